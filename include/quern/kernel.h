@@ -1,0 +1,84 @@
+/* kernel.h - kernels as the engine sees them.
+ *
+ * A kernel is written once, in the dialect of src/kernel/dialect.h:
+ *
+ *     MAP(saxpy, VAL(float, a), IN(float, x), INOUT(float, y))
+ *     {
+ *         y[gx] = a * x[gx] + y[gx];
+ *     }
+ *
+ * Its head is the single source of truth: the expander (src/kernel/expand.c) prints from it the
+ * three signatures, the unpacking on the CPU, and the tables below. Built-in kernels get their
+ * tables at build time; text given to qn_kernels_new gets them at run time.
+ */
+#ifndef QUERN_KERNEL_H
+#define QUERN_KERNEL_H
+
+#include <quern/quern.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { QN_ARG_VAL, QN_ARG_IN, QN_ARG_OUT, QN_ARG_INOUT } qn_arg_mode;
+typedef enum { QN_FORM_MAP, QN_FORM_GROUP, QN_FORM_TEAM } qn_form;
+
+enum { QN_MAX_ARGS = 24, QN_MAX_AXIS = 1 << 30 };
+
+typedef struct qn_arg_info {
+    const char *name, *type;
+    uint16_t size; /* sizeof(type), the element for a buffer; 0: not known before compilation */
+    uint8_t mode;  /* qn_arg_mode */
+} qn_arg_info;
+
+/* The half-open box of points (MAP), groups (GROUP) or teams (TEAM) that one call covers. */
+typedef struct qn_span {
+    int32_t x0, x1, y0, y1, z0, z1;
+} qn_span;
+
+/* A kernel compiled as C. args[i] points to the value of argument i; for a buffer that value
+ * is the address of its data. */
+typedef void (*qn_cpu_kernel)(const qn_span *part, void *const *args);
+
+typedef struct qn_kernel_module qn_kernel_module;
+
+typedef struct qn_kernel_info {
+    const char *name;
+    uint8_t form;    /* qn_form */
+    uint8_t n_args;
+    uint8_t folds;   /* the body uses GI, so a long 1-D range may be folded over gy */
+    uint8_t unroll;  /* MAP: points per work item on a device (UNROLL in the head), else 1 */
+    int lanes;       /* GROUP: items per group. TEAM: 0, chosen per device. MAP: 0 */
+    const qn_arg_info *args;
+    qn_cpu_kernel cpu; /* NULL for run-time text until the CPU backend has compiled it */
+    const qn_kernel_module *module;
+} qn_kernel_info;
+
+/* One kernel file: its text (includes resolved, dialect.h left out) and its kernels. */
+struct qn_kernel_module {
+    const char *name;    /* "vector" */
+    const char *text;    /* dialect text, heads as written */
+    const char *defines; /* "LANES=32 FAST=1", may be NULL */
+    const unsigned char *ptx; /* embedded PTX, NUL-terminated, or NULL */
+    const qn_kernel_info *const *kernels;
+    int n_kernels;
+};
+
+/* Parses dialect text given at run time. The text is copied. Errors name the line. The module
+ * lives until qn_kernels_free, which must come after the graphs that use it. */
+qn_status qn_kernels_new(qn_ctx *ctx, const char *name, const char *text, qn_kernel_module **out);
+void qn_kernels_free(qn_kernel_module *module);
+
+/* The kernel of that name in the module, or NULL. */
+const qn_kernel_info *qn_kernels_find(const qn_kernel_module *module, const char *name);
+
+/* Every kernel file built into the library, ended by NULL. */
+extern const qn_kernel_module *const qn_builtin_modules[];
+
+/* The built-in kernel of that name, or NULL. */
+const qn_kernel_info *qn_kernel_builtin(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,104 @@
+/* quern.h - the root of the API: status codes, the context, its devices.
+ *
+ * A context owns everything: devices, caches, router, metrics and the last error. Open one,
+ * make buffers (buffer.h) and graphs (graph.h) in it, run them, close it. Calls on one context
+ * come from one thread at a time, except where a header says otherwise.
+ */
+#ifndef QUERN_QUERN_H
+#define QUERN_QUERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define QN_VERSION "0.1.0"
+
+typedef int64_t qn_i64;
+
+typedef enum qn_status {
+    QN_OK = 0,
+    QN_ERR_FAILED,      /* the run itself failed */
+    QN_ERR_USAGE,       /* the caller asked for something that has no meaning */
+    QN_ERR_NOMEM,       /* host or device memory */
+    QN_ERR_IO,          /* a file or folder could not be read or written */
+    QN_ERR_INPUT,       /* a file was read, and its content is wrong */
+    QN_ERR_LIMIT,       /* beyond a limit of the device or of quern */
+    QN_ERR_INIT,        /* no such backend or device, or it did not open */
+    QN_ERR_COMPILE,     /* kernel text refused by a compiler */
+    QN_ERR_LAUNCH,      /* the device refused a launch or a copy */
+    QN_ERR_TIMEOUT,     /* the device did not finish in time */
+    QN_ERR_DEVICE_LOST, /* the device is gone; its memory too */
+    QN_ERR_BUSY,        /* the device cannot take work now */
+    QN_ERR_MISMATCH,    /* a result differs from its reference */
+    QN_ERR_CYCLE,       /* stages wait for each other */
+    QN_ERR_UNSUPPORTED, /* the device or the build cannot do this */
+    QN_ERR_INJECTED,    /* a fault asked for by QUERN_FAULT */
+    QN_ERR_FALLBACK     /* a fallback was needed and --fallback=error forbids it */
+} qn_status;
+
+/* A status with its sentence. The text is one line and has no final period. */
+typedef struct qn_err {
+    qn_status status;
+    char text[480];
+} qn_err;
+
+typedef struct qn_ctx qn_ctx;
+
+typedef enum { QN_FALLBACK_DEFAULT, QN_FALLBACK_CPU, QN_FALLBACK_ERROR } qn_fallback_policy;
+
+/* Everything zero means: the environment decides, then the defaults of docs/engine.md. */
+typedef struct qn_options {
+    const char *backend;       /* "auto", "cpu", "cuda:0", "cuda:0,cuda:1"; QUERN_BACKEND */
+    const char *route;         /* "auto", "cpu", "gpu", "balance", "static"; QUERN_ROUTE */
+    const char *mem_budget;    /* "512M", "8G", "80%"; QUERN_MEM_BUDGET */
+    const char *log;           /* "none", "error", "warn", "info", "debug"; QUERN_LOG */
+    const char *cache_dir;     /* kernels and profiles; QUERN_CACHE_DIR */
+    const char *fault;         /* rules as in QUERN_FAULT, added to those of the environment */
+    const char *explain_route; /* CSV file that gets every routing decision */
+    qn_fallback_policy fallback;
+    int threads;               /* of the CPU backend; QUERN_THREADS */
+    int op_priority;           /* ops up to this priority may leave the CPU; 0 means 3 */
+    double verify_pct;         /* share of device stages recomputed on the CPU */
+} qn_options;
+
+qn_status qn_ctx_open(const qn_options *options, qn_ctx **out, qn_err *err);
+
+/* Waits for the devices, then frees everything the context owns. Buffers and graphs made in
+ * it must be freed before. NULL is fine. */
+void qn_ctx_close(qn_ctx *ctx);
+
+/* The sentence of the last call on `ctx` that failed; "" when none did. */
+const char *qn_error(const qn_ctx *ctx);
+const char *qn_status_name(qn_status status); /* "nomem", "device_lost", ... */
+const char *qn_version(void);
+
+/* ---- devices ------------------------------------------------------------ */
+
+typedef enum { QN_KIND_CPU, QN_KIND_INTEGRATED, QN_KIND_DISCRETE, QN_KIND_SIM } qn_device_kind;
+
+typedef struct qn_device_info {
+    char name[128], vendor[64], driver[64], arch[32]; /* arch: "avx512", "sm_90", "OpenCL 3.0" */
+    qn_device_kind kind;
+    uint64_t mem_total, mem_free, max_alloc; /* bytes */
+    uint32_t max_group, max_grid[3];         /* items of a group; groups per axis */
+    uint32_t local_mem, units, align;
+    uint8_t has_f64, has_async_copy, has_graph_replay;
+    uint8_t unified_memory; /* the device works in host memory; nothing is ever copied */
+    uint8_t has_exact_f32;  /* f32 division and square root are correctly rounded */
+} qn_device_info;
+
+/* Devices of the context: 0 is always the CPU, the others in the order of `quern devices`. */
+int qn_device_count(const qn_ctx *ctx);
+const char *qn_device_id(const qn_ctx *ctx, int device); /* "cuda:0" */
+const qn_device_info *qn_device_get(const qn_ctx *ctx, int device);
+
+/* Waits until everything submitted to every device has finished. */
+qn_status qn_ctx_sync(qn_ctx *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

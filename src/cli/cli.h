@@ -1,0 +1,177 @@
+/* cli.h - the frame that every command of `quern` hangs in.
+ *
+ * A command is one file and one line. To add `quern foo`:
+ *
+ *   1. src/cli/cmd_foo.c
+ *
+ *        static const qn_opt options[] = {
+ *            { 'o', NULL,      QN_OPT_TEXT, "result file", .value = "FILE" },
+ *            { 0,   "samples", QN_OPT_INT,  "runs per size", .fallback = "10", .min = 5, .max = 1000 },
+ *            { 0 }
+ *        };
+ *        static const char *const examples[] = { "quern foo --samples 5", NULL };
+ *
+ *        static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+ *        {
+ *            return qn_foo(ctx, qn_int(args, "samples"), qn_text(args, "o"), err);
+ *        }
+ *
+ *        const qn_command qn_cmd_foo = {
+ *            .name = "foo", .summary = "one line without a period",
+ *            .options = options, .examples = examples, .run = run,
+ *        };
+ *
+ *   2. main.c: `&qn_cmd_foo` in the table, its `extern` below in this file.
+ *
+ * A command with verbs (`quern tasks run`) has `.verbs` instead of `.run`: a list of commands
+ * that each have options, words and examples of their own. Help, usage lines, checks of values,
+ * suggestions for misspelt options and exit codes come from these tables. Every example is run
+ * by tests/cli/cli_help.sh in an empty folder: it must work as pasted, and quickly.
+ *
+ * Data goes to stdout or files, messages to stderr. A command reports failure by its status and
+ * a sentence in `err` (or in the context); it never prints "quern foo: ..." and never exits.
+ */
+#ifndef QN_CLI_CLI_H
+#define QN_CLI_CLI_H
+
+#include <quern/quern.h>
+
+#include "util/status.h"
+
+#include <stdio.h>
+
+typedef enum {
+    QN_OPT_FLAG,
+    QN_OPT_TEXT,
+    QN_OPT_INT,   /* min .. max */
+    QN_OPT_REAL,  /* min .. max */
+    QN_OPT_CHOICE /* one of `value`, which reads "auto|on|off" */
+} qn_opt_kind;
+
+/* One option. The name in calls below is the long one, or the letter when there is none. */
+typedef struct qn_opt {
+    char letter;
+    const char *name;
+    qn_opt_kind kind;
+    const char *help;     /* a phrase, small first letter, no period */
+    const char *value;    /* what the value is called in help; the choices of a CHOICE */
+    const char *fallback; /* default, as text; NULL: none */
+    const char *env;      /* variable that counts when the option is not given */
+    qn_i64 min, max;      /* of INT and REAL; both 0: any */
+    /* Says what is wrong with a value ("is not a size such as 512M"), or NULL. */
+    const char *(*check)(const char *value);
+} qn_opt;
+
+typedef struct qn_args qn_args;
+typedef struct qn_command qn_command;
+
+struct qn_command {
+    const char *name, *summary;
+    const char *words; /* "FILE...", "[OP]": what comes besides options, for the usage line */
+    int min_words, max_words;
+    const qn_opt *options;       /* ended by { 0 }; NULL: none */
+    const char *notes;           /* paragraphs below the options, lines broken by hand */
+    const char *const *examples; /* ended by NULL; the last works as pasted */
+    const qn_command *const *verbs;
+    /* `bare`: run gets no context. It needs none, or opens its own with qn_cli_open. */
+    int bare;
+    qn_status (*run)(qn_ctx *ctx, const qn_args *args, qn_err *err);
+};
+
+enum { QN_ANY_WORDS = 1 << 30, QN_MAX_OPTS = 40 };
+
+/* What the global options say beyond qn_options. */
+typedef struct qn_globals {
+    qn_options engine;
+    const char *metrics;    /* FILE.json or FILE.prom, or NULL */
+    const char *memory_map; /* FILE.md, or NULL */
+    const char *progress;   /* "auto", "on", "off" */
+    const char *split;      /* "equal", "proportional", "dynamic" */
+    const char *devices;    /* the set a batch is split over; NULL: not said. Opened like
+                               --backend, which beats it */
+    int pipeline;           /* depth, 1 .. 8 */
+    int metrics_port;       /* 0: none */
+    int mpi, quiet;
+    qn_i64 chunk_elems;
+    uint64_t seed;
+} qn_globals;
+
+/* What the frame keeps while contexts are open. */
+typedef struct qn_session {
+    struct qn_serve *server; /* of --metrics-port, or NULL */
+    const qn_ctx *served;
+} qn_session;
+
+/* A parsed command line. Strings point into argv and the environment. */
+struct qn_args {
+    const qn_command *command; /* the verb where there is one; NULL: only global options given */
+    const qn_command *parent;  /* of a verb, else NULL */
+    char title[64];            /* "tasks run" */
+    const char **words;
+    int n_words;
+    int help, version;
+    qn_globals global;
+    qn_session *session; /* the frame's; NULL in tests of the parser */
+    /* private: value of each option of the two tables, NULL when not given */
+    const char *global_values[QN_MAX_OPTS], *values[QN_MAX_OPTS];
+};
+
+/* ---- for commands -------------------------------------------------------- */
+
+/* Values of an option, by its name; the default when it was not given. Asking for a name that
+ * is in no table is a mistake in the program and stops it. */
+int qn_flag(const qn_args *args, const char *name);
+const char *qn_text(const qn_args *args, const char *name); /* NULL: not given, no default */
+qn_i64 qn_int(const qn_args *args, const char *name);
+double qn_real(const qn_args *args, const char *name);
+int qn_given(const qn_args *args, const char *name); /* by option or environment */
+
+/* A context as the global options want it, served on --metrics-port while it is the only one;
+ * and its end: writes --metrics, closes. A NULL context is fine to close. */
+qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err);
+qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_err *err);
+
+/* Fails with QN_ERR_INPUT (exit 6) unless `path` is a file that can be read. */
+qn_status qn_cli_input(const char *path, qn_err *err);
+
+/* ---- the frame ----------------------------------------------------------- */
+
+typedef enum {
+    QN_EXIT_OK = 0,
+    QN_EXIT_FAILED = 1,
+    QN_EXIT_USAGE = 2,
+    QN_EXIT_DEVICE = 3,
+    QN_EXIT_VERIFY = 4,
+    QN_EXIT_NOMEM = 5,
+    QN_EXIT_INPUT = 6
+} qn_exit;
+
+qn_exit qn_exit_of(qn_status status);
+
+extern const qn_opt qn_global_options[];
+
+/* The { 0 } behind the last option of a table. */
+static inline int qn_opt_is_end(const qn_opt *opt)
+{
+    return !opt->letter && !opt->name;
+}
+
+/* Parses the words after argv[0]. Even when it fails, `out` names the command as far as it was
+ * understood, for the usage line. Free with qn_args_free in either case. */
+qn_status qn_args_parse(const qn_command *const *commands, int argc, char **argv, qn_args *out,
+                        qn_err *err);
+void qn_args_free(qn_args *args);
+
+/* Fills args->global from the global options (globals.c). */
+qn_status qn_globals_read(qn_args *args, qn_err *err);
+
+/* The name in `names` (ended by NULL) that `word` was probably meant to be, or NULL. */
+const char *qn_closest(const char *word, const char *const *names);
+
+/* help.c. `args` says of what: the whole program, a command or a verb. */
+void qn_help_print(const qn_command *const *commands, const qn_args *args, FILE *to);
+void qn_usage_print(const qn_args *args, FILE *to); /* one line */
+
+extern const qn_command qn_cmd_cache, qn_cmd_devices, qn_cmd_version;
+
+#endif

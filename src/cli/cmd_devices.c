@@ -1,0 +1,252 @@
+/* cmd_devices.c - `quern devices`: what can run here, and why the rest cannot. */
+#include "cli/cli.h"
+
+#include "engine/context.h"
+#include "util/json.h"
+#include "util/str.h"
+#include "util/table.h"
+
+#include <string.h>
+
+static const qn_opt options[] = {
+    { 'v', "verbose", QN_OPT_FLAG, .help = "limits, budget and tile sizes of each device" },
+    { 0, "json", QN_OPT_FLAG, .help = "the same for programs, with all limits" },
+    { 0 }
+};
+
+static const char *const examples[] = { "quern devices -v", NULL };
+
+static const char *const kinds[] = {
+    [QN_KIND_CPU] = "cpu",
+    [QN_KIND_INTEGRATED] = "integrated",
+    [QN_KIND_DISCRETE] = "discrete",
+    [QN_KIND_SIM] = "sim",
+};
+
+static const char *state_of(const qn_ctx *ctx, int i)
+{
+    return ctx->devices[i].lost ? "lost" : ctx->devices[i].health.bad ? "unhealthy" : "ok";
+}
+
+/* What stages may use: the budget, or on devices that work in host memory what is free of it. */
+static uint64_t usable_bytes(const qn_ctx *ctx, int i)
+{
+    const qn_device *device = &ctx->devices[i];
+
+    return device->info.unified_memory ? device->info.mem_free : device->budget_bytes;
+}
+
+/* A tile's working set is at most half of that, so that the next one can be prepared while this
+ * one computes; each of its arrays must be one allocation of the device. */
+static uint64_t tile_bytes(const qn_ctx *ctx, int i)
+{
+    return usable_bytes(ctx, i) / 2;
+}
+
+static uint64_t array_bytes(const qn_ctx *ctx, int i)
+{
+    const uint64_t tile = tile_bytes(ctx, i), most = ctx->devices[i].info.max_alloc;
+
+    return most && most < tile ? most : tile;
+}
+
+/* The simulated device is for tests; it is listed only where somebody asked for it. */
+static int is_missing(const qn_backend_state *state)
+{
+    return !state->n_devices && strcmp(state->name, "sim") != 0;
+}
+
+/* ---- for people ----------------------------------------------------------- */
+
+static qn_status print_table(const qn_ctx *ctx, qn_err *err)
+{
+    qn_table table = qn_table_begin("ID", "NAME", "KIND", "MEM GIB", "UNITS", "ARCH", "STATE");
+
+    for (int i = 0; i < qn_device_count(ctx); i++) {
+        const qn_device_info *info = qn_device_get(ctx, i);
+
+        qn_table_add(&table, qn_device_id(ctx, i));
+        qn_table_add(&table, info->name);
+        qn_table_add(&table, kinds[info->kind]);
+        qn_table_addf(&table, "%.1f", (double)info->mem_total / (1 << 30));
+        qn_table_addf(&table, "%u", info->units);
+        qn_table_add(&table, info->arch);
+        qn_table_add(&table, state_of(ctx, i));
+    }
+    for (int i = 0; i < qn_backend_state_count(ctx); i++) {
+        const qn_backend_state *state = qn_backend_state_at(ctx, i);
+
+        if (!is_missing(state))
+            continue;
+        qn_table_addf(&table, "%s:-", state->name);
+        for (size_t c = 1; c < table.n_cols - 1; c++)
+            qn_table_add(&table, "-");
+        qn_table_add(&table, state->reason);
+    }
+    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table of %d devices to stdout",
+                       qn_device_count(ctx));
+    return QN_OK;
+}
+
+static void print_abilities(const qn_device_info *info)
+{
+    const struct {
+        int has;
+        const char *name;
+    } list[] = {
+        { info->has_f64, "f64" },
+        { info->has_exact_f32, "exact f32 division and root" },
+        { info->has_async_copy, "async copy" },
+        { info->has_graph_replay, "graph replay" },
+        { info->unified_memory, "works in host memory" },
+    };
+    int n = 0;
+
+    printf("  abilities  ");
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i].has)
+            printf("%s%s", n++ ? ", " : "", list[i].name);
+    printf("%s\n", n ? "" : "none");
+}
+
+static void print_details(const qn_ctx *ctx, int i)
+{
+    const qn_device_info *info = qn_device_get(ctx, i);
+    char a[32], b[32], c[32];
+
+    printf("\n%s  %s\n", qn_device_id(ctx, i), info->name);
+    printf("  vendor     %s\n", info->vendor[0] ? info->vendor : "-");
+    printf("  driver     %s\n", info->driver[0] ? info->driver : "-");
+    printf("  memory     %s, free %s, largest array %s\n",
+           qn_format_bytes((double)info->mem_total, a, sizeof a),
+           qn_format_bytes((double)info->mem_free, b, sizeof b),
+           qn_format_bytes((double)info->max_alloc, c, sizeof c));
+    printf("  limits     group %u, grid %u x %u x %u, local memory %s, alignment %u\n",
+           info->max_group, info->max_grid[0], info->max_grid[1], info->max_grid[2],
+           qn_format_bytes(info->local_mem, a, sizeof a), info->align);
+    print_abilities(info);
+    printf("  budget     %s%s\n", qn_format_bytes((double)usable_bytes(ctx, i), a, sizeof a),
+           info->unified_memory ? " (free host memory)" : "");
+    printf("  tiles      working set <= %s (50 %% of the budget), each array <= %s\n",
+           qn_format_bytes((double)tile_bytes(ctx, i), a, sizeof a),
+           qn_format_bytes((double)array_bytes(ctx, i), b, sizeof b));
+}
+
+/* ---- for programs --------------------------------------------------------- */
+
+/* Sets member `key`; `*ok` becomes 0 for lack of memory and stays so. */
+static void put(json_t *object, const char *key, json_t *value, int *ok)
+{
+    if (json_object_set_new(object, key, value) != 0)
+        *ok = 0;
+}
+
+static json_t *device_json(const qn_ctx *ctx, int i, int *ok)
+{
+    const qn_device_info *info = qn_device_get(ctx, i);
+    json_t *d = json_object();
+    const struct {
+        const char *key, *text;
+    } texts[] = {
+        { "id", qn_device_id(ctx, i) }, { "name", info->name },
+        { "vendor", info->vendor },     { "driver", info->driver },
+        { "arch", info->arch },         { "kind", kinds[info->kind] },
+        { "state", state_of(ctx, i) },
+    };
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {
+        { "mem_total_bytes", info->mem_total },
+        { "mem_free_bytes", info->mem_free },
+        { "max_alloc_bytes", info->max_alloc },
+        { "budget_bytes", usable_bytes(ctx, i) },
+        { "tile_bytes", tile_bytes(ctx, i) },
+        { "tile_array_bytes", array_bytes(ctx, i) },
+        { "local_mem_bytes", info->local_mem },
+        { "align_bytes", info->align },
+        { "units", info->units },
+        { "max_group", info->max_group },
+    };
+    const struct {
+        const char *key;
+        int value;
+    } flags[] = {
+        { "has_f64", info->has_f64 },
+        { "has_exact_f32", info->has_exact_f32 },
+        { "has_async_copy", info->has_async_copy },
+        { "has_graph_replay", info->has_graph_replay },
+        { "unified_memory", info->unified_memory },
+    };
+
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+        put(d, texts[k].key, qn_json_text(texts[k].text), ok);
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        put(d, numbers[k].key, json_integer((json_int_t)numbers[k].value), ok);
+    put(d, "max_grid",
+        json_pack("[III]", (json_int_t)info->max_grid[0], (json_int_t)info->max_grid[1],
+                  (json_int_t)info->max_grid[2]),
+        ok);
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+        put(d, flags[k].key, json_boolean(flags[k].value), ok);
+    return d;
+}
+
+static json_t *missing_json(const qn_backend_state *state, int *ok)
+{
+    json_t *m = json_object();
+
+    put(m, "backend", qn_json_text(state->name), ok);
+    put(m, "reason", qn_json_text(state->reason), ok);
+    return m;
+}
+
+static qn_status print_json(const qn_ctx *ctx, qn_err *err)
+{
+    qn_status st = QN_OK;
+    json_t *root = json_object(), *devices = json_array(), *missing = json_array();
+    int ok = 1;
+
+    put(root, "format", qn_json_text("quern-devices/1"), &ok);
+    put(root, "version", qn_json_text(qn_version()), &ok);
+    for (int i = 0; i < qn_device_count(ctx); i++)
+        if (json_array_append_new(devices, device_json(ctx, i, &ok)) != 0)
+            ok = 0;
+    for (int i = 0; i < qn_backend_state_count(ctx); i++) {
+        const qn_backend_state *state = qn_backend_state_at(ctx, i);
+
+        if (is_missing(state) &&
+            json_array_append_new(missing, missing_json(state, &ok)) != 0)
+            ok = 0;
+    }
+    put(root, "devices", devices, &ok); /* `root` owns them from here on */
+    put(root, "missing", missing, &ok);
+    if (!ok)
+        st = qn_fail(err, QN_ERR_NOMEM, "%d devices as JSON", qn_device_count(ctx));
+    else if (json_dumpf(root, stdout, JSON_INDENT(2)) != 0 || putchar('\n') == EOF)
+        st = qn_fail(err, QN_ERR_IO, "cannot write to stdout");
+    json_decref(root);
+    return st;
+}
+
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    if (qn_flag(args, "json"))
+        return print_json(ctx, err);
+    QN_TRY(print_table(ctx, err));
+    for (int i = 0; qn_flag(args, "verbose") && i < qn_device_count(ctx); i++)
+        print_details(ctx, i);
+out:
+    return st;
+}
+
+const qn_command qn_cmd_devices = {
+    .name = "devices",
+    .summary = "list devices, and why backends have none",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,162 @@
+/* main.c - the table of commands, and the way from a command line to an exit code. */
+#include "cli/cli.h"
+
+#include <quern/metrics.h>
+
+#include "engine/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const qn_command *const commands[] = {
+    &qn_cmd_devices,
+    &qn_cmd_cache,
+    &qn_cmd_version,
+    NULL
+};
+
+/* Every status has its exit code here and nowhere else. */
+qn_exit qn_exit_of(qn_status status)
+{
+    static const unsigned char codes[] = {
+        [QN_OK] = QN_EXIT_OK,
+        [QN_ERR_FAILED] = QN_EXIT_FAILED,
+        [QN_ERR_USAGE] = QN_EXIT_USAGE,
+        [QN_ERR_NOMEM] = QN_EXIT_NOMEM,
+        [QN_ERR_IO] = QN_EXIT_FAILED,
+        [QN_ERR_INPUT] = QN_EXIT_INPUT,
+        [QN_ERR_LIMIT] = QN_EXIT_USAGE,
+        [QN_ERR_INIT] = QN_EXIT_DEVICE,
+        [QN_ERR_COMPILE] = QN_EXIT_FAILED,
+        [QN_ERR_LAUNCH] = QN_EXIT_FAILED,
+        [QN_ERR_TIMEOUT] = QN_EXIT_FAILED,
+        [QN_ERR_DEVICE_LOST] = QN_EXIT_DEVICE,
+        [QN_ERR_BUSY] = QN_EXIT_DEVICE,
+        [QN_ERR_MISMATCH] = QN_EXIT_VERIFY,
+        [QN_ERR_CYCLE] = QN_EXIT_FAILED,
+        [QN_ERR_UNSUPPORTED] = QN_EXIT_DEVICE,
+        [QN_ERR_INJECTED] = QN_EXIT_FAILED,
+        [QN_ERR_FALLBACK] = QN_EXIT_DEVICE,
+    };
+
+    return (size_t)status < sizeof codes ? (qn_exit)codes[status] : QN_EXIT_FAILED;
+}
+
+qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err)
+{
+    qn_status st = QN_OK;
+    qn_session *session = args->session;
+    qn_ctx *ctx = NULL;
+
+    QN_TRY(qn_ctx_open(&args->global.engine, &ctx, err));
+    if (args->global.metrics_port && !session->server) {
+        QN_TRY(qn_serve_open(qn_ctx_metrics(ctx), args->global.metrics_port, &session->server,
+                             err));
+        session->served = ctx;
+    }
+    *out = ctx;
+    ctx = NULL;
+out:
+    qn_ctx_close(ctx);
+    return st;
+}
+
+qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    if (!ctx)
+        return QN_OK;
+    if (args->session->served == ctx) {
+        qn_serve_close(args->session->server);
+        *args->session = (qn_session){ 0 };
+    }
+    if (args->global.metrics) {
+        st = qn_metrics_write(ctx, args->title, args->global.metrics);
+        if (st != QN_OK)
+            qn_fail(err, st, "%s", qn_error(ctx));
+    }
+    qn_ctx_close(ctx);
+    return st;
+}
+
+qn_status qn_cli_input(const char *path, qn_err *err)
+{
+    qn_status st = QN_OK;
+    struct stat info;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (file < 0 || fstat(file, &info) != 0)
+        st = qn_fail(err, QN_ERR_INPUT, "cannot open %s: %s", path, strerror(errno));
+    else if (S_ISDIR(info.st_mode))
+        st = qn_fail(err, QN_ERR_INPUT, "cannot read %s: it is a folder", path);
+    if (file >= 0)
+        close(file);
+    return st;
+}
+
+/* Runs the command in its context. The first failure is the one that is told. */
+static qn_status run_command(const qn_args *args, qn_err *err)
+{
+    qn_status st = QN_OK;
+    qn_ctx *ctx = NULL;
+    qn_err close_err = { 0 };
+
+    if (!args->command->bare)
+        QN_TRY(qn_cli_open(args, &ctx, err));
+    st = args->command->run(ctx, args, err);
+    if (st != QN_OK && !err->text[0])
+        qn_fail(err, st, "%s", ctx && qn_error(ctx)[0] ? qn_error(ctx) : qn_status_name(st));
+out:;
+    const qn_status close_st = qn_cli_close(args, ctx, &close_err);
+    if (st == QN_OK && close_st != QN_OK) {
+        st = close_st;
+        *err = close_err;
+    }
+    return st;
+}
+
+/* A full disk or a closed pipe behind stdout is a failed run. */
+static qn_status finish_stdout(qn_err *err)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return qn_fail(err, QN_ERR_IO, "cannot write to stdout: %s", strerror(errno));
+    return QN_OK;
+}
+
+static qn_status dispatch(const qn_args *args, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    if (args->help)
+        qn_help_print(commands, args, stdout);
+    else if (args->version)
+        printf("quern %s\n", qn_version());
+    else
+        QN_TRY(run_command(args, err));
+    QN_TRY(finish_stdout(err));
+out:
+    return st;
+}
+
+int main(int argc, char **argv)
+{
+    qn_args args;
+    qn_session session = { 0 };
+    qn_err err = { 0 };
+    qn_status st = qn_args_parse(commands, argc, argv, &args, &err);
+    const int is_parsed = st == QN_OK;
+
+    args.session = &session;
+    if (is_parsed)
+        st = dispatch(&args, &err);
+    if (st != QN_OK)
+        fprintf(stderr, "quern%s%s: %s\n", args.title[0] ? " " : "", args.title, err.text);
+    if (!is_parsed)
+        qn_usage_print(&args, stderr);
+    qn_args_free(&args);
+    return (int)qn_exit_of(st);
+}

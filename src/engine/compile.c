@@ -1,0 +1,196 @@
+/* compile.c - kernel text to device module.
+ *
+ * Lookup order: the device's map in memory, the folder on disk, the compiler. The key is a
+ * SHA-256 over everything that decides about the result; nothing else does.
+ */
+#include "engine/compile.h"
+
+#include "engine/kcache.h"
+#include "kernel/expand.h"
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOG_BYTES = 16384, TEAM_LANES = 32 };
+
+int qn_team_lanes(const qn_device *device)
+{
+    const char *wanted = getenv("QUERN_TEAM_LANES");
+    const int n = wanted ? atoi(wanted) : 0;
+
+    if (device->backend->language == QN_LANG_C)
+        return 1;
+    return n == 8 || n == 16 || n == 32 ? n : TEAM_LANES;
+}
+
+static int has_teams(const qn_kernel_module *module)
+{
+    for (int i = 0; i < module->n_kernels; i++)
+        if (module->kernels[i]->form == QN_FORM_TEAM)
+            return 1;
+    return 0;
+}
+
+static int is_builtin(const qn_kernel_module *module)
+{
+    return module->n_kernels > 0 && module->kernels[0]->cpu != NULL;
+}
+
+static void add_part(qn_sha256 *hash, const char *text)
+{
+    qn_sha256_add(hash, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+static void make_key(const qn_device *device, const qn_kernel_module *module, const char *defines,
+                     char out[QN_KEY_CHARS + 1])
+{
+    const char version[] = { QN_KCACHE_VERSION, 0 };
+    unsigned char digest[QN_SHA256_BYTES];
+    char compiler[512] = "";
+    qn_sha256 hash;
+
+    if (device->backend->compiler)
+        device->backend->compiler(device->dev, compiler, sizeof compiler);
+    qn_sha256_begin(&hash);
+    add_part(&hash, version);
+    add_part(&hash, QN_VERSION);
+    add_part(&hash, qn_dialect_text);
+    add_part(&hash, module->name);
+    add_part(&hash, module->text);
+    add_part(&hash, defines);
+    add_part(&hash, device->backend->name);
+    add_part(&hash, device->info.name);
+    add_part(&hash, device->info.arch);
+    add_part(&hash, device->info.driver);
+    add_part(&hash, compiler);
+    qn_sha256_end(&hash, digest);
+    qn_hex(digest, sizeof digest, out);
+}
+
+/* QUERN_DUMP=dir: the complete text as the compiler saw it. */
+static void dump(const qn_device *device, const qn_kernel_module *module, const char *text)
+{
+    static const char *const endings[] = { "c", "cl", "cu" };
+    const char *dir = getenv("QUERN_DUMP");
+    char path[1200];
+    qn_err err;
+
+    if (!dir || !*dir || !text)
+        return;
+    snprintf(path, sizeof path, "%s/%s-%s.%s", dir, device->backend->name, module->name,
+             endings[device->backend->language]);
+    if (qn_make_dirs(dir, &err) != QN_OK || qn_file_write(path, text, strlen(text), &err) != QN_OK)
+        qn_log_put(&device->ctx->log, QN_LOG_WARN, "QUERN_DUMP: %s", err.text);
+}
+
+static qn_status build_from_text(qn_device *device, qn_source *src, const char *defines,
+                                 qn_module **out, qn_err *err)
+{
+    static const qn_expand_for targets[] = { QN_EXPAND_C, QN_EXPAND_OPENCL, QN_EXPAND_CUDA };
+    qn_ctx *ctx = device->ctx;
+    const double start = qn_now_us();
+    qn_str unit = { 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_expand_unit(src->module->name, src->module->text, defines,
+                          targets[device->backend->language], &unit, err));
+    src->text = qn_str_get(&unit);
+    src->binary = (qn_blob){ 0 };
+    dump(device, src->module, src->text);
+    QN_TRY(device->backend->build(device->dev, src, out, err));
+    qn_metric_add(ctx->m.compiles, 1);
+    qn_metric_observe(ctx->m.compile_ms, (qn_now_us() - start) / 1000);
+out:
+    if (st != QN_OK && src->log[0])
+        qn_log_put(&ctx->log, QN_LOG_DEBUG, "compiler log of %s:\n%s", src->module->name, src->log);
+    qn_str_free(&unit);
+    src->text = NULL;
+    return st;
+}
+
+static void keep(qn_device *device, const char *key, qn_module *module)
+{
+    qn_blob blob = { 0 };
+    qn_err err;
+
+    if (!device->backend->binary ||
+        device->backend->binary(device->dev, module, &blob, &err) != QN_OK || !blob.data)
+        return;
+    if (qn_kcache_store(device->ctx->kcache, key, &blob, &err) != QN_OK)
+        qn_log_put(&device->ctx->log, QN_LOG_WARN, "kernel cache: %s", err.text);
+    free(blob.data);
+}
+
+/* From disk when it is there and the device takes it, from text otherwise. */
+static qn_status build(qn_device *device, const qn_kernel_module *module, const char *defines,
+                       const char *key, qn_module **out, qn_err *err)
+{
+    qn_ctx *ctx = device->ctx;
+    char *log = calloc(1, LOG_BYTES);
+    qn_source src = { .module = module, .team_lanes = qn_team_lanes(device), .log = log,
+                      .log_size = LOG_BYTES };
+    qn_kcache_result found;
+    qn_status st = QN_ERR_FAILED;
+
+    if (!log)
+        return qn_fail(err, QN_ERR_NOMEM, "module %s: out of host memory", module->name);
+    found = qn_kcache_load(ctx->kcache, key, &src.binary);
+    if (found == QN_KCACHE_HIT) {
+        st = device->backend->build(device->dev, &src, out, err);
+        free(src.binary.data);
+        src.binary = (qn_blob){ 0 };
+    }
+    if (st == QN_OK) {
+        qn_metric_add(ctx->m.cache_disk_hits, 1);
+    } else {
+        if (found != QN_KCACHE_MISS)
+            qn_metric_add(ctx->m.cache_bad, 1);
+        qn_metric_add(ctx->m.cache_misses, 1);
+        if ((st = build_from_text(device, &src, defines, out, err)) == QN_OK)
+            keep(device, key, *out);
+        else
+            qn_prefix(err, "kernel module %s", module->name);
+    }
+    free(log);
+    return st;
+}
+
+qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_module **out, qn_err *err)
+{
+    char key[QN_KEY_CHARS + 1], defines[512];
+    qn_status st;
+
+    if (device->backend->language == QN_LANG_C && is_builtin(module)) {
+        *out = NULL;
+        return QN_OK;
+    }
+    snprintf(defines, sizeof defines, "%s", module->defines ? module->defines : "");
+    if (has_teams(module))
+        snprintf(defines + strlen(defines), sizeof defines - strlen(defines), "%sLANES=%d",
+                 defines[0] ? " " : "", qn_team_lanes(device));
+    make_key(device, module, defines, key);
+    if ((*out = qn_map_get(&device->modules, key))) {
+        qn_metric_add(device->ctx->m.cache_hits, 1);
+        return QN_OK;
+    }
+    if ((st = build(device, module, defines, key, out, err)) != QN_OK)
+        return st;
+    if (qn_map_put(&device->modules, key, *out) != QN_OK) {
+        device->backend->unload(device->dev, *out);
+        return qn_fail(err, QN_ERR_NOMEM, "module %s: out of host memory", module->name);
+    }
+    return QN_OK;
+}
+
+void qn_compile_close(qn_device *device)
+{
+    const qn_map_entry *entry;
+    size_t at = 0;
+
+    while ((entry = qn_map_next(&device->modules, &at)))
+        device->backend->unload(device->dev, entry->value);
+    qn_map_free(&device->modules);
+}

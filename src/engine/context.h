@@ -1,0 +1,153 @@
+/* context.h - what the engine's files share: the context, its devices, their streams.
+ *
+ * Private to engine/. The public face is <quern/quern.h>.
+ */
+#ifndef QN_ENGINE_CONTEXT_H
+#define QN_ENGINE_CONTEXT_H
+
+#include <quern/graph.h>
+#include <quern/metrics.h>
+
+#include "engine/pool.h"
+#include "hal/backend.h"
+#include "util/log.h"
+#include "util/map.h"
+
+enum { QN_MAX_DEVICES = 16, QN_CPU_SLOT = 0, QN_MAX_BACKENDS = 8 };
+
+typedef struct qn_faults qn_faults;
+typedef struct qn_fallbacks qn_fallbacks;
+typedef struct qn_router qn_router;
+typedef struct qn_kcache qn_kcache;
+
+/* A point in the work of one stream of a device: "everything up to submission seq". seq 0 is
+ * always in the past. Cheaper than an event per buffer: events are made only when somebody
+ * waits. */
+typedef struct qn_point {
+    qn_stream stream;
+    uint64_t seq;
+} qn_point;
+
+/* Where one stream of a device stands. */
+typedef struct qn_timeline {
+    uint64_t submitted;            /* seq of the last submission */
+    uint64_t done;                 /* known to be finished */
+    qn_event *mark;                /* youngest recorded event, NULL when none is pending */
+    uint64_t mark_seq;
+    uint64_t seen[QN_N_STREAMS];   /* this stream already waits for seen[s] of stream s */
+} qn_timeline;
+
+/* Rolling record of success and failure (fallback.c). */
+typedef struct qn_health {
+    uint64_t window;       /* one bit per stage, newest lowest; 1 = failed */
+    int n_window, in_a_row;
+    int bad;               /* refused until `until_us`, then one probe decides */
+    double until_us, pause_us;
+    int mismatches_in_a_row;
+} qn_health;
+
+/* Series that hot paths update, looked up once per device. */
+typedef struct qn_device_metrics {
+    qn_metric *h2d_count, *h2d_bytes, *d2h_count, *d2h_bytes, *d2d_count, *d2d_bytes;
+    qn_metric *executions, *failures, *exec_seconds, *queue_depth, *queue_peak, *busy;
+    qn_metric *mem_used, *mem_peak;
+} qn_device_metrics;
+
+typedef struct qn_device {
+    qn_ctx *ctx;
+    const qn_backend *backend;
+    int slot;  /* place in the context */
+    int index; /* place in its backend */
+    char id[24];
+    qn_dev *dev;
+    qn_device_info info;
+    size_t budget_bytes;
+    qn_pool *pool; /* NULL on devices that work in host memory */
+    qn_timeline streams[QN_N_STREAMS];
+    qn_map modules; /* cache key -> qn_module */
+    qn_health health;
+    qn_device_metrics m;
+    int lost;
+} qn_device;
+
+/* A backend as `quern devices` shows it: how many devices, or why none. */
+typedef struct qn_backend_state {
+    const char *name;
+    int n_devices;
+    char reason[160];
+} qn_backend_state;
+
+/* Series of the whole context that hot paths update. */
+typedef struct qn_ctx_metrics_cache {
+    qn_metric *elided, *transfers, *transfer_us, *crossings, *gpu_ops, *cpu_ops;
+    qn_metric *captures, *replays, *submit_us;
+    qn_metric *evict_clean, *evict_dirty, *spill, *spill_file;
+    qn_metric *cache_hits, *cache_disk_hits, *cache_misses, *cache_bad, *compiles, *compile_ms;
+} qn_ctx_metrics_cache;
+
+typedef enum { QN_ROUTE_AUTO, QN_ROUTE_CPU, QN_ROUTE_GPU, QN_ROUTE_BALANCE, QN_ROUTE_STATIC } qn_route_mode;
+
+struct qn_ctx {
+    qn_log log;
+    qn_err err; /* last failure, read by qn_error */
+    qn_device devices[QN_MAX_DEVICES];
+    int n_devices;
+    int pinned;       /* slot that --backend names, -1 for auto */
+    qn_backend_state backends[QN_MAX_BACKENDS];
+    int n_backends;
+
+    qn_route_mode route_mode;
+    qn_fallback_policy fallback;
+    int threads, op_priority, timing;
+    double verify_pct;
+    uint64_t verify_seen; /* device stages that could have been checked */
+    char cache_dir[1024];
+    char explain_path[1024];
+    size_t host_budget; /* 0: no limit */
+    char spill_dir[1024];
+
+    qn_metrics *metrics;
+    qn_ctx_metrics_cache m;
+    qn_faults *faults;
+    qn_fallbacks *fallbacks;
+    qn_router *router;
+    qn_kcache *kcache;
+    qn_sim_clock clock;
+    qn_pool *host_pool;  /* pinned where a device offers it */
+    qn_device *pinner;   /* the device whose host_alloc the host pool uses, or NULL */
+    qn_buf *bufs;        /* all buffers, for eviction */
+    uint64_t tick;       /* LRU time */
+    qn_transfer_count transfers;
+    double opened_us;
+    char started[24];
+};
+
+int qn_backend_state_count(const qn_ctx *ctx);
+const qn_backend_state *qn_backend_state_at(const qn_ctx *ctx, int i);
+
+/* The slot of "cuda:0" (or the first of "cuda"), or -1. */
+int qn_device_find(const qn_ctx *ctx, const char *id);
+
+/* Keeps `err` as the context's last error and returns its status. */
+qn_status qn_ctx_fail(qn_ctx *ctx, const qn_err *err);
+
+/* Now, in the time of the context: virtual when a sim device is pinned. */
+double qn_ctx_now_us(const qn_ctx *ctx);
+
+/* ---- stream.c -------------------------------------------------------------- */
+
+/* Notes one submission on `on`; the point it stands at. */
+qn_point qn_stream_step(qn_device *device, qn_stream on);
+
+/* Makes stream `on` wait for `point`; nothing happens when it already does. */
+qn_status qn_stream_wait(qn_device *device, qn_stream on, qn_point point, qn_err *err);
+
+/* The host waits. */
+qn_status qn_point_await(qn_device *device, qn_point point, qn_err *err);
+int qn_point_is_done(qn_device *device, qn_point point);
+
+/* Waits for all streams and forgets their events. */
+qn_status qn_device_sync(qn_device *device, qn_err *err);
+void qn_streams_close(qn_device *device);
+
+#endif

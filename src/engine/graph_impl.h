@@ -1,0 +1,170 @@
+/* graph_impl.h - the inside of a graph. Private to engine/.
+ *
+ * graph.c builds stages, order.c finds their dependencies and lifetimes, plan.c turns a stretch
+ * of stages and the present residency into steps, submit.c runs steps, record.c keeps and
+ * replays them, recover.c deals with what fails.
+ */
+#ifndef QN_ENGINE_GRAPH_IMPL_H
+#define QN_ENGINE_GRAPH_IMPL_H
+
+#include "engine/registry.h"
+#include "engine/residency.h"
+
+enum { QN_MAX_RECORDINGS = 4 };
+
+typedef struct qn_stage_arg {
+    int buf_i;        /* index into graph->bufs, -1 for a value */
+    size_t offset;    /* bytes into the root */
+    int is_partial;   /* a view or an offset: the rest of the root must survive an OUT */
+    qn_arg_mode mode;
+    size_t value_at;  /* into stage->values */
+    size_t value_bytes;
+} qn_stage_arg;
+
+typedef struct qn_stage {
+    char name[64];
+    const qn_op *op;               /* cost, exactness, priority */
+    const qn_kernel_info *kernel;  /* NULL for a host stage */
+    int kernel_i;                  /* in its module */
+    qn_host_fn host;
+    void *user;
+    qn_range range;
+    int n_args;
+    qn_stage_arg *args;
+    unsigned char *values;
+    uint64_t value_gen; /* graph->value_gen when a value last changed */
+    int pin;            /* slot, -1 = the router decides */
+    int device;         /* slot chosen by compile */
+    int *deps;          /* earlier stages it must follow */
+    int n_deps;
+    qn_module *modules[QN_MAX_DEVICES];
+    uint64_t runs;
+    double exec_us;
+    uint64_t h2d_bytes, d2h_bytes;
+} qn_stage;
+
+typedef struct qn_graph_buf {
+    qn_buf *root;
+    int first, last; /* stages that touch it */
+    int is_output;
+    int temp_slot;   /* shared memory of temporaries, -1 otherwise */
+    uint64_t start_version; /* at the start of the run: what a rerun needs */
+} qn_graph_buf;
+
+/* Memory that temporaries with disjoint lifetimes share. */
+typedef struct qn_temp_slot {
+    size_t bytes;
+    int last; /* stage after which it is free again */
+    qn_block *block[QN_MAX_DEVICES]; /* slot 0: host memory */
+} qn_temp_slot;
+
+typedef enum { QN_STEP_UPLOAD, QN_STEP_DOWNLOAD, QN_STEP_PEER, QN_STEP_STAGE } qn_step_kind;
+
+typedef struct qn_step {
+    qn_step_kind kind;
+    int stage;   /* the stage it serves */
+    int buf_i;   /* transfers */
+    int device;  /* where it happens */
+    int from;    /* PEER */
+} qn_step;
+
+typedef struct qn_plan {
+    qn_step *steps;
+    int n, cap;
+    int crossings, elided;
+    int one_device; /* slot when every step is on one non-CPU device, else -1 */
+} qn_plan;
+
+/* A plan that worked, with the state it is valid for. */
+typedef struct qn_recording {
+    uint64_t key[2];
+    qn_plan plan;
+    qn_replay *replay;  /* NULL: the steps are submitted again without planning */
+    int device;
+    uint64_t value_gen;
+    int *first_launch;  /* per stage: its number in the recording, -1 when in parts */
+    uint64_t tick;
+} qn_recording;
+
+struct qn_graph {
+    qn_ctx *ctx;
+    char name[64];
+    qn_stage *stages;
+    int n_stages, cap_stages;
+    qn_graph_buf *bufs;
+    int n_bufs, cap_bufs;
+    int (*edges)[2]; /* explicit ones */
+    int n_edges;
+    qn_temp_slot *slots;
+    int n_slots;
+    int *stage_device; /* for the run in progress: the compiled choice, or CPU after a fallback */
+    qn_plan plan;      /* scratch of the run in progress */
+    qn_recording recordings[QN_MAX_RECORDINGS];
+    int is_sampled; /* the router wants the time of each stage of this run */
+    int is_compiled, on_cpu; /* on_cpu: this run was moved there as a whole */
+    qn_stream stream;
+    uint64_t value_gen;
+    qn_graph_stats stats;
+    qn_point last[QN_MAX_DEVICES]; /* end of the last run on each device */
+    unsigned in_flight;            /* devices with work of the last run, one bit per slot */
+};
+
+/* ---- order.c ------------------------------------------------------------------- */
+qn_status qn_order_check(qn_graph *graph, qn_err *err);      /* edges; cycles */
+qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err);  /* first/last, temp slots */
+
+/* ---- plan.c -------------------------------------------------------------------- */
+/* Steps for stages [from, to), and for the outputs when `to` is the end. */
+qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err *err);
+/* Memory for everything the plan touches. On QN_ERR_NOMEM nothing is lost; *stage names the
+ * first stage that did not fit. */
+qn_status qn_plan_memory(qn_graph *graph, const qn_plan *plan, int *stage, qn_err *err);
+/* Identifies the residency the plan starts from. */
+void qn_plan_key(const qn_graph *graph, uint64_t key[2]);
+void qn_plan_free(qn_plan *plan);
+
+/* ---- submit.c ------------------------------------------------------------------ */
+/* Streams a step may use: apart in a plain submission, one and the same under capture. */
+typedef struct qn_lanes {
+    qn_stream upload, compute, download;
+} qn_lanes;
+
+/* Submits the plan. On failure *done is the step that failed. */
+qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, int *done, qn_err *err);
+/* Queues one step; the buffers' state is not touched. */
+qn_status qn_submit_step(qn_graph *graph, const qn_step *step, const qn_lanes *lanes,
+                         int *n_launches, qn_err *err);
+/* What a submitted step means for the buffers' state. */
+void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at);
+/* Arguments as a launch wants them; `out` has room for the stage's n_args. */
+void qn_fill_args(qn_graph *graph, const qn_stage *stage, qn_device *device, qn_launch_arg *out);
+/* The stage's module on the device, compiled when needed. */
+qn_status qn_stage_module(qn_stage *stage, qn_device *device, qn_err *err);
+
+/* ---- record.c ------------------------------------------------------------------ */
+qn_recording *qn_record_find(qn_graph *graph, const uint64_t key[2]);
+/* Plans the whole graph from its present residency, gets the memory and keeps the plan under
+ * `key`, captured on the device when it can be. NULL when this run cannot be recorded. */
+qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2]);
+/* Replays; what fails goes on in the run loop. */
+qn_status qn_record_run(qn_graph *graph, qn_recording *recording, qn_err *err);
+void qn_record_free(qn_graph *graph);
+
+/* ---- recover.c ----------------------------------------------------------------- */
+/* Starts a run: remembers what a rerun would need, moves stages off devices that are lost or
+ * unhealthy (that is a fallback, too). */
+qn_status qn_recover_begin(qn_graph *graph, qn_err *err);
+/* Decides what follows when `stage` failed with `err` (at `step`, or for want of memory when
+ * NULL). QN_OK: go on at that stage, which moved to the CPU, or from the first with everything
+ * there (*rerun = 1). Otherwise the failure stands. */
+qn_status qn_recover(qn_graph *graph, int stage, const qn_step *step, int *rerun, qn_err *err);
+/* Waits for the last run; a failure found only now reruns the graph on the CPU. */
+qn_status qn_recover_wait(qn_graph *graph, qn_err *err);
+/* Rung 4: runs a splittable stage through the device in pieces, at most 2^6. */
+qn_status qn_split_stage(qn_graph *graph, int stage, qn_err *err);
+
+/* ---- graph.c ------------------------------------------------------------------- */
+/* The run loop without replay. */
+qn_status qn_graph_run_planned(qn_graph *graph, qn_err *err);
+
+#endif

@@ -1,0 +1,43 @@
+/* kcache.h - compiled kernels on disk.
+ *
+ * One file per key: magic "QNKC", u32 version, u32 kind, u32 zero, u64 payload bytes, SHA-256 of
+ * the payload, payload; little endian. A file is believed only when folder and file belong to
+ * us and nobody else can write them, and the digest fits: one kind of entry is code that the
+ * process loads. Everything else is ignored, removed and counted.
+ */
+#ifndef QN_ENGINE_KCACHE_H
+#define QN_ENGINE_KCACHE_H
+
+#include "hal/backend.h"
+
+typedef struct qn_kcache qn_kcache;
+
+enum { QN_KEY_CHARS = 64, QN_KCACHE_VERSION = 1, QN_KCACHE_HEADER = 56 };
+
+typedef enum { QN_KCACHE_MISS, QN_KCACHE_HIT, QN_KCACHE_BAD } qn_kcache_result;
+
+/* NULL `dir` gives a cache that never has anything. The folder is made on the first store. */
+qn_kcache *qn_kcache_new(const char *dir);
+void qn_kcache_free(qn_kcache *cache);
+
+qn_kcache_result qn_kcache_load(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], qn_blob *out);
+
+/* Best effort: QN_ERR_IO says why it was not kept. Over 512 MiB the oldest entries go. */
+qn_status qn_kcache_store(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], const qn_blob *blob,
+                          qn_err *err);
+
+/* ---- for `quern cache` ---------------------------------------------------------- */
+
+typedef struct qn_kcache_entry {
+    char key[QN_KEY_CHARS + 1];
+    uint32_t kind; /* qn_bin_kind; 0: not readable as one of ours */
+    uint64_t bytes;
+    int64_t used_s; /* seconds since 1970 */
+} qn_kcache_entry;
+
+/* All entries, oldest use first. The caller frees *out. A folder that does not exist is empty;
+ * one that cannot be read is QN_ERR_IO. */
+qn_status qn_kcache_list(const char *dir, qn_kcache_entry **out, int *n, qn_err *err);
+qn_status qn_kcache_clear(const char *dir, int *n_removed, qn_err *err);
+
+#endif

@@ -1,0 +1,79 @@
+/* pool.h - memory that is kept for reuse.
+ *
+ * A pool hands out blocks in power-of-two sizes (buckets) and takes them back without freeing
+ * them. A block goes out again only when its usage covers what is asked, its size suffices and
+ * the device is done with it. Where the memory comes from is a table of three functions, so
+ * pools of device memory, pinned memory and plain memory are one piece of code.
+ */
+#ifndef QN_ENGINE_POOL_H
+#define QN_ENGINE_POOL_H
+
+#include "hal/backend.h"
+#include "util/status.h"
+
+typedef struct qn_pool qn_pool;
+
+/* max(16384, smallest power of two >= n), with another minimum when QUERN_BUCKET_MIN is set.
+ * Fails above 2^62. */
+qn_status qn_bucket(uint64_t n, uint64_t minimum, uint64_t *out, qn_err *err);
+enum { QN_BUCKET_MIN = 16384 };
+
+typedef struct qn_block {
+    qn_mem *mem;   /* device memory */
+    void *host;    /* or host memory */
+    size_t bytes;  /* what it holds: the bucket */
+    size_t wanted; /* what was asked for */
+    unsigned usage;
+    uint64_t generation; /* changes whenever the block is handed out: part of replay keys */
+    /* Set by the owner before release: the last work that touches the block. */
+    int use_device; /* slot, -1 for none */
+    int use_stream;
+    uint64_t use_seq;
+    /* private to the pool */
+    struct qn_block *next, *prev;
+    uint64_t tick;
+    int idle;
+} qn_block;
+
+typedef struct qn_pool_source {
+    void *user;
+    qn_status (*alloc)(void *user, size_t bytes, unsigned usage, qn_block *block, qn_err *err);
+    void (*free)(void *user, qn_block *block);
+    int (*is_idle)(void *user, const qn_block *block); /* the device is done with it; may be NULL */
+} qn_pool_source;
+
+typedef struct qn_pool_options {
+    const char *name;      /* "device", "staging", "host" */
+    size_t budget_bytes;   /* live + idle; 0 = no limit */
+    uint64_t bucket_min;   /* 0 = QN_BUCKET_MIN */
+    size_t exact_above;    /* larger blocks are rounded to 2 MiB instead; 0 = 256 MiB */
+    int max_idle;          /* idle blocks per bucket; 0 = no limit */
+    int disabled;          /* never reuse: for measuring what the pool gains */
+} qn_pool_options;
+
+typedef struct qn_pool_stats {
+    uint64_t hits, misses, usage_rejects, trims;
+    size_t bytes_live, bytes_idle, bytes_waste, bytes_peak;
+    size_t n_live, n_idle;
+} qn_pool_stats;
+
+qn_status qn_pool_new(const qn_pool_options *options, const qn_pool_source *source,
+                      qn_pool **out, qn_err *err);
+
+/* Frees every block, idle or not. */
+void qn_pool_free(qn_pool *pool);
+
+/* A block of at least `bytes`. Idle blocks are trimmed when the budget demands it; when that is
+ * not enough: QN_ERR_NOMEM naming bytes and budget. */
+qn_status qn_pool_acquire(qn_pool *pool, size_t bytes, unsigned usage, qn_block **out,
+                          qn_err *err);
+void qn_pool_release(qn_pool *pool, qn_block *block);
+
+/* Frees idle blocks, oldest first, until `bytes` are gone or none is left; what was freed. */
+size_t qn_pool_trim(qn_pool *pool, size_t bytes);
+
+void qn_pool_set_disabled(qn_pool *pool, int disabled);
+qn_pool_stats qn_pool_get_stats(const qn_pool *pool);
+size_t qn_pool_budget(const qn_pool *pool);
+
+#endif

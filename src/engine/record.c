@@ -1,0 +1,253 @@
+/* record.c - runs that are remembered.
+ *
+ * A run whose plan starts from the same residency as an earlier one needs no planning. Where the
+ * device can capture, the whole submission is one replay; elsewhere the recorded steps are
+ * submitted again without planning or validation. Up to four recordings per graph, since the
+ * first run (inputs uploaded) and the next (inputs resident) are different plans.
+ */
+#include "engine/graph_impl.h"
+
+#include "engine/compile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void free_recording(qn_graph *graph, qn_recording *r)
+{
+    qn_device *device = &graph->ctx->devices[r->device];
+
+    if (r->replay)
+        device->backend->replay_free(device->dev, r->replay);
+    qn_plan_free(&r->plan);
+    free(r->first_launch);
+    *r = (qn_recording){ 0 };
+}
+
+void qn_record_free(qn_graph *graph)
+{
+    for (int i = 0; i < QN_MAX_RECORDINGS; i++)
+        if (graph->recordings[i].plan.n)
+            free_recording(graph, &graph->recordings[i]);
+}
+
+qn_recording *qn_record_find(qn_graph *graph, const uint64_t key[2])
+{
+    for (int i = 0; i < QN_MAX_RECORDINGS; i++) {
+        qn_recording *r = &graph->recordings[i];
+
+        if (r->plan.n && r->key[0] == key[0] && r->key[1] == key[1])
+            return r;
+    }
+    return NULL;
+}
+
+static qn_recording *oldest_place(qn_graph *graph)
+{
+    qn_recording *oldest = &graph->recordings[0];
+
+    for (int i = 0; i < QN_MAX_RECORDINGS; i++) {
+        if (!graph->recordings[i].plan.n)
+            return &graph->recordings[i];
+        if (graph->recordings[i].tick < oldest->tick)
+            oldest = &graph->recordings[i];
+    }
+    free_recording(graph, oldest);
+    return oldest;
+}
+
+/* Every kernel must be there before capture: compiling inside one is not allowed. */
+static qn_status prepare_modules(qn_graph *graph, const qn_plan *plan, qn_err *err)
+{
+    for (int i = 0; i < plan->n; i++) {
+        const qn_step *step = &plan->steps[i];
+        qn_stage *stage = &graph->stages[step->stage];
+        qn_status st;
+
+        if (step->kind != QN_STEP_STAGE || !stage->kernel)
+            continue;
+        st = qn_stage_module(stage, &graph->ctx->devices[step->device], err);
+        if (st != QN_OK)
+            return st;
+    }
+    return QN_OK;
+}
+
+/* Submits the steps under capture. The device is idle, so no step waits for anything outside. */
+static qn_status capture_steps(qn_graph *graph, qn_recording *r, qn_err *err)
+{
+    const qn_lanes lanes = { graph->stream, graph->stream, graph->stream };
+    int n_launches = 0;
+    qn_status st = QN_OK;
+
+    for (int i = 0; i < r->plan.n && st == QN_OK; i++) {
+        const qn_step *step = &r->plan.steps[i];
+        const int before = n_launches;
+
+        st = qn_submit_step(graph, step, &lanes, &n_launches, err);
+        if (step->kind == QN_STEP_STAGE)
+            r->first_launch[step->stage] = n_launches == before + 1 ? before : -1;
+    }
+    return st;
+}
+
+static qn_status capture(qn_graph *graph, qn_recording *r, qn_err *err)
+{
+    qn_device *device = &graph->ctx->devices[r->device];
+    qn_status st = QN_OK, ended;
+    qn_err second;
+
+    QN_TRY(prepare_modules(graph, &r->plan, err));
+    QN_TRY(qn_device_sync(device, err));
+    QN_TRY(device->backend->capture_begin(device->dev, graph->stream, err));
+    st = capture_steps(graph, r, err);
+    ended = device->backend->capture_end(device->dev, graph->stream, &r->replay,
+                                         st == QN_OK ? err : &second);
+    if (st == QN_OK)
+        st = ended;
+out:
+    return st;
+}
+
+/* Injected faults are counted per submission; a replay would hide them. */
+static int can_record(const qn_graph *graph)
+{
+    return !graph->ctx->faults;
+}
+
+qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
+{
+    qn_plan plan = { 0 };
+    qn_recording *r = NULL;
+    qn_device *device;
+    qn_err err;
+    int unfit;
+
+    if (!can_record(graph) || qn_plan_build(graph, 0, graph->n_stages, &plan, &err) != QN_OK)
+        goto out;
+    /* Memory that had to be acquired only now changes the key: record the next run instead. */
+    uint64_t after[2];
+
+    if (qn_plan_memory(graph, &plan, &unfit, &err) != QN_OK)
+        goto out;
+    qn_plan_key(graph, after);
+    if (after[0] != key[0] || after[1] != key[1])
+        goto out;
+
+    r = oldest_place(graph);
+    r->first_launch = malloc(sizeof *r->first_launch * (size_t)(graph->n_stages + 1));
+    if (!r->first_launch)
+        goto fail;
+    r->key[0] = key[0];
+    r->key[1] = key[1];
+    r->plan = plan;
+    r->device = plan.one_device > 0 ? plan.one_device : QN_CPU_SLOT;
+    r->value_gen = graph->value_gen;
+    plan = (qn_plan){ 0 };
+    device = &graph->ctx->devices[r->device];
+    if (r->plan.one_device > 0 && device->info.has_graph_replay && device->backend->capture_begin &&
+        capture(graph, r, &err) != QN_OK) {
+        qn_log_put(&graph->ctx->log, QN_LOG_INFO, "graph %s: not captured: %s", graph->name, err.text);
+        goto fail;
+    }
+    graph->stats.captures++;
+    qn_metric_add(graph->ctx->m.captures, 1);
+    goto out;
+fail:
+    free_recording(graph, r);
+    r = NULL;
+out:
+    qn_plan_free(&plan);
+    return r;
+}
+
+/* Brings changed values into the recording. */
+static qn_status update_values(qn_graph *graph, qn_recording *r, qn_err *err)
+{
+    qn_device *device = &graph->ctx->devices[r->device];
+    qn_launch_arg args[QN_MAX_ARGS];
+
+    for (int s = 0; s < graph->n_stages; s++) {
+        qn_stage *stage = &graph->stages[s];
+        qn_launch call = { .module = stage->modules[r->device], .kernel = stage->kernel,
+                           .kernel_i = stage->kernel_i, .args = args, .stream = graph->stream };
+        qn_status st;
+
+        if (stage->value_gen <= r->value_gen)
+            continue;
+        if (r->first_launch[s] < 0 || !device->backend->update)
+            return QN_ERR_UNSUPPORTED; /* in parts: record anew */
+        qn_fill_args(graph, stage, device, args);
+        if ((st = device->backend->update(device->dev, r->replay, r->first_launch[s], &call, err)) != QN_OK)
+            return st;
+    }
+    r->value_gen = graph->value_gen;
+    return QN_OK;
+}
+
+/* The replay runs on one stream; work of other streams on the same buffers comes first. */
+static qn_status wait_for_others(qn_graph *graph, qn_device *device, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (int b = 0; b < graph->n_bufs; b++) {
+        qn_buf *root = graph->bufs[b].root;
+        const qn_copy *copy = &root->copies[device->slot];
+
+        if (copy->block) {
+            QN_TRY(qn_stream_wait(device, graph->stream, copy->written, err));
+            QN_TRY(qn_stream_wait(device, graph->stream, copy->used, err));
+        }
+        if (root->host_device == device->slot)
+            QN_TRY(qn_stream_wait(device, graph->stream, root->host_point, err));
+        else if (root->host_device >= 0)
+            QN_TRY(qn_buf_await_host(root, err));
+    }
+out:
+    return st;
+}
+
+static void apply_plan(qn_graph *graph, const qn_plan *plan, qn_point at)
+{
+    qn_ctx *ctx = graph->ctx;
+
+    graph->stats.submissions++;
+    ctx->transfers.elided += (uint64_t)plan->elided;
+    qn_metric_add(ctx->m.elided, plan->elided);
+    for (int i = 0; i < plan->n; i++)
+        qn_apply_step(graph, &plan->steps[i], at);
+}
+
+static qn_status run_replay(qn_graph *graph, qn_recording *r, qn_err *err)
+{
+    qn_device *device = &graph->ctx->devices[r->device];
+    qn_status st = QN_OK;
+
+    if (r->value_gen != graph->value_gen)
+        QN_TRY(update_values(graph, r, err));
+    QN_TRY(wait_for_others(graph, device, err));
+    QN_TRY(device->backend->replay(device->dev, r->replay, graph->stream, err));
+    apply_plan(graph, &r->plan, qn_stream_step(device, graph->stream));
+out:
+    return st;
+}
+
+qn_status qn_record_run(qn_graph *graph, qn_recording *r, qn_err *err)
+{
+    int done = 0, rerun = 0;
+    qn_status st;
+
+    r->tick = ++graph->ctx->tick;
+    st = r->replay ? run_replay(graph, r, err) : qn_submit_plan(graph, &r->plan, &done, err);
+    if (st == QN_OK) {
+        graph->stats.replays++;
+        qn_metric_add(graph->ctx->m.replays, 1);
+        return QN_OK;
+    }
+    if (st == QN_ERR_UNSUPPORTED && r->replay) {
+        free_recording(graph, r);
+        return qn_graph_run_planned(graph, err);
+    }
+    /* Nothing of a failed replay ran; of failed steps, those before `done` did. */
+    st = qn_recover(graph, r->plan.steps[done].stage, &r->plan.steps[done], &rerun, err);
+    return st == QN_OK ? qn_graph_run_planned(graph, err) : st;
+}

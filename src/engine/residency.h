@@ -1,0 +1,122 @@
+/* residency.h - the inside of a buffer: copies, versions, points. Private to engine/.
+ *
+ * A buffer has a version; a copy is valid when its version is the buffer's. Writing raises the
+ * version on one side and thereby makes all other copies stale: there are no flags to forget.
+ */
+#ifndef QN_ENGINE_RESIDENCY_H
+#define QN_ENGINE_RESIDENCY_H
+
+#include "engine/context.h"
+
+/* The replica on one device. */
+typedef struct qn_copy {
+    qn_block *block;
+    uint64_t version;
+    qn_point written; /* readable after */
+    qn_point used;    /* reusable and overwritable after */
+    qn_point uploaded; /* host memory has been read after */
+    uint64_t tick;    /* LRU */
+    int pins;         /* > 0: never evicted */
+    int borrowed;     /* the block belongs to a graph's temporaries */
+} qn_copy;
+
+struct qn_buf {
+    qn_ctx *ctx;
+    char name[64];
+    size_t bytes;
+    int refs;
+
+    qn_buf *parent; /* a view: everything below lives in the root */
+    size_t offset;
+
+    uint64_t version;
+    void *host; /* NULL while nobody needed it */
+    uint64_t host_version;
+    qn_block *host_block; /* NULL for wrapped or spilled memory */
+    int wrapped;
+    int host_device;   /* slot whose download fills the host copy, -1 when none is in flight */
+    qn_point host_point;
+    int spill_file;    /* open file with the content while evicted from the host, -1 */
+    int is_temp;
+
+    qn_copy copies[QN_MAX_DEVICES];
+    unsigned visited; /* devices that ever held it, one bit per slot */
+    uint64_t uses;    /* accesses that a device could have served: hot when > 2 */
+    qn_transfer_count count;
+    qn_buf *next, *prev; /* all buffers of the context */
+};
+
+static inline qn_buf *qn_buf_root(qn_buf *buf)
+{
+    return buf->parent ? buf->parent : buf;
+}
+
+static inline int qn_buf_valid_on(const qn_buf *root, const qn_device *device)
+{
+    if (device->info.unified_memory)
+        return root->host_version == root->version;
+    return root->copies[device->slot].block && root->copies[device->slot].version == root->version;
+}
+
+static inline int qn_buf_valid_host(const qn_buf *root)
+{
+    return root->host_version == root->version;
+}
+
+/* Host memory for the copy (zeroed when the buffer was never written), content not fetched. */
+qn_status qn_buf_need_host(qn_buf *root, qn_err *err);
+
+/* A block on the device, content not fetched. Goes through the rungs of evict.c. */
+qn_status qn_buf_need_block(qn_buf *root, qn_device *device, qn_err *err);
+
+/* Queued transfers. Both ends must have memory; validity is the caller's business
+ * (qn_buf_note_*). The stream waits for what must come before. */
+qn_status qn_buf_upload(qn_buf *root, qn_device *device, qn_stream on, const char *stage, qn_err *err);
+qn_status qn_buf_download(qn_buf *root, qn_device *device, qn_stream on, const char *stage,
+                          qn_err *err);
+qn_status qn_buf_peer(qn_buf *root, qn_device *from, qn_device *to, qn_stream on, qn_err *err);
+
+/* What a finished submission means for the buffer's state. */
+void qn_buf_note_upload(qn_buf *root, qn_device *device, qn_point at);
+void qn_buf_note_download(qn_buf *root, qn_device *device, qn_point at);
+void qn_buf_note_read(qn_buf *root, qn_device *device, qn_point at);
+void qn_buf_note_write(qn_buf *root, qn_device *device, qn_point at);
+void qn_buf_note_host_write(qn_buf *root);
+
+/* Waits until the host copy may be read (a download has arrived), or overwritten (uploads from
+ * it have left, too). */
+qn_status qn_buf_await_host(qn_buf *root, qn_err *err);
+qn_status qn_buf_await_host_write(qn_buf *root, qn_err *err);
+
+/* Makes the host copy valid, by a download when needed. */
+qn_status qn_buf_fetch(qn_buf *root, qn_err *err);
+
+/* The slot of a device with a valid copy, -1 when there is none. */
+int qn_buf_find_valid(const qn_buf *root);
+
+/* Takes the device's block away; the content must be valid elsewhere or not matter. */
+void qn_buf_drop_copy(qn_buf *root, qn_device *device);
+
+typedef enum { QN_TRANSFER_H2D, QN_TRANSFER_D2H, QN_TRANSFER_D2D } qn_transfer_kind;
+
+/* Counts one transfer in the buffer, the context and the metrics. */
+void qn_count_transfer(qn_buf *root, qn_device *device, qn_transfer_kind kind, size_t bytes);
+void qn_count_elided(qn_buf *root);
+
+/* An injected copy fault ("copy_h2d", "copy_d2h"); `name` is a stage or buffer. */
+qn_status qn_fault_copy(qn_ctx *ctx, const char *where, const char *name, size_t bytes, qn_err *err);
+
+/* ---- evict.c ----------------------------------------------------------------- */
+
+/* qn_pool_acquire with the first three rungs of the out-of-memory ladder: idle blocks, clean
+ * copies, dirty copies (spilled to the host). */
+qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *what, qn_block **out,
+                           qn_err *err);
+
+/* Host memory of `bytes`; over QUERN_HOST_BUDGET the least used host copies go to files. */
+qn_status qn_evict_acquire_host(qn_ctx *ctx, size_t bytes, qn_block **out, qn_err *err);
+
+/* Reads a host copy back that was spilled to a file. */
+qn_status qn_evict_unspill(qn_buf *root, qn_err *err);
+
+#endif

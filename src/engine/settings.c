@@ -1,0 +1,146 @@
+/* settings.c - read options and environment. */
+#include "engine/settings.h"
+
+#include "util/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *pick(const char *flag, const char *variable, const char *otherwise)
+{
+    const char *env = getenv(variable);
+
+    if (flag && *flag)
+        return flag;
+    return env && *env ? env : otherwise;
+}
+
+const char *qn_settings_backend(const qn_options *options)
+{
+    return pick(options->backend, "QUERN_BACKEND", pick(NULL, "QUERN_DEVICES", "auto"));
+}
+
+void qn_settings_faults(const qn_options *options, qn_str *out)
+{
+    const char *env = getenv("QUERN_FAULT");
+
+    if (env && *env)
+        qn_str_add(out, env);
+    if (options->fault && *options->fault)
+        qn_str_addf(out, "%s%s", out->len ? "," : "", options->fault);
+}
+
+int qn_settings_is_hidden(const char *backend)
+{
+    const char *hidden = getenv("QUERN_HIDE");
+    const size_t len = strlen(backend);
+
+    while (hidden && *hidden) {
+        const size_t part = strcspn(hidden, ", ");
+
+        if (part == len && !strncmp(hidden, backend, len))
+            return 1;
+        hidden += part;
+        hidden += strspn(hidden, ", ");
+    }
+    return 0;
+}
+
+qn_status qn_settings_budget(const char *text, uint64_t free_bytes, size_t *out, qn_err *err)
+{
+    char *end;
+    const double pct = strtod(text, &end);
+
+    if (end != text && *end == '%' && !end[1]) {
+        if (!(pct > 0 && pct <= 100))
+            return qn_fail(err, QN_ERR_USAGE, "memory budget '%s' is not between 0%% and 100%%", text);
+        *out = (size_t)((double)free_bytes * pct / 100);
+        return QN_OK;
+    }
+    if (qn_parse_bytes(text, out) || !*out)
+        return qn_fail(err, QN_ERR_USAGE, "memory budget '%s' is not a size (512M, 8G) or percentage (80%%)",
+                       text);
+    return QN_OK;
+}
+
+static qn_status parse_route(const char *text, qn_route_mode *out, qn_err *err)
+{
+    static const char *const names[] = { "auto", "cpu", "gpu", "balance", "static" };
+
+    for (int i = 0; i < 5; i++)
+        if (!strcmp(names[i], text)) {
+            *out = (qn_route_mode)i;
+            return QN_OK;
+        }
+    return qn_fail(err, QN_ERR_USAGE, "route '%s' is none of auto, cpu, gpu, balance, static", text);
+}
+
+static qn_status parse_int(const char *what, const char *text, int low, int high, int *out, qn_err *err)
+{
+    char *end;
+    const long n = strtol(text, &end, 10);
+
+    if (end == text || *end || n < low || n > high)
+        return qn_fail(err, QN_ERR_USAGE, "%s: '%s' is not a number between %d and %d", what, text, low,
+                       high);
+    *out = (int)n;
+    return QN_OK;
+}
+
+static qn_status resolve_fallback(qn_ctx *ctx, const qn_options *options, qn_err *err)
+{
+    const char *text = pick(NULL, "QUERN_FALLBACK", "cpu");
+
+    ctx->fallback = options->fallback;
+    if (ctx->fallback != QN_FALLBACK_DEFAULT)
+        return QN_OK;
+    if (strcmp(text, "cpu") && strcmp(text, "error"))
+        return qn_fail(err, QN_ERR_USAGE, "QUERN_FALLBACK: '%s' is neither cpu nor error", text);
+    ctx->fallback = *text == 'e' ? QN_FALLBACK_ERROR : QN_FALLBACK_CPU;
+    return QN_OK;
+}
+
+static qn_status resolve_folders(qn_ctx *ctx, const qn_options *options, qn_err *err)
+{
+    const char *off = getenv("QUERN_CACHE");
+    const char *spill = getenv("QUERN_SPILL_DIR");
+    const char *host = getenv("QUERN_HOST_BUDGET");
+
+    if (!off || strcmp(off, "0")) {
+        /* Without a home there is no cache; that is no reason to fail. */
+        if (qn_cache_dir(ctx->cache_dir, sizeof ctx->cache_dir, options->cache_dir) != QN_OK)
+            qn_log_put(&ctx->log, QN_LOG_WARN, "no folder for the kernel cache; set QUERN_CACHE_DIR");
+    }
+    if (spill && strlen(spill) < sizeof ctx->spill_dir)
+        strcpy(ctx->spill_dir, spill);
+    if (host && *host && (qn_parse_bytes(host, &ctx->host_budget) || !ctx->host_budget))
+        return qn_fail(err, QN_ERR_USAGE, "QUERN_HOST_BUDGET: '%s' is not a size", host);
+    if (options->explain_route && strlen(options->explain_route) < sizeof ctx->explain_path)
+        strcpy(ctx->explain_path, options->explain_route);
+    return QN_OK;
+}
+
+qn_status qn_settings_resolve(qn_ctx *ctx, const qn_options *options, qn_err *err)
+{
+    const char *level = pick(options->log, "QUERN_LOG", "warn");
+    const char *threads = getenv("QUERN_THREADS");
+    const char *timing = getenv("QUERN_TIMING");
+    qn_status st = QN_OK;
+
+    ctx->log.to = stderr;
+    if (qn_log_parse(level, &ctx->log.level)) {
+        st = qn_fail(err, QN_ERR_USAGE, "log level '%s' is none of none, error, warn, info, debug", level);
+        goto out;
+    }
+    QN_TRY(parse_route(pick(options->route, "QUERN_ROUTE", "auto"), &ctx->route_mode, err));
+    QN_TRY(resolve_fallback(ctx, options, err));
+    ctx->threads = options->threads;
+    if (!ctx->threads && threads && *threads)
+        QN_TRY(parse_int("QUERN_THREADS", threads, 1, 1024, &ctx->threads, err));
+    ctx->op_priority = options->op_priority ? options->op_priority : 3;
+    ctx->verify_pct = options->verify_pct;
+    ctx->timing = timing && !strcmp(timing, "1");
+    QN_TRY(resolve_folders(ctx, options, err));
+out:
+    return st;
+}

@@ -1,0 +1,163 @@
+/* backend.h - the only door from the engine to hardware: one table of functions per backend.
+ *
+ * Backends hold mechanism. Policy (pools, routing, retries, fallback, injected faults) lives in
+ * the engine and is written once. Calls that queue work return before it is done; the streams
+ * and events below say when. An error found after queueing surfaces at a later call.
+ *
+ * Statuses a backend returns: QN_ERR_NOMEM, _LIMIT, _COMPILE, _LAUNCH, _TIMEOUT, _DEVICE_LOST,
+ * _BUSY, _UNSUPPORTED, _INIT. After _DEVICE_LOST every call but close and release may fail.
+ */
+#ifndef QN_HAL_BACKEND_H
+#define QN_HAL_BACKEND_H
+
+#include <quern/graph.h>
+
+#include "util/status.h"
+
+/* Opaque to the engine; each backend defines its own. */
+typedef struct qn_dev qn_dev;
+typedef struct qn_mem qn_mem;
+typedef struct qn_module qn_module;
+typedef struct qn_event qn_event;
+typedef struct qn_replay qn_replay;
+
+/* Streams of a device. Work on one stream runs in order; streams meet at events. */
+typedef int qn_stream;
+enum {
+    QN_COMPUTE = 0, /* 0 .. QN_N_COMPUTE - 1 */
+    QN_N_COMPUTE = 8,
+    QN_UPLOAD = QN_N_COMPUTE,
+    QN_DOWNLOAD,
+    QN_N_STREAMS
+};
+
+/* What a block of memory is for. Reuse needs a superset. */
+enum {
+    QN_USE_READ = 1,
+    QN_USE_WRITE = 2,
+    QN_USE_COPY_SRC = 4,
+    QN_USE_COPY_DST = 8,
+    QN_USE_MAP_READ = 16,
+    QN_USE_MAP_WRITE = 32,
+    QN_USE_ATOMIC = 64
+};
+
+/* Time of the simulated world: one host clock that all sim devices of a context share. */
+typedef struct qn_sim_clock {
+    double host_us;
+} qn_sim_clock;
+
+/* What a context tells the backends it opens. */
+typedef struct qn_hal_config {
+    int threads;         /* of the CPU backend; 0 = all */
+    const char *sim;     /* "devices=4,max_grid=4": the sim.* limits, without the prefix */
+    qn_sim_clock *clock; /* for sim */
+    const char *cc;      /* C compiler for run-time kernels on the CPU; NULL = QUERN_CC, cc */
+} qn_hal_config;
+
+typedef enum { QN_LANG_C, QN_LANG_OPENCL, QN_LANG_CUDA } qn_language;
+typedef enum { QN_BIN_NONE, QN_BIN_CUBIN, QN_BIN_PTX, QN_BIN_OPENCL, QN_BIN_OBJECT } qn_bin_kind;
+
+typedef struct qn_blob {
+    void *data; /* malloc'ed; the receiver frees it */
+    size_t bytes;
+    qn_bin_kind kind;
+} qn_blob;
+
+/* One kernel module on its way to a device. */
+typedef struct qn_source {
+    const qn_kernel_module *module;
+    const char *text;  /* complete text in the backend's language; NULL: built in (CPU, sim) */
+    int team_lanes;    /* LANES of TEAM kernels, already defined in `text` */
+    qn_blob binary;    /* from the disk cache; data NULL: compile `text` */
+    char *log;         /* gets the compiler's log, NUL-terminated */
+    size_t log_size;
+} qn_source;
+
+/* One argument: a value, device memory, or (unified memory) a host address. */
+typedef struct qn_launch_arg {
+    const void *value;
+    qn_mem *mem;
+    size_t at;  /* bytes into mem */
+    void *host;
+    size_t bytes; /* of the value; needed where the head does not know (structs in run-time text) */
+} qn_launch_arg;
+
+/* One launch that fits the device's limits (geometry.h cuts larger ranges into these). */
+typedef struct qn_launch {
+    qn_module *module;
+    const qn_kernel_info *kernel;
+    int kernel_i;        /* its place in module->kernels */
+    qn_span span;        /* what the kernel covers: its hidden arguments */
+    uint32_t group[3];   /* items of a group; TEAM: {lanes, teams per group, 1} */
+    uint32_t grid[3];    /* groups; enough of them for the span */
+    const qn_launch_arg *args;
+    qn_stream stream;
+} qn_launch;
+
+typedef struct qn_backend {
+    const char *name; /* "cuda"; also the --backend value */
+    qn_language language;
+    int teams_share_group; /* TEAM: several teams may share one group (warps of a block) */
+
+    /* Required. count() says why there is nothing when it returns 0. */
+    int (*count)(const qn_hal_config *config, char *reason, size_t reason_size);
+    qn_status (*open)(const qn_hal_config *config, int index, qn_dev **out, qn_err *err);
+    void (*close)(qn_dev *dev);
+    void (*info)(const qn_dev *dev, qn_device_info *out);
+
+    qn_status (*alloc)(qn_dev *dev, size_t bytes, unsigned usage, qn_mem **out, qn_err *err);
+    void (*release)(qn_dev *dev, qn_mem *mem);
+    /* Queued on `on`. Host memory must stay as it is until the stream has passed this point;
+     * copies from or to memory not got from host_alloc may block. */
+    qn_status (*upload)(qn_dev *dev, qn_mem *dst, size_t at, const void *src, size_t bytes,
+                        qn_stream on, qn_err *err);
+    qn_status (*download)(qn_dev *dev, qn_mem *src, size_t at, void *dst, size_t bytes,
+                          qn_stream on, qn_err *err);
+
+    qn_status (*build)(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err);
+    void (*unload)(qn_dev *dev, qn_module *module);
+    qn_status (*launch)(qn_dev *dev, const qn_launch *call, qn_err *err);
+
+    /* An event marks a point of a stream; `drop` gives it back, also before it is done. */
+    qn_status (*record)(qn_dev *dev, qn_stream on, qn_event **out, qn_err *err);
+    qn_status (*wait)(qn_dev *dev, qn_stream on, qn_event *event, qn_err *err); /* stream waits */
+    qn_status (*await)(qn_dev *dev, qn_event *event, qn_err *err);              /* host waits */
+    int (*is_done)(qn_dev *dev, qn_event *event); /* 1 done, 0 not yet, -1 failed */
+    void (*drop)(qn_dev *dev, qn_event *event);
+    qn_status (*sync)(qn_dev *dev, qn_err *err);
+
+    /* Optional: NULL means "not supported"; the engine has a slower way. */
+    qn_status (*host_alloc)(qn_dev *dev, size_t bytes, void **out, qn_err *err); /* pinned */
+    void (*host_free)(qn_dev *dev, void *ptr);
+    qn_status (*download_rect)(qn_dev *dev, qn_mem *src, size_t at, size_t pitch, void *dst,
+                               size_t row_bytes, size_t rows, qn_stream on, qn_err *err);
+    qn_status (*copy_peer)(qn_dev *from, qn_mem *src, qn_dev *to, qn_mem *dst, size_t bytes,
+                           qn_stream on, qn_err *err);
+    /* Device microseconds between two finished events; negative when unknown. */
+    double (*elapsed_us)(qn_dev *dev, qn_event *from, qn_event *to);
+    double (*now_us)(qn_dev *dev); /* a clock of its own (sim); otherwise the monotonic one */
+
+    /* Between begin and end, work on `on` (and on streams that wait for it) is recorded
+     * instead of run. Launches are numbered in order; `update` replaces the value arguments
+     * of launch number `launch_i` of a recording. */
+    qn_status (*capture_begin)(qn_dev *dev, qn_stream on, qn_err *err);
+    qn_status (*capture_end)(qn_dev *dev, qn_stream on, qn_replay **out, qn_err *err);
+    qn_status (*replay)(qn_dev *dev, qn_replay *recording, qn_stream on, qn_err *err);
+    qn_status (*update)(qn_dev *dev, qn_replay *recording, int launch_i, const qn_launch *call,
+                        qn_err *err);
+    void (*replay_free)(qn_dev *dev, qn_replay *recording);
+
+    qn_status (*binary)(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err);
+    /* Compiler and driver, as they enter the cache key. */
+    void (*compiler)(qn_dev *dev, char *out, size_t size);
+} qn_backend;
+
+extern const qn_backend qn_backend_cpu, qn_backend_opencl, qn_backend_cuda, qn_backend_sim;
+
+/* All of them, in the order in which devices are listed; ended by NULL. */
+extern const qn_backend *const qn_backends[];
+
+const qn_backend *qn_backend_find(const char *name);
+
+#endif

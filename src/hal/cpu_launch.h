@@ -1,0 +1,23 @@
+/* cpu_launch.h - a kernel compiled as C over the threads of the host; used by cpu and sim. */
+#ifndef QN_HAL_CPU_LAUNCH_H
+#define QN_HAL_CPU_LAUNCH_H
+
+#include "hal/backend.h"
+
+/* The threads of one device and what is remembered about them. One user at a time. */
+typedef struct qn_cpu_threads {
+    int n;
+    double last_us;   /* when they last worked; they spin for a while after that */
+    double missed_us; /* time that waking them would have saved so far */
+} qn_cpu_threads;
+
+/* `n` threads, 0 = all that OpenMP would use. */
+qn_cpu_threads qn_cpu_threads_of(int n);
+
+/* Runs `fn` over `span` and returns when every point is done. args[i] points to the value of
+ * argument i, for a buffer to its address. The form of `kernel` decides how the span is cut;
+ * no result depends on it. */
+void qn_cpu_run(qn_cpu_threads *threads, const qn_kernel_info *kernel, qn_cpu_kernel fn,
+                const qn_span *span, void *const *args);
+
+#endif

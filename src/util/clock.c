@@ -1,0 +1,44 @@
+/* clock.c - thin covers over the POSIX clocks. */
+#include "util/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+double qn_now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+/* Sleeps to a fixed deadline: restarting a relative sleep after each signal would drift. */
+void qn_sleep_us(double us)
+{
+    struct timespec until;
+
+    if (!(us > 0))
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const double seconds = us * 1e-6;
+    const time_t whole = seconds < 1e9 ? (time_t)seconds : (time_t)1000000000;
+    const long nanos = seconds < 1e9 ? (long)((seconds - (double)whole) * 1e9) : 0;
+    until.tv_sec += whole;
+    until.tv_nsec += nanos;
+    if (until.tv_nsec >= 1000000000L) {
+        until.tv_nsec -= 1000000000L;
+        until.tv_sec++;
+    }
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        continue;
+}
+
+void qn_utc(char out[QN_UTC_SIZE])
+{
+    const time_t now = time(NULL);
+    struct tm t;
+
+    gmtime_r(&now, &t);
+    strftime(out, QN_UTC_SIZE, "%Y-%m-%dT%H:%M:%SZ", &t);
+}

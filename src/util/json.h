@@ -1,0 +1,32 @@
+/* json.h - JSON files with errors that name the place, over Jansson. */
+#ifndef QN_UTIL_JSON_H
+#define QN_UTIL_JSON_H
+
+#include "util/status.h"
+
+#include <jansson.h>
+
+/* Reads `path`, whose root is an object; the caller drops it with json_decref. Errors name the
+ * line. Duplicate keys are refused. */
+qn_status qn_json_read(const char *path, json_t **out, qn_err *err);
+
+/* Writes `json` indented, keys in order of insertion, reals with 12 digits, in one piece. */
+qn_status qn_json_write(const char *path, const json_t *json, qn_err *err);
+
+/* Member `key` of `object`, with its type checked. `where` starts the error message. Text is
+ * borrowed from the object. */
+qn_status qn_json_get_text(const json_t *object, const char *key, const char *where,
+                           const char **out, qn_err *err);
+qn_status qn_json_get_number(const json_t *object, const char *key, const char *where, double *out,
+                             qn_err *err);
+qn_status qn_json_get_i64(const json_t *object, const char *key, const char *where, qn_i64 *out,
+                          qn_err *err);
+qn_status qn_json_get_array(const json_t *object, const char *key, const char *where, json_t **out,
+                            qn_err *err);
+
+/* New values, NULL only for lack of memory: a number that JSON cannot write (NaN, infinity)
+ * becomes null, bytes that are not UTF-8 become U+FFFD. */
+json_t *qn_json_number(double value);
+json_t *qn_json_text(const char *text);
+
+#endif

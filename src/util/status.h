@@ -1,0 +1,31 @@
+/* status.h - how functions fail: one status, one sentence, one label.
+ *
+ * A function that can fail returns qn_status and leaves its sentence in the qn_err it was
+ * given. qn_fail is called once, where the fault is known; callers may prefix, never replace.
+ */
+#ifndef QN_UTIL_STATUS_H
+#define QN_UTIL_STATUS_H
+
+#include <quern/quern.h>
+
+#include <stdarg.h>
+
+/* The only control-flow macro: leaves by the function's `out:` label. */
+#define QN_TRY(call)                                                                              \
+    do {                                                                                          \
+        if ((st = (call)) != QN_OK)                                                               \
+            goto out;                                                                             \
+    } while (0)
+
+/* Fills `err` (may be NULL) and returns `status`. Newlines in the text become spaces. */
+__attribute__((format(printf, 3, 4))) qn_status qn_fail(qn_err *err, qn_status status,
+                                                         const char *format, ...);
+
+/* Puts "text: " in front of what `err` says already. Returns its status. */
+__attribute__((format(printf, 2, 3))) qn_status qn_prefix(qn_err *err, const char *format, ...);
+
+/* a * b, or a + b, into *out; fails with QN_ERR_LIMIT naming `what` on overflow. */
+qn_status qn_size_mul(size_t a, size_t b, const char *what, size_t *out, qn_err *err);
+qn_status qn_size_add(size_t a, size_t b, const char *what, size_t *out, qn_err *err);
+
+#endif

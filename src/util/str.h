@@ -1,0 +1,27 @@
+/* str.h - strings that grow. */
+#ifndef QN_UTIL_STR_H
+#define QN_UTIL_STR_H
+
+#include <stddef.h>
+
+/* Zero-initialised is empty. After a failed allocation `failed` stays set and appends do
+ * nothing, so a writer checks once at its end. */
+typedef struct qn_str {
+    char *data; /* NUL-terminated once something was appended */
+    size_t len, cap;
+    int failed;
+} qn_str;
+
+void qn_str_add(qn_str *s, const char *text);
+void qn_str_add_n(qn_str *s, const char *text, size_t n);
+__attribute__((format(printf, 2, 3))) void qn_str_addf(qn_str *s, const char *format, ...);
+void qn_str_free(qn_str *s);
+const char *qn_str_get(const qn_str *s); /* never NULL */
+
+/* "512M", "8G", "1.5K", "1000" (powers of 1024) into bytes; 0 on success, -1 on bad text. */
+int qn_parse_bytes(const char *text, size_t *out);
+
+/* "1.50 GiB", "640.0 KiB", "12 B" into `out`; returns `out`. */
+char *qn_format_bytes(double bytes, char *out, size_t size);
+
+#endif

@@ -1,0 +1,17 @@
+/* utf8.h - text from drivers and files, which may hold any bytes. */
+#ifndef QN_UTIL_UTF8_H
+#define QN_UTIL_UTF8_H
+
+#include "util/str.h"
+
+/* Bytes of the character at `text` (1 to 4), or 0 when they are not valid UTF-8. The NUL that
+ * ends the string counts as one valid byte. */
+size_t qn_utf8_size(const char *text);
+
+/* Characters of `text`; an invalid byte counts as one. */
+size_t qn_utf8_count(const char *text);
+
+/* Appends `text` with invalid bytes replaced by U+FFFD and control characters by spaces. */
+void qn_utf8_add_clean(qn_str *out, const char *text);
+
+#endif
