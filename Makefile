@@ -2,21 +2,23 @@
 BUILD ?= build
 JOBS  ?= $(shell nproc)
 
-.PHONY: all test demo bench asan tsan lint install setup clean
+.PHONY: all test demo bench asan tsan lint format install setup clean
 
-all: $(BUILD)/CMakeCache.txt
+# cmake_install.cmake is written last, so a configuration that failed is tried again.
+all: $(BUILD)/cmake_install.cmake
 	cmake --build $(BUILD) -j $(JOBS)
 
-$(BUILD)/CMakeCache.txt:
+$(BUILD)/cmake_install.cmake:
 	cmake -S . -B $(BUILD) $(CMAKE_FLAGS)
 
 setup:
 	scripts/setup
 
-test: setup all
+test: setup
+	$(MAKE) all
 	scripts/test $(BUILD)
 
-demo: setup all
+demo: setup
 	scripts/demo $(BUILD)
 
 bench: all
@@ -28,10 +30,13 @@ asan:
 
 tsan:
 	$(MAKE) all BUILD=build-tsan CMAKE_FLAGS="-DQN_SANITIZE=thread -DCMAKE_C_COMPILER=clang"
-	scripts/test build-tsan -L thread
+	scripts/test build-tsan -L "unit|thread" -LE "slow|opencl"
 
 lint: all
 	scripts/lint $(BUILD)
+
+format:
+	find src include tests tools examples -name '*.[ch]' | xargs clang-format -i
 
 install: all
 	cmake --install $(BUILD)

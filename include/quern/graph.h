@@ -1,4 +1,4 @@
-/* graph.h - stages, graphs and pipelines.
+/* graph.h - stages and graphs.
  *
  * A graph is a list of stages in program order. What a stage reads and writes is known from the
  * head of its kernel, so dependencies, transfers, memory and the device are the engine's
@@ -19,7 +19,6 @@ extern "C" {
 #endif
 
 typedef struct qn_graph qn_graph;
-typedef struct qn_pipe qn_pipe;
 
 /* Extents in points (MAP), groups (GROUP) or teams (TEAM), half open. At most 2^30 per axis;
  * a 1-D range may be longer when the kernel's body uses GI. */

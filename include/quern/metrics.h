@@ -27,8 +27,8 @@ qn_metrics *qn_ctx_metrics(qn_ctx *ctx);
 qn_metric *qn_metric_of(qn_metrics *metrics, const char *name, const char *const *labels);
 
 /* Updates; NULL is fine and counts nothing. */
-void qn_metric_add(qn_metric *metric, double amount); /* counter; gauge, where it may be negative */
-void qn_metric_set(qn_metric *metric, double value);  /* gauge; counter kept elsewhere, one writer */
+void qn_metric_add(qn_metric *metric, double amount);    /* counter; gauge, with either sign */
+void qn_metric_set(qn_metric *metric, double value);     /* gauge; counter kept elsewhere */
 void qn_metric_max(qn_metric *metric, double value);     /* gauge that only grows */
 void qn_metric_observe(qn_metric *metric, double value); /* histogram */
 

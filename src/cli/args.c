@@ -108,8 +108,7 @@ const char *qn_closest(const char *word, const char *const *names)
     return best;
 }
 
-static qn_status fail_unknown_option(const qn_args *args, const char *name, size_t len,
-                                     qn_err *err)
+static qn_status fail_unknown_option(const qn_args *args, const char *name, size_t len, qn_err *err)
 {
     const char *names[2 * QN_MAX_OPTS + 1];
     const qn_opt *tables[2] = { own_options(args), qn_global_options };

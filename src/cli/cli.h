@@ -6,8 +6,8 @@
  *
  *        static const qn_opt options[] = {
  *            { 'o', NULL,      QN_OPT_TEXT, "result file", .value = "FILE" },
- *            { 0,   "samples", QN_OPT_INT,  "runs per size", .fallback = "10", .min = 5, .max = 1000 },
- *            { 0 }
+ *            { 0,   "samples", QN_OPT_INT,  "runs per size", .fallback = "10", .min = 5, .max =
+ * 1000 }, { 0 }
  *        };
  *        static const char *const examples[] = { "quern foo --samples 5", NULL };
  *
@@ -100,6 +100,8 @@ typedef struct qn_globals {
 typedef struct qn_session {
     struct qn_serve *server; /* of --metrics-port, or NULL */
     const qn_ctx *served;
+    double n_items; /* for the summary; items NULL: none is printed */
+    const char *item, *items;
 } qn_session;
 
 /* A parsed command line. Strings point into argv and the environment. */
@@ -126,10 +128,16 @@ qn_i64 qn_int(const qn_args *args, const char *name);
 double qn_real(const qn_args *args, const char *name);
 int qn_given(const qn_args *args, const char *name); /* by option or environment */
 
-/* A context as the global options want it, served on --metrics-port while it is the only one;
- * and its end: writes --metrics, closes. A NULL context is fine to close. */
+/* Asks for the summary on stderr when the run ends (unless --quiet): `n_items` of what
+ * `item` / `items` name ("task", "tasks") were worked on. The names are not copied. */
+void qn_cli_summary(const qn_args *args, double n_items, const char *item, const char *items);
+
+/* A context as the global options want it, served on --metrics-port while it is the only one. */
 qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err);
-qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_err *err);
+
+/* The end of a run that came to `st`: prints the summary, writes --metrics, closes. Returns `st`,
+ * or what went wrong here when it was QN_OK. A NULL context is fine. */
+qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_status st, qn_err *err);
 
 /* Fails with QN_ERR_INPUT (exit 6) unless `path` is a file that can be read. */
 qn_status qn_cli_input(const char *path, qn_err *err);

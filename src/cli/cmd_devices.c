@@ -149,9 +149,8 @@ static json_t *device_json(const qn_ctx *ctx, int i, int *ok)
     const struct {
         const char *key, *text;
     } texts[] = {
-        { "id", qn_device_id(ctx, i) }, { "name", info->name },
-        { "vendor", info->vendor },     { "driver", info->driver },
-        { "arch", info->arch },         { "kind", kinds[info->kind] },
+        { "id", qn_device_id(ctx, i) }, { "name", info->name }, { "vendor", info->vendor },
+        { "driver", info->driver },     { "arch", info->arch }, { "kind", kinds[info->kind] },
         { "state", state_of(ctx, i) },
     };
     const struct {
@@ -216,8 +215,7 @@ static qn_status print_json(const qn_ctx *ctx, qn_err *err)
     for (int i = 0; i < qn_backend_state_count(ctx); i++) {
         const qn_backend_state *state = qn_backend_state_at(ctx, i);
 
-        if (is_missing(state) &&
-            json_array_append_new(missing, missing_json(state, &ok)) != 0)
+        if (is_missing(state) && json_array_append_new(missing, missing_json(state, &ok)) != 0)
             ok = 0;
     }
     put(root, "devices", devices, &ok); /* `root` owns them from here on */

@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 static const qn_opt options[] = {
-    { 'v', "verbose", QN_OPT_FLAG, .help = "libraries and backends, found or missing" },
-    { 0 }
+    { 'v', "verbose", QN_OPT_FLAG, .help = "libraries and backends, found or missing" }, { 0 }
 };
 
 static const char *const examples[] = { "quern version --verbose", NULL };
@@ -98,7 +97,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     print_compiler();
     print_nvrtc();
     print_backends(ctx);
-    st = qn_cli_close(args, ctx, err);
+    st = qn_cli_close(args, ctx, QN_OK, err);
 out:
     return st;
 }

@@ -1,22 +1,20 @@
 /* main.c - the table of commands, and the way from a command line to an exit code. */
 #include "cli/cli.h"
 
-#include <quern/metrics.h>
-
+#include "engine/context.h"
+#include "engine/report.h"
 #include "engine/serve.h"
+#include "engine/summary.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const qn_command *const commands[] = {
-    &qn_cmd_devices,
-    &qn_cmd_cache,
-    &qn_cmd_version,
-    NULL
-};
+static const qn_command *const commands[] = { &qn_cmd_devices, &qn_cmd_cache, &qn_cmd_version,
+                                              NULL };
 
 /* Every status has its exit code here and nowhere else. */
 qn_exit qn_exit_of(qn_status status)
@@ -53,8 +51,7 @@ qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err)
 
     QN_TRY(qn_ctx_open(&args->global.engine, &ctx, err));
     if (args->global.metrics_port && !session->server) {
-        QN_TRY(qn_serve_open(qn_ctx_metrics(ctx), args->global.metrics_port, &session->server,
-                             err));
+        QN_TRY(qn_serve_open(ctx->metrics, args->global.metrics_port, &session->server, err));
         session->served = ctx;
     }
     *out = ctx;
@@ -64,20 +61,46 @@ out:
     return st;
 }
 
-qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_err *err)
+void qn_cli_summary(const qn_args *args, double n_items, const char *item, const char *items)
 {
-    qn_status st = QN_OK;
+    args->session->n_items = n_items;
+    args->session->item = item;
+    args->session->items = items;
+}
+
+/* --quiet silences the summary, not the tables that QUERN_STATS asked for. */
+static void print_end(const qn_args *args, qn_ctx *ctx, const char *status)
+{
+    const qn_session *session = args->session;
+    const char *stats = getenv("QUERN_STATS");
+
+    if (session->items && !args->global.quiet) {
+        qn_report_print(ctx, stderr, args->title, status, session->n_items, session->item,
+                        session->items);
+    } else if (stats && strcmp(stats, "1") == 0) {
+        qn_report_refresh(ctx);
+        qn_stats_print(stderr, ctx->metrics);
+    }
+}
+
+qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_status st, qn_err *err)
+{
+    const char *status = st == QN_OK ? "ok" : qn_status_name(st);
+    qn_err write_err = { 0 };
 
     if (!ctx)
-        return QN_OK;
+        return st;
     if (args->session->served == ctx) {
         qn_serve_close(args->session->server);
-        *args->session = (qn_session){ 0 };
+        args->session->server = NULL;
+        args->session->served = NULL;
     }
-    if (args->global.metrics) {
-        st = qn_metrics_write(ctx, args->title, args->global.metrics);
-        if (st != QN_OK)
-            qn_fail(err, st, "%s", qn_error(ctx));
+    print_end(args, ctx, status);
+    if (args->global.metrics &&
+        qn_report_write(ctx, args->title, status, args->global.metrics, &write_err) != QN_OK &&
+        st == QN_OK) {
+        *err = write_err;
+        st = err->status;
     }
     qn_ctx_close(ctx);
     return st;
@@ -103,19 +126,14 @@ static qn_status run_command(const qn_args *args, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_ctx *ctx = NULL;
-    qn_err close_err = { 0 };
 
     if (!args->command->bare)
         QN_TRY(qn_cli_open(args, &ctx, err));
     st = args->command->run(ctx, args, err);
     if (st != QN_OK && !err->text[0])
         qn_fail(err, st, "%s", ctx && qn_error(ctx)[0] ? qn_error(ctx) : qn_status_name(st));
-out:;
-    const qn_status close_st = qn_cli_close(args, ctx, &close_err);
-    if (st == QN_OK && close_st != QN_OK) {
-        st = close_st;
-        *err = close_err;
-    }
+    st = qn_cli_close(args, ctx, st, err);
+out:
     return st;
 }
 

@@ -6,7 +6,7 @@
 #include "engine/fault.h"
 #include "engine/kcache.h"
 #include "engine/metrics.h"
-#include "engine/residency.h"
+#include "engine/report.h"
 #include "engine/route.h"
 #include "engine/settings.h"
 #include "util/clock.h"
@@ -32,9 +32,7 @@ qn_status qn_ctx_fail(qn_ctx *ctx, const qn_err *err)
 
 double qn_ctx_now_us(const qn_ctx *ctx)
 {
-    const qn_device *device = ctx->pinned >= 0 ? &ctx->devices[ctx->pinned] : NULL;
-
-    return device && device->backend->now_us ? device->backend->now_us(device->dev) : qn_now_us();
+    return ctx->timekeeper ? ctx->timekeeper->backend->now_us(ctx->timekeeper->dev) : qn_now_us();
 }
 
 int qn_device_count(const qn_ctx *ctx)
@@ -216,8 +214,7 @@ static qn_status open_device(qn_ctx *ctx, const qn_backend *backend, int index,
     return QN_OK;
 }
 
-/* Does the --backend value (a comma list) name this device? Its first name says which one all
- * stages are pinned to. */
+/* Does the --backend value (a comma list) name this device? */
 static int is_wanted(const char *wanted, const char *backend, int index)
 {
     char id[40];
@@ -273,30 +270,65 @@ static qn_status scan_backend(qn_ctx *ctx, const qn_backend *backend, const char
 }
 
 /* A device asked for by name that is not there: a fallback at stage `init`. */
-static qn_status pin_first(qn_ctx *ctx, const char *wanted, qn_err *err)
+static qn_status note_absent(qn_ctx *ctx, const char *name, qn_err *err)
 {
-    char first[64] = "";
-
-    ctx->pinned = -1;
-    if (is_auto(wanted))
-        return QN_OK;
-    memcpy(first, wanted, strcspn(wanted, ",") < sizeof first ? strcspn(wanted, ",") : 0);
-    if ((ctx->pinned = qn_device_find(ctx, first)) >= 0)
-        return QN_OK;
-    ctx->pinned = QN_CPU_SLOT;
     for (int b = 0; b < ctx->n_backends; b++) {
         const qn_backend_state *state = &ctx->backends[b];
         const size_t len = strlen(state->name);
 
-        if (strncmp(first, state->name, len) || (first[len] && first[len] != ':'))
+        if (strncmp(name, state->name, len) || (name[len] && name[len] != ':'))
             continue;
         if (state->n_devices)
-            qn_fail(err, QN_ERR_INIT, "no device %s (%s has %d)", first, state->name, state->n_devices);
+            qn_fail(err, QN_ERR_INIT, "no device %s (%s has %d)", name, state->name, state->n_devices);
         else
-            qn_fail(err, QN_ERR_INIT, "%s: %s", first, state->reason);
+            qn_fail(err, QN_ERR_INIT, "%s: %s", name, state->reason);
         return qn_fallback_note(ctx, "init", err);
     }
-    return qn_fail(err, QN_ERR_USAGE, "unknown backend '%s' (auto cpu opencl cuda sim)", first);
+    return qn_fail(err, QN_ERR_USAGE, "unknown backend '%s' (auto cpu opencl cuda sim)", name);
+}
+
+/* Adds the devices that one part of the --backend value names. */
+static qn_status add_candidates(qn_ctx *ctx, const char *name, qn_err *err)
+{
+    unsigned found = 0;
+
+    for (int d = 0; d < ctx->n_devices; d++)
+        if (!strcmp(ctx->devices[d].id, name) || !strcmp(ctx->devices[d].backend->name, name))
+            found |= 1u << d;
+    ctx->candidates |= found;
+    return found ? QN_OK : note_absent(ctx, name, err);
+}
+
+/* One name pins all stages to its (first) device. A list leaves the choice among its devices to
+ * the router; the CPU is one of them only when it is named, or when nothing else is there. */
+static qn_status choose_devices(qn_ctx *ctx, const char *wanted, qn_err *err)
+{
+    const int is_list = strchr(wanted, ',') != NULL;
+    char name[64];
+    qn_status st;
+
+    ctx->pinned = -1;
+    for (int d = 0; d < ctx->n_devices && !ctx->timekeeper; d++)
+        if (ctx->devices[d].info.kind == QN_KIND_SIM)
+            ctx->timekeeper = &ctx->devices[d];
+    if (is_auto(wanted)) {
+        ctx->candidates = (1u << ctx->n_devices) - 1;
+        return QN_OK;
+    }
+    while (*wanted) {
+        const size_t len = strcspn(wanted, ",");
+
+        snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), wanted);
+        if (len && (st = add_candidates(ctx, name, err)) != QN_OK)
+            return st;
+        wanted += len;
+        wanted += *wanted == ',';
+    }
+    if (!ctx->candidates)
+        ctx->candidates = 1u << QN_CPU_SLOT;
+    if (!is_list)
+        ctx->pinned = __builtin_ctz(ctx->candidates);
+    return QN_OK;
 }
 
 static qn_status open_devices(qn_ctx *ctx, const qn_options *options, const char *sim, qn_err *err)
@@ -311,7 +343,7 @@ static qn_status open_devices(qn_ctx *ctx, const qn_options *options, const char
     QN_TRY(qn_settings_budget(budget, 1 << 20, &checked, err));
     for (int b = 0; qn_backends[b]; b++)
         QN_TRY(scan_backend(ctx, qn_backends[b], wanted, &config, budget, err));
-    QN_TRY(pin_first(ctx, wanted, err));
+    QN_TRY(choose_devices(ctx, wanted, err));
 out:
     return st;
 }
@@ -381,6 +413,7 @@ void qn_ctx_close(qn_ctx *ctx)
         qn_pool_free(device->pool);
         device->backend->close(device->dev);
     }
+    qn_report_free(ctx);
     qn_kcache_free(ctx->kcache);
     qn_fallbacks_free(ctx->fallbacks);
     qn_faults_free(ctx->faults);

@@ -7,6 +7,7 @@
 
 #include <quern/graph.h>
 #include <quern/metrics.h>
+#include <quern/route.h>
 
 #include "engine/pool.h"
 #include "hal/backend.h"
@@ -85,14 +86,14 @@ typedef struct qn_ctx_metrics_cache {
     qn_metric *cache_hits, *cache_disk_hits, *cache_misses, *cache_bad, *compiles, *compile_ms;
 } qn_ctx_metrics_cache;
 
-typedef enum { QN_ROUTE_AUTO, QN_ROUTE_CPU, QN_ROUTE_GPU, QN_ROUTE_BALANCE, QN_ROUTE_STATIC } qn_route_mode;
-
 struct qn_ctx {
     qn_log log;
     qn_err err; /* last failure, read by qn_error */
     qn_device devices[QN_MAX_DEVICES];
     int n_devices;
-    int pinned;       /* slot that --backend names, -1 for auto */
+    int pinned;       /* slot that --backend names alone, -1 for auto and lists */
+    unsigned candidates; /* devices the router may choose, one bit per slot */
+    const qn_device *timekeeper; /* device whose clock is the context's, NULL: the monotonic one */
     qn_backend_state backends[QN_MAX_BACKENDS];
     int n_backends;
 
@@ -118,6 +119,7 @@ struct qn_ctx {
     qn_buf *bufs;        /* all buffers, for eviction */
     uint64_t tick;       /* LRU time */
     qn_transfer_count transfers;
+    qn_map stage_logs;   /* report.h */
     double opened_us;
     char started[24];
 };
@@ -131,7 +133,7 @@ int qn_device_find(const qn_ctx *ctx, const char *id);
 /* Keeps `err` as the context's last error and returns its status. */
 qn_status qn_ctx_fail(qn_ctx *ctx, const qn_err *err);
 
-/* Now, in the time of the context: virtual when a sim device is pinned. */
+/* Now, in the time of the context: virtual when a sim device is open. */
 double qn_ctx_now_us(const qn_ctx *ctx);
 
 /* ---- stream.c -------------------------------------------------------------- */

@@ -58,18 +58,6 @@ QN_DERIVE(qn_derive_device_avg)
                  qn_metric_value(metrics, "device_total_tasks", labels));
 }
 
-QN_DERIVE(qn_derive_overlap)
-{
-    static const char *const phases[] = { "pipe_prepare_us", "pipe_h2d_us", "pipe_compute_us",
-                                          "pipe_d2h_us" };
-    double sum_us = 0;
-
-    (void)def;
-    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
-        sum_us += qn_metric_value(metrics, phases[i], labels);
-    return sum_us > 0 ? 1 - qn_metric_value(metrics, "pipe_wall_us", labels) / sum_us : 0;
-}
-
 QN_DERIVE(qn_derive_throughput)
 {
     (void)def;

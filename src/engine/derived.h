@@ -16,7 +16,6 @@ QN_DERIVE(qn_derive_fallback_rate);
 QN_DERIVE(qn_derive_utilization);
 QN_DERIVE(qn_derive_pool_hit_rate);
 QN_DERIVE(qn_derive_device_avg);
-QN_DERIVE(qn_derive_overlap);
 QN_DERIVE(qn_derive_throughput);
 QN_DERIVE(qn_derive_svf_fallbacks);
 QN_DERIVE(qn_derive_wall_time);

@@ -3,6 +3,7 @@
 
 #include "util/file.h"
 #include "util/status.h"
+#include "util/utf8.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -24,32 +25,16 @@ static void read_quantiles(const qn_summary *s, double out[N_QUANTILES])
 
 /* ---- text ---------------------------------------------------------------- */
 
-/* Length of the UTF-8 sequence at `s`, 0 when it is not one. */
-static size_t utf8_length(const unsigned char *s)
-{
-    size_t n = 0;
-
-    if (s[0] < 0x80)
-        n = 1;
-    else if (s[0] >= 0xC2 && s[0] < 0xF5)
-        n = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    /* Overlong forms, surrogates and what lies beyond the last code point. */
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
-        (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    return n;
-}
-
 /* Appends `text` with every byte that is no UTF-8 replaced: names of devices and drivers come
- * from outside, and both formats are UTF-8. */
+ * from outside, and both formats are UTF-8. Newlines stay, for the formats to escape. */
 static void add_utf8(qn_str *out, const char *text)
 {
     while (*text) {
-        const size_t n = utf8_length((const unsigned char *)text);
-        qn_str_add_n(out, n ? text : "?", n ? n : 1);
+        const size_t n = qn_utf8_size(text);
+        if (n)
+            qn_str_add_n(out, text, n);
+        else
+            qn_str_add(out, "\xEF\xBF\xBD"); /* U+FFFD */
         text += n ? n : 1;
     }
 }

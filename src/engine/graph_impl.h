@@ -8,6 +8,7 @@
 #define QN_ENGINE_GRAPH_IMPL_H
 
 #include "engine/registry.h"
+#include "engine/report.h"
 #include "engine/residency.h"
 
 enum { QN_MAX_RECORDINGS = 4 };
@@ -38,9 +39,10 @@ typedef struct qn_stage {
     int *deps;          /* earlier stages it must follow */
     int n_deps;
     qn_module *modules[QN_MAX_DEVICES];
-    uint64_t runs;
+    qn_launch last; /* span, group and grid of its last launch */
+    qn_stage_log *logs[QN_MAX_DEVICES]; /* what it did on each device */
+    uint64_t h2d_bytes, d2h_bytes;      /* moved for its sake */
     double exec_us;
-    uint64_t h2d_bytes, d2h_bytes;
 } qn_stage;
 
 typedef struct qn_graph_buf {
@@ -82,7 +84,8 @@ typedef struct qn_recording {
     qn_replay *replay;  /* NULL: the steps are submitted again without planning */
     int device;
     uint64_t value_gen;
-    int *first_launch;  /* per stage: its number in the recording, -1 when in parts */
+    int *launch_i;      /* per stage: its launch in the recording, -1 when in parts */
+    qn_launch *shapes;  /* per stage: span, group and grid of that launch */
     uint64_t tick;
 } qn_recording;
 
@@ -100,6 +103,8 @@ struct qn_graph {
     int *stage_device; /* for the run in progress: the compiled choice, or CPU after a fallback */
     qn_plan plan;      /* scratch of the run in progress */
     qn_recording recordings[QN_MAX_RECORDINGS];
+    double phase_us[4]; /* of runs timed step by step, by kind of step */
+    uint64_t timed_runs;
     int is_sampled; /* the router wants the time of each stage of this run */
     int is_compiled, on_cpu; /* on_cpu: this run was moved there as a whole */
     qn_stream stream;

@@ -7,6 +7,7 @@
 
 #include "engine/derived.h"
 #include "util/clock.h"
+#include "util/hash.h"
 #include "util/status.h"
 
 #include <assert.h>
@@ -43,7 +44,8 @@ static const qn_metric_def table[] = {
     GAUGE("gpu_available", "1 if the device is open and healthy", KEYS("device")),
     GAUGE("gpu_device_info", "Always 1; the labels describe the device",
           KEYS("device", "name", "backend", "driver", "arch")),
-    COUNTER("gpu_total_executions", "Stages given to a device, failed ones included", KEYS("device")),
+    COUNTER("gpu_total_executions", "Stages given to a device, failed ones included",
+            KEYS("device")),
     COUNTER("gpu_total_failures", "Stages that failed on a device", KEYS("device")),
     GAUGE("gpu_failure_rate", "Failures per device execution", DERIVED(failure_rate)),
     GAUGE("gpu_cpu_fallback_rate", "CPU fallbacks per device execution", DERIVED(fallback_rate)),
@@ -109,8 +111,7 @@ static const qn_metric_def table[] = {
     COUNTER("graph_captures", "Graph submissions recorded"),
     COUNTER("graph_replays", "Recorded submissions replayed"),
     HISTO("submit_overhead_us", "Host time per submitted stage"),
-    GAUGE("overlap_ratio", "1 - wall time / sum of the phases of a pipeline",
-          DERIVED(overlap), .from = "pipe_wall_us"),
+    GAUGE("overlap_ratio", "1 - wall time / sum of the phases of a pipeline"),
     GAUGE("pipe_wall_us", "Pipeline: wall time"),
     GAUGE("pipe_prepare_us", "Pipeline: time to prepare batches"),
     GAUGE("pipe_h2d_us", "Pipeline: upload time"),
@@ -124,7 +125,8 @@ static const qn_metric_def table[] = {
           DERIVED(throughput), .from = "hybrid_executor_duration_ms"),
     GAUGE("hybrid_executor_duration_ms", "Time of the last batch"),
     GAUGE("hybrid_cpu_parallel_factor", "CPU threads busy in the last batch"),
-    GAUGE("gpu_threshold", "Size from which the device wins, 0 = none", KEYS("op", "device", "mode")),
+    GAUGE("gpu_threshold", "Size from which the device wins, 0 = none",
+          KEYS("op", "device", "mode")),
     GAUGE("recent_cpu_batches", "Batches on the CPU in the router's window"),
     GAUGE("recent_gpu_batches", "Batches on devices in the router's window"),
     GAUGE("recent_cpu_time_us", "Time of the CPU batches in the router's window"),
@@ -178,7 +180,7 @@ static const qn_metric_def table[] = {
 };
 /* clang-format on */
 
-enum { N_NAMES = sizeof table / sizeof *table };
+enum { N_NAMES = sizeof table / sizeof *table, N_CHAINS = 1024 };
 
 /* One name with its series. */
 typedef struct entry {
@@ -188,6 +190,8 @@ typedef struct entry {
 
 struct qn_metrics {
     entry entries[N_NAMES]; /* sorted by name */
+    /* The same series again, by hash: a large graph has one per stage. */
+    _Atomic(qn_metric *) chains[N_CHAINS];
     pthread_mutex_t adding;
     qn_metric sink;
     double start_us;
@@ -313,15 +317,27 @@ static int same_label(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static qn_metric *find_series(entry *name, const char *const values[QN_MAX_LABELS])
+static _Atomic(qn_metric *) *chain_of(qn_metrics *metrics, const qn_metric_def *def,
+                                      const char *const values[QN_MAX_LABELS])
 {
-    qn_metric *series = atomic_load_explicit(&name->first, memory_order_acquire);
+    uint64_t hash = qn_fnv1a64(def->name, strlen(def->name));
 
-    for (; series; series = series->next) {
+    for (int i = 0; i < QN_MAX_LABELS; i++)
+        if (values[i]) /* with its NUL, so that "ab", "c" and "a", "bc" differ */
+            hash = qn_fnv1a64_add(hash, values[i], strlen(values[i]) + 1);
+    return &metrics->chains[hash % N_CHAINS];
+}
+
+static qn_metric *find_series(_Atomic(qn_metric *) *chain, const qn_metric_def *def,
+                              const char *const values[QN_MAX_LABELS])
+{
+    qn_metric *series = atomic_load_explicit(chain, memory_order_acquire);
+
+    for (; series; series = series->chain) {
         int i = 0;
         while (i < QN_MAX_LABELS && same_label(series->labels[i], values[i]))
             i++;
-        if (i == QN_MAX_LABELS)
+        if (series->def == def && i == QN_MAX_LABELS)
             return series;
     }
     return NULL;
@@ -365,12 +381,16 @@ qn_metric *qn_metric_of(qn_metrics *metrics, const char *name, const char *const
     if (!is_fed || !is_placed)
         return &metrics->sink;
 
-    if ((series = find_series(found, values)))
+    _Atomic(qn_metric *) *const chain = chain_of(metrics, found->def, values);
+    if ((series = find_series(chain, found->def, values)))
         return series;
     pthread_mutex_lock(&metrics->adding);
-    if (!(series = find_series(found, values)) && (series = new_series(found->def, values))) {
+    if (!(series = find_series(chain, found->def, values)) &&
+        (series = new_series(found->def, values))) {
         series->next = found->first;
+        series->chain = *chain;
         atomic_store_explicit(&found->first, series, memory_order_release);
+        atomic_store_explicit(chain, series, memory_order_release);
     }
     pthread_mutex_unlock(&metrics->adding);
     /* Out of memory: the run goes on, this series is not counted. */

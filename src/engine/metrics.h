@@ -41,7 +41,8 @@ struct qn_metric {
     _Atomic uint64_t bits;       /* of a double. Gauge: value. Counter: the other amounts */
     qn_histogram *histogram;     /* NULL unless histogram or tracked */
     char *labels[QN_MAX_LABELS]; /* value of def->keys[i], NULL when absent */
-    struct qn_metric *next;
+    struct qn_metric *next;      /* of the same name */
+    struct qn_metric *chain;     /* of the same hash */
 };
 
 qn_status qn_metrics_new(qn_metrics **out, qn_err *err);

@@ -19,7 +19,8 @@ static void free_recording(qn_graph *graph, qn_recording *r)
     if (r->replay)
         device->backend->replay_free(device->dev, r->replay);
     qn_plan_free(&r->plan);
-    free(r->first_launch);
+    free(r->launch_i);
+    free(r->shapes);
     *r = (qn_recording){ 0 };
 }
 
@@ -77,17 +78,21 @@ static qn_status capture_steps(qn_graph *graph, qn_recording *r, qn_err *err)
 {
     const qn_lanes lanes = { graph->stream, graph->stream, graph->stream };
     int n_launches = 0;
-    qn_status st = QN_OK;
 
-    for (int i = 0; i < r->plan.n && st == QN_OK; i++) {
+    for (int i = 0; i < r->plan.n; i++) {
         const qn_step *step = &r->plan.steps[i];
-        const int before = n_launches;
+        int parts = 0;
+        const qn_status st = qn_submit_step(graph, step, &lanes, &parts, err);
 
-        st = qn_submit_step(graph, step, &lanes, &n_launches, err);
-        if (step->kind == QN_STEP_STAGE)
-            r->first_launch[step->stage] = n_launches == before + 1 ? before : -1;
+        if (st != QN_OK)
+            return st;
+        if (step->kind != QN_STEP_STAGE)
+            continue;
+        r->launch_i[step->stage] = parts == 1 ? n_launches : -1;
+        r->shapes[step->stage] = graph->stages[step->stage].last;
+        n_launches += parts;
     }
-    return st;
+    return QN_OK;
 }
 
 static qn_status capture(qn_graph *graph, qn_recording *r, qn_err *err)
@@ -119,14 +124,13 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
     qn_plan plan = { 0 };
     qn_recording *r = NULL;
     qn_device *device;
+    uint64_t after[2];
     qn_err err;
     int unfit;
 
     if (!can_record(graph) || qn_plan_build(graph, 0, graph->n_stages, &plan, &err) != QN_OK)
         goto out;
     /* Memory that had to be acquired only now changes the key: record the next run instead. */
-    uint64_t after[2];
-
     if (qn_plan_memory(graph, &plan, &unfit, &err) != QN_OK)
         goto out;
     qn_plan_key(graph, after);
@@ -134,8 +138,9 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
         goto out;
 
     r = oldest_place(graph);
-    r->first_launch = malloc(sizeof *r->first_launch * (size_t)(graph->n_stages + 1));
-    if (!r->first_launch)
+    r->launch_i = calloc((size_t)graph->n_stages, sizeof *r->launch_i);
+    r->shapes = calloc((size_t)graph->n_stages, sizeof *r->shapes);
+    if (!r->launch_i || !r->shapes)
         goto fail;
     r->key[0] = key[0];
     r->key[1] = key[1];
@@ -168,16 +173,17 @@ static qn_status update_values(qn_graph *graph, qn_recording *r, qn_err *err)
 
     for (int s = 0; s < graph->n_stages; s++) {
         qn_stage *stage = &graph->stages[s];
-        qn_launch call = { .module = stage->modules[r->device], .kernel = stage->kernel,
-                           .kernel_i = stage->kernel_i, .args = args, .stream = graph->stream };
+        qn_launch call = r->shapes[s];
         qn_status st;
 
         if (stage->value_gen <= r->value_gen)
             continue;
-        if (r->first_launch[s] < 0 || !device->backend->update)
+        if (r->launch_i[s] < 0 || !device->backend->update)
             return QN_ERR_UNSUPPORTED; /* in parts: record anew */
         qn_fill_args(graph, stage, device, args);
-        if ((st = device->backend->update(device->dev, r->replay, r->first_launch[s], &call, err)) != QN_OK)
+        call.args = args;
+        st = device->backend->update(device->dev, r->replay, r->launch_i[s], &call, err);
+        if (st != QN_OK)
             return st;
     }
     r->value_gen = graph->value_gen;

@@ -150,7 +150,7 @@ qn_status qn_recover_wait(qn_graph *graph, qn_err *err)
     qn_ctx *ctx = graph->ctx;
 
     for (int d = 1; d < ctx->n_devices; d++) {
-        const qn_step late = { QN_STEP_DOWNLOAD, last_stage_on(graph, d), -1, d, d };
+        qn_step late = { QN_STEP_DOWNLOAD, 0, -1, d, d };
         int rerun;
         qn_status st;
 
@@ -158,6 +158,7 @@ qn_status qn_recover_wait(qn_graph *graph, qn_err *err)
             continue;
         if (qn_point_await(&ctx->devices[d], graph->last[d], err) == QN_OK)
             continue;
+        late.stage = last_stage_on(graph, d);
         if ((st = qn_recover(graph, late.stage, &late, &rerun, err)) != QN_OK)
             return st;
         graph->in_flight = 0;

@@ -254,7 +254,8 @@ qn_status qn_metrics_collect(const qn_metrics *metrics, qn_sample **out, size_t 
         free(list.items);
         return qn_fail(err, QN_ERR_NOMEM, "metrics: %zu samples", list.cap * 2);
     }
-    qsort(list.items, list.n, sizeof *list.items, by_labels);
+    if (list.n)
+        qsort(list.items, list.n, sizeof *list.items, by_labels);
     *out = list.items;
     *n = list.n;
     return QN_OK;

@@ -143,6 +143,7 @@ static qn_status submit_stage(qn_graph *graph, const qn_step *step, const qn_lan
     call.module = stage->modules[device->slot];
     QN_TRY(qn_launch_range(device->backend, device->dev, &device->info, &call, &stage->range,
                            qn_team_lanes(device), n_launches, err));
+    stage->last = call;
 out:
     return st;
 }
@@ -168,6 +169,13 @@ qn_status qn_submit_step(qn_graph *graph, const qn_step *step, const qn_lanes *l
     return submit_stage(graph, step, lanes, n_launches, err);
 }
 
+static qn_stage_log *stage_log(qn_stage *stage, qn_device *device)
+{
+    if (!stage->logs[device->slot])
+        stage->logs[device->slot] = qn_report_stage(device->ctx, stage->name, device);
+    return stage->logs[device->slot];
+}
+
 static void apply_stage(qn_graph *graph, qn_stage *stage, qn_device *device, qn_point at)
 {
     for (int a = 0; a < stage->n_args; a++)
@@ -176,7 +184,8 @@ static void apply_stage(qn_graph *graph, qn_stage *stage, qn_device *device, qn_
     for (int a = 0; a < stage->n_args; a++)
         if (stage->args[a].buf_i >= 0 && stage->args[a].mode != QN_ARG_IN)
             qn_buf_note_write(graph->bufs[stage->args[a].buf_i].root, device, at);
-    stage->runs++;
+    if (stage_log(stage, device))
+        stage->logs[device->slot]->runs++;
     if (device->slot == QN_CPU_SLOT) {
         qn_metric_add(graph->ctx->m.cpu_ops, 1);
     } else {
@@ -197,6 +206,8 @@ void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at)
         qn_count_transfer(root, device, QN_TRANSFER_H2D, root->bytes);
         qn_buf_note_upload(root, device, at);
         stage->h2d_bytes += root->bytes;
+        if (stage_log(stage, device))
+            stage->logs[device->slot]->h2d_bytes += root->bytes;
         graph->stats.transfers.h2d_count++;
         graph->stats.transfers.h2d_bytes += root->bytes;
         break;
@@ -204,6 +215,8 @@ void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at)
         qn_count_transfer(root, device, QN_TRANSFER_D2H, root->bytes);
         qn_buf_note_download(root, device, at);
         stage->d2h_bytes += root->bytes;
+        if (stage_log(stage, device))
+            stage->logs[device->slot]->d2h_bytes += root->bytes;
         graph->stats.transfers.d2h_count++;
         graph->stats.transfers.d2h_bytes += root->bytes;
         break;

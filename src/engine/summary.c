@@ -70,9 +70,17 @@ static const char *count(printer *p, double value)
     return qn_format_count(value, slot(p), NUMBER);
 }
 
+/* One decimal is enough here, unlike in messages about what did not fit. */
 static const char *bytes(printer *p, double value)
 {
-    return qn_format_bytes(value, slot(p), NUMBER);
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+    char *const out = slot(p);
+    int unit = 0;
+
+    for (; value >= 1023.95 && unit < 4; unit++)
+        value /= 1024;
+    snprintf(out, NUMBER, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return out;
 }
 
 static double total(const printer *p, const char *name)
@@ -123,10 +131,11 @@ static void print_devices(printer *p, const qn_run_report *report)
             continue;
         snprintf(text, sizeof text, d->arch && *d->arch ? "%s %s (%s)" : "%s %s",
                  d->id ? d->id : "-", d->name ? d->name : "", d->arch);
-        fprintf(p->to, "  %-10s %s", head, text);
-        if (*head)
-            fprintf(p->to, "   stages %s   cpu stages %s   fallbacks %s", sum(p, "gpu_ops"),
-                    sum(p, "cpu_ops"), sum(p, "gpu_fallback_count"));
+        if (!*head)
+            fprintf(p->to, "  %-10s %s", head, text);
+        else
+            fprintf(p->to, "  %-10s %-29s   stages %s   cpu stages %s   fallbacks %s", head, text,
+                    sum(p, "gpu_ops"), sum(p, "cpu_ops"), sum(p, "gpu_fallback_count"));
         fputc('\n', p->to);
         head = "";
     }
@@ -169,7 +178,7 @@ void qn_summary_print(FILE *to, const qn_metrics *metrics, const qn_run_report *
             sum(&p, "h2d_count"), bytes(&p, total(&p, "h2d_bytes")), sum(&p, "d2h_count"),
             bytes(&p, total(&p, "d2h_bytes")), sum(&p, "transfers_elided"), sum(&p, "crossings"));
     print_memory(&p, report);
-    fprintf(to, "  kernels    %s used, %s compiled, %s from disk cache   graph replays %s\n",
+    fprintf(to, "  kernels    %s used, %s compiled, %s from disk cache    graph replays %s\n",
             count(&p, total(&p, "kernel_compiles") + total(&p, "kernel_cache_disk_hits")),
             sum(&p, "kernel_compiles"), sum(&p, "kernel_cache_disk_hits"),
             sum(&p, "graph_replays"));

@@ -19,6 +19,7 @@
 #include "util/file.h"
 #include "util/str.h"
 
+/* A large generated module takes seconds; past this the compiler is taken to hang. */
 #define COMPILE_LIMIT_US  120e6
 #define QUESTION_LIMIT_US 10e6
 
@@ -138,7 +139,7 @@ static qn_status run(char *const *argv, const char *folder, double limit_us, qn_
         kill(-pid, SIGKILL);
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             continue;
-        st = qn_fail(err, QN_ERR_COMPILE, "%s did not end within %.0f s", argv[0], limit_us / 1e6);
+        st = qn_fail(err, QN_ERR_COMPILE, "%s did not end within %g s", argv[0], limit_us / 1e6);
         goto out;
     }
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -162,19 +163,18 @@ static int is_program(const char *path)
 /* Like a shell: a name with a slash is a path, others are looked for in PATH. */
 static int find_program(const char *name, char *out, size_t size)
 {
-    const char *at = getenv("PATH");
+    const char *path = getenv("PATH");
+    const char *dir = strchr(name, '/') ? "" : path ? path : "/usr/local/bin:/usr/bin:/bin";
 
-    if (strchr(name, '/')) {
-        const int n = snprintf(out, size, "%s", name);
+    if (!*dir)
+        return (size_t)snprintf(out, size, "%s", name) < size && is_program(out);
+    while (*dir) {
+        const size_t n = strcspn(dir, ":");
 
-        return n > 0 && (size_t)n < size && is_program(out);
-    }
-    for (at = at ? at : "/usr/local/bin:/usr/bin:/bin"; at; at = strchr(at, ':')) {
-        const int n_dir = (int)strcspn(at += *at == ':', ":");
-        const int n = snprintf(out, size, "%.*s/%s", n_dir, at, name);
-
-        if (n_dir > 0 && (size_t)n < size && is_program(out))
+        if (n && (size_t)snprintf(out, size, "%.*s/%s", (int)n, dir, name) < size &&
+            is_program(out))
             return 1;
+        dir += n + (dir[n] == ':');
     }
     return 0;
 }
@@ -223,6 +223,7 @@ void qn_cc_init(qn_cc *cc, const char *want)
     if (!want || !*want)
         want = getenv("QUERN_CC");
     memset(cc, 0, sizeof *cc);
+    cc->limit_us = COMPILE_LIMIT_US;
     snprintf(cc->want, sizeof cc->want, "%s", want && *want ? want : "cc");
 }
 
@@ -304,7 +305,7 @@ static qn_status run_compiler(qn_cc *cc, const char *folder, char *source, char 
     char line[256];
     int code = 0;
 
-    QN_TRY(run(argv, folder, COMPILE_LIMIT_US, &output, &code, err));
+    QN_TRY(run(argv, folder, cc->limit_us, &output, &code, err));
     if (code != 0) {
         first_error(qn_str_get(&output), folder, line, sizeof line);
         st = qn_fail(err, QN_ERR_COMPILE, "%s", line[0] ? line : "the C compiler failed");

@@ -15,6 +15,7 @@ typedef struct qn_cc {
     char want[PATH_MAX]; /* a name to be found in PATH, or a path */
     char path[PATH_MAX]; /* what was found; "" for nothing */
     char label[512];
+    double limit_us; /* when a compilation is given up */
     int asked;
 } qn_cc;
 

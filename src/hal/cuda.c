@@ -68,23 +68,31 @@ static qn_status status_of(CUresult result)
     return QN_ERR_LAUNCH;
 }
 
-static const char *name_of(const qn_cuda_api *cu, CUresult result)
+typedef struct error_name {
+    char text[64];
+} error_name;
+
+static error_name name_of(const qn_cuda_api *cu, CUresult result)
 {
     const char *name = NULL;
+    error_name out;
 
-    if (cu->cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
-        return "unknown CUDA error";
-    return name;
+    if (cu->cuGetErrorName(result, &name) == CUDA_SUCCESS && name)
+        snprintf(out.text, sizeof out.text, "%s", name);
+    else
+        snprintf(out.text, sizeof out.text, "CUDA error %d", result);
+    return out;
 }
 
 static qn_status fail_as(const qn_cuda_api *cu, qn_status status, const char *entry,
                          CUresult result, qn_err *err)
 {
+    const error_name name = name_of(cu, result);
     const char *text = NULL;
 
     if (cu->cuGetErrorString(result, &text) != CUDA_SUCCESS || !text)
-        return qn_fail(err, status, "%s: %s %d", entry, name_of(cu, result), result);
-    return qn_fail(err, status, "%s: %s (%s)", entry, name_of(cu, result), text);
+        return qn_fail(err, status, "%s: %s", entry, name.text);
+    return qn_fail(err, status, "%s: %s (%s)", entry, name.text, text);
 }
 
 qn_status qn_cuda_fail(const qn_cuda_api *cu, const char *entry, CUresult result, qn_err *err)
@@ -116,11 +124,11 @@ static int cuda_count(const qn_hal_config *config, char *reason, size_t reason_s
         return 0;
     }
     if ((r = cu->cuInit(0)) != CUDA_SUCCESS) {
-        snprintf(reason, reason_size, "cuInit: %s", name_of(cu, r));
+        snprintf(reason, reason_size, "cuInit: %s", name_of(cu, r).text);
         return 0;
     }
     if ((r = cu->cuDeviceGetCount(&n)) != CUDA_SUCCESS) {
-        snprintf(reason, reason_size, "cuDeviceGetCount: %s", name_of(cu, r));
+        snprintf(reason, reason_size, "cuDeviceGetCount: %s", name_of(cu, r).text);
         return 0;
     }
     if (n <= 0)

@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QN_MAX_OPTIONS = 6, QN_MAX_ARCHS = 64 };
+enum {
+    QN_MAX_OPTIONS = 6,
+    QN_MAX_ARCHS = 64,
+    QN_PTX_TEAM_LANES = 32 /* LANES of TEAM kernels where nobody defined it, as in embedded PTX */
+};
 
 typedef struct qn_nvrtc_options {
     char arch[48];
@@ -148,26 +152,48 @@ static qn_status compile(const qn_nvrtc_api *nvrtc, const qn_nvrtc_options *opti
     return st;
 }
 
+static int has_teams(const qn_kernel_module *module)
+{
+    for (int i = 0; i < module->n_kernels; i++)
+        if (module->kernels[i]->form == QN_FORM_TEAM)
+            return 1;
+    return 0;
+}
+
+/* `reason` says why nothing was compiled. */
+static qn_status take_embedded(const qn_source *src, const char *reason, qn_blob *out, qn_err *err)
+{
+    const char *const ptx = (const char *)src->module->ptx;
+
+    if (!ptx)
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "module %s: no compiler (%s) and no embedded PTX",
+                       src->module->name, reason);
+    if (has_teams(src->module) && src->team_lanes != QN_PTX_TEAM_LANES)
+        return qn_fail(err, QN_ERR_UNSUPPORTED,
+                       "module %s: no compiler (%s), and the embedded PTX has teams of %d lanes, "
+                       "not %d",
+                       src->module->name, reason, (int)QN_PTX_TEAM_LANES, src->team_lanes);
+    return copy_image(ptx, strlen(ptx), QN_BIN_PTX, out, err);
+}
+
 static qn_status make_image(qn_dev *dev, qn_source *src, qn_blob *out, qn_err *err)
 {
     const char *reason;
     const qn_nvrtc_api *const nvrtc = qn_nvrtc_load(&reason);
-    const char *const ptx = (const char *)src->module->ptx;
     qn_nvrtc_options options;
-    char too_new[96];
+    char unknown[96];
 
-    if (nvrtc && src->text) {
-        choose_options(nvrtc, dev, &options);
-        if (options.kind != QN_BIN_NONE)
-            return compile(nvrtc, &options, src, out, err);
-        snprintf(too_new, sizeof too_new, "NVRTC %d.%d does not know %s", nvrtc->major,
+    if (!nvrtc)
+        return take_embedded(src, reason, out, err);
+    if (!src->text)
+        return take_embedded(src, "no text", out, err);
+    choose_options(nvrtc, dev, &options);
+    if (options.kind == QN_BIN_NONE) {
+        snprintf(unknown, sizeof unknown, "NVRTC %d.%d does not know %s", nvrtc->major,
                  nvrtc->minor, dev->info.arch);
-        reason = too_new;
+        return take_embedded(src, unknown, out, err);
     }
-    if (ptx)
-        return copy_image(ptx, strlen(ptx), QN_BIN_PTX, out, err);
-    return qn_fail(err, QN_ERR_UNSUPPORTED, "module %s: no compiler (%s) and no embedded PTX",
-                   src->module->name, nvrtc && !src->text ? "no text" : reason);
+    return compile(nvrtc, &options, src, out, err);
 }
 
 /* ---- modules --------------------------------------------------------------------- */

@@ -6,13 +6,22 @@
  * heads MAP(...), GROUP(...), TEAM(...) are not macros but are expanded as text by expand.c,
  * which prints the words beginning with QN_ below.
  *
+ * A kernel is a head and a body:
+ *
+ *     MAP(name, args)    GROUP(name, args)    TEAM(name, args)    MAP(name, UNROLL(4), args)
+ *
+ * in the first column, with arguments VAL(T, n), IN(T, n), OUT(T, n), INOUT(T, n). UNROLL gives
+ * an item of a device several points; it pays where a body is a few loads and a store. A file
+ * may say `#define LANES 64` for its GROUPs, and `PRECISIONS` on a line of its own to be built
+ * with real as float and as double (kernels name_f32 and name_f64).
+ *
  * Words of a kernel file:
  *   all     i8 u8 i16 u16 i32 u32 i64 u64 float double real R(c) FN FN_NOINLINE GLOBAL RESTRICT
- *           CONST_TABLE ATOMIC_ADD/MIN/MAX/OR MIN MAX IABS ROTR32 POPCOUNT32 CLZ32
+ *           CONST_TABLE ATOMIC_ADD/MIN/MAX/OR MIN MAX IABS clamp_i32 ROTR32 POPCOUNT32 CLZ32
  *           f32_bits bits_f32 f64_bits bits_f64, and the plain names of <math.h>
  *   MAP     gx gy gz GI
- *   GROUP   LANES LANE EACH_LANE ANY_LANE(any) PRIV(T, v) P(v) LOCAL(T, v, n) SYNC
- *           GROUP_X GROUP_Y GROUP_Z
+ *   GROUP   LANES LANE EACH_LANE EACH_LANE_BELOW(n) ANY_LANE(any) PRIV(T, v) P(v)
+ *           LOCAL(T, v, n) SYNC GROUP_X GROUP_Y GROUP_Z
  *   TEAM    LANES LANE SYNC TEAM_X TEAM_Y TEAM_Z TEAM_ADD/MIN/MAX/ANY/ALL/FIRST/SCAN (i32), the
  *           same with 64 at the end (i64), TEAM_PARAM and TEAM_PASS for helper functions
  *
@@ -87,7 +96,7 @@ typedef struct qn_span {
 #ifndef REAL
 #define REAL float
 #endif
-#define real REAL
+typedef REAL real;
 #define R(c) ((REAL)(c))
 
 /* Items of a MAP's group: the most there may be, and exactly this many along x where the head
@@ -111,10 +120,10 @@ typedef struct qn_span {
 
 /* ---- functions, memory, hidden arguments ---------------------------------- */
 
-#define QN_SPAN                                                                                   \
-    const i32 qn_x0, const i32 qn_x1, const i32 qn_y0, const i32 qn_y1, const i32 qn_z0,          \
+#define QN_SPAN                                                                                    \
+    const i32 qn_x0, const i32 qn_x1, const i32 qn_y0, const i32 qn_y1, const i32 qn_z0,           \
         const i32 qn_z1
-#define GI (((i64)gy << 30) + gx)
+#define GI ((i64)gy * 1073741824 + gx) /* rows of 2^30 */
 
 #ifdef QN_OPENCL
 #define GLOBAL                  __global
@@ -124,15 +133,16 @@ typedef struct qn_span {
 #define CONST_TABLE(T, name, n) __constant T name[n]
 #define QN_POINT                const i32 gx, const i32 gy, const i32 gz
 #define QN_AT(T, name)          ((GLOBAL T *)((GLOBAL const uchar *)qn_p_##name + qn_o_##name))
+#define QN_ITEMS(n)             __attribute__((reqd_work_group_size(n, 1, 1)))
 #define QN_KERNEL_MAP           __kernel void
-#define QN_KERNEL_UNROLLED      __kernel __attribute__((reqd_work_group_size(QN_MAP_GROUP, 1, 1))) void
-#define QN_KERNEL_GROUP         __kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
+#define QN_KERNEL_UNROLLED      __kernel QN_ITEMS(QN_MAP_GROUP) void
+#define QN_KERNEL_GROUP         __kernel QN_ITEMS(LANES) void
 #define QN_KERNEL_TEAM          QN_KERNEL_GROUP
 #define QN_BLOCK(d)             ((i32)get_group_id(d))
 #define QN_ITEM                 ((i32)get_local_id(0))
-#define QN_MAP_BEGIN                                                                              \
-    const i32 gx = qn_x0 + (i32)(get_group_id(0) * get_local_size(0) + get_local_id(0));          \
-    const i32 gy = qn_y0 + (i32)(get_group_id(1) * get_local_size(1) + get_local_id(1));          \
+#define QN_MAP_BEGIN                                                                               \
+    const i32 gx = qn_x0 + (i32)(get_group_id(0) * get_local_size(0) + get_local_id(0));           \
+    const i32 gy = qn_y0 + (i32)(get_group_id(1) * get_local_size(1) + get_local_id(1));           \
     const i32 gz = qn_z0 + (i32)(get_group_id(2) * get_local_size(2) + get_local_id(2));
 #endif
 
@@ -152,45 +162,47 @@ typedef struct qn_span {
 #define QN_BLOCK_2              ((i32)blockIdx.z)
 #define QN_BLOCK(d)             QN_BLOCK_##d
 #define QN_ITEM                 ((i32)threadIdx.x)
-#define QN_MAP_BEGIN                                                                              \
-    const i32 gx = qn_x0 + (i32)(blockIdx.x * blockDim.x + threadIdx.x);                          \
-    const i32 gy = qn_y0 + (i32)(blockIdx.y * blockDim.y + threadIdx.y);                          \
+#define QN_MAP_BEGIN                                                                               \
+    const i32 gx = qn_x0 + (i32)(blockIdx.x * blockDim.x + threadIdx.x);                           \
+    const i32 gy = qn_y0 + (i32)(blockIdx.y * blockDim.y + threadIdx.y);                           \
     const i32 gz = qn_z0 + (i32)(blockIdx.z * blockDim.z + threadIdx.z);
 #endif
 
 #ifdef QN_CPU
 #define GLOBAL
 #define RESTRICT                restrict
-#define QN_UNUSED               __attribute__((unused))
+#define QN_ID(name)             const i32 name __attribute__((unused))
 #define FN                      static inline __attribute__((always_inline, unused))
 #define FN_NOINLINE             static __attribute__((noinline, unused))
 #define CONST_TABLE(T, name, n) static const T name[n]
-#define QN_POINT                const i32 gx QN_UNUSED, const i32 gy QN_UNUSED, const i32 gz QN_UNUSED
-#define QN_CELL                                                                                   \
-    const i32 qn_gx QN_UNUSED, const i32 qn_gy QN_UNUSED, const i32 qn_gz QN_UNUSED
+#define QN_POINT                QN_ID(gx), QN_ID(gy), QN_ID(gz)
+#define QN_CELL                 QN_ID(qn_gx), QN_ID(qn_gy), QN_ID(qn_gz)
 /* The item functions are inlined into the wrappers, so each clone takes its bodies along. */
 #ifdef QN_CLONE_TARGETS
 #define QN_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define QN_CLONES
 #endif
-#define QN_EACH_POINT                                                                             \
-    for (i32 gz = qn_s->z0; gz < qn_s->z1; gz++)                                                  \
-        for (i32 gy = qn_s->y0; gy < qn_s->y1; gy++)                                              \
-            _Pragma("omp simd") for (i32 gx = qn_s->x0; gx < qn_s->x1; gx++)
-#define QN_EACH_CELL                                                                              \
-    for (i32 qn_gz = qn_s->z0; qn_gz < qn_s->z1; qn_gz++)                                         \
-        for (i32 qn_gy = qn_s->y0; qn_gy < qn_s->y1; qn_gy++)                                     \
-            for (i32 qn_gx = qn_s->x0; qn_gx < qn_s->x1; qn_gx++)
+/* The span is copied, since a store of the body might otherwise change the loop's end. */
+#define QN_EACH_POINT                                                                              \
+    const qn_span qn_r = *qn_s;                                                                    \
+    for (i32 gz = qn_r.z0; gz < qn_r.z1; gz++)                                                     \
+        for (i32 gy = qn_r.y0; gy < qn_r.y1; gy++)                                                 \
+    _Pragma("omp simd") for (i32 gx = qn_r.x0; gx < qn_r.x1; gx++)
+#define QN_EACH_CELL                                                                               \
+    const qn_span qn_r = *qn_s;                                                                    \
+    for (i32 qn_gz = qn_r.z0; qn_gz < qn_r.z1; qn_gz++)                                            \
+        for (i32 qn_gy = qn_r.y0; qn_gy < qn_r.y1; qn_gy++)                                        \
+            for (i32 qn_gx = qn_r.x0; qn_gx < qn_r.x1; qn_gx++)
 #else
 #define QN_INSIDE (gx < qn_x1 && gy < qn_y1 && gz < qn_z1)
 /* UNROLL(k): an item takes k points, a group's width apart, so that its loads are independent
  * and each is coalesced. Only the last group along x needs a test per point. */
-#define QN_UNROLLED_BEGIN(k)                                                                      \
-    const i32 gx = qn_x0 + QN_BLOCK(0) * (QN_MAP_GROUP * (k)) + QN_ITEM;                          \
-    const i32 gy = qn_y0 + QN_BLOCK(1);                                                           \
-    const i32 gz = qn_z0 + QN_BLOCK(2);                                                           \
-    if (gy >= qn_y1 || gz >= qn_z1)                                                               \
+#define QN_UNROLLED_BEGIN(k)                                                                       \
+    const i32 gx = qn_x0 + QN_BLOCK(0) * (QN_MAP_GROUP * (k)) + QN_ITEM;                           \
+    const i32 gy = qn_y0 + QN_BLOCK(1);                                                            \
+    const i32 gz = qn_z0 + QN_BLOCK(2);                                                            \
+    if (gy >= qn_y1 || gz >= qn_z1)                                                                \
         return;
 #define QN_WHOLE_BLOCK(k) (qn_x0 + (QN_BLOCK(0) + 1) * (QN_MAP_GROUP * (k)) <= qn_x1)
 #define QN_NTH(j)         (gx + QN_MAP_GROUP * (j))
@@ -201,29 +213,31 @@ typedef struct qn_span {
 #ifndef QN_TEAM
 #ifdef QN_CPU
 /* A lane block is a SIMD loop, which ends before the next begins: no barrier is needed. */
-#define GROUP_X          qn_gx
-#define GROUP_Y          qn_gy
-#define GROUP_Z          qn_gz
-#define LANE             qn_l
-#define PRIV(T, v)       T v[LANES] __attribute__((aligned(64)))
-#define P(v)             v[qn_l]
-#define LOCAL(T, v, len) T v[len] __attribute__((aligned(64)))
-#define SYNC             ((void)0)
-#define QN_PRAGMA(x)     _Pragma(#x)
-#define EACH_LANE        _Pragma("omp simd") for (i32 qn_l = 0; qn_l < LANES; qn_l++)
-#define ANY_LANE(any)                                                                             \
-    any = 0;                                                                                      \
+#define GROUP_X            qn_gx
+#define GROUP_Y            qn_gy
+#define GROUP_Z            qn_gz
+#define LANE               qn_l
+#define PRIV(T, v)         T v[LANES] __attribute__((aligned(64)))
+#define P(v)               v[qn_l]
+#define LOCAL(T, v, len)   T v[len] __attribute__((aligned(64)))
+#define SYNC               ((void)0)
+#define QN_PRAGMA(x)       _Pragma(#x)
+#define EACH_LANE          _Pragma("omp simd") for (i32 qn_l = 0; qn_l < LANES; qn_l++)
+#define EACH_LANE_BELOW(n) _Pragma("omp simd") for (i32 qn_l = 0; qn_l < (n); qn_l++)
+#define ANY_LANE(any)                                                                              \
+    any = 0;                                                                                       \
     QN_PRAGMA(omp simd reduction(| : any)) for (i32 qn_l = 0; qn_l < LANES; qn_l++)
 #else
 /* A lane is a work item: the lane loop vanishes and a private value is a scalar. */
-#define GROUP_X       (qn_x0 + QN_BLOCK(0))
-#define GROUP_Y       (qn_y0 + QN_BLOCK(1))
-#define GROUP_Z       (qn_z0 + QN_BLOCK(2))
-#define LANE          QN_ITEM
-#define PRIV(T, v)    T v
-#define P(v)          v
+#define GROUP_X    (qn_x0 + QN_BLOCK(0))
+#define GROUP_Y    (qn_y0 + QN_BLOCK(1))
+#define GROUP_Z    (qn_z0 + QN_BLOCK(2))
+#define LANE       QN_ITEM
+#define PRIV(T, v) T v
+#define P(v)       v
 #define EACH_LANE
-#define ANY_LANE(any) any = 0;
+#define EACH_LANE_BELOW(n) if (LANE < (n))
+#define ANY_LANE(any)      any = 0;
 #ifdef QN_OPENCL
 #define LOCAL(T, v, len) __local T v[len]
 #define SYNC             barrier(CLK_LOCAL_MEM_FENCE)
@@ -243,6 +257,14 @@ typedef struct qn_span {
 #define ROTR32(x, n) (((u32)(x) >> (n)) | ((u32)(x) << (32 - (n)))) /* 1 <= n <= 31 */
 #define I32_MAX      2147483647
 #define I32_MIN      (-2147483647 - 1)
+
+/* As a minimum and a maximum, the index of a load stays without a branch and gcc vectorises; with
+ * x < lo ? lo : x < hi ? x : hi it makes three loads, and does not. */
+FN i32 clamp_i32(i32 x, i32 lo, i32 hi)
+{
+    const i32 most = MIN(x, hi);
+    return MAX(most, lo);
+}
 
 /* Relaxed, on i32 or u32 in global memory; they give the old value. */
 #ifdef QN_OPENCL
@@ -305,14 +327,14 @@ FN double bits_f64(u64 u)
     return x;
 }
 
-#define QN_ATOMIC_PICK(name, T, OP)                                                               \
-    FN T name(T *p, T v)                                                                          \
-    {                                                                                             \
-        T old = __atomic_load_n(p, __ATOMIC_RELAXED);                                             \
-        while (v OP old && !__atomic_compare_exchange_n(p, &old, v, 1, __ATOMIC_RELAXED,          \
-                                                        __ATOMIC_RELAXED)) {                      \
-        }                                                                                         \
-        return old;                                                                               \
+#define QN_ATOMIC_PICK(name, T, OP)                                                                \
+    FN T name(T *p, T v)                                                                           \
+    {                                                                                              \
+        T old = __atomic_load_n(p, __ATOMIC_RELAXED);                                              \
+        while (v OP old &&                                                                         \
+               !__atomic_compare_exchange_n(p, &old, v, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {  \
+        }                                                                                          \
+        return old;                                                                                \
     }
 QN_ATOMIC_PICK(qn_atomic_min_i32, i32, <)
 QN_ATOMIC_PICK(qn_atomic_min_u32, u32, <)
@@ -321,8 +343,8 @@ QN_ATOMIC_PICK(qn_atomic_max_u32, u32, >)
 
 #define ATOMIC_ADD(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 #define ATOMIC_OR(p, v)  __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
-#define ATOMIC_MIN(p, v) _Generic((p), i32 *: qn_atomic_min_i32, u32 *: qn_atomic_min_u32)(p, v)
-#define ATOMIC_MAX(p, v) _Generic((p), i32 *: qn_atomic_max_i32, u32 *: qn_atomic_max_u32)(p, v)
+#define ATOMIC_MIN(p, v) _Generic((p), i32 * : qn_atomic_min_i32, u32 * : qn_atomic_min_u32)(p, v)
+#define ATOMIC_MAX(p, v) _Generic((p), i32 * : qn_atomic_max_i32, u32 * : qn_atomic_max_u32)(p, v)
 #endif
 
 /* ---- maths: plain names, float in gives float out ------------------------- */
@@ -340,46 +362,46 @@ QN_ATOMIC_PICK(qn_atomic_max_u32, u32, >)
 #endif
 
 #ifdef QN_CPU
-#define QN_OF1(fn, x)    _Generic((x), float: fn##f, default: fn)(x)
-#define QN_OF2(fn, x, y) _Generic((x) + (y), float: fn##f, default: fn)(x, y)
-#define sqrt(x)         QN_OF1(sqrt, x)
-#define cbrt(x)         QN_OF1(cbrt, x)
-#define exp(x)          QN_OF1(exp, x)
-#define exp2(x)         QN_OF1(exp2, x)
-#define expm1(x)        QN_OF1(expm1, x)
-#define log(x)          QN_OF1(log, x)
-#define log2(x)         QN_OF1(log2, x)
-#define log10(x)        QN_OF1(log10, x)
-#define log1p(x)        QN_OF1(log1p, x)
-#define sin(x)          QN_OF1(sin, x)
-#define cos(x)          QN_OF1(cos, x)
-#define tan(x)          QN_OF1(tan, x)
-#define asin(x)         QN_OF1(asin, x)
-#define acos(x)         QN_OF1(acos, x)
-#define atan(x)         QN_OF1(atan, x)
-#define sinh(x)         QN_OF1(sinh, x)
-#define cosh(x)         QN_OF1(cosh, x)
-#define tanh(x)         QN_OF1(tanh, x)
-#define erf(x)          QN_OF1(erf, x)
-#define erfc(x)         QN_OF1(erfc, x)
-#define floor(x)        QN_OF1(floor, x)
-#define ceil(x)         QN_OF1(ceil, x)
-#define trunc(x)        QN_OF1(trunc, x)
-#define round(x)        QN_OF1(round, x)
-#define rint(x)         QN_OF1(rint, x)
-#define fabs(x)         QN_OF1(fabs, x)
-#define pow(x, y)       QN_OF2(pow, x, y)
-#define atan2(x, y)     QN_OF2(atan2, x, y)
-#define fmod(x, y)      QN_OF2(fmod, x, y)
-#define hypot(x, y)     QN_OF2(hypot, x, y)
-#define copysign(x, y)  QN_OF2(copysign, x, y)
-#define fma(x, y, z)    _Generic((x) + (y) + (z), float: fmaf, default: fma)(x, y, z)
+#define QN_OF1(fn, x)    _Generic((x), float : fn##f, default : fn)(x)
+#define QN_OF2(fn, x, y) _Generic((x) + (y), float : fn##f, default : fn)(x, y)
+#define sqrt(x)          QN_OF1(sqrt, x)
+#define cbrt(x)          QN_OF1(cbrt, x)
+#define exp(x)           QN_OF1(exp, x)
+#define exp2(x)          QN_OF1(exp2, x)
+#define expm1(x)         QN_OF1(expm1, x)
+#define log(x)           QN_OF1(log, x)
+#define log2(x)          QN_OF1(log2, x)
+#define log10(x)         QN_OF1(log10, x)
+#define log1p(x)         QN_OF1(log1p, x)
+#define sin(x)           QN_OF1(sin, x)
+#define cos(x)           QN_OF1(cos, x)
+#define tan(x)           QN_OF1(tan, x)
+#define asin(x)          QN_OF1(asin, x)
+#define acos(x)          QN_OF1(acos, x)
+#define atan(x)          QN_OF1(atan, x)
+#define sinh(x)          QN_OF1(sinh, x)
+#define cosh(x)          QN_OF1(cosh, x)
+#define tanh(x)          QN_OF1(tanh, x)
+#define erf(x)           QN_OF1(erf, x)
+#define erfc(x)          QN_OF1(erfc, x)
+#define floor(x)         QN_OF1(floor, x)
+#define ceil(x)          QN_OF1(ceil, x)
+#define trunc(x)         QN_OF1(trunc, x)
+#define round(x)         QN_OF1(round, x)
+#define rint(x)          QN_OF1(rint, x)
+#define fabs(x)          QN_OF1(fabs, x)
+#define pow(x, y)        QN_OF2(pow, x, y)
+#define atan2(x, y)      QN_OF2(atan2, x, y)
+#define fmod(x, y)       QN_OF2(fmod, x, y)
+#define hypot(x, y)      QN_OF2(hypot, x, y)
+#define copysign(x, y)   QN_OF2(copysign, x, y)
+#define fma(x, y, z)     _Generic((x) + (y) + (z), float : fmaf, default : fma)(x, y, z)
 
 /* The library's fmin and fmax stop vectorisation; these have the same rule for NaN. */
-#define QN_PICK(name, T, OP)                                                                      \
-    FN T name(T a, T b)                                                                           \
-    {                                                                                             \
-        return a OP b || b != b ? a : b;                                                          \
+#define QN_PICK(name, T, OP)                                                                       \
+    FN T name(T a, T b)                                                                            \
+    {                                                                                              \
+        return a OP b || b != b ? a : b;                                                           \
     }
 QN_PICK(qn_fminf, float, <)
 QN_PICK(qn_fmin, double, <)
@@ -399,11 +421,11 @@ QN_PICK(qn_fmax, double, >)
 /* A team of one lane: every reduction is the value itself. */
 #define LANE            0
 #define SYNC            ((void)0)
-#define TEAM_PARAM      const int qn_team QN_UNUSED
+#define TEAM_PARAM      QN_ID(qn_team)
 #define TEAM_X          qn_gx
 #define TEAM_Y          qn_gy
 #define TEAM_Z          qn_gz
-#define QN_TEAM_BEGIN   const int qn_team QN_UNUSED = 0;
+#define QN_TEAM_BEGIN   QN_ID(qn_team) = 0;
 #define TEAM_ADD(v)     ((i32)(v))
 #define TEAM_MIN(v)     ((i32)(v))
 #define TEAM_MAX(v)     ((i32)(v))
@@ -430,24 +452,24 @@ QN_PICK(qn_fmax, double, >)
 #define QN_TEAM_BEGIN __local i64 qn_team[LANES];
 
 /* Every lane folds all values itself: two barriers, where a tree needs one per level. */
-#define QN_TEAM_WORD(name, T, FROM, TO, FIRST, STEP)                                              \
-    FN T name(TEAM_PARAM, T v)                                                                    \
-    {                                                                                             \
-        T r = FIRST;                                                                              \
-        qn_team[LANE] = v;                                                                        \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                             \
-        for (i32 k = FROM; k < TO; k++) {                                                         \
-            const T o = (T)qn_team[k];                                                            \
-            r = STEP;                                                                             \
-        }                                                                                         \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                             \
-        return r;                                                                                 \
+#define QN_TEAM_WORD(name, T, FROM, TO, FIRST, STEP)                                               \
+    FN T name(TEAM_PARAM, T v)                                                                     \
+    {                                                                                              \
+        T r = FIRST;                                                                               \
+        qn_team[LANE] = v;                                                                         \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                              \
+        for (i32 k = FROM; k < TO; k++) {                                                          \
+            const T o = (T)qn_team[k];                                                             \
+            r = STEP;                                                                              \
+        }                                                                                          \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                              \
+        return r;                                                                                  \
     }
-#define QN_TEAM_WORDS(T, add, least, most, first, scan)                                           \
-    QN_TEAM_WORD(add, T, 0, LANES, 0, r + o)                                                      \
-    QN_TEAM_WORD(least, T, 0, LANES, v, o < r ? o : r)                                            \
-    QN_TEAM_WORD(most, T, 0, LANES, v, o > r ? o : r)                                             \
-    QN_TEAM_WORD(first, T, 0, 1, v, o)                                                            \
+#define QN_TEAM_WORDS(T, add, least, most, first, scan)                                            \
+    QN_TEAM_WORD(add, T, 0, LANES, 0, r + o)                                                       \
+    QN_TEAM_WORD(least, T, 0, LANES, v, o < r ? o : r)                                             \
+    QN_TEAM_WORD(most, T, 0, LANES, v, o > r ? o : r)                                              \
+    QN_TEAM_WORD(first, T, 0, 1, v, o)                                                             \
     QN_TEAM_WORD(scan, T, 0, LANE, 0, r + o)
 #define TEAM_ANY(v) qn_team_max(qn_team, (v) != 0)
 #define TEAM_ALL(v) qn_team_min(qn_team, (v) != 0)
@@ -465,36 +487,36 @@ QN_PICK(qn_fmax, double, >)
 #define TEAM_X     (qn_x0 + (i32)(blockIdx.x * blockDim.y + threadIdx.y))
 #define TEAM_Y     (qn_y0 + QN_BLOCK(1))
 #define TEAM_Z     (qn_z0 + QN_BLOCK(2))
-#define QN_TEAM_BEGIN                                                                             \
-    const u32 qn_team = (0xffffffffu >> (32 - LANES)) << (threadIdx.y * LANES & 31);              \
-    if (TEAM_X >= qn_x1)                                                                          \
+#define QN_TEAM_BEGIN                                                                              \
+    const u32 qn_team = (0xffffffffu >> (32 - LANES)) << (threadIdx.y * LANES & 31);               \
+    if (TEAM_X >= qn_x1)                                                                           \
         return;
 
-#define QN_TEAM_FOLD(name, T, STEP)                                                               \
-    FN T name(TEAM_PARAM, T r)                                                                    \
-    {                                                                                             \
-        for (i32 w = LANES / 2; w > 0; w /= 2) {                                                  \
-            const T o = __shfl_xor_sync(qn_team, r, w, LANES);                                    \
-            r = STEP;                                                                             \
-        }                                                                                         \
-        return r;                                                                                 \
+#define QN_TEAM_FOLD(name, T, STEP)                                                                \
+    FN T name(TEAM_PARAM, T r)                                                                     \
+    {                                                                                              \
+        for (i32 w = LANES / 2; w > 0; w /= 2) {                                                   \
+            const T o = __shfl_xor_sync(qn_team, r, w, LANES);                                     \
+            r = STEP;                                                                              \
+        }                                                                                          \
+        return r;                                                                                  \
     }
-#define QN_TEAM_WORDS(T, add, least, most, first, scan)                                           \
-    QN_TEAM_FOLD(add, T, r + o)                                                                   \
-    QN_TEAM_FOLD(least, T, o < r ? o : r)                                                         \
-    QN_TEAM_FOLD(most, T, o > r ? o : r)                                                          \
-    FN T first(TEAM_PARAM, T v)                                                                   \
-    {                                                                                             \
-        return __shfl_sync(qn_team, v, 0, LANES);                                                 \
-    }                                                                                             \
-    FN T scan(TEAM_PARAM, T v)                                                                    \
-    {                                                                                             \
-        T r = v;                                                                                  \
-        for (i32 w = 1; w < LANES; w *= 2) {                                                      \
-            const T o = __shfl_up_sync(qn_team, r, w, LANES);                                     \
-            r += LANE >= w ? o : 0;                                                               \
-        }                                                                                         \
-        return r - v;                                                                             \
+#define QN_TEAM_WORDS(T, add, least, most, first, scan)                                            \
+    QN_TEAM_FOLD(add, T, r + o)                                                                    \
+    QN_TEAM_FOLD(least, T, o < r ? o : r)                                                          \
+    QN_TEAM_FOLD(most, T, o > r ? o : r)                                                           \
+    FN T first(TEAM_PARAM, T v)                                                                    \
+    {                                                                                              \
+        return __shfl_sync(qn_team, v, 0, LANES);                                                  \
+    }                                                                                              \
+    FN T scan(TEAM_PARAM, T v)                                                                     \
+    {                                                                                              \
+        T r = v;                                                                                   \
+        for (i32 w = 1; w < LANES; w *= 2) {                                                       \
+            const T o = __shfl_up_sync(qn_team, r, w, LANES);                                      \
+            r += LANE >= w ? o : 0;                                                                \
+        }                                                                                          \
+        return r - v;                                                                              \
     }
 #define TEAM_ANY(v) ((i32)(__any_sync(qn_team, (v) != 0) != 0))
 #define TEAM_ALL(v) ((i32)(__all_sync(qn_team, (v) != 0) != 0))

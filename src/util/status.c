@@ -76,14 +76,20 @@ qn_status qn_prefix(qn_err *err, const char *format, ...)
 
 qn_status qn_size_mul(size_t a, size_t b, const char *what, size_t *out, qn_err *err)
 {
-    if (__builtin_mul_overflow(a, b, out))
+    size_t result;
+
+    if (__builtin_mul_overflow(a, b, &result))
         return qn_fail(err, QN_ERR_LIMIT, "%s: %zu x %zu does not fit a size", what, a, b);
+    *out = result;
     return QN_OK;
 }
 
 qn_status qn_size_add(size_t a, size_t b, const char *what, size_t *out, qn_err *err)
 {
-    if (__builtin_add_overflow(a, b, out))
+    size_t result;
+
+    if (__builtin_add_overflow(a, b, &result))
         return qn_fail(err, QN_ERR_LIMIT, "%s: %zu + %zu does not fit a size", what, a, b);
+    *out = result;
     return QN_OK;
 }

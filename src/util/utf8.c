@@ -37,14 +37,26 @@ size_t qn_utf8_count(const char *text)
     return n;
 }
 
+/* Below space, delete, and the second set from U+0080 to U+009F, which terminals obey too. */
+static int is_control(const unsigned char *c)
+{
+    return c[0] < 0x20 || c[0] == 0x7F || (c[0] == 0xC2 && c[1] < 0xA0);
+}
+
+/* U+FFFE and U+FFFF: well encoded, but XML has no place for them. */
+static int is_no_character(const unsigned char *c)
+{
+    return c[0] == 0xEF && c[1] == 0xBF && c[2] >= 0xBE;
+}
+
 void qn_utf8_add_clean(qn_str *out, const char *text)
 {
     while (*text) {
         const size_t size = qn_utf8_size(text);
-        const unsigned char first = (unsigned char)*text;
-        if (size == 0)
+        const unsigned char *c = (const unsigned char *)text;
+        if (size == 0 || is_no_character(c))
             qn_str_add(out, "\xEF\xBF\xBD");
-        else if (first < 0x20 || first == 0x7F)
+        else if (is_control(c))
             qn_str_add(out, " ");
         else
             qn_str_add_n(out, text, size);

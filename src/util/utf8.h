@@ -11,7 +11,8 @@ size_t qn_utf8_size(const char *text);
 /* Characters of `text`; an invalid byte counts as one. */
 size_t qn_utf8_count(const char *text);
 
-/* Appends `text` with invalid bytes replaced by U+FFFD and control characters by spaces. */
+/* Appends `text` with control characters replaced by spaces, and invalid bytes and the two
+ * non-characters U+FFFE and U+FFFF by U+FFFD. */
 void qn_utf8_add_clean(qn_str *out, const char *text);
 
 #endif

@@ -33,6 +33,10 @@ void mock_cuda_fail(const char *entry, int n, int result);
 
 int mock_cuda_calls(const char *entry); /* since the reset; "run" counts executed kernels */
 
+/* Parameters of a kernel as the image loaded last declares them: how many, and their sizes. -1:
+ * there is no such kernel. */
+int mock_cuda_params(const char *name, size_t *sizes, int max);
+
 /* What was made and not given back. */
 typedef struct mock_cuda_live {
     int contexts, blocks, pinned, streams, events, modules, graphs, execs;

@@ -119,6 +119,7 @@ typedef struct mock_state {
     mock_cuda_live live;
     CUstream streams;
     CUgraph graphs;
+    CUmodule last_module;
 } mock_state;
 
 extern mock_state mock;

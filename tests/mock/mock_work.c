@@ -196,6 +196,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n_opti
         return r;
     }
     mock.live.modules++;
+    mock.last_module = made;
     *module = made;
     return CUDA_SUCCESS;
 }
@@ -204,6 +205,8 @@ CUresult cuModuleUnload(CUmodule module)
 {
     mock_enter_any(__func__);
     mock_run_all();
+    if (mock.last_module == module)
+        mock.last_module = NULL;
     mock_image_free(module);
     free(module);
     mock.live.modules--;
@@ -220,6 +223,17 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
             return CUDA_SUCCESS;
         }
     return CUDA_ERROR_NOT_FOUND;
+}
+
+int mock_cuda_params(const char *name, size_t *sizes, int max)
+{
+    for (CUfunction f = mock.last_module ? mock.last_module->functions : NULL; f; f = f->next)
+        if (strcmp(f->name, name) == 0) {
+            for (int i = 0; i < f->n_params && i < max; i++)
+                sizes[i] = f->sizes[i];
+            return f->n_params;
+        }
+    return -1;
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
@@ -269,12 +283,19 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
     return CUDA_SUCCESS;
 }
 
+/* A refusal ends the capture as well: what was captured is gone. */
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
-    if (!mock_enter(__func__))
-        return mock.refusal;
+    const int is_refused = !mock_enter(__func__);
+    const CUresult refusal = mock.refusal;
+
     if (!stream->capture || stream->capture->origin != stream)
-        return CUDA_ERROR_INVALID_VALUE;
+        return is_refused ? refusal : CUDA_ERROR_INVALID_VALUE;
+    if (is_refused) {
+        stream->capture->is_invalid = 1;
+        mock_capture_end(stream, graph);
+        return refusal;
+    }
     return mock_capture_end(stream, graph);
 }
 

@@ -97,8 +97,9 @@ static int prom_sample(prom *p, const char *line, size_t n)
     value = strtod(line + at + 1, &end);
     if (end != line + n || isspace((unsigned char)line[at + 1]))
         return prom_fail(p, "bad value", line, n);
-    const int is_part = name - family == 4 ? strncmp(line + family, "_sum", 4) == 0
-                                           : name - family == 6 && !strncmp(line + family, "_count", 6);
+    const int is_part = name - family == 4
+                            ? strncmp(line + family, "_sum", 4) == 0
+                            : name - family == 6 && !strncmp(line + family, "_count", 6);
     if (is_summary ? (name == family) == isnan(quantile) || (name != family && !is_part)
                    : name != family || !isnan(quantile))
         return prom_fail(p, "does not fit its type", line, n);

@@ -32,12 +32,20 @@ static const qn_opt scan_options[] = {
 
 static const char *const scan_examples[] = { "quern scan --samples 5", NULL };
 
-static const qn_command scan = { .name = "scan", .summary = "measure", .options = scan_options,
-                                 .examples = scan_examples, .run = nothing };
-static const qn_command run_verb = { .name = "run", .summary = "run a batch", .words = "[BATCH]",
-                                     .max_words = 1, .run = nothing };
-static const qn_command hash_verb = { .name = "hash", .summary = "hash files", .words = "FILE...",
-                                      .min_words = 1, .max_words = QN_ANY_WORDS, .run = nothing };
+static const qn_command scan = { .name = "scan",
+                                 .summary = "measure",
+                                 .options = scan_options,
+                                 .examples = scan_examples,
+                                 .run = nothing };
+static const qn_command run_verb = {
+    .name = "run", .summary = "run a batch", .words = "[BATCH]", .max_words = 1, .run = nothing
+};
+static const qn_command hash_verb = { .name = "hash",
+                                      .summary = "hash files",
+                                      .words = "FILE...",
+                                      .min_words = 1,
+                                      .max_words = QN_ANY_WORDS,
+                                      .run = nothing };
 static const qn_command *const verbs[] = { &run_verb, &hash_verb, NULL };
 static const qn_command tasks = { .name = "tasks", .summary = "batches", .verbs = verbs };
 static const qn_command *const table[] = { &scan, &tasks, NULL };
@@ -49,10 +57,10 @@ typedef struct {
 
 static int begin(void **state)
 {
-    static const char *const variables[] = { "QUERN_THREADS", "QUERN_FALLBACK", "QUERN_ROUTE",
-                                             "QUERN_MEM_BUDGET", "QUERN_PIPELINE",
-                                             "QUERN_CHUNK_ELEMS", "QUERN_LOG",
-                                             "QUERN_TEST_SCALE" };
+    static const char *const variables[] = { "QUERN_THREADS",  "QUERN_FALLBACK",
+                                             "QUERN_ROUTE",    "QUERN_MEM_BUDGET",
+                                             "QUERN_PIPELINE", "QUERN_CHUNK_ELEMS",
+                                             "QUERN_LOG",      "QUERN_TEST_SCALE" };
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         unsetenv(variables[i]);
@@ -302,8 +310,8 @@ static void usage_is_one_line_made_from_the_table(void **state)
 {
     char *usage = printed_usage(parsed(state, "scan"));
 
-    assert_string_equal(
-        usage, "usage: quern scan [-o PREFIX] [-v] [-r] [--samples N] [--scale N]\n");
+    assert_string_equal(usage,
+                        "usage: quern scan [-o PREFIX] [-v] [-r] [--samples N] [--scale N]\n");
     free(usage);
     usage = printed_usage(parsed(state, "tasks hash a"));
     assert_string_equal(usage, "usage: quern tasks hash FILE...\n");

@@ -61,17 +61,17 @@ static void heads_are_found_with_form_arguments_and_line(void **state)
     const qn_head *blur = &heads.list[2];
 
     (void)state;
-    assert_int_equal(heads.n, 5);
+    assert_int_equal(heads.n, 6);
     assert_string_equal(heads.list[0].name, "saxpy");
     assert_int_equal(heads.list[0].form, QN_FORM_MAP);
-    assert_int_equal(heads.list[0].line, 4);
+    assert_int_equal(heads.list[0].line, 5);
     assert_int_equal(heads.list[0].unroll, 1);
     assert_int_equal(heads.list[1].unroll, 4);
     assert_int_equal(heads.list[3].form, QN_FORM_GROUP);
     assert_int_equal(heads.has_team, 0);
 
     assert_string_equal(blur->name, "blur");
-    assert_int_equal(blur->line, 27);
+    assert_int_equal(blur->line, 26);
     assert_int_equal(blur->n_args, 3);
     assert_string_equal(blur->args[0].type, "blur_par");
     assert_int_equal(blur->args[0].mode, QN_ARG_VAL);
@@ -119,17 +119,21 @@ static void a_body_that_names_gi_may_be_folded(void **state)
     qn_heads_free(&heads);
 }
 
-static void lanes_come_from_defines_then_text_then_256(void **state)
+static void lanes_come_from_defines_then_text_then_the_form(void **state)
 {
     qn_heads bare = parse("GROUP(a, OUT(i32, x))\n{\n}\n");
+    qn_heads team = parse("TEAM(a, OUT(i32, x))\n{\n}\n");
     qn_heads own = parse("#ifndef LANES\n# define LANES 64 /* few */\n#endif\n"
                          "GROUP(a, OUT(i32, x))\n{\n}\n");
 
     (void)state;
     assert_int_equal(qn_heads_lanes(&bare, NULL), 256);
     assert_int_equal(qn_heads_lanes(&own, NULL), 64);
+    assert_int_equal(qn_heads_lanes(&team, NULL), 32);
+    assert_int_equal(qn_heads_lanes(&team, "LANES=8"), 8);
     assert_int_equal(qn_heads_lanes(&own, "FAST=1 LANES=32"), 32);
     qn_heads_free(&bare);
+    qn_heads_free(&team);
     qn_heads_free(&own);
 }
 
@@ -520,7 +524,7 @@ int main(void)
         cmocka_unit_test(heads_are_found_with_form_arguments_and_line),
         cmocka_unit_test(text_that_only_looks_like_a_head_is_left_alone),
         cmocka_unit_test(a_body_that_names_gi_may_be_folded),
-        cmocka_unit_test(lanes_come_from_defines_then_text_then_256),
+        cmocka_unit_test(lanes_come_from_defines_then_text_then_the_form),
         cmocka_unit_test(basic_types_have_sizes_and_real_follows_its_define),
         cmocka_unit_test(every_wrong_head_is_refused_with_its_line_and_cause),
         cmocka_unit_test(more_arguments_than_the_limit_are_refused),

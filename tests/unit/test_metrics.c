@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-enum { N_THREADS = 3, N_UPDATES = 100000 };
+enum { N_THREADS = 3, N_UPDATES = 500000 };
 
 static int open_metrics(void **state)
 {
@@ -39,50 +39,51 @@ static void set(qn_metrics *m, const char *name, double value)
     qn_metric_set(qn_metric_of(m, name, NULL), value);
 }
 
-#define VALUE(m, name)        qn_metric_value(m, name, NULL)
-#define ASSERT_SAME(a, b)     assert_true((a) == (b))
-#define ON(device)            QN_LABELS("device", device)
-#define GPU_MODULE(id, unit)                                                                      \
-    "gpu_" id "_executions_total", "gpu_" id "_failures_total", "gpu_" id "_cpu_fallback_total",  \
-        "gpu_" id "_last_" unit "_size", "gpu_" id "_last_latency_ms",                            \
+#define VALUE(m, name)    qn_metric_value(m, name, NULL)
+#define ASSERT_SAME(a, b) assert_true((a) == (b))
+#define ON(device)        QN_LABELS("device", device)
+#define GPU_MODULE(id, unit)                                                                       \
+    "gpu_" id "_executions_total", "gpu_" id "_failures_total", "gpu_" id "_cpu_fallback_total",   \
+        "gpu_" id "_last_" unit "_size", "gpu_" id "_last_latency_ms",                             \
         "gpu_" id "_latency_avg_ms", "gpu_" id "_latency_min_ms", "gpu_" id "_latency_max_ms"
 
 /* ---- names --------------------------------------------------------------- */
 
 /* The documented names, written down a second time: a name that vanishes or changes breaks the
  * dashboards of users. */
+/* clang-format off */
 static const char *const documented[] = {
     "gpu_available", "gpu_device_info", "gpu_total_executions", "gpu_total_failures",
     "gpu_failure_rate", "gpu_cpu_fallback_rate", "gpu_fallback_count", "gpu_queue_depth",
     "queue_depth_peak", "gpu_memory_used_bytes", "gpu_memory_peak_bytes",
     "gpu_total_exec_time_seconds", "gpu_stage_time_ms", "gpu_utilization", "gpu_busy_events",
     GPU_MODULE("crypto", "batch"), GPU_MODULE("merkle", "tree"), GPU_MODULE("vector", "batch"),
-    GPU_MODULE("reduce", "batch"), GPU_MODULE("matmul", "batch"),
-    "gpu_ops", "cpu_ops", "transfers", "transfer_count",
-    "h2d_count", "h2d_bytes", "d2h_count", "d2h_bytes", "d2d_count", "d2d_bytes",
-    "transfers_elided", "transfer_time_us", "crossings",
-    "pool_hits", "pool_misses", "pool_usage_rejects", "pool_hit_rate", "pool_bytes_live",
-    "pool_bytes_idle", "pool_bytes_waste", "plan_hits", "plan_misses", "bucket_hits",
-    "bucket_misses", "bucket_count", "bucket_tasks", "bucket_elems",
-    "evictions_clean", "evictions_dirty", "spill_bytes", "spill_file_bytes",
-    "kernel_cache_hits", "kernel_cache_disk_hits", "kernel_cache_misses", "kernel_cache_bad",
-    "kernel_compiles", "kernel_compile_time_ms", "graph_captures", "graph_replays",
-    "submit_overhead_us", "overlap_ratio", "pipe_wall_us", "pipe_prepare_us", "pipe_h2d_us",
-    "pipe_compute_us", "pipe_d2h_us", "hybrid_routing_decisions_total", "hybrid_batch_size",
-    "hybrid_throughput_tps", "hybrid_executor_duration_ms", "hybrid_cpu_parallel_factor",
-    "gpu_threshold", "recent_cpu_batches", "recent_gpu_batches", "recent_cpu_time_us",
-    "recent_gpu_time_us", "route_regret", "route_probe_total", "route_mispredict_pct",
-    "device_total_tasks", "device_active_tasks", "device_total_execution_ms",
-    "device_avg_task_ms", "tile_turnaround_ms", "mean_turnaround", "max_queue", "tile_workers",
-    "inflight_limit", "svf_tile_wall_time_s", "svf_stitch_copy_time_ms",
-    "svf_patch_progress_rate", "svf_gpu_fallback_count", "timestep_wall_time_s",
-    "les_sim_time_s", "les_encode_time_s", "les_learn_time_s", "les_rollout_time_s",
-    "les_decode_time_s", "les_plot_time_s", "les_video_time_s", "les_l2_error",
-    "les_correlation", "les_energy_drift", "les_enstrophy_drift", "arc_program_time_ms",
-    "arc_ops_total", "fit_batch_size", "fit_kernel_groups", "fit_residuals_per_s",
-    "mean_abs_diff", "max_abs_diff", "finite_pixels_pct", "verify_checked", "verify_mismatched",
-    "wall_time_s", "memory_overhead_pct",
+    GPU_MODULE("reduce", "batch"), GPU_MODULE("matmul", "batch"), "gpu_ops", "cpu_ops",
+    "transfers", "transfer_count", "h2d_count", "h2d_bytes", "d2h_count", "d2h_bytes",
+    "d2d_count", "d2d_bytes", "transfers_elided", "transfer_time_us", "crossings", "pool_hits",
+    "pool_misses", "pool_usage_rejects", "pool_hit_rate", "pool_bytes_live", "pool_bytes_idle",
+    "pool_bytes_waste", "plan_hits", "plan_misses", "bucket_hits", "bucket_misses",
+    "bucket_count", "bucket_tasks", "bucket_elems", "evictions_clean", "evictions_dirty",
+    "spill_bytes", "spill_file_bytes", "kernel_cache_hits", "kernel_cache_disk_hits",
+    "kernel_cache_misses", "kernel_cache_bad", "kernel_compiles", "kernel_compile_time_ms",
+    "graph_captures", "graph_replays", "submit_overhead_us", "overlap_ratio", "pipe_wall_us",
+    "pipe_prepare_us", "pipe_h2d_us", "pipe_compute_us", "pipe_d2h_us",
+    "hybrid_routing_decisions_total", "hybrid_batch_size", "hybrid_throughput_tps",
+    "hybrid_executor_duration_ms", "hybrid_cpu_parallel_factor", "gpu_threshold",
+    "recent_cpu_batches", "recent_gpu_batches", "recent_cpu_time_us", "recent_gpu_time_us",
+    "route_regret", "route_probe_total", "route_mispredict_pct", "device_total_tasks",
+    "device_active_tasks", "device_total_execution_ms", "device_avg_task_ms",
+    "tile_turnaround_ms", "mean_turnaround", "max_queue", "tile_workers", "inflight_limit",
+    "svf_tile_wall_time_s", "svf_stitch_copy_time_ms", "svf_patch_progress_rate",
+    "svf_gpu_fallback_count", "timestep_wall_time_s", "les_sim_time_s", "les_encode_time_s",
+    "les_learn_time_s", "les_rollout_time_s", "les_decode_time_s", "les_plot_time_s",
+    "les_video_time_s", "les_l2_error", "les_correlation", "les_energy_drift",
+    "les_enstrophy_drift", "arc_program_time_ms", "arc_ops_total", "fit_batch_size",
+    "fit_kernel_groups", "fit_residuals_per_s", "mean_abs_diff", "max_abs_diff",
+    "finite_pixels_pct", "verify_checked", "verify_mismatched", "wall_time_s",
+    "memory_overhead_pct",
 };
+/* clang-format on */
 
 enum { N_DOCUMENTED = sizeof documented / sizeof *documented };
 
@@ -206,6 +207,22 @@ static void labels_in_any_order_name_the_same_series(void **state)
                                            QN_LABELS("reason", "sum", "stage", "oom")));
 }
 
+static void thousands_of_series_are_told_apart(void **state)
+{
+    char stage[16];
+
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 5000; i++) {
+            snprintf(stage, sizeof stage, "s%d", i);
+            add(*state, "gpu_fallback_count", QN_LABELS("stage", stage, "reason", "oom"), i);
+        }
+    for (int i = 0; i < 5000; i += 499) {
+        snprintf(stage, sizeof stage, "s%d", i);
+        ASSERT_SAME(qn_metric_value(*state, "gpu_fallback_count", QN_LABELS("stage", stage)),
+                    2 * i);
+    }
+}
+
 static void values_are_summed_over_the_series_that_match(void **state)
 {
     add(*state, "gpu_fallback_count", QN_LABELS("stage", "a", "reason", "oom"), 1);
@@ -215,8 +232,8 @@ static void values_are_summed_over_the_series_that_match(void **state)
     ASSERT_SAME(VALUE(*state, "gpu_fallback_count"), 7);
     ASSERT_SAME(qn_metric_value(*state, "gpu_fallback_count", QN_LABELS("stage", "a")), 3);
     ASSERT_SAME(qn_metric_value(*state, "gpu_fallback_count", QN_LABELS("reason", "oom")), 5);
-    ASSERT_SAME(qn_metric_value(*state, "gpu_fallback_count",
-                                QN_LABELS("reason", "oom", "stage", "b")), 4);
+    ASSERT_SAME(
+        qn_metric_value(*state, "gpu_fallback_count", QN_LABELS("reason", "oom", "stage", "b")), 4);
     ASSERT_SAME(qn_metric_value(*state, "gpu_fallback_count", QN_LABELS("stage", "c")), 0);
 }
 
@@ -272,39 +289,49 @@ static void a_counter_kept_elsewhere_can_be_set(void **state)
 /* ---- threads ------------------------------------------------------------- */
 
 typedef struct hammered {
-    qn_metrics *metrics;
     qn_metric *whole, *part, *gauge, *peak, *times;
+    pthread_barrier_t start;
 } hammered;
 
+/* One kind of update at a time, all threads at once: the more they collide, the better. */
 static void *hammer(void *user)
 {
-    const hammered *const h = user;
+    hammered *const h = user;
 
-    for (int i = 1; i <= N_UPDATES; i++) {
+    pthread_barrier_wait(&h->start);
+    for (int i = 1; i <= N_UPDATES; i++)
         qn_metric_add(h->whole, 1);
+    pthread_barrier_wait(&h->start);
+    for (int i = 1; i <= N_UPDATES; i++)
         qn_metric_add(h->part, 0.5);
+    pthread_barrier_wait(&h->start);
+    for (int i = 1; i <= N_UPDATES; i++)
         qn_metric_add(h->gauge, i % 2 ? 1 : -1);
+    pthread_barrier_wait(&h->start);
+    for (int i = 1; i <= N_UPDATES; i++)
         qn_metric_max(h->peak, i);
+    pthread_barrier_wait(&h->start);
+    for (int i = 1; i <= N_UPDATES; i++)
         qn_metric_observe(h->times, 2);
-    }
     return NULL;
 }
 
-static void three_threads_times_hundred_thousand_updates_are_exact(void **state)
+static void counts_from_three_threads_are_exact(void **state)
 {
     qn_metrics *const m = *state;
-    hammered h = { .metrics = m,
-                   .whole = qn_metric_of(m, "gpu_ops", NULL),
+    hammered h = { .whole = qn_metric_of(m, "gpu_ops", NULL),
                    .part = qn_metric_of(m, "transfer_time_us", NULL),
                    .gauge = qn_metric_of(m, "gpu_queue_depth", ON("sim:0")),
                    .peak = qn_metric_of(m, "queue_depth_peak", ON("sim:0")),
                    .times = qn_metric_of(m, "kernel_compile_time_ms", NULL) };
     pthread_t threads[N_THREADS];
 
+    assert_int_equal(pthread_barrier_init(&h.start, NULL, N_THREADS), 0);
     for (int i = 0; i < N_THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, hammer, &h), 0);
     for (int i = 0; i < N_THREADS; i++)
         pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&h.start);
 
     ASSERT_SAME(VALUE(m, "gpu_ops"), N_THREADS * N_UPDATES);
     ASSERT_SAME(VALUE(m, "transfer_time_us"), N_THREADS * N_UPDATES * 0.5);
@@ -342,7 +369,7 @@ static void looking_up_and_exporting_at_once_makes_each_series_once(void **state
     for (int i = 0; i < N_THREADS; i++)
         pthread_join(threads[i], NULL);
     for (const qn_metric *s = qn_metrics_first(*state, "gpu_fallback_count"); s; s = s->next) {
-        ASSERT_SAME(qn_series_value(s), N_THREADS * 2000 / 50);
+        ASSERT_SAME(qn_series_value(s), N_THREADS * 40);
         n++;
     }
     assert_int_equal(n, 50);
@@ -416,17 +443,6 @@ static void throughput_and_averages_are_quotients(void **state)
     ASSERT_SAME(VALUE(*state, "mean_turnaround"), 2.5);
 }
 
-static void overlap_is_what_the_phases_save(void **state)
-{
-    ASSERT_SAME(VALUE(*state, "overlap_ratio"), 0);
-    set(*state, "pipe_prepare_us", 10);
-    set(*state, "pipe_h2d_us", 20);
-    set(*state, "pipe_compute_us", 60);
-    set(*state, "pipe_d2h_us", 10);
-    set(*state, "pipe_wall_us", 75);
-    ASSERT_SAME(VALUE(*state, "overlap_ratio"), 0.25);
-}
-
 static void svf_fallbacks_are_those_of_its_stages(void **state)
 {
     add(*state, "gpu_fallback_count", QN_LABELS("stage", "svf.shadow", "reason", "oom"), 2);
@@ -466,8 +482,10 @@ static void samples_are_sorted_and_numbers_in_labels_by_size(void **state)
     assert_int_equal(qn_metrics_collect(*state, &samples, &n, NULL), QN_OK);
     for (size_t i = 0; i < n; i++) {
         assert_true(i == 0 || strcmp(samples[i - 1].def->name, samples[i].def->name) <= 0);
-        if (strcmp(samples[i].def->name, "bucket_tasks") == 0)
-            assert_string_equal(samples[i].labels[0], expected[found++]);
+        if (strcmp(samples[i].def->name, "bucket_tasks") != 0)
+            continue;
+        assert_true(found < 3);
+        assert_string_equal(samples[i].labels[0], expected[found++]);
     }
     assert_int_equal(found, 3);
     free(samples);
@@ -501,6 +519,7 @@ int main(void)
         WITH(unknown_names_and_labels_stop_a_debug_build_and_do_no_harm_in_release),
         WITH(updates_of_no_series_are_ignored),
         WITH(labels_in_any_order_name_the_same_series),
+        WITH(thousands_of_series_are_told_apart),
         WITH(values_are_summed_over_the_series_that_match),
         WITH(transfers_and_transfer_count_are_one_value),
         WITH(the_largest_value_stays),
@@ -508,7 +527,7 @@ int main(void)
         WITH(counters_stay_exact_beyond_the_integers_of_a_double),
         WITH(counters_take_fractions),
         WITH(a_counter_kept_elsewhere_can_be_set),
-        WITH(three_threads_times_hundred_thousand_updates_are_exact),
+        WITH(counts_from_three_threads_are_exact),
         WITH(looking_up_and_exporting_at_once_makes_each_series_once),
         WITH(failure_and_fallback_rates_follow_their_counters),
         WITH(a_fallback_without_any_execution_is_not_hidden),
@@ -516,7 +535,6 @@ int main(void)
         WITH(utilization_is_busy_time_per_wall_time),
         WITH(wall_time_runs_until_it_is_set),
         WITH(throughput_and_averages_are_quotients),
-        WITH(overlap_is_what_the_phases_save),
         WITH(svf_fallbacks_are_those_of_its_stages),
         WITH(module_latencies_come_from_one_observation),
         WITH(samples_are_sorted_and_numbers_in_labels_by_size),

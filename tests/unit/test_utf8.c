@@ -56,6 +56,17 @@ static void cleaning_replaces_only_what_is_wrong(void **state)
     qn_str_free(&out);
 }
 
+static void cleaning_removes_what_terminals_obey_and_xml_forbids(void **state)
+{
+    qn_str out = { 0 };
+
+    (void)state;
+    qn_utf8_add_clean(&out, "\xC2\x9B"
+                            "1m\x1B\xEF\xBF\xBF\xEF\xBF\xBE\xC2\xA0");
+    assert_string_equal(qn_str_get(&out), " 1m \xEF\xBF\xBD\xEF\xBF\xBD\xC2\xA0");
+    qn_str_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -63,6 +74,7 @@ int main(void)
         cmocka_unit_test(invalid_sequences_have_none),
         cmocka_unit_test(characters_are_counted_not_bytes),
         cmocka_unit_test(cleaning_replaces_only_what_is_wrong),
+        cmocka_unit_test(cleaning_removes_what_terminals_obey_and_xml_forbids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

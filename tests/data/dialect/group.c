@@ -1,4 +1,5 @@
 /* group.c - text for the tests of the expander: a MAP of every shape, and GROUPs. */
+// clang-format off
 #include "dialect.h"
 
 MAP(saxpy, VAL(float, a), IN(float, x), INOUT(float, y))
@@ -19,9 +20,7 @@ QN_PAR_SIZE(blur_par, 16);
 
 FN float clamped(GLOBAL const float *g, blur_par p, i32 x, i32 y)
 {
-    x = x < 0 ? 0 : x < p.cols ? x : p.cols - 1;
-    y = y < 0 ? 0 : y < p.rows ? y : p.rows - 1;
-    return g[(i64)y * p.cols + x];
+    return g[(i64)clamp_i32(y, 0, p.rows - 1) * p.cols + clamp_i32(x, 0, p.cols - 1)];
 }
 
 MAP(blur,
@@ -54,6 +53,25 @@ GROUP(sum, VAL(i64, n), IN(float, x), OUT(float, part))
         SYNC;
     }
     EACH_LANE if (LANE == 0) part[GROUP_X] = tile[0];
+}
+
+/* The same sum; the lanes that rest cost nothing on the CPU. */
+GROUP(sum_below, VAL(i64, n), IN(float, x), OUT(float, part))
+{
+    LOCAL(float, tile, LANES);
+
+    EACH_LANE {
+        const i64 k = (i64)GROUP_X * LANES + LANE;
+        tile[LANE] = k < n ? x[k] : 0.0f;
+    }
+    SYNC;
+    for (i32 w = LANES / 2; w > 0; w /= 2) {
+        EACH_LANE_BELOW(w) {
+            tile[LANE] += tile[LANE + w];
+        }
+        SYNC;
+    }
+    EACH_LANE_BELOW(1) part[GROUP_X] = tile[0];
 }
 
 /* How many halvings until a value is below one: lanes leave the loop at different times. */

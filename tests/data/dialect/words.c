@@ -1,4 +1,5 @@
 /* words.c - text for the tests of the expander: maths names, bits, tables, atomics. */
+// clang-format off
 PRECISIONS
 #define LANES 64
 #include "dialect.h"

@@ -1,0 +1,105 @@
+/* route.h - which device runs a stage, and why.
+ *
+ * The router predicts what each choice costs: waiting, missing transfers, the stage itself, the
+ * download of results. Times come from measurements by size (the device's profile, and samples
+ * taken while running); what was never measured is estimated from the op's cost and tried now and
+ * then. Choices for stages that share data are made together. Everything here may be left alone:
+ * graphs are routed without any of these calls.
+ */
+#ifndef QUERN_ROUTE_H
+#define QUERN_ROUTE_H
+
+#include <quern/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum qn_route_mode {
+    QN_ROUTE_AUTO,    /* the cheapest by prediction */
+    QN_ROUTE_CPU,     /* everything on the CPU */
+    QN_ROUTE_GPU,     /* everything on the best device */
+    QN_ROUTE_BALANCE, /* stages that do not depend on each other are shared by rate */
+    QN_ROUTE_STATIC   /* the best device from the profile's threshold on, the CPU below */
+} qn_route_mode;
+
+qn_route_mode qn_route_get_mode(const qn_ctx *ctx);
+void qn_route_set_mode(qn_ctx *ctx, qn_route_mode mode); /* from the next run of a graph on */
+
+/* ---- explanations -------------------------------------------------------- */
+
+typedef struct qn_route_option {
+    int device;
+    double predicted_us; /* with its transfers, the other stages staying where they are */
+    int n_samples;       /* behind the prediction; 0: estimated from the op's cost */
+    int is_chosen;
+} qn_route_option;
+
+/* Fills up to `max` options of a stage of a compiled graph as they stand now; returns how many
+ * there are. A stage that is bound to a device has one option. */
+int qn_route_options(qn_graph *graph, int stage, qn_route_option *out, int max);
+
+/* Why the stage is where it is: "best", "kept" (nothing is better by 10 %), "probe", "pinned",
+ * "cpu-only", "mode", "threshold", "balance". */
+const char *qn_route_reason(const qn_graph *graph, int stage);
+
+typedef enum { QN_RESIDENT, QN_COLD } qn_residency;
+
+/* The size from which on `device` needs at most 0.90 of the CPU's time, by what is known now; 0
+ * when there is none, -1 when nothing is known. QN_COLD counts the copies of inputs and results. */
+qn_i64 qn_route_threshold(qn_ctx *ctx, const char *op, int device, qn_residency residency);
+
+/* ---- devices -------------------------------------------------------------- */
+
+/* The k best devices other than the CPU, best first: by measured rate times the share of time
+ * they are free; without measurements discrete before integrated before CPU devices, then by
+ * memory, then by units. Returns how many were found, at most k. */
+int qn_devices_select(qn_ctx *ctx, int k, int *out);
+
+/* ---- measuring ------------------------------------------------------------ */
+
+typedef struct qn_calibration {
+    const char *ops;   /* comma list; NULL: every op that can be measured */
+    int is_quick;      /* vadd, matmul and the copies only, within two seconds */
+    double op_seconds; /* most time per op and device; 0: 2 s */
+    /* Called before each op of each device; may be NULL. */
+    void (*progress)(void *user, const char *device, const char *op, int done, int total);
+    void *user;
+} qn_calibration;
+
+/* Measures the devices of the context and writes their profiles. */
+qn_status qn_calibrate(qn_ctx *ctx, const qn_calibration *options);
+
+/* ---- how good the choices are ---------------------------------------------- */
+
+enum { QN_REGRET_DEVICES = 16 };
+
+/* One decision of a trace, measured on every device. */
+typedef struct qn_trial {
+    const char *op;
+    qn_i64 size;
+    double us[QN_REGRET_DEVICES]; /* device 0 is the CPU; NaN: cannot run there */
+    qn_i64 threshold;             /* of the static policy; 0: never leave the CPU */
+} qn_trial;
+
+typedef enum { QN_POLICY_AUTO, QN_POLICY_CPU, QN_POLICY_GPU, QN_POLICY_STATIC, QN_N_POLICIES } qn_policy;
+
+/* Regret = time of a policy / sum of the best times - 1. */
+typedef struct qn_regret {
+    double best_us;
+    double us[QN_N_POLICIES];
+    double regret[QN_N_POLICIES];
+    int probes;                           /* of the auto policy */
+    int decisions[QN_REGRET_DEVICES];     /* of the auto policy, by device */
+} qn_regret;
+
+/* Lets a router that knows nothing decide the trace, one decision after the other, learning only
+ * from the times of the devices it chose. The first `skip` decisions teach, but do not count.
+ * `chosen` gets the device of every decision; NULL is fine. */
+qn_status qn_route_regret(const qn_trial *trace, int n, int n_devices, int skip, qn_regret *out,
+                          int *chosen, qn_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

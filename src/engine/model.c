@@ -1,0 +1,394 @@
+/* model.c - time by size: windows, interpolation, changes. */
+#include "engine/model.h"
+
+#include "util/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS_PER_OCTAVE = 4, CONFIRM_FAST = 2 };
+
+/* Sizes of one bucket differ by up to 19 %, so times differ by as much without meaning anything:
+ * five times this much is noise at least. */
+static const double noise_floor = 0.04;
+/* The same where the expectation comes from other buckets. */
+static const double guess_floor = 0.07;
+
+void qn_model_free(qn_model *model)
+{
+    for (int i = 0; i < model->n_buckets; i++)
+        free(model->buckets[i]);
+    free(model->buckets);
+    *model = (qn_model){ 0 };
+}
+
+qn_i64 qn_model_bucket_of(double size)
+{
+    const double step = ceil(BUCKETS_PER_OCTAVE * log2(size < 1 ? 1 : size) - 1e-9);
+
+    return (qn_i64)llround(exp2(step / BUCKETS_PER_OCTAVE));
+}
+
+static double line_at(const qn_line *line, double size)
+{
+    return line->a_us + line->b_us * size;
+}
+
+/* ---- buckets -------------------------------------------------------------------- */
+
+static int find_place(const qn_model *model, qn_i64 bucket)
+{
+    int low = 0, high = model->n_buckets;
+
+    while (low < high) {
+        const int mid = (low + high) / 2;
+
+        if (model->buckets[mid]->bucket < bucket)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static qn_model_bucket *find_bucket(const qn_model *model, qn_i64 bucket)
+{
+    const int at = find_place(model, bucket);
+
+    return at < model->n_buckets && model->buckets[at]->bucket == bucket ? model->buckets[at] : NULL;
+}
+
+/* NULL for lack of memory: then the sample is lost, which harms nobody. */
+static qn_model_bucket *need_bucket(qn_model *model, qn_i64 bucket)
+{
+    const int at = find_place(model, bucket);
+    qn_model_bucket *b, **grown;
+
+    if (at < model->n_buckets && model->buckets[at]->bucket == bucket)
+        return model->buckets[at];
+    grown = realloc(model->buckets, (size_t)(model->n_buckets + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    model->buckets = grown;
+    if (!(b = calloc(1, sizeof *b)))
+        return NULL;
+    b->bucket = bucket;
+    memmove(grown + at + 1, grown + at, (size_t)(model->n_buckets - at) * sizeof *grown);
+    grown[at] = b;
+    model->n_buckets++;
+    return b;
+}
+
+static double middle_size(const qn_model_bucket *b)
+{
+    double sizes[QN_MODEL_WINDOW];
+
+    for (int i = 0; i < b->n; i++)
+        sizes[i] = b->samples[i].size;
+    return qn_stats_of(sizes, (size_t)b->n).median;
+}
+
+/* Median and MAD of the window without what lies beyond 5 MAD of it. */
+static void summarise(qn_model_bucket *b)
+{
+    double kept[QN_MODEL_WINDOW];
+    qn_stats s;
+    int n = 0;
+
+    for (int i = 0; i < b->n; i++)
+        kept[i] = b->samples[i].us;
+    s = qn_stats_of(kept, (size_t)b->n);
+    for (int i = 0; i < b->n; i++)
+        if (s.mad == 0 || fabs(b->samples[i].us - s.median) <= QN_MODEL_MADS * s.mad)
+            kept[n++] = b->samples[i].us;
+    s = qn_stats_of(kept, (size_t)n);
+    b->median_us = s.median;
+    b->mad_us = s.mad;
+    b->min_us = s.min;
+    b->size = middle_size(b);
+}
+
+static void push(qn_model_bucket *b, qn_timed sample)
+{
+    b->samples[b->next] = sample;
+    b->next = (b->next + 1) % QN_MODEL_WINDOW;
+    b->n += b->n < QN_MODEL_WINDOW;
+    b->n_aside = 0;
+}
+
+static void restart(qn_model_bucket *b)
+{
+    b->n = b->next = b->n_aside = 0;
+}
+
+/* ---- the line outside the buckets ------------------------------------------------ */
+
+/* Least squares of the relative error, neither part below zero. */
+static void fit(qn_model *model)
+{
+    double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0, det, a, b;
+
+    for (int i = 0; i < model->n_buckets; i++) {
+        const double x = model->buckets[i]->size, y = model->buckets[i]->median_us;
+        const double weight = 1 / (y * y);
+
+        w += weight;
+        wx += weight * x;
+        wy += weight * y;
+        wxx += weight * x * x;
+        wxy += weight * x * y;
+    }
+    det = w * wxx - wx * wx;
+    if (model->n_buckets < 2 || det <= 1e-12 * w * wxx) {
+        model->fit = (qn_line){ w > 0 ? wy / w : 0, 0 };
+        return;
+    }
+    b = (w * wxy - wx * wy) / det;
+    a = (wy - b * wx) / w;
+    if (b < 0)
+        model->fit = (qn_line){ wy / w, 0 };
+    else if (a < 0)
+        model->fit = (qn_line){ 0, wxy / wxx };
+    else
+        model->fit = (qn_line){ a, b };
+}
+
+static void changed(qn_model *model)
+{
+    fit(model);
+    model->generation++;
+}
+
+/* ---- prediction ------------------------------------------------------------------ */
+
+static double along(const qn_line *line, const qn_model_bucket *from, double size)
+{
+    const double here = line_at(line, from->size), there = line_at(line, size);
+
+    return here > 0 && there > 0 ? from->median_us * there / here : from->median_us;
+}
+
+static double between(const qn_model_bucket *a, const qn_model_bucket *b, double size)
+{
+    const double span = log(b->size / a->size);
+    const double t = span > 0 ? log(size / a->size) / span : 0;
+
+    return a->median_us * exp(t * log(b->median_us / a->median_us));
+}
+
+double qn_model_predict(const qn_model *model, double size, const qn_line *prior)
+{
+    const int n = model->n_buckets;
+    int at = 0;
+
+    size = size < 1 ? 1 : size;
+    if (n == 0)
+        return line_at(prior, size);
+    if (n == 1)
+        return along(prior, model->buckets[0], size);
+    if (size <= model->buckets[0]->size)
+        return along(&model->fit, model->buckets[0], size);
+    if (size >= model->buckets[n - 1]->size)
+        return along(&model->fit, model->buckets[n - 1], size);
+    while (model->buckets[at + 1]->size < size)
+        at++;
+    return between(model->buckets[at], model->buckets[at + 1], size);
+}
+
+/* The bucket within a factor of two of `size` with the most samples. */
+static const qn_model_bucket *best_known(const qn_model *model, double size)
+{
+    const qn_model_bucket *best = NULL;
+
+    for (int i = 0; i < model->n_buckets; i++) {
+        const qn_model_bucket *b = model->buckets[i];
+
+        if (b->size * 2 >= size && b->size <= size * 2 && (!best || b->n > best->n))
+            best = b;
+    }
+    return best;
+}
+
+int qn_model_support(const qn_model *model, double size)
+{
+    const qn_model_bucket *b = best_known(model, size);
+
+    return b ? b->n : 0;
+}
+
+double qn_model_hope(const qn_model *model, double size, const qn_line *prior)
+{
+    const double predicted = qn_model_predict(model, size, prior);
+    const qn_model_bucket *b = best_known(model, size);
+
+    if (!b || b->n < QN_MODEL_CONFIRM)
+        return fmin(predicted, line_at(prior, size));
+    return predicted * b->min_us / b->median_us;
+}
+
+int qn_model_is_in_doubt(const qn_model *model)
+{
+    return model->n_run > 0;
+}
+
+/* ---- samples --------------------------------------------------------------------- */
+
+/* 1: far too slow, -1: far too fast, 0: as expected, or nothing was expected. */
+static int side_of(const qn_model *model, const qn_model_bucket *b, qn_timed s, double *expected)
+{
+    static const qn_line none;
+    double noise;
+
+    if (b && b->n) {
+        *expected = b->median_us;
+        noise = fmax(b->mad_us, b->median_us * (b->n < QN_MODEL_CONFIRM ? guess_floor : noise_floor));
+    } else {
+        if (model->n_buckets < 2 || qn_model_support(model, s.size) < QN_MODEL_CONFIRM)
+            return 0;
+        *expected = qn_model_predict(model, s.size, &none);
+        noise = *expected * guess_floor;
+    }
+    if (s.us > *expected + QN_MODEL_MADS * noise)
+        return 1;
+    return s.us < *expected - QN_MODEL_MADS * noise ? -1 : 0;
+}
+
+static int run_spans_buckets(const qn_model *model)
+{
+    for (int i = 1; i < model->n_run; i++)
+        if (model->run[i].bucket != model->run[0].bucket)
+            return 1;
+    return 0;
+}
+
+static int is_in_run(const qn_model *model, qn_i64 bucket)
+{
+    for (int i = 0; i < model->n_run; i++)
+        if (model->run[i].bucket == bucket)
+            return 1;
+    return 0;
+}
+
+/* The device has become faster or slower as a whole: what was measured before is scaled by what
+ * the last samples say, and their own buckets start again with them. */
+static void rescale(qn_model *model)
+{
+    double ratios[QN_MODEL_CONFIRM], ratio;
+
+    for (int i = 0; i < model->n_run; i++)
+        ratios[i] = model->run[i].ratio;
+    ratio = qn_stats_of(ratios, (size_t)model->n_run).median;
+    for (int i = 0; i < model->n_buckets; i++) {
+        qn_model_bucket *b = model->buckets[i];
+
+        b->n_aside = 0;
+        if (is_in_run(model, b->bucket)) {
+            restart(b);
+            continue;
+        }
+        for (int k = 0; k < b->n; k++)
+            b->samples[k].us *= ratio;
+        summarise(b);
+    }
+    for (int i = 0; i < model->n_run; i++) {
+        qn_model_bucket *b = find_bucket(model, model->run[i].bucket);
+
+        push(b, model->run[i].sample);
+        summarise(b);
+    }
+    model->n_run = 0;
+}
+
+/* Notes an unexpected sample in the run of such samples; true when the run is long enough and
+ * from more than one bucket. */
+static int extend_run(qn_model *model, qn_i64 bucket, qn_timed s, int side, double expected)
+{
+    if (side != model->run_side)
+        model->n_run = 0;
+    if (model->n_run == QN_MODEL_CONFIRM) {
+        memmove(model->run, model->run + 1, (QN_MODEL_CONFIRM - 1) * sizeof *model->run);
+        model->n_run--;
+    }
+    model->run_side = side;
+    model->run[model->n_run].sample = s;
+    model->run[model->n_run].bucket = bucket;
+    model->run[model->n_run++].ratio = s.us / expected;
+    return model->n_run >= (side > 0 ? QN_MODEL_CONFIRM : CONFIRM_FAST) && run_spans_buckets(model);
+}
+
+/* One or two samples may have been the cold start of something: they expect nothing of others. */
+static int is_known(const qn_model_bucket *b)
+{
+    return b->n == 0 || b->n >= QN_MODEL_CONFIRM;
+}
+
+static void add_unexpected(qn_model *model, qn_model_bucket *b, qn_timed s, int side, double expected)
+{
+    if (is_known(b) && extend_run(model, b->bucket, s, side, expected)) {
+        rescale(model);
+        return;
+    }
+    if (side < 0) {
+        restart(b);
+        push(b, s);
+    } else if (b->n) {
+        b->aside[b->n_aside++] = s;
+        if (b->n_aside < QN_MODEL_CONFIRM)
+            return;
+        b->n = b->next = 0;
+        for (int i = 0; i < QN_MODEL_CONFIRM; i++) {
+            b->samples[i] = b->aside[i];
+            b->n++;
+        }
+        b->next = b->n;
+        b->n_aside = model->n_run = 0;
+    } else {
+        push(b, s);
+    }
+    summarise(b);
+}
+
+void qn_model_add(qn_model *model, double size, double us)
+{
+    const qn_timed s = { size < 1 ? 1 : size, us };
+    const qn_i64 bucket = qn_model_bucket_of(s.size);
+    double expected = 0;
+    int side;
+    qn_model_bucket *b;
+
+    if (!(us > 0) || !isfinite(us) || !isfinite(size))
+        return;
+    side = side_of(model, find_bucket(model, bucket), s, &expected);
+    if (!(b = need_bucket(model, bucket)))
+        return;
+    model->n_samples++;
+    if (side) {
+        add_unexpected(model, b, s, side, expected);
+    } else {
+        model->n_run = 0;
+        push(b, s);
+        summarise(b);
+    }
+    changed(model);
+}
+
+/* Samples whose median and MAD are the given ones; five say as much as thirty-two. */
+void qn_model_restore(qn_model *model, double size, double median_us, double mad_us, int n)
+{
+    const int half = n >= 5 ? 2 : n >= 3 ? 1 : 0;
+    qn_model_bucket *b;
+
+    if (!(size >= 1) || !isfinite(size) || !(median_us > 0) || !isfinite(median_us))
+        return;
+    if (!(mad_us >= 0) || mad_us * (half + 1) >= median_us)
+        mad_us = 0;
+    if (!(b = need_bucket(model, qn_model_bucket_of(size))))
+        return;
+    restart(b);
+    for (int i = -half; i <= half; i++)
+        push(b, (qn_timed){ size, median_us + i * mad_us });
+    summarise(b);
+    model->n_samples += (uint64_t)(2 * half + 1);
+    changed(model);
+}

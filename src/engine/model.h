@@ -1,0 +1,81 @@
+/* model.h - how long an op takes on a device, as a function of its size.
+ *
+ * Samples are kept by size bucket, four buckets per doubling, the last 32 each, and summarised by
+ * median and MAD (median absolute deviation). Between buckets the time is interpolated in log-log,
+ * outside them it follows the fitted a + b * size.
+ *
+ * Disturbances only ever add time. So a sample that is far too slow is set aside and counts only
+ * when others confirm it, while one that is far too fast is believed at once: the window starts
+ * again with it. When samples of several buckets in a row are off to the same side, the device has
+ * changed and everything known is scaled, not only what was measured since.
+ */
+#ifndef QN_ENGINE_MODEL_H
+#define QN_ENGINE_MODEL_H
+
+#include <quern/quern.h>
+
+enum {
+    QN_MODEL_WINDOW = 32,
+    QN_MODEL_CONFIRM = 3, /* slow samples that make a change; also what counts as measured */
+    QN_MODEL_MADS = 5     /* farther than this many MAD from the median is set aside */
+};
+
+/* a + b * size */
+typedef struct qn_line {
+    double a_us, b_us;
+} qn_line;
+
+typedef struct qn_timed {
+    double size, us;
+} qn_timed;
+
+typedef struct qn_model_bucket {
+    qn_i64 bucket;
+    qn_timed samples[QN_MODEL_WINDOW];
+    int n, next;
+    double median_us, mad_us, min_us, size; /* summary; size: median of the sizes */
+    qn_timed aside[QN_MODEL_CONFIRM];
+    int n_aside;
+} qn_model_bucket;
+
+/* Zero-initialised is empty. */
+typedef struct qn_model {
+    qn_model_bucket **buckets; /* ascending */
+    int n_buckets;
+    qn_line fit;
+    uint64_t n_samples;  /* ever added, those set aside included */
+    uint64_t generation; /* rises when predictions change */
+    /* Samples in a row that were off to the same side. */
+    struct {
+        qn_timed sample;
+        qn_i64 bucket;
+        double ratio;
+    } run[QN_MODEL_CONFIRM];
+    int n_run, run_side;
+} qn_model;
+
+void qn_model_free(qn_model *model);
+
+/* The bucket of a size: the next power of 2^(1/4), rounded. */
+qn_i64 qn_model_bucket_of(double size);
+
+/* Adds one sample. Times that are not positive and finite are ignored. */
+void qn_model_add(qn_model *model, double size, double us);
+
+/* Puts back the summary of a bucket, as a profile keeps it. */
+void qn_model_restore(qn_model *model, double size, double median_us, double mad_us, int n);
+
+/* Predicted time. Where less than two buckets are known the shape comes from `prior`. */
+double qn_model_predict(const qn_model *model, double size, const qn_line *prior);
+
+/* What the time may be if everything bad that was seen was bad luck: never above the
+ * prediction. */
+double qn_model_hope(const qn_model *model, double size, const qn_line *prior);
+
+/* Samples in the best known bucket within a factor of two of `size`. */
+int qn_model_support(const qn_model *model, double size);
+
+/* A change is suspected: the next sample is worth more than usual. */
+int qn_model_is_in_doubt(const qn_model *model);
+
+#endif

@@ -1,0 +1,171 @@
+/* keccak.c - Keccak-256 (the padding of 2012, as Ethereum has it) of many messages, one per lane.
+ *
+ * Message number i is the bytes [start[i], start[i + 1]) of `data`, as in sha256.c. The state is
+ * 25 words that stay in registers; a round is written out with every index a constant.
+ */
+#define LANES 64
+#include "dialect.h"
+
+CONST_TABLE(u64, KECCAK_ROUND, 24) = {
+    0x0000000000000001ul, 0x0000000000008082ul, 0x800000000000808aul, 0x8000000080008000ul,
+    0x000000000000808bul, 0x0000000080000001ul, 0x8000000080008081ul, 0x8000000000008009ul,
+    0x000000000000008aul, 0x0000000000000088ul, 0x0000000080008009ul, 0x000000008000000aul,
+    0x000000008000808bul, 0x800000000000008bul, 0x8000000000008089ul, 0x8000000000008003ul,
+    0x8000000000008002ul, 0x8000000000000080ul, 0x000000000000800aul, 0x800000008000000aul,
+    0x8000000080008081ul, 0x8000000000008080ul, 0x0000000080000001ul, 0x8000000080008008ul
+};
+
+#define ROTL64(x, n) ((x) << (n) | (x) >> (64 - (n)))
+
+/* Four bytes from any address: `low` holds the first of them, `high` the rest, and `skip` is 8
+ * times the bytes of `low` in front. */
+FN u32 four_bytes(u32 low, u32 high, u32 skip)
+{
+    return (low >> skip) | ((high << 1) << (31 - skip));
+}
+
+/* The word as the padded message has it when `left` bytes of the message begin here. */
+FN u32 padded(u32 word, i64 left)
+{
+    const u32 bits = left <= 0 ? 0 : left >= 4 ? 24 : (u32)left * 8;
+    const u32 part = (word & ((1u << bits) - 1)) | (1u << bits);
+
+    return left >= 4 ? word : left < 0 ? 0 : part;
+}
+
+#define WORD_AT(k) data[at + (k) < n_words ? at + (k) : n_words - 1]
+#define ABSORB(k)                                                                                  \
+    {                                                                                              \
+        const u32 x0 = WORD_AT(2 * k), x1 = WORD_AT(2 * k + 1), x2 = WORD_AT(2 * k + 2);           \
+        const u32 low = padded(four_bytes(x0, x1, skip), left - 8 * k);                            \
+        const u32 high = padded(four_bytes(x1, x2, skip), left - 8 * k - 4);                       \
+                                                                                                   \
+        P(a[k]) ^= (u64)high << 32 | low;                                                          \
+    }
+
+/* Column x: its parity c, and what theta adds to it. */
+#define PARITY(x)       (P(a[x]) ^ P(a[x + 5]) ^ P(a[x + 10]) ^ P(a[x + 15]) ^ P(a[x + 20]))
+#define TURNED(i, d, n) ROTL64(P(a[i]) ^ d, n)
+
+/* Row of chi: a[at] .. a[at + 4] from the five words that rho and pi bring there. */
+#define ROW(at, e0, e1, e2, e3, e4)                                                                \
+    P(a[at]) = e0 ^ (~e1 & e2);                                                                    \
+    P(a[at + 1]) = e1 ^ (~e2 & e3);                                                                \
+    P(a[at + 2]) = e2 ^ (~e3 & e4);                                                                \
+    P(a[at + 3]) = e3 ^ (~e4 & e0);                                                                \
+    P(a[at + 4]) = e4 ^ (~e0 & e1);
+
+/* `data` has n_words words: the bytes of all messages, filled up to a whole word, at least 1. */
+GROUP(keccak256, VAL(i64, n), VAL(i64, n_words), IN(i64, start), IN(u32, data), OUT(u32, hash))
+{
+    PRIV(u64, a[25]);
+    PRIV(i64, begin);
+    PRIV(i64, size);
+    PRIV(i64, blocks);
+    i32 any;
+
+    for (i32 k = 0; k < 25; k++)
+        EACH_LANE P(a[k]) = 0;
+    EACH_LANE
+    {
+        const i64 i = (i64)GROUP_X * LANES + LANE;
+
+        P(begin) = i < n ? start[i] : 0;
+        P(size) = i < n ? start[i + 1] - start[i] : 0;
+        P(blocks) = i < n ? P(size) / 136 + 1 : 0;
+    }
+    for (i64 block = 0;; block++) {
+        ANY_LANE(any)
+        {
+            const i64 left = P(size) - 136 * block;
+            const i64 at = (P(begin) + 136 * block) >> 2;
+            const u32 skip = (u32)(P(begin) & 3) * 8;
+
+            if (block < P(blocks)) {
+                ABSORB(0)
+                ABSORB(1)
+                ABSORB(2)
+                ABSORB(3)
+                ABSORB(4)
+                ABSORB(5)
+                ABSORB(6)
+                ABSORB(7)
+                ABSORB(8)
+                ABSORB(9)
+                ABSORB(10)
+                ABSORB(11)
+                ABSORB(12)
+                ABSORB(13)
+                ABSORB(14)
+                ABSORB(15)
+                ABSORB(16)
+                P(a[16]) ^= block == P(blocks) - 1 ? 0x8000000000000000ul : 0;
+            }
+            any |= block + 1 < P(blocks);
+        }
+        for (i32 round = 0; round < 24; round++) {
+            EACH_LANE if (block < P(blocks))
+            {
+                const u64 c0 = PARITY(0);
+                const u64 c1 = PARITY(1);
+                const u64 c2 = PARITY(2);
+                const u64 c3 = PARITY(3);
+                const u64 c4 = PARITY(4);
+                const u64 d0 = c4 ^ ROTL64(c1, 1);
+                const u64 d1 = c0 ^ ROTL64(c2, 1);
+                const u64 d2 = c1 ^ ROTL64(c3, 1);
+                const u64 d3 = c2 ^ ROTL64(c4, 1);
+                const u64 d4 = c3 ^ ROTL64(c0, 1);
+                const u64 b0 = P(a[0]) ^ d0;
+                const u64 b1 = TURNED(6, d1, 44);
+                const u64 b2 = TURNED(12, d2, 43);
+                const u64 b3 = TURNED(18, d3, 21);
+                const u64 b4 = TURNED(24, d4, 14);
+                const u64 b5 = TURNED(3, d3, 28);
+                const u64 b6 = TURNED(9, d4, 20);
+                const u64 b7 = TURNED(10, d0, 3);
+                const u64 b8 = TURNED(16, d1, 45);
+                const u64 b9 = TURNED(22, d2, 61);
+                const u64 b10 = TURNED(1, d1, 1);
+                const u64 b11 = TURNED(7, d2, 6);
+                const u64 b12 = TURNED(13, d3, 25);
+                const u64 b13 = TURNED(19, d4, 8);
+                const u64 b14 = TURNED(20, d0, 18);
+                const u64 b15 = TURNED(4, d4, 27);
+                const u64 b16 = TURNED(5, d0, 36);
+                const u64 b17 = TURNED(11, d1, 10);
+                const u64 b18 = TURNED(17, d2, 15);
+                const u64 b19 = TURNED(23, d3, 56);
+                const u64 b20 = TURNED(2, d2, 62);
+                const u64 b21 = TURNED(8, d3, 55);
+                const u64 b22 = TURNED(14, d4, 39);
+                const u64 b23 = TURNED(15, d0, 41);
+                const u64 b24 = TURNED(21, d1, 2);
+
+                ROW(0, b0, b1, b2, b3, b4)
+                ROW(5, b5, b6, b7, b8, b9)
+                ROW(10, b10, b11, b12, b13, b14)
+                ROW(15, b15, b16, b17, b18, b19)
+                ROW(20, b20, b21, b22, b23, b24)
+                P(a[0]) ^= KECCAK_ROUND[round];
+            }
+        }
+        if (!any)
+            break;
+    }
+    EACH_LANE
+    {
+        const i64 i = (i64)GROUP_X * LANES + LANE;
+
+        if (i < n) {
+            hash[8 * i] = (u32)P(a[0]);
+            hash[8 * i + 1] = (u32)(P(a[0]) >> 32);
+            hash[8 * i + 2] = (u32)P(a[1]);
+            hash[8 * i + 3] = (u32)(P(a[1]) >> 32);
+            hash[8 * i + 4] = (u32)P(a[2]);
+            hash[8 * i + 5] = (u32)(P(a[2]) >> 32);
+            hash[8 * i + 6] = (u32)P(a[3]);
+            hash[8 * i + 7] = (u32)(P(a[3]) >> 32);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+/* chart.h - report pages: one self-contained HTML file with charts and tables.
+ *
+ * A page is built from the top down and written once. It holds inline CSS and inline SVG, no
+ * script and no reference to anything outside itself; it follows the reader's light or dark
+ * mode, prints, and is well-formed XML. Every text is escaped here; bytes that are not UTF-8
+ * become U+FFFD. Lack of memory is remembered and reported by qn_page_write.
+ */
+#ifndef QN_UTIL_CHART_H
+#define QN_UTIL_CHART_H
+
+#include "util/status.h"
+#include "util/str.h"
+#include "util/table.h"
+
+/* How values of an axis are written. */
+typedef enum qn_unit {
+    QN_UNIT_COUNT, /* 250k, 1M */
+    QN_UNIT_US,    /* given in microseconds: 100 ns, 21.5 µs, 3 ms, 2 s */
+    QN_UNIT_RATIO  /* 1.8× */
+} qn_unit;
+
+/* `value` with `digits` significant digits (at least 3) into `out`; "-" when not finite. */
+char *qn_unit_format(qn_unit unit, double value, int digits, char *out, size_t size);
+
+typedef struct qn_axis {
+    const char *title;
+    qn_unit unit;
+    int is_log; /* leaves out values that are not positive; a linear axis starts at zero */
+} qn_axis;
+
+/* ---- the page ------------------------------------------------------------ */
+
+typedef struct qn_page {
+    qn_str html;
+    int in_section;
+} qn_page;
+
+typedef struct qn_fact {
+    const char *label, *value;
+    const char *note; /* may be NULL */
+} qn_fact;
+
+/* `lead` is one sentence under the title, or NULL. */
+void qn_page_begin(qn_page *page, const char *title, const char *lead);
+void qn_page_tiles(qn_page *page, const qn_fact *facts, size_t n);      /* a few key figures */
+void qn_page_conditions(qn_page *page, const qn_fact *facts, size_t n); /* what was measured how */
+void qn_page_section(qn_page *page, const char *heading);
+void qn_page_text(qn_page *page, const char *text); /* a paragraph */
+void qn_page_note(qn_page *page, const char *text); /* a small one */
+
+/* The header row, then the rest; marked cells are highlighted. `caption` may be NULL. */
+void qn_page_table(qn_page *page, const char *caption, const qn_table *table);
+
+/* Closes the page, writes it in one piece, and frees it, also when it fails. */
+qn_status qn_page_write(qn_page *page, const char *path, qn_err *err);
+void qn_page_free(qn_page *page);
+
+/* ---- line charts --------------------------------------------------------- */
+
+typedef struct qn_point {
+    double x, y;
+    double high;      /* end of a whisker that starts at y; none unless above y */
+    const char *note; /* second line of the tooltip; may be NULL */
+} qn_point;
+
+typedef struct qn_series {
+    const char *name;
+    const qn_point *points; /* by ascending x; a y that is not finite leaves a gap */
+    size_t n_points;
+    int color;     /* 1 to 8, to keep one colour per device over several charts; 0: by position */
+    int is_dashed; /* also draws hollow points */
+} qn_series;
+
+/* A vertical line at `x`. Labels are laid out in rows above the plot and never overlap. */
+typedef struct qn_mark {
+    double x;
+    const char *label;
+    int color; /* 0: neutral */
+} qn_mark;
+
+typedef struct qn_line_chart {
+    const char *title; /* may be NULL */
+    qn_axis x, y;
+    const qn_series *series;
+    size_t n_series;
+    const qn_mark *marks;
+    size_t n_marks;
+    const char *high_name; /* what a whisker ends at, for tooltips: "p90" */
+} qn_line_chart;
+
+/* One chart over the full width, or several panels side by side on the same scales. */
+void qn_page_lines(qn_page *page, const qn_line_chart *charts, size_t n);
+
+/* ---- bar charts ---------------------------------------------------------- */
+
+typedef struct qn_bar_series {
+    const char *name;
+    const double *values; /* one per group; one that is not finite is shown as "-" */
+    const double *highs;  /* ends of whiskers; NULL: none */
+    int color;            /* as in qn_series */
+} qn_bar_series;
+
+/* Horizontal bars, grouped, each with its value written at its end. */
+typedef struct qn_bar_chart {
+    const char *title; /* may be NULL */
+    qn_axis axis;
+    const char *const *groups;
+    size_t n_groups;
+    const qn_bar_series *series;
+    size_t n_series;
+    double reference; /* a vertical line, such as 1 for ratios; 0: none */
+} qn_bar_chart;
+
+void qn_page_bars(qn_page *page, const qn_bar_chart *chart);
+
+#endif

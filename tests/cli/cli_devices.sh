@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# cli_devices.sh - what `quern devices` lists, with and without GPU software on the machine.
+. "$(dirname "$0")/lib.sh"
+
+# Nothing of a GPU is needed to link or to start.
+last="ldd quern"
+ldd "$QUERN_BIN" >"$out"
+lacks "$out" 'libcuda|libnvrtc|libOpenCL|libvulkan'
+
+# The table: the CPU is always there, first, and fine. A backend without devices says why.
+exits 0 quern devices
+has "$out" '^ID +NAME +KIND +MEM GIB +UNITS +ARCH +STATE$'
+sed -n 2p "$out" | grep -Eq '^cpu:0 .* cpu +[0-9]+\.[0-9] +[0-9]+ +[^ ]+ +ok$' || fail "second line is not the CPU"
+for backend in opencl cuda; do
+    has "$out" "^$backend:([0-9]+ .* (ok|unhealthy)|- +- +- +- +- +- +[^ -].*)$"
+done
+lacks "$out" '^sim:'
+
+# A machine without any GPU software
+QUERN_HIDE=opencl,cuda exits 0 quern devices
+lines "$out" 4
+empty "$err"
+has "$out" '^opencl:- +- +- +- +- +- +hidden by QUERN_HIDE$'
+has "$out" '^cuda:- +- +- +- +- +- +hidden by QUERN_HIDE$'
+
+# -v adds limits, budget and tiles of each device; the budget follows its option, then its variable.
+exits 0 quern --backend sim --mem-budget 64M devices -v
+has "$out" '^sim:0  '
+has "$out" '^  limits +group [0-9]+, grid [0-9]+ x [0-9]+ x [0-9]+, '
+has "$out" '^  budget +64\.0 MiB$'
+has "$out" '^  tiles +working set <= 32\.0 MiB \(50 % of the budget\), each array <= 32\.0 MiB$'
+QUERN_MEM_BUDGET=128M exits 0 quern --backend sim devices -v
+has "$out" '^  budget +128\.0 MiB$'
+QUERN_MEM_BUDGET=128M exits 0 quern --backend sim --mem-budget 64M devices -v
+has "$out" '^  budget +64\.0 MiB$'
+
+# Several devices of one backend
+QUERN_FAULT=sim.devices=3 exits 0 quern --backend sim devices
+has "$out" '^sim:2 '
+QUERN_FAULT=sim.devices=3 exits 0 quern --devices sim:0,sim:2 devices
+has "$out" '^sim:2 '
+lacks "$out" '^sim:1 '
+
+# --json says the same
+exits 0 quern devices --json
+if command -v python3 >/dev/null; then
+    python3 - "$out" <<'PYTHON' || fail "JSON differs from what is documented"
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["format"] == "quern-devices/1", d
+cpu = d["devices"][0]
+assert cpu["id"] == "cpu:0" and cpu["kind"] == "cpu" and cpu["state"] == "ok", cpu
+assert cpu["mem_total_bytes"] >= cpu["mem_free_bytes"] > 0, cpu
+assert cpu["tile_bytes"] * 2 <= cpu["budget_bytes"] <= cpu["mem_total_bytes"], cpu
+assert len(cpu["max_grid"]) == 3 and cpu["has_f64"] is True, cpu
+seen = {x["id"].split(":")[0] for x in d["devices"]} | {x["backend"] for x in d["missing"]}
+assert seen >= {"cpu", "opencl", "cuda"}, seen
+PYTHON
+fi
+
+# By flag, by variable; the flag beats the variable.
+for line in "--backend cpu devices" "devices --backend=cpu" "--devices cpu devices"; do
+    # shellcheck disable=SC2086
+    exits 0 quern $line
+    lacks "$out" '^(opencl|cuda|sim):[0-9]'
+done
+QUERN_BACKEND=sim exits 0 quern devices
+has "$out" '^sim:0 '
+QUERN_BACKEND=sim exits 0 quern devices --backend cpu
+lacks "$out" '^sim:'
+
+# A device that is asked for and absent: the line, then the CPU; or exit 3.
+QUERN_HIDE=cuda exits 0 quern --backend cuda devices
+lines "$err" 1
+has "$err" '^\[GPU\] init failed: cuda: hidden by QUERN_HIDE\. CPU fallback\.$'
+has "$out" '^cpu:0 '
+QUERN_HIDE=cuda refused 3 'stage init failed' quern --backend cuda --fallback=error devices
+QUERN_HIDE=cuda QUERN_FALLBACK=error refused 3 'stage init failed' quern --backend cuda devices
+exits 0 quern --backend sim:7 devices
+has "$err" '^\[GPU\] init failed: .*sim:7.*\. CPU fallback\.$'
+refused 2 "--backend: 'vulkan' names no backend" quern --backend vulkan devices
+QUERN_BACKEND=vulkan refused 2 ".*'vulkan'" quern devices
+
+# Metrics of the run, whatever the command; a place that cannot be written is a failure.
+exits 0 quern --backend sim devices --metrics run.json
+has run.json '"command": "devices"'
+has run.json '"status": "ok"'
+exits 0 quern --backend sim devices --metrics run.prom
+has run.prom '^# TYPE quern_gpu_available gauge$'
+: >file
+exits 1 quern devices --metrics file/run.json
+lines "$err" 1
+has "$err" '^quern devices: .*file/run.json'
+
+# Threads of the CPU backend are shown with its name.
+exits 0 quern --threads 3 --backend cpu devices
+has "$out" '^cpu:0 .*\(3 thr\)'
+
+# version --verbose: what was built in, what was found
+exits 0 quern version
+lines "$out" 1
+exits 0 quern version --verbose
+has "$out" '^  Jansson +[0-9]'
+has "$out" '^  cpu +1 device$'
+has "$out" '^  MPI +missing'
+QUERN_HIDE=opencl QUERN_CC=/no/such/compiler exits 0 quern version -v
+has "$out" '^  opencl +hidden by QUERN_HIDE$'
+has "$out" '^  cc +missing: /no/such/compiler$'

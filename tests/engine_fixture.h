@@ -1,0 +1,91 @@
+/* engine_fixture.h - a context, a few arrays and a graph, for tests of the engine.
+ *
+ * Tests run on `sim`: its memory is separate and poisoned, so a missing transfer cannot go
+ * unnoticed. `fault` takes rules as in QUERN_FAULT, sim.* limits included.
+ */
+#ifndef QN_TESTS_ENGINE_FIXTURE_H
+#define QN_TESTS_ENGINE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <quern/graph.h>
+#include <quern/metrics.h>
+
+#include "kernel/vector.gen.h"
+
+#define must(ctx, call)                                                                            \
+    do {                                                                                           \
+        if ((call) != QN_OK)                                                                       \
+            fail_msg("%s: %s", #call, qn_error(ctx));                                              \
+    } while (0)
+
+static inline qn_ctx *open_with(qn_options options)
+{
+    qn_ctx *ctx = NULL;
+    qn_err err = { .text = "" };
+
+    if (qn_ctx_open(&options, &ctx, &err) != QN_OK)
+        fail_msg("open: %s", err.text);
+    return ctx;
+}
+
+static inline qn_ctx *open_sim(const char *fault)
+{
+    return open_with((qn_options){ .backend = "sim", .fault = fault });
+}
+
+static inline qn_buf *array_of(qn_ctx *ctx, const char *name, int n)
+{
+    qn_buf *buf = NULL;
+
+    must(ctx, qn_buf_new(ctx, name, (size_t)n * sizeof(float), &buf));
+    return buf;
+}
+
+/* name[i] = first + i * step */
+static inline qn_buf *ramp(qn_ctx *ctx, const char *name, int n, float first, float step)
+{
+    qn_buf *buf = array_of(ctx, name, n);
+    void *data;
+
+    must(ctx, qn_buf_host(buf, QN_HOST_DISCARD, &data));
+    for (int i = 0; i < n; i++)
+        ((float *)data)[i] = first + (float)i * step;
+    return buf;
+}
+
+static inline float value_at(qn_ctx *ctx, qn_buf *buf, int i)
+{
+    float v = 0;
+
+    must(ctx, qn_buf_read(buf, (size_t)i * sizeof v, &v, sizeof v));
+    return v;
+}
+
+/* Lines on stderr while `body` runs, into `text`. */
+#define CAPTURE_STDERR(text, size, body)                                                           \
+    do {                                                                                           \
+        FILE *const captured = tmpfile();                                                          \
+        const int saved = dup(2);                                                                  \
+        size_t got;                                                                                \
+        fflush(stderr);                                                                            \
+        dup2(fileno(captured), 2);                                                                 \
+        body;                                                                                      \
+        fflush(stderr);                                                                            \
+        dup2(saved, 2);                                                                            \
+        close(saved);                                                                              \
+        rewind(captured);                                                                          \
+        got = fread((text), 1, (size) - 1, captured);                                              \
+        (text)[got] = 0;                                                                           \
+        fclose(captured);                                                                          \
+    } while (0)
+
+#endif
