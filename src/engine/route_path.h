@@ -1,0 +1,61 @@
+/* route_path.h - the cheapest devices for stages that share data.
+ *
+ * Stages in program order times devices is a graph whose edges are the transfers that a choice
+ * makes necessary; the cheapest path through it is the choice. Where a buffer is valid depends on
+ * the path, so each device carries the residency along its best path so far. Knows nothing of
+ * contexts and buffers: numbers in, numbers out.
+ */
+#ifndef QN_ENGINE_ROUTE_PATH_H
+#define QN_ENGINE_ROUTE_PATH_H
+
+#include "engine/context.h"
+
+/* Cost of copies between host and device. 10^9 bytes per second. */
+typedef struct qn_link {
+    double h2d_us, h2d_gbps, d2h_us, d2h_gbps;
+} qn_link;
+
+typedef struct qn_path_use {
+    int buf; /* of the path */
+    uint8_t reads, writes;
+} qn_path_use;
+
+typedef struct qn_path_stage {
+    const qn_path_use *uses;
+    int n_uses;
+    int forced;                 /* device, -1: any candidate */
+    double us[QN_MAX_DEVICES];  /* of the stage itself */
+} qn_path_stage;
+
+typedef struct qn_path_buf {
+    double bytes;
+    unsigned valid;        /* at the start, one bit per device; bit 0 is the host */
+    double upload_share;   /* of an upload's cost that this run has to bear */
+    double download_share; /* chance that the content is wanted on the host at the end */
+} qn_path_buf;
+
+typedef struct qn_path {
+    qn_path_stage *stages;
+    int n_stages;
+    qn_path_buf *bufs;
+    int n_bufs;
+    unsigned candidates;
+    unsigned unified;                  /* devices that work in host memory */
+    unsigned peers[QN_MAX_DEVICES];    /* devices from which d gets data without the host */
+    qn_link links[QN_MAX_DEVICES];
+    double wait_us[QN_MAX_DEVICES];    /* until the device takes new work */
+    unsigned *masks, *next;            /* scratch: QN_MAX_DEVICES * n_bufs each */
+    signed char *back;                 /* scratch: n_stages * QN_MAX_DEVICES */
+} qn_path;
+
+/* Cost of a complete choice. */
+double qn_path_cost(qn_path *path, const int *devices);
+
+/* The same without stage `stage` itself: what its being on `device` costs, transfers included,
+ * when all others stay where they are. */
+double qn_path_stage_cost(qn_path *path, const int *devices, int stage, int device);
+
+/* The cheapest choice, and its cost. */
+double qn_path_find(qn_path *path, int *devices);
+
+#endif

@@ -1,0 +1,124 @@
+/* parity.h - the same work on the CPU and on every other device present, and what came of it.
+ *
+ * A fallback to the CPU would compare the CPU with itself, so it is an error here. Results are
+ * written into the middle of a larger array whose ends must stay as they were.
+ */
+#ifndef QN_TESTS_PARITY_H
+#define QN_TESTS_PARITY_H
+
+#include "engine_fixture.h"
+
+#include "engine/registry.h"
+#include "hal/backend.h"
+#include "util/hash.h"
+
+/* Somewhere to run: a backend, with limits when it is simulated. */
+typedef struct place {
+    const char *name, *backend, *fault;
+} place;
+
+static const place cpu_place = { "cpu", "cpu", NULL };
+static const place device_places[] = {
+    { "sim", "sim", NULL },
+    { "sim with a small grid", "sim", "sim.max_grid=4x4x1" },
+    { "opencl", "opencl", NULL },
+    { "cuda", "cuda", NULL },
+};
+enum { N_PLACES = sizeof device_places / sizeof device_places[0] };
+
+static inline int is_here(const place *at)
+{
+    const qn_backend *backend = qn_backend_find(at->backend);
+    const qn_hal_config config = { 0 };
+    char reason[256];
+
+    return backend && backend->count(&config, reason, sizeof reason) > 0;
+}
+
+static inline qn_ctx *open_place(const place *at)
+{
+    return open_with(
+        (qn_options){ .backend = at->backend, .fault = at->fault, .fallback = QN_FALLBACK_ERROR });
+}
+
+/* ---- arrays ---------------------------------------------------------------- */
+
+static inline qn_buf *filled(qn_ctx *ctx, const char *name, const void *data, size_t bytes)
+{
+    qn_buf *buf = NULL;
+
+    must(ctx, qn_buf_new(ctx, name, bytes ? bytes : 4, &buf));
+    if (bytes)
+        must(ctx, qn_buf_write(buf, 0, data, bytes));
+    return buf;
+}
+
+static inline qn_buf *random_floats(qn_ctx *ctx, const char *name, size_t n, uint64_t seed)
+{
+    qn_buf *buf = NULL;
+    void *data;
+
+    must(ctx, qn_buf_new(ctx, name, (n ? n : 1) * sizeof(float), &buf));
+    must(ctx, qn_buf_host(buf, QN_HOST_DISCARD, &data));
+    for (size_t i = 0; i < n; i++)
+        ((float *)data)[i] = qn_random_float(seed, i);
+    return buf;
+}
+
+/* ---- results ---------------------------------------------------------------- */
+
+enum { GUARD_BYTES = 1028, GUARD_VALUE = 0x5A };
+
+/* A result on its way: `middle` is the output, `whole` has the guards around it. */
+typedef struct guarded {
+    qn_buf *whole, *middle;
+    size_t bytes;
+} guarded;
+
+static inline guarded guarded_new(qn_ctx *ctx, size_t bytes)
+{
+    guarded g = { .bytes = bytes };
+    void *data;
+
+    must(ctx, qn_buf_new(ctx, "guarded", bytes + 2 * GUARD_BYTES, &g.whole));
+    must(ctx, qn_buf_host(g.whole, QN_HOST_DISCARD, &data));
+    memset(data, GUARD_VALUE, bytes + 2 * GUARD_BYTES);
+    must(ctx, qn_buf_view(g.whole, "result", GUARD_BYTES, bytes, &g.middle));
+    return g;
+}
+
+/* What a run left: owned by the caller, free with free(). */
+typedef struct outcome {
+    unsigned char *data;
+    size_t bytes;
+    const char *type; /* of the elements, as in kernel heads */
+} outcome;
+
+/* Takes the result out of `g`, after looking at its guards, and frees `g`. */
+static inline outcome guarded_take(qn_ctx *ctx, guarded *g, const char *type)
+{
+    const size_t whole = g->bytes + 2 * GUARD_BYTES;
+    unsigned char *data = malloc(whole);
+    outcome out = { .bytes = g->bytes, .type = type };
+
+    assert_non_null(data);
+    must(ctx, qn_buf_read(g->whole, 0, data, whole));
+    for (size_t i = 0; i < GUARD_BYTES; i++)
+        if (data[i] != GUARD_VALUE || data[whole - 1 - i] != GUARD_VALUE)
+            fail_msg("%s wrote %zu bytes outside its result", type, i + 1);
+    memmove(data, data + GUARD_BYTES, g->bytes);
+    out.data = data;
+    qn_buf_free(g->middle);
+    qn_buf_free(g->whole);
+    return out;
+}
+
+/* Runs the graph once, waits and frees it. */
+static inline void run_graph(qn_ctx *ctx, qn_graph *g)
+{
+    must(ctx, qn_graph_run(g));
+    must(ctx, qn_graph_wait(g));
+    qn_graph_free(g);
+}
+
+#endif
