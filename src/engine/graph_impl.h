@@ -105,7 +105,8 @@ struct qn_graph {
     qn_recording recordings[QN_MAX_RECORDINGS];
     double phase_us[4]; /* of runs timed step by step, by kind of step */
     uint64_t timed_runs;
-    int is_sampled; /* the router wants the time of each stage of this run */
+    struct qn_graph_route *route; /* route_stage.h */
+    int is_sampled; /* the router wants the time of stages of this run */
     int is_compiled, on_cpu; /* on_cpu: this run was moved there as a whole */
     qn_stream stream;
     uint64_t value_gen;

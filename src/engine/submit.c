@@ -10,6 +10,7 @@
 #include "engine/graph_impl.h"
 #include "engine/route_stage.h"
 #include "hal/geometry.h"
+#include "hal/sim.h"
 #include "util/clock.h"
 
 #include <string.h>
@@ -92,23 +93,17 @@ out:
 static qn_status poison_outputs(qn_graph *graph, const qn_stage *stage, qn_device *device,
                                 qn_stream on, qn_err *err)
 {
-    unsigned char poison[4096];
-
-    memset(poison, 0xA5, sizeof poison);
     for (int a = 0; a < stage->n_args; a++) {
         const qn_stage_arg *arg = &stage->args[a];
         const qn_buf *root = arg->buf_i < 0 ? NULL : graph->bufs[arg->buf_i].root;
+        qn_status st;
 
         if (!root || arg->mode != QN_ARG_OUT || arg->is_partial || root->bytes > (64u << 20))
             continue;
-        for (size_t at = 0; at < root->bytes; at += sizeof poison) {
-            const size_t n = root->bytes - at < sizeof poison ? root->bytes - at : sizeof poison;
-            const qn_status st = device->backend->upload(
-                device->dev, root->copies[device->slot].block->mem, at, poison, n, on, err);
-
-            if (st != QN_OK)
-                return st;
-        }
+        st = qn_sim_poison(device->dev, root->copies[device->slot].block->mem, 0, root->bytes, on,
+                           err);
+        if (st != QN_OK)
+            return st;
     }
     return QN_OK;
 }

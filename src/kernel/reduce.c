@@ -14,7 +14,7 @@
 
 FN float larger(float a, float b)
 {
-    return (a > b) | (a != a) ? a : b;
+    return ((a > b) | (a != a)) ? a : b;
 }
 
 FN float added(float a, float b)

@@ -14,12 +14,12 @@ FN float one_nan(float a)
 
 FN float smaller(float a, float b)
 {
-    return (a < b) | (a != a) ? a : b;
+    return ((a < b) | (a != a)) ? a : b;
 }
 
 FN float larger(float a, float b)
 {
-    return (a > b) | (a != a) ? a : b;
+    return ((a > b) | (a != a)) ? a : b;
 }
 
 MAP(saxpy, UNROLL(4), VAL(float, a), IN(float, x), INOUT(float, y))

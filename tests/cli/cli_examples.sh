@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# The example programs give the same answer on every device, and move what they say they move.
+. "$(dirname "$0")/lib.sh"
+
+dir=$(dirname "$QUERN_BIN")/examples
+devices="cpu sim opencl"
+quern devices | grep -q '^opencl:[0-9]' || devices="cpu sim"
+
+for example in own_kernel heat batches; do
+    want=
+    for device in $devices; do
+        exits 0 "$dir/$example" "$device"
+        # Transfers and replays differ between host and device; the answer does not.
+        got=$(sed -E 's/[0-9]+ (uploads|replays|bytes up|bytes down|stages on devices)//g' "$out")
+        [ -n "$want" ] || want=$got
+        [ "$got" = "$want" ] || fail "$example on $device: '$got' instead of '$want'"
+    done
+done
+
+exits 0 "$dir/own_kernel" sim
+has "$out" '1 uploads, [89] replays'
+exits 0 "$dir/heat" sim
+has "$out" '100 steps, 524288 bytes up, 64 bytes down'
+exits 0 "$dir/batches" sim
+has "$out" 'at most 2 in flight, 12 stages on devices'
