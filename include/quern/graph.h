@@ -115,6 +115,14 @@ qn_status qn_graph_run(qn_graph *graph);
 /* Waits for the last run, and reports what went wrong in it. */
 qn_status qn_graph_wait(qn_graph *graph);
 
+/* 1 when qn_graph_wait would return at once: the run is over, or has failed. */
+int qn_graph_is_done(qn_graph *graph);
+
+/* What happens when a device fails in a run of this graph. QN_FALLBACK_ERROR: the run, or the wait
+ * for it, returns the failure with its own status; nothing is run on the CPU instead, and no
+ * fallback is counted. Anything else: as the context says. */
+void qn_graph_set_fallback(qn_graph *graph, qn_fallback_policy policy);
+
 typedef struct qn_graph_stats {
     uint64_t runs, captures, replays, submissions, crossings;
     qn_transfer_count transfers; /* of all runs */
@@ -123,6 +131,11 @@ typedef struct qn_graph_stats {
 } qn_graph_stats;
 
 qn_graph_stats qn_graph_get_stats(const qn_graph *graph);
+
+/* The device that ran stage `stage` in the last run ("cuda:0"), NULL before the first; and
+ * whether that was the CPU because the device chosen for it failed. */
+const char *qn_graph_stage_device(const qn_graph *graph, int stage);
+int qn_graph_stage_fell_back(const qn_graph *graph, int stage);
 
 /* Writes the memory map as Markdown: buffers, first and last use, devices, transfers. */
 qn_status qn_graph_memory_map(const qn_graph *graph, const char *path);

@@ -37,6 +37,7 @@
 #include <quern/quern.h>
 
 #include "util/status.h"
+#include "util/str.h"
 
 #include <stdio.h>
 
@@ -142,6 +143,9 @@ qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_status st, qn_err *e
 /* Fails with QN_ERR_INPUT (exit 6) unless `path` is a file that can be read. */
 qn_status qn_cli_input(const char *path, qn_err *err);
 
+/* Appends the command line as one would type it, for reports that name what made them. */
+void qn_cli_line(const qn_args *args, qn_str *out);
+
 /* ---- the frame ----------------------------------------------------------- */
 
 typedef enum {
@@ -180,6 +184,6 @@ const char *qn_closest(const char *word, const char *const *names);
 void qn_help_print(const qn_command *const *commands, const qn_args *args, FILE *to);
 void qn_usage_print(const qn_args *args, FILE *to); /* one line */
 
-extern const qn_command qn_cmd_cache, qn_cmd_devices, qn_cmd_version;
+extern const qn_command qn_cmd_cache, qn_cmd_compare, qn_cmd_devices, qn_cmd_tasks, qn_cmd_version;
 
 #endif

@@ -13,8 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const qn_command *const commands[] = { &qn_cmd_devices, &qn_cmd_cache, &qn_cmd_version,
-                                              NULL };
+static const qn_command *const commands[] = {
+    &qn_cmd_devices,
+    &qn_cmd_tasks,
+    &qn_cmd_compare,
+    &qn_cmd_cache,
+    &qn_cmd_version,
+    NULL,
+};
 
 /* Every status has its exit code here and nowhere else. */
 qn_exit qn_exit_of(qn_status status)

@@ -30,6 +30,7 @@ qn_status qn_graph_new(qn_ctx *ctx, const char *name, qn_graph **out)
         return qn_ctx_fail(ctx, &err);
     }
     graph->ctx = ctx;
+    graph->failed_stage = -1;
     strncpy(graph->name, name, sizeof graph->name - 1);
     *out = graph;
     return QN_OK;
@@ -71,6 +72,8 @@ void qn_graph_free(qn_graph *graph)
     if (!graph)
         return;
     qn_graph_wait(graph);
+    qn_fence_clear(&graph->fence);
+    qn_route_free(graph);
     qn_record_free(graph);
     free_temps(graph);
     for (int s = 0; s < graph->n_stages; s++)
@@ -469,6 +472,19 @@ qn_status qn_graph_run_planned(qn_graph *graph, qn_err *err)
     return QN_OK;
 }
 
+/* Marks where the run ends on each stream; exact as long as no other graph was submitted since. */
+static void set_fence(qn_graph *graph)
+{
+    for (int d = 1; d < graph->ctx->n_devices; d++)
+        for (int lane = 0; graph->in_flight >> d & 1 && lane < 3; lane++) {
+            qn_device *device = &graph->ctx->devices[d];
+            const qn_point end = graph->ends[d][lane];
+
+            if (end.seq > device->streams[end.stream].done)
+                qn_fence_add(&graph->fence, device, end.stream);
+        }
+}
+
 static qn_status run(qn_graph *graph, qn_err *err)
 {
     const double start = qn_now_us();
@@ -479,15 +495,20 @@ static qn_status run(qn_graph *graph, qn_err *err)
 
     if (st != QN_OK || !graph->n_stages)
         return st;
+    qn_fence_clear(&graph->fence);
+    qn_route_begin(graph);
     if ((st = qn_recover_begin(graph, err)) != QN_OK)
         return st;
-    if (!ctx->timing && ctx->verify_pct == 0) {
+    if (!ctx->timing && ctx->verify_pct == 0 && !graph->is_sampled) {
         qn_plan_key(graph, key);
         if (!(recording = qn_record_find(graph, key)) && graph->stats.runs > 0)
             recording = qn_record_make(graph, key);
     }
     st = recording ? qn_record_run(graph, recording, err) : qn_graph_run_planned(graph, err);
+    if (graph->is_fenced && st == QN_OK)
+        set_fence(graph);
     graph->stats.runs++;
+    qn_route_end(graph);
     qn_metric_observe(ctx->m.submit_us, (qn_now_us() - start) / graph->n_stages);
     return st;
 }
@@ -496,16 +517,30 @@ qn_status qn_graph_run(qn_graph *graph)
 {
     qn_err err = { .status = QN_OK };
 
-    run(graph, &err);
-    return fail(graph, &err);
+    /* What was tried and mended on the way has left its sentence, too: the status counts. */
+    return run(graph, &err) == QN_OK ? QN_OK : qn_ctx_fail(graph->ctx, &err);
+}
+
+int qn_graph_is_done(qn_graph *graph)
+{
+    if (!graph->fence.n)
+        set_fence(graph);
+    return qn_fence_is_done(&graph->fence);
+}
+
+void qn_graph_set_fallback(qn_graph *graph, qn_fallback_policy policy)
+{
+    graph->fallback = policy;
 }
 
 qn_status qn_graph_wait(qn_graph *graph)
 {
     qn_err err = { .status = QN_OK };
 
-    qn_recover_wait(graph, &err);
-    return fail(graph, &err);
+    if (qn_recover_wait(graph, &err) != QN_OK)
+        return qn_ctx_fail(graph->ctx, &err);
+    qn_route_waited(graph);
+    return QN_OK;
 }
 
 qn_graph_stats qn_graph_get_stats(const qn_graph *graph)
@@ -514,4 +549,17 @@ qn_graph_stats qn_graph_get_stats(const qn_graph *graph)
 
     stats.n_stages = graph->n_stages;
     return stats;
+}
+
+const char *qn_graph_stage_device(const qn_graph *graph, int stage)
+{
+    if (stage < 0 || stage >= graph->n_stages || !graph->stats.runs)
+        return NULL;
+    return graph->ctx->devices[graph->stage_device[stage]].id;
+}
+
+int qn_graph_stage_fell_back(const qn_graph *graph, int stage)
+{
+    return qn_graph_stage_device(graph, stage) &&
+           graph->stage_device[stage] != graph->stages[stage].device;
 }

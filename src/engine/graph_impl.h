@@ -7,6 +7,7 @@
 #ifndef QN_ENGINE_GRAPH_IMPL_H
 #define QN_ENGINE_GRAPH_IMPL_H
 
+#include "engine/fence.h"
 #include "engine/registry.h"
 #include "engine/report.h"
 #include "engine/residency.h"
@@ -86,6 +87,7 @@ typedef struct qn_recording {
     uint64_t value_gen;
     int *launch_i;      /* per stage: its launch in the recording, -1 when in parts */
     qn_launch *shapes;  /* per stage: span, group and grid of that launch */
+    uint8_t *writes;    /* per buffer: the plan overwrites its copy on the device */
     uint64_t tick;
 } qn_recording;
 
@@ -112,7 +114,13 @@ struct qn_graph {
     uint64_t value_gen;
     qn_graph_stats stats;
     qn_point last[QN_MAX_DEVICES]; /* end of the last run on each device */
+    qn_point ends[QN_MAX_DEVICES][3]; /* the same for each lane: upload, compute, download */
     unsigned in_flight;            /* devices with work of the last run, one bit per slot */
+    int is_fenced;                 /* takes turns with other graphs: runs end in a fence */
+    qn_fence fence;
+    qn_fallback_policy fallback;   /* ERROR: failures of devices are the caller's business */
+    int failed_stage;              /* under that policy: where the last run failed, else -1 */
+    qn_err failure;                /* and why */
 };
 
 /* ---- order.c ------------------------------------------------------------------- */

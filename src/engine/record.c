@@ -21,6 +21,7 @@ static void free_recording(qn_graph *graph, qn_recording *r)
     qn_plan_free(&r->plan);
     free(r->launch_i);
     free(r->shapes);
+    free(r->writes);
     *r = (qn_recording){ 0 };
 }
 
@@ -73,7 +74,28 @@ static qn_status prepare_modules(qn_graph *graph, const qn_plan *plan, qn_err *e
     return QN_OK;
 }
 
-/* Submits the steps under capture. The device is idle, so no step waits for anything outside. */
+/* A captured stream cannot wait for work outside, so all that the steps would wait for must be
+ * over. The rest of the device goes on: other graphs may be in flight on it. */
+static qn_status settle(qn_graph *graph, const qn_recording *r, qn_device *device, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (int b = 0; b < graph->n_bufs; b++) {
+        qn_buf *root = graph->bufs[b].root;
+        const qn_copy *copy = &root->copies[device->slot];
+
+        QN_TRY(qn_buf_await_host(root, err));
+        if (!copy->block)
+            continue;
+        QN_TRY(qn_point_await(device, copy->written, err));
+        if (r->writes[b])
+            QN_TRY(qn_point_await(device, copy->used, err));
+    }
+out:
+    return st;
+}
+
+/* Submits the steps under capture. */
 static qn_status capture_steps(qn_graph *graph, qn_recording *r, qn_err *err)
 {
     const qn_lanes lanes = { graph->stream, graph->stream, graph->stream };
@@ -102,7 +124,7 @@ static qn_status capture(qn_graph *graph, qn_recording *r, qn_err *err)
     qn_err second;
 
     QN_TRY(prepare_modules(graph, &r->plan, err));
-    QN_TRY(qn_device_sync(device, err));
+    QN_TRY(settle(graph, r, device, err));
     QN_TRY(device->backend->capture_begin(device->dev, graph->stream, err));
     st = capture_steps(graph, r, err);
     ended = device->backend->capture_end(device->dev, graph->stream, &r->replay,
@@ -117,6 +139,20 @@ out:
 static int can_record(const qn_graph *graph)
 {
     return !graph->ctx->faults;
+}
+
+static void find_writes(const qn_graph *graph, qn_recording *r)
+{
+    for (int i = 0; i < r->plan.n; i++) {
+        const qn_step *step = &r->plan.steps[i];
+        const qn_stage *stage = &graph->stages[step->stage];
+
+        if (step->kind == QN_STEP_UPLOAD || step->kind == QN_STEP_PEER)
+            r->writes[step->buf_i] = 1;
+        for (int a = 0; step->kind == QN_STEP_STAGE && a < stage->n_args; a++)
+            if (stage->args[a].buf_i >= 0 && stage->args[a].mode != QN_ARG_IN)
+                r->writes[stage->args[a].buf_i] = 1;
+    }
 }
 
 qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
@@ -140,7 +176,8 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
     r = oldest_place(graph);
     r->launch_i = calloc((size_t)graph->n_stages, sizeof *r->launch_i);
     r->shapes = calloc((size_t)graph->n_stages, sizeof *r->shapes);
-    if (!r->launch_i || !r->shapes)
+    r->writes = calloc((size_t)graph->n_bufs + 1, sizeof *r->writes);
+    if (!r->launch_i || !r->shapes || !r->writes)
         goto fail;
     r->key[0] = key[0];
     r->key[1] = key[1];
@@ -148,6 +185,7 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
     r->device = plan.one_device > 0 ? plan.one_device : QN_CPU_SLOT;
     r->value_gen = graph->value_gen;
     plan = (qn_plan){ 0 };
+    find_writes(graph, r);
     device = &graph->ctx->devices[r->device];
     if (r->plan.one_device > 0 && device->info.has_graph_replay && device->backend->capture_begin &&
         capture(graph, r, &err) != QN_OK) {
@@ -190,8 +228,10 @@ static qn_status update_values(qn_graph *graph, qn_recording *r, qn_err *err)
     return QN_OK;
 }
 
-/* The replay runs on one stream; work of other streams on the same buffers comes first. */
-static qn_status wait_for_others(qn_graph *graph, qn_device *device, qn_err *err)
+/* The replay runs on one stream; work of other streams on the same buffers comes first, except
+ * that readers need not wait for readers. */
+static qn_status wait_for_others(qn_graph *graph, const qn_recording *r, qn_device *device,
+                                 qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -201,7 +241,8 @@ static qn_status wait_for_others(qn_graph *graph, qn_device *device, qn_err *err
 
         if (copy->block) {
             QN_TRY(qn_stream_wait(device, graph->stream, copy->written, err));
-            QN_TRY(qn_stream_wait(device, graph->stream, copy->used, err));
+            if (r->writes[b])
+                QN_TRY(qn_stream_wait(device, graph->stream, copy->used, err));
         }
         if (root->host_device == device->slot)
             QN_TRY(qn_stream_wait(device, graph->stream, root->host_point, err));
@@ -230,7 +271,7 @@ static qn_status run_replay(qn_graph *graph, qn_recording *r, qn_err *err)
 
     if (r->value_gen != graph->value_gen)
         QN_TRY(update_values(graph, r, err));
-    QN_TRY(wait_for_others(graph, device, err));
+    QN_TRY(wait_for_others(graph, r, device, err));
     QN_TRY(device->backend->replay(device->dev, r->replay, graph->stream, err));
     apply_plan(graph, &r->plan, qn_stream_step(device, graph->stream));
 out:

@@ -6,9 +6,21 @@
  * as long as the host copy of each is the one the run started from.
  */
 #include "engine/fallback.h"
-#include "engine/graph_impl.h"
+#include "engine/route_stage.h"
 
 #include <stdio.h>
+
+/* Says that a stage goes to the CPU; or hands the failure to a caller who has other plans. */
+static qn_status note(qn_graph *graph, int s, qn_err *err)
+{
+    const char *stage = graph->stages[s].name;
+
+    if (graph->fallback != QN_FALLBACK_ERROR)
+        return qn_fallback_note(graph->ctx, stage, err);
+    graph->failed_stage = s;
+    graph->failure = *err;
+    return qn_prefix(err, "stage %s", stage);
+}
 
 /* Devices that take no work now: their stages go to the CPU, and that is said. */
 static qn_status move_off(qn_graph *graph, int s, qn_err *err)
@@ -19,7 +31,7 @@ static qn_status move_off(qn_graph *graph, int s, qn_err *err)
         qn_fail(err, QN_ERR_DEVICE_LOST, "device %s was lost", device->id);
     else
         qn_fail(err, QN_ERR_BUSY, "device %s is unhealthy", device->id);
-    return qn_fallback_note(graph->ctx, graph->stages[s].name, err);
+    return note(graph, s, err);
 }
 
 qn_status qn_recover_begin(qn_graph *graph, qn_err *err)
@@ -28,6 +40,7 @@ qn_status qn_recover_begin(qn_graph *graph, qn_err *err)
     unsigned refused = 0, asked = 0;
     qn_status st;
 
+    graph->failed_stage = -1;
     for (int s = 0; s < graph->n_stages; s++) {
         const int d = graph->stages[s].device;
 
@@ -121,12 +134,14 @@ qn_status qn_recover(qn_graph *graph, int stage, const qn_step *step, int *rerun
     if (slot == QN_CPU_SLOT)
         return qn_prefix(err, "stage %s", graph->stages[s].name);
     qn_metric_add(device->m.failures, 1);
-    qn_health_note(device, 1);
-    if (cause.status == QN_ERR_BUSY)
+    qn_route_failed(graph, s, slot, cause.status);
+    if (cause.status == QN_ERR_BUSY) /* costs more for a while, but is not ill */
         qn_metric_add(device->m.busy, 1);
+    else
+        qn_health_note(device, 1);
     if (cause.status == QN_ERR_DEVICE_LOST)
         device->lost = 1;
-    if ((st = qn_fallback_note(ctx, graph->stages[s].name, err)) != QN_OK)
+    if ((st = note(graph, s, err)) != QN_OK)
         return st;
     if (!is_after_launch(&cause, step)) {
         graph->stage_device[s] = QN_CPU_SLOT;
@@ -156,7 +171,8 @@ qn_status qn_recover_wait(qn_graph *graph, qn_err *err)
 
         if (!(graph->in_flight >> d & 1) || ctx->devices[d].lost)
             continue;
-        if (qn_point_await(&ctx->devices[d], graph->last[d], err) == QN_OK)
+        if (qn_fence_await(&graph->fence, &ctx->devices[d], err) == QN_OK &&
+            qn_point_await(&ctx->devices[d], graph->last[d], err) == QN_OK)
             continue;
         late.stage = last_stage_on(graph, d);
         if ((st = qn_recover(graph, late.stage, &late, &rerun, err)) != QN_OK)

@@ -1,59 +1,98 @@
-/* stage_clock.c - how long one stage took, for QUERN_TIMING and for the router.
+/* stage_clock.c - how long one step took, for QUERN_TIMING, for the router, for pipelines.
  *
- * Timing a stage waits for it, so it is done only when asked for or when the router wants a
- * sample; replayed graphs are never timed stage by stage.
+ * Timing a step waits for it, so it is done only when asked for or when the router wants a
+ * sample; replayed graphs are never timed step by step. What is not the stage itself (compiling
+ * it, waiting for its data) happens before the clock starts.
  */
-#include "engine/route.h"
 #include "engine/route_stage.h"
 
 #include "util/clock.h"
 
-static int wants_time(const qn_graph *graph, const qn_step *step)
+/* A graph that the router has no say in is sampled as a whole, copies included. */
+static int is_sampled_as_a_whole(const qn_graph *graph)
 {
-    return step->kind == QN_STEP_STAGE && (graph->ctx->timing || graph->is_sampled);
+    return graph->is_sampled && !(graph->route && graph->route->n_open);
 }
 
-qn_status qn_clock_start(qn_graph *graph, const qn_step *step, qn_stream on, qn_stage_clock *clock,
-                         qn_err *err)
+static int wants_time(const qn_graph *graph, const qn_step *step)
+{
+    if (is_sampled_as_a_whole(graph))
+        return 1;
+    if (step->kind != QN_STEP_STAGE)
+        return 0;
+    return graph->ctx->timing || (graph->is_sampled && graph->route->marked[step->stage]);
+}
+
+static qn_stream stream_of(const qn_step *step, qn_stream compute)
+{
+    return step->kind == QN_STEP_STAGE ? compute
+           : step->kind == QN_STEP_DOWNLOAD ? QN_DOWNLOAD : QN_UPLOAD;
+}
+
+static qn_status prepare(qn_graph *graph, const qn_step *step, qn_err *err)
+{
+    qn_stage *stage = &graph->stages[step->stage];
+    qn_device *device = &graph->ctx->devices[step->device];
+    qn_status st = QN_OK;
+
+    if (step->kind == QN_STEP_STAGE) {
+        if (stage->kernel)
+            QN_TRY(qn_stage_module(stage, device, err));
+        for (int a = 0; device->info.unified_memory && a < stage->n_args; a++)
+            if (stage->args[a].buf_i >= 0)
+                QN_TRY(qn_buf_await_host_write(graph->bufs[stage->args[a].buf_i].root, err));
+    }
+    QN_TRY(qn_device_sync(device, err));
+out:
+    return st;
+}
+
+qn_status qn_clock_start(qn_graph *graph, const qn_step *step, qn_stream compute,
+                         qn_stage_clock *clock, qn_err *err)
 {
     qn_device *device = &graph->ctx->devices[step->device];
-    qn_status st;
+    qn_status st = QN_OK;
 
     *clock = (qn_stage_clock){ .is_on = wants_time(graph, step) };
     if (!clock->is_on)
         return QN_OK;
-    if ((st = qn_device_sync(device, err)) != QN_OK)
-        return st;
-    if (device->backend->elapsed_us &&
-        (st = device->backend->record(device->dev, on, &clock->begin, err)) != QN_OK)
-        return st;
+    QN_TRY(prepare(graph, step, err));
+    if (device->backend->elapsed_us)
+        QN_TRY(device->backend->record(device->dev, stream_of(step, compute), &clock->begin, err));
     clock->start_us = qn_now_us();
-    return QN_OK;
+out:
+    return st;
 }
 
-static qn_i64 points(const qn_range *r)
-{
-    return (r->x1 - r->x0) * (r->y1 - r->y0) * (r->z1 - r->z0);
-}
-
-static void note(qn_graph *graph, qn_stage *stage, qn_device *device, double us)
+static void note(qn_graph *graph, int s, qn_device *device, double us)
 {
     qn_ctx *ctx = graph->ctx;
+    qn_stage *stage = &graph->stages[s];
+    const qn_range *r = &stage->range;
 
     stage->exec_us += us;
     qn_metric_observe(qn_metric_of(ctx->metrics, "gpu_stage_time_ms",
                                    QN_LABELS("stage", stage->name, "device", device->id)), us / 1000);
     if (device->slot != QN_CPU_SLOT)
         qn_metric_add(device->m.exec_seconds, us / 1e6);
-    qn_router_observe(ctx, stage->op, device->slot, points(&stage->range), us);
+    qn_route_timed(graph, s, device->slot, us);
     if (ctx->timing)
         qn_log_line(&ctx->log, "[time] %s %s n=%lld exec=%.3fus h2d=%llu d2h=%llu", stage->name,
-                    device->id, (long long)points(&stage->range), us,
+                    device->id, (long long)((r->x1 - r->x0) * (r->y1 - r->y0) * (r->z1 - r->z0)), us,
                     (unsigned long long)stage->h2d_bytes, (unsigned long long)stage->d2h_bytes);
 }
 
-qn_status qn_clock_stop(qn_graph *graph, const qn_step *step, qn_stream on, qn_stage_clock *clock,
-                        qn_err *err)
+void qn_clock_cancel(qn_graph *graph, const qn_step *step, qn_stage_clock *clock)
+{
+    qn_device *device = &graph->ctx->devices[step->device];
+
+    if (clock->begin)
+        device->backend->drop(device->dev, clock->begin);
+    *clock = (qn_stage_clock){ .is_on = 0 };
+}
+
+qn_status qn_clock_stop(qn_graph *graph, const qn_step *step, qn_stream compute,
+                        qn_stage_clock *clock, qn_err *err)
 {
     qn_device *device = &graph->ctx->devices[step->device];
     qn_event *end = NULL;
@@ -63,18 +102,19 @@ qn_status qn_clock_stop(qn_graph *graph, const qn_step *step, qn_stream on, qn_s
     if (!clock->is_on)
         return QN_OK;
     if (clock->begin) {
-        QN_TRY(device->backend->record(device->dev, on, &end, err));
+        QN_TRY(device->backend->record(device->dev, stream_of(step, compute), &end, err));
         QN_TRY(device->backend->await(device->dev, end, err));
         us = device->backend->elapsed_us(device->dev, clock->begin, end);
     }
     QN_TRY(qn_device_sync(device, err));
     if (us < 0)
         us = qn_now_us() - clock->start_us;
-    note(graph, &graph->stages[step->stage], device, us);
+    graph->phase_us[step->kind] += us;
+    if (step->kind == QN_STEP_STAGE)
+        note(graph, step->stage, device, us);
 out:
     if (end)
         device->backend->drop(device->dev, end);
-    if (clock->begin)
-        device->backend->drop(device->dev, clock->begin);
+    qn_clock_cancel(graph, step, clock);
     return st;
 }

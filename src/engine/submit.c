@@ -13,8 +13,6 @@
 #include "hal/sim.h"
 #include "util/clock.h"
 
-#include <string.h>
-
 void qn_fill_args(qn_graph *graph, const qn_stage *stage, qn_device *device, qn_launch_arg *out)
 {
     for (int a = 0; a < stage->n_args; a++) {
@@ -226,6 +224,7 @@ void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at)
         break;
     }
     graph->last[step->device] = at;
+    graph->ends[step->device][at.stream == QN_UPLOAD ? 0 : at.stream == QN_DOWNLOAD ? 2 : 1] = at;
     if (step->device != QN_CPU_SLOT)
         graph->in_flight |= 1u << step->device;
 }
@@ -292,9 +291,13 @@ qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, int *done, qn_err
 
         *done = i;
         QN_TRY(qn_clock_start(graph, step, lanes.compute, &clock, err));
-        QN_TRY(qn_submit_step(graph, step, &lanes, NULL, err));
-        if (step->kind == QN_STEP_STAGE)
-            QN_TRY(corrupt(graph, step, err));
+        st = qn_submit_step(graph, step, &lanes, NULL, err);
+        if (st == QN_OK && step->kind == QN_STEP_STAGE)
+            st = corrupt(graph, step, err);
+        if (st != QN_OK) {
+            qn_clock_cancel(graph, step, &clock);
+            goto out;
+        }
         qn_apply_step(graph, step, qn_stream_step(device, lane_of(step, &lanes)));
         QN_TRY(qn_clock_stop(graph, step, lanes.compute, &clock, err));
     }

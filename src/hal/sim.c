@@ -100,6 +100,11 @@ int qn_sim_live(const qn_dev *dev)
     return dev->live;
 }
 
+void qn_sim_set_rate(qn_dev *dev, double rate)
+{
+    dev->limits.rate[dev->index] = rate;
+}
+
 /* ---- memory --------------------------------------------------------------- */
 
 static qn_status check_room(const qn_dev *dev, size_t bytes, qn_err *err)

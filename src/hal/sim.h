@@ -14,4 +14,7 @@ int qn_sim_live(const qn_dev *dev);
 qn_status qn_sim_poison(qn_dev *dev, qn_mem *mem, size_t at, size_t bytes, qn_stream on,
                         qn_err *err);
 
+/* Launches run at this speed from now on; rate.<i> is the speed at the start. */
+void qn_sim_set_rate(qn_dev *dev, double rate);
+
 #endif

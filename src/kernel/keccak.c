@@ -25,7 +25,7 @@ FN u32 four_bytes(u32 low, u32 high, u32 skip)
 }
 
 /* The word as the padded message has it when `left` bytes of the message begin here. */
-FN u32 padded(u32 word, i64 left)
+FN u32 padded(u32 word, i32 left)
 {
     const u32 bits = left <= 0 ? 0 : left >= 4 ? 24 : (u32)left * 8;
     const u32 part = (word & ((1u << bits) - 1)) | (1u << bits);
@@ -33,15 +33,18 @@ FN u32 padded(u32 word, i64 left)
     return left >= 4 ? word : left < 0 ? 0 : part;
 }
 
-#define WORD_AT(k) data[at + (k) < n_words ? at + (k) : n_words - 1]
+/* The words of a block of each lane, and one more, into `raw`. FROM is a uniform base, OFFSET the
+ * lane's distance from it. */
+#define RAW_WORD(k, FROM, OFFSET, LAST)                                                            \
+    P(raw[k]) = data[(FROM) + (OFFSET + (k) < (LAST) ? OFFSET + (k) : (LAST))];
+#define RAW_WORDS(FROM, OFFSET, LAST)                                                              \
+    for (i32 k = 0; k < 35; k++)                                                                   \
+    EACH_LANE RAW_WORD(k, FROM, OFFSET, LAST)
+
 #define ABSORB(k)                                                                                  \
-    {                                                                                              \
-        const u32 x0 = WORD_AT(2 * k), x1 = WORD_AT(2 * k + 1), x2 = WORD_AT(2 * k + 2);           \
-        const u32 low = padded(four_bytes(x0, x1, skip), left - 8 * k);                            \
-        const u32 high = padded(four_bytes(x1, x2, skip), left - 8 * k - 4);                       \
-                                                                                                   \
-        P(a[k]) ^= (u64)high << 32 | low;                                                          \
-    }
+    low = padded(four_bytes(P(raw[2 * k]), P(raw[2 * k + 1]), P(skip)), P(left) - 8 * k);          \
+    high = padded(four_bytes(P(raw[2 * k + 1]), P(raw[2 * k + 2]), P(skip)), P(left) - 8 * k - 4); \
+    P(a[k]) ^= (u64)high << 32 | low;
 
 /* Column x: its parity c, and what theta adds to it. */
 #define PARITY(x)       (P(a[x]) ^ P(a[x + 5]) ^ P(a[x + 10]) ^ P(a[x + 15]) ^ P(a[x + 20]))
@@ -59,52 +62,69 @@ FN u32 padded(u32 word, i64 left)
 GROUP(keccak256, VAL(i64, n), VAL(i64, n_words), IN(i64, start), IN(u32, data), OUT(u32, hash))
 {
     PRIV(u64, a[25]);
+    PRIV(u32, raw[35]);
     PRIV(i64, begin);
     PRIV(i64, size);
     PRIV(i64, blocks);
+    PRIV(u32, skip);
+    PRIV(i32, left);
+    const i64 first = (i64)GROUP_X * LANES, end = MIN(first + LANES, n);
+    const i64 base = start[first] >> 2;
+    const i32 is_near = (start[end] >> 2) - base < (1 << 30); /* as in sha256.c */
     i32 any;
 
     for (i32 k = 0; k < 25; k++)
         EACH_LANE P(a[k]) = 0;
     EACH_LANE
     {
-        const i64 i = (i64)GROUP_X * LANES + LANE;
+        const i64 i = MIN(first + LANE, n - 1);
 
-        P(begin) = i < n ? start[i] : 0;
-        P(size) = i < n ? start[i + 1] - start[i] : 0;
-        P(blocks) = i < n ? P(size) / 136 + 1 : 0;
+        P(begin) = start[i];
+        P(size) = start[i + 1] - start[i];
+        P(blocks) = first + LANE < n ? P(size) / 136 + 1 : 0;
+        P(skip) = (u32)(P(begin) & 3) * 8;
     }
     for (i64 block = 0;; block++) {
-        ANY_LANE(any)
-        {
-            const i64 left = P(size) - 136 * block;
-            const i64 at = (P(begin) + 136 * block) >> 2;
-            const u32 skip = (u32)(P(begin) & 3) * 8;
+        const i64 at = base + 34 * block;
 
-            if (block < P(blocks)) {
-                ABSORB(0)
-                ABSORB(1)
-                ABSORB(2)
-                ABSORB(3)
-                ABSORB(4)
-                ABSORB(5)
-                ABSORB(6)
-                ABSORB(7)
-                ABSORB(8)
-                ABSORB(9)
-                ABSORB(10)
-                ABSORB(11)
-                ABSORB(12)
-                ABSORB(13)
-                ABSORB(14)
-                ABSORB(15)
-                ABSORB(16)
-                P(a[16]) ^= block == P(blocks) - 1 ? 0x8000000000000000ul : 0;
-            }
-            any |= block + 1 < P(blocks);
+        if (is_near) {
+            const i32 last = (i32)MIN(n_words - 1 - at, (i64)1 << 30);
+
+            RAW_WORDS(at, (i32)((P(begin) >> 2) - base), last)
+        } else {
+            RAW_WORDS(at, (P(begin) >> 2) - base, n_words - 1 - at)
+        }
+        EACH_LANE
+        {
+            const i64 rest = P(size) - 136 * block;
+
+            P(left) = (i32)(rest < -1 ? -1 : rest < 136 ? rest : 136);
+        }
+        EACH_LANE
+        {
+            u32 low, high;
+
+            ABSORB(0)
+            ABSORB(1)
+            ABSORB(2)
+            ABSORB(3)
+            ABSORB(4)
+            ABSORB(5)
+            ABSORB(6)
+            ABSORB(7)
+            ABSORB(8)
+            ABSORB(9)
+            ABSORB(10)
+            ABSORB(11)
+            ABSORB(12)
+            ABSORB(13)
+            ABSORB(14)
+            ABSORB(15)
+            ABSORB(16)
+            P(a[16]) ^= block == P(blocks) - 1 ? 0x8000000000000000ul : 0;
         }
         for (i32 round = 0; round < 24; round++) {
-            EACH_LANE if (block < P(blocks))
+            EACH_LANE
             {
                 const u64 c0 = PARITY(0);
                 const u64 c1 = PARITY(1);
@@ -150,22 +170,15 @@ GROUP(keccak256, VAL(i64, n), VAL(i64, n_words), IN(i64, start), IN(u32, data), 
                 P(a[0]) ^= KECCAK_ROUND[round];
             }
         }
+        ANY_LANE(any) any |= block + 1 < P(blocks);
+        EACH_LANE if (block == P(blocks) - 1)
+        {
+            for (i32 k = 0; k < 4; k++) {
+                hash[8 * (first + LANE) + 2 * k] = (u32)P(a[k]);
+                hash[8 * (first + LANE) + 2 * k + 1] = (u32)(P(a[k]) >> 32);
+            }
+        }
         if (!any)
             break;
-    }
-    EACH_LANE
-    {
-        const i64 i = (i64)GROUP_X * LANES + LANE;
-
-        if (i < n) {
-            hash[8 * i] = (u32)P(a[0]);
-            hash[8 * i + 1] = (u32)(P(a[0]) >> 32);
-            hash[8 * i + 2] = (u32)P(a[1]);
-            hash[8 * i + 3] = (u32)(P(a[1]) >> 32);
-            hash[8 * i + 4] = (u32)P(a[2]);
-            hash[8 * i + 5] = (u32)(P(a[2]) >> 32);
-            hash[8 * i + 6] = (u32)P(a[3]);
-            hash[8 * i + 7] = (u32)(P(a[3]) >> 32);
-        }
     }
 }

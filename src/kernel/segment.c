@@ -8,13 +8,8 @@
  * give neither that nor speed when all items meet in one cell.
  */
 #include "dialect.h"
+#include "fold.h"
 #include "segment.h"
-
-#define FOLD_SUM(tile)                                                                             \
-    for (i32 w = LANES / 2; w > 0; w /= 2) {                                                       \
-        EACH_LANE if (LANE < w) tile[LANE] += tile[LANE + w];                                      \
-        SYNC;                                                                                      \
-    }
 
 /* x: cells. Cells with long lists get 0 here, and their sum from segment_join. */
 MAP(segment_short, IN(i64, start), IN(i32, code), IN(float, value), OUT(float, cell))
@@ -45,7 +40,7 @@ GROUP(segment_part, IN(i64, first), IN(i64, last), IN(i32, code), IN(float, valu
         tile[LANE] = t;
     }
     SYNC;
-    FOLD_SUM(tile)
+    FOLD_LANES(tile, folded_sum)
     EACH_LANE if (LANE == 0) part[GROUP_X] = tile[0];
 }
 
@@ -65,6 +60,6 @@ GROUP(segment_join, IN(i32, target), IN(i64, begin), IN(float, part), INOUT(floa
         tile[LANE] = t;
     }
     SYNC;
-    FOLD_SUM(tile)
+    FOLD_LANES(tile, folded_sum)
     EACH_LANE if (LANE == 0) cell[target[GROUP_X]] = tile[0];
 }

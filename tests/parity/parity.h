@@ -29,16 +29,27 @@ enum { N_PLACES = sizeof device_places / sizeof device_places[0] };
 static inline int is_here(const place *at)
 {
     const qn_backend *backend = qn_backend_find(at->backend);
+    const char *hidden = getenv("QUERN_HIDE");
     const qn_hal_config config = { 0 };
     char reason[256];
 
+    if (hidden && strstr(hidden, at->backend))
+        return 0;
     return backend && backend->count(&config, reason, sizeof reason) > 0;
+}
+
+/* QUERN_TEST_OPENCL=opencl:1 picks another OpenCL device than the first. */
+static inline const char *device_of(const place *at)
+{
+    const char *other = getenv("QUERN_TEST_OPENCL");
+
+    return other && !strcmp(at->backend, "opencl") ? other : at->backend;
 }
 
 static inline qn_ctx *open_place(const place *at)
 {
-    return open_with(
-        (qn_options){ .backend = at->backend, .fault = at->fault, .fallback = QN_FALLBACK_ERROR });
+    return open_with((qn_options){
+        .backend = device_of(at), .fault = at->fault, .fallback = QN_FALLBACK_ERROR });
 }
 
 /* ---- arrays ---------------------------------------------------------------- */

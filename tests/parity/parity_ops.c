@@ -308,6 +308,25 @@ static void every_op_agrees_with_the_cpu(void **state)
         free(want[i].data);
 }
 
+/* The harness itself: one bit of one result is enough. */
+static void one_flipped_bit_is_noticed(void **state)
+{
+    const row r = { "vadd", run_vadd, 1000, 1, 7, 0, NULL };
+    const place broken = { "broken sim", "sim", "corrupt:vadd" };
+    const qn_op bits = { .exactness = QN_EXACT_BITS };
+    qn_ctx *ctx = open_place(&cpu_place);
+    outcome want = r.run(ctx, &r), got;
+
+    (void)state;
+    qn_ctx_close(ctx);
+    ctx = open_place(&broken);
+    got = r.run(ctx, &r);
+    qn_ctx_close(ctx);
+    assert_int_equal(qn_op_compare(&bits, "float", want.data, got.data, got.bytes).mismatched, 1);
+    free(want.data);
+    free(got.data);
+}
+
 /* ---- the CPU itself against plain C ------------------------------------------------------- */
 
 static void matmul_has_the_bits_of_the_plain_loop(void **state)
@@ -418,6 +437,7 @@ int main(void)
         cmocka_unit_test(reductions_are_right_and_nan_wins),
         cmocka_unit_test(chain_has_the_bits_of_its_maps),
         cmocka_unit_test(scan_is_the_running_sum),
+        cmocka_unit_test(one_flipped_bit_is_noticed),
         cmocka_unit_test(every_op_agrees_with_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* compare.c - scans joined on (op, size, residency, backend). */
 #include "domain/scan/compare.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ static int is_same(const qn_curve *a, const qn_curve *b)
            !strcmp(a->backend, b->backend) && a->rank == b->rank;
 }
 
-static const qn_curve *find_same(const qn_curves *curves, const qn_curve *curve)
+const qn_curve *qn_curve_same(const qn_curves *curves, const qn_curve *curve)
 {
     for (size_t i = 0; i < curves->n; i++)
         if (is_same(&curves->list[i], curve))
@@ -104,10 +105,10 @@ static qn_status make_pair(const qn_compare *compare, size_t b, qn_pair *pair, q
     for (size_t i = 0; i < of_a->n; i++) {
         const qn_curve *curve = &of_a->list[i];
 
-        QN_TRY(make_join(curve, find_same(of_b, curve), &pair->joins[pair->n_joins++], err));
+        QN_TRY(make_join(curve, qn_curve_same(of_b, curve), &pair->joins[pair->n_joins++], err));
     }
     for (size_t i = 0; i < of_b->n; i++)
-        if (!find_same(of_a, &of_b->list[i]))
+        if (!qn_curve_same(of_a, &of_b->list[i]))
             QN_TRY(make_join(NULL, &of_b->list[i], &pair->joins[pair->n_joins++], err));
 out:
     return st;
@@ -159,19 +160,19 @@ out:
     return st;
 }
 
-/* Two files scan.csv of two folders must not look like one. */
+/* Two files scan.csv of two folders must not look like one. From the last to the first, so that
+ * names are compared before they get their numbers. */
 static qn_status name_apart(qn_scan *scans, size_t n, qn_err *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        int twins = 1;
+    for (size_t i = n; i-- > 0;) {
+        int number = 1;
         char *name;
 
         for (size_t k = 0; k < i; k++)
-            twins += !strncmp(scans[k].name, scans[i].name, strlen(scans[i].name)) &&
-                     strchr(" ", scans[k].name[strlen(scans[i].name)]);
-        if (twins == 1)
+            number += !strcmp(scans[k].name, scans[i].name);
+        if (number == 1)
             continue;
-        if (asprintf(&name, "%s (%d)", scans[i].name, twins) < 0)
+        if (asprintf(&name, "%s (%d)", scans[i].name, number) < 0)
             return qn_fail(err, QN_ERR_NOMEM, "comparison: no memory for a name");
         free(scans[i].name);
         scans[i].name = name;
@@ -181,10 +182,13 @@ static qn_status name_apart(qn_scan *scans, size_t n, qn_err *err)
 
 qn_status qn_compare_read(const char *const *paths, size_t n, qn_compare *out, qn_err *err)
 {
-    qn_scan *scans = calloc(n, sizeof *scans);
+    qn_scan *scans;
     qn_status st = QN_OK;
 
-    if (!scans)
+    if (n < 2 || n > QN_COMPARE_MAX)
+        return qn_fail(err, QN_ERR_USAGE, "%zu scans to compare, the limits are 2 and %d", n,
+                       QN_COMPARE_MAX);
+    if (!(scans = calloc(n, sizeof *scans)))
         return qn_fail(err, QN_ERR_NOMEM, "comparison: no memory for %zu scans", n);
     for (size_t i = 0; i < n; i++)
         QN_TRY(qn_scan_read(paths[i], &scans[i], err));

@@ -9,6 +9,8 @@
 
 #include "domain/scan/curves.h"
 
+enum { QN_COMPARE_MAX = 64 }; /* scans of one comparison */
+
 typedef enum { QN_WINS_A, QN_WINS_B, QN_TIE } qn_winner;
 
 /* B / A: a ratio in [0.95, 1.05] is a tie. */
@@ -47,11 +49,14 @@ typedef struct qn_compare {
     qn_pair *pairs; /* n_scans - 1 of them */
 } qn_compare;
 
+/* The curve among `curves` that `curve` is compared with, or NULL. */
+const qn_curve *qn_curve_same(const qn_curves *curves, const qn_curve *curve);
+
 /* Takes over the `n` scans (at least 2), also when it fails. */
 qn_status qn_compare_make(qn_scan *scans, size_t n, qn_compare *out, qn_err *err);
 void qn_compare_free(qn_compare *compare);
 
-/* Reads the files and compares them. Scans of the same name get numbers. */
+/* Reads the files (2 to QN_COMPARE_MAX) and compares them. Scans of the same name get numbers. */
 qn_status qn_compare_read(const char *const *paths, size_t n, qn_compare *out, qn_err *err);
 
 #endif

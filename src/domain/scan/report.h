@@ -27,6 +27,9 @@ qn_status qn_compare_print(const qn_compare *compare, FILE *to, qn_err *err);
 
 /* ---- shared by the report files ---------------------------------------------- */
 
+/* Prints and frees the table, its header in capitals as everywhere on a terminal. 0 on failure. */
+int qn_report_print_table(qn_table *table, FILE *to);
+
 /* PREFIX and an ending, into a path of at most `size` bytes. */
 qn_status qn_report_path(const char *prefix, const char *ending, char *out, size_t size,
                          qn_err *err);

@@ -1,0 +1,143 @@
+/* tasks.h - batches of independent tasks of mixed sizes, and Merkle trees.
+ *
+ * A qn_tasks is made once and given batches. Tasks of one op whose sizes fall into one bucket are
+ * packed into one array per operand, so a group of any number of them costs one upload per
+ * operand, one launch (or a fixed number) and one download, and the whole batch is one graph and
+ * one submission. A batch of the same ops and sizes as an earlier one finds its arrays, graph
+ * and recording again; so does one whose sizes merely fall into the same buckets, where that has
+ * been measured to pay.
+ *
+ *   op               n            result              arg (default)
+ *   vadd             elements     n floats            none
+ *   saxpy            elements     n floats            the factor (2)
+ *   chain            elements     n floats            maps, up to 16 (mul:2,add:1,abs,sqrt)
+ *   sum dot max      elements     1 float             none
+ *   matmul           side         n x n floats        none
+ *   sha256 keccak256 messages     32 bytes each       bytes per message, LEN or LEAST-MOST (64)
+ *   merkle           leaves       root, 32 bytes      plain or rfc6962 (the option's)
+ */
+#ifndef QUERN_TASKS_H
+#define QUERN_TASKS_H
+
+#include <quern/quern.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct qn_tasks qn_tasks;
+
+/* How a tree joins its nodes. PLAIN: parent = SHA-256(left || right), the last node of an odd
+ * level is its own neighbour, a single leaf is its own root. RFC6962: leaves are hashed with a
+ * byte 0 in front, pairs with a byte 1, and the last node of an odd level moves up unchanged. */
+typedef enum { QN_MERKLE_PLAIN, QN_MERKLE_RFC6962 } qn_merkle_rule;
+
+/* The inputs of a task are made from its seed by index (the second operand from seed + 1), so
+ * that every order and device computes with the same. Strings are read during the call only. */
+typedef struct qn_task {
+    qn_i64 id; /* the caller's, for messages and result files */
+    const char *op;
+    qn_i64 n;
+    uint64_t seed;
+    const char *arg; /* NULL or "": the default */
+} qn_task;
+
+typedef struct qn_tasks_options {
+    qn_i64 chunk_elems;  /* larger groups are cut here, so that the copies of one part overlap
+                            the kernels of another; 0: 524288 */
+    uint64_t bucket_min; /* smallest bucket, a power of two; 0: QUERN_BUCKET_MIN, else 16384 */
+    qn_merkle_rule merkle_rule;
+    int no_plan_cache;   /* every batch is planned anew */
+    int no_bucket_cache; /* batches of new sizes are */
+} qn_tasks_options;
+
+qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **out);
+void qn_tasks_free(qn_tasks *tasks); /* NULL is fine */
+
+enum { QN_MAX_TASKS = 1 << 20 };
+
+/* Runs a batch and waits for it. A task that has no meaning is QN_ERR_USAGE, one beyond a limit
+ * QN_ERR_LIMIT, both naming its id. */
+qn_status qn_tasks_run(qn_tasks *tasks, const qn_task *list, int n);
+
+/* Says that the inputs of the last batch are new on the host, without making them again: the
+ * next run of that batch uploads them like the first did. */
+qn_status qn_tasks_touch(qn_tasks *tasks);
+
+typedef enum { QN_TASK_OK, QN_TASK_FALLBACK, QN_TASK_FAILED } qn_task_state;
+
+typedef struct qn_task_result {
+    qn_i64 id;
+    qn_task_state state;
+    const char *device; /* that ran it, "cuda:0" */
+    uint64_t bucket;    /* of its number of elements */
+    size_t bytes;       /* of the result */
+    double exec_us;     /* its share in wall_us, by bytes and operations of each task */
+} qn_task_result;
+
+/* Of the last batch, in the order of its tasks; good until the next one. */
+const qn_task_result *qn_tasks_results(const qn_tasks *tasks);
+
+/* Copies the result of task number `i` of the last batch. `bytes` is its size. */
+qn_status qn_tasks_read(qn_tasks *tasks, int i, void *dst, size_t bytes);
+
+/* FNV-1a of the result in 16 hex digits; the first 16 digits of a Merkle root; "-" where results
+ * are not the same bits on every device. */
+enum { QN_TASK_CHECKSUM_SIZE = 17 };
+qn_status qn_tasks_checksum(qn_tasks *tasks, int i, char out[QN_TASK_CHECKSUM_SIZE]);
+
+/* Compares every result of the last batch with a plain computation on the host that shares no
+ * code with the kernels. Tasks that differ become QN_TASK_FAILED; then QN_ERR_MISMATCH, naming
+ * the first. */
+qn_status qn_tasks_verify(qn_tasks *tasks);
+
+typedef struct qn_tasks_stats {
+    /* of the last batch */
+    double plan_us; /* finding or making arrays and graph */
+    double fill_us; /* making inputs */
+    double wall_us; /* upload, compute, download: from host to host */
+    int n_tasks, n_groups, n_stages;
+    int was_planned; /* 0: an earlier plan served */
+    uint64_t submissions;
+    /* of all batches, in tasks */
+    uint64_t batches, plan_hits, plan_misses, bucket_hits, bucket_misses;
+} qn_tasks_stats;
+
+qn_tasks_stats qn_tasks_get_stats(const qn_tasks *tasks);
+
+/* Memory map of the last batch as Markdown. */
+qn_status qn_tasks_memory_map(const qn_tasks *tasks, const char *path);
+
+/* ---- Merkle trees ---------------------------------------------------------------- */
+
+/* Trees over leaves of 32 bytes. All levels stay where they were made; what is read is read
+ * alone. */
+typedef struct qn_merkle qn_merkle;
+
+enum { QN_MERKLE_NODE = 32, QN_MERKLE_MAX_PATH = 40 };
+
+/* Tree number t has the leaves [from[t], from[t + 1]), at least one; `from` is copied. */
+qn_status qn_merkle_new(qn_ctx *ctx, qn_merkle_rule rule, const qn_i64 *from, int n_trees,
+                        qn_merkle **out);
+void qn_merkle_free(qn_merkle *merkle); /* NULL is fine */
+
+/* Where the leaves of all trees are to be written before a run. */
+qn_status qn_merkle_leaves(qn_merkle *merkle, void **out);
+qn_status qn_merkle_run(qn_merkle *merkle);
+
+qn_status qn_merkle_root(qn_merkle *merkle, int tree, uint8_t out[QN_MERKLE_NODE]);
+
+/* What proves that leaf number `leaf` of the tree is in it: the neighbours on the way to the
+ * root, lowest first. Only these nodes are downloaded. */
+qn_status qn_merkle_proof(qn_merkle *merkle, int tree, qn_i64 leaf,
+                          uint8_t path[QN_MERKLE_MAX_PATH][QN_MERKLE_NODE], int *n_path);
+
+/* 1 when the path leads from the leaf, number `i` of `n`, to the root. */
+int qn_merkle_check(qn_merkle_rule rule, const uint8_t leaf[QN_MERKLE_NODE], qn_i64 i, qn_i64 n,
+                    const uint8_t (*path)[QN_MERKLE_NODE], int n_path,
+                    const uint8_t root[QN_MERKLE_NODE]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,217 @@
+/* cmd_tasks.c - `quern tasks`: the verbs, and `run`. */
+#include "cli/cmd_tasks.h"
+
+#include "domain/tasks/batch.h"
+#include "util/file.h"
+#include "util/table.h"
+
+#include <string.h>
+
+qn_tasks_options qn_tasks_options_of(const qn_args *args)
+{
+    const char *rule = qn_text(args, "merkle-rule");
+
+    return (qn_tasks_options){ .chunk_elems = args->global.chunk_elems,
+                               .merkle_rule =
+                                   strcmp(rule, "plain") ? QN_MERKLE_RFC6962 : QN_MERKLE_PLAIN };
+}
+
+qn_status qn_tasks_pick(const char *name, int *first, int *end, qn_err *err)
+{
+    const int n = qn_scenario_count();
+    const char *names[16] = { "all" };
+    const char *close;
+
+    *first = 0;
+    *end = n;
+    if (!strcmp(name, "all"))
+        return QN_OK;
+    for (int i = 0; i < n; i++) {
+        names[i + 1] = qn_scenario_at(i)->name;
+        if (qn_scenario_at(i) == qn_scenario_find(name)) {
+            *first = i;
+            *end = i + 1;
+            return QN_OK;
+        }
+    }
+    if ((close = qn_closest(name, names)))
+        return qn_fail(err, QN_ERR_USAGE, "unknown scenario '%s'; did you mean %s?", name, close);
+    return qn_fail(err, QN_ERR_USAGE,
+                   "unknown scenario '%s'; there are: all, Uniform-32k, Uniform-64k, "
+                   "Mixed-Same-Bucket, Mixed-Adjacent-Buckets, Mixed-Diverse, Large-Uniform, "
+                   "Large-Mixed",
+                   name);
+}
+
+/* ---- run ----------------------------------------------------------------------------- */
+
+static const qn_opt run_options[] = {
+    { 'o', NULL, QN_OPT_TEXT, .value = "RESULT.csv",
+      .help = "results of a batch file (default: stdout)" },
+    { 0, "scenario", QN_OPT_TEXT, .value = "NAME", .help = "a built-in batch instead, or all" },
+    { 0, "op", QN_OPT_TEXT, .value = "OP", .fallback = "vadd", .help = "op of the scenarios" },
+    { 0, "arg", QN_OPT_TEXT, .value = "ARG", .help = "argument of that op" },
+    { 0, "no-verify", QN_OPT_FLAG, .help = "do not compute everything again on the host" },
+    QN_MERKLE_OPTION,
+    { 0 }
+};
+
+static const char *const run_examples[] = {
+    "printf 'id,op,n,seed,arg\\n1,vadd,20000,7,\\n2,merkle,1024,9,\\n' > batch.csv",
+    "quern tasks run batch.csv -o result.csv",
+    "quern tasks run --scenario Mixed-Diverse --op saxpy", NULL
+};
+
+static qn_status save_memory_map(const qn_tasks *tasks, const qn_args *args)
+{
+    return args->global.memory_map ? qn_tasks_memory_map(tasks, args->global.memory_map) : QN_OK;
+}
+
+static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    const qn_tasks_options options = qn_tasks_options_of(args);
+    const char *path = qn_text(args, "o");
+    qn_tasks *tasks = NULL;
+    qn_batch batch = { .n = 0 };
+    qn_out out = { 0 };
+    qn_status st = QN_OK, checked = QN_OK;
+
+    QN_TRY(qn_cli_input(args->words[0], err));
+    QN_TRY(qn_batch_read(args->words[0], &options, &batch, err));
+    if (path) /* before the work is done for nothing */
+        QN_TRY(qn_out_open(path, &out, err));
+    QN_TRY(qn_tasks_new(ctx, &options, &tasks));
+    QN_TRY(qn_tasks_run(tasks, batch.tasks, batch.n));
+    if (!qn_flag(args, "no-verify"))
+        checked = qn_tasks_verify(tasks);
+    if (checked != QN_OK && checked != QN_ERR_MISMATCH) {
+        st = checked;
+        goto out;
+    }
+    /* A result that differs is in the file, marked; the run has failed all the same. */
+    if (checked == QN_ERR_MISMATCH)
+        qn_fail(err, checked, "%s", qn_error(ctx));
+    QN_TRY(qn_batch_write(tasks, &batch, path ? out.file : stdout));
+    if (path)
+        QN_TRY(qn_out_commit(&out, err));
+    QN_TRY(save_memory_map(tasks, args));
+    qn_cli_summary(args, batch.n, "task", "tasks");
+    st = checked;
+out:
+    qn_out_abort(&out);
+    qn_tasks_free(tasks);
+    qn_batch_free(&batch);
+    return st;
+}
+
+static void add_row(qn_table *table, const qn_scenario *scenario, const qn_tasks *tasks,
+                    int is_verified)
+{
+    const qn_tasks_stats stats = qn_tasks_get_stats(tasks);
+    const qn_task_result *results = qn_tasks_results(tasks);
+    int n_fallbacks = 0;
+
+    for (int i = 0; i < stats.n_tasks; i++)
+        n_fallbacks += results[i].state == QN_TASK_FALLBACK;
+    qn_table_add(table, scenario->name);
+    qn_table_addf(table, "%d", stats.n_tasks);
+    qn_table_addf(table, "%d", stats.n_groups);
+    qn_table_add(table, results[0].device);
+    qn_table_addf(table, "%.3f", stats.wall_us);
+    qn_table_addf(table, "%.3f", stats.wall_us / stats.n_tasks);
+    qn_table_addf(table, "%d", n_fallbacks);
+    qn_table_add(table, is_verified ? "verified" : "not verified");
+}
+
+/* Once to warm up, once with inputs that have to be uploaded again. */
+static qn_status run_scenario(qn_tasks *tasks, const qn_scenario *scenario, const qn_args *args)
+{
+    qn_task list[QN_SCENARIO_TASKS];
+    qn_status st = QN_OK;
+
+    qn_scenario_tasks(scenario, qn_text(args, "op"), qn_text(args, "arg"), args->global.seed, list);
+    QN_TRY(qn_tasks_run(tasks, list, scenario->n_tasks));
+    QN_TRY(qn_tasks_touch(tasks));
+    QN_TRY(qn_tasks_run(tasks, list, scenario->n_tasks));
+    if (!qn_flag(args, "no-verify"))
+        QN_TRY(qn_tasks_verify(tasks));
+out:
+    return st;
+}
+
+static qn_status run_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    const qn_tasks_options options = qn_tasks_options_of(args);
+    qn_table table = qn_table_begin("SCENARIO", "TASKS", "GROUPS", "DEVICE", "BATCH US", "TASK US",
+                                    "FALLBACKS", "RESULT");
+    qn_tasks *tasks = NULL;
+    qn_status st = QN_OK;
+    int first, end, n = 0;
+
+    QN_TRY(qn_tasks_pick(qn_text(args, "scenario"), &first, &end, err));
+    QN_TRY(qn_tasks_new(ctx, &options, &tasks));
+    for (int i = first; i < end; i++) {
+        const qn_scenario *scenario = qn_scenario_at(i);
+
+        if ((st = run_scenario(tasks, scenario, args)) != QN_OK) {
+            qn_fail(err, st, "%s: %s", scenario->name, qn_error(ctx));
+            goto out;
+        }
+        add_row(&table, scenario, tasks, !qn_flag(args, "no-verify"));
+        n += 2 * scenario->n_tasks;
+    }
+    QN_TRY(save_memory_map(tasks, args));
+    qn_cli_summary(args, n, "task", "tasks");
+out:
+    qn_tasks_free(tasks);
+    if (st != QN_OK)
+        qn_table_free(&table);
+    else if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
+        st = qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    return st;
+}
+
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    const int has_scenario = qn_given(args, "scenario");
+
+    if (has_scenario == (args->n_words == 1))
+        return qn_fail(err, QN_ERR_USAGE, "give either BATCH.csv or --scenario");
+    if (has_scenario && qn_given(args, "o"))
+        return qn_fail(err, QN_ERR_USAGE, "-o goes with BATCH.csv, not with --scenario");
+    if (!has_scenario && (qn_given(args, "op") || qn_given(args, "arg")))
+        return qn_fail(err, QN_ERR_USAGE, "--op and --arg go with --scenario, not with BATCH.csv");
+    return has_scenario ? run_scenarios(ctx, args, err) : run_batch(ctx, args, err);
+}
+
+const qn_command qn_verb_tasks_run = {
+    .name = "run",
+    .summary = "run a batch file or built-in scenarios, and check every result",
+    .words = "[BATCH.csv]",
+    .max_words = 1,
+    .options = run_options,
+    .notes =
+        "BATCH.csv has the columns id,op,n,seed,arg:\n"
+        "  vadd, sum, dot, max  n elements           saxpy   arg: factor (2)\n"
+        "  chain    arg: maps (mul:2,add:1,abs,sqrt) of mul add sub div min max (with :K)\n"
+        "           abs neg sqrt square exp log sin cos tanh\n"
+        "  matmul   n is the side      merkle   n leaves, arg: plain or rfc6962\n"
+        "  sha256, keccak256   n messages, arg: bytes of each (64), or LEAST-MOST\n"
+        "Tasks are grouped by op, arg and bucket: the power of two from 16384 up that holds n\n"
+        "(QUERN_BUCKET_MIN). exec_us is a task's share in the time of the batch from host to\n"
+        "host, by bytes and operations. checksum is FNV-1a of the result; the first 16 digits of\n"
+        "a Merkle root; - where devices may differ in the last bits.\n"
+        "Scenarios: Uniform-32k Uniform-64k Mixed-Same-Bucket Mixed-Adjacent-Buckets\n"
+        "Mixed-Diverse Large-Uniform Large-Mixed. They run once to warm up, then timed.",
+    .examples = run_examples,
+    .run = run,
+};
+
+static const qn_command *const verbs[] = { &qn_verb_tasks_run, &qn_verb_tasks_bench,
+                                           &qn_verb_tasks_pipe, &qn_verb_tasks_hash, NULL };
+
+const qn_command qn_cmd_tasks = {
+    .name = "tasks",
+    .summary = "batches of independent tasks of mixed sizes; hashes of files",
+    .verbs = verbs,
+};

@@ -1,0 +1,51 @@
+/* command_line.c - a parsed command line as one would type it: for reports that name the command
+ * that made them. Options that came from the environment are written out, too. */
+#include "cli/cli.h"
+
+#include "util/str.h"
+
+#include <string.h>
+
+/* Quoted for a shell where needed. */
+static void add_word(qn_str *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_=+.,:/%@";
+
+    qn_str_add(out, " ");
+    if (*word && strspn(word, plain) == strlen(word)) {
+        qn_str_add(out, word);
+        return;
+    }
+    qn_str_add(out, "'");
+    for (const char *c = word; *c; c++) {
+        if (*c == '\'')
+            qn_str_add(out, "'\\''");
+        else
+            qn_str_add_n(out, c, 1);
+    }
+    qn_str_add(out, "'");
+}
+
+static void add_options(qn_str *out, const qn_opt *options, const char *const *values)
+{
+    for (int i = 0; options && !qn_opt_is_end(&options[i]); i++) {
+        if (!values[i])
+            continue;
+        if (options[i].name)
+            qn_str_addf(out, " --%s", options[i].name);
+        else
+            qn_str_addf(out, " -%c", options[i].letter);
+        if (options[i].kind != QN_OPT_FLAG)
+            add_word(out, values[i]);
+    }
+}
+
+void qn_cli_line(const qn_args *args, qn_str *out)
+{
+    qn_str_addf(out, "quern %s", args->title);
+    for (int i = 0; i < args->n_words; i++)
+        add_word(out, args->words[i]);
+    add_options(out, args->command->options, args->values);
+    add_options(out, qn_global_options, args->global_values);
+}

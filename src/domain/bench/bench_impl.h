@@ -1,0 +1,32 @@
+/* bench_impl.h - what the verbs share. Private to bench/. */
+#ifndef QN_DOMAIN_BENCH_IMPL_H
+#define QN_DOMAIN_BENCH_IMPL_H
+
+#include "domain/bench/bench.h"
+#include "engine/context.h"
+#include "util/clock.h"
+
+/* Opens a context as `options` want it, with a fault rule more when `fault` is not NULL. The first
+ * context of a run also says in `bench` where and when it ran. */
+qn_status qn_bench_open(const qn_bench_options *options, const char *fault, qn_bench *bench,
+                        qn_ctx **out, qn_err *err);
+
+/* Does the run measure device number `d`? */
+static inline int qn_bench_has(const qn_ctx *ctx, int d)
+{
+    return (int)(ctx->candidates >> d & 1u);
+}
+
+/* Calls on a context leave their sentence there; here it goes to `err`. */
+static inline qn_status qn_bench_lift(const qn_ctx *ctx, qn_status st, qn_err *err)
+{
+    return st == QN_OK ? st : qn_fail(err, st, "%s", qn_error(ctx));
+}
+
+/* The time a device lives in: virtual on sim, else the monotonic clock. */
+static inline double qn_bench_now_us(const qn_ctx *ctx, int d)
+{
+    return qn_device_get(ctx, d)->kind == QN_KIND_SIM ? qn_ctx_now_us(ctx) : qn_now_us();
+}
+
+#endif

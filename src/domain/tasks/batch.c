@@ -1,0 +1,114 @@
+/* batch.c - reads batches, writes results. */
+#include "batch.h"
+
+#include "task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    size_t id, op, n, seed, arg;
+} columns;
+
+static qn_status find_columns(const qn_csv *csv, columns *out, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_csv_column(csv, "id", &out->id, err));
+    QN_TRY(qn_csv_column(csv, "op", &out->op, err));
+    QN_TRY(qn_csv_column(csv, "n", &out->n, err));
+    QN_TRY(qn_csv_column(csv, "seed", &out->seed, err));
+    QN_TRY(qn_csv_column(csv, "arg", &out->arg, err));
+out:
+    return st;
+}
+
+static qn_status read_task(const qn_csv *csv, size_t row, const columns *at,
+                           const qn_tasks_options *options, qn_task *out, qn_err *err)
+{
+    qn_i64 seed;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_csv_i64(csv, row, at->id, 0, INT64_MAX, &out->id, err));
+    QN_TRY(qn_csv_i64(csv, row, at->n, INT64_MIN, INT64_MAX, &out->n, err));
+    QN_TRY(qn_csv_i64(csv, row, at->seed, 0, INT64_MAX, &seed, err));
+    out->seed = (uint64_t)seed;
+    out->op = qn_csv_get(csv, row, at->op);
+    out->arg = qn_csv_get(csv, row, at->arg);
+    if (qn_task_check_one(out, options, err) == QN_OK)
+        return QN_OK;
+    /* What would be a mistake of the caller is here one of the file. */
+    err->status = QN_ERR_INPUT;
+    st = qn_prefix(err, "%s:%zu", csv->name, csv->lines[row]);
+out:
+    return st;
+}
+
+qn_status qn_batch_read(const char *path, const qn_tasks_options *options, qn_batch *out,
+                        qn_err *err)
+{
+    qn_batch batch = { .n = 0 };
+    columns at;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_csv_read(path, &batch.csv, err));
+    QN_TRY(find_columns(&batch.csv, &at, err));
+    if (!batch.csv.n_rows || batch.csv.n_rows > QN_MAX_TASKS) {
+        st = qn_fail(err, QN_ERR_INPUT, "%s: %zu tasks; a batch has 1 to %d", path,
+                     batch.csv.n_rows, QN_MAX_TASKS);
+        goto out;
+    }
+    if (!(batch.tasks = calloc(batch.csv.n_rows, sizeof *batch.tasks))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: out of host memory", path);
+        goto out;
+    }
+    for (size_t row = 0; row < batch.csv.n_rows; row++)
+        QN_TRY(read_task(&batch.csv, row, &at, options, &batch.tasks[row], err));
+    batch.n = (int)batch.csv.n_rows;
+    *out = batch;
+    batch = (qn_batch){ .n = 0 };
+out:
+    qn_batch_free(&batch);
+    return st;
+}
+
+void qn_batch_free(qn_batch *batch)
+{
+    qn_csv_free(&batch->csv);
+    free(batch->tasks);
+    *batch = (qn_batch){ .n = 0 };
+}
+
+/* ---- results ------------------------------------------------------------------------- */
+
+qn_status qn_batch_write(qn_tasks *tasks, const qn_batch *batch, FILE *to)
+{
+    static const char *const states[] = { "ok", "fallback", "failed" };
+    static const char *const header[] = { "id",     "op",     "n",        "backend", "device",
+                                          "bucket", "status", "checksum", "exec_us" };
+    const qn_task_result *results = qn_tasks_results(tasks);
+    qn_csv_writer w = { .to = to };
+
+    for (size_t i = 0; i < sizeof header / sizeof *header; i++)
+        qn_csv_put(&w, header[i]);
+    qn_csv_end_row(&w);
+    for (int i = 0; i < batch->n; i++) {
+        const qn_task_result *r = &results[i];
+        char checksum[QN_TASK_CHECKSUM_SIZE];
+        const qn_status st = qn_tasks_checksum(tasks, i, checksum);
+
+        if (st != QN_OK)
+            return st;
+        qn_csv_putf(&w, "%lld", (long long)r->id);
+        qn_csv_put(&w, batch->tasks[i].op);
+        qn_csv_putf(&w, "%lld", (long long)batch->tasks[i].n);
+        qn_csv_putf(&w, "%.*s", (int)strcspn(r->device, ":"), r->device);
+        qn_csv_put(&w, r->device);
+        qn_csv_putf(&w, "%llu", (unsigned long long)r->bucket);
+        qn_csv_put(&w, states[r->state]);
+        qn_csv_put(&w, checksum);
+        qn_csv_putf(&w, "%.3f", r->exec_us);
+        qn_csv_end_row(&w);
+    }
+    return QN_OK;
+}

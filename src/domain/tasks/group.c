@@ -1,0 +1,171 @@
+/* group.c - which tasks travel together.
+ *
+ * Tasks of one op, argument and bucket are a group: neighbours in sorted order. A group is cut
+ * into parts of about chunk_elems elements, each with arrays and launches of its own, so that
+ * the engine can copy one part while another computes. Cuts fall between tasks; only a task that
+ * is larger than a part is cut itself, where its op allows it.
+ */
+#include "task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* However large a group is: more parts than this overlap no better. */
+enum { MAX_PARTS = 64 };
+
+/* ---- sorting ------------------------------------------------------------------------ */
+
+static int compare_i64(qn_i64 a, qn_i64 b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_specs(const qn_task_spec *a, const qn_task_spec *b)
+{
+    int diff = strcmp(a->op->name, b->op->name);
+
+    if (!diff)
+        diff = compare_i64((qn_i64)a->bucket, (qn_i64)b->bucket);
+    if (!diff && a->arg != b->arg)
+        diff = memcmp(a->arg, b->arg, sizeof *a->arg);
+    return diff ? diff : compare_i64(a->n, b->n);
+}
+
+static int by_spec(const void *a, const void *b, void *specs)
+{
+    const int i = *(const int *)a, j = *(const int *)b;
+    const int diff =
+        compare_specs((const qn_task_spec *)specs + i, (const qn_task_spec *)specs + j);
+
+    return diff ? diff : compare_i64(i, j);
+}
+
+void qn_group_sort(const qn_task_list *list, int *order)
+{
+    for (int i = 0; i < list->n; i++)
+        order[i] = i;
+    qsort_r(order, (size_t)list->n, sizeof *order, by_spec, list->specs);
+}
+
+int qn_group_is_same(const qn_task_spec *a, const qn_task_spec *b)
+{
+    return a->op == b->op && a->bucket == b->bucket && (!a->op->same_n || a->n == b->n) &&
+           (a->arg == b->arg || !memcmp(a->arg, b->arg, sizeof *a->arg));
+}
+
+/* ---- cutting ------------------------------------------------------------------------ */
+
+qn_i64 qn_task_room(const qn_task_spec *spec, int is_padded)
+{
+    const qn_i64 n =
+        is_padded && spec->op->is_padded ? (qn_i64)spec->bucket : spec->op->elems(spec);
+    const qn_i64 align = spec->op->align;
+
+    return (n + align - 1) / align * align;
+}
+
+typedef struct {
+    qn_task_part *parts;
+    int n, cap;
+    int *slots;
+} cutter;
+
+static qn_status add_part(cutter *c, const qn_task_spec *spec, int position, qn_err *err)
+{
+    if (c->n == c->cap) {
+        const int cap = c->cap ? 2 * c->cap : 8;
+        qn_task_part *grown = realloc(c->parts, (size_t)cap * sizeof *grown);
+
+        if (!grown)
+            return qn_fail(err, QN_ERR_NOMEM, "parts of a batch: out of host memory");
+        c->parts = grown;
+        c->cap = cap;
+    }
+    c->parts[c->n++] = (qn_task_part){ .op = spec->op, .arg = spec->arg, .first = position };
+    return QN_OK;
+}
+
+/* A task alone, in as many parts as it takes. */
+static qn_status cut_task(cutter *c, const qn_task_spec *spec, int position, qn_i64 room,
+                          qn_i64 limit, qn_err *err)
+{
+    c->slots[position] = c->n;
+    for (qn_i64 from = 0; from < room; from += limit) {
+        const qn_status st = add_part(c, spec, position, err);
+        qn_task_part *part = &c->parts[c->n - 1];
+
+        if (st != QN_OK)
+            return st;
+        part->n_tasks = 1;
+        part->from = from;
+        part->elems = part->largest = room - from < limit ? room - from : limit;
+    }
+    return QN_OK;
+}
+
+static qn_status cut_group(cutter *c, const qn_task_spec *specs, int first, int end, qn_i64 limit,
+                           int is_padded, qn_err *err)
+{
+    qn_status st = QN_OK;
+    int is_open = 0;
+
+    for (int k = first; k < end; k++) {
+        const qn_i64 room = qn_task_room(&specs[k], is_padded);
+        qn_task_part *part;
+
+        if (room > limit && specs[k].op->can_cut) {
+            QN_TRY(cut_task(c, &specs[k], k, room, limit, err));
+            is_open = 0;
+            continue;
+        }
+        if (!is_open || c->parts[c->n - 1].elems + room > limit)
+            QN_TRY(add_part(c, &specs[k], k, err));
+        is_open = 1;
+        part = &c->parts[c->n - 1];
+        c->slots[k] = c->n - 1;
+        part->n_tasks++;
+        part->elems += room;
+        part->largest = room > part->largest ? room : part->largest;
+    }
+out:
+    return st;
+}
+
+/* Elements per part of a group. */
+static qn_i64 part_limit(const qn_task_spec *specs, int first, int end, qn_i64 chunk, int is_padded)
+{
+    const qn_i64 align = specs[first].op->align;
+    qn_i64 total = 0;
+
+    for (int k = first; k < end; k++)
+        total += qn_task_room(&specs[k], is_padded);
+    if (total / MAX_PARTS >= chunk)
+        chunk = total / MAX_PARTS + 1;
+    return (chunk + align - 1) / align * align;
+}
+
+qn_status qn_group_cut(const qn_task_spec *specs, int n, qn_i64 chunk_elems, int is_padded,
+                       qn_task_part **parts, int *n_parts, int **slots, qn_err *err)
+{
+    cutter c = { .slots = calloc((size_t)n, sizeof *c.slots) };
+    qn_status st = QN_OK;
+
+    if (!c.slots) {
+        st = qn_fail(err, QN_ERR_NOMEM, "parts of a batch: out of host memory");
+        goto out;
+    }
+    for (int first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && qn_group_is_same(&specs[first], &specs[end]); end++)
+            ;
+        QN_TRY(cut_group(&c, specs, first, end,
+                         part_limit(specs, first, end, chunk_elems, is_padded), is_padded, err));
+    }
+    *parts = c.parts;
+    *n_parts = c.n;
+    *slots = c.slots;
+    return QN_OK;
+out:
+    free(c.parts);
+    free(c.slots);
+    return st;
+}

@@ -1,0 +1,32 @@
+/* hash_files.h - Merkle roots of files of any size.
+ *
+ * A file is cut into chunks, the last one shorter; the leaves of its tree are the SHA-256 of the
+ * chunks. An empty file has one empty chunk. Memory does not grow with the files: chunks go
+ * through a pipe, and full subtrees are reduced to their top on the way.
+ */
+#ifndef QN_TASKS_HASH_FILES_H
+#define QN_TASKS_HASH_FILES_H
+
+#include <quern/tasks.h>
+
+#include "util/status.h"
+
+enum { QN_HASH_CHUNK = 4096 };
+
+typedef struct qn_hash_options {
+    qn_i64 chunk_bytes; /* 0: QN_HASH_CHUNK */
+    qn_i64 batch_bytes; /* read and hashed at a time; 0: 16 MiB */
+    qn_i64 fold_leaves; /* leaves of a subtree, a power of two; 0: 2^20 */
+    int depth;          /* of the pipe; 0: its default */
+    qn_merkle_rule rule;
+} qn_hash_options;
+
+/* Called for every file, in order. */
+typedef qn_status (*qn_hash_fn)(void *user, const char *path, const uint8_t root[QN_MERKLE_NODE],
+                                qn_err *err);
+
+/* "-" is standard input. A file that cannot be read is QN_ERR_INPUT. */
+qn_status qn_hash_files(qn_ctx *ctx, const char *const *paths, int n_paths,
+                        const qn_hash_options *options, qn_hash_fn fn, void *user, qn_err *err);
+
+#endif

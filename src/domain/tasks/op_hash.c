@@ -1,0 +1,196 @@
+/* op_hash.c - digests of many messages: sha256, keccak256.
+ *
+ * The messages of all tasks of a part follow each other byte by byte; a table says where each
+ * begins. Lengths may differ from message to message: they come from the seed like the bytes.
+ */
+#include "task.h"
+
+#include "keccak.h"
+#include "kernel/keccak.gen.h"
+#include "kernel/sha256.gen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_MESSAGES ((qn_i64)1 << 26)
+#define MAX_LENGTH   ((qn_i64)1 << 30)
+
+enum { DIGEST = 32, DEFAULT_LENGTH = 64 };
+
+static qn_status parse_lengths(const char *text, qn_merkle_rule rule, qn_task_arg *out, qn_err *err)
+{
+    char *end;
+
+    (void)rule;
+    out->min_len = out->max_len = DEFAULT_LENGTH;
+    if (!*text)
+        return QN_OK;
+    /* Digits only: strtoll would skip blanks and take signs. */
+    if (text[strspn(text, "0123456789-")] || text[0] == '-' || strlen(text) > 21)
+        goto wrong;
+    out->min_len = out->max_len = strtoll(text, &end, 10);
+    if (*end == '-') {
+        if (end[1] < '0' || end[1] > '9')
+            goto wrong;
+        out->max_len = strtoll(end + 1, &end, 10);
+    }
+    if (*end || out->max_len < out->min_len)
+        goto wrong;
+    if (out->max_len > MAX_LENGTH)
+        return qn_fail(err, QN_ERR_LIMIT, "arg: messages of %lld bytes exceed the limit %lld",
+                       (long long)out->max_len, (long long)MAX_LENGTH);
+    return QN_OK;
+wrong:
+    return qn_fail(err, QN_ERR_USAGE, "arg '%.60s' is not LEN or LEAST-MOST in bytes", text);
+}
+
+static qn_i64 length_of(const qn_task_spec *spec, qn_i64 i)
+{
+    const uint64_t choices = (uint64_t)(spec->arg->max_len - spec->arg->min_len) + 1;
+
+    return spec->arg->min_len +
+           (choices > 1 ? (qn_i64)(qn_random_u64(spec->seed + 1, (uint64_t)i) % choices) : 0);
+}
+
+static size_t result_bytes(const qn_task_spec *spec)
+{
+    return (size_t)spec->n * DIGEST;
+}
+
+/* Hashing a byte takes a device about as long as moving two. */
+static double cost(const qn_task_spec *spec)
+{
+    const double len = 0.5 * (double)(spec->arg->min_len + spec->arg->max_len);
+
+    return (double)spec->n * (DIGEST + 8 + 3 * (len + 9));
+}
+
+static qn_status build(qn_task_plan *plan, qn_task_part *part, int is_sha)
+{
+    const qn_i64 n = part->elems;
+    const qn_i64 words = n * part->arg->max_len / 4 + 1;
+    const int lanes = is_sha ? qn_kernel_sha256.lanes : qn_kernel_keccak256.lanes;
+    const qn_range groups = qn_range_1d((n + lanes - 1) / lanes);
+    const char *name = part->op->name;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_task_part_buf(plan, part, "start", ((size_t)n + 1) * sizeof(i64), &part->table));
+    QN_TRY(qn_task_part_buf(plan, part, "data", (size_t)words * sizeof(u32), &part->x));
+    QN_TRY(qn_task_part_buf(plan, part, "hash", (size_t)n * DIGEST, &part->out));
+    QN_TRY(is_sha
+               ? stage_sha256(plan->graph, name, groups, n, words, part->table, part->x, part->out)
+               : stage_keccak256(plan->graph, name, groups, n, words, part->table, part->x,
+                                 part->out));
+out:
+    return st;
+}
+
+static qn_status build_sha256(qn_task_plan *plan, qn_task_part *part)
+{
+    return build(plan, part, 1);
+}
+
+static qn_status build_keccak256(qn_task_plan *plan, qn_task_part *part)
+{
+    return build(plan, part, 0);
+}
+
+static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands)
+{
+    void *data, *table;
+    qn_i64 at = 0;
+    qn_status st = QN_OK;
+
+    (void)operands; /* nothing is consumed: always all of them */
+    QN_TRY(qn_buf_host(part->x, QN_HOST_DISCARD, &data));
+    QN_TRY(qn_buf_host(part->table, QN_HOST_DISCARD, &table));
+    for (int k = 0; k < part->n_tasks; k++) {
+        const qn_task_span span = qn_task_part_span(plan, part, k);
+        i64 *start = (i64 *)table + span.at;
+        const qn_i64 from = at;
+
+        for (qn_i64 i = 0; i < span.n; i++) {
+            start[i] = at;
+            at += length_of(span.spec, i);
+        }
+        start[span.n] = at;
+        qn_task_random_bytes((uint8_t *)data + from, span.spec->seed, at - from);
+    }
+out:
+    return st;
+}
+
+/* ---- by plain means ----------------------------------------------------------------- */
+
+typedef void (*digest_fn)(const void *data, size_t bytes, uint8_t out[DIGEST]);
+
+static void keccak(const void *data, size_t bytes, uint8_t out[DIGEST])
+{
+    qn_keccak256_of(data, bytes, out);
+}
+
+static qn_status reference(const qn_task_spec *spec, digest_fn digest, uint8_t *want, qn_err *err)
+{
+    i64 *start = malloc(((size_t)spec->n + 1) * sizeof *start);
+    int failed = !start;
+
+    if (start) {
+        start[0] = 0;
+        for (qn_i64 i = 0; i < spec->n; i++)
+            start[i + 1] = start[i] + length_of(spec, i);
+    }
+#pragma omp parallel reduction(| : failed)
+    {
+        uint8_t *message = failed ? NULL : malloc((size_t)spec->arg->max_len + 1);
+
+        failed |= !message;
+#pragma omp for
+        for (qn_i64 i = 0; i < spec->n; i++) {
+            if (!message || !start)
+                continue;
+            for (qn_i64 j = start[i]; j < start[i + 1]; j++)
+                message[j - start[i]] = qn_random_byte(spec->seed, (uint64_t)j);
+            digest(message, (size_t)(start[i + 1] - start[i]), want + i * DIGEST);
+        }
+        free(message);
+    }
+    free(start);
+    return failed ? qn_fail(err, QN_ERR_NOMEM, "check of %lld messages: out of host memory",
+                            (long long)spec->n)
+                  : QN_OK;
+}
+
+static qn_status reference_sha256(const qn_task_spec *spec, qn_i64 from, qn_i64 n, void *want,
+                                  qn_err *err)
+{
+    (void)from;
+    (void)n;
+    return reference(spec, qn_sha256_of, want, err);
+}
+
+static qn_status reference_keccak256(const qn_task_spec *spec, qn_i64 from, qn_i64 n, void *want,
+                                     qn_err *err)
+{
+    (void)from;
+    (void)n;
+    return reference(spec, keccak, want, err);
+}
+
+#define HASH_OP(op)                                                                                \
+    const qn_task_op qn_task_##op = {                                                              \
+        .name = #op,                                                                               \
+        .module = "crypto",                                                                        \
+        .type = "u8",                                                                              \
+        .max_n = MAX_MESSAGES,                                                                     \
+        .align = 1,                                                                                \
+        .parse = parse_lengths,                                                                    \
+        .elems = qn_task_elems_n,                                                                  \
+        .result_bytes = result_bytes,                                                              \
+        .cost = cost,                                                                              \
+        .build = build_##op,                                                                       \
+        .fill = fill,                                                                              \
+        .reference = reference_##op,                                                               \
+    }
+
+HASH_OP(sha256);
+HASH_OP(keccak256);

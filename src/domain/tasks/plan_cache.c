@@ -1,0 +1,271 @@
+/* plan_cache.c - which plan serves a batch.
+ *
+ * Two caches of plans, both least recently used out. The exact one is keyed by the ops, arguments
+ * and sizes of a batch: its plans are packed tight. The one of buckets is keyed by the buckets
+ * instead of the sizes: its plans have room for any size, at the price of copying what no task
+ * fills. Whether that price is lower than planning anew depends on the device and the sizes, so
+ * both ways are timed and the faster is taken; a batch that comes a second time gets a tight plan
+ * in any case.
+ */
+#include "task.h"
+
+#include "engine/context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY = QN_SHA256_BYTES, TIGHT = 0, PADDED = 1, TRY_OTHER = 32 };
+
+typedef struct {
+    uint8_t key[KEY];
+    qn_task_plan *plan; /* NULL: the key was seen, and served otherwise */
+    uint64_t tick;      /* 0: free */
+    /* of buckets: what a batch of new sizes took each way, and how often it was tried */
+    double us[2];
+    uint64_t tries[2];
+} entry;
+
+struct qn_task_cache {
+    qn_ctx *ctx;
+    qn_tasks_options options;
+    entry exact[QN_TASK_CACHE], buckets[QN_TASK_CACHE];
+    uint64_t tick;
+    size_t limit_bytes;
+    qn_task_plan *single; /* of the last batch, when nothing is to be kept */
+    /* what the last batch will tell */
+    entry *watched;
+    int way;
+    /* scratch, by position */
+    qn_task_spec *specs;
+    int *order;
+    int cap;
+};
+
+qn_task_cache *qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options)
+{
+    qn_task_cache *cache = calloc(1, sizeof *cache);
+
+    if (!cache)
+        return NULL;
+    cache->ctx = ctx;
+    cache->options = *options;
+    /* Plans hold host memory that nobody else can have. */
+    cache->limit_bytes = (size_t)(qn_device_get(ctx, QN_CPU_SLOT)->mem_total / 8);
+    return cache;
+}
+
+static void drop(entry *e)
+{
+    qn_task_plan_free(e->plan);
+    *e = (entry){ .plan = NULL };
+}
+
+void qn_task_cache_free(qn_task_cache *cache)
+{
+    if (!cache)
+        return;
+    for (int i = 0; i < QN_TASK_CACHE; i++) {
+        drop(&cache->exact[i]);
+        drop(&cache->buckets[i]);
+    }
+    qn_task_plan_free(cache->single);
+    free(cache->specs);
+    free(cache->order);
+    free(cache);
+}
+
+/* ---- entries ------------------------------------------------------------------------ */
+
+static void make_key(const qn_task_spec *specs, int n, int by_bucket, uint8_t key[KEY])
+{
+    const qn_task_arg *last = NULL;
+    qn_sha256 hash;
+
+    qn_sha256_begin(&hash);
+    for (int k = 0; k < n; k++) {
+        const qn_task_spec *spec = &specs[k];
+        const qn_i64 size = by_bucket && spec->op->is_padded ? (qn_i64)spec->bucket : spec->n;
+        const struct {
+            const qn_task_op *op;
+            qn_i64 size;
+            qn_i64 is_new_arg;
+        } row = { spec->op, size, !last || memcmp(last, spec->arg, sizeof *last) };
+
+        qn_sha256_add(&hash, &row, sizeof row);
+        if (row.is_new_arg)
+            qn_sha256_add(&hash, spec->arg, sizeof *spec->arg);
+        last = spec->arg;
+    }
+    qn_sha256_end(&hash, key);
+}
+
+/* The entry of the key, emptied if it is new; the oldest makes room. */
+static entry *find(qn_task_cache *cache, entry *entries, const uint8_t key[KEY])
+{
+    entry *oldest = entries;
+
+    for (int i = 0; i < QN_TASK_CACHE; i++) {
+        if (entries[i].tick && !memcmp(entries[i].key, key, KEY)) {
+            entries[i].tick = ++cache->tick;
+            return &entries[i];
+        }
+        if (entries[i].tick < oldest->tick)
+            oldest = &entries[i];
+    }
+    drop(oldest);
+    memcpy(oldest->key, key, KEY);
+    oldest->tick = ++cache->tick;
+    return oldest;
+}
+
+static int was_seen(const qn_task_cache *cache, const uint8_t key[KEY])
+{
+    for (int i = 0; i < QN_TASK_CACHE; i++)
+        if (cache->exact[i].tick && !memcmp(cache->exact[i].key, key, KEY))
+            return 1;
+    return 0;
+}
+
+/* Drops the oldest plans while all together hold too much memory; never `keep`. */
+static void trim(qn_task_cache *cache, const entry *keep)
+{
+    for (;;) {
+        entry *oldest = NULL;
+        size_t bytes = 0;
+
+        for (int i = 0; i < 2 * QN_TASK_CACHE; i++) {
+            entry *e = i < QN_TASK_CACHE ? &cache->exact[i] : &cache->buckets[i - QN_TASK_CACHE];
+
+            if (!e->plan)
+                continue;
+            bytes += e->plan->bytes;
+            if (e != keep && (!oldest || e->tick < oldest->tick))
+                oldest = e;
+        }
+        if (bytes <= cache->limit_bytes || !oldest)
+            return;
+        qn_task_plan_free(oldest->plan);
+        oldest->plan = NULL;
+    }
+}
+
+/* ---- choice ------------------------------------------------------------------------- */
+
+static int can_pad(const qn_task_spec *specs, int n)
+{
+    for (int k = 0; k < n; k++)
+        if (specs[k].op->is_padded && qn_task_room(&specs[k], 1) != qn_task_room(&specs[k], 0))
+            return 1;
+    return 0;
+}
+
+/* The way for a batch of new sizes: what is untried, then what is faster, and now and then the
+ * other again. */
+static int pick_way(const entry *e)
+{
+    const uint64_t all = e->tries[TIGHT] + e->tries[PADDED];
+    const int faster = e->us[PADDED] <= e->us[TIGHT] ? PADDED : TIGHT;
+
+    if (!e->plan && !e->tries[TIGHT])
+        return TIGHT;
+    if (e->tries[PADDED] < 2)
+        return PADDED;
+    if (e->tries[TIGHT] < 2)
+        return TIGHT;
+    return all % TRY_OTHER == TRY_OTHER - 1 ? !faster : faster;
+}
+
+void qn_task_cache_observe(qn_task_cache *cache, double us)
+{
+    entry *e = cache->watched;
+    const int way = cache->way;
+
+    cache->watched = NULL;
+    if (!e)
+        return;
+    /* Down at once, up by halves: one slow run, such as the first that compiles, says little. */
+    if (e->tries[way] && us > e->us[way])
+        us = (us + e->us[way]) / 2;
+    e->us[way] = us;
+    e->tries[way]++;
+}
+
+static qn_status sort_specs(qn_task_cache *cache, const qn_task_list *list)
+{
+    qn_err err;
+
+    if (list->n > cache->cap) {
+        free(cache->specs);
+        free(cache->order);
+        cache->specs = calloc((size_t)list->n, sizeof *cache->specs);
+        cache->order = calloc((size_t)list->n, sizeof *cache->order);
+        cache->cap = cache->specs && cache->order ? list->n : 0;
+    }
+    if (list->n > cache->cap) {
+        qn_fail(&err, QN_ERR_NOMEM, "batch of %d tasks: out of host memory", list->n);
+        return qn_ctx_fail(cache->ctx, &err);
+    }
+    qn_group_sort(list, cache->order);
+    for (int k = 0; k < list->n; k++)
+        cache->specs[k] = list->specs[cache->order[k]];
+    return QN_OK;
+}
+
+/* The plan of an entry, made when it has none. */
+static qn_status plan_of(qn_task_cache *cache, entry *e, int n, int is_padded, qn_task_plan **out,
+                         qn_task_found *found)
+{
+    qn_status st = QN_OK;
+
+    *found = !e->plan ? QN_FOUND_NEW : is_padded ? QN_FOUND_BUCKETS : QN_FOUND_SHAPE;
+    if (!e->plan)
+        st = qn_task_plan_new(cache->ctx, cache->specs, n, cache->options.chunk_elems, is_padded,
+                              &e->plan);
+    if (st == QN_OK && *found == QN_FOUND_NEW)
+        trim(cache, e);
+    *out = e->plan;
+    return st;
+}
+
+static qn_status get_new_sizes(qn_task_cache *cache, const uint8_t exact[KEY], int n, int is_again,
+                               qn_task_plan **out, qn_task_found *found)
+{
+    entry *seen = find(cache, cache->exact, exact), *e;
+    uint8_t key[KEY];
+    int way;
+
+    if (cache->options.no_bucket_cache || is_again || !can_pad(cache->specs, n))
+        return plan_of(cache, seen, n, 0, out, found);
+    make_key(cache->specs, n, 1, key);
+    e = find(cache, cache->buckets, key);
+    way = pick_way(e);
+    if (way == TIGHT || e->plan) {
+        cache->watched = e;
+        cache->way = way;
+    }
+    return plan_of(cache, way == PADDED ? e : seen, n, way == PADDED, out, found);
+}
+
+qn_status qn_task_cache_get(qn_task_cache *cache, const qn_task_list *list, qn_task_plan **out,
+                            qn_task_found *found)
+{
+    uint8_t key[KEY];
+    qn_status st = QN_OK;
+
+    cache->watched = NULL;
+    QN_TRY(sort_specs(cache, list));
+    if (cache->options.no_plan_cache) {
+        entry e = { .plan = NULL };
+
+        qn_task_plan_free(cache->single);
+        cache->single = NULL;
+        QN_TRY(plan_of(cache, &e, list->n, 0, &cache->single, found));
+        *out = cache->single;
+    } else {
+        make_key(cache->specs, list->n, 0, key);
+        QN_TRY(get_new_sizes(cache, key, list->n, was_seen(cache, key), out, found));
+    }
+    qn_task_plan_load(*out, cache->specs, cache->order);
+out:
+    return st;
+}

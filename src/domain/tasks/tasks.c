@@ -1,0 +1,492 @@
+/* tasks.c - run a batch.
+ *
+ * The steady state, a batch that is the last one again, does nothing but compare it, run the graph
+ * and note the results: no plan is looked for, no input made, no memory asked for.
+ */
+#include "task.h"
+
+#include "engine/context.h"
+#include "engine/metrics.h"
+#include "util/map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { CHUNK_ELEMS = 524288, MAX_CHUNK = 1 << 30 };
+
+static const char *const modules[] = { "vector", "reduce", "matmul", "crypto", "merkle" };
+
+enum { N_MODULES = sizeof modules / sizeof *modules };
+
+/* Series of one bucket; their being there is what makes a bucket known. */
+typedef struct {
+    qn_metric *tasks, *elems;
+} bucket_series;
+
+typedef struct {
+    qn_metric *plan_hits, *plan_misses, *bucket_hits, *bucket_misses, *bucket_count;
+    qn_metric *batch_size, *duration_ms, *parallel_factor;
+    qn_module_metrics modules[N_MODULES];
+} series;
+
+struct qn_tasks {
+    qn_ctx *ctx;
+    qn_tasks_options options;
+    qn_task_cache *cache;
+    qn_task_list list;  /* the last batch */
+    qn_task_plan *plan; /* its plan, NULL when there is none */
+    qn_task_result *results;
+    int cap_results;
+    qn_map buckets; /* "op bucket" -> bucket_series */
+    qn_tasks_stats stats;
+    series m;
+};
+
+/* ---- making -------------------------------------------------------------------------- */
+
+static void find_series(qn_tasks *tasks)
+{
+    qn_metrics *metrics = qn_ctx_metrics(tasks->ctx);
+    series *m = &tasks->m;
+
+    m->plan_hits = qn_metric_of(metrics, "plan_hits", NULL);
+    m->plan_misses = qn_metric_of(metrics, "plan_misses", NULL);
+    m->bucket_hits = qn_metric_of(metrics, "bucket_hits", NULL);
+    m->bucket_misses = qn_metric_of(metrics, "bucket_misses", NULL);
+    m->bucket_count = qn_metric_of(metrics, "bucket_count", NULL);
+    m->batch_size = qn_metric_of(metrics, "hybrid_batch_size", NULL);
+    m->duration_ms = qn_metric_of(metrics, "hybrid_executor_duration_ms", NULL);
+    m->parallel_factor = qn_metric_of(metrics, "hybrid_cpu_parallel_factor", NULL);
+    for (int i = 0; i < N_MODULES; i++)
+        m->modules[i] = qn_metrics_module(metrics, modules[i]);
+}
+
+static qn_status check_options(const qn_tasks_options *options, qn_err *err)
+{
+    const uint64_t least = options->bucket_min;
+
+    if (options->chunk_elems < 0)
+        return qn_fail(err, QN_ERR_USAGE, "chunk of %lld elements",
+                       (long long)options->chunk_elems);
+    if (least & (least - 1))
+        return qn_fail(err, QN_ERR_USAGE, "smallest bucket %llu is not a power of two",
+                       (unsigned long long)least);
+    return QN_OK;
+}
+
+qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **out)
+{
+    static const qn_tasks_options defaults;
+    qn_tasks *tasks = calloc(1, sizeof *tasks);
+    qn_err err = { .status = QN_OK };
+    qn_status st = QN_OK;
+
+    options = options ? options : &defaults;
+    QN_TRY(check_options(options, &err));
+    if (!tasks) {
+        st = qn_fail(&err, QN_ERR_NOMEM, "tasks: out of host memory");
+        goto out;
+    }
+    tasks->ctx = ctx;
+    tasks->options = *options;
+    if (!options->chunk_elems)
+        tasks->options.chunk_elems = CHUNK_ELEMS;
+    if (tasks->options.chunk_elems > MAX_CHUNK)
+        tasks->options.chunk_elems = MAX_CHUNK;
+    if (!(tasks->cache = qn_task_cache_new(ctx, &tasks->options))) {
+        st = qn_fail(&err, QN_ERR_NOMEM, "tasks: out of host memory");
+        goto out;
+    }
+    find_series(tasks);
+    *out = tasks;
+    tasks = NULL;
+out:
+    qn_tasks_free(tasks);
+    return st == QN_OK ? QN_OK : qn_ctx_fail(ctx, &err);
+}
+
+void qn_tasks_free(qn_tasks *tasks)
+{
+    const qn_map_entry *entry;
+    size_t at = 0;
+
+    if (!tasks)
+        return;
+    qn_task_cache_free(tasks->cache);
+    qn_task_list_free(&tasks->list);
+    while ((entry = qn_map_next(&tasks->buckets, &at)))
+        free(entry->value);
+    qn_map_free(&tasks->buckets);
+    free(tasks->results);
+    free(tasks);
+}
+
+/* ---- planning ------------------------------------------------------------------------ */
+
+/* Takes over a new batch: its specs and a plan for them. */
+static qn_status take_batch(qn_tasks *tasks, const qn_task *list, int n, qn_task_found *found)
+{
+    qn_task_list fresh = { 0 };
+    qn_err err = { .status = QN_OK };
+    qn_status st;
+
+    if ((st = qn_task_list_read(list, n, &tasks->options, &fresh, &err)) != QN_OK)
+        return qn_ctx_fail(tasks->ctx, &err);
+    tasks->plan = NULL;
+    qn_task_list_free(&tasks->list);
+    tasks->list = fresh;
+    return qn_task_cache_get(tasks->cache, &tasks->list, &tasks->plan, found);
+}
+
+static qn_status plan_batch(qn_tasks *tasks, const qn_task *list, int n, qn_task_found *found)
+{
+    *found = QN_FOUND_SHAPE;
+    if (tasks->plan && !tasks->plan->is_padded && !tasks->options.no_plan_cache &&
+        qn_task_list_is(&tasks->list, list, n))
+        return QN_OK;
+    return take_batch(tasks, list, n, found);
+}
+
+static qn_status grow_results(qn_tasks *tasks, int n)
+{
+    qn_task_result *grown;
+    qn_err err;
+
+    if (n <= tasks->cap_results)
+        return QN_OK;
+    if (!(grown = realloc(tasks->results, (size_t)n * sizeof *grown))) {
+        qn_fail(&err, QN_ERR_NOMEM, "results of %d tasks: out of host memory", n);
+        return qn_ctx_fail(tasks->ctx, &err);
+    }
+    tasks->results = grown;
+    tasks->cap_results = n;
+    return QN_OK;
+}
+
+/* ---- accounts ------------------------------------------------------------------------ */
+
+static bucket_series *find_bucket(qn_tasks *tasks, const qn_task_spec *spec, int *is_new)
+{
+    qn_metrics *metrics = qn_ctx_metrics(tasks->ctx);
+    char key[64], label[24];
+    bucket_series *bucket;
+
+    snprintf(key, sizeof key, "%s %llu", spec->op->name, (unsigned long long)spec->bucket);
+    *is_new = 0;
+    if ((bucket = qn_map_get(&tasks->buckets, key)))
+        return bucket;
+    if (!(bucket = calloc(1, sizeof *bucket)))
+        return NULL;
+    if (qn_map_put(&tasks->buckets, key, bucket) != QN_OK) {
+        free(bucket);
+        return NULL;
+    }
+    snprintf(label, sizeof label, "%llu", (unsigned long long)spec->bucket);
+    bucket->tasks = qn_metric_of(metrics, "bucket_tasks", QN_LABELS("bucket", label));
+    bucket->elems = qn_metric_of(metrics, "bucket_elems", QN_LABELS("bucket", label));
+    *is_new = 1;
+    return bucket;
+}
+
+/* Counts the tasks of each bucket: neighbours, since positions are sorted. */
+static void count_buckets(qn_tasks *tasks)
+{
+    const qn_task_plan *plan = tasks->plan;
+
+    for (int k = 0, end; k < plan->n_tasks; k = end) {
+        const qn_task_spec *spec = &plan->specs[k];
+        bucket_series *bucket;
+        double elems = 0;
+        int is_new;
+
+        for (end = k; end < plan->n_tasks && plan->specs[end].op == spec->op &&
+                      plan->specs[end].bucket == spec->bucket;
+             end++)
+            elems += (double)spec->op->elems(&plan->specs[end]);
+        if (!(bucket = find_bucket(tasks, spec, &is_new)))
+            continue;
+        qn_metric_add(bucket->tasks, end - k);
+        qn_metric_add(bucket->elems, elems);
+        tasks->stats.bucket_misses += (uint64_t)is_new;
+        tasks->stats.bucket_hits += (uint64_t)(end - k - is_new);
+        qn_metric_add(tasks->m.bucket_misses, is_new);
+        qn_metric_add(tasks->m.bucket_hits, end - k - is_new);
+    }
+    qn_metric_set(tasks->m.bucket_count, (double)tasks->buckets.count);
+}
+
+static void count_plan(qn_tasks *tasks, qn_task_found found)
+{
+    const int n = tasks->plan->n_tasks;
+
+    tasks->stats.was_planned = found == QN_FOUND_NEW;
+    if (found == QN_FOUND_SHAPE) {
+        tasks->stats.plan_hits += (uint64_t)n;
+        qn_metric_add(tasks->m.plan_hits, n);
+    } else {
+        tasks->stats.plan_misses += (uint64_t)n;
+        qn_metric_add(tasks->m.plan_misses, n);
+    }
+}
+
+static int module_of(const qn_task_op *op)
+{
+    int i = 0;
+
+    while (i < N_MODULES - 1 && strcmp(modules[i], op->module))
+        i++;
+    return i;
+}
+
+static double part_cost(const qn_task_plan *plan, const qn_task_part *part)
+{
+    double cost = 0;
+
+    for (int k = 0; k < part->n_tasks; k++) {
+        const qn_task_span span = qn_task_part_span(plan, part, k);
+
+        cost += part->op->cost(span.spec) * (double)span.n / (double)part->op->elems(span.spec);
+    }
+    return cost;
+}
+
+/* Where each part ran, and what its module has to say about that. */
+static void note_parts(qn_tasks *tasks, double us_per_cost)
+{
+    qn_task_plan *plan = tasks->plan;
+
+    for (int p = 0; p < plan->n_parts; p++) {
+        qn_task_part *part = &plan->parts[p];
+        const qn_module_metrics *m = &tasks->m.modules[module_of(part->op)];
+        const qn_task_spec *last = &plan->specs[part->first + part->n_tasks - 1];
+
+        part->device = qn_graph_stage_device(plan->graph, part->stage);
+        part->fell_back = 0;
+        for (int s = part->stage; s < part->stage + part->n_stages; s++)
+            if (qn_graph_stage_fell_back(plan->graph, s)) {
+                part->device = qn_graph_stage_device(plan->graph, s);
+                part->fell_back++;
+            }
+        if (!strncmp(part->device, "cpu", 3) && !part->fell_back)
+            continue;
+        qn_metric_add(m->executions, part->n_stages);
+        qn_metric_add(m->failures, part->fell_back);
+        qn_metric_add(m->cpu_fallbacks, part->fell_back);
+        qn_metric_set(m->last_size, part->trees ? (double)last->n : part->n_tasks);
+        qn_metric_observe(m->latency_ms, part_cost(plan, part) * us_per_cost / 1000);
+    }
+}
+
+static int fell_back(const qn_task_plan *plan, int position)
+{
+    for (int p = plan->slots[position]; p < plan->n_parts && plan->parts[p].first <= position; p++)
+        if (plan->parts[p].fell_back)
+            return 1;
+    return 0;
+}
+
+static void note_results(qn_tasks *tasks, const qn_task *list)
+{
+    qn_task_plan *plan = tasks->plan;
+    double total = 0;
+
+    for (int k = 0; k < plan->n_tasks; k++)
+        total += plan->specs[k].op->cost(&plan->specs[k]);
+    note_parts(tasks, tasks->stats.wall_us / total);
+    for (int k = 0; k < plan->n_tasks; k++) {
+        const qn_task_spec *spec = &plan->specs[k];
+
+        tasks->results[plan->order[k]] = (qn_task_result){
+            .id = list[plan->order[k]].id,
+            .state = fell_back(plan, k) ? QN_TASK_FALLBACK : QN_TASK_OK,
+            .device = plan->parts[plan->slots[k]].device,
+            .bucket = spec->bucket,
+            .bytes = spec->op->result_bytes(spec),
+            .exec_us = tasks->stats.wall_us * spec->op->cost(spec) / total,
+        };
+    }
+}
+
+/* ---- running ------------------------------------------------------------------------- */
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The part that is timed: from inputs on the host to results on the host. */
+static qn_status run_plan(qn_tasks *tasks)
+{
+    qn_task_plan *plan = tasks->plan;
+    const uint64_t before = qn_graph_get_stats(plan->graph).submissions;
+    const double cpu = cpu_seconds();
+    const double begin = qn_ctx_now_us(tasks->ctx);
+    qn_status st = QN_OK;
+
+    plan->has_run = 1;
+    QN_TRY(qn_graph_run(plan->graph));
+    QN_TRY(qn_graph_wait(plan->graph));
+    tasks->stats.wall_us = qn_ctx_now_us(tasks->ctx) - begin;
+    tasks->stats.submissions = qn_graph_get_stats(plan->graph).submissions - before;
+    qn_metric_set(tasks->m.batch_size, plan->n_tasks);
+    qn_metric_set(tasks->m.duration_ms, tasks->stats.wall_us / 1000);
+    if (tasks->stats.wall_us > 0)
+        qn_metric_set(tasks->m.parallel_factor, (cpu_seconds() - cpu) * 1e6 / tasks->stats.wall_us);
+out:
+    return st;
+}
+
+qn_status qn_tasks_run(qn_tasks *tasks, const qn_task *list, int n)
+{
+    const double begin = qn_ctx_now_us(tasks->ctx);
+    qn_tasks_stats *stats = &tasks->stats;
+    qn_task_found found;
+    double planned;
+    qn_status st = QN_OK;
+
+    stats->n_tasks = 0;
+    QN_TRY(plan_batch(tasks, list, n, &found));
+    QN_TRY(grow_results(tasks, n));
+    planned = qn_ctx_now_us(tasks->ctx);
+    stats->plan_us = planned - begin;
+    QN_TRY(qn_task_plan_fill(tasks->plan));
+    stats->fill_us = qn_ctx_now_us(tasks->ctx) - planned;
+    QN_TRY(run_plan(tasks));
+
+    stats->batches++;
+    stats->n_tasks = n;
+    stats->n_groups = tasks->plan->n_groups;
+    stats->n_stages = qn_graph_get_stats(tasks->plan->graph).n_stages;
+    qn_task_cache_observe(tasks->cache, stats->plan_us + stats->wall_us);
+    count_plan(tasks, found);
+    count_buckets(tasks);
+    note_results(tasks, list);
+out:
+    return st;
+}
+
+qn_status qn_tasks_touch(qn_tasks *tasks)
+{
+    return tasks->plan ? qn_task_plan_touch(tasks->plan) : QN_OK;
+}
+
+/* ---- results ------------------------------------------------------------------------- */
+
+const qn_task_result *qn_tasks_results(const qn_tasks *tasks)
+{
+    return tasks->stats.n_tasks ? tasks->results : NULL;
+}
+
+qn_tasks_stats qn_tasks_get_stats(const qn_tasks *tasks)
+{
+    return tasks->stats;
+}
+
+static qn_status check_index(const qn_tasks *tasks, int i, qn_err *err)
+{
+    if (i < 0 || i >= tasks->stats.n_tasks)
+        return qn_fail(err, QN_ERR_USAGE, "no result %d, the last batch has %d", i,
+                       tasks->stats.n_tasks);
+    return QN_OK;
+}
+
+static qn_status copy_piece(void *user, const qn_task_spec *spec, size_t offset, const void *data,
+                            size_t bytes, qn_err *err)
+{
+    (void)spec;
+    (void)err;
+    memcpy((char *)user + offset, data, bytes);
+    return QN_OK;
+}
+
+qn_status qn_tasks_read(qn_tasks *tasks, int i, void *dst, size_t bytes)
+{
+    qn_err err = { .status = QN_OK };
+    qn_status st = QN_OK;
+
+    QN_TRY(check_index(tasks, i, &err));
+    if (bytes != tasks->results[i].bytes) {
+        st = qn_fail(&err, QN_ERR_USAGE, "result %d has %zu bytes, not %zu", i,
+                     tasks->results[i].bytes, bytes);
+        goto out;
+    }
+    QN_TRY(qn_task_plan_result(tasks->plan, tasks->plan->place[i], copy_piece, dst, &err));
+out:
+    return st == QN_OK ? QN_OK : qn_ctx_fail(tasks->ctx, &err);
+}
+
+/* Numbers are little-endian in memory on every machine we run on. */
+static qn_status hash_piece(void *user, const qn_task_spec *spec, size_t offset, const void *data,
+                            size_t bytes, qn_err *err)
+{
+    uint64_t *hash = user;
+
+    (void)offset;
+    (void)err;
+    if (spec->op == &qn_task_merkle)
+        for (int i = 0; i < 8; i++)
+            *hash = *hash << 8 | ((const uint8_t *)data)[i];
+    else
+        *hash = qn_fnv1a64_add(*hash, data, bytes);
+    return QN_OK;
+}
+
+qn_status qn_tasks_checksum(qn_tasks *tasks, int i, char out[QN_TASK_CHECKSUM_SIZE])
+{
+    uint64_t hash = QN_FNV1A64_START;
+    qn_err err = { .status = QN_OK };
+    qn_status st = QN_OK;
+    int position;
+
+    QN_TRY(check_index(tasks, i, &err));
+    position = tasks->plan->place[i];
+    if (tasks->plan->specs[position].arg->is_smooth) {
+        strcpy(out, "-");
+        return QN_OK;
+    }
+    QN_TRY(qn_task_plan_result(tasks->plan, position, hash_piece, &hash, &err));
+    snprintf(out, QN_TASK_CHECKSUM_SIZE, "%016llx", (unsigned long long)hash);
+out:
+    return st == QN_OK ? QN_OK : qn_ctx_fail(tasks->ctx, &err);
+}
+
+qn_status qn_tasks_verify(qn_tasks *tasks)
+{
+    qn_err err = { .status = QN_OK };
+    qn_status st = QN_OK;
+
+    for (int i = 0; i < tasks->stats.n_tasks; i++) {
+        const int position = tasks->plan->place[i];
+        const qn_task_spec *spec = &tasks->plan->specs[position];
+        qn_diff diff;
+
+        QN_TRY(qn_task_check(tasks->plan, position, &diff, &err));
+        if (!diff.mismatched)
+            continue;
+        tasks->results[i].state = QN_TASK_FAILED;
+        if (err.status == QN_OK)
+            qn_fail(&err, QN_ERR_MISMATCH,
+                    "task %lld (%s, size %lld): %zu of %zu values differ from the reference, the "
+                    "first at %zu",
+                    (long long)tasks->results[i].id, spec->op->name, (long long)spec->n,
+                    diff.mismatched, diff.checked, diff.first);
+    }
+    st = err.status;
+out:
+    return st == QN_OK ? QN_OK : qn_ctx_fail(tasks->ctx, &err);
+}
+
+qn_status qn_tasks_memory_map(const qn_tasks *tasks, const char *path)
+{
+    qn_err err;
+
+    if (tasks->plan)
+        return qn_graph_memory_map(tasks->plan->graph, path);
+    qn_fail(&err, QN_ERR_USAGE, "memory map: no batch has run");
+    return qn_ctx_fail(tasks->ctx, &err);
+}

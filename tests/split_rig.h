@@ -1,0 +1,161 @@
+/* split_rig.h - a small batch to be split: results and how often each item was delivered.
+ *
+ * An item is ITEM floats; its result is 3 (x + y), all numbers being exact in f32 and different
+ * for every item.
+ */
+#ifndef QN_TESTS_SPLIT_RIG_H
+#define QN_TESTS_SPLIT_RIG_H
+
+#include "engine_fixture.h"
+
+#include <quern/split.h>
+
+enum { ITEM = 64, RIG_DEVICES = 8 };
+
+typedef struct rig {
+    qn_ctx *ctx;
+    qn_split *split;
+    qn_i64 n_items, chunk_items;
+    float *result;
+    int *delivered;
+    struct {
+        qn_buf *x, *y, *out;
+    } slots[RIG_DEVICES][QN_SPLIT_MAX_DEPTH];
+    int n_built, n_prepared;
+    qn_i64 fail_prepare, fail_deliver; /* the item at which the call refuses; -1: none */
+} rig;
+
+static inline float rig_input(qn_i64 at, int second)
+{
+    return (float)((at * 7 + second * 3) % 4099);
+}
+
+static inline float rig_expected(qn_i64 at)
+{
+    return 3 * (rig_input(at, 0) + rig_input(at, 1));
+}
+
+static inline qn_status rig_build(void *user, int device, int slot, qn_graph *graph, qn_err *err)
+{
+    rig *r = user;
+    const int n = (int)r->chunk_items * ITEM;
+    qn_buf *sum;
+
+    (void)err;
+    r->n_built++;
+    assert_true(device < RIG_DEVICES);
+    r->slots[device][slot].x = array_of(r->ctx, "x", n);
+    r->slots[device][slot].y = array_of(r->ctx, "y", n);
+    r->slots[device][slot].out = array_of(r->ctx, "out", n);
+    must(r->ctx, qn_graph_temp(graph, "sum", (size_t)n * sizeof(float), &sum));
+    must(r->ctx, stage_vadd(graph, "rig.add", qn_range_1d(n), r->slots[device][slot].x,
+                            r->slots[device][slot].y, sum));
+    must(r->ctx, stage_map_mul(graph, "rig.mul", qn_range_1d(n), 3.0f, sum,
+                               r->slots[device][slot].out));
+    must(r->ctx, qn_graph_output(graph, r->slots[device][slot].out));
+    return QN_OK;
+}
+
+static inline qn_status rig_prepare(void *user, int device, int slot, qn_i64 first, qn_i64 count,
+                                    qn_err *err)
+{
+    rig *r = user;
+    qn_buf *const in[2] = { r->slots[device][slot].x, r->slots[device][slot].y };
+    void *data;
+
+    r->n_prepared++;
+    assert_true(count >= 1 && count <= r->chunk_items);
+    if (r->fail_prepare >= first && r->fail_prepare < first + count) {
+        *err = (qn_err){ QN_ERR_INPUT, "item is no good" };
+        return QN_ERR_INPUT;
+    }
+    for (int k = 0; k < 2; k++) {
+        must(r->ctx, qn_buf_host(in[k], QN_HOST_DISCARD, &data));
+        for (qn_i64 i = 0; i < r->chunk_items * ITEM; i++)
+            ((float *)data)[i] = i < count * ITEM ? rig_input(first * ITEM + i, k) : 0;
+    }
+    return QN_OK;
+}
+
+static inline qn_status rig_deliver(void *user, int device, int slot, qn_i64 first, qn_i64 count,
+                                    qn_err *err)
+{
+    rig *r = user;
+    const size_t bytes = (size_t)count * ITEM * sizeof(float);
+
+    assert_true(first >= 0 && first + count <= r->n_items);
+    if (r->fail_deliver >= first && r->fail_deliver < first + count) {
+        *err = (qn_err){ QN_ERR_IO, "disk full" };
+        return QN_ERR_IO;
+    }
+    must(r->ctx, qn_buf_read(r->slots[device][slot].out, 0, r->result + first * ITEM, bytes));
+    for (qn_i64 i = first; i < first + count; i++)
+        r->delivered[i]++;
+    return QN_OK;
+}
+
+static inline void rig_open_in(rig *r, qn_ctx *ctx, const qn_split_options *options,
+                               qn_i64 n_items, qn_i64 chunk_items)
+{
+    const qn_split_work work = { r, chunk_items, rig_build, rig_prepare, rig_deliver };
+
+    *r = (rig){ .ctx = ctx, .n_items = n_items, .chunk_items = chunk_items, .fail_prepare = -1,
+                .fail_deliver = -1 };
+    r->result = calloc((size_t)(n_items + 1) * ITEM, sizeof *r->result);
+    r->delivered = calloc((size_t)n_items + 1, sizeof *r->delivered);
+    must(ctx, qn_split_open(ctx, "rig", options, &work, &r->split));
+}
+
+/* `fault` as in QUERN_FAULT; "sim.devices=4,..." decides how many devices there are. */
+static inline void rig_open(rig *r, const char *fault, const qn_split_options *options,
+                            qn_i64 n_items, qn_i64 chunk_items)
+{
+    rig_open_in(r, open_with((qn_options){ .backend = "sim", .fault = fault, .log = "none" }),
+                options, n_items, chunk_items);
+}
+
+static inline void rig_clear(rig *r)
+{
+    memset(r->result, 0, (size_t)r->n_items * ITEM * sizeof *r->result);
+    memset(r->delivered, 0, (size_t)r->n_items * sizeof *r->delivered);
+}
+
+/* Every item once, every value right. */
+static inline void rig_check(const rig *r)
+{
+    for (qn_i64 i = 0; i < r->n_items; i++)
+        if (r->delivered[i] != 1)
+            fail_msg("item %lld was delivered %d times", (long long)i, r->delivered[i]);
+    for (qn_i64 i = 0; i < r->n_items * ITEM; i++)
+        if (r->result[i] != rig_expected(i))
+            fail_msg("value %lld is %g, not %g", (long long)i, (double)r->result[i],
+                     (double)rig_expected(i));
+}
+
+static inline void rig_run(rig *r)
+{
+    rig_clear(r);
+    must(r->ctx, qn_split_run(r->split, r->n_items));
+    rig_check(r);
+}
+
+static inline void rig_free_keeping_context(rig *r)
+{
+    qn_split_close(r->split);
+    for (int d = 0; d < RIG_DEVICES; d++)
+        for (int s = 0; s < QN_SPLIT_MAX_DEPTH; s++) {
+            qn_buf_free(r->slots[d][s].x);
+            qn_buf_free(r->slots[d][s].y);
+            qn_buf_free(r->slots[d][s].out);
+        }
+    free(r->result);
+    free(r->delivered);
+}
+
+static inline void rig_close(rig *r)
+{
+    rig_free_keeping_context(r);
+    qn_ctx_close(r->ctx);
+}
+
+#endif
