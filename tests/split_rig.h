@@ -1,7 +1,7 @@
 /* split_rig.h - a small batch to be split: results and how often each item was delivered.
  *
- * An item is ITEM floats; its result is 3 (x + y), all numbers being exact in f32 and different
- * for every item.
+ * An item is ITEM floats; its result is 3 (x + y), rounded twice, of numbers that are different
+ * for every item. It must be the same to the last bit as the host makes it.
  */
 #ifndef QN_TESTS_SPLIT_RIG_H
 #define QN_TESTS_SPLIT_RIG_H
@@ -9,6 +9,8 @@
 #include "engine_fixture.h"
 
 #include <quern/split.h>
+
+#include "util/hash.h"
 
 enum { ITEM = 64, RIG_DEVICES = 8 };
 
@@ -27,12 +29,14 @@ typedef struct rig {
 
 static inline float rig_input(qn_i64 at, int second)
 {
-    return (float)((at * 7 + second * 3) % 4099);
+    return qn_random_float((uint64_t)second + 1, (uint64_t)at);
 }
 
 static inline float rig_expected(qn_i64 at)
 {
-    return 3 * (rig_input(at, 0) + rig_input(at, 1));
+    const float sum = rig_input(at, 0) + rig_input(at, 1);
+
+    return sum * 3.0f;
 }
 
 static inline qn_status rig_build(void *user, int device, int slot, qn_graph *graph, qn_err *err)
@@ -50,8 +54,8 @@ static inline qn_status rig_build(void *user, int device, int slot, qn_graph *gr
     must(r->ctx, qn_graph_temp(graph, "sum", (size_t)n * sizeof(float), &sum));
     must(r->ctx, stage_vadd(graph, "rig.add", qn_range_1d(n), r->slots[device][slot].x,
                             r->slots[device][slot].y, sum));
-    must(r->ctx, stage_map_mul(graph, "rig.mul", qn_range_1d(n), 3.0f, sum,
-                               r->slots[device][slot].out));
+    must(r->ctx,
+         stage_map_mul(graph, "rig.mul", qn_range_1d(n), 3.0f, sum, r->slots[device][slot].out));
     must(r->ctx, qn_graph_output(graph, r->slots[device][slot].out));
     return QN_OK;
 }
@@ -94,12 +98,15 @@ static inline qn_status rig_deliver(void *user, int device, int slot, qn_i64 fir
     return QN_OK;
 }
 
-static inline void rig_open_in(rig *r, qn_ctx *ctx, const qn_split_options *options,
-                               qn_i64 n_items, qn_i64 chunk_items)
+static inline void rig_open_in(rig *r, qn_ctx *ctx, const qn_split_options *options, qn_i64 n_items,
+                               qn_i64 chunk_items)
 {
     const qn_split_work work = { r, chunk_items, rig_build, rig_prepare, rig_deliver };
 
-    *r = (rig){ .ctx = ctx, .n_items = n_items, .chunk_items = chunk_items, .fail_prepare = -1,
+    *r = (rig){ .ctx = ctx,
+                .n_items = n_items,
+                .chunk_items = chunk_items,
+                .fail_prepare = -1,
                 .fail_deliver = -1 };
     r->result = calloc((size_t)(n_items + 1) * ITEM, sizeof *r->result);
     r->delivered = calloc((size_t)n_items + 1, sizeof *r->delivered);

@@ -82,10 +82,11 @@ int qn_split_count(const qn_split *split);
 qn_split_device qn_split_get(const qn_split *split, int i);
 
 typedef struct qn_split_stats {
-    uint64_t runs, chunks, requeued; /* of all runs; requeued: chunks given back by failed devices */
-    uint64_t rebalances;             /* batches whose shares were corrected */
-    double wall_us;                  /* of the last run */
-    double spread_pct;               /* of the last run: how far the finishing times lay apart */
+    uint64_t runs, chunks,
+        requeued;        /* of all runs; requeued: chunks given back by failed devices */
+    uint64_t rebalances; /* batches whose shares were corrected */
+    double wall_us;      /* of the last run */
+    double spread_pct;   /* of the last run: how far the finishing times lay apart */
 } qn_split_stats;
 
 qn_split_stats qn_split_get_stats(const qn_split *split);

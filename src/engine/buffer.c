@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static qn_status new_buf(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out)
+static qn_status new_buf(qn_ctx *ctx, const char *name, size_t bytes, int n_copies, qn_buf **out)
 {
     qn_buf *buf;
     qn_err err;
@@ -17,7 +17,7 @@ static qn_status new_buf(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **o
         qn_fail(&err, QN_ERR_USAGE, "buffer %s: size 0", name);
         return qn_ctx_fail(ctx, &err);
     }
-    if (!(buf = calloc(1, sizeof *buf))) {
+    if (!(buf = calloc(1, sizeof *buf + (size_t)n_copies * sizeof *buf->copies))) {
         qn_fail(&err, QN_ERR_NOMEM, "buffer %s: out of host memory", name);
         return qn_ctx_fail(ctx, &err);
     }
@@ -52,7 +52,7 @@ static void unlink_buf(qn_buf *buf)
 
 qn_status qn_buf_new(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out)
 {
-    const qn_status st = new_buf(ctx, name, bytes, out);
+    const qn_status st = new_buf(ctx, name, bytes, ctx->n_devices, out);
 
     if (st == QN_OK)
         link_buf(*out);
@@ -80,7 +80,7 @@ qn_status qn_buf_view(qn_buf *parent, const char *name, size_t offset, size_t by
                 offset, offset + bytes, parent->name, parent->bytes);
         return qn_ctx_fail(parent->ctx, &err);
     }
-    if ((st = new_buf(parent->ctx, name, bytes, out)) != QN_OK)
+    if ((st = new_buf(parent->ctx, name, bytes, 0, out)) != QN_OK)
         return st;
     (*out)->parent = qn_buf_root(parent);
     (*out)->offset = parent->offset + offset;
@@ -103,12 +103,11 @@ void qn_buf_free(qn_buf *buf)
     }
     /* Host memory is reused at once, so copies from and to it must have ended. */
     qn_buf_await_host_write(buf, &ignored);
-    for (int d = 0; d < ctx->n_devices; d++)
+    for (int d = 1; d < ctx->n_devices; d++)
         qn_buf_drop_copy(buf, &ctx->devices[d]);
     if (buf->host_block)
         qn_pool_release(ctx->host_pool, buf->host_block);
-    if (buf->spill_file >= 0)
-        qn_evict_unspill(buf, NULL);
+    qn_evict_forget(buf);
     unlink_buf(buf);
     free(buf);
 }
@@ -137,7 +136,7 @@ static qn_status read_part(qn_buf *root, qn_device *device, size_t at, void *dst
 {
     qn_copy *copy = &root->copies[device->slot];
     qn_status st = qn_stream_wait(device, QN_DOWNLOAD, copy->written, err);
-    qn_point at_point;
+    qn_point end;
 
     if (st == QN_OK)
         st = qn_fault_copy(device->ctx, "copy_d2h", root->name, row_bytes * rows, err);
@@ -153,10 +152,10 @@ static qn_status read_part(qn_buf *root, qn_device *device, size_t at, void *dst
                                            (char *)dst + r * row_bytes, row_bytes, QN_DOWNLOAD, err);
     if (st != QN_OK)
         return st;
-    at_point = qn_stream_step(device, QN_DOWNLOAD);
-    copy->used = at_point;
+    end = qn_stream_step(device, QN_DOWNLOAD);
+    qn_points_add(&copy->used, end);
     qn_count_transfer(root, device, QN_TRANSFER_D2H, row_bytes * rows);
-    return qn_point_await(device, at_point, err);
+    return qn_point_await(device, end, err);
 }
 
 static void copy_rows(char *dst, const char *src, size_t row_bytes, size_t rows, size_t pitch)
@@ -165,20 +164,59 @@ static void copy_rows(char *dst, const char *src, size_t row_bytes, size_t rows,
         memcpy(dst + r * row_bytes, src + r * pitch, row_bytes);
 }
 
+/* Bytes from the first row's start to the last one's end; 0 when there are none. */
+static qn_status check_rows(const qn_buf *buf, size_t offset, size_t row_bytes, size_t rows,
+                            size_t pitch, size_t *reach, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    *reach = 0;
+    if (!rows || !row_bytes)
+        return check_span(buf, offset, 0, err);
+    if (rows > 1 && pitch < row_bytes)
+        return qn_fail(err, QN_ERR_USAGE, "buffer %s: rows of %zu bytes cannot be %zu bytes apart",
+                       buf->name, row_bytes, pitch);
+    QN_TRY(qn_size_mul(rows - 1, pitch, buf->name, reach, err));
+    QN_TRY(qn_size_add(*reach, row_bytes, buf->name, reach, err));
+    QN_TRY(check_span(buf, offset, *reach, err));
+out:
+    return st;
+}
+
+/* Part of what only a device has. *done = 0: the host copy is the way. */
+static qn_status read_from_device(qn_buf *root, size_t at, void *dst, size_t row_bytes, size_t rows,
+                                  size_t pitch, int *done, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (int again = 0; again < 2; again++) {
+        const int slot = qn_buf_find_valid(root);
+
+        *done = 0;
+        if (slot <= QN_CPU_SLOT || row_bytes * rows == root->bytes)
+            return QN_OK;
+        *done = 1;
+        st = read_part(root, &root->ctx->devices[slot], at, dst, row_bytes, rows, pitch, err);
+        if (st == QN_OK || qn_buf_recover(root, st, err) != QN_OK)
+            return st == QN_OK ? QN_OK : err->status;
+    }
+    return st;
+}
+
 static qn_status read_rows(qn_buf *buf, size_t offset, void *dst, size_t row_bytes, size_t rows,
                            size_t pitch, qn_err *err)
 {
     qn_buf *root = qn_buf_root(buf);
     const size_t at = buf->offset + offset;
-    const size_t reach = rows ? (rows - 1) * pitch + row_bytes : 0;
-    qn_status st = check_span(buf, offset, reach, err);
-    int slot;
+    size_t reach;
+    int done;
+    qn_status st = check_rows(buf, offset, row_bytes, rows, pitch, &reach, err);
 
     if (st != QN_OK || !reach)
         return st;
-    slot = qn_buf_find_valid(root);
-    if (!qn_buf_valid_host(root) && slot > QN_CPU_SLOT && row_bytes * rows < root->bytes)
-        return read_part(root, &root->ctx->devices[slot], at, dst, row_bytes, rows, pitch, err);
+    st = read_from_device(root, at, dst, row_bytes, rows, pitch, &done, err);
+    if (st != QN_OK || done)
+        return st;
     if ((st = qn_buf_fetch(root, err)) != QN_OK)
         return st;
     copy_rows(dst, (const char *)root->host + at, row_bytes, rows, pitch);
@@ -223,7 +261,10 @@ qn_status qn_buf_host(qn_buf *buf, qn_host_access access, void **out)
     qn_err err;
     const qn_status st = host_access(buf, access, out, &err);
 
-    return st == QN_OK ? st : qn_ctx_fail(buf->ctx, &err);
+    if (st != QN_OK)
+        return qn_ctx_fail(buf->ctx, &err);
+    qn_buf_root(buf)->lent = qn_buf_root(buf)->version;
+    return QN_OK;
 }
 
 qn_status qn_buf_write(qn_buf *buf, size_t offset, const void *src, size_t bytes)

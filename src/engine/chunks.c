@@ -34,7 +34,8 @@ qn_status qn_chunks_new(qn_i64 n_items, qn_i64 chunk_items, const qn_i64 *blocks
     qn_chunks *chunks = calloc(1, sizeof *chunks);
     qn_i64 first = 0;
 
-    if (!chunks || !(chunks->list = calloc((size_t)(n_workers + in_flight + 1), sizeof(stretch)))) {
+    if (!chunks ||
+        !(chunks->list = calloc((size_t)n_workers + (size_t)in_flight + 1, sizeof(stretch)))) {
         free(chunks);
         return qn_fail(err, QN_ERR_NOMEM, "batch of %lld items: out of host memory",
                        (long long)n_items);
@@ -68,8 +69,7 @@ static int take(void *state, int worker, qn_chunk *out)
         if (s->worker != worker && s->worker != ANYBODY)
             continue;
         out->first = s->items.first;
-        out->count =
-            s->items.count < chunks->chunk_items ? s->items.count : chunks->chunk_items;
+        out->count = s->items.count < chunks->chunk_items ? s->items.count : chunks->chunk_items;
         s->items.first += out->count;
         s->items.count -= out->count;
         chunks->left -= out->count;

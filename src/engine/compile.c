@@ -82,6 +82,8 @@ static void dump(const qn_device *device, const qn_kernel_module *module, const 
         return;
     snprintf(path, sizeof path, "%s/%s-%s.%s", dir, device->backend->name, module->name,
              endings[device->backend->language]);
+    for (char *c = path + strlen(dir) + 1; c < path + sizeof path && *c; c++)
+        *c = *c == '/' ? '_' : *c; /* the names of modules are the caller's */
     if (qn_make_dirs(dir, &err) != QN_OK || qn_file_write(path, text, strlen(text), &err) != QN_OK)
         qn_log_put(&device->ctx->log, QN_LOG_WARN, "QUERN_DUMP: %s", err.text);
 }
@@ -158,15 +160,13 @@ static qn_status build(qn_device *device, const qn_kernel_module *module, const 
     return st;
 }
 
-qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_module **out, qn_err *err)
+/* By the key over everything that decides. */
+static qn_status compile_by_key(qn_device *device, const qn_kernel_module *module, qn_module **out,
+                                qn_err *err)
 {
     char key[QN_KEY_CHARS + 1], defines[512];
     qn_status st;
 
-    if (device->backend->language == QN_LANG_C && is_builtin(module)) {
-        *out = NULL;
-        return QN_OK;
-    }
     snprintf(defines, sizeof defines, "%s", module->defines ? module->defines : "");
     if (has_teams(module))
         snprintf(defines + strlen(defines), sizeof defines - strlen(defines), "%sLANES=%d",
@@ -185,6 +185,24 @@ qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_modul
     return QN_OK;
 }
 
+qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_module **out, qn_err *err)
+{
+    qn_status st;
+
+    if (!is_builtin(module))
+        return compile_by_key(device, module, out, err);
+    *out = NULL;
+    if (device->backend->language == QN_LANG_C)
+        return QN_OK;
+    if ((*out = qn_map_get(&device->builtin, module->name))) {
+        qn_metric_add(device->ctx->m.cache_hits, 1);
+        return QN_OK;
+    }
+    if ((st = compile_by_key(device, module, out, err)) == QN_OK)
+        qn_map_put(&device->builtin, module->name, *out); /* else the key is computed again */
+    return st;
+}
+
 void qn_compile_close(qn_device *device)
 {
     const qn_map_entry *entry;
@@ -193,4 +211,5 @@ void qn_compile_close(qn_device *device)
     while ((entry = qn_map_next(&device->modules, &at)))
         device->backend->unload(device->dev, entry->value);
     qn_map_free(&device->modules);
+    qn_map_free(&device->builtin);
 }

@@ -86,20 +86,24 @@ static void device_free(void *user, qn_block *block)
 
 static int device_is_idle(void *user, const qn_block *block)
 {
-    qn_device *device = user;
+    qn_points last;
 
-    return !block->use_seq || qn_point_is_done(device, (qn_point){ block->use_stream, block->use_seq });
+    memcpy(last.seq, block->use_seq, sizeof last.seq);
+    return qn_points_are_done(user, &last);
 }
 
 /* Pinned memory when a device offers it: copies run at the speed of the bus, and in the
- * background. Otherwise plain memory on page boundaries. */
+ * background. Otherwise, and beyond what it can pin, plain memory on page boundaries. */
 static qn_status host_alloc(void *user, size_t bytes, unsigned usage, qn_block *block, qn_err *err)
 {
-    qn_ctx *ctx = user;
+    qn_device *pinner = ((qn_ctx *)user)->pinner;
+    qn_err ignored;
 
     (void)usage;
-    if (ctx->pinner)
-        return ctx->pinner->backend->host_alloc(ctx->pinner->dev, bytes, &block->host, err);
+    block->is_pinned = pinner && !pinner->lost &&
+                       pinner->backend->host_alloc(pinner->dev, bytes, &block->host, &ignored) == QN_OK;
+    if (block->is_pinned)
+        return QN_OK;
     if (posix_memalign(&block->host, 4096, bytes))
         return qn_fail(err, QN_ERR_NOMEM, "out of host memory (%zu bytes)", bytes);
     return QN_OK;
@@ -109,24 +113,16 @@ static void host_free(void *user, qn_block *block)
 {
     qn_ctx *ctx = user;
 
-    if (ctx->pinner)
+    if (block->is_pinned)
         ctx->pinner->backend->host_free(ctx->pinner->dev, block->host);
     else
         free(block->host);
 }
 
-static uint64_t bucket_min(void)
-{
-    const char *text = getenv("QUERN_BUCKET_MIN");
-    size_t n = 0;
-
-    return text && !qn_parse_bytes(text, &n) && n && !(n & (n - 1)) ? n : QN_BUCKET_MIN;
-}
-
 static qn_status open_host_pool(qn_ctx *ctx, qn_err *err)
 {
     const qn_pool_options opt = { .name = "host", .budget_bytes = ctx->host_budget,
-                                  .bucket_min = bucket_min(), .max_idle = 16 };
+                                  .bucket_min = ctx->bucket_min, .max_idle = 16 };
     const qn_pool_source source = { ctx, host_alloc, host_free, NULL };
 
     for (int d = 1; d < ctx->n_devices && !ctx->pinner; d++)
@@ -170,6 +166,7 @@ static void find_ctx_metrics(qn_ctx *ctx)
         { &ctx->m.captures, "graph_captures" },       { &ctx->m.replays, "graph_replays" },
         { &ctx->m.submit_us, "submit_overhead_us" },  { &ctx->m.evict_clean, "evictions_clean" },
         { &ctx->m.evict_dirty, "evictions_dirty" },   { &ctx->m.spill, "spill_bytes" },
+        { &ctx->m.splits, "oom_splits" },
         { &ctx->m.spill_file, "spill_file_bytes" },   { &ctx->m.cache_hits, "kernel_cache_hits" },
         { &ctx->m.cache_disk_hits, "kernel_cache_disk_hits" },
         { &ctx->m.cache_misses, "kernel_cache_misses" }, { &ctx->m.cache_bad, "kernel_cache_bad" },
@@ -185,7 +182,7 @@ static qn_status open_device(qn_ctx *ctx, const qn_backend *backend, int index,
 {
     qn_device *device = &ctx->devices[ctx->n_devices];
     const qn_pool_source source = { device, device_alloc, device_free, device_is_idle };
-    qn_pool_options opt = { .name = "device", .bucket_min = bucket_min() };
+    qn_pool_options opt = { .name = "device", .bucket_min = ctx->bucket_min };
     qn_status st;
 
     *device = (qn_device){ .ctx = ctx, .backend = backend, .slot = ctx->n_devices, .index = index };
@@ -197,6 +194,7 @@ static qn_status open_device(qn_ctx *ctx, const qn_backend *backend, int index,
     if (!device->info.unified_memory) {
         st = qn_settings_budget(budget, device->info.mem_free, &device->budget_bytes, err);
         opt.budget_bytes = device->budget_bytes;
+        opt.max_block = (size_t)device->info.max_alloc;
         if (st == QN_OK)
             st = qn_pool_new(&opt, &source, &device->pool, err);
     }

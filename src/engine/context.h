@@ -29,6 +29,11 @@ typedef struct qn_point {
     uint64_t seq;
 } qn_point;
 
+/* Points on several streams of one device, one per stream: all of them together. */
+typedef struct qn_points {
+    uint64_t seq[QN_N_STREAMS];
+} qn_points;
+
 /* Where one stream of a device stands. */
 typedef struct qn_timeline {
     uint64_t submitted;            /* seq of the last submission */
@@ -66,9 +71,11 @@ typedef struct qn_device {
     qn_pool *pool; /* NULL on devices that work in host memory */
     qn_timeline streams[QN_N_STREAMS];
     qn_map modules; /* cache key -> qn_module */
+    qn_map builtin; /* name of a built-in file -> qn_module: no key to compute */
     qn_health health;
     qn_device_metrics m;
     int lost;
+    int is_loss_counted;
 } qn_device;
 
 /* A backend as `quern devices` shows it: how many devices, or why none. */
@@ -82,7 +89,7 @@ typedef struct qn_backend_state {
 typedef struct qn_ctx_metrics_cache {
     qn_metric *elided, *transfers, *transfer_us, *crossings, *gpu_ops, *cpu_ops;
     qn_metric *captures, *replays, *submit_us;
-    qn_metric *evict_clean, *evict_dirty, *spill, *spill_file;
+    qn_metric *evict_clean, *evict_dirty, *spill, *spill_file, *splits;
     qn_metric *cache_hits, *cache_disk_hits, *cache_misses, *cache_bad, *compiles, *compile_ms;
 } qn_ctx_metrics_cache;
 
@@ -105,6 +112,7 @@ struct qn_ctx {
     char cache_dir[1024];
     char explain_path[1024];
     size_t host_budget; /* 0: no limit */
+    size_t bucket_min;
     char spill_dir[1024];
 
     qn_metrics *metrics;
@@ -144,9 +152,15 @@ qn_point qn_stream_step(qn_device *device, qn_stream on);
 /* Makes stream `on` wait for `point`; nothing happens when it already does. */
 qn_status qn_stream_wait(qn_device *device, qn_stream on, qn_point point, qn_err *err);
 
-/* The host waits. */
+/* The host waits. QN_ERR_DEVICE_LOST marks the device, whoever comes upon it first. */
 qn_status qn_point_await(qn_device *device, qn_point point, qn_err *err);
 int qn_point_is_done(qn_device *device, qn_point point);
+
+/* The same for all of several points. */
+void qn_points_add(qn_points *points, qn_point point);
+qn_status qn_stream_wait_all(qn_device *device, qn_stream on, const qn_points *points, qn_err *err);
+qn_status qn_points_await(qn_device *device, const qn_points *points, qn_err *err);
+int qn_points_are_done(qn_device *device, const qn_points *points);
 
 /* Waits for all streams and forgets their events. */
 qn_status qn_device_sync(qn_device *device, qn_err *err);

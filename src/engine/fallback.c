@@ -98,6 +98,17 @@ static int is_power_of_ten(uint64_t n)
     return n == 1;
 }
 
+/* The line must keep its form whatever the sentence is: no final period, never empty. */
+static void trim_sentence(char *text, size_t size, qn_status status)
+{
+    size_t n = strlen(text);
+
+    while (n && strchr(". \t", text[n - 1]))
+        text[--n] = 0;
+    if (!n)
+        snprintf(text, size, "%s", qn_status_name(status));
+}
+
 /* The first ten of a stage, then every power of ten. */
 static void print_line(const qn_ctx *ctx, const char *stage, const char *text, uint64_t count)
 {
@@ -118,6 +129,7 @@ qn_status qn_fallback_note(qn_ctx *ctx, const char *stage, qn_err *err)
     char text[sizeof err->text];
 
     memcpy(text, err->text, sizeof text);
+    trim_sentence(text, sizeof text, err->status);
     if (ctx->fallback == QN_FALLBACK_ERROR)
         return qn_fail(err, QN_ERR_FALLBACK, "stage %s failed (%s) and fallback is forbidden", stage,
                        text);

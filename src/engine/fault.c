@@ -1,6 +1,8 @@
 /* fault.c - parse fault rules and count events against them. */
 #include "engine/fault.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,23 +33,27 @@ static int find_place(const char *text, size_t len)
 
 static qn_status parse_number(const char *part, const char *text, unsigned long *out, qn_err *err)
 {
+    const size_t len = strcspn(text, ">@*");
     char *end;
 
+    errno = 0;
     *out = strtoul(text, &end, 10);
-    if (end == text || (*end && !strchr("@*", *end)) || *out == 0)
-        return qn_fail(err, QN_ERR_USAGE, "fault rule '%s': '%s' is not a positive number", part, text);
+    if (!isdigit((unsigned char)*text) || end != text + len || errno || *out == 0)
+        return qn_fail(err, QN_ERR_USAGE, "fault rule '%s': '%.*s' is not a positive number", part,
+                       (int)len, text);
     return QN_OK;
 }
 
 static qn_status parse_bytes(const char *part, const char *text, size_t *out, qn_err *err)
 {
     char number[32] = "";
-    const size_t len = strcspn(text, "@*");
+    const size_t len = strcspn(text, ">@*");
 
-    if (len && len < sizeof number)
+    if (len < sizeof number)
         memcpy(number, text, len);
     if (qn_parse_bytes(number, out))
-        return qn_fail(err, QN_ERR_USAGE, "fault rule '%s': '%s' is not a size", part, number);
+        return qn_fail(err, QN_ERR_USAGE, "fault rule '%s': '%.*s' is not a size", part, (int)len,
+                       text);
     return QN_OK;
 }
 

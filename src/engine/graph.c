@@ -1,16 +1,12 @@
-/* graph.c - building graphs, and the run loop.
+/* graph.c - building graphs: stages, what they touch, and what is derived from that.
  *
- * A run plans the stages from where it stands, gets the memory, and submits everything in one
- * pass. What fails on the way moves one stage (or the rest of the graph) to the CPU and the loop
- * plans again from there: fallback is not a second code path, only another plan.
+ * Whatever changes what a run does makes the graph uncompiled again; a run in flight is waited
+ * for first, since it may have to be repeated as it was.
  */
 #include "engine/graph_impl.h"
 
-#include "engine/fallback.h"
 #include "engine/route_stage.h"
-#include "engine/verify.h"
 #include "hal/geometry.h"
-#include "util/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,28 +39,17 @@ static void free_stage(qn_stage *stage)
     free(stage->deps);
 }
 
-static void free_temps(qn_graph *graph)
+static void free_bufs(qn_graph *graph)
 {
-    qn_ctx *ctx = graph->ctx;
-
+    qn_order_release_all(graph);
     for (int b = 0; b < graph->n_bufs; b++) {
         qn_buf *root = graph->bufs[b].root;
 
-        if (root->is_temp && root->host && !root->host_block)
-            root->host = NULL; /* borrowed from a slot */
-        for (int d = 0; root->is_temp && d < ctx->n_devices; d++)
-            if (root->copies[d].borrowed)
-                root->copies[d] = (qn_copy){ 0 };
+        if (root->writer == graph)
+            root->writer = NULL;
         qn_buf_free(root);
     }
-    for (int s = 0; s < graph->n_slots; s++) {
-        for (int d = 1; d < ctx->n_devices; d++)
-            if (graph->slots[s].block[d])
-                qn_pool_release(ctx->devices[d].pool, graph->slots[s].block[d]);
-        if (graph->slots[s].block[QN_CPU_SLOT])
-            qn_pool_release(ctx->host_pool, graph->slots[s].block[QN_CPU_SLOT]);
-    }
-    free(graph->slots);
+    free(graph->bufs);
 }
 
 void qn_graph_free(qn_graph *graph)
@@ -75,12 +60,11 @@ void qn_graph_free(qn_graph *graph)
     qn_fence_clear(&graph->fence);
     qn_route_free(graph);
     qn_record_free(graph);
-    free_temps(graph);
+    free_bufs(graph);
     for (int s = 0; s < graph->n_stages; s++)
         free_stage(&graph->stages[s]);
     qn_plan_free(&graph->plan);
     free(graph->stages);
-    free(graph->bufs);
     free(graph->edges);
     free(graph->stage_device);
     free(graph);
@@ -102,7 +86,7 @@ static qn_status grow(void **list, int n, int *cap, size_t size, qn_err *err)
     return QN_OK;
 }
 
-static qn_status use_buf(qn_graph *graph, qn_buf *buf, int stage, int *out, qn_err *err)
+static qn_status use_buf(qn_graph *graph, qn_buf *buf, int *out, qn_err *err)
 {
     qn_buf *root = qn_buf_root(buf);
     qn_status st;
@@ -117,13 +101,10 @@ static qn_status use_buf(qn_graph *graph, qn_buf *buf, int stage, int *out, qn_e
         if (st != QN_OK)
             return st;
         i = graph->n_bufs++;
-        graph->bufs[i] = (qn_graph_buf){ .root = root, .first = stage, .last = stage, .temp_slot = -1 };
+        graph->bufs[i] = (qn_graph_buf){ .root = root, .first = -1, .last = -1, .temp_slot = -1,
+                                         .start_version = root->version,
+                                         .end_version = root->version };
         root->refs++;
-    }
-    if (stage >= 0) {
-        if (graph->bufs[i].first < 0)
-            graph->bufs[i].first = stage;
-        graph->bufs[i].last = stage;
     }
     *out = i;
     return QN_OK;
@@ -160,8 +141,15 @@ static size_t values_size(const qn_kernel_info *kernel, const qn_arg *args)
     return total;
 }
 
-static qn_status fill_args(qn_graph *graph, qn_stage *stage, int stage_i, const qn_arg *args,
-                           qn_err *err)
+static qn_status use_arg(qn_graph *graph, qn_buf *buf, size_t offset, qn_stage_arg *to, qn_err *err)
+{
+    to->offset = buf->offset + offset;
+    to->bytes = buf->bytes - offset;
+    to->is_partial = to->bytes < qn_buf_root(buf)->bytes;
+    return use_buf(graph, buf, &to->buf_i, err);
+}
+
+static qn_status fill_args(qn_graph *graph, qn_stage *stage, const qn_arg *args, qn_err *err)
 {
     const qn_kernel_info *kernel = stage->kernel;
     size_t at = 0;
@@ -180,9 +168,7 @@ static qn_status fill_args(qn_graph *graph, qn_stage *stage, int stage_i, const 
             at += (args[i].bytes + 15) / 16 * 16;
             continue;
         }
-        to->offset = args[i].buf->offset + args[i].offset;
-        to->is_partial = to->offset || args[i].buf->bytes < qn_buf_root(args[i].buf)->bytes;
-        if ((st = use_buf(graph, args[i].buf, stage_i, &to->buf_i, err)) != QN_OK)
+        if ((st = use_arg(graph, args[i].buf, args[i].offset, to, err)) != QN_OK)
             return st;
     }
     return QN_OK;
@@ -208,6 +194,7 @@ static qn_status add_kernel_stage(qn_graph *graph, const char *name, const qn_op
     stage.n_args = kernel->n_args;
     if (qn_range_check(kernel, &range, err) != QN_OK)
         return qn_prefix(err, "stage %s", name);
+    QN_TRY(qn_recover_wait(graph, err));
     QN_TRY(grow((void **)&graph->stages, graph->n_stages, &graph->cap_stages, sizeof stage, err));
     stage.args = calloc((size_t)kernel->n_args + 1, sizeof *stage.args);
     stage.values = calloc(1, values_size(kernel, args) + 16);
@@ -215,7 +202,7 @@ static qn_status add_kernel_stage(qn_graph *graph, const char *name, const qn_op
         st = qn_fail(err, QN_ERR_NOMEM, "stage %s: out of host memory", name);
         goto out;
     }
-    QN_TRY(fill_args(graph, &stage, graph->n_stages, args, err));
+    QN_TRY(fill_args(graph, &stage, args, err));
     graph->stages[graph->n_stages++] = stage;
     graph->is_compiled = 0;
     return QN_OK;
@@ -228,9 +215,10 @@ qn_status qn_graph_stage(qn_graph *graph, const char *name, const qn_kernel_info
                          qn_range range, const qn_arg *args)
 {
     qn_err err = { .status = QN_OK };
+    const qn_status st =
+        add_kernel_stage(graph, name, qn_op_of_kernel(kernel), kernel, range, args, &err);
 
-    add_kernel_stage(graph, name, qn_op_of_kernel(kernel), kernel, range, args, &err);
-    return fail(graph, &err);
+    return st == QN_OK ? QN_OK : fail(graph, &err);
 }
 
 qn_status qn_graph_op(qn_graph *graph, const char *name, const char *op_name, qn_range range,
@@ -239,15 +227,16 @@ qn_status qn_graph_op(qn_graph *graph, const char *name, const char *op_name, qn
     const qn_op *op = qn_op_find(op_name);
     const qn_kernel_info *kernel = op ? qn_op_kernel(op) : NULL;
     qn_err err = { .status = QN_OK };
+    qn_status st;
 
     if (!kernel)
-        qn_fail(&err, QN_ERR_USAGE, "stage %s: unknown op '%s'", name, op_name);
+        st = qn_fail(&err, QN_ERR_USAGE, "stage %s: unknown op '%s'", name, op_name);
     else if (n_args != kernel->n_args)
-        qn_fail(&err, QN_ERR_USAGE, "stage %s: op %s takes %d arguments, not %d", name, op_name,
-                kernel->n_args, n_args);
+        st = qn_fail(&err, QN_ERR_USAGE, "stage %s: op %s takes %d arguments, not %d", name, op_name,
+                     kernel->n_args, n_args);
     else
-        add_kernel_stage(graph, name, op, kernel, range, args, &err);
-    return fail(graph, &err);
+        st = add_kernel_stage(graph, name, op, kernel, range, args, &err);
+    return st == QN_OK ? QN_OK : fail(graph, &err);
 }
 
 qn_status qn_graph_host(qn_graph *graph, const char *name, qn_host_fn fn, void *user,
@@ -259,6 +248,7 @@ qn_status qn_graph_host(qn_graph *graph, const char *name, qn_host_fn fn, void *
 
     strncpy(stage.name, name, sizeof stage.name - 1);
     stage.op = qn_op_of_kernel(NULL);
+    QN_TRY(qn_recover_wait(graph, &err));
     QN_TRY(grow((void **)&graph->stages, graph->n_stages, &graph->cap_stages, sizeof stage, &err));
     if (n_buffers > QN_MAX_ARGS) {
         st = qn_fail(&err, QN_ERR_LIMIT, "stage %s: %d buffers, the limit is %d", name, n_buffers,
@@ -270,8 +260,8 @@ qn_status qn_graph_host(qn_graph *graph, const char *name, qn_host_fn fn, void *
         goto out;
     }
     for (int i = 0; i < n_buffers; i++) {
-        stage.args[i] = (qn_stage_arg){ .mode = modes[i], .offset = buffers[i]->offset };
-        QN_TRY(use_buf(graph, buffers[i], graph->n_stages, &stage.args[i].buf_i, &err));
+        stage.args[i].mode = modes[i];
+        QN_TRY(use_arg(graph, buffers[i], 0, &stage.args[i], &err));
     }
     graph->stages[graph->n_stages++] = stage;
     graph->is_compiled = 0;
@@ -291,8 +281,8 @@ qn_status qn_graph_temp(qn_graph *graph, const char *name, size_t bytes, qn_buf 
     if (st != QN_OK)
         return st;
     buf->is_temp = 1;
-    if ((st = use_buf(graph, buf, -1, &i, &err)) == QN_OK) {
-        graph->bufs[i].first = graph->bufs[i].last = -1;
+    buf->owner = graph;
+    if (use_buf(graph, buf, &i, &err) == QN_OK) {
         graph->stats.n_temps++;
         *out = buf;
     }
@@ -303,11 +293,15 @@ qn_status qn_graph_temp(qn_graph *graph, const char *name, size_t bytes, qn_buf 
 qn_status qn_graph_output(qn_graph *graph, qn_buf *buf)
 {
     qn_err err = { .status = QN_OK };
+    qn_status st = QN_OK;
     int i;
 
-    if (use_buf(graph, buf, -1, &i, &err) == QN_OK)
-        graph->bufs[i].is_output = 1;
-    return fail(graph, &err);
+    QN_TRY(qn_recover_wait(graph, &err));
+    QN_TRY(use_buf(graph, buf, &i, &err));
+    graph->bufs[i].is_output = 1;
+    graph->is_compiled = 0;
+out:
+    return st == QN_OK ? QN_OK : fail(graph, &err);
 }
 
 static qn_status check_stage(qn_graph *graph, int stage, qn_err *err)
@@ -371,9 +365,7 @@ qn_status qn_graph_set(qn_graph *graph, int stage, int arg, const void *value)
     return QN_OK;
 }
 
-/* ---- running ------------------------------------------------------------------- */
-
-static qn_status compile(qn_graph *graph, qn_err *err)
+qn_status qn_graph_prepare(qn_graph *graph, qn_err *err)
 {
     qn_status st = QN_OK;
     int *devices;
@@ -398,149 +390,7 @@ qn_status qn_graph_compile(qn_graph *graph)
 {
     qn_err err = { .status = QN_OK };
 
-    compile(graph, &err);
-    return fail(graph, &err);
-}
-
-/* One stage alone: when the whole graph does not fit, or when stages are cross-checked. */
-static qn_status run_single(qn_graph *graph, int s, const qn_step **failed, qn_err *err)
-{
-    int done = 0, unfit;
-    qn_err why;
-    qn_status st = qn_plan_build(graph, s, s + 1, &graph->plan, err);
-
-    if (st == QN_OK)
-        st = qn_plan_memory(graph, &graph->plan, &unfit, err);
-    if (st == QN_ERR_NOMEM && qn_split_stage(graph, s, &why) == QN_OK)
-        return QN_OK;
-    if (st != QN_OK)
-        return st;
-    st = qn_verify_run(graph, s, &done, err);
-    if (st != QN_OK && done < graph->plan.n)
-        *failed = &graph->plan.steps[done];
-    return st;
-}
-
-/* Runs from stage `s` as far as one plan goes; *next is the stage after it. The stage number
- * n_stages stands for the downloads at the end. */
-static qn_status run_stretch(qn_graph *graph, int s, int *next, int *stage,
-                             const qn_step **failed, qn_err *err)
-{
-    const int is_single = graph->ctx->verify_pct > 0 && s < graph->n_stages;
-    int done = 0;
-    qn_status st = QN_OK;
-
-    *stage = s;
-    *failed = NULL;
-    *next = graph->n_stages + 1;
-    if (!is_single) {
-        if ((st = qn_plan_build(graph, s, graph->n_stages, &graph->plan, err)) != QN_OK)
-            return st;
-        if ((st = qn_plan_memory(graph, &graph->plan, stage, err)) == QN_OK) {
-            st = qn_submit_plan(graph, &graph->plan, &done, err);
-            if (st != QN_OK)
-                *failed = &graph->plan.steps[done];
-            return st;
-        }
-        if (st != QN_ERR_NOMEM || s == graph->n_stages)
-            return st;
-    }
-    *stage = s;
-    *next = s + 1;
-    return run_single(graph, s, failed, err);
-}
-
-qn_status qn_graph_run_planned(qn_graph *graph, qn_err *err)
-{
-    int s = 0;
-
-    while (s <= graph->n_stages) {
-        const qn_step *failed;
-        int next, stage, rerun = 0;
-        qn_status st = run_stretch(graph, s, &next, &stage, &failed, err);
-
-        if (st == QN_OK) {
-            s = next;
-            continue;
-        }
-        if (failed)
-            stage = failed->stage;
-        if ((st = qn_recover(graph, stage, failed, &rerun, err)) != QN_OK)
-            return st;
-        s = rerun ? 0 : stage;
-    }
-    return QN_OK;
-}
-
-/* Marks where the run ends on each stream; exact as long as no other graph was submitted since. */
-static void set_fence(qn_graph *graph)
-{
-    for (int d = 1; d < graph->ctx->n_devices; d++)
-        for (int lane = 0; graph->in_flight >> d & 1 && lane < 3; lane++) {
-            qn_device *device = &graph->ctx->devices[d];
-            const qn_point end = graph->ends[d][lane];
-
-            if (end.seq > device->streams[end.stream].done)
-                qn_fence_add(&graph->fence, device, end.stream);
-        }
-}
-
-static qn_status run(qn_graph *graph, qn_err *err)
-{
-    const double start = qn_now_us();
-    qn_ctx *ctx = graph->ctx;
-    qn_recording *recording = NULL;
-    uint64_t key[2];
-    qn_status st = compile(graph, err);
-
-    if (st != QN_OK || !graph->n_stages)
-        return st;
-    qn_fence_clear(&graph->fence);
-    qn_route_begin(graph);
-    if ((st = qn_recover_begin(graph, err)) != QN_OK)
-        return st;
-    if (!ctx->timing && ctx->verify_pct == 0 && !graph->is_sampled) {
-        qn_plan_key(graph, key);
-        if (!(recording = qn_record_find(graph, key)) && graph->stats.runs > 0)
-            recording = qn_record_make(graph, key);
-    }
-    st = recording ? qn_record_run(graph, recording, err) : qn_graph_run_planned(graph, err);
-    if (graph->is_fenced && st == QN_OK)
-        set_fence(graph);
-    graph->stats.runs++;
-    qn_route_end(graph);
-    qn_metric_observe(ctx->m.submit_us, (qn_now_us() - start) / graph->n_stages);
-    return st;
-}
-
-qn_status qn_graph_run(qn_graph *graph)
-{
-    qn_err err = { .status = QN_OK };
-
-    /* What was tried and mended on the way has left its sentence, too: the status counts. */
-    return run(graph, &err) == QN_OK ? QN_OK : qn_ctx_fail(graph->ctx, &err);
-}
-
-int qn_graph_is_done(qn_graph *graph)
-{
-    if (!graph->fence.n)
-        set_fence(graph);
-    return qn_fence_is_done(&graph->fence);
-}
-
-void qn_graph_set_fallback(qn_graph *graph, qn_fallback_policy policy)
-{
-    graph->fallback = policy;
-}
-
-qn_status qn_graph_wait(qn_graph *graph)
-{
-    qn_err err = { .status = QN_OK };
-
-    if (qn_recover_wait(graph, &err) != QN_OK)
-        return qn_ctx_fail(graph->ctx, &err);
-    qn_route_waited(graph);
-    return QN_OK;
+    return qn_graph_prepare(graph, &err) == QN_OK ? QN_OK : qn_ctx_fail(graph->ctx, &err);
 }
 
 qn_graph_stats qn_graph_get_stats(const qn_graph *graph)

@@ -17,6 +17,7 @@ enum { QN_MAX_RECORDINGS = 4 };
 typedef struct qn_stage_arg {
     int buf_i;        /* index into graph->bufs, -1 for a value */
     size_t offset;    /* bytes into the root */
+    size_t bytes;     /* from there to the end of the buffer or view */
     int is_partial;   /* a view or an offset: the rest of the root must survive an OUT */
     qn_arg_mode mode;
     size_t value_at;  /* into stage->values */
@@ -52,6 +53,7 @@ typedef struct qn_graph_buf {
     int is_output;
     int temp_slot;   /* shared memory of temporaries, -1 otherwise */
     uint64_t start_version; /* at the start of the run: what a rerun needs */
+    uint64_t end_version;   /* at its end: what a rerun must find unless it is lost anyway */
 } qn_graph_buf;
 
 /* Memory that temporaries with disjoint lifetimes share. */
@@ -71,12 +73,27 @@ typedef struct qn_step {
     int from;    /* PEER */
 } qn_step;
 
+/* Where a plan needs memory for a buffer, and where it writes it; one bit per slot, 0 the host. */
+typedef struct qn_touch {
+    unsigned where, writes;
+} qn_touch;
+
 typedef struct qn_plan {
     qn_step *steps;
     int n, cap;
     int crossings, elided;
+    qn_touch *touched; /* by buffer */
     int one_device; /* slot when every step is on one non-CPU device, else -1 */
 } qn_plan;
+
+/* What stopped a run, and where. */
+typedef struct qn_failure {
+    int stage;
+    const qn_step *step; /* NULL: there was no memory for the stage */
+    int is_late;         /* the step was queued, so what it wrote cannot be trusted */
+    int is_final;        /* no device is to blame, so none can be avoided */
+    int is_told;         /* and everything was said and counted */
+} qn_failure;
 
 /* A plan that worked, with the state it is valid for. */
 typedef struct qn_recording {
@@ -87,7 +104,6 @@ typedef struct qn_recording {
     uint64_t value_gen;
     int *launch_i;      /* per stage: its launch in the recording, -1 when in parts */
     qn_launch *shapes;  /* per stage: span, group and grid of that launch */
-    uint8_t *writes;    /* per buffer: the plan overwrites its copy on the device */
     uint64_t tick;
 } qn_recording;
 
@@ -109,12 +125,12 @@ struct qn_graph {
     uint64_t timed_runs;
     struct qn_graph_route *route; /* route_stage.h */
     int is_sampled; /* the router wants the time of stages of this run */
-    int is_compiled, on_cpu; /* on_cpu: this run was moved there as a whole */
+    int is_compiled;
+    int is_running; /* between the start of a run and its last submission */
     qn_stream stream;
     uint64_t value_gen;
     qn_graph_stats stats;
-    qn_point last[QN_MAX_DEVICES]; /* end of the last run on each device */
-    qn_point ends[QN_MAX_DEVICES][3]; /* the same for each lane: upload, compute, download */
+    qn_points last[QN_MAX_DEVICES]; /* ends of the runs on each device */
     unsigned in_flight;            /* devices with work of the last run, one bit per slot */
     int is_fenced;                 /* takes turns with other graphs: runs end in a fence */
     qn_fence fence;
@@ -126,6 +142,9 @@ struct qn_graph {
 /* ---- order.c ------------------------------------------------------------------- */
 qn_status qn_order_check(qn_graph *graph, qn_err *err);      /* edges; cycles */
 qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err);  /* first/last, temp slots */
+/* Gives the memory of the temporaries on one device (0: the host) back; the graph does not run. */
+void qn_order_release(qn_graph *graph, int slot);
+void qn_order_release_all(qn_graph *graph);
 
 /* ---- plan.c -------------------------------------------------------------------- */
 /* Steps for stages [from, to), and for the outputs when `to` is the end. */
@@ -133,6 +152,8 @@ qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err
 /* Memory for everything the plan touches. On QN_ERR_NOMEM nothing is lost; *stage names the
  * first stage that did not fit. */
 qn_status qn_plan_memory(qn_graph *graph, const qn_plan *plan, int *stage, qn_err *err);
+/* Keeps everything the plan touches where it is (by = 1), and no longer (by = -1). */
+void qn_plan_pin(qn_graph *graph, const qn_plan *plan, int by);
 /* Identifies the residency the plan starts from. */
 void qn_plan_key(const qn_graph *graph, uint64_t key[2]);
 void qn_plan_free(qn_plan *plan);
@@ -143,8 +164,8 @@ typedef struct qn_lanes {
     qn_stream upload, compute, download;
 } qn_lanes;
 
-/* Submits the plan. On failure *done is the step that failed. */
-qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, int *done, qn_err *err);
+/* Submits the plan. On failure *failure says where. */
+qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, qn_failure *failure, qn_err *err);
 /* Queues one step; the buffers' state is not touched. */
 qn_status qn_submit_step(qn_graph *graph, const qn_step *step, const qn_lanes *lanes,
                          int *n_launches, qn_err *err);
@@ -168,17 +189,27 @@ void qn_record_free(qn_graph *graph);
 /* Starts a run: remembers what a rerun would need, moves stages off devices that are lost or
  * unhealthy (that is a fallback, too). */
 qn_status qn_recover_begin(qn_graph *graph, qn_err *err);
-/* Decides what follows when `stage` failed with `err` (at `step`, or for want of memory when
- * NULL). QN_OK: go on at that stage, which moved to the CPU, or from the first with everything
- * there (*rerun = 1). Otherwise the failure stands. */
-qn_status qn_recover(qn_graph *graph, int stage, const qn_step *step, int *rerun, qn_err *err);
+/* Says and counts that stage `s` fell back because of `err`, which is cleared; or, where fallback is
+ * not wanted, returns the failure. */
+qn_status qn_recover_note(qn_graph *graph, int s, qn_err *err);
+/* Ends a run that was submitted: what it leaves behind is what may be found missing later. */
+void qn_recover_end(qn_graph *graph);
+/* Decides what follows on a failure. QN_OK: go on at stage *next, which moved to the CPU, or at
+ * the first with everything there. Otherwise the failure stands. */
+qn_status qn_recover(qn_graph *graph, const qn_failure *failure, int *next, qn_err *err);
 /* Waits for the last run; a failure found only now reruns the graph on the CPU. */
 qn_status qn_recover_wait(qn_graph *graph, qn_err *err);
 /* Rung 4: runs a splittable stage through the device in pieces, at most 2^6. */
 qn_status qn_split_stage(qn_graph *graph, int stage, qn_err *err);
 
 /* ---- graph.c ------------------------------------------------------------------- */
-/* The run loop without replay. */
-qn_status qn_graph_run_planned(qn_graph *graph, qn_err *err);
+/* qn_graph_compile, with the error where the caller wants it. */
+qn_status qn_graph_prepare(qn_graph *graph, qn_err *err);
+
+/* ---- run.c --------------------------------------------------------------------- */
+/* The run loop without replay, from a stage on. */
+qn_status qn_graph_run_from(qn_graph *graph, int stage, qn_err *err);
+/* What follows on a failure: room is made, or the stage moves. *next is where to go on. */
+qn_status qn_graph_go_on(qn_graph *graph, const qn_failure *failure, int *next, qn_err *err);
 
 #endif

@@ -23,8 +23,8 @@ qn_kcache *qn_kcache_new(const char *dir)
 {
     qn_kcache *cache = calloc(1, sizeof *cache);
 
-    if (cache && dir)
-        strncpy(cache->dir, dir, sizeof cache->dir - 1);
+    if (cache && dir && strlen(dir) < sizeof cache->dir)
+        strcpy(cache->dir, dir);
     return cache;
 }
 
@@ -53,6 +53,12 @@ static void put_le(unsigned char *p, uint64_t v, int bytes)
         p[i] = (unsigned char)(v >> 8 * i);
 }
 
+/* Links are not followed, and what is not a file must not make the caller wait. */
+static int open_entry(const char *path)
+{
+    return open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+}
+
 /* Ours, and nobody else may write it. */
 static int is_private(const struct stat *info)
 {
@@ -64,6 +70,22 @@ static int folder_is_safe(const char *dir)
     struct stat info;
 
     return stat(dir, &info) == 0 && S_ISDIR(info.st_mode) && is_private(&info);
+}
+
+static int write_exactly(int file, const void *from, size_t bytes)
+{
+    size_t done = 0;
+
+    while (done < bytes) {
+        const ssize_t n = write(file, (const char *)from + done, bytes - done);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        done += (size_t)n;
+    }
+    return 1;
 }
 
 static int read_exactly(int file, void *to, size_t bytes)
@@ -124,8 +146,12 @@ qn_kcache_result qn_kcache_load(qn_kcache *cache, const char key[QN_KEY_CHARS + 
     if (!cache->dir[0])
         return QN_KCACHE_MISS;
     entry_path(cache->dir, key, path, sizeof path);
-    if ((file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-        return errno == ELOOP ? QN_KCACHE_BAD : QN_KCACHE_MISS;
+    if ((file = open_entry(path)) < 0) {
+        if (errno != ELOOP)
+            return QN_KCACHE_MISS;
+        unlink(path);
+        return QN_KCACHE_BAD;
+    }
     good = folder_is_safe(cache->dir) && read_entry(file, out);
     if (good)
         futimens(file, NULL); /* age by use */
@@ -160,8 +186,8 @@ static int look_at(const char *dir, const char *name, qn_kcache_entry *out)
     *out = (qn_kcache_entry){ 0 };
     memcpy(out->key, name, QN_KEY_CHARS);
     entry_path(dir, out->key, path, sizeof path);
-    if ((file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-        return 0;
+    if ((file = open_entry(path)) < 0)
+        return errno == ELOOP; /* a link is listed, so that it can be cleared */
     if (fstat(file, &info) == 0) {
         out->bytes = (uint64_t)info.st_size;
         out->used_s = (int64_t)info.st_mtime;
@@ -222,8 +248,7 @@ qn_status qn_kcache_clear(const char *dir, int *n_removed, qn_err *err)
         else
             ++*n_removed;
     }
-    if (n)
-        free(list);
+    free(list);
     return st;
 }
 
@@ -282,10 +307,10 @@ qn_status qn_kcache_store(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], co
 
     entry_path(cache->dir, key, path, sizeof path);
     snprintf(temp, sizeof temp, "%s.XXXXXX", path);
-    if ((file = mkstemp(temp)) < 0)
+    if ((file = mkostemp(temp, O_CLOEXEC)) < 0)
         return qn_fail(err, QN_ERR_IO, "cannot create %s: %s", temp, strerror(errno));
-    good = write(file, head, sizeof head) == (ssize_t)sizeof head &&
-           write(file, blob->data, blob->bytes) == (ssize_t)blob->bytes && !fsync(file);
+    good = write_exactly(file, head, sizeof head) &&
+           write_exactly(file, blob->data, blob->bytes) && !fsync(file);
     if (!good)
         qn_fail(err, QN_ERR_IO, "cannot write %s: %s", temp, strerror(errno));
     close(file);

@@ -84,6 +84,7 @@ static const qn_metric_def table[] = {
     COUNTER("pool_hits", "Requests served by a parked block", KEYS("pool")),
     COUNTER("pool_misses", "Requests that needed new memory", KEYS("pool")),
     COUNTER("pool_usage_rejects", "Blocks refused for lack of usage flags", KEYS("pool")),
+    COUNTER("pool_trims", "Parked blocks freed for room", KEYS("pool")),
     GAUGE("pool_hit_rate", "Share of requests served by a parked block", KEYS("pool"),
           DERIVED(pool_hit_rate), .from = "pool_misses"),
     GAUGE("pool_bytes_live", "Bytes in use", KEYS("pool")),
@@ -100,6 +101,7 @@ static const qn_metric_def table[] = {
     COUNTER("evictions_dirty", "Device copies saved to the host, then dropped"),
     COUNTER("spill_bytes", "Bytes moved from devices to the host for room"),
     COUNTER("spill_file_bytes", "Bytes moved from the host to files for room"),
+    COUNTER("oom_splits", "Stages run in pieces for want of device memory"),
 
     /* kernels and graphs */
     COUNTER("kernel_cache_hits", "Kernels found in memory"),

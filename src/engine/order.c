@@ -114,6 +114,25 @@ out:
     return st;
 }
 
+/* First and last use of every buffer. An output is used by its download, after all stages. */
+static void find_lifetimes(qn_graph *graph)
+{
+    for (int b = 0; b < graph->n_bufs; b++) {
+        graph->bufs[b].first = graph->bufs[b].last = -1;
+        graph->bufs[b].temp_slot = -1;
+    }
+    for (int s = 0; s < graph->n_stages; s++)
+        for (int a = 0; a < graph->stages[s].n_args; a++) {
+            const int b = graph->stages[s].args[a].buf_i;
+            qn_graph_buf *buf = b < 0 ? NULL : &graph->bufs[b];
+
+            if (!buf)
+                continue;
+            buf->first = buf->first < 0 ? s : buf->first;
+            buf->last = s;
+        }
+}
+
 /* A temporary must be written before it is read: its memory held something else before. */
 static qn_status check_temp(qn_graph *graph, int b, qn_err *err)
 {
@@ -159,8 +178,44 @@ static void place_temp(qn_graph *graph, qn_graph_buf *buf)
     }
     if (graph->slots[s].bytes < buf->root->bytes)
         graph->slots[s].bytes = buf->root->bytes;
-    graph->slots[s].last = buf->last;
+    graph->slots[s].last = buf->is_output ? graph->n_stages : buf->last;
     buf->temp_slot = s;
+}
+
+void qn_order_release(qn_graph *graph, int slot)
+{
+    qn_device *device = &graph->ctx->devices[slot];
+    qn_err ignored;
+
+    qn_points_await(device, &graph->last[slot], &ignored);
+    for (int b = 0; b < graph->n_bufs; b++) {
+        qn_buf *root = graph->bufs[b].root;
+
+        if (graph->bufs[b].temp_slot < 0)
+            continue;
+        if (slot != QN_CPU_SLOT && root->copies[slot].borrowed)
+            root->copies[slot] = (qn_copy){ .pins = root->copies[slot].pins };
+        if (slot == QN_CPU_SLOT && !root->host_block) {
+            qn_buf_await_host_write(root, &ignored);
+            root->host = NULL;
+        }
+    }
+    for (int s = 0; s < graph->n_slots; s++) {
+        qn_block **block = &graph->slots[s].block[slot];
+
+        if (*block)
+            qn_pool_release(slot == QN_CPU_SLOT ? graph->ctx->host_pool : device->pool, *block);
+        *block = NULL;
+    }
+}
+
+void qn_order_release_all(qn_graph *graph)
+{
+    for (int d = 0; d < graph->ctx->n_devices; d++)
+        qn_order_release(graph, d);
+    free(graph->slots);
+    graph->slots = NULL;
+    graph->n_slots = 0;
 }
 
 qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err)
@@ -169,8 +224,9 @@ qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err)
     int n = 0;
     qn_status st = QN_OK;
 
-    if (graph->slots) /* memory is planned once; stages added later keep their own */
-        return QN_OK;
+    qn_order_release_all(graph); /* stages added since may prolong lifetimes */
+    find_lifetimes(graph);
+    graph->stats.temp_bytes = 0;
     order = calloc((size_t)graph->n_bufs + 1, sizeof *order);
     graph->slots = calloc((size_t)graph->n_bufs + 1, sizeof *graph->slots);
     if (!order || !graph->slots) {

@@ -29,11 +29,21 @@ static qn_status pick_depth(int depth, int *out, qn_err *err)
 {
     const char *env = getenv("QUERN_PIPELINE");
 
-    *out = depth ? depth : env && *env ? atoi(env) : QN_PIPE_DEPTH;
-    if (*out < 1 || *out > QN_PIPE_MAX_DEPTH)
-        return qn_fail(err, QN_ERR_LIMIT, "pipeline depth %d is not between 1 and %d", *out,
+    const int wanted = depth ? depth : env && *env ? atoi(env) : QN_PIPE_DEPTH;
+
+    if (wanted < 1 || wanted > QN_PIPE_MAX_DEPTH)
+        return qn_fail(err, QN_ERR_LIMIT, "pipeline depth %d is not between 1 and %d", wanted,
                        QN_PIPE_MAX_DEPTH);
+    *out = wanted;
     return QN_OK;
+}
+
+/* The caller's functions may forget the sentence. */
+static qn_status said(const qn_pipe *pipe, const char *what, qn_status st, qn_err *err)
+{
+    return st == QN_OK || err->status == st
+               ? st
+               : qn_fail(err, st, "pipe %s: %s failed", pipe->name, what);
 }
 
 static qn_status open_slot(qn_pipe *pipe, int s, qn_err *err)
@@ -47,7 +57,8 @@ static qn_status open_slot(qn_pipe *pipe, int s, qn_err *err)
         return st;
     }
     slot->graph->stream = QN_COMPUTE + s;
-    return pipe->work.build(pipe->work.user, s, slot->graph, err);
+    slot->graph->is_fenced = 1; /* batch N must not be found done only when N + 1 is */
+    return said(pipe, "build", pipe->work.build(pipe->work.user, s, slot->graph, err), err);
 }
 
 qn_status qn_pipe_open(qn_ctx *ctx, const char *name, int depth, const qn_pipe_work *work,
@@ -97,7 +108,8 @@ static qn_status finish(qn_pipe *pipe, pipe_slot *slot, qn_err *err)
         return err->status;
     }
     pipe->stats.batches++;
-    return pipe->work.deliver(pipe->work.user, (int)(slot - pipe->slots), batch, err);
+    return said(pipe, "deliver",
+                pipe->work.deliver(pipe->work.user, (int)(slot - pipe->slots), batch, err), err);
 }
 
 static qn_status start(qn_pipe *pipe, pipe_slot *slot, qn_i64 batch, qn_err *err)
@@ -106,7 +118,7 @@ static qn_status start(qn_pipe *pipe, pipe_slot *slot, qn_i64 batch, qn_err *err
     qn_status st = pipe->work.prepare(pipe->work.user, (int)(slot - pipe->slots), batch, err);
 
     if (st != QN_OK)
-        return st;
+        return said(pipe, "prepare", st, err);
     pipe->stats.prepare_us += qn_ctx_now_us(pipe->ctx) - begin;
     if (qn_graph_run(slot->graph) != QN_OK) {
         *err = pipe->ctx->err;

@@ -12,6 +12,7 @@
 void qn_plan_free(qn_plan *plan)
 {
     free(plan->steps);
+    free(plan->touched);
     *plan = (qn_plan){ 0 };
 }
 
@@ -107,6 +108,29 @@ static qn_status plan_stage(qn_graph *graph, qn_plan *plan, int s, unsigned *mas
     return add_step(plan, (qn_step){ QN_STEP_STAGE, s, -1, to, to }, err);
 }
 
+/* Notes where a step needs memory. */
+static void touch(const qn_graph *graph, qn_plan *plan, const qn_step *step)
+{
+    const qn_stage *stage = &graph->stages[step->stage];
+    qn_touch *t = step->buf_i < 0 ? NULL : &plan->touched[step->buf_i];
+
+    if (t) {
+        const int other = step->kind == QN_STEP_PEER ? step->from : QN_CPU_SLOT;
+
+        t->where |= 1u << step->device | 1u << other;
+        t->writes |= 1u << (step->kind == QN_STEP_DOWNLOAD ? QN_CPU_SLOT : step->device);
+        return;
+    }
+    for (int a = 0; a < stage->n_args; a++) {
+        if (stage->args[a].buf_i < 0)
+            continue;
+        t = &plan->touched[stage->args[a].buf_i];
+        t->where |= 1u << step->device;
+        if (stage->args[a].mode != QN_ARG_IN)
+            t->writes |= 1u << step->device;
+    }
+}
+
 /* The last stage that writes the buffer: the one its download is for. */
 static int last_writer(const qn_graph *graph, int b)
 {
@@ -133,12 +157,18 @@ static int only_device(const qn_plan *plan)
 
 qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err *err)
 {
-    unsigned *masks = malloc(((size_t)graph->n_bufs + 1) * sizeof *masks);
+    const size_t n_masks = (size_t)graph->n_bufs + 1;
+    unsigned *masks = malloc(n_masks * sizeof *masks);
+    qn_touch *touched = realloc(plan->touched, n_masks * sizeof *touched);
     qn_status st = QN_OK;
 
     plan->n = plan->crossings = plan->elided = 0;
-    if (!masks)
-        return qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
+    plan->touched = touched ? touched : plan->touched;
+    if (!masks || !touched) {
+        st = qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
+        goto out;
+    }
+    memset(touched, 0, n_masks * sizeof *touched);
     for (int b = 0; b < graph->n_bufs; b++)
         masks[b] = valid_mask(graph, b);
     for (int s = from; s < to; s++)
@@ -146,6 +176,8 @@ qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err
     for (int b = 0; to == graph->n_stages && b < graph->n_bufs; b++)
         if (graph->bufs[b].is_output)
             QN_TRY(fetch(graph, plan, b, last_writer(graph, b), QN_CPU_SLOT, &masks[b], err));
+    for (int i = 0; i < plan->n; i++)
+        touch(graph, plan, &plan->steps[i]);
     plan->one_device = only_device(plan);
 out:
     free(masks);
@@ -185,15 +217,11 @@ static qn_status need_temp(qn_graph *graph, int b, int d, qn_err *err)
 static qn_status need(qn_graph *graph, int b, int d, qn_err *err)
 {
     qn_buf *root = graph->bufs[b].root;
-    qn_status st;
 
     if (graph->bufs[b].temp_slot >= 0)
         return need_temp(graph, b, d, err);
-    if (d == QN_CPU_SLOT)
-        return qn_buf_need_host(root, err);
-    if ((st = qn_buf_need_block(root, &graph->ctx->devices[d], err)) == QN_OK)
-        root->copies[d].pins++;
-    return st;
+    return d == QN_CPU_SLOT ? qn_buf_need_host(root, err)
+                            : qn_buf_need_block(root, &graph->ctx->devices[d], err);
 }
 
 static qn_status need_step(qn_graph *graph, const qn_step *step, qn_err *err)
@@ -216,18 +244,28 @@ out:
     return st;
 }
 
+void qn_plan_pin(qn_graph *graph, const qn_plan *plan, int by)
+{
+    for (int b = 0; b < graph->n_bufs; b++) {
+        qn_buf *root = graph->bufs[b].root;
+
+        root->host_pins += by * (int)(plan->touched[b].where & 1);
+        for (int d = 1; d < graph->ctx->n_devices; d++)
+            root->copies[d].pins += by * (int)(plan->touched[b].where >> d & 1);
+    }
+}
+
 qn_status qn_plan_memory(qn_graph *graph, const qn_plan *plan, int *stage, qn_err *err)
 {
     qn_status st = QN_OK;
 
+    /* All pins come first: the plan counts on copies that only its later steps touch. */
+    qn_plan_pin(graph, plan, 1);
     for (int i = 0; i < plan->n && st == QN_OK; i++) {
         st = need_step(graph, &plan->steps[i], err);
         *stage = plan->steps[i].stage;
     }
-    /* Pins only keep this plan from evicting its own buffers. */
-    for (int b = 0; b < graph->n_bufs; b++)
-        for (int d = 1; d < graph->ctx->n_devices; d++)
-            graph->bufs[b].root->copies[d].pins = 0;
+    qn_plan_pin(graph, plan, -1);
     return st;
 }
 
@@ -257,7 +295,8 @@ void qn_plan_key(const qn_graph *graph, uint64_t key[2])
         for (int d = 1; d < ctx->n_devices; d++) {
             const qn_block *block = root->copies[d].block;
 
-            mix(key, block ? (uint64_t)(uintptr_t)block->mem ^ block->generation << 48 : 0);
+            mix(key, block ? (uint64_t)(uintptr_t)block->mem : 0);
+            mix(key, block ? block->generation : 0);
         }
     }
 }

@@ -2,14 +2,18 @@
  *
  * Idle blocks hang in one list per power of two, newest first, and in one list ordered by time
  * for trimming. Blocks above `exact_above` are rounded to 2 MiB instead of a power of two: a
- * 300 MiB array would otherwise hold 512 MiB.
+ * 300 MiB array would otherwise hold 512 MiB. Where the bucket is more than the device or the
+ * budget allows at all, what was asked for is rounded to 4 KiB: an array that fits must not be
+ * refused for the sake of reuse.
  */
 #include "engine/pool.h"
+
+#include "util/str.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_BUCKETS = 64, EXACT_UNIT = 2 << 20 };
+enum { N_BUCKETS = 64, EXACT_UNIT = 2 << 20, SMALL_UNIT = 4096 };
 
 struct qn_pool {
     qn_pool_options opt;
@@ -152,8 +156,7 @@ static void hand_out(qn_pool *pool, qn_block *block, size_t wanted)
 {
     block->wanted = wanted;
     block->idle = 0;
-    block->use_device = -1;
-    block->use_seq = 0;
+    memset(block->use_seq, 0, sizeof block->use_seq);
     block->generation = ++pool->generation;
     push_block(&pool->live, block);
     pool->stats.n_live++;
@@ -177,19 +180,30 @@ static qn_block *take_idle(qn_pool *pool, size_t size, size_t wanted, unsigned u
     return block;
 }
 
+static size_t round_up(size_t bytes, size_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static int is_too_large(const qn_pool *pool, size_t size)
+{
+    return (pool->opt.max_block && size > pool->opt.max_block) ||
+           (pool->opt.budget_bytes && size > pool->opt.budget_bytes);
+}
+
 static qn_status round_size(const qn_pool *pool, size_t bytes, size_t *out, qn_err *err)
 {
     uint64_t bucket;
-    qn_status st;
+    const qn_status st = qn_bucket(bytes, pool->opt.bucket_min, &bucket, err);
 
-    if (bytes > pool->opt.exact_above) {
-        if ((st = qn_size_add(bytes, EXACT_UNIT - 1, pool->opt.name, out, err)) == QN_OK)
-            *out -= *out % EXACT_UNIT;
+    if (st != QN_OK)
         return st;
-    }
-    if ((st = qn_bucket(bytes, pool->opt.bucket_min, &bucket, err)) == QN_OK)
-        *out = (size_t)bucket;
-    return st;
+    *out = bytes > pool->opt.exact_above ? round_up(bytes, EXACT_UNIT) : (size_t)bucket;
+    if (is_too_large(pool, *out))
+        *out = round_up(bytes, SMALL_UNIT);
+    if (is_too_large(pool, *out))
+        *out = bytes;
+    return QN_OK;
 }
 
 static size_t over_budget(const qn_pool *pool, size_t size)
@@ -199,6 +213,16 @@ static size_t over_budget(const qn_pool *pool, size_t size)
     if (!pool->opt.budget_bytes || held + size <= pool->opt.budget_bytes)
         return 0;
     return held + size - pool->opt.budget_bytes;
+}
+
+static qn_status no_room(const qn_pool *pool, size_t size, qn_err *err)
+{
+    char need[32], budget[32], live[32];
+
+    return qn_fail(err, QN_ERR_NOMEM, "out of memory (need %s, budget %s, in use %s)",
+                   qn_format_bytes((double)size, need, sizeof need),
+                   qn_format_bytes((double)pool->opt.budget_bytes, budget, sizeof budget),
+                   qn_format_bytes((double)pool->stats.bytes_live, live, sizeof live));
 }
 
 qn_status qn_pool_acquire(qn_pool *pool, size_t bytes, unsigned usage, qn_block **out, qn_err *err)
@@ -214,9 +238,7 @@ qn_status qn_pool_acquire(qn_pool *pool, size_t bytes, unsigned usage, qn_block 
 
     qn_pool_trim(pool, over_budget(pool, size));
     if (over_budget(pool, size))
-        return qn_fail(err, QN_ERR_NOMEM, "out of memory (need %.2f MiB, budget %.2f MiB, in use %.2f MiB)",
-                       (double)size / 1048576.0, (double)pool->opt.budget_bytes / 1048576.0,
-                       (double)pool->stats.bytes_live / 1048576.0);
+        return no_room(pool, size, err);
     if (!(block = calloc(1, sizeof *block)))
         return qn_fail(err, QN_ERR_NOMEM, "pool %s: out of host memory", pool->opt.name);
     st = pool->source.alloc(pool->source.user, size, usage, block, err);

@@ -25,10 +25,9 @@ typedef struct qn_block {
     size_t wanted; /* what was asked for */
     unsigned usage;
     uint64_t generation; /* changes whenever the block is handed out: part of replay keys */
-    /* Set by the owner before release: the last work that touches the block. */
-    int use_device; /* slot, -1 for none */
-    int use_stream;
-    uint64_t use_seq;
+    /* Set by the owner before release: the last work that touches the block, by stream. */
+    uint64_t use_seq[QN_N_STREAMS];
+    int is_pinned; /* host memory that a device gave */
     /* private to the pool */
     struct qn_block *next, *prev;
     uint64_t tick;
@@ -47,6 +46,7 @@ typedef struct qn_pool_options {
     size_t budget_bytes;   /* live + idle; 0 = no limit */
     uint64_t bucket_min;   /* 0 = QN_BUCKET_MIN */
     size_t exact_above;    /* larger blocks are rounded to 2 MiB instead; 0 = 256 MiB */
+    size_t max_block;      /* no block is larger, though its bucket may be; 0 = no limit */
     int max_idle;          /* idle blocks per bucket; 0 = no limit */
     int disabled;          /* never reuse: for measuring what the pool gains */
 } qn_pool_options;

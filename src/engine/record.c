@@ -15,13 +15,15 @@
 static void free_recording(qn_graph *graph, qn_recording *r)
 {
     qn_device *device = &graph->ctx->devices[r->device];
+    qn_err ignored;
 
+    if (r->replay) /* it may still run */
+        qn_points_await(device, &graph->last[r->device], &ignored);
     if (r->replay)
         device->backend->replay_free(device->dev, r->replay);
     qn_plan_free(&r->plan);
     free(r->launch_i);
     free(r->shapes);
-    free(r->writes);
     *r = (qn_recording){ 0 };
 }
 
@@ -83,13 +85,16 @@ static qn_status settle(qn_graph *graph, const qn_recording *r, qn_device *devic
     for (int b = 0; b < graph->n_bufs; b++) {
         qn_buf *root = graph->bufs[b].root;
         const qn_copy *copy = &root->copies[device->slot];
+        const qn_touch t = r->plan.touched[b];
 
-        QN_TRY(qn_buf_await_host(root, err));
-        if (!copy->block)
-            continue;
-        QN_TRY(qn_point_await(device, copy->written, err));
-        if (r->writes[b])
-            QN_TRY(qn_point_await(device, copy->used, err));
+        if (t.where >> QN_CPU_SLOT & 1)
+            QN_TRY(qn_buf_await_host(root, err));
+        if (t.writes >> QN_CPU_SLOT & 1)
+            QN_TRY(qn_buf_await_host_write(root, err));
+        if (t.writes >> device->slot & 1)
+            QN_TRY(qn_points_await(device, &copy->used, err));
+        else if (t.where >> device->slot & 1)
+            QN_TRY(qn_point_await(device, copy->written, err));
     }
 out:
     return st;
@@ -141,20 +146,6 @@ static int can_record(const qn_graph *graph)
     return !graph->ctx->faults;
 }
 
-static void find_writes(const qn_graph *graph, qn_recording *r)
-{
-    for (int i = 0; i < r->plan.n; i++) {
-        const qn_step *step = &r->plan.steps[i];
-        const qn_stage *stage = &graph->stages[step->stage];
-
-        if (step->kind == QN_STEP_UPLOAD || step->kind == QN_STEP_PEER)
-            r->writes[step->buf_i] = 1;
-        for (int a = 0; step->kind == QN_STEP_STAGE && a < stage->n_args; a++)
-            if (stage->args[a].buf_i >= 0 && stage->args[a].mode != QN_ARG_IN)
-                r->writes[stage->args[a].buf_i] = 1;
-    }
-}
-
 qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
 {
     qn_plan plan = { 0 };
@@ -176,8 +167,7 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
     r = oldest_place(graph);
     r->launch_i = calloc((size_t)graph->n_stages, sizeof *r->launch_i);
     r->shapes = calloc((size_t)graph->n_stages, sizeof *r->shapes);
-    r->writes = calloc((size_t)graph->n_bufs + 1, sizeof *r->writes);
-    if (!r->launch_i || !r->shapes || !r->writes)
+    if (!r->launch_i || !r->shapes)
         goto fail;
     r->key[0] = key[0];
     r->key[1] = key[1];
@@ -185,7 +175,6 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
     r->device = plan.one_device > 0 ? plan.one_device : QN_CPU_SLOT;
     r->value_gen = graph->value_gen;
     plan = (qn_plan){ 0 };
-    find_writes(graph, r);
     device = &graph->ctx->devices[r->device];
     if (r->plan.one_device > 0 && device->info.has_graph_replay && device->backend->capture_begin &&
         capture(graph, r, &err) != QN_OK) {
@@ -237,17 +226,16 @@ static qn_status wait_for_others(qn_graph *graph, const qn_recording *r, qn_devi
 
     for (int b = 0; b < graph->n_bufs; b++) {
         qn_buf *root = graph->bufs[b].root;
-        const qn_copy *copy = &root->copies[device->slot];
+        const qn_touch t = r->plan.touched[b];
 
-        if (copy->block) {
-            QN_TRY(qn_stream_wait(device, graph->stream, copy->written, err));
-            if (r->writes[b])
-                QN_TRY(qn_stream_wait(device, graph->stream, copy->used, err));
-        }
-        if (root->host_device == device->slot)
-            QN_TRY(qn_stream_wait(device, graph->stream, root->host_point, err));
-        else if (root->host_device >= 0)
-            QN_TRY(qn_buf_await_host(root, err));
+        if (t.writes >> device->slot & 1)
+            QN_TRY(qn_buf_before_write(root, device, graph->stream, err));
+        else if (t.where >> device->slot & 1)
+            QN_TRY(qn_buf_before_read(root, device, graph->stream, err));
+        if (t.writes >> QN_CPU_SLOT & 1)
+            QN_TRY(qn_buf_before_host_write(root, device, graph->stream, err));
+        else if (t.where >> QN_CPU_SLOT & 1)
+            QN_TRY(qn_buf_before_host_read(root, device, graph->stream, err));
     }
 out:
     return st;
@@ -280,21 +268,24 @@ out:
 
 qn_status qn_record_run(qn_graph *graph, qn_recording *r, qn_err *err)
 {
-    int done = 0, rerun = 0;
+    qn_failure failure = { .step = &r->plan.steps[0] };
+    int next = 0;
     qn_status st;
 
     r->tick = ++graph->ctx->tick;
-    st = r->replay ? run_replay(graph, r, err) : qn_submit_plan(graph, &r->plan, &done, err);
+    st = r->replay ? run_replay(graph, r, err) : qn_submit_plan(graph, &r->plan, &failure, err);
     if (st == QN_OK) {
         graph->stats.replays++;
         qn_metric_add(graph->ctx->m.replays, 1);
         return QN_OK;
     }
-    if (st == QN_ERR_UNSUPPORTED && r->replay) {
+    /* Nothing of a failed replay ran. Unless the device is gone the plain way may still work, and
+     * finds the stage to blame if not. */
+    if (r->replay && st != QN_ERR_DEVICE_LOST && st != QN_ERR_TIMEOUT) {
         free_recording(graph, r);
-        return qn_graph_run_planned(graph, err);
+        return qn_graph_run_from(graph, 0, err);
     }
-    /* Nothing of a failed replay ran; of failed steps, those before `done` did. */
-    st = qn_recover(graph, r->plan.steps[done].stage, &r->plan.steps[done], &rerun, err);
-    return st == QN_OK ? qn_graph_run_planned(graph, err) : st;
+    failure.stage = failure.step->stage;
+    st = qn_graph_go_on(graph, &failure, &next, err);
+    return st == QN_OK ? qn_graph_run_from(graph, next, err) : st;
 }

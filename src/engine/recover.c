@@ -3,15 +3,14 @@
  * A failure before launch leaves data intact: the stage moves to the CPU and the run goes on. A
  * failure after launch, or of a copy back, makes the device's results worthless: the whole graph
  * runs again on the CPU from the inputs as they were at the start of the run, which is possible
- * as long as the host copy of each is the one the run started from.
+ * as long as the host copy of each is the one the run started from. Versions are set back, too,
+ * so that the repeated run ends with the numbers of the failed one, and graphs that started from
+ * its results find them.
  */
 #include "engine/fallback.h"
 #include "engine/route_stage.h"
 
-#include <stdio.h>
-
-/* Says that a stage goes to the CPU; or hands the failure to a caller who has other plans. */
-static qn_status note(qn_graph *graph, int s, qn_err *err)
+qn_status qn_recover_note(qn_graph *graph, int s, qn_err *err)
 {
     const char *stage = graph->stages[s].name;
 
@@ -22,54 +21,87 @@ static qn_status note(qn_graph *graph, int s, qn_err *err)
     return qn_prefix(err, "stage %s", stage);
 }
 
-/* Devices that take no work now: their stages go to the CPU, and that is said. */
-static qn_status move_off(qn_graph *graph, int s, qn_err *err)
+/* The device takes no work now: stages from `s` on go to the CPU, and that is said of each. */
+static qn_status move_off(qn_graph *graph, const qn_device *device, int s, qn_err *err)
 {
-    qn_device *device = &graph->ctx->devices[graph->stages[s].device];
+    qn_status st = QN_OK;
 
-    if (device->lost)
-        qn_fail(err, QN_ERR_DEVICE_LOST, "device %s was lost", device->id);
-    else
-        qn_fail(err, QN_ERR_BUSY, "device %s is unhealthy", device->id);
-    return note(graph, s, err);
+    for (; s < graph->n_stages; s++) {
+        if (graph->stage_device[s] != device->slot)
+            continue;
+        if (device->lost)
+            qn_fail(err, QN_ERR_DEVICE_LOST, "device %s was lost", device->id);
+        else
+            qn_fail(err, QN_ERR_BUSY, "device %s is unhealthy", device->id);
+        QN_TRY(qn_recover_note(graph, s, err));
+        graph->stage_device[s] = QN_CPU_SLOT;
+    }
+out:
+    return st;
+}
+
+/* Runs whose results this one starts from, and its own last one, are repeated first when the
+ * device they were on is gone. */
+static qn_status recover_inputs(qn_graph *graph, qn_err *err)
+{
+    qn_ctx *ctx = graph->ctx;
+    unsigned lost = 0;
+    qn_status st = QN_OK;
+
+    for (int d = 1; d < ctx->n_devices; d++)
+        lost |= (unsigned)(ctx->devices[d].lost != 0) << d;
+    if (graph->in_flight & lost)
+        QN_TRY(qn_recover_wait(graph, err));
+    for (int b = 0; lost && b < graph->n_bufs; b++) {
+        qn_buf *root = graph->bufs[b].root;
+
+        if (qn_buf_find_valid(root) < 0)
+            QN_TRY(qn_buf_recover(root, QN_OK, err));
+    }
+out:
+    return st;
 }
 
 qn_status qn_recover_begin(qn_graph *graph, qn_err *err)
 {
     qn_ctx *ctx = graph->ctx;
-    unsigned refused = 0, asked = 0;
-    qn_status st;
+    unsigned asked = 1u << QN_CPU_SLOT;
+    qn_status st = QN_OK;
 
+    QN_TRY(recover_inputs(graph, err));
     graph->failed_stage = -1;
+    for (int s = 0; s < graph->n_stages; s++)
+        graph->stage_device[s] = graph->stages[s].device;
     for (int s = 0; s < graph->n_stages; s++) {
-        const int d = graph->stages[s].device;
+        const int d = graph->stage_device[s];
 
-        graph->stage_device[s] = d;
-        if (d == QN_CPU_SLOT)
+        if (asked >> d & 1)
             continue;
-        if (!(asked >> d & 1)) {
-            asked |= 1u << d;
-            if (ctx->devices[d].lost || !qn_health_ok(&ctx->devices[d])) {
-                refused |= 1u << d;
-                if ((st = move_off(graph, s, err)) != QN_OK)
-                    return st;
-            }
-        }
-        if (refused >> d & 1)
-            graph->stage_device[s] = QN_CPU_SLOT;
+        asked |= 1u << d;
+        if (ctx->devices[d].lost || !qn_health_ok(&ctx->devices[d]))
+            QN_TRY(move_off(graph, &ctx->devices[d], s, err));
     }
     for (int b = 0; b < graph->n_bufs; b++)
         graph->bufs[b].start_version = graph->bufs[b].root->version;
-    graph->on_cpu = 0;
-    return QN_OK;
+out:
+    return st;
 }
 
-static int reads_first(const qn_graph *graph, int b)
+void qn_recover_end(qn_graph *graph)
+{
+    for (int b = 0; b < graph->n_bufs; b++)
+        graph->bufs[b].end_version = graph->bufs[b].root->version;
+}
+
+/* Is the content with which the run found the buffer part of its results? */
+static int needs_start(const qn_graph *graph, int b)
 {
     const qn_stage *stage;
 
-    if (graph->bufs[b].first < 0)
+    if (graph->bufs[b].root->is_temp)
         return 0;
+    if (graph->bufs[b].first < 0)
+        return 1; /* it is only downloaded */
     stage = &graph->stages[graph->bufs[b].first];
     for (int a = 0; a < stage->n_args; a++)
         if (stage->args[a].buf_i == b && (stage->args[a].mode != QN_ARG_OUT || stage->args[a].is_partial))
@@ -77,78 +109,112 @@ static int reads_first(const qn_graph *graph, int b)
     return 0;
 }
 
-/* Puts every buffer back to the state in which the run found it, as far as the host has it. */
-static qn_status rewind_buffers(qn_graph *graph, qn_err *err)
+static qn_status lost_start(const qn_buf *root, qn_err *err)
 {
-    for (int b = 0; b < graph->n_bufs; b++) {
-        qn_graph_buf *buf = &graph->bufs[b];
-        qn_buf *root = buf->root;
+    return qn_fail(err, QN_ERR_DEVICE_LOST, "buffer %s: what the run started from was only on the device",
+                   root->name);
+}
 
-        root->host_device = -1;
-        if (root->version == buf->start_version && qn_buf_find_valid(root) >= 0)
-            continue;
-        if (root->host_version != buf->start_version && reads_first(graph, b))
-            return qn_fail(err, QN_ERR_DEVICE_LOST,
-                           "buffer %s: what the run started from was only on the device", root->name);
-        root->version++;
-        root->host_version = root->version;
-        buf->start_version = root->version;
-    }
+/* Puts one buffer back to the state in which the run found it, as far as the host has it. */
+static qn_status rewind_one(qn_graph *graph, int b, qn_err *err)
+{
+    const qn_graph_buf *buf = &graph->bufs[b];
+    const int needed = needs_start(graph, b);
+    qn_buf *root = buf->root;
+    qn_err ignored;
+    qn_status st;
+
+    qn_buf_await_host(root, &ignored); /* a download that fails takes its validity along */
+    if (root->version != buf->end_version && qn_buf_find_valid(root) >= 0 && !root->is_temp)
+        return qn_fail(err, QN_ERR_DEVICE_LOST,
+                       "buffer %s was written since the run that failed, which cannot be repeated",
+                       root->name);
+    if (root->version == buf->start_version && qn_buf_find_valid(root) < 0 && root->writer != graph)
+        if ((st = qn_buf_recover(root, QN_OK, err)) != QN_OK)
+            return st;
+    if (root->version == buf->start_version && qn_buf_find_valid(root) >= 0)
+        return QN_OK;
+    if (needed && root->host_version != buf->start_version)
+        return lost_start(root, err);
+    root->version = root->host_version = buf->start_version;
+    for (int d = 1; d < graph->ctx->n_devices; d++)
+        if (root->copies[d].version > root->version)
+            root->copies[d].version = 0;
+    root->writer = NULL;
     return QN_OK;
 }
 
-static qn_status rerun_on_cpu(qn_graph *graph, qn_err *err)
+static qn_status move_to_cpu(qn_graph *graph, qn_err *err)
 {
     qn_ctx *ctx = graph->ctx;
     qn_err ignored;
-    qn_status st;
+    qn_status st = QN_OK;
 
     for (int d = 1; d < ctx->n_devices; d++)
         if (!ctx->devices[d].lost && graph->in_flight >> d & 1)
             qn_device_sync(&ctx->devices[d], &ignored);
-    if ((st = rewind_buffers(graph, err)) != QN_OK)
-        return st;
+    graph->in_flight = 0;
+    if (graph->is_running)
+        qn_recover_end(graph);
+    for (int b = 0; b < graph->n_bufs; b++)
+        QN_TRY(rewind_one(graph, b, err));
     for (int s = 0; s < graph->n_stages; s++)
         graph->stage_device[s] = QN_CPU_SLOT;
-    graph->on_cpu = 1;
-    return QN_OK;
+out:
+    return st;
 }
 
-static int is_after_launch(const qn_err *err, const qn_step *step)
+/* Was it after launch? Then nothing the device wrote in this run can be trusted. */
+static int is_late(const qn_failure *failure, qn_status status)
 {
-    if (err->status == QN_ERR_DEVICE_LOST || err->status == QN_ERR_TIMEOUT)
+    if (status == QN_ERR_DEVICE_LOST || status == QN_ERR_TIMEOUT || failure->is_late)
         return 1;
-    return step && step->kind == QN_STEP_DOWNLOAD;
+    return failure->step && failure->step->kind == QN_STEP_DOWNLOAD;
 }
 
-qn_status qn_recover(qn_graph *graph, int stage, const qn_step *step, int *rerun, qn_err *err)
+static void blame(qn_device *device, const qn_failure *failure, qn_status status)
 {
-    qn_ctx *ctx = graph->ctx;
-    const int s = stage < graph->n_stages ? stage : graph->n_stages - 1;
-    const int slot = step && step->kind != QN_STEP_STAGE ? step->device : graph->stage_device[s];
-    qn_device *device = &ctx->devices[slot];
-    const qn_err cause = *err;
-    qn_status st;
-
-    *rerun = 0;
-    if (slot == QN_CPU_SLOT)
-        return qn_prefix(err, "stage %s", graph->stages[s].name);
+    /* A device dies once, whatever goes down with it. */
+    if (device->is_loss_counted)
+        return;
+    device->is_loss_counted = status == QN_ERR_DEVICE_LOST;
+    /* What was submitted has been counted. */
+    if (!failure->is_late && !(failure->step && failure->step->kind == QN_STEP_DOWNLOAD))
+        qn_metric_add(device->m.executions, 1);
     qn_metric_add(device->m.failures, 1);
-    qn_route_failed(graph, s, slot, cause.status);
-    if (cause.status == QN_ERR_BUSY) /* costs more for a while, but is not ill */
+    if (status == QN_ERR_BUSY) /* costs more for a while, but is not ill */
         qn_metric_add(device->m.busy, 1);
     else
         qn_health_note(device, 1);
-    if (cause.status == QN_ERR_DEVICE_LOST)
+    if (status == QN_ERR_DEVICE_LOST)
         device->lost = 1;
-    if ((st = note(graph, s, err)) != QN_OK)
-        return st;
-    if (!is_after_launch(&cause, step)) {
-        graph->stage_device[s] = QN_CPU_SLOT;
-        return QN_OK;
+}
+
+qn_status qn_recover(qn_graph *graph, const qn_failure *failure, int *next, qn_err *err)
+{
+    const int s = failure->stage < graph->n_stages ? failure->stage : graph->n_stages - 1;
+    const int slot = failure->step ? failure->step->device : graph->stage_device[s];
+    qn_device *device = &graph->ctx->devices[slot];
+    const qn_status status = err->status;
+    qn_status st = QN_OK;
+
+    if (failure->is_told || status == QN_ERR_FALLBACK)
+        return status;
+    if (slot == QN_CPU_SLOT || failure->is_final)
+        return qn_prefix(err, "stage %s", graph->stages[s].name);
+    blame(device, failure, status);
+    qn_route_failed(graph, s, slot, status);
+    QN_TRY(qn_recover_note(graph, s, err));
+    if (is_late(failure, status)) {
+        *next = 0;
+        return move_to_cpu(graph, err);
     }
-    *rerun = 1;
-    return rerun_on_cpu(graph, err);
+    *next = failure->stage;
+    graph->stage_device[s] = QN_CPU_SLOT;
+    if (!qn_health_ok(device))
+        QN_TRY(move_off(graph, device, s, err));
+out:
+    return st;
 }
 
 /* The stage that stands for a failure found at the end: the last one on that device. */
@@ -160,26 +226,32 @@ static int last_stage_on(const qn_graph *graph, int slot)
     return 0;
 }
 
+static qn_status rerun(qn_graph *graph, int d, qn_err *err)
+{
+    const qn_step step = { QN_STEP_DOWNLOAD, last_stage_on(graph, d), -1, d, d };
+    const qn_failure failure = { .stage = step.stage, .step = &step, .is_late = 1 };
+    int next;
+    qn_status st = qn_recover(graph, &failure, &next, err);
+
+    if (st != QN_OK)
+        return st;
+    graph->is_running = 1;
+    st = qn_graph_run_from(graph, next, err);
+    graph->is_running = 0;
+    qn_recover_end(graph);
+    return st;
+}
+
 qn_status qn_recover_wait(qn_graph *graph, qn_err *err)
 {
     qn_ctx *ctx = graph->ctx;
 
     for (int d = 1; d < ctx->n_devices; d++) {
-        qn_step late = { QN_STEP_DOWNLOAD, 0, -1, d, d };
-        int rerun;
-        qn_status st;
-
-        if (!(graph->in_flight >> d & 1) || ctx->devices[d].lost)
+        if (!(graph->in_flight >> d & 1))
             continue;
-        if (qn_fence_await(&graph->fence, &ctx->devices[d], err) == QN_OK &&
-            qn_point_await(&ctx->devices[d], graph->last[d], err) == QN_OK)
-            continue;
-        late.stage = last_stage_on(graph, d);
-        if ((st = qn_recover(graph, late.stage, &late, &rerun, err)) != QN_OK)
-            return st;
-        graph->in_flight = 0;
-        err->status = QN_OK;
-        return qn_graph_run_planned(graph, err);
+        if (qn_fence_await(&graph->fence, &ctx->devices[d], err) != QN_OK ||
+            qn_points_await(&ctx->devices[d], &graph->last[d], err) != QN_OK)
+            return rerun(graph, d, err);
     }
     graph->in_flight = 0;
     return QN_OK;

@@ -53,7 +53,8 @@ static void refresh_pool(qn_ctx *ctx, const char *name, const qn_pool *pool)
         double value;
     } counters[] = { { "pool_hits", (double)s.hits },
                      { "pool_misses", (double)s.misses },
-                     { "pool_usage_rejects", (double)s.usage_rejects } };
+                     { "pool_usage_rejects", (double)s.usage_rejects },
+                     { "pool_trims", (double)s.trims } };
 
     /* Counters only grow: add what is new since the last look. */
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {

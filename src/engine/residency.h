@@ -13,10 +13,11 @@ typedef struct qn_copy {
     qn_block *block;
     uint64_t version;
     qn_point written; /* readable after */
-    qn_point used;    /* reusable and overwritable after */
-    qn_point uploaded; /* host memory has been read after */
-    uint64_t tick;    /* LRU */
+    qn_points used;   /* overwritable after: the writer, and its readers on all streams */
+    qn_point arrived; /* end of the last copy into the block; until then ... */
+    int source;       /* ... the memory of this slot (0: the host's) is being read */
     int pins;         /* > 0: never evicted */
+    uint64_t tick;    /* LRU */
     int borrowed;     /* the block belongs to a graph's temporaries */
 } qn_copy;
 
@@ -33,17 +34,22 @@ struct qn_buf {
     void *host; /* NULL while nobody needed it */
     uint64_t host_version;
     qn_block *host_block; /* NULL for wrapped or spilled memory */
+    uint64_t host_tick;   /* LRU */
+    int host_pins;        /* > 0: never spilled */
+    uint64_t lent;        /* version that the caller has the address of: must stay where it is */
     int wrapped;
     int host_device;   /* slot whose download fills the host copy, -1 when none is in flight */
     qn_point host_point;
     int spill_file;    /* open file with the content while evicted from the host, -1 */
     int is_temp;
 
-    qn_copy copies[QN_MAX_DEVICES];
+    qn_graph *owner;  /* of a temporary */
+    qn_graph *writer; /* whose run wrote the present version on a device; NULL: nobody's */
     unsigned visited; /* devices that ever held it, one bit per slot */
     uint64_t uses;    /* accesses that a device could have served: hot when > 2 */
     qn_transfer_count count;
     qn_buf *next, *prev; /* all buffers of the context */
+    qn_copy copies[];    /* one per device of the context; none in a view */
 };
 
 static inline qn_buf *qn_buf_root(qn_buf *buf)
@@ -69,6 +75,13 @@ qn_status qn_buf_need_host(qn_buf *root, qn_err *err);
 /* A block on the device, content not fetched. Goes through the rungs of evict.c. */
 qn_status qn_buf_need_block(qn_buf *root, qn_device *device, qn_err *err);
 
+/* What follows on stream `on` may read or overwrite the device's copy, or the host's. The stream
+ * waits for work of its own device; where other devices are concerned the host waits. */
+qn_status qn_buf_before_read(qn_buf *root, qn_device *device, qn_stream on, qn_err *err);
+qn_status qn_buf_before_write(qn_buf *root, qn_device *device, qn_stream on, qn_err *err);
+qn_status qn_buf_before_host_read(qn_buf *root, qn_device *device, qn_stream on, qn_err *err);
+qn_status qn_buf_before_host_write(qn_buf *root, qn_device *device, qn_stream on, qn_err *err);
+
 /* Queued transfers. Both ends must have memory; validity is the caller's business
  * (qn_buf_note_*). The stream waits for what must come before. */
 qn_status qn_buf_upload(qn_buf *root, qn_device *device, qn_stream on, const char *stage, qn_err *err);
@@ -77,19 +90,26 @@ qn_status qn_buf_download(qn_buf *root, qn_device *device, qn_stream on, const c
 qn_status qn_buf_peer(qn_buf *root, qn_device *from, qn_device *to, qn_stream on, qn_err *err);
 
 /* What a finished submission means for the buffer's state. */
-void qn_buf_note_upload(qn_buf *root, qn_device *device, qn_point at);
+void qn_buf_note_arrival(qn_buf *root, qn_device *device, int source, qn_point at);
 void qn_buf_note_download(qn_buf *root, qn_device *device, qn_point at);
 void qn_buf_note_read(qn_buf *root, qn_device *device, qn_point at);
 void qn_buf_note_write(qn_buf *root, qn_device *device, qn_point at);
 void qn_buf_note_host_write(qn_buf *root);
 
-/* Waits until the host copy may be read (a download has arrived), or overwritten (uploads from
- * it have left, too). */
+/* Waits until the host copy may be read (a download has arrived). */
 qn_status qn_buf_await_host(qn_buf *root, qn_err *err);
+
+/* Waits until the host copy may be overwritten: uploads from it have left, and downloads to it
+ * have arrived or failed. A device that is lost reads nothing any more. */
 qn_status qn_buf_await_host_write(qn_buf *root, qn_err *err);
 
-/* Makes the host copy valid, by a download when needed. */
+/* Makes the host copy valid, by a download when needed. When the device failed after the run
+ * that wrote the content was submitted, that run is recovered first. */
 qn_status qn_buf_fetch(qn_buf *root, qn_err *err);
+
+/* After `st` met in reading the buffer: recovers the run that wrote it, when that can help.
+ * QN_OK: try again. */
+qn_status qn_buf_recover(qn_buf *root, qn_status st, qn_err *err);
 
 /* The slot of a device with a valid copy, -1 when there is none. */
 int qn_buf_find_valid(const qn_buf *root);
@@ -113,10 +133,15 @@ qn_status qn_fault_copy(qn_ctx *ctx, const char *where, const char *name, size_t
 qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *what, qn_block **out,
                            qn_err *err);
 
+/* Frees something on the device: idle blocks, else one clean copy, else one dirty one. 0 when
+ * nothing may go. */
+int qn_evict_some(qn_device *device);
+
 /* Host memory of `bytes`; over QUERN_HOST_BUDGET the least used host copies go to files. */
 qn_status qn_evict_acquire_host(qn_ctx *ctx, size_t bytes, qn_block **out, qn_err *err);
 
-/* Reads a host copy back that was spilled to a file. */
+/* Reads a host copy back that was spilled to a file; or forgets the file. */
 qn_status qn_evict_unspill(qn_buf *root, qn_err *err);
+void qn_evict_forget(qn_buf *root);
 
 #endif

@@ -75,12 +75,13 @@ static double free_share(const qn_ctx *ctx, int slot)
 static int rank(qn_ctx *ctx, candidate *list)
 {
     double rates[QN_MAX_DEVICES];
-    int slots[QN_MAX_DEVICES], n = 0, is_measured;
+    int slots[QN_MAX_DEVICES] = { 0 }, n = 0, is_measured;
 
     for (int d = 1; d < ctx->n_devices; d++)
         if (ctx->candidates >> d & 1 && !ctx->devices[d].lost && qn_health_ok(&ctx->devices[d]))
             slots[n++] = d;
-    is_measured = qn_rates_of_profile(ctx, slots, n, rates) || qn_rates_of_work(ctx, slots, n, rates);
+    is_measured =
+        qn_rates_of_profile(ctx, slots, n, rates) || qn_rates_of_work(ctx, slots, n, rates);
     for (int i = 0; i < n; i++)
         list[i] = (candidate){ slots[i], is_measured ? rates[i] * free_share(ctx, slots[i]) : 0,
                                &ctx->devices[slots[i]].info };
@@ -136,12 +137,9 @@ static unsigned intended(qn_ctx *ctx)
     unsigned set = ctx->candidates & ~(1u << QN_CPU_SLOT);
     int best;
 
-    if (ctx->route_mode == QN_ROUTE_CPU)
-        return 1u << QN_CPU_SLOT;
     if (ctx->candidates == all && qn_devices_select(ctx, 1, &best))
-        set &= named(ctx, ctx->devices[best].backend->name, strlen(ctx->devices[best].backend->name));
-    if (ctx->route_mode == QN_ROUTE_BALANCE)
-        set |= 1u << QN_CPU_SLOT;
+        set &=
+            named(ctx, ctx->devices[best].backend->name, strlen(ctx->devices[best].backend->name));
     return set;
 }
 
@@ -153,13 +151,15 @@ int qn_devices_set(qn_ctx *ctx, const char *text, int *out)
 
     if (!text && env && *env)
         text = env;
-    if (!text)
+    if (ctx->route_mode == QN_ROUTE_CPU)
+        set = 0;
+    else if (!text)
         set = intended(ctx);
     else if (!strcmp(text, "all"))
         set = ((1u << ctx->n_devices) - 1) & ~(1u << QN_CPU_SLOT);
     else
         set = listed(ctx, text);
-    if (text && ctx->route_mode == QN_ROUTE_BALANCE)
+    if (ctx->route_mode == QN_ROUTE_BALANCE)
         set |= 1u << QN_CPU_SLOT;
     for (int d = 0; d < ctx->n_devices; d++)
         if (set >> d & 1)

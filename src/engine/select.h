@@ -11,8 +11,8 @@ int qn_rates_of_work(const qn_ctx *ctx, const int *devices, int n, double *out);
 int qn_rates_of_profile(const qn_ctx *ctx, const int *devices, int n, double *out);
 
 /* The devices that `text` names (qn_split_options.devices), in slot order, without those that are
- * not there; the CPU when nothing else is. Returns how many, at least 1; `out` has room for
- * QN_MAX_DEVICES. */
+ * not there; the CPU when nothing else is, or when the router is bound to it. Returns how many, at
+ * least 1; `out` has room for QN_MAX_DEVICES. */
 int qn_devices_set(qn_ctx *ctx, const char *text, int *out);
 
 #endif

@@ -1,6 +1,8 @@
 /* settings.c - read options and environment. */
 #include "engine/settings.h"
 
+#include "engine/registry.h"
+
 #include "util/file.h"
 
 #include <stdlib.h>
@@ -35,6 +37,8 @@ int qn_settings_is_hidden(const char *backend)
     const char *hidden = getenv("QUERN_HIDE");
     const size_t len = strlen(backend);
 
+    if (!strcmp(backend, "cpu")) /* it is what everything falls back to */
+        return 0;
     while (hidden && *hidden) {
         const size_t part = strcspn(hidden, ", ");
 
@@ -100,30 +104,71 @@ static qn_status resolve_fallback(qn_ctx *ctx, const qn_options *options, qn_err
     return QN_OK;
 }
 
+static qn_status resolve_memory(qn_ctx *ctx, qn_err *err)
+{
+    const char *host = pick(NULL, "QUERN_HOST_BUDGET", NULL);
+    const char *bucket = pick(NULL, "QUERN_BUCKET_MIN", NULL);
+
+    if (host && (qn_parse_bytes(host, &ctx->host_budget) || !ctx->host_budget))
+        return qn_fail(err, QN_ERR_USAGE, "QUERN_HOST_BUDGET: '%s' is not a size", host);
+    ctx->bucket_min = QN_BUCKET_MIN;
+    if (bucket && (qn_parse_bytes(bucket, &ctx->bucket_min) || !ctx->bucket_min ||
+                   ctx->bucket_min & (ctx->bucket_min - 1)))
+        return qn_fail(err, QN_ERR_USAGE, "QUERN_BUCKET_MIN: '%s' is not a power of two", bucket);
+    return QN_OK;
+}
+
+static qn_status keep_path(const char *what, const char *path, char *out, size_t size, qn_err *err)
+{
+    if (!path)
+        return QN_OK;
+    if (strlen(path) >= size)
+        return qn_fail(err, QN_ERR_USAGE, "%s: a path of %zu bytes exceeds the limit %zu", what,
+                       strlen(path), size - 1);
+    strcpy(out, path);
+    return QN_OK;
+}
+
 static qn_status resolve_folders(qn_ctx *ctx, const qn_options *options, qn_err *err)
 {
     const char *off = getenv("QUERN_CACHE");
-    const char *spill = getenv("QUERN_SPILL_DIR");
-    const char *host = getenv("QUERN_HOST_BUDGET");
+    qn_status st = QN_OK;
 
     if (!off || strcmp(off, "0")) {
         /* Without a home there is no cache; that is no reason to fail. */
         if (qn_cache_dir(ctx->cache_dir, sizeof ctx->cache_dir, options->cache_dir) != QN_OK)
             qn_log_put(&ctx->log, QN_LOG_WARN, "no folder for the kernel cache; set QUERN_CACHE_DIR");
     }
-    if (spill && strlen(spill) < sizeof ctx->spill_dir)
-        strcpy(ctx->spill_dir, spill);
-    if (host && *host && (qn_parse_bytes(host, &ctx->host_budget) || !ctx->host_budget))
-        return qn_fail(err, QN_ERR_USAGE, "QUERN_HOST_BUDGET: '%s' is not a size", host);
-    if (options->explain_route && strlen(options->explain_route) < sizeof ctx->explain_path)
-        strcpy(ctx->explain_path, options->explain_route);
-    return QN_OK;
+    QN_TRY(keep_path("QUERN_SPILL_DIR", getenv("QUERN_SPILL_DIR"), ctx->spill_dir,
+                     sizeof ctx->spill_dir, err));
+    QN_TRY(keep_path("explain_route", options->explain_route, ctx->explain_path,
+                     sizeof ctx->explain_path, err));
+out:
+    return st;
+}
+
+static qn_status resolve_numbers(qn_ctx *ctx, const qn_options *options, qn_err *err)
+{
+    const char *threads = pick(NULL, "QUERN_THREADS", NULL);
+
+    if (options->threads < 0)
+        return qn_fail(err, QN_ERR_USAGE, "threads: %d is negative", options->threads);
+    if (options->op_priority < 0)
+        return qn_fail(err, QN_ERR_USAGE, "op priority %d is negative", options->op_priority);
+    if (!(options->verify_pct >= 0 && options->verify_pct <= 100))
+        return qn_fail(err, QN_ERR_USAGE, "verify sample of %g %% is not between 0 and 100",
+                       options->verify_pct);
+    ctx->threads = options->threads;
+    ctx->op_priority = options->op_priority ? options->op_priority : QN_PRIORITY_WARM;
+    ctx->verify_pct = options->verify_pct;
+    return !ctx->threads && threads
+               ? parse_int("QUERN_THREADS", threads, 1, 1024, &ctx->threads, err)
+               : QN_OK;
 }
 
 qn_status qn_settings_resolve(qn_ctx *ctx, const qn_options *options, qn_err *err)
 {
     const char *level = pick(options->log, "QUERN_LOG", "warn");
-    const char *threads = getenv("QUERN_THREADS");
     const char *timing = getenv("QUERN_TIMING");
     qn_status st = QN_OK;
 
@@ -134,11 +179,8 @@ qn_status qn_settings_resolve(qn_ctx *ctx, const qn_options *options, qn_err *er
     }
     QN_TRY(parse_route(pick(options->route, "QUERN_ROUTE", "auto"), &ctx->route_mode, err));
     QN_TRY(resolve_fallback(ctx, options, err));
-    ctx->threads = options->threads;
-    if (!ctx->threads && threads && *threads)
-        QN_TRY(parse_int("QUERN_THREADS", threads, 1, 1024, &ctx->threads, err));
-    ctx->op_priority = options->op_priority ? options->op_priority : 3;
-    ctx->verify_pct = options->verify_pct;
+    QN_TRY(resolve_numbers(ctx, options, err));
+    QN_TRY(resolve_memory(ctx, err));
     ctx->timing = timing && !strcmp(timing, "1");
     QN_TRY(resolve_folders(ctx, options, err));
 out:

@@ -19,7 +19,7 @@ static double usable(double rate)
 
 void qn_share_by_rate(qn_i64 n, const double *rates, int k, qn_i64 *out)
 {
-    double fraction[MAX_SHARES], sum = 0;
+    double fraction[MAX_SHARES] = { 0 }, sum = 0;
     qn_i64 left = n;
 
     assert(k <= MAX_SHARES);
@@ -78,7 +78,7 @@ int qn_share_rebalance(qn_rebalance *state, const qn_i64 *items, const double *f
         }
     for (int i = 0; i < k; i++)
         rates[i] = finish_us[i] > 0 ? (double)items[i] / finish_us[i]
-                 : thought > 0      ? usable(rates[i]) * seen / thought
+                   : thought > 0    ? usable(rates[i]) * seen / thought
                                     : 0;
     return 1;
 }

@@ -43,7 +43,8 @@ static void compile_stages(qn_graph *graph)
 
     for (int s = 0; s < graph->n_stages; s++)
         if (graph->stages[s].kernel)
-            qn_stage_module(&graph->stages[s], &graph->ctx->devices[graph->stages[s].pin], &ignored);
+            qn_stage_module(&graph->stages[s], &graph->ctx->devices[graph->stages[s].pin],
+                            &ignored);
 }
 
 static qn_status open_slot(qn_split *split, qn_split_worker *worker, int s, qn_err *err)

@@ -22,7 +22,7 @@ typedef struct qn_split_worker {
     qn_split_slot slots[QN_SPLIT_MAX_DEPTH];
     int depth, n_busy, oldest;
     qn_i64 items_busy;
-    double free_us;            /* when its last chunk was done */
+    double free_us;             /* when its last chunk was done */
     double seen_items, seen_us; /* of this run and, ever less, of earlier ones */
     qn_split_device did;
     qn_metric *tasks, *active, *exec_ms;

@@ -6,6 +6,14 @@
  */
 #include "engine/context.h"
 
+/* Passes a status of the backend on; a lost device is remembered. */
+static qn_status pass(qn_device *device, qn_status st)
+{
+    if (st == QN_ERR_DEVICE_LOST)
+        device->lost = 1;
+    return st;
+}
+
 qn_point qn_stream_step(qn_device *device, qn_stream on)
 {
     qn_timeline *line = &device->streams[on];
@@ -31,7 +39,7 @@ static qn_status mark(qn_device *device, qn_stream on, uint64_t seq, qn_err *err
     if (line->mark && line->mark_seq >= seq)
         return QN_OK;
     if ((st = device->backend->record(device->dev, on, &event, err)) != QN_OK)
-        return st;
+        return pass(device, st);
     drop_mark(device, line);
     line->mark = event;
     line->mark_seq = line->submitted;
@@ -49,7 +57,7 @@ qn_status qn_stream_wait(qn_device *device, qn_stream on, qn_point point, qn_err
     if ((st = mark(device, point.stream, point.seq, err)) != QN_OK)
         return st;
     if ((st = device->backend->wait(device->dev, on, other->mark, err)) != QN_OK)
-        return st;
+        return pass(device, st);
     line->seen[point.stream] = other->mark_seq;
     return QN_OK;
 }
@@ -61,10 +69,12 @@ qn_status qn_point_await(qn_device *device, qn_point point, qn_err *err)
 
     if (point.seq <= line->done)
         return QN_OK;
+    if (device->lost)
+        return qn_fail(err, QN_ERR_DEVICE_LOST, "device %s was lost", device->id);
     if ((st = mark(device, point.stream, point.seq, err)) != QN_OK)
         return st;
     if ((st = device->backend->await(device->dev, line->mark, err)) != QN_OK)
-        return st;
+        return pass(device, st);
     line->done = line->mark_seq;
     drop_mark(device, line);
     return QN_OK;
@@ -86,12 +96,48 @@ int qn_point_is_done(qn_device *device, qn_point point)
     return 1;
 }
 
+void qn_points_add(qn_points *points, qn_point point)
+{
+    if (points->seq[point.stream] < point.seq)
+        points->seq[point.stream] = point.seq;
+}
+
+qn_status qn_stream_wait_all(qn_device *device, qn_stream on, const qn_points *points, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (int s = 0; s < QN_N_STREAMS; s++)
+        if (points->seq[s] > device->streams[s].done)
+            QN_TRY(qn_stream_wait(device, on, (qn_point){ s, points->seq[s] }, err));
+out:
+    return st;
+}
+
+qn_status qn_points_await(qn_device *device, const qn_points *points, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (int s = 0; s < QN_N_STREAMS; s++)
+        if (points->seq[s] > device->streams[s].done)
+            QN_TRY(qn_point_await(device, (qn_point){ s, points->seq[s] }, err));
+out:
+    return st;
+}
+
+int qn_points_are_done(qn_device *device, const qn_points *points)
+{
+    for (int s = 0; s < QN_N_STREAMS; s++)
+        if (!qn_point_is_done(device, (qn_point){ s, points->seq[s] }))
+            return 0;
+    return 1;
+}
+
 qn_status qn_device_sync(qn_device *device, qn_err *err)
 {
     const qn_status st = device->backend->sync(device->dev, err);
 
     if (st != QN_OK)
-        return st;
+        return pass(device, st);
     for (int s = 0; s < QN_N_STREAMS; s++) {
         device->streams[s].done = device->streams[s].submitted;
         drop_mark(device, &device->streams[s]);

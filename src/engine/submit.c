@@ -75,13 +75,14 @@ static qn_status wait_for_args(qn_graph *graph, const qn_stage *stage, qn_device
         if (!root)
             continue;
         if (device->info.unified_memory) {
-            QN_TRY(arg->mode == QN_ARG_IN ? qn_buf_await_host(root, err)
-                                          : qn_buf_await_host_write(root, err));
+            if (arg->mode != QN_ARG_OUT || arg->is_partial)
+                QN_TRY(qn_buf_await_host(root, err));
+            if (arg->mode != QN_ARG_IN)
+                QN_TRY(qn_buf_await_host_write(root, err));
             continue;
         }
-        QN_TRY(qn_stream_wait(device, on, root->copies[device->slot].written, err));
-        if (arg->mode != QN_ARG_IN)
-            QN_TRY(qn_stream_wait(device, on, root->copies[device->slot].used, err));
+        QN_TRY(arg->mode == QN_ARG_IN ? qn_buf_before_read(root, device, on, err)
+                                      : qn_buf_before_write(root, device, on, err));
     }
 out:
     return st;
@@ -109,10 +110,13 @@ static qn_status poison_outputs(qn_graph *graph, const qn_stage *stage, qn_devic
 static qn_status launch_host_fn(qn_graph *graph, const qn_stage *stage, qn_err *err)
 {
     void *data[QN_MAX_ARGS];
+    qn_status st;
 
     for (int a = 0; a < stage->n_args; a++)
         data[a] = (char *)graph->bufs[stage->args[a].buf_i].root->host + stage->args[a].offset;
-    return stage->host(stage->user, data, err);
+    err->status = QN_OK;
+    st = stage->host(stage->user, data, err);
+    return st == QN_OK || err->status == st ? st : qn_fail(err, st, "the host function failed");
 }
 
 static qn_status submit_stage(qn_graph *graph, const qn_step *step, const qn_lanes *lanes,
@@ -175,8 +179,12 @@ static void apply_stage(qn_graph *graph, qn_stage *stage, qn_device *device, qn_
         if (stage->args[a].buf_i >= 0 && stage->args[a].mode == QN_ARG_IN)
             qn_buf_note_read(graph->bufs[stage->args[a].buf_i].root, device, at);
     for (int a = 0; a < stage->n_args; a++)
-        if (stage->args[a].buf_i >= 0 && stage->args[a].mode != QN_ARG_IN)
-            qn_buf_note_write(graph->bufs[stage->args[a].buf_i].root, device, at);
+        if (stage->args[a].buf_i >= 0 && stage->args[a].mode != QN_ARG_IN) {
+            qn_buf *root = graph->bufs[stage->args[a].buf_i].root;
+
+            qn_buf_note_write(root, device, at);
+            root->writer = device->slot == QN_CPU_SLOT ? NULL : graph;
+        }
     if (stage_log(stage, device))
         stage->logs[device->slot]->runs++;
     if (device->slot == QN_CPU_SLOT) {
@@ -197,7 +205,7 @@ void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at)
     switch (step->kind) {
     case QN_STEP_UPLOAD:
         qn_count_transfer(root, device, QN_TRANSFER_H2D, root->bytes);
-        qn_buf_note_upload(root, device, at);
+        qn_buf_note_arrival(root, device, QN_CPU_SLOT, at);
         stage->h2d_bytes += root->bytes;
         if (stage_log(stage, device))
             stage->logs[device->slot]->h2d_bytes += root->bytes;
@@ -215,7 +223,7 @@ void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at)
         break;
     case QN_STEP_PEER:
         qn_count_transfer(root, device, QN_TRANSFER_D2D, root->bytes);
-        qn_buf_note_upload(root, device, at);
+        qn_buf_note_arrival(root, device, step->from, at);
         graph->stats.transfers.d2d_count++;
         graph->stats.transfers.d2d_bytes += root->bytes;
         break;
@@ -223,10 +231,10 @@ void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at)
         apply_stage(graph, stage, device, at);
         break;
     }
-    graph->last[step->device] = at;
-    graph->ends[step->device][at.stream == QN_UPLOAD ? 0 : at.stream == QN_DOWNLOAD ? 2 : 1] = at;
-    if (step->device != QN_CPU_SLOT)
-        graph->in_flight |= 1u << step->device;
+    if (step->device == QN_CPU_SLOT)
+        return;
+    qn_points_add(&graph->last[step->device], at);
+    graph->in_flight |= 1u << step->device;
 }
 
 static qn_stream lane_of(const qn_step *step, const qn_lanes *lanes)
@@ -273,7 +281,7 @@ out:
     return st;
 }
 
-qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, int *done, qn_err *err)
+qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, qn_failure *failure, qn_err *err)
 {
     const qn_lanes lanes = { QN_UPLOAD, graph->stream, QN_DOWNLOAD };
     qn_ctx *ctx = graph->ctx;
@@ -284,14 +292,16 @@ qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, int *done, qn_err
     qn_metric_add(ctx->m.crossings, plan->crossings);
     ctx->transfers.elided += (uint64_t)plan->elided;
     qn_metric_add(ctx->m.elided, plan->elided);
-    for (int i = 0; i < plan->n && st == QN_OK; i++) {
+    for (int i = 0; i < plan->n; i++) {
         const qn_step *step = &plan->steps[i];
         qn_device *device = &ctx->devices[step->device];
         qn_stage_clock clock;
+        int parts = 0;
 
-        *done = i;
+        *failure = (qn_failure){ .stage = step->stage, .step = step };
         QN_TRY(qn_clock_start(graph, step, lanes.compute, &clock, err));
-        st = qn_submit_step(graph, step, &lanes, NULL, err);
+        st = qn_submit_step(graph, step, &lanes, &parts, err);
+        failure->is_late = st == QN_OK || parts > 1; /* the parts before the last were queued */
         if (st == QN_OK && step->kind == QN_STEP_STAGE)
             st = corrupt(graph, step, err);
         if (st != QN_OK) {

@@ -5,8 +5,8 @@
 #include "engine/graph_impl.h"
 
 /* Submits graph->plan, which holds stage `s` alone, and checks it when the sample says so. On
- * failure *done is the step that failed. A mismatch counts, and two in a row trip the device's
- * breaker; the CPU's result replaces the wrong one. */
-qn_status qn_verify_run(qn_graph *graph, int s, int *done, qn_err *err);
+ * failure *failure says where. A mismatch counts as a failure of the device, and two in a row
+ * trip its breaker; the CPU's result replaces the wrong one. */
+qn_status qn_verify_run(qn_graph *graph, int s, qn_failure *failure, qn_err *err);
 
 #endif

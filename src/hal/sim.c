@@ -67,6 +67,12 @@ out:
 static void close_device(qn_dev *dev)
 {
     qn_sim_capture_drop(dev);
+    while (dev->unused) {
+        qn_event *event = dev->unused;
+
+        dev->unused = event->next;
+        free(event);
+    }
     free(dev);
 }
 
@@ -107,20 +113,27 @@ void qn_sim_set_rate(qn_dev *dev, double rate)
 
 /* ---- memory --------------------------------------------------------------- */
 
-static qn_status check_room(const qn_dev *dev, size_t bytes, qn_err *err)
+static qn_status back(qn_dev *dev, qn_mem *mem, qn_err *err)
 {
-    const qn_sim_limits *l = &dev->limits;
-    char need[32], left[32], total[32];
+    const size_t limit = dev->limits.mem, left = limit - dev->used;
+    char need[32], room[32], total[32];
 
-    if (bytes > l->mem - dev->used)
+    if (mem->is_backed)
+        return QN_OK;
+    if (mem->bytes > left)
         return qn_fail(err, QN_ERR_NOMEM, "out of memory (need %s, free %s of %s)",
-                       qn_format_bytes((double)bytes, need, sizeof need),
-                       qn_format_bytes((double)(l->mem - dev->used), left, sizeof left),
-                       qn_format_bytes((double)l->mem, total, sizeof total));
-    if (bytes > l->max_alloc)
-        return qn_fail(err, QN_ERR_LIMIT, "allocation of %zu bytes exceeds device limit %zu", bytes,
-                       l->max_alloc);
+                       qn_format_bytes((double)mem->bytes, need, sizeof need),
+                       qn_format_bytes((double)left, room, sizeof room),
+                       qn_format_bytes((double)limit, total, sizeof total));
+    dev->used += mem->bytes;
+    mem->is_backed = 1;
     return QN_OK;
+}
+
+static qn_status check_alive(const qn_dev *dev, qn_err *err)
+{
+    return dev->is_lost ? qn_fail(err, QN_ERR_DEVICE_LOST, "device sim:%d is lost", dev->index)
+                        : QN_OK;
 }
 
 static qn_status alloc(qn_dev *dev, size_t bytes, unsigned usage, qn_mem **out, qn_err *err)
@@ -131,12 +144,19 @@ static qn_status alloc(qn_dev *dev, size_t bytes, unsigned usage, qn_mem **out, 
     void *data = NULL;
 
     (void)usage;
-    QN_TRY(check_room(dev, bytes, err));
+    QN_TRY(check_alive(dev, err));
+    if (bytes > dev->limits.max_alloc) {
+        st = qn_fail(err, QN_ERR_LIMIT, "allocation of %zu bytes exceeds device limit %zu", bytes,
+                     dev->limits.max_alloc);
+        goto out;
+    }
     if (!(mem = malloc(sizeof *mem))) {
         st = qn_fail(err, QN_ERR_NOMEM, "block of %zu bytes", bytes);
         goto out;
     }
     *mem = (qn_mem){ .dev = dev, .bytes = bytes, .is_mapped = bytes > SPARSE_BYTES };
+    if (!dev->limits.lazy)
+        QN_TRY(back(dev, mem, err));
     if (mem->is_mapped) {
         data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                     -1, 0);
@@ -145,13 +165,14 @@ static qn_status alloc(qn_dev *dev, size_t bytes, unsigned usage, qn_mem **out, 
         data = NULL;
     }
     if (!data) {
+        dev->used -= mem->is_backed ? bytes : 0;
         st = qn_fail(err, QN_ERR_NOMEM, "out of host memory (need %zu bytes)", bytes);
         goto out;
     }
     if (!mem->is_mapped)
         memset(data, QN_SIM_POISON, size);
     mem->data = data;
-    dev->used += bytes;
+    dev->clock->host_us += dev->limits.alloc_us;
     dev->live++;
     *out = mem;
     mem = NULL;
@@ -164,7 +185,7 @@ static void release(qn_dev *dev, qn_mem *mem)
 {
     if (!mem)
         return;
-    dev->used -= mem->bytes;
+    dev->used -= mem->is_backed ? mem->bytes : 0;
     dev->live--;
     if (mem->is_mapped)
         munmap(mem->data, mem->bytes);
@@ -191,8 +212,29 @@ static void host_free(qn_dev *dev, void *ptr)
 
 /* ---- queued work ---------------------------------------------------------- */
 
+/* Takes the memory that the work touches, where the device does so lazily. */
+static qn_status back_all(qn_dev *dev, const qn_sim_op *op, qn_err *err)
+{
+    const qn_kernel_info *kernel = op->call.kernel;
+    qn_status st = QN_OK;
+
+    if (op->kind != QN_SIM_LAUNCH)
+        return op->mem ? back(dev, op->mem, err) : QN_OK;
+    for (int i = 0; i < kernel->n_args; i++)
+        if (kernel->args[i].mode != QN_ARG_VAL)
+            QN_TRY(back(dev, op->call.args[i].mem, err));
+out:
+    return st;
+}
+
 static qn_status submit(qn_dev *dev, const qn_sim_op *op, qn_err *err)
 {
+    qn_status st = check_alive(dev, err);
+
+    if (st == QN_OK && dev->limits.lazy)
+        st = back_all(dev, op, err);
+    if (st != QN_OK)
+        return st;
     if (qn_sim_is_captured(dev, op->on))
         return qn_sim_capture_op(dev, op, err);
     if (op->kind == QN_SIM_LAUNCH)
@@ -288,11 +330,15 @@ qn_status qn_sim_poison(qn_dev *dev, qn_mem *mem, size_t at, size_t bytes, qn_st
 
 static qn_status build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err)
 {
-    const qn_status st = qn_cpu_module_new(&dev->cc, src, out, err);
+    qn_status st = check_alive(dev, err);
 
     if (st == QN_OK)
-        dev->live++;
-    return st;
+        st = qn_cpu_module_new(&dev->cc, src, out, err);
+    if (st != QN_OK)
+        return st;
+    dev->clock->host_us += src->binary.data ? 0 : dev->limits.compile_us;
+    dev->live++;
+    return QN_OK;
 }
 
 static void unload(qn_dev *dev, qn_module *module)
@@ -360,6 +406,11 @@ static qn_status launch(qn_dev *dev, const qn_launch *call, qn_err *err)
         return qn_fail(err, QN_ERR_LAUNCH, "kernel %s is not compiled", call->kernel->name);
     QN_TRY(check_geometry(dev, call, err));
     QN_TRY(check_args(dev, call, err));
+    if (++dev->n_calls == dev->limits.refuse_at) {
+        st = qn_fail(err, QN_ERR_LAUNCH, "kernel %s: launch %llu is refused", call->kernel->name,
+                     (unsigned long long)dev->n_calls);
+        goto out;
+    }
     QN_TRY(submit(dev, &op, err));
 out:
     return st;
@@ -385,11 +436,16 @@ static double max2(double a, double b)
 
 static qn_status record(qn_dev *dev, qn_stream on, qn_event **out, qn_err *err)
 {
-    qn_status st = QN_OK;
-    qn_event *event = calloc(1, sizeof *event);
+    qn_status st = check_alive(dev, err);
+    qn_event *event = dev->unused;
 
-    if (!event)
+    if (st != QN_OK)
+        return st;
+    if (event)
+        dev->unused = event->next;
+    else if (!(event = malloc(sizeof *event)))
         return qn_fail(err, QN_ERR_NOMEM, "event of %zu bytes", sizeof *event);
+    *event = (qn_event){ .is_dead = dev->is_dead };
     if (qn_sim_is_captured(dev, on))
         QN_TRY(qn_sim_capture_mark(dev, on, event, err));
     else
@@ -415,13 +471,16 @@ static qn_status await(qn_dev *dev, qn_event *event, qn_err *err)
     if (event->capture)
         return qn_fail(err, QN_ERR_LAUNCH, "sim:%d: the host waits for an event of a capture",
                        dev->index);
+    dev->is_lost |= event->is_dead;
+    if (event->is_dead)
+        return check_alive(dev, err);
     dev->clock->host_us = max2(dev->clock->host_us, event->us);
     return QN_OK;
 }
 
 static int is_done(qn_dev *dev, qn_event *event)
 {
-    if (event->capture)
+    if (event->capture || event->is_dead)
         return -1;
     if (event->us > dev->clock->host_us)
         dev->clock->host_us += POLL_US;
@@ -433,7 +492,8 @@ static void drop(qn_dev *dev, qn_event *event)
     if (!event)
         return;
     dev->live--;
-    free(event);
+    event->next = dev->unused;
+    dev->unused = event;
 }
 
 static qn_status sync_device(qn_dev *dev, qn_err *err)
@@ -441,6 +501,9 @@ static qn_status sync_device(qn_dev *dev, qn_err *err)
     if (dev->capture)
         return qn_fail(err, QN_ERR_LAUNCH, "sim:%d: the host waits in the middle of a capture",
                        dev->index);
+    dev->is_lost |= dev->is_dead;
+    if (dev->is_lost)
+        return check_alive(dev, err);
     for (int s = 0; s < QN_N_STREAMS; s++)
         dev->clock->host_us = max2(dev->clock->host_us, dev->ready_us[s]);
     return QN_OK;

@@ -240,6 +240,8 @@ qn_status qn_sim_replay(qn_dev *dev, qn_replay *recording, qn_stream on, qn_err 
 
     if (qn_sim_is_captured(dev, on))
         return refuse(dev, err, "a recording is replayed on a captured stream");
+    if (dev->is_lost)
+        return qn_fail(err, QN_ERR_DEVICE_LOST, "device sim:%d is lost", dev->index);
     dev->clock->host_us += dev->limits.submit_us;
     end_us = dev->ready_us[on];
     for (int s = 0; s < QN_N_STREAMS; s++)

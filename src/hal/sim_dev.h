@@ -24,11 +24,15 @@ struct qn_dev {
      * one per copy direction, one for launches. */
     double ready_us[QN_N_STREAMS];
     double h2d_free_us, d2h_free_us, compute_free_us;
-    uint64_t n_launches;     /* index of the noise */
+    uint64_t n_launches;     /* done; also the index of the noise */
+    uint64_t n_calls;        /* launches asked for */
+    int is_dead;             /* does no work any more */
+    int is_lost;             /* and somebody has been told */
     size_t used;             /* bytes of live blocks */
     int live;                /* objects not given back */
     int n_captures;          /* also the number of the present or last one, from 1 */
     qn_sim_capture *capture; /* NULL when nothing is captured */
+    qn_event *unused;        /* events given back */
 };
 
 struct qn_mem {
@@ -36,10 +40,13 @@ struct qn_mem {
     size_t bytes;
     unsigned char *data;
     int is_mapped;
+    int is_backed; /* counts in `used`; a lazy device waits for the first use */
 };
 
 struct qn_event {
     double us;
+    int is_dead; /* never comes: the device died before */
+    qn_event *next;
     int capture; /* number of the capture it was recorded in, 0 for none */
     int mark;    /* its place there */
     uint32_t seen[QN_N_STREAMS];

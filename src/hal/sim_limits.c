@@ -42,8 +42,14 @@ static const key keys[] = {
     KEY(ns_per_item, REAL, 0, 1e12),
     KEY(noise_pct, REAL, 0, 99),
     KEY(rate, RATE, 1e-9, 1e9),
+    KEY(slow, RATE, 0, 1e9),
     KEY(async, COUNT, 0, 1),
     KEY(replay, COUNT, 0, 1),
+    KEY(alloc_us, REAL, 0, 1e12),
+    KEY(compile_us, REAL, 0, 1e12),
+    KEY(lazy, COUNT, 0, 1),
+    KEY(refuse_at, COUNT, 0, 1e9),
+    KEY(fail_at, COUNT, 0, 1e9),
 };
 
 static qn_sim_limits defaults(void)

@@ -15,9 +15,18 @@
  *   gbps         device memory, 10^9 bytes per second            400
  *   ns_per_item  arithmetic of one item                          0
  *   rate.<i>     speed of launches on device i, relative         1
+ *   slow.<i>     more device time of each launch on device i, us 0
  *   noise_pct    spread of launch times, pseudo-random           0
  *   async        copies overlap with launches and the host       1
  *   replay       submissions can be captured                     1
+ *   alloc_us     host time of an allocation                      0
+ *   compile_us   host time of a compilation                      0
+ *   lazy         memory is taken when a block is first used      0
+ *   refuse_at    the launch of this number is refused            0 (none)
+ *   fail_at      at the launch of this number the device dies    0 (never)
+ *
+ * A device that dies takes work as before, but does none of it: downloads bring poison, and the
+ * first who waits is told that the device is lost.
  */
 #ifndef QN_HAL_SIM_LIMITS_H
 #define QN_HAL_SIM_LIMITS_H
@@ -31,8 +40,9 @@ typedef struct qn_sim_limits {
     size_t mem, max_alloc;
     double h2d_us, d2h_us, peer_us, h2d_gbps, d2h_gbps, peer_gbps;
     double submit_us, launch_us, gbps, ns_per_item, noise_pct;
-    double rate[QN_SIM_MAX_DEVICES];
-    uint32_t async, replay;
+    double rate[QN_SIM_MAX_DEVICES], slow[QN_SIM_MAX_DEVICES];
+    double alloc_us, compile_us;
+    uint32_t async, replay, lazy, refuse_at, fail_at;
 } qn_sim_limits;
 
 /* NULL or "" gives the defaults. An unknown key or a bad value is QN_ERR_USAGE naming it. */

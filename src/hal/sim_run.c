@@ -72,7 +72,8 @@ static double launch_us(qn_dev *dev, const qn_launch *call, const qn_span *cover
             bytes += items * (double)qn_cpu_module_arg_size(call, i);
     noise = l->noise_pct / 100.0 * qn_random_float((uint64_t)dev->index, dev->n_launches++);
     return (l->launch_us + max2(bytes / (l->gbps * 1e3), items * l->ns_per_item / 1e3)) *
-           (1.0 + noise) / l->rate[dev->index];
+               (1.0 + noise) / l->rate[dev->index] +
+           l->slow[dev->index];
 }
 
 /* Puts `us` of work on a stream and an engine. */
@@ -105,6 +106,13 @@ static void copy_rows(const qn_sim_op *op)
     }
 }
 
+/* What is left of the device: it still fills the host's memory, with rubbish. */
+static void run_dead(const qn_sim_op *op)
+{
+    if (op->kind == QN_SIM_DOWNLOAD)
+        memset(op->dst, QN_SIM_POISON, op->bytes * op->rows);
+}
+
 void qn_sim_run(qn_dev *dev, const qn_sim_op *op, double *ready_us)
 {
     const qn_sim_limits *l = &dev->limits;
@@ -112,6 +120,12 @@ void qn_sim_run(qn_dev *dev, const qn_sim_op *op, double *ready_us)
     double *stream = &ready_us[op->on];
     qn_span covered;
 
+    if (op->kind == QN_SIM_LAUNCH && dev->n_launches + 1 == l->fail_at)
+        dev->is_dead = 1;
+    if (dev->is_dead) {
+        run_dead(op);
+        return;
+    }
     switch (op->kind) {
     case QN_SIM_LAUNCH:
         covered = qn_sim_covered(&op->call);
@@ -127,7 +141,10 @@ void qn_sim_run(qn_dev *dev, const qn_sim_op *op, double *ready_us)
         pass_copy(dev, stream, &dev->d2h_free_us, l->d2h_us + total / (l->d2h_gbps * 1e3));
         break;
     case QN_SIM_PEER:
-        memcpy(op->mem->data, op->peer->data, op->bytes);
+        if (op->peer->dev->is_dead)
+            memset(op->mem->data, QN_SIM_POISON, op->bytes);
+        else
+            memcpy(op->mem->data, op->peer->data, op->bytes);
         pass_copy(dev, stream, &dev->h2d_free_us, l->peer_us + total / (l->peer_gbps * 1e3));
         break;
     case QN_SIM_FILL:

@@ -161,8 +161,11 @@ static void lists_name_devices_and_backends(void **state)
     assert_set(ctx, "sim:1", "cpu:0 sim:1");
     qn_route_set_mode(ctx, QN_ROUTE_CPU);
     assert_set(ctx, NULL, "cpu:0");
+    assert_set(ctx, "sim:1", "cpu:0");
+    qn_route_set_mode(ctx, QN_ROUTE_AUTO);
     setenv("QUERN_DEVICES", "sim:3,sim:2", 1);
     assert_set(ctx, NULL, "sim:2 sim:3");
+    assert_set(ctx, "sim:1", "sim:1");
     unsetenv("QUERN_DEVICES");
     qn_ctx_close(ctx);
 }

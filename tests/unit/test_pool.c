@@ -136,7 +136,7 @@ static void idle_blocks_are_trimmed_for_the_budget(void **state)
     for (int i = 0; i < 4; i++)
         blocks[i] = acquire(pool, 32768, QN_USE_READ);
     assert_int_equal(qn_pool_acquire(pool, 32768, QN_USE_READ, &none, &err), QN_ERR_NOMEM);
-    assert_non_null(strstr(err.text, "budget 0.12 MiB"));
+    assert_non_null(strstr(err.text, "budget 128.0 KiB"));
     for (int i = 0; i < 4; i++)
         qn_pool_release(pool, blocks[i]);
     acquire(pool, 131072, QN_USE_READ); /* all four idle ones go */

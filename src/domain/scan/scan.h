@@ -45,6 +45,9 @@ qn_status qn_scan_add_row(qn_scan *scan, const qn_scan_row *row, qn_err *err);
 qn_status qn_scan_add_fact(qn_scan *scan, const char *key, const char *value, qn_err *err);
 void qn_scan_sort(qn_scan *scan);
 
+/* Calls the scan like the file, without folder and ending. */
+qn_status qn_scan_set_name(qn_scan *scan, const char *path, qn_err *err);
+
 /* The first value of that key; "unknown" when there is none. */
 const char *qn_scan_fact_of(const qn_scan *scan, const char *key);
 

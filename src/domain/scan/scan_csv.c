@@ -218,15 +218,18 @@ out:
     return st;
 }
 
-static char *base_name(const char *path)
+qn_status qn_scan_set_name(qn_scan *scan, const char *path, qn_err *err)
 {
     const char *slash = strrchr(path, '/');
-    char *name = strdup(slash ? slash + 1 : path);
-    char *dot = name ? strrchr(name, '.') : NULL;
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    char *name = dot && dot > base ? strndup(base, (size_t)(dot - base)) : strdup(base);
 
-    if (dot && dot > name)
-        *dot = '\0';
-    return name;
+    if (!name)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its name", path);
+    free(scan->name);
+    scan->name = name;
+    return QN_OK;
 }
 
 static qn_status check_twice(const qn_csv *csv, const qn_scan *scan, qn_err *err)
@@ -254,10 +257,7 @@ qn_status qn_scan_read(const char *path, qn_scan *out, qn_err *err)
     QN_TRY(check_magic(&csv, err));
     for (int c = 0; c < N_COLUMNS; c++)
         QN_TRY(qn_csv_column(&csv, columns[c], &cols[c], err));
-    if (!(scan.name = base_name(path))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its name", path);
-        goto out;
-    }
+    QN_TRY(qn_scan_set_name(&scan, path, err));
     QN_TRY(read_facts(&csv, &scan, err));
     for (size_t r = 0; r < csv.n_rows; r++) {
         QN_TRY(read_row(&csv, r, cols, &row, err));

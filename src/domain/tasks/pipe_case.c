@@ -105,14 +105,21 @@ static qn_status check_data(const work *w, qn_err *err)
     return QN_OK;
 }
 
-static qn_pipe_stats per_round(qn_pipe_stats now, qn_pipe_stats before, int rounds)
+/* Phases of the device are known per batch, whichever batches were timed. */
+static qn_pipe_stats per_round(qn_pipe_stats now, qn_pipe_stats before, const qn_pipe_case *what)
 {
-    now.wall_us = (now.wall_us - before.wall_us) / rounds;
-    now.prepare_us = (now.prepare_us - before.prepare_us) / rounds;
-    now.h2d_us = (now.h2d_us - before.h2d_us) / rounds;
-    now.compute_us = (now.compute_us - before.compute_us) / rounds;
-    now.d2h_us = (now.d2h_us - before.d2h_us) / rounds;
-    return now;
+    const double share = (double)what->n_tasks / (double)now.batches;
+    qn_pipe_stats out = now;
+    double sum;
+
+    out.wall_us = (now.wall_us - before.wall_us) / what->rounds;
+    out.prepare_us = (now.prepare_us - before.prepare_us) / what->rounds;
+    out.h2d_us = now.h2d_us * share;
+    out.compute_us = now.compute_us * share;
+    out.d2h_us = now.d2h_us * share;
+    sum = out.prepare_us + out.h2d_us + out.compute_us + out.d2h_us;
+    out.overlap_ratio = sum > 0 ? 1 - out.wall_us / sum : 0;
+    return out;
 }
 
 static qn_status run_rounds(const work *w, qn_pipe *pipe, double *us, qn_pipe_result *out)
@@ -130,7 +137,7 @@ static qn_status run_rounds(const work *w, qn_pipe *pipe, double *us, qn_pipe_re
         before = qn_pipe_get_stats(pipe);
     }
     out->wall_us = qn_stats_of(us, (size_t)rounds);
-    out->phases = per_round(before, warm, rounds);
+    out->phases = per_round(before, warm, w->what);
 out:
     return st;
 }

@@ -1,0 +1,124 @@
+/* cmd_calibrate.c - `quern calibrate`: measure the devices and keep what was found. */
+#include "cli/cli.h"
+
+#include "engine/context.h"
+#include "engine/profile.h"
+#include "engine/progress.h"
+#include "engine/route.h"
+#include "util/table.h"
+
+static const qn_opt options[] = {
+    { 0, "ops", QN_OPT_TEXT, .value = "LIST", .help = "ops to measure, comma separated (default: all)" },
+    { 0, "quick", QN_OPT_FLAG, .help = "vadd, matmul and the copies only, about two seconds" },
+    { 0, "seconds", QN_OPT_REAL, .value = "S", .fallback = "2", .min = 0, .max = 3600,
+      .help = "most time per op and device" },
+    { 0 }
+};
+
+static const char *const examples[] = { "quern calibrate --quick --backend cpu", NULL };
+
+/* The bar is made by the first call, which is the first to know how much there is to do. */
+typedef struct {
+    qn_progress_options how;
+    qn_progress *bar;
+} watch;
+
+static void show_progress(void *user, const char *device, const char *op, int done, int total)
+{
+    watch *w = user;
+    qn_err ignored;
+
+    (void)device;
+    (void)op;
+    if (!w->bar && done == 0)
+        qn_progress_new(&w->how, "calibrate", "curves", total, &w->bar, &ignored);
+    qn_progress_at(w->bar, done);
+}
+
+static void add_threshold(qn_table *table, qn_i64 size)
+{
+    if (size > 0)
+        qn_table_addf(table, "%lld", (long long)size);
+    else
+        qn_table_add(table, size == 0 ? "none" : "-");
+}
+
+static void add_row(qn_table *table, const qn_route_op *op, const char *device, int d)
+{
+    const qn_model *model = &op->models[d];
+    const qn_model_bucket *first = model->buckets[0], *last = model->buckets[model->n_buckets - 1];
+
+    qn_table_add(table, op->name);
+    qn_table_add(table, device);
+    qn_table_addf(table, "%d", model->n_buckets);
+    qn_table_addf(table, "%.0f", first->size);
+    qn_table_addf(table, "%.3f", first->median_us);
+    qn_table_addf(table, "%.0f", last->size);
+    qn_table_addf(table, "%.3f", last->median_us);
+    add_threshold(table, d == QN_CPU_SLOT ? -1 : op->crossover[d][QN_RESIDENT]);
+    add_threshold(table, d == QN_CPU_SLOT ? -1 : op->crossover[d][QN_COLD]);
+}
+
+static qn_status print_result(const qn_ctx *ctx, qn_err *err)
+{
+    qn_table table = qn_table_begin("OP", "DEVICE", "POINTS", "FROM", "US", "TO", "US",
+                                    "RESIDENT", "COLD");
+    const qn_map_entry *entry;
+    size_t at = 0;
+
+    while ((entry = qn_map_next(&ctx->router->ops, &at)))
+        for (int d = 0; d < ctx->n_devices; d++)
+            if (((const qn_route_op *)entry->value)->models[d].n_buckets)
+                add_row(&table, entry->value, ctx->devices[d].id, d);
+    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write the measurements to stdout");
+    return QN_OK;
+}
+
+static qn_status print_files(const qn_ctx *ctx, qn_err *err)
+{
+    char path[1200];
+    qn_status st = QN_OK;
+
+    for (int d = 0; d < ctx->n_devices; d++) {
+        if (d != QN_CPU_SLOT && !(ctx->candidates >> d & 1))
+            continue;
+        QN_TRY(qn_profile_path(ctx, d, path, sizeof path, err));
+        printf("%s  %s\n", ctx->devices[d].id, path);
+    }
+out:
+    return st;
+}
+
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    watch w = { .bar = NULL };
+    const qn_calibration what = { .ops = qn_text(args, "ops"),
+                                  .is_quick = qn_flag(args, "quick"),
+                                  .op_seconds = qn_real(args, "seconds"),
+                                  .progress = show_progress,
+                                  .user = &w };
+    qn_status st = QN_OK;
+
+    if (what.is_quick && what.ops)
+        return qn_fail(err, QN_ERR_USAGE, "--quick has its own ops; it does not go with --ops");
+    QN_TRY(qn_progress_parse(args->global.progress, &w.how.mode, err));
+    QN_TRY(qn_calibrate(ctx, &what));
+    qn_progress_done(w.bar);
+    QN_TRY(print_result(ctx, err));
+    QN_TRY(print_files(ctx, err));
+out:
+    qn_progress_free(w.bar);
+    return st;
+}
+
+const qn_command qn_cmd_calibrate = {
+    .name = "calibrate",
+    .summary = "measure ops and copies, and write the device profiles",
+    .options = options,
+    .notes = "RESIDENT and COLD are the sizes from which on the device needs at most 0.90 of the CPU's\n"
+             "time, with the data in place and with its copies. Sizes count work items.\n"
+             "Profiles are in the folder `profile` of the cache; QUERN_PROFILE=0 ignores them.",
+    .examples = examples,
+    .run = run,
+};

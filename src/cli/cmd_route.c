@@ -1,0 +1,478 @@
+/* cmd_route.c - `quern route`: what the router knows, and how good its choices are. */
+#include "cli/cli.h"
+
+#include "engine/context.h"
+#include "engine/explain.h"
+#include "engine/profile.h"
+#include "engine/route.h"
+#include "engine/route_eval.h"
+#include "util/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static qn_status print_table(qn_table *table, qn_err *err)
+{
+    if (!qn_table_print(table, stdout, QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    return QN_OK;
+}
+
+/* ---- show ---------------------------------------------------------------------------- */
+
+static const char *threshold_text(qn_i64 size, char *out, size_t room)
+{
+    if (size > 0)
+        snprintf(out, room, "%lld", (long long)size);
+    else
+        snprintf(out, room, "%s", size == 0 ? "none" : "-");
+    return out;
+}
+
+static void print_device(const qn_ctx *ctx, int d)
+{
+    const qn_router *r = ctx->router;
+    const char *updated = qn_profile_updated(ctx, d);
+
+    printf("%s  %s\n", ctx->devices[d].id, ctx->devices[d].info.name);
+    printf("  profile  %s\n", *updated ? updated : "none");
+    printf("  speed    launch %.2f us, %.1f GB/s, %.1f Gflop/s (%s)\n", r->speeds[d].launch_us,
+           r->speeds[d].gbps, r->speeds[d].gflops, r->speeds[d].is_measured ? "measured" : "assumed");
+    if (!ctx->devices[d].info.unified_memory)
+        printf("  link     up %.2f us + %.2f GB/s, down %.2f us + %.2f GB/s (%s)\n", r->links[d].h2d_us,
+               r->links[d].h2d_gbps, r->links[d].d2h_us, r->links[d].d2h_gbps,
+               r->has_link >> d & 1 ? "measured" : "assumed");
+}
+
+static int n_samples(const qn_model *model)
+{
+    int n = 0;
+
+    for (int i = 0; i < model->n_buckets; i++)
+        n += model->buckets[i]->n;
+    return n;
+}
+
+static qn_status print_ops(const qn_ctx *ctx, qn_err *err)
+{
+    qn_table table = qn_table_begin("OP", "DEVICE", "POINTS", "SAMPLES", "FIT US", "FIT US PER ITEM",
+                                    "RESIDENT", "COLD");
+    const qn_map_entry *entry;
+    size_t at = 0;
+    char text[32];
+
+    while ((entry = qn_map_next(&ctx->router->ops, &at)))
+        for (int d = 0; d < ctx->n_devices; d++) {
+            const qn_route_op *op = entry->value;
+
+            if (!op->models[d].n_buckets)
+                continue;
+            qn_table_add(&table, op->name);
+            qn_table_add(&table, ctx->devices[d].id);
+            qn_table_addf(&table, "%d", op->models[d].n_buckets);
+            qn_table_addf(&table, "%d", n_samples(&op->models[d]));
+            qn_table_addf(&table, "%.3f", op->models[d].fit.a_us);
+            qn_table_addf(&table, "%.3g", op->models[d].fit.b_us);
+            for (int m = QN_RESIDENT; m <= QN_COLD; m++)
+                qn_table_add(&table, threshold_text(d == QN_CPU_SLOT ? -1 : op->crossover[d][m], text,
+                                                    sizeof text));
+        }
+    if (qn_table_rows(&table) <= 1) {
+        qn_table_free(&table);
+        printf("nothing is measured; quern calibrate does it\n");
+        return QN_OK;
+    }
+    return print_table(&table, err);
+}
+
+static qn_status print_op(const qn_ctx *ctx, const char *name, qn_err *err)
+{
+    const qn_route_op *op = qn_map_get(&ctx->router->ops, name);
+    qn_table table;
+    char a[32], b[32];
+
+    if (!op && !qn_op_find(name))
+        return qn_fail(err, QN_ERR_USAGE, "unknown op '%s'", name);
+    table = qn_table_begin("DEVICE", "SIZE", "MEDIAN US", "MAD US", "SAMPLES");
+    for (int d = 0; op && d < ctx->n_devices; d++)
+        for (int i = 0; i < op->models[d].n_buckets; i++) {
+            const qn_model_bucket *bucket = op->models[d].buckets[i];
+
+            qn_table_add(&table, ctx->devices[d].id);
+            qn_table_addf(&table, "%.0f", bucket->size);
+            qn_table_addf(&table, "%.3f", bucket->median_us);
+            qn_table_addf(&table, "%.3f", bucket->mad_us);
+            qn_table_addf(&table, "%d", bucket->n);
+        }
+    for (int d = 1; op && d < ctx->n_devices; d++)
+        if (op->models[d].n_buckets)
+            printf("%s  threshold resident %s, cold %s\n", ctx->devices[d].id,
+                   threshold_text(op->crossover[d][QN_RESIDENT], a, sizeof a),
+                   threshold_text(op->crossover[d][QN_COLD], b, sizeof b));
+    if (qn_table_rows(&table) <= 1) {
+        qn_table_free(&table);
+        printf("nothing is measured of %s; quern calibrate --ops %s does it\n", name, name);
+        return QN_OK;
+    }
+    return print_table(&table, err);
+}
+
+static qn_status run_show(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    qn_profile_load_all(ctx);
+    if (args->n_words)
+        return print_op(ctx, args->words[0], err);
+    for (int d = 0; d < ctx->n_devices; d++)
+        print_device(ctx, d);
+    return print_ops(ctx, err);
+}
+
+/* ---- eval: a trace -------------------------------------------------------------------- */
+
+static const char *const policies[QN_N_POLICIES] = {
+    [QN_POLICY_AUTO] = "auto",
+    [QN_POLICY_CPU] = "always CPU",
+    [QN_POLICY_GPU] = "always GPU",
+    [QN_POLICY_STATIC] = "static",
+};
+
+/* Decisions of a trace, and which devices their times belong to. */
+typedef struct {
+    qn_csv csv;
+    qn_explain_row *rows;
+    size_t n_rows;
+    qn_trial *trials;
+    int *routed; /* the device that was chosen when the trace was made */
+    int n;
+    const char *devices[QN_REGRET_DEVICES];
+    int n_devices;
+} trace;
+
+static void trace_free(trace *t)
+{
+    qn_csv_free(&t->csv);
+    free(t->rows);
+    free(t->trials);
+    free(t->routed);
+}
+
+static int by_seq(const void *a, const void *b)
+{
+    const qn_explain_row *x = a, *y = b;
+
+    return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+/* Devices in the order in which they appear, but the CPU first. */
+static qn_status find_device(trace *t, const char *id, int *out, qn_err *err)
+{
+    for (int d = 0; d < t->n_devices; d++)
+        if (!strcmp(t->devices[d], id)) {
+            *out = d;
+            return QN_OK;
+        }
+    if (t->n_devices == QN_REGRET_DEVICES)
+        return qn_fail(err, QN_ERR_INPUT, "%s: more than %d devices", t->csv.name, QN_REGRET_DEVICES);
+    t->devices[t->n_devices] = id;
+    *out = t->n_devices++;
+    return QN_OK;
+}
+
+static qn_status add_row(trace *t, const qn_explain_row *row, int is_first, qn_err *err)
+{
+    qn_trial *trial;
+    qn_status st;
+    int d = 0;
+
+    if (is_first) {
+        trial = &t->trials[t->n];
+        *trial = (qn_trial){ .op = row->op, .size = row->size };
+        for (int i = 0; i < QN_REGRET_DEVICES; i++)
+            trial->us[i] = NAN;
+        t->routed[t->n++] = -1;
+    }
+    trial = &t->trials[t->n - 1];
+    if ((st = find_device(t, row->candidate, &d, err)) != QN_OK)
+        return st;
+    trial->us[d] = row->actual_us;
+    if (row->chosen)
+        t->routed[t->n - 1] = d;
+    return QN_OK;
+}
+
+static qn_status trace_read(const char *path, trace *t, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_explain_read(path, &t->csv, &t->rows, &t->n_rows, err));
+    qsort(t->rows, t->n_rows, sizeof *t->rows, by_seq);
+    t->trials = calloc(t->n_rows + 1, sizeof *t->trials);
+    t->routed = calloc(t->n_rows + 1, sizeof *t->routed);
+    if (!t->trials || !t->routed) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: %zu rows", path, t->n_rows);
+        goto out;
+    }
+    t->devices[t->n_devices++] = "cpu:0";
+    for (size_t i = 0; i < t->n_rows; i++)
+        QN_TRY(add_row(t, &t->rows[i], i == 0 || t->rows[i].seq != t->rows[i - 1].seq, err));
+    if (!t->n)
+        st = qn_fail(err, QN_ERR_INPUT, "%s: no decisions", path);
+out:
+    return st;
+}
+
+/* True when the file itself has the time of every candidate. */
+static int is_measured(const trace *t)
+{
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (isnan(t->rows[i].actual_us))
+            return 0;
+    for (int i = 0; i < t->n; i++)
+        if (isnan(t->trials[i].us[QN_CPU_SLOT]))
+            return 0;
+    return 1;
+}
+
+static const qn_trial *find_same(const trace *t, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (t->trials[k].size == t->trials[i].size && !strcmp(t->trials[k].op, t->trials[i].op))
+            return &t->trials[k];
+    return NULL;
+}
+
+/* Runs every decision on every device of the context. */
+static qn_status replay(qn_ctx *ctx, trace *t, int samples, qn_err *err)
+{
+    const char *const cpu = t->devices[0];
+    qn_status st = QN_OK;
+
+    for (int i = 0; i < t->n; i++) {
+        const qn_trial *same = find_same(t, i);
+        const char *was = t->routed[i] >= 0 ? t->devices[t->routed[i]] : cpu;
+
+        t->routed[i] = qn_device_find(ctx, was);
+        if (same)
+            memcpy(t->trials[i].us, same->us, sizeof same->us);
+        else
+            QN_TRY(qn_eval_op(ctx, t->trials[i].op, t->trials[i].size, samples, t->trials[i].us, err));
+    }
+    t->n_devices = ctx->n_devices < QN_REGRET_DEVICES ? ctx->n_devices : QN_REGRET_DEVICES;
+    for (int d = 0; d < t->n_devices; d++)
+        t->devices[d] = qn_device_id(ctx, d);
+out:
+    return st;
+}
+
+/* The static policy goes by the profile of the best device. */
+static void set_thresholds(qn_ctx *ctx, trace *t)
+{
+    int best = -1;
+
+    if (!qn_devices_select(ctx, 1, &best))
+        return;
+    for (int i = 0; i < t->n; i++) {
+        const qn_route_op *op = qn_map_get(&ctx->router->ops, t->trials[i].op);
+
+        if (op && op->crossover[best][QN_COLD] > 0)
+            t->trials[i].threshold = op->crossover[best][QN_COLD];
+    }
+}
+
+static double routed_us(const trace *t, int skip)
+{
+    double sum = 0;
+
+    for (int i = skip; i < t->n; i++) {
+        const double us = t->routed[i] >= 0 ? t->trials[i].us[t->routed[i]] : NAN;
+
+        sum += isnan(us) ? t->trials[i].us[QN_CPU_SLOT] : us;
+    }
+    return sum;
+}
+
+static void add_policy(qn_table *table, const char *name, double us, double best_us)
+{
+    qn_table_add(table, name);
+    qn_table_addf(table, "%.3f", us / 1000);
+    qn_table_addf(table, "%.2f", best_us > 0 ? (us / best_us - 1) * 100 : 0);
+}
+
+static qn_status print_regret(qn_ctx *ctx, const trace *t, int skip, qn_err *err)
+{
+    qn_table table = qn_table_begin("POLICY", "MS", "REGRET %");
+    qn_regret r;
+    const qn_status st = qn_route_regret(t->trials, t->n, t->n_devices, skip, &r, NULL, err);
+
+    if (st != QN_OK) {
+        qn_table_free(&table);
+        return st;
+    }
+    printf("%d decisions, the first %d teach only; auto probed %d times; auto chose", t->n, skip, r.probes);
+    for (int d = 0; d < t->n_devices; d++)
+        printf("%s %s %d times", d ? "," : "", t->devices[d], r.decisions[d]);
+    printf("\n");
+    add_policy(&table, "best", r.best_us, r.best_us);
+    add_policy(&table, "as routed", routed_us(t, skip), r.best_us);
+    for (int p = 0; p < QN_N_POLICIES; p++)
+        add_policy(&table, policies[p], r.us[p], r.best_us);
+    qn_metric_set(qn_metric_of(ctx->metrics, "route_regret", NULL), r.regret[QN_POLICY_AUTO]);
+    return print_table(&table, err);
+}
+
+static qn_status eval_trace(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    trace t = { .n = 0 };
+    int skip;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_cli_input(args->words[0], err));
+    QN_TRY(trace_read(args->words[0], &t, err));
+    skip = (int)qn_int(args, "skip");
+    if (skip >= t.n) {
+        st = qn_fail(err, QN_ERR_USAGE, "--skip %d leaves nothing of %d decisions", skip, t.n);
+        goto out;
+    }
+    qn_profile_load_all(ctx);
+    if (!is_measured(&t))
+        QN_TRY(replay(ctx, &t, (int)qn_int(args, "samples"), err));
+    set_thresholds(ctx, &t);
+    QN_TRY(print_regret(ctx, &t, skip, err));
+out:
+    trace_free(&t);
+    return st;
+}
+
+/* ---- eval: scenarios ---------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    qn_i64 sizes[8]; /* ended by 0 */
+} scenario;
+
+static const scenario scenarios[] = {
+    { "Uniform-32k", { 32000, 32000, 32000, 32000 } },
+    { "Uniform-64k", { 64000, 64000, 64000, 64000 } },
+    { "Mixed-Same-Bucket", { 20000, 25000, 30000, 28000 } },
+    { "Mixed-Adjacent-Buckets", { 20000, 40000, 20000, 40000 } },
+    { "Mixed-Diverse", { 10000, 50000, 100000, 200000 } },
+    { "Large-Uniform", { 500000, 500000, 500000, 500000, 500000, 500000, 500000, 500000 } },
+    { "Large-Mixed", { 256000, 512000, 256000, 512000, 256000, 512000 } },
+};
+enum { N_SCENARIOS = sizeof scenarios / sizeof *scenarios };
+
+static double least(const double *us)
+{
+    double best = INFINITY;
+
+    for (int d = 0; d < QN_REGRET_DEVICES; d++)
+        if (!isnan(us[d]) && us[d] < best)
+            best = us[d];
+    return best;
+}
+
+static void add_scenario(qn_table *table, const char *name, const double *policy_us, double best_us, int rounds)
+{
+    qn_table_add(table, name);
+    qn_table_addf(table, "%.1f", best_us / rounds);
+    for (int p = 0; p < QN_N_POLICIES; p++) {
+        qn_table_addf(table, "%.1f", policy_us[p] / rounds);
+        qn_table_addf(table, "%.1f", (policy_us[p] / best_us - 1) * 100);
+    }
+}
+
+static qn_status eval_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    const char *wanted = qn_text(args, "scenario");
+    const int rounds = (int)qn_int(args, "samples"), warm_up = (int)qn_int(args, "warmup");
+    qn_table table = qn_table_begin("SCENARIO", "BEST US", "AUTO US", "AUTO %", "CPU US", "CPU %", "GPU US",
+                                    "GPU %", "STATIC US", "STATIC %");
+    double total[QN_N_POLICIES] = { 0 }, best = 0;
+    qn_status st = QN_OK;
+    int found = 0;
+
+    for (int i = 0; i < N_SCENARIOS; i++) {
+        qn_batch_times times;
+        int n = 0;
+
+        if (strcmp(wanted, "all") != 0 && strcmp(wanted, scenarios[i].name) != 0)
+            continue;
+        while (n < 8 && scenarios[i].sizes[n])
+            n++;
+        QN_TRY(qn_eval_batch(ctx, scenarios[i].sizes, n, warm_up, rounds, args->global.seed, &times, err));
+        add_scenario(&table, scenarios[i].name, times.policy_us, least(times.device_us), rounds);
+        for (int p = 0; p < QN_N_POLICIES; p++)
+            total[p] += times.policy_us[p];
+        best += least(times.device_us);
+        found++;
+    }
+    if (!found) {
+        st = qn_fail(err, QN_ERR_USAGE, "no scenario '%s'; there are all, Uniform-32k, Uniform-64k, "
+                     "Mixed-Same-Bucket, Mixed-Adjacent-Buckets, Mixed-Diverse, Large-Uniform, Large-Mixed",
+                     wanted);
+        goto out;
+    }
+    if (found > 1)
+        add_scenario(&table, "total", total, best, rounds);
+    qn_metric_set(qn_metric_of(ctx->metrics, "route_regret", NULL), total[QN_POLICY_AUTO] / best - 1);
+    return print_table(&table, err);
+out:
+    qn_table_free(&table);
+    return st;
+}
+
+static qn_status run_eval(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    if ((args->n_words > 0) == (qn_text(args, "scenario") != NULL))
+        return qn_fail(err, QN_ERR_USAGE, "give either a TRACE.csv or --scenario");
+    return args->n_words ? eval_trace(ctx, args, err) : eval_scenarios(ctx, args, err);
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static const qn_opt eval_options[] = {
+    { 0, "scenario", QN_OPT_TEXT, .value = "NAME", .help = "run a batch of vadd tasks by name, or all" },
+    { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "20", .min = 1, .max = 100000,
+      .help = "runs per scenario and policy, or per decision that must be measured" },
+    { 0, "warmup", QN_OPT_INT, .value = "N", .fallback = "50", .min = 0, .max = 100000,
+      .help = "runs of a scenario before the clock starts" },
+    { 0, "skip", QN_OPT_INT, .value = "N", .fallback = "0", .min = 0, .max = 1000000000,
+      .help = "decisions of a trace that teach, but do not count" },
+    { 0 }
+};
+
+static const char *const show_examples[] = { "quern route show vadd", NULL };
+static const char *const eval_examples[] = {
+    "quern route eval --scenario Uniform-32k --samples 5 --warmup 5 --backend cpu", NULL
+};
+
+static const qn_command show_verb = {
+    .name = "show",
+    .summary = "links, speeds, models and thresholds of the devices",
+    .words = "[OP]",
+    .max_words = 1,
+    .examples = show_examples,
+    .run = run_show,
+};
+
+static const qn_command eval_verb = {
+    .name = "eval",
+    .summary = "time lost against the best choice, for each way of choosing",
+    .words = "[TRACE.csv]",
+    .max_words = 1,
+    .options = eval_options,
+    .notes = "A trace is a file of --explain-route. Where it lacks times, its decisions are run on every\n"
+             "device here. Regret is the time of a policy / the sum of the best times - 1; \"as routed\"\n"
+             "is the choice recorded in the trace, \"auto\" a router that starts without knowledge.",
+    .examples = eval_examples,
+    .run = run_eval,
+};
+
+static const qn_command *const verbs[] = { &show_verb, &eval_verb, NULL };
+
+const qn_command qn_cmd_route = {
+    .name = "route",
+    .summary = "what the router knows, and how good its choices are",
+    .verbs = verbs,
+};

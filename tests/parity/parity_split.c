@@ -1,0 +1,88 @@
+/* parity_split.c - one batch on one and on two real devices: the same bits.
+ *
+ * The two are halves of the first OpenCL device. rig_check compares with the host to the last
+ * bit, so equal results of one and two devices follow.
+ */
+#include "split_rig.h"
+
+enum { N_ITEMS = 45, CHUNK = 4 };
+
+static qn_ctx *open_halves(void)
+{
+    setenv("QUERN_OPENCL_SUBDEVICES", "2", 1);
+    qn_ctx *ctx = open_with((qn_options){ .backend = "opencl", .log = "none" });
+
+    if (qn_device_count(ctx) != 3) {
+        qn_ctx_close(ctx);
+        return NULL;
+    }
+    return ctx;
+}
+
+static void one_and_two_devices_give_the_same_bits(void **state)
+{
+    static const char *const devices[] = { "opencl:0", "opencl:1", "opencl:0,opencl:1" };
+    qn_ctx *ctx = open_halves();
+
+    (void)state;
+    if (!ctx)
+        skip();
+    for (int k = 0; k < 3; k++)
+        for (int mode = 0; mode < 3; mode++) {
+            const qn_split_options options = { .mode = (qn_split_mode)mode, .devices = devices[k] };
+            rig r;
+
+            rig_open_in(&r, ctx, &options, N_ITEMS, CHUNK);
+            assert_int_equal(qn_split_count(r.split), k < 2 ? 1 : 2);
+            for (int run = 0; run < 3; run++)
+                rig_run(&r);
+            assert_true(qn_split_get(r.split, 0).device > 0);
+            rig_free_keeping_context(&r);
+        }
+    assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count", NULL) == 0);
+    qn_ctx_close(ctx);
+}
+
+static void both_halves_work(void **state)
+{
+    const qn_split_options options = { .mode = QN_SPLIT_EQUAL };
+    qn_ctx *ctx = open_halves();
+    rig r;
+
+    (void)state;
+    if (!ctx)
+        skip();
+    rig_open_in(&r, ctx, &options, N_ITEMS, CHUNK);
+    rig_run(&r);
+    assert_int_equal(qn_split_get(r.split, 0).items, 23);
+    assert_int_equal(qn_split_get(r.split, 1).items, 22);
+    rig_close(&r);
+}
+
+static void half_that_fails_leaves_its_chunks_to_the_other(void **state)
+{
+    qn_ctx *ctx;
+    rig r;
+
+    (void)state;
+    setenv("QUERN_FAULT", "device_lost:rig.mul@5*1", 1);
+    ctx = open_halves();
+    unsetenv("QUERN_FAULT");
+    if (!ctx)
+        skip();
+    rig_open_in(&r, ctx, NULL, N_ITEMS, CHUNK);
+    rig_run(&r);
+    assert_int_equal(qn_split_get(r.split, 0).has_failed + qn_split_get(r.split, 1).has_failed, 1);
+    assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count", NULL) == 0);
+    rig_close(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_and_two_devices_give_the_same_bits),
+        cmocka_unit_test(both_halves_work),
+        cmocka_unit_test(half_that_fails_leaves_its_chunks_to_the_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
