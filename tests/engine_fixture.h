@@ -75,7 +75,7 @@ static inline float value_at(qn_ctx *ctx, qn_buf *buf, int i)
     do {                                                                                           \
         FILE *const captured = tmpfile();                                                          \
         const int saved = dup(2);                                                                  \
-        size_t got;                                                                                \
+        size_t n_read;                                                                             \
         fflush(stderr);                                                                            \
         dup2(fileno(captured), 2);                                                                 \
         body;                                                                                      \
@@ -83,8 +83,8 @@ static inline float value_at(qn_ctx *ctx, qn_buf *buf, int i)
         dup2(saved, 2);                                                                            \
         close(saved);                                                                              \
         rewind(captured);                                                                          \
-        got = fread((text), 1, (size) - 1, captured);                                              \
-        (text)[got] = 0;                                                                           \
+        n_read = fread((text), 1, (size)-1, captured);                                             \
+        (text)[n_read] = 0;                                                                        \
         fclose(captured);                                                                          \
     } while (0)
 

@@ -82,15 +82,21 @@ typedef struct qn_trial {
     qn_i64 threshold;             /* of the static policy; 0: never leave the CPU */
 } qn_trial;
 
-typedef enum { QN_POLICY_AUTO, QN_POLICY_CPU, QN_POLICY_GPU, QN_POLICY_STATIC, QN_N_POLICIES } qn_policy;
+typedef enum {
+    QN_POLICY_AUTO,
+    QN_POLICY_CPU,
+    QN_POLICY_GPU,
+    QN_POLICY_STATIC,
+    QN_N_POLICIES
+} qn_policy;
 
 /* Regret = time of a policy / sum of the best times - 1. */
 typedef struct qn_regret {
     double best_us;
     double us[QN_N_POLICIES];
     double regret[QN_N_POLICIES];
-    int probes;                           /* of the auto policy */
-    int decisions[QN_REGRET_DEVICES];     /* of the auto policy, by device */
+    int probes;                       /* of the auto policy */
+    int decisions[QN_REGRET_DEVICES]; /* of the auto policy, by device */
 } qn_regret;
 
 /* Lets a router that knows nothing decide the trace, one decision after the other, learning only

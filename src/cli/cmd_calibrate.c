@@ -7,13 +7,13 @@
 #include "engine/route.h"
 #include "util/table.h"
 
-static const qn_opt options[] = {
-    { 0, "ops", QN_OPT_TEXT, .value = "LIST", .help = "ops to measure, comma separated (default: all)" },
-    { 0, "quick", QN_OPT_FLAG, .help = "vadd, matmul and the copies only, about two seconds" },
-    { 0, "seconds", QN_OPT_REAL, .value = "S", .fallback = "2", .min = 0, .max = 3600,
-      .help = "most time per op and device" },
-    { 0 }
-};
+static const qn_opt options[] = { { 0, "ops", QN_OPT_TEXT, .value = "LIST",
+                                    .help = "ops to measure, comma separated (default: all)" },
+                                  { 0, "quick", QN_OPT_FLAG,
+                                    .help = "vadd, matmul and the copies only, about two seconds" },
+                                  { 0, "seconds", QN_OPT_REAL, .value = "S", .fallback = "2",
+                                    .min = 0, .max = 3600, .help = "most time per op and device" },
+                                  { 0 } };
 
 static const char *const examples[] = { "quern calibrate --quick --backend cpu", NULL };
 
@@ -61,8 +61,8 @@ static void add_row(qn_table *table, const qn_route_op *op, const char *device, 
 
 static qn_status print_result(const qn_ctx *ctx, qn_err *err)
 {
-    qn_table table = qn_table_begin("OP", "DEVICE", "POINTS", "FROM", "US", "TO", "US",
-                                    "RESIDENT", "COLD");
+    qn_table table =
+        qn_table_begin("OP", "DEVICE", "POINTS", "FROM", "US", "TO", "US", "RESIDENT", "COLD");
     const qn_map_entry *entry;
     size_t at = 0;
 
@@ -116,9 +116,10 @@ const qn_command qn_cmd_calibrate = {
     .name = "calibrate",
     .summary = "measure ops and copies, and write the device profiles",
     .options = options,
-    .notes = "RESIDENT and COLD are the sizes from which on the device needs at most 0.90 of the CPU's\n"
-             "time, with the data in place and with its copies. Sizes count work items.\n"
-             "Profiles are in the folder `profile` of the cache; QUERN_PROFILE=0 ignores them.",
+    .notes =
+        "RESIDENT and COLD are the sizes from which on the device needs at most 0.90 of the CPU's\n"
+        "time, with the data in place and with its copies. Sizes count work items.\n"
+        "Profiles are in the folder `profile` of the cache; QUERN_PROFILE=0 ignores them.",
     .examples = examples,
     .run = run,
 };

@@ -6,14 +6,13 @@
 static const qn_opt options[] = {
     { 'o', NULL, QN_OPT_TEXT, .value = "PREFIX", .fallback = "out/compare",
       .help = "write PREFIX.md and PREFIX.html" },
-    { 0 }
+    { 0 },
 };
 
 static const char *const examples[] = {
     "quern scan --backends cpu,cpu1 --sizes 1000,10000 --samples 5 -o a",
     "quern scan --backends cpu,cpu1 --sizes 1000,20000 --samples 5 -o b",
-    "quern compare a.csv b.csv -o ab",
-    NULL
+    "quern compare a.csv b.csv -o ab", NULL
 };
 
 static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "engine/context.h"
+#include "engine/tiling.h"
 #include "util/json.h"
 #include "util/str.h"
 #include "util/table.h"
@@ -26,28 +27,6 @@ static const char *const kinds[] = {
 static const char *state_of(const qn_ctx *ctx, int i)
 {
     return ctx->devices[i].lost ? "lost" : ctx->devices[i].health.bad ? "unhealthy" : "ok";
-}
-
-/* What stages may use: the budget, or on devices that work in host memory what is free of it. */
-static uint64_t usable_bytes(const qn_ctx *ctx, int i)
-{
-    const qn_device *device = &ctx->devices[i];
-
-    return device->info.unified_memory ? device->info.mem_free : device->budget_bytes;
-}
-
-/* A tile's working set is at most half of that, so that the next one can be prepared while this
- * one computes; each of its arrays must be one allocation of the device. */
-static uint64_t tile_bytes(const qn_ctx *ctx, int i)
-{
-    return usable_bytes(ctx, i) / 2;
-}
-
-static uint64_t array_bytes(const qn_ctx *ctx, int i)
-{
-    const uint64_t tile = tile_bytes(ctx, i), most = ctx->devices[i].info.max_alloc;
-
-    return most && most < tile ? most : tile;
 }
 
 /* The simulated device is for tests; it is listed only where somebody asked for it. */
@@ -113,6 +92,7 @@ static void print_abilities(const qn_device_info *info)
 static void print_details(const qn_ctx *ctx, int i)
 {
     const qn_device_info *info = qn_device_get(ctx, i);
+    const qn_tile_limits tiles = qn_device_tiles(ctx, i);
     char a[32], b[32], c[32];
 
     printf("\n%s  %s\n", qn_device_id(ctx, i), info->name);
@@ -126,11 +106,11 @@ static void print_details(const qn_ctx *ctx, int i)
            info->max_group, info->max_grid[0], info->max_grid[1], info->max_grid[2],
            qn_format_bytes(info->local_mem, a, sizeof a), info->align);
     print_abilities(info);
-    printf("  budget     %s%s\n", qn_format_bytes((double)usable_bytes(ctx, i), a, sizeof a),
+    printf("  budget     %s%s\n", qn_format_bytes((double)tiles.usable_bytes, a, sizeof a),
            info->unified_memory ? " (free host memory)" : "");
     printf("  tiles      working set <= %s (50 %% of the budget), each array <= %s\n",
-           qn_format_bytes((double)tile_bytes(ctx, i), a, sizeof a),
-           qn_format_bytes((double)array_bytes(ctx, i), b, sizeof b));
+           qn_format_bytes((double)tiles.tile_bytes, a, sizeof a),
+           qn_format_bytes((double)tiles.array_bytes, b, sizeof b));
 }
 
 /* ---- for programs --------------------------------------------------------- */
@@ -145,6 +125,7 @@ static void put(json_t *object, const char *key, json_t *value, int *ok)
 static json_t *device_json(const qn_ctx *ctx, int i, int *ok)
 {
     const qn_device_info *info = qn_device_get(ctx, i);
+    const qn_tile_limits tiles = qn_device_tiles(ctx, i);
     json_t *d = json_object();
     const struct {
         const char *key, *text;
@@ -160,9 +141,9 @@ static json_t *device_json(const qn_ctx *ctx, int i, int *ok)
         { "mem_total_bytes", info->mem_total },
         { "mem_free_bytes", info->mem_free },
         { "max_alloc_bytes", info->max_alloc },
-        { "budget_bytes", usable_bytes(ctx, i) },
-        { "tile_bytes", tile_bytes(ctx, i) },
-        { "tile_array_bytes", array_bytes(ctx, i) },
+        { "budget_bytes", tiles.usable_bytes },
+        { "tile_bytes", tiles.tile_bytes },
+        { "tile_array_bytes", tiles.array_bytes },
         { "local_mem_bytes", info->local_mem },
         { "align_bytes", info->align },
         { "units", info->units },

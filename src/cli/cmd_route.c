@@ -1,6 +1,7 @@
 /* cmd_route.c - `quern route`: what the router knows, and how good its choices are. */
 #include "cli/cli.h"
 
+#include "domain/tasks/scenario.h"
 #include "engine/context.h"
 #include "engine/explain.h"
 #include "engine/profile.h"
@@ -38,10 +39,11 @@ static void print_device(const qn_ctx *ctx, int d)
     printf("%s  %s\n", ctx->devices[d].id, ctx->devices[d].info.name);
     printf("  profile  %s\n", *updated ? updated : "none");
     printf("  speed    launch %.2f us, %.1f GB/s, %.1f Gflop/s (%s)\n", r->speeds[d].launch_us,
-           r->speeds[d].gbps, r->speeds[d].gflops, r->speeds[d].is_measured ? "measured" : "assumed");
+           r->speeds[d].gbps, r->speeds[d].gflops,
+           r->speeds[d].is_measured ? "measured" : "assumed");
     if (!ctx->devices[d].info.unified_memory)
-        printf("  link     up %.2f us + %.2f GB/s, down %.2f us + %.2f GB/s (%s)\n", r->links[d].h2d_us,
-               r->links[d].h2d_gbps, r->links[d].d2h_us, r->links[d].d2h_gbps,
+        printf("  link     up %.2f us + %.2f GB/s, down %.2f us + %.2f GB/s (%s)\n",
+               r->links[d].h2d_us, r->links[d].h2d_gbps, r->links[d].d2h_us, r->links[d].d2h_gbps,
                r->has_link >> d & 1 ? "measured" : "assumed");
 }
 
@@ -56,8 +58,8 @@ static int n_samples(const qn_model *model)
 
 static qn_status print_ops(const qn_ctx *ctx, qn_err *err)
 {
-    qn_table table = qn_table_begin("OP", "DEVICE", "POINTS", "SAMPLES", "FIT US", "FIT US PER ITEM",
-                                    "RESIDENT", "COLD");
+    qn_table table = qn_table_begin("OP", "DEVICE", "POINTS", "SAMPLES", "FIT US",
+                                    "FIT US PER ITEM", "RESIDENT", "COLD");
     const qn_map_entry *entry;
     size_t at = 0;
     char text[32];
@@ -75,8 +77,8 @@ static qn_status print_ops(const qn_ctx *ctx, qn_err *err)
             qn_table_addf(&table, "%.3f", op->models[d].fit.a_us);
             qn_table_addf(&table, "%.3g", op->models[d].fit.b_us);
             for (int m = QN_RESIDENT; m <= QN_COLD; m++)
-                qn_table_add(&table, threshold_text(d == QN_CPU_SLOT ? -1 : op->crossover[d][m], text,
-                                                    sizeof text));
+                qn_table_add(&table, threshold_text(d == QN_CPU_SLOT ? -1 : op->crossover[d][m],
+                                                    text, sizeof text));
         }
     if (qn_table_rows(&table) <= 1) {
         qn_table_free(&table);
@@ -173,7 +175,8 @@ static qn_status find_device(trace *t, const char *id, int *out, qn_err *err)
             return QN_OK;
         }
     if (t->n_devices == QN_REGRET_DEVICES)
-        return qn_fail(err, QN_ERR_INPUT, "%s: more than %d devices", t->csv.name, QN_REGRET_DEVICES);
+        return qn_fail(err, QN_ERR_INPUT, "%s: more than %d devices", t->csv.name,
+                       QN_REGRET_DEVICES);
     t->devices[t->n_devices] = id;
     *out = t->n_devices++;
     return QN_OK;
@@ -256,7 +259,8 @@ static qn_status replay(qn_ctx *ctx, trace *t, int samples, qn_err *err)
         if (same)
             memcpy(t->trials[i].us, same->us, sizeof same->us);
         else
-            QN_TRY(qn_eval_op(ctx, t->trials[i].op, t->trials[i].size, samples, t->trials[i].us, err));
+            QN_TRY(
+                qn_eval_op(ctx, t->trials[i].op, t->trials[i].size, samples, t->trials[i].us, err));
     }
     t->n_devices = ctx->n_devices < QN_REGRET_DEVICES ? ctx->n_devices : QN_REGRET_DEVICES;
     for (int d = 0; d < t->n_devices; d++)
@@ -309,7 +313,8 @@ static qn_status print_regret(qn_ctx *ctx, const trace *t, int skip, qn_err *err
         qn_table_free(&table);
         return st;
     }
-    printf("%d decisions, the first %d teach only; auto probed %d times; auto chose", t->n, skip, r.probes);
+    printf("%d decisions, the first %d teach only; auto probed %d times; auto chose", t->n, skip,
+           r.probes);
     for (int d = 0; d < t->n_devices; d++)
         printf("%s %s %d times", d ? "," : "", t->devices[d], r.decisions[d]);
     printf("\n");
@@ -346,22 +351,6 @@ out:
 
 /* ---- eval: scenarios ---------------------------------------------------------------------- */
 
-typedef struct {
-    const char *name;
-    qn_i64 sizes[8]; /* ended by 0 */
-} scenario;
-
-static const scenario scenarios[] = {
-    { "Uniform-32k", { 32000, 32000, 32000, 32000 } },
-    { "Uniform-64k", { 64000, 64000, 64000, 64000 } },
-    { "Mixed-Same-Bucket", { 20000, 25000, 30000, 28000 } },
-    { "Mixed-Adjacent-Buckets", { 20000, 40000, 20000, 40000 } },
-    { "Mixed-Diverse", { 10000, 50000, 100000, 200000 } },
-    { "Large-Uniform", { 500000, 500000, 500000, 500000, 500000, 500000, 500000, 500000 } },
-    { "Large-Mixed", { 256000, 512000, 256000, 512000, 256000, 512000 } },
-};
-enum { N_SCENARIOS = sizeof scenarios / sizeof *scenarios };
-
 static double least(const double *us)
 {
     double best = INFINITY;
@@ -372,7 +361,8 @@ static double least(const double *us)
     return best;
 }
 
-static void add_scenario(qn_table *table, const char *name, const double *policy_us, double best_us, int rounds)
+static void add_scenario(qn_table *table, const char *name, const double *policy_us, double best_us,
+                         int rounds)
 {
     qn_table_add(table, name);
     qn_table_addf(table, "%.1f", best_us / rounds);
@@ -386,36 +376,34 @@ static qn_status eval_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     const char *wanted = qn_text(args, "scenario");
     const int rounds = (int)qn_int(args, "samples"), warm_up = (int)qn_int(args, "warmup");
-    qn_table table = qn_table_begin("SCENARIO", "BEST US", "AUTO US", "AUTO %", "CPU US", "CPU %", "GPU US",
-                                    "GPU %", "STATIC US", "STATIC %");
+    const qn_scenario *only = qn_scenario_find(wanted);
+    qn_table table = qn_table_begin("SCENARIO", "BEST US", "AUTO US", "AUTO %", "CPU US", "CPU %",
+                                    "GPU US", "GPU %", "STATIC US", "STATIC %");
     double total[QN_N_POLICIES] = { 0 }, best = 0;
     qn_status st = QN_OK;
-    int found = 0;
 
-    for (int i = 0; i < N_SCENARIOS; i++) {
-        qn_batch_times times;
-        int n = 0;
-
-        if (strcmp(wanted, "all") != 0 && strcmp(wanted, scenarios[i].name) != 0)
-            continue;
-        while (n < 8 && scenarios[i].sizes[n])
-            n++;
-        QN_TRY(qn_eval_batch(ctx, scenarios[i].sizes, n, warm_up, rounds, args->global.seed, &times, err));
-        add_scenario(&table, scenarios[i].name, times.policy_us, least(times.device_us), rounds);
-        for (int p = 0; p < QN_N_POLICIES; p++)
-            total[p] += times.policy_us[p];
-        best += least(times.device_us);
-        found++;
-    }
-    if (!found) {
-        st = qn_fail(err, QN_ERR_USAGE, "no scenario '%s'; there are all, Uniform-32k, Uniform-64k, "
-                     "Mixed-Same-Bucket, Mixed-Adjacent-Buckets, Mixed-Diverse, Large-Uniform, Large-Mixed",
+    if (!only && strcmp(wanted, "all") != 0) {
+        st = qn_fail(err, QN_ERR_USAGE, "no scenario '%s'; quern tasks run --help names them",
                      wanted);
         goto out;
     }
-    if (found > 1)
+    for (int i = 0; i < qn_scenario_count(); i++) {
+        const qn_scenario *s = qn_scenario_at(i);
+        qn_batch_times times;
+
+        if (only && only != s)
+            continue;
+        QN_TRY(qn_eval_batch(ctx, s->sizes, s->n_tasks, warm_up, rounds, args->global.seed, &times,
+                             err));
+        add_scenario(&table, s->name, times.policy_us, least(times.device_us), rounds);
+        for (int p = 0; p < QN_N_POLICIES; p++)
+            total[p] += times.policy_us[p];
+        best += least(times.device_us);
+    }
+    if (!only)
         add_scenario(&table, "total", total, best, rounds);
-    qn_metric_set(qn_metric_of(ctx->metrics, "route_regret", NULL), total[QN_POLICY_AUTO] / best - 1);
+    qn_metric_set(qn_metric_of(ctx->metrics, "route_regret", NULL),
+                  total[QN_POLICY_AUTO] / best - 1);
     return print_table(&table, err);
 out:
     qn_table_free(&table);
@@ -432,7 +420,8 @@ static qn_status run_eval(qn_ctx *ctx, const qn_args *args, qn_err *err)
 /* ---- the command ---------------------------------------------------------------------------- */
 
 static const qn_opt eval_options[] = {
-    { 0, "scenario", QN_OPT_TEXT, .value = "NAME", .help = "run a batch of vadd tasks by name, or all" },
+    { 0, "scenario", QN_OPT_TEXT, .value = "NAME",
+      .help = "run a batch of vadd tasks by name, or all" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "20", .min = 1, .max = 100000,
       .help = "runs per scenario and policy, or per decision that must be measured" },
     { 0, "warmup", QN_OPT_INT, .value = "N", .fallback = "50", .min = 0, .max = 100000,
@@ -462,9 +451,12 @@ static const qn_command eval_verb = {
     .words = "[TRACE.csv]",
     .max_words = 1,
     .options = eval_options,
-    .notes = "A trace is a file of --explain-route. Where it lacks times, its decisions are run on every\n"
-             "device here. Regret is the time of a policy / the sum of the best times - 1; \"as routed\"\n"
-             "is the choice recorded in the trace, \"auto\" a router that starts without knowledge.",
+    .notes =
+        "A trace is a file of --explain-route. Where it lacks times, its decisions are run on "
+        "every\n"
+        "device here. Regret is the time of a policy / the sum of the best times - 1; \"as "
+        "routed\"\n"
+        "is the choice recorded in the trace, \"auto\" a router that starts without knowledge.",
     .examples = eval_examples,
     .run = run_eval,
 };

@@ -3,24 +3,27 @@
 
 #include "domain/scan/report.h"
 #include "domain/scan/sizes.h"
-#include "engine/progress.h"
 
 #include <string.h>
 
-/* The backends of --backend, and cpu1. */
+/* The backends of --backend, each with or without an index, and cpu1. */
 static const char *check_backends(const char *value)
 {
+    static const char *const known[] = { "cpu", "cpu1", "opencl", "cuda", "sim" };
     char name[48];
 
     for (int i = 0; qn_list_item(value, i, name, sizeof name); i++) {
         const size_t len = strcspn(name, ":");
-        static const char *const known[] = { "auto", "cpu", "cpu1", "opencl", "cuda", "sim" };
+        const char *index = name + len + (name[len] == ':');
         int is_known = 0;
 
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
             is_known |= strlen(known[k]) == len && !memcmp(known[k], name, len);
         if (!is_known)
             return "names no backend; there are: cpu, cpu1, opencl, cuda, sim";
+        if (name[len] &&
+            (!strncmp(name, "cpu1", 4) || !*index || index[strspn(index, "0123456789")]))
+            return "has an index that is not a number, or one for cpu1, which has none";
     }
     return NULL;
 }
@@ -75,7 +78,6 @@ static qn_status measure(qn_ctx *ctx, const qn_args *args, const char *command, 
                          qn_err *err)
 {
     const char *residency = qn_text(args, "residency");
-    qn_progress_options how = { 0 };
     qn_status st = QN_OK;
     qn_scan_options wanted = {
         .ops = qn_text(args, "op"),
@@ -91,11 +93,9 @@ static qn_status measure(qn_ctx *ctx, const qn_args *args, const char *command, 
         .engine = args->global.engine,
     };
 
-    QN_TRY(qn_progress_parse(args->global.progress, &how.mode, err));
-    QN_TRY(qn_progress_new(&how, "scan", "", 1, &wanted.progress, err));
+    QN_TRY(qn_progress_parse(args->global.progress, &wanted.watch.mode, err));
     QN_TRY(qn_scan_run(ctx, &wanted, scan, err));
 out:
-    qn_progress_free(wanted.progress);
     return st;
 }
 
@@ -126,9 +126,10 @@ const qn_command qn_cmd_scan = {
     .name = "scan",
     .summary = "measure ops over sizes and devices, and where devices overtake the CPU",
     .options = options,
-    .notes = "Crossover: the smallest size from which on the device needs at most 0.90 of the CPU's\n"
-             "time at every size. First win: the smallest size with any gain. Every result is compared\n"
-             "with the CPU's; one that differs ends with exit 4.",
+    .notes =
+        "Crossover: the smallest size from which on the device needs at most 0.90 of the CPU's\n"
+        "time at every size. First win: the smallest size with any gain. Every result is compared\n"
+        "with the CPU's; one that differs ends with exit 4.",
     .examples = examples,
     .bare = 1,
     .run = run,

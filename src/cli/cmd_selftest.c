@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 
 #include "domain/selftest/selftest.h"
-#include "engine/progress.h"
 #include "util/table.h"
 
 #include <string.h>
@@ -84,8 +83,7 @@ static qn_status print_end(const qn_selftest *tests, qn_err *err)
     print_details(tests, QN_CHECK_FAILED, "FAILED");
     printf("%zu checks, %zu failed\n", tests->n, tests->n_failed);
     if (tests->n_failed)
-        return qn_fail(err, QN_ERR_MISMATCH, "%zu of %zu checks failed", tests->n_failed,
-                       tests->n);
+        return qn_fail(err, QN_ERR_MISMATCH, "%zu of %zu checks failed", tests->n_failed, tests->n);
     return QN_OK;
 }
 
@@ -93,17 +91,14 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_selftest_options options = { .engine = args->global.engine };
-    qn_progress_options how = { 0 };
     qn_selftest tests = { 0 };
 
     (void)none;
-    QN_TRY(qn_progress_parse(args->global.progress, &how.mode, err));
-    QN_TRY(qn_progress_new(&how, "selftest", "", 1, &options.progress, err));
+    QN_TRY(qn_progress_parse(args->global.progress, &options.watch.mode, err));
     QN_TRY(qn_selftest_run(&options, &tests, err));
     QN_TRY(print_table(&tests, err));
     QN_TRY(print_end(&tests, err));
 out:
-    qn_progress_free(options.progress);
     qn_selftest_free(&tests);
     return st;
 }
@@ -111,8 +106,9 @@ out:
 const qn_command qn_cmd_selftest = {
     .name = "selftest",
     .summary = "known answers, every op on every device, faults, the kernel cache",
-    .notes = "--backend X tests these devices only. Results are compared with one thread of the CPU.\n"
-             "Exit 0 when everything is right, 4 when a check failed.",
+    .notes =
+        "--backend X tests these devices only. Results are compared with one thread of the CPU.\n"
+        "Exit 0 when everything is right, 4 when a check failed.",
     .examples = examples,
     .bare = 1,
     .run = run,

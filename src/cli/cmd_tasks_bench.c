@@ -111,12 +111,14 @@ static void put_markdown(FILE *to, const measured *list, int n, const char *line
     qn_table table = make_table(list, n);
 
     qn_utc(date);
-    fprintf(to,
-            "# Batches of tasks\n\n"
-            "`%s`, quern %s, %s, %s. Microseconds per batch from host to host, medians and 90th\n"
-            "percentiles of %zu batches; planning is included, making inputs is not. Every last\n"
-            "batch was verified.\n\n",
-            line, qn_version(), device, date, list[0].results[0].on.n);
+    fprintf(
+        to,
+        "# Batches of tasks\n\n"
+        "Made by `%s`, quern %s, %s, on %s.\n\n"
+        "Microseconds per batch from host to host, medians and 90th percentiles of %zu batches.\n"
+        "Planning is included, making inputs is not. The last batch of each series was\n"
+        "verified.\n\n",
+        line, qn_version(), date, device, list[0].results[0].on.n);
     qn_table_print(&table, to, QN_TABLE_MARKDOWN);
     fprintf(to, "\n"
                 "- single pass: one submission for the batch; off: one and a wait per task.\n"
@@ -154,7 +156,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
                                      .samples = (int)qn_int(args, "samples"),
                                      .seed = args->global.seed,
                                      .tasks = qn_tasks_options_of(args) };
-    measured list[MAX_SCENARIOS];
+    measured list[MAX_SCENARIOS] = { { .scenario = NULL } };
     qn_table table;
     qn_str line = { 0 }, device = { 0 };
     qn_out csv = { 0 }, md = { 0 };

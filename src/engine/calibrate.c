@@ -34,8 +34,8 @@ typedef struct {
 
 static int fits(const qn_device *device, const qn_op_sample *s)
 {
-    const double room = device->info.unified_memory ? (double)device->info.mem_free
-                                                    : (double)device->budget_bytes;
+    const double room =
+        device->info.unified_memory ? (double)device->info.mem_free : (double)device->budget_bytes;
     double bytes = 0;
 
     for (int a = 0; a < s->kernel->n_args; a++) {
@@ -166,7 +166,8 @@ static qn_i64 crossover_of(const curve *cpu, const double *device_us, int n)
     return qn_crossover_find(at, device_us, cpu->resident_us, (size_t)n).crossover;
 }
 
-static void keep_crossover(qn_ctx *ctx, const qn_op *op, int d, const curve *cpu, const curve *device)
+static void keep_crossover(qn_ctx *ctx, const qn_op *op, int d, const curve *cpu,
+                           const curve *device)
 {
     qn_route_op *known = qn_router_op(ctx, op->name);
     const int n = cpu->n < device->n ? cpu->n : device->n;
@@ -305,7 +306,8 @@ static int list_ops(const char *list, const qn_op **out)
     return n;
 }
 
-static void calibrate_op(qn_ctx *ctx, const qn_op *op, const qn_calibration *options, int *done, int total)
+static void calibrate_op(qn_ctx *ctx, const qn_op *op, const qn_calibration *options, int *done,
+                         int total)
 {
     const double most_us = (options->op_seconds > 0 ? options->op_seconds : full_s) * 1e6;
     curve cpu, other;
@@ -318,7 +320,8 @@ static void calibrate_op(qn_ctx *ctx, const qn_op *op, const qn_calibration *opt
         if (options->progress)
             options->progress(options->user, device->id, op->name, *done, total);
         ++*done;
-        scan(ctx, device, op, sizes, N_SAMPLES, qn_now_us() + most_us, d == QN_CPU_SLOT ? &cpu : &other);
+        scan(ctx, device, op, sizes, N_SAMPLES, qn_now_us() + most_us,
+             d == QN_CPU_SLOT ? &cpu : &other);
         if (d != QN_CPU_SLOT)
             keep_crossover(ctx, op, d, &cpu, &other);
     }

@@ -81,13 +81,13 @@ int qn_evict_some(qn_device *device)
     return qn_pool_trim(device->pool, SIZE_MAX) || evict_one(device, 1) || evict_one(device, 0);
 }
 
-static qn_status try_acquire(qn_device *device, size_t bytes, const char *what, qn_block **out,
+static qn_status try_acquire(qn_device *device, size_t bytes, const char *stage, qn_block **out,
                              qn_err *err)
 {
     const uint64_t trims = qn_pool_get_stats(device->pool).trims;
     qn_status st;
 
-    if (qn_fault_hits(device->ctx->faults, "alloc", what, bytes))
+    if (qn_fault_hits(device->ctx->faults, "alloc", stage, bytes))
         return qn_fail(err, QN_ERR_NOMEM, "out of memory (injected, need %zu bytes)", bytes);
     st = qn_pool_acquire(device->pool, bytes, BLOCK_USE, out, err);
     if (qn_pool_get_stats(device->pool).trims > trims)
@@ -96,21 +96,21 @@ static qn_status try_acquire(qn_device *device, size_t bytes, const char *what, 
     return st;
 }
 
-qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *what, qn_block **out,
-                           qn_err *err)
+qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *stage, const char *name,
+                           qn_block **out, qn_err *err)
 {
     qn_pool_stats now;
     qn_status st;
 
     if (bytes > device->info.max_alloc)
-        return qn_fail(err, QN_ERR_LIMIT, "buffer %s of %zu bytes exceeds device limit %llu", what,
+        return qn_fail(err, QN_ERR_LIMIT, "buffer %s of %zu bytes exceeds device limit %llu", name,
                        bytes, (unsigned long long)device->info.max_alloc);
-    st = try_acquire(device, bytes, what, out, err);
+    st = try_acquire(device, bytes, stage, out, err);
     for (int clean = 1; clean >= 0; clean--)
         while (st == QN_ERR_NOMEM && evict_one(device, clean))
-            st = try_acquire(device, bytes, what, out, err);
+            st = try_acquire(device, bytes, stage, out, err);
     if (st != QN_OK)
-        return st == QN_ERR_NOMEM ? qn_prefix(err, "buffer %s", what) : st;
+        return st == QN_ERR_NOMEM ? qn_prefix(err, "buffer %s", name) : st;
     now = qn_pool_get_stats(device->pool);
     qn_metric_set(device->m.mem_used, (double)(now.bytes_live + now.bytes_idle));
     qn_metric_max(device->m.mem_peak, (double)now.bytes_peak);

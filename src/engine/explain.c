@@ -95,7 +95,8 @@ out:
     return st;
 }
 
-qn_status qn_explain_read(const char *path, qn_csv *csv, qn_explain_row **rows, size_t *n, qn_err *err)
+qn_status qn_explain_read(const char *path, qn_csv *csv, qn_explain_row **rows, size_t *n,
+                          qn_err *err)
 {
     qn_status st = QN_OK;
     qn_explain_row *list = NULL;

@@ -24,6 +24,7 @@ void qn_explain_put(qn_explain *explain, const qn_explain_row *row);
 qn_status qn_explain_close(qn_explain *explain, qn_err *err);
 
 /* A file of this format; cells are checked, strings live as long as `csv`. */
-qn_status qn_explain_read(const char *path, qn_csv *csv, qn_explain_row **rows, size_t *n, qn_err *err);
+qn_status qn_explain_read(const char *path, qn_csv *csv, qn_explain_row **rows, size_t *n,
+                          qn_err *err);
 
 #endif

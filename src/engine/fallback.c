@@ -186,18 +186,18 @@ void qn_health_note(qn_device *device, int failed)
         refuse(device);
 }
 
-void qn_health_mismatch(qn_device *device, int mismatched)
-{
-    qn_health *h = &device->health;
-
-    h->mismatches_in_a_row = mismatched ? h->mismatches_in_a_row + 1 : 0;
-    if (h->mismatches_in_a_row >= 2)
-        refuse(device);
-}
-
 int qn_health_ok(qn_device *device)
 {
     qn_health *h = &device->health;
 
     return !h->bad || qn_ctx_now_us(device->ctx) >= h->until_us;
+}
+
+void qn_health_mismatch(qn_device *device, int mismatched)
+{
+    qn_health *h = &device->health;
+
+    h->mismatches_in_a_row = mismatched ? h->mismatches_in_a_row + 1 : 0;
+    if (h->mismatches_in_a_row >= 2 && qn_health_ok(device))
+        refuse(device);
 }

@@ -90,6 +90,7 @@ typedef struct qn_plan {
 typedef struct qn_failure {
     int stage;
     const qn_step *step; /* NULL: there was no memory for the stage */
+    int source;          /* slot that did not deliver what a CPU stage waited for, 0: none */
     int is_late;         /* the step was queued, so what it wrote cannot be trusted */
     int is_final;        /* no device is to blame, so none can be avoided */
     int is_told;         /* and everything was said and counted */
@@ -121,12 +122,14 @@ struct qn_graph {
     int *stage_device; /* for the run in progress: the compiled choice, or CPU after a fallback */
     qn_plan plan;      /* scratch of the run in progress */
     qn_recording recordings[QN_MAX_RECORDINGS];
-    double phase_us[4]; /* of runs timed step by step, by kind of step */
+    int is_timed;       /* every step of the run is timed */
+    double phase_us[4]; /* of such runs, by kind of step */
     uint64_t timed_runs;
     struct qn_graph_route *route; /* route_stage.h */
     int is_sampled; /* the router wants the time of stages of this run */
     int is_compiled;
     int is_running; /* between the start of a run and its last submission */
+    int awaited;    /* slot that a CPU stage waits for, 0: none */
     qn_stream stream;
     uint64_t value_gen;
     qn_graph_stats stats;
@@ -192,6 +195,10 @@ qn_status qn_recover_begin(qn_graph *graph, qn_err *err);
 /* Says and counts that stage `s` fell back because of `err`, which is cleared; or, where fallback is
  * not wanted, returns the failure. */
 qn_status qn_recover_note(qn_graph *graph, int s, qn_err *err);
+/* The device takes no work now: stages from `s` on go to the CPU, and that is said of each. */
+qn_status qn_recover_move(qn_graph *graph, const qn_device *device, int s, qn_err *err);
+/* Is the content with which a run finds the buffer part of its results? */
+int qn_recover_needs(const qn_graph *graph, int b);
 /* Ends a run that was submitted: what it leaves behind is what may be found missing later. */
 void qn_recover_end(qn_graph *graph);
 /* Decides what follows on a failure. QN_OK: go on at stage *next, which moved to the CPU, or at

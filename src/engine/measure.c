@@ -52,7 +52,8 @@ void qn_measure_close(qn_measure *m)
     *m = (qn_measure){ 0 };
 }
 
-qn_status qn_measure_open(qn_device *device, const qn_op_sample *sample, qn_measure *out, qn_err *err)
+qn_status qn_measure_open(qn_device *device, const qn_op_sample *sample, qn_measure *out,
+                          qn_err *err)
 {
     qn_measure b = { .device = device, .sample = *sample };
     qn_status st = QN_OK;
@@ -85,8 +86,11 @@ static qn_status launch(qn_measure *m, qn_err *err)
     const qn_op_sample *s = &m->sample;
     qn_device *device = m->device;
     qn_launch_arg args[QN_MAX_ARGS] = { { 0 } };
-    qn_launch call = { .module = m->module, .kernel = s->kernel, .kernel_i = s->kernel_i,
-                       .args = args, .stream = QN_COMPUTE };
+    qn_launch call = { .module = m->module,
+                       .kernel = s->kernel,
+                       .kernel_i = s->kernel_i,
+                       .args = args,
+                       .stream = QN_COMPUTE };
 
     for (int a = 0; a < s->kernel->n_args; a++) {
         if (s->kernel->args[a].mode == QN_ARG_VAL) {
@@ -165,7 +169,8 @@ typedef struct {
 } wire;
 
 /* Time per copy of `n` copies in a row. */
-static qn_status time_copies(const wire *w, int is_upload, size_t bytes, int n, double *us, qn_err *err)
+static qn_status time_copies(const wire *w, int is_upload, size_t bytes, int n, double *us,
+                             qn_err *err)
 {
     const qn_backend *backend = w->device->backend;
     double samples[N_LINK_SAMPLES];
@@ -177,9 +182,10 @@ static qn_status time_copies(const wire *w, int is_upload, size_t bytes, int n, 
         QN_TRY(backend->sync(w->device->dev, err));
         start = qn_measure_now_us(w->device);
         for (int k = 0; k < n; k++)
-            QN_TRY(is_upload ? backend->upload(w->device->dev, w->mem, 0, w->host, bytes, QN_UPLOAD, err)
-                             : backend->download(w->device->dev, w->mem, 0, w->host, bytes, QN_DOWNLOAD,
-                                                 err));
+            QN_TRY(is_upload
+                       ? backend->upload(w->device->dev, w->mem, 0, w->host, bytes, QN_UPLOAD, err)
+                       : backend->download(w->device->dev, w->mem, 0, w->host, bytes, QN_DOWNLOAD,
+                                           err));
         QN_TRY(backend->sync(w->device->dev, err));
         if (i >= 0)
             samples[i] = (qn_measure_now_us(w->device) - start) / n;
@@ -189,14 +195,16 @@ out:
     return st;
 }
 
-static qn_status measure_way(const wire *w, int is_upload, double *latency_us, double *gbps, qn_err *err)
+static qn_status measure_way(const wire *w, int is_upload, double *latency_us, double *gbps,
+                             qn_err *err)
 {
     double small, large;
     qn_status st = QN_OK;
 
     QN_TRY(time_copies(w, is_upload, SMALL_BYTES, N_QUEUED, &small, err));
     QN_TRY(time_copies(w, is_upload, LARGE_BYTES, 1, &large, err));
-    *gbps = (LARGE_BYTES - SMALL_BYTES) / (large > small * 1.01 ? large - small : small * 0.01) / 1e3;
+    *gbps =
+        (LARGE_BYTES - SMALL_BYTES) / (large > small * 1.01 ? large - small : small * 0.01) / 1e3;
     *latency_us = small - SMALL_BYTES / (*gbps * 1e3);
     if (*latency_us < 0.01)
         *latency_us = 0.01;

@@ -18,7 +18,8 @@ typedef struct qn_measure {
 } qn_measure;
 
 /* Zero-initialised is closed. Memory, content, kernel; closed again when it fails. */
-qn_status qn_measure_open(qn_device *device, const qn_op_sample *sample, qn_measure *out, qn_err *err);
+qn_status qn_measure_open(qn_device *device, const qn_op_sample *sample, qn_measure *out,
+                          qn_err *err);
 void qn_measure_close(qn_measure *m);
 
 /* Device time of one launch with everything in place. */

@@ -56,7 +56,8 @@ static qn_model_bucket *find_bucket(const qn_model *model, qn_i64 bucket)
 {
     const int at = find_place(model, bucket);
 
-    return at < model->n_buckets && model->buckets[at]->bucket == bucket ? model->buckets[at] : NULL;
+    return at < model->n_buckets && model->buckets[at]->bucket == bucket ? model->buckets[at]
+                                                                         : NULL;
 }
 
 /* NULL for lack of memory: then the sample is lost, which harms nobody. */
@@ -120,6 +121,7 @@ static void push(qn_model_bucket *b, qn_timed sample)
 static void restart(qn_model_bucket *b)
 {
     b->n = b->next = b->n_aside = 0;
+    b->is_old = 0;
 }
 
 /* ---- the line outside the buckets ------------------------------------------------ */
@@ -154,10 +156,23 @@ static void fit(qn_model *model)
         model->fit = (qn_line){ a, b };
 }
 
+/* After any change: small ones are no reason to think again. */
 static void changed(qn_model *model)
 {
+    int is_news = 0;
+
     fit(model);
-    model->generation++;
+    for (int i = 0; i < model->n_buckets; i++) {
+        qn_model_bucket *b = model->buckets[i];
+
+        if (b->told_n < QN_MODEL_CONFIRM ? b->n != b->told_n
+                                         : fabs(b->median_us - b->told_us) > 0.02 * b->told_us) {
+            b->told_us = b->median_us;
+            b->told_n = b->n;
+            is_news = 1;
+        }
+    }
+    model->generation += (uint64_t)is_news;
 }
 
 /* ---- prediction ------------------------------------------------------------------ */
@@ -177,59 +192,73 @@ static double between(const qn_model_bucket *a, const qn_model_bucket *b, double
     return a->median_us * exp(t * log(b->median_us / a->median_us));
 }
 
-double qn_model_predict(const qn_model *model, double size, const qn_line *prior)
+int qn_model_support(const qn_model *model, double size)
 {
-    const int n = model->n_buckets;
+    int n = 0;
+
+    for (int i = 0; i < model->n_buckets; i++)
+        if (model->buckets[i]->size * 2 >= size && model->buckets[i]->size <= size * 2)
+            n += model->buckets[i]->n;
+    return n;
+}
+
+/* Prediction from the buckets in `list`. */
+static double predict_from(qn_model_bucket *const *list, int n, const qn_line *line, double size,
+                           const qn_line *prior)
+{
     int at = 0;
 
     size = size < 1 ? 1 : size;
     if (n == 0)
         return line_at(prior, size);
     if (n == 1)
-        return along(prior, model->buckets[0], size);
-    if (size <= model->buckets[0]->size)
-        return along(&model->fit, model->buckets[0], size);
-    if (size >= model->buckets[n - 1]->size)
-        return along(&model->fit, model->buckets[n - 1], size);
-    while (model->buckets[at + 1]->size < size)
+        return along(prior, list[0], size);
+    if (size <= list[0]->size)
+        return along(line, list[0], size);
+    if (size >= list[n - 1]->size)
+        return along(line, list[n - 1], size);
+    while (list[at + 1]->size < size)
         at++;
-    return between(model->buckets[at], model->buckets[at + 1], size);
+    return between(list[at], list[at + 1], size);
 }
 
-/* The bucket within a factor of two of `size` with the most samples. */
-static const qn_model_bucket *best_known(const qn_model *model, double size)
+double qn_model_predict(const qn_model *model, double size, const qn_line *prior)
 {
-    const qn_model_bucket *best = NULL;
-
-    for (int i = 0; i < model->n_buckets; i++) {
-        const qn_model_bucket *b = model->buckets[i];
-
-        if (b->size * 2 >= size && b->size <= size * 2 && (!best || b->n > best->n))
-            best = b;
-    }
-    return best;
-}
-
-int qn_model_support(const qn_model *model, double size)
-{
-    const qn_model_bucket *b = best_known(model, size);
-
-    return b ? b->n : 0;
+    return predict_from(model->buckets, model->n_buckets, &model->fit, size, prior);
 }
 
 double qn_model_hope(const qn_model *model, double size, const qn_line *prior)
 {
+    enum { MOST = 128 };
     const double predicted = qn_model_predict(model, size, prior);
-    const qn_model_bucket *b = best_known(model, size);
+    qn_model_bucket *known[MOST], *nearest = NULL;
+    int n = 0;
 
-    if (!b || b->n < QN_MODEL_CONFIRM)
+    for (int i = 0; i < model->n_buckets && n < MOST; i++) {
+        qn_model_bucket *b = model->buckets[i];
+
+        if (qn_model_support(model, b->size) < QN_MODEL_CONFIRM)
+            continue;
+        known[n++] = b;
+        if (!nearest || fabs(log(b->size / size)) < fabs(log(nearest->size / size)))
+            nearest = b;
+    }
+    if (!nearest)
         return fmin(predicted, line_at(prior, size));
-    return predicted * b->min_us / b->median_us;
+    if (size > 2 * known[n - 1]->size) /* larger than all: it may cost no more than they did */
+        return fmin(predicted, known[n - 1]->min_us);
+    return fmin(predicted, predict_from(known, n, &model->fit, size, prior) * nearest->min_us /
+                               nearest->median_us);
 }
 
-int qn_model_is_in_doubt(const qn_model *model)
+int qn_model_is_in_doubt(const qn_model *model, double size)
 {
-    return model->n_run > 0;
+    const qn_model_bucket *b;
+
+    if (model->n_run > 0)
+        return 1;
+    b = find_bucket(model, qn_model_bucket_of(size));
+    return b && b->n_aside > 0;
 }
 
 /* ---- samples --------------------------------------------------------------------- */
@@ -242,7 +271,8 @@ static int side_of(const qn_model *model, const qn_model_bucket *b, qn_timed s, 
 
     if (b && b->n) {
         *expected = b->median_us;
-        noise = fmax(b->mad_us, b->median_us * (b->n < QN_MODEL_CONFIRM ? guess_floor : noise_floor));
+        noise =
+            fmax(b->mad_us, b->median_us * (b->n < QN_MODEL_CONFIRM ? guess_floor : noise_floor));
     } else {
         if (model->n_buckets < 2 || qn_model_support(model, s.size) < QN_MODEL_CONFIRM)
             return 0;
@@ -270,6 +300,14 @@ static int is_in_run(const qn_model *model, qn_i64 bucket)
     return 0;
 }
 
+static void scale(qn_model_bucket *b, double ratio)
+{
+    for (int i = 0; i < b->n; i++)
+        b->samples[i].us *= ratio;
+    b->n_aside = 0;
+    summarise(b);
+}
+
 /* The device has become faster or slower as a whole: what was measured before is scaled by what
  * the last samples say, and their own buckets start again with them. */
 static void rescale(qn_model *model)
@@ -282,14 +320,12 @@ static void rescale(qn_model *model)
     for (int i = 0; i < model->n_buckets; i++) {
         qn_model_bucket *b = model->buckets[i];
 
-        b->n_aside = 0;
         if (is_in_run(model, b->bucket)) {
             restart(b);
             continue;
         }
-        for (int k = 0; k < b->n; k++)
-            b->samples[k].us *= ratio;
-        summarise(b);
+        scale(b, ratio);
+        b->is_old = 1;
     }
     for (int i = 0; i < model->n_run; i++) {
         qn_model_bucket *b = find_bucket(model, model->run[i].bucket);
@@ -317,15 +353,41 @@ static int extend_run(qn_model *model, qn_i64 bucket, qn_timed s, int side, doub
     return model->n_run >= (side > 0 ? QN_MODEL_CONFIRM : CONFIRM_FAST) && run_spans_buckets(model);
 }
 
-/* One or two samples may have been the cold start of something: they expect nothing of others. */
-static int is_known(const qn_model_bucket *b)
+/* Whether the sample speaks for the whole device. What is too fast after one or two samples only
+ * shows that those were the cold start of something. */
+static int is_telling(const qn_model *model, const qn_model_bucket *b, double size, int side)
 {
-    return b->n == 0 || b->n >= QN_MODEL_CONFIRM;
+    return side > 0 ? qn_model_support(model, size) >= QN_MODEL_CONFIRM
+                    : b->n == 0 || b->n >= QN_MODEL_CONFIRM;
 }
 
-static void add_unexpected(qn_model *model, qn_model_bucket *b, qn_timed s, int side, double expected)
+/* Slow samples that outvote what is known of the bucket. */
+static int votes_needed(const qn_model_bucket *b)
 {
-    if (is_known(b) && extend_run(model, b->bucket, s, side, expected)) {
+    return b->n < QN_MODEL_CONFIRM ? b->n + 1 : QN_MODEL_CONFIRM;
+}
+
+/* The first sample in a bucket from before the change. It says how far off the scaling was, for
+ * its neighbours too. */
+static void renew(qn_model *model, qn_model_bucket *b, qn_timed s)
+{
+    const double ratio = s.us / b->median_us;
+
+    for (int i = 0; i < model->n_buckets; i++) {
+        qn_model_bucket *other = model->buckets[i];
+
+        if (other != b && other->is_old && other->size <= b->size * 4 && b->size <= other->size * 4)
+            scale(other, ratio);
+    }
+    restart(b);
+    push(b, s);
+    summarise(b);
+}
+
+static void add_unexpected(qn_model *model, qn_model_bucket *b, qn_timed s, int side,
+                           double expected)
+{
+    if (is_telling(model, b, s.size, side) && extend_run(model, b->bucket, s, side, expected)) {
         rescale(model);
         return;
     }
@@ -334,14 +396,11 @@ static void add_unexpected(qn_model *model, qn_model_bucket *b, qn_timed s, int 
         push(b, s);
     } else if (b->n) {
         b->aside[b->n_aside++] = s;
-        if (b->n_aside < QN_MODEL_CONFIRM)
+        if (b->n_aside < votes_needed(b))
             return;
-        b->n = b->next = 0;
-        for (int i = 0; i < QN_MODEL_CONFIRM; i++) {
+        b->n = b->next = b->n_aside;
+        for (int i = 0; i < b->n; i++)
             b->samples[i] = b->aside[i];
-            b->n++;
-        }
-        b->next = b->n;
         b->n_aside = model->n_run = 0;
     } else {
         push(b, s);
@@ -363,7 +422,9 @@ void qn_model_add(qn_model *model, double size, double us)
     if (!(b = need_bucket(model, bucket)))
         return;
     model->n_samples++;
-    if (side) {
+    if (b->is_old) {
+        renew(model, b, s);
+    } else if (side) {
         add_unexpected(model, b, s, side, expected);
     } else {
         model->n_run = 0;

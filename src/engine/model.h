@@ -7,7 +7,8 @@
  * Disturbances only ever add time. So a sample that is far too slow is set aside and counts only
  * when others confirm it, while one that is far too fast is believed at once: the window starts
  * again with it. When samples of several buckets in a row are off to the same side, the device has
- * changed and everything known is scaled, not only what was measured since.
+ * changed: everything known is scaled, and what has not been measured since gives way to the
+ * first sample.
  */
 #ifndef QN_ENGINE_MODEL_H
 #define QN_ENGINE_MODEL_H
@@ -34,6 +35,9 @@ typedef struct qn_model_bucket {
     qn_timed samples[QN_MODEL_WINDOW];
     int n, next;
     double median_us, mad_us, min_us, size; /* summary; size: median of the sizes */
+    double told_us;                         /* summary when `generation` last rose for it */
+    int told_n;
+    int is_old; /* from before the device changed: scaled, and replaced by the next sample */
     qn_timed aside[QN_MODEL_CONFIRM];
     int n_aside;
 } qn_model_bucket;
@@ -44,7 +48,7 @@ typedef struct qn_model {
     int n_buckets;
     qn_line fit;
     uint64_t n_samples;  /* ever added, those set aside included */
-    uint64_t generation; /* rises when predictions change */
+    uint64_t generation; /* rises when predictions change by more than 2 % */
     /* Samples in a row that were off to the same side. */
     struct {
         qn_timed sample;
@@ -68,14 +72,15 @@ void qn_model_restore(qn_model *model, double size, double median_us, double mad
 /* Predicted time. Where less than two buckets are known the shape comes from `prior`. */
 double qn_model_predict(const qn_model *model, double size, const qn_line *prior);
 
-/* What the time may be if everything bad that was seen was bad luck: never above the
- * prediction. */
+/* What the time may be if everything that was seen less than three times was bad luck: never
+ * above the prediction. */
 double qn_model_hope(const qn_model *model, double size, const qn_line *prior);
 
-/* Samples in the best known bucket within a factor of two of `size`. */
+/* Samples within a factor of two of `size`. */
 int qn_model_support(const qn_model *model, double size);
 
-/* A change is suspected: the next sample is worth more than usual. */
-int qn_model_is_in_doubt(const qn_model *model);
+/* A change is suspected, of the device or at this size: the next sample is worth more than
+ * usual. */
+int qn_model_is_in_doubt(const qn_model *model, double size);
 
 #endif

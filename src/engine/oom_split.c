@@ -109,7 +109,8 @@ static qn_status acquire(const cut *c, qn_i64 n, piece *p, qn_err *err)
             continue;
         p->at[a] = c->stage->args[a].offset + slice_bytes(c, a) * (size_t)c->done;
         p->bytes[a] = slice_bytes(c, a) * (size_t)n;
-        QN_TRY(qn_evict_acquire(c->device, p->bytes[a], c->stage->name, &p->blocks[a], err));
+        QN_TRY(qn_evict_acquire(c->device, p->bytes[a], c->stage->name, root_of(c, a)->name,
+                                &p->blocks[a], err));
         if (c->stage->args[a].mode != QN_ARG_IN && !(p->results[a] = malloc(p->bytes[a]))) {
             st = qn_fail(err, QN_ERR_NOMEM, "stage %s: out of host memory", c->stage->name);
             goto out;

@@ -129,9 +129,9 @@ static const struct {
     const char *op;
     void (*make)(qn_op_sample *s);
 } makers[] = {
-    { "chain", make_chain },      { "dot_part", make_reduce },     { "keccak256", make_messages },
-    { "matmul", make_matmul },    { "max_part", make_reduce },     { "merkle_first", make_merkle },
-    { "scan_part", make_scan },   { "sha256", make_messages },     { "sum_part", make_reduce },
+    { "chain", make_chain },    { "dot_part", make_reduce }, { "keccak256", make_messages },
+    { "matmul", make_matmul },  { "max_part", make_reduce }, { "merkle_first", make_merkle },
+    { "scan_part", make_scan }, { "sha256", make_messages }, { "sum_part", make_reduce },
 };
 
 /* Any MAP over plain arrays whose constants are floats. */
@@ -189,8 +189,8 @@ void qn_op_sample_fill(const qn_op_sample *s, int arg, void *data)
 
 double qn_op_sample_items(const qn_op_sample *s)
 {
-    const double points = (double)(s->range.x1 - s->range.x0) * (double)(s->range.y1 - s->range.y0) *
-                          (double)(s->range.z1 - s->range.z0);
+    const double points = (double)(s->range.x1 - s->range.x0) *
+                          (double)(s->range.y1 - s->range.y0) * (double)(s->range.z1 - s->range.z0);
 
     return points * (s->kernel->lanes > 1 ? s->kernel->lanes : 1);
 }

@@ -13,9 +13,9 @@ typedef struct qn_op_sample {
     const qn_kernel_info *kernel;
     int kernel_i;
     qn_range range;
-    qn_i64 n;                      /* what the op is measured by: elements, messages, leaves */
-    size_t bytes[QN_MAX_ARGS];     /* of buffers */
-    size_t value_at[QN_MAX_ARGS];  /* of values, into `values` */
+    qn_i64 n;                     /* what the op is measured by: elements, messages, leaves */
+    size_t bytes[QN_MAX_ARGS];    /* of buffers */
+    size_t value_at[QN_MAX_ARGS]; /* of values, into `values` */
     unsigned char values[512];
 } qn_op_sample;
 

@@ -173,9 +173,11 @@ qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err
         masks[b] = valid_mask(graph, b);
     for (int s = from; s < to; s++)
         QN_TRY(plan_stage(graph, plan, s, masks, err));
-    for (int b = 0; to == graph->n_stages && b < graph->n_bufs; b++)
-        if (graph->bufs[b].is_output)
-            QN_TRY(fetch(graph, plan, b, last_writer(graph, b), QN_CPU_SLOT, &masks[b], err));
+    /* Last come the downloads that overwrite what a rerun would start from. */
+    for (int needed = 0; to == graph->n_stages && needed < 2; needed++)
+        for (int b = 0; b < graph->n_bufs; b++)
+            if (graph->bufs[b].is_output && qn_recover_needs(graph, b) == needed)
+                QN_TRY(fetch(graph, plan, b, last_writer(graph, b), QN_CPU_SLOT, &masks[b], err));
     for (int i = 0; i < plan->n; i++)
         touch(graph, plan, &plan->steps[i]);
     plan->one_device = only_device(plan);
@@ -187,7 +189,7 @@ out:
 /* ---- memory -------------------------------------------------------------------- */
 
 /* A temporary lives in the memory of its slot. */
-static qn_status need_temp(qn_graph *graph, int b, int d, qn_err *err)
+static qn_status need_temp(qn_graph *graph, int b, int d, const char *stage, qn_err *err)
 {
     qn_ctx *ctx = graph->ctx;
     qn_buf *root = graph->bufs[b].root;
@@ -206,7 +208,7 @@ static qn_status need_temp(qn_graph *graph, int b, int d, qn_err *err)
     if (root->copies[d].block)
         return QN_OK;
     if (!slot->block[d])
-        st = qn_evict_acquire(&ctx->devices[d], slot->bytes, root->name, &slot->block[d], err);
+        st = qn_evict_acquire(&ctx->devices[d], slot->bytes, stage, root->name, &slot->block[d], err);
     if (st != QN_OK)
         return st;
     root->copies[d] = (qn_copy){ .block = slot->block[d], .borrowed = 1 };
@@ -214,32 +216,28 @@ static qn_status need_temp(qn_graph *graph, int b, int d, qn_err *err)
     return QN_OK;
 }
 
-static qn_status need(qn_graph *graph, int b, int d, qn_err *err)
+static qn_status need(qn_graph *graph, int b, int d, const char *stage, qn_err *err)
 {
     qn_buf *root = graph->bufs[b].root;
 
     if (graph->bufs[b].temp_slot >= 0)
-        return need_temp(graph, b, d, err);
+        return need_temp(graph, b, d, stage, err);
     return d == QN_CPU_SLOT ? qn_buf_need_host(root, err)
-                            : qn_buf_need_block(root, &graph->ctx->devices[d], err);
+                            : qn_buf_need_block(root, &graph->ctx->devices[d], stage, err);
 }
 
 static qn_status need_step(qn_graph *graph, const qn_step *step, qn_err *err)
 {
-    const qn_stage *stage;
+    const qn_stage *stage = &graph->stages[step->stage];
     qn_status st = QN_OK;
 
-    if (step->kind == QN_STEP_UPLOAD || step->kind == QN_STEP_DOWNLOAD) {
-        QN_TRY(need(graph, step->buf_i, QN_CPU_SLOT, err));
-        QN_TRY(need(graph, step->buf_i, step->device, err));
-        return QN_OK;
-    }
-    if (step->kind == QN_STEP_PEER)
-        return need(graph, step->buf_i, step->device, err);
-    stage = &graph->stages[step->stage];
+    if (step->kind == QN_STEP_UPLOAD || step->kind == QN_STEP_DOWNLOAD)
+        QN_TRY(need(graph, step->buf_i, QN_CPU_SLOT, stage->name, err));
+    if (step->kind != QN_STEP_STAGE)
+        return need(graph, step->buf_i, step->device, stage->name, err);
     for (int a = 0; a < stage->n_args; a++)
         if (stage->args[a].buf_i >= 0)
-            QN_TRY(need(graph, stage->args[a].buf_i, step->device, err));
+            QN_TRY(need(graph, stage->args[a].buf_i, step->device, stage->name, err));
 out:
     return st;
 }

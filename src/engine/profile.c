@@ -36,7 +36,8 @@ typedef struct {
 static identity identity_of(const qn_ctx *ctx, int d)
 {
     const qn_device_info *info = &ctx->devices[d].info;
-    identity id = { info->name, info->arch, info->driver, "", (int)ctx->devices[QN_CPU_SLOT].info.units };
+    identity id = { info->name, info->arch, info->driver, "",
+                    (int)ctx->devices[QN_CPU_SLOT].info.units };
 
     snprintf(id.host, sizeof id.host, "%s", qn_cpu_host_get().model);
     return id;
@@ -62,7 +63,8 @@ static qn_status folder_of(const qn_ctx *ctx, char *out, size_t size, qn_err *er
     if (!ctx->cache_dir[0])
         return qn_fail(err, QN_ERR_INIT, "no folder for profiles; set QUERN_CACHE_DIR");
     if ((size_t)snprintf(out, size, "%s/profile", ctx->cache_dir) >= size)
-        return qn_fail(err, QN_ERR_LIMIT, "the path %s/profile is longer than %zu", ctx->cache_dir, size);
+        return qn_fail(err, QN_ERR_LIMIT, "the path %s/profile is longer than %zu", ctx->cache_dir,
+                       size);
     return QN_OK;
 }
 
@@ -221,7 +223,8 @@ void qn_profile_save(qn_ctx *ctx, int d)
     qn_err err;
 
     if (qn_profile_is_used() && ctx->cache_dir[0] && qn_profile_write(ctx, d, &err) != QN_OK)
-        qn_log_put(&ctx->log, QN_LOG_INFO, "profile of %s is not kept: %s", ctx->devices[d].id, err.text);
+        qn_log_put(&ctx->log, QN_LOG_INFO, "profile of %s is not kept: %s", ctx->devices[d].id,
+                   err.text);
 }
 
 void qn_profile_save_learned(qn_ctx *ctx)
@@ -259,12 +262,14 @@ static const char *difference(const json_t *root, const identity *id)
         return "another driver";
     if (!is_text(j, "arch", id->arch))
         return "another architecture";
-    if (!is_text(j, "host", id->host) || json_integer_value(json_object_get(j, "threads")) != id->threads)
+    if (!is_text(j, "host", id->host) ||
+        json_integer_value(json_object_get(j, "threads")) != id->threads)
         return "another host";
     return "";
 }
 
-static qn_status read_links(const json_t *root, const char *where, qn_link *out, int *is_there, qn_err *err)
+static qn_status read_links(const json_t *root, const char *where, qn_link *out, int *is_there,
+                            qn_err *err)
 {
     const json_t *j = json_object_get(root, "links");
     qn_link link;
@@ -312,7 +317,8 @@ static qn_status read_points(const json_t *points, const char *where, qn_model *
     json_t *point;
     qn_status st = QN_OK;
 
-    json_array_foreach (points, i, point) {
+    json_array_foreach(points, i, point)
+    {
         double bucket, median, mad, size;
         qn_i64 n;
 
@@ -348,7 +354,8 @@ static qn_status read_ops(const json_t *root, const char *where, qn_ctx *ctx, in
     qn_status st = QN_OK;
 
     QN_TRY(qn_json_get_array(root, "ops", where, &ops, err));
-    json_array_foreach (ops, i, j) {
+    json_array_foreach(ops, i, j)
+    {
         qn_model scratch = { 0 };
         const char *name;
         json_t *points;
@@ -444,7 +451,8 @@ static void load(qn_ctx *ctx, int d)
     if (st == QN_OK && !*(what = difference(root, &id)))
         st = apply(ctx, d, root, path, &err);
     if (st != QN_OK || *what)
-        qn_log_put(&ctx->log, QN_LOG_INFO, "profile %s is ignored: %s", path, st != QN_OK ? err.text : what);
+        qn_log_put(&ctx->log, QN_LOG_INFO, "profile %s is ignored: %s", path,
+                   st != QN_OK ? err.text : what);
     json_decref(root);
 }
 

@@ -3,9 +3,11 @@
  * A failure before launch leaves data intact: the stage moves to the CPU and the run goes on. A
  * failure after launch, or of a copy back, makes the device's results worthless: the whole graph
  * runs again on the CPU from the inputs as they were at the start of the run, which is possible
- * as long as the host copy of each is the one the run started from. Versions are set back, too,
- * so that the repeated run ends with the numbers of the failed one, and graphs that started from
- * its results find them.
+ * as long as the host copy of each is the one the run started from. (It is not for an array that
+ * the run both reads and downloads, once that download is under way; keeping a second copy of
+ * each was thought too dear for what happens so rarely.) Versions are set back, too, so that the
+ * repeated run ends with the numbers of the failed one, and graphs that started from its results
+ * find them.
  */
 #include "engine/fallback.h"
 #include "engine/route_stage.h"
@@ -21,8 +23,7 @@ qn_status qn_recover_note(qn_graph *graph, int s, qn_err *err)
     return qn_prefix(err, "stage %s", stage);
 }
 
-/* The device takes no work now: stages from `s` on go to the CPU, and that is said of each. */
-static qn_status move_off(qn_graph *graph, const qn_device *device, int s, qn_err *err)
+qn_status qn_recover_move(qn_graph *graph, const qn_device *device, int s, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -79,7 +80,7 @@ qn_status qn_recover_begin(qn_graph *graph, qn_err *err)
             continue;
         asked |= 1u << d;
         if (ctx->devices[d].lost || !qn_health_ok(&ctx->devices[d]))
-            QN_TRY(move_off(graph, &ctx->devices[d], s, err));
+            QN_TRY(qn_recover_move(graph, &ctx->devices[d], s, err));
     }
     for (int b = 0; b < graph->n_bufs; b++)
         graph->bufs[b].start_version = graph->bufs[b].root->version;
@@ -93,8 +94,7 @@ void qn_recover_end(qn_graph *graph)
         graph->bufs[b].end_version = graph->bufs[b].root->version;
 }
 
-/* Is the content with which the run found the buffer part of its results? */
-static int needs_start(const qn_graph *graph, int b)
+int qn_recover_needs(const qn_graph *graph, int b)
 {
     const qn_stage *stage;
 
@@ -111,7 +111,7 @@ static int needs_start(const qn_graph *graph, int b)
 
 static qn_status lost_start(const qn_buf *root, qn_err *err)
 {
-    return qn_fail(err, QN_ERR_DEVICE_LOST, "buffer %s: what the run started from was only on the device",
+    return qn_fail(err, QN_ERR_DEVICE_LOST, "buffer %s: the host does not have what the run started from",
                    root->name);
 }
 
@@ -119,7 +119,7 @@ static qn_status lost_start(const qn_buf *root, qn_err *err)
 static qn_status rewind_one(qn_graph *graph, int b, qn_err *err)
 {
     const qn_graph_buf *buf = &graph->bufs[b];
-    const int needed = needs_start(graph, b);
+    const int needed = qn_recover_needs(graph, b);
     qn_buf *root = buf->root;
     qn_err ignored;
     qn_status st;
@@ -167,7 +167,7 @@ out:
 /* Was it after launch? Then nothing the device wrote in this run can be trusted. */
 static int is_late(const qn_failure *failure, qn_status status)
 {
-    if (status == QN_ERR_DEVICE_LOST || status == QN_ERR_TIMEOUT || failure->is_late)
+    if (status == QN_ERR_DEVICE_LOST || status == QN_ERR_TIMEOUT || failure->is_late || failure->source)
         return 1;
     return failure->step && failure->step->kind == QN_STEP_DOWNLOAD;
 }
@@ -193,7 +193,9 @@ static void blame(qn_device *device, const qn_failure *failure, qn_status status
 qn_status qn_recover(qn_graph *graph, const qn_failure *failure, int *next, qn_err *err)
 {
     const int s = failure->stage < graph->n_stages ? failure->stage : graph->n_stages - 1;
-    const int slot = failure->step ? failure->step->device : graph->stage_device[s];
+    const int slot = failure->source ? failure->source
+                     : failure->step ? failure->step->device
+                                     : graph->stage_device[s];
     qn_device *device = &graph->ctx->devices[slot];
     const qn_status status = err->status;
     qn_status st = QN_OK;
@@ -212,7 +214,7 @@ qn_status qn_recover(qn_graph *graph, const qn_failure *failure, int *next, qn_e
     *next = failure->stage;
     graph->stage_device[s] = QN_CPU_SLOT;
     if (!qn_health_ok(device))
-        QN_TRY(move_off(graph, device, s, err));
+        QN_TRY(qn_recover_move(graph, device, s, err));
 out:
     return st;
 }

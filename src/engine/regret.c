@@ -66,9 +66,8 @@ static void look(const learner *l, const qn_trial *t, int n_devices, qn_route_vi
         view->devices |= 1u << d;
         view->support[d] = qn_model_support(model, size);
         view->cost_us[d] = model->n_buckets ? qn_model_predict(model, size, &prior) : cpu_us;
-        view->hope_us[d] = fmin(view->cost_us[d], model->n_buckets
-                                                      ? qn_model_hope(model, size, &prior)
-                                                      : cpu_us);
+        view->hope_us[d] =
+            fmin(view->cost_us[d], model->n_buckets ? qn_model_hope(model, size, &prior) : cpu_us);
     }
 }
 
@@ -137,7 +136,8 @@ static qn_status check(const qn_trial *trace, int n, int n_devices, qn_err *err)
     for (int i = 0; i < n; i++)
         for (int d = 0; d < n_devices; d++)
             if (!(trace[i].us[d] > 0) && !(d > 0 && isnan(trace[i].us[d])))
-                return qn_fail(err, QN_ERR_INPUT, "decision %d of the trace: time %g us on device %d", i,
+                return qn_fail(err, QN_ERR_INPUT,
+                               "decision %d of the trace: time %g us on device %d", i,
                                trace[i].us[d], d);
     return QN_OK;
 }
@@ -170,7 +170,8 @@ qn_status qn_route_regret(const qn_trial *trace, int n, int n_devices, int skip,
         sum.us[QN_POLICY_AUTO] += t->us[device];
         sum.us[QN_POLICY_CPU] += t->us[QN_CPU_SLOT];
         sum.us[QN_POLICY_GPU] += time_on(t, gpu);
-        sum.us[QN_POLICY_STATIC] += time_on(t, t->threshold && t->size >= t->threshold ? gpu : QN_CPU_SLOT);
+        sum.us[QN_POLICY_STATIC] +=
+            time_on(t, t->threshold && t->size >= t->threshold ? gpu : QN_CPU_SLOT);
         sum.probes += is_probe;
         sum.decisions[device]++;
     }

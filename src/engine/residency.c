@@ -61,7 +61,7 @@ qn_status qn_buf_need_host(qn_buf *root, qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_buf_need_block(qn_buf *root, qn_device *device, qn_err *err)
+qn_status qn_buf_need_block(qn_buf *root, qn_device *device, const char *stage, qn_err *err)
 {
     qn_copy *copy = &root->copies[device->slot];
     qn_status st;
@@ -69,7 +69,7 @@ qn_status qn_buf_need_block(qn_buf *root, qn_device *device, qn_err *err)
     copy->tick = ++root->ctx->tick;
     if (copy->block)
         return QN_OK;
-    st = qn_evict_acquire(device, root->bytes, root->name, &copy->block, err);
+    st = qn_evict_acquire(device, root->bytes, stage, root->name, &copy->block, err);
     if (st != QN_OK)
         return st;
     copy->version = 0;

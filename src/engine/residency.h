@@ -72,8 +72,9 @@ static inline int qn_buf_valid_host(const qn_buf *root)
 /* Host memory for the copy (zeroed when the buffer was never written), content not fetched. */
 qn_status qn_buf_need_host(qn_buf *root, qn_err *err);
 
-/* A block on the device, content not fetched. Goes through the rungs of evict.c. */
-qn_status qn_buf_need_block(qn_buf *root, qn_device *device, qn_err *err);
+/* A block on the device, content not fetched, for the sake of `stage`. Goes through the rungs of
+ * evict.c. */
+qn_status qn_buf_need_block(qn_buf *root, qn_device *device, const char *stage, qn_err *err);
 
 /* What follows on stream `on` may read or overwrite the device's copy, or the host's. The stream
  * waits for work of its own device; where other devices are concerned the host waits. */
@@ -129,9 +130,9 @@ qn_status qn_fault_copy(qn_ctx *ctx, const char *where, const char *name, size_t
 /* ---- evict.c ----------------------------------------------------------------- */
 
 /* qn_pool_acquire with the first three rungs of the out-of-memory ladder: idle blocks, clean
- * copies, dirty copies (spilled to the host). */
-qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *what, qn_block **out,
-                           qn_err *err);
+ * copies, dirty copies (spilled to the host). Memory for buffer `name`, wanted by `stage`. */
+qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *stage, const char *name,
+                           qn_block **out, qn_err *err);
 
 /* Frees something on the device: idle blocks, else one clean copy, else one dirty one. 0 when
  * nothing may go. */

@@ -17,9 +17,10 @@
 #include <string.h>
 
 enum {
-    PROBE_EVERY = 20,     /* decisions per probe, at least */
-    PROBE_STALE = 1000,   /* decisions after which any device is measured again */
-    PROBE_FACTOR = 3,     /* never for something worse than this */
+    PROBE_EVERY = 20,   /* decisions per probe, at least */
+    PROBE_STALE = 1000, /* decisions after which any device is measured again */
+    PROBE_FACTOR = 3,   /* never for something worse than this */
+    COPY_SAMPLES = 32,  /* of each direction of a link */
     BUSY_MOST = 15
 };
 static const double gain_wanted = 0.90, probe_time_share = 0.02, busy_half_life_us = 2e6;
@@ -27,9 +28,8 @@ static const double gain_wanted = 0.90, probe_time_share = 0.02, busy_half_life_
 const char *qn_why_name(qn_why why)
 {
     static const char *const names[QN_N_WHY] = {
-        [QN_WHY_BEST] = "best",           [QN_WHY_KEPT] = "kept",
-        [QN_WHY_PROBE] = "probe",         [QN_WHY_PINNED] = "pinned",
-        [QN_WHY_CPU_ONLY] = "cpu-only",   [QN_WHY_MODE] = "mode",
+        [QN_WHY_BEST] = "best",           [QN_WHY_KEPT] = "kept",         [QN_WHY_PROBE] = "probe",
+        [QN_WHY_PINNED] = "pinned",       [QN_WHY_CPU_ONLY] = "cpu-only", [QN_WHY_MODE] = "mode",
         [QN_WHY_THRESHOLD] = "threshold", [QN_WHY_BALANCE] = "balance",
     };
 
@@ -109,6 +109,9 @@ void qn_router_close(qn_ctx *ctx)
         free(entry->value);
     }
     qn_map_free(&r->ops);
+    for (int d = 0; d < QN_MAX_DEVICES; d++)
+        for (int way = 0; way < 2; way++)
+            qn_model_free(&r->copies[d][way]);
     free(r);
     ctx->router = NULL;
 }
@@ -174,6 +177,47 @@ void qn_router_observe(qn_ctx *ctx, qn_route_op *op, int device, double size, do
     qn_route_observe(op, device, size, us);
 }
 
+int qn_router_wants_copy(const qn_ctx *ctx, int device, int is_upload)
+{
+    const qn_router *r = ctx->router;
+
+    return !(r->has_link >> device & 1) && r->copies[device][!is_upload].n_samples < COPY_SAMPLES;
+}
+
+/* With copies of one size only, latency and bandwidth keep their proportion. */
+static qn_line fit_copies(const qn_model *copies, const qn_line *present)
+{
+    const qn_model_bucket *first = copies->buckets[0];
+    double ratio;
+
+    if (copies->n_buckets > 1 && copies->fit.b_us > 0)
+        return copies->fit;
+    ratio = first->median_us / (present->a_us + present->b_us * first->size);
+    return (qn_line){ present->a_us * ratio, present->b_us * ratio };
+}
+
+void qn_router_copied(qn_ctx *ctx, int device, int is_upload, double bytes, double us)
+{
+    qn_router *r = ctx->router;
+    qn_link *link = &r->links[device];
+    double *latency_us = is_upload ? &link->h2d_us : &link->d2h_us;
+    double *gbps = is_upload ? &link->h2d_gbps : &link->d2h_gbps;
+    const qn_line present = { *latency_us, 1e-3 / *gbps };
+    qn_model *copies = &r->copies[device][!is_upload];
+    const uint64_t before = copies->generation;
+    qn_line line;
+
+    if (!qn_router_wants_copy(ctx, device, is_upload))
+        return;
+    qn_model_add(copies, bytes, us);
+    if (copies->generation == before)
+        return;
+    line = fit_copies(copies, &present);
+    *latency_us = line.a_us;
+    *gbps = 1e-3 / line.b_us;
+    r->generation++;
+}
+
 void qn_router_failed(qn_ctx *ctx, qn_route_op *op, int device, qn_status status)
 {
     qn_router *r = ctx->router;
@@ -184,7 +228,8 @@ void qn_router_failed(qn_ctx *ctx, qn_route_op *op, int device, qn_status status
         r->busy_at_us[device] = qn_ctx_now_us(ctx);
         r->generation++;
     }
-    if (op && (status == QN_ERR_COMPILE || status == QN_ERR_UNSUPPORTED || status == QN_ERR_LIMIT)) {
+    if (op &&
+        (status == QN_ERR_COMPILE || status == QN_ERR_UNSUPPORTED || status == QN_ERR_LIMIT)) {
         op->refused |= 1u << device;
         r->generation++;
     }
@@ -251,8 +296,8 @@ void qn_router_count(qn_ctx *ctx, qn_route_op *op, int device, qn_why why, doubl
 
     if (!*metric)
         *metric = qn_metric_of(ctx->metrics, "hybrid_routing_decisions_total",
-                               QN_LABELS("op", op->name, "device", ctx->devices[device].id, "reason",
-                                         qn_why_name(why)));
+                               QN_LABELS("op", op->name, "device", ctx->devices[device].id,
+                                         "reason", qn_why_name(why)));
     qn_metric_add(*metric, n);
     if (why == QN_WHY_PROBE)
         qn_metric_add(ctx->router->probed, n);
@@ -301,7 +346,8 @@ int qn_route_probe(const qn_route_op *op, const qn_route_view *view, double chos
         const int is_known = view->support[d] >= QN_MODEL_CONFIRM;
         const double us = is_known ? view->cost_us[d] : view->hope_us[d];
 
-        if (!(view->devices >> d & 1) || in_use >> d & 1 || view->hope_us[d] > PROBE_FACTOR * chosen_us)
+        if (!(view->devices >> d & 1) || in_use >> d & 1 ||
+            view->hope_us[d] > PROBE_FACTOR * chosen_us)
             continue;
         urgency = is_known ? (double)age / probe_interval(us / chosen_us) : 1;
         if (urgency < 1 || urgency <= most)

@@ -39,14 +39,14 @@ typedef struct qn_route_op {
     char name[96];
     qn_model models[QN_MAX_DEVICES];
     uint64_t decisions, probes;
-    double total_us, spent_us;            /* predicted: of all decisions; lost by probing */
-    uint64_t sampled_at[QN_MAX_DEVICES];  /* `decisions` when the device was last measured */
-    uint64_t marked_at[QN_MAX_DEVICES];   /* the same when a sample was last asked for */
-    unsigned warm;                        /* devices whose first run, which is slow, is over */
-    unsigned refused;                     /* devices that cannot run it */
-    qn_i64 crossover[QN_MAX_DEVICES][2];  /* by qn_residency; 0 none, -1 not known */
-    double in_bytes, out_bytes;           /* per item of the last use, for cold thresholds */
-    qn_line prior[QN_MAX_DEVICES];        /* estimate of the last use */
+    double total_us, spent_us;           /* predicted: of all decisions; lost by probing */
+    uint64_t sampled_at[QN_MAX_DEVICES]; /* `decisions` when the device was last measured */
+    uint64_t marked_at[QN_MAX_DEVICES];  /* the same when a sample was last asked for */
+    unsigned warm;                       /* devices whose first run, which is slow, is over */
+    unsigned refused;                    /* devices that cannot run it */
+    qn_i64 crossover[QN_MAX_DEVICES][2]; /* by qn_residency; 0 none, -1 not known */
+    double in_bytes, out_bytes;          /* per item of the last use, for cold thresholds */
+    qn_line prior[QN_MAX_DEVICES];       /* estimate of the last use */
     qn_metric *counted[QN_MAX_DEVICES][QN_N_WHY];
 } qn_route_op;
 
@@ -54,15 +54,17 @@ struct qn_router {
     qn_map ops; /* name -> qn_route_op */
     qn_speed speeds[QN_MAX_DEVICES];
     qn_link links[QN_MAX_DEVICES];
-    unsigned has_link;                    /* devices whose link was measured */
-    unsigned has_profile;                 /* devices whose profile was read or made */
-    int is_loaded, is_informed;           /* profiles were looked for; the quick scan is done */
-    char updated[QN_MAX_DEVICES][24];     /* when the profile was written */
-    uint64_t n_observed[QN_MAX_DEVICES];  /* samples since */
+    unsigned has_link;                   /* devices whose link was measured */
+    qn_model copies[QN_MAX_DEVICES][2];  /* of the others: copies up and down, by bytes */
+    unsigned has_profile;                /* devices whose profile was read or made */
+    int is_loaded, is_informed;          /* profiles were looked for; the quick scan is done */
+    char updated[QN_MAX_DEVICES][24];    /* when the profile was written */
+    uint64_t n_observed[QN_MAX_DEVICES]; /* samples since */
     double busy_level[QN_MAX_DEVICES], busy_at_us[QN_MAX_DEVICES];
-    double free_at_us[QN_MAX_DEVICES];    /* when what was submitted will be done */
-    uint64_t generation;                  /* rises with what is not in a model: links, busy, mode */
-    uint64_t seq;                         /* decisions so far */
+    double free_at_us[QN_MAX_DEVICES]; /* when what was submitted will be done */
+    uint64_t generation;               /* rises with what is not in a model: links, busy, mode */
+    uint64_t seq;                      /* decisions so far */
+    uint64_t n_priced;                 /* chains that were thought about anew */
     qn_explain *explain;
     struct {
         double us[128];
@@ -87,6 +89,10 @@ void qn_router_inform(qn_ctx *ctx);
 /* A measured time of an op at a size on a device. */
 void qn_route_observe(qn_route_op *op, int device, double size, double us);
 void qn_router_observe(qn_ctx *ctx, qn_route_op *op, int device, double size, double us);
+
+/* A measured copy, for links that were not calibrated. */
+int qn_router_wants_copy(const qn_ctx *ctx, int device, int is_upload);
+void qn_router_copied(qn_ctx *ctx, int device, int is_upload, double bytes, double us);
 
 /* A stage of the op failed on the device: busy ones cost more for a while, those that cannot run
  * it are not asked again. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_SHARED = 16 }; /* runs over which an upload is spread at most */
+enum { MOST_SPREAD = 16 };
 
 /* ---- cutting ---------------------------------------------------------------------- */
 
@@ -108,7 +108,8 @@ static qn_status fill_chain(const qn_graph *graph, qn_chain *chain)
     path->stages = calloc(n, sizeof *path->stages);
     path->back = calloc(n, QN_MAX_DEVICES);
     path->n_stages = chain->n_stages;
-    if (!chain->uses || !chain->bufs || !chain->device || !chain->trial || !path->stages || !path->back)
+    if (!chain->uses || !chain->bufs || !chain->device || !chain->trial || !path->stages ||
+        !path->back)
         return QN_ERR_NOMEM;
     for (int i = 0; i < chain->n_stages; i++) {
         fill_stage(graph, chain, i, chain->uses + at);
@@ -208,13 +209,20 @@ static unsigned valid_mask(const qn_ctx *ctx, const qn_buf *root)
     return mask;
 }
 
-/* What is read again and again without being written needs its upload once. */
+int qn_chain_spread(const struct qn_graph_route *route, const qn_buf *root, int b)
+{
+    int spread = 1;
+
+    while (root->uses > 2 && spread < MOST_SPREAD && spread <= route->stable[b])
+        spread *= 2;
+    return spread;
+}
+
 static double upload_share(const struct qn_graph_route *route, const qn_buf *root, int b)
 {
-    const int spread = route->stable[b] < MOST_SHARED ? route->stable[b] : MOST_SHARED;
     const double readers = route->n_readers[b] > 1 ? route->n_readers[b] : 1;
 
-    return 1 / readers / (root->uses > 2 ? 1 + spread : 1);
+    return 1 / readers / qn_chain_spread(route, root, b);
 }
 
 /* Outputs are downloaded by every run; of other results it is known how often it happened. */
@@ -350,6 +358,7 @@ void qn_chain_price(qn_graph *graph, qn_chain *chain, unsigned alive)
 {
     qn_route_view *view = &chain->view;
 
+    graph->ctx->router->n_priced++;
     price_bufs(graph, chain);
     price_devices(graph, chain, alive);
     price_stages(graph, chain, qn_model_hope);

@@ -45,7 +45,8 @@ out:
     return st;
 }
 
-static qn_status time_op(qn_device *device, const qn_op_sample *sample, int n, double *out, qn_err *err)
+static qn_status time_op(qn_device *device, const qn_op_sample *sample, int n, double *out,
+                         qn_err *err)
 {
     qn_measure m = { 0 };
     double us[MAX_SAMPLES];
@@ -134,8 +135,8 @@ out:
 }
 
 /* `device` NULL: the router decides. */
-static qn_status batch_new(qn_ctx *ctx, const qn_i64 *sizes, int n_tasks, const char *device, batch *out,
-                           qn_err *err)
+static qn_status batch_new(qn_ctx *ctx, const qn_i64 *sizes, int n_tasks, const char *device,
+                           batch *out, qn_err *err)
 {
     batch b = { .n_tasks = n_tasks };
     qn_status st = QN_OK;
@@ -217,7 +218,8 @@ static qn_status check_batch(const batch *b, uint64_t seed, qn_err *err)
         QN_TRY(qn_buf_host(b->sum[t], QN_HOST_READ, (void **)&sum));
         for (size_t i = 0; i < qn_buf_bytes(b->sum[t]) / sizeof *sum; i++)
             if (sum[i] != qn_random_float(seed, i) + qn_random_float(seed + 1, i))
-                return qn_fail(err, QN_ERR_MISMATCH, "task %d: element %zu of the sum is wrong", t, i);
+                return qn_fail(err, QN_ERR_MISMATCH, "task %d: element %zu of the sum is wrong", t,
+                               i);
     }
 out:
     return st;
@@ -236,7 +238,8 @@ static qn_status open_variant(qn_ctx *ctx, variant *v, const qn_i64 *sizes, int 
     qn_status st = QN_OK;
 
     v->mode = mode;
-    QN_TRY(batch_new(ctx, sizes, n_tasks, device >= 0 ? ctx->devices[device].id : NULL, &v->batch, err));
+    QN_TRY(batch_new(ctx, sizes, n_tasks, device >= 0 ? ctx->devices[device].id : NULL, &v->batch,
+                     err));
     QN_TRY(fill_batch(&v->batch, seed));
 out:
     return st;

@@ -82,7 +82,8 @@ static double end_us(const qn_path *path, const walk *w)
         if (buf->download_share <= 0 || !w->valid[b] || w->valid[b] & 1)
             continue;
         from = __builtin_ctz(w->valid[b]);
-        us += buf->download_share * copy_us(path->links[from].d2h_us, buf->bytes, path->links[from].d2h_gbps);
+        us += buf->download_share *
+              copy_us(path->links[from].d2h_us, buf->bytes, path->links[from].d2h_gbps);
     }
     return us;
 }

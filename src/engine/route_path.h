@@ -23,8 +23,8 @@ typedef struct qn_path_use {
 typedef struct qn_path_stage {
     const qn_path_use *uses;
     int n_uses;
-    int forced;                 /* device, -1: any candidate */
-    double us[QN_MAX_DEVICES];  /* of the stage itself */
+    int forced;                /* device, -1: any candidate */
+    double us[QN_MAX_DEVICES]; /* of the stage itself */
 } qn_path_stage;
 
 typedef struct qn_path_buf {
@@ -40,12 +40,12 @@ typedef struct qn_path {
     qn_path_buf *bufs;
     int n_bufs;
     unsigned candidates;
-    unsigned unified;                  /* devices that work in host memory */
-    unsigned peers[QN_MAX_DEVICES];    /* devices from which d gets data without the host */
+    unsigned unified;               /* devices that work in host memory */
+    unsigned peers[QN_MAX_DEVICES]; /* devices from which d gets data without the host */
     qn_link links[QN_MAX_DEVICES];
-    double wait_us[QN_MAX_DEVICES];    /* until the device takes new work */
-    unsigned *masks, *next;            /* scratch: QN_MAX_DEVICES * n_bufs each */
-    signed char *back;                 /* scratch: n_stages * QN_MAX_DEVICES */
+    double wait_us[QN_MAX_DEVICES]; /* until the device takes new work */
+    unsigned *masks, *next;         /* scratch: QN_MAX_DEVICES * n_bufs each */
+    signed char *back;              /* scratch: n_stages * QN_MAX_DEVICES */
 } qn_path;
 
 /* Cost of a complete choice. */

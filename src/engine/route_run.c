@@ -13,10 +13,10 @@
 #include <string.h>
 
 enum {
-    REPRICE_EVERY = 64,  /* runs; what decays by itself is looked at this often */
-    SAMPLE_EVERY = 256,  /* decisions of an op */
-    MARKS_PER_RUN = 3,   /* stages of one op */
-    DRIFT_PAUSE = 8      /* runs between samples for a change that was not confirmed */
+    REPRICE_EVERY = 64, /* runs; what decays by itself is looked at this often */
+    SAMPLE_EVERY = 256, /* decisions of an op */
+    MARKS_PER_RUN = 3,  /* stages of one op */
+    DRIFT_PAUSE = 8     /* runs between samples for a change that was not confirmed */
 };
 static const double drift_factor = 1.25, drift_slack_us = 3;
 
@@ -56,7 +56,8 @@ static uint64_t key_of(const qn_graph *graph, unsigned alive)
     key = mix(key, models);
     for (int b = 0; b < graph->n_bufs; b++)
         if (!graph->bufs[b].root->is_temp)
-            key = mix(key, residency(ctx, graph->bufs[b].root));
+            key = mix(key, residency(ctx, graph->bufs[b].root) |
+                               (uint64_t)qn_chain_spread(r, graph->bufs[b].root, b) << 32);
     return key;
 }
 
@@ -68,7 +69,8 @@ static void note_versions(qn_graph *graph)
     for (int b = 0; b < graph->n_bufs; b++) {
         const uint64_t version = graph->bufs[b].root->version;
 
-        r->stable[b] = (uint16_t)(version != r->version[b] ? 0 : r->stable[b] + (r->stable[b] < 1000));
+        r->stable[b] =
+            (uint16_t)(version != r->version[b] ? 0 : r->stable[b] + (r->stable[b] < 1000));
         r->version[b] = version;
     }
 }
@@ -102,7 +104,8 @@ static void balance(const qn_graph *graph)
             return;
         for (int d = 0; d < QN_MAX_DEVICES; d++)
             if (next->view.devices >> d & 1 &&
-                (best < 0 || load[d] + next->view.cost_us[d] < load[best] + next->view.cost_us[best]))
+                (best < 0 ||
+                 load[d] + next->view.cost_us[d] < load[best] + next->view.cost_us[best]))
                 best = d;
         best = best < 0 ? QN_CPU_SLOT : best;
         load[best] += isfinite(next->view.cost_us[best]) ? next->view.cost_us[best] : 0;
@@ -218,11 +221,12 @@ static void probe(qn_graph *graph)
     }
 }
 
-static int wants_sample(const struct qn_graph_route *r, const qn_route_op *op, int device, double size)
+static int wants_sample(const struct qn_graph_route *r, const qn_route_op *op, int device,
+                        double size)
 {
     const qn_model *model = &op->models[device];
 
-    if (qn_model_support(model, size) < QN_MODEL_CONFIRM || qn_model_is_in_doubt(model) ||
+    if (qn_model_support(model, size) < QN_MODEL_CONFIRM || qn_model_is_in_doubt(model, size) ||
         r->wants_sample)
         return 1;
     /* A graph that is replayed loses more by a sample than one that is submitted anyway. */
@@ -259,7 +263,8 @@ static void choose_samples(qn_graph *graph)
     r->wants_sample = 0;
 }
 
-/* ---- around a run ------------------------------------------------------------------------------ */
+/* ---- around a run ------------------------------------------------------------------------------
+ */
 
 static void count_decisions(qn_graph *graph)
 {
@@ -296,9 +301,10 @@ static void route_run(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
     const unsigned alive = qn_router_alive(graph->ctx);
-    const uint64_t key = key_of(graph, alive);
+    uint64_t key;
 
     note_versions(graph);
+    key = key_of(graph, alive);
     if (key != r->key || !r->has_choice || ++r->age >= REPRICE_EVERY) {
         r->age = 0;
         decide(graph, alive);
@@ -349,7 +355,8 @@ static void note_run(qn_graph *graph, int is_device, double us)
     if (r->n_recent >= 3) {
         memcpy(sorted, r->recent_us, (size_t)r->n_recent * sizeof *sorted);
         usual = qn_stats_of(sorted, (size_t)r->n_recent).median;
-        if ((us > usual * drift_factor + drift_slack_us || us * drift_factor + drift_slack_us < usual) &&
+        if ((us > usual * drift_factor + drift_slack_us ||
+             us * drift_factor + drift_slack_us < usual) &&
             r->n_runs >= r->drift_at) {
             r->wants_sample = 1;
             r->drift_at = r->n_runs + DRIFT_PAUSE;

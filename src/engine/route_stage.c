@@ -81,8 +81,8 @@ static qn_route_op *op_of(qn_ctx *ctx, const qn_stage *stage)
         return NULL;
     if (qn_op_find(stage->op->name) == stage->op)
         return qn_router_op(ctx, stage->op->name);
-    snprintf(name, sizeof name, "%s.%s", stage->kernel->module ? stage->kernel->module->name : "cpu",
-             stage->kernel->name);
+    snprintf(name, sizeof name, "%s.%s",
+             stage->kernel->module ? stage->kernel->module->name : "cpu", stage->kernel->name);
     return qn_router_op(ctx, name);
 }
 
@@ -122,7 +122,8 @@ static struct qn_graph_route *new_route(const qn_graph *graph)
     r->why = array(n, sizeof *r->why);
     r->marked = array(n, sizeof *r->marked);
     r->actual_us = array(n, sizeof *r->actual_us);
-    r->predicted = graph->ctx->router->explain ? array(n, QN_MAX_DEVICES * sizeof *r->predicted) : NULL;
+    r->predicted =
+        graph->ctx->router->explain ? array(n, QN_MAX_DEVICES * sizeof *r->predicted) : NULL;
     r->version = array(n_bufs, sizeof *r->version);
     r->d2h_base = array(n_bufs, sizeof *r->d2h_base);
     r->stable = array(n_bufs, sizeof *r->stable);
@@ -133,8 +134,8 @@ static struct qn_graph_route *new_route(const qn_graph *graph)
 static int is_complete(const qn_graph *graph, const struct qn_graph_route *r)
 {
     return r->ops && r->sizes && r->costs && r->forced && r->why && r->marked && r->actual_us &&
-           (r->predicted || !graph->ctx->router->explain) && r->version && r->d2h_base && r->stable &&
-           r->n_readers;
+           (r->predicted || !graph->ctx->router->explain) && r->version && r->d2h_base &&
+           r->stable && r->n_readers;
 }
 
 static void free_route(struct qn_graph_route *r)
@@ -246,10 +247,13 @@ static void explain_stage(const qn_graph *graph, int s, uint64_t seq)
         if (!is_chosen && isnan(predicted))
             continue;
         qn_explain_put(ctx->router->explain,
-                       &(qn_explain_row){ .seq = seq, .stage = stage->name,
+                       &(qn_explain_row){ .seq = seq,
+                                          .stage = stage->name,
                                           .op = r->ops[s] ? r->ops[s]->name : stage->op->name,
-                                          .candidate = ctx->devices[d].id, .size = (qn_i64)r->sizes[s],
-                                          .predicted_us = predicted, .chosen = is_chosen,
+                                          .candidate = ctx->devices[d].id,
+                                          .size = (qn_i64)r->sizes[s],
+                                          .predicted_us = predicted,
+                                          .chosen = is_chosen,
                                           .actual_us = is_chosen ? r->actual_us[s] : NAN,
                                           .reason = qn_why_name(r->why[s]) });
     }
@@ -296,7 +300,8 @@ void qn_route_free(qn_graph *graph)
     graph->route = NULL;
 }
 
-/* ---- questions from outside ------------------------------------------------------------------- */
+/* ---- questions from outside -------------------------------------------------------------------
+ */
 
 static qn_chain *find_chain(struct qn_graph_route *r, int stage, int *at)
 {
@@ -328,9 +333,10 @@ int qn_route_options(qn_graph *graph, int stage, qn_route_option *out, int max)
         if (!(chain->view.devices >> d & 1))
             continue;
         if (n < max)
-            out[n] = (qn_route_option){ d, qn_path_stage_cost(&chain->path, chain->device, at, d),
-                                        qn_model_support(&r->ops[stage]->models[d], r->sizes[stage]),
-                                        s->device == d };
+            out[n] =
+                (qn_route_option){ d, qn_path_stage_cost(&chain->path, chain->device, at, d),
+                                   qn_model_support(&r->ops[stage]->models[d], r->sizes[stage]),
+                                   s->device == d };
         n++;
     }
     return n;

@@ -19,14 +19,14 @@ typedef struct qn_chain {
     int *device, *trial; /* per stage: what is settled; what is being thought about */
     int is_settled;
     qn_why why;
-    double us;           /* predicted for what is settled */
-    qn_route_view view;  /* the whole chain on one device */
-    qn_route_op *lead;   /* of the longest stage */
+    double us;          /* predicted for what is settled */
+    qn_route_view view; /* the whole chain on one device */
+    qn_route_op *lead;  /* of the longest stage */
 } qn_chain;
 
 struct qn_graph_route {
     qn_route_mode mode;
-    int n_open; /* stages the router may place */
+    int n_open;  /* stages the router may place */
     int is_idle; /* nothing to decide, count or explain */
     qn_chain *chains;
     int n_chains;
@@ -85,6 +85,10 @@ void qn_route_decide(qn_graph *graph);
 /* Cuts the graph's stages into graph->route->chains. */
 qn_status qn_chains_make(qn_graph *graph);
 void qn_chains_free(struct qn_graph_route *route);
+
+/* Runs over which the upload of a buffer is spread: what is read again and again without being
+ * written needs it once. A power of two. */
+int qn_chain_spread(const struct qn_graph_route *route, const qn_buf *root, int b);
 
 /* Fills prices and view of a chain from what is known and valid now. */
 void qn_chain_price(qn_graph *graph, qn_chain *chain, unsigned alive);

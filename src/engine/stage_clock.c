@@ -16,17 +16,19 @@ static int is_sampled_as_a_whole(const qn_graph *graph)
 
 static int wants_time(const qn_graph *graph, const qn_step *step)
 {
-    if (is_sampled_as_a_whole(graph))
+    if (graph->is_timed || is_sampled_as_a_whole(graph))
         return 1;
     if (step->kind != QN_STEP_STAGE)
-        return 0;
+        return graph->is_sampled && step->kind != QN_STEP_PEER &&
+               qn_router_wants_copy(graph->ctx, step->device, step->kind == QN_STEP_UPLOAD);
     return graph->ctx->timing || (graph->is_sampled && graph->route->marked[step->stage]);
 }
 
 static qn_stream stream_of(const qn_step *step, qn_stream compute)
 {
-    return step->kind == QN_STEP_STAGE ? compute
-           : step->kind == QN_STEP_DOWNLOAD ? QN_DOWNLOAD : QN_UPLOAD;
+    return step->kind == QN_STEP_STAGE      ? compute
+           : step->kind == QN_STEP_DOWNLOAD ? QN_DOWNLOAD
+                                            : QN_UPLOAD;
 }
 
 static qn_status prepare(qn_graph *graph, const qn_step *step, qn_err *err)
@@ -72,14 +74,15 @@ static void note(qn_graph *graph, int s, qn_device *device, double us)
 
     stage->exec_us += us;
     qn_metric_observe(qn_metric_of(ctx->metrics, "gpu_stage_time_ms",
-                                   QN_LABELS("stage", stage->name, "device", device->id)), us / 1000);
+                                   QN_LABELS("stage", stage->name, "device", device->id)),
+                      us / 1000);
     if (device->slot != QN_CPU_SLOT)
         qn_metric_add(device->m.exec_seconds, us / 1e6);
     qn_route_timed(graph, s, device->slot, us);
     if (ctx->timing)
         qn_log_line(&ctx->log, "[time] %s %s n=%lld exec=%.3fus h2d=%llu d2h=%llu", stage->name,
-                    device->id, (long long)((r->x1 - r->x0) * (r->y1 - r->y0) * (r->z1 - r->z0)), us,
-                    (unsigned long long)stage->h2d_bytes, (unsigned long long)stage->d2h_bytes);
+                    device->id, (long long)((r->x1 - r->x0) * (r->y1 - r->y0) * (r->z1 - r->z0)),
+                    us, (unsigned long long)stage->h2d_bytes, (unsigned long long)stage->d2h_bytes);
 }
 
 void qn_clock_cancel(qn_graph *graph, const qn_step *step, qn_stage_clock *clock)
@@ -109,9 +112,13 @@ qn_status qn_clock_stop(qn_graph *graph, const qn_step *step, qn_stream compute,
     QN_TRY(qn_device_sync(device, err));
     if (us < 0)
         us = qn_now_us() - clock->start_us;
-    graph->phase_us[step->kind] += us;
+    if (graph->is_timed)
+        graph->phase_us[step->kind] += us;
     if (step->kind == QN_STEP_STAGE)
         note(graph, step->stage, device, us);
+    else if (step->kind != QN_STEP_PEER)
+        qn_router_copied(graph->ctx, step->device, step->kind == QN_STEP_UPLOAD,
+                         (double)graph->bufs[step->buf_i].root->bytes, us);
 out:
     if (end)
         device->backend->drop(device->dev, end);

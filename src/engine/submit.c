@@ -75,8 +75,10 @@ static qn_status wait_for_args(qn_graph *graph, const qn_stage *stage, qn_device
         if (!root)
             continue;
         if (device->info.unified_memory) {
+            graph->awaited = root->host_device > 0 ? root->host_device : 0;
             if (arg->mode != QN_ARG_OUT || arg->is_partial)
                 QN_TRY(qn_buf_await_host(root, err));
+            graph->awaited = 0;
             if (arg->mode != QN_ARG_IN)
                 QN_TRY(qn_buf_await_host_write(root, err));
             continue;
@@ -299,8 +301,10 @@ qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, qn_failure *failu
         int parts = 0;
 
         *failure = (qn_failure){ .stage = step->stage, .step = step };
+        graph->awaited = 0;
         QN_TRY(qn_clock_start(graph, step, lanes.compute, &clock, err));
         st = qn_submit_step(graph, step, &lanes, &parts, err);
+        failure->source = graph->awaited;
         failure->is_late = st == QN_OK || parts > 1; /* the parts before the last were queued */
         if (st == QN_OK && step->kind == QN_STEP_STAGE)
             st = corrupt(graph, step, err);

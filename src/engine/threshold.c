@@ -50,8 +50,8 @@ void qn_thresholds_publish(qn_ctx *ctx)
 
                 if (size >= 0)
                     qn_metric_set(qn_metric_of(ctx->metrics, "gpu_threshold",
-                                               QN_LABELS("op", entry->key, "device", ctx->devices[d].id,
-                                                         "mode", modes[m])),
+                                               QN_LABELS("op", entry->key, "device",
+                                                         ctx->devices[d].id, "mode", modes[m])),
                                   (double)size);
             }
 }

@@ -138,6 +138,7 @@ static qn_status judge(qn_graph *graph, int s, qn_device *device, const qn_healt
     const qn_stage *stage = &graph->stages[s];
     const char *const *by_op = QN_LABELS("op", stage->op->name);
     const int mismatched = mismatch->status != QN_OK;
+    qn_status st = QN_OK;
 
     qn_metric_add(qn_metric_of(ctx->metrics, "verify_checked", by_op), 1);
     if (mismatched) {
@@ -148,7 +149,13 @@ static qn_status judge(qn_graph *graph, int s, qn_device *device, const qn_healt
         *err = *mismatch;
     }
     qn_health_mismatch(device, mismatched);
-    return mismatched ? qn_recover_note(graph, s, err) : QN_OK;
+    if (!mismatched)
+        return QN_OK;
+    QN_TRY(qn_recover_note(graph, s, err));
+    if (!qn_health_ok(device))
+        QN_TRY(qn_recover_move(graph, device, s + 1, err));
+out:
+    return st;
 }
 
 qn_status qn_verify_run(qn_graph *graph, int s, qn_failure *failure, qn_err *err)

@@ -156,6 +156,43 @@ static void add_change(qn_table *table, const qn_figure *f, const qn_figure *bef
     qn_table_add(table, !before ? "new" : !after ? "gone" : verdict(f, ratio));
 }
 
+static size_t count_device(const qn_bench *bench, const char *device)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < bench->n; i++)
+        n += !strcmp(bench->list[i].device, device);
+    return n;
+}
+
+static int is_first_of_device(const qn_bench *bench, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (!strcmp(bench->list[i].device, bench->list[at].device))
+            return 0;
+    return 1;
+}
+
+/* A figure that is no more; of a device that was not measured now, one line for all. */
+static void add_gone(qn_table *table, const qn_bench *before, size_t i, const qn_bench *after)
+{
+    const qn_figure *f = &before->list[i];
+
+    if (find_same(after, f))
+        return;
+    if (count_device(after, f->device)) {
+        add_change(table, f, f, NULL);
+        return;
+    }
+    if (!is_first_of_device(before, i))
+        return;
+    qn_table_addf(table, "%zu figures", count_device(before, f->device));
+    qn_table_add(table, f->device);
+    for (int c = 0; c < 4; c++)
+        qn_table_add(table, "-");
+    qn_table_add(table, "gone");
+}
+
 qn_status qn_bench_print_change(const qn_bench *before, const qn_bench *after, FILE *to,
                                 qn_err *err)
 {
@@ -168,8 +205,7 @@ qn_status qn_bench_print_change(const qn_bench *before, const qn_bench *after, F
     for (size_t i = 0; i < after->n; i++)
         add_change(&table, &after->list[i], find_same(before, &after->list[i]), &after->list[i]);
     for (size_t i = 0; i < before->n; i++)
-        if (!find_same(after, &before->list[i]))
-            add_change(&table, &before->list[i], &before->list[i], NULL);
+        add_gone(&table, before, i, after);
     if (!qn_table_print(&table, to, QN_TABLE_TEXT))
         return qn_fail(err, QN_ERR_IO, "cannot print a table of %zu figures", after->n);
     return QN_OK;

@@ -9,6 +9,7 @@
 
 #include <quern/quern.h>
 
+#include "engine/progress.h"
 #include "util/status.h"
 
 #include <stdio.h>
@@ -56,12 +57,12 @@ typedef struct qn_bench_options {
     qn_options engine; /* contexts are opened with these */
     int samples;       /* per figure */
     uint64_t seed;
-    struct qn_progress *progress; /* of 1 unit in all; may be NULL */
-    const char *ops;              /* ops: comma list; NULL: all */
-    const char *sizes;            /* ops: comma list; NULL: what suits op and device */
-    int sweeps_priority;          /* ops: also the speed-up by priority */
-    int stages;                   /* graph: length of the chain */
-    const char *modules;          /* kernels: comma list; NULL: all */
+    qn_progress_options watch; /* how progress is shown */
+    const char *ops;           /* ops: comma list; NULL: all */
+    const char *sizes;         /* ops: comma list; NULL: what suits op and device */
+    int sweeps_priority;       /* ops: also the speed-up by priority */
+    int stages;                /* graph: length of the chain */
+    const char *modules;       /* kernels: comma list; NULL: all */
 } qn_bench_options;
 
 /* The verbs open contexts of their own, since they change how a context works. Devices are those

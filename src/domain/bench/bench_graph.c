@@ -6,7 +6,6 @@
  */
 #include "domain/bench/bench_impl.h"
 
-#include "engine/progress.h"
 #include "util/stats.h"
 
 #include <math.h>
@@ -122,7 +121,7 @@ static qn_status one_chain(qn_ctx *ctx, int device, int n_stages, const qn_bench
                            qn_bench *bench, qn_err *err)
 {
     qn_status st = QN_OK;
-    chain_times times;
+    chain_times times = { 0 };
     chain c;
 
     QN_TRY(chain_make(ctx, device, n_stages, &c, err));
@@ -138,19 +137,21 @@ qn_status qn_bench_graph(const qn_bench_options *options, qn_bench *bench, qn_er
 {
     qn_ctx *ctx[2] = { NULL, NULL };
     const int lengths[] = { options->stages, 1 };
+    qn_progress *progress = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(qn_bench_open(options, no_fault, bench, &ctx[0], err));
     QN_TRY(qn_bench_open(options, NULL, bench, &ctx[1], err));
+    QN_TRY(qn_progress_new(&options->watch, "bench graph", "chains", 4 * qn_bench_devices(ctx[0]),
+                           &progress, err));
     for (int d = 0; d < qn_device_count(ctx[0]); d++) {
         for (int k = 0; qn_bench_has(ctx[0], d) && k < 4; k++) {
             QN_TRY(one_chain(ctx[k & 1], d, lengths[k >> 1], options, bench, err));
-            qn_progress_at(options->progress,
-                           (d + (k + 1) / 4.0) / (double)qn_device_count(ctx[0]));
+            qn_progress_add(progress, 1);
         }
     }
-    qn_progress_done(options->progress);
 out:
+    qn_progress_free(progress);
     qn_ctx_close(ctx[0]);
     qn_ctx_close(ctx[1]);
     return st;

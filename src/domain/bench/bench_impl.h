@@ -11,6 +11,12 @@
 qn_status qn_bench_open(const qn_bench_options *options, const char *fault, qn_bench *bench,
                         qn_ctx **out, qn_err *err);
 
+/* How many devices the run measures. */
+static inline int qn_bench_devices(const qn_ctx *ctx)
+{
+    return __builtin_popcount(ctx->candidates);
+}
+
 /* Does the run measure device number `d`? */
 static inline int qn_bench_has(const qn_ctx *ctx, int d)
 {
@@ -28,5 +34,9 @@ static inline double qn_bench_now_us(const qn_ctx *ctx, int d)
 {
     return qn_device_get(ctx, d)->kind == QN_KIND_SIM ? qn_ctx_now_us(ctx) : qn_now_us();
 }
+
+/* Part of `ops`: the gain by priority on every device of `ctx` but the CPU (bench_sweep.c). */
+qn_status qn_bench_sweep(const qn_ctx *ctx, const qn_bench_options *options, qn_bench *bench,
+                         qn_err *err);
 
 #endif

@@ -8,7 +8,6 @@
 #include "domain/bench/bench_impl.h"
 
 #include "engine/compile.h"
-#include "engine/progress.h"
 #include "util/temp_dir.h"
 
 #include <math.h>
@@ -82,7 +81,7 @@ static qn_status add_times(qn_bench *bench, qn_device *device, const qn_kernel_m
 /* All wanted modules on one device. In a fresh folder they are compiled, and then come from
  * memory; in a second context they come from the folder. */
 static qn_status time_device(qn_device *device, const qn_bench_options *options, int is_second,
-                             int n_done, int n_all, qn_bench *bench, qn_err *err)
+                             qn_progress *progress, qn_bench *bench, qn_err *err)
 {
     qn_status st = QN_OK;
     double us;
@@ -99,25 +98,26 @@ static qn_status time_device(qn_device *device, const qn_bench_options *options,
             QN_TRY(time_compile(device, module, &us, err));
             QN_TRY(add_times(bench, device, module, QN_LESS, "memory ms", us, err));
         }
-        qn_progress_at(options->progress, ++n_done / (double)n_all);
+        qn_progress_add(progress, 1);
     }
 out:
     return st;
 }
 
-static qn_status time_context(const qn_bench_options *options, int is_second, qn_bench *bench,
-                              qn_err *err)
+static qn_status time_context(const qn_bench_options *options, int is_second,
+                              qn_progress **progress, qn_bench *bench, qn_err *err)
 {
-    const int n_modules = count_wanted(options->modules);
     qn_ctx *ctx = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(qn_bench_open(options, NULL, bench, &ctx, err));
+    if (!*progress)
+        QN_TRY(qn_progress_new(&options->watch, "bench kernels", "modules",
+                               2 * qn_bench_devices(ctx) * count_wanted(options->modules), progress,
+                               err));
     for (int d = 0; d < ctx->n_devices; d++)
         if (qn_bench_has(ctx, d))
-            QN_TRY(time_device(&ctx->devices[d], options, is_second,
-                               (is_second * ctx->n_devices + d) * n_modules,
-                               2 * ctx->n_devices * n_modules, bench, err));
+            QN_TRY(time_device(&ctx->devices[d], options, is_second, *progress, bench, err));
 out:
     qn_ctx_close(ctx);
     return st;
@@ -128,6 +128,7 @@ qn_status qn_bench_kernels(const qn_bench_options *options, qn_bench *bench, qn_
     static const char *const driver_caches[] = { "POCL_CACHE_DIR", "CUDA_CACHE_PATH" };
     qn_bench_options with_folder = *options;
     qn_temp_dir folder = { 0 };
+    qn_progress *progress = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(check_list(options->modules, err));
@@ -135,10 +136,10 @@ qn_status qn_bench_kernels(const qn_bench_options *options, qn_bench *bench, qn_
     for (size_t i = 0; i < sizeof driver_caches / sizeof *driver_caches; i++)
         setenv(driver_caches[i], folder.path, 1);
     with_folder.engine.cache_dir = folder.path;
-    QN_TRY(time_context(&with_folder, 0, bench, err));
-    QN_TRY(time_context(&with_folder, 1, bench, err));
-    qn_progress_done(options->progress);
+    QN_TRY(time_context(&with_folder, 0, &progress, bench, err));
+    QN_TRY(time_context(&with_folder, 1, &progress, bench, err));
 out:
+    qn_progress_free(progress);
     qn_temp_dir_remove(&folder);
     return st;
 }

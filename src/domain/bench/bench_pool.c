@@ -6,7 +6,6 @@
  */
 #include "domain/bench/bench_impl.h"
 
-#include "engine/progress.h"
 #include "util/stats.h"
 
 #include <stdlib.h>
@@ -97,19 +96,25 @@ out:
 qn_status qn_bench_pool(const qn_bench_options *options, qn_bench *bench, qn_err *err)
 {
     qn_ctx *ctx = NULL;
+    qn_progress *progress = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(qn_bench_open(options, NULL, bench, &ctx, err));
+    QN_TRY(qn_progress_new(&options->watch, "bench pool", "pools", 1 + qn_bench_devices(ctx),
+                           &progress, err));
     QN_TRY(one_pool(ctx->host_pool, ctx->pinner ? "host, pinned" : "host", 1, options->samples,
                     bench, err));
+    qn_progress_add(progress, 1);
     for (int d = 0; d < ctx->n_devices; d++) {
-        qn_progress_at(options->progress, (d + 1.0) / (ctx->n_devices + 1.0));
-        if (qn_bench_has(ctx, d) && ctx->devices[d].pool)
+        if (!qn_bench_has(ctx, d))
+            continue;
+        if (ctx->devices[d].pool)
             QN_TRY(one_pool(ctx->devices[d].pool, ctx->devices[d].id, 0, options->samples, bench,
                             err));
+        qn_progress_add(progress, 1);
     }
-    qn_progress_done(options->progress);
 out:
+    qn_progress_free(progress);
     qn_ctx_close(ctx);
     return st;
 }

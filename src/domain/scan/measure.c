@@ -3,7 +3,6 @@
 
 #include "domain/scan/sizes.h"
 #include "domain/scan/work.h"
-#include "engine/progress.h"
 #include "util/stats.h"
 
 #include <stdlib.h>
@@ -159,8 +158,9 @@ out:
 /* A device that cannot do it leaves a hole with a note, unless holes are forbidden. A wrong
  * result is never just a hole. */
 static qn_status forgive(qn_scanner *s, const qn_place *place, const char *op, qn_i64 size,
-                         qn_err *err)
+                         int is_cold, qn_err *err)
 {
+    const char *residency = qn_residency_name(is_cold ? QN_COLD : QN_RESIDENT);
     char note[sizeof err->text + 96];
 
     if (place->device == QN_CPU_SLOT || err->status == QN_ERR_MISMATCH)
@@ -170,8 +170,8 @@ static qn_status forgive(qn_scanner *s, const qn_place *place, const char *op, q
         return qn_prefix(err, "%s of size %lld on %s", op, (long long)size,
                          qn_device_id(place->ctx, place->device));
     }
-    snprintf(note, sizeof note, "%s of size %lld on %s was not measured: %s", op, (long long)size,
-             qn_device_id(place->ctx, place->device), err->text);
+    snprintf(note, sizeof note, "%s of size %lld, %s, on %s was not measured: %s", op,
+             (long long)size, residency, qn_device_id(place->ctx, place->device), err->text);
     qn_log_put(&s->ctx->log, QN_LOG_WARN, "%s", note);
     err->status = QN_OK;
     err->text[0] = '\0';
@@ -212,9 +212,8 @@ qn_status qn_scanner_size(qn_scanner *s, const char *op, qn_i64 size, qn_err *er
             if (!wanted[is_cold])
                 continue;
             if (measure(s, &s->places[p], op, size, is_cold, err) != QN_OK)
-                QN_TRY(forgive(s, &s->places[p], op, size, err));
-            s->n_done++;
-            qn_progress_at(s->options->progress, s->n_done / s->n_all);
+                QN_TRY(forgive(s, &s->places[p], op, size, is_cold, err));
+            qn_progress_add(s->progress, 1);
         }
     }
 out:

@@ -20,8 +20,8 @@ typedef struct qn_scanner {
     qn_ctx *ctx, *one_thread; /* the second is NULL until it is needed, and owned */
     qn_place places[QN_MAX_PLACES];
     int n_places;
-    void *want;           /* the CPU's result of the op and size at hand */
-    double n_done, n_all; /* measurements */
+    void *want;            /* the CPU's result of the op and size at hand */
+    qn_progress *progress; /* in measurements */
 } qn_scanner;
 
 /* Finds the places that the options name. */

@@ -3,7 +3,6 @@
 #include "domain/scan/measure.h"
 #include "domain/scan/sizes.h"
 
-#include "engine/progress.h"
 #include "hal/cpu_host.h"
 #include "util/clock.h"
 
@@ -136,11 +135,12 @@ static qn_status sizes_of(const qn_scan_options *options, const char *op, qn_siz
                           : qn_sizes_default(op, out, err);
 }
 
-/* For the progress bar; also finds mistakes in the lists before anything is measured. */
-static qn_status count_all(qn_scanner *s, const char *ops, qn_err *err)
+/* Also finds mistakes in the lists before anything is measured. */
+static qn_status begin_progress(qn_scanner *s, const char *ops, qn_err *err)
 {
     const int per_size = s->n_places * (s->options->has_cold + s->options->has_resident);
     qn_status st = QN_OK;
+    double total = 0;
     char op[48];
 
     QN_TRY(qn_op_list_check(ops, err));
@@ -148,9 +148,10 @@ static qn_status count_all(qn_scanner *s, const char *ops, qn_err *err)
         qn_sizes sizes = { 0 };
 
         QN_TRY(sizes_of(s->options, op, &sizes, err));
-        s->n_all += (double)sizes.n * per_size;
+        total += (double)sizes.n * per_size;
         qn_sizes_free(&sizes);
     }
+    QN_TRY(qn_progress_new(&s->options->watch, "scan", "measurements", total, &s->progress, err));
 out:
     return st;
 }
@@ -182,13 +183,14 @@ qn_status qn_scan_run(qn_ctx *ctx, const qn_scan_options *options, qn_scan *out,
     char op[48];
 
     QN_TRY(qn_scanner_open(&s, err));
-    QN_TRY(count_all(&s, ops, err));
+    QN_TRY(begin_progress(&s, ops, err));
     QN_TRY(add_conditions(&s, err));
     for (int i = 0; qn_list_item(ops, i, op, sizeof op); i++)
         QN_TRY(scan_op(&s, op, err));
     qn_scan_sort(out);
-    qn_progress_done(options->progress);
+    qn_progress_done(s.progress);
 out:
+    qn_progress_free(s.progress);
     qn_scanner_close(&s);
     return st;
 }

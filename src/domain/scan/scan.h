@@ -9,6 +9,7 @@
 
 #include <quern/route.h>
 
+#include "engine/progress.h"
 #include "util/status.h"
 
 /* One op at one size on one device. Times are per run of the op, in microseconds. */
@@ -70,9 +71,9 @@ typedef struct qn_scan_options {
     int has_cold, has_resident;
     int is_refined; /* measure more sizes around each crossover */
     uint64_t seed;
-    const char *command;          /* for the conditions */
-    qn_options engine;            /* the one-thread context is opened with these */
-    struct qn_progress *progress; /* of 1 unit in all; may be NULL */
+    const char *command;       /* for the conditions */
+    qn_options engine;         /* the one-thread context is opened with these */
+    qn_progress_options watch; /* how progress is shown */
 } qn_scan_options;
 
 /* Measures on the devices of `ctx`. Every result is compared with the CPU's; the first that

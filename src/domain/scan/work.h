@@ -8,6 +8,7 @@
 
 #include "domain/tasks/task.h"
 
+/* Points into itself: must stay where it was opened. */
 typedef struct qn_work {
     qn_ctx *ctx;
     int device;

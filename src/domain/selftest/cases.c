@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { SEED = 1, HASH_LANES = 64 };
+enum { SEED = 1, HASH_LANES = 64, MAX_ITEMS = 20011 };
 
 /* Builders make their buffers with `in`: one that failed has left its sentence in the context. */
 static qn_status in(qn_buf *buf)
@@ -142,11 +142,15 @@ out:
 static qn_status build_scan(qn_rig *rig, const qn_case *c)
 {
     const qn_i64 chunks = ceil_div(c->n, SCAN_CHUNK);
-    qn_buf *x = qn_rig_bytes(rig, 4 * c->n, SEED);
+    int32_t values[MAX_ITEMS];
     qn_buf *part = qn_rig_new(rig, (size_t)chunks * 4), *total = qn_rig_new(rig, 4);
     qn_graph *g = rig->graph;
+    qn_buf *x;
     qn_status st = QN_OK;
 
+    for (qn_i64 i = 0; i < c->n; i++)
+        values[i] = qn_random_byte(SEED, (uint64_t)i) - 100;
+    x = qn_rig_copy(rig, values, (size_t)c->n * sizeof *values);
     QN_TRY(in(x && part ? total : NULL));
     QN_TRY(result(rig, "i32", c->n, 4));
     QN_TRY(stage_scan_part(g, "part", qn_range_1d(chunks), c->n, x, rig->out, part));
@@ -160,7 +164,7 @@ out:
 static qn_status build_segments(qn_rig *rig, const qn_case *c)
 {
     enum { CELLS = 500 };
-    int32_t target[20000];
+    int32_t target[MAX_ITEMS];
     qn_buf *value = qn_rig_floats(rig, c->n, SEED);
     qn_status st = QN_OK;
 
@@ -294,8 +298,8 @@ const qn_case qn_cases[] = {
     { "sum", "sum_part,sum_join", build_reduce, 30011, NULL },
     { "dot", "dot_part,sum_join", build_reduce, 30011, NULL },
     { "max", "max_part,max_join", build_reduce, 30011, NULL },
-    { "scan", "scan_part,scan_join,scan_add", build_scan, 20011, NULL },
-    { "segments", "segment_short,segment_part,segment_join", build_segments, 20000, NULL },
+    { "scan", "scan_part,scan_join,scan_add", build_scan, MAX_ITEMS, NULL },
+    { "segments", "segment_short,segment_part,segment_join", build_segments, MAX_ITEMS, NULL },
     { "matmul", "matmul", build_matmul, 67, NULL },
     { "sha256", "sha256", build_messages, 300, NULL },
     { "keccak256", "keccak256", build_messages, 300, NULL },

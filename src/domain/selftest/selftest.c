@@ -1,7 +1,7 @@
 /* selftest.c - the list of checks, and which of them run where. */
 #include "domain/selftest/selftest_impl.h"
 
-#include "engine/progress.h"
+#include "engine/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,8 @@ typedef struct device_list {
  * with memory of their own need even where none is. */
 static qn_status find_devices(const qn_options *engine, device_list *out, qn_err *err)
 {
-    const int is_all = !engine->backend || !strcmp(engine->backend, "auto");
+    const char *wanted = qn_settings_backend(engine);
+    const int is_all = !strcmp(wanted, "auto") || !strcmp(wanted, "all");
     qn_ctx *ctx = NULL;
     qn_status st = QN_OK;
 
@@ -93,11 +94,11 @@ static qn_status find_devices(const qn_options *engine, device_list *out, qn_err
     for (int d = 0; d < ctx->n_devices; d++)
         if (ctx->candidates >> d & 1u)
             snprintf(out->id[out->n++], sizeof out->id[0], "%s", ctx->devices[d].id);
-    if (is_all)
+    if (is_all && !qn_settings_is_hidden("sim"))
         snprintf(out->id[out->n++], sizeof out->id[0], "sim:0");
     /* A name that found no device leaves the CPU as the only candidate. */
-    if (!is_all && out->n == 1 && !strncmp(out->id[0], "cpu", 3) && !strstr(engine->backend, "cpu"))
-        st = qn_fail(err, QN_ERR_INIT, "no device %s to test", engine->backend);
+    if (!is_all && out->n == 1 && !strncmp(out->id[0], "cpu", 3) && !strstr(wanted, "cpu"))
+        st = qn_fail(err, QN_ERR_INIT, "no device %s to test", wanted);
 out:
     qn_ctx_close(ctx);
     return st;
@@ -108,6 +109,7 @@ qn_status qn_selftest_run(const qn_selftest_options *options, qn_selftest *out, 
     const qn_options *engine = &options->engine;
     qn_options one_thread = *engine;
     qn_ctx *reference = NULL;
+    qn_progress *progress = NULL;
     device_list devices;
     qn_status st = QN_OK;
 
@@ -115,13 +117,14 @@ qn_status qn_selftest_run(const qn_selftest_options *options, qn_selftest *out, 
     one_thread.threads = 1;
     QN_TRY(find_devices(engine, &devices, err));
     QN_TRY(qn_ctx_open(&one_thread, &reference, err));
+    QN_TRY(qn_progress_new(&options->watch, "selftest", "devices", devices.n, &progress, err));
     QN_TRY(qn_selftest_known_host(out, err));
     for (int d = 0; d < devices.n; d++) {
         QN_TRY(test_device(out, engine, reference, devices.id[d], err));
-        qn_progress_at(options->progress, (d + 1.0) / devices.n);
+        qn_progress_add(progress, 1);
     }
-    qn_progress_done(options->progress);
 out:
+    qn_progress_free(progress);
     qn_ctx_close(reference);
     return st;
 }

@@ -6,6 +6,7 @@
 
 #include <quern/quern.h>
 
+#include "engine/progress.h"
 #include "util/status.h"
 
 typedef enum { QN_CHECK_OK, QN_CHECK_FAILED, QN_CHECK_SKIPPED } qn_check_result;
@@ -24,7 +25,7 @@ typedef struct qn_selftest {
 
 typedef struct qn_selftest_options {
     qn_options engine; /* backend: the devices to test; NULL: all of them and the simulated one */
-    struct qn_progress *progress; /* of 1 unit in all; may be NULL */
+    qn_progress_options watch; /* how progress is shown */
 } qn_selftest_options;
 
 /* Runs everything. A check that fails is in the list; an error is returned only when testing itself

@@ -149,6 +149,8 @@ qn_status qn_tasks_bench(qn_ctx *ctx, const qn_scenario *scenario, const qn_benc
         qn_bench_result *r = &results[m];
 
         *r = (qn_bench_result){ .mechanism = s.mechanism };
+        if (options->only && !(options->only >> m & 1))
+            continue;
         QN_TRY(run_series(&s, us, runs));
         r->on = qn_stats_of(us, (size_t)options->samples);
         s.is_on = 0;

@@ -30,11 +30,13 @@ typedef struct qn_bench_result {
 typedef struct qn_bench_options {
     const char *op, *arg;
     int samples;
+    unsigned only; /* one bit per mechanism to measure; 0: all of them */
     uint64_t seed;
     qn_tasks_options tasks;
 } qn_bench_options;
 
-/* Fills results[QN_BENCH_MECHANISMS]. The last batch of each series is verified. */
+/* Fills results[QN_BENCH_MECHANISMS], with zeros where not measured. The last batch of each series
+ * is verified. */
 qn_status qn_tasks_bench(qn_ctx *ctx, const qn_scenario *scenario, const qn_bench_options *options,
                          qn_bench_result *results, qn_err *err);
 

@@ -26,8 +26,8 @@ static int compare_specs(const qn_task_spec *a, const qn_task_spec *b)
 
     if (!diff)
         diff = compare_i64((qn_i64)a->bucket, (qn_i64)b->bucket);
-    if (!diff && a->arg != b->arg)
-        diff = memcmp(a->arg, b->arg, sizeof *a->arg);
+    if (!diff)
+        diff = qn_task_arg_compare(a->arg, b->arg);
     return diff ? diff : compare_i64(a->n, b->n);
 }
 
@@ -50,7 +50,7 @@ void qn_group_sort(const qn_task_list *list, int *order)
 int qn_group_is_same(const qn_task_spec *a, const qn_task_spec *b)
 {
     return a->op == b->op && a->bucket == b->bucket && (!a->op->same_n || a->n == b->n) &&
-           (a->arg == b->arg || !memcmp(a->arg, b->arg, sizeof *a->arg));
+           !qn_task_arg_compare(a->arg, b->arg);
 }
 
 /* ---- cutting ------------------------------------------------------------------------ */

@@ -32,6 +32,11 @@ const char *qn_task_op_names(void)
     return "vadd, saxpy, chain, sum, dot, max, matmul, sha256, keccak256, merkle";
 }
 
+int qn_task_arg_compare(const qn_task_arg *a, const qn_task_arg *b)
+{
+    return a == b ? 0 : memcmp((const char *)a, (const char *)b, sizeof *a);
+}
+
 /* ---- pieces that several ops use --------------------------------------------------- */
 
 qn_status qn_task_parse_none(const char *text, qn_merkle_rule rule, qn_task_arg *out, qn_err *err)

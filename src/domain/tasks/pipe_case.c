@@ -98,7 +98,7 @@ static qn_status check_data(const work *w, qn_err *err)
     for (qn_i64 i = 0; i < n; i++) {
         const float want = w->x[i] + w->y[i];
 
-        if (memcmp(&want, &w->out[i], sizeof want))
+        if (want != w->out[i])
             return qn_fail(err, QN_ERR_MISMATCH, "pipe: element %lld of task %lld differs",
                            (long long)(i % w->what->elems), (long long)(i / w->what->elems));
     }

@@ -89,7 +89,7 @@ static void make_key(const qn_task_spec *specs, int n, int by_bucket, uint8_t ke
             const qn_task_op *op;
             qn_i64 size;
             qn_i64 is_new_arg;
-        } row = { spec->op, size, !last || memcmp(last, spec->arg, sizeof *last) };
+        } row = { spec->op, size, !last || qn_task_arg_compare(last, spec->arg) };
 
         qn_sha256_add(&hash, &row, sizeof row);
         if (row.is_new_arg)

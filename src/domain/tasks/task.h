@@ -28,6 +28,7 @@ typedef struct qn_task_arg {
     int is_smooth; /* the result is not the same bits everywhere */
     int spare;
 } qn_task_arg;
+_Static_assert(sizeof(qn_task_arg) == 176, "arguments are compared as bytes: no padding");
 
 typedef struct qn_task_spec {
     const qn_task_op *op;
@@ -115,6 +116,9 @@ qn_i64 qn_task_room(const qn_task_spec *spec, int is_padded);
 
 extern const qn_task_op qn_task_vadd, qn_task_saxpy, qn_task_chain, qn_task_sum, qn_task_dot,
     qn_task_max, qn_task_matmul, qn_task_sha256, qn_task_keccak256, qn_task_merkle;
+
+/* 0 for equal arguments, otherwise an order. */
+int qn_task_arg_compare(const qn_task_arg *a, const qn_task_arg *b);
 
 /* Pieces that several ops use. */
 qn_status qn_task_parse_none(const char *text, qn_merkle_rule rule, qn_task_arg *out, qn_err *err);

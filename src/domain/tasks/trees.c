@@ -69,7 +69,7 @@ static qn_status lay_out(qn_trees *trees, const qn_i64 *from, int n_trees, qn_er
         if (from[t + 1] - from[t] > trees->largest)
             trees->largest = from[t + 1] - from[t];
     }
-    trees->start = calloc((size_t)trees->n_levels * count, sizeof *trees->start);
+    trees->start = calloc((size_t)trees->n_levels * count + 1, sizeof *trees->start);
     if (!trees->start)
         return qn_fail(err, QN_ERR_NOMEM, "merkle: out of host memory");
     trees->n_nodes =

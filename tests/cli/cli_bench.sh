@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# cli_bench.sh - the micro-benchmarks print every figure they promise and keep them as JSON. What
+# the figures are is the business of whoever runs them.
+. "$(dirname "$0")/lib.sh"
+
+export QUERN_HIDE=opencl,cuda TMPDIR=$scratch/tmp
+mkdir "$TMPDIR"
+bench() { quern bench "$@" --progress off --samples 3; }
+number='[0-9]+(\.[0-9]+)?'
+
+# ---- graph ---------------------------------------------------------------------------------------
+exits 0 bench graph --stages 40 --backend cpu,sim --json kept/g.json
+empty "$err"
+has "$out" '^ITEM +DEVICE +us/stage +us/stage piped +host us/stage +us/run +host us/run +first us/run$'
+for device in cpu sim; do
+    for item in '40 stages direct' '40 stages replayed' '1 stage direct' '1 stage replayed'; do
+        has "$out" "^$item +$device:0( +$number){6}$"
+    done
+done
+lines "$out" 9
+# 40 stages that wait for each other take 40 times the 5 us of a launch, however they are sent.
+has "$out" "^40 stages replayed +sim:0 +5\.[0-9]+ "
+has kept/g.json '"format": "quern-bench/1"'
+has kept/g.json '"verb": "graph"'
+has kept/g.json '"command": "quern bench graph .*--stages 40'
+
+# ---- pool ----------------------------------------------------------------------------------------
+exits 0 bench pool --backend sim
+has "$out" '^ITEM +DEVICE +pool us +no pool us +gain$'
+for size in '64 KiB' '1 MiB' '16 MiB'; do
+    has "$out" "^$size +host(, pinned)?( +$number){3}$"
+    has "$out" "^$size, written +host(, pinned)?( +$number){3}$"
+    has "$out" "^$size +sim:0( +$number){3}$"
+done
+exits 0 bench pool --backend cpu
+lacks "$out" 'sim:0'
+
+# ---- kernels --------------------------------------------------------------------------------------
+exits 0 bench kernels --backend cpu --modules vector,reduce
+has "$out" '^ITEM +DEVICE +compiled ms +memory ms +disk ms$'
+has "$out" '^reduce +cpu:0 +- +- +-$'                    # built in: nothing to compile
+has "$out" '^vector +cpu:0 +- +- +-$'
+lines "$out" 3
+[ -z "$(ls -A "$TMPDIR")" ] || fail "the folder for temporary files is not empty: $(ls "$TMPDIR")"
+if env -u QUERN_HIDE quern devices 2>/dev/null | grep -q '^opencl:0'; then
+    QUERN_HIDE=cuda exits 0 bench kernels --backend opencl:0 --modules selftest
+    has "$out" "^selftest +opencl:0( +$number){3}$"
+    [ -z "$(ls -A "$TMPDIR")" ] || fail "kernels were left behind: $(ls "$TMPDIR")"
+fi
+
+# ---- ops --------------------------------------------------------------------------------------------
+exits 0 bench ops --backend cpu,sim --size 64 --json o.json
+for op in vadd saxpy; do
+    has "$out" "^$op 64 +cpu:0( +$number){3} +- +-$"       # with its share of the triad
+    has "$out" "^$op 64 +sim:0( +$number){2} +- +- +-$"
+done
+has "$out" "^triad 64 +cpu:0( +$number){2}"
+for op in chain sum dot max; do
+    has "$out" "^$op 64 +cpu:0( +$number){2} +- +- +-$"
+done
+has "$out" "^matmul 64 +cpu:0 +$number +- +- +$number +-$"
+for op in sha256 keccak256 merkle; do
+    has "$out" "^$op 64 +cpu:0 +$number +- +- +- +$number$"
+done
+exits 0 bench ops --backend cpu,sim --op vadd --size 1000,2000 --sweep-priority
+has "$out" "^vadd 2000 +cpu:0 "
+for level in 1 2 3; do
+    has "$out" "^mix up to priority $level +sim:0 .*$number$"
+done
+lacks "$out" '^mix.*cpu:0'
+
+# A machine where a device was asked for that is not there measures the CPU, and says so.
+exits 0 bench graph --backend opencl --stages 3
+has "$err" '^\[GPU\] init failed: opencl: hidden by QUERN_HIDE\. CPU fallback\.$'
+has "$out" '^3 stages direct +cpu:0 '
+
+# ---- refused -----------------------------------------------------------------------------------------
+refused 2 'no verb given; there are: ops, pool, graph, kernels$' quern bench
+refused 2 "unknown op 'vad'" bench ops --op vad
+refused 2 "size 'x' is not a whole number" bench ops --backend cpu --op vadd --size x
+refused 2 "no kernel module 'vectors'$" bench kernels --modules vectors
+refused 2 "--stages: '1' is not a number" bench graph --stages 1

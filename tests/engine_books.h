@@ -1,0 +1,81 @@
+/* engine_books.h - what tests of failures check besides the result: lines, counters, leaks. */
+#ifndef QN_TESTS_ENGINE_BOOKS_H
+#define QN_TESTS_ENGINE_BOOKS_H
+
+#include "engine_fixture.h"
+
+#include <regex.h>
+
+#include "engine/context.h"
+#include "hal/sim.h"
+
+static inline double count_of(qn_ctx *ctx, const char *name)
+{
+    return qn_metric_value(qn_ctx_metrics(ctx), name, NULL);
+}
+
+static inline double fallbacks(qn_ctx *ctx, const char *stage, const char *reason)
+{
+    return qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count",
+                           QN_LABELS("stage", stage, "reason", reason));
+}
+
+static inline int matches(const char *text, const char *pattern)
+{
+    regex_t regex;
+    int found;
+
+    assert_int_equal(regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB), 0);
+    found = regexec(&regex, text, 0, NULL, 0) == 0;
+    regfree(&regex);
+    return found;
+}
+
+/* How many lines `text` has; each must be a fallback line, to the letter. */
+static inline int fallback_lines(const char *text)
+{
+    char *copy = strdup(text), *rest = copy, *line;
+    int n = 0;
+
+    while ((line = strsep(&rest, "\n")) && rest) {
+        if (!matches(line, "^\\[GPU\\] [^ ]+ failed: .+[^.]\\. CPU fallback\\.$"))
+            fail_msg("not a fallback line: %s", line);
+        n++;
+    }
+    assert_true(!line || !*line); /* the last one ends with a newline, too */
+    free(copy);
+    return n;
+}
+
+/* Once graphs and buffers are freed, all that is left are idle blocks. */
+static inline void assert_nothing_is_held(qn_ctx *ctx)
+{
+    qn_pool_stats host;
+
+    qn_ctx_sync(ctx);
+    host = qn_pool_get_stats(ctx->host_pool);
+    assert_int_equal(host.n_live, 0);
+    assert_int_equal(host.bytes_live, 0);
+    assert_null(ctx->bufs);
+    for (int d = 1; d < ctx->n_devices; d++) {
+        const qn_device *device = &ctx->devices[d];
+        const qn_pool_stats s = qn_pool_get_stats(device->pool);
+        size_t pinned = ctx->pinner == device ? host.n_idle : 0;
+
+        assert_int_equal(s.n_live, 0);
+        assert_int_equal(s.bytes_live, 0);
+        if (device->info.kind == QN_KIND_SIM && !device->lost)
+            assert_int_equal(qn_sim_live(device->dev), s.n_idle + pinned + device->modules.count);
+    }
+}
+
+static inline int has_backend(const char *name)
+{
+    qn_ctx *ctx = open_with((qn_options){ .backend = name, .log = "none" });
+    const int has = qn_device_count(ctx) > 1;
+
+    qn_ctx_close(ctx);
+    return has;
+}
+
+#endif

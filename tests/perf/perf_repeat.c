@@ -1,0 +1,135 @@
+/* perf_repeat.c - a batch that was run before starts nothing anew.
+ *
+ * By counting: once warm, a run compiles nothing, records nothing, takes no block from a pool and
+ * does not call the allocator, which this program stands in front of.
+ */
+#include "engine_fixture.h"
+
+#include <quern/tasks.h>
+
+#include "engine/context.h"
+
+#include <stdatomic.h>
+
+/* Sanitizers put their own functions in the same place. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CAN_COUNT 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define CAN_COUNT 0
+#endif
+#endif
+#ifndef CAN_COUNT
+#define CAN_COUNT 1
+#endif
+
+static atomic_long n_allocs;
+
+#if CAN_COUNT
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t n, size_t bytes);
+void *__libc_realloc(void *old, size_t bytes);
+
+void *malloc(size_t bytes)
+{
+    atomic_fetch_add(&n_allocs, 1);
+    return __libc_malloc(bytes);
+}
+
+void *calloc(size_t n, size_t bytes)
+{
+    atomic_fetch_add(&n_allocs, 1);
+    return __libc_calloc(n, bytes);
+}
+
+void *realloc(void *old, size_t bytes)
+{
+    atomic_fetch_add(&n_allocs, 1);
+    return __libc_realloc(old, bytes);
+}
+#endif
+
+enum { WARM_UP = 3, REPEATS = 50 };
+
+typedef struct {
+    double captures, compiles, replays;
+    uint64_t blocks;
+    long allocs;
+} counted;
+
+static counted count(qn_ctx *ctx)
+{
+    const qn_metrics *m = qn_ctx_metrics(ctx);
+    counted c = { .captures = qn_metric_value(m, "graph_captures", NULL),
+                  .compiles = qn_metric_value(m, "kernel_compiles", NULL),
+                  .replays = qn_metric_value(m, "graph_replays", NULL),
+                  .allocs = atomic_load(&n_allocs) };
+    const qn_pool *pools[] = { ctx->host_pool, ctx->devices[1].pool };
+
+    for (int i = 0; i < 2; i++) {
+        const qn_pool_stats s = qn_pool_get_stats(pools[i]);
+
+        c.blocks += s.hits + s.misses;
+    }
+    return c;
+}
+
+static void check_repeats(const qn_task *list, int n)
+{
+    /* One thread: the OpenMP library asks for memory when the size of its team changes. */
+    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .threads = 1 });
+    qn_tasks *tasks;
+    counted before, after;
+
+    must(ctx, qn_tasks_new(ctx, NULL, &tasks));
+    for (int i = 0; i < WARM_UP; i++) {
+        must(ctx, qn_tasks_touch(tasks));
+        must(ctx, qn_tasks_run(tasks, list, n));
+    }
+    before = count(ctx);
+    for (int i = 0; i < REPEATS; i++) {
+        must(ctx, qn_tasks_touch(tasks));
+        must(ctx, qn_tasks_run(tasks, list, n));
+    }
+    after = count(ctx);
+    must(ctx, qn_tasks_verify(tasks));
+
+    assert_true(after.captures == before.captures);
+    assert_true(after.compiles == before.compiles);
+    assert_true(after.replays == before.replays + REPEATS);
+    assert_int_equal(after.blocks, before.blocks);
+    if (CAN_COUNT)
+        assert_int_equal(after.allocs, before.allocs);
+    qn_tasks_free(tasks);
+    qn_ctx_close(ctx);
+}
+
+static void a_warm_task_only_replays(void **state)
+{
+    static const qn_task task = { 1, "vadd", 20000, 1, NULL };
+
+    (void)state;
+    check_repeats(&task, 1);
+}
+
+static void a_warm_batch_of_many_ops_only_replays(void **state)
+{
+    static const qn_task list[] = {
+        { 1, "vadd", 20000, 1, NULL },  { 2, "saxpy", 300, 1, NULL },  { 3, "chain", 300, 1, NULL },
+        { 4, "sum", 5000, 1, NULL },    { 5, "matmul", 20, 1, NULL },  { 6, "sha256", 20, 1, NULL },
+        { 7, "merkle", 2000, 1, NULL }, { 8, "vadd", 40000, 1, NULL }, { 9, "dot", 500, 1, NULL },
+    };
+
+    (void)state;
+    check_repeats(list, 9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_warm_task_only_replays),
+        cmocka_unit_test(a_warm_batch_of_many_ops_only_replays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

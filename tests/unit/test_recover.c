@@ -1,0 +1,562 @@
+/* test_recover.c - devices that die after the work was submitted, and other late news.
+ *
+ * sim.fail_at=N: the N-th launch and all that follows do nothing, downloads bring poison, and the
+ * first who waits is told. sim.refuse_at=N: the N-th launch is refused when it is submitted.
+ */
+#include "engine_books.h"
+
+#include "engine/graph_impl.h"
+
+enum { N = 2000 };
+
+#define LOST "^\\[GPU\\] [a-z0-9]+ failed: (download of [a-z]+: )?device sim:0 (is|was) lost\\. CPU fallback\\.\n"
+
+typedef struct {
+    qn_ctx *ctx;
+    qn_buf *x, *y, *z;
+} rig;
+
+static rig open_rig(const char *fault)
+{
+    rig r = { .ctx = open_sim(fault) };
+
+    r.x = ramp(r.ctx, "x", N, 0, 1);
+    r.y = ramp(r.ctx, "y", N, 1, 0);
+    r.z = array_of(r.ctx, "z", N);
+    return r;
+}
+
+static void close_rig(rig *r)
+{
+    qn_buf_free(r->x);
+    qn_buf_free(r->y);
+    qn_buf_free(r->z);
+    assert_nothing_is_held(r->ctx);
+    qn_ctx_close(r->ctx);
+}
+
+static qn_graph *new_graph(rig *r, const char *name)
+{
+    qn_graph *g;
+
+    must(r->ctx, qn_graph_new(r->ctx, name, &g));
+    return g;
+}
+
+/* z = x + y */
+static qn_graph *sum_graph(rig *r)
+{
+    qn_graph *g = new_graph(r, "sum");
+
+    must(r->ctx, stage_vadd(g, "add", qn_range_1d(N), r->x, r->y, r->z));
+    return g;
+}
+
+static void check_all(rig *r, qn_buf *buf, float first, float step)
+{
+    static float got[N];
+
+    must(r->ctx, qn_buf_read(buf, 0, got, sizeof got));
+    for (int i = 0; i < N; i++)
+        if (got[i] != first + step * (float)i)
+            fail_msg("%s[%d] = %g", qn_buf_name(buf), i, got[i]);
+}
+
+static void death_found_by_waiting_reruns_the_graph(void **state)
+{
+    (void)state;
+    for (int outputs = 0; outputs < 2; outputs++) {
+        rig r = open_rig("sim.fail_at=1");
+        qn_graph *g = sum_graph(&r);
+        char text[2000];
+
+        if (outputs)
+            must(r.ctx, qn_graph_output(g, r.z));
+        CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+        assert_string_equal(text, ""); /* nobody knows yet */
+        CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_OK));
+        assert_int_equal(fallback_lines(text), 1);
+        assert_true(matches(text, LOST));
+        assert_true(fallbacks(r.ctx, "add", "device_lost") == 1);
+        assert_true(count_of(r.ctx, "gpu_total_failures") == 1);
+        check_all(&r, r.z, 1, 1);
+
+        CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+        assert_true(matches(text, "^\\[GPU\\] add failed: device sim:0 was lost\\. CPU fallback\\.\n$"));
+        check_all(&r, r.z, 1, 1);
+        qn_graph_free(g);
+        close_rig(&r);
+    }
+}
+
+/* ---- read without waiting ---------------------------------------------------------- */
+
+typedef float (*reader)(rig *r);
+
+static float read_all(rig *r)
+{
+    static float got[N];
+
+    must(r->ctx, qn_buf_read(r->z, 0, got, sizeof got));
+    return got[7];
+}
+
+static float read_part(rig *r)
+{
+    return value_at(r->ctx, r->z, 7);
+}
+
+static float read_rows(rig *r)
+{
+    float got[4];
+
+    must(r->ctx, qn_buf_read_rect(r->z, 7 * sizeof(float), sizeof(float), 4, 400, got));
+    assert_true(got[3] == 8 + 300);
+    return got[0];
+}
+
+static float read_host(rig *r)
+{
+    void *host;
+
+    must(r->ctx, qn_buf_host(r->z, QN_HOST_READ, &host));
+    return ((float *)host)[7];
+}
+
+static float write_one(rig *r)
+{
+    const float five = 5;
+
+    must(r->ctx, qn_buf_write(r->z, 0, &five, sizeof five));
+    assert_true(value_at(r->ctx, r->z, 0) == 5);
+    return value_at(r->ctx, r->z, 7);
+}
+
+static float read_view(rig *r)
+{
+    qn_buf *view;
+    float got;
+
+    must(r->ctx, qn_buf_view(r->z, "view", 7 * sizeof(float), 8, &view));
+    got = value_at(r->ctx, view, 0);
+    qn_buf_free(view);
+    return got;
+}
+
+static void death_found_by_reading_reruns_the_graph(void **state)
+{
+    static const reader readers[] = { read_all, read_part, read_rows, read_host, write_one, read_view };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof readers / sizeof *readers; i++) {
+        rig r = open_rig("sim.fail_at=1");
+        qn_graph *g = sum_graph(&r);
+        char text[2000];
+        float got = 0;
+
+        if (i % 2)
+            must(r.ctx, qn_graph_output(g, r.z));
+        must(r.ctx, qn_graph_run(g));
+        CAPTURE_STDERR(text, sizeof text, got = readers[i / 2](&r));
+        assert_int_equal(fallback_lines(text), 1);
+        assert_true(matches(text, LOST));
+        assert_true(got == 8);
+        CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_OK));
+        assert_string_equal(text, ""); /* once is enough */
+        qn_graph_free(g);
+        close_rig(&r);
+    }
+}
+
+static qn_status double_it(void *user, void *const *data, qn_err *err)
+{
+    float *z = data[0];
+
+    (void)err;
+    ++*(int *)user;
+    for (int i = 0; i < N; i++)
+        z[i] *= 2;
+    return QN_OK;
+}
+
+static void death_found_by_a_host_stage_reruns_the_graph(void **state)
+{
+    const qn_arg_mode inout[] = { QN_ARG_INOUT };
+    rig r = open_rig("sim.fail_at=1");
+    qn_graph *g = sum_graph(&r);
+    char text[2000];
+    int calls = 0;
+
+    (void)state;
+    must(r.ctx, qn_graph_host(g, "double", double_it, &calls, &r.z, inout, 1));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+    assert_int_equal(fallback_lines(text), 1);
+    assert_true(fallbacks(r.ctx, "double", "device_lost") + fallbacks(r.ctx, "add", "device_lost") == 1);
+    assert_int_equal(calls, 1);
+    check_all(&r, r.z, 2, 2);
+    qn_graph_free(g);
+    close_rig(&r);
+}
+
+static void waiting_for_the_context_tells_and_waiting_for_the_graph_mends(void **state)
+{
+    rig r = open_rig("sim.fail_at=1");
+    qn_graph *g = sum_graph(&r);
+    char text[2000];
+
+    (void)state;
+    must(r.ctx, qn_graph_run(g));
+    assert_int_equal(qn_ctx_sync(r.ctx), QN_ERR_DEVICE_LOST);
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_OK));
+    assert_int_equal(fallback_lines(text), 1);
+    check_all(&r, r.z, 1, 1);
+    qn_graph_free(g);
+    close_rig(&r);
+}
+
+static void forbidden_fallback_makes_the_wait_fail(void **state)
+{
+    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = "sim.fail_at=1",
+                                          .fallback = QN_FALLBACK_ERROR });
+    qn_buf *x = ramp(ctx, "x", N, 0, 1), *z = array_of(ctx, "z", N);
+    qn_graph *g;
+    float got;
+
+    (void)state;
+    must(ctx, qn_graph_new(ctx, "g", &g));
+    must(ctx, stage_vadd(g, "add", qn_range_1d(N), x, x, z));
+    must(ctx, qn_graph_run(g));
+    assert_int_equal(qn_graph_wait(g), QN_ERR_FALLBACK);
+    assert_string_equal(qn_error(ctx), "stage add failed (device sim:0 is lost) and fallback is forbidden");
+    assert_int_equal(qn_buf_read(z, 0, &got, 4), QN_ERR_FALLBACK);
+    qn_graph_free(g);
+    qn_buf_free(x);
+    qn_buf_free(z);
+    qn_ctx_close(ctx);
+}
+
+/* ---- what a rerun starts from -------------------------------------------------------- */
+
+static void array_changed_in_place_is_rerun_from_the_host(void **state)
+{
+    rig r = open_rig("sim.fail_at=2");
+    qn_graph *g = new_graph(&r, "g");
+    char text[2000];
+
+    (void)state;
+    must(r.ctx, stage_saxpy(g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
+    must(r.ctx, stage_saxpy(g, "second", qn_range_1d(N), 2.0f, r.x, r.y));
+    must(r.ctx, qn_graph_run(g));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_OK));
+    assert_int_equal(fallback_lines(text), 1);
+    check_all(&r, r.y, 1, 3);
+    qn_graph_free(g);
+    close_rig(&r);
+}
+
+static void array_that_lived_only_on_the_device_is_named(void **state)
+{
+    rig r = open_rig("sim.fail_at=2");
+    qn_graph *g = new_graph(&r, "g");
+    char text[2000];
+
+    (void)state;
+    must(r.ctx, stage_saxpy(g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
+    must(r.ctx, qn_graph_run(g));
+    must(r.ctx, qn_graph_wait(g));
+    must(r.ctx, qn_graph_run(g));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_ERR_DEVICE_LOST));
+    assert_string_equal(qn_error(r.ctx), "buffer y: the host does not have what the run started from");
+    assert_int_equal(fallback_lines(text), 1);
+    qn_graph_free(g);
+    close_rig(&r);
+}
+
+static void array_downloaded_in_place_is_named(void **state)
+{
+    rig r = open_rig("sim.fail_at=1");
+    qn_graph *g = new_graph(&r, "g");
+    char text[2000];
+
+    (void)state;
+    must(r.ctx, stage_saxpy(g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
+    must(r.ctx, qn_graph_output(g, r.y));
+    must(r.ctx, qn_graph_run(g));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_ERR_DEVICE_LOST));
+    assert_string_equal(qn_error(r.ctx), "buffer y: the host does not have what the run started from");
+    qn_graph_free(g);
+    close_rig(&r);
+}
+
+static void inputs_written_since_the_run_are_not_clobbered(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 2; which++) {
+        rig r = open_rig("sim.fail_at=1");
+        qn_graph *g = sum_graph(&r);
+        qn_buf *changed = which ? r.z : r.x;
+        static float nines[N];
+        char text[2000];
+
+        for (int i = 0; i < N; i++)
+            nines[i] = 9;
+        must(r.ctx, qn_graph_run(g));
+        must(r.ctx, qn_buf_write(changed, 0, nines, sizeof nines));
+        CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_ERR_DEVICE_LOST));
+        assert_non_null(strstr(qn_error(r.ctx), which ? "buffer z was written since the run that failed"
+                                                      : "buffer x was written since the run that failed"));
+        check_all(&r, changed, 9, 0);
+        qn_graph_free(g);
+        close_rig(&r);
+    }
+}
+
+/* ---- several graphs ------------------------------------------------------------------ */
+
+/* `make` writes t, `use` reads it; both are in flight when the device dies under the first. */
+static void graphs_that_build_on_each_other_are_all_rerun(void **state)
+{
+    (void)state;
+    for (int order = 0; order < 3; order++) {
+        rig r = open_rig("sim.fail_at=1");
+        qn_buf *t = array_of(r.ctx, "t", N);
+        qn_graph *make = new_graph(&r, "make"), *use = new_graph(&r, "use");
+        char text[2000];
+
+        must(r.ctx, stage_vadd(make, "make", qn_range_1d(N), r.x, r.x, t));
+        must(r.ctx, stage_vadd(use, "use", qn_range_1d(N), t, r.y, r.z));
+        must(r.ctx, qn_graph_run(make));
+        must(r.ctx, qn_graph_run(use));
+        CAPTURE_STDERR(text, sizeof text, {
+            if (order < 2)
+                assert_int_equal(qn_graph_wait(order ? make : use), QN_OK);
+            assert_int_equal(qn_graph_wait(order ? use : make), QN_OK);
+        });
+        assert_int_equal(fallback_lines(text), 2);
+        assert_true(fallbacks(r.ctx, "make", "device_lost") == 1);
+        assert_true(fallbacks(r.ctx, "use", "device_lost") == 1);
+        assert_true(count_of(r.ctx, "gpu_total_failures") == 1);
+        check_all(&r, t, 0, 2);
+        check_all(&r, r.z, 1, 2);
+        qn_graph_free(make);
+        qn_graph_free(use);
+        qn_buf_free(t);
+        close_rig(&r);
+    }
+}
+
+/* The second run is submitted before anybody knows that the device died under the first. */
+static void run_after_an_unnoticed_death_is_right(void **state)
+{
+    rig r = open_rig("sim.fail_at=1");
+    qn_graph *g = sum_graph(&r), *next = new_graph(&r, "next");
+    char text[2000];
+
+    (void)state;
+    must(r.ctx, stage_saxpy(next, "more", qn_range_1d(N), 1.0f, r.x, r.z));
+    must(r.ctx, qn_graph_run(g));
+    CAPTURE_STDERR(text, sizeof text, {
+        assert_int_equal(qn_graph_run(g), QN_OK);
+        assert_int_equal(qn_graph_wait(g), QN_OK);
+        assert_int_equal(qn_graph_run(next), QN_OK); /* the device is avoided */
+    });
+    assert_true(fallback_lines(text) >= 2);
+    check_all(&r, r.z, 1, 2);
+    qn_graph_free(g);
+    qn_graph_free(next);
+    close_rig(&r);
+}
+
+static void another_graph_learns_of_the_death_from_its_inputs(void **state)
+{
+    rig r = open_rig("sim.fail_at=1");
+    qn_graph *g = sum_graph(&r), *next = new_graph(&r, "next");
+    char text[2000];
+
+    (void)state;
+    must(r.ctx, stage_saxpy(next, "more", qn_range_1d(N), 1.0f, r.x, r.z));
+    must(r.ctx, qn_graph_run(g));
+    assert_int_equal(qn_ctx_sync(r.ctx), QN_ERR_DEVICE_LOST);
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(next), QN_OK));
+    assert_int_equal(fallback_lines(text), 2);
+    check_all(&r, r.z, 1, 2);
+    must(r.ctx, qn_graph_wait(g));
+    qn_graph_free(g);
+    qn_graph_free(next);
+    close_rig(&r);
+}
+
+static void second_device_is_not_blamed_for_the_first(void **state)
+{
+    rig r = open_rig("sim.devices=2,device_lost:first*1");
+    qn_graph *g = new_graph(&r, "g");
+    char text[2000];
+
+    (void)state;
+    must(r.ctx, stage_vadd(g, "first", qn_range_1d(N), r.x, r.y, r.z));
+    must(r.ctx, stage_saxpy(g, "second", qn_range_1d(N), 1.0f, r.x, r.z));
+    must(r.ctx, qn_graph_pin(g, 0, "sim:0"));
+    must(r.ctx, qn_graph_pin(g, 1, "sim:1"));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+    check_all(&r, r.z, 1, 2);
+    assert_true(r.ctx->devices[1].lost);
+    assert_false(r.ctx->devices[2].lost);
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+    assert_int_equal(fallback_lines(text), 1);
+    assert_true(count_of(r.ctx, "gpu_ops") == 1); /* `second`, on the device that is left */
+    check_all(&r, r.z, 1, 2);
+    qn_graph_free(g);
+    close_rig(&r);
+}
+
+/* ---- refused while it was submitted ---------------------------------------------------- */
+
+static qn_graph *two_steps(rig *r)
+{
+    qn_graph *g = new_graph(r, "g");
+
+    must(r->ctx, stage_saxpy(g, "first", qn_range_1d(N), 1.0f, r->x, r->y));
+    must(r->ctx, stage_saxpy(g, "second", qn_range_1d(N), 2.0f, r->x, r->y));
+    return g;
+}
+
+/* Third run of recorded steps: the first stage has run when the second is refused. */
+static void refusal_in_recorded_steps_goes_on_where_it_stood(void **state)
+{
+    rig r = open_rig("sim.replay=0,sim.refuse_at=8");
+    qn_graph *g = two_steps(&r);
+    char text[2000];
+
+    (void)state;
+    for (int run = 0; run < 3; run++)
+        must(r.ctx, qn_graph_run(g));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+    assert_true(qn_graph_get_stats(g).replays >= 1);
+    assert_int_equal(fallback_lines(text), 1);
+    assert_true(fallbacks(r.ctx, "second", "launch") == 1);
+    check_all(&r, r.y, 1, 12);
+    must(r.ctx, qn_graph_run(g));
+    check_all(&r, r.y, 1, 15);
+    qn_graph_free(g);
+    close_rig(&r);
+}
+
+/* A stage in several launches of which the second is refused: half of it has happened. */
+static void refusal_between_the_parts_of_a_stage_reruns_the_graph(void **state)
+{
+    rig r = open_rig("sim.max_grid=1,sim.refuse_at=3");
+    qn_graph *g = two_steps(&r);
+    char text[2000];
+
+    (void)state;
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+    assert_int_equal(fallback_lines(text), 1);
+    check_all(&r, r.y, 1, 3);
+    must(r.ctx, qn_graph_run(g));
+    check_all(&r, r.y, 1, 6);
+    qn_graph_free(g);
+    close_rig(&r);
+}
+
+/* A replay in which the device dies: same news, same way out. */
+static void death_in_a_replay_reruns_the_graph(void **state)
+{
+    rig r = open_rig("sim.fail_at=5");
+    qn_graph *g = sum_graph(&r);
+    char text[2000];
+
+    (void)state;
+    for (int run = 0; run < 4; run++)
+        must(r.ctx, qn_graph_run(g));
+    must(r.ctx, qn_graph_wait(g));
+    assert_true(qn_graph_get_stats(g).replays >= 2);
+    must(r.ctx, qn_graph_run(g));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_OK));
+    assert_int_equal(fallback_lines(text), 1);
+    check_all(&r, r.z, 1, 1);
+    qn_graph_free(g);
+    close_rig(&r);
+}
+
+/* ---- cleaning up ------------------------------------------------------------------------ */
+
+/* Buffers first, or the graph first: neither order may hang, leak or touch freed memory. */
+static void everything_can_be_freed_while_the_device_dies(void **state)
+{
+    (void)state;
+    for (int graph_first = 0; graph_first < 2; graph_first++) {
+        rig r = open_rig("sim.fail_at=1");
+        qn_graph *g = sum_graph(&r);
+        char text[2000];
+        qn_buf *t;
+
+        must(r.ctx, qn_graph_temp(g, "t", N * sizeof(float), &t));
+        must(r.ctx, stage_vadd(g, "temp", qn_range_1d(N), r.x, r.z, t));
+        must(r.ctx, qn_graph_output(g, r.z));
+        must(r.ctx, qn_graph_run(g));
+        CAPTURE_STDERR(text, sizeof text, {
+            if (graph_first)
+                qn_graph_free(g);
+            qn_buf_free(r.x);
+            qn_buf_free(r.y);
+            qn_buf_free(r.z);
+            if (!graph_first)
+                qn_graph_free(g);
+        });
+        assert_int_equal(fallback_lines(text), 1);
+        assert_nothing_is_held(r.ctx);
+        qn_ctx_close(r.ctx);
+    }
+}
+
+/* Work in flight keeps what it uses. */
+static void buffer_freed_in_flight_is_not_reused_too_early(void **state)
+{
+    rig r = open_rig("sim.ns_per_item=1000");
+    qn_graph *g = new_graph(&r, "g");
+    qn_buf *t = array_of(r.ctx, "t", N), *u = array_of(r.ctx, "u", N);
+    const qn_mem *mem;
+    double end_us;
+
+    (void)state;
+    must(r.ctx, stage_vadd(g, "slow", qn_range_1d(N), r.x, r.y, t));
+    must(r.ctx, qn_graph_run(g));
+    mem = t->copies[1].block->mem;
+    end_us = r.ctx->clock.host_us + N; /* 1 us per item */
+    g->bufs[2].root->refs--; /* the graph lets go of it: only the work still uses it */
+    qn_buf_free(t);
+    g->bufs[2].root = u;
+    u->refs++;
+    must(r.ctx, qn_buf_need_block(u, &r.ctx->devices[1], "test", &(qn_err){ 0 }) == QN_OK ? QN_OK
+                                                                                          : QN_ERR_FAILED);
+    assert_true(r.ctx->clock.host_us < end_us);
+    assert_ptr_not_equal(u->copies[1].block->mem, mem);
+    qn_graph_free(g);
+    qn_buf_free(u);
+    close_rig(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(death_found_by_waiting_reruns_the_graph),
+        cmocka_unit_test(death_found_by_reading_reruns_the_graph),
+        cmocka_unit_test(death_found_by_a_host_stage_reruns_the_graph),
+        cmocka_unit_test(waiting_for_the_context_tells_and_waiting_for_the_graph_mends),
+        cmocka_unit_test(forbidden_fallback_makes_the_wait_fail),
+        cmocka_unit_test(array_changed_in_place_is_rerun_from_the_host),
+        cmocka_unit_test(array_that_lived_only_on_the_device_is_named),
+        cmocka_unit_test(array_downloaded_in_place_is_named),
+        cmocka_unit_test(inputs_written_since_the_run_are_not_clobbered),
+        cmocka_unit_test(graphs_that_build_on_each_other_are_all_rerun),
+        cmocka_unit_test(run_after_an_unnoticed_death_is_right),
+        cmocka_unit_test(another_graph_learns_of_the_death_from_its_inputs),
+        cmocka_unit_test(second_device_is_not_blamed_for_the_first),
+        cmocka_unit_test(refusal_in_recorded_steps_goes_on_where_it_stood),
+        cmocka_unit_test(refusal_between_the_parts_of_a_stage_reruns_the_graph),
+        cmocka_unit_test(death_in_a_replay_reruns_the_graph),
+        cmocka_unit_test(everything_can_be_freed_while_the_device_dies),
+        cmocka_unit_test(buffer_freed_in_flight_is_not_reused_too_early),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
