@@ -150,7 +150,7 @@ void qn_order_release(qn_graph *graph, int slot);
 void qn_order_release_all(qn_graph *graph);
 
 /* ---- plan.c -------------------------------------------------------------------- */
-/* Steps for stages [from, to), and for the outputs when `to` is the end. */
+/* Steps for stages [from, to); the number after the last stage stands for the outputs. */
 qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err *err);
 /* Memory for everything the plan touches. On QN_ERR_NOMEM nothing is lost; *stage names the
  * first stage that did not fit. */

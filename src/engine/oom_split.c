@@ -229,13 +229,14 @@ static qn_status run_pieces(cut *c, qn_i64 *n, qn_err *err)
     int halvings = 0;
 
     while (c->done < c->whole) {
-        if (st == QN_ERR_NOMEM) {
+        if (st != QN_OK) {
             if (halvings++ == MOST_HALVINGS || *n == 1)
                 return st;
             *n = (*n + 1) / 2;
+            qn_pool_trim(c->device->pool, SIZE_MAX); /* blocks of the larger piece are in the way */
         }
         st = run_piece(c, *n < c->whole - c->done ? *n : c->whole - c->done, err);
-        if (st != QN_OK && st != QN_ERR_NOMEM)
+        if (st != QN_OK && st != QN_ERR_NOMEM && st != QN_ERR_LIMIT)
             return st;
     }
     return QN_OK;

@@ -171,10 +171,10 @@ qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err
     memset(touched, 0, n_masks * sizeof *touched);
     for (int b = 0; b < graph->n_bufs; b++)
         masks[b] = valid_mask(graph, b);
-    for (int s = from; s < to; s++)
+    for (int s = from; s < to && s < graph->n_stages; s++)
         QN_TRY(plan_stage(graph, plan, s, masks, err));
     /* Last come the downloads that overwrite what a rerun would start from. */
-    for (int needed = 0; to == graph->n_stages && needed < 2; needed++)
+    for (int needed = 0; to > graph->n_stages && needed < 2; needed++)
         for (int b = 0; b < graph->n_bufs; b++)
             if (graph->bufs[b].is_output && qn_recover_needs(graph, b) == needed)
                 QN_TRY(fetch(graph, plan, b, last_writer(graph, b), QN_CPU_SLOT, &masks[b], err));

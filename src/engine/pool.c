@@ -3,8 +3,8 @@
  * Idle blocks hang in one list per power of two, newest first, and in one list ordered by time
  * for trimming. Blocks above `exact_above` are rounded to 2 MiB instead of a power of two: a
  * 300 MiB array would otherwise hold 512 MiB. Where the bucket is more than the device or the
- * budget allows at all, what was asked for is rounded to 4 KiB: an array that fits must not be
- * refused for the sake of reuse.
+ * budget allows, what was asked for is rounded to 4 KiB: an array that fits must not be refused
+ * for the sake of reuse.
  */
 #include "engine/pool.h"
 
@@ -237,6 +237,8 @@ qn_status qn_pool_acquire(qn_pool *pool, size_t bytes, unsigned usage, qn_block 
         return QN_OK;
 
     qn_pool_trim(pool, over_budget(pool, size));
+    if (over_budget(pool, size) && round_up(bytes, SMALL_UNIT) < size)
+        size = round_up(bytes, SMALL_UNIT);
     if (over_budget(pool, size))
         return no_room(pool, size, err);
     if (!(block = calloc(1, sizeof *block)))

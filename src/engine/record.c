@@ -155,7 +155,7 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
     qn_err err;
     int unfit;
 
-    if (!can_record(graph) || qn_plan_build(graph, 0, graph->n_stages, &plan, &err) != QN_OK)
+    if (!can_record(graph) || qn_plan_build(graph, 0, graph->n_stages + 1, &plan, &err) != QN_OK)
         goto out;
     /* Memory that had to be acquired only now changes the key: record the next run instead. */
     if (qn_plan_memory(graph, &plan, &unfit, &err) != QN_OK)

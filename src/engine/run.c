@@ -46,7 +46,7 @@ static qn_status run_stretch(qn_graph *graph, int s, int is_single, int *next, q
     *failure = (qn_failure){ .stage = s };
     *next = graph->n_stages + 1;
     if (!is_single || s == graph->n_stages) {
-        st = qn_plan_build(graph, s, graph->n_stages, &graph->plan, err);
+        st = qn_plan_build(graph, s, graph->n_stages + 1, &graph->plan, err);
         failure->is_final = st != QN_OK;
         if (st != QN_OK)
             return st;

@@ -225,6 +225,20 @@ static void ops_whose_cost_follows_their_size_are_not_padded(void **state)
     }
 }
 
+static void old_plans_make_room_when_host_memory_is_limited(void **state)
+{
+    qn_task task = { 1, "vadd", 0, 3, NULL };
+    rig r;
+
+    (void)state;
+    setenv("QUERN_HOST_BUDGET", "4M", 1);
+    r = open_rig((qn_tasks_options){ .no_bucket_cache = 1 });
+    unsetenv("QUERN_HOST_BUDGET");
+    for (task.n = 60000; task.n < 60010; task.n++) /* 768 KiB of blocks each */
+        run(&r, &task, 1);
+    close_rig(&r);
+}
+
 static void nothing_is_left_when_tasks_are_freed(void **state)
 {
     qn_task task = { 1, "merkle", 0, 3, NULL };
@@ -252,6 +266,7 @@ int main(void)
         cmocka_unit_test(sizes_of_one_bucket_share_a_plan_and_stay_right),
         cmocka_unit_test(a_shape_that_comes_again_gets_a_plan_of_its_own),
         cmocka_unit_test(ops_whose_cost_follows_their_size_are_not_padded),
+        cmocka_unit_test(old_plans_make_room_when_host_memory_is_limited),
         cmocka_unit_test(nothing_is_left_when_tasks_are_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

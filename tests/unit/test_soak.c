@@ -164,7 +164,7 @@ static void tracking_costs_less_than_5_percent_of_the_data(void **state)
     assert_true(pct > 0 && pct < 5);
     /* As the allocator sees it: besides host and device copies there are plans, the recording and
      * all the rest. */
-    if (heap > 2.05 * data)
+    if ((double)heap > 2.05 * data)
         fail_msg("%zu bytes for twice %zu of data", heap, (size_t)data);
     qn_graph_free(g);
     for (int i = 0; i < N_ARRAYS; i++)

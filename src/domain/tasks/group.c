@@ -22,7 +22,7 @@ static int compare_i64(qn_i64 a, qn_i64 b)
 
 static int compare_specs(const qn_task_spec *a, const qn_task_spec *b)
 {
-    int diff = strcmp(a->op->name, b->op->name);
+    int diff = a->op == b->op ? 0 : strcmp(a->op->name, b->op->name);
 
     if (!diff)
         diff = compare_i64((qn_i64)a->bucket, (qn_i64)b->bucket);

@@ -52,6 +52,18 @@ static qn_i64 length_of(const qn_task_spec *spec, qn_i64 i)
            (choices > 1 ? (qn_i64)(qn_random_u64(spec->seed + 1, (uint64_t)i) % choices) : 0);
 }
 
+/* All messages of a task. */
+static qn_i64 bytes_of(const qn_task_spec *spec)
+{
+    qn_i64 bytes = 0;
+
+    if (spec->arg->min_len == spec->arg->max_len)
+        return spec->n * spec->arg->max_len;
+    for (qn_i64 i = 0; i < spec->n; i++)
+        bytes += length_of(spec, i);
+    return bytes;
+}
+
 static size_t result_bytes(const qn_task_spec *spec)
 {
     return (size_t)spec->n * DIGEST;
@@ -95,26 +107,33 @@ static qn_status build_keccak256(qn_task_plan *plan, qn_task_part *part)
     return build(plan, part, 0);
 }
 
+/* Arrays are filled one after the other: getting the second may cost the first its memory. */
 static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands)
 {
-    void *data, *table;
+    void *host;
     qn_i64 at = 0;
     qn_status st = QN_OK;
 
     (void)operands; /* nothing is consumed: always all of them */
-    QN_TRY(qn_buf_host(part->x, QN_HOST_DISCARD, &data));
-    QN_TRY(qn_buf_host(part->table, QN_HOST_DISCARD, &table));
+    QN_TRY(qn_buf_host(part->table, QN_HOST_DISCARD, &host));
     for (int k = 0; k < part->n_tasks; k++) {
         const qn_task_span span = qn_task_part_span(plan, part, k);
-        i64 *start = (i64 *)table + span.at;
-        const qn_i64 from = at;
+        i64 *start = (i64 *)host + span.at;
 
         for (qn_i64 i = 0; i < span.n; i++) {
             start[i] = at;
             at += length_of(span.spec, i);
         }
         start[span.n] = at;
-        qn_task_random_bytes((uint8_t *)data + from, span.spec->seed, at - from);
+    }
+    QN_TRY(qn_buf_host(part->x, QN_HOST_DISCARD, &host));
+    at = 0;
+    for (int k = 0; k < part->n_tasks; k++) {
+        const qn_task_spec *spec = qn_task_part_span(plan, part, k).spec;
+        const qn_i64 bytes = bytes_of(spec);
+
+        qn_task_random_bytes((uint8_t *)host + at, spec->seed, bytes);
+        at += bytes;
     }
 out:
     return st;
@@ -139,7 +158,7 @@ static qn_status reference(const qn_task_spec *spec, digest_fn digest, uint8_t *
         for (qn_i64 i = 0; i < spec->n; i++)
             start[i + 1] = start[i] + length_of(spec, i);
     }
-#pragma omp parallel reduction(| : failed)
+#pragma omp parallel reduction(| : failed) if (spec->n > QN_TASK_ALONE / 64)
     {
         uint8_t *message = failed ? NULL : malloc((size_t)spec->arg->max_len + 1);
 

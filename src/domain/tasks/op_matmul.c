@@ -51,22 +51,26 @@ out:
     return st;
 }
 
-static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands)
+static qn_status fill_operand(const qn_task_plan *plan, const qn_task_part *part, qn_buf *buf,
+                              uint64_t stream)
 {
-    void *a, *b;
-    qn_status st = QN_OK;
+    void *data;
+    const qn_status st = qn_buf_host(buf, QN_HOST_DISCARD, &data);
 
-    (void)operands; /* nothing is consumed: always all of them */
-    QN_TRY(qn_buf_host(part->x, QN_HOST_DISCARD, &a));
-    QN_TRY(qn_buf_host(part->y, QN_HOST_DISCARD, &b));
-    for (int k = 0; k < part->n_tasks; k++) {
+    for (int k = 0; st == QN_OK && k < part->n_tasks; k++) {
         const qn_task_span span = qn_task_part_span(plan, part, k);
 
-        qn_task_random((float *)a + span.at, span.spec->seed, 0, span.n);
-        qn_task_random((float *)b + span.at, span.spec->seed + 1, 0, span.n);
+        qn_task_random((float *)data + span.at, span.spec->seed + stream, 0, span.n);
     }
-out:
     return st;
+}
+
+static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands)
+{
+    const qn_status st = fill_operand(plan, part, part->x, 0);
+
+    (void)operands; /* nothing is consumed: always all of them */
+    return st == QN_OK ? fill_operand(plan, part, part->y, 1) : st;
 }
 
 /* Row by row, with the products of an element added in the order of k, each rounded once. */
@@ -86,7 +90,7 @@ static qn_status reference(const qn_task_spec *spec, qn_i64 from, qn_i64 n_elems
     }
     qn_task_random(a, spec->seed, 0, n * n);
     qn_task_random(b, spec->seed + 1, 0, n * n);
-#pragma omp parallel for
+#pragma omp parallel for if (n * n > QN_TASK_ALONE / 8)
     for (qn_i64 i = 0; i < n; i++) {
         memset(c + i * n, 0, (size_t)n * sizeof *c);
         for (qn_i64 k = 0; k < n; k++)

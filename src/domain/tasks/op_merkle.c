@@ -83,7 +83,7 @@ static qn_status reference(const qn_task_spec *spec, qn_i64 from, qn_i64 n, void
         return qn_fail(err, QN_ERR_NOMEM, "check of %lld leaves: out of host memory",
                        (long long)spec->n);
     qn_task_random_bytes(nodes, spec->seed, spec->n * NODE);
-#pragma omp parallel for
+#pragma omp parallel for if (spec->n > QN_TASK_ALONE / 64)
     for (qn_i64 i = 0; i < spec->n; i++)
         qn_tree_leaf(rule, nodes + i * NODE, nodes + i * NODE);
     qn_tree_climb(rule, nodes, spec->n);

@@ -156,7 +156,7 @@ static qn_status reference(const qn_task_spec *spec, reduction kind, void *want,
         return qn_fail(err, QN_ERR_NOMEM, "check of %lld elements: out of host memory",
                        (long long)spec->n);
     }
-#pragma omp parallel for
+#pragma omp parallel for if (spec->n > QN_TASK_ALONE)
     for (qn_i64 c = 0; c < n_chunks; c++) {
         const qn_i64 from = c * REDUCE_CHUNK, left = spec->n - from;
         float lane[MAX_LANES];

@@ -74,7 +74,7 @@ static qn_status reference_vadd(const qn_task_spec *spec, qn_i64 from, qn_i64 n,
     float *out = want;
 
     (void)err;
-#pragma omp parallel for
+#pragma omp parallel for if (n > QN_TASK_ALONE)
     for (qn_i64 i = 0; i < n; i++)
         out[i] = qn_random_float(spec->seed, (uint64_t)(from + i)) +
                  qn_random_float(spec->seed + 1, (uint64_t)(from + i));
@@ -131,7 +131,7 @@ static qn_status reference_saxpy(const qn_task_spec *spec, qn_i64 from, qn_i64 n
     float *out = want;
 
     (void)err;
-#pragma omp parallel for
+#pragma omp parallel for if (n > QN_TASK_ALONE)
     for (qn_i64 i = 0; i < n; i++) {
         const float x = qn_random_float(spec->seed, (uint64_t)(from + i));
         const float y = qn_random_float(spec->seed + 1, (uint64_t)(from + i));
@@ -285,7 +285,7 @@ static qn_status reference_chain(const qn_task_spec *spec, qn_i64 from, qn_i64 n
     float *out = want;
 
     (void)err;
-#pragma omp parallel for
+#pragma omp parallel for if (n > QN_TASK_ALONE)
     for (qn_i64 i = 0; i < n; i++) {
         float v = qn_random_float(spec->seed, (uint64_t)(from + i));
 

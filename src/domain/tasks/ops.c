@@ -64,19 +64,16 @@ qn_i64 qn_task_elems_n(const qn_task_spec *spec)
     return spec->n;
 }
 
-/* Below this a team of threads costs more than it brings. */
-enum { ALONE = 1 << 15 };
-
 void qn_task_random(float *to, uint64_t seed, qn_i64 from, qn_i64 n)
 {
-#pragma omp parallel for simd if (n > ALONE)
+#pragma omp parallel for simd if (n > QN_TASK_ALONE)
     for (qn_i64 i = 0; i < n; i++)
         to[i] = qn_random_float(seed, (uint64_t)(from + i));
 }
 
 void qn_task_random_bytes(uint8_t *to, uint64_t seed, qn_i64 n)
 {
-#pragma omp parallel for simd if (n > ALONE)
+#pragma omp parallel for simd if (n > QN_TASK_ALONE)
     for (qn_i64 i = 0; i < n; i++)
         to[i] = qn_random_byte(seed, (uint64_t)i);
 }

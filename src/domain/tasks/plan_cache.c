@@ -50,7 +50,9 @@ qn_task_cache *qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options)
     cache->ctx = ctx;
     cache->options = *options;
     /* Plans hold host memory that nobody else can have. */
-    cache->limit_bytes = (size_t)(qn_device_get(ctx, QN_CPU_SLOT)->mem_total / 8);
+    cache->limit_bytes = ctx->host_budget
+                             ? ctx->host_budget / 2
+                             : (size_t)(qn_device_get(ctx, QN_CPU_SLOT)->mem_total / 8);
     return cache;
 }
 

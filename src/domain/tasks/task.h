@@ -120,6 +120,9 @@ extern const qn_task_op qn_task_vadd, qn_task_saxpy, qn_task_chain, qn_task_sum,
 /* 0 for equal arguments, otherwise an order. */
 int qn_task_arg_compare(const qn_task_arg *a, const qn_task_arg *b);
 
+/* Numbers below which a team of threads costs more than it brings. */
+enum { QN_TASK_ALONE = 1 << 15 };
+
 /* Pieces that several ops use. */
 qn_status qn_task_parse_none(const char *text, qn_merkle_rule rule, qn_task_arg *out, qn_err *err);
 qn_i64 qn_task_elems_n(const qn_task_spec *spec);

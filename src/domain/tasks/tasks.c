@@ -7,6 +7,7 @@
 
 #include "engine/context.h"
 #include "engine/metrics.h"
+#include "util/clock.h"
 #include "util/map.h"
 
 #include <stdio.h>
@@ -324,7 +325,7 @@ static qn_status run_plan(qn_tasks *tasks)
 {
     qn_task_plan *plan = tasks->plan;
     const uint64_t before = qn_graph_get_stats(plan->graph).submissions;
-    const double cpu = cpu_seconds();
+    const double cpu = cpu_seconds(), real = qn_now_us();
     const double begin = qn_ctx_now_us(tasks->ctx);
     qn_status st = QN_OK;
 
@@ -335,8 +336,7 @@ static qn_status run_plan(qn_tasks *tasks)
     tasks->stats.submissions = qn_graph_get_stats(plan->graph).submissions - before;
     qn_metric_set(tasks->m.batch_size, plan->n_tasks);
     qn_metric_set(tasks->m.duration_ms, tasks->stats.wall_us / 1000);
-    if (tasks->stats.wall_us > 0)
-        qn_metric_set(tasks->m.parallel_factor, (cpu_seconds() - cpu) * 1e6 / tasks->stats.wall_us);
+    qn_metric_set(tasks->m.parallel_factor, (cpu_seconds() - cpu) * 1e6 / (qn_now_us() - real));
 out:
     return st;
 }

@@ -1,0 +1,153 @@
+/* test_tiling.c - tile sizes follow the budget and the largest array of a device. */
+#include "engine_fixture.h"
+
+#include "engine/pool.h"
+#include "engine/tiling.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define GIB ((uint64_t)1 << 30)
+
+static void the_table_of_limits(void **state)
+{
+    static const struct {
+        uint64_t budget, max_alloc, mem_free; /* of a device */
+        int is_unified;
+        uint64_t usable, tile, array; /* what follows */
+    } table[] = {
+        /* The budget decides; an array may be all of a tile. */
+        { 8 * GIB, 16 * GIB, 10 * GIB, 0, 8 * GIB, 4 * GIB, 4 * GIB },
+        /* The device gives a quarter of its memory at once, as many do. */
+        { 8 * GIB, 2560 * MIB, 10 * GIB, 0, 8 * GIB, 4 * GIB, 2560 * MIB },
+        { 8 * GIB, 128 * MIB, 10 * GIB, 0, 8 * GIB, 4 * GIB, 128 * MIB },
+        /* Exactly half, and one byte around it. */
+        { 8 * GIB, 4 * GIB, 10 * GIB, 0, 8 * GIB, 4 * GIB, 4 * GIB },
+        { 8 * GIB, 4 * GIB - 1, 10 * GIB, 0, 8 * GIB, 4 * GIB, 4 * GIB - 1 },
+        { 8 * GIB, 4 * GIB + 1, 10 * GIB, 0, 8 * GIB, 4 * GIB, 4 * GIB },
+        /* Half of an odd number is never more than half. */
+        { 7, 100, 100, 0, 7, 3, 3 },
+        { 1, 100, 100, 0, 1, 0, 0 },
+        { 0, 100, 100, 0, 0, 0, 0 },
+        /* A device that names no largest array. */
+        { 64 * MIB, 0, GIB, 0, 64 * MIB, 32 * MIB, 32 * MIB },
+        /* In host memory: what is free of it; there is no budget. */
+        { 0, 16 * GIB, 6 * GIB, 1, 6 * GIB, 3 * GIB, 3 * GIB },
+        { 0, 2 * GIB, 6 * GIB, 1, 6 * GIB, 3 * GIB, 2 * GIB },
+        /* Far beyond 32 bits. */
+        { 1000 * GIB, 700 * GIB, 1000 * GIB, 0, 1000 * GIB, 500 * GIB, 500 * GIB },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const qn_device_info info = { .max_alloc = table[i].max_alloc,
+                                      .mem_free = table[i].mem_free,
+                                      .unified_memory = (uint8_t)table[i].is_unified };
+        const qn_tile_limits l = qn_tile_limits_of(&info, table[i].budget);
+
+        if (l.usable_bytes != table[i].usable || l.tile_bytes != table[i].tile ||
+            l.array_bytes != table[i].array)
+            fail_msg("row %zu: usable %llu, tile %llu, array %llu", i,
+                     (unsigned long long)l.usable_bytes, (unsigned long long)l.tile_bytes,
+                     (unsigned long long)l.array_bytes);
+        assert_true(2 * l.tile_bytes <= l.usable_bytes);
+        assert_true(l.array_bytes <= l.tile_bytes);
+    }
+}
+
+static void items_are_as_many_as_both_limits_allow(void **state)
+{
+    static const struct {
+        uint64_t tile, array, item, widest, want;
+    } table[] = {
+        { 1000, 1000, 20, 4, 50 }, /* five float arrays: the working set decides */
+        { 1000, 100, 20, 4, 25 },  /* the largest array decides */
+        { 1000, 200, 20, 4, 50 },  /* both at once */
+        { 999, 1000, 20, 4, 49 },  /* rounded down */
+        { 19, 100, 20, 4, 0 },     /* not even one */
+        { 100, 3, 20, 4, 0 },
+        { 0, 0, 20, 4, 0 },
+        { 1000, 1000, 8, 8, 125 },
+        { 1000, 1000, 0, 4, 250 }, /* nothing besides one array */
+        { UINT64_MAX, UINT64_MAX, 1, 1, UINT64_MAX },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const qn_tile_limits l = { .tile_bytes = table[i].tile, .array_bytes = table[i].array };
+        const uint64_t n = qn_tile_items(&l, table[i].item, table[i].widest);
+
+        if (n != table[i].want)
+            fail_msg("row %zu: %llu items", i, (unsigned long long)n);
+    }
+}
+
+static void a_device_is_asked_and_never_assumed(void **state)
+{
+    qn_ctx *ctx = open_with((qn_options){
+        .backend = "sim", .mem_budget = "50%", .fault = "sim.mem=64M,sim.max_alloc=10M" });
+    const qn_tile_limits device = qn_device_tiles(ctx, 1), cpu = qn_device_tiles(ctx, 0);
+
+    (void)state;
+    assert_int_equal(device.usable_bytes, 32 * MIB);
+    assert_int_equal(device.tile_bytes, 16 * MIB);
+    assert_int_equal(device.array_bytes, 10 * MIB);
+    assert_int_equal(cpu.usable_bytes, qn_device_get(ctx, 0)->mem_free);
+    assert_true(cpu.tile_bytes > 0 && cpu.array_bytes > 0);
+    qn_ctx_close(ctx);
+}
+
+/* The largest tile really runs where it is promised to: nothing is evicted, nothing falls back. */
+static void check_largest_tile(const char *fault, int n_arrays)
+{
+    qn_ctx *ctx = open_with(
+        (qn_options){ .backend = "sim", .mem_budget = "100%", .fault = fault, .threads = 1 });
+    const qn_tile_limits l = qn_device_tiles(ctx, 1);
+    const int n = (int)qn_tile_items(&l, (uint64_t)n_arrays * sizeof(float), sizeof(float));
+    const qn_metrics *m = qn_ctx_metrics(ctx);
+    qn_buf *arrays[8];
+    char text[2048];
+    qn_graph *g;
+
+    assert_true(n > 0 && n_arrays <= 8);
+    must(ctx, qn_graph_new(ctx, "tile", &g));
+    for (int i = 0; i < n_arrays; i++)
+        arrays[i] = ramp(ctx, "a", n, 1, 0);
+    for (int i = 1; i < n_arrays; i++)
+        must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(n), 1.0f, arrays[i - 1], arrays[i]));
+    CAPTURE_STDERR(text, sizeof text, {
+        must(ctx, qn_graph_run(g));
+        must(ctx, qn_graph_wait(g));
+    });
+    assert_string_equal(text, "");
+    assert_true(value_at(ctx, arrays[n_arrays - 1], n - 1) == (float)n_arrays);
+    assert_true(qn_metric_value(m, "evictions_clean", NULL) == 0);
+    assert_true(qn_metric_value(m, "evictions_dirty", NULL) == 0);
+    assert_true(qn_metric_value(m, "gpu_fallback_count", NULL) == 0);
+    assert_true(qn_pool_get_stats(ctx->devices[1].pool).bytes_peak <= l.usable_bytes);
+    qn_graph_free(g);
+    for (int i = 0; i < n_arrays; i++)
+        qn_buf_free(arrays[i]);
+    qn_ctx_close(ctx);
+}
+
+static void the_largest_tile_runs_without_eviction(void **state)
+{
+    static const int n_arrays[] = { 2, 3, 5, 7, 8 };
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        check_largest_tile("sim.mem=8M", n_arrays[i]);
+        check_largest_tile("sim.mem=7M", n_arrays[i]);
+        check_largest_tile("sim.mem=8M,sim.max_alloc=300K", n_arrays[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_of_limits),
+        cmocka_unit_test(items_are_as_many_as_both_limits_allow),
+        cmocka_unit_test(a_device_is_asked_and_never_assumed),
+        cmocka_unit_test(the_largest_tile_runs_without_eviction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
