@@ -5,6 +5,7 @@
  */
 #include "engine/calibrate.h"
 
+#include "engine/compile.h"
 #include "engine/measure.h"
 #include "engine/profile.h"
 #include "engine/route.h"
@@ -17,12 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_SIZES = 13, N_SAMPLES = 7, N_WARM_UP = 2, QUICK_SAMPLES = 3 };
+enum { N_SIZES = 13, N_SAMPLES = 7, N_WARM_UP = 2, QUICK_SAMPLES = 5, MOST_SAMPLES = 101 };
 static const qn_i64 sizes[N_SIZES] = { 1000,   2000,   5000,    10000,   20000,   50000,   100000,
                                        200000, 500000, 1000000, 2000000, 5000000, 10000000 };
 static const qn_i64 quick_vadd[] = { 1000, 20000, 200000, 2000000, 0 };
 static const qn_i64 quick_matmul[] = { 64 * 64, 256 * 256, 512 * 512, 0 };
-static const double quick_s = 2.0, full_s = 2.0;
+static const double quick_s = 2.0, full_s = 2.0, settle_us = 10e3;
 static const double most_bytes = 1u << 30;
 
 /* Medians of one op on one device, by size. */
@@ -46,15 +47,19 @@ static int fits(const qn_device *device, const qn_op_sample *s)
     return bytes <= room / 2 && bytes <= most_bytes;
 }
 
-/* One size: warm up, then samples of both kinds; `model` gets the resident ones. */
+/* One size: warm up, then samples of both kinds; `model` gets the resident ones. Quick ops are run
+ * more often than asked for: a moment in which the machine is busy elsewhere would otherwise be
+ * all that is seen of them. */
 static qn_status measure(qn_measure *m, int n_samples, qn_model *model, double *resident,
                          double *cold, qn_err *err)
 {
-    const double items = qn_op_sample_items(&m->sample);
-    double a[N_SAMPLES], b[N_SAMPLES];
+    const double enough = qn_now_us() + settle_us;
+    double a[MOST_SAMPLES], b[MOST_SAMPLES];
+    qn_stats s;
     qn_status st = QN_OK;
+    int n = 0;
 
-    for (int i = -N_WARM_UP; i < n_samples; i++) {
+    for (int i = -N_WARM_UP; i < n_samples || (n < MOST_SAMPLES && qn_now_us() < enough); i++) {
         double us, whole;
 
         QN_TRY(qn_measure_resident(m, &us, err));
@@ -63,12 +68,13 @@ static qn_status measure(qn_measure *m, int n_samples, qn_model *model, double *
             QN_TRY(qn_measure_cold(m, &whole, err));
         if (i < 0)
             continue;
-        a[i] = us;
-        b[i] = whole;
-        qn_model_add(model, items, us);
+        a[n] = us;
+        b[n++] = whole;
     }
-    *resident = qn_stats_of(a, (size_t)n_samples).median;
-    *cold = qn_stats_of(b, (size_t)n_samples).median;
+    s = qn_stats_of(a, (size_t)n);
+    qn_model_restore(model, qn_op_sample_items(&m->sample), s.median, s.mad, n);
+    *resident = s.median;
+    *cold = qn_stats_of(b, (size_t)n).median;
 out:
     return st;
 }
@@ -314,12 +320,15 @@ static void calibrate_op(qn_ctx *ctx, const qn_op *op, const qn_calibration *opt
 
     for (int d = 0; d < ctx->n_devices; d++) {
         qn_device *device = &ctx->devices[d];
+        qn_module *module;
+        qn_err ignored; /* measuring fails the same way, and tells it */
 
         if (d != QN_CPU_SLOT && !(ctx->candidates >> d & 1))
             continue;
         if (options->progress)
             options->progress(options->user, device->id, op->name, *done, total);
         ++*done;
+        qn_compile(device, qn_op_kernel(op)->module, &module, &ignored); /* not on the op's time */
         scan(ctx, device, op, sizes, N_SAMPLES, qn_now_us() + most_us,
              d == QN_CPU_SLOT ? &cpu : &other);
         if (d != QN_CPU_SLOT)

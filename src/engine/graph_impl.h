@@ -179,6 +179,10 @@ void qn_fill_args(qn_graph *graph, const qn_stage *stage, qn_device *device, qn_
 /* The stage's module on the device, compiled when needed. */
 qn_status qn_stage_module(qn_stage *stage, qn_device *device, qn_err *err);
 
+/* ---- capture.c ------------------------------------------------------------------ */
+/* Records the plan of `recording` on its device, launches numbered for later updates. */
+qn_status qn_capture(qn_graph *graph, qn_recording *recording, qn_err *err);
+
 /* ---- record.c ------------------------------------------------------------------ */
 qn_recording *qn_record_find(qn_graph *graph, const uint64_t key[2]);
 /* Plans the whole graph from its present residency, gets the memory and keeps the plan under

@@ -165,13 +165,18 @@ static void changed(qn_model *model)
     for (int i = 0; i < model->n_buckets; i++) {
         qn_model_bucket *b = model->buckets[i];
 
-        if (b->told_n < QN_MODEL_CONFIRM ? b->n != b->told_n
-                                         : fabs(b->median_us - b->told_us) > 0.02 * b->told_us) {
-            b->told_us = b->median_us;
-            b->told_n = b->n;
-            is_news = 1;
-        }
+        if (b->n_aside == b->told_aside &&
+            (b->told_n < QN_MODEL_CONFIRM ? b->n == b->told_n
+                                          : fabs(b->median_us - b->told_us) <= 0.02 * b->told_us))
+            continue;
+        b->told_us = b->median_us;
+        b->told_n = b->n;
+        b->told_aside = b->n_aside;
+        is_news = 1;
     }
+    is_news |= model->n_run != model->told_run || model->relief != model->told_relief;
+    model->told_run = model->n_run;
+    model->told_relief = model->relief;
     model->generation += (uint64_t)is_news;
 }
 
@@ -232,6 +237,7 @@ double qn_model_hope(const qn_model *model, double size, const qn_line *prior)
     enum { MOST = 128 };
     const double predicted = qn_model_predict(model, size, prior);
     qn_model_bucket *known[MOST], *nearest = NULL;
+    double us;
     int n = 0;
 
     for (int i = 0; i < model->n_buckets && n < MOST; i++) {
@@ -244,11 +250,13 @@ double qn_model_hope(const qn_model *model, double size, const qn_line *prior)
             nearest = b;
     }
     if (!nearest)
-        return fmin(predicted, line_at(prior, size));
-    if (size > 2 * known[n - 1]->size) /* larger than all: it may cost no more than they did */
-        return fmin(predicted, known[n - 1]->min_us);
-    return fmin(predicted, predict_from(known, n, &model->fit, size, prior) * nearest->min_us /
-                               nearest->median_us);
+        us = line_at(prior, size);
+    else if (size > 2 * known[n - 1]->size) /* it may cost no more than the largest did */
+        us = known[n - 1]->min_us;
+    else
+        us =
+            predict_from(known, n, &model->fit, size, prior) * nearest->min_us / nearest->median_us;
+    return fmin(us, predicted) * (model->relief > 0 ? model->relief : 1);
 }
 
 int qn_model_is_in_doubt(const qn_model *model, double size)
@@ -308,6 +316,16 @@ static void scale(qn_model_bucket *b, double ratio)
     summarise(b);
 }
 
+/* What made it slow may pass: it stays worth a look until looks have shown otherwise. */
+static void became_slow(qn_model *model, double ratio)
+{
+    if (model->relief > 0 ||
+        (model->relief_at && model->n_samples - model->relief_at < QN_MODEL_WINDOW))
+        return;
+    model->relief = 1 / ratio;
+    model->relief_at = model->n_samples;
+}
+
 /* The device has become faster or slower as a whole: what was measured before is scaled by what
  * the last samples say, and their own buckets start again with them. */
 static void rescale(qn_model *model)
@@ -317,6 +335,8 @@ static void rescale(qn_model *model)
     for (int i = 0; i < model->n_run; i++)
         ratios[i] = model->run[i].ratio;
     ratio = qn_stats_of(ratios, (size_t)model->n_run).median;
+    if (ratio > 1)
+        became_slow(model, ratio);
     for (int i = 0; i < model->n_buckets; i++) {
         qn_model_bucket *b = model->buckets[i];
 
@@ -398,6 +418,7 @@ static void add_unexpected(qn_model *model, qn_model_bucket *b, qn_timed s, int 
         b->aside[b->n_aside++] = s;
         if (b->n_aside < votes_needed(b))
             return;
+        became_slow(model, s.us / b->median_us);
         b->n = b->next = b->n_aside;
         for (int i = 0; i < b->n; i++)
             b->samples[i] = b->aside[i];
@@ -422,6 +443,8 @@ void qn_model_add(qn_model *model, double size, double us)
     if (!(b = need_bucket(model, bucket)))
         return;
     model->n_samples++;
+    if (model->relief > 0)
+        model->relief = side < 0 || model->relief >= 0.25 ? 0 : model->relief * 4;
     if (b->is_old) {
         renew(model, b, s);
     } else if (side) {

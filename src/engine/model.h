@@ -36,7 +36,7 @@ typedef struct qn_model_bucket {
     int n, next;
     double median_us, mad_us, min_us, size; /* summary; size: median of the sizes */
     double told_us;                         /* summary when `generation` last rose for it */
-    int told_n;
+    int told_n, told_aside;
     int is_old; /* from before the device changed: scaled, and replaced by the next sample */
     qn_timed aside[QN_MODEL_CONFIRM];
     int n_aside;
@@ -48,14 +48,18 @@ typedef struct qn_model {
     int n_buckets;
     qn_line fit;
     uint64_t n_samples;  /* ever added, those set aside included */
-    uint64_t generation; /* rises when predictions change by more than 2 % */
+    uint64_t generation; /* rises when predictions change by more than 2 %, and with doubts */
     /* Samples in a row that were off to the same side. */
     struct {
         qn_timed sample;
         qn_i64 bucket;
         double ratio;
     } run[QN_MODEL_CONFIRM];
-    int n_run, run_side;
+    int n_run, run_side, told_run;
+    /* After it became slower: what it was before / what it is now. Four times that with every
+     * sample that shows that it stays so. 0: no such thing. */
+    double relief, told_relief;
+    uint64_t relief_at; /* n_samples when it began */
 } qn_model;
 
 void qn_model_free(qn_model *model);
@@ -72,8 +76,8 @@ void qn_model_restore(qn_model *model, double size, double median_us, double mad
 /* Predicted time. Where less than two buckets are known the shape comes from `prior`. */
 double qn_model_predict(const qn_model *model, double size, const qn_line *prior);
 
-/* What the time may be if everything that was seen less than three times was bad luck: never
- * above the prediction. */
+/* What the time may be if everything that was seen less than three times was bad luck, and a
+ * device that became slow has recovered since: never above the prediction. */
 double qn_model_hope(const qn_model *model, double size, const qn_line *prior);
 
 /* Samples within a factor of two of `size`. */

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LEARNED_ENOUGH = 32 }; /* samples that make a profile worth writing again */
 static const char format[] = "quern-profile/1";
 
 int qn_profile_is_used(void)
@@ -212,7 +211,6 @@ qn_status qn_profile_write(qn_ctx *ctx, int d, qn_err *err)
     QN_TRY(qn_make_parent(path, err));
     QN_TRY(qn_json_write(path, root, err));
     r->has_profile |= 1u << d;
-    r->n_observed[d] = 0;
 out:
     json_decref(root);
     return st;
@@ -225,14 +223,6 @@ void qn_profile_save(qn_ctx *ctx, int d)
     if (qn_profile_is_used() && ctx->cache_dir[0] && qn_profile_write(ctx, d, &err) != QN_OK)
         qn_log_put(&ctx->log, QN_LOG_INFO, "profile of %s is not kept: %s", ctx->devices[d].id,
                    err.text);
-}
-
-void qn_profile_save_learned(qn_ctx *ctx)
-{
-    for (int d = 0; d < ctx->n_devices; d++)
-        if (ctx->router->has_profile >> d & 1 && ctx->router->n_observed[d] >= LEARNED_ENOUGH &&
-            ctx->devices[d].info.kind != QN_KIND_SIM)
-            qn_profile_save(ctx, d);
 }
 
 const char *qn_profile_updated(const qn_ctx *ctx, int d)

@@ -7,7 +7,6 @@
  */
 #include "engine/graph_impl.h"
 
-#include "engine/compile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,87 +58,6 @@ static qn_recording *oldest_place(qn_graph *graph)
     return oldest;
 }
 
-/* Every kernel must be there before capture: compiling inside one is not allowed. */
-static qn_status prepare_modules(qn_graph *graph, const qn_plan *plan, qn_err *err)
-{
-    for (int i = 0; i < plan->n; i++) {
-        const qn_step *step = &plan->steps[i];
-        qn_stage *stage = &graph->stages[step->stage];
-        qn_status st;
-
-        if (step->kind != QN_STEP_STAGE || !stage->kernel)
-            continue;
-        st = qn_stage_module(stage, &graph->ctx->devices[step->device], err);
-        if (st != QN_OK)
-            return st;
-    }
-    return QN_OK;
-}
-
-/* A captured stream cannot wait for work outside, so all that the steps would wait for must be
- * over. The rest of the device goes on: other graphs may be in flight on it. */
-static qn_status settle(qn_graph *graph, const qn_recording *r, qn_device *device, qn_err *err)
-{
-    qn_status st = QN_OK;
-
-    for (int b = 0; b < graph->n_bufs; b++) {
-        qn_buf *root = graph->bufs[b].root;
-        const qn_copy *copy = &root->copies[device->slot];
-        const qn_touch t = r->plan.touched[b];
-
-        if (t.where >> QN_CPU_SLOT & 1)
-            QN_TRY(qn_buf_await_host(root, err));
-        if (t.writes >> QN_CPU_SLOT & 1)
-            QN_TRY(qn_buf_await_host_write(root, err));
-        if (t.writes >> device->slot & 1)
-            QN_TRY(qn_points_await(device, &copy->used, err));
-        else if (t.where >> device->slot & 1)
-            QN_TRY(qn_point_await(device, copy->written, err));
-    }
-out:
-    return st;
-}
-
-/* Submits the steps under capture. */
-static qn_status capture_steps(qn_graph *graph, qn_recording *r, qn_err *err)
-{
-    const qn_lanes lanes = { graph->stream, graph->stream, graph->stream };
-    int n_launches = 0;
-
-    for (int i = 0; i < r->plan.n; i++) {
-        const qn_step *step = &r->plan.steps[i];
-        int parts = 0;
-        const qn_status st = qn_submit_step(graph, step, &lanes, &parts, err);
-
-        if (st != QN_OK)
-            return st;
-        if (step->kind != QN_STEP_STAGE)
-            continue;
-        r->launch_i[step->stage] = parts == 1 ? n_launches : -1;
-        r->shapes[step->stage] = graph->stages[step->stage].last;
-        n_launches += parts;
-    }
-    return QN_OK;
-}
-
-static qn_status capture(qn_graph *graph, qn_recording *r, qn_err *err)
-{
-    qn_device *device = &graph->ctx->devices[r->device];
-    qn_status st = QN_OK, ended;
-    qn_err second;
-
-    QN_TRY(prepare_modules(graph, &r->plan, err));
-    QN_TRY(settle(graph, r, device, err));
-    QN_TRY(device->backend->capture_begin(device->dev, graph->stream, err));
-    st = capture_steps(graph, r, err);
-    ended = device->backend->capture_end(device->dev, graph->stream, &r->replay,
-                                         st == QN_OK ? err : &second);
-    if (st == QN_OK)
-        st = ended;
-out:
-    return st;
-}
-
 /* Injected faults are counted per submission; a replay would hide them. */
 static int can_record(const qn_graph *graph)
 {
@@ -177,7 +95,7 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
     plan = (qn_plan){ 0 };
     device = &graph->ctx->devices[r->device];
     if (r->plan.one_device > 0 && device->info.has_graph_replay && device->backend->capture_begin &&
-        capture(graph, r, &err) != QN_OK) {
+        qn_capture(graph, r, &err) != QN_OK) {
         qn_log_put(&graph->ctx->log, QN_LOG_INFO, "graph %s: not captured: %s", graph->name, err.text);
         goto fail;
     }

@@ -87,7 +87,8 @@ static int decide(learner *l, const qn_trial *t, int n_devices, int *is_probe)
     probe = qn_route_probe(&l->op, &view, view.cost_us[device], 1u << device, 1);
     *is_probe = probe >= 0;
     if (probe >= 0) {
-        qn_route_book_probe(&l->op, 1, view.cost_us[probe], view.cost_us[device]);
+        qn_route_book_probe(&l->op, 1);
+        qn_route_spend(&l->op, t->us[probe] - view.cost_us[device]);
         device = probe;
     }
     qn_route_observe(&l->op, device, (double)t->size, t->us[device]);

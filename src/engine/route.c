@@ -1,8 +1,9 @@
 /* route.c - which device runs what: what is known, and what follows from it.
  *
- * Probing is bounded twice: at most one decision in twenty, and at most 2 % of the time, since a
+ * Probing is bounded twice: at most one decision in twenty, and at most 1 % of the time, since a
  * few probes of large sizes cost more than many of small ones. A choice that is known well is
- * measured again the rarer the worse it is.
+ * measured again the rarer the worse it is; one that seems more than three times worse only after
+ * a thousand decisions, because what made it seem so may have passed.
  */
 #include "engine/route.h"
 
@@ -23,7 +24,7 @@ enum {
     COPY_SAMPLES = 32,  /* of each direction of a link */
     BUSY_MOST = 15
 };
-static const double gain_wanted = 0.90, probe_time_share = 0.02, busy_half_life_us = 2e6;
+static const double gain_wanted = 0.90, spend_share = 0.01, busy_half_life_us = 2e6;
 
 const char *qn_why_name(qn_why why)
 {
@@ -103,7 +104,6 @@ void qn_router_close(qn_ctx *ctx)
         return;
     if (r->explain && qn_explain_close(r->explain, &err) != QN_OK)
         qn_log_put(&ctx->log, QN_LOG_ERROR, "%s", err.text);
-    qn_profile_save_learned(ctx);
     while ((entry = qn_map_next(&r->ops, &at))) {
         qn_route_op_clear(entry->value);
         free(entry->value);
@@ -149,7 +149,6 @@ qn_route_mode qn_route_get_mode(const qn_ctx *ctx)
 void qn_route_set_mode(qn_ctx *ctx, qn_route_mode mode)
 {
     ctx->route_mode = mode;
-    ctx->router->generation++;
 }
 
 /* ---- what is learned --------------------------------------------------------------- */
@@ -173,7 +172,6 @@ void qn_router_observe(qn_ctx *ctx, qn_route_op *op, int device, double size, do
 
         qn_metric_observe(ctx->router->mispredict, fabs(predicted - us) / us * 100);
     }
-    ctx->router->n_observed[device]++;
     qn_route_observe(op, device, size, us);
 }
 
@@ -333,30 +331,39 @@ static double probe_interval(double ratio)
     return fmin(fmax(PROBE_EVERY, 100 * (ratio - 1)), PROBE_STALE);
 }
 
+/* How much a device asks for being measured; 1 and above is enough, 0: it must not be. */
+static double urgency(const qn_route_op *op, const qn_route_view *view, int d, double chosen_us)
+{
+    const double age = (double)(op->decisions - op->sampled_at[d]);
+    const int is_known =
+        view->support[d] >= QN_MODEL_CONFIRM && view->hope_us[d] > view->cost_us[d] / 2;
+    const double us = is_known || age >= PROBE_STALE ? view->cost_us[d] : view->hope_us[d];
+
+    if (op->spent_us + fmax(0, us - chosen_us) > spend_share * op->total_us)
+        return 0;
+    if (age >= PROBE_STALE)
+        return age / PROBE_STALE;
+    if (view->hope_us[d] > PROBE_FACTOR * chosen_us)
+        return 0;
+    return is_known ? age / probe_interval(us / chosen_us) : 1;
+}
+
 int qn_route_probe(const qn_route_op *op, const qn_route_view *view, double chosen_us,
                    unsigned in_use, int n)
 {
-    double urgency, most = 0;
+    double most = 0;
     int best = -1;
 
     if ((op->probes + (uint64_t)n) * PROBE_EVERY > op->decisions)
         return -1;
-    for (int d = 0; d < QN_MAX_DEVICES; d++) {
-        const uint64_t age = op->decisions - op->sampled_at[d];
-        const int is_known = view->support[d] >= QN_MODEL_CONFIRM;
-        const double us = is_known ? view->cost_us[d] : view->hope_us[d];
+    for (unsigned left = view->devices & ~in_use; left; left &= left - 1) {
+        const int d = __builtin_ctz(left);
+        const double wanted = urgency(op, view, d, chosen_us);
 
-        if (!(view->devices >> d & 1) || in_use >> d & 1 ||
-            view->hope_us[d] > PROBE_FACTOR * chosen_us)
-            continue;
-        urgency = is_known ? (double)age / probe_interval(us / chosen_us) : 1;
-        if (urgency < 1 || urgency <= most)
-            continue;
-        if (us > chosen_us && age < PROBE_STALE &&
-            op->spent_us + (us - chosen_us) > probe_time_share * op->total_us)
-            continue;
-        most = urgency;
-        best = d;
+        if (wanted >= 1 && wanted > most) {
+            most = wanted;
+            best = d;
+        }
     }
     return best;
 }
@@ -367,8 +374,17 @@ void qn_route_book(qn_route_op *op, int n, double us)
     op->total_us += us;
 }
 
-void qn_route_book_probe(qn_route_op *op, int n, double us, double settled_us)
+void qn_route_book_probe(qn_route_op *op, int n)
 {
     op->probes += (uint64_t)n;
-    op->spent_us += fmax(0, us - settled_us);
+}
+
+void qn_route_spend(qn_route_op *op, double us)
+{
+    op->spent_us += fmax(0, us);
+}
+
+int qn_route_can_spend(const qn_route_op *op)
+{
+    return op->spent_us <= spend_share * op->total_us;
 }

@@ -39,7 +39,7 @@ typedef struct qn_route_op {
     char name[96];
     qn_model models[QN_MAX_DEVICES];
     uint64_t decisions, probes;
-    double total_us, spent_us;           /* predicted: of all decisions; lost by probing */
+    double total_us, spent_us;           /* of all decisions, predicted; lost by measuring */
     uint64_t sampled_at[QN_MAX_DEVICES]; /* `decisions` when the device was last measured */
     uint64_t marked_at[QN_MAX_DEVICES];  /* the same when a sample was last asked for */
     unsigned warm;                       /* devices whose first run, which is slow, is over */
@@ -54,12 +54,11 @@ struct qn_router {
     qn_map ops; /* name -> qn_route_op */
     qn_speed speeds[QN_MAX_DEVICES];
     qn_link links[QN_MAX_DEVICES];
-    unsigned has_link;                   /* devices whose link was measured */
-    qn_model copies[QN_MAX_DEVICES][2];  /* of the others: copies up and down, by bytes */
-    unsigned has_profile;                /* devices whose profile was read or made */
-    int is_loaded, is_informed;          /* profiles were looked for; the quick scan is done */
-    char updated[QN_MAX_DEVICES][24];    /* when the profile was written */
-    uint64_t n_observed[QN_MAX_DEVICES]; /* samples since */
+    unsigned has_link;                  /* devices whose link was measured */
+    qn_model copies[QN_MAX_DEVICES][2]; /* of the others: copies up and down, by bytes */
+    unsigned has_profile;               /* devices whose profile was read or made */
+    int is_loaded, is_informed;         /* profiles were looked for; the quick scan is done */
+    char updated[QN_MAX_DEVICES][24];   /* when the profile was written */
     double busy_level[QN_MAX_DEVICES], busy_at_us[QN_MAX_DEVICES];
     double free_at_us[QN_MAX_DEVICES]; /* when what was submitted will be done */
     uint64_t generation;               /* rises with what is not in a model: links, busy, mode */
@@ -129,8 +128,12 @@ int qn_route_is_gain(double present_us, double best_us);
 int qn_route_probe(const qn_route_op *op, const qn_route_view *view, double chosen_us,
                    unsigned in_use, int n);
 
-/* Books `n` decisions that are predicted to take `us`; a probe instead of `settled_us`. */
+/* Books `n` decisions that are predicted to take `us`, and that `n` of them were a probe. */
 void qn_route_book(qn_route_op *op, int n, double us);
-void qn_route_book_probe(qn_route_op *op, int n, double us, double settled_us);
+void qn_route_book_probe(qn_route_op *op, int n);
+
+/* Books time lost by probes and samples; whether more may be lost, which is 1 % of the total. */
+void qn_route_spend(qn_route_op *op, double us);
+int qn_route_can_spend(const qn_route_op *op);
 
 #endif

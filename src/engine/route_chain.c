@@ -103,10 +103,10 @@ static qn_status fill_chain(const qn_graph *graph, qn_chain *chain)
         n_uses += (size_t)graph->stages[chain->stages[i]].n_args;
     chain->uses = calloc(n_uses + 1, sizeof *chain->uses);
     chain->bufs = calloc(n_uses + 1, sizeof *chain->bufs);
-    chain->device = calloc(n, sizeof *chain->device);
-    chain->trial = calloc(n, sizeof *chain->trial);
-    path->stages = calloc(n, sizeof *path->stages);
-    path->back = calloc(n, QN_MAX_DEVICES);
+    chain->device = calloc(n + 1, sizeof *chain->device);
+    chain->trial = calloc(n + 1, sizeof *chain->trial);
+    path->stages = calloc(n + 1, sizeof *path->stages);
+    path->back = calloc(n + 1, QN_MAX_DEVICES * sizeof *path->back);
     path->n_stages = chain->n_stages;
     if (!chain->uses || !chain->bufs || !chain->device || !chain->trial || !path->stages ||
         !path->back)
@@ -136,7 +136,7 @@ static qn_status open_chains(qn_graph *graph, int *chain_of)
 
     for (int s = 0; s < graph->n_stages; s++) /* a root comes before all others of its chain */
         chain_of[s] = chain_of[s] == s ? n++ : chain_of[chain_of[s]];
-    if (!(route->chains = calloc((size_t)n, sizeof *route->chains)))
+    if (!(route->chains = calloc((size_t)n + 1, sizeof *route->chains)))
         return QN_ERR_NOMEM;
     route->n_chains = n;
     for (int s = 0; s < graph->n_stages; s++)

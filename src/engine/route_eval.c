@@ -245,19 +245,38 @@ out:
     return st;
 }
 
+/* A new order for each round: who comes after whom matters, since threads of the CPU sleep while
+ * a device works. */
+static void shuffle(int *order, int n, uint64_t round)
+{
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        const int k = (int)(qn_random_u64(round, (uint64_t)i) % (uint64_t)(i + 1));
+        const int swap = order[i];
+
+        order[i] = order[k];
+        order[k] = swap;
+    }
+}
+
 static qn_status run_rounds(qn_ctx *ctx, variant *list, int n, int n_warm_up, int n_rounds)
 {
+    int order[QN_MAX_DEVICES + 2];
     qn_status st = QN_OK;
 
-    for (int round = -n_warm_up; round < n_rounds; round++)
+    for (int round = -n_warm_up; round < n_rounds; round++) {
+        shuffle(order, n, (uint64_t)round);
         for (int i = 0; i < n; i++) {
+            variant *v = &list[order[i]];
             double us = 0;
 
-            qn_route_set_mode(ctx, list[i].mode);
-            QN_TRY(run_batch(ctx, &list[i].batch, &us));
+            qn_route_set_mode(ctx, v->mode);
+            QN_TRY(run_batch(ctx, &v->batch, &us));
             if (round >= 0)
-                list[i].us += us;
+                v->us += us;
         }
+    }
 out:
     return st;
 }
@@ -267,7 +286,7 @@ qn_status qn_eval_batch(qn_ctx *ctx, const qn_i64 *sizes, int n_tasks, int n_war
 {
     const qn_route_mode before = ctx->route_mode;
     variant list[QN_MAX_DEVICES + 2] = { { .us = 0 } };
-    int at[QN_MAX_DEVICES], n = 0, gpu = QN_CPU_SLOT;
+    int at[QN_MAX_DEVICES] = { 0 }, n = 0, gpu = QN_CPU_SLOT;
     qn_batch_times times;
     qn_status st = QN_OK;
 

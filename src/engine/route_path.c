@@ -177,10 +177,10 @@ double qn_path_find(qn_path *path, int *devices)
         walk *swap = now;
 
         for (int d = 0; d < QN_MAX_DEVICES; d++) {
-            signed char *back = &path->back[s * QN_MAX_DEVICES + d];
+            int *back = &path->back[s * QN_MAX_DEVICES + d];
 
             next[d].us = INFINITY;
-            *back = can_run(path, s, d) ? (signed char)extend(path, s, d, now, &next[d]) : -1;
+            *back = can_run(path, s, d) ? extend(path, s, d, now, &next[d]) : -1;
         }
         now = next;
         next = swap;

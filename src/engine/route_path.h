@@ -45,7 +45,7 @@ typedef struct qn_path {
     qn_link links[QN_MAX_DEVICES];
     double wait_us[QN_MAX_DEVICES]; /* until the device takes new work */
     unsigned *masks, *next;         /* scratch: QN_MAX_DEVICES * n_bufs each */
-    signed char *back;              /* scratch: n_stages * QN_MAX_DEVICES */
+    int *back;                      /* scratch: n_stages * QN_MAX_DEVICES */
 } qn_path;
 
 /* Cost of a complete choice. */

@@ -116,6 +116,41 @@ static void balance(const qn_graph *graph)
     }
 }
 
+/* Building a kernel for a CPU device of another backend takes seconds and gains little. */
+static int is_ready(const qn_graph *graph, const qn_chain *chain, int device)
+{
+    if (device == QN_CPU_SLOT || graph->ctx->devices[device].info.kind != QN_KIND_CPU)
+        return 1;
+    for (int i = 0; i < chain->n_stages; i++)
+        if (graph->route->forced[chain->stages[i]] < 0 &&
+            !graph->stages[chain->stages[i]].modules[device])
+            return 0;
+    return 1;
+}
+
+/* After a decision: what is worth a probe, and what is worth a sample where it is. */
+static void look_around(qn_graph *graph, qn_chain *chain)
+{
+    struct qn_graph_route *r = graph->route;
+
+    chain->in_use = chain->probeable = 0;
+    for (int i = 0; i < chain->n_stages; i++) {
+        const int s = chain->stages[i], device = chain->device[i];
+        const qn_model *model;
+
+        if (r->forced[s] >= 0)
+            continue;
+        model = &r->ops[s]->models[device];
+        chain->in_use |= 1u << device;
+        r->wanting[s] = qn_model_support(model, r->sizes[s]) < QN_MODEL_CONFIRM ||
+                        qn_model_is_in_doubt(model, r->sizes[s]);
+        r->n_wanting += r->wanting[s];
+    }
+    for (int d = 0; d < graph->ctx->n_devices; d++)
+        if (chain->view.devices >> d & 1 && !(chain->in_use >> d & 1) && is_ready(graph, chain, d))
+            chain->probeable |= 1u << d;
+}
+
 static void decide(qn_graph *graph, unsigned alive)
 {
     struct qn_graph_route *r = graph->route;
@@ -128,10 +163,16 @@ static void decide(qn_graph *graph, unsigned alive)
         if (r->mode == QN_ROUTE_AUTO)
             moved |= qn_chain_settle(&r->chains[c]);
     }
-    if (moved) /* runs of now on have another usual time */
+    if (moved) { /* runs of now on have another usual time */
         r->n_recent = r->next_recent = 0;
+        r->drift_pause = DRIFT_PAUSE;
+    }
     if (r->mode == QN_ROUTE_BALANCE)
         balance(graph);
+    r->n_wanting = 0;
+    for (int c = 0; c < r->n_chains; c++)
+        if (r->chains[c].n_open)
+            look_around(graph, &r->chains[c]);
     qn_route_predict(graph);
     r->has_choice = 1;
 }
@@ -166,36 +207,21 @@ void qn_route_decide(qn_graph *graph)
     place_all(graph);
 }
 
-/* ---- probes and samples ---------------------------------------------------------------------- */
+/* ---- probes and samples ---------------------------------------------------------------- */
 
-/* Building a kernel for a CPU device of another backend takes seconds and gains little. */
-static unsigned probeable(const qn_graph *graph, const qn_chain *chain)
+static int find_probe(const qn_chain *chain)
 {
-    unsigned devices = chain->view.devices;
-
-    for (int d = 1; d < graph->ctx->n_devices; d++)
-        for (int i = 0; i < chain->n_stages && graph->ctx->devices[d].info.kind == QN_KIND_CPU; i++)
-            if (graph->route->forced[chain->stages[i]] < 0 &&
-                !graph->stages[chain->stages[i]].modules[d])
-                devices &= ~(1u << d);
-    return devices;
-}
-
-static int find_probe(const qn_graph *graph, const qn_chain *chain)
-{
-    qn_route_view view = chain->view;
-    unsigned in_use = 0;
-
-    for (int i = 0; i < chain->n_stages; i++)
-        if (chain->path.stages[i].forced < 0)
-            in_use |= 1u << chain->device[i];
-    view.devices = probeable(graph, chain);
-    return chain->lead ? qn_route_probe(chain->lead, &view, chain->us, in_use, chain->n_open) : -1;
+    if (!chain->probeable || !chain->lead)
+        return -1;
+    return qn_route_probe(chain->lead, &chain->view, chain->us, ~chain->probeable, chain->n_open);
 }
 
 static void mark(struct qn_graph_route *r, int s, int device)
 {
+    if (r->marked[s])
+        return;
     r->marked[s] = 1;
+    r->n_marked++;
     r->ops[s]->marked_at[device] = r->ops[s]->decisions;
 }
 
@@ -206,11 +232,12 @@ static void probe(qn_graph *graph)
 
     for (int k = 0; k < r->n_chains; k++) {
         qn_chain *chain = &r->chains[(r->next_probe + k) % r->n_chains];
-        const int device = chain->n_open ? find_probe(graph, chain) : -1;
+        const int device = find_probe(chain);
 
         if (device < 0)
             continue;
-        qn_route_book_probe(chain->lead, chain->n_open, chain->view.cost_us[device], chain->us);
+        qn_route_book_probe(chain->lead, chain->n_open);
+        r->spender = chain->lead;
         qn_chain_uniform(chain, device, chain->trial);
         place(graph, chain, chain->trial, QN_WHY_PROBE);
         for (int i = 0; i < chain->n_stages; i++)
@@ -221,16 +248,10 @@ static void probe(qn_graph *graph)
     }
 }
 
-static int wants_sample(const struct qn_graph_route *r, const qn_route_op *op, int device,
-                        double size)
+/* A graph that is replayed loses more by a sample than one that is submitted anyway. */
+static int is_due(const struct qn_graph_route *r, const qn_route_op *op, int device)
 {
-    const qn_model *model = &op->models[device];
-
-    if (qn_model_support(model, size) < QN_MODEL_CONFIRM || qn_model_is_in_doubt(model, size) ||
-        r->wants_sample)
-        return 1;
-    /* A graph that is replayed loses more by a sample than one that is submitted anyway. */
-    return op->decisions - op->marked_at[device] >= SAMPLE_EVERY &&
+    return op->decisions - op->marked_at[device] >= SAMPLE_EVERY && qn_route_can_spend(op) &&
            (r->n_runs <= 1 || r->runs_since_sample >= SAMPLE_EVERY);
 }
 
@@ -246,20 +267,20 @@ static int marks_of(const qn_graph *graph, const qn_route_op *op, int before)
 static void choose_samples(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
-    int n = 0;
 
-    for (int s = 0; s < graph->n_stages; s++) {
-        const int device = graph->stages[s].device;
+    if (r->n_wanting || r->wants_sample || r->n_runs <= 1 || r->runs_since_sample >= SAMPLE_EVERY)
+        for (int s = 0; s < graph->n_stages; s++) {
+            const int device = graph->stages[s].device;
 
-        if (r->forced[s] >= 0 || !wants_sample(r, r->ops[s], device, r->sizes[s]))
-            continue;
-        if (!r->marked[s] && marks_of(graph, r->ops[s], s) < MARKS_PER_RUN)
-            mark(r, s, device);
-    }
-    for (int s = 0; s < graph->n_stages; s++)
-        n += r->marked[s];
-    graph->is_sampled = n > 0;
-    r->runs_since_sample = n ? 0 : r->runs_since_sample + 1;
+            if (r->forced[s] < 0 &&
+                (r->wanting[s] || r->wants_sample || is_due(r, r->ops[s], device)) &&
+                marks_of(graph, r->ops[s], s) < MARKS_PER_RUN) {
+                mark(r, s, device);
+                r->spender = r->spender ? r->spender : r->ops[s];
+            }
+        }
+    graph->is_sampled = r->n_marked > 0;
+    r->runs_since_sample = r->n_marked ? 0 : r->runs_since_sample + 1;
     r->wants_sample = 0;
 }
 
@@ -291,10 +312,12 @@ static void book_chains(qn_graph *graph)
 
 static void forget_times(struct qn_graph_route *r, int n_stages)
 {
-    for (int s = 0; s < n_stages; s++) {
+    for (int s = 0; r->n_marked && s < n_stages; s++) {
         r->actual_us[s] = NAN;
         r->marked[s] = 0;
     }
+    r->n_marked = 0;
+    r->spender = NULL;
 }
 
 static void route_run(qn_graph *graph)
@@ -342,25 +365,40 @@ void qn_route_begin(qn_graph *graph)
     r->start_us = qn_ctx_now_us(graph->ctx);
 }
 
-/* The run is over after `us`. A change of the usual time asks for samples; they will tell. */
+/* Median time of the last runs that nothing was measured in; NaN when there were too few. */
+static double usual_us(const struct qn_graph_route *r)
+{
+    double sorted[8];
+
+    if (r->n_recent < 3)
+        return NAN;
+    memcpy(sorted, r->recent_us, (size_t)r->n_recent * sizeof *sorted);
+    return qn_stats_of(sorted, (size_t)r->n_recent).median;
+}
+
+static int is_unusual(double us, double usual)
+{
+    return us > usual * drift_factor + drift_slack_us || us * drift_factor + drift_slack_us < usual;
+}
+
+/* The run is over after `us`. Two in a row of unusual time, or one of twice the usual, ask for
+ * samples, which will tell; when they tell nothing, it takes longer until the next ones. */
 static void note_run(qn_graph *graph, int is_device, double us)
 {
     struct qn_graph_route *r = graph->route;
-    double sorted[8], usual;
+    const double usual = usual_us(r);
 
     r->is_running = 0;
     qn_router_note_run(graph->ctx, is_device, us);
+    if (r->spender && us > usual)
+        qn_route_spend(r->spender, us - usual);
     if (!r->n_open || r->is_overlapped || graph->is_sampled || ++r->n_runs <= 2)
         return;
-    if (r->n_recent >= 3) {
-        memcpy(sorted, r->recent_us, (size_t)r->n_recent * sizeof *sorted);
-        usual = qn_stats_of(sorted, (size_t)r->n_recent).median;
-        if ((us > usual * drift_factor + drift_slack_us ||
-             us * drift_factor + drift_slack_us < usual) &&
-            r->n_runs >= r->drift_at) {
-            r->wants_sample = 1;
-            r->drift_at = r->n_runs + DRIFT_PAUSE;
-        }
+    r->n_drifts = is_unusual(us, usual) ? r->n_drifts + 1 : 0;
+    if ((r->n_drifts >= 2 || us > 2 * usual) && r->n_runs >= r->drift_at) {
+        r->wants_sample = 1;
+        r->drift_at = r->n_runs + r->drift_pause;
+        r->drift_pause = r->drift_pause < SAMPLE_EVERY ? r->drift_pause * 2 : SAMPLE_EVERY;
     }
     r->recent_us[r->next_recent] = us;
     r->next_recent = (r->next_recent + 1) % 8;

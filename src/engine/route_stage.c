@@ -120,6 +120,7 @@ static struct qn_graph_route *new_route(const qn_graph *graph)
     r->costs = array(n, sizeof *r->costs);
     r->forced = array(n, sizeof *r->forced);
     r->why = array(n, sizeof *r->why);
+    r->wanting = array(n, sizeof *r->wanting);
     r->marked = array(n, sizeof *r->marked);
     r->actual_us = array(n, sizeof *r->actual_us);
     r->predicted =
@@ -133,9 +134,9 @@ static struct qn_graph_route *new_route(const qn_graph *graph)
 
 static int is_complete(const qn_graph *graph, const struct qn_graph_route *r)
 {
-    return r->ops && r->sizes && r->costs && r->forced && r->why && r->marked && r->actual_us &&
-           (r->predicted || !graph->ctx->router->explain) && r->version && r->d2h_base &&
-           r->stable && r->n_readers;
+    return r->ops && r->sizes && r->costs && r->forced && r->why && r->wanting && r->marked &&
+           r->actual_us && (r->predicted || !graph->ctx->router->explain) && r->version &&
+           r->d2h_base && r->stable && r->n_readers;
 }
 
 static void free_route(struct qn_graph_route *r)
@@ -148,6 +149,7 @@ static void free_route(struct qn_graph_route *r)
     free(r->costs);
     free(r->forced);
     free(r->why);
+    free(r->wanting);
     free(r->marked);
     free(r->actual_us);
     free(r->predicted);

@@ -20,6 +20,8 @@ typedef struct qn_chain {
     int is_settled;
     qn_why why;
     double us;          /* predicted for what is settled */
+    unsigned in_use;    /* devices of its open stages */
+    unsigned probeable; /* others that are worth a probe now and then */
     qn_route_view view; /* the whole chain on one device */
     qn_route_op *lead;  /* of the longest stage */
 } qn_chain;
@@ -36,6 +38,7 @@ struct qn_graph_route {
     qn_cost *costs;
     int *forced; /* device, -1: open */
     qn_why *why;
+    uint8_t *wanting;  /* too little is known of it where it is settled */
     uint8_t *marked;   /* to be timed in this run */
     double *actual_us; /* of the last run, NaN: not timed */
     double *predicted; /* explanations: n_stages * QN_MAX_DEVICES, NaN: no candidate */
@@ -51,8 +54,10 @@ struct qn_graph_route {
     int is_running, is_overlapped, n_runs;
     uint64_t device_runs;
     double recent_us[8];
-    int n_recent, next_recent, wants_sample, runs_since_sample;
-    int drift_at; /* run from which on a change asks for samples again */
+    int n_recent, next_recent;
+    int n_wanting, n_marked, wants_sample, runs_since_sample;
+    qn_route_op *spender;                /* bears what is lost by measuring in this run */
+    int n_drifts, drift_at, drift_pause; /* runs of unusual time in a row; when they count again */
 };
 
 /* Sets the device of every stage of a graph that is being compiled. */

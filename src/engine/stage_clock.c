@@ -71,6 +71,7 @@ static void note(qn_graph *graph, int s, qn_device *device, double us)
     qn_ctx *ctx = graph->ctx;
     qn_stage *stage = &graph->stages[s];
     const qn_range *r = &stage->range;
+    const long long n = (r->x1 - r->x0) * (r->y1 - r->y0) * (r->z1 - r->z0);
 
     stage->exec_us += us;
     qn_metric_observe(qn_metric_of(ctx->metrics, "gpu_stage_time_ms",
@@ -81,8 +82,8 @@ static void note(qn_graph *graph, int s, qn_device *device, double us)
     qn_route_timed(graph, s, device->slot, us);
     if (ctx->timing)
         qn_log_line(&ctx->log, "[time] %s %s n=%lld exec=%.3fus h2d=%llu d2h=%llu", stage->name,
-                    device->id, (long long)((r->x1 - r->x0) * (r->y1 - r->y0) * (r->z1 - r->z0)),
-                    us, (unsigned long long)stage->h2d_bytes, (unsigned long long)stage->d2h_bytes);
+                    device->id, n, us, (unsigned long long)stage->h2d_bytes,
+                    (unsigned long long)stage->d2h_bytes);
 }
 
 void qn_clock_cancel(qn_graph *graph, const qn_step *step, qn_stage_clock *clock)

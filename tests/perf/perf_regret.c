@@ -105,7 +105,10 @@ static void abrupt_change_is_followed_within_200_decisions(void **state)
         make_trace(trace, 0, CHANGE, before, 2, 10, 20);
         make_trace(trace, CHANGE, N_TRACE, after, 2, 10, 20);
         decide(N_TRACE, 2, 0);
-        assert_at_most(changes[i].what, regret_of(trace, chosen, 2, CHANGE, CHANGE + LEARN), 0.10);
+        /* What it takes to believe in the change, then what is left of it. */
+        assert_at_most(changes[i].what, regret_of(trace, chosen, 2, CHANGE, CHANGE + LEARN), 0.15);
+        assert_at_most(changes[i].what, regret_of(trace, chosen, 2, CHANGE + 50, CHANGE + LEARN),
+                       0.10);
         assert_at_most("and later", regret_of(trace, chosen, 2, CHANGE + LEARN, N_TRACE), 0.05);
     }
 }
@@ -119,7 +122,8 @@ static void probes_are_at_most_a_twentieth(void **state)
     assert_true(decide(N_TRACE, 2, 0).probes <= N_TRACE / 20);
 }
 
-static void small_tasks_never_leave_the_cpu(void **state)
+/* But for the look that every device gets once in a thousand decisions. */
+static void small_tasks_are_never_forced_to_the_device(void **state)
 {
     const speed two[] = { cpu, gpu };
     qn_regret r;
@@ -127,7 +131,7 @@ static void small_tasks_never_leave_the_cpu(void **state)
     (void)state;
     make_trace(trace, 0, N_TRACE, two, 2, 4, 10); /* 2 to 4 us against 60 */
     r = decide(N_TRACE, 2, LEARN);
-    assert_int_equal(r.decisions[1], 0);
+    assert_true(r.decisions[1] <= 1 + N_TRACE / 1000);
     assert_at_most("small tasks", r.regret[QN_POLICY_AUTO], 0.05);
     assert_true(r.regret[QN_POLICY_GPU] > 10);
 }
@@ -292,10 +296,10 @@ static void graphs_with_small_tasks_stay_where_they_are_fast(void **state)
 
     (void)state;
     rig_open(&r, COSTS, 4); /* 4 to 512 elements: 1 to 5 us against 60 */
-    rig_regret(&r, 800);
+    rig_regret(&r, LEARN);
+    assert_at_most("small graphs", rig_regret(&r, 2000), 0.05);
     assert_true(qn_metric_value(qn_ctx_metrics(r.ctx), "hybrid_routing_decisions_total",
-                                QN_LABELS("device", "sim:1")) <= 800 / 20);
-    assert_at_most("small graphs", rig_regret(&r, 400), 0.05);
+                                QN_LABELS("device", "sim:1")) <= 10);
     rig_close(&r);
 }
 
@@ -321,7 +325,7 @@ int main(void)
         cmocka_unit_test(known_costs_are_learned_within_200_decisions),
         cmocka_unit_test(abrupt_change_is_followed_within_200_decisions),
         cmocka_unit_test(probes_are_at_most_a_twentieth),
-        cmocka_unit_test(small_tasks_never_leave_the_cpu),
+        cmocka_unit_test(small_tasks_are_never_forced_to_the_device),
         cmocka_unit_test(noise_alone_changes_no_minds),
         cmocka_unit_test(graphs_find_the_better_device_for_each_size),
         cmocka_unit_test(graphs_follow_a_device_that_changes),

@@ -248,6 +248,23 @@ static void hope_for_larger_sizes_is_that_they_cost_no_more(void **state)
     qn_model_free(&model);
 }
 
+static void device_that_became_slow_stays_worth_a_look(void **state)
+{
+    const qn_line prior = { 1, 0 };
+    qn_model model = { 0 };
+
+    (void)state;
+    add_many(&model, 1000, 10, 32);
+    add_many(&model, 1000, 80, 3);
+    assert_near(qn_model_predict(&model, 1000, &prior), 80, 0.05);
+    assert_near(qn_model_hope(&model, 1000, &prior), 10, 0.1);
+    add_many(&model, 1000, 80, 1); /* it stays slow: hope dwindles */
+    assert_near(qn_model_hope(&model, 1000, &prior), 40, 0.1);
+    add_many(&model, 1000, 80, 1);
+    assert_near(qn_model_hope(&model, 1000, &prior), 80, 0.1);
+    qn_model_free(&model);
+}
+
 static void restored_summary_is_the_stored_one(void **state)
 {
     qn_model model = { 0 };
@@ -285,6 +302,7 @@ int main(void)
         cmocka_unit_test(hope_forgets_one_bad_sample),
         cmocka_unit_test(hope_of_the_well_known_is_its_best_time),
         cmocka_unit_test(hope_for_larger_sizes_is_that_they_cost_no_more),
+        cmocka_unit_test(device_that_became_slow_stays_worth_a_look),
         cmocka_unit_test(restored_summary_is_the_stored_one),
     };
 

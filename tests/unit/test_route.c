@@ -338,7 +338,7 @@ static void data_on_a_device_keeps_its_stage_there(void **state)
 static void path_pays_for_waiting_once(void **state)
 {
     unsigned masks[QN_MAX_DEVICES], next[QN_MAX_DEVICES];
-    signed char back[2 * QN_MAX_DEVICES];
+    int back[2 * QN_MAX_DEVICES];
     const qn_path_use uses[] = { { 0, 1, 1 } };
     qn_path_stage stages[] = { { uses, 1, -1, { 100, 10 } }, { uses, 1, -1, { 100, 10 } } };
     qn_path_buf buf = { 1000, 1, 1, 1 };
@@ -501,7 +501,7 @@ static void unmeasured_choice_is_probed_once_in_twenty(void **state)
     assert_int_equal(qn_route_probe(op, &view, 100, 1, 1), -1);
     op = op_with(20);
     assert_int_equal(qn_route_probe(op, &view, 100, 1, 1), 1);
-    qn_route_book_probe(op, 1, 110, 100);
+    qn_route_book_probe(op, 1);
     assert_int_equal(qn_route_probe(op, &view, 100, 1, 1), -1);
 }
 
@@ -511,8 +511,8 @@ static void nothing_three_times_worse_is_probed(void **state)
     const qn_route_view fair = { .devices = 3, .cost_us = { 100, 310 }, .hope_us = { 100, 299 } };
 
     (void)state;
-    assert_int_equal(qn_route_probe(op_with(100000), &bad, 100, 1, 1), -1);
-    assert_int_equal(qn_route_probe(op_with(100000), &fair, 100, 1, 1), 1);
+    assert_int_equal(qn_route_probe(op_with(900), &bad, 100, 1, 1), -1);
+    assert_int_equal(qn_route_probe(op_with(900), &fair, 100, 1, 1), 1);
 }
 
 static void known_choice_is_probed_again_after_1000_decisions(void **state)
@@ -527,6 +527,22 @@ static void known_choice_is_probed_again_after_1000_decisions(void **state)
     assert_int_equal(qn_route_probe(op, &view, 100, 1, 1), -1);
     op->sampled_at[1] = 4000;
     assert_int_equal(qn_route_probe(op, &view, 100, 1, 1), 1);
+}
+
+static void device_that_seems_hopeless_is_looked_at_after_1000_decisions(void **state)
+{
+    const qn_route_view view = {
+        .devices = 3, .cost_us = { 100, 1500 }, .hope_us = { 100, 1500 }, .support = { 32, 32 }
+    };
+    qn_route_op *op = op_with(5000);
+
+    (void)state;
+    op->sampled_at[1] = 4001;
+    assert_int_equal(qn_route_probe(op, &view, 100, 1, 1), -1);
+    op->sampled_at[1] = 4000;
+    assert_int_equal(qn_route_probe(op, &view, 100, 1, 1), 1);
+    qn_route_spend(op, 4000); /* but not when 1 % of the time is spent */
+    assert_int_equal(qn_route_probe(op, &view, 100, 1, 1), -1);
 }
 
 static void one_bad_sample_does_not_banish_a_device(void **state)
@@ -742,6 +758,7 @@ int main(void)
         cmocka_unit_test(unmeasured_choice_is_probed_once_in_twenty),
         cmocka_unit_test(nothing_three_times_worse_is_probed),
         cmocka_unit_test(known_choice_is_probed_again_after_1000_decisions),
+        cmocka_unit_test(device_that_seems_hopeless_is_looked_at_after_1000_decisions),
         cmocka_unit_test(one_bad_sample_does_not_banish_a_device),
         cmocka_unit_test(probes_are_counted_and_bounded),
         cmocka_unit_test(warm_graph_is_replayed_and_seldom_timed),
