@@ -15,13 +15,13 @@ quern=$pack/quern
 echo "# quern $("$quern" --version | cut -d' ' -f2), $(date -u +%Y-%m-%dT%H:%M:%SZ), $rounds rounds"
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || true
 "$quern" devices
-for threads in "$(nproc)" 2; do
+for threads in "$(nproc)" $(($(nproc) / 2)) 2; do
     echo "## quick scan, $threads threads"
     "$quern" route eval --scenario all --samples "$rounds" --warmup 200 --threads "$threads"
     "$quern" route show --threads "$threads"
 done
 echo "## full calibration, $(nproc) threads"
-"$quern" calibrate --seconds 0.3 --progress off
+"$quern" calibrate --seconds 0.3 --progress off | grep -v /profile/
 for threads in "$(nproc)" 2; do
     echo "## after it, $threads threads"
     "$quern" route eval --scenario all --samples "$rounds" --warmup 200 --threads "$threads"

@@ -42,9 +42,10 @@ static void print_device(const qn_ctx *ctx, int d)
            r->speeds[d].gbps, r->speeds[d].gflops,
            r->speeds[d].is_measured ? "measured" : "assumed");
     if (!ctx->devices[d].info.unified_memory)
-        printf("  link     up %.2f us + %.2f GB/s, down %.2f us + %.2f GB/s (%s)\n",
-               r->links[d].h2d_us, r->links[d].h2d_gbps, r->links[d].d2h_us, r->links[d].d2h_gbps,
-               r->has_link >> d & 1 ? "measured" : "assumed");
+        printf(
+            "  link     up %.2f us + %.2f GB/s, down %.2f us + %.2f GB/s, %.1f us per run (%s)\n",
+            r->links[d].h2d_us, r->links[d].h2d_gbps, r->links[d].d2h_us, r->links[d].d2h_gbps,
+            r->links[d].sync_us, r->has_link >> d & 1 ? "measured" : "assumed");
 }
 
 static int n_samples(const qn_model *model)

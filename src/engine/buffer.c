@@ -148,8 +148,9 @@ static qn_status read_part(qn_buf *root, qn_device *device, size_t at, void *dst
                                             row_bytes, rows, QN_DOWNLOAD, err);
     else
         for (size_t r = 0; st == QN_OK && r < rows; r++)
-            st = device->backend->download(device->dev, copy->block->mem, at + r * pitch,
-                                           (char *)dst + r * row_bytes, row_bytes, QN_DOWNLOAD, err);
+            st =
+                device->backend->download(device->dev, copy->block->mem, at + r * pitch,
+                                          (char *)dst + r * row_bytes, row_bytes, QN_DOWNLOAD, err);
     if (st != QN_OK)
         return st;
     end = qn_stream_step(device, QN_DOWNLOAD);

@@ -101,8 +101,27 @@ static void learn_compute(qn_ctx *ctx, int d, double us, const qn_op_sample *s)
     speed->gflops = flops * 1e-3 / fmax(us - speed->launch_us, us / 10);
 }
 
-static void learn_speed(qn_ctx *ctx, int d, double us, const qn_op_sample *s)
+/* What is left of the time of the smallest op from host to host without its parts. */
+static void learn_sync(qn_ctx *ctx, int d, double us, double cold_us, const qn_op_sample *s)
 {
+    qn_link *link = &ctx->router->links[d];
+    double parts_us = us;
+
+    for (int a = 0; a < s->kernel->n_args; a++) {
+        const qn_arg_info *arg = &s->kernel->args[a];
+
+        if (arg->mode == QN_ARG_IN || arg->mode == QN_ARG_INOUT)
+            parts_us += link->h2d_us + (double)s->bytes[a] / (link->h2d_gbps * 1e3);
+        if (arg->mode == QN_ARG_OUT || arg->mode == QN_ARG_INOUT)
+            parts_us += link->d2h_us + (double)s->bytes[a] / (link->d2h_gbps * 1e3);
+    }
+    link->sync_us = fmax(0, cold_us - parts_us);
+}
+
+static void learn_speed(qn_ctx *ctx, int d, double us, double cold_us, const qn_op_sample *s)
+{
+    if (!strcmp(s->op->name, "vadd") && s->n <= 1000 && !ctx->devices[d].info.unified_memory)
+        learn_sync(ctx, d, us, cold_us, s);
     if (!strcmp(s->op->name, "vadd"))
         learn_memory(ctx, d, us, s);
     else if (!strcmp(s->op->name, "matmul"))
@@ -157,7 +176,7 @@ static void scan(qn_ctx *ctx, qn_device *device, const qn_op *op, const qn_i64 *
             break;
         known->warm |= 1u << device->slot;
         out->items[out->n++] = qn_op_sample_items(&sample);
-        learn_speed(ctx, device->slot, out->resident_us[i], &sample);
+        learn_speed(ctx, device->slot, out->resident_us[i], out->cold_us[i], &sample);
     }
     if (err.status != QN_OK)
         note(ctx, device, op->name, &err);

@@ -132,8 +132,9 @@ static qn_status build(qn_device *device, const qn_kernel_module *module, const 
 {
     qn_ctx *ctx = device->ctx;
     char *log = calloc(1, LOG_BYTES);
-    qn_source src = { .module = module, .team_lanes = qn_team_lanes(device), .log = log,
-                      .log_size = LOG_BYTES };
+    qn_source src = {
+        .module = module, .team_lanes = qn_team_lanes(device), .log = log, .log_size = LOG_BYTES
+    };
     qn_kcache_result found;
     qn_status st = QN_ERR_FAILED;
 
@@ -185,7 +186,8 @@ static qn_status compile_by_key(qn_device *device, const qn_kernel_module *modul
     return QN_OK;
 }
 
-qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_module **out, qn_err *err)
+qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_module **out,
+                     qn_err *err)
 {
     qn_status st;
 

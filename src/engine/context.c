@@ -70,7 +70,8 @@ const qn_backend_state *qn_backend_state_at(const qn_ctx *ctx, int i)
 
 /* ---- memory sources of the pools -------------------------------------------------- */
 
-static qn_status device_alloc(void *user, size_t bytes, unsigned usage, qn_block *block, qn_err *err)
+static qn_status device_alloc(void *user, size_t bytes, unsigned usage, qn_block *block,
+                              qn_err *err)
 {
     qn_device *device = user;
 
@@ -100,8 +101,9 @@ static qn_status host_alloc(void *user, size_t bytes, unsigned usage, qn_block *
     qn_err ignored;
 
     (void)usage;
-    block->is_pinned = pinner && !pinner->lost &&
-                       pinner->backend->host_alloc(pinner->dev, bytes, &block->host, &ignored) == QN_OK;
+    block->is_pinned =
+        pinner && !pinner->lost &&
+        pinner->backend->host_alloc(pinner->dev, bytes, &block->host, &ignored) == QN_OK;
     if (block->is_pinned)
         return QN_OK;
     if (posix_memalign(&block->host, 4096, bytes))
@@ -121,8 +123,10 @@ static void host_free(void *user, qn_block *block)
 
 static qn_status open_host_pool(qn_ctx *ctx, qn_err *err)
 {
-    const qn_pool_options opt = { .name = "host", .budget_bytes = ctx->host_budget,
-                                  .bucket_min = ctx->bucket_min, .max_idle = 16 };
+    const qn_pool_options opt = { .name = "host",
+                                  .budget_bytes = ctx->host_budget,
+                                  .bucket_min = ctx->bucket_min,
+                                  .max_idle = 16 };
     const qn_pool_source source = { ctx, host_alloc, host_free, NULL };
 
     for (int d = 1; d < ctx->n_devices && !ctx->pinner; d++)
@@ -160,17 +164,26 @@ static void find_ctx_metrics(qn_ctx *ctx)
         qn_metric **to;
         const char *name;
     } table[] = {
-        { &ctx->m.elided, "transfers_elided" },       { &ctx->m.transfers, "transfers" },
-        { &ctx->m.transfer_us, "transfer_time_us" },  { &ctx->m.crossings, "crossings" },
-        { &ctx->m.gpu_ops, "gpu_ops" },               { &ctx->m.cpu_ops, "cpu_ops" },
-        { &ctx->m.captures, "graph_captures" },       { &ctx->m.replays, "graph_replays" },
-        { &ctx->m.submit_us, "submit_overhead_us" },  { &ctx->m.evict_clean, "evictions_clean" },
-        { &ctx->m.evict_dirty, "evictions_dirty" },   { &ctx->m.spill, "spill_bytes" },
+        { &ctx->m.elided, "transfers_elided" },
+        { &ctx->m.transfers, "transfers" },
+        { &ctx->m.transfer_us, "transfer_time_us" },
+        { &ctx->m.crossings, "crossings" },
+        { &ctx->m.gpu_ops, "gpu_ops" },
+        { &ctx->m.cpu_ops, "cpu_ops" },
+        { &ctx->m.captures, "graph_captures" },
+        { &ctx->m.replays, "graph_replays" },
+        { &ctx->m.submit_us, "submit_overhead_us" },
+        { &ctx->m.evict_clean, "evictions_clean" },
+        { &ctx->m.evict_dirty, "evictions_dirty" },
+        { &ctx->m.spill, "spill_bytes" },
         { &ctx->m.splits, "oom_splits" },
-        { &ctx->m.spill_file, "spill_file_bytes" },   { &ctx->m.cache_hits, "kernel_cache_hits" },
+        { &ctx->m.spill_file, "spill_file_bytes" },
+        { &ctx->m.cache_hits, "kernel_cache_hits" },
         { &ctx->m.cache_disk_hits, "kernel_cache_disk_hits" },
-        { &ctx->m.cache_misses, "kernel_cache_misses" }, { &ctx->m.cache_bad, "kernel_cache_bad" },
-        { &ctx->m.compiles, "kernel_compiles" },      { &ctx->m.compile_ms, "kernel_compile_time_ms" },
+        { &ctx->m.cache_misses, "kernel_cache_misses" },
+        { &ctx->m.cache_bad, "kernel_cache_bad" },
+        { &ctx->m.compiles, "kernel_compiles" },
+        { &ctx->m.compile_ms, "kernel_compile_time_ms" },
     };
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -205,9 +218,11 @@ static qn_status open_device(qn_ctx *ctx, const qn_backend *backend, int index,
     qn_metric_set(qn_metric_of(ctx->metrics, "gpu_device_info",
                                QN_LABELS("device", device->id, "name", device->info.name, "backend",
                                          backend->name, "driver", device->info.driver, "arch",
-                                         device->info.arch)), 1);
+                                         device->info.arch)),
+                  1);
     if (device->info.kind != QN_KIND_CPU || ctx->n_devices > 0)
-        qn_metric_set(qn_metric_of(ctx->metrics, "gpu_available", QN_LABELS("device", device->id)), 1);
+        qn_metric_set(qn_metric_of(ctx->metrics, "gpu_available", QN_LABELS("device", device->id)),
+                      1);
     ctx->n_devices++;
     return QN_OK;
 }
@@ -277,7 +292,8 @@ static qn_status note_absent(qn_ctx *ctx, const char *name, qn_err *err)
         if (strncmp(name, state->name, len) || (name[len] && name[len] != ':'))
             continue;
         if (state->n_devices)
-            qn_fail(err, QN_ERR_INIT, "no device %s (%s has %d)", name, state->name, state->n_devices);
+            qn_fail(err, QN_ERR_INIT, "no device %s (%s has %d)", name, state->name,
+                    state->n_devices);
         else
             qn_fail(err, QN_ERR_INIT, "%s: %s", name, state->reason);
         return qn_fallback_note(ctx, "init", err);
@@ -316,7 +332,8 @@ static qn_status choose_devices(qn_ctx *ctx, const char *wanted, qn_err *err)
     while (*wanted) {
         const size_t len = strcspn(wanted, ",");
 
-        snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), wanted);
+        snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1),
+                 wanted);
         if (len && (st = add_candidates(ctx, name, err)) != QN_OK)
             return st;
         wanted += len;

@@ -36,18 +36,18 @@ typedef struct qn_points {
 
 /* Where one stream of a device stands. */
 typedef struct qn_timeline {
-    uint64_t submitted;            /* seq of the last submission */
-    uint64_t done;                 /* known to be finished */
-    qn_event *mark;                /* youngest recorded event, NULL when none is pending */
+    uint64_t submitted; /* seq of the last submission */
+    uint64_t done;      /* known to be finished */
+    qn_event *mark;     /* youngest recorded event, NULL when none is pending */
     uint64_t mark_seq;
-    uint64_t seen[QN_N_STREAMS];   /* this stream already waits for seen[s] of stream s */
+    uint64_t seen[QN_N_STREAMS]; /* this stream already waits for seen[s] of stream s */
 } qn_timeline;
 
 /* Rolling record of success and failure (fallback.c). */
 typedef struct qn_health {
-    uint64_t window;       /* one bit per stage, newest lowest; 1 = failed */
+    uint64_t window; /* one bit per stage, newest lowest; 1 = failed */
     int n_window, in_a_row;
-    int bad;               /* refused until `until_us`, then one probe decides */
+    int bad; /* refused until `until_us`, then one probe decides */
     double until_us, pause_us;
     int mismatches_in_a_row;
 } qn_health;
@@ -98,8 +98,8 @@ struct qn_ctx {
     qn_err err; /* last failure, read by qn_error */
     qn_device devices[QN_MAX_DEVICES];
     int n_devices;
-    int pinned;       /* slot that --backend names alone, -1 for auto and lists */
-    unsigned candidates; /* devices the router may choose, one bit per slot */
+    int pinned;                  /* slot that --backend names alone, -1 for auto and lists */
+    unsigned candidates;         /* devices the router may choose, one bit per slot */
     const qn_device *timekeeper; /* device whose clock is the context's, NULL: the monotonic one */
     qn_backend_state backends[QN_MAX_BACKENDS];
     int n_backends;
@@ -122,12 +122,12 @@ struct qn_ctx {
     qn_router *router;
     qn_kcache *kcache;
     qn_sim_clock clock;
-    qn_pool *host_pool;  /* pinned where a device offers it */
-    qn_device *pinner;   /* the device whose host_alloc the host pool uses, or NULL */
-    qn_buf *bufs;        /* all buffers, for eviction */
-    uint64_t tick;       /* LRU time */
+    qn_pool *host_pool; /* pinned where a device offers it */
+    qn_device *pinner;  /* the device whose host_alloc the host pool uses, or NULL */
+    qn_buf *bufs;       /* all buffers, for eviction */
+    uint64_t tick;      /* LRU time */
     qn_transfer_count transfers;
-    qn_map stage_logs;   /* report.h */
+    qn_map stage_logs; /* report.h */
     double opened_us;
     char started[24];
 };

@@ -45,7 +45,8 @@ static qn_buf *pick_victim(const qn_device *device, int clean)
     qn_buf *oldest = NULL;
 
     for (qn_buf *buf = device->ctx->bufs; buf; buf = buf->next)
-        if (may_go(buf, slot, clean) && (!oldest || buf->copies[slot].tick < oldest->copies[slot].tick))
+        if (may_go(buf, slot, clean) &&
+            (!oldest || buf->copies[slot].tick < oldest->copies[slot].tick))
             oldest = buf;
     return oldest;
 }

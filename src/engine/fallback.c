@@ -131,14 +131,15 @@ qn_status qn_fallback_note(qn_ctx *ctx, const char *stage, qn_err *err)
     memcpy(text, err->text, sizeof text);
     trim_sentence(text, sizeof text, err->status);
     if (ctx->fallback == QN_FALLBACK_ERROR)
-        return qn_fail(err, QN_ERR_FALLBACK, "stage %s failed (%s) and fallback is forbidden", stage,
-                       text);
+        return qn_fail(err, QN_ERR_FALLBACK, "stage %s failed (%s) and fallback is forbidden",
+                       stage, text);
     if ((entry = find_entry(ctx->fallbacks, stage, reason))) {
         entry->count++;
         memcpy(entry->text, text, sizeof entry->text);
     }
     qn_metric_add(qn_metric_of(ctx->metrics, "gpu_fallback_count",
-                               QN_LABELS("stage", stage, "reason", reason)), 1);
+                               QN_LABELS("stage", stage, "reason", reason)),
+                  1);
     print_line(ctx, stage, text, count_stage(ctx->fallbacks, stage));
     err->status = QN_OK;
     err->text[0] = 0;

@@ -67,7 +67,8 @@ static qn_status parse_rule(const char *part, rule *out, qn_err *err)
     if (out->place < 0)
         return qn_fail(err, QN_ERR_USAGE,
                        "fault rule '%s': unknown place (compile alloc launch copy_h2d copy_d2h "
-                       "timeout device_lost corrupt)", part);
+                       "timeout device_lost corrupt)",
+                       part);
     if (*at == ':') {
         const size_t len = strcspn(++at, ">@*");
 

@@ -101,7 +101,10 @@ static qn_status use_buf(qn_graph *graph, qn_buf *buf, int *out, qn_err *err)
         if (st != QN_OK)
             return st;
         i = graph->n_bufs++;
-        graph->bufs[i] = (qn_graph_buf){ .root = root, .first = -1, .last = -1, .temp_slot = -1,
+        graph->bufs[i] = (qn_graph_buf){ .root = root,
+                                         .first = -1,
+                                         .last = -1,
+                                         .temp_slot = -1,
                                          .start_version = root->version,
                                          .end_version = root->version };
         root->refs++;
@@ -115,19 +118,20 @@ static qn_status check_arg(const qn_stage *stage, int i, const qn_arg_info *info
 {
     if (info->mode == QN_ARG_VAL) {
         if (!arg->value)
-            return qn_fail(err, QN_ERR_USAGE, "stage %s: argument %d (%s) wants a value", stage->name,
-                           i, info->name);
+            return qn_fail(err, QN_ERR_USAGE, "stage %s: argument %d (%s) wants a value",
+                           stage->name, i, info->name);
         if (info->size && arg->bytes != info->size)
             return qn_fail(err, QN_ERR_USAGE, "stage %s: argument %d (%s) has %zu bytes, wants %u",
                            stage->name, i, info->name, arg->bytes, info->size);
         return QN_OK;
     }
     if (!arg->buf)
-        return qn_fail(err, QN_ERR_USAGE, "stage %s: argument %d (%s) wants a buffer", stage->name, i,
-                       info->name);
+        return qn_fail(err, QN_ERR_USAGE, "stage %s: argument %d (%s) wants a buffer", stage->name,
+                       i, info->name);
     if (arg->offset >= arg->buf->bytes)
-        return qn_fail(err, QN_ERR_USAGE, "stage %s: offset %zu lies outside buffer %s of %zu bytes",
-                       stage->name, arg->offset, arg->buf->name, arg->buf->bytes);
+        return qn_fail(err, QN_ERR_USAGE,
+                       "stage %s: offset %zu lies outside buffer %s of %zu bytes", stage->name,
+                       arg->offset, arg->buf->name, arg->buf->bytes);
     return QN_OK;
 }
 
@@ -232,8 +236,8 @@ qn_status qn_graph_op(qn_graph *graph, const char *name, const char *op_name, qn
     if (!kernel)
         st = qn_fail(&err, QN_ERR_USAGE, "stage %s: unknown op '%s'", name, op_name);
     else if (n_args != kernel->n_args)
-        st = qn_fail(&err, QN_ERR_USAGE, "stage %s: op %s takes %d arguments, not %d", name, op_name,
-                     kernel->n_args, n_args);
+        st = qn_fail(&err, QN_ERR_USAGE, "stage %s: op %s takes %d arguments, not %d", name,
+                     op_name, kernel->n_args, n_args);
     else
         st = add_kernel_stage(graph, name, op, kernel, range, args, &err);
     return st == QN_OK ? QN_OK : fail(graph, &err);
@@ -375,7 +379,8 @@ qn_status qn_graph_prepare(qn_graph *graph, qn_err *err)
     QN_TRY(qn_order_check(graph, err));
     QN_TRY(qn_order_lifetimes(graph, err));
     qn_record_free(graph);
-    if (!(devices = realloc(graph->stage_device, sizeof *devices * (size_t)(graph->n_stages + 1)))) {
+    if (!(devices =
+              realloc(graph->stage_device, sizeof *devices * (size_t)(graph->n_stages + 1)))) {
         st = qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
         goto out;
     }

@@ -15,20 +15,20 @@
 enum { QN_MAX_RECORDINGS = 4 };
 
 typedef struct qn_stage_arg {
-    int buf_i;        /* index into graph->bufs, -1 for a value */
-    size_t offset;    /* bytes into the root */
-    size_t bytes;     /* from there to the end of the buffer or view */
-    int is_partial;   /* a view or an offset: the rest of the root must survive an OUT */
+    int buf_i;      /* index into graph->bufs, -1 for a value */
+    size_t offset;  /* bytes into the root */
+    size_t bytes;   /* from there to the end of the buffer or view */
+    int is_partial; /* a view or an offset: the rest of the root must survive an OUT */
     qn_arg_mode mode;
-    size_t value_at;  /* into stage->values */
+    size_t value_at; /* into stage->values */
     size_t value_bytes;
 } qn_stage_arg;
 
 typedef struct qn_stage {
     char name[64];
-    const qn_op *op;               /* cost, exactness, priority */
-    const qn_kernel_info *kernel;  /* NULL for a host stage */
-    int kernel_i;                  /* in its module */
+    const qn_op *op;              /* cost, exactness, priority */
+    const qn_kernel_info *kernel; /* NULL for a host stage */
+    int kernel_i;                 /* in its module */
     qn_host_fn host;
     void *user;
     qn_range range;
@@ -41,7 +41,7 @@ typedef struct qn_stage {
     int *deps;          /* earlier stages it must follow */
     int n_deps;
     qn_module *modules[QN_MAX_DEVICES];
-    qn_launch last; /* span, group and grid of its last launch */
+    qn_launch last;                     /* span, group and grid of its last launch */
     qn_stage_log *logs[QN_MAX_DEVICES]; /* what it did on each device */
     uint64_t h2d_bytes, d2h_bytes;      /* moved for its sake */
     double exec_us;
@@ -51,7 +51,7 @@ typedef struct qn_graph_buf {
     qn_buf *root;
     int first, last; /* stages that touch it */
     int is_output;
-    int temp_slot;   /* shared memory of temporaries, -1 otherwise */
+    int temp_slot;          /* shared memory of temporaries, -1 otherwise */
     uint64_t start_version; /* at the start of the run: what a rerun needs */
     uint64_t end_version;   /* at its end: what a rerun must find unless it is lost anyway */
 } qn_graph_buf;
@@ -59,7 +59,7 @@ typedef struct qn_graph_buf {
 /* Memory that temporaries with disjoint lifetimes share. */
 typedef struct qn_temp_slot {
     size_t bytes;
-    int last; /* stage after which it is free again */
+    int last;                        /* stage after which it is free again */
     qn_block *block[QN_MAX_DEVICES]; /* slot 0: host memory */
 } qn_temp_slot;
 
@@ -67,10 +67,10 @@ typedef enum { QN_STEP_UPLOAD, QN_STEP_DOWNLOAD, QN_STEP_PEER, QN_STEP_STAGE } q
 
 typedef struct qn_step {
     qn_step_kind kind;
-    int stage;   /* the stage it serves */
-    int buf_i;   /* transfers */
-    int device;  /* where it happens */
-    int from;    /* PEER */
+    int stage;  /* the stage it serves */
+    int buf_i;  /* transfers */
+    int device; /* where it happens */
+    int from;   /* PEER */
 } qn_step;
 
 /* Where a plan needs memory for a buffer, and where it writes it; one bit per slot, 0 the host. */
@@ -83,7 +83,7 @@ typedef struct qn_plan {
     int n, cap;
     int crossings, elided;
     qn_touch *touched; /* by buffer */
-    int one_device; /* slot when every step is on one non-CPU device, else -1 */
+    int one_device;    /* slot when every step is on one non-CPU device, else -1 */
 } qn_plan;
 
 /* What stopped a run, and where. */
@@ -100,11 +100,11 @@ typedef struct qn_failure {
 typedef struct qn_recording {
     uint64_t key[2];
     qn_plan plan;
-    qn_replay *replay;  /* NULL: the steps are submitted again without planning */
+    qn_replay *replay; /* NULL: the steps are submitted again without planning */
     int device;
     uint64_t value_gen;
-    int *launch_i;      /* per stage: its launch in the recording, -1 when in parts */
-    qn_launch *shapes;  /* per stage: span, group and grid of that launch */
+    int *launch_i;     /* per stage: its launch in the recording, -1 when in parts */
+    qn_launch *shapes; /* per stage: span, group and grid of that launch */
     uint64_t tick;
 } qn_recording;
 
@@ -126,7 +126,7 @@ struct qn_graph {
     double phase_us[4]; /* of such runs, by kind of step */
     uint64_t timed_runs;
     struct qn_graph_route *route; /* route_stage.h */
-    int is_sampled; /* the router wants the time of stages of this run */
+    int is_sampled;               /* the router wants the time of stages of this run */
     int is_compiled;
     int is_running; /* between the start of a run and its last submission */
     int awaited;    /* slot that a CPU stage waits for, 0: none */
@@ -134,17 +134,17 @@ struct qn_graph {
     uint64_t value_gen;
     qn_graph_stats stats;
     qn_points last[QN_MAX_DEVICES]; /* ends of the runs on each device */
-    unsigned in_flight;            /* devices with work of the last run, one bit per slot */
-    int is_fenced;                 /* takes turns with other graphs: runs end in a fence */
+    unsigned in_flight;             /* devices with work of the last run, one bit per slot */
+    int is_fenced;                  /* takes turns with other graphs: runs end in a fence */
     qn_fence fence;
-    qn_fallback_policy fallback;   /* ERROR: failures of devices are the caller's business */
-    int failed_stage;              /* under that policy: where the last run failed, else -1 */
-    qn_err failure;                /* and why */
+    qn_fallback_policy fallback; /* ERROR: failures of devices are the caller's business */
+    int failed_stage;            /* under that policy: where the last run failed, else -1 */
+    qn_err failure;              /* and why */
 };
 
 /* ---- order.c ------------------------------------------------------------------- */
-qn_status qn_order_check(qn_graph *graph, qn_err *err);      /* edges; cycles */
-qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err);  /* first/last, temp slots */
+qn_status qn_order_check(qn_graph *graph, qn_err *err);     /* edges; cycles */
+qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err); /* first/last, temp slots */
 /* Gives the memory of the temporaries on one device (0: the host) back; the graph does not run. */
 void qn_order_release(qn_graph *graph, int slot);
 void qn_order_release_all(qn_graph *graph);
@@ -196,8 +196,8 @@ void qn_record_free(qn_graph *graph);
 /* Starts a run: remembers what a rerun would need, moves stages off devices that are lost or
  * unhealthy (that is a fallback, too). */
 qn_status qn_recover_begin(qn_graph *graph, qn_err *err);
-/* Says and counts that stage `s` fell back because of `err`, which is cleared; or, where fallback is
- * not wanted, returns the failure. */
+/* Says and counts that stage `s` fell back because of `err`, which is cleared; or, where fallback
+ * is not wanted, returns the failure. */
 qn_status qn_recover_note(qn_graph *graph, int s, qn_err *err);
 /* The device takes no work now: stages from `s` on go to the CPU, and that is said of each. */
 qn_status qn_recover_move(qn_graph *graph, const qn_device *device, int s, qn_err *err);

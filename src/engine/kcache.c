@@ -105,7 +105,8 @@ static int read_exactly(int file, void *to, size_t bytes)
 }
 
 /* Header fields when they are sound; 0 otherwise. */
-static int parse_header(const unsigned char *head, uint64_t file_bytes, uint32_t *kind, uint64_t *payload)
+static int parse_header(const unsigned char *head, uint64_t file_bytes, uint32_t *kind,
+                        uint64_t *payload)
 {
     *kind = (uint32_t)get_le(head + 8, 4);
     *payload = get_le(head + 16, 8);
@@ -169,7 +170,8 @@ static int is_entry_name(const char *name)
 
 static int by_use(const void *a, const void *b)
 {
-    const int64_t x = ((const qn_kcache_entry *)a)->used_s, y = ((const qn_kcache_entry *)b)->used_s;
+    const int64_t x = ((const qn_kcache_entry *)a)->used_s,
+                  y = ((const qn_kcache_entry *)b)->used_s;
 
     return x != y ? (x > y) - (x < y)
                   : strcmp(((const qn_kcache_entry *)a)->key, ((const qn_kcache_entry *)b)->key);
@@ -284,7 +286,8 @@ static qn_status need_folder(const char *dir, qn_err *err)
         chmod(dir, 0700);
     }
     if (!folder_is_safe(dir))
-        return qn_fail(err, QN_ERR_IO, "cache folder %s is not a folder that only its owner can write", dir);
+        return qn_fail(err, QN_ERR_IO,
+                       "cache folder %s is not a folder that only its owner can write", dir);
     return QN_OK;
 }
 
@@ -309,8 +312,8 @@ qn_status qn_kcache_store(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], co
     snprintf(temp, sizeof temp, "%s.XXXXXX", path);
     if ((file = mkostemp(temp, O_CLOEXEC)) < 0)
         return qn_fail(err, QN_ERR_IO, "cannot create %s: %s", temp, strerror(errno));
-    good = write_exactly(file, head, sizeof head) &&
-           write_exactly(file, blob->data, blob->bytes) && !fsync(file);
+    good = write_exactly(file, head, sizeof head) && write_exactly(file, blob->data, blob->bytes) &&
+           !fsync(file);
     if (!good)
         qn_fail(err, QN_ERR_IO, "cannot write %s: %s", temp, strerror(errno));
     close(file);

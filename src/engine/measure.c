@@ -215,7 +215,7 @@ out:
 qn_status qn_measure_link(qn_device *device, qn_link *out, qn_err *err)
 {
     wire w = { .device = device };
-    qn_link link;
+    qn_link link = *out;
     qn_status st = QN_OK;
 
     QN_TRY(get_host(device, LARGE_BYTES, &w.host, err));

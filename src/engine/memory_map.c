@@ -22,8 +22,9 @@ static const char *stage_name(const qn_graph *graph, int s)
 
 static void add_buffers(const qn_graph *graph, qn_str *page)
 {
-    qn_str_add(page, "| buffer | bytes | first stage | last stage | device | uploads | downloads |\n"
-                     "|---|---:|---|---|---|---:|---:|\n");
+    qn_str_add(page,
+               "| buffer | bytes | first stage | last stage | device | uploads | downloads |\n"
+               "|---|---:|---|---|---|---:|---:|\n");
     for (int b = 0; b < graph->n_bufs; b++) {
         const qn_graph_buf *buf = &graph->bufs[b];
 
@@ -65,8 +66,9 @@ qn_status qn_graph_memory_map(const qn_graph *graph, const char *path)
     qn_str page = { 0 };
     qn_err err = { .status = QN_OK };
 
-    qn_str_addf(&page, "# Memory map of %s\n\n%d stages, %d buffers, %llu runs; temporaries want %zu "
-                       "bytes and share %zu.\n\n",
+    qn_str_addf(&page,
+                "# Memory map of %s\n\n%d stages, %d buffers, %llu runs; temporaries want %zu "
+                "bytes and share %zu.\n\n",
                 graph->name, graph->n_stages, graph->n_bufs, (unsigned long long)graph->stats.runs,
                 graph->stats.temp_bytes, graph->stats.temp_bytes_shared);
     add_buffers(graph, &page);

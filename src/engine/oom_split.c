@@ -36,9 +36,9 @@ typedef struct {
 
 static qn_i64 extent(const qn_range *range, qn_split_axis axis)
 {
-    return axis == QN_SPLIT_X ? range->x1 - range->x0
-         : axis == QN_SPLIT_Y ? range->y1 - range->y0
-                              : range->z1 - range->z0;
+    return axis == QN_SPLIT_X   ? range->x1 - range->x0
+           : axis == QN_SPLIT_Y ? range->y1 - range->y0
+                                : range->z1 - range->z0;
 }
 
 static qn_range cut_range(qn_range range, qn_split_axis axis, qn_i64 n)

@@ -144,8 +144,9 @@ static qn_status check_temp(qn_graph *graph, int b, qn_err *err)
     stage = &graph->stages[buf->first];
     for (int a = 0; a < stage->n_args; a++)
         if (stage->args[a].buf_i == b && stage->args[a].mode != QN_ARG_OUT)
-            return qn_fail(err, QN_ERR_USAGE, "stage %s reads the temporary %s before anything wrote it",
-                           stage->name, buf->root->name);
+            return qn_fail(err, QN_ERR_USAGE,
+                           "stage %s reads the temporary %s before anything wrote it", stage->name,
+                           buf->root->name);
     return QN_OK;
 }
 

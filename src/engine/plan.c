@@ -63,7 +63,8 @@ static qn_status fetch(qn_graph *graph, qn_plan *plan, int b, int stage, int to,
     if (*mask >> to & 1)
         return QN_OK;
     if (!*mask)
-        return qn_fail(err, QN_ERR_DEVICE_LOST, "buffer %s: its only valid copy was lost with its device",
+        return qn_fail(err, QN_ERR_DEVICE_LOST,
+                       "buffer %s: its only valid copy was lost with its device",
                        graph->bufs[b].root->name);
     from = lowest_bit(*mask);
     if (from != QN_CPU_SLOT && to != QN_CPU_SLOT && devices[to].backend->copy_peer &&
@@ -208,7 +209,8 @@ static qn_status need_temp(qn_graph *graph, int b, int d, const char *stage, qn_
     if (root->copies[d].block)
         return QN_OK;
     if (!slot->block[d])
-        st = qn_evict_acquire(&ctx->devices[d], slot->bytes, stage, root->name, &slot->block[d], err);
+        st = qn_evict_acquire(&ctx->devices[d], slot->bytes, stage, root->name, &slot->block[d],
+                              err);
     if (st != QN_OK)
         return st;
     root->copies[d] = (qn_copy){ .block = slot->block[d], .borrowed = 1 };

@@ -67,8 +67,8 @@ static void push_block(qn_block **list, qn_block *block)
     *list = block;
 }
 
-qn_status qn_pool_new(const qn_pool_options *options, const qn_pool_source *source,
-                      qn_pool **out, qn_err *err)
+qn_status qn_pool_new(const qn_pool_options *options, const qn_pool_source *source, qn_pool **out,
+                      qn_err *err)
 {
     qn_pool *pool = calloc(1, sizeof *pool);
 
@@ -280,7 +280,8 @@ void qn_pool_release(qn_pool *pool, qn_block *block)
     push_block(&pool->idle[k], block);
     pool->stats.bytes_idle += block->bytes;
     pool->stats.n_idle++;
-    if (pool->opt.disabled || (pool->opt.max_idle && count_idle(pool->idle[k]) > pool->opt.max_idle)) {
+    if (pool->opt.disabled ||
+        (pool->opt.max_idle && count_idle(pool->idle[k]) > pool->opt.max_idle)) {
         qn_block *last = pool->idle[k];
 
         while (last->next)

@@ -42,13 +42,13 @@ typedef struct qn_pool_source {
 } qn_pool_source;
 
 typedef struct qn_pool_options {
-    const char *name;      /* "device", "staging", "host" */
-    size_t budget_bytes;   /* live + idle; 0 = no limit */
-    uint64_t bucket_min;   /* 0 = QN_BUCKET_MIN */
-    size_t exact_above;    /* larger blocks are rounded to 2 MiB instead; 0 = 256 MiB */
-    size_t max_block;      /* no block is larger, though its bucket may be; 0 = no limit */
-    int max_idle;          /* idle blocks per bucket; 0 = no limit */
-    int disabled;          /* never reuse: for measuring what the pool gains */
+    const char *name;    /* "device", "staging", "host" */
+    size_t budget_bytes; /* live + idle; 0 = no limit */
+    uint64_t bucket_min; /* 0 = QN_BUCKET_MIN */
+    size_t exact_above;  /* larger blocks are rounded to 2 MiB instead; 0 = 256 MiB */
+    size_t max_block;    /* no block is larger, though its bucket may be; 0 = no limit */
+    int max_idle;        /* idle blocks per bucket; 0 = no limit */
+    int disabled;        /* never reuse: for measuring what the pool gains */
 } qn_pool_options;
 
 typedef struct qn_pool_stats {
@@ -57,16 +57,15 @@ typedef struct qn_pool_stats {
     size_t n_live, n_idle;
 } qn_pool_stats;
 
-qn_status qn_pool_new(const qn_pool_options *options, const qn_pool_source *source,
-                      qn_pool **out, qn_err *err);
+qn_status qn_pool_new(const qn_pool_options *options, const qn_pool_source *source, qn_pool **out,
+                      qn_err *err);
 
 /* Frees every block, idle or not. */
 void qn_pool_free(qn_pool *pool);
 
 /* A block of at least `bytes`. Idle blocks are trimmed when the budget demands it; when that is
  * not enough: QN_ERR_NOMEM naming bytes and budget. */
-qn_status qn_pool_acquire(qn_pool *pool, size_t bytes, unsigned usage, qn_block **out,
-                          qn_err *err);
+qn_status qn_pool_acquire(qn_pool *pool, size_t bytes, unsigned usage, qn_block **out, qn_err *err);
 void qn_pool_release(qn_pool *pool, qn_block *block);
 
 /* Frees idle blocks, oldest first, until `bytes` are gone or none is left; what was freed. */

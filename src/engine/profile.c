@@ -115,6 +115,7 @@ static json_t *links_json(const qn_link *link, int *ok)
     put(j, "h2d_gbps", qn_json_number(link->h2d_gbps), ok);
     put(j, "d2h_latency_us", qn_json_number(link->d2h_us), ok);
     put(j, "d2h_gbps", qn_json_number(link->d2h_gbps), ok);
+    put(j, "sync_us", qn_json_number(link->sync_us), ok);
     return j;
 }
 
@@ -262,7 +263,7 @@ static qn_status read_links(const json_t *root, const char *where, qn_link *out,
                             qn_err *err)
 {
     const json_t *j = json_object_get(root, "links");
-    qn_link link;
+    qn_link link = *out;
     qn_status st = QN_OK;
 
     *is_there = j != NULL;
@@ -272,7 +273,10 @@ static qn_status read_links(const json_t *root, const char *where, qn_link *out,
     QN_TRY(qn_json_get_number(j, "h2d_gbps", where, &link.h2d_gbps, err));
     QN_TRY(qn_json_get_number(j, "d2h_latency_us", where, &link.d2h_us, err));
     QN_TRY(qn_json_get_number(j, "d2h_gbps", where, &link.d2h_gbps, err));
-    if (!(link.h2d_us >= 0 && link.d2h_us >= 0 && link.h2d_gbps > 0 && link.d2h_gbps > 0)) {
+    if (json_object_get(j, "sync_us"))
+        QN_TRY(qn_json_get_number(j, "sync_us", where, &link.sync_us, err));
+    if (!(link.h2d_us >= 0 && link.d2h_us >= 0 && link.h2d_gbps > 0 && link.d2h_gbps > 0 &&
+          link.sync_us >= 0)) {
         st = qn_fail(err, QN_ERR_INPUT, "%s: a link that is not positive", where);
         goto out;
     }

@@ -104,15 +104,16 @@ int qn_recover_needs(const qn_graph *graph, int b)
         return 1; /* it is only downloaded */
     stage = &graph->stages[graph->bufs[b].first];
     for (int a = 0; a < stage->n_args; a++)
-        if (stage->args[a].buf_i == b && (stage->args[a].mode != QN_ARG_OUT || stage->args[a].is_partial))
+        if (stage->args[a].buf_i == b &&
+            (stage->args[a].mode != QN_ARG_OUT || stage->args[a].is_partial))
             return 1;
     return 0;
 }
 
 static qn_status lost_start(const qn_buf *root, qn_err *err)
 {
-    return qn_fail(err, QN_ERR_DEVICE_LOST, "buffer %s: the host does not have what the run started from",
-                   root->name);
+    return qn_fail(err, QN_ERR_DEVICE_LOST,
+                   "buffer %s: the host does not have what the run started from", root->name);
 }
 
 /* Puts one buffer back to the state in which the run found it, as far as the host has it. */
@@ -167,7 +168,8 @@ out:
 /* Was it after launch? Then nothing the device wrote in this run can be trusted. */
 static int is_late(const qn_failure *failure, qn_status status)
 {
-    if (status == QN_ERR_DEVICE_LOST || status == QN_ERR_TIMEOUT || failure->is_late || failure->source)
+    if (status == QN_ERR_DEVICE_LOST || status == QN_ERR_TIMEOUT || failure->is_late ||
+        failure->source)
         return 1;
     return failure->step && failure->step->kind == QN_STEP_DOWNLOAD;
 }

@@ -60,8 +60,8 @@ static void refresh_pool(qn_ctx *ctx, const char *name, const qn_pool *pool)
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
         qn_metric *metric = qn_metric_of(ctx->metrics, counters[i].name, by_pool);
 
-        qn_metric_add(metric, counters[i].value -
-                                  qn_metric_value(ctx->metrics, counters[i].name, by_pool));
+        qn_metric_add(metric,
+                      counters[i].value - qn_metric_value(ctx->metrics, counters[i].name, by_pool));
     }
     qn_metric_set(qn_metric_of(ctx->metrics, "pool_bytes_live", by_pool), (double)s.bytes_live);
     qn_metric_set(qn_metric_of(ctx->metrics, "pool_bytes_idle", by_pool), (double)s.bytes_idle);
@@ -125,7 +125,9 @@ static void describe(qn_ctx *ctx, const char *command, const char *status, descr
     const qn_map_entry *entry;
     size_t at = 0, k = 0;
 
-    *d = (description){ .report = { .command = command, .started = ctx->started, .status = status,
+    *d = (description){ .report = { .command = command,
+                                    .started = ctx->started,
+                                    .status = status,
                                     .wall_time_s = (qn_now_us() - ctx->opened_us) / 1e6 } };
     describe_devices(ctx, d);
     d->fallbacks = calloc((size_t)n + 1, sizeof *d->fallbacks);
@@ -138,8 +140,8 @@ static void describe(qn_ctx *ctx, const char *command, const char *status, descr
     while (d->stages && (entry = qn_map_next(&ctx->stage_logs, &at))) {
         const qn_stage_log *log = entry->value;
 
-        d->stages[k++] = (qn_run_stage){ log->name, log->device, log->runs, log->exec_us,
-                                         log->h2d_bytes, log->d2h_bytes };
+        d->stages[k++] = (qn_run_stage){ log->name,    log->device,    log->runs,
+                                         log->exec_us, log->h2d_bytes, log->d2h_bytes };
     }
     d->report.fallbacks = d->fallbacks;
     d->report.n_fallbacks = d->fallbacks ? (size_t)n : 0;

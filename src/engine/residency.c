@@ -12,8 +12,10 @@ void qn_count_transfer(qn_buf *root, qn_device *device, qn_transfer_kind kind, s
     qn_transfer_count *const counts[2] = { &root->count, &root->ctx->transfers };
 
     for (int i = 0; i < 2; i++) {
-        uint64_t *const n[] = { &counts[i]->h2d_count, &counts[i]->d2h_count, &counts[i]->d2d_count };
-        uint64_t *const b[] = { &counts[i]->h2d_bytes, &counts[i]->d2h_bytes, &counts[i]->d2d_bytes };
+        uint64_t *const n[] = { &counts[i]->h2d_count, &counts[i]->d2h_count,
+                                &counts[i]->d2d_count };
+        uint64_t *const b[] = { &counts[i]->h2d_bytes, &counts[i]->d2h_bytes,
+                                &counts[i]->d2d_bytes };
 
         ++*n[kind];
         *b[kind] += bytes;
@@ -90,7 +92,8 @@ static qn_status await_peers(qn_buf *root, const qn_device *device, qn_err *err)
     for (int d = 1; d < ctx->n_devices; d++) {
         const qn_copy *copy = &root->copies[d];
 
-        if (d != device->slot && copy->block && copy->source == device->slot && !ctx->devices[d].lost)
+        if (d != device->slot && copy->block && copy->source == device->slot &&
+            !ctx->devices[d].lost)
             QN_TRY(qn_point_await(&ctx->devices[d], copy->arrived, err));
     }
 out:
@@ -197,7 +200,8 @@ void qn_buf_drop_copy(qn_buf *root, qn_device *device)
 
 /* ---- moving ---------------------------------------------------------------------- */
 
-qn_status qn_buf_upload(qn_buf *root, qn_device *device, qn_stream on, const char *stage, qn_err *err)
+qn_status qn_buf_upload(qn_buf *root, qn_device *device, qn_stream on, const char *stage,
+                        qn_err *err)
 {
     qn_copy *copy = &root->copies[device->slot];
     const double start = qn_now_us();
@@ -263,8 +267,8 @@ static qn_status fetch_once(qn_buf *root, qn_err *err)
     qn_status st = QN_OK;
 
     if (slot < 0)
-        return qn_fail(err, QN_ERR_DEVICE_LOST, "buffer %s: its only valid copy was lost with its device",
-                       root->name);
+        return qn_fail(err, QN_ERR_DEVICE_LOST,
+                       "buffer %s: its only valid copy was lost with its device", root->name);
     QN_TRY(qn_buf_need_host(root, err));
     if (slot == QN_CPU_SLOT) {
         QN_TRY(qn_buf_await_host(root, err));

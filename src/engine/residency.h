@@ -38,9 +38,9 @@ struct qn_buf {
     int host_pins;        /* > 0: never spilled */
     uint64_t lent;        /* version that the caller has the address of: must stay where it is */
     int wrapped;
-    int host_device;   /* slot whose download fills the host copy, -1 when none is in flight */
+    int host_device; /* slot whose download fills the host copy, -1 when none is in flight */
     qn_point host_point;
-    int spill_file;    /* open file with the content while evicted from the host, -1 */
+    int spill_file; /* open file with the content while evicted from the host, -1 */
     int is_temp;
 
     qn_graph *owner;  /* of a temporary */
@@ -85,7 +85,8 @@ qn_status qn_buf_before_host_write(qn_buf *root, qn_device *device, qn_stream on
 
 /* Queued transfers. Both ends must have memory; validity is the caller's business
  * (qn_buf_note_*). The stream waits for what must come before. */
-qn_status qn_buf_upload(qn_buf *root, qn_device *device, qn_stream on, const char *stage, qn_err *err);
+qn_status qn_buf_upload(qn_buf *root, qn_device *device, qn_stream on, const char *stage,
+                        qn_err *err);
 qn_status qn_buf_download(qn_buf *root, qn_device *device, qn_stream on, const char *stage,
                           qn_err *err);
 qn_status qn_buf_peer(qn_buf *root, qn_device *from, qn_device *to, qn_stream on, qn_err *err);
@@ -125,7 +126,8 @@ void qn_count_transfer(qn_buf *root, qn_device *device, qn_transfer_kind kind, s
 void qn_count_elided(qn_buf *root);
 
 /* An injected copy fault ("copy_h2d", "copy_d2h"); `name` is a stage or buffer. */
-qn_status qn_fault_copy(qn_ctx *ctx, const char *where, const char *name, size_t bytes, qn_err *err);
+qn_status qn_fault_copy(qn_ctx *ctx, const char *where, const char *name, size_t bytes,
+                        qn_err *err);
 
 /* ---- evict.c ----------------------------------------------------------------- */
 

@@ -60,6 +60,11 @@ static qn_speed assumed_speed(const qn_device *device)
     return (qn_speed){ 100, fmin(2 * units, 30), 3 * units, 0 };
 }
 
+static double assumed_sync_us(const qn_device *device)
+{
+    return device->slot == QN_CPU_SLOT || device->info.kind == QN_KIND_SIM ? 0 : 10;
+}
+
 static void find_metrics(qn_ctx *ctx)
 {
     qn_router *r = ctx->router;
@@ -81,7 +86,7 @@ qn_status qn_router_open(qn_ctx *ctx, qn_err *err)
     ctx->router = r;
     for (int d = 0; d < ctx->n_devices; d++) {
         r->speeds[d] = assumed_speed(&ctx->devices[d]);
-        r->links[d] = (qn_link){ 10, 10, 10, 10 };
+        r->links[d] = (qn_link){ 10, 10, 10, 10, assumed_sync_us(&ctx->devices[d]) };
     }
     find_metrics(ctx);
     return ctx->explain_path[0] ? qn_explain_open(ctx->explain_path, &r->explain, err) : QN_OK;

@@ -251,6 +251,16 @@ static void price_bufs(const qn_graph *graph, qn_chain *chain)
     }
 }
 
+/* Chains of the graph that are settled on the device: they share what a run there takes. */
+static int n_sharing(const qn_graph *graph, int device)
+{
+    int n = 0;
+
+    for (int c = 0; c < graph->route->n_chains; c++)
+        n += graph->route->chains[c].in_use >> device & 1;
+    return n > 1 ? n : 1;
+}
+
 /* Work of this very graph is no reason to wait elsewhere: its next run needs what it makes. */
 static void price_devices(const qn_graph *graph, qn_chain *chain, unsigned alive)
 {
@@ -261,10 +271,10 @@ static void price_devices(const qn_graph *graph, qn_chain *chain, unsigned alive
     path->candidates = alive;
     path->unified = 0;
     for (int d = 0; d < ctx->n_devices; d++) {
-        const double wait = ctx->router->free_at_us[d] - now;
+        const double wait = graph->in_flight >> d & 1 ? 0 : ctx->router->free_at_us[d] - now;
 
         path->links[d] = ctx->router->links[d];
-        path->wait_us[d] = wait > 0 && !(graph->in_flight >> d & 1) ? wait : 0;
+        path->wait_us[d] = fmax(wait, 0) + path->links[d].sync_us / n_sharing(graph, d);
         path->unified |= (unsigned)ctx->devices[d].info.unified_memory << d;
         path->peers[d] = 0;
         for (int from = 1; from < ctx->n_devices; from++)

@@ -13,6 +13,7 @@
 /* Cost of copies between host and device. 10^9 bytes per second. */
 typedef struct qn_link {
     double h2d_us, h2d_gbps, d2h_us, d2h_gbps;
+    double sync_us; /* what a run on the device takes beyond its copies and stages */
 } qn_link;
 
 typedef struct qn_path_use {
@@ -43,7 +44,7 @@ typedef struct qn_path {
     unsigned unified;               /* devices that work in host memory */
     unsigned peers[QN_MAX_DEVICES]; /* devices from which d gets data without the host */
     qn_link links[QN_MAX_DEVICES];
-    double wait_us[QN_MAX_DEVICES]; /* until the device takes new work */
+    double wait_us[QN_MAX_DEVICES]; /* once: until it takes new work, and its overhead */
     unsigned *masks, *next;         /* scratch: QN_MAX_DEVICES * n_bufs each */
     int *back;                      /* scratch: n_stages * QN_MAX_DEVICES */
 } qn_path;

@@ -57,13 +57,14 @@ qn_status qn_settings_budget(const char *text, uint64_t free_bytes, size_t *out,
 
     if (end != text && *end == '%' && !end[1]) {
         if (!(pct > 0 && pct <= 100))
-            return qn_fail(err, QN_ERR_USAGE, "memory budget '%s' is not between 0%% and 100%%", text);
+            return qn_fail(err, QN_ERR_USAGE, "memory budget '%s' is not between 0%% and 100%%",
+                           text);
         *out = (size_t)((double)free_bytes * pct / 100);
         return QN_OK;
     }
     if (qn_parse_bytes(text, out) || !*out)
-        return qn_fail(err, QN_ERR_USAGE, "memory budget '%s' is not a size (512M, 8G) or percentage (80%%)",
-                       text);
+        return qn_fail(err, QN_ERR_USAGE,
+                       "memory budget '%s' is not a size (512M, 8G) or percentage (80%%)", text);
     return QN_OK;
 }
 
@@ -76,17 +77,19 @@ static qn_status parse_route(const char *text, qn_route_mode *out, qn_err *err)
             *out = (qn_route_mode)i;
             return QN_OK;
         }
-    return qn_fail(err, QN_ERR_USAGE, "route '%s' is none of auto, cpu, gpu, balance, static", text);
+    return qn_fail(err, QN_ERR_USAGE, "route '%s' is none of auto, cpu, gpu, balance, static",
+                   text);
 }
 
-static qn_status parse_int(const char *what, const char *text, int low, int high, int *out, qn_err *err)
+static qn_status parse_int(const char *what, const char *text, int low, int high, int *out,
+                           qn_err *err)
 {
     char *end;
     const long n = strtol(text, &end, 10);
 
     if (end == text || *end || n < low || n > high)
-        return qn_fail(err, QN_ERR_USAGE, "%s: '%s' is not a number between %d and %d", what, text, low,
-                       high);
+        return qn_fail(err, QN_ERR_USAGE, "%s: '%s' is not a number between %d and %d", what, text,
+                       low, high);
     *out = (int)n;
     return QN_OK;
 }
@@ -137,7 +140,8 @@ static qn_status resolve_folders(qn_ctx *ctx, const qn_options *options, qn_err 
     if (!off || strcmp(off, "0")) {
         /* Without a home there is no cache; that is no reason to fail. */
         if (qn_cache_dir(ctx->cache_dir, sizeof ctx->cache_dir, options->cache_dir) != QN_OK)
-            qn_log_put(&ctx->log, QN_LOG_WARN, "no folder for the kernel cache; set QUERN_CACHE_DIR");
+            qn_log_put(&ctx->log, QN_LOG_WARN,
+                       "no folder for the kernel cache; set QUERN_CACHE_DIR");
     }
     QN_TRY(keep_path("QUERN_SPILL_DIR", getenv("QUERN_SPILL_DIR"), ctx->spill_dir,
                      sizeof ctx->spill_dir, err));
@@ -174,7 +178,8 @@ qn_status qn_settings_resolve(qn_ctx *ctx, const qn_options *options, qn_err *er
 
     ctx->log.to = stderr;
     if (qn_log_parse(level, &ctx->log.level)) {
-        st = qn_fail(err, QN_ERR_USAGE, "log level '%s' is none of none, error, warn, info, debug", level);
+        st = qn_fail(err, QN_ERR_USAGE, "log level '%s' is none of none, error, warn, info, debug",
+                     level);
         goto out;
     }
     QN_TRY(parse_route(pick(options->route, "QUERN_ROUTE", "auto"), &ctx->route_mode, err));

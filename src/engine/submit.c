@@ -42,7 +42,8 @@ qn_status qn_stage_module(qn_stage *stage, qn_device *device, qn_err *err)
     if (stage->modules[device->slot] || !stage->kernel->module)
         return QN_OK;
     if (device->slot != QN_CPU_SLOT && qn_fault_hits(ctx->faults, "compile", stage->name, 0))
-        return qn_fail(err, QN_ERR_INJECTED, "injected compile fault (kernel %s)", stage->kernel->name);
+        return qn_fail(err, QN_ERR_INJECTED, "injected compile fault (kernel %s)",
+                       stage->kernel->name);
     return qn_compile(device, stage->kernel->module, &stage->modules[device->slot], err);
 }
 
@@ -127,8 +128,9 @@ static qn_status submit_stage(qn_graph *graph, const qn_step *step, const qn_lan
     qn_stage *stage = &graph->stages[step->stage];
     qn_device *device = &graph->ctx->devices[step->device];
     qn_launch_arg args[QN_MAX_ARGS];
-    qn_launch call = { .kernel = stage->kernel, .kernel_i = stage->kernel_i, .args = args,
-                       .stream = lanes->compute };
+    qn_launch call = {
+        .kernel = stage->kernel, .kernel_i = stage->kernel_i, .args = args, .stream = lanes->compute
+    };
     qn_status st = QN_OK;
 
     QN_TRY(wait_for_args(graph, stage, device, lanes->compute, err));

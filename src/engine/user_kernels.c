@@ -36,14 +36,19 @@ static void fill_kernel(owned_module *m, int k, qn_arg_info *args)
     const qn_head *head = &m->heads.list[k];
 
     for (int a = 0; a < head->n_args; a++)
-        args[a] = (qn_arg_info){ .name = head->args[a].name, .type = head->args[a].type,
+        args[a] = (qn_arg_info){ .name = head->args[a].name,
+                                 .type = head->args[a].type,
                                  .size = (uint16_t)head->args[a].size,
                                  .mode = (uint8_t)head->args[a].mode };
     m->infos[k] = (qn_kernel_info){
-        .name = head->name, .form = (uint8_t)head->form, .n_args = (uint8_t)head->n_args,
-        .folds = (uint8_t)head->folds, .unroll = (uint8_t)head->unroll,
+        .name = head->name,
+        .form = (uint8_t)head->form,
+        .n_args = (uint8_t)head->n_args,
+        .folds = (uint8_t)head->folds,
+        .unroll = (uint8_t)head->unroll,
         .lanes = head->form == QN_FORM_GROUP ? qn_heads_lanes(&m->heads, NULL) : 0,
-        .args = args, .module = &m->module,
+        .args = args,
+        .module = &m->module,
     };
     m->list[k] = &m->infos[k];
 }
@@ -73,8 +78,9 @@ static qn_status build(owned_module *m, const char *name, const char *text, qn_e
         fill_kernel(m, k, m->args + at);
         at += (size_t)m->heads.list[k].n_args;
     }
-    m->module = (qn_kernel_module){ .name = m->name, .text = m->text, .kernels = m->list,
-                                    .n_kernels = m->heads.n };
+    m->module = (qn_kernel_module){
+        .name = m->name, .text = m->text, .kernels = m->list, .n_kernels = m->heads.n
+    };
 out:
     return st;
 nomem:

@@ -46,7 +46,8 @@ static int is_sampled(const qn_ctx *ctx, uint64_t k)
 static int is_read(const qn_stage *stage, int buf_i)
 {
     for (int a = 0; a < stage->n_args; a++)
-        if (stage->args[a].buf_i == buf_i && (stage->args[a].mode != QN_ARG_OUT || stage->args[a].is_partial))
+        if (stage->args[a].buf_i == buf_i &&
+            (stage->args[a].mode != QN_ARG_OUT || stage->args[a].is_partial))
             return 1;
     return 0;
 }
@@ -72,7 +73,8 @@ static qn_status take_snapshot(qn_graph *graph, const qn_stage *stage, int read,
     return QN_OK;
 }
 
-static qn_status run_on_snapshot(qn_graph *graph, qn_stage *stage, const snapshot *snap, qn_err *err)
+static qn_status run_on_snapshot(qn_graph *graph, qn_stage *stage, const snapshot *snap,
+                                 qn_err *err)
 {
     qn_device *cpu = &graph->ctx->devices[QN_CPU_SLOT];
     qn_launch_arg args[QN_MAX_ARGS];

@@ -470,6 +470,71 @@ static void backends_that_nobody_asked_for_are_not_touched(void **state)
     assert_int_equal(n_opens, 1); /* of three */
 }
 
+static void smallest_block_of_the_pools_comes_from_the_environment(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t bytes;
+    } table[] = { { NULL, 16384 }, { "1024", 1024 }, { "64K", 65536 } };
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        qn_ctx *ctx;
+        qn_buf *x, *y;
+        qn_graph *g;
+
+        if (table[i].text)
+            setenv("QUERN_BUCKET_MIN", table[i].text, 1);
+        ctx = open_sim(NULL);
+        x = ramp(ctx, "x", 100, 0, 1);
+        y = ramp(ctx, "y", 100, 0, 1);
+        must(ctx, qn_graph_new(ctx, "g", &g));
+        must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(100), 1.0f, x, y));
+        must(ctx, qn_graph_run(g));
+        assert_int_equal(qn_pool_get_stats(ctx->devices[1].pool).bytes_live, 2 * table[i].bytes);
+        assert_int_equal(qn_pool_get_stats(ctx->devices[1].pool).bytes_waste, 2 * table[i].bytes - 800);
+        qn_graph_free(g);
+        qn_buf_free(x);
+        qn_buf_free(y);
+        qn_ctx_close(ctx);
+    }
+}
+
+static double metric(qn_ctx *ctx, const char *name)
+{
+    return qn_metric_value(qn_ctx_metrics(ctx), name, NULL);
+}
+
+static void contexts_do_not_know_of_each_other(void **state)
+{
+    qn_ctx *a = open_sim("launch"), *b = open_sim(NULL);
+    qn_buf *x = ramp(b, "x", 1000, 0, 1), *y = ramp(b, "y", 1000, 1, 0);
+    qn_graph *g;
+
+    (void)state;
+    must(b, qn_graph_new(b, "g", &g));
+    must(b, stage_saxpy(g, "s", qn_range_1d(1000), 1.0f, x, y));
+    must(b, qn_graph_run(g));
+    assert_true(metric(b, "gpu_fallback_count") == 0 && metric(b, "gpu_ops") == 1);
+    assert_true(metric(a, "gpu_ops") == 0);
+    assert_true(b->clock.host_us > 0 && a->clock.host_us == 0);
+    qn_ctx_close(a);
+    assert_true(value_at(b, y, 4) == 5);
+    qn_graph_free(g);
+    qn_buf_free(x);
+    qn_buf_free(y);
+    qn_ctx_close(b);
+}
+
+static void closing_nothing_is_fine(void **state)
+{
+    (void)state;
+    qn_ctx_close(NULL);
+    qn_graph_free(NULL);
+    qn_buf_free(NULL);
+    qn_kernels_free(NULL);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, clean_environment)
 
 int main(void)
@@ -497,6 +562,9 @@ int main(void)
         TEST(rules_of_option_and_environment_are_added),
         TEST(all_ops_share_one_device_that_was_opened_once),
         TEST(backends_that_nobody_asked_for_are_not_touched),
+        TEST(smallest_block_of_the_pools_comes_from_the_environment),
+        TEST(contexts_do_not_know_of_each_other),
+        TEST(closing_nothing_is_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -435,8 +435,8 @@ static void without_a_folder_the_budget_is_the_end(void **state)
     a = filled(ctx, "a", 1);
     b = array_of(ctx, "b", N);
     assert_int_equal(qn_buf_write(b, 0, &v, sizeof v), QN_ERR_NOMEM);
-    assert_string_equal(qn_error(ctx),
-                        "buffer b: out of memory (need 16.0 KiB, budget 16.0 KiB, in use 16.0 KiB)");
+    assert_string_equal(
+        qn_error(ctx), "buffer b: out of memory (need 16.0 KiB, budget 16.0 KiB, in use 16.0 KiB)");
     check_all(ctx, a, 1, 1);
     qn_buf_free(a);
     qn_buf_free(b);

@@ -61,34 +61,43 @@ static void check_results(const work *w, int runs)
 }
 
 static const struct {
-    const char *rule;   /* in the first run */
-    const char *stage;  /* that falls back */
+    const char *rule;  /* in the first run */
+    const char *stage; /* that falls back */
     const char *reason;
-    const char *line;   /* pattern of what is printed first */
+    const char *line; /* pattern of what is printed first */
     double verify_pct;
-    int again;          /* lines of the second run */
+    int again; /* lines of the second run */
 } classes[] = {
     { "compile:inout*1", "inout", "injected",
-      "^\\[GPU\\] inout failed: injected compile fault \\(kernel saxpy\\)\\. CPU fallback\\.", 0, 0 },
+      "^\\[GPU\\] inout failed: injected compile fault \\(kernel saxpy\\)\\. CPU fallback\\.", 0,
+      0 },
     { "alloc:add", "add", "oom",
-      "^\\[GPU\\] add failed: buffer x: out of memory \\(injected, need 20000 bytes\\)\\. CPU", 0, 1 },
+      "^\\[GPU\\] add failed: buffer x: out of memory \\(injected, need 20000 bytes\\)\\. CPU", 0,
+      1 },
     { "launch:add*1", "add", "injected",
       "^\\[GPU\\] add failed: injected launch fault\\. CPU fallback\\.", 0, 0 },
-    { "launch:inout*1", "inout", "injected", "^\\[GPU\\] inout failed: injected launch fault\\.", 0, 0 },
-    { "launch:more*1", "more", "injected", "^\\[GPU\\] more failed: injected launch fault\\.", 0, 0 },
+    { "launch:inout*1", "inout", "injected", "^\\[GPU\\] inout failed: injected launch fault\\.", 0,
+      0 },
+    { "launch:more*1", "more", "injected", "^\\[GPU\\] more failed: injected launch fault\\.", 0,
+      0 },
     { "copy_h2d:add*1", "add", "injected",
-      "^\\[GPU\\] add failed: upload of x: injected copy_h2d fault \\(20000 bytes\\)\\. CPU", 0, 0 },
+      "^\\[GPU\\] add failed: upload of x: injected copy_h2d fault \\(20000 bytes\\)\\. CPU", 0,
+      0 },
     { "copy_h2d:add*1,copy_h2d:inout*1", "inout", "injected",
       "^\\[GPU\\] add failed: upload of x: injected", 0, 0 },
     { "copy_d2h:inout*1", "inout", "injected",
-      "^\\[GPU\\] inout failed: download of y: injected copy_d2h fault \\(20000 bytes\\)\\. CPU", 0, 0 },
-    { "copy_d2h:add*1", "add", "injected", "^\\[GPU\\] add failed: download of sum: injected", 0, 0 },
-    { "timeout:more*1", "more", "timeout", "^\\[GPU\\] more failed: timeout \\(injected\\)\\. CPU", 0, 0 },
+      "^\\[GPU\\] inout failed: download of y: injected copy_d2h fault \\(20000 bytes\\)\\. CPU", 0,
+      0 },
+    { "copy_d2h:add*1", "add", "injected", "^\\[GPU\\] add failed: download of sum: injected", 0,
+      0 },
+    { "timeout:more*1", "more", "timeout", "^\\[GPU\\] more failed: timeout \\(injected\\)\\. CPU",
+      0, 0 },
     { "timeout:inout*1", "inout", "timeout", "^\\[GPU\\] inout failed: timeout", 0, 0 },
     { "device_lost:more*1", "more", "device_lost",
       "^\\[GPU\\] more failed: device [a-z]+:0 lost \\(injected\\)\\. CPU fallback\\.", 0, 4 },
     { "corrupt:inout*1", "inout", "mismatch",
-      "^\\[GPU\\] inout failed: 1 of 5000 values of y differ from the CPU, worst by [0-9.e+-]+\\. CPU",
+      "^\\[GPU\\] inout failed: 1 of 5000 values of y differ from the CPU, worst by [0-9.e+-]+\\. "
+      "CPU",
       100, 0 },
 };
 
@@ -102,14 +111,15 @@ static qn_status run_and_wait(const work *w)
 static void run_class(const char *backend, size_t i)
 {
     char text[4096];
-    work w = open_work((qn_options){ .backend = backend, .fault = classes[i].rule,
-                                     .verify_pct = classes[i].verify_pct });
+    work w = open_work((qn_options){
+        .backend = backend, .fault = classes[i].rule, .verify_pct = classes[i].verify_pct });
     qn_status st;
 
     CAPTURE_STDERR(text, sizeof text, st = run_and_wait(&w));
     if (st != QN_OK)
         fail_msg("%s: %s", classes[i].rule, qn_error(w.ctx));
-    if (fallback_lines(text) != (strchr(classes[i].rule, ',') ? 2 : 1) || !matches(text, classes[i].line))
+    if (fallback_lines(text) != (strchr(classes[i].rule, ',') ? 2 : 1) ||
+        !matches(text, classes[i].line))
         fail_msg("%s: %s", classes[i].rule, text);
     assert_true(fallbacks(w.ctx, classes[i].stage, classes[i].reason) == 1);
     assert_true(count_of(w.ctx, "gpu_fallback_count") == fallback_lines(text));
@@ -145,7 +155,8 @@ static void forbidden_fallback_ends_the_run(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
         char text[4096], want[64];
-        work w = open_work((qn_options){ .backend = "sim", .fault = classes[i].rule,
+        work w = open_work((qn_options){ .backend = "sim",
+                                         .fault = classes[i].rule,
                                          .verify_pct = classes[i].verify_pct,
                                          .fallback = QN_FALLBACK_ERROR });
         qn_status st;
@@ -208,7 +219,8 @@ static void kernel_that_only_the_cpu_can_compile_runs_there(void **state)
                              (const qn_arg[]){ qn_arg_buf(x), qn_arg_buf(y) }));
     CAPTURE_STDERR(lines, sizeof lines, must(ctx, qn_graph_run(g)));
     /* The driver may have words of its own. */
-    assert_true(matches(lines, "\\[GPU\\] call failed: kernel module pointers: .+[^.]\\. CPU fallback\\.\n"));
+    assert_true(matches(
+        lines, "\\[GPU\\] call failed: kernel module pointers: .+[^.]\\. CPU fallback\\.\n"));
     assert_true(fallbacks(ctx, "call", "compile") == 1);
     must(ctx, qn_buf_read(y, 0, result, sizeof result));
     assert_int_equal(result[2], 4);
@@ -285,12 +297,18 @@ static void every_status_has_its_class(void **state)
         qn_status status;
         const char *reason;
     } table[] = {
-        { QN_ERR_INIT, "init" },           { QN_ERR_COMPILE, "compile" },
-        { QN_ERR_LAUNCH, "launch" },       { QN_ERR_NOMEM, "oom" },
-        { QN_ERR_LIMIT, "limit" },         { QN_ERR_TIMEOUT, "timeout" },
-        { QN_ERR_DEVICE_LOST, "device_lost" }, { QN_ERR_MISMATCH, "mismatch" },
-        { QN_ERR_INJECTED, "injected" },   { QN_ERR_UNSUPPORTED, "unsupported" },
-        { QN_ERR_BUSY, "launch" },         { QN_ERR_FAILED, "launch" },
+        { QN_ERR_INIT, "init" },
+        { QN_ERR_COMPILE, "compile" },
+        { QN_ERR_LAUNCH, "launch" },
+        { QN_ERR_NOMEM, "oom" },
+        { QN_ERR_LIMIT, "limit" },
+        { QN_ERR_TIMEOUT, "timeout" },
+        { QN_ERR_DEVICE_LOST, "device_lost" },
+        { QN_ERR_MISMATCH, "mismatch" },
+        { QN_ERR_INJECTED, "injected" },
+        { QN_ERR_UNSUPPORTED, "unsupported" },
+        { QN_ERR_BUSY, "launch" },
+        { QN_ERR_FAILED, "launch" },
     };
 
     (void)state;
@@ -305,13 +323,15 @@ static void lines_are_printed_at_every_level_but_none(void **state)
     (void)state;
     for (int i = 0; i < 5; i++) {
         char text[4096];
-        work w = open_work((qn_options){ .backend = "sim", .log = levels[i], .fault = "launch:add*1" });
+        work w =
+            open_work((qn_options){ .backend = "sim", .log = levels[i], .fault = "launch:add*1" });
 
         CAPTURE_STDERR(text, sizeof text, must(w.ctx, qn_graph_run(w.graph)));
         if (i == 0)
             assert_string_equal(text, "");
         else
-            assert_non_null(strstr(text, "[GPU] add failed: injected launch fault. CPU fallback.\n"));
+            assert_non_null(
+                strstr(text, "[GPU] add failed: injected launch fault. CPU fallback.\n"));
         assert_true(fallbacks(w.ctx, "add", "injected") == 1);
         check_results(&w, 1);
         close_work(&w);
@@ -358,7 +378,8 @@ static void absent_backend_falls_back_at_init(void **state)
         qn_err err;
         work w;
 
-        CAPTURE_STDERR(text, sizeof text, w = open_work((qn_options){ .backend = table[i].backend }));
+        CAPTURE_STDERR(text, sizeof text,
+                       w = open_work((qn_options){ .backend = table[i].backend }));
         assert_string_equal(text, table[i].line);
         assert_int_equal(fallback_lines(text), 1);
         assert_true(fallbacks(w.ctx, "init", "init") == 1);
@@ -369,7 +390,8 @@ static void absent_backend_falls_back_at_init(void **state)
         CAPTURE_STDERR(text, sizeof text,
                        assert_int_equal(qn_ctx_open(&(qn_options){ .backend = table[i].backend,
                                                                    .fallback = QN_FALLBACK_ERROR },
-                                                    &ctx, &err), QN_ERR_FALLBACK));
+                                                    &ctx, &err),
+                                        QN_ERR_FALLBACK));
         assert_string_equal(text, "");
         assert_null(ctx);
         assert_true(matches(err.text, "^stage init failed \\(.+\\) and fallback is forbidden$"));

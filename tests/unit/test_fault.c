@@ -16,7 +16,8 @@ static qn_faults *rules(const char *text)
 }
 
 /* Which of `n` events hit, as "..xx". */
-static const char *pattern(qn_faults *faults, const char *where, const char *stage, size_t bytes, int n)
+static const char *pattern(qn_faults *faults, const char *where, const char *stage, size_t bytes,
+                           int n)
 {
     static char out[32];
 
@@ -63,8 +64,8 @@ static void number_says_from_which_event_on_and_count_how_often(void **state)
     static const struct {
         const char *rule, *pattern;
     } table[] = {
-        { "launch@3", "..xxxx" },  { "launch*2", "xx...." },   { "launch@2*1", ".x...." },
-        { "launch@1", "xxxxxx" },  { "launch@6*9", ".....x" }, { "launch*2@3", "..xx.." },
+        { "launch@3", "..xxxx" }, { "launch*2", "xx...." },   { "launch@2*1", ".x...." },
+        { "launch@1", "xxxxxx" }, { "launch@6*9", ".....x" }, { "launch*2@3", "..xx.." },
         { "launch@7", "......" },
     };
 
@@ -107,7 +108,8 @@ static void size_is_a_lower_bound_that_does_not_count_itself(void **state)
 
     (void)state;
     assert_string_equal(pattern(faults, "alloc", "x", 1536, 3), "...");
-    assert_string_equal(pattern(faults, "alloc", "x", 1537, 3), ".xx"); /* small ones were no events */
+    assert_string_equal(pattern(faults, "alloc", "x", 1537, 3),
+                        ".xx"); /* small ones were no events */
     qn_faults_free(faults);
 }
 
@@ -129,8 +131,8 @@ static void limits_of_sim_are_passed_on(void **state)
     qn_err err;
 
     (void)state;
-    assert_int_equal(qn_faults_new("sim.max_grid=4x4x1,launch*1,sim.devices=4", &faults, &sim, &err),
-                     QN_OK);
+    assert_int_equal(
+        qn_faults_new("sim.max_grid=4x4x1,launch*1,sim.devices=4", &faults, &sim, &err), QN_OK);
     assert_string_equal(qn_str_get(&sim), "max_grid=4x4x1,devices=4");
     assert_string_equal(pattern(faults, "launch", "s", 0, 2), "x.");
     qn_faults_free(faults);
@@ -206,8 +208,9 @@ static void context_takes_rules_from_option_and_environment(void **state)
     assert_int_equal(qn_device_get(ctx, 1)->mem_total, 64 << 20);
     qn_ctx_close(ctx);
     unsetenv("QUERN_FAULT");
-    assert_int_equal(qn_ctx_open(&(qn_options){ .backend = "sim", .fault = "sim.men=64M" }, &ctx, &err),
-                     QN_ERR_USAGE);
+    assert_int_equal(
+        qn_ctx_open(&(qn_options){ .backend = "sim", .fault = "sim.men=64M" }, &ctx, &err),
+        QN_ERR_USAGE);
     assert_string_equal(err.text, "sim limit 'men' is not known");
 }
 

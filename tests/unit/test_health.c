@@ -224,7 +224,8 @@ static void health_is_shown_as_a_metric(void **state)
         qn_health_note(device, 1);
     must(ctx, qn_metrics_write(ctx, "test", path));
     unlink(path);
-    assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_available", QN_LABELS("device", "sim:0")) == 0);
+    assert_true(
+        qn_metric_value(qn_ctx_metrics(ctx), "gpu_available", QN_LABELS("device", "sim:0")) == 0);
     qn_ctx_close(ctx);
 }
 

@@ -13,7 +13,8 @@ static qn_ctx *open_blocks(int blocks, const char *fault, const char *log)
     char budget[32];
 
     snprintf(budget, sizeof budget, "%d", blocks * BLOCK);
-    return open_with((qn_options){ .backend = "sim", .mem_budget = budget, .fault = fault, .log = log });
+    return open_with(
+        (qn_options){ .backend = "sim", .mem_budget = budget, .fault = fault, .log = log });
 }
 
 static void check_all(qn_ctx *ctx, qn_buf *buf, float first, float step)
@@ -62,7 +63,7 @@ static void rungs_are_climbed_in_order(void **state)
         gone[i] = ramp(ctx, "gone", N, 0, 1);
     run_and_free(ctx, add_graph(ctx, "warm", N, 1, gone[0], gone[1]));
     qn_buf_free(gone[0]);
-    qn_buf_free(gone[1]); /* two idle blocks */
+    qn_buf_free(gone[1]);                                  /* two idle blocks */
     run_and_free(ctx, add_graph(ctx, "warm", N, 1, a, b)); /* reuses them: a clean, b dirty */
     must(ctx, qn_buf_new(ctx, "gone", BLOCK, &gone[0]));
     run_and_free(ctx, add_graph(ctx, "warm", N, 1, a, gone[0]));
@@ -119,8 +120,9 @@ static void stage_that_cannot_be_split_goes_to_the_cpu(void **state)
     must(ctx, qn_graph_new(ctx, "g", &g));
     must(ctx, stage_chain(g, "whole", qn_range_1d(4 * N / CHAIN_CHUNK), par, x, y));
     CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
-    assert_string_equal(text, "[GPU] whole failed: buffer x: out of memory (need 64.0 KiB, budget 32.0 KiB, "
-                              "in use 0 B). CPU fallback.\n");
+    assert_string_equal(
+        text, "[GPU] whole failed: buffer x: out of memory (need 64.0 KiB, budget 32.0 KiB, "
+              "in use 0 B). CPU fallback.\n");
     assert_true(fallbacks(ctx, "whole", "oom") == 1);
     assert_true(count_of(ctx, "oom_splits") == 0);
     check_all(ctx, y, 0, 1); /* an empty program copies */
@@ -146,8 +148,9 @@ static void last_rung_names_stage_buffer_bytes_and_budget(void **state)
     y = array_of(ctx, "y", 4 * N);
     g = add_graph(ctx, "last", 4 * N, 1, x, y);
     CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_ERR_NOMEM));
-    assert_string_equal(qn_error(ctx), "stage last: buffer y: out of memory (need 64.0 KiB, budget 80.0 KiB, "
-                                       "in use 64.0 KiB)");
+    assert_string_equal(qn_error(ctx),
+                        "stage last: buffer y: out of memory (need 64.0 KiB, budget 80.0 KiB, "
+                        "in use 64.0 KiB)");
     check_all(ctx, x, 0, 1);
     qn_graph_free(g);
     qn_buf_free(x);
@@ -159,14 +162,16 @@ static void last_rung_names_stage_buffer_bytes_and_budget(void **state)
 
 static void forbidden_fallback_stops_before_the_cpu(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = "alloc", .fallback = QN_FALLBACK_ERROR });
+    qn_ctx *ctx = open_with(
+        (qn_options){ .backend = "sim", .fault = "alloc", .fallback = QN_FALLBACK_ERROR });
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *y = array_of(ctx, "y", N);
     qn_graph *g = add_graph(ctx, "s", N, 1, x, y);
 
     (void)state;
     assert_int_equal(qn_graph_run(g), QN_ERR_FALLBACK);
-    assert_string_equal(qn_error(ctx), "stage s failed (buffer x: out of memory (injected, need 16384 bytes)) "
-                                       "and fallback is forbidden");
+    assert_string_equal(qn_error(ctx),
+                        "stage s failed (buffer x: out of memory (injected, need 16384 bytes)) "
+                        "and fallback is forbidden");
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -266,12 +271,12 @@ static void pieces_give_the_same_result(void **state)
 static void piece_that_fails_leaves_nothing_half_done(void **state)
 {
     (void)state;
-    split_with("sim.refuse_at=1", 1, 0);  /* the first: the CPU does it all */
-    split_with("sim.refuse_at=2", 1, 0);  /* the CPU does the rest */
+    split_with("sim.refuse_at=1", 1, 0); /* the first: the CPU does it all */
+    split_with("sim.refuse_at=2", 1, 0); /* the CPU does the rest */
     split_with("sim.refuse_at=3", 1, 0);
     split_with("copy_d2h:cut@3*1", 1, 0);
     split_with("copy_h2d:cut@4*1", 1, 0);
-    split_with("sim.fail_at=3", 1, 0);    /* dies in the middle */
+    split_with("sim.fail_at=3", 1, 0); /* dies in the middle */
 }
 
 static void piece_without_memory_is_retried_smaller(void **state)
@@ -317,7 +322,8 @@ static void view_is_split_inside_its_parent(void **state)
     assert_string_equal(text, "");
     assert_true(count_of(ctx, "oom_splits") == 2);
     for (int i = 0; i < 16 * N; i += 511)
-        assert_true(value_at(ctx, y, i) == (i < 4 * N || i >= 12 * N ? (float)i : (float)(4 * N - i)));
+        assert_true(value_at(ctx, y, i) ==
+                    (i < 4 * N || i >= 12 * N ? (float)i : (float)(4 * N - i)));
     qn_graph_free(g);
     qn_buf_free(view);
     qn_buf_free(x);
@@ -331,8 +337,8 @@ static void view_is_split_inside_its_parent(void **state)
 /* The driver promises more than it has; a copy or a launch finds out. */
 static void lazy_device_climbs_the_same_ladder(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .mem_budget = "10G",
-                                          .fault = "sim.lazy=1,sim.mem=64K" });
+    qn_ctx *ctx = open_with(
+        (qn_options){ .backend = "sim", .mem_budget = "10G", .fault = "sim.lazy=1,sim.mem=64K" });
     qn_buf *v[8];
     char text[4000];
 
@@ -362,9 +368,10 @@ static void lazy_device_climbs_the_same_ladder(void **state)
 
 static void lazy_device_splits_and_falls_back(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .mem_budget = "10G",
-                                          .fault = "sim.lazy=1,sim.mem=64K" });
-    qn_buf *x = ramp(ctx, "x", 4 * N, 0, 1), *y = ramp(ctx, "y", 4 * N, 1, 0), *z = array_of(ctx, "z", 4 * N);
+    qn_ctx *ctx = open_with(
+        (qn_options){ .backend = "sim", .mem_budget = "10G", .fault = "sim.lazy=1,sim.mem=64K" });
+    qn_buf *x = ramp(ctx, "x", 4 * N, 0, 1), *y = ramp(ctx, "y", 4 * N, 1, 0),
+           *z = array_of(ctx, "z", 4 * N);
     const chain_par par = { .n = 4 * N };
     qn_graph *g;
     char text[4000];

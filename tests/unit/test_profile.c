@@ -44,7 +44,7 @@ static qn_ctx *open_learned(void)
     qn_model_restore(&op->models[1], 100000, 40, 1, 7);
     op->crossover[1][QN_COLD] = 250000;
     op->crossover[1][QN_RESIDENT] = 0;
-    ctx->router->links[1] = (qn_link){ 6.1, 24, 7.9, 22.5 };
+    ctx->router->links[1] = (qn_link){ 6.1, 24, 7.9, 22.5, 12 };
     ctx->router->has_link = 2;
     ctx->router->speeds[1] = (qn_speed){ 3, 400, 9000, 1 };
     return ctx;
@@ -107,6 +107,7 @@ static void profile_comes_back_as_it_was(void **state)
     assert_int_equal(op->crossover[1][QN_RESIDENT], 0);
     assert_int_equal(op->crossover[0][QN_COLD], -1);
     assert_true(ctx->router->links[1].d2h_gbps == 22.5 && ctx->router->links[1].h2d_us == 6.1);
+    assert_true(ctx->router->links[1].sync_us == 12);
     assert_true(ctx->router->speeds[1].gflops == 9000 && ctx->router->speeds[1].is_measured);
     assert_int_equal(strlen(qn_profile_updated(ctx, 1)), 20);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_threshold",

@@ -164,7 +164,7 @@ static const char *device_under(const char *mode, int n, char *reason)
     teach(ctx, "cpu", 1, 1e-2); /* equal at about 2000 elements, copies not counted */
     teach(ctx, "sim:0", 20, 1e-4);
     qn_router_op(ctx, "vadd")->crossover[1][QN_COLD] = 10000;
-    ctx->router->links[1] = (qn_link){ 1, 1000, 1, 1000 };
+    ctx->router->links[1] = (qn_link){ 1, 1000, 1, 1000, 0 };
     run(&a, 1);
     snprintf(id, sizeof id, "%s", device_of(&a));
     strcpy(reason, qn_route_reason(a.graph, 0));
@@ -296,7 +296,7 @@ static void upload_of_hot_data_is_spread_over_its_uses(void **state)
     teach(ctx, "cpu", 50, 0);
     teach(ctx, "sim:0", 10, 0);
     ctx->router->has_link = 2;
-    ctx->router->links[1] = (qn_link){ 60, 1000, 0.1, 1000 };
+    ctx->router->links[1] = (qn_link){ 60, 1000, 0.1, 1000, 0 };
     must(ctx, qn_graph_new(ctx, "hot", &graph));
     must(ctx, stage_vadd(graph, "add", qn_range_1d(N), x, y, sum));
     must(ctx, qn_graph_run(graph));
@@ -411,7 +411,7 @@ static void busy_device_has_a_higher_threshold_for_a_while(void **state)
     (void)state;
     teach(ctx, "cpu", 1, 1e-2);
     teach(ctx, "sim:0", 90, 1e-4);
-    ctx->router->links[1] = (qn_link){ 1, 1000, 1, 1000 };
+    ctx->router->links[1] = (qn_link){ 1, 1000, 1, 1000, 0 };
     run(&a, 1);
     assert_string_equal(device_of(&a), "sim:0");
     for (int i = 0; i < 3; i++)
@@ -673,7 +673,7 @@ static void options_of_a_stage_are_priced(void **state)
     (void)state;
     teach(ctx, "cpu", 30, 0);
     teach(ctx, "sim:0", 10, 0);
-    ctx->router->links[1] = (qn_link){ 2, 4.096, 3, 4.096 }; /* 4 us per array besides latency */
+    ctx->router->links[1] = (qn_link){ 2, 4.096, 3, 4.096, 0 }; /* 4 us per array besides latency */
     must(ctx, qn_graph_compile(a.graph));
     assert_int_equal(qn_route_options(a.graph, 0, o, 4), 2);
     assert_int_equal(o[0].device, 0);

@@ -1,7 +1,6 @@
 /* test_verify.c - the cross-check finds what a device got wrong, and mends it. */
 #include "engine_books.h"
 
-
 enum { N = 3000 };
 
 typedef struct {
@@ -90,7 +89,8 @@ static void flipped_bit_is_found_and_mended(void **state)
         CAPTURE_STDERR(text, sizeof text, qn_graph_run(w.graph));
         assert_int_equal(fallback_lines(text), 1);
         snprintf(want, sizeof want,
-                 "^\\[GPU\\] %s failed: 1 of 3000 values of %s differ from the CPU, worst by [0-9.e-]+\\. CPU",
+                 "^\\[GPU\\] %s failed: 1 of 3000 values of %s differ from the CPU, worst by "
+                 "[0-9.e-]+\\. CPU",
                  stages[i % 2], i % 2 ? "y" : "z");
         assert_true(matches(text, want));
         assert_true(fallbacks(w.ctx, stages[i % 2], "mismatch") == 1);
@@ -185,8 +185,9 @@ static void share_outside_0_to_100_is_refused(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        assert_int_equal(qn_ctx_open(&(qn_options){ .backend = "sim", .verify_pct = bad[i] }, &ctx, &err),
-                         QN_ERR_USAGE);
+        assert_int_equal(
+            qn_ctx_open(&(qn_options){ .backend = "sim", .verify_pct = bad[i] }, &ctx, &err),
+            QN_ERR_USAGE);
     assert_non_null(strstr(err.text, "is not between 0 and 100"));
 }
 
@@ -251,8 +252,8 @@ static void failed_check_does_not_apply_a_stage_twice(void **state)
 
 static void forbidden_fallback_makes_a_mismatch_an_error(void **state)
 {
-    work w = open_work((qn_options){ .fault = "corrupt:saxpy*1", .verify_pct = 100,
-                                     .fallback = QN_FALLBACK_ERROR });
+    work w = open_work((qn_options){
+        .fault = "corrupt:saxpy*1", .verify_pct = 100, .fallback = QN_FALLBACK_ERROR });
     char text[1000];
     qn_status st;
 
@@ -260,8 +261,9 @@ static void forbidden_fallback_makes_a_mismatch_an_error(void **state)
     CAPTURE_STDERR(text, sizeof text, st = qn_graph_run(w.graph));
     assert_int_equal(st, QN_ERR_FALLBACK);
     assert_string_equal(text, "");
-    assert_true(matches(qn_error(w.ctx),
-                        "^stage saxpy failed \\(1 of 3000 values of y .+\\) and fallback is forbidden$"));
+    assert_true(
+        matches(qn_error(w.ctx),
+                "^stage saxpy failed \\(1 of 3000 values of y .+\\) and fallback is forbidden$"));
     close_work(&w);
 }
 
