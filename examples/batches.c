@@ -38,9 +38,9 @@ static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
 
     if ((st = qn_buf_new(j->ctx, "in", N * sizeof(float), &j->in[slot])) == QN_OK &&
         (st = qn_buf_new(j->ctx, "out", N * sizeof(float), &j->out[slot])) == QN_OK &&
-        (st = qn_graph_stage(graph, "square", qn_kernels_find(j->module, "square"), qn_range_1d(N),
-                             (const qn_arg[]){ qn_arg_buf(j->in[slot]), qn_arg_buf(j->out[slot]) })) ==
-            QN_OK)
+        (st = qn_graph_stage(
+             graph, "square", qn_kernels_find(j->module, "square"), qn_range_1d(N),
+             (const qn_arg[]){ qn_arg_buf(j->in[slot]), qn_arg_buf(j->out[slot]) })) == QN_OK)
         st = qn_graph_output(graph, j->out[slot]);
     return failed(j, st, err);
 }

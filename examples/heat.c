@@ -42,7 +42,8 @@ static qn_status add_steps(qn_graph *graph, const qn_kernel_info *step, qn_buf *
     for (int k = 0; st == QN_OK && k < 2 * PAIRS; k++)
         st = qn_graph_stage(graph, "heat.step", step, qn_range_2d(COLS, ROWS),
                             (const qn_arg[]){ qn_arg_val(&par, sizeof par),
-                                              qn_arg_buf(k % 2 ? b : a), qn_arg_buf(k % 2 ? a : b) });
+                                              qn_arg_buf(k % 2 ? b : a),
+                                              qn_arg_buf(k % 2 ? a : b) });
     return st;
 }
 

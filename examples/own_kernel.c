@@ -12,14 +12,13 @@ enum { N = 1 << 20 };
 
 /* One point of the logistic map, iterated in place: + - * only, so every device gives the same
  * bits. */
-static const char text[] =
-    "MAP(logistic, VAL(float, r), VAL(i32, steps), INOUT(float, x))\n"
-    "{\n"
-    "    float v = x[gx];\n"
-    "    for (i32 k = 0; k < steps; k++)\n"
-    "        v = r * v * (1.0f - v);\n"
-    "    x[gx] = v;\n"
-    "}\n";
+static const char text[] = "MAP(logistic, VAL(float, r), VAL(i32, steps), INOUT(float, x))\n"
+                           "{\n"
+                           "    float v = x[gx];\n"
+                           "    for (i32 k = 0; k < steps; k++)\n"
+                           "        v = r * v * (1.0f - v);\n"
+                           "    x[gx] = v;\n"
+                           "}\n";
 
 static qn_status fill(qn_buf *x)
 {
@@ -46,8 +45,8 @@ static qn_status run(qn_ctx *ctx)
         (st = qn_graph_new(ctx, "own_kernel", &graph)) != QN_OK)
         goto out;
     st = qn_graph_stage(graph, "logistic", qn_kernels_find(module, "logistic"), qn_range_1d(N),
-                        (const qn_arg[]){ qn_arg_val(&r, sizeof r), qn_arg_val(&steps, sizeof steps),
-                                          qn_arg_buf(x) });
+                        (const qn_arg[]){ qn_arg_val(&r, sizeof r),
+                                          qn_arg_val(&steps, sizeof steps), qn_arg_buf(x) });
 
     /* Ten runs: the array goes to the device once and stays there. */
     for (int k = 0; st == QN_OK && k < 10; k++)

@@ -25,8 +25,7 @@ qn_status qn_buf_wrap(qn_ctx *ctx, const char *name, void *host, size_t bytes, q
 
 /* [offset, offset + bytes) of `parent` under a name of its own. It shares the identity of the
  * parent: validity is per parent. Holds a reference to it. */
-qn_status qn_buf_view(qn_buf *parent, const char *name, size_t offset, size_t bytes,
-                      qn_buf **out);
+qn_status qn_buf_view(qn_buf *parent, const char *name, size_t offset, size_t bytes, qn_buf **out);
 
 /* Drops one reference; device work still using the array finishes first. NULL is fine. */
 void qn_buf_free(qn_buf *buf);
@@ -40,16 +39,16 @@ qn_status qn_buf_read(qn_buf *buf, size_t offset, void *dst, size_t bytes);
 
 /* `rows` rows of `row_bytes`, `pitch` bytes apart, starting at `offset`, packed into `dst`:
  * the core window of a tile without its halo. */
-qn_status qn_buf_read_rect(qn_buf *buf, size_t offset, size_t row_bytes, size_t rows,
-                           size_t pitch, void *dst);
+qn_status qn_buf_read_rect(qn_buf *buf, size_t offset, size_t row_bytes, size_t rows, size_t pitch,
+                           void *dst);
 
 /* Replaces [offset, offset + bytes). Returns before any upload happens. */
 qn_status qn_buf_write(qn_buf *buf, size_t offset, const void *src, size_t bytes);
 
 typedef enum {
-    QN_HOST_READ,    /* content needed, not changed */
-    QN_HOST_UPDATE,  /* content needed and changed */
-    QN_HOST_DISCARD  /* all of it will be written; old content is not fetched */
+    QN_HOST_READ,   /* content needed, not changed */
+    QN_HOST_UPDATE, /* content needed and changed */
+    QN_HOST_DISCARD /* all of it will be written; old content is not fetched */
 } qn_host_access;
 
 /* The host copy itself, made valid first. The pointer is good until the next stage or call

@@ -44,11 +44,11 @@ typedef struct qn_kernel_module qn_kernel_module;
 
 typedef struct qn_kernel_info {
     const char *name;
-    uint8_t form;    /* qn_form */
+    uint8_t form; /* qn_form */
     uint8_t n_args;
-    uint8_t folds;   /* the body uses GI, so a long 1-D range may be folded over gy */
-    uint8_t unroll;  /* MAP: points per work item on a device (UNROLL in the head), else 1 */
-    int lanes;       /* GROUP: items per group. TEAM: 0, chosen per device. MAP: 0 */
+    uint8_t folds;  /* the body uses GI, so a long 1-D range may be folded over gy */
+    uint8_t unroll; /* MAP: points per work item on a device (UNROLL in the head), else 1 */
+    int lanes;      /* GROUP: items per group. TEAM: 0, chosen per device. MAP: 0 */
     const qn_arg_info *args;
     qn_cpu_kernel cpu; /* NULL for run-time text until the CPU backend has compiled it */
     const qn_kernel_module *module;
@@ -56,9 +56,9 @@ typedef struct qn_kernel_info {
 
 /* One kernel file: its text (includes resolved, dialect.h left out) and its kernels. */
 struct qn_kernel_module {
-    const char *name;    /* "vector" */
-    const char *text;    /* dialect text, heads as written */
-    const char *defines; /* "LANES=32 FAST=1", may be NULL */
+    const char *name;         /* "vector" */
+    const char *text;         /* dialect text, heads as written */
+    const char *defines;      /* "LANES=32 FAST=1", may be NULL */
     const unsigned char *ptx; /* embedded PTX, NUL-terminated, or NULL */
     const qn_kernel_info *const *kernels;
     int n_kernels;

@@ -30,7 +30,7 @@ typedef struct qn_pipe_work {
 
 typedef struct qn_pipe_stats {
     double wall_us, prepare_us, h2d_us, compute_us, d2h_us; /* of all runs */
-    double overlap_ratio; /* 1 - wall / sum of the phases */
+    double overlap_ratio;                                   /* 1 - wall / sum of the phases */
     int queue_depth_peak;
     uint64_t batches;
 } qn_pipe_stats;

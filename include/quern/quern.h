@@ -59,9 +59,9 @@ typedef struct qn_options {
     const char *fault;         /* rules as in QUERN_FAULT, added to those of the environment */
     const char *explain_route; /* CSV file that gets every routing decision */
     qn_fallback_policy fallback;
-    int threads;               /* of the CPU backend; QUERN_THREADS */
-    int op_priority;           /* ops up to this priority may leave the CPU; 0 means 3 */
-    double verify_pct;         /* share of device stages recomputed on the CPU */
+    int threads;       /* of the CPU backend; QUERN_THREADS */
+    int op_priority;   /* ops up to this priority may leave the CPU; 0 means 3 */
+    double verify_pct; /* share of device stages recomputed on the CPU */
 } qn_options;
 
 qn_status qn_ctx_open(const qn_options *options, qn_ctx **out, qn_err *err);

@@ -2,9 +2,9 @@
 #include "cli/cli.h"
 
 #include "engine/context.h"
-#include "engine/profile.h"
-#include "engine/progress.h"
-#include "engine/route.h"
+#include "engine/route/profile.h"
+#include "engine/telemetry/progress.h"
+#include "engine/route/route.h"
 #include "util/table.h"
 
 static const qn_opt options[] = { { 0, "ops", QN_OPT_TEXT, .value = "LIST",

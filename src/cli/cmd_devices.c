@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "engine/context.h"
-#include "engine/tiling.h"
+#include "engine/memory/tiling.h"
 #include "util/json.h"
 #include "util/str.h"
 #include "util/table.h"

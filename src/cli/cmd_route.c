@@ -3,10 +3,10 @@
 
 #include "domain/tasks/scenario.h"
 #include "engine/context.h"
-#include "engine/explain.h"
-#include "engine/profile.h"
-#include "engine/route.h"
-#include "engine/route_eval.h"
+#include "engine/route/explain.h"
+#include "engine/route/profile.h"
+#include "engine/route/route.h"
+#include "engine/route/route_eval.h"
 #include "util/table.h"
 
 #include <math.h>

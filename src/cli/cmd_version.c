@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "engine/context.h"
-#include "hal/cuda_api.h"
+#include "hal/cuda/cuda_api.h"
 
 #include <jansson.h>
 

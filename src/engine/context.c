@@ -5,9 +5,9 @@
 #include "engine/fallback.h"
 #include "engine/fault.h"
 #include "engine/kcache.h"
-#include "engine/metrics.h"
-#include "engine/report.h"
-#include "engine/route.h"
+#include "engine/telemetry/metrics.h"
+#include "engine/telemetry/report.h"
+#include "engine/route/route.h"
 #include "engine/settings.h"
 #include "util/clock.h"
 

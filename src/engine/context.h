@@ -9,7 +9,7 @@
 #include <quern/metrics.h>
 #include <quern/route.h>
 
-#include "engine/pool.h"
+#include "engine/memory/pool.h"
 #include "hal/backend.h"
 #include "util/log.h"
 #include "util/map.h"

@@ -1,7 +1,7 @@
 /* settings.c - read options and environment. */
 #include "engine/settings.h"
 
-#include "engine/registry.h"
+#include "engine/ops/registry.h"
 
 #include "util/file.h"
 

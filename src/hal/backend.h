@@ -67,10 +67,10 @@ typedef struct qn_blob {
 /* One kernel module on its way to a device. */
 typedef struct qn_source {
     const qn_kernel_module *module;
-    const char *text;  /* complete text in the backend's language; NULL: built in (CPU, sim) */
-    int team_lanes;    /* LANES of TEAM kernels, already defined in `text` */
-    qn_blob binary;    /* from the disk cache; data NULL: compile `text` */
-    char *log;         /* gets the compiler's log, NUL-terminated */
+    const char *text; /* complete text in the backend's language; NULL: built in (CPU, sim) */
+    int team_lanes;   /* LANES of TEAM kernels, already defined in `text` */
+    qn_blob binary;   /* from the disk cache; data NULL: compile `text` */
+    char *log;        /* gets the compiler's log, NUL-terminated */
     size_t log_size;
 } qn_source;
 
@@ -78,7 +78,7 @@ typedef struct qn_source {
 typedef struct qn_launch_arg {
     const void *value;
     qn_mem *mem;
-    size_t at;  /* bytes into mem */
+    size_t at; /* bytes into mem */
     void *host;
     size_t bytes; /* of the value; needed where the head does not know (structs in run-time text) */
 } qn_launch_arg;
@@ -87,10 +87,10 @@ typedef struct qn_launch_arg {
 typedef struct qn_launch {
     qn_module *module;
     const qn_kernel_info *kernel;
-    int kernel_i;        /* its place in module->kernels */
-    qn_span span;        /* what the kernel covers: its hidden arguments */
-    uint32_t group[3];   /* items of a group; TEAM: {lanes, teams per group, 1} */
-    uint32_t grid[3];    /* groups; enough of them for the span */
+    int kernel_i;      /* its place in module->kernels */
+    qn_span span;      /* what the kernel covers: its hidden arguments */
+    uint32_t group[3]; /* items of a group; TEAM: {lanes, teams per group, 1} */
+    uint32_t grid[3];  /* groups; enough of them for the span */
     const qn_launch_arg *args;
     qn_stream stream;
 } qn_launch;

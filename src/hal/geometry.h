@@ -14,7 +14,7 @@ qn_status qn_range_check(const qn_kernel_info *kernel, const qn_range *range, qn
 /* Launches `range` in as many parts as needed. `call` has module, kernel, kernel_i, args and
  * stream set; team_lanes matters for TEAM only. *n_launches counts the parts when not NULL. */
 qn_status qn_launch_range(const qn_backend *backend, qn_dev *dev, const qn_device_info *info,
-                          qn_launch *call, const qn_range *range, int team_lanes,
-                          int *n_launches, qn_err *err);
+                          qn_launch *call, const qn_range *range, int team_lanes, int *n_launches,
+                          qn_err *err);
 
 #endif

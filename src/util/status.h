@@ -11,15 +11,15 @@
 #include <stdarg.h>
 
 /* The only control-flow macro: leaves by the function's `out:` label. */
-#define QN_TRY(call)                                                                              \
-    do {                                                                                          \
-        if ((st = (call)) != QN_OK)                                                               \
-            goto out;                                                                             \
+#define QN_TRY(call)                                                                               \
+    do {                                                                                           \
+        if ((st = (call)) != QN_OK)                                                                \
+            goto out;                                                                              \
     } while (0)
 
 /* Fills `err` (may be NULL) and returns `status`. Newlines in the text become spaces. */
 __attribute__((format(printf, 3, 4))) qn_status qn_fail(qn_err *err, qn_status status,
-                                                         const char *format, ...);
+                                                        const char *format, ...);
 
 /* Puts "text: " in front of what `err` says already. Returns its status. */
 __attribute__((format(printf, 2, 3))) qn_status qn_prefix(qn_err *err, const char *format, ...);

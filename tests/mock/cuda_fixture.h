@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "hal/backend.h"
-#include "hal/cuda_api.h"
+#include "hal/cuda/cuda_api.h"
 #include "mock/mock_cuda.h"
 
 static const qn_backend *const cu = &qn_backend_cuda;

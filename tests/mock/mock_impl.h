@@ -2,7 +2,7 @@
 #ifndef MOCK_IMPL_H
 #define MOCK_IMPL_H
 
-#include "hal/cuda_api.h"
+#include "hal/cuda/cuda_api.h"
 #include "mock/mock_cuda.h"
 
 enum { MOCK_MAX_PARAMS = 40, MOCK_MAX_PARAM_BYTES = 4096, MOCK_MAX_DEPS = 64 };

@@ -8,7 +8,7 @@
 
 #include "engine_fixture.h"
 
-#include "engine/registry.h"
+#include "engine/ops/registry.h"
 #include "hal/backend.h"
 #include "util/hash.h"
 

@@ -3,7 +3,7 @@
  */
 #include "parity.h"
 
-#include "engine/segment.h"
+#include "engine/ops/segment.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * stands in front of the allocator and of the locks of libc, and sees zero calls during any
  * number of updates. That it does see them is shown by the lookups, which need both.
  */
-#include "engine/metrics.h"
+#include "engine/telemetry/metrics.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -11,7 +11,7 @@
 enum { PARTS = 8, N = 100000 };
 
 static const char limits[] = "sim.h2d_gbps=1,sim.d2h_gbps=1,sim.h2d_us=0,sim.d2h_us=0,"
-                           "sim.launch_us=0,sim.submit_us=0,sim.gbps=1000000,sim.ns_per_item=0";
+                             "sim.launch_us=0,sim.submit_us=0,sim.gbps=1000000,sim.ns_per_item=0";
 
 typedef struct {
     qn_ctx *ctx;

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#include "engine/route_stage.h"
-#include "hal/sim.h"
+#include "engine/route/route_stage.h"
+#include "hal/sim/sim.h"
 #include "util/hash.h"
 
 /* ---- traces ---------------------------------------------------------------------------- */

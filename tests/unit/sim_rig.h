@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hal/sim.h"
+#include "hal/sim/sim.h"
 
 static const qn_backend *const sim = &qn_backend_sim;
 static qn_sim_clock sim_clock;

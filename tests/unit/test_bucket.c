@@ -5,7 +5,7 @@
 
 #include "domain/tasks/scenario.h"
 #include "engine/context.h"
-#include "engine/summary.h"
+#include "engine/telemetry/summary.h"
 
 static uint64_t bucket_of(uint64_t n, uint64_t minimum)
 {

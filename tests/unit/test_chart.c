@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "util/chart.h"
+#include "util/page/chart.h"
 #include "util/file.h"
 #include "util/hash.h"
 

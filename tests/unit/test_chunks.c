@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "engine/cluster.h"
+#include "engine/split/cluster.h"
 
 static void chunks_that_come_back_are_for_anybody(void **state)
 {

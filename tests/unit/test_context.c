@@ -492,7 +492,8 @@ static void smallest_block_of_the_pools_comes_from_the_environment(void **state)
         must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(100), 1.0f, x, y));
         must(ctx, qn_graph_run(g));
         assert_int_equal(qn_pool_get_stats(ctx->devices[1].pool).bytes_live, 2 * table[i].bytes);
-        assert_int_equal(qn_pool_get_stats(ctx->devices[1].pool).bytes_waste, 2 * table[i].bytes - 800);
+        assert_int_equal(qn_pool_get_stats(ctx->devices[1].pool).bytes_waste,
+                         2 * table[i].bytes - 800);
         qn_graph_free(g);
         qn_buf_free(x);
         qn_buf_free(y);

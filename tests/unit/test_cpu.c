@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "hal/backend.h"
-#include "hal/cpu_launch.h"
-#include "hal/cpu_module.h"
+#include "hal/cpu/cpu_launch.h"
+#include "hal/cpu/cpu_module.h"
 #include "util/clock.h"
 
 static const qn_backend *const cpu = &qn_backend_cpu;

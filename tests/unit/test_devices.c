@@ -2,8 +2,8 @@
 #include "split_rig.h"
 
 #include "engine/context.h"
-#include "engine/route.h"
-#include "engine/select.h"
+#include "engine/route/route.h"
+#include "engine/split/select.h"
 
 static qn_ctx *open_four(void)
 {

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hal/cl_api.h"
-#include "hal/cuda_api.h"
+#include "hal/opencl/cl_api.h"
+#include "hal/cuda/cuda_api.h"
 #include "kernel/expand.h"
 
 /* Text, with the defines of each way to build it. */

@@ -1,5 +1,5 @@
 /* test_export.c - metrics as JSON and Prometheus text: shape, order, escapes, files. */
-#include "engine/export.h"
+#include "engine/telemetry/export.h"
 #include "unit/prom_check.h"
 #include "util/file.h"
 

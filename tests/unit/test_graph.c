@@ -1,7 +1,7 @@
 /* test_graph.c - hazards, order, temporaries, one submission, recorded runs. */
 #include "engine_fixture.h"
 
-#include "engine/graph_impl.h"
+#include "engine/graph/graph_impl.h"
 
 enum { N = 5000 };
 
@@ -22,14 +22,14 @@ static void dependencies_follow_from_buffers(void **state)
 
     (void)state;
     must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_vadd(g, "s0", qn_range_1d(N), a, b, c));       /* writes c */
-    must(ctx, stage_vadd(g, "s1", qn_range_1d(N), a, c, d));       /* reads c */
-    must(ctx, stage_vadd(g, "s2", qn_range_1d(N), b, b, c));       /* overwrites c */
-    must(ctx, stage_vadd(g, "s3", qn_range_1d(N), a, a, b));       /* overwrites b */
+    must(ctx, stage_vadd(g, "s0", qn_range_1d(N), a, b, c)); /* writes c */
+    must(ctx, stage_vadd(g, "s1", qn_range_1d(N), a, c, d)); /* reads c */
+    must(ctx, stage_vadd(g, "s2", qn_range_1d(N), b, b, c)); /* overwrites c */
+    must(ctx, stage_vadd(g, "s3", qn_range_1d(N), a, a, b)); /* overwrites b */
     must(ctx, qn_graph_compile(g));
-    assert_true(depends(g, 1, 0));  /* read after write */
-    assert_true(depends(g, 2, 1));  /* write after read */
-    assert_true(depends(g, 2, 0));  /* write after write */
+    assert_true(depends(g, 1, 0)); /* read after write */
+    assert_true(depends(g, 2, 1)); /* write after read */
+    assert_true(depends(g, 2, 0)); /* write after write */
     assert_true(depends(g, 3, 0) && depends(g, 3, 2));
     assert_false(depends(g, 3, 1)); /* s1 does not touch b */
     qn_graph_free(g);
@@ -208,13 +208,15 @@ static void wrong_arguments_are_named(void **state)
     must(ctx, qn_graph_new(ctx, "g", &g));
     assert_int_equal(qn_graph_stage(g, "s", saxpy, qn_range_1d(N),
                                     (const qn_arg[]){ qn_arg_val(&wide, sizeof wide), qn_arg_buf(x),
-                                                      qn_arg_buf(x) }), QN_ERR_USAGE);
+                                                      qn_arg_buf(x) }),
+                     QN_ERR_USAGE);
     assert_string_equal(qn_error(ctx), "stage s: argument 0 (a) has 8 bytes, wants 4");
     assert_int_equal(qn_graph_op(g, "s", "no_such_op", qn_range_1d(N), NULL, 0), QN_ERR_USAGE);
     assert_string_equal(qn_error(ctx), "stage s: unknown op 'no_such_op'");
     assert_int_equal(qn_graph_set(g, 7, 0, &wide), QN_ERR_USAGE);
     assert_int_equal(qn_graph_pin(g, 0, "cuda:9"), QN_ERR_USAGE);
-    assert_int_equal(stage_saxpy(g, "s", qn_range_2d((qn_i64)1 << 31, 2), 1.0f, x, x), QN_ERR_LIMIT);
+    assert_int_equal(stage_saxpy(g, "s", qn_range_2d((qn_i64)1 << 31, 2), 1.0f, x, x),
+                     QN_ERR_LIMIT);
     qn_graph_free(g);
     qn_buf_free(x);
     qn_ctx_close(ctx);

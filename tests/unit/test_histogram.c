@@ -1,5 +1,5 @@
 /* test_histogram.c - distributions in fixed memory: exact where they say so, else within 2 %. */
-#include "engine/histogram.h"
+#include "engine/telemetry/histogram.h"
 
 #include <math.h>
 #include <pthread.h>

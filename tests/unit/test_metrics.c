@@ -1,6 +1,6 @@
 /* test_metrics.c - names, series, exact counts from many threads, rates. */
-#include "engine/export.h"
-#include "engine/metrics.h"
+#include "engine/telemetry/export.h"
+#include "engine/telemetry/metrics.h"
 #include "unit/prom_check.h"
 
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "engine/model.h"
+#include "engine/route/model.h"
 #include "util/hash.h"
 
 static const qn_line flat = { 10, 0 };

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "engine/calibrate.h"
-#include "engine/profile.h"
-#include "engine/route.h"
+#include "engine/route/calibrate.h"
+#include "engine/route/profile.h"
+#include "engine/route/route.h"
 #include "util/file.h"
 #include "util/json.h"
 

@@ -1,7 +1,7 @@
 /* test_registry.c - lookup, costs, CPU-only ops, and the comparison by exactness. */
 #include "engine_fixture.h"
 
-#include "engine/registry.h"
+#include "engine/ops/registry.h"
 #include "kernel/matmul.gen.h"
 
 #include <math.h>

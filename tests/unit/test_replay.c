@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "engine/graph_impl.h"
+#include "engine/graph/graph_impl.h"
 
 static atomic_long n_allocs;
 

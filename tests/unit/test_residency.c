@@ -123,8 +123,8 @@ static void view_shares_its_parent(void **state)
     must(ctx, qn_graph_new(ctx, "g", &g));
     must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N / 2), 1.0f, x, half));
     must(ctx, qn_graph_run(g));
-    assert_true(value_at(ctx, y, 3) == 1);              /* outside the view: untouched */
-    assert_true(value_at(ctx, y, N / 2 + 3) == 1 + 3);  /* inside */
+    assert_true(value_at(ctx, y, 3) == 1);             /* outside the view: untouched */
+    assert_true(value_at(ctx, y, N / 2 + 3) == 1 + 3); /* inside */
     assert_true(value_at(ctx, half, 3) == 1 + 3);
     qn_graph_free(g);
     qn_buf_free(half);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "engine/share.h"
+#include "engine/split/share.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "unit/sim_rig.h"
 
 #include "hal/geometry.h"
-#include "hal/sim_limits.h"
+#include "hal/sim/sim_limits.h"
 
 /* ---- limits --------------------------------------------------------------- */
 

@@ -2,8 +2,8 @@
 #include "engine_fixture.h"
 
 #include "engine/context.h"
-#include "engine/report.h"
-#include "hal/sim.h"
+#include "engine/telemetry/report.h"
+#include "hal/sim/sim.h"
 
 #include <malloc.h>
 

@@ -1,5 +1,5 @@
 /* test_summary.c - the end of a run as people read it. */
-#include "engine/summary.h"
+#include "engine/telemetry/summary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

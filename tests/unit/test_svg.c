@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "util/hash.h"
-#include "util/svg.h"
+#include "util/page/svg.h"
 
 #include <math.h>
 #include <string.h>

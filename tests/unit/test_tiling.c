@@ -1,8 +1,8 @@
 /* test_tiling.c - tile sizes follow the budget and the largest array of a device. */
 #include "engine_fixture.h"
 
-#include "engine/pool.h"
-#include "engine/tiling.h"
+#include "engine/memory/pool.h"
+#include "engine/memory/tiling.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define GIB ((uint64_t)1 << 30)

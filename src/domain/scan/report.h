@@ -8,7 +8,7 @@
 
 #include "domain/scan/compare.h"
 #include "domain/scan/curves.h"
-#include "util/chart.h"
+#include "util/page/chart.h"
 #include "util/table.h"
 
 #include <jansson.h>

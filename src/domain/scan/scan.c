@@ -3,7 +3,7 @@
 #include "domain/scan/measure.h"
 #include "domain/scan/sizes.h"
 
-#include "hal/cpu_host.h"
+#include "hal/cpu/cpu_host.h"
 #include "util/clock.h"
 
 #include <math.h>

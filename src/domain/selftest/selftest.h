@@ -6,7 +6,7 @@
 
 #include <quern/quern.h>
 
-#include "engine/progress.h"
+#include "engine/telemetry/progress.h"
 #include "util/status.h"
 
 typedef enum { QN_CHECK_OK, QN_CHECK_FAILED, QN_CHECK_SKIPPED } qn_check_result;

@@ -4,8 +4,8 @@
 
 #include "domain/selftest/selftest.h"
 #include "engine/context.h"
-#include "engine/registry.h"
-#include "engine/segment.h"
+#include "engine/ops/registry.h"
+#include "engine/ops/segment.h"
 
 /* Adds a check. `st` other than QN_OK is a failure with the text of `why`. */
 qn_status qn_selftest_note(qn_selftest *tests, const char *name, const char *device, qn_status st,

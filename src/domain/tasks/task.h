@@ -11,7 +11,7 @@
 #include <quern/graph.h>
 #include <quern/tasks.h>
 
-#include "engine/registry.h"
+#include "engine/ops/registry.h"
 #include "kernel/vector.h"
 #include "util/hash.h"
 

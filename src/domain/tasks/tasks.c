@@ -6,7 +6,7 @@
 #include "task.h"
 
 #include "engine/context.h"
-#include "engine/metrics.h"
+#include "engine/telemetry/metrics.h"
 #include "util/clock.h"
 #include "util/map.h"
 

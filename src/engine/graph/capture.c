@@ -1,0 +1,262 @@
+/* capture.c - a plan as one recording of the device.
+ *
+ * Under capture every step goes to a stream of the device and the order between streams is
+ * written down as events. Small plans stay on one stream: an edge between streams costs a few
+ * microseconds. Plans that move much data use three, so that in a replay the uploads of one stage
+ * run while another computes and a third is read back: eight vadds of 500 000 floats from host to
+ * host take about the time of their uploads alone.
+ */
+#include "engine/graph/graph_impl.h"
+
+#include <stdlib.h>
+
+/* Bytes from which overlapping copies gain more than the edges between streams cost. */
+static const size_t overlap_from_bytes = (size_t)1 << 20;
+
+/* Every kernel must be there before capture: compiling inside one is not allowed. */
+static qn_status prepare_modules(qn_graph *graph, const qn_plan *plan, qn_err *err)
+{
+    for (int i = 0; i < plan->n; i++) {
+        const qn_step *step = &plan->steps[i];
+        qn_stage *stage = &graph->stages[step->stage];
+        qn_status st;
+
+        if (step->kind != QN_STEP_STAGE || !stage->kernel)
+            continue;
+        st = qn_stage_module(stage, &graph->ctx->devices[step->device], err);
+        if (st != QN_OK)
+            return st;
+    }
+    return QN_OK;
+}
+
+/* A captured stream cannot wait for work outside, so all that the steps would wait for must be
+ * over. The rest of the device goes on: other graphs may be in flight on it. */
+static qn_status settle(qn_graph *graph, const qn_recording *r, qn_device *device, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (int b = 0; b < graph->n_bufs; b++) {
+        qn_buf *root = graph->bufs[b].root;
+        const qn_copy *copy = &root->copies[device->slot];
+        const qn_touch t = r->plan.touched[b];
+
+        if (t.where >> QN_CPU_SLOT & 1)
+            QN_TRY(qn_buf_await_host(root, err));
+        if (t.writes >> QN_CPU_SLOT & 1)
+            QN_TRY(qn_buf_await_host_write(root, err));
+        if (t.writes >> device->slot & 1)
+            QN_TRY(qn_points_await(device, &copy->used, err));
+        else if (t.where >> device->slot & 1)
+            QN_TRY(qn_point_await(device, copy->written, err));
+    }
+out:
+    return st;
+}
+
+/* A capture in progress. */
+typedef struct {
+    qn_graph *graph;
+    qn_recording *r;
+    qn_device *device;
+    qn_lanes lanes;
+    qn_event **ready; /* per buffer: what another lane must wait for, NULL when nothing */
+    int *last_writer; /* per buffer that is downloaded: the step that writes it last, else -1 */
+} capture_run;
+
+static int is_worth_overlapping(const qn_graph *graph, const qn_plan *plan)
+{
+    size_t bytes = 0;
+    int n_stages = 0;
+
+    for (int i = 0; i < plan->n; i++) {
+        if (plan->steps[i].kind == QN_STEP_STAGE)
+            n_stages++;
+        else
+            bytes += graph->bufs[plan->steps[i].buf_i].root->bytes;
+    }
+    return n_stages > 1 && bytes >= overlap_from_bytes;
+}
+
+/* Streams join a capture by waiting for one of its events. */
+static qn_status fork_lanes(const capture_run *c, qn_err *err)
+{
+    const qn_backend *backend = c->device->backend;
+    qn_event *begin = NULL;
+    qn_status st = QN_OK;
+
+    if (c->lanes.upload == c->lanes.compute)
+        return QN_OK;
+    QN_TRY(backend->record(c->device->dev, c->lanes.compute, &begin, err));
+    QN_TRY(backend->wait(c->device->dev, c->lanes.upload, begin, err));
+    QN_TRY(backend->wait(c->device->dev, c->lanes.download, begin, err));
+out:
+    if (begin)
+        backend->drop(c->device->dev, begin);
+    return st;
+}
+
+static qn_status join_lane(const capture_run *c, qn_stream lane, qn_err *err)
+{
+    const qn_backend *backend = c->device->backend;
+    qn_event *end = NULL;
+    qn_status st = QN_OK;
+
+    if (lane == c->lanes.compute)
+        return QN_OK;
+    QN_TRY(backend->record(c->device->dev, lane, &end, err));
+    QN_TRY(backend->wait(c->device->dev, c->lanes.compute, end, err));
+out:
+    if (end)
+        backend->drop(c->device->dev, end);
+    return st;
+}
+
+/* `on` waits until buffer `b` is as the other lane left it. */
+static qn_status wait_ready(capture_run *c, int b, qn_stream on, qn_err *err)
+{
+    qn_status st;
+
+    if (!c->ready[b])
+        return QN_OK;
+    st = c->device->backend->wait(c->device->dev, on, c->ready[b], err);
+    c->device->backend->drop(c->device->dev, c->ready[b]);
+    c->ready[b] = NULL;
+    return st;
+}
+
+static qn_status mark_ready(capture_run *c, int b, qn_stream on, qn_err *err)
+{
+    if (c->lanes.upload == c->lanes.compute)
+        return QN_OK;
+    if (c->ready[b])
+        c->device->backend->drop(c->device->dev, c->ready[b]);
+    c->ready[b] = NULL;
+    return c->device->backend->record(c->device->dev, on, &c->ready[b], err);
+}
+
+static qn_status before_step(capture_run *c, const qn_step *step, qn_err *err)
+{
+    const qn_stage *stage = &c->graph->stages[step->stage];
+    qn_status st = QN_OK;
+
+    if (step->kind == QN_STEP_DOWNLOAD)
+        return wait_ready(c, step->buf_i, c->lanes.download, err);
+    for (int a = 0; step->kind == QN_STEP_STAGE && a < stage->n_args; a++)
+        if (stage->args[a].buf_i >= 0)
+            QN_TRY(wait_ready(c, stage->args[a].buf_i, c->lanes.compute, err));
+out:
+    return st;
+}
+
+static qn_status after_step(capture_run *c, int i, qn_err *err)
+{
+    const qn_step *step = &c->r->plan.steps[i];
+    qn_status st = QN_OK;
+
+    if (step->kind == QN_STEP_UPLOAD)
+        return mark_ready(c, step->buf_i, c->lanes.upload, err);
+    for (int b = 0; step->kind == QN_STEP_STAGE && b < c->graph->n_bufs; b++)
+        if (c->last_writer[b] == i)
+            QN_TRY(mark_ready(c, b, c->lanes.compute, err));
+out:
+    return st;
+}
+
+static qn_status capture_steps(capture_run *c, qn_err *err)
+{
+    qn_recording *r = c->r;
+    int n_launches = 0;
+    qn_status st = QN_OK;
+
+    QN_TRY(fork_lanes(c, err));
+    for (int i = 0; i < r->plan.n; i++) {
+        const qn_step *step = &r->plan.steps[i];
+        int parts = 0;
+
+        QN_TRY(before_step(c, step, err));
+        QN_TRY(qn_submit_step(c->graph, step, &c->lanes, &parts, err));
+        QN_TRY(after_step(c, i, err));
+        if (step->kind != QN_STEP_STAGE)
+            continue;
+        r->launch_i[step->stage] = parts == 1 ? n_launches : -1;
+        r->shapes[step->stage] = c->graph->stages[step->stage].last;
+        n_launches += parts;
+    }
+    QN_TRY(join_lane(c, c->lanes.upload, err));
+    QN_TRY(join_lane(c, c->lanes.download, err));
+out:
+    return st;
+}
+
+static int writes(const qn_stage *stage, int b)
+{
+    for (int a = 0; a < stage->n_args; a++)
+        if (stage->args[a].buf_i == b && stage->args[a].mode != QN_ARG_IN)
+            return 1;
+    return 0;
+}
+
+/* A download needs only the last stage that writes its buffer, not all that come after. */
+static void find_writers(capture_run *c)
+{
+    const qn_plan *plan = &c->r->plan;
+
+    for (int b = 0; b < c->graph->n_bufs; b++)
+        c->last_writer[b] = -1;
+    for (int d = 0; d < plan->n; d++) {
+        const int b = plan->steps[d].buf_i;
+
+        if (plan->steps[d].kind != QN_STEP_DOWNLOAD)
+            continue;
+        for (int i = d - 1; i >= 0 && c->last_writer[b] < 0; i--)
+            if (plan->steps[i].kind == QN_STEP_STAGE &&
+                writes(&c->graph->stages[plan->steps[i].stage], b))
+                c->last_writer[b] = i;
+    }
+}
+
+static qn_status open_run(capture_run *c, qn_err *err)
+{
+    const qn_stream one = c->graph->stream;
+
+    c->lanes = (qn_lanes){ one, one, one };
+    c->ready = calloc((size_t)c->graph->n_bufs + 1, sizeof *c->ready);
+    c->last_writer = calloc((size_t)c->graph->n_bufs + 1, sizeof *c->last_writer);
+    if (!c->ready || !c->last_writer)
+        return qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", c->graph->name);
+    find_writers(c);
+    if (is_worth_overlapping(c->graph, &c->r->plan) && c->device->info.has_async_copy)
+        c->lanes = (qn_lanes){ QN_UPLOAD, one, QN_DOWNLOAD };
+    return QN_OK;
+}
+
+static void close_run(capture_run *c)
+{
+    for (int b = 0; c->ready && b < c->graph->n_bufs; b++)
+        if (c->ready[b])
+            c->device->backend->drop(c->device->dev, c->ready[b]);
+    free(c->ready);
+    free(c->last_writer);
+}
+
+qn_status qn_capture(qn_graph *graph, qn_recording *r, qn_err *err)
+{
+    qn_device *device = &graph->ctx->devices[r->device];
+    capture_run c = { .graph = graph, .r = r, .device = device };
+    qn_status st = QN_OK, ended;
+    qn_err second;
+
+    QN_TRY(open_run(&c, err));
+    QN_TRY(prepare_modules(graph, &r->plan, err));
+    QN_TRY(settle(graph, r, device, err));
+    QN_TRY(device->backend->capture_begin(device->dev, graph->stream, err));
+    st = capture_steps(&c, err);
+    ended = device->backend->capture_end(device->dev, graph->stream, &r->replay,
+                                         st == QN_OK ? err : &second);
+    if (st == QN_OK)
+        st = ended;
+out:
+    close_run(&c);
+    return st;
+}

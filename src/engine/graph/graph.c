@@ -1,0 +1,420 @@
+/* graph.c - building graphs: stages, what they touch, and what is derived from that.
+ *
+ * Whatever changes what a run does makes the graph uncompiled again; a run in flight is waited
+ * for first, since it may have to be repeated as it was.
+ */
+#include "engine/graph/graph_impl.h"
+
+#include "engine/route/route_stage.h"
+#include "hal/geometry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static qn_status fail(qn_graph *graph, qn_err *err)
+{
+    return err->status == QN_OK ? QN_OK : qn_ctx_fail(graph->ctx, err);
+}
+
+qn_status qn_graph_new(qn_ctx *ctx, const char *name, qn_graph **out)
+{
+    qn_graph *graph = calloc(1, sizeof *graph);
+    qn_err err;
+
+    if (!graph) {
+        qn_fail(&err, QN_ERR_NOMEM, "graph %s: out of host memory", name);
+        return qn_ctx_fail(ctx, &err);
+    }
+    graph->ctx = ctx;
+    graph->failed_stage = -1;
+    strncpy(graph->name, name, sizeof graph->name - 1);
+    *out = graph;
+    return QN_OK;
+}
+
+static void free_stage(qn_stage *stage)
+{
+    free(stage->args);
+    free(stage->values);
+    free(stage->deps);
+}
+
+static void free_bufs(qn_graph *graph)
+{
+    qn_order_release_all(graph);
+    for (int b = 0; b < graph->n_bufs; b++) {
+        qn_buf *root = graph->bufs[b].root;
+
+        if (root->writer == graph)
+            root->writer = NULL;
+        qn_buf_free(root);
+    }
+    free(graph->bufs);
+}
+
+void qn_graph_free(qn_graph *graph)
+{
+    if (!graph)
+        return;
+    qn_graph_wait(graph);
+    qn_fence_clear(&graph->fence);
+    qn_route_free(graph);
+    qn_record_free(graph);
+    free_bufs(graph);
+    for (int s = 0; s < graph->n_stages; s++)
+        free_stage(&graph->stages[s]);
+    qn_plan_free(&graph->plan);
+    free(graph->stages);
+    free(graph->edges);
+    free(graph->stage_device);
+    free(graph);
+}
+
+/* ---- building ------------------------------------------------------------------ */
+
+static qn_status grow(void **list, int n, int *cap, size_t size, qn_err *err)
+{
+    void *grown;
+    const int wanted = *cap ? *cap * 2 : 16;
+
+    if (n < *cap)
+        return QN_OK;
+    if (!(grown = realloc(*list, (size_t)wanted * size)))
+        return qn_fail(err, QN_ERR_NOMEM, "graph: out of host memory");
+    *list = grown;
+    *cap = wanted;
+    return QN_OK;
+}
+
+static qn_status use_buf(qn_graph *graph, qn_buf *buf, int *out, qn_err *err)
+{
+    qn_buf *root = qn_buf_root(buf);
+    qn_status st;
+    int i = 0;
+
+    /* Newest first: chains touch what they touched last. */
+    for (i = graph->n_bufs - 1; i >= 0; i--)
+        if (graph->bufs[i].root == root)
+            break;
+    if (i < 0) {
+        st = grow((void **)&graph->bufs, graph->n_bufs, &graph->cap_bufs, sizeof *graph->bufs, err);
+        if (st != QN_OK)
+            return st;
+        i = graph->n_bufs++;
+        graph->bufs[i] = (qn_graph_buf){ .root = root,
+                                         .first = -1,
+                                         .last = -1,
+                                         .temp_slot = -1,
+                                         .start_version = root->version,
+                                         .end_version = root->version };
+        root->refs++;
+    }
+    *out = i;
+    return QN_OK;
+}
+
+static qn_status check_arg(const qn_stage *stage, int i, const qn_arg_info *info, const qn_arg *arg,
+                           qn_err *err)
+{
+    if (info->mode == QN_ARG_VAL) {
+        if (!arg->value)
+            return qn_fail(err, QN_ERR_USAGE, "stage %s: argument %d (%s) wants a value",
+                           stage->name, i, info->name);
+        if (info->size && arg->bytes != info->size)
+            return qn_fail(err, QN_ERR_USAGE, "stage %s: argument %d (%s) has %zu bytes, wants %u",
+                           stage->name, i, info->name, arg->bytes, info->size);
+        return QN_OK;
+    }
+    if (!arg->buf)
+        return qn_fail(err, QN_ERR_USAGE, "stage %s: argument %d (%s) wants a buffer", stage->name,
+                       i, info->name);
+    if (arg->offset >= arg->buf->bytes)
+        return qn_fail(err, QN_ERR_USAGE,
+                       "stage %s: offset %zu lies outside buffer %s of %zu bytes", stage->name,
+                       arg->offset, arg->buf->name, arg->buf->bytes);
+    return QN_OK;
+}
+
+static size_t values_size(const qn_kernel_info *kernel, const qn_arg *args)
+{
+    size_t total = 0;
+
+    for (int i = 0; i < kernel->n_args; i++)
+        if (kernel->args[i].mode == QN_ARG_VAL)
+            total += (args[i].bytes + 15) / 16 * 16;
+    return total;
+}
+
+static qn_status use_arg(qn_graph *graph, qn_buf *buf, size_t offset, qn_stage_arg *to, qn_err *err)
+{
+    to->offset = buf->offset + offset;
+    to->bytes = buf->bytes - offset;
+    to->is_partial = to->bytes < qn_buf_root(buf)->bytes;
+    return use_buf(graph, buf, &to->buf_i, err);
+}
+
+static qn_status fill_args(qn_graph *graph, qn_stage *stage, const qn_arg *args, qn_err *err)
+{
+    const qn_kernel_info *kernel = stage->kernel;
+    size_t at = 0;
+    qn_status st;
+
+    for (int i = 0; i < kernel->n_args; i++) {
+        qn_stage_arg *to = &stage->args[i];
+
+        if ((st = check_arg(stage, i, &kernel->args[i], &args[i], err)) != QN_OK)
+            return st;
+        *to = (qn_stage_arg){ .buf_i = -1, .mode = (qn_arg_mode)kernel->args[i].mode };
+        if (to->mode == QN_ARG_VAL) {
+            to->value_at = at;
+            to->value_bytes = args[i].bytes;
+            memcpy(stage->values + at, args[i].value, args[i].bytes);
+            at += (args[i].bytes + 15) / 16 * 16;
+            continue;
+        }
+        if ((st = use_arg(graph, args[i].buf, args[i].offset, to, err)) != QN_OK)
+            return st;
+    }
+    return QN_OK;
+}
+
+static int find_kernel(const qn_kernel_info *kernel)
+{
+    for (int i = 0; kernel->module && i < kernel->module->n_kernels; i++)
+        if (kernel->module->kernels[i] == kernel)
+            return i;
+    return 0;
+}
+
+static qn_status add_kernel_stage(qn_graph *graph, const char *name, const qn_op *op,
+                                  const qn_kernel_info *kernel, qn_range range, const qn_arg *args,
+                                  qn_err *err)
+{
+    qn_stage stage = { .op = op, .kernel = kernel, .range = range, .pin = -1 };
+    qn_status st = QN_OK;
+
+    strncpy(stage.name, name, sizeof stage.name - 1);
+    stage.kernel_i = find_kernel(kernel);
+    stage.n_args = kernel->n_args;
+    if (qn_range_check(kernel, &range, err) != QN_OK)
+        return qn_prefix(err, "stage %s", name);
+    QN_TRY(qn_recover_wait(graph, err));
+    QN_TRY(grow((void **)&graph->stages, graph->n_stages, &graph->cap_stages, sizeof stage, err));
+    stage.args = calloc((size_t)kernel->n_args + 1, sizeof *stage.args);
+    stage.values = calloc(1, values_size(kernel, args) + 16);
+    if (!stage.args || !stage.values) {
+        st = qn_fail(err, QN_ERR_NOMEM, "stage %s: out of host memory", name);
+        goto out;
+    }
+    QN_TRY(fill_args(graph, &stage, args, err));
+    graph->stages[graph->n_stages++] = stage;
+    graph->is_compiled = 0;
+    return QN_OK;
+out:
+    free_stage(&stage);
+    return st;
+}
+
+qn_status qn_graph_stage(qn_graph *graph, const char *name, const qn_kernel_info *kernel,
+                         qn_range range, const qn_arg *args)
+{
+    qn_err err = { .status = QN_OK };
+    const qn_status st =
+        add_kernel_stage(graph, name, qn_op_of_kernel(kernel), kernel, range, args, &err);
+
+    return st == QN_OK ? QN_OK : fail(graph, &err);
+}
+
+qn_status qn_graph_op(qn_graph *graph, const char *name, const char *op_name, qn_range range,
+                      const qn_arg *args, int n_args)
+{
+    const qn_op *op = qn_op_find(op_name);
+    const qn_kernel_info *kernel = op ? qn_op_kernel(op) : NULL;
+    qn_err err = { .status = QN_OK };
+    qn_status st;
+
+    if (!kernel)
+        st = qn_fail(&err, QN_ERR_USAGE, "stage %s: unknown op '%s'", name, op_name);
+    else if (n_args != kernel->n_args)
+        st = qn_fail(&err, QN_ERR_USAGE, "stage %s: op %s takes %d arguments, not %d", name,
+                     op_name, kernel->n_args, n_args);
+    else
+        st = add_kernel_stage(graph, name, op, kernel, range, args, &err);
+    return st == QN_OK ? QN_OK : fail(graph, &err);
+}
+
+qn_status qn_graph_host(qn_graph *graph, const char *name, qn_host_fn fn, void *user,
+                        qn_buf *const *buffers, const qn_arg_mode *modes, int n_buffers)
+{
+    qn_stage stage = { .host = fn, .user = user, .pin = QN_CPU_SLOT, .n_args = n_buffers };
+    qn_err err = { .status = QN_OK };
+    qn_status st = QN_OK;
+
+    strncpy(stage.name, name, sizeof stage.name - 1);
+    stage.op = qn_op_of_kernel(NULL);
+    QN_TRY(qn_recover_wait(graph, &err));
+    QN_TRY(grow((void **)&graph->stages, graph->n_stages, &graph->cap_stages, sizeof stage, &err));
+    if (n_buffers > QN_MAX_ARGS) {
+        st = qn_fail(&err, QN_ERR_LIMIT, "stage %s: %d buffers, the limit is %d", name, n_buffers,
+                     QN_MAX_ARGS);
+        goto out;
+    }
+    if (!(stage.args = calloc((size_t)n_buffers + 1, sizeof *stage.args))) {
+        st = qn_fail(&err, QN_ERR_NOMEM, "stage %s: out of host memory", name);
+        goto out;
+    }
+    for (int i = 0; i < n_buffers; i++) {
+        stage.args[i].mode = modes[i];
+        QN_TRY(use_arg(graph, buffers[i], 0, &stage.args[i], &err));
+    }
+    graph->stages[graph->n_stages++] = stage;
+    graph->is_compiled = 0;
+    return QN_OK;
+out:
+    free_stage(&stage);
+    return qn_ctx_fail(graph->ctx, &err);
+}
+
+qn_status qn_graph_temp(qn_graph *graph, const char *name, size_t bytes, qn_buf **out)
+{
+    qn_err err = { .status = QN_OK };
+    qn_buf *buf;
+    int i;
+    qn_status st = qn_buf_new(graph->ctx, name, bytes, &buf);
+
+    if (st != QN_OK)
+        return st;
+    buf->is_temp = 1;
+    buf->owner = graph;
+    if (use_buf(graph, buf, &i, &err) == QN_OK) {
+        graph->stats.n_temps++;
+        *out = buf;
+    }
+    qn_buf_free(buf); /* the graph holds it now */
+    return fail(graph, &err);
+}
+
+qn_status qn_graph_output(qn_graph *graph, qn_buf *buf)
+{
+    qn_err err = { .status = QN_OK };
+    qn_status st = QN_OK;
+    int i;
+
+    QN_TRY(qn_recover_wait(graph, &err));
+    QN_TRY(use_buf(graph, buf, &i, &err));
+    graph->bufs[i].is_output = 1;
+    graph->is_compiled = 0;
+out:
+    return st == QN_OK ? QN_OK : fail(graph, &err);
+}
+
+static qn_status check_stage(qn_graph *graph, int stage, qn_err *err)
+{
+    if (stage < 0 || stage >= graph->n_stages)
+        return qn_fail(err, QN_ERR_USAGE, "graph %s: no stage %d (it has %d)", graph->name, stage,
+                       graph->n_stages);
+    return QN_OK;
+}
+
+qn_status qn_graph_edge(qn_graph *graph, int before, int after)
+{
+    qn_err err = { .status = QN_OK };
+    int(*grown)[2];
+
+    if (check_stage(graph, before, &err) == QN_OK && check_stage(graph, after, &err) == QN_OK) {
+        if (!(grown = realloc(graph->edges, (size_t)(graph->n_edges + 1) * sizeof *grown)))
+            qn_fail(&err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
+        else {
+            graph->edges = grown;
+            graph->edges[graph->n_edges][0] = before;
+            graph->edges[graph->n_edges++][1] = after;
+            graph->is_compiled = 0;
+        }
+    }
+    return fail(graph, &err);
+}
+
+qn_status qn_graph_pin(qn_graph *graph, int stage, const char *device)
+{
+    const int slot = qn_device_find(graph->ctx, device);
+    qn_err err = { .status = QN_OK };
+
+    if (check_stage(graph, stage, &err) == QN_OK) {
+        if (slot < 0)
+            qn_fail(&err, QN_ERR_INIT, "graph %s: no device '%s'", graph->name, device);
+        else {
+            graph->stages[stage].pin = slot;
+            graph->is_compiled = 0;
+        }
+    }
+    return fail(graph, &err);
+}
+
+qn_status qn_graph_set(qn_graph *graph, int stage, int arg, const void *value)
+{
+    qn_err err = { .status = QN_OK };
+    qn_stage *s;
+
+    if (check_stage(graph, stage, &err) != QN_OK)
+        return fail(graph, &err);
+    s = &graph->stages[stage];
+    if (arg < 0 || arg >= s->n_args || s->args[arg].buf_i >= 0) {
+        qn_fail(&err, QN_ERR_USAGE, "stage %s: argument %d is not a value", s->name, arg);
+        return fail(graph, &err);
+    }
+    if (memcmp(s->values + s->args[arg].value_at, value, s->args[arg].value_bytes)) {
+        memcpy(s->values + s->args[arg].value_at, value, s->args[arg].value_bytes);
+        s->value_gen = ++graph->value_gen;
+    }
+    return QN_OK;
+}
+
+qn_status qn_graph_prepare(qn_graph *graph, qn_err *err)
+{
+    qn_status st = QN_OK;
+    int *devices;
+
+    if (graph->is_compiled)
+        return QN_OK;
+    QN_TRY(qn_order_check(graph, err));
+    QN_TRY(qn_order_lifetimes(graph, err));
+    qn_record_free(graph);
+    if (!(devices =
+              realloc(graph->stage_device, sizeof *devices * (size_t)(graph->n_stages + 1)))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
+        goto out;
+    }
+    graph->stage_device = devices;
+    qn_route_graph(graph);
+    graph->is_compiled = 1;
+out:
+    return st;
+}
+
+qn_status qn_graph_compile(qn_graph *graph)
+{
+    qn_err err = { .status = QN_OK };
+
+    return qn_graph_prepare(graph, &err) == QN_OK ? QN_OK : qn_ctx_fail(graph->ctx, &err);
+}
+
+qn_graph_stats qn_graph_get_stats(const qn_graph *graph)
+{
+    qn_graph_stats stats = graph->stats;
+
+    stats.n_stages = graph->n_stages;
+    return stats;
+}
+
+const char *qn_graph_stage_device(const qn_graph *graph, int stage)
+{
+    if (stage < 0 || stage >= graph->n_stages || !graph->stats.runs)
+        return NULL;
+    return graph->ctx->devices[graph->stage_device[stage]].id;
+}
+
+int qn_graph_stage_fell_back(const qn_graph *graph, int stage)
+{
+    return qn_graph_stage_device(graph, stage) &&
+           graph->stage_device[stage] != graph->stages[stage].device;
+}

@@ -1,0 +1,226 @@
+/* graph_impl.h - the inside of a graph. Private to engine/.
+ *
+ * graph.c builds stages, order.c finds their dependencies and lifetimes, plan.c turns a stretch
+ * of stages and the present residency into steps, submit.c runs steps, record.c keeps and
+ * replays them, recover.c deals with what fails.
+ */
+#ifndef QN_ENGINE_GRAPH_IMPL_H
+#define QN_ENGINE_GRAPH_IMPL_H
+
+#include "engine/graph/fence.h"
+#include "engine/ops/registry.h"
+#include "engine/telemetry/report.h"
+#include "engine/memory/residency.h"
+
+enum { QN_MAX_RECORDINGS = 4 };
+
+typedef struct qn_stage_arg {
+    int buf_i;      /* index into graph->bufs, -1 for a value */
+    size_t offset;  /* bytes into the root */
+    size_t bytes;   /* from there to the end of the buffer or view */
+    int is_partial; /* a view or an offset: the rest of the root must survive an OUT */
+    qn_arg_mode mode;
+    size_t value_at; /* into stage->values */
+    size_t value_bytes;
+} qn_stage_arg;
+
+typedef struct qn_stage {
+    char name[64];
+    const qn_op *op;              /* cost, exactness, priority */
+    const qn_kernel_info *kernel; /* NULL for a host stage */
+    int kernel_i;                 /* in its module */
+    qn_host_fn host;
+    void *user;
+    qn_range range;
+    int n_args;
+    qn_stage_arg *args;
+    unsigned char *values;
+    uint64_t value_gen; /* graph->value_gen when a value last changed */
+    int pin;            /* slot, -1 = the router decides */
+    int device;         /* slot chosen by compile */
+    int *deps;          /* earlier stages it must follow */
+    int n_deps;
+    qn_module *modules[QN_MAX_DEVICES];
+    qn_launch last;                     /* span, group and grid of its last launch */
+    qn_stage_log *logs[QN_MAX_DEVICES]; /* what it did on each device */
+    uint64_t h2d_bytes, d2h_bytes;      /* moved for its sake */
+    double exec_us;
+} qn_stage;
+
+typedef struct qn_graph_buf {
+    qn_buf *root;
+    int first, last; /* stages that touch it */
+    int is_output;
+    int temp_slot;          /* shared memory of temporaries, -1 otherwise */
+    uint64_t start_version; /* at the start of the run: what a rerun needs */
+    uint64_t end_version;   /* at its end: what a rerun must find unless it is lost anyway */
+} qn_graph_buf;
+
+/* Memory that temporaries with disjoint lifetimes share. */
+typedef struct qn_temp_slot {
+    size_t bytes;
+    int last;                        /* stage after which it is free again */
+    qn_block *block[QN_MAX_DEVICES]; /* slot 0: host memory */
+} qn_temp_slot;
+
+typedef enum { QN_STEP_UPLOAD, QN_STEP_DOWNLOAD, QN_STEP_PEER, QN_STEP_STAGE } qn_step_kind;
+
+typedef struct qn_step {
+    qn_step_kind kind;
+    int stage;  /* the stage it serves */
+    int buf_i;  /* transfers */
+    int device; /* where it happens */
+    int from;   /* PEER */
+} qn_step;
+
+/* Where a plan needs memory for a buffer, and where it writes it; one bit per slot, 0 the host. */
+typedef struct qn_touch {
+    unsigned where, writes;
+} qn_touch;
+
+typedef struct qn_plan {
+    qn_step *steps;
+    int n, cap;
+    int crossings, elided;
+    qn_touch *touched; /* by buffer */
+    int one_device;    /* slot when every step is on one non-CPU device, else -1 */
+} qn_plan;
+
+/* What stopped a run, and where. */
+typedef struct qn_failure {
+    int stage;
+    const qn_step *step; /* NULL: there was no memory for the stage */
+    int source;          /* slot that did not deliver what a CPU stage waited for, 0: none */
+    int is_late;         /* the step was queued, so what it wrote cannot be trusted */
+    int is_final;        /* no device is to blame, so none can be avoided */
+    int is_told;         /* and everything was said and counted */
+} qn_failure;
+
+/* A plan that worked, with the state it is valid for. */
+typedef struct qn_recording {
+    uint64_t key[2];
+    qn_plan plan;
+    qn_replay *replay; /* NULL: the steps are submitted again without planning */
+    int device;
+    uint64_t value_gen;
+    int *launch_i;     /* per stage: its launch in the recording, -1 when in parts */
+    qn_launch *shapes; /* per stage: span, group and grid of that launch */
+    uint64_t tick;
+} qn_recording;
+
+struct qn_graph {
+    qn_ctx *ctx;
+    char name[64];
+    qn_stage *stages;
+    int n_stages, cap_stages;
+    qn_graph_buf *bufs;
+    int n_bufs, cap_bufs;
+    int (*edges)[2]; /* explicit ones */
+    int n_edges;
+    qn_temp_slot *slots;
+    int n_slots;
+    int *stage_device; /* for the run in progress: the compiled choice, or CPU after a fallback */
+    qn_plan plan;      /* scratch of the run in progress */
+    qn_recording recordings[QN_MAX_RECORDINGS];
+    int is_timed;       /* every step of the run is timed */
+    double phase_us[4]; /* of such runs, by kind of step */
+    uint64_t timed_runs;
+    struct qn_graph_route *route; /* route_stage.h */
+    int is_sampled;               /* the router wants the time of stages of this run */
+    int is_compiled;
+    int is_running; /* between the start of a run and its last submission */
+    int awaited;    /* slot that a CPU stage waits for, 0: none */
+    qn_stream stream;
+    uint64_t value_gen;
+    qn_graph_stats stats;
+    qn_points last[QN_MAX_DEVICES]; /* ends of the runs on each device */
+    unsigned in_flight;             /* devices with work of the last run, one bit per slot */
+    int is_fenced;                  /* takes turns with other graphs: runs end in a fence */
+    qn_fence fence;
+    qn_fallback_policy fallback; /* ERROR: failures of devices are the caller's business */
+    int failed_stage;            /* under that policy: where the last run failed, else -1 */
+    qn_err failure;              /* and why */
+};
+
+/* ---- order.c ------------------------------------------------------------------- */
+qn_status qn_order_check(qn_graph *graph, qn_err *err);     /* edges; cycles */
+qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err); /* first/last, temp slots */
+/* Gives the memory of the temporaries on one device (0: the host) back; the graph does not run. */
+void qn_order_release(qn_graph *graph, int slot);
+void qn_order_release_all(qn_graph *graph);
+
+/* ---- plan.c -------------------------------------------------------------------- */
+/* Steps for stages [from, to); the number after the last stage stands for the outputs. */
+qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err *err);
+/* Memory for everything the plan touches. On QN_ERR_NOMEM nothing is lost; *stage names the
+ * first stage that did not fit. */
+qn_status qn_plan_memory(qn_graph *graph, const qn_plan *plan, int *stage, qn_err *err);
+/* Keeps everything the plan touches where it is (by = 1), and no longer (by = -1). */
+void qn_plan_pin(qn_graph *graph, const qn_plan *plan, int by);
+/* Identifies the residency the plan starts from. */
+void qn_plan_key(const qn_graph *graph, uint64_t key[2]);
+void qn_plan_free(qn_plan *plan);
+
+/* ---- submit.c ------------------------------------------------------------------ */
+/* Streams a step may use: apart in a plain submission, one and the same under capture. */
+typedef struct qn_lanes {
+    qn_stream upload, compute, download;
+} qn_lanes;
+
+/* Submits the plan. On failure *failure says where. */
+qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, qn_failure *failure, qn_err *err);
+/* Queues one step; the buffers' state is not touched. */
+qn_status qn_submit_step(qn_graph *graph, const qn_step *step, const qn_lanes *lanes,
+                         int *n_launches, qn_err *err);
+/* What a submitted step means for the buffers' state. */
+void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at);
+/* Arguments as a launch wants them; `out` has room for the stage's n_args. */
+void qn_fill_args(qn_graph *graph, const qn_stage *stage, qn_device *device, qn_launch_arg *out);
+/* The stage's module on the device, compiled when needed. */
+qn_status qn_stage_module(qn_stage *stage, qn_device *device, qn_err *err);
+
+/* ---- capture.c ------------------------------------------------------------------ */
+/* Records the plan of `recording` on its device, launches numbered for later updates. */
+qn_status qn_capture(qn_graph *graph, qn_recording *recording, qn_err *err);
+
+/* ---- record.c ------------------------------------------------------------------ */
+qn_recording *qn_record_find(qn_graph *graph, const uint64_t key[2]);
+/* Plans the whole graph from its present residency, gets the memory and keeps the plan under
+ * `key`, captured on the device when it can be. NULL when this run cannot be recorded. */
+qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2]);
+/* Replays; what fails goes on in the run loop. */
+qn_status qn_record_run(qn_graph *graph, qn_recording *recording, qn_err *err);
+void qn_record_free(qn_graph *graph);
+
+/* ---- recover.c ----------------------------------------------------------------- */
+/* Starts a run: remembers what a rerun would need, moves stages off devices that are lost or
+ * unhealthy (that is a fallback, too). */
+qn_status qn_recover_begin(qn_graph *graph, qn_err *err);
+/* Says and counts that stage `s` fell back because of `err`, which is cleared; or, where fallback
+ * is not wanted, returns the failure. */
+qn_status qn_recover_note(qn_graph *graph, int s, qn_err *err);
+/* The device takes no work now: stages from `s` on go to the CPU, and that is said of each. */
+qn_status qn_recover_move(qn_graph *graph, const qn_device *device, int s, qn_err *err);
+/* Is the content with which a run finds the buffer part of its results? */
+int qn_recover_needs(const qn_graph *graph, int b);
+/* Ends a run that was submitted: what it leaves behind is what may be found missing later. */
+void qn_recover_end(qn_graph *graph);
+/* Decides what follows on a failure. QN_OK: go on at stage *next, which moved to the CPU, or at
+ * the first with everything there. Otherwise the failure stands. */
+qn_status qn_recover(qn_graph *graph, const qn_failure *failure, int *next, qn_err *err);
+/* Waits for the last run; a failure found only now reruns the graph on the CPU. */
+qn_status qn_recover_wait(qn_graph *graph, qn_err *err);
+/* Rung 4: runs a splittable stage through the device in pieces, at most 2^6. */
+qn_status qn_split_stage(qn_graph *graph, int stage, qn_err *err);
+
+/* ---- graph.c ------------------------------------------------------------------- */
+/* qn_graph_compile, with the error where the caller wants it. */
+qn_status qn_graph_prepare(qn_graph *graph, qn_err *err);
+
+/* ---- run.c --------------------------------------------------------------------- */
+/* The run loop without replay, from a stage on. */
+qn_status qn_graph_run_from(qn_graph *graph, int stage, qn_err *err);
+/* What follows on a failure: room is made, or the stage moves. *next is where to go on. */
+qn_status qn_graph_go_on(qn_graph *graph, const qn_failure *failure, int *next, qn_err *err);
+
+#endif

@@ -1,0 +1,262 @@
+/* recover.c - what happens when a device fails.
+ *
+ * A failure before launch leaves data intact: the stage moves to the CPU and the run goes on. A
+ * failure after launch, or of a copy back, makes the device's results worthless: the whole graph
+ * runs again on the CPU from the inputs as they were at the start of the run, which is possible
+ * as long as the host copy of each is the one the run started from. (It is not for an array that
+ * the run both reads and downloads, once that download is under way; keeping a second copy of
+ * each was thought too dear for what happens so rarely.) Versions are set back, too, so that the
+ * repeated run ends with the numbers of the failed one, and graphs that started from its results
+ * find them.
+ */
+#include "engine/fallback.h"
+#include "engine/route/route_stage.h"
+
+qn_status qn_recover_note(qn_graph *graph, int s, qn_err *err)
+{
+    const char *stage = graph->stages[s].name;
+
+    if (graph->fallback != QN_FALLBACK_ERROR)
+        return qn_fallback_note(graph->ctx, stage, err);
+    graph->failed_stage = s;
+    graph->failure = *err;
+    return qn_prefix(err, "stage %s", stage);
+}
+
+qn_status qn_recover_move(qn_graph *graph, const qn_device *device, int s, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (; s < graph->n_stages; s++) {
+        if (graph->stage_device[s] != device->slot)
+            continue;
+        if (device->lost)
+            qn_fail(err, QN_ERR_DEVICE_LOST, "device %s was lost", device->id);
+        else
+            qn_fail(err, QN_ERR_BUSY, "device %s is unhealthy", device->id);
+        QN_TRY(qn_recover_note(graph, s, err));
+        graph->stage_device[s] = QN_CPU_SLOT;
+    }
+out:
+    return st;
+}
+
+/* Runs whose results this one starts from, and its own last one, are repeated first when the
+ * device they were on is gone. */
+static qn_status recover_inputs(qn_graph *graph, qn_err *err)
+{
+    qn_ctx *ctx = graph->ctx;
+    unsigned lost = 0;
+    qn_status st = QN_OK;
+
+    for (int d = 1; d < ctx->n_devices; d++)
+        lost |= (unsigned)(ctx->devices[d].lost != 0) << d;
+    if (graph->in_flight & lost)
+        QN_TRY(qn_recover_wait(graph, err));
+    for (int b = 0; lost && b < graph->n_bufs; b++) {
+        qn_buf *root = graph->bufs[b].root;
+
+        if (qn_buf_find_valid(root) < 0)
+            QN_TRY(qn_buf_recover(root, QN_OK, err));
+    }
+out:
+    return st;
+}
+
+qn_status qn_recover_begin(qn_graph *graph, qn_err *err)
+{
+    qn_ctx *ctx = graph->ctx;
+    unsigned asked = 1u << QN_CPU_SLOT;
+    qn_status st = QN_OK;
+
+    QN_TRY(recover_inputs(graph, err));
+    graph->failed_stage = -1;
+    for (int s = 0; s < graph->n_stages; s++)
+        graph->stage_device[s] = graph->stages[s].device;
+    for (int s = 0; s < graph->n_stages; s++) {
+        const int d = graph->stage_device[s];
+
+        if (asked >> d & 1)
+            continue;
+        asked |= 1u << d;
+        if (ctx->devices[d].lost || !qn_health_ok(&ctx->devices[d]))
+            QN_TRY(qn_recover_move(graph, &ctx->devices[d], s, err));
+    }
+    for (int b = 0; b < graph->n_bufs; b++)
+        graph->bufs[b].start_version = graph->bufs[b].root->version;
+out:
+    return st;
+}
+
+void qn_recover_end(qn_graph *graph)
+{
+    for (int b = 0; b < graph->n_bufs; b++)
+        graph->bufs[b].end_version = graph->bufs[b].root->version;
+}
+
+int qn_recover_needs(const qn_graph *graph, int b)
+{
+    const qn_stage *stage;
+
+    if (graph->bufs[b].root->is_temp)
+        return 0;
+    if (graph->bufs[b].first < 0)
+        return 1; /* it is only downloaded */
+    stage = &graph->stages[graph->bufs[b].first];
+    for (int a = 0; a < stage->n_args; a++)
+        if (stage->args[a].buf_i == b &&
+            (stage->args[a].mode != QN_ARG_OUT || stage->args[a].is_partial))
+            return 1;
+    return 0;
+}
+
+static qn_status lost_start(const qn_buf *root, qn_err *err)
+{
+    return qn_fail(err, QN_ERR_DEVICE_LOST,
+                   "buffer %s: the host does not have what the run started from", root->name);
+}
+
+/* Puts one buffer back to the state in which the run found it, as far as the host has it. */
+static qn_status rewind_one(qn_graph *graph, int b, qn_err *err)
+{
+    const qn_graph_buf *buf = &graph->bufs[b];
+    const int needed = qn_recover_needs(graph, b);
+    qn_buf *root = buf->root;
+    qn_err ignored;
+    qn_status st;
+
+    qn_buf_await_host(root, &ignored); /* a download that fails takes its validity along */
+    if (root->version != buf->end_version && qn_buf_find_valid(root) >= 0 && !root->is_temp)
+        return qn_fail(err, QN_ERR_DEVICE_LOST,
+                       "buffer %s was written since the run that failed, which cannot be repeated",
+                       root->name);
+    if (root->version == buf->start_version && qn_buf_find_valid(root) < 0 && root->writer != graph)
+        if ((st = qn_buf_recover(root, QN_OK, err)) != QN_OK)
+            return st;
+    if (root->version == buf->start_version && qn_buf_find_valid(root) >= 0)
+        return QN_OK;
+    if (needed && root->host_version != buf->start_version)
+        return lost_start(root, err);
+    root->version = root->host_version = buf->start_version;
+    for (int d = 1; d < graph->ctx->n_devices; d++)
+        if (root->copies[d].version > root->version)
+            root->copies[d].version = 0;
+    root->writer = NULL;
+    return QN_OK;
+}
+
+static qn_status move_to_cpu(qn_graph *graph, qn_err *err)
+{
+    qn_ctx *ctx = graph->ctx;
+    qn_err ignored;
+    qn_status st = QN_OK;
+
+    for (int d = 1; d < ctx->n_devices; d++)
+        if (!ctx->devices[d].lost && graph->in_flight >> d & 1)
+            qn_device_sync(&ctx->devices[d], &ignored);
+    graph->in_flight = 0;
+    if (graph->is_running)
+        qn_recover_end(graph);
+    for (int b = 0; b < graph->n_bufs; b++)
+        QN_TRY(rewind_one(graph, b, err));
+    for (int s = 0; s < graph->n_stages; s++)
+        graph->stage_device[s] = QN_CPU_SLOT;
+out:
+    return st;
+}
+
+/* Was it after launch? Then nothing the device wrote in this run can be trusted. */
+static int is_late(const qn_failure *failure, qn_status status)
+{
+    if (status == QN_ERR_DEVICE_LOST || status == QN_ERR_TIMEOUT || failure->is_late ||
+        failure->source)
+        return 1;
+    return failure->step && failure->step->kind == QN_STEP_DOWNLOAD;
+}
+
+static void blame(qn_device *device, const qn_failure *failure, qn_status status)
+{
+    /* A device dies once, whatever goes down with it. */
+    if (device->is_loss_counted)
+        return;
+    device->is_loss_counted = status == QN_ERR_DEVICE_LOST;
+    /* What was submitted has been counted. */
+    if (!failure->is_late && !(failure->step && failure->step->kind == QN_STEP_DOWNLOAD))
+        qn_metric_add(device->m.executions, 1);
+    qn_metric_add(device->m.failures, 1);
+    if (status == QN_ERR_BUSY) /* costs more for a while, but is not ill */
+        qn_metric_add(device->m.busy, 1);
+    else
+        qn_health_note(device, 1);
+    if (status == QN_ERR_DEVICE_LOST)
+        device->lost = 1;
+}
+
+qn_status qn_recover(qn_graph *graph, const qn_failure *failure, int *next, qn_err *err)
+{
+    const int s = failure->stage < graph->n_stages ? failure->stage : graph->n_stages - 1;
+    const int slot = failure->source ? failure->source
+                     : failure->step ? failure->step->device
+                                     : graph->stage_device[s];
+    qn_device *device = &graph->ctx->devices[slot];
+    const qn_status status = err->status;
+    qn_status st = QN_OK;
+
+    if (failure->is_told || status == QN_ERR_FALLBACK)
+        return status;
+    if (slot == QN_CPU_SLOT || failure->is_final)
+        return qn_prefix(err, "stage %s", graph->stages[s].name);
+    blame(device, failure, status);
+    qn_route_failed(graph, s, slot, status);
+    QN_TRY(qn_recover_note(graph, s, err));
+    if (is_late(failure, status)) {
+        *next = 0;
+        return move_to_cpu(graph, err);
+    }
+    *next = failure->stage;
+    graph->stage_device[s] = QN_CPU_SLOT;
+    if (!qn_health_ok(device))
+        QN_TRY(qn_recover_move(graph, device, s, err));
+out:
+    return st;
+}
+
+/* The stage that stands for a failure found at the end: the last one on that device. */
+static int last_stage_on(const qn_graph *graph, int slot)
+{
+    for (int s = graph->n_stages - 1; s >= 0; s--)
+        if (graph->stage_device[s] == slot)
+            return s;
+    return 0;
+}
+
+static qn_status rerun(qn_graph *graph, int d, qn_err *err)
+{
+    const qn_step step = { QN_STEP_DOWNLOAD, last_stage_on(graph, d), -1, d, d };
+    const qn_failure failure = { .stage = step.stage, .step = &step, .is_late = 1 };
+    int next;
+    qn_status st = qn_recover(graph, &failure, &next, err);
+
+    if (st != QN_OK)
+        return st;
+    graph->is_running = 1;
+    st = qn_graph_run_from(graph, next, err);
+    graph->is_running = 0;
+    qn_recover_end(graph);
+    return st;
+}
+
+qn_status qn_recover_wait(qn_graph *graph, qn_err *err)
+{
+    qn_ctx *ctx = graph->ctx;
+
+    for (int d = 1; d < ctx->n_devices; d++) {
+        if (!(graph->in_flight >> d & 1))
+            continue;
+        if (qn_fence_await(&graph->fence, &ctx->devices[d], err) != QN_OK ||
+            qn_points_await(&ctx->devices[d], &graph->last[d], err) != QN_OK)
+            return rerun(graph, d, err);
+    }
+    graph->in_flight = 0;
+    return QN_OK;
+}

@@ -1,0 +1,32 @@
+/* op_sample.h - ops set up with made-up data of a given size, to be measured.
+ *
+ * Contents are zero but for tables of offsets: what is computed does not matter, only how long
+ * it takes.
+ */
+#ifndef QN_ENGINE_OP_SAMPLE_H
+#define QN_ENGINE_OP_SAMPLE_H
+
+#include "engine/ops/registry.h"
+
+typedef struct qn_op_sample {
+    const qn_op *op;
+    const qn_kernel_info *kernel;
+    int kernel_i;
+    qn_range range;
+    qn_i64 n;                     /* what the op is measured by: elements, messages, leaves */
+    size_t bytes[QN_MAX_ARGS];    /* of buffers */
+    size_t value_at[QN_MAX_ARGS]; /* of values, into `values` */
+    unsigned char values[512];
+} qn_op_sample;
+
+/* QN_ERR_UNSUPPORTED for ops whose arguments nobody here knows how to make. For matrices n is the
+ * number of elements of the result. */
+qn_status qn_op_sample_make(const qn_op *op, qn_i64 n, qn_op_sample *out, qn_err *err);
+
+/* Writes the content of buffer `arg` to `data`, which has its bytes and is zeroed. */
+void qn_op_sample_fill(const qn_op_sample *sample, int arg, void *data);
+
+/* Work items: how the router counts sizes. */
+double qn_op_sample_items(const qn_op_sample *sample);
+
+#endif

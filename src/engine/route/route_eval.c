@@ -1,0 +1,320 @@
+/* route_eval.c - the same work on every device and under every policy. */
+#include "engine/route/route_eval.h"
+
+#include "engine/route/measure.h"
+#include "engine/route/route.h"
+#include "util/hash.h"
+#include "util/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SAMPLES = 32 };
+
+/* ---- single ops ---------------------------------------------------------------------- */
+
+/* The smallest use of the op that has `items` work items or more. */
+static qn_status sample_of(const qn_op *op, qn_i64 items, qn_op_sample *out, qn_err *err)
+{
+    qn_i64 low = 0, high = 1; /* low has too few, high enough */
+    qn_status st = QN_OK;
+
+    for (;; high *= 2) {
+        QN_TRY(qn_op_sample_make(op, high, out, err));
+        if (qn_op_sample_items(out) >= (double)items)
+            break;
+        low = high;
+        if (high >= (qn_i64)1 << 40) {
+            st = qn_fail(err, QN_ERR_LIMIT, "op %s: no use of it has %lld items", op->name,
+                         (long long)items);
+            goto out;
+        }
+    }
+    while (high - low > 1) {
+        const qn_i64 mid = low + (high - low) / 2;
+
+        QN_TRY(qn_op_sample_make(op, mid, out, err));
+        if (qn_op_sample_items(out) >= (double)items)
+            high = mid;
+        else
+            low = mid;
+    }
+    QN_TRY(qn_op_sample_make(op, high, out, err));
+out:
+    return st;
+}
+
+static qn_status time_op(qn_device *device, const qn_op_sample *sample, int n, double *out,
+                         qn_err *err)
+{
+    qn_measure m = { 0 };
+    double us[MAX_SAMPLES];
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_measure_open(device, sample, &m, err));
+    for (int i = -2; i < n; i++) { /* the first two are warm-up */
+        double one;
+
+        QN_TRY(device->info.unified_memory ? qn_measure_resident(&m, &one, err)
+                                           : qn_measure_cold(&m, &one, err));
+        if (i >= 0)
+            us[i] = one;
+    }
+    *out = qn_stats_of(us, (size_t)n).median;
+out:
+    qn_measure_close(&m);
+    return st;
+}
+
+qn_status qn_eval_op(qn_ctx *ctx, const char *name, qn_i64 size, int n_samples,
+                     double us[QN_REGRET_DEVICES], qn_err *err)
+{
+    const int n = n_samples < 1 ? 1 : n_samples > MAX_SAMPLES ? MAX_SAMPLES : n_samples;
+    const qn_op *op = qn_op_find(name);
+    qn_op_sample sample;
+    qn_status st = QN_OK;
+
+    if (!op)
+        return qn_fail(err, QN_ERR_INPUT, "unknown op '%s'", name);
+    QN_TRY(sample_of(op, size, &sample, err));
+    for (int d = 0; d < QN_REGRET_DEVICES; d++)
+        us[d] = NAN;
+    for (int d = 0; d < ctx->n_devices && d < QN_REGRET_DEVICES; d++) {
+        if (d != QN_CPU_SLOT && !(ctx->candidates >> d & 1))
+            continue;
+        st = time_op(&ctx->devices[d], &sample, n, &us[d], err);
+        if (st != QN_OK && d == QN_CPU_SLOT)
+            goto out;
+        st = QN_OK; /* a device that cannot run it is no choice */
+    }
+out:
+    return st;
+}
+
+/* ---- batches --------------------------------------------------------------------------- */
+
+typedef struct {
+    qn_graph *graph;
+    qn_buf **x, **y, **sum; /* per task */
+    int n_tasks;
+} batch;
+
+static void batch_free(batch *b)
+{
+    qn_graph_free(b->graph);
+    for (int t = 0; t < b->n_tasks; t++) {
+        if (b->x)
+            qn_buf_free(b->x[t]);
+        if (b->y)
+            qn_buf_free(b->y[t]);
+        if (b->sum)
+            qn_buf_free(b->sum[t]);
+    }
+    free(b->x);
+    free(b->y);
+    free(b->sum);
+    *b = (batch){ 0 };
+}
+
+static qn_status add_task(qn_ctx *ctx, batch *b, int t, qn_i64 n, const char *device)
+{
+    const size_t bytes = (size_t)n * sizeof(float);
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_new(ctx, "x", bytes, &b->x[t]));
+    QN_TRY(qn_buf_new(ctx, "y", bytes, &b->y[t]));
+    QN_TRY(qn_buf_new(ctx, "sum", bytes, &b->sum[t]));
+    const qn_arg args[] = { qn_arg_buf(b->x[t]), qn_arg_buf(b->y[t]), qn_arg_buf(b->sum[t]) };
+    QN_TRY(qn_graph_op(b->graph, "eval.vadd", "vadd", qn_range_1d(n), args, 3));
+    QN_TRY(qn_graph_output(b->graph, b->sum[t]));
+    if (device)
+        QN_TRY(qn_graph_pin(b->graph, t, device));
+out:
+    return st;
+}
+
+/* `device` NULL: the router decides. */
+static qn_status batch_new(qn_ctx *ctx, const qn_i64 *sizes, int n_tasks, const char *device,
+                           batch *out, qn_err *err)
+{
+    batch b = { .n_tasks = n_tasks };
+    qn_status st = QN_OK;
+
+    b.x = calloc((size_t)n_tasks, sizeof *b.x);
+    b.y = calloc((size_t)n_tasks, sizeof *b.y);
+    b.sum = calloc((size_t)n_tasks, sizeof *b.sum);
+    if (!b.x || !b.y || !b.sum) {
+        st = qn_fail(err, QN_ERR_NOMEM, "batch of %d tasks: out of host memory", n_tasks);
+        goto out;
+    }
+    QN_TRY(qn_graph_new(ctx, "eval", &b.graph));
+    for (int t = 0; t < n_tasks; t++)
+        QN_TRY(add_task(ctx, &b, t, sizes[t], device));
+    *out = b;
+    return QN_OK;
+out:
+    batch_free(&b);
+    return st;
+}
+
+static qn_status fill(qn_buf *buf, uint64_t seed)
+{
+    float *data;
+    const qn_status st = qn_buf_host(buf, QN_HOST_DISCARD, (void **)&data);
+
+    for (size_t i = 0; st == QN_OK && i < qn_buf_bytes(buf) / sizeof *data; i++)
+        data[i] = qn_random_float(seed, i);
+    return st;
+}
+
+static qn_status fill_batch(const batch *b, uint64_t seed)
+{
+    qn_status st = QN_OK;
+
+    for (int t = 0; t < b->n_tasks; t++) {
+        QN_TRY(fill(b->x[t], seed));
+        QN_TRY(fill(b->y[t], seed + 1));
+    }
+out:
+    return st;
+}
+
+/* New inputs, as far as residency is concerned, at no cost. */
+static qn_status renew(const batch *b)
+{
+    void *data;
+    qn_status st = QN_OK;
+
+    for (int t = 0; t < b->n_tasks; t++) {
+        QN_TRY(qn_buf_host(b->x[t], QN_HOST_UPDATE, &data));
+        QN_TRY(qn_buf_host(b->y[t], QN_HOST_UPDATE, &data));
+    }
+out:
+    return st;
+}
+
+static qn_status run_batch(qn_ctx *ctx, const batch *b, double *us)
+{
+    qn_status st = QN_OK;
+    double start;
+
+    QN_TRY(renew(b));
+    start = qn_ctx_now_us(ctx);
+    QN_TRY(qn_graph_run(b->graph));
+    QN_TRY(qn_graph_wait(b->graph));
+    *us += qn_ctx_now_us(ctx) - start;
+out:
+    return st;
+}
+
+static qn_status check_batch(const batch *b, uint64_t seed, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (int t = 0; t < b->n_tasks; t++) {
+        const float *sum;
+
+        QN_TRY(qn_buf_host(b->sum[t], QN_HOST_READ, (void **)&sum));
+        for (size_t i = 0; i < qn_buf_bytes(b->sum[t]) / sizeof *sum; i++)
+            if (sum[i] != qn_random_float(seed, i) + qn_random_float(seed + 1, i))
+                return qn_fail(err, QN_ERR_MISMATCH, "task %d: element %zu of the sum is wrong", t,
+                               i);
+    }
+out:
+    return st;
+}
+
+/* One way of running the batch; those with a device are bound to it. */
+typedef struct {
+    batch batch;
+    qn_route_mode mode;
+    double us;
+} variant;
+
+static qn_status open_variant(qn_ctx *ctx, variant *v, const qn_i64 *sizes, int n_tasks, int device,
+                              qn_route_mode mode, uint64_t seed, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    v->mode = mode;
+    QN_TRY(batch_new(ctx, sizes, n_tasks, device >= 0 ? ctx->devices[device].id : NULL, &v->batch,
+                     err));
+    QN_TRY(fill_batch(&v->batch, seed));
+out:
+    return st;
+}
+
+/* A new order for each round: who comes after whom matters, since threads of the CPU sleep while
+ * a device works. */
+static void shuffle(int *order, int n, uint64_t round)
+{
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        const int k = (int)(qn_random_u64(round, (uint64_t)i) % (uint64_t)(i + 1));
+        const int swap = order[i];
+
+        order[i] = order[k];
+        order[k] = swap;
+    }
+}
+
+static qn_status run_rounds(qn_ctx *ctx, variant *list, int n, int n_warm_up, int n_rounds)
+{
+    int order[QN_MAX_DEVICES + 2];
+    qn_status st = QN_OK;
+
+    for (int round = -n_warm_up; round < n_rounds; round++) {
+        shuffle(order, n, (uint64_t)round);
+        for (int i = 0; i < n; i++) {
+            variant *v = &list[order[i]];
+            double us = 0;
+
+            qn_route_set_mode(ctx, v->mode);
+            QN_TRY(run_batch(ctx, &v->batch, &us));
+            if (round >= 0)
+                v->us += us;
+        }
+    }
+out:
+    return st;
+}
+
+qn_status qn_eval_batch(qn_ctx *ctx, const qn_i64 *sizes, int n_tasks, int n_warm_up, int n_rounds,
+                        uint64_t seed, qn_batch_times *out, qn_err *err)
+{
+    const qn_route_mode before = ctx->route_mode;
+    variant list[QN_MAX_DEVICES + 2] = { { .us = 0 } };
+    int at[QN_MAX_DEVICES] = { 0 }, n = 0, gpu = QN_CPU_SLOT;
+    qn_batch_times times;
+    qn_status st = QN_OK;
+
+    QN_TRY(open_variant(ctx, &list[n++], sizes, n_tasks, -1, QN_ROUTE_AUTO, seed, err));
+    QN_TRY(open_variant(ctx, &list[n++], sizes, n_tasks, -1, QN_ROUTE_STATIC, seed, err));
+    for (int d = 0; d < ctx->n_devices; d++) {
+        at[d] = -1;
+        if (d != QN_CPU_SLOT && !(ctx->candidates >> d & 1))
+            continue;
+        at[d] = n;
+        QN_TRY(open_variant(ctx, &list[n++], sizes, n_tasks, d, QN_ROUTE_AUTO, seed, err));
+    }
+    QN_TRY(run_rounds(ctx, list, n, n_warm_up, n_rounds));
+    for (int i = 0; i < n; i++)
+        QN_TRY(check_batch(&list[i].batch, seed, err));
+    qn_devices_select(ctx, 1, &gpu);
+    for (int d = 0; d < QN_REGRET_DEVICES; d++)
+        times.device_us[d] = d < ctx->n_devices && at[d] >= 0 ? list[at[d]].us : NAN;
+    times.policy_us[QN_POLICY_AUTO] = list[0].us;
+    times.policy_us[QN_POLICY_STATIC] = list[1].us;
+    times.policy_us[QN_POLICY_CPU] = list[at[QN_CPU_SLOT]].us;
+    times.policy_us[QN_POLICY_GPU] = list[at[gpu]].us;
+    *out = times;
+out:
+    if (st != QN_OK && err->status != st)
+        *err = ctx->err;
+    for (int i = 0; i < n; i++)
+        batch_free(&list[i].batch);
+    qn_route_set_mode(ctx, before);
+    return st;
+}

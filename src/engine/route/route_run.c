@@ -1,0 +1,483 @@
+/* route_run.c - a device for every stage, run by run, and what runs teach.
+ *
+ * A decision is made anew only when something it rests on has changed: residency, a model, a
+ * link, the health or the queue of a device. Otherwise a run costs the router a look at these.
+ * Most runs are not timed stage by stage, since that needs direct submission and waiting; stages
+ * are timed while little is known, when the time of whole runs has changed, and now and then.
+ */
+#include "engine/route/route_stage.h"
+
+#include "util/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    REPRICE_EVERY = 64, /* runs; what decays by itself is looked at this often */
+    SAMPLE_EVERY = 256, /* decisions of an op */
+    MARKS_PER_RUN = 3,  /* stages of one op */
+    DRIFT_PAUSE = 8     /* runs between samples for a change that was not confirmed */
+};
+static const double drift_factor = 1.25, drift_slack_us = 3;
+
+/* ---- deciding ---------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t key, uint64_t value)
+{
+    key = (key ^ value) * 0x9E3779B97F4A7C15u;
+    return key ^ key >> 29;
+}
+
+static uint64_t residency(const qn_ctx *ctx, const qn_buf *root)
+{
+    uint64_t mask = (uint64_t)qn_buf_valid_host(root);
+
+    for (int d = 1; d < ctx->n_devices; d++)
+        mask |= (uint64_t)qn_buf_valid_on(root, &ctx->devices[d]) << d;
+    return mask;
+}
+
+/* Everything a decision rests on. Queues count by doubling. */
+static uint64_t key_of(const qn_graph *graph, unsigned alive)
+{
+    const qn_ctx *ctx = graph->ctx;
+    const struct qn_graph_route *r = graph->route;
+    const double now = qn_ctx_now_us(ctx);
+    uint64_t key = mix(ctx->router->generation, alive), models = 0;
+
+    for (int d = 1; d < ctx->n_devices; d++) {
+        const double wait = ctx->router->free_at_us[d] - now;
+
+        key = mix(key, wait > 50 && !(graph->in_flight >> d & 1) ? (uint64_t)ilogb(wait) : 0);
+    }
+    for (int s = 0; s < graph->n_stages; s++)
+        for (int d = 0; r->forced[s] < 0 && d < ctx->n_devices; d++)
+            models += r->ops[s]->models[d].generation;
+    key = mix(key, models);
+    for (int b = 0; b < graph->n_bufs; b++)
+        if (!graph->bufs[b].root->is_temp)
+            key = mix(key, residency(ctx, graph->bufs[b].root) |
+                               (uint64_t)qn_chain_spread(r, graph->bufs[b].root, b) << 32);
+    return key;
+}
+
+/* Buffers that have not been written since the last run are worth keeping on a device. */
+static void note_versions(qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+
+    for (int b = 0; b < graph->n_bufs; b++) {
+        const uint64_t version = graph->bufs[b].root->version;
+
+        r->stable[b] =
+            (uint16_t)(version != r->version[b] ? 0 : r->stable[b] + (r->stable[b] < 1000));
+        r->version[b] = version;
+    }
+}
+
+/* Longest first, each chain to the device that would be done with it first. */
+static void balance(const qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+    double load[QN_MAX_DEVICES] = { 0 };
+
+    for (int c = 0; c < r->n_chains; c++)
+        r->chains[c].is_settled = !r->chains[c].n_open;
+    for (;;) {
+        qn_chain *next = NULL;
+        double longest = -1;
+        int best = -1;
+
+        for (int c = 0; c < r->n_chains; c++) {
+            qn_chain *chain = &r->chains[c];
+            double us = INFINITY;
+
+            for (int d = 0; d < QN_MAX_DEVICES; d++)
+                if (chain->view.devices >> d & 1)
+                    us = fmin(us, chain->view.cost_us[d]);
+            if (!chain->is_settled && us > longest) {
+                longest = us;
+                next = chain;
+            }
+        }
+        if (!next)
+            return;
+        for (int d = 0; d < QN_MAX_DEVICES; d++)
+            if (next->view.devices >> d & 1 &&
+                (best < 0 ||
+                 load[d] + next->view.cost_us[d] < load[best] + next->view.cost_us[best]))
+                best = d;
+        best = best < 0 ? QN_CPU_SLOT : best;
+        load[best] += isfinite(next->view.cost_us[best]) ? next->view.cost_us[best] : 0;
+        qn_chain_uniform(next, best, next->device);
+        next->us = next->view.cost_us[best];
+        next->why = QN_WHY_BALANCE;
+        next->is_settled = 1;
+    }
+}
+
+/* Building a kernel for a CPU device of another backend takes seconds and gains little. */
+static int is_ready(const qn_graph *graph, const qn_chain *chain, int device)
+{
+    if (device == QN_CPU_SLOT || graph->ctx->devices[device].info.kind != QN_KIND_CPU)
+        return 1;
+    for (int i = 0; i < chain->n_stages; i++)
+        if (graph->route->forced[chain->stages[i]] < 0 &&
+            !graph->stages[chain->stages[i]].modules[device])
+            return 0;
+    return 1;
+}
+
+/* After a decision: what is worth a probe, and what is worth a sample where it is. */
+static void look_around(qn_graph *graph, qn_chain *chain)
+{
+    struct qn_graph_route *r = graph->route;
+
+    chain->in_use = chain->probeable = 0;
+    for (int i = 0; i < chain->n_stages; i++) {
+        const int s = chain->stages[i], device = chain->device[i];
+        const qn_model *model;
+
+        if (r->forced[s] >= 0)
+            continue;
+        model = &r->ops[s]->models[device];
+        chain->in_use |= 1u << device;
+        r->wanting[s] = qn_model_support(model, r->sizes[s]) < QN_MODEL_CONFIRM ||
+                        qn_model_is_in_doubt(model, r->sizes[s]);
+        r->n_wanting += r->wanting[s];
+    }
+    for (int d = 0; d < graph->ctx->n_devices; d++)
+        if (chain->view.devices >> d & 1 && !(chain->in_use >> d & 1) && is_ready(graph, chain, d))
+            chain->probeable |= 1u << d;
+}
+
+static void decide(qn_graph *graph, unsigned alive)
+{
+    struct qn_graph_route *r = graph->route;
+    int moved = 0;
+
+    for (int c = 0; c < r->n_chains; c++) {
+        if (!r->chains[c].n_open)
+            continue;
+        qn_chain_price(graph, &r->chains[c], alive);
+        if (r->mode == QN_ROUTE_AUTO)
+            moved |= qn_chain_settle(&r->chains[c]);
+    }
+    if (moved) { /* runs of now on have another usual time */
+        r->n_recent = r->next_recent = 0;
+        r->drift_pause = DRIFT_PAUSE;
+    }
+    if (r->mode == QN_ROUTE_BALANCE)
+        balance(graph);
+    r->n_wanting = 0;
+    for (int c = 0; c < r->n_chains; c++)
+        if (r->chains[c].n_open)
+            look_around(graph, &r->chains[c]);
+    qn_route_predict(graph);
+    r->has_choice = 1;
+}
+
+/* Puts the stages of a chain where `device` says. */
+static void place(qn_graph *graph, const qn_chain *chain, const int *device, qn_why why)
+{
+    for (int i = 0; i < chain->n_stages; i++) {
+        const int s = chain->stages[i];
+
+        if (graph->route->forced[s] >= 0)
+            continue;
+        graph->stages[s].device = device[i];
+        graph->route->why[s] = why;
+    }
+}
+
+static void place_all(qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+
+    for (int c = 0; c < r->n_chains; c++)
+        if (r->chains[c].n_open)
+            place(graph, &r->chains[c], r->chains[c].device, r->chains[c].why);
+}
+
+void qn_route_decide(qn_graph *graph)
+{
+    if (!graph->route->n_open)
+        return;
+    decide(graph, qn_router_alive(graph->ctx));
+    place_all(graph);
+}
+
+/* ---- probes and samples ---------------------------------------------------------------- */
+
+static int find_probe(const qn_chain *chain)
+{
+    if (!chain->probeable || !chain->lead)
+        return -1;
+    return qn_route_probe(chain->lead, &chain->view, chain->us, ~chain->probeable, chain->n_open);
+}
+
+static void mark(struct qn_graph_route *r, int s, int device)
+{
+    if (r->marked[s])
+        return;
+    r->marked[s] = 1;
+    r->n_marked++;
+    r->ops[s]->marked_at[device] = r->ops[s]->decisions;
+}
+
+/* At most one chain per run, in turn. */
+static void probe(qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+
+    for (int k = 0; k < r->n_chains; k++) {
+        qn_chain *chain = &r->chains[(r->next_probe + k) % r->n_chains];
+        const int device = find_probe(chain);
+
+        if (device < 0)
+            continue;
+        qn_route_book_probe(chain->lead, chain->n_open);
+        r->spender = chain->lead;
+        qn_chain_uniform(chain, device, chain->trial);
+        place(graph, chain, chain->trial, QN_WHY_PROBE);
+        for (int i = 0; i < chain->n_stages; i++)
+            if (chain->path.stages[i].forced < 0)
+                mark(r, chain->stages[i], device);
+        r->next_probe = (r->next_probe + k + 1) % r->n_chains;
+        return;
+    }
+}
+
+/* A graph that is replayed loses more by a sample than one that is submitted anyway. */
+static int is_due(const struct qn_graph_route *r, const qn_route_op *op, int device)
+{
+    return op->decisions - op->marked_at[device] >= SAMPLE_EVERY && qn_route_can_spend(op) &&
+           (r->n_runs <= 1 || r->runs_since_sample >= SAMPLE_EVERY);
+}
+
+static int marks_of(const qn_graph *graph, const qn_route_op *op, int before)
+{
+    int n = 0;
+
+    for (int s = before - 1; s >= 0 && n < MARKS_PER_RUN; s--)
+        n += graph->route->marked[s] && graph->route->ops[s] == op;
+    return n;
+}
+
+static void choose_samples(qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+
+    if (r->n_wanting || r->wants_sample || r->n_runs <= 1 || r->runs_since_sample >= SAMPLE_EVERY)
+        for (int s = 0; s < graph->n_stages; s++) {
+            const int device = graph->stages[s].device;
+
+            if (r->forced[s] < 0 &&
+                (r->wanting[s] || r->wants_sample || is_due(r, r->ops[s], device)) &&
+                marks_of(graph, r->ops[s], s) < MARKS_PER_RUN) {
+                mark(r, s, device);
+                r->spender = r->spender ? r->spender : r->ops[s];
+            }
+        }
+    graph->is_sampled = r->n_marked > 0;
+    r->runs_since_sample = r->n_marked ? 0 : r->runs_since_sample + 1;
+    r->wants_sample = 0;
+}
+
+/* ---- around a run ------------------------------------------------------------------------------
+ */
+
+static void count_decisions(qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+
+    for (int s = 0; s < graph->n_stages; s++)
+        if (r->ops[s] && r->why[s] != QN_WHY_PINNED && r->why[s] != QN_WHY_CPU_ONLY)
+            qn_router_count(graph->ctx, r->ops[s], graph->stages[s].device, r->why[s], 1);
+    r->first_seq = graph->ctx->router->seq + 1;
+    graph->ctx->router->seq += (uint64_t)graph->n_stages;
+}
+
+static void book_chains(qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+
+    for (int c = 0; c < r->n_chains; c++) {
+        qn_chain *chain = &r->chains[c];
+
+        if (chain->n_open && chain->lead)
+            qn_route_book(chain->lead, chain->n_open, chain->us);
+    }
+}
+
+static void forget_times(struct qn_graph_route *r, int n_stages)
+{
+    for (int s = 0; r->n_marked && s < n_stages; s++) {
+        r->actual_us[s] = NAN;
+        r->marked[s] = 0;
+    }
+    r->n_marked = 0;
+    r->spender = NULL;
+}
+
+static void route_run(qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+    const unsigned alive = qn_router_alive(graph->ctx);
+    uint64_t key;
+
+    note_versions(graph);
+    key = key_of(graph, alive);
+    if (key != r->key || !r->has_choice || ++r->age >= REPRICE_EVERY) {
+        r->age = 0;
+        decide(graph, alive);
+        r->key = key;
+    }
+    place_all(graph);
+    book_chains(graph);
+    if (r->mode == QN_ROUTE_AUTO)
+        probe(graph);
+    choose_samples(graph);
+}
+
+void qn_route_begin(qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+
+    if (!r)
+        return;
+    qn_route_explain(graph);
+    if (r->mode != graph->ctx->route_mode) {
+        qn_route_graph(graph);
+        if (!(r = graph->route))
+            return;
+    }
+    if (r->is_idle)
+        return;
+    forget_times(r, graph->n_stages);
+    if (r->n_open)
+        route_run(graph);
+    else
+        qn_route_predict(graph);
+    count_decisions(graph);
+    r->is_overlapped = r->is_running;
+    r->is_running = 1;
+    r->start_us = qn_ctx_now_us(graph->ctx);
+}
+
+/* Median time of the last runs that nothing was measured in; NaN when there were too few. */
+static double usual_us(const struct qn_graph_route *r)
+{
+    double sorted[8];
+
+    if (r->n_recent < 3)
+        return NAN;
+    memcpy(sorted, r->recent_us, (size_t)r->n_recent * sizeof *sorted);
+    return qn_stats_of(sorted, (size_t)r->n_recent).median;
+}
+
+static int is_unusual(double us, double usual)
+{
+    return us > usual * drift_factor + drift_slack_us || us * drift_factor + drift_slack_us < usual;
+}
+
+/* The run is over after `us`. Two in a row of unusual time, or one of twice the usual, ask for
+ * samples, which will tell; when they tell nothing, it takes longer until the next ones. */
+static void note_run(qn_graph *graph, int is_device, double us)
+{
+    struct qn_graph_route *r = graph->route;
+    const double usual = usual_us(r);
+
+    r->is_running = 0;
+    qn_router_note_run(graph->ctx, is_device, us);
+    if (r->spender && us > usual)
+        qn_route_spend(r->spender, us - usual);
+    if (!r->n_open || r->is_overlapped || graph->is_sampled || ++r->n_runs <= 2)
+        return;
+    r->n_drifts = is_unusual(us, usual) ? r->n_drifts + 1 : 0;
+    if ((r->n_drifts >= 2 || us > 2 * usual) && r->n_runs >= r->drift_at) {
+        r->wants_sample = 1;
+        r->drift_at = r->n_runs + r->drift_pause;
+        r->drift_pause = r->drift_pause < SAMPLE_EVERY ? r->drift_pause * 2 : SAMPLE_EVERY;
+    }
+    r->recent_us[r->next_recent] = us;
+    r->next_recent = (r->next_recent + 1) % 8;
+    r->n_recent += r->n_recent < 8;
+}
+
+static unsigned devices_of(const qn_graph *graph)
+{
+    unsigned devices = 0;
+
+    for (int s = 0; s < graph->n_stages; s++)
+        devices |= 1u << graph->stage_device[s];
+    return devices & ~(1u << QN_CPU_SLOT);
+}
+
+/* The queue of each device grows by what was submitted to it. */
+static void note_queue(qn_graph *graph, double now)
+{
+    qn_router *router = graph->ctx->router;
+
+    for (int c = 0; c < graph->route->n_chains; c++) {
+        const qn_chain *chain = &graph->route->chains[c];
+
+        for (int i = 0; chain->n_open && i < chain->n_stages; i++) {
+            const int d = graph->stage_device[chain->stages[i]];
+
+            if (d == QN_CPU_SLOT || !isfinite(chain->path.stages[i].us[d]))
+                continue;
+            router->free_at_us[d] = fmax(router->free_at_us[d], now) + chain->path.stages[i].us[d];
+        }
+    }
+}
+
+void qn_route_end(qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+    int is_device;
+    double now;
+
+    if (!r || !r->is_running)
+        return;
+    is_device = devices_of(graph) != 0;
+    now = qn_ctx_now_us(graph->ctx);
+    r->device_runs += (uint64_t)is_device;
+    if (graph->in_flight)
+        note_queue(graph, now);
+    else
+        note_run(graph, is_device, now - r->start_us);
+}
+
+void qn_route_waited(qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+    qn_router *router = graph->ctx->router;
+    unsigned devices;
+    double now;
+
+    if (!r || !r->is_running)
+        return;
+    devices = devices_of(graph);
+    now = qn_ctx_now_us(graph->ctx);
+    for (int d = 1; d < graph->ctx->n_devices; d++)
+        if (devices >> d & 1 && router->free_at_us[d] > now)
+            router->free_at_us[d] = now;
+    note_run(graph, devices != 0, now - r->start_us);
+}
+
+void qn_route_timed(qn_graph *graph, int stage, int device, double us)
+{
+    struct qn_graph_route *r = graph->route;
+
+    if (!r || !r->ops[stage])
+        return;
+    r->actual_us[stage] = us;
+    qn_router_observe(graph->ctx, r->ops[stage], device, r->sizes[stage], us);
+}
+
+void qn_route_failed(qn_graph *graph, int stage, int device, qn_status status)
+{
+    if (graph->route)
+        qn_router_failed(graph->ctx, graph->route->ops[stage], device, status);
+}

@@ -1,0 +1,124 @@
+/* route_stage.h - where graphs meet the router: choosing devices, feeding back times.
+ *
+ * A graph is cut into chains: stages that are connected by something one of them writes. Chains
+ * do not influence each other, so each gets its own cheapest path; a batch of independent tasks
+ * is as many chains.
+ */
+#ifndef QN_ENGINE_ROUTE_STAGE_H
+#define QN_ENGINE_ROUTE_STAGE_H
+
+#include "engine/graph/graph_impl.h"
+#include "engine/route/route.h"
+
+typedef struct qn_chain {
+    int *stages; /* of the graph, in program order */
+    int n_stages, n_open;
+    int *bufs; /* of the graph */
+    qn_path path;
+    qn_path_use *uses;
+    int *device, *trial; /* per stage: what is settled; what is being thought about */
+    int is_settled;
+    qn_why why;
+    double us;          /* predicted for what is settled */
+    unsigned in_use;    /* devices of its open stages */
+    unsigned probeable; /* others that are worth a probe now and then */
+    qn_route_view view; /* the whole chain on one device */
+    qn_route_op *lead;  /* of the longest stage */
+} qn_chain;
+
+struct qn_graph_route {
+    qn_route_mode mode;
+    int n_open;  /* stages the router may place */
+    int is_idle; /* nothing to decide, count or explain */
+    qn_chain *chains;
+    int n_chains;
+    /* per stage */
+    qn_route_op **ops; /* NULL for host stages */
+    double *sizes;
+    qn_cost *costs;
+    int *forced; /* device, -1: open */
+    qn_why *why;
+    uint8_t *wanting;  /* too little is known of it where it is settled */
+    uint8_t *marked;   /* to be timed in this run */
+    double *actual_us; /* of the last run, NaN: not timed */
+    double *predicted; /* explanations: n_stages * QN_MAX_DEVICES, NaN: no candidate */
+    /* per buffer */
+    uint64_t *version, *d2h_base;
+    uint16_t *stable, *n_readers; /* runs without a change; chains that read it */
+    /* decisions */
+    uint64_t key;
+    int age, next_probe, has_choice;
+    uint64_t first_seq; /* of the decisions not yet explained, 0: none */
+    /* runs */
+    double start_us;
+    int is_running, is_overlapped, n_runs;
+    uint64_t device_runs;
+    double recent_us[8];
+    int n_recent, next_recent;
+    int n_wanting, n_marked, wants_sample, runs_since_sample;
+    qn_route_op *spender;                /* bears what is lost by measuring in this run */
+    int n_drifts, drift_at, drift_pause; /* runs of unusual time in a row; when they count again */
+};
+
+/* Sets the device of every stage of a graph that is being compiled. */
+void qn_route_graph(qn_graph *graph);
+void qn_route_free(qn_graph *graph);
+
+/* Around a run: decides anew where something has changed, chooses what is timed; the run was
+ * submitted; it was waited for. */
+void qn_route_begin(qn_graph *graph);
+void qn_route_end(qn_graph *graph);
+void qn_route_waited(qn_graph *graph);
+
+/* A stage was timed, or failed. */
+void qn_route_timed(qn_graph *graph, int stage, int device, double us);
+void qn_route_failed(qn_graph *graph, int stage, int device, qn_status status);
+
+/* ---- route_stage.c ---------------------------------------------------------------- */
+
+/* Notes what every candidate would cost, and writes the rows of the last run. */
+void qn_route_predict(qn_graph *graph);
+void qn_route_explain(qn_graph *graph);
+
+/* ---- route_run.c ------------------------------------------------------------------ */
+
+/* The first decision, when the graph is compiled. */
+void qn_route_decide(qn_graph *graph);
+
+/* ---- route_chain.c ---------------------------------------------------------------- */
+
+/* Cuts the graph's stages into graph->route->chains. */
+qn_status qn_chains_make(qn_graph *graph);
+void qn_chains_free(struct qn_graph_route *route);
+
+/* Runs over which the upload of a buffer is spread: what is read again and again without being
+ * written needs it once. A power of two. */
+int qn_chain_spread(const struct qn_graph_route *route, const qn_buf *root, int b);
+
+/* Fills prices and view of a chain from what is known and valid now. */
+void qn_chain_price(qn_graph *graph, qn_chain *chain, unsigned alive);
+
+/* Settles an open chain: the cheapest path, unless what is settled is as good. True when that is
+ * something else than before. */
+int qn_chain_settle(qn_chain *chain);
+
+/* The whole chain on one device, as far as its stages are free, into `out`. */
+void qn_chain_uniform(const qn_chain *chain, int device, int *out);
+
+/* ---- stage_clock.c ---------------------------------------------------------------- */
+
+/* Times one step when somebody wants to know: QUERN_TIMING, or a sample for the router. */
+typedef struct qn_stage_clock {
+    int is_on;
+    double start_us;
+    qn_event *begin;
+} qn_stage_clock;
+
+qn_status qn_clock_start(qn_graph *graph, const qn_step *step, qn_stream on, qn_stage_clock *clock,
+                         qn_err *err);
+qn_status qn_clock_stop(qn_graph *graph, const qn_step *step, qn_stream on, qn_stage_clock *clock,
+                        qn_err *err);
+/* Instead of stopping it, when the step failed. */
+void qn_clock_cancel(qn_graph *graph, const qn_step *step, qn_stage_clock *clock);
+
+#endif

@@ -1,0 +1,115 @@
+/* derived.c - rates, averages and shares, computed at the moment they are read. */
+#include "engine/telemetry/derived.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A rate of nothing is 0: no failures were seen. */
+static double ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : 0;
+}
+
+/* Executions count failed ones too, so the rate is at most 1. A stage that fails before it is
+ * counted as executed (opening a device, compiling) must not hide behind a division by zero. */
+static double share_of_executions(const qn_metrics *metrics, double part)
+{
+    return ratio(part, fmax(qn_metric_value(metrics, "gpu_total_executions", NULL), part));
+}
+
+QN_DERIVE(qn_derive_failure_rate)
+{
+    (void)def;
+    (void)labels;
+    return share_of_executions(metrics, qn_metric_value(metrics, "gpu_total_failures", NULL));
+}
+
+QN_DERIVE(qn_derive_fallback_rate)
+{
+    (void)def;
+    (void)labels;
+    return share_of_executions(metrics, qn_metric_value(metrics, "gpu_fallback_count", NULL));
+}
+
+QN_DERIVE(qn_derive_utilization)
+{
+    const double busy_s = qn_metric_value(metrics, def->from, labels);
+    const double wall_s = qn_metric_value(metrics, "wall_time_s", NULL);
+    int n_devices = 0;
+
+    for (const qn_metric *s = qn_metrics_first(metrics, def->from); s; s = s->next)
+        n_devices += qn_series_has(s, labels);
+    /* Times of concurrent streams are summed, so busy may exceed wall. */
+    return fmin(ratio(busy_s, wall_s * n_devices), 1);
+}
+
+QN_DERIVE(qn_derive_pool_hit_rate)
+{
+    const double hits = qn_metric_value(metrics, "pool_hits", labels);
+
+    (void)def;
+    return ratio(hits, hits + qn_metric_value(metrics, "pool_misses", labels));
+}
+
+QN_DERIVE(qn_derive_device_avg)
+{
+    (void)def;
+    return ratio(qn_metric_value(metrics, "device_total_execution_ms", labels),
+                 qn_metric_value(metrics, "device_total_tasks", labels));
+}
+
+QN_DERIVE(qn_derive_throughput)
+{
+    (void)def;
+    return ratio(1000 * qn_metric_value(metrics, "hybrid_batch_size", labels),
+                 qn_metric_value(metrics, "hybrid_executor_duration_ms", labels));
+}
+
+QN_DERIVE(qn_derive_svf_fallbacks)
+{
+    double sum = 0;
+
+    (void)def;
+    (void)labels;
+    for (const qn_metric *s = qn_metrics_first(metrics, "gpu_fallback_count"); s; s = s->next)
+        if (s->labels[0] && strncmp(s->labels[0], "svf.", 4) == 0) /* labels[0] is the stage */
+            sum += qn_series_value(s);
+    return sum;
+}
+
+QN_DERIVE(qn_derive_wall_time)
+{
+    const qn_metric *series = qn_metrics_first(metrics, def->name);
+    const double set_s = series ? qn_series_value(series) : 0;
+
+    (void)labels;
+    return set_s > 0 ? set_s : qn_metrics_age_s(metrics);
+}
+
+/* The distributions derived from have no labels, hence a single series. */
+static qn_summary summary_behind(const qn_metrics *metrics, const qn_metric_def *def)
+{
+    const qn_metric *series = qn_metrics_first(metrics, def->from);
+
+    return series ? qn_metric_summary(series) : (qn_summary){ 0 };
+}
+
+QN_DERIVE(qn_derive_mean)
+{
+    const qn_summary summary = summary_behind(metrics, def);
+
+    (void)labels;
+    return ratio(summary.sum, (double)summary.count);
+}
+
+QN_DERIVE(qn_derive_min)
+{
+    (void)labels;
+    return summary_behind(metrics, def).min;
+}
+
+QN_DERIVE(qn_derive_max)
+{
+    (void)labels;
+    return summary_behind(metrics, def).max;
+}

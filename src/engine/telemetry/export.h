@@ -1,0 +1,61 @@
+/* export.h - metrics as files: JSON for tools, Prometheus text for scrapers.
+ *
+ * The JSON also tells how the run went; that part is given as a plain description, so that the
+ * exporter knows nothing of contexts.
+ */
+#ifndef QN_ENGINE_EXPORT_H
+#define QN_ENGINE_EXPORT_H
+
+#include "engine/telemetry/metrics.h"
+#include "util/str.h"
+
+typedef struct qn_run_device {
+    const char *id, *name, *arch, *driver;
+} qn_run_device;
+
+typedef struct qn_run_fallback {
+    const char *stage, *reason, *text;
+    uint64_t count;
+} qn_run_fallback;
+
+typedef struct qn_run_stage {
+    const char *name, *device;
+    uint64_t runs;
+    double exec_us;
+    uint64_t h2d_bytes, d2h_bytes;
+} qn_run_stage;
+
+/* What a run was and how it ended. Works when zeroed; strings may be NULL. */
+typedef struct qn_run_report {
+    const char *command; /* "tasks run" */
+    const char *started; /* UTC, "2026-01-31T12:00:00Z" */
+    const char *status;  /* "ok", or the name of a qn_status; NULL means "ok" */
+    double wall_time_s;  /* 0: since the metrics were made */
+    const qn_run_device *devices;
+    size_t n_devices;
+    const qn_run_fallback *fallbacks;
+    size_t n_fallbacks;
+    const qn_run_stage *stages;
+    size_t n_stages;
+
+    /* For the summary only. */
+    double n_items;           /* what the run worked on; 0: not told */
+    const char *item, *items; /* "task", "tasks" */
+    double budget_bytes;      /* of device memory, 0: none */
+} qn_run_report;
+
+/* Appends one quern-metrics/1 object. Order does not depend on who counted first: metrics by
+ * name and labels, fallbacks by stage and reason, stages by name and device. */
+qn_status qn_export_json(qn_metrics *metrics, const qn_run_report *report, qn_str *out,
+                         qn_err *err);
+
+/* Appends Prometheus text, format 0.0.4; every name gets the prefix "quern_". */
+qn_status qn_export_prometheus(const qn_metrics *metrics, qn_str *out, qn_err *err);
+
+/* Writes one of the two, by the ending of `path`: .json or .prom. Anything else is a usage
+ * error, which callers want to meet before the run: qn_export_check. */
+qn_status qn_export_file(qn_metrics *metrics, const qn_run_report *report, const char *path,
+                         qn_err *err);
+qn_status qn_export_check(const char *path, qn_err *err);
+
+#endif

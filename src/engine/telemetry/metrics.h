@@ -1,0 +1,92 @@
+/* metrics.h - the table of names and the series behind it, for exporters and derived rates.
+ *
+ * Private to engine/. Series are only ever added, at the front of the list of their name, and
+ * live until qn_metrics_free; so lists are walked without a lock while others add to them.
+ */
+#ifndef QN_ENGINE_METRICS_H
+#define QN_ENGINE_METRICS_H
+
+#include <quern/metrics.h>
+
+#include "engine/telemetry/histogram.h"
+
+#include <stdatomic.h>
+
+enum { QN_MAX_LABELS = 5 };
+
+typedef enum { QN_COUNTER, QN_GAUGE, QN_HISTOGRAM } qn_metric_type;
+
+typedef struct qn_metric_def qn_metric_def;
+
+/* One name. Most are fed by the engine; a name with `derive` is computed whenever it is read,
+ * so it cannot be stale. */
+struct qn_metric_def {
+    const char *name;
+    qn_metric_type type;
+    const char *keys[QN_MAX_LABELS]; /* labels a series of this name may have */
+    const char *help;
+    const char *same_as; /* another name for the series of this one */
+
+    /* `labels` as in QN_LABELS; NULL: over everything. */
+    double (*derive)(const qn_metrics *metrics, const qn_metric_def *def,
+                     const char *const *labels);
+    const char *from; /* derived: one value per series of this name; NULL: one value */
+    int is_settable;  /* derived until somebody sets it */
+    int is_tracked;   /* gauge of the last value that keeps the distribution as well */
+};
+
+struct qn_metric {
+    const qn_metric_def *def;    /* NULL: the sink, which forgets what it is told */
+    _Atomic int64_t whole;       /* counter: sum of the integral amounts */
+    _Atomic uint64_t bits;       /* of a double. Gauge: value. Counter: the other amounts */
+    qn_histogram *histogram;     /* NULL unless histogram or tracked */
+    char *labels[QN_MAX_LABELS]; /* value of def->keys[i], NULL when absent */
+    struct qn_metric *next;      /* of the same name */
+    struct qn_metric *chain;     /* of the same hash */
+};
+
+qn_status qn_metrics_new(qn_metrics **out, qn_err *err);
+void qn_metrics_free(qn_metrics *metrics); /* NULL is fine */
+
+/* Every name, sorted. */
+size_t qn_metrics_count(const qn_metrics *metrics);
+const qn_metric_def *qn_metrics_def(const qn_metrics *metrics, size_t i);
+
+/* The row of a name, or NULL. */
+const qn_metric_def *qn_metrics_named(const qn_metrics *metrics, const char *name);
+
+/* First series of a name, or NULL; the others by `next`. */
+const qn_metric *qn_metrics_first(const qn_metrics *metrics, const char *name);
+
+/* Seconds since qn_metrics_new. */
+double qn_metrics_age_s(const qn_metrics *metrics);
+
+/* Value of a counter or gauge series, count of a histogram. */
+double qn_series_value(const qn_metric *series);
+
+/* True when the series has every pair of `labels` (NULL: always). */
+int qn_series_has(const qn_metric *series, const char *const *labels);
+
+/* What exporters write: one series at one moment. */
+typedef struct qn_sample {
+    const qn_metric_def *def;
+    const char *labels[QN_MAX_LABELS]; /* value of def->keys[i], NULL when absent */
+    double value;
+    qn_summary summary; /* histograms */
+} qn_sample;
+
+/* All series sorted by name and labels (numbers in labels by size), other names and derived
+ * values included. A counter nobody touched is 0: absence must not look like zero, nor zero
+ * like absence. Free it with free(); strings in it live as long as `metrics`. */
+qn_status qn_metrics_collect(const qn_metrics *metrics, qn_sample **out, size_t *n, qn_err *err);
+
+/* The series gpu_<module>_* of one module: crypto, merkle, vector, reduce or matmul. */
+typedef struct qn_module_metrics {
+    qn_metric *executions, *failures, *cpu_fallbacks;
+    qn_metric *last_size;  /* merkle: last_tree_size, others: last_batch_size */
+    qn_metric *latency_ms; /* observe; last, avg, min and max are read from it */
+} qn_module_metrics;
+
+qn_module_metrics qn_metrics_module(qn_metrics *metrics, const char *module);
+
+#endif

@@ -1,0 +1,316 @@
+/* cuda_build.c - kernel text to a loaded module.
+ *
+ * NVRTC compiles for the device's own architecture. When it does not know that one yet, it
+ * gives PTX of the nearest older one and the driver finishes the job. Without NVRTC the PTX
+ * that was embedded at build time serves. Contraction is off and division and square root are
+ * exact (NVRTC's default), so that results agree with the other backends bit for bit.
+ */
+#include "hal/cuda/cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    QN_MAX_OPTIONS = 6,
+    QN_MAX_ARCHS = 64,
+    QN_PTX_TEAM_LANES = 32 /* LANES of TEAM kernels where nobody defined it, as in embedded PTX */
+};
+
+typedef struct qn_nvrtc_options {
+    char arch[48];
+    const char *list[QN_MAX_OPTIONS];
+    int n;
+    qn_bin_kind kind; /* of the result; QN_BIN_NONE: NVRTC has nothing this device can run */
+} qn_nvrtc_options;
+
+static void choose_options(const qn_nvrtc_api *nvrtc, const qn_dev *dev, qn_nvrtc_options *out)
+{
+    int archs[QN_MAX_ARCHS];
+    int n = 0, best = 0;
+
+    memset(out, 0, sizeof *out);
+    if (nvrtc->nvrtcGetNumSupportedArchs(&n) != NVRTC_SUCCESS || n < 1 || n > QN_MAX_ARCHS ||
+        nvrtc->nvrtcGetSupportedArchs(archs) != NVRTC_SUCCESS)
+        return;
+    for (int i = 0; i < n; i++)
+        if (archs[i] <= dev->arch && archs[i] > best)
+            best = archs[i];
+    if (!best)
+        return;
+    out->kind = best == dev->arch ? QN_BIN_CUBIN : QN_BIN_PTX;
+    snprintf(out->arch, sizeof out->arch, "--gpu-architecture=%s_%d",
+             out->kind == QN_BIN_CUBIN ? "sm" : "compute", best);
+    out->list[out->n++] = out->arch;
+    out->list[out->n++] = "--fmad=false";
+    out->list[out->n++] = "--std=c++17";
+    out->list[out->n++] = "-default-device";
+    if (getenv("QUERN_DUMP"))
+        out->list[out->n++] = "-lineinfo";
+}
+
+/* ---- logs ------------------------------------------------------------------------ */
+
+static void keep_log(qn_source *src, const char *log)
+{
+    if (src->log && src->log_size)
+        snprintf(src->log, src->log_size, "%s", log);
+}
+
+/* The first line of `log` that holds `word`, or the first line that is not empty. */
+static const char *pick_line(const char *log, const char *word, char *out, size_t size)
+{
+    const char *at = strstr(log, word);
+
+    if (!at)
+        at = log + strspn(log, "\n ");
+    while (at > log && at[-1] != '\n')
+        at--;
+    snprintf(out, size, "%.*s", (int)strcspn(at, "\n"), at);
+    return out;
+}
+
+/* The log of the program, malloc'ed; NULL when there is none. */
+static char *program_log(const qn_nvrtc_api *nvrtc, nvrtcProgram program)
+{
+    size_t bytes = 0;
+    char *log;
+
+    if (nvrtc->nvrtcGetProgramLogSize(program, &bytes) != NVRTC_SUCCESS || bytes <= 1)
+        return NULL;
+    if (!(log = calloc(1, bytes + 1)))
+        return NULL;
+    if (nvrtc->nvrtcGetProgramLog(program, log) != NVRTC_SUCCESS) {
+        free(log);
+        return NULL;
+    }
+    return log;
+}
+
+/* ---- images ---------------------------------------------------------------------- */
+
+/* A copy with a NUL behind it, which PTX needs. */
+static qn_status copy_image(const void *data, size_t bytes, qn_bin_kind kind, qn_blob *out,
+                            qn_err *err)
+{
+    char *const copy = malloc(bytes + 1);
+
+    if (!copy)
+        return qn_fail(err, QN_ERR_NOMEM, "kernel image of %zu bytes", bytes);
+    memcpy(copy, data, bytes);
+    copy[bytes] = '\0';
+    *out = (qn_blob){ copy, bytes, kind };
+    return QN_OK;
+}
+
+static qn_status fetch_image(const qn_nvrtc_api *nvrtc, nvrtcProgram program, qn_bin_kind kind,
+                             qn_blob *out, qn_err *err)
+{
+    const int is_cubin = kind == QN_BIN_CUBIN;
+    size_t bytes = 0;
+    nvrtcResult r = is_cubin ? nvrtc->nvrtcGetCUBINSize(program, &bytes)
+                             : nvrtc->nvrtcGetPTXSize(program, &bytes);
+    char *data = NULL;
+
+    if (r == NVRTC_SUCCESS && !(data = calloc(1, bytes + 1)))
+        return qn_fail(err, QN_ERR_NOMEM, "kernel image of %zu bytes", bytes);
+    if (r == NVRTC_SUCCESS)
+        r = is_cubin ? nvrtc->nvrtcGetCUBIN(program, data) : nvrtc->nvrtcGetPTX(program, data);
+    if (r != NVRTC_SUCCESS) {
+        free(data);
+        return qn_fail(err, QN_ERR_COMPILE, "%s: %s", is_cubin ? "nvrtcGetCUBIN" : "nvrtcGetPTX",
+                       nvrtc->nvrtcGetErrorString(r));
+    }
+    *out = (qn_blob){ data, bytes, kind };
+    return QN_OK;
+}
+
+static qn_status compile(const qn_nvrtc_api *nvrtc, const qn_nvrtc_options *options, qn_source *src,
+                         qn_blob *out, qn_err *err)
+{
+    const char *const name = src->module->name;
+    nvrtcProgram program = NULL;
+    qn_status st = QN_OK;
+    char *log = NULL;
+    char line[320];
+    nvrtcResult r = nvrtc->nvrtcCreateProgram(&program, src->text, name, 0, NULL, NULL);
+
+    if (r != NVRTC_SUCCESS)
+        return qn_fail(err, QN_ERR_COMPILE, "module %s: nvrtcCreateProgram: %s", name,
+                       nvrtc->nvrtcGetErrorString(r));
+    r = nvrtc->nvrtcCompileProgram(program, options->n, options->list);
+    if ((log = program_log(nvrtc, program)))
+        keep_log(src, log);
+    if (r != NVRTC_SUCCESS)
+        st = qn_fail(err, QN_ERR_COMPILE, "module %s: %s", name,
+                     log ? pick_line(log, "error", line, sizeof line)
+                         : nvrtc->nvrtcGetErrorString(r));
+    else
+        st = fetch_image(nvrtc, program, options->kind, out, err);
+    free(log);
+    nvrtc->nvrtcDestroyProgram(&program);
+    return st;
+}
+
+static int has_teams(const qn_kernel_module *module)
+{
+    for (int i = 0; i < module->n_kernels; i++)
+        if (module->kernels[i]->form == QN_FORM_TEAM)
+            return 1;
+    return 0;
+}
+
+/* `reason` says why nothing was compiled. */
+static qn_status take_embedded(const qn_source *src, const char *reason, qn_blob *out, qn_err *err)
+{
+    const char *const ptx = (const char *)src->module->ptx;
+
+    if (!ptx)
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "module %s: no compiler (%s) and no embedded PTX",
+                       src->module->name, reason);
+    if (has_teams(src->module) && src->team_lanes != QN_PTX_TEAM_LANES)
+        return qn_fail(err, QN_ERR_UNSUPPORTED,
+                       "module %s: no compiler (%s), and the embedded PTX has teams of %d lanes, "
+                       "not %d",
+                       src->module->name, reason, (int)QN_PTX_TEAM_LANES, src->team_lanes);
+    return copy_image(ptx, strlen(ptx), QN_BIN_PTX, out, err);
+}
+
+static qn_status make_image(qn_dev *dev, qn_source *src, qn_blob *out, qn_err *err)
+{
+    const char *reason;
+    const qn_nvrtc_api *const nvrtc = qn_nvrtc_load(&reason);
+    qn_nvrtc_options options;
+    char unknown[96];
+
+    if (!nvrtc)
+        return take_embedded(src, reason, out, err);
+    if (!src->text)
+        return take_embedded(src, "no text", out, err);
+    choose_options(nvrtc, dev, &options);
+    if (options.kind == QN_BIN_NONE) {
+        snprintf(unknown, sizeof unknown, "NVRTC %d.%d does not know %s", nvrtc->major,
+                 nvrtc->minor, dev->info.arch);
+        return take_embedded(src, unknown, out, err);
+    }
+    return compile(nvrtc, &options, src, out, err);
+}
+
+/* ---- modules --------------------------------------------------------------------- */
+
+static qn_status load_image(qn_dev *dev, qn_source *src, qn_module *module, qn_err *err)
+{
+    char log[4096] = "";
+    char line[320];
+    CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+    void *values[] = { log, (void *)(uintptr_t)(sizeof log - 1) };
+    const CUresult r =
+        dev->cu->cuModuleLoadDataEx(&module->handle, module->image.data, 2, options, values);
+
+    if (r == CUDA_SUCCESS)
+        return QN_OK;
+    module->handle = NULL;
+    qn_cuda_fail(dev->cu, "cuModuleLoadDataEx", r, err);
+    if (log[0]) {
+        keep_log(src, log);
+        return qn_prefix(err, "module %s: %s", src->module->name,
+                         pick_line(log, "error", line, sizeof line));
+    }
+    return qn_prefix(err, "module %s", src->module->name);
+}
+
+/* Asking for the limit also makes the driver load the code now, not within a later capture. */
+static qn_status find_functions(qn_dev *dev, const qn_kernel_module *from, qn_module *module,
+                                qn_err *err)
+{
+    char name[160];
+
+    module->functions = calloc((size_t)from->n_kernels + 1, sizeof *module->functions);
+    if (!module->functions)
+        return qn_fail(err, QN_ERR_NOMEM, "module %s: %d kernels", from->name, from->n_kernels);
+    for (int i = 0; i < from->n_kernels; i++) {
+        qn_cuda_function *const f = &module->functions[i];
+        CUresult r;
+
+        snprintf(name, sizeof name, "qnk_%s", from->kernels[i]->name);
+        r = dev->cu->cuModuleGetFunction(&f->handle, module->handle, name);
+        if (r != CUDA_SUCCESS) {
+            qn_cuda_fail(dev->cu, "cuModuleGetFunction", r, err);
+            return qn_prefix(err, "module %s: %s", from->name, name);
+        }
+        r = dev->cu->cuFuncGetAttribute(&f->max_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                                        f->handle);
+        if (r != CUDA_SUCCESS) {
+            qn_cuda_fail(dev->cu, "cuFuncGetAttribute", r, err);
+            return qn_prefix(err, "module %s: %s", from->name, name);
+        }
+        module->n_functions++;
+    }
+    return QN_OK;
+}
+
+qn_status qn_cuda_build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err)
+{
+    const qn_bin_kind kind = src->binary.kind;
+    qn_module *module = NULL;
+    qn_status st = qn_cuda_enter(dev, err);
+
+    if (st != QN_OK)
+        return st;
+    keep_log(src, "");
+    if (src->binary.data && kind != QN_BIN_CUBIN && kind != QN_BIN_PTX)
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "module %s: binary of kind %d is not for CUDA",
+                       src->module->name, (int)kind);
+    if (!(module = calloc(1, sizeof *module)))
+        return qn_fail(err, QN_ERR_NOMEM, "record of module %s", src->module->name);
+    if (src->binary.data)
+        QN_TRY(copy_image(src->binary.data, src->binary.bytes, kind, &module->image, err));
+    else
+        QN_TRY(make_image(dev, src, &module->image, err));
+    QN_TRY(load_image(dev, src, module, err));
+    QN_TRY(find_functions(dev, src->module, module, err));
+    *out = module;
+    module = NULL;
+out:
+    qn_cuda_unload(dev, module);
+    return st;
+}
+
+void qn_cuda_unload(qn_dev *dev, qn_module *module)
+{
+    qn_err ignored;
+
+    if (!module)
+        return;
+    if (module->handle && qn_cuda_enter(dev, &ignored) == QN_OK)
+        dev->cu->cuModuleUnload(module->handle);
+    free(module->functions);
+    free(module->image.data);
+    free(module);
+}
+
+qn_status qn_cuda_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err)
+{
+    (void)dev;
+    return copy_image(module->image.data, module->image.bytes, module->image.kind, out, err);
+}
+
+void qn_cuda_compiler(qn_dev *dev, char *out, size_t size)
+{
+    const char *ignored;
+    const qn_nvrtc_api *const nvrtc = qn_nvrtc_load(&ignored);
+    qn_nvrtc_options options = { .kind = QN_BIN_NONE };
+    size_t used;
+
+    if (nvrtc)
+        choose_options(nvrtc, dev, &options);
+    if (options.kind == QN_BIN_NONE) {
+        snprintf(out, size, "ptx driver %s", dev->info.driver);
+        return;
+    }
+    snprintf(out, size, "nvrtc %d.%d driver %s", nvrtc->major, nvrtc->minor, dev->info.driver);
+    for (int i = 0; i < options.n; i++) {
+        used = strlen(out);
+        snprintf(out + used, size - used, " %s", options.list[i]);
+    }
+}

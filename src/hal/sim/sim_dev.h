@@ -1,0 +1,97 @@
+/* sim_dev.h - what the files of the sim backend share.
+ *
+ * Every piece of queued work is a qn_sim_op. It runs at once (sim_run.c), or, on a stream that
+ * is being captured, goes into a recording (sim_capture.c) whose replays run it.
+ */
+#ifndef QN_HAL_SIM_DEV_H
+#define QN_HAL_SIM_DEV_H
+
+#include "hal/cpu/cpu_cc.h"
+#include "hal/cpu/cpu_launch.h"
+#include "hal/sim/sim.h"
+#include "hal/sim/sim_limits.h"
+
+typedef struct qn_sim_capture qn_sim_capture;
+
+struct qn_dev {
+    int index;
+    qn_sim_limits limits;
+    qn_cpu_threads threads;
+    qn_cc cc;
+    qn_sim_clock *clock; /* the context's, or own_clock */
+    qn_sim_clock own_clock;
+    /* When each stream has done everything queued so far, and when each engine is free again:
+     * one per copy direction, one for launches. */
+    double ready_us[QN_N_STREAMS];
+    double h2d_free_us, d2h_free_us, compute_free_us;
+    uint64_t n_launches;     /* done; also the index of the noise */
+    uint64_t n_calls;        /* launches asked for */
+    int is_dead;             /* does no work any more */
+    int is_lost;             /* and somebody has been told */
+    size_t used;             /* bytes of live blocks */
+    int live;                /* objects not given back */
+    int n_captures;          /* also the number of the present or last one, from 1 */
+    qn_sim_capture *capture; /* NULL when nothing is captured */
+    qn_event *unused;        /* events given back */
+};
+
+struct qn_mem {
+    qn_dev *dev;
+    size_t bytes;
+    unsigned char *data;
+    int is_mapped;
+    int is_backed; /* counts in `used`; a lazy device waits for the first use */
+};
+
+struct qn_event {
+    double us;
+    int is_dead; /* never comes: the device died before */
+    qn_event *next;
+    int capture; /* number of the capture it was recorded in, 0 for none */
+    int mark;    /* its place there */
+    uint32_t seen[QN_N_STREAMS];
+};
+
+typedef enum {
+    QN_SIM_LAUNCH,
+    QN_SIM_UPLOAD,
+    QN_SIM_DOWNLOAD,
+    QN_SIM_PEER,
+    QN_SIM_FILL,
+    QN_SIM_MARK,
+    QN_SIM_WAIT
+} qn_sim_kind;
+
+typedef struct qn_sim_op {
+    qn_sim_kind kind;
+    qn_stream on;
+    qn_launch call;
+    /* Copies: `rows` rows of `bytes` bytes. Device rows are `pitch` apart, host rows are dense. */
+    qn_mem *mem;
+    size_t at, bytes, pitch, rows;
+    const void *src;
+    void *dst;
+    qn_mem *peer; /* PEER: where from */
+    int mark;     /* MARK and WAIT: place in the recording */
+} qn_sim_op;
+
+/* Runs the work and moves `ready_us` (of the device, or of a replay) and the engines. */
+void qn_sim_run(qn_dev *dev, const qn_sim_op *op, double *ready_us);
+
+/* The points of a launch that its grid really covers. */
+qn_span qn_sim_covered(const qn_launch *call);
+
+int qn_sim_is_captured(const qn_dev *dev, qn_stream on);
+qn_status qn_sim_capture_op(qn_dev *dev, const qn_sim_op *op, qn_err *err);
+qn_status qn_sim_capture_mark(qn_dev *dev, qn_stream on, qn_event *event, qn_err *err);
+qn_status qn_sim_capture_wait(qn_dev *dev, qn_stream on, const qn_event *event, qn_err *err);
+
+qn_status qn_sim_capture_begin(qn_dev *dev, qn_stream on, qn_err *err);
+qn_status qn_sim_capture_end(qn_dev *dev, qn_stream on, qn_replay **out, qn_err *err);
+qn_status qn_sim_replay(qn_dev *dev, qn_replay *recording, qn_stream on, qn_err *err);
+qn_status qn_sim_update(qn_dev *dev, qn_replay *recording, int launch_i, const qn_launch *call,
+                        qn_err *err);
+void qn_sim_replay_free(qn_dev *dev, qn_replay *recording);
+void qn_sim_capture_drop(qn_dev *dev); /* of a device that is closed in the middle of one */
+
+#endif
