@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ELEMS = 256, WARM_RUNS = 4, PIPED_RUNS = 8 };
+enum { ELEMS = 1024, WARM_RUNS = 4, PIPED_RUNS = 8 };
 
 static const char no_fault[] = "launch:stage.that.does.not.exist";
 

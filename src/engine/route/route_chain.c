@@ -267,17 +267,18 @@ static void price_devices(const qn_graph *graph, qn_chain *chain, unsigned alive
     const qn_ctx *ctx = graph->ctx;
     const double now = qn_ctx_now_us(ctx);
     qn_path *path = &chain->path;
+    const int n = ctx->n_devices < QN_MAX_DEVICES ? ctx->n_devices : QN_MAX_DEVICES;
 
     path->candidates = alive;
     path->unified = 0;
-    for (int d = 0; d < ctx->n_devices; d++) {
+    for (int d = 0; d < n; d++) {
         const double wait = graph->in_flight >> d & 1 ? 0 : ctx->router->free_at_us[d] - now;
 
         path->links[d] = ctx->router->links[d];
         path->wait_us[d] = fmax(wait, 0) + path->links[d].sync_us / n_sharing(graph, d);
         path->unified |= (unsigned)ctx->devices[d].info.unified_memory << d;
         path->peers[d] = 0;
-        for (int from = 1; from < ctx->n_devices; from++)
+        for (int from = 1; from < n; from++)
             if (from != d && ctx->devices[d].backend == ctx->devices[from].backend &&
                 ctx->devices[d].backend->copy_peer)
                 path->peers[d] |= 1u << from;
