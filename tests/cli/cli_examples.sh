@@ -4,7 +4,7 @@
 
 dir=$(dirname "$QUERN_BIN")/examples
 devices="cpu sim opencl"
-quern devices | grep -q '^opencl:[0-9]' || devices="cpu sim"
+quern devices | grep '^opencl:[0-9]' >/dev/null || devices="cpu sim"
 
 for example in own_kernel heat batches; do
     want=
