@@ -76,6 +76,7 @@ typedef struct qn_device {
     qn_device_metrics m;
     int lost;
     int is_loss_counted;
+    unsigned n_queued; /* stages submitted and not waited for, of all graphs */
 } qn_device;
 
 /* A backend as `quern devices` shows it: how many devices, or why none. */

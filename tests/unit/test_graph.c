@@ -136,6 +136,29 @@ static void batch_of_24_tasks_is_one_submission(void **state)
     qn_ctx_close(ctx);
 }
 
+static void queue_holds_what_was_submitted_until_the_wait(void **state)
+{
+    qn_ctx *ctx = open_sim(NULL);
+    qn_buf *x = ramp(ctx, "x", N, 0, 1), *y = ramp(ctx, "y", N, 1, 0);
+    qn_metrics *m = qn_ctx_metrics(ctx);
+    qn_graph *g;
+
+    (void)state;
+    must(ctx, qn_graph_new(ctx, "g", &g));
+    for (int s = 0; s < 3; s++)
+        must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N), 1.0f, x, y));
+    must(ctx, qn_graph_run(g));
+    must(ctx, qn_graph_run(g));
+    assert_true(qn_metric_value(m, "gpu_queue_depth", NULL) == 6);
+    must(ctx, qn_graph_wait(g));
+    assert_true(qn_metric_value(m, "gpu_queue_depth", NULL) == 0);
+    assert_true(qn_metric_value(m, "queue_depth_peak", NULL) == 6);
+    qn_graph_free(g);
+    qn_buf_free(x);
+    qn_buf_free(y);
+    qn_ctx_close(ctx);
+}
+
 static void second_run_is_recorded_and_replayed(void **state)
 {
     static const char *const backends[] = { "cpu", "sim", "opencl" };
@@ -284,6 +307,7 @@ int main(void)
         cmocka_unit_test(temporaries_share_memory_when_lifetimes_do_not_meet),
         cmocka_unit_test(temporary_read_before_written_is_refused),
         cmocka_unit_test(batch_of_24_tasks_is_one_submission),
+        cmocka_unit_test(queue_holds_what_was_submitted_until_the_wait),
         cmocka_unit_test(second_run_is_recorded_and_replayed),
         cmocka_unit_test(changed_residency_is_not_replayed_blindly),
         cmocka_unit_test(wrong_arguments_are_named),

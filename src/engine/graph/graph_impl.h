@@ -133,9 +133,10 @@ struct qn_graph {
     qn_stream stream;
     uint64_t value_gen;
     qn_graph_stats stats;
-    qn_points last[QN_MAX_DEVICES]; /* ends of the runs on each device */
-    unsigned in_flight;             /* devices with work of the last run, one bit per slot */
-    int is_fenced;                  /* takes turns with other graphs: runs end in a fence */
+    qn_points last[QN_MAX_DEVICES];  /* ends of the runs on each device */
+    unsigned in_flight;              /* devices with work of the last run, one bit per slot */
+    unsigned queued[QN_MAX_DEVICES]; /* stages submitted since the last wait, by device */
+    int is_fenced;                   /* takes turns with other graphs: runs end in a fence */
     qn_fence fence;
     qn_fallback_policy fallback; /* ERROR: failures of devices are the caller's business */
     int failed_stage;            /* under that policy: where the last run failed, else -1 */
@@ -191,6 +192,10 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2]);
 /* Replays; what fails goes on in the run loop. */
 qn_status qn_record_run(qn_graph *graph, qn_recording *recording, qn_err *err);
 void qn_record_free(qn_graph *graph);
+
+/* ---- run.c --------------------------------------------------------------------- */
+/* What was in flight is over: its stages leave the queues of their devices. */
+void qn_run_settled(qn_graph *graph);
 
 /* ---- recover.c ----------------------------------------------------------------- */
 /* Starts a run: remembers what a rerun would need, moves stages off devices that are lost or

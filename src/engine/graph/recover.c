@@ -154,7 +154,7 @@ static qn_status move_to_cpu(qn_graph *graph, qn_err *err)
     for (int d = 1; d < ctx->n_devices; d++)
         if (!ctx->devices[d].lost && graph->in_flight >> d & 1)
             qn_device_sync(&ctx->devices[d], &ignored);
-    graph->in_flight = 0;
+    qn_run_settled(graph);
     if (graph->is_running)
         qn_recover_end(graph);
     for (int b = 0; b < graph->n_bufs; b++)
@@ -257,6 +257,6 @@ qn_status qn_recover_wait(qn_graph *graph, qn_err *err)
             qn_points_await(&ctx->devices[d], &graph->last[d], err) != QN_OK)
             return rerun(graph, d, err);
     }
-    graph->in_flight = 0;
+    qn_run_settled(graph);
     return QN_OK;
 }

@@ -139,6 +139,38 @@ static void set_fence(qn_graph *graph)
         }
 }
 
+static void set_queue(qn_device *device, unsigned n)
+{
+    device->n_queued = n;
+    qn_metric_set(device->m.queue_depth, n);
+    qn_metric_max(device->m.queue_peak, n);
+}
+
+/* Counted once per run: a replay has no stages to count one by one. */
+static void note_queued(qn_graph *graph)
+{
+    for (int s = 0; s < graph->n_stages; s++) {
+        const int d = graph->stage_device[s];
+
+        graph->queued[d] += d != QN_CPU_SLOT && graph->in_flight >> d & 1;
+        graph->ctx->devices[d].n_queued += d != QN_CPU_SLOT && graph->in_flight >> d & 1;
+    }
+    for (int d = 1; d < graph->ctx->n_devices; d++)
+        set_queue(&graph->ctx->devices[d], graph->ctx->devices[d].n_queued);
+}
+
+void qn_run_settled(qn_graph *graph)
+{
+    for (int d = 1; d < graph->ctx->n_devices; d++) {
+        qn_device *device = &graph->ctx->devices[d];
+
+        if (graph->queued[d])
+            set_queue(device, device->n_queued - graph->queued[d]);
+        graph->queued[d] = 0;
+    }
+    graph->in_flight = 0;
+}
+
 static qn_status run(qn_graph *graph, qn_err *err)
 {
     const double start = qn_now_us();
@@ -164,6 +196,7 @@ static qn_status run(qn_graph *graph, qn_err *err)
     qn_recover_end(graph);
     if (graph->is_fenced && st == QN_OK)
         set_fence(graph);
+    note_queued(graph);
     graph->stats.runs++;
     qn_route_end(graph);
     qn_metric_observe(ctx->m.submit_us, (qn_now_us() - start) / graph->n_stages);
