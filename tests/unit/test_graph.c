@@ -5,6 +5,19 @@
 
 enum { N = 5000 };
 
+/* NULL, and a line that says so, where the machine has no such device: a fallback to the CPU would
+ * look like a pass. */
+static qn_ctx *open_if_present(const char *backend)
+{
+    const qn_options options = { .backend = backend, .fallback = QN_FALLBACK_ERROR };
+    qn_ctx *ctx = NULL;
+    qn_err err = { .text = "" };
+
+    if (qn_ctx_open(&options, &ctx, &err) != QN_OK)
+        print_message("skipped on %s: %s\n", backend, err.text);
+    return ctx;
+}
+
 static int depends(const qn_graph *g, int stage, int before)
 {
     for (int i = 0; i < g->stages[stage].n_deps; i++)
@@ -165,11 +178,15 @@ static void second_run_is_recorded_and_replayed(void **state)
 
     (void)state;
     for (int k = 0; k < 3; k++) {
-        qn_ctx *ctx = open_with((qn_options){ .backend = backends[k], .log = "none" });
-        qn_buf *x = ramp(ctx, "x", N, 0, 1), *y = ramp(ctx, "y", N, 1, 0);
+        qn_ctx *ctx = open_if_present(backends[k]);
+        qn_buf *x, *y;
         const float three = 3;
         qn_graph *g;
 
+        if (!ctx)
+            continue;
+        x = ramp(ctx, "x", N, 0, 1);
+        y = ramp(ctx, "y", N, 1, 0);
         must(ctx, qn_graph_new(ctx, "g", &g));
         must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N), 2.0f, x, y));
         must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N), 1.0f, x, y));
@@ -253,11 +270,15 @@ static void text_given_at_run_time_runs_everywhere(void **state)
 
     (void)state;
     for (int k = 0; k < 3; k++) {
-        qn_ctx *ctx = open_with((qn_options){ .backend = backends[k], .log = "none" });
-        qn_buf *x = ramp(ctx, "x", N, 0, 1), *y = array_of(ctx, "y", N);
+        qn_ctx *ctx = open_if_present(backends[k]);
+        qn_buf *x, *y;
         qn_kernel_module *module;
         qn_graph *g;
 
+        if (!ctx)
+            continue;
+        x = ramp(ctx, "x", N, 0, 1);
+        y = array_of(ctx, "y", N);
         must(ctx, qn_kernels_new(ctx, "mine", text, &module));
         must(ctx, qn_graph_new(ctx, "g", &g));
         must(ctx, qn_graph_stage(g, "twice", qn_kernels_find(module, "twice"), qn_range_1d(N),
