@@ -1,7 +1,6 @@
 /* cmd_route.c - `quern route`: what the router knows, and how good its choices are. */
-#include "cli/cli.h"
+#include "cli/cmd_route.h"
 
-#include "domain/tasks/scenario.h"
 #include "engine/context.h"
 #include "engine/route/explain.h"
 #include "engine/route/profile.h"
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static qn_status print_table(qn_table *table, qn_err *err)
+qn_status qn_route_print(qn_table *table, qn_err *err)
 {
     if (!qn_table_print(table, stdout, QN_TABLE_TEXT))
         return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
@@ -86,7 +85,7 @@ static qn_status print_ops(const qn_ctx *ctx, qn_err *err)
         printf("nothing is measured; quern calibrate does it\n");
         return QN_OK;
     }
-    return print_table(&table, err);
+    return qn_route_print(&table, err);
 }
 
 static qn_status print_op(const qn_ctx *ctx, const char *name, qn_err *err)
@@ -118,7 +117,7 @@ static qn_status print_op(const qn_ctx *ctx, const char *name, qn_err *err)
         printf("nothing is measured of %s; quern calibrate --ops %s does it\n", name, name);
         return QN_OK;
     }
-    return print_table(&table, err);
+    return qn_route_print(&table, err);
 }
 
 static qn_status run_show(qn_ctx *ctx, const qn_args *args, qn_err *err)
@@ -324,7 +323,7 @@ static qn_status print_regret(qn_ctx *ctx, const trace *t, int skip, qn_err *err
     for (int p = 0; p < QN_N_POLICIES; p++)
         add_policy(&table, policies[p], r.us[p], r.best_us);
     qn_metric_set(qn_metric_of(ctx->metrics, "route_regret", NULL), r.regret[QN_POLICY_AUTO]);
-    return print_table(&table, err);
+    return qn_route_print(&table, err);
 }
 
 static qn_status eval_trace(qn_ctx *ctx, const qn_args *args, qn_err *err)
@@ -350,72 +349,11 @@ out:
     return st;
 }
 
-/* ---- eval: scenarios ---------------------------------------------------------------------- */
-
-static double least(const double *us)
-{
-    double best = INFINITY;
-
-    for (int d = 0; d < QN_REGRET_DEVICES; d++)
-        if (!isnan(us[d]) && us[d] < best)
-            best = us[d];
-    return best;
-}
-
-static void add_scenario(qn_table *table, const char *name, const double *policy_us, double best_us,
-                         int rounds)
-{
-    qn_table_add(table, name);
-    qn_table_addf(table, "%.1f", best_us / rounds);
-    for (int p = 0; p < QN_N_POLICIES; p++) {
-        qn_table_addf(table, "%.1f", policy_us[p] / rounds);
-        qn_table_addf(table, "%.1f", (policy_us[p] / best_us - 1) * 100);
-    }
-}
-
-static qn_status eval_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
-{
-    const char *wanted = qn_text(args, "scenario");
-    const int rounds = (int)qn_int(args, "samples"), warm_up = (int)qn_int(args, "warmup");
-    const qn_scenario *only = qn_scenario_find(wanted);
-    qn_table table = qn_table_begin("SCENARIO", "BEST US", "AUTO US", "AUTO %", "CPU US", "CPU %",
-                                    "GPU US", "GPU %", "STATIC US", "STATIC %");
-    double total[QN_N_POLICIES] = { 0 }, best = 0;
-    qn_status st = QN_OK;
-
-    if (!only && strcmp(wanted, "all") != 0) {
-        st = qn_fail(err, QN_ERR_USAGE, "no scenario '%s'; quern tasks run --help names them",
-                     wanted);
-        goto out;
-    }
-    for (int i = 0; i < qn_scenario_count(); i++) {
-        const qn_scenario *s = qn_scenario_at(i);
-        qn_batch_times times;
-
-        if (only && only != s)
-            continue;
-        QN_TRY(qn_eval_batch(ctx, s->sizes, s->n_tasks, warm_up, rounds, args->global.seed, &times,
-                             err));
-        add_scenario(&table, s->name, times.policy_us, least(times.device_us), rounds);
-        for (int p = 0; p < QN_N_POLICIES; p++)
-            total[p] += times.policy_us[p];
-        best += least(times.device_us);
-    }
-    if (!only)
-        add_scenario(&table, "total", total, best, rounds);
-    qn_metric_set(qn_metric_of(ctx->metrics, "route_regret", NULL),
-                  total[QN_POLICY_AUTO] / best - 1);
-    return print_table(&table, err);
-out:
-    qn_table_free(&table);
-    return st;
-}
-
 static qn_status run_eval(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     if ((args->n_words > 0) == (qn_text(args, "scenario") != NULL))
         return qn_fail(err, QN_ERR_USAGE, "give either a TRACE.csv or --scenario");
-    return args->n_words ? eval_trace(ctx, args, err) : eval_scenarios(ctx, args, err);
+    return args->n_words ? eval_trace(ctx, args, err) : qn_route_eval_scenarios(ctx, args, err);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */
@@ -427,6 +365,10 @@ static const qn_opt eval_options[] = {
       .help = "runs per scenario and policy, or per decision that must be measured" },
     { 0, "warmup", QN_OPT_INT, .value = "N", .fallback = "50", .min = 0, .max = 100000,
       .help = "runs of a scenario before the clock starts" },
+    { 0, "sizes", QN_OPT_INT, .value = "N", .fallback = "1", .min = 1, .max = QN_ROUTE_SIZES,
+      .help = "sizes of each scenario, doubling, its own in the middle" },
+    { 0, "seconds", QN_OPT_REAL, .value = "S", .fallback = "10", .min = 0, .max = 3600,
+      .help = "at most this long per scenario and size, and as long for the warm-up" },
     { 0, "skip", QN_OPT_INT, .value = "N", .fallback = "0", .min = 0, .max = 1000000000,
       .help = "decisions of a trace that teach, but do not count" },
     { 0 }

@@ -18,11 +18,13 @@ enum { LOG_BYTES = 16384, TEAM_LANES = 32 };
 
 int qn_team_lanes(const qn_device *device)
 {
-    const char *wanted = getenv("QUERN_TEAM_LANES");
-    const int n = wanted ? atoi(wanted) : 0;
+    const char *wanted;
+    int n;
 
     if (device->backend->language == QN_LANG_C)
         return 1;
+    wanted = getenv("QUERN_TEAM_LANES");
+    n = wanted ? atoi(wanted) : 0;
     return n == 8 || n == 16 || n == 32 ? n : TEAM_LANES;
 }
 

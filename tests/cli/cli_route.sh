@@ -49,13 +49,19 @@ has "$out" '^as routed '
 
 # ---- scenarios
 exits 0 quern route eval --scenario Mixed-Diverse --samples 3 --warmup 3 --backend cpu,sim
-has "$out" '^SCENARIO +BEST US +AUTO US +AUTO % +CPU US +CPU % +GPU US +GPU % +STATIC US +STATIC %$'
-has "$out" '^Mixed-Diverse +[0-9.]+ '
-lines "$out" 2
+has "$out" '^SCENARIO +SIZE +BEST US +AUTO US +AUTO % +CPU US +CPU % +GPU US +GPU % +STATIC US +STATIC %$'
+has "$out" '^Mixed-Diverse +1 +[0-9.]+ '
+lines "$out" 5
+exits 0 quern route eval --scenario Uniform-32k --sizes 3 --samples 3 --warmup 3 --seconds 1 --backend cpu,sim
+has "$out" '^Uniform-32k +1/2 +[0-9.]+ '
+has "$out" '^Uniform-32k +2 +[0-9.]+ '
+has "$out" '^Uniform-32k +all +[0-9.]+ '
+has "$out" '^9 rounds; '
 
 # ---- what is refused
 refused 2 'give either a TRACE.csv or --scenario' quern route eval
 refused 2 'give either a TRACE.csv or --scenario' quern route eval trace.csv --scenario all
+refused 2 "--sizes: '0' is not a number between 1 and 24" quern route eval --scenario all --sizes 0 --backend cpu
 refused 2 "no scenario 'Tiny'" quern route eval --scenario Tiny --backend cpu
 refused 2 '--skip 400 leaves nothing of 400 decisions' quern route eval trace.csv --skip 400 --backend cpu
 refused 6 'cannot open missing.csv' quern route eval missing.csv --backend cpu

@@ -563,6 +563,27 @@ static void one_bad_sample_does_not_banish_a_device(void **state)
     qn_ctx_close(ctx);
 }
 
+/* A model that is told wrong things all the time, as by stages that overlap in whole runs. */
+static void whole_runs_overrule_a_model_that_is_wrong(void **state)
+{
+    qn_ctx *ctx = open_with((qn_options){
+        .backend = "sim:0,sim:1", .fault = "sim.devices=2,sim.rate.1=4,sim.launch_us=100" });
+    qn_route_op *op = qn_router_op(ctx, "vadd");
+    addition a = add_up(ctx, N);
+
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        qn_route_observe(op, 1, N, 100);
+        qn_route_observe(op, 2, N, 140);
+        run(&a, 1);
+    }
+    assert_true(a.graph->route->trials.seen_us[2] > 0);
+    assert_int_equal(a.graph->route->trials.held, 2);
+    assert_string_equal(device_of(&a), "sim:1");
+    addition_free(&a);
+    qn_ctx_close(ctx);
+}
+
 static void probes_are_counted_and_bounded(void **state)
 {
     qn_ctx *ctx = open_with((qn_options){
@@ -760,6 +781,7 @@ int main(void)
         cmocka_unit_test(known_choice_is_probed_again_after_1000_decisions),
         cmocka_unit_test(device_that_seems_hopeless_is_looked_at_after_1000_decisions),
         cmocka_unit_test(one_bad_sample_does_not_banish_a_device),
+        cmocka_unit_test(whole_runs_overrule_a_model_that_is_wrong),
         cmocka_unit_test(probes_are_counted_and_bounded),
         cmocka_unit_test(warm_graph_is_replayed_and_seldom_timed),
         cmocka_unit_test(samples_are_device_times),

@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS_PER_OCTAVE = 4, CONFIRM_FAST = 2 };
+enum {
+    BUCKETS_PER_OCTAVE = 4,
+    CONFIRM_FAST = 2,
+    ABSURD = 16 /* times what was expected: the machine was elsewhere */
+};
 
 /* Sizes of one bucket differ by up to 19 %, so times differ by as much without meaning anything:
  * five times this much is noise at least. */
@@ -282,9 +286,11 @@ static int side_of(const qn_model *model, const qn_model_bucket *b, qn_timed s, 
         noise =
             fmax(b->mad_us, b->median_us * (b->n < QN_MODEL_CONFIRM ? guess_floor : noise_floor));
     } else {
-        if (model->n_buckets < 2 || qn_model_support(model, s.size) < QN_MODEL_CONFIRM)
+        if (model->n_buckets < 2)
             return 0;
         *expected = qn_model_predict(model, s.size, &none);
+        if (qn_model_support(model, s.size) < QN_MODEL_CONFIRM)
+            return s.us > ABSURD * *expected;
         noise = *expected * guess_floor;
     }
     if (s.us > *expected + QN_MODEL_MADS * noise)
@@ -381,10 +387,10 @@ static int is_telling(const qn_model *model, const qn_model_bucket *b, double si
                     : b->n == 0 || b->n >= QN_MODEL_CONFIRM;
 }
 
-/* Slow samples that outvote what is known of the bucket. */
-static int votes_needed(const qn_model_bucket *b)
+/* Slow samples that outvote what is known of the bucket, or was expected of it. */
+static int votes_needed(const qn_model_bucket *b, double times)
 {
-    return b->n < QN_MODEL_CONFIRM ? b->n + 1 : QN_MODEL_CONFIRM;
+    return b->n < QN_MODEL_CONFIRM && times < ABSURD ? b->n + 1 : QN_MODEL_CONFIRM;
 }
 
 /* The first sample in a bucket from before the change. It says how far off the scaling was, for
@@ -416,7 +422,7 @@ static void add_unexpected(qn_model *model, qn_model_bucket *b, qn_timed s, int 
         push(b, s);
     } else if (b->n) {
         b->aside[b->n_aside++] = s;
-        if (b->n_aside < votes_needed(b))
+        if (b->n_aside < votes_needed(b, s.us / expected))
             return;
         became_slow(model, s.us / b->median_us);
         b->n = b->next = b->n_aside;
@@ -429,6 +435,14 @@ static void add_unexpected(qn_model *model, qn_model_bucket *b, qn_timed s, int 
     summarise(b);
 }
 
+/* A first sample that is far beyond what its neighbours say is believed when it comes again. */
+static int is_absurd(qn_model *model, double us, double expected)
+{
+    if (!(expected > 0) || us <= ABSURD * expected || ++model->n_absurd >= QN_MODEL_CONFIRM)
+        model->n_absurd = 0;
+    return model->n_absurd > 0;
+}
+
 void qn_model_add(qn_model *model, double size, double us)
 {
     const qn_timed s = { size < 1 ? 1 : size, us };
@@ -439,7 +453,10 @@ void qn_model_add(qn_model *model, double size, double us)
 
     if (!(us > 0) || !isfinite(us) || !isfinite(size))
         return;
-    side = side_of(model, find_bucket(model, bucket), s, &expected);
+    b = find_bucket(model, bucket);
+    side = side_of(model, b, s, &expected);
+    if (!b && is_absurd(model, us, expected))
+        return;
     if (!(b = need_bucket(model, bucket)))
         return;
     model->n_samples++;

@@ -56,6 +56,7 @@ typedef struct qn_model {
         double ratio;
     } run[QN_MODEL_CONFIRM];
     int n_run, run_side, told_run;
+    int n_absurd; /* first samples in a row that were not believed */
     /* After it became slower: what it was before / what it is now. Four times that with every
      * sample that shows that it stays so. 0: no such thing. */
     double relief, told_relief;

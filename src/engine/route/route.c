@@ -1,6 +1,6 @@
 /* route.c - which device runs what: what is known, and what follows from it.
  *
- * Probing is bounded twice: at most one decision in twenty, and at most 1 % of the time, since a
+ * Probing is bounded twice: at most one decision in twenty, and at most 0.5 % of the time, since a
  * few probes of large sizes cost more than many of small ones. A choice that is known well is
  * measured again the rarer the worse it is; one that seems more than three times worse only after
  * a thousand decisions, because what made it seem so may have passed.
@@ -24,7 +24,7 @@ enum {
     COPY_SAMPLES = 32,  /* of each direction of a link */
     BUSY_MOST = 15
 };
-static const double gain_wanted = 0.90, spend_share = 0.01, busy_half_life_us = 2e6;
+static const double gain_wanted = 0.90, spend_share = 0.005, busy_half_life_us = 2e6;
 
 const char *qn_why_name(qn_why why)
 {
@@ -336,13 +336,20 @@ static double probe_interval(double ratio)
     return fmin(fmax(PROBE_EVERY, 100 * (ratio - 1)), PROBE_STALE);
 }
 
+double qn_route_doubtful_us(const qn_route_view *view, int device)
+{
+    return fmin(view->cost_us[device], 2 * view->prior_us[device]);
+}
+
 /* How much a device asks for being measured; 1 and above is enough, 0: it must not be. */
 static double urgency(const qn_route_op *op, const qn_route_view *view, int d, double chosen_us)
 {
     const double age = (double)(op->decisions - op->sampled_at[d]);
     const int is_known =
         view->support[d] >= QN_MODEL_CONFIRM && view->hope_us[d] > view->cost_us[d] / 2;
-    const double us = is_known || age >= PROBE_STALE ? view->cost_us[d] : view->hope_us[d];
+    const double us = age >= PROBE_STALE ? qn_route_doubtful_us(view, d)
+                      : is_known         ? view->cost_us[d]
+                                         : view->hope_us[d];
 
     if (op->spent_us + fmax(0, us - chosen_us) > spend_share * op->total_us)
         return 0;
@@ -353,13 +360,18 @@ static double urgency(const qn_route_op *op, const qn_route_view *view, int d, d
     return is_known ? age / probe_interval(us / chosen_us) : 1;
 }
 
+int qn_route_may_probe(const qn_route_op *op, int n)
+{
+    return (op->probes + (uint64_t)n) * PROBE_EVERY <= op->decisions;
+}
+
 int qn_route_probe(const qn_route_op *op, const qn_route_view *view, double chosen_us,
                    unsigned in_use, int n)
 {
     double most = 0;
     int best = -1;
 
-    if ((op->probes + (uint64_t)n) * PROBE_EVERY > op->decisions)
+    if (!qn_route_may_probe(op, n))
         return -1;
     for (unsigned left = view->devices & ~in_use; left; left &= left - 1) {
         const int d = __builtin_ctz(left);

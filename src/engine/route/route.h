@@ -39,7 +39,8 @@ typedef struct qn_route_op {
     char name[96];
     qn_model models[QN_MAX_DEVICES];
     uint64_t decisions, probes;
-    double total_us, spent_us;           /* of all decisions, predicted; lost by measuring */
+    double total_us;                     /* of all decisions, predicted */
+    double spent_us, tried_us;           /* lost by probes and samples; by trials */
     uint64_t sampled_at[QN_MAX_DEVICES]; /* `decisions` when the device was last measured */
     uint64_t marked_at[QN_MAX_DEVICES];  /* the same when a sample was last asked for */
     unsigned warm;                       /* devices whose first run, which is slow, is over */
@@ -116,6 +117,7 @@ void qn_router_count(qn_ctx *ctx, qn_route_op *op, int device, qn_why why, doubl
 typedef struct qn_route_view {
     unsigned devices;
     double cost_us[QN_MAX_DEVICES], hope_us[QN_MAX_DEVICES]; /* model.h: predict and hope */
+    double prior_us[QN_MAX_DEVICES];                         /* by the speed of the device alone */
     int support[QN_MAX_DEVICES];
 } qn_route_view;
 
@@ -128,11 +130,18 @@ int qn_route_is_gain(double present_us, double best_us);
 int qn_route_probe(const qn_route_op *op, const qn_route_view *view, double chosen_us,
                    unsigned in_use, int n);
 
+/* What a device costs if what was measured long ago was bad luck: no more than twice what its
+ * speed says. */
+double qn_route_doubtful_us(const qn_route_view *view, int device);
+
+/* Whether `n` more probes of the op are within one decision in twenty. */
+int qn_route_may_probe(const qn_route_op *op, int n);
+
 /* Books `n` decisions that are predicted to take `us`, and that `n` of them were a probe. */
 void qn_route_book(qn_route_op *op, int n, double us);
 void qn_route_book_probe(qn_route_op *op, int n);
 
-/* Books time lost by probes and samples; whether more may be lost, which is 1 % of the total. */
+/* Books time lost by probes and samples; whether more may be lost, which is 0.5 % of the total. */
 void qn_route_spend(qn_route_op *op, double us);
 int qn_route_can_spend(const qn_route_op *op);
 

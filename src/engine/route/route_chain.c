@@ -365,6 +365,12 @@ static void price_uniform(qn_chain *chain, double *us)
     }
 }
 
+static double predict_prior(const qn_model *model, double size, const qn_line *prior)
+{
+    (void)model;
+    return prior->a_us + prior->b_us * size;
+}
+
 void qn_chain_price(qn_graph *graph, qn_chain *chain, unsigned alive)
 {
     qn_route_view *view = &chain->view;
@@ -372,6 +378,8 @@ void qn_chain_price(qn_graph *graph, qn_chain *chain, unsigned alive)
     graph->ctx->router->n_priced++;
     price_bufs(graph, chain);
     price_devices(graph, chain, alive);
+    price_stages(graph, chain, predict_prior);
+    price_uniform(chain, view->prior_us);
     price_stages(graph, chain, qn_model_hope);
     price_uniform(chain, view->hope_us);
     price_stages(graph, chain, qn_model_predict);

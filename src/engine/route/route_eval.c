@@ -3,6 +3,7 @@
 
 #include "engine/route/measure.h"
 #include "engine/route/route.h"
+#include "util/clock.h"
 #include "util/hash.h"
 #include "util/stats.h"
 
@@ -229,18 +230,28 @@ out:
 typedef struct {
     batch batch;
     qn_route_mode mode;
-    double us;
+    int device;
+    double *us; /* of every round */
 } variant;
 
-static qn_status open_variant(qn_ctx *ctx, variant *v, const qn_i64 *sizes, int n_tasks, int device,
-                              qn_route_mode mode, uint64_t seed, qn_err *err)
+typedef struct {
+    variant list[QN_MAX_DEVICES + 2];
+    int n, n_rounds, n_aside;
+} contest;
+
+static qn_status add_variant(qn_ctx *ctx, contest *c, const qn_batch_plan *plan, int device,
+                             qn_route_mode mode, qn_err *err)
 {
+    variant *v = &c->list[c->n++];
     qn_status st = QN_OK;
 
     v->mode = mode;
-    QN_TRY(batch_new(ctx, sizes, n_tasks, device >= 0 ? ctx->devices[device].id : NULL, &v->batch,
-                     err));
-    QN_TRY(fill_batch(&v->batch, seed));
+    v->device = device;
+    if (!(v->us = calloc((size_t)plan->n_rounds + 1, sizeof *v->us)))
+        return qn_fail(err, QN_ERR_NOMEM, "%d rounds: out of host memory", plan->n_rounds);
+    QN_TRY(batch_new(ctx, plan->sizes, plan->n_tasks, device >= 0 ? ctx->devices[device].id : NULL,
+                     &v->batch, err));
+    QN_TRY(fill_batch(&v->batch, plan->seed));
 out:
     return st;
 }
@@ -260,61 +271,118 @@ static void shuffle(int *order, int n, uint64_t round)
     }
 }
 
-static qn_status run_rounds(qn_ctx *ctx, variant *list, int n, int n_warm_up, int n_rounds)
+static qn_status run_round(qn_ctx *ctx, contest *c, uint64_t round, int at)
 {
     int order[QN_MAX_DEVICES + 2];
     qn_status st = QN_OK;
 
-    for (int round = -n_warm_up; round < n_rounds; round++) {
-        shuffle(order, n, (uint64_t)round);
-        for (int i = 0; i < n; i++) {
-            variant *v = &list[order[i]];
-            double us = 0;
+    shuffle(order, c->n, round);
+    for (int i = 0; i < c->n; i++) {
+        variant *v = &c->list[order[i]];
 
-            qn_route_set_mode(ctx, v->mode);
-            QN_TRY(run_batch(ctx, &v->batch, &us));
-            if (round >= 0)
-                v->us += us;
-        }
+        v->us[at] = 0;
+        qn_route_set_mode(ctx, v->mode);
+        QN_TRY(run_batch(ctx, &v->batch, &v->us[at]));
     }
 out:
     return st;
 }
 
-qn_status qn_eval_batch(qn_ctx *ctx, const qn_i64 *sizes, int n_tasks, int n_warm_up, int n_rounds,
-                        uint64_t seed, qn_batch_times *out, qn_err *err)
+static qn_status run_rounds(qn_ctx *ctx, contest *c, const qn_batch_plan *plan)
 {
-    const qn_route_mode before = ctx->route_mode;
-    variant list[QN_MAX_DEVICES + 2] = { { .us = 0 } };
-    int at[QN_MAX_DEVICES] = { 0 }, n = 0, gpu = QN_CPU_SLOT;
-    qn_batch_times times;
+    double end = qn_now_us() + plan->max_seconds * 1e6;
     qn_status st = QN_OK;
 
-    QN_TRY(open_variant(ctx, &list[n++], sizes, n_tasks, -1, QN_ROUTE_AUTO, seed, err));
-    QN_TRY(open_variant(ctx, &list[n++], sizes, n_tasks, -1, QN_ROUTE_STATIC, seed, err));
-    for (int d = 0; d < ctx->n_devices; d++) {
-        at[d] = -1;
-        if (d != QN_CPU_SLOT && !(ctx->candidates >> d & 1))
+    for (int i = 0; i < plan->n_warm_up && (!i || qn_now_us() < end); i++)
+        QN_TRY(run_round(ctx, c, (uint64_t)-i - 1, 0));
+    end = qn_now_us() + plan->max_seconds * 1e6;
+    for (; c->n_rounds < plan->n_rounds && (!c->n_rounds || qn_now_us() < end); c->n_rounds++)
+        QN_TRY(run_round(ctx, c, (uint64_t)c->n_rounds, c->n_rounds));
+out:
+    return st;
+}
+
+/* Time beyond which a run did not go by itself. */
+static qn_status find_limit(const contest *c, double *limit_us, qn_err *err)
+{
+    double *sorted = malloc((size_t)c->n_rounds * sizeof *sorted);
+
+    if (!sorted)
+        return qn_fail(err, QN_ERR_NOMEM, "%d rounds: out of host memory", c->n_rounds);
+    *limit_us = 0;
+    for (int i = 0; i < c->n; i++) {
+        if (c->list[i].device < 0)
             continue;
-        at[d] = n;
-        QN_TRY(open_variant(ctx, &list[n++], sizes, n_tasks, d, QN_ROUTE_AUTO, seed, err));
+        memcpy(sorted, c->list[i].us, (size_t)c->n_rounds * sizeof *sorted);
+        *limit_us = fmax(*limit_us, 4 * qn_stats_of(sorted, (size_t)c->n_rounds).median);
     }
-    QN_TRY(run_rounds(ctx, list, n, n_warm_up, n_rounds));
-    for (int i = 0; i < n; i++)
-        QN_TRY(check_batch(&list[i].batch, seed, err));
+    free(sorted);
+    return QN_OK;
+}
+
+static double mean_us(contest *c, const variant *v, double limit_us)
+{
+    double sum = 0;
+    int n = 0;
+
+    for (int i = 0; i < c->n_rounds; i++)
+        if (v->us[i] <= limit_us) {
+            sum += v->us[i];
+            n++;
+        }
+    c->n_aside += c->n_rounds - n;
+    return n ? sum / n : NAN;
+}
+
+static qn_status judge(qn_ctx *ctx, contest *c, qn_batch_times *out, qn_err *err)
+{
+    int gpu = QN_CPU_SLOT;
+    double limit_us = 0;
+    qn_status st = find_limit(c, &limit_us, err);
+
+    if (st != QN_OK)
+        return st;
     qn_devices_select(ctx, 1, &gpu);
     for (int d = 0; d < QN_REGRET_DEVICES; d++)
-        times.device_us[d] = d < ctx->n_devices && at[d] >= 0 ? list[at[d]].us : NAN;
-    times.policy_us[QN_POLICY_AUTO] = list[0].us;
-    times.policy_us[QN_POLICY_STATIC] = list[1].us;
-    times.policy_us[QN_POLICY_CPU] = list[at[QN_CPU_SLOT]].us;
-    times.policy_us[QN_POLICY_GPU] = list[at[gpu]].us;
-    *out = times;
+        out->device_us[d] = NAN;
+    for (int i = 0; i < c->n; i++) {
+        const variant *v = &c->list[i];
+        const double us = mean_us(c, v, limit_us);
+
+        if (v->device < 0)
+            out->policy_us[v->mode == QN_ROUTE_AUTO ? QN_POLICY_AUTO : QN_POLICY_STATIC] = us;
+        else if (v->device < QN_REGRET_DEVICES)
+            out->device_us[v->device] = us;
+    }
+    out->policy_us[QN_POLICY_CPU] = out->device_us[QN_CPU_SLOT];
+    out->policy_us[QN_POLICY_GPU] = out->device_us[gpu];
+    out->n_rounds = c->n_rounds;
+    out->n_aside = c->n_aside;
+    return QN_OK;
+}
+
+qn_status qn_eval_batch(qn_ctx *ctx, const qn_batch_plan *plan, qn_batch_times *out, qn_err *err)
+{
+    const qn_route_mode before = ctx->route_mode;
+    contest c = { .n = 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(add_variant(ctx, &c, plan, -1, QN_ROUTE_AUTO, err));
+    QN_TRY(add_variant(ctx, &c, plan, -1, QN_ROUTE_STATIC, err));
+    for (int d = 0; d < ctx->n_devices; d++)
+        if (d == QN_CPU_SLOT || ctx->candidates >> d & 1)
+            QN_TRY(add_variant(ctx, &c, plan, d, QN_ROUTE_AUTO, err));
+    QN_TRY(run_rounds(ctx, &c, plan));
+    for (int i = 0; i < c.n; i++)
+        QN_TRY(check_batch(&c.list[i].batch, plan->seed, err));
+    QN_TRY(judge(ctx, &c, out, err));
 out:
     if (st != QN_OK && err->status != st)
         *err = ctx->err;
-    for (int i = 0; i < n; i++)
-        batch_free(&list[i].batch);
+    for (int i = 0; i < c.n; i++) {
+        batch_free(&c.list[i].batch);
+        free(c.list[i].us);
+    }
     qn_route_set_mode(ctx, before);
     return st;
 }

@@ -7,18 +7,18 @@
  */
 #include "engine/route/route_stage.h"
 
-#include "util/stats.h"
+#include "util/clock.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     REPRICE_EVERY = 64, /* runs; what decays by itself is looked at this often */
     SAMPLE_EVERY = 256, /* decisions of an op */
     MARKS_PER_RUN = 3,  /* stages of one op */
-    DRIFT_PAUSE = 8     /* runs between samples for a change that was not confirmed */
+    DRIFT_PAUSE = 8,    /* runs between samples for a change that was not confirmed */
+    LIGHT_MOST = 31     /* runs between two looks */
 };
-static const double drift_factor = 1.25, drift_slack_us = 3;
+static const double drift_factor = 1.25, drift_slack_us = 3, look_share = 0.02;
 
 /* ---- deciding ---------------------------------------------------------------------------- */
 
@@ -163,7 +163,7 @@ static void decide(qn_graph *graph, unsigned alive)
         if (r->mode == QN_ROUTE_AUTO)
             moved |= qn_chain_settle(&r->chains[c]);
     }
-    if (moved) { /* runs of now on have another usual time */
+    if (moved && r->trials.held < 0) { /* runs of now on have another usual time */
         r->n_recent = r->next_recent = 0;
         r->drift_pause = DRIFT_PAUSE;
     }
@@ -197,6 +197,17 @@ static void place_all(qn_graph *graph)
     for (int c = 0; c < r->n_chains; c++)
         if (r->chains[c].n_open)
             place(graph, &r->chains[c], r->chains[c].device, r->chains[c].why);
+}
+
+static void place_on(qn_graph *graph, int device, qn_why why)
+{
+    struct qn_graph_route *r = graph->route;
+
+    for (int s = 0; s < graph->n_stages; s++)
+        if (r->forced[s] < 0) {
+            graph->stages[s].device = device;
+            r->why[s] = why;
+        }
 }
 
 void qn_route_decide(qn_graph *graph)
@@ -264,6 +275,13 @@ static int marks_of(const qn_graph *graph, const qn_route_op *op, int before)
     return n;
 }
 
+/* On the CPU the first run of a graph touches memory for the first time: it teaches only what is
+ * not known at all. */
+static int may_teach(const struct qn_graph_route *r, int s, int device)
+{
+    return device != QN_CPU_SLOT || r->n_runs > 0 || r->ops[s]->models[device].n_buckets < 2;
+}
+
 static void choose_samples(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
@@ -272,7 +290,7 @@ static void choose_samples(qn_graph *graph)
         for (int s = 0; s < graph->n_stages; s++) {
             const int device = graph->stages[s].device;
 
-            if (r->forced[s] < 0 &&
+            if (r->forced[s] < 0 && may_teach(r, s, device) &&
                 (r->wanting[s] || r->wants_sample || is_due(r, r->ops[s], device)) &&
                 marks_of(graph, r->ops[s], s) < MARKS_PER_RUN) {
                 mark(r, s, device);
@@ -287,18 +305,35 @@ static void choose_samples(qn_graph *graph)
 /* ---- around a run ------------------------------------------------------------------------------
  */
 
-static void count_decisions(qn_graph *graph)
+static int is_counted(const struct qn_graph_route *r, int s)
+{
+    return r->ops[s] && r->why[s] != QN_WHY_PINNED && r->why[s] != QN_WHY_CPU_ONLY;
+}
+
+static int is_same_decision(const qn_graph *graph, int s, int t)
+{
+    const struct qn_graph_route *r = graph->route;
+
+    return r->ops[s] == r->ops[t] && r->why[s] == r->why[t] &&
+           graph->stages[s].device == graph->stages[t].device;
+}
+
+static void count_decisions(qn_graph *graph, int n_times)
 {
     struct qn_graph_route *r = graph->route;
 
-    for (int s = 0; s < graph->n_stages; s++)
-        if (r->ops[s] && r->why[s] != QN_WHY_PINNED && r->why[s] != QN_WHY_CPU_ONLY)
-            qn_router_count(graph->ctx, r->ops[s], graph->stages[s].device, r->why[s], 1);
+    for (int s = 0, end; s < graph->n_stages; s = end) {
+        for (end = s + 1; end < graph->n_stages && is_same_decision(graph, s, end);)
+            end++;
+        if (is_counted(r, s))
+            qn_router_count(graph->ctx, r->ops[s], graph->stages[s].device, r->why[s],
+                            n_times * (end - s));
+    }
     r->first_seq = graph->ctx->router->seq + 1;
-    graph->ctx->router->seq += (uint64_t)graph->n_stages;
+    graph->ctx->router->seq += (uint64_t)(n_times * graph->n_stages);
 }
 
-static void book_chains(qn_graph *graph)
+static void book_chains(qn_graph *graph, int n_times)
 {
     struct qn_graph_route *r = graph->route;
 
@@ -306,7 +341,7 @@ static void book_chains(qn_graph *graph)
         qn_chain *chain = &r->chains[c];
 
         if (chain->n_open && chain->lead)
-            qn_route_book(chain->lead, chain->n_open, chain->us);
+            qn_route_book(chain->lead, n_times * chain->n_open, n_times * chain->us);
     }
 }
 
@@ -325,6 +360,7 @@ static void route_run(qn_graph *graph)
     struct qn_graph_route *r = graph->route;
     const unsigned alive = qn_router_alive(graph->ctx);
     uint64_t key;
+    int device;
 
     note_versions(graph);
     key = key_of(graph, alive);
@@ -333,47 +369,104 @@ static void route_run(qn_graph *graph)
         decide(graph, alive);
         r->key = key;
     }
-    place_all(graph);
-    book_chains(graph);
+    book_chains(graph, 1);
+    if (r->mode == QN_ROUTE_AUTO && (device = qn_trial_begin(graph, alive)) >= 0) {
+        place_on(graph, device, QN_WHY_PROBE);
+        graph->is_sampled = 0;
+        if (r->trials.n == 0) { /* it does not count, so models may have it */
+            r->wants_sample = 1;
+            choose_samples(graph);
+        }
+        r->spender = NULL;
+        return;
+    }
+    if (r->mode == QN_ROUTE_AUTO && r->trials.held >= 0)
+        place_on(graph, r->trials.held, QN_WHY_BEST);
+    else
+        place_all(graph);
     if (r->mode == QN_ROUTE_AUTO)
         probe(graph);
     choose_samples(graph);
 }
 
-void qn_route_begin(qn_graph *graph)
+/* Runs that are shorter than what thinking about them takes are thought about rarely: a look is
+ * 2 % of the time of runs at most. Only on the CPU, where nothing is queued, and while nothing is
+ * being found out. */
+static void plan_look(qn_graph *graph, double us)
+{
+    struct qn_graph_route *r = graph->route;
+    const double usual = r->usual_us;
+
+    r->look_us += (us - r->look_us) / 8;
+    r->n_lighter = 0;
+    if (!r->n_open || r->predicted || r->n_recent < 8 || !(usual > 0) || r->n_drifts ||
+        r->n_wanting || r->wants_sample || r->n_marked || r->trials.device >= 0 || r->device_now)
+        return;
+    r->n_lighter = (int)fmin(r->look_us / (look_share * usual), LIGHT_MOST);
+}
+
+/* What the runs since the last look were. */
+static void book_light(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
 
-    if (!r)
+    if (!r->n_light)
         return;
+    book_chains(graph, r->n_light);
+    count_decisions(graph, r->n_light);
+    r->n_runs += r->n_light;
+    r->n_light = 0;
+}
+
+void qn_route_begin(qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+    double start;
+
+    if (!r || r->is_idle)
+        return;
+    if (r->n_lighter > 0 && r->mode == graph->ctx->route_mode) {
+        r->n_lighter--;
+        r->n_light++;
+        return;
+    }
     qn_route_explain(graph);
     if (r->mode != graph->ctx->route_mode) {
         qn_route_graph(graph);
-        if (!(r = graph->route))
+        if (!(r = graph->route) || r->is_idle)
             return;
     }
-    if (r->is_idle)
-        return;
+    start = qn_now_us();
+    book_light(graph);
     forget_times(r, graph->n_stages);
     if (r->n_open)
         route_run(graph);
     else
         qn_route_predict(graph);
-    count_decisions(graph);
+    count_decisions(graph, 1);
     r->is_overlapped = r->is_running;
     r->is_running = 1;
+    plan_look(graph, qn_now_us() - start);
     r->start_us = qn_ctx_now_us(graph->ctx);
 }
 
-/* Median time of the last runs that nothing was measured in; NaN when there were too few. */
-static double usual_us(const struct qn_graph_route *r)
+/* Adds the time of a run that nothing was measured in, and finds their median. */
+static void add_recent(struct qn_graph_route *r, double us)
 {
     double sorted[8];
+    int n = 0;
 
-    if (r->n_recent < 3)
-        return NAN;
-    memcpy(sorted, r->recent_us, (size_t)r->n_recent * sizeof *sorted);
-    return qn_stats_of(sorted, (size_t)r->n_recent).median;
+    r->recent_us[r->next_recent] = us;
+    r->next_recent = (r->next_recent + 1) % 8;
+    r->n_recent += r->n_recent < 8;
+    for (; n < r->n_recent; n++) { /* by insertion: this is done in every run */
+        int at = n;
+
+        for (; at > 0 && sorted[at - 1] > r->recent_us[n]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = r->recent_us[n];
+    }
+    r->usual_us = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
 static int is_unusual(double us, double usual)
@@ -386,23 +479,30 @@ static int is_unusual(double us, double usual)
 static void note_run(qn_graph *graph, int is_device, double us)
 {
     struct qn_graph_route *r = graph->route;
-    const double usual = usual_us(r);
+    const double usual = r->n_recent < 3 ? NAN : r->usual_us;
 
     r->is_running = 0;
     qn_router_note_run(graph->ctx, is_device, us);
     if (r->spender && us > usual)
-        qn_route_spend(r->spender, us - usual);
-    if (!r->n_open || r->is_overlapped || graph->is_sampled || ++r->n_runs <= 2)
+        qn_route_spend(r->spender, fmin(us - usual, 5 * usual)); /* more is the machine's doing */
+    if (!r->n_open || r->is_overlapped)
+        return;
+    if (r->trials.device >= 0) {
+        r->n_runs++;
+        qn_trial_end(graph, us);
+        return;
+    }
+    if (graph->is_sampled || ++r->n_runs <= 2)
         return;
     r->n_drifts = is_unusual(us, usual) ? r->n_drifts + 1 : 0;
     if ((r->n_drifts >= 2 || us > 2 * usual) && r->n_runs >= r->drift_at) {
         r->wants_sample = 1;
         r->drift_at = r->n_runs + r->drift_pause;
         r->drift_pause = r->drift_pause < SAMPLE_EVERY ? r->drift_pause * 2 : SAMPLE_EVERY;
+        if (r->n_drifts >= 2)
+            qn_trial_doubt(r, us > usual);
     }
-    r->recent_us[r->next_recent] = us;
-    r->next_recent = (r->next_recent + 1) % 8;
-    r->n_recent += r->n_recent < 8;
+    add_recent(r, us);
 }
 
 static unsigned devices_of(const qn_graph *graph)
@@ -440,7 +540,7 @@ void qn_route_end(qn_graph *graph)
 
     if (!r || !r->is_running)
         return;
-    is_device = devices_of(graph) != 0;
+    is_device = r->device_now = devices_of(graph) != 0;
     now = qn_ctx_now_us(graph->ctx);
     r->device_runs += (uint64_t)is_device;
     if (graph->in_flight)

@@ -115,6 +115,7 @@ static struct qn_graph_route *new_route(const qn_graph *graph)
 
     if (!r)
         return NULL;
+    qn_trials_reset(&r->trials);
     r->ops = array(n, sizeof *r->ops);
     r->sizes = array(n, sizeof *r->sizes);
     r->costs = array(n, sizeof *r->costs);

@@ -26,6 +26,19 @@ typedef struct qn_chain {
     qn_route_op *lead;  /* of the longest stage */
 } qn_chain;
 
+/* Whole runs tried on one device. */
+enum { QN_TRIAL_RUNS = 5 };
+typedef struct qn_trials {
+    uint64_t situation; /* in which everything below was seen */
+    int device;         /* being tried, -1: none */
+    int held;           /* seen to be faster than what models choose, -1: none */
+    int n, n_absurd;    /* runs of it so far; others that did not count */
+    double us[QN_TRIAL_RUNS], against_us;
+    double seen_us[QN_MAX_DEVICES]; /* time of a run; 0: not known */
+    int next_at[QN_MAX_DEVICES], pause[QN_MAX_DEVICES];
+    double lost_us; /* by all trials */
+} qn_trials;
+
 struct qn_graph_route {
     qn_route_mode mode;
     int n_open;  /* stages the router may place */
@@ -53,8 +66,12 @@ struct qn_graph_route {
     double start_us;
     int is_running, is_overlapped, n_runs;
     uint64_t device_runs;
-    double recent_us[8];
+    double recent_us[8], usual_us; /* of the last runs nothing was measured in; their median */
     int n_recent, next_recent;
+    qn_trials trials;
+    int n_light, n_lighter; /* runs since the router last looked; until it looks again */
+    int device_now;         /* whether the last run was on a device */
+    double look_us;         /* what a look takes */
     int n_wanting, n_marked, wants_sample, runs_since_sample;
     qn_route_op *spender;                /* bears what is lost by measuring in this run */
     int n_drifts, drift_at, drift_pause; /* runs of unusual time in a row; when they count again */
@@ -84,6 +101,17 @@ void qn_route_explain(qn_graph *graph);
 
 /* The first decision, when the graph is compiled. */
 void qn_route_decide(qn_graph *graph);
+
+/* ---- route_trial.c ---------------------------------------------------------------- */
+
+void qn_trials_reset(qn_trials *trials);
+
+/* The device on which all open stages of this run are tried, or -1. */
+int qn_trial_begin(qn_graph *graph, unsigned alive);
+/* A run of a trial is over. */
+void qn_trial_end(qn_graph *graph, double us);
+/* The time of runs has changed: what was seen of devices may be over. */
+void qn_trial_doubt(struct qn_graph_route *route, int is_slower);
 
 /* ---- route_chain.c ---------------------------------------------------------------- */
 

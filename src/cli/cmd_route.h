@@ -1,0 +1,16 @@
+/* cmd_route.h - what the parts of `quern route` share. */
+#ifndef QN_CLI_CMD_ROUTE_H
+#define QN_CLI_CMD_ROUTE_H
+
+#include "cli/cli.h"
+
+#include "util/table.h"
+
+enum { QN_ROUTE_SIZES = 24 }; /* of --sizes, at most */
+
+/* Prints a table on stdout and frees it. */
+qn_status qn_route_print(qn_table *table, qn_err *err);
+
+qn_status qn_route_eval_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err);
+
+#endif
