@@ -69,13 +69,4 @@ static inline void assert_nothing_is_held(qn_ctx *ctx)
     }
 }
 
-static inline int has_backend(const char *name)
-{
-    qn_ctx *ctx = open_with((qn_options){ .backend = name, .log = "none" });
-    const int has = qn_device_count(ctx) > 1;
-
-    qn_ctx_close(ctx);
-    return has;
-}
-
 #endif

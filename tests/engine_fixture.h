@@ -42,6 +42,27 @@ static inline qn_ctx *open_sim(const char *fault)
     return open_with((qn_options){ .backend = "sim", .fault = fault });
 }
 
+/* NULL, and a line that says so, where the machine has no such device: a fallback to the CPU would
+ * look like a pass. */
+static inline qn_ctx *open_if_present(const char *backend)
+{
+    const qn_options options = { .backend = backend, .fallback = QN_FALLBACK_ERROR };
+    qn_ctx *ctx = NULL;
+    qn_err err = { .text = "" };
+
+    if (qn_ctx_open(&options, &ctx, &err) != QN_OK)
+        print_message("skipped on %s: %s\n", backend, err.text);
+    return ctx;
+}
+
+static inline int has_backend(const char *name)
+{
+    qn_ctx *ctx = open_if_present(name);
+
+    qn_ctx_close(ctx);
+    return ctx != NULL;
+}
+
 static inline qn_buf *array_of(qn_ctx *ctx, const char *name, int n)
 {
     qn_buf *buf = NULL;

@@ -5,6 +5,7 @@
 #include "engine/route/profile.h"
 #include "engine/telemetry/progress.h"
 #include "engine/route/route.h"
+#include "util/crossover.h"
 #include "util/table.h"
 
 static const qn_opt options[] = { { 0, "ops", QN_OPT_TEXT, .value = "LIST",
@@ -35,18 +36,11 @@ static void show_progress(void *user, const char *device, const char *op, int do
     qn_progress_at(w->bar, done);
 }
 
-static void add_threshold(qn_table *table, qn_i64 size)
-{
-    if (size > 0)
-        qn_table_addf(table, "%lld", (long long)size);
-    else
-        qn_table_add(table, size == 0 ? "none" : "-");
-}
-
 static void add_row(qn_table *table, const qn_route_op *op, const char *device, int d)
 {
     const qn_model *model = &op->models[d];
     const qn_model_bucket *first = model->buckets[0], *last = model->buckets[model->n_buckets - 1];
+    char text[32];
 
     qn_table_add(table, op->name);
     qn_table_add(table, device);
@@ -55,8 +49,9 @@ static void add_row(qn_table *table, const qn_route_op *op, const char *device, 
     qn_table_addf(table, "%.3f", first->median_us);
     qn_table_addf(table, "%.0f", last->size);
     qn_table_addf(table, "%.3f", last->median_us);
-    add_threshold(table, d == QN_CPU_SLOT ? -1 : op->crossover[d][QN_RESIDENT]);
-    add_threshold(table, d == QN_CPU_SLOT ? -1 : op->crossover[d][QN_COLD]);
+    for (int m = QN_RESIDENT; m <= QN_COLD; m++)
+        qn_table_add(table, qn_crossover_text(d == QN_CPU_SLOT ? -1 : op->crossover[d][m], text,
+                                              sizeof text));
 }
 
 static qn_status print_result(const qn_ctx *ctx, qn_err *err)

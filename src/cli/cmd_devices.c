@@ -3,6 +3,10 @@
 
 #include "engine/context.h"
 #include "engine/memory/tiling.h"
+#include "engine/route/profile.h"
+#include "engine/route/route.h"
+#include "util/clock.h"
+#include "util/crossover.h"
 #include "util/json.h"
 #include "util/str.h"
 #include "util/table.h"
@@ -10,8 +14,9 @@
 #include <string.h>
 
 static const qn_opt options[] = {
-    { 'v', "verbose", QN_OPT_FLAG, .help = "limits, budget and tile sizes of each device" },
-    { 0, "json", QN_OPT_FLAG, .help = "the same for programs, with all limits" },
+    { 'v', "verbose", QN_OPT_FLAG,
+      .help = "limits, budget, tile sizes, profile and crossovers of each device" },
+    { 0, "json", QN_OPT_FLAG, .help = "the same for programs, with all of -v" },
     { 0 }
 };
 
@@ -33,6 +38,21 @@ static const char *state_of(const qn_ctx *ctx, int i)
 static int is_missing(const qn_backend_state *state)
 {
     return !state->n_devices && strcmp(state->name, "sim") != 0;
+}
+
+/* The next op of which the device's profile has a crossover; NULL at the end. The CPU is what the
+ * others are compared with and has none. */
+static const qn_route_op *next_crossover(const qn_ctx *ctx, int d, size_t *at)
+{
+    const qn_map_entry *entry;
+
+    while (d != QN_CPU_SLOT && (entry = qn_map_next(&ctx->router->ops, at))) {
+        const qn_route_op *op = entry->value;
+
+        if (op->crossover[d][QN_COLD] >= 0 || op->crossover[d][QN_RESIDENT] >= 0)
+            return op;
+    }
+    return NULL;
 }
 
 /* ---- for people ----------------------------------------------------------- */
@@ -89,6 +109,29 @@ static void print_abilities(const qn_device_info *info)
     printf("%s\n", n ? "" : "none");
 }
 
+static void print_profile(const qn_ctx *ctx, int d)
+{
+    const char *updated = qn_profile_updated(ctx, d), *head = "crossovers";
+    const double age_s = qn_utc_age_s(updated);
+    const qn_route_op *op;
+    size_t at = 0;
+    char cold[32], resident[32];
+
+    if (!*updated) {
+        printf("  profile    %s\n", qn_profile_is_used() ? "no profile; run quern calibrate"
+                                                         : "not read, QUERN_PROFILE is 0");
+        return;
+    }
+    if (age_s < 2 * 86400)
+        printf("  profile    %.0f h old (%s)\n", age_s / 3600, updated);
+    else
+        printf("  profile    %.0f days old (%s)\n", age_s / 86400, updated);
+    for (; (op = next_crossover(ctx, d, &at)); head = "")
+        printf("  %-10s %-12s cold %s, resident %s\n", head, op->name,
+               qn_crossover_text(op->crossover[d][QN_COLD], cold, sizeof cold),
+               qn_crossover_text(op->crossover[d][QN_RESIDENT], resident, sizeof resident));
+}
+
 static void print_details(const qn_ctx *ctx, int i)
 {
     const qn_device_info *info = qn_device_get(ctx, i);
@@ -111,6 +154,7 @@ static void print_details(const qn_ctx *ctx, int i)
     printf("  tiles      working set <= %s (50 %% of the budget), each array <= %s\n",
            qn_format_bytes((double)tiles.tile_bytes, a, sizeof a),
            qn_format_bytes((double)tiles.array_bytes, b, sizeof b));
+    print_profile(ctx, i);
 }
 
 /* ---- for programs --------------------------------------------------------- */
@@ -120,6 +164,35 @@ static void put(json_t *object, const char *key, json_t *value, int *ok)
 {
     if (json_object_set_new(object, key, value) != 0)
         *ok = 0;
+}
+
+/* Crossovers are named and counted as in the profile's own file: 0 is none, missing is unknown. */
+static json_t *profile_json(const qn_ctx *ctx, int d, int *ok)
+{
+    const char *updated = qn_profile_updated(ctx, d);
+    json_t *profile, *ops;
+    const qn_route_op *op;
+    size_t at = 0;
+
+    if (!*updated)
+        return json_null();
+    profile = json_object();
+    ops = json_array();
+    put(profile, "updated", qn_json_text(updated), ok);
+    put(profile, "age_s", qn_json_number(qn_utc_age_s(updated)), ok);
+    while ((op = next_crossover(ctx, d, &at))) {
+        json_t *j = json_object();
+
+        put(j, "op", qn_json_text(op->name), ok);
+        if (op->crossover[d][QN_COLD] >= 0)
+            put(j, "crossover_cold", json_integer(op->crossover[d][QN_COLD]), ok);
+        if (op->crossover[d][QN_RESIDENT] >= 0)
+            put(j, "crossover_resident", json_integer(op->crossover[d][QN_RESIDENT]), ok);
+        if (json_array_append_new(ops, j) != 0)
+            *ok = 0;
+    }
+    put(profile, "ops", ops, ok);
+    return profile;
 }
 
 static json_t *device_json(const qn_ctx *ctx, int i, int *ok)
@@ -170,6 +243,7 @@ static json_t *device_json(const qn_ctx *ctx, int i, int *ok)
         ok);
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
         put(d, flags[k].key, json_boolean(flags[k].value), ok);
+    put(d, "profile", profile_json(ctx, i, ok), ok);
     return d;
 }
 
@@ -213,6 +287,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     qn_status st = QN_OK;
 
+    qn_profile_load_all(ctx);
     if (qn_flag(args, "json"))
         return print_json(ctx, err);
     QN_TRY(print_table(ctx, err));

@@ -6,6 +6,7 @@
 #include "engine/route/profile.h"
 #include "engine/route/route.h"
 #include "engine/route/route_eval.h"
+#include "util/crossover.h"
 #include "util/table.h"
 
 #include <math.h>
@@ -20,15 +21,6 @@ qn_status qn_route_print(qn_table *table, qn_err *err)
 }
 
 /* ---- show ---------------------------------------------------------------------------- */
-
-static const char *threshold_text(qn_i64 size, char *out, size_t room)
-{
-    if (size > 0)
-        snprintf(out, room, "%lld", (long long)size);
-    else
-        snprintf(out, room, "%s", size == 0 ? "none" : "-");
-    return out;
-}
 
 static void print_device(const qn_ctx *ctx, int d)
 {
@@ -77,8 +69,8 @@ static qn_status print_ops(const qn_ctx *ctx, qn_err *err)
             qn_table_addf(&table, "%.3f", op->models[d].fit.a_us);
             qn_table_addf(&table, "%.3g", op->models[d].fit.b_us);
             for (int m = QN_RESIDENT; m <= QN_COLD; m++)
-                qn_table_add(&table, threshold_text(d == QN_CPU_SLOT ? -1 : op->crossover[d][m],
-                                                    text, sizeof text));
+                qn_table_add(&table, qn_crossover_text(d == QN_CPU_SLOT ? -1 : op->crossover[d][m],
+                                                       text, sizeof text));
         }
     if (qn_table_rows(&table) <= 1) {
         qn_table_free(&table);
@@ -110,8 +102,8 @@ static qn_status print_op(const qn_ctx *ctx, const char *name, qn_err *err)
     for (int d = 1; op && d < ctx->n_devices; d++)
         if (op->models[d].n_buckets)
             printf("%s  threshold resident %s, cold %s\n", ctx->devices[d].id,
-                   threshold_text(op->crossover[d][QN_RESIDENT], a, sizeof a),
-                   threshold_text(op->crossover[d][QN_COLD], b, sizeof b));
+                   qn_crossover_text(op->crossover[d][QN_RESIDENT], a, sizeof a),
+                   qn_crossover_text(op->crossover[d][QN_COLD], b, sizeof b));
     if (qn_table_rows(&table) <= 1) {
         qn_table_free(&table);
         printf("nothing is measured of %s; quern calibrate --ops %s does it\n", name, name);

@@ -111,7 +111,10 @@ static qn_status print(const qn_pipe_result *results, int n, qn_err *err)
         qn_table_addf(&t, "%.1f", r->phases.h2d_us);
         qn_table_addf(&t, "%.1f", r->phases.compute_us);
         qn_table_addf(&t, "%.1f", r->phases.d2h_us);
-        qn_table_addf(&t, "%.3f", r->phases.overlap_ratio);
+        if (qn_pipe_has_copies(&r->phases))
+            qn_table_addf(&t, "%.3f", r->phases.overlap_ratio);
+        else
+            qn_table_add(&t, "no copies");
         qn_table_addf(&t, "%d", r->phases.queue_depth_peak);
         qn_table_addf(&t, "%.2f", results[0].wall_us.median / r->wall_us.median);
     }
@@ -146,8 +149,9 @@ const qn_command qn_verb_tasks_pipe = {
     .options = options,
     .notes =
         "Per round, in microseconds: the wall clock (median and p90 of the rounds) and the sum\n"
-        "of each phase. OVERLAP is 1 - wall / sum of the phases, SPEEDUP is against the first\n"
-        "depth. Results are compared with a plain computation and between depths.",
+        "of each phase. OVERLAP is 1 - wall / sum of the phases, at least 0; the CPU works in\n"
+        "host memory and has no copies to overlap. SPEEDUP is against the first depth.\n"
+        "Results are compared with a plain computation and between depths.",
     .examples = examples,
     .run = run,
 };

@@ -163,10 +163,66 @@ static qn_status build(qn_device *device, const qn_kernel_module *module, const 
     return st;
 }
 
+/* ---- in memory ------------------------------------------------------------------------- */
+
+typedef struct {
+    qn_module *module;
+    size_t holders;
+    uint64_t asked_at; /* tick of the context */
+} loaded;
+
+static qn_module *hold(qn_device *device, loaded *entry)
+{
+    entry->holders++;
+    entry->asked_at = ++device->ctx->tick;
+    return entry->module;
+}
+
+static void unload(qn_device *device, loaded *entry)
+{
+    device->backend->unload(device->dev, entry->module);
+    free(entry);
+}
+
+/* Graphs wait for the device before they drop a module, so what nobody holds is idle. */
+static void trim(qn_device *device)
+{
+    while (device->modules.count > device->modules_kept) {
+        const qn_map_entry *item, *oldest = NULL;
+        size_t at = 0;
+
+        while ((item = qn_map_next(&device->modules, &at))) {
+            const loaded *entry = item->value;
+
+            if (!entry->holders &&
+                (!oldest || entry->asked_at < ((const loaded *)oldest->value)->asked_at))
+                oldest = item;
+        }
+        if (!oldest)
+            return;
+        unload(device, qn_map_remove(&device->modules, oldest->key));
+    }
+}
+
+void qn_compile_drop(qn_ctx *ctx, qn_module *modules[QN_MAX_DEVICES])
+{
+    for (int d = 0; d < ctx->n_devices; d++) {
+        const qn_map_entry *item;
+        size_t at = 0;
+
+        while (modules[d] && (item = qn_map_next(&ctx->devices[d].modules, &at)))
+            if (((loaded *)item->value)->module == modules[d]) {
+                ((loaded *)item->value)->holders--;
+                modules[d] = NULL;
+            }
+    }
+}
+
 /* By the key over everything that decides. */
-static qn_status compile_by_key(qn_device *device, const qn_kernel_module *module, qn_module **out,
+static qn_status compile_by_key(qn_device *device, const qn_kernel_module *module, loaded **out,
                                 qn_err *err)
 {
+    loaded *entry;
     char key[QN_KEY_CHARS + 1], defines[512];
     qn_status st;
 
@@ -179,32 +235,42 @@ static qn_status compile_by_key(qn_device *device, const qn_kernel_module *modul
         qn_metric_add(device->ctx->m.cache_hits, 1);
         return QN_OK;
     }
-    if ((st = build(device, module, defines, key, out, err)) != QN_OK)
+    if (!(entry = calloc(1, sizeof *entry)))
+        return qn_fail(err, QN_ERR_NOMEM, "module %s: out of host memory", module->name);
+    if ((st = build(device, module, defines, key, &entry->module, err)) != QN_OK) {
+        free(entry);
         return st;
-    if (qn_map_put(&device->modules, key, *out) != QN_OK) {
-        device->backend->unload(device->dev, *out);
+    }
+    if (qn_map_put(&device->modules, key, entry) != QN_OK) {
+        unload(device, entry);
         return qn_fail(err, QN_ERR_NOMEM, "module %s: out of host memory", module->name);
     }
+    *out = entry;
     return QN_OK;
 }
 
 qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_module **out,
                      qn_err *err)
 {
+    loaded *entry;
     qn_status st;
 
-    if (!is_builtin(module))
-        return compile_by_key(device, module, out, err);
     *out = NULL;
-    if (device->backend->language == QN_LANG_C)
+    if (is_builtin(module) && device->backend->language == QN_LANG_C)
         return QN_OK;
-    if ((*out = qn_map_get(&device->builtin, module->name))) {
+    if (is_builtin(module) && (entry = qn_map_get(&device->builtin, module->name))) {
         qn_metric_add(device->ctx->m.cache_hits, 1);
+        *out = hold(device, entry);
         return QN_OK;
     }
-    if ((st = compile_by_key(device, module, out, err)) == QN_OK)
-        qn_map_put(&device->builtin, module->name, *out); /* else the key is computed again */
-    return st;
+    if ((st = compile_by_key(device, module, &entry, err)) != QN_OK)
+        return st;
+    *out = hold(device, entry);
+    /* That map holds what is in it, for good; without memory the key is computed again. */
+    if (is_builtin(module) && qn_map_put(&device->builtin, module->name, entry) == QN_OK)
+        hold(device, entry);
+    trim(device);
+    return QN_OK;
 }
 
 void qn_compile_close(qn_device *device)
@@ -213,7 +279,7 @@ void qn_compile_close(qn_device *device)
     size_t at = 0;
 
     while ((entry = qn_map_next(&device->modules, &at)))
-        device->backend->unload(device->dev, entry->value);
+        unload(device, entry->value);
     qn_map_free(&device->modules);
     qn_map_free(&device->builtin);
 }

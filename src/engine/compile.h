@@ -4,9 +4,17 @@
 
 #include "engine/context.h"
 
-/* The module on the device, compiled when neither cache has it. Owned by the device. */
+enum { QN_MODULES_KEPT = 512 };
+
+/* The module on the device, compiled when neither cache has it. Owned by the device and held for
+ * the caller: it stays loaded until every holder has dropped it. Modules that nobody holds stay
+ * as well, up to device->modules_kept together with the others; beyond, those that were asked for
+ * longest ago go first. */
 qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_module **out,
                      qn_err *err);
+
+/* What a stage has compiled, by slot, is held no longer; the places become NULL. */
+void qn_compile_drop(qn_ctx *ctx, qn_module *modules[QN_MAX_DEVICES]);
 
 /* LANES of TEAM kernels on the device. */
 int qn_team_lanes(const qn_device *device);

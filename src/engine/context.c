@@ -198,7 +198,11 @@ static qn_status open_device(qn_ctx *ctx, const qn_backend *backend, int index,
     qn_pool_options opt = { .name = "device", .bucket_min = ctx->bucket_min };
     qn_status st;
 
-    *device = (qn_device){ .ctx = ctx, .backend = backend, .slot = ctx->n_devices, .index = index };
+    *device = (qn_device){ .ctx = ctx,
+                           .backend = backend,
+                           .slot = ctx->n_devices,
+                           .index = index,
+                           .modules_kept = QN_MODULES_KEPT };
     snprintf(device->id, sizeof device->id, "%s:%d", backend->name, index);
     if ((st = backend->open(config, index, &device->dev, err)) != QN_OK)
         return st;

@@ -70,8 +70,9 @@ typedef struct qn_device {
     size_t budget_bytes;
     qn_pool *pool; /* NULL on devices that work in host memory */
     qn_timeline streams[QN_N_STREAMS];
-    qn_map modules; /* cache key -> qn_module */
-    qn_map builtin; /* name of a built-in file -> qn_module: no key to compute */
+    qn_map modules;      /* cache key -> what is loaded (compile.c) */
+    qn_map builtin;      /* the same by name of a built-in file: no key to compute */
+    size_t modules_kept; /* how many may stay that nobody holds, with the others */
     qn_health health;
     qn_device_metrics m;
     int lost;

@@ -1,6 +1,8 @@
 /* fault.c - parse fault rules and count events against them. */
 #include "engine/fault.h"
 
+#include "hal/sim/sim_limits.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -114,6 +116,7 @@ qn_status qn_faults_new(const char *rules, qn_faults **out, qn_str *sim, qn_err 
 {
     qn_status st = QN_OK;
     qn_faults *faults = NULL;
+    qn_sim_limits limits;
     char *copy = NULL, *save = NULL;
 
     *out = NULL;
@@ -125,6 +128,7 @@ qn_status qn_faults_new(const char *rules, qn_faults **out, qn_str *sim, qn_err 
     }
     for (char *part = strtok_r(copy, ", ", &save); part; part = strtok_r(NULL, ", ", &save))
         QN_TRY(add_part(faults, part, sim, err));
+    QN_TRY(qn_sim_limits_parse(qn_str_get(sim), &limits, err));
     if (faults->n) {
         *out = faults;
         faults = NULL;

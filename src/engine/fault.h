@@ -12,7 +12,8 @@
 
 typedef struct qn_faults qn_faults;
 
-/* Parses `rules` (NULL or "" gives *out = NULL). sim.* parts are appended to `sim`. */
+/* Parses `rules` (NULL or "" gives *out = NULL). sim.* parts are appended to
+ * `sim`; they are checked whether or not a sim device is opened. */
 qn_status qn_faults_new(const char *rules, qn_faults **out, qn_str *sim, qn_err *err);
 void qn_faults_free(qn_faults *faults);
 

@@ -10,21 +10,55 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const uint64_t folder_cap_bytes = (uint64_t)512 << 20;
 static const uint64_t entry_cap_bytes = (uint64_t)64 << 20;
+static const char temp_end[] = ".XXXXXX"; /* of a file that is being written, after its name */
+enum { LEFTOVER_S = 3600 };               /* no store takes that long */
 
 struct qn_kcache {
     char dir[1024]; /* "": off */
 };
 
+static int is_entry_name(const char *name, size_t len)
+{
+    return len == QN_KEY_CHARS + 4 && strspn(name, "0123456789abcdef") == QN_KEY_CHARS &&
+           !strncmp(name + QN_KEY_CHARS, ".qnk", 4);
+}
+
+static int is_temp_name(const char *name)
+{
+    const size_t len = strlen(name), end = sizeof temp_end - 1;
+
+    return len > end && name[len - end] == '.' && is_entry_name(name, len - end);
+}
+
+/* What processes left that were killed while they stored something. */
+static void remove_leftovers(const char *dir)
+{
+    DIR *folder = opendir(dir);
+    const struct dirent *item;
+    struct stat info;
+
+    while (folder && (item = readdir(folder)))
+        if (is_temp_name(item->d_name) &&
+            !fstatat(dirfd(folder), item->d_name, &info, AT_SYMLINK_NOFOLLOW) &&
+            S_ISREG(info.st_mode) && difftime(time(NULL), info.st_mtime) > LEFTOVER_S)
+            unlinkat(dirfd(folder), item->d_name, 0);
+    if (folder)
+        closedir(folder);
+}
+
 qn_kcache *qn_kcache_new(const char *dir)
 {
     qn_kcache *cache = calloc(1, sizeof *cache);
 
-    if (cache && dir && strlen(dir) < sizeof cache->dir)
+    if (cache && dir && strlen(dir) < sizeof cache->dir) {
         strcpy(cache->dir, dir);
+        remove_leftovers(dir);
+    }
     return cache;
 }
 
@@ -162,12 +196,6 @@ qn_kcache_result qn_kcache_load(qn_kcache *cache, const char key[QN_KEY_CHARS + 
     return good ? QN_KCACHE_HIT : QN_KCACHE_BAD;
 }
 
-static int is_entry_name(const char *name)
-{
-    return strlen(name) == QN_KEY_CHARS + 4 && strspn(name, "0123456789abcdef") == QN_KEY_CHARS &&
-           !strcmp(name + QN_KEY_CHARS, ".qnk");
-}
-
 static int by_use(const void *a, const void *b)
 {
     const int64_t x = ((const qn_kcache_entry *)a)->used_s,
@@ -215,7 +243,7 @@ qn_status qn_kcache_list(const char *dir, qn_kcache_entry **out, int *n, qn_err 
     if (!folder)
         return qn_fail(err, QN_ERR_IO, "cannot read the cache folder %s: %s", dir, strerror(errno));
     while ((item = readdir(folder))) {
-        if (!is_entry_name(item->d_name))
+        if (!is_entry_name(item->d_name, strlen(item->d_name)))
             continue;
         if (!(grown = realloc(list, (size_t)(*n + 1) * sizeof *grown))) {
             st = qn_fail(err, QN_ERR_NOMEM, "cache folder %s: out of host memory", dir);
@@ -243,6 +271,7 @@ qn_status qn_kcache_clear(const char *dir, int *n_removed, qn_err *err)
     qn_status st = qn_kcache_list(dir, &list, &n, err);
 
     *n_removed = 0;
+    remove_leftovers(dir);
     for (int i = 0; st == QN_OK && i < n; i++) {
         entry_path(dir, list[i].key, path, sizeof path);
         if (unlink(path) && errno != ENOENT)
@@ -309,7 +338,7 @@ qn_status qn_kcache_store(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], co
     qn_sha256_of(blob->data, blob->bytes, head + 24);
 
     entry_path(cache->dir, key, path, sizeof path);
-    snprintf(temp, sizeof temp, "%s.XXXXXX", path);
+    snprintf(temp, sizeof temp, "%s%s", path, temp_end);
     if ((file = mkostemp(temp, O_CLOEXEC)) < 0)
         return qn_fail(err, QN_ERR_IO, "cannot create %s: %s", temp, strerror(errno));
     good = write_exactly(file, head, sizeof head) && write_exactly(file, blob->data, blob->bytes) &&

@@ -16,7 +16,8 @@ enum { QN_KEY_CHARS = 64, QN_KCACHE_VERSION = 1, QN_KCACHE_HEADER = 56 };
 
 typedef enum { QN_KCACHE_MISS, QN_KCACHE_HIT, QN_KCACHE_BAD } qn_kcache_result;
 
-/* NULL `dir` gives a cache that never has anything. The folder is made on the first store. */
+/* NULL `dir` gives a cache that never has anything. The folder is made on the first store.
+ * Temporary files that are older than an hour are removed from it. */
 qn_kcache *qn_kcache_new(const char *dir);
 void qn_kcache_free(qn_kcache *cache);
 
@@ -38,6 +39,8 @@ typedef struct qn_kcache_entry {
 /* All entries, oldest use first. The caller frees *out. A folder that does not exist is empty;
  * one that cannot be read is QN_ERR_IO. */
 qn_status qn_kcache_list(const char *dir, qn_kcache_entry **out, int *n, qn_err *err);
+
+/* Removes all entries, and temporary files as above. */
 qn_status qn_kcache_clear(const char *dir, int *n_removed, qn_err *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "util/clock.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -34,11 +35,21 @@ void qn_sleep_us(double us)
         continue;
 }
 
+static const char utc_form[] = "%Y-%m-%dT%H:%M:%SZ";
+
 void qn_utc(char out[QN_UTC_SIZE])
 {
     const time_t now = time(NULL);
     struct tm t;
 
     gmtime_r(&now, &t);
-    strftime(out, QN_UTC_SIZE, "%Y-%m-%dT%H:%M:%SZ", &t);
+    strftime(out, QN_UTC_SIZE, utc_form, &t);
+}
+
+double qn_utc_age_s(const char *text)
+{
+    struct tm t = { 0 };
+    const char *end = strptime(text, utc_form, &t);
+
+    return end && !*end ? difftime(time(NULL), timegm(&t)) : NAN;
 }

@@ -10,4 +10,7 @@ void qn_sleep_us(double us);
 /* "2026-01-31T12:00:00Z", now, into `out`. */
 void qn_utc(char out[QN_UTC_SIZE]);
 
+/* Seconds since such a date; NaN when `text` is none. */
+double qn_utc_age_s(const char *text);
+
 #endif

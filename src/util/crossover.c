@@ -1,6 +1,8 @@
 /* crossover.c - the 90 % rule, scanned from the largest size down. */
 #include "util/crossover.h"
 
+#include <stdio.h>
+
 #define WIN_SHARE 0.90
 
 qn_crossover qn_crossover_find(const qn_i64 *sizes, const double *device_us, const double *cpu_us,
@@ -19,4 +21,13 @@ qn_crossover qn_crossover_find(const qn_i64 *sizes, const double *device_us, con
         found.crossover_i = (ptrdiff_t)i;
     }
     return found;
+}
+
+const char *qn_crossover_text(qn_i64 crossover, char *out, size_t size)
+{
+    if (crossover > 0)
+        snprintf(out, size, "%lld", (long long)crossover);
+    else
+        snprintf(out, size, "%s", crossover == 0 ? "none" : "-");
+    return out;
 }

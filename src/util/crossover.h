@@ -19,4 +19,7 @@ typedef struct qn_crossover {
 qn_crossover qn_crossover_find(const qn_i64 *sizes, const double *device_us, const double *cpu_us,
                                size_t n);
 
+/* "250000"; "none" for 0, "-" for a negative one (not known); returns `out`. */
+const char *qn_crossover_text(qn_i64 crossover, char *out, size_t size);
+
 #endif

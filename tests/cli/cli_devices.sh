@@ -34,9 +34,44 @@ has "$out" '^  budget +128\.0 MiB$'
 QUERN_MEM_BUDGET=128M exits 0 quern --backend sim --mem-budget 64M devices -v
 has "$out" '^  budget +64\.0 MiB$'
 
+# -v and --json end with the profile: its age, and from which size on the device pays.
+usual_cache=${QUERN_CACHE_DIR-}
+export QUERN_CACHE_DIR=$scratch/cache
+exits 0 quern --backend cpu,sim devices -v
+[ "$(grep -c '^  profile    no profile; run quern calibrate$' "$out")" = 2 ] || fail "not two without a profile"
+exits 0 quern --backend cpu,sim devices --json
+has "$out" '"profile": null'
+exits 0 quern calibrate --quick --backend cpu,sim
+for profile in "$QUERN_CACHE_DIR"/profile/sim-*.json; do
+    sed -i 's/"crossover_cold": [0-9]*/"crossover_cold": 250000/; s/"crossover_resident": [0-9]*/"crossover_resident": 0/
+            s/"updated": "[^"]*"/"updated": "2001-02-03T04:05:06Z"/' "$profile"
+done
+exits 0 quern --backend cpu,sim devices -v
+has "$out" '^  profile    0 h old \(20[0-9-]+T[0-9:]+Z\)$'
+has "$out" '^  profile    [0-9]{4,} days old \(2001-02-03T04:05:06Z\)$'
+has "$out" '^  crossovers matmul +cold 250000, resident none$'
+has "$out" '^             vadd +cold 250000, resident none$'
+QUERN_PROFILE=0 exits 0 quern --backend cpu,sim devices -v
+has "$out" '^  profile    not read, QUERN_PROFILE is 0$'
+exits 0 quern --backend cpu,sim devices --json
+if command -v python3 >/dev/null; then
+    python3 - "$out" <<'PYTHON' || fail "the profile in JSON differs from the file"
+import json, sys
+cpu, sim = (d["profile"] for d in json.load(open(sys.argv[1]))["devices"])
+assert 0 <= cpu["age_s"] < 3600 and cpu["ops"] == [], cpu
+assert sim["updated"] == "2001-02-03T04:05:06Z" and sim["age_s"] > 7e8, sim
+want = [{"op": op, "crossover_cold": 250000, "crossover_resident": 0} for op in ("matmul", "vadd")]
+assert sim["ops"] == want, sim
+PYTHON
+fi
+export QUERN_CACHE_DIR=$usual_cache
+
 # Several devices of one backend
 QUERN_FAULT=sim.devices=3 exits 0 quern --backend sim devices
 has "$out" '^sim:2 '
+for fault in sim.devces=3 sim.devices=many sim.devices; do # also where nobody opens a sim device
+    QUERN_FAULT=$fault refused 2 "sim limit '?dev" quern --backend cpu devices
+done
 QUERN_FAULT=sim.devices=3 exits 0 quern --devices sim:0,sim:2 devices
 has "$out" '^sim:2 '
 lacks "$out" '^sim:1 '

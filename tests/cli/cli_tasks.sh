@@ -94,6 +94,10 @@ lines pipe.csv 4
 has pipe.csv '^depth,tasks,elems,rounds,wall_us,p90_us,prepare_us,h2d_us,compute_us,d2h_us,overlap_ratio,'
 [ "$(tail -n +2 pipe.csv | awk -F, '{ print $NF }' | sort -u | wc -l)" -eq 1 ] || fail "checksums differ"
 awk -F, 'NR > 1 && $12 > $1 { exit 1 }' pipe.csv || fail "more in flight than the depth"
+has "$out" '^ +1 .* 0\.000 +1 +1\.00$'
+exits 0 quern --backend cpu tasks pipe --tasks 4 --rounds 2 --depths 1,4 --csv cpu.csv
+[ "$(grep -Ec '^ +[14] .* 0\.0 +no copies +[14] ' "$out")" = 2 ] || fail "overlap on the CPU"
+awk -F, 'NR > 1 && $11 != "0.0000" { exit 1 }' cpu.csv || fail "overlap on the CPU"
 awk -F, 'NR == 3 && $13 < 1.10 { exit 1 }' pipe.csv || fail "depth 2 does not gain 10 %"
 
 # hash: against sha256sum for one chunk, and a tree of three built by hand

@@ -26,16 +26,19 @@ static const place device_places[] = {
 };
 enum { N_PLACES = sizeof device_places / sizeof device_places[0] };
 
+/* 0, and a line that says so, where there is no such device. */
 static inline int is_here(const place *at)
 {
     const qn_backend *backend = qn_backend_find(at->backend);
     const char *hidden = getenv("QUERN_HIDE");
     const qn_hal_config config = { 0 };
-    char reason[256];
+    char reason[256] = "hidden by QUERN_HIDE";
 
-    if (hidden && strstr(hidden, at->backend))
-        return 0;
-    return backend && backend->count(&config, reason, sizeof reason) > 0;
+    if (!(hidden && strstr(hidden, at->backend)) &&
+        backend->count(&config, reason, sizeof reason) > 0)
+        return 1;
+    print_message("skipped on %s: %s\n", at->name, reason);
+    return 0;
 }
 
 /* QUERN_TEST_OPENCL=opencl:1 picks another OpenCL device than the first. */

@@ -8,6 +8,7 @@
 #include "util/clock.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -58,6 +59,20 @@ static void the_date_has_iso_form_and_is_now(void **state)
     assert_in_range(time(NULL) - timegm(&t), 0, 60);
 }
 
+static void the_age_of_a_date_counts_from_now(void **state)
+{
+    char date[QN_UTC_SIZE];
+
+    (void)state;
+    qn_utc(date);
+    assert_true(qn_utc_age_s(date) >= 0 && qn_utc_age_s(date) < 60);
+    assert_true(qn_utc_age_s("1970-01-02T00:00:00Z") - difftime(time(NULL), 86400) < 60);
+    assert_true(qn_utc_age_s("2001-01-01T00:00:00Z") - qn_utc_age_s("2001-01-01T01:00:00Z") > 3598);
+    assert_true(isnan(qn_utc_age_s("")));
+    assert_true(isnan(qn_utc_age_s("yesterday")));
+    assert_true(isnan(qn_utc_age_s("2001-01-01T00:00:00Z and more")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -65,6 +80,7 @@ int main(void)
         cmocka_unit_test(a_sleep_lasts_at_least_as_long_as_asked),
         cmocka_unit_test(zero_and_negative_sleeps_return_at_once),
         cmocka_unit_test(the_date_has_iso_form_and_is_now),
+        cmocka_unit_test(the_age_of_a_date_counts_from_now),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,17 @@
 #include "split_rig.h"
 
 #include "engine/context.h"
+#include "engine/route/profile.h"
 #include "engine/route/route.h"
 #include "engine/split/select.h"
+#include "util/temp_dir.h"
+
+/* What other tests left in the cache must not matter; the one test of profiles has its own. */
+static int ignore_profiles(void **state)
+{
+    (void)state;
+    return setenv("QUERN_PROFILE", "0", 1);
+}
 
 static qn_ctx *open_four(void)
 {
@@ -76,6 +85,36 @@ static void profiled_speed_beats_size(void **state)
     ctx->router->speeds[4] = (qn_speed){ 5, gbps[4], 10 * gbps[4], 1 };
     assert_order(ctx, 4, (int[]){ 3, 4, 1, 2 }, 4);
     qn_ctx_close(ctx);
+}
+
+static void stored_profiles_decide_from_the_first_choice_on(void **state)
+{
+    qn_options options = { .backend = "sim", .fault = "sim.devices=4", .log = "none" };
+    qn_temp_dir folder = { "" };
+    qn_ctx *ctx;
+    qn_err err;
+
+    (void)state;
+    if (qn_temp_dir_make(&folder, &err) != QN_OK)
+        fail_msg("%s", err.text);
+    options.cache_dir = folder.path;
+    unsetenv("QUERN_PROFILE");
+    ctx = open_with(options);
+    for (int d = 1; d <= 4; d++) {
+        snprintf(ctx->devices[d].info.name, sizeof ctx->devices[d].info.name, "card %d", d);
+        ctx->router->speeds[d] = (qn_speed){ 5, d == 3 ? 300 : 100 + d, 1000, 1 };
+        if (qn_profile_write(ctx, d, &err) != QN_OK)
+            fail_msg("%s", err.text);
+    }
+    qn_ctx_close(ctx);
+
+    ctx = open_with(options);
+    for (int d = 1; d <= 4; d++)
+        snprintf(ctx->devices[d].info.name, sizeof ctx->devices[d].info.name, "card %d", d);
+    assert_order(ctx, 4, (int[]){ 3, 4, 2, 1 }, 4);
+    qn_ctx_close(ctx);
+    qn_temp_dir_remove(&folder);
+    ignore_profiles(state);
 }
 
 static void busy_device_is_worth_less(void **state)
@@ -189,6 +228,7 @@ int main(void)
         cmocka_unit_test(equal_devices_keep_their_order),
         cmocka_unit_test(kind_then_memory_then_units_decide_without_measurements),
         cmocka_unit_test(profiled_speed_beats_size),
+        cmocka_unit_test(stored_profiles_decide_from_the_first_choice_on),
         cmocka_unit_test(busy_device_is_worth_less),
         cmocka_unit_test(rates_of_earlier_batches_count_without_a_profile),
         cmocka_unit_test(lost_and_unhealthy_devices_are_left_out),
@@ -196,5 +236,5 @@ int main(void)
         cmocka_unit_test(lists_name_devices_and_backends),
         cmocka_unit_test(context_for_the_cpu_splits_over_the_cpu),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, ignore_profiles, NULL);
 }

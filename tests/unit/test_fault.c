@@ -163,6 +163,9 @@ static void mistakes_are_named(void **state)
         { "alloc>", "fault rule 'alloc>': '' is not a size" },
         { "alloc>big@2", "fault rule 'alloc>big@2': 'big' is not a size" },
         { "alloc,nothing", "fault rule 'nothing': unknown place " PLACES },
+        { "sim.nothing=1", "sim limit 'nothing' is not known" },
+        { "sim.mem=much", "sim limit mem cannot be 'much'" },
+        { "launch,sim.devices", "sim limit 'devices' has no value" },
     };
 
     (void)state;

@@ -5,19 +5,6 @@
 
 enum { N = 5000 };
 
-/* NULL, and a line that says so, where the machine has no such device: a fallback to the CPU would
- * look like a pass. */
-static qn_ctx *open_if_present(const char *backend)
-{
-    const qn_options options = { .backend = backend, .fallback = QN_FALLBACK_ERROR };
-    qn_ctx *ctx = NULL;
-    qn_err err = { .text = "" };
-
-    if (qn_ctx_open(&options, &ctx, &err) != QN_OK)
-        print_message("skipped on %s: %s\n", backend, err.text);
-    return ctx;
-}
-
 static int depends(const qn_graph *g, int stage, int before)
 {
     for (int i = 0; i < g->stages[stage].n_deps; i++)

@@ -499,6 +499,39 @@ static void the_list_is_oldest_first_with_kind_and_size(void **state)
     free(list);
 }
 
+/* What a process leaves that was killed `age_s` ago while it stored something. */
+static void make_leftover(const rig *r, const char *end, int age_s, char *path, size_t size)
+{
+    const struct timespec times[2] = { { .tv_sec = time(NULL) - age_s },
+                                       { .tv_sec = time(NULL) - age_s } };
+
+    snprintf(path, size, "%s%s", r->file, end);
+    write_raw(path, "QNKC", 4);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void files_of_killed_processes_go_after_an_hour(void **state)
+{
+    enum { OLD = 3700, YOUNG = 3500 };
+    const rig *r = *state;
+    char old[1400], young[1400], other[1400];
+    qn_err err;
+    int n;
+
+    must_store(r->cache, KEY, "abc");
+    make_leftover(r, ".aB3xYz", OLD, old, sizeof old);
+    make_leftover(r, ".qWeRtY", YOUNG, young, sizeof young); /* may be at work */
+    qn_kcache_free(qn_kcache_new(r->dir));
+    assert_true(!exists(old) && exists(young) && exists(r->file));
+    make_leftover(r, ".aB3xYz", OLD, old, sizeof old);
+    assert_int_equal(qn_kcache_clear(r->dir, &n, &err), QN_OK);
+    assert_int_equal(n, 1);
+    assert_true(!exists(old) && exists(young) && !exists(r->file));
+    make_leftover(r, ".note", OLD, other, sizeof other); /* not the name of a temporary */
+    qn_kcache_free(qn_kcache_new(r->dir));
+    assert_true(exists(other));
+}
+
 static void clearing_removes_entries_and_nothing_else(void **state)
 {
     const rig *r = *state;
@@ -565,6 +598,7 @@ int main(void)
         TEST(over_512_mib_the_entries_used_longest_ago_go),
         TEST(loading_an_entry_makes_it_young),
         TEST(the_list_is_oldest_first_with_kind_and_size),
+        TEST(files_of_killed_processes_go_after_an_hour),
         TEST(clearing_removes_entries_and_nothing_else),
         TEST(a_missing_folder_is_empty_and_a_file_is_an_error),
     };

@@ -68,15 +68,6 @@ static qn_ctx *open_at(const char *backend, const char *cache_dir)
     return open_with((qn_options){ .backend = backend, .cache_dir = cache_dir, .threads = 1 });
 }
 
-static int has_opencl(void)
-{
-    qn_ctx *ctx = open_with((qn_options){ .backend = "opencl", .log = "none" });
-    const int n = qn_device_count(ctx);
-
-    qn_ctx_close(ctx);
-    return n > 1;
-}
-
 /* Runs the kernel `name` of the text twice; the status of the first run that fails. */
 static qn_status run_text(qn_ctx *ctx, const char *module_name, const char *text, const char *name,
                           float *out)
@@ -192,7 +183,7 @@ static void a_second_process_compiles_no_text_on_the_cpu(void **state)
 static void a_second_process_compiles_nothing_on_opencl(void **state)
 {
     (void)state;
-    if (!has_opencl())
+    if (!has_backend("opencl"))
         skip();
     check_second_process("opencl", 2);
 }
@@ -229,6 +220,79 @@ static void another_text_is_another_key(void **state)
     assert_true(last == 5.0f * (N - 1));
     assert_true(count(ctx).compiles == 2);
     qn_ctx_close(ctx);
+}
+
+/* The text with another factor. */
+static const char *times(char digit)
+{
+    static char text[sizeof good];
+
+    strcpy(text, good);
+    *strchr(text, '3') = digit;
+    return text;
+}
+
+static void modules_that_nobody_holds_go_oldest_first(void **state)
+{
+    qn_ctx *ctx = open_at("sim", root.path);
+    qn_device *device = &ctx->devices[1];
+    double disk_hits;
+
+    (void)state;
+    assert_int_equal(device->modules_kept, 512);
+    device->modules_kept = 2;
+    for (char digit = '4'; digit <= '6'; digit++)
+        must(ctx, run_text(ctx, "made", times(digit), "triple", NULL));
+    assert_int_equal(device->modules.count, 2);
+    disk_hits = count(ctx).disk_hits;
+    must(ctx,
+         run_text(ctx, "made", times('5'), "triple", NULL)); /* still there, now the youngest */
+    assert_true(count(ctx).disk_hits == disk_hits);
+    must(ctx, run_text(ctx, "made", times('4'), "triple", NULL));
+    assert_true(count(ctx).disk_hits == disk_hits + 1);
+    must(ctx, run_text(ctx, "made", times('5'), "triple", NULL)); /* 6 had to go for 4 */
+    assert_true(count(ctx).disk_hits == disk_hits + 1);
+    assert_int_equal(device->modules.count, 2);
+    qn_ctx_close(ctx);
+}
+
+static void a_module_stays_as_long_as_a_graph_holds_it(void **state)
+{
+    static const char *const backends[] = { "cpu", "sim" };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        qn_ctx *ctx = open_at(backends[i], root.path);
+        qn_buf *x = ramp(ctx, "x", N, 0, 1), *y = array_of(ctx, "y", N);
+        const qn_arg args[] = { qn_arg_buf(x), qn_arg_buf(y) };
+        qn_device *device = &ctx->devices[i];
+        qn_kernel_module *module;
+        qn_graph *g;
+
+        device->modules_kept = 1;
+        must(ctx, qn_kernels_new(ctx, "held", good, &module));
+        must(ctx, qn_graph_new(ctx, "g", &g));
+        for (int s = 0; s < 2; s++) /* both stages hold it */
+            must(ctx, qn_graph_stage(g, "held", qn_kernels_find(module, "triple"), qn_range_1d(N),
+                                     args));
+        must(ctx, qn_graph_run(g));
+        must(ctx, run_text(ctx, "made", times('4'), "triple", NULL));
+        must(ctx, run_text(ctx, "made", times('5'), "triple", NULL));
+        assert_int_equal(device->modules.count, 2); /* the held one, and the one just used */
+        for (int run = 0; run < 2; run++)
+            must(ctx, qn_graph_run(g));
+        assert_true(value_at(ctx, y, 7) == 21);
+        qn_graph_free(g);
+        qn_kernels_free(module);
+        must(ctx, run_text(ctx, "made", times('6'), "triple", NULL));
+        assert_int_equal(device->modules.count, 1);
+        run_builtin(ctx); /* built-in files are not among those that go */
+        must(ctx, run_text(ctx, "made", times('4'), "triple", NULL));
+        run_builtin(ctx);
+        qn_buf_free(x);
+        qn_buf_free(y);
+        qn_ctx_close(ctx);
+    }
 }
 
 /* ---- the folder --------------------------------------------------------------------- */
@@ -356,7 +420,7 @@ static void the_text_as_compiled_can_be_dumped(void **state)
 {
     (void)state;
     expect_dump("cpu", "cpu-made_here.c", "qnk_triple_cpu");
-    if (has_opencl())
+    if (has_backend("opencl"))
         expect_dump("opencl", "opencl-made_here.cl", "__kernel");
 }
 
@@ -413,7 +477,7 @@ static void a_compile_error_of_a_device_is_a_loud_fallback(void **state)
 {
     (void)state;
     expect_loud_failure("sim");
-    if (has_opencl())
+    if (has_backend("opencl"))
         expect_loud_failure("opencl");
 }
 
@@ -480,6 +544,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_second_process_compiles_nothing_on_opencl),
         cmocka_unit_test(within_a_context_a_module_is_compiled_once),
         cmocka_unit_test(another_text_is_another_key),
+        cmocka_unit_test(modules_that_nobody_holds_go_oldest_first),
+        cmocka_unit_test(a_module_stays_as_long_as_a_graph_holds_it),
         cmocka_unit_test(a_damaged_entry_is_compiled_again_and_replaced),
         cmocka_unit_test(an_entry_that_the_device_refuses_is_compiled_again),
         cmocka_unit_test(a_cache_turned_off_keeps_nothing),

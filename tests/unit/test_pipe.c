@@ -122,7 +122,7 @@ static void finish(work *w)
 
 static void run_on(const char *backend, int depth)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = backend, .log = "none" });
+    qn_ctx *ctx = open_with((qn_options){ .backend = backend, .fallback = QN_FALLBACK_ERROR });
     work w = work_on(ctx, N);
     qn_pipe *pipe;
     qn_pipe_stats s;
@@ -146,9 +146,12 @@ static void results_are_the_same_and_in_order_for_every_depth(void **state)
     static const int depths[] = { 1, 2, 4, 8 };
 
     (void)state;
-    for (int b = 0; b < 3; b++)
+    for (int b = 0; b < 3; b++) {
+        if (!has_backend(backends[b]))
+            continue;
         for (int d = 0; d < 4; d++)
             run_on(backends[b], depths[d]);
+    }
 }
 
 static void few_batches_leave_slots_empty(void **state)

@@ -13,9 +13,12 @@ enum { N = 2000 };
     "^\\[GPU\\] [a-z0-9]+ failed: (download of [a-z]+: )?device sim:0 (is|was) lost\\. CPU "       \
     "fallback\\.\n"
 
+/* Three arrays, a graph, and what stands on stderr. */
 typedef struct {
     qn_ctx *ctx;
     qn_buf *x, *y, *z;
+    qn_graph *g;
+    char text[2000];
 } rig;
 
 static rig open_rig(const char *fault)
@@ -25,11 +28,13 @@ static rig open_rig(const char *fault)
     r.x = ramp(r.ctx, "x", N, 0, 1);
     r.y = ramp(r.ctx, "y", N, 1, 0);
     r.z = array_of(r.ctx, "z", N);
+    must(r.ctx, qn_graph_new(r.ctx, "g", &r.g));
     return r;
 }
 
 static void close_rig(rig *r)
 {
+    qn_graph_free(r->g);
     qn_buf_free(r->x);
     qn_buf_free(r->y);
     qn_buf_free(r->z);
@@ -45,13 +50,26 @@ static qn_graph *new_graph(rig *r, const char *name)
     return g;
 }
 
-/* z = x + y */
-static qn_graph *sum_graph(rig *r)
+/* A rig whose graph makes z = x + y. */
+static rig open_sum(const char *fault)
 {
-    qn_graph *g = new_graph(r, "sum");
+    rig r = open_rig(fault);
 
-    must(r->ctx, stage_vadd(g, "add", qn_range_1d(N), r->x, r->y, r->z));
-    return g;
+    must(r.ctx, stage_vadd(r.g, "add", qn_range_1d(N), r.x, r.y, r.z));
+    return r;
+}
+
+/* Runs or awaits a graph, which tells of `n_lines` fallbacks. */
+static void run_tells(rig *r, qn_graph *g, int n_lines)
+{
+    CAPTURE_STDERR(r->text, sizeof r->text, assert_int_equal(qn_graph_run(g), QN_OK));
+    assert_int_equal(fallback_lines(r->text), n_lines);
+}
+
+static void wait_tells(rig *r, qn_status want, int n_lines)
+{
+    CAPTURE_STDERR(r->text, sizeof r->text, assert_int_equal(qn_graph_wait(r->g), want));
+    assert_int_equal(fallback_lines(r->text), n_lines);
 }
 
 static void check_all(rig *r, qn_buf *buf, float first, float step)
@@ -68,26 +86,21 @@ static void death_found_by_waiting_reruns_the_graph(void **state)
 {
     (void)state;
     for (int outputs = 0; outputs < 2; outputs++) {
-        rig r = open_rig("sim.fail_at=1");
-        qn_graph *g = sum_graph(&r);
-        char text[2000];
+        rig r = open_sum("sim.fail_at=1");
 
         if (outputs)
-            must(r.ctx, qn_graph_output(g, r.z));
-        CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
-        assert_string_equal(text, ""); /* nobody knows yet */
-        CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_OK));
-        assert_int_equal(fallback_lines(text), 1);
-        assert_true(matches(text, LOST));
+            must(r.ctx, qn_graph_output(r.g, r.z));
+        run_tells(&r, r.g, 0); /* nobody knows yet */
+        wait_tells(&r, QN_OK, 1);
+        assert_true(matches(r.text, LOST));
         assert_true(fallbacks(r.ctx, "add", "device_lost") == 1);
         assert_true(count_of(r.ctx, "gpu_total_failures") == 1);
         check_all(&r, r.z, 1, 1);
 
-        CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+        run_tells(&r, r.g, 1);
         assert_true(
-            matches(text, "^\\[GPU\\] add failed: device sim:0 was lost\\. CPU fallback\\.\n$"));
+            matches(r.text, "^\\[GPU\\] add failed: device sim:0 was lost\\. CPU fallback\\.\n$"));
         check_all(&r, r.z, 1, 1);
-        qn_graph_free(g);
         close_rig(&r);
     }
 }
@@ -153,21 +166,17 @@ static void death_found_by_reading_reruns_the_graph(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2 * sizeof readers / sizeof *readers; i++) {
-        rig r = open_rig("sim.fail_at=1");
-        qn_graph *g = sum_graph(&r);
-        char text[2000];
+        rig r = open_sum("sim.fail_at=1");
         float got = 0;
 
         if (i % 2)
-            must(r.ctx, qn_graph_output(g, r.z));
-        must(r.ctx, qn_graph_run(g));
-        CAPTURE_STDERR(text, sizeof text, got = readers[i / 2](&r));
-        assert_int_equal(fallback_lines(text), 1);
-        assert_true(matches(text, LOST));
+            must(r.ctx, qn_graph_output(r.g, r.z));
+        must(r.ctx, qn_graph_run(r.g));
+        CAPTURE_STDERR(r.text, sizeof r.text, got = readers[i / 2](&r));
+        assert_int_equal(fallback_lines(r.text), 1);
+        assert_true(matches(r.text, LOST));
         assert_true(got == 8);
-        CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_OK));
-        assert_string_equal(text, ""); /* once is enough */
-        qn_graph_free(g);
+        wait_tells(&r, QN_OK, 0); /* once is enough */
         close_rig(&r);
     }
 }
@@ -186,36 +195,28 @@ static qn_status double_it(void *user, void *const *data, qn_err *err)
 static void death_found_by_a_host_stage_reruns_the_graph(void **state)
 {
     const qn_arg_mode inout[] = { QN_ARG_INOUT };
-    rig r = open_rig("sim.fail_at=1");
-    qn_graph *g = sum_graph(&r);
-    char text[2000];
+    rig r = open_sum("sim.fail_at=1");
     int calls = 0;
 
     (void)state;
-    must(r.ctx, qn_graph_host(g, "double", double_it, &calls, &r.z, inout, 1));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
-    assert_int_equal(fallback_lines(text), 1);
+    must(r.ctx, qn_graph_host(r.g, "double", double_it, &calls, &r.z, inout, 1));
+    run_tells(&r, r.g, 1);
     assert_true(
         fallbacks(r.ctx, "double", "device_lost") + fallbacks(r.ctx, "add", "device_lost") == 1);
     assert_int_equal(calls, 1);
     check_all(&r, r.z, 2, 2);
-    qn_graph_free(g);
     close_rig(&r);
 }
 
 static void waiting_for_the_context_tells_and_waiting_for_the_graph_mends(void **state)
 {
-    rig r = open_rig("sim.fail_at=1");
-    qn_graph *g = sum_graph(&r);
-    char text[2000];
+    rig r = open_sum("sim.fail_at=1");
 
     (void)state;
-    must(r.ctx, qn_graph_run(g));
+    must(r.ctx, qn_graph_run(r.g));
     assert_int_equal(qn_ctx_sync(r.ctx), QN_ERR_DEVICE_LOST);
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_OK));
-    assert_int_equal(fallback_lines(text), 1);
+    wait_tells(&r, QN_OK, 1);
     check_all(&r, r.z, 1, 1);
-    qn_graph_free(g);
     close_rig(&r);
 }
 
@@ -246,53 +247,42 @@ static void forbidden_fallback_makes_the_wait_fail(void **state)
 static void array_changed_in_place_is_rerun_from_the_host(void **state)
 {
     rig r = open_rig("sim.fail_at=2");
-    qn_graph *g = new_graph(&r, "g");
-    char text[2000];
 
     (void)state;
-    must(r.ctx, stage_saxpy(g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
-    must(r.ctx, stage_saxpy(g, "second", qn_range_1d(N), 2.0f, r.x, r.y));
-    must(r.ctx, qn_graph_run(g));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_OK));
-    assert_int_equal(fallback_lines(text), 1);
+    must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
+    must(r.ctx, stage_saxpy(r.g, "second", qn_range_1d(N), 2.0f, r.x, r.y));
+    must(r.ctx, qn_graph_run(r.g));
+    wait_tells(&r, QN_OK, 1);
     check_all(&r, r.y, 1, 3);
-    qn_graph_free(g);
     close_rig(&r);
 }
 
 static void array_that_lived_only_on_the_device_is_named(void **state)
 {
     rig r = open_rig("sim.fail_at=2");
-    qn_graph *g = new_graph(&r, "g");
-    char text[2000];
 
     (void)state;
-    must(r.ctx, stage_saxpy(g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
-    must(r.ctx, qn_graph_run(g));
-    must(r.ctx, qn_graph_wait(g));
-    must(r.ctx, qn_graph_run(g));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_ERR_DEVICE_LOST));
+    must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
+    must(r.ctx, qn_graph_run(r.g));
+    must(r.ctx, qn_graph_wait(r.g));
+    must(r.ctx, qn_graph_run(r.g));
+    wait_tells(&r, QN_ERR_DEVICE_LOST, 1);
     assert_string_equal(qn_error(r.ctx),
                         "buffer y: the host does not have what the run started from");
-    assert_int_equal(fallback_lines(text), 1);
-    qn_graph_free(g);
     close_rig(&r);
 }
 
 static void array_downloaded_in_place_is_named(void **state)
 {
     rig r = open_rig("sim.fail_at=1");
-    qn_graph *g = new_graph(&r, "g");
-    char text[2000];
 
     (void)state;
-    must(r.ctx, stage_saxpy(g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
-    must(r.ctx, qn_graph_output(g, r.y));
-    must(r.ctx, qn_graph_run(g));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_ERR_DEVICE_LOST));
+    must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
+    must(r.ctx, qn_graph_output(r.g, r.y));
+    must(r.ctx, qn_graph_run(r.g));
+    wait_tells(&r, QN_ERR_DEVICE_LOST, 1);
     assert_string_equal(qn_error(r.ctx),
                         "buffer y: the host does not have what the run started from");
-    qn_graph_free(g);
     close_rig(&r);
 }
 
@@ -300,22 +290,19 @@ static void inputs_written_since_the_run_are_not_clobbered(void **state)
 {
     (void)state;
     for (int which = 0; which < 2; which++) {
-        rig r = open_rig("sim.fail_at=1");
-        qn_graph *g = sum_graph(&r);
+        rig r = open_sum("sim.fail_at=1");
         qn_buf *changed = which ? r.z : r.x;
         static float nines[N];
-        char text[2000];
 
         for (int i = 0; i < N; i++)
             nines[i] = 9;
-        must(r.ctx, qn_graph_run(g));
+        must(r.ctx, qn_graph_run(r.g));
         must(r.ctx, qn_buf_write(changed, 0, nines, sizeof nines));
-        CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_ERR_DEVICE_LOST));
+        wait_tells(&r, QN_ERR_DEVICE_LOST, 1);
         assert_non_null(
             strstr(qn_error(r.ctx), which ? "buffer z was written since the run that failed"
                                           : "buffer x was written since the run that failed"));
         check_all(&r, changed, 9, 0);
-        qn_graph_free(g);
         close_rig(&r);
     }
 }
@@ -330,18 +317,17 @@ static void graphs_that_build_on_each_other_are_all_rerun(void **state)
         rig r = open_rig("sim.fail_at=1");
         qn_buf *t = array_of(r.ctx, "t", N);
         qn_graph *make = new_graph(&r, "make"), *use = new_graph(&r, "use");
-        char text[2000];
 
         must(r.ctx, stage_vadd(make, "make", qn_range_1d(N), r.x, r.x, t));
         must(r.ctx, stage_vadd(use, "use", qn_range_1d(N), t, r.y, r.z));
         must(r.ctx, qn_graph_run(make));
         must(r.ctx, qn_graph_run(use));
-        CAPTURE_STDERR(text, sizeof text, {
+        CAPTURE_STDERR(r.text, sizeof r.text, {
             if (order < 2)
                 assert_int_equal(qn_graph_wait(order ? make : use), QN_OK);
             assert_int_equal(qn_graph_wait(order ? use : make), QN_OK);
         });
-        assert_int_equal(fallback_lines(text), 2);
+        assert_int_equal(fallback_lines(r.text), 2);
         assert_true(fallbacks(r.ctx, "make", "device_lost") == 1);
         assert_true(fallbacks(r.ctx, "use", "device_lost") == 1);
         assert_true(count_of(r.ctx, "gpu_total_failures") == 1);
@@ -357,40 +343,35 @@ static void graphs_that_build_on_each_other_are_all_rerun(void **state)
 /* The second run is submitted before anybody knows that the device died under the first. */
 static void run_after_an_unnoticed_death_is_right(void **state)
 {
-    rig r = open_rig("sim.fail_at=1");
-    qn_graph *g = sum_graph(&r), *next = new_graph(&r, "next");
-    char text[2000];
+    rig r = open_sum("sim.fail_at=1");
+    qn_graph *next = new_graph(&r, "next");
 
     (void)state;
     must(r.ctx, stage_saxpy(next, "more", qn_range_1d(N), 1.0f, r.x, r.z));
-    must(r.ctx, qn_graph_run(g));
-    CAPTURE_STDERR(text, sizeof text, {
-        assert_int_equal(qn_graph_run(g), QN_OK);
-        assert_int_equal(qn_graph_wait(g), QN_OK);
+    must(r.ctx, qn_graph_run(r.g));
+    CAPTURE_STDERR(r.text, sizeof r.text, {
+        assert_int_equal(qn_graph_run(r.g), QN_OK);
+        assert_int_equal(qn_graph_wait(r.g), QN_OK);
         assert_int_equal(qn_graph_run(next), QN_OK); /* the device is avoided */
     });
-    assert_true(fallback_lines(text) >= 2);
+    assert_true(fallback_lines(r.text) >= 2);
     check_all(&r, r.z, 1, 2);
-    qn_graph_free(g);
     qn_graph_free(next);
     close_rig(&r);
 }
 
 static void another_graph_learns_of_the_death_from_its_inputs(void **state)
 {
-    rig r = open_rig("sim.fail_at=1");
-    qn_graph *g = sum_graph(&r), *next = new_graph(&r, "next");
-    char text[2000];
+    rig r = open_sum("sim.fail_at=1");
+    qn_graph *next = new_graph(&r, "next");
 
     (void)state;
     must(r.ctx, stage_saxpy(next, "more", qn_range_1d(N), 1.0f, r.x, r.z));
-    must(r.ctx, qn_graph_run(g));
+    must(r.ctx, qn_graph_run(r.g));
     assert_int_equal(qn_ctx_sync(r.ctx), QN_ERR_DEVICE_LOST);
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(next), QN_OK));
-    assert_int_equal(fallback_lines(text), 2);
+    run_tells(&r, next, 2);
     check_all(&r, r.z, 1, 2);
-    must(r.ctx, qn_graph_wait(g));
-    qn_graph_free(g);
+    must(r.ctx, qn_graph_wait(r.g));
     qn_graph_free(next);
     close_rig(&r);
 }
@@ -398,55 +379,47 @@ static void another_graph_learns_of_the_death_from_its_inputs(void **state)
 static void second_device_is_not_blamed_for_the_first(void **state)
 {
     rig r = open_rig("sim.devices=2,device_lost:first*1");
-    qn_graph *g = new_graph(&r, "g");
-    char text[2000];
 
     (void)state;
-    must(r.ctx, stage_vadd(g, "first", qn_range_1d(N), r.x, r.y, r.z));
-    must(r.ctx, stage_saxpy(g, "second", qn_range_1d(N), 1.0f, r.x, r.z));
-    must(r.ctx, qn_graph_pin(g, 0, "sim:0"));
-    must(r.ctx, qn_graph_pin(g, 1, "sim:1"));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+    must(r.ctx, stage_vadd(r.g, "first", qn_range_1d(N), r.x, r.y, r.z));
+    must(r.ctx, stage_saxpy(r.g, "second", qn_range_1d(N), 1.0f, r.x, r.z));
+    must(r.ctx, qn_graph_pin(r.g, 0, "sim:0"));
+    must(r.ctx, qn_graph_pin(r.g, 1, "sim:1"));
+    run_tells(&r, r.g, 1);
     check_all(&r, r.z, 1, 2);
     assert_true(r.ctx->devices[1].lost);
     assert_false(r.ctx->devices[2].lost);
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
-    assert_int_equal(fallback_lines(text), 1);
+    run_tells(&r, r.g, 1);
     assert_true(count_of(r.ctx, "gpu_ops") == 1); /* `second`, on the device that is left */
     check_all(&r, r.z, 1, 2);
-    qn_graph_free(g);
     close_rig(&r);
 }
 
 /* ---- refused while it was submitted ---------------------------------------------------- */
 
-static qn_graph *two_steps(rig *r)
+static rig open_two_steps(const char *fault)
 {
-    qn_graph *g = new_graph(r, "g");
+    rig r = open_rig(fault);
 
-    must(r->ctx, stage_saxpy(g, "first", qn_range_1d(N), 1.0f, r->x, r->y));
-    must(r->ctx, stage_saxpy(g, "second", qn_range_1d(N), 2.0f, r->x, r->y));
-    return g;
+    must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
+    must(r.ctx, stage_saxpy(r.g, "second", qn_range_1d(N), 2.0f, r.x, r.y));
+    return r;
 }
 
 /* Third run of recorded steps: the first stage has run when the second is refused. */
 static void refusal_in_recorded_steps_goes_on_where_it_stood(void **state)
 {
-    rig r = open_rig("sim.replay=0,sim.refuse_at=8");
-    qn_graph *g = two_steps(&r);
-    char text[2000];
+    rig r = open_two_steps("sim.replay=0,sim.refuse_at=8");
 
     (void)state;
     for (int run = 0; run < 3; run++)
-        must(r.ctx, qn_graph_run(g));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
-    assert_true(qn_graph_get_stats(g).replays >= 1);
-    assert_int_equal(fallback_lines(text), 1);
+        must(r.ctx, qn_graph_run(r.g));
+    run_tells(&r, r.g, 1);
+    assert_true(qn_graph_get_stats(r.g).replays >= 1);
     assert_true(fallbacks(r.ctx, "second", "launch") == 1);
     check_all(&r, r.y, 1, 12);
-    must(r.ctx, qn_graph_run(g));
+    must(r.ctx, qn_graph_run(r.g));
     check_all(&r, r.y, 1, 15);
-    qn_graph_free(g);
     close_rig(&r);
 }
 
@@ -455,19 +428,15 @@ static void refusal_between_the_parts_of_a_stage_reruns_the_graph(void **state)
 {
     (void)state;
     for (int at = 1; at <= 4; at++) { /* two stages of two parts each */
-        char fault[64], text[2000];
-        qn_graph *g;
+        char fault[64];
         rig r;
 
         snprintf(fault, sizeof fault, "sim.max_grid=1,sim.refuse_at=%d", at);
-        r = open_rig(fault);
-        g = two_steps(&r);
-        CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
-        assert_int_equal(fallback_lines(text), 1);
+        r = open_two_steps(fault);
+        run_tells(&r, r.g, 1);
         check_all(&r, r.y, 1, 3);
-        must(r.ctx, qn_graph_run(g));
+        must(r.ctx, qn_graph_run(r.g));
         check_all(&r, r.y, 1, 6);
-        qn_graph_free(g);
         close_rig(&r);
     }
 }
@@ -477,39 +446,31 @@ static void refusal_between_the_parts_of_a_stage_reruns_the_graph(void **state)
 static void copy_from_before_a_rerun_is_not_believed(void **state)
 {
     rig r = open_rig("corrupt:first*1,timeout:second*1");
-    qn_graph *g = new_graph(&r, "g");
-    char text[2000];
 
     (void)state;
-    must(r.ctx, stage_saxpy(g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
-    must(r.ctx, stage_vadd(g, "second", qn_range_1d(N), r.x, r.y, r.z));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
-    assert_int_equal(fallback_lines(text), 1);
+    must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
+    must(r.ctx, stage_vadd(r.g, "second", qn_range_1d(N), r.x, r.y, r.z));
+    run_tells(&r, r.g, 1);
     check_all(&r, r.y, 1, 1);
-    must(r.ctx, qn_graph_run(g));
+    must(r.ctx, qn_graph_run(r.g));
     check_all(&r, r.y, 1, 2);
     check_all(&r, r.z, 1, 3);
-    qn_graph_free(g);
     close_rig(&r);
 }
 
 /* A replay in which the device dies: same news, same way out. */
 static void death_in_a_replay_reruns_the_graph(void **state)
 {
-    rig r = open_rig("sim.fail_at=5");
-    qn_graph *g = sum_graph(&r);
-    char text[2000];
+    rig r = open_sum("sim.fail_at=5");
 
     (void)state;
     for (int run = 0; run < 4; run++)
-        must(r.ctx, qn_graph_run(g));
-    must(r.ctx, qn_graph_wait(g));
-    assert_true(qn_graph_get_stats(g).replays >= 2);
-    must(r.ctx, qn_graph_run(g));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(g), QN_OK));
-    assert_int_equal(fallback_lines(text), 1);
+        must(r.ctx, qn_graph_run(r.g));
+    must(r.ctx, qn_graph_wait(r.g));
+    assert_true(qn_graph_get_stats(r.g).replays >= 2);
+    must(r.ctx, qn_graph_run(r.g));
+    wait_tells(&r, QN_OK, 1);
     check_all(&r, r.z, 1, 1);
-    qn_graph_free(g);
     close_rig(&r);
 }
 
@@ -520,25 +481,23 @@ static void everything_can_be_freed_while_the_device_dies(void **state)
 {
     (void)state;
     for (int graph_first = 0; graph_first < 2; graph_first++) {
-        rig r = open_rig("sim.fail_at=1");
-        qn_graph *g = sum_graph(&r);
-        char text[2000];
+        rig r = open_sum("sim.fail_at=1");
         qn_buf *t;
 
-        must(r.ctx, qn_graph_temp(g, "t", N * sizeof(float), &t));
-        must(r.ctx, stage_vadd(g, "temp", qn_range_1d(N), r.x, r.z, t));
-        must(r.ctx, qn_graph_output(g, r.z));
-        must(r.ctx, qn_graph_run(g));
-        CAPTURE_STDERR(text, sizeof text, {
+        must(r.ctx, qn_graph_temp(r.g, "t", N * sizeof(float), &t));
+        must(r.ctx, stage_vadd(r.g, "temp", qn_range_1d(N), r.x, r.z, t));
+        must(r.ctx, qn_graph_output(r.g, r.z));
+        must(r.ctx, qn_graph_run(r.g));
+        CAPTURE_STDERR(r.text, sizeof r.text, {
             if (graph_first)
-                qn_graph_free(g);
+                qn_graph_free(r.g);
             qn_buf_free(r.x);
             qn_buf_free(r.y);
             qn_buf_free(r.z);
             if (!graph_first)
-                qn_graph_free(g);
+                qn_graph_free(r.g);
         });
-        assert_int_equal(fallback_lines(text), 1);
+        assert_int_equal(fallback_lines(r.text), 1);
         assert_nothing_is_held(r.ctx);
         qn_ctx_close(r.ctx);
     }
@@ -548,26 +507,24 @@ static void everything_can_be_freed_while_the_device_dies(void **state)
 static void buffer_freed_in_flight_is_not_reused_too_early(void **state)
 {
     rig r = open_rig("sim.ns_per_item=1000");
-    qn_graph *g = new_graph(&r, "g");
     qn_buf *t = array_of(r.ctx, "t", N), *u = array_of(r.ctx, "u", N);
     const qn_mem *mem;
     double end_us;
 
     (void)state;
-    must(r.ctx, stage_vadd(g, "slow", qn_range_1d(N), r.x, r.y, t));
-    must(r.ctx, qn_graph_run(g));
+    must(r.ctx, stage_vadd(r.g, "slow", qn_range_1d(N), r.x, r.y, t));
+    must(r.ctx, qn_graph_run(r.g));
     mem = t->copies[1].block->mem;
     end_us = r.ctx->clock.host_us + N; /* 1 us per item */
-    g->bufs[2].root->refs--;           /* the graph lets go of it: only the work still uses it */
+    r.g->bufs[2].root->refs--;         /* the graph lets go of it: only the work still uses it */
     qn_buf_free(t);
-    g->bufs[2].root = u;
+    r.g->bufs[2].root = u;
     u->refs++;
     must(r.ctx, qn_buf_need_block(u, &r.ctx->devices[1], "test", &(qn_err){ 0 }) == QN_OK
                     ? QN_OK
                     : QN_ERR_FAILED);
     assert_true(r.ctx->clock.host_us < end_us);
     assert_ptr_not_equal(u->copies[1].block->mem, mem);
-    qn_graph_free(g);
     qn_buf_free(u);
     close_rig(&r);
 }

@@ -1,13 +1,16 @@
 /* hash_files.c - files in, chunks through a pipe, leaves out.
  *
  * Chunks of all files follow each other in the batches of the pipe, so many small files are as
- * good as a large one. hash_trees.c takes the leaves.
+ * good as a large one. hash_trees.c takes the leaves. The graphs of a pipe are made for one size
+ * of batch; when another would suit the device better, a new pipe takes over.
  */
 #include "hash_files.h"
 
+#include "batch_size.h"
 #include "hash_trees.h"
 
 #include "engine/context.h"
+#include "engine/memory/tiling.h"
 #include "kernel/sha256.gen.h"
 #include "kernel/types.h"
 
@@ -15,14 +18,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BATCH_BYTES = 16 << 20, DIGEST = QN_MERKLE_NODE };
+enum { BATCH_BYTES = 16 << 20, SIZE_RANGE = 4, DIGEST = QN_MERKLE_NODE };
 
 typedef struct {
+    qn_graph *graph; /* of the pipe */
     qn_buf *data, *start, *hash;
     i64 *table; /* what `start` holds */
     int *file;  /* of each leaf of the batch in flight */
@@ -36,9 +41,11 @@ typedef struct {
     qn_i64 chunk, capacity; /* bytes of a chunk, leaves of a batch */
     slot_state slots[QN_PIPE_MAX_DEPTH];
     i64 *table; /* scratch */
+    qn_batch_size size;
     /* where reading stands */
     int path_i, fd; /* -1: the file is not open */
     qn_i64 leaves;  /* of the file so far */
+    qn_i64 n_read;  /* leaves of all files so far */
     qn_hash_trees *trees;
 } hasher;
 
@@ -123,6 +130,7 @@ static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
         qn_range_1d((h->capacity + qn_kernel_sha256.lanes - 1) / qn_kernel_sha256.lanes);
     qn_status st = QN_OK;
 
+    s->graph = graph;
     s->table = calloc(n + 1, sizeof *s->table);
     s->file = calloc(n, sizeof *s->file);
     if (!s->table || !s->file)
@@ -136,6 +144,18 @@ out:
     return told(h, st, err);
 }
 
+/* How many batches before this one are still to be done by a device; -1 when none is at work. */
+static int queue_length(const hasher *h)
+{
+    int is_used = 0, n = 0;
+
+    for (int d = 1; d < h->ctx->n_devices; d++)
+        is_used |= h->ctx->devices[d].n_queued > 0;
+    for (int s = 0; is_used && s < QN_PIPE_MAX_DEPTH; s++)
+        n += h->slots[s].graph && !qn_graph_is_done(h->slots[s].graph);
+    return is_used ? n : -1;
+}
+
 static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
 {
     hasher *h = user;
@@ -143,6 +163,7 @@ static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
     const size_t bytes = ((size_t)h->capacity + 1) * sizeof *h->table;
     void *data;
     i64 at = 0;
+    int queued;
     qn_status st = QN_OK;
 
     (void)batch;
@@ -163,6 +184,9 @@ static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
         memcpy(s->table, h->table, bytes);
         QN_TRY(told(h, qn_buf_write(s->start, 0, h->table, bytes), err));
     }
+    h->n_read += s->n;
+    if ((queued = queue_length(h)) >= 0)
+        qn_batch_size_note(&h->size, queued);
 out:
     return st;
 }
@@ -200,28 +224,74 @@ static qn_i64 guess_leaves(const hasher *h)
     return leaves;
 }
 
-static qn_status run_all(hasher *h, int depth, qn_err *err)
+/* No larger than what leaves room for all slots on every device. */
+static qn_batch_size size_range(const hasher *h)
+{
+    double most = SIZE_RANGE * (double)h->capacity;
+
+    for (int d = 1; d < h->ctx->n_devices; d++) {
+        const double room = (double)qn_device_tiles(h->ctx, d).tile_bytes;
+
+        most = fmin(most, room / (QN_PIPE_MAX_DEPTH * (double)h->chunk));
+    }
+    return (qn_batch_size){ .items = (double)h->capacity,
+                            .least = fmax(1, (double)h->capacity / SIZE_RANGE),
+                            .most = fmax(most, (double)h->capacity) };
+}
+
+static void free_slots(hasher *h)
+{
+    for (int s = 0; s < QN_PIPE_MAX_DEPTH; s++) {
+        qn_buf_free(h->slots[s].data);
+        qn_buf_free(h->slots[s].start);
+        qn_buf_free(h->slots[s].hash);
+        free(h->slots[s].table);
+        free(h->slots[s].file);
+        h->slots[s] = (slot_state){ 0 };
+    }
+    free(h->table);
+    h->table = NULL;
+}
+
+/* The files' batches of one size, until another size is better or all is read. `leaves` is a
+ * guess of how many there are. */
+static qn_status run_pipe(hasher *h, int depth, qn_i64 leaves, qn_err *err)
 {
     const qn_pipe_work calls = { h, build, prepare, deliver };
-    const qn_i64 leaves = guess_leaves(h);
     qn_pipe *pipe = NULL;
     qn_status st = QN_OK;
 
-    h->capacity = leaves < h->capacity ? leaves : h->capacity;
     if (!(h->table = calloc((size_t)h->capacity + 1, sizeof *h->table))) {
         st = qn_fail(err, QN_ERR_NOMEM, "hash: out of host memory");
         goto out;
     }
+    QN_TRY(told(h, qn_pipe_open(h->ctx, "hash", depth, &calls, &pipe), err));
+    while (h->path_i < h->n_paths && h->capacity == qn_batch_size_get(&h->size)) {
+        const qn_i64 left = (leaves - h->n_read + h->capacity - 1) / h->capacity;
+        const qn_i64 n = left < QN_BATCHES_PER_LOOK ? left : QN_BATCHES_PER_LOOK;
+
+        QN_TRY(told(h, qn_pipe_run(pipe, n > 0 ? n : 1), err));
+    }
+out:
+    qn_pipe_close(pipe);
+    free_slots(h);
+    return st;
+}
+
+static qn_status run_all(hasher *h, int depth, qn_err *err)
+{
+    const qn_i64 leaves = guess_leaves(h);
+    qn_status st = QN_OK;
+
+    h->capacity = leaves < h->capacity ? leaves : h->capacity;
+    h->size = size_range(h);
     /* One batch needs no second slot. */
     if (leaves <= h->capacity)
         depth = 1;
-    QN_TRY(told(h, qn_pipe_open(h->ctx, "hash", depth, &calls, &pipe), err));
-    QN_TRY(told(h, qn_pipe_run(pipe, (leaves + h->capacity - 1) / h->capacity), err));
-    while (h->path_i < h->n_paths)
-        QN_TRY(told(h, qn_pipe_run(pipe, 1), err));
+    for (; h->path_i < h->n_paths; h->capacity = qn_batch_size_get(&h->size))
+        QN_TRY(run_pipe(h, depth, leaves, err));
     QN_TRY(qn_hash_trees_finish(h->trees, err));
 out:
-    qn_pipe_close(pipe);
     return st;
 }
 
@@ -251,13 +321,5 @@ qn_status qn_hash_files(qn_ctx *ctx, const char *const *paths, int n_paths,
 out:
     close_file(&h);
     qn_hash_trees_free(h.trees);
-    for (int s = 0; s < QN_PIPE_MAX_DEPTH; s++) {
-        qn_buf_free(h.slots[s].data);
-        qn_buf_free(h.slots[s].start);
-        qn_buf_free(h.slots[s].hash);
-        free(h.slots[s].table);
-        free(h.slots[s].file);
-    }
-    free(h.table);
     return st;
 }

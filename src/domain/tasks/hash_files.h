@@ -15,7 +15,8 @@ enum { QN_HASH_CHUNK = 4096 };
 
 typedef struct qn_hash_options {
     qn_i64 chunk_bytes; /* 0: QN_HASH_CHUNK */
-    qn_i64 batch_bytes; /* read and hashed at a time; 0: 16 MiB */
+    qn_i64 batch_bytes; /* read and hashed at a time, to begin with; 0: 16 MiB. Long runs on a
+                           device grow to four times that, or shrink to a fourth */
     qn_i64 fold_leaves; /* leaves of a subtree, a power of two; 0: 2^20 */
     int depth;          /* of the pipe; 0: its default */
     qn_merkle_rule rule;

@@ -6,11 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* 64 bytes between the starts of two tasks, so that each is aligned for vectors and caches. */
-enum { ALIGN_FLOATS = 16, CHECK_FLOATS = 1 << 16 };
-
-#define MAX_ELEMS ((qn_i64)1 << 30)
-
 static size_t result_bytes(const qn_task_spec *spec)
 {
     return (size_t)spec->n * sizeof(float);
@@ -53,6 +48,13 @@ static qn_status fill_two(qn_task_plan *plan, qn_task_part *part, unsigned opera
     return st == QN_OK && operands & QN_FILL_Y ? fill_operand(plan, part, part->y, 1) : st;
 }
 
+/* What the three ops have in common. 64 bytes between the starts of two tasks, so that each is
+ * aligned for vectors and caches. */
+#define OF_VECTORS                                                                                 \
+    .module = "vector", .type = "float", .max_n = (qn_i64)1 << 30, .align = 64 / sizeof(float),    \
+    .can_cut = 1, .is_padded = 1, .check_elems = 1 << 16, .elems = qn_task_elems_n,                \
+    .result_bytes = result_bytes
+
 /* ---- vadd --------------------------------------------------------------------------- */
 
 static qn_status build_vadd(qn_task_plan *plan, qn_task_part *part)
@@ -83,16 +85,8 @@ static qn_status reference_vadd(const qn_task_spec *spec, qn_i64 from, qn_i64 n,
 
 const qn_task_op qn_task_vadd = {
     .name = "vadd",
-    .module = "vector",
-    .type = "float",
-    .max_n = MAX_ELEMS,
-    .align = ALIGN_FLOATS,
-    .can_cut = 1,
-    .is_padded = 1,
-    .check_elems = CHECK_FLOATS,
+    OF_VECTORS,
     .parse = qn_task_parse_none,
-    .elems = qn_task_elems_n,
-    .result_bytes = result_bytes,
     .cost = cost_3,
     .build = build_vadd,
     .fill = fill_two,
@@ -143,17 +137,9 @@ static qn_status reference_saxpy(const qn_task_spec *spec, qn_i64 from, qn_i64 n
 
 const qn_task_op qn_task_saxpy = {
     .name = "saxpy",
-    .module = "vector",
-    .type = "float",
-    .max_n = MAX_ELEMS,
-    .align = ALIGN_FLOATS,
-    .can_cut = 1,
-    .is_padded = 1,
+    OF_VECTORS,
     .consumes = QN_FILL_Y,
-    .check_elems = CHECK_FLOATS,
     .parse = parse_factor,
-    .elems = qn_task_elems_n,
-    .result_bytes = result_bytes,
     .cost = cost_3,
     .build = build_saxpy,
     .fill = fill_two,
@@ -298,16 +284,8 @@ static qn_status reference_chain(const qn_task_spec *spec, qn_i64 from, qn_i64 n
 
 const qn_task_op qn_task_chain = {
     .name = "chain",
-    .module = "vector",
-    .type = "float",
-    .max_n = MAX_ELEMS,
-    .align = ALIGN_FLOATS,
-    .can_cut = 1,
-    .is_padded = 1,
-    .check_elems = CHECK_FLOATS,
+    OF_VECTORS,
     .parse = parse_chain,
-    .elems = qn_task_elems_n,
-    .result_bytes = result_bytes,
     .cost = cost_2,
     .build = build_chain,
     .fill = fill_one,

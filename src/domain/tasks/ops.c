@@ -80,16 +80,6 @@ void qn_task_random_bytes(uint8_t *to, uint64_t seed, qn_i64 n)
 
 /* ---- checks ------------------------------------------------------------------------ */
 
-static uint64_t bucket_min(const qn_tasks_options *options)
-{
-    const char *text = getenv("QUERN_BUCKET_MIN");
-    size_t n = 0;
-
-    if (options->bucket_min)
-        return options->bucket_min;
-    return text && !qn_parse_bytes(text, &n) && n && !(n & (n - 1)) ? n : QN_BUCKET_MIN;
-}
-
 static qn_status read_size(const qn_task *task, const qn_tasks_options *options, qn_task_spec *spec,
                            qn_err *err)
 {
@@ -103,7 +93,7 @@ static qn_status read_size(const qn_task *task, const qn_tasks_options *options,
                        (long long)task->n, (long long)op->max_n, op->name);
     spec->n = task->n;
     spec->seed = task->seed;
-    return qn_bucket((uint64_t)op->elems(spec), bucket_min(options), &spec->bucket, err);
+    return qn_bucket((uint64_t)op->elems(spec), options->bucket_min, &spec->bucket, err);
 }
 
 static qn_status find_op(const qn_task *task, const qn_task_op **out, qn_err *err)

@@ -11,6 +11,7 @@
 #include "kernel/vector.gen.h"
 #include "util/clock.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,7 +119,8 @@ static qn_pipe_stats per_round(qn_pipe_stats now, qn_pipe_stats before, const qn
     out.compute_us = now.compute_us * share;
     out.d2h_us = now.d2h_us * share;
     sum = out.prepare_us + out.h2d_us + out.compute_us + out.d2h_us;
-    out.overlap_ratio = sum > 0 ? 1 - out.wall_us / sum : 0;
+    /* Phases are from timed batches, the wall from others: without overlap it may exceed them. */
+    out.overlap_ratio = qn_pipe_has_copies(&out) ? fmax(0, 1 - out.wall_us / sum) : 0;
     return out;
 }
 

@@ -16,9 +16,15 @@ typedef struct qn_pipe_case {
 typedef struct qn_pipe_result {
     int depth;
     qn_stats wall_us;     /* of a round: all tasks, over the rounds */
-    qn_pipe_stats phases; /* per round */
+    qn_pipe_stats phases; /* per round; no overlap where there are no copies */
     uint64_t checksum;    /* FNV-1a of all results in order */
 } qn_pipe_result;
+
+/* False where the work is done in host memory: then nothing can overlap. */
+static inline int qn_pipe_has_copies(const qn_pipe_stats *phases)
+{
+    return phases->h2d_us + phases->d2h_us > 0;
+}
 
 /* One round to warm up, then the measured ones. Every result of the last is compared with a plain
  * computation: QN_ERR_MISMATCH. */

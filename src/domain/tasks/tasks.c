@@ -92,6 +92,8 @@ qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **
     }
     tasks->ctx = ctx;
     tasks->options = *options;
+    if (!options->bucket_min)
+        tasks->options.bucket_min = ctx->bucket_min;
     if (!options->chunk_elems)
         tasks->options.chunk_elems = CHUNK_ELEMS;
     if (tasks->options.chunk_elems > MAX_CHUNK)

@@ -5,6 +5,8 @@
  */
 #include "engine/graph/graph_impl.h"
 
+#include "engine/compile.h"
+
 #include "engine/route/route_stage.h"
 #include "hal/geometry.h"
 
@@ -61,8 +63,10 @@ void qn_graph_free(qn_graph *graph)
     qn_route_free(graph);
     qn_record_free(graph);
     free_bufs(graph);
-    for (int s = 0; s < graph->n_stages; s++)
+    for (int s = 0; s < graph->n_stages; s++) {
+        qn_compile_drop(graph->ctx, graph->stages[s].modules);
         free_stage(&graph->stages[s]);
+    }
     qn_plan_free(&graph->plan);
     free(graph->stages);
     free(graph->edges);

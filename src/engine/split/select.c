@@ -1,7 +1,7 @@
 /* select.c - which devices to use when one is not enough.
  *
- * Measured rates decide: those of the profiles, else those of batches done so far. Without them it
- * is the kind of device, then its memory, then its units.
+ * Measured rates decide: those of the profiles, or of a quick scan where there is none, else those
+ * of batches done so far. Without them it is the kind of device, then its memory, then its units.
  */
 #include "engine/split/select.h"
 
@@ -80,6 +80,8 @@ static int rank(qn_ctx *ctx, candidate *list)
     for (int d = 1; d < ctx->n_devices; d++)
         if (ctx->candidates >> d & 1 && !ctx->devices[d].lost && qn_health_ok(&ctx->devices[d]))
             slots[n++] = d;
+    if (n > 1) /* one alone is the best whatever its rate */
+        qn_router_inform(ctx);
     is_measured =
         qn_rates_of_profile(ctx, slots, n, rates) || qn_rates_of_work(ctx, slots, n, rates);
     for (int i = 0; i < n; i++)

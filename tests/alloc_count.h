@@ -1,0 +1,95 @@
+/* alloc_count.h - how often a test program asks the allocator for memory.
+ *
+ * For one source file of a program, which thereby stands in front of the allocator. watch_allocator
+ * is its group setup; counter_of_allocations_works belongs among its tests, since a counter that
+ * stands still would prove everything.
+ */
+#ifndef QN_TESTS_ALLOC_COUNT_H
+#define QN_TESTS_ALLOC_COUNT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static atomic_long n_allocs;
+
+/* Sanitizers have their own allocator, and a hook to watch it. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define HAS_SANITIZER 1
+#endif
+#endif
+
+#ifdef HAS_SANITIZER
+int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
+                                              void (*on_free)(const volatile void *));
+
+static void note_malloc(const volatile void *block, size_t bytes)
+{
+    (void)block;
+    (void)bytes;
+    atomic_fetch_add(&n_allocs, 1);
+}
+
+static void note_free(const volatile void *block)
+{
+    (void)block;
+}
+
+static int watch_allocator(void **state)
+{
+    (void)state;
+    return __sanitizer_install_malloc_and_free_hooks(note_malloc, note_free) ? 0 : -1;
+}
+#else
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t n, size_t bytes);
+void *__libc_realloc(void *old, size_t bytes);
+
+void *malloc(size_t bytes)
+{
+    atomic_fetch_add(&n_allocs, 1);
+    return __libc_malloc(bytes);
+}
+
+void *calloc(size_t n, size_t bytes)
+{
+    atomic_fetch_add(&n_allocs, 1);
+    return __libc_calloc(n, bytes);
+}
+
+void *realloc(void *old, size_t bytes)
+{
+    atomic_fetch_add(&n_allocs, 1);
+    return __libc_realloc(old, bytes);
+}
+
+static int watch_allocator(void **state)
+{
+    (void)state;
+    return 0;
+}
+#endif
+
+static long count_allocs(void)
+{
+    return atomic_load(&n_allocs);
+}
+
+static void counter_of_allocations_works(void **state)
+{
+    const long before = count_allocs();
+    void *volatile block = malloc(10);
+
+    (void)state;
+    assert_true(count_allocs() > before);
+    free(block);
+}
+
+#endif
