@@ -101,7 +101,11 @@ static inline qn_status rig_deliver(void *user, int device, int slot, qn_i64 fir
 static inline void rig_open_in(rig *r, qn_ctx *ctx, const qn_split_options *options, qn_i64 n_items,
                                qn_i64 chunk_items)
 {
-    const qn_split_work work = { r, chunk_items, rig_build, rig_prepare, rig_deliver };
+    const qn_split_work work = { .user = r,
+                                 .chunk_items = chunk_items,
+                                 .build = rig_build,
+                                 .prepare = rig_prepare,
+                                 .deliver = rig_deliver };
 
     *r = (rig){ .ctx = ctx,
                 .n_items = n_items,

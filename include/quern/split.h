@@ -44,13 +44,21 @@ typedef struct qn_split_work {
     /* Takes the results. Every item is delivered once; chunks come in the order in which they are
      * done. */
     qn_status (*deliver)(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err);
+    /* Optional, instead of `build`, when chunks are not alike: the graph that runs these items on
+     * this device, asked for before `prepare`. It belongs to the work, outlives the run, and serves
+     * one chunk at a time. */
+    qn_status (*graph)(void *user, int device, qn_i64 first, qn_i64 count, qn_graph **out,
+                       qn_err *err);
+    /* Optional: what the items count in the device_* metrics; otherwise one each. */
+    double (*tasks)(void *user, qn_i64 first, qn_i64 count);
 } qn_split_work;
 
 typedef struct qn_split_options {
     qn_split_mode mode;
     /* "cuda:0,cuda:1,cpu", names of backends, or "all" (of the context; the CPU only by name).
-     * Names that are not there are left out. NULL: QUERN_DEVICES, else what --backend names, else
-     * the devices of the best one's backend. The CPU joins when the route mode is `balance`. */
+     * Names that are not there are left out. NULL: QUERN_DEVICES, else what --backend lists or
+     * names but the CPU, else the devices of the best one's backend. The CPU joins when the route
+     * mode is `balance`. */
     const char *devices;
     const double *rates; /* per device of the set, any unit; NULL: as measured, else equal */
     int depth;           /* 0: 2. Beyond 8: QN_ERR_LIMIT */

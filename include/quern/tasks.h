@@ -19,7 +19,7 @@
 #ifndef QUERN_TASKS_H
 #define QUERN_TASKS_H
 
-#include <quern/quern.h>
+#include <quern/split.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +49,11 @@ typedef struct qn_tasks_options {
     qn_merkle_rule merkle_rule;
     int no_plan_cache;   /* every batch is planned anew */
     int no_bucket_cache; /* batches of new sizes are */
+    /* Batches are shared among devices, in parts, when this names several, or names none and the
+     * context was opened for several (a list, QUERN_DEVICES, the route `balance`). A part that a
+     * device fails to do is done by another. NULL: the router places every stage. Read by
+     * qn_tasks_new only. */
+    const qn_split_options *split;
 } qn_tasks_options;
 
 qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **out);
@@ -69,7 +74,7 @@ typedef enum { QN_TASK_OK, QN_TASK_FALLBACK, QN_TASK_FAILED } qn_task_state;
 typedef struct qn_task_result {
     qn_i64 id;
     qn_task_state state;
-    const char *device; /* that ran it, "cuda:0" */
+    const char *device; /* that ran it, "cuda:0"; all of them, "cuda:0+cuda:1", if it was cut */
     uint64_t bucket;    /* of its number of elements */
     size_t bytes;       /* of the result */
     double exec_us;     /* its share in wall_us, by bytes and operations of each task */
@@ -97,7 +102,8 @@ typedef struct qn_tasks_stats {
     double fill_us; /* making inputs */
     double wall_us; /* upload, compute, download: from host to host */
     int n_tasks, n_groups, n_stages;
-    int was_planned; /* 0: an earlier plan served */
+    int was_planned;     /* 0: an earlier plan served */
+    const char *devices; /* that did it, as in qn_task_result; good until the next batch */
     uint64_t submissions;
     /* of all batches, in tasks */
     uint64_t batches, plan_hits, plan_misses, bucket_hits, bucket_misses;

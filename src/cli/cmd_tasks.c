@@ -17,6 +17,14 @@ qn_tasks_options qn_tasks_options_of(const qn_args *args)
                                    strcmp(rule, "plain") ? QN_MERKLE_RFC6962 : QN_MERKLE_PLAIN };
 }
 
+qn_split_options qn_tasks_split_of(const qn_args *args)
+{
+    qn_split_options split = { .devices = args->global.devices, .depth = args->global.pipeline };
+
+    qn_split_mode_find(args->global.split, &split.mode);
+    return split;
+}
+
 qn_status qn_tasks_pick(const char *name, int *first, int *end, qn_err *err)
 {
     const int n = qn_scenario_count();
@@ -70,13 +78,15 @@ static qn_status save_memory_map(const qn_tasks *tasks, const qn_args *args)
 
 static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    const qn_tasks_options options = qn_tasks_options_of(args);
+    const qn_split_options split = qn_tasks_split_of(args);
+    qn_tasks_options options = qn_tasks_options_of(args);
     const char *path = qn_text(args, "o");
     qn_tasks *tasks = NULL;
     qn_batch batch = { .n = 0 };
     qn_out out = { 0 };
     qn_status st = QN_OK, checked = QN_OK;
 
+    options.split = &split;
     QN_TRY(qn_cli_input(args->words[0], err));
     QN_TRY(qn_batch_read(args->words[0], &options, &batch, err));
     if (path) /* before the work is done for nothing */
@@ -99,6 +109,8 @@ static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_cli_summary(args, batch.n, "task", "tasks");
     st = checked;
 out:
+    if (st != QN_OK && !err->text[0]) /* before freeing has errors of its own */
+        qn_fail(err, st, "%s", qn_error(ctx));
     qn_out_abort(&out);
     qn_tasks_free(tasks);
     qn_batch_free(&batch);
@@ -117,7 +129,7 @@ static void add_row(qn_table *table, const qn_scenario *scenario, const qn_tasks
     qn_table_add(table, scenario->name);
     qn_table_addf(table, "%d", stats.n_tasks);
     qn_table_addf(table, "%d", stats.n_groups);
-    qn_table_add(table, results[0].device);
+    qn_table_add(table, stats.devices);
     qn_table_addf(table, "%.3f", us);
     qn_table_addf(table, "%.3f", us / stats.n_tasks);
     qn_table_addf(table, "%d", n_fallbacks);
@@ -149,13 +161,15 @@ out:
 
 static qn_status run_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    const qn_tasks_options options = qn_tasks_options_of(args);
+    const qn_split_options split = qn_tasks_split_of(args);
+    qn_tasks_options options = qn_tasks_options_of(args);
     qn_table table = qn_table_begin("SCENARIO", "TASKS", "GROUPS", "DEVICE", "BATCH US", "TASK US",
                                     "FALLBACKS", "RESULT");
     qn_tasks *tasks = NULL;
     qn_status st = QN_OK;
     int first, end, n = 0;
 
+    options.split = &split;
     QN_TRY(qn_tasks_pick(qn_text(args, "scenario"), &first, &end, err));
     QN_TRY(qn_tasks_new(ctx, &options, &tasks));
     for (int i = first; i < end; i++) {
@@ -210,6 +224,9 @@ const qn_command qn_verb_tasks_run = {
         "(QUERN_BUCKET_MIN). exec_us is a task's share in the time of the batch from host to\n"
         "host, by bytes and operations. checksum is FNV-1a of the result; the first 16 digits of\n"
         "a Merkle root; - where devices may differ in the last bits.\n"
+        "With several devices (--devices, a list for --backend, or --route balance, where the CPU\n"
+        "is one) each gets parts of the batch as --split says; large vectors are cut for that,\n"
+        "and then name all their devices. A device that fails leaves its parts to the others.\n"
         "Scenarios: Uniform-32k Uniform-64k Mixed-Same-Bucket Mixed-Adjacent-Buckets\n"
         "Mixed-Diverse Large-Uniform Large-Mixed. They run a few times to warm up, then\n"
         "nine times for the median.",

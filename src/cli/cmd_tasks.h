@@ -12,6 +12,9 @@ extern const qn_command qn_verb_tasks_run, qn_verb_tasks_bench, qn_verb_tasks_pi
 /* How the global options and --merkle-rule want batches to run. */
 qn_tasks_options qn_tasks_options_of(const qn_args *args);
 
+/* How --devices, --split and --pipeline want batches to be shared among devices. */
+qn_split_options qn_tasks_split_of(const qn_args *args);
+
 /* The scenarios that a name stands for, "all" included, as a range of numbers. */
 qn_status qn_tasks_pick(const char *name, int *first, int *end, qn_err *err);
 

@@ -55,7 +55,9 @@ static qn_status print_root(void *user, const char *path, const uint8_t root[QN_
 
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
+    const qn_split_options split = qn_tasks_split_of(args);
     qn_hash_options hash = { .depth = args->global.pipeline,
+                             .split = &split,
                              .rule = qn_tasks_options_of(args).merkle_rule };
     size_t chunk = 0;
     qn_status st = QN_OK;
@@ -81,7 +83,8 @@ const qn_command qn_verb_tasks_hash = {
     .notes =
         "A file is cut into chunks, the last one shorter. The leaves of its tree are the SHA-256\n"
         "of the chunks; an empty file has one empty chunk, so its root is that of nothing. Files\n"
-        "are streamed: memory does not grow with their size. - is standard input.\n"
+        "are streamed: memory does not grow with their size. - is standard input. Several devices\n"
+        "(--devices) share the chunks.\n"
         "plain: a parent is the SHA-256 of its two children; the last node of an odd level is\n"
         "paired with itself; a single leaf is the root. rfc6962: leaves and pairs are hashed\n"
         "behind a byte 0 or 1, and the last node of an odd level moves up unchanged.",

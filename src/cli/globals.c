@@ -121,7 +121,10 @@ qn_status qn_globals_read(qn_args *args, qn_err *err)
 
     args->global = (qn_globals){
         .engine = {
-            .backend = qn_given(args, "backend") ? qn_text(args, "backend") : devices,
+            /* Devices that are listed are opened, so that one that is not there is noticed. */
+            .backend = devices && (strcmp(devices, "all") || !qn_given(args, "backend"))
+                           ? devices
+                           : qn_text(args, "backend"),
             .route = qn_text(args, "route"),
             .mem_budget = qn_text(args, "mem-budget"),
             .log = qn_text(args, "log"),

@@ -321,11 +321,11 @@ static qn_status add_candidates(qn_ctx *ctx, const char *name, qn_err *err)
  * the router; the CPU is one of them only when it is named, or when nothing else is there. */
 static qn_status choose_devices(qn_ctx *ctx, const char *wanted, qn_err *err)
 {
-    const int is_list = strchr(wanted, ',') != NULL;
     char name[64];
     qn_status st;
 
     ctx->pinned = -1;
+    ctx->is_list = strchr(wanted, ',') != NULL;
     for (int d = 0; d < ctx->n_devices && !ctx->timekeeper; d++)
         if (ctx->devices[d].info.kind == QN_KIND_SIM)
             ctx->timekeeper = &ctx->devices[d];
@@ -345,7 +345,7 @@ static qn_status choose_devices(qn_ctx *ctx, const char *wanted, qn_err *err)
     }
     if (!ctx->candidates)
         ctx->candidates = 1u << QN_CPU_SLOT;
-    if (!is_list)
+    if (!ctx->is_list)
         ctx->pinned = __builtin_ctz(ctx->candidates);
     return QN_OK;
 }

@@ -77,6 +77,7 @@ typedef struct qn_device {
     qn_device_metrics m;
     int lost;
     int is_loss_counted;
+    char failure[480]; /* why a split went on without it last, with the stage; "": none did */
     unsigned n_queued; /* stages submitted and not waited for, of all graphs */
 } qn_device;
 
@@ -102,6 +103,7 @@ struct qn_ctx {
     int n_devices;
     int pinned;                  /* slot that --backend names alone, -1 for auto and lists */
     unsigned candidates;         /* devices the router may choose, one bit per slot */
+    int is_list;                 /* --backend names several */
     const qn_device *timekeeper; /* device whose clock is the context's, NULL: the monotonic one */
     qn_backend_state backends[QN_MAX_BACKENDS];
     int n_backends;

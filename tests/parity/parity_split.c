@@ -5,6 +5,8 @@
  */
 #include "split_rig.h"
 
+#include <quern/tasks.h>
+
 enum { N_ITEMS = 45, CHUNK = 4 };
 
 static qn_ctx *open_halves(void)
@@ -77,12 +79,44 @@ static void half_that_fails_leaves_its_chunks_to_the_other(void **state)
     rig_close(&r);
 }
 
+/* Both ways of running a batch, checked against the plain computation of each op. */
+static void tasks_on_two_halves_are_verified(void **state)
+{
+    static const qn_task batch[] = {
+        { 1, "vadd", 200000, 7, NULL },  { 2, "saxpy", 70000, 8, "0.5" },
+        { 3, "merkle", 1025, 9, NULL },  { 4, "sum", 100000, 2, NULL },
+        { 5, "matmul", 100, 3, NULL },   { 6, "sha256", 500, 4, "0-100" },
+        { 7, "vadd", 200000, 11, NULL }, { 8, "chain", 70000, 12, NULL },
+    };
+    qn_ctx *ctx = open_halves();
+
+    (void)state;
+    if (!ctx)
+        skip();
+    for (int mode = 0; mode < 3; mode++) {
+        const qn_split_options split = { .mode = (qn_split_mode)mode, .devices = "opencl" };
+        qn_tasks *tasks;
+
+        must(ctx, qn_tasks_new(ctx, &(qn_tasks_options){ .split = &split }, &tasks));
+        for (int again = 0; again < 3; again++) {
+            must(ctx, qn_tasks_run(tasks, batch, 8));
+            must(ctx, qn_tasks_verify(tasks));
+        }
+        if (mode != QN_SPLIT_DYNAMIC)
+            assert_string_equal(qn_tasks_get_stats(tasks).devices, "opencl:0+opencl:1");
+        qn_tasks_free(tasks);
+    }
+    assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count", NULL) == 0);
+    qn_ctx_close(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_and_two_devices_give_the_same_bits),
         cmocka_unit_test(both_halves_work),
         cmocka_unit_test(half_that_fails_leaves_its_chunks_to_the_other),
+        cmocka_unit_test(tasks_on_two_halves_are_verified),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,7 +196,11 @@ typedef struct timing {
 static timing measure(const load *l, int n_devices)
 {
     bench b = { .load = l, .result = calloc((size_t)l->n_items, l->result_bytes) };
-    const qn_split_work work = { &b, l->chunk_items, l->build, l->prepare, deliver };
+    const qn_split_work work = { .user = &b,
+                                 .chunk_items = l->chunk_items,
+                                 .build = l->build,
+                                 .prepare = l->prepare,
+                                 .deliver = deliver };
     char fault[256];
     qn_split *split = NULL;
     timing t;

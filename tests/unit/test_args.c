@@ -164,7 +164,7 @@ static void flag_beats_environment_beats_default(void **state)
     assert_null(parsed(state, "scan")->global.engine.route);
 }
 
-static void devices_are_opened_unless_a_backend_is_named(void **state)
+static void listed_devices_are_opened_whatever_the_backend(void **state)
 {
     const qn_args *args = parsed(state, "scan --devices cuda:0,cuda:1");
 
@@ -173,6 +173,8 @@ static void devices_are_opened_unless_a_backend_is_named(void **state)
     args = parsed(state, "scan --devices all --backend cpu");
     assert_string_equal(args->global.devices, "all");
     assert_string_equal(args->global.engine.backend, "cpu");
+    args = parsed(state, "scan --devices sim:1 --backend cpu");
+    assert_string_equal(args->global.engine.backend, "sim:1");
 }
 
 static void bad_variable_is_named(void **state)
@@ -366,7 +368,7 @@ int main(void)
         TEST(letters_may_share_a_dash),
         TEST(option_not_given_has_its_default),
         TEST(flag_beats_environment_beats_default),
-        TEST(devices_are_opened_unless_a_backend_is_named),
+        TEST(listed_devices_are_opened_whatever_the_backend),
         TEST(bad_variable_is_named),
         TEST(bad_values_are_refused_with_the_limits),
         TEST(backends_and_budgets_are_checked),

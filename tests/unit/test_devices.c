@@ -209,6 +209,39 @@ static void lists_name_devices_and_backends(void **state)
     qn_ctx_close(ctx);
 }
 
+static void a_list_of_backends_is_a_set(void **state)
+{
+    qn_ctx *ctx = open_with(
+        (qn_options){ .backend = "cpu,sim:1,sim:3", .fault = "sim.devices=4", .log = "none" });
+
+    (void)state;
+    assert_set(ctx, NULL, "sim:1 sim:3");
+    assert_int_equal(qn_devices_shared(ctx, NULL), 2);
+    assert_int_equal(qn_devices_shared(ctx, "sim:1"), 1);
+    assert_int_equal(qn_devices_shared(ctx, "sim:1,cpu"), 2);
+    qn_ctx_close(ctx);
+    ctx = open_with((qn_options){ .backend = "cpu,sim", .log = "none" });
+    assert_int_equal(qn_devices_shared(ctx, NULL), 0); /* the router has the choice */
+    assert_int_equal(qn_devices_shared(ctx, "cpu,sim"), 2);
+    qn_ctx_close(ctx);
+}
+
+static void work_is_shared_only_when_several_are_asked_for(void **state)
+{
+    qn_ctx *ctx = open_four();
+
+    (void)state;
+    assert_int_equal(qn_devices_shared(ctx, NULL), 0);
+    assert_int_equal(qn_devices_shared(ctx, "sim:0"), 0); /* everything goes there anyway */
+    assert_int_equal(qn_devices_shared(ctx, "sim:1"), 1);
+    assert_int_equal(qn_devices_shared(ctx, "sim"), 4);
+    qn_route_set_mode(ctx, QN_ROUTE_BALANCE);
+    assert_int_equal(qn_devices_shared(ctx, NULL), 5);
+    qn_route_set_mode(ctx, QN_ROUTE_CPU);
+    assert_int_equal(qn_devices_shared(ctx, "sim"), 0);
+    qn_ctx_close(ctx);
+}
+
 static void context_for_the_cpu_splits_over_the_cpu(void **state)
 {
     qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
@@ -234,6 +267,8 @@ int main(void)
         cmocka_unit_test(lost_and_unhealthy_devices_are_left_out),
         cmocka_unit_test(only_devices_that_were_asked_for_are_chosen),
         cmocka_unit_test(lists_name_devices_and_backends),
+        cmocka_unit_test(a_list_of_backends_is_a_set),
+        cmocka_unit_test(work_is_shared_only_when_several_are_asked_for),
         cmocka_unit_test(context_for_the_cpu_splits_over_the_cpu),
     };
     return cmocka_run_group_tests(tests, ignore_profiles, NULL);

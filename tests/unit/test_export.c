@@ -23,8 +23,8 @@ static int close_metrics(void **state)
     return 0;
 }
 
-static const qn_run_device devices[] = { { "cpu:0", "AMD EPYC", "avx2", "-" },
-                                         { "cuda:0", "NVIDIA H100", "sm_90", "550.1" } };
+static const qn_run_device devices[] = { { "cpu:0", "AMD EPYC", "avx2", "-", "vadd: lost" },
+                                         { "cuda:0", "NVIDIA H100", "sm_90", "550.1", NULL } };
 static const qn_run_fallback fallbacks[] = { { "svf.shadow", "oom", "out of memory (1 GiB)", 2 },
                                              { "init", "init", "no device", 1 } };
 static const qn_run_stage stages[] = { { "vmul", "cuda:0", 1, 2.5, 0, 0 },
@@ -105,7 +105,9 @@ static void json_has_the_documented_shape(void **state)
                         "2026-01-31T12:00:00Z");
     assert_true(json_real_value(json_object_get(root, "wall_time_s")) == 0.0031);
     assert_string_equal(json_string_value(json_object_get(root, "status")), "ok");
-    assert_keys(json_array_get(json_object_get(root, "devices"), 1), "id name arch driver");
+    assert_keys(json_array_get(json_object_get(root, "devices"), 1), "id name arch driver state");
+    assert_keys(json_array_get(json_object_get(root, "devices"), 0),
+                "id name arch driver state reason");
     assert_keys(json_array_get(json_object_get(root, "fallbacks"), 0), "stage reason text count");
     assert_keys(json_array_get(json_object_get(root, "stages"), 0),
                 "name device runs exec_us h2d_bytes d2h_bytes");
@@ -197,7 +199,7 @@ static void output_does_not_depend_on_the_order_of_counting(void **state)
 
 static void text_that_is_not_utf8_is_replaced(void **state)
 {
-    const qn_run_device odd = { "opencl:0", "caf\xe9 \xc3\xa9 \xed\xa0\x80", NULL, NULL };
+    const qn_run_device odd = { "opencl:0", "caf\xe9 \xc3\xa9 \xed\xa0\x80", NULL, NULL, NULL };
     json_t *const root = exported(*state, &(qn_run_report){ .devices = &odd, .n_devices = 1 });
     const json_t *const device = json_array_get(json_object_get(root, "devices"), 0);
 

@@ -11,7 +11,7 @@ typedef struct {
     int n_parts, *slots;
 } cut;
 
-static cut cut_list(const qn_task *tasks, int n, qn_i64 chunk, int is_padded)
+static cut cut_shares(const qn_task *tasks, int n, qn_i64 chunk, int is_padded, int n_shares)
 {
     const qn_tasks_options options = { 0 };
     qn_err err = { .text = "" };
@@ -22,9 +22,15 @@ static cut cut_list(const qn_task *tasks, int n, qn_i64 chunk, int is_padded)
     qn_group_sort(&c.list, c.order);
     for (int k = 0; k < n; k++)
         c.specs[k] = c.list.specs[c.order[k]];
-    if (qn_group_cut(c.specs, n, chunk, is_padded, &c.parts, &c.n_parts, &c.slots, &err) != QN_OK)
+    if (qn_group_cut(c.specs, n, chunk, is_padded, n_shares, &c.parts, &c.n_parts, &c.slots,
+                     &err) != QN_OK)
         fail_msg("%s", err.text);
     return c;
+}
+
+static cut cut_list(const qn_task *tasks, int n, qn_i64 chunk, int is_padded)
+{
+    return cut_shares(tasks, n, chunk, is_padded, 1);
 }
 
 static void free_cut(cut *c)
@@ -132,6 +138,39 @@ static void padded_parts_have_room_for_their_bucket(void **state)
     free_cut(&c);
 }
 
+static void shares_get_two_parts_each_and_small_tasks_stay_whole(void **state)
+{
+    qn_task tasks[16] = { { 0 } };
+    cut c;
+
+    (void)state;
+    for (int i = 0; i < 16; i++)
+        tasks[i] = (qn_task){ i, "vadd", 16000, 1, NULL };
+    c = cut_shares(tasks, 16, 1 << 20, 0, 2);
+    assert_int_equal(c.n_parts, 4);
+    assert_int_equal(c.parts[3].n_tasks, 4);
+    free_cut(&c);
+    c = cut_shares(tasks, 2, 1 << 20, 0, 4);
+    assert_int_equal(c.n_parts, 2);
+    free_cut(&c);
+}
+
+static void work_and_not_size_decides_what_a_share_is(void **state)
+{
+    /* The product is 96 % of the work. */
+    static const qn_task tasks[] = { { 0, "matmul", 512, 1, NULL }, { 1, "vadd", 40000, 1, NULL } };
+    static const qn_task one[] = { { 0, "vadd", 800000, 1, NULL } };
+    cut c = cut_shares(tasks, 2, 1 << 20, 0, 2);
+
+    (void)state;
+    assert_int_equal(c.n_parts, 2);
+    free_cut(&c);
+    c = cut_shares(one, 1, 1 << 20, 0, 2);
+    assert_int_equal(c.n_parts, 4);
+    assert_in_range(c.parts[0].elems, 200000, 200032);
+    free_cut(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +180,8 @@ int main(void)
         cmocka_unit_test(cuts_fall_between_tasks_except_in_large_ones),
         cmocka_unit_test(a_group_has_at_most_64_parts_and_one_more),
         cmocka_unit_test(padded_parts_have_room_for_their_bucket),
+        cmocka_unit_test(shares_get_two_parts_each_and_small_tasks_stay_whole),
+        cmocka_unit_test(work_and_not_size_decides_what_a_share_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

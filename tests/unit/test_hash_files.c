@@ -178,6 +178,34 @@ static void a_device_that_fails_changes_no_root(void **state)
     qn_ctx_close(ctx);
 }
 
+static void roots_do_not_depend_on_the_devices_that_share_the_chunks(void **state)
+{
+    static const char *const faults[] = { "sim.devices=3", "sim.devices=3,device_lost:sha256@4*1",
+                                          "sim.devices=3,launch:sha256@4*1",
+                                          "sim.devices=3,copy_d2h:sha256@2*1" };
+
+    (void)state;
+    for (int f = 0; f < 4; f++)
+        for (int mode = 0; mode < 3; mode++)
+            for (int depth = 1; depth <= 2; depth++) {
+                const qn_split_options split = { .mode = (qn_split_mode)mode, .depth = depth };
+                qn_ctx *ctx = open_with((qn_options){
+                    .backend = "sim:0,sim:1,sim:2", .fault = faults[f], .log = "none" });
+                qn_metrics *m = qn_ctx_metrics(ctx);
+
+                check_all(
+                    ctx,
+                    &(qn_hash_options){
+                        .chunk_bytes = 10, .batch_bytes = 60, .fold_leaves = 8, .split = &split },
+                    10);
+                /* one per leaf: 100 + 17 + 10 + 9 + 8 + 7 + 6 + 2 + 1 + 1 + 1, and 1 of 0 bytes */
+                assert_true(qn_metric_value(m, "device_total_tasks", NULL) == 163);
+                assert_true(qn_metric_value(m, "gpu_total_failures", NULL) == (f > 0));
+                assert_true(qn_metric_value(m, "gpu_fallback_count", NULL) == 0);
+                qn_ctx_close(ctx);
+            }
+}
+
 static void files_that_cannot_be_read_are_named(void **state)
 {
     const char *list[] = { paths[1], "/no/such/file" };
@@ -207,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_chunk_may_be_one_byte_or_the_default),
         cmocka_unit_test(batches_follow_the_queue_of_the_device),
         cmocka_unit_test(a_device_that_fails_changes_no_root),
+        cmocka_unit_test(roots_do_not_depend_on_the_devices_that_share_the_chunks),
         cmocka_unit_test(files_that_cannot_be_read_are_named),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);

@@ -398,7 +398,7 @@ static void cpu_in_the_set_does_not_hide_that_all_devices_failed(void **state)
 static void impossible_settings_are_refused(void **state)
 {
     qn_ctx *ctx = open_sim("sim.devices=2");
-    qn_split_work work = { NULL, 0, rig_build, rig_prepare, rig_deliver };
+    qn_split_work work = { .build = rig_build, .prepare = rig_prepare, .deliver = rig_deliver };
     qn_split *split = NULL;
     qn_split_mode mode;
 

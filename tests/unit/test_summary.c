@@ -49,8 +49,8 @@ static char *stats_of(const qn_metrics *m)
 
 static void a_run_is_told_in_six_lines(void **state)
 {
-    static const qn_run_device devices[] = { { "cpu:0", "AMD EPYC", "avx2", "" },
-                                             { "cuda:0", "NVIDIA H100", "sm_90", "550.1" } };
+    static const qn_run_device devices[] = { { "cpu:0", "AMD EPYC", "avx2", "", NULL },
+                                             { "cuda:0", "NVIDIA H100", "sm_90", "550.1", NULL } };
     const qn_run_report report = { .command = "tasks run",
                                    .devices = devices,
                                    .n_devices = 2,
@@ -90,7 +90,7 @@ static void a_run_is_told_in_six_lines(void **state)
 
 static void a_run_on_the_cpu_alone_names_the_cpu(void **state)
 {
-    static const qn_run_device cpu = { "cpu:0", "AMD EPYC", "avx2", "" };
+    static const qn_run_device cpu = { "cpu:0", "AMD EPYC", "avx2", "", NULL };
     const qn_run_report report = { .command = "les run",
                                    .status = "failed",
                                    .devices = &cpu,
@@ -111,15 +111,16 @@ static void a_run_on_the_cpu_alone_names_the_cpu(void **state)
     free(text);
 }
 
-static void every_device_has_a_line(void **state)
+static void every_device_has_a_line_and_a_failed_one_two(void **state)
 {
-    static const qn_run_device devices[] = { { "cuda:0", "A", "sm_90", "" },
-                                             { "cuda:1", "B", "", "" } };
+    static const qn_run_device devices[] = { { "cuda:0", "A", "sm_90", "", NULL },
+                                             { "cuda:1", "B", "", "", "vadd: lost" } };
     const qn_run_report report = { .devices = devices, .n_devices = 2 };
     char *const text = summary_of(*state, &report);
 
     assert_non_null(strstr(text, "  device     cuda:0 A (sm_90)                stages 0"));
     assert_non_null(strstr(text, "\n             cuda:1 B\n"));
+    assert_non_null(strstr(text, "\n  failed     cuda:1: vadd: lost\n"));
     free(text);
 }
 
@@ -208,7 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH(a_run_is_told_in_six_lines),
         WITH(a_run_on_the_cpu_alone_names_the_cpu),
-        WITH(every_device_has_a_line),
+        WITH(every_device_has_a_line_and_a_failed_one_two),
         WITH(a_run_that_counts_nothing_tells_its_time),
         cmocka_unit_test(counts_are_grouped_by_thousands),
         cmocka_unit_test(times_have_the_unit_that_fits),

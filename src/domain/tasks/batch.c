@@ -81,6 +81,26 @@ void qn_batch_free(qn_batch *batch)
 
 /* ---- results ------------------------------------------------------------------------- */
 
+/* "cpu+sim" for "cpu:0+sim:0+sim:1": devices of one backend are neighbours. */
+static void put_backends(qn_csv_writer *w, const char *devices)
+{
+    char text[128] = "";
+    const char *last = "";
+    size_t last_len = 0;
+
+    for (const char *at = devices; *at;) {
+        const size_t len = strcspn(at, ":"), used = strlen(text);
+
+        if (len != last_len || strncmp(at, last, len))
+            snprintf(text + used, sizeof text - used, "%s%.*s", used ? "+" : "", (int)len, at);
+        last = at;
+        last_len = len;
+        at += strcspn(at, "+");
+        at += *at == '+';
+    }
+    qn_csv_put(w, text);
+}
+
 qn_status qn_batch_write(qn_tasks *tasks, const qn_batch *batch, FILE *to)
 {
     static const char *const states[] = { "ok", "fallback", "failed" };
@@ -102,7 +122,7 @@ qn_status qn_batch_write(qn_tasks *tasks, const qn_batch *batch, FILE *to)
         qn_csv_putf(&w, "%lld", (long long)r->id);
         qn_csv_put(&w, batch->tasks[i].op);
         qn_csv_putf(&w, "%lld", (long long)batch->tasks[i].n);
-        qn_csv_putf(&w, "%.*s", (int)strcspn(r->device, ":"), r->device);
+        put_backends(&w, r->device);
         qn_csv_put(&w, r->device);
         qn_csv_putf(&w, "%llu", (unsigned long long)r->bucket);
         qn_csv_put(&w, states[r->state]);

@@ -7,11 +7,14 @@
  */
 #include "task.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* However large a group is: more parts than this overlap no better. */
-enum { MAX_PARTS = 64 };
+/* However large a group is: more parts than this overlap no better. A device that shares a batch
+ * wants a part to copy while it computes another; a task is cut for that only if its pieces stay
+ * worth a launch. */
+enum { MAX_PARTS = 64, SHARE_PARTS = 2, SHARE_CUT = 32768 };
 
 /* ---- sorting ------------------------------------------------------------------------ */
 
@@ -68,6 +71,10 @@ typedef struct {
     qn_task_part *parts;
     int n, cap;
     int *slots;
+    /* how */
+    qn_i64 chunk_elems;
+    int is_padded;
+    double share_cost; /* of a part, at most; 0: any */
 } cutter;
 
 static qn_status add_part(cutter *c, const qn_task_spec *spec, int position, qn_err *err)
@@ -103,18 +110,54 @@ static qn_status cut_task(cutter *c, const qn_task_spec *spec, int position, qn_
     return QN_OK;
 }
 
-static qn_status cut_group(cutter *c, const qn_task_spec *specs, int first, int end, qn_i64 limit,
-                           int is_padded, qn_err *err)
+static qn_i64 aligned(qn_i64 elems, const qn_task_op *op)
 {
+    return (elems + op->align - 1) / op->align * op->align;
+}
+
+/* Elements per part of a group, for overlap. */
+static qn_i64 chunk_limit(const cutter *c, const qn_task_spec *specs, int first, int end)
+{
+    qn_i64 total = 0, chunk = c->chunk_elems;
+
+    for (int k = first; k < end; k++)
+        total += qn_task_room(&specs[k], c->is_padded);
+    if (total / MAX_PARTS >= chunk)
+        chunk = total / MAX_PARTS + 1;
+    return aligned(chunk, specs[first].op);
+}
+
+/* The same, when devices share the batch. */
+static qn_i64 share_limit(const cutter *c, const qn_task_spec *specs, int first, int end,
+                          qn_i64 most)
+{
+    double elems = 0, cost = 0;
+    qn_i64 limit;
+
+    if (!(c->share_cost > 0))
+        return most;
+    for (int k = first; k < end; k++) {
+        elems += (double)qn_task_room(&specs[k], c->is_padded);
+        cost += specs[k].op->cost(&specs[k]);
+    }
+    limit = aligned((qn_i64)(elems * fmin(c->share_cost / cost, 1)) + 1, specs[first].op);
+    return limit < most ? limit : most;
+}
+
+static qn_status cut_group(cutter *c, const qn_task_spec *specs, int first, int end, qn_err *err)
+{
+    const qn_i64 most = chunk_limit(c, specs, first, end),
+                 limit = share_limit(c, specs, first, end, most);
+    const qn_i64 piece = limit < SHARE_CUT && SHARE_CUT < most ? SHARE_CUT : limit;
     qn_status st = QN_OK;
     int is_open = 0;
 
     for (int k = first; k < end; k++) {
-        const qn_i64 room = qn_task_room(&specs[k], is_padded);
+        const qn_i64 room = qn_task_room(&specs[k], c->is_padded);
         qn_task_part *part;
 
-        if (room > limit && specs[k].op->can_cut) {
-            QN_TRY(cut_task(c, &specs[k], k, room, limit, err));
+        if (room > piece && specs[k].op->can_cut) {
+            QN_TRY(cut_task(c, &specs[k], k, room, piece, err));
             is_open = 0;
             continue;
         }
@@ -131,34 +174,24 @@ out:
     return st;
 }
 
-/* Elements per part of a group. */
-static qn_i64 part_limit(const qn_task_spec *specs, int first, int end, qn_i64 chunk, int is_padded)
-{
-    const qn_i64 align = specs[first].op->align;
-    qn_i64 total = 0;
-
-    for (int k = first; k < end; k++)
-        total += qn_task_room(&specs[k], is_padded);
-    if (total / MAX_PARTS >= chunk)
-        chunk = total / MAX_PARTS + 1;
-    return (chunk + align - 1) / align * align;
-}
-
 qn_status qn_group_cut(const qn_task_spec *specs, int n, qn_i64 chunk_elems, int is_padded,
-                       qn_task_part **parts, int *n_parts, int **slots, qn_err *err)
+                       int n_shares, qn_task_part **parts, int *n_parts, int **slots, qn_err *err)
 {
-    cutter c = { .slots = calloc((size_t)n, sizeof *c.slots) };
+    cutter c = { .slots = calloc((size_t)n, sizeof *c.slots),
+                 .chunk_elems = chunk_elems,
+                 .is_padded = is_padded };
     qn_status st = QN_OK;
 
     if (!c.slots) {
         st = qn_fail(err, QN_ERR_NOMEM, "parts of a batch: out of host memory");
         goto out;
     }
+    for (int k = 0; k < n && n_shares > 1; k++)
+        c.share_cost += specs[k].op->cost(&specs[k]) / (n_shares * SHARE_PARTS);
     for (int first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && qn_group_is_same(&specs[first], &specs[end]); end++)
             ;
-        QN_TRY(cut_group(&c, specs, first, end,
-                         part_limit(specs, first, end, chunk_elems, is_padded), is_padded, err));
+        QN_TRY(cut_group(&c, specs, first, end, err));
     }
     *parts = c.parts;
     *n_parts = c.n;

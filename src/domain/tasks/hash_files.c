@@ -1,16 +1,16 @@
 /* hash_files.c - files in, chunks through a pipe, leaves out.
  *
  * Chunks of all files follow each other in the batches of the pipe, so many small files are as
- * good as a large one. hash_trees.c takes the leaves. The graphs of a pipe are made for one size
- * of batch; when another would suit the device better, a new pipe takes over.
+ * good as a large one. hash_trees.c takes the leaves. Several devices share rounds of batches
+ * instead: a round stays in memory until all of it is done, so that what one device fails to do
+ * another can.
  */
 #include "hash_files.h"
 
-#include "batch_size.h"
 #include "hash_trees.h"
 
 #include "engine/context.h"
-#include "engine/memory/tiling.h"
+#include "engine/split/select.h"
 #include "kernel/sha256.gen.h"
 #include "kernel/types.h"
 
@@ -18,20 +18,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BATCH_BYTES = 16 << 20, SIZE_RANGE = 4, DIGEST = QN_MERKLE_NODE };
+enum { BATCH_BYTES = 16 << 20, DIGEST = QN_MERKLE_NODE };
 
 typedef struct {
-    qn_graph *graph; /* of the pipe */
     qn_buf *data, *start, *hash;
-    i64 *table; /* what `start` holds */
-    int *file;  /* of each leaf of the batch in flight */
-    qn_i64 n;   /* leaves of it */
+    i64 *table;                       /* what `start` holds */
+    int *file;                        /* of each leaf of the batch in flight */
+    qn_i64 n;                         /* leaves of it */
+    qn_graph *graphs[QN_MAX_DEVICES]; /* of a shared batch */
 } slot_state;
 
 typedef struct {
@@ -39,13 +38,12 @@ typedef struct {
     const char *const *paths;
     int n_paths;
     qn_i64 chunk, capacity; /* bytes of a chunk, leaves of a batch */
-    slot_state slots[QN_PIPE_MAX_DEPTH];
-    i64 *table; /* scratch */
-    qn_batch_size size;
+    slot_state *slots;
+    int n_slots, n_read; /* n_read: batches of the round */
+    i64 *table;          /* scratch */
     /* where reading stands */
     int path_i, fd; /* -1: the file is not open */
     qn_i64 leaves;  /* of the file so far */
-    qn_i64 n_read;  /* leaves of all files so far */
     qn_hash_trees *trees;
 } hasher;
 
@@ -118,55 +116,72 @@ out:
     return st;
 }
 
-/* ---- the pipe ------------------------------------------------------------------------- */
+/* ---- a batch -------------------------------------------------------------------------- */
 
-static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
+static qn_i64 words_of(const hasher *h)
 {
-    hasher *h = user;
-    slot_state *s = &h->slots[slot];
+    return h->capacity * h->chunk / 4 + 1;
+}
+
+static qn_status make_slots(hasher *h, int n, qn_err *err)
+{
+    h->table = calloc((size_t)h->capacity + 1, sizeof *h->table);
+    if (!h->table || !(h->slots = calloc((size_t)n, sizeof *h->slots)))
+        return qn_fail(err, QN_ERR_NOMEM, "hash: out of host memory");
+    h->n_slots = n;
+    return QN_OK;
+}
+
+static void free_slots(hasher *h)
+{
+    for (int i = 0; i < h->n_slots; i++) {
+        slot_state *s = &h->slots[i];
+
+        for (int d = 0; d < QN_MAX_DEVICES; d++)
+            qn_graph_free(s->graphs[d]);
+        qn_buf_free(s->data);
+        qn_buf_free(s->start);
+        qn_buf_free(s->hash);
+        free(s->table);
+        free(s->file);
+    }
+    free(h->slots);
+    free(h->table);
+}
+
+static qn_status make_arrays(const hasher *h, slot_state *s, qn_err *err)
+{
     const size_t n = (size_t)h->capacity;
-    const qn_i64 words = h->capacity * h->chunk / 4 + 1;
-    const qn_range groups =
-        qn_range_1d((h->capacity + qn_kernel_sha256.lanes - 1) / qn_kernel_sha256.lanes);
     qn_status st = QN_OK;
 
-    s->graph = graph;
     s->table = calloc(n + 1, sizeof *s->table);
     s->file = calloc(n, sizeof *s->file);
     if (!s->table || !s->file)
         return qn_fail(err, QN_ERR_NOMEM, "hash: out of host memory");
-    QN_TRY(qn_buf_new(h->ctx, "hash.data", (size_t)words * sizeof(u32), &s->data));
+    QN_TRY(qn_buf_new(h->ctx, "hash.data", (size_t)words_of(h) * sizeof(u32), &s->data));
     QN_TRY(qn_buf_new(h->ctx, "hash.start", (n + 1) * sizeof(i64), &s->start));
     QN_TRY(qn_buf_new(h->ctx, "hash.leaf", n * DIGEST, &s->hash));
-    QN_TRY(stage_sha256(graph, "sha256", groups, h->capacity, words, s->start, s->data, s->hash));
-    QN_TRY(qn_graph_output(graph, s->hash));
 out:
     return told(h, st, err);
 }
 
-/* How many batches before this one are still to be done by a device; -1 when none is at work. */
-static int queue_length(const hasher *h)
+static qn_status add_stage(const hasher *h, const slot_state *s, qn_graph *graph)
 {
-    int is_used = 0, n = 0;
+    const qn_range groups =
+        qn_range_1d((h->capacity + qn_kernel_sha256.lanes - 1) / qn_kernel_sha256.lanes);
+    const qn_status st =
+        stage_sha256(graph, "sha256", groups, h->capacity, words_of(h), s->start, s->data, s->hash);
 
-    for (int d = 1; d < h->ctx->n_devices; d++)
-        is_used |= h->ctx->devices[d].n_queued > 0;
-    for (int s = 0; is_used && s < QN_PIPE_MAX_DEPTH; s++)
-        n += h->slots[s].graph && !qn_graph_is_done(h->slots[s].graph);
-    return is_used ? n : -1;
+    return st == QN_OK ? qn_graph_output(graph, s->hash) : st;
 }
 
-static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
+static qn_status read_batch(hasher *h, slot_state *s, qn_err *err)
 {
-    hasher *h = user;
-    slot_state *s = &h->slots[slot];
     const size_t bytes = ((size_t)h->capacity + 1) * sizeof *h->table;
     void *data;
     i64 at = 0;
-    int queued;
     qn_status st = QN_OK;
 
-    (void)batch;
     QN_TRY(told(h, qn_buf_host(s->data, QN_HOST_DISCARD, &data), err));
     for (s->n = 0; s->n < h->capacity; s->n++) {
         qn_i64 got;
@@ -184,21 +199,15 @@ static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
         memcpy(s->table, h->table, bytes);
         QN_TRY(told(h, qn_buf_write(s->start, 0, h->table, bytes), err));
     }
-    h->n_read += s->n;
-    if ((queued = queue_length(h)) >= 0)
-        qn_batch_size_note(&h->size, queued);
 out:
     return st;
 }
 
-static qn_status deliver(void *user, int slot, qn_i64 batch, qn_err *err)
+static qn_status add_leaves(const hasher *h, const slot_state *s, qn_err *err)
 {
-    hasher *h = user;
-    const slot_state *s = &h->slots[slot];
     void *digests;
     qn_status st = QN_OK;
 
-    (void)batch;
     if (!s->n)
         return QN_OK;
     QN_TRY(told(h, qn_buf_host(s->hash, QN_HOST_READ, &digests), err));
@@ -224,74 +233,159 @@ static qn_i64 guess_leaves(const hasher *h)
     return leaves;
 }
 
-/* No larger than what leaves room for all slots on every device. */
-static qn_batch_size size_range(const hasher *h)
+/* ---- one device: a pipe --------------------------------------------------------------- */
+
+static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
 {
-    double most = SIZE_RANGE * (double)h->capacity;
-
-    for (int d = 1; d < h->ctx->n_devices; d++) {
-        const double room = (double)qn_device_tiles(h->ctx, d).tile_bytes;
-
-        most = fmin(most, room / (QN_PIPE_MAX_DEPTH * (double)h->chunk));
-    }
-    return (qn_batch_size){ .items = (double)h->capacity,
-                            .least = fmax(1, (double)h->capacity / SIZE_RANGE),
-                            .most = fmax(most, (double)h->capacity) };
-}
-
-static void free_slots(hasher *h)
-{
-    for (int s = 0; s < QN_PIPE_MAX_DEPTH; s++) {
-        qn_buf_free(h->slots[s].data);
-        qn_buf_free(h->slots[s].start);
-        qn_buf_free(h->slots[s].hash);
-        free(h->slots[s].table);
-        free(h->slots[s].file);
-        h->slots[s] = (slot_state){ 0 };
-    }
-    free(h->table);
-    h->table = NULL;
-}
-
-/* The files' batches of one size, until another size is better or all is read. `leaves` is a
- * guess of how many there are. */
-static qn_status run_pipe(hasher *h, int depth, qn_i64 leaves, qn_err *err)
-{
-    const qn_pipe_work calls = { h, build, prepare, deliver };
-    qn_pipe *pipe = NULL;
+    hasher *h = user;
     qn_status st = QN_OK;
 
-    if (!(h->table = calloc((size_t)h->capacity + 1, sizeof *h->table))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "hash: out of host memory");
-        goto out;
-    }
-    QN_TRY(told(h, qn_pipe_open(h->ctx, "hash", depth, &calls, &pipe), err));
-    while (h->path_i < h->n_paths && h->capacity == qn_batch_size_get(&h->size)) {
-        const qn_i64 left = (leaves - h->n_read + h->capacity - 1) / h->capacity;
-        const qn_i64 n = left < QN_BATCHES_PER_LOOK ? left : QN_BATCHES_PER_LOOK;
-
-        QN_TRY(told(h, qn_pipe_run(pipe, n > 0 ? n : 1), err));
-    }
+    QN_TRY(make_arrays(h, &h->slots[slot], err));
+    QN_TRY(told(h, add_stage(h, &h->slots[slot], graph), err));
 out:
-    qn_pipe_close(pipe);
-    free_slots(h);
     return st;
 }
 
-static qn_status run_all(hasher *h, int depth, qn_err *err)
+static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
 {
+    hasher *h = user;
+
+    (void)batch;
+    return read_batch(h, &h->slots[slot], err);
+}
+
+static qn_status deliver(void *user, int slot, qn_i64 batch, qn_err *err)
+{
+    const hasher *h = user;
+
+    (void)batch;
+    return add_leaves(h, &h->slots[slot], err);
+}
+
+static qn_status run_piped(hasher *h, int depth, qn_err *err)
+{
+    const qn_pipe_work calls = { h, build, prepare, deliver };
     const qn_i64 leaves = guess_leaves(h);
+    qn_pipe *pipe = NULL;
     qn_status st = QN_OK;
 
     h->capacity = leaves < h->capacity ? leaves : h->capacity;
-    h->size = size_range(h);
+    QN_TRY(make_slots(h, QN_PIPE_MAX_DEPTH, err));
     /* One batch needs no second slot. */
     if (leaves <= h->capacity)
         depth = 1;
-    for (; h->path_i < h->n_paths; h->capacity = qn_batch_size_get(&h->size))
-        QN_TRY(run_pipe(h, depth, leaves, err));
-    QN_TRY(qn_hash_trees_finish(h->trees, err));
+    QN_TRY(told(h, qn_pipe_open(h->ctx, "hash", depth, &calls, &pipe), err));
+    QN_TRY(told(h, qn_pipe_run(pipe, (leaves + h->capacity - 1) / h->capacity), err));
+    while (h->path_i < h->n_paths)
+        QN_TRY(told(h, qn_pipe_run(pipe, 1), err));
 out:
+    qn_pipe_close(pipe);
+    return st;
+}
+
+/* ---- several: rounds of batches ------------------------------------------------------- */
+
+static qn_status share_graph(void *user, int device, qn_i64 first, qn_i64 count, qn_graph **out,
+                             qn_err *err)
+{
+    hasher *h = user;
+    slot_state *s = &h->slots[first];
+    qn_status st = QN_OK;
+
+    (void)count;
+    if (!s->data)
+        QN_TRY(make_arrays(h, s, err));
+    if (!s->graphs[device]) {
+        QN_TRY(told(h, qn_graph_new(h->ctx, "hash", &s->graphs[device]), err));
+        QN_TRY(told(h, add_stage(h, s, s->graphs[device]), err));
+    }
+    *out = s->graphs[device];
+out:
+    return st;
+}
+
+/* Files are read in order, as far as it takes: the next batch while devices hash those before. */
+static qn_status share_prepare(void *user, int device, int slot, qn_i64 first, qn_i64 count,
+                               qn_err *err)
+{
+    hasher *h = user;
+    void *ignored;
+    qn_status st = QN_OK;
+
+    (void)device;
+    (void)slot;
+    (void)count;
+    for (; h->n_read <= first; h->n_read++) {
+        if (!h->slots[h->n_read].data)
+            QN_TRY(make_arrays(h, &h->slots[h->n_read], err));
+        QN_TRY(read_batch(h, &h->slots[h->n_read], err));
+    }
+    /* A device that failed may have left its mark. */
+    QN_TRY(told(h, qn_buf_host(h->slots[first].hash, QN_HOST_DISCARD, &ignored), err));
+out:
+    return st;
+}
+
+/* Leaves are wanted in order, so they wait for the end of the round. */
+static qn_status share_deliver(void *user, int device, int slot, qn_i64 first, qn_i64 count,
+                               qn_err *err)
+{
+    (void)user;
+    (void)device;
+    (void)slot;
+    (void)first;
+    (void)count;
+    (void)err;
+    return QN_OK;
+}
+
+static double share_tasks(void *user, qn_i64 first, qn_i64 count)
+{
+    const hasher *h = user;
+
+    (void)count;
+    return (double)h->slots[first].n;
+}
+
+static qn_status run_round(hasher *h, qn_split *split, qn_i64 n, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    h->n_read = 0;
+    QN_TRY(told(h, qn_split_run(split, n), err));
+    for (qn_i64 i = 0; i < n; i++)
+        QN_TRY(add_leaves(h, &h->slots[i], err));
+out:
+    return st;
+}
+
+static qn_status run_shared(hasher *h, int n_shares, const qn_split_options *options, qn_err *err)
+{
+    const qn_split_work work = { .user = h,
+                                 .chunk_items = 1,
+                                 .prepare = share_prepare,
+                                 .deliver = share_deliver,
+                                 .graph = share_graph,
+                                 .tasks = share_tasks };
+    const int n = n_shares * (options->depth ? options->depth : QN_SPLIT_DEPTH);
+    const qn_i64 leaves = guess_leaves(h), fair = (leaves + n - 1) / n;
+    qn_i64 left;
+    qn_split *split = NULL;
+    qn_status st = QN_OK;
+
+    h->capacity = fair < h->capacity ? fair : h->capacity;
+    left = (leaves + h->capacity - 1) / h->capacity;
+    QN_TRY(make_slots(h, n, err));
+    QN_TRY(told(h, qn_split_open(h->ctx, "hash", options, &work, &split), err));
+    while (left > 0 || h->path_i < h->n_paths) {
+        /* Beyond what the sizes promised: a little first, there may be nothing. */
+        const qn_i64 round = left > 0 ? (left < n ? left : n) : left < 0 ? n : 1;
+
+        QN_TRY(run_round(h, split, round, err));
+        left -= round;
+    }
+out:
+    qn_split_close(split);
     return st;
 }
 
@@ -311,15 +405,20 @@ qn_status qn_hash_files(qn_ctx *ctx, const char *const *paths, int n_paths,
     hasher h = { .ctx = ctx, .paths = paths, .n_paths = n_paths, .fd = -1 };
     const qn_i64 batch = options->batch_bytes ? options->batch_bytes : BATCH_BYTES;
     qn_status st = QN_OK;
+    int n_shares;
 
     QN_TRY(check_options(options, err));
     h.chunk = options->chunk_bytes ? options->chunk_bytes : QN_HASH_CHUNK;
     h.capacity = batch > h.chunk ? batch / h.chunk : 1;
     QN_TRY(qn_hash_trees_new(ctx, options->rule, options->fold_leaves, paths, fn, user, &h.trees,
                              err));
-    QN_TRY(run_all(&h, options->depth, err));
+    n_shares = options->split ? qn_devices_shared(ctx, options->split->devices) : 0;
+    QN_TRY(n_shares ? run_shared(&h, n_shares, options->split, err)
+                    : run_piped(&h, options->depth, err));
+    QN_TRY(qn_hash_trees_finish(h.trees, err));
 out:
     close_file(&h);
     qn_hash_trees_free(h.trees);
+    free_slots(&h);
     return st;
 }

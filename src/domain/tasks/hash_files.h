@@ -20,6 +20,7 @@ typedef struct qn_hash_options {
     qn_i64 fold_leaves; /* leaves of a subtree, a power of two; 0: 2^20 */
     int depth;          /* of the pipe; 0: its default */
     qn_merkle_rule rule;
+    const qn_split_options *split; /* as in qn_tasks_options: devices share the chunks */
 } qn_hash_options;
 
 /* Called for every file, in order. */

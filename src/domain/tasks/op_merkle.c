@@ -37,11 +37,13 @@ static double cost(const qn_task_spec *spec)
 
 static qn_status build(qn_task_plan *plan, qn_task_part *part)
 {
-    qn_i64 *from = calloc((size_t)part->n_tasks + 1, sizeof *from);
+    qn_i64 *from;
     qn_err err;
     qn_status st = QN_OK;
 
-    if (!from) {
+    if (part->trees)
+        return qn_trees_build(part->trees, plan->graph, "merkle");
+    if (!(from = calloc((size_t)part->n_tasks + 1, sizeof *from))) {
         qn_fail(&err, QN_ERR_NOMEM, "merkle: out of host memory");
         return qn_ctx_fail(plan->ctx, &err);
     }

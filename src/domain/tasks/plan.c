@@ -16,6 +16,8 @@
 
 static void free_part(qn_task_part *part)
 {
+    for (int d = 0; d < QN_MAX_DEVICES; d++)
+        qn_graph_free(part->graphs[d]);
     if (part->trees) { /* the arrays are theirs */
         qn_trees_free(part->trees);
         return;
@@ -50,6 +52,8 @@ qn_status qn_task_part_buf(qn_task_plan *plan, const qn_task_part *part, const c
     char name[64];
     qn_status st;
 
+    if (*out)
+        return QN_OK;
     snprintf(name, sizeof name, "%s.%d.%s", part->op->name, (int)(part - plan->parts), role);
     if ((st = qn_buf_new(plan->ctx, name, bytes, out)) == QN_OK)
         plan->bytes += bytes;
@@ -100,7 +104,7 @@ static qn_status check_memory(const qn_task_plan *plan, qn_err *err)
 }
 
 qn_status qn_task_plan_new(qn_ctx *ctx, const qn_task_spec *specs, int n, qn_i64 chunk_elems,
-                           int is_padded, qn_task_plan **out)
+                           int is_padded, int n_shares, qn_task_plan **out)
 {
     qn_task_plan *plan = calloc(1, sizeof *plan);
     qn_err err = { .status = QN_OK };
@@ -113,7 +117,7 @@ qn_status qn_task_plan_new(qn_ctx *ctx, const qn_task_spec *specs, int n, qn_i64
     plan->ctx = ctx;
     plan->is_padded = is_padded;
     QN_TRY(alloc_plan(plan, specs, n, &err));
-    QN_TRY(qn_group_cut(specs, n, chunk_elems, is_padded, &plan->parts, &plan->n_parts,
+    QN_TRY(qn_group_cut(specs, n, chunk_elems, is_padded, n_shares, &plan->parts, &plan->n_parts,
                         &plan->slots, &err));
     QN_TRY(own_args(plan, &err));
     QN_TRY(qn_graph_new(ctx, "tasks", &plan->graph));
@@ -226,6 +230,18 @@ qn_status qn_task_plan_touch(qn_task_plan *plan)
         if (part->trees)
             QN_TRY(qn_trees_touch(part->trees));
     }
+out:
+    return st;
+}
+
+qn_status qn_task_part_renew(qn_task_plan *plan, qn_task_part *part)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(part->op->fill(plan, part, QN_FILL_ALL));
+    QN_TRY(touch(part->out));
+    if (part->trees)
+        QN_TRY(touch(part->trees->tree));
 out:
     return st;
 }

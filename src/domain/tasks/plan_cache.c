@@ -28,6 +28,7 @@ typedef struct {
 struct qn_task_cache {
     qn_ctx *ctx;
     qn_tasks_options options;
+    int n_shares;
     entry exact[QN_TASK_CACHE], buckets[QN_TASK_CACHE];
     uint64_t tick;
     size_t limit_bytes;
@@ -41,7 +42,7 @@ struct qn_task_cache {
     int cap;
 };
 
-qn_task_cache *qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options)
+qn_task_cache *qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options, int n_shares)
 {
     qn_task_cache *cache = calloc(1, sizeof *cache);
 
@@ -49,6 +50,7 @@ qn_task_cache *qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options)
         return NULL;
     cache->ctx = ctx;
     cache->options = *options;
+    cache->n_shares = n_shares;
     /* Plans hold host memory that nobody else can have. */
     cache->limit_bytes = ctx->host_budget
                              ? ctx->host_budget / 2
@@ -223,7 +225,7 @@ static qn_status plan_of(qn_task_cache *cache, entry *e, int n, int is_padded, q
     *found = !e->plan ? QN_FOUND_NEW : is_padded ? QN_FOUND_BUCKETS : QN_FOUND_SHAPE;
     if (!e->plan)
         st = qn_task_plan_new(cache->ctx, cache->specs, n, cache->options.chunk_elems, is_padded,
-                              &e->plan);
+                              cache->n_shares, &e->plan);
     if (st == QN_OK && *found == QN_FOUND_NEW)
         trim(cache, e);
     *out = e->plan;

@@ -11,6 +11,7 @@
 #include <quern/graph.h>
 #include <quern/tasks.h>
 
+#include "engine/context.h"
 #include "engine/ops/registry.h"
 #include "kernel/vector.h"
 #include "util/hash.h"
@@ -57,10 +58,12 @@ typedef struct qn_task_part {
     int stage, n_stages; /* in the graph */
     const char *device;  /* of the last run */
     int fell_back;
-    qn_buf *x, *y;          /* operands */
-    qn_buf *table;          /* where each task (message) begins, or NULL */
-    qn_buf *out;            /* result; may be an operand */
-    struct qn_trees *trees; /* merkle */
+    int slot, n_tries; /* of the last run over several devices: who did it, who had it */
+    qn_graph *graphs[QN_MAX_DEVICES]; /* for such runs, by device, made when needed */
+    qn_buf *x, *y;                    /* operands */
+    qn_buf *table;                    /* where each task (message) begins, or NULL */
+    qn_buf *out;                      /* result; may be an operand */
+    struct qn_trees *trees;           /* merkle */
 } qn_task_part;
 
 /* The operands a fill is to make. */
@@ -83,7 +86,7 @@ struct qn_task_op {
     qn_i64 (*elems)(const qn_task_spec *spec);
     size_t (*result_bytes)(const qn_task_spec *spec);
     double (*cost)(const qn_task_spec *spec); /* in bytes moved, or time worth as much */
-    /* Makes the arrays of the part and adds its stages. */
+    /* Makes the arrays of the part, unless it has them, and adds its stages to plan->graph. */
     qn_status (*build)(qn_task_plan *plan, qn_task_part *part);
     qn_status (*fill)(qn_task_plan *plan, qn_task_part *part, unsigned operands);
     /* `n` elements of the result from number `from` on, by plain means. */
@@ -136,10 +139,10 @@ int qn_task_parse_float(const char *text, size_t len, float *out);
 void qn_group_sort(const qn_task_list *list, int *order);
 /* 1 when two specs may share a launch. */
 int qn_group_is_same(const qn_task_spec *a, const qn_task_spec *b);
-/* Cuts sorted specs into parts; slots[k] is the first part of the task at position k. Both are
- * the caller's to free. */
+/* Cuts sorted specs into parts, of which there is something for each of `n_shares` devices;
+ * slots[k] is the first part of the task at position k. Both are the caller's to free. */
 qn_status qn_group_cut(const qn_task_spec *specs, int n, qn_i64 chunk_elems, int is_padded,
-                       qn_task_part **parts, int *n_parts, int **slots, qn_err *err);
+                       int n_shares, qn_task_part **parts, int *n_parts, int **slots, qn_err *err);
 
 /* ---- plan.c ----------------------------------------------------------------------- */
 struct qn_task_plan {
@@ -162,14 +165,16 @@ struct qn_task_plan {
 
 /* A plan for sorted specs. With is_padded each task gets the room of its bucket. */
 qn_status qn_task_plan_new(qn_ctx *ctx, const qn_task_spec *specs, int n, qn_i64 chunk_elems,
-                           int is_padded, qn_task_plan **out);
+                           int is_padded, int n_shares, qn_task_plan **out);
 void qn_task_plan_free(qn_task_plan *plan);
 /* Takes over a batch that fits: sorted specs and their order. */
 void qn_task_plan_load(qn_task_plan *plan, const qn_task_spec *specs, const int *order);
 /* Makes those inputs that the arrays do not hold. */
 qn_status qn_task_plan_fill(qn_task_plan *plan);
 qn_status qn_task_plan_touch(qn_task_plan *plan);
-/* An array of the part. */
+/* The same for one part, whose results are lost with a device: everything as before its run. */
+qn_status qn_task_part_renew(qn_task_plan *plan, qn_task_part *part);
+/* An array of the part; nothing is done when it is there. */
 qn_status qn_task_part_buf(qn_task_plan *plan, const qn_task_part *part, const char *role,
                            size_t bytes, qn_buf **out);
 /* Stretch number `k` of a part. */
@@ -188,7 +193,7 @@ qn_status qn_task_check(qn_task_plan *plan, int position, qn_diff *diff, qn_err 
 enum { QN_TASK_CACHE = 64 };
 typedef struct qn_task_cache qn_task_cache;
 
-qn_task_cache *qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options);
+qn_task_cache *qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options, int n_shares);
 void qn_task_cache_free(qn_task_cache *cache);
 /* Where a plan came from: made for the batch, one of its shape, one of its buckets. */
 typedef enum { QN_FOUND_NEW, QN_FOUND_SHAPE, QN_FOUND_BUCKETS } qn_task_found;
@@ -198,5 +203,17 @@ qn_status qn_task_cache_get(qn_task_cache *cache, const qn_task_list *list, qn_t
                             qn_task_found *found);
 /* What the batch of the last get took, planning included. */
 void qn_task_cache_observe(qn_task_cache *cache, double us);
+
+/* ---- spread.c --------------------------------------------------------------------- */
+typedef struct qn_task_spread qn_task_spread;
+
+/* *out is NULL when the context and the options mean one device, or leave it to the router. */
+qn_status qn_task_spread_new(qn_ctx *ctx, const qn_split_options *options, qn_task_spread **out);
+void qn_task_spread_free(qn_task_spread *spread);        /* NULL is fine */
+int qn_task_spread_shares(const qn_task_spread *spread); /* devices; 1 for NULL */
+/* Runs the parts of a filled plan and says of each who did it. */
+qn_status qn_task_spread_run(qn_task_spread *spread, qn_task_plan *plan, uint64_t *submissions);
+/* "sim:0+sim:1" for a set of slots, one bit each; the spread keeps it. */
+const char *qn_task_spread_name(qn_task_spread *spread, unsigned slots);
 
 #endif

@@ -36,8 +36,9 @@ struct qn_tasks {
     qn_ctx *ctx;
     qn_tasks_options options;
     qn_task_cache *cache;
-    qn_task_list list;  /* the last batch */
-    qn_task_plan *plan; /* its plan, NULL when there is none */
+    qn_task_spread *spread; /* NULL: the router places every stage */
+    qn_task_list list;      /* the last batch */
+    qn_task_plan *plan;     /* its plan, NULL when there is none */
     qn_task_result *results;
     int cap_results;
     qn_map buckets; /* "op bucket" -> bucket_series */
@@ -98,7 +99,11 @@ qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **
         tasks->options.chunk_elems = CHUNK_ELEMS;
     if (tasks->options.chunk_elems > MAX_CHUNK)
         tasks->options.chunk_elems = MAX_CHUNK;
-    if (!(tasks->cache = qn_task_cache_new(ctx, &tasks->options))) {
+    tasks->options.split = NULL; /* the caller's */
+    if (options->split)
+        QN_TRY(qn_task_spread_new(ctx, options->split, &tasks->spread));
+    if (!(tasks->cache =
+              qn_task_cache_new(ctx, &tasks->options, qn_task_spread_shares(tasks->spread)))) {
         st = qn_fail(&err, QN_ERR_NOMEM, "tasks: out of host memory");
         goto out;
     }
@@ -107,7 +112,7 @@ qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **
     tasks = NULL;
 out:
     qn_tasks_free(tasks);
-    return st == QN_OK ? QN_OK : qn_ctx_fail(ctx, &err);
+    return err.status == QN_OK ? st : qn_ctx_fail(ctx, &err);
 }
 
 void qn_tasks_free(qn_tasks *tasks)
@@ -118,6 +123,7 @@ void qn_tasks_free(qn_tasks *tasks)
     if (!tasks)
         return;
     qn_task_cache_free(tasks->cache);
+    qn_task_spread_free(tasks->spread);
     qn_task_list_free(&tasks->list);
     while ((entry = qn_map_next(&tasks->buckets, &at)))
         free(entry->value);
@@ -255,6 +261,18 @@ static double part_cost(const qn_task_plan *plan, const qn_task_part *part)
     return cost;
 }
 
+/* Where the graph of the plan ran the part. */
+static void find_device(const qn_task_plan *plan, qn_task_part *part)
+{
+    part->device = qn_graph_stage_device(plan->graph, part->stage);
+    part->fell_back = 0;
+    for (int s = part->stage; s < part->stage + part->n_stages; s++)
+        if (qn_graph_stage_fell_back(plan->graph, s)) {
+            part->device = qn_graph_stage_device(plan->graph, s);
+            part->fell_back++;
+        }
+}
+
 /* Where each part ran, and what its module has to say about that. */
 static void note_parts(qn_tasks *tasks, double us_per_cost)
 {
@@ -265,13 +283,8 @@ static void note_parts(qn_tasks *tasks, double us_per_cost)
         const qn_module_metrics *m = &tasks->m.modules[module_of(part->op)];
         const qn_task_spec *last = &plan->specs[part->first + part->n_tasks - 1];
 
-        part->device = qn_graph_stage_device(plan->graph, part->stage);
-        part->fell_back = 0;
-        for (int s = part->stage; s < part->stage + part->n_stages; s++)
-            if (qn_graph_stage_fell_back(plan->graph, s)) {
-                part->device = qn_graph_stage_device(plan->graph, s);
-                part->fell_back++;
-            }
+        if (!tasks->spread)
+            find_device(plan, part);
         if (!strncmp(part->device, "cpu", 3) && !part->fell_back)
             continue;
         qn_metric_add(m->executions, part->n_stages);
@@ -290,6 +303,30 @@ static int fell_back(const qn_task_plan *plan, int position)
     return 0;
 }
 
+/* The device of a task, or all that had a piece of it. */
+static const char *device_of(const qn_tasks *tasks, int position)
+{
+    const qn_task_plan *plan = tasks->plan;
+    unsigned slots = 0;
+
+    if (!tasks->spread)
+        return plan->parts[plan->slots[position]].device;
+    for (int p = plan->slots[position]; p < plan->n_parts && plan->parts[p].first <= position; p++)
+        slots |= 1u << plan->parts[p].slot;
+    return qn_task_spread_name(tasks->spread, slots);
+}
+
+static const char *devices_of(const qn_tasks *tasks)
+{
+    unsigned slots = 0;
+
+    if (!tasks->spread)
+        return tasks->results[0].device;
+    for (int p = 0; p < tasks->plan->n_parts; p++)
+        slots |= 1u << tasks->plan->parts[p].slot;
+    return qn_task_spread_name(tasks->spread, slots);
+}
+
 static void note_results(qn_tasks *tasks, const qn_task *list)
 {
     qn_task_plan *plan = tasks->plan;
@@ -304,12 +341,13 @@ static void note_results(qn_tasks *tasks, const qn_task *list)
         tasks->results[plan->order[k]] = (qn_task_result){
             .id = list[plan->order[k]].id,
             .state = fell_back(plan, k) ? QN_TASK_FALLBACK : QN_TASK_OK,
-            .device = plan->parts[plan->slots[k]].device,
+            .device = device_of(tasks, k),
             .bucket = spec->bucket,
             .bytes = spec->op->result_bytes(spec),
             .exec_us = tasks->stats.wall_us * spec->op->cost(spec) / total,
         };
     }
+    tasks->stats.devices = devices_of(tasks);
 }
 
 /* ---- running ------------------------------------------------------------------------- */
@@ -322,20 +360,31 @@ static double cpu_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+static qn_status run_graph(qn_graph *graph, uint64_t *submissions)
+{
+    const uint64_t before = qn_graph_get_stats(graph).submissions;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_run(graph));
+    QN_TRY(qn_graph_wait(graph));
+    *submissions = qn_graph_get_stats(graph).submissions - before;
+out:
+    return st;
+}
+
 /* The part that is timed: from inputs on the host to results on the host. */
 static qn_status run_plan(qn_tasks *tasks)
 {
     qn_task_plan *plan = tasks->plan;
-    const uint64_t before = qn_graph_get_stats(plan->graph).submissions;
+    uint64_t *submissions = &tasks->stats.submissions;
     const double cpu = cpu_seconds(), real = qn_now_us();
     const double begin = qn_ctx_now_us(tasks->ctx);
     qn_status st = QN_OK;
 
     plan->has_run = 1;
-    QN_TRY(qn_graph_run(plan->graph));
-    QN_TRY(qn_graph_wait(plan->graph));
+    QN_TRY(tasks->spread ? qn_task_spread_run(tasks->spread, plan, submissions)
+                         : run_graph(plan->graph, submissions));
     tasks->stats.wall_us = qn_ctx_now_us(tasks->ctx) - begin;
-    tasks->stats.submissions = qn_graph_get_stats(plan->graph).submissions - before;
     qn_metric_set(tasks->m.batch_size, plan->n_tasks);
     qn_metric_set(tasks->m.duration_ms, tasks->stats.wall_us / 1000);
     qn_metric_set(tasks->m.parallel_factor, (cpu_seconds() - cpu) * 1e6 / (qn_now_us() - real));
@@ -485,10 +534,17 @@ out:
 
 qn_status qn_tasks_memory_map(const qn_tasks *tasks, const char *path)
 {
+    qn_status st = QN_OK;
     qn_err err;
 
-    if (tasks->plan)
-        return qn_graph_memory_map(tasks->plan->graph, path);
-    qn_fail(&err, QN_ERR_USAGE, "memory map: no batch has run");
-    return qn_ctx_fail(tasks->ctx, &err);
+    if (!tasks->plan) {
+        qn_fail(&err, QN_ERR_USAGE, "memory map: no batch has run");
+        return qn_ctx_fail(tasks->ctx, &err);
+    }
+    /* When the graphs of parts have run, the one of the whole does not know its stages yet. */
+    if (tasks->spread)
+        QN_TRY(qn_graph_compile(tasks->plan->graph));
+    QN_TRY(qn_graph_memory_map(tasks->plan->graph, path));
+out:
+    return st;
 }

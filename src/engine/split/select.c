@@ -131,28 +131,36 @@ static unsigned listed(const qn_ctx *ctx, const char *text)
     return found;
 }
 
-/* Without a list: what the context was opened for. When it was opened for anything, one backend
- * only, since a second one may show the same hardware again. */
+/* Without a list of its own: what the context was opened for, but the CPU, which a list for
+ * --backend has for the router to choose. When it was opened for anything, one
+ * backend only, since a second one may show the same hardware again. */
 static unsigned intended(qn_ctx *ctx)
 {
     const unsigned all = (1u << ctx->n_devices) - 1;
     unsigned set = ctx->candidates & ~(1u << QN_CPU_SLOT);
     int best;
 
+    if (ctx->is_list)
+        return set;
     if (ctx->candidates == all && qn_devices_select(ctx, 1, &best))
         set &=
             named(ctx, ctx->devices[best].backend->name, strlen(ctx->devices[best].backend->name));
     return set;
 }
 
-int qn_devices_set(qn_ctx *ctx, const char *text, int *out)
+static const char *list_of(const char *text)
 {
     const char *env = getenv("QUERN_DEVICES");
+
+    return text ? text : env && *env ? env : NULL;
+}
+
+int qn_devices_set(qn_ctx *ctx, const char *text, int *out)
+{
     unsigned set;
     int n = 0;
 
-    if (!text && env && *env)
-        text = env;
+    text = list_of(text);
     if (ctx->route_mode == QN_ROUTE_CPU)
         set = 0;
     else if (!text)
@@ -168,5 +176,17 @@ int qn_devices_set(qn_ctx *ctx, const char *text, int *out)
             out[n++] = d;
     if (!n)
         out[n++] = QN_CPU_SLOT;
+    return n;
+}
+
+int qn_devices_shared(qn_ctx *ctx, const char *text)
+{
+    int set[QN_MAX_DEVICES], n;
+
+    if (!list_of(text) && !ctx->is_list && ctx->route_mode != QN_ROUTE_BALANCE)
+        return 0;
+    n = qn_devices_set(ctx, text, set);
+    if (n == 1 && (!list_of(text) || set[0] == QN_CPU_SLOT || set[0] == ctx->pinned))
+        return 0;
     return n;
 }

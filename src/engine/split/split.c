@@ -47,26 +47,31 @@ static void compile_stages(qn_graph *graph)
                             &ignored);
 }
 
+void qn_split_adopt(qn_graph *graph, const qn_split_worker *worker, int slot)
+{
+    if (graph->is_fenced)
+        return;
+    graph->stream = QN_COMPUTE + slot;
+    graph->is_fenced = 1;
+    qn_graph_set_fallback(graph, QN_FALLBACK_ERROR);
+    bind_stages(graph, worker->device->slot);
+    if (!graph->ctx->faults) /* injected faults are meant for runs */
+        compile_stages(graph);
+}
+
 static qn_status open_slot(qn_split *split, qn_split_worker *worker, int s, qn_err *err)
 {
-    qn_ctx *ctx = split->ctx;
     qn_split_slot *slot = &worker->slots[s];
-    const int device = worker->device->slot;
-    qn_status st = qn_graph_new(ctx, split->name, &slot->graph);
+    qn_status st = qn_graph_new(split->ctx, split->name, &slot->graph);
 
     if (st != QN_OK) {
-        *err = ctx->err;
+        *err = split->ctx->err;
         return st;
     }
-    slot->graph->stream = QN_COMPUTE + s;
-    slot->graph->is_fenced = 1;
-    qn_graph_set_fallback(slot->graph, QN_FALLBACK_ERROR);
-    if ((st = split->work.build(split->work.user, device, s, slot->graph, err)) != QN_OK)
-        return st;
-    bind_stages(slot->graph, device);
-    if (!ctx->faults) /* injected faults are meant for runs */
-        compile_stages(slot->graph);
-    return QN_OK;
+    st = split->work.build(split->work.user, worker->device->slot, s, slot->graph, err);
+    if (st == QN_OK)
+        qn_split_adopt(slot->graph, worker, s);
+    return st;
 }
 
 qn_status qn_split_hire(qn_split *split, qn_split_worker *worker, int device, int depth,
@@ -82,7 +87,7 @@ qn_status qn_split_hire(qn_split *split, qn_split_worker *worker, int device, in
     worker->tasks = qn_metric_of(ctx->metrics, "device_total_tasks", by_device);
     worker->active = qn_metric_of(ctx->metrics, "device_active_tasks", by_device);
     worker->exec_ms = qn_metric_of(ctx->metrics, "device_total_execution_ms", by_device);
-    for (int s = 0; s < depth && st == QN_OK; s++)
+    for (int s = 0; s < depth && st == QN_OK && !split->work.graph; s++)
         st = open_slot(split, worker, s, err);
     return st;
 }
@@ -154,7 +159,7 @@ void qn_split_close(qn_split *split)
 {
     if (!split)
         return;
-    for (int w = 0; w <= split->n_set; w++)
+    for (int w = 0; w <= split->n_set && !split->work.graph; w++)
         for (int s = 0; s < split->workers[w].depth; s++)
             qn_graph_free(split->workers[w].slots[s].graph);
     free(split);
@@ -189,8 +194,8 @@ static void begin(qn_split *split)
             qn_fail(&why, QN_ERR_BUSY, "device %s is unhealthy", worker->device->id);
         else
             continue;
-        qn_split_fail(split, worker, graph->n_stages ? graph->stages[0].name : split->name, &why,
-                      NULL);
+        qn_split_fail(split, worker, graph && graph->n_stages ? graph->stages[0].name : split->name,
+                      &why, NULL);
     }
 }
 

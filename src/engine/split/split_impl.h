@@ -11,8 +11,9 @@
 
 /* A chunk's place on a device. */
 typedef struct qn_split_slot {
-    qn_graph *graph;
+    qn_graph *graph; /* of the slot, or of its last chunk in this run when the work has them */
     qn_chunk chunk;
+    double n_tasks;  /* that the chunk counts for */
     double begin_us; /* when it was submitted */
 } qn_split_slot;
 
@@ -49,6 +50,9 @@ struct qn_split {
 /* Makes the slots of one more worker. */
 qn_status qn_split_hire(qn_split *split, qn_split_worker *worker, int device, int depth,
                         qn_err *err);
+
+/* Binds a graph to the worker's device, as runs of chunks need it; once is enough. */
+void qn_split_adopt(qn_graph *graph, const qn_split_worker *worker, int slot);
 
 /* Items per us, 0 when not known. */
 static inline double qn_split_rate(const qn_split_worker *worker)

@@ -47,17 +47,19 @@ void qn_split_fail(qn_split *split, qn_split_worker *worker, const char *stage, 
 
     worker->did.has_failed = 1;
     snprintf(worker->did.reason, sizeof worker->did.reason, "%s: %.400s", stage, err->text);
+    if (source || !*worker->device->failure) /* without, it only stays out */
+        memcpy(worker->device->failure, worker->did.reason, sizeof worker->device->failure);
     snprintf(split->failed_stage, sizeof split->failed_stage, "%s", stage);
     split->failure = *err;
     qn_log_put(&split->ctx->log, QN_LOG_WARN, "split %s: device %s failed (%s), %d chunks go back",
                split->name, worker->device->id, worker->did.reason, worker->n_busy);
     split->stats.requeued += (uint64_t)worker->n_busy;
     for (; worker->n_busy; worker->n_busy--) {
-        const qn_chunk chunk = worker->slots[worker->oldest].chunk;
+        const qn_split_slot *slot = &worker->slots[worker->oldest];
 
         worker->oldest = (worker->oldest + 1) % worker->depth;
-        qn_metric_add(worker->active, -(double)chunk.count);
-        source->give_back(source->state, me, chunk);
+        qn_metric_add(worker->active, -slot->n_tasks);
+        source->give_back(source->state, me, slot->chunk);
     }
     worker->items_busy = 0;
     if (source)
@@ -129,17 +131,25 @@ static qn_status start(qn_split *split, qn_split_worker *worker, const qn_chunk_
                        qn_chunk chunk, qn_err *err)
 {
     const int s = (worker->oldest + worker->n_busy) % worker->depth;
+    const qn_split_work *work = &split->work;
+    const int device = worker->device->slot;
     qn_split_slot *slot = &worker->slots[s];
-    qn_status st;
+    qn_status st = QN_OK;
 
     slot->chunk = chunk;
+    slot->n_tasks = 0;
     worker->n_busy++;
     worker->items_busy += chunk.count;
-    qn_metric_add(worker->active, (double)chunk.count);
-    st = split->work.prepare(split->work.user, worker->device->slot, s, chunk.first, chunk.count,
-                             err);
+    if (work->graph)
+        st = work->graph(work->user, device, chunk.first, chunk.count, &slot->graph, err);
+    if (st == QN_OK)
+        st = work->prepare(work->user, device, s, chunk.first, chunk.count, err);
     if (st != QN_OK)
         return work_failed(split, worker, source, err);
+    qn_split_adopt(slot->graph, worker, s);
+    slot->n_tasks =
+        work->tasks ? work->tasks(work->user, chunk.first, chunk.count) : (double)chunk.count;
+    qn_metric_add(worker->active, slot->n_tasks);
     slot->begin_us = qn_ctx_now_us(split->ctx);
     if (qn_graph_run(slot->graph) != QN_OK)
         return graph_failed(split, worker, slot->graph, source, err);
@@ -160,8 +170,8 @@ static void account(qn_split *split, qn_split_worker *worker, const qn_split_slo
     worker->did.busy_us += us;
     worker->did.finish_us = now - split->start_us;
     split->stats.chunks++;
-    qn_metric_add(worker->tasks, (double)slot->chunk.count);
-    qn_metric_add(worker->active, -(double)slot->chunk.count);
+    qn_metric_add(worker->tasks, slot->n_tasks);
+    qn_metric_add(worker->active, -slot->n_tasks);
     qn_metric_add(worker->exec_ms, us / 1000);
 }
 
@@ -324,12 +334,15 @@ static void settle(qn_split *split)
 {
     for (int w = 0; w < split->n_workers; w++) {
         qn_split_worker *worker = &split->workers[w];
+        const int is_at_rest = !worker->n_busy && !worker->did.has_failed;
 
-        if (!worker->n_busy && !worker->did.has_failed)
-            continue;
-        for (int s = 0; s < worker->depth; s++)
-            qn_graph_wait(worker->slots[s].graph);
-        qn_metric_add(worker->active, -(double)worker->items_busy);
+        for (int s = 0; s < worker->depth; s++) {
+            if (!is_at_rest && worker->slots[s].graph)
+                qn_graph_wait(worker->slots[s].graph);
+            if (split->work.graph) /* it may be gone before the next run */
+                worker->slots[s].graph = NULL;
+        }
+        qn_metric_set(worker->active, 0); /* exactly: counts may be fractions */
         worker->n_busy = 0;
         worker->items_busy = 0;
     }

@@ -135,7 +135,9 @@ static json_t *devices_json(const qn_run_report *report)
         json_t *const json = json_object();
 
         ok = put(json, "id", text_json(d->id)) && put(json, "name", text_json(d->name)) &&
-             put(json, "arch", text_json(d->arch)) && put(json, "driver", text_json(d->driver));
+             put(json, "arch", text_json(d->arch)) && put(json, "driver", text_json(d->driver)) &&
+             put(json, "state", text_json(d->failure ? "failed" : "ok")) &&
+             (!d->failure || put(json, "reason", text_json(d->failure)));
         ok = append(array, json, ok);
     }
     return complete(array, ok);

@@ -11,6 +11,7 @@
 
 typedef struct qn_run_device {
     const char *id, *name, *arch, *driver;
+    const char *failure; /* why the run went on without it; NULL: it did not */
 } qn_run_device;
 
 typedef struct qn_run_fallback {

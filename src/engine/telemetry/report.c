@@ -110,9 +110,17 @@ typedef struct {
 
 static void describe_devices(const qn_ctx *ctx, description *d)
 {
-    for (int i = 0; i < ctx->n_devices; i++)
-        d->devices[i] = (qn_run_device){ ctx->devices[i].id, ctx->devices[i].info.name,
-                                         ctx->devices[i].info.arch, ctx->devices[i].info.driver };
+    for (int i = 0; i < ctx->n_devices; i++) {
+        const qn_device *device = &ctx->devices[i];
+
+        d->devices[i] = (qn_run_device){ .id = device->id,
+                                         .name = device->info.name,
+                                         .arch = device->info.arch,
+                                         .driver = device->info.driver,
+                                         .failure = *device->failure ? device->failure
+                                                    : device->lost   ? "device was lost"
+                                                                     : NULL };
+    }
     d->report.devices = d->devices;
     d->report.n_devices = (size_t)ctx->n_devices;
     for (int i = 1; i < ctx->n_devices; i++)

@@ -139,6 +139,10 @@ static void print_devices(printer *p, const qn_run_report *report)
         fputc('\n', p->to);
         head = "";
     }
+    for (size_t i = 0; i < report->n_devices; i++)
+        if (report->devices[i].failure)
+            fprintf(p->to, "  failed     %s: %s\n", report->devices[i].id,
+                    report->devices[i].failure);
 }
 
 static void print_memory(printer *p, const qn_run_report *report)
