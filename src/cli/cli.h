@@ -36,6 +36,7 @@
 
 #include <quern/quern.h>
 
+#include "util/closest.h"
 #include "util/status.h"
 #include "util/str.h"
 
@@ -79,7 +80,7 @@ struct qn_command {
     qn_status (*run)(qn_ctx *ctx, const qn_args *args, qn_err *err);
 };
 
-enum { QN_ANY_WORDS = 1 << 30, QN_MAX_OPTS = 40 };
+enum { QN_ANY_WORDS = 1 << 30, QN_MAX_OPTS = 96 };
 
 /* What the global options say beyond qn_options. */
 typedef struct qn_globals {
@@ -176,9 +177,6 @@ void qn_args_free(qn_args *args);
 
 /* Fills args->global from the global options (globals.c). */
 qn_status qn_globals_read(qn_args *args, qn_err *err);
-
-/* The name in `names` (ended by NULL) that `word` was probably meant to be, or NULL. */
-const char *qn_closest(const char *word, const char *const *names);
 
 /* help.c. `args` says of what: the whole program, a command or a verb. */
 void qn_help_print(const qn_command *const *commands, const qn_args *args, FILE *to);

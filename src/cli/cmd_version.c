@@ -5,6 +5,7 @@
 #include "hal/cuda/cuda_api.h"
 
 #include <jansson.h>
+#include <png.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     printf("  %-9s %d\n", "OpenMP", _OPENMP);
 #endif
     printf("  %-9s %s\n", "Jansson", jansson_version_str());
+    printf("  %-9s %s\n", "libpng", png_get_libpng_ver(NULL));
     printf("  %-9s %s\n", "MPI", "missing: not in this build");
     printf("found at run time\n");
     print_compiler();

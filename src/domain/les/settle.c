@@ -1,0 +1,102 @@
+/* settle.c - what follows from several options together. */
+#include "settle.h"
+
+#include "stability.h"
+
+#include <math.h>
+
+int qn_les_smooth_width(int n)
+{
+    const int nearest = (2 * 11 * n / 64 + 1) / 2;
+
+    return (nearest > 3 ? nearest : 3) | 1;
+}
+
+static qn_status settle_time(qn_les_config *c, const qn_les_given *given, qn_err *err)
+{
+    const double automatic = qn_les_dt_auto(c->N);
+
+    if (given->dt && !given->dt_mode)
+        c->dt_mode = QN_LES_DT_FIXED;
+    if (c->dt_mode == QN_LES_DT_CFL && given->dt)
+        return qn_fail(err, QN_ERR_USAGE,
+                       "dt: %g has no meaning with dt_mode cfl; its limit is "
+                       "dt_max",
+                       c->dt);
+    if (c->dt_mode != QN_LES_DT_AUTO)
+        return QN_OK;
+    if (given->dt && fabs(c->dt - automatic) > 1e-9 * automatic)
+        return qn_fail(err, QN_ERR_USAGE, "dt: %g is not the step of dt_mode auto, %g", c->dt,
+                       automatic);
+    c->dt = automatic;
+    return QN_OK;
+}
+
+/* A file that is named is meant to be used; one that is needed must be named. */
+static qn_status settle_file(const char *what, const char *name, const char *path, int is_given,
+                             int by_file, int *choice, qn_err *err)
+{
+    if (path[0] && !is_given)
+        *choice = by_file;
+    if (path[0] && *choice != by_file)
+        return qn_fail(err, QN_ERR_USAGE, "%s_file: %s is given, but %s is not %s", what, path,
+                       what, name);
+    if (!path[0] && *choice == by_file)
+        return qn_fail(err, QN_ERR_USAGE, "%s: %s needs %s_file, an array of NumPy", what, name,
+                       what);
+    return QN_OK;
+}
+
+static qn_status settle_field(qn_les_config *c, const qn_les_given *given, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(settle_file("ic", "file", c->ic_file, given->ic, QN_LES_IC_FILE, &c->ic, err));
+    QN_TRY(settle_file("forcing", "static", c->forcing_file, given->forcing, QN_LES_FORCING_STATIC,
+                       &c->forcing, err));
+    if (c->ic_k0 == 0)
+        c->ic_k0 = c->ic_shape == QN_LES_SHAPE_COMPACT ? 4 : 6;
+    if (c->ic == QN_LES_IC_BOX && (c->ic_width % 2 == 0 || c->ic_width > c->N))
+        return qn_fail(err, QN_ERR_USAGE, "ic_width: %d is not an odd number up to N, %d",
+                       c->ic_width, c->N);
+    if (c->forcing == QN_LES_FORCING_KOLMOGOROV && 2 * c->forcing_k >= c->N)
+        return qn_fail(err, QN_ERR_USAGE, "forcing_k: %d is not below N/2, %d", c->forcing_k,
+                       c->N / 2);
+    if (c->seed > (uint64_t)INT64_MAX - (uint64_t)c->ensemble)
+        return qn_fail(err, QN_ERR_USAGE, "seed: %llu plus %d members is beyond the largest seed",
+                       (unsigned long long)c->seed, c->ensemble);
+out:
+    return st;
+}
+
+static qn_status settle_codec(qn_les_config *c, qn_err *err)
+{
+    if (c->smooth_k == 0)
+        c->smooth_k = c->smooth == QN_LES_SMOOTH_PADDED ? 11 : qn_les_smooth_width(c->N);
+    if (c->what == QN_LES_WHAT_SIM)
+        return QN_OK;
+    if (c->smooth_k % 2 == 0 || c->smooth_k > c->N)
+        return qn_fail(err, QN_ERR_USAGE, "smooth_k: %d is not an odd number up to N, %d",
+                       c->smooth_k, c->N);
+    if (2 * c->k_cut >= c->N)
+        return qn_fail(err, QN_ERR_USAGE, "k_cut: %g is not below N/2, %d", c->k_cut, c->N / 2);
+    if (c->k_mid < c->k_cut)
+        return qn_fail(err, QN_ERR_USAGE, "k_mid: %g is below k_cut, %g", c->k_mid, c->k_cut);
+    return QN_OK;
+}
+
+qn_status qn_les_settle(qn_les_config *config, const qn_les_given *given, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    if (config->N % 2)
+        return qn_fail(err, QN_ERR_USAGE, "N: %d is odd; the grid has an even number of cells",
+                       config->N);
+    if (config->visc == QN_LES_VISC_IFAC && config->form != QN_LES_FLUX)
+        return qn_fail(err, QN_ERR_USAGE, "visc: ifac needs form flux");
+    QN_TRY(settle_time(config, given, err));
+    QN_TRY(settle_field(config, given, err));
+    QN_TRY(settle_codec(config, err));
+out:
+    return st;
+}

@@ -1,0 +1,405 @@
+/* npy.c - NumPy arrays: a magic word, a header that is a Python dictionary, the data.
+ *
+ * The header is read as the small part of Python it may use: a dictionary with the three keys in
+ * any order, quoted strings, True or False, and a tuple of whole numbers.
+ */
+#include "util/npy.h"
+#include "util/file.h"
+#include "util/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAGIC_BYTES = 6, ALIGN = 64, MAX_HEADER = 1 << 16 };
+
+static const char magic[MAGIC_BYTES + 1] = "\x93NUMPY";
+
+static const struct {
+    const char *name;
+    size_t bytes;
+} types[QN_NPY_TYPES] = {
+    [QN_NPY_F8] = { "<f8", 8 }, [QN_NPY_F4] = { "<f4", 4 }, [QN_NPY_I4] = { "<i4", 4 },
+    [QN_NPY_I1] = { "|i1", 1 }, [QN_NPY_U1] = { "|u1", 1 },
+};
+
+const char *qn_npy_type_name(qn_npy_type type)
+{
+    return types[type].name;
+}
+
+size_t qn_npy_elem_bytes(qn_npy_type type)
+{
+    return types[type].bytes;
+}
+
+qn_i64 qn_npy_elems(const qn_npy *array)
+{
+    qn_i64 n = 1;
+
+    for (int i = 0; i < array->n_dims; i++)
+        n *= array->dims[i];
+    return n;
+}
+
+/* ---- the header ----------------------------------------------------------- */
+
+/* A place in the text of a header. */
+typedef struct {
+    const char *name, *at, *end;
+    qn_err *err;
+} cursor;
+
+static qn_status fail_at(cursor *c, const char *wanted)
+{
+    const size_t left = (size_t)(c->end - c->at);
+    char seen[24];
+    size_t n = 0;
+
+    for (; n < sizeof seen - 1 && n < left && c->at[n] != '\n'; n++)
+        seen[n] = c->at[n] >= ' ' && c->at[n] <= '~' ? c->at[n] : '?';
+    seen[n] = 0;
+    return qn_fail(c->err, QN_ERR_INPUT, "%s: header: %s expected, not '%s'", c->name, wanted,
+                   n ? seen : "its end");
+}
+
+static void skip_blanks(cursor *c)
+{
+    while (c->at < c->end && strchr(" \t\n\r", *c->at) && *c->at)
+        c->at++;
+}
+
+/* Steps over `what` when it comes next. */
+static int take(cursor *c, const char *what)
+{
+    const size_t n = strlen(what);
+
+    skip_blanks(c);
+    if ((size_t)(c->end - c->at) < n || memcmp(c->at, what, n) != 0)
+        return 0;
+    c->at += n;
+    return 1;
+}
+
+/* A quoted string without escapes, at most `size` - 1 bytes. */
+static qn_status take_string(cursor *c, char *out, size_t size)
+{
+    skip_blanks(c);
+    if (c->at == c->end || (*c->at != '\'' && *c->at != '"'))
+        return fail_at(c, "a string");
+
+    const char *from = c->at + 1;
+    const char *to = memchr(from, *c->at, (size_t)(c->end - from));
+
+    if (!to || (size_t)(to - from) >= size)
+        return fail_at(c, "a short string");
+    memcpy(out, from, (size_t)(to - from));
+    out[to - from] = 0;
+    c->at = to + 1;
+    return QN_OK;
+}
+
+static qn_status take_type(cursor *c, qn_npy *out)
+{
+    char name[16];
+    qn_status st = take_string(c, name, sizeof name);
+
+    if (st != QN_OK)
+        return st;
+    for (int i = 0; i < QN_NPY_TYPES; i++) {
+        if (strcmp(name, types[i].name) == 0) {
+            out->type = (qn_npy_type)i;
+            return QN_OK;
+        }
+    }
+    return qn_fail(c->err, QN_ERR_INPUT,
+                   "%s: elements of type '%s' are not one of <f8, <f4, <i4, |i1, |u1", c->name,
+                   name);
+}
+
+static qn_status take_order(cursor *c, qn_npy *out)
+{
+    out->is_fortran = take(c, "True");
+    return out->is_fortran || take(c, "False") ? QN_OK : fail_at(c, "True or False");
+}
+
+static qn_status take_extent(cursor *c, qn_i64 *out)
+{
+    qn_i64 value = 0;
+
+    skip_blanks(c);
+    if (c->at == c->end || *c->at < '0' || *c->at > '9')
+        return fail_at(c, "an extent");
+    for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++) {
+        value = value * 10 + (*c->at - '0');
+        if (value > (qn_i64)QN_NPY_MAX_BYTES)
+            return qn_fail(c->err, QN_ERR_INPUT, "%s: an extent is above the limit of %zu", c->name,
+                           QN_NPY_MAX_BYTES);
+    }
+    *out = value;
+    return QN_OK;
+}
+
+static qn_status take_shape(cursor *c, qn_npy *out)
+{
+    qn_status st = QN_OK;
+
+    out->n_dims = 0;
+    if (!take(c, "("))
+        return fail_at(c, "a tuple");
+    while (!take(c, ")")) {
+        if (out->n_dims == QN_NPY_MAX_DIMS)
+            return qn_fail(c->err, QN_ERR_INPUT, "%s: more than %d dimensions", c->name,
+                           QN_NPY_MAX_DIMS);
+        QN_TRY(take_extent(c, &out->dims[out->n_dims]));
+        out->n_dims++;
+        if (!take(c, ",") && (skip_blanks(c), c->at == c->end || *c->at != ')'))
+            return fail_at(c, "a comma");
+    }
+out:
+    return st;
+}
+
+static qn_status take_dictionary(cursor *c, qn_npy *out)
+{
+    enum { DESCR = 1, ORDER = 2, SHAPE = 4, ALL = 7 };
+    unsigned seen = 0;
+    qn_status st = QN_OK;
+
+    if (!take(c, "{"))
+        return fail_at(c, "a dictionary");
+    while (!take(c, "}")) {
+        char key[24];
+        unsigned bit = 0;
+
+        QN_TRY(take_string(c, key, sizeof key));
+        if (!take(c, ":"))
+            return fail_at(c, "a colon");
+        if (strcmp(key, "descr") == 0) {
+            bit = DESCR;
+            QN_TRY(take_type(c, out));
+        } else if (strcmp(key, "fortran_order") == 0) {
+            bit = ORDER;
+            QN_TRY(take_order(c, out));
+        } else if (strcmp(key, "shape") == 0) {
+            bit = SHAPE;
+            QN_TRY(take_shape(c, out));
+        }
+        if (!bit || (seen & bit))
+            return qn_fail(c->err, QN_ERR_INPUT, "%s: header: key '%s' is %s", c->name, key,
+                           bit ? "there twice" : "unknown");
+        seen |= bit;
+        if (!take(c, ",") && (skip_blanks(c), c->at == c->end || *c->at != '}'))
+            return fail_at(c, "a comma");
+    }
+    if (seen != ALL)
+        return qn_fail(c->err, QN_ERR_INPUT, "%s: header: '%s' is missing", c->name,
+                       !(seen & DESCR)   ? "descr"
+                       : !(seen & ORDER) ? "fortran_order"
+                                         : "shape");
+    skip_blanks(c);
+    if (c->at != c->end)
+        return fail_at(c, "nothing more");
+out:
+    return st;
+}
+
+static qn_status check_size(const char *name, const qn_npy *array, qn_err *err)
+{
+    size_t bytes = types[array->type].bytes;
+
+    /* Each extent is at most QN_NPY_MAX_BYTES, but their product may be anything. */
+    for (int i = 0; i < array->n_dims; i++) {
+        const size_t extent = (size_t)array->dims[i];
+
+        if (extent && bytes > QN_NPY_MAX_BYTES / extent)
+            return qn_fail(err, QN_ERR_INPUT, "%s: the array is larger than the limit of %zu bytes",
+                           name, QN_NPY_MAX_BYTES);
+        bytes *= extent;
+    }
+    return QN_OK;
+}
+
+qn_status qn_npy_parse(const char *name, const char *text, size_t bytes, qn_npy *out,
+                       size_t *data_at, qn_err *err)
+{
+    const unsigned char *byte = (const unsigned char *)text;
+    qn_npy array = { 0 };
+    qn_status st = QN_OK;
+
+    if (bytes < MAGIC_BYTES || memcmp(text, magic, MAGIC_BYTES) != 0)
+        return qn_fail(err, QN_ERR_INPUT, "%s: not a NumPy array: the magic word is missing", name);
+    if (bytes < MAGIC_BYTES + 4)
+        return qn_fail(err, QN_ERR_INPUT, "%s: ends after %zu bytes, inside its header", name,
+                       bytes);
+    if ((byte[6] != 1 && byte[6] != 2) || byte[7] != 0)
+        return qn_fail(err, QN_ERR_INPUT, "%s: format version %d.%d is neither 1.0 nor 2.0", name,
+                       byte[6], byte[7]);
+
+    const size_t from = byte[6] == 1 ? 10 : 12;
+    size_t len = byte[8] | (size_t)byte[9] << 8;
+
+    if (bytes < from)
+        return qn_fail(err, QN_ERR_INPUT, "%s: ends after %zu bytes, inside its header", name,
+                       bytes);
+    if (from == 12)
+        len |= (size_t)byte[10] << 16 | (size_t)byte[11] << 24;
+    if (len > MAX_HEADER)
+        return qn_fail(err, QN_ERR_INPUT, "%s: header of %zu bytes exceeds the limit of %d", name,
+                       len, MAX_HEADER);
+    if (bytes < from + len)
+        return qn_fail(err, QN_ERR_INPUT, "%s: ends after %zu bytes, inside its header of %zu",
+                       name, bytes, from + len);
+
+    cursor c = { name, text + from, text + from + len, err };
+    QN_TRY(take_dictionary(&c, &array));
+    QN_TRY(check_size(name, &array, err));
+    *out = array;
+    *data_at = from + len;
+out:
+    return st;
+}
+
+/* ---- files ---------------------------------------------------------------- */
+
+/* Copies `from`, first index fastest, to `to`, last index fastest. */
+static void reorder(const qn_npy *array, const char *from, char *to)
+{
+    const size_t size = types[array->type].bytes;
+    const qn_i64 n = qn_npy_elems(array);
+    qn_i64 at[QN_NPY_MAX_DIMS] = { 0 };
+
+    for (qn_i64 k = 0; k < n; k++) {
+        qn_i64 place = 0;
+
+        for (int d = 0; d < array->n_dims; d++)
+            place = place * array->dims[d] + at[d];
+        memcpy(to + (size_t)place * size, from + (size_t)k * size, size);
+        for (int d = 0; d < array->n_dims && ++at[d] == array->dims[d]; d++)
+            at[d] = 0;
+    }
+}
+
+/* The data at `at` of a file's text, which becomes the array's memory or is freed. */
+static qn_status take_data(const char *path, char *text, size_t at, size_t bytes, qn_npy *array,
+                           qn_err *err)
+{
+    if (!array->is_fortran) {
+        memmove(text, text + at, bytes); /* to the front, where it is aligned */
+        array->data = text;
+        return QN_OK;
+    }
+    if ((array->data = malloc(bytes ? bytes : 1)))
+        reorder(array, text + at, array->data);
+    free(text);
+    array->is_fortran = 0;
+    return array->data ? QN_OK
+                       : qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %zu bytes", path, bytes);
+}
+
+qn_status qn_npy_read(const char *path, qn_npy *out, qn_err *err)
+{
+    qn_status st = QN_OK;
+    qn_npy array = { 0 };
+    char *text = NULL, *taken;
+    size_t bytes = 0, at = 0;
+
+    QN_TRY(qn_file_read(path, &text, &bytes, err));
+    QN_TRY(qn_npy_parse(path, text, bytes, &array, &at, err));
+
+    const size_t want = (size_t)qn_npy_elems(&array) * types[array.type].bytes;
+    if (bytes - at != want) {
+        st = qn_fail(err, QN_ERR_INPUT, "%s: %zu bytes of data, but its shape needs %zu", path,
+                     bytes - at, want);
+        goto out;
+    }
+    taken = text;
+    text = NULL;
+    QN_TRY(take_data(path, taken, at, want, &array, err));
+    *out = array;
+out:
+    free(text);
+    return st;
+}
+
+static void add_shape(qn_str *s, int n_dims, const qn_i64 *dims)
+{
+    qn_str_add(s, "(");
+    for (int i = 0; i < n_dims; i++)
+        qn_str_addf(s, "%s%lld", i ? ", " : "", (long long)dims[i]);
+    qn_str_add(s, n_dims == 1 ? ",)" : ")");
+}
+
+qn_status qn_npy_read_as(const char *path, qn_npy_type type, int n_dims, const qn_i64 *dims,
+                         qn_npy *out, qn_err *err)
+{
+    qn_npy array = { 0 };
+    qn_str is = { 0 }, want = { 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_npy_read(path, &array, err));
+    if (array.type != type || array.n_dims != n_dims ||
+        (n_dims && memcmp(array.dims, dims, (size_t)n_dims * sizeof *dims) != 0)) {
+        add_shape(&is, array.n_dims, array.dims);
+        add_shape(&want, n_dims, dims);
+        st = qn_fail(err, QN_ERR_INPUT, "%s: %s of shape %s, but %s of shape %s is needed", path,
+                     types[array.type].name, qn_str_get(&is), types[type].name, qn_str_get(&want));
+        goto out;
+    }
+    *out = array;
+    array = (qn_npy){ 0 };
+out:
+    qn_str_free(&is);
+    qn_str_free(&want);
+    qn_npy_free(&array);
+    return st;
+}
+
+void qn_npy_free(qn_npy *array)
+{
+    free(array->data);
+    *array = (qn_npy){ 0 };
+}
+
+/* Magic word, version and dictionary, filled up so that the data begin at a multiple of 64. */
+static void add_header(qn_str *s, const qn_npy *array)
+{
+    qn_str text = { 0 };
+
+    qn_str_addf(&text,
+                "{'descr': '%s', 'fortran_order': False, 'shape': ", types[array->type].name);
+    add_shape(&text, array->n_dims, array->dims);
+    qn_str_add(&text, ", }");
+    while ((MAGIC_BYTES + 4 + text.len + 1) % ALIGN && !text.failed)
+        qn_str_add(&text, " ");
+    qn_str_add(&text, "\n");
+
+    const unsigned char lead[] = { 1, 0, (unsigned char)text.len, (unsigned char)(text.len >> 8) };
+    qn_str_add_n(s, magic, MAGIC_BYTES);
+    qn_str_add_n(s, (const char *)lead, sizeof lead);
+    qn_str_add_n(s, qn_str_get(&text), text.len);
+    s->failed |= text.failed;
+    qn_str_free(&text);
+}
+
+qn_status qn_npy_write(const char *path, const qn_npy *array, qn_err *err)
+{
+    const size_t bytes = (size_t)qn_npy_elems(array) * types[array->type].bytes;
+    qn_str header = { 0 };
+    qn_out out = { 0 };
+    qn_status st = QN_OK;
+
+    add_header(&header, array);
+    if (header.failed) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its header", path);
+        goto out;
+    }
+    QN_TRY(qn_out_open(path, &out, err));
+    /* What fails here is reported by the commit. */
+    if (fwrite(header.data, 1, header.len, out.file) == header.len && bytes)
+        (void)!fwrite(array->data, 1, bytes, out.file);
+    QN_TRY(qn_out_commit(&out, err));
+out:
+    qn_str_free(&header);
+    qn_out_abort(&out);
+    return st;
+}

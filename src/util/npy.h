@@ -1,0 +1,47 @@
+/* npy.h - arrays in the file format of NumPy, versions 1.0 and 2.0.
+ *
+ * Arrays are little endian, of at most four dimensions, and in C order once they are here: NumPy
+ * saves a transposed array in Fortran order, and reading such a file turns it round. What is read
+ * is checked before it is believed: a header that lies about its file is an error, not an
+ * allocation. Errors name the file, the value and the limit.
+ */
+#ifndef QN_UTIL_NPY_H
+#define QN_UTIL_NPY_H
+
+#include "util/status.h"
+
+typedef enum { QN_NPY_F8, QN_NPY_F4, QN_NPY_I4, QN_NPY_I1, QN_NPY_U1, QN_NPY_TYPES } qn_npy_type;
+
+enum { QN_NPY_MAX_DIMS = 4 };
+#define QN_NPY_MAX_BYTES ((size_t)1 << 36) /* of the data of one array */
+
+/* Zero-initialised is none. No dimension means one element. */
+typedef struct qn_npy {
+    qn_npy_type type;
+    int n_dims;
+    qn_i64 dims[QN_NPY_MAX_DIMS]; /* slowest first */
+    void *data;                   /* aligned for every type */
+    int is_fortran;               /* of qn_npy_parse only: the file is in Fortran order */
+} qn_npy;
+
+const char *qn_npy_type_name(qn_npy_type type); /* "<f8" */
+size_t qn_npy_elem_bytes(qn_npy_type type);
+qn_i64 qn_npy_elems(const qn_npy *array);
+
+/* Reads all of `path`. Content that is not such an array is QN_ERR_INPUT. */
+qn_status qn_npy_read(const char *path, qn_npy *out, qn_err *err);
+
+/* The same, and the array must have this type and shape. */
+qn_status qn_npy_read_as(const char *path, qn_npy_type type, int n_dims, const qn_i64 *dims,
+                         qn_npy *out, qn_err *err);
+void qn_npy_free(qn_npy *array);
+
+/* Type and shape from the first `bytes` bytes of a file; *data_at is where its data begin.
+ * `name` starts error messages. `out` gets no data. */
+qn_status qn_npy_parse(const char *name, const char *text, size_t bytes, qn_npy *out,
+                       size_t *data_at, qn_err *err);
+
+/* Writes version 1.0, byte for byte as NumPy does, in one piece. */
+qn_status qn_npy_write(const char *path, const qn_npy *array, qn_err *err);
+
+#endif

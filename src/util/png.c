@@ -1,0 +1,87 @@
+/* png.c - writing through libpng.
+ *
+ * libpng leaves a failed call by longjmp, so everything it may leave behind lives in one struct
+ * whose address is known before the jump is armed.
+ */
+#include "util/png.h"
+#include "util/file.h"
+
+#include <png.h>
+#include <stdlib.h>
+
+typedef struct {
+    png_structp png;
+    png_infop info;
+    qn_out out;
+    qn_err *err;
+    const char *path;
+} writer;
+
+static void on_error(png_structp png, png_const_charp text)
+{
+    writer *w = png_get_error_ptr(png);
+
+    qn_fail(w->err, QN_ERR_FAILED, "%s: %s", w->path, text);
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp text)
+{
+    (void)png;
+    (void)text;
+}
+
+/* Failed writes show in qn_out_commit, with the reason of the system. */
+static void write_bytes(png_structp png, png_bytep data, png_size_t bytes)
+{
+    writer *w = png_get_io_ptr(png);
+
+    (void)!fwrite(data, 1, bytes, w->out.file);
+}
+
+static void flush_nothing(png_structp png)
+{
+    (void)png;
+}
+
+/* 0, or -1 after a jump of libpng. */
+static int encode(writer *w, const uint8_t *rgb, int width, int height)
+{
+    if (setjmp(png_jmpbuf(w->png)))
+        return -1;
+    png_set_write_fn(w->png, w, write_bytes, flush_nothing);
+    png_set_user_limits(w->png, QN_PNG_MAX_SIDE, QN_PNG_MAX_SIDE);
+    png_set_IHDR(w->png, w->info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_RGB,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(w->png, w->info);
+    for (int y = 0; y < height; y++)
+        png_write_row(w->png, rgb + (size_t)y * (size_t)width * 3);
+    png_write_end(w->png, NULL);
+    return 0;
+}
+
+qn_status qn_png_write(const char *path, const uint8_t *rgb, int width, int height, qn_err *err)
+{
+    qn_err text = { .text = "" };
+    writer w = { .err = &text, .path = path };
+    qn_status st = QN_OK;
+
+    if (width < 1 || height < 1 || width > QN_PNG_MAX_SIDE || height > QN_PNG_MAX_SIDE)
+        return qn_fail(err, QN_ERR_LIMIT, "%s: an image of %d x %d pixels is outside 1 .. %d", path,
+                       width, height, QN_PNG_MAX_SIDE);
+    if (!(w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w, on_error, on_warning)) ||
+        !(w.info = png_create_info_struct(w.png))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory to write a PNG image", path);
+        goto out;
+    }
+    QN_TRY(qn_out_open(path, &w.out, err));
+    if (encode(&w, rgb, width, height) != 0) {
+        st = qn_fail(err, text.status, "%s", text.text);
+        goto out;
+    }
+    QN_TRY(qn_out_commit(&w.out, err));
+out:
+    qn_out_abort(&w.out);
+    png_destroy_write_struct(&w.png, &w.info);
+    return st;
+}

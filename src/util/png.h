@@ -1,0 +1,13 @@
+/* png.h - images as PNG files, 8 bits of red, green and blue per pixel. */
+#ifndef QN_UTIL_PNG_H
+#define QN_UTIL_PNG_H
+
+#include "util/status.h"
+
+enum { QN_PNG_MAX_SIDE = 1000000 }; /* what readers accept by default */
+
+/* Writes `height` rows of `width` pixels, top row first, three bytes each without gaps; the file
+ * appears in one piece. Its bytes depend on nothing but the pixels and the library's version. */
+qn_status qn_png_write(const char *path, const uint8_t *rgb, int width, int height, qn_err *err);
+
+#endif

@@ -1,0 +1,156 @@
+/* test_les_stability.c - limits of the time step and the steps chosen. */
+#include "golden.h"
+
+#include "domain/les/stability.h"
+
+#include <math.h>
+
+static qn_les_config config_of(const char *const *pairs)
+{
+    qn_les_config config;
+    qn_err err = { .text = "" };
+
+    if (qn_les_config_make(NULL, pairs, &config, &err) != QN_OK)
+        fail_msg("%s", err.text);
+    return config;
+}
+
+#define CONFIG(...) config_of((const char *const[]){ __VA_ARGS__, NULL })
+
+static void assert_near(double got, double want)
+{
+    if (fabs(got - want) > 1e-12 * fabs(want))
+        fail_msg("%.17g is not %.17g", got, want);
+}
+
+static void largest_wavenumber_follows_dealiasing_and_box(void **state)
+{
+    qn_les_config config = CONFIG("n", "64");
+
+    (void)state;
+    assert_near(qn_les_kmax(&config), 21);
+    assert_near(qn_les_k2max(&config), 2 * 21 * 21);
+    config = CONFIG("n", "64", "dealias", "exp", "l", "pi");
+    assert_near(qn_les_kmax(&config), 64);
+    config = CONFIG("n", "66", "dealias", "two_thirds"); /* 3 * 22 = 66 is not below 66 */
+    assert_near(qn_les_kmax(&config), 21);
+}
+
+static void numbers_are_products_of_rate_and_step(void **state)
+{
+    const qn_les_config config = CONFIG("n", "64", "dealias", "none", "nu0", "0.001");
+    const qn_les_stability s = qn_les_stability_of(&config, 0.01, 2.5, 0.003);
+
+    (void)state;
+    assert_near(s.za, 2.5 * 32 * 0.01);
+    assert_near(s.zd, 0.004 * 2048 * 0.01);
+    assert_near(s.dt_admissible, 1 / (2.5 * 32));
+    assert_true(s.is_stable);
+}
+
+static void explicit_viscosity_fails_on_large_grids(void **state)
+{
+    qn_les_config config = CONFIG("n", "2000", "dealias", "none");
+
+    (void)state;
+    assert_true(qn_les_stability_of(&config, 0.01, 0, 0).is_stable);
+    config.N = 2002;
+    assert_false(qn_les_stability_of(&config, 0.01, 0, 0).is_stable);
+    config.visc = QN_LES_VISC_IFAC;
+    assert_true(qn_les_stability_of(&config, 0.01, 0, 0).is_stable);
+    assert_true(isinf(qn_les_stability_of(&config, 0.01, 0, 0).dt_admissible));
+}
+
+static void unstable_step_is_refused_with_the_largest_admissible(void **state)
+{
+    qn_les_config config = CONFIG("n", "64", "dt", "0.05");
+    qn_les_stability s = qn_les_stability_of(&config, config.dt, 1.7, 0);
+    qn_err err = { .text = "" };
+
+    (void)state;
+    assert_int_equal(qn_les_stability_check(&config, &s, &err), QN_ERR_USAGE);
+    assert_non_null(strstr(err.text, "0.05 is unstable"));
+    assert_non_null(strstr(err.text, "above 1;"));
+    assert_non_null(strstr(err.text, "largest admissible dt is 0.028 ")); /* 1/35.7 = 0.02801 */
+    s = qn_les_stability_of(&config, 0.028, 1.7, 0);
+    assert_int_equal(qn_les_stability_check(&config, &s, &err), QN_OK);
+
+    s = qn_les_stability_of(&config, 0.05, 0.1, 0.1);
+    assert_int_equal(qn_les_stability_check(&config, &s, &err), QN_ERR_USAGE);
+    assert_non_null(strstr(err.text, "above 2;"));
+    config.allow_unstable = 1;
+    assert_int_equal(qn_les_stability_check(&config, &s, &err), QN_OK);
+}
+
+static void field_that_is_not_finite_is_not_stable(void **state)
+{
+    const qn_les_config config = CONFIG("n", "64");
+    const qn_les_stability s = qn_les_stability_of(&config, 0.01, NAN, 0);
+    qn_err err = { .text = "" };
+
+    (void)state;
+    assert_false(s.is_stable);
+    assert_int_equal(qn_les_stability_check(&config, &s, &err), QN_ERR_USAGE);
+}
+
+static void automatic_step_shrinks_with_the_grid(void **state)
+{
+    (void)state;
+    assert_near(qn_les_dt_auto(64), 0.01);
+    assert_near(qn_les_dt_auto(128), 0.01);
+    assert_near(qn_les_dt_auto(512), 0.0025);
+    assert_near(CONFIG("n", "1024").dt, 0.00125);
+}
+
+static void cfl_step_is_the_least_of_three(void **state)
+{
+    const qn_les_config config = CONFIG("n", "64", "dt-mode", "cfl", "dt-max", "0.02");
+
+    (void)state;
+    assert_near(qn_les_dt_cfl(&config, 0.001, 0), 0.02);
+    assert_near(qn_les_dt_cfl(&config, 4, 0), 0.4 * (2 * M_PI / 64) / 4);
+    assert_near(qn_les_dt_cfl(&config, 1, 0.5), 1.6 / (0.5001 * 882));
+    assert_near(qn_les_dt_cfl(&config, 0, 0), 0.02);
+}
+
+/* max(|u| + |v|) of two arrays, or max of one. */
+static double largest(const char *a, const char *b)
+{
+    qn_npy u = golden_array(a), v = b ? golden_array(b) : (qn_npy){ 0 };
+    double most = 0;
+
+    for (qn_i64 i = 0; i < qn_npy_elems(&u); i++)
+        most = fmax(most, fabs(((double *)u.data)[i]) + (b ? fabs(((double *)v.data)[i]) : 0));
+    qn_npy_free(&u);
+    qn_npy_free(&v);
+    return most;
+}
+
+static void default_field_is_stable_by_the_automatic_rule(void **state)
+{
+    const qn_les_config config = CONFIG("n", "128", "seed", "1");
+
+    (void)state;
+    need_golden("les/quern_n128_s1_u_t0.npy");
+    const qn_les_stability s = qn_les_stability_of(
+        &config, config.dt, largest("les/quern_n128_s1_u_t0.npy", "les/quern_n128_s1_v_t0.npy"),
+        largest("les/quern_n128_s1_nut_t0.npy", NULL));
+    assert_true(s.is_stable);
+    assert_true(s.za > 0.3 && s.za < 0.6);
+    assert_true(s.zd > 0 && s.zd < 0.1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(largest_wavenumber_follows_dealiasing_and_box),
+        cmocka_unit_test(numbers_are_products_of_rate_and_step),
+        cmocka_unit_test(explicit_viscosity_fails_on_large_grids),
+        cmocka_unit_test(unstable_step_is_refused_with_the_largest_admissible),
+        cmocka_unit_test(field_that_is_not_finite_is_not_stable),
+        cmocka_unit_test(automatic_step_shrinks_with_the_grid),
+        cmocka_unit_test(cfl_step_is_the_least_of_three),
+        cmocka_unit_test(default_field_is_stable_by_the_automatic_rule),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
