@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -106,6 +107,7 @@ static void every_point_is_visited_once(void **state)
         for (size_t s = 0; s < sizeof spans / sizeof *spans; s++)
             for (int f = 0; f < 3; f++)
                 expect_visited_once(&threads, &forms[f], &spans[s], 0.0);
+        qn_cpu_threads_end(&threads);
     }
 }
 
@@ -139,6 +141,7 @@ static void cheap_points_leave_the_threads_asleep(void **state)
 
         qn_cpu_run(&threads, &map, cost_nothing, &span, NULL);
         n_alone += threads.last_us == never;
+        qn_cpu_threads_end(&threads);
     }
     assert_true(n_alone > 0);
 }
@@ -153,6 +156,7 @@ static void few_costly_points_wake_the_threads(void **state)
     (void)state;
     expect_visited_once(&threads, &map, &span, 200.0); /* per tile, of which there are 16 */
     assert_true(threads.last_us > never);
+    qn_cpu_threads_end(&threads);
 }
 
 static void a_series_of_middling_launches_wakes_the_threads_in_the_end(void **state)
@@ -169,6 +173,49 @@ static void a_series_of_middling_launches_wakes_the_threads_in_the_end(void **st
         n++;
     }
     assert_true(threads.last_us > never);
+    qn_cpu_threads_end(&threads);
+}
+
+/* ---- the crew ------------------------------------------------------------- */
+
+typedef struct {
+    atomic_int next, done, calls;
+    int n;
+    atomic_uint seen; /* bit of every thread that came */
+} claims;
+
+static void claim(void *user, int me)
+{
+    claims *c = user;
+
+    atomic_fetch_add(&c->calls, 1);
+    if (atomic_fetch_or(&c->seen, 1u << me) >> me & 1)
+        c->n = -1; /* came twice */
+    while (atomic_fetch_add(&c->next, 1) < c->n)
+        atomic_fetch_add(&c->done, 1);
+}
+
+static void all_work_is_done_whoever_comes(void **state)
+{
+    qn_crew *crew = qn_crew_new(8);
+    int n_calls = 0;
+
+    (void)state;
+    assert_non_null(crew);
+    for (int run = 0; run < 3000; run++) {
+        claims c = { .n = run % 50 };
+
+        qn_crew_run(crew, claim, &c);
+        assert_int_equal(c.done, run % 50);
+        assert_true(c.calls >= 1 && c.calls <= 8 && (c.seen & 1));
+        n_calls += c.calls;
+        if (run % 1000 == 999)
+            usleep(3000); /* helpers fall asleep and must come back */
+    }
+    assert_true(n_calls > 3000);
+    qn_crew_free(crew);
+    qn_crew_free(qn_crew_new(3)); /* never used */
+    qn_crew_free(NULL);
 }
 
 /* ---- the device ----------------------------------------------------------- */
@@ -571,6 +618,7 @@ int main(void)
         cmocka_unit_test(empty_spans_call_nothing),
         cmocka_unit_test(cheap_points_leave_the_threads_asleep),
         cmocka_unit_test(few_costly_points_wake_the_threads),
+        cmocka_unit_test(all_work_is_done_whoever_comes),
         cmocka_unit_test(a_series_of_middling_launches_wakes_the_threads_in_the_end),
         cmocka_unit_test(the_device_describes_the_host),
         cmocka_unit_test(there_is_one_cpu_device),

@@ -141,31 +141,6 @@ static void a_chunk_may_be_one_byte_or_the_default(void **state)
     qn_ctx_close(ctx);
 }
 
-/* Launches on a device for all files in batches of four bytes, to begin with. */
-static double launches(const char *fault, int depth)
-{
-    qn_ctx *ctx = open_sim(fault);
-    double n;
-
-    check_all(
-        ctx,
-        &(qn_hash_options){ .chunk_bytes = 1, .batch_bytes = 4, .fold_leaves = 64, .depth = depth },
-        1);
-    n = qn_metric_value(qn_ctx_metrics(ctx), "gpu_total_executions", QN_LABELS("device", "sim:0"));
-    qn_ctx_close(ctx);
-    return n;
-}
-
-static void batches_follow_the_queue_of_the_device(void **state)
-{
-    const double usual = launches(NULL, 2); /* one waits while one is computed */
-
-    (void)state;
-    assert_true(launches(NULL, 1) == usual);         /* there is no queue */
-    assert_true(launches(NULL, 8) > usual);          /* seven wait */
-    assert_true(launches("sim.async=0", 2) < usual); /* the device waits for the host */
-}
-
 static void a_device_that_fails_changes_no_root(void **state)
 {
     qn_ctx *ctx = open_with((qn_options){
@@ -233,7 +208,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(roots_do_not_depend_on_batches_subtrees_or_depth),
         cmocka_unit_test(a_chunk_may_be_one_byte_or_the_default),
-        cmocka_unit_test(batches_follow_the_queue_of_the_device),
         cmocka_unit_test(a_device_that_fails_changes_no_root),
         cmocka_unit_test(roots_do_not_depend_on_the_devices_that_share_the_chunks),
         cmocka_unit_test(files_that_cannot_be_read_are_named),

@@ -282,7 +282,7 @@ static void calibration_finds_links_and_speeds(void **state)
 static void calibration_keeps_curves_and_writes_both_profiles(void **state)
 {
     qn_ctx *ctx = calibrated("sim.launch_us=100,sim.submit_us=0,sim.gbps=1000",
-                             &(qn_calibration){ .ops = "vadd,sum_part", .op_seconds = 0.2 });
+                             &(qn_calibration){ .ops = "vadd,sum_part", .op_seconds = 2 });
     const qn_route_op *op = qn_map_get(&ctx->router->ops, "vadd");
     char path[1200];
     qn_err err;

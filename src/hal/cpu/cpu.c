@@ -4,7 +4,6 @@
  * every event has happened when it is recorded; events carry the time only. Blocks of "device"
  * memory exist for callers that do not ask about unified memory.
  */
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +67,7 @@ static void close_device(qn_dev *dev)
         next = event->next;
         free(event);
     }
+    qn_cpu_threads_end(&dev->threads);
     free(dev);
 }
 

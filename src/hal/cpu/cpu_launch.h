@@ -3,16 +3,22 @@
 #define QN_HAL_CPU_LAUNCH_H
 
 #include "hal/backend.h"
+#include "hal/cpu/cpu_crew.h"
 
 /* The threads of one device and what is remembered about them. One user at a time. */
 typedef struct qn_cpu_threads {
     int n;
+    qn_crew *crew;    /* made when it is needed */
     double last_us;   /* when they last worked; they spin for a while after that */
     double missed_us; /* time that waking them would have saved so far */
 } qn_cpu_threads;
 
-/* `n` threads, 0 = all that OpenMP would use. */
+/* `n` threads, 0 = one per core. */
 qn_cpu_threads qn_cpu_threads_of(int n);
+void qn_cpu_threads_end(qn_cpu_threads *threads);
+
+/* Calls work(user, me) as qn_crew_run does, with these threads. */
+void qn_cpu_parallel(qn_cpu_threads *threads, void (*work)(void *user, int me), void *user);
 
 /* Runs `fn` over `span` and returns when every point is done. args[i] points to the value of
  * argument i, for a buffer to its address. The form of `kernel` decides how the span is cut;

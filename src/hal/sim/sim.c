@@ -73,6 +73,7 @@ static void close_device(qn_dev *dev)
         dev->unused = event->next;
         free(event);
     }
+    qn_cpu_threads_end(&dev->threads);
     free(dev);
 }
 
