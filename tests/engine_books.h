@@ -64,6 +64,8 @@ static inline void assert_nothing_is_held(qn_ctx *ctx)
 
         assert_int_equal(s.n_live, 0);
         assert_int_equal(s.bytes_live, 0);
+        if (device->info.kind == QN_KIND_SIM)
+            assert_int_equal(qn_sim_races(device->dev), 0);
         if (device->info.kind == QN_KIND_SIM && !device->lost)
             assert_int_equal(qn_sim_live(device->dev), s.n_idle + pinned + device->modules.count);
     }

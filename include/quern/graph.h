@@ -128,6 +128,7 @@ typedef struct qn_graph_stats {
     qn_transfer_count transfers; /* of all runs */
     int n_stages, n_temps;
     size_t temp_bytes, temp_bytes_shared; /* wanted; really held */
+    int n_fused; /* stages that run as part of one with others, since the last compilation */
 } qn_graph_stats;
 
 qn_graph_stats qn_graph_get_stats(const qn_graph *graph);

@@ -172,6 +172,7 @@ static void find_ctx_metrics(qn_ctx *ctx)
         { &ctx->m.cpu_ops, "cpu_ops" },
         { &ctx->m.captures, "graph_captures" },
         { &ctx->m.replays, "graph_replays" },
+        { &ctx->m.fused, "stages_fused" },
         { &ctx->m.submit_us, "submit_overhead_us" },
         { &ctx->m.evict_clean, "evictions_clean" },
         { &ctx->m.evict_dirty, "evictions_dirty" },

@@ -91,7 +91,7 @@ typedef struct qn_backend_state {
 /* Series of the whole context that hot paths update. */
 typedef struct qn_ctx_metrics_cache {
     qn_metric *elided, *transfers, *transfer_us, *crossings, *gpu_ops, *cpu_ops;
-    qn_metric *captures, *replays, *submit_us;
+    qn_metric *captures, *replays, *fused, *submit_us;
     qn_metric *evict_clean, *evict_dirty, *spill, *spill_file, *splits;
     qn_metric *cache_hits, *cache_disk_hits, *cache_misses, *cache_bad, *compiles, *compile_ms;
 } qn_ctx_metrics_cache;
@@ -111,6 +111,8 @@ struct qn_ctx {
     qn_route_mode route_mode;
     qn_fallback_policy fallback;
     int threads, op_priority, timing;
+    int overlap; /* branches of a graph run side by side */
+    int fuse;    /* chains of element-wise stages become one */
     double verify_pct;
     uint64_t verify_seen; /* device stages that could have been checked */
     char cache_dir[1024];
@@ -155,6 +157,11 @@ qn_point qn_stream_step(qn_device *device, qn_stream on);
 
 /* Makes stream `on` wait for `point`; nothing happens when it already does. */
 qn_status qn_stream_wait(qn_device *device, qn_stream on, qn_point point, qn_err *err);
+
+/* The same with an event that stands for the submission of `point` exactly, not for what its
+ * stream was given since. */
+qn_status qn_stream_meet(qn_device *device, qn_stream on, qn_event *event, qn_point point,
+                         qn_err *err);
 
 /* The host waits. QN_ERR_DEVICE_LOST marks the device, whoever comes upon it first. */
 qn_status qn_point_await(qn_device *device, qn_point point, qn_err *err);

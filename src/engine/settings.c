@@ -154,6 +154,7 @@ out:
 static qn_status resolve_numbers(qn_ctx *ctx, const qn_options *options, qn_err *err)
 {
     const char *threads = pick(NULL, "QUERN_THREADS", NULL);
+    qn_status st;
 
     if (options->threads < 0)
         return qn_fail(err, QN_ERR_USAGE, "threads: %d is negative", options->threads);
@@ -165,6 +166,11 @@ static qn_status resolve_numbers(qn_ctx *ctx, const qn_options *options, qn_err 
     ctx->threads = options->threads;
     ctx->op_priority = options->op_priority ? options->op_priority : QN_PRIORITY_WARM;
     ctx->verify_pct = options->verify_pct;
+    st = parse_int("QUERN_OVERLAP", pick(NULL, "QUERN_OVERLAP", "1"), 0, 1, &ctx->overlap, err);
+    if (st == QN_OK)
+        st = parse_int("QUERN_FUSE", pick(NULL, "QUERN_FUSE", "1"), 0, 1, &ctx->fuse, err);
+    if (st != QN_OK)
+        return st;
     return !ctx->threads && threads
                ? parse_int("QUERN_THREADS", threads, 1, 1024, &ctx->threads, err)
                : QN_OK;

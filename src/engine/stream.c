@@ -62,6 +62,17 @@ qn_status qn_stream_wait(qn_device *device, qn_stream on, qn_point point, qn_err
     return QN_OK;
 }
 
+qn_status qn_stream_meet(qn_device *device, qn_stream on, qn_event *event, qn_point point,
+                         qn_err *err)
+{
+    uint64_t *seen = &device->streams[on].seen[point.stream];
+    const qn_status st = device->backend->wait(device->dev, on, event, err);
+
+    if (st == QN_OK && *seen < point.seq)
+        *seen = point.seq;
+    return pass(device, st);
+}
+
 qn_status qn_point_await(qn_device *device, qn_point point, qn_err *err)
 {
     qn_timeline *line = &device->streams[point.stream];

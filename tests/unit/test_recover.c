@@ -242,6 +242,14 @@ static void forbidden_fallback_makes_the_wait_fail(void **state)
     qn_ctx_close(ctx);
 }
 
+static qn_status count_calls(void *user, void *const *data, qn_err *err)
+{
+    (void)data;
+    (void)err;
+    ++*(int *)user;
+    return QN_OK;
+}
+
 /* ---- what a rerun starts from -------------------------------------------------------- */
 
 static void array_changed_in_place_is_rerun_from_the_host(void **state)
@@ -272,17 +280,70 @@ static void array_that_lived_only_on_the_device_is_named(void **state)
     close_rig(&r);
 }
 
-static void array_downloaded_in_place_is_named(void **state)
+/* In any run: the first is submitted, later ones are replayed or submitted as recorded. The
+ * array's two host blocks change places each time. */
+static void array_downloaded_in_place_is_rerun_from_the_host(void **state)
 {
-    rig r = open_rig("sim.fail_at=1");
+    (void)state;
+    for (int last = 1; last <= 6; last++)
+        for (int replay = 0; replay < 2; replay++) {
+            char fault[64], text[2000];
+            rig r;
+
+            snprintf(fault, sizeof fault, "sim.fail_at=%d,sim.replay=%d", last, replay);
+            r = open_rig(fault);
+            must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
+            must(r.ctx, qn_graph_output(r.g, r.y));
+            for (int run = 1; run <= last; run++) {
+                must(r.ctx, qn_graph_run(r.g));
+                CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(r.g), QN_OK));
+                assert_int_equal(fallback_lines(text), run == last);
+                check_all(&r, r.y, 1, (float)run);
+            }
+            assert_true(last < 5 || qn_graph_get_stats(r.g).replays > 1);
+            close_rig(&r);
+        }
+}
+
+/* The download is not the last thing the run does: a host stage reads the array in between. */
+static void array_downloaded_for_a_host_stage_is_rerun_from_the_host(void **state)
+{
+    const qn_arg_mode modes[] = { QN_ARG_IN };
+    rig r = open_rig("sim.fail_at=2");
+    char text[2000];
+    int calls = 0;
 
     (void)state;
     must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
+    must(r.ctx, qn_graph_host(r.g, "look", count_calls, &calls, &r.y, modes, 1));
+    must(r.ctx, stage_saxpy(r.g, "second", qn_range_1d(N), 2.0f, r.x, r.y));
     must(r.ctx, qn_graph_output(r.g, r.y));
     must(r.ctx, qn_graph_run(r.g));
-    wait_tells(&r, QN_ERR_DEVICE_LOST, 1);
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(r.g), QN_OK));
+    assert_int_equal(fallback_lines(text), 1);
+    assert_int_equal(calls, 2);
+    check_all(&r, r.y, 1, 3);
+    close_rig(&r);
+}
+
+static void wrapped_array_downloaded_in_place_is_named(void **state)
+{
+    static float mine[N];
+    rig r = open_rig("sim.fail_at=1");
+    char text[2000];
+    qn_buf *wrapped;
+
+    (void)state;
+    must(r.ctx, qn_buf_wrap(r.ctx, "mine", mine, sizeof mine, &wrapped));
+    must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, wrapped));
+    must(r.ctx, qn_graph_output(r.g, wrapped));
+    must(r.ctx, qn_graph_run(r.g));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(r.g), QN_ERR_DEVICE_LOST));
     assert_string_equal(qn_error(r.ctx),
-                        "buffer y: the host does not have what the run started from");
+                        "buffer mine: the host does not have what the run started from");
+    qn_graph_free(r.g);
+    r.g = NULL;
+    qn_buf_free(wrapped);
     close_rig(&r);
 }
 
@@ -539,7 +600,9 @@ int main(void)
         cmocka_unit_test(forbidden_fallback_makes_the_wait_fail),
         cmocka_unit_test(array_changed_in_place_is_rerun_from_the_host),
         cmocka_unit_test(array_that_lived_only_on_the_device_is_named),
-        cmocka_unit_test(array_downloaded_in_place_is_named),
+        cmocka_unit_test(array_downloaded_in_place_is_rerun_from_the_host),
+        cmocka_unit_test(array_downloaded_for_a_host_stage_is_rerun_from_the_host),
+        cmocka_unit_test(wrapped_array_downloaded_in_place_is_named),
         cmocka_unit_test(inputs_written_since_the_run_are_not_clobbered),
         cmocka_unit_test(graphs_that_build_on_each_other_are_all_rerun),
         cmocka_unit_test(run_after_an_unnoticed_death_is_right),

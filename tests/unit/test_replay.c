@@ -125,6 +125,7 @@ static void stage_added_after_a_run_prolongs_a_temporary(void **state)
     must(r.ctx, stage_map_add(r.graph, "b", qn_range_1d(N), 1.0f, t, r.z));
     must(r.ctx, stage_map_mul(r.graph, "c", qn_range_1d(N), 5.0f, r.x, u));
     must(r.ctx, stage_vadd(r.graph, "d", qn_range_1d(N), u, r.x, r.y));
+    must(r.ctx, qn_graph_edge(r.graph, 1, 2)); /* or they would run side by side */
     for (int run = 0; run < 3; run++)
         must(r.ctx, qn_graph_run(r.graph));
     assert_int_equal(qn_graph_get_stats(r.graph).temp_bytes_shared, N * sizeof(float));

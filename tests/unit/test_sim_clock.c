@@ -94,6 +94,46 @@ static void streams_share_one_engine_of_each_kind(void **state)
     close_sim(dev);
 }
 
+static void kernels_run_at_the_same_time_up_to_their_number(void **state)
+{
+    qn_dev *dev = open_sim("launch_us=10,gbps=1e9,submit_us=0,kernels=2", 0);
+    qn_mem *mem[3];
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        mem[i] = block(dev, 1000);
+        add(dev, mem[i], 1, i);
+    }
+    sim->sync(dev, NULL);
+    if (host_us() < 20 || host_us() > 20.1)
+        fail_msg("%g us", host_us());
+    for (int i = 0; i < 3; i++)
+        sim->release(dev, mem[i]);
+    close_sim(dev);
+}
+
+static void work_that_does_not_wait_for_its_memory_is_counted(void **state)
+{
+    qn_dev *dev = open_sim(ROUND_NUMBERS ",kernels=2", 0);
+    float data[250] = { 0 };
+    qn_mem *mem = block(dev, sizeof data);
+
+    (void)state;
+    put(dev, mem, data, sizeof data, QN_UPLOAD);
+    order(dev, QN_UPLOAD, 0);
+    add(dev, mem, 100, 0);
+    assert_int_equal(qn_sim_races(dev), 0);
+    add(dev, mem, 100, 1); /* writes what another stream writes */
+    assert_int_equal(qn_sim_races(dev), 1);
+    get(dev, mem, data, sizeof data, QN_DOWNLOAD); /* reads what is being written */
+    assert_int_equal(qn_sim_races(dev), 2);
+    order(dev, 0, 1);
+    add(dev, mem, 100, 1); /* writes what is being read */
+    assert_int_equal(qn_sim_races(dev), 3);
+    sim->release(dev, mem);
+    close_sim(dev);
+}
+
 static void without_async_copies_nothing_overlaps(void **state)
 {
     qn_dev *dev = open_sim(ROUND_NUMBERS ",async=0", 0);
@@ -395,6 +435,8 @@ int main(void)
         cmocka_unit_test(arithmetic_bounds_a_launch_where_memory_does_not),
         cmocka_unit_test(a_pipeline_on_three_streams_overlaps),
         cmocka_unit_test(streams_share_one_engine_of_each_kind),
+        cmocka_unit_test(kernels_run_at_the_same_time_up_to_their_number),
+        cmocka_unit_test(work_that_does_not_wait_for_its_memory_is_counted),
         cmocka_unit_test(without_async_copies_nothing_overlaps),
         cmocka_unit_test(asking_for_an_event_ends),
         cmocka_unit_test(slow_devices_take_longer_on_the_same_clock),

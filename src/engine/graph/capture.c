@@ -1,10 +1,11 @@
 /* capture.c - a plan as one recording of the device.
  *
  * Under capture every step goes to a stream of the device and the order between streams is
- * written down as events. Small plans stay on one stream: an edge between streams costs a few
- * microseconds. Plans that move much data use three, so that in a replay the uploads of one stage
- * run while another computes and a third is read back: eight vadds of 500 000 floats from host to
- * host take about the time of their uploads alone.
+ * written down as events. Copies of small plans stay on the graph's own stream: an edge between
+ * streams costs a few microseconds. Plans that move much data give them streams of their own, so
+ * that in a replay the uploads of one stage run while another computes and a third is read back:
+ * eight vadds of 500 000 floats from host to host take about the time of their uploads alone.
+ * Branches of the graph fork from its own stream and join it again.
  */
 #include "engine/graph/graph_impl.h"
 
@@ -50,18 +51,28 @@ static qn_status settle(qn_graph *graph, const qn_recording *r, qn_device *devic
         else if (t.where >> device->slot & 1)
             QN_TRY(qn_point_await(device, copy->written, err));
     }
+    for (int t = 0; t < graph->n_slots; t++)
+        QN_TRY(qn_points_await(device, &graph->slots[t].used[device->slot], err));
 out:
     return st;
 }
+
+/* The copy or the last write of a buffer, for those who need it on other streams. */
+typedef struct {
+    qn_event *event;
+    unsigned seen; /* streams that need not wait for it, one bit each */
+} ready_mark;
 
 /* A capture in progress. */
 typedef struct {
     qn_graph *graph;
     qn_recording *r;
     qn_device *device;
-    qn_lanes lanes;
-    qn_event **ready; /* per buffer: what another lane must wait for, NULL when nothing */
-    int *last_writer; /* per buffer that is downloaded: the step that writes it last, else -1 */
+    qn_stream upload, download;
+    unsigned streams;  /* all that take part, one bit each */
+    ready_mark *ready; /* per buffer */
+    int *last_writer;  /* per buffer that is downloaded: the step that writes it last, else -1 */
+    int next_meet;
 } capture_run;
 
 static int is_worth_overlapping(const qn_graph *graph, const qn_plan *plan)
@@ -79,60 +90,65 @@ static int is_worth_overlapping(const qn_graph *graph, const qn_plan *plan)
 }
 
 /* Streams join a capture by waiting for one of its events. */
-static qn_status fork_lanes(const capture_run *c, qn_err *err)
+static qn_status fork_streams(const capture_run *c, qn_err *err)
 {
     const qn_backend *backend = c->device->backend;
+    const unsigned others = c->streams & ~(1u << c->graph->stream);
     qn_event *begin = NULL;
     qn_status st = QN_OK;
 
-    if (c->lanes.upload == c->lanes.compute)
+    if (!others)
         return QN_OK;
-    QN_TRY(backend->record(c->device->dev, c->lanes.compute, &begin, err));
-    QN_TRY(backend->wait(c->device->dev, c->lanes.upload, begin, err));
-    QN_TRY(backend->wait(c->device->dev, c->lanes.download, begin, err));
+    QN_TRY(backend->record(c->device->dev, c->graph->stream, &begin, err));
+    for (qn_stream on = 0; on < QN_N_STREAMS; on++)
+        if (others >> on & 1)
+            QN_TRY(backend->wait(c->device->dev, on, begin, err));
 out:
     if (begin)
         backend->drop(c->device->dev, begin);
     return st;
 }
 
-static qn_status join_lane(const capture_run *c, qn_stream lane, qn_err *err)
+static qn_status join_stream(const capture_run *c, qn_stream on, qn_err *err)
 {
     const qn_backend *backend = c->device->backend;
     qn_event *end = NULL;
     qn_status st = QN_OK;
 
-    if (lane == c->lanes.compute)
-        return QN_OK;
-    QN_TRY(backend->record(c->device->dev, lane, &end, err));
-    QN_TRY(backend->wait(c->device->dev, c->lanes.compute, end, err));
+    QN_TRY(backend->record(c->device->dev, on, &end, err));
+    QN_TRY(backend->wait(c->device->dev, c->graph->stream, end, err));
 out:
     if (end)
         backend->drop(c->device->dev, end);
     return st;
 }
 
-/* `on` waits until buffer `b` is as the other lane left it. */
+/* `on` waits until buffer `b` is as another stream left it. */
 static qn_status wait_ready(capture_run *c, int b, qn_stream on, qn_err *err)
 {
-    qn_status st;
+    ready_mark *ready = &c->ready[b];
 
-    if (!c->ready[b])
+    if (!ready->event || ready->seen >> on & 1)
         return QN_OK;
-    st = c->device->backend->wait(c->device->dev, on, c->ready[b], err);
-    c->device->backend->drop(c->device->dev, c->ready[b]);
-    c->ready[b] = NULL;
-    return st;
+    ready->seen |= 1u << on;
+    return c->device->backend->wait(c->device->dev, on, ready->event, err);
 }
 
 static qn_status mark_ready(capture_run *c, int b, qn_stream on, qn_err *err)
 {
-    if (c->lanes.upload == c->lanes.compute)
+    ready_mark *ready = &c->ready[b];
+
+    if (c->streams == 1u << on)
         return QN_OK;
-    if (c->ready[b])
-        c->device->backend->drop(c->device->dev, c->ready[b]);
-    c->ready[b] = NULL;
-    return c->device->backend->record(c->device->dev, on, &c->ready[b], err);
+    if (ready->event)
+        c->device->backend->drop(c->device->dev, ready->event);
+    *ready = (ready_mark){ .seen = 1u << on };
+    return c->device->backend->record(c->device->dev, on, &ready->event, err);
+}
+
+static qn_stream compute_of(const capture_run *c, const qn_step *step)
+{
+    return qn_branch_stream(c->graph, c->r->plan.branches.on[step->stage]);
 }
 
 static qn_status before_step(capture_run *c, const qn_step *step, qn_err *err)
@@ -141,10 +157,13 @@ static qn_status before_step(capture_run *c, const qn_step *step, qn_err *err)
     qn_status st = QN_OK;
 
     if (step->kind == QN_STEP_DOWNLOAD)
-        return wait_ready(c, step->buf_i, c->lanes.download, err);
-    for (int a = 0; step->kind == QN_STEP_STAGE && a < stage->n_args; a++)
+        return wait_ready(c, step->buf_i, c->download, err);
+    if (step->kind != QN_STEP_STAGE)
+        return QN_OK;
+    QN_TRY(qn_branches_begin(c->graph, &c->r->plan.branches, step->stage, &c->next_meet, err));
+    for (int a = 0; a < stage->n_args; a++)
         if (stage->args[a].buf_i >= 0)
-            QN_TRY(wait_ready(c, stage->args[a].buf_i, c->lanes.compute, err));
+            QN_TRY(wait_ready(c, stage->args[a].buf_i, compute_of(c, step), err));
 out:
     return st;
 }
@@ -155,10 +174,14 @@ static qn_status after_step(capture_run *c, int i, qn_err *err)
     qn_status st = QN_OK;
 
     if (step->kind == QN_STEP_UPLOAD)
-        return mark_ready(c, step->buf_i, c->lanes.upload, err);
-    for (int b = 0; step->kind == QN_STEP_STAGE && b < c->graph->n_bufs; b++)
+        return mark_ready(c, step->buf_i, c->upload, err);
+    if (step->kind != QN_STEP_STAGE)
+        return QN_OK;
+    QN_TRY(qn_branches_end(c->graph, &c->r->plan.branches, step->stage,
+                           (qn_point){ compute_of(c, step), 0 }, err));
+    for (int b = 0; b < c->graph->n_bufs; b++)
         if (c->last_writer[b] == i)
-            QN_TRY(mark_ready(c, b, c->lanes.compute, err));
+            QN_TRY(mark_ready(c, b, compute_of(c, step), err));
 out:
     return st;
 }
@@ -169,13 +192,14 @@ static qn_status capture_steps(capture_run *c, qn_err *err)
     int n_launches = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(fork_lanes(c, err));
+    QN_TRY(fork_streams(c, err));
     for (int i = 0; i < r->plan.n; i++) {
         const qn_step *step = &r->plan.steps[i];
+        const qn_lanes lanes = { c->upload, compute_of(c, step), c->download };
         int parts = 0;
 
         QN_TRY(before_step(c, step, err));
-        QN_TRY(qn_submit_step(c->graph, step, &c->lanes, &parts, err));
+        QN_TRY(qn_submit_step(c->graph, step, &lanes, &parts, err));
         QN_TRY(after_step(c, i, err));
         if (step->kind != QN_STEP_STAGE)
             continue;
@@ -183,8 +207,9 @@ static qn_status capture_steps(capture_run *c, qn_err *err)
         r->shapes[step->stage] = c->graph->stages[step->stage].last;
         n_launches += parts;
     }
-    QN_TRY(join_lane(c, c->lanes.upload, err));
-    QN_TRY(join_lane(c, c->lanes.download, err));
+    for (qn_stream on = 0; on < QN_N_STREAMS; on++)
+        if (c->streams >> on & 1 && on != c->graph->stream)
+            QN_TRY(join_stream(c, on, err));
 out:
     return st;
 }
@@ -218,24 +243,29 @@ static void find_writers(capture_run *c)
 
 static qn_status open_run(capture_run *c, qn_err *err)
 {
-    const qn_stream one = c->graph->stream;
-
-    c->lanes = (qn_lanes){ one, one, one };
+    c->upload = c->download = c->graph->stream;
     c->ready = calloc((size_t)c->graph->n_bufs + 1, sizeof *c->ready);
     c->last_writer = calloc((size_t)c->graph->n_bufs + 1, sizeof *c->last_writer);
     if (!c->ready || !c->last_writer)
         return qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", c->graph->name);
     find_writers(c);
-    if (is_worth_overlapping(c->graph, &c->r->plan) && c->device->info.has_async_copy)
-        c->lanes = (qn_lanes){ QN_UPLOAD, one, QN_DOWNLOAD };
+    if (is_worth_overlapping(c->graph, &c->r->plan) && c->device->info.has_async_copy) {
+        c->upload = QN_UPLOAD;
+        c->download = QN_DOWNLOAD;
+    }
+    c->streams = 1u << c->graph->stream | 1u << c->upload | 1u << c->download;
+    for (qn_stream on = 0; on < QN_N_COMPUTE; on++)
+        if (c->r->plan.branches.used >> on & 1)
+            c->streams |= 1u << qn_branch_stream(c->graph, on);
     return QN_OK;
 }
 
 static void close_run(capture_run *c)
 {
     for (int b = 0; c->ready && b < c->graph->n_bufs; b++)
-        if (c->ready[b])
-            c->device->backend->drop(c->device->dev, c->ready[b]);
+        if (c->ready[b].event)
+            c->device->backend->drop(c->device->dev, c->ready[b].event);
+    qn_branches_drop(c->graph, &c->r->plan.branches);
     free(c->ready);
     free(c->last_writer);
 }

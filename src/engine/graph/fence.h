@@ -9,7 +9,7 @@
 
 #include "engine/context.h"
 
-enum { QN_FENCE_MARKS = 6 };
+enum { QN_FENCE_MARKS = 4 * QN_N_STREAMS }; /* four devices with all their streams */
 
 typedef struct qn_fence_mark {
     qn_device *device;

@@ -49,6 +49,8 @@ static void free_bufs(qn_graph *graph)
 
         if (root->writer == graph)
             root->writer = NULL;
+        if (graph->bufs[b].spare)
+            qn_pool_release(graph->ctx->host_pool, graph->bufs[b].spare);
         qn_buf_free(root);
     }
     free(graph->bufs);
@@ -62,6 +64,7 @@ void qn_graph_free(qn_graph *graph)
     qn_fence_clear(&graph->fence);
     qn_route_free(graph);
     qn_record_free(graph);
+    qn_fuse_undo(graph);
     free_bufs(graph);
     for (int s = 0; s < graph->n_stages; s++) {
         qn_compile_drop(graph->ctx, graph->stages[s].modules);
@@ -75,6 +78,17 @@ void qn_graph_free(qn_graph *graph)
 }
 
 /* ---- building ------------------------------------------------------------------ */
+
+/* The graph is about to change: a run in flight ends as it began, and then the stages are those
+ * that were added. */
+static qn_status reopen(qn_graph *graph, qn_err *err)
+{
+    const qn_status st = qn_recover_wait(graph, err);
+
+    if (st == QN_OK)
+        qn_fuse_undo(graph);
+    return st;
+}
 
 static qn_status grow(void **list, int n, int *cap, size_t size, qn_err *err)
 {
@@ -182,7 +196,7 @@ static qn_status fill_args(qn_graph *graph, qn_stage *stage, const qn_arg *args,
     return QN_OK;
 }
 
-static int find_kernel(const qn_kernel_info *kernel)
+int qn_stage_kernel_i(const qn_kernel_info *kernel)
 {
     for (int i = 0; kernel->module && i < kernel->module->n_kernels; i++)
         if (kernel->module->kernels[i] == kernel)
@@ -198,11 +212,11 @@ static qn_status add_kernel_stage(qn_graph *graph, const char *name, const qn_op
     qn_status st = QN_OK;
 
     strncpy(stage.name, name, sizeof stage.name - 1);
-    stage.kernel_i = find_kernel(kernel);
+    stage.kernel_i = qn_stage_kernel_i(kernel);
     stage.n_args = kernel->n_args;
     if (qn_range_check(kernel, &range, err) != QN_OK)
         return qn_prefix(err, "stage %s", name);
-    QN_TRY(qn_recover_wait(graph, err));
+    QN_TRY(reopen(graph, err));
     QN_TRY(grow((void **)&graph->stages, graph->n_stages, &graph->cap_stages, sizeof stage, err));
     stage.args = calloc((size_t)kernel->n_args + 1, sizeof *stage.args);
     stage.values = calloc(1, values_size(kernel, args) + 16);
@@ -256,7 +270,7 @@ qn_status qn_graph_host(qn_graph *graph, const char *name, qn_host_fn fn, void *
 
     strncpy(stage.name, name, sizeof stage.name - 1);
     stage.op = qn_op_of_kernel(NULL);
-    QN_TRY(qn_recover_wait(graph, &err));
+    QN_TRY(reopen(graph, &err));
     QN_TRY(grow((void **)&graph->stages, graph->n_stages, &graph->cap_stages, sizeof stage, &err));
     if (n_buffers > QN_MAX_ARGS) {
         st = qn_fail(&err, QN_ERR_LIMIT, "stage %s: %d buffers, the limit is %d", name, n_buffers,
@@ -304,7 +318,7 @@ qn_status qn_graph_output(qn_graph *graph, qn_buf *buf)
     qn_status st = QN_OK;
     int i;
 
-    QN_TRY(qn_recover_wait(graph, &err));
+    QN_TRY(reopen(graph, &err));
     QN_TRY(use_buf(graph, buf, &i, &err));
     graph->bufs[i].is_output = 1;
     graph->is_compiled = 0;
@@ -314,9 +328,9 @@ out:
 
 static qn_status check_stage(qn_graph *graph, int stage, qn_err *err)
 {
-    if (stage < 0 || stage >= graph->n_stages)
+    if (stage < 0 || stage >= qn_fuse_count(graph))
         return qn_fail(err, QN_ERR_USAGE, "graph %s: no stage %d (it has %d)", graph->name, stage,
-                       graph->n_stages);
+                       qn_fuse_count(graph));
     return QN_OK;
 }
 
@@ -325,7 +339,8 @@ qn_status qn_graph_edge(qn_graph *graph, int before, int after)
     qn_err err = { .status = QN_OK };
     int(*grown)[2];
 
-    if (check_stage(graph, before, &err) == QN_OK && check_stage(graph, after, &err) == QN_OK) {
+    if (check_stage(graph, before, &err) == QN_OK && check_stage(graph, after, &err) == QN_OK &&
+        reopen(graph, &err) == QN_OK) {
         if (!(grown = realloc(graph->edges, (size_t)(graph->n_edges + 1) * sizeof *grown)))
             qn_fail(&err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
         else {
@@ -346,7 +361,7 @@ qn_status qn_graph_pin(qn_graph *graph, int stage, const char *device)
     if (check_stage(graph, stage, &err) == QN_OK) {
         if (slot < 0)
             qn_fail(&err, QN_ERR_INIT, "graph %s: no device '%s'", graph->name, device);
-        else {
+        else if (reopen(graph, &err) == QN_OK) {
             graph->stages[stage].pin = slot;
             graph->is_compiled = 0;
         }
@@ -361,14 +376,14 @@ qn_status qn_graph_set(qn_graph *graph, int stage, int arg, const void *value)
 
     if (check_stage(graph, stage, &err) != QN_OK)
         return fail(graph, &err);
-    s = &graph->stages[stage];
+    s = qn_fuse_built(graph, stage);
     if (arg < 0 || arg >= s->n_args || s->args[arg].buf_i >= 0) {
         qn_fail(&err, QN_ERR_USAGE, "stage %s: argument %d is not a value", s->name, arg);
         return fail(graph, &err);
     }
     if (memcmp(s->values + s->args[arg].value_at, value, s->args[arg].value_bytes)) {
         memcpy(s->values + s->args[arg].value_at, value, s->args[arg].value_bytes);
-        s->value_gen = ++graph->value_gen;
+        qn_fuse_update(graph, stage);
     }
     return QN_OK;
 }
@@ -380,18 +395,21 @@ qn_status qn_graph_prepare(qn_graph *graph, qn_err *err)
 
     if (graph->is_compiled)
         return QN_OK;
-    QN_TRY(qn_order_check(graph, err));
-    QN_TRY(qn_order_lifetimes(graph, err));
-    qn_record_free(graph);
-    if (!(devices =
-              realloc(graph->stage_device, sizeof *devices * (size_t)(graph->n_stages + 1)))) {
+    devices = realloc(graph->stage_device, sizeof *devices * (size_t)(graph->n_stages + 1));
+    if (!devices) {
         st = qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
         goto out;
     }
     graph->stage_device = devices;
+    QN_TRY(qn_fuse(graph, err));
+    QN_TRY(qn_order_check(graph, err));
+    QN_TRY(qn_order_lifetimes(graph, err));
+    qn_record_free(graph);
     qn_route_graph(graph);
     graph->is_compiled = 1;
 out:
+    if (st != QN_OK)
+        qn_fuse_undo(graph);
     return st;
 }
 
@@ -406,19 +424,20 @@ qn_graph_stats qn_graph_get_stats(const qn_graph *graph)
 {
     qn_graph_stats stats = graph->stats;
 
-    stats.n_stages = graph->n_stages;
+    stats.n_stages = qn_fuse_count(graph);
     return stats;
 }
 
 const char *qn_graph_stage_device(const qn_graph *graph, int stage)
 {
-    if (stage < 0 || stage >= graph->n_stages || !graph->stats.runs)
+    if (stage < 0 || stage >= qn_fuse_count(graph) || !graph->stats.runs)
         return NULL;
-    return graph->ctx->devices[graph->stage_device[stage]].id;
+    return graph->ctx->devices[graph->stage_device[qn_fuse_place(graph, stage)]].id;
 }
 
 int qn_graph_stage_fell_back(const qn_graph *graph, int stage)
 {
-    return qn_graph_stage_device(graph, stage) &&
-           graph->stage_device[stage] != graph->stages[stage].device;
+    const int s = qn_graph_stage_device(graph, stage) ? qn_fuse_place(graph, stage) : -1;
+
+    return s >= 0 && graph->stage_device[s] != graph->stages[s].device;
 }

@@ -1,8 +1,8 @@
 /* graph_impl.h - the inside of a graph. Private to engine/.
  *
  * graph.c builds stages, order.c finds their dependencies and lifetimes, plan.c turns a stretch
- * of stages and the present residency into steps, submit.c runs steps, record.c keeps and
- * replays them, recover.c deals with what fails.
+ * of stages and the present residency into steps, branch.c deals their stages out to streams,
+ * submit.c runs steps, record.c keeps and replays them, recover.c deals with what fails.
  */
 #ifndef QN_ENGINE_GRAPH_IMPL_H
 #define QN_ENGINE_GRAPH_IMPL_H
@@ -54,13 +54,16 @@ typedef struct qn_graph_buf {
     int temp_slot;          /* shared memory of temporaries, -1 otherwise */
     uint64_t start_version; /* at the start of the run: what a rerun needs */
     uint64_t end_version;   /* at its end: what a rerun must find unless it is lost anyway */
+    qn_block *spare;        /* host memory with what the run started from, or for what it brings */
+    uint64_t spare_version; /* of what is in it */
 } qn_graph_buf;
 
-/* Memory that temporaries with disjoint lifetimes share. */
+/* Memory that temporaries share, one after the other. */
 typedef struct qn_temp_slot {
     size_t bytes;
-    int last;                        /* stage after which it is free again */
+    int tenant;                      /* the buffer that has it last */
     qn_block *block[QN_MAX_DEVICES]; /* slot 0: host memory */
+    qn_points used[QN_MAX_DEVICES];  /* by all of them; the next one's first write comes after */
 } qn_temp_slot;
 
 typedef enum { QN_STEP_UPLOAD, QN_STEP_DOWNLOAD, QN_STEP_PEER, QN_STEP_STAGE } qn_step_kind;
@@ -78,9 +81,34 @@ typedef struct qn_touch {
     unsigned where, writes;
 } qn_touch;
 
+/* Stage `after` waits for stage `before`, which is on another stream of the same device. */
+typedef struct qn_meet {
+    int before, after;
+} qn_meet;
+
+/* The end of one stage on its stream. */
+typedef struct qn_end {
+    qn_event *event;
+    qn_point at;
+} qn_end;
+
+/* How stages are dealt out to the compute streams of their devices. */
+typedef struct qn_branches {
+    int n_stages;
+    qn_stream *on;              /* by stage, counted from the graph's own stream */
+    int (*clock)[QN_N_COMPUTE]; /* by stage: the last of each stream that is over when it starts */
+    unsigned char *is_met;      /* by stage: another stream waits for it */
+    qn_meet *meets;             /* in the order of `after` */
+    int n_meets, cap_meets;
+    unsigned used; /* streams, one bit each */
+    qn_end *ends;  /* by stage that is met, while a plan is submitted */
+} qn_branches;
+
 typedef struct qn_plan {
     qn_step *steps;
     int n, cap;
+    int from; /* its first stage; what comes before has been submitted */
+    qn_branches branches;
     int crossings, elided;
     qn_touch *touched; /* by buffer */
     int one_device;    /* slot when every step is on one non-CPU device, else -1 */
@@ -113,6 +141,7 @@ struct qn_graph {
     char name[64];
     qn_stage *stages;
     int n_stages, cap_stages;
+    struct qn_fusion *fusion; /* fuse.c: the stages as built, NULL when all run as they are */
     qn_graph_buf *bufs;
     int n_bufs, cap_bufs;
     int (*edges)[2]; /* explicit ones */
@@ -162,6 +191,26 @@ void qn_plan_pin(qn_graph *graph, const qn_plan *plan, int by);
 void qn_plan_key(const qn_graph *graph, uint64_t key[2]);
 void qn_plan_free(qn_plan *plan);
 
+/* ---- branch.c ------------------------------------------------------------------ */
+/* Deals all stages out; `device` has the slot of each, NULL stands for one device for all. */
+qn_status qn_branches_find(const qn_graph *graph, const int *device, qn_branches *out, qn_err *err);
+/* All stages on one stream; nothing is said about clocks. */
+qn_status qn_branches_none(const qn_graph *graph, qn_branches *out, qn_err *err);
+/* Around the submission of stage `s`: before it, its stream waits for the others, which
+ * *next_meet counts up; after it, its end is marked when somebody waits for it. */
+qn_status qn_branches_begin(qn_graph *graph, const qn_branches *branches, int s, int *next_meet,
+                            qn_err *err);
+qn_status qn_branches_end(qn_graph *graph, const qn_branches *branches, int s, qn_point at,
+                          qn_err *err);
+/* Gives the events of a submission back. */
+void qn_branches_drop(qn_graph *graph, const qn_branches *branches);
+void qn_branches_free(qn_branches *branches);
+/* The compute stream of branch `on`: that of the graph, or one after it. */
+static inline qn_stream qn_branch_stream(const qn_graph *graph, qn_stream on)
+{
+    return QN_COMPUTE + (graph->stream - QN_COMPUTE + on) % QN_N_COMPUTE;
+}
+
 /* ---- submit.c ------------------------------------------------------------------ */
 /* Streams a step may use: apart in a plain submission, one and the same under capture. */
 typedef struct qn_lanes {
@@ -208,6 +257,13 @@ qn_status qn_recover_note(qn_graph *graph, int s, qn_err *err);
 qn_status qn_recover_move(qn_graph *graph, const qn_device *device, int s, qn_err *err);
 /* Is the content with which a run finds the buffer part of its results? */
 int qn_recover_needs(const qn_graph *graph, int b);
+/* A download into the host copy may overwrite what a rerun would start from. Then it lands in a
+ * spare block instead, which becomes the host copy while the old one is kept in its place.
+ * Memory for that is got as long as there is plenty; where the download goes; and that it was
+ * submitted. */
+void qn_recover_prepare(qn_graph *graph, int b);
+void *qn_recover_landing(const qn_graph *graph, int b);
+void qn_recover_landed(qn_graph *graph, int b);
 /* Ends a run that was submitted: what it leaves behind is what may be found missing later. */
 void qn_recover_end(qn_graph *graph);
 /* Decides what follows on a failure. QN_OK: go on at stage *next, which moved to the CPU, or at
@@ -218,7 +274,20 @@ qn_status qn_recover_wait(qn_graph *graph, qn_err *err);
 /* Rung 4: runs a splittable stage through the device in pieces, at most 2^6. */
 qn_status qn_split_stage(qn_graph *graph, int stage, qn_err *err);
 
+/* ---- fuse.c -------------------------------------------------------------------- */
+/* Replaces chains of element-wise stages by one stage each, and brings them back. Stage numbers of
+ * the caller are those of the stages as built; all else in the engine goes by those that run. */
+qn_status qn_fuse(qn_graph *graph, qn_err *err);
+void qn_fuse_undo(qn_graph *graph);
+int qn_fuse_count(const qn_graph *graph);            /* stages as built */
+int qn_fuse_place(const qn_graph *graph, int stage); /* the stage that runs a built one */
+qn_stage *qn_fuse_built(qn_graph *graph, int stage);
+/* A value of the built stage has changed. */
+void qn_fuse_update(qn_graph *graph, int stage);
+
 /* ---- graph.c ------------------------------------------------------------------- */
+/* The kernel's place in its module. */
+int qn_stage_kernel_i(const qn_kernel_info *kernel);
 /* qn_graph_compile, with the error where the caller wants it. */
 qn_status qn_graph_prepare(qn_graph *graph, qn_err *err);
 

@@ -7,6 +7,7 @@
 #include "engine/graph/graph_impl.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int writes(const qn_stage_arg *arg)
 {
@@ -83,7 +84,8 @@ out:
 static qn_status add_edges(qn_graph *graph, qn_err *err)
 {
     for (int e = 0; e < graph->n_edges; e++) {
-        const int before = graph->edges[e][0], after = graph->edges[e][1];
+        const int before = qn_fuse_place(graph, graph->edges[e][0]);
+        const int after = qn_fuse_place(graph, graph->edges[e][1]);
         qn_status st;
 
         if (before >= after)
@@ -150,15 +152,41 @@ static qn_status check_temp(qn_graph *graph, int b, qn_err *err)
     return QN_OK;
 }
 
-/* First fit in order of first use: the slot of a temporary that ended before this one starts. */
-static int find_slot(qn_graph *graph, const qn_graph_buf *buf)
+/* The last stage on each stream that touches a buffer. */
+typedef struct {
+    int on[QN_N_COMPUTE];
+} last_users;
+
+static void find_users(const qn_graph *graph, const qn_branches *branches, last_users *users)
+{
+    memset(users, -1, (size_t)graph->n_bufs * sizeof *users);
+    for (int s = 0; s < graph->n_stages; s++)
+        for (int a = 0; a < graph->stages[s].n_args; a++)
+            if (graph->stages[s].args[a].buf_i >= 0)
+                users[graph->stages[s].args[a].buf_i].on[branches->on[s]] = s;
+}
+
+/* Are all users of buffer `b` over when stage `s` starts? Streams run side by side, so coming
+ * earlier in the program is not enough. */
+static int is_over(const qn_graph *graph, const qn_branches *branches, const last_users *users,
+                   int b, int s)
+{
+    for (int t = 0; t < QN_N_COMPUTE; t++)
+        if (users[b].on[t] > branches->clock[s][t])
+            return 0;
+    return !graph->bufs[b].is_output; /* its download comes after all stages */
+}
+
+/* The largest of the slots whose last tenant is gone when this temporary is first written. */
+static int find_slot(const qn_graph *graph, const qn_branches *branches, const last_users *users,
+                     const qn_graph_buf *buf)
 {
     int best = -1;
 
     for (int s = 0; s < graph->n_slots; s++) {
-        if (graph->slots[s].last >= buf->first)
+        if (best >= 0 && graph->slots[s].bytes <= graph->slots[best].bytes)
             continue;
-        if (best < 0 || graph->slots[s].bytes > graph->slots[best].bytes)
+        if (is_over(graph, branches, users, graph->slots[s].tenant, buf->first))
             best = s;
     }
     return best;
@@ -169,18 +197,39 @@ static int by_first(const void *a, const void *b)
     return ((const int *)a)[1] - ((const int *)b)[1];
 }
 
-static void place_temp(qn_graph *graph, qn_graph_buf *buf)
+/* What is first written in part is uploaded before, on a stream of its own: its memory must not
+ * have been anybody else's. */
+static int is_uploaded(const qn_graph *graph, int b)
 {
-    int s = find_slot(graph, buf);
+    const qn_stage *stage = &graph->stages[graph->bufs[b].first];
+
+    for (int a = 0; a < stage->n_args; a++)
+        if (stage->args[a].buf_i == b && stage->args[a].is_partial)
+            return 1;
+    return 0;
+}
+
+static qn_status place_temp(qn_graph *graph, const qn_branches *branches, const last_users *users,
+                            int b, qn_err *err)
+{
+    qn_graph_buf *buf = &graph->bufs[b];
+    int s = is_uploaded(graph, b) ? -1 : find_slot(graph, branches, users, buf);
 
     if (s < 0) {
+        qn_temp_slot *grown =
+            realloc(graph->slots, (size_t)(graph->n_slots + 1) * sizeof *graph->slots);
+
+        if (!grown)
+            return qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
+        graph->slots = grown;
         s = graph->n_slots++;
         graph->slots[s] = (qn_temp_slot){ 0 };
     }
     if (graph->slots[s].bytes < buf->root->bytes)
         graph->slots[s].bytes = buf->root->bytes;
-    graph->slots[s].last = buf->is_output ? graph->n_stages : buf->last;
+    graph->slots[s].tenant = b;
     buf->temp_slot = s;
+    return QN_OK;
 }
 
 void qn_order_release(qn_graph *graph, int slot)
@@ -222,6 +271,8 @@ void qn_order_release_all(qn_graph *graph)
 qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err)
 {
     int(*order)[2] = NULL;
+    last_users *users = NULL;
+    qn_branches branches = { 0 };
     int n = 0;
     qn_status st = QN_OK;
 
@@ -229,11 +280,13 @@ qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err)
     find_lifetimes(graph);
     graph->stats.temp_bytes = 0;
     order = calloc((size_t)graph->n_bufs + 1, sizeof *order);
-    graph->slots = calloc((size_t)graph->n_bufs + 1, sizeof *graph->slots);
-    if (!order || !graph->slots) {
+    users = calloc((size_t)graph->n_bufs + 1, sizeof *users);
+    if (!order || !users) {
         st = qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
         goto out;
     }
+    QN_TRY(qn_branches_find(graph, NULL, &branches, err));
+    find_users(graph, &branches, users);
     for (int b = 0; b < graph->n_bufs; b++) {
         if (!graph->bufs[b].root->is_temp || graph->bufs[b].first < 0)
             continue;
@@ -244,12 +297,14 @@ qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err)
     qsort(order, (size_t)n, sizeof *order, by_first);
     for (int i = 0; i < n; i++) {
         graph->stats.temp_bytes += graph->bufs[order[i][0]].root->bytes;
-        place_temp(graph, &graph->bufs[order[i][0]]);
+        QN_TRY(place_temp(graph, &branches, users, order[i][0], err));
     }
     graph->stats.temp_bytes_shared = 0;
     for (int s = 0; s < graph->n_slots; s++)
         graph->stats.temp_bytes_shared += graph->slots[s].bytes;
 out:
+    qn_branches_free(&branches);
+    free(users);
     free(order);
     return st;
 }

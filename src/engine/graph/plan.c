@@ -13,6 +13,7 @@ void qn_plan_free(qn_plan *plan)
 {
     free(plan->steps);
     free(plan->touched);
+    qn_branches_free(&plan->branches);
     *plan = (qn_plan){ 0 };
 }
 
@@ -164,6 +165,7 @@ qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err
     qn_status st = QN_OK;
 
     plan->n = plan->crossings = plan->elided = 0;
+    plan->from = from;
     plan->touched = touched ? touched : plan->touched;
     if (!masks || !touched) {
         st = qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
@@ -181,6 +183,9 @@ qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err
                 QN_TRY(fetch(graph, plan, b, last_writer(graph, b), QN_CPU_SLOT, &masks[b], err));
     for (int i = 0; i < plan->n; i++)
         touch(graph, plan, &plan->steps[i]);
+    /* A run that goes on after a halt does so in order: what it follows is in an earlier plan. */
+    QN_TRY(from > 0 ? qn_branches_none(graph, &plan->branches, err)
+                    : qn_branches_find(graph, graph->stage_device, &plan->branches, err));
     plan->one_device = only_device(plan);
 out:
     free(masks);
@@ -235,6 +240,8 @@ static qn_status need_step(qn_graph *graph, const qn_step *step, qn_err *err)
 
     if (step->kind == QN_STEP_UPLOAD || step->kind == QN_STEP_DOWNLOAD)
         QN_TRY(need(graph, step->buf_i, QN_CPU_SLOT, stage->name, err));
+    if (step->kind == QN_STEP_DOWNLOAD)
+        qn_recover_prepare(graph, step->buf_i);
     if (step->kind != QN_STEP_STAGE)
         return need(graph, step->buf_i, step->device, stage->name, err);
     for (int a = 0; a < stage->n_args; a++)
@@ -292,6 +299,7 @@ void qn_plan_key(const qn_graph *graph, uint64_t key[2])
         if (!root->is_temp)
             mix(key, valid_mask(graph, b));
         mix(key, (uint64_t)(uintptr_t)root->host);
+        mix(key, (uint64_t)(uintptr_t)graph->bufs[b].spare);
         for (int d = 1; d < ctx->n_devices; d++) {
             const qn_block *block = root->copies[d].block;
 

@@ -3,11 +3,11 @@
  * A failure before launch leaves data intact: the stage moves to the CPU and the run goes on. A
  * failure after launch, or of a copy back, makes the device's results worthless: the whole graph
  * runs again on the CPU from the inputs as they were at the start of the run, which is possible
- * as long as the host copy of each is the one the run started from. (It is not for an array that
- * the run both reads and downloads, once that download is under way; keeping a second copy of
- * each was thought too dear for what happens so rarely.) Versions are set back, too, so that the
- * repeated run ends with the numbers of the failed one, and graphs that started from its results
- * find them.
+ * as long as the host has them. An array that the run both reads and downloads is downloaded into
+ * a second block, and the two change places; only memory that the caller wrapped cannot, and
+ * copying it in every run was thought too dear for what happens so rarely. Versions are set back,
+ * too, so that the repeated run ends with the numbers of the failed one, and graphs that started
+ * from its results find them.
  */
 #include "engine/fallback.h"
 #include "engine/route/route_stage.h"
@@ -110,6 +110,55 @@ int qn_recover_needs(const qn_graph *graph, int b)
     return 0;
 }
 
+/* ---- downloads in place ----------------------------------------------------------- */
+
+/* Is what the run started from in the host copy, and nowhere else once that is overwritten? */
+static int is_worth_keeping(const qn_graph *graph, int b)
+{
+    const qn_buf *root = graph->bufs[b].root;
+
+    return !root->is_temp && !root->wrapped && root->host_version == graph->bufs[b].start_version &&
+           qn_recover_needs(graph, b);
+}
+
+void qn_recover_prepare(qn_graph *graph, int b)
+{
+    qn_graph_buf *buf = &graph->bufs[b];
+    qn_err ignored;
+
+    /* Where host memory is scarce the arrays themselves need it more. */
+    if (!buf->spare && !graph->ctx->host_budget && is_worth_keeping(graph, b))
+        qn_evict_acquire_host(graph->ctx, buf->root->bytes, &buf->spare, &ignored);
+}
+
+void *qn_recover_landing(const qn_graph *graph, int b)
+{
+    const qn_graph_buf *buf = &graph->bufs[b];
+
+    return buf->spare && is_worth_keeping(graph, b) ? buf->spare->host : buf->root->host;
+}
+
+static void exchange(qn_graph_buf *buf)
+{
+    qn_buf *root = buf->root;
+    qn_block *block = root->host_block;
+    const uint64_t version = root->host_version;
+
+    root->host_block = buf->spare;
+    root->host = root->host_block->host;
+    root->host_version = buf->spare_version;
+    buf->spare = block;
+    buf->spare_version = version;
+}
+
+void qn_recover_landed(qn_graph *graph, int b)
+{
+    if (graph->bufs[b].spare && is_worth_keeping(graph, b))
+        exchange(&graph->bufs[b]);
+}
+
+/* ---- going back ------------------------------------------------------------------- */
+
 static qn_status lost_start(const qn_buf *root, qn_err *err)
 {
     return qn_fail(err, QN_ERR_DEVICE_LOST,
@@ -119,7 +168,7 @@ static qn_status lost_start(const qn_buf *root, qn_err *err)
 /* Puts one buffer back to the state in which the run found it, as far as the host has it. */
 static qn_status rewind_one(qn_graph *graph, int b, qn_err *err)
 {
-    const qn_graph_buf *buf = &graph->bufs[b];
+    qn_graph_buf *buf = &graph->bufs[b];
     const int needed = qn_recover_needs(graph, b);
     qn_buf *root = buf->root;
     qn_err ignored;
@@ -135,8 +184,11 @@ static qn_status rewind_one(qn_graph *graph, int b, qn_err *err)
             return st;
     if (root->version == buf->start_version && qn_buf_find_valid(root) >= 0)
         return QN_OK;
-    if (needed && root->host_version != buf->start_version)
-        return lost_start(root, err);
+    if (needed && root->host_version != buf->start_version) {
+        if (!buf->spare || buf->spare_version != buf->start_version || !root->host_block)
+            return lost_start(root, err);
+        exchange(buf);
+    }
     root->version = root->host_version = buf->start_version;
     for (int d = 1; d < graph->ctx->n_devices; d++)
         if (root->copies[d].version > root->version)

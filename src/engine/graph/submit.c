@@ -63,10 +63,33 @@ static qn_status inject(qn_device *device, const char *stage, qn_err *err)
     return QN_OK;
 }
 
-/* The stream waits until it may read what the stage reads and overwrite what it writes. */
-static qn_status wait_for_args(qn_graph *graph, const qn_stage *stage, qn_device *device,
-                               qn_stream on, qn_err *err)
+/* The memory of a temporary may still be in use for the one that had it before, which the points
+ * of its own copies do not tell. `on` waits for that, or, for the host's memory, the host. */
+static qn_status wait_for_tenants(qn_graph *graph, int b, qn_device *device, qn_stream on,
+                                  qn_err *err)
 {
+    qn_ctx *ctx = graph->ctx;
+    qn_status st = QN_OK;
+
+    if (!device->info.unified_memory)
+        return qn_stream_wait_all(device, on,
+                                  &graph->slots[graph->bufs[b].temp_slot].used[device->slot], err);
+    for (int d = 1; d < ctx->n_devices; d++) {
+        const qn_point uploads = { QN_UPLOAD, graph->last[d].seq[QN_UPLOAD] };
+
+        graph->awaited = d;
+        if (!ctx->devices[d].lost)
+            QN_TRY(qn_point_await(&ctx->devices[d], uploads, err));
+    }
+    graph->awaited = 0;
+out:
+    return st;
+}
+
+/* The stream waits until it may read what the stage reads and overwrite what it writes. */
+static qn_status wait_for_args(qn_graph *graph, int s, qn_device *device, qn_stream on, qn_err *err)
+{
+    const qn_stage *stage = &graph->stages[s];
     qn_status st = QN_OK;
 
     for (int a = 0; a < stage->n_args; a++) {
@@ -75,6 +98,8 @@ static qn_status wait_for_args(qn_graph *graph, const qn_stage *stage, qn_device
 
         if (!root)
             continue;
+        if (graph->bufs[arg->buf_i].temp_slot >= 0 && graph->bufs[arg->buf_i].first == s)
+            QN_TRY(wait_for_tenants(graph, arg->buf_i, device, on, err));
         if (device->info.unified_memory) {
             graph->awaited = root->host_device > 0 ? root->host_device : 0;
             if (arg->mode != QN_ARG_OUT || arg->is_partial)
@@ -133,7 +158,7 @@ static qn_status submit_stage(qn_graph *graph, const qn_step *step, const qn_lan
     };
     qn_status st = QN_OK;
 
-    QN_TRY(wait_for_args(graph, stage, device, lanes->compute, err));
+    QN_TRY(wait_for_args(graph, step->stage, device, lanes->compute, err));
     if (stage->host)
         return launch_host_fn(graph, stage, err);
     QN_TRY(inject(device, stage->name, err));
@@ -155,12 +180,18 @@ qn_status qn_submit_step(qn_graph *graph, const qn_step *step, const qn_lanes *l
     qn_ctx *ctx = graph->ctx;
     qn_device *device = &ctx->devices[step->device];
     const char *name = graph->stages[step->stage].name;
+    qn_status st;
 
+    if ((step->kind == QN_STEP_UPLOAD || step->kind == QN_STEP_PEER) &&
+        graph->bufs[step->buf_i].temp_slot >= 0 &&
+        (st = wait_for_tenants(graph, step->buf_i, device, lanes->upload, err)) != QN_OK)
+        return st;
     switch (step->kind) {
     case QN_STEP_UPLOAD:
         return qn_buf_upload(graph->bufs[step->buf_i].root, device, lanes->upload, name, err);
     case QN_STEP_DOWNLOAD:
-        return qn_buf_download(graph->bufs[step->buf_i].root, device, lanes->download, name, err);
+        return qn_buf_download(graph->bufs[step->buf_i].root, device,
+                               qn_recover_landing(graph, step->buf_i), lanes->download, name, err);
     case QN_STEP_PEER:
         return qn_buf_peer(graph->bufs[step->buf_i].root, &ctx->devices[step->from], device,
                            lanes->upload, err);
@@ -179,6 +210,13 @@ static qn_stage_log *stage_log(qn_stage *stage, qn_device *device)
 
 static void apply_stage(qn_graph *graph, qn_stage *stage, qn_device *device, qn_point at)
 {
+    for (int a = 0; a < stage->n_args && device->slot != QN_CPU_SLOT; a++) {
+        const qn_graph_buf *buf =
+            stage->args[a].buf_i < 0 ? NULL : &graph->bufs[stage->args[a].buf_i];
+
+        if (buf && buf->temp_slot >= 0)
+            qn_points_add(&graph->slots[buf->temp_slot].used[device->slot], at);
+    }
     for (int a = 0; a < stage->n_args; a++)
         if (stage->args[a].buf_i >= 0 && stage->args[a].mode == QN_ARG_IN)
             qn_buf_note_read(graph->bufs[stage->args[a].buf_i].root, device, at);
@@ -218,6 +256,7 @@ void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at)
         break;
     case QN_STEP_DOWNLOAD:
         qn_count_transfer(root, device, QN_TRANSFER_D2H, root->bytes);
+        qn_recover_landed(graph, step->buf_i);
         qn_buf_note_download(root, device, at);
         stage->d2h_bytes += root->bytes;
         if (stage_log(stage, device))
@@ -285,10 +324,60 @@ out:
     return st;
 }
 
+/* A plan that goes on where another one ended keeps to the graph's own stream, which therefore
+ * waits for the branches. */
+static qn_status join_branches(qn_graph *graph, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (int d = 1; d < graph->ctx->n_devices; d++)
+        for (qn_stream on = QN_COMPUTE; on < QN_N_COMPUTE && !graph->ctx->devices[d].lost; on++)
+            QN_TRY(qn_stream_wait(&graph->ctx->devices[d], graph->stream,
+                                  (qn_point){ on, graph->last[d].seq[on] }, err));
+out:
+    return st;
+}
+
+/* Queues one step and keeps the books about it. */
+static qn_status submit_one(qn_graph *graph, const qn_plan *plan, int i, int *next_meet,
+                            qn_failure *failure, qn_err *err)
+{
+    const qn_step *step = &plan->steps[i];
+    const int is_stage = step->kind == QN_STEP_STAGE;
+    const int is_branch = is_stage && step->device != QN_CPU_SLOT;
+    const qn_stream branch = is_branch ? plan->branches.on[step->stage] : 0;
+    const qn_lanes lanes = { QN_UPLOAD, qn_branch_stream(graph, branch), QN_DOWNLOAD };
+    qn_stage_clock clock;
+    qn_point at;
+    int parts = 0;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_clock_start(graph, step, lanes.compute, &clock, err));
+    if (is_branch)
+        st = qn_branches_begin(graph, &plan->branches, step->stage, next_meet, err);
+    if (st == QN_OK)
+        st = qn_submit_step(graph, step, &lanes, &parts, err);
+    failure->source = graph->awaited;
+    failure->is_late = st == QN_OK || parts > 1; /* the parts before the last were queued */
+    if (st == QN_OK && is_stage)
+        st = corrupt(graph, step, err);
+    if (st == QN_OK) {
+        at = qn_stream_step(&graph->ctx->devices[step->device], lane_of(step, &lanes));
+        qn_apply_step(graph, step, at);
+        if (is_branch)
+            st = qn_branches_end(graph, &plan->branches, step->stage, at, err);
+    }
+    if (st == QN_OK)
+        return qn_clock_stop(graph, step, lanes.compute, &clock, err);
+    qn_clock_cancel(graph, step, &clock);
+out:
+    return st;
+}
+
 qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, qn_failure *failure, qn_err *err)
 {
-    const qn_lanes lanes = { QN_UPLOAD, graph->stream, QN_DOWNLOAD };
     qn_ctx *ctx = graph->ctx;
+    int next_meet = 0;
     qn_status st = QN_OK;
 
     graph->stats.submissions++;
@@ -296,27 +385,14 @@ qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, qn_failure *failu
     qn_metric_add(ctx->m.crossings, plan->crossings);
     ctx->transfers.elided += (uint64_t)plan->elided;
     qn_metric_add(ctx->m.elided, plan->elided);
+    if (plan->from > 0)
+        QN_TRY(join_branches(graph, err));
     for (int i = 0; i < plan->n; i++) {
-        const qn_step *step = &plan->steps[i];
-        qn_device *device = &ctx->devices[step->device];
-        qn_stage_clock clock;
-        int parts = 0;
-
-        *failure = (qn_failure){ .stage = step->stage, .step = step };
+        *failure = (qn_failure){ .stage = plan->steps[i].stage, .step = &plan->steps[i] };
         graph->awaited = 0;
-        QN_TRY(qn_clock_start(graph, step, lanes.compute, &clock, err));
-        st = qn_submit_step(graph, step, &lanes, &parts, err);
-        failure->source = graph->awaited;
-        failure->is_late = st == QN_OK || parts > 1; /* the parts before the last were queued */
-        if (st == QN_OK && step->kind == QN_STEP_STAGE)
-            st = corrupt(graph, step, err);
-        if (st != QN_OK) {
-            qn_clock_cancel(graph, step, &clock);
-            goto out;
-        }
-        qn_apply_step(graph, step, qn_stream_step(device, lane_of(step, &lanes)));
-        QN_TRY(qn_clock_stop(graph, step, lanes.compute, &clock, err));
+        QN_TRY(submit_one(graph, plan, i, &next_meet, failure, err));
     }
 out:
+    qn_branches_drop(graph, &plan->branches);
     return st;
 }

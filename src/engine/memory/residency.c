@@ -218,8 +218,8 @@ out:
     return st == QN_OK ? st : qn_prefix(err, "upload of %s", root->name);
 }
 
-qn_status qn_buf_download(qn_buf *root, qn_device *device, qn_stream on, const char *stage,
-                          qn_err *err)
+qn_status qn_buf_download(qn_buf *root, qn_device *device, void *to, qn_stream on,
+                          const char *stage, qn_err *err)
 {
     qn_copy *copy = &root->copies[device->slot];
     const double start = qn_now_us();
@@ -228,8 +228,7 @@ qn_status qn_buf_download(qn_buf *root, qn_device *device, qn_stream on, const c
     QN_TRY(qn_fault_copy(root->ctx, "copy_d2h", stage, root->bytes, err));
     QN_TRY(qn_buf_before_host_write(root, device, on, err));
     QN_TRY(qn_buf_before_read(root, device, on, err));
-    QN_TRY(device->backend->download(device->dev, copy->block->mem, 0, root->host, root->bytes, on,
-                                     err));
+    QN_TRY(device->backend->download(device->dev, copy->block->mem, 0, to, root->bytes, on, err));
     qn_metric_add(root->ctx->m.transfer_us, qn_now_us() - start);
 out:
     return st == QN_OK ? st : qn_prefix(err, "download of %s", root->name);
@@ -276,7 +275,7 @@ static qn_status fetch_once(qn_buf *root, qn_err *err)
         return QN_OK;
     }
     device = &root->ctx->devices[slot];
-    QN_TRY(qn_buf_download(root, device, QN_DOWNLOAD, root->name, err));
+    QN_TRY(qn_buf_download(root, device, root->host, QN_DOWNLOAD, root->name, err));
     qn_count_transfer(root, device, QN_TRANSFER_D2H, root->bytes);
     qn_buf_note_download(root, device, qn_stream_step(device, QN_DOWNLOAD));
     QN_TRY(qn_buf_await_host(root, err));

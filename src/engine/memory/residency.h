@@ -87,8 +87,8 @@ qn_status qn_buf_before_host_write(qn_buf *root, qn_device *device, qn_stream on
  * (qn_buf_note_*). The stream waits for what must come before. */
 qn_status qn_buf_upload(qn_buf *root, qn_device *device, qn_stream on, const char *stage,
                         qn_err *err);
-qn_status qn_buf_download(qn_buf *root, qn_device *device, qn_stream on, const char *stage,
-                          qn_err *err);
+qn_status qn_buf_download(qn_buf *root, qn_device *device, void *to, qn_stream on,
+                          const char *stage, qn_err *err);
 qn_status qn_buf_peer(qn_buf *root, qn_device *from, qn_device *to, qn_stream on, qn_err *err);
 
 /* What a finished submission means for the buffer's state. */

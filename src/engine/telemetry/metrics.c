@@ -112,6 +112,7 @@ static const qn_metric_def table[] = {
     HISTO("kernel_compile_time_ms", "Time to compile a kernel"),
     COUNTER("graph_captures", "Graph submissions recorded"),
     COUNTER("graph_replays", "Recorded submissions replayed"),
+    COUNTER("stages_fused", "Stages that were made part of one with others"),
     HISTO("submit_overhead_us", "Host time per submitted stage"),
     GAUGE("overlap_ratio", "1 - wall time / sum of the phases of a pipeline"),
     GAUGE("pipe_wall_us", "Pipeline: wall time"),

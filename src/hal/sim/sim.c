@@ -107,6 +107,11 @@ int qn_sim_live(const qn_dev *dev)
     return dev->live;
 }
 
+int qn_sim_races(const qn_dev *dev)
+{
+    return dev->n_races;
+}
+
 void qn_sim_set_rate(qn_dev *dev, double rate)
 {
     dev->limits.rate[dev->index] = rate;

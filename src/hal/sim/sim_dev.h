@@ -21,9 +21,10 @@ struct qn_dev {
     qn_sim_clock *clock; /* the context's, or own_clock */
     qn_sim_clock own_clock;
     /* When each stream has done everything queued so far, and when each engine is free again:
-     * one per copy direction, one for launches. */
+     * one per copy direction, and limits.kernels for launches. */
     double ready_us[QN_N_STREAMS];
-    double h2d_free_us, d2h_free_us, compute_free_us;
+    double h2d_free_us, d2h_free_us, compute_free_us[QN_N_COMPUTE];
+    int n_races;             /* work that started while other work on its memory was under way */
     uint64_t n_launches;     /* done; also the index of the noise */
     uint64_t n_calls;        /* launches asked for */
     int is_dead;             /* does no work any more */
@@ -40,7 +41,8 @@ struct qn_mem {
     size_t bytes;
     unsigned char *data;
     int is_mapped;
-    int is_backed; /* counts in `used`; a lazy device waits for the first use */
+    double written_us, read_us; /* when the last write and the last read of it end */
+    int is_backed;              /* counts in `used`; a lazy device waits for the first use */
 };
 
 struct qn_event {

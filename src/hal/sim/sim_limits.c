@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hal/backend.h"
 #include "util/str.h"
 
 typedef enum { COUNT, BYTES, REAL, RATE, GRID } value_kind;
@@ -48,6 +49,7 @@ static const key keys[] = {
     KEY(alloc_us, REAL, 0, 1e12),
     KEY(compile_us, REAL, 0, 1e12),
     KEY(lazy, COUNT, 0, 1),
+    KEY(kernels, COUNT, 1, QN_N_COMPUTE),
     KEY(refuse_at, COUNT, 0, 1e9),
     KEY(fail_at, COUNT, 0, 1e9),
 };
@@ -71,6 +73,7 @@ static qn_sim_limits defaults(void)
         .gbps = 400,
         .async = 1,
         .replay = 1,
+        .kernels = 1,
     };
 
     for (int i = 0; i < QN_SIM_MAX_DEVICES; i++)

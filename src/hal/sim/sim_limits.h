@@ -13,6 +13,7 @@
  *   submit_us    host time per launch, and per replay            2
  *   launch_us    device time of an empty launch                  5
  *   gbps         device memory, 10^9 bytes per second            400
+ *   kernels      launches that run at the same time              1
  *   ns_per_item  arithmetic of one item                          0
  *   rate.<i>     speed of launches on device i, relative         1
  *   slow.<i>     more device time of each launch on device i, us 0
@@ -42,7 +43,7 @@ typedef struct qn_sim_limits {
     double submit_us, launch_us, gbps, ns_per_item, noise_pct;
     double rate[QN_SIM_MAX_DEVICES], slow[QN_SIM_MAX_DEVICES];
     double alloc_us, compile_us;
-    uint32_t async, replay, lazy, refuse_at, fail_at;
+    uint32_t async, replay, lazy, kernels, refuse_at, fail_at;
 } qn_sim_limits;
 
 /* NULL or "" gives the defaults. An unknown key or a bad value is QN_ERR_USAGE naming it. */

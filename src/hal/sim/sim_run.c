@@ -76,22 +76,73 @@ static double launch_us(qn_dev *dev, const qn_launch *call, const qn_span *cover
            l->slow[dev->index];
 }
 
-/* Puts `us` of work on a stream and an engine. */
-static void pass(qn_dev *dev, double *stream_us, double *engine_us, double us)
+/* Puts `us` of work on a stream and an engine; when it starts. */
+static double pass(qn_dev *dev, double *stream_us, double *engine_us, double us)
 {
     const double start = max2(dev->clock->host_us, max2(*stream_us, *engine_us));
 
     *stream_us = *engine_us = start + us;
+    return start;
+}
+
+/* The engine that is free first. */
+static double *compute_engine(qn_dev *dev)
+{
+    double *best = dev->compute_free_us;
+
+    for (uint32_t i = 1; i < dev->limits.kernels; i++)
+        if (dev->compute_free_us[i] < *best)
+            best = &dev->compute_free_us[i];
+    return best;
 }
 
 /* Without async copies the device does one thing at a time, and the host waits for it. */
-static void pass_copy(qn_dev *dev, double *stream_us, double *engine_us, double us)
+static double pass_copy(qn_dev *dev, double *stream_us, double *engine_us, double us)
 {
-    if (!dev->limits.async)
-        *engine_us = max2(*engine_us, dev->compute_free_us);
-    pass(dev, stream_us, engine_us, us);
-    if (!dev->limits.async)
-        dev->compute_free_us = dev->clock->host_us = *engine_us;
+    double start;
+
+    for (uint32_t i = 0; !dev->limits.async && i < dev->limits.kernels; i++)
+        *engine_us = max2(*engine_us, dev->compute_free_us[i]);
+    start = pass(dev, stream_us, engine_us, us);
+    for (uint32_t i = 0; !dev->limits.async && i < dev->limits.kernels; i++)
+        dev->compute_free_us[i] = dev->clock->host_us = *engine_us;
+    return start;
+}
+
+/* Rounding must not look like a race. */
+#define SLACK_US 1e-6
+
+static void check_start(qn_mem *mem, int writes, double start)
+{
+    const double free_us = writes ? max2(mem->written_us, mem->read_us) : mem->written_us;
+
+    mem->dev->n_races += start + SLACK_US < free_us;
+}
+
+static void note_end(qn_mem *mem, int writes, double end)
+{
+    double *us = writes ? &mem->written_us : &mem->read_us;
+
+    *us = max2(*us, end);
+}
+
+static void use_mem(qn_mem *mem, int writes, double start, double end)
+{
+    check_start(mem, writes, start);
+    note_end(mem, writes, end);
+}
+
+/* Arguments may share a block, so all are checked before any is noted. */
+static void use_args(const qn_launch *call, double start, double end)
+{
+    const qn_arg_info *args = call->kernel->args;
+
+    for (int i = 0; i < call->kernel->n_args; i++)
+        if (args[i].mode != QN_ARG_VAL)
+            check_start(call->args[i].mem, args[i].mode != QN_ARG_IN, start);
+    for (int i = 0; i < call->kernel->n_args; i++)
+        if (args[i].mode != QN_ARG_VAL)
+            note_end(call->args[i].mem, args[i].mode != QN_ARG_IN, end);
 }
 
 static void copy_rows(const qn_sim_op *op)
@@ -118,6 +169,7 @@ void qn_sim_run(qn_dev *dev, const qn_sim_op *op, double *ready_us)
     const qn_sim_limits *l = &dev->limits;
     const double total = (double)op->bytes * (double)op->rows;
     double *stream = &ready_us[op->on];
+    double start;
     qn_span covered;
 
     if (op->kind == QN_SIM_LAUNCH && dev->n_launches + 1 == l->fail_at)
@@ -130,25 +182,33 @@ void qn_sim_run(qn_dev *dev, const qn_sim_op *op, double *ready_us)
     case QN_SIM_LAUNCH:
         covered = qn_sim_covered(&op->call);
         run_kernel(dev, &op->call, &covered);
-        pass(dev, stream, &dev->compute_free_us, launch_us(dev, &op->call, &covered));
+        start = pass(dev, stream, compute_engine(dev), launch_us(dev, &op->call, &covered));
+        use_args(&op->call, start, *stream);
         break;
     case QN_SIM_UPLOAD:
         copy_rows(op);
-        pass_copy(dev, stream, &dev->h2d_free_us, l->h2d_us + total / (l->h2d_gbps * 1e3));
+        start = pass_copy(dev, stream, &dev->h2d_free_us, l->h2d_us + total / (l->h2d_gbps * 1e3));
+        use_mem(op->mem, 1, start, *stream);
         break;
     case QN_SIM_DOWNLOAD:
         copy_rows(op);
-        pass_copy(dev, stream, &dev->d2h_free_us, l->d2h_us + total / (l->d2h_gbps * 1e3));
+        start = pass_copy(dev, stream, &dev->d2h_free_us, l->d2h_us + total / (l->d2h_gbps * 1e3));
+        use_mem(op->mem, 0, start, *stream);
         break;
     case QN_SIM_PEER:
         if (op->peer->dev->is_dead)
             memset(op->mem->data, QN_SIM_POISON, op->bytes);
         else
             memcpy(op->mem->data, op->peer->data, op->bytes);
-        pass_copy(dev, stream, &dev->h2d_free_us, l->peer_us + total / (l->peer_gbps * 1e3));
+        start =
+            pass_copy(dev, stream, &dev->h2d_free_us, l->peer_us + total / (l->peer_gbps * 1e3));
+        use_mem(op->peer, 0, start, *stream);
+        use_mem(op->mem, 1, start, *stream);
         break;
     case QN_SIM_FILL:
         memset(op->mem->data + op->at, QN_SIM_POISON, op->bytes);
+        start = max2(dev->clock->host_us, *stream);
+        use_mem(op->mem, 1, start, start);
         break;
     case QN_SIM_MARK:
     case QN_SIM_WAIT:
