@@ -67,7 +67,8 @@ static inline void assert_nothing_is_held(qn_ctx *ctx)
         if (device->info.kind == QN_KIND_SIM)
             assert_int_equal(qn_sim_races(device->dev), 0);
         if (device->info.kind == QN_KIND_SIM && !device->lost)
-            assert_int_equal(qn_sim_live(device->dev), s.n_idle + pinned + device->modules.count);
+            assert_int_equal(qn_sim_live(device->dev),
+                             s.n_idle + pinned + device->modules.count + device->ffts.count);
     }
 }
 

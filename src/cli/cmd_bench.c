@@ -44,6 +44,19 @@ static const qn_opt kernels_options[] = {
     { 0 },
 };
 
+static const qn_opt fft_options[] = {
+    { 0, "sizes", QN_OPT_TEXT, .value = "LIST", .fallback = "256,512,1024",
+      .help = "sides of the square fields" },
+    { 0, "batch", QN_OPT_TEXT, .value = "LIST", .fallback = "1,4", .help = "fields per transform" },
+    { 0, "precision", QN_OPT_TEXT, .value = "LIST", .fallback = "f32,f64",
+      .help = "of the numbers" },
+    { 0, "two-thirds", QN_OPT_FLAG, .help = "only modes up to a third of the side count" },
+    { SAMPLES },
+    { JSON },
+    { COMPARE },
+    { 0 },
+};
+
 typedef qn_status (*bench_fn)(const qn_bench_options *options, qn_bench *bench, qn_err *err);
 
 /* Reads the older figures first: a file that is no good should not cost a measurement. */
@@ -135,6 +148,17 @@ static qn_status run_kernels(qn_ctx *none, const qn_args *args, qn_err *err)
     return run_verb(args, &options, qn_bench_kernels, err);
 }
 
+static qn_status run_fft(qn_ctx *none, const qn_args *args, qn_err *err)
+{
+    qn_bench_options options = { .sizes = qn_text(args, "sizes"),
+                                 .batches = qn_text(args, "batch"),
+                                 .precision = qn_text(args, "precision"),
+                                 .keeps_two_thirds = qn_flag(args, "two-thirds") };
+
+    (void)none;
+    return run_verb(args, &options, qn_bench_fft, err);
+}
+
 static const char *const ops_examples[] = {
     "quern bench ops --backend cpu --op vadd --size 100000 --samples 3", NULL
 };
@@ -145,6 +169,10 @@ static const char *const graph_examples[] = {
 static const char *const pool_examples[] = { "quern bench pool --backend cpu --samples 5", NULL };
 static const char *const kernels_examples[] = {
     "quern bench kernels --backend cpu --modules vector", NULL
+};
+
+static const char *const fft_examples[] = {
+    "quern bench fft --backend cpu --sizes 64,96 --batch 1 --precision f32 --samples 5", NULL
 };
 
 static const qn_command ops_verb = {
@@ -183,8 +211,17 @@ static const qn_command kernels_verb = {
     .run = run_kernels,
 };
 
-static const qn_command *const verbs[] = { &ops_verb, &pool_verb, &graph_verb, &kernels_verb,
-                                           NULL };
+static const qn_command fft_verb = {
+    .name = "fft",
+    .summary = "time of a batched 2-D transform of real fields, and the rate of its bytes",
+    .options = fft_options,
+    .examples = fft_examples,
+    .bare = 1,
+    .run = run_fft,
+};
+
+static const qn_command *const verbs[] = { &ops_verb,     &pool_verb, &graph_verb,
+                                           &kernels_verb, &fft_verb,  NULL };
 
 const qn_command qn_cmd_bench = {
     .name = "bench",

@@ -15,12 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { N_KINDS = QN_BIN_OBJECT + 1 };
+enum { N_KINDS = QN_N_BINS };
 
 static const double cap_bytes = 512.0 * (1 << 20);
 static const char *const kinds[N_KINDS] = {
     [QN_BIN_NONE] = "damaged",  [QN_BIN_CUBIN] = "cubin",   [QN_BIN_PTX] = "ptx",
-    [QN_BIN_OPENCL] = "opencl", [QN_BIN_OBJECT] = "object",
+    [QN_BIN_OPENCL] = "opencl", [QN_BIN_OBJECT] = "object", [QN_BIN_FFT] = "fft",
 };
 
 /* The folder and what is in it, oldest use first. */

@@ -2,7 +2,9 @@
 #include "cli/cli.h"
 
 #include "engine/context.h"
+#include "hal/cpu/cpu_fft.h"
 #include "hal/cuda/cuda_api.h"
+#include "hal/opencl/opencl.h"
 
 #include <jansson.h>
 #include <png.h>
@@ -46,6 +48,18 @@ static void print_compiler(void)
         cc = "cc";
     snprintf(program, sizeof program, "%.*s", (int)strcspn(cc, " "), cc);
     printf("  %-9s %s%s\n", "cc", is_program(program) ? "" : "missing: ", program);
+}
+
+static void print_fft(void)
+{
+    const char *fftw = qn_cpu_fft_version();
+    const int vkfft = qn_cl_fft_version();
+
+    printf("  %-9s %s\n", "FFTW", fftw ? fftw : "missing: not in this build");
+    if (vkfft)
+        printf("  %-9s %d.%d.%d\n", "VkFFT", vkfft / 10000, vkfft / 100 % 100, vkfft % 100);
+    else
+        printf("  %-9s %s\n", "VkFFT", "missing: not in this build");
 }
 
 static void print_nvrtc(void)
@@ -94,6 +108,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
 #endif
     printf("  %-9s %s\n", "Jansson", jansson_version_str());
     printf("  %-9s %s\n", "libpng", png_get_libpng_ver(NULL));
+    print_fft();
     printf("  %-9s %s\n", "MPI", "missing: not in this build");
     printf("found at run time\n");
     print_compiler();

@@ -4,6 +4,7 @@
 #include "engine/compile.h"
 #include "engine/fallback.h"
 #include "engine/fault.h"
+#include "engine/fft.h"
 #include "engine/kcache.h"
 #include "engine/telemetry/metrics.h"
 #include "engine/telemetry/report.h"
@@ -429,6 +430,7 @@ void qn_ctx_close(qn_ctx *ctx)
         qn_device *device = &ctx->devices[d];
 
         qn_compile_close(device);
+        qn_fft_close(device);
         qn_streams_close(device);
         qn_pool_free(device->pool);
         device->backend->close(device->dev);

@@ -73,6 +73,7 @@ typedef struct qn_device {
     qn_map modules;      /* cache key -> what is loaded (compile.c) */
     qn_map builtin;      /* the same by name of a built-in file: no key to compute */
     size_t modules_kept; /* how many may stay that nobody holds, with the others */
+    qn_map ffts;         /* shape -> qn_fft */
     qn_health health;
     qn_device_metrics m;
     int lost;

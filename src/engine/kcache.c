@@ -67,6 +67,11 @@ void qn_kcache_free(qn_kcache *cache)
     free(cache);
 }
 
+int qn_kcache_is_on(const qn_kcache *cache)
+{
+    return cache->dir[0] != 0;
+}
+
 static void entry_path(const char *dir, const char *key, char *out, size_t size)
 {
     snprintf(out, size, "%s/%s.qnk", dir, key);
@@ -145,7 +150,7 @@ static int parse_header(const unsigned char *head, uint64_t file_bytes, uint32_t
     *kind = (uint32_t)get_le(head + 8, 4);
     *payload = get_le(head + 16, 8);
     return !memcmp(head, "QNKC", 4) && get_le(head + 4, 4) == QN_KCACHE_VERSION &&
-           *kind >= QN_BIN_CUBIN && *kind <= QN_BIN_OBJECT && get_le(head + 12, 4) == 0 &&
+           *kind >= QN_BIN_CUBIN && *kind < QN_N_BINS && get_le(head + 12, 4) == 0 &&
            *payload > 0 && *payload <= entry_cap_bytes && file_bytes == QN_KCACHE_HEADER + *payload;
 }
 

@@ -21,6 +21,9 @@ typedef enum { QN_KCACHE_MISS, QN_KCACHE_HIT, QN_KCACHE_BAD } qn_kcache_result;
 qn_kcache *qn_kcache_new(const char *dir);
 void qn_kcache_free(qn_kcache *cache);
 
+/* Does it keep anything? */
+int qn_kcache_is_on(const qn_kcache *cache);
+
 qn_kcache_result qn_kcache_load(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], qn_blob *out);
 
 /* Best effort: QN_ERR_IO says why it was not kept. Over 512 MiB the oldest entries go. */

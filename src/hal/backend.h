@@ -10,6 +10,7 @@
 #ifndef QN_HAL_BACKEND_H
 #define QN_HAL_BACKEND_H
 
+#include <quern/fft.h>
 #include <quern/graph.h>
 
 #include "util/status.h"
@@ -20,6 +21,7 @@ typedef struct qn_mem qn_mem;
 typedef struct qn_module qn_module;
 typedef struct qn_event qn_event;
 typedef struct qn_replay qn_replay;
+typedef struct qn_fft qn_fft;
 
 /* Streams of a device. Work on one stream runs in order; streams meet at events. */
 typedef int qn_stream;
@@ -56,7 +58,15 @@ typedef struct qn_hal_config {
 } qn_hal_config;
 
 typedef enum { QN_LANG_C, QN_LANG_OPENCL, QN_LANG_CUDA } qn_language;
-typedef enum { QN_BIN_NONE, QN_BIN_CUBIN, QN_BIN_PTX, QN_BIN_OPENCL, QN_BIN_OBJECT } qn_bin_kind;
+typedef enum {
+    QN_BIN_NONE,
+    QN_BIN_CUBIN,
+    QN_BIN_PTX,
+    QN_BIN_OPENCL,
+    QN_BIN_OBJECT,
+    QN_BIN_FFT, /* what the library of a transform wants back: its kernels, or FFTW's wisdom */
+    QN_N_BINS
+} qn_bin_kind;
 
 typedef struct qn_blob {
     void *data; /* malloc'ed; the receiver frees it */
@@ -94,6 +104,16 @@ typedef struct qn_launch {
     const qn_launch_arg *args;
     qn_stream stream;
 } qn_launch;
+
+/* One plan on its way: what is known from before, and what making it brought. */
+typedef struct qn_fft_build {
+    qn_blob stored; /* an earlier `made`; data NULL: nothing is known */
+    int is_kept;    /* `made` will be stored: measuring is worth while */
+    qn_blob made;   /* data NULL: `stored` had everything */
+    int n_compiled; /* kernels compiled or algorithms measured */
+    /* Device memory that runs of the plan write. Not 0: they must not overlap. */
+    size_t scratch_bytes;
+} qn_fft_build;
 
 typedef struct qn_backend {
     const char *name; /* "cuda"; also the --backend value */
@@ -151,6 +171,14 @@ typedef struct qn_backend {
     qn_status (*binary)(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err);
     /* Compiler and driver, as they enter the cache key. */
     void (*compiler)(qn_dev *dev, char *out, size_t size);
+
+    /* Transforms (fft.h), all three or none. `run` queues on any compute stream, allocates nothing
+     * and can be captured; when it fails, a part may have been queued. */
+    qn_status (*fft_make)(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build, qn_fft **out,
+                          qn_err *err);
+    qn_status (*fft_run)(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
+                         const qn_launch_arg *data, qn_stream on, qn_err *err);
+    void (*fft_free)(qn_dev *dev, qn_fft *plan);
 } qn_backend;
 
 extern const qn_backend qn_backend_cpu, qn_backend_opencl, qn_backend_cuda, qn_backend_sim;

@@ -35,6 +35,23 @@ done
 exits 0 bench pool --backend cpu
 lacks "$out" 'sim:0'
 
+# ---- fft -----------------------------------------------------------------------------------------
+if has_fftw; then
+    exits 0 bench fft --backend cpu,sim --sizes 16,20 --batch 1,3 --precision f32,f64
+    has "$out" '^ITEM +DEVICE +us +GB/s +first ms$'
+    for item in '16 x 16 f32 x 1' '16 x 16 f64 x 3' '20 x 20 f64 x 1' '20 x 20 f32 x 3'; do
+        has "$out" "^$item +cpu:0( +$number){3}$"
+        has "$out" "^$item +sim:0( +$number){3}$"
+    done
+    lines "$out" 17
+    exits 0 bench fft --backend cpu --sizes 16 --batch 1 --precision f32 --two-thirds
+    has "$out" "^16 x 16 f32 x 1 2/3 +cpu:0( +$number){3}$"
+fi
+exits 2 bench fft --backend cpu --sizes 16 --precision f16
+has "$err" "quern bench fft: --precision: 'f16' is neither f32 nor f64"
+exits 2 bench fft --backend cpu --sizes 17
+has "$err" 'a field of 17 x 17; sides are even, from 4 to 65536'
+
 # ---- kernels --------------------------------------------------------------------------------------
 exits 0 bench kernels --backend cpu --modules vector,reduce
 has "$out" '^ITEM +DEVICE +compiled ms +memory ms +disk ms$'
@@ -75,7 +92,7 @@ has "$err" '^\[GPU\] init failed: opencl: hidden by QUERN_HIDE\. CPU fallback\.$
 has "$out" '^3 stages direct +cpu:0 '
 
 # ---- refused -----------------------------------------------------------------------------------------
-refused 2 'no verb given; there are: ops, pool, graph, kernels$' quern bench
+refused 2 'no verb given; there are: ops, pool, graph, kernels, fft$' quern bench
 refused 2 "unknown op 'vad'" bench ops --op vad
 refused 2 "size 'x' is not a whole number" bench ops --backend cpu --op vadd --size x
 refused 2 "no kernel module 'vectors'$" bench kernels --modules vectors

@@ -6,7 +6,9 @@ dir=$(dirname "$QUERN_BIN")/examples
 devices="cpu sim opencl"
 quern devices | grep '^opencl:[0-9]' >/dev/null || devices="cpu sim"
 
-for example in own_kernel heat batches; do
+examples="own_kernel heat batches"
+! has_fftw || examples+=" spectrum"
+for example in $examples; do
     want=
     for device in $devices; do
         exits 0 "$dir/$example" "$device"
@@ -17,6 +19,10 @@ for example in own_kernel heat batches; do
     done
 done
 
+if [[ $examples == *spectrum* ]]; then
+    exits 0 "$dir/spectrum" cpu
+    has "$out" '^the Laplacian is -13 times the field, to 1e-11$'
+fi
 exits 0 "$dir/own_kernel" sim
 has "$out" '1 uploads, [89] replays'
 exits 0 "$dir/heat" sim

@@ -60,3 +60,8 @@ refused() {
     empty "$out"
     head -1 "$err" | grep -Eq -- "^quern[a-z ]*: $text" || fail "first message is not: $text"
 }
+
+# Without FFTW a build lacks the transforms of the CPU, and nothing else.
+has_fftw() {
+    ! quern version --verbose | grep 'FFTW.*missing' >/dev/null
+}

@@ -6,6 +6,7 @@
 #include "mock/mock_cuda.h"
 
 enum { MOCK_MAX_PARAMS = 40, MOCK_MAX_PARAM_BYTES = 4096, MOCK_MAX_DEPS = 64 };
+enum { MOCK_SHARED_BYTES = 48 * 1024, MOCK_MAX_SHARED_BYTES = 227 * 1024 };
 
 /* ---- mock_image.c ---------------------------------------------------------------- */
 
@@ -14,6 +15,7 @@ struct CUfunc_st {
     int n_params;
     size_t sizes[MOCK_MAX_PARAMS];
     unsigned max_threads;
+    unsigned more_shared; /* what a launch may ask for beyond MOCK_SHARED_BYTES */
     CUfunction next;
 };
 

@@ -246,6 +246,17 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
     return CUDA_SUCCESS;
 }
 
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    if (!mock_enter(__func__))
+        return mock.refusal;
+    if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
+        value > MOCK_MAX_SHARED_BYTES)
+        return CUDA_ERROR_INVALID_VALUE;
+    function->more_shared = (unsigned)value;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                         CUstream stream, void **params, void **extra)
@@ -257,7 +268,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 
     if (!mock_enter(__func__))
         return mock.refusal;
-    if (shared_bytes || extra)
+    if ((shared_bytes > MOCK_SHARED_BYTES && shared_bytes > function->more_shared) || extra)
         return CUDA_ERROR_INVALID_VALUE;
     r = mock_fill_launch(&op, function, grid, block, params);
     return r == CUDA_SUCCESS ? mock_enqueue(stream, &op) : r;

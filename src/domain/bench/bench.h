@@ -59,10 +59,13 @@ typedef struct qn_bench_options {
     uint64_t seed;
     qn_progress_options watch; /* how progress is shown */
     const char *ops;           /* ops: comma list; NULL: all */
-    const char *sizes;         /* ops: comma list; NULL: what suits op and device */
+    const char *sizes;         /* ops: comma list; NULL: what suits op and device. fft: sides */
     int sweeps_priority;       /* ops: also the speed-up by priority */
     int stages;                /* graph: length of the chain */
     const char *modules;       /* kernels: comma list; NULL: all */
+    const char *batches;       /* fft: comma list */
+    const char *precision;     /* fft: comma list of f32, f64 */
+    int keeps_two_thirds;      /* fft: of the modes, as against aliasing */
 } qn_bench_options;
 
 /* The verbs open contexts of their own, since they change how a context works. Devices are those
@@ -71,5 +74,6 @@ qn_status qn_bench_ops(const qn_bench_options *options, qn_bench *out, qn_err *e
 qn_status qn_bench_graph(const qn_bench_options *options, qn_bench *out, qn_err *err);
 qn_status qn_bench_pool(const qn_bench_options *options, qn_bench *out, qn_err *err);
 qn_status qn_bench_kernels(const qn_bench_options *options, qn_bench *out, qn_err *err);
+qn_status qn_bench_fft(const qn_bench_options *options, qn_bench *out, qn_err *err);
 
 #endif

@@ -34,8 +34,9 @@ qn_status qn_graph_new(qn_ctx *ctx, const char *name, qn_graph **out)
     return QN_OK;
 }
 
-static void free_stage(qn_stage *stage)
+static void free_stage(qn_graph *graph, qn_stage *stage)
 {
+    qn_stage_fft_free(graph, stage->fft);
     free(stage->args);
     free(stage->values);
     free(stage->deps);
@@ -68,7 +69,7 @@ void qn_graph_free(qn_graph *graph)
     free_bufs(graph);
     for (int s = 0; s < graph->n_stages; s++) {
         qn_compile_drop(graph->ctx, graph->stages[s].modules);
-        free_stage(&graph->stages[s]);
+        free_stage(graph, &graph->stages[s]);
     }
     qn_plan_free(&graph->plan);
     free(graph->stages);
@@ -204,9 +205,9 @@ int qn_stage_kernel_i(const qn_kernel_info *kernel)
     return 0;
 }
 
-static qn_status add_kernel_stage(qn_graph *graph, const char *name, const qn_op *op,
-                                  const qn_kernel_info *kernel, qn_range range, const qn_arg *args,
-                                  qn_err *err)
+qn_status qn_graph_add(qn_graph *graph, const char *name, const qn_op *op,
+                       const qn_kernel_info *kernel, qn_range range, const qn_arg *args,
+                       qn_err *err)
 {
     qn_stage stage = { .op = op, .kernel = kernel, .range = range, .pin = -1 };
     qn_status st = QN_OK;
@@ -229,7 +230,7 @@ static qn_status add_kernel_stage(qn_graph *graph, const char *name, const qn_op
     graph->is_compiled = 0;
     return QN_OK;
 out:
-    free_stage(&stage);
+    free_stage(graph, &stage);
     return st;
 }
 
@@ -238,7 +239,7 @@ qn_status qn_graph_stage(qn_graph *graph, const char *name, const qn_kernel_info
 {
     qn_err err = { .status = QN_OK };
     const qn_status st =
-        add_kernel_stage(graph, name, qn_op_of_kernel(kernel), kernel, range, args, &err);
+        qn_graph_add(graph, name, qn_op_of_kernel(kernel), kernel, range, args, &err);
 
     return st == QN_OK ? QN_OK : fail(graph, &err);
 }
@@ -257,7 +258,7 @@ qn_status qn_graph_op(qn_graph *graph, const char *name, const char *op_name, qn
         st = qn_fail(&err, QN_ERR_USAGE, "stage %s: op %s takes %d arguments, not %d", name,
                      op_name, kernel->n_args, n_args);
     else
-        st = add_kernel_stage(graph, name, op, kernel, range, args, &err);
+        st = qn_graph_add(graph, name, op, kernel, range, args, &err);
     return st == QN_OK ? QN_OK : fail(graph, &err);
 }
 
@@ -289,7 +290,7 @@ qn_status qn_graph_host(qn_graph *graph, const char *name, qn_host_fn fn, void *
     graph->is_compiled = 0;
     return QN_OK;
 out:
-    free_stage(&stage);
+    free_stage(graph, &stage);
     return qn_ctx_fail(graph->ctx, &err);
 }
 

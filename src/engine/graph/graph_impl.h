@@ -24,11 +24,20 @@ typedef struct qn_stage_arg {
     size_t value_bytes;
 } qn_stage_arg;
 
+/* What makes a stage a transform. */
+typedef struct qn_stage_fft {
+    qn_fft_shape shape;
+    qn_fft_direction direction;
+    qn_fft *plans[QN_MAX_DEVICES];
+    unsigned own; /* slots whose plan is the stage's own */
+} qn_stage_fft;
+
 typedef struct qn_stage {
     char name[64];
     const qn_op *op;              /* cost, exactness, priority */
     const qn_kernel_info *kernel; /* NULL for a host stage */
     int kernel_i;                 /* in its module */
+    qn_stage_fft *fft;            /* not NULL: `kernel` is only the head of a transform */
     qn_host_fn host;
     void *user;
     qn_range range;
@@ -229,6 +238,16 @@ void qn_fill_args(qn_graph *graph, const qn_stage *stage, qn_device *device, qn_
 /* The stage's module on the device, compiled when needed. */
 qn_status qn_stage_module(qn_stage *stage, qn_device *device, qn_err *err);
 
+/* ---- fft_stage.c ---------------------------------------------------------------- */
+/* The plan on the device, made when needed; what qn_stage_module is for kernels. */
+qn_status qn_stage_fft_plan(qn_stage *stage, qn_device *device, qn_err *err);
+/* Queues the transform; after a failure a part of it may run. */
+qn_status qn_stage_fft_run(qn_stage *stage, qn_device *device, const qn_launch_arg *data,
+                           qn_stream on, qn_err *err);
+/* Copies to `want`, root of the buffer, what the transform leaves undefined in `got`. */
+void qn_stage_fft_ignore(const qn_stage *stage, void *want, const void *got);
+void qn_stage_fft_free(qn_graph *graph, qn_stage_fft *fft);
+
 /* ---- capture.c ------------------------------------------------------------------ */
 /* Records the plan of `recording` on its device, launches numbered for later updates. */
 qn_status qn_capture(qn_graph *graph, qn_recording *recording, qn_err *err);
@@ -288,6 +307,11 @@ void qn_fuse_update(qn_graph *graph, int stage);
 /* ---- graph.c ------------------------------------------------------------------- */
 /* The kernel's place in its module. */
 int qn_stage_kernel_i(const qn_kernel_info *kernel);
+
+/* Adds a stage with the head `kernel`. */
+qn_status qn_graph_add(qn_graph *graph, const char *name, const qn_op *op,
+                       const qn_kernel_info *kernel, qn_range range, const qn_arg *args,
+                       qn_err *err);
 /* qn_graph_compile, with the error where the caller wants it. */
 qn_status qn_graph_prepare(qn_graph *graph, qn_err *err);
 

@@ -39,6 +39,8 @@ qn_status qn_stage_module(qn_stage *stage, qn_device *device, qn_err *err)
 {
     qn_ctx *ctx = device->ctx;
 
+    if (stage->fft)
+        return qn_stage_fft_plan(stage, device, err);
     if (stage->modules[device->slot] || !stage->kernel->module)
         return QN_OK;
     if (device->slot != QN_CPU_SLOT && qn_fault_hits(ctx->faults, "compile", stage->name, 0))
@@ -166,6 +168,11 @@ static qn_status submit_stage(qn_graph *graph, const qn_step *step, const qn_lan
     if (device->info.kind == QN_KIND_SIM)
         QN_TRY(poison_outputs(graph, stage, device, lanes->compute, err));
     qn_fill_args(graph, stage, device, args);
+    if (stage->fft) {
+        st = qn_stage_fft_run(stage, device, args, lanes->compute, err);
+        *n_launches = st == QN_OK ? 0 : 2; /* no launch of ours; parts of it may be queued */
+        goto out;
+    }
     call.module = stage->modules[device->slot];
     QN_TRY(qn_launch_range(device->backend, device->dev, &device->info, &call, &stage->range,
                            qn_team_lanes(device), n_launches, err));

@@ -35,7 +35,18 @@ static double ulps_between(double a, double b, int mantissa_bits, double smalles
     return fabs(a - b) / ldexp(1.0, ilogb(top) - mantissa_bits);
 }
 
-static int is_close(const qn_op *op, double a, double b, int is_f64)
+/* The largest finite magnitude of an array. */
+static double norm_of(load_fn load, const void *data, size_t n)
+{
+    double norm = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(load(data, i)))
+            norm = fmax(norm, fabs(load(data, i)));
+    return norm;
+}
+
+static int is_close(const qn_op *op, double a, double b, double norm, int is_f64)
 {
     const double smallest = is_f64 ? DBL_MIN : (double)FLT_MIN;
 
@@ -45,6 +56,8 @@ static int is_close(const qn_op *op, double a, double b, int is_f64)
         return a == b;
     if (op->exactness == QN_EXACT_ULP)
         return ulps_between(a, b, is_f64 ? 52 : 23, smallest) <= op->tolerance;
+    if (op->exactness == QN_EXACT_NORM)
+        return fabs(a - b) <= op->tolerance * norm;
     return fabs(a - b) <= op->tolerance * fmax(fabs(a), fabs(b)) ||
            fmax(fabs(a), fabs(b)) < smallest;
 }
@@ -59,6 +72,7 @@ static qn_diff compare_floats(const qn_op *op, load_fn load, size_t size, const 
                               const void *got, size_t n)
 {
     qn_diff diff = { .checked = n, .finite_pct = 100 };
+    const double norm = op->exactness == QN_EXACT_NORM ? norm_of(load, want, n) : 0;
     size_t n_finite = 0, n_both = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -75,7 +89,7 @@ static qn_diff compare_floats(const qn_op *op, load_fn load, size_t size, const 
         }
         if (same || (isnan(a) && isnan(b)))
             continue;
-        if (op->exactness == QN_EXACT_BITS || !is_close(op, a, b, size == sizeof(double)))
+        if (op->exactness == QN_EXACT_BITS || !is_close(op, a, b, norm, size == sizeof(double)))
             note_mismatch(&diff, i);
     }
     diff.mean_abs /= n_both ? (double)n_both : 1;

@@ -18,7 +18,8 @@ enum { QN_PRIORITY_HOT = 1, QN_PRIORITY_WARM = 3, QN_PRIORITY_CPU = 9 };
 typedef enum {
     QN_EXACT_BITS, /* not at all; two NaN count as equal */
     QN_EXACT_ULP,  /* `tolerance` units in the last place */
-    QN_EXACT_REL   /* |a - b| <= tolerance * max(|a|, |b|), or both below the smallest normal */
+    QN_EXACT_REL,  /* |a - b| <= tolerance * max(|a|, |b|), or both below the smallest normal */
+    QN_EXACT_NORM  /* |a - b| <= tolerance * the largest |a| of the array */
 } qn_exactness;
 
 /* Where a range may be cut. Along x (y, z): point, group or team number k touches only the k-th

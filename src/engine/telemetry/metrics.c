@@ -110,6 +110,8 @@ static const qn_metric_def table[] = {
     COUNTER("kernel_cache_bad", "Damaged or foreign cache files ignored"),
     COUNTER("kernel_compiles", "Kernels compiled"),
     HISTO("kernel_compile_time_ms", "Time to compile a kernel"),
+    COUNTER("fft_plans_made", "Plans of transforms made"),
+    HISTO("fft_plan_time_ms", "Time to make the plan of a transform"),
     COUNTER("graph_captures", "Graph submissions recorded"),
     COUNTER("graph_replays", "Recorded submissions replayed"),
     COUNTER("stages_fused", "Stages that were made part of one with others"),

@@ -10,6 +10,7 @@
 
 #include "hal/backend.h"
 #include "hal/cpu/cpu_cc.h"
+#include "hal/cpu/cpu_fft.h"
 #include "hal/cpu/cpu_host.h"
 #include "hal/cpu/cpu_launch.h"
 #include "hal/cpu/cpu_module.h"
@@ -283,6 +284,28 @@ static double now_us(qn_dev *dev)
     return qn_now_us();
 }
 
+static qn_status fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build, qn_fft **out,
+                          qn_err *err)
+{
+    (void)dev;
+    return qn_cpu_fft_make(shape, build, out, err);
+}
+
+static qn_status fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
+                         const qn_launch_arg *data, qn_stream on, qn_err *err)
+{
+    (void)on;
+    return qn_cpu_fft_run(plan, direction,
+                          data->mem ? (char *)data->mem->data + data->at : data->host,
+                          &dev->threads, err);
+}
+
+static void fft_free(qn_dev *dev, qn_fft *plan)
+{
+    (void)dev;
+    qn_cpu_fft_free(plan);
+}
+
 const qn_backend qn_backend_cpu = {
     .name = "cpu",
     .language = QN_LANG_C,
@@ -309,4 +332,7 @@ const qn_backend qn_backend_cpu = {
     .now_us = now_us,
     .binary = binary,
     .compiler = compiler,
+    .fft_make = fft_make,
+    .fft_run = fft_run,
+    .fft_free = fft_free,
 };

@@ -276,4 +276,7 @@ const qn_backend qn_backend_cuda = {
     .replay_free = qn_cuda_replay_free,
     .binary = qn_cuda_binary,
     .compiler = qn_cuda_compiler,
+    .fft_make = qn_cuda_fft_make,
+    .fft_run = qn_cuda_fft_run,
+    .fft_free = qn_cuda_fft_free,
 };

@@ -108,6 +108,19 @@ void qn_cuda_unload(qn_dev *dev, qn_module *module);
 qn_status qn_cuda_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err);
 void qn_cuda_compiler(qn_dev *dev, char *out, size_t size);
 
+/* May the compiler fuse a * b + c? Our own kernels say where by fma(). */
+typedef enum { QN_CUDA_NO_FUSE, QN_CUDA_FUSE } qn_cuda_fusing;
+/* What src->text compiles to for this device: cubin, or PTX for the driver to finish. */
+qn_status qn_cuda_image(qn_dev *dev, qn_source *src, qn_cuda_fusing fusing, qn_blob *out,
+                        qn_err *err);
+
+/* ---- fft_vkfft.c ----------------------------------------------------------------- */
+qn_status qn_cuda_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build,
+                           qn_fft **out, qn_err *err);
+qn_status qn_cuda_fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
+                          const qn_launch_arg *data, qn_stream on, qn_err *err);
+void qn_cuda_fft_free(qn_dev *dev, qn_fft *plan);
+
 /* ---- cuda_graph.c ---------------------------------------------------------------- */
 qn_status qn_cuda_launch(qn_dev *dev, const qn_launch *call, qn_err *err);
 qn_status qn_cuda_capture_begin(qn_dev *dev, qn_stream on, qn_err *err);

@@ -83,15 +83,21 @@ enum { /* results that our own code looks at */
 
 enum { /* attributes of a device and of a function */
        CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
+       CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
+       CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y = 3,
+       CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z = 4,
        CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X = 5,
        CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y = 6,
        CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z = 7,
        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
+       CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
        CU_DEVICE_ATTRIBUTE_INTEGRATED = 18,
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
-       CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0
+       CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+       CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
+       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 };
 
 enum { /* flags and choices */
@@ -184,6 +190,8 @@ _Static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == 72, "layout of the driver");
       (CUfunction * function, CUmodule module, const char *name))                                  \
     X(cuFuncGetAttribute, cuFuncGetAttribute,                                                      \
       (int *value, CUfunction_attribute attribute, CUfunction function))                           \
+    X(cuFuncSetAttribute, cuFuncSetAttribute,                                                      \
+      (CUfunction function, CUfunction_attribute attribute, int value))                            \
     X(cuLaunchKernel, cuLaunchKernel,                                                              \
       (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,   \
        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **params,  \

@@ -24,7 +24,8 @@ typedef struct qn_nvrtc_options {
     qn_bin_kind kind; /* of the result; QN_BIN_NONE: NVRTC has nothing this device can run */
 } qn_nvrtc_options;
 
-static void choose_options(const qn_nvrtc_api *nvrtc, const qn_dev *dev, qn_nvrtc_options *out)
+static void choose_options(const qn_nvrtc_api *nvrtc, const qn_dev *dev, qn_cuda_fusing fusing,
+                           qn_nvrtc_options *out)
 {
     int archs[QN_MAX_ARCHS];
     int n = 0, best = 0;
@@ -42,7 +43,7 @@ static void choose_options(const qn_nvrtc_api *nvrtc, const qn_dev *dev, qn_nvrt
     snprintf(out->arch, sizeof out->arch, "--gpu-architecture=%s_%d",
              out->kind == QN_BIN_CUBIN ? "sm" : "compute", best);
     out->list[out->n++] = out->arch;
-    out->list[out->n++] = "--fmad=false";
+    out->list[out->n++] = fusing == QN_CUDA_FUSE ? "--fmad=true" : "--fmad=false";
     out->list[out->n++] = "--std=c++17";
     out->list[out->n++] = "-default-device";
     if (getenv("QUERN_DUMP"))
@@ -176,7 +177,8 @@ static qn_status take_embedded(const qn_source *src, const char *reason, qn_blob
     return copy_image(ptx, strlen(ptx), QN_BIN_PTX, out, err);
 }
 
-static qn_status make_image(qn_dev *dev, qn_source *src, qn_blob *out, qn_err *err)
+qn_status qn_cuda_image(qn_dev *dev, qn_source *src, qn_cuda_fusing fusing, qn_blob *out,
+                        qn_err *err)
 {
     const char *reason;
     const qn_nvrtc_api *const nvrtc = qn_nvrtc_load(&reason);
@@ -187,7 +189,7 @@ static qn_status make_image(qn_dev *dev, qn_source *src, qn_blob *out, qn_err *e
         return take_embedded(src, reason, out, err);
     if (!src->text)
         return take_embedded(src, "no text", out, err);
-    choose_options(nvrtc, dev, &options);
+    choose_options(nvrtc, dev, fusing, &options);
     if (options.kind == QN_BIN_NONE) {
         snprintf(unknown, sizeof unknown, "NVRTC %d.%d does not know %s", nvrtc->major,
                  nvrtc->minor, dev->info.arch);
@@ -266,7 +268,7 @@ qn_status qn_cuda_build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *er
     if (src->binary.data)
         QN_TRY(copy_image(src->binary.data, src->binary.bytes, kind, &module->image, err));
     else
-        QN_TRY(make_image(dev, src, &module->image, err));
+        QN_TRY(qn_cuda_image(dev, src, QN_CUDA_NO_FUSE, &module->image, err));
     QN_TRY(load_image(dev, src, module, err));
     QN_TRY(find_functions(dev, src->module, module, err));
     *out = module;
@@ -303,7 +305,7 @@ void qn_cuda_compiler(qn_dev *dev, char *out, size_t size)
     size_t used;
 
     if (nvrtc)
-        choose_options(nvrtc, dev, &options);
+        choose_options(nvrtc, dev, QN_CUDA_NO_FUSE, &options);
     if (options.kind == QN_BIN_NONE) {
         snprintf(out, size, "ptx driver %s", dev->info.driver);
         return;

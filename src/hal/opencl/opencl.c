@@ -358,4 +358,7 @@ const qn_backend qn_backend_opencl = {
     .elapsed_us = qn_cl_elapsed_us,
     .binary = qn_cl_binary,
     .compiler = compiler,
+    .fft_make = qn_cl_fft_make,
+    .fft_run = qn_cl_fft_run,
+    .fft_free = qn_cl_fft_free,
 };

@@ -56,5 +56,16 @@ qn_status qn_cl_build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err)
 void qn_cl_unload(qn_dev *dev, qn_module *module);
 qn_status qn_cl_launch(qn_dev *dev, const qn_launch *call, qn_err *err);
 qn_status qn_cl_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err);
+/* A program of its own, from src->binary or src->text, and its compiled form. */
+qn_status qn_cl_program(qn_dev *dev, qn_source *src, cl_program *out, qn_err *err);
+qn_status qn_cl_program_binary(qn_dev *dev, cl_program program, qn_blob *out, qn_err *err);
+
+/* fft_vkfft.c */
+qn_status qn_cl_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build, qn_fft **out,
+                         qn_err *err);
+qn_status qn_cl_fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
+                        const qn_launch_arg *data, qn_stream on, qn_err *err);
+void qn_cl_fft_free(qn_dev *dev, qn_fft *plan);
+int qn_cl_fft_version(void); /* of VkFFT: 10226 for 1.2.26; 0 when this build has none */
 
 #endif

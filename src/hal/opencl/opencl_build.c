@@ -117,6 +117,20 @@ static qn_status make_kernel(qn_dev *dev, cl_program program, const char *name, 
     return st;
 }
 
+qn_status qn_cl_program(qn_dev *dev, qn_source *src, cl_program *out, qn_err *err)
+{
+    cl_program program = NULL;
+    qn_status st = make_program(dev, src, &program, err);
+
+    if (st == QN_OK)
+        st = compile(dev, src, program, err);
+    if (st == QN_OK)
+        *out = program;
+    else if (program)
+        dev->cl->ReleaseProgram(program);
+    return st;
+}
+
 qn_status qn_cl_build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -128,8 +142,7 @@ qn_status qn_cl_build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err)
         src->log[0] = 0;
     if (!module)
         return qn_fail(err, QN_ERR_NOMEM, "module %s: %zu bytes", src->module->name, bytes);
-    QN_TRY(make_program(dev, src, &module->program, err));
-    QN_TRY(compile(dev, src, module->program, err));
+    QN_TRY(qn_cl_program(dev, src, &module->program, err));
     for (int i = 0; i < n; i++) {
         module->n_kernels = i + 1;
         QN_TRY(make_kernel(dev, module->program, src->module->kernels[i]->name, &module->kernels[i],
@@ -155,13 +168,13 @@ void qn_cl_unload(qn_dev *dev, qn_module *module)
     free(module);
 }
 
-qn_status qn_cl_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err)
+qn_status qn_cl_program_binary(qn_dev *dev, cl_program program, qn_blob *out, qn_err *err)
 {
     qn_status st = QN_OK;
     size_t bytes = 0;
     unsigned char *data = NULL;
-    cl_int code = dev->cl->GetProgramInfo(module->program, CL_PROGRAM_BINARY_SIZES, sizeof bytes,
-                                          &bytes, NULL);
+    cl_int code =
+        dev->cl->GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL);
 
     if (code != CL_SUCCESS || bytes == 0) {
         st = qn_fail(err, QN_ERR_UNSUPPORTED, "no program binary: %s (%d), %zu bytes",
@@ -172,7 +185,7 @@ qn_status qn_cl_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err
         st = qn_fail(err, QN_ERR_NOMEM, "program binary: %zu bytes", bytes);
         goto out;
     }
-    code = dev->cl->GetProgramInfo(module->program, CL_PROGRAM_BINARIES, sizeof data, &data, NULL);
+    code = dev->cl->GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof data, &data, NULL);
     if (code != CL_SUCCESS) {
         st = qn_cl_fail(err, QN_ERR_UNSUPPORTED, "clGetProgramInfo", code);
         goto out;
@@ -182,6 +195,11 @@ qn_status qn_cl_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err
 out:
     free(data);
     return st;
+}
+
+qn_status qn_cl_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err)
+{
+    return qn_cl_program_binary(dev, module->program, out, err);
 }
 
 /* ---- launch ------------------------------------------------------------- */

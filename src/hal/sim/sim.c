@@ -243,7 +243,7 @@ static qn_status submit(qn_dev *dev, const qn_sim_op *op, qn_err *err)
         return st;
     if (qn_sim_is_captured(dev, op->on))
         return qn_sim_capture_op(dev, op, err);
-    if (op->kind == QN_SIM_LAUNCH)
+    if (op->kind == QN_SIM_LAUNCH || op->kind == QN_SIM_FFT)
         dev->clock->host_us += dev->limits.submit_us;
     qn_sim_run(dev, op, dev->ready_us);
     return QN_OK;
@@ -422,6 +422,39 @@ out:
     return st;
 }
 
+static qn_status fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build, qn_fft **out,
+                          qn_err *err)
+{
+    qn_status st = check_alive(dev, err);
+
+    if (st == QN_OK)
+        st = qn_cpu_fft_make(shape, build, out, err);
+    dev->live += st == QN_OK;
+    return st;
+}
+
+static qn_status fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
+                         const qn_launch_arg *data, qn_stream on, qn_err *err)
+{
+    const qn_sim_op op = { .kind = QN_SIM_FFT,
+                           .on = on,
+                           .mem = data->mem,
+                           .at = data->at,
+                           .fft = plan,
+                           .direction = direction };
+
+    if (++dev->n_calls == dev->limits.refuse_at)
+        return qn_fail(err, QN_ERR_LAUNCH, "fft: launch %llu is refused",
+                       (unsigned long long)dev->n_calls);
+    return submit(dev, &op, err);
+}
+
+static void fft_free(qn_dev *dev, qn_fft *plan)
+{
+    dev->live -= plan != NULL;
+    qn_cpu_fft_free(plan);
+}
+
 static qn_status binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err)
 {
     (void)dev;
@@ -559,4 +592,7 @@ const qn_backend qn_backend_sim = {
     .replay_free = qn_sim_replay_free,
     .binary = binary,
     .compiler = compiler,
+    .fft_make = fft_make,
+    .fft_run = fft_run,
+    .fft_free = fft_free,
 };

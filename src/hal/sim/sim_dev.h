@@ -7,6 +7,7 @@
 #define QN_HAL_SIM_DEV_H
 
 #include "hal/cpu/cpu_cc.h"
+#include "hal/cpu/cpu_fft.h"
 #include "hal/cpu/cpu_launch.h"
 #include "hal/sim/sim.h"
 #include "hal/sim/sim_limits.h"
@@ -56,6 +57,7 @@ struct qn_event {
 
 typedef enum {
     QN_SIM_LAUNCH,
+    QN_SIM_FFT,
     QN_SIM_UPLOAD,
     QN_SIM_DOWNLOAD,
     QN_SIM_PEER,
@@ -75,6 +77,8 @@ typedef struct qn_sim_op {
     void *dst;
     qn_mem *peer; /* PEER: where from */
     int mark;     /* MARK and WAIT: place in the recording */
+    qn_fft *fft;  /* FFT of what is in `mem` from `at` on */
+    qn_fft_direction direction;
 } qn_sim_op;
 
 /* Runs the work and moves `ready_us` (of the device, or of a replay) and the engines. */

@@ -56,24 +56,39 @@ static void run_kernel(qn_dev *dev, const qn_launch *call, const qn_span *covere
     qn_cpu_run(&dev->threads, kernel, qn_cpu_module_function(call), covered, args);
 }
 
+/* Work that moves so many bytes for so many items. */
+static double work_us(qn_dev *dev, double bytes, double items)
+{
+    const qn_sim_limits *l = &dev->limits;
+    const double noise =
+        l->noise_pct / 100.0 * qn_random_float((uint64_t)dev->index, dev->n_launches++);
+
+    return (l->launch_us + max2(bytes / (l->gbps * 1e3), items * l->ns_per_item / 1e3)) *
+               (1.0 + noise) / l->rate[dev->index] +
+           l->slow[dev->index];
+}
+
 /* An estimate that a test can work out by hand: every item touches one element of each buffer. */
 static double launch_us(qn_dev *dev, const qn_launch *call, const qn_span *covered)
 {
-    const qn_sim_limits *l = &dev->limits;
     const qn_kernel_info *kernel = call->kernel;
     double items = ((double)covered->x1 - covered->x0) * ((double)covered->y1 - covered->y0) *
                    ((double)covered->z1 - covered->z0);
-    double bytes = 0, noise;
+    double bytes = 0;
 
     if (kernel->form == QN_FORM_GROUP)
         items *= kernel->lanes;
     for (int i = 0; i < kernel->n_args; i++)
         if (kernel->args[i].mode != QN_ARG_VAL)
             bytes += items * (double)qn_cpu_module_arg_size(call, i);
-    noise = l->noise_pct / 100.0 * qn_random_float((uint64_t)dev->index, dev->n_launches++);
-    return (l->launch_us + max2(bytes / (l->gbps * 1e3), items * l->ns_per_item / 1e3)) *
-               (1.0 + noise) / l->rate[dev->index] +
-           l->slow[dev->index];
+    return work_us(dev, bytes, items);
+}
+
+static void run_fft(qn_dev *dev, const qn_sim_op *op)
+{
+    qn_err ignored; /* only memory that is not aligned could fail, and blocks are */
+
+    qn_cpu_fft_run(op->fft, op->direction, op->mem->data + op->at, &dev->threads, &ignored);
 }
 
 /* Puts `us` of work on a stream and an engine; when it starts. */
@@ -172,7 +187,7 @@ void qn_sim_run(qn_dev *dev, const qn_sim_op *op, double *ready_us)
     double start;
     qn_span covered;
 
-    if (op->kind == QN_SIM_LAUNCH && dev->n_launches + 1 == l->fail_at)
+    if ((op->kind == QN_SIM_LAUNCH || op->kind == QN_SIM_FFT) && dev->n_launches + 1 == l->fail_at)
         dev->is_dead = 1;
     if (dev->is_dead) {
         run_dead(op);
@@ -184,6 +199,12 @@ void qn_sim_run(qn_dev *dev, const qn_sim_op *op, double *ready_us)
         run_kernel(dev, &op->call, &covered);
         start = pass(dev, stream, compute_engine(dev), launch_us(dev, &op->call, &covered));
         use_args(&op->call, start, *stream);
+        break;
+    case QN_SIM_FFT:
+        run_fft(dev, op);
+        start =
+            pass(dev, stream, compute_engine(dev), work_us(dev, qn_cpu_fft_traffic(op->fft), 0));
+        use_mem(op->mem, 1, start, *stream);
         break;
     case QN_SIM_UPLOAD:
         copy_rows(op);

@@ -1,0 +1,86 @@
+/* vkfft_cuda.h - stands in for the headers of the CUDA toolkit where VkFFT expects them.
+ *
+ * Calls go to the loaded tables. All of VkFFT's functions have their plan in a variable `app`, and
+ * hand the address of the device on that they were given: it is the first member of qn_vkfft_cuda,
+ * which is how the calls below know whose they are without a global. Kernels are compiled by our
+ * own code, for the device's real architecture and through those that were kept; VkFFT is given
+ * the image where it asks for PTX.
+ */
+#ifndef QN_HAL_VKFFT_CUDA_H
+#define QN_HAL_VKFFT_CUDA_H
+
+#include "hal/cuda/cuda.h"
+#include "hal/fft_kernels.h"
+
+typedef CUresult cudaError_t;
+typedef CUstream cudaStream_t;
+typedef CUevent cudaEvent_t;
+enum { cudaSuccess = 0 };
+
+typedef struct qn_vkfft_cuda {
+    CUdevice device;
+    qn_dev *dev;
+    CUstream stream;
+    qn_fft_kernels kernels; /* known from before, and compiled now */
+    int n_compiled;
+    qn_err noted; /* the first failure */
+} qn_vkfft_cuda;
+
+/* Defined by the one file that includes this.
+ *
+ * A program is the number of its kernel in `kernels`, counted from 1. */
+static nvrtcResult qn_vkfft_program(qn_vkfft_cuda *of, nvrtcProgram *program, const char *text);
+static const qn_blob *qn_vkfft_image(const qn_vkfft_cuda *of, nvrtcProgram program);
+static CUresult qn_vkfft_load(qn_vkfft_cuda *of, CUmodule *module, const void *image);
+static CUresult qn_vkfft_function(qn_vkfft_cuda *of, CUfunction *out, CUmodule module,
+                                  const char *name);
+static CUresult qn_vkfft_alloc(qn_vkfft_cuda *of, void **out, size_t bytes);
+static CUresult qn_vkfft_upload(qn_vkfft_cuda *of, void *dst, const void *src, size_t bytes);
+/* Calls that the plans we ask for do not make. */
+static CUresult qn_vkfft_refuse(qn_vkfft_cuda *of, const char *entry);
+/* The result as it is; a failure is noted. */
+static CUresult qn_vkfft_noted(qn_vkfft_cuda *of, const char *entry, CUresult result);
+
+#define QN_OF(app) ((qn_vkfft_cuda *)(app)->configuration.device)
+
+#define nvrtcCreateProgram(program, text, name, n, headers, names)                                 \
+    qn_vkfft_program(QN_OF(app), program, text)
+#define nvrtcCompileProgram(program, n, options) NVRTC_SUCCESS /* done already */
+#define nvrtcDestroyProgram(program)             NVRTC_SUCCESS
+#define nvrtcGetProgramLog(program, log)         (*(log) = 0)
+#define nvrtcGetErrorString(result)              ""
+#define nvrtcGetPTXSize(program, size)                                                             \
+    (*(size) = qn_vkfft_image(QN_OF(app), program)->bytes, NVRTC_SUCCESS)
+#define nvrtcGetPTX(program, to)                                                                   \
+    (memcpy(to, qn_vkfft_image(QN_OF(app), program)->data,                                         \
+            qn_vkfft_image(QN_OF(app), program)->bytes),                                           \
+     NVRTC_SUCCESS)
+
+#define cuDeviceGetAttribute(...) QN_OF(app)->dev->cu->cuDeviceGetAttribute(__VA_ARGS__)
+#define cuModuleLoadDataEx(module, image, n, options, values)                                      \
+    qn_vkfft_load(QN_OF(app), module, image)
+#define cuModuleUnload(module)                 QN_OF(app)->dev->cu->cuModuleUnload(module)
+#define cuModuleGetFunction(out, module, name) qn_vkfft_function(QN_OF(app), out, module, name)
+#define cuFuncSetAttribute(function, attribute, value)                                             \
+    qn_vkfft_noted(QN_OF(app), "cuFuncSetAttribute",                                               \
+                   QN_OF(app)->dev->cu->cuFuncSetAttribute(function, attribute, value))
+#define cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, on, params, extra)                \
+    qn_vkfft_noted(QN_OF(app), "cuLaunchKernel",                                                   \
+                   QN_OF(app)->dev->cu->cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared,   \
+                                                       QN_OF(app)->stream, params, extra))
+#define cudaMalloc(out, bytes)           qn_vkfft_alloc(QN_OF(app), (void **)(out), bytes)
+#define cudaFree(ptr)                    QN_OF(app)->dev->cu->cuMemFree((CUdeviceptr)(uintptr_t)(ptr))
+#define cudaMemcpy(dst, src, bytes, way) qn_vkfft_upload(QN_OF(app), dst, src, bytes)
+#define cudaDeviceSynchronize()                                                                    \
+    qn_vkfft_noted(QN_OF(app), "cuCtxSynchronize", QN_OF(app)->dev->cu->cuCtxSynchronize())
+
+/* Constants that differ from launch to launch, where a grid exceeds the device's. */
+#define cuModuleGetGlobal(...) qn_vkfft_refuse(QN_OF(app), "cuModuleGetGlobal")
+#define cuMemcpyHtoD(...)      qn_vkfft_refuse(QN_OF(app), "cuMemcpyHtoD")
+/* Several streams. */
+#define cudaEventCreate(...)      qn_vkfft_refuse(QN_OF(app), "cudaEventCreate")
+#define cudaEventDestroy(...)     qn_vkfft_refuse(QN_OF(app), "cudaEventDestroy")
+#define cudaEventRecord(...)      qn_vkfft_refuse(QN_OF(app), "cudaEventRecord")
+#define cudaEventSynchronize(...) qn_vkfft_refuse(QN_OF(app), "cudaEventSynchronize")
+
+#endif

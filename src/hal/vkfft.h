@@ -1,0 +1,83 @@
+/* vkfft.h - what both users of VkFFT share: its configuration, its failures, its manners.
+ *
+ * Included after the header that stands in for the toolkit and before anything of VkFFT is used;
+ * it brings <vkFFT.h> in. VkFFT prints its complaints to stdout, which is the user's, and sets the
+ * locale of the whole process while it writes kernels: neither happens here.
+ */
+#ifndef QN_HAL_VKFFT_H
+#define QN_HAL_VKFFT_H
+
+#include <locale.h>
+#include <stdio.h>
+
+static inline char *qn_vkfft_setlocale(void)
+{
+    return (char *)"C";
+}
+
+#define printf(...)               ((void)0)
+#define setlocale(category, name) qn_vkfft_setlocale()
+#include <vkFFT.h>
+#undef printf
+#undef setlocale
+
+#include "hal/backend.h"
+
+/* Everything but device, context and streams. `bytes` must live as long as the plan. */
+static inline VkFFTConfiguration qn_vkfft_configuration(const qn_fft_shape *shape, uint64_t *bytes)
+{
+    const uint64_t rows = (uint64_t)shape->rows, cols = (uint64_t)shape->cols;
+    const uint64_t keep = (uint64_t)shape->keep;
+
+    *bytes = qn_fft_bytes(shape);
+    return (VkFFTConfiguration){
+        .FFTdim = 2,
+        .size = { cols, rows, 1 },
+        .numberBatches = (uint64_t)shape->batch,
+        .performR2C = 1,
+        .doublePrecision = shape->is_f64 != 0,
+        .useLUT = 1, /* f32 sines of the devices are good to 20 bits only */
+        .bufferSize = bytes,
+        .frequencyZeroPadding = keep > 0,
+        .performZeropadding = { keep > 0, keep > 0 },
+        .fft_zeropad_left = { keep + 1, keep + 1 },
+        .fft_zeropad_right = { cols / 2 + 1, rows - keep },
+    };
+}
+
+/* initializeVkFFT, with numbers in kernels written as C writes them. */
+static inline VkFFTResult qn_vkfft_make(VkFFTApplication *app, VkFFTConfiguration configuration)
+{
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    const locale_t before = plain ? uselocale(plain) : (locale_t)0;
+    const VkFFTResult result = initializeVkFFT(app, configuration);
+
+    if (plain) {
+        uselocale(before);
+        freelocale(plain);
+    }
+    return result;
+}
+
+/* The failure that the stand-ins noted, or else VkFFT's number. */
+static inline qn_status qn_vkfft_fail(VkFFTResult result, const qn_err *noted, qn_status other,
+                                      qn_err *err)
+{
+    if (noted->status != QN_OK) {
+        *err = *noted;
+        return noted->status;
+    }
+    if (result == VKFFT_ERROR_MALLOC_FAILED)
+        return qn_fail(err, QN_ERR_NOMEM, "VkFFT: out of host memory");
+    return qn_fail(err, other, "VkFFT: error %d", (int)result);
+}
+
+/* Bytes of device memory that runs write besides the caller's. */
+static inline size_t qn_vkfft_scratch(const VkFFTApplication *app)
+{
+    return app->configuration.allocateTempBuffer && app->configuration.tempBufferSize
+               ? (size_t)app->configuration.tempBufferSize[0]
+               : 0;
+}
+
+#endif
