@@ -4,13 +4,14 @@
  * cols + 2 reals, so that its spectrum of cols / 2 + 1 complex numbers (real part first) takes the
  * same place:
  *
- *     real r(b, y, x)     at (b * rows + y) * (cols + 2) + x
+ *     real r(b, y, x)       at (b * rows + y) * (cols + 2) + x
  *     spectrum h(b, ky, kx) at (b * rows + ky) * (cols / 2 + 1) + kx, in complex numbers
  *
  * FORWARD turns reals into the spectrum with exp(-i k.x); INVERSE turns it back with exp(+i k.x).
- * Neither is scaled: one after the other multiplies by rows * cols. INVERSE takes the columns
- * kx = 0 and kx = cols / 2 for what the transform of a real field has there (h(-ky) = conj h(ky)),
- * and leaves nothing meaningful in the spectrum's padding, nor FORWARD any of the reals.
+ * Neither is scaled: one after the other multiplies by rows * cols. FORWARD does not look at the
+ * two reals that pad a row, and INVERSE leaves nothing meaningful in them. INVERSE relies on
+ * columns kx = 0 and kx = cols / 2 being those of a real field (h(-ky) = conj h(ky)); libraries
+ * differ in what they make of others.
  *
  * FFTW computes them on cpu and sim, VkFFT on opencl and cuda. A plan is made once per device and
  * shape, and what was compiled or measured for it is kept in the cache folder.

@@ -241,6 +241,18 @@ static void tolerances_are_relative_or_in_ulps(void **state)
     assert_int_equal(qn_op_compare(&ulp, "float", want + 1, far + 1, 12).mismatched, 3);
 }
 
+/* What a transform leaves of a zero is noise as large as its largest result has rounding. */
+static void a_norm_forgives_small_numbers_among_large_ones(void **state)
+{
+    const qn_op norm = { .exactness = QN_EXACT_NORM, .tolerance = 1e-6 };
+    const double want[] = { -1000, 1e-9, 3, NAN }, near[] = { -1000.0009, -1e-4, 3.0009, NAN };
+    const double far[] = { -1000.0011, 0.0011, 2.99, 1 };
+
+    (void)state;
+    assert_int_equal(qn_op_compare(&norm, "double", want, near, sizeof want).mismatched, 0);
+    assert_int_equal(qn_op_compare(&norm, "double", want, far, sizeof want).mismatched, 4);
+}
+
 static void doubles_and_integers_are_compared_by_their_size(void **state)
 {
     const qn_op op = { .exactness = QN_EXACT_BITS };
@@ -272,6 +284,7 @@ int main(void)
         cmocka_unit_test(op_beyond_the_allowed_priority_stays_on_the_cpu),
         cmocka_unit_test(bits_differ_by_one_ulp_but_nan_equals_nan),
         cmocka_unit_test(tolerances_are_relative_or_in_ulps),
+        cmocka_unit_test(a_norm_forgives_small_numbers_among_large_ones),
         cmocka_unit_test(doubles_and_integers_are_compared_by_their_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
