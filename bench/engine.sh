@@ -29,6 +29,6 @@ run tasks bench --backend cuda --scenario all --samples 100 --csv "$out/tasks.cs
 run bench kernels --backend cuda --json "$out/kernels.json"
 run tasks pipe --backend cuda --csv "$out/pipe.csv"
 # NVIDIA's OpenCL shows the same hardware again, and PoCL the same CPU.
-QUERN_HIDE=opencl run route eval --scenario all --samples 200 --warmup 200 --threads 8 | tee "$out/regret.txt"
+QUERN_HIDE=opencl run route eval --scenario all --sizes 12 --samples 400 --warmup 300 --seconds 0.4 --threads 8 | tee "$out/regret.txt"
 python3 "$here/peers_engine.py" --samples 100 | tee "$out/peers.csv"
 python3 "$here/engine_table.py" "$out" | tee "$out/engine.md"
