@@ -24,7 +24,11 @@ function(qn_add_vkfft file)
   endforeach()
   # It only prints and compiles kernels; optimising it would take half a minute, and minutes under
   # a sanitizer.
-  set(options -DQN_WITH_VKFFT -I${empty} $<IF:$<BOOL:${QN_SANITIZE}>,-O0,-O1>)
+  set(level -O1)
+  if(QN_SANITIZE)
+    set(level -O0)
+  endif()
+  set(options -DQN_WITH_VKFFT -I${empty} ${level})
   if(NOT VKFFT_DIR STREQUAL "/usr/include")
     list(APPEND options -isystem ${VKFFT_DIR})
   endif()

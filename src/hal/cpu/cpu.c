@@ -89,7 +89,7 @@ static void info(const qn_dev *dev, qn_device_info *out)
     };
     snprintf(out->name, sizeof out->name, "%s (%d thr)", host.model, dev->threads.n);
     snprintf(out->vendor, sizeof out->vendor, "%s", host.vendor);
-    snprintf(out->driver, sizeof out->driver, "OpenMP %d", _OPENMP);
+    snprintf(out->driver, sizeof out->driver, "host threads");
     snprintf(out->arch, sizeof out->arch, "%s", host.arch);
     qn_cpu_host_memory(&out->mem_total, &out->mem_free);
     out->max_alloc = out->mem_total;
