@@ -1,0 +1,137 @@
+/* sim_begin.c - the state at t = 0.
+ *
+ * A half spectrum made on the host is the state already. A field on the grid goes there by one
+ * transform, which leaves all modes defined, and is then dealiased.
+ */
+#include "sim_impl.h"
+
+#include "ic.h"
+
+#include "kernel/les_grid.gen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* `n` doubles to the beginning of `buf`, in run precision. */
+static qn_status put_reals(qn_les_sim *sim, qn_buf *buf, double *values, size_t n)
+{
+    float *narrow = (float *)values;
+
+    if (sim->is_f64)
+        return qn_buf_write(buf, 0, values, n * sizeof *values);
+    /* In place: a float never lies beyond the double it comes from. */
+    for (size_t i = 0; i < n; i++) {
+        const float value = (float)values[i];
+
+        memcpy(narrow + i, &value, sizeof value);
+    }
+    return qn_buf_write(buf, 0, narrow, n * sizeof *narrow);
+}
+
+/* Adds `members` fields of n x n cells to the spectra in `to`. */
+static qn_status add_spectrum_of(qn_les_sim *sim, qn_graph *graph, qn_buf *field, qn_buf *to,
+                                 int members, int drop_mean)
+{
+    const int n = sim->par.n;
+    const qn_fft_shape shape = {
+        .rows = n, .cols = n, .batch = members, .is_f64 = sim->is_f64
+    };
+    qn_status st = QN_OK;
+
+    QN_TRY(LES_STAGE(sim, les_pad, graph, "les.pad", qn_range_3d(n, n, members), n, field, to));
+    QN_TRY(qn_graph_fft(graph, "les.spectrum", &shape, QN_FFT_FORWARD, to, 0));
+    QN_TRY(LES_STAGE(sim, les_clean, graph, "les.clean", qn_range_3d(n / 2 + 1, n, members),
+                     sim->par, drop_mean, to));
+out:
+    return st;
+}
+
+/* `values`, n x n for each member, or the box field when it is NULL, become the spectra in `to`. */
+static qn_status take_fields(qn_les_sim *sim, double *values, qn_buf *to, int members,
+                             int drop_mean)
+{
+    const size_t cells = (size_t)sim->par.n * (size_t)sim->par.n * (size_t)members;
+    const size_t real = sim->is_f64 ? sizeof(double) : sizeof(float);
+    qn_buf *field = NULL;
+    qn_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_new(sim->ctx, "initial field", cells * real, &field));
+    QN_TRY(qn_graph_new(sim->ctx, "les.begin", &graph));
+    if (values)
+        QN_TRY(put_reals(sim, field, values, cells));
+    else
+        QN_TRY(qn_les_ic_box(graph, sim->config, field, NULL));
+    QN_TRY(add_spectrum_of(sim, graph, field, to, members, drop_mean));
+    QN_TRY(qn_graph_run(graph));
+    QN_TRY(qn_graph_wait(graph));
+out:
+    qn_graph_free(graph);
+    qn_buf_free(field);
+    return st;
+}
+
+qn_status qn_les_sim_set_fields(qn_les_sim *sim, double *values, qn_err *err)
+{
+    const int drop_mean = sim->config->ic == QN_LES_IC_SHEAR;
+
+    return qn_les_told(
+        sim, take_fields(sim, values, sim->state, sim->config->ensemble, drop_mean), err);
+}
+
+static qn_status begin_state(qn_les_sim *sim, qn_err *err)
+{
+    const qn_les_config *c = sim->config;
+    const size_t elems = qn_les_ic_elems(c) * (size_t)c->ensemble;
+    double *values = NULL;
+    qn_status st = QN_OK;
+
+    if (qn_les_ic_start(c) == QN_LES_START_DEVICE)
+        return qn_les_told(sim, take_fields(sim, NULL, sim->state, c->ensemble, 0), err);
+    if (!(values = malloc(elems * sizeof *values)))
+        return qn_fail(err, QN_ERR_NOMEM, "the initial field of %zu numbers exceeds host memory",
+                       elems);
+    QN_TRY(qn_les_ic_fill(c, values, err));
+    if (qn_les_ic_start(c) == QN_LES_START_SPECTRUM)
+        st = qn_les_told(sim, put_reals(sim, sim->state, values, elems), err);
+    else
+        st = qn_les_sim_set_fields(sim, values, err);
+out:
+    free(values);
+    return st;
+}
+
+/* One force for all members, read as an initial field is. */
+static qn_status begin_force(qn_les_sim *sim, qn_err *err)
+{
+    qn_les_config file = *sim->config;
+    const size_t cells = (size_t)file.N * (size_t)file.N;
+    double *values = malloc(cells * sizeof *values);
+    qn_status st = QN_OK;
+
+    if (!values)
+        return qn_fail(err, QN_ERR_NOMEM, "the force of %zu numbers exceeds host memory", cells);
+    file.ic = QN_LES_IC_FILE;
+    file.ensemble = 1;
+    memcpy(file.ic_file, file.forcing_file, sizeof file.ic_file);
+    QN_TRY(qn_les_ic_fill(&file, values, err));
+    QN_TRY(qn_les_told(sim, take_fields(sim, values, sim->force, 1, 0), err));
+out:
+    free(values);
+    return st;
+}
+
+qn_status qn_les_sim_begin(qn_les_sim *sim, qn_err *err)
+{
+    const double clock[CLOCK_WORDS] = { [CLOCK_DT] = sim->config->dt,
+                                        [CLOCK_LAST_GOOD] = -1,
+                                        [CLOCK_FIRST_BAD] = -1 };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_les_told(sim, qn_buf_write(sim->clock, 0, clock, sizeof clock), err));
+    QN_TRY(begin_state(sim, err));
+    if (sim->par.is_forced)
+        QN_TRY(begin_force(sim, err));
+out:
+    return st;
+}

@@ -1,0 +1,78 @@
+/* sim_impl.h - what the files of the solver share, and a look at fields inside a step for checks.
+ */
+#ifndef QN_LES_SIM_IMPL_H
+#define QN_LES_SIM_IMPL_H
+
+#include "sim.h"
+
+#include "kernel/les_sim.h"
+
+#include <quern/fft.h>
+
+struct qn_les_sim {
+    qn_ctx *ctx;
+    const qn_les_config *config;
+    int is_f64;
+    int is_fused; /* stages in time write the fields of the next */
+    int n_fields; /* of work */
+    int e_field;  /* E is this one of them, D the next */
+    les_par par;
+    qn_buf *state, *mid, *work;
+    qn_buf *nut;             /* eddy viscosity of the step; a few bytes where each stage has its own */
+    qn_buf *force;           /* spectrum of forcing static; a few bytes without */
+    qn_buf *clock;           /* les_sim.h */
+    qn_buf *modes, *cells;   /* partial results of rows */
+    qn_buf *log;             /* les_look.c; NULL: no row was asked for */
+    int log_room;
+    qn_les_stability stability;
+};
+
+/* The launcher of a kernel that exists in both precisions. */
+#define LES_STAGE(sim, kernel, ...)                                                                \
+    ((sim)->is_f64 ? stage_##kernel##_f64(__VA_ARGS__) : stage_##kernel##_f32(__VA_ARGS__))
+
+/* Modes and cells of all members; a group per row. */
+qn_range qn_les_modes_range(const qn_les_sim *sim);
+qn_range qn_les_cells_range(const qn_les_sim *sim);
+qn_range qn_les_rows_range(const qn_les_sim *sim);
+
+/* Adds a transform of the first `n_fields` fields of work. */
+qn_status qn_les_add_fft(qn_les_sim *sim, qn_graph *graph, qn_fft_direction direction,
+                         int n_fields);
+
+/* Adds the fields of the state on the grid, all of work. */
+qn_status qn_les_add_fields(qn_les_sim *sim, qn_graph *graph);
+
+/* Adds a look at the largest speed and eddy viscosity of these; `is_step`: they choose the step
+ * that has begun. */
+qn_status qn_les_add_peaks(qn_les_sim *sim, qn_graph *graph, int is_step);
+
+/* Adds the nonlinear terms, from the grid back to spectra, of a stage whose eddy viscosity comes
+ * from where `nu_from` says. */
+qn_status qn_les_add_products(qn_les_sim *sim, qn_graph *graph, int nu_from);
+
+/* Allocates what a configuration needs and makes the state at t = 0. */
+qn_status qn_les_sim_alloc(qn_les_sim *sim, qn_err *err);
+qn_status qn_les_sim_begin(qn_les_sim *sim, qn_err *err);
+
+/* Vorticity on the grid, [ensemble][N][N], becomes the state. `values` is scratch afterwards. */
+qn_status qn_les_sim_set_fields(qn_les_sim *sim, double *values, qn_err *err);
+
+/* What a stage of the engine said, in `err`. */
+qn_status qn_les_told(const qn_les_sim *sim, qn_status st, qn_err *err);
+
+/* ---- for checks ---------------------------------------------------------------------- */
+
+typedef enum {
+    QN_LES_PROBE_PSI,
+    QN_LES_PROBE_U,
+    QN_LES_PROBE_V,
+    QN_LES_PROBE_NUT,
+    QN_LES_PROBE_RHS
+} qn_les_probe;
+
+/* Adds a field of the present state, [ensemble][N][N] in run precision, to `field`. Velocities are
+ * without the mean flow; of the right-hand side nothing is left to an integrating factor. */
+qn_status qn_les_sim_add_probe(qn_les_sim *sim, qn_graph *graph, qn_les_probe what, qn_buf *field);
+
+#endif

@@ -1,0 +1,180 @@
+/* sim_look.c - what is seen of the flow: fields, log, checks, spectrum, and what crosses to the
+ * host. */
+#include "sim_impl.h"
+
+#include "kernel/les_grid.gen.h"
+#include "kernel/les_look.gen.h"
+
+#include "engine/context.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_ROOM = 1024 };
+
+_Static_assert(sizeof(qn_les_row) == LES_LOG_WORDS * sizeof(double), "a row of the log");
+
+/* The vorticity on the grid, times n^2, in the first field of work. */
+static qn_status add_vorticity(qn_les_sim *sim, qn_graph *graph)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(LES_STAGE(sim, les_lift, graph, "les.lift", qn_les_modes_range(sim), sim->par,
+                     sim->state, sim->work));
+    QN_TRY(qn_les_add_fft(sim, graph, QN_FFT_INVERSE, 1));
+out:
+    return st;
+}
+
+qn_status qn_les_sim_add_field(qn_les_sim *sim, qn_graph *graph, qn_buf *field)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(add_vorticity(sim, graph));
+    QN_TRY(LES_STAGE(sim, les_unpad, graph, "les.field", qn_les_cells_range(sim), sim->par.n,
+                     sim->par.inv_cells, sim->work, field));
+out:
+    return st;
+}
+
+qn_status qn_les_sim_add_log(qn_les_sim *sim, qn_graph *graph)
+{
+    const qn_range rows = qn_les_rows_range(sim);
+    qn_err err = { .status = QN_OK };
+    qn_status st = QN_OK;
+
+    if (!sim->log && qn_les_sim_log_room(sim, DEFAULT_ROOM, &err) != QN_OK)
+        return qn_ctx_fail(sim->ctx, &err);
+    QN_TRY(LES_STAGE(sim, les_sum_modes, graph, "les.sums", rows, sim->par, sim->state,
+                     sim->modes));
+    QN_TRY(add_vorticity(sim, graph));
+    QN_TRY(LES_STAGE(sim, les_sum_cells, graph, "les.moments", rows, sim->par, sim->work,
+                     sim->cells));
+    QN_TRY(LES_STAGE(sim, les_log_row, graph, "les.log", qn_range_1d(sim->par.members), sim->par,
+                     sim->log_room, sim->modes, sim->cells, sim->clock, sim->log));
+    QN_TRY(LES_STAGE(sim, les_log_next, graph, "les.logged", qn_range_1d(1), sim->log_room,
+                     sim->log));
+out:
+    return st;
+}
+
+qn_status qn_les_sim_add_check(qn_les_sim *sim, qn_graph *graph)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(LES_STAGE(sim, les_check_rows, graph, "les.check", qn_les_rows_range(sim), sim->par.n,
+                     sim->state, sim->modes));
+    QN_TRY(LES_STAGE(sim, les_check_join, graph, "les.checked", qn_range_1d(1),
+                     sim->par.n * sim->par.members, sim->modes, sim->clock));
+out:
+    return st;
+}
+
+int qn_les_sim_shells(const qn_les_config *config)
+{
+    return (int)rint(config->N / sqrt(2)) + 1;
+}
+
+qn_status qn_les_sim_add_spectrum(qn_les_sim *sim, qn_graph *graph, int member, qn_buf *shells)
+{
+    const int n = qn_les_sim_shells(sim->config);
+    qn_err err = { .status = QN_OK };
+
+    if (member < 0 || member >= sim->par.members) {
+        qn_fail(&err, QN_ERR_USAGE, "spectrum of member %d, but there are %d", member,
+                sim->par.members);
+        return qn_ctx_fail(sim->ctx, &err);
+    }
+    return LES_STAGE(sim, les_shells, graph, "les.shells", qn_range_1d(n), sim->par, member,
+                     sim->state, shells);
+}
+
+/* ---- reading back ---------------------------------------------------------------------- */
+
+static size_t row_bytes(const qn_les_sim *sim)
+{
+    return (size_t)sim->par.members * sizeof(qn_les_row);
+}
+
+qn_status qn_les_sim_log_room(qn_les_sim *sim, int n_rows, qn_err *err)
+{
+    if (sim->log)
+        return qn_fail(err, QN_ERR_USAGE, "the log has room for %d rows already", sim->log_room);
+    if (n_rows < 1)
+        return qn_fail(err, QN_ERR_USAGE, "a log of %d rows", n_rows);
+    sim->log_room = n_rows;
+    return qn_les_told(sim,
+                       qn_buf_new(sim->ctx, "log",
+                                  sizeof(qn_les_row) + (size_t)n_rows * row_bytes(sim), &sim->log),
+                       err);
+}
+
+qn_status qn_les_sim_read_log(qn_les_sim *sim, qn_les_row **rows, int *n, qn_err *err)
+{
+    qn_les_row *read = NULL;
+    double count = 0;
+    qn_status st = QN_OK;
+
+    *rows = NULL;
+    *n = 0;
+    if (!sim->log)
+        return QN_OK;
+    QN_TRY(qn_les_told(sim, qn_buf_read(sim->log, 0, &count, sizeof count), err));
+    if (count < 1)
+        return QN_OK;
+    if (!(read = malloc((size_t)count * row_bytes(sim))))
+        return qn_fail(err, QN_ERR_NOMEM, "a log of %.0f rows exceeds host memory", count);
+    QN_TRY(qn_les_told(
+        sim, qn_buf_read(sim->log, sizeof(qn_les_row), read, (size_t)count * row_bytes(sim)), err));
+    *rows = read;
+    *n = (int)count;
+    return QN_OK;
+out:
+    free(read);
+    return st;
+}
+
+qn_status qn_les_sim_progress(qn_les_sim *sim, qn_les_progress *out, qn_err *err)
+{
+    double clock[CLOCK_WORDS];
+    const qn_status st = qn_buf_read(sim->clock, 0, clock, sizeof clock);
+
+    if (st == QN_OK)
+        *out = (qn_les_progress){ .step = (qn_i64)clock[CLOCK_STEP],
+                                  .time = clock[CLOCK_TIME],
+                                  .dt = clock[CLOCK_DT],
+                                  .n_not_finite = (qn_i64)clock[CLOCK_BAD],
+                                  .last_good = (qn_i64)clock[CLOCK_LAST_GOOD],
+                                  .first_bad = (qn_i64)clock[CLOCK_FIRST_BAD] };
+    return qn_les_told(sim, st, err);
+}
+
+/* ---- checkpoints: the state, then the clock ------------------------------------------------ */
+
+size_t qn_les_sim_save_bytes(const qn_les_sim *sim)
+{
+    return qn_buf_bytes(sim->state) + qn_buf_bytes(sim->clock);
+}
+
+qn_status qn_les_sim_save(qn_les_sim *sim, void *out, qn_err *err)
+{
+    const size_t state = qn_buf_bytes(sim->state), clock = qn_buf_bytes(sim->clock);
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_read(sim->state, 0, out, state));
+    QN_TRY(qn_buf_read(sim->clock, 0, (char *)out + state, clock));
+out:
+    return qn_les_told(sim, st, err);
+}
+
+qn_status qn_les_sim_restore(qn_les_sim *sim, const void *saved, qn_err *err)
+{
+    const size_t state = qn_buf_bytes(sim->state), clock = qn_buf_bytes(sim->clock);
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_write(sim->state, 0, saved, state));
+    QN_TRY(qn_buf_write(sim->clock, 0, (const char *)saved + state, clock));
+out:
+    return qn_les_told(sim, st, err);
+}

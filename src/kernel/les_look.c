@@ -1,0 +1,337 @@
+/* les_look.c - what is seen of the flow: maxima, sums, the shell spectrum, the clock.
+ *
+ * A group takes a row of modes or cells, a second kernel joins the rows of a member. Lanes take
+ * elements in order and a tree of fixed shape folds them, in double precision whatever the fields
+ * have, so results depend on nothing but the numbers.
+ */
+PRECISIONS
+#include "dialect.h"
+#include "fold.h"
+#include "les_sim.h"
+
+FN double plus(double a, double b)
+{
+    return a + b;
+}
+
+/* A NaN stays. */
+FN double larger(double a, double b)
+{
+    return a > b || a != a ? a : b;
+}
+
+/* ---- the clock ----------------------------------------------------------------------- */
+
+/* n steps of fixed length are over. A product, so that it does not matter how they were grouped. */
+MAP(les_tick, VAL(i32, n_steps), INOUT(double, clock))
+{
+    const double step = clock[CLOCK_STEP] + n_steps;
+
+    clock[CLOCK_STEP] = step;
+    clock[CLOCK_TIME] = step * clock[CLOCK_DT];
+}
+
+/* Largest |u| + |v| and nu_t of row GROUP_X of member GROUP_Y, from fields on the grid; E is field
+ * number e, D the next. */
+GROUP(les_peak_rows, VAL(les_par, p), VAL(i32, e), IN(real, work), OUT(double, part))
+{
+    LOCAL(double, speed, LANES);
+    LOCAL(double, nut, LANES);
+    const i64 row = ((i64)GROUP_Y * p.n + GROUP_X) * (p.n + 2);
+    const i64 out = 2 * ((i64)GROUP_Y * p.n + GROUP_X);
+
+    EACH_LANE
+    {
+        double most = 0, strain = 0;
+
+        for (i32 i = LANE; i < p.n; i += LANES) {
+            const double u = p.inv_cells * (double)work[row + i] + p.mean_u;
+            const double v = p.inv_cells * (double)work[row + i + p.field] + p.mean_v;
+            const double a = p.inv_cells * (double)work[row + i + e * p.field];
+            const double b = p.inv_cells * (double)work[row + i + (e + 1) * p.field];
+
+            most = larger(most, fabs(u) + fabs(v));
+            strain = larger(strain, a * a + b * b);
+        }
+        speed[LANE] = most;
+        nut[LANE] = p.smag * sqrt(strain + p.strain_floor);
+    }
+    SYNC;
+    FOLD_LANES(speed, larger)
+    FOLD_LANES(nut, larger)
+    EACH_LANE if (LANE == 0)
+    {
+        part[out] = speed[0];
+        part[out + 1] = nut[0];
+    }
+}
+
+/* The maxima of all n_rows rows into the clock. With dt_max they choose the step that has begun,
+ * and the clock ticks. */
+GROUP(les_peak_join, VAL(les_dt_par, p), IN(double, part), INOUT(double, clock))
+{
+    LOCAL(double, speed, LANES);
+    LOCAL(double, nut, LANES);
+
+    EACH_LANE
+    {
+        double a = 0, b = 0;
+
+        for (i32 k = LANE; k < p.n_rows; k += LANES) {
+            a = larger(a, part[2 * k]);
+            b = larger(b, part[2 * k + 1]);
+        }
+        speed[LANE] = a;
+        nut[LANE] = b;
+    }
+    SYNC;
+    FOLD_LANES(speed, larger)
+    FOLD_LANES(nut, larger)
+    EACH_LANE if (LANE == 0)
+    {
+        clock[CLOCK_SPEED] = speed[0];
+        clock[CLOCK_NUT] = nut[0];
+        if (p.is_step) {
+            const double advective = p.cfl_dx / speed[0];
+            const double diffusive = 1.6 / ((p.nu0 + nut[0]) * p.k2max);
+            const double dt = fmin(p.dt_max, fmin(advective, diffusive));
+
+            clock[CLOCK_DT] = dt;
+            clock[CLOCK_TIME] += dt;
+            clock[CLOCK_STEP] += 1;
+        }
+    }
+}
+
+/* ---- modes that are not finite ---------------------------------------------------------- */
+
+GROUP(les_check_rows, VAL(i32, n), IN(real, s), OUT(double, part))
+{
+    LOCAL(double, bad, LANES);
+    const i64 row = ((i64)GROUP_Y * n + GROUP_X) * (n + 2);
+
+    EACH_LANE
+    {
+        double count = 0;
+
+        for (i32 i = LANE; i < n / 2 + 1; i += LANES) {
+            const real a = s[row + 2 * i], b = s[row + 2 * i + 1];
+
+            count += (a - a == R(0)) & (b - b == R(0)) ? 0.0 : 1.0;
+        }
+        bad[LANE] = count;
+    }
+    SYNC;
+    FOLD_LANES(bad, plus)
+    EACH_LANE if (LANE == 0) part[(i64)GROUP_Y * n + GROUP_X] = bad[0];
+}
+
+GROUP(les_check_join, VAL(i32, n_rows), IN(double, part), INOUT(double, clock))
+{
+    LOCAL(double, bad, LANES);
+
+    EACH_LANE
+    {
+        double count = 0;
+
+        for (i32 k = LANE; k < n_rows; k += LANES)
+            count += part[k];
+        bad[LANE] = count;
+    }
+    SYNC;
+    FOLD_LANES(bad, plus)
+    EACH_LANE if (LANE == 0)
+    {
+        clock[CLOCK_BAD] += bad[0];
+        if (bad[0] > 0 && clock[CLOCK_FIRST_BAD] < 0)
+            clock[CLOCK_FIRST_BAD] = clock[CLOCK_STEP];
+        if (clock[CLOCK_FIRST_BAD] < 0)
+            clock[CLOCK_LAST_GOOD] = clock[CLOCK_STEP];
+    }
+}
+
+/* ---- rows of the log ---------------------------------------------------------------------- */
+
+/* Energy, enstrophy and palinstrophy of row GROUP_X of the spectrum of member GROUP_Y, still to be
+ * divided by 2 n^4. */
+GROUP(les_sum_modes, VAL(les_par, p), IN(real, s), OUT(double, part))
+{
+    LOCAL(double, energy, LANES);
+    LOCAL(double, enstrophy, LANES);
+    LOCAL(double, palinstrophy, LANES);
+    const i32 j = GROUP_X, ny = 2 * j <= p.n ? j : j - p.n;
+    const i64 row = ((i64)GROUP_Y * p.n + j) * (p.n + 2);
+    const i64 out = 3 * ((i64)GROUP_Y * p.n + j);
+
+    EACH_LANE
+    {
+        double e = 0, z = 0, k = 0;
+
+        for (i32 i = LANE; i < p.n / 2 + 1; i += LANES) {
+            const double a = (double)s[row + 2 * i], b = (double)s[row + 2 * i + 1];
+            const double weight = (i == 0) | (2 * i == p.n) ? 1.0 : 2.0;
+            const double k2 = p.q * p.q * ((double)i * i + (double)ny * ny);
+            const double power = weight * (a * a + b * b);
+
+            e += k2 > 0 ? power / k2 : 0.0;
+            z += power;
+            k += power * k2;
+        }
+        energy[LANE] = e;
+        enstrophy[LANE] = z;
+        palinstrophy[LANE] = k;
+    }
+    SYNC;
+    FOLD_LANES(energy, plus)
+    FOLD_LANES(enstrophy, plus)
+    FOLD_LANES(palinstrophy, plus)
+    EACH_LANE if (LANE == 0)
+    {
+        part[out] = energy[0];
+        part[out + 1] = enstrophy[0];
+        part[out + 2] = palinstrophy[0];
+    }
+}
+
+/* Sums of om, om^2, om^4 and the largest |om| of row GROUP_X of member GROUP_Y. */
+GROUP(les_sum_cells, VAL(les_par, p), IN(real, work), OUT(double, part))
+{
+    LOCAL(double, first, LANES);
+    LOCAL(double, second, LANES);
+    LOCAL(double, fourth, LANES);
+    LOCAL(double, most, LANES);
+    const i64 row = ((i64)GROUP_Y * p.n + GROUP_X) * (p.n + 2);
+    const i64 out = 4 * ((i64)GROUP_Y * p.n + GROUP_X);
+
+    EACH_LANE
+    {
+        double a = 0, b = 0, c = 0, d = 0;
+
+        for (i32 i = LANE; i < p.n; i += LANES) {
+            const double om = p.inv_cells * (double)work[row + i], square = om * om;
+
+            a += om;
+            b += square;
+            c += square * square;
+            d = larger(d, fabs(om));
+        }
+        first[LANE] = a;
+        second[LANE] = b;
+        fourth[LANE] = c;
+        most[LANE] = d;
+    }
+    SYNC;
+    FOLD_LANES(first, plus)
+    FOLD_LANES(second, plus)
+    FOLD_LANES(fourth, plus)
+    FOLD_LANES(most, larger)
+    EACH_LANE if (LANE == 0)
+    {
+        part[out] = first[0];
+        part[out + 1] = second[0];
+        part[out + 2] = fourth[0];
+        part[out + 3] = most[0];
+    }
+}
+
+/* Column `column` of `width` of the rows of member m, added up in lanes. */
+#define SUM_ROWS(tile, source, width, column)                                                      \
+    EACH_LANE                                                                                      \
+    {                                                                                              \
+        double t = 0;                                                                              \
+                                                                                                   \
+        for (i32 k = LANE; k < p.n; k += LANES)                                                    \
+            t += source[(width) * ((i64)GROUP_X * p.n + k) + (column)];                            \
+        tile[LANE] = t;                                                                            \
+    }                                                                                              \
+    SYNC;                                                                                          \
+    FOLD_LANES(tile, plus)
+
+/* The row of member GROUP_X. Log: one row with the number of rows in it, then rows by member. */
+GROUP(les_log_row, VAL(les_par, p), VAL(i32, n_rows), IN(double, modes), IN(double, cells),
+      IN(double, clock), INOUT(double, log_rows))
+{
+    LOCAL(double, energy, LANES);
+    LOCAL(double, enstrophy, LANES);
+    LOCAL(double, palinstrophy, LANES);
+    LOCAL(double, first, LANES);
+    LOCAL(double, second, LANES);
+    LOCAL(double, fourth, LANES);
+    LOCAL(double, most, LANES);
+
+    SUM_ROWS(energy, modes, 3, 0)
+    SUM_ROWS(enstrophy, modes, 3, 1)
+    SUM_ROWS(palinstrophy, modes, 3, 2)
+    SUM_ROWS(first, cells, 4, 0)
+    SUM_ROWS(second, cells, 4, 1)
+    SUM_ROWS(fourth, cells, 4, 2)
+    EACH_LANE
+    {
+        double t = 0;
+
+        for (i32 k = LANE; k < p.n; k += LANES)
+            t = larger(t, cells[4 * ((i64)GROUP_X * p.n + k) + 3]);
+        most[LANE] = t;
+    }
+    SYNC;
+    FOLD_LANES(most, larger)
+    EACH_LANE if (LANE == 0)
+    {
+        const i64 row = (i64)log_rows[0];
+        const i64 out = LES_LOG_WORDS * (1 + row * p.members + GROUP_X);
+        const double norm = 0.5 * p.inv_cells * p.inv_cells;
+        const double square = p.inv_cells * second[0];
+
+        if (row < n_rows) {
+            log_rows[out] = clock[CLOCK_STEP];
+            log_rows[out + 1] = clock[CLOCK_TIME];
+            log_rows[out + 2] = norm * energy[0];
+            log_rows[out + 3] = norm * enstrophy[0];
+            log_rows[out + 4] = norm * palinstrophy[0];
+            log_rows[out + 5] = most[0];
+            log_rows[out + 6] = p.inv_cells * first[0];
+            log_rows[out + 7] = square > 0 ? p.inv_cells * fourth[0] / (square * square) : 0.0;
+        }
+    }
+}
+
+MAP(les_log_next, VAL(i32, n_rows), INOUT(double, log_rows))
+{
+    log_rows[0] += log_rows[0] < n_rows ? 1.0 : 0.0;
+}
+
+/* ---- the shell spectrum --------------------------------------------------------------------- */
+
+/* Energy of shell GROUP_X of one member: rint(|k|) is b where b^2 - b < n2 <= b^2 + b, since
+ * (b - 1/2)^2 and (b + 1/2)^2 lie a quarter above these integers. Lanes take rows, and of each the
+ * few modes within the shell. */
+GROUP(les_shells, VAL(les_par, p), VAL(i32, member), IN(real, s), OUT(double, shells))
+{
+    LOCAL(double, energy, LANES);
+    const i32 b = GROUP_X, inner = b > 0 ? b * b - b + 1 : 0, outer = b * b + b;
+    const double scale = 0.5 * p.inv_cells * p.inv_cells / (p.q * p.q);
+
+    EACH_LANE
+    {
+        double sum = 0;
+
+        for (i32 j = LANE; j < p.n; j += LANES) {
+            const i32 ny = 2 * j <= p.n ? j : j - p.n, y2 = ny * ny;
+            const i64 row = ((i64)member * p.n + j) * (p.n + 2);
+            i32 i = inner > y2 ? (i32)sqrt((double)(inner - y2)) : 0;
+
+            for (; 2 * i <= p.n && i * i + y2 <= outer; i++) {
+                const i32 n2 = i * i + y2;
+                const double re = (double)s[row + 2 * i], im = (double)s[row + 2 * i + 1];
+                const double weight = (i == 0) | (2 * i == p.n) ? 1.0 : 2.0;
+
+                if (n2 >= inner && n2 > 0)
+                    sum += weight * (re * re + im * im) / n2;
+            }
+        }
+        energy[LANE] = sum;
+    }
+    SYNC;
+    FOLD_LANES(energy, plus)
+    EACH_LANE if (LANE == 0) shells[b] = scale * energy[0];
+}

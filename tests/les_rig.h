@@ -1,0 +1,139 @@
+/* les_rig.h - flows in a context of their own, run for some steps, and what came of them. */
+#ifndef QN_TESTS_LES_RIG_H
+#define QN_TESTS_LES_RIG_H
+
+#include "golden.h"
+#include "parity/parity.h"
+
+#include "domain/les/sim.h"
+#include "domain/les/sim_impl.h"
+
+#include <math.h>
+
+static inline qn_les_config config_of(const char *const *pairs)
+{
+    qn_les_config config;
+    qn_err err = { .text = "" };
+
+    if (qn_les_config_make(NULL, pairs, &config, &err) != QN_OK)
+        fail_msg("%s", err.text);
+    return config;
+}
+
+#define CONFIG(...) config_of((const char *const[]){ "what", "sim", __VA_ARGS__, NULL })
+
+typedef struct flow {
+    qn_ctx *ctx;
+    qn_les_config config;
+    qn_les_sim *sim;
+} flow;
+
+/* A call of the solver that takes a qn_err named `err`. */
+#define must_do(call)                                                                              \
+    do {                                                                                           \
+        qn_err err = { .text = "" };                                                               \
+        if ((call) != QN_OK)                                                                       \
+            fail_msg("%s: %s", #call, err.text);                                                   \
+    } while (0)
+
+/* The flow stays where it is: the solver keeps the address of its configuration. */
+static inline void flow_open(flow *f, const place *at, qn_les_config config)
+{
+    *f = (flow){ .ctx = open_place(at), .config = config };
+    must_do(qn_les_sim_new(f->ctx, &f->config, &f->sim, &err));
+}
+
+static inline void flow_close(flow *f)
+{
+    qn_les_sim_free(f->sim);
+    qn_ctx_close(f->ctx);
+}
+
+static inline void flow_run(flow *f, int n_steps)
+{
+    qn_graph *graph = NULL;
+
+    must(f->ctx, qn_graph_new(f->ctx, "steps", &graph));
+    must(f->ctx, qn_les_sim_add_steps(f->sim, graph, n_steps));
+    run_graph(f->ctx, graph);
+}
+
+static inline size_t flow_cells(const flow *f)
+{
+    return (size_t)f->config.N * (size_t)f->config.N * (size_t)f->config.ensemble;
+}
+
+/* The elements of `buf` as doubles; frees it. */
+static inline double *flow_take(flow *f, qn_buf *buf)
+{
+    const size_t n = flow_cells(f);
+    double *out = malloc(n * sizeof *out);
+    void *data;
+
+    assert_non_null(out);
+    must(f->ctx, qn_buf_host(buf, QN_HOST_READ, &data));
+    for (size_t i = 0; i < n; i++)
+        out[i] = f->sim->is_f64 ? ((double *)data)[i] : (double)((float *)data)[i];
+    qn_buf_free(buf);
+    return out;
+}
+
+static inline qn_buf *flow_buf(flow *f)
+{
+    qn_buf *buf = NULL;
+
+    must(f->ctx, qn_buf_new(f->ctx, "field", flow_cells(f) * (f->sim->is_f64 ? 8 : 4), &buf));
+    return buf;
+}
+
+/* The vorticity, or what a probe shows; free with free(). */
+static inline double *flow_field(flow *f)
+{
+    qn_buf *buf = flow_buf(f);
+    qn_graph *graph = NULL;
+
+    must(f->ctx, qn_graph_new(f->ctx, "field", &graph));
+    must(f->ctx, qn_les_sim_add_field(f->sim, graph, buf));
+    run_graph(f->ctx, graph);
+    return flow_take(f, buf);
+}
+
+static inline double *flow_probe(flow *f, qn_les_probe what)
+{
+    qn_buf *buf = flow_buf(f);
+    qn_graph *graph = NULL;
+
+    must(f->ctx, qn_graph_new(f->ctx, "probe", &graph));
+    must(f->ctx, qn_les_sim_add_probe(f->sim, graph, what, buf));
+    run_graph(f->ctx, graph);
+    return flow_take(f, buf);
+}
+
+/* One row of the log of the present state. */
+static inline qn_les_row flow_row(flow *f)
+{
+    qn_graph *graph = NULL;
+    qn_les_row *rows, last;
+    int n;
+
+    must(f->ctx, qn_graph_new(f->ctx, "row", &graph));
+    must(f->ctx, qn_les_sim_add_log(f->sim, graph));
+    run_graph(f->ctx, graph);
+    must_do(qn_les_sim_read_log(f->sim, &rows, &n, &err));
+    last = rows[(n - 1) * f->config.ensemble];
+    free(rows);
+    return last;
+}
+
+static inline double distance_of(const double *got, const double *want, size_t n)
+{
+    double off = 0, norm = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        off += (got[i] - want[i]) * (got[i] - want[i]);
+        norm += want[i] * want[i];
+    }
+    return sqrt(off / norm);
+}
+
+#endif
