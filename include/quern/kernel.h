@@ -69,6 +69,11 @@ struct qn_kernel_module {
 qn_status qn_kernels_new(qn_ctx *ctx, const char *name, const char *text, qn_kernel_module **out);
 void qn_kernels_free(qn_kernel_module *module);
 
+/* The same text with other constants: "N=1024 LANES=256" defines these words in front of it, and
+ * replaces what the text says about LANES. Freed in the same way. */
+qn_status qn_kernels_with(qn_ctx *ctx, const qn_kernel_module *module, const char *defines,
+                          qn_kernel_module **out);
+
 /* The kernel of that name in the module, or NULL. */
 const qn_kernel_info *qn_kernels_find(const qn_kernel_module *module, const char *name);
 

@@ -3,13 +3,14 @@
 
 #include "kernel/expand.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A module with everything it points to. */
 typedef struct {
     qn_kernel_module module; /* first: callers see only this */
-    char *name, *text;
+    char *name, *text, *defines;
     qn_heads heads;
     qn_kernel_info *infos;
     const qn_kernel_info **list;
@@ -25,6 +26,7 @@ void qn_kernels_free(qn_kernel_module *module)
     qn_heads_free(&m->heads);
     free(m->name);
     free(m->text);
+    free(m->defines);
     free(m->infos);
     free(m->list);
     free(m->args);
@@ -35,32 +37,37 @@ static void fill_kernel(owned_module *m, int k, qn_arg_info *args)
 {
     const qn_head *head = &m->heads.list[k];
 
-    for (int a = 0; a < head->n_args; a++)
+    for (int a = 0; a < head->n_args; a++) {
+        const size_t size = qn_type_size(head->args[a].type, m->defines);
+
         args[a] = (qn_arg_info){ .name = head->args[a].name,
                                  .type = head->args[a].type,
-                                 .size = (uint16_t)head->args[a].size,
+                                 .size = (uint16_t)(size ? size : head->args[a].size),
                                  .mode = (uint8_t)head->args[a].mode };
+    }
     m->infos[k] = (qn_kernel_info){
         .name = head->name,
         .form = (uint8_t)head->form,
         .n_args = (uint8_t)head->n_args,
         .folds = (uint8_t)head->folds,
         .unroll = (uint8_t)head->unroll,
-        .lanes = head->form == QN_FORM_GROUP ? qn_heads_lanes(&m->heads, NULL) : 0,
+        .lanes = head->form == QN_FORM_GROUP ? qn_heads_lanes(&m->heads, m->defines) : 0,
         .args = args,
         .module = &m->module,
     };
     m->list[k] = &m->infos[k];
 }
 
-static qn_status build(owned_module *m, const char *name, const char *text, qn_err *err)
+static qn_status build(owned_module *m, const char *name, const char *text, const char *defines,
+                       qn_err *err)
 {
     qn_status st = QN_OK;
     size_t n_args = 0, at = 0;
 
     m->name = strdup(name);
     m->text = strdup(text);
-    if (!m->name || !m->text)
+    m->defines = strdup(defines);
+    if (!m->name || !m->text || !m->defines)
         goto nomem;
     QN_TRY(qn_heads_parse(name, text, &m->heads, err));
     if (m->heads.n <= 0) {
@@ -78,31 +85,53 @@ static qn_status build(owned_module *m, const char *name, const char *text, qn_e
         fill_kernel(m, k, m->args + at);
         at += (size_t)m->heads.list[k].n_args;
     }
-    m->module = (qn_kernel_module){
-        .name = m->name, .text = m->text, .kernels = m->list, .n_kernels = m->heads.n
-    };
+    m->module = (qn_kernel_module){ .name = m->name,
+                                    .text = m->text,
+                                    .defines = m->defines,
+                                    .kernels = m->list,
+                                    .n_kernels = m->heads.n };
 out:
     return st;
 nomem:
     return qn_fail(err, QN_ERR_NOMEM, "kernel module %s: out of host memory", name);
 }
 
-qn_status qn_kernels_new(qn_ctx *ctx, const char *name, const char *text, qn_kernel_module **out)
+static qn_status make(qn_ctx *ctx, const char *name, const char *text, const char *defines,
+                      qn_kernel_module **out)
 {
     owned_module *m = calloc(1, sizeof *m);
     qn_err err;
-    qn_status st;
 
     if (!m) {
         qn_fail(&err, QN_ERR_NOMEM, "kernel module %s: out of host memory", name);
         return qn_ctx_fail(ctx, &err);
     }
-    if ((st = build(m, name, text, &err)) != QN_OK) {
+    if (build(m, name, text, defines, &err) != QN_OK) {
         qn_kernels_free(&m->module);
         return qn_ctx_fail(ctx, &err);
     }
     *out = &m->module;
     return QN_OK;
+}
+
+qn_status qn_kernels_new(qn_ctx *ctx, const char *name, const char *text, qn_kernel_module **out)
+{
+    return make(ctx, name, text, "", out);
+}
+
+qn_status qn_kernels_with(qn_ctx *ctx, const qn_kernel_module *module, const char *defines,
+                          qn_kernel_module **out)
+{
+    const char *const own = module->defines ? module->defines : "";
+    char all[512];
+    qn_err err;
+
+    if (snprintf(all, sizeof all, "%s%s%s", own, *own ? " " : "", defines) >= (int)sizeof all) {
+        qn_fail(&err, QN_ERR_LIMIT, "kernel module %s: more than %zu characters of constants",
+                module->name, sizeof all - 1);
+        return qn_ctx_fail(ctx, &err);
+    }
+    return make(ctx, module->name, module->text, all, out);
 }
 
 const qn_kernel_info *qn_kernels_find(const qn_kernel_module *module, const char *name)

@@ -47,7 +47,7 @@ static qn_status check_library(qn_ctx *ctx, const qn_les_config *c, qn_err *err)
     const char *id = qn_device_id(ctx, qn_device_count(ctx) > 1 ? 1 : 0);
     const int is_vkfft = !strncmp(id, "opencl", 6) || !strncmp(id, "cuda", 4);
 
-    if (c->fft != QN_LES_FFT_AUTO && is_vkfft != (c->fft == QN_LES_FFT_VKFFT))
+    if (c->fft != QN_LES_FFT_AUTO && c->fft != QN_LES_FFT_OWN && is_vkfft != (c->fft == QN_LES_FFT_VKFFT))
         return qn_fail(err, QN_ERR_USAGE, "fft: %s does not run on %s, which has %s",
                        c->fft == QN_LES_FFT_VKFFT ? "vkfft" : "fftw", id,
                        is_vkfft ? "vkfft" : "fftw");
@@ -132,6 +132,7 @@ qn_status qn_les_sim_new(qn_ctx *ctx, const qn_les_config *config, qn_les_sim **
     QN_TRY(qn_les_sim_alloc(sim, err));
     QN_TRY(qn_les_sim_begin(sim, err));
     QN_TRY(look_at_stability(sim, err));
+    QN_TRY(qn_les_passes_open(sim, err));
     *out = sim;
     return QN_OK;
 out:
@@ -148,6 +149,7 @@ void qn_les_sim_free(qn_les_sim *sim)
                              sim->clock, sim->modes, sim->cells, sim->log };
     for (size_t i = 0; i < sizeof bufs / sizeof bufs[0]; i++)
         qn_buf_free(bufs[i]);
+    qn_les_passes_close(sim);
     free(sim);
 }
 

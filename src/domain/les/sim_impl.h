@@ -18,13 +18,14 @@ struct qn_les_sim {
     int e_field;  /* E is this one of them, D the next */
     les_par par;
     qn_buf *state, *mid, *work;
-    qn_buf *nut;             /* eddy viscosity of the step; a few bytes where each stage has its own */
-    qn_buf *force;           /* spectrum of forcing static; a few bytes without */
-    qn_buf *clock;           /* les_sim.h */
-    qn_buf *modes, *cells;   /* partial results of rows */
-    qn_buf *log;             /* les_look.c; NULL: no row was asked for */
+    qn_buf *nut;   /* eddy viscosity of the step; a few bytes where each stage has its own */
+    qn_buf *force; /* spectrum of forcing static; a few bytes without */
+    qn_buf *clock; /* les_sim.h */
+    qn_buf *modes, *cells; /* partial results of rows */
+    qn_buf *log;           /* les_look.c; NULL: no row was asked for */
     int log_room;
     qn_les_stability stability;
+    struct qn_les_passes *passes; /* sim_pass.c; NULL: steps go by transforms of a library */
 };
 
 /* The launcher of a kernel that exists in both precisions. */
@@ -50,6 +51,11 @@ qn_status qn_les_add_peaks(qn_les_sim *sim, qn_graph *graph, int is_step);
 /* Adds the nonlinear terms, from the grid back to spectra, of a stage whose eddy viscosity comes
  * from where `nu_from` says. */
 qn_status qn_les_add_products(qn_les_sim *sim, qn_graph *graph, int nu_from);
+
+/* Steps by passes of our own, where they exist and are asked for or pay; and their stages. */
+qn_status qn_les_passes_open(qn_les_sim *sim, qn_err *err);
+void qn_les_passes_close(qn_les_sim *sim);
+qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n);
 
 /* Allocates what a configuration needs and makes the state at t = 0. */
 qn_status qn_les_sim_alloc(qn_les_sim *sim, qn_err *err);

@@ -170,10 +170,14 @@ qn_status qn_les_sim_add_steps(qn_les_sim *sim, qn_graph *graph, int n)
 
     if (n <= 0)
         return QN_OK;
-    QN_TRY(add_first(sim, graph, sim->state));
-    for (int i = 0; i < n; i++) {
-        QN_TRY(add_step(sim, graph));
-        QN_TRY(i < n - 1 ? add_next(sim, graph) : add_close(sim, graph));
+    if (sim->passes) {
+        QN_TRY(qn_les_passes_add_steps(sim, graph, n));
+    } else {
+        QN_TRY(add_first(sim, graph, sim->state));
+        for (int i = 0; i < n; i++) {
+            QN_TRY(add_step(sim, graph));
+            QN_TRY(i < n - 1 ? add_next(sim, graph) : add_close(sim, graph));
+        }
     }
     if (sim->config->dt_mode != QN_LES_DT_CFL)
         QN_TRY(LES_STAGE(sim, les_tick, graph, "les.tick", qn_range_1d(1), n, sim->clock));

@@ -1,0 +1,215 @@
+/* sim_pass.c - steps by two kernels of our own, made for the size of the run.
+ *
+ * They exist for the flow most people compute: flux form under the 2/3 rule with a step that does
+ * not depend on the field, sides a power of two. Everything else goes by a library's transforms.
+ */
+#include "sim_impl.h"
+
+#include "kernel/les_pass.h"
+
+#include "engine/context.h"
+#include "kernel/les_pass.gen.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct qn_les_passes {
+    qn_kernel_module *module;
+    const qn_kernel_info *in, *out, *cols, *rows;
+    pass_par par;
+    int side, tile, n_tiles;
+    qn_buf *turn;     /* exp(2 pi i k / N) */
+    qn_buf *s, *mid;  /* tiles of the state and of Heun's first stage */
+    qn_buf *abc, *pq; /* three and two planes */
+};
+
+/* ---- what is possible, and what pays ------------------------------------------------------ */
+
+/* NULL when passes exist for the run, else why not. */
+static const char *why_not(const qn_les_sim *sim)
+{
+    const qn_les_config *c = sim->config;
+
+    if ((c->N & (c->N - 1)) || c->N < 64 || c->N > (sim->is_f64 ? 2048 : 4096))
+        return sim->is_f64 ? "N must be a power of two from 64 to 2048"
+                           : "N must be a power of two from 64 to 4096";
+    if (c->form != QN_LES_FLUX || c->dealias != QN_LES_DEALIAS_TWO_THIRDS)
+        return "form must be flux and dealias two_thirds";
+    if (c->visc == QN_LES_VISC_IFAC || c->nu_update != QN_LES_NU_STAGE ||
+        c->dt_mode == QN_LES_DT_CFL || c->forcing == QN_LES_FORCING_STATIC)
+        return "visc must be explicit, nu_update stage, dt_mode not cfl, forcing not static";
+    return NULL;
+}
+
+/* A CPU is better served by FFTW. */
+static int pays(const qn_les_sim *sim)
+{
+    const qn_ctx *ctx = sim->ctx;
+    const qn_device_kind kind = ctx->devices[ctx->n_devices > 1 ? 1 : 0].info.kind;
+
+    return kind == QN_KIND_DISCRETE || kind == QN_KIND_INTEGRATED;
+}
+
+/* ---- making them ---------------------------------------------------------------------------- */
+
+/* Lines of a group: enough lanes to hide latency, and no more than 37 KiB of local memory. */
+static int side_of(int n, int is_f64)
+{
+    const int side = n <= 128 ? 8 : n <= 256 ? 4 : n <= 2048 ? 2 : 1;
+
+    return is_f64 && n >= 1024 ? 1 : side;
+}
+
+static qn_status find_kernels(qn_les_sim *sim)
+{
+    struct qn_les_passes *p = sim->passes;
+    const qn_kernel_module *text =
+        sim->is_f64 ? qn_kernel_les_pass_cols_f64.module : qn_kernel_les_pass_cols_f32.module;
+    const char *const names[] = { "les_pass_in", "les_pass_out", "les_pass_cols", "les_pass_rows" };
+    const qn_kernel_info **const found[] = { &p->in, &p->out, &p->cols, &p->rows };
+    char defines[128];
+    qn_status st;
+
+    snprintf(defines, sizeof defines, "PASS_N=%d PASS_SIDE=%d PASS_TILE=%d LANES=%d", sim->par.n,
+             p->side, p->tile, sim->par.n * p->side / 8);
+    if ((st = qn_kernels_with(sim->ctx, text, defines, &p->module)) != QN_OK)
+        return st;
+    for (int k = 0; k < 4; k++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "%s%s", names[k], sim->is_f64 ? "_f64" : "_f32");
+        *found[k] = qn_kernels_find(p->module, name);
+    }
+    return QN_OK;
+}
+
+static qn_status fill_turns(const qn_les_sim *sim)
+{
+    const int n = sim->par.n;
+    void *data;
+    const qn_status st = qn_buf_host(sim->passes->turn, QN_HOST_DISCARD, &data);
+
+    for (int k = 0; st == QN_OK && k < n; k++) {
+        const double turn[2] = { cos(2 * M_PI * k / n), sin(2 * M_PI * k / n) };
+
+        for (int part = 0; part < 2; part++)
+            if (sim->is_f64)
+                ((double *)data)[2 * k + part] = turn[part];
+            else
+                ((float *)data)[2 * k + part] = (float)turn[part];
+    }
+    return st;
+}
+
+static qn_status make(qn_les_sim *sim)
+{
+    struct qn_les_passes *p = sim->passes;
+    const size_t mode = sim->is_f64 ? 2 * sizeof(double) : 2 * sizeof(float);
+    const int least = sim->is_f64 ? 2 : 4; /* a sector of memory */
+    qn_status st = QN_OK;
+
+    p->side = side_of(sim->par.n, sim->is_f64);
+    p->tile = p->side > least ? p->side : least;
+    p->n_tiles = sim->par.edge / p->tile + 1;
+    p->par = (pass_par){ .les = sim->par, .two = 2, .three = 3 };
+    p->par.member = (i64)p->n_tiles * p->tile * sim->par.n;
+    p->par.plane = p->par.member * sim->par.members;
+
+    const size_t plane = (size_t)p->par.plane * mode;
+
+    QN_TRY(find_kernels(sim));
+    QN_TRY(qn_buf_new(sim->ctx, "turns", (size_t)sim->par.n * mode, &p->turn));
+    QN_TRY(qn_buf_new(sim->ctx, "state in tiles", plane, &p->s));
+    QN_TRY(qn_buf_new(sim->ctx, "stage in tiles", plane, &p->mid));
+    QN_TRY(qn_buf_new(sim->ctx, "along rows", 3 * plane, &p->abc));
+    QN_TRY(qn_buf_new(sim->ctx, "products", 2 * plane, &p->pq));
+    QN_TRY(fill_turns(sim));
+out:
+    return st;
+}
+
+qn_status qn_les_passes_open(qn_les_sim *sim, qn_err *err)
+{
+    const char *const reason = why_not(sim);
+    const int is_wanted = sim->config->fft == QN_LES_FFT_OWN;
+
+    if (reason && is_wanted)
+        return qn_fail(err, QN_ERR_USAGE, "fft: no passes of our own for this run: %s", reason);
+    if (reason || !(is_wanted || (sim->config->fft == QN_LES_FFT_AUTO && pays(sim))))
+        return QN_OK;
+    if (!(sim->passes = calloc(1, sizeof *sim->passes)))
+        return qn_fail(err, QN_ERR_NOMEM, "les: out of host memory");
+    return qn_les_told(sim, make(sim), err);
+}
+
+void qn_les_passes_close(qn_les_sim *sim)
+{
+    struct qn_les_passes *p = sim->passes;
+
+    if (!p)
+        return;
+    qn_buf_free(p->turn);
+    qn_buf_free(p->s);
+    qn_buf_free(p->mid);
+    qn_buf_free(p->abc);
+    qn_buf_free(p->pq);
+    qn_kernels_free(p->module);
+    free(p);
+    sim->passes = NULL;
+}
+
+/* ---- stages -----------------------------------------------------------------------------------
+ */
+
+/* `n_fields` of a, b, c are made: none after the last step. */
+static qn_status add_cols(qn_les_sim *sim, qn_graph *graph, int stage, int n_fields)
+{
+    struct qn_les_passes *p = sim->passes;
+    const qn_range groups = qn_range_2d(p->n_tiles * p->tile / p->side, sim->par.members);
+    pass_par par = p->par;
+    const qn_arg args[] = { qn_arg_val(&par, sizeof par),
+                            qn_arg_buf(sim->clock),
+                            qn_arg_buf(p->turn),
+                            qn_arg_buf(p->pq),
+                            qn_arg_buf(p->s),
+                            qn_arg_buf(p->mid),
+                            qn_arg_buf(p->abc) };
+
+    par.stage = stage;
+    par.three = n_fields;
+    return qn_graph_stage(graph, "les.cols", p->cols, groups, args);
+}
+
+static qn_status add_rows(qn_les_sim *sim, qn_graph *graph)
+{
+    struct qn_les_passes *p = sim->passes;
+    const qn_range groups = qn_range_2d(sim->par.n / p->side, sim->par.members);
+    const qn_arg args[] = { qn_arg_val(&p->par, sizeof p->par), qn_arg_buf(p->turn),
+                            qn_arg_buf(p->abc), qn_arg_buf(p->pq) };
+
+    return qn_graph_stage(graph, "les.rows", p->rows, groups, args);
+}
+
+qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n)
+{
+    struct qn_les_passes *p = sim->passes;
+    const qn_range tiled = qn_range_3d(p->n_tiles * p->tile, sim->par.n, sim->par.members);
+    const qn_arg in[] = { qn_arg_val(&p->par, sizeof p->par), qn_arg_buf(sim->state),
+                          qn_arg_buf(p->s) };
+    const qn_arg out[] = { qn_arg_val(&p->par, sizeof p->par), qn_arg_buf(p->s),
+                           qn_arg_buf(sim->state) };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_stage(graph, "les.in", p->in, tiled, in));
+    QN_TRY(add_cols(sim, graph, PASS_BEGIN, 3));
+    for (int i = 0; i < n; i++) {
+        QN_TRY(add_rows(sim, graph));
+        QN_TRY(add_cols(sim, graph, PASS_MID, 3));
+        QN_TRY(add_rows(sim, graph));
+        QN_TRY(add_cols(sim, graph, PASS_NEXT, i < n - 1 ? 3 : 0));
+    }
+    QN_TRY(qn_graph_stage(graph, "les.out", p->out, qn_les_modes_range(sim), out));
+out:
+    return st;
+}

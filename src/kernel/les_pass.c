@@ -1,0 +1,459 @@
+/* les_pass.c - a step of the flow in passes over columns and rows.
+ *
+ * A transform of PASS_N points is three or four rounds of butterflies of radix 8, one of them of
+ * radix 2 or 4 where PASS_N is no power of 8. A lane keeps eight numbers; between two rounds they
+ * change lanes through local memory. Forward the odd radix comes first and inverse last, so that
+ * what one transform leaves in a lane is what the next one wants there. Every address is one
+ * register and a constant, and eight numbers of local memory are followed by a gap, so that no two
+ * lanes meet in a bank.
+ */
+PRECISIONS
+#include "dialect.h"
+#include "les_pass.h"
+#include "les_mode.h"
+
+#define LANES 64
+#ifndef PASS_N
+#define PASS_N    64
+#define PASS_SIDE 8
+#define PASS_TILE 8
+#endif
+
+#define PER    8
+#define N_HELD (PASS_N * PASS_SIDE)
+#define ROOM   (N_HELD + N_HELD / 8 + PASS_SIDE)
+
+typedef struct {
+    les_mode v[PER];
+} eight;
+
+/* ---- butterflies ---------------------------------------------------------------------- */
+
+FN les_mode minus(les_mode a, les_mode b)
+{
+    les_mode r;
+
+    r.re = a.re - b.re;
+    r.im = a.im - b.im;
+    return r;
+}
+
+FN les_mode times(les_mode a, les_mode b)
+{
+    les_mode r;
+
+    r.re = fma(a.re, b.re, -(a.im * b.im));
+    r.im = fma(a.re, b.im, a.im * b.re);
+    return r;
+}
+
+/* `s` is the sign of the exponent. */
+FN void butterfly_2(les_mode *v, real s)
+{
+    const les_mode t = minus(v[0], v[1]);
+
+    (void)s;
+    v[0] = les_sum(v[0], v[1]);
+    v[1] = t;
+}
+
+FN void butterfly_4(les_mode *v, real s)
+{
+    const les_mode a = les_sum(v[0], v[2]), b = minus(v[0], v[2]);
+    const les_mode c = les_sum(v[1], v[3]), d = les_turned(s, minus(v[1], v[3]));
+
+    v[0] = les_sum(a, c);
+    v[1] = les_sum(b, d);
+    v[2] = minus(a, c);
+    v[3] = minus(b, d);
+}
+
+FN void butterfly_8(les_mode *v, real s)
+{
+    const real q = R(0.70710678118654752440);
+    les_mode even[4], odd[4], a, b;
+
+    for (i32 k = 0; k < 4; k++) {
+        even[k] = les_sum(v[k], v[k + 4]);
+        odd[k] = minus(v[k], v[k + 4]);
+    }
+    a = odd[1];
+    b = odd[3];
+    odd[1].re = q * (a.re - s * a.im);
+    odd[1].im = q * (a.im + s * a.re);
+    odd[2] = les_turned(s, odd[2]);
+    odd[3].re = -q * (b.re + s * b.im);
+    odd[3].im = q * (s * b.re - b.im);
+    butterfly_4(even, s);
+    butterfly_4(odd, s);
+    for (i32 k = 0; k < 4; k++) {
+        v[2 * k] = even[k];
+        v[2 * k + 1] = odd[k];
+    }
+}
+
+/* turn[i] = exp(2 pi i / PASS_N); higher powers are products, of two factors at most. */
+FN les_mode turned_by(GLOBAL const real *turn, i32 i, real s)
+{
+    les_mode w = les_get(turn, 2 * i);
+
+    w.im = s * w.im;
+    return w;
+}
+
+FN void twiddle_2(les_mode *v, GLOBAL const real *turn, i32 w, real s)
+{
+    v[1] = times(v[1], turned_by(turn, w, s));
+}
+
+FN void twiddle_4(les_mode *v, GLOBAL const real *turn, i32 w, real s)
+{
+    const les_mode a = turned_by(turn, w, s), b = turned_by(turn, 2 * w, s);
+
+    v[1] = times(v[1], a);
+    v[2] = times(v[2], b);
+    v[3] = times(v[3], times(a, b));
+}
+
+FN void twiddle_8(les_mode *v, GLOBAL const real *turn, i32 w, real s)
+{
+    const les_mode a = turned_by(turn, w, s), b = turned_by(turn, 2 * w, s);
+    const les_mode d = turned_by(turn, 4 * w, s), c = times(a, b);
+
+    v[1] = times(v[1], a);
+    v[2] = times(v[2], b);
+    v[3] = times(v[3], c);
+    v[4] = times(v[4], d);
+    v[5] = times(v[5], times(a, d));
+    v[6] = times(v[6], times(b, d));
+    v[7] = times(v[7], times(c, d));
+}
+
+/* ---- rounds --------------------------------------------------------------------------- */
+
+/* Butterfly b of a lane works on line `line` at place `j`. */
+#define PLACE(b) const u32 t_ = (u32)(LANE + (b)*LANES), line = t_ % PASS_SIDE, j = t_ / PASS_SIDE;
+
+#define PAD(i)       ((u32)(i) + (u32)(i) / (8 * PASS_SIDE) * PASS_SIDE)
+#define PADDED(rows) (((rows) + (rows) / 8) * PASS_SIDE)
+
+#define EACH_BUTTERFLY(RADIX) for (i32 b = 0; b < PER / RADIX; b++)
+#define EACH_STEP(RADIX)      for (i32 k = 0; k < RADIX; k++)
+
+#define WORK(RADIX, DONE, SIGN)                                                                    \
+    EACH_LANE                                                                                      \
+    {                                                                                              \
+        EACH_BUTTERFLY(RADIX)                                                                      \
+        {                                                                                          \
+            PLACE(b)                                                                               \
+            if (DONE > 1)                                                                          \
+                twiddle_##RADIX(&P(x).v[b * RADIX], turn,                                          \
+                                (i32)(j % DONE * (PASS_N / (DONE * RADIX))), SIGN);                \
+            butterfly_##RADIX(&P(x).v[b * RADIX], SIGN);                                           \
+            (void)line;                                                                            \
+        }                                                                                          \
+    }
+
+#define PUT(RADIX, DONE)                                                                           \
+    EACH_LANE                                                                                      \
+    {                                                                                              \
+        EACH_BUTTERFLY(RADIX)                                                                      \
+        {                                                                                          \
+            PLACE(b)                                                                               \
+            const u32 to = PAD((j / DONE * DONE * RADIX + j % DONE) * PASS_SIDE + line);           \
+            EACH_STEP(RADIX) held[to + PADDED(k * DONE)] = P(x).v[b * RADIX + k];                  \
+        }                                                                                          \
+    }                                                                                              \
+    SYNC;
+
+#define GET(RADIX)                                                                                 \
+    EACH_LANE                                                                                      \
+    {                                                                                              \
+        EACH_BUTTERFLY(RADIX)                                                                      \
+        {                                                                                          \
+            const u32 from = PAD(LANE + b * LANES);                                                \
+            EACH_STEP(RADIX) P(x).v[b * RADIX + k] = held[from + PADDED(k * (PASS_N / RADIX))];    \
+        }                                                                                          \
+    }                                                                                              \
+    SYNC;
+
+#define ROUND(RADIX, DONE, SIGN) GET(RADIX) WORK(RADIX, DONE, SIGN)
+
+/* From registers to registers. ODD is the radix of what goes in forward and comes out inverse. */
+#if PASS_N == 64
+#define ODD     8
+#define FORWARD WORK(8, 1, R(-1)) PUT(8, 1) ROUND(8, 8, R(-1))
+#define INVERSE WORK(8, 1, R(1)) PUT(8, 1) ROUND(8, 8, R(1))
+#elif PASS_N == 128
+#define ODD     2
+#define FORWARD WORK(2, 1, R(-1)) PUT(2, 1) ROUND(8, 2, R(-1)) PUT(8, 2) ROUND(8, 16, R(-1))
+#define INVERSE WORK(8, 1, R(1)) PUT(8, 1) ROUND(8, 8, R(1)) PUT(8, 8) ROUND(2, 64, R(1))
+#elif PASS_N == 256
+#define ODD     4
+#define FORWARD WORK(4, 1, R(-1)) PUT(4, 1) ROUND(8, 4, R(-1)) PUT(8, 4) ROUND(8, 32, R(-1))
+#define INVERSE WORK(8, 1, R(1)) PUT(8, 1) ROUND(8, 8, R(1)) PUT(8, 8) ROUND(4, 64, R(1))
+#elif PASS_N == 512
+#define ODD     8
+#define FORWARD WORK(8, 1, R(-1)) PUT(8, 1) ROUND(8, 8, R(-1)) PUT(8, 8) ROUND(8, 64, R(-1))
+#define INVERSE WORK(8, 1, R(1)) PUT(8, 1) ROUND(8, 8, R(1)) PUT(8, 8) ROUND(8, 64, R(1))
+#elif PASS_N == 1024
+#define ODD 2
+#define FORWARD                                                                                    \
+    WORK(2, 1, R(-1))                                                                              \
+    PUT(2, 1) ROUND(8, 2, R(-1)) PUT(8, 2) ROUND(8, 16, R(-1)) PUT(8, 16) ROUND(8, 128, R(-1))
+#define INVERSE                                                                                    \
+    WORK(8, 1, R(1))                                                                               \
+    PUT(8, 1) ROUND(8, 8, R(1)) PUT(8, 8) ROUND(8, 64, R(1)) PUT(8, 64) ROUND(2, 512, R(1))
+#elif PASS_N == 2048
+#define ODD 4
+#define FORWARD                                                                                    \
+    WORK(4, 1, R(-1))                                                                              \
+    PUT(4, 1) ROUND(8, 4, R(-1)) PUT(8, 4) ROUND(8, 32, R(-1)) PUT(8, 32) ROUND(8, 256, R(-1))
+#define INVERSE                                                                                    \
+    WORK(8, 1, R(1))                                                                               \
+    PUT(8, 1) ROUND(8, 8, R(1)) PUT(8, 8) ROUND(8, 64, R(1)) PUT(8, 64) ROUND(4, 512, R(1))
+#else
+#define ODD 8
+#define FORWARD                                                                                    \
+    WORK(8, 1, R(-1))                                                                              \
+    PUT(8, 1) ROUND(8, 8, R(-1)) PUT(8, 8) ROUND(8, 64, R(-1)) PUT(8, 64) ROUND(8, 512, R(-1))
+#define INVERSE                                                                                    \
+    WORK(8, 1, R(1))                                                                               \
+    PUT(8, 1) ROUND(8, 8, R(1)) PUT(8, 8) ROUND(8, 64, R(1)) PUT(8, 64) ROUND(8, 512, R(1))
+#endif
+
+/* ---- tiles ---------------------------------------------------------------------------- */
+
+/* Where the real part of mode (kx, y) is; rows of a tile are PASS_TILE modes apart. */
+FN i64 pass_at(i64 from, i32 kx, i32 y)
+{
+    return 2 * (from + ((i64)(kx / PASS_TILE) * PASS_N + y) * PASS_TILE + kx % PASS_TILE);
+}
+
+#define ROW_STEP(RADIX) (2 * k * (PASS_N / RADIX) * PASS_TILE)
+/* Wavenumber of row j + k PASS_N / 8. The Nyquist one is never kept. */
+#define WAVE_Y(j) ((real)(j) + (real)(k * (PASS_N / 8) - (k >= 4 ? PASS_N : 0)))
+
+/* Half spectra to tiles and back. Range: columns, rows, members. */
+MAP(les_pass_in, VAL(pass_par, p), IN(real, s), OUT(real, tile))
+{
+    const les_mode none = { R(0), R(0) };
+
+    les_put(tile, pass_at(gz * p.member, gx, gy),
+            gx <= p.les.edge ? les_get(s, les_at(p.les, gx, gy, gz)) : none);
+}
+
+MAP(les_pass_out, VAL(pass_par, p), IN(real, tile), OUT(real, s))
+{
+    const les_mode none = { R(0), R(0) };
+
+    les_put(s, les_at(p.les, gx, gy, gz),
+            gx <= p.les.edge ? les_get(tile, pass_at(gz * p.member, gx, gy)) : none);
+}
+
+/* ---- columns -------------------------------------------------------------------------- */
+
+/* A group is PASS_SIDE columns of a member: range (columns / PASS_SIDE, members). */
+GROUP(les_pass_cols, VAL(pass_par, p), IN(double, clock), IN(real, turn), IN(real, pq),
+      INOUT(real, s), INOUT(real, mid), OUT(real, abc))
+{
+    LOCAL(les_mode, held, ROOM);
+    PRIV(eight, x);
+    PRIV(eight, h);
+    const i64 member = GROUP_Y * p.member;
+    const i32 first = GROUP_X * PASS_SIDE;
+
+    EACH_LANE EACH_STEP(8)
+    {
+        P(h).v[k].re = R(0);
+        P(h).v[k].im = R(0);
+    }
+    for (i32 f = 0; f < p.two && p.stage != PASS_BEGIN; f++) {
+        EACH_LANE
+        {
+            EACH_BUTTERFLY(ODD)
+            {
+                PLACE(b)
+                const i64 at = pass_at(f * p.plane + member, first + (i32)line, (i32)j);
+
+                EACH_STEP(ODD) P(x).v[b * ODD + k] = les_get(pq, at + ROW_STEP(ODD));
+            }
+        }
+        FORWARD
+        EACH_LANE
+        {
+            PLACE(0)
+            const real m = (real)(first + (i32)line), q2 = (real)(p.les.q * p.les.q);
+
+            EACH_STEP(8)
+            {
+                const real n = WAVE_Y(j);
+                const real c = q2 * (f == 0 ? n * n - m * m : -(m * n));
+
+                P(h).v[k].re = fma(c, P(x).v[k].re, P(h).v[k].re);
+                P(h).v[k].im = fma(c, P(x).v[k].im, P(h).v[k].im);
+            }
+        }
+    }
+    EACH_LANE
+    {
+        PLACE(0)
+        const i32 kx = first + (i32)line;
+        const i64 at = pass_at(member, kx, (i32)j);
+        const real m = (real)kx, q2 = (real)(p.les.q * p.les.q), dt = (real)clock[CLOCK_DT];
+        const real edge = (real)p.les.edge, cells = (real)p.les.inv_cells;
+        const real nu = (real)p.les.nu0 * q2, drag = (real)p.les.drag;
+
+        EACH_STEP(8)
+        {
+            const real n = WAVE_Y(j), n2 = m * m + n * n;
+            const i32 is_kept = (kx <= p.les.edge) & (fabs(n) <= edge) & (n2 > R(0));
+            const i32 is_forced =
+                (kx == 0) & (p.les.force_k > 0) & (fabs(n) == (real)p.les.force_k);
+            const real scale = is_kept ? cells / n2 : R(0);
+            const real linear = -(nu * n2 + drag);
+            les_mode now = les_get(s, at + ROW_STEP(8)), rate = P(h).v[k];
+
+            rate.re = rate.re + (is_forced ? (real)p.les.wave_force : R(0));
+            if (p.stage == PASS_MID) {
+                now = les_sum(now, les_scaled(dt, les_sum(rate, les_scaled(linear, now))));
+                now = les_scaled(is_kept ? R(1) : R(0), now);
+                les_put(mid, at + ROW_STEP(8), now);
+            }
+            if (p.stage == PASS_NEXT) {
+                const les_mode begun = les_get(mid, at + ROW_STEP(8));
+
+                rate = les_scaled(dt, les_sum(rate, les_scaled(linear, begun)));
+                now = les_scaled(is_kept ? R(0.5) : R(0), les_sum(les_sum(now, begun), rate));
+                les_put(s, at + ROW_STEP(8), now);
+            }
+            P(h).v[k] = les_scaled(scale, now);
+        }
+    }
+    for (i32 f = 0; f < p.three; f++) {
+        EACH_LANE
+        {
+            PLACE(0)
+            EACH_STEP(8)
+            {
+                const real n = WAVE_Y(j);
+
+                P(x).v[k] = les_scaled(f == 0 ? n : f == 1 ? R(1) : n * n, P(h).v[k]);
+            }
+            (void)line;
+        }
+        INVERSE
+        EACH_LANE
+        {
+            EACH_BUTTERFLY(ODD)
+            {
+                PLACE(b)
+                const i64 at = pass_at(f * p.plane + member, first + (i32)line, (i32)j);
+
+                EACH_STEP(ODD) les_put(abc, at + ROW_STEP(ODD), P(x).v[b * ODD + k]);
+            }
+        }
+        SYNC;
+    }
+}
+
+/* ---- rows ----------------------------------------------------------------------------- */
+
+/* Modes of PASS_SIDE rows, tile by tile, as memory has them. */
+#define N_TILED    ((PASS_N / 3 / PASS_TILE + 1) * PASS_TILE * PASS_SIDE)
+#define EACH_TILED for (i32 i = LANE; i < N_TILED; i += LANES)
+#define TILED_KX   ((i32)((u32)i / (PASS_TILE * PASS_SIDE) * PASS_TILE + (u32)i % PASS_TILE))
+#define TILED_Y    ((i32)((u32)i / PASS_TILE % PASS_SIDE))
+
+/* A group is PASS_SIDE rows of a member: range (rows / PASS_SIDE, members). */
+GROUP(les_pass_rows, VAL(pass_par, p), IN(real, turn), IN(real, abc), OUT(real, pq))
+{
+    LOCAL(les_mode, held, ROOM);
+    PRIV(eight, x);
+    PRIV(eight, h);
+    const i64 member = GROUP_Y * p.member;
+    const i32 first = GROUP_X * PASS_SIDE, edge = p.les.edge;
+
+    for (i32 f = 0; f < p.two; f++) { /* E + i D, then u + i v */
+        EACH_LANE
+        {
+            for (i32 i = LANE + (edge + 1) * PASS_SIDE; i < (PASS_N - edge) * PASS_SIDE;
+                 i += LANES) {
+                held[PAD(i)].re = R(0);
+                held[PAD(i)].im = R(0);
+            }
+            EACH_TILED
+            {
+                const i32 kx = TILED_KX, row = TILED_Y;
+
+                if (kx <= edge) {
+                    const i64 at = pass_at(member, kx, first + row);
+                    const real m = (real)kx, iq = R(1) / (real)p.les.q;
+                    const les_mode a = les_get(abc, at), b = les_get(abc, at + 2 * p.plane);
+                    les_mode g, w, out;
+
+                    if (f == 0) {
+                        g = les_scaled(R(-2) * m, a);
+                        w = minus(les_scaled(m * m, b), les_get(abc, at + 4 * p.plane));
+                    } else {
+                        g = les_turned(iq, a);
+                        w = les_turned(-m * iq, b);
+                    }
+                    out.re = g.re - w.im;
+                    out.im = g.im + w.re;
+                    held[PAD(kx * PASS_SIDE + row)] = out;
+                    out.re = g.re + w.im;
+                    out.im = w.re - g.im;
+                    if (kx > 0)
+                        held[PAD((PASS_N - kx) * PASS_SIDE + row)] = out;
+                }
+            }
+        }
+        SYNC;
+        GET(8)
+        INVERSE
+        if (f == 0) {
+            EACH_LANE EACH_STEP(8)
+            {
+                const les_mode v = P(x).v[k];
+                const real nu = (real)p.les.smag * sqrt(v.re * v.re + v.im * v.im);
+
+                P(h).v[k].re = nu * v.im;
+                P(h).v[k].im = R(2) * nu * v.re;
+            }
+        }
+    }
+    EACH_LANE EACH_STEP(8)
+    {
+        const real u = P(x).v[k].re + (real)p.les.mean_u, v = P(x).v[k].im + (real)p.les.mean_v;
+
+        P(x).v[k].re = P(h).v[k].re - u * v;
+        P(x).v[k].im = u * u - v * v - P(h).v[k].im;
+    }
+    FORWARD
+    EACH_LANE
+    {
+        const u32 to = PAD(LANE);
+
+        EACH_STEP(8) held[to + PADDED(k * (PASS_N / 8))] = P(x).v[k];
+    }
+    SYNC;
+    EACH_LANE
+    {
+        EACH_TILED
+        {
+            const i32 kx = TILED_KX, row = TILED_Y;
+            const les_mode a = held[PAD(kx * PASS_SIDE + row)];
+            const les_mode m = held[PAD((kx > 0 ? PASS_N - kx : 0) * PASS_SIDE + row)];
+            const i64 at = pass_at(member, kx, first + row);
+            les_mode out;
+
+            out.re = R(0.5) * (a.re + m.re);
+            out.im = R(0.5) * (a.im - m.im);
+            les_put(pq, at, out);
+            out.re = R(0.5) * (a.im + m.im);
+            out.im = R(0.5) * (m.re - a.re);
+            les_put(pq, at + 2 * p.plane, out);
+        }
+    }
+}
