@@ -42,8 +42,7 @@ MAP(les_adv_first, VAL(les_par, p), IN(real, s), OUT(real, work))
 }
 
 /* The second stage keeps the eddy viscosity of the first. */
-MAP(les_adv_mid, VAL(les_par, p), IN(double, clock), IN(real, s),
-    OUT(real, mid), INOUT(real, work))
+MAP(les_adv_mid, VAL(les_par, p), IN(double, clock), IN(real, s), OUT(real, mid), INOUT(real, work))
 {
     const i64 at = les_at(p, gx, gy, gz);
     const les_wave w = les_wave_at(p, gx, gy);

@@ -4,15 +4,15 @@ PRECISIONS
 #include "les_sim.h"
 #include "les_mode.h"
 
-MAP(les_pad, VAL(i32, n), IN(real, field), INOUT(real, padded))
+/* Points are those of padded rows. */
+MAP(les_pad, VAL(i32, n), IN(real, field), OUT(real, padded))
 {
-    padded[((i64)gz * n + gy) * (n + 2) + gx] = field[((i64)gz * n + gy) * n + gx];
+    padded[((i64)gz * n + gy) * (n + 2) + gx] = field[((i64)gz * n + gy) * n + MIN(gx, n - 1)];
 }
 
 MAP(les_unpad, VAL(i32, n), VAL(double, scale), IN(real, padded), OUT(real, field))
 {
-    field[((i64)gz * n + gy) * n + gx] =
-        (real)scale * padded[((i64)gz * n + gy) * (n + 2) + gx];
+    field[((i64)gz * n + gy) * n + gx] = (real)scale * padded[((i64)gz * n + gy) * (n + 2) + gx];
 }
 
 /* A copy of the state as the first field of work, which goes to the grid. */
@@ -33,12 +33,13 @@ MAP(les_clean, VAL(les_par, p), VAL(i32, drop_mean), INOUT(real, s))
     les_put(s, at, les_scaled((gx | gy) == 0 ? mean : R(1), h));
 }
 
-/* nu_t of the fields e and e + 1 of work, in its first, where the next scaling is undone. */
+/* nu_t of the fields e and e + 1 of work on the grid, in its first. */
 MAP(les_nut, VAL(les_par, p), VAL(i32, e), INOUT(real, work))
 {
     const i64 at = ((i64)gz * p.n + gy) * (p.n + 2) + gx;
     const real scale = (real)p.inv_cells;
-    const real first = scale * work[at + e * p.field], second = scale * work[at + (e + 1) * p.field];
+    const real first = scale * work[at + e * p.field],
+               second = scale * work[at + (e + 1) * p.field];
 
     work[at] = (real)p.smag * sqrt(first * first + second * second + (real)p.strain_floor);
 }

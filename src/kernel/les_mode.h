@@ -8,9 +8,10 @@
 #ifndef QN_KERNEL_LES_MODE_H
 #define QN_KERNEL_LES_MODE_H
 
+/* Aligned, so that a device loads and stores both parts at once. */
 typedef struct {
     real re, im;
-} les_mode;
+} __attribute__((aligned(2 * sizeof(REAL)))) les_mode;
 
 typedef struct {
     real kx, ky; /* of first derivatives */
@@ -43,17 +44,12 @@ FN i64 les_at(les_par p, i32 i, i32 j, i32 m)
 
 FN les_mode les_get(GLOBAL const real *x, i64 at)
 {
-    les_mode h;
-
-    h.re = x[at];
-    h.im = x[at + 1];
-    return h;
+    return *(GLOBAL const les_mode *)(x + at);
 }
 
 FN void les_put(GLOBAL real *x, i64 at, les_mode h)
 {
-    x[at] = h.re;
-    x[at + 1] = h.im;
+    *(GLOBAL les_mode *)(x + at) = h;
 }
 
 FN les_mode les_scaled(real c, les_mode h)

@@ -1,10 +1,9 @@
 /* les_sim.h - parameters and layout of the kernels of the flow.
  *
- *     s, mid     half spectra of the vorticity, [members][n][n/2 + 1] complex: the state, and Heun's
- *                first stage
- *     work       [fields][members] fields with padded rows (quern/fft.h), as spectra, then on the
- *                grid, then the nonlinear terms in the first of them
- *     clock      doubles, CLOCK_*
+ *     s, mid     half spectra of the vorticity, [members][n][n/2 + 1] complex: the state, and
+ * Heun's first stage work       [fields][members] fields with padded rows (quern/fft.h), as
+ * spectra, then on the grid, then the nonlinear terms in the first of them clock      doubles,
+ * CLOCK_*
  *
  * A step, first line fused with the last line of the step before:
  *
@@ -44,9 +43,9 @@ typedef struct {
     double wave_force;     /* the mode of forcing kolmogorov */
     i32 n;                 /* cells along a side */
     i32 members;
-    i32 edge;     /* modes with |nx|, |ny| up to this are kept */
-    i32 lap_dc;   /* k^2 of the mean in the Laplacian */
-    i32 force_k;  /* wavenumber of forcing kolmogorov, 0: none */
+    i32 edge;      /* modes with |nx|, |ny| up to this are kept */
+    i32 lap_dc;    /* k^2 of the mean in the Laplacian */
+    i32 force_k;   /* wavenumber of forcing kolmogorov, 0: none */
     i32 is_forced; /* by a given spectrum */
     i32 is_ifac;
     i32 is_flux;

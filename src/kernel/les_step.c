@@ -28,7 +28,8 @@ FN les_mode full_change(les_par p, les_wave w, real dt, GLOBAL const real *force
     if (p.is_forced)
         r = les_sum(r, les_get(force, les_at(p, w.i, w.j, 0)));
     if (p.filter_alpha > 0)
-        scale *= exp(-(real)p.filter_alpha * pow(w.k2 * (real)p.filter_scale, (real)p.filter_power));
+        scale *=
+            exp(-(real)p.filter_alpha * pow(w.k2 * (real)p.filter_scale, (real)p.filter_power));
     return les_scaled(scale, r);
 }
 

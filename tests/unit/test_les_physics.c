@@ -19,10 +19,7 @@ static void expect_all(const place *at, const char *name)
     for (size_t i = 0; i < report.n; i++) {
         const qn_les_finding *f = &report.list[i];
 
-        if (getenv("QUERN_TEST_SHOW"))
-            print_message("%s %-60s %.6g [%.6g, %.6g]%s\n", f->check, f->what, f->value, f->low,
-                          f->high, f->is_ok ? "" : "  BAD");
-        else if (!f->is_ok)
+        if (!f->is_ok)
             fail_msg("%s on %s: %s: %.6g is not in [%.6g, %.6g]", f->check, at->name, f->what,
                      f->value, f->low, f->high);
     }

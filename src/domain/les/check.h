@@ -8,8 +8,8 @@
 #include "util/status.h"
 
 typedef struct qn_les_finding {
-    char check[8];   /* "V1" */
-    char what[104];  /* "flux f64: off the exact discrete decay" */
+    char check[8];  /* "V1" */
+    char what[104]; /* "flux f64: off the exact discrete decay" */
     double value, low, high;
     int is_ok;
 } qn_les_finding;

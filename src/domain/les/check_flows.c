@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- V6: double shear layer --------------------------------------------------------------------- */
+/* ---- V6: double shear layer ---------------------------------------------------------------------
+ */
 
 #define SHEAR "ic", "shear", "nu0", "1e-3", "cs", "0", "dt", "0.005", "precision", "f64"
 
@@ -100,7 +101,8 @@ out:
     return st;
 }
 
-/* ---- V7: decaying turbulence --------------------------------------------------------------------------- */
+/* ---- V7: decaying turbulence
+ * --------------------------------------------------------------------------- */
 
 static qn_status centroid_of(qn_les_flow *flow, double *out, qn_err *err)
 {
@@ -134,16 +136,16 @@ qn_status qn_les_check_decay(qn_ctx *ctx, qn_les_report *report, qn_err *err)
 {
     qn_les_flow flow = { 0 };
     qn_les_row row;
-    double centroid;
+    double centroid = 0;
     int only_fell = 1;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_flow_open(ctx,
-                            QN_LES_OPTIONS("n", "256", "seed", "2026", "ic-shape", "mcwilliams",
-                                           "ic-norm", "energy", "ic-value", "0.5", "nu0", "0", "dt",
-                                           "0.0025", "precision",
-                                           qn_les_has_f64(ctx) ? "f64" : "f32"),
-                            &flow, err));
+    QN_TRY(
+        qn_les_flow_open(ctx,
+                         QN_LES_OPTIONS("n", "256", "seed", "2026", "ic-shape", "mcwilliams",
+                                        "ic-norm", "energy", "ic-value", "0.5", "nu0", "0", "dt",
+                                        "0.0025", "precision", qn_les_has_f64(ctx) ? "f64" : "f32"),
+                         &flow, err));
     QN_TRY(qn_les_flow_row(&flow, &row, err));
     qn_les_expect(report, "V7", row.energy, 0.5 - 1e-6, 0.5 + 1e-6, "energy at t = 0");
     qn_les_expect(report, "V7", row.enstrophy, 53.8105, 53.8115, "enstrophy at t = 0");
@@ -160,7 +162,8 @@ out:
     return st;
 }
 
-/* ---- V8: symmetries ------------------------------------------------------------------------------------- */
+/* ---- V8: symmetries
+ * ------------------------------------------------------------------------------------- */
 
 enum { SIDE = 64, CELLS = SIDE * SIDE, SHIFT_X = 5, SHIFT_Y = 11 };
 
@@ -243,7 +246,8 @@ out:
     return st;
 }
 
-/* ---- V12: devices ------------------------------------------------------------------------------------- */
+/* ---- V12: devices
+ * ------------------------------------------------------------------------------------- */
 
 static qn_status hundred_steps(qn_ctx *ctx, const char *form, const char *precision, double **out,
                                qn_err *err)
@@ -251,10 +255,10 @@ static qn_status hundred_steps(qn_ctx *ctx, const char *form, const char *precis
     qn_les_flow flow = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_flow_open(ctx,
-                            QN_LES_OPTIONS("n", "64", "seed", "1", "dt", "0.01", "form", form,
-                                           "precision", precision),
-                            &flow, err));
+    QN_TRY(qn_les_flow_open(
+        ctx,
+        QN_LES_OPTIONS("n", "64", "seed", "1", "dt", "0.01", "form", form, "precision", precision),
+        &flow, err));
     QN_TRY(qn_les_flow_run(&flow, 100, err));
     QN_TRY(qn_les_flow_field(&flow, out, err));
 out:

@@ -30,9 +30,9 @@ qn_status qn_les_flow_row(qn_les_flow *flow, qn_les_row *out, qn_err *err);
 qn_status qn_les_flow_set(qn_les_flow *flow, const double *cells, qn_err *err);
 
 /* Adds the finding that low <= value <= high. One that finds no memory has failed. */
-__attribute__((format(printf, 6, 7))) void
-qn_les_expect(qn_les_report *report, const char *check, double value, double low, double high,
-              const char *format, ...);
+__attribute__((format(printf, 6, 7))) void qn_les_expect(qn_les_report *report, const char *check,
+                                                         double value, double low, double high,
+                                                         const char *format, ...);
 
 /* Relative distance in the L2 norm, largest difference, mean of a product. */
 double qn_les_distance(const double *a, const double *b, size_t n);

@@ -184,7 +184,8 @@ out:
     return st;
 }
 
-/* ---- V3: the closure ---------------------------------------------------------------------------- */
+/* ---- V3: the closure ----------------------------------------------------------------------------
+ */
 
 static qn_status closure_of(qn_ctx *ctx, const char *n, const char *form, double low, double high,
                             qn_les_report *report, qn_err *err)
@@ -193,10 +194,10 @@ static qn_status closure_of(qn_ctx *ctx, const char *n, const char *form, double
     double *psi = NULL, *rhs = NULL, *nut = NULL, most = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_flow_open(ctx,
-                            QN_LES_OPTIONS("n", n, "ic", "taylor_green", "nu0", "0", "form", form,
-                                           "precision", "f64"),
-                            &flow, err));
+    QN_TRY(qn_les_flow_open(
+        ctx,
+        QN_LES_OPTIONS("n", n, "ic", "taylor_green", "nu0", "0", "form", form, "precision", "f64"),
+        &flow, err));
     QN_TRY(qn_les_flow_probe(&flow, QN_LES_PROBE_PSI, &psi, err));
     QN_TRY(qn_les_flow_probe(&flow, QN_LES_PROBE_RHS, &rhs, err));
     QN_TRY(qn_les_flow_probe(&flow, QN_LES_PROBE_NUT, &nut, err));
@@ -205,8 +206,7 @@ static qn_status closure_of(qn_ctx *ctx, const char *n, const char *form, double
     const int side = flow.config.N;
     for (int j = 0; j < side; j++)
         for (int i = 0; i < side; i++) {
-            const double strain =
-                2 * fabs(sin(2 * M_PI * i / side) * sin(2 * M_PI * j / side));
+            const double strain = 2 * fabs(sin(2 * M_PI * i / side) * sin(2 * M_PI * j / side));
 
             most = fmax(most, fabs(nut[j * side + i] / smag - strain));
         }
@@ -236,7 +236,8 @@ out:
     return st;
 }
 
-/* ---- V4: a steady solution made by a force -------------------------------------------------------- */
+/* ---- V4: a steady solution made by a force
+ * -------------------------------------------------------- */
 
 /* The vorticity of the steady flow, and the force that keeps it. */
 static void steady_flow(int n, double *om, double *force)
@@ -319,7 +320,8 @@ out:
     return st;
 }
 
-/* ---- V5: invariants ----------------------------------------------------------------------------------- */
+/* ---- V5: invariants
+ * ----------------------------------------------------------------------------------- */
 
 #define INVISCID                                                                                   \
     "n", "128", "seed", "7", "ic-shape", "mcwilliams", "nu0", "0", "cs", "0", "allow-unstable", "1"
@@ -349,15 +351,15 @@ out:
     return st;
 }
 
-static qn_status drift_of(qn_ctx *ctx, const char *dt, int n_steps, double energy,
-                          double enstrophy, qn_les_report *report, qn_err *err)
+static qn_status drift_of(qn_ctx *ctx, const char *dt, int n_steps, double energy, double enstrophy,
+                          qn_les_report *report, qn_err *err)
 {
     qn_les_flow flow = { 0 };
     qn_les_row before, after;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_flow_open(ctx, QN_LES_OPTIONS(INVISCID, "dt", dt, "precision", "f64"), &flow,
-                            err));
+    QN_TRY(
+        qn_les_flow_open(ctx, QN_LES_OPTIONS(INVISCID, "dt", dt, "precision", "f64"), &flow, err));
     QN_TRY(qn_les_flow_row(&flow, &before, err));
     QN_TRY(qn_les_flow_run(&flow, n_steps, err));
     QN_TRY(qn_les_flow_row(&flow, &after, err));
@@ -379,8 +381,8 @@ static qn_status check_invariants(qn_ctx *ctx, qn_les_report *report, qn_err *er
     for (int p = first_precision(ctx); p < 2; p++) {
         QN_TRY(angles_of(ctx, "two_thirds", precisions[p], angles, err));
         for (int i = 0; i < 2; i++)
-            qn_les_expect(report, "V5", angles[i], 0, p == 0 ? 1e-13 : 1e-6,
-                          "%s: production of %s", precisions[p], names[i]);
+            qn_les_expect(report, "V5", angles[i], 0, p == 0 ? 1e-13 : 1e-6, "%s: production of %s",
+                          precisions[p], names[i]);
     }
     if (first_precision(ctx))
         return QN_OK;

@@ -40,15 +40,16 @@ qn_status qn_les_codec_set_row(qn_les_codec *codec, int row, qn_err *err);
 qn_status qn_les_codec_read_anchors(qn_les_codec *codec, int32_t *modes, qn_err *err);
 qn_status qn_les_codec_set_anchors(qn_les_codec *codec, const int32_t *modes, qn_err *err);
 
-/* The ternary field of the last encoding, before and after the majority passes: int8
- * [ensemble][N][N]. For checks; NULL where the codec is told not to keep the first. */
+/* The ternary field of the last encoding or gated decoding, before or after the majority passes:
+ * int8 [ensemble][N][N]. For checks. */
 qn_buf *qn_les_codec_ternary(const qn_les_codec *codec, int is_before);
 
 /* ---- decode ------------------------------------------------------------------------ */
 
 /* Adds the decoding of row `row` of `z`, [rows][ensemble][D], as the frame of step `step`:
  * low-pass field and field with residual, [ensemble][N][N]. `full` may be NULL. With codec origin
- * the phases come from config->phases when it names a file. */
+ * the phases come from config->phases when it names a file: float64 [2][N][N], mid then high, as
+ * angles of the modes of the full plane. */
 qn_status qn_les_codec_add_decode(qn_les_codec *codec, qn_graph *graph, qn_buf *z, int row,
                                   int step, qn_buf *lp, qn_buf *full);
 

@@ -47,7 +47,8 @@ static qn_status check_library(qn_ctx *ctx, const qn_les_config *c, qn_err *err)
     const char *id = qn_device_id(ctx, qn_device_count(ctx) > 1 ? 1 : 0);
     const int is_vkfft = !strncmp(id, "opencl", 6) || !strncmp(id, "cuda", 4);
 
-    if (c->fft != QN_LES_FFT_AUTO && c->fft != QN_LES_FFT_OWN && is_vkfft != (c->fft == QN_LES_FFT_VKFFT))
+    if (c->fft != QN_LES_FFT_AUTO && c->fft != QN_LES_FFT_OWN &&
+        is_vkfft != (c->fft == QN_LES_FFT_VKFFT))
         return qn_fail(err, QN_ERR_USAGE, "fft: %s does not run on %s, which has %s",
                        c->fft == QN_LES_FFT_VKFFT ? "vkfft" : "fftw", id,
                        is_vkfft ? "vkfft" : "fftw");
@@ -66,7 +67,7 @@ static qn_status check(qn_ctx *ctx, const qn_les_config *c, qn_err *err)
 qn_status qn_les_sim_alloc(qn_les_sim *sim, qn_err *err)
 {
     const size_t real = sim->is_f64 ? sizeof(double) : sizeof(float);
-    const size_t field = (size_t)sim->par.field * real, few = 64;
+    const size_t field = (size_t)sim->par.field * real;
     const size_t rows = (size_t)sim->par.n * (size_t)sim->par.members * sizeof(double);
     const size_t all = field * (size_t)sim->n_fields;
     const int keeps_nu = sim->config->nu_update == QN_LES_NU_STEP;
@@ -75,8 +76,10 @@ qn_status qn_les_sim_alloc(qn_les_sim *sim, qn_err *err)
     QN_TRY(qn_buf_new(sim->ctx, "state", field, &sim->state));
     QN_TRY(qn_buf_new(sim->ctx, "stage", field, &sim->mid));
     QN_TRY(qn_buf_new(sim->ctx, "work", all, &sim->work));
-    QN_TRY(qn_buf_new(sim->ctx, "eddy viscosity", keeps_nu ? field : few, &sim->nut));
-    QN_TRY(qn_buf_new(sim->ctx, "force", sim->par.is_forced ? field : few, &sim->force));
+    if (keeps_nu)
+        QN_TRY(qn_buf_new(sim->ctx, "eddy viscosity", field, &sim->nut));
+    if (sim->par.is_forced) /* one for all members */
+        QN_TRY(qn_buf_new(sim->ctx, "force", field / (size_t)sim->par.members, &sim->force));
     QN_TRY(qn_buf_new(sim->ctx, "clock", CLOCK_WORDS * sizeof(double), &sim->clock));
     QN_TRY(qn_buf_new(sim->ctx, "sums of modes", 3 * rows, &sim->modes));
     QN_TRY(qn_buf_new(sim->ctx, "sums of cells", 4 * rows, &sim->cells));

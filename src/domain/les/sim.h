@@ -23,6 +23,9 @@ void qn_les_sim_free(qn_les_sim *sim); /* NULL is fine */
 /* zd, za and dt of the first step. */
 qn_les_stability qn_les_sim_stability(const qn_les_sim *sim);
 
+/* Whether steps go by passes of our own instead of a library's transforms. */
+int qn_les_sim_has_passes(const qn_les_sim *sim);
+
 /* The state. Other parts read it in their stages. */
 qn_buf *qn_les_sim_state(const qn_les_sim *sim);
 

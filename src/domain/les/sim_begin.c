@@ -33,12 +33,10 @@ static qn_status add_spectrum_of(qn_les_sim *sim, qn_graph *graph, qn_buf *field
                                  int members, int drop_mean)
 {
     const int n = sim->par.n;
-    const qn_fft_shape shape = {
-        .rows = n, .cols = n, .batch = members, .is_f64 = sim->is_f64
-    };
+    const qn_fft_shape shape = { .rows = n, .cols = n, .batch = members, .is_f64 = sim->is_f64 };
     qn_status st = QN_OK;
 
-    QN_TRY(LES_STAGE(sim, les_pad, graph, "les.pad", qn_range_3d(n, n, members), n, field, to));
+    QN_TRY(LES_STAGE(sim, les_pad, graph, "les.pad", qn_range_3d(n + 2, n, members), n, field, to));
     QN_TRY(qn_graph_fft(graph, "les.spectrum", &shape, QN_FFT_FORWARD, to, 0));
     QN_TRY(LES_STAGE(sim, les_clean, graph, "les.clean", qn_range_3d(n / 2 + 1, n, members),
                      sim->par, drop_mean, to));
@@ -75,8 +73,8 @@ qn_status qn_les_sim_set_fields(qn_les_sim *sim, double *values, qn_err *err)
 {
     const int drop_mean = sim->config->ic == QN_LES_IC_SHEAR;
 
-    return qn_les_told(
-        sim, take_fields(sim, values, sim->state, sim->config->ensemble, drop_mean), err);
+    return qn_les_told(sim, take_fields(sim, values, sim->state, sim->config->ensemble, drop_mean),
+                       err);
 }
 
 static qn_status begin_state(qn_les_sim *sim, qn_err *err)
@@ -123,9 +121,9 @@ out:
 
 qn_status qn_les_sim_begin(qn_les_sim *sim, qn_err *err)
 {
-    const double clock[CLOCK_WORDS] = { [CLOCK_DT] = sim->config->dt,
-                                        [CLOCK_LAST_GOOD] = -1,
-                                        [CLOCK_FIRST_BAD] = -1 };
+    const double clock[CLOCK_WORDS] = {
+        [CLOCK_DT] = sim->config->dt, [CLOCK_LAST_GOOD] = -1, [CLOCK_FIRST_BAD] = -1
+    };
     qn_status st = QN_OK;
 
     QN_TRY(qn_les_told(sim, qn_buf_write(sim->clock, 0, clock, sizeof clock), err));

@@ -18,9 +18,9 @@ struct qn_les_sim {
     int e_field;  /* E is this one of them, D the next */
     les_par par;
     qn_buf *state, *mid, *work;
-    qn_buf *nut;   /* eddy viscosity of the step; a few bytes where each stage has its own */
-    qn_buf *force; /* spectrum of forcing static; a few bytes without */
-    qn_buf *clock; /* les_sim.h */
+    qn_buf *nut;           /* eddy viscosity of the step, where stages share it */
+    qn_buf *force;         /* spectrum of forcing static */
+    qn_buf *clock;         /* les_sim.h */
     qn_buf *modes, *cells; /* partial results of rows */
     qn_buf *log;           /* les_look.c; NULL: no row was asked for */
     int log_room;
@@ -31,6 +31,12 @@ struct qn_les_sim {
 /* The launcher of a kernel that exists in both precisions. */
 #define LES_STAGE(sim, kernel, ...)                                                                \
     ((sim)->is_f64 ? stage_##kernel##_f64(__VA_ARGS__) : stage_##kernel##_f32(__VA_ARGS__))
+
+/* A kernel must be given an array although it will not touch it: any that is on the device. */
+static inline qn_buf *qn_les_or_any(const qn_les_sim *sim, qn_buf *buf)
+{
+    return buf ? buf : sim->cells;
+}
 
 /* Modes and cells of all members; a group per row. */
 qn_range qn_les_modes_range(const qn_les_sim *sim);

@@ -46,15 +46,15 @@ qn_status qn_les_sim_add_log(qn_les_sim *sim, qn_graph *graph)
 
     if (!sim->log && qn_les_sim_log_room(sim, DEFAULT_ROOM, &err) != QN_OK)
         return qn_ctx_fail(sim->ctx, &err);
-    QN_TRY(LES_STAGE(sim, les_sum_modes, graph, "les.sums", rows, sim->par, sim->state,
-                     sim->modes));
+    QN_TRY(
+        LES_STAGE(sim, les_sum_modes, graph, "les.sums", rows, sim->par, sim->state, sim->modes));
     QN_TRY(add_vorticity(sim, graph));
-    QN_TRY(LES_STAGE(sim, les_sum_cells, graph, "les.moments", rows, sim->par, sim->work,
-                     sim->cells));
+    QN_TRY(
+        LES_STAGE(sim, les_sum_cells, graph, "les.moments", rows, sim->par, sim->work, sim->cells));
     QN_TRY(LES_STAGE(sim, les_log_row, graph, "les.log", qn_range_1d(sim->par.members), sim->par,
                      sim->log_room, sim->modes, sim->cells, sim->clock, sim->log));
-    QN_TRY(LES_STAGE(sim, les_log_next, graph, "les.logged", qn_range_1d(1), sim->log_room,
-                     sim->log));
+    QN_TRY(
+        LES_STAGE(sim, les_log_next, graph, "les.logged", qn_range_1d(1), sim->log_room, sim->log));
 out:
     return st;
 }

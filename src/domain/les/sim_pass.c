@@ -143,6 +143,11 @@ qn_status qn_les_passes_open(qn_les_sim *sim, qn_err *err)
     return qn_les_told(sim, make(sim), err);
 }
 
+int qn_les_sim_has_passes(const qn_les_sim *sim)
+{
+    return sim->passes != NULL;
+}
+
 void qn_les_passes_close(qn_les_sim *sim)
 {
     struct qn_les_passes *p = sim->passes;

@@ -85,11 +85,11 @@ qn_status qn_les_add_products(qn_les_sim *sim, qn_graph *graph, int nu_from)
     qn_status st = QN_OK;
 
     if (sim->par.is_flux)
-        QN_TRY(LES_STAGE(sim, les_flux_grid, graph, "les.grid", cells, sim->par, nu_from, sim->nut,
-                         sim->work));
+        QN_TRY(LES_STAGE(sim, les_flux_grid, graph, "les.grid", cells, sim->par, nu_from,
+                         qn_les_or_any(sim, sim->nut), sim->work));
     else
-        QN_TRY(LES_STAGE(sim, les_adv_grid, graph, "les.grid", cells, sim->par, nu_from, sim->nut,
-                         sim->work));
+        QN_TRY(LES_STAGE(sim, les_adv_grid, graph, "les.grid", cells, sim->par, nu_from,
+                         qn_les_or_any(sim, sim->nut), sim->work));
     QN_TRY(qn_les_add_fft(sim, graph, QN_FFT_FORWARD, sim->par.is_flux ? 2 : 1));
 out:
     return st;
@@ -103,7 +103,7 @@ static qn_status add_mid(qn_les_sim *sim, qn_graph *graph)
 
     if (!sim->is_fused) {
         QN_TRY(LES_STAGE(sim, les_full_mid, graph, "les.mid", modes, sim->par, sim->clock,
-                         sim->force, sim->state, sim->mid, sim->work));
+                         qn_les_or_any(sim, sim->force), sim->state, sim->mid, sim->work));
         QN_TRY(add_first(sim, graph, sim->mid));
     } else if (sim->par.is_flux) {
         QN_TRY(LES_STAGE(sim, les_flux_mid, graph, "les.mid", modes, sim->par, sim->clock,
@@ -123,7 +123,7 @@ static qn_status add_close(qn_les_sim *sim, qn_graph *graph)
 
     if (!sim->is_fused)
         return LES_STAGE(sim, les_full_close, graph, "les.close", modes, sim->par, sim->clock,
-                         sim->force, sim->state, sim->mid, sim->work);
+                         qn_les_or_any(sim, sim->force), sim->state, sim->mid, sim->work);
     return LES_STAGE(sim, les_close, graph, "les.close", modes, sim->par, sim->clock, sim->state,
                      sim->mid, sim->work);
 }
@@ -196,8 +196,8 @@ qn_status qn_les_sim_add_probe(qn_les_sim *sim, qn_graph *graph, qn_les_probe wh
     qn_buf *shown = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_view(sim->work, "shown field", what == QN_LES_PROBE_V ? bytes : 0, bytes,
-                       &shown));
+    QN_TRY(
+        qn_buf_view(sim->work, "shown field", what == QN_LES_PROBE_V ? bytes : 0, bytes, &shown));
     if (what == QN_LES_PROBE_PSI)
         QN_TRY(LES_STAGE(sim, les_psi, graph, "les.psi", modes, sim->par, sim->state, sim->work));
     else
@@ -206,8 +206,8 @@ qn_status qn_les_sim_add_probe(qn_les_sim *sim, qn_graph *graph, qn_les_probe wh
         QN_TRY(LES_STAGE(sim, les_nut, graph, "les.nut", cells, sim->par, sim->e_field, sim->work));
     if (what == QN_LES_PROBE_RHS) {
         QN_TRY(qn_les_add_products(sim, graph, LES_NU_FRESH));
-        QN_TRY(LES_STAGE(sim, les_rhs, graph, "les.rhs", modes, sim->par, sim->force, sim->state,
-                         sim->work));
+        QN_TRY(LES_STAGE(sim, les_rhs, graph, "les.rhs", modes, sim->par,
+                         qn_les_or_any(sim, sim->force), sim->state, sim->work));
     }
     if (what == QN_LES_PROBE_PSI || what == QN_LES_PROBE_RHS)
         QN_TRY(qn_les_add_fft(sim, graph, QN_FFT_INVERSE, 1));

@@ -1,0 +1,119 @@
+/* cmd_les.c - `quern les`: the verbs, and `run`. */
+#include "cli/cmd_les.h"
+
+#include "cli/les_options.h"
+#include "domain/les/run.h"
+#include "util/table.h"
+
+#include <string.h>
+
+static const char *const run_examples[] = {
+    "quern les run --n 32 --steps 40 --stride 10 --observer snapshots --out flow",
+    "quern les run --n 32 --steps 40 --stride 10 --kernel-only flow --out again", NULL
+};
+
+/* Files that are named must be there before anything is computed. */
+static qn_status check_inputs(const qn_les_config *config, qn_err *err)
+{
+    const char *const files[] = { config->ic_file, config->forcing_file, config->phases };
+    char path[QN_LES_TEXT_BYTES + 8];
+    qn_status st = QN_OK;
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i][0])
+            QN_TRY(qn_cli_input(files[i], err));
+    if (config->kernel_only[0]) {
+        snprintf(path, sizeof path, "%s/A.npy", config->kernel_only);
+        QN_TRY(qn_cli_input(path, err));
+    }
+out:
+    return st;
+}
+
+static qn_status print_errors(const qn_les_result *result, qn_err *err)
+{
+    qn_table table = qn_table_begin("STEP", "WINDOW", "LOW-PASS ERROR", "CORR", "DECODED ERROR",
+                                    "CORR ", "ENERGY %", "ENSTROPHY %", "PERSISTENCE");
+
+    for (int i = 0; i < result->n_compared; i++) {
+        const qn_les_compared *c = &result->compared[i];
+
+        qn_table_addf(&table, "%d", c->step);
+        qn_table_add(&table, c->window);
+        qn_table_addf(&table, "%.4f", c->lp.rel_l2);
+        qn_table_addf(&table, "%.4f", c->lp.corr);
+        qn_table_addf(&table, "%.4f", c->full.rel_l2);
+        qn_table_addf(&table, "%.4f", c->full.corr);
+        qn_table_addf(&table, "%+.2f", 100 * c->full.dE_rel);
+        qn_table_addf(&table, "%+.2f", 100 * c->full.dZ_rel);
+        qn_table_addf(&table, "%.4f", c->persistence);
+    }
+    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    return QN_OK;
+}
+
+static qn_status print_result(const qn_les_config *config, const qn_les_result *result, qn_err *err)
+{
+    const qn_les_time *sim = &result->times[QN_LES_TIME_SIM];
+    qn_status st = QN_OK;
+
+    if (sim->count)
+        printf("%lld steps of %d x %d%s on %s: %.4f ms per step, time %g\n", (long long)sim->count,
+               config->N, config->N, config->precision == QN_LES_F64 ? " (f64)" : "",
+               result->device, 1e3 * sim->wall_s / (double)sim->count, result->end.time);
+    if (result->n_compared)
+        QN_TRY(print_errors(result, err));
+    printf("files: %s/les_%s_*%s\n", config->out, result->stamp,
+           config->observer != QN_LES_OBSERVE_NONE && sim->count ? ", report.html, report.md" : "");
+out:
+    return st;
+}
+
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    qn_les_run_options options = { .memory_map = args->global.memory_map };
+    qn_les_result result = { 0 };
+    qn_les_config config;
+    qn_str line = { 0 };
+    qn_status st = QN_OK;
+
+    qn_cli_line(args, &line);
+    options.command = qn_str_get(&line);
+    QN_TRY(qn_les_config_of(args, &config, err));
+    QN_TRY(check_inputs(&config, err));
+    QN_TRY(qn_progress_parse(args->global.progress, &options.watch.mode, err));
+    if (args->global.quiet)
+        options.watch.mode = QN_PROGRESS_OFF;
+    QN_TRY(qn_les_run(ctx, &config, &options, &result, err));
+    QN_TRY(print_result(&config, &result, err));
+    qn_cli_summary(args, (double)config.steps, "step", "steps");
+out:
+    qn_les_result_free(&result);
+    qn_str_free(&line);
+    return st;
+}
+
+const qn_command qn_verb_les_run = {
+    .name = "run",
+    .summary = "simulate, encode, learn, roll out, decode, and compare",
+    .options = qn_les_cli_options,
+    .notes =
+        "Defaults are those of --profile quern; --profile origin has its own (docs/les.md).\n"
+        "Files go to --out: les_<time>_metrics.json, _series.csv, _spectrum.csv, and with\n"
+        "--observer snapshots fields (.npy), pictures (.png) and a film; report.html and\n"
+        "report.md; z.npy, A.npy, mu.npy, scale.npy, anchors.npy for --kernel-only.\n"
+        "Exit 1: cells became not finite. Exit 2: the time step is not stable; the message has\n"
+        "the largest that is. --resume goes on from les_checkpoint.qnc in --out, bit for bit.",
+    .examples = run_examples,
+    .run = run,
+};
+
+static const qn_command *const verbs[] = { &qn_verb_les_run, &qn_verb_les_bench,
+                                           &qn_verb_les_check, NULL };
+
+const qn_command qn_cmd_les = {
+    .name = "les",
+    .summary = "two-dimensional turbulence with an encoded, learned shadow",
+    .verbs = verbs,
+};

@@ -1,0 +1,370 @@
+/* cmd_les_bench.c - `quern les bench`: steps by grid, whole runs side by side. */
+#include "cli/cmd_les.h"
+
+#include "domain/les/bench.h"
+#include "domain/scan/sizes.h"
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const qn_opt options[] = {
+    { 0, "sizes", QN_OPT_TEXT, .value = "LIST", .fallback = "256,512,1024",
+      .help = "cells along a side" },
+    { 0, "precision", QN_OPT_TEXT, .value = "LIST", .fallback = "f32", .help = "f32, f64 or both" },
+    { 0, "ensemble", QN_OPT_TEXT, .value = "LIST", .fallback = "1", .help = "members" },
+    { 0, "profile", QN_OPT_TEXT, .value = "LIST", .fallback = "quern",
+      .help = "quern, origin or both" },
+    { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "7", .min = 3, .max = 100,
+      .help = "batches of steps per figure" },
+    { 0, "steps", QN_OPT_INT, .value = "N", .fallback = "200", .min = 20, .max = 1000000,
+      .help = "steps of a whole run of --table and --sweep" },
+    { 0, "fft-only", QN_OPT_FLAG, .help = "only the transforms of a step" },
+    { 0, "table", QN_OPT_FLAG,
+      .help = "whole runs: on the CPU, mixed, on the device; adds to summary.md" },
+    { 0, "sweep", QN_OPT_FLAG,
+      .help = "whole runs over sizes, precisions and frames every 1, 10 and 50 steps" },
+    { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "bench/results",
+      .help = "folder of the results" },
+    { 0 }
+};
+
+static const char *const examples[] = {
+    "quern les bench --sizes 32 --samples 3 --backend cpu --out figures", NULL
+};
+
+/* ---- which cases ------------------------------------------------------------------------------ */
+
+typedef struct cases {
+    qn_sizes sizes, members;
+    int has_precision[2], has_profile[2];
+} cases;
+
+static void cases_free(cases *c)
+{
+    qn_sizes_free(&c->sizes);
+    qn_sizes_free(&c->members);
+}
+
+/* Which of two words a list has. */
+static qn_status parse_words(const char *option, const char *list, const char *a, const char *b,
+                             int has[2], qn_err *err)
+{
+    char word[16];
+
+    for (int i = 0; qn_list_item(list, i, word, sizeof word); i++) {
+        if (strcmp(word, a) && strcmp(word, b))
+            return qn_fail(err, QN_ERR_USAGE, "--%s: '%s' is neither %s nor %s", option, word, a,
+                           b);
+        has[!strcmp(word, b)] = 1;
+    }
+    return QN_OK;
+}
+
+static qn_status parse(const qn_args *args, cases *out, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sizes_parse(qn_text(args, "sizes"), &out->sizes, err));
+    QN_TRY(qn_sizes_parse(qn_text(args, "ensemble"), &out->members, err));
+    QN_TRY(parse_words("precision", qn_text(args, "precision"), "f32", "f64", out->has_precision,
+                       err));
+    QN_TRY(
+        parse_words("profile", qn_text(args, "profile"), "quern", "origin", out->has_profile, err));
+out:
+    return st;
+}
+
+/* A flow that is the same for all sizes, with a step that is stable on all of them. */
+static qn_status make_config(int n, int members, int is_f64, int is_origin, int steps, int every,
+                             qn_les_config *out, qn_err *err)
+{
+    char size[16], count[16], length[16], frames[16], stride[16];
+    const char *const pairs[] = { "profile",      is_origin ? "origin" : "quern",
+                                  "n",            size,
+                                  "ensemble",     count,
+                                  "precision",    is_f64 ? "f64" : "f32",
+                                  "ic",           "spectral",
+                                  "dt-mode",      "auto",
+                                  "steps",        length,
+                                  "encode-every", frames,
+                                  "stride",       stride,
+                                  "observer",     "metrics",
+                                  "video",        "none",
+                                  NULL };
+
+    snprintf(size, sizeof size, "%d", n);
+    snprintf(count, sizeof count, "%d", members);
+    snprintf(length, sizeof length, "%d", steps);
+    snprintf(frames, sizeof frames, "%d", every);
+    snprintf(stride, sizeof stride, "%d", steps / 2);
+    return qn_les_config_make(NULL, pairs, out, err);
+}
+
+/* ---- steps -------------------------------------------------------------------------------------- */
+
+static qn_status print_points(const qn_les_points *points, qn_err *err)
+{
+    qn_table table = qn_table_begin("PROFILE", "PREC", "DEVICE", "N", "MEMBERS", "MS PER STEP",
+                                    "CELL STEPS/S", "FFT MS", "STEP / FFT", "ROOFLINE %");
+
+    for (size_t i = 0; i < points->n; i++) {
+        const qn_les_point *p = &points->list[i];
+        const int has_steps = isfinite(p->step_us);
+
+        qn_table_add(&table, p->is_origin ? "origin" : "quern");
+        qn_table_add(&table, p->is_f64 ? "f64" : "f32");
+        qn_table_add(&table, p->device);
+        qn_table_addf(&table, "%d", p->n);
+        qn_table_addf(&table, "%d", p->members);
+        qn_table_addf(&table, has_steps ? "%.4f" : "-", p->step_us / 1e3);
+        qn_table_addf(&table, has_steps ? "%.3e" : "-", p->cell_steps);
+        qn_table_addf(&table, "%.4f", p->fft_us / 1e3);
+        qn_table_addf(&table, has_steps ? "%.2f" : "-", p->step_us / p->fft_us);
+        qn_table_addf(&table, has_steps ? "%.1f" : "-", 100 * p->roofline);
+    }
+    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    return QN_OK;
+}
+
+static qn_status measure_steps(qn_ctx *ctx, const qn_args *args, const cases *c,
+                               qn_les_points *points, qn_err *err)
+{
+    const int samples = (int)qn_int(args, "samples");
+    qn_les_config config;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_les_bandwidth(ctx, &points->gbs, err));
+    for (size_t i = 0; i < c->sizes.n; i++)
+        for (size_t m = 0; m < c->members.n; m++)
+            for (int k = 0; k < 4; k++) {
+                if (!c->has_precision[k % 2] || !c->has_profile[k / 2])
+                    continue;
+                QN_TRY(make_config((int)c->sizes.list[i], (int)c->members.list[m], k % 2, k / 2,
+                                   200, 1, &config, err));
+                config.what = QN_LES_WHAT_SIM;
+                QN_TRY(qn_les_bench_add(ctx, &config, samples, qn_flag(args, "fft-only"), points,
+                                        err));
+            }
+out:
+    return st;
+}
+
+static void prefix_of(const qn_args *args, const char *what, char *out, size_t size)
+{
+    char utc[QN_UTC_SIZE], stamp[QN_UTC_SIZE];
+    int n = 0;
+
+    qn_utc(utc);
+    for (const char *c = utc; *c; c++)
+        if (*c != '-' && *c != ':')
+            stamp[n++] = *c;
+    stamp[n] = 0;
+    snprintf(out, size, "%s/les_%s_%s", qn_text(args, "out"), what, stamp);
+}
+
+static qn_status bench_steps(qn_ctx *ctx, const qn_args *args, const cases *c, qn_err *err)
+{
+    qn_les_points points = { 0 };
+    char prefix[QN_LES_TEXT_BYTES];
+    qn_str line = { 0 };
+    qn_status st = QN_OK;
+
+    qn_cli_line(args, &line);
+    prefix_of(args, "bench", prefix, sizeof prefix);
+    QN_TRY(measure_steps(ctx, args, c, &points, err));
+    QN_TRY(qn_les_bench_write(&points, prefix, qn_str_get(&line), err));
+    QN_TRY(print_points(&points, err));
+    printf("memory: %.1f GB/s; files: %s.csv, .json, .html\n", points.gbs, prefix);
+out:
+    qn_les_points_free(&points);
+    qn_str_free(&line);
+    return st;
+}
+
+/* ---- whole runs ----------------------------------------------------------------------------------- */
+
+static qn_status open_cpu(const qn_args *args, qn_ctx **out, qn_err *err)
+{
+    qn_args local = *args;
+
+    local.global.engine.backend = "cpu";
+    local.global.metrics_port = 0;
+    return qn_cli_open(&local, out, err);
+}
+
+static qn_status add_summary(const qn_args *args, const qn_table *table, const char *line,
+                             qn_err *err)
+{
+    char path[QN_LES_TEXT_BYTES], utc[QN_UTC_SIZE];
+    char *before = NULL;
+    size_t bytes = 0;
+    qn_str text = { 0 };
+    qn_err none = { .text = "" };
+    qn_status st = QN_OK;
+
+    snprintf(path, sizeof path, "%s/summary.md", qn_text(args, "out"));
+    qn_utc(utc);
+    if (qn_file_read(path, &before, &bytes, &none) == QN_OK)
+        qn_str_add_n(&text, before, bytes);
+    else
+        qn_str_add(&text, "# Flow, encoded and learned: CPU, mixed, device\n");
+    qn_str_addf(&text, "\n## %s\n\n    %s\n\n", utc, line);
+    qn_str_add(&text, "Seconds of a whole run: steps, encoding, learning, rollout, decoding. cpu: "
+                      "all of it there. mixed: the flow on the CPU, every frame sent up. "
+                      "gpu: nothing leaves the device.\n\n");
+    qn_table_format(table, QN_TABLE_MARKDOWN, &text);
+    QN_TRY(qn_make_parent(path, err));
+    if (text.failed) {
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %s", path);
+        goto out;
+    }
+    QN_TRY(qn_file_write(path, text.data, text.len, err));
+    printf("added to %s\n", path);
+out:
+    free(before);
+    qn_str_free(&text);
+    return st;
+}
+
+static qn_status add_row(qn_table *table, qn_ctx *cpu, qn_ctx *device, const qn_les_config *config,
+                         qn_err *err)
+{
+    qn_les_whole on_cpu, on_both, on_device;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_les_whole_run(cpu, config, &on_cpu, err));
+    QN_TRY(qn_les_mixed_run(cpu, device, config, &on_both, err));
+    QN_TRY(qn_les_whole_run(device, config, &on_device, err));
+    qn_table_addf(table, "%d", config->N);
+    qn_table_add(table, config->precision == QN_LES_F64 ? "f64" : "f32");
+    qn_table_addf(table, "%d", config->steps);
+    qn_table_addf(table, "%.3f", on_cpu.total_s);
+    qn_table_addf(table, "%.3f", on_both.total_s);
+    qn_table_addf(table, "%.3f", on_device.total_s);
+    qn_table_addf(table, "%.2f", on_cpu.total_s / on_device.total_s);
+    qn_table_addf(table, "%.4f", on_cpu.error);
+    qn_table_addf(table, "%.4f", on_device.error);
+    qn_table_add(table, on_device.device);
+out:
+    return st;
+}
+
+static qn_status bench_table(qn_ctx *device, const qn_args *args, const cases *c, qn_err *err)
+{
+    qn_table table = qn_table_begin("N", "precision", "steps", "cpu s", "mixed s", "gpu s",
+                                    "cpu / gpu", "cpu error", "gpu error", "device");
+    qn_les_config config;
+    qn_ctx *cpu = NULL;
+    qn_str line = { 0 };
+    qn_status st = QN_OK;
+
+    qn_cli_line(args, &line);
+    QN_TRY(open_cpu(args, &cpu, err));
+    for (size_t i = 0; i < c->sizes.n; i++)
+        for (int k = 0; k < 2; k++) {
+            if (!c->has_precision[k])
+                continue;
+            QN_TRY(make_config((int)c->sizes.list[i], 1, k, 0, (int)qn_int(args, "steps"), 1,
+                               &config, err));
+            QN_TRY(add_row(&table, cpu, device, &config, err));
+        }
+    QN_TRY(add_summary(args, &table, qn_str_get(&line), err));
+    qn_table_print(&table, stdout, QN_TABLE_TEXT);
+    table = (qn_table){ 0 };
+out:
+    qn_table_free(&table);
+    qn_ctx_close(cpu);
+    qn_str_free(&line);
+    return st;
+}
+
+/* One row of a sweep, and how its error in f32 differs from that in f64. */
+static qn_status sweep_size(qn_ctx *ctx, const qn_args *args, const cases *c, int n,
+                            qn_table *table, qn_err *err)
+{
+    static const int every[] = { 1, 10, 50 };
+    qn_les_config config;
+    qn_les_whole whole;
+    qn_status st = QN_OK;
+
+    for (int k = 0; k < 6; k++) {
+        const int is_f64 = k / 3, steps = (int)qn_int(args, "steps");
+
+        if (!c->has_precision[is_f64] || steps < 4 * every[k % 3])
+            continue;
+        QN_TRY(make_config(n, 1, is_f64, 0, steps / 100 ? steps / 100 * 100 : steps, every[k % 3],
+                           &config, err));
+        QN_TRY(qn_les_whole_run(ctx, &config, &whole, err));
+        qn_table_addf(table, "%d", n);
+        qn_table_add(table, is_f64 ? "f64" : "f32");
+        qn_table_addf(table, "%d", every[k % 3]);
+        qn_table_add(table, whole.device);
+        qn_table_addf(table, "%.3f", whole.total_s);
+        qn_table_addf(table, "%.3f", whole.step_us);
+        qn_table_addf(table, "%.3f", whole.rollout_us);
+        qn_table_addf(table, "%.6f", whole.error);
+    }
+out:
+    return st;
+}
+
+static qn_status bench_sweep(qn_ctx *ctx, const qn_args *args, const cases *c, qn_err *err)
+{
+    qn_table table = qn_table_begin("N", "PRECISION", "FRAMES EVERY", "DEVICE", "RUN S", "STEP US",
+                                    "ROLLOUT US", "ERROR");
+    char prefix[QN_LES_TEXT_BYTES], path[QN_LES_TEXT_BYTES + 8];
+    qn_str json = { 0 }, md = { 0 };
+    qn_status st = QN_OK;
+
+    prefix_of(args, "sweep", prefix, sizeof prefix);
+    for (size_t i = 0; i < c->sizes.n; i++)
+        QN_TRY(sweep_size(ctx, args, c, (int)c->sizes.list[i], &table, err));
+    qn_table_format(&table, QN_TABLE_JSON, &json);
+    qn_table_format(&table, QN_TABLE_MARKDOWN, &md);
+    QN_TRY(qn_make_parent(prefix, err));
+    snprintf(path, sizeof path, "%s.json", prefix);
+    QN_TRY(qn_file_write(path, qn_str_get(&json), json.len, err));
+    snprintf(path, sizeof path, "%s.md", prefix);
+    QN_TRY(qn_file_write(path, qn_str_get(&md), md.len, err));
+    qn_table_print(&table, stdout, QN_TABLE_TEXT);
+    table = (qn_table){ 0 };
+    printf("files: %s.json, .md\n", prefix);
+out:
+    qn_table_free(&table);
+    qn_str_free(&json);
+    qn_str_free(&md);
+    return st;
+}
+
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    cases c = { 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(parse(args, &c, err));
+    if (qn_flag(args, "table"))
+        QN_TRY(bench_table(ctx, args, &c, err));
+    else if (qn_flag(args, "sweep"))
+        QN_TRY(bench_sweep(ctx, args, &c, err));
+    else
+        QN_TRY(bench_steps(ctx, args, &c, err));
+out:
+    cases_free(&c);
+    return st;
+}
+
+const qn_command qn_verb_les_bench = {
+    .name = "bench",
+    .summary = "time of a step, beside its transforms alone and the device's memory",
+    .options = options,
+    .notes = "Roofline: bytes of a step by the cost model (77 fields, origin 89) per second, of\n"
+             "what a plain loop over large arrays gets from the same memory. STEP / FFT: against\n"
+             "the transforms of a step alone.",
+    .examples = examples,
+    .run = run,
+};

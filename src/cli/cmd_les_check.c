@@ -1,0 +1,130 @@
+/* cmd_les_check.c - `quern les check`: reference arrays and validation. */
+#include "cli/cmd_les.h"
+
+#include "domain/les/check.h"
+#include "domain/les/check_codec.h"
+#include "domain/les/golden.h"
+#include "domain/scan/sizes.h"
+#include "util/table.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const qn_opt options[] = {
+    { 0, "golden", QN_OPT_TEXT, .value = "DIR", .help = "compare with the arrays of this folder" },
+    { 0, "precision", QN_OPT_TEXT, .value = "LIST", .fallback = "f64",
+      .help = "of the comparison with --golden: f32, f64 or both" },
+    { 0, "json", QN_OPT_FLAG, .help = "machine-readable output" },
+    { 0 }
+};
+
+static const char *const examples[] = { "quern les check V9 --backend cpu", NULL };
+
+static const qn_les_check *const tables[] = { qn_les_checks, qn_les_codec_checks };
+
+enum { N_TABLES = sizeof tables / sizeof *tables };
+
+static qn_status check_names(const qn_args *args, qn_err *err)
+{
+    for (int w = 0; w < args->n_words; w++) {
+        int is_known = !strcasecmp(args->words[w], "all");
+
+        for (int t = 0; t < N_TABLES; t++)
+            for (const qn_les_check *c = tables[t]; c->name; c++)
+                is_known |= !strcasecmp(c->name, args->words[w]);
+        if (!is_known)
+            return qn_fail(err, QN_ERR_USAGE, "unknown check '%s'; there are V1 to V12, and all",
+                           args->words[w]);
+    }
+    return QN_OK;
+}
+
+static int is_wanted(const qn_args *args, const char *name)
+{
+    for (int w = 0; w < args->n_words; w++)
+        if (!strcasecmp(args->words[w], name) || !strcasecmp(args->words[w], "all"))
+            return 1;
+    return 0;
+}
+
+static qn_status run_checks(qn_ctx *ctx, const qn_args *args, qn_les_report *report, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (int t = 0; t < N_TABLES; t++)
+        for (const qn_les_check *c = tables[t]; c->name; c++)
+            if (is_wanted(args, c->name))
+                QN_TRY(c->run(ctx, report, err));
+    if (is_wanted(args, "V11"))
+        QN_TRY(qn_les_check_pipeline(ctx, report, err));
+out:
+    return st;
+}
+
+static qn_status run_golden(qn_ctx *ctx, const qn_args *args, qn_les_report *report, qn_err *err)
+{
+    qn_status st = QN_OK;
+    char word[16];
+
+    for (int i = 0; qn_list_item(qn_text(args, "precision"), i, word, sizeof word); i++) {
+        if (strcmp(word, "f32") && strcmp(word, "f64"))
+            return qn_fail(err, QN_ERR_USAGE, "--precision: '%s' is neither f32 nor f64", word);
+        QN_TRY(qn_les_check_golden(ctx, qn_text(args, "golden"), !strcmp(word, "f64"), report,
+                                   err));
+    }
+out:
+    return st;
+}
+
+static qn_status print(const qn_les_report *report, int is_json, qn_err *err)
+{
+    qn_table table = qn_table_begin("CHECK", "WHAT", "VALUE", "FROM", "TO", "OK");
+
+    for (size_t i = 0; i < report->n; i++) {
+        const qn_les_finding *f = &report->list[i];
+
+        qn_table_add(&table, f->check);
+        qn_table_add(&table, f->what);
+        qn_table_addf(&table, "%.6g", f->value);
+        qn_table_addf(&table, "%.6g", f->low);
+        qn_table_addf(&table, "%.6g", f->high);
+        qn_table_add(&table, f->is_ok ? "yes" : "NO");
+    }
+    if (!qn_table_print(&table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    return QN_OK;
+}
+
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    qn_les_report report = { 0 };
+    qn_status st = QN_OK;
+
+    if (!args->n_words && !qn_given(args, "golden"))
+        return qn_fail(err, QN_ERR_USAGE, "give --golden DIR, names of checks (V1 to V12), or all");
+    QN_TRY(check_names(args, err));
+    if (qn_given(args, "golden"))
+        QN_TRY(run_golden(ctx, args, &report, err));
+    QN_TRY(run_checks(ctx, args, &report, err));
+    QN_TRY(print(&report, qn_flag(args, "json"), err));
+    qn_cli_summary(args, (double)report.n, "finding", "findings");
+    if (report.n_failed)
+        st = qn_fail(err, QN_ERR_MISMATCH, "%zu of %zu findings are out of bounds", report.n_failed,
+                     report.n);
+out:
+    qn_les_report_free(&report);
+    return st;
+}
+
+const qn_command qn_verb_les_check = {
+    .name = "check",
+    .summary = "compare with reference arrays, and with analysis and the literature",
+    .words = "[V1..V12|all]",
+    .max_words = 16,
+    .options = options,
+    .notes = "--golden DIR runs every case <prefix>.json there with its parameters and compares\n"
+             "every array <prefix>_<what>.npy, within the limits of docs/les.md. Exit 4: a finding\n"
+             "is out of bounds.",
+    .examples = examples,
+    .run = run,
+};

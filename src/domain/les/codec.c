@@ -1,0 +1,287 @@
+/* codec.c - a codec: its lists and tables, made once on the host, and its anchors. */
+#include "codec_parts.h"
+
+#include "util/npy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static qn_status told(const qn_les_codec *codec, qn_status st, qn_err *err)
+{
+    return st == QN_OK ? st : qn_fail(err, st, "%s", qn_error(codec->ctx));
+}
+
+/* A buffer of at least one byte, with `data` in it unless that is NULL. */
+static qn_status new_buf(const qn_les_codec *codec, const char *name, const void *data,
+                         size_t bytes, qn_buf **out, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_new(codec->ctx, name, bytes ? bytes : 8, out));
+    if (data && bytes)
+        QN_TRY(qn_buf_write(*out, 0, data, bytes));
+out:
+    return told(codec, st, err);
+}
+
+/* ---- lists and tables ------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Full-plane lists go by number, and a disc of modes has the opposite of each. */
+static qn_status make_partners(qn_les_codec *codec, qn_err *err)
+{
+    const qn_les_modes *m = &codec->modes;
+    int32_t *partner = calloc((size_t)m->n_low + 1, sizeof *partner);
+
+    if (!partner)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for a list of %d modes", m->n_low);
+    for (int k = 0; m->is_full && k < m->n_low; k++) {
+        const qn_les_wave wave = qn_les_wave_of(m, m->low[k]);
+        const int32_t mode = qn_les_mode_of(m, (qn_les_wave){ .kx = -wave.kx, .ky = -wave.ky });
+        const int32_t *at = bsearch(&mode, m->low, (size_t)m->n_low, sizeof mode, by_number);
+
+        partner[k] = (int32_t)(at - m->low);
+    }
+    const qn_status st = new_buf(codec, "opposite modes", partner,
+                                 (size_t)m->n_low * sizeof *partner, &codec->partner, err);
+    free(partner);
+    return st;
+}
+
+static qn_status make_box(qn_les_codec *codec, qn_err *err)
+{
+    const int n = codec->config->N, w = codec->config->smooth_k;
+    double *box = calloc((size_t)n / 2 + 1, sizeof *box);
+
+    if (!box)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for a box of %d cells", n);
+    box[0] = 1;
+    for (int k = 1; k <= n / 2; k++)
+        box[k] = sin(M_PI * w * k / n) / (w * sin(M_PI * k / n));
+    const qn_status st = new_buf(codec, "transfer function of the box", box,
+                                 ((size_t)n / 2 + 1) * sizeof *box, &codec->box, err);
+    free(box);
+    return st;
+}
+
+/* Unit vectors of the phases in a file: mid and high, N x N each, of which a mode has one. */
+static qn_status read_phases(const qn_les_codec *codec, double *table, qn_err *err)
+{
+    const int n = codec->config->N;
+    const qn_i64 dims[3] = { CODEC_BANDS, n, n };
+    qn_npy file = { 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_npy_read_as(codec->config->phases, QN_NPY_F8, 3, dims, &file, err));
+    for (int mode = 0; mode < n * n; mode++) {
+        const qn_les_wave k = qn_les_wave_of(&codec->modes, mode);
+        const int band = qn_les_in_band(&codec->modes, QN_LES_HIGH, k) ? CODEC_HIGH : CODEC_MID;
+        const double phase =
+            ((const double *)file.data)[(size_t)band * (size_t)n * (size_t)n + (size_t)mode];
+
+        table[2 * mode] = cos(phase);
+        table[2 * mode + 1] = sin(phase);
+    }
+out:
+    qn_npy_free(&file);
+    return st;
+}
+
+static qn_status make_table(qn_les_codec *codec, qn_err *err)
+{
+    const qn_les_config *c = codec->config;
+    const size_t n =
+        codec->par.is_drawn_before ? (size_t)c->N * (size_t)c->N : (size_t)CODEC_PHASES;
+    double *table = calloc(2 * n, sizeof *table);
+    qn_status st = QN_OK;
+
+    if (!table)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu phases", n);
+    if (codec->par.is_drawn_before)
+        QN_TRY(read_phases(codec, table, err));
+    for (size_t k = 0; k < n && !codec->par.is_drawn_before; k++) {
+        table[2 * k] = cos(2 * M_PI * (double)k / CODEC_PHASES);
+        table[2 * k + 1] = sin(2 * M_PI * (double)k / CODEC_PHASES);
+    }
+    st = new_buf(codec, "phases", table, 2 * n * sizeof *table, &codec->table, err);
+out:
+    free(table);
+    return st;
+}
+
+/* ---- life ------------------------------------------------------------------- */
+
+static codec_par par_of(const qn_les_codec *codec)
+{
+    const qn_les_config *c = codec->config;
+    const qn_les_modes *m = &codec->modes;
+    const int reach = (int)sqrt((double)m->mid2);
+
+    return (codec_par){ .seed = c->residual_seed,
+                        .n_high = m->n_high,
+                        .n = m->n,
+                        .members = c->ensemble,
+                        .is_full = m->is_full,
+                        .low2 = m->low2,
+                        .mid2 = m->mid2,
+                        .edge = m->high_edge,
+                        .reach = reach < m->n / 2 ? reach : m->n / 2,
+                        .n_low = m->n_low,
+                        .n_mid = m->n_mid,
+                        .n_anchors = m->n_anchors,
+                        .size = codec->layout.size,
+                        .at_low = codec->layout.low_re,
+                        .at_support = codec->layout.support,
+                        .at_anchor = codec->layout.anchor_re,
+                        .is_drawn_before = c->phases[0] != 0 };
+}
+
+static size_t kept_bytes(const qn_les_codec *codec)
+{
+    const size_t side = 2 * (size_t)codec->par.reach + 1;
+
+    return side * side;
+}
+
+static qn_status make_buffers(qn_les_codec *codec, qn_err *err)
+{
+    const qn_les_modes *m = &codec->modes;
+    const size_t members = (size_t)codec->config->ensemble;
+    const size_t cells = (size_t)m->n * (size_t)m->n * members;
+    qn_status st = QN_OK;
+
+    QN_TRY(
+        new_buf(codec, "low modes", m->low, (size_t)m->n_low * sizeof(int32_t), &codec->low, err));
+    QN_TRY(
+        new_buf(codec, "mid modes", m->mid, (size_t)m->n_mid * sizeof(int32_t), &codec->mid, err));
+    QN_TRY(make_partners(codec, err));
+    QN_TRY(make_box(codec, err));
+    QN_TRY(make_table(codec, err));
+    QN_TRY(new_buf(codec, "anchors", NULL, members * (size_t)m->n_anchors * sizeof(int32_t),
+                   &codec->anchor, err));
+    QN_TRY(new_buf(codec, "map of anchors", NULL, members * kept_bytes(codec), &codec->kept, err));
+    QN_TRY(new_buf(codec, "next row", NULL, members * sizeof(int32_t), &codec->row, err));
+    QN_TRY(new_buf(codec, "ternary field before", NULL, cells, &codec->before, err));
+    QN_TRY(new_buf(codec, "ternary field", NULL, cells, &codec->after, err));
+    QN_TRY(new_buf(codec, "support", NULL, members * (size_t)codec->n_tiles * sizeof(int32_t),
+                   &codec->count, err));
+out:
+    return st;
+}
+
+qn_status qn_les_codec_new(qn_ctx *ctx, const qn_les_config *config, qn_les_codec **out,
+                           qn_err *err)
+{
+    const int n = config->N;
+    qn_les_codec *codec = NULL;
+    qn_status st = QN_OK;
+
+    if (config->phases[0] && config->codec != QN_LES_CODEC_ORIGIN)
+        return qn_fail(err, QN_ERR_USAGE, "phases: %s is given, but codec is not origin",
+                       config->phases);
+    if (!(codec = calloc(1, sizeof *codec)))
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for a codec");
+    codec->ctx = ctx;
+    codec->config = config;
+    codec->is_f64 = config->precision == QN_LES_F64;
+    codec->n_tiles =
+        ((n + MAJORITY_COLS - 1) / MAJORITY_COLS) * ((n + MAJORITY_ROWS - 1) / MAJORITY_ROWS);
+    QN_TRY(qn_les_modes_new(config, &codec->modes, err));
+    codec->layout = qn_les_layout_of(&codec->modes);
+    codec->par = par_of(codec);
+    QN_TRY(make_buffers(codec, err));
+    *out = codec;
+    codec = NULL;
+out:
+    qn_les_codec_free(codec);
+    return st;
+}
+
+void qn_les_codec_free(qn_les_codec *codec)
+{
+    if (!codec)
+        return;
+    qn_buf *const bufs[] = { codec->low,    codec->partner, codec->mid,  codec->box,
+                             codec->table,  codec->anchor,  codec->kept, codec->row,
+                             codec->before, codec->after,   codec->count };
+
+    for (size_t i = 0; i < sizeof bufs / sizeof bufs[0]; i++)
+        qn_buf_free(bufs[i]);
+    qn_les_modes_free(&codec->modes);
+    free(codec);
+}
+
+const qn_les_modes *qn_les_codec_modes(const qn_les_codec *codec)
+{
+    return &codec->modes;
+}
+
+qn_les_layout qn_les_codec_layout(const qn_les_codec *codec)
+{
+    return codec->layout;
+}
+
+qn_buf *qn_les_codec_ternary(const qn_les_codec *codec, int is_before)
+{
+    return is_before ? codec->before : codec->after;
+}
+
+/* ---- what a checkpoint keeps ------------------------------------------------ */
+
+qn_status qn_les_codec_set_row(qn_les_codec *codec, int row, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (int b = 0; b < codec->config->ensemble; b++)
+        QN_TRY(qn_buf_write(codec->row, (size_t)b * sizeof(int32_t), &(int32_t){ row },
+                            sizeof(int32_t)));
+out:
+    return told(codec, st, err);
+}
+
+static size_t anchor_bytes(const qn_les_codec *codec)
+{
+    return (size_t)codec->config->ensemble * (size_t)codec->modes.n_anchors * sizeof(int32_t);
+}
+
+qn_status qn_les_codec_read_anchors(qn_les_codec *codec, int32_t *modes, qn_err *err)
+{
+    return told(codec, qn_buf_read(codec->anchor, 0, modes, anchor_bytes(codec)), err);
+}
+
+static qn_status mark_anchor(const qn_les_codec *codec, int32_t mode, uint8_t *kept, qn_err *err)
+{
+    const qn_les_modes *m = &codec->modes;
+    const int width = m->is_full ? m->n : m->n / 2 + 1, reach = codec->par.reach;
+    const qn_les_wave k = qn_les_wave_of(m, mode);
+
+    if (mode < 0 || mode >= m->n * width || !qn_les_in_band(m, QN_LES_MID, k))
+        return qn_fail(err, QN_ERR_INPUT, "anchor %d is not a mode of the mid band", mode);
+    kept[(k.ky + reach) * (2 * reach + 1) + k.kx + reach] = 1;
+    return QN_OK;
+}
+
+qn_status qn_les_codec_set_anchors(qn_les_codec *codec, const int32_t *modes, qn_err *err)
+{
+    const size_t side = kept_bytes(codec), members = (size_t)codec->config->ensemble;
+    const size_t n = (size_t)codec->modes.n_anchors;
+    uint8_t *kept = calloc(members, side);
+    qn_status st = QN_OK;
+
+    if (!kept)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for a map of %zu modes", members * side);
+    for (size_t k = 0; k < members * n; k++)
+        QN_TRY(mark_anchor(codec, modes[k], kept + k / n * side, err));
+    QN_TRY(told(codec, qn_buf_write(codec->anchor, 0, modes, anchor_bytes(codec)), err));
+    QN_TRY(told(codec, qn_buf_write(codec->kept, 0, kept, members * side), err));
+out:
+    free(kept);
+    return st;
+}

@@ -1,0 +1,74 @@
+/* digest.c - hashes and copies of resident arrays. */
+#include "digest.h"
+
+#include "kernel/les_hash.gen.h"
+#include "kernel/les_hash.h"
+#include "util/hash.h"
+#include "util/status.h"
+
+enum { FROM_ARG = 0, SLOT_ARG = 1, TO_ARG = 0 };
+enum { BLOCK = HASH_WORDS * 4 };
+
+static qn_i64 blocks_of(size_t bytes)
+{
+    return (qn_i64)((bytes + BLOCK - 1) / BLOCK);
+}
+
+qn_status qn_les_add_digest(qn_graph *graph, const char *name, qn_buf *buf, size_t from,
+                            size_t bytes, qn_buf *out, qn_i64 slot, int *first)
+{
+    const qn_i64 n_parts = blocks_of(bytes);
+    qn_buf *part;
+    qn_status st = QN_OK;
+
+    *first = qn_graph_get_stats(graph).n_stages;
+    QN_TRY(qn_graph_temp(graph, "hashes of blocks", (size_t)n_parts * sizeof(u64), &part));
+    QN_TRY(stage_les_hash_blocks(graph, name, qn_range_1d(n_parts), (i64)(from / 4),
+                                 (i64)(bytes / 4), buf, part));
+    QN_TRY(stage_les_hash_fold(graph, name, qn_range_1d(1), n_parts, slot, part, out));
+out:
+    return st;
+}
+
+qn_status qn_les_move_digest(qn_graph *graph, int first, size_t from, qn_i64 slot)
+{
+    const i64 word = (i64)(from / 4);
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_set(graph, first, FROM_ARG, &word));
+    QN_TRY(qn_graph_set(graph, first + 1, SLOT_ARG, &slot));
+out:
+    return st;
+}
+
+uint64_t qn_les_digest(const void *data, size_t bytes)
+{
+    uint64_t hash = QN_FNV1A64_START;
+
+    for (size_t at = 0; at < bytes; at += BLOCK) {
+        const size_t n = bytes - at < BLOCK ? bytes - at : BLOCK;
+        const uint64_t block = qn_fnv1a64((const char *)data + at, n);
+
+        for (int b = 0; b < 8; b++) {
+            const uint8_t byte = (uint8_t)(block >> 8 * b);
+
+            hash = qn_fnv1a64_add(hash, &byte, 1);
+        }
+    }
+    return hash;
+}
+
+qn_status qn_les_add_keep(qn_graph *graph, const char *name, qn_buf *field, size_t bytes,
+                          qn_buf *store, size_t to, int *stage)
+{
+    *stage = qn_graph_get_stats(graph).n_stages;
+    return stage_les_keep(graph, name, qn_range_1d((qn_i64)(bytes / 4)), (i64)(to / 4), field,
+                          store);
+}
+
+qn_status qn_les_move_keep(qn_graph *graph, int stage, size_t to)
+{
+    const i64 word = (i64)(to / 4);
+
+    return qn_graph_set(graph, stage, TO_ARG, &word);
+}

@@ -1,0 +1,209 @@
+/* proxy_learn.c - from encoded frames to an operator.
+ *
+ * Gram and cross matrix, norms and powers are made on the device; the host only solves, and sees
+ * nothing but these two matrices.
+ */
+#include "proxy_parts.h"
+
+#include "cholesky.h"
+#include "kernel/les_proxy_frames.gen.h"
+#include "kernel/les_proxy_gemm.gen.h"
+#include "kernel/les_proxy_radius.gen.h"
+
+#include <math.h>
+#include <string.h>
+
+int qn_les_proxy_train(const qn_les_config *config, int n_frames)
+{
+    return (int)round(config->train_frac * (n_frames - 1)) + 1;
+}
+
+/* ---- the operator ----------------------------------------------------------- */
+
+static qn_status add_square(const qn_les_proxy *proxy, qn_graph *graph, qn_buf *a, qn_buf *b)
+{
+    const int d = proxy->d;
+    const gemm_par par = { .a_row = d, .a_col = 1, .rows = d, .cols = d, .depth = d };
+
+    return stage_les_gemm_f64(graph, "les.operator.square", qn_les_tiles(d, d), par, a, a, b);
+}
+
+/* |A^(2^16)|^(1/2^16): sixteen squares, each divided by its norm first. */
+static qn_status add_radius(const qn_les_proxy *proxy, qn_graph *graph)
+{
+    enum { SQUARES = 16 };
+    const qn_i64 elems = (qn_i64)proxy->d * proxy->d;
+    const int n_chunks = (int)((elems + NORM_CHUNK - 1) / NORM_CHUNK);
+    qn_buf *unit, *square, *part, *from = proxy->a;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_temp(graph, "power of the operator", (size_t)elems * sizeof(double), &unit));
+    QN_TRY(qn_graph_temp(graph, "its square", (size_t)elems * sizeof(double), &square));
+    QN_TRY(qn_graph_temp(graph, "norms", (size_t)n_chunks * sizeof(double), &part));
+    QN_TRY(stage_les_constant(graph, "les.operator.begin", qn_range_1d(RADIUS_STATE), 0,
+                              proxy->radius));
+    for (int k = 0; k <= SQUARES; k++) {
+        QN_TRY(stage_les_norm_part(graph, "les.operator.norm", qn_range_1d(n_chunks), elems, from,
+                                   part));
+        QN_TRY(stage_les_norm_join(graph, "les.operator.radius", qn_range_1d(1), n_chunks, k, part,
+                                   proxy->radius));
+        if (k == SQUARES)
+            break;
+        QN_TRY(stage_les_divide(graph, "les.operator.unit", qn_range_1d(elems), proxy->radius, from,
+                                unit));
+        QN_TRY(add_square(proxy, graph, unit, square));
+        from = square;
+    }
+out:
+    return st;
+}
+
+/* The operator of PROXY_BLOCK steps, by squares. */
+static qn_status add_block_operator(const qn_les_proxy *proxy, qn_graph *graph)
+{
+    const size_t bytes = (size_t)proxy->d * (size_t)proxy->d * sizeof(double);
+    qn_buf *from = proxy->a, *to[2];
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_temp(graph, "even power of the operator", bytes, &to[0]));
+    QN_TRY(qn_graph_temp(graph, "its square", bytes, &to[1]));
+    for (int power = 1, k = 0; power < PROXY_BLOCK; power *= 2, k ^= 1) {
+        QN_TRY(add_square(proxy, graph, from, to[k]));
+        from = to[k];
+    }
+    QN_TRY(STAGE(proxy, les_narrow, graph, "les.operator.block", qn_range_2d(proxy->d, proxy->d),
+                 proxy->d, from, proxy->a_block));
+out:
+    return st;
+}
+
+qn_status qn_les_add_operator(const qn_les_proxy *proxy, qn_graph *graph)
+{
+    const int d = proxy->d;
+    qn_status st = QN_OK;
+
+    QN_TRY(add_radius(proxy, graph));
+    if (proxy->config->stabilize == QN_LES_STABILIZE_SHRINK)
+        QN_TRY(stage_les_shrink(graph, "les.operator.shrink", qn_range_1d((qn_i64)d * d),
+                                proxy->radius, proxy->a));
+    QN_TRY(STAGE(proxy, les_transpose, graph, "les.operator.transpose", qn_range_2d(d, d), d,
+                 proxy->a, proxy->transpose));
+    if (proxy->a_block)
+        QN_TRY(add_block_operator(proxy, graph));
+out:
+    return st;
+}
+
+qn_status qn_les_run_operator(qn_les_proxy *proxy, qn_graph *graph, qn_err *err)
+{
+    const qn_les_config *c = proxy->config;
+    double rho = 0;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_run(graph));
+    QN_TRY(qn_graph_wait(graph));
+    QN_TRY(qn_buf_read(proxy->radius, RADIUS_VALUE * sizeof rho, &rho, sizeof rho));
+    if (c->stabilize == QN_LES_STABILIZE_SHRINK && rho > 1)
+        rho = 1;
+    proxy->info.spectral_radius = rho;
+    proxy->info.growth = pow(rho, c->steps / c->encode_every);
+out:
+    return qn_les_told(proxy, st, err);
+}
+
+/* ---- learning --------------------------------------------------------------- */
+
+/* What the host needs to solve. */
+typedef struct {
+    int d;
+    double ridge; /* added to the diagonal */
+} solve_par;
+
+static qn_status solve_on_host(void *user, void *const *data, qn_err *err)
+{
+    const solve_par *p = user;
+    const size_t d = (size_t)p->d;
+    double *gram = data[0], *a = data[2];
+
+    for (size_t k = 0; k < d; k++)
+        gram[k * d + k] += p->ridge;
+    memcpy(a, data[1], d * d * sizeof *a);
+    return qn_cholesky_solve(p->d, gram, a, err);
+}
+
+static qn_status add_frames(const qn_les_proxy *proxy, qn_graph *graph, qn_buf *z,
+                            const frames_par *par, qn_buf *y)
+{
+    const qn_range features = qn_range_1d(proxy->d);
+    qn_buf *deviation;
+    qn_status st = QN_OK;
+
+    if (proxy->config->standardize) {
+        QN_TRY(qn_graph_temp(graph, "deviations of features", (size_t)proxy->d * sizeof(double),
+                             &deviation));
+        QN_TRY(STAGE(proxy, les_feature, graph, "les.learn.feature", features, *par, z, proxy->mu,
+                     deviation));
+        QN_TRY(stage_les_scale(graph, "les.learn.scale", qn_range_1d(1), proxy->d, deviation,
+                               proxy->scale));
+    } else {
+        QN_TRY(stage_les_constant(graph, "les.learn.feature", features, 0, proxy->mu));
+        QN_TRY(stage_les_constant(graph, "les.learn.scale", features, 1, proxy->scale));
+    }
+    QN_TRY(STAGE(proxy, les_standardise, graph, "les.learn.frames", qn_range_2d(proxy->d, par->n),
+                 *par, proxy->mu, proxy->scale, z, y));
+out:
+    return st;
+}
+
+/* Gram and cross matrix of consecutive frames, solved for the operator. */
+static qn_status add_solution(const qn_les_proxy *proxy, qn_graph *graph, int n, qn_buf *y,
+                              solve_par *solve)
+{
+    const int d = proxy->d;
+    const size_t bytes = (size_t)d * (size_t)d * sizeof(double);
+    const gemm_par square = { .a_row = 1, .a_col = d, .rows = d, .cols = d, .depth = n - 1 };
+    const qn_arg_mode modes[3] = { QN_ARG_INOUT, QN_ARG_IN, QN_ARG_OUT };
+    gemm_par across = square;
+    qn_buf *gram, *cross;
+    qn_status st = QN_OK;
+
+    across.b_at = d;
+    QN_TRY(qn_graph_temp(graph, "Gram matrix", bytes, &gram));
+    QN_TRY(qn_graph_temp(graph, "cross matrix", bytes, &cross));
+    QN_TRY(stage_les_gemm_f64(graph, "les.learn.gram", qn_les_tiles(d, d), square, y, y, gram));
+    QN_TRY(stage_les_gemm_f64(graph, "les.learn.cross", qn_les_tiles(d, d), across, y, y, cross));
+
+    qn_buf *const host[3] = { gram, cross, proxy->a };
+    QN_TRY(qn_graph_host(graph, "les.learn.solve", solve_on_host, solve, host, modes, 3));
+out:
+    return st;
+}
+
+qn_status qn_les_proxy_learn(qn_les_proxy *proxy, qn_buf *z, int n_train, qn_err *err)
+{
+    const qn_les_config *c = proxy->config;
+    const frames_par par = { .pitch = (qn_i64)c->ensemble * proxy->d,
+                             .size = proxy->d,
+                             .n = n_train };
+    solve_par solve = { .d = proxy->d, .ridge = c->ridge * (c->standardize ? n_train - 1 : 1) };
+    qn_graph *graph = NULL;
+    qn_buf *y;
+    qn_status st = QN_OK;
+
+    if (n_train < 2)
+        return qn_fail(err, QN_ERR_USAGE, "%d frames to learn from; at least 2 are needed",
+                       n_train);
+    QN_TRY(qn_graph_new(proxy->ctx, "les.learn", &graph));
+    QN_TRY(qn_graph_temp(graph, "frames", (size_t)n_train * (size_t)proxy->d * sizeof(double), &y));
+    QN_TRY(add_frames(proxy, graph, z, &par, y));
+    QN_TRY(add_solution(proxy, graph, n_train, y, &solve));
+    QN_TRY(qn_les_add_operator(proxy, graph));
+out:
+    st = qn_les_told(proxy, st, err);
+    if (st == QN_OK)
+        st = qn_les_run_operator(proxy, graph, err);
+    qn_graph_free(graph);
+    proxy->info.n_train = n_train;
+    proxy->info.is_host_solved = 1;
+    return st;
+}

@@ -1,0 +1,43 @@
+/* proxy_parts.h - what the files of the proxy share. */
+#ifndef QN_LES_PROXY_PARTS_H
+#define QN_LES_PROXY_PARTS_H
+
+#include "proxy.h"
+
+#include "kernel/les_proxy.h"
+
+struct qn_les_proxy {
+    qn_ctx *ctx;
+    const qn_les_config *config;
+    int d, is_f64;
+    qn_les_proxy_info info;
+    qn_buf *a, *mu, *scale;      /* double */
+    qn_buf *transpose, *a_block; /* run precision: of a step; of PROXY_BLOCK steps, or NULL */
+    qn_buf *radius;              /* RADIUS_STATE doubles */
+};
+
+/* Steps that a blocked rollout takes at once. */
+enum { PROXY_BLOCK = 16 };
+
+#define STAGE(proxy, name, ...)                                                                    \
+    ((proxy)->is_f64 ? stage_##name##_f64(__VA_ARGS__) : stage_##name##_f32(__VA_ARGS__))
+
+static inline qn_status qn_les_told(const qn_les_proxy *proxy, qn_status st, qn_err *err)
+{
+    return st == QN_OK ? st : qn_fail(err, st, "%s", qn_error(proxy->ctx));
+}
+
+/* Tiles of a product of `rows` rows and `cols` columns. */
+static inline qn_range qn_les_tiles(int cols, qn_i64 rows)
+{
+    return qn_range_2d((cols + GEMM_COLS - 1) / GEMM_COLS, (rows + GEMM_ROWS - 1) / GEMM_ROWS);
+}
+
+/* Adds what follows from a new operator in proxy->a: its radius, the shrinking that was asked for,
+ * and the copies that a rollout reads. */
+qn_status qn_les_add_operator(const qn_les_proxy *proxy, qn_graph *graph);
+
+/* Runs that graph and takes note of the radius. */
+qn_status qn_les_run_operator(qn_les_proxy *proxy, qn_graph *graph, qn_err *err);
+
+#endif

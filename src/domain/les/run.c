@@ -1,0 +1,345 @@
+/* run.c - a run from its configuration to its files. */
+#include "run_impl.h"
+
+#include "output.h"
+#include "engine/telemetry/report.h"
+#include "util/clock.h"
+#include "util/file.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- small things that the files of a run share ------------------------------------------------
+ */
+
+const char *qn_les_phase_name(qn_les_phase phase)
+{
+    static const char *const names[QN_LES_TIMES] = { "init",    "sim",     "encode",
+                                                     "learn",   "rollout", "decode",
+                                                     "metrics", "plot",    "video" };
+
+    return names[phase];
+}
+
+void qn_les_flag(qn_les_result *result, const char *format, ...)
+{
+    char *text = result->flags[result->n_flags];
+    va_list args;
+
+    if (result->n_flags == QN_LES_MAX_FLAGS)
+        return;
+    va_start(args, format);
+    vsnprintf(text, QN_LES_FLAG_SIZE, format, args);
+    va_end(args);
+    for (int i = 0; i < result->n_flags; i++)
+        if (!strcmp(result->flags[i], text))
+            return;
+    result->n_flags++;
+}
+
+void qn_les_result_free(qn_les_result *result)
+{
+    free(result->rows);
+    free(result->compared);
+    free(result->hashes);
+    free(result->shells[0]);
+    free(result->shells[1]);
+    *result = (qn_les_result){ 0 };
+}
+
+void run_enter(run *r, qn_les_phase phase)
+{
+    const double now = qn_now_us();
+
+    r->result->times[r->phase].wall_s += (now - r->phase_since) / 1e6;
+    r->phase = phase;
+    r->phase_since = now;
+}
+
+qn_status run_lift(run *r, qn_status st, qn_err *err)
+{
+    if (st != QN_OK && err && !err->text[0])
+        qn_fail(err, st, "%s", qn_error(r->ctx)[0] ? qn_error(r->ctx) : qn_status_name(st));
+    return st;
+}
+
+qn_status run_wait(run *r, qn_graph *graph, qn_err *err)
+{
+    r->result->residency.syncs += !qn_graph_is_done(graph);
+    return run_lift(r, qn_graph_wait(graph), err);
+}
+
+size_t run_real_bytes(const run *r)
+{
+    return r->config->precision == QN_LES_F64 ? sizeof(double) : sizeof(float);
+}
+
+size_t run_field_bytes(const run *r)
+{
+    return (size_t)r->config->N * (size_t)r->config->N * run_real_bytes(r);
+}
+
+size_t run_row_bytes(const run *r)
+{
+    return (size_t)r->result->layout.size * (size_t)r->config->ensemble * run_real_bytes(r);
+}
+
+/* ---- beginning ----------------------------------------------------------------------------------
+ */
+
+static void make_stamp(char out[QN_LES_STAMP_SIZE])
+{
+    char utc[QN_UTC_SIZE];
+    int n = 0;
+
+    qn_utc(utc);
+    for (const char *c = utc; *c && n < QN_LES_STAMP_SIZE - 1; c++)
+        if (*c != '-' && *c != ':')
+            out[n++] = *c;
+    out[n] = 0;
+}
+
+static qn_status make_codec(run *r, qn_err *err)
+{
+    qn_les_result *result = r->result;
+    qn_status st = QN_OK;
+
+    if (!r->plan.n_frames)
+        return QN_OK;
+    QN_TRY(qn_les_codec_new(r->ctx, r->config, &r->codec, err));
+    result->modes = *qn_les_codec_modes(r->codec);
+    result->modes.low = result->modes.mid = NULL;
+    result->layout = qn_les_codec_layout(r->codec);
+    result->has_codec = 1;
+    QN_TRY(run_lift(
+        r, qn_buf_new(r->ctx, "les.z", (size_t)r->plan.n_frames * run_row_bytes(r), &r->z), err));
+out:
+    return st;
+}
+
+static qn_status make_flow(run *r, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_les_sim_new(r->ctx, r->config, &r->sim, err));
+    r->result->stability = qn_les_sim_stability(r->sim);
+    r->result->has_passes = qn_les_sim_has_passes(r->sim);
+    if (!r->result->stability.is_stable) {
+        r->result->status = "unstable";
+        qn_les_flag(r->result, "time step beyond the stability limit: zd %.3g, za %.3g",
+                    r->result->stability.zd, r->result->stability.za);
+    }
+    if (r->plan.log)
+        QN_TRY(qn_les_sim_log_room(r->sim, r->plan.n_rows, err));
+    if (r->config->observer != QN_LES_OBSERVE_NONE)
+        QN_TRY(
+            run_lift(r,
+                     qn_buf_new(r->ctx, "les.spectrum",
+                                (size_t)qn_les_sim_shells(r->config) * sizeof(double), &r->shells),
+                     err));
+out:
+    return st;
+}
+
+static qn_status begin(run *r, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    make_stamp(r->result->stamp);
+    QN_TRY(qn_make_dirs(r->config->out, err));
+    if (r->config->resume)
+        QN_TRY(run_load(r, err));
+    QN_TRY(make_flow(r, err));
+    QN_TRY(make_codec(r, err));
+    QN_TRY(run_loop_make(r, err));
+    if (r->has_saved)
+        QN_TRY(run_restore(r, err));
+    else
+        QN_TRY(run_first(r, err));
+out:
+    return st;
+}
+
+/* ---- ending -------------------------------------------------------------------------------------
+ */
+
+static void fill_residency(run *r)
+{
+    qn_les_residency *res = &r->result->residency;
+
+    qn_report_refresh(r->ctx);
+    res->all = qn_ctx_transfers(r->ctx);
+    res->device_bytes_peak = qn_metric_value(qn_ctx_metrics(r->ctx), "gpu_memory_peak_bytes", NULL);
+}
+
+static void set_gauge(run *r, const char *name, double value)
+{
+    qn_metric_set(qn_metric_of(qn_ctx_metrics(r->ctx), name, NULL), value);
+}
+
+static void set_gauges(run *r)
+{
+    static const struct {
+        const char *name;
+        qn_les_phase phase;
+    } gauges[] = {
+        { "les_sim_time_s", QN_LES_TIME_SIM },       { "les_encode_time_s", QN_LES_TIME_ENCODE },
+        { "les_learn_time_s", QN_LES_TIME_LEARN },   { "les_rollout_time_s", QN_LES_TIME_ROLLOUT },
+        { "les_decode_time_s", QN_LES_TIME_DECODE }, { "les_plot_time_s", QN_LES_TIME_PLOT },
+        { "les_video_time_s", QN_LES_TIME_VIDEO }
+    };
+    const qn_les_result *result = r->result;
+
+    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
+        set_gauge(r, gauges[i].name, result->times[gauges[i].phase].wall_s);
+    if (result->n_compared) {
+        const qn_les_compared *last = &result->compared[result->n_compared - 1];
+
+        set_gauge(r, "les_l2_error", last->lp.rel_l2);
+        set_gauge(r, "les_correlation", last->lp.corr);
+        set_gauge(r, "les_energy_drift", last->full.dE_rel);
+        set_gauge(r, "les_enstrophy_drift", last->full.dZ_rel);
+    }
+}
+
+static void note_fallbacks(run *r)
+{
+    const double n = qn_metric_value(qn_ctx_metrics(r->ctx), "gpu_fallback_count", NULL);
+
+    if (n > 0)
+        qn_les_flag(r->result, "%.0f stages fell back to the CPU", n);
+}
+
+static qn_status write_files(run *r, qn_err *err)
+{
+    const int is_seen = r->config->observer != QN_LES_OBSERVE_NONE;
+    qn_status st = QN_OK;
+
+    fill_residency(r);
+    note_fallbacks(r);
+    if (is_seen && r->sim) {
+        QN_TRY(qn_les_write_series(r->config, r->result, err));
+        QN_TRY(qn_les_write_spectrum(r->config, r->result, err));
+    }
+    run_enter(r, QN_LES_TIME_PLOT);
+    r->result->total_s = 0;
+    for (int i = 0; i < QN_LES_TIMES; i++)
+        r->result->total_s += r->result->times[i].wall_s;
+    set_gauges(r);
+    QN_TRY(qn_les_write_metrics(r->ctx, r->config, r->result, err));
+    if (is_seen && r->sim)
+        QN_TRY(qn_les_write_report(r->ctx, r->config, r->result, r->options->command, err));
+out:
+    return st;
+}
+
+/* Says between which steps cells ceased to be finite. */
+static qn_status not_finite(run *r, qn_err *err)
+{
+    const qn_les_progress *end = &r->result->end;
+    const qn_i64 bad = end->n_not_finite > 0 ? end->first_bad : r->step;
+    char kept[96] = "";
+
+    if (r->saved.step > 0)
+        snprintf(kept, sizeof kept, "; the checkpoint of step %lld is kept",
+                 (long long)r->saved.step);
+    r->result->status = "nonfinite";
+    qn_les_flag(r->result, "cells not finite between steps %lld and %lld",
+                (long long)end->last_good, (long long)bad);
+    return qn_fail(err, QN_ERR_FAILED,
+                   "the flow has cells that are not finite: they came between steps %lld and "
+                   "%lld%s",
+                   (long long)end->last_good, (long long)bad, kept);
+}
+
+static qn_status check_fft(const run *r, qn_err *err)
+{
+    static const char *const names[] = { "auto", "fftw", "vkfft", "own" };
+    const char *wanted = names[r->config->fft], *used = qn_les_fft_of(r->result);
+
+    if (r->config->fft == QN_LES_FFT_AUTO || !r->result->device[0] || !strcmp(wanted, used))
+        return QN_OK;
+    return qn_fail(err, QN_ERR_UNSUPPORTED, "fft: %s does not run on %s, which uses %s", wanted,
+                   r->result->device, used);
+}
+
+static qn_status run_flow(run *r, qn_err *err)
+{
+    qn_status st = QN_OK, ended = QN_OK;
+    double start;
+
+    QN_TRY(begin(r, err));
+    run_enter(r, QN_LES_TIME_SIM);
+    start = qn_now_us();
+    QN_TRY(run_loop(r, err));
+    r->result->loop_s = (qn_now_us() - start) / 1e6;
+    r->result->times[QN_LES_TIME_SIM].count = r->step - r->result->first_step;
+    QN_TRY(check_fft(r, err));
+    run_enter(r, QN_LES_TIME_METRICS);
+    QN_TRY(run_read(r, err));
+    if (r->is_stopped)
+        ended = not_finite(r, err);
+    else
+        QN_TRY(run_proxy(r, err));
+    run_enter(r, QN_LES_TIME_METRICS);
+    if (r->codec && r->config->observer != QN_LES_OBSERVE_NONE && !r->is_stopped)
+        QN_TRY(run_measure_encode(r, err));
+    QN_TRY(write_files(r, ended == QN_OK ? err : NULL));
+    st = ended;
+out:
+    return st;
+}
+
+static qn_status run_without_flow(run *r, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    make_stamp(r->result->stamp);
+    QN_TRY(qn_make_dirs(r->config->out, err));
+    QN_TRY(make_codec(r, err));
+    if (!r->codec) {
+        st = qn_fail(err, QN_ERR_USAGE, "kernel_only: there is nothing to roll out with what sim");
+        goto out;
+    }
+    QN_TRY(run_kernel_only(r, err));
+    run_enter(r, QN_LES_TIME_METRICS);
+    QN_TRY(write_files(r, err));
+out:
+    return st;
+}
+
+static void run_free(run *r)
+{
+    qn_film_abort(r->film);
+    run_loop_free(r);
+    qn_buf_free(r->shells);
+    qn_buf_free(r->z);
+    qn_les_proxy_free(r->proxy);
+    qn_les_codec_free(r->codec);
+    qn_les_sim_free(r->sim);
+    qn_les_saved_free(&r->saved);
+    qn_progress_free(r->progress);
+}
+
+qn_status qn_les_run(qn_ctx *ctx, const qn_les_config *config, const qn_les_run_options *options,
+                     qn_les_result *result, qn_err *err)
+{
+    run r = { .ctx = ctx,
+              .config = config,
+              .options = options,
+              .result = result,
+              .plan = qn_les_schedule_of(config),
+              .phase_since = qn_now_us() };
+    qn_status st = QN_OK;
+
+    *result = (qn_les_result){ .status = "ok" };
+    QN_TRY(qn_progress_new(&options->watch, "les run", "steps", config->steps, &r.progress, err));
+    QN_TRY(config->kernel_only[0] ? run_without_flow(&r, err) : run_flow(&r, err));
+    qn_progress_done(r.progress);
+out:
+    if (st != QN_OK && !strcmp(result->status, "ok"))
+        result->status = "error";
+    run_free(&r);
+    return st;
+}

@@ -1,0 +1,112 @@
+/* run.h - a whole run: flow, encoded frames, learned operator, rollout, decoded fields, errors.
+ *
+ * Steps with their encodings are graphs that are recorded once and replayed; between marks
+ * (schedule.h) the host only submits. Everything a run computes stays on the device until
+ * somebody observes it: fields at snapshots, the rest at the end.
+ */
+#ifndef QN_LES_RUN_H
+#define QN_LES_RUN_H
+
+#include "checkpoint.h"
+#include "codec.h"
+#include "proxy.h"
+#include "schedule.h"
+#include "sim.h"
+
+#include "engine/telemetry/progress.h"
+
+typedef enum {
+    QN_LES_TIME_INIT,
+    QN_LES_TIME_SIM,
+    QN_LES_TIME_ENCODE,
+    QN_LES_TIME_LEARN,
+    QN_LES_TIME_ROLLOUT,
+    QN_LES_TIME_DECODE,
+    QN_LES_TIME_METRICS,
+    QN_LES_TIME_PLOT,
+    QN_LES_TIME_VIDEO,
+    QN_LES_TIMES
+} qn_les_phase;
+
+typedef struct qn_les_time {
+    double wall_s;
+    qn_i64 count; /* steps, frames, fields, ... */
+} qn_les_time;
+
+/* What crossed between host and device. */
+typedef struct qn_les_residency {
+    double device_bytes_peak;
+    qn_transfer_count all;
+    uint64_t loop_h2d_bytes, loop_d2h_bytes; /* while stepping */
+    uint64_t snapshot_bytes, checkpoint_bytes;
+    int n_snapshots, n_checkpoints; /* that were downloaded in the loop */
+    int syncs; /* times that the host had to wait for the device, from the first step on */
+} qn_les_residency;
+
+/* A decoded field beside the flow at the same step. */
+typedef struct qn_les_compared {
+    int step;
+    const char *window; /* "fit", "forecast", "codec": decoded without a proxy in between */
+    qn_les_errors lp, full;
+    double persistence; /* rel_l2 of the first frame, low-pass */
+    double support;
+} qn_les_compared;
+
+typedef struct qn_les_hash {
+    int step, has_z;
+    uint64_t omega, z;
+} qn_les_hash;
+
+enum { QN_LES_MAX_FLAGS = 16, QN_LES_FLAG_SIZE = 160 };
+
+typedef struct qn_les_result {
+    char stamp[QN_LES_STAMP_SIZE]; /* "20260131T120000Z"; names of files begin with les_ and this */
+    const char *status;            /* "ok", "nonfinite", "unstable", "error" */
+    char device[32];               /* that made the steps */
+    int has_passes;                /* by passes of our own */
+    int first_step;                /* not 0 after --resume */
+    qn_les_stability stability;
+    qn_les_progress end;
+    qn_les_time times[QN_LES_TIMES];
+    double total_s, loop_s;
+    qn_les_residency residency;
+    qn_les_modes modes; /* without lists; all 0 without codec */
+    qn_les_layout layout;
+    qn_les_proxy_info proxy;
+    int has_codec, has_proxy;
+    qn_les_row *rows; /* of member 0 */
+    int n_rows;
+    qn_les_compared *compared;
+    int n_compared;
+    qn_les_hash *hashes;
+    int n_hashes;
+    double *shells[2]; /* spectra of member 0 at the first and the last step; NULL: not observed */
+    int n_shells;
+    int n_frames; /* pictures */
+    char flags[QN_LES_MAX_FLAGS][QN_LES_FLAG_SIZE];
+    int n_flags;
+} qn_les_result;
+
+typedef struct qn_les_run_options {
+    qn_progress_options watch;
+    const char *command;    /* as typed, for reports */
+    const char *memory_map; /* file for the map of the steps' graph, or NULL */
+} qn_les_run_options;
+
+/* Runs, and writes the files of `config->out`. `result` is to be freed in any case; when cells
+ * became not finite, the status is QN_ERR_FAILED and what is known is written all the same. */
+qn_status qn_les_run(qn_ctx *ctx, const qn_les_config *config, const qn_les_run_options *options,
+                     qn_les_result *result, qn_err *err);
+void qn_les_result_free(qn_les_result *result);
+
+/* Adds a line about something that is not as asked; once for each text. */
+__attribute__((format(printf, 2, 3))) void qn_les_flag(qn_les_result *result, const char *format,
+                                                       ...);
+
+/* "<out>/les_<stamp>_<name>" */
+void qn_les_path(const qn_les_config *config, const qn_les_result *result, const char *name,
+                 char *out, size_t size);
+
+const char *qn_les_phase_name(qn_les_phase phase);
+
+#endif

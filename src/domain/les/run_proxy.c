@@ -1,0 +1,515 @@
+/* run_proxy.c - learn, roll out, decode, compare, draw.
+ *
+ * Two scenes take turns: while the host writes the files of one, the device decodes the next.
+ * All comparisons go to one array that is read once.
+ */
+#include "run_impl.h"
+
+#include "frame.h"
+#include "output.h"
+#include "util/npy.h"
+#include "util/png.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A snapshot being decoded and drawn. */
+typedef struct scene {
+    qn_graph *graph;
+    qn_buf *flow; /* view of the store */
+    qn_buf *lp, *full, *rgb;
+    int step; /* -1: none */
+} scene;
+
+enum { SUMS_LP, SUMS_FULL, SUMS_PERSISTENCE, SUMS_ROWS };
+
+typedef struct show {
+    run *r;
+    qn_buf *source; /* vectors that are decoded; NULL: the flow is drawn alone */
+    qn_buf *first;  /* low-pass field of the first frame */
+    qn_buf *sums;
+    scene scenes[2];
+    int panels, has_files;
+    double scale;
+} show;
+
+static void scene_end(scene *s)
+{
+    qn_graph_free(s->graph);
+    qn_buf_free(s->flow);
+    s->graph = NULL;
+    s->flow = NULL;
+    s->step = -1;
+}
+
+static void show_free(show *w)
+{
+    for (int i = 0; i < 2; i++) {
+        scene_end(&w->scenes[i]);
+        qn_buf_free(w->scenes[i].lp);
+        qn_buf_free(w->scenes[i].full);
+        qn_buf_free(w->scenes[i].rgb);
+    }
+    qn_buf_free(w->first);
+    qn_buf_free(w->sums);
+}
+
+static qn_status show_make(show *w, qn_err *err)
+{
+    run *r = w->r;
+    const size_t fields = run_field_bytes(r) * (size_t)r->config->ensemble;
+    const qn_les_frame_size size = qn_les_frame_size_of(r->config, w->panels);
+    qn_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    for (int i = 0; i < 2; i++) {
+        scene *s = &w->scenes[i];
+
+        s->step = -1;
+        if (w->source)
+            QN_TRY(qn_buf_new(r->ctx, "les.low-pass", fields, &s->lp));
+        if (w->source)
+            QN_TRY(qn_buf_new(r->ctx, "les.decoded", fields, &s->full));
+        if (w->has_files && r->store)
+            QN_TRY(qn_buf_new(r->ctx, "les.frame", size.bytes, &s->rgb));
+    }
+    if (w->source && r->store) {
+        QN_TRY(qn_buf_new(r->ctx, "les.first", fields, &w->first));
+        QN_TRY(qn_buf_new(r->ctx, "les.sums",
+                          (size_t)r->plan.n_snapshots * SUMS_ROWS * QN_LES_SUMS * sizeof(double),
+                          &w->sums));
+        QN_TRY(qn_graph_new(r->ctx, "les.decode", &graph));
+        QN_TRY(qn_les_codec_add_decode(r->codec, graph, w->source, 0, 0, w->first, NULL));
+        QN_TRY(qn_graph_run(graph));
+    }
+out:
+    st = run_lift(r, st, err);
+    qn_graph_free(graph);
+    return st;
+}
+
+/* ---- files of a snapshot ------------------------------------------------------------------- */
+
+static qn_status open_film(show *w, const qn_les_frame_size *size, qn_err *err)
+{
+    static const char *const endings[] = { "", "video.y4m", "video.webm", "video.mp4" };
+    run *r = w->r;
+    char path[QN_LES_TEXT_BYTES + 80];
+    qn_err why = { .text = "" };
+    qn_status st;
+
+    if (r->config->video == QN_LES_VIDEO_NONE || r->result->n_frames > 0)
+        return QN_OK;
+    qn_les_path(r->config, r->result, endings[r->config->video], path, sizeof path);
+    st = qn_film_open(path, (qn_film_kind)(r->config->video - QN_LES_VIDEO_Y4M), size->width,
+                      size->height, &r->film, &why);
+    if (st == QN_ERR_UNSUPPORTED) {
+        fprintf(stderr, "[les] no video: %s\n", why.text);
+        qn_les_flag(r->result, "no video: %s", why.text);
+        return QN_OK;
+    }
+    if (st != QN_OK && err)
+        *err = why;
+    return st;
+}
+
+static qn_status write_frame(show *w, const uint8_t *rgb, qn_err *err)
+{
+    run *r = w->r;
+    const qn_les_frame_size size = qn_les_frame_size_of(r->config, w->panels);
+    char path[QN_LES_TEXT_BYTES + 80], name[32];
+    qn_status st = QN_OK;
+
+    run_enter(r, QN_LES_TIME_PLOT);
+    snprintf(name, sizeof name, "frame_%04d.png", r->result->n_frames);
+    qn_les_path(r->config, r->result, name, path, sizeof path);
+    QN_TRY(qn_png_write(path, rgb, size.width, size.height, err));
+    r->result->times[QN_LES_TIME_PLOT].count++;
+    run_enter(r, QN_LES_TIME_VIDEO);
+    QN_TRY(open_film(w, &size, err));
+    if (r->film) {
+        QN_TRY(qn_film_add(r->film, rgb, err));
+        r->result->times[QN_LES_TIME_VIDEO].count++;
+    }
+    r->result->n_frames++;
+    run_enter(r, QN_LES_TIME_DECODE);
+out:
+    return st;
+}
+
+static qn_status write_decoded(show *w, qn_buf *buf, const char *name, int step, qn_err *err)
+{
+    run *r = w->r;
+    void *data;
+    qn_status st = QN_OK;
+
+    QN_TRY(run_lift(r, qn_buf_host(buf, QN_HOST_READ, &data), err));
+    QN_TRY(qn_les_write_field(r->config, r->result, name, step, r->config->ensemble, data, err));
+out:
+    return st;
+}
+
+static qn_status collect(show *w, scene *s, qn_err *err)
+{
+    run *r = w->r;
+    void *rgb;
+    qn_status st = QN_OK;
+
+    if (s->step < 0)
+        return QN_OK;
+    QN_TRY(run_wait(r, s->graph, err));
+    if (w->has_files && w->source) {
+        QN_TRY(write_decoded(w, s->lp, "lp", s->step, err));
+        QN_TRY(write_decoded(w, s->full, "full", s->step, err));
+    }
+    if (s->rgb) {
+        QN_TRY(run_lift(r, qn_buf_host(s->rgb, QN_HOST_READ, &rgb), err));
+        QN_TRY(write_frame(w, rgb, err));
+    }
+    scene_end(s);
+out:
+    return st;
+}
+
+/* ---- a snapshot ----------------------------------------------------------------------------- */
+
+static qn_status add_comparisons(show *w, scene *s, int number)
+{
+    qn_les_codec *codec = w->r->codec;
+    const int row = number * SUMS_ROWS;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_les_codec_add_compare(codec, s->graph, s->flow, s->lp, w->sums, row + SUMS_LP));
+    QN_TRY(qn_les_codec_add_compare(codec, s->graph, s->flow, s->full, w->sums, row + SUMS_FULL));
+    QN_TRY(qn_les_codec_add_compare(codec, s->graph, s->flow, w->first, w->sums,
+                                    row + SUMS_PERSISTENCE));
+out:
+    return st;
+}
+
+static qn_status submit(show *w, scene *s, int step)
+{
+    run *r = w->r;
+    const int number = step / r->config->stride;
+    const size_t bytes = run_field_bytes(r);
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_new(r->ctx, "les.show", &s->graph));
+    if (r->store)
+        QN_TRY(qn_buf_view(r->store, "flow", (size_t)number * bytes, bytes, &s->flow));
+    if (w->source)
+        QN_TRY(qn_les_codec_add_decode(r->codec, s->graph, w->source, step / r->plan.encode, step,
+                                       s->lp, s->full));
+    if (w->sums)
+        QN_TRY(add_comparisons(w, s, number));
+    if (s->rgb) {
+        QN_TRY(qn_les_add_frame(s->graph, r->config, w->panels, w->scale, s->flow,
+                                w->source ? s->full : s->flow, s->rgb));
+        QN_TRY(qn_graph_output(s->graph, s->rgb));
+    }
+    if (w->has_files && w->source) {
+        QN_TRY(qn_graph_output(s->graph, s->lp));
+        QN_TRY(qn_graph_output(s->graph, s->full));
+    }
+    QN_TRY(qn_graph_run(s->graph));
+    s->step = step;
+    r->result->times[QN_LES_TIME_DECODE].count += w->source != NULL;
+out:
+    return st;
+}
+
+/* Snapshots that have an encoded frame. */
+static int is_shown(const run *r, int step)
+{
+    return !r->plan.encode || step % r->plan.encode == 0;
+}
+
+static qn_status show_all(show *w, qn_err *err)
+{
+    run *r = w->r;
+    qn_status st = QN_OK;
+    int n = 0;
+
+    for (int step = 0; step <= r->step; step += r->config->stride) {
+        scene *s = &w->scenes[n % 2];
+
+        if (!is_shown(r, step)) {
+            qn_les_flag(r->result, "snapshots between encoded frames are not decoded");
+            continue;
+        }
+        QN_TRY(collect(w, s, err));
+        QN_TRY(run_lift(r, submit(w, s, step), err));
+        n++;
+    }
+    for (int k = 0; k < 2; k++)
+        QN_TRY(collect(w, &w->scenes[(n + k) % 2], err));
+    if (r->film) {
+        qn_film *film = r->film;
+
+        run_enter(r, QN_LES_TIME_VIDEO);
+        r->film = NULL;
+        QN_TRY(qn_film_close(film, err));
+    }
+out:
+    return st;
+}
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+static qn_status read_support(run *r, int row, double *out, qn_err *err)
+{
+    const size_t at =
+        (size_t)row * run_row_bytes(r) + (size_t)r->result->layout.support * run_real_bytes(r);
+    float narrow = 0;
+    qn_status st;
+
+    if (r->config->precision == QN_LES_F64)
+        return run_lift(r, qn_buf_read(r->z, at, out, sizeof *out), err);
+    st = run_lift(r, qn_buf_read(r->z, at, &narrow, sizeof narrow), err);
+    *out = (double)narrow;
+    return st;
+}
+
+static qn_status read_errors(show *w, int n_train, qn_err *err)
+{
+    run *r = w->r;
+    qn_les_result *result = r->result;
+    const size_t bytes = qn_buf_bytes(w->sums);
+    double(*sums)[QN_LES_SUMS] = malloc(bytes);
+    qn_status st = QN_OK;
+
+    result->compared = calloc((size_t)r->plan.n_snapshots + 1, sizeof *result->compared);
+    if (!sums || !result->compared) {
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d comparisons", r->plan.n_snapshots);
+        goto out;
+    }
+    QN_TRY(run_lift(r, qn_buf_read(w->sums, 0, sums, bytes), err));
+    for (int k = 0; k * r->config->stride <= r->step; k++) {
+        const int step = k * r->config->stride;
+        qn_les_compared *c = &result->compared[result->n_compared];
+
+        if (!is_shown(r, step))
+            continue;
+        c->step = step;
+        c->window = !n_train ? "codec" : step / r->plan.encode >= n_train ? "forecast" : "fit";
+        c->lp = qn_les_errors_of(r->config, sums[k * SUMS_ROWS + SUMS_LP]);
+        c->full = qn_les_errors_of(r->config, sums[k * SUMS_ROWS + SUMS_FULL]);
+        c->persistence = qn_les_errors_of(r->config, sums[k * SUMS_ROWS + SUMS_PERSISTENCE]).rel_l2;
+        QN_TRY(read_support(r, step / r->plan.encode, &c->support, err));
+        result->n_compared++;
+    }
+out:
+    free(sums);
+    return st;
+}
+
+/* ---- the operator -----------------------------------------------------------------------------
+ */
+
+static qn_status write_operator(run *r, qn_err *err)
+{
+    const qn_i64 d = r->result->layout.size, square[] = { d, d };
+    double *a = malloc((size_t)(d * d + 2 * d) * sizeof *a), *mu = a ? a + d * d : NULL;
+    qn_status st = QN_OK;
+
+    if (!a)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for an operator of %lld rows", (long long)d);
+    QN_TRY(qn_les_proxy_read(r->proxy, a, mu, mu + d, err));
+    QN_TRY(qn_les_write_array(r->config, "A", QN_NPY_F8, 2, square, a, err));
+    QN_TRY(qn_les_write_array(r->config, "mu", QN_NPY_F8, 1, &d, mu, err));
+    QN_TRY(qn_les_write_array(r->config, "scale", QN_NPY_F8, 1, &d, mu + d, err));
+out:
+    free(a);
+    return st;
+}
+
+static qn_status learn(run *r, int n_train, qn_err *err)
+{
+    qn_les_result *result = r->result;
+    qn_status st = QN_OK;
+
+    run_enter(r, QN_LES_TIME_LEARN);
+    QN_TRY(qn_les_proxy_new(r->ctx, r->config, result->layout.size, &r->proxy, err));
+    QN_TRY(qn_les_proxy_learn(r->proxy, r->z, n_train, err));
+    result->times[QN_LES_TIME_LEARN].count = n_train;
+    result->residency.syncs++;
+    result->proxy = qn_les_proxy_get(r->proxy);
+    result->has_proxy = 1;
+    if (result->proxy.is_host_solved)
+        qn_les_flag(result, "operator solved on the host");
+    if (result->proxy.growth > 10) {
+        qn_les_flag(result, "spectral radius %.6f grows by %.3g over the run",
+                    result->proxy.spectral_radius, result->proxy.growth);
+        fprintf(stderr,
+                "[les] the operator has spectral radius %.6f: over %d steps it may grow by "
+                "%.3g; --stabilize shrink holds it\n",
+                result->proxy.spectral_radius, r->config->steps, result->proxy.growth);
+    }
+    if (r->config->observer != QN_LES_OBSERVE_NONE)
+        QN_TRY(write_operator(r, err));
+out:
+    return st;
+}
+
+static qn_status roll_out(run *r, int n, qn_buf **zhat, qn_err *err)
+{
+    qn_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    run_enter(r, QN_LES_TIME_ROLLOUT);
+    QN_TRY(qn_buf_new(r->ctx, "les.rolled out", (size_t)(n + 1) * run_row_bytes(r), zhat));
+    QN_TRY(qn_graph_new(r->ctx, "les.rollout", &graph));
+    QN_TRY(qn_les_proxy_add_rollout(r->proxy, graph, r->z, n, *zhat));
+    QN_TRY(qn_graph_run(graph));
+    QN_TRY(run_wait(r, graph, err));
+    r->result->times[QN_LES_TIME_ROLLOUT].count = n;
+out:
+    st = run_lift(r, st, err);
+    qn_graph_free(graph);
+    return st;
+}
+
+qn_status run_proxy(run *r, qn_err *err)
+{
+    const qn_les_config *config = r->config;
+    const int has_proxy = r->codec && config->what == QN_LES_WHAT_ALL;
+    const int n_train = has_proxy ? qn_les_proxy_train(config, r->plan.n_frames) : 0;
+    qn_buf *zhat = NULL;
+    show w = { .r = r,
+               .panels = r->codec ? 3 : 1,
+               .has_files = config->observer == QN_LES_OBSERVE_SNAPSHOTS,
+               .scale = r->result->n_rows ? r->result->rows[0].max_abs : 1 };
+    qn_status st = QN_OK;
+
+    if (has_proxy) {
+        QN_TRY(learn(r, n_train, err));
+        QN_TRY(roll_out(r, r->plan.n_frames - 1, &zhat, err));
+    }
+    if (!r->store)
+        goto out;
+    run_enter(r, QN_LES_TIME_DECODE);
+    w.source = zhat ? zhat : r->z;
+    QN_TRY(show_make(&w, err));
+    QN_TRY(show_all(&w, err));
+    run_enter(r, QN_LES_TIME_METRICS);
+    if (w.sums)
+        QN_TRY(read_errors(&w, n_train, err));
+out:
+    show_free(&w);
+    qn_buf_free(zhat);
+    return st;
+}
+
+/* ---- without a flow ------------------------------------------------------------------------- */
+
+static qn_status read_part(const run *r, const char *name, qn_npy *out, qn_err *err)
+{
+    char path[2 * QN_LES_TEXT_BYTES];
+
+    snprintf(path, sizeof path, "%s/%s.npy", r->config->kernel_only, name);
+    return qn_npy_read(path, out, err);
+}
+
+/* One number of an array of floats or doubles. */
+static double number_at(const qn_npy *array, qn_i64 i)
+{
+    return array->type == QN_NPY_F8 ? ((const double *)array->data)[i]
+                                    : (double)((const float *)array->data)[i];
+}
+
+static qn_status put_first_row(run *r, const qn_npy *z, qn_err *err)
+{
+    const qn_i64 n = (qn_i64)r->config->ensemble * r->result->layout.size;
+    void *row;
+    qn_status st = QN_OK;
+
+    if ((z->type != QN_NPY_F8 && z->type != QN_NPY_F4) || z->n_dims < 2 ||
+        z->dims[z->n_dims - 1] != r->result->layout.size || qn_npy_elems(z) < n)
+        return qn_fail(err, QN_ERR_INPUT, "%s/z.npy is not [rows][%d members][%d] of reals",
+                       r->config->kernel_only, r->config->ensemble, r->result->layout.size);
+    QN_TRY(run_lift(r, qn_buf_host(r->z, QN_HOST_DISCARD, &row), err));
+    for (qn_i64 i = 0; i < n; i++)
+        if (r->config->precision == QN_LES_F64)
+            ((double *)row)[i] = number_at(z, i);
+        else
+            ((float *)row)[i] = (float)number_at(z, i);
+out:
+    return st;
+}
+
+static qn_status expect_elems(const run *r, const char *name, const qn_npy *array, qn_npy_type type,
+                              qn_i64 n, qn_err *err)
+{
+    if (array->type == type && qn_npy_elems(array) == n)
+        return QN_OK;
+    return qn_fail(err, QN_ERR_INPUT, "%s/%s.npy has %lld elements of %s, not %lld of %s",
+                   r->config->kernel_only, name, (long long)qn_npy_elems(array),
+                   qn_npy_type_name(array->type), (long long)n, qn_npy_type_name(type));
+}
+
+static qn_status load_operator(run *r, qn_err *err)
+{
+    enum { Z, A, MU, SCALE, ANCHORS, N_PARTS };
+    static const char *const names[N_PARTS] = { "z", "A", "mu", "scale", "anchors" };
+    const qn_i64 d = r->result->layout.size;
+    const qn_i64 sizes[N_PARTS] = { 0, d * d, d, d,
+                                    (qn_i64)r->result->modes.n_anchors * r->config->ensemble };
+    qn_npy parts[N_PARTS] = { { 0 } };
+    qn_status st = QN_OK;
+
+    for (int i = 0; i < N_PARTS; i++) {
+        QN_TRY(read_part(r, names[i], &parts[i], err));
+        if (i != Z)
+            QN_TRY(expect_elems(r, names[i], &parts[i], i == ANCHORS ? QN_NPY_I4 : QN_NPY_F8,
+                                sizes[i], err));
+    }
+    QN_TRY(put_first_row(r, &parts[Z], err));
+    QN_TRY(qn_les_proxy_new(r->ctx, r->config, (int)d, &r->proxy, err));
+    QN_TRY(qn_les_proxy_set(r->proxy, parts[A].data, parts[MU].data, parts[SCALE].data, err));
+    if (sizes[ANCHORS])
+        QN_TRY(qn_les_codec_set_anchors(r->codec, parts[ANCHORS].data, err));
+    r->result->proxy = qn_les_proxy_get(r->proxy);
+    r->result->has_proxy = 1;
+out:
+    for (int i = 0; i < N_PARTS; i++)
+        qn_npy_free(&parts[i]);
+    return st;
+}
+
+static qn_status write_rolled_out(run *r, qn_buf *zhat, qn_err *err)
+{
+    const int members = r->config->ensemble;
+    const qn_i64 rows = r->plan.n_frames, d = r->result->layout.size;
+    const qn_i64 two[] = { rows, d }, three[] = { rows, members, d };
+    void *data;
+    qn_status st = QN_OK;
+
+    QN_TRY(run_lift(r, qn_buf_host(zhat, QN_HOST_READ, &data), err));
+    QN_TRY(qn_les_write_array(r->config, "zhat",
+                              r->config->precision == QN_LES_F64 ? QN_NPY_F8 : QN_NPY_F4,
+                              members > 1 ? 3 : 2, members > 1 ? three : two, data, err));
+out:
+    return st;
+}
+
+qn_status run_kernel_only(run *r, qn_err *err)
+{
+    qn_buf *zhat = NULL;
+    show w = { .r = r, .panels = 1, .has_files = r->config->observer == QN_LES_OBSERVE_SNAPSHOTS };
+    qn_status st = QN_OK;
+
+    QN_TRY(load_operator(r, err));
+    QN_TRY(roll_out(r, r->plan.n_frames - 1, &zhat, err));
+    r->step = r->plan.steps;
+    run_enter(r, QN_LES_TIME_DECODE);
+    w.source = zhat;
+    if (r->config->observer != QN_LES_OBSERVE_NONE) {
+        QN_TRY(write_rolled_out(r, zhat, err));
+        QN_TRY(show_make(&w, err));
+        QN_TRY(show_all(&w, err));
+    }
+out:
+    show_free(&w);
+    qn_buf_free(zhat);
+    return st;
+}

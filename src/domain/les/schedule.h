@@ -1,0 +1,49 @@
+/* schedule.h - what is due after which step, and which steps make one graph.
+ *
+ * Looks, encodings and log rows are stages among the steps. Marks are what the host has a part in:
+ * snapshots, hashes, checkpoints. A span is a run of steps with the stages due among them that ends
+ * at a mark or at a fixed place of the grid of spans, so that most spans of a run are alike and few
+ * graphs serve all of it.
+ */
+#ifndef QN_LES_SCHEDULE_H
+#define QN_LES_SCHEDULE_H
+
+#include "config.h"
+
+enum {
+    QN_LES_DUE_CHECK = 1,
+    QN_LES_DUE_ENCODE = 2,
+    QN_LES_DUE_LOG = 4,
+    QN_LES_DUE_SNAPSHOT = 8,
+    QN_LES_DUE_HASH = 16,
+    QN_LES_DUE_CHECKPOINT = 32
+};
+enum { QN_LES_DUE_MARKS = QN_LES_DUE_SNAPSHOT | QN_LES_DUE_HASH | QN_LES_DUE_CHECKPOINT };
+enum { QN_LES_SPAN_MAX = 50 };
+
+typedef struct qn_les_schedule {
+    int steps;
+    int span;                                    /* steps of a usual span */
+    int check, encode, log;                      /* every so many steps; 0: never */
+    int snapshot, hash, checkpoint;              /* the same */
+    int n_frames, n_rows, n_snapshots, n_hashes; /* of the whole run, step 0 included */
+} qn_les_schedule;
+
+qn_les_schedule qn_les_schedule_of(const qn_les_config *config);
+
+/* What is due after `step` steps: bits of QN_LES_DUE. Step 0 has no checkpoint. */
+unsigned qn_les_due(const qn_les_schedule *schedule, int step);
+
+/* How many times something due every `every` steps came up in steps 0 .. `step`, the last step of
+ * the run counting when `is_last_due`. */
+int qn_les_due_count(const qn_les_schedule *schedule, int every, int step, int is_last_due);
+
+typedef struct qn_les_span {
+    int n;                            /* steps */
+    uint8_t due[QN_LES_SPAN_MAX + 1]; /* [k]: the stages after step k of the span, marks left out */
+} qn_les_span;
+
+/* The span that starts after `step` steps, which must be below those of the run. */
+qn_les_span qn_les_span_at(const qn_les_schedule *schedule, int step);
+
+#endif

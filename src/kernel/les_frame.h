@@ -1,0 +1,20 @@
+/* les_frame.h - fields as pixels, side by side. */
+#ifndef QN_KERNEL_LES_FRAME_H
+#define QN_KERNEL_LES_FRAME_H
+
+#include "kernel/types.h"
+
+#define FRAME_GAP 4 /* pixels between panels */
+
+/* Panels: the first field, the second, and the second minus the first. A cell is `zoom` pixels wide
+ * and high; its row 0 is the top one. */
+typedef struct {
+    double inverse; /* of the value that has the last colour */
+    i32 n;          /* cells along a side */
+    i32 zoom;
+    i32 panels; /* 1 or 3 */
+    i32 width;  /* pixels of a row: panels * n * zoom and the gaps */
+} les_frame_par;
+QN_PAR_SIZE(les_frame_par, 24);
+
+#endif
