@@ -8,8 +8,11 @@
 #include <string.h>
 
 static const char *const run_examples[] = {
-    "quern les run --n 32 --steps 40 --stride 10 --observer snapshots --out flow",
-    "quern les run --n 32 --steps 40 --stride 10 --kernel-only flow --out again", NULL
+    "quern les run --n 32 --steps 40 --stride 10 --observer snapshots --out flow "
+    "--backend cpu",
+    "quern les run --n 32 --steps 40 --stride 10 --kernel-only flow --out again "
+    "--backend cpu",
+    NULL
 };
 
 /* Files that are named must be there before anything is computed. */
@@ -70,14 +73,27 @@ out:
     return st;
 }
 
-static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+/* The device is that of --backend, or of the file of --config. */
+static qn_status open_device(const qn_args *args, const qn_les_config *config, qn_ctx **out,
+                             qn_err *err)
+{
+    qn_args local = *args;
+
+    if (!qn_given(args, "backend") && strcmp(config->backend, "auto"))
+        local.global.engine.backend = config->backend;
+    return qn_cli_open(&local, out, err);
+}
+
+static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
 {
     qn_les_run_options options = { .memory_map = args->global.memory_map };
     qn_les_result result = { 0 };
     qn_les_config config;
+    qn_ctx *ctx = NULL;
     qn_str line = { 0 };
     qn_status st = QN_OK;
 
+    (void)none;
     qn_cli_line(args, &line);
     options.command = qn_str_get(&line);
     QN_TRY(qn_les_config_of(args, &config, err));
@@ -85,10 +101,12 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     QN_TRY(qn_progress_parse(args->global.progress, &options.watch.mode, err));
     if (args->global.quiet)
         options.watch.mode = QN_PROGRESS_OFF;
+    QN_TRY(open_device(args, &config, &ctx, err));
     QN_TRY(qn_les_run(ctx, &config, &options, &result, err));
     QN_TRY(print_result(&config, &result, err));
     qn_cli_summary(args, (double)config.steps, "step", "steps");
 out:
+    st = qn_cli_close(args, ctx, st, err);
     qn_les_result_free(&result);
     qn_str_free(&line);
     return st;
@@ -106,11 +124,12 @@ const qn_command qn_verb_les_run = {
         "Exit 1: cells became not finite. Exit 2: the time step is not stable; the message has\n"
         "the largest that is. --resume goes on from les_checkpoint.qnc in --out, bit for bit.",
     .examples = run_examples,
+    .bare = 1,
     .run = run,
 };
 
-static const qn_command *const verbs[] = { &qn_verb_les_run, &qn_verb_les_bench,
-                                           &qn_verb_les_check, NULL };
+static const qn_command *const verbs[] = { &qn_verb_les_run, &qn_verb_les_bench, &qn_verb_les_check,
+                                           NULL };
 
 const qn_command qn_cmd_les = {
     .name = "les",

@@ -36,7 +36,8 @@ static const char *const examples[] = {
     "quern les bench --sizes 32 --samples 3 --backend cpu --out figures", NULL
 };
 
-/* ---- which cases ------------------------------------------------------------------------------ */
+/* ---- which cases ------------------------------------------------------------------------------
+ */
 
 typedef struct cases {
     qn_sizes sizes, members;
@@ -79,21 +80,34 @@ out:
 }
 
 /* A flow that is the same for all sizes, with a step that is stable on all of them. */
-static qn_status make_config(int n, int members, int is_f64, int is_origin, int steps, int every,
-                             qn_les_config *out, qn_err *err)
+static qn_status make_config(const char *what, int n, int members, int is_f64, int is_origin,
+                             int steps, int every, qn_les_config *out, qn_err *err)
 {
     char size[16], count[16], length[16], frames[16], stride[16];
-    const char *const pairs[] = { "profile",      is_origin ? "origin" : "quern",
-                                  "n",            size,
-                                  "ensemble",     count,
-                                  "precision",    is_f64 ? "f64" : "f32",
-                                  "ic",           "spectral",
-                                  "dt-mode",      "auto",
-                                  "steps",        length,
-                                  "encode-every", frames,
-                                  "stride",       stride,
-                                  "observer",     "metrics",
-                                  "video",        "none",
+    const char *const pairs[] = { "profile",
+                                  is_origin ? "origin" : "quern",
+                                  "n",
+                                  size,
+                                  "ensemble",
+                                  count,
+                                  "precision",
+                                  is_f64 ? "f64" : "f32",
+                                  "ic",
+                                  "spectral",
+                                  "dt-mode",
+                                  "auto",
+                                  "steps",
+                                  length,
+                                  "encode-every",
+                                  frames,
+                                  "stride",
+                                  stride,
+                                  "observer",
+                                  "metrics",
+                                  "video",
+                                  "none",
+                                  "what",
+                                  what,
                                   NULL };
 
     snprintf(size, sizeof size, "%d", n);
@@ -104,7 +118,8 @@ static qn_status make_config(int n, int members, int is_f64, int is_origin, int 
     return qn_les_config_make(NULL, pairs, out, err);
 }
 
-/* ---- steps -------------------------------------------------------------------------------------- */
+/* ---- steps --------------------------------------------------------------------------------------
+ */
 
 static qn_status print_points(const qn_les_points *points, qn_err *err)
 {
@@ -144,9 +159,8 @@ static qn_status measure_steps(qn_ctx *ctx, const qn_args *args, const cases *c,
             for (int k = 0; k < 4; k++) {
                 if (!c->has_precision[k % 2] || !c->has_profile[k / 2])
                     continue;
-                QN_TRY(make_config((int)c->sizes.list[i], (int)c->members.list[m], k % 2, k / 2,
-                                   200, 1, &config, err));
-                config.what = QN_LES_WHAT_SIM;
+                QN_TRY(make_config("sim", (int)c->sizes.list[i], (int)c->members.list[m], k % 2,
+                                   k / 2, 200, 1, &config, err));
                 QN_TRY(qn_les_bench_add(ctx, &config, samples, qn_flag(args, "fft-only"), points,
                                         err));
             }
@@ -186,7 +200,8 @@ out:
     return st;
 }
 
-/* ---- whole runs ----------------------------------------------------------------------------------- */
+/* ---- whole runs
+ * ----------------------------------------------------------------------------------- */
 
 static qn_status open_cpu(const qn_args *args, qn_ctx **out, qn_err *err)
 {
@@ -214,9 +229,10 @@ static qn_status add_summary(const qn_args *args, const qn_table *table, const c
     else
         qn_str_add(&text, "# Flow, encoded and learned: CPU, mixed, device\n");
     qn_str_addf(&text, "\n## %s\n\n    %s\n\n", utc, line);
-    qn_str_add(&text, "Seconds of a whole run: steps, encoding, learning, rollout, decoding. cpu: "
-                      "all of it there. mixed: the flow on the CPU, every frame sent up. "
-                      "gpu: nothing leaves the device.\n\n");
+    qn_str_add(&text,
+               "Seconds of a whole run: steps, encoding, learning, rollout, decoding. cpu: "
+               "all of it there. mixed: the flow on the CPU, every frame sent up, nothing decoded. "
+               "gpu: nothing leaves the device.\n\n");
     qn_table_format(table, QN_TABLE_MARKDOWN, &text);
     QN_TRY(qn_make_parent(path, err));
     if (text.failed) {
@@ -269,7 +285,7 @@ static qn_status bench_table(qn_ctx *device, const qn_args *args, const cases *c
         for (int k = 0; k < 2; k++) {
             if (!c->has_precision[k])
                 continue;
-            QN_TRY(make_config((int)c->sizes.list[i], 1, k, 0, (int)qn_int(args, "steps"), 1,
+            QN_TRY(make_config("all", (int)c->sizes.list[i], 1, k, 0, (int)qn_int(args, "steps"), 1,
                                &config, err));
             QN_TRY(add_row(&table, cpu, device, &config, err));
         }
@@ -297,8 +313,8 @@ static qn_status sweep_size(qn_ctx *ctx, const qn_args *args, const cases *c, in
 
         if (!c->has_precision[is_f64] || steps < 4 * every[k % 3])
             continue;
-        QN_TRY(make_config(n, 1, is_f64, 0, steps / 100 ? steps / 100 * 100 : steps, every[k % 3],
-                           &config, err));
+        QN_TRY(make_config("all", n, 1, is_f64, 0, steps / 100 ? steps / 100 * 100 : steps,
+                           every[k % 3], &config, err));
         QN_TRY(qn_les_whole_run(ctx, &config, &whole, err));
         qn_table_addf(table, "%d", n);
         qn_table_add(table, is_f64 ? "f64" : "f32");

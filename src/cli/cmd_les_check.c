@@ -10,13 +10,12 @@
 #include <string.h>
 #include <strings.h>
 
-static const qn_opt options[] = {
-    { 0, "golden", QN_OPT_TEXT, .value = "DIR", .help = "compare with the arrays of this folder" },
-    { 0, "precision", QN_OPT_TEXT, .value = "LIST", .fallback = "f64",
-      .help = "of the comparison with --golden: f32, f64 or both" },
-    { 0, "json", QN_OPT_FLAG, .help = "machine-readable output" },
-    { 0 }
-};
+static const qn_opt options[] = { { 0, "golden", QN_OPT_TEXT, .value = "DIR",
+                                    .help = "compare with the arrays of this folder" },
+                                  { 0, "precision", QN_OPT_TEXT, .value = "LIST", .fallback = "f64",
+                                    .help = "of the comparison with --golden: f32, f64 or both" },
+                                  { 0, "json", QN_OPT_FLAG, .help = "machine-readable output" },
+                                  { 0 } };
 
 static const char *const examples[] = { "quern les check V9 --backend cpu", NULL };
 
@@ -69,8 +68,8 @@ static qn_status run_golden(qn_ctx *ctx, const qn_args *args, qn_les_report *rep
     for (int i = 0; qn_list_item(qn_text(args, "precision"), i, word, sizeof word); i++) {
         if (strcmp(word, "f32") && strcmp(word, "f64"))
             return qn_fail(err, QN_ERR_USAGE, "--precision: '%s' is neither f32 nor f64", word);
-        QN_TRY(qn_les_check_golden(ctx, qn_text(args, "golden"), !strcmp(word, "f64"), report,
-                                   err));
+        QN_TRY(
+            qn_les_check_golden(ctx, qn_text(args, "golden"), !strcmp(word, "f64"), report, err));
     }
 out:
     return st;
@@ -122,9 +121,10 @@ const qn_command qn_verb_les_check = {
     .words = "[V1..V12|all]",
     .max_words = 16,
     .options = options,
-    .notes = "--golden DIR runs every case <prefix>.json there with its parameters and compares\n"
-             "every array <prefix>_<what>.npy, within the limits of docs/les.md. Exit 4: a finding\n"
-             "is out of bounds.",
+    .notes =
+        "--golden DIR runs every case <prefix>.json there with its parameters and compares\n"
+        "every array <prefix>_<what>.npy, within the limits of docs/les.md. Exit 4: a finding\n"
+        "is out of bounds.",
     .examples = examples,
     .run = run,
 };

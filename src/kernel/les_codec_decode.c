@@ -71,7 +71,7 @@ MAP(les_scatter_full, VAL(codec_par, p), VAL(i32, row), IN(i32, low), IN(i32, pa
 }
 
 /* A field without the padding of its rows. */
-MAP(les_decode_unpad, VAL(i32, n), IN(real, padded), OUT(real, field))
+MAP(les_decoded, VAL(i32, n), IN(real, padded), OUT(real, field))
 {
     field[((i64)gz * n + gy) * n + gx] = padded[((i64)gz * n + gy) * (n + 2) + gx];
 }

@@ -32,7 +32,7 @@ MAP(les_mid_power, VAL(codec_par, p), IN(i32, mid), IN(real, h), OUT(double, pow
 }
 
 /* The modes of the first ranks, in the order of their list, and a mark at each of them. */
-MAP(les_place, VAL(codec_par, p), IN(i32, mid), IN(i32, rank), INOUT(u8, kept), INOUT(i32, anchor))
+MAP(les_place, VAL(codec_par, p), IN(i32, mid), IN(i32, rank), INOUT(u8, kept), OUT(i32, anchor))
 {
     const i64 first = (i64)gz * p.n_mid;
     const i32 width = p.is_full ? p.n : p.n / 2 + 1;
@@ -103,6 +103,12 @@ GROUP(les_band_part, VAL(codec_par, p), VAL(i64, band_step), IN(u8, kept), IN(re
 }
 
 /* ---- the vector ------------------------------------------------------------- */
+
+/* Room for rows, empty. Points: numbers of a vector, vectors. */
+MAP(les_empty, VAL(i32, size), OUT(real, z))
+{
+    z[(i64)gy * size + gx] = R(0);
+}
 
 FN double mean_of(double sum, i64 count, i32 n)
 {

@@ -137,3 +137,9 @@ MAP(les_rank, VAL(i32, n_mid), IN(double, power), OUT(i32, rank))
         before += power[first + k] > own || (power[first + k] == own && k < gx);
     rank[first + gx] = before;
 }
+
+/* The first row is the next one. */
+MAP(les_first_row, OUT(i32, row))
+{
+    row[gx] = 0;
+}

@@ -17,8 +17,14 @@ FN double plus(double a, double b)
 /* A NaN stays. */
 FN double larger(double a, double b)
 {
-    return a > b || a != a ? a : b;
+    return ((a > b) | (a != a)) ? a : b;
 }
+
+/* Every element i of a row of n, lanes side by side: what is in the block becomes vectors on the
+ * CPU, as a loop within each lane would not. */
+#define EACH_IN_ROW(n)                                                                             \
+    for (i32 from = 0; from < (n); from += LANES)                                                  \
+    EACH_LANE_BELOW(MIN(LANES, (n)-from))
 
 /* ---- the clock ----------------------------------------------------------------------- */
 
@@ -37,24 +43,31 @@ GROUP(les_peak_rows, VAL(les_par, p), VAL(i32, e), IN(real, work), OUT(double, p
 {
     LOCAL(double, speed, LANES);
     LOCAL(double, nut, LANES);
+    PRIV(double, most);
+    PRIV(double, strain);
     const i64 row = ((i64)GROUP_Y * p.n + GROUP_X) * (p.n + 2);
     const i64 out = 2 * ((i64)GROUP_Y * p.n + GROUP_X);
 
     EACH_LANE
     {
-        double most = 0, strain = 0;
+        P(most) = 0;
+        P(strain) = 0;
+    }
+    EACH_IN_ROW(p.n)
+    {
+        const i64 at = row + from + LANE;
+        const double u = p.inv_cells * (double)work[at] + p.mean_u;
+        const double v = p.inv_cells * (double)work[at + p.field] + p.mean_v;
+        const double a = p.inv_cells * (double)work[at + e * p.field];
+        const double b = p.inv_cells * (double)work[at + (e + 1) * p.field];
 
-        for (i32 i = LANE; i < p.n; i += LANES) {
-            const double u = p.inv_cells * (double)work[row + i] + p.mean_u;
-            const double v = p.inv_cells * (double)work[row + i + p.field] + p.mean_v;
-            const double a = p.inv_cells * (double)work[row + i + e * p.field];
-            const double b = p.inv_cells * (double)work[row + i + (e + 1) * p.field];
-
-            most = larger(most, fabs(u) + fabs(v));
-            strain = larger(strain, a * a + b * b);
-        }
-        speed[LANE] = most;
-        nut[LANE] = p.smag * sqrt(strain + p.strain_floor);
+        P(most) = larger(P(most), fabs(u) + fabs(v));
+        P(strain) = larger(P(strain), a * a + b * b);
+    }
+    EACH_LANE
+    {
+        speed[LANE] = P(most);
+        nut[LANE] = p.smag * sqrt(P(strain) + p.strain_floor);
     }
     SYNC;
     FOLD_LANES(speed, larger)
@@ -108,19 +121,18 @@ GROUP(les_peak_join, VAL(les_dt_par, p), IN(double, part), INOUT(double, clock))
 GROUP(les_check_rows, VAL(i32, n), IN(real, s), OUT(double, part))
 {
     LOCAL(double, bad, LANES);
+    PRIV(double, count);
     const i64 row = ((i64)GROUP_Y * n + GROUP_X) * (n + 2);
 
-    EACH_LANE
+    EACH_LANE P(count) = 0;
+    EACH_IN_ROW(n / 2 + 1)
     {
-        double count = 0;
+        const i64 at = row + 2 * (from + LANE);
+        const real a = s[at], b = s[at + 1];
 
-        for (i32 i = LANE; i < n / 2 + 1; i += LANES) {
-            const real a = s[row + 2 * i], b = s[row + 2 * i + 1];
-
-            count += (a - a == R(0)) & (b - b == R(0)) ? 0.0 : 1.0;
-        }
-        bad[LANE] = count;
+        P(count) += ((a - a == R(0)) & (b - b == R(0))) ? 0.0 : 1.0;
     }
+    EACH_LANE bad[LANE] = P(count);
     SYNC;
     FOLD_LANES(bad, plus)
     EACH_LANE if (LANE == 0) part[(i64)GROUP_Y * n + GROUP_X] = bad[0];
@@ -159,27 +171,36 @@ GROUP(les_sum_modes, VAL(les_par, p), IN(real, s), OUT(double, part))
     LOCAL(double, energy, LANES);
     LOCAL(double, enstrophy, LANES);
     LOCAL(double, palinstrophy, LANES);
+    PRIV(double, e);
+    PRIV(double, z);
+    PRIV(double, k);
     const i32 j = GROUP_X, ny = 2 * j <= p.n ? j : j - p.n;
     const i64 row = ((i64)GROUP_Y * p.n + j) * (p.n + 2);
     const i64 out = 3 * ((i64)GROUP_Y * p.n + j);
 
     EACH_LANE
     {
-        double e = 0, z = 0, k = 0;
+        P(e) = 0;
+        P(z) = 0;
+        P(k) = 0;
+    }
+    EACH_IN_ROW(p.n / 2 + 1)
+    {
+        const i32 i = from + LANE;
+        const double a = (double)s[row + 2 * i], b = (double)s[row + 2 * i + 1];
+        const double weight = ((i == 0) | (2 * i == p.n)) ? 1.0 : 2.0;
+        const double k2 = p.q * p.q * ((double)i * i + (double)ny * ny);
+        const double power = weight * (a * a + b * b);
 
-        for (i32 i = LANE; i < p.n / 2 + 1; i += LANES) {
-            const double a = (double)s[row + 2 * i], b = (double)s[row + 2 * i + 1];
-            const double weight = (i == 0) | (2 * i == p.n) ? 1.0 : 2.0;
-            const double k2 = p.q * p.q * ((double)i * i + (double)ny * ny);
-            const double power = weight * (a * a + b * b);
-
-            e += k2 > 0 ? power / k2 : 0.0;
-            z += power;
-            k += power * k2;
-        }
-        energy[LANE] = e;
-        enstrophy[LANE] = z;
-        palinstrophy[LANE] = k;
+        P(e) += (i | ny) == 0 ? 0.0 : power / k2;
+        P(z) += power;
+        P(k) += power * k2;
+    }
+    EACH_LANE
+    {
+        energy[LANE] = P(e);
+        enstrophy[LANE] = P(z);
+        palinstrophy[LANE] = P(k);
     }
     SYNC;
     FOLD_LANES(energy, plus)
@@ -200,25 +221,35 @@ GROUP(les_sum_cells, VAL(les_par, p), IN(real, work), OUT(double, part))
     LOCAL(double, second, LANES);
     LOCAL(double, fourth, LANES);
     LOCAL(double, most, LANES);
+    PRIV(double, a);
+    PRIV(double, b);
+    PRIV(double, c);
+    PRIV(double, d);
     const i64 row = ((i64)GROUP_Y * p.n + GROUP_X) * (p.n + 2);
     const i64 out = 4 * ((i64)GROUP_Y * p.n + GROUP_X);
 
     EACH_LANE
     {
-        double a = 0, b = 0, c = 0, d = 0;
+        P(a) = 0;
+        P(b) = 0;
+        P(c) = 0;
+        P(d) = 0;
+    }
+    EACH_IN_ROW(p.n)
+    {
+        const double om = p.inv_cells * (double)work[row + from + LANE], square = om * om;
 
-        for (i32 i = LANE; i < p.n; i += LANES) {
-            const double om = p.inv_cells * (double)work[row + i], square = om * om;
-
-            a += om;
-            b += square;
-            c += square * square;
-            d = larger(d, fabs(om));
-        }
-        first[LANE] = a;
-        second[LANE] = b;
-        fourth[LANE] = c;
-        most[LANE] = d;
+        P(a) += om;
+        P(b) += square;
+        P(c) += square * square;
+        P(d) = larger(P(d), fabs(om));
+    }
+    EACH_LANE
+    {
+        first[LANE] = P(a);
+        second[LANE] = P(b);
+        fourth[LANE] = P(c);
+        most[LANE] = P(d);
     }
     SYNC;
     FOLD_LANES(first, plus)
@@ -323,7 +354,7 @@ GROUP(les_shells, VAL(les_par, p), VAL(i32, member), IN(real, s), OUT(double, sh
             for (; 2 * i <= p.n && i * i + y2 <= outer; i++) {
                 const i32 n2 = i * i + y2;
                 const double re = (double)s[row + 2 * i], im = (double)s[row + 2 * i + 1];
-                const double weight = (i == 0) | (2 * i == p.n) ? 1.0 : 2.0;
+                const double weight = i == 0 || 2 * i == p.n ? 1.0 : 2.0;
 
                 if (n2 >= inner && n2 > 0)
                     sum += weight * (re * re + im * im) / n2;

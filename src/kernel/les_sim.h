@@ -29,19 +29,19 @@ enum { LES_OM_X = 2, LES_OM_Y, LES_LAP, LES_ADV_E, LES_ADV_D, LES_ADV_FIELDS };
 enum { LES_NU_FRESH, LES_NU_STORE, LES_NU_LOAD };
 
 typedef struct {
-    i64 field;             /* reals of one field of all members */
-    i64 second;            /* where Q is in work; 0: there is none */
-    double q;              /* 2 pi / L */
-    double nu0, drag;      /* */
-    double smag;           /* (Cs dx)^2 */
-    double strain_floor;   /* added to |S|^2 */
-    double mean_u, mean_v; /* */
-    double inv_cells;      /* 1 / n^2: what the inverse transform leaves out */
-    double filter_alpha;   /* of dealias exp; 0: no filter */
-    double filter_power;   /* half of it, for squares of wavenumbers */
-    double filter_scale;   /* 1 / n2 of the largest wavenumber along an axis */
-    double wave_force;     /* the mode of forcing kolmogorov */
-    i32 n;                 /* cells along a side */
+    i64 field;  /* reals of one field of all members */
+    i64 second; /* where Q is in work; 0: there is none */
+    double q;   /* 2 pi / L */
+    double nu0, drag;
+    double smag;         /* (Cs dx)^2 */
+    double strain_floor; /* added to |S|^2 */
+    double mean_u, mean_v;
+    double inv_cells;    /* 1 / n^2: what the inverse transform leaves out */
+    double filter_alpha; /* of dealias exp; 0: no filter */
+    double filter_power; /* half of it, for squares of wavenumbers */
+    double filter_scale; /* 1 / kmax^2 of that filter */
+    double wave_force;   /* the mode of forcing kolmogorov */
+    i32 n;               /* cells along a side */
     i32 members;
     i32 edge;      /* modes with |nx|, |ny| up to this are kept */
     i32 lap_dc;    /* k^2 of the mean in the Laplacian */
@@ -66,8 +66,8 @@ enum {
     CLOCK_DT,
     CLOCK_TIME,
     CLOCK_STEP,
-    CLOCK_SPEED,     /* max |u| + |v| and max nu_t of the last look at them */
-    CLOCK_NUT,       /* */
+    CLOCK_SPEED,     /* largest |u| + |v| at the last look */
+    CLOCK_NUT,       /* largest nu_t at the last look */
     CLOCK_BAD,       /* modes that were not finite, over all looks */
     CLOCK_LAST_GOOD, /* steps of the last look without and the first with such modes; -1: none */
     CLOCK_FIRST_BAD,

@@ -508,6 +508,34 @@ static void encoding_moves_nothing_between_host_and_device(void **state)
     }
 }
 
+/* The state, lists and tables go up; room for the rows is made on the device. */
+static void room_for_rows_is_not_brought_from_the_host(void **state)
+{
+    const qn_les_config config = CONFIG("n", "64", "precision", "f32");
+    const place sim = { "sim", "sim", NULL };
+    rig r = open_rig(&sim, &config);
+    double *field = random_state(&config);
+    qn_graph *g = NULL;
+
+    (void)state;
+    put_state(&r, field);
+    must(r.ctx, qn_graph_new(r.ctx, "begin", &g));
+    must(r.ctx, qn_les_codec_add_begin(r.codec, g, r.z, ROOM));
+    must(r.ctx, qn_les_codec_add_encode(r.codec, g, r.state, r.z, ROOM));
+    run_once(r.ctx, g);
+    assert_int_equal(qn_buf_transfers(r.z).h2d_bytes, 0);
+    encode(&r, 0);
+    double *first = z_row(&r, 0), *second = z_row(&r, 1), *third = z_row(&r, 2);
+    assert_memory_equal(first, second, (size_t)r.d * sizeof *first);
+    for (int k = 0; k < r.d; k++)
+        assert_true(third[k] == 0);
+    free(first);
+    free(second);
+    free(third);
+    free(field);
+    close_rig(&r);
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
     const qn_les_config config = CONFIG("n", "32", "pairs", "2");
@@ -536,6 +564,7 @@ int main(void)
         cmocka_unit_test(rows_beyond_the_room_are_not_written),
         cmocka_unit_test(majority_is_that_of_the_definition),
         cmocka_unit_test(encoding_moves_nothing_between_host_and_device),
+        cmocka_unit_test(room_for_rows_is_not_brought_from_the_host),
         cmocka_unit_test(what_does_not_fit_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

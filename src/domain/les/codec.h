@@ -25,6 +25,10 @@ qn_les_layout qn_les_codec_layout(const qn_les_codec *codec);
 
 /* ---- encode ------------------------------------------------------------------------ */
 
+/* Adds zeros in all `room` rows of `z`, and row 0 as the next one. Not needed for right results: a
+ * new buffer is zero and a new codec begins with row 0, but then these zeros come from the host. */
+qn_status qn_les_codec_add_begin(qn_les_codec *codec, qn_graph *graph, qn_buf *z, int room);
+
 /* Adds the choice of anchors of every member from the half spectrum `state` (sim.h). */
 qn_status qn_les_codec_add_anchors(qn_les_codec *codec, qn_graph *graph, qn_buf *state);
 

@@ -37,7 +37,7 @@ out:
 
 static qn_status add_unpad(const decoding *d, qn_buf *padded, qn_buf *field)
 {
-    return STAGE(d->codec, les_decode_unpad, d->graph, "les.decode.unpad",
+    return STAGE(d->codec, les_decoded, d->graph, "les.decode.unpad",
                  qn_les_cells(d->codec, d->codec->par.members), d->codec->par.n, padded, field);
 }
 

@@ -138,6 +138,18 @@ static qn_status add_rest_spectrum(const qn_les_codec *codec, qn_graph *graph, q
     return qn_graph_fft(graph, "les.codec.rest spectrum", &shape, QN_FFT_FORWARD, rest, 0);
 }
 
+qn_status qn_les_codec_add_begin(qn_les_codec *codec, qn_graph *graph, qn_buf *z, int room)
+{
+    const int members = codec->par.members, size = codec->par.size;
+    qn_status st = QN_OK;
+
+    QN_TRY(STAGE(codec, les_empty, graph, "les.codec.empty",
+                 qn_range_2d(size, (qn_i64)room * members), size, z));
+    QN_TRY(stage_les_first_row(graph, "les.codec.first row", qn_range_1d(members), codec->row));
+out:
+    return st;
+}
+
 qn_status qn_les_codec_add_anchors(qn_les_codec *codec, qn_graph *graph, qn_buf *state)
 {
     const int n_mid = codec->par.n_mid, members = codec->par.members;

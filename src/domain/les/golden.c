@@ -1,14 +1,10 @@
 /* golden.c - our arrays beside those of a folder. */
-#include "golden.h"
+#include "golden_impl.h"
 
-#include "check_impl.h"
-#include "codec.h"
 #include "ic.h"
-#include "proxy.h"
 #include "kernel/les_box.gen.h"
 #include "kernel/les_box.h"
 #include "util/json.h"
-#include "util/npy.h"
 #include "util/temp_dir.h"
 
 #include <dirent.h>
@@ -17,157 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-typedef struct golden {
-    qn_ctx *ctx;
-    const char *dir, *prefix;
-    json_t *json;
-    int is_f64, is_origin;
-    qn_les_report *report;
-    qn_les_config config;
-    qn_les_sim *sim;
-    qn_les_codec *codec;
-    qn_les_proxy *proxy;
-    qn_buf *z, *field, *other, *shells;
-    int d;
-} golden;
-
-typedef enum { REL, ABS, SHARE } measure; /* relative L2, largest difference, share of cells */
-
-/* ---- reading -------------------------------------------------------------------------------- */
-
-/* 0 when the case has no such array. One that cannot be read is a finding. */
-static int load(const golden *g, const char *what, qn_npy *out)
-{
-    char path[1024];
-
-    snprintf(path, sizeof path, "%s/%s_%s.npy", g->dir, g->prefix, what);
-    *out = (qn_npy){ 0 };
-    if (access(path, F_OK) != 0)
-        return 0;
-    if (qn_npy_read(path, out, NULL) == QN_OK)
-        return 1;
-    qn_les_expect(g->report, "golden", INFINITY, 0, 0, "%s %s cannot be read", g->prefix, what);
-    return 0;
-}
-
-static double number_at(const qn_npy *a, qn_i64 i)
-{
-    switch (a->type) {
-    case QN_NPY_F8:
-        return ((const double *)a->data)[i];
-    case QN_NPY_F4:
-        return (double)((const float *)a->data)[i];
-    case QN_NPY_I4:
-        return ((const int32_t *)a->data)[i];
-    default:
-        return ((const int8_t *)a->data)[i];
-    }
-}
-
-static qn_status told(const golden *g, qn_status st, qn_err *err)
-{
-    if (st != QN_OK && err && !err->text[0])
-        qn_fail(err, st, "%s: %s", g->prefix, qn_error(g->ctx));
-    return st;
-}
-
-/* `n` reals of `buf` from element `at` on, as doubles; free() them. */
-static qn_status read_reals(const golden *g, qn_buf *buf, size_t at, size_t n, double **out,
-                            qn_err *err)
-{
-    double *wide = malloc((n + 1) * sizeof *wide);
-    float *narrow = malloc((n + 1) * sizeof *narrow);
-    qn_status st = QN_OK;
-
-    if (!wide || !narrow)
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu numbers", n);
-    else if (g->is_f64)
-        st = told(g, qn_buf_read(buf, at * 8, wide, n * 8), err);
-    else
-        st = told(g, qn_buf_read(buf, at * 4, narrow, n * 4), err);
-    for (size_t i = 0; st == QN_OK && !g->is_f64 && i < n; i++)
-        wide[i] = (double)narrow[i];
-    free(narrow);
-    *out = wide;
-    if (st != QN_OK)
-        free(wide);
-    return st;
-}
-
-/* ---- comparing --------------------------------------------------------------------------------
- */
-
-static double distance(const double *got, const qn_npy *want, qn_i64 n, measure by)
-{
-    double difference = 0, norm = 0, most = 0, count = 0;
-
-    for (qn_i64 i = 0; i < n; i++) {
-        const double w = number_at(want, i), d = got[i] - w;
-
-        difference += d * d;
-        norm += w * w;
-        most = d == d ? fmax(most, fabs(d)) : INFINITY;
-        count += d != 0;
-    }
-    return by == ABS ? most : by == SHARE ? count / (double)n : sqrt(difference / (norm + 1e-300));
-}
-
-/* Compares `n` numbers with the array `what`, where there is one. */
-static qn_status compare(const golden *g, const char *what, const double *got, qn_i64 n, measure by,
-                         double limit)
-{
-    qn_npy want;
-    double value;
-
-    if (!load(g, what, &want))
-        return QN_OK;
-    value = qn_npy_elems(&want) <= n ? distance(got, &want, qn_npy_elems(&want), by) : INFINITY;
-    qn_les_expect(g->report, "golden", value, 0, limit, "%s %s, %s", g->prefix, what,
-                  g->is_f64 ? "f64" : "f32");
-    qn_npy_free(&want);
-    return QN_OK;
-}
-
-static double pick(const golden *g, double f64, double f32)
-{
-    return g->is_f64 ? f64 : f32;
-}
-
-static qn_status compare_buf(const golden *g, const char *what, qn_buf *buf, size_t at, size_t n,
-                             measure by, double limit, qn_err *err)
-{
-    double *got = NULL;
-    qn_status st = QN_OK;
-
-    QN_TRY(read_reals(g, buf, at, n, &got, err));
-    QN_TRY(compare(g, what, got, (qn_i64)n, by, limit));
-    free(got);
-out:
-    return st;
-}
-
-static qn_status compare_bytes(const golden *g, const char *what, qn_buf *buf, double limit,
-                               qn_err *err)
-{
-    const size_t n = qn_buf_bytes(buf);
-    int8_t *bytes = malloc(n);
-    double *got = malloc(n * sizeof *got);
-    qn_status st = QN_OK;
-
-    if (!bytes || !got) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu cells", n);
-        goto out;
-    }
-    QN_TRY(told(g, qn_buf_read(buf, 0, bytes, n), err));
-    for (size_t i = 0; i < n; i++)
-        got[i] = bytes[i];
-    QN_TRY(compare(g, what, got, (qn_i64)n, SHARE, limit));
-out:
-    free(bytes);
-    free(got);
-    return st;
-}
 
 /* ---- stages, run at once ----------------------------------------------------------------------
  */
@@ -178,7 +23,7 @@ static qn_status finish(const golden *g, qn_graph *graph, qn_status st, qn_err *
         st = qn_graph_run(graph);
     if (st == QN_OK)
         st = qn_graph_wait(graph);
-    st = told(g, st, err);
+    st = qn_golden_told(g, st, err);
     qn_graph_free(graph);
     return st;
 }
@@ -198,10 +43,11 @@ static qn_status compare_field(const golden *g, int t, qn_err *err)
     char what[32];
 
     snprintf(what, sizeof what, "omega_t%d", t);
-    QN_TRY(told(g, qn_graph_new(g->ctx, what, &graph), err));
+    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, what, &graph), err));
     QN_TRY(finish(g, graph, qn_les_sim_add_field(g->sim, graph, g->field), err));
-    QN_TRY(compare_buf(g, what, g->field, 0, cells_of(g), REL,
-                       is_mcw ? pick(g, 1e-10, 1e-4) : pick(g, f64, f32), err));
+    QN_TRY(qn_golden_compare_buf(
+        g, what, g->field, 0, cells_of(g), REL,
+        is_mcw ? qn_golden_pick(g, 1e-10, 1e-4) : qn_golden_pick(g, f64, f32), err));
 out:
     return st;
 }
@@ -222,11 +68,11 @@ static qn_status compare_probes(const golden *g, qn_err *err)
     for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
         qn_graph *graph = NULL;
 
-        QN_TRY(told(g, qn_graph_new(g->ctx, probes[i].name, &graph), err));
+        QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, probes[i].name, &graph), err));
         QN_TRY(
             finish(g, graph, qn_les_sim_add_probe(g->sim, graph, probes[i].probe, g->field), err));
-        QN_TRY(compare_buf(g, probes[i].name, g->field, 0, cells_of(g), REL,
-                           pick(g, probes[i].f64, probes[i].f32), err));
+        QN_TRY(qn_golden_compare_buf(g, probes[i].name, g->field, 0, cells_of(g), REL,
+                                     qn_golden_pick(g, probes[i].f64, probes[i].f32), err));
     }
 out:
     return st;
@@ -253,7 +99,7 @@ static qn_status compare_modes(const golden *g, const char *what, int32_t *modes
     double wrong = 0;
     qn_status st = QN_OK;
 
-    if (!load(g, what, &file))
+    if (!qn_golden_load(g, what, &file))
         return QN_OK;
     if (!(want = malloc((size_t)(n + 1) * sizeof *want))) {
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d modes", n);
@@ -263,9 +109,9 @@ static qn_status compare_modes(const golden *g, const char *what, int32_t *modes
         wrong = INFINITY;
     } else {
         for (int i = 0; i < n; i++)
-            want[i] = (int32_t)(g->is_origin
-                                    ? number_at(&file, i)
-                                    : number_at(&file, 2 * i) * half + number_at(&file, 2 * i + 1));
+            want[i] = (int32_t)(g->is_origin ? qn_golden_number_at(&file, i)
+                                             : qn_golden_number_at(&file, 2 * i) * half +
+                                                   qn_golden_number_at(&file, 2 * i + 1));
         if (g->is_origin) {
             qsort(want, (size_t)n, sizeof *want, by_value);
             qsort(modes, (size_t)n, sizeof *modes, by_value);
@@ -297,7 +143,7 @@ static qn_status compare_places(const golden *g, const int32_t *anchors, int n, 
             at++;
         places[i] = at;
     }
-    st = compare(g, "anchor_pos", places, n, ABS, 0);
+    st = qn_golden_compare(g, "anchor_pos", places, n, ABS, 0);
     free(places);
     return st;
 }
@@ -313,16 +159,16 @@ static qn_status choose_anchors(const golden *g, const char *what, qn_err *err)
 
     if (!modes)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %d anchors", n);
-    QN_TRY(told(g, qn_graph_new(g->ctx, "anchors", &graph), err));
+    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, "anchors", &graph), err));
     QN_TRY(
         finish(g, graph, qn_les_codec_add_anchors(g->codec, graph, qn_les_sim_state(g->sim)), err));
     QN_TRY(qn_les_codec_read_anchors(g->codec, modes, err));
     QN_TRY(compare_modes(g, what, modes, n, err));
     if (!g->is_origin && !strcmp(what, "anchor_idx"))
         QN_TRY(compare_places(g, modes, n, err));
-    if (g->is_origin && load(g, what, &file)) {
+    if (g->is_origin && qn_golden_load(g, what, &file)) {
         for (int i = 0; i < n && qn_npy_elems(&file) == n; i++)
-            modes[i] = (int32_t)number_at(&file, i);
+            modes[i] = (int32_t)qn_golden_number_at(&file, i);
         qn_npy_free(&file);
         QN_TRY(qn_les_codec_set_anchors(g->codec, modes, err));
     }
@@ -359,7 +205,7 @@ static qn_status compare_start(const golden *g, qn_err *err)
         return QN_OK;
     QN_TRY(qn_les_ic_fill(&g->config, start, err));
     if (qn_les_ic_start(&g->config) == QN_LES_START_SPECTRUM)
-        QN_TRY(compare(g, "ic_hat", start, (qn_i64)n, ABS, 0));
+        QN_TRY(qn_golden_compare(g, "ic_hat", start, (qn_i64)n, ABS, 0));
 out:
     free(start);
     return st;
@@ -376,10 +222,10 @@ static qn_status compare_ints(const golden *g, const char *what, qn_buf *buf, qn
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu cells", n);
         goto out;
     }
-    QN_TRY(told(g, qn_buf_read(buf, 0, ints, n * sizeof *ints), err));
+    QN_TRY(qn_golden_told(g, qn_buf_read(buf, 0, ints, n * sizeof *ints), err));
     for (size_t i = 0; i < n; i++)
         got[i] = ints[i];
-    QN_TRY(compare(g, what, got, (qn_i64)n, ABS, 0));
+    QN_TRY(qn_golden_compare(g, what, got, (qn_i64)n, ABS, 0));
 out:
     free(ints);
     free(got);
@@ -411,9 +257,10 @@ static qn_status compare_box(const golden *g, qn_err *err)
     graph = NULL;
     QN_TRY(compare_ints(g, "box_noise_i32", ints[0], err));
     QN_TRY(compare_ints(g, "box_sum_i32", ints[2], err));
-    QN_TRY(compare_buf(g, "box_omega", g->field, 0, cells_of(g), REL, pick(g, 0, 1e-7), err));
+    QN_TRY(qn_golden_compare_buf(g, "box_omega", g->field, 0, cells_of(g), REL,
+                                 qn_golden_pick(g, 0, 1e-7), err));
 out:
-    st = told(g, st, err);
+    st = qn_golden_told(g, st, err);
     qn_graph_free(graph);
     for (int i = 0; i < 3; i++)
         qn_buf_free(ints[i]);
@@ -443,10 +290,10 @@ static qn_status compare_spectrum(const golden *g, int t, qn_err *err)
     if (!shells)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %d shells", n);
     snprintf(what, sizeof what, "spectrum_t%d", t);
-    QN_TRY(told(g, qn_graph_new(g->ctx, what, &graph), err));
+    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, what, &graph), err));
     QN_TRY(finish(g, graph, qn_les_sim_add_spectrum(g->sim, graph, 0, g->shells), err));
-    QN_TRY(told(g, qn_buf_read(g->shells, 0, shells, (size_t)n * sizeof *shells), err));
-    QN_TRY(compare(g, what, shells, n, REL, pick(g, 1e-12, 1e-5)));
+    QN_TRY(qn_golden_told(g, qn_buf_read(g->shells, 0, shells, (size_t)n * sizeof *shells), err));
+    QN_TRY(qn_golden_compare(g, what, shells, n, REL, qn_golden_pick(g, 1e-12, 1e-5)));
 out:
     free(shells);
     return st;
@@ -459,11 +306,13 @@ static qn_status look_at(const golden *g, int t, qn_err *err)
 
     if (has(g, "enc_s0", t)) {
         snprintf(what, sizeof what, "enc_s0_t%d", t);
-        QN_TRY(compare_bytes(g, what, qn_les_codec_ternary(g->codec, 1), pick(g, 0, 1e-3), err));
+        QN_TRY(qn_golden_compare_bytes(g, what, qn_les_codec_ternary(g->codec, 1),
+                                       qn_golden_pick(g, 0, 1e-3), err));
     }
     if (has(g, "enc_s", t)) {
         snprintf(what, sizeof what, "enc_s_t%d", t);
-        QN_TRY(compare_bytes(g, what, qn_les_codec_ternary(g->codec, 0), pick(g, 0, 5e-3), err));
+        QN_TRY(qn_golden_compare_bytes(g, what, qn_les_codec_ternary(g->codec, 0),
+                                       qn_golden_pick(g, 0, 5e-3), err));
     }
     if (has(g, "omega", t))
         QN_TRY(compare_field(g, t, err));
@@ -490,18 +339,18 @@ static qn_status go(const golden *g, int is_tiny, qn_err *err)
     qn_graph *first = NULL, *next = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(told(g, qn_graph_new(g->ctx, "first", &first), err));
+    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, "first", &first), err));
     QN_TRY(finish(g, first, add_frame(g, first, 0), err));
-    QN_TRY(told(g, qn_graph_new(g->ctx, "step", &next), err));
-    QN_TRY(told(g, add_frame(g, next, 1), err));
+    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, "step", &next), err));
+    QN_TRY(qn_golden_told(g, add_frame(g, next, 1), err));
     if (!is_tiny)
         QN_TRY(look_at(g, 0, err));
     for (int t = 1; t <= g->config.steps; t++) {
-        QN_TRY(told(g, qn_graph_run(next), err));
+        QN_TRY(qn_golden_told(g, qn_graph_run(next), err));
         if (!is_tiny)
             QN_TRY(look_at(g, t, err));
     }
-    QN_TRY(told(g, qn_graph_wait(next), err));
+    QN_TRY(qn_golden_told(g, qn_graph_wait(next), err));
 out:
     qn_graph_free(next);
     return st;
@@ -520,19 +369,19 @@ static qn_status compare_z(const golden *g, int t, qn_err *err)
     char what[32];
 
     snprintf(what, sizeof what, "z_t%d", t);
-    if (t > g->config.steps || !load(g, what, &want))
+    if (t > g->config.steps || !qn_golden_load(g, what, &want))
         return QN_OK;
-    QN_TRY(read_reals(g, g->z, (size_t)t * (size_t)g->d, (size_t)g->d, &z, err));
+    QN_TRY(qn_golden_read_reals(g, g->z, (size_t)t * (size_t)g->d, (size_t)g->d, &z, err));
     if (!g->is_f64 && !g->is_origin && qn_npy_elems(&want) == g->d) {
         const int at[2] = { layout.mid, layout.high };
 
         for (int i = 0; i < 2; i++) {
-            logs = fmax(logs, fabs(z[at[i]] - number_at(&want, at[i])));
-            z[at[i]] = number_at(&want, at[i]);
+            logs = fmax(logs, fabs(z[at[i]] - qn_golden_number_at(&want, at[i])));
+            z[at[i]] = qn_golden_number_at(&want, at[i]);
         }
         qn_les_expect(g->report, "golden", logs, 0, 1e-3, "%s %s logarithms, f32", g->prefix, what);
     }
-    QN_TRY(compare(g, what, z, g->d, ABS, pick(g, 1e-12, 1e-6)));
+    QN_TRY(qn_golden_compare(g, what, z, g->d, ABS, qn_golden_pick(g, 1e-12, 1e-6)));
 out:
     free(z);
     qn_npy_free(&want);
@@ -550,10 +399,13 @@ static qn_status compare_operator(const golden *g, int is_tiny, qn_err *err)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for an operator of %zu rows", d);
     QN_TRY(qn_les_proxy_read(g->proxy, a, a + d * d, a + d * d + d, err));
     if (g->is_f64)
-        QN_TRY(compare(g, is_tiny ? "tiny_A" : "A_row_head", a, (qn_i64)(d * d), REL, limit));
+        QN_TRY(qn_golden_compare(g, is_tiny ? "tiny_A" : "A_row_head", a, (qn_i64)(d * d), REL,
+                                 limit));
     if (is_tiny) {
-        QN_TRY(compare(g, "tiny_mu", a + d * d, (qn_i64)d, REL, pick(g, 1e-12, 1e-5)));
-        QN_TRY(compare(g, "tiny_scale", a + d * d + d, (qn_i64)d, REL, pick(g, 1e-11, 1e-4)));
+        QN_TRY(qn_golden_compare(g, "tiny_mu", a + d * d, (qn_i64)d, REL,
+                                 qn_golden_pick(g, 1e-12, 1e-5)));
+        QN_TRY(qn_golden_compare(g, "tiny_scale", a + d * d + d, (qn_i64)d, REL,
+                                 qn_golden_pick(g, 1e-11, 1e-4)));
     }
 out:
     free(a);
@@ -568,8 +420,8 @@ static qn_status learn_and_roll(golden *g, int n_train, qn_buf **zhat, qn_err *e
 
     QN_TRY(qn_les_proxy_new(g->ctx, &g->config, g->d, &g->proxy, err));
     QN_TRY(qn_les_proxy_learn(g->proxy, g->z, n_train, err));
-    QN_TRY(told(g, qn_buf_new(g->ctx, "zhat", qn_buf_bytes(g->z), zhat), err));
-    QN_TRY(told(g, qn_graph_new(g->ctx, "rollout", &graph), err));
+    QN_TRY(qn_golden_told(g, qn_buf_new(g->ctx, "zhat", qn_buf_bytes(g->z), zhat), err));
+    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, "rollout", &graph), err));
     QN_TRY(finish(g, graph, qn_les_proxy_add_rollout(g->proxy, graph, g->z, n, *zhat), err));
 out:
     return st;
@@ -588,8 +440,8 @@ static qn_status compare_proxy(golden *g, qn_err *err)
     for (int t = 1; t <= g->config.steps; t++)
         if (has(g, "zhat", t)) {
             snprintf(what, sizeof what, "zhat_t%d", t);
-            QN_TRY(compare_buf(g, what, zhat, (size_t)t * (size_t)g->d, (size_t)g->d, REL,
-                               pick(g, 1e-8, 1e-3), err));
+            QN_TRY(qn_golden_compare_buf(g, what, zhat, (size_t)t * (size_t)g->d, (size_t)g->d, REL,
+                                         qn_golden_pick(g, 1e-8, 1e-3), err));
         }
 out:
     qn_buf_free(zhat);
@@ -609,10 +461,10 @@ static int join_phases(const golden *g, int t, const char *path)
     int ok;
 
     snprintf(what, sizeof what, "dec_phase_mid_t%d", t);
-    ok = load(g, what, &mid);
+    ok = qn_golden_load(g, what, &mid);
     snprintf(what, sizeof what, "dec_phase_high_t%d", t);
-    ok = ok && load(g, what, &high) && qn_npy_elems(&mid) == n * n && mid.type == QN_NPY_F8 &&
-         qn_npy_elems(&high) == n * n && high.type == QN_NPY_F8 &&
+    ok = ok && qn_golden_load(g, what, &high) && qn_npy_elems(&mid) == n * n &&
+         mid.type == QN_NPY_F8 && qn_npy_elems(&high) == n * n && high.type == QN_NPY_F8 &&
          (both.data = malloc((size_t)(2 * n * n) * sizeof(double)));
     if (ok) {
         memcpy(both.data, mid.data, (size_t)(n * n) * sizeof(double));
@@ -644,19 +496,22 @@ static qn_status decode_as(const golden *g, int t, int gate, const char *phases,
     QN_TRY(qn_les_codec_new(g->ctx, &config, &codec, err));
     QN_TRY(qn_les_codec_read_anchors(g->codec, anchors, err));
     QN_TRY(qn_les_codec_set_anchors(codec, anchors, err));
-    QN_TRY(told(g, qn_graph_new(g->ctx, "decode", &graph), err));
+    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, "decode", &graph), err));
     QN_TRY(finish(g, graph, qn_les_codec_add_decode(codec, graph, g->z, t, t, g->field, g->other),
                   err));
     snprintf(what, sizeof what, "dec_lp_t%d", t);
     if (gate)
-        QN_TRY(compare_buf(g, what, g->field, 0, cells_of(g), REL, pick(g, 1e-12, 1e-5), err));
+        QN_TRY(qn_golden_compare_buf(g, what, g->field, 0, cells_of(g), REL,
+                                     qn_golden_pick(g, 1e-12, 1e-5), err));
     if (gate) {
         snprintf(what, sizeof what, "dec_s_t%d", t);
-        QN_TRY(compare_bytes(g, what, qn_les_codec_ternary(codec, 0), pick(g, 0, 5e-3), err));
+        QN_TRY(qn_golden_compare_bytes(g, what, qn_les_codec_ternary(codec, 0),
+                                       qn_golden_pick(g, 0, 5e-3), err));
     }
     snprintf(what, sizeof what, "%s_t%d", full, t);
     if (!g->is_origin || phases[0])
-        QN_TRY(compare_buf(g, what, g->other, 0, cells_of(g), REL, pick(g, 1e-12, 1e-5), err));
+        QN_TRY(qn_golden_compare_buf(g, what, g->other, 0, cells_of(g), REL,
+                                     qn_golden_pick(g, 1e-12, 1e-5), err));
 out:
     free(anchors);
     qn_les_codec_free(codec);
@@ -674,14 +529,14 @@ static qn_status put_z(const golden *g, int t, qn_err *err)
     char what[32];
 
     snprintf(what, sizeof what, "z_t%d", t);
-    if (z && narrow && load(g, what, &want)) {
+    if (z && narrow && qn_golden_load(g, what, &want)) {
         for (int i = 0; i < g->d && qn_npy_elems(&want) == g->d; i++) {
-            z[i] = number_at(&want, i);
+            z[i] = qn_golden_number_at(&want, i);
             narrow[i] = (float)z[i];
         }
-        st = told(g,
-                  qn_buf_write(g->z, (size_t)t * row, g->is_f64 ? (void *)z : (void *)narrow, row),
-                  err);
+        st = qn_golden_told(
+            g, qn_buf_write(g->z, (size_t)t * row, g->is_f64 ? (void *)z : (void *)narrow, row),
+            err);
         qn_npy_free(&want);
     }
     free(z);
@@ -746,7 +601,7 @@ static qn_status open_case(golden *g, int is_tiny, qn_err *err)
     QN_TRY(qn_buf_new(g->ctx, "shells", (size_t)qn_les_sim_shells(&g->config) * sizeof(double),
                       &g->shells));
 out:
-    return told(g, st, err);
+    return qn_golden_told(g, st, err);
 }
 
 static qn_status check_tiny(golden *g, qn_err *err)
@@ -757,18 +612,18 @@ static qn_status check_tiny(golden *g, qn_err *err)
     qn_npy file;
     qn_status st = QN_OK;
 
-    if (!load(g, "tiny_Z", &file))
+    if (!qn_golden_load(g, "tiny_Z", &file))
         return QN_OK;
     qn_npy_free(&file);
     QN_TRY(open_case(g, 1, err));
     QN_TRY(choose_anchors(g, "tiny_anchor_idx", err));
     QN_TRY(go(g, 1, err));
-    QN_TRY(compare_buf(g, "tiny_Z", g->z, 0, (size_t)(frames + 1) * (size_t)g->d, ABS,
-                       pick(g, 1e-12, 1e-3), err));
+    QN_TRY(qn_golden_compare_buf(g, "tiny_Z", g->z, 0, (size_t)(frames + 1) * (size_t)g->d, ABS,
+                                 qn_golden_pick(g, 1e-12, 1e-3), err));
     QN_TRY(learn_and_roll(g, frames + 1, &zhat, err));
     QN_TRY(compare_operator(g, 1, err));
-    QN_TRY(compare_buf(g, "tiny_Zhat", zhat, 0, (size_t)(frames + 1) * (size_t)g->d, REL,
-                       pick(g, 1e-8, 1e-3), err));
+    QN_TRY(qn_golden_compare_buf(g, "tiny_Zhat", zhat, 0, (size_t)(frames + 1) * (size_t)g->d, REL,
+                                 qn_golden_pick(g, 1e-8, 1e-3), err));
 out:
     qn_buf_free(zhat);
     close_case(g);

@@ -122,22 +122,36 @@ static object residency_json(const qn_les_residency *res)
     return o;
 }
 
-/* Device time of the stages les.<phase>*, which is known when QUERN_TIMING=1 has them timed. */
-static double device_seconds(qn_ctx *ctx, const char *phase)
+/* The phase that a stage belongs to. */
+static qn_les_phase phase_of(const char *stage)
 {
-    const qn_map_entry *entry;
-    double us = 0;
-    char prefix[32];
-    size_t at = 0;
+    static const struct {
+        const char *prefix;
+        qn_les_phase phase;
+    } table[] = {
+        { "les.ic", QN_LES_TIME_INIT },         { "les.codec", QN_LES_TIME_ENCODE },
+        { "les.learn", QN_LES_TIME_LEARN },     { "les.operator", QN_LES_TIME_LEARN },
+        { "les.rollout", QN_LES_TIME_ROLLOUT }, { "les.decode", QN_LES_TIME_DECODE },
+        { "les.compare", QN_LES_TIME_METRICS }, { "les.hash", QN_LES_TIME_METRICS },
+        { "les.log", QN_LES_TIME_METRICS },     { "les.shells", QN_LES_TIME_METRICS },
+        { "les.frame", QN_LES_TIME_PLOT },
+    };
 
-    snprintf(prefix, sizeof prefix, "les.%s", phase);
-    while ((entry = qn_map_next(&ctx->stage_logs, &at))) {
-        const qn_stage_log *log = entry->value;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (!strncmp(stage, table[i].prefix, strlen(table[i].prefix)))
+            return table[i].phase;
+    return QN_LES_TIME_SIM;
+}
 
-        if (!strncmp(log->name, prefix, strlen(prefix)))
-            us += log->exec_us;
-    }
-    return us > 0 ? us / 1e6 : NAN;
+/* Device time of a phase, which is known when QUERN_TIMING=1 has every stage timed. */
+static double device_seconds(const qn_ctx *ctx, qn_les_phase phase)
+{
+    double ms = 0;
+
+    for (const qn_metric *m = qn_metrics_first(ctx->metrics, "gpu_stage_time_ms"); m; m = m->next)
+        if (m->labels[0] && !strncmp(m->labels[0], "les.", 4) && phase_of(m->labels[0]) == phase)
+            ms += qn_metric_summary(m).sum;
+    return ctx->timing && ms > 0 ? ms / 1e3 : NAN;
 }
 
 static object timing_json(qn_ctx *ctx, const qn_les_result *result)
@@ -149,7 +163,7 @@ static object timing_json(qn_ctx *ctx, const qn_les_result *result)
         object phase = object_new();
 
         put_number(&phase, "wall_s", result->times[i].wall_s);
-        put_number(&phase, "device_s", device_seconds(ctx, name));
+        put_number(&phase, "device_s", device_seconds(ctx, (qn_les_phase)i));
         put_count(&phase, "count", (double)result->times[i].count);
         put_object(&o, name, phase);
     }

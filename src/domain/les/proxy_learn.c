@@ -179,31 +179,39 @@ out:
     return st;
 }
 
+static qn_status add_learning(const qn_les_proxy *proxy, qn_graph *graph, qn_buf *z, int n,
+                              solve_par *solve)
+{
+    const frames_par par = { .pitch = (qn_i64)proxy->config->ensemble * proxy->d,
+                             .size = proxy->d,
+                             .n = n };
+    qn_buf *y;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_temp(graph, "frames", (size_t)n * (size_t)proxy->d * sizeof(double), &y));
+    QN_TRY(add_frames(proxy, graph, z, &par, y));
+    QN_TRY(add_solution(proxy, graph, n, y, solve));
+    QN_TRY(qn_les_add_operator(proxy, graph));
+out:
+    return st;
+}
+
 qn_status qn_les_proxy_learn(qn_les_proxy *proxy, qn_buf *z, int n_train, qn_err *err)
 {
     const qn_les_config *c = proxy->config;
-    const frames_par par = { .pitch = (qn_i64)c->ensemble * proxy->d,
-                             .size = proxy->d,
-                             .n = n_train };
     solve_par solve = { .d = proxy->d, .ridge = c->ridge * (c->standardize ? n_train - 1 : 1) };
     qn_graph *graph = NULL;
-    qn_buf *y;
     qn_status st = QN_OK;
 
     if (n_train < 2)
         return qn_fail(err, QN_ERR_USAGE, "%d frames to learn from; at least 2 are needed",
                        n_train);
-    QN_TRY(qn_graph_new(proxy->ctx, "les.learn", &graph));
-    QN_TRY(qn_graph_temp(graph, "frames", (size_t)n_train * (size_t)proxy->d * sizeof(double), &y));
-    QN_TRY(add_frames(proxy, graph, z, &par, y));
-    QN_TRY(add_solution(proxy, graph, n_train, y, &solve));
-    QN_TRY(qn_les_add_operator(proxy, graph));
-out:
-    st = qn_les_told(proxy, st, err);
-    if (st == QN_OK)
-        st = qn_les_run_operator(proxy, graph, err);
-    qn_graph_free(graph);
+    QN_TRY(qn_les_told(proxy, qn_graph_new(proxy->ctx, "les.learn", &graph), err));
+    QN_TRY(qn_les_told(proxy, add_learning(proxy, graph, z, n_train, &solve), err));
+    QN_TRY(qn_les_run_operator(proxy, graph, err));
     proxy->info.n_train = n_train;
     proxy->info.is_host_solved = 1;
+out:
+    qn_graph_free(graph);
     return st;
 }

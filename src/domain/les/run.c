@@ -48,7 +48,7 @@ void qn_les_result_free(qn_les_result *result)
     *result = (qn_les_result){ 0 };
 }
 
-void run_enter(run *r, qn_les_phase phase)
+void qn_les_run_enter(run *r, qn_les_phase phase)
 {
     const double now = qn_now_us();
 
@@ -57,32 +57,32 @@ void run_enter(run *r, qn_les_phase phase)
     r->phase_since = now;
 }
 
-qn_status run_lift(run *r, qn_status st, qn_err *err)
+qn_status qn_les_run_lift(run *r, qn_status st, qn_err *err)
 {
     if (st != QN_OK && err && !err->text[0])
         qn_fail(err, st, "%s", qn_error(r->ctx)[0] ? qn_error(r->ctx) : qn_status_name(st));
     return st;
 }
 
-qn_status run_wait(run *r, qn_graph *graph, qn_err *err)
+qn_status qn_les_run_wait(run *r, qn_graph *graph, qn_err *err)
 {
     r->result->residency.syncs += !qn_graph_is_done(graph);
-    return run_lift(r, qn_graph_wait(graph), err);
+    return qn_les_run_lift(r, qn_graph_wait(graph), err);
 }
 
-size_t run_real_bytes(const run *r)
+size_t qn_les_run_real_bytes(const run *r)
 {
     return r->config->precision == QN_LES_F64 ? sizeof(double) : sizeof(float);
 }
 
-size_t run_field_bytes(const run *r)
+size_t qn_les_run_field_bytes(const run *r)
 {
-    return (size_t)r->config->N * (size_t)r->config->N * run_real_bytes(r);
+    return (size_t)r->config->N * (size_t)r->config->N * qn_les_run_real_bytes(r);
 }
 
-size_t run_row_bytes(const run *r)
+size_t qn_les_run_row_bytes(const run *r)
 {
-    return (size_t)r->result->layout.size * (size_t)r->config->ensemble * run_real_bytes(r);
+    return (size_t)r->result->layout.size * (size_t)r->config->ensemble * qn_les_run_real_bytes(r);
 }
 
 /* ---- beginning ----------------------------------------------------------------------------------
@@ -112,8 +112,9 @@ static qn_status make_codec(run *r, qn_err *err)
     result->modes.low = result->modes.mid = NULL;
     result->layout = qn_les_codec_layout(r->codec);
     result->has_codec = 1;
-    QN_TRY(run_lift(
-        r, qn_buf_new(r->ctx, "les.z", (size_t)r->plan.n_frames * run_row_bytes(r), &r->z), err));
+    QN_TRY(qn_les_run_lift(
+        r, qn_buf_new(r->ctx, "les.z", (size_t)r->plan.n_frames * qn_les_run_row_bytes(r), &r->z),
+        err));
 out:
     return st;
 }
@@ -133,11 +134,11 @@ static qn_status make_flow(run *r, qn_err *err)
     if (r->plan.log)
         QN_TRY(qn_les_sim_log_room(r->sim, r->plan.n_rows, err));
     if (r->config->observer != QN_LES_OBSERVE_NONE)
-        QN_TRY(
-            run_lift(r,
-                     qn_buf_new(r->ctx, "les.spectrum",
-                                (size_t)qn_les_sim_shells(r->config) * sizeof(double), &r->shells),
-                     err));
+        QN_TRY(qn_les_run_lift(r,
+                               qn_buf_new(r->ctx, "les.spectrum",
+                                          (size_t)qn_les_sim_shells(r->config) * sizeof(double),
+                                          &r->shells),
+                               err));
 out:
     return st;
 }
@@ -149,14 +150,14 @@ static qn_status begin(run *r, qn_err *err)
     make_stamp(r->result->stamp);
     QN_TRY(qn_make_dirs(r->config->out, err));
     if (r->config->resume)
-        QN_TRY(run_load(r, err));
+        QN_TRY(qn_les_run_load(r, err));
     QN_TRY(make_flow(r, err));
     QN_TRY(make_codec(r, err));
-    QN_TRY(run_loop_make(r, err));
+    QN_TRY(qn_les_run_loop_make(r, err));
     if (r->has_saved)
-        QN_TRY(run_restore(r, err));
+        QN_TRY(qn_les_run_restore(r, err));
     else
-        QN_TRY(run_first(r, err));
+        QN_TRY(qn_les_run_first(r, err));
 out:
     return st;
 }
@@ -222,7 +223,7 @@ static qn_status write_files(run *r, qn_err *err)
         QN_TRY(qn_les_write_series(r->config, r->result, err));
         QN_TRY(qn_les_write_spectrum(r->config, r->result, err));
     }
-    run_enter(r, QN_LES_TIME_PLOT);
+    qn_les_run_enter(r, QN_LES_TIME_PLOT);
     r->result->total_s = 0;
     for (int i = 0; i < QN_LES_TIMES; i++)
         r->result->total_s += r->result->times[i].wall_s;
@@ -253,38 +254,26 @@ static qn_status not_finite(run *r, qn_err *err)
                    (long long)end->last_good, (long long)bad, kept);
 }
 
-static qn_status check_fft(const run *r, qn_err *err)
-{
-    static const char *const names[] = { "auto", "fftw", "vkfft", "own" };
-    const char *wanted = names[r->config->fft], *used = qn_les_fft_of(r->result);
-
-    if (r->config->fft == QN_LES_FFT_AUTO || !r->result->device[0] || !strcmp(wanted, used))
-        return QN_OK;
-    return qn_fail(err, QN_ERR_UNSUPPORTED, "fft: %s does not run on %s, which uses %s", wanted,
-                   r->result->device, used);
-}
-
 static qn_status run_flow(run *r, qn_err *err)
 {
     qn_status st = QN_OK, ended = QN_OK;
     double start;
 
     QN_TRY(begin(r, err));
-    run_enter(r, QN_LES_TIME_SIM);
+    qn_les_run_enter(r, QN_LES_TIME_SIM);
     start = qn_now_us();
-    QN_TRY(run_loop(r, err));
+    QN_TRY(qn_les_run_loop(r, err));
     r->result->loop_s = (qn_now_us() - start) / 1e6;
     r->result->times[QN_LES_TIME_SIM].count = r->step - r->result->first_step;
-    QN_TRY(check_fft(r, err));
-    run_enter(r, QN_LES_TIME_METRICS);
-    QN_TRY(run_read(r, err));
+    qn_les_run_enter(r, QN_LES_TIME_METRICS);
+    QN_TRY(qn_les_run_read(r, err));
     if (r->is_stopped)
         ended = not_finite(r, err);
     else
-        QN_TRY(run_proxy(r, err));
-    run_enter(r, QN_LES_TIME_METRICS);
+        QN_TRY(qn_les_run_proxy(r, err));
+    qn_les_run_enter(r, QN_LES_TIME_METRICS);
     if (r->codec && r->config->observer != QN_LES_OBSERVE_NONE && !r->is_stopped)
-        QN_TRY(run_measure_encode(r, err));
+        QN_TRY(qn_les_run_measure_encode(r, err));
     QN_TRY(write_files(r, ended == QN_OK ? err : NULL));
     st = ended;
 out:
@@ -302,8 +291,8 @@ static qn_status run_without_flow(run *r, qn_err *err)
         st = qn_fail(err, QN_ERR_USAGE, "kernel_only: there is nothing to roll out with what sim");
         goto out;
     }
-    QN_TRY(run_kernel_only(r, err));
-    run_enter(r, QN_LES_TIME_METRICS);
+    QN_TRY(qn_les_run_kernel_only(r, err));
+    qn_les_run_enter(r, QN_LES_TIME_METRICS);
     QN_TRY(write_files(r, err));
 out:
     return st;
@@ -312,7 +301,7 @@ out:
 static void run_free(run *r)
 {
     qn_film_abort(r->film);
-    run_loop_free(r);
+    qn_les_run_loop_free(r);
     qn_buf_free(r->shells);
     qn_buf_free(r->z);
     qn_les_proxy_free(r->proxy);

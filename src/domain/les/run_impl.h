@@ -57,35 +57,36 @@ typedef struct run {
 } run;
 
 /* The time from now on counts as `phase`. */
-void run_enter(run *r, qn_les_phase phase);
+void qn_les_run_enter(run *r, qn_les_phase phase);
 
 /* A failure told by the context becomes one told by `err`. */
-qn_status run_lift(run *r, qn_status st, qn_err *err);
+qn_status qn_les_run_lift(run *r, qn_status st, qn_err *err);
 
 /* qn_graph_wait that counts when it had to. */
-qn_status run_wait(run *r, qn_graph *graph, qn_err *err);
+qn_status qn_les_run_wait(run *r, qn_graph *graph, qn_err *err);
 
-size_t run_real_bytes(const run *r);
-size_t run_field_bytes(const run *r); /* of one member */
-size_t run_row_bytes(const run *r);   /* of one row of z */
+size_t qn_les_run_real_bytes(const run *r);
+size_t qn_les_run_field_bytes(const run *r); /* of one member */
+size_t qn_les_run_row_bytes(const run *r);   /* of one row of z */
 
 /* run_loop.c: from the state at r->step to the end. */
-qn_status run_loop_make(run *r, qn_err *err);
-qn_status run_first(run *r, qn_err *err); /* what is due at step 0 */
-qn_status run_loop(run *r, qn_err *err);
-void run_loop_free(run *r);
+qn_status qn_les_run_loop_make(run *r, qn_err *err);
+qn_status qn_les_run_first(run *r, qn_err *err); /* what is due at step 0 */
+qn_status qn_les_run_loop(run *r, qn_err *err);
+void qn_les_run_loop_free(run *r);
 
 /* run_save.c: checkpoints. */
-qn_status run_save(run *r, qn_err *err);
-qn_status run_load(run *r, qn_err *err);    /* reads and checks the file; before anything else */
-qn_status run_restore(run *r, qn_err *err); /* puts back what it says */
+qn_status qn_les_run_save(run *r, qn_err *err);
+qn_status qn_les_run_load(run *r,
+                          qn_err *err); /* reads and checks the file; before anything else */
+qn_status qn_les_run_restore(run *r, qn_err *err); /* puts back what it says */
 
 /* run_proxy.c: learn, roll out, decode, compare, draw. */
-qn_status run_proxy(run *r, qn_err *err);
-qn_status run_kernel_only(run *r, qn_err *err);
+qn_status qn_les_run_proxy(run *r, qn_err *err);
+qn_status qn_les_run_kernel_only(run *r, qn_err *err);
 
 /* run_read.c: what is read back at the end. */
-qn_status run_read(run *r, qn_err *err);
-qn_status run_measure_encode(run *r, qn_err *err);
+qn_status qn_les_run_read(run *r, qn_err *err);
+qn_status qn_les_run_measure_encode(run *r, qn_err *err);
 
 #endif

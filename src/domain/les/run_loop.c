@@ -95,13 +95,13 @@ static qn_status make_slot(run *r, run_slot *slot, int is_kept)
     qn_status st = QN_OK;
 
     slot->pending = slot->keep = -1;
-    QN_TRY(qn_buf_new(r->ctx, "les.snapshot", run_field_bytes(r) * (size_t)r->config->ensemble,
-                      &slot->field));
+    QN_TRY(qn_buf_new(r->ctx, "les.snapshot",
+                      qn_les_run_field_bytes(r) * (size_t)r->config->ensemble, &slot->field));
     QN_TRY(qn_graph_new(r->ctx, "les.snapshot", &slot->graph));
     QN_TRY(qn_les_sim_add_field(r->sim, slot->graph, slot->field));
     if (is_kept)
-        QN_TRY(qn_les_add_keep(slot->graph, "les.keep", slot->field, run_field_bytes(r), r->store,
-                               0, &slot->keep));
+        QN_TRY(qn_les_add_keep(slot->graph, "les.keep", slot->field, qn_les_run_field_bytes(r),
+                               r->store, 0, &slot->keep));
     if (is_downloaded(r))
         QN_TRY(qn_graph_output(slot->graph, slot->field));
 out:
@@ -110,7 +110,8 @@ out:
 
 static int is_finite(const run *r, const void *field)
 {
-    const size_t n = run_field_bytes(r) / run_real_bytes(r) * (size_t)r->config->ensemble;
+    const size_t n =
+        qn_les_run_field_bytes(r) / qn_les_run_real_bytes(r) * (size_t)r->config->ensemble;
     int ok = 1;
 
     if (r->config->precision == QN_LES_F64)
@@ -130,8 +131,8 @@ static qn_status collect(run *r, run_slot *slot, qn_err *err)
 
     if (!slot->graph || slot->pending < 0)
         return QN_OK;
-    QN_TRY(run_wait(r, slot->graph, err));
-    QN_TRY(run_lift(r, qn_buf_host(slot->field, QN_HOST_READ, &data), err));
+    QN_TRY(qn_les_run_wait(r, slot->graph, err));
+    QN_TRY(qn_les_run_lift(r, qn_buf_host(slot->field, QN_HOST_READ, &data), err));
     r->is_stopped |= !is_finite(r, data);
     QN_TRY(qn_les_write_field(r->config, r->result, "omega", slot->pending, r->config->ensemble,
                               data, err));
@@ -150,10 +151,11 @@ static qn_status take_snapshot(run *r, qn_err *err)
         return QN_OK;
     QN_TRY(collect(r, slot, err));
     if (slot->keep >= 0)
-        QN_TRY(run_lift(
-            r, qn_les_move_keep(slot->graph, slot->keep, (size_t)number * run_field_bytes(r)),
+        QN_TRY(qn_les_run_lift(
+            r,
+            qn_les_move_keep(slot->graph, slot->keep, (size_t)number * qn_les_run_field_bytes(r)),
             err));
-    QN_TRY(run_lift(r, qn_graph_run(slot->graph), err));
+    QN_TRY(qn_les_run_lift(r, qn_graph_run(slot->graph), err));
     if (is_downloaded(r)) {
         slot->pending = r->step;
         r->result->residency.n_snapshots++;
@@ -167,7 +169,7 @@ out:
 
 static qn_status make_hashes(run *r)
 {
-    const size_t bytes = run_field_bytes(r) * (size_t)r->config->ensemble;
+    const size_t bytes = qn_les_run_field_bytes(r) * (size_t)r->config->ensemble;
     qn_buf *field;
     qn_status st = QN_OK;
 
@@ -179,8 +181,8 @@ static qn_status make_hashes(run *r)
     QN_TRY(qn_les_add_digest(r->hash_graph, "les.hash.omega", field, 0, bytes, r->hashes, 0,
                              &r->hash_omega));
     if (r->codec)
-        QN_TRY(qn_les_add_digest(r->hash_graph, "les.hash.z", r->z, 0, run_row_bytes(r), r->hashes,
-                                 1, &r->hash_z));
+        QN_TRY(qn_les_add_digest(r->hash_graph, "les.hash.z", r->z, 0, qn_les_run_row_bytes(r),
+                                 r->hashes, 1, &r->hash_z));
 out:
     return st;
 }
@@ -193,7 +195,8 @@ static qn_status take_hash(run *r)
     QN_TRY(qn_les_move_digest(r->hash_graph, r->hash_omega, 0, slot));
     if (r->codec)
         QN_TRY(qn_les_move_digest(r->hash_graph, r->hash_z,
-                                  (size_t)(r->step / r->plan.encode) * run_row_bytes(r), slot + 1));
+                                  (size_t)(r->step / r->plan.encode) * qn_les_run_row_bytes(r),
+                                  slot + 1));
     QN_TRY(qn_graph_run(r->hash_graph));
 out:
     return st;
@@ -208,31 +211,31 @@ static qn_status marks(run *r, unsigned due, qn_err *err)
     if (due & QN_LES_DUE_SNAPSHOT)
         QN_TRY(take_snapshot(r, err));
     if (due & QN_LES_DUE_HASH)
-        QN_TRY(run_lift(r, take_hash(r), err));
+        QN_TRY(qn_les_run_lift(r, take_hash(r), err));
     if (due & QN_LES_DUE_CHECKPOINT)
-        QN_TRY(run_save(r, err));
+        QN_TRY(qn_les_run_save(r, err));
 out:
     return st;
 }
 
-qn_status run_loop_make(run *r, qn_err *err)
+qn_status qn_les_run_loop_make(run *r, qn_err *err)
 {
     const int is_kept = r->codec && r->plan.n_snapshots;
     qn_status st = QN_OK;
 
     if (is_kept || is_downloaded(r))
-        QN_TRY(qn_buf_new(r->ctx, "les.flow", (size_t)r->plan.n_snapshots * run_field_bytes(r),
-                          &r->store));
+        QN_TRY(qn_buf_new(r->ctx, "les.flow",
+                          (size_t)r->plan.n_snapshots * qn_les_run_field_bytes(r), &r->store));
     for (int i = 0; i < 2; i++)
         if (r->store && (i == 0 || is_downloaded(r)))
             QN_TRY(make_slot(r, &r->slots[i], 1));
     if (r->plan.n_hashes)
         QN_TRY(make_hashes(r));
 out:
-    return run_lift(r, st, err);
+    return qn_les_run_lift(r, st, err);
 }
 
-qn_status run_first(run *r, qn_err *err)
+qn_status qn_les_run_first(run *r, qn_err *err)
 {
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
@@ -247,7 +250,7 @@ qn_status run_first(run *r, qn_err *err)
     QN_TRY(qn_graph_wait(graph));
     st = marks(r, qn_les_due(&r->plan, 0), err);
 out:
-    st = run_lift(r, st, err);
+    st = qn_les_run_lift(r, st, err);
     qn_graph_free(graph);
     return st;
 }
@@ -272,7 +275,7 @@ static qn_status finish(run *r, qn_graph *last, qn_err *err)
     qn_status st = QN_OK;
 
     if (last)
-        QN_TRY(run_wait(r, last, err));
+        QN_TRY(qn_les_run_wait(r, last, err));
     for (int k = 0; k < 2; k++) /* in the order of steps */
         QN_TRY(collect(r, &r->slots[(r->step / r->config->stride + 1 + k) % 2], err));
     if (!r->is_stopped)
@@ -281,7 +284,7 @@ out:
     return st;
 }
 
-qn_status run_loop(run *r, qn_err *err)
+qn_status qn_les_run_loop(run *r, qn_err *err)
 {
     const int first = r->step;
     qn_les_residency *res = &r->result->residency;
@@ -296,8 +299,8 @@ qn_status run_loop(run *r, qn_err *err)
     while (r->step < r->plan.steps && !r->is_stopped) {
         const qn_les_span span = qn_les_span_at(&r->plan, r->step);
 
-        QN_TRY(run_lift(r, span_graph(r, &span, &graph), err));
-        QN_TRY(run_lift(r, qn_graph_run(graph), err));
+        QN_TRY(qn_les_run_lift(r, span_graph(r, &span, &graph), err));
+        QN_TRY(qn_les_run_lift(r, qn_graph_run(graph), err));
         if (r->step == first) /* what is first used by a step, or came from a checkpoint, is up */
             before.h2d_bytes = qn_ctx_transfers(r->ctx).h2d_bytes;
         r->step += span.n;
@@ -312,12 +315,12 @@ qn_status run_loop(run *r, qn_err *err)
         snprintf(r->result->device, sizeof r->result->device, "%s",
                  qn_graph_stage_device(graph, 0));
     if (graph && r->options->memory_map)
-        QN_TRY(run_lift(r, qn_graph_memory_map(graph, r->options->memory_map), err));
+        QN_TRY(qn_les_run_lift(r, qn_graph_memory_map(graph, r->options->memory_map), err));
 out:
     return st;
 }
 
-void run_loop_free(run *r)
+void qn_les_run_loop_free(run *r)
 {
     for (int i = 0; i < r->n_spans; i++)
         qn_graph_free(r->spans[i].graph);

@@ -57,7 +57,7 @@ static void show_free(show *w)
 static qn_status show_make(show *w, qn_err *err)
 {
     run *r = w->r;
-    const size_t fields = run_field_bytes(r) * (size_t)r->config->ensemble;
+    const size_t fields = qn_les_run_field_bytes(r) * (size_t)r->config->ensemble;
     const qn_les_frame_size size = qn_les_frame_size_of(r->config, w->panels);
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
@@ -83,7 +83,7 @@ static qn_status show_make(show *w, qn_err *err)
         QN_TRY(qn_graph_run(graph));
     }
 out:
-    st = run_lift(r, st, err);
+    st = qn_les_run_lift(r, st, err);
     qn_graph_free(graph);
     return st;
 }
@@ -120,19 +120,19 @@ static qn_status write_frame(show *w, const uint8_t *rgb, qn_err *err)
     char path[QN_LES_TEXT_BYTES + 80], name[32];
     qn_status st = QN_OK;
 
-    run_enter(r, QN_LES_TIME_PLOT);
+    qn_les_run_enter(r, QN_LES_TIME_PLOT);
     snprintf(name, sizeof name, "frame_%04d.png", r->result->n_frames);
     qn_les_path(r->config, r->result, name, path, sizeof path);
     QN_TRY(qn_png_write(path, rgb, size.width, size.height, err));
     r->result->times[QN_LES_TIME_PLOT].count++;
-    run_enter(r, QN_LES_TIME_VIDEO);
+    qn_les_run_enter(r, QN_LES_TIME_VIDEO);
     QN_TRY(open_film(w, &size, err));
     if (r->film) {
         QN_TRY(qn_film_add(r->film, rgb, err));
         r->result->times[QN_LES_TIME_VIDEO].count++;
     }
     r->result->n_frames++;
-    run_enter(r, QN_LES_TIME_DECODE);
+    qn_les_run_enter(r, QN_LES_TIME_DECODE);
 out:
     return st;
 }
@@ -143,7 +143,7 @@ static qn_status write_decoded(show *w, qn_buf *buf, const char *name, int step,
     void *data;
     qn_status st = QN_OK;
 
-    QN_TRY(run_lift(r, qn_buf_host(buf, QN_HOST_READ, &data), err));
+    QN_TRY(qn_les_run_lift(r, qn_buf_host(buf, QN_HOST_READ, &data), err));
     QN_TRY(qn_les_write_field(r->config, r->result, name, step, r->config->ensemble, data, err));
 out:
     return st;
@@ -157,13 +157,13 @@ static qn_status collect(show *w, scene *s, qn_err *err)
 
     if (s->step < 0)
         return QN_OK;
-    QN_TRY(run_wait(r, s->graph, err));
+    QN_TRY(qn_les_run_wait(r, s->graph, err));
     if (w->has_files && w->source) {
         QN_TRY(write_decoded(w, s->lp, "lp", s->step, err));
         QN_TRY(write_decoded(w, s->full, "full", s->step, err));
     }
     if (s->rgb) {
-        QN_TRY(run_lift(r, qn_buf_host(s->rgb, QN_HOST_READ, &rgb), err));
+        QN_TRY(qn_les_run_lift(r, qn_buf_host(s->rgb, QN_HOST_READ, &rgb), err));
         QN_TRY(write_frame(w, rgb, err));
     }
     scene_end(s);
@@ -191,7 +191,7 @@ static qn_status submit(show *w, scene *s, int step)
 {
     run *r = w->r;
     const int number = step / r->config->stride;
-    const size_t bytes = run_field_bytes(r);
+    const size_t bytes = qn_les_run_field_bytes(r);
     qn_status st = QN_OK;
 
     QN_TRY(qn_graph_new(r->ctx, "les.show", &s->graph));
@@ -238,7 +238,7 @@ static qn_status show_all(show *w, qn_err *err)
             continue;
         }
         QN_TRY(collect(w, s, err));
-        QN_TRY(run_lift(r, submit(w, s, step), err));
+        QN_TRY(qn_les_run_lift(r, submit(w, s, step), err));
         n++;
     }
     for (int k = 0; k < 2; k++)
@@ -246,7 +246,7 @@ static qn_status show_all(show *w, qn_err *err)
     if (r->film) {
         qn_film *film = r->film;
 
-        run_enter(r, QN_LES_TIME_VIDEO);
+        qn_les_run_enter(r, QN_LES_TIME_VIDEO);
         r->film = NULL;
         QN_TRY(qn_film_close(film, err));
     }
@@ -258,14 +258,14 @@ out:
 
 static qn_status read_support(run *r, int row, double *out, qn_err *err)
 {
-    const size_t at =
-        (size_t)row * run_row_bytes(r) + (size_t)r->result->layout.support * run_real_bytes(r);
+    const size_t at = (size_t)row * qn_les_run_row_bytes(r) +
+                      (size_t)r->result->layout.support * qn_les_run_real_bytes(r);
     float narrow = 0;
     qn_status st;
 
     if (r->config->precision == QN_LES_F64)
-        return run_lift(r, qn_buf_read(r->z, at, out, sizeof *out), err);
-    st = run_lift(r, qn_buf_read(r->z, at, &narrow, sizeof narrow), err);
+        return qn_les_run_lift(r, qn_buf_read(r->z, at, out, sizeof *out), err);
+    st = qn_les_run_lift(r, qn_buf_read(r->z, at, &narrow, sizeof narrow), err);
     *out = (double)narrow;
     return st;
 }
@@ -283,7 +283,7 @@ static qn_status read_errors(show *w, int n_train, qn_err *err)
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d comparisons", r->plan.n_snapshots);
         goto out;
     }
-    QN_TRY(run_lift(r, qn_buf_read(w->sums, 0, sums, bytes), err));
+    QN_TRY(qn_les_run_lift(r, qn_buf_read(w->sums, 0, sums, bytes), err));
     for (int k = 0; k * r->config->stride <= r->step; k++) {
         const int step = k * r->config->stride;
         qn_les_compared *c = &result->compared[result->n_compared];
@@ -328,7 +328,7 @@ static qn_status learn(run *r, int n_train, qn_err *err)
     qn_les_result *result = r->result;
     qn_status st = QN_OK;
 
-    run_enter(r, QN_LES_TIME_LEARN);
+    qn_les_run_enter(r, QN_LES_TIME_LEARN);
     QN_TRY(qn_les_proxy_new(r->ctx, r->config, result->layout.size, &r->proxy, err));
     QN_TRY(qn_les_proxy_learn(r->proxy, r->z, n_train, err));
     result->times[QN_LES_TIME_LEARN].count = n_train;
@@ -356,20 +356,20 @@ static qn_status roll_out(run *r, int n, qn_buf **zhat, qn_err *err)
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    run_enter(r, QN_LES_TIME_ROLLOUT);
-    QN_TRY(qn_buf_new(r->ctx, "les.rolled out", (size_t)(n + 1) * run_row_bytes(r), zhat));
+    qn_les_run_enter(r, QN_LES_TIME_ROLLOUT);
+    QN_TRY(qn_buf_new(r->ctx, "les.rolled out", (size_t)(n + 1) * qn_les_run_row_bytes(r), zhat));
     QN_TRY(qn_graph_new(r->ctx, "les.rollout", &graph));
     QN_TRY(qn_les_proxy_add_rollout(r->proxy, graph, r->z, n, *zhat));
     QN_TRY(qn_graph_run(graph));
-    QN_TRY(run_wait(r, graph, err));
+    QN_TRY(qn_les_run_wait(r, graph, err));
     r->result->times[QN_LES_TIME_ROLLOUT].count = n;
 out:
-    st = run_lift(r, st, err);
+    st = qn_les_run_lift(r, st, err);
     qn_graph_free(graph);
     return st;
 }
 
-qn_status run_proxy(run *r, qn_err *err)
+qn_status qn_les_run_proxy(run *r, qn_err *err)
 {
     const qn_les_config *config = r->config;
     const int has_proxy = r->codec && config->what == QN_LES_WHAT_ALL;
@@ -387,11 +387,11 @@ qn_status run_proxy(run *r, qn_err *err)
     }
     if (!r->store)
         goto out;
-    run_enter(r, QN_LES_TIME_DECODE);
+    qn_les_run_enter(r, QN_LES_TIME_DECODE);
     w.source = zhat ? zhat : r->z;
     QN_TRY(show_make(&w, err));
     QN_TRY(show_all(&w, err));
-    run_enter(r, QN_LES_TIME_METRICS);
+    qn_les_run_enter(r, QN_LES_TIME_METRICS);
     if (w.sums)
         QN_TRY(read_errors(&w, n_train, err));
 out:
@@ -427,7 +427,7 @@ static qn_status put_first_row(run *r, const qn_npy *z, qn_err *err)
         z->dims[z->n_dims - 1] != r->result->layout.size || qn_npy_elems(z) < n)
         return qn_fail(err, QN_ERR_INPUT, "%s/z.npy is not [rows][%d members][%d] of reals",
                        r->config->kernel_only, r->config->ensemble, r->result->layout.size);
-    QN_TRY(run_lift(r, qn_buf_host(r->z, QN_HOST_DISCARD, &row), err));
+    QN_TRY(qn_les_run_lift(r, qn_buf_host(r->z, QN_HOST_DISCARD, &row), err));
     for (qn_i64 i = 0; i < n; i++)
         if (r->config->precision == QN_LES_F64)
             ((double *)row)[i] = number_at(z, i);
@@ -484,7 +484,7 @@ static qn_status write_rolled_out(run *r, qn_buf *zhat, qn_err *err)
     void *data;
     qn_status st = QN_OK;
 
-    QN_TRY(run_lift(r, qn_buf_host(zhat, QN_HOST_READ, &data), err));
+    QN_TRY(qn_les_run_lift(r, qn_buf_host(zhat, QN_HOST_READ, &data), err));
     QN_TRY(qn_les_write_array(r->config, "zhat",
                               r->config->precision == QN_LES_F64 ? QN_NPY_F8 : QN_NPY_F4,
                               members > 1 ? 3 : 2, members > 1 ? three : two, data, err));
@@ -492,7 +492,7 @@ out:
     return st;
 }
 
-qn_status run_kernel_only(run *r, qn_err *err)
+qn_status qn_les_run_kernel_only(run *r, qn_err *err)
 {
     qn_buf *zhat = NULL;
     show w = { .r = r, .panels = 1, .has_files = r->config->observer == QN_LES_OBSERVE_SNAPSHOTS };
@@ -501,7 +501,7 @@ qn_status run_kernel_only(run *r, qn_err *err)
     QN_TRY(load_operator(r, err));
     QN_TRY(roll_out(r, r->plan.n_frames - 1, &zhat, err));
     r->step = r->plan.steps;
-    run_enter(r, QN_LES_TIME_DECODE);
+    qn_les_run_enter(r, QN_LES_TIME_DECODE);
     w.source = zhat;
     if (r->config->observer != QN_LES_OBSERVE_NONE) {
         QN_TRY(write_rolled_out(r, zhat, err));

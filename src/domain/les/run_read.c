@@ -52,7 +52,7 @@ static qn_status read_shells(run *r, qn_err *err)
         QN_TRY(qn_buf_read(r->shells, 0, r->result->shells[i], bytes));
     }
 out:
-    st = run_lift(r, st, err);
+    st = qn_les_run_lift(r, st, err);
     qn_graph_free(graph);
     return st;
 }
@@ -68,7 +68,8 @@ static qn_status read_hashes(run *r, qn_err *err)
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d hashes", n);
         goto out;
     }
-    QN_TRY(run_lift(r, qn_buf_read(r->hashes, 0, values, 2 * (size_t)n * sizeof *values), err));
+    QN_TRY(
+        qn_les_run_lift(r, qn_buf_read(r->hashes, 0, values, 2 * (size_t)n * sizeof *values), err));
     for (int i = 0; i < n; i++)
         hashes[i] = (qn_les_hash){ .step = i * r->plan.hash,
                                    .has_z = r->codec != NULL,
@@ -89,12 +90,13 @@ static qn_status write_z(run *r, qn_err *err)
     const qn_i64 d = r->result->layout.size;
     const qn_i64 two[] = { rows, d }, three[] = { rows, members, d };
     const int type = r->config->precision == QN_LES_F64 ? QN_NPY_F8 : QN_NPY_F4;
-    void *data = malloc((size_t)rows * run_row_bytes(r));
+    void *data = malloc((size_t)rows * qn_les_run_row_bytes(r));
     qn_status st = QN_OK;
 
     if (!data)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %d encoded frames", rows);
-    QN_TRY(run_lift(r, qn_buf_read(r->z, 0, data, (size_t)rows * run_row_bytes(r)), err));
+    QN_TRY(qn_les_run_lift(r, qn_buf_read(r->z, 0, data, (size_t)rows * qn_les_run_row_bytes(r)),
+                           err));
     QN_TRY(qn_les_write_array(r->config, "z", type, members > 1 ? 3 : 2, members > 1 ? three : two,
                               data, err));
 out:
@@ -119,7 +121,7 @@ out:
     return st;
 }
 
-qn_status run_read(run *r, qn_err *err)
+qn_status qn_les_run_read(run *r, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -142,7 +144,7 @@ out:
 
 /* Encodings run among the steps, in one submission with them; what they take is found by running
  * a few alone. Their rows are beyond the last, so nothing is written. */
-qn_status run_measure_encode(run *r, qn_err *err)
+qn_status qn_les_run_measure_encode(run *r, qn_err *err)
 {
     enum { FEW = 4 };
     qn_les_time *sim = &r->result->times[QN_LES_TIME_SIM];
@@ -167,7 +169,7 @@ qn_status run_measure_encode(run *r, qn_err *err)
     encode->wall_s = fmin(us / 1e6 / FEW * (double)encode->count, 0.95 * sim->wall_s);
     sim->wall_s -= encode->wall_s;
 out:
-    st = run_lift(r, st, err);
+    st = qn_les_run_lift(r, st, err);
     qn_graph_free(graph);
     return st;
 }

@@ -18,8 +18,8 @@ static qn_status append(run *r, int part, qn_buf *buf, size_t to, qn_err *err)
     if (!buf || to <= from)
         return QN_OK;
     QN_TRY(qn_les_saved_grow(&r->saved, part, to, err));
-    QN_TRY(run_lift(r, qn_buf_read(buf, from, (char *)r->saved.parts[part].data + from, to - from),
-                    err));
+    QN_TRY(qn_les_run_lift(
+        r, qn_buf_read(buf, from, (char *)r->saved.parts[part].data + from, to - from), err));
 out:
     return st;
 }
@@ -31,10 +31,10 @@ static qn_status save_rows(run *r, qn_err *err)
 
     if (r->codec)
         QN_TRY(append(r, QN_LES_SAVED_Z, r->z,
-                      (size_t)(r->step / plan->encode + 1) * run_row_bytes(r), err));
+                      (size_t)(r->step / plan->encode + 1) * qn_les_run_row_bytes(r), err));
     if (r->store)
         QN_TRY(append(r, QN_LES_SAVED_FIELDS, r->store,
-                      (size_t)(r->step / plan->snapshot + 1) * run_field_bytes(r), err));
+                      (size_t)(r->step / plan->snapshot + 1) * qn_les_run_field_bytes(r), err));
     if (r->hashes)
         QN_TRY(append(r, QN_LES_SAVED_HASHES, r->hashes,
                       (size_t)(r->step / plan->hash + 1) * 2 * sizeof(uint64_t), err));
@@ -78,7 +78,7 @@ out:
     return st;
 }
 
-qn_status run_save(run *r, qn_err *err)
+qn_status qn_les_run_save(run *r, qn_err *err)
 {
     const uint64_t before = qn_ctx_transfers(r->ctx).d2h_bytes;
     const size_t bytes = qn_les_sim_save_bytes(r->sim);
@@ -109,7 +109,7 @@ out:
 
 /* ---- going on -------------------------------------------------------------------------------- */
 
-qn_status run_load(run *r, qn_err *err)
+qn_status qn_les_run_load(run *r, qn_err *err)
 {
     char path[QN_LES_TEXT_BYTES + 32];
     qn_status st = QN_OK;
@@ -147,7 +147,7 @@ static qn_status put_back(run *r, int part, qn_buf *buf, size_t bytes, qn_err *e
 
     QN_TRY(expect(r, part, buf ? bytes : 0, err));
     if (buf && bytes)
-        QN_TRY(run_lift(r, qn_buf_write(buf, 0, r->saved.parts[part].data, bytes), err));
+        QN_TRY(qn_les_run_lift(r, qn_buf_write(buf, 0, r->saved.parts[part].data, bytes), err));
 out:
     return st;
 }
@@ -162,7 +162,7 @@ static qn_status restore_codec(run *r, qn_err *err)
     if (n)
         QN_TRY(qn_les_codec_set_anchors(r->codec, r->saved.parts[QN_LES_SAVED_ANCHORS].data, err));
     QN_TRY(qn_les_codec_set_row(r->codec, row, err));
-    QN_TRY(put_back(r, QN_LES_SAVED_Z, r->z, (size_t)row * run_row_bytes(r), err));
+    QN_TRY(put_back(r, QN_LES_SAVED_Z, r->z, (size_t)row * qn_les_run_row_bytes(r), err));
 out:
     return st;
 }
@@ -185,7 +185,7 @@ out:
     return st;
 }
 
-qn_status run_restore(run *r, qn_err *err)
+qn_status qn_les_run_restore(run *r, qn_err *err)
 {
     const qn_les_schedule *plan = &r->plan;
     qn_status st = QN_OK;
@@ -194,9 +194,9 @@ qn_status run_restore(run *r, qn_err *err)
     QN_TRY(qn_les_sim_restore(r->sim, r->saved.parts[QN_LES_SAVED_SIM].data, err));
     if (r->codec)
         QN_TRY(restore_codec(r, err));
-    QN_TRY(put_back(r, QN_LES_SAVED_FIELDS, r->store,
-                    r->store ? (size_t)(r->step / plan->snapshot + 1) * run_field_bytes(r) : 0,
-                    err));
+    QN_TRY(put_back(
+        r, QN_LES_SAVED_FIELDS, r->store,
+        r->store ? (size_t)(r->step / plan->snapshot + 1) * qn_les_run_field_bytes(r) : 0, err));
     QN_TRY(put_back(r, QN_LES_SAVED_HASHES, r->hashes,
                     r->hashes ? (size_t)(r->step / plan->hash + 1) * 2 * sizeof(uint64_t) : 0,
                     err));

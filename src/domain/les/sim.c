@@ -64,7 +64,7 @@ static qn_status check(qn_ctx *ctx, const qn_les_config *c, qn_err *err)
     return check_library(ctx, c, err);
 }
 
-qn_status qn_les_sim_alloc(qn_les_sim *sim, qn_err *err)
+static qn_status allocate(qn_les_sim *sim, qn_err *err)
 {
     const size_t real = sim->is_f64 ? sizeof(double) : sizeof(float);
     const size_t field = (size_t)sim->par.field * real;
@@ -87,7 +87,7 @@ out:
     return qn_les_told(sim, st, err);
 }
 
-/* Small maxima, read once. A step of dt_mode cfl is stable by construction. */
+/* Two maxima are read, once. A step of dt_mode cfl follows from them and is not refused. */
 static qn_status look_at_stability(qn_les_sim *sim, qn_err *err)
 {
     const qn_les_config *c = sim->config;
@@ -132,7 +132,7 @@ qn_status qn_les_sim_new(qn_ctx *ctx, const qn_les_config *config, qn_les_sim **
                     (sim->par.is_flux || keeps_nu);
     sim->n_fields = sim->par.is_flux ? LES_FLUX_FIELDS : LES_ADV_FIELDS;
     sim->e_field = sim->par.is_flux ? LES_E : LES_ADV_E;
-    QN_TRY(qn_les_sim_alloc(sim, err));
+    QN_TRY(allocate(sim, err));
     QN_TRY(qn_les_sim_begin(sim, err));
     QN_TRY(look_at_stability(sim, err));
     QN_TRY(qn_les_passes_open(sim, err));

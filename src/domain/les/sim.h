@@ -1,9 +1,10 @@
 /* sim.h - the flow: its state on the device, and its steps as stages of graphs.
  *
  * The state is the half spectrum of the vorticity of all members, [ensemble][N][N/2 + 1] complex
- * numbers in run precision, unnormalised (fft.h says where a mode is). Time, step count, step size
- * and the count of cells that are not finite live on the device, so that a graph of steps never
- * changes and nothing is read back between steps.
+ * numbers in run precision, unnormalised (fft.h says where a mode is). Modes that the 2/3 rule
+ * removes are exactly zero in it. Time, step count, step size (one for all members) and the count
+ * of modes that are not finite live on the device, so that a graph of steps never changes and
+ * nothing is read back between steps.
  */
 #ifndef QN_LES_SIM_H
 #define QN_LES_SIM_H
@@ -40,7 +41,7 @@ qn_status qn_les_sim_add_field(qn_les_sim *sim, qn_graph *graph, qn_buf *field);
 /* Adds one row of diagnostics per member to the log. Rows beyond its room are not kept. */
 qn_status qn_les_sim_add_log(qn_les_sim *sim, qn_graph *graph);
 
-/* Adds a look for cells that are not finite. */
+/* Adds a look for modes that are not finite; one such cell makes all modes of its member so. */
 qn_status qn_les_sim_add_check(qn_les_sim *sim, qn_graph *graph);
 
 /* Adds the shell spectrum of member `member`, QN doubles (qn_les_sim_shells), to `shells`. */
@@ -53,7 +54,7 @@ typedef struct qn_les_row {
     double step, time, energy, enstrophy, palinstrophy, max_abs, mean, kurtosis;
 } qn_les_row;
 
-/* Room of the log, in rows per member; to be set before the first row. */
+/* Room of the log, in rows per member; to be set before the first row is added, else 1024. */
 qn_status qn_les_sim_log_room(qn_les_sim *sim, int n_rows, qn_err *err);
 
 /* The rows so far, [n][ensemble]; free() them. */
@@ -63,14 +64,16 @@ qn_status qn_les_sim_read_log(qn_les_sim *sim, qn_les_row **rows, int *n, qn_err
 typedef struct qn_les_progress {
     qn_i64 step;
     double time, dt;
-    qn_i64 n_not_finite;         /* cells, over all looks */
-    qn_i64 last_good, first_bad; /* steps of the last look without and the first with such cells */
+    qn_i64 n_not_finite;         /* modes, over all looks */
+    qn_i64 last_good, first_bad; /* steps of the last look without and the first with such modes;
+                                  * -1: none */
 } qn_les_progress;
 
 qn_status qn_les_sim_progress(qn_les_sim *sim, qn_les_progress *out, qn_err *err);
 
 /* Everything a checkpoint needs besides the configuration: sizes in bytes of the state and of the
- * clock, their contents downloaded to host memory or put back from it. */
+ * clock, their contents downloaded to host memory or put back from it. The log is not part of it.
+ */
 size_t qn_les_sim_save_bytes(const qn_les_sim *sim);
 qn_status qn_les_sim_save(qn_les_sim *sim, void *out, qn_err *err);
 qn_status qn_les_sim_restore(qn_les_sim *sim, const void *saved, qn_err *err);

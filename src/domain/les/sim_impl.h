@@ -63,8 +63,7 @@ qn_status qn_les_passes_open(qn_les_sim *sim, qn_err *err);
 void qn_les_passes_close(qn_les_sim *sim);
 qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n);
 
-/* Allocates what a configuration needs and makes the state at t = 0. */
-qn_status qn_les_sim_alloc(qn_les_sim *sim, qn_err *err);
+/* Makes the state at t = 0. */
 qn_status qn_les_sim_begin(qn_les_sim *sim, qn_err *err);
 
 /* Vorticity on the grid, [ensemble][N][N], becomes the state. `values` is scratch afterwards. */

@@ -1,0 +1,51 @@
+/* golden_impl.h - what the files about reference cases share. */
+#ifndef QN_LES_GOLDEN_IMPL_H
+#define QN_LES_GOLDEN_IMPL_H
+
+#include "check_impl.h"
+#include "codec.h"
+#include "golden.h"
+#include "proxy.h"
+#include "util/npy.h"
+
+typedef struct golden {
+    qn_ctx *ctx;
+    const char *dir, *prefix;
+    json_t *json;
+    int is_f64, is_origin;
+    qn_les_report *report;
+    qn_les_config config;
+    qn_les_sim *sim;
+    qn_les_codec *codec;
+    qn_les_proxy *proxy;
+    qn_buf *z, *field, *other, *shells;
+    int d;
+} golden;
+
+typedef enum { REL, ABS, SHARE } measure; /* relative L2, largest difference, share of cells */
+
+/* 0 when the case has no such array. One that cannot be read is a finding. */
+int qn_golden_load(const golden *g, const char *what, qn_npy *out);
+double qn_golden_number_at(const qn_npy *a, qn_i64 i);
+
+/* What the context said, in `err`. */
+qn_status qn_golden_told(const golden *g, qn_status st, qn_err *err);
+
+/* `n` reals of `buf` from element `at` on, as doubles; free() them. */
+qn_status qn_golden_read_reals(const golden *g, qn_buf *buf, size_t at, size_t n, double **out,
+                               qn_err *err);
+
+/* Compares `n` numbers with the array `what`, where there is one. */
+qn_status qn_golden_compare(const golden *g, const char *what, const double *got, qn_i64 n,
+                            measure by, double limit);
+
+/* The same of `n` reals of `buf` from element `at` on, and of a buffer of int8. */
+qn_status qn_golden_compare_buf(const golden *g, const char *what, qn_buf *buf, size_t at, size_t n,
+                                measure by, double limit, qn_err *err);
+qn_status qn_golden_compare_bytes(const golden *g, const char *what, qn_buf *buf, double limit,
+                                  qn_err *err);
+
+/* The limit of the precision. */
+double qn_golden_pick(const golden *g, double f64, double f32);
+
+#endif

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# cli_les.sh - what `quern les run` and `quern les bench` write and refuse, on a small grid.
+. "$(dirname "$0")/lib.sh"
+
+has_fftw || { echo "skipped: this build has no FFTW"; exit 77; }
+les() { quern les run --progress off --quiet --backend cpu --n 32 --steps 60 --stride 20 "$@"; }
+well_formed() { ! command -v xmllint >/dev/null || xmllint --noout "$1" || fail "$1 is not well-formed"; }
+checked() { if command -v python3 >/dev/null; then python3 - "$@"; else cat >/dev/null; fi; }
+
+# ---- files ----------------------------------------------------------------------------------
+exits 0 les --observer snapshots --hash-every 20 --out a --log-metrics logs/run.json
+empty "$err"
+has "$out" '^60 steps of 32 x 32 on cpu:0: '
+has "$out" '^ *60  forecast '
+for name in metrics.json series.csv spectrum.csv video.y4m frame_0000.png frame_0003.png \
+    omega_t000000.npy omega_t000060.npy lp_t000040.npy full_t000040.npy; do
+    [ -s "$(echo a/les_20*_"$name")" ] || fail "no file $name"
+done
+for name in z A mu scale anchors; do
+    [ -s a/$name.npy ] || fail "no file $name.npy"
+done
+[ "$(ls logs)" = "run_$(basename a/*_metrics.json | cut -d_ -f2).json" ] || fail "no stamped log"
+well_formed a/report.html
+lacks a/report.html '<script|<link|href=|url\(|@import|https?://'
+has a/report.html '<svg'
+has a/report.html 'src="data:image/png;base64,'
+has a/report.md '^## Accuracy$'
+head -1 a/*_series.csv | grep -q '^step,time,energy,enstrophy,palinstrophy,max_abs' || fail "wrong series"
+[ "$(tail -1 a/*_series.csv | cut -d, -f1)" = 60 ] || fail "the last step is not in the series"
+checked a/*_metrics.json <<'PY' || fail "bad metrics"
+import json, sys
+d = json.load(open(sys.argv[1]))
+les = d["les"]
+assert d["format"] == "quern-metrics/1" and les["schema"] == "quern-les/1" and les["status"] == "ok"
+assert les["config"]["N"] == 32 and les["proxy"]["D"] > 0 and les["sim"]["fft_per_step"] == 12
+assert [s["t"] for s in les["snapshots"]] == [0, 20, 40, 60]
+assert [s["window"] for s in les["snapshots"]] == ["fit", "fit", "fit", "forecast"]
+assert [h["t"] for h in les["hashes"]] == [0, 20, 40, 60]
+t = les["timing"]
+total = sum(v["wall_s"] for k, v in t.items() if k != "total")
+assert abs(total - t["total"]["wall_s"]) <= 0.05 * t["total"]["wall_s"], (total, t)
+assert any(m["name"] == "les_l2_error" and m["value"] > 0 for m in d["metrics"])
+PY
+
+# ---- the same again: same hashes, same files; and without a flow ------------------------------
+exits 0 les --observer metrics --hash-every 20 --out b
+[ ! -e "$(echo b/*_omega_t000000.npy)" ] || fail "a field was written without being asked for"
+checked a/*_metrics.json b/*_metrics.json <<'PY' || fail "two runs differ"
+import json, sys
+a, b = (json.load(open(f))["les"] for f in sys.argv[1:])
+assert a["hashes"] == b["hashes"] and a["snapshots"] == b["snapshots"] and a["series"] == b["series"]
+PY
+exits 0 les --observer snapshots --kernel-only a --out c
+for name in lp_t000060.npy full_t000060.npy; do
+    cmp -s a/*_"$name" c/*_"$name" || fail "$name differs without a flow"
+done
+exits 0 les --what sim --observer snapshots --video none --out d
+[ ! -e d/z.npy ] || fail "what sim has encoded something"
+[ -s "$(echo d/*_frame_0003.png)" ] || fail "no picture of the flow"
+exits 0 les --what codec --out e
+has "$out" '^ *60  codec '
+exits 0 les --observer none --out f
+[ "$(ls f | wc -l)" = 1 ] || fail "observer none wrote more than its metrics"
+
+# ---- what stays on a device: the simulated one has memory of its own ---------------------------
+exits 0 env QUERN_FAULT=sim.launch_us=0,sim.gbps=100000 quern les run --progress off --quiet \
+    --backend sim --n 16 --k-cut 3 --k-mid 5 --pairs 4 --steps 60 --stride 20 --precision f64 \
+    --observer snapshots --video none --out s
+checked s/*_metrics.json <<'PY' || fail "wrong residency"
+import json, sys
+r = json.load(open(sys.argv[1]))["les"]["residency"]
+assert r["loop_h2d_bytes"] == 0, r
+assert r["loop_d2h_bytes"] == 3 * 16 * 16 * 8, r
+assert r["syncs"] <= 4 + 4, r
+PY
+
+# ---- films ---------------------------------------------------------------------------------------
+mkdir "$scratch/none"
+PATH=$scratch/bin:$scratch/none exits 0 "$QUERN_BIN" les run --progress off --quiet --backend cpu \
+    --n 32 --steps 20 --stride 10 --what sim --observer snapshots --video webm --out g
+has "$err" 'no video: .*ffmpeg'
+has "$(echo g/*_metrics.json)" 'no video'
+
+# ---- what cannot be ------------------------------------------------------------------------------
+refused 2 'dt: 3 is unstable: .*the largest admissible dt is 0\.' les --dt 3 --out bad
+exits 1 les --dt 3 --allow-unstable --check-every 10 --what sim --out bad
+has "$err" 'cells that are not finite: they came between steps [0-9]+ and [0-9]+$'
+has "$(echo bad/*_metrics.json)" '"nonfinite"'
+refused 6 'cannot open nowhere.npy' les --ic-file nowhere.npy
+refused 6 'cannot open nowhere/A.npy' les --kernel-only nowhere
+refused 2 'unknown option --strid; did you mean --stride' les --strid 3
+refused 2 'N: 33 is odd' quern les run --n 33
+refused 2 'fft: vkfft does not run on cpu:0' les --fft vkfft --what sim --out bad
+
+# ---- bench ----------------------------------------------------------------------------------------
+exits 0 quern les bench --backend cpu --quiet --sizes 16,32 --samples 3 --precision f32,f64 \
+    --profile quern,origin --ensemble 1,2 --out fig
+lines "$out" 18
+[ "$(wc -l <"$(echo fig/les_bench_*.csv)")" = 17 ] || fail "wrong number of points"
+well_formed fig/les_bench_*.html
+exits 0 quern les bench --backend cpu --quiet --sizes 32 --samples 3 --fft-only --out fig2
+has "$out" '^quern +f32 +cpu:0 +32 +1 +- '
+exits 0 quern les bench --backend cpu --quiet --sizes 32 --table --steps 20 --out fig2
+has fig2/summary.md '^\| +N \| precision \| steps \| +cpu s \| +mixed s \| +gpu s '
+exits 0 quern les bench --backend cpu --quiet --sizes 32 --sweep --steps 100 --out fig2
+has "$out" '^32 +f32 +10 +cpu:0 '
+refused 2 "--precision: 'f16' is neither" quern les bench --precision f16
+
+# ---- the configuration of a run makes the same run, device included ---------------------------------
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys; print(json.dumps(json.load(open(sys.argv[1]))["les"]["config"]))' \
+        s/*_metrics.json >again.json
+    exits 0 env QUERN_FAULT=sim.launch_us=0,sim.gbps=100000 quern les run --progress off --quiet \
+        --config again.json --out s2
+    has "$out" ' on sim:0: '
+    for name in omega_t000060.npy full_t000060.npy; do
+        cmp -s s/*_"$name" s2/*_"$name" || fail "$name differs"
+    done
+fi
