@@ -164,7 +164,7 @@ static void choices_have_their_numbers(void **state)
         { "what", "all", QN_LES_WHAT_ALL },
         { "precision", "f64", QN_LES_F64 },
         { "observer", "snapshots", QN_LES_OBSERVE_SNAPSHOTS },
-        { "fft", "vkfft", QN_LES_FFT_VKFFT },
+        { "fft", "own", QN_LES_FFT_OWN },
         { "video", "mp4", QN_LES_VIDEO_MP4 },
     };
     int n_choices = 0;
