@@ -42,17 +42,6 @@ static const char *why_not(const qn_les_sim *sim)
     return NULL;
 }
 
-/* A CPU is better served by FFTW. */
-static int pays(const qn_les_sim *sim)
-{
-    const qn_ctx *ctx = sim->ctx;
-    const qn_device_kind kind = ctx->devices[ctx->n_devices > 1 ? 1 : 0].info.kind;
-
-    return kind == QN_KIND_DISCRETE || kind == QN_KIND_INTEGRATED;
-}
-
-/* ---- making them ---------------------------------------------------------------------------- */
-
 /* Lines of a group: enough lanes to hide latency, and no more than 37 KiB of local memory. */
 static int side_of(int n, int is_f64)
 {
@@ -60,6 +49,20 @@ static int side_of(int n, int is_f64)
 
     return is_f64 && n >= 1024 ? 1 : side;
 }
+
+/* On a GPU that has room for a group; a CPU is better served by FFTW. */
+static int pays(const qn_les_sim *sim)
+{
+    const qn_ctx *ctx = sim->ctx;
+    const qn_device_info *device = &ctx->devices[ctx->n_devices > 1 ? 1 : 0].info;
+    const uint32_t held = (uint32_t)(sim->par.n * side_of(sim->par.n, sim->is_f64));
+    const uint32_t mode = sim->is_f64 ? 2 * sizeof(double) : 2 * sizeof(float);
+
+    return (device->kind == QN_KIND_DISCRETE || device->kind == QN_KIND_INTEGRATED) &&
+           held / 8 <= device->max_group && (held + held / 8 + 8) * mode <= device->local_mem;
+}
+
+/* ---- making them ---------------------------------------------------------------------------- */
 
 static qn_status find_kernels(qn_les_sim *sim)
 {
