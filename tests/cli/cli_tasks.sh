@@ -67,6 +67,8 @@ has wrong.csv '^6,dot,5000,sim,sim:0,16384,failed,'
 has wrong.csv '^5,sum,100000,sim,sim:0,131072,ok,'
 
 # Metrics, statistics, memory map
+QUERN_TIMING=1 exits 0 quern --backend sim tasks run batch.csv -o timed.csv --metrics timed.json
+has timed.json '"exec_us": [1-9]'
 QUERN_STATS=1 exits 0 quern --backend sim tasks run batch.csv -o x.csv --metrics x.prom --memory-map map.md
 has "$err" '^bucket +tasks +share % +waste %$'
 has "$err" '^16384 +7 '

@@ -53,7 +53,6 @@ typedef struct qn_stage {
     qn_launch last;                     /* span, group and grid of its last launch */
     qn_stage_log *logs[QN_MAX_DEVICES]; /* what it did on each device */
     uint64_t h2d_bytes, d2h_bytes;      /* moved for its sake */
-    double exec_us;
 } qn_stage;
 
 typedef struct qn_graph_buf {

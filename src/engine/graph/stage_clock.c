@@ -5,6 +5,7 @@
  * it, waiting for its data) happens before the clock starts.
  */
 #include "engine/route/route_stage.h"
+#include "engine/telemetry/report.h"
 
 #include "util/clock.h"
 
@@ -73,7 +74,10 @@ static void note(qn_graph *graph, int s, qn_device *device, double us)
     const qn_range *r = &stage->range;
     const long long n = (r->x1 - r->x0) * (r->y1 - r->y0) * (r->z1 - r->z0);
 
-    stage->exec_us += us;
+    if (!stage->logs[device->slot])
+        stage->logs[device->slot] = qn_report_stage(ctx, stage->name, device);
+    if (stage->logs[device->slot])
+        stage->logs[device->slot]->exec_us += us;
     qn_metric_observe(qn_metric_of(ctx->metrics, "gpu_stage_time_ms",
                                    QN_LABELS("stage", stage->name, "device", device->id)),
                       us / 1000);
