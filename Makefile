@@ -27,11 +27,12 @@ bench: all
 # Without OpenCL: its compilers take minutes under a sanitizer and leak by themselves.
 asan:
 	$(MAKE) all BUILD=build-asan CMAKE_FLAGS="-DQN_SANITIZE=address,undefined"
-	OCL_ICD_VENDORS=/nonexistent scripts/test build-asan
+	OCL_ICD_VENDORS=/nonexistent scripts/test build-asan -LE long
 
+# Only the engine has threads; the flows of les make none of their own.
 tsan:
 	$(MAKE) all BUILD=build-tsan CMAKE_FLAGS="-DQN_SANITIZE=thread -DCMAKE_C_COMPILER=clang"
-	OCL_ICD_VENDORS=/nonexistent scripts/test build-tsan -L unit
+	OCL_ICD_VENDORS=/nonexistent scripts/test build-tsan -L unit -E les_
 
 lint: all
 	scripts/lint $(BUILD)
