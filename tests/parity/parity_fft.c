@@ -6,8 +6,7 @@
 #include "fft_rig.h"
 #include "parity.h"
 
-#include <sys/wait.h>
-
+#include "child.h"
 #include "hal/cpu/cpu_fft.h"
 #include "hal/opencl/opencl.h"
 #include "util/temp_dir.h"
@@ -126,23 +125,9 @@ static int be_child(const char *to, const char *backend, const char *cache_dir)
 
 static counts run_child(const char *backend, const char *cache_dir)
 {
-    int ends[2], status = -1;
-    pid_t child;
     counts c;
 
-    assert_int_equal(pipe(ends), 0);
-    if (!(child = fork())) {
-        char to[16];
-
-        snprintf(to, sizeof to, "%d", ends[1]);
-        execl("/proc/self/exe", "parity_fft", "child", to, backend, cache_dir, (char *)NULL);
-        _exit(99);
-    }
-    close(ends[1]);
-    assert_int_equal(read(ends[0], &c, sizeof c), sizeof c);
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    ask_child("parity_fft", backend, cache_dir, &c, sizeof c);
     return c;
 }
 

@@ -4,13 +4,14 @@
  */
 #include "engine_fixture.h"
 
+#include "child.h"
+
 #include "engine/context.h"
 #include "engine/kcache.h"
 #include "util/file.h"
 #include "util/temp_dir.h"
 
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 enum { N = 1000 };
 
@@ -124,27 +125,12 @@ static counts run_both(const char *backend, const char *cache_dir)
     return c;
 }
 
-/* The same in a second process: drivers keep nothing there that only this one knows. The child is
- * a new program, since what drivers start (threads) does not survive a fork. */
+/* The same in a second process: drivers keep nothing there that only this one knows. */
 static counts run_in_child(const char *backend, const char *cache_dir)
 {
-    int ends[2], status = -1;
     counts c;
-    pid_t child;
 
-    assert_int_equal(pipe(ends), 0);
-    if (!(child = fork())) {
-        char to[16];
-
-        snprintf(to, sizeof to, "%d", ends[1]);
-        execl("/proc/self/exe", "test_kernel", "child", to, backend, cache_dir, (char *)NULL);
-        _exit(99);
-    }
-    close(ends[1]);
-    assert_int_equal(read(ends[0], &c, sizeof c), sizeof c);
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    ask_child("test_kernel", backend, cache_dir, &c, sizeof c);
     return c;
 }
 
@@ -522,6 +508,53 @@ static void without_a_c_compiler_text_is_unsupported_with_its_name(void **state)
     unsetenv("QUERN_CC");
 }
 
+/* The same text for another size: one number per group, the constant and the lanes it has. */
+static void constants_make_another_kernel_of_a_text(void **state)
+{
+    static const char text[] = "#define LANES 64\n"
+                               "#ifndef WORD\n"
+                               "#define WORD 3\n"
+                               "#endif\n"
+                               "GROUP(show, OUT(i32, x))\n"
+                               "{\n"
+                               "    EACH_LANE if (LANE == 0) x[GROUP_X] = 1000 * WORD + LANES;\n"
+                               "}\n";
+    static const char *const backends[] = { "cpu", "sim" };
+    char many[600];
+
+    (void)state;
+    memset(many, 'A', sizeof many - 1);
+    many[sizeof many - 1] = '\0';
+    for (int i = 0; i < 2; i++) {
+        qn_ctx *ctx = open_at(backends[i], root.path);
+        qn_kernel_module *modules[2], *none = NULL;
+
+        must(ctx, qn_kernels_new(ctx, "shown", text, &modules[0]));
+        must(ctx, qn_kernels_with(ctx, modules[0], "WORD=7 LANES=32", &modules[1]));
+        for (int m = 0; m < 2; m++) {
+            const qn_kernel_info *kernel = qn_kernels_find(modules[m], "show");
+            qn_buf *x = array_of(ctx, "x", 2);
+            qn_graph *g;
+            int32_t got[2];
+
+            assert_int_equal(kernel->lanes, m ? 32 : 64);
+            must(ctx, qn_graph_new(ctx, "g", &g));
+            must(ctx, qn_graph_stage(g, "show", kernel, qn_range_1d(2),
+                                     (const qn_arg[]){ qn_arg_buf(x) }));
+            must(ctx, qn_graph_run(g));
+            must(ctx, qn_buf_read(x, 0, got, sizeof got));
+            assert_int_equal(got[1], m ? 7032 : 3064);
+            qn_graph_free(g);
+            qn_buf_free(x);
+        }
+        assert_int_equal(qn_kernels_with(ctx, modules[0], many, &none), QN_ERR_LIMIT);
+        assert_null(none);
+        qn_kernels_free(modules[1]);
+        qn_kernels_free(modules[0]);
+        qn_ctx_close(ctx);
+    }
+}
+
 static void text_that_is_no_kernel_is_refused_with_its_line(void **state)
 {
     qn_ctx *ctx = open_at("cpu", root.path);
@@ -557,6 +590,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_device_that_cannot_compile_falls_back_and_the_result_is_right),
         cmocka_unit_test(with_fallback_forbidden_a_compile_error_is_an_error),
         cmocka_unit_test(without_a_c_compiler_text_is_unsupported_with_its_name),
+        cmocka_unit_test(constants_make_another_kernel_of_a_text),
         cmocka_unit_test(text_that_is_no_kernel_is_refused_with_its_line),
     };
 
