@@ -10,9 +10,11 @@
 #include "kernel/expand.h"
 #include "util/status.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_HEADERS = 32, MAX_PATH = 4096 };
 
@@ -28,6 +30,7 @@ static const variant precisions[] = { { "_f32", "float", "REAL=float" },
 typedef struct job {
     const char *path;
     char dir[MAX_PATH];  /* of the kernel file, with its slash */
+    size_t src;          /* characters of `dir` that name src: what is before "kernel/" */
     char file[MAX_PATH]; /* "vector.c" */
     char name[MAX_PATH]; /* "vector" */
     qn_str text;
@@ -130,21 +133,23 @@ static int is_prelude(const char *name)
     return is_file(name, "dialect.h") || is_file(name, "types.h");
 }
 
-/* Reads an included header from the kernel folder or from src, its parent. `include` gets the
- * name by which host code includes it. */
+/* Reads a header from the folder of the kernel or one above it, src being the last. `include` gets
+ * the name by which host code includes it. */
 static qn_status read_header(const job *j, const char *name, qn_str *text, qn_str *include)
 {
+    size_t len = strlen(j->dir);
     char path[2 * MAX_PATH];
-    FILE *file;
 
-    snprintf(path, sizeof path, "%s%s", j->dir, name);
-    if ((file = fopen(path, "rb"))) {
-        fclose(file);
-        qn_str_addf(include, "kernel/%s", name);
-        return read_file(path, text, j->err);
+    for (;;) {
+        snprintf(path, sizeof path, "%.*s%s", (int)len, j->dir, name);
+        if (len <= j->src || access(path, R_OK) == 0)
+            break;
+        do
+            len--;
+        while (len > j->src && j->dir[len - 1] != '/');
     }
+    qn_str_add_n(include, j->dir + j->src, len - j->src);
     qn_str_add(include, name);
-    snprintf(path, sizeof path, "%s../%s", j->dir, name);
     return read_file(path, text, j->err);
 }
 
@@ -302,11 +307,9 @@ static qn_status make_ptx(const job *j, const variant *v, const char *text, qn_s
 {
     qn_status st = QN_OK;
     qn_str dialect = { 0 };
-    qn_str unit = { 0 };
-    char path[2 * MAX_PATH];
+    qn_str unit = { 0 }, include = { 0 };
 
-    snprintf(path, sizeof path, "%sdialect.h", j->dir);
-    QN_TRY(read_file(path, &dialect, j->err));
+    QN_TRY(read_header(j, "dialect.h", &dialect, &include));
     QN_TRY(qn_expand_unit_with(qn_str_get(&dialect), j->file, text, v->defines, QN_EXPAND_CUDA,
                                &unit, j->err));
     st = qn_embed_ptx(j->file, qn_str_get(&unit), ptx, j->err);
@@ -317,6 +320,7 @@ static qn_status make_ptx(const job *j, const variant *v, const char *text, qn_s
         fputs(qn_str_get(ptx), stderr);
     }
 out:
+    qn_str_free(&include);
     qn_str_free(&dialect);
     qn_str_free(&unit);
     return st;
@@ -436,6 +440,23 @@ out:
     return st;
 }
 
+static qn_status find_folder(job *j, const char *path, size_t len)
+{
+    char given[MAX_PATH] = ".", full[PATH_MAX];
+    size_t from;
+
+    if (len)
+        snprintf(given, sizeof given, "%.*s", (int)len, path);
+    if (!realpath(given, full) || strlen(full) + 2 > sizeof j->dir)
+        return qn_fail(j->err, QN_ERR_IO, "%s: no such folder, or too long a name", given);
+    sprintf(j->dir, "%s/", full);
+    for (from = strlen(j->dir) - 1; from > 0; from--)
+        if (!strncmp(j->dir + from, "/kernel/", 8))
+            break;
+    j->src = from ? from + 1 : strlen(j->dir);
+    return QN_OK;
+}
+
 static qn_status open_job(job *j, const char *path, qn_err *err)
 {
     const char *const slash = strrchr(path, '/');
@@ -448,7 +469,7 @@ static qn_status open_job(job *j, const char *path, qn_err *err)
     j->err = err;
     if (strlen(path) >= MAX_PATH || !dot)
         return qn_fail(err, QN_ERR_USAGE, "%s: not the name of a kernel file", path);
-    memcpy(j->dir, path, (size_t)(file - path));
+    QN_TRY(find_folder(j, path, (size_t)(file - path)));
     strcpy(j->file, file);
     memcpy(j->name, file, (size_t)(dot - file));
     QN_TRY(read_file(path, &j->text, err));

@@ -22,6 +22,8 @@ static const qn_opt options[] = {
       .help = "batches of steps per figure" },
     { 0, "steps", QN_OPT_INT, .value = "N", .fallback = "200", .min = 20, .max = 1000000,
       .help = "steps of a whole run of --table and --sweep" },
+    { 0, "fft", QN_OPT_TEXT, .value = "WAY", .fallback = "auto",
+      .help = "transforms of a step: auto, fftw, vkfft or own" },
     { 0, "fft-only", QN_OPT_FLAG, .help = "only the transforms of a step" },
     { 0, "table", QN_OPT_FLAG,
       .help = "whole runs: on the CPU, mixed, on the device; adds to summary.md" },
@@ -80,8 +82,8 @@ out:
 }
 
 /* A flow that is the same for all sizes, with a step that is stable on all of them. */
-static qn_status make_config(const char *what, int n, int members, int is_f64, int is_origin,
-                             int steps, int every, qn_les_config *out, qn_err *err)
+static qn_status make_config(const qn_args *args, const char *what, int n, int members, int is_f64,
+                             int is_origin, int steps, int every, qn_les_config *out, qn_err *err)
 {
     char size[16], count[16], length[16], frames[16], stride[16];
     const char *const pairs[] = { "profile",
@@ -106,6 +108,8 @@ static qn_status make_config(const char *what, int n, int members, int is_f64, i
                                   "metrics",
                                   "video",
                                   "none",
+                                  "fft",
+                                  qn_text(args, "fft"),
                                   "what",
                                   what,
                                   NULL };
@@ -159,8 +163,8 @@ static qn_status measure_steps(qn_ctx *ctx, const qn_args *args, const cases *c,
             for (int k = 0; k < 4; k++) {
                 if (!c->has_precision[k % 2] || !c->has_profile[k / 2])
                     continue;
-                QN_TRY(make_config("sim", (int)c->sizes.list[i], (int)c->members.list[m], k % 2,
-                                   k / 2, 200, 1, &config, err));
+                QN_TRY(make_config(args, "sim", (int)c->sizes.list[i], (int)c->members.list[m],
+                                   k % 2, k / 2, 200, 1, &config, err));
                 QN_TRY(qn_les_bench_add(ctx, &config, samples, qn_flag(args, "fft-only"), points,
                                         err));
             }
@@ -285,8 +289,8 @@ static qn_status bench_table(qn_ctx *device, const qn_args *args, const cases *c
         for (int k = 0; k < 2; k++) {
             if (!c->has_precision[k])
                 continue;
-            QN_TRY(make_config("all", (int)c->sizes.list[i], 1, k, 0, (int)qn_int(args, "steps"), 1,
-                               &config, err));
+            QN_TRY(make_config(args, "all", (int)c->sizes.list[i], 1, k, 0,
+                               (int)qn_int(args, "steps"), 1, &config, err));
             QN_TRY(add_row(&table, cpu, device, &config, err));
         }
     QN_TRY(add_summary(args, &table, qn_str_get(&line), err));
@@ -313,7 +317,7 @@ static qn_status sweep_size(qn_ctx *ctx, const qn_args *args, const cases *c, in
 
         if (!c->has_precision[is_f64] || steps < 4 * every[k % 3])
             continue;
-        QN_TRY(make_config("all", n, 1, is_f64, 0, steps / 100 ? steps / 100 * 100 : steps,
+        QN_TRY(make_config(args, "all", n, 1, is_f64, 0, steps / 100 ? steps / 100 * 100 : steps,
                            every[k % 3], &config, err));
         QN_TRY(qn_les_whole_run(ctx, &config, &whole, err));
         qn_table_addf(table, "%d", n);

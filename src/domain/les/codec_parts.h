@@ -4,7 +4,7 @@
 
 #include "codec.h"
 
-#include "kernel/les_codec.h"
+#include "kernel/les/les_codec.h"
 
 #include <quern/fft.h>
 

@@ -2,7 +2,7 @@
 #include "digest.h"
 
 #include "kernel/les_hash.gen.h"
-#include "kernel/les_hash.h"
+#include "kernel/les/les_hash.h"
 #include "util/hash.h"
 #include "util/status.h"
 

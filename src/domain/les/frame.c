@@ -2,7 +2,7 @@
 #include "frame.h"
 
 #include "kernel/les_frame.gen.h"
-#include "kernel/les_frame.h"
+#include "kernel/les/les_frame.h"
 
 static int zoom_of(const qn_les_config *config)
 {

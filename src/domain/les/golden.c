@@ -3,7 +3,7 @@
 
 #include "ic.h"
 #include "kernel/les_box.gen.h"
-#include "kernel/les_box.h"
+#include "kernel/les/les_box.h"
 #include "util/json.h"
 #include "util/temp_dir.h"
 

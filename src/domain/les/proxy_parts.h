@@ -4,7 +4,7 @@
 
 #include "proxy.h"
 
-#include "kernel/les_proxy.h"
+#include "kernel/les/les_proxy.h"
 
 struct qn_les_proxy {
     qn_ctx *ctx;

@@ -5,7 +5,7 @@
 
 #include "sim.h"
 
-#include "kernel/les_sim.h"
+#include "kernel/les/les_sim.h"
 
 #include <quern/fft.h>
 

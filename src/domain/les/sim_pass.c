@@ -5,7 +5,7 @@
  */
 #include "sim_impl.h"
 
-#include "kernel/les_pass.h"
+#include "kernel/les/les_pass.h"
 
 #include "engine/context.h"
 #include "kernel/les_pass.gen.h"

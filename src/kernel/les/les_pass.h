@@ -26,7 +26,7 @@
 #ifndef QN_KERNEL_LES_PASS_H
 #define QN_KERNEL_LES_PASS_H
 
-#include "kernel/les_sim.h"
+#include "kernel/les/les_sim.h"
 
 /* What les_pass_cols does with the nonlinear terms. */
 enum { PASS_BEGIN, PASS_MID, PASS_NEXT };
