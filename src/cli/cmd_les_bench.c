@@ -29,6 +29,8 @@ static const qn_opt options[] = {
       .help = "whole runs: on the CPU, mixed, on the device; adds to summary.md" },
     { 0, "sweep", QN_OPT_FLAG,
       .help = "whole runs over sizes, precisions and frames every 1, 10 and 50 steps" },
+    { 0, "rollout", QN_OPT_TEXT, .value = "LIST", .fallback = "",
+      .help = "instead: a step of the learned operator, for these numbers of features" },
     { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "bench/results",
       .help = "folder of the results" },
     { 0 }
@@ -233,10 +235,12 @@ static qn_status add_summary(const qn_args *args, const qn_table *table, const c
     else
         qn_str_add(&text, "# Flow, encoded and learned: CPU, mixed, device\n");
     qn_str_addf(&text, "\n## %s\n\n    %s\n\n", utc, line);
-    qn_str_add(&text,
-               "Seconds of a whole run: steps, encoding, learning, rollout, decoding. cpu: "
-               "all of it there. mixed: the flow on the CPU, every frame sent up, nothing decoded. "
-               "gpu: nothing leaves the device.\n\n");
+    qn_str_add(
+        &text,
+        "Seconds of a whole run: steps, encoding, learning, rollout, decoding, after a brief "
+        "one that made plans and kernels. cpu: "
+        "all of it there. mixed: the flow on the CPU, every frame sent up, nothing decoded. "
+        "gpu: nothing leaves the device.\n\n");
     qn_table_format(table, QN_TABLE_MARKDOWN, &text);
     QN_TRY(qn_make_parent(path, err));
     if (text.failed) {
@@ -254,9 +258,14 @@ out:
 static qn_status add_row(qn_table *table, qn_ctx *cpu, qn_ctx *device, const qn_les_config *config,
                          qn_err *err)
 {
+    qn_les_config brief = *config;
     qn_les_whole on_cpu, on_both, on_device;
     qn_status st = QN_OK;
 
+    brief.steps = 40;
+    brief.stride = 20;
+    QN_TRY(qn_les_whole_run(cpu, &brief, &on_cpu, err));
+    QN_TRY(qn_les_whole_run(device, &brief, &on_device, err));
     QN_TRY(qn_les_whole_run(cpu, config, &on_cpu, err));
     QN_TRY(qn_les_mixed_run(cpu, device, config, &on_both, err));
     QN_TRY(qn_les_whole_run(device, config, &on_device, err));
@@ -361,13 +370,52 @@ out:
     return st;
 }
 
+/* ---- the learned operator -----------------------------------------------------------------------
+ */
+
+static qn_status bench_rollout(qn_ctx *ctx, const qn_args *args, const cases *c, qn_err *err)
+{
+    static const int ways[] = { QN_LES_ROLLOUT_GEMV, QN_LES_ROLLOUT_BLOCKED };
+    qn_table table = qn_table_begin("FEATURES", "PREC", "MEMBERS", "GEMV US", "BLOCKED US");
+    qn_les_config config;
+    qn_sizes features = { 0 };
+    qn_status st = QN_OK;
+    double us;
+
+    QN_TRY(qn_sizes_parse(qn_text(args, "rollout"), &features, err));
+    for (size_t i = 0; i < features.n * c->members.n * 2; i++) {
+        const int is_f64 = (int)(i % 2), members = (int)c->members.list[i / 2 % c->members.n];
+        const int d = (int)features.list[i / 2 / c->members.n];
+
+        if (!c->has_precision[is_f64])
+            continue;
+        QN_TRY(make_config(args, "all", 64, members, is_f64, 0, 200, 1, &config, err));
+        qn_table_addf(&table, "%d", d);
+        qn_table_add(&table, is_f64 ? "f64" : "f32");
+        qn_table_addf(&table, "%d", members);
+        for (int way = 0; way < 2; way++) {
+            config.rollout = ways[way];
+            QN_TRY(qn_les_bench_rollout(ctx, &config, d, (int)qn_int(args, "samples"), &us, err));
+            qn_table_addf(&table, "%.3f", us);
+        }
+    }
+    qn_table_print(&table, stdout, QN_TABLE_TEXT);
+    table = (qn_table){ 0 };
+out:
+    qn_table_free(&table);
+    qn_sizes_free(&features);
+    return st;
+}
+
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     cases c = { 0 };
     qn_status st = QN_OK;
 
     QN_TRY(parse(args, &c, err));
-    if (qn_flag(args, "table"))
+    if (*qn_text(args, "rollout"))
+        QN_TRY(bench_rollout(ctx, args, &c, err));
+    else if (qn_flag(args, "table"))
         QN_TRY(bench_table(ctx, args, &c, err));
     else if (qn_flag(args, "sweep"))
         QN_TRY(bench_sweep(ctx, args, &c, err));

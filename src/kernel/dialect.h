@@ -13,7 +13,8 @@
  * in the first column, with arguments VAL(T, n), IN(T, n), OUT(T, n), INOUT(T, n). UNROLL gives
  * an item of a device several points; it pays where a body is a few loads and a store. A file
  * may say `#define LANES 64` for its GROUPs, and `PRECISIONS` on a line of its own to be built
- * with real as float and as double (kernels name_f32 and name_f64).
+ * with real as float and as double (kernels name_f32 and name_f64). GROUPS_AT_ONCE, if defined, is
+ * how many groups CUDA's compiler leaves registers for on a unit.
  *
  * Words of a kernel file:
  *   all     i8 u8 i16 u16 i32 u32 i64 u64 float double real R(c) FN FN_NOINLINE GLOBAL RESTRICT
@@ -155,13 +156,17 @@ typedef REAL real;
 #define QN_POINT                const i32 gx, const i32 gy, const i32 gz
 #define QN_KERNEL_MAP           extern "C" __global__ void __launch_bounds__(QN_MAP_GROUP)
 #define QN_KERNEL_UNROLLED      QN_KERNEL_MAP
-#define QN_KERNEL_GROUP         extern "C" __global__ void __launch_bounds__(LANES)
-#define QN_KERNEL_TEAM          QN_KERNEL_MAP
-#define QN_BLOCK_0              ((i32)blockIdx.x)
-#define QN_BLOCK_1              ((i32)blockIdx.y)
-#define QN_BLOCK_2              ((i32)blockIdx.z)
-#define QN_BLOCK(d)             QN_BLOCK_##d
-#define QN_ITEM                 ((i32)threadIdx.x)
+#ifdef GROUPS_AT_ONCE
+#define QN_KERNEL_GROUP extern "C" __global__ void __launch_bounds__(LANES, GROUPS_AT_ONCE)
+#else
+#define QN_KERNEL_GROUP extern "C" __global__ void __launch_bounds__(LANES)
+#endif
+#define QN_KERNEL_TEAM QN_KERNEL_MAP
+#define QN_BLOCK_0     ((i32)blockIdx.x)
+#define QN_BLOCK_1     ((i32)blockIdx.y)
+#define QN_BLOCK_2     ((i32)blockIdx.z)
+#define QN_BLOCK(d)    QN_BLOCK_##d
+#define QN_ITEM        ((i32)threadIdx.x)
 #define QN_MAP_BEGIN                                                                               \
     const i32 gx = qn_x0 + (i32)(blockIdx.x * blockDim.x + threadIdx.x);                           \
     const i32 gy = qn_y0 + (i32)(blockIdx.y * blockDim.y + threadIdx.y);                           \

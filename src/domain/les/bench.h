@@ -37,6 +37,11 @@ qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_config *config, int samples
 qn_status qn_les_bench_write(const qn_les_points *points, const char *prefix, const char *command,
                              qn_err *err);
 
+/* Time of a step of an operator of `d` features, in the precision, members and way of rolling out
+ * of `config`. */
+qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_config *config, int d, int samples,
+                               double *us, qn_err *err);
+
 /* ---- from flow to decoded fields ----------------------------------------------------------- */
 
 /* A whole run: LES, encode, learn, roll out, decode, compare. */

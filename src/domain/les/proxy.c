@@ -21,7 +21,8 @@ static qn_status make_buffers(qn_les_proxy *proxy)
     QN_TRY(
         qn_buf_new(proxy->ctx, "spectral radius", RADIUS_STATE * sizeof(double), &proxy->radius));
     if (proxy->config->rollout == QN_LES_ROLLOUT_BLOCKED)
-        QN_TRY(qn_buf_new(proxy->ctx, "operator of a block", d * d * real, &proxy->a_block));
+        QN_TRY(qn_buf_new(proxy->ctx, "operator of a block, transposed", d * d * real,
+                          &proxy->block_transpose));
 out:
     return st;
 }
@@ -55,7 +56,7 @@ void qn_les_proxy_free(qn_les_proxy *proxy)
     qn_buf_free(proxy->mu);
     qn_buf_free(proxy->scale);
     qn_buf_free(proxy->transpose);
-    qn_buf_free(proxy->a_block);
+    qn_buf_free(proxy->block_transpose);
     qn_buf_free(proxy->radius);
     free(proxy);
 }
@@ -114,25 +115,22 @@ static qn_status add_step(const qn_les_proxy *proxy, qn_graph *graph, int t, qn_
 /* Vectors t .. t + count - 1 become those PROXY_BLOCK later. */
 static qn_status add_block(const qn_les_proxy *proxy, qn_graph *graph, int t, int count, qn_buf *y)
 {
-    const int d = proxy->d, rows = count * proxy->config->ensemble;
-    const qn_i64 from = (qn_i64)t * proxy->config->ensemble * d;
-    const gemm_par par = { .a_at = from,
-                           .a_row = d,
-                           .a_col = 1,
-                           .c_at = from + (qn_i64)PROXY_BLOCK * proxy->config->ensemble * d,
-                           .rows = rows,
-                           .cols = d,
-                           .depth = d };
+    const qn_i64 vector = (qn_i64)proxy->config->ensemble * proxy->d;
+    const rows_par par = { .at = t * vector,
+                           .ahead = PROXY_BLOCK * vector,
+                           .size = proxy->d,
+                           .rows = count * proxy->config->ensemble };
 
-    return STAGE(proxy, les_gemm_rows, graph, "les.rollout.block", qn_les_tiles(d, rows), par,
-                 proxy->a_block, y);
+    return STAGE(proxy, les_gemv_rows, graph, "les.rollout.block",
+                 qn_range_2d(proxy->d, (par.rows + SET_ROWS - 1) / SET_ROWS), par,
+                 proxy->block_transpose, y);
 }
 
 qn_status qn_les_proxy_add_rollout(qn_les_proxy *proxy, qn_graph *graph, qn_buf *z, int n,
                                    qn_buf *zhat)
 {
     const int d = proxy->d, members = proxy->config->ensemble;
-    const int singles = proxy->a_block && n >= PROXY_BLOCK ? PROXY_BLOCK - 1 : n;
+    const int singles = proxy->block_transpose && n >= PROXY_BLOCK ? PROXY_BLOCK - 1 : n;
     const qn_range all = qn_range_2d(d, (qn_i64)(n + 1) * members);
     qn_status st = QN_OK;
 

@@ -71,8 +71,8 @@ static qn_status add_block_operator(const qn_les_proxy *proxy, qn_graph *graph)
         QN_TRY(add_square(proxy, graph, from, to[k]));
         from = to[k];
     }
-    QN_TRY(STAGE(proxy, les_narrow, graph, "les.operator.block", qn_range_2d(proxy->d, proxy->d),
-                 proxy->d, from, proxy->a_block));
+    QN_TRY(STAGE(proxy, les_transpose, graph, "les.operator.block", qn_range_2d(proxy->d, proxy->d),
+                 proxy->d, from, proxy->block_transpose));
 out:
     return st;
 }
@@ -88,7 +88,7 @@ qn_status qn_les_add_operator(const qn_les_proxy *proxy, qn_graph *graph)
                                 proxy->radius, proxy->a));
     QN_TRY(STAGE(proxy, les_transpose, graph, "les.operator.transpose", qn_range_2d(d, d), d,
                  proxy->a, proxy->transpose));
-    if (proxy->a_block)
+    if (proxy->block_transpose)
         QN_TRY(add_block_operator(proxy, graph));
 out:
     return st;

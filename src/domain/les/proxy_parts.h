@@ -11,9 +11,10 @@ struct qn_les_proxy {
     const qn_les_config *config;
     int d, is_f64;
     qn_les_proxy_info info;
-    qn_buf *a, *mu, *scale;      /* double */
-    qn_buf *transpose, *a_block; /* run precision: of a step; of PROXY_BLOCK steps, or NULL */
-    qn_buf *radius;              /* RADIUS_STATE doubles */
+    qn_buf *a, *mu, *scale;  /* double */
+    qn_buf *transpose;       /* of the operator, in run precision */
+    qn_buf *block_transpose; /* of that of PROXY_BLOCK steps, or NULL */
+    qn_buf *radius;          /* RADIUS_STATE doubles */
 };
 
 /* Steps that a blocked rollout takes at once. */

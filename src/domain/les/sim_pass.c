@@ -14,11 +14,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* How the work is cut: columns and rows of a group, columns of a tile, and how many groups the
+ * compiler leaves registers for. */
+typedef struct cut {
+    int n, cols, rows, tile, cols_at_once, rows_at_once;
+} cut;
+
 struct qn_les_passes {
-    qn_kernel_module *module;
+    qn_kernel_module *for_cols, *for_rows;
     const qn_kernel_info *in, *out, *cols, *rows;
     pass_par par;
-    int side, tile, n_tiles;
+    cut cut;
+    int n_tiles;
     qn_buf *turn;     /* exp(2 pi i k / N) */
     qn_buf *s, *mid;  /* tiles of the state and of Heun's first stage */
     qn_buf *abc, *pq; /* three and two planes */
@@ -42,12 +49,24 @@ static const char *why_not(const qn_les_sim *sim)
     return NULL;
 }
 
-/* Lines of a group: enough lanes to hide latency, and no more than 37 KiB of local memory. */
-static int side_of(int n, int is_f64)
-{
-    const int side = n <= 128 ? 8 : n <= 256 ? 4 : n <= 2048 ? 2 : 1;
+/* The fastest of those tried on an H200, by `quern les bench --fft own`. */
+static const cut cuts_f32[] = {
+    { 128, 8, 8, 8, 1, 1 },  { 256, 4, 4, 4, 1, 1 },  { 512, 2, 2, 2, 1, 1 },
+    { 1024, 1, 4, 1, 6, 2 }, { 2048, 2, 2, 2, 2, 2 }, { 4096, 1, 1, 2, 2, 2 },
+};
+static const cut cuts_f64[] = {
+    { 128, 8, 8, 8, 1, 1 },  { 256, 2, 2, 2, 1, 1 },  { 512, 2, 2, 2, 1, 1 },
+    { 1024, 2, 2, 2, 2, 2 }, { 2048, 1, 1, 2, 2, 2 },
+};
 
-    return is_f64 && n >= 1024 ? 1 : side;
+static cut cut_of(int n, int is_f64)
+{
+    const cut *list = is_f64 ? cuts_f64 : cuts_f32;
+    int i = 0;
+
+    while (list[i].n < n) /* why_not() has seen that there is one */
+        i++;
+    return list[i];
 }
 
 /* On a GPU that has room for a group; a CPU is better served by FFTW. */
@@ -55,7 +74,8 @@ static int pays(const qn_les_sim *sim)
 {
     const qn_ctx *ctx = sim->ctx;
     const qn_device_info *device = &ctx->devices[ctx->n_devices > 1 ? 1 : 0].info;
-    const uint32_t held = (uint32_t)(sim->par.n * side_of(sim->par.n, sim->is_f64));
+    const cut c = cut_of(sim->par.n, sim->is_f64);
+    const uint32_t held = (uint32_t)(sim->par.n * (c.cols > c.rows ? c.cols : c.rows));
     const uint32_t mode = sim->is_f64 ? 2 * sizeof(double) : 2 * sizeof(float);
 
     return (device->kind == QN_KIND_DISCRETE || device->kind == QN_KIND_INTEGRATED) &&
@@ -64,27 +84,31 @@ static int pays(const qn_les_sim *sim)
 
 /* ---- making them ---------------------------------------------------------------------------- */
 
+static qn_status make_module(qn_les_sim *sim, int side, int at_once, qn_kernel_module **out)
+{
+    const qn_kernel_module *text =
+        sim->is_f64 ? qn_kernel_les_pass_cols_f64.module : qn_kernel_les_pass_cols_f32.module;
+    char defines[128];
+
+    snprintf(defines, sizeof defines,
+             "PASS_N=%d PASS_SIDE=%d PASS_TILE=%d LANES=%d GROUPS_AT_ONCE=%d", sim->par.n, side,
+             sim->passes->cut.tile, sim->par.n * side / 8, at_once);
+    return qn_kernels_with(sim->ctx, text, defines, out);
+}
+
 static qn_status find_kernels(qn_les_sim *sim)
 {
     struct qn_les_passes *p = sim->passes;
-    const qn_kernel_module *text =
-        sim->is_f64 ? qn_kernel_les_pass_cols_f64.module : qn_kernel_les_pass_cols_f32.module;
-    const char *const names[] = { "les_pass_in", "les_pass_out", "les_pass_cols", "les_pass_rows" };
-    const qn_kernel_info **const found[] = { &p->in, &p->out, &p->cols, &p->rows };
-    char defines[128];
-    qn_status st;
+    qn_status st = QN_OK;
 
-    snprintf(defines, sizeof defines, "PASS_N=%d PASS_SIDE=%d PASS_TILE=%d LANES=%d", sim->par.n,
-             p->side, p->tile, sim->par.n * p->side / 8);
-    if ((st = qn_kernels_with(sim->ctx, text, defines, &p->module)) != QN_OK)
-        return st;
-    for (int k = 0; k < 4; k++) {
-        char name[32];
-
-        snprintf(name, sizeof name, "%s%s", names[k], sim->is_f64 ? "_f64" : "_f32");
-        *found[k] = qn_kernels_find(p->module, name);
-    }
-    return QN_OK;
+    QN_TRY(make_module(sim, p->cut.cols, p->cut.cols_at_once, &p->for_cols));
+    QN_TRY(make_module(sim, p->cut.rows, p->cut.rows_at_once, &p->for_rows));
+    p->in = qn_kernels_find(p->for_cols, sim->is_f64 ? "les_pass_in_f64" : "les_pass_in_f32");
+    p->out = qn_kernels_find(p->for_cols, sim->is_f64 ? "les_pass_out_f64" : "les_pass_out_f32");
+    p->cols = qn_kernels_find(p->for_cols, sim->is_f64 ? "les_pass_cols_f64" : "les_pass_cols_f32");
+    p->rows = qn_kernels_find(p->for_rows, sim->is_f64 ? "les_pass_rows_f64" : "les_pass_rows_f32");
+out:
+    return st;
 }
 
 static qn_status fill_turns(const qn_les_sim *sim)
@@ -109,14 +133,12 @@ static qn_status make(qn_les_sim *sim)
 {
     struct qn_les_passes *p = sim->passes;
     const size_t mode = sim->is_f64 ? 2 * sizeof(double) : 2 * sizeof(float);
-    const int least = sim->is_f64 ? 2 : 4; /* a sector of memory */
     qn_status st = QN_OK;
 
-    p->side = side_of(sim->par.n, sim->is_f64);
-    p->tile = p->side > least ? p->side : least;
-    p->n_tiles = sim->par.edge / p->tile + 1;
+    p->cut = cut_of(sim->par.n, sim->is_f64);
+    p->n_tiles = sim->par.edge / p->cut.tile + 1;
     p->par = (pass_par){ .les = sim->par, .two = 2, .three = 3 };
-    p->par.member = (i64)p->n_tiles * p->tile * sim->par.n;
+    p->par.member = (i64)p->n_tiles * p->cut.tile * sim->par.n;
     p->par.plane = p->par.member * sim->par.members;
 
     const size_t plane = (size_t)p->par.plane * mode;
@@ -162,7 +184,8 @@ void qn_les_passes_close(qn_les_sim *sim)
     qn_buf_free(p->mid);
     qn_buf_free(p->abc);
     qn_buf_free(p->pq);
-    qn_kernels_free(p->module);
+    qn_kernels_free(p->for_cols);
+    qn_kernels_free(p->for_rows);
     free(p);
     sim->passes = NULL;
 }
@@ -174,7 +197,7 @@ void qn_les_passes_close(qn_les_sim *sim)
 static qn_status add_cols(qn_les_sim *sim, qn_graph *graph, int stage, int n_fields)
 {
     struct qn_les_passes *p = sim->passes;
-    const qn_range groups = qn_range_2d(p->n_tiles * p->tile / p->side, sim->par.members);
+    const qn_range groups = qn_range_2d(p->n_tiles * p->cut.tile / p->cut.cols, sim->par.members);
     pass_par par = p->par;
     const qn_arg args[] = { qn_arg_val(&par, sizeof par),
                             qn_arg_buf(sim->clock),
@@ -192,7 +215,7 @@ static qn_status add_cols(qn_les_sim *sim, qn_graph *graph, int stage, int n_fie
 static qn_status add_rows(qn_les_sim *sim, qn_graph *graph)
 {
     struct qn_les_passes *p = sim->passes;
-    const qn_range groups = qn_range_2d(sim->par.n / p->side, sim->par.members);
+    const qn_range groups = qn_range_2d(sim->par.n / p->cut.rows, sim->par.members);
     const qn_arg args[] = { qn_arg_val(&p->par, sizeof p->par), qn_arg_buf(p->turn),
                             qn_arg_buf(p->abc), qn_arg_buf(p->pq) };
 
@@ -202,7 +225,7 @@ static qn_status add_rows(qn_les_sim *sim, qn_graph *graph)
 qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n)
 {
     struct qn_les_passes *p = sim->passes;
-    const qn_range tiled = qn_range_3d(p->n_tiles * p->tile, sim->par.n, sim->par.members);
+    const qn_range tiled = qn_range_3d(p->n_tiles * p->cut.tile, sim->par.n, sim->par.members);
     const qn_arg in[] = { qn_arg_val(&p->par, sizeof p->par), qn_arg_buf(sim->state),
                           qn_arg_buf(p->s) };
     const qn_arg out[] = { qn_arg_val(&p->par, sizeof p->par), qn_arg_buf(p->s),

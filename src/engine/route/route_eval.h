@@ -16,7 +16,7 @@ typedef struct qn_batch_plan {
     const qn_i64 *sizes;
     int n_tasks;
     int n_warm_up, n_rounds; /* at most */
-    double max_seconds;      /* for either */
+    double max_seconds;      /* for either; five times as long while there are few rounds */
     uint64_t seed;
 } qn_batch_plan;
 

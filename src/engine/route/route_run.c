@@ -16,9 +16,9 @@ enum {
     SAMPLE_EVERY = 256, /* decisions of an op */
     MARKS_PER_RUN = 3,  /* stages of one op */
     DRIFT_PAUSE = 8,    /* runs between samples for a change that was not confirmed */
-    LIGHT_MOST = 31     /* runs between two looks */
+    LIGHT_MOST = 255    /* runs between two looks */
 };
-static const double drift_factor = 1.25, drift_slack_us = 3, look_share = 0.02;
+static const double drift_factor = 1.25, drift_slack_us = 3, look_share = 0.005;
 
 /* ---- deciding ---------------------------------------------------------------------------- */
 
@@ -390,8 +390,8 @@ static void route_run(qn_graph *graph)
 }
 
 /* Runs that are shorter than what thinking about them takes are thought about rarely: a look is
- * 2 % of the time of runs at most. Only on the CPU, where nothing is queued, and while nothing is
- * being found out. */
+ * half a percent of the time of runs. Only on the CPU, where nothing is queued, and while nothing
+ * is being found out. */
 static void plan_look(qn_graph *graph, double us)
 {
     struct qn_graph_route *r = graph->route;

@@ -19,9 +19,11 @@ PRECISIONS
 #define PASS_TILE 8
 #endif
 
-#define PER    8
-#define N_HELD (PASS_N * PASS_SIDE)
-#define ROOM   (N_HELD + N_HELD / 8 + PASS_SIDE)
+#define PER     8
+#define N_HELD  (PASS_N * PASS_SIDE)
+#define N_BANKS (128 / (int)sizeof(les_mode)) /* modes that local memory serves at once */
+#define GAP     (8 * PASS_SIDE > N_BANKS ? 8 * PASS_SIDE : N_BANKS)
+#define ROOM    (N_HELD + N_HELD / GAP * PASS_SIDE + PASS_SIDE)
 
 typedef struct {
     les_mode v[PER];
@@ -134,8 +136,8 @@ FN void twiddle_8(les_mode *v, GLOBAL const real *turn, i32 w, real s)
 /* Butterfly b of a lane works on line `line` at place `j`. */
 #define PLACE(b) const u32 t_ = (u32)(LANE + (b)*LANES), line = t_ % PASS_SIDE, j = t_ / PASS_SIDE;
 
-#define PAD(i)       ((u32)(i) + (u32)(i) / (8 * PASS_SIDE) * PASS_SIDE)
-#define PADDED(rows) (((rows) + (rows) / 8) * PASS_SIDE)
+#define PAD(i)       ((u32)(i) + (u32)(i) / GAP * PASS_SIDE)
+#define PADDED(rows) ((rows)*PASS_SIDE + (rows)*PASS_SIDE / GAP * PASS_SIDE)
 
 #define EACH_BUTTERFLY(RADIX) for (i32 b = 0; b < PER / RADIX; b++)
 #define EACH_STEP(RADIX)      for (i32 k = 0; k < RADIX; k++)
@@ -147,7 +149,7 @@ FN void twiddle_8(les_mode *v, GLOBAL const real *turn, i32 w, real s)
         {                                                                                          \
             PLACE(b)                                                                               \
             if (DONE > 1)                                                                          \
-                twiddle_##RADIX(&P(x).v[b * RADIX], turn,                                          \
+                twiddle_##RADIX(&P(x).v[b * RADIX], circle,                                        \
                                 (i32)(j % DONE * (PASS_N / (DONE * RADIX))), SIGN);                \
             butterfly_##RADIX(&P(x).v[b * RADIX], SIGN);                                           \
             (void)line;                                                                            \
@@ -269,6 +271,8 @@ GROUP(les_pass_cols, VAL(pass_par, p), IN(double, clock), IN(real, turn), IN(rea
         P(h).v[k].im = R(0);
     }
     for (i32 f = 0; f < p.two && p.stage != PASS_BEGIN; f++) {
+        GLOBAL const real *const circle = turn + f * p.none;
+
         EACH_LANE
         {
             EACH_BUTTERFLY(ODD)
@@ -284,10 +288,11 @@ GROUP(les_pass_cols, VAL(pass_par, p), IN(double, clock), IN(real, turn), IN(rea
         {
             PLACE(0)
             const real m = (real)(first + (i32)line), q2 = (real)(p.les.q * p.les.q);
+            const u32 row = j + (u32)(f * p.none);
 
             EACH_STEP(8)
             {
-                const real n = WAVE_Y(j);
+                const real n = WAVE_Y(row);
                 const real c = q2 * (f == 0 ? n * n - m * m : -(m * n));
 
                 P(h).v[k].re = fma(c, P(x).v[k].re, P(h).v[k].re);
@@ -330,15 +335,19 @@ GROUP(les_pass_cols, VAL(pass_par, p), IN(double, clock), IN(real, turn), IN(rea
             P(h).v[k] = les_scaled(scale, now);
         }
     }
-    for (i32 f = 0; f < p.three; f++) {
+    for (i32 f = 0; f < p.three; f++) { /* b, a, c: each has one more factor n */
+        GLOBAL const real *const circle = turn + f * p.none;
+
         EACH_LANE
         {
             PLACE(0)
+            const u32 row = j + (u32)(f * p.none);
+
             EACH_STEP(8)
             {
-                const real n = WAVE_Y(j);
-
-                P(x).v[k] = les_scaled(f == 0 ? n : f == 1 ? R(1) : n * n, P(h).v[k]);
+                if (f > 0)
+                    P(h).v[k] = les_scaled(WAVE_Y(row), P(h).v[k]);
+                P(x).v[k] = P(h).v[k];
             }
             (void)line;
         }
@@ -375,6 +384,8 @@ GROUP(les_pass_rows, VAL(pass_par, p), IN(real, turn), IN(real, abc), OUT(real, 
     const i32 first = GROUP_X * PASS_SIDE, edge = p.les.edge;
 
     for (i32 f = 0; f < p.two; f++) { /* E + i D, then u + i v */
+        GLOBAL const real *const circle = turn + f * p.none;
+
         EACH_LANE
         {
             for (i32 i = LANE + (edge + 1) * PASS_SIDE; i < (PASS_N - edge) * PASS_SIDE;
@@ -389,7 +400,7 @@ GROUP(les_pass_rows, VAL(pass_par, p), IN(real, turn), IN(real, abc), OUT(real, 
                 if (kx <= edge) {
                     const i64 at = pass_at(member, kx, first + row);
                     const real m = (real)kx, iq = R(1) / (real)p.les.q;
-                    const les_mode a = les_get(abc, at), b = les_get(abc, at + 2 * p.plane);
+                    const les_mode a = les_get(abc, at + 2 * p.plane), b = les_get(abc, at);
                     les_mode g, w, out;
 
                     if (f == 0) {
@@ -430,6 +441,8 @@ GROUP(les_pass_rows, VAL(pass_par, p), IN(real, turn), IN(real, abc), OUT(real, 
         P(x).v[k].re = P(h).v[k].re - u * v;
         P(x).v[k].im = u * u - v * v - P(h).v[k].im;
     }
+    GLOBAL const real *const circle = turn + p.none;
+
     FORWARD
     EACH_LANE
     {

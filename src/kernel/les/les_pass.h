@@ -1,7 +1,7 @@
 /* les_pass.h - steps in flux form by two kernels of their own instead of a library's transforms.
  *
  *     les_pass_cols   for each column kx: P~, Q~ along y to spectra, the stage in time, and three
- *                     spectra of the stream function back along y: a, b, c
+ *                     spectra of the stream function back along y: b, a, c
  *     les_pass_rows   for each row y: E + i D, then u + i v, along x to the grid, the products
  *                     P + i Q, and back along x to P~, Q~
  *
@@ -37,7 +37,7 @@ typedef struct {
     i64 member;     /* modes of a member in a plane */
     i32 stage;      /* PASS_* */
     i32 two, three; /* 2 and 3, kept from the compiler: it would write loops of transforms out */
-    i32 padding;
+    i32 none;       /* 0, likewise: it would carry what is cheap to find again through all loops */
 } pass_par;
 QN_PAR_SIZE(pass_par, 176);
 

@@ -22,6 +22,15 @@ typedef struct {
 } frames_par;
 QN_PAR_SIZE(frames_par, 16);
 
+/* Rows of `size` numbers from `at` on become those `ahead` numbers later. */
+typedef struct {
+    i64 at, ahead;
+    i32 size, rows;
+} rows_par;
+QN_PAR_SIZE(rows_par, 24);
+
+#define SET_ROWS 16 /* a group makes one element of as many rows */
+
 /* Norms: values are added up by groups of this many. */
 #define NORM_CHUNK 4096
 

@@ -46,12 +46,7 @@ MAP(les_restore, VAL(i32, size), IN(double, mean), IN(double, scale), INOUT(real
     y[at] = (real)((double)y[at] * scale[gx] + mean[gx]);
 }
 
-/* An operator in run precision, and its transpose. */
-MAP(les_narrow, VAL(i32, size), IN(double, a), OUT(real, b))
-{
-    b[(i64)gy * size + gx] = (real)a[(i64)gy * size + gx];
-}
-
+/* An operator, transposed, in run precision. */
 MAP(les_transpose, VAL(i32, size), IN(double, a), OUT(real, b))
 {
     b[(i64)gy * size + gx] = (real)a[(i64)gx * size + gy];

@@ -63,9 +63,6 @@ PRECISIONS
 
 GROUP(les_gemm, VAL(gemm_par, p), IN(real, a), IN(real, b), OUT(real, c)){ GEMM_TILE(a, b, c) }
 
-/* Rows of y times b become later rows of y. */
-GROUP(les_gemm_rows, VAL(gemm_par, p), IN(real, b), INOUT(real, y)){ GEMM_TILE(y, b, y) }
-
 FN real both(real a, real b)
 {
     return a + b;
@@ -98,4 +95,52 @@ GROUP(les_gemv, VAL(i32, size), VAL(i32, members), VAL(i32, t), IN(real, transpo
     FOLD_STEP(tile, both, 2)
     FOLD_STEP(tile, both, 1)
     EACH_LANE if (LANE == 0) y[to + GROUP_X] = tile[0];
+}
+
+/* Element GROUP_X of the rows `ahead` numbers after those of set GROUP_Y: each row times row
+ * GROUP_X of a transpose, which is read once for all rows of the set. */
+GROUP(les_gemv_rows, VAL(rows_par, p), IN(real, transpose), INOUT(real, y))
+{
+    LOCAL(real, part, SET_ROWS * (LANES + 1));
+    PRIV(real, sum[SET_ROWS]);
+    const i32 first = GROUP_Y * SET_ROWS, last = p.rows - 1, whole = p.size / LANES * LANES;
+    const i64 column = (i64)GROUP_X * p.size;
+
+    for (i32 r = 0; r < SET_ROWS; r++)
+        EACH_LANE P(sum[r]) = R(0);
+    for (i32 k = 0; k < whole; k += LANES)
+        for (i32 r = 0; r < SET_ROWS; r++) {
+            const i64 row = p.at + (i64)MIN(first + r, last) * p.size + k;
+
+            EACH_LANE P(sum[r]) = fma(y[row + LANE], transpose[column + k + LANE], P(sum[r]));
+        }
+    EACH_LANE_BELOW(p.size - whole)
+    {
+        const i32 k = whole + LANE;
+
+        for (i32 r = 0; r < SET_ROWS; r++)
+            P(sum[r]) = fma(y[p.at + (i64)MIN(first + r, last) * p.size + k], transpose[column + k],
+                            P(sum[r]));
+    }
+    for (i32 r = 0; r < SET_ROWS; r++)
+        EACH_LANE part[r * (LANES + 1) + LANE] = P(sum[r]);
+    SYNC;
+    EACH_LANE
+    {
+        const i32 from = LANE / 4 * (LANES + 1) + LANE % 4 * (LANES / 4);
+        real total = part[from];
+
+        for (i32 i = 1; i < LANES / 4; i++)
+            total = total + part[from + i];
+        part[from] = total;
+    }
+    SYNC;
+    EACH_LANE if (LANE < SET_ROWS && first + LANE <= last)
+    {
+        const i32 from = LANE * (LANES + 1), quarter = LANES / 4;
+
+        y[p.at + p.ahead + (i64)(first + LANE) * p.size + GROUP_X] =
+            (part[from] + part[from + quarter]) +
+            (part[from + 2 * quarter] + part[from + 3 * quarter]);
+    }
 }

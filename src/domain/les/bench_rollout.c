@@ -1,0 +1,71 @@
+/* bench_rollout.c - how long a step of the learned operator takes. */
+#include "bench_time.h"
+
+#include "proxy.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { STEPS = 1024 };
+
+/* A rotation of neighbours, a little damped: vectors stay finite, no entry is lost. */
+static qn_status set_operator(qn_les_proxy *proxy, int d, qn_err *err)
+{
+    double *const a = calloc((size_t)d * (size_t)d + 2 * (size_t)d, sizeof *a);
+    qn_status st;
+
+    if (!a)
+        return qn_fail(err, QN_ERR_NOMEM, "bench: no memory for an operator of %d x %d", d, d);
+
+    double *const mu = a + (size_t)d * (size_t)d, *const scale = mu + d;
+
+    for (int i = 0; i < d; i++) {
+        a[(size_t)i * (size_t)d + (size_t)((i + 1) % d)] = 0.999;
+        scale[i] = 1;
+    }
+    st = qn_les_proxy_set(proxy, a, mu, scale, err);
+    free(a);
+    return st;
+}
+
+static qn_status fill(qn_buf *z, int n, int is_f64)
+{
+    void *data;
+    const qn_status st = qn_buf_host(z, QN_HOST_DISCARD, &data);
+
+    for (int i = 0; st == QN_OK && i < n; i++)
+        if (is_f64)
+            ((double *)data)[i] = cos(i);
+        else
+            ((float *)data)[i] = cosf((float)i);
+    return st;
+}
+
+qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_config *config, int d, int samples,
+                               double *us, qn_err *err)
+{
+    const int is_f64 = config->precision == QN_LES_F64;
+    const size_t row = (size_t)d * (size_t)config->ensemble * (is_f64 ? 8 : 4);
+    qn_les_proxy *proxy = NULL;
+    qn_graph *graph = NULL;
+    qn_buf *z = NULL, *zhat = NULL;
+    double first;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_les_proxy_new(ctx, config, d, &proxy, err));
+    QN_TRY(set_operator(proxy, d, err));
+    QN_TRY(qn_buf_new(ctx, "bench.z", row, &z));
+    QN_TRY(qn_buf_new(ctx, "bench.zhat", (STEPS + 1) * row, &zhat));
+    QN_TRY(fill(z, d * config->ensemble, is_f64));
+    QN_TRY(qn_graph_new(ctx, "bench.rollout", &graph));
+    QN_TRY(qn_les_proxy_add_rollout(proxy, graph, z, STEPS, zhat));
+    QN_TRY(qn_les_time_graph(graph, samples, &first, us));
+    *us /= STEPS;
+out:
+    st = qn_les_lift(ctx, st, err);
+    qn_graph_free(graph);
+    qn_buf_free(z);
+    qn_buf_free(zhat);
+    qn_les_proxy_free(proxy);
+    return st;
+}
