@@ -21,7 +21,7 @@ typedef struct cut {
 } cut;
 
 struct qn_les_passes {
-    qn_kernel_module *for_cols, *for_rows;
+    qn_kernel_module *for_cols, *for_rows; /* for_rows NULL: both by for_cols */
     const qn_kernel_info *in, *out, *cols, *rows;
     pass_par par;
     cut cut;
@@ -101,12 +101,17 @@ static qn_status find_kernels(qn_les_sim *sim)
     struct qn_les_passes *p = sim->passes;
     qn_status st = QN_OK;
 
+    const int is_same = p->cut.cols == p->cut.rows && p->cut.cols_at_once == p->cut.rows_at_once;
+
     QN_TRY(make_module(sim, p->cut.cols, p->cut.cols_at_once, &p->for_cols));
-    QN_TRY(make_module(sim, p->cut.rows, p->cut.rows_at_once, &p->for_rows));
+    if (!is_same)
+        QN_TRY(make_module(sim, p->cut.rows, p->cut.rows_at_once, &p->for_rows));
+    const qn_kernel_module *const for_rows = is_same ? p->for_cols : p->for_rows;
+
     p->in = qn_kernels_find(p->for_cols, sim->is_f64 ? "les_pass_in_f64" : "les_pass_in_f32");
     p->out = qn_kernels_find(p->for_cols, sim->is_f64 ? "les_pass_out_f64" : "les_pass_out_f32");
     p->cols = qn_kernels_find(p->for_cols, sim->is_f64 ? "les_pass_cols_f64" : "les_pass_cols_f32");
-    p->rows = qn_kernels_find(p->for_rows, sim->is_f64 ? "les_pass_rows_f64" : "les_pass_rows_f32");
+    p->rows = qn_kernels_find(for_rows, sim->is_f64 ? "les_pass_rows_f64" : "les_pass_rows_f32");
 out:
     return st;
 }
