@@ -249,6 +249,7 @@ static void probe(qn_graph *graph)
             continue;
         qn_route_book_probe(chain->lead, chain->n_open);
         r->spender = chain->lead;
+        r->probe_us = isfinite(chain->view.cost_us[device]) ? chain->view.cost_us[device] : 0;
         qn_chain_uniform(chain, device, chain->trial);
         place(graph, chain, chain->trial, QN_WHY_PROBE);
         for (int i = 0; i < chain->n_stages; i++)
@@ -353,6 +354,7 @@ static void forget_times(struct qn_graph_route *r, int n_stages)
     }
     r->n_marked = 0;
     r->spender = NULL;
+    r->probe_us = 0;
 }
 
 static void route_run(qn_graph *graph)
@@ -483,8 +485,8 @@ static void note_run(qn_graph *graph, int is_device, double us)
 
     r->is_running = 0;
     qn_router_note_run(graph->ctx, is_device, us);
-    if (r->spender && us > usual)
-        qn_route_spend(r->spender, fmin(us - usual, 5 * usual)); /* more is the machine's doing */
+    if (r->spender && us > usual) /* what is more than could be expected is the machine's doing */
+        qn_route_spend(r->spender, fmin(us - usual, fmax(5 * usual, r->probe_us)));
     if (!r->n_open || r->is_overlapped)
         return;
     if (r->trials.device >= 0) {

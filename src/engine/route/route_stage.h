@@ -73,7 +73,8 @@ struct qn_graph_route {
     int device_now;         /* whether the last run was on a device */
     double look_us;         /* what a look takes */
     int n_wanting, n_marked, wants_sample, runs_since_sample;
-    qn_route_op *spender;                /* bears what is lost by measuring in this run */
+    qn_route_op *spender; /* bears what is lost by measuring in this run */
+    double probe_us;      /* what a probe of this run should take, 0: there is none */
     int n_drifts, drift_at, drift_pause; /* runs of unusual time in a row; when they count again */
 };
 
