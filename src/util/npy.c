@@ -360,8 +360,7 @@ void qn_npy_free(qn_npy *array)
     *array = (qn_npy){ 0 };
 }
 
-/* Magic word, version and dictionary, filled up so that the data begin at a multiple of 64. */
-static void add_header(qn_str *s, const qn_npy *array)
+void qn_npy_add_header(const qn_npy *array, qn_str *out)
 {
     qn_str text = { 0 };
 
@@ -374,10 +373,10 @@ static void add_header(qn_str *s, const qn_npy *array)
     qn_str_add(&text, "\n");
 
     const unsigned char lead[] = { 1, 0, (unsigned char)text.len, (unsigned char)(text.len >> 8) };
-    qn_str_add_n(s, magic, MAGIC_BYTES);
-    qn_str_add_n(s, (const char *)lead, sizeof lead);
-    qn_str_add_n(s, qn_str_get(&text), text.len);
-    s->failed |= text.failed;
+    qn_str_add_n(out, magic, MAGIC_BYTES);
+    qn_str_add_n(out, (const char *)lead, sizeof lead);
+    qn_str_add_n(out, qn_str_get(&text), text.len);
+    out->failed |= text.failed;
     qn_str_free(&text);
 }
 
@@ -388,7 +387,7 @@ qn_status qn_npy_write(const char *path, const qn_npy *array, qn_err *err)
     qn_out out = { 0 };
     qn_status st = QN_OK;
 
-    add_header(&header, array);
+    qn_npy_add_header(array, &header);
     if (header.failed) {
         st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its header", path);
         goto out;

@@ -9,6 +9,7 @@
 #define QN_UTIL_NPY_H
 
 #include "util/status.h"
+#include "util/str.h"
 
 typedef enum { QN_NPY_F8, QN_NPY_F4, QN_NPY_I4, QN_NPY_I1, QN_NPY_U1, QN_NPY_TYPES } qn_npy_type;
 
@@ -43,5 +44,8 @@ qn_status qn_npy_parse(const char *name, const char *text, size_t bytes, qn_npy 
 
 /* Writes version 1.0, byte for byte as NumPy does, in one piece. */
 qn_status qn_npy_write(const char *path, const qn_npy *array, qn_err *err);
+
+/* Appends what a file of version 1.0 begins with; the data follow at a multiple of 64. */
+void qn_npy_add_header(const qn_npy *array, qn_str *out);
 
 #endif

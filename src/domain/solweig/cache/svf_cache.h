@@ -1,0 +1,44 @@
+/* svf_cache.h - sky view factors kept from one run to the next.
+ *
+ * A folder holds svfs.zip with the maps as GeoTIFF, shadowmats.npz with the bits of every patch,
+ * and svf.json with the key of the surface they were made for. A build without GDAL keeps the same
+ * arrays as .npy. svf.json comes last and goes first: without it there is no cache.
+ */
+#ifndef QN_SOLWEIG_CACHE_SVF_CACHE_H
+#define QN_SOLWEIG_CACHE_SVF_CACHE_H
+
+#include "domain/solweig/input/heights.h"
+#include "util/hash.h"
+
+enum { QN_SW_SVF_MAPS = 15, QN_SW_SVF_MATRICES = 3 };
+
+/* Each map is rows * cols; its order is all, N, E, S, W of buildings, then of vegetation, then of
+ * buildings behind vegetation. A matrix has n_bytes bytes for each pixel. Zero-initialised is
+ * none. */
+typedef struct qn_sw_svf_arrays {
+    float *map[QN_SW_SVF_MAPS];
+    uint8_t *matrix[QN_SW_SVF_MATRICES]; /* shadow, vegetation, vegetation and buildings */
+    int n_patches;
+    int n_bytes; /* (n_patches + 7) / 8 */
+} qn_sw_svf_arrays;
+
+void qn_sw_svf_arrays_free(qn_sw_svf_arrays *arrays);
+
+typedef struct qn_sw_svf_key {
+    char hex[2 * QN_SHA256_BYTES + 1];
+} qn_sw_svf_key;
+
+/* Of everything that sky view factors depend on: prepared heights, pixel size, patch option. */
+qn_sw_svf_key qn_sw_svf_key_of(const qn_sw_surface *surface, int patch_option);
+
+/* Replaces what the folder, which is made where needed, has kept. */
+qn_status qn_sw_svf_cache_write(const char *folder, const qn_sw_place *place,
+                                const qn_sw_svf_arrays *arrays, const qn_sw_svf_key *key,
+                                qn_err *err);
+
+/* Fails with QN_ERR_MISMATCH when the folder was made for another surface; with another status when
+ * there is nothing in it, or nothing that can be read. */
+qn_status qn_sw_svf_cache_read(const char *folder, const qn_sw_place *place,
+                               const qn_sw_svf_key *key, qn_sw_svf_arrays *out, qn_err *err);
+
+#endif

@@ -1,0 +1,194 @@
+/* zip.c - archives through GDAL's file system of them. */
+#include "zip.h"
+#include "domain/solweig/input/raster_out.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Braces end the archive's name, whatever its ending. */
+char *qn_sw_zip_member(const char *path, const char *name)
+{
+    char *member = NULL;
+
+    return asprintf(&member, "/vsizip/{%s}%s%s", path, *name ? "/" : "", name) < 0 ? NULL : member;
+}
+
+#ifdef QN_WITH_GDAL
+
+#include <cpl_error.h>
+#include <cpl_vsi.h>
+
+struct qn_sw_zip {
+    char *path, *partial;
+    VSILFILE *root; /* open as long as files are added */
+};
+
+static VSILFILE *open_member(const char *path, const char *name, const char *mode)
+{
+    char *member = qn_sw_zip_member(path, name);
+    VSILFILE *file = NULL;
+
+    CPLPushErrorHandler(CPLQuietErrorHandler);
+    if (member)
+        file = VSIFOpenL(member, mode);
+    CPLPopErrorHandler();
+    free(member);
+    return file;
+}
+
+static void drop(qn_sw_zip *zip)
+{
+    free(zip->path);
+    free(zip->partial);
+    free(zip);
+}
+
+qn_status qn_sw_zip_create(const char *path, qn_sw_zip **out, qn_err *err)
+{
+    qn_sw_zip *zip = calloc(1, sizeof *zip);
+
+    if (!zip || !(zip->path = strdup(path)) || !(zip->partial = qn_sw_partial_name(path))) {
+        if (zip)
+            drop(zip);
+        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory to write it", path);
+    }
+    unlink(zip->partial);
+    if (!(zip->root = open_member(zip->partial, "", "wb"))) {
+        drop(zip);
+        return qn_fail(err, QN_ERR_IO, "cannot write %s: the archive could not be made", path);
+    }
+    *out = zip;
+    return QN_OK;
+}
+
+static int write_all(VSILFILE *file, const void *data, size_t bytes)
+{
+    return bytes == 0 || VSIFWriteL(data, 1, bytes, file) == bytes;
+}
+
+qn_status qn_sw_zip_add(qn_sw_zip *zip, const char *name, const void *head, size_t head_bytes,
+                        const void *data, size_t bytes, qn_err *err)
+{
+    VSILFILE *file = open_member(zip->partial, name, "wb");
+    int is_written;
+
+    if (!file)
+        return qn_fail(err, QN_ERR_IO, "cannot write %s: %s could not be added", zip->path, name);
+    CPLPushErrorHandler(CPLQuietErrorHandler);
+    is_written = write_all(file, head, head_bytes) && write_all(file, data, bytes);
+    is_written &= VSIFCloseL(file) == 0;
+    CPLPopErrorHandler();
+    if (!is_written)
+        return qn_fail(err, QN_ERR_IO, "cannot write %s: %zu bytes of %s did not fit", zip->path,
+                       head_bytes + bytes, name);
+    return QN_OK;
+}
+
+qn_status qn_sw_zip_commit(qn_sw_zip *zip, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    CPLPushErrorHandler(CPLQuietErrorHandler);
+    const int is_closed = VSIFCloseL(zip->root) == 0;
+    CPLPopErrorHandler();
+    if (!is_closed || rename(zip->partial, zip->path) != 0) {
+        st = qn_fail(err, QN_ERR_IO, "cannot write %s: its end could not be written", zip->path);
+        unlink(zip->partial);
+    }
+    drop(zip);
+    return st;
+}
+
+void qn_sw_zip_abort(qn_sw_zip *zip)
+{
+    if (!zip)
+        return;
+    CPLPushErrorHandler(CPLQuietErrorHandler);
+    VSIFCloseL(zip->root);
+    CPLPopErrorHandler();
+    unlink(zip->partial);
+    drop(zip);
+}
+
+/* The size of an open file, which ends at its beginning again. */
+static size_t size_of(VSILFILE *file)
+{
+    VSIFSeekL(file, 0, SEEK_END);
+    const size_t bytes = (size_t)VSIFTellL(file);
+    VSIFSeekL(file, 0, SEEK_SET);
+    return bytes;
+}
+
+qn_status qn_sw_zip_read(const char *path, const char *name, char **data, size_t *bytes,
+                         qn_err *err)
+{
+    qn_status st = QN_OK;
+    char *content = NULL;
+    VSILFILE *file = open_member(path, name, "rb");
+
+    if (!file)
+        return qn_fail(err, access(path, R_OK) == 0 ? QN_ERR_INPUT : QN_ERR_IO,
+                       "%s: no %s in it, or it is no archive", path, name);
+    CPLPushErrorHandler(CPLQuietErrorHandler);
+    const size_t size = size_of(file);
+    content = malloc(size ? size : 1);
+    const size_t got = content ? VSIFReadL(content, 1, size, file) : 0;
+    VSIFCloseL(file);
+    CPLPopErrorHandler();
+    if (!content) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for the %zu bytes of %s", path, size, name);
+    } else if (got != size) {
+        st = qn_fail(err, QN_ERR_INPUT, "%s: %s ends after %zu of its %zu bytes", path, name, got,
+                     size);
+        free(content);
+    } else {
+        *data = content;
+        *bytes = size;
+    }
+    return st;
+}
+
+#else
+
+static qn_status fail_missing(const char *path, qn_err *err)
+{
+    return qn_fail(err, QN_ERR_UNSUPPORTED,
+                   "%s: this build has no GDAL, so no archives; install libgdal-dev and build "
+                   "again",
+                   path);
+}
+
+qn_status qn_sw_zip_create(const char *path, qn_sw_zip **out, qn_err *err)
+{
+    (void)out;
+    return fail_missing(path, err);
+}
+
+qn_status qn_sw_zip_add(qn_sw_zip *zip, const char *name, const void *head, size_t head_bytes,
+                        const void *data, size_t bytes, qn_err *err)
+{
+    (void)zip, (void)head, (void)head_bytes, (void)data, (void)bytes;
+    return fail_missing(name, err);
+}
+
+qn_status qn_sw_zip_commit(qn_sw_zip *zip, qn_err *err)
+{
+    (void)zip;
+    return fail_missing("archive", err);
+}
+
+void qn_sw_zip_abort(qn_sw_zip *zip)
+{
+    (void)zip;
+}
+
+qn_status qn_sw_zip_read(const char *path, const char *name, char **data, size_t *bytes,
+                         qn_err *err)
+{
+    (void)name, (void)data, (void)bytes;
+    return fail_missing(path, err);
+}
+
+#endif

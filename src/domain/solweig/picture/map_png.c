@@ -1,0 +1,256 @@
+/* map_png.c - maps.
+ *
+ * The picture is laid out once, in pixels: the title at the top, the map below it on the left, the
+ * legend on its right, the bar of lengths under the map.
+ */
+#include "map_png.h"
+#include "font.h"
+#include "util/png.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LEAST_SIDE = 480,
+    MOST_SIDE = 1600,
+    MARGIN = 16,
+    TITLE_HEIGHT = 32,
+    FOOT_HEIGHT = 36,
+    LEGEND_GAP = 24,
+    LEGEND_BAR = 20,
+    LEGEND_TEXT = 90,
+    LEAST_HEIGHT = 160 /* of the legend, however flat the map */
+};
+
+static const uint8_t black[3] = { 20, 20, 20 }, grey[3] = { 190, 190, 190 };
+
+typedef struct {
+    uint8_t *rgb;
+    int width, height;
+} canvas;
+
+/* ---- colours ------------------------------------------------------------------- */
+
+void qn_sw_map_colour(double value, double low, double high, uint8_t rgb[3])
+{
+    static const uint8_t knots[][3] = { { 38, 56, 130 },   { 70, 130, 190 }, { 160, 210, 225 },
+                                        { 250, 245, 190 }, { 250, 175, 90 }, { 215, 70, 50 },
+                                        { 120, 10, 35 } };
+    enum { LAST = sizeof knots / sizeof *knots - 1 };
+    const double share = (value - low) / (high - low);
+
+    if (!isfinite(value) || isnan(share)) {
+        memcpy(rgb, grey, 3);
+        return;
+    }
+    const double at = (share < 0 ? 0 : share > 1 ? 1 : share) * LAST;
+    const int k = at < LAST ? (int)at : LAST - 1;
+
+    for (int c = 0; c < 3; c++) {
+        const double from = knots[k][c], to = knots[k + 1][c];
+
+        rgb[c] = (uint8_t)(from + (at - k) * (to - from) + 0.5);
+    }
+}
+
+double qn_sw_round_step(double span, int most)
+{
+    static const double steps[] = { 1, 2, 5 };
+    const double power = pow(10, floor(log10(span / most)));
+
+    for (int i = 0; i < 3; i++) {
+        if (steps[i] * power * most >= span * (1 - 1e-12))
+            return steps[i] * power;
+    }
+    return 10 * power;
+}
+
+/* ---- drawing ------------------------------------------------------------------- */
+
+static void fill(canvas *c, int x, int y, int width, int height, const uint8_t rgb[3])
+{
+    for (int j = y < 0 ? 0 : y; j < y + height && j < c->height; j++) {
+        for (int i = x < 0 ? 0 : x; i < x + width && i < c->width; i++)
+            memcpy(c->rgb + 3 * ((size_t)j * (size_t)c->width + (size_t)i), rgb, 3);
+    }
+}
+
+static void draw_text(canvas *c, int x, int y, int size, const char *text)
+{
+    for (; *text; text = qn_sw_font_next(text), x += QN_SW_FONT_STEP * size) {
+        for (int row = 0; row < QN_SW_FONT_ROWS; row++) {
+            for (int col = 0; col < QN_SW_FONT_COLS; col++) {
+                if (qn_sw_font_has(text, col, row))
+                    fill(c, x + col * size, y + row * size, size, size, black);
+            }
+        }
+    }
+}
+
+/* As large as fits, but not below one dot per dot; the rest of a long title is cut by the edge. */
+static void draw_title(canvas *c, const char *title)
+{
+    const int width = qn_sw_font_letters(title) * QN_SW_FONT_STEP;
+    const int size = width * 2 <= c->width - 2 * MARGIN ? 2 : 1;
+
+    draw_text(c, MARGIN, MARGIN, size, title);
+}
+
+/* ---- the map ------------------------------------------------------------------- */
+
+/* How a grid becomes pixels: `zoom` pixels for a cell, or one pixel for `shrink` x `shrink`. */
+typedef struct {
+    int zoom, shrink;
+    int width, height;
+} scale;
+
+static scale scale_of(qn_i64 rows, qn_i64 cols)
+{
+    const qn_i64 longer = rows > cols ? rows : cols;
+    scale s = { .zoom = longer < LEAST_SIDE ? (int)(LEAST_SIDE / longer) : 1,
+                .shrink = (int)((longer + MOST_SIDE - 1) / MOST_SIDE) };
+
+    s.width = (int)((cols + s.shrink - 1) / s.shrink) * s.zoom;
+    s.height = (int)((rows + s.shrink - 1) / s.shrink) * s.zoom;
+    return s;
+}
+
+static qn_i64 least(qn_i64 a, qn_i64 b)
+{
+    return a < b ? a : b;
+}
+
+/* Mean of the finite cells of one block; NaN if none is. */
+static double block_mean(const float *grid, qn_i64 rows, qn_i64 cols, qn_i64 row, qn_i64 col,
+                         int side)
+{
+    double sum = 0;
+    int n = 0;
+
+    for (qn_i64 y = row; y < least(row + side, rows); y++) {
+        for (qn_i64 x = col; x < least(col + side, cols); x++) {
+            if (isfinite(grid[y * cols + x])) {
+                sum += grid[y * cols + x];
+                n++;
+            }
+        }
+    }
+    return n ? sum / n : NAN;
+}
+
+static void draw_grid(canvas *c, const float *grid, qn_i64 rows, qn_i64 cols, scale s, double low,
+                      double high)
+{
+    for (int y = 0; y < s.height / s.zoom; y++) {
+        for (int x = 0; x < s.width / s.zoom; x++) {
+            const double value =
+                block_mean(grid, rows, cols, (qn_i64)y * s.shrink, (qn_i64)x * s.shrink, s.shrink);
+            uint8_t rgb[3];
+
+            qn_sw_map_colour(value, low, high, rgb);
+            fill(c, MARGIN + x * s.zoom, MARGIN + TITLE_HEIGHT + y * s.zoom, s.zoom, s.zoom, rgb);
+        }
+    }
+}
+
+/* ---- legend and lengths ----------------------------------------------------------- */
+
+static void draw_legend(canvas *c, int x, int height, double low, double high, const char *unit)
+{
+    const int top = MARGIN + TITLE_HEIGHT;
+    const double step = qn_sw_round_step(high - low, height / 40);
+    const int decimals = step < 1 ? (int)ceil(-log10(step) - 1e-9) : 0;
+
+    for (int y = 0; y < height; y++) {
+        uint8_t rgb[3];
+
+        qn_sw_map_colour(high - (high - low) * y / (height - 1), low, high, rgb);
+        fill(c, x, top + y, LEGEND_BAR, 1, rgb);
+    }
+    for (double k = ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
+        const int y = top + (int)lround((high - k * step) / (high - low) * (height - 1));
+        char text[32];
+
+        snprintf(text, sizeof text, "%.*f", decimals, k * step == 0 ? 0.0 : k * step);
+        fill(c, x + LEGEND_BAR, y, 5, 1, black);
+        draw_text(c, x + LEGEND_BAR + 9, y - QN_SW_FONT_ROWS / 2, 1, text);
+    }
+    if (unit)
+        draw_text(c, x, top - 2 * QN_SW_FONT_ROWS + 2, 1, unit);
+}
+
+static void draw_lengths(canvas *c, scale s, double pixel_size)
+{
+    const double metres_per_pixel = pixel_size * s.shrink / s.zoom;
+    const double length = qn_sw_round_step(s.width * metres_per_pixel / 2, 2);
+    const int width = (int)lround(length / metres_per_pixel);
+    const int y = c->height - FOOT_HEIGHT + 4;
+    char text[32];
+
+    if (length >= 1000)
+        snprintf(text, sizeof text, "%g km", length / 1000);
+    else
+        snprintf(text, sizeof text, "%g m", length);
+    fill(c, MARGIN, y, width, 2, black);
+    fill(c, MARGIN, y - 3, 1, 8, black);
+    fill(c, MARGIN + width - 1, y - 3, 1, 8, black);
+    draw_text(c, MARGIN, y + 9, 1, text);
+}
+
+/* The scale's ends: those asked for, or the least and the greatest value of the grid; far enough
+ * apart that values between them can be told from each other. */
+static void find_range(const float *grid, size_t n, double *low, double *high)
+{
+    const int is_asked = *low != *high;
+    double a = is_asked ? *low : INFINITY, b = is_asked ? *high : -INFINITY;
+
+    for (size_t i = 0; !is_asked && i < n; i++) {
+        if (isfinite(grid[i])) {
+            a = fmin(a, grid[i]);
+            b = fmax(b, grid[i]);
+        }
+    }
+    if (a > b) { /* not one finite value */
+        a = 0;
+        b = 1;
+    }
+    const double size = fmax(fabs(a), fabs(b));
+    const double room = b - a > 1e-6 * size ? 0 : fmax(0.5, 1e-3 * size);
+    *low = a - room;
+    *high = b + room;
+}
+
+qn_status qn_sw_map_write(const char *path, const float *grid, qn_i64 rows, qn_i64 cols,
+                          const qn_sw_map *map, qn_err *err)
+{
+    double low = map->low, high = map->high;
+    qn_status st = QN_OK;
+    canvas c = { 0 };
+
+    if (rows < 1 || cols < 1 || rows > QN_PNG_MAX_SIDE || cols > QN_PNG_MAX_SIDE)
+        return qn_fail(err, QN_ERR_LIMIT, "%s: a map of %lld x %lld pixels is outside 1 .. %d",
+                       path, (long long)rows, (long long)cols, QN_PNG_MAX_SIDE);
+    if (!isfinite(high - low) || low > high)
+        return qn_fail(err, QN_ERR_USAGE, "%s: a scale from %g to %g", path, low, high);
+    find_range(grid, (size_t)rows * (size_t)cols, &low, &high);
+
+    const scale s = scale_of(rows, cols);
+    const int legend = s.height > LEAST_HEIGHT ? s.height : LEAST_HEIGHT;
+    c.width = 2 * MARGIN + s.width + LEGEND_GAP + LEGEND_BAR + LEGEND_TEXT;
+    c.height = 2 * MARGIN + TITLE_HEIGHT + legend + FOOT_HEIGHT;
+    const size_t bytes = 3 * (size_t)c.width * (size_t)c.height;
+    if (!(c.rgb = malloc(bytes)))
+        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %d x %d pixels", path, c.width,
+                       c.height);
+    memset(c.rgb, 255, bytes);
+    draw_title(&c, map->title ? map->title : "");
+    draw_grid(&c, grid, rows, cols, s, low, high);
+    draw_legend(&c, MARGIN + s.width + LEGEND_GAP, legend, low, high, map->unit);
+    if (map->pixel_size > 0)
+        draw_lengths(&c, s, map->pixel_size);
+    st = qn_png_write(path, c.rgb, c.width, c.height, err);
+    free(c.rgb);
+    return st;
+}

@@ -1,0 +1,52 @@
+/* radiation.h - radiation on a person at every pixel, and the temperature it amounts to.
+ *
+ * One object per run: what the person and the sky are, and the planes of radiation of the step.
+ * A step under a sky of patches has the stages aniso and radiation, under an isotropic one
+ * radiation alone; then tmrt.
+ */
+#ifndef QN_SW_RADIATION_H
+#define QN_SW_RADIATION_H
+
+#include "domain/solweig/surface/series.h"
+#include "kernel/solweig/sw_radiation.h"
+
+/* A person between generic walls, abs_k 0.70 and abs_l 0.97; change what is different. */
+sw_body qn_sw_body_standing(void);
+sw_body qn_sw_body_sitting(void);
+
+typedef struct qn_sw_radiation {
+    qn_ctx *ctx;
+    sw_body body;
+    sw_sky_par par;
+    int rows;
+    qn_buf *planes; /* SW_KDOWN .. SW_L4, see sw_moment.h */
+} qn_sw_radiation;
+
+/* `bits` is SW_BITS_GIVEN, or says what stands for the bits of vegetation where there is none. The
+ * sky is that of `series`. */
+qn_status qn_sw_radiation_new(qn_ctx *ctx, int cols, int rows, const sw_body *body,
+                              const qn_sw_series *series, int bits, qn_sw_radiation **out,
+                              qn_err *err);
+void qn_sw_radiation_free(qn_sw_radiation *radiation);
+
+/* Visible sky of a sky of patches: words of 32 patches by pixel, [word][pixel], the first patch in
+ * the lowest bit. veg and vb are NULL unless bits are given. */
+typedef struct qn_sw_sky_bits {
+    qn_buf *bldg, *veg, *vb;
+} qn_sw_sky_bits;
+
+/* Sunlight and heat under a sky of patches, as planes of one step. svf and veg are total sky view
+ * factors; lup (felt), alb and nosh the first planes of the view of the ground. */
+qn_status qn_sw_add_aniso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
+                          const qn_sw_sky_bits *bits, qn_buf *svf, qn_buf *veg, qn_buf *shadow,
+                          qn_buf *lup, qn_buf *alb, qn_buf *nosh);
+
+/* The same under an isotropic sky. svf has SW_VIEW_PLANES planes, the last three SW_DIRS. */
+qn_status qn_sw_add_iso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
+                        qn_buf *svf, qn_buf *shadow, qn_buf *lup, qn_buf *alb, qn_buf *nosh);
+
+/* Mean radiant temperature of the planes, C; not a number where KDOWN is none. */
+qn_status qn_sw_add_tmrt(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
+                         qn_buf *lup, qn_buf *tmrt);
+
+#endif

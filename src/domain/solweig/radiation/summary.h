@@ -1,0 +1,57 @@
+/* summary.h - what is kept of a series: grids of means, extremes and hours, and means per step.
+ *
+ * Accumulators of the core window stay on the device. One record of sums per step stays there too,
+ * until it is asked for: 64 bytes a step.
+ */
+#ifndef QN_SW_SUMMARY_H
+#define QN_SW_SUMMARY_H
+
+#include "domain/solweig/surface/series.h"
+#include "kernel/solweig/sw_summary.h"
+
+/* Hours with UTCI above `above`, by day, by night or both. */
+typedef struct qn_sw_threshold {
+    float above;
+    int by_day, by_night;
+} qn_sw_threshold;
+
+/* The part of the rasters that counts. */
+typedef struct qn_sw_core {
+    int x0, y0, cols, rows;
+} qn_sw_core;
+
+typedef struct qn_sw_summary {
+    qn_ctx *ctx;
+    sw_summary_par par;
+    int n_steps;
+    qn_buf *sums, *extremes, *counts;
+    qn_buf *part, *records;
+} qn_sw_summary;
+
+/* `cols` is that of the rasters, dt_hours the interval of the first two rows (1 for one row). At
+ * most SW_THRESHOLDS thresholds. */
+qn_status qn_sw_summary_new(qn_ctx *ctx, int cols, qn_sw_core core, double dt_hours,
+                            const qn_sw_threshold *thresholds, int n_thresholds, int n_steps,
+                            qn_sw_summary **out, qn_err *err);
+void qn_sw_summary_free(qn_sw_summary *summary);
+
+/* Adds: everything begins anew. */
+qn_status qn_sw_add_summary_clear(qn_sw_summary *summary, qn_graph *graph);
+
+/* Adds the present step. */
+qn_status qn_sw_add_summary(qn_sw_summary *summary, qn_graph *graph, const qn_sw_series *series,
+                            qn_buf *tmrt, qn_buf *utci, qn_buf *shadow);
+
+/* Adds: grid `which` (SW_GRID_*, or SW_GRIDS + threshold) of the core, f32, into `grid`. */
+qn_status qn_sw_add_summary_grid(qn_sw_summary *summary, qn_graph *graph, int which, qn_buf *grid);
+
+/* Sums of a step over the valid pixels of the core; means of a raster are sums over tiles / counts
+ * over tiles. shadow is for sun_fraction. */
+typedef struct qn_sw_step_sums {
+    double tmrt, utci, shadow;
+    qn_i64 n_tmrt, n_utci;
+} qn_sw_step_sums;
+
+qn_status qn_sw_summary_read(qn_sw_summary *summary, int step, qn_sw_step_sums *out, qn_err *err);
+
+#endif

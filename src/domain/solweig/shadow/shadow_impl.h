@@ -1,0 +1,19 @@
+/* shadow_impl.h - what shadows and view factors share. */
+#ifndef QN_SW_SHADOW_IMPL_H
+#define QN_SW_SHADOW_IMPL_H
+
+#include "shadow.h"
+
+struct qn_sw_shadow {
+    qn_ctx *ctx;
+    qn_sw_layers layers; /* what there is not is the ground */
+    sw_grid par;
+    int has_tiles;
+    qn_buf *high, *low, *top, *leaf_top; /* sw_cover.c; without vegetation only `top` */
+    qn_buf *no_detail;                   /* what a kernel is given that writes no detail */
+};
+
+/* Groups of a march over the core. */
+qn_range qn_sw_march_range(const qn_sw_shadow *shadow, int n_words);
+
+#endif

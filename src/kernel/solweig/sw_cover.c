@@ -1,0 +1,48 @@
+/* sw_cover.c - what stands in the way of rays, made ready for the march.
+ *
+ * Of canopy and trunk the march needs only the higher of both, and the lower where both exist. The
+ * windows tell the highest thing among SW_LEG_STEPS x SW_LEG_STEPS pixels below and to the right of
+ * each pixel; doubling makes them in three passes. NaN means that there is nothing.
+ */
+#include "dialect.h"
+#include "sw_shadow.h"
+
+MAP(sw_cover, VAL(sw_grid, par), IN(float, dsm), IN(float, canopy), IN(float, trunk),
+    OUT(float, high), OUT(float, low), OUT(float, top))
+{
+    const i64 at = (i64)gy * par.cols + gx;
+    const float c = canopy[at], t = trunk[at];
+    const float most = fmax(c, t);
+
+    high[at] = most;
+    low[at] = c != c || t != t ? NAN : fmin(c, t);
+    top[at] = fmax(dsm[at], most);
+}
+
+FN float window(GLOBAL const float *from, i64 at, i64 right, i64 down)
+{
+    const float upper = fmax(from[at], from[at + right]);
+    const float lower = fmax(from[at + down], from[at + down + right]);
+
+    return fmax(upper, lower);
+}
+
+/* Windows of twice the side, from those of side `side`. At the edge a window is what there is. */
+MAP(sw_window, VAL(sw_grid, par), VAL(i32, side), IN(float, from), OUT(float, to))
+{
+    const i64 at = (i64)gy * par.cols + gx;
+    const i64 right = MIN(side, par.cols - 1 - gx);
+    const i64 down = (i64)MIN(side, par.rows - 1 - gy) * par.cols;
+
+    to[at] = window(from, at, right, down);
+}
+
+/* Planes of words before the march, which may fill them in parts. */
+MAP(sw_words, VAL(sw_grid, par), OUT(u32, bldg), OUT(u32, veg), OUT(u32, vb))
+{
+    const i64 at = ((i64)gz * par.core_rows + gy) * par.core_cols + gx;
+
+    bldg[at] = 0;
+    veg[at] = 0;
+    vb[at] = 0;
+}

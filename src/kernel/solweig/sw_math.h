@@ -1,0 +1,72 @@
+/* sw_math.h - angles from + - * / and square roots.
+ *
+ * They become vectors on the CPU, where calls of the library would stop that, and every device
+ * gives the same bits.
+ */
+#ifndef QN_KERNEL_SW_MATH_H
+#define QN_KERNEL_SW_MATH_H
+
+#define SW_PI 3.14159265358979f
+
+/* What f32 arithmetic gives for the tangent of its pi/2, which lies beyond the true one. */
+#define SW_TAN_RIGHT (-22877332.0f)
+
+FN float sw_pow4(float x)
+{
+    return (x * x) * (x * x);
+}
+
+/* Within 0 and 1; a NaN stays. */
+FN float sw_unit(float x)
+{
+    const float low = x < 0.0f ? 0.0f : x;
+    return low > 1.0f ? 1.0f : low;
+}
+
+/* atan(t) of 0 <= t <= tan(pi/8), and its continuation; error below 1e-8 there. */
+FN float sw_atan_small(float t)
+{
+    const float z = t * t;
+    return (((8.05374449538e-2f * z - 1.38776856032e-1f) * z + 1.99777106478e-1f) * z -
+            3.33329491539e-1f) *
+               z * t +
+           t;
+}
+
+/* atan(y / x) of y, x >= 0, not both 0. */
+FN float sw_angle(float y, float x)
+{
+    const float most = MAX(y, x), least = MIN(y, x);
+    const i32 is_wide = least > 0.414213562f * most;
+    const float num = is_wide ? least - most : least;
+    const float den = is_wide ? least + most : most;
+    const float low = sw_atan_small(num / den) + (is_wide ? 0.25f * SW_PI : 0.0f);
+
+    return y > x ? 0.5f * SW_PI - low : low;
+}
+
+/* cos(a) of |a| <= pi/2, to 2e-7. */
+FN float sw_cos(float a)
+{
+    const float z = a * a;
+    return 1.0f +
+           z * (-0.5f +
+                z * (4.16666667e-2f +
+                     z * (-1.38888889e-3f +
+                          z * (2.48015873e-5f + z * (-2.75573192e-7f + z * 2.08767570e-9f)))));
+}
+
+/* tan(asin(s)) and tan(acos(s)) of 0 <= s <= 1. */
+FN float sw_tan_asin(float s)
+{
+    const float rest = (1.0f - s) * (1.0f + s);
+    return s < 1.0f ? s / sqrt(rest) : SW_TAN_RIGHT;
+}
+
+FN float sw_tan_acos(float s)
+{
+    const float rest = (1.0f - s) * (1.0f + s);
+    return s > 0.0f ? sqrt(rest) / s : SW_TAN_RIGHT;
+}
+
+#endif

@@ -1,0 +1,96 @@
+/* sw_shadow.h - what shadow marches on host and device share: rays, grids, planes of results.
+ *
+ * A ray is the way from a pixel towards the sun or a patch of sky, as a table of steps made on the
+ * host: offsets in rows and columns, and how high the ray is there. Kernels only subtract and
+ * compare, so every backend gives the same bits.
+ *
+ * Steps are grouped into legs of SW_LEG_STEPS. No leg spans more than SW_LEG_STEPS rows or columns,
+ * so one look at the highest thing in a window of that size, kept for every pixel, says whether a
+ * leg can be left out. All pixels share the legs: lanes stay side by side and loads contiguous.
+ */
+#ifndef QN_KERNEL_SW_SHADOW_H
+#define QN_KERNEL_SW_SHADOW_H
+
+#include "kernel/types.h"
+
+#define SW_LEG_STEPS 8
+
+/* `prev` is dz of the step before. The last leg of a ray is filled with its last step, which
+ * changes nothing when taken again. */
+typedef struct {
+    i32 row, col;
+    float dz, prev;
+} sw_step;
+QN_PAR_SIZE(sw_step, 16);
+
+/* First and last row and column of a leg, its first step, and `prev` of that step. */
+typedef struct {
+    i32 row0, col0, row1, col1;
+    i32 row, col;
+    float prev;
+    i32 spare;
+} sw_leg;
+QN_PAR_SIZE(sw_leg, 32);
+
+/* A ray without legs is never shaded. Angles are of suns only, in radians. `psi` is what leaves
+ * let through. `faces` says how walls are told that face the sun: SW_FACES_*. The ray goes up or
+ * down rows (row_way -1 or 1), and after row_steps * r steps by no more than r + 0.5 rows; so for
+ * columns. */
+typedef struct {
+    i32 leg, n_legs;
+    float face_lo, face_hi, psi;
+    i32 faces;
+    i32 row_way, col_way;
+    float row_steps, col_steps;
+} sw_ray;
+QN_PAR_SIZE(sw_ray, 40);
+
+/* Where all of a leg is inside the raster, its first corner and its steps are short records of 64
+ * bits, one load each: below, the distance in the raster's array; above, the bits of `prev` of the
+ * leg or of dz of the step. `prev` of its other steps is dz of the one before. */
+#define SW_SHORT_AT(record)     ((i32)(u32)(record))
+#define SW_SHORT_HEIGHT(record) bits_f32((u32)((record) >> 32))
+
+/* Whether the half circle of azimuths around the sun lies inside 0 .. 2 pi, or across its ends.
+ * SW_FACES_NONE: the sun is above everything or below the horizon. */
+enum { SW_FACES_INSIDE, SW_FACES_ACROSS, SW_FACES_NONE };
+
+/* Exits that change no result, and can be turned off to prove it. */
+enum { SW_EXIT_ABOVE = 1, SW_EXIT_LEGS = 2, SW_EXIT_SHADE = 4, SW_EXIT_LEAVES = 8, SW_EXITS = 15 };
+
+/* A raster, and the window of it that results are wanted for. */
+typedef struct {
+    i32 rows, cols;
+    i32 core_row, core_col, core_rows, core_cols;
+    i32 n_rays;
+    i32 has_veg;
+    i32 exits;
+    i32 has_walls;
+    i32 has_detail; /* the planes SW_DETAIL_* are wanted */
+    float gmax;     /* nothing in the raster is higher */
+} sw_grid;
+QN_PAR_SIZE(sw_grid, 48);
+
+/* Planes of the shadow of one sun beside shadow and wall_sun. */
+enum {
+    SW_DETAIL_BLDG,
+    SW_DETAIL_VEG,
+    SW_DETAIL_VB,
+    SW_DETAIL_WALL_SH,
+    SW_DETAIL_WALL_SHVEG,
+    SW_DETAIL_FACE_SH,
+    SW_DETAIL_FACE_SUN,
+    SW_DETAIL_PLANES
+};
+
+/* Weights of a patch in the five sums. */
+typedef struct {
+    float all, north, east, south, west;
+} sw_weight;
+QN_PAR_SIZE(sw_weight, 20);
+
+/* Planes of view factors: five of buildings, five of vegetation, five of vegetation before
+ * buildings; in each the order of sw_weight. */
+enum { SW_SVF_BLDG = 0, SW_SVF_VEG = 5, SW_SVF_AVEG = 10, SW_SVF_PLANES = 15 };
+
+#endif

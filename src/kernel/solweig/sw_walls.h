@@ -1,0 +1,22 @@
+/* sw_walls.h - walls of a raster: how high, and where they face. */
+#ifndef QN_KERNEL_SW_WALLS_H
+#define QN_KERNEL_SW_WALLS_H
+
+#include "kernel/types.h"
+
+#define SW_WALL_ANGLES 180
+#define SW_WALL_WORDS  64 /* at most, of a filter's bits: 45 x 45 pixels */
+
+/* Filters are `side` x `side` bits, row by row, in `n_words` words. */
+typedef struct {
+    i32 rows, cols;
+    i32 side, n_words;
+    float limit; /* lower walls are none */
+    i32 spare;
+} sw_wall_par;
+QN_PAR_SIZE(sw_wall_par, 24);
+
+/* Three masks per angle: the line along the wall, and its two sides. */
+enum { SW_WALL_LINE, SW_WALL_LEFT, SW_WALL_RIGHT, SW_WALL_MASKS };
+
+#endif

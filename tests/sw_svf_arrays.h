@@ -1,0 +1,44 @@
+/* sw_svf_arrays.h - sky view factors of nothing in particular, to be kept and read again. */
+#ifndef QN_TESTS_SW_SVF_ARRAYS_H
+#define QN_TESTS_SW_SVF_ARRAYS_H
+
+#include "sw_rig.h"
+
+#include "domain/solweig/cache/svf_cache.h"
+
+enum { ROWS = 40, COLS = 50, PATCHES = 153, BYTES = 20 };
+
+static inline qn_sw_svf_arrays random_arrays(uint64_t seed)
+{
+    qn_sw_svf_arrays a = { .n_patches = PATCHES, .n_bytes = BYTES };
+    const size_t n = ROWS * COLS;
+
+    for (int i = 0; i < QN_SW_SVF_MAPS; i++) {
+        a.map[i] = malloc(n * sizeof *a.map[i]);
+        for (size_t k = 0; k < n; k++)
+            a.map[i][k] = k == 5 ? NAN : (float)(qn_random_u64(seed + 100 * (uint64_t)i, k) >> 40);
+    }
+    for (int i = 0; i < QN_SW_SVF_MATRICES; i++) {
+        a.matrix[i] = malloc(n * BYTES);
+        for (size_t k = 0; k < n * BYTES; k++)
+            a.matrix[i][k] = qn_random_byte(seed + (uint64_t)i, k);
+    }
+    return a;
+}
+
+static inline void assert_kept(const char *folder, const qn_sw_place *place,
+                               const qn_sw_svf_key *key, const qn_sw_svf_arrays *want)
+{
+    qn_sw_svf_arrays back = { 0 };
+
+    OK(qn_sw_svf_cache_read(in_folder(folder), place, key, &back, &err));
+    assert_int_equal(back.n_patches, PATCHES);
+    assert_int_equal(back.n_bytes, BYTES);
+    for (int i = 0; i < QN_SW_SVF_MAPS; i++)
+        assert_floats(back.map[i], want->map[i], ROWS * COLS);
+    for (int i = 0; i < QN_SW_SVF_MATRICES; i++)
+        assert_memory_equal(back.matrix[i], want->matrix[i], ROWS * COLS * BYTES);
+    qn_sw_svf_arrays_free(&back);
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* test_sw_no_gdal.c - GeoTIFF and archives in a build without GDAL.
+ *
+ * The texts that use it are taken in here as such a build compiles them; the linker then leaves the
+ * library's own forms of them out.
+ */
+#include "sw_rig.h"
+#include "sw_svf_arrays.h"
+
+#undef QN_WITH_GDAL
+#include "domain/solweig/input/raster_gdal.c"
+#define fail_missing fail_missing_archive
+#include "domain/solweig/cache/zip.c"
+
+static void build_without_gdal_says_what_to_install(void **state)
+{
+    qn_sw_raster r = raster_at(0, 0, 1, 2, 2), back = { 0 };
+
+    (void)state;
+    assert_false(qn_sw_has_geotiff());
+    REFUSED(qn_sw_raster_read("a.tif", NULL, &back, &err), QN_ERR_UNSUPPORTED,
+            "a.tif: this build has no GDAL, so no GeoTIFF; install libgdal-dev");
+    REFUSED(qn_sw_raster_write("b.tif", &r, &err), QN_ERR_UNSUPPORTED, "libgdal-dev");
+    assert_null(back.data);
+    qn_sw_raster_free(&r);
+}
+
+static void reference_systems_are_compared_by_their_text(void **state)
+{
+    (void)state;
+    assert_true(qn_sw_same_crs("A", "A") && qn_sw_same_crs("A", NULL));
+    assert_false(qn_sw_same_crs("A", "B"));
+}
+
+static void archives_say_what_to_install(void **state)
+{
+    qn_sw_zip *zip = NULL;
+    char *data = NULL;
+    size_t bytes = 0;
+
+    (void)state;
+    REFUSED(qn_sw_zip_create("a.zip", &zip, &err), QN_ERR_UNSUPPORTED, "libgdal-dev");
+    REFUSED(qn_sw_zip_read("a.zip", "b", &data, &bytes, &err), QN_ERR_UNSUPPORTED, "libgdal-dev");
+}
+
+static void sky_view_factors_are_kept_as_plain_arrays(void **state)
+{
+    qn_sw_surface s = { .dsm = raster_at(0, ROWS, 1, ROWS, COLS) };
+    const qn_sw_svf_key key = qn_sw_svf_key_of(&s, 2);
+    qn_sw_svf_arrays arrays = random_arrays(3);
+
+    (void)state;
+    OK(qn_sw_svf_cache_write(in_folder("svf"), &s.dsm.place, &arrays, &key, &err));
+    assert_int_equal(access(in_folder("svf/svfNaveg.npy"), R_OK), 0);
+    assert_int_equal(access(in_folder("svf/vegshadowmat.npy"), R_OK), 0);
+    assert_kept("svf", &s.dsm.place, &key, &arrays);
+    qn_sw_svf_arrays_free(&arrays);
+    qn_sw_surface_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(build_without_gdal_says_what_to_install),
+        cmocka_unit_test(reference_systems_are_compared_by_their_text),
+        cmocka_unit_test(archives_say_what_to_install),
+        cmocka_unit_test_setup_teardown(sky_view_factors_are_kept_as_plain_arrays, sw_make_folder,
+                                        sw_remove_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
