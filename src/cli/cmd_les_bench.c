@@ -40,6 +40,8 @@ static const char *const examples[] = {
     "quern les bench --sizes 32 --samples 3 --backend cpu --out figures", NULL
 };
 
+enum { TABLE_FRAMES = 20 };
+
 /* ---- which cases ------------------------------------------------------------------------------
  */
 
@@ -237,10 +239,10 @@ static qn_status add_summary(const qn_args *args, const qn_table *table, const c
     qn_str_addf(&text, "\n## %s\n\n    %s\n\n", utc, line);
     qn_str_add(
         &text,
-        "Seconds of a whole run: steps, encoding, learning, rollout, decoding, after a brief "
-        "one that made plans and kernels. cpu: "
-        "all of it there. mixed: the flow on the CPU, every frame sent up, nothing decoded. "
-        "gpu: nothing leaves the device.\n\n");
+        "Seconds of a whole run: steps, encoding, learning, rollout, decoding, 20 frames drawn, "
+        "after a brief one that made plans and kernels. flow on cpu: the steps alone. cpu: all of "
+        "it there. mixed: the flow on the CPU, every frame sent up, nothing decoded or drawn. gpu: "
+        "only snapshots and frames leave the device.\n\n");
     qn_table_format(table, QN_TABLE_MARKDOWN, &text);
     QN_TRY(qn_make_parent(path, err));
     if (text.failed) {
@@ -264,6 +266,7 @@ static qn_status add_row(qn_table *table, qn_ctx *cpu, qn_ctx *device, const qn_
 
     brief.steps = 40;
     brief.stride = 20;
+    brief.observer = QN_LES_OBSERVE_METRICS;
     QN_TRY(qn_les_whole_run(cpu, &brief, &on_cpu, err));
     QN_TRY(qn_les_whole_run(device, &brief, &on_device, err));
     QN_TRY(qn_les_whole_run(cpu, config, &on_cpu, err));
@@ -272,6 +275,7 @@ static qn_status add_row(qn_table *table, qn_ctx *cpu, qn_ctx *device, const qn_
     qn_table_addf(table, "%d", config->N);
     qn_table_add(table, config->precision == QN_LES_F64 ? "f64" : "f32");
     qn_table_addf(table, "%d", config->steps);
+    qn_table_addf(table, "%.3f", on_cpu.step_us * config->steps / 1e6);
     qn_table_addf(table, "%.3f", on_cpu.total_s);
     qn_table_addf(table, "%.3f", on_both.total_s);
     qn_table_addf(table, "%.3f", on_device.total_s);
@@ -285,8 +289,8 @@ out:
 
 static qn_status bench_table(qn_ctx *device, const qn_args *args, const cases *c, qn_err *err)
 {
-    qn_table table = qn_table_begin("N", "precision", "steps", "cpu s", "mixed s", "gpu s",
-                                    "cpu / gpu", "cpu error", "gpu error", "device");
+    qn_table table = qn_table_begin("N", "precision", "steps", "flow on cpu s", "cpu s", "mixed s",
+                                    "gpu s", "cpu / gpu", "cpu error", "gpu error", "device");
     qn_les_config config;
     qn_ctx *cpu = NULL;
     qn_str line = { 0 };
@@ -300,6 +304,8 @@ static qn_status bench_table(qn_ctx *device, const qn_args *args, const cases *c
                 continue;
             QN_TRY(make_config(args, "all", (int)c->sizes.list[i], 1, k, 0,
                                (int)qn_int(args, "steps"), 1, &config, err));
+            config.stride = config.steps / TABLE_FRAMES;
+            config.observer = QN_LES_OBSERVE_SNAPSHOTS;
             QN_TRY(add_row(&table, cpu, device, &config, err));
         }
     QN_TRY(add_summary(args, &table, qn_str_get(&line), err));

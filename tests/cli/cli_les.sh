@@ -101,7 +101,7 @@ well_formed fig/les_bench_*.html
 exits 0 quern les bench --backend cpu --quiet --sizes 32 --samples 3 --fft-only --out fig2
 has "$out" '^quern +f32 +cpu:0 +32 +1 +- '
 exits 0 quern les bench --backend cpu --quiet --sizes 32 --table --steps 20 --out fig2
-has fig2/summary.md '^\| +N \| precision \| steps \| +cpu s \| +mixed s \| +gpu s '
+has fig2/summary.md '^\| +N \| precision \| steps \| +flow on cpu s \| +cpu s \| +mixed s \| +gpu s '
 exits 0 quern les bench --backend cpu --quiet --sizes 32 --sweep --steps 100 --out fig2
 has "$out" '^32 +f32 +10 +cpu:0 '
 refused 2 "--precision: 'f16' is neither" quern les bench --precision f16
