@@ -5,7 +5,7 @@
  * device, of which the first ones, which make recordings and move data, do not count. What has
  * been seen to be faster by more than a tenth is held, whatever models say, until inputs come in
  * another way or a device goes. Like probes, trials are one run in twenty at most, and
- * what they lose stays below half a percent of the time.
+ * what they lose stays below 2 % of the time.
  */
 #include "engine/route/route_stage.h"
 
@@ -21,7 +21,7 @@ enum {
     ABSURD = 16,    /* times the usual time: the machine was elsewhere */
     MOST_ABSURD = 2 /* of a trial; more are no accident */
 };
-static const double lost_share = 0.005, factor_most = 3, long_us = 1000;
+static const double lost_share = 0.02, factor_most = 3, long_us = 1000;
 
 /* Runs of a trial that do not count, and that do. A long run hides what the first one costs
  * besides, and varies less. */
