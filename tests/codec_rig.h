@@ -6,7 +6,7 @@
 
 #include "parity/parity.h"
 
-#include "domain/les/codec.h"
+#include "domain/les/codec/codec.h"
 
 #include <math.h>
 #include <quern/fft.h>

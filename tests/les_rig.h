@@ -5,8 +5,8 @@
 #include "golden.h"
 #include "parity/parity.h"
 
-#include "domain/les/sim.h"
-#include "domain/les/sim_impl.h"
+#include "domain/les/flow/sim.h"
+#include "domain/les/flow/sim_impl.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "cli/cmd_les.h"
 
 #include "cli/les_options.h"
-#include "domain/les/run.h"
+#include "domain/les/run/run.h"
 #include "util/table.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* cmd_les_bench.c - `quern les bench`: steps by grid, whole runs side by side. */
 #include "cli/cmd_les.h"
 
-#include "domain/les/bench.h"
+#include "domain/les/bench/bench.h"
 #include "domain/scan/sizes.h"
 #include "util/clock.h"
 #include "util/file.h"

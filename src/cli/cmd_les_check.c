@@ -1,9 +1,9 @@
 /* cmd_les_check.c - `quern les check`: reference arrays and validation. */
 #include "cli/cmd_les.h"
 
-#include "domain/les/check.h"
-#include "domain/les/check_codec.h"
-#include "domain/les/golden.h"
+#include "domain/les/check/check.h"
+#include "domain/les/check/check_codec.h"
+#include "domain/les/check/golden.h"
 #include "domain/scan/sizes.h"
 #include "util/table.h"
 

@@ -1,7 +1,7 @@
 /* test_les_check_codec.c - the checks of codec and proxy find nothing, wherever they run. */
 #include "parity/parity.h"
 
-#include "domain/les/check_codec.h"
+#include "domain/les/check/check_codec.h"
 
 static void check_everywhere(const qn_les_check *check)
 {

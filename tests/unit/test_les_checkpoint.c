@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "domain/les/checkpoint.h"
+#include "domain/les/run/checkpoint.h"
 #include "util/file.h"
 #include "util/temp_dir.h"
 

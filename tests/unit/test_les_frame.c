@@ -1,8 +1,8 @@
 /* test_les_frame.c - colours, hashes and copies on devices, against a plain computation. */
 #include "engine_fixture.h"
 
-#include "domain/les/digest.h"
-#include "domain/les/frame.h"
+#include "domain/les/run/digest.h"
+#include "domain/les/run/frame.h"
 #include "util/hash.h"
 
 #include <math.h>

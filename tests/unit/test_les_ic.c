@@ -3,7 +3,7 @@
 
 #include "parity/parity.h"
 
-#include "domain/les/ic.h"
+#include "domain/les/flow/ic.h"
 #include "kernel/les_box.gen.h"
 #include "kernel/philox.h"
 #include "util/temp_dir.h"

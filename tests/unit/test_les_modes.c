@@ -1,7 +1,7 @@
 /* test_les_modes.c - bands, their order and counts, and the layout of encoded vectors. */
 #include "golden.h"
 
-#include "domain/les/modes.h"
+#include "domain/les/flow/modes.h"
 
 static qn_les_modes modes_of(const char *const *pairs)
 {

@@ -1,7 +1,7 @@
 /* test_les_physics.c - the checks of the solver on the CPU, and the shorter ones on devices. */
 #include "parity/parity.h"
 
-#include "domain/les/check.h"
+#include "domain/les/check/check.h"
 
 static void expect_all(const place *at, const char *name)
 {

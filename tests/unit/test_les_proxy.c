@@ -1,8 +1,8 @@
 /* test_les_proxy.c - learned operators and their rollouts. */
 #include "codec_rig.h"
 
-#include "domain/les/cholesky.h"
-#include "domain/les/proxy.h"
+#include "domain/les/proxy/cholesky.h"
+#include "domain/les/proxy/proxy.h"
 
 #include "util/hash.h"
 

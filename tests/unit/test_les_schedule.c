@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "domain/les/schedule.h"
+#include "domain/les/run/schedule.h"
 
 static qn_les_schedule schedule_of(const char *const *pairs)
 {

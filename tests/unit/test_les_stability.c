@@ -1,7 +1,7 @@
 /* test_les_stability.c - limits of the time step and the steps chosen. */
 #include "golden.h"
 
-#include "domain/les/stability.h"
+#include "domain/les/flow/stability.h"
 
 #include <math.h>
 

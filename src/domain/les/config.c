@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "settle.h"
+#include "domain/les/flow/settle.h"
 #include "util/closest.h"
 #include "util/json.h"
 

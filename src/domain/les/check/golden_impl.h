@@ -3,9 +3,9 @@
 #define QN_LES_GOLDEN_IMPL_H
 
 #include "check_impl.h"
-#include "codec.h"
+#include "domain/les/codec/codec.h"
 #include "golden.h"
-#include "proxy.h"
+#include "domain/les/proxy/proxy.h"
 #include "util/npy.h"
 
 typedef struct golden {

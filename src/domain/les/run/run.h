@@ -8,10 +8,10 @@
 #define QN_LES_RUN_H
 
 #include "checkpoint.h"
-#include "codec.h"
-#include "proxy.h"
+#include "domain/les/codec/codec.h"
+#include "domain/les/proxy/proxy.h"
 #include "schedule.h"
-#include "sim.h"
+#include "domain/les/flow/sim.h"
 
 #include "engine/telemetry/progress.h"
 

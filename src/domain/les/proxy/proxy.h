@@ -7,7 +7,7 @@
 #ifndef QN_LES_PROXY_H
 #define QN_LES_PROXY_H
 
-#include "config.h"
+#include "domain/les/config.h"
 
 #include <quern/graph.h>
 

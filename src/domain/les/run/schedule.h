@@ -8,7 +8,7 @@
 #ifndef QN_LES_SCHEDULE_H
 #define QN_LES_SCHEDULE_H
 
-#include "config.h"
+#include "domain/les/config.h"
 
 enum {
     QN_LES_DUE_CHECK = 1,

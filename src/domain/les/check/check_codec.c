@@ -2,10 +2,10 @@
  * reference program: published vectors, sums of integers, identities. */
 #include "check_codec.h"
 
-#include "codec.h"
-#include "ic.h"
+#include "domain/les/codec/codec.h"
+#include "domain/les/flow/ic.h"
 #include "kernel/philox.h"
-#include "proxy.h"
+#include "domain/les/proxy/proxy.h"
 #include "util/hash.h"
 
 #include <math.h>

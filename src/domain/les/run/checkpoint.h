@@ -14,7 +14,7 @@
 #ifndef QN_LES_CHECKPOINT_H
 #define QN_LES_CHECKPOINT_H
 
-#include "config.h"
+#include "domain/les/config.h"
 
 enum { QN_LES_STAMP_SIZE = 17 };
 

@@ -3,8 +3,8 @@
 #include "check_codec.h"
 
 #include "check_impl.h"
-#include "codec.h"
-#include "proxy.h"
+#include "domain/les/codec/codec.h"
+#include "domain/les/proxy/proxy.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #ifndef QN_LES_STABILITY_H
 #define QN_LES_STABILITY_H
 
-#include "config.h"
+#include "domain/les/config.h"
 
 #define QN_LES_ZD_MAX 2.0
 #define QN_LES_ZA_MAX 1.0

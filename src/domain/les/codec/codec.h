@@ -8,8 +8,8 @@
 #ifndef QN_LES_CODEC_H
 #define QN_LES_CODEC_H
 
-#include "config.h"
-#include "modes.h"
+#include "domain/les/config.h"
+#include "domain/les/flow/modes.h"
 
 #include <quern/graph.h>
 

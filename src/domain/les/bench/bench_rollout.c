@@ -1,7 +1,7 @@
 /* bench_rollout.c - how long a step of the learned operator takes. */
 #include "bench_time.h"
 
-#include "proxy.h"
+#include "domain/les/proxy/proxy.h"
 
 #include <math.h>
 #include <stdlib.h>

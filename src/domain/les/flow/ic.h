@@ -10,7 +10,7 @@
 #ifndef QN_LES_IC_H
 #define QN_LES_IC_H
 
-#include "config.h"
+#include "domain/les/config.h"
 
 #include <quern/graph.h>
 

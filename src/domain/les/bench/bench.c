@@ -1,8 +1,8 @@
 /* bench.c - how long steps and their transforms take. */
 #include "bench_time.h"
 
-#include "output.h"
-#include "sim.h"
+#include "domain/les/run/output.h"
+#include "domain/les/flow/sim.h"
 #include "kernel/vector.gen.h"
 #include "util/clock.h"
 

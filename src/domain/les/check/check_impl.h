@@ -3,7 +3,7 @@
 #define QN_LES_CHECK_IMPL_H
 
 #include "check.h"
-#include "sim_impl.h"
+#include "domain/les/flow/sim_impl.h"
 
 typedef struct qn_les_flow {
     qn_ctx *ctx;

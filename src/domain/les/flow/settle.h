@@ -2,7 +2,7 @@
 #ifndef QN_LES_SETTLE_H
 #define QN_LES_SETTLE_H
 
-#include "config.h"
+#include "domain/les/config.h"
 
 /* Which of these were asked for, in a file or by a flag. */
 typedef struct qn_les_given {

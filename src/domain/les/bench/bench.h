@@ -6,7 +6,7 @@
 #ifndef QN_LES_BENCH_H
 #define QN_LES_BENCH_H
 
-#include "config.h"
+#include "domain/les/config.h"
 
 typedef struct qn_les_point {
     int n, members, is_f64, is_origin;

@@ -1,7 +1,7 @@
 /* golden.c - our arrays beside those of a folder. */
 #include "golden_impl.h"
 
-#include "ic.h"
+#include "domain/les/flow/ic.h"
 #include "kernel/les_box.gen.h"
 #include "kernel/les/les_box.h"
 #include "util/json.h"

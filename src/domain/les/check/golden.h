@@ -8,7 +8,7 @@
 #define QN_LES_GOLDEN_H
 
 #include "check.h"
-#include "config.h"
+#include "domain/les/config.h"
 
 /* Every case of `dir`, in the precision asked for. No case at all is QN_ERR_INPUT. */
 qn_status qn_les_check_golden(qn_ctx *ctx, const char *dir, int is_f64, qn_les_report *report,

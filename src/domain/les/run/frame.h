@@ -2,7 +2,7 @@
 #ifndef QN_LES_FRAME_H
 #define QN_LES_FRAME_H
 
-#include "config.h"
+#include "domain/les/config.h"
 
 #include <quern/graph.h>
 

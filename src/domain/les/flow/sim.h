@@ -9,7 +9,7 @@
 #ifndef QN_LES_SIM_H
 #define QN_LES_SIM_H
 
-#include "config.h"
+#include "domain/les/config.h"
 #include "stability.h"
 
 #include <quern/graph.h>

@@ -1,10 +1,10 @@
 /* bench_whole.c - whole runs: on one device, and mixed. */
 #include "bench_time.h"
 
-#include "codec.h"
-#include "proxy.h"
-#include "run.h"
-#include "sim.h"
+#include "domain/les/codec/codec.h"
+#include "domain/les/proxy/proxy.h"
+#include "domain/les/run/run.h"
+#include "domain/les/flow/sim.h"
 #include "util/clock.h"
 #include "util/temp_dir.h"
 

@@ -13,7 +13,7 @@
 #ifndef QN_LES_MODES_H
 #define QN_LES_MODES_H
 
-#include "config.h"
+#include "domain/les/config.h"
 
 typedef struct qn_les_modes {
     int n; /* cells along a side */
