@@ -45,6 +45,19 @@ qn_status qn_golden_compare_buf(const golden *g, const char *what, qn_buf *buf, 
 qn_status qn_golden_compare_bytes(const golden *g, const char *what, qn_buf *buf, double limit,
                                   qn_err *err);
 
+/* Runs a graph once and frees it; `st` is that of its making. */
+qn_status qn_golden_finish(const golden *g, qn_graph *graph, qn_status st, qn_err *err);
+size_t qn_golden_cells(const golden *g);
+
+/* Whether the case has the array <format>_t<t>. */
+int qn_golden_has(const golden *g, const char *format, int t);
+
+/* golden_proxy.c: the operator of `n_train` vectors and what it rolls out, and the comparisons. */
+qn_status qn_golden_learn(golden *g, int n_train, qn_buf **zhat, qn_err *err);
+qn_status qn_golden_compare_operator(const golden *g, int is_tiny, qn_err *err);
+qn_status qn_golden_compare_proxy(golden *g, qn_err *err);
+qn_status qn_golden_compare_decoded(const golden *g, qn_err *err);
+
 /* The limit of the precision. */
 double qn_golden_pick(const golden *g, double f64, double f32);
 
