@@ -26,7 +26,7 @@ function(qn_add_vkfft file)
   # a sanitizer.
   set(level -O1)
   if(QN_SANITIZE)
-    set(level -O0)
+    set(level -O0 -fno-sanitize=undefined)
   endif()
   set(options -DQN_WITH_VKFFT -I${empty} ${level})
   if(NOT VKFFT_DIR STREQUAL "/usr/include")

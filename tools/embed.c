@@ -2,6 +2,7 @@
  *
  *   quern-embed kernel IN.c OUT.gen.c OUT.gen.h   the C form, argument tables, embedded text and
  *                                                 PTX of one kernel file; its typed launchers
+ *   quern-embed kernel-without-ptx ...            the same but PTX
  *   quern-embed table OUT.c dialect.h FILES...    the prelude as text, the list of all modules
  *
  * A file with a line PRECISIONS becomes two modules; the second goes to OUT_f64.gen.c.
@@ -37,6 +38,7 @@ typedef struct job {
     qn_heads heads;
     char seen[MAX_HEADERS][QN_MAX_NAME]; /* headers inlined so far */
     int n_seen;
+    int has_ptx; /* wanted */
     qn_err *err;
 } job;
 
@@ -354,7 +356,8 @@ static qn_status write_c(job *j, const variant *v, const char *path)
     j->n_seen = 0;
     QN_TRY(inline_headers(j, j->file, qn_str_get(&named), 0, &device));
     QN_TRY(qn_heads_parse(j->path, qn_str_get(&host), &heads, j->err));
-    QN_TRY(make_ptx(j, v, qn_str_get(&device), &ptx));
+    if (j->has_ptx)
+        QN_TRY(make_ptx(j, v, qn_str_get(&device), &ptx));
 
     print_c_prelude(&out, j, v);
     QN_TRY(qn_expand(&heads, qn_str_get(&host), QN_EXPAND_C, &out, j->err));
@@ -486,7 +489,8 @@ static void close_job(job *j)
     qn_heads_free(&j->heads);
 }
 
-static qn_status make_kernel(const char *in, const char *out_c, const char *out_h, qn_err *err)
+static qn_status make_kernel(const char *in, const char *out_c, const char *out_h, int has_ptx,
+                             qn_err *err)
 {
     static const char ending[] = ".gen.c";
     const size_t stem = strlen(out_c) - (sizeof ending - 1);
@@ -495,6 +499,7 @@ static qn_status make_kernel(const char *in, const char *out_c, const char *out_
     job j;
 
     QN_TRY(open_job(&j, in, err));
+    j.has_ptx = has_ptx;
     if (!j.heads.has_precisions) {
         QN_TRY(write_c(&j, &single, out_c));
         QN_TRY(write_h(&j, &single, 1, out_h));
@@ -592,11 +597,13 @@ int main(int argc, char **argv)
     qn_status st;
 
     if (argc == 5 && !strcmp(argv[1], "kernel")) {
-        st = make_kernel(argv[2], argv[3], argv[4], &err);
+        st = make_kernel(argv[2], argv[3], argv[4], 1, &err);
+    } else if (argc == 5 && !strcmp(argv[1], "kernel-without-ptx")) {
+        st = make_kernel(argv[2], argv[3], argv[4], 0, &err);
     } else if (argc >= 4 && !strcmp(argv[1], "table")) {
         st = make_table(argv[2], argv[3], argv + 4, argc - 4, &err);
     } else {
-        fputs("usage: quern-embed kernel IN.c OUT.gen.c OUT.gen.h\n"
+        fputs("usage: quern-embed kernel[-without-ptx] IN.c OUT.gen.c OUT.gen.h\n"
               "       quern-embed table OUT.c dialect.h FILES...\n",
               stderr);
         return 2;

@@ -32,6 +32,8 @@ exits 0 cmake --build by_cmake/build
 exits 0 by_cmake/build/user cpu
 has "$out" '100 steps'
 
-# Nothing of a GPU is linked.
+# Nothing of a GPU is linked, nor what is loaded on first use.
 exits 0 ldd "$prefix/bin/quern"
-lacks "$out" 'cuda|OpenCL|nvrtc'
+lacks "$out" 'cuda|OpenCL|nvrtc|gdal'
+exits 0 ldd "$libdir/libquern.so"
+lacks "$out" 'cuda|OpenCL|nvrtc|gdal'

@@ -127,7 +127,6 @@ static void canopy_below_a_roof_is_no_canopy(void **state)
     qn_sw_surface_free(&s);
 }
 
-/* Spec 21.27. */
 static void gap_in_a_relative_canopy_is_no_tree_but_one_in_parity_mode(void **state)
 {
     for (int parity = 0; parity <= 1; parity++) {
@@ -140,7 +139,7 @@ static void gap_in_a_relative_canopy_is_no_tree_but_one_in_parity_mode(void **st
     }
 }
 
-/* Spec 21.27: |layer - base| < 0.1 -> base, also for relative layers. */
+/* |layer - base| < 0.1 -> base, also for relative layers. */
 static void relative_canopy_as_high_as_the_ground_is_moved_onto_it(void **state)
 {
     qn_sw_surface s = { .dsm = row_of(8, 8, 8, 8), .cdsm = row_of(8.05f, 7.95f, 8.2f, 2) };
@@ -151,7 +150,6 @@ static void relative_canopy_as_high_as_the_ground_is_moved_onto_it(void **state)
     qn_sw_surface_free(&s);
 }
 
-/* Spec 21.28. */
 static void trunk_of_an_absolute_canopy_starts_from_the_ground(void **state)
 {
     qn_sw_surface s = { .dsm = row_of(10, 10, 10, 10), .cdsm = row_of(18, 18, 18, 18) };

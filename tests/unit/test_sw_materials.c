@@ -106,7 +106,7 @@ static void without_land_cover_given_grids_count(void **state)
     qn_sw_surface_free(&s);
 }
 
-/* Spec 2.3 and 21.30: strictly between the days; over the year's end where they are swapped. */
+/* Strictly between the days; over the year's end where they are swapped. */
 static void leaves_are_on_strictly_between_two_days(void **state)
 {
     qn_sw_trees t = defaults().trees;
@@ -151,7 +151,7 @@ static void parameter_file_goes_over_the_defaults(void **state)
     assert_true(p.trees.leaf_on == 0.1 && p.trees.leaf_off == 0.5);
     assert_int_equal(p.trees.first_leaf_day, 100);
     assert_true(p.posture[QN_SW_SITTING].f_up == 0.2);
-    assert_true(p.posture[QN_SW_SITTING].f_side == 0.166666); /* spec 21.21 */
+    assert_true(p.posture[QN_SW_SITTING].f_side == 0.166666); /* six digits, not 1/6 */
 }
 
 static void file_without_trees_has_leaves_from_100_to_300(void **state)

@@ -7,8 +7,8 @@
 #include "sw_svf_arrays.h"
 
 #undef QN_WITH_GDAL
+#include "domain/solweig/input/gdal_api.c"
 #include "domain/solweig/input/raster_gdal.c"
-#define fail_missing fail_missing_archive
 #include "domain/solweig/cache/zip.c"
 
 static void build_without_gdal_says_what_to_install(void **state)
@@ -18,7 +18,7 @@ static void build_without_gdal_says_what_to_install(void **state)
     (void)state;
     assert_false(qn_sw_has_geotiff());
     REFUSED(qn_sw_raster_read("a.tif", NULL, &back, &err), QN_ERR_UNSUPPORTED,
-            "a.tif: this build has no GDAL, so no GeoTIFF; install libgdal-dev");
+            "a.tif: needs GDAL, which this build is without; install libgdal-dev");
     REFUSED(qn_sw_raster_write("b.tif", &r, &err), QN_ERR_UNSUPPORTED, "libgdal-dev");
     assert_null(back.data);
     qn_sw_raster_free(&r);

@@ -512,7 +512,7 @@ static void a_box_gets_no_direct_sun_all_around(void **state)
     scene_free(&s);
 }
 
-/* Without a canopy the reference takes every building for leaves: no sunlit wall (21.31). */
+/* Without a canopy the reference takes every building for leaves: no sunlit wall. */
 static void without_canopy_walls_count_only_if_asked_for(void **state)
 {
     const qn_sw_row row = noon_row();

@@ -344,7 +344,7 @@ static void a_step_is_that_of_a_plain_computation(void **state)
     check_scene(&s);
 }
 
-/* Below 0 the polynomial is not cut, and gives large negative heat (21.15). */
+/* Below 0 the polynomial is not cut, and gives large negative heat. */
 static void hidden_sky_gives_what_the_polynomial_says(void **state)
 {
     static scene s;
@@ -478,7 +478,7 @@ static void odd_radiation_is_held_within_bounds(void **state)
     free(lup);
 }
 
-/* A box has 0.166666 on every side, not a sixth, and 0.20 around (21.21). */
+/* A box has 0.166666 on every side, not a sixth, and 0.20 around. */
 static void a_sitting_person_has_the_factors_of_a_box(void **state)
 {
     const sw_body body = qn_sw_body_sitting();

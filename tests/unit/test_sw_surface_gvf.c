@@ -283,7 +283,7 @@ static void an_open_field_is_seen_as_it_is(void **state)
         assert_true(fabsf(v.alb[MIDDLE] - 0.15f) < 1e-6f);
         assert_true(fabsf(v.nosh[MIDDLE] - 0.15f) < 1e-6f);
         /* At the edge rays leave the grid: they add nothing to lup and alb, while nosh goes on
-         * with the last albedo (21.12). */
+         * with the last albedo. */
         assert_true(v.lup[0] < v.lup[MIDDLE] - 5);
         assert_true(v.alb[0] < 0.13f);
         assert_true(fabsf(v.nosh[0] - 0.15f) < 1e-6f);
@@ -292,7 +292,7 @@ static void an_open_field_is_seen_as_it_is(void **state)
     surface_free(&s);
 }
 
-/* A wall in partial sun counts as sunlit here, and not at all for UMEP (21.9). */
+/* A wall in partial sun counts as sunlit here, and not at all for UMEP. */
 static void partly_sunlit_walls_count(void **state)
 {
     enum { COLS = 40, ROWS = 20, AT = 10 * COLS + 20 };
@@ -315,7 +315,7 @@ static void partly_sunlit_walls_count(void **state)
 }
 
 /* Aspects in degrees are compared with radians: a wall that looks north by 3 degrees is taken for
- * one that looks south, and drops out of the far view there (21.10). */
+ * one that looks south, and drops out of the far view there. */
 static void aspects_are_degrees_unless_mended(void **state)
 {
     enum { COLS = 90, ROWS = 90, N = COLS * ROWS, AT = 45 * COLS + 45 };
@@ -337,7 +337,7 @@ static void aspects_are_degrees_unless_mended(void **state)
     surface_free(&s);
 }
 
-/* The class that is taken for water has no excess where it is a building's own roof (21.11). */
+/* The class that is taken for water has no excess where it is a building's own roof. */
 static void water_has_no_excess_of_its_own(void **state)
 {
     enum { COLS = 20, ROWS = 20, N = COLS * ROWS };
@@ -391,7 +391,7 @@ static void without_walls_the_pixel_itself_is_seen(void **state)
     surface_free(&s);
 }
 
-/* Distances are multiplied with the pixel, which makes them shorter on fine grids (21.8). */
+/* Distances are multiplied with the pixel, which makes them shorter on fine grids. */
 static void reach_is_multiplied_unless_mended(void **state)
 {
     qn_sw_gvf_options o = { .pixel_m = 2, .height_m = 1.75f };

@@ -36,7 +36,7 @@ static void ground_temperature_is_that_of_golden_data(void **state)
     json_decref(p);
 }
 
-/* If it is warmest before sunrise, walls stay cold and ground takes a day (21.25). */
+/* If it is warmest before sunrise, walls stay cold and ground takes a day. */
 static void walls_that_peak_before_sunrise_stay_cold(void **state)
 {
     const qn_sw_ground_class early = { 0.5f, 0, 4 };
@@ -59,7 +59,7 @@ static void nothing_is_warmer_than_air_at_night_or_before_sunrise(void **state)
     assert_true(qn_sw_ground_excess(&row, &kind) == 0);
     assert_true(qn_sw_wall_excess(&row, &kind) == 0);
     row = noon_row();
-    row.dectime = 0.2f; /* sunrise is in solar hours, the stamp is clock time (21.16) */
+    row.dectime = 0.2f; /* sunrise is in solar hours, the stamp is clock time */
     assert_true(qn_sw_ground_excess(&row, &kind) == 0);
     row.dectime = 0.99f; /* the sine has turned negative by then */
     row.sunrise_h = 10;
@@ -145,7 +145,7 @@ static void delay_is_that_of_golden_data(void **state)
 }
 
 /* Hourly rows: the first of the day is taken as it is, later ones move the state; a night step
- * begins anew and so does the day after it (21.19). */
+ * begins anew and so does the day after it. */
 static void hourly_rows_move_the_state_from_the_second_on(void **state)
 {
     const double hour = 1.0 / 24;

@@ -181,7 +181,6 @@ static void missing_values_of_epw_have_defaults(void **state)
     qn_sw_weather_free(&w);
 }
 
-/* Spec 21.18. */
 static void humidity_of_99_is_missing_unless_fixed(void **state)
 {
     const char *rows =

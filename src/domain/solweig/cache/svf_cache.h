@@ -1,8 +1,8 @@
 /* svf_cache.h - sky view factors kept from one run to the next.
  *
  * A folder holds svfs.zip with the maps as GeoTIFF, shadowmats.npz with the bits of every patch,
- * and svf.json with the key of the surface they were made for. A build without GDAL keeps the same
- * arrays as .npy. svf.json comes last and goes first: without it there is no cache.
+ * and svf.json with the key of the surface they were made for. Without GDAL the same arrays are
+ * kept as .npy. svf.json comes last and goes first: without it there is no cache.
  */
 #ifndef QN_SOLWEIG_CACHE_SVF_CACHE_H
 #define QN_SOLWEIG_CACHE_SVF_CACHE_H

@@ -1,5 +1,7 @@
-/* zip.c - archives through GDAL's file system of them. */
+/* zip.c - archives through GDAL's file system of them. Create and read load GDAL; an archive that
+ * is open means that it is there. */
 #include "zip.h"
+#include "domain/solweig/input/gdal_api.h"
 #include "domain/solweig/input/raster_out.h"
 
 #include <stdio.h>
@@ -17,9 +19,6 @@ char *qn_sw_zip_member(const char *path, const char *name)
 
 #ifdef QN_WITH_GDAL
 
-#include <cpl_error.h>
-#include <cpl_vsi.h>
-
 struct qn_sw_zip {
     char *path, *partial;
     VSILFILE *root; /* open as long as files are added */
@@ -30,10 +29,10 @@ static VSILFILE *open_member(const char *path, const char *name, const char *mod
     char *member = qn_sw_zip_member(path, name);
     VSILFILE *file = NULL;
 
-    CPLPushErrorHandler(CPLQuietErrorHandler);
+    qn_sw_gdal.CPLPushErrorHandler(qn_sw_gdal.CPLQuietErrorHandler);
     if (member)
-        file = VSIFOpenL(member, mode);
-    CPLPopErrorHandler();
+        file = qn_sw_gdal.VSIFOpenL(member, mode);
+    qn_sw_gdal.CPLPopErrorHandler();
     free(member);
     return file;
 }
@@ -47,8 +46,12 @@ static void drop(qn_sw_zip *zip)
 
 qn_status qn_sw_zip_create(const char *path, qn_sw_zip **out, qn_err *err)
 {
-    qn_sw_zip *zip = calloc(1, sizeof *zip);
+    const qn_status st = qn_sw_gdal_load(path, err);
+    qn_sw_zip *zip;
 
+    if (st != QN_OK)
+        return st;
+    zip = calloc(1, sizeof *zip);
     if (!zip || !(zip->path = strdup(path)) || !(zip->partial = qn_sw_partial_name(path))) {
         if (zip)
             drop(zip);
@@ -65,7 +68,7 @@ qn_status qn_sw_zip_create(const char *path, qn_sw_zip **out, qn_err *err)
 
 static int write_all(VSILFILE *file, const void *data, size_t bytes)
 {
-    return bytes == 0 || VSIFWriteL(data, 1, bytes, file) == bytes;
+    return bytes == 0 || qn_sw_gdal.VSIFWriteL(data, 1, bytes, file) == bytes;
 }
 
 qn_status qn_sw_zip_add(qn_sw_zip *zip, const char *name, const void *head, size_t head_bytes,
@@ -76,10 +79,10 @@ qn_status qn_sw_zip_add(qn_sw_zip *zip, const char *name, const void *head, size
 
     if (!file)
         return qn_fail(err, QN_ERR_IO, "cannot write %s: %s could not be added", zip->path, name);
-    CPLPushErrorHandler(CPLQuietErrorHandler);
+    qn_sw_gdal.CPLPushErrorHandler(qn_sw_gdal.CPLQuietErrorHandler);
     is_written = write_all(file, head, head_bytes) && write_all(file, data, bytes);
-    is_written &= VSIFCloseL(file) == 0;
-    CPLPopErrorHandler();
+    is_written &= qn_sw_gdal.VSIFCloseL(file) == 0;
+    qn_sw_gdal.CPLPopErrorHandler();
     if (!is_written)
         return qn_fail(err, QN_ERR_IO, "cannot write %s: %zu bytes of %s did not fit", zip->path,
                        head_bytes + bytes, name);
@@ -90,9 +93,9 @@ qn_status qn_sw_zip_commit(qn_sw_zip *zip, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    CPLPushErrorHandler(CPLQuietErrorHandler);
-    const int is_closed = VSIFCloseL(zip->root) == 0;
-    CPLPopErrorHandler();
+    qn_sw_gdal.CPLPushErrorHandler(qn_sw_gdal.CPLQuietErrorHandler);
+    const int is_closed = qn_sw_gdal.VSIFCloseL(zip->root) == 0;
+    qn_sw_gdal.CPLPopErrorHandler();
     if (!is_closed || rename(zip->partial, zip->path) != 0) {
         st = qn_fail(err, QN_ERR_IO, "cannot write %s: its end could not be written", zip->path);
         unlink(zip->partial);
@@ -105,9 +108,9 @@ void qn_sw_zip_abort(qn_sw_zip *zip)
 {
     if (!zip)
         return;
-    CPLPushErrorHandler(CPLQuietErrorHandler);
-    VSIFCloseL(zip->root);
-    CPLPopErrorHandler();
+    qn_sw_gdal.CPLPushErrorHandler(qn_sw_gdal.CPLQuietErrorHandler);
+    qn_sw_gdal.VSIFCloseL(zip->root);
+    qn_sw_gdal.CPLPopErrorHandler();
     unlink(zip->partial);
     drop(zip);
 }
@@ -115,28 +118,30 @@ void qn_sw_zip_abort(qn_sw_zip *zip)
 /* The size of an open file, which ends at its beginning again. */
 static size_t size_of(VSILFILE *file)
 {
-    VSIFSeekL(file, 0, SEEK_END);
-    const size_t bytes = (size_t)VSIFTellL(file);
-    VSIFSeekL(file, 0, SEEK_SET);
+    qn_sw_gdal.VSIFSeekL(file, 0, SEEK_END);
+    const size_t bytes = (size_t)qn_sw_gdal.VSIFTellL(file);
+    qn_sw_gdal.VSIFSeekL(file, 0, SEEK_SET);
     return bytes;
 }
 
 qn_status qn_sw_zip_read(const char *path, const char *name, char **data, size_t *bytes,
                          qn_err *err)
 {
-    qn_status st = QN_OK;
+    qn_status st = qn_sw_gdal_load(path, err);
     char *content = NULL;
-    VSILFILE *file = open_member(path, name, "rb");
+    VSILFILE *file;
 
-    if (!file)
+    if (st != QN_OK)
+        return st;
+    if (!(file = open_member(path, name, "rb")))
         return qn_fail(err, access(path, R_OK) == 0 ? QN_ERR_INPUT : QN_ERR_IO,
                        "%s: no %s in it, or it is no archive", path, name);
-    CPLPushErrorHandler(CPLQuietErrorHandler);
+    qn_sw_gdal.CPLPushErrorHandler(qn_sw_gdal.CPLQuietErrorHandler);
     const size_t size = size_of(file);
     content = malloc(size ? size : 1);
-    const size_t got = content ? VSIFReadL(content, 1, size, file) : 0;
-    VSIFCloseL(file);
-    CPLPopErrorHandler();
+    const size_t got = content ? qn_sw_gdal.VSIFReadL(content, 1, size, file) : 0;
+    qn_sw_gdal.VSIFCloseL(file);
+    qn_sw_gdal.CPLPopErrorHandler();
     if (!content) {
         st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for the %zu bytes of %s", path, size, name);
     } else if (got != size) {
@@ -152,31 +157,23 @@ qn_status qn_sw_zip_read(const char *path, const char *name, char **data, size_t
 
 #else
 
-static qn_status fail_missing(const char *path, qn_err *err)
-{
-    return qn_fail(err, QN_ERR_UNSUPPORTED,
-                   "%s: this build has no GDAL, so no archives; install libgdal-dev and build "
-                   "again",
-                   path);
-}
-
 qn_status qn_sw_zip_create(const char *path, qn_sw_zip **out, qn_err *err)
 {
     (void)out;
-    return fail_missing(path, err);
+    return qn_sw_gdal_load(path, err);
 }
 
 qn_status qn_sw_zip_add(qn_sw_zip *zip, const char *name, const void *head, size_t head_bytes,
                         const void *data, size_t bytes, qn_err *err)
 {
     (void)zip, (void)head, (void)head_bytes, (void)data, (void)bytes;
-    return fail_missing(name, err);
+    return qn_sw_gdal_load(name, err);
 }
 
 qn_status qn_sw_zip_commit(qn_sw_zip *zip, qn_err *err)
 {
     (void)zip;
-    return fail_missing("archive", err);
+    return qn_sw_gdal_load("archive", err);
 }
 
 void qn_sw_zip_abort(qn_sw_zip *zip)
@@ -188,7 +185,7 @@ qn_status qn_sw_zip_read(const char *path, const char *name, char **data, size_t
                          qn_err *err)
 {
     (void)name, (void)data, (void)bytes;
-    return fail_missing(path, err);
+    return qn_sw_gdal_load(path, err);
 }
 
 #endif

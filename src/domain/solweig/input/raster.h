@@ -1,8 +1,8 @@
 /* raster.h - one layer of a city: a grid of floats and its place on the map.
  *
  * `.npy` holds no place: the pixel size is given, the map coordinates start at the corner. `.tif`
- * is read and written by GDAL, where the build has it. Only north-up grids are read. What a file
- * marks as "no data" is NaN here.
+ * is read and written by GDAL, where there is one (gdal_api.h). Only north-up grids are read. What
+ * a file marks as "no data" is NaN here.
  */
 #ifndef QN_SOLWEIG_INPUT_RASTER_H
 #define QN_SOLWEIG_INPUT_RASTER_H
@@ -67,7 +67,7 @@ qn_status qn_sw_raster_cut(const qn_sw_raster *raster, qn_sw_window window, qn_s
 
 /* ---- files ----------------------------------------------------------------- */
 
-/* 1 when this build reads and writes GeoTIFF. */
+/* 1 when GeoTIFF can be read and written: GDAL is loaded, by the first call if need be. */
 int qn_sw_has_geotiff(void);
 
 /* Reads all of `path`, by its ending. A grid without any finite value is refused. `options` may be

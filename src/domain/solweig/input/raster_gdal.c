@@ -1,22 +1,16 @@
 /* raster_gdal.c - rasters as GeoTIFF, by GDAL.
  *
  * GDAL prints its errors and, when it closes a file, returns none. So every call here runs under a
- * handler that keeps the first message, and what the handler saw decides. A build without GDAL has
- * the same functions, which say what is missing.
+ * handler that keeps the first message, and what the handler saw decides. A file that is open means
+ * that GDAL is loaded. A build without GDAL has the same functions, which say what is missing.
  */
+#include "gdal_api.h"
 #include "raster_impl.h"
 
 #ifdef QN_WITH_GDAL
 
-#include <cpl_conv.h>
-#include <cpl_error.h>
-#include <cpl_string.h>
-#include <cpl_vsi.h>
-#include <gdal.h>
-#include <gdal_frmts.h>
 #include <limits.h>
 #include <math.h>
-#include <ogr_srs_api.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +25,7 @@ typedef struct {
 
 static void CPL_STDCALL keep_first(CPLErr level, CPLErrorNum number, const char *text)
 {
-    message *m = CPLGetErrorHandlerUserData();
+    message *m = qn_sw_gdal.CPLGetErrorHandlerUserData();
 
     (void)number;
     if (level < CE_Failure || m->is_set)
@@ -43,7 +37,7 @@ static void CPL_STDCALL keep_first(CPLErr level, CPLErrorNum number, const char 
 static void listen_to(message *m)
 {
     *m = (message){ 0 };
-    CPLPushErrorHandlerEx(keep_first, m);
+    qn_sw_gdal.CPLPushErrorHandlerEx(keep_first, m);
 }
 
 static const char *said(const message *m, const char *otherwise)
@@ -55,7 +49,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void find_geotiff(void)
 {
-    GDALRegister_GTiff(); /* all of them would take a tenth of a second */
+    qn_sw_gdal.GDALRegister_GTiff(); /* all of them would take a tenth of a second */
 }
 
 /* ---- reading --------------------------------------------------------------- */
@@ -77,17 +71,21 @@ static void close_tif(void *handle)
         return;
     listen_to(&m);
     if (file->set)
-        GDALClose(file->set);
-    CPLPopErrorHandler();
+        qn_sw_gdal.GDALClose(file->set);
+    qn_sw_gdal.CPLPopErrorHandler();
     free(file->path);
     free(file);
 }
 
 static qn_status new_file(const char *path, tif_file **out, qn_err *err)
 {
-    tif_file *file = calloc(1, sizeof *file);
+    const qn_status st = qn_sw_gdal_load(path, err);
+    tif_file *file;
 
+    if (st != QN_OK)
+        return st;
     pthread_once(&once, find_geotiff);
+    file = calloc(1, sizeof *file);
     if (!file || !(file->path = strdup(path))) {
         free(file);
         return qn_fail(err, QN_ERR_NOMEM, "%s: no memory to open it", path);
@@ -105,19 +103,19 @@ static qn_status open_set(tif_file *file, GDALAccess access_mode, qn_err *err)
     message m;
 
     /* GDAL's own stat also looks into archives. */
-    if (VSIStatL(file->path, &info) != 0)
+    if (qn_sw_gdal.VSIStatL(file->path, &info) != 0)
         return qn_fail(err, QN_ERR_IO, "cannot open %s: no such file", file->path);
     listen_to(&m);
-    file->set = GDALOpenEx(file->path, flags, drivers, NULL, NULL);
-    CPLPopErrorHandler();
+    file->set = qn_sw_gdal.GDALOpenEx(file->path, flags, drivers, NULL, NULL);
+    qn_sw_gdal.CPLPopErrorHandler();
     if (!file->set)
         return qn_fail(err, QN_ERR_INPUT, "%s: not a GeoTIFF: %s", file->path,
                        said(&m, "GDAL cannot open it"));
-    if (GDALGetRasterCount(file->set) != 1)
+    if (qn_sw_gdal.GDALGetRasterCount(file->set) != 1)
         return qn_fail(err, QN_ERR_INPUT, "%s: has %d bands, not 1", file->path,
-                       GDALGetRasterCount(file->set));
-    file->band = GDALGetRasterBand(file->set, 1);
-    file->nodata = GDALGetRasterNoDataValue(file->band, &file->has_nodata);
+                       qn_sw_gdal.GDALGetRasterCount(file->set));
+    file->band = qn_sw_gdal.GDALGetRasterBand(file->set, 1);
+    file->nodata = qn_sw_gdal.GDALGetRasterNoDataValue(file->band, &file->has_nodata);
     return QN_OK;
 }
 
@@ -132,18 +130,18 @@ static qn_status check_projected(const char *path, const char *wkt, qn_err *err)
     if (!wkt)
         return qn_fail(err, QN_ERR_INPUT,
                        "%s: no coordinate reference system; the DSM needs a projected one", path);
-    srs = OSRNewSpatialReference(wkt);
-    if (srs && OSRIsGeographic(srs)) {
+    srs = qn_sw_gdal.OSRNewSpatialReference(wkt);
+    if (srs && qn_sw_gdal.OSRIsGeographic(srs)) {
         st = qn_fail(err, QN_ERR_INPUT,
                      "%s: a geographic reference system (degrees); project it to metres first",
                      path);
-    } else if (!srs || !OSRIsProjected(srs)) {
+    } else if (!srs || !qn_sw_gdal.OSRIsProjected(srs)) {
         st = qn_fail(err, QN_ERR_INPUT, "%s: its reference system is not a projected one", path);
-    } else if (metres = OSRGetLinearUnits(srs, &name), fabs(metres - 1) > 1e-9) {
+    } else if (metres = qn_sw_gdal.OSRGetLinearUnits(srs, &name), fabs(metres - 1) > 1e-9) {
         st = qn_fail(err, QN_ERR_INPUT, "%s: its unit is %g m (%s), not the metre", path, metres,
                      name ? name : "unnamed");
     }
-    OSRDestroySpatialReference(srs);
+    qn_sw_gdal.OSRDestroySpatialReference(srs);
     return st;
 }
 
@@ -155,22 +153,22 @@ static int is_integer_type(GDALDataType type)
 
 static qn_status place_of(const tif_file *file, qn_sw_crs_rule rule, qn_sw_place *out, qn_err *err)
 {
-    qn_sw_place place = { .rows = GDALGetRasterYSize(file->set),
-                          .cols = GDALGetRasterXSize(file->set),
+    qn_sw_place place = { .rows = qn_sw_gdal.GDALGetRasterYSize(file->set),
+                          .cols = qn_sw_gdal.GDALGetRasterXSize(file->set),
                           .is_placed = 1 };
-    const char *wkt = GDALGetProjectionRef(file->set);
+    const char *wkt = qn_sw_gdal.GDALGetProjectionRef(file->set);
     qn_status st = QN_OK;
     message m;
 
     if (wkt && !*wkt)
         wkt = NULL;
     listen_to(&m);
-    if (GDALGetGeoTransform(file->set, place.transform) != CE_None)
+    if (qn_sw_gdal.GDALGetGeoTransform(file->set, place.transform) != CE_None)
         st = qn_fail(err, QN_ERR_INPUT, "%s: no geotransform, so no place on the map", file->path);
     else if ((st = qn_sw_check_transform(file->path, place.transform, err)) == QN_OK &&
              rule == QN_SW_CRS_PROJECTED)
         st = check_projected(file->path, wkt, err);
-    CPLPopErrorHandler();
+    qn_sw_gdal.CPLPopErrorHandler();
     if (st != QN_OK)
         return st;
     if (wkt && !(place.crs = strdup(wkt)))
@@ -189,7 +187,7 @@ static qn_status open_tif(const char *path, const qn_sw_read_options *options, v
     QN_TRY(new_file(path, &file, err));
     QN_TRY(open_set(file, GA_ReadOnly, err));
     QN_TRY(place_of(file, options->crs, place, err));
-    *is_integer = is_integer_type(GDALGetRasterDataType(file->band));
+    *is_integer = is_integer_type(qn_sw_gdal.GDALGetRasterDataType(file->band));
     *handle = file;
     file = NULL;
 out:
@@ -206,9 +204,9 @@ static qn_status read_tif(void *handle, qn_sw_window w, float *data, qn_err *err
 
     listen_to(&m);
     const CPLErr result =
-        GDALRasterIO(file->band, GF_Read, (int)w.col, (int)w.row, (int)w.cols, (int)w.rows, data,
-                     (int)w.cols, (int)w.rows, GDT_Float32, 0, 0);
-    CPLPopErrorHandler();
+        qn_sw_gdal.GDALRasterIO(file->band, GF_Read, (int)w.col, (int)w.row, (int)w.cols,
+                                (int)w.rows, data, (int)w.cols, (int)w.rows, GDT_Float32, 0, 0);
+    qn_sw_gdal.CPLPopErrorHandler();
     if (result != CE_None || m.is_set)
         return qn_fail(err, QN_ERR_INPUT, "%s: damaged or cut short: %s", file->path,
                        said(&m, "its pixels cannot be read"));
@@ -234,27 +232,27 @@ static qn_status create_tif(const char *path, const qn_sw_place *place, void **h
     if (place->rows > INT_MAX || place->cols > INT_MAX)
         return qn_fail(err, QN_ERR_LIMIT, "%s: a side of more than %d pixels", path, INT_MAX);
     QN_TRY(new_file(path, &file, err));
-    options = CSLSetNameValue(options, "TILED", "YES");
-    options = CSLSetNameValue(options, "COMPRESS", "DEFLATE");
-    options = CSLSetNameValue(options, "PREDICTOR", "3"); /* of floating point */
+    options = qn_sw_gdal.CSLSetNameValue(options, "TILED", "YES");
+    options = qn_sw_gdal.CSLSetNameValue(options, "COMPRESS", "DEFLATE");
+    options = qn_sw_gdal.CSLSetNameValue(options, "PREDICTOR", "3"); /* of floating point */
     /* Against level 6: 0.63 s for 1.03 s of a Tmrt map of 9 million pixels, and 1.5 % larger. */
-    options = CSLSetNameValue(options, "ZLEVEL", "1");
-    options = CSLSetNameValue(options, "NUM_THREADS", "ALL_CPUS");
-    options = CSLSetNameValue(options, "BIGTIFF", "IF_SAFER");
+    options = qn_sw_gdal.CSLSetNameValue(options, "ZLEVEL", "1");
+    options = qn_sw_gdal.CSLSetNameValue(options, "NUM_THREADS", "ALL_CPUS");
+    options = qn_sw_gdal.CSLSetNameValue(options, "BIGTIFF", "IF_SAFER");
     memcpy(transform, place->transform, sizeof transform);
     unlink(path);
 
     listen_to(&m);
-    file->set = GDALCreate(GDALGetDriverByName("GTiff"), path, (int)place->cols, (int)place->rows,
-                           1, GDT_Float32, options);
+    file->set = qn_sw_gdal.GDALCreate(qn_sw_gdal.GDALGetDriverByName("GTiff"), path,
+                                      (int)place->cols, (int)place->rows, 1, GDT_Float32, options);
     if (file->set) {
-        file->band = GDALGetRasterBand(file->set, 1);
-        GDALSetGeoTransform(file->set, transform);
+        file->band = qn_sw_gdal.GDALGetRasterBand(file->set, 1);
+        qn_sw_gdal.GDALSetGeoTransform(file->set, transform);
         if (place->crs)
-            GDALSetProjection(file->set, place->crs);
-        GDALSetRasterNoDataValue(file->band, NAN);
+            qn_sw_gdal.GDALSetProjection(file->set, place->crs);
+        qn_sw_gdal.GDALSetRasterNoDataValue(file->band, NAN);
     }
-    CPLPopErrorHandler();
+    qn_sw_gdal.CPLPopErrorHandler();
     if (!file->set || m.is_set) {
         st = qn_fail(err, QN_ERR_IO, "cannot write %s: %s", path, said(&m, "GDAL refused"));
         close_tif(file);
@@ -265,7 +263,8 @@ static qn_status create_tif(const char *path, const qn_sw_place *place, void **h
     *handle = file;
     file = NULL;
 out:
-    CSLDestroy(options);
+    if (options)
+        qn_sw_gdal.CSLDestroy(options);
     close_tif(file);
     return st;
 }
@@ -277,12 +276,13 @@ static qn_status reopen_tif(const char *path, const qn_sw_place *place, void **h
 
     QN_TRY(new_file(path, &file, err));
     QN_TRY(open_set(file, GA_Update, err));
-    if (GDALGetRasterYSize(file->set) != place->rows ||
-        GDALGetRasterXSize(file->set) != place->cols ||
-        GDALGetRasterDataType(file->band) != GDT_Float32) {
+    if (qn_sw_gdal.GDALGetRasterYSize(file->set) != place->rows ||
+        qn_sw_gdal.GDALGetRasterXSize(file->set) != place->cols ||
+        qn_sw_gdal.GDALGetRasterDataType(file->band) != GDT_Float32) {
         st = qn_fail(err, QN_ERR_INPUT, "%s: %d x %d pixels, but f32 of %lld x %lld is needed",
-                     path, GDALGetRasterYSize(file->set), GDALGetRasterXSize(file->set),
-                     (long long)place->rows, (long long)place->cols);
+                     path, qn_sw_gdal.GDALGetRasterYSize(file->set),
+                     qn_sw_gdal.GDALGetRasterXSize(file->set), (long long)place->rows,
+                     (long long)place->cols);
         goto out;
     }
     *handle = file;
@@ -299,10 +299,10 @@ static qn_status write_tif(void *handle, qn_sw_window w, const float *data, qn_i
     message m;
 
     listen_to(&m);
-    const CPLErr result = GDALRasterIOEx(
+    const CPLErr result = qn_sw_gdal.GDALRasterIOEx(
         file->band, GF_Write, (int)w.col, (int)w.row, (int)w.cols, (int)w.rows, (void *)data,
         (int)w.cols, (int)w.rows, GDT_Float32, sizeof *data, stride * (qn_i64)sizeof *data, NULL);
-    CPLPopErrorHandler();
+    qn_sw_gdal.CPLPopErrorHandler();
     if (result != CE_None || m.is_set)
         return qn_fail(err, QN_ERR_IO, "%s", said(&m, "GDAL could not write"));
     return QN_OK;
@@ -314,9 +314,9 @@ static qn_status finish_tif(void *handle, qn_err *err)
     message m;
 
     listen_to(&m);
-    GDALFlushCache(file->set);
-    GDALClose(file->set);
-    CPLPopErrorHandler();
+    qn_sw_gdal.GDALFlushCache(file->set);
+    qn_sw_gdal.GDALClose(file->set);
+    qn_sw_gdal.CPLPopErrorHandler();
     file->set = NULL;
     close_tif(file);
     return m.is_set ? qn_fail(err, QN_ERR_IO, "%s", m.text) : QN_OK;
@@ -324,7 +324,9 @@ static qn_status finish_tif(void *handle, qn_err *err)
 
 int qn_sw_has_geotiff(void)
 {
-    return 1;
+    qn_err err;
+
+    return qn_sw_gdal_load("GeoTIFF", &err) == QN_OK;
 }
 
 int qn_sw_same_crs(const char *a, const char *b)
@@ -335,13 +337,15 @@ int qn_sw_same_crs(const char *a, const char *b)
 
     if (!a || !b || strcmp(a, b) == 0)
         return 1;
+    if (!qn_sw_has_geotiff())
+        return 0;
     listen_to(&m);
-    first = OSRNewSpatialReference(a);
-    second = OSRNewSpatialReference(b);
-    is_same = first && second && OSRIsSame(first, second);
-    OSRDestroySpatialReference(first);
-    OSRDestroySpatialReference(second);
-    CPLPopErrorHandler();
+    first = qn_sw_gdal.OSRNewSpatialReference(a);
+    second = qn_sw_gdal.OSRNewSpatialReference(b);
+    is_same = first && second && qn_sw_gdal.OSRIsSame(first, second);
+    qn_sw_gdal.OSRDestroySpatialReference(first);
+    qn_sw_gdal.OSRDestroySpatialReference(second);
+    qn_sw_gdal.CPLPopErrorHandler();
     return is_same;
 }
 
@@ -349,25 +353,17 @@ int qn_sw_same_crs(const char *a, const char *b)
 
 #include <string.h>
 
-static qn_status fail_missing(const char *path, qn_err *err)
-{
-    return qn_fail(err, QN_ERR_UNSUPPORTED,
-                   "%s: this build has no GDAL, so no GeoTIFF; install libgdal-dev and build "
-                   "again, or use .npy",
-                   path);
-}
-
 static qn_status open_tif(const char *path, const qn_sw_read_options *options, void **handle,
                           qn_sw_place *place, int *is_integer, qn_err *err)
 {
     (void)options, (void)handle, (void)place, (void)is_integer;
-    return fail_missing(path, err);
+    return qn_sw_gdal_load(path, err);
 }
 
 static qn_status create_tif(const char *path, const qn_sw_place *place, void **handle, qn_err *err)
 {
     (void)place, (void)handle;
-    return fail_missing(path, err);
+    return qn_sw_gdal_load(path, err);
 }
 
 /* The others need a file that is open, and there is none. */

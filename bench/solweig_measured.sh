@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# solweig_measured.sh [QUERN] [BACKEND] [GOLDEN] - mean radiant temperature at Gustav Adolfs torg
+# beside what was measured there: RMSE, bias and correlation of every day that the folder GOLDEN
+# has weather and measurements of, and the same figures of the reference. On 2006-07-26 that one is
+# 6.2 K off under an anisotropic sky and 5.3 K under an isotropic one; ends with 1 when quern is
+# further off, or lacks one of the two.
+set -euo pipefail
+
+quern=${1:-build/quern}
+backend=${2:-cpu}
+golden=${3:-../shared/data/solweig}
+
+"$quern" solweig check --golden "$golden" --measured --backend "$backend" --quiet | tee /dev/stderr |
+    awk '$1 == "aniso_20060726" { n++; if ($3 >= 6.25) bad = 1 }
+         $1 == "iso_20060726"   { n++; if ($3 >= 5.35) bad = 1 }
+         END { exit bad || n != 2 }'

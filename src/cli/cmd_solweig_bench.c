@@ -1,0 +1,182 @@
+/* cmd_solweig_bench.c - `quern solweig bench`: times of stages on a made-up or a given city. */
+#include "cli/cmd_solweig.h"
+
+#include "cli/solweig_options.h"
+#include "domain/solweig/bench/bench.h"
+#include "domain/solweig/bench/city.h"
+#include "util/file.h"
+#include "util/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const qn_opt options[] = {
+    { .name = "size",
+      .kind = QN_OPT_INT,
+      .help = "pixels of a side of the made-up city",
+      .value = "N",
+      .fallback = "1000",
+      .min = 16,
+      .max = 1 << 16 },
+    { .name = "relief",
+      .kind = QN_OPT_REAL,
+      .help = "metres to its highest roof",
+      .value = "M",
+      .fallback = "40",
+      .min = 1,
+      .max = 1000 },
+    { .name = "veg", .kind = QN_OPT_CHOICE, .help = "with trees", .value = "0|1", .fallback = "1" },
+    { .name = "steps",
+      .kind = QN_OPT_INT,
+      .help = "time steps replayed",
+      .value = "K",
+      .fallback = "24",
+      .min = 1,
+      .max = 100000 },
+    { .name = "samples",
+      .kind = QN_OPT_INT,
+      .help = "runs that a median is of",
+      .value = "N",
+      .fallback = "5",
+      .min = 1,
+      .max = 100 },
+    { .name = "mirror",
+      .kind = QN_OPT_TEXT,
+      .help = "repeat the layers of --dsm, down and across, as mirror images",
+      .value = "RxC",
+      .fallback = "1x1" },
+    { .name = "save",
+      .kind = QN_OPT_TEXT,
+      .help = "write the made-up city there: dsm.npy, cdsm.npy",
+      .value = "DIR" },
+    { .name = "json", .kind = QN_OPT_FLAG, .help = "print JSON instead of a table" },
+    QN_SW_OPTIONS_TILE,
+    QN_SW_OPTIONS_PATCHES,
+    QN_SW_OPTIONS_LAYERS,
+    QN_SW_OPTIONS_HEIGHTS,
+    { 0 }
+};
+
+static const char *const examples[] = {
+    "quern solweig bench --size 128 --relief 30 --steps 2 --samples 1 --backend cpu", NULL
+};
+
+/* ---- the city ------------------------------------------------------------------------------ */
+
+static qn_status parse_mirror(const char *text, int *down, int *across, qn_err *err)
+{
+    char rest = 0;
+
+    if (sscanf(text, "%dx%d%c", down, across, &rest) != 2 || *down < 1 || *across < 1 ||
+        *down > 1000 || *across > 1000)
+        return qn_fail(err, QN_ERR_USAGE, "--mirror: '%s' is not like 2x2, up to 1000x1000", text);
+    return QN_OK;
+}
+
+static qn_status save_layer(const char *folder, const char *name, const qn_sw_raster *layer,
+                            qn_err *err)
+{
+    char *path = NULL;
+    qn_status st;
+
+    if (!layer->data)
+        return QN_OK;
+    if (asprintf(&path, "%s/%s.npy", folder, name) < 0)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", folder);
+    st = qn_sw_raster_write(path, layer, err);
+    free(path);
+    return st;
+}
+
+static qn_status make_city(const qn_args *args, qn_sw_surface *out, qn_err *err)
+{
+    const qn_sw_made_city made = { .side = qn_int(args, "size"),
+                                   .relief = qn_real(args, "relief"),
+                                   .has_trees = qn_text(args, "veg")[0] == '1' };
+    const qn_sw_height_options heights = { 0 };
+    const char *folder = qn_text(args, "save");
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_city_make(&made, out, err));
+    if (folder) {
+        QN_TRY(qn_make_dirs(folder, err));
+        QN_TRY(save_layer(folder, "dsm", &out->dsm, err));
+        QN_TRY(save_layer(folder, "cdsm", &out->cdsm, err));
+    }
+    QN_TRY(qn_sw_prepare_heights(out, &heights, NULL, err));
+out:
+    return st;
+}
+
+static qn_status city_of(const qn_args *args, qn_sw_surface *out, qn_err *err)
+{
+    int down = 1, across = 1;
+    qn_status st = QN_OK;
+
+    if (!qn_text(args, "dsm"))
+        return make_city(args, out, err);
+    QN_TRY(parse_mirror(qn_text(args, "mirror"), &down, &across, err));
+    QN_TRY(qn_sw_surface_of(args, out, err));
+    QN_TRY(qn_sw_city_mirror(out, down, across, err));
+out:
+    return st;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static qn_status print_result(const qn_args *args, const qn_sw_bench_result *r, qn_err *err)
+{
+    const int is_json = qn_flag(args, "json");
+    qn_table table =
+        qn_table_begin("SKY", "STAGE", "MS", "MS PER MPIX", "ROWS", "COLS", "RELIEF M", "DEVICE");
+
+    for (int i = 0; i < r->n; i++) {
+        qn_table_add(&table, r->lines[i].part);
+        qn_table_add(&table, r->lines[i].name);
+        qn_table_addf(&table, "%.4f", r->lines[i].ms);
+        qn_table_addf(&table, "%.3f", r->lines[i].ms_per_mpix);
+        qn_table_addf(&table, "%lld", (long long)r->rows);
+        qn_table_addf(&table, "%lld", (long long)r->cols);
+        qn_table_addf(&table, "%.1f", r->relief);
+        qn_table_add(&table, r->device);
+    }
+    if (!qn_table_print(&table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    if (!is_json && r->bytes_per_pixel > 0)
+        printf("device memory: at most %.0f bytes per pixel\n", r->bytes_per_pixel);
+    return QN_OK;
+}
+
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    qn_sw_bench_options bench = { .patch_option = qn_sw_patch_option_of(args),
+                                  .steps = (int)qn_int(args, "steps"),
+                                  .samples = (int)qn_int(args, "samples") };
+    qn_sw_bench_result result = { 0 };
+    qn_sw_surface surface = { 0 };
+    int tile = 0;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_tile_of(args, &tile, err));
+    bench.tile = tile;
+    QN_TRY(city_of(args, &surface, err));
+    QN_TRY(qn_sw_bench(ctx, &surface, &bench, &result, err));
+    QN_TRY(print_result(args, &result, err));
+out:
+    qn_sw_surface_free(&surface);
+    return st;
+}
+
+const qn_command qn_verb_solweig_bench = {
+    .name = "bench",
+    .summary = "time of view factors, shadows, walls and of the stages of a time step",
+    .options = options,
+    .notes =
+        "Without --dsm a city is made up: blocks of buildings, streets, trees. Times are of\n"
+        "work whose data stays on the device, without reading and writing files: `svf` marches\n"
+        "to all patches and sums, `step without pet` replays a recorded step --steps times,\n"
+        "from midnight on. With --tile N view factors are also made in tiles, uploads and\n"
+        "copies of the results included.",
+    .examples = examples,
+    .run = run,
+};

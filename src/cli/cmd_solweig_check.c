@@ -1,0 +1,183 @@
+/* cmd_solweig_check.c - `quern solweig check`: reference data, and measurements. */
+#include "cli/cmd_solweig.h"
+
+#include "domain/solweig/check/check.h"
+#include "domain/solweig/check/check_measured.h"
+#include "util/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const qn_opt options[] = {
+    { 0, "golden", QN_OPT_TEXT, .value = "DIR", .help = "compare with the data of this folder" },
+    { 0, "stage", QN_OPT_TEXT, .value = "LIST", .fallback = "all",
+      .help = "what of it: names of stages, stages, days or all" },
+    { 0, "measured", QN_OPT_FLAG,
+      .help = "instead: Tmrt beside what was measured on the days of the folder" },
+    { 0, "list", QN_OPT_FLAG, .help = "print the names for --stage" },
+    { 0, "json", QN_OPT_FLAG, .help = "machine-readable output" },
+    { 0 }
+};
+
+static const char *const examples[] = { "quern solweig check --list", NULL };
+
+static qn_status check_list(const char *list, qn_err *err)
+{
+    char word[24];
+
+    do {
+        const size_t n = strcspn(list, ",");
+
+        snprintf(word, sizeof word, "%.*s", (int)n, list);
+        if (!qn_sw_check_is_name(word))
+            return qn_fail(err, QN_ERR_USAGE, "--stage: '%s' is none; --list prints their names",
+                           word);
+        list += n + (list[n] == ',');
+    } while (*list);
+    return QN_OK;
+}
+
+static qn_status print_list(int is_json, qn_err *err)
+{
+    qn_table table = qn_table_begin("NAME", "KIND", "ABOUT");
+    qn_sw_check_info info;
+
+    for (int i = 0; qn_sw_check_at(i, &info); i++) {
+        qn_table_add(&table, info.name);
+        qn_table_add(&table, info.is_day ? "days" : "stages");
+        qn_table_add(&table, info.about);
+    }
+    if (!qn_table_print(&table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    return QN_OK;
+}
+
+/* ---- findings ------------------------------------------------------------------------------- */
+
+static void add_figures(qn_table *table, const qn_sw_finding *f)
+{
+    if (!f->n) {
+        for (int i = 0; i < 4; i++)
+            qn_table_add(table, "-");
+        return;
+    }
+    qn_table_addf(table, "%lld", (long long)f->n);
+    qn_table_addf(table, "%.4g", f->mean_abs_diff);
+    qn_table_addf(table, "%.4g", f->max_abs_diff);
+    qn_table_addf(table, "%.3f", f->equal_pct);
+}
+
+static qn_status print(const qn_sw_report *report, int is_json, qn_err *err)
+{
+    static const char *const verdicts[] = { "ok", "OUT", "skipped" };
+    qn_table table = qn_table_begin("STAGE", "NAME", "VALUES", "MEAN_ABS_DIFF", "MAX_ABS_DIFF",
+                                    "EQUAL_PCT", "LIMIT", "VERDICT");
+
+    for (size_t i = 0; i < report->n; i++) {
+        const qn_sw_finding *f = &report->list[i];
+
+        qn_table_add(&table, f->stage);
+        qn_table_add(&table, f->name);
+        add_figures(&table, f);
+        qn_table_add(&table, f->limit);
+        qn_table_add(&table, verdicts[f->verdict]);
+    }
+    if (!qn_table_print(&table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    return QN_OK;
+}
+
+/* The first finding that is out of bounds is named: others are in the table. */
+static qn_status judge(const qn_sw_report *report, qn_err *err)
+{
+    for (size_t i = 0; i < report->n; i++)
+        if (report->list[i].verdict == QN_SW_OUT)
+            return qn_fail(err, QN_ERR_MISMATCH,
+                           "%zu of %zu findings are out of bounds, the first of them %s",
+                           report->n_out, report->n, report->list[i].name);
+    if (report->n == report->n_skipped)
+        return qn_fail(err, QN_ERR_INPUT, "nothing was compared: all of %zu findings are skipped",
+                       report->n);
+    return QN_OK;
+}
+
+/* ---- measurements --------------------------------------------------------------------------- */
+
+static qn_status print_measured(const qn_sw_measured_list *list, int is_json, qn_err *err)
+{
+    qn_table table = qn_table_begin("DAY", "HOURS", "RMSE K", "BIAS K", "CORR", "REFERENCE RMSE K",
+                                    "REFERENCE BIAS K", "REFERENCE CORR");
+
+    for (size_t i = 0; i < list->n; i++) {
+        const qn_sw_measured *m = &list->list[i];
+        const qn_sw_fit *fits[] = { &m->ours, &m->reference };
+
+        qn_table_add(&table, m->day);
+        qn_table_addf(&table, "%d", m->n_hours);
+        for (int k = 0; k < 2; k++) {
+            qn_table_addf(&table, "%.3f", fits[k]->rmse);
+            qn_table_addf(&table, "%+.3f", fits[k]->bias);
+            qn_table_addf(&table, "%.4f", fits[k]->correlation);
+        }
+    }
+    if (!qn_table_print(&table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    return QN_OK;
+}
+
+/* As good as the reference: to the hundredth of a kelvin that its figures are known by. */
+static qn_status run_measured(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    qn_sw_measured_list list = { 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_check_measured(ctx, qn_text(args, "golden"), &list, err));
+    QN_TRY(print_measured(&list, qn_flag(args, "json"), err));
+    qn_cli_summary(args, (double)list.n, "day", "days");
+    for (size_t i = 0; i < list.n && st == QN_OK; i++)
+        if (!(list.list[i].ours.rmse <= list.list[i].reference.rmse + 0.01))
+            st = qn_fail(err, QN_ERR_MISMATCH, "%s is %.3f K from measurements, the reference %.3f",
+                         list.list[i].day, list.list[i].ours.rmse, list.list[i].reference.rmse);
+out:
+    qn_sw_measured_free(&list);
+    return st;
+}
+
+/* ---- the verb ---------------------------------------------------------------------------------
+ */
+
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    const char *dir = qn_text(args, "golden"), *list = qn_text(args, "stage");
+    qn_sw_report report = { 0 };
+    qn_status st = QN_OK;
+
+    if (qn_flag(args, "list"))
+        return print_list(qn_flag(args, "json"), err);
+    if (!dir)
+        return qn_fail(err, QN_ERR_USAGE, "give --golden DIR, a folder with reference data");
+    if (qn_flag(args, "measured"))
+        return run_measured(ctx, args, err);
+    QN_TRY(check_list(list, err));
+    QN_TRY(qn_sw_check_run(ctx, dir, list, &report, err));
+    QN_TRY(print(&report, qn_flag(args, "json"), err));
+    qn_cli_summary(args, (double)report.n, "finding", "findings");
+    QN_TRY(judge(&report, err));
+out:
+    qn_sw_report_free(&report);
+    return st;
+}
+
+const qn_command qn_verb_solweig_check = {
+    .name = "check",
+    .summary = "compare with reference data, stage by stage and for whole days",
+    .options = options,
+    .notes =
+        "--stage also takes stages (every stage by itself), days and all. A file that is absent\n"
+        "is a finding, skipped. Results are those of --backend. Exit 4: a finding is out of\n"
+        "bounds, or a file cannot be read; with --measured, a day is further from measurements\n"
+        "than the reference.",
+    .examples = examples,
+    .run = run,
+};

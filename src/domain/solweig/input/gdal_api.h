@@ -1,0 +1,78 @@
+/* gdal_api.h - the part of GDAL we use, loaded at run time, on first use.
+ *
+ * GDAL brings more than a hundred libraries along, and loading them takes 50 to 80 ms: only a
+ * command that opens a GeoTIFF or an archive pays for that. Types come from GDAL's headers at build
+ * time; a build without them has no table, and qn_sw_gdal_load says so.
+ */
+#ifndef QN_SOLWEIG_INPUT_GDAL_API_H
+#define QN_SOLWEIG_INPUT_GDAL_API_H
+
+#include "util/status.h"
+
+/* Loads GDAL by the first call from any thread; it is never unloaded. QN_ERR_UNSUPPORTED when the
+ * library (QUERN_GDAL_LIB, else the one of the build or another version) or one of its functions is
+ * missing; the message starts with `name`, the file that needs it. */
+qn_status qn_sw_gdal_load(const char *name, qn_err *err);
+
+#ifdef QN_WITH_GDAL
+
+#include <cpl_error.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+#include <gdal.h>
+#include <gdal_frmts.h>
+#include <ogr_srs_api.h>
+
+/* Every function we load. */
+#define QN_SW_GDAL_CALLS(X)                                                                        \
+    X(CPLGetErrorHandlerUserData)                                                                  \
+    X(CPLPopErrorHandler)                                                                          \
+    X(CPLPushErrorHandler)                                                                         \
+    X(CPLPushErrorHandlerEx)                                                                       \
+    X(CPLQuietErrorHandler)                                                                        \
+    X(CSLDestroy)                                                                                  \
+    X(CSLSetNameValue)                                                                             \
+    X(GDALClose)                                                                                   \
+    X(GDALCreate)                                                                                  \
+    X(GDALFlushCache)                                                                              \
+    X(GDALGetDriverByName)                                                                         \
+    X(GDALGetGeoTransform)                                                                         \
+    X(GDALGetProjectionRef)                                                                        \
+    X(GDALGetRasterBand)                                                                           \
+    X(GDALGetRasterCount)                                                                          \
+    X(GDALGetRasterDataType)                                                                       \
+    X(GDALGetRasterNoDataValue)                                                                    \
+    X(GDALGetRasterXSize)                                                                          \
+    X(GDALGetRasterYSize)                                                                          \
+    X(GDALOpenEx)                                                                                  \
+    X(GDALRasterIO)                                                                                \
+    X(GDALRasterIOEx)                                                                              \
+    X(GDALRegister_GTiff)                                                                          \
+    X(GDALSetGeoTransform)                                                                         \
+    X(GDALSetProjection)                                                                           \
+    X(GDALSetRasterNoDataValue)                                                                    \
+    X(OSRDestroySpatialReference)                                                                  \
+    X(OSRGetLinearUnits)                                                                           \
+    X(OSRIsGeographic)                                                                             \
+    X(OSRIsProjected)                                                                              \
+    X(OSRIsSame)                                                                                   \
+    X(OSRNewSpatialReference)                                                                      \
+    X(VSIFCloseL)                                                                                  \
+    X(VSIFOpenL)                                                                                   \
+    X(VSIFReadL)                                                                                   \
+    X(VSIFSeekL)                                                                                   \
+    X(VSIFTellL)                                                                                   \
+    X(VSIFWriteL)                                                                                  \
+    X(VSIStatL)
+
+typedef struct qn_sw_gdal_api {
+#define QN_SW_GDAL_MEMBER(name) __typeof__(name) *name;
+    QN_SW_GDAL_CALLS(QN_SW_GDAL_MEMBER)
+#undef QN_SW_GDAL_MEMBER
+} qn_sw_gdal_api;
+
+/* Filled once qn_sw_gdal_load has succeeded. */
+extern qn_sw_gdal_api qn_sw_gdal;
+
+#endif
+#endif

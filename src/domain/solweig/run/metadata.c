@@ -1,0 +1,186 @@
+/* metadata.c - run_metadata.json: what was computed, how, and where. */
+#include "run_impl.h"
+
+#include "engine/fallback.h"
+#include "util/clock.h"
+#include "util/json.h"
+
+static json_t *grid_of(const qn_sw_job *job)
+{
+    const qn_sw_place *p = &job->result->place;
+
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}", "rows", (json_int_t)p->rows, "cols",
+                     (json_int_t)p->cols, "pixel_size", qn_json_number(p->pixel_size), "crs",
+                     p->crs ? qn_json_text(p->crs) : json_null(), "west",
+                     qn_json_number(p->transform[0]), "north", qn_json_number(p->transform[3]));
+}
+
+static json_t *location_of(const qn_sw_job *job)
+{
+    const qn_sw_site *s = &job->result->site;
+
+    return json_pack("{s:o, s:o, s:o, s:o}", "latitude", qn_json_number(s->latitude), "longitude",
+                     qn_json_number(s->longitude), "altitude", qn_json_number(s->altitude),
+                     "utc_offset", qn_json_number(s->utc_offset));
+}
+
+static json_t *timeseries_of(const qn_sw_job *job)
+{
+    const qn_sw_run_result *r = job->result;
+    char first[20], last[20];
+
+    qn_sw_stamp_iso(r->rows[0].minutes, first);
+    qn_sw_stamp_iso(r->rows[r->n_rows - 1].minutes, last);
+    return json_pack("{s:s, s:s, s:I, s:o}", "start", first, "end", last, "timesteps",
+                     (json_int_t)r->n_rows, "interval_hours",
+                     qn_json_number(job->records.dt_hours));
+}
+
+static json_t *parameters_of(const qn_sw_job *job)
+{
+    const qn_sw_run_config *c = job->config;
+
+    return json_pack("{s:b, s:b, s:i, s:o, s:b, s:b, s:b, s:b, s:b}", "use_anisotropic_sky",
+                     c->sky == QN_SW_SKY_ANISO, "conifer", job->params.trees.is_conifer,
+                     "patch_option", c->patch_option ? c->patch_option : 2, "max_shadow_distance_m",
+                     qn_json_number(c->max_distance_m > 0 ? c->max_distance_m : 1000), "parity",
+                     c->parity, "fixed", c->fixed, "fix_pressure", c->fixed || c->fix_pressure,
+                     "ignore_measured_split", c->ignore_split, "dem_was_smoothed",
+                     job->result->was_smoothed);
+}
+
+static json_t *outputs_of(const qn_sw_job *job)
+{
+    json_t *names = json_array();
+
+    for (int p = 0; p < QN_SW_PLANES; p++)
+        if (QN_SW_HAS(job->written, p))
+            json_array_append_new(names, json_string(qn_sw_plane_name((qn_sw_plane)p)));
+    return json_pack("{s:o, s:o, s:b}", "directory", qn_json_text(job->config->out), "variables",
+                     names, "summary", !job->config->no_summary);
+}
+
+static json_t *human_of(const qn_sw_params *params)
+{
+    const qn_sw_person *p = &params->person;
+
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "posture",
+                     p->pose == QN_SW_SITTING ? "sitting" : "standing", "abs_k",
+                     qn_json_number(p->abs_k), "abs_l", qn_json_number(p->abs_l), "age",
+                     qn_json_number(p->age), "weight", qn_json_number(p->weight_kg), "height",
+                     qn_json_number(p->height_m), "activity", qn_json_number(p->activity_w), "clo",
+                     qn_json_number(p->clo), "sex", p->is_female ? "female" : "male");
+}
+
+static json_t *material(const qn_sw_material *m)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "albedo", qn_json_number((double)m->albedo),
+                     "emissivity", qn_json_number((double)m->emissivity), "tgk",
+                     qn_json_number((double)m->tgk), "tstart", qn_json_number((double)m->tstart),
+                     "tmaxlst", qn_json_number((double)m->tmaxlst));
+}
+
+static json_t *materials_of(const qn_sw_job *job)
+{
+    json_t *all = json_object();
+    char name[8];
+
+    json_object_set_new(all, "wall", material(&job->params.wall));
+    if (!job->result->has_land_cover)
+        json_object_set_new(all, "ground", material(&job->params.plain));
+    for (int i = 0; job->result->has_land_cover && i < QN_SW_COVERS; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        json_object_set_new(all, name, material(&job->params.cover[i]));
+    }
+    return all;
+}
+
+static json_t *physics_of(const qn_sw_job *job)
+{
+    const qn_sw_trees *t = &job->params.trees;
+
+    return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o}", "transmissivity", qn_json_number(t->leaf_on),
+                     "transmissivity_leafoff", qn_json_number(t->leaf_off), "first_leaf_day",
+                     t->first_leaf_day, "last_leaf_day", t->last_leaf_day, "trunk_ratio",
+                     qn_json_number(job->params.trunk_ratio), "max_height",
+                     qn_json_number((double)job->result->max_height));
+}
+
+static json_t *plan_of(const qn_sw_job *job)
+{
+    const qn_sw_plan *p = &job->result->plan;
+
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "core", (json_int_t)p->core,
+                     "across", (json_int_t)p->across, "down", (json_int_t)p->down, "shadow_border",
+                     (json_int_t)p->shadow_border, "view_border", (json_int_t)p->view_border,
+                     "limited_by", p->limited_by, "device_bytes_per_pixel",
+                     qn_json_number(p->cost.device), "host_bytes_per_pixel",
+                     qn_json_number(p->cost.host));
+}
+
+static json_t *telemetry_of(const qn_sw_job *job)
+{
+    const qn_sw_run_result *r = job->result;
+    const qn_sw_run_times *t = &r->times;
+
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I}", "total_s",
+        qn_json_number(t->total_s), "load_s", qn_json_number(t->load_s), "walls_s",
+        qn_json_number(t->walls_s), "svf_s", qn_json_number(t->svf_s), "steps_s",
+        qn_json_number(t->steps_s), "write_s", qn_json_number(t->write_s), "timestep_wall_time_s",
+        qn_json_number(t->step_mean_s), "tile_turnaround_mean_ms", qn_json_number(t->tile_mean_ms),
+        "tile_turnaround_p95_ms", qn_json_number(t->tile_p95_ms), "stitch_copy_time_ms",
+        qn_json_number(t->stitch_ms), "h2d_bytes_in_rows", (json_int_t)r->h2d_bytes_loop,
+        "d2h_bytes_in_rows", (json_int_t)r->d2h_bytes_loop);
+}
+
+static json_t *fallbacks_of(const qn_sw_job *job)
+{
+    json_t *all = json_object();
+
+    for (int i = 0; i < qn_fallbacks_count(job->ctx->fallbacks); i++) {
+        const qn_fallback_entry *e = qn_fallbacks_at(job->ctx->fallbacks, i);
+        const json_t *before = json_object_get(all, e->stage);
+
+        json_object_set_new(all, e->stage,
+                            json_integer(json_integer_value(before) + (json_int_t)e->count));
+    }
+    return all;
+}
+
+static json_t *devices_of(qn_ctx *ctx)
+{
+    json_t *all = json_array();
+
+    for (int d = 0; d < qn_device_count(ctx); d++)
+        if (ctx->candidates >> d & 1u)
+            json_array_append_new(all,
+                                  json_pack("{s:s, s:o}", "backend", qn_device_id(ctx, d), "device",
+                                            qn_json_text(qn_device_get(ctx, d)->name)));
+    return all;
+}
+
+qn_status qn_sw_write_metadata(const qn_sw_job *job, qn_err *err)
+{
+    char path[QN_SW_PATH], now[QN_UTC_SIZE];
+    json_t *root = NULL;
+    qn_status st = QN_OK;
+
+    qn_utc(now);
+    root = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, "
+                     "s:o}",
+                     "version", QN_VERSION, "run_timestamp", now, "grid", grid_of(job), "location",
+                     location_of(job), "timeseries", timeseries_of(job), "parameters",
+                     parameters_of(job), "outputs", outputs_of(job), "human",
+                     human_of(&job->params), "physics", physics_of(job), "materials",
+                     materials_of(job), "devices", devices_of(job->ctx), "precision", "f32", "svf",
+                     job->result->svf_was_read ? "read" : "computed", "tile_plan", plan_of(job),
+                     "telemetry", telemetry_of(job), "fallbacks", fallbacks_of(job));
+    if (!root)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for run_metadata.json");
+    QN_TRY(qn_sw_job_path(job, path, err, "run_metadata.json"));
+    QN_TRY(qn_json_write(path, root, err));
+out:
+    json_decref(root);
+    return st;
+}

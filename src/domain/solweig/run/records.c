@@ -1,0 +1,229 @@
+/* records.c - from weather files to records on the device. */
+#include "records.h"
+
+#include "domain/solweig/shadow/patches.h"
+#include "domain/solweig/sky/perez.h"
+#include "domain/solweig/surface/moment.h"
+#include "util/hash.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The sky as patches, for luminance. */
+typedef struct dome_table {
+    qn_sw_dome dome;
+    float altitude[QN_SW_MAX_PATCHES], azimuth[QN_SW_MAX_PATCHES];
+} dome_table;
+
+static qn_status make_dome(int option, dome_table *out, qn_err *err)
+{
+    qn_sw_patch patches[QN_SW_MAX_PATCHES];
+    float band[QN_SW_MAX_PATCHES], steradian[QN_SW_MAX_PATCHES];
+    int n_of[QN_SW_MAX_PATCHES], n_bands = 0;
+    const int n = qn_sw_patch_count(option);
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_patches(option, patches, err));
+    for (int i = 0; i < n; i++) {
+        out->altitude[i] = patches[i].altitude;
+        out->azimuth[i] = patches[i].azimuth;
+        if (i == 0 || patches[i].altitude != patches[i - 1].altitude) {
+            band[n_bands] = patches[i].altitude;
+            n_of[n_bands++] = 0;
+        }
+        n_of[n_bands - 1]++;
+    }
+    qn_sw_steradians(band, n_of, n_bands, steradian);
+    QN_TRY(qn_sw_dome_make(n, out->altitude, out->azimuth, steradian, &out->dome, err));
+out:
+    return st;
+}
+
+static qn_sw_row row_of(const qn_sw_weather_row *w, const qn_sw_sky_row *s)
+{
+    return (qn_sw_row){ .ta = (float)w->ta,
+                        .direct = (float)s->direct,
+                        .diffuse = (float)s->diffuse,
+                        .global = (float)w->global,
+                        .azimuth = (float)s->sun.azimuth,
+                        .altitude = (float)s->sun.altitude,
+                        .zenith = (float)s->sun.zenith,
+                        .altmax = (float)s->altmax,
+                        .sunrise_h = (float)s->sunrise_h,
+                        .dectime = (float)s->dectime,
+                        .clear_sky_global = (float)s->clear_sky_global,
+                        .ci = (float)s->clearness,
+                        .esky = (float)s->emissivity,
+                        .psi = (float)s->psi };
+}
+
+static qn_sw_ground_class class_of(const qn_sw_material *m)
+{
+    return (qn_sw_ground_class){ .tgk = m->tgk, .tstart = m->tstart, .tmaxlst = m->tmaxlst };
+}
+
+static qn_sw_materials materials_of(const qn_sw_params *params, int has_land_cover)
+{
+    qn_sw_materials m = qn_sw_materials_default();
+
+    for (int i = 0; i < QN_SW_COVERS; i++)
+        m.ground[i] = class_of(has_land_cover ? &params->cover[i] : &params->plain);
+    m.wall = class_of(&params->wall);
+    m.wall_emissivity = params->wall.emissivity;
+    m.wall_albedo = params->wall.albedo;
+    return m;
+}
+
+/* ---- the device's part --------------------------------------------------------------- */
+
+static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
+                             const qn_sw_params *params, int has_land_cover, qn_sw_records *r,
+                             qn_err *err)
+{
+    const int is_aniso = config->sky == QN_SW_SKY_ANISO;
+    const qn_sw_materials materials = materials_of(params, has_land_cover);
+    qn_sw_delay delay = qn_sw_delay_begin(r->dt_hours / 24);
+    dome_table *table = calloc(1, sizeof *table);
+    sw_moment *moments = calloc(r->n, sizeof *moments);
+    sw_sky *sky = NULL;
+    float luminance[QN_SW_MAX_PATCHES];
+    size_t n_table = 0;
+    qn_status st = QN_OK;
+
+    if (!table || !moments)
+        goto no_memory;
+    if (is_aniso) {
+        QN_TRY(make_dome(config->patch_option ? config->patch_option : 2, table, err));
+        n_table = (size_t)table->dome.n_table;
+        if (!(sky = calloc(r->n * n_table, sizeof *sky)))
+            goto no_memory;
+    }
+    for (size_t i = 0; i < r->n; i++) {
+        const qn_sw_sky_row *s = &r->sky[i];
+        const qn_sw_perez_sky light = { s->sun.zenith, s->sun.azimuth, s->diffuse, s->direct,
+                                        s->doy };
+        const qn_sw_row row = row_of(&r->weather.rows[i], s);
+
+        if (is_aniso)
+            qn_sw_perez_luminance(&light, table->altitude, table->azimuth, (size_t)table->dome.n,
+                                  luminance);
+        qn_sw_moment_fill(&row, &materials, is_aniso ? &table->dome : NULL,
+                          is_aniso ? luminance : NULL, NULL, &delay, &moments[i],
+                          is_aniso ? sky + i * n_table : NULL);
+    }
+    r->hash = qn_fnv1a64_add(r->hash, moments, r->n * sizeof *moments);
+    r->hash = qn_fnv1a64_add(r->hash, sky, r->n * n_table * sizeof *sky);
+    QN_TRY(qn_sw_series_new(ctx, (int)r->n, moments, (int)n_table,
+                            is_aniso ? table->dome.table : NULL, sky, &r->series, err));
+    goto out;
+no_memory:
+    st = qn_fail(err, QN_ERR_NOMEM, "no memory for records of %zu rows", r->n);
+out:
+    free(table);
+    free(moments);
+    free(sky);
+    return st;
+}
+
+/* ---- the host's part ------------------------------------------------------------------ */
+
+static qn_status read_weather(const qn_sw_run_config *config, qn_sw_records *r, qn_err *err)
+{
+    qn_sw_weather_options rows = config->rows;
+    qn_status st = QN_OK;
+
+    if (!config->n_weather)
+        return qn_fail(err, QN_ERR_USAGE, "no weather file: a run needs one");
+    rows.fixed |= config->fixed;
+    QN_TRY(qn_sw_weather_read(config->weather, config->n_weather, &rows, &r->weather, err));
+    r->n = r->weather.n_rows;
+    if (r->n > INT_MAX)
+        return qn_fail(err, QN_ERR_LIMIT, "%zu rows; the limit is %d", r->n, INT_MAX);
+    if (config->has_site)
+        r->site = config->site;
+    else if (r->weather.has_place)
+        r->site = (qn_sw_site){ r->weather.latitude, r->weather.longitude, r->weather.elevation,
+                                r->weather.utc_offset };
+    else
+        return qn_fail(err, QN_ERR_USAGE,
+                       "%s does not say where it is from: latitude, longitude and UTC offset "
+                       "must be given",
+                       config->weather[0]);
+out:
+    return st;
+}
+
+static void fill_host(const qn_sw_params *params, qn_sw_records *r)
+{
+    const qn_sw_person *p = &params->person;
+    const qn_sw_body body = { p->weight_kg,  p->age, p->height_m,
+                              p->activity_w, p->clo, p->is_female ? QN_SW_FEMALE : QN_SW_MALE };
+
+    for (size_t i = 0; i < r->n; i++) {
+        const qn_sw_weather_row *w = &r->weather.rows[i];
+        const qn_sw_sky_row *s = &r->sky[i];
+
+        r->suns[i] = (qn_sw_beam){ .azimuth = (float)s->sun.azimuth,
+                                   .altitude = (float)s->sun.altitude,
+                                   .psi = (float)s->psi };
+        r->utci[i] = qn_sw_utci_prepare(w->ta, w->rh, w->ws, 0);
+        r->pet[i] = qn_sw_pet_prepare(&body, w->ta, w->rh, w->ws, 0);
+        r->hash = qn_fnv1a64_add(r->hash, &w->minutes, sizeof w->minutes);
+    }
+    r->hash = qn_fnv1a64_add(r->hash, r->suns, r->n * sizeof *r->suns);
+    r->hash = qn_fnv1a64_add(r->hash, r->utci, r->n * sizeof *r->utci);
+    r->hash = qn_fnv1a64_add(r->hash, r->pet, r->n * sizeof *r->pet);
+}
+
+static double interval_hours(const qn_sw_weather *weather)
+{
+    const double hours = weather->n_rows > 1
+                             ? (double)(weather->rows[1].minutes - weather->rows[0].minutes) / 60
+                             : 1;
+
+    return hours > 0 ? hours : 1;
+}
+
+qn_status qn_sw_records_make(qn_ctx *ctx, const qn_sw_run_config *config,
+                             const qn_sw_params *params, int has_land_cover, qn_sw_records *out,
+                             qn_err *err)
+{
+    const qn_sw_sky_rules rules = {
+        .pressure =
+            config->fixed || config->fix_pressure ? QN_SW_PRESSURE_FIXED : QN_SW_PRESSURE_REFERENCE,
+        .ignore_measured_split = config->ignore_split,
+    };
+    qn_sw_records r = { .hash = QN_FNV1A64_START };
+    qn_status st = QN_OK;
+
+    QN_TRY(read_weather(config, &r, err));
+    r.dt_hours = interval_hours(&r.weather);
+    r.sky = calloc(r.n, sizeof *r.sky);
+    r.suns = calloc(r.n, sizeof *r.suns);
+    r.utci = calloc(r.n, sizeof *r.utci);
+    r.pet = calloc(r.n, sizeof *r.pet);
+    if (!r.sky || !r.suns || !r.utci || !r.pet) {
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu rows of weather", r.n);
+        goto out;
+    }
+    QN_TRY(qn_sw_sky_derive(r.weather.rows, r.n, &r.site, &params->trees, &rules, r.sky, err));
+    fill_host(params, &r);
+    QN_TRY(make_series(ctx, config, params, has_land_cover, &r, err));
+    *out = r;
+    r = (qn_sw_records){ 0 };
+out:
+    qn_sw_records_free(&r);
+    return st;
+}
+
+void qn_sw_records_free(qn_sw_records *records)
+{
+    qn_sw_weather_free(&records->weather);
+    qn_sw_series_free(records->series);
+    free(records->sky);
+    free(records->suns);
+    free(records->utci);
+    free(records->pet);
+    *records = (qn_sw_records){ 0 };
+}

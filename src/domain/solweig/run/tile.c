@@ -1,0 +1,416 @@
+/* tile.c - the graphs of a tile.
+ *
+ * Under an anisotropic sky only two of the fifteen planes of view factors are read in a step, and
+ * under an isotropic one no bits at all; what is not read lives in the graph of the start alone.
+ */
+#include "tile_impl.h"
+
+#include "domain/solweig/shadow/patches.h"
+#include "domain/solweig/surface/delay.h"
+#include "util/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int is_aniso(const qn_sw_tile *tile)
+{
+    return tile->scene->config->sky == QN_SW_SKY_ANISO;
+}
+
+static int patch_option(const qn_sw_run_config *config)
+{
+    return config->patch_option ? config->patch_option : 2;
+}
+
+/* ---- memory ------------------------------------------------------------------------- */
+
+qn_sw_plan_cost qn_sw_tile_cost(const qn_sw_run_config *config, int has_vegetation, int has_pet,
+                                int n_thresholds)
+{
+    const int aniso = config->sky == QN_SW_SKY_ANISO;
+    const int n_words = (qn_sw_patch_count(patch_option(config)) + 31) / 32;
+    const double bits = 4.0 * n_words * (has_vegetation ? 3 : 1);
+    const double heights = has_vegetation ? 9 * 4 : 4 * 4; /* layers, and planes of marches */
+    const double ground = 2 + 2 * 4;
+    const double view = (aniso ? 4 : 20) * 4.0 + SW_RAYS + 4 + 2 * 4; /* gvf and delay */
+    const double sky = aniso ? bits + 2 * 4 : SW_VIEW_PLANES * 4;
+    const double step = SW_RADIATION_PLANES * 4 + 2 * 4 + 2 * 4 + (has_pet ? 4 : 0);
+    const double summary = SW_SUMS * 8 + SW_EXTREMES * 4 + (SW_COUNTS + n_thresholds) * 4.0;
+    const double start = heights + 3 * 4 + ground + 2 * 4 + SW_VIEW_PLANES * 4 + 12.0 * n_words;
+    const double loop = heights + ground + view + sky + step + summary;
+
+    /* Temporaries of a graph are one allocation: at the start planes of view factors or bits that
+     * are not kept, windows of heights, and the border of the ground's view. */
+    const double temps = (aniso ? SW_VIEW_PLANES * 4 : 4.0 * n_words) +
+                         (aniso && has_vegetation ? 0 : 8.0 * n_words) + 5 * 4;
+
+    /* The host holds the layers it uploads, and the city's own. */
+    return (qn_sw_plan_cost){ .device = start > loop ? start : loop,
+                              .host = heights + ground + 64,
+                              .largest = aniso ? temps : fmax(temps, SW_VIEW_PLANES * 4) };
+}
+
+void qn_sw_marches_free(qn_sw_marches *marches)
+{
+    qn_sw_rays_free(marches->suns);
+    qn_sw_sky_free(marches->sky);
+    *marches = (qn_sw_marches){ 0 };
+}
+
+static qn_status fit_marches(const qn_sw_scene *scene, const qn_sw_window *reach,
+                             qn_sw_marches *marches, qn_err *err)
+{
+    const qn_sw_run_config *config = scene->config;
+    qn_sw_reach way = { .rows = (int)reach->rows,
+                        .cols = (int)reach->cols,
+                        .px = (float)scene->city->surface.dsm.place.pixel_size,
+                        .max_height = scene->city->relief.max_height,
+                        .max_dist =
+                            (float)(config->max_distance_m > 0 ? config->max_distance_m : 1000) };
+    qn_status st = QN_OK;
+
+    if (marches->rows == way.rows && marches->cols == way.cols)
+        return QN_OK;
+    qn_sw_marches_free(marches);
+    QN_TRY(qn_sw_rays_new(scene->ctx, &way, scene->records->suns, (int)scene->records->n,
+                          &marches->suns, err));
+    way.max_dist = 0;
+    if (!scene->kept)
+        QN_TRY(qn_sw_sky_new(scene->ctx, patch_option(config), &way, &marches->sky, err));
+    marches->rows = way.rows;
+    marches->cols = way.cols;
+out:
+    return st;
+}
+
+/* ---- objects -------------------------------------------------------------------------- */
+
+static sw_body body_of(const qn_sw_params *params)
+{
+    const qn_sw_posture *posture = &params->posture[params->person.pose];
+
+    return (sw_body){ .wall_albedo = params->wall.albedo,
+                      .wall_emissivity = params->wall.emissivity,
+                      .abs_k = (float)params->person.abs_k,
+                      .abs_l = (float)params->person.abs_l,
+                      .f_up = (float)posture->f_up,
+                      .f_side = (float)posture->f_side,
+                      .f_cyl = (float)posture->f_cyl,
+                      .box = params->person.pose == QN_SW_SITTING ? 1 : 0 };
+}
+
+static qn_sw_gvf_options gvf_options(const qn_sw_tile *tile)
+{
+    const qn_sw_scene *scene = tile->scene;
+    const int fixed = scene->config->fixed;
+
+    return (qn_sw_gvf_options){ .cols = (int)tile->place.seen.cols,
+                                .rows = (int)tile->place.seen.rows,
+                                .has_sides = !is_aniso(tile),
+                                .has_walls = 1,
+                                .pixel_m = (float)scene->city->surface.dsm.place.pixel_size,
+                                .height_m = (float)scene->params->person.height_m,
+                                .wall_albedo = scene->params->wall.albedo,
+                                .water_class = !scene->city->surface.land_cover ? -1
+                                               : fixed                          ? QN_SW_WATER
+                                                                                : 3,
+                                .divides_by_pixel = fixed,
+                                .aspect_in_radians = fixed };
+}
+
+static int bits_of(const qn_sw_tile *tile)
+{
+    if (tile->layers.canopy)
+        return SW_BITS_GIVEN;
+    return tile->scene->config->fixed ? SW_BITS_WALLS : SW_BITS_BARE;
+}
+
+static qn_status make_objects(qn_sw_tile *tile, qn_err *err)
+{
+    const qn_sw_scene *scene = tile->scene;
+    const qn_sw_tile_place *at = &tile->place;
+    const qn_sw_area area = { .rows = (int)at->reach.rows,
+                              .cols = (int)at->reach.cols,
+                              .core_row = (int)(at->seen.row - at->reach.row),
+                              .core_col = (int)(at->seen.col - at->reach.col),
+                              .core_rows = (int)at->seen.rows,
+                              .core_cols = (int)at->seen.cols,
+                              .gmax = scene->city->relief.top };
+    const qn_sw_core core = { .x0 = (int)(at->core.col - at->seen.col),
+                              .y0 = (int)(at->core.row - at->seen.row),
+                              .cols = (int)at->core.cols,
+                              .rows = (int)at->core.rows };
+    const qn_sw_gvf_options view = gvf_options(tile);
+    const sw_body body = body_of(scene->params);
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_shadow_new(scene->ctx, &area, &tile->layers, &tile->shadow, err));
+    QN_TRY(qn_sw_gvf_new(scene->ctx, &view, &tile->gvf, err));
+    QN_TRY(qn_sw_radiation_new(scene->ctx, view.cols, view.rows, &body, scene->records->series,
+                               bits_of(tile), &tile->radiation, err));
+    QN_TRY(qn_sw_summary_new(scene->ctx, view.cols, core, scene->records->dt_hours,
+                             scene->thresholds, scene->n_thresholds, (int)scene->records->n,
+                             &tile->summary, err));
+    if (scene->has_pet && scene->config->pet == QN_SW_PET_TABLED)
+        QN_TRY(qn_sw_told(scene->ctx, qn_sw_pet_table_new(scene->ctx, &tile->pet_table), err));
+out:
+    return st;
+}
+
+static qn_status make_planes(qn_sw_tile *tile, qn_err *err)
+{
+    const size_t n = qn_sw_window_pixels(&tile->place.seen), f = sizeof(float);
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_tile_make(tile, "shadow", n, f, &tile->shade, err));
+    QN_TRY(qn_sw_tile_make(tile, "wall sun", n, f, &tile->wall_sun, err));
+    QN_TRY(qn_sw_tile_make(tile, "delay", n * (size_t)tile->gvf->par.n_dirs, f, &tile->state, err));
+    QN_TRY(qn_sw_tile_make(tile, "tmrt", n, f, &tile->tmrt, err));
+    QN_TRY(qn_sw_tile_make(tile, "utci", n, f, &tile->utci, err));
+    if (tile->scene->has_pet)
+        QN_TRY(qn_sw_tile_make(tile, "pet", n, f, &tile->pet, err));
+out:
+    return st;
+}
+
+/* ---- what is done once ------------------------------------------------------------------ */
+
+/* Plane number `plane` of `from` into a buffer of its own: times one changes no bit. */
+static qn_status add_copy(qn_graph *graph, qn_buf *from, int plane, qn_i64 pixels, qn_buf *to)
+{
+    const float one = 1;
+    const qn_arg args[] = { qn_arg_val(&one, sizeof one),
+                            qn_arg_at(from, (size_t)plane * (size_t)pixels * sizeof(float)),
+                            qn_arg_buf(to) };
+
+    return qn_graph_stage(graph, "svf.finish", qn_kernel_builtin("map_mul"), qn_range_1d(pixels),
+                          args);
+}
+
+/* Bits, or a temporary in their place when they are not read later. */
+static qn_status bits_buffer(qn_sw_tile *tile, qn_graph *graph, const char *name, int is_kept,
+                             int n_words, qn_buf **own, qn_buf **out, qn_err *err)
+{
+    const size_t n = qn_sw_window_pixels(&tile->place.seen) * (size_t)n_words;
+    qn_status st = QN_OK;
+
+    if (!is_kept)
+        return qn_sw_told(tile->scene->ctx, qn_graph_temp(graph, name, n * sizeof(uint32_t), out),
+                          err);
+    QN_TRY(qn_sw_tile_make(tile, name, n, sizeof(uint32_t), own, err));
+    *out = *own;
+out:
+    return st;
+}
+
+static qn_status add_views(qn_sw_tile *tile, qn_graph *graph, const qn_sw_sky *sky, qn_err *err)
+{
+    const qn_i64 pixels = (qn_i64)qn_sw_window_pixels(&tile->place.seen);
+    const size_t bytes = (size_t)pixels * SW_VIEW_PLANES * sizeof(float);
+    const int aniso = is_aniso(tile), leaves = aniso && tile->layers.canopy;
+    const qn_ctx *ctx = tile->scene->ctx;
+    qn_sw_views *own = &tile->views, all = { 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(bits_buffer(tile, graph, "sky bits", aniso, sky->n_words, &own->bldg, &all.bldg, err));
+    QN_TRY(bits_buffer(tile, graph, "leaf bits", leaves, sky->n_words, &own->veg, &all.veg, err));
+    QN_TRY(bits_buffer(tile, graph, "bits of both", leaves, sky->n_words, &own->vb, &all.vb, err));
+    if (aniso) {
+        QN_TRY(qn_sw_told(ctx, qn_graph_temp(graph, "svf planes", bytes, &all.svf), err));
+        QN_TRY(qn_sw_tile_make(tile, "svf", (size_t)pixels, sizeof(float), &tile->svf, err));
+        QN_TRY(
+            qn_sw_tile_make(tile, "svf of leaves", (size_t)pixels, sizeof(float), &tile->veg, err));
+    } else {
+        QN_TRY(qn_sw_tile_make(tile, "svf", bytes, 1, &tile->svf, err));
+        all.svf = tile->svf;
+    }
+    QN_TRY(qn_sw_told(ctx, qn_sw_add_svf(tile->shadow, graph, sky, &all), err));
+    if (aniso) {
+        QN_TRY(qn_sw_told(ctx, add_copy(graph, all.svf, SW_SVF, pixels, tile->svf), err));
+        QN_TRY(qn_sw_told(ctx, add_copy(graph, all.svf, SW_VEG, pixels, tile->veg), err));
+    }
+out:
+    return st;
+}
+
+static qn_status run_start(qn_sw_tile *tile, const qn_sw_marches *marches, qn_err *err)
+{
+    qn_ctx *ctx = tile->scene->ctx;
+    const double start = qn_now_us();
+    qn_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_told(ctx, qn_graph_new(ctx, "start of a tile", &graph), err));
+    QN_TRY(qn_sw_told(ctx, qn_sw_add_cover(tile->shadow, graph), err));
+    if (marches->sky)
+        QN_TRY(add_views(tile, graph, marches->sky, err));
+    else
+        QN_TRY(qn_sw_tile_kept(tile, err));
+    QN_TRY(qn_sw_told(ctx, qn_sw_add_gvf_geometry(tile->gvf, graph, &tile->maps), err));
+    QN_TRY(qn_sw_told(ctx, qn_sw_add_summary_clear(tile->summary, graph), err));
+    QN_TRY(qn_sw_told(ctx, qn_graph_run(graph), err));
+    QN_TRY(qn_sw_told(ctx, qn_graph_wait(graph), err));
+    tile->svf_s = (qn_now_us() - start) * 1e-6;
+out:
+    qn_graph_free(graph);
+    return st;
+}
+
+/* Which walls face which ray is known now. */
+static void drop_seen_walls(qn_sw_tile *tile)
+{
+    qn_buf_free(tile->maps.wall_height);
+    qn_buf_free(tile->maps.wall_aspect);
+    tile->maps.wall_height = tile->maps.wall_aspect = NULL;
+}
+
+/* ---- a time step ------------------------------------------------------------------------ */
+
+static qn_status add_radiation(qn_sw_tile *tile, qn_graph *graph)
+{
+    const qn_sw_series *series = tile->scene->records->series;
+    const qn_sw_sky_bits bits = { tile->views.bldg, tile->views.veg, tile->views.vb };
+    const qn_sw_gvf *gvf = tile->gvf;
+
+    if (is_aniso(tile))
+        return qn_sw_add_aniso(tile->radiation, graph, series, &bits, tile->svf, tile->veg,
+                               tile->shade, gvf->lup, gvf->alb, gvf->nosh);
+    return qn_sw_add_iso(tile->radiation, graph, series, tile->svf, tile->shade, gvf->lup, gvf->alb,
+                         gvf->nosh);
+}
+
+static qn_status add_comfort(qn_sw_tile *tile, qn_graph *graph)
+{
+    const qn_sw_window *seen = &tile->place.seen;
+    const qn_sw_records *records = tile->scene->records;
+    sw_utci_par utci = records->utci[0];
+    sw_pet_par pet = records->pet[0];
+    qn_status st = QN_OK;
+
+    utci.cols = (int)seen->cols;
+    pet.n = seen->rows * seen->cols;
+    tile->utci_stage = qn_graph_get_stats(graph).n_stages;
+    QN_TRY(qn_sw_add_utci(graph, &utci, (int)seen->rows, tile->tmrt, tile->utci));
+    tile->pet_stage = qn_graph_get_stats(graph).n_stages;
+    if (tile->pet_table)
+        QN_TRY(qn_sw_add_pet_by_table(tile->pet_table, graph, &pet, (int)seen->cols,
+                                      (int)seen->rows, tile->tmrt, tile->pet));
+    else if (tile->pet)
+        QN_TRY(qn_sw_add_pet(graph, &pet, tile->tmrt, tile->pet));
+out:
+    return st;
+}
+
+static qn_status build_step(qn_sw_tile *tile, const qn_sw_marches *marches)
+{
+    qn_sw_series *series = tile->scene->records->series;
+    const qn_sw_shade shade = { tile->shade, tile->wall_sun, NULL };
+    const int cols = (int)tile->place.seen.cols, rows = (int)tile->place.seen.rows;
+    qn_sw_gvf *gvf = tile->gvf;
+    qn_graph *graph;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_new(tile->scene->ctx, "time step", &tile->step));
+    graph = tile->step;
+    QN_TRY(qn_sw_add_shadow(tile->shadow, graph, marches->suns, series->now, &shade));
+    QN_TRY(
+        qn_sw_add_ground(gvf, graph, series, &tile->maps, tile->shade, tile->wall_sun, tile->svf));
+    QN_TRY(qn_sw_add_gvf_thermal(gvf, graph, series, &tile->maps));
+    QN_TRY(qn_sw_add_delay(graph, series, cols, rows, gvf->par.n_dirs, gvf->lup, tile->state));
+    QN_TRY(add_radiation(tile, graph));
+    QN_TRY(qn_sw_add_tmrt(tile->radiation, graph, series, gvf->lup, tile->tmrt));
+    QN_TRY(add_comfort(tile, graph));
+    QN_TRY(qn_sw_add_summary(tile->summary, graph, series, tile->tmrt, tile->utci, tile->shade));
+    QN_TRY(qn_sw_add_next(series, graph));
+out:
+    return st;
+}
+
+/* ---- calls ------------------------------------------------------------------------------- */
+
+qn_status qn_sw_tile_open(const qn_sw_scene *scene, const qn_sw_tile_place *place,
+                          qn_sw_marches *marches, qn_sw_tile **out, qn_err *err)
+{
+    qn_sw_tile *tile = calloc(1, sizeof *tile);
+    qn_status st = QN_OK;
+
+    if (!tile)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for a tile");
+    tile->scene = scene;
+    tile->place = *place;
+    QN_TRY(fit_marches(scene, &place->reach, marches, err));
+    QN_TRY(qn_sw_tile_layers(tile, err));
+    QN_TRY(make_objects(tile, err));
+    QN_TRY(run_start(tile, marches, err));
+    drop_seen_walls(tile);
+    QN_TRY(make_planes(tile, err));
+    QN_TRY(qn_sw_told(scene->ctx, build_step(tile, marches), err));
+    QN_TRY(qn_sw_series_seek(scene->records->series, 0, err));
+    *out = tile;
+    tile = NULL;
+out:
+    qn_sw_tile_close(tile);
+    return st;
+}
+
+void qn_sw_tile_close(qn_sw_tile *tile)
+{
+    if (!tile)
+        return;
+    qn_buf *const buffers[] = { tile->layers.dsm,
+                                tile->layers.canopy,
+                                tile->layers.trunk,
+                                tile->layers.wall_height,
+                                tile->layers.wall_aspect,
+                                tile->maps.class_of,
+                                tile->maps.buildings,
+                                tile->maps.albedo,
+                                tile->maps.emissivity,
+                                tile->maps.wall_height,
+                                tile->maps.wall_aspect,
+                                tile->views.bldg,
+                                tile->views.veg,
+                                tile->views.vb,
+                                tile->svf,
+                                tile->veg,
+                                tile->shade,
+                                tile->wall_sun,
+                                tile->state,
+                                tile->tmrt,
+                                tile->utci,
+                                tile->pet };
+
+    qn_graph_free(tile->step);
+    qn_sw_pet_table_free(tile->pet_table);
+    qn_sw_summary_free(tile->summary);
+    qn_sw_radiation_free(tile->radiation);
+    qn_sw_gvf_free(tile->gvf);
+    qn_sw_shadow_free(tile->shadow);
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        qn_buf_free(buffers[i]);
+    free(tile);
+}
+
+qn_status qn_sw_tile_step(qn_sw_tile *tile, size_t row, qn_err *err)
+{
+    const qn_sw_records *records = tile->scene->records;
+    const qn_sw_window *seen = &tile->place.seen;
+    qn_ctx *ctx = tile->scene->ctx;
+    sw_utci_par utci = records->utci[row];
+    sw_pet_par pet = records->pet[row];
+    qn_status st = QN_OK;
+
+    utci.cols = (int)seen->cols;
+    pet.n = seen->rows * seen->cols;
+    QN_TRY(qn_sw_told(ctx, qn_graph_set(tile->step, tile->utci_stage, 0, &utci), err));
+    if (tile->pet)
+        QN_TRY(qn_sw_told(ctx, qn_graph_set(tile->step, tile->pet_stage, 0, &pet), err));
+    QN_TRY(qn_sw_told(ctx, qn_graph_run(tile->step), err));
+out:
+    return st;
+}
+
+qn_status qn_sw_tile_wait(qn_sw_tile *tile, qn_err *err)
+{
+    return qn_sw_told(tile->scene->ctx, qn_graph_wait(tile->step), err);
+}

@@ -1,0 +1,194 @@
+/* test_sw_run.c - tiles change nothing, and nothing goes to the device while rows are computed. */
+#include "sw_small_city.h"
+
+#include <quern/metrics.h>
+
+static const qn_sw_plane_set watched =
+    1u << QN_SW_TMRT | 1u << QN_SW_UTCI | 1u << QN_SW_SHADOW | 1u << QN_SW_LUP | 1u << QN_SW_KDOWN;
+
+static void assert_same_rows(const qn_sw_run_result *a, const qn_sw_run_result *b)
+{
+    assert_int_equal(a->n_rows, b->n_rows);
+    for (size_t r = 0; r < a->n_rows; r++) {
+        assert_int_equal(a->rows[r].n_valid, b->rows[r].n_valid);
+        assert_float_equal(a->rows[r].tmrt_mean, b->rows[r].tmrt_mean, 1e-9);
+        assert_float_equal(a->rows[r].utci_mean, b->rows[r].utci_mean, 1e-9);
+        assert_float_equal(a->rows[r].sun_fraction, b->rows[r].sun_fraction, 1e-9);
+    }
+}
+
+static void check_tiles(const qn_sw_run_config *whole, const qn_i64 *sides, int n)
+{
+    qn_ctx *ctx = open_place(&cpu_place);
+    kept_planes one = { 0 };
+    qn_sw_run_result result = run_kept(ctx, whole, watched, &one);
+
+    assert_int_equal(qn_sw_plan_tiles(&result.plan), 1);
+    for (int i = 0; i < n; i++) {
+        qn_sw_run_config config = *whole;
+        kept_planes tiled = { 0 };
+        qn_sw_run_result other;
+        char name[32];
+
+        config.tile = sides[i];
+        snprintf(name, sizeof name, "tiles of %d", (int)sides[i]);
+        other = run_kept(ctx, &config, watched, &tiled);
+        assert_true(qn_sw_plan_tiles(&other.plan) > 1);
+        assert_same_planes(name, &one, &tiled);
+        assert_same_rows(&result, &other);
+        drop_planes(&tiled);
+        qn_sw_run_result_free(&other);
+    }
+    drop_planes(&one);
+    qn_sw_run_result_free(&result);
+    qn_ctx_close(ctx);
+}
+
+static void tiles_of_three_sizes_give_the_bits_of_the_whole(void **state)
+{
+    static const qn_i64 sides[] = { 70, 101, 160 };
+    const qn_sw_run_config config = city_config();
+
+    (void)state;
+    check_tiles(&config, sides, 3);
+}
+
+static void tiles_under_an_isotropic_sky_give_the_bits_of_the_whole(void **state)
+{
+    static const qn_i64 sides[] = { 128 };
+    qn_sw_run_config config = city_config();
+
+    (void)state;
+    config.sky = QN_SW_SKY_ISO;
+    check_tiles(&config, sides, 1);
+}
+
+static void tiles_without_trees_give_the_bits_of_the_whole(void **state)
+{
+    static const qn_i64 sides[] = { 90 };
+    qn_sw_run_config config = city_config();
+
+    (void)state;
+    config.surface.cdsm = config.surface.tdsm = NULL;
+    config.fixed = 1;
+    check_tiles(&config, sides, 1);
+}
+
+/* A corner of the raster is unknown, more than a tile of it. */
+static void tiles_without_a_valid_pixel_are_no_harm(void **state)
+{
+    static const qn_i64 sides[] = { 70 };
+    qn_sw_run_config config = city_config();
+    qn_npy dsm = { 0 };
+
+    (void)state;
+    must_do(qn_npy_read(config.surface.dsm, &dsm, &err));
+    for (int y = 0; y < 100; y++)
+        for (int x = 0; x < 100; x++)
+            ((float *)dsm.data)[y * CITY_COLS + x] = NAN;
+    write_layer("holes.npy", dsm.data, CITY_ROWS, CITY_COLS);
+    qn_npy_free(&dsm);
+    config = city_config();
+    config.surface.dsm = in_city("holes.npy");
+    check_tiles(&config, sides, 1);
+}
+
+static void tiles_see_less_than_the_raster(void **state)
+{
+    qn_sw_run_config config = city_config();
+    qn_ctx *ctx = open_place(&cpu_place);
+    kept_planes kept = { 0 };
+    qn_sw_run_result result;
+    qn_sw_tile_place corner;
+
+    (void)state;
+    config.tile = 70;
+    result = run_kept(ctx, &config, 0, &kept);
+    corner = qn_sw_plan_tile(&result.plan, 0);
+    assert_true(corner.reach.rows < CITY_ROWS && corner.reach.cols < CITY_COLS);
+    assert_int_equal(result.plan.view_border, 34);
+    assert_int_equal(result.plan.shadow_border, (qn_i64)ceil(2.4 / tan(3 * M_PI / 180)));
+    assert_int_equal(kept.n_views, qn_sw_plan_tiles(&result.plan) * 5);
+    qn_sw_run_result_free(&result);
+    qn_ctx_close(ctx);
+}
+
+/* The simulated device has memory of its own. */
+static void nothing_goes_to_the_device_between_rows(void **state)
+{
+    const place sim = { "sim", "sim", NULL };
+    const qn_sw_run_config config = city_config();
+    qn_ctx *ctx = open_place(&sim);
+    qn_sw_run_result result = { 0 };
+    kept_planes kept = { 0 };
+    const uint64_t pixels = CITY_ROWS * CITY_COLS;
+
+    (void)state;
+    must_do(qn_sw_run(ctx, &config, NULL, &result, &err));
+    assert_int_equal(result.h2d_bytes_loop, 0);
+    assert_int_equal(result.d2h_bytes_loop, 0);
+    assert_true(qn_ctx_transfers(ctx).h2d_bytes > 0);
+    qn_sw_run_result_free(&result);
+
+    result = run_kept(ctx, &config, 1u << QN_SW_TMRT | 1u << QN_SW_UTCI, &kept);
+    assert_int_equal(result.h2d_bytes_loop, 0);
+    assert_int_equal(result.d2h_bytes_loop, 5 * 2 * pixels * sizeof(float));
+    drop_planes(&kept);
+    qn_sw_run_result_free(&result);
+    qn_ctx_close(ctx);
+}
+
+static void metrics_have_times_of_tiles_and_rows(void **state)
+{
+    qn_sw_run_config config = city_config();
+    qn_ctx *ctx = open_place(&cpu_place);
+    const qn_metrics *metrics = qn_ctx_metrics(ctx);
+
+    (void)state;
+    config.tile = 160;
+    must_do(qn_sw_run(ctx, &config, NULL, NULL, &err));
+    assert_int_equal((int)qn_metric_value(metrics, "timestep_wall_time_s", NULL), 4 * 5);
+    assert_int_equal((int)qn_metric_value(metrics, "svf_tile_wall_time_s", NULL), 4);
+    assert_int_equal((int)qn_metric_value(metrics, "tile_turnaround_ms", NULL), 4);
+    assert_true(qn_metric_value(metrics, "svf_patch_progress_rate", NULL) > 0);
+    qn_ctx_close(ctx);
+}
+
+static double last_share;
+
+static void watch_progress(void *user, const char *phase, double share)
+{
+    (void)user;
+    (void)phase;
+    assert_true(share >= last_share && share <= 1);
+    last_share = share;
+}
+
+static void progress_goes_forward_to_the_end(void **state)
+{
+    const qn_sw_run_options options = { .progress = watch_progress };
+    qn_sw_run_config config = city_config();
+    qn_ctx *ctx = open_place(&cpu_place);
+
+    (void)state;
+    last_share = 0;
+    config.tile = 160;
+    must_do(qn_sw_run(ctx, &config, &options, NULL, &err));
+    assert_float_equal(last_share, 1, 0);
+    qn_ctx_close(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_of_three_sizes_give_the_bits_of_the_whole),
+        cmocka_unit_test(tiles_under_an_isotropic_sky_give_the_bits_of_the_whole),
+        cmocka_unit_test(tiles_without_trees_give_the_bits_of_the_whole),
+        cmocka_unit_test(tiles_without_a_valid_pixel_are_no_harm),
+        cmocka_unit_test(tiles_see_less_than_the_raster),
+        cmocka_unit_test(nothing_goes_to_the_device_between_rows),
+        cmocka_unit_test(metrics_have_times_of_tiles_and_rows),
+        cmocka_unit_test(progress_goes_forward_to_the_end),
+    };
+    return cmocka_run_group_tests(tests, make_city, remove_city);
+}
