@@ -124,3 +124,20 @@ char *qn_format_bytes(double bytes, char *out, size_t size)
     snprintf(out, size, unit < 2 ? "%.1f %s" : "%.2f %s", bytes, units[unit]);
     return out;
 }
+
+void qn_str_add_base64(qn_str *s, const void *bytes, size_t n)
+{
+    const unsigned char *const data = bytes;
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t i = 0; i < n; i += 3) {
+        const unsigned long bits = (unsigned long)data[i] << 16 |
+                                   (unsigned long)(i + 1 < n ? data[i + 1] : 0) << 8 |
+                                   (unsigned long)(i + 2 < n ? data[i + 2] : 0);
+        const char text[4] = { digits[bits >> 18 & 63], digits[bits >> 12 & 63],
+                               i + 1 < n ? digits[bits >> 6 & 63] : '=',
+                               i + 2 < n ? digits[bits & 63] : '=' };
+
+        qn_str_add_n(s, text, sizeof text);
+    }
+}

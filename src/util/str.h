@@ -24,4 +24,7 @@ int qn_parse_bytes(const char *text, size_t *out);
 /* "1.50 GiB", "640.0 KiB", "12 B" into `out`; returns `out`. */
 char *qn_format_bytes(double bytes, char *out, size_t size);
 
+/* As text of 64 digits, for pictures that are part of a page. */
+void qn_str_add_base64(qn_str *s, const void *bytes, size_t n);
+
 #endif

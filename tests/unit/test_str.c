@@ -116,6 +116,23 @@ static void byte_counts_are_shown_in_the_unit_that_fits(void **state)
     assert_string_equal(qn_format_bytes(1e30, text, sizeof text), "888178419700125.25 PiB");
 }
 
+static void bytes_become_base64(void **state)
+{
+    static const struct {
+        const char *bytes, *text;
+    } known[] = { { "", "" },        { "f", "Zg==" },          { "fo", "Zm8=" },
+                  { "foo", "Zm9v" }, { "foobar", "Zm9vYmFy" }, { "\xfb\xff\xbf", "+/+/" } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        qn_str s = { 0 };
+
+        qn_str_add_base64(&s, known[i].bytes, strlen(known[i].bytes));
+        assert_string_equal(qn_str_get(&s), known[i].text);
+        qn_str_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +142,7 @@ int main(void)
         cmocka_unit_test(byte_counts_are_read_with_and_without_units),
         cmocka_unit_test(other_text_is_no_byte_count),
         cmocka_unit_test(byte_counts_are_shown_in_the_unit_that_fits),
+        cmocka_unit_test(bytes_become_base64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

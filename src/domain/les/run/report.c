@@ -238,22 +238,6 @@ static void add_spectrum(qn_page *page, const qn_les_result *result)
     free(k);
 }
 
-static void add_base64(qn_str *out, const unsigned char *data, size_t n)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-    for (size_t i = 0; i < n; i += 3) {
-        const unsigned long bits = (unsigned long)data[i] << 16 |
-                                   (unsigned long)(i + 1 < n ? data[i + 1] : 0) << 8 |
-                                   (unsigned long)(i + 2 < n ? data[i + 2] : 0);
-        const char text[4] = { digits[bits >> 18 & 63], digits[bits >> 12 & 63],
-                               i + 1 < n ? digits[bits >> 6 & 63] : '=',
-                               i + 2 < n ? digits[bits & 63] : '=' };
-
-        qn_str_add_n(out, text, sizeof text);
-    }
-}
-
 /* Some of the pictures, first and last among them, as part of the page. */
 static qn_status add_pictures(qn_page *page, const qn_les_config *config,
                               const qn_les_result *result, qn_err *err)
@@ -281,7 +265,7 @@ static qn_status add_pictures(qn_page *page, const qn_les_config *config,
                     "<p><img alt=\"step %d\" title=\"step %d\" style=\"max-width:100%%\" "
                     "src=\"data:image/png;base64,",
                     step, step);
-        add_base64(&page->html, (const unsigned char *)png, bytes);
+        qn_str_add_base64(&page->html, png, bytes);
         qn_str_addf(&page->html, "\"/><br/>step %d</p>\n", step);
         free(png);
     }

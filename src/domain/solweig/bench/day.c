@@ -1,45 +1,14 @@
 /* day.c - from a made-up day's weather to records. */
 #include "day.h"
 
-#include "domain/solweig/shadow/patches.h"
 #include "domain/solweig/sky/perez.h"
-#include "domain/solweig/sky/series.h"
+#include "domain/solweig/surface/light.h"
 #include "domain/solweig/surface/moment.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { HOURS = 24 };
-
-/* The sky as patches, for luminance. */
-typedef struct dome_table {
-    qn_sw_dome dome;
-    float altitude[QN_SW_MAX_PATCHES], azimuth[QN_SW_MAX_PATCHES];
-} dome_table;
-
-static qn_status make_dome(int option, dome_table *out, qn_err *err)
-{
-    qn_sw_patch patches[QN_SW_MAX_PATCHES];
-    float band[QN_SW_MAX_PATCHES], steradian[QN_SW_MAX_PATCHES];
-    int n_of[QN_SW_MAX_PATCHES], n_bands = 0;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_sw_patches(option, patches, err));
-    for (int i = 0; i < qn_sw_patch_count(option); i++) {
-        out->altitude[i] = patches[i].altitude;
-        out->azimuth[i] = patches[i].azimuth;
-        if (i == 0 || patches[i].altitude != patches[i - 1].altitude) {
-            band[n_bands] = patches[i].altitude;
-            n_of[n_bands++] = 0;
-        }
-        n_of[n_bands - 1]++;
-    }
-    qn_sw_steradians(band, n_of, n_bands, steradian);
-    QN_TRY(qn_sw_dome_make(qn_sw_patch_count(option), out->altitude, out->azimuth, steradian,
-                           &out->dome, err));
-out:
-    return st;
-}
 
 /* Global radiation of a clear day, a sine from 4 to 21 hours. */
 static double global_at(int hour)
@@ -69,29 +38,11 @@ static qn_status derive_day(qn_sw_weather_row *rows, qn_sw_sky_row *sky, qn_err 
     return qn_sw_sky_derive(rows, HOURS, &site, &trees, &rules, sky, err);
 }
 
-static qn_sw_row row_of(const qn_sw_weather_row *w, const qn_sw_sky_row *s)
-{
-    return (qn_sw_row){ .ta = (float)w->ta,
-                        .direct = (float)s->direct,
-                        .diffuse = (float)s->diffuse,
-                        .global = (float)w->global,
-                        .azimuth = (float)s->sun.azimuth,
-                        .altitude = (float)s->sun.altitude,
-                        .zenith = (float)s->sun.zenith,
-                        .altmax = (float)s->altmax,
-                        .sunrise_h = (float)s->sunrise_h,
-                        .dectime = (float)s->dectime,
-                        .clear_sky_global = (float)s->clear_sky_global,
-                        .ci = (float)s->clearness,
-                        .esky = (float)s->emissivity,
-                        .psi = (float)s->psi };
-}
-
 /* Arrays of a day while its records are made. */
 typedef struct day {
     qn_sw_weather_row rows[HOURS];
     qn_sw_sky_row sky[HOURS];
-    dome_table table;
+    qn_sw_patch_sky table;
     float luminance[QN_SW_MAX_PATCHES];
     sw_moment *moments;
     sw_sky *patches; /* [n_steps][n_table] */
@@ -101,7 +52,7 @@ static void fill_step(day *d, int is_aniso, int i, qn_sw_delay *delay, qn_sw_bea
 {
     const qn_sw_materials materials = qn_sw_materials_default();
     const qn_sw_sky_row *s = &d->sky[i % HOURS];
-    const qn_sw_row row = row_of(&d->rows[i % HOURS], s);
+    const qn_sw_row row = qn_sw_row_of(&d->rows[i % HOURS], s);
     const qn_sw_perez_sky light = { s->sun.zenith, s->sun.azimuth, s->diffuse, s->direct, s->doy };
     const size_t n_table = (size_t)d->table.dome.n_table;
 
@@ -127,7 +78,7 @@ qn_status qn_sw_day_make(qn_ctx *ctx, int patch_option, int n_steps, qn_sw_serie
         goto out;
     }
     if (patch_option) {
-        QN_TRY(make_dome(patch_option, &d->table, err));
+        QN_TRY(qn_sw_patch_sky_make(patch_option, &d->table, err));
         d->patches = calloc((size_t)n_steps * (size_t)d->table.dome.n_table, sizeof *d->patches);
         if (!d->patches) {
             st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d skies", n_steps);

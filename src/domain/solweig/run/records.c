@@ -1,62 +1,14 @@
 /* records.c - from weather files to records on the device. */
 #include "records.h"
 
-#include "domain/solweig/shadow/patches.h"
 #include "domain/solweig/sky/perez.h"
+#include "domain/solweig/surface/light.h"
 #include "domain/solweig/surface/moment.h"
 #include "util/hash.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The sky as patches, for luminance. */
-typedef struct dome_table {
-    qn_sw_dome dome;
-    float altitude[QN_SW_MAX_PATCHES], azimuth[QN_SW_MAX_PATCHES];
-} dome_table;
-
-static qn_status make_dome(int option, dome_table *out, qn_err *err)
-{
-    qn_sw_patch patches[QN_SW_MAX_PATCHES];
-    float band[QN_SW_MAX_PATCHES], steradian[QN_SW_MAX_PATCHES];
-    int n_of[QN_SW_MAX_PATCHES], n_bands = 0;
-    const int n = qn_sw_patch_count(option);
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_sw_patches(option, patches, err));
-    for (int i = 0; i < n; i++) {
-        out->altitude[i] = patches[i].altitude;
-        out->azimuth[i] = patches[i].azimuth;
-        if (i == 0 || patches[i].altitude != patches[i - 1].altitude) {
-            band[n_bands] = patches[i].altitude;
-            n_of[n_bands++] = 0;
-        }
-        n_of[n_bands - 1]++;
-    }
-    qn_sw_steradians(band, n_of, n_bands, steradian);
-    QN_TRY(qn_sw_dome_make(n, out->altitude, out->azimuth, steradian, &out->dome, err));
-out:
-    return st;
-}
-
-static qn_sw_row row_of(const qn_sw_weather_row *w, const qn_sw_sky_row *s)
-{
-    return (qn_sw_row){ .ta = (float)w->ta,
-                        .direct = (float)s->direct,
-                        .diffuse = (float)s->diffuse,
-                        .global = (float)w->global,
-                        .azimuth = (float)s->sun.azimuth,
-                        .altitude = (float)s->sun.altitude,
-                        .zenith = (float)s->sun.zenith,
-                        .altmax = (float)s->altmax,
-                        .sunrise_h = (float)s->sunrise_h,
-                        .dectime = (float)s->dectime,
-                        .clear_sky_global = (float)s->clear_sky_global,
-                        .ci = (float)s->clearness,
-                        .esky = (float)s->emissivity,
-                        .psi = (float)s->psi };
-}
 
 static qn_sw_ground_class class_of(const qn_sw_material *m)
 {
@@ -84,7 +36,7 @@ static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
     const int is_aniso = config->sky == QN_SW_SKY_ANISO;
     const qn_sw_materials materials = materials_of(params, has_land_cover);
     qn_sw_delay delay = qn_sw_delay_begin(r->dt_hours / 24);
-    dome_table *table = calloc(1, sizeof *table);
+    qn_sw_patch_sky *table = calloc(1, sizeof *table);
     sw_moment *moments = calloc(r->n, sizeof *moments);
     sw_sky *sky = NULL;
     float luminance[QN_SW_MAX_PATCHES];
@@ -94,7 +46,7 @@ static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
     if (!table || !moments)
         goto no_memory;
     if (is_aniso) {
-        QN_TRY(make_dome(config->patch_option ? config->patch_option : 2, table, err));
+        QN_TRY(qn_sw_patch_sky_make(config->patch_option ? config->patch_option : 2, table, err));
         n_table = (size_t)table->dome.n_table;
         if (!(sky = calloc(r->n * n_table, sizeof *sky)))
             goto no_memory;
@@ -103,7 +55,7 @@ static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
         const qn_sw_sky_row *s = &r->sky[i];
         const qn_sw_perez_sky light = { s->sun.zenith, s->sun.azimuth, s->diffuse, s->direct,
                                         s->doy };
-        const qn_sw_row row = row_of(&r->weather.rows[i], s);
+        const qn_sw_row row = qn_sw_row_of(&r->weather.rows[i], s);
 
         if (is_aniso)
             qn_sw_perez_luminance(&light, table->altitude, table->azimuth, (size_t)table->dome.n,

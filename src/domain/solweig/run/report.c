@@ -91,22 +91,6 @@ static void add_series(const qn_sw_job *job, qn_page *page)
 
 /* ---- maps ------------------------------------------------------------------------------- */
 
-static void add_base64(qn_str *out, const unsigned char *data, size_t n)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-    for (size_t i = 0; i < n; i += 3) {
-        const unsigned long bits = (unsigned long)data[i] << 16 |
-                                   (unsigned long)(i + 1 < n ? data[i + 1] : 0) << 8 |
-                                   (unsigned long)(i + 2 < n ? data[i + 2] : 0);
-        const char text[4] = { digits[bits >> 18 & 63], digits[bits >> 12 & 63],
-                               i + 1 < n ? digits[bits >> 6 & 63] : '=',
-                               i + 2 < n ? digits[bits & 63] : '=' };
-
-        qn_str_add_n(out, text, sizeof text);
-    }
-}
-
 static qn_status add_map(const qn_sw_job *job, qn_page *page, qn_sw_plane plane, qn_i64 minutes,
                          qn_err *err)
 {
@@ -121,7 +105,7 @@ static qn_status add_map(const qn_sw_job *job, qn_page *page, qn_sw_plane plane,
     qn_str_addf(&page->html,
                 "<p><img alt=\"%s %s\" style=\"max-width:100%%\" src=\"data:image/png;base64,",
                 qn_sw_plane_name(plane), stamp);
-    add_base64(&page->html, (const unsigned char *)png, bytes);
+    qn_str_add_base64(&page->html, png, bytes);
     qn_str_add(&page->html, "\"/></p>\n");
 out:
     free(png);
