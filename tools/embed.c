@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_HEADERS = 32, MAX_PATH = 4096 };
+enum { MAX_HEADERS = 64, MAX_PATH = 4096 };
 
 /* One way to build a kernel file. */
 typedef struct variant {

@@ -55,6 +55,10 @@ typedef enum {
  * that writes the buffer elsewhere, or until the buffer is freed. */
 qn_status qn_buf_host(qn_buf *buf, qn_host_access access, void **out);
 
+/* Takes memory for the array on a device of the context now instead of when a stage needs it, and
+ * leaves that of other arrays alone: QN_ERR_NOMEM or QN_ERR_LIMIT when there is not enough. */
+qn_status qn_buf_reserve(qn_buf *buf, int device);
+
 typedef struct qn_transfer_count {
     uint64_t h2d_count, h2d_bytes, d2h_count, d2h_bytes, d2d_count, d2d_bytes, elided;
 } qn_transfer_count;

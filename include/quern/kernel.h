@@ -48,7 +48,8 @@ typedef struct qn_kernel_info {
     uint8_t n_args;
     uint8_t folds;  /* the body uses GI, so a long 1-D range may be folded over gy */
     uint8_t unroll; /* MAP: points per work item on a device (UNROLL in the head), else 1 */
-    int lanes;      /* GROUP: items per group. TEAM: 0, chosen per device. MAP: 0 */
+    int lanes; /* GROUP: items per group. TEAM: 0, chosen per device, unless it was defined. MAP: 0
+                */
     const qn_arg_info *args;
     qn_cpu_kernel cpu; /* NULL for run-time text until the CPU backend has compiled it */
     const qn_kernel_module *module;

@@ -16,13 +16,15 @@
 
 enum { LOG_BYTES = 16384, TEAM_LANES = 32 };
 
-int qn_team_lanes(const qn_device *device)
+int qn_team_lanes(const qn_device *device, const qn_kernel_info *kernel)
 {
     const char *wanted;
     int n;
 
     if (device->backend->language == QN_LANG_C)
         return 1;
+    if (kernel->form == QN_FORM_TEAM && kernel->lanes > 0)
+        return kernel->lanes;
     wanted = getenv("QUERN_TEAM_LANES");
     n = wanted ? atoi(wanted) : 0;
     return n == 8 || n == 16 || n == 32 ? n : TEAM_LANES;
@@ -134,9 +136,10 @@ static qn_status build(qn_device *device, const qn_kernel_module *module, const 
 {
     qn_ctx *ctx = device->ctx;
     char *log = calloc(1, LOG_BYTES);
-    qn_source src = {
-        .module = module, .team_lanes = qn_team_lanes(device), .log = log, .log_size = LOG_BYTES
-    };
+    qn_source src = { .module = module,
+                      .team_lanes = qn_team_lanes(device, module->kernels[0]),
+                      .log = log,
+                      .log_size = LOG_BYTES };
     qn_kcache_result found;
     qn_status st = QN_ERR_FAILED;
 
@@ -227,9 +230,9 @@ static qn_status compile_by_key(qn_device *device, const qn_kernel_module *modul
     qn_status st;
 
     snprintf(defines, sizeof defines, "%s", module->defines ? module->defines : "");
-    if (has_teams(module))
+    if (has_teams(module) && module->kernels[0]->lanes == 0)
         snprintf(defines + strlen(defines), sizeof defines - strlen(defines), "%sLANES=%d",
-                 defines[0] ? " " : "", qn_team_lanes(device));
+                 defines[0] ? " " : "", qn_team_lanes(device, module->kernels[0]));
     make_key(device, module, defines, key);
     if ((*out = qn_map_get(&device->modules, key))) {
         qn_metric_add(device->ctx->m.cache_hits, 1);

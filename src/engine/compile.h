@@ -16,8 +16,8 @@ qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_modul
 /* What a stage has compiled, by slot, is held no longer; the places become NULL. */
 void qn_compile_drop(qn_ctx *ctx, qn_module *modules[QN_MAX_DEVICES]);
 
-/* LANES of TEAM kernels on the device. */
-int qn_team_lanes(const qn_device *device);
+/* LANES of a TEAM kernel on the device. */
+int qn_team_lanes(const qn_device *device, const qn_kernel_info *kernel);
 
 /* Unloads everything the device holds. */
 void qn_compile_close(qn_device *device);

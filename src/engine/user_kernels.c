@@ -33,6 +33,14 @@ void qn_kernels_free(qn_kernel_module *module)
     free(m);
 }
 
+/* A TEAM's lanes are the device's choice unless the constants have the word. */
+static int lanes_of(const owned_module *m, const qn_head *head)
+{
+    const int is_given = head->form == QN_FORM_TEAM && strstr(m->defines, "LANES=");
+
+    return head->form == QN_FORM_GROUP || is_given ? qn_heads_lanes(&m->heads, m->defines) : 0;
+}
+
 static void fill_kernel(owned_module *m, int k, qn_arg_info *args)
 {
     const qn_head *head = &m->heads.list[k];
@@ -51,7 +59,7 @@ static void fill_kernel(owned_module *m, int k, qn_arg_info *args)
         .n_args = (uint8_t)head->n_args,
         .folds = (uint8_t)head->folds,
         .unroll = (uint8_t)head->unroll,
-        .lanes = head->form == QN_FORM_GROUP ? qn_heads_lanes(&m->heads, m->defines) : 0,
+        .lanes = lanes_of(m, head),
         .args = args,
         .module = &m->module,
     };

@@ -161,7 +161,8 @@ typedef REAL real;
 #else
 #define QN_KERNEL_GROUP extern "C" __global__ void __launch_bounds__(LANES)
 #endif
-#define QN_KERNEL_TEAM QN_KERNEL_MAP
+/* A team runs a long program: it gets the registers that two groups on a unit leave. */
+#define QN_KERNEL_TEAM extern "C" __global__ void __launch_bounds__(QN_MAP_GROUP, 2)
 #define QN_BLOCK_0     ((i32)blockIdx.x)
 #define QN_BLOCK_1     ((i32)blockIdx.y)
 #define QN_BLOCK_2     ((i32)blockIdx.z)

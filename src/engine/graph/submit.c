@@ -175,7 +175,7 @@ static qn_status submit_stage(qn_graph *graph, const qn_step *step, const qn_lan
     }
     call.module = stage->modules[device->slot];
     QN_TRY(qn_launch_range(device->backend, device->dev, &device->info, &call, &stage->range,
-                           qn_team_lanes(device), n_launches, err));
+                           qn_team_lanes(device, stage->kernel), n_launches, err));
     stage->last = call;
 out:
     return st;

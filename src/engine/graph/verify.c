@@ -98,7 +98,7 @@ static qn_status run_on_snapshot(qn_graph *graph, qn_stage *stage, const snapsho
     if (stage->fft)
         return qn_stage_fft_run(stage, cpu, args, QN_COMPUTE, err);
     return qn_launch_range(cpu->backend, cpu->dev, &cpu->info, &call, &stage->range,
-                           qn_team_lanes(cpu), NULL, err);
+                           qn_team_lanes(cpu, stage->kernel), NULL, err);
 }
 
 /* Compares one output; a wrong one is replaced by the CPU's. */

@@ -283,6 +283,22 @@ qn_status qn_buf_write(qn_buf *buf, size_t offset, const void *src, size_t bytes
     return QN_OK;
 }
 
+qn_status qn_buf_reserve(qn_buf *buf, int device)
+{
+    qn_buf *root = qn_buf_root(buf);
+    qn_device *at = &buf->ctx->devices[device];
+    qn_status st;
+    qn_err err;
+
+    if (device == QN_CPU_SLOT || at->info.unified_memory)
+        return QN_OK;
+    if (at->lost)
+        st = qn_fail(&err, QN_ERR_DEVICE_LOST, "device %s is lost", at->id);
+    else
+        st = qn_buf_try_block(root, at, &err);
+    return st == QN_OK ? st : qn_ctx_fail(buf->ctx, &err);
+}
+
 qn_transfer_count qn_buf_transfers(const qn_buf *buf)
 {
     return qn_buf_root((qn_buf *)buf)->count;

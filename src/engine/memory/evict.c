@@ -97,8 +97,8 @@ static qn_status try_acquire(qn_device *device, size_t bytes, const char *stage,
     return st;
 }
 
-qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *stage, const char *name,
-                           qn_block **out, qn_err *err)
+static qn_status acquire(qn_device *device, size_t bytes, const char *stage, const char *name,
+                         int may_evict, qn_block **out, qn_err *err)
 {
     qn_pool_stats now;
     qn_status st;
@@ -107,7 +107,7 @@ qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *stage, c
         return qn_fail(err, QN_ERR_LIMIT, "buffer %s of %zu bytes exceeds device limit %llu", name,
                        bytes, (unsigned long long)device->info.max_alloc);
     st = try_acquire(device, bytes, stage, out, err);
-    for (int clean = 1; clean >= 0; clean--)
+    for (int clean = 1; clean >= 0 && may_evict; clean--)
         while (st == QN_ERR_NOMEM && evict_one(device, clean))
             st = try_acquire(device, bytes, stage, out, err);
     if (st != QN_OK)
@@ -116,6 +116,18 @@ qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *stage, c
     qn_metric_set(device->m.mem_used, (double)(now.bytes_live + now.bytes_idle));
     qn_metric_max(device->m.mem_peak, (double)now.bytes_peak);
     return QN_OK;
+}
+
+qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *stage, const char *name,
+                           qn_block **out, qn_err *err)
+{
+    return acquire(device, bytes, stage, name, 1, out, err);
+}
+
+qn_status qn_evict_try(qn_device *device, size_t bytes, const char *name, qn_block **out,
+                       qn_err *err)
+{
+    return acquire(device, bytes, name, name, 0, out, err);
 }
 
 /* ---- host memory --------------------------------------------------------------- */

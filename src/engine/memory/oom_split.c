@@ -172,7 +172,7 @@ static qn_status launch(const cut *c, qn_device *device, const qn_launch_arg *ar
                        .stream = c->graph->stream };
 
     return qn_launch_range(device->backend, device->dev, &device->info, &call, &range,
-                           qn_team_lanes(device), NULL, err);
+                           qn_team_lanes(device, c->stage->kernel), NULL, err);
 }
 
 /* Runs `n` steps from c->done. */

@@ -290,6 +290,11 @@ void qn_pool_release(qn_pool *pool, qn_block *block)
     }
 }
 
+void qn_pool_set_exact_above(qn_pool *pool, size_t bytes)
+{
+    pool->opt.exact_above = bytes;
+}
+
 void qn_pool_set_disabled(qn_pool *pool, int disabled)
 {
     pool->opt.disabled = disabled;

@@ -72,6 +72,10 @@ void qn_pool_release(qn_pool *pool, qn_block *block);
 size_t qn_pool_trim(qn_pool *pool, size_t bytes);
 
 void qn_pool_set_disabled(qn_pool *pool, int disabled);
+
+/* From now on blocks larger than `bytes` are rounded to 2 MiB: for work that has few arrays, large
+ * and long-lived, where a power of two would cost half as much again and be reused for nothing. */
+void qn_pool_set_exact_above(qn_pool *pool, size_t bytes);
 qn_pool_stats qn_pool_get_stats(const qn_pool *pool);
 size_t qn_pool_budget(const qn_pool *pool);
 

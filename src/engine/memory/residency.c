@@ -63,6 +63,16 @@ qn_status qn_buf_need_host(qn_buf *root, qn_err *err)
     return QN_OK;
 }
 
+static void note_block(qn_buf *root, const qn_device *device)
+{
+    qn_copy *copy = &root->copies[device->slot];
+
+    copy->version = 0;
+    copy->written = copy->arrived = (qn_point){ QN_COMPUTE, 0 };
+    copy->used = (qn_points){ { 0 } };
+    root->visited |= 1u << device->slot;
+}
+
 qn_status qn_buf_need_block(qn_buf *root, qn_device *device, const char *stage, qn_err *err)
 {
     qn_copy *copy = &root->copies[device->slot];
@@ -72,13 +82,23 @@ qn_status qn_buf_need_block(qn_buf *root, qn_device *device, const char *stage, 
     if (copy->block)
         return QN_OK;
     st = qn_evict_acquire(device, root->bytes, stage, root->name, &copy->block, err);
-    if (st != QN_OK)
-        return st;
-    copy->version = 0;
-    copy->written = copy->arrived = (qn_point){ QN_COMPUTE, 0 };
-    copy->used = (qn_points){ { 0 } };
-    root->visited |= 1u << device->slot;
-    return QN_OK;
+    if (st == QN_OK)
+        note_block(root, device);
+    return st;
+}
+
+qn_status qn_buf_try_block(qn_buf *root, qn_device *device, qn_err *err)
+{
+    qn_copy *copy = &root->copies[device->slot];
+    qn_status st;
+
+    copy->tick = ++root->ctx->tick;
+    if (copy->block)
+        return QN_OK;
+    st = qn_evict_try(device, root->bytes, root->name, &copy->block, err);
+    if (st == QN_OK)
+        note_block(root, device);
+    return st;
 }
 
 /* ---- waiting --------------------------------------------------------------------- */

@@ -76,6 +76,9 @@ qn_status qn_buf_need_host(qn_buf *root, qn_err *err);
  * evict.c. */
 qn_status qn_buf_need_block(qn_buf *root, qn_device *device, const char *stage, qn_err *err);
 
+/* The same for nobody's sake: no other buffer has to give way. */
+qn_status qn_buf_try_block(qn_buf *root, qn_device *device, qn_err *err);
+
 /* What follows on stream `on` may read or overwrite the device's copy, or the host's. The stream
  * waits for work of its own device; where other devices are concerned the host waits. */
 qn_status qn_buf_before_read(qn_buf *root, qn_device *device, qn_stream on, qn_err *err);
@@ -135,6 +138,10 @@ qn_status qn_fault_copy(qn_ctx *ctx, const char *where, const char *name, size_t
  * copies, dirty copies (spilled to the host). Memory for buffer `name`, wanted by `stage`. */
 qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *stage, const char *name,
                            qn_block **out, qn_err *err);
+
+/* Only the first of these rungs. */
+qn_status qn_evict_try(qn_device *device, size_t bytes, const char *name, qn_block **out,
+                       qn_err *err);
 
 /* Frees something on the device: idle blocks, else one clean copy, else one dirty one. 0 when
  * nothing may go. */

@@ -102,7 +102,7 @@ static qn_status launch(qn_measure *m, qn_err *err)
         }
     }
     return qn_launch_range(device->backend, device->dev, &device->info, &call, &s->range,
-                           qn_team_lanes(device), NULL, err);
+                           qn_team_lanes(device, s->kernel), NULL, err);
 }
 
 qn_status qn_measure_resident(qn_measure *m, double *us, qn_err *err)

@@ -228,6 +228,7 @@ void qn_cpu_run(qn_cpu_threads *threads, const qn_kernel_info *kernel, qn_cpu_ke
 {
     tiling tiles;
     job j = { .tiles = &tiles, .fn = fn, .args = args };
+    const int is_program = kernel->form == QN_FORM_TEAM; /* a team may work through a whole list */
     qn_i64 first = 0;
 
     if (span->x1 <= span->x0 || span->y1 <= span->y0 || span->z1 <= span->z0)
@@ -238,7 +239,7 @@ void qn_cpu_run(qn_cpu_threads *threads, const qn_kernel_info *kernel, qn_cpu_ke
         fn(span, args);
         return;
     }
-    if (tiles.n_items < SURELY_LARGE_ITEMS) {
+    if (tiles.n_items < SURELY_LARGE_ITEMS && !is_program) {
         const qn_span probe = tile_span(&tiles, 0);
         const double begin_us = qn_now_us();
         double end_us;

@@ -1,0 +1,35 @@
+# The loops of fit's interpreter are built like kernels: vectorised, for several x86 levels.
+set(FIT_LOOPS src/domain/fit/eval/block_f64.c src/domain/fit/eval/block_f32.c)
+set(FIT_FLAGS -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd)
+if(NOT QN_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
+  list(APPEND FIT_FLAGS -DQN_CLONE_TARGETS)
+endif()
+set_property(SOURCE ${FIT_LOOPS} APPEND PROPERTY COMPILE_OPTIONS ${FIT_FLAGS})
+
+# Packed data files.
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+
+# Dense factorisations and products of the solvers are loops too.
+set_property(SOURCE src/domain/fit/linear/dense.c src/domain/fit/linear/schur.c
+             src/domain/fit/solve/products.c APPEND PROPERTY COMPILE_OPTIONS ${FIT_FLAGS})
+
+# Sparse normal equations by CHOLMOD: its header is needed here, the library when a solve first asks
+# for it (src/domain/fit/linear/sparse.c). A build without it solves by conjugate gradients.
+option(QN_WITH_CHOLMOD "sparse Cholesky for fit, by CHOLMOD" ON)
+find_path(QN_CHOLMOD_INCLUDE cholmod.h PATH_SUFFIXES suitesparse)
+find_library(QN_CHOLMOD_FILE cholmod)
+mark_as_advanced(QN_CHOLMOD_INCLUDE QN_CHOLMOD_FILE)
+if(QN_WITH_CHOLMOD AND QN_CHOLMOD_INCLUDE AND QN_CHOLMOD_FILE)
+  set(soname libcholmod.so)
+  if(CMAKE_READELF)
+    execute_process(COMMAND ${CMAKE_READELF} -d ${QN_CHOLMOD_FILE} OUTPUT_VARIABLE text ERROR_QUIET)
+    if(text MATCHES "SONAME[^[]*\\[([^]]+)\\]")
+      set(soname ${CMAKE_MATCH_1})
+    endif()
+  endif()
+  set_property(SOURCE src/domain/fit/linear/sparse.c APPEND PROPERTY COMPILE_OPTIONS
+               -DQN_WITH_CHOLMOD "-DQN_CHOLMOD_SONAME=\"${soname}\"" -isystem ${QN_CHOLMOD_INCLUDE})
+elseif(QN_WITH_CHOLMOD)
+  message(STATUS "CHOLMOD's header is missing: fit has no sparse Cholesky (Debian: "
+                 "libsuitesparse-dev)")
+endif()
