@@ -103,6 +103,33 @@ static inline qn_sw_body body_of(const json_t *json)
                          .sex = (qn_sw_sex)member(json, "sex") };
 }
 
+/* An index of the 32 states that the reference was run for; `key` is its name there. */
+static inline void expect_reference_states(comfort_index index, const char *key, double limit)
+{
+    json_t *list, *at;
+    size_t i;
+
+    need_golden("solweig/points/comfort_reference_run.json");
+    list = golden_list("solweig/points/comfort_reference_run.json");
+    assert_int_equal(json_array_size(list), 32);
+    json_array_foreach(list, i, at)
+    {
+        const float tmrt = (float)member(at, "tmrt");
+        const comfort_case c = { .ta = member(at, "ta"),
+                                 .rh = member(at, "rh"),
+                                 .va = member(at, "va"),
+                                 .body = body_of(at),
+                                 .tmrt = &tmrt,
+                                 .cols = 1,
+                                 .rows = 1 };
+        float *got = comfort_on(&cpu_place, &c, index);
+
+        expect_close(key, (int)i, (double)got[0], member(at, key), limit);
+        free(got);
+    }
+    json_decref(list);
+}
+
 /* The CPU, then what else is here. */
 static inline int next_place(int *i, const place **out)
 {

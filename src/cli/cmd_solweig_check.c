@@ -2,6 +2,7 @@
 #include "cli/cmd_solweig.h"
 
 #include "domain/solweig/check/check.h"
+#include "domain/solweig/check/check_export.h"
 #include "domain/solweig/check/check_measured.h"
 #include "util/table.h"
 
@@ -15,6 +16,8 @@ static const qn_opt options[] = {
       .help = "what of it: names of stages, stages, days or all" },
     { 0, "measured", QN_OPT_FLAG,
       .help = "instead: Tmrt beside what was measured on the days of the folder" },
+    { 0, "export-npy", QN_OPT_TEXT, .value = "OUT",
+      .help = "instead: write the layers of its sites there, for machines without GDAL" },
     { 0, "list", QN_OPT_FLAG, .help = "print the names for --stage" },
     { 0, "json", QN_OPT_FLAG, .help = "machine-readable output" },
     { 0 }
@@ -144,6 +147,19 @@ out:
     return st;
 }
 
+/* ---- layers for other machines -------------------------------------------------------------- */
+
+static qn_status run_export(const qn_args *args, qn_err *err)
+{
+    int n_layers = 0;
+    const qn_status st =
+        qn_sw_check_export(qn_text(args, "golden"), qn_text(args, "export-npy"), &n_layers, err);
+
+    if (st == QN_OK)
+        qn_cli_summary(args, n_layers, "layer", "layers");
+    return st;
+}
+
 /* ---- the verb ---------------------------------------------------------------------------------
  */
 
@@ -157,6 +173,8 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
         return print_list(qn_flag(args, "json"), err);
     if (!dir)
         return qn_fail(err, QN_ERR_USAGE, "give --golden DIR, a folder with reference data");
+    if (qn_text(args, "export-npy"))
+        return run_export(args, err);
     if (qn_flag(args, "measured"))
         return run_measured(ctx, args, err);
     QN_TRY(check_list(list, err));

@@ -40,6 +40,7 @@ static const qn_opt shadow_options[] = {
       .help = "metres that a shadow reaches; 0: no limit",
       .value = "M",
       .fallback = "1000" },
+    QN_SW_OPTIONS_TILE,
     { 'o', NULL, QN_OPT_TEXT, "result: .tif, .npy or .png", .value = "FILE" },
     { 0 }
 };
@@ -54,23 +55,39 @@ static const char *const shadow_examples[] = {
 
 /* ---- where the sun is ---------------------------------------------------------------------- */
 
+/* Exactly `n` digits and, where it is not 0, the character behind them. */
+static int take(const char **at, int n, char behind, int *out)
+{
+    int value = 0;
+
+    for (int i = 0; i < n; i++) {
+        if ((*at)[i] < '0' || (*at)[i] > '9')
+            return 0;
+        value = 10 * value + (*at)[i] - '0';
+    }
+    if (behind && (*at)[n] != behind)
+        return 0;
+    *at += n + (behind != 0);
+    *out = value;
+    return 1;
+}
+
 static qn_status parse_time(const char *text, qn_sw_stamp *out, qn_err *err)
 {
     qn_sw_stamp t = { 0 };
-    int n = 0;
+    const char *at = text;
+    int is_time = take(&at, 4, '-', &t.year) && take(&at, 2, '-', &t.month) &&
+                  take(&at, 2, 'T', &t.day) && take(&at, 2, ':', &t.hour) &&
+                  take(&at, 2, 0, &t.minute);
 
-    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d%n", &t.year, &t.month, &t.day, &t.hour, &t.minute, &n) ==
-            5 &&
-        n > 0) {
-        int more = 0;
-
-        if (text[n] == ':' && sscanf(text + n, ":%2d%n", &t.second, &more) == 1)
-            n += more;
-        n += text[n] == 'Z';
-        if (!text[n] && t.second >= 0 && t.second < 60 && qn_sw_stamp_is_valid(&t)) {
-            *out = t;
-            return QN_OK;
-        }
+    if (is_time && *at == ':') {
+        at++;
+        is_time = take(&at, 2, 0, &t.second);
+    }
+    at += is_time && *at == 'Z';
+    if (is_time && !*at && t.second < 60 && qn_sw_stamp_is_valid(&t)) {
+        *out = t;
+        return QN_OK;
     }
     return qn_fail(err, QN_ERR_USAGE, "--at: '%s' is not a time such as 2006-07-26T13:30", text);
 }
@@ -153,17 +170,20 @@ static qn_status run_shadow(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_sw_map look = { .title = "Sunlit share", .low = 0, .high = 1 };
     qn_sw_surface surface = { 0 };
     qn_sw_raster shadow = { 0 };
-    double max_dist = 0;
+    qn_sw_sun_options job = { 0 };
     qn_sw_beam sun;
+    int tile = 0;
     qn_status st = QN_OK;
 
     if (!path)
         return qn_fail(err, QN_ERR_USAGE, "-o FILE is needed: .tif, .npy or .png");
     QN_TRY(qn_sw_map_check(path, err));
     QN_TRY(sun_of(args, &sun, err));
-    QN_TRY(qn_sw_number_of(args, "max-distance", 0, 1e6, &max_dist, err));
+    QN_TRY(qn_sw_number_of(args, "max-distance", 0, 1e6, &job.max_dist, err));
+    QN_TRY(qn_sw_tile_of(args, &tile, err));
+    job.tile = tile;
     QN_TRY(qn_sw_surface_of(args, &surface, err));
-    QN_TRY(qn_sw_shadow_compute(ctx, &surface, &sun, max_dist, &shadow, err));
+    QN_TRY(qn_sw_shadow_compute(ctx, &surface, &sun, &job, &shadow, err));
     look.pixel_size = shadow.place.pixel_size;
     QN_TRY(qn_sw_map_out(path, &shadow, &look, err));
     printf("sun at azimuth %.3f, altitude %.3f%s: %.1f %% sunlit\nfile: %s\n", (double)sun.azimuth,
@@ -192,6 +212,7 @@ const qn_command qn_verb_solweig_shadow = {
 static const qn_opt walls_options[] = {
     QN_SW_OPTIONS_LAYERS,
     QN_SW_OPTIONS_HEIGHTS,
+    QN_SW_OPTIONS_TILE,
     { .name = "out", .kind = QN_OPT_TEXT, .help = "folder of the results", .value = "DIR" },
     { 0 }
 };
@@ -235,11 +256,15 @@ static qn_status run_walls(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_sw_raster height = { 0 }, aspect = { 0 };
     qn_sw_surface surface = { 0 };
     const char *folder = NULL, *ending;
+    qn_sw_walls_options job = { .limit = 1 };
+    int tile = 0;
     qn_status st = QN_OK;
 
+    QN_TRY(qn_sw_tile_of(args, &tile, err));
+    job.tile = tile;
     QN_TRY(qn_sw_surface_of(args, &surface, err));
     QN_TRY(qn_sw_folder_of(args, &folder, err));
-    QN_TRY(qn_sw_walls_compute(ctx, &surface.dsm, 1, &height, &aspect, err));
+    QN_TRY(qn_sw_walls_compute(ctx, &surface.dsm, &job, &height, &aspect, err));
     ending = qn_sw_map_ending(&height.place);
     look.pixel_size = height.place.pixel_size;
     QN_TRY(write_in(folder, "wall_height", ending, &height, NULL, err));

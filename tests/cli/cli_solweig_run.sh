@@ -100,11 +100,40 @@ done
 QUERN_FAULT='alloc@4*1' exits 0 hot --backend sim --outputs tmrt,pet --quiet --out fault
 same clean fault # what is refused once is asked for again
 left() { find "$1" -name '*.tif' -o -name '*.npy' -o -name 'unfinished*'; }
-QUERN_FAULT='copy_d2h@9*1' refused 1 '.*injected copy_d2h fault' \
-    hot --backend sim --quiet --out lost
+for rule in 'copy_d2h@1*1' 'copy_d2h@4*1' 'copy_d2h@9*1' 'copy_d2h@12*1'; do
+    QUERN_FAULT=$rule exits 0 hot --backend sim --outputs tmrt,pet --quiet --out fault
+    lines "$err" 1
+    has "$err" '^\[GPU\] (walls|tmrt|pet|summary) failed: (download of .*: )?injected copy_d2h fault \([0-9]+ bytes\)\. CPU fallback\.$'
+    same clean fault
+done
+QUERN_FAULT='copy_d2h@9*1' refused 3 '' hot --backend sim --fallback error --quiet --out lost
 [ -z "$(left lost)" ] || fail "a run that failed left files"
 QUERN_FAULT=launch:aniso refused 3 '' hot --backend sim --fallback error --quiet --out strict
 [ -z "$(left strict)" ] || fail "a run that failed left files"
+
+# ---- a full disk: one error, nothing under a final name ---------------------------------------------
+# A limit on the size of files fails as a full disk does. It comes early, and behind a computation.
+full() {
+    (
+        trap '' XFSZ
+        ulimit -f "$1"
+        shift
+        "$@"
+    )
+}
+for blocks in 2 4 8; do
+    for overlap in 0 1; do
+        QUERN_OVERLAP=$overlap exits 1 full $blocks quern solweig run "${city[@]}" --weather day.txt \
+            "${place[@]}" --outputs tmrt,utci --quiet --backend cpu --out full
+        has "$err" '^quern solweig run: '
+        [ "$(wc -l <"$err")" = 1 ] || fail "more than one message about a full disk"
+        [ -z "$(left full)" ] || fail "a full disk left files: $(left full)"
+        rm -rf full
+    done
+done
+
+QUERN_TIMING=1 exits 0 hot --backend sim --outputs none --out timed
+has "$err" '^\[time\] '
 
 # ---- refused --------------------------------------------------------------------------------------
 refused 2 '--dsm FILE is needed' quern solweig run --weather day.txt --out x

@@ -40,6 +40,15 @@ exits 0 env QUERN_FAULT=launch:shadow*1 quern solweig shadow --backend sim --qui
     --dsm city/dsm.npy --azimuth 135 --altitude 30 -o e.npy
 has "$err" '^\[GPU\] shadow failed: .*\. CPU fallback\.$'
 cmp -s b.npy e.npy || fail "another shadow after a fallback"
+exits 0 env QUERN_FAULT=copy_d2h*1 quern solweig shadow --backend sim --quiet \
+    --dsm city/dsm.npy --azimuth 135 --altitude 30 -o e.npy
+lines "$err" 1
+has "$err" '^\[GPU\] shadow failed: (download of .*: )?injected copy_d2h fault \([0-9]+ bytes\)\. CPU fallback\.$'
+cmp -s b.npy e.npy || fail "another shadow after a copy that failed"
+for tile in 20 33; do
+    exits 0 shadow --dsm city/dsm.npy --azimuth 135 --altitude 30 --tile $tile -o e.npy
+    cmp -s b.npy e.npy || fail "another shadow in tiles"
+done
 
 # ---- walls ------------------------------------------------------------------------------------------
 exits 0 walls --dsm city/dsm.npy --out w
@@ -51,6 +60,13 @@ exits 0 env QUERN_FAULT=launch:walls*1 quern solweig walls --backend sim --quiet
     --dsm city/dsm.npy --out wf
 has "$err" '^\[GPU\] walls failed: .*\. CPU fallback\.$'
 cmp -s w/wall_aspect.npy wf/wall_aspect.npy || fail "other walls after a fallback"
+exits 0 env QUERN_FAULT=copy_d2h@2*1 quern solweig walls --backend sim --quiet \
+    --dsm city/dsm.npy --tile 40 --out wf
+lines "$err" 1
+has "$err" '^\[GPU\] walls failed: (download of .*: )?injected copy_d2h fault \([0-9]+ bytes\)\. CPU fallback\.$'
+for name in wall_height wall_aspect; do
+    cmp -s w/$name.npy wf/$name.npy || fail "other walls after a copy that failed"
+done
 
 # ---- what cannot be -----------------------------------------------------------------------------------
 refused 2 'where is the sun' shadow --dsm city/dsm.npy -o x.npy
@@ -59,6 +75,9 @@ refused 2 '--at and --azimuth' shadow --dsm city/dsm.npy --azimuth 3 --at 2006-0
 refused 2 '--at needs --lat and --lon' shadow --dsm city/dsm.npy --at 2006-07-26T13:30 -o x.npy
 refused 2 "--at: '2006-02-30T13:30' is not a time" \
     shadow --dsm city/dsm.npy --at 2006-02-30T13:30 --lat 1 --lon 1 -o x.npy
+for time in 2006-07-26T13:3 2006-07-26T13:30:60 2006-07-26T13:30ZZ 2006-07-26 -006-07-26T13:30; do
+    refused 2 "--at: '$time' is not a time" shadow --dsm city/dsm.npy --at "$time" --lat 1 --lon 1 -o x.npy
+done
 refused 2 "--at: 'noon' is not a time" shadow --dsm city/dsm.npy --at noon --lat 1 --lon 1 -o x.npy
 refused 2 '--at 2006-07-26T13:30Z is UTC; --utc 1 contradicts it' \
     shadow --dsm city/dsm.npy --at 2006-07-26T13:30Z --utc 1 --lat 1 --lon 1 -o x.npy

@@ -35,25 +35,8 @@ static void single_points_agree_with_umep(void **state)
 
 static void states_of_the_reference_run_agree(void **state)
 {
-    json_t *list, *at;
-    size_t i;
-
     (void)state;
-    need_golden("solweig/points/comfort_reference_run.json");
-    list = golden_list("solweig/points/comfort_reference_run.json");
-    assert_int_equal(json_array_size(list), 32);
-    json_array_foreach(list, i, at)
-    {
-        const float tmrt = (float)member(at, "tmrt");
-        const qn_sw_body body = body_of(at);
-        const comfort_case c =
-            one(&body, member(at, "ta"), member(at, "rh"), member(at, "va"), &tmrt);
-        float *got = comfort_on(&cpu_place, &c, PET);
-
-        expect_close("pet", (int)i, (double)got[0], member(at, "pet"), 0.02);
-        free(got);
-    }
-    json_decref(list);
+    expect_reference_states(PET, "pet", 0.02);
 }
 
 /* A grid with wind by pixel, on every device. */

@@ -264,16 +264,16 @@ static float *run_scene(const place *at, scene *s)
     qn_buf *nosh = floats_buf(ctx, s->nosh, SW_DIRS * N), *tmrt = floats_buf(ctx, s->shadow, N);
     qn_sw_radiation *radiation = NULL;
     qn_graph *graph = NULL;
-    float *out = constant((SW_RADIATION_PLANES + 1) * N, 0);
+    float *out = constant((SW_ISO_PLANES + 1) * N, 0);
 
     must_do(
         qn_sw_radiation_new(ctx, COLS, ROWS, &s->body, series, SW_BITS_GIVEN, &radiation, &err));
     must(ctx, qn_graph_new(ctx, "iso", &graph));
     must(ctx, qn_sw_add_iso(radiation, graph, series, svf, shadow, lup, alb, nosh));
-    must(ctx, qn_sw_add_tmrt(radiation, graph, series, lup, tmrt));
+    must(ctx, qn_sw_add_tmrt(radiation, graph, series, lup, shadow, tmrt));
     run_graph(ctx, graph);
-    must(ctx, qn_buf_read(radiation->planes, 0, out, SW_RADIATION_PLANES * N * sizeof *out));
-    must(ctx, qn_buf_read(tmrt, 0, out + SW_RADIATION_PLANES * N, N * sizeof *out));
+    must(ctx, qn_buf_read(radiation->planes, 0, out, SW_ISO_PLANES * N * sizeof *out));
+    must(ctx, qn_buf_read(tmrt, 0, out + SW_ISO_PLANES * N, N * sizeof *out));
     qn_sw_radiation_free(radiation);
     qn_sw_series_free(series);
     qn_buf_free(svf);
@@ -298,15 +298,15 @@ static float plain_tmrt(const scene *s, const float *r, float lup)
 
 static void check_scene(scene *s)
 {
-    float *want = constant((SW_RADIATION_PLANES + 1) * N, 0);
+    float *want = constant((SW_ISO_PLANES + 1) * N, 0);
 
     for (int i = 0; i < N; i++) {
         float planes[SW_RADIATION_PLANES];
 
         plain_pixel(s, i, planes);
-        for (int k = 0; k < SW_RADIATION_PLANES; k++)
+        for (int k = 0; k < SW_ISO_PLANES; k++)
             want[k * N + i] = planes[k];
-        want[SW_RADIATION_PLANES * N + i] = plain_tmrt(s, planes, s->lup[i]);
+        want[SW_ISO_PLANES * N + i] = plain_tmrt(s, planes, s->lup[i]);
     }
     for (int k = 0; k < N_SW_PLACES; k++) {
         float *got;
@@ -314,9 +314,9 @@ static void check_scene(scene *s)
         if (!is_here(&sw_places[k]))
             continue;
         got = run_scene(&sw_places[k], s);
-        assert_near("planes", &sw_places[k], got, want, SW_RADIATION_PLANES * N, 4e-3);
-        assert_near("tmrt", &sw_places[k], got + SW_RADIATION_PLANES * N,
-                    want + SW_RADIATION_PLANES * N, N, 1e-3);
+        assert_near("planes", &sw_places[k], got, want, SW_ISO_PLANES * N, 4e-3);
+        assert_near("tmrt", &sw_places[k], got + SW_ISO_PLANES * N, want + SW_ISO_PLANES * N, N,
+                    1e-3);
         free(got);
     }
     free(want);
@@ -419,7 +419,7 @@ static float *run_tmrt(const place *at, const float *planes, const float *lup, f
     must(ctx,
          qn_buf_write(radiation->planes, 0, planes, SW_RADIATION_PLANES * ALL * sizeof *planes));
     must(ctx, qn_graph_new(ctx, "tmrt", &graph));
-    must(ctx, qn_sw_add_tmrt(radiation, graph, series, below, tmrt));
+    must(ctx, qn_sw_add_tmrt(radiation, graph, series, below, below, tmrt));
     run_graph(ctx, graph);
     out = read_floats(ctx, tmrt, ALL);
     qn_buf_free(below);

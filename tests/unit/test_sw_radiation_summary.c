@@ -121,7 +121,8 @@ typedef struct rig {
     qn_buf *tmrt, *utci, *shadow;
 } rig;
 
-static rig rig_open(const place *at)
+/* `n_steps`: for how many there is room. */
+static rig rig_open(const place *at, int n_steps)
 {
     rig r = { .ctx = open_place(at) };
     sw_moment steps[STEPS];
@@ -130,8 +131,8 @@ static rig rig_open(const place *at)
     for (int i = 0; i < STEPS; i++)
         steps[i].is_day = is_day(i);
     r.series = plain_series(r.ctx, steps, STEPS);
-    must_do(
-        qn_sw_summary_new(r.ctx, COLS, core, dt, thresholds, THRESHOLDS, STEPS, &r.summary, &err));
+    must_do(qn_sw_summary_new(r.ctx, COLS, core, dt, thresholds, THRESHOLDS, n_steps, &r.summary,
+                              &err));
     must(r.ctx, qn_buf_new(r.ctx, "tmrt", ALL * sizeof(float), &r.tmrt));
     must(r.ctx, qn_buf_new(r.ctx, "utci", ALL * sizeof(float), &r.utci));
     must(r.ctx, qn_buf_new(r.ctx, "shadow", ALL * sizeof(float), &r.shadow));
@@ -238,7 +239,7 @@ static void grids_and_records_are_those_of_plain_sums(void **state)
 
         if (!is_here(&sw_places[k]))
             continue;
-        r = rig_open(&sw_places[k]);
+        r = rig_open(&sw_places[k], STEPS);
         run_series(&r);
         check_grids(&r, &sw_places[k]);
         check_records(&r);
@@ -246,10 +247,78 @@ static void grids_and_records_are_those_of_plain_sums(void **state)
     }
 }
 
+/* Counts have 32 bits then, not 16. */
+static void long_series_give_the_same_grids(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_SW_PLACES; k++) {
+        rig r;
+
+        if (!is_here(&sw_places[k]))
+            continue;
+        r = rig_open(&sw_places[k], SW_NARROW_STEPS + 1);
+        run_series(&r);
+        check_grids(&r, &sw_places[k]);
+        rig_close(&r);
+    }
+}
+
+/* The value of the only pixel of a grid. */
+static float grid_of(qn_ctx *ctx, qn_sw_summary *summary, int which)
+{
+    qn_graph *graph = NULL;
+    qn_buf *grid = NULL;
+    float value;
+
+    must(ctx, qn_buf_new(ctx, "grid", sizeof value, &grid));
+    must(ctx, qn_graph_new(ctx, "grid", &graph));
+    must(ctx, qn_sw_add_summary_grid(summary, graph, which, grid));
+    run_graph(ctx, graph);
+    must(ctx, qn_buf_read(grid, 0, &value, sizeof value));
+    qn_buf_free(grid);
+    return value;
+}
+
+/* One pixel, always valid, always by day: the most that a count of 16 bits holds. */
+static void the_last_step_of_a_short_series_does_not_spill_over(void **state)
+{
+    const float warm = 40, sunny = 1;
+    const sw_moment day = { .is_day = 1 };
+    const qn_sw_threshold hot[2] = { { 32, 1, 1 }, { 50, 1, 1 } };
+    qn_ctx *ctx = open_place(&sw_places[0]);
+    qn_sw_series *series = plain_series(ctx, &day, 1);
+    qn_buf *value = floats_buf(ctx, &warm, 1), *shadow = floats_buf(ctx, &sunny, 1);
+    qn_sw_summary *summary = NULL;
+    qn_graph *clear = NULL, *step = NULL;
+
+    (void)state;
+    must_do(qn_sw_summary_new(ctx, 1, (qn_sw_core){ 0, 0, 1, 1 }, 2, hot, 2, SW_NARROW_STEPS,
+                              &summary, &err));
+    must(ctx, qn_graph_new(ctx, "clear", &clear));
+    must(ctx, qn_sw_add_summary_clear(summary, clear));
+    run_graph(ctx, clear);
+    must(ctx, qn_graph_new(ctx, "step", &step));
+    must(ctx, qn_sw_add_summary(summary, step, series, value, value, shadow));
+    for (int i = 0; i < SW_NARROW_STEPS; i++)
+        must(ctx, qn_graph_run(step));
+    must(ctx, qn_graph_wait(step));
+    assert_true(grid_of(ctx, summary, SW_GRID_TMRT_DAY) == 40);
+    assert_true(isnan(grid_of(ctx, summary, SW_GRID_TMRT_NIGHT)));
+    assert_true(grid_of(ctx, summary, SW_GRID_SHADE_HOURS) == 0);
+    assert_true(grid_of(ctx, summary, SW_GRIDS) == 2.0f * SW_NARROW_STEPS);
+    assert_true(grid_of(ctx, summary, SW_GRIDS + 1) == 0);
+    qn_graph_free(step);
+    qn_sw_summary_free(summary);
+    qn_sw_series_free(series);
+    qn_buf_free(value);
+    qn_buf_free(shadow);
+    qn_ctx_close(ctx);
+}
+
 /* Only a record crosses to the host, and only when it is asked for. */
 static void a_step_reads_nothing_back(void **state)
 {
-    rig r = rig_open(&sw_places[1]);
+    rig r = rig_open(&sw_places[1], STEPS);
     qn_graph *step = NULL;
     qn_sw_step_sums sums;
     qn_transfer_count before, after;
@@ -301,6 +370,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grids_and_records_are_those_of_plain_sums),
+        cmocka_unit_test(long_series_give_the_same_grids),
+        cmocka_unit_test(the_last_step_of_a_short_series_does_not_spill_over),
         cmocka_unit_test(a_step_reads_nothing_back),
         cmocka_unit_test(impossible_summaries_are_refused),
     };

@@ -128,33 +128,36 @@ static void every_class_of_clearness_gives_a_sky(void **state)
 
 static void solid_angles_agree_with_the_golden_table(void **state)
 {
-    static const struct {
-        int n_bands;
-        float altitude[15];
-        int n_of[15];
-    } options[] = {
-        { 8, { 6, 18, 30, 42, 54, 66, 78, 90 }, { 30, 30, 24, 24, 18, 12, 6, 1 } },
-        { 8, { 6, 18, 30, 42, 54, 66, 78, 90 }, { 31, 30, 28, 24, 19, 13, 7, 1 } },
-        { 8, { 6, 18, 30, 42, 54, 66, 78, 90 }, { 62, 60, 56, 48, 38, 26, 14, 1 } },
-        { 15,
-          { 3, 9, 15, 21, 27, 33, 39, 45, 51, 57, 63, 69, 75, 81, 90 },
-          { 62, 62, 60, 60, 56, 56, 48, 48, 38, 38, 26, 26, 14, 14, 1 } },
-    };
     float got[MAX_PATCHES];
 
     (void)state;
     need_golden("solweig/tables/patches.csv");
-    for (int k = 0; k < 4; k++) {
-        const patches want = patches_of(k + 1);
+    for (int k = 1; k <= 4; k++) {
+        const patches want = patches_of(k);
         double sum = 0;
 
-        qn_sw_steradians(options[k].altitude, options[k].n_of, options[k].n_bands, got);
+        qn_sw_steradians(want.altitude, want.n, got);
         for (size_t i = 0; i < want.n; i++) {
             expect_near("steradian", i, (double)got[i], (double)want.steradian[i], 1e-6, 0);
             sum += (double)got[i];
         }
         expect_near("hemisphere", (size_t)k, sum, 2 * M_PI, 1e-6, 0);
     }
+}
+
+/* A band of its own, and altitudes that are none: no more is written than there are patches. */
+static void odd_bands_have_solid_angles_of_their_own(void **state)
+{
+    const float one[] = { 45, 45, 45 }, odd[] = { NAN, NAN, 20 };
+    float got[4] = { 0, 0, 0, -1 };
+
+    (void)state;
+    qn_sw_steradians(one, 3, got);
+    for (int i = 0; i < 3; i++)
+        expect_near("third of the sky", (size_t)i, (double)got[i], 2 * M_PI / 3, 1e-6, 0);
+    qn_sw_steradians(odd, 3, got);
+    assert_true(isnan(got[0]) && isnan(got[1]) && got[3] == -1);
+    qn_sw_steradians(NULL, 0, got);
 }
 
 int main(void)
@@ -165,6 +168,7 @@ int main(void)
         cmocka_unit_test(sky_is_uniform_where_the_model_has_no_say),
         cmocka_unit_test(every_class_of_clearness_gives_a_sky),
         cmocka_unit_test(solid_angles_agree_with_the_golden_table),
+        cmocka_unit_test(odd_bands_have_solid_angles_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

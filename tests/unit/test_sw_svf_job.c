@@ -1,41 +1,9 @@
 /* test_sw_svf_job.c - view factors of whole rasters: tiles, memory, copies, faults. */
-#include "domain/solweig/view/sun_job.h"
 #include "domain/solweig/view/svf_job.h"
 #include "domain/solweig/view/svf_plan.h"
 
-#include "sw_shadow_rig.h"
-
-#include <unistd.h>
-
-static const place sim_place = { "sim", "sim", NULL };
-
-/* The layers of a site as a prepared surface, which borrows them. */
-static qn_sw_surface surface_of(const site *s)
-{
-    const qn_sw_place at = { .rows = s->rows, .cols = s->cols, .pixel_size = (double)s->px };
-
-    return (qn_sw_surface){ .dsm = { .place = at, .data = s->dsm },
-                            .cdsm = { .place = at, .data = s->canopy },
-                            .tdsm = { .place = at, .data = s->trunk } };
-}
-
-/* A random site whose relief is stretched to `relief` metres. */
-static site relief_site(int rows, int cols, float px, float relief, uint64_t seed)
-{
-    site s = random_site(rows, cols, px, seed);
-    const float by = relief / s.max_height;
-    float *const layers[] = { s.dsm, s.canopy, s.trunk };
-
-    for (int k = 0; k < 3; k++)
-        for (size_t i = 0; i < site_cells(&s); i++)
-            layers[k][i] *= by;
-    s.max_height =
-        qn_sw_relief_of(&(qn_sw_surface){ .dsm = { { .rows = rows, .cols = cols }, s.dsm, 0 },
-                                          .cdsm = { { .rows = rows, .cols = cols }, s.canopy, 0 },
-                                          .tdsm = { { .rows = rows, .cols = cols }, s.trunk, 0 } })
-            .max_height;
-    return s;
-}
+#include "said.h"
+#include "sw_view_rig.h"
 
 /* Ground with low steps, so that rays are short. */
 static site flat_site(int rows, int cols)
@@ -135,7 +103,7 @@ static void the_overlap_is_as_wide_as_the_longest_ray(void **state)
         farthest++;
     assert_true(farthest > 100 && farthest < ROWS - WALL - 5);
     must_do(qn_sw_svf_plan_make(ctx, &surface, 2, 20, &plan, &err));
-    assert_in_range(plan.overlap, farthest, farthest + 2);
+    assert_in_range(plan.tiles.overlap, farthest, farthest + 2);
     compute(ctx, &s, 20, &want, "wall");
     qn_ctx_close(ctx);
     views_free(&want);
@@ -145,12 +113,12 @@ static void the_overlap_is_as_wide_as_the_longest_ray(void **state)
 static void tiles_cover_the_raster_once(void **state)
 {
     (void)state;
-    qn_sw_svf_plan plan = { .rows = 101, .cols = 70, .overlap = 13 };
+    qn_sw_tiles tiles = { .rows = 101, .cols = 70, .overlap = 13 };
     int seen[101][70] = { { 0 } };
 
-    qn_sw_svf_plan_set(&plan, 33);
-    for (qn_i64 i = 0; i < qn_sw_svf_plan_tiles(&plan); i++) {
-        const qn_sw_svf_tile t = qn_sw_svf_plan_tile(&plan, i);
+    qn_sw_tiles_set(&tiles, 33);
+    for (qn_i64 i = 0; i < qn_sw_tiles_count(&tiles); i++) {
+        const qn_sw_tile_cut t = qn_sw_tiles_at(&tiles, i);
 
         assert_true(t.area.row >= 0 && t.area.row + t.area.rows <= 101);
         assert_true(t.area.col >= 0 && t.area.col + t.area.cols <= 70);
@@ -237,30 +205,36 @@ static void more_groups_than_a_grid_has(void **state)
     }
 }
 
+/* Large rasters have their results in a file; that there is none is one clear error. */
+static void results_of_large_rasters_lie_in_a_file(void **state)
+{
+    (void)state;
+    site s = relief_site(60, 75, 6, 20, 21);
+    const qn_sw_surface surface = surface_of(&s);
+    views want = wanted(&s, 2);
+    qn_ctx *ctx = open_place(&cpu_place);
+    qn_sw_svf_arrays arrays = { 0 };
+    qn_err err = { .text = "" };
+
+    setenv("QUERN_SOLWEIG_MEMMAP_PIXELS", "4500", 1);
+    assert_int_equal(compute(ctx, &s, 0, &want, "as large as the limit").is_mapped, 0);
+    setenv("QUERN_SOLWEIG_MEMMAP_PIXELS", "4499", 1);
+    assert_int_equal(compute(ctx, &s, 0, &want, "larger").is_mapped, 1);
+    assert_int_equal(compute(ctx, &s, 40, &want, "larger, in tiles").is_mapped, 1);
+    setenv("QUERN_SPILL_DIR", "/nowhere", 1);
+    assert_int_equal(
+        qn_sw_svf_compute(ctx, &surface, &(qn_sw_svf_options){ 0 }, &arrays, NULL, &err),
+        QN_ERR_IO);
+    assert_non_null(strstr(err.text, "/nowhere/quern-svf-"));
+    assert_null(arrays.map[0]);
+    unsetenv("QUERN_SPILL_DIR");
+    unsetenv("QUERN_SOLWEIG_MEMMAP_PIXELS");
+    qn_ctx_close(ctx);
+    views_free(&want);
+    site_free(&s);
+}
+
 /* ---- faults ------------------------------------------------------------------------------- */
-
-/* What is written to stderr between the two calls. */
-static int kept_stderr;
-static FILE *said;
-
-static void listen_begin(void)
-{
-    fflush(stderr);
-    kept_stderr = dup(STDERR_FILENO);
-    said = tmpfile();
-    assert_non_null(said);
-    dup2(fileno(said), STDERR_FILENO);
-}
-
-static void listen_end(char *text, size_t size)
-{
-    fflush(stderr);
-    dup2(kept_stderr, STDERR_FILENO);
-    close(kept_stderr);
-    rewind(said);
-    text[fread(text, 1, size - 1, said)] = 0;
-    fclose(said);
-}
 
 static void a_stage_that_fails_once_is_counted_once(void **state)
 {
@@ -366,44 +340,6 @@ static void forbidden_fallbacks_and_bad_options_leave_nothing(void **state)
     site_free(&s);
 }
 
-/* ---- one sun, and walls ------------------------------------------------------------------- */
-
-static void one_sun_and_walls_are_those_of_the_stages(void **state)
-{
-    const qn_sw_beam sun = { 133, 21, 0.03f };
-    (void)state;
-    site s = random_site(70, 66, 2, 16);
-    const qn_sw_surface surface = surface_of(&s);
-    city c = city_open(&cpu_place, &s, (qn_sw_area){ 0 });
-    float *want = city_shadow(&c, sun, 1000);
-    qn_ctx *ctx = open_place(&sim_place);
-    qn_sw_raster got = { 0 }, height = { 0 }, aspect = { 0 };
-
-    must_do(qn_sw_shadow_compute(ctx, &surface, &sun, 1000, &got, &err));
-    assert_int_equal(n_unequal(got.data, want, site_cells(&s)), 0);
-    must_do(qn_sw_walls_compute(ctx, &surface.dsm, 1, &height, &aspect, &err));
-    for (int i = 0; i < s.rows * s.cols; i++) {
-        const int r = i / s.cols, col = i % s.cols;
-        float most = -INFINITY;
-
-        if (r > 0 && col > 0 && r < s.rows - 1 && col < s.cols - 1)
-            most = fmaxf(fmaxf(s.dsm[i - 1], s.dsm[i + 1]),
-                         fmaxf(s.dsm[i - s.cols], s.dsm[i + s.cols])) -
-                   s.dsm[i];
-        if (isnan(most))
-            continue;
-        assert_true(height.data[i] == (most >= 1 ? most : 0));
-        assert_true(aspect.data[i] >= 0 && aspect.data[i] <= 360);
-    }
-    qn_sw_raster_free(&got);
-    qn_sw_raster_free(&height);
-    qn_sw_raster_free(&aspect);
-    qn_ctx_close(ctx);
-    free(want);
-    city_close(&c);
-    site_free(&s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,11 +349,11 @@ int main(void)
         cmocka_unit_test(memory_decides_about_tiles),
         cmocka_unit_test(devices_agree_and_only_results_come_back),
         cmocka_unit_test(more_groups_than_a_grid_has),
+        cmocka_unit_test(results_of_large_rasters_lie_in_a_file),
         cmocka_unit_test(a_stage_that_fails_once_is_counted_once),
         cmocka_unit_test(lack_of_memory_and_lost_devices_change_nothing),
         cmocka_unit_test(without_faults_nothing_is_counted),
         cmocka_unit_test(forbidden_fallbacks_and_bad_options_leave_nothing),
-        cmocka_unit_test(one_sun_and_walls_are_those_of_the_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

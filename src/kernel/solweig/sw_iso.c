@@ -71,7 +71,7 @@ FN float sw_down(float svf, float veg, float aveg, float e, float ew, float air4
             ldown, shaded                                                                          \
     }
 
-/* All planes of radiation. svf has 15 planes, lup, alb and nosh five. */
+/* The planes of radiation of this sky. svf has 15 planes, lup, alb and nosh five. */
 MAP(sw_iso, VAL(sw_sky_par, p), VAL(sw_body, body), IN(i32, now), IN(sw_moment, steps),
     IN(float, svf), IN(float, shadow), IN(float, lup), IN(float, alb), IN(float, nosh),
     OUT(float, radiation))
@@ -98,9 +98,6 @@ MAP(sw_iso, VAL(sw_sky_par, p), VAL(sw_body, body), IN(i32, now), IN(sw_moment, 
     radiation[SW_KDOWN * p.plane + at] = beam * shadow[at] + steps[step].diffuse * open + walls;
     radiation[SW_KUP * p.plane + at] = alb[at] * beam + under * nosh[at];
     radiation[SW_LDOWN * p.plane + at] = ldown;
-    radiation[SW_KSIDE * p.plane + at] =
-        (1.0f - body.box) * shadow[at] * steps[step].direct * steps[step].cos_alt;
-    radiation[SW_LSIDE * p.plane + at] = 0.0f;
     radiation[SW_K4 * p.plane + at] = sw_side_sun(n, steps, step, body.wall_albedo) +
                                       sw_side_sun(e, steps, step, body.wall_albedo) +
                                       sw_side_sun(s, steps, step, body.wall_albedo) +

@@ -27,8 +27,19 @@ enum { SW_ALL, SW_N, SW_E, SW_S, SW_W, SW_DIRS };
 enum { SW_SVF = 0, SW_VEG = SW_DIRS, SW_AVEG = 2 * SW_DIRS, SW_VIEW_PLANES = 3 * SW_DIRS };
 
 /* Planes of radiation that the temperature of a person is made of. K4 and L4 are the sums of what
- * comes from the four sides; KSIDE and LSIDE hold what a cylinder gets from all around. */
-enum { SW_KDOWN, SW_KUP, SW_LDOWN, SW_KSIDE, SW_LSIDE, SW_K4, SW_L4, SW_RADIATION_PLANES };
+ * comes from the four sides; KSIDE and LSIDE hold what a cylinder gets from all around. An
+ * isotropic sky has only the first SW_ISO_PLANES: there KSIDE is the sun alone, LSIDE nothing. */
+enum {
+    SW_KDOWN,
+    SW_KUP,
+    SW_LDOWN,
+    SW_K4,
+    SW_L4,
+    SW_ISO_PLANES,
+    SW_KSIDE = SW_ISO_PLANES,
+    SW_LSIDE,
+    SW_RADIATION_PLANES
+};
 
 #define SW_CLASSES   16 /* of ground: land cover ids after their mapping */
 #define SW_MAX_WORDS 20 /* of 32 patches each */

@@ -30,7 +30,18 @@ MAP(sw_kup, VAL(sw_sky_par, p), VAL(sw_body, body), IN(i32, now), IN(sw_moment, 
     radiation[SW_L4 * p.plane + at] = 2.0f * lup[at];
 }
 
-/* Mean radiant temperature. */
+/* Mean radiant temperature of what a person absorbs; NaN where KDOWN is none. */
+FN float sw_felt(sw_body body, float sbc, float kdown, float k, float l)
+{
+    const float absorbed = body.abs_k * k + body.abs_l * l;
+    const float t = sqrt(sqrt(absorbed / (body.abs_l * sbc))) - 273.15f;
+    const float low = t < -50.0f ? -50.0f : t;
+    const float within = low > 80.0f ? 80.0f : low;
+
+    return kdown - kdown == 0.0f ? within : NAN;
+}
+
+/* Under a sky of patches. */
 MAP(sw_tmrt, VAL(sw_sky_par, p), VAL(sw_body, body), IN(i32, now), IN(sw_moment, steps),
     IN(float, radiation), IN(float, lup), OUT(float, tmrt))
 {
@@ -40,12 +51,24 @@ MAP(sw_tmrt, VAL(sw_sky_par, p), VAL(sw_body, body), IN(i32, now), IN(sw_moment,
                     (kdown + radiation[SW_KUP * p.plane + at]) * body.f_up +
                     radiation[SW_K4 * p.plane + at] * body.f_side;
     const float l = (radiation[SW_LDOWN * p.plane + at] + lup[at]) * body.f_up +
-                    (p.is_aniso ? radiation[SW_LSIDE * p.plane + at] * body.f_cyl : 0.0f) +
+                    radiation[SW_LSIDE * p.plane + at] * body.f_cyl +
                     radiation[SW_L4 * p.plane + at] * body.f_side;
-    const float absorbed = body.abs_k * k + body.abs_l * l;
-    const float t = sqrt(sqrt(absorbed / (body.abs_l * steps[now[0]].sbc))) - 273.15f;
-    const float low = t < -50.0f ? -50.0f : t;
-    const float within = low > 80.0f ? 80.0f : low;
 
-    tmrt[at] = kdown - kdown == 0.0f ? within : NAN;
+    tmrt[at] = sw_felt(body, steps[now[0]].sbc, kdown, k, l);
+}
+
+/* Under an isotropic sky, which has no planes of a cylinder. */
+MAP(sw_tmrt_iso, VAL(sw_sky_par, p), VAL(sw_body, body), IN(i32, now), IN(sw_moment, steps),
+    IN(float, radiation), IN(float, lup), IN(float, shadow), OUT(float, tmrt))
+{
+    const i64 at = (i64)gy * p.cols + gx;
+    const i32 step = now[0];
+    const float sun = (1.0f - body.box) * shadow[at] * steps[step].direct * steps[step].cos_alt;
+    const float kdown = radiation[SW_KDOWN * p.plane + at];
+    const float k = sun * body.f_cyl + (kdown + radiation[SW_KUP * p.plane + at]) * body.f_up +
+                    radiation[SW_K4 * p.plane + at] * body.f_side;
+    const float l = (radiation[SW_LDOWN * p.plane + at] + lup[at]) * body.f_up +
+                    radiation[SW_L4 * p.plane + at] * body.f_side;
+
+    tmrt[at] = sw_felt(body, steps[step].sbc, kdown, k, l);
 }

@@ -14,13 +14,31 @@ FN i32 sw_is_finite(float x)
     return x - x == 0.0f;
 }
 
-MAP(sw_summary_clear, VAL(i64, plane), VAL(i32, n_counts), OUT(double, sums), OUT(float, extremes),
-    INOUT(i32, counts))
+/* The word of count k, and how far up in it the count begins. */
+FN i32 sw_word(sw_summary_par p, i32 k)
+{
+    return p.per_word == 2 ? k >> 1 : k;
+}
+
+FN i32 sw_shift(sw_summary_par p, i32 k)
+{
+    return p.per_word == 2 ? (k & 1) << 4 : 0;
+}
+
+FN i32 sw_count(sw_summary_par p, GLOBAL const u32 *counts, i32 k, i64 at)
+{
+    const u32 word = counts[sw_word(p, k) * p.plane + at] >> sw_shift(p, k);
+
+    return (i32)(p.per_word == 2 ? word & 0xffffu : word);
+}
+
+MAP(sw_summary_clear, VAL(i64, plane), VAL(i32, n_words), OUT(double, sums), OUT(float, extremes),
+    INOUT(u32, counts))
 {
     for (i32 k = 0; k < SW_SUMS; k++)
         sums[k * plane + GI] = 0.0;
-    for (i32 k = 0; k < n_counts; k++)
-        counts[k * plane + GI] = 0;
+    for (i32 k = 0; k < n_words; k++)
+        counts[k * plane + GI] = 0u;
     extremes[SW_TMRT_MAX * plane + GI] = -INFINITY;
     extremes[SW_TMRT_MIN * plane + GI] = INFINITY;
     extremes[SW_UTCI_MAX * plane + GI] = -INFINITY;
@@ -30,7 +48,7 @@ MAP(sw_summary_clear, VAL(i64, plane), VAL(i32, n_counts), OUT(double, sums), OU
 /* One pixel of the core. A value that is not a number counts nowhere. */
 MAP(sw_summary, VAL(sw_summary_par, p), IN(i32, now), IN(sw_moment, steps), IN(float, tmrt),
     IN(float, utci), IN(float, shadow), INOUT(double, sums), INOUT(float, extremes),
-    INOUT(i32, counts))
+    INOUT(u32, counts))
 {
     const i64 from = (i64)(gy + p.y0) * p.cols + gx + p.x0;
     const i64 at = (i64)gy * p.core_cols + gx;
@@ -39,6 +57,7 @@ MAP(sw_summary, VAL(sw_summary_par, p), IN(i32, now), IN(sw_moment, steps), IN(f
     const i32 has_t = sw_is_finite(t), has_u = has_t & sw_is_finite(u);
     const i64 t_sum = (SW_SUM_TMRT_DAY + night) * p.plane + at;
     const i64 u_sum = (SW_SUM_UTCI_DAY + night) * p.plane + at;
+    const i32 t_count = SW_N_TMRT_DAY + night, u_count = SW_N_UTCI_DAY + night;
     const i64 t_max = SW_TMRT_MAX * p.plane + at, t_min = SW_TMRT_MIN * p.plane + at;
     const i64 u_max = SW_UTCI_MAX * p.plane + at, u_min = SW_UTCI_MIN * p.plane + at;
     const double sunny = (double)shadow[from] * p.dt_hours;
@@ -46,23 +65,27 @@ MAP(sw_summary, VAL(sw_summary_par, p), IN(i32, now), IN(sw_moment, steps), IN(f
     sums[t_sum] += has_t ? (double)t : 0.0;
     sums[u_sum] += has_u ? (double)u : 0.0;
     sums[SW_SUM_SUN * p.plane + at] += has_t & is_day ? sunny : 0.0;
-    counts[(SW_N_TMRT_DAY + night) * p.plane + at] += has_t;
-    counts[(SW_N_UTCI_DAY + night) * p.plane + at] += has_u;
+    counts[sw_word(p, t_count) * p.plane + at] += (u32)has_t << sw_shift(p, t_count);
+    counts[sw_word(p, u_count) * p.plane + at] += (u32)has_u << sw_shift(p, u_count);
     extremes[t_max] = has_t & (t > extremes[t_max]) ? t : extremes[t_max];
     extremes[t_min] = has_t & (t < extremes[t_min]) ? t : extremes[t_min];
     extremes[u_max] = has_u & (u > extremes[u_max]) ? u : extremes[u_max];
     extremes[u_min] = has_u & (u < extremes[u_min]) ? u : extremes[u_min];
 }
 
-/* Threshold gz of a pixel. */
+/* Thresholds of a pixel whose counts share word gz of those of thresholds. */
 MAP(sw_summary_above, VAL(sw_summary_par, p), IN(i32, now), IN(sw_moment, steps), IN(float, tmrt),
-    IN(float, utci), INOUT(i32, counts))
+    IN(float, utci), INOUT(u32, counts))
 {
     const i64 from = (i64)(gy + p.y0) * p.cols + gx + p.x0;
-    const i64 at = (SW_COUNTS + gz) * p.plane + (i64)gy * p.core_cols + gx;
-    const i32 is_asked = p.when[gz] & (steps[now[0]].is_day ? 1 : 2);
+    const i64 at = (sw_word(p, SW_COUNTS) + gz) * p.plane + (i64)gy * p.core_cols + gx;
+    const i32 asked = steps[now[0]].is_day ? 1 : 2;
+    u32 more = 0u;
 
-    counts[at] += is_asked && sw_is_finite(tmrt[from]) && utci[from] > p.above[gz] ? 1 : 0;
+    for (i32 k = gz * p.per_word; k < MIN(p.n_thresholds, (gz + 1) * p.per_word); k++)
+        if ((p.when[k] & asked) && sw_is_finite(tmrt[from]) && utci[from] > p.above[k])
+            more += 1u << sw_shift(p, SW_COUNTS + k);
+    counts[at] += more;
 }
 
 /* Sums over row GROUP_X of the core: lanes take pixels in order and a fixed tree folds them. */
@@ -141,18 +164,18 @@ FN float sw_mean(double sum, i32 n)
 }
 
 MAP(sw_summary_grid, VAL(sw_summary_par, p), VAL(i32, which), IN(double, sums), IN(float, extremes),
-    IN(i32, counts), OUT(float, grid))
+    IN(u32, counts), OUT(float, grid))
 {
     const i64 at = (i64)gy * p.core_cols + gx;
     const i32 is_utci = (which >= SW_GRID_UTCI_MEAN) & (which <= SW_GRID_UTCI_NIGHT);
     const i32 kind = is_utci ? which - SW_GRID_UTCI_MEAN : which, first = is_utci ? 2 : 0;
     const double day = sums[first * p.plane + at], night = sums[(first + 1) * p.plane + at];
-    const i32 n_day = counts[first * p.plane + at], n_night = counts[(first + 1) * p.plane + at];
+    const i32 n_day = sw_count(p, counts, first, at), n_night = sw_count(p, counts, first + 1, at);
     const double sunny = sums[SW_SUM_SUN * p.plane + at];
     float value = 0.0f;
 
     if (which >= SW_GRIDS)
-        value = (float)((double)counts[(SW_COUNTS + which - SW_GRIDS) * p.plane + at] * p.dt_hours);
+        value = (float)((double)sw_count(p, counts, SW_COUNTS + which - SW_GRIDS, at) * p.dt_hours);
     else if (which == SW_GRID_SUN_HOURS)
         value = (float)sunny;
     else if (which == SW_GRID_SHADE_HOURS)

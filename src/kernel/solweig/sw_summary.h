@@ -19,7 +19,8 @@ enum {
 };
 enum { SW_TMRT_MAX, SW_TMRT_MIN, SW_UTCI_MAX, SW_UTCI_MIN, SW_EXTREMES };
 
-/* Counts, then one plane per threshold. */
+/* Counts, then one per threshold. Two of them share a word where a series has at most
+ * SW_NARROW_STEPS steps: the first of a pair is its lower half. */
 enum { SW_N_TMRT_DAY, SW_N_TMRT_NIGHT, SW_N_UTCI_DAY, SW_N_UTCI_NIGHT, SW_COUNTS };
 
 /* Grids that come of them; beyond the last, hours above threshold `which - SW_GRIDS`. */
@@ -39,7 +40,8 @@ enum {
     SW_GRIDS
 };
 
-#define SW_THRESHOLDS 8
+#define SW_THRESHOLDS   8
+#define SW_NARROW_STEPS 65535
 
 /* Means of a step are made from these, over the core. */
 enum { SW_ROW_TMRT, SW_ROW_UTCI, SW_ROW_SHADOW, SW_ROW_N_TMRT, SW_ROW_N_UTCI, SW_ROW_WORDS = 8 };
@@ -51,9 +53,11 @@ typedef struct {
     i32 x0, y0;      /* the core in them */
     i32 core_cols, core_rows;
     i32 n_thresholds;
+    i32 per_word; /* counts in a word: 2, or 1 for long series */
+    i32 unused;
     float above[SW_THRESHOLDS];
     i32 when[SW_THRESHOLDS]; /* 1: by day, 2: by night */
 } sw_summary_par;
-QN_PAR_SIZE(sw_summary_par, 104);
+QN_PAR_SIZE(sw_summary_par, 112);
 
 #endif

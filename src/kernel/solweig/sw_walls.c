@@ -41,10 +41,10 @@ CONST_TABLE(double, ATAN_16THS, 17) = {
     0.78539816339744828,
 };
 
-/* Of 0 <= x <= 1, to 2 ulp. */
+/* Of 0 <= x <= 1, to 2 ulp; NaN stays NaN. */
 FN double atan_of(double x)
 {
-    const i32 k = (i32)(x * 16.0 + 0.5);
+    const i32 k = x > 0 ? (i32)(x * 16.0 + 0.5) : 0;
     const double c = k / 16.0;
     const double t = (x - c) / (1.0 + x * c);
     const double u = t * t;

@@ -4,6 +4,7 @@
 #include "step.h"
 
 #include "domain/solweig/view/lift.h"
+#include "domain/solweig/view/room.h"
 #include "domain/solweig/view/sun_job.h"
 #include "domain/solweig/view/svf_job.h"
 #include "util/clock.h"
@@ -221,13 +222,15 @@ qn_status qn_sw_bench(qn_ctx *ctx, qn_sw_surface *surface, const qn_sw_bench_opt
                                   .cols = surface->dsm.place.cols,
                                   .relief = (double)qn_sw_relief_of(surface).max_height };
     bench b = { .ctx = ctx, .surface = surface, .options = options, .result = &result };
+    const qn_sw_walls_options walls = { .limit = 1 };
     qn_status st = QN_OK;
 
     if (options->samples < 1 || options->samples > MAX_SAMPLES || options->steps < 1)
         return qn_fail(err, QN_ERR_USAGE, "%d samples of %d steps; samples are 1 to %d",
                        options->samples, options->steps, MAX_SAMPLES);
+    qn_sw_pack(ctx);
     if (!surface->wall_height.data)
-        QN_TRY(qn_sw_walls_compute(ctx, &surface->dsm, 1, &surface->wall_height,
+        QN_TRY(qn_sw_walls_compute(ctx, &surface->dsm, &walls, &surface->wall_height,
                                    &surface->wall_aspect, err));
     QN_TRY(bench_sky(&b, 1, err));
     QN_TRY(bench_sky(&b, 0, err));

@@ -270,7 +270,7 @@ qn_status qn_sw_step_add(qn_sw_step *s, qn_graph *graph, qn_sw_step_stage stage)
     case QN_SW_STEP_SKY:
         return add_sky(s, graph);
     case QN_SW_STEP_TMRT:
-        return qn_sw_add_tmrt(s->radiation, graph, s->series, gvf->lup, s->tmrt);
+        return qn_sw_add_tmrt(s->radiation, graph, s->series, gvf->lup, s->shade, s->tmrt);
     case QN_SW_STEP_UTCI:
         return qn_sw_add_utci(graph, &utci, s->rows, s->tmrt, s->utci);
     default:

@@ -33,15 +33,6 @@ static char *path_of(const char *folder, const char *name, const char *ending)
     return asprintf(&path, "%s/%s%s", folder, name, ending) < 0 ? NULL : path;
 }
 
-void qn_sw_svf_arrays_free(qn_sw_svf_arrays *arrays)
-{
-    for (int i = 0; i < QN_SW_SVF_MAPS; i++)
-        free(arrays->map[i]);
-    for (int i = 0; i < QN_SW_SVF_MATRICES; i++)
-        free(arrays->matrix[i]);
-    *arrays = (qn_sw_svf_arrays){ 0 };
-}
-
 /* ---- the key ----------------------------------------------------------------- */
 
 static void add_layer(qn_sha256 *hash, const qn_sw_raster *layer)
@@ -279,7 +270,7 @@ out:
 }
 
 static qn_status read_map(const char *folder, const char *archive, const char *name,
-                          const qn_sw_place *place, float **out, qn_err *err)
+                          const qn_sw_place *place, float *out, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_sw_raster map = { 0 };
@@ -297,8 +288,7 @@ static qn_status read_map(const char *folder, const char *archive, const char *n
                      (long long)place->cols);
         goto out;
     }
-    *out = map.data;
-    map.data = NULL;
+    memcpy(out, map.data, qn_sw_elems(place) * sizeof *out);
 out:
     qn_sw_raster_free(&map);
     free(path);
@@ -327,7 +317,7 @@ static qn_status take_array(const char *where, char *content, size_t bytes, qn_n
 }
 
 static qn_status read_matrix(const char *folder, const char *archive, const char *name,
-                             const qn_i64 dims[3], uint8_t **out, qn_err *err)
+                             const qn_i64 dims[3], uint8_t *out, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_npy array = { 0 };
@@ -350,8 +340,7 @@ static qn_status read_matrix(const char *folder, const char *archive, const char
                      (long long)dims[2]);
         goto out;
     }
-    *out = array.data;
-    array.data = NULL;
+    memcpy(out, array.data, (size_t)qn_npy_elems(&array));
 out:
     qn_npy_free(&array);
     free(path);
@@ -365,18 +354,19 @@ qn_status qn_sw_svf_cache_read(const char *folder, const qn_sw_place *place,
     qn_status st = QN_OK;
     qn_sw_svf_arrays a = { 0 };
     names n = { 0 };
+    int n_patches;
 
     QN_TRY(names_of(folder, &n, err));
-    QN_TRY(check_key(folder, n.key, key, &a.n_patches, err));
-    a.n_bytes = (a.n_patches + 7) / 8;
+    QN_TRY(check_key(folder, n.key, key, &n_patches, err));
+    QN_TRY(qn_sw_svf_arrays_new(qn_sw_elems(place), n_patches, &a, err));
     for (int i = 0; i < QN_SW_SVF_MAPS; i++) {
         char name[NAME_SIZE];
 
-        QN_TRY(read_map(folder, has_zip ? n.maps : NULL, map_name(i, name), place, &a.map[i], err));
+        QN_TRY(read_map(folder, has_zip ? n.maps : NULL, map_name(i, name), place, a.map[i], err));
     }
     for (int i = 0; i < QN_SW_SVF_MATRICES; i++)
         QN_TRY(read_matrix(folder, has_zip ? n.matrices : NULL, matrix_names[i],
-                           (const qn_i64[]){ place->rows, place->cols, a.n_bytes }, &a.matrix[i],
+                           (const qn_i64[]){ place->rows, place->cols, a.n_bytes }, a.matrix[i],
                            err));
     *out = a;
     a = (qn_sw_svf_arrays){ 0 };

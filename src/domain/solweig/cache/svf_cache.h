@@ -20,7 +20,14 @@ typedef struct qn_sw_svf_arrays {
     uint8_t *matrix[QN_SW_SVF_MATRICES]; /* shadow, vegetation, vegetation and buildings */
     int n_patches;
     int n_bytes; /* (n_patches + 7) / 8 */
+    void *block; /* where all of them lie; NULL: each by itself */
+    size_t bytes;
+    int is_mapped; /* the block is a file */
 } qn_sw_svf_arrays;
+
+/* Room for `cells` pixels, in one block. Above QUERN_SOLWEIG_MEMMAP_PIXELS of them (50e6) that is a
+ * mapped file without a name in QUERN_SPILL_DIR, else TMPDIR, else /tmp. */
+qn_status qn_sw_svf_arrays_new(size_t cells, int n_patches, qn_sw_svf_arrays *out, qn_err *err);
 
 void qn_sw_svf_arrays_free(qn_sw_svf_arrays *arrays);
 

@@ -97,7 +97,7 @@ static qn_status fill_step(qn_sw_golden *g, sky_case *c, qn_err *err)
         for (int k = 0; k < 3; k++)
             columns[k * n + i] = table[3 * i + k];
     compare_sky(g, c, columns, columns + 3 * n);
-    qn_sw_check_solid_angles(columns, n, columns + 3 * n);
+    qn_sw_steradians(columns, (size_t)n, columns + 3 * n);
     QN_TRY(qn_sw_dome_make(n, columns, columns + n, columns + 3 * n, c->dome, err));
     qn_sw_moment_fill(&row, &materials, c->dome, columns + 2 * n, NULL, &delay, &c->step, c->sky);
     c->step.tg_wall = param(c, "tg_wall");

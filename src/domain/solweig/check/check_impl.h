@@ -120,9 +120,6 @@ qn_status qn_sw_golden_floats_new(size_t n, float value, float **out, qn_err *er
 qn_status qn_sw_golden_download(const qn_sw_golden *g, qn_buf *buf, size_t n, float **out,
                                 qn_err *err);
 
-/* Solid angles of patches in at most 32 bands of one altitude each, the lowest first. */
-void qn_sw_check_solid_angles(const float *altitude, int n, float *out);
-
 /* ---- the checks ---------------------------------------------------------------------- */
 
 typedef qn_status (*qn_sw_check_fn)(qn_sw_golden *g, qn_err *err);

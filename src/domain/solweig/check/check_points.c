@@ -208,7 +208,7 @@ static qn_status run_tmrt(qn_sw_golden *g, const json_t *p, const tmrt_case *c, 
     QN_TRY(qn_sw_golden_upload(g, c->lup, bytes, &lup, err));
     QN_TRY(qn_sw_golden_fresh(g, bytes, &tmrt, err));
     QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "tmrt", &graph), err));
-    QN_TRY(qn_sw_golden_told(g, qn_sw_add_tmrt(radiation, graph, series, lup, tmrt), err));
+    QN_TRY(qn_sw_golden_told(g, qn_sw_add_tmrt(radiation, graph, series, lup, lup, tmrt), err));
     QN_TRY(qn_sw_golden_finish(g, &graph, err));
     QN_TRY(qn_sw_golden_download(g, tmrt, n, out, err));
 out:

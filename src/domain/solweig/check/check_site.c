@@ -4,6 +4,7 @@
 #include "domain/solweig/input/load.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,11 +49,10 @@ out:
     return st;
 }
 
-/* The first file of the folder that begins with one of two words and ends with .tif. */
-static qn_status find_layer(qn_sw_golden *g, const char *folder, const char *word,
-                            const char *other, char **out, qn_err *err)
+/* The first file of the folder that begins with one of two words and has this ending. */
+static qn_status find_layer(qn_sw_golden *g, const char *folder, const char *const words[2],
+                            const char *ending, char **out, qn_err *err)
 {
-    const char *const words[] = { word, other };
     char path[QN_SW_PATH_BYTES + 300];
     qn_status st = QN_OK;
 
@@ -60,9 +60,10 @@ static qn_status find_layer(qn_sw_golden *g, const char *folder, const char *wor
     for (int i = 0; i < 2 && !*out && words[i]; i++) {
         qn_sw_names names;
 
-        QN_TRY(qn_sw_golden_list(g, folder, words[i], "tif", &names, err));
+        QN_TRY(qn_sw_golden_list(g, folder, words[i], ending, &names, err));
         if (names.n) {
-            snprintf(path, sizeof path, "%s/%s/%s%stif", g->dir, folder, words[i], names.list[0]);
+            snprintf(path, sizeof path, "%s/%s/%s%s%s", g->dir, folder, words[i], names.list[0],
+                     ending);
             *out = strdup(path);
         }
         qn_sw_golden_names_free(&names);
@@ -71,21 +72,47 @@ out:
     return st;
 }
 
+/* All layers come from files of one kind: GeoTIFF, or arrays with a place. */
+static qn_status find_layers(qn_sw_golden *g, const char *folder, const char *ending,
+                             qn_sw_check_site_files *out, qn_err *err)
+{
+    static const struct {
+        const char *words[2];
+        size_t at;
+    } layers[] = {
+        { { "DSM" }, offsetof(qn_sw_check_site_files, dsm) },
+        { { "DEM" }, offsetof(qn_sw_check_site_files, dem) },
+        { { "CDSM" }, offsetof(qn_sw_check_site_files, cdsm) },
+        { { "LC", "landcover" }, offsetof(qn_sw_check_site_files, land_cover) },
+    };
+    qn_status st = QN_OK;
+
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+        QN_TRY(find_layer(g, folder, layers[i].words, ending,
+                          (char **)(void *)((char *)out + layers[i].at), err));
+out:
+    return st;
+}
+
 qn_status qn_sw_check_site_find(qn_sw_golden *g, const char *folder, qn_sw_check_site_files *out,
                                 qn_err *err)
 {
     char name[64];
+    int has_tif;
     qn_status st = QN_OK;
 
     *out = (qn_sw_check_site_files){ 0 };
-    QN_TRY(find_layer(g, folder, "DSM", NULL, &out->dsm, err));
-    QN_TRY(find_layer(g, folder, "DEM", NULL, &out->dem, err));
-    QN_TRY(find_layer(g, folder, "CDSM", NULL, &out->cdsm, err));
-    QN_TRY(find_layer(g, folder, "LC", "landcover", &out->land_cover, err));
+    QN_TRY(find_layers(g, folder, "tif", out, err));
+    has_tif = out->dsm != NULL;
+    if (!has_tif || !qn_sw_has_geotiff()) {
+        qn_sw_check_site_files_free(out);
+        QN_TRY(find_layers(g, folder, "npy", out, err));
+    }
     snprintf(name, sizeof name, "%s/DSM*.tif", folder);
-    if (!out->dsm || !qn_sw_has_geotiff()) {
+    if (!out->dsm) {
         qn_sw_golden_tell_why(g, QN_SW_SKIPPED, name,
-                              out->dsm ? "this build has no GDAL to read it" : "absent");
+                              has_tif ? "there is no GDAL to read it, and no .npy beside it"
+                                      : "absent");
         g->is_blocked = 1;
         st = qn_fail(err, QN_ERR_INPUT, "%s cannot be read", name);
     }

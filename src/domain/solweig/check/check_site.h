@@ -18,8 +18,9 @@ typedef struct qn_sw_check_site {
 /* athens/in_*.npy with athens/params.json. */
 qn_status qn_sw_check_site_athens(qn_sw_golden *g, qn_sw_check_site *out, qn_err *err);
 
-/* The layers of a folder with DSM*.tif and so on, prepared as the reference does. Without the
- * files, or without GDAL, it blocks the check. */
+/* The layers of a folder with DSM*.tif and so on, prepared as the reference does; without GDAL they
+ * are DSM*.npy and so on with their places beside them (place_json.h, check_export.h). Without the
+ * files it blocks the check. */
 qn_status qn_sw_check_site_surface(qn_sw_golden *g, const char *folder, qn_sw_surface *out,
                                    qn_err *err);
 

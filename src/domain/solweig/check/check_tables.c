@@ -33,23 +33,6 @@ static void rows_of_option(const qn_csv *csv, int option, patch_rows *out)
         }
 }
 
-void qn_sw_check_solid_angles(const float *altitude, int n, float *out)
-{
-    float band[32];
-    int n_of[32], n_bands = 0;
-
-    for (int i = 0; i < n; i++) {
-        if (!n_bands || altitude[i] != band[n_bands - 1]) {
-            if (n_bands == 32)
-                return;
-            band[n_bands] = altitude[i];
-            n_of[n_bands++] = 0;
-        }
-        n_of[n_bands - 1]++;
-    }
-    qn_sw_steradians(band, n_of, n_bands, out);
-}
-
 static qn_status check_option(qn_sw_golden *g, const qn_csv *csv, int option, qn_err *err)
 {
     qn_sw_tally angle = { .limit = { .abs = 1e-6, .rel = 1e-6 } };
@@ -68,7 +51,7 @@ static qn_status check_option(qn_sw_golden *g, const qn_csv *csv, int option, qn
         return QN_OK;
     }
     QN_TRY(qn_sw_patches(option, made, err));
-    qn_sw_check_solid_angles(rows.altitude, (int)rows.n, steradian);
+    qn_sw_steradians(rows.altitude, rows.n, steradian);
     for (size_t i = 0; i < csv->n_rows; i++) {
         if (qn_sw_golden_whole(csv, i, "patch_option") != option)
             continue;

@@ -1,8 +1,8 @@
 /* raster.h - one layer of a city: a grid of floats and its place on the map.
  *
- * `.npy` holds no place: the pixel size is given, the map coordinates start at the corner. `.tif`
- * is read and written by GDAL, where there is one (gdal_api.h). Only north-up grids are read. What
- * a file marks as "no data" is NaN here.
+ * `.npy` holds no place: a file beside it does (place_json.h), or the pixel size is given and the
+ * map coordinates start at the corner. `.tif` is read and written by GDAL, where there is one
+ * (gdal_api.h). Only north-up grids are read. What a file marks as "no data" is NaN here.
  */
 #ifndef QN_SOLWEIG_INPUT_RASTER_H
 #define QN_SOLWEIG_INPUT_RASTER_H
@@ -36,7 +36,7 @@ typedef enum qn_sw_crs_rule {
 } qn_sw_crs_rule;
 
 typedef struct qn_sw_read_options {
-    double pixel_size; /* of an .npy, metres; 0 means 1 */
+    double pixel_size; /* of an .npy without a place, metres; 0 means 1 */
     qn_sw_crs_rule crs;
 } qn_sw_read_options;
 

@@ -3,6 +3,7 @@
  * Rows are read and written at their place in the file, so a window of a large array costs what
  * it holds. An array in Fortran order is read whole.
  */
+#include "place_json.h"
 #include "raster_impl.h"
 #include "util/npy.h"
 
@@ -144,6 +145,7 @@ static qn_status open_npy(const char *path, const qn_sw_read_options *options, v
                        .cols = file->array.dims[1],
                        .transform = { 0, size, 0, (double)file->array.dims[0] * size, 0, -size },
                        .pixel_size = size };
+    QN_TRY(qn_sw_place_json_read(path, place, err));
     *is_integer = file->array.type != QN_NPY_F4 && file->array.type != QN_NPY_F8;
     *handle = file;
     file = NULL;

@@ -52,8 +52,9 @@ qn_status qn_sw_radiation_new(qn_ctx *ctx, int cols, int rows, const sw_body *bo
                            .n_patches = series->n_patches,
                            .bits = bits,
                            .is_aniso = series->n_patches > 0 };
-    QN_TRY(qn_size_mul((size_t)r->par.plane, SW_RADIATION_PLANES * sizeof(float), "radiation",
-                       &bytes, err));
+    QN_TRY(qn_size_mul((size_t)r->par.plane,
+                       (r->par.is_aniso ? SW_RADIATION_PLANES : SW_ISO_PLANES) * sizeof(float),
+                       "radiation", &bytes, err));
     if ((st = qn_buf_new(ctx, "radiation", bytes, &r->planes)) != QN_OK) {
         qn_fail(err, st, "%s", qn_error(ctx));
         goto out;
@@ -113,8 +114,11 @@ qn_status qn_sw_add_iso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw
 }
 
 qn_status qn_sw_add_tmrt(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
-                         qn_buf *lup, qn_buf *tmrt)
+                         qn_buf *lup, qn_buf *shadow, qn_buf *tmrt)
 {
-    return stage_sw_tmrt(graph, "tmrt", pixels_of(radiation), radiation->par, radiation->body,
-                         series->now, series->steps, radiation->planes, lup, tmrt);
+    if (radiation->par.is_aniso)
+        return stage_sw_tmrt(graph, "tmrt", pixels_of(radiation), radiation->par, radiation->body,
+                             series->now, series->steps, radiation->planes, lup, tmrt);
+    return stage_sw_tmrt_iso(graph, "tmrt", pixels_of(radiation), radiation->par, radiation->body,
+                             series->now, series->steps, radiation->planes, lup, shadow, tmrt);
 }

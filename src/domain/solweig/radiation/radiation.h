@@ -19,7 +19,7 @@ typedef struct qn_sw_radiation {
     sw_body body;
     sw_sky_par par;
     int rows;
-    qn_buf *planes; /* SW_KDOWN .. SW_L4, see sw_moment.h */
+    qn_buf *planes; /* SW_KDOWN .., see sw_moment.h */
 } qn_sw_radiation;
 
 /* `bits` is SW_BITS_GIVEN, or says what stands for the bits of vegetation where there is none. The
@@ -45,8 +45,9 @@ qn_status qn_sw_add_aniso(qn_sw_radiation *radiation, qn_graph *graph, const qn_
 qn_status qn_sw_add_iso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
                         qn_buf *svf, qn_buf *shadow, qn_buf *lup, qn_buf *alb, qn_buf *nosh);
 
-/* Mean radiant temperature of the planes, C; not a number where KDOWN is none. */
+/* Mean radiant temperature of the planes, C; not a number where KDOWN is none. `shadow` is read
+ * under an isotropic sky only. */
 qn_status qn_sw_add_tmrt(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
-                         qn_buf *lup, qn_buf *tmrt);
+                         qn_buf *lup, qn_buf *shadow, qn_buf *tmrt);
 
 #endif

@@ -7,6 +7,13 @@
 
 #include <stdlib.h>
 
+int qn_sw_summary_words(int n_thresholds, qn_i64 n_steps)
+{
+    const int n = SW_COUNTS + n_thresholds;
+
+    return n_steps <= SW_NARROW_STEPS ? (n + 1) / 2 : n;
+}
+
 static qn_status make(qn_sw_summary *s, const char *name, size_t elems, size_t bytes, qn_buf **out,
                       qn_err *err)
 {
@@ -55,7 +62,8 @@ qn_status qn_sw_summary_new(qn_ctx *ctx, int cols, qn_sw_core core, double dt_ho
                                .y0 = core.y0,
                                .core_cols = core.cols,
                                .core_rows = core.rows,
-                               .n_thresholds = n_thresholds };
+                               .n_thresholds = n_thresholds,
+                               .per_word = n_steps <= SW_NARROW_STEPS ? 2 : 1 };
     for (int i = 0; i < n_thresholds; i++) {
         s->par.above[i] = thresholds[i].above;
         s->par.when[i] = (thresholds[i].by_day ? 1 : 0) | (thresholds[i].by_night ? 2 : 0);
@@ -63,8 +71,8 @@ qn_status qn_sw_summary_new(qn_ctx *ctx, int cols, qn_sw_core core, double dt_ho
     pixels = (size_t)s->par.plane;
     QN_TRY(make(s, "summary sums", pixels, SW_SUMS * sizeof(double), &s->sums, err));
     QN_TRY(make(s, "summary extremes", pixels, SW_EXTREMES * sizeof(float), &s->extremes, err));
-    QN_TRY(make(s, "summary counts", pixels, (size_t)(SW_COUNTS + n_thresholds) * sizeof(i32),
-                &s->counts, err));
+    QN_TRY(make(s, "summary counts", pixels,
+                (size_t)qn_sw_summary_words(n_thresholds, n_steps) * sizeof(u32), &s->counts, err));
     QN_TRY(
         make(s, "summary rows", (size_t)core.rows, SW_ROW_WORDS * sizeof(double), &s->part, err));
     QN_TRY(make(s, "summary records", (size_t)n_steps, SW_ROW_WORDS * sizeof(double), &s->records,
@@ -96,7 +104,8 @@ static qn_range core_of(const qn_sw_summary *s)
 qn_status qn_sw_add_summary_clear(qn_sw_summary *summary, qn_graph *graph)
 {
     return stage_sw_summary_clear(graph, "summary", qn_range_1d(summary->par.plane),
-                                  summary->par.plane, SW_COUNTS + summary->par.n_thresholds,
+                                  summary->par.plane,
+                                  qn_sw_summary_words(summary->par.n_thresholds, summary->n_steps),
                                   summary->sums, summary->extremes, summary->counts);
 }
 
@@ -110,8 +119,10 @@ qn_status qn_sw_add_summary(qn_sw_summary *summary, qn_graph *graph, const qn_sw
                             tmrt, utci, shadow, summary->sums, summary->extremes, summary->counts));
     if (par.n_thresholds > 0)
         QN_TRY(stage_sw_summary_above(
-            graph, "summary", qn_range_3d(par.core_cols, par.core_rows, par.n_thresholds), par,
-            series->now, series->steps, tmrt, utci, summary->counts));
+            graph, "summary",
+            qn_range_3d(par.core_cols, par.core_rows,
+                        (par.n_thresholds + par.per_word - 1) / par.per_word),
+            par, series->now, series->steps, tmrt, utci, summary->counts));
     QN_TRY(stage_sw_row_sums(graph, "summary", qn_range_1d(par.core_rows), par, tmrt, utci, shadow,
                              summary->part));
     QN_TRY(stage_sw_row_join(graph, "summary", qn_range_1d(SW_ROW_WORDS), par.core_rows,

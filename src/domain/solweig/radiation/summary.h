@@ -35,6 +35,9 @@ qn_status qn_sw_summary_new(qn_ctx *ctx, int cols, qn_sw_core core, double dt_ho
                             qn_sw_summary **out, qn_err *err);
 void qn_sw_summary_free(qn_sw_summary *summary);
 
+/* Words of counts of a pixel. */
+int qn_sw_summary_words(int n_thresholds, qn_i64 n_steps);
+
 /* Adds: everything begins anew. */
 qn_status qn_sw_add_summary_clear(qn_sw_summary *summary, qn_graph *graph);
 

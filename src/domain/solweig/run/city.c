@@ -2,7 +2,7 @@
 #include "city.h"
 
 #include "domain/solweig/input/buildings.h"
-#include "domain/solweig/shadow/walls.h"
+#include "domain/solweig/view/sun_job.h"
 #include "util/clock.h"
 
 #include <limits.h>
@@ -10,53 +10,12 @@
 #include <string.h>
 
 /* Lower steps in the ground are no walls, metres. */
-#define WALL_LIMIT 1.0f
-
-static qn_status told(const qn_ctx *ctx, qn_status st, qn_err *err)
-{
-    return st == QN_OK ? QN_OK : qn_fail(err, st, "%s", qn_error(ctx));
-}
+#define WALL_LIMIT 1.0
 
 static qn_status no_memory(qn_err *err, const qn_sw_place *place)
 {
     return qn_fail(err, QN_ERR_NOMEM, "no memory for layers of %lld x %lld pixels",
                    (long long)place->rows, (long long)place->cols);
-}
-
-/* Heights and aspects of the whole raster in one graph. */
-static qn_status compute_walls(qn_ctx *ctx, qn_sw_city *city, qn_err *err)
-{
-    const qn_sw_place *place = &city->surface.dsm.place;
-    const size_t bytes = qn_sw_elems(place) * sizeof(float);
-    qn_sw_surface *s = &city->surface;
-    qn_sw_walls *walls = NULL;
-    qn_graph *graph = NULL;
-    qn_buf *dsm = NULL, *height = NULL, *degrees = NULL, *radians = NULL;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_sw_raster_new(place, &s->wall_height, err));
-    QN_TRY(qn_sw_raster_new(place, &s->wall_aspect, err));
-    QN_TRY(qn_sw_walls_new(ctx, (int)place->rows, (int)place->cols, (float)place->pixel_size,
-                           WALL_LIMIT, &walls, err));
-    QN_TRY(told(ctx, qn_buf_wrap(ctx, "dsm of walls", s->dsm.data, bytes, &dsm), err));
-    QN_TRY(told(ctx, qn_buf_new(ctx, "wall height", bytes, &height), err));
-    QN_TRY(told(ctx, qn_buf_new(ctx, "wall aspect", bytes, &degrees), err));
-    QN_TRY(told(ctx, qn_buf_new(ctx, "wall radians", bytes, &radians), err));
-    QN_TRY(told(ctx, qn_graph_new(ctx, "walls", &graph), err));
-    QN_TRY(told(ctx, qn_sw_add_walls(walls, graph, dsm, height, degrees, radians), err));
-    QN_TRY(told(ctx, qn_graph_run(graph), err));
-    QN_TRY(told(ctx, qn_graph_wait(graph), err));
-    QN_TRY(told(ctx, qn_buf_read(height, 0, s->wall_height.data, bytes), err));
-    QN_TRY(told(ctx, qn_buf_read(degrees, 0, s->wall_aspect.data, bytes), err));
-    QN_TRY(told(ctx, qn_buf_read(radians, 0, city->wall_radians, bytes), err));
-out:
-    qn_graph_free(graph);
-    qn_buf_free(dsm);
-    qn_buf_free(height);
-    qn_buf_free(degrees);
-    qn_buf_free(radians);
-    qn_sw_walls_free(walls);
-    return st;
 }
 
 /* The same product as in the stage walls. */
@@ -89,6 +48,7 @@ static qn_status check_size(const qn_sw_run_config *config, const qn_sw_place *p
 qn_status qn_sw_city_load(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_params *params,
                           qn_sw_city *out, qn_err *err)
 {
+    const qn_sw_walls_options walls = { .limit = WALL_LIMIT };
     qn_sw_load_options load = config->surface;
     const double start = qn_now_us();
     qn_sw_city city = { 0 };
@@ -110,10 +70,10 @@ qn_status qn_sw_city_load(qn_ctx *ctx, const qn_sw_run_config *config, const qn_
         st = no_memory(err, &city.surface.dsm.place);
         goto out;
     }
-    if (city.surface.wall_height.data)
-        turn_to_radians(&city);
-    else
-        QN_TRY(compute_walls(ctx, &city, err));
+    if (!city.surface.wall_height.data)
+        QN_TRY(qn_sw_walls_compute(ctx, &city.surface.dsm, &walls, &city.surface.wall_height,
+                                   &city.surface.wall_aspect, err));
+    turn_to_radians(&city);
     city.walls_s = (qn_now_us() - loaded) * 1e-6;
     QN_TRY(qn_sw_building_mask(&city.surface, &city.buildings, err));
     QN_TRY(qn_sw_material_grids_new(&city.surface, params, &city.ground, err));

@@ -1,8 +1,10 @@
 /* run.c - a run from its configuration to its files. */
 #include "run_impl.h"
+#include "tile_impl.h"
 
 #include "domain/solweig/output/journal.h"
 #include "domain/solweig/shadow/patches.h"
+#include "domain/solweig/view/room.h"
 #include "engine/memory/tiling.h"
 #include "util/clock.h"
 #include "util/stats.h"
@@ -76,38 +78,79 @@ static void borders_of(const qn_sw_job *job, qn_i64 *shadow, qn_i64 *view)
     *view = second > 1 ? second - 1 : 0;
 }
 
+/* The numbers of such a line; 0 when it has another form. */
+static int read_plan(const char *line, qn_i64 *core, qn_i64 *border)
+{
+    static const char *const names[] = { "tile=", "border=", "+" };
+    qn_i64 numbers[3];
+    char *end = NULL;
+
+    for (int i = 0; i < 3; i++) {
+        const char *at = strstr(i ? end : line, names[i]);
+
+        if (!at)
+            return 0;
+        numbers[i] = strtoll(at + strlen(names[i]), &end, 10);
+    }
+    *core = numbers[0];
+    *border = numbers[1] + numbers[2];
+    return 1;
+}
+
 /* What fits into memory today need not have fitted when the run began: one that is gone on with
- * keeps its tiles, unless others are asked for. */
-static void keep_tiles(const qn_sw_job *job, qn_sw_plan_limits *limits)
+ * keeps its tiles, unless others are asked for. 1: it does. */
+static int keep_tiles(const qn_sw_job *job, qn_sw_plan_limits *limits)
 {
     qn_sw_journal journal = { .fd = -1 };
     char path[QN_SW_PATH];
-    long long core, shadow, view;
+    qn_i64 core, border;
+    int is_known;
 
     if (!job->config->resume || job->config->tile ||
         qn_sw_job_path(job, path, NULL, "unfinished.txt") != QN_OK ||
         qn_sw_journal_open(path, &journal, NULL) != QN_OK)
-        return;
-    if (sscanf(journal.plan, PLAN_HEAD, &core, &shadow, &view) == 3) {
-        const int was_whole = shadow + view == 0;
-
-        *limits = (qn_sw_plan_limits){ .tile = was_whole ? 0 : core, .max_side = core };
-    }
+        return 0;
+    is_known = read_plan(journal.plan, &core, &border);
+    if (is_known)
+        *limits = (qn_sw_plan_limits){ .tile = border ? core : 0, .max_side = core };
     qn_sw_journal_close(&journal);
+    return is_known;
 }
 
+/* Bytes of the largest tile on a device. */
+static double tile_bytes(const qn_sw_plan *plan)
+{
+    const qn_i64 side = plan->core + 2 * (plan->shadow_border + plan->view_border);
+
+    return plan->cost.device * (double)(side < plan->box.rows ? side : plan->box.rows) *
+           (double)(side < plan->box.cols ? side : plan->box.cols);
+}
+
+/* A device may have less memory than it says: then tiles are half as wide, once. What is still too
+ * large is the engine's to move. */
 static void make_plan(qn_sw_job *job)
 {
     const qn_sw_place *place = &job->city.surface.dsm.place;
     const qn_sw_window box = { 0, 0, place->rows, place->cols };
     qn_sw_plan_limits limits = limits_of(job);
-    const qn_sw_plan_cost cost = qn_sw_tile_cost(job->config, job->city.surface.cdsm.data != NULL,
-                                                 job->scene.has_pet, job->scene.n_thresholds);
+    const qn_sw_tile_needs needs = { .sky = job->config->sky,
+                                     .patch_option = qn_sw_patch_option(job->config),
+                                     .has_vegetation = job->city.surface.cdsm.data != NULL,
+                                     .has_pet = job->scene.has_pet,
+                                     .n_thresholds = job->scene.n_thresholds,
+                                     .n_rows = (qn_i64)job->records.n };
+    const qn_sw_plan_cost cost = qn_sw_tile_cost(&needs);
+    const int is_kept = keep_tiles(job, &limits);
+    qn_sw_plan *plan = &job->result->plan;
     qn_i64 shadow, view;
 
-    keep_tiles(job, &limits);
     borders_of(job, &shadow, &view);
-    job->result->plan = qn_sw_plan_make(box, shadow, view, &cost, &limits);
+    *plan = qn_sw_plan_make(box, shadow, view, &cost, &limits);
+    if (is_kept || plan->core < 2 || qn_sw_has_room(job->ctx, tile_bytes(plan)))
+        return;
+    limits.tile = (plan->core + 1) / 2;
+    *plan = qn_sw_plan_make(box, shadow, view, &cost, &limits);
+    plan->limited_by = "lack of memory";
 }
 
 /* ---- the start ------------------------------------------------------------------------ */
@@ -129,7 +172,7 @@ static qn_status check_config(const qn_sw_run_config *c, qn_err *err)
 /* Sky view factors of an earlier run, where they are those of this surface. */
 static qn_status read_svf(qn_sw_job *job, qn_err *err)
 {
-    const int option = job->config->patch_option ? job->config->patch_option : 2;
+    const int option = qn_sw_patch_option(job->config);
     qn_sw_run_result *result = job->result;
     qn_sw_svf_key key;
     qn_err why = { .text = "" };
@@ -198,31 +241,18 @@ out:
     return st;
 }
 
-/* One tile is on the device at a time; its rows fill the queue. */
-static void tell_workers(const qn_sw_job *job)
-{
-    static const char *const names[] = { "tile_workers", "inflight_limit", "max_queue" };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        qn_metric_set(qn_metric_of(qn_ctx_metrics(job->ctx), names[i], NULL), 1);
-}
-
 static qn_status make_room(qn_sw_job *job, qn_err *err)
 {
-    const qn_sw_plan *plan = &job->result->plan;
-    const size_t pixels = (size_t)(plan->core < plan->box.rows ? plan->core : plan->box.rows) *
-                          (size_t)(plan->core < plan->box.cols ? plan->core : plan->box.cols);
+    const qn_i64 n_tiles = qn_sw_plan_tiles(&job->result->plan);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_rows_new(job->records.n, qn_sw_plan_tiles(plan), job->config->pois,
-                          &job->result->place, &job->rows, err));
-    job->tile_ms = calloc((size_t)qn_sw_plan_tiles(plan), sizeof *job->tile_ms);
-    for (int p = 0; p < QN_SW_PLANES; p++)
-        if (QN_SW_HAS(job->wanted, p) && !(job->core[p] = malloc(pixels * sizeof(float))))
-            return qn_fail(err, QN_ERR_NOMEM, "no memory for outputs of %zu pixels", pixels);
-    if (!job->tile_ms)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %lld tiles",
-                       (long long)qn_sw_plan_tiles(plan));
+    QN_TRY(qn_sw_rows_new(job->records.n, n_tiles, job->config->pois, &job->result->place,
+                          &job->rows, err));
+    job->tile_ms = calloc((size_t)n_tiles, sizeof *job->tile_ms);
+    job->is_done = calloc((size_t)n_tiles, 1);
+    if (!job->tile_ms || !job->is_done)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for %lld tiles", (long long)n_tiles);
+    QN_TRY(qn_sw_job_writes_begin(job, err));
 out:
     return st;
 }
@@ -237,8 +267,7 @@ static uint64_t hash_of(const qn_sw_job *job)
     const double body[] = { person->abs_k, person->abs_l,  person->height_m,    posture->f_side,
                             posture->f_up, posture->f_cyl, (double)person->pose };
     const size_t n = qn_sw_elems(&job->result->place), bytes = n * sizeof(float);
-    const qn_sw_svf_key key =
-        qn_sw_svf_key_of(&city->surface, c->patch_option ? c->patch_option : 2);
+    const qn_sw_svf_key key = qn_sw_svf_key_of(&city->surface, qn_sw_patch_option(c));
     uint64_t hash = job->records.hash;
 
     hash = qn_fnv1a64_add(hash, key.hex, sizeof key.hex);
@@ -282,11 +311,16 @@ static qn_status open_outputs(qn_sw_job *job, qn_err *err)
                                             .plan = line,
                                             .start = job->config->resume ? QN_SW_OUT_RESUME
                                                                          : QN_SW_OUT_NEW };
+    qn_status st = QN_OK;
 
     if (!job->config->out)
         return QN_OK;
     plan_line(job, line, sizeof line);
-    return qn_sw_outputs_open(&options, &job->outputs, err);
+    QN_TRY(qn_sw_outputs_open(&options, &job->outputs, err));
+    for (qn_i64 t = 0; t < qn_sw_plan_tiles(&job->result->plan); t++)
+        job->is_done[t] = (uint8_t)qn_sw_outputs_has_tile(job->outputs, t);
+out:
+    return st;
 }
 
 /* ---- the end ---------------------------------------------------------------------------- */
@@ -338,6 +372,7 @@ out:
 
 static void drop(qn_sw_job *job)
 {
+    qn_sw_job_writes_end(job);
     if (job->outputs) {
         qn_sw_rows_forget(&job->rows, job->config->out);
         qn_sw_outputs_abort(job->outputs);
@@ -347,8 +382,7 @@ static void drop(qn_sw_job *job)
     qn_sw_svf_arrays_free(&job->kept);
     qn_sw_records_free(&job->records);
     qn_sw_city_free(&job->city);
-    for (int p = 0; p < QN_SW_PLANES; p++)
-        free(job->core[p]);
+    free(job->is_done);
     free(job->tile_ms);
 }
 
@@ -361,13 +395,14 @@ qn_status qn_sw_run(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_run
     qn_status st = QN_OK;
 
     QN_TRY(check_config(config, err));
+    qn_sw_pack(ctx);
     QN_TRY(load(&job, err));
     qn_sw_job_tell(&job, "layers", 0.05);
-    tell_workers(&job);
     QN_TRY(make_room(&job, err));
     QN_TRY(open_outputs(&job, err));
     for (qn_i64 t = 0; t < qn_sw_plan_tiles(&local.plan); t++)
         QN_TRY(qn_sw_job_tile(&job, t, err));
+    QN_TRY(qn_sw_job_await_writes(&job, err));
     QN_TRY(finish(&job, start, err));
     if (result) {
         *result = local;

@@ -69,8 +69,9 @@ typedef struct qn_sw_run_options {
     /* Share done, 0 to 1, never backwards; may be NULL. */
     void (*progress)(void *user, const char *phase, double share);
 
-    /* Called after every row of every tile with the planes of `watched`; may be NULL. A failure
-     * ends the run. */
+    /* Called after every row of every tile with the planes of `watched`; may be NULL. A tile that a
+     * device has lost is begun again: its rows come twice then, the same. A failure ends the run.
+     */
     qn_status (*observe)(void *user, const qn_sw_row_view *view, qn_err *err);
     qn_sw_plane_set watched;
     void *user;
@@ -106,6 +107,8 @@ typedef struct qn_sw_run_result {
     qn_sw_site site;
     float max_height;
     int n_tiles_done, n_tiles_kept; /* computed now; finished by the run that was killed */
+    int n_tiles_ahead;              /* whose layers were cut while the one before was computed */
+    int behind_peak;                /* items of host work waiting or being done meanwhile */
     int has_vegetation, has_land_cover;
     int was_smoothed;        /* the DEM was of whole metres */
     int svf_was_read;        /* from the folder */

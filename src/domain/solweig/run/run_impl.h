@@ -3,10 +3,23 @@
 #define QN_SW_RUN_IMPL_H
 
 #include "domain/solweig/output/outputs.h"
+#include "domain/solweig/run/behind.h"
 #include "domain/solweig/run/rows.h"
 #include "domain/solweig/run/tile.h"
 
-typedef struct qn_sw_job {
+typedef struct qn_sw_job qn_sw_job;
+
+/* Planes of a core on the host, on their way to files. */
+typedef struct qn_sw_row_slot {
+    qn_sw_job *job;
+    qn_i64 minutes;
+    qn_sw_window window;
+    float *plane[QN_SW_PLANES];
+} qn_sw_row_slot;
+
+enum { QN_SW_SLOTS = 3 };
+
+struct qn_sw_job {
     qn_ctx *ctx;
     const qn_sw_run_config *config;
     const qn_sw_run_options *options;
@@ -20,16 +33,37 @@ typedef struct qn_sw_job {
     qn_sw_rows rows;
     qn_sw_outputs *outputs;                   /* NULL without a folder */
     qn_sw_plane_set written, watched, wanted; /* as files; by the observer; by either */
-    float *core[QN_SW_PLANES];                /* planes of a tile's core on the host */
+    qn_sw_behind *behind;
+    qn_sw_row_slot slots[QN_SW_SLOTS];
+    int n_slots;
+    qn_i64 n_rows_put;
+    double write_s;        /* spent behind */
+    qn_sw_tile_stage next; /* layers of the tile after this one */
+    qn_i64 next_ticket;    /* of the queue: where they are cut */
+    uint8_t *is_done;      /* tiles that a killed run has finished */
     double *tile_ms;
-    double share; /* of the work, as told last */
-} qn_sw_job;
+    double share;       /* of the work, as told last */
+    const char *copied; /* stage whose results are on their way to the host; NULL: none */
+};
 
 /* Progress goes forward only. */
 void qn_sw_job_tell(qn_sw_job *job, const char *phase, double share);
 
 /* run_tiles.c: all rows of one tile, and its grids. */
 qn_status qn_sw_job_tile(qn_sw_job *job, qn_i64 number, qn_err *err);
+
+/* run_writes.c: what is done behind the computation. A slot is filled, then put; grids are taken
+ * over. */
+qn_status qn_sw_job_writes_begin(qn_sw_job *job, qn_err *err);
+void qn_sw_job_writes_end(qn_sw_job *job);
+qn_sw_row_slot *qn_sw_job_slot(qn_sw_job *job);
+qn_status qn_sw_job_put_row(qn_sw_job *job, qn_sw_row_slot *slot, qn_err *err);
+qn_status qn_sw_job_put_grid(qn_sw_job *job, const char *name, const qn_sw_window *window,
+                             float *data, qn_err *err);
+qn_status qn_sw_job_put_end(qn_sw_job *job, const qn_sw_tile_place *place, qn_err *err);
+qn_status qn_sw_job_put_next(qn_sw_job *job, const qn_sw_tile_place *place, qn_err *err);
+qn_status qn_sw_job_await_next(qn_sw_job *job, qn_err *err);
+qn_status qn_sw_job_await_writes(qn_sw_job *job, qn_err *err);
 
 /* run_files.c: the name of summary grid `which`; and what is written when all tiles are done. */
 void qn_sw_grid_name(const qn_sw_scene *scene, int which, char *out, size_t size);

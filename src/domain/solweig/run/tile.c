@@ -5,11 +5,11 @@
  */
 #include "tile_impl.h"
 
-#include "domain/solweig/shadow/patches.h"
 #include "domain/solweig/surface/delay.h"
+#include "engine/context.h"
+#include "engine/memory/pool.h"
 #include "util/clock.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static int is_aniso(const qn_sw_tile *tile)
@@ -17,38 +17,7 @@ static int is_aniso(const qn_sw_tile *tile)
     return tile->scene->config->sky == QN_SW_SKY_ANISO;
 }
 
-static int patch_option(const qn_sw_run_config *config)
-{
-    return config->patch_option ? config->patch_option : 2;
-}
-
-/* ---- memory ------------------------------------------------------------------------- */
-
-qn_sw_plan_cost qn_sw_tile_cost(const qn_sw_run_config *config, int has_vegetation, int has_pet,
-                                int n_thresholds)
-{
-    const int aniso = config->sky == QN_SW_SKY_ANISO;
-    const int n_words = (qn_sw_patch_count(patch_option(config)) + 31) / 32;
-    const double bits = 4.0 * n_words * (has_vegetation ? 3 : 1);
-    const double heights = has_vegetation ? 9 * 4 : 4 * 4; /* layers, and planes of marches */
-    const double ground = 2 + 2 * 4;
-    const double view = (aniso ? 4 : 20) * 4.0 + SW_RAYS + 4 + 2 * 4; /* gvf and delay */
-    const double sky = aniso ? bits + 2 * 4 : SW_VIEW_PLANES * 4;
-    const double step = SW_RADIATION_PLANES * 4 + 2 * 4 + 2 * 4 + (has_pet ? 4 : 0);
-    const double summary = SW_SUMS * 8 + SW_EXTREMES * 4 + (SW_COUNTS + n_thresholds) * 4.0;
-    const double start = heights + 3 * 4 + ground + 2 * 4 + SW_VIEW_PLANES * 4 + 12.0 * n_words;
-    const double loop = heights + ground + view + sky + step + summary;
-
-    /* Temporaries of a graph are one allocation: at the start planes of view factors or bits that
-     * are not kept, windows of heights, and the border of the ground's view. */
-    const double temps = (aniso ? SW_VIEW_PLANES * 4 : 4.0 * n_words) +
-                         (aniso && has_vegetation ? 0 : 8.0 * n_words) + 5 * 4;
-
-    /* The host holds the layers it uploads, and the city's own. */
-    return (qn_sw_plan_cost){ .device = start > loop ? start : loop,
-                              .host = heights + ground + 64,
-                              .largest = aniso ? temps : fmax(temps, SW_VIEW_PLANES * 4) };
-}
+/* ---- rays ---------------------------------------------------------------------------- */
 
 void qn_sw_marches_free(qn_sw_marches *marches)
 {
@@ -76,7 +45,7 @@ static qn_status fit_marches(const qn_sw_scene *scene, const qn_sw_window *reach
                           &marches->suns, err));
     way.max_dist = 0;
     if (!scene->kept)
-        QN_TRY(qn_sw_sky_new(scene->ctx, patch_option(config), &way, &marches->sky, err));
+        QN_TRY(qn_sw_sky_new(scene->ctx, qn_sw_patch_option(config), &way, &marches->sky, err));
     marches->rows = way.rows;
     marches->cols = way.cols;
 out:
@@ -152,9 +121,21 @@ static qn_status make_objects(qn_sw_tile *tile, qn_err *err)
                              scene->thresholds, scene->n_thresholds, (int)scene->records->n,
                              &tile->summary, err));
     if (scene->has_pet && scene->config->pet == QN_SW_PET_TABLED)
-        QN_TRY(qn_sw_told(scene->ctx, qn_sw_pet_table_new(scene->ctx, &tile->pet_table), err));
+        QN_TRY(qn_sw_lift(scene->ctx, qn_sw_pet_table_new(scene->ctx, &tile->pet_table), err));
 out:
     return st;
+}
+
+/* A plane of results of a step that nothing reads before `alb` is no longer read: one of its
+ * planes, where sides have planes of their own. */
+static qn_status make_late(qn_sw_tile *tile, const char *name, int plane, qn_buf **out, qn_err *err)
+{
+    const size_t n = qn_sw_window_pixels(&tile->place.seen), bytes = n * sizeof(float);
+
+    if (tile->gvf->par.n_dirs <= plane)
+        return qn_sw_tile_make(tile, name, n, sizeof(float), out, err);
+    return qn_sw_lift(tile->scene->ctx,
+                      qn_buf_view(tile->gvf->alb, name, (size_t)plane * bytes, bytes, out), err);
 }
 
 static qn_status make_planes(qn_sw_tile *tile, qn_err *err)
@@ -163,12 +144,11 @@ static qn_status make_planes(qn_sw_tile *tile, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_tile_make(tile, "shadow", n, f, &tile->shade, err));
-    QN_TRY(qn_sw_tile_make(tile, "wall sun", n, f, &tile->wall_sun, err));
     QN_TRY(qn_sw_tile_make(tile, "delay", n * (size_t)tile->gvf->par.n_dirs, f, &tile->state, err));
-    QN_TRY(qn_sw_tile_make(tile, "tmrt", n, f, &tile->tmrt, err));
-    QN_TRY(qn_sw_tile_make(tile, "utci", n, f, &tile->utci, err));
+    QN_TRY(make_late(tile, "tmrt", SW_S, &tile->tmrt, err));
+    QN_TRY(make_late(tile, "utci", SW_N, &tile->utci, err));
     if (tile->scene->has_pet)
-        QN_TRY(qn_sw_tile_make(tile, "pet", n, f, &tile->pet, err));
+        QN_TRY(make_late(tile, "pet", SW_E, &tile->pet, err));
 out:
     return st;
 }
@@ -195,7 +175,7 @@ static qn_status bits_buffer(qn_sw_tile *tile, qn_graph *graph, const char *name
     qn_status st = QN_OK;
 
     if (!is_kept)
-        return qn_sw_told(tile->scene->ctx, qn_graph_temp(graph, name, n * sizeof(uint32_t), out),
+        return qn_sw_lift(tile->scene->ctx, qn_graph_temp(graph, name, n * sizeof(uint32_t), out),
                           err);
     QN_TRY(qn_sw_tile_make(tile, name, n, sizeof(uint32_t), own, err));
     *out = *own;
@@ -216,7 +196,7 @@ static qn_status add_views(qn_sw_tile *tile, qn_graph *graph, const qn_sw_sky *s
     QN_TRY(bits_buffer(tile, graph, "leaf bits", leaves, sky->n_words, &own->veg, &all.veg, err));
     QN_TRY(bits_buffer(tile, graph, "bits of both", leaves, sky->n_words, &own->vb, &all.vb, err));
     if (aniso) {
-        QN_TRY(qn_sw_told(ctx, qn_graph_temp(graph, "svf planes", bytes, &all.svf), err));
+        QN_TRY(qn_sw_lift(ctx, qn_graph_temp(graph, "svf planes", bytes, &all.svf), err));
         QN_TRY(qn_sw_tile_make(tile, "svf", (size_t)pixels, sizeof(float), &tile->svf, err));
         QN_TRY(
             qn_sw_tile_make(tile, "svf of leaves", (size_t)pixels, sizeof(float), &tile->veg, err));
@@ -224,10 +204,10 @@ static qn_status add_views(qn_sw_tile *tile, qn_graph *graph, const qn_sw_sky *s
         QN_TRY(qn_sw_tile_make(tile, "svf", bytes, 1, &tile->svf, err));
         all.svf = tile->svf;
     }
-    QN_TRY(qn_sw_told(ctx, qn_sw_add_svf(tile->shadow, graph, sky, &all), err));
+    QN_TRY(qn_sw_lift(ctx, qn_sw_add_svf(tile->shadow, graph, sky, &all), err));
     if (aniso) {
-        QN_TRY(qn_sw_told(ctx, add_copy(graph, all.svf, SW_SVF, pixels, tile->svf), err));
-        QN_TRY(qn_sw_told(ctx, add_copy(graph, all.svf, SW_VEG, pixels, tile->veg), err));
+        QN_TRY(qn_sw_lift(ctx, add_copy(graph, all.svf, SW_SVF, pixels, tile->svf), err));
+        QN_TRY(qn_sw_lift(ctx, add_copy(graph, all.svf, SW_VEG, pixels, tile->veg), err));
     }
 out:
     return st;
@@ -240,28 +220,34 @@ static qn_status run_start(qn_sw_tile *tile, const qn_sw_marches *marches, qn_er
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_told(ctx, qn_graph_new(ctx, "start of a tile", &graph), err));
-    QN_TRY(qn_sw_told(ctx, qn_sw_add_cover(tile->shadow, graph), err));
+    QN_TRY(qn_sw_lift(ctx, qn_graph_new(ctx, "start of a tile", &graph), err));
+    QN_TRY(qn_sw_lift(ctx, qn_sw_add_cover(tile->shadow, graph), err));
     if (marches->sky)
         QN_TRY(add_views(tile, graph, marches->sky, err));
     else
         QN_TRY(qn_sw_tile_kept(tile, err));
-    QN_TRY(qn_sw_told(ctx, qn_sw_add_gvf_geometry(tile->gvf, graph, &tile->maps), err));
-    QN_TRY(qn_sw_told(ctx, qn_sw_add_summary_clear(tile->summary, graph), err));
-    QN_TRY(qn_sw_told(ctx, qn_graph_run(graph), err));
-    QN_TRY(qn_sw_told(ctx, qn_graph_wait(graph), err));
+    QN_TRY(qn_sw_lift(ctx, qn_sw_add_gvf_geometry(tile->gvf, graph, &tile->maps), err));
+    QN_TRY(qn_sw_lift(ctx, qn_sw_add_summary_clear(tile->summary, graph), err));
+    QN_TRY(qn_sw_lift(ctx, qn_sw_tile_pin(tile, graph), err));
+    QN_TRY(qn_sw_lift(ctx, qn_graph_run(graph), err));
+    QN_TRY(qn_sw_lift(ctx, qn_graph_wait(graph), err));
     tile->svf_s = (qn_now_us() - start) * 1e-6;
 out:
     qn_graph_free(graph);
     return st;
 }
 
-/* Which walls face which ray is known now. */
-static void drop_seen_walls(qn_sw_tile *tile)
+/* Which walls face which ray is known now; and what the start had for itself does not wait for
+ * other arrays of its sizes: steps have none. */
+static void drop_start(qn_sw_tile *tile)
 {
+    const qn_ctx *ctx = tile->scene->ctx;
+
     qn_buf_free(tile->maps.wall_height);
     qn_buf_free(tile->maps.wall_aspect);
     tile->maps.wall_height = tile->maps.wall_aspect = NULL;
+    for (int d = 1; d < ctx->n_devices; d++)
+        qn_pool_trim(ctx->devices[d].pool, SIZE_MAX);
 }
 
 /* ---- a time step ------------------------------------------------------------------------ */
@@ -304,7 +290,9 @@ out:
 static qn_status build_step(qn_sw_tile *tile, const qn_sw_marches *marches)
 {
     qn_sw_series *series = tile->scene->records->series;
-    const qn_sw_shade shade = { tile->shade, tile->wall_sun, NULL };
+    /* Sunlit walls are read early in a step, and the index of comfort is made late in it. */
+    qn_buf *const wall_sun = tile->utci;
+    const qn_sw_shade shade = { tile->shade, wall_sun, NULL };
     const int cols = (int)tile->place.seen.cols, rows = (int)tile->place.seen.rows;
     qn_sw_gvf *gvf = tile->gvf;
     qn_graph *graph;
@@ -313,15 +301,15 @@ static qn_status build_step(qn_sw_tile *tile, const qn_sw_marches *marches)
     QN_TRY(qn_graph_new(tile->scene->ctx, "time step", &tile->step));
     graph = tile->step;
     QN_TRY(qn_sw_add_shadow(tile->shadow, graph, marches->suns, series->now, &shade));
-    QN_TRY(
-        qn_sw_add_ground(gvf, graph, series, &tile->maps, tile->shade, tile->wall_sun, tile->svf));
+    QN_TRY(qn_sw_add_ground(gvf, graph, series, &tile->maps, tile->shade, wall_sun, tile->svf));
     QN_TRY(qn_sw_add_gvf_thermal(gvf, graph, series, &tile->maps));
     QN_TRY(qn_sw_add_delay(graph, series, cols, rows, gvf->par.n_dirs, gvf->lup, tile->state));
     QN_TRY(add_radiation(tile, graph));
-    QN_TRY(qn_sw_add_tmrt(tile->radiation, graph, series, gvf->lup, tile->tmrt));
+    QN_TRY(qn_sw_add_tmrt(tile->radiation, graph, series, gvf->lup, tile->shade, tile->tmrt));
     QN_TRY(add_comfort(tile, graph));
     QN_TRY(qn_sw_add_summary(tile->summary, graph, series, tile->tmrt, tile->utci, tile->shade));
     QN_TRY(qn_sw_add_next(series, graph));
+    QN_TRY(qn_sw_tile_pin(tile, graph));
 out:
     return st;
 }
@@ -329,7 +317,8 @@ out:
 /* ---- calls ------------------------------------------------------------------------------- */
 
 qn_status qn_sw_tile_open(const qn_sw_scene *scene, const qn_sw_tile_place *place,
-                          qn_sw_marches *marches, qn_sw_tile **out, qn_err *err)
+                          qn_sw_tile_stage *stage, qn_sw_marches *marches, qn_sw_tile **out,
+                          qn_err *err)
 {
     qn_sw_tile *tile = calloc(1, sizeof *tile);
     qn_status st = QN_OK;
@@ -338,13 +327,19 @@ qn_status qn_sw_tile_open(const qn_sw_scene *scene, const qn_sw_tile_place *plac
         return qn_fail(err, QN_ERR_NOMEM, "no memory for a tile");
     tile->scene = scene;
     tile->place = *place;
+    if (stage->data[QN_SW_STAGE_DSM] && stage->number == place->number) {
+        tile->stage = *stage;
+        *stage = (qn_sw_tile_stage){ 0 };
+    } else {
+        QN_TRY(qn_sw_stage_fill(scene->city, place, &tile->stage, err));
+    }
     QN_TRY(fit_marches(scene, &place->reach, marches, err));
     QN_TRY(qn_sw_tile_layers(tile, err));
     QN_TRY(make_objects(tile, err));
     QN_TRY(run_start(tile, marches, err));
-    drop_seen_walls(tile);
+    drop_start(tile);
     QN_TRY(make_planes(tile, err));
-    QN_TRY(qn_sw_told(scene->ctx, build_step(tile, marches), err));
+    QN_TRY(qn_sw_lift(scene->ctx, build_step(tile, marches), err));
     QN_TRY(qn_sw_series_seek(scene->records->series, 0, err));
     *out = tile;
     tile = NULL;
@@ -374,7 +369,6 @@ void qn_sw_tile_close(qn_sw_tile *tile)
                                 tile->svf,
                                 tile->veg,
                                 tile->shade,
-                                tile->wall_sun,
                                 tile->state,
                                 tile->tmrt,
                                 tile->utci,
@@ -388,6 +382,7 @@ void qn_sw_tile_close(qn_sw_tile *tile)
     qn_sw_shadow_free(tile->shadow);
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         qn_buf_free(buffers[i]);
+    qn_sw_stage_free(&tile->stage);
     free(tile);
 }
 
@@ -402,15 +397,15 @@ qn_status qn_sw_tile_step(qn_sw_tile *tile, size_t row, qn_err *err)
 
     utci.cols = (int)seen->cols;
     pet.n = seen->rows * seen->cols;
-    QN_TRY(qn_sw_told(ctx, qn_graph_set(tile->step, tile->utci_stage, 0, &utci), err));
+    QN_TRY(qn_sw_lift(ctx, qn_graph_set(tile->step, tile->utci_stage, 0, &utci), err));
     if (tile->pet)
-        QN_TRY(qn_sw_told(ctx, qn_graph_set(tile->step, tile->pet_stage, 0, &pet), err));
-    QN_TRY(qn_sw_told(ctx, qn_graph_run(tile->step), err));
+        QN_TRY(qn_sw_lift(ctx, qn_graph_set(tile->step, tile->pet_stage, 0, &pet), err));
+    QN_TRY(qn_sw_lift(ctx, qn_graph_run(tile->step), err));
 out:
     return st;
 }
 
 qn_status qn_sw_tile_wait(qn_sw_tile *tile, qn_err *err)
 {
-    return qn_sw_told(tile->scene->ctx, qn_graph_wait(tile->step), err);
+    return qn_sw_lift(tile->scene->ctx, qn_graph_wait(tile->step), err);
 }

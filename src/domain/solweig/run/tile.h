@@ -9,8 +9,8 @@
 
 #include "domain/solweig/cache/svf_cache.h"
 #include "domain/solweig/radiation/radiation.h"
-#include "domain/solweig/run/city.h"
 #include "domain/solweig/run/records.h"
+#include "domain/solweig/run/tile_stage.h"
 #include "domain/solweig/shadow/svf.h"
 #include "domain/solweig/surface/gvf.h"
 
@@ -25,6 +25,7 @@ typedef struct qn_sw_scene {
     const qn_sw_threshold *thresholds;
     int n_thresholds;
     int has_pet;
+    int is_on_cpu; /* whatever the router says */
 } qn_sw_scene;
 
 /* Rays to suns and patches, which tiles of equal size share. Zero-initialised is none. */
@@ -39,11 +40,12 @@ void qn_sw_marches_free(qn_sw_marches *marches);
 typedef struct qn_sw_tile {
     const qn_sw_scene *scene;
     qn_sw_tile_place place;
+    qn_sw_tile_stage stage; /* what layers and maps lie in on the host */
     qn_sw_layers layers;
     qn_sw_ground_maps maps;
     qn_sw_views views; /* bits of an anisotropic sky */
     qn_buf *svf, *veg; /* all planes and none (isotropic), or the two totals */
-    qn_buf *shade, *wall_sun, *state, *tmrt, *utci, *pet;
+    qn_buf *shade, *state, *tmrt, *utci, *pet;
     qn_sw_shadow *shadow;
     qn_sw_gvf *gvf;
     qn_sw_radiation *radiation;
@@ -54,18 +56,30 @@ typedef struct qn_sw_tile {
     double svf_s;
 } qn_sw_tile;
 
-/* Bytes of a pixel in the plan of buffers below. */
-qn_sw_plan_cost qn_sw_tile_cost(const qn_sw_run_config *config, int has_vegetation, int has_pet,
-                                int n_thresholds);
+/* What the bytes of a pixel depend on. */
+typedef struct qn_sw_tile_needs {
+    qn_sw_sky_kind sky;
+    int patch_option; /* 1 .. 4 */
+    int has_vegetation, has_pet, n_thresholds;
+    qn_i64 n_rows; /* of the weather */
+} qn_sw_tile_needs;
 
-/* `marches` are made anew where they do not fit. */
+/* Bytes of a pixel in the plan of buffers below. */
+qn_sw_plan_cost qn_sw_tile_cost(const qn_sw_tile_needs *needs);
+
+/* Takes the layers of `stage` over, whatever it returns, where it is that of this tile; else they
+ * are cut now. `marches` are made anew where they do not fit. */
 qn_status qn_sw_tile_open(const qn_sw_scene *scene, const qn_sw_tile_place *place,
-                          qn_sw_marches *marches, qn_sw_tile **out, qn_err *err);
+                          qn_sw_tile_stage *stage, qn_sw_marches *marches, qn_sw_tile **out,
+                          qn_err *err);
 void qn_sw_tile_close(qn_sw_tile *tile); /* NULL is fine */
 
 /* Submits row number `row`; rows come in order from 0. */
 qn_status qn_sw_tile_step(qn_sw_tile *tile, size_t row, qn_err *err);
 qn_status qn_sw_tile_wait(qn_sw_tile *tile, qn_err *err);
+
+/* The stage that makes a plane, as lines of fallbacks call it. */
+const char *qn_sw_tile_stage_name(const qn_sw_tile *tile, qn_sw_plane plane);
 
 /* The core of a plane after the last step, packed; and one pixel of it, in the raster's rows and
  * columns. */
@@ -73,7 +87,7 @@ qn_status qn_sw_tile_read(qn_sw_tile *tile, qn_sw_plane plane, float *out, qn_er
 qn_status qn_sw_tile_pixel(qn_sw_tile *tile, qn_sw_plane plane, qn_i64 row, qn_i64 col, float *out,
                            qn_err *err);
 
-/* Summary grid `which` of the core, packed. */
+/* Summary grid `which` of the core, packed. No row comes after it. */
 qn_status qn_sw_tile_grid(qn_sw_tile *tile, int which, float *out, qn_err *err);
 
 #endif

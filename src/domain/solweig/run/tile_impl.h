@@ -3,14 +3,20 @@
 #define QN_SW_RUN_TILE_IMPL_H
 
 #include "domain/solweig/run/tile.h"
+#include "domain/solweig/view/lift.h"
 
 static inline size_t qn_sw_window_pixels(const qn_sw_window *window)
 {
     return (size_t)window->rows * (size_t)window->cols;
 }
 
-/* What a call of the engine said, in `err`. */
-qn_status qn_sw_told(const qn_ctx *ctx, qn_status st, qn_err *err);
+static inline int qn_sw_patch_option(const qn_sw_run_config *config)
+{
+    return config->patch_option ? config->patch_option : 2;
+}
+
+/* Pins all stages to the CPU where the scene is to be computed there. */
+qn_status qn_sw_tile_pin(const qn_sw_tile *tile, qn_graph *graph);
 
 /* A new buffer of `elems` elements. */
 qn_status qn_sw_tile_make(qn_sw_tile *tile, const char *name, size_t elems, size_t bytes,

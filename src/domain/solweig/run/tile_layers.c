@@ -1,11 +1,16 @@
-/* tile_layers.c - windows of the city's layers as buffers. */
+/* tile_layers.c - layers of a tile, and kept view factors, as buffers. */
 #include "tile_impl.h"
 
 #include <string.h>
 
-qn_status qn_sw_told(const qn_ctx *ctx, qn_status st, qn_err *err)
+qn_status qn_sw_tile_pin(const qn_sw_tile *tile, qn_graph *graph)
 {
-    return st == QN_OK ? QN_OK : qn_fail(err, st, "%s", qn_error(ctx));
+    qn_status st = QN_OK;
+
+    for (int i = 0; tile->scene->is_on_cpu && i < qn_graph_get_stats(graph).n_stages; i++)
+        QN_TRY(qn_graph_pin(graph, i, "cpu"));
+out:
+    return st;
 }
 
 qn_status qn_sw_tile_make(qn_sw_tile *tile, const char *name, size_t elems, size_t bytes,
@@ -15,54 +20,41 @@ qn_status qn_sw_tile_make(qn_sw_tile *tile, const char *name, size_t elems, size
     qn_status st = QN_OK;
 
     QN_TRY(qn_size_mul(elems, bytes, name, &all, err));
-    QN_TRY(qn_sw_told(tile->scene->ctx, qn_buf_new(tile->scene->ctx, name, all, out), err));
+    QN_TRY(qn_sw_lift(tile->scene->ctx, qn_buf_new(tile->scene->ctx, name, all, out), err));
 out:
     return st;
 }
 
-/* A buffer with the pixels of `window` of a layer of the whole raster. */
-static qn_status cut(qn_sw_tile *tile, const char *name, const void *layer, size_t bytes,
-                     const qn_sw_window *window, qn_buf **out, qn_err *err)
-{
-    const size_t cols = (size_t)tile->scene->city->surface.dsm.place.cols;
-    const size_t line = (size_t)window->cols * bytes;
-    void *host = NULL;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_sw_tile_make(tile, name, qn_sw_window_pixels(window), bytes, out, err));
-    QN_TRY(qn_sw_told(tile->scene->ctx, qn_buf_host(*out, QN_HOST_DISCARD, &host), err));
-    for (qn_i64 r = 0; r < window->rows; r++)
-        memcpy((char *)host + (size_t)r * line,
-               (const char *)layer +
-                   ((size_t)(window->row + r) * cols + (size_t)window->col) * bytes,
-               line);
-out:
-    return st;
-}
-
+/* Buffers over what the stage holds; none where it has no such layer. */
 qn_status qn_sw_tile_layers(qn_sw_tile *tile, qn_err *err)
 {
-    const qn_sw_city *city = tile->scene->city;
-    const qn_sw_surface *s = &city->surface;
-    const qn_sw_window *reach = &tile->place.reach, *seen = &tile->place.seen;
     qn_sw_layers *l = &tile->layers;
     qn_sw_ground_maps *m = &tile->maps;
-    const size_t f = sizeof(float);
+    const struct {
+        const char *name;
+        qn_buf **buf;
+    } to[QN_SW_STAGE_LAYERS] = {
+        [QN_SW_STAGE_DSM] = { "dsm", &l->dsm },
+        [QN_SW_STAGE_CANOPY] = { "canopy", &l->canopy },
+        [QN_SW_STAGE_TRUNK] = { "trunk", &l->trunk },
+        [QN_SW_STAGE_WALL_HEIGHT] = { "wall height", &l->wall_height },
+        [QN_SW_STAGE_WALL_RADIANS] = { "wall radians", &l->wall_aspect },
+        [QN_SW_STAGE_CLASS] = { "class of ground", &m->class_of },
+        [QN_SW_STAGE_BUILDINGS] = { "buildings", &m->buildings },
+        [QN_SW_STAGE_ALBEDO] = { "albedo", &m->albedo },
+        [QN_SW_STAGE_EMISSIVITY] = { "emissivity", &m->emissivity },
+        [QN_SW_STAGE_SEEN_WALL_HEIGHT] = { "wall height seen", &m->wall_height },
+        [QN_SW_STAGE_SEEN_WALL_ASPECT] = { "wall aspect", &m->wall_aspect },
+    };
+    qn_ctx *ctx = tile->scene->ctx;
     qn_status st = QN_OK;
 
-    QN_TRY(cut(tile, "dsm", s->dsm.data, f, reach, &l->dsm, err));
-    if (s->cdsm.data) {
-        QN_TRY(cut(tile, "canopy", s->cdsm.data, f, reach, &l->canopy, err));
-        QN_TRY(cut(tile, "trunk", s->tdsm.data, f, reach, &l->trunk, err));
-    }
-    QN_TRY(cut(tile, "wall height", s->wall_height.data, f, reach, &l->wall_height, err));
-    QN_TRY(cut(tile, "wall radians", city->wall_radians, f, reach, &l->wall_aspect, err));
-    QN_TRY(cut(tile, "class of ground", city->class_of, 1, seen, &m->class_of, err));
-    QN_TRY(cut(tile, "buildings", city->buildings, 1, seen, &m->buildings, err));
-    QN_TRY(cut(tile, "albedo", city->ground.albedo, f, seen, &m->albedo, err));
-    QN_TRY(cut(tile, "emissivity", city->ground.emissivity, f, seen, &m->emissivity, err));
-    QN_TRY(cut(tile, "wall height seen", s->wall_height.data, f, seen, &m->wall_height, err));
-    QN_TRY(cut(tile, "wall aspect", s->wall_aspect.data, f, seen, &m->wall_aspect, err));
+    for (int i = 0; i < QN_SW_STAGE_LAYERS; i++)
+        if (tile->stage.data[i])
+            QN_TRY(qn_sw_lift(
+                ctx,
+                qn_buf_wrap(ctx, to[i].name, tile->stage.data[i], tile->stage.bytes[i], to[i].buf),
+                err));
 out:
     return st;
 }
@@ -79,7 +71,7 @@ static qn_status cut_bits(qn_sw_tile *tile, const char *name, const uint8_t *mat
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_tile_make(tile, name, pixels * n_words, sizeof *word, out, err));
-    QN_TRY(qn_sw_told(tile->scene->ctx, qn_buf_host(*out, QN_HOST_DISCARD, &host), err));
+    QN_TRY(qn_sw_lift(tile->scene->ctx, qn_buf_host(*out, QN_HOST_DISCARD, &host), err));
     word = host;
     memset(word, 0, pixels * n_words * sizeof *word);
     for (size_t i = 0; i < pixels; i++) {
@@ -104,7 +96,7 @@ static qn_status cut_planes(qn_sw_tile *tile, const char *name, float *const *ma
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_tile_make(tile, name, qn_sw_window_pixels(w) * (size_t)n, sizeof *to, out, err));
-    QN_TRY(qn_sw_told(tile->scene->ctx, qn_buf_host(*out, QN_HOST_DISCARD, &host), err));
+    QN_TRY(qn_sw_lift(tile->scene->ctx, qn_buf_host(*out, QN_HOST_DISCARD, &host), err));
     to = host;
     for (int p = 0; p < n; p++)
         for (qn_i64 r = 0; r < w->rows; r++, to += w->cols)

@@ -32,6 +32,24 @@ static source source_of(const qn_sw_tile *tile, qn_sw_plane plane)
     return (source){ NULL, 0 };
 }
 
+const char *qn_sw_tile_stage_name(const qn_sw_tile *tile, qn_sw_plane plane)
+{
+    switch (plane) {
+    case QN_SW_TMRT:
+        return "tmrt";
+    case QN_SW_UTCI:
+        return "utci";
+    case QN_SW_PET:
+        return "pet";
+    case QN_SW_SHADOW:
+        return "shadow";
+    case QN_SW_LUP:
+        return "delay";
+    default:
+        return tile->scene->config->sky == QN_SW_SKY_ANISO ? "aniso" : "radiation";
+    }
+}
+
 /* Bytes before pixel (row, col) of the raster. */
 static size_t offset_of(const qn_sw_tile *tile, int plane, qn_i64 row, qn_i64 col)
 {
@@ -47,7 +65,7 @@ qn_status qn_sw_tile_read(qn_sw_tile *tile, qn_sw_plane plane, float *out, qn_er
     const qn_sw_window *core = &tile->place.core;
     const source from = source_of(tile, plane);
 
-    return qn_sw_told(tile->scene->ctx,
+    return qn_sw_lift(tile->scene->ctx,
                       qn_buf_read_rect(from.buf, offset_of(tile, from.plane, core->row, core->col),
                                        (size_t)core->cols * sizeof(float), (size_t)core->rows,
                                        (size_t)tile->place.seen.cols * sizeof(float), out),
@@ -59,27 +77,27 @@ qn_status qn_sw_tile_pixel(qn_sw_tile *tile, qn_sw_plane plane, qn_i64 row, qn_i
 {
     const source from = source_of(tile, plane);
 
-    return qn_sw_told(
+    return qn_sw_lift(
         tile->scene->ctx,
         qn_buf_read(from.buf, offset_of(tile, from.plane, row, col), out, sizeof *out), err);
 }
 
+/* When all rows are done the shadow of the last one is not needed any more: grids go there. */
 qn_status qn_sw_tile_grid(qn_sw_tile *tile, int which, float *out, qn_err *err)
 {
     const size_t bytes = qn_sw_window_pixels(&tile->place.core) * sizeof *out;
     qn_ctx *ctx = tile->scene->ctx;
+    qn_buf *grid = tile->shade;
     qn_graph *graph = NULL;
-    qn_buf *grid = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_told(ctx, qn_buf_new(ctx, "summary grid", bytes, &grid), err));
-    QN_TRY(qn_sw_told(ctx, qn_graph_new(ctx, "summary grid", &graph), err));
-    QN_TRY(qn_sw_told(ctx, qn_sw_add_summary_grid(tile->summary, graph, which, grid), err));
-    QN_TRY(qn_sw_told(ctx, qn_graph_run(graph), err));
-    QN_TRY(qn_sw_told(ctx, qn_graph_wait(graph), err));
-    QN_TRY(qn_sw_told(ctx, qn_buf_read(grid, 0, out, bytes), err));
+    QN_TRY(qn_sw_lift(ctx, qn_graph_new(ctx, "summary grid", &graph), err));
+    QN_TRY(qn_sw_lift(ctx, qn_sw_add_summary_grid(tile->summary, graph, which, grid), err));
+    QN_TRY(qn_sw_lift(ctx, qn_sw_tile_pin(tile, graph), err));
+    QN_TRY(qn_sw_lift(ctx, qn_graph_run(graph), err));
+    QN_TRY(qn_sw_lift(ctx, qn_graph_wait(graph), err));
+    QN_TRY(qn_sw_lift(ctx, qn_buf_read(grid, 0, out, bytes), err));
 out:
     qn_graph_free(graph);
-    qn_buf_free(grid);
     return st;
 }

@@ -310,3 +310,21 @@ void qn_sw_rays_free(qn_sw_rays *rays)
     qn_buf_free(rays->short_steps);
     free(rays);
 }
+
+qn_status qn_sw_ray_pixels(const qn_sw_reach *reach, const qn_sw_beam *sun, int *out, qn_err *err)
+{
+    sw_step *steps = NULL;
+    int n = 0;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_ray_steps(reach, sun, &steps, &n, err));
+    *out = 0;
+    if (n) {
+        const int rows = abs(steps[n - 1].row), cols = abs(steps[n - 1].col);
+
+        *out = rows > cols ? rows : cols;
+    }
+    free(steps);
+out:
+    return st;
+}

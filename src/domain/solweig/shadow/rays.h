@@ -44,4 +44,7 @@ int qn_sw_reach_pixels(const qn_sw_reach *reach);
 qn_status qn_sw_ray_steps(const qn_sw_reach *reach, const qn_sw_beam *sun, sw_step **out, int *n,
                           qn_err *err);
 
+/* How many pixels, by rows or columns, that ray goes away from where it begins. */
+qn_status qn_sw_ray_pixels(const qn_sw_reach *reach, const qn_sw_beam *sun, int *out, qn_err *err);
+
 #endif

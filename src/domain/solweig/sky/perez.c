@@ -115,17 +115,19 @@ static float sin_deg(float degrees)
 
 /* In single precision as in the reference: the zenith patch is a difference of near numbers, and
  * has a relative error of 4e-6 from it. */
-void qn_sw_steradians(const float *band_altitude, const int *n_of, int n_bands, float *out)
+void qn_sw_steradians(const float *altitude, size_t n_patches, float *out)
 {
-    const float half = band_altitude[0], around = 2.0f * (float)M_PI;
-    size_t at = 0;
+    const float half = n_patches ? altitude[0] : 0, around = 2.0f * (float)M_PI;
 
-    for (int b = 0; b < n_bands; b++) {
-        const float low = b == n_bands - 1 ? band_altitude[b - 1] + half : band_altitude[b] - half;
-        const float high = b == n_bands - 1 ? 90.0f : band_altitude[b] + half;
-        const float size = around / (float)n_of[b] * (sin_deg(high) - sin_deg(low));
+    for (size_t from = 0, to; from < n_patches; from = to) {
+        for (to = from + 1; to < n_patches && altitude[to] == altitude[from];)
+            to++;
+        const int is_zenith = to == n_patches && from > 0;
+        const float low = is_zenith ? altitude[from - 1] + half : altitude[from] - half;
+        const float high = is_zenith ? 90.0f : altitude[from] + half;
+        const float size = around / (float)(to - from) * (sin_deg(high) - sin_deg(low));
 
-        for (int i = 0; i < n_of[b]; i++)
-            out[at++] = size;
+        for (size_t i = from; i < to; i++)
+            out[i] = size;
     }
 }

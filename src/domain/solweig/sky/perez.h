@@ -19,9 +19,8 @@ typedef struct qn_sw_perez_sky {
 void qn_sw_perez_luminance(const qn_sw_perez_sky *sky, const float *altitude, const float *azimuth,
                            size_t n_patches, float *out);
 
-/* Solid angles of patches in bands from the horizon up: n_of[b] patches at band_altitude[b]
- * degrees. The last band is the one patch around the zenith. Writes as many values as there are
- * patches. */
-void qn_sw_steradians(const float *band_altitude, const int *n_of, int n_bands, float *out);
+/* Solid angles of patches at these altitudes, in degrees. Patches come in bands from the horizon
+ * up, those of a band behind each other; the last band is the one patch around the zenith. */
+void qn_sw_steradians(const float *altitude, size_t n_patches, float *out);
 
 #endif

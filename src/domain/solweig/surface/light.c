@@ -4,8 +4,7 @@
 qn_status qn_sw_patch_sky_make(int option, qn_sw_patch_sky *out, qn_err *err)
 {
     qn_sw_patch patches[QN_SW_MAX_PATCHES];
-    float band[QN_SW_MAX_PATCHES], steradian[QN_SW_MAX_PATCHES];
-    int n_of[QN_SW_MAX_PATCHES], n_bands = 0;
+    float steradian[QN_SW_MAX_PATCHES];
     const int n = qn_sw_patch_count(option);
     qn_status st = QN_OK;
 
@@ -13,13 +12,8 @@ qn_status qn_sw_patch_sky_make(int option, qn_sw_patch_sky *out, qn_err *err)
     for (int i = 0; i < n; i++) {
         out->altitude[i] = patches[i].altitude;
         out->azimuth[i] = patches[i].azimuth;
-        if (i == 0 || patches[i].altitude != patches[i - 1].altitude) {
-            band[n_bands] = patches[i].altitude;
-            n_of[n_bands++] = 0;
-        }
-        n_of[n_bands - 1]++;
     }
-    qn_sw_steradians(band, n_of, n_bands, steradian);
+    qn_sw_steradians(out->altitude, (size_t)n, steradian);
     QN_TRY(qn_sw_dome_make(n, out->altitude, out->azimuth, steradian, &out->dome, err));
 out:
     return st;

@@ -1,28 +1,15 @@
-/* sun_job.c - one graph over the whole raster: heights up, one plane or two down. */
+/* sun_job.c - layers of a tile up, one graph, its core down. */
 #include "sun_job.h"
 
 #include "lift.h"
+#include "tile_run.h"
 
 #include "domain/solweig/shadow/shadow.h"
 #include "domain/solweig/shadow/walls.h"
 
-static size_t bytes_of(const qn_sw_raster *raster)
-{
-    return qn_sw_elems(&raster->place) * sizeof *raster->data;
-}
-
-/* A layer as a buffer; NULL stays NULL. */
-static qn_status upload(qn_ctx *ctx, const char *name, const qn_sw_raster *layer, qn_buf **out)
-{
-    qn_status st = QN_OK;
-
-    if (!layer->data)
-        return QN_OK;
-    QN_TRY(qn_buf_new(ctx, name, bytes_of(layer), out));
-    QN_TRY(qn_buf_write(*out, 0, layer->data, bytes_of(layer)));
-out:
-    return st;
-}
+/* Planes of a tile, 4 bytes each: three heights, four that marches need and five while those are
+ * made; without vegetation one, one and two. */
+enum { SUN_PLANES = 12, SUN_PLANES_BARE = 4, SUN_RESULTS = 2, WALL_PLANES = 4, IN_FLIGHT = 1 };
 
 static qn_status check_sides(const qn_sw_place *place, qn_err *err)
 {
@@ -33,21 +20,36 @@ static qn_status check_sides(const qn_sw_place *place, qn_err *err)
     return QN_OK;
 }
 
+static void choose_tiles(qn_ctx *ctx, qn_sw_tiles *tiles, qn_i64 core)
+{
+    if (core)
+        qn_sw_tiles_set(tiles, core);
+    else
+        qn_sw_tiles_fit(ctx, tiles, IN_FLIGHT);
+}
+
 /* ---- one sun --------------------------------------------------------------------------- */
 
-/* What a march of one sun holds on the device. */
+/* The march of one sun over a tile. */
 typedef struct march {
+    qn_ctx *ctx;
+    const qn_sw_surface *surface;
+    const qn_sw_beam *beam;
+    qn_sw_raster *out;
+    qn_sw_reach reach; /* over the whole raster */
+    float gmax;
+    int has_veg;
     qn_sw_layers layers;
     qn_sw_shadow *shadow;
     qn_sw_rays *rays;
     qn_sw_shade shade;
     qn_buf *which;
-    qn_graph *graph;
 } march;
 
-static void march_free(march *m)
+static void clear_march(void *user)
 {
-    qn_graph_free(m->graph);
+    march *m = user;
+
     qn_sw_shadow_free(m->shadow);
     qn_sw_rays_free(m->rays);
     qn_buf_free(m->which);
@@ -56,126 +58,195 @@ static void march_free(march *m)
     qn_buf_free(m->layers.dsm);
     qn_buf_free(m->layers.canopy);
     qn_buf_free(m->layers.trunk);
+    m->shadow = NULL;
+    m->rays = NULL;
+    m->which = NULL;
+    m->shade = (qn_sw_shade){ 0 };
+    m->layers = (qn_sw_layers){ 0 };
 }
 
-static qn_status march_upload(qn_ctx *ctx, march *m, const qn_sw_surface *surface, int has_veg)
+static qn_status make_buffers(march *m, const qn_sw_tile_cut *at, qn_err *err)
 {
+    const size_t bytes = (size_t)at->core.rows * (size_t)at->core.cols * sizeof(float);
+    const qn_sw_surface *s = m->surface;
     const int32_t first = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(upload(ctx, "sw dsm", &surface->dsm, &m->layers.dsm));
-    if (has_veg) {
-        QN_TRY(upload(ctx, "sw canopy", &surface->cdsm, &m->layers.canopy));
-        QN_TRY(upload(ctx, "sw trunk", &surface->tdsm, &m->layers.trunk));
+    QN_TRY(qn_sw_window_upload(m->ctx, "sw dsm", &s->dsm, &at->area, &m->layers.dsm, err));
+    if (m->has_veg) {
+        QN_TRY(
+            qn_sw_window_upload(m->ctx, "sw canopy", &s->cdsm, &at->area, &m->layers.canopy, err));
+        QN_TRY(qn_sw_window_upload(m->ctx, "sw trunk", &s->tdsm, &at->area, &m->layers.trunk, err));
     }
-    QN_TRY(qn_buf_new(ctx, "sw which", sizeof first, &m->which));
-    QN_TRY(qn_buf_write(m->which, 0, &first, sizeof first));
-    QN_TRY(qn_buf_new(ctx, "sw shadow", bytes_of(&surface->dsm), &m->shade.shadow));
-    QN_TRY(qn_buf_new(ctx, "sw wall sun", bytes_of(&surface->dsm), &m->shade.wall_sun));
+    QN_TRY(qn_sw_lift(m->ctx, qn_buf_new(m->ctx, "sw which", sizeof first, &m->which), err));
+    QN_TRY(qn_sw_lift(m->ctx, qn_buf_write(m->which, 0, &first, sizeof first), err));
+    QN_TRY(qn_sw_lift(m->ctx, qn_buf_new(m->ctx, "sw shadow", bytes, &m->shade.shadow), err));
+    QN_TRY(qn_sw_lift(m->ctx, qn_buf_new(m->ctx, "sw wall sun", bytes, &m->shade.wall_sun), err));
 out:
     return st;
 }
 
-static qn_status march_run(qn_ctx *ctx, march *m, float *out, size_t bytes)
+static qn_status build_march(void *user, const qn_sw_tile_cut *at, qn_graph *graph, qn_err *err)
 {
+    march *m = user;
+    const qn_sw_area area = { .rows = (int)at->area.rows,
+                              .cols = (int)at->area.cols,
+                              .core_row = (int)(at->core.row - at->area.row),
+                              .core_col = (int)(at->core.col - at->area.col),
+                              .core_rows = (int)at->core.rows,
+                              .core_cols = (int)at->core.cols,
+                              .gmax = m->gmax };
+    qn_sw_reach reach = m->reach;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(ctx, "shadow", &m->graph));
-    QN_TRY(qn_sw_add_cover(m->shadow, m->graph));
-    QN_TRY(qn_sw_add_shadow(m->shadow, m->graph, m->rays, m->which, &m->shade));
-    QN_TRY(qn_graph_run(m->graph));
-    QN_TRY(qn_graph_wait(m->graph));
-    QN_TRY(qn_buf_read(m->shade.shadow, 0, out, bytes));
+    reach.rows = area.rows;
+    reach.cols = area.cols;
+    QN_TRY(make_buffers(m, at, err));
+    QN_TRY(qn_sw_rays_new(m->ctx, &reach, m->beam, 1, &m->rays, err));
+    QN_TRY(qn_sw_shadow_new(m->ctx, &area, &m->layers, &m->shadow, err));
+    QN_TRY(qn_sw_lift(m->ctx, qn_sw_add_cover(m->shadow, graph), err));
+    QN_TRY(
+        qn_sw_lift(m->ctx, qn_sw_add_shadow(m->shadow, graph, m->rays, m->which, &m->shade), err));
 out:
     return st;
+}
+
+static qn_status collect_march(void *user, const qn_sw_tile_cut *at, qn_err *err)
+{
+    march *m = user;
+
+    return qn_sw_window_collect(m->ctx, m->shade.shadow, at->core.cols, 0, 0, &at->core, m->out,
+                                err);
 }
 
 qn_status qn_sw_shadow_compute(qn_ctx *ctx, const qn_sw_surface *surface, const qn_sw_beam *beam,
-                               double max_dist, qn_sw_raster *out, qn_err *err)
+                               const qn_sw_sun_options *options, qn_sw_raster *out, qn_err *err)
 {
     const qn_sw_place *place = &surface->dsm.place;
     const qn_sw_relief relief = qn_sw_relief_of(surface);
     const int has_veg = surface->cdsm.data && surface->tdsm.data;
-    const qn_sw_reach reach = { .rows = (int)place->rows,
-                                .cols = (int)place->cols,
-                                .px = (float)place->pixel_size,
-                                .max_height = has_veg ? relief.max_height : relief.max_building,
-                                .max_dist = (float)max_dist };
-    const qn_sw_area area = { .rows = (int)place->rows,
-                              .cols = (int)place->cols,
-                              .gmax = has_veg ? relief.top : relief.highest };
     qn_sw_raster result = { 0 };
-    march m = { .graph = NULL };
+    march m = { .ctx = ctx,
+                .surface = surface,
+                .beam = beam,
+                .out = &result,
+                .has_veg = has_veg,
+                .gmax = has_veg ? relief.top : relief.highest,
+                .reach = { .rows = (int)place->rows,
+                           .cols = (int)place->cols,
+                           .px = (float)place->pixel_size,
+                           .max_height = has_veg ? relief.max_height : relief.max_building,
+                           .max_dist = (float)options->max_dist } };
+    const qn_sw_tile_work work = { "shadow", &m, build_march, collect_march, clear_march };
+    qn_sw_tiles tiles = { .rows = place->rows,
+                          .cols = place->cols,
+                          .area_bytes = 4.0 * (has_veg ? SUN_PLANES : SUN_PLANES_BARE),
+                          .core_bytes = 4.0 * SUN_RESULTS,
+                          .widest_bytes = 4 };
     qn_status st = QN_OK;
 
     QN_TRY(check_sides(place, err));
     QN_TRY(qn_sw_raster_new(place, &result, err));
-    QN_TRY(qn_sw_lift(ctx, march_upload(ctx, &m, surface, has_veg), err));
-    QN_TRY(qn_sw_rays_new(ctx, &reach, beam, 1, &m.rays, err));
-    QN_TRY(qn_sw_shadow_new(ctx, &area, &m.layers, &m.shadow, err));
-    QN_TRY(qn_sw_lift(ctx, march_run(ctx, &m, result.data, bytes_of(&result)), err));
+    QN_TRY(qn_sw_ray_pixels(&m.reach, beam, &tiles.overlap, err));
+    choose_tiles(ctx, &tiles, options->tile);
+    QN_TRY(qn_sw_tiles_run(ctx, &tiles, &work, err));
     *out = result;
     result = (qn_sw_raster){ 0 };
 out:
-    march_free(&m);
     qn_sw_raster_free(&result);
     return st;
 }
 
 /* ---- walls ------------------------------------------------------------------------------ */
 
-/* Buffers of walls, of `bytes` each. */
-typedef struct wall_bufs {
+typedef struct wall_job {
+    qn_ctx *ctx;
+    const qn_sw_raster *from;
+    float limit;
+    qn_sw_raster height_out, aspect_out;
+    qn_sw_walls *walls;
     qn_buf *dsm, *height, *degrees, *radians;
-} wall_bufs;
+} wall_job;
 
-static qn_status walls_run(qn_ctx *ctx, const qn_sw_walls *walls, wall_bufs *b,
-                           const qn_sw_raster *dsm, float *height, float *aspect)
+static void clear_walls(void *user)
 {
-    const size_t bytes = bytes_of(dsm);
-    qn_graph *graph = NULL;
+    wall_job *w = user;
+
+    qn_buf_free(w->dsm);
+    qn_buf_free(w->height);
+    qn_buf_free(w->degrees);
+    qn_buf_free(w->radians);
+    qn_sw_walls_free(w->walls);
+    w->dsm = w->height = w->degrees = w->radians = NULL;
+    w->walls = NULL;
+}
+
+static qn_status build_walls(void *user, const qn_sw_tile_cut *at, qn_graph *graph, qn_err *err)
+{
+    wall_job *w = user;
+    const size_t bytes = (size_t)at->area.rows * (size_t)at->area.cols * sizeof(float);
     qn_status st = QN_OK;
 
-    QN_TRY(upload(ctx, "sw dsm", dsm, &b->dsm));
-    QN_TRY(qn_buf_new(ctx, "sw wall height", bytes, &b->height));
-    QN_TRY(qn_buf_new(ctx, "sw wall degrees", bytes, &b->degrees));
-    QN_TRY(qn_buf_new(ctx, "sw wall radians", bytes, &b->radians));
-    QN_TRY(qn_graph_new(ctx, "walls", &graph));
-    QN_TRY(qn_sw_add_walls(walls, graph, b->dsm, b->height, b->degrees, b->radians));
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
-    QN_TRY(qn_buf_read(b->height, 0, height, bytes));
-    QN_TRY(qn_buf_read(b->degrees, 0, aspect, bytes));
+    QN_TRY(qn_sw_walls_new(w->ctx, (int)at->area.rows, (int)at->area.cols,
+                           (float)w->from->place.pixel_size, w->limit, &w->walls, err));
+    QN_TRY(qn_sw_window_upload(w->ctx, "sw dsm", w->from, &at->area, &w->dsm, err));
+    QN_TRY(qn_sw_lift(w->ctx, qn_buf_new(w->ctx, "sw wall height", bytes, &w->height), err));
+    QN_TRY(qn_sw_lift(w->ctx, qn_buf_new(w->ctx, "sw wall degrees", bytes, &w->degrees), err));
+    QN_TRY(qn_sw_lift(w->ctx, qn_buf_new(w->ctx, "sw wall radians", bytes, &w->radians), err));
+    QN_TRY(qn_sw_lift(
+        w->ctx, qn_sw_add_walls(w->walls, graph, w->dsm, w->height, w->degrees, w->radians), err));
 out:
-    qn_graph_free(graph);
     return st;
 }
 
-qn_status qn_sw_walls_compute(qn_ctx *ctx, const qn_sw_raster *dsm, double limit,
-                              qn_sw_raster *height, qn_sw_raster *aspect, qn_err *err)
+static qn_status collect_walls(void *user, const qn_sw_tile_cut *at, qn_err *err)
 {
-    const qn_sw_place *place = &dsm->place;
-    qn_sw_raster h = { 0 }, a = { 0 };
-    qn_sw_walls *walls = NULL;
-    wall_bufs b = { 0 };
+    wall_job *w = user;
+    const qn_i64 row = at->core.row - at->area.row, col = at->core.col - at->area.col;
     qn_status st = QN_OK;
 
-    QN_TRY(check_sides(place, err));
-    QN_TRY(qn_sw_raster_new(place, &h, err));
-    QN_TRY(qn_sw_raster_new(place, &a, err));
-    QN_TRY(qn_sw_walls_new(ctx, (int)place->rows, (int)place->cols, (float)place->pixel_size,
-                           (float)limit, &walls, err));
-    QN_TRY(qn_sw_lift(ctx, walls_run(ctx, walls, &b, dsm, h.data, a.data), err));
-    *height = h;
-    *aspect = a;
-    h = a = (qn_sw_raster){ 0 };
+    QN_TRY(qn_sw_window_collect(w->ctx, w->height, at->area.cols, row, col, &at->core,
+                                &w->height_out, err));
+    QN_TRY(qn_sw_window_collect(w->ctx, w->degrees, at->area.cols, row, col, &at->core,
+                                &w->aspect_out, err));
 out:
-    qn_buf_free(b.dsm);
-    qn_buf_free(b.height);
-    qn_buf_free(b.degrees);
-    qn_buf_free(b.radians);
-    qn_sw_walls_free(walls);
-    qn_sw_raster_free(&h);
-    qn_sw_raster_free(&a);
+    return st;
+}
+
+/* Pixels around one that decide about its wall. */
+static qn_status walls_reach(wall_job *w, int *out, qn_err *err)
+{
+    const qn_status st =
+        qn_sw_walls_new(w->ctx, 1, 1, (float)w->from->place.pixel_size, w->limit, &w->walls, err);
+
+    if (st == QN_OK)
+        *out = qn_sw_wall_reach(w->walls);
+    clear_walls(w);
+    return st;
+}
+
+qn_status qn_sw_walls_compute(qn_ctx *ctx, const qn_sw_raster *dsm,
+                              const qn_sw_walls_options *options, qn_sw_raster *height,
+                              qn_sw_raster *aspect, qn_err *err)
+{
+    wall_job w = { .ctx = ctx, .from = dsm, .limit = (float)options->limit };
+    const qn_sw_tile_work work = { "walls", &w, build_walls, collect_walls, clear_walls };
+    qn_sw_tiles tiles = { .rows = dsm->place.rows,
+                          .cols = dsm->place.cols,
+                          .area_bytes = 4.0 * WALL_PLANES };
+    qn_status st = QN_OK;
+
+    QN_TRY(check_sides(&dsm->place, err));
+    QN_TRY(qn_sw_raster_new(&dsm->place, &w.height_out, err));
+    QN_TRY(qn_sw_raster_new(&dsm->place, &w.aspect_out, err));
+    QN_TRY(walls_reach(&w, &tiles.overlap, err));
+    choose_tiles(ctx, &tiles, options->tile);
+    QN_TRY(qn_sw_tiles_run(ctx, &tiles, &work, err));
+    *height = w.height_out;
+    *aspect = w.aspect_out;
+    w.height_out = w.aspect_out = (qn_sw_raster){ 0 };
+out:
+    qn_sw_raster_free(&w.height_out);
+    qn_sw_raster_free(&w.aspect_out);
     return st;
 }

@@ -102,7 +102,7 @@ qn_status qn_sw_flight_open(qn_sw_flight *s, qn_ctx *ctx, const qn_sw_surface *s
 
     s->ctx = ctx;
     s->tile = tile;
-    s->at = qn_sw_svf_plan_tile(plan, tile);
+    s->at = qn_sw_tiles_at(&plan->tiles, tile);
     s->start_us = qn_now_us();
     area = (qn_sw_area){ .rows = (int)s->at.area.rows,
                          .cols = (int)s->at.area.cols,

@@ -17,7 +17,7 @@ enum { QN_SW_FLIGHT_LAYERS = 3 };
 typedef struct qn_sw_flight {
     qn_ctx *ctx;
     qn_i64 tile;
-    qn_sw_svf_tile at;
+    qn_sw_tile_cut at;
     qn_buf *layers[QN_SW_FLIGHT_LAYERS]; /* DSM, canopy, trunk; the last two NULL without trees */
     qn_sw_shadow *shadow;
     qn_sw_sky *sky; /* kept for the next tile of the same shape */

@@ -2,6 +2,7 @@
 #include "svf_job.h"
 
 #include "lift.h"
+#include "room.h"
 #include "svf_flight.h"
 
 #include "domain/solweig/shadow/patches.h"
@@ -69,7 +70,7 @@ static qn_status stitch(job *j, const qn_sw_flight *f, qn_buf *buf, size_t offse
                         void *to)
 {
     const qn_sw_window *w = &f->at.core;
-    const size_t row_bytes = (size_t)w->cols * n, pitch = (size_t)j->plan.cols * n;
+    const size_t row_bytes = (size_t)w->cols * n, pitch = (size_t)j->plan.tiles.cols * n;
     char *const first = (char *)to + (size_t)w->row * pitch + (size_t)w->col * n;
     qn_status st = QN_OK;
 
@@ -96,12 +97,6 @@ out:
     return st;
 }
 
-static int is_of_device(qn_status st)
-{
-    return st == QN_ERR_INJECTED || st == QN_ERR_LAUNCH || st == QN_ERR_DEVICE_LOST ||
-           st == QN_ERR_TIMEOUT;
-}
-
 /* Makes a tile once more, on the CPU, whose results a device has lost; `err` says how. */
 static qn_status redo(job *j, qn_sw_flight *f, qn_status failed, qn_err *err)
 {
@@ -109,7 +104,7 @@ static qn_status redo(job *j, qn_sw_flight *f, qn_status failed, qn_err *err)
     const qn_i64 tile = f->tile;
     qn_status st = failed;
 
-    if (!is_of_device(failed))
+    if (!qn_sw_is_of_device(failed))
         return failed;
     QN_TRY(qn_fallback_note(j->ctx, "svf.finish", err));
     qn_sw_flight_clear(f);
@@ -148,7 +143,7 @@ out:
 
 static qn_status run_tiles(job *j, qn_err *err)
 {
-    const qn_i64 n = qn_sw_svf_plan_tiles(&j->plan);
+    const qn_i64 n = qn_sw_tiles_count(&j->plan.tiles);
     qn_status st = QN_OK;
 
     for (qn_i64 i = 0; i < n; i++) {
@@ -169,31 +164,13 @@ out:
 
 /* ---- the whole -------------------------------------------------------------------------- */
 
-static qn_status make_arrays(job *j, int n_patches, qn_err *err)
-{
-    const size_t cells = (size_t)j->plan.rows * (size_t)j->plan.cols;
-    qn_sw_svf_arrays *a = &j->arrays;
-    int is_whole = 1;
-
-    a->n_patches = n_patches;
-    a->n_bytes = (n_patches + 7) / 8;
-    for (int i = 0; i < QN_SW_SVF_MAPS; i++)
-        is_whole &= (a->map[i] = malloc(cells * sizeof(float))) != NULL;
-    for (int i = 0; i < QN_SW_SVF_MATRICES; i++)
-        is_whole &= (a->matrix[i] = malloc(cells * (size_t)a->n_bytes)) != NULL;
-    if (!is_whole)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for view factors of %lld x %lld pixels",
-                       (long long)j->plan.rows, (long long)j->plan.cols);
-    return QN_OK;
-}
-
 /* Room for the largest area of a tile, and for the widest pixels of its core. */
 static qn_status make_stage(job *j, qn_err *err)
 {
     size_t bytes = 0;
 
-    for (qn_i64 i = 0; i < qn_sw_svf_plan_tiles(&j->plan); i++) {
-        const qn_sw_svf_tile t = qn_sw_svf_plan_tile(&j->plan, i);
+    for (qn_i64 i = 0; i < qn_sw_tiles_count(&j->plan.tiles); i++) {
+        const qn_sw_tile_cut t = qn_sw_tiles_at(&j->plan.tiles, i);
         const size_t area = (size_t)t.area.rows * (size_t)t.area.cols * sizeof(float);
         const size_t core = (size_t)t.core.rows * (size_t)t.core.cols * (size_t)j->arrays.n_bytes;
 
@@ -208,7 +185,7 @@ static qn_status make_stage(job *j, qn_err *err)
 
 static qn_status run_plan(job *j, const qn_sw_svf_options *options, qn_err *err)
 {
-    const double total = (double)qn_sw_svf_plan_tiles(&j->plan) * j->arrays.n_patches;
+    const double total = (double)qn_sw_tiles_count(&j->plan.tiles) * j->arrays.n_patches;
     qn_status st = QN_OK;
 
     QN_TRY(make_stage(j, err));
@@ -223,23 +200,24 @@ out:
 
 static void tell(const job *j, double wall_s, uint64_t d2h_bytes, qn_sw_svf_report *report)
 {
-    const double patches = (double)qn_sw_svf_plan_tiles(&j->plan) * j->arrays.n_patches;
+    const double patches = (double)qn_sw_tiles_count(&j->plan.tiles) * j->arrays.n_patches;
     qn_metrics *metrics = qn_ctx_metrics(j->ctx);
 
     qn_metric_set(qn_metric_of(metrics, "svf_patch_progress_rate", NULL),
                   wall_s > 0 ? patches / wall_s : 0);
     qn_metric_max(qn_metric_of(metrics, "max_queue", NULL),
-                  qn_sw_svf_plan_tiles(&j->plan) > 1 ? IN_FLIGHT : 1);
+                  qn_sw_tiles_count(&j->plan.tiles) > 1 ? IN_FLIGHT : 1);
     qn_metric_set(qn_metric_of(metrics, "inflight_limit", NULL), IN_FLIGHT);
     if (!report)
         return;
-    *report = (qn_sw_svf_report){ .n_tiles = qn_sw_svf_plan_tiles(&j->plan),
-                                  .core = j->plan.core,
-                                  .overlap = j->plan.overlap,
+    *report = (qn_sw_svf_report){ .n_tiles = qn_sw_tiles_count(&j->plan.tiles),
+                                  .core = j->plan.tiles.core,
+                                  .overlap = j->plan.tiles.overlap,
                                   .n_patches = j->arrays.n_patches,
                                   .wall_s = wall_s,
                                   .stitch_ms = j->stitch_us / 1e3,
-                                  .tile_bytes = qn_sw_svf_plan_bytes(&j->plan),
+                                  .is_mapped = j->arrays.is_mapped,
+                                  .tile_bytes = qn_sw_tiles_bytes(&j->plan.tiles),
                                   .d2h_bytes = (double)d2h_bytes };
     snprintf(report->device, sizeof report->device, "%s", j->device);
 }
@@ -254,14 +232,11 @@ qn_status qn_sw_svf_compute(qn_ctx *ctx, const qn_sw_surface *surface,
     job j = { .ctx = ctx, .surface = surface };
     qn_status st = QN_OK;
 
+    qn_sw_pack(ctx);
     QN_TRY(qn_sw_svf_plan_make(ctx, surface, option, options->tile, &j.plan, err));
-    QN_TRY(make_arrays(&j, qn_sw_patch_count(option), err));
-    st = run_plan(&j, options, err);
-    if (st == QN_ERR_NOMEM && j.plan.core > 1) {
-        qn_sw_svf_plan_set(&j.plan, (j.plan.core + 1) / 2);
-        st = run_plan(&j, options, err);
-    }
-    QN_TRY(st);
+    QN_TRY(qn_sw_svf_arrays_new((size_t)j.plan.tiles.rows * (size_t)j.plan.tiles.cols,
+                                qn_sw_patch_count(option), &j.arrays, err));
+    QN_TRY(run_plan(&j, options, err));
     tell(&j, (qn_now_us() - start_us) / 1e6, qn_ctx_transfers(ctx).d2h_bytes - before, report);
     *out = j.arrays;
     j.arrays = (qn_sw_svf_arrays){ 0 };

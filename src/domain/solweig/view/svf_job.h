@@ -25,6 +25,7 @@ typedef struct qn_sw_svf_report {
     double wall_s, stitch_ms; /* stitching: cores copied to where they belong */
     double tile_bytes;        /* of device memory, for the largest tile */
     double d2h_bytes;         /* that came back */
+    int is_mapped;            /* results lie in a file, not in memory */
     char device[32];          /* that made the last sums: "cuda:0" */
 } qn_sw_svf_report;
 

@@ -1,0 +1,195 @@
+/* run_writes.c - what a run does behind its computation: files of rows and grids, the note that a
+ * tile is complete, the layers of the next tile.
+ *
+ * All of it goes through one queue, so files see one thread, and a tile is noted when everything of
+ * it is written. Rows lie in slots, one more than the queue holds: the one that is filled next is
+ * free.
+ */
+#include "run_impl.h"
+
+#include "engine/context.h"
+#include "util/clock.h"
+
+#include <quern/metrics.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One is done, one waits. */
+enum { LIMIT = QN_SW_SLOTS - 1 };
+
+qn_status qn_sw_job_writes_begin(qn_sw_job *job, qn_err *err)
+{
+    const qn_sw_plan *plan = &job->result->plan;
+    const size_t pixels = (size_t)(plan->core < plan->box.rows ? plan->core : plan->box.rows) *
+                          (size_t)(plan->core < plan->box.cols ? plan->core : plan->box.cols);
+    const int limit = job->ctx->overlap ? LIMIT : 0;
+
+    for (int s = 0; s <= limit; s++) {
+        job->slots[s].job = job;
+        for (int p = 0; p < QN_SW_PLANES; p++)
+            if (QN_SW_HAS(job->wanted, p) &&
+                !(job->slots[s].plane[p] = malloc(pixels * sizeof(float))))
+                return qn_fail(err, QN_ERR_NOMEM, "no memory for outputs of %zu pixels", pixels);
+    }
+    job->n_slots = limit + 1;
+    return qn_sw_behind_open(limit, &job->behind, err);
+}
+
+void qn_sw_job_writes_end(qn_sw_job *job)
+{
+    qn_sw_behind_close(job->behind);
+    job->behind = NULL;
+    for (int s = 0; s < QN_SW_SLOTS; s++)
+        for (int p = 0; p < QN_SW_PLANES; p++)
+            free(job->slots[s].plane[p]);
+    qn_sw_stage_free(&job->next);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+qn_sw_row_slot *qn_sw_job_slot(qn_sw_job *job)
+{
+    return &job->slots[job->n_rows_put % job->n_slots];
+}
+
+static qn_status write_row(void *item, qn_err *err)
+{
+    const qn_sw_row_slot *slot = item;
+    qn_sw_job *job = slot->job;
+    const double start = qn_now_us();
+    qn_status st = QN_OK;
+
+    for (int p = 0; p < QN_SW_PLANES; p++)
+        if (QN_SW_HAS(job->written, p))
+            QN_TRY(qn_sw_outputs_write(job->outputs, qn_sw_plane_name((qn_sw_plane)p),
+                                       slot->minutes, slot->window, slot->plane[p],
+                                       slot->window.cols, err));
+    job->write_s += (qn_now_us() - start) * 1e-6;
+out:
+    return st;
+}
+
+qn_status qn_sw_job_put_row(qn_sw_job *job, qn_sw_row_slot *slot, qn_err *err)
+{
+    static const qn_sw_behind_work work = { write_row, NULL };
+
+    if (!job->outputs || !job->written)
+        return QN_OK;
+    job->n_rows_put++;
+    return qn_sw_behind_put(job->behind, &work, slot, err);
+}
+
+/* ---- grids, and the end of a tile ---------------------------------------------------------- */
+
+typedef struct grid_item {
+    qn_sw_job *job;
+    char name[64];
+    qn_sw_window window;
+    float *data;
+} grid_item;
+
+static qn_status write_grid(void *item, qn_err *err)
+{
+    const grid_item *grid = item;
+
+    return qn_sw_outputs_write_summary(grid->job->outputs, grid->name, grid->window, grid->data,
+                                       grid->window.cols, err);
+}
+
+static void drop_grid(void *item)
+{
+    free(((grid_item *)item)->data);
+    free(item);
+}
+
+qn_status qn_sw_job_put_grid(qn_sw_job *job, const char *name, const qn_sw_window *window,
+                             float *data, qn_err *err)
+{
+    static const qn_sw_behind_work work = { write_grid, drop_grid };
+    grid_item *item = malloc(sizeof *item);
+
+    if (!item) {
+        free(data);
+        return qn_fail(err, QN_ERR_NOMEM, "no memory to write %s", name);
+    }
+    *item = (grid_item){ .job = job, .window = *window, .data = data };
+    snprintf(item->name, sizeof item->name, "%s", name);
+    return qn_sw_behind_put(job->behind, &work, item, err);
+}
+
+typedef struct tile_item {
+    qn_sw_job *job;
+    qn_sw_tile_place place;
+} tile_item;
+
+static qn_status finish_tile(void *item, qn_err *err)
+{
+    const tile_item *tile = item;
+    qn_sw_job *job = tile->job;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_rows_save(&job->rows, job->config->out, &tile->place, err));
+    QN_TRY(qn_sw_outputs_finish_tile(job->outputs, tile->place.number, err));
+out:
+    return st;
+}
+
+static qn_status put_tile(qn_sw_job *job, const qn_sw_behind_work *work,
+                          const qn_sw_tile_place *place, qn_err *err)
+{
+    tile_item *item = malloc(sizeof *item);
+
+    if (!item)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for tile %lld", (long long)place->number);
+    *item = (tile_item){ job, *place };
+    return qn_sw_behind_put(job->behind, work, item, err);
+}
+
+qn_status qn_sw_job_put_end(qn_sw_job *job, const qn_sw_tile_place *place, qn_err *err)
+{
+    static const qn_sw_behind_work work = { finish_tile, free };
+
+    return job->outputs ? put_tile(job, &work, place, err) : QN_OK;
+}
+
+/* ---- the next tile --------------------------------------------------------------------------- */
+
+static qn_status cut_next(void *item, qn_err *err)
+{
+    const tile_item *tile = item;
+
+    return qn_sw_stage_fill(&tile->job->city, &tile->place, &tile->job->next, err);
+}
+
+qn_status qn_sw_job_put_next(qn_sw_job *job, const qn_sw_tile_place *place, qn_err *err)
+{
+    static const qn_sw_behind_work work = { cut_next, free };
+    const qn_status st = put_tile(job, &work, place, err);
+
+    job->next_ticket = qn_sw_behind_get_stats(job->behind).n_put;
+    job->result->n_tiles_ahead++;
+    return st;
+}
+
+qn_status qn_sw_job_await_next(qn_sw_job *job, qn_err *err)
+{
+    return qn_sw_behind_wait(job->behind, job->next_ticket, err);
+}
+
+/* All is written; and what the queue came to. */
+qn_status qn_sw_job_await_writes(qn_sw_job *job, qn_err *err)
+{
+    const qn_sw_behind_stats stats = qn_sw_behind_get_stats(job->behind);
+    const qn_status st = qn_sw_behind_wait(job->behind, stats.n_put, err);
+    const int limit = job->ctx->overlap ? LIMIT : 0;
+    qn_metrics *metrics = qn_ctx_metrics(job->ctx);
+
+    job->result->times.write_s = job->write_s;
+    job->result->behind_peak = qn_sw_behind_get_stats(job->behind).peak;
+    /* One tile or row is computed besides. */
+    qn_metric_set(qn_metric_of(metrics, "tile_workers", NULL), limit ? 2 : 1);
+    qn_metric_set(qn_metric_of(metrics, "inflight_limit", NULL), 1 + limit);
+    qn_metric_max(qn_metric_of(metrics, "max_queue", NULL), 1 + job->result->behind_peak);
+    return st;
+}
