@@ -1,0 +1,175 @@
+/* cmd_arc_bench.c - `quern arc bench`: runs a second, on the CPU and on devices. */
+#include "cli/arc_options.h"
+#include "cli/cmd_arc.h"
+
+#include "domain/arc/bench/bench.h"
+#include "domain/scan/sizes.h"
+#include "util/crossover.h"
+#include "util/table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const qn_opt options[] = {
+    { 0, "tasks", QN_OPT_TEXT, .value = "DIR|FILE", .help = "tasks whose pairs programs run on" },
+    { 0, "replicate", QN_OPT_TEXT, .value = "R[,R]", .fallback = "1",
+      .help = "copies of every grid; a row for each number" },
+    { 0, "no-check", QN_OPT_FLAG,
+      .help = "every copy in other colours, so that no two grids are equal; nothing is compared" },
+    { 0, "match", QN_OPT_CHOICE, .value = "id|all", .fallback = "id",
+      .help = "each program on the task of its id, or on every grid" },
+    { 0, "without", QN_OPT_TEXT, .value = "ID",
+      .help = "the program that every second row leaves out (default: the slowest)" },
+    { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "3", .min = 1, .max = 32,
+      .help = "measurements per figure" },
+    { 'o', NULL, QN_OPT_TEXT, .value = "FILE.json", .help = "write all figures" },
+    { 0, "json", QN_OPT_FLAG, .help = "machine-readable output" },
+    QN_ARC_OPTIONS_VM,
+    { 0 }
+};
+
+static const char *const examples[] = {
+    "echo '{\"train\":[{\"input\":[[1,2]],\"output\":[[2,1]]}],\"test\":[]}' >turn.json",
+    "printf 'def solve_turn(I):\\n    O = vmirror(I)\\n    return O\\n' >solvers.py",
+    "quern arc bench solvers.py --tasks turn.json --samples 1 --backend cpu", NULL
+};
+
+static qn_status read_replicates(const char *list, qn_arc_bench_options *o, qn_err *err)
+{
+    char word[16];
+
+    for (int i = 0; qn_list_item(list, i, word, sizeof word); i++) {
+        char *end = NULL;
+        const long copies = strtol(word, &end, 10);
+
+        if (end == word || *end || copies < 1 || copies > 4096)
+            return qn_fail(err, QN_ERR_USAGE, "--replicate: '%s' is not a number from 1 to 4096",
+                           word);
+        if (i == QN_ARC_BENCH_REPLICATES)
+            return qn_fail(err, QN_ERR_USAGE, "--replicate: over %d numbers",
+                           QN_ARC_BENCH_REPLICATES);
+        if (i && copies <= o->replicates[i - 1])
+            return qn_fail(err, QN_ERR_USAGE, "--replicate: %ld does not ascend", copies);
+        o->replicates[o->n_replicates++] = (int)copies;
+    }
+    return QN_OK;
+}
+
+static qn_status print_rows(const qn_arc_bench_report *report, qn_err *err)
+{
+    qn_table table =
+        qn_table_begin("DEVICE", "THREADS", "WITHOUT", "RUNS", "SOLVED", "ERRORS", "FALLBACKS",
+                       "KERNEL MS", "KERNEL RUNS/S", "END TO END MS", "END TO END RUNS/S");
+
+    for (int i = 0; i < report->n; i++) {
+        const qn_arc_bench_row *r = &report->rows[i];
+
+        qn_table_add(&table, r->device);
+        if (r->threads)
+            qn_table_addf(&table, "%d", r->threads);
+        else
+            qn_table_add(&table, "-");
+        qn_table_add(&table, r->without_worst ? report->worst : "-");
+        qn_table_addf(&table, "%u", r->runs);
+        qn_table_addf(&table, "%" PRIu64, r->solved);
+        qn_table_addf(&table, "%" PRIu64, r->errors);
+        qn_table_addf(&table, "%" PRIu64, r->fallbacks);
+        qn_table_addf(&table, "%.3f", r->kernel_s * 1e3);
+        qn_table_addf(&table, "%.0f", r->runs / r->kernel_s);
+        qn_table_addf(&table, "%.3f", r->wall_s * 1e3);
+        qn_table_addf(&table, "%.0f", r->runs / r->wall_s);
+    }
+    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    return QN_OK;
+}
+
+static void print_rest(const qn_arc_bench_report *report)
+{
+    if (*report->worst)
+        printf("%s takes %.1f %% of the CPU's time\n", report->worst, report->worst_share_pct);
+    for (int i = 0; i < report->n_crossovers; i++) {
+        const qn_arc_bench_crossover *c = &report->crossovers[i];
+
+        if (c->crossover)
+            printf("%s overtakes the CPU from %lld runs a batch on\n", c->device,
+                   (long long)c->crossover);
+        else
+            printf("%s is behind the CPU at every size of a batch, up to %lld runs\n", c->device,
+                   (long long)(c->n ? c->sizes[c->n - 1] : 0));
+    }
+}
+
+static qn_status report_all(const qn_args *args, const qn_arc_bench_report *report, qn_err *err)
+{
+    json_t *json = qn_arc_bench_json(report);
+    qn_str line = { 0 };
+    qn_status st = QN_OK;
+
+    qn_cli_line(args, &line);
+    if (!json || json_object_set_new(json, "command", qn_json_text(qn_str_get(&line)))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for the report");
+        goto out;
+    }
+    if (qn_text(args, "o"))
+        QN_TRY(qn_json_write(qn_text(args, "o"), json, err));
+    if (qn_flag(args, "json")) {
+        json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+        putchar('\n');
+    } else {
+        QN_TRY(print_rows(report, err));
+        print_rest(report);
+    }
+out:
+    json_decref(json);
+    qn_str_free(&line);
+    return st;
+}
+
+static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
+{
+    qn_arc_bench_options o = { .engine = args->global.engine,
+                               .no_check = qn_flag(args, "no-check"),
+                               .match_all = !strcmp(qn_text(args, "match"), "all"),
+                               .samples = (int)qn_int(args, "samples"),
+                               .without = qn_text(args, "without") };
+    qn_arc_bench_report report = { 0 };
+    qn_arc_programs programs = { 0 };
+    qn_arc_tasks tasks = { 0 };
+    const char *path;
+    qn_status st = QN_OK;
+
+    (void)none;
+    QN_TRY(qn_arc_tasks_of(args, &path, err));
+    QN_TRY(read_replicates(qn_text(args, "replicate"), &o, err));
+    QN_TRY(qn_arc_session_options_of(args, &o.session, err));
+    QN_TRY(qn_arc_watch_of(args, &o.watch, err));
+    QN_TRY(qn_arc_programs_of(args, &programs, err));
+    QN_TRY(qn_arc_tasks_read(path, &tasks, err));
+    QN_TRY(qn_arc_bench(&programs, &tasks, &o, &report, err));
+    QN_TRY(report_all(args, &report, err));
+out:
+    qn_arc_bench_free(&report);
+    qn_arc_tasks_free(&tasks);
+    qn_arc_programs_free(&programs);
+    return st;
+}
+
+const qn_command qn_verb_arc_bench = {
+    .name = "bench",
+    .summary = "runs a second on one thread, on all, and on each device",
+    .words = "PROGRAMS",
+    .min_words = 1,
+    .max_words = 1,
+    .options = options,
+    .notes =
+        "KERNEL: programs and grids are resident, the list of runs goes up and scores come back.\n"
+        "END TO END: all is encoded and uploaded anew. Medians. Every row is there again without\n"
+        "one program, that which takes the most time. Copies of a grid are equal, so that outputs "
+        "can be\n"
+        "compared, and take one place on the device; --no-check makes them differ.",
+    .examples = examples,
+    .bare = 1,
+    .run = run,
+};

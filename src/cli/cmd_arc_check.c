@@ -1,0 +1,96 @@
+/* cmd_arc_check.c - `quern arc check`: golden cases of the primitives. */
+#include "cli/arc_options.h"
+#include "cli/cmd_arc.h"
+
+#include "domain/arc/check/check_cases.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const qn_opt options[] = {
+    { 0, "cases", QN_OPT_TEXT, .value = "FILE[,FILE]",
+      .help = "cases, each an operation, its arguments and what it gives" },
+    QN_ARC_OPTIONS_VM,
+    { 0 }
+};
+
+static const char *const examples[] = {
+    "echo "
+    "'{\"format\":\"quern-arc-cases-1\",\"cases\":[{\"op\":\"add\",\"args\":[1,2],\"out\":3}]}' "
+    ">cases.json",
+    "quern arc check --cases cases.json", NULL
+};
+
+static qn_status check_file(qn_ctx *ctx, const qn_arc_session_options *o, const char *path,
+                            qn_arc_check *total, qn_err *err)
+{
+    qn_arc_session *session = NULL;
+    qn_arc_check report = { 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_cli_input(path, err));
+    QN_TRY(qn_arc_session_new(ctx, o, &session, err));
+    QN_TRY(qn_arc_check_cases(session, path, &report, err));
+    fputs(qn_str_get(&report.failures), stdout);
+    printf("%s: %" PRIu64 " of %" PRIu64 " cases pass on %s, %" PRIu64
+           " of them left it for the CPU\n",
+           path, report.passed, report.n, qn_arc_session_device(session), report.on_cpu);
+    total->n += report.n;
+    total->passed += report.passed;
+out:
+    qn_arc_check_free(&report);
+    qn_arc_session_free(session);
+    return st;
+}
+
+/* Every file of the comma list, then every word. */
+static qn_status check_all(qn_ctx *ctx, const qn_arc_session_options *o, const qn_args *args,
+                           qn_arc_check *total, qn_err *err)
+{
+    char *list = strdup(qn_text(args, "cases"));
+    qn_status st = QN_OK;
+
+    if (!list)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for names of files");
+    for (char *at = list, *next; at; at = next) {
+        if ((next = strchr(at, ',')))
+            *next++ = '\0';
+        QN_TRY(check_file(ctx, o, at, total, err));
+    }
+    for (int w = 0; w < args->n_words; w++)
+        QN_TRY(check_file(ctx, o, args->words[w], total, err));
+out:
+    free(list);
+    return st;
+}
+
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    qn_arc_session_options o;
+    qn_arc_check total = { 0 };
+    qn_status st = QN_OK;
+
+    if (!qn_given(args, "cases"))
+        return qn_fail(err, QN_ERR_USAGE, "--cases FILE is needed");
+    QN_TRY(qn_arc_session_options_of(args, &o, err));
+    QN_TRY(check_all(ctx, &o, args, &total, err));
+    qn_cli_summary(args, (double)total.n, "case", "cases");
+    if (total.passed != total.n)
+        st = qn_fail(err, QN_ERR_MISMATCH, "%" PRIu64 " of %" PRIu64 " cases fail",
+                     total.n - total.passed, total.n);
+out:
+    return st;
+}
+
+const qn_command qn_verb_arc_check = {
+    .name = "check",
+    .summary = "compare primitives with golden cases",
+    .words = "[FILE...]",
+    .max_words = 16,
+    .options = options,
+    .notes = "Each case runs as a program of one statement through parser, compiler and virtual\n"
+             "machine. Exit 4: a case fails; the first ones are printed.",
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,54 @@
+/* cmd_arc_make.c - `quern arc make`: made programs and grids to try things with. */
+#include "cli/cmd_arc.h"
+
+#include "domain/arc/make/make_files.h"
+
+static const qn_opt options[] = {
+    { 0, "programs", QN_OPT_INT, .value = "N", .fallback = "10", .min = 1, .max = 100000,
+      .help = "how many, each with a task" },
+    { 0, "grids", QN_OPT_INT, .value = "N", .fallback = "3", .min = 1, .max = 1000,
+      .help = "grids of each task" },
+    { 0, "statements", QN_OPT_INT, .value = "N", .min = 1, .max = 1000,
+      .help = "of each program (default: 5 to 80)" },
+    { 0, "steps", QN_OPT_INT, .value = "N", .min = 1, .max = 60000,
+      .help = "also a batt program of so many steps" },
+    { 0, "wrong", QN_OPT_INT, .value = "PCT", .fallback = "0", .min = 0, .max = 100,
+      .help = "share with an argument of a wrong kind" },
+    { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "made", .help = "folder of the files" },
+    { 0 }
+};
+
+static const char *const examples[] = { "quern arc make --programs 5 --out made",
+                                        "quern arc run made/solvers.py --tasks made/tasks", NULL };
+
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    const char *folder = qn_text(args, "out");
+    qn_arc_make_files_options o = { .seed = args->global.seed,
+                                    .n_programs = (int)qn_int(args, "programs"),
+                                    .n_grids = (int)qn_int(args, "grids"),
+                                    .wrong_pct = (int)qn_int(args, "wrong") };
+    qn_status st;
+
+    (void)ctx;
+    if (qn_given(args, "statements"))
+        o.n_statements = (int)qn_int(args, "statements");
+    if (qn_given(args, "steps"))
+        o.n_steps = (int)qn_int(args, "steps");
+    st = qn_arc_make_files(folder, &o, err);
+    if (st == QN_OK)
+        printf("%s/solvers.py: %d programs; %s/tasks: %d grids for each\n", folder, o.n_programs,
+               folder, o.n_grids);
+    return st;
+}
+
+const qn_command qn_verb_arc_make = {
+    .name = "make",
+    .summary = "make up programs and grids, to try things with",
+    .options = options,
+    .notes = "The same --seed makes the same files everywhere. Tasks have no outputs: with -o,\n"
+             "`quern arc run` writes what programs give.",
+    .examples = examples,
+    .bare = 1,
+    .run = run,
+};

@@ -1,0 +1,76 @@
+/* cmd_arc_serve.c - `quern arc serve`: a line of JSON in, a line of JSON out. */
+#include "cli/arc_options.h"
+#include "cli/cmd_arc.h"
+
+#include "domain/arc/serve/serve.h"
+#include "util/file.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const qn_opt options[] = {
+    { 0, "batch", QN_OPT_TEXT, .value = "FILE", .help = "read lines from this file, not stdin" },
+    { 'o', NULL, QN_OPT_TEXT, .value = "FILE", .help = "write answers to this file, not stdout" },
+    QN_ARC_OPTIONS_VM,
+    { 0 }
+};
+
+static const char *const examples[] = { "echo '{\"stats\": true}' | quern arc serve --backend cpu",
+                                        NULL };
+
+static qn_status open_input(const char *path, FILE **out, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    *out = stdin;
+    if (!path)
+        return QN_OK;
+    QN_TRY(qn_cli_input(path, err));
+    if (!(*out = fopen(path, "r")))
+        st = qn_fail(err, QN_ERR_INPUT, "cannot open %s: %s", path, strerror(errno));
+out:
+    return st;
+}
+
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    qn_arc_session_options o;
+    qn_arc_desk *desk = NULL;
+    qn_out file = { 0 };
+    FILE *from = NULL;
+    uint64_t n_lines = 0;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_arc_session_options_of(args, &o, err));
+    QN_TRY(open_input(qn_text(args, "batch"), &from, err));
+    if (qn_text(args, "o"))
+        QN_TRY(qn_out_open(qn_text(args, "o"), &file, err));
+    QN_TRY(qn_arc_desk_new(ctx, &o, &desk, err));
+    QN_TRY(qn_arc_serve(desk, from, file.file ? file.file : stdout, &n_lines, err));
+    if (file.file)
+        QN_TRY(qn_out_commit(&file, err));
+    qn_cli_summary(args, (double)n_lines, "line", "lines");
+out:
+    qn_out_abort(&file);
+    qn_arc_desk_free(desk);
+    if (from && from != stdin)
+        fclose(from);
+    return st;
+}
+
+const qn_command qn_verb_arc_serve = {
+    .name = "serve",
+    .summary = "answer lines of JSON: programs and tasks in, scores out",
+    .options = options,
+    .notes =
+        "Each line is an object with one of these members, and an \"id\" that is sent back:\n"
+        "  \"programs\": {ID: TEXT}   keeps them; those that do not compile are told\n"
+        "  \"tasks\": {ID: TASK}      keeps them\n"
+        "  \"run\": {\"programs\": [ID], \"tasks\": [ID], \"pairs\": \"train|test|all|first\",\n"
+        "          \"match\": \"id|all\", \"want\": \"scores|results|outputs\"}, each optional\n"
+        "  \"stats\": true, \"clear\": \"programs|all\", \"end\": true\n"
+        "A line that is wrong is answered by {\"ok\": false, \"error\": ...}, and the next is "
+        "read.",
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,192 @@
+/* evaluate.c - a series of runs in chunks, with scores and files. */
+#include "domain/arc/batch/evaluate.h"
+
+#include <quern/metrics.h>
+
+#include "domain/arc/batch/failure.h"
+#include "domain/arc/batch/writers.h"
+#include "util/clock.h"
+#include "util/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Runs per launch: enough to fill any device, few enough that the bar moves and outputs fit. */
+enum { CHUNK = 1 << 16, CHUNK_WITH_OUTPUT = 1 << 14 };
+
+typedef struct evaluation {
+    qn_ctx *ctx;
+    const qn_arc_programs *programs;
+    const qn_arc_evaluate_options *options;
+    qn_arc_evaluation *report;
+    qn_arc_session *session;
+    qn_arc_questions questions;
+    qn_arc_series series;
+    qn_arc_writers writers;
+    int has_batt;
+    uint32_t want, stride;
+} evaluation;
+
+/* ---- before ---------------------------------------------------------------------------- */
+
+static qn_status load(evaluation *e, const qn_arc_tasks *tasks, qn_err *err)
+{
+    const qn_arc_programs *p = e->programs;
+    const qn_arc_question_options options = { .pairs = e->options->pairs,
+                                              .with_samples =
+                                                  qn_arc_takes_samples(p->codes, p->n) };
+    qn_status st = QN_OK;
+
+    for (int i = 0; i < p->n; i++) {
+        const arc_program head = qn_arc_code_head(&p->codes[i]);
+        int number; /* i: the session is new */
+
+        QN_TRY(qn_arc_session_program(e->session, p->codes[i].id, p->codes[i].bytes, p->codes[i].n,
+                                      &number, err));
+        e->has_batt |= (head.flags & ARC_FLAG_BATT) != 0;
+        if (e->options->trace && head.n_ins > e->stride)
+            e->stride = head.n_ins;
+    }
+    for (size_t t = 0; t < tasks->n; t++)
+        QN_TRY(qn_arc_questions_add(&e->questions, &tasks->items[t], &options, e->session, err));
+    QN_TRY(
+        qn_arc_series_make(p->codes, p->n, &e->questions, e->options->match_all, &e->series, err));
+    if (!e->series.n && !e->questions.n)
+        st = qn_fail(err, QN_ERR_INPUT, "the tasks have no such pairs");
+    else if (!e->series.n)
+        st = qn_fail(err, QN_ERR_INPUT,
+                     "no program has the id of a task (the first is '%s'); --match all runs each "
+                     "on every grid",
+                     p->codes[0].id);
+    e->want = (e->options->results || e->options->digest || e->has_batt ? ARC_WANT_OUTPUT : 0) |
+              (e->options->trace ? ARC_WANT_TRACE : 0);
+out:
+    return st;
+}
+
+/* ---- after each chunk ------------------------------------------------------------------ */
+
+static qn_status note_failure(qn_arc_score *score, const char *id, const arc_result *r, qn_err *err)
+{
+    qn_str text = { 0 };
+
+    if (score->failure)
+        return QN_OK;
+    qn_arc_failure_print(id, r, &text);
+    score->failure = text.failed ? NULL : text.data;
+    if (!score->failure)
+        return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for a failure of program %s", id);
+    return QN_OK;
+}
+
+static qn_status judge(evaluation *e, const qn_arc_run *run, uint32_t job, qn_err *err)
+{
+    const qn_arc_question *q = &e->questions.items[run->question];
+    const qn_arc_code *code = &e->programs->codes[run->program];
+    const arc_result *r = qn_arc_session_result(e->session, job);
+    const qn_arc_written written = {
+        .session = e->session, .job = job, .code = code, .file = e->programs->file, .question = q
+    };
+    qn_arc_score *score = &e->report->scores[run->program];
+    int is_solved = r->code == ARC_OK && r->equal;
+    qn_status st = QN_OK;
+
+    if (e->want)
+        QN_TRY(qn_arc_writers_add(&e->writers, &written, &is_solved, err));
+    score->runs++;
+    score->solved += (uint64_t)is_solved;
+    score->steps += r->steps;
+    e->report->solved += (uint64_t)is_solved;
+    e->report->unscored += q->expected < 0;
+    if (r->code != ARC_OK) {
+        score->errors++;
+        e->report->errors++;
+        QN_TRY(note_failure(score, code->id, r, err));
+    }
+out:
+    return st;
+}
+
+static qn_status run_chunks(evaluation *e, qn_err *err)
+{
+    const uint32_t chunk = e->want ? CHUNK_WITH_OUTPUT : CHUNK;
+    qn_arc_job *jobs = malloc(chunk * sizeof *jobs);
+    qn_progress *progress = NULL;
+    qn_status st = QN_OK;
+
+    if (!jobs)
+        return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for %u runs", chunk);
+    QN_TRY(qn_progress_new(&e->options->watch, "arc run", "runs", e->series.n, &progress, err));
+    for (uint32_t first = 0; first < e->series.n; first += chunk) {
+        const uint32_t n = e->series.n - first < chunk ? e->series.n - first : chunk;
+        const qn_arc_run *runs = e->series.items + first;
+
+        for (uint32_t k = 0; k < n; k++)
+            jobs[k] = qn_arc_job_of(&e->programs->codes[runs[k].program], runs[k].program,
+                                    &e->questions.items[runs[k].question]);
+        QN_TRY(qn_arc_session_run(e->session, jobs, n, e->want, e->stride, err));
+        for (uint32_t k = 0; k < n; k++)
+            QN_TRY(judge(e, &runs[k], k, err));
+        if (e->series.n > chunk)
+            qn_progress_add(progress, n);
+    }
+    e->report->runs = e->series.n;
+out:
+    qn_progress_free(progress);
+    free(jobs);
+    return st;
+}
+
+/* For --metrics. */
+static void count_ops(qn_ctx *ctx, const qn_arc_stats *stats)
+{
+    qn_metrics *metrics = qn_ctx_metrics(ctx);
+
+    qn_metric_add(qn_metric_of(metrics, "arc_ops_total", QN_LABELS("op", "all", "side", "device")),
+                  (double)stats->gpu_ops);
+    qn_metric_add(qn_metric_of(metrics, "arc_ops_total", QN_LABELS("op", "all", "side", "cpu")),
+                  (double)stats->cpu_ops);
+}
+
+qn_status qn_arc_evaluate(qn_ctx *ctx, const qn_arc_programs *programs, const qn_arc_tasks *tasks,
+                          const qn_arc_evaluate_options *options, qn_arc_evaluation *out,
+                          qn_err *err)
+{
+    const double start = qn_now_us();
+    qn_arc_evaluation report = { .n_scores = programs->n };
+    evaluation e = { .ctx = ctx, .programs = programs, .options = options, .report = &report };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_arc_writers_open(&e.writers, options->results, options->trace, options->digest, err));
+    if (!(report.scores = calloc((size_t)programs->n + 1, sizeof *report.scores))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "arc: no memory for scores of %d programs", programs->n);
+        goto out;
+    }
+    QN_TRY(qn_arc_session_new(ctx, &options->session, &e.session, err));
+    QN_TRY(load(&e, tasks, err));
+    QN_TRY(run_chunks(&e, err));
+    QN_TRY(qn_arc_writers_commit(&e.writers, err));
+    report.stats = *qn_arc_session_stats(e.session);
+    report.stats.time_compile = programs->compile_s;
+    count_ops(ctx, &report.stats);
+    report.wall_s = (qn_now_us() - start) * 1e-6;
+    snprintf(report.device, sizeof report.device, "%s", qn_arc_session_device(e.session));
+    *out = report;
+    report = (qn_arc_evaluation){ 0 };
+out:
+    qn_arc_writers_abort(&e.writers);
+    qn_arc_series_free(&e.series);
+    qn_arc_questions_free(&e.questions);
+    qn_arc_session_free(e.session);
+    qn_arc_evaluation_free(&report);
+    return st;
+}
+
+void qn_arc_evaluation_free(qn_arc_evaluation *e)
+{
+    for (int i = 0; e->scores && i < e->n_scores; i++)
+        free(e->scores[i].failure);
+    free(e->scores);
+    *e = (qn_arc_evaluation){ 0 };
+}

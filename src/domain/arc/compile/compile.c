@@ -1,0 +1,163 @@
+/* compile.c - the passes of the compiler, one after the other. */
+#include "passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+
+/* ---- the copy that is worked on -------------------------------------------------- */
+
+static void *copy_of(const void *items, int n, size_t size)
+{
+    void *copy = malloc((size_t)n * size + 1);
+
+    if (copy && n)
+        memcpy(copy, items, (size_t)n * size);
+    return copy;
+}
+
+static qn_status start_work(const qn_arc_source *source, qn_arc_draft *work, qn_err *err)
+{
+    const qn_arc_dag *from = &source->dag;
+    const size_t n = (size_t)from->n + 1;
+
+    work->dag = *from;
+    work->dag.nodes = copy_of(from->nodes, from->n, sizeof *from->nodes);
+    work->dag.needs = copy_of(from->needs, from->n_needs, sizeof *from->needs);
+    work->dag.records = copy_of(from->records, from->n_records, sizeof *from->records);
+    work->kinds = calloc(n, sizeof *work->kinds);
+    work->is_alive = calloc(n, 1);
+    work->is_settled = calloc(n, 1);
+    work->same = calloc(n, sizeof *work->same);
+    for (int i = 0; work->same && i < from->n; i++)
+        work->same[i] = i;
+    if (work->dag.nodes && work->dag.needs && work->dag.records && work->kinds && work->is_alive &&
+        work->is_settled && work->same)
+        return QN_OK;
+    return qn_fail(err, QN_ERR_NOMEM, "no memory to compile a program of %d nodes", from->n);
+}
+
+/* The texts of the records stay the source's. */
+static void end_work(qn_arc_draft *work)
+{
+    free(work->dag.nodes);
+    free(work->dag.needs);
+    free(work->dag.records);
+    free(work->kinds);
+    free(work->is_alive);
+    free(work->is_settled);
+    free(work->same);
+}
+
+/* ---- values that are given ------------------------------------------------------- */
+
+/* Everything that went into a given value was computed without failing. */
+static void settle(qn_arc_draft *work)
+{
+    const qn_arc_dag *dag = &work->dag;
+
+    for (int i = dag->n - 1; i >= 0; i--) {
+        const qn_arc_node *node = &dag->nodes[i];
+
+        if (!work->is_settled[i])
+            continue;
+        for (int k = 0; k < node->n_args; k++)
+            work->is_settled[node->a[k]] = 1;
+    }
+}
+
+static qn_status give_values(qn_arc_draft *work, const qn_arc_compile_options *options, qn_err *err)
+{
+    qn_arc_dag *dag = &work->dag;
+
+    if (options->n_inputs > ARC_MOST_EXTRA)
+        return qn_fail(err, QN_ERR_LIMIT, "%d given values exceed the limit of %d",
+                       options->n_inputs, ARC_MOST_EXTRA);
+    for (int i = 0; i < options->n_inputs; i++) {
+        const int given = options->inputs[i];
+        const int node = given >= 0 && given < dag->n ? work->same[given] : -1;
+
+        if (node < 0 || qn_arc_is_leaf(&dag->nodes[node]) || dag->nodes[node].guard ||
+            dag->nodes[node].n_needs)
+            return qn_fail(err, QN_ERR_USAGE, "node %d cannot be given from outside", given);
+        work->is_settled[node] = 1;
+    }
+    settle(work);
+    for (int i = 0; i < options->n_inputs; i++)
+        dag->nodes[work->same[options->inputs[i]]] =
+            (qn_arc_node){ .op = QN_ARC_NODE_PARAM, .number = dag->n_params + i };
+    work->n_inputs = options->n_inputs;
+    return QN_OK;
+}
+
+static qn_status take_part(qn_arc_draft *work, int part, qn_err *err)
+{
+    qn_arc_dag *dag = &work->dag;
+
+    if (part < 0 || part >= dag->n)
+        return qn_fail(err, QN_ERR_USAGE, "the program has no node %d", part);
+    dag->output = part;
+    dag->n_records = 0;
+    dag->flags &= ~ARC_FLAG_BATT;
+    return QN_OK;
+}
+
+/* ---- all ------------------------------------------------------------------------- */
+
+static qn_arc_keep what_to_keep(const qn_arc_draft *work, const qn_arc_compile_options *options)
+{
+    if (options->is_part)
+        return QN_ARC_KEEP_USED;
+    if (options->off & QN_ARC_OFF_DEAD)
+        return QN_ARC_KEEP_ALL;
+    /* A failed step of a batt program stops nothing, so one that nobody looks at may go. */
+    return work->dag.flags & ARC_FLAG_BATT ? QN_ARC_KEEP_USED : QN_ARC_KEEP_FAILING;
+}
+
+qn_status qn_arc_compile(const qn_arc_source *source, const qn_arc_compile_options *options,
+                         qn_arc_code *out, qn_err *err)
+{
+    static const qn_arc_compile_options usual = { 0 };
+    qn_status st = QN_OK;
+    qn_arc_draft work = { .dag = { .output = -1 } };
+    qn_arc_code code = { 0 };
+
+    if (!options)
+        options = &usual;
+    if (source->n_errors)
+        return qn_fail(err, QN_ERR_INPUT, "program %s has %d errors", source->id, source->n_errors);
+    QN_TRY(start_work(source, &work, err));
+    if (options->is_part)
+        QN_TRY(take_part(&work, options->part, err));
+    if (!(options->off & QN_ARC_OFF_MERGE))
+        QN_TRY(qn_arc_merge(&work, err));
+    if (options->n_inputs)
+        QN_TRY(give_values(&work, options, err));
+    qn_arc_infer(&work.dag, work.kinds);
+    if ((options->off & QN_ARC_OFF_FUSION) != QN_ARC_OFF_FUSION)
+        QN_TRY(qn_arc_fuse(&work, options->off, err));
+    qn_arc_mark_alive(&work, what_to_keep(&work, options));
+    QN_TRY(qn_arc_emit(&work, source, &code, err));
+    *out = code;
+    code = (qn_arc_code){ 0 };
+out:
+    qn_arc_code_free(&code);
+    end_work(&work);
+    if (st != QN_OK)
+        qn_prefix(err, "program %s", source->id);
+    return st;
+}
+
+void qn_arc_code_free(qn_arc_code *code)
+{
+    for (int i = 0; i < code->n_outputs; i++) {
+        free(code->outputs[i].task);
+        free(code->outputs[i].name);
+    }
+    free(code->outputs);
+    free(code->bytes);
+    free(code->id);
+    free(code->name);
+    *code = (qn_arc_code){ 0 };
+}

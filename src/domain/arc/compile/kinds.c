@@ -1,0 +1,376 @@
+/* kinds.c - possible kinds, forward through a program. */
+#include "kinds.h"
+
+#include "domain/arc/program/known.h"
+#include "kernel/arc/arc_ops.h"
+
+#define ANY    QN_ARC_IS_ANYTHING
+#define NUMBER QN_ARC_IS_NUMBER
+#define PAIR   QN_ARC_IS_PAIR
+#define GRID   QN_ARC_IS_GRID
+#define PATCH  QN_ARC_IS_PATCH
+#define OBJ    QN_ARC_IS_OBJ
+#define CONT   QN_ARC_IS_CONT
+#define SETS   QN_ARC_IS_A_SET
+
+/* ---- what primitives give -------------------------------------------------------- */
+
+typedef enum {
+    GIVES_ANYTHING,
+    GIVES_BOOL,
+    GIVES_INT,
+    GIVES_NUMBERS, /* a number or a pair */
+    GIVES_PAIR,
+    GIVES_CORNER,  /* a pair, or the empty tuple */
+    GIVES_CELLS,   /* indices */
+    GIVES_LINE,    /* of a pair, indices; else a set */
+    GIVES_OBJECT,  /* of a grid or a colour, cells; else a set */
+    GIVES_OBJECTS, /* of a grid, a set of objects; else a set */
+    GIVES_TUPLE,
+    GIVES_SET,
+    GIVES_GRID_LIKE, /* of a grid, a grid; else a tuple */
+    GIVES_CUT_GRID,  /* a grid, or what is left of one */
+    GIVES_SAME,      /* of grid, indices or object, the same */
+    GIVES_PATCH,     /* of indices or object, the same */
+    GIVES_FUNCTION
+} result;
+
+static const uint8_t results[ARC_N_OPS] = {
+    [ARC_OP_even] = GIVES_BOOL,
+    [ARC_OP_flip] = GIVES_BOOL,
+    [ARC_OP_equality] = GIVES_BOOL,
+    [ARC_OP_contained] = GIVES_BOOL,
+    [ARC_OP_greater] = GIVES_BOOL,
+    [ARC_OP_positive] = GIVES_BOOL,
+    [ARC_OP_portrait] = GIVES_BOOL,
+    [ARC_OP_square] = GIVES_BOOL,
+    [ARC_OP_vline] = GIVES_BOOL,
+    [ARC_OP_hline] = GIVES_BOOL,
+    [ARC_OP_hmatching] = GIVES_BOOL,
+    [ARC_OP_vmatching] = GIVES_BOOL,
+    [ARC_OP_adjacent] = GIVES_BOOL,
+    [ARC_OP_bordering] = GIVES_BOOL,
+
+    [ARC_OP_size] = GIVES_INT,
+    [ARC_OP_height] = GIVES_INT,
+    [ARC_OP_width] = GIVES_INT,
+    [ARC_OP_colorcount] = GIVES_INT,
+    [ARC_OP_uppermost] = GIVES_INT,
+    [ARC_OP_lowermost] = GIVES_INT,
+    [ARC_OP_leftmost] = GIVES_INT,
+    [ARC_OP_rightmost] = GIVES_INT,
+    [ARC_OP_manhattan] = GIVES_INT,
+    [ARC_OP_numcolors] = GIVES_INT,
+    [ARC_OP_hperiod] = GIVES_INT,
+    [ARC_OP_vperiod] = GIVES_INT,
+    [ARC_OP_col_row] = GIVES_INT,
+
+    [ARC_OP_add] = GIVES_NUMBERS,
+    [ARC_OP_subtract] = GIVES_NUMBERS,
+    [ARC_OP_multiply] = GIVES_NUMBERS,
+    [ARC_OP_divide] = GIVES_NUMBERS,
+    [ARC_OP_invert] = GIVES_NUMBERS,
+    [ARC_OP_double] = GIVES_NUMBERS,
+    [ARC_OP_halve] = GIVES_NUMBERS,
+    [ARC_OP_increment] = GIVES_NUMBERS,
+    [ARC_OP_decrement] = GIVES_NUMBERS,
+    [ARC_OP_crement] = GIVES_NUMBERS,
+    [ARC_OP_sign] = GIVES_NUMBERS,
+
+    [ARC_OP_shape] = GIVES_PAIR,
+    [ARC_OP_position] = GIVES_PAIR,
+    [ARC_OP_gravitate] = GIVES_PAIR,
+    [ARC_OP_center] = GIVES_PAIR,
+    [ARC_OP_ulcorner] = GIVES_CORNER,
+    [ARC_OP_urcorner] = GIVES_CORNER,
+    [ARC_OP_llcorner] = GIVES_CORNER,
+    [ARC_OP_lrcorner] = GIVES_CORNER,
+    [ARC_OP_corner] = GIVES_CORNER,
+    [ARC_OP_centerofmass] = GIVES_CORNER,
+
+    [ARC_OP_asindices] = GIVES_CELLS,
+    [ARC_OP_ofcolor] = GIVES_CELLS,
+    [ARC_OP_dneighbors] = GIVES_CELLS,
+    [ARC_OP_ineighbors] = GIVES_CELLS,
+    [ARC_OP_neighbors] = GIVES_CELLS,
+    [ARC_OP_connect] = GIVES_CELLS,
+    [ARC_OP_shoot] = GIVES_CELLS,
+    [ARC_OP_vfrontier] = GIVES_LINE,
+    [ARC_OP_hfrontier] = GIVES_LINE,
+    [ARC_OP_backdrop] = GIVES_CELLS,
+    [ARC_OP_delta] = GIVES_CELLS,
+    [ARC_OP_inbox] = GIVES_CELLS,
+    [ARC_OP_outbox] = GIVES_CELLS,
+    [ARC_OP_occurrences] = GIVES_CELLS,
+
+    [ARC_OP_recolor] = GIVES_OBJECT,
+    [ARC_OP_toobject] = GIVES_OBJECT,
+    [ARC_OP_asobject] = GIVES_OBJECT,
+    [ARC_OP_objects] = GIVES_OBJECTS,
+    [ARC_OP_o_g] = GIVES_OBJECTS,
+    [ARC_OP_partition] = GIVES_OBJECTS,
+    [ARC_OP_fgpartition] = GIVES_OBJECTS,
+    [ARC_OP_frontiers] = GIVES_OBJECTS,
+
+    [ARC_OP_dedupe] = GIVES_TUPLE,
+    [ARC_OP_order] = GIVES_TUPLE,
+    [ARC_OP_repeat] = GIVES_TUPLE,
+    [ARC_OP_toivec] = GIVES_TUPLE,
+    [ARC_OP_tojvec] = GIVES_TUPLE,
+    [ARC_OP_totuple] = GIVES_TUPLE,
+    [ARC_OP_interval] = GIVES_TUPLE,
+    [ARC_OP_astuple] = GIVES_TUPLE,
+    [ARC_OP_pair] = GIVES_TUPLE,
+    [ARC_OP_papply] = GIVES_TUPLE,
+    [ARC_OP_mpapply] = GIVES_TUPLE,
+    [ARC_OP_hsplit] = GIVES_TUPLE,
+    [ARC_OP_vsplit] = GIVES_TUPLE,
+    [ARC_OP_p_g] = GIVES_TUPLE,
+    [ARC_OP_p_o] = GIVES_TUPLE,
+
+    [ARC_OP_intersection] = GIVES_SET,
+    [ARC_OP_initset] = GIVES_SET,
+    [ARC_OP_insert] = GIVES_SET,
+    [ARC_OP_product] = GIVES_SET,
+    [ARC_OP_prapply] = GIVES_SET,
+    [ARC_OP_colorfilter] = GIVES_SET,
+    [ARC_OP_sizefilter] = GIVES_SET,
+    [ARC_OP_palette] = GIVES_SET,
+    [ARC_OP_corners] = GIVES_SET,
+    [ARC_OP_p_f] = GIVES_SET,
+
+    [ARC_OP_rot90] = GIVES_GRID_LIKE,
+    [ARC_OP_rot180] = GIVES_GRID_LIKE,
+    [ARC_OP_rot270] = GIVES_GRID_LIKE,
+    [ARC_OP_fill] = GIVES_GRID_LIKE,
+    [ARC_OP_paint] = GIVES_GRID_LIKE,
+    [ARC_OP_underfill] = GIVES_GRID_LIKE,
+    [ARC_OP_underpaint] = GIVES_GRID_LIKE,
+    [ARC_OP_replace] = GIVES_GRID_LIKE,
+    [ARC_OP_switch] = GIVES_GRID_LIKE,
+    [ARC_OP_cover] = GIVES_GRID_LIKE,
+    [ARC_OP_move] = GIVES_GRID_LIKE,
+    [ARC_OP_crop] = GIVES_CUT_GRID,
+    [ARC_OP_subgrid] = GIVES_CUT_GRID,
+    [ARC_OP_trim] = GIVES_CUT_GRID,
+    [ARC_OP_tophalf] = GIVES_CUT_GRID,
+    [ARC_OP_bottomhalf] = GIVES_CUT_GRID,
+    [ARC_OP_lefthalf] = GIVES_CUT_GRID,
+    [ARC_OP_righthalf] = GIVES_CUT_GRID,
+    [ARC_OP_compress] = GIVES_CUT_GRID,
+    [ARC_OP_canvas] = GIVES_CUT_GRID,
+
+    [ARC_OP_hmirror] = GIVES_SAME,
+    [ARC_OP_vmirror] = GIVES_SAME,
+    [ARC_OP_dmirror] = GIVES_SAME,
+    [ARC_OP_cmirror] = GIVES_SAME,
+    [ARC_OP_shift] = GIVES_PATCH,
+    [ARC_OP_normalize] = GIVES_PATCH,
+
+    [ARC_OP_compose] = GIVES_FUNCTION,
+    [ARC_OP_chain] = GIVES_FUNCTION,
+    [ARC_OP_matcher] = GIVES_FUNCTION,
+    [ARC_OP_rbind] = GIVES_FUNCTION,
+    [ARC_OP_lbind] = GIVES_FUNCTION,
+    [ARC_OP_power] = GIVES_FUNCTION,
+    [ARC_OP_fork] = GIVES_FUNCTION,
+};
+
+static qn_arc_kinds kinds(unsigned self, unsigned inner)
+{
+    return (qn_arc_kinds){ (uint16_t)self, (uint16_t)inner };
+}
+
+/* Whether kind `a` lies within `mask`; nothing at all does not. */
+static int is_within(unsigned a, unsigned mask)
+{
+    return a != 0 && (a & ~mask) == 0;
+}
+
+static qn_arc_kinds function_made(int op, const qn_arc_kinds *args)
+{
+    if (op == ARC_OP_matcher)
+        return kinds(QN_ARC_IS_FN, QN_ARC_IS_BOOL);
+    /* The others give what their first function gives. */
+    return kinds(QN_ARC_IS_FN, args && args[0].self == QN_ARC_IS_FN ? args[0].inner : ANY);
+}
+
+static int makes_cells(int op, const qn_arc_kinds *args)
+{
+    if (!args)
+        return 0;
+    if (op == ARC_OP_recolor)
+        return is_within(args[0].self, NUMBER);
+    return args[op == ARC_OP_toobject ? 1 : 0].self == GRID;
+}
+
+/* A grid into which something other than numbers is written is none any more. */
+static int stays_grid(int op, const qn_arc_kinds *args)
+{
+    if (!args || args[0].self != GRID)
+        return 0;
+    switch (op) {
+    case ARC_OP_fill:
+    case ARC_OP_underfill:
+        return is_within(args[1].self, NUMBER);
+    case ARC_OP_replace:
+        return is_within(args[2].self, NUMBER);
+    case ARC_OP_switch:
+        return is_within(args[1].self | args[2].self, NUMBER);
+    case ARC_OP_paint:
+    case ARC_OP_underpaint:
+    case ARC_OP_move:
+        return args[1].self == OBJ;
+    default:
+        return 1;
+    }
+}
+
+qn_arc_kinds qn_arc_kinds_given(int op, const qn_arc_kinds *args)
+{
+    const unsigned first = args ? args[0].self : ANY;
+
+    switch (results[op]) {
+    case GIVES_BOOL:
+        return kinds(QN_ARC_IS_BOOL, 0);
+    case GIVES_INT:
+        return kinds(QN_ARC_IS_INT, 0);
+    case GIVES_NUMBERS:
+        return kinds(QN_ARC_IS_INT | PAIR, QN_ARC_IS_INT);
+    case GIVES_PAIR:
+        return kinds(PAIR, QN_ARC_IS_INT);
+    case GIVES_CORNER:
+        return kinds(PAIR | QN_ARC_IS_TUPLE, QN_ARC_IS_INT);
+    case GIVES_CELLS:
+        return kinds(QN_ARC_IS_IDX, PAIR);
+    case GIVES_LINE:
+        return first == PAIR ? kinds(QN_ARC_IS_IDX, PAIR) : kinds(SETS, ANY);
+    case GIVES_OBJECT:
+        return makes_cells(op, args) ? kinds(OBJ, QN_ARC_IS_CELL) : kinds(SETS, ANY);
+    case GIVES_OBJECTS:
+        return first == GRID ? kinds(QN_ARC_IS_SET, OBJ) : kinds(SETS, ANY);
+    case GIVES_TUPLE:
+        return kinds(QN_ARC_IS_A_TUPLE, ANY);
+    case GIVES_SET:
+        return kinds(SETS, ANY);
+    case GIVES_GRID_LIKE:
+        return kinds(stays_grid(op, args) ? GRID : QN_ARC_IS_A_TUPLE, QN_ARC_IS_A_TUPLE);
+    case GIVES_CUT_GRID:
+        return kinds(QN_ARC_IS_A_TUPLE, ANY);
+    case GIVES_SAME:
+        return is_within(first, GRID | PATCH) ? args[0] : kinds(CONT, ANY);
+    case GIVES_PATCH:
+        return is_within(first, PATCH) ? args[0] : kinds(CONT, ANY);
+    case GIVES_FUNCTION:
+        return function_made(op, args);
+    default:
+        return kinds(ANY, ANY);
+    }
+}
+
+/* ---- parameters and operations ------------------------------------------------------- */
+
+/* S, I and C: samples, a grid, and a grid or nothing. What else was passed can be anything. */
+static qn_arc_kinds kinds_of_param(const qn_arc_dag *dag, int number)
+{
+    if (!(dag->flags & ARC_FLAG_THREE))
+        return number == 0 ? kinds(GRID, QN_ARC_IS_A_TUPLE) : kinds(ANY, ANY);
+    if (number == 0)
+        return kinds(QN_ARC_IS_A_TUPLE, QN_ARC_IS_A_TUPLE);
+    if (number == 1)
+        return kinds(GRID, QN_ARC_IS_A_TUPLE);
+    return number == 2 ? kinds(GRID | QN_ARC_IS_NONE, QN_ARC_IS_A_TUPLE) : kinds(ANY, ANY);
+}
+
+static qn_arc_kinds applied(const qn_arc_kinds *args)
+{
+    const unsigned made = args[0].self == QN_ARC_IS_FN ? args[0].inner : ANY;
+
+    if (is_within(args[1].self, QN_ARC_IS_A_TUPLE))
+        return kinds(QN_ARC_IS_A_TUPLE, made);
+    if (is_within(args[1].self, SETS))
+        return kinds(made == PAIR ? QN_ARC_IS_IDX : SETS, made);
+    return kinds(CONT, made);
+}
+
+static qn_arc_kinds kinds_of_step(int op, const qn_arc_kinds *args)
+{
+    switch (op) {
+    case ARC_OP_CALL:
+        return kinds(args[0].self == QN_ARC_IS_FN ? args[0].inner : ANY, ANY);
+    case ARC_OP_TUPLE:
+        return kinds(QN_ARC_IS_A_TUPLE, ANY);
+    case ARC_OP_FAIL:
+        return kinds(ANY, ANY);
+    case ARC_OP_identity:
+        return args[0];
+    case ARC_OP_toivec:
+    case ARC_OP_tojvec:
+        return is_within(args[0].self, NUMBER) ? kinds(PAIR, NUMBER)
+                                               : kinds(QN_ARC_IS_A_TUPLE, ANY);
+    case ARC_OP_astuple:
+        return is_within(args[0].self | args[1].self, NUMBER) ? kinds(PAIR, NUMBER)
+                                                              : kinds(QN_ARC_IS_A_TUPLE, ANY);
+    case ARC_OP_apply:
+        return applied(args);
+    case ARC_OP_sfilter:
+    case ARC_OP_difference:
+    case ARC_OP_intersection:
+        return is_within(args[0].self, SETS) ? args[0] : kinds(CONT, args[0].inner);
+    case ARC_OP_branch:
+        return kinds(args[1].self | args[2].self, args[1].inner | args[2].inner);
+    case ARC_OP_first:
+    case ARC_OP_last:
+    case ARC_OP_other:
+    case ARC_OP_argmax:
+    case ARC_OP_argmin:
+    case ARC_OP_extract:
+        return is_within(args[0].self, CONT) ? kinds(args[0].inner, ANY) : kinds(ANY, ANY);
+    case ARC_OP_mostcolor:
+    case ARC_OP_leastcolor:
+    case ARC_OP_color:
+        return is_within(args[0].self, GRID | OBJ) ? kinds(NUMBER, 0) : kinds(ANY, ANY);
+    case ARC_OP_colorfilter:
+    case ARC_OP_sizefilter:
+        return kinds(SETS, args[0].inner);
+    case ARC_OP_order:
+    case ARC_OP_totuple:
+        return kinds(QN_ARC_IS_A_TUPLE, args[0].inner);
+    case ARC_OP_merge:
+        return is_within(args[0].self, SETS) && args[0].inner == OBJ ? kinds(OBJ, QN_ARC_IS_CELL)
+                                                                     : kinds(CONT, ANY);
+    case ARC_OP_hconcat:
+        return args[0].self == GRID && args[1].self == GRID ? kinds(GRID, QN_ARC_IS_A_TUPLE)
+                                                            : kinds(QN_ARC_IS_A_TUPLE, ANY);
+    default:
+        return qn_arc_kinds_given(op, args);
+    }
+}
+
+void qn_arc_infer(const qn_arc_dag *dag, qn_arc_kinds *out)
+{
+    for (int i = 0; i < dag->n; i++) {
+        const qn_arc_node *node = &dag->nodes[i];
+        qn_arc_kinds args[4] = { { 0, 0 } };
+
+        out[i] = kinds(ANY, ANY);
+        if (node->op == QN_ARC_NODE_GONE)
+            continue;
+        if (node->op == QN_ARC_NODE_PARAM) {
+            out[i] = kinds_of_param(dag, node->number);
+            continue;
+        }
+        if (node->op == QN_ARC_NODE_CONST) {
+            out[i] = qn_arc_kinds_of_value(node->value);
+            continue;
+        }
+        for (int k = 0; k < node->n_args; k++)
+            args[k] = out[node->a[k]];
+        out[i] = kinds_of_step(node->op, args);
+        /* A guarded step gives its default instead of failing. */
+        if (node->guard)
+            out[i] = kinds(ANY, ANY);
+        if (out[i].inner == 0 && out[i].self & (CONT | QN_ARC_IS_FN))
+            out[i].inner = ANY;
+    }
+}

@@ -1,0 +1,110 @@
+/* parse_impl.h - what the parts of the parser share.
+ *
+ * The parser reads logical lines one after the other and appends nodes as it goes: names resolve
+ * to what was assigned before, so one pass is enough. A statement that breaks the grammar is left
+ * at its first fault; its variable then exists without a node (QN_ARC_NO_NODE), which silences
+ * further complaints about it.
+ */
+#ifndef QN_ARC_PARSE_IMPL_H
+#define QN_ARC_PARSE_IMPL_H
+
+#include "lex.h"
+#include "known.h"
+#include "program.h"
+
+#include "util/map.h"
+
+enum {
+    QN_ARC_NO_NODE = -1,
+    QN_ARC_MOST_NAME = 255,    /* bytes of a name */
+    QN_ARC_MOST_SUGGEST = 100, /* unknown names of a file for which another is looked for */
+    QN_ARC_MOST_TEXT = 1024,   /* bytes of a text in a record */
+    QN_ARC_MOST_NEEDS = 1024,  /* steps besides its operands that a step waits for */
+    QN_ARC_MOST_PROGRAMS = 1 << 16
+};
+
+typedef struct qn_arc_variable {
+    int is_assigned; /* so far; else only somewhere below */
+    int is_used;     /* since it was assigned last */
+    int is_list;     /* o or s of a batt program */
+    int node;
+    int line, col; /* of the last assignment, or of the first one below */
+} qn_arc_variable;
+
+typedef struct qn_arc_parser {
+    qn_arc_words words;
+    qn_arc_file *file;
+    qn_arc_notes *notes;
+    const qn_arc_binding *bindings;
+    int n_bindings;
+    int n_suggested;
+    int no_memory;
+
+    /* the line */
+    int line;                  /* number in words.lines */
+    const qn_arc_token *token; /* the next one */
+    int is_lost;               /* a fault of grammar was reported: leave the line */
+
+    /* the program */
+    qn_arc_source *program;
+    qn_map names; /* to index + 1 in variables */
+    qn_arc_variable *variables;
+    int n_variables, variable_room;
+    int has_return;
+    int n_calls; /* written so far */
+    int body;    /* line that gives the indentation, -1 before it is known */
+
+    int *stack; /* of operands, while their call or tuple is being read */
+    int n_stack, stack_room;
+} qn_arc_parser;
+
+/* ---- words (parse_words.c) ---- */
+
+__attribute__((format(printf, 3, 4))) void qn_arc_error(qn_arc_parser *p, const qn_arc_token *at,
+                                                        const char *format, ...);
+__attribute__((format(printf, 4, 5))) void qn_arc_warning(qn_arc_parser *p, int line, int col,
+                                                          const char *format, ...);
+void qn_arc_unexpected(qn_arc_parser *p); /* the next token; the line is lost */
+void qn_arc_start_line(qn_arc_parser *p, int line);
+int qn_arc_is_char(const qn_arc_token *token, char byte);
+int qn_arc_is_word(const qn_arc_parser *p, const qn_arc_token *token, const char *word);
+int qn_arc_take_char(qn_arc_parser *p, char byte);  /* 1 when it was next */
+void qn_arc_want_char(qn_arc_parser *p, char byte); /* unexpected when not */
+void qn_arc_want_word(qn_arc_parser *p, const char *word);
+void qn_arc_want_end(qn_arc_parser *p);
+const qn_arc_token *qn_arc_want(qn_arc_parser *p, qn_arc_token_kind kind); /* never NULL */
+char *qn_arc_token_text(qn_arc_parser *p, const qn_arc_token *token);      /* a copy */
+const char *qn_arc_text_of(const qn_arc_parser *p, const qn_arc_token *token);
+
+/* ---- names (parse_names.c) ---- */
+
+void qn_arc_forget_names(qn_arc_parser *p);
+/* Makes the names assigned in lines from .. to - 1 known as "below". */
+void qn_arc_foresee(qn_arc_parser *p, int from, int to);
+qn_arc_variable *qn_arc_variable_of(qn_arc_parser *p, const qn_arc_token *name); /* or NULL */
+void qn_arc_assign(qn_arc_parser *p, const qn_arc_token *name, int node);
+void qn_arc_assign_param(qn_arc_parser *p, const char *name, int node);
+void qn_arc_warn_unused(qn_arc_parser *p);
+const qn_arc_value *qn_arc_bound(const qn_arc_parser *p, const qn_arc_token *name); /* or NULL */
+void qn_arc_unknown(qn_arc_parser *p, const qn_arc_token *name, const char *what);
+
+/* ---- expressions (parse_expr.c): each gives a node or QN_ARC_NO_NODE ---- */
+
+int qn_arc_parse_arg(qn_arc_parser *p);
+int qn_arc_parse_call(qn_arc_parser *p); /* NAME ( arguments ) */
+int qn_arc_parse_name(qn_arc_parser *p, const qn_arc_token *name);
+int qn_arc_add_constant(qn_arc_parser *p, const qn_arc_value *value);
+int qn_arc_add_node(qn_arc_parser *p, const qn_arc_node *node);
+int qn_arc_parse_number(qn_arc_parser *p, int64_t *out); /* 1 when there was one */
+
+/* Arguments up to the bracket `close`, then the call of `callee` on them. */
+int qn_arc_call_until(qn_arc_parser *p, const qn_arc_token *callee, char close);
+
+/* ---- statements of batt programs (parse_batt.c) ---- */
+
+void qn_arc_parse_list(qn_arc_parser *p, const qn_arc_token *name);   /* NAME = [] */
+int qn_arc_parse_pile(qn_arc_parser *p, const qn_arc_token *name);    /* env.do_pile(...) */
+void qn_arc_parse_append(qn_arc_parser *p, const qn_arc_token *name); /* o.append((...)) */
+void qn_arc_parse_guarded(qn_arc_parser *p, int end); /* try: ...; moves p->line to its last */
+
+#endif

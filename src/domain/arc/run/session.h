@@ -1,0 +1,68 @@
+/* session.h - many programs on many values, run after run, with everything resident.
+ *
+ *     qn_arc_session_program(s, id, code.bytes, code.n, &p, err);   once per program
+ *     qn_arc_session_value(s, id, &grid, &v, err);                  once per grid
+ *     qn_arc_session_run(s, jobs, n, ARC_WANT_OUTPUT, 0, &err);     as often as wanted
+ *     qn_arc_session_result(s, k), qn_arc_session_output(s, k, heap, &value, &err)
+ *
+ * This is the entry point for search loops: programs and values stay on the device, a run uploads
+ * what is new and the list of jobs, and brings back results.
+ */
+#ifndef QN_ARC_SESSION_H
+#define QN_ARC_SESSION_H
+
+#include "domain/arc/run/stats.h"
+#include "domain/arc/run/vm.h"
+#include "domain/arc/value/value.h"
+
+typedef struct qn_arc_session qn_arc_session;
+
+typedef struct qn_arc_session_options {
+    qn_arc_limits limits;
+    size_t pool_bytes; /* 0: a quarter of the device's memory, at most 2 GiB */
+} qn_arc_session_options;
+
+/* Indices of a program and of values; -1 stands for NONE. */
+typedef struct qn_arc_job {
+    int program;
+    int args[3]; /* I; or S, I, C */
+    int expected;
+} qn_arc_job;
+
+qn_status qn_arc_session_new(qn_ctx *ctx, const qn_arc_session_options *options,
+                             qn_arc_session **out, qn_err *err);
+void qn_arc_session_free(qn_arc_session *session); /* NULL is fine */
+
+/* Adds a compiled program, which is checked and copied. `id` appears in messages. */
+qn_status qn_arc_session_program(qn_arc_session *session, const char *id,
+                                 const unsigned char *bytes, size_t n, int *program, qn_err *err);
+
+/* Adds a value; `id` appears in messages. */
+qn_status qn_arc_session_value(qn_arc_session *session, const char *id, const qn_arc_value *value,
+                               int *index, qn_err *err);
+
+/* The same of a grid of digits, without a value in between. */
+qn_status qn_arc_session_grid(qn_arc_session *session, const char *id, const unsigned char *cells,
+                              int rows, int cols, int *index, qn_err *err);
+
+/* Drops every program and value; indices begin at 0 again. Devices and their buffers stay. */
+void qn_arc_session_forget(qn_arc_session *session);
+void qn_arc_session_forget_programs(qn_arc_session *session); /* values keep their indices */
+
+/* Runs every job, in any order. What does not fit goes to the next tier; each that ends up on the
+ * CPU is logged and counted. `trace_stride` is the number of hashes per job with ARC_WANT_TRACE. */
+qn_status qn_arc_session_run(qn_arc_session *session, const qn_arc_job *jobs, uint32_t n,
+                             uint32_t want, uint32_t trace_stride, qn_err *err);
+
+/* Of the last run, by the number of the job. */
+const arc_result *qn_arc_session_result(const qn_arc_session *session, uint32_t job);
+qn_status qn_arc_session_output(const qn_arc_session *session, uint32_t job, qn_arc_heap *heap,
+                                qn_arc_value *out, qn_err *err);
+const uint64_t *qn_arc_session_trace(const qn_arc_session *session, uint32_t job);
+
+/* Sums since the session began. */
+const qn_arc_stats *qn_arc_session_stats(qn_arc_session *session);
+
+const char *qn_arc_session_device(const qn_arc_session *session); /* of the first tier */
+
+#endif

@@ -1,0 +1,65 @@
+/* stats.c - statistics as JSON. */
+#include "domain/arc/run/stats.h"
+
+#include "domain/arc/value/op_names.h"
+
+int qn_arc_code_is_limit(int code)
+{
+    return code >= ARC_E_OVERFLOW;
+}
+
+static json_t *fallbacks_json(const qn_arc_stats *s)
+{
+    json_t *out = json_object();
+
+    for (int c = ARC_E_OVERFLOW; out && c < ARC_N_CODES; c++)
+        if (s->fallbacks[c])
+            json_object_set_new(out, qn_arc_code_name(c),
+                                json_integer((json_int_t)s->fallbacks[c]));
+    return out;
+}
+
+json_t *qn_arc_stats_json(const qn_arc_stats *s)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } counts[] = {
+        { "instances", s->instances },
+        { "ok", s->ok },
+        { "errors", s->errors },
+        { "limits", s->limits },
+        { "not_ok_steps", s->not_ok_steps },
+        { "gpu_ops", s->gpu_ops },
+        { "cpu_ops", s->cpu_ops },
+        { "reruns", s->reruns },
+        { "transfers", s->transfers },
+        { "transfer_bytes", s->transfer_bytes },
+        { "cache_hits", s->cache_hits },
+        { "cache_misses", s->cache_misses },
+        { "cache_evictions", s->cache_evictions },
+        { "cache_bytes", s->cache_bytes },
+        { "shared_nodes", s->shared_nodes },
+        { "shared_hits", s->shared_hits },
+        { "arena_high_water", s->arena_high_water },
+        { "frames_high_water", s->frames_high_water },
+        { "steps_total", s->steps_total },
+    };
+    const struct {
+        const char *name;
+        double value;
+    } times[] = {
+        { "time_compile", s->time_compile }, { "time_upload", s->time_upload },
+        { "time_kernel", s->time_kernel },   { "time_download", s->time_download },
+        { "time_cpu", s->time_cpu },
+    };
+    json_t *out = json_object();
+
+    for (size_t i = 0; out && i < sizeof counts / sizeof *counts; i++)
+        json_object_set_new(out, counts[i].name, json_integer((json_int_t)counts[i].value));
+    for (size_t i = 0; out && i < sizeof times / sizeof *times; i++)
+        json_object_set_new(out, times[i].name, json_real(times[i].value));
+    if (out)
+        json_object_set_new(out, "fallbacks", fallbacks_json(s));
+    return out;
+}

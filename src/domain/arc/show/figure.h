@@ -1,0 +1,33 @@
+/* figure.h - rows of grids, drawn as a PNG picture or as a page.
+ *
+ * A row is an input, an arrow, an output and, where it is known what should have come out, that.
+ * Cells in which the two differ are marked.
+ */
+#ifndef QN_ARC_FIGURE_H
+#define QN_ARC_FIGURE_H
+
+#include "domain/arc/task/task.h"
+
+typedef struct qn_arc_figure_row {
+    const char *label;                   /* "train 1" */
+    const char *note;                    /* a line under the grids, or NULL */
+    qn_arc_grid input, output, expected; /* borrowed; each may be missing */
+    int is_checked;                      /* the output is compared with what was expected */
+    int starts_part;                     /* a line above sets it apart */
+} qn_arc_figure_row;
+
+typedef struct qn_arc_figure {
+    const char *title, *lead;
+    const qn_arc_figure_row *rows;
+    size_t n;
+} qn_arc_figure;
+
+/* Pictures have no text. Which of the two is meant follows from the ending of `path`. */
+qn_status qn_arc_figure_write(const qn_arc_figure *figure, const char *path, qn_err *err);
+qn_status qn_arc_figure_write_png(const qn_arc_figure *figure, const char *path, qn_err *err);
+qn_status qn_arc_figure_write_html(const qn_arc_figure *figure, const char *path, qn_err *err);
+
+/* Cells in which two grids of one shape differ, or -1 when the shapes do, or one is missing. */
+int qn_arc_grids_differ(const qn_arc_grid *a, const qn_arc_grid *b);
+
+#endif

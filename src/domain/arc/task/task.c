@@ -1,0 +1,206 @@
+/* task.c - one task from JSON, and its grids as values. */
+#include "domain/arc/task/task.h"
+#include "util/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_PAIRS = 1000 };
+
+/* ---- grids --------------------------------------------------------------- */
+
+/* Rows and columns of a grid whose rows are alike; `where` names it. */
+static qn_status measure(const json_t *json, const char *where, qn_arc_grid *out, qn_err *err)
+{
+    const size_t rows = json_array_size(json);
+    const size_t cols = json_array_size(json_array_get(json, 0));
+
+    if (!json_is_array(json))
+        return qn_fail(err, QN_ERR_INPUT, "%s is not a list of rows", where);
+    if (rows < 1 || rows > QN_ARC_MOST_SIDE)
+        return qn_fail(err, QN_ERR_INPUT, "%s: %zu rows are outside 1 .. %d", where, rows,
+                       QN_ARC_MOST_SIDE);
+    for (size_t i = 0; i < rows; i++) {
+        const json_t *const row = json_array_get(json, i);
+
+        if (!json_is_array(row))
+            return qn_fail(err, QN_ERR_INPUT, "%s/%zu is not a list of colours", where, i);
+        if (json_array_size(row) < 1 || json_array_size(row) > QN_ARC_MOST_SIDE)
+            return qn_fail(err, QN_ERR_INPUT, "%s/%zu: %zu columns are outside 1 .. %d", where, i,
+                           json_array_size(row), QN_ARC_MOST_SIDE);
+        if (json_array_size(row) != cols)
+            return qn_fail(err, QN_ERR_INPUT, "%s/%zu: %zu columns, but %zu in the first row",
+                           where, i, json_array_size(row), cols);
+    }
+    out->rows = (int)rows;
+    out->cols = (int)cols;
+    return QN_OK;
+}
+
+static qn_status read_grid(const json_t *json, const char *where, qn_arc_grid *out, qn_err *err)
+{
+    qn_arc_grid grid = { 0 };
+    const qn_status st = measure(json, where, &grid, err);
+
+    if (st != QN_OK)
+        return st;
+    if (!(grid.cells = malloc((size_t)grid.rows * (size_t)grid.cols)))
+        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its cells", where);
+    for (int k = 0; k < grid.rows * grid.cols; k++) {
+        const int i = k / grid.cols;
+        const int j = k % grid.cols;
+        const json_t *const cell = json_array_get(json_array_get(json, (size_t)i), (size_t)j);
+        const json_int_t colour = json_is_integer(cell) ? json_integer_value(cell) : -1;
+
+        if (colour < 0 || colour > 9) {
+            free(grid.cells);
+            return qn_fail(err, QN_ERR_INPUT, "%s/%d/%d is not a colour 0 .. 9", where, i, j);
+        }
+        grid.cells[k] = (unsigned char)colour;
+    }
+    *out = grid;
+    return QN_OK;
+}
+
+/* ---- tasks --------------------------------------------------------------- */
+
+void qn_arc_task_free(qn_arc_task *task)
+{
+    for (int i = 0; task->pairs && i < task->n_train + task->n_test; i++) {
+        free(task->pairs[i].input.cells);
+        free(task->pairs[i].output.cells);
+    }
+    free(task->pairs);
+    free(task->id);
+    *task = (qn_arc_task){ 0 };
+}
+
+/* The pairs of one part, "train" or "test", into `out`. */
+static qn_status read_part(const json_t *json, const char *part, const char *where,
+                           qn_arc_pair *out, qn_err *err)
+{
+    const json_t *const list = json_object_get(json, part);
+    const int needs_output = strcmp(part, "train") == 0;
+    qn_status st = QN_OK;
+    char place[512];
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *const pair = json_array_get(list, i);
+        const json_t *const output = json_object_get(pair, "output");
+
+        if (!json_is_object(pair))
+            return qn_fail(err, QN_ERR_INPUT, "%s: %s/%zu is not an object", where, part, i);
+        snprintf(place, sizeof place, "%s: %s/%zu/input", where, part, i);
+        QN_TRY(read_grid(json_object_get(pair, "input"), place, &out[i].input, err));
+        if (!output && !needs_output)
+            continue;
+        snprintf(place, sizeof place, "%s: %s/%zu/output", where, part, i);
+        QN_TRY(read_grid(output, place, &out[i].output, err));
+    }
+out:
+    return st;
+}
+
+static qn_status count_part(const json_t *json, const char *part, const char *where, int *out,
+                            qn_err *err)
+{
+    const json_t *const list = json_object_get(json, part);
+
+    if (!json_is_array(list))
+        return qn_fail(err, QN_ERR_INPUT, "%s: %s is not a list of pairs", where, part);
+    if (json_array_size(list) > MOST_PAIRS)
+        return qn_fail(err, QN_ERR_INPUT, "%s: %s has %zu pairs, more than %d", where, part,
+                       json_array_size(list), MOST_PAIRS);
+    *out = (int)json_array_size(list);
+    return QN_OK;
+}
+
+qn_status qn_arc_task_from_json(const json_t *json, const char *id, const char *where,
+                                qn_arc_task *out, qn_err *err)
+{
+    qn_arc_task task = { 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(count_part(json, "train", where, &task.n_train, err));
+    QN_TRY(count_part(json, "test", where, &task.n_test, err));
+    task.pairs = calloc((size_t)(task.n_train + task.n_test + 1), sizeof *task.pairs);
+    if (!task.pairs || !(task.id = strdup(id))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for the task", where);
+        goto out;
+    }
+    QN_TRY(read_part(json, "train", where, task.pairs, err));
+    QN_TRY(read_part(json, "test", where, task.pairs + task.n_train, err));
+    *out = task;
+    task = (qn_arc_task){ 0 };
+out:
+    qn_arc_task_free(&task);
+    return st;
+}
+
+/* ---- grids as values ----------------------------------------------------- */
+
+qn_status qn_arc_grid_value(const qn_arc_grid *grid, qn_arc_heap *heap, qn_arc_value *out,
+                            qn_err *err)
+{
+    if (!grid->cells) {
+        *out = (qn_arc_value){ .kind = QN_ARC_NONE };
+        return QN_OK;
+    }
+    return qn_arc_grid_of(heap, grid->cells, grid->rows, grid->cols, out, err);
+}
+
+qn_status qn_arc_samples(const qn_arc_task *task, qn_arc_heap *heap, qn_arc_value *out, qn_err *err)
+{
+    qn_status st = QN_OK;
+    qn_arc_value *const pairs = qn_arc_values(heap, task->n_train);
+
+    if (!pairs)
+        return qn_fail(err, QN_ERR_NOMEM, "task %s: no memory for its samples", task->id);
+    for (int i = 0; i < task->n_train; i++) {
+        qn_arc_value *const sides = qn_arc_values(heap, 2);
+
+        if (!sides)
+            return qn_fail(err, QN_ERR_NOMEM, "task %s: no memory for its samples", task->id);
+        QN_TRY(qn_arc_grid_value(&task->pairs[i].input, heap, &sides[0], err));
+        QN_TRY(qn_arc_grid_value(&task->pairs[i].output, heap, &sides[1], err));
+        pairs[i] = (qn_arc_value){ .kind = QN_ARC_TUPLE, .n = 2, .items = sides };
+    }
+    *out = (qn_arc_value){ .kind = QN_ARC_TUPLE, .n = task->n_train, .items = pairs };
+out:
+    return st;
+}
+
+static int is_row(const qn_arc_value *row, int cols)
+{
+    if (row->kind != QN_ARC_TUPLE || row->n != cols)
+        return 0;
+    for (int j = 0; j < cols; j++) {
+        const qn_arc_value *const cell = &row->items[j];
+
+        if ((cell->kind != QN_ARC_INT && cell->kind != QN_ARC_BOOL) || cell->number < 0 ||
+            cell->number > 9)
+            return 0;
+    }
+    return 1;
+}
+
+int qn_arc_grid_of_value(const qn_arc_value *value, int most_side, qn_arc_grid *out)
+{
+    const int is_tuple = value->kind == QN_ARC_TUPLE && value->n >= 1;
+    const int cols = is_tuple ? value->items[0].n : 0;
+    unsigned char *cells;
+
+    if (cols < 1 || cols > most_side || value->n > most_side)
+        return 0;
+    for (int i = 0; i < value->n; i++) {
+        if (!is_row(&value->items[i], cols))
+            return 0;
+    }
+    if (!(cells = malloc((size_t)value->n * (size_t)cols)))
+        return 0;
+    for (int k = 0; k < value->n * cols; k++)
+        cells[k] = (unsigned char)value->items[k / cols].items[k % cols].number;
+    *out = (qn_arc_grid){ .rows = value->n, .cols = cols, .cells = cells };
+    return 1;
+}

@@ -1,0 +1,172 @@
+/* arc_call.h - calls: of primitives, and of closures with what follows from them. */
+#ifndef ARC_CALL_H
+#define ARC_CALL_H
+
+#include "arc_loop.h"
+
+/* What is to be done with a closure's inner value becomes a frame. */
+FN i32 arc_enter_closure(VM_PARAM, arc_machine *m)
+{
+    GLOBAL const slot *closure = arc_slots(vm, m->f);
+    const u32 head = (u32)closure[0];
+    const i32 form = (i32)(head & 255);
+    const slot first = closure[1], second = head >> 16 > 1 ? closure[2] : ARC_SLOT_NONE;
+    slot inner = first;
+
+    if (m->n != (i32)(head >> 8 & 255)) {
+        arc_fail(vm, ARC_E_ARITY);
+        return ARC_GO_RETURN;
+    }
+    m->is_new = 1;
+    m->next.f = first;
+    m->next.a = m->x0;
+    m->next.k = 0;
+    switch (form) {
+    case ARC_FORM_COMPOSE:
+        m->next.what = ARC_THEN_CALL;
+        inner = second;
+        break;
+    case ARC_FORM_CHAIN:
+        m->next.what = ARC_THEN_CHAIN;
+        m->next.f = m->f;
+        inner = closure[3];
+        break;
+    case ARC_FORM_MATCHER:
+        m->next.what = ARC_THEN_EQUAL;
+        m->next.a = second;
+        break;
+    case ARC_FORM_RBIND:
+        m->x1 = m->n == 1 ? second : m->x1;
+        m->x2 = m->n == 2 ? second : m->x2;
+        m->x3 = m->n == 3 ? second : m->x3;
+        m->n++;
+        m->is_new = 0;
+        break;
+    case ARC_FORM_LBIND:
+        m->x3 = m->x2;
+        m->x2 = m->x1;
+        m->x1 = m->x0;
+        m->x0 = second;
+        m->n++;
+        m->is_new = 0;
+        break;
+    case ARC_FORM_POWER:
+        m->next.what = ARC_THEN_AGAIN;
+        m->next.k = (i32)MIN(arc_number(vm, second) - 1, (i64)I32_MAX);
+        break;
+    case ARC_FORM_FORK:
+        m->next.what = ARC_THEN_FORK;
+        m->next.f = m->f;
+        inner = second;
+        break;
+    default:
+        m->is_new = 0;
+        if (m->steps >= m->max_steps)
+            arc_fail(vm, ARC_E_STEPS);
+        else
+            m->steps++;
+        m->r = first;
+        return ARC_GO_RETURN;
+    }
+    m->f = inner;
+    return ARC_GO_ENTER;
+}
+
+FN i32 arc_is_off(const arc_par *par, i32 op)
+{
+    return (i32)(par->off[op >> 5] >> (op & 31) & 1u);
+}
+
+/* Calls m->f with m->n arguments. */
+FN i32 arc_enter(VM_PARAM, arc_machine *m, const arc_par *par)
+{
+    i32 op;
+
+    if (ARC_TAG(m->f) == ARC_CLOS)
+        return arc_enter_closure(VM, m);
+    op = (i32)ARC_PAYLOAD(m->f);
+    if (ARC_TAG(m->f) != ARC_PRIM)
+        arc_fail(vm, ARC_E_TYPE);
+    else if (ARC_AUX(m->f) != m->n)
+        arc_fail(vm, ARC_E_ARITY);
+    else if (m->steps >= m->max_steps)
+        arc_fail(vm, ARC_E_STEPS);
+    else if (arc_is_off(par, op))
+        arc_fail(vm, ARC_E_UNSUPPORTED);
+    if (vm->error)
+        return ARC_GO_RETURN;
+    m->steps++;
+    if (arc_calls(op))
+        return arc_loop_begin(VM, m, op);
+    m->r = arc_exec(VM, op, m->x0, m->x1, m->x2, m->x3);
+    return ARC_GO_RETURN;
+}
+
+/* Hands m->r to the innermost frame. */
+FN i32 arc_return(VM_PARAM, arc_machine *m)
+{
+    const slot f = m->in.f;
+    const i32 k = m->in.k;
+    i32 go = ARC_GO_ENTER;
+
+    if (m->in.what < ARC_THEN_CALL)
+        return arc_loop_take(VM, m);
+    m->n = 1;
+    m->f = f;
+    m->is_over = 1;
+    switch (m->in.what) {
+    case ARC_THEN_CALL:
+        m->x0 = m->r;
+        break;
+    case ARC_THEN_EQUAL:
+        m->r = ARC_SLOT_BOOL(arc_equal(VM, m->r, m->in.a));
+        go = ARC_GO_RETURN;
+        break;
+    case ARC_THEN_AGAIN:
+        m->x0 = m->r;
+        m->is_over = k == 0;
+        m->in.k = k - 1;
+        go = k == 0 ? ARC_GO_RETURN : ARC_GO_ENTER;
+        break;
+    case ARC_THEN_CHAIN:
+        m->x0 = m->r;
+        m->f = arc_captured(vm, f, 1 - k);
+        m->is_over = k;
+        m->in.k = 1;
+        break;
+    default:
+        m->is_over = k;
+        m->f = arc_captured(vm, f, k ? 0 : 2);
+        m->x0 = k ? m->in.b : m->in.a;
+        m->x1 = m->r;
+        m->n = 1 + k;
+        m->in.b = m->r;
+        m->in.k = 1;
+    }
+    return go;
+}
+
+/* Calls m->f and everything that follows from it; the value is m->r, unless vm->error. */
+FN_NOINLINE void arc_call(VM_PARAM, arc_machine *to, const arc_par *par)
+{
+    arc_machine m = *to; /* a copy that nothing else points to: it can live in registers */
+    i32 go = ARC_GO_ENTER;
+
+    m.depth = 0;
+    while (go != ARC_GO_RETURN || m.depth > 0) {
+        m.is_new = 0;
+        m.is_over = 0;
+        go = go == ARC_GO_ENTER  ? arc_enter(VM, &m, par)
+             : go == ARC_GO_NEXT ? arc_loop_next(VM, &m)
+                                 : arc_return(VM, &m);
+        if (vm->error)
+            break;
+        if (m.is_over)
+            arc_pop(vm, &m);
+        else if (m.is_new)
+            arc_push(VM, &m);
+    }
+    *to = m;
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* arc_frame.h - calls without recursion: frames of what is to be done with a value once it is
+ * there.
+ *
+ * A frame is either the rest of a closure (compose: call the outer function) or a primitive that
+ * calls a function per element. The innermost frame is in private memory, the others in the arena.
+ */
+#ifndef ARC_FRAME_H
+#define ARC_FRAME_H
+
+#include "arc_exec.h"
+
+/* What a frame does, beyond the opcodes of primitives. */
+#define ARC_THEN_CALL  512 /* f of the value */
+#define ARC_THEN_EQUAL 513 /* whether the value equals a */
+#define ARC_THEN_AGAIN 514 /* f of the value, k times more */
+#define ARC_THEN_FORK  515 /* k 0: the value is the first of f's two; k 1: the second */
+#define ARC_THEN_CHAIN 516 /* k 0: the middle function of f is next; k 1: the outer */
+
+typedef struct arc_frame {
+    slot a, b, f;
+    i32 what, k, n;
+    u32 acc;   /* results so far: slots */
+    u32 mark;  /* top of the arena before the call in progress */
+    u32 is_of; /* ARC_LOOP_* of a primitive */
+} arc_frame;
+QN_PAR_SIZE(arc_frame, 48);
+
+/* What to do next. */
+#define ARC_GO_ENTER  0 /* call f with n arguments */
+#define ARC_GO_RETURN 1 /* hand r to the innermost frame */
+#define ARC_GO_NEXT   2 /* the innermost frame's next element, or its end */
+
+typedef struct arc_machine {
+    slot f, x0, x1, x2, x3, r;
+    i32 n;
+    i32 depth, n_frames, most_depth;
+    u32 frames_at;
+    u32 steps, max_steps;
+    i32 is_new, is_over; /* `next` is to be pushed; the innermost frame is to be popped */
+    arc_frame in;        /* the innermost frame */
+    arc_frame next;
+} arc_machine;
+
+FN GLOBAL arc_frame *arc_frame_at(const arc_vm *vm, const arc_machine *m, i32 k)
+{
+    return (GLOBAL arc_frame *)(vm->arena + m->frames_at) + k;
+}
+
+/* Frames come and go in one place each, arc_call, since every copy of this is a hundred
+ * instructions for a device to fetch. */
+FN void arc_push(VM_PARAM, arc_machine *m)
+{
+    if (m->depth == m->n_frames) {
+        arc_fail(vm, ARC_E_FRAMES);
+        return;
+    }
+    MEET;
+    if (m->depth > 0)
+        *arc_frame_at(vm, m, m->depth - 1) = m->in;
+    m->depth++;
+    m->most_depth = MAX(m->most_depth, m->depth);
+    m->in = m->next;
+}
+
+FN void arc_pop(const arc_vm *vm, arc_machine *m)
+{
+    m->depth--;
+    if (m->depth > 0)
+        m->in = *arc_frame_at(vm, m, m->depth - 1);
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* arc_lanes.h - how the lanes of a team share the work of a primitive.
+ *
+ * All control flow is uniform: every lane runs the same statements on the same slots. Work over
+ * elements is written as blocks, in which each lane takes its share; before and after, lanes meet:
+ *
+ *     EACH(k, n) out[k] = in[n - 1 - k];
+ *     SUM_OVER(total, k, n, row[k] != 0);
+ *     FIRST_OVER(at, k, n, key[k] == wanted);              n when there is none
+ *     PACK(count, at, k, n, key[k] != wanted, out[at] = key[k]);   keeps the order
+ *
+ * Rules: no block inside a block. What a block writes, no other lane reads in it. Uniform code may
+ * store (every lane stores the same), but must not read an address, store to it and go on without
+ * a block or MEET between: a slow lane would read what a quick one has stored. A serial piece that
+ * changes memory step by step is a ONE_LANE block.
+ *
+ * With LANES 1, as on every CPU, blocks are plain loops. WIDTH then makes them go the way of a team
+ * of that width, lane after lane, and with LANES_BACKWARDS from the last lane to the first: what
+ * comes out must not change, which is how tests find a block that breaks the rules.
+ */
+#ifndef ARC_LANES_H
+#define ARC_LANES_H
+
+#ifndef WIDTH
+#define WIDTH 1
+#endif
+
+/* Loops here run a few times over a few elements, and there are hundreds of them: unrolled, the
+ * machine's code is half as large again, needs twice the registers, and takes compilers minutes. */
+#ifndef QN_CPU
+#define for _Pragma("unroll 1") for
+#endif
+
+#if LANES > 1
+
+#define MEET           SYNC
+#define QN_TOGETHER    for (i32 qn_once = (SYNC, 1); qn_once; SYNC, qn_once = 0)
+#define EACH(k, n)     QN_TOGETHER for (i32 k = LANE; k < (n); k += LANES)
+#define ONE_LANE       QN_TOGETHER if (LANE == 0)
+#define QN_SHARE(k, n) for (i32 k = LANE; k < (n); k += LANES)
+
+#define FIRST_OVER(r, k, n, cond)                                                                  \
+    {                                                                                              \
+        const i32 qn_n = (n);                                                                      \
+        r = qn_n;                                                                                  \
+        for (i32 qn_b = 0; qn_b < qn_n && r == qn_n; qn_b += LANES) {                              \
+            const i32 k = qn_b + LANE;                                                             \
+            const i32 qn_hit = k < qn_n && (cond) ? k : qn_n;                                      \
+            r = TEAM_MIN(qn_hit);                                                                  \
+        }                                                                                          \
+    }
+#define PACK(count, at, k, n, cond, store)                                                         \
+    {                                                                                              \
+        const i32 qn_n = (n);                                                                      \
+        count = 0;                                                                                 \
+        SYNC;                                                                                      \
+        for (i32 qn_b = 0; qn_b < qn_n; qn_b += LANES) {                                           \
+            const i32 k = qn_b + LANE;                                                             \
+            const i32 qn_hit = k < qn_n && (cond);                                                 \
+            const i32 at = count + TEAM_SCAN(qn_hit);                                              \
+            if (qn_hit) {                                                                          \
+                store;                                                                             \
+            }                                                                                      \
+            count += TEAM_ADD(qn_hit);                                                             \
+        }                                                                                          \
+        SYNC;                                                                                      \
+    }
+
+#else
+
+#define MEET
+#if WIDTH == 1
+#define EACH(k, n) for (i32 k = 0; k < (n); k++)
+#elif defined(LANES_BACKWARDS)
+#define EACH(k, n)                                                                                 \
+    for (i32 qn_lane = WIDTH - 1; qn_lane >= 0; qn_lane--)                                         \
+        for (i32 k = qn_lane; k < (n); k += WIDTH)
+#else
+#define EACH(k, n)                                                                                 \
+    for (i32 qn_lane = 0; qn_lane < WIDTH; qn_lane++)                                              \
+        for (i32 k = qn_lane; k < (n); k += WIDTH)
+#endif
+#define ONE_LANE
+#define QN_SHARE(k, n) EACH(k, n)
+
+#define FIRST_OVER(r, k, n, cond)                                                                  \
+    {                                                                                              \
+        const i32 qn_n = (n);                                                                      \
+        r = qn_n;                                                                                  \
+        for (i32 k = 0; k < qn_n; k++)                                                             \
+            if (cond) {                                                                            \
+                r = k;                                                                             \
+                break;                                                                             \
+            }                                                                                      \
+    }
+#define PACK(count, at, k, n, cond, store)                                                         \
+    {                                                                                              \
+        const i32 qn_n = (n);                                                                      \
+        count = 0;                                                                                 \
+        for (i32 k = 0; k < qn_n; k++)                                                             \
+            if (cond) {                                                                            \
+                const i32 at = count++;                                                            \
+                store;                                                                             \
+            }                                                                                      \
+    }
+#endif
+
+#if LANES > 1
+#define QN_JOIN_ADD(v) TEAM_ADD(v)
+#define QN_JOIN_MIN(v) TEAM_MIN(v)
+#define QN_JOIN_MAX(v) TEAM_MAX(v)
+#else
+#define QN_JOIN_ADD(v) (v)
+#define QN_JOIN_MIN(v) (v)
+#define QN_JOIN_MAX(v) (v)
+#endif
+
+#define SUM_OVER(r, k, n, e)                                                                       \
+    {                                                                                              \
+        i32 qn_s = 0;                                                                              \
+        QN_SHARE(k, n) qn_s += (e);                                                                \
+        r = QN_JOIN_ADD(qn_s);                                                                     \
+    }
+/* `none` is the result over no elements, and must not be beyond any element. */
+#define MIN_OVER(r, k, n, none, e)                                                                 \
+    {                                                                                              \
+        i32 qn_s = (none);                                                                         \
+        QN_SHARE(k, n)                                                                             \
+        {                                                                                          \
+            const i32 qn_e = (e);                                                                  \
+            qn_s = MIN(qn_s, qn_e);                                                                \
+        }                                                                                          \
+        r = QN_JOIN_MIN(qn_s);                                                                     \
+    }
+#define MAX_OVER(r, k, n, none, e)                                                                 \
+    {                                                                                              \
+        i32 qn_s = (none);                                                                         \
+        QN_SHARE(k, n)                                                                             \
+        {                                                                                          \
+            const i32 qn_e = (e);                                                                  \
+            qn_s = MAX(qn_s, qn_e);                                                                \
+        }                                                                                          \
+        r = QN_JOIN_MAX(qn_s);                                                                     \
+    }
+#define ALL_OVER(r, k, n, cond)                                                                    \
+    {                                                                                              \
+        i32 qn_at;                                                                                 \
+        FIRST_OVER(qn_at, k, n, !(cond))                                                           \
+        r = qn_at == (n);                                                                          \
+    }
+#define ANY_OVER(r, k, n, cond)                                                                    \
+    {                                                                                              \
+        i32 qn_at;                                                                                 \
+        FIRST_OVER(qn_at, k, n, cond)                                                              \
+        r = qn_at < (n);                                                                           \
+    }
+
+#endif

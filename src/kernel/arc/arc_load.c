@@ -1,0 +1,16 @@
+/* arc_load.c - what is new goes to its place in the pool.
+ *
+ * One array brings everything that a batch adds: first the list of pieces, then their content. So a
+ * pool of any size is kept up to date by one upload of what has changed.
+ */
+#include "dialect.h"
+#include "arc_code.h"
+
+/* x: units of 8 bytes, up to the longest piece; y: pieces. */
+MAP(arc_load, IN(u64, fresh), INOUT(u64, pool))
+{
+    const arc_piece piece = ((GLOBAL const arc_piece *)fresh)[gy];
+
+    if ((u32)gx < piece.n)
+        pool[piece.to + (u32)gx] = fresh[piece.from + (u32)gx];
+}

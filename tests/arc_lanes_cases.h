@@ -1,0 +1,250 @@
+/* arc_lanes_cases.h - the virtual machine as a team of WIDTH lanes would run it, against the
+ * library's own: golden cases, made programs, and programs of any bytes.
+ *
+ * A block that breaks the rules of arc_lanes.h gives something else when its lanes go one after the
+ * other, or from the last to the first.
+ */
+#ifndef QN_TESTS_ARC_LANES_CASES_H
+#define QN_TESTS_ARC_LANES_CASES_H
+
+#define ARC_COMPARED (1u << 22)
+
+#include "arc_session_rig.h"
+#include "golden.h"
+
+#include "arc_bare_vm.h"
+#include "arc_bytes_program.h"
+
+#include "domain/arc/check/check_cases.h"
+
+enum { ARENA = 2 << 20, STEPS = 4000000, BYTES_STEPS = 3000, N_BYTES = 250 };
+
+/* ---- golden cases ------------------------------------------------------------- */
+
+static int is_right(const bare_vm *vm, uint32_t number, const qn_arc_case *c)
+{
+    const arc_result *r = &vm->results[number];
+    qn_arc_heap *heap = NULL;
+    qn_arc_value value;
+    qn_err err = { .text = "" };
+    int is_equal;
+
+    if (r->code != ARC_OK || c->failure)
+        return c->failure && r->code != ARC_OK && !qn_arc_code_is_limit(r->code);
+    if (qn_arc_heap_new(&heap, &err) != QN_OK ||
+        bare_output(vm, number, heap, &value, &err) != QN_OK)
+        fail_msg("%s", err.text);
+    is_equal = qn_arc_compare(&value, &c->out) == 0;
+    qn_arc_heap_free(heap);
+    return is_equal;
+}
+
+static void check_golden(const char *name)
+{
+    const uint64_t none[3] = { 0 };
+    bare_vm vm = bare_open(ARENA, STEPS);
+    qn_arc_cases cases = { 0 };
+    qn_err err = { .text = "" };
+    size_t *numbers;
+    uint32_t n = 0;
+
+    need_golden(name);
+    if (qn_arc_cases_read(golden_path(name), &cases, &err) != QN_OK)
+        fail_msg("%s", err.text);
+    numbers = malloc(cases.n * sizeof *numbers);
+    assert_non_null(numbers);
+    vm.par.output_bytes = 16 << 20;
+    for (size_t i = 0; i < cases.n; i++) {
+        qn_arc_code code;
+
+        if (qn_arc_case_compile(&cases.items[i], i, &code, &err) != QN_OK)
+            fail_msg("%s", err.text);
+        if (code.bytes)
+            numbers[bare_add(&vm, code.bytes, code.n, none)] = i;
+        else
+            assert_non_null(cases.items[i].failure);
+        n += code.bytes != NULL;
+        qn_arc_code_free(&code);
+    }
+    bare_run(&vm);
+    assert_true(n > cases.n / 2);
+    for (uint32_t k = 0; k < n; k++)
+        if (!is_right(&vm, k, &cases.items[numbers[k]]))
+            fail_msg("%s: case %zu (%s) ends with %s", name, numbers[k], cases.items[numbers[k]].op,
+                     qn_arc_code_name(vm.results[k].code));
+    free(numbers);
+    qn_arc_cases_free(&cases);
+    bare_close(&vm);
+}
+
+static void golden_cases_pass(void **state)
+{
+    (void)state;
+    check_golden("arc/dsl_cases.json");
+    check_golden("arc/batt_cases.json");
+}
+
+/* ---- against one lane ---------------------------------------------------------- */
+
+static qn_str bare_text(const bare_vm *vm, uint32_t number)
+{
+    qn_arc_heap *heap = NULL;
+    qn_arc_value value;
+    qn_str text = { 0 };
+    qn_err err = { .text = "" };
+
+    if (qn_arc_heap_new(&heap, &err) != QN_OK ||
+        bare_output(vm, number, heap, &value, &err) != QN_OK)
+        fail_msg("instance %u: %s", number, err.text);
+    qn_arc_print(&text, &value);
+    qn_arc_heap_free(heap);
+    return text;
+}
+
+/* What ended with a limit here may end otherwise in the last tier. Returns whether it did not. */
+static int assert_same_as(const bare_vm *vm, const rig *r, uint32_t k)
+{
+    const arc_result *x = &vm->results[k], *y = qn_arc_session_result(r->s, k);
+    qn_str tx, ty;
+
+    if (qn_arc_code_is_limit(x->code) && x->code != ARC_E_STEPS)
+        return 0;
+    if (x->code != y->code || x->steps != y->steps || x->not_ok != y->not_ok || x->line != y->line)
+        fail_msg("instance %u: %s, %u steps, line %d; on one lane %s, %u steps, line %d", k,
+                 qn_arc_code_name(x->code), x->steps, x->line, qn_arc_code_name(y->code), y->steps,
+                 y->line);
+    if (x->code != ARC_OK)
+        return 1;
+    tx = bare_text(vm, k);
+    ty = rig_text(r, k);
+    if (strcmp(qn_str_get(&tx), qn_str_get(&ty)) != 0)
+        fail_msg("instance %u: %.300s; on one lane %.300s", k, qn_str_get(&tx), qn_str_get(&ty));
+    qn_str_free(&tx);
+    qn_str_free(&ty);
+    return 1;
+}
+
+static uint64_t bare_made_grid(bare_vm *vm, uint64_t seed)
+{
+    unsigned char cells[QN_ARC_MAKE_CELLS];
+    const qn_arc_grid grid = qn_arc_make_grid(seed, cells);
+    qn_arc_heap *heap = NULL;
+    qn_arc_value value;
+    qn_err err = { .text = "" };
+    uint64_t v;
+
+    if (qn_arc_heap_new(&heap, &err) != QN_OK ||
+        qn_arc_grid_value(&grid, heap, &value, &err) != QN_OK)
+        fail_msg("%s", err.text);
+    v = bare_value(vm, &value);
+    qn_arc_heap_free(heap);
+    return v;
+}
+
+static void made_programs_give_what_one_lane_gives(void **state)
+{
+    enum { N = 1000 };
+    rig r = rig_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
+                   (qn_arc_session_options){ 0 });
+    bare_vm vm = bare_open(ARENA, STEPS);
+    uint32_t n_same = 0;
+
+    (void)state;
+    vm.par.output_bytes = 64 << 20;
+    for (uint32_t k = 0; k < N; k++) {
+        const qn_arc_make_options options = { .wrong_pct = 20 };
+        const uint64_t args[3] = { bare_made_grid(&vm, 9000 + k % 50) };
+        qn_str text = { 0 };
+        qn_arc_file *file;
+        qn_arc_code code;
+
+        qn_arc_make_program(70000 + k / 2, "made", &options, &text);
+        file = parse_good(qn_str_get(&text));
+        code = compile_with(&file->programs[0], (qn_arc_compile_options){ 0 });
+        bare_add(&vm, code.bytes, code.n, args);
+        rig_job(&r, rig_code(&r, "made", &code), rig_made_grid(&r, 9000 + k % 50));
+        qn_arc_code_free(&code);
+        qn_arc_file_free(file);
+        qn_str_free(&text);
+    }
+    bare_run(&vm);
+    rig_run(&r);
+    for (uint32_t k = 0; k < N; k++)
+        n_same += (uint32_t)assert_same_as(&vm, &r, k);
+    assert_true(n_same > N * 9 / 10);
+    bare_close(&vm);
+    rig_close(&r);
+}
+
+/* Operands of any kind for every primitive. */
+static void programs_of_any_bytes_give_what_one_lane_gives(void **state)
+{
+    enum { N = 4000 };
+    rig r = rig_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
+                   (qn_arc_session_options){ .limits = { .max_steps = BYTES_STEPS } });
+    bare_vm vm = bare_open(ARENA, BYTES_STEPS);
+    uint32_t n_same = 0, n_ok = 0;
+
+    (void)state;
+    vm.par.output_bytes = 256 << 20;
+    for (uint32_t k = 0; k < N; k++) {
+        uint8_t bytes[N_BYTES];
+        uint64_t args[3];
+        qn_arc_code code = { 0 };
+        int grid;
+
+        for (int i = 0; i < N_BYTES; i++)
+            bytes[i] = (uint8_t)qn_random_u64(k, (uint64_t)i);
+        code.bytes = bytes_program(bytes, N_BYTES - k % 200, &code.n);
+        args[0] = args[1] = args[2] = bare_made_grid(&vm, bytes[1]);
+        grid = rig_made_grid(&r, bytes[1]);
+        bare_add(&vm, code.bytes, code.n, args);
+        rig_add(&r, (qn_arc_job){ .program = rig_code(&r, "bytes", &code),
+                                  .args = { grid, grid, grid },
+                                  .expected = -1 });
+        qn_arc_code_free(&code);
+    }
+    bare_run(&vm);
+    rig_run(&r);
+    for (uint32_t k = 0; k < N; k++) {
+        n_same += (uint32_t)assert_same_as(&vm, &r, k);
+        n_ok += vm.results[k].code == ARC_OK;
+    }
+    assert_true(n_same > N * 9 / 10 && n_ok > N / 3);
+    bare_close(&vm);
+    rig_close(&r);
+}
+
+/* Two values that are equal and have no part in common: comparing them would take for ever. */
+static void comparing_what_is_shared_without_end_is_given_up(void **state)
+{
+    static const char text[] =
+        "def solve_a(I):\n    J = hmirror(I)\n    r = rot180(I)\n    K = vmirror(r)\n"
+        "    p = rbind(repeat, 40)\n    f = power(p, 12)\n    a = f(J)\n    b = f(K)\n"
+        "    O = equality(a, b)\n    return O\n";
+    qn_arc_file *file = parse_good(text);
+    qn_arc_code code = compile_with(&file->programs[0], (qn_arc_compile_options){ 0 });
+    bare_vm vm = bare_open(ARENA, STEPS);
+    const uint64_t args[3] = { bare_made_grid(&vm, 3) };
+
+    (void)state;
+    bare_add(&vm, code.bytes, code.n, args);
+    bare_run(&vm);
+    assert_int_equal(vm.results[0].code, ARC_E_DEPTH);
+    qn_arc_code_free(&code);
+    qn_arc_file_free(file);
+    bare_close(&vm);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(golden_cases_pass),
+        cmocka_unit_test(made_programs_give_what_one_lane_gives),
+        cmocka_unit_test(programs_of_any_bytes_give_what_one_lane_gives),
+        cmocka_unit_test(comparing_what_is_shared_without_end_is_given_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* arc_op_cases.h - the golden cases of the primitives in OPS_HEADER, and what these leave behind.
+ * One program per way of going through blocks takes this in. */
+#include "arc_op_rig.h"
+
+static void run_case(op_rig *rig, const qn_arc_case *c, size_t number)
+{
+    uint32_t mark;
+    const slot v = rig_run(rig, c->op, c->args, c->n_args, ARENA_BYTES, &mark);
+
+    if (c->failure) {
+        if (rig->vm.error == ARC_OK || rig->vm.error >= ARC_E_OVERFLOW)
+            fail_msg("case %zu: %s must fail, and not with %s", number, c->op,
+                     qn_arc_code_name(rig->vm.error));
+        return;
+    }
+    if (rig->vm.error != ARC_OK)
+        fail_msg("case %zu: %s failed with %s", number, c->op, qn_arc_code_name(rig->vm.error));
+    if (!rig_is(rig, v, &c->out)) {
+        qn_str got = rig_text(rig, v), wanted = { 0 };
+
+        qn_arc_print(&wanted, &c->out);
+        fail_msg("case %zu: %s gives %.400s, not %.400s", number, c->op, qn_str_get(&got),
+                 qn_str_get(&wanted));
+    }
+}
+
+/* A result without slots inside lies at the start of what was free, with nothing behind. */
+static void look_for_scratch(op_rig *rig, const qn_arc_case *c, size_t number)
+{
+    uint32_t mark;
+    const slot v = rig_run(rig, c->op, c->args, c->n_args, ARENA_BYTES, &mark);
+    const int is_young = arc_has_content(v) && ARC_PAYLOAD(v) >= mark;
+    uint32_t end = mark;
+
+    if (rig->vm.error)
+        return;
+    if (is_young && !arc_is_flat(v))
+        return;
+    if (is_young)
+        end += ((uint32_t)arc_content(&rig->vm, v) + 7) & ~7u;
+    if (rig->vm.top != end)
+        fail_msg("case %zu: %s leaves %u bytes", number, c->op, rig->vm.top - end);
+}
+
+/* With any less room than it needs a primitive fails for lack of it and writes nothing beyond. */
+static void run_in_small_arenas(op_rig *rig, const qn_arc_case *c, size_t number)
+{
+    uint32_t mark, need;
+
+    rig_run(rig, c->op, c->args, c->n_args, ARENA_BYTES, &mark);
+    if (rig->vm.error || rig->vm.high <= mark)
+        return;
+    need = rig->vm.high - mark;
+    for (uint32_t quarter = 0; quarter < 4; quarter++) {
+        const slot v = rig_run(rig, c->op, c->args, c->n_args, need * quarter / 4 & ~7u, &mark);
+
+        rig_watch(rig);
+        if (rig->vm.error != ARC_OK && rig->vm.error != ARC_E_ARENA)
+            fail_msg("case %zu: %s fails with %s", number, c->op, qn_arc_code_name(rig->vm.error));
+        if (rig->vm.error == ARC_OK)
+            assert_true(rig_is(rig, v, &c->out));
+    }
+}
+
+/* How many cases of the file the primitives here have; each is given to `check`. */
+static size_t each_case(const char *file, void (*check)(op_rig *, const qn_arc_case *, size_t))
+{
+    op_rig rig = rig_open();
+    qn_arc_cases cases = { 0 };
+    qn_err err = { .text = "" };
+    size_t n = 0;
+
+    if (qn_arc_cases_read(golden_path(file), &cases, &err) != QN_OK)
+        fail_msg("%s", err.text);
+    for (size_t k = 0; k < cases.n; k++) {
+        const qn_arc_case *c = &cases.items[k];
+
+        if (c->n_args > 0 && has_op(c->op)) {
+            check(&rig, c, k);
+            n++;
+        }
+    }
+    qn_arc_cases_free(&cases);
+    rig_close(&rig);
+    return n;
+}
+
+static void every_case_of_the_language_comes_out(void **state)
+{
+    (void)state;
+    need_golden("arc/dsl_cases.json");
+    assert_true(each_case("arc/dsl_cases.json", run_case) >= LEAST_DSL_CASES);
+}
+
+static void every_case_of_the_batt_dialect_comes_out(void **state)
+{
+    (void)state;
+    need_golden("arc/batt_cases.json");
+    assert_true(each_case("arc/batt_cases.json", run_case) >= LEAST_BATT_CASES);
+}
+
+static void no_scratch_stays_behind(void **state)
+{
+    (void)state;
+    need_golden("arc/dsl_cases.json");
+    each_case("arc/dsl_cases.json", look_for_scratch);
+    each_case("arc/batt_cases.json", look_for_scratch);
+}
+
+static void small_arenas_are_not_overrun(void **state)
+{
+    (void)state;
+    need_golden("arc/dsl_cases.json");
+    each_case("arc/dsl_cases.json", run_in_small_arenas);
+    each_case("arc/batt_cases.json", run_in_small_arenas);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_case_of_the_language_comes_out),
+        cmocka_unit_test(every_case_of_the_batt_dialect_comes_out),
+        cmocka_unit_test(no_scratch_stays_behind),
+        cmocka_unit_test(small_arenas_are_not_overrun),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,4 @@
+/* test_arc_loose_lanes.c - grids that are no bytes, the last lane first. */
+#define WIDTH 8
+#define LANES_BACKWARDS
+#include "arc_loose_cases.h"

@@ -1,0 +1,438 @@
+/* test_arc_passes.c - what the compiler merges, fuses and leaves out, and what it must not. */
+#include "arc_program_rig.h"
+
+#define ONE  "def solve_a(I):\n"
+#define BATT "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n"
+#define DONE "    return o, s\n"
+
+/* ---- merging --------------------------------------------------------------------- */
+
+static void equal_operations_become_one(void **state)
+{
+    const char *text = ONE "    x = ofcolor(I, TWO)\n    y = ofcolor(I, 2)\n"
+                           "    O = combine(x, y)\n    return O\n";
+
+    (void)state;
+    assert_code(text, "s1 = ofcolor(s0, 2); s0 = combine(s1, s1); return s0");
+    assert_code_with(text, QN_ARC_OFF_MERGE,
+                     "s1 = ofcolor(s0, 2); s2 = ofcolor(s0, 2); s0 = combine(s1, s2); return s0");
+}
+
+static void truth_value_is_not_merged_with_its_number(void **state)
+{
+    (void)state;
+    assert_code(ONE "    x = astuple(I, True)\n    y = astuple(I, 1)\n    O = astuple(x, y)\n"
+                    "    return O\n",
+                "s1 = astuple(s0, True); s2 = astuple(s0, 1); s0 = astuple(s1, s2); return s0");
+}
+
+static void closures_that_are_compared_stay_two(void **state)
+{
+    (void)state;
+    assert_code(ONE "    f = lbind(add, 1)\n    g = lbind(add, 1)\n    O = equality(f, g)\n"
+                    "    return O\n",
+                "s0 = lbind(add, 1); s1 = lbind(add, 1); s2 = equality(s0, s1); return s2");
+}
+
+static void closures_that_are_only_called_become_one(void **state)
+{
+    (void)state;
+    assert_code(ONE "    f = lbind(add, 1)\n    x = apply(f, I)\n    g = lbind(add, 1)\n"
+                    "    y = apply(g, I)\n    O = astuple(x, y)\n    return O\n",
+                "s1 = lbind(add, 1); s2 = apply(s1, s0); s0 = astuple(s2, s2); return s0");
+}
+
+static void operations_that_make_closures_when_they_run_stay_two(void **state)
+{
+    (void)state;
+    assert_code(ONE "    f = lbind(lbind, add)\n    x = apply(f, I)\n    y = apply(f, I)\n"
+                    "    O = astuple(x, y)\n    return O\n",
+                "s1 = lbind(lbind, add); s2 = apply(s1, s0); s3 = apply(s1, s0); "
+                "s0 = astuple(s2, s3); return s0");
+}
+
+static void guarded_and_plain_steps_stay_two(void **state)
+{
+    (void)state;
+    assert_code(BATT "    t1 = size(I)\n    try:\n        t2 = size(I)\n    except E:\n"
+                     "        t2 = _get_safe_default(size)\n    t3 = astuple(t1, t2)\n"
+                     "    o.append((1, True, 'x', t3))\n" DONE,
+                "s0 = size(s1); s2 = size(s1) else 0; s1 = astuple(s0, s2); "
+                "record 0 o 1 'x' True: s1; return");
+}
+
+/* ---- dead code ------------------------------------------------------------------- */
+
+static void dead_operation_that_cannot_fail_is_removed(void **state)
+{
+    const char *text = ONE "    x = objects(I, T, F, T)\n    f = compose(size, first)\n"
+                           "    O = vmirror(I)\n    return O\n";
+
+    (void)state;
+    assert_code(text, "s1 = vmirror(s0); return s1");
+    assert_code_with(text, QN_ARC_OFF_DEAD,
+                     "s1 = objects(s0, True, False, True); s1 = compose(size, first); "
+                     "s1 = vmirror(s0); return s1");
+}
+
+static void dead_operation_that_may_fail_stays_with_what_it_needs(void **state)
+{
+    (void)state;
+    assert_code(ONE "    x = ofcolor(I, 3)\n    y = first(x)\n    O = vmirror(I)\n    return O\n",
+                "s1 = ofcolor(s0, 3); s2 = first(s1); s2 = vmirror(s0); return s2");
+}
+
+static void kinds_are_followed_through_the_program(void **state)
+{
+    (void)state;
+    /* A replaced grid is still one; of what first gives nothing is known. */
+    assert_code(ONE "    x = replace(I, 1, 2)\n    y = rot90(x)\n    z = asindices(y)\n"
+                    "    w = box(z)\n    return I\n",
+                "return s0");
+    assert_code(ONE "    x = first(I)\n    y = rot90(x)\n    return I\n",
+                "s1 = first(s0); s2 = rot90(s1); return s0");
+    assert_code(ONE "    x = objects(I, T, F, T)\n    y = merge(x)\n    return I\n",
+                "s1 = objects(s0, True, False, True); s2 = merge(s1); return s0");
+}
+
+static void grid_with_something_else_written_in_is_no_grid(void **state)
+{
+    (void)state;
+    assert_code(ONE "    x = fill(I, UP, ofcolor(I, 1))\n    y = asobject(x)\n    return I\n",
+                "s1 = ofcolor(s0, 1); s2 = fill(s0, (-1, 0), s1); s1 = asobject(s2); return s0");
+}
+
+static void dead_steps_of_batt_programs_go_even_if_they_fail(void **state)
+{
+    (void)state;
+    assert_code(BATT "    t1 = first(I)\n    t2 = rot90(t1)\n    t3 = size(I)\n"
+                     "    o.append((1, True, 'x', t3))\n" DONE,
+                "s0 = size(s1); record 0 o 1 'x' True: s0; return");
+}
+
+/* ---- fusion ---------------------------------------------------------------------- */
+
+static void assert_fused(const char *body, const char *fused, unsigned off, const char *plain)
+{
+    char text[512];
+
+    snprintf(text, sizeof text, ONE "%s    return O\n", body);
+    assert_code(text, fused);
+    assert_code_with(text, off, plain);
+}
+
+static void four_patterns_are_fused_and_each_can_be_switched_off(void **state)
+{
+    (void)state;
+    assert_fused("    O = size(ofcolor(I, 3))\n", "s1 = colorcount(s0, 3); return s1",
+                 QN_ARC_OFF_COLORCOUNT, "s1 = ofcolor(s0, 3); s0 = size(s1); return s0");
+    assert_fused("    O = fill(I, 3, ofcolor(I, 5))\n", "s1 = replace(s0, 5, 3); return s1",
+                 QN_ARC_OFF_REPLACE, "s1 = ofcolor(s0, 5); s2 = fill(s0, 3, s1); return s2");
+    assert_fused("    O = paint(I, recolor(3, asindices(I)))\n",
+                 "s1 = asindices(s0); s2 = fill(s0, 3, s1); return s2", QN_ARC_OFF_FILL,
+                 "s1 = asindices(s0); s2 = recolor(3, s1); s1 = paint(s0, s2); return s1");
+    assert_fused("    O = first(order(objects(I, T, T, T), size))\n",
+                 "s1 = objects(s0, True, True, True); s0 = argmin(s1, size); return s0",
+                 QN_ARC_OFF_ARGMIN,
+                 "s1 = objects(s0, True, True, True); s0 = order(s1, size); s1 = first(s0); "
+                 "return s1");
+}
+
+static void pattern_whose_inner_value_is_used_elsewhere_is_left(void **state)
+{
+    (void)state;
+    assert_code(ONE "    x = ofcolor(I, 3)\n    y = size(x)\n    O = astuple(x, y)\n    return O\n",
+                "s1 = ofcolor(s0, 3); s0 = size(s1); s2 = astuple(s1, s0); return s2");
+}
+
+static void pattern_that_could_fail_otherwise_is_left(void **state)
+{
+    (void)state;
+    /* What first gives may be no grid; a colour may be none; keys may be sets. */
+    assert_code(ONE "    x = first(I)\n    O = size(ofcolor(x, 3))\n    return O\n",
+                "s1 = first(s0); s0 = ofcolor(s1, 3); s1 = size(s0); return s1");
+    assert_code(ONE "    O = fill(I, first(I), ofcolor(I, 5))\n    return O\n",
+                "s1 = first(s0); s2 = ofcolor(s0, 5); s3 = fill(s0, s1, s2); return s3");
+    assert_code(ONE "    O = first(order(I, palette))\n    return O\n",
+                "s1 = order(s0, palette); s0 = first(s1); return s0");
+    assert_code(ONE "    O = paint(I, recolor(3, totuple(I)))\n    return O\n",
+                "s1 = totuple(s0); s2 = recolor(3, s1); s1 = paint(s0, s2); return s1");
+}
+
+static void guarded_steps_are_not_fused(void **state)
+{
+    (void)state;
+    assert_code(BATT
+                "    t1 = ofcolor(I, 3)\n    try:\n        t2 = size(t1)\n    except E:\n"
+                "        t2 = _get_safe_default(size)\n    o.append((1, True, 'x', t2))\n" DONE,
+                "s0 = ofcolor(s1, 3); s1 = size(s0) else 0; record 0 o 1 'x' True: s1; return");
+}
+
+static void replace_keeps_the_order_in_which_bad_colours_count(void **state)
+{
+    (void)state;
+    assert_code(BATT "    t1 = mostcolor(I)\n    t2 = leastcolor(I)\n    t3 = ofcolor(I, t2)\n"
+                     "    t4 = fill(I, t1, t3)\n    o.append((1, True, 'x', t4))\n" DONE,
+                "s0 = mostcolor(s1); s2 = leastcolor(s1); s3 = ofcolor(s1, s2); "
+                "s2 = fill(s1, s0, s3); record 0 o 1 'x' True: s2; return");
+}
+
+/* ---- cost ------------------------------------------------------------------------ */
+
+static uint32_t cost_of(const char *statement)
+{
+    char text[256];
+    qn_arc_file *file;
+    qn_arc_code code;
+    uint32_t cost;
+
+    snprintf(text, sizeof text, ONE "    O = %s\n    return O\n", statement);
+    file = parse_good(text);
+    code = compile_with(&file->programs[0], (qn_arc_compile_options){ 0 });
+    cost = head_of(&code).cost;
+    qn_arc_code_free(&code);
+    qn_arc_file_free(file);
+    return cost;
+}
+
+static void cost_grows_with_the_class_of_primitives(void **state)
+{
+    (void)state;
+    assert_int_equal(cost_of("identity(I)"), 1);
+    assert_int_equal(cost_of("vmirror(I)"), 4);
+    assert_int_equal(cost_of("objects(I, T, T, T)"), 32);
+    assert_int_equal(cost_of("apply(size, I)"), 20);
+    assert_int_equal(cost_of("equality(1, 2)"), 1);
+    assert_int_equal(cost_of("vmirror(vmirror(I))"), 8);
+}
+
+/* ---- sharing --------------------------------------------------------------------- */
+
+static const char family[] =
+    "def solve_a(I):\n    x = objects(I, T, F, T)\n    O = merge(x)\n    return O\n"
+    "def solve_b(S, I, C):\n    y = objects(I, True, False, T)\n    z = merge(y)\n"
+    "    w = objects(I, T, F, T)\n    O = astuple(z, w)\n    P = first(S)\n"
+    "    Q = astuple(O, P)\n    return Q\n"
+    "def solve_c(I):\n    O = objects(I, T, T, T)\n    return O\n";
+
+static void nodes_of_two_programs_are_found_with_their_places(void **state)
+{
+    qn_arc_file *file = parse_good(family);
+    const qn_arc_source *programs[] = { &file->programs[0], &file->programs[1],
+                                        &file->programs[2] };
+    qn_arc_sharing sharing;
+    qn_err err = { .text = "" };
+
+    (void)state;
+    assert_int_equal(qn_arc_find_shared(programs, 3, &sharing, &err), QN_OK);
+    assert_int_equal(sharing.n, 2);
+    assert_int_equal(sharing.items[0].op, ARC_OP_objects);
+    assert_int_equal(sharing.items[0].cost, 32);
+    assert_int_equal(sharing.items[1].op, ARC_OP_merge);
+    assert_int_equal(sharing.items[1].cost, 36);
+    assert_int_equal(sharing.items[1].n_uses, 2);
+    assert_int_equal(sharing.items[1].uses[0].program, 0);
+    assert_int_equal(sharing.items[1].uses[1].program, 1);
+    assert_int_not_equal(sharing.items[0].hash, sharing.items[1].hash);
+    /* a: 2, b: 4 of I alone, c: 1; objects and merge are the same in a and b. */
+    assert_int_equal(sharing.n_nodes, 7);
+    assert_int_equal(sharing.n_distinct, 4);
+    qn_arc_sharing_free(&sharing);
+    qn_arc_file_free(file);
+}
+
+static int n_shared(const char *body)
+{
+    char text[1024];
+    qn_arc_file *file;
+    const qn_arc_source *programs[2];
+    qn_arc_sharing sharing;
+    qn_err err = { .text = "" };
+    int n;
+
+    snprintf(text, sizeof text, "def a(I):\n%s    return O\ndef b(I):\n%s    return O\n", body,
+             body);
+    file = parse_good(text);
+    programs[0] = &file->programs[0];
+    programs[1] = &file->programs[1];
+    assert_int_equal(qn_arc_find_shared(programs, 2, &sharing, &err), QN_OK);
+    n = sharing.n;
+    qn_arc_sharing_free(&sharing);
+    qn_arc_file_free(file);
+    return n;
+}
+
+static void values_with_closures_are_not_shared(void **state)
+{
+    (void)state;
+    assert_int_equal(n_shared("    f = lbind(add, 1)\n    O = apply(f, I)\n"), 1);
+    assert_int_equal(n_shared("    f = compose(size, first)\n    g = lbind(sfilter, I)\n"
+                              "    h = compose(g, f)\n    O = apply(h, I)\n"),
+                     1);
+    assert_int_equal(n_shared("    f = lbind(add, 1)\n    O = repeat(f, 2)\n"), 0);
+    assert_int_equal(n_shared("    f = lbind(lbind, add)\n    O = apply(f, I)\n"), 0);
+    assert_int_equal(n_shared("    f = lbind(add, 1)\n    g = lbind(astuple, f)\n"
+                              "    O = apply(g, I)\n"),
+                     0);
+    assert_int_equal(n_shared("    f = lbind(add, 1)\n    O = equality(f, f)\n"), 0);
+}
+
+static void assert_dis(const qn_arc_code *code, const char *part)
+{
+    qn_str dis = { 0 };
+    qn_err err = { .text = "" };
+
+    assert_int_equal(qn_arc_disassemble(code, &dis, &err), QN_OK);
+    if (!strstr(dis.data, part))
+        fail_msg("%s is not in:\n%s", part, dis.data);
+    qn_str_free(&dis);
+}
+
+static void shared_node_can_be_a_program_or_a_parameter(void **state)
+{
+    qn_arc_file *file = parse_good(family);
+    const qn_arc_source *programs[] = { &file->programs[0], &file->programs[1] };
+    qn_arc_sharing sharing;
+    qn_arc_code part, rest;
+    qn_err err = { .text = "" };
+
+    (void)state;
+    assert_int_equal(qn_arc_find_shared(programs, 2, &sharing, &err), QN_OK);
+    part = compile_with(programs[1], (qn_arc_compile_options){
+                                         .is_part = 1, .part = sharing.items[0].uses[1].node });
+    rest = compile_with(programs[1], (qn_arc_compile_options){
+                                         .inputs = &sharing.items[0].uses[1].node, .n_inputs = 1 });
+    assert_int_equal(head_of(&part).n_ins, 2);
+    assert_dis(&part, "s0 = objects(s1, True, False, True)");
+    assert_int_equal(ARC_EXTRA_OF(head_of(&rest).flags), 1);
+    /* Both equal nodes of the program are the given value, in the slot after S, I and C. */
+    assert_int_equal(head_of(&rest).n_ins, 5);
+    assert_dis(&rest, "merge(s3)");
+    qn_arc_code_free(&part);
+    qn_arc_code_free(&rest);
+    qn_arc_sharing_free(&sharing);
+    qn_arc_file_free(file);
+}
+
+static void what_a_given_value_was_made_from_is_not_run_for_its_failures(void **state)
+{
+    qn_arc_file *file = parse_good(ONE "    x = first(I)\n    y = rot90(x)\n    O = size(y)\n"
+                                       "    return O\n");
+    const int given = 2; /* I, x, y */
+    qn_arc_code code = compile_with(&file->programs[0],
+                                    (qn_arc_compile_options){ .inputs = &given, .n_inputs = 1 });
+
+    (void)state;
+    assert_int_equal(head_of(&code).n_ins, 2);
+    assert_dis(&code, "size(s1)");
+    qn_arc_code_free(&code);
+    qn_arc_file_free(file);
+}
+
+static void values_that_cannot_be_given_are_refused(void **state)
+{
+    qn_arc_file *file = parse_good(family);
+    const int wrong[] = { -1, 0, 1000 };
+    qn_arc_code code = { 0 };
+    qn_err err = { .text = "" };
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(
+            qn_arc_compile(&file->programs[0],
+                           &(qn_arc_compile_options){ .inputs = &wrong[i], .n_inputs = 1 }, &code,
+                           &err),
+            QN_ERR_USAGE);
+    assert_int_equal(qn_arc_compile(&file->programs[0],
+                                    &(qn_arc_compile_options){ .inputs = wrong, .n_inputs = 256 },
+                                    &code, &err),
+                     QN_ERR_LIMIT);
+    assert_int_equal(qn_arc_compile(&file->programs[0],
+                                    &(qn_arc_compile_options){ .is_part = 1, .part = 99 }, &code,
+                                    &err),
+                     QN_ERR_USAGE);
+    qn_arc_file_free(file);
+}
+
+static void original_solvers_have_3929_different_operations(void **state)
+{
+    qn_arc_file *file = parse_solvers();
+    const qn_arc_source *programs[400];
+    qn_arc_sharing sharing;
+    qn_err err = { .text = "" };
+
+    (void)state;
+    assert_int_equal(file->n_programs, 400);
+    for (int i = 0; i < 400; i++)
+        programs[i] = &file->programs[i];
+    assert_int_equal(qn_arc_find_shared(programs, 400, &sharing, &err), QN_OK);
+    assert_int_equal(sharing.n_nodes, 4974);
+    assert_int_equal(sharing.n_distinct, 3929);
+    qn_arc_sharing_free(&sharing);
+    qn_arc_file_free(file);
+}
+
+/* ---- limits ---------------------------------------------------------------------- */
+
+static void program_with_errors_is_not_compiled(void **state)
+{
+    qn_arc_file *file = parse("def solve_a(I):\n    return O\n");
+    qn_arc_code code = { 0 };
+    qn_err err = { .text = "" };
+
+    (void)state;
+    assert_int_equal(qn_arc_compile(&file->programs[0], NULL, &code, &err), QN_ERR_INPUT);
+    assert_string_equal(err.text, "program a has 1 errors");
+    qn_arc_file_free(file);
+}
+
+static void program_of_too_many_instructions_is_refused(void **state)
+{
+    qn_str text = { 0 };
+    qn_arc_file *file;
+    qn_arc_code code = { 0 };
+    qn_err err = { .text = "" };
+
+    (void)state;
+    qn_str_add(&text, ONE "    x = first(I)\n");
+    for (int i = 0; i < 65536; i++)
+        qn_str_add(&text, "    x = first(x)\n");
+    qn_str_add(&text, "    return x\n");
+    file = parse_good(text.data);
+    assert_int_equal(qn_arc_compile(&file->programs[0], NULL, &code, &err), QN_ERR_LIMIT);
+    assert_string_equal(err.text, "program a: more instructions than a program can have");
+    qn_arc_file_free(file);
+    qn_str_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_operations_become_one),
+        cmocka_unit_test(truth_value_is_not_merged_with_its_number),
+        cmocka_unit_test(closures_that_are_compared_stay_two),
+        cmocka_unit_test(closures_that_are_only_called_become_one),
+        cmocka_unit_test(operations_that_make_closures_when_they_run_stay_two),
+        cmocka_unit_test(guarded_and_plain_steps_stay_two),
+        cmocka_unit_test(dead_operation_that_cannot_fail_is_removed),
+        cmocka_unit_test(dead_operation_that_may_fail_stays_with_what_it_needs),
+        cmocka_unit_test(kinds_are_followed_through_the_program),
+        cmocka_unit_test(grid_with_something_else_written_in_is_no_grid),
+        cmocka_unit_test(dead_steps_of_batt_programs_go_even_if_they_fail),
+        cmocka_unit_test(four_patterns_are_fused_and_each_can_be_switched_off),
+        cmocka_unit_test(pattern_whose_inner_value_is_used_elsewhere_is_left),
+        cmocka_unit_test(pattern_that_could_fail_otherwise_is_left),
+        cmocka_unit_test(guarded_steps_are_not_fused),
+        cmocka_unit_test(replace_keeps_the_order_in_which_bad_colours_count),
+        cmocka_unit_test(cost_grows_with_the_class_of_primitives),
+        cmocka_unit_test(nodes_of_two_programs_are_found_with_their_places),
+        cmocka_unit_test(values_with_closures_are_not_shared),
+        cmocka_unit_test(shared_node_can_be_a_program_or_a_parameter),
+        cmocka_unit_test(what_a_given_value_was_made_from_is_not_run_for_its_failures),
+        cmocka_unit_test(values_that_cannot_be_given_are_refused),
+        cmocka_unit_test(original_solvers_have_3929_different_operations),
+        cmocka_unit_test(program_with_errors_is_not_compiled),
+        cmocka_unit_test(program_of_too_many_instructions_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
