@@ -182,7 +182,7 @@ qn_status qn_globals_read(qn_args *args, qn_err *err);
 void qn_help_print(const qn_command *const *commands, const qn_args *args, FILE *to);
 void qn_usage_print(const qn_args *args, FILE *to); /* one line */
 
-extern const qn_command qn_cmd_bench, qn_cmd_cache, qn_cmd_calibrate, qn_cmd_compare,
+extern const qn_command qn_cmd_arc, qn_cmd_bench, qn_cmd_cache, qn_cmd_calibrate, qn_cmd_compare,
     qn_cmd_devices, qn_cmd_les, qn_cmd_route, qn_cmd_scan, qn_cmd_selftest, qn_cmd_solweig,
     qn_cmd_tasks, qn_cmd_version;
 

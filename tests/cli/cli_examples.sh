@@ -6,7 +6,7 @@ dir=$(dirname "$QUERN_BIN")/examples
 devices="cpu sim opencl"
 quern devices | grep '^opencl:[0-9]' >/dev/null || devices="cpu sim"
 
-examples="own_kernel heat batches"
+examples="own_kernel heat batches search"
 ! has_fftw || examples+=" spectrum"
 for example in $examples; do
     want=
@@ -29,3 +29,6 @@ exits 0 "$dir/heat" sim
 has "$out" '100 steps, 524288 bytes up, 64 bytes down'
 exits 0 "$dir/batches" sim
 has "$out" 'at most 2 in flight, 12 stages on devices'
+exits 0 "$dir/search" cpu
+has "$out" '"rot180 rot270":\{"runs":2,"solved":2,'
+has "$out" '"rot180 rot90":\{"runs":2,"solved":0,'

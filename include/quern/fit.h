@@ -1,0 +1,131 @@
+/* fit.h - expressions for batched nonlinear least squares.
+ *
+ * A qn_fit_graph is the expression of one kind of term: its leaves are parameters (component c of
+ * the block bound to slot s), data columns and literals; its outputs are residual rows. It is
+ * built once and evaluated for many instances, which differ only in the blocks and data they are
+ * bound to.
+ *
+ *     qn_fit_graph *g;                                     a spring: |a - b| - rest
+ *     qn_fit_vec end[2] = { { .n = 3 }, { .n = 3 } }, length;
+ *
+ *     qn_fit_graph_new("spring", QN_FIT_TEMPLATE, &g);
+ *     qn_fit_params(g, 0, 3, end[0].at);
+ *     qn_fit_params(g, 1, 3, end[1].at);
+ *     qn_fit_call(g, "distance", end, 2, &length);
+ *     qn_fit_output(g, qn_fit_sub(g, length.at[0], qn_fit_data(g, 0)));
+ *     status = qn_fit_graph_finish(g, &err);
+ *
+ * Errors are sticky: a call on a bad operand returns node 0, every call after it does nothing, and
+ * qn_fit_graph_finish reports the first fault. Nothing here touches a device, a file or a thread.
+ */
+#ifndef QUERN_FIT_H
+#define QUERN_FIT_H
+
+#include <quern/quern.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct qn_fit_graph qn_fit_graph;
+
+typedef uint32_t qn_fit_v; /* a node; 0 is none */
+
+enum { QN_FIT_MAX_VEC = 64, QN_FIT_MAX_NODES = 1000000, QN_FIT_MAX_DIM = 4096 };
+
+/* A scalar (n = 1), a vector or a matrix by rows. */
+typedef struct qn_fit_vec {
+    int n;
+    qn_fit_v at[QN_FIT_MAX_VEC];
+} qn_fit_vec;
+
+/* TEMPLATE: literals stay literals. INSTANCE: a literal other than 0, 1, -1, 2, 0.5, pi, 2 pi, an
+ * exponent or the epsilon of a safe operation becomes a data column of its own with that value, so
+ * that terms that differ in such numbers have one signature. */
+typedef enum { QN_FIT_TEMPLATE, QN_FIT_INSTANCE } qn_fit_mode;
+
+qn_status qn_fit_graph_new(const char *name, qn_fit_mode mode, qn_fit_graph **out);
+void qn_fit_graph_free(qn_fit_graph *graph); /* NULL is fine */
+
+/* ---- leaves ------------------------------------------------------------------------------ */
+
+/* Component `comp` of the block bound to `slot`. */
+qn_fit_v qn_fit_param(qn_fit_graph *graph, int slot, int comp);
+void qn_fit_params(qn_fit_graph *graph, int slot, int dim, qn_fit_v *out); /* 0 .. dim - 1 */
+qn_fit_v qn_fit_data(qn_fit_graph *graph, int column);
+qn_fit_v qn_fit_lit(qn_fit_graph *graph, double value); /* finite */
+
+/* That component is no variable in any instance: it gets no derivative. */
+void qn_fit_fix(qn_fit_graph *graph, int slot, int comp);
+
+/* ---- operations --------------------------------------------------------------------------- */
+
+/* A scalar operation by its name ("mul", "atan2", "select"), with as many operands as it has. */
+qn_fit_v qn_fit_op(qn_fit_graph *graph, const char *name, const qn_fit_v *args, int n_args);
+
+qn_fit_v qn_fit_add(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
+qn_fit_v qn_fit_sub(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
+qn_fit_v qn_fit_mul(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
+qn_fit_v qn_fit_div(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
+qn_fit_v qn_fit_neg(qn_fit_graph *graph, qn_fit_v a);
+
+/* A balanced tree of additions, of one shape for one n, in an order that does not depend on the
+ * order given where the terms differ. */
+qn_fit_v qn_fit_sum(qn_fit_graph *graph, const qn_fit_v *terms, int n);
+
+/* Any function by its name: scalar operations (componentwise on vectors, scalars spread), vector
+ * and matrix functions, geometry, losses over lists. */
+typedef struct qn_fit_function {
+    const char *name;
+    int min_args, max_args;
+    const char *usage; /* "rotate_aa(w3, p3)" */
+} qn_fit_function;
+
+const qn_fit_function *qn_fit_function_find(const char *name); /* NULL when there is none */
+const qn_fit_function *qn_fit_function_at(int index);          /* NULL past the last */
+qn_status qn_fit_call(qn_fit_graph *graph, const char *name, const qn_fit_vec *args, int n_args,
+                      qn_fit_vec *out);
+
+/* ---- the end ------------------------------------------------------------------------------ */
+
+void qn_fit_output(qn_fit_graph *graph, qn_fit_v row); /* once per residual row */
+
+/* The first fault so far, or "". */
+const char *qn_fit_graph_error(const qn_fit_graph *graph);
+
+/* Drops what no output needs, puts nodes, slots and columns in canonical order and signs. Node ids
+ * given out before are void; the graph takes no more nodes. */
+qn_status qn_fit_graph_finish(qn_fit_graph *graph, qn_err *err);
+
+enum { QN_FIT_SIGNATURE_BYTES = 32 };
+
+/* After finish. Two graphs are one topology when their canonical texts are equal; the signature
+ * is its SHA-256. Slot and column numbers below are canonical ones. */
+const uint8_t *qn_fit_graph_signature(const qn_fit_graph *graph);
+const uint8_t *qn_fit_graph_canonical(const qn_fit_graph *graph, size_t *bytes);
+int qn_fit_graph_n_outputs(const qn_fit_graph *graph);
+int qn_fit_graph_n_slots(const qn_fit_graph *graph);
+int qn_fit_graph_n_columns(const qn_fit_graph *graph);
+int qn_fit_graph_slot(const qn_fit_graph *graph, int slot);     /* the builder's number of it */
+int qn_fit_graph_slot_dim(const qn_fit_graph *graph, int slot); /* highest component used + 1 */
+/* The builder's column, or -1 - k for the k-th literal that became a column. */
+int qn_fit_graph_column(const qn_fit_graph *graph, int column);
+/* The value of a column that was a literal. */
+double qn_fit_graph_column_value(const qn_fit_graph *graph, int column);
+
+/* The same expression with what was learnt about its instances: columns that have one value in all
+ * of them become literals, slots that no instance may move get no derivatives. Arrays may be NULL;
+ * slots and columns keep the builder's names. */
+typedef struct qn_fit_change {
+    const uint8_t *is_literal; /* per column */
+    const double *literals;
+    const uint8_t *is_fixed; /* per slot */
+} qn_fit_change;
+
+qn_status qn_fit_graph_remake(const qn_fit_graph *graph, const qn_fit_change *change,
+                              qn_fit_graph **out, qn_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,86 @@
+/* device.h - a problem on the engine: its tables resident, its evaluation as stages of graphs.
+ *
+ * Each group is one kernel, printed from its program; contributions are gathered by block through
+ * the inverse index (kernel/fit/fit_gather.c), in the order of order.h: no atomics, the same bits
+ * on every device as on the CPU where only + - * / and square roots are involved.
+ *
+ * A solver makes vectors here and adds stages to graphs of its own; nothing is read back unless it
+ * asks. Vectors are indexed like the problem's x, row vectors as in host.h.
+ */
+#ifndef QN_FIT_BATCH_DEVICE_H
+#define QN_FIT_BATCH_DEVICE_H
+
+#include "domain/fit/code/program.h"
+#include "domain/fit/eval/eval.h"
+#include "domain/fit/problem/problem.h"
+
+#include <quern/graph.h>
+
+typedef struct qn_fit_device qn_fit_device;
+
+/* The problem must be finished and outlive the device; graphs with its stages are freed first. */
+qn_status qn_fit_device_new(qn_ctx *ctx, const qn_fit_problem *problem, qn_fit_precision precision,
+                            qn_fit_device **out, qn_err *err);
+void qn_fit_device_free(qn_fit_device *device);
+
+/* How gradients are summed: contributions written and gathered, or each block evaluating its terms
+ * anew, which pays for short terms with few neighbours. Both give the same bits. For stages added
+ * afterwards. */
+typedef enum {
+    QN_FIT_ACCUMULATE_AUTO,
+    QN_FIT_ACCUMULATE_GATHER,
+    QN_FIT_ACCUMULATE_OWNER
+} qn_fit_accumulate;
+void qn_fit_device_set_accumulate(qn_fit_device *device, qn_fit_accumulate how);
+
+/* New buffers, the caller's: a vector (with `values` where not NULL), a row vector, and the cost,
+ * which is 1 + n_groups doubles: the total and each group's. */
+qn_status qn_fit_device_vector(qn_fit_device *device, const char *name, const double *values,
+                               qn_buf **out, qn_err *err);
+qn_status qn_fit_device_rows(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
+qn_status qn_fit_device_cost(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
+/* Blocks of J'J, as qn_fit_host_diagonal. */
+qn_status qn_fit_device_blocks(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
+/* The stored Jacobian: value `stored` of instance i of a group is at jacobian_at + stored * ld + i;
+ * what entries they are is in the program's section QN_FIT_JAC. */
+qn_status qn_fit_device_jacobian(qn_fit_device *device, const char *name, qn_buf **out,
+                                 qn_err *err);
+const qn_fit_program *qn_fit_device_program(const qn_fit_device *device, int group,
+                                            qn_i64 *jacobian_at); /* NULL before _jacobian */
+
+qn_status qn_fit_device_read(qn_fit_device *device, qn_buf *buf, double *out, qn_i64 n,
+                             qn_err *err);
+
+/* ---- stages ------------------------------------------------------------------------------------
+ */
+
+qn_status qn_fit_stage_cost(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                            qn_err *err);
+qn_status qn_fit_stage_gradient(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                                qn_buf *gradient, qn_err *err);
+
+/* After a stage of the same graph or run that made the costs: which of them are not finite, as two
+ * u32 per group. Worth a graph of its own, for when a cost turns out bad. */
+qn_status qn_fit_device_bad(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
+qn_status qn_fit_stage_bad(qn_fit_device *device, qn_graph *graph, qn_buf *bad, qn_err *err);
+qn_status qn_fit_device_read_bad(qn_fit_device *device, qn_buf *bad, qn_fit_bad *out, qn_err *err);
+
+/* Least squares only: these fail on energies. Residuals, J, J v and J'u are scaled for the loss;
+ * products compute J anew. `v` is 0 at fixed scalars. */
+qn_status qn_fit_stage_residuals(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                                 qn_buf *rows, qn_err *err);
+qn_status qn_fit_stage_linearize(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                                 qn_buf *rows, qn_buf *jacobian, qn_err *err);
+qn_status qn_fit_stage_jv(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *v,
+                          qn_buf *rows, qn_err *err);
+qn_status qn_fit_stage_jtu(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *rows,
+                           qn_buf *out, qn_err *err);
+/* J'J v in one kernel per group, without rows between. */
+qn_status qn_fit_stage_jtjv(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *v,
+                            qn_buf *out, qn_err *err);
+/* Each slot by itself: what two slots of an instance bound to one block have in common is left
+ * out, which a preconditioner may. */
+qn_status qn_fit_stage_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *blocks,
+                                qn_err *err);
+
+#endif

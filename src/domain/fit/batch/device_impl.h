@@ -1,0 +1,102 @@
+/* device_impl.h - inside of the device evaluation. */
+#ifndef QN_FIT_BATCH_DEVICE_IMPL_H
+#define QN_FIT_BATCH_DEVICE_IMPL_H
+
+#include "domain/fit/batch/device.h"
+#include "domain/fit/batch/order.h"
+#include "domain/fit/code/print.h"
+
+typedef enum {
+    QN_FIT_DEV_COST,
+    QN_FIT_DEV_GRADIENT,
+    QN_FIT_DEV_RESIDUALS,
+    QN_FIT_DEV_LINEARIZE,
+    QN_FIT_DEV_JV,
+    QN_FIT_DEV_JTU,
+    QN_FIT_DEV_JTJV,
+    QN_FIT_DEV_DIAGONAL,
+    QN_FIT_DEV_OWNER, /* the gradient, by block; `at` of its run is a table of groups */
+    QN_FIT_N_DEV
+} qn_fit_dev_kind;
+
+/* Kernels of one kind, and where their contributions go. */
+typedef struct qn_fit_dev_run {
+    qn_kernel_module *text, *module;
+    qn_fit_program **programs; /* of each group */
+    qn_i64 *base;              /* of each group: where its contributions begin in `part` */
+    qn_buf *part;              /* contributions of all groups */
+    qn_buf *at, *factor;       /* [place][cell] */
+    uint8_t *is_reduced;       /* of each group: summed inside of its kernel */
+    qn_buf **reduce_at;        /* of each of these */
+} qn_fit_dev_run;
+
+/* Lists of a set's blocks with more than 32 entries. */
+typedef struct qn_fit_dev_long {
+    qn_buf *target, *begin; /* blocks of the set; first chunk of each */
+    qn_buf *first, *last;   /* entries of each chunk */
+    qn_buf *sums;           /* [cell][chunk] */
+    qn_i64 n, n_chunks;
+} qn_fit_dev_long;
+
+struct qn_fit_device {
+    qn_ctx *ctx;
+    const qn_fit_problem *problem;
+    qn_fit_precision precision;
+    qn_fit_accumulate accumulate;
+    int max_dim;
+    qn_fit_dev_run runs[QN_FIT_N_DEV];
+
+    qn_buf *idx, *data;       /* of all groups, one after the other */
+    qn_i64 *idx_at, *data_at; /* of each group */
+    qn_i64 *row_at, *cost_at; /* of each group, in row vectors and in costs */
+    qn_i64 n_rows, n_costs;
+    qn_buf *ones; /* seeds of energies */
+
+    qn_buf *start, *place, *instance; /* the inverse index */
+    qn_buf *is_fixed, *is_off_block;  /* per scalar; per number of the diagonal blocks */
+    qn_fit_dev_long *longs;           /* of each set */
+    qn_buf *sums;                     /* of chunks, all sets; those of a set are a view of it */
+    qn_i64 *sums_at;                  /* of each set */
+
+    qn_buf *costs, *cost_first, *cost_last, *cost_sums, *cost_begin, *cost_rows, *cost_row;
+    qn_i64 n_cost_chunks, n_cost_rows;
+};
+
+size_t qn_fit_dev_size(const qn_fit_device *device); /* of a number */
+
+/* A buffer with numbers as the device has them; `values` may be NULL. */
+qn_status qn_fit_dev_numbers(qn_fit_device *device, const char *name, const double *values,
+                             qn_i64 n, qn_buf **out, qn_err *err);
+qn_status qn_fit_dev_bytes(qn_fit_device *device, const char *name, const void *bytes, size_t n,
+                           qn_buf **out, qn_err *err);
+
+/* device_runs.c: programs, text, kernels and tables of a kind, made once. */
+qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
+void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run);
+
+/* The section whose entries are gathered, or -1. */
+int qn_fit_dev_section(const qn_fit_group *group, qn_fit_dev_kind kind);
+
+/* device_reduce.c: whether all slots of a group are parameters of its own that all instances share;
+ * the text of such a kernel, and its table. */
+int qn_fit_dev_can_reduce(const qn_fit_problem *problem, int group, qn_fit_dev_kind kind);
+qn_status qn_fit_dev_print_reduce(const qn_fit_program *program, const char *name, int section,
+                                  qn_fit_precision precision, qn_str *out, qn_err *err);
+qn_status qn_fit_dev_reduce_table(qn_fit_device *device, qn_fit_dev_kind kind, int group,
+                                  qn_err *err);
+/* Whether the sums of a set's chunks come from such a kernel. */
+int qn_fit_dev_is_reduced(const qn_fit_device *device, qn_fit_dev_kind kind, int set);
+
+/* device_owner.c: gradients by block. */
+int qn_fit_dev_owner_pays(const qn_fit_device *device);
+qn_status qn_fit_dev_print_owner(const qn_fit_device *device, qn_str *out, qn_err *err);
+qn_status qn_fit_dev_owner_table(qn_fit_device *device, qn_err *err);
+qn_status qn_fit_dev_stage_owner(qn_fit_device *device, qn_graph *graph, qn_buf *x,
+                                 qn_buf *gradient, qn_err *err);
+/* Programs of a kind alone, for questions about them. */
+qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
+
+/* Error of the context as an error of ours. */
+qn_status qn_fit_dev_failed(const qn_fit_device *device, qn_status st, qn_err *err);
+
+#endif

@@ -1,0 +1,231 @@
+/* device_runs.c - kernels of all groups for one purpose, and the tables of their contributions. */
+#include "domain/fit/batch/device_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An energy's value is its rows, its gradient J' times ones. */
+static unsigned wants_of(const qn_fit_group *g, qn_fit_dev_kind kind)
+{
+    static const unsigned wants[QN_FIT_N_DEV] = {
+        [QN_FIT_DEV_COST] = QN_FIT_WANT(QN_FIT_COST),
+        [QN_FIT_DEV_GRADIENT] = QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_GRAD),
+        [QN_FIT_DEV_RESIDUALS] = QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES),
+        [QN_FIT_DEV_LINEARIZE] =
+            QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
+        [QN_FIT_DEV_JV] = QN_FIT_WANT(QN_FIT_JVP),
+        [QN_FIT_DEV_JTU] = QN_FIT_WANT(QN_FIT_VJP),
+        [QN_FIT_DEV_JTJV] = QN_FIT_WANT(QN_FIT_JTJV),
+        [QN_FIT_DEV_DIAGONAL] = QN_FIT_WANT(QN_FIT_DIAG),
+        [QN_FIT_DEV_OWNER] = QN_FIT_WANT(QN_FIT_GRAD),
+    };
+
+    if (!g->is_energy)
+        return wants[kind];
+    if (kind == QN_FIT_DEV_OWNER)
+        return QN_FIT_WANT(QN_FIT_VJP);
+    return QN_FIT_WANT(QN_FIT_RES) | (kind == QN_FIT_DEV_GRADIENT ? QN_FIT_WANT(QN_FIT_VJP) : 0);
+}
+
+int qn_fit_dev_section(const qn_fit_group *group, qn_fit_dev_kind kind)
+{
+    switch (kind) {
+    case QN_FIT_DEV_GRADIENT:
+        return group->is_energy ? QN_FIT_VJP : QN_FIT_GRAD;
+    case QN_FIT_DEV_JTU:
+        return QN_FIT_VJP;
+    case QN_FIT_DEV_JTJV:
+        return QN_FIT_JTJV;
+    case QN_FIT_DEV_DIAGONAL:
+        return QN_FIT_DIAG;
+    default:
+        return -1;
+    }
+}
+
+void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run)
+{
+    for (int k = 0; run->programs && k < device->problem->n_groups; k++)
+        qn_fit_program_free(run->programs[k]);
+    for (int k = 0; run->reduce_at && k < device->problem->n_groups; k++)
+        qn_buf_free(run->reduce_at[k]);
+    free(run->programs);
+    free(run->base);
+    free(run->is_reduced);
+    free(run->reduce_at);
+    qn_kernels_free(run->module);
+    qn_kernels_free(run->text);
+    qn_buf_free(run->part);
+    qn_buf_free(run->at);
+    qn_buf_free(run->factor);
+    *run = (qn_fit_dev_run){ 0 };
+}
+
+static qn_status compile(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
+{
+    const qn_fit_problem *p = d->problem;
+    qn_fit_dev_run *run = &d->runs[kind];
+    qn_str text = { 0 };
+    qn_status st = QN_OK;
+    char name[32];
+
+    qn_str_addf(&text, "#define LANES %d\n", QN_FIT_SHORT);
+    qn_fit_print_support((const qn_fit_program *const *)run->programs, p->n_groups, &text);
+    if (kind == QN_FIT_DEV_OWNER)
+        QN_TRY(qn_fit_dev_print_owner(d, &text, err));
+    for (int k = 0; kind != QN_FIT_DEV_OWNER && k < p->n_groups; k++) {
+        snprintf(name, sizeof name, "fit_g%d", k);
+        if (run->is_reduced[k])
+            QN_TRY(qn_fit_dev_print_reduce(run->programs[k], name,
+                                           qn_fit_dev_section(&p->groups[k], kind), d->precision,
+                                           &text, err));
+        else
+            QN_TRY(qn_fit_print_map(run->programs[k], name, d->precision, &text, err));
+    }
+    QN_TRY(qn_fit_dev_failed(d, qn_kernels_new(d->ctx, "fit", qn_str_get(&text), &run->text), err));
+    QN_TRY(qn_fit_dev_failed(
+        d,
+        qn_kernels_with(d->ctx, run->text,
+                        d->precision == QN_FIT_F64 ? "REAL=double" : "REAL=float", &run->module),
+        err));
+out:
+    qn_str_free(&text);
+    return st;
+}
+
+/* Where cell `cell` of a place finds its contribution. */
+static void set_cell(qn_fit_dev_run *run, const qn_fit_problem *p, int group, uint32_t slot,
+                     int stride, uint32_t cell, const qn_fit_entry *e, qn_i64 *at, double *factor)
+{
+    const size_t k = (size_t)(p->groups[group].first_place + (int)slot) * (size_t)stride + cell;
+
+    factor[k] = e->factor;
+    if (e->stored >= 0)
+        at[k] = run->base[group] + e->stored * p->groups[group].ld;
+}
+
+static void fill_cells(const qn_fit_device *d, qn_fit_dev_kind kind, int stride, qn_i64 *at,
+                       double *factor)
+{
+    const qn_fit_problem *p = d->problem;
+    qn_fit_dev_run *run = (qn_fit_dev_run *)&d->runs[kind];
+
+    for (int k = 0; k < p->n_groups; k++) {
+        const qn_fit_program *program = run->programs[k];
+        const qn_fit_section *s = &program->sections[qn_fit_dev_section(&p->groups[k], kind)];
+
+        for (int e = 0; e < s->n_entries; e++) {
+            const int is_pair = kind == QN_FIT_DEV_DIAGONAL;
+            const qn_fit_variable *a = &program->variables[is_pair ? program->pairs[e].i : e];
+            const qn_fit_variable *b = &program->variables[is_pair ? program->pairs[e].j : e];
+            const uint32_t dim = p->sets[p->groups[k].slot_set[a->slot]].dim;
+
+            if (!is_pair) {
+                set_cell(run, p, k, a->slot, stride, a->comp, &s->entries[e], at, factor);
+                continue;
+            }
+            set_cell(run, p, k, a->slot, stride, a->comp * dim + b->comp, &s->entries[e], at,
+                     factor);
+            set_cell(run, p, k, a->slot, stride, b->comp * dim + a->comp, &s->entries[e], at,
+                     factor);
+        }
+    }
+}
+
+static qn_status make_gather(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
+{
+    const qn_fit_problem *p = d->problem;
+    qn_fit_dev_run *run = &d->runs[kind];
+    const int stride = kind == QN_FIT_DEV_DIAGONAL ? d->max_dim * d->max_dim : d->max_dim;
+    const size_t n = (size_t)p->n_places * (size_t)stride;
+    qn_i64 *at = malloc((n + 1) * sizeof *at);
+    double *factor = calloc(n + 1, sizeof *factor);
+    qn_status st = QN_OK;
+
+    if (!at || !factor) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%zu places of contributions", n);
+        goto out;
+    }
+    for (size_t k = 0; k < n; k++)
+        at[k] = -1;
+    for (int k = 0; k < p->n_groups; k++)
+        run->base[k + 1] =
+            run->base[k] +
+            !run->is_reduced[k] *
+                run->programs[k]->sections[qn_fit_dev_section(&p->groups[k], kind)].count *
+                p->groups[k].ld;
+    fill_cells(d, kind, stride, at, factor);
+    QN_TRY(qn_fit_dev_bytes(d, "fit.at", at, n * sizeof *at, &run->at, err));
+    QN_TRY(qn_fit_dev_numbers(d, "fit.factor", factor, (qn_i64)n, &run->factor, err));
+    QN_TRY(qn_fit_dev_numbers(d, "fit.part", NULL, run->base[p->n_groups], &run->part, err));
+out:
+    free(at);
+    free(factor);
+    return st;
+}
+
+qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err)
+{
+    const qn_fit_problem *p = device->problem;
+    qn_fit_dev_run *run = &device->runs[kind];
+    qn_status st = QN_OK;
+
+    if (run->programs)
+        return QN_OK;
+    run->programs = calloc((size_t)p->n_groups + 1, sizeof *run->programs);
+    run->base = calloc((size_t)p->n_groups + 1, sizeof *run->base);
+    run->is_reduced = calloc((size_t)p->n_groups + 1, 1);
+    run->reduce_at = calloc((size_t)p->n_groups + 1, sizeof *run->reduce_at);
+    if (!run->programs || !run->base || !run->is_reduced || !run->reduce_at)
+        st = qn_fail(err, QN_ERR_NOMEM, "%d groups", p->n_groups);
+    for (int k = 0; st == QN_OK && k < p->n_groups; k++)
+        st = qn_fit_program_new(p->groups[k].graph, wants_of(&p->groups[k], kind),
+                                p->groups[k].loss, QN_FIT_SWEEP_AUTO, &run->programs[k], err);
+    if (st != QN_OK)
+        qn_fit_dev_run_free(device, run);
+    return st;
+}
+
+/* Energies have no place in least squares. */
+static qn_status check_energies(const qn_fit_problem *p, qn_fit_dev_kind kind, qn_err *err)
+{
+    if (kind == QN_FIT_DEV_COST || kind == QN_FIT_DEV_GRADIENT || kind == QN_FIT_DEV_OWNER)
+        return QN_OK;
+    for (int k = 0; k < p->n_groups; k++)
+        if (p->groups[k].is_energy)
+            return qn_fail(err, QN_ERR_UNSUPPORTED,
+                           "%s is an energy: a solver of least squares takes residuals only; use "
+                           "lbfgs or adam",
+                           p->groups[k].name);
+    return QN_OK;
+}
+
+qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err)
+{
+    const qn_fit_problem *p = device->problem;
+    qn_fit_dev_run *run = &device->runs[kind];
+    qn_status st = QN_OK;
+
+    if (run->module)
+        return QN_OK;
+    QN_TRY(check_energies(p, kind, err));
+    QN_TRY(qn_fit_dev_programs(device, kind, err));
+    for (int k = 0; k < p->n_groups; k++)
+        if (qn_fit_dev_can_reduce(p, k, kind)) {
+            run->is_reduced[k] = 1;
+            QN_TRY(qn_fit_dev_reduce_table(device, kind, k, err));
+        }
+    for (int k = 0; kind == QN_FIT_DEV_LINEARIZE && k < p->n_groups; k++)
+        run->base[k + 1] =
+            run->base[k] + run->programs[k]->sections[QN_FIT_JAC].count * p->groups[k].ld;
+    if (p->n_groups && qn_fit_dev_section(&p->groups[0], kind) >= 0)
+        QN_TRY(make_gather(device, kind, err));
+    if (kind == QN_FIT_DEV_OWNER)
+        QN_TRY(qn_fit_dev_owner_table(device, err));
+    QN_TRY(compile(device, kind, err));
+out:
+    if (st != QN_OK)
+        qn_fit_dev_run_free(device, run);
+    return st;
+}

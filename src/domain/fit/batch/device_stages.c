@@ -1,0 +1,300 @@
+/* device_stages.c - evaluation as stages: a kernel per group, then sums. */
+#include "domain/fit/batch/device_impl.h"
+
+#include "kernel/fit_gather.gen.h"
+
+#include <stdio.h>
+
+/* What a stage of a group reads and writes; those that its kernel lacks are NULL. */
+typedef struct {
+    qn_buf *x, *tangent, *seed, *rows, *jacobian;
+} vectors;
+
+static qn_arg output_of(qn_fit_device *d, qn_fit_dev_kind kind, int k, int section,
+                        const vectors *v)
+{
+    const size_t size = qn_fit_dev_size(d);
+    const qn_fit_group *g = &d->problem->groups[k];
+
+    if (section == QN_FIT_COST || (section == QN_FIT_RES && g->is_energy))
+        return qn_arg_at(d->costs, (size_t)d->cost_at[k] * size);
+    if (section == QN_FIT_RES || section == QN_FIT_JVP)
+        return qn_arg_at(v->rows, (size_t)d->row_at[k] * size);
+    return qn_arg_at(section == QN_FIT_JAC ? v->jacobian : d->runs[kind].part,
+                     (size_t)d->runs[kind].base[k] * size);
+}
+
+static qn_arg input_of(const qn_fit_device *d, int k, qn_fit_arg arg, const vectors *v)
+{
+    const qn_fit_group *g = &d->problem->groups[k];
+    const size_t size = qn_fit_dev_size(d);
+
+    switch (arg) {
+    case QN_FIT_ARG_LD:
+        return qn_arg_val(&g->ld, sizeof g->ld);
+    case QN_FIT_ARG_IDX:
+        return qn_arg_at(d->idx, (size_t)d->idx_at[k] * sizeof *g->idx);
+    case QN_FIT_ARG_X:
+        return qn_arg_buf(v->x);
+    case QN_FIT_ARG_TANGENT:
+        return qn_arg_buf(v->tangent);
+    case QN_FIT_ARG_DATA:
+        return qn_arg_at(d->data, (size_t)d->data_at[k] * size);
+    default:
+        return g->is_energy ? qn_arg_buf(d->ones) : qn_arg_at(v->seed, (size_t)d->row_at[k] * size);
+    }
+}
+
+/* A group whose contributions are summed in its kernel: a group of lanes for each chunk. */
+static qn_status stage_reduced(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, int k,
+                               const vectors *v, qn_err *err)
+{
+    const qn_fit_group *g = &d->problem->groups[k];
+    qn_fit_arg wanted[QN_FIT_N_ARGS];
+    qn_arg args[QN_FIT_N_ARGS + 4];
+    const int n_wanted = qn_fit_kernel_args(d->runs[kind].programs[k], wanted);
+    int n = 0;
+    char kernel[32], name[80];
+
+    args[n++] = qn_arg_val(&g->n, sizeof g->n);
+    for (int a = 0; a < n_wanted && wanted[a] < QN_FIT_ARG_OUT; a++)
+        args[n++] = input_of(d, k, wanted[a], v);
+    args[n++] = qn_arg_buf(d->runs[kind].reduce_at[k]);
+    args[n++] = qn_arg_at(d->costs, (size_t)d->cost_at[k] * qn_fit_dev_size(d));
+    args[n++] = qn_arg_buf(d->sums);
+    snprintf(kernel, sizeof kernel, "fit_g%d", k);
+    snprintf(name, sizeof name, "fit.%s", g->name);
+    return qn_fit_dev_failed(
+        d,
+        qn_graph_stage(graph, name, qn_kernels_find(d->runs[kind].module, kernel),
+                       qn_range_1d((g->n + QN_FIT_CHUNK - 1) / QN_FIT_CHUNK), args),
+        err);
+}
+
+static qn_status stage_group(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, int k,
+                             const vectors *v, qn_err *err)
+{
+    const qn_fit_group *g = &d->problem->groups[k];
+    qn_fit_arg wanted[QN_FIT_N_ARGS];
+    qn_arg args[QN_FIT_N_ARGS];
+    const int n = qn_fit_kernel_args(d->runs[kind].programs[k], wanted);
+    char kernel[32], name[80];
+
+    if (d->runs[kind].is_reduced[k])
+        return stage_reduced(d, graph, kind, k, v, err);
+    /* Where all entries are constants the gather's tables say everything. */
+    if (g->n == 0 || wanted[n - 1] < QN_FIT_ARG_OUT)
+        return QN_OK;
+    for (int a = 0; a < n; a++) {
+        args[a] = wanted[a] < QN_FIT_ARG_OUT
+                      ? input_of(d, k, wanted[a], v)
+                      : output_of(d, kind, k, (int)(wanted[a] - QN_FIT_ARG_OUT), v);
+    }
+    snprintf(kernel, sizeof kernel, "fit_g%d", k);
+    snprintf(name, sizeof name, "fit.%s", g->name);
+    return qn_fit_dev_failed(d,
+                             qn_graph_stage(graph, name,
+                                            qn_kernels_find(d->runs[kind].module, kernel),
+                                            qn_range_1d(g->n), args),
+                             err);
+}
+
+static qn_status stage_groups(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind,
+                              const vectors *v, qn_err *err)
+{
+    qn_status st = qn_fit_dev_prepare(d, kind, err);
+
+    for (int k = 0; st == QN_OK && k < d->problem->n_groups; k++)
+        st = stage_group(d, graph, kind, k, v, err);
+    return st;
+}
+
+/* ---- sums
+ * -------------------------------------------------------------------------------------------- */
+
+#define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
+
+static qn_status sum_costs(qn_fit_device *d, qn_graph *graph, qn_buf *cost, qn_err *err)
+{
+    qn_status st = STAGE(fit_cost_part)(graph, "fit.cost.part", qn_range_1d(d->n_cost_chunks),
+                                        d->cost_first, d->cost_last, d->costs, d->cost_sums);
+
+    if (st == QN_OK)
+        st = STAGE(fit_cost_join)(graph, "fit.cost.join", qn_range_1d(d->n_cost_rows),
+                                  d->cost_begin, d->cost_sums, d->cost_rows);
+    if (st == QN_OK)
+        st = STAGE(fit_cost_total)(graph, "fit.cost.total", qn_range_1d(1), d->problem->n_groups,
+                                   d->cost_row, d->cost_rows, cost);
+    return qn_fit_dev_failed(d, st, err);
+}
+
+static qn_status gather_set(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, int set,
+                            qn_i64 first, qn_buf *out, qn_err *err)
+{
+    const int is_pair = kind == QN_FIT_DEV_DIAGONAL;
+    const qn_fit_set *s = &d->problem->sets[set];
+    const qn_fit_dev_run *run = &d->runs[kind];
+    const qn_fit_dev_long *l = &d->longs[set];
+    qn_buf *const is_off = is_pair ? d->is_off_block : d->is_fixed;
+    const fit_gather_par par = { .first = first,
+                                 .first_block = s->first_block,
+                                 .n_chunks = l->n_chunks,
+                                 .cells = (int32_t)(is_pair ? s->dim * s->dim : s->dim),
+                                 .stride = is_pair ? d->max_dim * d->max_dim : d->max_dim };
+    const int is_reduced = qn_fit_dev_is_reduced(d, kind, set);
+    char name[96];
+    qn_status st = QN_OK;
+
+    if (s->count == 0)
+        return QN_OK;
+    snprintf(name, sizeof name, "fit.gather.%s", s->name);
+    if (!is_reduced)
+        st = STAGE(fit_gather_short)(graph, name, qn_range_1d((qn_i64)s->count * par.cells), par,
+                                     d->start, d->place, d->instance, run->at, run->factor,
+                                     run->part, is_off, out);
+    snprintf(name, sizeof name, "fit.part.%s", s->name);
+    if (st == QN_OK && l->n && !is_reduced)
+        st = STAGE(fit_gather_part)(graph, name, qn_range_2d(l->n_chunks, par.cells), par, l->first,
+                                    l->last, d->place, d->instance, run->at, run->factor, run->part,
+                                    l->sums);
+    snprintf(name, sizeof name, "fit.join.%s", s->name);
+    if (st == QN_OK && l->n)
+        st = STAGE(fit_gather_join)(graph, name, qn_range_2d(l->n, par.cells), par, l->target,
+                                    l->begin, l->sums, is_off, out);
+    return qn_fit_dev_failed(d, st, err);
+}
+
+static qn_status gather(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, qn_buf *out,
+                        qn_err *err)
+{
+    qn_status st = QN_OK;
+    qn_i64 first = 0;
+
+    for (int k = 0; st == QN_OK && k < d->problem->n_sets; k++) {
+        const qn_fit_set *s = &d->problem->sets[k];
+
+        st = gather_set(d, graph, kind, k, first, out, err);
+        first += (qn_i64)s->count * s->dim * (kind == QN_FIT_DEV_DIAGONAL ? s->dim : 1);
+    }
+    return st;
+}
+
+/* ---- what solvers add
+ * --------------------------------------------------------------------------------- */
+
+qn_status qn_fit_stage_cost(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                            qn_err *err)
+{
+    const vectors v = { .x = x };
+    const qn_status st = stage_groups(device, graph, QN_FIT_DEV_COST, &v, err);
+
+    return st == QN_OK ? sum_costs(device, graph, cost, err) : st;
+}
+
+/* Each block by itself, where that is asked for or pays. */
+static qn_status choose_owner(qn_fit_device *d, int *is_owner, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    *is_owner = d->accumulate == QN_FIT_ACCUMULATE_OWNER;
+    if (d->accumulate != QN_FIT_ACCUMULATE_AUTO || d->problem->inverse.max_degree > QN_FIT_SHORT)
+        return QN_OK;
+    st = qn_fit_dev_programs(d, QN_FIT_DEV_OWNER, err);
+    *is_owner = st == QN_OK && qn_fit_dev_owner_pays(d);
+    return st;
+}
+
+qn_status qn_fit_stage_gradient(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                                qn_buf *gradient, qn_err *err)
+{
+    const vectors v = { .x = x };
+    qn_status st = QN_OK;
+    int is_owner;
+
+    QN_TRY(choose_owner(device, &is_owner, err));
+    if (is_owner) {
+        QN_TRY(qn_fit_stage_cost(device, graph, x, cost, err));
+        QN_TRY(qn_fit_dev_prepare(device, QN_FIT_DEV_OWNER, err));
+        QN_TRY(qn_fit_dev_stage_owner(device, graph, x, gradient, err));
+        goto out;
+    }
+    QN_TRY(stage_groups(device, graph, QN_FIT_DEV_GRADIENT, &v, err));
+    QN_TRY(sum_costs(device, graph, cost, err));
+    QN_TRY(gather(device, graph, QN_FIT_DEV_GRADIENT, gradient, err));
+out:
+    return st;
+}
+
+qn_status qn_fit_stage_residuals(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                                 qn_buf *rows, qn_err *err)
+{
+    const vectors v = { .x = x, .rows = rows };
+    const qn_status st = stage_groups(device, graph, QN_FIT_DEV_RESIDUALS, &v, err);
+
+    return st == QN_OK ? sum_costs(device, graph, cost, err) : st;
+}
+
+qn_status qn_fit_stage_linearize(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                                 qn_buf *rows, qn_buf *jacobian, qn_err *err)
+{
+    const vectors v = { .x = x, .rows = rows, .jacobian = jacobian };
+    const qn_status st = stage_groups(device, graph, QN_FIT_DEV_LINEARIZE, &v, err);
+
+    return st == QN_OK ? sum_costs(device, graph, cost, err) : st;
+}
+
+qn_status qn_fit_stage_jv(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *v,
+                          qn_buf *rows, qn_err *err)
+{
+    const vectors all = { .x = x, .tangent = v, .rows = rows };
+
+    return stage_groups(device, graph, QN_FIT_DEV_JV, &all, err);
+}
+
+qn_status qn_fit_stage_jtu(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *rows,
+                           qn_buf *out, qn_err *err)
+{
+    const vectors v = { .x = x, .seed = rows };
+    const qn_status st = stage_groups(device, graph, QN_FIT_DEV_JTU, &v, err);
+
+    return st == QN_OK ? gather(device, graph, QN_FIT_DEV_JTU, out, err) : st;
+}
+
+qn_status qn_fit_stage_jtjv(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *v,
+                            qn_buf *out, qn_err *err)
+{
+    const vectors all = { .x = x, .tangent = v };
+    const qn_status st = stage_groups(device, graph, QN_FIT_DEV_JTJV, &all, err);
+
+    return st == QN_OK ? gather(device, graph, QN_FIT_DEV_JTJV, out, err) : st;
+}
+
+qn_status qn_fit_stage_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *blocks,
+                                qn_err *err)
+{
+    const vectors v = { .x = x };
+    const qn_status st = stage_groups(device, graph, QN_FIT_DEV_DIAGONAL, &v, err);
+
+    return st == QN_OK ? gather(device, graph, QN_FIT_DEV_DIAGONAL, blocks, err) : st;
+}
+
+/* ---- what is not finite
+ * -------------------------------------------------------------------------- */
+
+qn_status qn_fit_stage_bad(qn_fit_device *device, qn_graph *graph, qn_buf *bad, qn_err *err)
+{
+    qn_fit_device *const d = device;
+    qn_status st =
+        STAGE(fit_bad_clear)(graph, "fit.bad.clear", qn_range_1d(d->problem->n_groups), bad);
+
+    for (int k = 0; st == QN_OK && k < d->problem->n_groups; k++) {
+        const qn_fit_group *g = &d->problem->groups[k];
+        char name[80];
+
+        snprintf(name, sizeof name, "fit.bad.%s", g->name);
+        if (g->n)
+            st = STAGE(fit_bad_count)(graph, name, qn_range_1d(g->n), d->cost_at[k], g->ld,
+                                      g->is_energy ? g->n_rows : 1, k, d->costs, bad);
+    }
+    return qn_fit_dev_failed(d, st, err);
+}

@@ -1,0 +1,66 @@
+/* host_impl.h - inside of the host evaluation. */
+#ifndef QN_FIT_BATCH_HOST_IMPL_H
+#define QN_FIT_BATCH_HOST_IMPL_H
+
+#include "domain/fit/batch/host.h"
+#include "domain/fit/batch/order.h"
+#include "domain/fit/eval/eval.h"
+
+enum { QN_FIT_ALONE = 4096 }; /* scalars or instances that one thread does sooner than several */
+
+typedef enum {
+    QN_FIT_RUN_COST,
+    QN_FIT_RUN_GRADIENT,
+    QN_FIT_RUN_LINEARIZE,
+    QN_FIT_N_RUNS
+} qn_fit_run;
+
+typedef struct qn_fit_host_group {
+    qn_fit_program *programs[QN_FIT_N_RUNS];
+    qn_fit_plan *plans[QN_FIT_N_RUNS];
+    double *cost;     /* [i]; energies: [row][i] */
+    double *gradient; /* [stored][i] */
+    double *jacobian; /* [stored][i] */
+    double *ones;     /* energies: the seed of their gradient */
+    int *variable;    /* [slot * max_dim + comp]: number among variables, or -1 */
+    qn_i64 row;       /* of the row vectors */
+    double total;     /* cost in the last run */
+} qn_fit_host_group;
+
+/* What a component of a place contributes: factor * at[i], or the factor alone. */
+typedef struct qn_fit_cell {
+    const double *at;
+    double factor;
+} qn_fit_cell;
+
+struct qn_fit_host {
+    const qn_fit_problem *problem;
+    qn_fit_host_options options;
+    qn_fit_host_group *groups;
+    int max_dim;
+    void **workspaces; /* of each thread */
+    size_t workspace_bytes;
+    double *residuals, *partials;
+    qn_i64 n_rows, max_partials;
+    qn_fit_cell *cells; /* of the gradient: [place * max_dim + comp] */
+};
+
+/* Programs and tables of a run, made once. */
+qn_status qn_fit_host_prepare(qn_fit_host *host, qn_fit_run run, qn_err *err);
+
+/* All instances of all groups. */
+void qn_fit_host_run(qn_fit_host *host, qn_fit_run run, const double *x, qn_fit_bad *bad);
+
+/* Contributions of a list, in its order: value(user, entry) for entries [from, to). `buffer` has
+ * room for QN_FIT_CHUNK numbers and one for each chunk. */
+typedef double (*qn_fit_contribution)(const void *user, qn_i64 entry);
+double qn_fit_sum_list(qn_fit_contribution value, const void *user, qn_i64 from, qn_i64 to,
+                       double *buffer);
+
+static inline double qn_fit_entry_value(const qn_fit_entry *e, const double *stored, qn_i64 ld,
+                                        qn_i64 i)
+{
+    return e->stored < 0 ? e->factor : e->factor * stored[e->stored * ld + i];
+}
+
+#endif

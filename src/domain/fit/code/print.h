@@ -1,0 +1,106 @@
+/* print.h - programs as text.
+ *
+ * One statement per value, `const real v17 = v3 * v9;`, in the kernel dialect, which is C, OpenCL
+ * C and CUDA in one, or in WGSL. Names come from numbers only; a graph's own name stands in a
+ * comment.
+ *
+ * The kernel of a program is a MAP over instances. Its arguments are those of this list that the
+ * program has, in this order (qn_fit_kernel_args):
+ *
+ *   VAL(i64, ld)        rows of the tables below begin at k * ld
+ *   IN(u32, idx)        [slot][i]: where in x the block begins, in numbers
+ *   IN(real, x)         parameters
+ *   IN(real, tangent)   like x
+ *   IN(real, data)      [column][i]
+ *   IN(real, seed)      [row][i]
+ *   OUT(real, cost) OUT(real, res) OUT(real, jvp) OUT(real, jac) OUT(real, grad) OUT(real, vjp)
+ *   OUT(real, jtjv) OUT(real, diag)   sections as in derive.h, [output][i]
+ *
+ * A text for double is compiled with REAL=double (qn_kernels_with), one for float with REAL=float.
+ */
+#ifndef QN_FIT_CODE_PRINT_H
+#define QN_FIT_CODE_PRINT_H
+
+#include "domain/fit/code/program.h"
+#include "domain/fit/eval/eval.h"
+#include "util/str.h"
+
+typedef enum {
+    QN_FIT_ARG_LD,
+    QN_FIT_ARG_IDX,
+    QN_FIT_ARG_X,
+    QN_FIT_ARG_TANGENT,
+    QN_FIT_ARG_DATA,
+    QN_FIT_ARG_SEED,
+    QN_FIT_ARG_OUT, /* + section */
+    QN_FIT_N_ARGS = QN_FIT_ARG_OUT + QN_FIT_N_SECTIONS
+} qn_fit_arg;
+
+/* The arguments of the program's kernel, in order; returns how many. */
+int qn_fit_kernel_args(const qn_fit_program *program, qn_fit_arg *out);
+
+/* The support functions that any of the programs needs: once, in front of their texts. */
+void qn_fit_print_support(const qn_fit_program *const *programs, int n, qn_str *out);
+
+/* MAP(name, ...) { ... } */
+qn_status qn_fit_print_map(const qn_fit_program *program, const char *name,
+                           qn_fit_precision precision, qn_str *out, qn_err *err);
+
+/* For kernels of another form: a struct `name_out { real v[n_outputs]; }` and a function
+ * `FN name_out name(const real in0, ...)` whose arguments are the leaves that
+ * qn_fit_function_inputs lists. */
+qn_status qn_fit_print_function(const qn_fit_program *program, const char *name,
+                                qn_fit_precision precision, qn_str *out, qn_err *err);
+
+/* The values (leaves but literals) that are arguments of the function, in order; returns how many.
+ * `out` has room for n_values. */
+int qn_fit_function_inputs(const qn_fit_program *program, uint32_t *out);
+
+/* A whole WGSL module with the entry point `name`: tables as bindings 0.. of group 0 in the order
+ * of qn_fit_kernel_args, where `ld` is a uniform { ld, n, width, 0 } and the instance is
+ * gid.x + gid.y * width. */
+qn_status qn_fit_print_wgsl(const qn_fit_program *program, const char *name, qn_str *out,
+                            qn_err *err);
+
+/* ---- shared by the printers --------------------------------------------------------------------
+ */
+
+typedef struct qn_fit_words {
+    const char *from, *to;
+} qn_fit_words;
+
+typedef struct qn_fit_style {
+    int is_wgsl;
+    qn_fit_precision precision;
+} qn_fit_style;
+
+/* A number that reads back as itself: "0.5", "0.5f", negative ones in parentheses. */
+qn_status qn_fit_print_literal(double value, qn_fit_style style, qn_str *out, qn_err *err);
+
+/* The statement that makes value `k`, without indentation; leaves are the caller's. */
+qn_status qn_fit_print_statement(const qn_fit_program *program, int k, qn_fit_style style,
+                                 qn_str *out, qn_err *err);
+
+/* What a later statement calls value `k`. */
+qn_status qn_fit_print_operand(const qn_fit_program *program, uint32_t k, qn_fit_style style,
+                               qn_str *out, qn_err *err);
+
+/* `text` with words replaced: operands a, b, c, d by names[], the rest by `words` (ended by NULL
+ * in `from`, may be NULL). */
+void qn_fit_replace_words(const char *text, const char *const *names, const qn_fit_words *words,
+                          qn_str *out);
+
+/* Support functions in order of declaration; NULL past the last. */
+typedef struct qn_fit_support {
+    const char *name, *type, *params, *body; /* type NULL: a struct */
+} qn_fit_support;
+const qn_fit_support *qn_fit_support_at(int index);
+
+enum { QN_FIT_MAX_SUPPORT = 64 };
+
+/* The name of a section's table: "jac". */
+extern const char *const qn_fit_section_names[QN_FIT_N_SECTIONS];
+
+extern const qn_fit_words qn_fit_wgsl_words[];
+
+#endif

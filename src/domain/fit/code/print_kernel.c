@@ -1,0 +1,221 @@
+/* print_kernel.c - a program as a MAP of the kernel dialect, or as a function for other kernels. */
+#include "domain/fit/code/print.h"
+
+#include "util/status.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+/* ---- arguments
+ * ----------------------------------------------------------------------------------- */
+
+static int reads(const qn_fit_program *p, qn_fit_opcode leaf)
+{
+    for (int k = 0; k < p->n_values; k++)
+        if (p->values[k].op == leaf)
+            return 1;
+    return 0;
+}
+
+int qn_fit_kernel_args(const qn_fit_program *program, qn_fit_arg *out)
+{
+    const int has_params = reads(program, QN_FIT_OP_param);
+    int n = 0;
+
+    out[n++] = QN_FIT_ARG_LD;
+    if (has_params || program->uses_tangent)
+        out[n++] = QN_FIT_ARG_IDX;
+    if (has_params)
+        out[n++] = QN_FIT_ARG_X;
+    if (program->uses_tangent)
+        out[n++] = QN_FIT_ARG_TANGENT;
+    if (reads(program, QN_FIT_OP_data))
+        out[n++] = QN_FIT_ARG_DATA;
+    if (program->uses_seed)
+        out[n++] = QN_FIT_ARG_SEED;
+    for (int s = 0; s < QN_FIT_N_SECTIONS; s++)
+        if (program->sections[s].count)
+            out[n++] = (qn_fit_arg)(QN_FIT_ARG_OUT + s);
+    return n;
+}
+
+static void print_arg(qn_fit_arg arg, qn_str *out)
+{
+    static const char *const inputs[] = { "VAL(i64, ld)",      "IN(u32, idx)",   "IN(real, x)",
+                                          "IN(real, tangent)", "IN(real, data)", "IN(real, seed)" };
+
+    if (arg < QN_FIT_ARG_OUT)
+        qn_str_add(out, inputs[arg]);
+    else
+        qn_str_addf(out, "OUT(real, %s)", qn_fit_section_names[arg - QN_FIT_ARG_OUT]);
+}
+
+/* A graph's name is the user's: printable, and no end of a comment. */
+static void print_comment(const qn_fit_program *p, qn_str *out)
+{
+    qn_str_add(out, "/* ");
+    for (const char *c = p->name; *c; c++)
+        qn_str_addf(out, "%c",
+                    isprint((unsigned char)*c) && *c != '*' && *c != '/' && *c != '\\' ? *c : '_');
+    qn_str_addf(out, ": %d operations, at most %d values alive */\n", p->n_ops, p->peak_live);
+}
+
+/* ---- the body
+ * ------------------------------------------------------------------------------------- */
+
+static void print_row(const char *table, unsigned row, qn_str *out)
+{
+    if (row == 0)
+        qn_str_addf(out, "%s[i]", table);
+    else if (row == 1)
+        qn_str_addf(out, "%s[ld + i]", table);
+    else
+        qn_str_addf(out, "%s[%u * ld + i]", table, row);
+}
+
+/* The block's place is loaded where its first component is. */
+static void print_load(const qn_fit_program *p, int k, uint8_t *has_block, qn_str *out)
+{
+    const qn_fit_value *v = &p->values[k];
+
+    if ((v->op == QN_FIT_OP_param || v->op == QN_FIT_OP_tangent) && !has_block[v->slot]) {
+        qn_str_addf(out, "    const i64 b%u = ", v->slot);
+        print_row("idx", v->slot, out);
+        qn_str_add(out, ";\n");
+        has_block[v->slot] = 1;
+    }
+    qn_str_addf(out, "    const real in%d = ", k);
+    switch (v->op) {
+    case QN_FIT_OP_param:
+    case QN_FIT_OP_tangent:
+        qn_str_addf(out, v->comp ? "%s[b%u + %u]" : "%s[b%u]",
+                    v->op == QN_FIT_OP_param ? "x" : "tangent", v->slot, v->comp);
+        break;
+    case QN_FIT_OP_data:
+        print_row("data", v->slot, out);
+        break;
+    default:
+        print_row("seed", v->slot, out);
+    }
+    qn_str_add(out, ";\n");
+}
+
+static qn_status print_store(const qn_fit_program *p, int section, int row, qn_fit_style style,
+                             qn_str *out, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    qn_str_add(out, "    ");
+    print_row(qn_fit_section_names[section], (unsigned)row, out);
+    qn_str_add(out, " = ");
+    QN_TRY(qn_fit_print_operand(p, p->outputs[p->sections[section].first + row], style, out, err));
+    qn_str_add(out, ";\n");
+out:
+    return st;
+}
+
+/* Every output that is value `k`. */
+static qn_status print_stores(const qn_fit_program *p, uint32_t k, qn_fit_style style, qn_str *out,
+                              qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (int s = 0; s < QN_FIT_N_SECTIONS; s++)
+        for (int row = 0; row < p->sections[s].count; row++)
+            if (p->outputs[p->sections[s].first + row] == k)
+                QN_TRY(print_store(p, s, row, style, out, err));
+out:
+    return st;
+}
+
+qn_status qn_fit_print_map(const qn_fit_program *program, const char *name,
+                           qn_fit_precision precision, qn_str *out, qn_err *err)
+{
+    const qn_fit_style style = { .precision = precision };
+    qn_fit_arg args[QN_FIT_N_ARGS];
+    const int n_args = qn_fit_kernel_args(program, args);
+    uint8_t *has_block = calloc((size_t)program->n_slots + 1, 1);
+    qn_status st = QN_OK;
+
+    if (!has_block) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: text of %d slots", program->name, program->n_slots);
+        goto out;
+    }
+    print_comment(program, out);
+    qn_str_addf(out, "MAP(%s", name);
+    for (int a = 0; a < n_args; a++) {
+        qn_str_add(out, ", ");
+        print_arg(args[a], out);
+    }
+    qn_str_add(out, ")\n{\n    const i64 i = GI;\n");
+    for (int k = 0; k < program->n_values; k++) {
+        const qn_fit_value *v = &program->values[k];
+
+        if (v->op != QN_FIT_OP_lit && qn_fit_op_has((qn_fit_opcode)v->op, QN_FIT_IS_LEAF)) {
+            print_load(program, k, has_block, out);
+        } else if (v->op != QN_FIT_OP_lit) {
+            qn_str_add(out, "    ");
+            QN_TRY(qn_fit_print_statement(program, k, style, out, err));
+            qn_str_add(out, "\n");
+        }
+        QN_TRY(print_stores(program, (uint32_t)k, style, out, err));
+    }
+    qn_str_add(out, "}\n");
+    if (out->failed)
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: kernel text", program->name);
+out:
+    free(has_block);
+    return st;
+}
+
+/* ---- the function
+ * ---------------------------------------------------------------------------------- */
+
+int qn_fit_function_inputs(const qn_fit_program *program, uint32_t *out)
+{
+    int n = 0;
+
+    for (int k = 0; k < program->n_values; k++)
+        if (program->values[k].op != QN_FIT_OP_lit &&
+            qn_fit_op_has((qn_fit_opcode)program->values[k].op, QN_FIT_IS_LEAF))
+            out[n++] = (uint32_t)k;
+    return n;
+}
+
+qn_status qn_fit_print_function(const qn_fit_program *program, const char *name,
+                                qn_fit_precision precision, qn_str *out, qn_err *err)
+{
+    const qn_fit_style style = { .precision = precision };
+    uint32_t *inputs = calloc((size_t)program->n_values + 1, sizeof *inputs);
+    qn_status st = QN_OK;
+    int n_inputs;
+
+    if (!inputs) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: text of %d values", program->name, program->n_values);
+        goto out;
+    }
+    print_comment(program, out);
+    n_inputs = qn_fit_function_inputs(program, inputs);
+    qn_str_addf(out, "typedef struct {\n    real v[%d];\n} %s_out;\n\nFN %s_out %s(",
+                program->n_outputs ? program->n_outputs : 1, name, name, name);
+    for (int k = 0; k < n_inputs; k++)
+        qn_str_addf(out, "%sconst real in%u", k ? ", " : "", inputs[k]);
+    qn_str_addf(out, ")\n{\n    %s_out r;\n", name);
+    for (int k = 0; k < program->n_values; k++)
+        if (!qn_fit_op_has((qn_fit_opcode)program->values[k].op, QN_FIT_IS_LEAF)) {
+            qn_str_add(out, "    ");
+            QN_TRY(qn_fit_print_statement(program, k, style, out, err));
+            qn_str_add(out, "\n");
+        }
+    for (int k = 0; k < program->n_outputs; k++) {
+        qn_str_addf(out, "    r.v[%d] = ", k);
+        QN_TRY(qn_fit_print_operand(program, program->outputs[k], style, out, err));
+        qn_str_add(out, ";\n");
+    }
+    qn_str_add(out, "    return r;\n}\n");
+    if (out->failed)
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: function text", program->name);
+out:
+    free(inputs);
+    return st;
+}

@@ -1,0 +1,51 @@
+/* program.h - a straight-line program: what the interpreter runs and printers print.
+ *
+ * Values in an order in which few of them are alive at a time; arguments are numbers of earlier
+ * values. Leaves are values too: a parameter stands where it is first needed, a literal first.
+ */
+#ifndef QN_FIT_CODE_PROGRAM_H
+#define QN_FIT_CODE_PROGRAM_H
+
+#include "domain/fit/derive/derive.h"
+
+typedef struct qn_fit_value {
+    uint16_t op;
+    uint8_t n_args;
+    uint32_t arg[QN_FIT_MAX_ARGS];
+    uint32_t slot, comp; /* of leaves, as in a node */
+    double literal;
+} qn_fit_value;
+
+typedef struct qn_fit_program {
+    char name[64];
+    qn_fit_value *values;
+    int n_values;
+    uint32_t *outputs; /* values */
+    int n_outputs;
+
+    /* What the outputs are; entries as in derive.h. */
+    qn_fit_section sections[QN_FIT_N_SECTIONS];
+    qn_fit_variable *variables;
+    int n_variables;
+    qn_fit_pair *pairs;
+
+    int n_slots, n_columns, n_rows; /* of the group: rows of index, data and seed tables */
+    uint32_t *slot_dims;
+    int uses_tangent, uses_seed;
+    int n_ops, peak_live; /* operations; values alive at once, literals left out */
+    uint64_t weight;
+    qn_fit_sweep sweep;
+} qn_fit_program;
+
+/* Derives, lowers and schedules. `graph` is finished. */
+qn_status qn_fit_program_new(const qn_fit_graph *graph, unsigned wants, qn_fit_loss loss,
+                             qn_fit_sweep sweep, qn_fit_program **out, qn_err *err);
+void qn_fit_program_free(qn_fit_program *program);
+
+/* lower.c: a graph without what no target has as one operation (powi, stop). Outputs go along. */
+qn_status qn_fit_lower(const qn_fit_graph *graph, qn_fit_graph **out, qn_err *err);
+
+/* schedule.c: fills values, outputs and peak_live from a lowered graph. */
+qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_program *program, qn_err *err);
+
+#endif

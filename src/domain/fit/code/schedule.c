@@ -1,0 +1,288 @@
+/* schedule.c - an order of nodes in which few values are alive at a time.
+ *
+ * Depth first from the outputs, the operand that needs more registers first (Sethi and Ullman's
+ * rule), so that loads come late and a value is used soon after it is made. On a graph with shared
+ * nodes the order of the outputs matters too: a few orders are tried and the best is kept.
+ */
+#include "domain/fit/code/program.h"
+
+#include "util/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const qn_fit_graph *g;
+    uint32_t *need;  /* registers the sub-graph would take as a tree */
+    uint32_t *place; /* node -> position in `order` + 1 */
+    qn_fit_v *order;
+    qn_fit_v *stack;
+    uint32_t *uses; /* scratch of count_live */
+    uint32_t n;
+} scheduler;
+
+static int is_literal(const qn_fit_graph *g, qn_fit_v id)
+{
+    return qn_fit_at(g, id)->op == QN_FIT_OP_lit;
+}
+
+/* Arguments by falling need, in `sorted`. */
+static void sort_operands(const scheduler *s, const qn_fit_node *n, qn_fit_v *sorted)
+{
+    for (int i = 0; i < n->n_args; i++) {
+        int at = i;
+
+        for (; at > 0 && s->need[sorted[at - 1]] < s->need[n->arg[i]]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = n->arg[i];
+    }
+}
+
+static void label(scheduler *s)
+{
+    for (qn_fit_v id = 1; id < s->g->n_nodes; id++) {
+        const qn_fit_node *n = qn_fit_at(s->g, id);
+        qn_fit_v sorted[QN_FIT_MAX_ARGS];
+        uint32_t need = is_literal(s->g, id) ? 0 : 1;
+
+        sort_operands(s, n, sorted);
+        for (int i = 0; i < n->n_args; i++)
+            need =
+                s->need[sorted[i]] + (uint32_t)i > need ? s->need[sorted[i]] + (uint32_t)i : need;
+        s->need[id] = need;
+    }
+}
+
+static void visit(scheduler *s, qn_fit_v root)
+{
+    size_t depth = 0;
+
+    s->stack[depth++] = root;
+    while (depth) {
+        const qn_fit_v id = s->stack[depth - 1];
+        const qn_fit_node *n = qn_fit_at(s->g, id);
+        qn_fit_v sorted[QN_FIT_MAX_ARGS];
+        int next = 0;
+
+        sort_operands(s, n, sorted);
+        while (next < n->n_args && s->place[sorted[next]])
+            next++;
+        if (!s->place[id] && next < n->n_args) {
+            s->stack[depth++] = sorted[next];
+            continue;
+        }
+        if (!s->place[id]) {
+            s->order[s->n++] = id;
+            s->place[id] = s->n;
+        }
+        depth--;
+    }
+}
+
+/* Values alive at the worst place; an output is stored when it is made and lives on only for
+ * other uses. */
+static int count_live(scheduler *s)
+{
+    int live = 0, peak = 0;
+
+    memset(s->uses, 0, s->g->n_nodes * sizeof *s->uses);
+    for (uint32_t k = 0; k < s->n; k++)
+        for (int i = 0; i < s->g->nodes[s->order[k]].n_args; i++)
+            s->uses[s->g->nodes[s->order[k]].arg[i]]++;
+    for (uint32_t k = 0; k < s->n; k++) {
+        const qn_fit_v id = s->order[k];
+        const qn_fit_node *n = qn_fit_at(s->g, id);
+
+        live += !is_literal(s->g, id);
+        peak = live > peak ? live : peak;
+        for (int i = 0; i < n->n_args; i++)
+            live -= --s->uses[n->arg[i]] == 0 && !is_literal(s->g, n->arg[i]);
+        live -= s->uses[id] == 0 && !is_literal(s->g, id);
+    }
+    return peak;
+}
+
+/* ---- improvement -------------------------------------------------------------------------- */
+
+/* Beyond this many nodes the quadratic search below is left out. */
+enum { MAX_SEARCHED = 6000 };
+
+/* How many more values are alive after `id` has been computed now, with the loads it needs. */
+static int growth(const scheduler *s, qn_fit_v id)
+{
+    const qn_fit_node *n = qn_fit_at(s->g, id);
+    int more = s->uses[id] > 0;
+
+    for (int i = 0; i < n->n_args; i++) {
+        const qn_fit_v a = n->arg[i];
+        uint32_t repeats = 0;
+        int is_first = 1;
+
+        for (int j = 0; j < n->n_args; j++) {
+            repeats += n->arg[j] == a;
+            is_first &= j >= i || n->arg[j] != a;
+        }
+        if (!is_first || is_literal(s->g, a))
+            continue;
+        more += !s->place[a];          /* a leaf that has to be loaded */
+        more -= s->uses[a] == repeats; /* its last use */
+    }
+    return more;
+}
+
+static int is_ready(const scheduler *s, qn_fit_v id)
+{
+    const qn_fit_node *n = qn_fit_at(s->g, id);
+
+    for (int i = 0; i < n->n_args; i++)
+        if (!s->place[n->arg[i]] &&
+            !qn_fit_op_has((qn_fit_opcode)qn_fit_at(s->g, n->arg[i])->op, QN_FIT_IS_LEAF))
+            return 0;
+    return 1;
+}
+
+static void emit(scheduler *s, qn_fit_v id)
+{
+    const qn_fit_node *n = qn_fit_at(s->g, id);
+
+    for (int i = 0; i < n->n_args; i++) {
+        if (!s->place[n->arg[i]])
+            emit(s, n->arg[i]); /* a leaf */
+        s->uses[n->arg[i]]--;
+    }
+    s->order[s->n++] = id;
+    s->place[id] = s->n;
+}
+
+/* The same nodes again: of those that can be computed, the one after which fewest values are
+ * alive; among equals the first of the order so far (`plan`, `n` nodes). */
+static int run_greedily(scheduler *s, qn_fit_v *plan, uint32_t n)
+{
+    uint32_t begin = 0;
+
+    memset(s->uses, 0, s->g->n_nodes * sizeof *s->uses);
+    for (uint32_t k = 0; k < n; k++)
+        for (int i = 0; i < s->g->nodes[plan[k]].n_args; i++)
+            s->uses[s->g->nodes[plan[k]].arg[i]]++;
+    memset(s->place, 0, s->g->n_nodes * sizeof *s->place);
+    s->n = 0;
+    while (begin < n) {
+        uint32_t best = n;
+        int least = 0;
+
+        for (uint32_t k = begin; k < n; k++) {
+            const int is_leaf =
+                qn_fit_op_has((qn_fit_opcode)qn_fit_at(s->g, plan[k])->op, QN_FIT_IS_LEAF);
+
+            if (s->place[plan[k]] || (is_leaf && s->uses[plan[k]]) || !is_ready(s, plan[k]))
+                continue;
+            const int more = growth(s, plan[k]);
+
+            if (best == n || more < least) {
+                best = k;
+                least = more;
+            }
+        }
+        emit(s, plan[best]);
+        while (begin < n && s->place[plan[begin]])
+            begin++;
+    }
+    return count_live(s);
+}
+
+enum { AS_GIVEN, BACKWARDS, NEEDY_FIRST, N_ORDERS };
+
+static int run(scheduler *s, int how, qn_fit_v *roots)
+{
+    const qn_fit_graph *g = s->g;
+    const int n = g->n_outputs;
+
+    for (int k = 0; k < n; k++)
+        roots[k] = g->outputs[how == BACKWARDS ? n - 1 - k : k];
+    for (int k = 1; how == NEEDY_FIRST && k < n; k++) {
+        const qn_fit_v root = roots[k];
+        int at = k;
+
+        for (; at > 0 && s->need[roots[at - 1]] < s->need[root]; at--)
+            roots[at] = roots[at - 1];
+        roots[at] = root;
+    }
+    s->n = 0;
+    memset(s->place, 0, g->n_nodes * sizeof *s->place);
+    for (int k = 0; k < n; k++)
+        visit(s, roots[k]);
+    return count_live(s);
+}
+
+static qn_status write_values(const scheduler *s, qn_fit_program *program, qn_err *err)
+{
+    const qn_fit_graph *g = s->g;
+
+    program->values = calloc((size_t)s->n + 1, sizeof *program->values);
+    program->outputs = calloc((size_t)g->n_outputs + 1, sizeof *program->outputs);
+    if (!program->values || !program->outputs)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: program of %u values", g->name, s->n);
+    program->n_values = (int)s->n;
+    program->n_outputs = g->n_outputs;
+    for (uint32_t k = 0; k < s->n; k++) {
+        const qn_fit_node *n = qn_fit_at(g, s->order[k]);
+        qn_fit_value *v = &program->values[k];
+
+        *v = (qn_fit_value){
+            .op = n->op, .n_args = n->n_args, .slot = n->slot, .comp = n->comp, .literal = n->value
+        };
+        for (int i = 0; i < n->n_args; i++)
+            v->arg[i] = s->place[n->arg[i]] - 1;
+        program->n_ops += !qn_fit_op_has((qn_fit_opcode)n->op, QN_FIT_IS_LEAF | QN_FIT_IS_PART);
+        program->uses_tangent |= n->op == QN_FIT_OP_tangent;
+        program->uses_seed |= n->op == QN_FIT_OP_seed;
+        program->weight += qn_fit_ops[n->op].weight;
+    }
+    for (int k = 0; k < g->n_outputs; k++)
+        program->outputs[k] = s->place[g->outputs[k]] - 1;
+    return QN_OK;
+}
+
+qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_program *program, qn_err *err)
+{
+    const size_t n = graph->n_nodes;
+    scheduler s = { .g = graph };
+    qn_fit_v *roots = calloc((size_t)graph->n_outputs + 1, sizeof *roots);
+    int best = AS_GIVEN, least = 0;
+    qn_status st;
+
+    s.need = calloc(n, sizeof *s.need);
+    s.place = calloc(n, sizeof *s.place);
+    s.order = calloc(n, sizeof *s.order);
+    s.stack = calloc(n, sizeof *s.stack);
+    s.uses = calloc(n, sizeof *s.uses);
+    if (s.need && s.place && s.order && s.stack && s.uses && roots) {
+        label(&s);
+        for (int how = 0; how < N_ORDERS; how++) {
+            const int live = run(&s, how, roots);
+
+            if (how == 0 || live < least) {
+                least = live;
+                best = how;
+            }
+        }
+        program->peak_live = run(&s, best, roots);
+        if (s.n <= MAX_SEARCHED) {
+            memcpy(s.stack, s.order, s.n * sizeof *s.order); /* `stack` is free now */
+            if (run_greedily(&s, s.stack, s.n) < program->peak_live)
+                program->peak_live = count_live(&s);
+            else
+                run(&s, best, roots);
+        }
+        st = write_values(&s, program, err);
+    } else {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: schedule of %zu nodes", graph->name, n);
+    }
+    free(s.need);
+    free(s.place);
+    free(s.order);
+    free(s.stack);
+    free(s.uses);
+    free(roots);
+    return st;
+}

@@ -1,0 +1,48 @@
+/* eval.h - the interpreter: a program over blocks of instances, on the CPU.
+ *
+ * The reference for every device, and the way that needs no compiler. Each value is an array over
+ * a block of some hundred instances, each operation one loop that compilers vectorise. Values of
+ * one instance depend on that instance alone, so ranges, threads and block sizes do not change a
+ * bit.
+ */
+#ifndef QN_FIT_EVAL_EVAL_H
+#define QN_FIT_EVAL_EVAL_H
+
+#include "domain/fit/code/program.h"
+
+typedef enum { QN_FIT_F64, QN_FIT_F32 } qn_fit_precision;
+
+/* Tables of a group; numbers are double or float as the plan says. Row k of a table begins at
+ * k * ld. */
+typedef struct qn_fit_tables {
+    const void *params;           /* all parameters; a block is contiguous */
+    const uint32_t *idx;          /* [slot][i]: where in params the block begins, in numbers */
+    const void *data;             /* [column][i] */
+    const void *tangent;          /* like params: the direction of JVP and JTJV */
+    const void *seed;             /* [row][i]: u of VJP */
+    void *out[QN_FIT_N_SECTIONS]; /* of each section: [output][i] */
+    qn_i64 ld;
+} qn_fit_tables;
+
+typedef struct qn_fit_plan qn_fit_plan;
+
+/* Registers for a program. `width` is the number of instances of a block: a multiple of 8, or 0
+ * for one that keeps the registers in the first cache. Read only afterwards: threads share it. */
+qn_status qn_fit_plan_new(const qn_fit_program *program, qn_fit_precision precision, int width,
+                          qn_fit_plan **out, qn_err *err);
+void qn_fit_plan_free(qn_fit_plan *plan);
+
+/* Bytes of workspace that one call of qn_fit_eval needs; one per thread, aligned to 64. */
+size_t qn_fit_plan_bytes(const qn_fit_plan *plan);
+int qn_fit_plan_width(const qn_fit_plan *plan);
+
+typedef struct qn_fit_fault {
+    qn_i64 count; /* instances with an output that is not finite */
+    qn_i64 first; /* the lowest of them, or -1 */
+} qn_fit_fault;
+
+/* Instances [i0, i1) into out. `fault` may be NULL, which saves a pass over the outputs. */
+void qn_fit_eval(const qn_fit_plan *plan, const qn_fit_tables *tables, qn_i64 i0, qn_i64 i1,
+                 void *workspace, qn_fit_fault *fault);
+
+#endif

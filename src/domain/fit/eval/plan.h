@@ -1,0 +1,57 @@
+/* plan.h - instructions of the interpreter, inside of eval/. */
+#ifndef QN_FIT_EVAL_PLAN_H
+#define QN_FIT_EVAL_PLAN_H
+
+#include "domain/fit/eval/eval.h"
+
+/* Operands are numbers of places: registers, then columns, seed rows and outputs. A table of
+ * addresses, made anew for each block, says where they are. */
+/* Instructions beside the operations: a product taken into the sum that alone uses it, with both
+ * roundings kept; `gone` is a value that was. */
+enum {
+    QN_FIT_OP_copy = QN_FIT_OP_COUNT,
+    QN_FIT_OP_mul_add, /* a b + c */
+    QN_FIT_OP_mul_sub, /* a b - c */
+    QN_FIT_OP_sub_mul, /* c - a b */
+    QN_FIT_OP_gone
+};
+
+/* fuse.c: a copy of the program's values with products taken into sums. NULL without memory. */
+qn_fit_value *qn_fit_fuse(const qn_fit_program *program);
+
+typedef struct qn_fit_instr {
+    uint16_t op;
+    uint16_t n_args;
+    uint32_t slot, comp; /* of gathers */
+    uint32_t dst[4];     /* one; an eigenvalue has its vector too */
+    uint32_t arg[QN_FIT_MAX_ARGS];
+} qn_fit_instr;
+
+struct qn_fit_plan {
+    qn_fit_instr *instrs;
+    int n_instrs, n_regs, n_consts, n_columns, n_seeds, n_outputs, width;
+    double *consts; /* the first registers hold them */
+    struct {
+        int section, row;
+    } * outs; /* of each output */
+    qn_fit_precision precision;
+};
+
+static inline int qn_fit_plan_places(const qn_fit_plan *plan)
+{
+    return plan->n_regs + plan->n_columns + plan->n_seeds + plan->n_outputs;
+}
+
+/* block_f64.c and block_f32.c: `n` instances from `i`. */
+void qn_fit_block_f64(const qn_fit_plan *plan, const qn_fit_tables *tables, void *const *places,
+                      qn_i64 i, int n);
+void qn_fit_block_f32(const qn_fit_plan *plan, const qn_fit_tables *tables, void *const *places,
+                      qn_i64 i, int n);
+
+/* The instances of [i, i + n) whose outputs are not all finite. */
+void qn_fit_check_f64(const qn_fit_plan *plan, void *const *places, qn_i64 i, int n,
+                      qn_fit_fault *fault);
+void qn_fit_check_f32(const qn_fit_plan *plan, void *const *places, qn_i64 i, int n,
+                      qn_fit_fault *fault);
+
+#endif

@@ -1,0 +1,288 @@
+/* functions.c - every function by its name: the table, and scalar operations on vectors. */
+#include "domain/fit/expr/functions.h"
+
+#include "util/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sums ---------------------------------------------------------------------------------- */
+
+static qn_fit_v balanced(qn_fit_graph *g, const qn_fit_v *terms, int n)
+{
+    if (n == 1)
+        return terms[0];
+    return qn_fit_add(g, balanced(g, terms, (n + 1) / 2), balanced(g, terms + (n + 1) / 2, n / 2));
+}
+
+qn_fit_v qn_fit_sum(qn_fit_graph *graph, const qn_fit_v *terms, int n)
+{
+    qn_fit_v *sorted;
+    qn_fit_v total = 0;
+
+    if (n < 1)
+        qn_fit_graph_fault(graph, QN_ERR_USAGE, "a sum of nothing");
+    for (int i = 0; i < n; i++)
+        if (!terms[i] || terms[i] >= graph->n_nodes)
+            qn_fit_graph_fault(graph, QN_ERR_USAGE, "term %d of a sum is no node of this graph",
+                               i + 1);
+    if (graph->err.status != QN_OK)
+        return 0;
+    if (!(sorted = malloc((size_t)n * sizeof *sorted))) {
+        qn_fit_graph_fault(graph, QN_ERR_NOMEM, "a sum of %d terms", n);
+        return 0;
+    }
+    /* By look, and as given where that is equal: insertion keeps the order of equals. */
+    for (int i = 0; i < n; i++) {
+        int at = i;
+
+        for (; at > 0 && qn_fit_at(graph, sorted[at - 1])->look > qn_fit_at(graph, terms[i])->look;
+             at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = terms[i];
+    }
+    total = balanced(graph, sorted, n);
+    free(sorted);
+    return total;
+}
+
+static void total(qn_fit_call_frame *f)
+{
+    f->out->n = 1;
+    f->out->at[0] = qn_fit_sum(f->g, f->args[0].at, f->args[0].n);
+}
+
+static void mean(qn_fit_call_frame *f)
+{
+    f->out->n = 1;
+    f->out->at[0] = qn_fit_div(f->g, qn_fit_sum(f->g, f->args[0].at, f->args[0].n),
+                               qn_fit_exact(f->g, f->args[0].n));
+}
+
+static void lerp(qn_fit_call_frame *f)
+{
+    const qn_fit_vec *a = &f->args[0], *b = &f->args[1], *t = &f->args[2];
+
+    f->out->n = a->n;
+    for (int i = 0; i < a->n; i++)
+        f->out->at[i] = qn_fit_add(
+            f->g, a->at[i], qn_fit_mul(f->g, qn_fit_sub(f->g, b->at[i], a->at[i]), t->at[0]));
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+typedef struct {
+    qn_fit_function info;
+    const char *shapes; /* per argument: a digit, n (as the first n), * (any length) */
+    void (*build)(qn_fit_call_frame *frame);
+} entry;
+
+#define FUNCTION(name, arguments, shapes, build)                                                   \
+    {                                                                                              \
+        { name, (int)sizeof shapes - 1, (int)sizeof shapes - 1, name "(" arguments ")" }, shapes,  \
+            build                                                                                  \
+    }
+
+static const entry functions[] = {
+    FUNCTION("sum", "v", "*", total),
+    FUNCTION("mean", "v", "*", mean),
+    FUNCTION("lerp", "a, b, t", "nn1", lerp),
+    FUNCTION("dot", "a, b", "nn", qn_fit_build_dot),
+    FUNCTION("cross", "a3, b3", "33", qn_fit_build_cross3),
+    FUNCTION("cross3", "a3, b3", "33", qn_fit_build_cross3),
+    FUNCTION("cross2", "a2, b2", "22", qn_fit_build_cross2),
+    FUNCTION("perp2", "a2", "2", qn_fit_build_perp2),
+    FUNCTION("length", "v", "*", qn_fit_build_length),
+    FUNCTION("sqr_length", "v", "*", qn_fit_build_sqr_length),
+    FUNCTION("distance", "a, b", "nn", qn_fit_build_distance),
+    FUNCTION("sqr_distance", "a, b", "nn", qn_fit_build_sqr_distance),
+    FUNCTION("normalize", "v", "*", qn_fit_build_normalize),
+    FUNCTION("project", "a, b", "nn", qn_fit_build_project),
+    FUNCTION("reject", "a, b", "nn", qn_fit_build_reject),
+    FUNCTION("angle", "a, b", "nn", qn_fit_build_angle),
+    FUNCTION("transpose", "m", "*", qn_fit_build_transpose),
+    FUNCTION("outer", "a, b", "**", qn_fit_build_outer),
+    FUNCTION("mat_vec", "m, v", "**", qn_fit_build_mat_vec),
+    FUNCTION("det3", "m9", "9", qn_fit_build_det3),
+    FUNCTION("tri_area", "a3, b3, c3", "333", qn_fit_build_tri_area),
+    FUNCTION("tri_normal", "a3, b3, c3", "333", qn_fit_build_tri_normal),
+    FUNCTION("corner_angle", "a3, b3, c3", "333", qn_fit_build_corner_angle),
+    FUNCTION("angle_defect", "angles", "*", qn_fit_build_angle_defect),
+    FUNCTION("dihedral", "x0, x1, x2, x3", "3333", qn_fit_build_dihedral),
+    FUNCTION("dist_line2", "p2, a2, b2", "222", qn_fit_build_dist_line2),
+    FUNCTION("dist_plane", "p3, q3, n3", "333", qn_fit_build_dist_plane),
+    FUNCTION("project_plane", "p3, q3, n3", "333", qn_fit_build_project_plane),
+    FUNCTION("rotate_aa", "w3, p3", "33", qn_fit_build_rotate_aa),
+    FUNCTION("rotate_quat", "q4, p3", "43", qn_fit_build_rotate_quat),
+    FUNCTION("eig2_min", "a, b, c", "111", qn_fit_build_eig2_min),
+    FUNCTION("eig2_max", "a, b, c", "111", qn_fit_build_eig2_max),
+    FUNCTION("mse", "o, t", "nn", qn_fit_build_mse),
+    FUNCTION("mae", "o, t", "nn", qn_fit_build_mae),
+    FUNCTION("binary_cross_entropy", "p, t", "nn", qn_fit_build_bce),
+    FUNCTION("categorical_cross_entropy", "o, target", "*1", qn_fit_build_cce),
+    FUNCTION("huber", "e, d", "*1", qn_fit_build_huber),
+    FUNCTION("tukey", "e, c", "*1", qn_fit_build_tukey),
+    /* Operations that may be called with fewer or more arguments than a node has. */
+    { { "min", 1, QN_FIT_MAX_VEC, "min(a, b, ...)" }, NULL, NULL },
+    { { "max", 1, QN_FIT_MAX_VEC, "max(a, b, ...)" }, NULL, NULL },
+    { { "sqrt_safe", 1, 2, "sqrt_safe(x, eps)" }, NULL, NULL },
+    { { "log_safe", 1, 2, "log_safe(x, eps)" }, NULL, NULL },
+    { { "recip_safe", 1, 2, "recip_safe(x, eps)" }, NULL, NULL },
+    { { "div_safe", 2, 3, "div_safe(a, b, eps)" }, NULL, NULL },
+    { { "acos_safe", 1, 2, "acos_safe(x, m)" }, NULL, NULL },
+    { { "asin_safe", 1, 2, "asin_safe(x, m)" }, NULL, NULL },
+};
+
+enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
+
+/* ---- scalar operations ----------------------------------------------------------------------- */
+
+static double default_epsilon(qn_fit_opcode op)
+{
+    return op == QN_FIT_OP_acos_safe || op == QN_FIT_OP_asin_safe ? 0.99999 : 1e-12;
+}
+
+static int is_safe(qn_fit_opcode op)
+{
+    return op >= QN_FIT_OP_sqrt_safe && op <= QN_FIT_OP_asin_safe;
+}
+
+static int is_folding(qn_fit_opcode op)
+{
+    return op == QN_FIT_OP_min || op == QN_FIT_OP_max;
+}
+
+static const qn_fit_function *scalar_info(int index)
+{
+    static const qn_fit_function infos[QN_FIT_OP_COUNT] = {
+#define LEAF(id)                                            { 0, 0, 0, 0 },
+#define OP(id, arity, weight, flags, value, d0, d1, d2, d3) { #id, arity, arity, #id },
+#define EIG(id, which)                                      { #id, 6, 6, #id },
+#define PART(id, member)                                    { 0, 0, 0, 0 },
+#include "domain/fit/expr/ops.def"
+    };
+    return &infos[index];
+}
+
+/* min and max of a list, or of one vector. */
+static void fold(qn_fit_call_frame *f, qn_fit_opcode op)
+{
+    qn_fit_v best = 0;
+
+    f->out->n = 1;
+    for (int k = 0; k < f->n_args; k++)
+        for (int i = 0; i < f->args[k].n; i++)
+            best = best ? qn_fit_make(f->g, op, (const qn_fit_v[]){ best, f->args[k].at[i] })
+                        : f->args[k].at[i];
+    f->out->at[0] = best;
+}
+
+static void componentwise(qn_fit_call_frame *f, qn_fit_opcode op)
+{
+    const char *name = qn_fit_ops[op].name;
+    int n = 1;
+
+    for (int k = 0; k < f->n_args; k++) {
+        if (f->args[k].n != 1 && n != 1 && f->args[k].n != n) {
+            qn_fit_graph_fault(f->g, QN_ERR_USAGE, "%s of vectors of %d and %d components", name, n,
+                               f->args[k].n);
+            return;
+        }
+        n = f->args[k].n > n ? f->args[k].n : n;
+    }
+    f->out->n = n;
+    for (int i = 0; i < n; i++) {
+        qn_fit_v args[QN_FIT_MAX_ARGS];
+        int n_args = f->n_args;
+
+        for (int k = 0; k < f->n_args; k++)
+            args[k] = f->args[k].at[f->args[k].n == 1 ? 0 : i];
+        if (is_safe(op) && n_args == qn_fit_ops[op].arity - 1)
+            args[n_args++] = qn_fit_exact(f->g, default_epsilon(op));
+        f->out->at[i] = qn_fit_op(f->g, name, args, n_args);
+    }
+}
+
+/* ---- by name ----------------------------------------------------------------------------------
+ */
+
+static const entry *find(const char *name)
+{
+    for (int i = 0; i < N_FUNCTIONS; i++)
+        if (!strcmp(functions[i].info.name, name))
+            return &functions[i];
+    return NULL;
+}
+
+const qn_fit_function *qn_fit_function_find(const char *name)
+{
+    const entry *e = find(name);
+    const qn_fit_opcode op = qn_fit_op_find(name);
+
+    if (e)
+        return &e->info;
+    return op == QN_FIT_OP_COUNT ? NULL : scalar_info(op);
+}
+
+const qn_fit_function *qn_fit_function_at(int index)
+{
+    if (index < N_FUNCTIONS)
+        return &functions[index].info;
+    index -= N_FUNCTIONS;
+    for (int op = 0; op < QN_FIT_OP_COUNT; op++)
+        if (qn_fit_op_find(qn_fit_ops[op].name) == (qn_fit_opcode)op &&
+            !find(qn_fit_ops[op].name) && index-- == 0)
+            return scalar_info(op);
+    return NULL;
+}
+
+static int shapes_fit(const qn_fit_call_frame *f, const entry *e)
+{
+    if (f->n_args != e->info.max_args)
+        return 0;
+    for (int k = 0; k < f->n_args; k++) {
+        const char shape = e->shapes[k];
+
+        if (shape >= '1' && shape <= '9' && f->args[k].n != shape - '0')
+            return 0;
+        if (shape == 'n' && f->args[k].n != f->args[0].n)
+            return 0;
+    }
+    return 1;
+}
+
+qn_status qn_fit_call(qn_fit_graph *graph, const char *name, const qn_fit_vec *args, int n_args,
+                      qn_fit_vec *out)
+{
+    qn_fit_vec result = { 0 };
+    qn_fit_call_frame frame = { graph, args, n_args, &result };
+    const entry *e = find(name);
+    const qn_fit_opcode op = qn_fit_op_find(name);
+
+    *out = (qn_fit_vec){ .n = 1 };
+    if (graph->err.status != QN_OK)
+        return graph->err.status;
+    for (int k = 0; k < n_args; k++)
+        if (args[k].n < 1 || args[k].n > QN_FIT_MAX_VEC)
+            return qn_fit_graph_fault(graph, QN_ERR_USAGE,
+                                      "%s: argument %d has %d components (1 to %d)", name, k + 1,
+                                      args[k].n, QN_FIT_MAX_VEC);
+    if (e && !e->build)
+        e = NULL;
+    if (e && !shapes_fit(&frame, e))
+        return qn_fit_graph_fault(graph, QN_ERR_USAGE, "%s does not take these arguments",
+                                  e->info.usage);
+    if (e)
+        e->build(&frame);
+    else if (is_folding(op) && (n_args > 2 || n_args == 1))
+        fold(&frame, op);
+    else if (op != QN_FIT_OP_COUNT && n_args <= qn_fit_ops[op].arity)
+        componentwise(&frame, op);
+    else
+        return qn_fit_graph_fault(
+            graph, QN_ERR_USAGE,
+            op == QN_FIT_OP_COUNT ? "there is no function %s" : "%s has too many arguments", name);
+    if (graph->err.status == QN_OK)
+        *out = result;
+    return graph->err.status;
+}

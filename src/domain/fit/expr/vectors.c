@@ -1,0 +1,219 @@
+/* vectors.c - vectors and small matrices as compositions of scalar nodes. */
+#include "domain/fit/expr/functions.h"
+
+/* ---- helpers ------------------------------------------------------------------------------- */
+
+qn_fit_v qn_fit_dot(qn_fit_graph *g, const qn_fit_vec *a, const qn_fit_vec *b)
+{
+    qn_fit_v terms[QN_FIT_MAX_VEC];
+
+    for (int i = 0; i < a->n; i++)
+        terms[i] = qn_fit_mul(g, a->at[i], b->at[i]);
+    return qn_fit_sum(g, terms, a->n);
+}
+
+/* More than four components are lengths of lengths: the partials stay 0 at 0. */
+qn_fit_v qn_fit_length(qn_fit_graph *g, const qn_fit_v *at, int n)
+{
+    qn_fit_v part[QN_FIT_MAX_VEC / 4 + 1];
+    int n_parts = 0;
+
+    switch (n) {
+    case 1:
+        return qn_fit_make1(g, QN_FIT_OP_abs, at[0]);
+    case 2:
+        return qn_fit_make(g, QN_FIT_OP_length2, at);
+    case 3:
+        return qn_fit_make(g, QN_FIT_OP_length3, at);
+    case 4:
+        return qn_fit_make(g, QN_FIT_OP_length4, at);
+    default:
+        for (int i = 0; i < n; i += 4)
+            part[n_parts++] = qn_fit_length(g, at + i, n - i < 4 ? n - i : 4);
+        return qn_fit_length(g, part, n_parts);
+    }
+}
+
+qn_fit_vec qn_fit_minus(qn_fit_graph *g, const qn_fit_vec *a, const qn_fit_vec *b)
+{
+    qn_fit_vec r = { .n = a->n };
+
+    for (int i = 0; i < a->n; i++)
+        r.at[i] = qn_fit_sub(g, a->at[i], b->at[i]);
+    return r;
+}
+
+qn_fit_vec qn_fit_plus(qn_fit_graph *g, const qn_fit_vec *a, const qn_fit_vec *b)
+{
+    qn_fit_vec r = { .n = a->n };
+
+    for (int i = 0; i < a->n; i++)
+        r.at[i] = qn_fit_add(g, a->at[i], b->at[i]);
+    return r;
+}
+
+qn_fit_vec qn_fit_scaled(qn_fit_graph *g, const qn_fit_vec *a, qn_fit_v s)
+{
+    qn_fit_vec r = { .n = a->n };
+
+    for (int i = 0; i < a->n; i++)
+        r.at[i] = qn_fit_mul(g, a->at[i], s);
+    return r;
+}
+
+static qn_fit_v minor(qn_fit_graph *g, qn_fit_v a, qn_fit_v b, qn_fit_v c, qn_fit_v d)
+{
+    return qn_fit_sub(g, qn_fit_mul(g, a, b), qn_fit_mul(g, c, d));
+}
+
+qn_fit_vec qn_fit_cross(qn_fit_graph *g, const qn_fit_vec *a, const qn_fit_vec *b)
+{
+    const qn_fit_v *p = a->at, *q = b->at;
+
+    return (qn_fit_vec){ .n = 3,
+                         .at = { minor(g, p[1], q[2], p[2], q[1]), minor(g, p[2], q[0], p[0], q[2]),
+                                 minor(g, p[0], q[1], p[1], q[0]) } };
+}
+
+/* With the guarded reciprocal the derivative is (I - n n')/l by itself, and 0 at 0. */
+qn_fit_vec qn_fit_unit(qn_fit_graph *g, const qn_fit_vec *a)
+{
+    return qn_fit_scaled(g, a, qn_fit_make1(g, QN_FIT_OP_recip0, qn_fit_length(g, a->at, a->n)));
+}
+
+/* ---- functions ----------------------------------------------------------------------------- */
+
+void qn_fit_build_dot(qn_fit_call_frame *f)
+{
+    qn_fit_give(f, qn_fit_dot(f->g, &f->args[0], &f->args[1]));
+}
+
+void qn_fit_build_cross3(qn_fit_call_frame *f)
+{
+    *f->out = qn_fit_cross(f->g, &f->args[0], &f->args[1]);
+}
+
+void qn_fit_build_cross2(qn_fit_call_frame *f)
+{
+    const qn_fit_v *a = f->args[0].at, *b = f->args[1].at;
+
+    qn_fit_give(f, minor(f->g, a[0], b[1], a[1], b[0]));
+}
+
+void qn_fit_build_perp2(qn_fit_call_frame *f)
+{
+    const qn_fit_v *a = f->args[0].at;
+
+    *f->out = (qn_fit_vec){ .n = 2, .at = { qn_fit_neg(f->g, a[1]), a[0] } };
+}
+
+void qn_fit_build_length(qn_fit_call_frame *f)
+{
+    qn_fit_give(f, qn_fit_length(f->g, f->args[0].at, f->args[0].n));
+}
+
+void qn_fit_build_sqr_length(qn_fit_call_frame *f)
+{
+    qn_fit_give(f, qn_fit_dot(f->g, &f->args[0], &f->args[0]));
+}
+
+void qn_fit_build_distance(qn_fit_call_frame *f)
+{
+    const qn_fit_vec d = qn_fit_minus(f->g, &f->args[0], &f->args[1]);
+
+    qn_fit_give(f, qn_fit_length(f->g, d.at, d.n));
+}
+
+void qn_fit_build_sqr_distance(qn_fit_call_frame *f)
+{
+    const qn_fit_vec d = qn_fit_minus(f->g, &f->args[0], &f->args[1]);
+
+    qn_fit_give(f, qn_fit_dot(f->g, &d, &d));
+}
+
+void qn_fit_build_normalize(qn_fit_call_frame *f)
+{
+    *f->out = qn_fit_unit(f->g, &f->args[0]);
+}
+
+void qn_fit_build_project(qn_fit_call_frame *f)
+{
+    const qn_fit_vec *a = &f->args[0], *b = &f->args[1];
+
+    *f->out =
+        qn_fit_scaled(f->g, b, qn_fit_div(f->g, qn_fit_dot(f->g, a, b), qn_fit_dot(f->g, b, b)));
+}
+
+void qn_fit_build_reject(qn_fit_call_frame *f)
+{
+    qn_fit_vec along;
+    qn_fit_call_frame inner = { f->g, f->args, 2, &along };
+
+    qn_fit_build_project(&inner);
+    *f->out = qn_fit_minus(f->g, &f->args[0], &along);
+}
+
+static int side_of(const qn_fit_call_frame *f, const char *what)
+{
+    const int n = f->args[0].n;
+
+    for (int side = 1; side <= 4; side++)
+        if (side * side == n)
+            return side;
+    qn_fit_graph_fault(f->g, QN_ERR_USAGE, "%s of a matrix of %d entries: it is not square", what,
+                       n);
+    return 0;
+}
+
+void qn_fit_build_transpose(qn_fit_call_frame *f)
+{
+    const int n = side_of(f, "transpose");
+
+    f->out->n = n * n;
+    for (int i = 0; i < n * n; i++)
+        f->out->at[i] = f->args[0].at[i % n * n + i / n];
+}
+
+void qn_fit_build_outer(qn_fit_call_frame *f)
+{
+    const qn_fit_vec *a = &f->args[0], *b = &f->args[1];
+
+    if (a->n * b->n > 16) {
+        qn_fit_graph_fault(f->g, QN_ERR_LIMIT, "outer of %d and %d components (16 entries)", a->n,
+                           b->n);
+        return;
+    }
+    f->out->n = a->n * b->n;
+    for (int i = 0; i < f->out->n; i++)
+        f->out->at[i] = qn_fit_mul(f->g, a->at[i / b->n], b->at[i % b->n]);
+}
+
+void qn_fit_build_mat_vec(qn_fit_call_frame *f)
+{
+    const qn_fit_vec *m = &f->args[0], *v = &f->args[1];
+
+    if (m->n % v->n || m->n > 16) {
+        qn_fit_graph_fault(f->g, QN_ERR_USAGE, "mat_vec of %d entries and %d components", m->n,
+                           v->n);
+        return;
+    }
+    f->out->n = m->n / v->n;
+    for (int i = 0; i < f->out->n; i++) {
+        qn_fit_vec row = { .n = v->n };
+
+        for (int k = 0; k < v->n; k++)
+            row.at[k] = m->at[i * v->n + k];
+        f->out->at[i] = qn_fit_dot(f->g, &row, v);
+    }
+}
+
+void qn_fit_build_det3(qn_fit_call_frame *f)
+{
+    const qn_fit_v *m = f->args[0].at;
+    const qn_fit_vec a = { .n = 3, .at = { m[0], m[1], m[2] } };
+    const qn_fit_vec b = { .n = 3, .at = { m[3], m[4], m[5] } };
+    const qn_fit_vec c = { .n = 3, .at = { m[6], m[7], m[8] } };
+    const qn_fit_vec bc = qn_fit_cross(f->g, &b, &c);
+
+    qn_fit_give(f, qn_fit_dot(f->g, &a, &bc));
+}

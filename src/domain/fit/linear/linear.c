@@ -1,0 +1,107 @@
+/* linear.c - which linear solver serves. */
+#include "domain/fit/linear/linear.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "domain/fit/linear/schur.h"
+
+static const char *const names[] = { "auto", "dense_qr", "dense_cholesky", "sparse_cholesky",
+                                     "pcg",  "schur",    "schur_pcg" };
+
+const char *qn_fit_linear_name(qn_fit_linear_kind kind)
+{
+    return names[kind];
+}
+
+int qn_fit_linear_find(const char *name)
+{
+    for (int k = 0; k < (int)(sizeof names / sizeof *names); k++)
+        if (!strcmp(names[k], name))
+            return k;
+    return -1;
+}
+
+static int wants_elimination(const qn_fit_problem *p)
+{
+    for (int k = 0; k < p->n_sets; k++)
+        if (p->sets[k].is_eliminated)
+            return 1;
+    return 0;
+}
+
+static qn_fit_linear_kind choose(const qn_fit_model *model)
+{
+    const qn_fit_problem *p = model->problem;
+    const char *why;
+
+    if (wants_elimination(p) && qn_fit_can_eliminate(model, &why))
+        return QN_FIT_SCHUR;
+    if (p->n_free <= QN_FIT_AUTO_QR)
+        return QN_FIT_DENSE_QR;
+    if (p->n_free <= QN_FIT_AUTO_DENSE)
+        return QN_FIT_DENSE_CHOLESKY;
+    return qn_fit_has_sparse(&why) ? QN_FIT_SPARSE_CHOLESKY : QN_FIT_PCG;
+}
+
+/* What serves instead of a solver that cannot: the same answer by another way. */
+static qn_fit_linear_kind replace(const qn_fit_model *model, qn_fit_linear_kind kind,
+                                  qn_fit_linear *out)
+{
+    const int is_schur = kind == QN_FIT_SCHUR || kind == QN_FIT_SCHUR_PCG;
+    const char *why = "";
+
+    if (is_schur && !qn_fit_can_eliminate(model, &why)) {
+        snprintf(out->note, sizeof out->note, "pcg serves instead of %s: %s", names[kind], why);
+        return QN_FIT_PCG;
+    }
+    if (kind == QN_FIT_SCHUR && qn_fit_n_kept(model->problem) > QN_FIT_MAX_DENSE) {
+        snprintf(out->note, sizeof out->note, "schur_pcg serves: %u kept parameters, limit %d",
+                 qn_fit_n_kept(model->problem), QN_FIT_MAX_DENSE);
+        return QN_FIT_SCHUR_PCG;
+    }
+    if (kind == QN_FIT_SPARSE_CHOLESKY && !qn_fit_has_sparse(&why)) {
+        snprintf(out->note, sizeof out->note, "pcg serves instead of sparse_cholesky: %s", why);
+        return QN_FIT_PCG;
+    }
+    return kind;
+}
+
+static const qn_fit_linear_class *class_of(qn_fit_linear_kind kind)
+{
+    switch (kind) {
+    case QN_FIT_DENSE_CHOLESKY:
+        return &qn_fit_class_dense_cholesky;
+    case QN_FIT_SPARSE_CHOLESKY:
+        return &qn_fit_class_sparse;
+    case QN_FIT_PCG:
+        return &qn_fit_class_pcg;
+    case QN_FIT_SCHUR:
+        return &qn_fit_class_schur;
+    case QN_FIT_SCHUR_PCG:
+        return &qn_fit_class_schur_pcg;
+    default:
+        return &qn_fit_class_dense_qr;
+    }
+}
+
+qn_status qn_fit_linear_open(qn_fit_model *model, qn_fit_linear_kind kind,
+                             const qn_fit_linear_options *options, qn_fit_linear *out, qn_err *err)
+{
+    qn_fit_linear l = { 0 };
+    qn_status st;
+
+    kind = replace(model, kind == QN_FIT_LINEAR_AUTO ? choose(model) : kind, &l);
+    l.of = class_of(kind);
+    st = l.of->open(model, options, &l.self, err);
+    if (st == QN_OK)
+        *out = l;
+    return st;
+}
+
+void qn_fit_linear_close(qn_fit_linear *linear)
+{
+    if (linear->of)
+        linear->of->close(linear->self);
+    *linear = (qn_fit_linear){ 0 };
+}

@@ -1,0 +1,79 @@
+/* linear.h - solvers of the damped normal equations of one step.
+ *
+ *     (S J'J S + D^2) y = -S g
+ *
+ * S scales columns; a scalar with scale 0 does not move (fixed, or held at a bound). y is in scaled
+ * variables, and 0 where the scale is 0. Vectors are indexed like the problem's x.
+ */
+#ifndef QN_FIT_LINEAR_LINEAR_H
+#define QN_FIT_LINEAR_LINEAR_H
+
+#include "domain/fit/solve/model.h"
+
+typedef enum {
+    QN_FIT_LINEAR_AUTO,
+    QN_FIT_DENSE_QR,
+    QN_FIT_DENSE_CHOLESKY,
+    QN_FIT_SPARSE_CHOLESKY,
+    QN_FIT_PCG,
+    QN_FIT_SCHUR,
+    QN_FIT_SCHUR_PCG
+} qn_fit_linear_kind;
+
+/* Free scalars up to which the dense solvers are chosen, and may be asked for. */
+enum {
+    QN_FIT_AUTO_QR = 128,
+    QN_FIT_AUTO_DENSE = 500,
+    QN_FIT_MAX_QR = 2000,
+    QN_FIT_MAX_DENSE = 2400
+};
+
+typedef struct qn_fit_linear_options {
+    double eta;           /* PCG stops by the quadratic model; 0 means 0.1 */
+    double tolerance;     /* or by the residual, relative; 0 means 1e-12 */
+    int max_iterations;   /* 0 means 500 */
+    int is_schur_blocked; /* set by open: which sets are eliminated is known */
+} qn_fit_linear_options;
+
+typedef struct qn_fit_system {
+    const double *gradient, *scale, *damping; /* g, S, D^2 */
+} qn_fit_system;
+
+typedef struct qn_fit_outcome {
+    int is_solved;  /* y is finite and means something */
+    int iterations; /* of PCG */
+    int rank;       /* of S J'J S, or -1: not known */
+} qn_fit_outcome;
+
+typedef struct qn_fit_linear_class {
+    const char *name;
+    qn_status (*open)(qn_fit_model *model, const qn_fit_linear_options *options, void **self,
+                      qn_err *err);
+    void (*close)(void *self);
+    void (*renew)(void *self); /* the model has a new Jacobian */
+    qn_fit_outcome (*solve)(void *self, const qn_fit_system *system, double *y);
+} qn_fit_linear_class;
+
+typedef struct qn_fit_linear {
+    const qn_fit_linear_class *of;
+    void *self;
+    char note[200]; /* why another solver serves than the one asked for; or "" */
+} qn_fit_linear;
+
+/* Chooses for AUTO, and what serves where the asked one cannot. */
+qn_status qn_fit_linear_open(qn_fit_model *model, qn_fit_linear_kind kind,
+                             const qn_fit_linear_options *options, qn_fit_linear *out, qn_err *err);
+void qn_fit_linear_close(qn_fit_linear *linear);
+const char *qn_fit_linear_name(qn_fit_linear_kind kind);
+int qn_fit_linear_find(const char *name); /* a qn_fit_linear_kind, or -1 */
+
+extern const qn_fit_linear_class qn_fit_class_dense_qr, qn_fit_class_dense_cholesky,
+    qn_fit_class_sparse, qn_fit_class_pcg, qn_fit_class_schur, qn_fit_class_schur_pcg;
+
+/* The triangle R of J, n by n by columns, of a dense_qr that was renewed. */
+void qn_fit_dense_qr_triangle(const void *self, double *r);
+
+/* Whether sparse_cholesky can be had; else *why says what is missing. */
+int qn_fit_has_sparse(const char **why);
+
+#endif

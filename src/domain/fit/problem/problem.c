@@ -1,0 +1,278 @@
+/* problem.c - sets of parameters, and the end of building. */
+#include "domain/fit/problem/problem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+qn_status qn_fit_problem_new(qn_fit_problem **out, qn_err *err)
+{
+    *out = calloc(1, sizeof **out);
+    return *out ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "a new problem");
+}
+
+void qn_fit_problem_free(qn_fit_problem *problem)
+{
+    if (!problem)
+        return;
+    for (int k = 0; k < problem->n_groups; k++) {
+        qn_fit_group *g = &problem->groups[k];
+
+        qn_fit_graph_free(g->graph);
+        free(g->slot_set);
+        free(g->is_global_slot);
+        free(g->idx);
+        free(g->data);
+        free(g->rows);
+        free(g->came_idx);
+        free(g->came_data);
+    }
+    free(problem->groups);
+    free(problem->sets);
+    free(problem->x);
+    free(problem->lower);
+    free(problem->upper);
+    free(problem->is_fixed);
+    free(problem->column);
+    free(problem->block_first);
+    free(problem->places);
+    qn_fit_inverse_free(&problem->inverse);
+    free(problem);
+}
+
+/* ---- sets ----------------------------------------------------------------------------------- */
+
+static qn_status grow_scalars(qn_fit_problem *p, size_t n, qn_err *err)
+{
+    double **const tables[] = { &p->x, &p->lower, &p->upper };
+    uint8_t *fixed;
+
+    for (int k = 0; k < 3; k++) {
+        double *more = realloc(*tables[k], (n + 1) * sizeof *more);
+
+        if (!more)
+            return qn_fail(err, QN_ERR_NOMEM, "%zu parameters", n);
+        *tables[k] = more;
+    }
+    if (!(fixed = realloc(p->is_fixed, n + 1)))
+        return qn_fail(err, QN_ERR_NOMEM, "%zu parameters", n);
+    p->is_fixed = fixed;
+    return QN_OK;
+}
+
+static qn_status check_open(const qn_fit_problem *p, qn_err *err)
+{
+    return p->is_finished ? qn_fail(err, QN_ERR_USAGE, "the problem is finished") : QN_OK;
+}
+
+qn_status qn_fit_problem_add_set(qn_fit_problem *problem, const char *name, uint32_t count,
+                                 uint32_t dim, const double *init, int *set, qn_err *err)
+{
+    const uint64_t n = (uint64_t)count * dim;
+    qn_status st = QN_OK;
+    qn_fit_set *s;
+
+    QN_TRY(check_open(problem, err));
+    if (dim < 1 || dim > QN_FIT_MAX_DIM || problem->n_scalars + n >= UINT32_MAX) {
+        st = qn_fail(err, QN_ERR_LIMIT,
+                     "%s: %u blocks of %u numbers (dimension 1 to %d, 2^32 - 2 "
+                     "numbers in all)",
+                     name, count, dim, QN_FIT_MAX_DIM);
+        goto out;
+    }
+    for (uint64_t k = 0; k < n; k++)
+        if (!isfinite(init[k])) {
+            st = qn_fail(err, QN_ERR_INPUT, "%s: start value %g of block %llu", name, init[k],
+                         (unsigned long long)(k / dim));
+            goto out;
+        }
+    if (problem->n_sets == problem->set_room) {
+        qn_fit_set *more = realloc(problem->sets, (size_t)(problem->set_room + 16) * sizeof *more);
+
+        if (!more) {
+            st = qn_fail(err, QN_ERR_NOMEM, "%s: a parameter set", name);
+            goto out;
+        }
+        problem->sets = more;
+        problem->set_room += 16;
+    }
+    QN_TRY(grow_scalars(problem, problem->n_scalars + n, err));
+    memcpy(problem->x + problem->n_scalars, init, n * sizeof *init);
+    for (uint64_t k = problem->n_scalars; k < problem->n_scalars + n; k++) {
+        problem->lower[k] = -HUGE_VAL;
+        problem->upper[k] = HUGE_VAL;
+        problem->is_fixed[k] = 0;
+    }
+    s = &problem->sets[problem->n_sets];
+    *s = (qn_fit_set){
+        .count = count, .dim = dim, .first = problem->n_scalars, .first_block = problem->n_blocks
+    };
+    snprintf(s->name, sizeof s->name, "%s", name);
+    problem->n_scalars += (uint32_t)n;
+    problem->n_blocks += count;
+    *set = problem->n_sets++;
+out:
+    return st;
+}
+
+static qn_status check_set(const qn_fit_problem *p, int set, qn_err *err)
+{
+    const qn_status st = check_open(p, err);
+
+    if (st != QN_OK || (set >= 0 && set < p->n_sets))
+        return st;
+    return qn_fail(err, QN_ERR_USAGE, "parameter set %d of %d", set, p->n_sets);
+}
+
+qn_status qn_fit_problem_fix(qn_fit_problem *problem, int set, const uint8_t *mask, qn_err *err)
+{
+    qn_status st = QN_OK;
+    const qn_fit_set *s;
+
+    QN_TRY(check_set(problem, set, err));
+    s = &problem->sets[set];
+    for (size_t k = 0; k < (size_t)s->count * s->dim; k++)
+        problem->is_fixed[s->first + k] = mask[k] != 0;
+out:
+    return st;
+}
+
+qn_status qn_fit_problem_bound(qn_fit_problem *problem, int set, const double *lower,
+                               const double *upper, qn_err *err)
+{
+    qn_status st = QN_OK;
+    const qn_fit_set *s;
+
+    QN_TRY(check_set(problem, set, err));
+    s = &problem->sets[set];
+    for (size_t k = s->first; k < s->first + (size_t)s->count * s->dim; k++) {
+        if (lower)
+            problem->lower[k] = lower[k - s->first];
+        if (upper)
+            problem->upper[k] = upper[k - s->first];
+        if (!(problem->lower[k] <= problem->upper[k])) {
+            st =
+                qn_fail(err, QN_ERR_INPUT, "%s: lower bound %g of block %zu is above the upper, %g",
+                        s->name, problem->lower[k], (k - s->first) / s->dim, problem->upper[k]);
+            goto out;
+        }
+        problem->x[k] = fmin(fmax(problem->x[k], problem->lower[k]), problem->upper[k]);
+    }
+    problem->has_bounds = 1;
+out:
+    return st;
+}
+
+qn_status qn_fit_problem_eliminate(qn_fit_problem *problem, int set, qn_err *err)
+{
+    const qn_status st = check_set(problem, set, err);
+
+    if (st == QN_OK)
+        problem->sets[set].is_eliminated = 1;
+    return st;
+}
+
+/* ---- questions ------------------------------------------------------------------------------ */
+
+int qn_fit_problem_has_energies(const qn_fit_problem *problem)
+{
+    for (int k = 0; k < problem->n_groups; k++)
+        if (problem->groups[k].is_energy)
+            return 1;
+    return 0;
+}
+
+int qn_fit_problem_find_set(const qn_fit_problem *problem, const char *name)
+{
+    for (int k = 0; k < problem->n_sets; k++)
+        if (!strcmp(problem->sets[k].name, name))
+            return k;
+    return -1;
+}
+
+qn_i64 qn_fit_problem_n_instances(const qn_fit_problem *problem)
+{
+    qn_i64 n = 0;
+
+    for (int k = 0; k < problem->n_groups; k++)
+        n += problem->groups[k].n;
+    return n;
+}
+
+qn_i64 qn_fit_problem_n_rows(const qn_fit_problem *problem)
+{
+    qn_i64 n = 0;
+
+    for (int k = 0; k < problem->n_groups; k++)
+        if (!problem->groups[k].is_energy)
+            n += problem->groups[k].n * problem->groups[k].n_rows;
+    return n;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static qn_status number_scalars(qn_fit_problem *p, qn_err *err)
+{
+    p->column = malloc(((size_t)p->n_scalars + 1) * sizeof *p->column);
+    p->block_first = malloc(((size_t)p->n_blocks + 1) * sizeof *p->block_first);
+    if (!p->column || !p->block_first)
+        return qn_fail(err, QN_ERR_NOMEM, "%u parameters", p->n_scalars);
+    for (uint32_t k = 0; k < p->n_scalars; k++)
+        p->column[k] = p->is_fixed[k] ? QN_FIT_NO_COLUMN : p->n_free++;
+    for (int k = 0; k < p->n_sets; k++)
+        for (uint32_t b = 0; b < p->sets[k].count; b++)
+            p->block_first[p->sets[k].first_block + b] = p->sets[k].first + b * p->sets[k].dim;
+    p->block_first[p->n_blocks] = p->n_scalars;
+    return QN_OK;
+}
+
+static qn_status number_places(qn_fit_problem *p, qn_err *err)
+{
+    for (int k = 0; k < p->n_groups; k++) {
+        p->groups[k].first_place = p->n_places;
+        p->n_places += p->groups[k].n_slots;
+    }
+    if (!(p->places = calloc((size_t)p->n_places + 1, sizeof *p->places)))
+        return qn_fail(err, QN_ERR_NOMEM, "%d slots", p->n_places);
+    for (int k = 0; k < p->n_groups; k++)
+        for (int s = 0; s < p->groups[k].n_slots; s++)
+            p->places[p->groups[k].first_place + s] = (qn_fit_place){ k, s };
+    return QN_OK;
+}
+
+/* Elimination inverts one block at a time, so two of them must not meet in an instance. */
+static qn_status check_elimination(const qn_fit_problem *p, qn_err *err)
+{
+    for (int k = 0; k < p->n_groups; k++) {
+        const qn_fit_group *g = &p->groups[k];
+
+        for (int s = 0; s < g->n_slots; s++)
+            for (int t = 0; t < s; t++)
+                for (qn_i64 i = 0; p->sets[g->slot_set[s]].is_eliminated &&
+                                   p->sets[g->slot_set[t]].is_eliminated && i < g->n;
+                     i++)
+                    if (g->idx[s * g->ld + i] != g->idx[t * g->ld + i])
+                        return qn_fail(err, QN_ERR_INPUT,
+                                       "%s, row %u: uses two blocks of the "
+                                       "eliminated set %s",
+                                       g->name, g->rows[i], p->sets[g->slot_set[s]].name);
+    }
+    return QN_OK;
+}
+
+qn_status qn_fit_problem_finish(qn_fit_problem *problem, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(check_open(problem, err));
+    for (int k = 0; k < problem->n_groups; k++)
+        QN_TRY(qn_fit_group_settle(problem, &problem->groups[k], err));
+    QN_TRY(number_scalars(problem, err));
+    QN_TRY(number_places(problem, err));
+    QN_TRY(check_elimination(problem, err));
+    QN_TRY(qn_fit_inverse_new(problem, &problem->inverse, err));
+    problem->is_finished = 1;
+out:
+    return st;
+}

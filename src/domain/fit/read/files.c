@@ -1,0 +1,27 @@
+/* files.c - named files in a list of folders. */
+#include "domain/fit/read/read.h"
+
+#include "util/file.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+qn_status qn_fit_folders_read(void *user, const char *name, char **data, size_t *bytes, qn_err *err)
+{
+    const qn_fit_folders *f = user;
+    char path[4096];
+
+    if (!f->allow_any && !qn_fit_name_is_safe(name))
+        return qn_fail(err, QN_ERR_INPUT, "%s: absolute names and .. are not allowed", name);
+    if (*name == '/')
+        return qn_file_read(name, data, bytes, err);
+    for (int k = 0; f->folders[k]; k++) {
+        if (snprintf(path, sizeof path, "%s/%s", f->folders[k], name) >= (int)sizeof path)
+            return qn_fail(err, QN_ERR_LIMIT, "%s: the path is longer than %zu bytes", name,
+                           sizeof path - 1);
+        if (access(path, R_OK) == 0)
+            return qn_file_read(path, data, bytes, err);
+    }
+    return qn_fail(err, QN_ERR_IO, "%s: no such file beside the program or in the data folder",
+                   name);
+}

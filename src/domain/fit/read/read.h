@@ -1,0 +1,87 @@
+/* read.h - files of data: NIST regression sets, bundle adjustment problems, gzip.
+ *
+ * Readers take bytes, so that they run where there are no files; `name` starts error messages.
+ */
+#ifndef QN_FIT_READ_READ_H
+#define QN_FIT_READ_READ_H
+
+#include "util/status.h"
+
+/* How bytes of a named file are got; the caller frees *data, behind which lies a NUL. */
+typedef struct qn_fit_files {
+    qn_status (*read)(void *user, const char *name, char **data, size_t *bytes, qn_err *err);
+    void *user;
+} qn_fit_files;
+
+/* ---- folders (files.c) --------------------------------------------------------------------- */
+
+/* Names are looked up in `folders` in turn (ended by NULL). Absolute names and ".." are refused
+ * unless `allow_any`. A reader of qn_fit_files with a qn_fit_folders as user. */
+typedef struct qn_fit_folders {
+    const char *const *folders;
+    int allow_any;
+} qn_fit_folders;
+
+qn_status qn_fit_folders_read(void *user, const char *name, char **data, size_t *bytes,
+                              qn_err *err);
+
+/* ---- names (names.c) ------------------------------------------------------------------------ */
+
+/* The folder of a path ("." when it has none), into `out`. */
+void qn_fit_folder_of(const char *path, char *out, size_t size);
+
+/* Whether a name may be used without leave: relative, no "..", not empty. */
+int qn_fit_name_is_safe(const char *name);
+
+/* ---- gzip (gunzip.c) ----------------------------------------------------------------------- */
+
+/* Replaces *data by what it unpacks to when it begins like a gzip file; else leaves it. */
+qn_status qn_fit_gunzip(const char *name, char **data, size_t *bytes, qn_err *err);
+
+/* ---- tables (nist.c) ----------------------------------------------------------------------- */
+
+enum { QN_FIT_MAX_COLUMNS = 64 };
+
+/* Columns of equal length, each its own array. Zero-initialised is empty. */
+typedef struct qn_fit_table {
+    int n_cols;
+    qn_i64 n_rows;
+    char names[QN_FIT_MAX_COLUMNS][32];
+    double *cols[QN_FIT_MAX_COLUMNS];
+} qn_fit_table;
+
+void qn_fit_table_free(qn_fit_table *table);
+qn_status qn_fit_table_add_row(qn_fit_table *table, const double *row, qn_i64 *room, qn_err *err);
+
+/* The numbers of an original .dat file; columns y, x or y, x1, x2, as its last header says. */
+qn_status qn_fit_nist_parse(const char *name, const char *text, size_t bytes, qn_fit_table *out,
+                            qn_err *err);
+
+/* What the head of a NIST file says beside its data. */
+typedef struct qn_fit_nist {
+    int n_params;
+    double start1[16], start2[16], certified[16], stddev[16];
+    double rss;
+} qn_fit_nist;
+qn_status qn_fit_nist_head(const char *name, const char *text, size_t bytes, qn_fit_nist *out,
+                           qn_err *err);
+
+/* Separated values. With a header its words name the columns, else they are c1, c2, ... */
+qn_status qn_fit_csv_parse(const char *name, const char *text, size_t bytes, int has_header,
+                           char separator, qn_fit_table *out, qn_err *err);
+
+/* ---- bundle adjustment (bal.c) ------------------------------------------------------------- */
+
+typedef struct qn_fit_bal {
+    uint32_t n_cameras, n_points, n_obs;
+    uint32_t *cam, *pt; /* per observation */
+    double *u, *v;
+    double *cameras; /* 9 each: angle-axis, translation, f, k1, k2 */
+    double *points;  /* 3 each */
+} qn_fit_bal;
+
+qn_status qn_fit_bal_parse(const char *name, const char *text, size_t bytes, qn_fit_bal *out,
+                           qn_err *err);
+void qn_fit_bal_free(qn_fit_bal *bal);
+
+#endif

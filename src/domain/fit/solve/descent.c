@@ -1,0 +1,170 @@
+/* descent.c - first-order methods: plain descent, Adam, and Adam with decoupled weight decay. */
+#include "domain/fit/solve/gradient_solver.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct qn_fit_descent {
+    qn_fit_objective of;
+    qn_fit_first_order method;
+    qn_fit_solve_options opt;
+    qn_fit_report *report;
+    uint32_t n;
+    double *x, *best, *gradient, *m, *v;
+    double cost, best_cost, start_seconds;
+    int iteration, is_ended;
+};
+
+qn_status qn_fit_descent_new(const qn_fit_objective *objective, qn_fit_first_order method,
+                             const qn_fit_solve_options *options, double *x, qn_fit_report *report,
+                             qn_fit_descent **out, qn_err *err)
+{
+    const size_t n = objective->n;
+    qn_fit_descent *d = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_fit_options_check(options, err));
+    if (!(d = calloc(1, sizeof *d)) || !(d->gradient = calloc(4 * (n + 8), sizeof *d->gradient))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "descent of %zu parameters", n);
+        goto out;
+    }
+    d->of = *objective;
+    d->method = method;
+    d->opt = *options;
+    d->report = report;
+    d->n = objective->n;
+    d->x = x;
+    d->m = d->gradient + (n + 8);
+    d->v = d->m + (n + 8);
+    d->best = d->v + (n + 8);
+    d->start_seconds = options->now ? options->now(options->user) : 0;
+    *out = d;
+    d = NULL;
+out:
+    qn_fit_descent_free(d);
+    return st;
+}
+
+void qn_fit_descent_free(qn_fit_descent *solver)
+{
+    if (solver)
+        free(solver->gradient);
+    free(solver);
+}
+
+#define END(d, end, ...)                                                                           \
+    do {                                                                                           \
+        qn_fit_report_end((d)->report, end, __VA_ARGS__);                                          \
+        (d)->is_ended = 1;                                                                         \
+    } while (0)
+
+static void clip(qn_fit_descent *d)
+{
+    const double norm = sqrt(qn_fit_inner(d->gradient, d->gradient, d->n));
+
+    for (uint32_t k = 0; d->opt.clip_norm > 0 && norm > d->opt.clip_norm && k < d->n; k++)
+        d->gradient[k] *= d->opt.clip_norm / norm;
+}
+
+/* Moments are corrected for having begun at 0. */
+static void move(qn_fit_descent *d)
+{
+    const qn_fit_solve_options *o = &d->opt;
+    const double c1 = 1 - pow(o->beta1, d->iteration + 1);
+    const double c2 = 1 - pow(o->beta2, d->iteration + 1);
+
+    clip(d);
+    for (uint32_t k = 0; k < d->n; k++) {
+        const double g = d->gradient[k];
+        double step = g;
+
+        if (d->method != QN_FIT_SGD) {
+            d->m[k] = o->beta1 * d->m[k] + (1 - o->beta1) * g;
+            d->v[k] = o->beta2 * d->v[k] + (1 - o->beta2) * g * g;
+            step = d->m[k] / c1 / (sqrt(d->v[k] / c2) + o->epsilon);
+        }
+        if (d->method == QN_FIT_ADAMW && g != 0)
+            step += o->weight_decay * d->x[k];
+        d->x[k] -= o->learning_rate * step;
+        if (d->of.lower && g != 0)
+            d->x[k] = fmin(fmax(d->x[k], d->of.lower[k]), d->of.upper[k]);
+    }
+}
+
+/* The gradient of the move that bounds allow, largest entry. */
+static double projected_max(const qn_fit_descent *d)
+{
+    double most = 0;
+
+    for (uint32_t k = 0; k < d->n; k++) {
+        const double to = d->x[k] - d->gradient[k];
+        const double move = d->of.lower && d->gradient[k] != 0
+                                ? fabs(fmin(fmax(to, d->of.lower[k]), d->of.upper[k]) - d->x[k])
+                                : fabs(d->gradient[k]);
+
+        most = move <= most ? most : move;
+    }
+    return most;
+}
+
+static void see(qn_fit_descent *d, double before)
+{
+    const double time = d->opt.now ? d->opt.now(d->opt.user) - d->start_seconds : 0;
+    const double most = projected_max(d);
+    const qn_fit_record r = { .cost = d->cost,
+                              .change = before - d->cost,
+                              .gradient_max = most,
+                              .seconds = time,
+                              .is_accepted = 1 };
+
+    qn_fit_report_add(d->report, &r);
+    d->report->gradient_max = most;
+    d->report->n_accepted = d->iteration;
+    if (d->cost < d->best_cost || d->iteration == 0) {
+        d->best_cost = d->cost;
+        memcpy(d->best, d->x, d->n * sizeof *d->x);
+    }
+    if (d->iteration && d->opt.watch && d->opt.watch(d->opt.user, &r, d->iteration))
+        END(d, QN_FIT_USER_STOP, "stopped by the caller after %d iterations", d->iteration);
+    else if (most <= d->opt.gradient_tolerance)
+        END(d, QN_FIT_CONVERGED_GRADIENT,
+            "the largest entry of the gradient is %.3g, tolerance %.3g", most,
+            d->opt.gradient_tolerance);
+    else if (d->iteration && fabs(before - d->cost) < d->opt.function_tolerance * fabs(before))
+        END(d, QN_FIT_CONVERGED_COST, "the cost changed by %.3g", fabs(before - d->cost));
+    else if (d->iteration >= d->opt.max_iterations)
+        END(d, QN_FIT_MAX_ITERATIONS, "%d iterations are the limit; the cost is %.10g",
+            d->opt.max_iterations, d->cost);
+    else if (time > d->opt.max_seconds)
+        END(d, QN_FIT_MAX_TIME, "%.3g s are over the limit of %.3g s", time, d->opt.max_seconds);
+}
+
+qn_fit_state qn_fit_descent_step(qn_fit_descent *solver)
+{
+    qn_fit_descent *d = solver;
+    const double before = d->cost;
+    char where[160];
+
+    if (d->is_ended)
+        return QN_FIT_DONE;
+    d->cost = d->of.evaluate(d->of.self, d->x, d->gradient);
+    if (!d->iteration)
+        d->report->initial_cost = d->best_cost = d->cost;
+    if (!isfinite(d->cost) || !isfinite(projected_max(d))) {
+        d->of.describe(d->of.self, where, sizeof where);
+        END(d, QN_FIT_NON_FINITE, "%s %s", d->iteration ? "after a step" : "at the start", where);
+    } else
+        see(d, before);
+    if (!d->is_ended) {
+        move(d);
+        d->iteration++;
+        return QN_FIT_RUNNING;
+    }
+    /* The best point seen is the result: steps of a fixed length may end beside it. */
+    if (d->report->n_history)
+        memcpy(d->x, d->best, d->n * sizeof *d->x);
+    d->report->final_cost = d->best_cost;
+    d->report->total_seconds = d->opt.now ? d->opt.now(d->opt.user) - d->start_seconds : 0;
+    return QN_FIT_DONE;
+}

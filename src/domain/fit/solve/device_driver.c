@@ -1,0 +1,260 @@
+/* device_driver.c - buffers and graphs of the resident solver, and how they are driven.
+ *
+ * The host polls: is_ready asks whether the last graph is over, reads the scalars, and in the
+ * middle of conjugate gradients sends the next eight iterations on their way. Every 48 iterations
+ * the residual is made anew, since the recurrence drifts away from it.
+ */
+#include "domain/fit/solve/device_driver.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "domain/fit/solve/device_graphs.h"
+
+enum { RESET = 48 };
+
+void qn_fit_device_driver_free(qn_fit_device_driver *driver)
+{
+    if (!driver)
+        return;
+    for (int k = 0; k < QN_FIT_N_GRAPHS; k++)
+        qn_graph_free(driver->graphs[k]);
+    for (int k = 0; k < QN_FIT_N_VECTORS; k++)
+        qn_buf_free(driver->vectors[k]);
+    for (int k = 0; k < QN_FIT_N_SMALL; k++)
+        qn_buf_free(driver->small[k]);
+    qn_fit_device_free(driver->device);
+    free(driver);
+}
+
+static qn_status check(const qn_fit_problem *p, const qn_fit_solve_options *o, qn_err *err)
+{
+    for (int k = 0; k < p->n_sets; k++)
+        if (p->sets[k].dim > FIT_MAX_DIM)
+            return qn_fail(err, QN_ERR_LIMIT, "%s: blocks of %u numbers, limit %d on a device",
+                           p->sets[k].name, p->sets[k].dim, FIT_MAX_DIM);
+    if (o->trust_region_radius > 0)
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "trust_region_radius is kept on the CPU only");
+    return QN_OK;
+}
+
+qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
+                                   qn_fit_precision precision, const qn_fit_solve_options *options,
+                                   qn_fit_device_driver **out, qn_err *err)
+{
+    qn_fit_device_driver *d = calloc(1, sizeof *d);
+    qn_status st = QN_OK;
+
+    if (!d) {
+        st = qn_fail(err, QN_ERR_NOMEM, "a driver");
+        goto out;
+    }
+    QN_TRY(check(problem, options, err));
+    d->ctx = ctx;
+    d->problem = problem;
+    d->precision = precision;
+    d->opt = *options;
+    QN_TRY(qn_fit_device_new(ctx, problem, precision, &d->device, err));
+    QN_TRY(qn_fit_driver_buffers(d, err));
+    QN_TRY(qn_fit_driver_graphs(d, err));
+    *out = d;
+    d = NULL;
+out:
+    qn_fit_device_driver_free(d);
+    return st;
+}
+
+/* ---- the table ----------------------------------------------------------------------------------
+ */
+
+static void run(qn_fit_device_driver *d, int graph)
+{
+    if (d->st != QN_OK)
+        return;
+    d->st = qn_graph_run(d->graphs[graph]);
+    d->last = d->graphs[graph];
+    if (d->st != QN_OK)
+        qn_fail(&d->err, d->st, "%s", qn_error(d->ctx));
+}
+
+static void control(qn_fit_device_driver *d, int at, double value)
+{
+    d->control[at] = value;
+}
+
+static void send_control(qn_fit_device_driver *d)
+{
+    if (d->st == QN_OK)
+        d->st = qn_buf_write(d->small[QN_FIT_CONTROL], 0, d->control, sizeof d->control);
+}
+
+static void linearise(void *self)
+{
+    qn_fit_device_driver *d = self;
+
+    run(d, QN_FIT_G_POINT);
+    if (!d->has_scale)
+        run(d, QN_FIT_G_SCALE);
+    d->has_scale = 1;
+}
+
+static void solve(void *self, qn_fit_d_kind kind, double with)
+{
+    qn_fit_device_driver *d = self;
+    const qn_fit_linear_options *o = &d->opt.linear;
+
+    control(d, FIT_C_KIND, kind);
+    control(d, FIT_C_BY, with);
+    control(d, FIT_C_ETA, o->eta > 0 ? o->eta : 0.1);
+    control(d, FIT_C_SMALL, o->tolerance > 0 ? o->tolerance : 1e-12);
+    send_control(d);
+    run(d, QN_FIT_G_SYSTEM);
+    run(d, QN_FIT_G_CG);
+    d->n_sent = QN_FIT_CG_AT_ONCE;
+    d->is_solving = 1;
+}
+
+static void try_step(void *self, double share, double longest)
+{
+    qn_fit_device_driver *d = self;
+
+    (void)longest;
+    control(d, FIT_C_SHARE, share);
+    send_control(d);
+    run(d, QN_FIT_G_TRIAL);
+}
+
+/* Never asked for: has_bounds is 0, since steps are projected by themselves. */
+static void try_gradient(void *self, double share)
+{
+    try_step(self, share, 0);
+}
+
+static void accept(void *self)
+{
+    run(self, QN_FIT_G_SWAP);
+}
+
+static void keep(void *self, int is_back)
+{
+    qn_fit_device_driver *d = self;
+
+    if (d->opt.nonmonotonic)
+        run(d, is_back ? QN_FIT_G_BACK : QN_FIT_G_KEEP);
+}
+
+static void read_scalars(qn_fit_device_driver *d)
+{
+    if (d->st == QN_OK && (d->st = qn_graph_wait(d->last)) != QN_OK)
+        qn_fail(&d->err, d->st, "%s", qn_error(d->ctx));
+    if (d->st == QN_OK)
+        d->st = qn_buf_read(d->small[QN_FIT_SCALARS], 0, d->scalars, sizeof d->scalars);
+    for (int k = 0; d->st != QN_OK && k < FIT_N_SCALARS; k++)
+        d->scalars[k] = NAN;
+}
+
+/* 1: the step is found, or there is no way to go on. */
+static int is_solved(qn_fit_device_driver *d)
+{
+    const int most = d->opt.linear.max_iterations > 0 ? d->opt.linear.max_iterations : 500;
+
+    if (d->st != QN_OK || d->scalars[FIT_S_DONE] > 0 || d->n_sent >= most)
+        return 1;
+    if (d->n_sent % RESET == 0)
+        run(d, QN_FIT_G_RESET);
+    run(d, QN_FIT_G_CG);
+    d->n_sent += QN_FIT_CG_AT_ONCE;
+    return 0;
+}
+
+static int is_ready(void *self, qn_fit_scalars *out)
+{
+    qn_fit_device_driver *d = self;
+    const double *s = d->scalars;
+
+    if (d->st == QN_OK && !qn_graph_is_done(d->last))
+        return 0;
+    read_scalars(d);
+    if (d->is_solving && !is_solved(d))
+        return 0;
+    d->is_solving = 0;
+    *out = (qn_fit_scalars){ .cost = s[FIT_S_COST],
+                             .gradient_max = s[FIT_S_GRADIENT],
+                             .x_norm = s[FIT_S_X],
+                             .model = s[FIT_S_MODEL],
+                             .slope = s[FIT_S_SLOPE],
+                             .step_norm = s[FIT_S_STEP],
+                             .is_solved = !(s[FIT_S_FAILED] > 0) && d->st == QN_OK,
+                             .linear_iterations = d->st == QN_OK ? (int)s[FIT_S_ITERATIONS] : 0 };
+    return 1;
+}
+
+static void describe(void *self, char *text, size_t size)
+{
+    const qn_fit_device_driver *d = self;
+
+    snprintf(text, size, "%.150s",
+             d->st == QN_OK ? "a term of the problem is not finite" : d->err.text);
+}
+
+qn_fit_driver qn_fit_device_driver_table(qn_fit_device_driver *driver)
+{
+    return (qn_fit_driver){ .linearise = linearise,
+                            .solve = solve,
+                            .try_step = try_step,
+                            .try_gradient = try_gradient,
+                            .accept = accept,
+                            .undo = accept,
+                            .keep = keep,
+                            .is_ready = is_ready,
+                            .describe = describe,
+                            .self = driver };
+}
+
+/* ---- results
+ * -------------------------------------------------------------------------------------- */
+
+qn_status qn_fit_device_driver_x(qn_fit_device_driver *driver, double *x, qn_err *err)
+{
+    return qn_fit_device_read(driver->device, driver->vectors[QN_FIT_X], x,
+                              driver->problem->n_scalars, err);
+}
+
+qn_status qn_fit_device_driver_status(const qn_fit_device_driver *driver, qn_err *err)
+{
+    return driver->st == QN_OK ? QN_OK : qn_fail(err, driver->st, "%s", driver->err.text);
+}
+
+qn_status qn_fit_solve_lm_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_precision precision,
+                             const qn_fit_solve_options *options, qn_fit_report *report,
+                             qn_err *err)
+{
+    qn_status st = QN_OK;
+    qn_fit_device_driver *driver = NULL;
+    qn_fit_lm *lm = NULL;
+    qn_fit_report r = { 0 };
+
+    QN_TRY(qn_fit_options_check(options, err));
+    QN_TRY(qn_fit_report_open(problem, options->max_iterations, &r, err));
+    QN_TRY(qn_fit_device_driver_new(ctx, problem, precision, options, &driver, err));
+    const qn_fit_driver table = qn_fit_device_driver_table(driver);
+
+    QN_TRY(qn_fit_lm_new(&table, options, &r, &lm, err));
+    for (qn_fit_state at = QN_FIT_RUNNING; at != QN_FIT_DONE; at = qn_fit_lm_step(lm))
+        if (at == QN_FIT_WAITING && driver->st == QN_OK)
+            qn_graph_wait(driver->last); /* a fault is seen by is_ready */
+    QN_TRY(qn_fit_device_driver_status(driver, err));
+    QN_TRY(qn_fit_device_driver_x(driver, problem->x, err));
+    snprintf(r.solver, sizeof r.solver, "lm");
+    snprintf(r.linear, sizeof r.linear, "pcg");
+    snprintf(r.note, sizeof r.note, "on %s", qn_graph_stage_device(driver->last, 0));
+    *report = r;
+    r = (qn_fit_report){ 0 };
+out:
+    qn_fit_lm_free(lm);
+    qn_fit_device_driver_free(driver);
+    qn_fit_report_free(&r);
+    return st;
+}

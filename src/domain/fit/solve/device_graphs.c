@@ -1,0 +1,351 @@
+/* device_graphs.c - buffers of the resident solver, and its work as graphs. */
+#include "domain/fit/solve/device_graphs.h"
+
+#include <stdlib.h>
+
+#include "kernel/fit_solve.gen.h"
+
+#define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
+
+static qn_status failed(const qn_fit_device_driver *d, qn_status st, qn_err *err)
+{
+    return st == QN_OK ? QN_OK : qn_fail(err, st, "%s", qn_error(d->ctx));
+}
+
+static qn_i64 chunks_of(qn_i64 n)
+{
+    return n > FIT_DOT_CHUNK ? (n + FIT_DOT_CHUNK - 1) / FIT_DOT_CHUNK : 1;
+}
+
+static qn_i64 row_chunks(const qn_fit_problem *p)
+{
+    qn_i64 n = 0;
+
+    for (int k = 0; k < p->n_groups; k++)
+        if (p->groups[k].n)
+            n += chunks_of(p->groups[k].n * p->groups[k].n_rows);
+    return n;
+}
+
+/* ---- buffers
+ * -------------------------------------------------------------------------------------- */
+
+static qn_status small_buffers(qn_fit_device_driver *d, qn_err *err)
+{
+    const struct {
+        const char *name;
+        qn_i64 n;
+    } sizes[] = {
+        [QN_FIT_CONTROL] = { "fit.control", FIT_N_CONTROL },
+        [QN_FIT_SCALARS] = { "fit.scalars", FIT_N_SCALARS },
+        [QN_FIT_SUMS] = { "fit.sums", 2 * chunks_of(d->problem->n_scalars) },
+        [QN_FIT_ROW_SUMS] = { "fit.row_sums", 2 * row_chunks(d->problem) + 2 },
+        [QN_FIT_JOINED] = { "fit.joined", 2 },
+        [QN_FIT_ROW_JOINED] = { "fit.row_joined", 2 },
+        [QN_FIT_IS_FIXED] = { "fit.is_fixed", d->problem->n_scalars / 8 + 1 },
+    };
+    qn_status st = QN_OK;
+
+    for (int k = 0; st == QN_OK && k < QN_FIT_N_SMALL; k++)
+        st = qn_buf_new(d->ctx, sizes[k].name, (size_t)sizes[k].n * sizeof(double), &d->small[k]);
+    if (st == QN_OK && d->problem->n_scalars)
+        st =
+            qn_buf_write(d->small[QN_FIT_IS_FIXED], 0, d->problem->is_fixed, d->problem->n_scalars);
+    return failed(d, st, err);
+}
+
+qn_status qn_fit_driver_buffers(qn_fit_device_driver *driver, qn_err *err)
+{
+    static const char *const names[QN_FIT_N_PLAIN] = {
+        "fit.x",       "fit.trial", "fit.best",  "fit.gradient", "fit.scale", "fit.active",
+        "fit.damping", "fit.lower", "fit.upper", "fit.b",        "fit.y",     "fit.r",
+        "fit.z",       "fit.p",     "fit.q",     "fit.v"
+    };
+    qn_fit_device_driver *d = driver;
+    qn_status st = QN_OK;
+
+    for (int k = 0; k < QN_FIT_N_PLAIN; k++) {
+        const double *values = k == QN_FIT_X       ? d->problem->x
+                               : k == QN_FIT_LOWER ? d->problem->lower
+                               : k == QN_FIT_UPPER ? d->problem->upper
+                                                   : NULL;
+
+        QN_TRY(qn_fit_device_vector(d->device, names[k], values, &d->vectors[k], err));
+    }
+    QN_TRY(qn_fit_device_blocks(d->device, "fit.blocks", &d->vectors[QN_FIT_BLOCKS], err));
+    QN_TRY(qn_fit_device_blocks(d->device, "fit.factor", &d->vectors[QN_FIT_FACTOR], err));
+    QN_TRY(qn_fit_device_rows(d->device, "fit.residuals", &d->vectors[QN_FIT_RESIDUALS], err));
+    QN_TRY(qn_fit_device_rows(d->device, "fit.rows", &d->vectors[QN_FIT_ROWS], err));
+    QN_TRY(qn_fit_device_cost(d->device, "fit.cost", &d->vectors[QN_FIT_COST_HERE], err));
+    QN_TRY(qn_fit_device_cost(d->device, "fit.cost_there", &d->vectors[QN_FIT_COST_THERE], err));
+    QN_TRY(small_buffers(d, err));
+out:
+    return st;
+}
+
+/* ---- pieces
+ * ---------------------------------------------------------------------------------------- */
+
+/* a.b and c.d into JOINED. */
+static qn_status dots(qn_fit_device_driver *d, qn_graph *g, int a, int b, int c, int e)
+{
+    qn_buf **v = d->vectors;
+    const qn_i64 n = d->problem->n_scalars, n_chunks = chunks_of(n);
+    const qn_status st = STAGE(fit_dots)(g, "fit.dots", qn_range_1d(n_chunks), n, n_chunks, v[a],
+                                         v[b], v[c], v[e], d->small[QN_FIT_SUMS]);
+
+    return st != QN_OK ? st
+                       : STAGE(fit_join)(g, "fit.join", qn_range_1d(1), n_chunks,
+                                         d->small[QN_FIT_SUMS], d->small[QN_FIT_JOINED]);
+}
+
+/* residuals.rows and rows.rows into ROW_JOINED. */
+static qn_status row_dots(qn_fit_device_driver *d, qn_graph *g)
+{
+    fit_rows_par par = { .n_chunks = row_chunks(d->problem) };
+    qn_status st = QN_OK;
+
+    for (int k = 0; st == QN_OK && k < d->problem->n_groups; k++) {
+        const qn_fit_group *group = &d->problem->groups[k];
+
+        par.n = group->n;
+        par.ld = group->ld;
+        par.total = group->n * group->n_rows;
+        if (par.total)
+            st = STAGE(fit_row_dots)(g, "fit.row_dots", qn_range_1d(chunks_of(par.total)), par,
+                                     d->vectors[QN_FIT_RESIDUALS], d->vectors[QN_FIT_ROWS],
+                                     d->small[QN_FIT_ROW_SUMS]);
+        par.at += group->n_rows * group->ld;
+        par.first_chunk += par.total ? chunks_of(par.total) : 0;
+    }
+    return st != QN_OK ? st
+                       : STAGE(fit_join)(g, "fit.row_join", qn_range_1d(1), par.n_chunks,
+                                         d->small[QN_FIT_ROW_SUMS], d->small[QN_FIT_ROW_JOINED]);
+}
+
+typedef enum { SCALE, SYSTEM, FACTOR, APPLY } on_sets;
+
+static qn_status stage_set(qn_fit_device_driver *d, qn_graph *g, on_sets what, fit_set_par par,
+                           const qn_fit_set *set)
+{
+    const qn_range blocks = qn_range_1d(set->count);
+    const qn_range scalars = qn_range_1d((qn_i64)set->count * set->dim);
+    qn_buf **v = d->vectors;
+
+    switch (what) {
+    case SCALE:
+        return STAGE(fit_lm_scale)(g, "fit.scale", scalars, par, v[QN_FIT_BLOCKS],
+                                   d->small[QN_FIT_IS_FIXED], v[QN_FIT_SCALE]);
+    case SYSTEM:
+        return STAGE(fit_lm_system)(g, "fit.system", scalars, par, d->small[QN_FIT_CONTROL],
+                                    v[QN_FIT_BLOCKS], v[QN_FIT_X], v[QN_FIT_GRADIENT],
+                                    v[QN_FIT_LOWER], v[QN_FIT_UPPER], v[QN_FIT_SCALE],
+                                    v[QN_FIT_ACTIVE], v[QN_FIT_DAMPING], v[QN_FIT_B]);
+    case FACTOR:
+        return STAGE(fit_block_factor)(g, "fit.factor", blocks, par, v[QN_FIT_BLOCKS],
+                                       v[QN_FIT_ACTIVE], v[QN_FIT_DAMPING], v[QN_FIT_FACTOR]);
+    default:
+        return STAGE(fit_block_apply)(g, "fit.apply", blocks, par, v[QN_FIT_FACTOR], v[QN_FIT_R],
+                                      v[QN_FIT_Z]);
+    }
+}
+
+static qn_status all_sets(qn_fit_device_driver *d, qn_graph *g, on_sets what)
+{
+    qn_status st = QN_OK;
+    qn_i64 at = 0;
+
+    for (int k = 0; st == QN_OK && k < d->problem->n_sets; k++) {
+        const qn_fit_set *set = &d->problem->sets[k];
+        const fit_set_par par = { .first = set->first,
+                                  .first_at = at,
+                                  .low = d->opt.min_lm_diagonal,
+                                  .high = d->opt.max_lm_diagonal,
+                                  .dim = (i32)set->dim,
+                                  .kind = d->opt.jacobi_scaling };
+
+        if (set->count)
+            st = stage_set(d, g, what, par, set);
+        at += (qn_i64)set->count * set->dim * set->dim;
+    }
+    return st;
+}
+
+/* q = (S J'J S + D^2) of what p holds; v is S p already. */
+static qn_status product(qn_fit_device_driver *d, qn_graph *g, int of, qn_err *err)
+{
+    qn_buf **v = d->vectors;
+    const qn_status st =
+        qn_fit_stage_jtjv(d->device, g, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_Q], err);
+
+    return st != QN_OK
+               ? st
+               : failed(d,
+                        STAGE(fit_cg_product)(g, "fit.product", qn_range_1d(d->problem->n_scalars),
+                                              v[QN_FIT_ACTIVE], v[QN_FIT_DAMPING], v[of],
+                                              v[QN_FIT_Q]),
+                        err);
+}
+
+/* ---- graphs
+ * ------------------------------------------------------------------------------------------ */
+
+static qn_status point_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
+{
+    const qn_i64 n = d->problem->n_scalars, n_chunks = chunks_of(n);
+    qn_buf **v = d->vectors;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_fit_stage_residuals(d->device, g, v[QN_FIT_X], v[QN_FIT_COST_HERE],
+                                  v[QN_FIT_RESIDUALS], err));
+    QN_TRY(
+        qn_fit_stage_jtu(d->device, g, v[QN_FIT_X], v[QN_FIT_RESIDUALS], v[QN_FIT_GRADIENT], err));
+    QN_TRY(qn_fit_stage_diagonal(d->device, g, v[QN_FIT_X], v[QN_FIT_BLOCKS], err));
+    QN_TRY(
+        failed(d,
+               STAGE(fit_lm_point)(g, "fit.point", qn_range_1d(n_chunks), n, n_chunks, v[QN_FIT_X],
+                                   v[QN_FIT_GRADIENT], v[QN_FIT_LOWER], v[QN_FIT_UPPER],
+                                   d->small[QN_FIT_IS_FIXED], d->small[QN_FIT_SUMS]),
+               err));
+    QN_TRY(failed(d,
+                  STAGE(fit_lm_point_join)(g, "fit.point_join", qn_range_1d(1), n_chunks,
+                                           d->small[QN_FIT_SUMS], v[QN_FIT_COST_HERE],
+                                           d->small[QN_FIT_SCALARS]),
+                  err));
+out:
+    return st;
+}
+
+static qn_status system_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
+{
+    qn_buf **v = d->vectors;
+    qn_status st = QN_OK;
+
+    QN_TRY(all_sets(d, g, SYSTEM));
+    QN_TRY(all_sets(d, g, FACTOR));
+    QN_TRY(STAGE(fit_cg_begin)(g, "fit.begin", qn_range_1d(d->problem->n_scalars), v[QN_FIT_B],
+                               v[QN_FIT_Y], v[QN_FIT_R], v[QN_FIT_P]));
+    QN_TRY(dots(d, g, QN_FIT_B, QN_FIT_B, QN_FIT_B, QN_FIT_B));
+    QN_TRY(STAGE(fit_cg_start)(g, "fit.start", qn_range_1d(1), d->small[QN_FIT_CONTROL],
+                               d->small[QN_FIT_JOINED], d->small[QN_FIT_SCALARS]));
+out:
+    return failed(d, st, err);
+}
+
+static qn_status one_iteration(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
+{
+    const qn_range all = qn_range_1d(d->problem->n_scalars), one = qn_range_1d(1);
+    qn_buf **v = d->vectors, **s = d->small;
+    qn_status st = QN_OK;
+
+    QN_TRY(failed(d, all_sets(d, g, APPLY), err));
+    QN_TRY(failed(d, dots(d, g, QN_FIT_R, QN_FIT_Z, QN_FIT_R, QN_FIT_R), err));
+    QN_TRY(failed(d, STAGE(fit_cg_beta)(g, "fit.beta", one, s[QN_FIT_JOINED], s[QN_FIT_SCALARS]),
+                  err));
+    QN_TRY(failed(d,
+                  STAGE(fit_cg_direction)(g, "fit.direction", all, s[QN_FIT_SCALARS], v[QN_FIT_Z],
+                                          v[QN_FIT_ACTIVE], v[QN_FIT_P], v[QN_FIT_V]),
+                  err));
+    QN_TRY(product(d, g, QN_FIT_P, err));
+    QN_TRY(failed(d, dots(d, g, QN_FIT_P, QN_FIT_Q, QN_FIT_P, QN_FIT_Q), err));
+    QN_TRY(failed(d, STAGE(fit_cg_alpha)(g, "fit.alpha", one, s[QN_FIT_JOINED], s[QN_FIT_SCALARS]),
+                  err));
+    QN_TRY(failed(d,
+                  STAGE(fit_cg_step)(g, "fit.step", all, s[QN_FIT_SCALARS], v[QN_FIT_P],
+                                     v[QN_FIT_Q], v[QN_FIT_Y], v[QN_FIT_R]),
+                  err));
+    QN_TRY(failed(d, dots(d, g, QN_FIT_Y, QN_FIT_B, QN_FIT_Y, QN_FIT_R), err));
+    QN_TRY(failed(d,
+                  STAGE(fit_cg_stop)(g, "fit.stop", one, s[QN_FIT_CONTROL], s[QN_FIT_JOINED],
+                                     s[QN_FIT_SCALARS]),
+                  err));
+out:
+    return st;
+}
+
+static qn_status reset_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
+{
+    const qn_range all = qn_range_1d(d->problem->n_scalars);
+    qn_buf **v = d->vectors;
+    qn_status st = QN_OK;
+
+    QN_TRY(failed(
+        d, STAGE(fit_scaled)(g, "fit.scaled", all, v[QN_FIT_ACTIVE], v[QN_FIT_Y], v[QN_FIT_V]),
+        err));
+    QN_TRY(product(d, g, QN_FIT_Y, err));
+    QN_TRY(failed(
+        d, STAGE(fit_cg_residual)(g, "fit.residual", all, v[QN_FIT_B], v[QN_FIT_Q], v[QN_FIT_R]),
+        err));
+out:
+    return st;
+}
+
+/* v is the step that was made, after projection. */
+static qn_status trial_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
+{
+    qn_buf **v = d->vectors, **s = d->small;
+    qn_status st = QN_OK;
+
+    QN_TRY(
+        failed(d,
+               STAGE(fit_lm_trial)(g, "fit.trial", qn_range_1d(d->problem->n_scalars),
+                                   s[QN_FIT_CONTROL], v[QN_FIT_X], v[QN_FIT_ACTIVE], v[QN_FIT_Y],
+                                   v[QN_FIT_LOWER], v[QN_FIT_UPPER], v[QN_FIT_TRIAL], v[QN_FIT_V]),
+               err));
+    QN_TRY(qn_fit_stage_jv(d->device, g, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_ROWS], err));
+    QN_TRY(failed(d, row_dots(d, g), err));
+    QN_TRY(failed(d, dots(d, g, QN_FIT_V, QN_FIT_V, QN_FIT_GRADIENT, QN_FIT_V), err));
+    QN_TRY(qn_fit_stage_cost(d->device, g, v[QN_FIT_TRIAL], v[QN_FIT_COST_THERE], err));
+    QN_TRY(failed(d,
+                  STAGE(fit_lm_judge)(g, "fit.judge", qn_range_1d(1), s[QN_FIT_ROW_JOINED],
+                                      s[QN_FIT_JOINED], v[QN_FIT_COST_THERE], s[QN_FIT_SCALARS]),
+                  err));
+out:
+    return st;
+}
+
+static qn_status fill(qn_fit_device_driver *d, int k, qn_graph *g, qn_err *err)
+{
+    const qn_range all = qn_range_1d(d->problem->n_scalars);
+    qn_buf **v = d->vectors;
+    qn_status st = QN_OK;
+
+    switch (k) {
+    case QN_FIT_G_POINT:
+        return point_graph(d, g, err);
+    case QN_FIT_G_SCALE:
+        return failed(d, all_sets(d, g, SCALE), err);
+    case QN_FIT_G_SYSTEM:
+        return system_graph(d, g, err);
+    case QN_FIT_G_CG:
+        for (int i = 0; st == QN_OK && i < QN_FIT_CG_AT_ONCE; i++)
+            st = one_iteration(d, g, err);
+        return st;
+    case QN_FIT_G_RESET:
+        return reset_graph(d, g, err);
+    case QN_FIT_G_TRIAL:
+        return trial_graph(d, g, err);
+    case QN_FIT_G_SWAP:
+        st = STAGE(fit_swap)(g, "fit.swap", all, v[QN_FIT_X], v[QN_FIT_TRIAL]);
+        return failed(d, st, err);
+    case QN_FIT_G_KEEP:
+        return failed(d, STAGE(fit_copy)(g, "fit.keep", all, v[QN_FIT_X], v[QN_FIT_BEST]), err);
+    default:
+        return failed(d, STAGE(fit_copy)(g, "fit.back", all, v[QN_FIT_BEST], v[QN_FIT_X]), err);
+    }
+}
+
+qn_status qn_fit_driver_graphs(qn_fit_device_driver *driver, qn_err *err)
+{
+    static const char *const names[] = { "fit.point", "fit.scale", "fit.system",
+                                         "fit.cg",    "fit.reset", "fit.trial",
+                                         "fit.swap",  "fit.keep",  "fit.back" };
+    qn_status st = QN_OK;
+
+    for (int k = 0; k < QN_FIT_N_GRAPHS; k++) {
+        QN_TRY(failed(driver, qn_graph_new(driver->ctx, names[k], &driver->graphs[k]), err));
+        QN_TRY(fill(driver, k, driver->graphs[k], err));
+    }
+out:
+    return st;
+}

@@ -1,0 +1,57 @@
+/* gradient_solver.h - solvers that see a cost and its gradient alone.
+ *
+ * Both are state machines like Levenberg-Marquardt: each step makes one evaluation. Vectors are in
+ * host memory and made beforehand.
+ */
+#ifndef QN_FIT_SOLVE_GRADIENT_SOLVER_H
+#define QN_FIT_SOLVE_GRADIENT_SOLVER_H
+
+#include "domain/fit/solve/solver.h"
+
+/* The cost at x and its gradient; NaN when a term is not finite. */
+typedef struct qn_fit_objective {
+    uint32_t n;
+    double (*evaluate)(void *self, const double *x, double *gradient);
+    void (*describe)(void *self, char *text, size_t size);
+    const double *lower, *upper; /* NULL: no bounds */
+    void *self;
+} qn_fit_objective;
+
+typedef struct qn_fit_lbfgs qn_fit_lbfgs;
+
+/* `x` has the start and gets the result; it, the objective and the report outlive the solver. */
+qn_status qn_fit_lbfgs_new(const qn_fit_objective *objective, const qn_fit_solve_options *options,
+                           double *x, qn_fit_report *report, qn_fit_lbfgs **out, qn_err *err);
+qn_fit_state qn_fit_lbfgs_step(qn_fit_lbfgs *solver);
+void qn_fit_lbfgs_free(qn_fit_lbfgs *solver);
+
+typedef struct qn_fit_descent qn_fit_descent;
+
+qn_status qn_fit_descent_new(const qn_fit_objective *objective, qn_fit_first_order method,
+                             const qn_fit_solve_options *options, double *x, qn_fit_report *report,
+                             qn_fit_descent **out, qn_err *err);
+qn_fit_state qn_fit_descent_step(qn_fit_descent *solver);
+void qn_fit_descent_free(qn_fit_descent *solver);
+
+/* ---- line search (wolfe.c) ---------------------------------------------------------------------
+ */
+
+/* Strong Wolfe conditions by bracketing and cubic interpolation, one trial after the other. */
+typedef struct qn_fit_point {
+    double at, cost, slope;
+} qn_fit_point;
+
+typedef struct qn_fit_search {
+    qn_fit_point start, before, low, high;
+    double trial, widest; /* shares of the direction; widest: not finite from there on */
+    int n_trials, is_bracketed;
+} qn_fit_search;
+
+typedef enum { QN_FIT_SEARCH_ON, QN_FIT_SEARCH_FOUND, QN_FIT_SEARCH_FAILED } qn_fit_found;
+
+void qn_fit_search_begin(qn_fit_search *search, double cost, double slope, double first);
+
+/* What the trial gave; afterwards search->trial is the next one. */
+qn_fit_found qn_fit_search_see(qn_fit_search *search, double cost, double slope);
+
+#endif

@@ -1,0 +1,492 @@
+/* lm.c - Levenberg-Marquardt as a state machine.
+ *
+ * Each phase looks at the scalars of the work before it and starts the next piece. A curved valley
+ * in which column norms shrink makes the diagonal useless as a measure of steps: the radius stays
+ * small while every step succeeds. Twenty such steps in a row, and damping goes over to the
+ * identity once.
+ */
+#include "domain/fit/solve/solver.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { VALLEY_STEPS = 20, BOUND_REJECTS = 3, MAX_HALVINGS = 20, GAUSS_HALVINGS = 10 };
+enum { LAMBDA_TRIES = 10, NOISE_STEPS = 40 };
+#define VALLEY_RADIUS 0.1
+#define ARMIJO        1e-4
+/* Of a sum of squares, relative; and of one whose residuals are small differences. */
+#define NOISE     (4 * DBL_EPSILON)
+#define CANCELLED 1e-11
+
+typedef enum { AT_START, AT_POINT, SOLVED, TRIED, TRIED_GRADIENT, ENDED } phase;
+
+struct qn_fit_lm {
+    qn_fit_driver driver;
+    qn_fit_solve_options opt;
+    qn_fit_report *report;
+    phase at;
+    int is_waiting;
+    qn_fit_scalars s;
+
+    double cost, cost_before, gradient_max, x_norm;
+    double radius, nu; /* LAMBDA: radius is 1 / lambda */
+    double share;      /* of the step or of the gradient that is tried */
+    qn_fit_d_kind d_kind;
+    int has_switched, n_valley;
+    int n_invalid, n_rejects, n_halvings, iteration;
+    int linear_iterations;
+    int n_noise; /* steps taken below the rounding of the cost */
+    double noise_step;
+
+    /* Nonmonotonic: accepted costs, and decreases predicted since each. */
+    double past_cost[16], past_model[16], best_cost;
+    int n_past;
+    double start_seconds;
+};
+
+qn_status qn_fit_lm_new(const qn_fit_driver *driver, const qn_fit_solve_options *options,
+                        qn_fit_report *report, qn_fit_lm **out, qn_err *err)
+{
+    qn_fit_lm *lm;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_fit_options_check(options, err));
+    if (!(lm = calloc(1, sizeof *lm))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "a solver");
+        goto out;
+    }
+    lm->driver = *driver;
+    lm->opt = *options;
+    lm->report = report;
+    lm->radius = options->damping == QN_FIT_DAMP_LAMBDA ? 1e3 : options->initial_radius;
+    lm->nu = 2;
+    lm->d_kind =
+        options->damping == QN_FIT_DAMP_GAUSS ? QN_FIT_D_NONE
+        : options->damping == QN_FIT_DAMP_LAMBDA || options->damping_scale == QN_FIT_SCALE_IDENTITY
+            ? QN_FIT_D_IDENTITY
+            : QN_FIT_D_DIAGONAL;
+    lm->start_seconds = options->now ? options->now(options->user) : 0;
+    *out = lm;
+out:
+    return st;
+}
+
+void qn_fit_lm_free(qn_fit_lm *lm)
+{
+    free(lm);
+}
+
+static double seconds(const qn_fit_lm *lm)
+{
+    return lm->opt.now ? lm->opt.now(lm->opt.user) - lm->start_seconds : 0;
+}
+
+#define END(lm, end, ...)                                                                          \
+    do {                                                                                           \
+        qn_fit_report_end((lm)->report, end, __VA_ARGS__);                                         \
+        (lm)->at = ENDED;                                                                          \
+    } while (0)
+
+/* ---- starting work ------------------------------------------------------------------------------
+ */
+
+static void start_linearise(qn_fit_lm *lm, phase next)
+{
+    lm->driver.linearise(lm->driver.self);
+    lm->at = next;
+    lm->is_waiting = 1;
+}
+
+static void start_solve(qn_fit_lm *lm)
+{
+    lm->driver.solve(lm->driver.self, lm->d_kind, 1 / lm->radius);
+    lm->at = SOLVED;
+    lm->is_waiting = 1;
+}
+
+static void start_try(qn_fit_lm *lm, double share)
+{
+    lm->share = share;
+    lm->driver.try_step(lm->driver.self, share, lm->opt.trust_region_radius);
+    lm->at = TRIED;
+    lm->is_waiting = 1;
+}
+
+static void start_gradient(qn_fit_lm *lm, double share)
+{
+    lm->share = share;
+    lm->driver.try_gradient(lm->driver.self, share);
+    lm->at = TRIED_GRADIENT;
+    lm->is_waiting = 1;
+}
+
+/* ---- records and limits
+ * --------------------------------------------------------------------------- */
+
+/* Returns 0 when the caller's watcher, the clock or the count ends the solve. */
+static int record(qn_fit_lm *lm, int is_accepted, double rho)
+{
+    const double time = seconds(lm);
+    const qn_fit_record r = { .cost = is_accepted ? lm->s.cost : lm->cost,
+                              .change = lm->cost - lm->s.cost,
+                              .gradient_max = lm->gradient_max,
+                              .step_norm = lm->s.step_norm,
+                              .rho = rho,
+                              .radius = lm->radius,
+                              .seconds = time,
+                              .linear_iterations = lm->linear_iterations,
+                              .is_accepted = is_accepted };
+
+    qn_fit_report_add(lm->report, &r);
+    lm->iteration++;
+    if (is_accepted)
+        lm->report->n_accepted++;
+    else
+        lm->report->n_rejected++;
+    if (lm->opt.watch && lm->opt.watch(lm->opt.user, &r, lm->iteration)) {
+        END(lm, QN_FIT_USER_STOP, "stopped by the caller after %d iterations", lm->iteration);
+        return 0;
+    }
+    if (time > lm->opt.max_seconds) {
+        END(lm, QN_FIT_MAX_TIME, "%.3g s are over the limit of %.3g s", time, lm->opt.max_seconds);
+        return 0;
+    }
+    return 1;
+}
+
+static void next_iteration(qn_fit_lm *lm)
+{
+    if (lm->iteration >= lm->opt.max_iterations)
+        END(lm, QN_FIT_MAX_ITERATIONS, "%d iterations are the limit; the cost is %.10g",
+            lm->opt.max_iterations, lm->cost);
+    else if (lm->n_rejects >= BOUND_REJECTS && lm->driver.has_bounds) {
+        lm->n_rejects = lm->n_halvings = 0;
+        start_gradient(lm, 1);
+    } else
+        start_solve(lm);
+}
+
+/* ---- acceptance
+ * ------------------------------------------------------------------------------------ */
+
+/* The decrease over the prediction; with nonmonotonic steps the better of that and the one since
+ * the worst of the last costs. */
+static double quality(const qn_fit_lm *lm)
+{
+    double rho = (lm->cost - lm->s.cost) / lm->s.model;
+
+    for (int k = 0; lm->opt.nonmonotonic && k < lm->n_past; k++)
+        rho = fmax(rho, (lm->past_cost[k] - lm->s.cost) / (lm->past_model[k] + lm->s.model));
+    return rho;
+}
+
+static void remember(qn_fit_lm *lm)
+{
+    if (!lm->opt.nonmonotonic)
+        return;
+    for (int k = 0; k < lm->n_past; k++)
+        lm->past_model[k] += lm->s.model;
+    if (lm->n_past == lm->opt.window) {
+        for (int k = 1; k < lm->n_past; k++) {
+            lm->past_cost[k - 1] = lm->past_cost[k];
+            lm->past_model[k - 1] = lm->past_model[k];
+        }
+        lm->n_past--;
+    }
+    lm->past_cost[lm->n_past] = lm->s.cost;
+    lm->past_model[lm->n_past++] = 0;
+    if (lm->s.cost < lm->best_cost) {
+        lm->best_cost = lm->s.cost;
+        lm->driver.keep(lm->driver.self, 0);
+    }
+}
+
+static void widen(qn_fit_lm *lm, double rho)
+{
+    if (lm->opt.damping == QN_FIT_DAMP_LAMBDA) {
+        lm->radius = fmin(lm->radius * 10, 1e10);
+        return;
+    }
+    lm->radius = fmin(lm->opt.max_radius, lm->radius / fmax(1.0 / 3, 1 - pow(2 * rho - 1, 3)));
+    lm->nu = 2;
+    lm->n_valley = lm->radius < VALLEY_RADIUS ? lm->n_valley + 1 : 0;
+    if (lm->opt.damping_scale == QN_FIT_SCALE_AUTO && !lm->has_switched &&
+        lm->n_valley >= VALLEY_STEPS) {
+        lm->has_switched = 1;
+        lm->d_kind = QN_FIT_D_IDENTITY;
+        lm->radius = 1;
+    }
+}
+
+static void take(qn_fit_lm *lm, double rho, int may_end)
+{
+    const double change = fabs(lm->cost - lm->s.cost);
+    const int is_flat = may_end && change <= lm->opt.function_tolerance * lm->cost;
+    const double before = lm->cost;
+
+    lm->cost_before = lm->cost;
+    lm->driver.accept(lm->driver.self);
+    if (!record(lm, 1, rho)) {
+        lm->cost = lm->s.cost;
+        return;
+    }
+    remember(lm);
+    lm->cost = lm->s.cost;
+    lm->n_rejects = lm->n_invalid = lm->n_halvings = 0;
+    if (is_flat)
+        END(lm, QN_FIT_CONVERGED_COST, "the cost changed by %.3g of itself, tolerance %.3g",
+            before > 0 ? change / before : 0, lm->opt.function_tolerance);
+    else
+        start_linearise(lm, AT_POINT);
+}
+
+/* Damping grows; 0 when there is no room left. */
+static int narrow(qn_fit_lm *lm)
+{
+    lm->n_valley = 0;
+    if (lm->opt.damping == QN_FIT_DAMP_LAMBDA) {
+        lm->radius /= 10;
+        if (lm->radius >= 1e-10 && lm->n_rejects < LAMBDA_TRIES)
+            return 1;
+        END(lm, QN_FIT_STALLED_RADIUS, "no damping up to %.3g lowers the cost of %.10g",
+            1 / lm->radius, lm->cost);
+        return 0;
+    }
+    lm->radius /= lm->nu;
+    lm->nu *= 2;
+    if (lm->radius >= lm->opt.min_radius)
+        return 1;
+    END(lm, QN_FIT_STALLED_RADIUS, "no step lowers the cost of %.10g: the radius fell below %.3g",
+        lm->cost, lm->opt.min_radius);
+    return 0;
+}
+
+static void reject(qn_fit_lm *lm, double rho, int is_invalid)
+{
+    lm->n_rejects++;
+    lm->n_invalid = is_invalid ? lm->n_invalid + 1 : 0;
+    if (!record(lm, 0, rho))
+        return;
+    if (lm->n_invalid >= lm->opt.max_consecutive_invalid) {
+        END(lm, QN_FIT_LINEAR_FAILURE, "%d linear systems in a row gave no step of use",
+            lm->n_invalid);
+        return;
+    }
+    if (lm->opt.damping == QN_FIT_DAMP_GAUSS) {
+        END(lm, is_invalid ? QN_FIT_LINEAR_FAILURE : QN_FIT_STALLED_RADIUS,
+            is_invalid ? "the undamped system has no solution of use; the cost is %.10g"
+                       : "no share of the undamped step lowers the cost of %.10g",
+            lm->cost);
+        return;
+    }
+    if (narrow(lm))
+        next_iteration(lm);
+}
+
+/* ---- phases
+ * ----------------------------------------------------------------------------------------- */
+
+/* A cost may be finite where its derivatives are not (the root of 0). At the start that is the end;
+ * later the step there was a bad one: back, and a shorter one. */
+static void see_nothing_finite(qn_fit_lm *lm, int is_first)
+{
+    char where[160] = "";
+
+    lm->driver.describe(lm->driver.self, where, sizeof where);
+    if (is_first) {
+        lm->cost = lm->s.cost;
+        lm->report->initial_cost = lm->cost;
+        END(lm, QN_FIT_NON_FINITE, "at the start %s", where);
+        return;
+    }
+    lm->driver.undo(lm->driver.self);
+    lm->cost = lm->cost_before;
+    if (lm->iteration >= lm->opt.max_iterations || lm->opt.damping == QN_FIT_DAMP_GAUSS)
+        END(lm, QN_FIT_NON_FINITE, "derivatives: %s", where);
+    else if (narrow(lm))
+        start_linearise(lm, AT_POINT);
+}
+
+static void see_point(qn_fit_lm *lm, int is_first)
+{
+    if (!isfinite(lm->s.cost) || !isfinite(lm->s.gradient_max)) {
+        see_nothing_finite(lm, is_first);
+        return;
+    }
+    lm->cost = lm->s.cost;
+    lm->gradient_max = lm->s.gradient_max;
+    lm->x_norm = lm->s.x_norm;
+    lm->report->gradient_max = lm->gradient_max;
+    if (is_first) {
+        lm->report->initial_cost = lm->best_cost = lm->cost;
+        qn_fit_report_add(lm->report, &(qn_fit_record){ .cost = lm->cost,
+                                                        .gradient_max = lm->gradient_max,
+                                                        .radius = lm->radius,
+                                                        .seconds = seconds(lm),
+                                                        .is_accepted = 1 });
+        lm->past_cost[0] = lm->cost;
+        lm->n_past = 1;
+        lm->driver.keep(lm->driver.self, 0);
+    }
+    if (lm->gradient_max <= lm->opt.gradient_tolerance)
+        END(lm, QN_FIT_CONVERGED_GRADIENT,
+            "the largest entry of the gradient is %.3g, tolerance "
+            "%.3g%s",
+            lm->gradient_max, lm->opt.gradient_tolerance,
+            lm->report->n_free ? "" : "; no parameter is free");
+    else
+        next_iteration(lm);
+}
+
+static void see_solution(qn_fit_lm *lm)
+{
+    lm->linear_iterations = lm->s.linear_iterations;
+    lm->s.step_norm = 0;
+    lm->s.cost = lm->cost;
+    if (lm->s.is_solved)
+        start_try(lm, 1);
+    else
+        reject(lm, 0, 1);
+}
+
+static void see_gauss_step(qn_fit_lm *lm)
+{
+    if (lm->s.cost < lm->cost) {
+        take(lm, (lm->cost - lm->s.cost) / lm->s.model, 1);
+        return;
+    }
+    if (lm->s.step_norm <= lm->opt.parameter_tolerance * (lm->x_norm + lm->opt.parameter_tolerance))
+        END(lm, QN_FIT_CONVERGED_PARAMETERS, "a step of %.3g is below the tolerance",
+            lm->s.step_norm);
+    else if (++lm->n_halvings <= GAUSS_HALVINGS)
+        start_try(lm, lm->share / 2);
+    else
+        reject(lm, 0, 0);
+}
+
+/* What is predicted is lost in the digits of the cost: comparing costs decides nothing any more.
+ * Steps themselves are still good, since they come from residuals and not from their sum, so they
+ * are taken with little damping as long as they get shorter. */
+static void see_noise(qn_fit_lm *lm)
+{
+    const double model = lm->s.model;
+    const int is_taken = model > 0 && lm->s.cost <= lm->cost * (1 + CANCELLED) &&
+                         (lm->n_noise == 0 || lm->s.step_norm < 0.9 * lm->noise_step);
+    const int is_last =
+        !is_taken || ++lm->n_noise >= NOISE_STEPS || lm->iteration + 1 >= lm->opt.max_iterations;
+
+    lm->noise_step = lm->s.step_norm;
+    lm->cost_before = lm->cost;
+    if (is_taken)
+        lm->driver.accept(lm->driver.self);
+    if (!record(lm, is_taken, 0))
+        return;
+    if (is_taken)
+        lm->cost = lm->s.cost;
+    if (is_last) {
+        END(lm, QN_FIT_CONVERGED_COST,
+            "the predicted decrease %.3g is below the rounding of the cost %.10g", model, lm->cost);
+        return;
+    }
+    lm->radius = fmax(lm->radius, fmin(lm->opt.max_radius, 1e8));
+    start_linearise(lm, AT_POINT);
+}
+
+static void see_step(qn_fit_lm *lm)
+{
+    const double small = lm->opt.parameter_tolerance * (lm->x_norm + lm->opt.parameter_tolerance);
+    const int is_finite = isfinite(lm->s.cost) && isfinite(lm->s.model);
+    double rho;
+
+    if (lm->opt.damping == QN_FIT_DAMP_GAUSS) {
+        see_gauss_step(lm);
+        return;
+    }
+    if (is_finite && lm->s.step_norm <= small) {
+        if (lm->s.cost < lm->cost) {
+            lm->driver.accept(lm->driver.self);
+            if (!record(lm, 1, (lm->cost - lm->s.cost) / lm->s.model))
+                return;
+            lm->cost = lm->s.cost;
+        }
+        END(lm, QN_FIT_CONVERGED_PARAMETERS, "a step of %.3g is below %.3g of the parameters' %.3g",
+            lm->s.step_norm, lm->opt.parameter_tolerance, lm->x_norm);
+        return;
+    }
+    if (is_finite && fabs(lm->s.model) <= NOISE * lm->cost) {
+        see_noise(lm);
+        return;
+    }
+    if (!is_finite || !(lm->s.model > 0)) {
+        reject(lm, 0, is_finite);
+        return;
+    }
+    rho = quality(lm);
+    if (rho > lm->opt.min_relative_decrease) {
+        widen(lm, rho);
+        take(lm, rho, 1);
+    } else
+        reject(lm, rho, 0);
+}
+
+/* Projected gradient with Armijo's rule, tried when steps fail at bounds. */
+static void see_gradient_step(qn_fit_lm *lm)
+{
+    const int is_finite = isfinite(lm->s.cost);
+
+    lm->linear_iterations = 0;
+    if (is_finite && lm->s.slope < 0 && lm->s.cost <= lm->cost + ARMIJO * lm->s.slope)
+        take(lm, 0, 0);
+    else if (++lm->n_halvings <= MAX_HALVINGS)
+        start_gradient(lm, lm->share / 2);
+    else
+        start_solve(lm);
+}
+
+static void finish(qn_fit_lm *lm)
+{
+    if (lm->opt.nonmonotonic && lm->best_cost < lm->cost) {
+        lm->driver.keep(lm->driver.self, 1);
+        lm->cost = lm->best_cost;
+    }
+    lm->report->final_cost = lm->cost;
+    lm->report->total_seconds = seconds(lm);
+}
+
+qn_fit_state qn_fit_lm_step(qn_fit_lm *lm)
+{
+    if (lm->at == ENDED)
+        return QN_FIT_DONE;
+    if (lm->is_waiting && !lm->driver.is_ready(lm->driver.self, &lm->s))
+        return QN_FIT_WAITING;
+    if (lm->at == AT_START && !lm->is_waiting) {
+        start_linearise(lm, AT_START);
+        return QN_FIT_RUNNING;
+    }
+    lm->is_waiting = 0;
+    switch (lm->at) {
+    case AT_START:
+        see_point(lm, 1);
+        break;
+    case AT_POINT:
+        see_point(lm, 0);
+        break;
+    case SOLVED:
+        see_solution(lm);
+        break;
+    case TRIED:
+        see_step(lm);
+        break;
+    case TRIED_GRADIENT:
+        see_gradient_step(lm);
+        break;
+    default:
+        break;
+    }
+    if (lm->at != ENDED)
+        return QN_FIT_RUNNING;
+    finish(lm);
+    return QN_FIT_DONE;
+}

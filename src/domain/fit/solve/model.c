@@ -1,0 +1,219 @@
+/* model.c - evaluation for solvers: programs and tables made beforehand, evaluations counted. */
+#include "domain/fit/solve/model.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "domain/fit/batch/host_impl.h"
+
+void qn_fit_model_free(qn_fit_model *model)
+{
+    if (!model)
+        return;
+    for (int k = 0; model->groups && k < model->problem->n_groups; k++) {
+        free(model->groups[k].parts);
+        free(model->groups[k].slot_start);
+        free(model->groups[k].slot_variable);
+    }
+    free(model->groups);
+    free(model->lanes);
+    free(model->partials);
+    free(model->doubles);
+    qn_fit_host_free(model->host);
+    free(model);
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+static qn_status sort_variables(qn_fit_model_group *g, qn_err *err)
+{
+    int n = 0;
+
+    g->slot_start = calloc((size_t)g->group->n_slots + 1, sizeof *g->slot_start);
+    g->slot_variable = calloc((size_t)g->n_variables + 1, sizeof *g->slot_variable);
+    if (!g->slot_start || !g->slot_variable)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: variables", g->group->name);
+    for (int s = 0; s < g->group->n_slots; s++) {
+        g->slot_start[s] = n;
+        for (int v = 0; v < g->n_variables; v++)
+            if ((int)g->variables[v].slot == s)
+                g->slot_variable[n++] = v;
+    }
+    g->slot_start[g->group->n_slots] = n;
+    return QN_OK;
+}
+
+static qn_status view_group(qn_fit_model *m, int k, qn_err *err)
+{
+    const qn_fit_host_group *from = &m->host->groups[k];
+    const qn_fit_program *p = from->programs[QN_FIT_RUN_LINEARIZE];
+    qn_fit_model_group *g = &m->groups[k];
+
+    g->group = &m->problem->groups[k];
+    g->first_row = from->row;
+    g->res = m->host->residuals + from->row;
+    g->stored = from->jacobian;
+    g->variables = p->variables;
+    g->n_variables = p->n_variables;
+    g->entries = p->sections[QN_FIT_JAC].entries;
+    g->parts = calloc((size_t)(p->n_variables * g->group->ld) + 1, sizeof *g->parts);
+    return g->parts ? sort_variables(g, err)
+                    : qn_fail(err, QN_ERR_NOMEM, "%s: %lld contributions", g->group->name,
+                              (long long)(p->n_variables * g->group->ld));
+}
+
+static int find_doubles(const qn_fit_model *m, qn_fit_double_use *out)
+{
+    int n = 0;
+
+    for (int k = 0; k < m->problem->n_groups; k++) {
+        const qn_fit_group *g = &m->problem->groups[k];
+
+        for (int a = 0; a < g->n_slots; a++)
+            for (int b = a + 1; b < g->n_slots; b++)
+                for (qn_i64 i = 0; i < g->n; i++) {
+                    if (g->idx[a * g->ld + i] != g->idx[b * g->ld + i])
+                        continue;
+                    if (out)
+                        out[n] = (qn_fit_double_use){ k, a, b, i };
+                    n++;
+                }
+    }
+    return n;
+}
+
+/* Numbers that a gather has at most for one block. */
+static size_t widest_sum(const qn_fit_problem *p)
+{
+    size_t width = 1;
+
+    for (int k = 0; k < p->n_sets; k++) {
+        const size_t dim = p->sets[k].dim;
+        const size_t need = dim <= QN_FIT_MAX_BLOCK ? dim * dim : dim;
+
+        width = need > width ? need : width;
+    }
+    return width;
+}
+
+static qn_status prepare_jacobian(qn_fit_model *m, qn_err *err)
+{
+    const qn_fit_problem *p = m->problem;
+    const size_t width = widest_sum(p);
+    qn_status st = QN_OK;
+
+    for (int k = 0; k < p->n_groups; k++)
+        if (p->groups[k].is_energy)
+            return qn_fail(err, QN_ERR_USAGE,
+                           "%s is an energy: least squares need residuals; use lbfgs or adam",
+                           p->groups[k].name);
+    QN_TRY(qn_fit_host_prepare(m->host, QN_FIT_RUN_COST, err));
+    QN_TRY(qn_fit_host_prepare(m->host, QN_FIT_RUN_LINEARIZE, err));
+    for (int k = 0; k < p->n_groups; k++)
+        QN_TRY(view_group(m, k, err));
+    m->n_rows = qn_fit_host_n_rows(m->host);
+    m->n_doubles = find_doubles(m, NULL);
+    m->n_lanes = width * QN_FIT_SHORT;
+    m->lanes = calloc(m->n_lanes * (size_t)m->n_threads, sizeof *m->lanes);
+    m->doubles = calloc((size_t)m->n_doubles + 1, sizeof *m->doubles);
+    m->partials =
+        calloc((size_t)(p->inverse.max_degree / QN_FIT_CHUNK + 2) * width, sizeof *m->partials);
+    if (!m->lanes || !m->doubles || !m->partials)
+        st = qn_fail(err, QN_ERR_NOMEM, "sums of %zu numbers for %d threads", width, m->n_threads);
+    else
+        find_doubles(m, m->doubles);
+out:
+    return st;
+}
+
+/* The host makes its tables in the first evaluation: that one is here. */
+static qn_status prepare_gradient(qn_fit_model *m, qn_err *err)
+{
+    double *gradient = calloc((size_t)m->problem->n_scalars + 1, sizeof *gradient);
+    double cost;
+    qn_status st;
+
+    if (!gradient)
+        return qn_fail(err, QN_ERR_NOMEM, "a gradient of %u parameters", m->problem->n_scalars);
+    st = qn_fit_host_gradient(m->host, m->problem->x, &cost, gradient, &m->bad, err);
+    free(gradient);
+    return st;
+}
+
+qn_status qn_fit_model_new(const qn_fit_problem *problem, unsigned uses, int n_threads,
+                           qn_fit_model **out, qn_err *err)
+{
+    qn_fit_model *m = calloc(1, sizeof *m);
+    qn_status st = QN_OK;
+
+    if (!m || !(m->groups = calloc((size_t)problem->n_groups + 1, sizeof *m->groups))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "a model of %d groups", problem->n_groups);
+        goto out;
+    }
+    m->problem = problem;
+    m->n_threads = n_threads > 0 ? n_threads : omp_get_num_procs();
+    QN_TRY(
+        qn_fit_host_new(problem, (qn_fit_host_options){ .threads = m->n_threads }, &m->host, err));
+    if (uses & QN_FIT_MODEL_JACOBIAN)
+        QN_TRY(prepare_jacobian(m, err));
+    if (uses & QN_FIT_MODEL_GRADIENT)
+        QN_TRY(prepare_gradient(m, err));
+    *out = m;
+    m = NULL;
+out:
+    qn_fit_model_free(m);
+    return st;
+}
+
+/* ---- evaluation ------------------------------------------------------------------------------ */
+
+/* Everything was prepared, so that evaluation has nothing left that could fail. */
+double qn_fit_model_cost(qn_fit_model *model, const double *x)
+{
+    double cost = NAN;
+    qn_err err;
+
+    model->n_costs++;
+    qn_fit_host_cost(model->host, x, &cost, &model->bad, &err);
+    return model->bad.group < 0 ? cost : NAN;
+}
+
+double qn_fit_model_linearise(qn_fit_model *model, const double *x, double *gradient)
+{
+    double cost = NAN;
+    qn_err err;
+
+    model->n_jacobians++;
+    qn_fit_host_linearize(model->host, x, &cost, &model->bad, &err);
+    qn_fit_model_jtu(model, NULL, gradient);
+    return model->bad.group < 0 ? cost : NAN;
+}
+
+double qn_fit_model_gradient(qn_fit_model *model, const double *x, double *gradient)
+{
+    double cost = NAN;
+    qn_err err;
+
+    model->n_gradients++;
+    qn_fit_host_gradient(model->host, x, &cost, gradient, &model->bad, &err);
+    return model->bad.group < 0 ? cost : NAN;
+}
+
+double qn_fit_model_group_cost(const qn_fit_model *model, int group)
+{
+    return qn_fit_host_group_cost(model->host, group);
+}
+
+void qn_fit_model_describe(const qn_fit_model *model, char *text, size_t size)
+{
+    const qn_fit_bad *b = &model->bad;
+
+    if (b->group < 0)
+        snprintf(text, size, "a sum of terms is not finite");
+    else
+        snprintf(text, size, "row %u of %s is not finite (and %lld other rows)", b->row,
+                 model->problem->groups[b->group].name, (long long)b->count - 1);
+}

@@ -1,0 +1,154 @@
+/* solve.c - whole solves in model memory: evaluator, driver, solver, report. */
+#include "domain/fit/solve/gradient_solver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void count_evaluations(const qn_fit_model *h, qn_fit_report *report)
+{
+    report->n_costs = h->n_costs;
+    report->n_jacobians = h->n_jacobians;
+    report->n_gradients = h->n_gradients;
+    report->n_products = h->n_products;
+}
+
+qn_status qn_fit_solve_lm(qn_fit_problem *problem, const qn_fit_solve_options *options,
+                          qn_fit_report *report, qn_err *err)
+{
+    qn_status st = QN_OK;
+    qn_fit_model *model = NULL;
+    qn_fit_host_driver *driver = NULL;
+    qn_fit_lm *lm = NULL;
+    qn_fit_report r = { 0 };
+
+    QN_TRY(qn_fit_options_check(options, err));
+    QN_TRY(qn_fit_report_open(problem, options->max_iterations, &r, err));
+    QN_TRY(qn_fit_model_new(problem, QN_FIT_MODEL_JACOBIAN, options->n_threads, &model, err));
+    QN_TRY(qn_fit_host_driver_new(model, options, &driver, err));
+    const qn_fit_driver table = qn_fit_host_driver_table(driver);
+
+    QN_TRY(qn_fit_lm_new(&table, options, &r, &lm, err));
+    while (qn_fit_lm_step(lm) != QN_FIT_DONE)
+        ;
+    memcpy(problem->x, qn_fit_host_driver_x(driver), problem->n_scalars * sizeof *problem->x);
+    count_evaluations(model, &r);
+    qn_fit_host_driver_times(driver, &r);
+    if (qn_fit_host_driver_linear(driver)->of == &qn_fit_class_dense_qr)
+        r.rank = qn_fit_host_driver_rank(driver);
+    qn_fit_model_cost(model, problem->x);
+    for (int k = 0; k < problem->n_groups; k++)
+        r.group_costs[k] = qn_fit_model_group_cost(model, k);
+    snprintf(r.solver, sizeof r.solver, "lm");
+    snprintf(r.linear, sizeof r.linear, "%s", qn_fit_host_driver_linear(driver)->of->name);
+    snprintf(r.note, sizeof r.note, "%s", qn_fit_host_driver_linear(driver)->note);
+    *report = r;
+    r = (qn_fit_report){ 0 };
+out:
+    qn_fit_lm_free(lm);
+    qn_fit_host_driver_free(driver);
+    qn_fit_model_free(model);
+    qn_fit_report_free(&r);
+    return st;
+}
+
+/* ---- solvers by the gradient ------------------------------------------------------------------
+ */
+
+static double evaluate(void *self, const double *x, double *gradient)
+{
+    return qn_fit_model_gradient(self, x, gradient);
+}
+
+static void describe(void *self, char *text, size_t size)
+{
+    qn_fit_model_describe(self, text, size);
+}
+
+typedef struct gradient_solve {
+    qn_fit_model *model;
+    double *x;
+    qn_fit_report report;
+    qn_fit_objective objective;
+} gradient_solve;
+
+static qn_status begin_gradient(qn_fit_problem *p, const qn_fit_solve_options *options,
+                                gradient_solve *s, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_fit_options_check(options, err));
+    QN_TRY(qn_fit_report_open(p, options->max_iterations, &s->report, err));
+    QN_TRY(qn_fit_model_new(p, QN_FIT_MODEL_GRADIENT, options->n_threads, &s->model, err));
+    if (!(s->x = calloc((size_t)p->n_scalars + 1, sizeof *s->x))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%u parameters", p->n_scalars);
+        goto out;
+    }
+    memcpy(s->x, p->x, p->n_scalars * sizeof *s->x);
+    s->objective = (qn_fit_objective){ .n = p->n_scalars,
+                                       .evaluate = evaluate,
+                                       .describe = describe,
+                                       .lower = p->has_bounds ? p->lower : NULL,
+                                       .upper = p->has_bounds ? p->upper : NULL,
+                                       .self = s->model };
+out:
+    return st;
+}
+
+static void end_gradient(qn_fit_problem *p, gradient_solve *s, const char *name,
+                         qn_fit_report *report)
+{
+    count_evaluations(s->model, &s->report);
+    memcpy(p->x, s->x, p->n_scalars * sizeof *p->x);
+    qn_fit_model_gradient(s->model, p->x, s->x); /* costs of the groups */
+    for (int k = 0; k < p->n_groups; k++)
+        s->report.group_costs[k] = qn_fit_model_group_cost(s->model, k);
+    snprintf(s->report.solver, sizeof s->report.solver, "%s", name);
+    *report = s->report;
+    s->report = (qn_fit_report){ 0 };
+}
+
+static void free_gradient(gradient_solve *s)
+{
+    qn_fit_model_free(s->model);
+    free(s->x);
+    qn_fit_report_free(&s->report);
+}
+
+qn_status qn_fit_solve_lbfgs(qn_fit_problem *problem, const qn_fit_solve_options *options,
+                             qn_fit_report *report, qn_err *err)
+{
+    qn_status st = QN_OK;
+    gradient_solve s = { 0 };
+    qn_fit_lbfgs *solver = NULL;
+
+    QN_TRY(begin_gradient(problem, options, &s, err));
+    QN_TRY(qn_fit_lbfgs_new(&s.objective, options, s.x, &s.report, &solver, err));
+    while (qn_fit_lbfgs_step(solver) != QN_FIT_DONE)
+        ;
+    end_gradient(problem, &s, "lbfgs", report);
+out:
+    qn_fit_lbfgs_free(solver);
+    free_gradient(&s);
+    return st;
+}
+
+qn_status qn_fit_solve_first_order(qn_fit_problem *problem, qn_fit_first_order method,
+                                   const qn_fit_solve_options *options, qn_fit_report *report,
+                                   qn_err *err)
+{
+    static const char *const names[] = { "sgd", "adam", "adamw" };
+    qn_status st = QN_OK;
+    gradient_solve s = { 0 };
+    qn_fit_descent *solver = NULL;
+
+    QN_TRY(begin_gradient(problem, options, &s, err));
+    QN_TRY(qn_fit_descent_new(&s.objective, method, options, s.x, &s.report, &solver, err));
+    while (qn_fit_descent_step(solver) != QN_FIT_DONE)
+        ;
+    end_gradient(problem, &s, names[method], report);
+out:
+    qn_fit_descent_free(solver);
+    free_gradient(&s);
+    return st;
+}

@@ -1,0 +1,281 @@
+/* bind.c - host values and splits; instances by the lengths of their lists. */
+#include "domain/fit/text/bind.h"
+
+#include "domain/fit/eval/eval.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- host values ------------------------------------------------------------------------------
+ */
+
+enum { CHUNK = 4096, MAX_TOPOLOGIES = 1000 };
+
+/* Chunks of elements through the interpreter, which is the one the fit itself uses. */
+typedef struct {
+    qn_fit_program *program;
+    qn_fit_plan *plan;
+    double *data, *res;
+    void *workspace;
+} machine;
+
+static void machine_free(machine *m)
+{
+    qn_fit_program_free(m->program);
+    qn_fit_plan_free(m->plan);
+    free(m->data);
+    free(m->res);
+    free(m->workspace);
+}
+
+static qn_status machine_new(const qn_fit_graph *graph, machine *m, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_fit_program_new(graph, QN_FIT_WANT(QN_FIT_RES), (qn_fit_loss){ 0 },
+                              QN_FIT_SWEEP_REVERSE, &m->program, err));
+    QN_TRY(qn_fit_plan_new(m->program, QN_FIT_F64, 0, &m->plan, err));
+    m->data = calloc((size_t)qn_fit_graph_n_columns(graph) * CHUNK + 1, sizeof *m->data);
+    m->res = calloc((size_t)qn_fit_graph_n_outputs(graph) * CHUNK + 1, sizeof *m->res);
+    m->workspace = aligned_alloc(64, (qn_fit_plan_bytes(m->plan) + 127) / 64 * 64);
+    if (!m->data || !m->res || !m->workspace)
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: values of %d expressions", graph->name,
+                     qn_fit_graph_n_outputs(graph));
+out:
+    return st;
+}
+
+static void fill_column(const qn_fit_column_use *use, const uint32_t *elements, uint32_t from,
+                        uint32_t n, double *out)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t at = qn_fit_path_end(&use->path, elements ? elements[from + k] : from + k);
+
+        out[k] = use->at ? use->at[(size_t)at * (size_t)use->dim + (size_t)use->comp] : at;
+    }
+}
+
+static void run_chunk(const qn_fit_walk *w, const machine *m, const uint32_t *elements,
+                      uint32_t from, uint32_t n)
+{
+    qn_fit_tables tables = { .data = m->data, .ld = CHUNK };
+
+    for (int c = 0; c < qn_fit_graph_n_columns(w->graph); c++)
+        fill_column(&w->columns[qn_fit_graph_column(w->graph, c)], elements, from, n,
+                    m->data + (size_t)c * CHUNK);
+    tables.out[QN_FIT_RES] = m->res;
+    qn_fit_eval(m->plan, &tables, 0, n, m->workspace, NULL);
+}
+
+qn_status qn_fit_host_values(qn_fit_walk *walk, const qn_fit_v *roots, int n_roots,
+                             const uint32_t *elements, uint32_t n, double *const *out, qn_err *err)
+{
+    int *rows = calloc((size_t)n_roots + 1, sizeof *rows), n_rows = 0;
+    machine m = { 0 };
+    qn_status st = QN_OK;
+
+    if (!rows) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%d expressions", n_roots);
+        goto out;
+    }
+    for (int k = 0; k < n_roots; k++) {
+        const qn_fit_node *node = qn_fit_at(walk->graph, roots[k]);
+
+        rows[k] = -1;
+        if (node->op != QN_FIT_OP_lit) {
+            qn_fit_output(walk->graph, roots[k]);
+            rows[k] = n_rows++;
+        }
+        for (uint32_t i = 0; node->op == QN_FIT_OP_lit && i < n; i++)
+            out[k][i] = node->value;
+    }
+    if (n_rows == 0)
+        goto out;
+    QN_TRY(qn_fit_graph_finish(walk->graph, err));
+    QN_TRY(machine_new(walk->graph, &m, err));
+    for (uint32_t from = 0; from < n; from += CHUNK) {
+        const uint32_t count = n - from < CHUNK ? n - from : CHUNK;
+
+        run_chunk(walk, &m, elements, from, count);
+        for (int k = 0; k < n_roots; k++)
+            if (rows[k] >= 0)
+                memcpy(out[k] + from, m.res + (size_t)rows[k] * CHUNK, count * sizeof **out);
+    }
+out:
+    machine_free(&m);
+    free(rows);
+    return st;
+}
+
+/* ---- the split ---------------------------------------------------------------------------------
+ */
+
+void qn_fit_split_free(qn_fit_split *split)
+{
+    qn_fit_graph_free(split->graph);
+    free(split->columns);
+    *split = (qn_fit_split){ 0 };
+}
+
+typedef struct {
+    const qn_fit_graph *from;
+    qn_fit_split split;
+    uint8_t *depends; /* on a parameter */
+    qn_fit_v *copy;
+} splitter;
+
+/* The copy of a node that a dependent one needs: itself, a literal, or a new column. */
+static qn_fit_v copy_of(splitter *s, qn_fit_v id)
+{
+    const qn_fit_node *node = qn_fit_at(s->from, id);
+
+    if (s->copy[id] || s->depends[id])
+        return s->copy[id];
+    if (node->op == QN_FIT_OP_lit) {
+        s->copy[id] = qn_fit_exact(s->split.graph, node->value);
+    } else {
+        s->split.columns[s->split.n_columns] = id;
+        s->copy[id] = qn_fit_data(s->split.graph, s->split.n_columns++);
+    }
+    return s->copy[id];
+}
+
+static void copy_dependent(splitter *s, qn_fit_v id)
+{
+    qn_fit_node node = *qn_fit_at(s->from, id);
+
+    for (int a = 0; a < node.n_args; a++)
+        node.arg[a] = copy_of(s, node.arg[a]);
+    s->copy[id] = qn_fit_intern(s->split.graph, &node);
+}
+
+qn_status qn_fit_split_new(const qn_fit_walk *walk, const qn_fit_v *outputs, int n_outputs,
+                           qn_fit_split *out, qn_err *err)
+{
+    const qn_fit_graph *g = walk->graph;
+    splitter s = { .from = g };
+    uint8_t *needed = calloc((size_t)g->n_nodes + 1, 1);
+    qn_status st = QN_OK;
+
+    s.depends = calloc((size_t)g->n_nodes + 1, 1);
+    s.copy = calloc((size_t)g->n_nodes + 1, sizeof *s.copy);
+    s.split.columns = calloc((size_t)g->n_nodes + 1, sizeof *s.split.columns);
+    if (!needed || !s.depends || !s.copy || !s.split.columns ||
+        qn_fit_graph_new(g->name, QN_FIT_TEMPLATE, &s.split.graph) != QN_OK) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: %u nodes", g->name, g->n_nodes);
+        goto out;
+    }
+    qn_fit_reach(g, outputs, n_outputs, needed);
+    for (qn_fit_v id = 1; id < g->n_nodes; id++) {
+        const qn_fit_node *node = qn_fit_at(g, id);
+
+        s.depends[id] = node->op == QN_FIT_OP_param;
+        for (int a = 0; a < node->n_args; a++)
+            s.depends[id] |= s.depends[node->arg[a]];
+        if (needed[id] && s.depends[id])
+            copy_dependent(&s, id);
+    }
+    for (int k = 0; k < n_outputs; k++)
+        qn_fit_output(s.split.graph, copy_of(&s, outputs[k]));
+    *out = s.split;
+    s.split = (qn_fit_split){ 0 };
+out:
+    free(needed);
+    free(s.depends);
+    free(s.copy);
+    qn_fit_split_free(&s.split);
+    return st;
+}
+
+/* ---- topologies
+ * ---------------------------------------------------------------------------------- */
+
+static int has_lengths(const qn_fit_walk *w, uint32_t element)
+{
+    for (int k = 0; k < w->n_lengths; k++) {
+        const qn_fit_length_use *use = &w->lengths[k];
+        const uint32_t at = qn_fit_path_end(&use->path, element);
+
+        if (use->start[at + 1] - use->start[at] != use->length)
+            return 0;
+    }
+    return 1;
+}
+
+/* One walk for the first of the `n` elements that are left; those like it move to the front of
+ * `taken`, the others stay. Returns in *left how many do. */
+static qn_status one_topology(const qn_fit_walk *like, qn_fit_job *job, uint32_t *elements,
+                              uint32_t *positions, uint32_t n, uint32_t *taken, int topology,
+                              uint32_t *left, qn_err *err)
+{
+    qn_fit_walk w = *like;
+    uint32_t n_taken = 0, n_left = 0;
+    qn_status st = QN_OK;
+
+    w.instance = n ? elements[0] : UINT32_MAX;
+    QN_TRY(qn_fit_walk_begin(&w, job->name, err));
+    job->build(job, &w);
+    if (w.is_lost || n == 0) {
+        *left = 0;
+        goto out;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        if (has_lengths(&w, elements[k])) {
+            taken[2 * (size_t)n_taken] = elements[k];
+            taken[2 * (size_t)n_taken++ + 1] = positions[k];
+        } else {
+            elements[n_left] = elements[k];
+            positions[n_left++] = positions[k];
+        }
+    }
+    /* Elements first, then their positions. */
+    {
+        uint32_t *const sorted = malloc(((size_t)n_taken + 1) * 2 * sizeof *sorted);
+
+        if (!sorted) {
+            st = qn_fail(err, QN_ERR_NOMEM, "%s: %u instances", job->name, n_taken);
+            goto out;
+        }
+        for (size_t k = 0; k < n_taken; k++) {
+            sorted[k] = taken[2 * k];
+            sorted[n_taken + k] = taken[2 * k + 1];
+        }
+        st = job->take(job, &w, sorted, sorted + n_taken, n_taken, topology, err);
+        free(sorted);
+    }
+    *left = n_left;
+out:
+    qn_fit_walk_end(&w);
+    return st;
+}
+
+qn_status qn_fit_each_topology(const qn_fit_walk *like, qn_fit_job *job, const uint32_t *elements,
+                               uint32_t n, qn_err *err)
+{
+    uint32_t *rest = malloc(((size_t)n + 1) * 2 * sizeof *rest);
+    uint32_t *taken = malloc(((size_t)n + 1) * 2 * sizeof *taken);
+    uint32_t left = n;
+    qn_status st = QN_OK;
+    int topology = 0;
+
+    if (!rest || !taken) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: %u instances", job->name, n);
+        goto out;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        rest[k] = elements ? elements[k] : k;
+        rest[n + k] = k;
+    }
+    do {
+        if (topology == MAX_TOPOLOGIES) {
+            qn_fit_complain(like->complaints, job->at,
+                            "lists of %d combinations of lengths in one term (limit)", topology);
+            break;
+        }
+        QN_TRY(one_topology(like, job, rest, rest + n, left, taken, topology++, &left, err));
+    } while (left > 0);
+out:
+    free(rest);
+    free(taken);
+    return st;
+}

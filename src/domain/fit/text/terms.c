@@ -1,0 +1,275 @@
+/* terms.c - residual and energy blocks: groups of the problem. */
+#include "domain/fit/text/bind.h"
+#include "domain/fit/text/text.h"
+
+#include "util/closest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ROWS = 4096 };
+
+typedef struct {
+    qn_fit_job job;
+    qn_fit_meaning *m;
+    const qn_fit_item *item;
+    int domain;
+    qn_fit_loss loss;
+    const qn_fit_tree *weight;
+    qn_fit_v *rows;
+    int n_rows;
+} term;
+
+/* ---- the nodes of a term ------------------------------------------------------------------------
+ */
+
+static void add_rows(term *t, qn_fit_walk *w, const qn_fit_tree *tree)
+{
+    const qn_fit_vec v = qn_fit_walk_expr(w, tree);
+
+    if (w->is_lost)
+        return;
+    if (t->n_rows + v.n > MAX_ROWS) {
+        qn_fit_walk_fault(w, tree->at, "a term of more than %d rows", MAX_ROWS);
+        return;
+    }
+    for (int c = 0; c < v.n; c++)
+        t->rows[t->n_rows++] = v.at[c];
+}
+
+/* Rows times the weight's root; energies times the weight. */
+static void apply_weight(term *t, qn_fit_walk *w, int is_energy)
+{
+    qn_fit_vec weight;
+
+    w->is_host = 1;
+    weight = qn_fit_walk_expr(w, t->weight);
+    w->is_host = 0;
+    if (w->is_lost)
+        return;
+    if (weight.n != 1) {
+        qn_fit_walk_fault(w, t->weight->at, "a weight is one number, not a vector");
+        return;
+    }
+    if (qn_fit_at(w->graph, weight.at[0])->op == QN_FIT_OP_lit &&
+        !(qn_fit_at(w->graph, weight.at[0])->value >= 0)) {
+        qn_fit_walk_fault(w, t->weight->at, "weight %g is below 0",
+                          qn_fit_at(w->graph, weight.at[0])->value);
+        return;
+    }
+    if (!is_energy)
+        weight.at[0] = qn_fit_op(w->graph, "sqrt", weight.at, 1);
+    for (int k = 0; k < t->n_rows; k++)
+        t->rows[k] = qn_fit_mul(w->graph, weight.at[0], t->rows[k]);
+}
+
+static void build(qn_fit_job *job, qn_fit_walk *w)
+{
+    term *t = (term *)job;
+    const qn_fit_thing here = qn_fit_element(t->domain);
+    const qn_fit_item *item = t->item;
+
+    t->n_rows = 0;
+    if (t->domain >= 0)
+        qn_fit_walk_bind(w, item->loop, &here);
+    for (int k = 0; k < item->n_lets && !w->is_lost; k++) {
+        qn_fit_thing value;
+
+        qn_fit_walk_thing(w, item->lets[k].value, &value);
+        qn_fit_walk_bind(w, item->lets[k].name, &value);
+    }
+    for (int k = 0; k < item->n_list && !w->is_lost; k++)
+        add_rows(t, w, item->list[k]);
+    if (t->weight && !w->is_lost)
+        apply_weight(t, w, !strcmp(item->word, "energy"));
+}
+
+/* ---- the tables of a topology
+ * --------------------------------------------------------------------- */
+
+typedef struct {
+    int *sets;
+    uint32_t **blocks;
+    double **columns;
+    int n_slots, n_columns;
+} tables;
+
+static void free_tables(tables *t)
+{
+    for (int k = 0; t->blocks && k < t->n_slots; k++)
+        free(t->blocks[k]);
+    for (int k = 0; t->columns && k < t->n_columns; k++)
+        free(t->columns[k]);
+    free(t->sets);
+    free(t->blocks);
+    free(t->columns);
+}
+
+static qn_status allocate_tables(tables *t, uint32_t n, const char *name, qn_err *err)
+{
+    int is_full;
+
+    t->sets = calloc((size_t)t->n_slots + 1, sizeof *t->sets);
+    t->blocks = calloc((size_t)t->n_slots + 1, sizeof *t->blocks);
+    t->columns = calloc((size_t)t->n_columns + 1, sizeof *t->columns);
+    is_full = t->sets && t->blocks && t->columns;
+    for (int k = 0; is_full && k < t->n_slots; k++)
+        is_full = (t->blocks[k] = malloc(((size_t)n + 1) * sizeof **t->blocks)) != NULL;
+    for (int k = 0; is_full && k < t->n_columns; k++)
+        is_full = (t->columns[k] = malloc(((size_t)n + 1) * sizeof **t->columns)) != NULL;
+    return is_full ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "%s: tables of %u rows", name, n);
+}
+
+static void fill_slots(const qn_fit_walk *w, const uint32_t *elements, uint32_t n, tables *t)
+{
+    for (int s = 0; s < t->n_slots; s++) {
+        t->sets[s] = w->world->arrays[w->slots[s].array].set;
+        for (uint32_t k = 0; k < n; k++)
+            t->blocks[s][k] =
+                w->slots[s].path.domain < 0 ? 0 : qn_fit_path_end(&w->slots[s].path, elements[k]);
+    }
+}
+
+static qn_status take(qn_fit_job *job, qn_fit_walk *w, const uint32_t *elements,
+                      const uint32_t *positions, uint32_t n, int topology, qn_err *err)
+{
+    term *t = (term *)job;
+    qn_fit_split split = { 0 };
+    tables tab = { .n_slots = w->n_slots };
+    char name[64];
+    qn_status st = QN_OK;
+
+    (void)positions;
+    if (topology == 0)
+        snprintf(name, sizeof name, "%.60s", job->name);
+    else
+        snprintf(name, sizeof name, "%.50s.%d", job->name, topology + 1);
+    QN_TRY(qn_fit_split_new(w, t->rows, t->n_rows, &split, err));
+    tab.n_columns = split.n_columns;
+    QN_TRY(allocate_tables(&tab, n, job->name, err));
+    fill_slots(w, elements, n, &tab);
+    QN_TRY(qn_fit_host_values(w, split.columns, split.n_columns, elements, n, tab.columns, err));
+    st = qn_fit_problem_add_group(
+        t->m->text->problem,
+        &(qn_fit_group_spec){ .name = name,
+                              .graph = split.graph,
+                              .n = n,
+                              .n_slots = tab.n_slots,
+                              .n_columns = tab.n_columns,
+                              .slot_set = tab.sets,
+                              .slot_block = (const uint32_t *const *)tab.blocks,
+                              .columns = (const double *const *)tab.columns,
+                              .loss = t->loss,
+                              .is_energy = !strcmp(t->item->word, "energy") },
+        err);
+    split.graph = NULL;
+out:
+    qn_fit_split_free(&split);
+    free_tables(&tab);
+    return st;
+}
+
+/* ---- options
+ * -------------------------------------------------------------------------------------- */
+
+static const char *const LOSSES[] = { "none",   "huber", "soft_l1", "cauchy",
+                                      "arctan", "tukey", "geman",   NULL };
+
+static qn_status mean_loss(qn_fit_meaning *m, int item, const qn_fit_word *word, qn_fit_loss *out,
+                           qn_err *err)
+{
+    const char *hint;
+    double *scale = NULL;
+    int k = 0, dim = 1;
+    qn_status st = QN_OK;
+
+    while (LOSSES[k] && strcmp(LOSSES[k], word->member))
+        k++;
+    if (!LOSSES[k]) {
+        hint = qn_closest(word->member, LOSSES);
+        qn_fit_complain(m->complaints, word->at, "unknown loss %.60s; did you mean %s?",
+                        word->member, hint ? hint : "huber");
+        return QN_OK;
+    }
+    *out = (qn_fit_loss){ (qn_fit_loss_kind)k, 1 };
+    if (!word->value)
+        return QN_OK;
+    st = qn_fit_values(m, item, word->value, -1, NULL, &dim, &scale, err);
+    if (scale && (!(*scale > 0) || !isfinite(*scale)))
+        qn_fit_complain(m->complaints, word->value->at, "the scale %g of a loss is not above 0",
+                        *scale);
+    else if (scale)
+        out->scale = *scale;
+    free(scale);
+    return st;
+}
+
+/* Elements that the condition lets through; NULL: all. */
+static qn_status mean_where(qn_fit_meaning *m, int item, int domain, uint32_t **elements,
+                            uint32_t *n, qn_err *err)
+{
+    const qn_fit_item *it = &m->ast->items[item];
+    double *mask = NULL;
+    int dim = 1;
+    qn_status st = QN_OK;
+    uint32_t all = *n;
+
+    QN_TRY(qn_fit_values(m, item, it->where, domain, it->loop, &dim, &mask, err));
+    if (!mask)
+        goto out;
+    if (!(*elements = malloc(((size_t)all + 1) * sizeof **elements))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: %u elements", it->name.name, all);
+        goto out;
+    }
+    *n = 0;
+    for (uint32_t k = 0; k < all; k++)
+        if (mask[k] != 0 && mask[k] == mask[k])
+            (*elements)[(*n)++] = k;
+out:
+    free(mask);
+    return st;
+}
+
+qn_status qn_fit_mean_term(qn_fit_meaning *m, int item, qn_err *err)
+{
+    const qn_fit_item *it = &m->ast->items[item];
+    const qn_fit_walk like = { .world = &m->text->world,
+                               .ast = m->ast,
+                               .complaints = m->complaints,
+                               .self = -1,
+                               .n_items = item };
+    term t = {
+        .job = { build, take, it->name.name, it->name.at }, .m = m, .item = it, .domain = -1
+    };
+    const int before = m->complaints->n;
+    uint32_t *elements = NULL, n = 1;
+    qn_status st = QN_OK;
+
+    if (it->domain && (t.domain = qn_fit_find_domain(m, it->domain)) < 0)
+        return QN_OK;
+    if (t.domain >= 0)
+        n = m->text->world.domains[t.domain].n;
+    for (int k = 0; k < it->n_words; k++) {
+        if (!strcmp(it->words[k].name, "weight"))
+            t.weight = it->words[k].value;
+        else if (!strcmp(it->word, "energy"))
+            qn_fit_complain(m->complaints, it->words[k].at, "an energy has no loss");
+        else
+            QN_TRY(mean_loss(m, item, &it->words[k], &t.loss, err));
+    }
+    if (it->where)
+        QN_TRY(mean_where(m, item, t.domain, &elements, &n, err));
+    if (m->complaints->n != before)
+        goto out;
+    if (!(t.rows = calloc(MAX_ROWS, sizeof *t.rows))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: rows", it->name.name);
+        goto out;
+    }
+    QN_TRY(qn_fit_each_topology(&like, &t.job, elements, n, err));
+out:
+    free(elements);
+    free(t.rows);
+    return st;
+}

@@ -1,0 +1,471 @@
+/* text.c - what items mean, one after the other. */
+#include "domain/fit/text/text.h"
+
+#include "util/closest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void qn_fit_text_free(qn_fit_text *text)
+{
+    if (!text)
+        return;
+    for (int k = 0; k < text->n_solves; k++)
+        free(text->solves[k].options);
+    free(text->solves);
+    free(text->writes);
+    qn_fit_problem_free(text->problem);
+    qn_fit_world_free(&text->world);
+    free(text);
+}
+
+int qn_fit_find_domain(qn_fit_meaning *m, const qn_fit_word *word)
+{
+    const qn_fit_world *w = &m->text->world;
+    const char **names, *hint = NULL;
+    char name[136];
+    qn_fit_named found;
+    int n = 0;
+
+    if (word->member)
+        snprintf(name, sizeof name, "%.64s.%.64s", word->name, word->member);
+    else
+        snprintf(name, sizeof name, "%.64s", word->name);
+    found = qn_fit_world_find(w, name);
+    if (found.kind == QN_FIT_IS_DOMAIN)
+        return found.index;
+    /* What was declared with a fault brings no second one. */
+    if (qn_fit_world_find(w, word->name).kind == QN_FIT_IS_BROKEN)
+        return -1;
+    if ((names = calloc((size_t)w->n_domains + 1, sizeof *names))) {
+        for (int k = 0; k < w->n_domains; k++)
+            names[n++] = w->domains[k].name;
+        hint = qn_closest(name, names);
+    }
+    if (found.kind != QN_FIT_IS_NOTHING)
+        qn_fit_complain(m->complaints, word->at, "%s is no domain%s", name,
+                        found.kind == QN_FIT_IS_SOURCE ? "; name one of its domains" : "");
+    else
+        qn_fit_complain(m->complaints, word->at,
+                        hint ? "unknown domain %.80s; did you mean %.80s?" : "unknown domain %.80s",
+                        name, hint);
+    free(names);
+    return -1;
+}
+
+/* ---- declarations
+ * -------------------------------------------------------------------------------- */
+
+/* Whether a name can be declared; a complaint when not. */
+static int is_new(qn_fit_meaning *m, const qn_fit_word *word)
+{
+    if (qn_fit_world_find(&m->text->world, word->name).kind != QN_FIT_IS_NOTHING)
+        qn_fit_complain(m->complaints, word->at, "%.80s is declared twice", word->name);
+    else if (qn_fit_function_find(word->name))
+        qn_fit_complain(m->complaints, word->at, "%.80s is a function of the language", word->name);
+    else if (strlen(word->name) > 63)
+        qn_fit_complain(m->complaints, word->at, "a name of more than 63 characters");
+    else
+        return 1;
+    return 0;
+}
+
+static const qn_fit_override *override_of(const qn_fit_meaning *m, const char *name)
+{
+    for (int k = 0; k < m->options->n_overrides; k++)
+        if (!strcmp(m->options->overrides[k].name, name))
+            return &m->options->overrides[k];
+    return NULL;
+}
+
+static qn_status mean_input(qn_fit_meaning *m, int item, qn_err *err)
+{
+    const qn_fit_item *it = &m->ast->items[item];
+    qn_fit_source_arg *args = calloc((size_t)it->n_list + 1, sizeof *args);
+    const int before = m->complaints->n;
+    qn_status st = QN_OK;
+
+    if (!args)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: arguments", it->name.name);
+    for (int k = 0; k < it->n_list && st == QN_OK; k++) {
+        const qn_fit_tree *t = it->list[k];
+        double *number = NULL;
+        int dim = 1;
+
+        args[k].at = t->at;
+        if (t->kind == QN_FIT_TREE_NAMED) {
+            args[k].name = t->name;
+            t = t->kids[0];
+        }
+        if (t->kind == QN_FIT_TREE_STRING) {
+            args[k].text = t->name;
+            continue;
+        }
+        st = qn_fit_values(m, item, t, -1, NULL, &dim, &number, err);
+        args[k].number = number ? *number : 0;
+        free(number);
+    }
+    if (st == QN_OK && m->complaints->n == before)
+        qn_fit_world_input(&m->text->world, it, args, it->n_list, m->options->files, m->complaints);
+    free(args);
+    return st;
+}
+
+static qn_status mean_table(qn_fit_meaning *m, const qn_fit_item *it, qn_err *err)
+{
+    qn_fit_table t = { .n_cols = it->n_words };
+    qn_i64 room = 0;
+    qn_status st = QN_OK;
+
+    if (it->n_words > QN_FIT_MAX_COLUMNS) {
+        qn_fit_complain(m->complaints, it->name.at, "a table of %d columns (limit %d)", it->n_words,
+                        QN_FIT_MAX_COLUMNS);
+        return QN_OK;
+    }
+    for (int c = 0; c < it->n_words; c++) {
+        for (int b = 0; b < c; b++)
+            if (!strcmp(it->words[b].name, it->words[c].name))
+                qn_fit_complain(m->complaints, it->words[c].at, "column %.40s is declared twice",
+                                it->words[c].name);
+        if (strlen(it->words[c].name) >= sizeof t.names[c])
+            qn_fit_complain(m->complaints, it->words[c].at,
+                            "a column's name has at most 31 letters");
+        snprintf(t.names[c], sizeof t.names[c], "%.31s", it->words[c].name);
+    }
+    for (qn_i64 k = 0; k < it->n_numbers; k += it->n_words)
+        QN_TRY(qn_fit_table_add_row(&t, it->numbers + k, &room, err));
+    qn_fit_world_table(&m->text->world, it->name.name, &t);
+out:
+    qn_fit_table_free(&t);
+    return st;
+}
+
+/* ---- sets
+ * ---------------------------------------------------------------------------------------- */
+
+static qn_status tuple_number(qn_fit_meaning *m, int item, const qn_fit_tree *t, double *out,
+                              qn_err *err)
+{
+    double *value = NULL;
+    int dim = 1;
+    qn_status st;
+
+    if (t->kind == QN_FIT_TREE_NUMBER) {
+        *out = t->number;
+        return QN_OK;
+    }
+    st = qn_fit_values(m, item, t, -1, NULL, &dim, &value, err);
+    *out = value ? *value : 0;
+    free(value);
+    return st;
+}
+
+static qn_status fill_set(qn_fit_meaning *m, int item, const int *to, double **reals,
+                          uint32_t **refs, qn_err *err)
+{
+    const qn_fit_item *it = &m->ast->items[item];
+    qn_status st = QN_OK;
+
+    for (int k = 0; k < it->n_list && m->complaints->n < QN_FIT_MAX_COMPLAINTS; k++) {
+        const qn_fit_tree *tuple = it->list[k];
+
+        if (tuple->n_kids != it->n_words) {
+            qn_fit_complain(m->complaints, tuple->at, "%d values in a set of %d fields",
+                            tuple->n_kids, it->n_words);
+            continue;
+        }
+        for (int f = 0; f < it->n_words; f++) {
+            double number = 0;
+
+            QN_TRY(tuple_number(m, item, tuple->kids[f], &number, err));
+            if (to[f] < 0) {
+                reals[f][k] = number;
+            } else if (!(number >= 0) || number >= m->text->world.domains[to[f]].n ||
+                       number != floor(number)) {
+                qn_fit_complain(m->complaints, tuple->kids[f]->at,
+                                "%g is no element of %s, which has %u (0 to %u)", number,
+                                m->text->world.domains[to[f]].name, m->text->world.domains[to[f]].n,
+                                m->text->world.domains[to[f]].n - 1);
+            } else {
+                refs[f][k] = (uint32_t)number;
+            }
+        }
+    }
+out:
+    return st;
+}
+
+static qn_status mean_set(qn_fit_meaning *m, int item, qn_err *err)
+{
+    const qn_fit_item *it = &m->ast->items[item];
+    qn_fit_world *w = &m->text->world;
+    double *reals[QN_FIT_MAX_COLUMNS] = { 0 };
+    uint32_t *refs[QN_FIT_MAX_COLUMNS] = { 0 };
+    int to[QN_FIT_MAX_COLUMNS], domain;
+    qn_status st = QN_OK;
+
+    if (it->n_words > QN_FIT_MAX_COLUMNS) {
+        qn_fit_complain(m->complaints, it->name.at, "a set of %d fields (limit %d)", it->n_words,
+                        QN_FIT_MAX_COLUMNS);
+        return QN_OK;
+    }
+    for (int f = 0; f < it->n_words; f++) {
+        to[f] = -1;
+        if (it->words[f].is_reference) {
+            const qn_fit_word word = { .at = it->words[f].to_at,
+                                       .name = it->words[f].to,
+                                       .member = it->words[f].to_member };
+
+            if ((to[f] = qn_fit_find_domain(m, &word)) < 0)
+                return QN_OK;
+            refs[f] = qn_fit_world_take(w, (size_t)it->n_list, sizeof **refs);
+        } else {
+            reals[f] = qn_fit_world_take(w, (size_t)it->n_list, sizeof **reals);
+        }
+        if (!refs[f] && !reals[f])
+            return qn_fail(err, QN_ERR_NOMEM, "%s: %d tuples", it->name.name, it->n_list);
+    }
+    QN_TRY(fill_set(m, item, to, reals, refs, err));
+    domain = qn_fit_world_domain(w, it->name.name, (uint32_t)it->n_list);
+    for (int f = 0; f < it->n_words; f++)
+        qn_fit_domain_field(
+            w, domain,
+            (qn_fit_field){ .name = it->words[f].name,
+                            .kind = to[f] < 0 ? QN_FIT_FIELD_REAL : QN_FIT_FIELD_REF,
+                            .real = reals[f],
+                            .refs = refs[f],
+                            .to = to[f] });
+out:
+    return st;
+}
+
+/* ---- values
+ * -------------------------------------------------------------------------------------- */
+
+static qn_status mean_const(qn_fit_meaning *m, int item, qn_err *err)
+{
+    const qn_fit_item *it = &m->ast->items[item];
+    const qn_fit_override *other = override_of(m, it->name.name);
+    double *value = NULL;
+    int dim = other ? 1 : 0;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_fit_values(m, item, it->value, -1, NULL, &dim, &value, err));
+    if (value && other)
+        *value = other->value;
+    for (int c = 0; value && c < dim; c++)
+        if (!isfinite(value[c]))
+            qn_fit_complain(m->complaints, it->value->at, "%s is %g", it->name.name, value[c]);
+    if (value)
+        qn_fit_world_constant(&m->text->world, it->name.name, value, dim);
+out:
+    free(value);
+    return st;
+}
+
+static qn_status mean_clause(qn_fit_meaning *m, int item, const qn_fit_word *clause, int set,
+                             int domain, qn_err *err)
+{
+    qn_fit_problem *p = m->text->problem;
+    const size_t n = (size_t)p->sets[set].count * p->sets[set].dim;
+    const int is_fixed = !strcmp(clause->name, "fixed"), is_lower = !strcmp(clause->name, "lower");
+    double *values = NULL;
+    uint8_t *mask = NULL;
+    int dim = (int)p->sets[set].dim;
+    qn_status st = QN_OK;
+
+    if (clause->value) {
+        QN_TRY(qn_fit_values(m, item, clause->value, domain, NULL, &dim, &values, err));
+        if (!values)
+            goto out;
+    }
+    if (!is_fixed) {
+        qn_err why = { .text = "" };
+
+        if (qn_fit_problem_bound(p, set, is_lower ? values : NULL, is_lower ? NULL : values,
+                                 &why) != QN_OK)
+            qn_fit_complain(m->complaints, clause->at, "%.220s", why.text);
+        goto out;
+    }
+    if (!(mask = malloc(n + 1))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: %zu numbers", p->sets[set].name, n);
+        goto out;
+    }
+    for (size_t k = 0; k < n; k++)
+        mask[k] = !values || (values[k] != 0 && values[k] == values[k]);
+    QN_TRY(qn_fit_problem_fix(p, set, mask, err));
+out:
+    free(values);
+    free(mask);
+    return st;
+}
+
+static qn_status mean_values(qn_fit_meaning *m, int item, qn_err *err)
+{
+    const qn_fit_item *it = &m->ast->items[item];
+    const int is_param = it->kind == QN_FIT_ITEM_PARAM;
+    const qn_fit_override *other = is_param && !it->domain ? override_of(m, it->name.name) : NULL;
+    qn_fit_world *w = &m->text->world;
+    double *values = NULL;
+    int dim = it->dim, domain = -1, set = -1, array;
+    qn_err why = { .text = "" };
+    qn_status st = QN_OK;
+
+    if (it->domain && (domain = qn_fit_find_domain(m, it->domain)) < 0)
+        return QN_OK;
+    QN_TRY(qn_fit_values(m, item, it->value, domain, NULL, &dim, &values, err));
+    if (!values)
+        return QN_OK;
+    if (other && dim == 1)
+        *values = other->value;
+    if (dim == 0)
+        dim = 1;
+    if (is_param && qn_fit_problem_add_set(m->text->problem, it->name.name,
+                                           domain < 0 ? 1 : w->domains[domain].n, (uint32_t)dim,
+                                           values, &set, &why) != QN_OK) {
+        qn_fit_complain(m->complaints, it->value->at, "%.220s", why.text);
+        goto out;
+    }
+    array = qn_fit_world_array(w, it->name.name, domain, dim, qn_fit_world_own(w, values));
+    values = NULL;
+    if (array < 0)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: an array", it->name.name);
+    w->arrays[array].set = set;
+    for (int k = 0; k < it->n_words && st == QN_OK; k++)
+        st = mean_clause(m, item, &it->words[k], set, domain, err);
+out:
+    free(values);
+    return st;
+}
+
+/* ---- the whole
+ * ------------------------------------------------------------------------------------ */
+
+static qn_status mean_item(qn_fit_meaning *m, int item, qn_err *err)
+{
+    const qn_fit_item *it = &m->ast->items[item];
+    qn_fit_named found;
+
+    if (it->kind < QN_FIT_ITEM_ELIMINATE && !is_new(m, &it->name))
+        return QN_OK;
+    switch (it->kind) {
+    case QN_FIT_ITEM_INPUT:
+        return mean_input(m, item, err);
+    case QN_FIT_ITEM_TABLE:
+        return mean_table(m, it, err);
+    case QN_FIT_ITEM_SET:
+        return mean_set(m, item, err);
+    case QN_FIT_ITEM_CONST:
+        return mean_const(m, item, err);
+    case QN_FIT_ITEM_PARAM:
+    case QN_FIT_ITEM_DATA:
+        return mean_values(m, item, err);
+    case QN_FIT_ITEM_FUN:
+        qn_fit_world_name(&m->text->world, it->name.name, QN_FIT_IS_FUNCTION, item);
+        return QN_OK;
+    case QN_FIT_ITEM_BLOCK:
+        qn_fit_world_name(&m->text->world, it->name.name, QN_FIT_IS_TERM, item);
+        return qn_fit_mean_term(m, item, err);
+    case QN_FIT_ITEM_ELIMINATE:
+        found = qn_fit_world_find(&m->text->world, it->name.name);
+        if (found.kind == QN_FIT_IS_ARRAY && m->text->world.arrays[found.index].set >= 0)
+            return qn_fit_problem_eliminate(m->text->problem,
+                                            m->text->world.arrays[found.index].set, err);
+        if (found.kind != QN_FIT_IS_BROKEN)
+            qn_fit_complain(m->complaints, it->name.at, "%.80s is no parameter", it->name.name);
+        return QN_OK;
+    case QN_FIT_ITEM_SOLVE:
+        return qn_fit_mean_solve(m, item, err);
+    case QN_FIT_ITEM_WRITE:
+        return qn_fit_mean_write(m, item, err);
+    }
+    return QN_OK;
+}
+
+/* What no item has used was probably misspelt. */
+static void check_overrides(qn_fit_meaning *m, qn_err *err)
+{
+    for (int k = 0; k < m->options->n_overrides; k++) {
+        const char *name = m->options->overrides[k].name;
+        const qn_fit_named found = qn_fit_world_find(&m->text->world, name);
+        const int is_scalar = found.kind == QN_FIT_IS_ARRAY &&
+                              m->text->world.arrays[found.index].set >= 0 &&
+                              m->text->world.arrays[found.index].domain < 0;
+
+        if (found.kind != QN_FIT_IS_CONSTANT && !is_scalar)
+            qn_fail(err, QN_ERR_USAGE, "%s is no constant and no parameter of one number in %s",
+                    name, m->complaints->file);
+    }
+}
+
+static qn_status mean_all(qn_fit_meaning *m, qn_err *err)
+{
+    const int had = m->complaints->n;
+    qn_status st = QN_OK;
+
+    for (int k = 0; k < m->ast->n_items && m->complaints->n < QN_FIT_MAX_COMPLAINTS; k++) {
+        const qn_fit_item *it = &m->ast->items[k];
+
+        QN_TRY(mean_item(m, k, err));
+        if (it->kind < QN_FIT_ITEM_BLOCK &&
+            qn_fit_world_find(&m->text->world, it->name.name).kind == QN_FIT_IS_NOTHING)
+            qn_fit_world_name(&m->text->world, it->name.name, QN_FIT_IS_BROKEN, 0);
+        if (m->text->world.is_out_of_memory) {
+            st = qn_fail(err, QN_ERR_NOMEM, "%s: its tables", m->complaints->file);
+            goto out;
+        }
+    }
+    if (m->complaints->n != had)
+        goto out;
+    if (m->text->problem->n_groups == 0) {
+        qn_fit_complain(m->complaints, m->complaints->bytes,
+                        "a program without a residual or an energy");
+        goto out;
+    }
+    check_overrides(m, err);
+    if (err->status != QN_OK)
+        st = err->status;
+    else
+        st = qn_fit_problem_finish(m->text->problem, err);
+out:
+    return st;
+}
+
+qn_status qn_fit_text_load(const char *file, const char *text, size_t bytes,
+                           const qn_fit_text_options *options, qn_fit_text **out, qn_str *faults,
+                           qn_err *err)
+{
+    qn_fit_complaints *c = calloc(1, sizeof *c);
+    qn_fit_text *t = calloc(1, sizeof *t);
+    qn_fit_ast ast = { 0 };
+    qn_fit_meaning m = { t, &ast, c, options };
+    qn_err own = { .text = "" };
+    qn_status st = QN_OK;
+
+    if (!c || !t) {
+        st = qn_fail(&own, QN_ERR_NOMEM, "%s: a program", file);
+        goto out;
+    }
+    *c = (qn_fit_complaints){ .file = file, .text = text, .bytes = bytes };
+    QN_TRY(qn_fit_problem_new(&t->problem, &own));
+    QN_TRY(qn_fit_parse(c, &ast, &own));
+    if (c->n == 0)
+        QN_TRY(mean_all(&m, &own));
+    if (c->n) {
+        if (faults)
+            qn_fit_complaints_print(c, faults);
+        st = qn_fit_complaints_fail(c, &own);
+        goto out;
+    }
+    *out = t;
+    t = NULL;
+out:
+    if (st != QN_OK && err)
+        *err = own;
+    qn_fit_ast_free(&ast);
+    qn_fit_text_free(t);
+    free(c);
+    return st;
+}

@@ -1,0 +1,185 @@
+/* fit_gather.c - contributions of instances, summed for each block in the order of its list.
+ *
+ * Entry k of a block's list is place[k], a slot of a group, and instance[k]. What a cell gets from
+ * it is factor * part[at + instance], where `at` and factor are those of the place and the cell;
+ * at -1 is a constant, the factor itself, and a place without this cell has factor 0. Lists of up
+ * to 32 entries are summed by one item, longer ones in chunks by 32 lanes and a tree, and the
+ * chunks' sums likewise: the order of additions depends on the lists alone.
+ */
+PRECISIONS
+#define LANES 32
+#include "dialect.h"
+#include "fit_gather.h"
+
+FN real contribution(fit_gather_par p, i32 cell, i64 k, GLOBAL const u32 *place,
+                     GLOBAL const u32 *instance, GLOBAL const i64 *at, GLOBAL const real *factor,
+                     GLOBAL const real *part)
+{
+    const i64 slot = (i64)place[k] * p.stride + cell;
+
+    return at[slot] < 0 ? factor[slot] : factor[slot] * part[at[slot] + instance[k]];
+}
+
+/* x: blocks * cells. Cells of long lists get 0 here, and their sum from fit_gather_join. */
+MAP(fit_gather_short, VAL(fit_gather_par, p), IN(i64, start), IN(u32, place), IN(u32, instance),
+    IN(i64, at), IN(real, factor), IN(real, part), IN(u8, is_off), INOUT(real, out))
+{
+    const i64 block = GI / p.cells;
+    const i32 cell = (i32)(GI - block * p.cells);
+    const i64 from = start[p.first_block + block], to = start[p.first_block + block + 1];
+    real t = R(0);
+
+    if (to - from <= FIT_LANES && !is_off[p.first + GI])
+        for (i64 k = from; k < to; k++)
+            t += contribution(p, cell, k, place, instance, at, factor, part);
+    out[p.first + GI] = t;
+}
+
+/* x: chunks of long lists, y: cells. */
+GROUP(fit_gather_part, VAL(fit_gather_par, p), IN(i64, first), IN(i64, last), IN(u32, place),
+      IN(u32, instance), IN(i64, at), IN(real, factor), IN(real, part), OUT(real, sums))
+{
+    LOCAL(real, tile, LANES);
+    const i64 from = first[GROUP_X];
+    const i32 n = (i32)(last[GROUP_X] - from);
+    const i32 is_short = n <= FIT_LANES;
+
+    EACH_LANE
+    {
+        real t = R(0);
+
+        for (i32 j = is_short ? 0 : LANE; j < (is_short && LANE > 0 ? 0 : n);
+             j += is_short ? 1 : LANES)
+            t += contribution(p, GROUP_Y, from + j, place, instance, at, factor, part);
+        tile[LANE] = t;
+    }
+    SYNC;
+    for (i32 w = LANES / 2; w > 0; w /= 2) {
+        EACH_LANE if (LANE < w && !is_short) tile[LANE] += tile[LANE + w];
+        SYNC;
+    }
+    EACH_LANE if (LANE == 0) sums[(i64)GROUP_Y * p.n_chunks + GROUP_X] = tile[0];
+}
+
+/* x: long lists, y: cells. List i is that of block target[i], its chunks begin[i] .. */
+GROUP(fit_gather_join, VAL(fit_gather_par, p), IN(i64, target), IN(i64, begin), IN(real, sums),
+      IN(u8, is_off), INOUT(real, out))
+{
+    LOCAL(real, tile, LANES);
+    const i64 from = (i64)GROUP_Y * p.n_chunks + begin[GROUP_X];
+    const i64 n = begin[GROUP_X + 1] - begin[GROUP_X];
+    const i64 cell = p.first + target[GROUP_X] * p.cells + GROUP_Y;
+    const i32 is_short = n <= FIT_LANES;
+
+    EACH_LANE
+    {
+        real t = R(0);
+
+        for (i64 j = is_short ? 0 : LANE; j < (is_short && LANE > 0 ? 0 : n);
+             j += is_short ? 1 : LANES)
+            t += sums[from + j];
+        tile[LANE] = t;
+    }
+    SYNC;
+    for (i32 w = LANES / 2; w > 0; w /= 2) {
+        EACH_LANE if (LANE < w && !is_short) tile[LANE] += tile[LANE + w];
+        SYNC;
+    }
+    EACH_LANE if (LANE == 0) out[cell] = is_off[cell] ? R(0) : tile[0];
+}
+
+/* ---- costs: always in double -------------------------------------------------------------------
+ */
+
+/* x: chunks of all costs. */
+GROUP(fit_cost_part, IN(i64, first), IN(i64, last), IN(real, cost), OUT(double, sums))
+{
+    LOCAL(double, tile, LANES);
+    const i64 from = first[GROUP_X];
+    const i32 n = (i32)(last[GROUP_X] - from);
+    const i32 is_short = n <= FIT_LANES;
+
+    EACH_LANE
+    {
+        double t = 0;
+
+        for (i32 j = is_short ? 0 : LANE; j < (is_short && LANE > 0 ? 0 : n);
+             j += is_short ? 1 : LANES)
+            t += (double)cost[from + j];
+        tile[LANE] = t;
+    }
+    SYNC;
+    for (i32 w = LANES / 2; w > 0; w /= 2) {
+        EACH_LANE if (LANE < w && !is_short) tile[LANE] += tile[LANE + w];
+        SYNC;
+    }
+    EACH_LANE if (LANE == 0) sums[GROUP_X] = tile[0];
+}
+
+/* x: rows of costs; row i has the chunks begin[i] .. begin[i + 1] - 1. */
+GROUP(fit_cost_join, IN(i64, begin), IN(double, sums), OUT(double, rows))
+{
+    LOCAL(double, tile, LANES);
+    const i64 from = begin[GROUP_X], n = begin[GROUP_X + 1] - begin[GROUP_X];
+    const i32 is_short = n <= FIT_LANES;
+
+    EACH_LANE
+    {
+        double t = 0;
+
+        for (i64 j = is_short ? 0 : LANE; j < (is_short && LANE > 0 ? 0 : n);
+             j += is_short ? 1 : LANES)
+            t += sums[from + j];
+        tile[LANE] = t;
+    }
+    SYNC;
+    for (i32 w = LANES / 2; w > 0; w /= 2) {
+        EACH_LANE if (LANE < w && !is_short) tile[LANE] += tile[LANE + w];
+        SYNC;
+    }
+    EACH_LANE if (LANE == 0) rows[GROUP_X] = tile[0];
+}
+
+/* One item: total[0] is the sum of all, total[1 + g] that of group g, which has the rows
+ * row[g] .. row[g + 1] - 1. */
+MAP(fit_cost_total, VAL(i64, n_groups), IN(i64, row), IN(double, rows), INOUT(double, total))
+{
+    double all = 0;
+
+    for (i64 g = 0; g < n_groups; g++) {
+        double t = 0;
+
+        for (i64 r = row[g]; r < row[g + 1]; r++)
+            t += rows[r];
+        total[1 + g] = t;
+        all += t;
+    }
+    total[gx] = all;
+}
+
+/* ---- what is not finite ------------------------------------------------------------------------
+ */
+
+/* x: groups. bad[2 g] counts, bad[2 g + 1] is the lowest instance. */
+MAP(fit_bad_clear, OUT(u32, bad))
+{
+    bad[2 * (i64)gx] = 0;
+    bad[2 * (i64)gx + 1] = 0xffffffffu;
+}
+
+/* x: instances of a group with `rows` costs each. Integers: no order matters. */
+MAP(fit_bad_count, VAL(i64, first), VAL(i64, ld), VAL(i32, rows), VAL(i32, group), IN(real, cost),
+    INOUT(u32, bad))
+{
+    i32 is_bad = 0;
+
+    for (i32 r = 0; r < rows; r++) {
+        const real v = cost[first + r * ld + GI];
+
+        is_bad |= !(v - v == R(0));
+    }
+    if (is_bad) {
+        ATOMIC_ADD(&bad[2 * group], 1u);
+        ATOMIC_MIN(&bad[2 * group + 1], (u32)GI);
+    }
+}

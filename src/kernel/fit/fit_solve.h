@@ -1,0 +1,50 @@
+/* fit_solve.h - parameters of the resident solver's kernels; domain/fit/solve launches them. */
+#ifndef QN_KERNEL_FIT_SOLVE_H
+#define QN_KERNEL_FIT_SOLVE_H
+
+#include "kernel/types.h"
+
+#define FIT_DOT_CHUNK 4096 /* numbers of one partial sum */
+#define FIT_MAX_DIM   32   /* scalars of a block */
+
+/* A set of blocks: scalar c of block b is number first + b * dim + c of a vector, its square
+ * matrix begins at first_at + b * dim * dim. */
+typedef struct {
+    i64 first, first_at;
+    double low, high; /* limits of the damping's diagonal */
+    i32 dim, kind;    /* kind: fit_lm_scale: 1 is by columns; else unused */
+} fit_set_par;
+
+QN_PAR_SIZE(fit_set_par, 40);
+
+/* The rows of a group in a row vector: `total` numbers from `at` on, `n` of every `ld`; what lies
+ * between them is not set. Its chunks are those from first_chunk on, of n_chunks. */
+typedef struct {
+    i64 at, n, ld, total, first_chunk, n_chunks;
+} fit_rows_par;
+
+QN_PAR_SIZE(fit_rows_par, 48);
+
+/* What the host writes before a step. */
+enum { FIT_C_KIND, FIT_C_BY, FIT_C_SHARE, FIT_C_ETA, FIT_C_SMALL, FIT_N_CONTROL };
+
+/* What the device keeps, and the host reads in one go. */
+enum {
+    FIT_S_COST,
+    FIT_S_GRADIENT,
+    FIT_S_X,
+    FIT_S_MODEL,
+    FIT_S_SLOPE,
+    FIT_S_STEP,
+    FIT_S_RHO,
+    FIT_S_BETA,
+    FIT_S_ALPHA,
+    FIT_S_Q,
+    FIT_S_GOAL,
+    FIT_S_ITERATIONS,
+    FIT_S_DONE,
+    FIT_S_FAILED,
+    FIT_N_SCALARS
+};
+
+#endif

@@ -1,0 +1,4 @@
+/* fuzz_arc_vm_wide.c - as fuzz_arc_vm.c, with the widest limits. */
+#define ARC_WIDE  1
+#define ARC_DEPTH 256
+#include "fuzz_arc_vm.c"

@@ -1,0 +1,463 @@
+/* test_fit_device.c - problems as stages of graphs, on every backend, against the CPU's sums. */
+#include "engine_fixture.h"
+#include "fit_problems.h"
+
+#include "domain/fit/batch/device.h"
+#include "domain/fit/batch/host.h"
+
+#include <math.h>
+
+static void must_ok(qn_status st, const qn_err *err)
+{
+    if (st != QN_OK)
+        fail_msg("%s", err->text);
+}
+
+typedef struct {
+    qn_fit_text *text;
+    const qn_fit_problem *p;
+    qn_fit_host *host;
+    qn_ctx *ctx;
+    qn_fit_device *device;
+    qn_graph *graph;
+    qn_buf *x, *v, *out, *cost, *rows;
+    double *want, *got, *host_rows;
+    qn_err err;
+} rig;
+
+/* 0: there is no such backend. */
+static int open_rig(rig *r, qn_fit_text *text, const char *backend, qn_fit_precision precision)
+{
+    *r = (rig){ .text = text, .p = text->problem };
+    if (!(r->ctx = open_if_present(backend))) {
+        qn_fit_text_free(text);
+        return 0;
+    }
+    must_ok(qn_fit_host_new(r->p, (qn_fit_host_options){ 0 }, &r->host, &r->err), &r->err);
+    must_ok(qn_fit_device_new(r->ctx, r->p, precision, &r->device, &r->err), &r->err);
+    must_ok(qn_fit_device_vector(r->device, "x", r->p->x, &r->x, &r->err), &r->err);
+    must_ok(qn_fit_device_vector(r->device, "out", NULL, &r->out, &r->err), &r->err);
+    must_ok(qn_fit_device_cost(r->device, "cost", &r->cost, &r->err), &r->err);
+    must_ok(qn_fit_device_rows(r->device, "rows", &r->rows, &r->err), &r->err);
+    r->want = calloc(r->p->n_scalars + 1, sizeof *r->want);
+    r->got = calloc(r->p->n_scalars + 1, sizeof *r->got);
+    r->host_rows = calloc((size_t)qn_fit_host_n_rows(r->host) + 1, sizeof *r->host_rows);
+    must(r->ctx, qn_graph_new(r->ctx, "fit", &r->graph));
+    return 1;
+}
+
+static void close_rig(rig *r)
+{
+    qn_graph_free(r->graph);
+    qn_buf_free(r->x);
+    qn_buf_free(r->v);
+    qn_buf_free(r->out);
+    qn_buf_free(r->cost);
+    qn_buf_free(r->rows);
+    qn_fit_device_free(r->device);
+    qn_ctx_close(r->ctx);
+    qn_fit_host_free(r->host);
+    qn_fit_text_free(r->text);
+    free(r->want);
+    free(r->got);
+    free(r->host_rows);
+}
+
+static void run_graph(rig *r)
+{
+    must(r->ctx, qn_graph_run(r->graph));
+    must(r->ctx, qn_graph_wait(r->graph));
+}
+
+static void read_out(rig *r)
+{
+    must_ok(qn_fit_device_read(r->device, r->out, r->got, r->p->n_scalars, &r->err), &r->err);
+}
+
+/* tolerance 0: the same bits */
+static void assert_vector(const rig *r, double tolerance)
+{
+    for (uint32_t s = 0; s < r->p->n_scalars; s++)
+        if (!(fabs(r->got[s] - r->want[s]) <= tolerance * (1 + fabs(r->want[s]))))
+            fail_msg("scalar %u: %.17g, on the CPU %.17g", s, r->got[s], r->want[s]);
+}
+
+static void make_tangent(rig *r)
+{
+    double *v = calloc(r->p->n_scalars, sizeof *v);
+
+    for (uint32_t s = 0; s < r->p->n_scalars; s++)
+        v[s] = r->p->is_fixed[s] ? 0 : qn_random_float(21, s);
+    must_ok(qn_fit_device_vector(r->device, "v", v, &r->v, &r->err), &r->err);
+    qn_fit_host_jv(r->host, v, r->host_rows);
+    qn_fit_host_jtu(r->host, r->host_rows, r->want);
+    free(v);
+}
+
+/* ---- gradient
+ * ------------------------------------------------------------------------------------------ */
+
+static void gradient_agrees(const char *backend, qn_fit_text *text, qn_fit_precision precision,
+                            double tolerance)
+{
+    rig r;
+    double cost, total = 0;
+
+    if (!open_rig(&r, text, backend, precision))
+        return;
+    must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
+    must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
+    for (int run = 0; run < 3; run++) {
+        run_graph(&r);
+        read_out(&r);
+        assert_vector(&r, tolerance);
+    }
+    must(r.ctx, qn_buf_read(r.cost, 0, &total, sizeof total));
+    if (!(fabs(total - cost) <= (precision == QN_FIT_F64 ? 1e-13 : 1e-5) * fabs(cost)))
+        fail_msg("cost %.17g, on the CPU %.17g", total, cost);
+    close_rig(&r);
+}
+
+static qn_fit_text *curve(void)
+{
+    static char text[200000] = "";
+    size_t n = (size_t)sprintf(text, "fit 1;\nparam a = 0.3;\nparam b : vec2 = [1, 2];\n"
+                                     "table T(x, y) = {");
+
+    for (int k = 0; k < 5000; k++)
+        n += (size_t)sprintf(text + n, "%.6f %.6f;\n", k * 0.001,
+                             (double)qn_random_float(4, (uint64_t)k));
+    sprintf(text + n,
+            "};\nresidual r over i in T { yield a + b.x * i.x / (1 + b.y * i.x) - i.y; }\n");
+    return fit_load(text, NULL);
+}
+
+#define ON(backend)                                                                                \
+    static void mixed_terms_give_the_same_bits_on_##backend(void **state)                          \
+    {                                                                                              \
+        (void)state;                                                                               \
+        gradient_agrees(#backend, fit_load(FIT_MIXED, NULL), QN_FIT_F64, 0);                       \
+    }                                                                                              \
+    static void a_curve_gives_the_same_bits_on_##backend(void **state)                             \
+    {                                                                                              \
+        (void)state;                                                                               \
+        gradient_agrees(#backend, curve(), QN_FIT_F64, 0);                                         \
+    }                                                                                              \
+    static void cameras_agree_on_##backend(void **state)                                           \
+    {                                                                                              \
+        (void)state;                                                                               \
+        gradient_agrees(#backend, fit_load_golden("fit/examples/bal.fit"), QN_FIT_F64, 1e-11);     \
+    }                                                                                              \
+    static void energies_agree_on_##backend(void **state)                                          \
+    {                                                                                              \
+        (void)state;                                                                               \
+        gradient_agrees(                                                                           \
+            #backend,                                                                              \
+            fit_load("fit 1;\nparam a : vec2 = [1, 2];\nresidual r { yield a.x - 3; }\n"           \
+                     "energy e weight 2 { yield a.x * a.y, a.y^3; }\n",                            \
+                     NULL),                                                                        \
+            QN_FIT_F64, 0);                                                                        \
+    }
+
+ON(cpu)
+ON(sim)
+ON(opencl)
+
+/* More instances than a chunk, lists of any length: the middle one has all edges. */
+static void large_groups_agree(void **state)
+{
+    (void)state;
+    gradient_agrees(
+        "cpu",
+        fit_load("fit 1;\nmesh M = grid(150, 120, 1, 1);\nparam s : vec2 = [0.9, 0.1];\n"
+                 "param x[M.verts] : vec3 = 1.1 * M.pos;\n"
+                 "residual r over e in M.edges {\n"
+                 "  yield length(x[e.a] - x[e.b]) * s.x - s.y - 0.01; }\n",
+                 NULL),
+        QN_FIT_F64, 0);
+}
+
+static void single_precision_is_near(void **state)
+{
+    (void)state;
+    gradient_agrees("cpu", fit_load(FIT_MIXED, NULL), QN_FIT_F32, 1e-4);
+}
+
+/* ---- products
+ * -------------------------------------------------------------------------------------------- */
+
+static void products_agree(const char *backend)
+{
+    rig r;
+    double cost;
+
+    if (!open_rig(&r, fit_load(FIT_MIXED, NULL), backend, QN_FIT_F64))
+        return;
+    must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
+    make_tangent(&r);
+    must_ok(qn_fit_stage_jv(r.device, r.graph, r.x, r.v, r.rows, &r.err), &r.err);
+    must_ok(qn_fit_stage_jtu(r.device, r.graph, r.x, r.rows, r.out, &r.err), &r.err);
+    run_graph(&r);
+    read_out(&r);
+    assert_vector(&r, 1e-12);
+    qn_graph_free(r.graph);
+    must(r.ctx, qn_graph_new(r.ctx, "fit", &r.graph));
+    must_ok(qn_fit_stage_jtjv(r.device, r.graph, r.x, r.v, r.out, &r.err), &r.err);
+    run_graph(&r);
+    read_out(&r);
+    assert_vector(&r, 1e-12);
+    close_rig(&r);
+}
+
+static void products_agree_on_cpu_and_sim(void **state)
+{
+    (void)state;
+    products_agree("cpu");
+    products_agree("sim");
+}
+
+static void residuals_agree_with_the_cpu(void **state)
+{
+    rig r;
+    double cost, *rows;
+
+    (void)state;
+    if (!open_rig(&r, fit_load(FIT_MIXED, NULL), "sim", QN_FIT_F64))
+        return;
+    must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
+    must_ok(qn_fit_stage_residuals(r.device, r.graph, r.x, r.cost, r.rows, &r.err), &r.err);
+    run_graph(&r);
+    rows = calloc((size_t)qn_fit_host_n_rows(r.host), sizeof *rows);
+    must_ok(qn_fit_device_read(r.device, r.rows, rows, qn_fit_host_n_rows(r.host), &r.err), &r.err);
+    for (int k = 0; k < r.p->n_groups; k++)
+        for (int row = 0; row < r.p->groups[k].n_rows; row++)
+            for (qn_i64 i = 0; i < r.p->groups[k].n; i++) {
+                const qn_i64 at = qn_fit_host_row(r.host, k) + row * r.p->groups[k].ld + i;
+
+                assert_true(rows[at] == qn_fit_host_residuals(r.host)[at]);
+            }
+    free(rows);
+    close_rig(&r);
+}
+
+/* J v from stored values is J v. */
+static void the_stored_jacobian_gives_the_same_products(void **state)
+{
+    rig r;
+    qn_buf *jacobian = NULL;
+    double cost, *rows, *j, *v;
+    qn_i64 n_jacobian = 0;
+
+    (void)state;
+    if (!open_rig(&r, fit_load(FIT_MIXED, NULL), "sim", QN_FIT_F64))
+        return;
+    must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
+    must_ok(qn_fit_device_jacobian(r.device, "jacobian", &jacobian, &r.err), &r.err);
+    must_ok(qn_fit_stage_linearize(r.device, r.graph, r.x, r.cost, r.rows, jacobian, &r.err),
+            &r.err);
+    run_graph(&r);
+    n_jacobian = (qn_i64)(qn_buf_bytes(jacobian) / sizeof *j);
+    j = calloc((size_t)n_jacobian, sizeof *j);
+    v = calloc(r.p->n_scalars, sizeof *v);
+    rows = calloc((size_t)qn_fit_host_n_rows(r.host), sizeof *rows);
+    must_ok(qn_fit_device_read(r.device, jacobian, j, n_jacobian, &r.err), &r.err);
+    for (uint32_t s = 0; s < r.p->n_scalars; s++)
+        v[s] = r.p->is_fixed[s] ? 0 : qn_random_float(23, s);
+    qn_fit_host_jv(r.host, v, rows);
+    for (int k = 0; k < r.p->n_groups; k++) {
+        const qn_fit_group *g = &r.p->groups[k];
+        qn_i64 at = 0;
+        const qn_fit_program *program = qn_fit_device_program(r.device, k, &at);
+
+        for (qn_i64 i = 0; i < g->n; i++)
+            for (int row = 0; row < g->n_rows; row++) {
+                double t = 0;
+
+                for (int a = 0; a < program->n_variables; a++) {
+                    const qn_fit_entry *e =
+                        &program->sections[QN_FIT_JAC].entries[row * program->n_variables + a];
+                    const qn_fit_variable *of = &program->variables[a];
+                    const double value =
+                        e->stored < 0 ? e->factor : e->factor * j[at + e->stored * g->ld + i];
+
+                    t += value * v[g->idx[of->slot * g->ld + i] + of->comp];
+                }
+                assert_true(fabs(t - rows[qn_fit_host_row(r.host, k) + row * g->ld + i]) < 1e-14);
+            }
+    }
+    free(j);
+    free(v);
+    free(rows);
+    qn_graph_free(r.graph);
+    r.graph = NULL;
+    qn_buf_free(jacobian);
+    close_rig(&r);
+}
+
+static void owners_give_the_same_bits(const char *backend)
+{
+    rig r;
+    double cost, total = 0;
+
+    if (!open_rig(&r,
+                  fit_load("fit 1;\nmesh M = icosphere(2, 1);\n"
+                           "param x[M.verts] : vec3 = 1.1 * M.pos fixed where self.index == 3;\n"
+                           "data rest[M.edges] = length(M.pos[self.a] - M.pos[self.b]);\n"
+                           "residual spring over e in M.edges {\n"
+                           "  yield length(x[e.a] - x[e.b]) - rest[e]; }\n"
+                           "energy pull over v in M.verts weight 0.1 { yield x[v].z, 2; }\n",
+                           NULL),
+                  backend, QN_FIT_F64))
+        return;
+    must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
+    must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
+    /* Two groups, three for the cost, and one for the vertices: they own their gradient. */
+    assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 6);
+    run_graph(&r);
+    read_out(&r);
+    assert_vector(&r, 0);
+    must(r.ctx, qn_buf_read(r.cost, 0, &total, sizeof total));
+    assert_true(fabs(total - cost) <= 1e-14 * cost);
+    qn_graph_free(r.graph);
+    must(r.ctx, qn_graph_new(r.ctx, "fit", &r.graph));
+    qn_fit_device_set_accumulate(r.device, QN_FIT_ACCUMULATE_GATHER);
+    must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
+    run_graph(&r);
+    read_out(&r);
+    assert_vector(&r, 0);
+    close_rig(&r);
+}
+
+static void springs_are_evaluated_by_their_ends(void **state)
+{
+    (void)state;
+    owners_give_the_same_bits("cpu");
+    owners_give_the_same_bits("sim");
+    owners_give_the_same_bits("opencl");
+}
+
+static void a_curve_is_summed_in_its_kernel(void **state)
+{
+    rig r;
+
+    (void)state;
+    if (!open_rig(&r, curve(), "sim", QN_FIT_F64))
+        return;
+    must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
+    /* The group, three for the cost, one join for each set. */
+    assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 6);
+    close_rig(&r);
+}
+
+/* Without terms that bind one block twice both have the same blocks. */
+static void diagonal_blocks_agree_with_the_cpu(void **state)
+{
+    char text[2048];
+    rig r;
+    qn_buf *blocks = NULL;
+    double cost, *want, *got;
+    qn_i64 n;
+
+    (void)state;
+    snprintf(text, sizeof text, "%s", FIT_MIXED);
+    *strstr(text, "residual pair") = 0;
+    if (!open_rig(&r, fit_load(text, NULL), "sim", QN_FIT_F64))
+        return;
+    n = qn_fit_diagonal_size(r.p);
+    want = calloc((size_t)n, sizeof *want);
+    got = calloc((size_t)n, sizeof *got);
+    must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
+    qn_fit_host_diagonal(r.host, want);
+    must_ok(qn_fit_device_blocks(r.device, "blocks", &blocks, &r.err), &r.err);
+    must_ok(qn_fit_stage_diagonal(r.device, r.graph, r.x, blocks, &r.err), &r.err);
+    run_graph(&r);
+    must_ok(qn_fit_device_read(r.device, blocks, got, n, &r.err), &r.err);
+    for (qn_i64 k = 0; k < n; k++)
+        if (!(fabs(got[k] - want[k]) <= 1e-12 * (1 + fabs(want[k]))))
+            fail_msg("number %lld: %.17g, on the CPU %.17g", (long long)k, got[k], want[k]);
+    qn_graph_free(r.graph);
+    r.graph = NULL;
+    qn_buf_free(blocks);
+    free(want);
+    free(got);
+    close_rig(&r);
+}
+
+static void bad_costs_are_counted(const char *backend)
+{
+    rig r;
+    qn_buf *bad = NULL;
+    qn_fit_bad found;
+
+    if (!open_rig(&r,
+                  fit_load("fit 1;\ntable T(a) = { 1; 0; 2; 0 };\nparam s = 1;\n"
+                           "residual fine { yield s; }\n"
+                           "residual r over i in T { yield log(s * i.a); }\n",
+                           NULL),
+                  backend, QN_FIT_F64))
+        return;
+    must_ok(qn_fit_device_bad(r.device, "bad", &bad, &r.err), &r.err);
+    must_ok(qn_fit_stage_cost(r.device, r.graph, r.x, r.cost, &r.err), &r.err);
+    must_ok(qn_fit_stage_bad(r.device, r.graph, bad, &r.err), &r.err);
+    for (int run = 0; run < 2; run++) {
+        run_graph(&r);
+        must_ok(qn_fit_device_read_bad(r.device, bad, &found, &r.err), &r.err);
+        assert_int_equal(found.count, 2);
+        assert_int_equal(found.group, 1);
+        assert_int_equal(found.row, 1);
+    }
+    qn_graph_free(r.graph);
+    r.graph = NULL;
+    qn_buf_free(bad);
+    close_rig(&r);
+}
+
+static void what_is_not_finite_is_counted_and_named(void **state)
+{
+    (void)state;
+    bad_costs_are_counted("cpu");
+    bad_costs_are_counted("sim");
+    bad_costs_are_counted("opencl");
+}
+
+static void least_squares_refuse_energies(void **state)
+{
+    rig r;
+
+    (void)state;
+    if (!open_rig(&r, fit_load("fit 1;\nparam a = 1;\nenergy bend { yield a^2; }\n", NULL), "sim",
+                  QN_FIT_F64))
+        return;
+    assert_int_equal(qn_fit_stage_residuals(r.device, r.graph, r.x, r.cost, r.rows, &r.err),
+                     QN_ERR_UNSUPPORTED);
+    close_rig(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mixed_terms_give_the_same_bits_on_cpu),
+        cmocka_unit_test(a_curve_gives_the_same_bits_on_cpu),
+        cmocka_unit_test(cameras_agree_on_cpu),
+        cmocka_unit_test(energies_agree_on_cpu),
+        cmocka_unit_test(mixed_terms_give_the_same_bits_on_sim),
+        cmocka_unit_test(a_curve_gives_the_same_bits_on_sim),
+        cmocka_unit_test(cameras_agree_on_sim),
+        cmocka_unit_test(energies_agree_on_sim),
+        cmocka_unit_test(mixed_terms_give_the_same_bits_on_opencl),
+        cmocka_unit_test(a_curve_gives_the_same_bits_on_opencl),
+        cmocka_unit_test(cameras_agree_on_opencl),
+        cmocka_unit_test(energies_agree_on_opencl),
+        cmocka_unit_test(large_groups_agree),
+        cmocka_unit_test(single_precision_is_near),
+        cmocka_unit_test(products_agree_on_cpu_and_sim),
+        cmocka_unit_test(residuals_agree_with_the_cpu),
+        cmocka_unit_test(the_stored_jacobian_gives_the_same_products),
+        cmocka_unit_test(springs_are_evaluated_by_their_ends),
+        cmocka_unit_test(a_curve_is_summed_in_its_kernel),
+        cmocka_unit_test(diagonal_blocks_agree_with_the_cpu),
+        cmocka_unit_test(what_is_not_finite_is_counted_and_named),
+        cmocka_unit_test(least_squares_refuse_energies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,228 @@
+/* test_fit_resident.c - Levenberg-Marquardt on devices against the one in host memory. */
+#include "fit_mgh.h"
+#include "fit_worlds.h"
+
+#include "domain/fit/solve/device_driver.h"
+#include "kernel/fit/fit_solve.h"
+
+static qn_ctx *open_backend(const char *backend)
+{
+    const qn_options options = { .backend = backend, .fallback = QN_FALLBACK_ERROR };
+    qn_ctx *ctx = NULL;
+    qn_err err = { .text = "" };
+
+    if (qn_ctx_open(&options, &ctx, &err) != QN_OK)
+        print_message("skipped on %s: %s\n", backend, err.text);
+    return ctx;
+}
+
+static const char *const backends[] = { "cpu", "sim", "opencl" };
+
+enum { N_BACKENDS = sizeof backends / sizeof *backends };
+
+static void options_of(qn_fit_solve_options *o)
+{
+    qn_fit_options_default(o);
+    o->linear_solver = QN_FIT_PCG;
+    o->function_tolerance = 1e-9;
+    o->max_iterations = 100;
+}
+
+/* The same start on the host and on each backend; costs agree to `tolerance`. */
+static void compare(qn_fit_problem *(*make)(void), qn_fit_precision precision, int most,
+                    double tolerance)
+{
+    qn_fit_problem *p = make();
+    qn_fit_solve_options o;
+    qn_fit_report want, got;
+    qn_err err = { .text = "" };
+
+    options_of(&o);
+    o.max_iterations = most;
+    must(qn_fit_solve_lm(p, &o, &want, &err), &err);
+    qn_fit_problem_free(p);
+    for (int k = 0; k < N_BACKENDS; k++) {
+        qn_ctx *ctx = open_backend(backends[k]);
+
+        if (!ctx)
+            continue;
+        p = make();
+        must(qn_fit_solve_lm_on(ctx, p, precision, &o, &got, &err), &err);
+        if (getenv("QN_SHOW"))
+            printf("%s: %.12g -> %.12g (host %.12g), %d+%d (host %d+%d): %s\n", backends[k],
+                   got.initial_cost, got.final_cost, want.final_cost, got.n_accepted,
+                   got.n_rejected, want.n_accepted, want.n_rejected, got.text);
+        assert_true(fabs(got.initial_cost - want.initial_cost) <=
+                    (precision == QN_FIT_F64 ? 1e-12 : 1e-4) * want.initial_cost);
+        if (!(fabs(got.final_cost - want.final_cost) <= tolerance * want.final_cost))
+            fail_msg("%s: %.12g instead of %.12g", backends[k], got.final_cost, want.final_cost);
+        for (uint32_t s = 0; s < p->n_scalars; s++)
+            assert_true(isfinite(p->x[s]));
+        qn_fit_report_free(&got);
+        qn_fit_problem_free(p);
+        qn_ctx_close(ctx);
+    }
+    qn_fit_report_free(&want);
+}
+
+static qn_fit_problem *springs(void)
+{
+    return spring_problem(2);
+}
+
+static qn_fit_problem *box(void)
+{
+    static const double start[] = { -3, -1, -3, -1 }, lower[] = { -100, -100, -100, -100 },
+                        upper[] = { 0, 10, 100, 100 };
+
+    mgh_rows(14, 4, 6);
+    return one_group(4, start, 1, 0, NULL, (qn_fit_loss){ 0 }, lower, upper);
+}
+
+static qn_fit_problem *bundle(void)
+{
+    return bal_problem("fit/bal/synth-6-80-outliers.txt", (qn_fit_loss){ QN_FIT_LOSS_HUBER, 1 });
+}
+
+static void springs_settle_on_every_backend(void **state)
+{
+    (void)state;
+    compare(springs, QN_FIT_F64, 50, 1e-9);
+}
+
+static void springs_settle_in_single_precision(void **state)
+{
+    (void)state;
+    compare(springs, QN_FIT_F32, 50, 1e-4);
+}
+
+static void boxes_are_kept(void **state)
+{
+    (void)state;
+    compare(box, QN_FIT_F64, 100, 1e-6);
+}
+
+static void bundles_go_down_alike(void **state)
+{
+    (void)state;
+    need_golden("fit/bal/synth-6-80-outliers.txt");
+    compare(bundle, QN_FIT_F64, 6, 1e-6);
+}
+
+static void bits_are_those_of_the_run_before(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_BACKENDS; k++) {
+        double *want = NULL;
+        qn_ctx *ctx = open_backend(backends[k]);
+
+        for (int run = 0; ctx && run < 3; run++) {
+            qn_fit_problem *p = spring_problem(1);
+            qn_fit_solve_options o;
+            qn_fit_report r;
+            qn_err err = { .text = "" };
+
+            options_of(&o);
+            must(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
+            if (!want) {
+                want = malloc(p->n_scalars * sizeof *want);
+                memcpy(want, p->x, p->n_scalars * sizeof *want);
+            }
+            assert_memory_equal(p->x, want, p->n_scalars * sizeof *want);
+            qn_fit_report_free(&r);
+            qn_fit_problem_free(p);
+        }
+        free(want);
+        qn_ctx_close(ctx);
+    }
+}
+
+/* Waits for an answer; returns how many iterations of conjugate gradients it took. */
+static int answer(const qn_fit_driver *table, qn_fit_scalars *s)
+{
+    while (!table->is_ready(table->self, s))
+        ;
+    return s->linear_iterations;
+}
+
+static void only_scalars_cross(void **state)
+{
+    qn_ctx *ctx = open_backend("sim");
+    qn_fit_problem *p = spring_problem(1);
+    qn_fit_device_driver *driver = NULL;
+    qn_fit_driver table;
+    qn_fit_scalars s;
+    qn_err err = { .text = "" };
+    qn_fit_solve_options o;
+
+    (void)state;
+    options_of(&o);
+    must(qn_fit_device_driver_new(ctx, p, QN_FIT_F64, &o, &driver, &err), &err);
+    table = qn_fit_device_driver_table(driver);
+    for (int step = 0; step < 4; step++) {
+        const qn_transfer_count before = qn_ctx_transfers(ctx);
+        qn_transfer_count after;
+        int iterations;
+
+        table.linearise(table.self);
+        answer(&table, &s);
+        assert_true(isfinite(s.cost) && s.gradient_max > 0);
+        table.solve(table.self, QN_FIT_D_DIAGONAL, 1e-4);
+        iterations = answer(&table, &s);
+        assert_true(s.is_solved && iterations > 0);
+        table.try_step(table.self, 1, 0);
+        answer(&table, &s);
+        assert_true(s.step_norm > 0);
+        table.accept(table.self);
+        after = qn_ctx_transfers(ctx);
+        if (step == 0)
+            continue; /* tables go up */
+        /* Of the point, of the trial, and of every eight iterations. */
+        assert_true(after.d2h_count - before.d2h_count <= 3 + (uint64_t)iterations / 8);
+        assert_true(after.d2h_bytes - before.d2h_bytes <=
+                    (3 + (uint64_t)iterations / 8) * FIT_N_SCALARS * sizeof(double));
+        assert_true(after.h2d_bytes - before.h2d_bytes <= 2 * FIT_N_CONTROL * sizeof(double));
+    }
+    assert_int_equal(qn_fit_device_driver_status(driver, &err), QN_OK);
+    qn_fit_device_driver_free(driver);
+    qn_fit_problem_free(p);
+    qn_ctx_close(ctx);
+}
+
+static void a_start_that_is_not_finite_ends_with_a_sentence(void **state)
+{
+    static const double x[] = { 1, -1, 2 };
+    static const double *const cols[] = { x };
+    qn_ctx *ctx = open_backend("sim");
+    qn_fit_problem *p;
+    qn_fit_solve_options o;
+    qn_fit_report r;
+    qn_err err = { .text = "" };
+
+    (void)state;
+    begin("log");
+    row(sub(fun("log", mul(X(1), col(0))), lit(1)));
+    p = one_group(1, (const double[]){ 1 }, 3, 1, cols, (qn_fit_loss){ 0 }, NULL, NULL);
+    options_of(&o);
+    must(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
+    assert_int_equal(r.end, QN_FIT_NON_FINITE);
+    assert_true(p->x[0] == 1);
+    qn_fit_report_free(&r);
+    qn_fit_problem_free(p);
+    qn_ctx_close(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(springs_settle_on_every_backend),
+        cmocka_unit_test(springs_settle_in_single_precision),
+        cmocka_unit_test(boxes_are_kept),
+        cmocka_unit_test(bundles_go_down_alike),
+        cmocka_unit_test(bits_are_those_of_the_run_before),
+        cmocka_unit_test(only_scalars_cross),
+        cmocka_unit_test(a_start_that_is_not_finite_ends_with_a_sentence),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
