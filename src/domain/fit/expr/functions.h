@@ -21,6 +21,7 @@ qn_fit_vec qn_fit_scaled(qn_fit_graph *g, const qn_fit_vec *a, qn_fit_v s);
 qn_fit_vec qn_fit_cross(qn_fit_graph *g, const qn_fit_vec *a, const qn_fit_vec *b);
 qn_fit_vec qn_fit_unit(qn_fit_graph *g, const qn_fit_vec *a);
 
+/* clang-format off */
 #define QN_FIT_BUILDERS(X)                                                                         \
     X(dot)                                                                                         \
     X(cross3)                                                                                      \
@@ -36,6 +37,7 @@ qn_fit_vec qn_fit_unit(qn_fit_graph *g, const qn_fit_vec *a);
     X(angle) X(transpose) X(outer) X(mat_vec) X(det3) X(tri_area) X(tri_normal) X(corner_angle)    \
         X(angle_defect) X(dihedral) X(dist_line2) X(dist_plane) X(project_plane) X(rotate_aa)      \
             X(rotate_quat) X(eig2_min) X(eig2_max) X(mse) X(mae) X(bce) X(cce) X(huber) X(tukey)
+/* clang-format on */
 #define QN_FIT_DECLARE(name) void qn_fit_build_##name(qn_fit_call_frame *f);
 QN_FIT_BUILDERS(QN_FIT_DECLARE)
 
