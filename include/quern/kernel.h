@@ -24,6 +24,7 @@ typedef enum { QN_ARG_VAL, QN_ARG_IN, QN_ARG_OUT, QN_ARG_INOUT } qn_arg_mode;
 typedef enum { QN_FORM_MAP, QN_FORM_GROUP, QN_FORM_TEAM } qn_form;
 
 enum { QN_MAX_ARGS = 24, QN_MAX_AXIS = 1 << 30 };
+enum { QN_TEAM_ITEMS = 256 }; /* lanes of all teams that share a group, where teams do */
 
 typedef struct qn_arg_info {
     const char *name, *type;

@@ -9,21 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One scenario at one size: what each way of choosing takes, and the best there is. */
+/* One scenario at one size. */
 typedef struct {
     const char *name;
     int halvings; /* of the scenario's own sizes; negative: doublings */
     qn_batch_times times;
-    double best_us;
 } cell;
-
-static void finish_cell(cell *c)
-{
-    c->best_us = INFINITY;
-    for (int d = 0; d < QN_REGRET_DEVICES; d++)
-        if (c->times.device_us[d] < c->best_us)
-            c->best_us = c->times.device_us[d];
-}
 
 static qn_status eval_cell(qn_ctx *ctx, const qn_args *args, const qn_scenario *s, cell *c,
                            qn_err *err)
@@ -35,16 +26,13 @@ static qn_status eval_cell(qn_ctx *ctx, const qn_args *args, const qn_scenario *
                                  (int)qn_int(args, "samples"),
                                  qn_real(args, "seconds"),
                                  args->global.seed };
-    qn_status st;
 
     for (int t = 0; t < s->n_tasks; t++) {
         const qn_i64 n = s->sizes[t];
 
         sizes[t] = c->halvings < 0 ? n << -c->halvings : n >> c->halvings;
     }
-    if ((st = qn_eval_batch(ctx, &plan, &c->times, err)) == QN_OK)
-        finish_cell(c);
-    return st;
+    return qn_eval_batch(ctx, &plan, &c->times, err);
 }
 
 static void size_text(int halvings, char *out, size_t room)
@@ -52,30 +40,71 @@ static void size_text(int halvings, char *out, size_t room)
     snprintf(out, room, halvings > 0 ? "1/%d" : "%d", 1 << (halvings > 0 ? halvings : -halvings));
 }
 
-static void add_cell(qn_table *table, const char *name, const char *size, const double *policy_us,
-                     double best_us)
+/* More than 5 % worse; and beyond what its error may be, which is then no accident. */
+static int is_worse(const qn_estimate *more, double base_us)
 {
+    return more->us > 0.05 * base_us;
+}
+
+static int is_surely_worse(const qn_estimate *more, double base_us)
+{
+    return more->us - 2 * more->se_us > 0.05 * base_us;
+}
+
+static const char *verdict(const qn_estimate *more, double base_us)
+{
+    return !is_worse(more, base_us) ? "ok" : is_surely_worse(more, base_us) ? "worse" : "unclear";
+}
+
+static void add_share(qn_table *table, double us, double base_us)
+{
+    if (isnan(us) || !(base_us > 0))
+        qn_table_add(table, "-");
+    else
+        qn_table_addf(table, "%.1f", 100 * us / base_us);
+}
+
+static void add_row(qn_table *table, const char *name, const char *size, const qn_batch_times *t)
+{
+    const qn_estimate *more = &t->more_us[QN_POLICY_AUTO];
+
     qn_table_add(table, name);
     qn_table_add(table, size);
-    qn_table_addf(table, "%.1f", best_us);
-    for (int p = 0; p < QN_N_POLICIES; p++) {
-        qn_table_addf(table, "%.1f", policy_us[p]);
-        qn_table_addf(table, "%.1f", (policy_us[p] / best_us - 1) * 100);
-    }
+    qn_table_addf(table, "%.1f", t->best_us);
+    qn_table_addf(table, "%.1f", t->best_us + more->us);
+    add_share(table, more->us, t->best_us);
+    add_share(table, more->se_us, t->best_us);
+    qn_table_add(table, verdict(more, t->best_us));
+    add_share(table, t->more_us[QN_POLICY_CPU].us, t->best_us);
+    add_share(table, t->more_us[QN_POLICY_GPU].us, t->best_us);
+    add_share(table, t->more_us[QN_POLICY_STATIC].us, t->best_us);
+    add_share(table, t->again_us.us, t->cpu_us);
+    add_share(table, t->again_us.se_us, t->cpu_us);
+}
+
+static void add_estimate(qn_estimate *sum, const qn_estimate *one)
+{
+    sum->us += one->us;
+    sum->se_us = hypot(sum->se_us, one->se_us);
 }
 
 /* Times of several cells added up. */
-static void add_sum(qn_table *table, const char *name, const cell *cells, int n, double *regret)
+static qn_batch_times sum_of(const cell *cells, int n)
 {
-    double policy_us[QN_N_POLICIES] = { 0 }, best_us = 0;
+    qn_batch_times sum = { 0 };
 
     for (int i = 0; i < n; i++) {
+        const qn_batch_times *t = &cells[i].times;
+
+        sum.best_us += t->best_us;
+        sum.cpu_us += t->cpu_us;
+        sum.n_rounds += t->n_rounds;
+        sum.n_special += t->n_special;
+        add_estimate(&sum.again_us, &t->again_us);
         for (int p = 0; p < QN_N_POLICIES; p++)
-            policy_us[p] += cells[i].times.policy_us[p];
-        best_us += cells[i].best_us;
+            add_estimate(&sum.more_us[p], &t->more_us[p]);
     }
-    add_cell(table, name, "all", policy_us, best_us);
-    *regret = policy_us[QN_POLICY_AUTO] / best_us - 1;
+    return sum;
 }
 
 static void print_worst(const cell *cells, int n)
@@ -83,47 +112,68 @@ static void print_worst(const cell *cells, int n)
     const cell *worst = cells;
     double most = -INFINITY;
     char size[16];
-    int n_over = 0, n_rounds = 0, n_aside = 0;
+    int n_worse = 0, n_surely = 0;
 
     for (int i = 0; i < n; i++) {
         const qn_batch_times *t = &cells[i].times;
-        const double fixed = fmin(t->policy_us[QN_POLICY_CPU], t->policy_us[QN_POLICY_GPU]);
-        const double excess = t->policy_us[QN_POLICY_AUTO] / fixed - 1;
+        const qn_estimate *more = &t->more_us[QN_POLICY_AUTO];
 
-        n_over += excess > 0.05;
-        n_rounds += t->n_rounds;
-        n_aside += t->n_aside;
-        if (excess > most) {
-            most = excess;
+        n_worse += is_worse(more, t->best_us);
+        n_surely += is_surely_worse(more, t->best_us);
+        if (more->us / t->best_us > most) {
+            most = more->us / t->best_us;
             worst = &cells[i];
         }
     }
     size_text(worst->halvings, size, sizeof size);
-    printf("auto against the better of always CPU and always GPU: worst %+.1f %% (%s, size %s), "
-           "%d of %d more than 5 %% worse\n"
-           "%d rounds; %d runs were stopped by the machine and set aside\n",
-           100 * most, worst->name, size, n_over, n, n_rounds, n_aside);
+    printf("auto against the best fixed choice: worst %+.1f %% (%s, size %s), %d of %d more than 5 "
+           "%% worse, %d of them by more than twice the standard error\n",
+           100 * most, worst->name, size, n_worse, n, n_surely);
+}
+
+/* What the same choice differs from itself by. */
+static void print_noise(const cell *cells, int n)
+{
+    double square = 0, most = 0;
+
+    for (int i = 0; i < n; i++) {
+        const double share = cells[i].times.again_us.us / cells[i].times.cpu_us;
+
+        square += share * share / n;
+        most = fabs(share) > fabs(most) ? share : most;
+    }
+    printf("the CPU against itself: %.1f %% in the root mean square, at most %+.1f %%\n",
+           100 * sqrt(square), 100 * most);
 }
 
 static qn_status print_cells(qn_ctx *ctx, const cell *cells, int n, int n_sizes, qn_err *err)
 {
-    qn_table table = qn_table_begin("SCENARIO", "SIZE", "BEST US", "AUTO US", "AUTO %", "CPU US",
-                                    "CPU %", "GPU US", "GPU %", "STATIC US", "STATIC %");
-    double regret = 0;
-    char size[16];
+    qn_table table = qn_table_begin("SCENARIO", "SIZE", "BEST US", "AUTO US", "AUTO %", "+- %",
+                                    "VERDICT", "CPU %", "GPU %", "STATIC %", "CPU AGAIN %", "+- %");
+    const qn_batch_times total = sum_of(cells, n);
     qn_status st;
 
     for (int i = 0; i < n; i++) {
+        char size[16];
+
         size_text(cells[i].halvings, size, sizeof size);
-        add_cell(&table, cells[i].name, size, cells[i].times.policy_us, cells[i].best_us);
-        if (n_sizes > 1 && (i + 1) % n_sizes == 0)
-            add_sum(&table, cells[i].name, cells + i + 1 - n_sizes, n_sizes, &regret);
+        add_row(&table, cells[i].name, size, &cells[i].times);
+        if (n_sizes > 1 && (i + 1) % n_sizes == 0) {
+            const qn_batch_times sum = sum_of(cells + i + 1 - n_sizes, n_sizes);
+
+            add_row(&table, cells[i].name, "all", &sum);
+        }
     }
-    add_sum(&table, "total", cells, n, &regret);
-    qn_metric_set(qn_metric_of(ctx->metrics, "route_regret", NULL), regret);
-    if ((st = qn_route_print(&table, err)) == QN_OK)
-        print_worst(cells, n);
-    return st;
+    add_row(&table, "total", "all", &total);
+    qn_metric_set(qn_metric_of(ctx->metrics, "route_regret", NULL),
+                  total.more_us[QN_POLICY_AUTO].us / total.best_us);
+    if ((st = qn_route_print(&table, err)) != QN_OK)
+        return st;
+    print_worst(cells, n);
+    print_noise(cells, n);
+    printf("%d rounds; the router timed or tried something in %d of them\n", total.n_rounds,
+           total.n_special);
+    return QN_OK;
 }
 
 qn_status qn_route_eval_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
@@ -131,7 +181,7 @@ qn_status qn_route_eval_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
     const char *wanted = qn_text(args, "scenario");
     const int n_sizes = (int)qn_int(args, "sizes");
     const qn_scenario *only = qn_scenario_find(wanted);
-    cell *cells = calloc((size_t)(qn_scenario_count() * n_sizes), sizeof *cells);
+    cell *cells = calloc((size_t)qn_scenario_count() * (size_t)n_sizes, sizeof *cells);
     int n = 0;
     qn_status st = QN_OK;
 

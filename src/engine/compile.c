@@ -6,6 +6,7 @@
 #include "engine/compile.h"
 
 #include "engine/kcache.h"
+#include "hal/cpu/cpu_module.h"
 #include "kernel/expand.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -273,6 +274,25 @@ qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_modul
     if (is_builtin(module) && qn_map_put(&device->builtin, module->name, entry) == QN_OK)
         hold(device, entry);
     trim(device);
+    return QN_OK;
+}
+
+qn_status qn_compile_for_cpu(qn_ctx *ctx, const qn_kernel_info *kernel,
+                             qn_module *held[QN_MAX_DEVICES], qn_cpu_kernel *out, qn_err *err)
+{
+    qn_launch call = { .kernel = kernel };
+    qn_status st;
+
+    while (call.kernel_i < kernel->module->n_kernels &&
+           kernel->module->kernels[call.kernel_i] != kernel)
+        call.kernel_i++;
+    st = qn_compile(&ctx->devices[QN_CPU_SLOT], kernel->module, &held[QN_CPU_SLOT], err);
+    if (st != QN_OK)
+        return st;
+    call.module = held[QN_CPU_SLOT];
+    if (!(*out = qn_cpu_module_function(&call)))
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "kernel %s has no function for the CPU",
+                       kernel->name);
     return QN_OK;
 }
 

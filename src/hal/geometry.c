@@ -9,8 +9,7 @@
 
 enum {
     GROUP_ITEMS = 256, /* of a MAP group; unrolled kernels are compiled for exactly this many */
-    TILE_X = 32,       /* of a 2-D group: one warp along the fastest axis */
-    TEAM_ITEMS = 128   /* of a group that several teams share */
+    TILE_X = 32        /* of a 2-D group: one warp along the fastest axis */
 };
 
 /* Items of a group, and the points (MAP), groups or teams that one group covers. */
@@ -143,7 +142,7 @@ static qn_status shape_of(const qn_backend *backend, const qn_device_info *info,
         return group_too_large(kernel, lanes, info->max_group, err);
     teams = 1;
     if (kernel->form == QN_FORM_TEAM && backend->teams_share_group)
-        while (teams * 2 * lanes <= TEAM_ITEMS && teams * 2 * lanes <= info->max_group)
+        while (teams * 2 * lanes <= QN_TEAM_ITEMS && teams * 2 * lanes <= info->max_group)
             teams *= 2;
     *out = (shape){ { lanes, teams, 1 }, { teams, 1, 1 } };
     return QN_OK;

@@ -24,7 +24,9 @@
  *   GROUP   LANES LANE EACH_LANE EACH_LANE_BELOW(n) ANY_LANE(any) PRIV(T, v) P(v)
  *           LOCAL(T, v, n) SYNC GROUP_X GROUP_Y GROUP_Z
  *   TEAM    LANES LANE SYNC TEAM_X TEAM_Y TEAM_Z TEAM_ADD/MIN/MAX/ANY/ALL/FIRST/SCAN (i32), the
- *           same with 64 at the end (i64), TEAM_PARAM and TEAM_PASS for helper functions
+ *           same with 64 at the end (i64), TEAM_PARAM and TEAM_PASS for helper functions,
+ *           TEAM_UNIT: which unit of the device this team runs on, as far as it can be told;
+ *           teams of one group: TEAM_IN_GROUP, GROUP_MEET, GROUP_FIRST (u32)
  *
  * A helper's name must not be one of OpenCL's built-in functions (clamp, mix, step, dot, min).
  */
@@ -162,7 +164,10 @@ typedef REAL real;
 #define QN_KERNEL_GROUP extern "C" __global__ void __launch_bounds__(LANES)
 #endif
 /* A team runs a long program: it gets the registers that two groups on a unit leave. */
-#define QN_KERNEL_TEAM extern "C" __global__ void __launch_bounds__(QN_MAP_GROUP, 2)
+#ifndef GROUPS_AT_ONCE
+#define GROUPS_AT_ONCE 2
+#endif
+#define QN_KERNEL_TEAM extern "C" __global__ void __launch_bounds__(QN_MAP_GROUP, GROUPS_AT_ONCE)
 #define QN_BLOCK_0     ((i32)blockIdx.x)
 #define QN_BLOCK_1     ((i32)blockIdx.y)
 #define QN_BLOCK_2     ((i32)blockIdx.z)
@@ -432,6 +437,10 @@ QN_PICK(qn_fmax, double, >)
 #define TEAM_Y          qn_gy
 #define TEAM_Z          qn_gz
 #define QN_TEAM_BEGIN   QN_ID(qn_team) = 0;
+#define TEAM_UNIT       0
+#define TEAM_IN_GROUP   0
+#define GROUP_MEET      ((void)0)
+#define GROUP_FIRST(v)  ((u32)(v))
 #define TEAM_ADD(v)     ((i32)(v))
 #define TEAM_MIN(v)     ((i32)(v))
 #define TEAM_MAX(v)     ((i32)(v))
@@ -449,13 +458,17 @@ QN_PICK(qn_fmax, double, >)
 #ifdef QN_OPENCL
 /* One work-group is one team. OpenCL C 1.2 has no shuffles: values go through local memory,
  * which the expander declares in the kernel and TEAM_PARAM hands to helpers. */
-#define LANE          QN_ITEM
-#define SYNC          barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#define TEAM_PARAM    __local i64 *qn_team
-#define TEAM_X        (qn_x0 + QN_BLOCK(0))
-#define TEAM_Y        (qn_y0 + QN_BLOCK(1))
-#define TEAM_Z        (qn_z0 + QN_BLOCK(2))
-#define QN_TEAM_BEGIN __local i64 qn_team[LANES];
+#define LANE           QN_ITEM
+#define SYNC           barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define TEAM_PARAM     __local i64 *qn_team
+#define TEAM_X         (qn_x0 + QN_BLOCK(0))
+#define TEAM_Y         (qn_y0 + QN_BLOCK(1))
+#define TEAM_Z         (qn_z0 + QN_BLOCK(2))
+#define TEAM_UNIT      QN_BLOCK(0)
+#define TEAM_IN_GROUP  0
+#define GROUP_MEET     ((void)0)
+#define GROUP_FIRST(v) ((u32)(v))
+#define QN_TEAM_BEGIN  __local i64 qn_team[LANES];
 
 /* Every lane folds all values itself: two barriers, where a tree needs one per level. */
 #define QN_TEAM_WORD(name, T, FROM, TO, FIRST, STEP)                                               \
@@ -497,6 +510,30 @@ QN_PICK(qn_fmax, double, >)
     const u32 qn_team = (0xffffffffu >> (32 - LANES)) << (threadIdx.y * LANES & 31);               \
     if (TEAM_X >= qn_x1)                                                                           \
         return;
+
+FN i32 qn_unit(void)
+{
+    u32 unit;
+
+    asm("mov.u32 %0, %%smid;" : "=r"(unit));
+    return (i32)unit;
+}
+#define TEAM_UNIT      qn_unit()
+#define TEAM_IN_GROUP  ((i32)threadIdx.y)
+#define GROUP_MEET     __syncthreads()
+
+/* The value of the first lane of the first team of a group, for all its teams. */
+FN u32 qn_group_first(u32 v)
+{
+    __shared__ u32 word;
+
+    __syncthreads();
+    if (threadIdx.x == 0 && threadIdx.y == 0)
+        word = v;
+    __syncthreads();
+    return word;
+}
+#define GROUP_FIRST(v) qn_group_first(v)
 
 #define QN_TEAM_FOLD(name, T, STEP)                                                                \
     FN T name(TEAM_PARAM, T r)                                                                     \

@@ -1,4 +1,4 @@
-/* fold.h - the fixed tree that folds the values of 256 lanes into tile[0]. */
+/* fold.h - the fixed tree that folds the values of all lanes into those of lane 0. */
 #ifndef QN_KERNEL_FOLD_H
 #define QN_KERNEL_FOLD_H
 
@@ -6,7 +6,7 @@
     EACH_LANE if (LANE < (w)) tile[LANE] = FOLD(tile[LANE], tile[LANE + (w)]);                     \
     SYNC;
 
-/* Widths are constants: in a loop over w the CPU's compiler finds no vectors. */
+/* Of 256 lanes. Widths are constants: in a loop over w the CPU's compiler finds no vectors. */
 #define FOLD_LANES(tile, FOLD)                                                                     \
     FOLD_STEP(tile, FOLD, 128)                                                                     \
     FOLD_STEP(tile, FOLD, 64)                                                                      \
@@ -16,6 +16,15 @@
     FOLD_STEP(tile, FOLD, 4)                                                                       \
     FOLD_STEP(tile, FOLD, 2)                                                                       \
     FOLD_STEP(tile, FOLD, 1)
+
+/* The tree of any LANES as a loop, for folds that are rare: less text to compile. STEP folds lane
+ * LANE + w into lane LANE, in one array or more. */
+#define FOLD_TREE(STEP)                                                                            \
+    for (i32 w = LANES / 2; w > 0; w /= 2) {                                                       \
+        EACH_LANE if (LANE < w){ STEP } SYNC;                                                      \
+    }
+
+#define FOLD_TWO_SUMS(one, two) FOLD_TREE(one[LANE] += one[LANE + w]; two[LANE] += two[LANE + w];)
 
 FN float folded_sum(float a, float b)
 {

@@ -49,9 +49,13 @@ has "$out" '^as routed '
 
 # ---- scenarios
 exits 0 quern route eval --scenario Mixed-Diverse --samples 3 --warmup 3 --backend cpu,sim
-has "$out" '^SCENARIO +SIZE +BEST US +AUTO US +AUTO % +CPU US +CPU % +GPU US +GPU % +STATIC US +STATIC %$'
-has "$out" '^Mixed-Diverse +1 +[0-9.]+ '
-lines "$out" 5
+has "$out" '^SCENARIO +SIZE +BEST US +AUTO US +AUTO % +\+- % +VERDICT +CPU % +GPU % +STATIC % +CPU AGAIN % +\+- %$'
+has "$out" '^Mixed-Diverse +1 +[0-9.]+ +[0-9.]+ +(-|-?[0-9.]+) +(-|[0-9.]+) +(ok|worse|unclear) '
+has "$out" '^auto against the best fixed choice: worst [+-][0-9.inf]+ % \(Mixed-Diverse, size 1\), [01] of 1 more than 5 % worse, '
+has "$out" '^the CPU against itself: .* % in the root mean square, at most '
+lines "$out" 6
+exits 0 quern route eval --scenario Mixed-Diverse --samples 1 --warmup 0 --backend cpu,sim
+has "$out" '^1 rounds; '
 exits 0 quern route eval --scenario Uniform-32k --sizes 3 --samples 3 --warmup 3 --seconds 1 --backend cpu,sim
 has "$out" '^Uniform-32k +1/2 +[0-9.]+ '
 has "$out" '^Uniform-32k +2 +[0-9.]+ '

@@ -260,8 +260,8 @@ static void teams_share_a_group_where_the_backend_allows(void **state)
     expect_group(&dev, 16, 1, 1);
     assert_int_equal(dev.last.grid[0], 1001);
     launch(&fake_sharing, &dev, &team_kernel, qn_range_1d(1001), 16, NULL, NULL);
-    expect_group(&dev, 16, 8, 1);
-    assert_int_equal(dev.last.grid[0], 126);
+    expect_group(&dev, 16, 16, 1);
+    assert_int_equal(dev.last.grid[0], 63);
     launch(&fake_sharing, &dev, &team_kernel, qn_range_1d(5), 256, NULL, NULL);
     expect_group(&dev, 256, 1, 1);
     assert_int_equal(launch(&fake, &dev, &team_kernel, qn_range_1d(5), 2048, NULL, &err),

@@ -193,6 +193,24 @@ static void device_that_slows_down_is_known_at_all_sizes(void **state)
     qn_model_free(&model);
 }
 
+/* Small sizes are disturbed again and again; the large one is not measured meanwhile. */
+static void size_that_is_not_measured_gets_over_disturbances_of_others(void **state)
+{
+    qn_model model = { 0 };
+
+    (void)state;
+    for (double size = 1024; size <= 65536; size *= 2)
+        add_many(&model, size, size / 100, 8);
+    for (int i = 0; i < 20; i++) {
+        for (double size = 1024; size <= 4096; size *= 2)
+            add_many(&model, size, 4 * size / 100, 1);
+        for (double size = 1024; size <= 4096; size *= 2)
+            add_many(&model, size, size / 100, 4);
+    }
+    assert_near(qn_model_predict(&model, 65536, &flat), 655.36, 0.1);
+    qn_model_free(&model);
+}
+
 static void change_at_one_size_leaves_the_others_alone(void **state)
 {
     qn_model model = { 0 };
@@ -298,6 +316,7 @@ int main(void)
         cmocka_unit_test(three_slow_samples_are_believed),
         cmocka_unit_test(fast_sample_is_believed_at_once),
         cmocka_unit_test(device_that_slows_down_is_known_at_all_sizes),
+        cmocka_unit_test(size_that_is_not_measured_gets_over_disturbances_of_others),
         cmocka_unit_test(change_at_one_size_leaves_the_others_alone),
         cmocka_unit_test(hope_forgets_one_bad_sample),
         cmocka_unit_test(hope_of_the_well_known_is_its_best_time),

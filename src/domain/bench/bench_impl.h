@@ -2,6 +2,7 @@
 #ifndef QN_DOMAIN_BENCH_IMPL_H
 #define QN_DOMAIN_BENCH_IMPL_H
 
+#include "domain/bench/time_runs.h"
 #include "domain/bench/bench.h"
 #include "engine/context.h"
 #include "util/clock.h"
@@ -21,12 +22,6 @@ static inline int qn_bench_devices(const qn_ctx *ctx)
 static inline int qn_bench_has(const qn_ctx *ctx, int d)
 {
     return (int)(ctx->candidates >> d & 1u);
-}
-
-/* Calls on a context leave their sentence there; here it goes to `err`. */
-static inline qn_status qn_bench_lift(const qn_ctx *ctx, qn_status st, qn_err *err)
-{
-    return st == QN_OK ? st : qn_fail(err, st, "%s", qn_error(ctx));
 }
 
 /* The time a device lives in: virtual on sim, else the monotonic clock. */

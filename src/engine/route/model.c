@@ -10,6 +10,7 @@
 enum {
     BUCKETS_PER_OCTAVE = 4,
     CONFIRM_FAST = 2,
+    MOST_SCALE = 64,
     ABSURD = 16 /* times what was expected: the machine was elsewhere */
 };
 
@@ -126,6 +127,7 @@ static void restart(qn_model_bucket *b)
 {
     b->n = b->next = b->n_aside = 0;
     b->is_old = 0;
+    b->factor = 0;
 }
 
 /* ---- the line outside the buckets ------------------------------------------------ */
@@ -314,12 +316,25 @@ static int is_in_run(const qn_model *model, qn_i64 bucket)
     return 0;
 }
 
+/* Changes that were seen elsewhere add up here only so far: a bucket that is never measured would
+ * drift away without end. */
 static void scale(qn_model_bucket *b, double ratio)
 {
+    const double before = b->factor > 0 ? b->factor : 1;
+
+    b->factor = fmin(fmax(before * ratio, 1.0 / MOST_SCALE), MOST_SCALE);
     for (int i = 0; i < b->n; i++)
-        b->samples[i].us *= ratio;
+        b->samples[i].us *= b->factor / before;
     b->n_aside = 0;
     summarise(b);
+}
+
+/* What had made the device slow is over: what was not measured meanwhile is as it was. */
+static void relieve(qn_model *model)
+{
+    for (int i = 0; i < model->n_buckets; i++)
+        if (model->buckets[i]->is_old && model->buckets[i]->factor > 1)
+            scale(model->buckets[i], 1 / model->buckets[i]->factor);
 }
 
 /* What made it slow may pass: it stays worth a look until looks have shown otherwise. */
@@ -399,6 +414,13 @@ static void renew(qn_model *model, qn_model_bucket *b, qn_timed s)
 {
     const double ratio = s.us / b->median_us;
 
+    if (b->factor > 1 && ratio * b->factor < 1 + QN_MODEL_MADS * guess_floor) {
+        relieve(model);
+        restart(b);
+        push(b, s);
+        summarise(b);
+        return;
+    }
     for (int i = 0; i < model->n_buckets; i++) {
         qn_model_bucket *other = model->buckets[i];
 
@@ -420,6 +442,7 @@ static void add_unexpected(qn_model *model, qn_model_bucket *b, qn_timed s, int 
     if (side < 0) {
         restart(b);
         push(b, s);
+        relieve(model);
     } else if (b->n) {
         b->aside[b->n_aside++] = s;
         if (b->n_aside < votes_needed(b, s.us / expected))

@@ -37,7 +37,8 @@ typedef struct qn_model_bucket {
     double median_us, mad_us, min_us, size; /* summary; size: median of the sizes */
     double told_us;                         /* summary when `generation` last rose for it */
     int told_n, told_aside;
-    int is_old; /* from before the device changed: scaled, and replaced by the next sample */
+    double factor; /* by which it was scaled since it was measured; 0 stands for 1 */
+    int is_old;    /* from before the device changed: scaled, and replaced by the next sample */
     qn_timed aside[QN_MODEL_CONFIRM];
     int n_aside;
 } qn_model_bucket;

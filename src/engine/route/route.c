@@ -341,6 +341,11 @@ double qn_route_doubtful_us(const qn_route_view *view, int device)
     return fmin(view->cost_us[device], 2 * view->prior_us[device]);
 }
 
+int qn_route_is_stale(const qn_route_op *op, int device)
+{
+    return op->decisions - op->sampled_at[device] >= PROBE_STALE;
+}
+
 /* How much a device asks for being measured; 1 and above is enough, 0: it must not be. */
 static double urgency(const qn_route_op *op, const qn_route_view *view, int d, double chosen_us)
 {
@@ -351,7 +356,9 @@ static double urgency(const qn_route_op *op, const qn_route_view *view, int d, d
                       : is_known         ? view->cost_us[d]
                                          : view->hope_us[d];
 
-    if (op->spent_us + fmax(0, us - chosen_us) > spend_share * op->total_us)
+    /* What promises a gain needs no budget, unless the promise is only that it is long ago. */
+    if ((us > chosen_us || age >= PROBE_STALE) &&
+        op->spent_us + fmax(0, us - chosen_us) > spend_share * op->total_us)
         return 0;
     if (age >= PROBE_STALE)
         return age / PROBE_STALE;

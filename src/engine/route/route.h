@@ -130,6 +130,9 @@ int qn_route_is_gain(double present_us, double best_us);
 int qn_route_probe(const qn_route_op *op, const qn_route_view *view, double chosen_us,
                    unsigned in_use, int n);
 
+/* Whether the op was not measured on the device for so long that what is known may be over. */
+int qn_route_is_stale(const qn_route_op *op, int device);
+
 /* What a device costs if what was measured long ago was bad luck: no more than twice what its
  * speed says. */
 double qn_route_doubtful_us(const qn_route_view *view, int device);

@@ -3,6 +3,7 @@
 #define QN_ENGINE_ROUTE_EVAL_H
 
 #include "engine/context.h"
+#include "engine/route/eval_estimate.h"
 
 /* Measures one use of an op at a size (in work items) on every device of the context, inputs and
  * results on the host. NaN where it cannot run; the CPU always can. */
@@ -10,8 +11,10 @@ qn_status qn_eval_op(qn_ctx *ctx, const char *op, qn_i64 size, int n_samples,
                      double us[QN_REGRET_DEVICES], qn_err *err);
 
 /* A batch of vadd tasks of these sizes, one graph, run again and again under each policy and on
- * each device, all in turn; every round has new inputs and its results on the host. Outputs are
- * compared with the sums of the inputs. */
+ * each device. They take turns in a new random order for each round, all in the same host memory,
+ * so that none is favoured by where its data lie; every run has new inputs and its results on the
+ * host. A turn is a tenth of a millisecond of runs or one longer run. Outputs are compared with the
+ * sums of the inputs. */
 typedef struct qn_batch_plan {
     const qn_i64 *sizes;
     int n_tasks;
@@ -20,12 +23,14 @@ typedef struct qn_batch_plan {
     uint64_t seed;
 } qn_batch_plan;
 
-/* Mean time of a run. A run that took more than four times as long as those on the slowest device
- * usually do was stopped by the machine, not by a choice: such runs are set aside and counted. */
+/* Mean time of a run. Differences are those of turns of the same round (eval_estimate.h); turns in
+ * which the router timed or tried something count in full. */
 typedef struct qn_batch_times {
-    double policy_us[QN_N_POLICIES];
-    double device_us[QN_REGRET_DEVICES]; /* NaN: not a candidate */
-    int n_rounds, n_aside;
+    double best_us;                     /* on the device that is best when it is always taken */
+    qn_estimate more_us[QN_N_POLICIES]; /* than that */
+    qn_estimate again_us;               /* the CPU a second time, less the first: noise alone */
+    double cpu_us;
+    int n_rounds, n_special; /* rounds; those in which the router timed or tried something */
 } qn_batch_times;
 
 qn_status qn_eval_batch(qn_ctx *ctx, const qn_batch_plan *plan, qn_batch_times *out, qn_err *err);

@@ -1,9 +1,9 @@
 /* route_run.c - a device for every stage, run by run, and what runs teach.
  *
  * A decision is made anew only when something it rests on has changed: residency, a model, a
- * link, the health or the queue of a device. Otherwise a run costs the router a look at these.
- * Most runs are not timed stage by stage, since that needs direct submission and waiting; stages
- * are timed while little is known, when the time of whole runs has changed, and now and then.
+ * link, the health or the queue of a device. Otherwise a run costs the router a look at these, and
+ * a clock read on either side. Short runs are not even looked at but now and then: between two
+ * looks a decision stands, and a run costs three comparisons.
  */
 #include "engine/route/route_stage.h"
 
@@ -12,13 +12,12 @@
 #include <math.h>
 
 enum {
-    REPRICE_EVERY = 64, /* runs; what decays by itself is looked at this often */
-    SAMPLE_EVERY = 256, /* decisions of an op */
-    MARKS_PER_RUN = 3,  /* stages of one op */
-    DRIFT_PAUSE = 8,    /* runs between samples for a change that was not confirmed */
-    LIGHT_MOST = 255    /* runs between two looks */
+    REPRICE_EVERY = 64, /* looks; what decays by itself is looked at this often */
+    DRIFT_PAUSE = 8,    /* runs between samples for a change that was not confirmed; doubled ... */
+    MOST_DRIFT_PAUSE = 256,
+    LIGHT_MOST = 255 /* runs between two looks */
 };
-static const double drift_factor = 1.25, drift_slack_us = 3, look_share = 0.005;
+static const double drift_factor = 1.25, drift_slack_us = 3, look_share = 0.004;
 
 /* ---- deciding ---------------------------------------------------------------------------- */
 
@@ -178,7 +177,7 @@ static void decide(qn_graph *graph, unsigned alive)
 }
 
 /* Puts the stages of a chain where `device` says. */
-static void place(qn_graph *graph, const qn_chain *chain, const int *device, qn_why why)
+void qn_chain_place(qn_graph *graph, const qn_chain *chain, const int *device, qn_why why)
 {
     for (int i = 0; i < chain->n_stages; i++) {
         const int s = chain->stages[i];
@@ -196,7 +195,7 @@ static void place_all(qn_graph *graph)
 
     for (int c = 0; c < r->n_chains; c++)
         if (r->chains[c].n_open)
-            place(graph, &r->chains[c], r->chains[c].device, r->chains[c].why);
+            qn_chain_place(graph, &r->chains[c], r->chains[c].device, r->chains[c].why);
 }
 
 static void place_on(qn_graph *graph, int device, qn_why why)
@@ -216,91 +215,6 @@ void qn_route_decide(qn_graph *graph)
         return;
     decide(graph, qn_router_alive(graph->ctx));
     place_all(graph);
-}
-
-/* ---- probes and samples ---------------------------------------------------------------- */
-
-static int find_probe(const qn_chain *chain)
-{
-    if (!chain->probeable || !chain->lead)
-        return -1;
-    return qn_route_probe(chain->lead, &chain->view, chain->us, ~chain->probeable, chain->n_open);
-}
-
-static void mark(struct qn_graph_route *r, int s, int device)
-{
-    if (r->marked[s])
-        return;
-    r->marked[s] = 1;
-    r->n_marked++;
-    r->ops[s]->marked_at[device] = r->ops[s]->decisions;
-}
-
-/* At most one chain per run, in turn. */
-static void probe(qn_graph *graph)
-{
-    struct qn_graph_route *r = graph->route;
-
-    for (int k = 0; k < r->n_chains; k++) {
-        qn_chain *chain = &r->chains[(r->next_probe + k) % r->n_chains];
-        const int device = find_probe(chain);
-
-        if (device < 0)
-            continue;
-        qn_route_book_probe(chain->lead, chain->n_open);
-        r->spender = chain->lead;
-        r->probe_us = isfinite(chain->view.cost_us[device]) ? chain->view.cost_us[device] : 0;
-        qn_chain_uniform(chain, device, chain->trial);
-        place(graph, chain, chain->trial, QN_WHY_PROBE);
-        for (int i = 0; i < chain->n_stages; i++)
-            if (chain->path.stages[i].forced < 0)
-                mark(r, chain->stages[i], device);
-        r->next_probe = (r->next_probe + k + 1) % r->n_chains;
-        return;
-    }
-}
-
-/* A graph that is replayed loses more by a sample than one that is submitted anyway. */
-static int is_due(const struct qn_graph_route *r, const qn_route_op *op, int device)
-{
-    return op->decisions - op->marked_at[device] >= SAMPLE_EVERY && qn_route_can_spend(op) &&
-           (r->n_runs <= 1 || r->runs_since_sample >= SAMPLE_EVERY);
-}
-
-static int marks_of(const qn_graph *graph, const qn_route_op *op, int before)
-{
-    int n = 0;
-
-    for (int s = before - 1; s >= 0 && n < MARKS_PER_RUN; s--)
-        n += graph->route->marked[s] && graph->route->ops[s] == op;
-    return n;
-}
-
-/* On the CPU the first run of a graph touches memory for the first time: it teaches only what is
- * not known at all. */
-static int may_teach(const struct qn_graph_route *r, int s, int device)
-{
-    return device != QN_CPU_SLOT || r->n_runs > 0 || r->ops[s]->models[device].n_buckets < 2;
-}
-
-static void choose_samples(qn_graph *graph)
-{
-    struct qn_graph_route *r = graph->route;
-
-    if (r->n_wanting || r->wants_sample || r->n_runs <= 1 || r->runs_since_sample >= SAMPLE_EVERY)
-        for (int s = 0; s < graph->n_stages; s++) {
-            const int device = graph->stages[s].device;
-
-            if (r->forced[s] < 0 && may_teach(r, s, device) &&
-                (r->wanting[s] || r->wants_sample || is_due(r, r->ops[s], device)) &&
-                marks_of(graph, r->ops[s], s) < MARKS_PER_RUN) {
-                mark(r, s, device);
-                r->spender = r->spender ? r->spender : r->ops[s];
-            }
-        }
-    graph->is_sampled = r->n_marked > 0;
-    r->runs_since_sample = r->n_marked ? 0 : r->runs_since_sample + 1;
-    r->wants_sample = 0;
 }
 
 /* ---- around a run ------------------------------------------------------------------------------
@@ -346,17 +260,6 @@ static void book_chains(qn_graph *graph, int n_times)
     }
 }
 
-static void forget_times(struct qn_graph_route *r, int n_stages)
-{
-    for (int s = 0; r->n_marked && s < n_stages; s++) {
-        r->actual_us[s] = NAN;
-        r->marked[s] = 0;
-    }
-    r->n_marked = 0;
-    r->spender = NULL;
-    r->probe_us = 0;
-}
-
 static void route_run(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
@@ -373,13 +276,15 @@ static void route_run(qn_graph *graph)
     }
     book_chains(graph, 1);
     if (r->mode == QN_ROUTE_AUTO && (device = qn_trial_begin(graph, alive)) >= 0) {
+        qn_tried_note(graph, device);
         place_on(graph, device, QN_WHY_PROBE);
         graph->is_sampled = 0;
         if (r->trials.n == 0) { /* it does not count, so models may have it */
             r->wants_sample = 1;
-            choose_samples(graph);
+            qn_samples_choose(graph);
         }
         r->spender = NULL;
+        r->n_experiments++;
         return;
     }
     if (r->mode == QN_ROUTE_AUTO && r->trials.held >= 0)
@@ -387,28 +292,29 @@ static void route_run(qn_graph *graph)
     else
         place_all(graph);
     if (r->mode == QN_ROUTE_AUTO)
-        probe(graph);
-    choose_samples(graph);
+        qn_probe_begin(graph);
+    qn_samples_choose(graph);
+    r->n_experiments += r->n_marked > 0;
 }
 
-/* Runs that are shorter than what thinking about them takes are thought about rarely: a look is
- * half a percent of the time of runs. Only on the CPU, where nothing is queued, and while nothing
- * is being found out. */
-static void plan_look(qn_graph *graph, double us)
+/* Runs that are shorter than what thinking about them takes are thought about rarely: looks are a
+ * small part of the time of runs. Not while something is being found out, and not where runs
+ * overlap, since then what is queued on a device has to be known. */
+static void plan_look(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
-    const double usual = r->usual_us;
 
-    r->look_us += (us - r->look_us) / 8;
     r->n_lighter = 0;
-    if (!r->n_open || r->predicted || r->n_recent < 8 || !(usual > 0) || r->n_drifts ||
-        r->n_wanting || r->wants_sample || r->n_marked || r->trials.device >= 0 || r->device_now)
+    if (r->predicted || r->n_recent < 8 || !(r->usual_us > 0) || r->n_drifts || r->n_wanting ||
+        r->wants_sample || r->n_marked || r->trials.device >= 0 || r->is_overlapped ||
+        r->tried_on >= 0)
         return;
-    r->n_lighter = (int)fmin(r->look_us / (look_share * usual), LIGHT_MOST);
+    r->n_lighter = (int)fmin(r->look_us / (look_share * r->usual_us), LIGHT_MOST);
+    r->light_generation = graph->ctx->router->generation;
 }
 
 /* What the runs since the last look were. */
-static void book_light(qn_graph *graph)
+void qn_route_book_light(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
 
@@ -417,7 +323,15 @@ static void book_light(qn_graph *graph)
     book_chains(graph, r->n_light);
     count_decisions(graph, r->n_light);
     r->n_runs += r->n_light;
+    r->own_us += r->n_light * r->usual_us;
     r->n_light = 0;
+}
+
+/* A run that is like the last one costs these few comparisons: no clock, no lock, no memory. */
+static int is_light(const qn_graph *graph, const struct qn_graph_route *r)
+{
+    return r->n_lighter > 0 && r->mode == graph->ctx->route_mode &&
+           r->light_generation == graph->ctx->router->generation;
 }
 
 void qn_route_begin(qn_graph *graph)
@@ -427,7 +341,7 @@ void qn_route_begin(qn_graph *graph)
 
     if (!r || r->is_idle)
         return;
-    if (r->n_lighter > 0 && r->mode == graph->ctx->route_mode) {
+    if (is_light(graph, r)) {
         r->n_lighter--;
         r->n_light++;
         return;
@@ -438,9 +352,10 @@ void qn_route_begin(qn_graph *graph)
         if (!(r = graph->route) || r->is_idle)
             return;
     }
-    start = qn_now_us();
-    book_light(graph);
-    forget_times(r, graph->n_stages);
+    start = qn_ctx_now_us(graph->ctx);
+    qn_route_book_light(graph);
+    qn_samples_forget(graph);
+    qn_tried_drop(graph);
     if (r->n_open)
         route_run(graph);
     else
@@ -448,8 +363,8 @@ void qn_route_begin(qn_graph *graph)
     count_decisions(graph, 1);
     r->is_overlapped = r->is_running;
     r->is_running = 1;
-    plan_look(graph, qn_now_us() - start);
     r->start_us = qn_ctx_now_us(graph->ctx);
+    r->thought_us = r->start_us - start;
 }
 
 /* Adds the time of a run that nothing was measured in, and finds their median. */
@@ -476,8 +391,21 @@ static int is_unusual(double us, double usual)
     return us > usual * drift_factor + drift_slack_us || us * drift_factor + drift_slack_us < usual;
 }
 
-/* The run is over after `us`. Two in a row of unusual time, or one of twice the usual, ask for
- * samples, which will tell; when they tell nothing, it takes longer until the next ones. */
+/* Two runs in a row of unusual time, or one of twice the usual, ask for samples, which will tell;
+ * when they tell nothing, it takes longer until the next ones. */
+static void watch_drift(struct qn_graph_route *r, double us, double usual)
+{
+    r->n_drifts = is_unusual(us, usual) ? r->n_drifts + 1 : 0;
+    if ((r->n_drifts < 2 && !(us > 2 * usual)) || r->n_runs < r->drift_at)
+        return;
+    r->wants_sample = 1;
+    r->drift_at = r->n_runs + r->drift_pause;
+    r->drift_pause = r->drift_pause < MOST_DRIFT_PAUSE ? r->drift_pause * 2 : MOST_DRIFT_PAUSE;
+    if (r->n_drifts >= 2)
+        qn_trial_doubt(r, us > usual);
+}
+
+/* The run is over after `us`. */
 static void note_run(qn_graph *graph, int is_device, double us)
 {
     struct qn_graph_route *r = graph->route;
@@ -485,9 +413,9 @@ static void note_run(qn_graph *graph, int is_device, double us)
 
     r->is_running = 0;
     qn_router_note_run(graph->ctx, is_device, us);
-    if (r->spender && us > usual) /* what is more than could be expected is the machine's doing */
-        qn_route_spend(r->spender, fmin(us - usual, fmax(5 * usual, r->probe_us)));
-    if (!r->n_open || r->is_overlapped)
+    r->own_us += r->usual_us > 0 ? fmin(us, r->usual_us) : us;
+    qn_probe_end(graph, us, usual);
+    if (r->is_overlapped)
         return;
     if (r->trials.device >= 0) {
         r->n_runs++;
@@ -496,15 +424,19 @@ static void note_run(qn_graph *graph, int is_device, double us)
     }
     if (graph->is_sampled || ++r->n_runs <= 2)
         return;
-    r->n_drifts = is_unusual(us, usual) ? r->n_drifts + 1 : 0;
-    if ((r->n_drifts >= 2 || us > 2 * usual) && r->n_runs >= r->drift_at) {
-        r->wants_sample = 1;
-        r->drift_at = r->n_runs + r->drift_pause;
-        r->drift_pause = r->drift_pause < SAMPLE_EVERY ? r->drift_pause * 2 : SAMPLE_EVERY;
-        if (r->n_drifts >= 2)
-            qn_trial_doubt(r, us > usual);
-    }
+    if (r->n_open)
+        watch_drift(r, us, usual);
     add_recent(r, us);
+}
+
+/* A look is what came before the run and what comes after it. */
+static void end_look(qn_graph *graph, double end_us)
+{
+    struct qn_graph_route *r = graph->route;
+    const double us = r->thought_us + (qn_ctx_now_us(graph->ctx) - end_us);
+
+    r->look_us += (us - r->look_us) / 8;
+    plan_look(graph);
 }
 
 static unsigned devices_of(const qn_graph *graph)
@@ -542,13 +474,15 @@ void qn_route_end(qn_graph *graph)
 
     if (!r || !r->is_running)
         return;
-    is_device = r->device_now = devices_of(graph) != 0;
+    is_device = devices_of(graph) != 0;
     now = qn_ctx_now_us(graph->ctx);
     r->device_runs += (uint64_t)is_device;
-    if (graph->in_flight)
+    if (graph->in_flight) {
         note_queue(graph, now);
-    else
-        note_run(graph, is_device, now - r->start_us);
+        return;
+    }
+    note_run(graph, is_device, now - r->start_us);
+    end_look(graph, now);
 }
 
 void qn_route_waited(qn_graph *graph)
@@ -566,6 +500,12 @@ void qn_route_waited(qn_graph *graph)
         if (devices >> d & 1 && router->free_at_us[d] > now)
             router->free_at_us[d] = now;
     note_run(graph, devices != 0, now - r->start_us);
+    end_look(graph, now);
+}
+
+uint64_t qn_route_experiments(const qn_graph *graph)
+{
+    return graph->route ? graph->route->n_experiments : 0;
 }
 
 void qn_route_timed(qn_graph *graph, int stage, int device, double us)

@@ -116,6 +116,7 @@ static struct qn_graph_route *new_route(const qn_graph *graph)
     if (!r)
         return NULL;
     qn_trials_reset(&r->trials);
+    r->probed = r->tried_on = -1;
     r->ops = array(n, sizeof *r->ops);
     r->sizes = array(n, sizeof *r->sizes);
     r->costs = array(n, sizeof *r->costs);
@@ -130,6 +131,7 @@ static struct qn_graph_route *new_route(const qn_graph *graph)
     r->d2h_base = array(n_bufs, sizeof *r->d2h_base);
     r->stable = array(n_bufs, sizeof *r->stable);
     r->n_readers = array(n_bufs, sizeof *r->n_readers);
+    r->was_there = array(n_bufs, sizeof *r->was_there);
     return r;
 }
 
@@ -137,7 +139,7 @@ static int is_complete(const qn_graph *graph, const struct qn_graph_route *r)
 {
     return r->ops && r->sizes && r->costs && r->forced && r->why && r->wanting && r->marked &&
            r->actual_us && (r->predicted || !graph->ctx->router->explain) && r->version &&
-           r->d2h_base && r->stable && r->n_readers;
+           r->d2h_base && r->stable && r->n_readers && r->was_there;
 }
 
 static void free_route(struct qn_graph_route *r)
@@ -158,6 +160,7 @@ static void free_route(struct qn_graph_route *r)
     free(r->d2h_base);
     free(r->stable);
     free(r->n_readers);
+    free(r->was_there);
     free(r);
 }
 
@@ -298,6 +301,7 @@ void qn_route_free(qn_graph *graph)
 {
     if (!graph->route)
         return;
+    qn_route_book_light(graph);
     qn_route_explain(graph);
     free_route(graph->route);
     graph->route = NULL;

@@ -36,7 +36,6 @@ typedef struct qn_trials {
     double us[QN_TRIAL_RUNS], against_us;
     double seen_us[QN_MAX_DEVICES]; /* time of a run; 0: not known */
     int next_at[QN_MAX_DEVICES], pause[QN_MAX_DEVICES];
-    double lost_us; /* by all trials */
 } qn_trials;
 
 struct qn_graph_route {
@@ -57,7 +56,8 @@ struct qn_graph_route {
     double *predicted; /* explanations: n_stages * QN_MAX_DEVICES, NaN: no candidate */
     /* per buffer */
     uint64_t *version, *d2h_base;
-    uint16_t *stable, *n_readers; /* runs without a change; chains that read it */
+    uint16_t *stable, *n_readers; /* looks without a change; chains that read it */
+    uint8_t *was_there;           /* a copy on tried_on, before something was tried there */
     /* decisions */
     uint64_t key;
     int age, next_probe, has_choice;
@@ -69,12 +69,18 @@ struct qn_graph_route {
     double recent_us[8], usual_us; /* of the last runs nothing was measured in; their median */
     int n_recent, next_recent;
     qn_trials trials;
-    int n_light, n_lighter; /* runs since the router last looked; until it looks again */
-    int device_now;         /* whether the last run was on a device */
-    double look_us;         /* what a look takes */
+    int n_light, n_lighter;    /* runs since the router last looked; until it looks again */
+    uint64_t light_generation; /* of the router, for which these may be */
+    double look_us;            /* what a look takes */
+    double thought_us;         /* what it took before this run */
     int n_wanting, n_marked, wants_sample, runs_since_sample;
-    qn_route_op *spender; /* bears what is lost by measuring in this run */
-    double probe_us;      /* what a probe of this run should take, 0: there is none */
+    qn_route_op *spender;   /* bears what is lost by measuring in this run */
+    double probe_us;        /* what a probe of this run should take, 0: there is none */
+    int probed;             /* the device of the probe of this run, -1: none */
+    int tried_on;           /* a device with copies that a probe or a trial has made, -1: none */
+    unsigned hopeless;      /* devices on which a probe made a whole run more than 3 times slower */
+    double own_us, lost_us; /* of all runs; of that, by probes, samples and trials */
+    uint64_t n_experiments; /* runs with one of these */
     int n_drifts, drift_at, drift_pause; /* runs of unusual time in a row; when they count again */
 };
 
@@ -87,6 +93,9 @@ void qn_route_free(qn_graph *graph);
 void qn_route_begin(qn_graph *graph);
 void qn_route_end(qn_graph *graph);
 void qn_route_waited(qn_graph *graph);
+
+/* Runs in which something was timed or tried, so far. */
+uint64_t qn_route_experiments(const qn_graph *graph);
 
 /* A stage was timed, or failed. */
 void qn_route_timed(qn_graph *graph, int stage, int device, double us);
@@ -102,6 +111,29 @@ void qn_route_explain(qn_graph *graph);
 
 /* The first decision, when the graph is compiled. */
 void qn_route_decide(qn_graph *graph);
+/* Counts the runs since the last look. */
+void qn_route_book_light(qn_graph *graph);
+/* Puts the stages of a chain where `device` says. */
+void qn_chain_place(qn_graph *graph, const qn_chain *chain, const int *device, qn_why why);
+
+/* ---- route_probe.c ---------------------------------------------------------------- */
+
+/* Places one chain for a probe, when one is due; the run is over after `us` instead of `usual`. */
+void qn_probe_begin(qn_graph *graph);
+void qn_probe_end(qn_graph *graph, double us, double usual);
+
+/* Marks the stages to be timed in this run; takes the marks away. */
+void qn_samples_choose(qn_graph *graph);
+void qn_samples_forget(qn_graph *graph);
+
+/* Something will be tried on the device; it is over and the copies it made go. */
+void qn_tried_note(qn_graph *graph, int device);
+void qn_tried_drop(qn_graph *graph);
+
+/* Whether so much more may be lost by measuring, which is 0.5 % of the graph's own time; and that
+ * it was. */
+int qn_route_can_lose(const struct qn_graph_route *route, double us);
+void qn_route_lose(struct qn_graph_route *route, double us);
 
 /* ---- route_trial.c ---------------------------------------------------------------- */
 

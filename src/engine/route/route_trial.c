@@ -3,9 +3,9 @@
  * Models add up stages and copies; what a run really takes also depends on how they overlap and on
  * what else the machine does. So a graph that is run often is tried as a whole: a few runs on one
  * device, of which the first ones, which make recordings and move data, do not count. What has
- * been seen to be faster by more than a tenth is held, whatever models say, until inputs come in
- * another way or a device goes. Like probes, trials are one run in twenty at most, and
- * what they lose stays below 2 % of the time.
+ * been seen to be faster by more than a twentieth is held, whatever models say, until inputs come
+ * in another way or a device goes. Like probes, trials are one run in twenty at most, and what they
+ * lose comes out of the same 0.5 % of the time.
  */
 #include "engine/route/route_stage.h"
 
@@ -21,7 +21,7 @@ enum {
     ABSURD = 16,    /* times the usual time: the machine was elsewhere */
     MOST_ABSURD = 2 /* of a trial; more are no accident */
 };
-static const double lost_share = 0.02, factor_most = 3, long_us = 1000;
+static const double lost_share = 0.02, factor_most = 3, long_us = 1000, seen_gain = 0.95;
 
 /* Runs of a trial that do not count, and that do. A long run hides what the first one costs
  * besides, and varies less. */
@@ -32,7 +32,14 @@ static int n_settling(const qn_trials *t)
 
 static int n_counting(const qn_trials *t)
 {
-    return t->against_us > long_us ? 1 : QN_TRIAL_RUNS - 2;
+    return QN_TRIAL_RUNS - n_settling(t);
+}
+
+/* What was seen needs less of a margin than what is only predicted: all counting runs of a trial
+ * have to be faster. */
+static int is_seen_gain(const qn_trials *t, double us)
+{
+    return us < seen_gain * t->against_us;
 }
 
 static void forget(qn_trials *t)
@@ -73,7 +80,7 @@ static int present_device(const qn_graph *graph)
 
 /* Everything on `device`, as models have it; what they hardly know may be as good as hoped, and
  * what was not looked at for long may have been bad luck. Infinite when it cannot be. */
-static double predicted_us(const struct qn_graph_route *r, int device)
+static double hoped_us(const struct qn_graph_route *r, int device)
 {
     double us = 0;
 
@@ -92,7 +99,8 @@ static double predicted_us(const struct qn_graph_route *r, int device)
     return us;
 }
 
-/* What trials of the ops of the graph may still lose, in all graphs together. */
+/* What trials of the ops of the graph may still lose, in all graphs together. A graph alone may
+ * lose less (qn_route_can_lose). */
 static double budget_us(const struct qn_graph_route *r)
 {
     double us = INFINITY;
@@ -109,11 +117,11 @@ static int is_due(const struct qn_graph_route *r, int device)
 {
     const qn_trials *t = &r->trials;
     const double usual = t->against_us;
-    const double us = t->seen_us[device] > 0 ? t->seen_us[device] : predicted_us(r, device);
+    const double us = t->seen_us[device] > 0 ? t->seen_us[device] : hoped_us(r, device);
     const double loss = (n_settling(t) + 1) * fmax(0, fmin(us, 2 * usual) - usual);
 
-    return r->n_runs >= t->next_at[device] && us <= factor_most * usual &&
-           t->lost_us + loss <= lost_share * r->n_runs * usual && loss <= budget_us(r);
+    return r->n_runs >= t->next_at[device] && !(r->hopeless >> device & 1) &&
+           us <= factor_most * usual && qn_route_can_lose(r, loss) && loss <= budget_us(r);
 }
 
 /* Runs of a trial are probes of all their ops. */
@@ -188,7 +196,7 @@ static void judge(qn_graph *graph)
     if (!t->pause[device])
         t->pause[device] = PAUSE;
     t->next_at[device] = r->n_runs + t->pause[device];
-    if (!qn_route_is_gain(t->against_us, t->seen_us[device])) {
+    if (!is_seen_gain(t, t->seen_us[device])) {
         t->pause[device] = t->pause[device] < MOST_PAUSE ? 2 * t->pause[device] : MOST_PAUSE;
         return;
     }
@@ -205,7 +213,7 @@ static void judge(qn_graph *graph)
 /* What trials of this graph have lost is a burden on all graphs with its ops. */
 static void lose(struct qn_graph_route *r, double us)
 {
-    r->trials.lost_us += us;
+    qn_route_lose(r, us);
     for (int c = 0; c < r->n_chains; c++)
         if (r->chains[c].n_open && r->chains[c].lead) {
             r->chains[c].lead->tried_us += us;
@@ -222,8 +230,7 @@ void qn_trial_end(qn_graph *graph, double us)
         return;
     lose(r, fmax(0, us - t->against_us));
     t->us[t->n++] = us;
-    if (t->n == n_settling(t) + n_counting(t) ||
-        (t->n > n_settling(t) && !qn_route_is_gain(t->against_us, us)))
+    if (t->n == n_settling(t) + n_counting(t) || (t->n > n_settling(t) && !is_seen_gain(t, us)))
         judge(graph);
 }
 

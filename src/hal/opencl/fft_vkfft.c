@@ -89,8 +89,9 @@ static qn_status load_program(qn_vkfft_cl *of, qn_source *src, const char *text,
     of->n_compiled++;
     if ((st = qn_cl_program(of->dev, src, out, err)) != QN_OK)
         return st;
-    if (qn_cl_program_binary(of->dev, *out, &binary, err) != QN_OK)
-        return QN_OK; /* works, but cannot be kept */
+    /* Asked only for what will be kept: some drivers compile once more, for a group of any size. */
+    if (!of->is_kept || qn_cl_program_binary(of->dev, *out, &binary, err) != QN_OK)
+        return QN_OK;
     st = qn_fft_kernels_add(&of->kernels, text, &binary, err);
     free(binary.data);
     return st;
@@ -135,7 +136,9 @@ qn_status qn_cl_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *b
 
     if (!plan)
         return qn_fail(err, QN_ERR_NOMEM, "FFT plan: out of host memory");
-    plan->of = (qn_vkfft_cl){ .device = dev->device, .dev = dev, .cl = dev->cl };
+    plan->of = (qn_vkfft_cl){
+        .device = dev->device, .dev = dev, .cl = dev->cl, .is_kept = build->is_kept
+    };
     plan->context = dev->context;
     configuration = qn_vkfft_configuration(shape, &plan->bytes);
     configuration.device = &plan->of.device;

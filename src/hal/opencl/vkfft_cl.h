@@ -18,6 +18,7 @@ typedef struct qn_vkfft_cl {
     qn_dev *dev;
     const qn_cl_api *cl;
     qn_fft_kernels kernels; /* known from before, and compiled now */
+    int is_kept;            /* what is compiled now will be stored */
     int n_compiled;
     qn_err noted; /* the first failure */
 } qn_vkfft_cl;
