@@ -1,8 +1,9 @@
 /* arc_bare_vm.h - the virtual machine as plain C, for tests that look at it without an engine.
  *
  * Takes in the kernel text. Define WIDTH, and LANES_BACKWARDS, before to have blocks go the way of
- * a team; or ARC_WIDE and ARC_DEPTH for the widest limits. Every array has exactly the size that
- * the machine is told, so that a sanitizer sees what goes beyond.
+ * a team; TEAM_OF to have a team of so many lanes; or ARC_WIDE and ARC_DEPTH for the widest limits.
+ * Every array has exactly the size that the machine is told, so that a sanitizer sees what goes
+ * beyond.
  */
 #ifndef QN_TESTS_ARC_BARE_VM_H
 #define QN_TESTS_ARC_BARE_VM_H
@@ -11,11 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "domain/arc/make/make.h"
 #include "domain/arc/pool/pool.h"
+#include "domain/arc/task/task.h"
 #include "domain/arc/value/encode.h"
 
 #define QN_TEAM 1
 #include "kernel/dialect.h"
+#ifdef TEAM_OF
+#include "arc_team_of.h"
+#endif
 
 /* The text has names of its own that headers of the engine have too. */
 #pragma GCC diagnostic push
@@ -52,7 +58,7 @@ static inline bare_vm bare_open(uint32_t arena, uint32_t max_steps)
                             .output_bytes = 1 << 20,
                             .flags = ARC_WANT_OUTPUT,
                             .n_queues = 1,
-                            .n_together = 1 } };
+                            .chunk = 1 } };
     qn_err err;
 
     bare_must(qn_arc_pool_new(&options, &vm.pool, &err) == QN_OK, "no pool");
@@ -86,6 +92,24 @@ static inline uint64_t bare_value(bare_vm *vm, const qn_arc_value *value)
     return v;
 }
 
+/* The pooled slot of a made-up grid. */
+static inline uint64_t bare_made_grid(bare_vm *vm, uint64_t seed)
+{
+    unsigned char cells[QN_ARC_MAKE_CELLS];
+    const qn_arc_grid grid = qn_arc_make_grid(seed, cells);
+    qn_arc_heap *heap = NULL;
+    qn_arc_value value;
+    qn_err err;
+    uint64_t v;
+
+    bare_must(qn_arc_heap_new(&heap, &err) == QN_OK &&
+                  qn_arc_grid_value(&grid, heap, &value, &err) == QN_OK,
+              "a grid cannot be made");
+    v = bare_value(vm, &value);
+    qn_arc_heap_free(heap);
+    return v;
+}
+
 /* Adds an instance of the program, as it stands in a file, and gives its number. */
 static inline uint32_t bare_add(bare_vm *vm, const unsigned char *code, size_t n,
                                 const uint64_t args[3])
@@ -109,11 +133,35 @@ static inline uint32_t bare_add(bare_vm *vm, const unsigned char *code, size_t n
     return vm->par.n_instances++;
 }
 
+#ifdef TEAM_OF
+static const arc_arrays *bare_arrays;
+static const arc_par *bare_par;
+
+static void team_lane(void)
+{
+    arc_take_all(team_now, bare_par, bare_arrays);
+    team_leave();
+}
+
+static inline void bare_take_all(const arc_par *par, const arc_arrays *in)
+{
+    bare_par = par;
+    bare_arrays = in;
+    team_run();
+}
+#else
+static inline void bare_take_all(const arc_par *par, const arc_arrays *in)
+{
+    const i32 qn_team = 0;
+
+    arc_take_all(TEAM_PASS, par, in);
+}
+#endif
+
 /* Runs all instances, one after the other, in one arena. */
 static inline void bare_run(bare_vm *vm)
 {
     const size_t n = (size_t)vm->par.n_instances, extent = qn_arc_pool_extent(vm->pool);
-    const i32 qn_team = 0;
     uint64_t *pool = malloc(extent + 8), *arena = malloc(vm->par.arena_bytes);
     arc_result *results = calloc(n + ARC_HEAD_RESULTS, sizeof *results);
 
@@ -130,7 +178,7 @@ static inline void bare_run(bare_vm *vm)
                                 .out = vm->out,
                                 .trace = (u64 *)vm->trace };
 
-        arc_take_all(TEAM_PASS, &vm->par, &in);
+        bare_take_all(&vm->par, &in);
     }
     vm->results = realloc(vm->results, (n + 1) * sizeof *results);
     bare_must(vm->results != NULL, "no memory");

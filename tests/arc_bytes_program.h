@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "domain/arc/make/make.h"
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 #include "domain/arc/value/encode.h"
 #include "kernel/arc/arc_code.h"
 #include "kernel/arc/arc_ops.h"

@@ -2,7 +2,8 @@
  * library's own: golden cases, made programs, and programs of any bytes.
  *
  * A block that breaks the rules of arc_lanes.h gives something else when its lanes go one after the
- * other, or from the last to the first.
+ * other, or from the last to the first; and where lanes meet that are coroutines (TEAM_OF), one
+ * that comes to another meeting than the rest is reported.
  */
 #ifndef QN_TESTS_ARC_LANES_CASES_H
 #define QN_TESTS_ARC_LANES_CASES_H
@@ -124,23 +125,6 @@ static int assert_same_as(const bare_vm *vm, const rig *r, uint32_t k)
     return 1;
 }
 
-static uint64_t bare_made_grid(bare_vm *vm, uint64_t seed)
-{
-    unsigned char cells[QN_ARC_MAKE_CELLS];
-    const qn_arc_grid grid = qn_arc_make_grid(seed, cells);
-    qn_arc_heap *heap = NULL;
-    qn_arc_value value;
-    qn_err err = { .text = "" };
-    uint64_t v;
-
-    if (qn_arc_heap_new(&heap, &err) != QN_OK ||
-        qn_arc_grid_value(&grid, heap, &value, &err) != QN_OK)
-        fail_msg("%s", err.text);
-    v = bare_value(vm, &value);
-    qn_arc_heap_free(heap);
-    return v;
-}
-
 static void made_programs_give_what_one_lane_gives(void **state)
 {
     enum { N = 1000 };
@@ -215,6 +199,69 @@ static void programs_of_any_bytes_give_what_one_lane_gives(void **state)
     rig_close(&r);
 }
 
+/* Loops that lanes share out, and what makes them start again: a failing element before, at and
+ * after the one that is looked for, values that point to others, closures, loops in loops. */
+static const char *const loops[] = {
+    "x = asindices(I)\n    f = matcher(first, 3)\n    O = sfilter(x, f)",
+    "x = interval(-40, 40, 1)\n    f = lbind(divide, 6)\n    O = apply(f, x)",
+    "x = interval(1, 40, 1)\n    f = lbind(divide, 600)\n    O = apply(f, x)",
+    "x = interval(1, -20, -1)\n    g = lbind(divide, 4)\n    f = compose(positive, g)\n"
+    "    O = extract(x, f)",
+    "x = interval(-3, 60, 1)\n    g = lbind(divide, 4)\n    f = compose(positive, g)\n"
+    "    O = extract(x, f)",
+    "x = interval(0, 50, 1)\n    f = matcher(identity, 37)\n    O = extract(x, f)",
+    "x = interval(0, 50, 1)\n    f = matcher(identity, 99)\n    O = extract(x, f)",
+    "x = asindices(I)\n    O = mapply(neighbors, x)",
+    "x = asindices(I)\n    f = lbind(astuple, I)\n    O = apply(f, x)",
+    "x = asindices(I)\n    f = fork(combine, dneighbors, ineighbors)\n    O = apply(f, x)",
+    "x = asindices(I)\n    f = compose(invert, first)\n    O = order(x, f)",
+    "x = asindices(I)\n    f = fork(multiply, first, last)\n    O = argmax(x, f)",
+    "x = asindices(I)\n    f = fork(multiply, first, last)\n    O = valmin(x, f)",
+    "x = asindices(I)\n    g = lbind(subtract, 5)\n    h = lbind(apply, g)\n"
+    "    f = chain(even, maximum, h)\n    O = sfilter(x, f)",
+    "x = asobject(I)\n    g = lbind(lbind, astuple)\n    f = compose(g, first)\n"
+    "    a = apply(f, x)\n    O = size(a)",
+    "x = asindices(I)\n    y = interval(0, 30, 1)\n    z = order(x, last)\n"
+    "    O = papply(astuple, y, z)",
+    "x = interval(0, 6, 1)\n    y = interval(0, 7, 1)\n    O = prapply(multiply, x, y)",
+    "x = repeat(height, 20)\n    O = rapply(x, I)",
+    "x = interval(1, 30, 1)\n    g = lbind(canvas, 3)\n    h = fork(astuple, identity, identity)\n"
+    "    f = compose(g, h)\n    O = apply(f, x)",
+    "x = interval(1, 12, 1)\n    y = asindices(I)\n    g = lbind(sfilter, y)\n"
+    "    h = lbind(matcher, first)\n    f = compose(g, h)\n    O = mapply(f, x)",
+};
+
+static void loops_give_what_one_lane_gives(void **state)
+{
+    enum { N = sizeof loops / sizeof *loops };
+    rig r = rig_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
+                   (qn_arc_session_options){ 0 });
+    bare_vm vm = bare_open(ARENA, STEPS);
+
+    (void)state;
+    for (uint32_t k = 0; k < N; k++) {
+        const uint64_t args[3] = { bare_made_grid(&vm, 5) };
+        qn_str text = { 0 };
+        qn_arc_file *file;
+        qn_arc_code code;
+
+        qn_str_addf(&text, "def solve_a(I):\n    %s\n    return O\n", loops[k]);
+        file = parse_good(qn_str_get(&text));
+        code = compile_with(&file->programs[0], (qn_arc_compile_options){ 0 });
+        bare_add(&vm, code.bytes, code.n, args);
+        rig_job(&r, rig_code(&r, "loop", &code), rig_made_grid(&r, 5));
+        qn_arc_code_free(&code);
+        qn_arc_file_free(file);
+        qn_str_free(&text);
+    }
+    bare_run(&vm);
+    rig_run(&r);
+    for (uint32_t k = 0; k < N; k++)
+        assert_true(assert_same_as(&vm, &r, k));
+    bare_close(&vm);
+    rig_close(&r);
+}
+
 /* Two values that are equal and have no part in common: comparing them would take for ever. */
 static void comparing_what_is_shared_without_end_is_given_up(void **state)
 {
@@ -242,6 +289,7 @@ int main(void)
         cmocka_unit_test(golden_cases_pass),
         cmocka_unit_test(made_programs_give_what_one_lane_gives),
         cmocka_unit_test(programs_of_any_bytes_give_what_one_lane_gives),
+        cmocka_unit_test(loops_give_what_one_lane_gives),
         cmocka_unit_test(comparing_what_is_shared_without_end_is_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* arc_options.c - from options to limits, programs and tasks. */
 #include "cli/arc_options.h"
 
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 #include "kernel/arc/arc_ops.h"
 
 #include <errno.h>
@@ -57,6 +57,10 @@ qn_status qn_arc_session_options_of(const qn_args *args, qn_arc_session_options 
     for (int op = 0; qn_given(args, "op-priority") && op < ARC_N_OPS; op++)
         if (qn_arc_op_at(op)->priority > (int)qn_int(args, "op-priority"))
             switch_off(&o.limits, op);
+    o.split = (qn_split_options){ .devices = args->global.devices, .depth = args->global.pipeline };
+    qn_split_mode_find(args->global.split, &o.split.mode);
+    if (qn_given(args, "slice"))
+        o.slice_ms = qn_real(args, "slice") > 0 ? qn_real(args, "slice") : -1;
     QN_TRY(read_arena(qn_text(args, "arena"), &o.limits, err));
     QN_TRY(read_disabled(qn_text(args, "disable-op"), &o.limits, err));
     *out = o;

@@ -15,7 +15,7 @@
       .value = "8|16|32" },                                                                        \
         { .name = "arena",                                                                         \
           .kind = QN_OPT_TEXT,                                                                     \
-          .help = "memory of a run at first, 8K to 512K (default 64K)",                            \
+          .help = "memory of a run at first, 8K to 512K (default 64K, GPUs 512K)",                 \
           .value = "BYTES" },                                                                      \
         { .name = "frames",                                                                        \
           .kind = QN_OPT_INT,                                                                      \
@@ -29,6 +29,12 @@
           .value = "N",                                                                            \
           .min = 1,                                                                                \
           .max = 2000000000 },                                                                     \
+        { .name = "slice",                                                                         \
+          .kind = QN_OPT_REAL,                                                                     \
+          .help = "longest launch by estimate, 0: any (default 200)",                              \
+          .value = "MS",                                                                           \
+          .min = 0,                                                                                \
+          .max = 1000000 },                                                                        \
         { .name = "disable-op",                                                                    \
           .kind = QN_OPT_TEXT,                                                                     \
           .help = "primitives that devices leave to the CPU",                                      \

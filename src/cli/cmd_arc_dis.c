@@ -4,7 +4,7 @@
 
 #include "domain/arc/compile/code_file.h"
 #include "domain/arc/compile/dis.h"
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/table.h"
 

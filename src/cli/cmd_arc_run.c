@@ -21,6 +21,8 @@ static const qn_opt options[] = {
     { 0, "trace", QN_OPT_TEXT, .value = "FILE", .help = "write a hash of every step's value" },
     { 0, "digest", QN_OPT_TEXT, .value = "FILE",
       .help = "write status, steps and a hash of the output of every run" },
+    { 0, "profile", QN_OPT_TEXT, .value = "FILE.json",
+      .help = "run everything on the CPU once more; write time by primitive and by program" },
     { 0, "stats", QN_OPT_TEXT, .value = "FILE.json", .help = "write what was counted and timed" },
     QN_ARC_OPTIONS_VM,
     { 0 }
@@ -115,7 +117,8 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
                                   .match_all = !strcmp(qn_text(args, "match"), "all"),
                                   .results = qn_text(args, "o"),
                                   .trace = qn_text(args, "trace"),
-                                  .digest = qn_text(args, "digest") };
+                                  .digest = qn_text(args, "digest"),
+                                  .profile = qn_text(args, "profile") };
     qn_arc_programs programs = { 0 };
     qn_arc_tasks tasks = { 0 };
     qn_arc_evaluation e = { 0 };

@@ -2,7 +2,7 @@
 #include "arc_values.h"
 #include "golden.h"
 
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 #include "domain/arc/value/cases.h"
 #include "domain/arc/value/op_names.h"
 #include "domain/arc/value/text.h"

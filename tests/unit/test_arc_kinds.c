@@ -3,7 +3,7 @@
 #include "golden.h"
 
 #include "domain/arc/compile/kinds.h"
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 #include "domain/arc/value/cases.h"
 
 /* An operation on constants, as the compiler sees it. */

@@ -12,7 +12,7 @@
 
 #include "domain/arc/make/make.h"
 #include "domain/arc/make/signatures.h"
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 #include "domain/arc/value/op_names.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/hash.h"

@@ -1,7 +1,7 @@
 /* test_arc_parse.c - all forms of program files, and what becomes of them. */
 #include "arc_program_rig.h"
 
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 
 /* ---- solve programs -------------------------------------------------------------- */
 

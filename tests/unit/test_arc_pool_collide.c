@@ -1,9 +1,9 @@
 /* test_arc_pool_collide.c - values whose hashes are all the same are still told apart. */
 #include "arc_pool_rig.h"
 
-#include "util/hash.h"
+#include "domain/arc/pool/content_hash.h"
 
-#define qn_fnv1a64_add(hash, data, bytes) ((void)(hash), (void)(data), (void)(bytes), UINT64_C(7))
+#define qn_arc_content_hash(slot, bytes, n) ((void)(slot), (void)(bytes), (void)(n), UINT64_C(7))
 
 #include "domain/arc/pool/pool.c"
 

@@ -6,7 +6,7 @@
  */
 #include "arc_program_rig.h"
 
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 #include "util/hash.h"
 
 enum { ROUNDS = 400, MOST_STEPS = 120 };

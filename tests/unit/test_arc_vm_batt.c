@@ -1,7 +1,7 @@
 /* test_arc_vm_batt.c - batt programs: what a failed step spoils and what it does not. */
 #include "arc_session_rig.h"
 
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 
 enum { N_STEPS = 10, HEAD_LINES = 3 }; /* step k is on line HEAD_LINES + k */
 

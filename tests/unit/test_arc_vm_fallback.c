@@ -5,7 +5,7 @@
 #include "golden.h"
 
 #include "domain/arc/check/check_cases.h"
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 
 enum { INSTANCES = 400, CASES_PER_OP = 3 };
 

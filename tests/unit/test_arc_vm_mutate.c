@@ -71,23 +71,6 @@ static qn_arc_code made_code(int number)
     return code;
 }
 
-static uint64_t grid_in(bare_vm *vm, uint64_t seed)
-{
-    unsigned char cells[QN_ARC_MAKE_CELLS];
-    const qn_arc_grid grid = qn_arc_make_grid(seed, cells);
-    qn_arc_heap *heap = NULL;
-    qn_arc_value value;
-    qn_err err = { .text = "" };
-    uint64_t v;
-
-    if (qn_arc_heap_new(&heap, &err) != QN_OK ||
-        qn_arc_grid_value(&grid, heap, &value, &err) != QN_OK)
-        fail_msg("%s", err.text);
-    v = bare_value(vm, &value);
-    qn_arc_heap_free(heap);
-    return v;
-}
-
 /* What the machine leaves can be read, or says why there is nothing. */
 static void assert_readable(const bare_vm *vm)
 {
@@ -118,7 +101,7 @@ static void changed_programs_are_refused_or_survived(void **state)
         qn_arc_code code = made_code(p);
         unsigned char *changed = malloc(code.n);
         bare_vm vm = bare_open(ARENA, MAX_STEPS);
-        const uint64_t grid = grid_in(&vm, (uint64_t)p), args[3] = { grid, grid, 0 };
+        const uint64_t grid = bare_made_grid(&vm, (uint64_t)p), args[3] = { grid, grid, 0 };
         uint64_t seed = (uint64_t)p << 24;
 
         assert_non_null(changed);

@@ -75,21 +75,137 @@ static void jobs_in_any_order_give_the_same_from_a_small_pool(void **state)
     rig_close(&ref);
 }
 
-static void instance_larger_than_the_pool_is_named(void **state)
+/* A program of 6 KB, for a pool of 4 KB. */
+static int add_long(rig *r)
 {
-    rig r = open_pool("sim", 4096);
     qn_str text = { 0 };
-    qn_err err = { .text = "" };
+    int program;
 
-    (void)state;
     qn_str_add(&text, "def solve_long(I):\n    x0 = size(I)\n");
     for (int i = 1; i < 400; i++)
         qn_str_addf(&text, "    x%d = add(x%d, %d)\n", i, i - 1, i);
     qn_str_add(&text, "    return x399\n");
-    rig_job(&r, rig_program(&r, "long", qn_str_get(&text)), rig_made_grid(&r, 1));
-    assert_int_equal(qn_arc_session_run(r.s, r.jobs, r.n, ARC_WANT_OUTPUT, 0, &err), QN_ERR_LIMIT);
-    assert_non_null(strstr(err.text, "does not fit into the pool"));
+    program = rig_program(r, "long", qn_str_get(&text));
     qn_str_free(&text);
+    return program;
+}
+
+static void job_larger_than_the_pool_runs_on_the_cpu_and_says_so(void **state)
+{
+    rig ref = open_pool("cpu", 0);
+    rig r = rig_in(open_with((qn_options){ .backend = "sim" }),
+                   (qn_arc_session_options){ .pool_bytes = 4096 });
+    rig *const both[] = { &ref, &r };
+    char text[4096];
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        rig_job(both[k], rig_made_program(both[k], 51, 0), rig_made_grid(both[k], 1));
+        rig_job(both[k], add_long(both[k]), rig_made_grid(both[k], 2));
+        rig_job(both[k], rig_made_program(both[k], 51, 0), rig_made_grid(both[k], 3));
+    }
+    rig_run(&ref);
+    CAPTURE_STDERR(text, sizeof text, rig_run(&r));
+    assert_same(&ref, &r, "outsize");
+    assert_string_equal(text, "[GPU] arc.vm failed: POOL limit 4 KB (program long, grid grid2). "
+                              "CPU fallback.\n");
+    assert_int_equal(qn_arc_session_stats(r.s)->outsize, 1);
+    assert_true(qn_arc_session_stats(r.s)->gpu_ops > 0);
+    assert_true(qn_arc_session_stats(r.s)->cpu_ops >= 400);
+    rig_close(&r);
+    rig_close(&ref);
+}
+
+static void forbidden_fallback_makes_a_job_larger_than_the_pool_an_error(void **state)
+{
+    rig r = rig_in(open_with((qn_options){ .backend = "sim", .fallback = QN_FALLBACK_ERROR }),
+                   (qn_arc_session_options){ .pool_bytes = 4096 });
+    qn_err err = { .text = "" };
+
+    (void)state;
+    rig_job(&r, add_long(&r), rig_made_grid(&r, 1));
+    assert_int_equal(qn_arc_session_run(r.s, r.jobs, r.n, ARC_WANT_OUTPUT, 0, &err),
+                     QN_ERR_FALLBACK);
+    assert_non_null(strstr(err.text, "POOL limit 4 KB (program long, grid grid1)"));
+    rig_close(&r);
+}
+
+/* 4000 grids take more than the device has, beside the arenas. */
+static void pool_shrinks_to_what_the_device_has_and_says_so(void **state)
+{
+    rig ref = open_pool("cpu", 0);
+    rig r = rig_in(open_with((qn_options){ .backend = "sim", .fault = "sim.mem=700K" }),
+                   (qn_arc_session_options){ .limits = { .arena = 8192 }, .pool_bytes = 4 << 20 });
+    rig *const both[] = { &ref, &r };
+    char text[8192];
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const int program =
+            rig_program(both[k], "turn", "def solve_a(I):\n    O = vmirror(I)\n    return O\n");
+
+        for (uint64_t g = 0; g < 4000; g++)
+            rig_job(both[k], program, rig_made_grid(both[k], g));
+    }
+    rig_run_with(&ref, 0, 0);
+    CAPTURE_STDERR(text, sizeof text, rig_run_with(&r, 0, 0));
+    for (uint32_t k = 0; k < r.n; k++)
+        assert_memory_equal(qn_arc_session_result(ref.s, k), qn_arc_session_result(r.s, k),
+                            offsetof(arc_result, arena));
+    if (!strstr(text, "arc: sim:0 has no memory for "))
+        fail_msg("%s", text);
+    assert_true(qn_arc_session_stats(r.s)->pool_shrinks > 0);
+    assert_true(qn_arc_session_stats(r.s)->pool_pieces > 0);
+    rig_close(&r);
+    rig_close(&ref);
+}
+
+/* ---- time --------------------------------------------------------------------- */
+
+static void count_told(void *user, uint32_t n)
+{
+    uint32_t *const seen = user;
+
+    seen[0] += n;
+    seen[1]++;
+}
+
+/* 60 ms of work in launches of 5 ms: none of them holds up a display, and a bar moves. */
+static void long_batch_goes_in_several_launches(void **state)
+{
+    static const char text[] = "def solve_a(I):\n    f = power(increment, 2000)\n"
+                               "    O = f(ZERO)\n    return O\n";
+    rig r = rig_in(open_with((qn_options){ .backend = "sim", .log = "none" }),
+                   (qn_arc_session_options){ .slice_ms = 5 });
+    const int program = rig_program(&r, "a", text), grid = rig_made_grid(&r, 1);
+    uint32_t told[2] = { 0 };
+    uint64_t first;
+
+    (void)state;
+    for (int k = 0; k < 3000; k++)
+        rig_job(&r, program, grid);
+    rig_run(&r); /* compiles */
+    rig_run(&r); /* shows the time */
+    first = qn_arc_session_stats(r.s)->launches;
+    qn_arc_session_watch(r.s, count_told, told);
+    rig_run(&r);
+    assert_true(qn_arc_session_stats(r.s)->launches - first > 2);
+    assert_int_equal(told[0], r.n);
+    assert_true(told[1] > 2);
+    for (uint32_t k = 0; k < r.n; k++)
+        assert_output(&r, k, "2000");
+    rig_close(&r);
+}
+
+static void time_of_uploads_is_told(void **state)
+{
+    rig r = open_pool("sim", 0);
+
+    (void)state;
+    add_made(&r, 90, 60);
+    rig_run(&r);
+    assert_true(qn_arc_session_stats(r.s)->time_upload > 0);
+    assert_true(qn_arc_session_stats(r.s)->time_kernel > 0);
     rig_close(&r);
 }
 
@@ -98,7 +214,8 @@ static void instance_larger_than_the_pool_is_named(void **state)
 static void second_run_uploads_nothing_but_the_list(void **state)
 {
     enum { PROGRAMS = 20, GRIDS = 15 };
-    rig r = rig_open("sim", (qn_arc_session_options){ .limits = { .arena = 2 << 20 } });
+    rig r =
+        rig_open("sim", (qn_arc_session_options){ .limits = { .arena = 2 << 20 }, .slice_ms = -1 });
     qn_arc_stats first, second;
     qn_transfer_count before, after;
     int grids[GRIDS];
@@ -134,7 +251,7 @@ static void second_run_uploads_nothing_but_the_list(void **state)
 /* A grid that is new comes by itself, not with everything that was there. */
 static void new_grid_is_all_that_is_uploaded(void **state)
 {
-    rig r = open_pool("sim", 0);
+    rig r = rig_open("sim", (qn_arc_session_options){ .slice_ms = -1 });
     const int program = rig_made_program(&r, 51, 0);
     qn_transfer_count before, after;
 
@@ -233,6 +350,32 @@ static void device_that_fails_changes_no_result(void **state)
     rig_close(&ref);
 }
 
+/* What came in pieces is nowhere but on the device and in the host's copy of the pool. */
+static void device_lost_after_pieces_were_loaded_changes_no_result(void **state)
+{
+    rig ref = open_pool("cpu", 0);
+
+    (void)state;
+    for (uint64_t round = 0; round < 4; round++)
+        add_made(&ref, 90 + round, 40);
+    rig_run(&ref);
+    for (int at = 1; at < 24; at++) {
+        char fault[32];
+        rig r;
+
+        snprintf(fault, sizeof fault, "device_lost@%d", at);
+        r = rig_in(open_with((qn_options){ .backend = "sim", .fault = fault, .log = "none" }),
+                   (qn_arc_session_options){ 0 });
+        for (uint64_t round = 0; round < 4; round++) {
+            add_made(&r, 90 + round, 40);
+            rig_run(&r);
+        }
+        assert_same(&ref, &r, fault);
+        rig_close(&r);
+    }
+    rig_close(&ref);
+}
+
 /* Outputs take 2 MiB, the arenas of all teams 1 MiB. */
 static void device_with_little_memory_runs_fewer_teams(void **state)
 {
@@ -283,8 +426,7 @@ static void device_without_memory_leaves_everything_to_the_cpu(void **state)
     rig_close(&ref);
 }
 
-/* Results that never arrived are an error; the session goes on. */
-static void run_after_one_that_failed_is_as_usual(void **state)
+static void results_that_never_arrived_come_from_the_cpu(void **state)
 {
     static const char *const faults[] = { "copy_d2h@1*1", "copy_d2h@2*1" };
     rig ref = open_pool("cpu", 0);
@@ -293,20 +435,37 @@ static void run_after_one_that_failed_is_as_usual(void **state)
     add_made(&ref, 90, 60);
     rig_run(&ref);
     for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
-        rig r =
-            rig_in(open_with((qn_options){ .backend = "sim", .fault = faults[f], .log = "none" }),
-                   (qn_arc_session_options){ 0 });
-        qn_err err = { .text = "" };
+        rig r = rig_in(open_with((qn_options){ .backend = "sim", .fault = faults[f] }),
+                       (qn_arc_session_options){ 0 });
+        char text[4096];
 
         add_made(&r, 90, 60);
-        assert_int_equal(qn_arc_session_run(r.s, r.jobs, r.n, ARC_WANT_OUTPUT, 0, &err),
-                         QN_ERR_FAILED);
-        assert_non_null(strstr(err.text, "injected copy_d2h fault"));
+        CAPTURE_STDERR(text, sizeof text, rig_run(&r));
+        if (!strstr(text, "injected copy_d2h fault") || !strstr(text, "CPU fallback.\n"))
+            fail_msg("%s", text);
+        assert_same(&ref, &r, faults[f]);
         rig_run(&r);
         assert_same(&ref, &r, faults[f]);
+        assert_true(qn_arc_session_stats(r.s)->gpu_ops > 0);
         rig_close(&r);
     }
     rig_close(&ref);
+}
+
+static void results_that_never_arrived_are_an_error_where_fallback_is_forbidden(void **state)
+{
+    rig r = rig_in(open_with((qn_options){
+                       .backend = "sim", .fault = "copy_d2h@1*1", .fallback = QN_FALLBACK_ERROR }),
+                   (qn_arc_session_options){ 0 });
+    qn_err err = { .text = "" };
+
+    (void)state;
+    add_made(&r, 90, 60);
+    assert_int_equal(qn_arc_session_run(r.s, r.jobs, r.n, ARC_WANT_OUTPUT, 0, &err),
+                     QN_ERR_FALLBACK);
+    assert_non_null(strstr(err.text, "injected copy_d2h fault"));
+    rig_run(&r);
+    rig_close(&r);
 }
 
 int main(void)
@@ -314,15 +473,21 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_pool_evicts_and_changes_no_result),
         cmocka_unit_test(jobs_in_any_order_give_the_same_from_a_small_pool),
-        cmocka_unit_test(instance_larger_than_the_pool_is_named),
+        cmocka_unit_test(job_larger_than_the_pool_runs_on_the_cpu_and_says_so),
+        cmocka_unit_test(forbidden_fallback_makes_a_job_larger_than_the_pool_an_error),
+        cmocka_unit_test(pool_shrinks_to_what_the_device_has_and_says_so),
+        cmocka_unit_test(long_batch_goes_in_several_launches),
+        cmocka_unit_test(time_of_uploads_is_told),
         cmocka_unit_test(second_run_uploads_nothing_but_the_list),
         cmocka_unit_test(new_grid_is_all_that_is_uploaded),
         cmocka_unit_test(equal_grids_are_resident_once),
         cmocka_unit_test(thousand_batches_leave_the_memory_as_it_was),
         cmocka_unit_test(device_that_fails_changes_no_result),
+        cmocka_unit_test(device_lost_after_pieces_were_loaded_changes_no_result),
         cmocka_unit_test(device_with_little_memory_runs_fewer_teams),
         cmocka_unit_test(device_without_memory_leaves_everything_to_the_cpu),
-        cmocka_unit_test(run_after_one_that_failed_is_as_usual),
+        cmocka_unit_test(results_that_never_arrived_come_from_the_cpu),
+        cmocka_unit_test(results_that_never_arrived_are_an_error_where_fallback_is_forbidden),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #define ARC_CALL_H
 
 #include "arc_loop.h"
+#include "arc_solo.h"
 
 /* What is to be done with a closure's inner value becomes a frame. */
 FN i32 arc_enter_closure(VM_PARAM, arc_machine *m)
@@ -146,6 +147,29 @@ FN i32 arc_return(VM_PARAM, arc_machine *m)
     return go;
 }
 
+/* Goes on with the call until it is over, has failed, or comes to a loop for lanes that are alone.
+ */
+FN void arc_go_on(VM_PARAM, arc_machine *m, const arc_par *par, i32 *next)
+{
+    i32 go = *next;
+
+    while (go != ARC_GO_SOLO && (go != ARC_GO_RETURN || m->depth > m->base)) {
+        MEET; /* what one primitive has read and given back, the next may overwrite */
+        m->is_new = 0;
+        m->is_over = 0;
+        go = go == ARC_GO_ENTER  ? arc_enter(VM, m, par)
+             : go == ARC_GO_NEXT ? arc_loop_next(VM, m)
+                                 : arc_return(VM, m);
+        if (vm->error)
+            break;
+        if (m->is_over)
+            arc_pop(TEAM_PASS, vm, m);
+        else if (m->is_new)
+            arc_push(VM, m);
+    }
+    *next = go;
+}
+
 /* Calls m->f and everything that follows from it; the value is m->r, unless vm->error. */
 FN_NOINLINE void arc_call(VM_PARAM, arc_machine *to, const arc_par *par)
 {
@@ -153,19 +177,27 @@ FN_NOINLINE void arc_call(VM_PARAM, arc_machine *to, const arc_par *par)
     i32 go = ARC_GO_ENTER;
 
     m.depth = 0;
-    while (go != ARC_GO_RETURN || m.depth > 0) {
-        m.is_new = 0;
-        m.is_over = 0;
-        go = go == ARC_GO_ENTER  ? arc_enter(VM, &m, par)
-             : go == ARC_GO_NEXT ? arc_loop_next(VM, &m)
-                                 : arc_return(VM, &m);
-        if (vm->error)
-            break;
-        if (m.is_over)
-            arc_pop(vm, &m);
-        else if (m.is_new)
-            arc_push(VM, &m);
+    m.base = 0;
+    m.is_solo = 0;
+#if LANES > 1
+    {
+        arc_solo solo = { 0 };
+
+        for (;;) {
+            arc_go_on(m.is_solo ? 0 : qn_team, vm, &m, par, &go);
+            if (m.is_solo)
+                go = arc_solo_join(VM, &m, &solo);
+            else if (vm->error || go != ARC_GO_SOLO)
+                break;
+            else
+                go = arc_solo_begin(vm, &m, &solo);
+            if (m.is_solo)
+                go = arc_solo_call(TEAM_PASS, vm, &m, &solo);
+        }
     }
+#else
+    arc_go_on(VM, &m, par, &go);
+#endif
     *to = m;
 }
 

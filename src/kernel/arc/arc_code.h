@@ -97,15 +97,18 @@ typedef struct arc_par {
     u32 flags;        /* ARC_WANT_* */
     u32 trace_stride; /* hashes per instance in the trace buffer */
     u32 off[8];       /* bit op of these: the primitive is switched off */
-    u32 n_queues;     /* see ARC_CHUNK; 1 .. ARC_MOST_QUEUES */
-    u32 n_together;   /* teams that share a group of the device */
+    u32 n_queues;     /* 1 .. ARC_MOST_QUEUES: see there */
+    u32 chunk;
+    u32 in_step; /* teams of a group take instances of one program together; 0: each its own */
+    u32 zero;
 } arc_par;
-QN_PAR_SIZE(arc_par, 72);
+QN_PAR_SIZE(arc_par, 80);
 
-/* Instances are handed out in chunks, queue q getting chunks q, q + n_queues, ... Teams on one unit
- * of a device share a queue, so that they run the same program at a time and its code is fetched
- * once; a team whose queue is empty helps the next. */
-#define ARC_CHUNK       32
+#define ARC_NOBODY 0xffffffffu /* number of an instance that only fills up a group */
+
+/* Instances (groups of them in_step) are handed out in chunks, queue q getting chunks q, q +
+ * n_queues, ... Teams on one unit of a device share a queue, so that they run the same program at a
+ * time and its code is fetched once; a team whose queue is empty helps the next. */
 #define ARC_MOST_QUEUES 496
 
 /* The first results hold counters: units of 8 bytes of the output in use, then one per queue. */

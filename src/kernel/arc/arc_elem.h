@@ -49,7 +49,7 @@ FN slot arc_grid_row(const arc_vm *vm, slot v, i32 i)
 }
 
 /* Element k of a container, 0 <= k < arc_len. */
-FN_NOINLINE slot arc_elem(const arc_vm *vm, slot v, i32 k)
+FN_SHORT slot arc_elem(const arc_vm *vm, slot v, i32 k)
 {
     switch (ARC_TAG(v)) {
     case ARC_PAIR:

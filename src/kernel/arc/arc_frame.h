@@ -2,7 +2,8 @@
  * there.
  *
  * A frame is either the rest of a closure (compose: call the outer function) or a primitive that
- * calls a function per element. The innermost frame is in private memory, the others in the arena.
+ * calls a function per element. The innermost frame is in private memory, the others in the arena,
+ * where every lane has its own: word by word, those of all lanes side by side.
  */
 #ifndef ARC_FRAME_H
 #define ARC_FRAME_H
@@ -23,17 +24,19 @@ typedef struct arc_frame {
     u32 mark;  /* top of the arena before the call in progress */
     u32 is_of; /* ARC_LOOP_* of a primitive */
 } arc_frame;
-QN_PAR_SIZE(arc_frame, 48);
 
 /* What to do next. */
 #define ARC_GO_ENTER  0 /* call f with n arguments */
 #define ARC_GO_RETURN 1 /* hand r to the innermost frame */
 #define ARC_GO_NEXT   2 /* the innermost frame's next element, or its end */
+#define ARC_GO_SOLO   3 /* the innermost frame's elements, by lanes that are alone */
 
 typedef struct arc_machine {
     slot f, x0, x1, x2, x3, r;
     i32 n;
     i32 depth, n_frames, most_depth;
+    i32 base;    /* depth at which the call in progress is over */
+    i32 is_solo; /* lanes are alone: see arc_solo.h */
     u32 frames_at;
     u32 steps, max_steps;
     i32 is_new, is_over; /* `next` is to be pushed; the innermost frame is to be popped */
@@ -41,9 +44,17 @@ typedef struct arc_machine {
     arc_frame next;
 } arc_machine;
 
-FN GLOBAL arc_frame *arc_frame_at(const arc_vm *vm, const arc_machine *m, i32 k)
+#define ARC_FRAME_WORDS 6
+
+/* The first word of frame k. */
+FN GLOBAL u64 *arc_frame_at(TEAM_PARAM, const arc_vm *vm, const arc_machine *m, i32 k)
 {
-    return (GLOBAL arc_frame *)(vm->arena + m->frames_at) + k;
+    return (GLOBAL u64 *)(vm->arena + m->frames_at) + (k * ARC_FRAME_WORDS * LANES + LANE);
+}
+
+FN u64 arc_two(u32 low, u32 high)
+{
+    return low | (u64)high << 32;
 }
 
 /* Frames come and go in one place each, arc_call, since every copy of this is a hundred
@@ -54,19 +65,37 @@ FN void arc_push(VM_PARAM, arc_machine *m)
         arc_fail(vm, ARC_E_FRAMES);
         return;
     }
-    MEET;
-    if (m->depth > 0)
-        *arc_frame_at(vm, m, m->depth - 1) = m->in;
+    if (m->depth > 0) {
+        GLOBAL u64 *to = arc_frame_at(TEAM_PASS, vm, m, m->depth - 1);
+
+        to[0] = m->in.a;
+        to[LANES] = m->in.b;
+        to[2 * LANES] = m->in.f;
+        to[3 * LANES] = arc_two((u32)m->in.what, (u32)m->in.k);
+        to[4 * LANES] = arc_two((u32)m->in.n, m->in.acc);
+        to[5 * LANES] = arc_two(m->in.mark, m->in.is_of);
+    }
     m->depth++;
     m->most_depth = MAX(m->most_depth, m->depth);
     m->in = m->next;
 }
 
-FN void arc_pop(const arc_vm *vm, arc_machine *m)
+FN void arc_pop(TEAM_PARAM, const arc_vm *vm, arc_machine *m)
 {
     m->depth--;
-    if (m->depth > 0)
-        m->in = *arc_frame_at(vm, m, m->depth - 1);
+    if (m->depth > 0) {
+        GLOBAL const u64 *from = arc_frame_at(TEAM_PASS, vm, m, m->depth - 1);
+
+        m->in.a = from[0];
+        m->in.b = from[LANES];
+        m->in.f = from[2 * LANES];
+        m->in.what = (i32)from[3 * LANES];
+        m->in.k = (i32)(from[3 * LANES] >> 32);
+        m->in.n = (i32)from[4 * LANES];
+        m->in.acc = (u32)(from[4 * LANES] >> 32);
+        m->in.mark = (u32)from[5 * LANES];
+        m->in.is_of = (u32)(from[5 * LANES] >> 32);
+    }
 }
 
 #endif

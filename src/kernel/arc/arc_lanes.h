@@ -13,6 +13,9 @@
  * a block or MEET between: a slow lane would read what a quick one has stored. A serial piece that
  * changes memory step by step is a ONE_LANE block.
  *
+ * A lane can also be alone, with elements of a loop for itself (arc_solo.h): helpers then get no
+ * team, blocks are plain loops of that lane, and nobody meets.
+ *
  * With LANES 1, as on every CPU, blocks are plain loops. WIDTH then makes them go the way of a team
  * of that width, lane after lane, and with LANES_BACKWARDS from the last lane to the first: what
  * comes out must not change, which is how tests find a block that breaks the rules.
@@ -30,44 +33,68 @@
 #define for _Pragma("unroll 1") for
 #endif
 
+/* Helpers that are short and everywhere: a call costs a CPU more than it saves, and a device
+ * fetches code more slowly than it runs it. */
+#ifdef QN_CPU
+#define FN_SHORT FN
+#else
+#define FN_SHORT FN_NOINLINE
+#endif
+
 #if LANES > 1
 
-#define MEET           SYNC
-#define QN_TOGETHER    for (i32 qn_once = (SYNC, 1); qn_once; SYNC, qn_once = 0)
-#define EACH(k, n)     QN_TOGETHER for (i32 k = LANE; k < (n); k += LANES)
-#define ONE_LANE       QN_TOGETHER if (LANE == 0)
-#define QN_SHARE(k, n) for (i32 k = LANE; k < (n); k += LANES)
+#define IS_TEAM        (qn_team != 0)
+#define MEET           (IS_TEAM ? (SYNC) : (void)0)
+#define MY_LANE        (IS_TEAM ? LANE : 0)
+#define N_LANES        (IS_TEAM ? LANES : 1)
+#define QN_TOGETHER    for (i32 qn_once = (MEET, 1); qn_once; MEET, qn_once = 0)
+#define EACH(k, n)     QN_TOGETHER QN_SHARE(k, n)
+#define ONE_LANE       QN_TOGETHER if (MY_LANE == 0)
+#define QN_SHARE(k, n) for (i32 k = MY_LANE, qn_lanes = N_LANES; k < (n); k += qn_lanes)
+
+#define JOIN_ADD(v)   (IS_TEAM ? TEAM_ADD(v) : (i32)(v))
+#define JOIN_MIN(v)   (IS_TEAM ? TEAM_MIN(v) : (i32)(v))
+#define JOIN_MAX(v)   (IS_TEAM ? TEAM_MAX(v) : (i32)(v))
+#define JOIN_ANY(v)   (IS_TEAM ? TEAM_ANY(v) : (i32)((v) != 0))
+#define JOIN_SCAN(v)  (IS_TEAM ? TEAM_SCAN(v) : 0)
+#define JOIN_ADD64(v) (IS_TEAM ? TEAM_ADD64(v) : (i64)(v))
 
 #define FIRST_OVER(r, k, n, cond)                                                                  \
     {                                                                                              \
         const i32 qn_n = (n);                                                                      \
         r = qn_n;                                                                                  \
-        for (i32 qn_b = 0; qn_b < qn_n && r == qn_n; qn_b += LANES) {                              \
-            const i32 k = qn_b + LANE;                                                             \
+        for (i32 qn_b = 0; qn_b < qn_n && r == qn_n; qn_b += N_LANES) {                            \
+            const i32 k = qn_b + MY_LANE;                                                          \
             const i32 qn_hit = k < qn_n && (cond) ? k : qn_n;                                      \
-            r = TEAM_MIN(qn_hit);                                                                  \
+            r = JOIN_MIN(qn_hit);                                                                  \
         }                                                                                          \
     }
 #define PACK(count, at, k, n, cond, store)                                                         \
     {                                                                                              \
         const i32 qn_n = (n);                                                                      \
         count = 0;                                                                                 \
-        SYNC;                                                                                      \
-        for (i32 qn_b = 0; qn_b < qn_n; qn_b += LANES) {                                           \
-            const i32 k = qn_b + LANE;                                                             \
+        MEET;                                                                                      \
+        for (i32 qn_b = 0; qn_b < qn_n; qn_b += N_LANES) {                                         \
+            const i32 k = qn_b + MY_LANE;                                                          \
             const i32 qn_hit = k < qn_n && (cond);                                                 \
-            const i32 at = count + TEAM_SCAN(qn_hit);                                              \
+            const i32 at = count + JOIN_SCAN(qn_hit);                                              \
             if (qn_hit) {                                                                          \
                 store;                                                                             \
             }                                                                                      \
-            count += TEAM_ADD(qn_hit);                                                             \
+            count += JOIN_ADD(qn_hit);                                                             \
         }                                                                                          \
-        SYNC;                                                                                      \
+        MEET;                                                                                      \
     }
 
 #else
 
 #define MEET
+#define JOIN_ADD(v)   ((i32)(v))
+#define JOIN_MIN(v)   ((i32)(v))
+#define JOIN_MAX(v)   ((i32)(v))
+#define JOIN_ANY(v)   ((i32)((v) != 0))
+#define JOIN_SCAN(v)  0
+#define JOIN_ADD64(v) ((i64)(v))
 #if WIDTH == 1
 #define EACH(k, n) for (i32 k = 0; k < (n); k++)
 #elif defined(LANES_BACKWARDS)
@@ -104,21 +131,11 @@
     }
 #endif
 
-#if LANES > 1
-#define QN_JOIN_ADD(v) TEAM_ADD(v)
-#define QN_JOIN_MIN(v) TEAM_MIN(v)
-#define QN_JOIN_MAX(v) TEAM_MAX(v)
-#else
-#define QN_JOIN_ADD(v) (v)
-#define QN_JOIN_MIN(v) (v)
-#define QN_JOIN_MAX(v) (v)
-#endif
-
 #define SUM_OVER(r, k, n, e)                                                                       \
     {                                                                                              \
         i32 qn_s = 0;                                                                              \
         QN_SHARE(k, n) qn_s += (e);                                                                \
-        r = QN_JOIN_ADD(qn_s);                                                                     \
+        r = JOIN_ADD(qn_s);                                                                        \
     }
 /* `none` is the result over no elements, and must not be beyond any element. */
 #define MIN_OVER(r, k, n, none, e)                                                                 \
@@ -129,7 +146,7 @@
             const i32 qn_e = (e);                                                                  \
             qn_s = MIN(qn_s, qn_e);                                                                \
         }                                                                                          \
-        r = QN_JOIN_MIN(qn_s);                                                                     \
+        r = JOIN_MIN(qn_s);                                                                        \
     }
 #define MAX_OVER(r, k, n, none, e)                                                                 \
     {                                                                                              \
@@ -139,7 +156,7 @@
             const i32 qn_e = (e);                                                                  \
             qn_s = MAX(qn_s, qn_e);                                                                \
         }                                                                                          \
-        r = QN_JOIN_MAX(qn_s);                                                                     \
+        r = JOIN_MAX(qn_s);                                                                        \
     }
 #define ALL_OVER(r, k, n, cond)                                                                    \
     {                                                                                              \

@@ -16,8 +16,8 @@ FN_NOINLINE void arc_copy_down(VM_PARAM, u32 to, GLOBAL const u8 *from, i32 n_by
 
 #if LANES > 1
     MEET;
-    for (i32 b = 0; b < n_bytes; b += LANES) {
-        const i32 k = b + LANE;
+    for (i32 b = 0; b < n_bytes; b += N_LANES) {
+        const i32 k = b + MY_LANE;
         const u8 v = k < n_bytes ? from[k] : (u8)0;
 
         MEET;

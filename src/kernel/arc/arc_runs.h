@@ -237,8 +237,8 @@ FN_NOINLINE slot arc_parts_by_runs(VM_PARAM, arc_grid g, arc_joining how)
     const i32 n = g.rows * g.cols;
     const u32 limit = vm->limit;
     arc_labels l;
-    i32 changes, parts, room;
-    u32 slots_at, keys_at;
+    i32 changes, parts = 0, room;
+    u32 slots_at = 0, keys_at;
 
     SUM_OVER(changes, k, n - 1, g.cells[k] != g.cells[k + 1])
     l = arc_borrow_labels(vm, MIN(n, changes + g.rows));

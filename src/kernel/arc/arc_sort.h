@@ -130,9 +130,7 @@ FN i32 arc_has_order(VM_PARAM, i32 are_keys)
 {
     if (are_keys)
         return 1;
-#if LANES > 1
-    vm->deep = TEAM_ANY(vm->deep);
-#endif
+    vm->deep = JOIN_ANY(vm->deep);
     if (vm->deep)
         arc_fail(vm, ARC_E_DEPTH);
     return !vm->deep;
@@ -268,13 +266,13 @@ FN i32 arc_sort_bits(VM_PARAM, u32 at, i32 n)
 #endif
     }
 #if LANES > 1
-    for (i32 from = 0; from < b.n_words; from += LANES) {
-        const i32 k = from + LANE;
+    for (i32 from = 0; from < b.n_words; from += N_LANES) {
+        const i32 k = from + MY_LANE;
         const u32 word = k < b.n_words ? words[k] : 0;
         const i32 bits = POPCOUNT32(word);
 
-        arc_put_word(&b, keys, count + TEAM_SCAN(bits), k, word);
-        count += TEAM_ADD(bits);
+        arc_put_word(&b, keys, count + JOIN_SCAN(bits), k, word);
+        count += JOIN_ADD(bits);
     }
     MEET;
 #else

@@ -83,10 +83,10 @@ FN arc_digits arc_count_digits(TEAM_PARAM, GLOBAL const i8 *cells, i32 n)
         high += v >= 8 ? one : 0;
         others |= v > 9;
     }
-    t.part[0] = (u64)TEAM_ADD64((i64)low);
-    t.part[1] = (u64)TEAM_ADD64((i64)middle);
-    t.part[2] = (u64)TEAM_ADD64((i64)high);
-    t.others = TEAM_ANY(others);
+    t.part[0] = (u64)JOIN_ADD64((i64)low);
+    t.part[1] = (u64)JOIN_ADD64((i64)middle);
+    t.part[2] = (u64)JOIN_ADD64((i64)high);
+    t.others = JOIN_ANY(others);
 #endif
     return t;
 }

@@ -104,30 +104,42 @@ FN slot arc_step(VM_PARAM, arc_machine *m, const arc_par *par, const arc_ins *in
     return m->r;
 }
 
-/* Runs a program; its value, and where it failed if vm->error. */
+/* Runs a program, unless vm->error is set already; its value, and where it failed if vm->error is
+ * set then. Teams in step begin every instruction together, so that its code is fetched once for
+ * all of them: who is over waits. */
 FN slot arc_execute(VM_PARAM, arc_job *job, arc_machine *m, const arc_par *par, arc_result *result)
 {
     const i32 is_batt = (job->program->flags & ARC_FLAG_BATT) != 0;
-    slot records = ARC_SLOT_EMPTY_TUPLE, needed = ARC_SLOT_NONE;
+    const i32 n_ins = (i32)job->program->n_ins;
+    slot records = ARC_SLOT_EMPTY_TUPLE, needed = ARC_SLOT_NONE, value = ARC_SLOT_NONE;
+    i32 is_over;
 
-    if (is_batt) {
+    if (is_batt && !vm->error) {
         const u32 at = arc_new_slots(vm, (i32)job->program->n_records);
 
         records = ARC_SLOT(ARC_TUPLE, job->program->n_records, at);
     }
-    for (i32 pc = 0; !vm->error; pc++) {
+    is_over = vm->error != ARC_OK;
+    for (i32 pc = 0; pc < n_ins && (!is_over || par->in_step); pc++) {
         const arc_ins ins = job->code[pc];
         const u32 mark = vm->top;
         slot v;
 
+        if (par->in_step)
+            GROUP_MEET;
+        if (is_over)
+            continue;
         m->n = ins.n_args;
         m->x0 = ins.n_args > 0 ? arc_operand(job, ins.a[0]) : ARC_SLOT_NONE;
         m->x1 = ins.n_args > 1 ? arc_operand(job, ins.a[1]) : ARC_SLOT_NONE;
         m->x2 = ins.n_args > 2 ? arc_operand(job, ins.a[2]) : ARC_SLOT_NONE;
         m->x3 = ins.n_args > 3 ? arc_operand(job, ins.a[3]) : ARC_SLOT_NONE;
         MEET;
-        if (ins.op == ARC_OP_RET)
-            return is_batt ? records : m->x0;
+        if (ins.op == ARC_OP_RET) {
+            value = is_batt ? records : m->x0;
+            is_over = 1;
+            continue;
+        }
         if (ins.op == ARC_OP_RECORD) {
             arc_slots_at(vm, ARC_PAYLOAD(records))[ins.a[1]] = m->x0;
             continue;
@@ -152,8 +164,10 @@ FN slot arc_execute(VM_PARAM, arc_job *job, arc_machine *m, const arc_par *par, 
         if (vm->error) {
             result->line = ins.line;
             result->op = ins.op;
-            if (!is_batt || vm->error >= ARC_E_OVERFLOW)
-                break;
+            if (!is_batt || vm->error >= ARC_E_OVERFLOW) {
+                is_over = 1;
+                continue;
+            }
             v = ARC_SLOT(ARC_BAD, ins.line, vm->error);
             vm->error = ARC_OK;
             vm->top = mark;
@@ -166,7 +180,7 @@ FN slot arc_execute(VM_PARAM, arc_job *job, arc_machine *m, const arc_par *par, 
         job->slots[ins.dst] = v;
         arc_trace(VM, job, par, v);
     }
-    return ARC_SLOT_NONE;
+    return value;
 }
 
 /* Cells in which the two differ; 65535 when they are not grids of one shape. */
@@ -191,13 +205,12 @@ typedef struct arc_arrays {
     GLOBAL arc_result *results;
     GLOBAL u8 *out;
     GLOBAL u64 *trace;
-    u32 team;
 } arc_arrays;
 
-/* The next instance for a team of queue `queue`, which moves on when that is empty; at least
- * n_instances when all are. */
-FN u32 arc_next_instance(TEAM_PARAM, const arc_par *par, GLOBAL u32 *counters, u32 *queue,
-                         u32 *n_empty)
+/* The next instance, or group of them, from queue `queue`, which moves on when that is empty; at
+ * least n when all are. */
+FN u32 arc_next(TEAM_PARAM, const arc_par *par, u32 n, GLOBAL u32 *counters, u32 *queue,
+                u32 *n_empty)
 {
     while (*n_empty < par->n_queues) {
         i32 taken = 0;
@@ -207,20 +220,33 @@ FN u32 arc_next_instance(TEAM_PARAM, const arc_par *par, GLOBAL u32 *counters, u
 #if LANES > 1
         taken = TEAM_FIRST(taken);
 #endif
-        mine =
-            ((u32)taken / ARC_CHUNK * par->n_queues + *queue) * ARC_CHUNK + (u32)taken % ARC_CHUNK;
-        if (mine < par->n_instances)
+        mine = ((u32)taken / par->chunk * par->n_queues + *queue) * par->chunk +
+               (u32)taken % par->chunk;
+        if (mine < n)
             return mine;
         ++*n_empty;
         *queue = *queue + 1 < par->n_queues ? *queue + 1 : 0;
     }
-    return par->n_instances;
+    return n;
+}
+
+/* The next instance for this team; n_instances when there is none. */
+FN u32 arc_next_instance(TEAM_PARAM, const arc_par *par, GLOBAL u32 *counters, u32 *queue,
+                         u32 *n_empty)
+{
+    u32 group = 0;
+
+    if (!par->in_step)
+        return arc_next(TEAM_PASS, par, par->n_instances, counters, queue, n_empty);
+    if (TEAM_IN_GROUP == 0)
+        group = arc_next(TEAM_PASS, par, par->n_instances / par->in_step, counters, queue, n_empty);
+    return GROUP_FIRST(group) * par->in_step + (u32)TEAM_IN_GROUP;
 }
 
 FN void arc_take_all(TEAM_PARAM, const arc_par *par, const arc_arrays *in)
 {
     GLOBAL u32 *counters = (GLOBAL u32 *)in->results;
-    u32 queue = in->team / par->n_together % par->n_queues, n_empty = 0;
+    u32 queue = (u32)TEAM_UNIT % par->n_queues, n_empty = 0;
 
     for (;;) {
         const u32 mine = arc_next_instance(TEAM_PASS, par, counters, &queue, &n_empty);
@@ -252,7 +278,7 @@ FN void arc_take_all(TEAM_PARAM, const arc_par *par, const arc_arrays *in)
         vm->compared = 0;
         job.slots = (GLOBAL slot *)vm->arena;
         frames_at = (u32)job.program->n_slot * 8;
-        vm->top = frames_at + par->n_frames * (u32)sizeof(arc_frame);
+        vm->top = frames_at + par->n_frames * (ARC_FRAME_WORDS * 8 * LANES);
         vm->high = vm->top;
         m.frames_at = frames_at;
         m.n_frames = (i32)par->n_frames;
@@ -266,7 +292,9 @@ FN void arc_take_all(TEAM_PARAM, const arc_par *par, const arc_arrays *in)
         result.op = 0;
         result.equal = 0;
         result.differing = 65535;
-        if (job.program->n_slot > par->n_slots) {
+        if (inst.number == ARC_NOBODY) {
+            arc_fail(vm, ARC_E_UNSUPPORTED);
+        } else if (job.program->n_slot > par->n_slots) {
             arc_fail(vm, ARC_E_SLOTS);
         } else if (vm->top > vm->limit) {
             arc_fail(vm, ARC_E_ARENA);
@@ -275,8 +303,10 @@ FN void arc_take_all(TEAM_PARAM, const arc_par *par, const arc_arrays *in)
                 if (k < (i32)job.program->n_slot)
                     job.slots[k] = inst.args[k];
             MEET;
-            v = arc_execute(VM, &job, &m, par, &result);
         }
+        v = arc_execute(VM, &job, &m, par, &result);
+        if (inst.number == ARC_NOBODY)
+            continue;
 #if LANES > 1
         vm->deep = TEAM_ANY(vm->deep);
 #endif

@@ -20,6 +20,5 @@ TEAM(arc_run, VAL(arc_par, par), IN(u64, pool), IN(arc_instance, todo), OUT(u64,
     in.results = results;
     in.out = (GLOBAL u8 *)out;
     in.trace = trace;
-    in.team = (u32)TEAM_X;
     arc_take_all(TEAM_PASS, &par, &in);
 }

@@ -5,6 +5,7 @@
 
 #include "domain/arc/batch/failure.h"
 #include "domain/arc/batch/writers.h"
+#include "domain/arc/profile/profile.h"
 #include "util/clock.h"
 #include "util/status.h"
 
@@ -13,7 +14,7 @@
 #include <string.h>
 
 /* Runs per launch: enough to fill any device, few enough that the bar moves and outputs fit. */
-enum { CHUNK = 1 << 16, CHUNK_WITH_OUTPUT = 1 << 14 };
+enum { CHUNK = 1 << 16, CHUNK_WITH_OUTPUT = 1 << 14, BAR_AFTER_US = 1000000 };
 
 typedef struct evaluation {
     qn_ctx *ctx;
@@ -24,8 +25,12 @@ typedef struct evaluation {
     qn_arc_questions questions;
     qn_arc_series series;
     qn_arc_writers writers;
+    qn_arc_profile profile;
     int has_batt;
     uint32_t want, stride;
+    double start_us;
+    qn_progress *progress;
+    uint64_t n_done;
 } evaluation;
 
 /* ---- before ---------------------------------------------------------------------------- */
@@ -108,16 +113,26 @@ out:
     return st;
 }
 
+/* Nobody needs a bar for what is over at once. */
+static void show_progress(void *user, uint32_t n)
+{
+    evaluation *e = user;
+
+    e->n_done += n;
+    if (qn_now_us() - e->start_us > BAR_AFTER_US)
+        qn_progress_at(e->progress, (double)e->n_done);
+}
+
 static qn_status run_chunks(evaluation *e, qn_err *err)
 {
     const uint32_t chunk = e->want ? CHUNK_WITH_OUTPUT : CHUNK;
     qn_arc_job *jobs = malloc(chunk * sizeof *jobs);
-    qn_progress *progress = NULL;
     qn_status st = QN_OK;
 
     if (!jobs)
         return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for %u runs", chunk);
-    QN_TRY(qn_progress_new(&e->options->watch, "arc run", "runs", e->series.n, &progress, err));
+    QN_TRY(qn_progress_new(&e->options->watch, "arc run", "runs", e->series.n, &e->progress, err));
+    qn_arc_session_watch(e->session, show_progress, e);
     for (uint32_t first = 0; first < e->series.n; first += chunk) {
         const uint32_t n = e->series.n - first < chunk ? e->series.n - first : chunk;
         const qn_arc_run *runs = e->series.items + first;
@@ -128,12 +143,14 @@ static qn_status run_chunks(evaluation *e, qn_err *err)
         QN_TRY(qn_arc_session_run(e->session, jobs, n, e->want, e->stride, err));
         for (uint32_t k = 0; k < n; k++)
             QN_TRY(judge(e, &runs[k], k, err));
-        if (e->series.n > chunk)
-            qn_progress_add(progress, n);
+        if (e->options->profile)
+            QN_TRY(qn_arc_profile_add(&e->profile, e->session, jobs, n,
+                                      (int)qn_device_get(e->ctx, 0)->units, err));
     }
     e->report->runs = e->series.n;
 out:
-    qn_progress_free(progress);
+    qn_progress_free(e->progress);
+    e->progress = NULL;
     free(jobs);
     return st;
 }
@@ -149,13 +166,25 @@ static void count_ops(qn_ctx *ctx, const qn_arc_stats *stats)
                   (double)stats->cpu_ops);
 }
 
+static void time_programs(qn_ctx *ctx, const qn_arc_profile *profile)
+{
+    qn_metric *time = qn_metric_of(qn_ctx_metrics(ctx), "arc_program_time_ms", NULL);
+
+    for (int i = 0; i < profile->n_programs; i++)
+        if (profile->programs[i].runs)
+            qn_metric_observe(time, 1e3 * profile->programs[i].seconds /
+                                        (double)profile->programs[i].runs);
+}
+
 qn_status qn_arc_evaluate(qn_ctx *ctx, const qn_arc_programs *programs, const qn_arc_tasks *tasks,
                           const qn_arc_evaluate_options *options, qn_arc_evaluation *out,
                           qn_err *err)
 {
     const double start = qn_now_us();
     qn_arc_evaluation report = { .n_scores = programs->n };
-    evaluation e = { .ctx = ctx, .programs = programs, .options = options, .report = &report };
+    evaluation e = {
+        .ctx = ctx, .programs = programs, .options = options, .report = &report, .start_us = start
+    };
     qn_status st = QN_OK;
 
     QN_TRY(qn_arc_writers_open(&e.writers, options->results, options->trace, options->digest, err));
@@ -167,8 +196,12 @@ qn_status qn_arc_evaluate(qn_ctx *ctx, const qn_arc_programs *programs, const qn
     QN_TRY(load(&e, tasks, err));
     QN_TRY(run_chunks(&e, err));
     QN_TRY(qn_arc_writers_commit(&e.writers, err));
+    if (options->profile) {
+        time_programs(ctx, &e.profile);
+        QN_TRY(qn_arc_profile_write(&e.profile, programs->codes, options->profile, err));
+    }
     report.stats = *qn_arc_session_stats(e.session);
-    report.stats.time_compile = programs->compile_s;
+    report.stats.time_compile += programs->compile_s;
     count_ops(ctx, &report.stats);
     report.wall_s = (qn_now_us() - start) * 1e-6;
     snprintf(report.device, sizeof report.device, "%s", qn_arc_session_device(e.session));
@@ -176,6 +209,7 @@ qn_status qn_arc_evaluate(qn_ctx *ctx, const qn_arc_programs *programs, const qn
     report = (qn_arc_evaluation){ 0 };
 out:
     qn_arc_writers_abort(&e.writers);
+    qn_arc_profile_free(&e.profile);
     qn_arc_series_free(&e.series);
     qn_arc_questions_free(&e.questions);
     qn_arc_session_free(e.session);

@@ -10,6 +10,7 @@ typedef struct qn_arc_evaluate_options {
     qn_arc_pairs pairs;
     int match_all;                        /* every program on every grid; else by id */
     const char *results, *trace, *digest; /* files (batch/writers.h), each may be NULL */
+    const char *profile;                  /* a file that gets a profile of the CPU, or NULL */
     qn_progress_options watch;
 } qn_arc_evaluate_options;
 

@@ -4,9 +4,10 @@
 #include "util/map.h"
 #include "util/status.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { ID_SIZE = 96 };
 
 qn_arc_pairs qn_arc_pairs_named(const char *name)
 {
@@ -92,11 +93,29 @@ static qn_status make_room(qn_arc_questions *list, int more, qn_err *err)
     return QN_OK;
 }
 
+/* "TASK train 3"; by hand, since a batch of a hundred thousand grids has as many of these. */
+static void print_id(const qn_arc_question *q, const char *task, size_t n_task, char out[ID_SIZE])
+{
+    const char *part = q->pair < q->task->n_train ? " train " : " test ";
+    int number = qn_arc_question_number(q);
+    char digits[12], *d = digits + sizeof digits;
+
+    memcpy(out, task, n_task);
+    memcpy(out + n_task, part, strlen(part));
+    out += n_task + strlen(part);
+    *--d = '\0';
+    do
+        *--d = (char)('0' + number % 10);
+    while (number /= 10);
+    memcpy(out, d, (size_t)(digits + sizeof digits - d));
+}
+
 qn_status qn_arc_questions_add(qn_arc_questions *list, const qn_arc_task *task,
                                const qn_arc_question_options *options, qn_arc_session *session,
                                qn_err *err)
 {
     const int n_pairs = task->n_train + task->n_test;
+    const size_t n_id = strnlen(task->id, ID_SIZE - 24);
     qn_status st = QN_OK;
     int samples = -1;
 
@@ -105,12 +124,11 @@ qn_status qn_arc_questions_add(qn_arc_questions *list, const qn_arc_task *task,
         QN_TRY(add_samples(session, task, &samples, err));
     for (int k = 0; k < n_pairs; k++) {
         qn_arc_question q = { .task = task, .pair = k, .expected = -1, .samples = samples };
-        char id[96];
+        char id[ID_SIZE];
 
         if (!qn_arc_pairs_have(options->pairs, &q))
             continue;
-        snprintf(id, sizeof id, "%.64s %s %d", task->id, qn_arc_question_part(&q),
-                 qn_arc_question_number(&q));
+        print_id(&q, task->id, n_id, id);
         QN_TRY(add_grid(session, id, &task->pairs[k].input, options->recolour, &q.input, err));
         if (!options->without_expected)
             QN_TRY(
@@ -131,7 +149,9 @@ void qn_arc_questions_free(qn_arc_questions *list)
 
 /* Programs by id; ids of batt programs do not matter, and stand in a list. */
 typedef struct directory {
-    qn_map by_id; /* id -> its place in the list of codes */
+    qn_map by_id;            /* id -> its place in the list of codes */
+    const qn_arc_task *task; /* that was looked up last: its pairs follow each other */
+    const qn_arc_code *own;
     int *batts;
     int n_batts;
 } directory;
@@ -155,15 +175,18 @@ static void drop_directory(directory *d)
 }
 
 /* Lists runs of a question by id; with `to` NULL counts them. */
-static uint64_t list_by_id(const qn_arc_code *codes, const directory *d,
+static uint64_t list_by_id(const qn_arc_code *codes, directory *d,
                            const qn_arc_questions *questions, int q, qn_arc_run *to)
 {
-    const qn_arc_code *own = qn_map_get(&d->by_id, questions->items[q].task->id);
+    const qn_arc_task *task = questions->items[q].task;
     uint64_t n = 0;
 
-    if (own && to)
-        to[n] = (qn_arc_run){ .program = (int)(own - codes), .question = q };
-    n += own != NULL;
+    if (task != d->task)
+        d->own = qn_map_get(&d->by_id, task->id);
+    d->task = task;
+    if (d->own && to)
+        to[n] = (qn_arc_run){ .program = (int)(d->own - codes), .question = q };
+    n += d->own != NULL;
     for (int i = 0; i < d->n_batts; i++, n++)
         if (to)
             to[n] = (qn_arc_run){ .program = d->batts[i], .question = q };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 #include "domain/arc/value/encode.h"
 #include "domain/arc/value/text.h"
 #include "kernel/arc/arc_ops.h"

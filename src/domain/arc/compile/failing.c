@@ -5,7 +5,7 @@
  */
 #include "kinds.h"
 
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 #include "kernel/arc/arc_ops.h"
 
 #define ANY    QN_ARC_IS_ANYTHING

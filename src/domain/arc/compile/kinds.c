@@ -1,7 +1,7 @@
 /* kinds.c - possible kinds, forward through a program. */
 #include "kinds.h"
 
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 #include "kernel/arc/arc_ops.h"
 
 #define ANY    QN_ARC_IS_ANYTHING

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/hash.h"
 #include "util/status.h"

@@ -133,6 +133,7 @@ void qn_arc_entries_remove(qn_arc_entries *entries, uint32_t i)
         at = &entries->items[*at].next;
     *at = entries->items[i].next;
     unlink_entry(entries, i);
+    entries->items[i].stamp = 0;
     entries->items[i].next = entries->unused;
     entries->unused = i;
     entries->n_used--;

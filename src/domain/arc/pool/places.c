@@ -113,6 +113,20 @@ void qn_arc_places_give(qn_arc_places *places, size_t at, size_t bytes)
     }
 }
 
+void qn_arc_places_shrink(qn_arc_places *places, size_t limit)
+{
+    qn_arc_range *const last = places->n ? &places->free[places->n - 1] : NULL;
+
+    assert(qn_arc_places_extent(places) <= limit && limit <= places->limit);
+    if (limit == places->limit)
+        return;
+    assert(last != NULL && last->at <= limit);
+    last->bytes = limit - last->at;
+    if (last->bytes == 0)
+        places->n--;
+    places->limit = limit;
+}
+
 size_t qn_arc_places_extent(const qn_arc_places *places)
 {
     const qn_arc_range *const last = places->n ? &places->free[places->n - 1] : NULL;

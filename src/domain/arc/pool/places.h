@@ -35,6 +35,9 @@ qn_status qn_arc_places_reserve(qn_arc_places *places, qn_err *err);
 int qn_arc_places_take(qn_arc_places *places, size_t bytes, size_t *at);
 void qn_arc_places_give(qn_arc_places *places, size_t at, size_t bytes);
 
+/* Ends at `limit` from now on, beyond which nothing is taken. */
+void qn_arc_places_shrink(qn_arc_places *places, size_t limit);
+
 /* The end of the last place taken. */
 size_t qn_arc_places_extent(const qn_arc_places *places);
 

@@ -4,11 +4,11 @@
  * offsets into the pool. To compare with a copy, what is asked for is moved to the same place.
  */
 #include "domain/arc/pool/pool.h"
+
+#include "domain/arc/pool/content_hash.h"
 #include "domain/arc/pool/pool_impl.h"
 #include "domain/arc/value/encode.h"
 #include "kernel/arc/arc_code.h"
-#include "util/hash.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +34,8 @@ struct qn_arc_pool {
     size_t budget, held_bytes;
     int hot_accesses;
     uint64_t hits, misses, evictions;
+    uint64_t stamps; /* given out */
+    qn_arc_ticket last;
     qn_arc_resize *resize;
 };
 
@@ -192,6 +194,32 @@ void qn_arc_pool_clear(qn_arc_pool *pool)
     }
 }
 
+void qn_arc_pool_shrink(qn_arc_pool *pool, size_t budget_bytes)
+{
+    const size_t budget = budget_bytes - budget_bytes % QN_ARC_PLACE_ALIGN;
+    uint32_t i = pool->entries.oldest;
+
+    if (budget >= pool->budget || pool->held_bytes)
+        return;
+    while (i != QN_ARC_NO_ENTRY) {
+        const qn_arc_entry *const entry = &pool->entries.items[i];
+        const uint32_t next = entry->newer;
+
+        if (entry->at + entry->bytes > budget || pool->places.taken_bytes > budget / 2) {
+            drop(pool, i);
+            pool->evictions++;
+        }
+        i = next;
+    }
+    qn_arc_places_shrink(&pool->places, budget);
+    pool->budget = budget;
+}
+
+size_t qn_arc_pool_budget(const qn_arc_pool *pool)
+{
+    return pool->budget;
+}
+
 /* ---- finding ------------------------------------------------------------- */
 
 /* Content as it was handed in: offsets are from its start. */
@@ -200,13 +228,6 @@ typedef struct content {
     const unsigned char *bytes;
     size_t n;
 } content;
-
-static uint64_t hash_of(uint64_t slot, const unsigned char *bytes, size_t n)
-{
-    const uint64_t hash = qn_fnv1a64_add(QN_FNV1A64_START, &slot, sizeof slot);
-
-    return qn_fnv1a64_add(hash, bytes, n);
-}
 
 /* Content without slots inside is the same wherever it lies. */
 static int is_flat(uint64_t slot)
@@ -297,6 +318,7 @@ static qn_status enter(qn_arc_pool *pool, qn_arc_batch *batch, const content *wa
     const size_t align = QN_ARC_PLACE_ALIGN;
     const size_t bytes = wanted->n + (align - wanted->n % align) % align;
     qn_arc_entry entry = { .hash = wanted->hash, .bytes = bytes, .n = wanted->n };
+    uint32_t i;
     qn_status st = QN_OK;
 
     if (bytes > pool->budget) {
@@ -313,7 +335,10 @@ static qn_status enter(qn_arc_pool *pool, qn_arc_batch *batch, const content *wa
         qn_arc_places_give(&pool->places, entry.at, bytes);
         goto out;
     }
-    hold(pool, batch, qn_arc_entries_add(&pool->entries, &entry), IS_NEW);
+    entry.stamp = ++pool->stamps;
+    i = qn_arc_entries_add(&pool->entries, &entry);
+    hold(pool, batch, i, IS_NEW);
+    pool->last = (qn_arc_ticket){ .stamp = entry.stamp, .entry = i };
     batch->uploads[batch->n_uploads++] = (qn_arc_range){ .at = entry.at, .bytes = bytes };
     *slot = entry.slot;
     *taken = QN_ARC_RESIDENT;
@@ -325,11 +350,12 @@ qn_status qn_arc_pool_take(qn_arc_pool *pool, qn_arc_batch *batch, qn_arc_use us
                            const unsigned char *bytes, size_t n, qn_arc_taken *taken, qn_err *err)
 {
     const content wanted = {
-        .slot = *slot, .hash = hash_of(*slot, bytes, n), .bytes = bytes, .n = n
+        .slot = *slot, .hash = qn_arc_content_hash(*slot, bytes, n), .bytes = bytes, .n = n
     };
     uint32_t found = QN_ARC_NO_ENTRY;
     qn_status st = QN_OK;
 
+    pool->last = (qn_arc_ticket){ 0 };
     if (n == 0) {
         *taken = QN_ARC_RESIDENT;
         return QN_OK;
@@ -342,6 +368,7 @@ qn_status qn_arc_pool_take(qn_arc_pool *pool, qn_arc_batch *batch, qn_arc_use us
         hold(pool, batch, found, 0);
         *slot = pool->entries.items[found].slot;
         *taken = QN_ARC_RESIDENT;
+        pool->last = (qn_arc_ticket){ .stamp = pool->entries.items[found].stamp, .entry = found };
         goto out;
     }
     if (use == QN_ARC_USE_SHARED && !is_hot(pool, wanted.hash)) {
@@ -353,6 +380,28 @@ qn_status qn_arc_pool_take(qn_arc_pool *pool, qn_arc_batch *batch, qn_arc_use us
     pool->misses++;
 out:
     return st;
+}
+
+qn_arc_ticket qn_arc_pool_ticket(const qn_arc_pool *pool)
+{
+    return pool->last;
+}
+
+int qn_arc_pool_retake(qn_arc_pool *pool, qn_arc_batch *batch, qn_arc_ticket ticket)
+{
+    const qn_arc_entry *entry;
+    qn_err ignored;
+
+    if (!ticket.stamp || ticket.entry >= pool->entries.n_items)
+        return 0;
+    entry = &pool->entries.items[ticket.entry];
+    if (entry->stamp != ticket.stamp || entry->is_lost ||
+        reserve_in_batch(pool, batch, &ignored) != QN_OK)
+        return 0;
+    pool->hits++;
+    qn_arc_entries_touch(&pool->entries, ticket.entry);
+    hold(pool, batch, ticket.entry, 0);
+    return 1;
 }
 
 qn_status qn_arc_pool_take_program(qn_arc_pool *pool, qn_arc_batch *batch,

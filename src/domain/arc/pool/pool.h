@@ -60,7 +60,20 @@ void qn_arc_pool_free(qn_arc_pool *pool); /* batches first; NULL is fine */
 qn_status qn_arc_pool_take(qn_arc_pool *pool, qn_arc_batch *batch, qn_arc_use use, uint64_t *slot,
                            const unsigned char *bytes, size_t n, qn_arc_taken *taken, qn_err *err);
 
-/* The same for a program as it stands in a file. *place is its byte offset in the pool. */
+/* Where content was found or put last; zeroed: nowhere. */
+typedef struct qn_arc_ticket {
+    uint64_t stamp;
+    uint32_t entry;
+} qn_arc_ticket;
+
+qn_arc_ticket qn_arc_pool_ticket(const qn_arc_pool *pool); /* of the last take that succeeded */
+
+/* The same as a take of the content that the ticket stands for, when that has not been evicted
+ * since: its slot, or place, is as it was. Otherwise 0, and nothing has happened. Nothing is hashed
+ * and compared. */
+int qn_arc_pool_retake(qn_arc_pool *pool, qn_arc_batch *batch, qn_arc_ticket ticket);
+
+/* Takes a program as it stands in a file. *place is its byte offset in the pool. */
 qn_status qn_arc_pool_take_program(qn_arc_pool *pool, qn_arc_batch *batch,
                                    const unsigned char *bytes, size_t n, uint32_t *place,
                                    qn_arc_taken *taken, qn_err *err);
@@ -76,6 +89,11 @@ void qn_arc_pool_release(qn_arc_pool *pool, qn_arc_batch *batch);
 void qn_arc_pool_abandon(qn_arc_pool *pool, qn_arc_batch *batch);
 
 void qn_arc_pool_clear(qn_arc_pool *pool); /* evicts everything that is not held */
+
+/* Makes do with `budget_bytes` from now on: what lies beyond is evicted, and of the rest what was
+ * not used for longest, until half is free for what is to come. No batch holds anything. */
+void qn_arc_pool_shrink(qn_arc_pool *pool, size_t budget_bytes);
+size_t qn_arc_pool_budget(const qn_arc_pool *pool);
 
 const unsigned char *qn_arc_pool_bytes(const qn_arc_pool *pool); /* until the next take */
 size_t qn_arc_pool_extent(const qn_arc_pool *pool);              /* bytes from 0 that are in use */

@@ -10,6 +10,7 @@ typedef struct qn_arc_entry {
     uint64_t hash, slot; /* the slot points into the pool */
     size_t at, bytes;    /* its place */
     size_t n;            /* bytes of content in it */
+    uint64_t stamp;      /* of its entering; 0: it is gone */
     uint32_t holds;      /* of batches */
     uint32_t is_lost;    /* its upload failed: found by nobody, evicted with its last hold */
     uint32_t next;       /* with the same bucket; among unused entries: the next unused */

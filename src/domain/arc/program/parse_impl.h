@@ -9,7 +9,7 @@
 #define QN_ARC_PARSE_IMPL_H
 
 #include "lex.h"
-#include "known.h"
+#include "domain/arc/value/known.h"
 #include "program.h"
 
 #include "util/map.h"

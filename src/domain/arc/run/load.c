@@ -1,13 +1,14 @@
 /* load.c - pieces of the pool in one upload, put into place by a kernel. */
 #include "domain/arc/run/load.h"
 
+#include "engine/context.h"
 #include "kernel/arc_load.gen.h"
 #include "util/status.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNIT = 8, PIECE_UNITS = 128, MOST_PIECES = 32768 };
+enum { UNIT = 8, PIECE_UNITS = 128, MOST_PIECES = 32768, LEAST_POOL = 1 << 16 };
 
 struct qn_arc_load {
     qn_ctx *ctx;
@@ -117,18 +118,40 @@ static qn_status load_pieces(qn_arc_load *load, const qn_arc_pooled *p, qn_err *
     qn_status st = QN_OK;
 
     QN_TRY(build(load, pieces < MOST_PIECES ? (int)pieces : MOST_PIECES, err));
-    while (r < p->n_fresh)
-        if (fill(load, p, &r, &at) != QN_OK || qn_graph_run(load->graph) != QN_OK ||
-            qn_graph_wait(load->graph) != QN_OK)
-            return qn_fail(err, QN_ERR_FAILED, "arc: %s", qn_error(load->ctx));
+    while (r < p->n_fresh) {
+        st = fill(load, p, &r, &at);
+        st = st == QN_OK ? qn_graph_run(load->graph) : st;
+        st = st == QN_OK ? qn_graph_wait(load->graph) : st;
+        if (st != QN_OK)
+            return qn_fail(err, st, "arc: %s", qn_error(load->ctx));
+    }
 out:
     return st;
+}
+
+/* Whether the device has memory for the new buffer. The smallest one is the engine's matter: others
+ * give way, or the CPU runs. */
+static qn_status reserve(qn_arc_load *load, qn_err *err)
+{
+    const int device = qn_device_find(load->ctx, load->device);
+    qn_status st;
+
+    if (device <= QN_CPU_SLOT || qn_buf_bytes(load->pool) <= LEAST_POOL)
+        return QN_OK;
+    st = qn_buf_reserve(load->pool, device);
+    if (st != QN_ERR_NOMEM && st != QN_ERR_LIMIT)
+        return QN_OK;
+    qn_fail(err, QN_ERR_NOMEM, "arc: %s", qn_error(load->ctx));
+    qn_buf_free(load->pool);
+    load->pool = NULL;
+    return QN_ERR_NOMEM;
 }
 
 /* A new buffer gets the whole pool by a plain upload. */
 static qn_status replace(qn_arc_load *load, const qn_arc_pooled *p, qn_err *err)
 {
-    size_t room = (size_t)1 << 16;
+    size_t room = LEAST_POOL;
+    qn_status st = QN_OK;
 
     while (room < p->n)
         room *= 2;
@@ -139,12 +162,17 @@ static qn_status replace(qn_arc_load *load, const qn_arc_pooled *p, qn_err *err)
     if (qn_buf_new(load->ctx, "arc.pool", room, &load->pool) != QN_OK ||
         qn_buf_write(load->pool, 0, p->bytes, p->n) != QN_OK)
         return qn_fail(err, QN_ERR_NOMEM, "arc: %s", qn_error(load->ctx));
-    return QN_OK;
+    QN_TRY(reserve(load, err));
+out:
+    return st;
 }
 
 qn_status qn_arc_load_run(qn_arc_load *load, const qn_arc_pooled *pooled, qn_err *err)
 {
-    if (!load->pool || qn_buf_bytes(load->pool) < pooled->n)
+    const int is_whole =
+        pooled->n_fresh == 1 && pooled->fresh->at == 0 && pooled->fresh->bytes == pooled->n;
+
+    if (!load->pool || qn_buf_bytes(load->pool) < pooled->n || is_whole)
         return replace(load, pooled, err);
     return pooled->n_fresh ? load_pieces(load, pooled, err) : QN_OK;
 }

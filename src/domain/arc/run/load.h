@@ -10,7 +10,7 @@ qn_status qn_arc_load_new(qn_ctx *ctx, const char *device, qn_arc_load **out, qn
 void qn_arc_load_free(qn_arc_load *load); /* NULL is fine */
 
 /* Brings what is new to its place. The first time, and when the pool outgrew its buffer, everything
- * is new. */
+ * is new; when all of it is said to be, nothing is expected of the buffer that was. */
 qn_status qn_arc_load_run(qn_arc_load *load, const qn_arc_pooled *pooled, qn_err *err);
 
 /* The buffer; another one after the pool has grown. */

@@ -1,15 +1,20 @@
-/* session.c - what a session keeps, and runs cut into slices that fit the pool. */
+/* session.c - what a session keeps, and what came out of its last run. */
 #include "domain/arc/run/session.h"
 
 #include "domain/arc/compile/check.h"
+#include "domain/arc/run/choose.h"
 #include "domain/arc/run/session_impl.h"
 #include "domain/arc/value/encode.h"
+#include "engine/route/profile.h"
 #include "util/status.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { SLICE = 1 << 17, UPLOAD_GAP = 4096 };
+/* Longest launch by estimate: below what watchdogs of displays allow. */
+enum { SLICE_MS = 200 };
 
 static size_t pool_budget(qn_ctx *ctx, const qn_arc_session_options *options)
 {
@@ -22,6 +27,31 @@ static size_t pool_budget(qn_ctx *ctx, const qn_arc_session_options *options)
     return quarter ? quarter : most;
 }
 
+/* ---- what programs cost ---------------------------------------------------------------- */
+
+/* As with the engine's profiles, a file that is wrong is never a reason to fail. */
+static void load_costs(qn_arc_session *s)
+{
+    qn_err err = { .status = QN_OK };
+    const int n = snprintf(s->costs_path, sizeof s->costs_path, "%s/profile/arc-costs.json",
+                           s->ctx->cache_dir);
+
+    if (!qn_profile_is_used() || !s->ctx->cache_dir[0] || n >= (int)sizeof s->costs_path)
+        s->costs_path[0] = '\0';
+    if (!s->costs_path[0] || access(s->costs_path, F_OK) != 0)
+        return;
+    if (qn_arc_costs_read(s->costs, s->costs_path, &err) != QN_OK)
+        qn_log_put(&s->ctx->log, QN_LOG_INFO, "costs of programs are ignored: %s", err.text);
+}
+
+static void save_costs(qn_arc_session *s)
+{
+    qn_err err = { .status = QN_OK };
+
+    if (s->costs && s->costs_path[0] && qn_arc_costs_write(s->costs, s->costs_path, &err) != QN_OK)
+        qn_log_put(&s->ctx->log, QN_LOG_INFO, "costs of programs are not kept: %s", err.text);
+}
+
 qn_status qn_arc_session_new(qn_ctx *ctx, const qn_arc_session_options *options,
                              qn_arc_session **out, qn_err *err)
 {
@@ -32,8 +62,19 @@ qn_status qn_arc_session_new(qn_ctx *ctx, const qn_arc_session_options *options,
     if (!s)
         return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
     s->ctx = ctx;
-    QN_TRY(qn_arc_vm_new(ctx, &options->limits, &s->vm, err));
-    QN_TRY(qn_arc_pool_new(&pool, &s->pool, err));
+    s->limits = options->limits;
+    s->threads = (int)qn_device_get(ctx, QN_CPU_SLOT)->units;
+    s->threads = s->threads > 0 ? s->threads : 1;
+    s->slice_us =
+        options->slice_ms < 0 ? 0 : 1e3 * (options->slice_ms > 0 ? options->slice_ms : SLICE_MS);
+    QN_TRY(qn_arc_vm_new(ctx, &options->limits, &s->usual.vm, err));
+    QN_TRY(qn_arc_pool_new(&pool, &s->usual.pool, err));
+    /* As the machine has it, so that all places have the same room. */
+    s->limits.arena = qn_arc_vm_arena(s->usual.vm, QN_ARC_TIER_MANY);
+    QN_TRY(qn_arc_spread_new(ctx, &s->limits, &options->split, &s->spread, err));
+    QN_TRY(qn_arc_costs_new(&s->costs, err));
+    load_costs(s);
+    qn_arc_choose_begin(s);
     *out = s;
     s = NULL;
 out:
@@ -41,23 +82,28 @@ out:
     return st;
 }
 
-static void free_kept(qn_arc_kept_list *list)
+static void forget_values(qn_arc_session *s)
 {
-    for (size_t i = 0; i < list->n; i++) {
-        free(list->items[i].id);
-        free(list->items[i].bytes);
-    }
-    free(list->items);
+    qn_arc_attic_drop(&s->values.attic);
+    free(s->values.items);
+    s->values = (qn_arc_kept_values){ 0 };
 }
 
 void qn_arc_session_free(qn_arc_session *s)
 {
     if (!s)
         return;
-    qn_arc_vm_free(s->vm);
-    qn_arc_pool_free(s->pool);
-    free_kept(&s->programs);
-    free_kept(&s->values);
+    qn_arc_choose_end(s);
+    save_costs(s);
+    qn_arc_costs_free(s->costs);
+    qn_arc_spread_free(s->spread);
+    qn_arc_station_free(s->cpu);
+    qn_arc_vm_free(s->outsize.vm);
+    qn_arc_pool_free(s->outsize.pool);
+    qn_arc_vm_free(s->usual.vm);
+    qn_arc_pool_free(s->usual.pool);
+    qn_arc_session_forget_programs(s);
+    forget_values(s);
     free(s->outcomes);
     free(s->out);
     free(s->trace);
@@ -66,222 +112,116 @@ void qn_arc_session_free(qn_arc_session *s)
 
 /* ---- what is kept ---------------------------------------------------------------------- */
 
-/* Takes over `bytes`. */
-static qn_status keep(qn_arc_kept_list *list, const char *id, unsigned char *bytes, size_t n,
-                      uint64_t slot, int *index, qn_err *err)
+/* One more element in an array. */
+static qn_status grow(void **items, size_t n, size_t *room, size_t size, qn_err *err)
 {
-    char *copy = strdup(id);
+    const size_t wanted = *room ? 2 * *room : 64;
+    void *grown;
 
-    if (copy && list->n == list->room) {
-        const size_t room = list->room ? 2 * list->room : 64;
-        qn_arc_kept *grown = realloc(list->items, room * sizeof *grown);
-
-        if (grown) {
-            list->items = grown;
-            list->room = room;
-        }
-    }
-    if (!copy || list->n == list->room) {
-        free(copy);
-        free(bytes);
+    if (n < *room)
+        return QN_OK;
+    if (!(grown = realloc(*items, wanted * size)))
         return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
-    }
-    *index = (int)list->n;
-    list->items[list->n++] =
-        (qn_arc_kept){ .id = copy, .bytes = bytes, .n = n, .slot = slot, .slice = UINT64_MAX };
+    *items = grown;
+    *room = wanted;
+    return QN_OK;
+}
+
+/* Room for `n` bytes with the id behind them. */
+static qn_status store(qn_arc_attic *attic, const char *id, size_t n, unsigned char **bytes,
+                       const char **copy, qn_err *err)
+{
+    const size_t n_id = strlen(id) + 1;
+
+    if (!(*bytes = qn_arc_attic_take(attic, n + n_id)))
+        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
+    *copy = memcpy(*bytes + n, id, n_id);
     return QN_OK;
 }
 
 qn_status qn_arc_session_program(qn_arc_session *s, const char *id, const unsigned char *bytes,
                                  size_t n, int *program, qn_err *err)
 {
-    unsigned char *copy;
-    const qn_status st = qn_arc_code_check(bytes, n, err);
+    qn_arc_kept_programs *list = &s->programs;
+    qn_arc_kept_program k = { .n = n };
+    unsigned char *to = NULL;
+    qn_status st = QN_OK;
 
-    if (st != QN_OK)
-        return st;
-    if (!(copy = malloc(n)))
-        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
-    memcpy(copy, bytes, n);
-    return keep(&s->programs, id, copy, n, 0, program, err);
+    QN_TRY(qn_arc_code_check(bytes, n, err));
+    QN_TRY(grow((void **)&list->items, list->n, &list->room, sizeof *list->items, err));
+    QN_TRY(store(&list->attic, id, n, &to, &k.id, err));
+    k.bytes = memcpy(to, bytes, n);
+    k.key = qn_arc_costs_key(bytes, n);
+    *program = (int)list->n;
+    list->items[list->n++] = k;
+out:
+    return st;
+}
+
+/* A value of `n` bytes, which the caller writes. */
+static qn_status add_value(qn_arc_session *s, const char *id, uint64_t slot, size_t n, int *index,
+                           unsigned char **to, qn_err *err)
+{
+    qn_arc_kept_values *list = &s->values;
+    qn_arc_kept_value k = { .n = (uint32_t)n, .slot = slot, .placed = slot };
+    qn_status st = QN_OK;
+
+    if (n > UINT32_MAX)
+        return qn_fail(err, QN_ERR_LIMIT, "arc: value %s has %zu bytes", id, n);
+    QN_TRY(grow((void **)&list->items, list->n, &list->room, sizeof *list->items, err));
+    QN_TRY(store(&list->attic, id, n, to, &k.id, err));
+    k.bytes = *to;
+    *index = (int)list->n;
+    list->items[list->n++] = k;
+out:
+    return st;
 }
 
 qn_status qn_arc_session_value(qn_arc_session *s, const char *id, const qn_arc_value *value,
                                int *index, qn_err *err)
 {
     qn_arc_blob blob = { 0 };
+    unsigned char *to = NULL;
     uint64_t slot;
-    const qn_status st = qn_arc_encode(value, &blob, &slot, err);
+    qn_status st = QN_OK;
 
-    if (st != QN_OK) {
-        qn_arc_blob_free(&blob);
-        return st;
-    }
-    return keep(&s->values, id, blob.bytes, blob.n, slot, index, err);
+    QN_TRY(qn_arc_encode(value, &blob, &slot, err));
+    QN_TRY(add_value(s, id, slot, blob.n, index, &to, err));
+    if (blob.n)
+        memcpy(to, blob.bytes, blob.n);
+out:
+    qn_arc_blob_free(&blob);
+    return st;
 }
 
 qn_status qn_arc_session_grid(qn_arc_session *s, const char *id, const unsigned char *cells,
                               int rows, int cols, int *index, qn_err *err)
 {
     const uint16_t size[2] = { (uint16_t)rows, (uint16_t)cols };
-    const size_t n_cells = (size_t)rows * (size_t)cols, n = ARC_GRID_HEAD + n_cells;
-    unsigned char *bytes = calloc(1, n);
+    const size_t n_cells = (size_t)rows * (size_t)cols;
+    unsigned char *to = NULL;
+    qn_status st = QN_OK;
 
-    if (!bytes)
-        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
-    memcpy(bytes, size, sizeof size);
-    memcpy(bytes + ARC_GRID_HEAD, cells, n_cells);
-    return keep(&s->values, id, bytes, n, ARC_SLOT(ARC_GRID, 0, 0), index, err);
+    QN_TRY(add_value(s, id, ARC_SLOT(ARC_GRID, 0, 0), ARC_GRID_HEAD + n_cells, index, &to, err));
+    memset(to, 0, ARC_GRID_HEAD);
+    memcpy(to, size, sizeof size);
+    memcpy(to + ARC_GRID_HEAD, cells, n_cells);
+out:
+    return st;
 }
 
 void qn_arc_session_forget_programs(qn_arc_session *s)
 {
-    free_kept(&s->programs);
-    s->programs = (qn_arc_kept_list){ 0 };
+    qn_arc_attic_drop(&s->programs.attic);
+    free(s->programs.items);
+    s->programs = (qn_arc_kept_programs){ 0 };
 }
 
 void qn_arc_session_forget(qn_arc_session *s)
 {
     qn_arc_session_forget_programs(s);
-    free_kept(&s->values);
-    s->values = (qn_arc_kept_list){ 0 };
-    qn_arc_pool_clear(s->pool);
-}
-
-/* ---- slices ---------------------------------------------------------------------------- */
-
-static qn_status take_program(qn_arc_session *s, qn_arc_batch *batch, int index,
-                              qn_arc_taken *taken, qn_err *err)
-{
-    qn_arc_kept *k = &s->programs.items[index];
-    uint32_t place = 0;
-    qn_status st = QN_OK;
-
-    *taken = QN_ARC_RESIDENT;
-    if (k->slice == s->slice)
-        return QN_OK;
-    QN_TRY(qn_arc_pool_take_program(s->pool, batch, k->bytes, k->n, &place, taken, err));
-    k->placed = place;
-    k->slice = *taken == QN_ARC_RESIDENT ? s->slice : UINT64_MAX;
-out:
-    return st;
-}
-
-static qn_status take_value(qn_arc_session *s, qn_arc_batch *batch, int index, qn_arc_taken *taken,
-                            qn_err *err)
-{
-    qn_arc_kept *k;
-    qn_status st = QN_OK;
-
-    *taken = QN_ARC_RESIDENT;
-    if (index < 0 || (k = &s->values.items[index])->slice == s->slice)
-        return QN_OK;
-    k->placed = k->slot;
-    QN_TRY(qn_arc_pool_take(s->pool, batch, QN_ARC_USE_ALWAYS, &k->placed, k->bytes, k->n, taken,
-                            err));
-    k->slice = *taken == QN_ARC_RESIDENT ? s->slice : UINT64_MAX;
-out:
-    return st;
-}
-
-static qn_status take_job(qn_arc_session *s, qn_arc_batch *batch, const qn_arc_job *job,
-                          qn_arc_taken *taken, qn_err *err)
-{
-    qn_status st = QN_OK;
-
-    QN_TRY(take_program(s, batch, job->program, taken, err));
-    for (int a = 0; a < 3 && *taken == QN_ARC_RESIDENT; a++)
-        QN_TRY(take_value(s, batch, job->args[a], taken, err));
-    if (*taken == QN_ARC_RESIDENT)
-        QN_TRY(take_value(s, batch, job->expected, taken, err));
-out:
-    return st;
-}
-
-/* Runs as many jobs from `first` on as the pool has room for, up to SLICE; *done says how many. */
-static qn_status run_slice(qn_arc_session *s, qn_arc_slice *slice, uint32_t n, qn_err *err)
-{
-    const qn_arc_range *fresh = NULL;
-    qn_arc_taken taken = QN_ARC_RESIDENT;
-    qn_arc_batch batch = { 0 };
-    qn_status st = QN_OK;
-
-    s->slice++;
-    for (slice->n = 0; slice->n < n && slice->n < SLICE; slice->n++) {
-        QN_TRY(take_job(s, &batch, &slice->jobs[slice->first + slice->n], &taken, err));
-        if (taken != QN_ARC_RESIDENT)
-            break;
-    }
-    if (slice->n == 0) {
-        st =
-            qn_fail(err, QN_ERR_LIMIT, "arc: a program with its values does not fit into the pool");
-        goto out;
-    }
-    slice->n_fresh = qn_arc_batch_uploads(&batch, UPLOAD_GAP, &fresh);
-    slice->fresh = fresh;
-    QN_TRY(qn_arc_run_tiers(s, slice, err));
-out:
-    if (st == QN_OK)
-        qn_arc_pool_release(s->pool, &batch);
-    else
-        qn_arc_pool_abandon(s->pool, &batch);
-    return st;
-}
-
-static qn_status check_jobs(const qn_arc_session *s, const qn_arc_job *jobs, uint32_t n,
-                            qn_err *err)
-{
-    const int n_values = (int)s->values.n;
-
-    for (uint32_t i = 0; i < n; i++) {
-        const qn_arc_job *j = &jobs[i];
-        int is_known = j->program >= 0 && j->program < (int)s->programs.n;
-
-        for (int a = 0; a < 3; a++)
-            is_known &= j->args[a] >= -1 && j->args[a] < n_values;
-        if (!is_known || j->expected < -1 || j->expected >= n_values)
-            return qn_fail(err, QN_ERR_USAGE,
-                           "arc: job %u names a program or value that is not there", i);
-    }
-    return QN_OK;
-}
-
-static qn_status make_room(qn_arc_session *s, uint32_t n, uint32_t trace_stride, qn_err *err)
-{
-    free(s->outcomes);
-    free(s->trace);
-    s->trace = NULL;
-    s->n_out = 0;
-    s->n_outcomes = n;
-    s->trace_stride = trace_stride;
-    s->outcomes = calloc((size_t)n + 1, sizeof *s->outcomes);
-    if (trace_stride)
-        s->trace = calloc((size_t)n * trace_stride + 1, sizeof *s->trace);
-    if (!s->outcomes || (trace_stride && !s->trace))
-        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %u results", n);
-    return QN_OK;
-}
-
-qn_status qn_arc_session_run(qn_arc_session *s, const qn_arc_job *jobs, uint32_t n, uint32_t want,
-                             uint32_t trace_stride, qn_err *err)
-{
-    const qn_transfer_count before = qn_ctx_transfers(s->ctx);
-    qn_arc_slice slice = { .jobs = jobs, .want = want, .trace_stride = trace_stride };
-    qn_transfer_count after;
-    qn_status st = QN_OK;
-
-    QN_TRY(check_jobs(s, jobs, n, err));
-    QN_TRY(make_room(s, n, trace_stride, err));
-    while (slice.first < n) {
-        QN_TRY(run_slice(s, &slice, n - slice.first, err));
-        slice.first += slice.n;
-    }
-    after = qn_ctx_transfers(s->ctx);
-    s->stats.transfers += after.h2d_count + after.d2h_count - before.h2d_count - before.d2h_count;
-    s->stats.transfer_bytes +=
-        after.h2d_bytes + after.d2h_bytes - before.h2d_bytes - before.d2h_bytes;
-out:
-    return st;
+    forget_values(s);
+    qn_arc_pool_clear(s->usual.pool);
 }
 
 /* ---- what came out --------------------------------------------------------------------- */
@@ -296,7 +236,7 @@ qn_status qn_arc_session_output(const qn_arc_session *s, uint32_t job, qn_arc_he
 {
     const qn_arc_outcome *o = &s->outcomes[job];
 
-    return qn_arc_decode(o->result.value, s->out + o->out_at, o->out_bytes, 0, heap, out, err);
+    return qn_arc_decode(o->result.value, qn_arc_out_of(s, o), o->out_bytes, 0, heap, out, err);
 }
 
 const uint64_t *qn_arc_session_trace(const qn_arc_session *s, uint32_t job)
@@ -306,7 +246,7 @@ const uint64_t *qn_arc_session_trace(const qn_arc_session *s, uint32_t job)
 
 const qn_arc_stats *qn_arc_session_stats(qn_arc_session *s)
 {
-    const qn_arc_pool_stats pool = qn_arc_pool_get_stats(s->pool);
+    const qn_arc_pool_stats pool = qn_arc_pool_get_stats(s->usual.pool);
 
     s->stats.cache_hits = pool.cache_hits;
     s->stats.cache_misses = pool.cache_misses;
@@ -317,5 +257,16 @@ const qn_arc_stats *qn_arc_session_stats(qn_arc_session *s)
 
 const char *qn_arc_session_device(const qn_arc_session *s)
 {
-    return qn_device_id(s->ctx, qn_device_count(s->ctx) > 1 ? 1 : 0);
+    const int is_cpu = s->route == QN_ARC_ROUTE_CPU ||
+                       (s->route == QN_ARC_ROUTE_MEASURED && s->ran_last == QN_CPU_SLOT);
+
+    if (s->spread)
+        return qn_arc_spread_name(s->spread);
+    return qn_device_id(s->ctx, is_cpu ? QN_CPU_SLOT : s->device);
+}
+
+void qn_arc_session_watch(qn_arc_session *s, qn_arc_told told, void *user)
+{
+    s->told = told;
+    s->told_user = user;
 }

@@ -15,11 +15,15 @@
 #include "domain/arc/run/vm.h"
 #include "domain/arc/value/value.h"
 
+#include <quern/split.h>
+
 typedef struct qn_arc_session qn_arc_session;
 
 typedef struct qn_arc_session_options {
     qn_arc_limits limits;
-    size_t pool_bytes; /* 0: a quarter of the device's memory, at most 2 GiB */
+    size_t pool_bytes;      /* 0: a quarter of the device's memory, at most 2 GiB */
+    qn_split_options split; /* how devices share a batch, where several are to */
+    double slice_ms;        /* a launch is to be shorter by estimate; 0: 200, below 0: any */
 } qn_arc_session_options;
 
 /* Indices of a program and of values; -1 stands for NONE. */
@@ -54,6 +58,10 @@ void qn_arc_session_forget_programs(qn_arc_session *session); /* values keep the
 qn_status qn_arc_session_run(qn_arc_session *session, const qn_arc_job *jobs, uint32_t n,
                              uint32_t want, uint32_t trace_stride, qn_err *err);
 
+/* Is told during runs how many jobs more have ended. */
+typedef void (*qn_arc_told)(void *user, uint32_t n);
+void qn_arc_session_watch(qn_arc_session *session, qn_arc_told told, void *user);
+
 /* Of the last run, by the number of the job. */
 const arc_result *qn_arc_session_result(const qn_arc_session *session, uint32_t job);
 qn_status qn_arc_session_output(const qn_arc_session *session, uint32_t job, qn_arc_heap *heap,
@@ -63,6 +71,8 @@ const uint64_t *qn_arc_session_trace(const qn_arc_session *session, uint32_t job
 /* Sums since the session began. */
 const qn_arc_stats *qn_arc_session_stats(qn_arc_session *session);
 
-const char *qn_arc_session_device(const qn_arc_session *session); /* of the first tier */
+/* Of the first tier: "cuda:0", or "cuda:0+cuda:1" where several share it; where batches are routed,
+ * that of the last one. */
+const char *qn_arc_session_device(const qn_arc_session *session);
 
 #endif

@@ -16,6 +16,8 @@ static json_t *fallbacks_json(const qn_arc_stats *s)
         if (s->fallbacks[c])
             json_object_set_new(out, qn_arc_code_name(c),
                                 json_integer((json_int_t)s->fallbacks[c]));
+    if (out && s->outsize)
+        json_object_set_new(out, "POOL", json_integer((json_int_t)s->outsize));
     return out;
 }
 
@@ -33,6 +35,9 @@ json_t *qn_arc_stats_json(const qn_arc_stats *s)
         { "gpu_ops", s->gpu_ops },
         { "cpu_ops", s->cpu_ops },
         { "reruns", s->reruns },
+        { "launches", s->launches },
+        { "pool_pieces", s->pool_pieces },
+        { "pool_shrinks", s->pool_shrinks },
         { "transfers", s->transfers },
         { "transfer_bytes", s->transfer_bytes },
         { "cache_hits", s->cache_hits },

@@ -10,6 +10,10 @@ typedef struct qn_arc_stats {
     uint64_t gpu_ops, cpu_ops;       /* primitive executions, by where they ran */
     uint64_t fallbacks[ARC_N_CODES]; /* to the CPU, by the code that sent them */
     uint64_t reruns;                 /* on the device, with more room */
+    uint64_t launches;               /* of the first tier */
+    uint64_t outsize;                /* jobs on the CPU that are larger than the pool */
+    uint64_t pool_pieces;            /* batches cut because the pool was full */
+    uint64_t pool_shrinks;           /* the device had no memory for the pool */
     uint64_t transfers, transfer_bytes;
     uint64_t cache_hits, cache_misses, cache_evictions, cache_bytes;
     uint64_t shared_nodes, shared_hits;

@@ -1,6 +1,7 @@
 /* vm.c - buffers and graphs of the virtual machine's launches. */
 #include "domain/arc/run/vm.h"
 
+#include "domain/arc/run/arena.h"
 #include "domain/arc/run/load.h"
 #include "kernel/arc_reset.gen.h"
 #include "kernel/arc_vm.gen.h"
@@ -13,7 +14,8 @@
 #include <string.h>
 
 enum { STAGE_RESET, STAGE_RUN, ARG_PAR = 0 };
-enum { HEAD_WORDS = ARC_HEAD_RESULTS * (int)sizeof(arc_result) / 4, GROUP_ITEMS = 256 };
+enum { HEAD_WORDS = ARC_HEAD_RESULTS * (int)sizeof(arc_result) / 4 };
+enum { CHUNKS_PER_QUEUE = 8, MOST_CHUNK = 32 };
 enum { TEAMS_PER_UNIT = 16, FEW_TEAMS_PER_UNIT = 1 };
 
 typedef struct tier_state {
@@ -29,6 +31,12 @@ typedef struct shared_bufs {
     qn_buf *todo, *results, *out, *trace;
 } shared_bufs;
 
+/* Instances as a launch takes them. */
+typedef struct launch_list {
+    const arc_instance *items;
+    uint32_t n, in_step;
+} launch_list;
+
 struct qn_arc_vm {
     qn_ctx *ctx;
     qn_arc_limits limits;
@@ -39,10 +47,11 @@ struct qn_arc_vm {
     qn_arc_load *load; /* the pool, and how it gets there */
     qn_buf *pool;      /* as graphs know it; the load's */
     shared_bufs bufs;
+    arc_instance *groups; /* instances in step */
     arc_result *results;
     unsigned char *out;
     uint64_t *trace;
-    size_t results_room, out_room, trace_room;
+    size_t groups_room, results_room, out_room, trace_room;
     qn_arc_times times;
     char ran_on[32];
 };
@@ -52,9 +61,7 @@ struct qn_arc_vm {
 /* Whether the device computes on cores of the host. */
 static int is_host(const qn_arc_vm *vm)
 {
-    const qn_device_kind kind = qn_device_get(vm->ctx, vm->device)->kind;
-
-    return kind == QN_KIND_CPU || kind == QN_KIND_SIM;
+    return qn_arc_is_host(qn_device_get(vm->ctx, vm->device));
 }
 
 static int lanes_of(const qn_arc_vm *vm)
@@ -88,17 +95,17 @@ static qn_status choose_kernel(qn_arc_vm *vm, qn_err *err)
 
 static void set_tiers(qn_arc_vm *vm)
 {
-    static const uint32_t KB = 1024, MB = 1024 * 1024;
+    static const uint32_t MB = 1024 * 1024;
     const qn_device_info *info = qn_device_get(vm->ctx, vm->device);
     const int lanes = lanes_of(vm);
     const int units = info->units ? (int)info->units : 1;
     tier_state *many = &vm->tiers[QN_ARC_TIER_MANY], *few = &vm->tiers[QN_ARC_TIER_FEW];
 
-    *many = (tier_state){ .arena = vm->limits.arena ? vm->limits.arena : 64 * KB,
-                          .frames = vm->limits.frames ? vm->limits.frames : 64,
-                          .slots = 1024 };
+    *many = (tier_state){ .frames = vm->limits.frames ? vm->limits.frames : 64, .slots = 1024 };
+    many->arena = qn_arc_arena_bytes(info, vm->limits.arena, many->frames, lanes);
     many->n_teams = info->kind == QN_KIND_CPU ? units : units * TEAMS_PER_UNIT * 32 / lanes;
-    *few = (tier_state){ .arena = 2 * MB, .frames = 256, .slots = 4096 };
+    *few = (tier_state){ .frames = 256, .slots = 4096 };
+    few->arena = qn_arc_arena_bytes(info, 2 * MB, few->frames, lanes);
     few->n_teams = info->kind == QN_KIND_CPU ? units : units * FEW_TEAMS_PER_UNIT;
     vm->tiers[QN_ARC_TIER_CPU] =
         (tier_state){ .arena = 256 * MB, .frames = 65536, .slots = 32767, .n_teams = 1 };
@@ -146,6 +153,7 @@ void qn_arc_vm_free(qn_arc_vm *vm)
     qn_buf_free(vm->bufs.out);
     qn_buf_free(vm->bufs.trace);
     qn_kernels_free(vm->variant);
+    free(vm->groups);
     free(vm->results);
     free(vm->out);
     free(vm->trace);
@@ -198,12 +206,12 @@ static size_t output_bytes(const qn_arc_work *work)
     return wanted < most ? wanted : most;
 }
 
-static qn_status need_room(qn_arc_vm *vm, const qn_arc_work *work, qn_err *err)
+static qn_status need_room(qn_arc_vm *vm, const qn_arc_work *work, uint32_t n_list, qn_err *err)
 {
     shared_bufs *b = &vm->bufs;
     qn_status st = QN_OK;
 
-    QN_TRY(need_buf(vm, &b->todo, "arc.todo", work->n * sizeof(arc_instance), err));
+    QN_TRY(need_buf(vm, &b->todo, "arc.todo", n_list * sizeof(arc_instance), err));
     QN_TRY(need_buf(vm, &b->results, "arc.results",
                     (work->n + ARC_HEAD_RESULTS) * sizeof(arc_result), err));
     QN_TRY(need_buf(vm, &b->out, "arc.out", output_bytes(work), err));
@@ -286,10 +294,71 @@ out:
     return st;
 }
 
-static arc_par par_of(const qn_arc_vm *vm, qn_arc_tier t, const qn_arc_work *work)
+/* Large enough that the teams of a unit find the same program, small enough that units end
+ * together.
+ */
+static uint32_t chunk_of(uint32_t n, uint32_t n_queues)
+{
+    const uint32_t chunk = n / (n_queues * CHUNKS_PER_QUEUE);
+
+    return chunk < 1 ? 1 : chunk > MOST_CHUNK ? MOST_CHUNK : chunk;
+}
+
+/* Teams that go in step; 0 where none share a group. */
+static uint32_t teams_in_step(const qn_arc_vm *vm, qn_arc_tier t)
+{
+    const uint32_t teams = (uint32_t)(QN_TEAM_ITEMS / lanes_of(vm));
+    const int is_cuda = strncmp(qn_device_id(vm->ctx, vm->device), "cuda", 4) == 0;
+
+    if (t != QN_ARC_TIER_MANY || !is_cuda || lanes_of(vm) != 32 ||
+        (uint32_t)vm->tiers[t].n_teams % teams)
+        return 0;
+    return teams;
+}
+
+/* Instances in groups of `teams` that run one program; the last of a program is filled up. Returns
+ * how many there are then; writes them unless `to` is NULL. */
+static uint32_t group_by_program(const qn_arc_work *work, uint32_t teams, arc_instance *to)
+{
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < work->n; k++, n++) {
+        const int is_last = k + 1 == work->n || work->list[k + 1].program != work->list[k].program;
+
+        if (to)
+            to[n] = work->list[k];
+        for (; is_last && (n + 1) % teams; n++)
+            if (to)
+                to[n + 1] =
+                    (arc_instance){ .program = work->list[k].program, .number = ARC_NOBODY };
+    }
+    return n;
+}
+
+/* Puts instances in step where most teams of most groups have one; else they stay a list. */
+static qn_status arrange(qn_arc_vm *vm, qn_arc_tier t, const qn_arc_work *work, launch_list *out,
+                         qn_err *err)
+{
+    const uint32_t teams = teams_in_step(vm, t);
+    const uint32_t n = teams ? group_by_program(work, teams, NULL) : 0;
+    qn_status st = QN_OK;
+
+    *out = (launch_list){ .items = work->list, .n = work->n };
+    if (!teams || n - work->n > work->n / 4)
+        return QN_OK;
+    QN_TRY(need_host((void **)&vm->groups, &vm->groups_room, n * sizeof *vm->groups, err));
+    group_by_program(work, teams, vm->groups);
+    *out = (launch_list){ .items = vm->groups, .n = n, .in_step = teams };
+out:
+    return st;
+}
+
+static arc_par par_of(const qn_arc_vm *vm, qn_arc_tier t, const qn_arc_work *work,
+                      const launch_list *list)
 {
     const tier_state *tier = &vm->tiers[t];
-    arc_par par = { .n_instances = work->n,
+    arc_par par = { .n_instances = list->n,
+                    .in_step = list->in_step,
                     .arena_bytes = tier->arena,
                     .n_frames = tier->frames,
                     .n_slots = tier->slots,
@@ -298,7 +367,7 @@ static arc_par par_of(const qn_arc_vm *vm, qn_arc_tier t, const qn_arc_work *wor
                     .flags = work->want,
                     .trace_stride = work->trace_stride,
                     .n_queues = 1,
-                    .n_together = 1 };
+                    .chunk = 1 };
 
     if (t != QN_ARC_TIER_CPU && vm->device > 0)
         memcpy(par.off, vm->limits.off, sizeof par.off);
@@ -306,18 +375,19 @@ static arc_par par_of(const qn_arc_vm *vm, qn_arc_tier t, const qn_arc_work *wor
         const uint32_t units = qn_device_get(vm->ctx, vm->device)->units;
 
         par.n_queues = units < ARC_MOST_QUEUES ? units : ARC_MOST_QUEUES;
-        par.n_together = (uint32_t)(GROUP_ITEMS / lanes_of(vm));
+        par.chunk = chunk_of(list->in_step ? list->n / list->in_step : list->n, par.n_queues);
     }
     return par;
 }
 
-static qn_status submit(qn_arc_vm *vm, qn_arc_tier t, const qn_arc_work *work)
+static qn_status submit(qn_arc_vm *vm, qn_arc_tier t, const qn_arc_work *work,
+                        const launch_list *list)
 {
-    const arc_par par = par_of(vm, t, work);
+    const arc_par par = par_of(vm, t, work, list);
     qn_graph *graph = vm->tiers[t].graph;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_write(vm->bufs.todo, 0, work->list, work->n * sizeof *work->list));
+    QN_TRY(qn_buf_write(vm->bufs.todo, 0, list->items, list->n * sizeof *list->items));
     QN_TRY(qn_graph_set(graph, STAGE_RUN, ARG_PAR, &par));
     QN_TRY(qn_graph_run(graph));
 out:
@@ -369,12 +439,14 @@ qn_status qn_arc_vm_run(qn_arc_vm *vm, qn_arc_tier tier, const qn_arc_work *work
                         qn_arc_answer *answer, qn_err *err)
 {
     const double start = qn_now_us();
+    launch_list list;
     qn_status st = QN_OK;
 
-    QN_TRY(need_room(vm, work, err));
+    QN_TRY(arrange(vm, tier, work, &list, err));
+    QN_TRY(need_room(vm, work, list.n, err));
     QN_TRY(load_pool(vm, work, err));
     QN_TRY(build_graph(vm, tier, err));
-    if (submit(vm, tier, work) != QN_OK || qn_graph_wait(vm->tiers[tier].graph) != QN_OK)
+    if (submit(vm, tier, work, &list) != QN_OK || qn_graph_wait(vm->tiers[tier].graph) != QN_OK)
         return qn_fail(err, QN_ERR_FAILED, "arc: %s", qn_error(vm->ctx));
     vm->times.upload = 0;
     vm->times.kernel = start;

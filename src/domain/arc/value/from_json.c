@@ -3,7 +3,7 @@
  * The path is kept while going down and cut when coming back, so that it costs nothing until a
  * fault is reported.
  */
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 #include "domain/arc/value/op_names.h"
 #include "domain/arc/value/text.h"
 #include "kernel/arc/arc_ops.h"

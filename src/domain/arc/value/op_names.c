@@ -1,6 +1,6 @@
 /* op_names.c - names for what values hold as numbers, which may come from anywhere. */
 #include "domain/arc/value/op_names.h"
-#include "domain/arc/program/known.h"
+#include "domain/arc/value/known.h"
 #include "kernel/arc/arc_ops.h"
 #include "kernel/arc/arc_value.h"
 

@@ -1,0 +1,33 @@
+/* profile_vm.h - the virtual machine on one thread, with every primitive counted and timed. */
+#ifndef QN_ARC_PROFILE_VM_H
+#define QN_ARC_PROFILE_VM_H
+
+#include "kernel/arc/arc_code.h"
+#include "kernel/arc/arc_ops.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct qn_arc_op_count {
+    uint64_t count;
+    uint64_t elements; /* of its first operand: cells of grids, members of containers, else 1 */
+    int64_t ticks;
+} qn_arc_op_count;
+
+typedef struct qn_arc_profile_vm qn_arc_profile_vm;
+
+qn_arc_profile_vm *qn_arc_profile_vm_new(uint32_t max_steps); /* NULL without memory */
+void qn_arc_profile_vm_free(qn_arc_profile_vm *vm);           /* NULL is fine */
+
+/* Runs one instance a few times, of which the quickest counts; its number does not matter. Returns
+ * how many ticks that took. */
+int64_t qn_arc_profile_vm_run(qn_arc_profile_vm *vm, const unsigned char *pool,
+                              const arc_instance *instance, arc_result *result);
+
+/* The clock that ticks are of. */
+int64_t qn_arc_profile_now(void);
+
+/* What all runs have executed, by primitive: ARC_N_OPS of them. */
+const qn_arc_op_count *qn_arc_profile_vm_ops(const qn_arc_profile_vm *vm);
+
+#endif

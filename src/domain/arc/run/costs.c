@@ -1,0 +1,337 @@
+/* costs.c - a table of programs by content, and its file. */
+#include "domain/arc/run/costs.h"
+
+#include "kernel/arc/arc_code.h"
+#include "util/file.h"
+#include "util/hash.h"
+#include "util/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char format[] = "quern-arc-costs/1";
+
+/* A run of fewer steps delays nobody, wherever it stands. */
+enum { N_SLOTS = 2 * QN_ARC_MOST_COSTS, LEAST_KEPT = 64, MOST_PLACES = 32 };
+
+#define BATCH_WEIGHT 0.25
+#define MOST_STEPS   4e9
+
+typedef struct seen {
+    uint64_t key; /* 0: free */
+    double steps;
+    uint64_t tick; /* when it was last seen */
+} seen;
+
+typedef struct place {
+    char name[192];
+    qn_arc_pace pace;
+} place;
+
+struct qn_arc_costs {
+    seen *slots; /* open addressing, never more than half full */
+    int n, is_changed;
+    uint64_t tick;
+    place places[MOST_PLACES];
+    int n_places;
+};
+
+qn_status qn_arc_costs_new(qn_arc_costs **out, qn_err *err)
+{
+    qn_arc_costs *costs = calloc(1, sizeof *costs);
+
+    if (!costs || !(costs->slots = calloc(N_SLOTS, sizeof *costs->slots))) {
+        free(costs);
+        return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for costs of %d programs",
+                       QN_ARC_MOST_COSTS);
+    }
+    *out = costs;
+    return QN_OK;
+}
+
+void qn_arc_costs_free(qn_arc_costs *costs)
+{
+    if (!costs)
+        return;
+    free(costs->slots);
+    free(costs);
+}
+
+uint64_t qn_arc_costs_key(const unsigned char *program, size_t n)
+{
+    arc_program head;
+    uint64_t hash;
+
+    if (n < sizeof head)
+        return 1;
+    memcpy(&head, program, sizeof head);
+    head.source = 0;
+    hash = qn_fnv1a64_add(qn_fnv1a64(&head, sizeof head), program + sizeof head, n - sizeof head);
+    return hash ? hash : 1;
+}
+
+int qn_arc_costs_count(const qn_arc_costs *costs)
+{
+    return costs->n;
+}
+
+/* ---- the table ------------------------------------------------------------------------- */
+
+/* The slot of the key, or the free one where it would be. */
+static seen *slot_of(seen *slots, uint64_t key)
+{
+    size_t at = (size_t)(key % N_SLOTS);
+
+    while (slots[at].key && slots[at].key != key)
+        at = at + 1 < N_SLOTS ? at + 1 : 0;
+    return &slots[at];
+}
+
+static int by_age(const void *a, const void *b)
+{
+    const seen *x = a, *y = b;
+
+    return (x->tick > y->tick) - (x->tick < y->tick);
+}
+
+/* Forgets the older half, so that this is rare. Without memory for that, forgets everything. */
+static void forget_old(qn_arc_costs *costs)
+{
+    seen *all = malloc((size_t)costs->n * sizeof *all);
+    int n = 0;
+
+    for (int i = 0; all && i < N_SLOTS; i++)
+        if (costs->slots[i].key)
+            all[n++] = costs->slots[i];
+    if (all)
+        qsort(all, (size_t)n, sizeof *all, by_age);
+    memset(costs->slots, 0, N_SLOTS * sizeof *costs->slots);
+    costs->n = 0;
+    for (int i = n / 2; i < n; i++, costs->n++)
+        *slot_of(costs->slots, all[i].key) = all[i];
+    free(all);
+}
+
+static void put(qn_arc_costs *costs, uint64_t key, double steps)
+{
+    if (costs->n >= QN_ARC_MOST_COSTS)
+        forget_old(costs);
+    *slot_of(costs->slots, key) = (seen){ .key = key, .steps = steps, .tick = ++costs->tick };
+    costs->n++;
+}
+
+void qn_arc_costs_add(qn_arc_costs *costs, uint64_t key, double steps)
+{
+    seen *s = slot_of(costs->slots, key);
+
+    if (!s->key) {
+        put(costs, key, steps);
+        costs->is_changed |= steps >= LEAST_KEPT;
+        return;
+    }
+    /* The same batch again changes nothing, and leaves the file alone. */
+    costs->is_changed |= fabs(steps - s->steps) > 0.01 * s->steps && s->steps >= LEAST_KEPT;
+    s->steps += BATCH_WEIGHT * (steps - s->steps);
+    s->tick = ++costs->tick;
+}
+
+double qn_arc_costs_steps(const qn_arc_costs *costs, uint64_t key)
+{
+    return slot_of(costs->slots, key)->steps;
+}
+
+/* ---- places ---------------------------------------------------------------------------- */
+
+static int place_of(const qn_arc_costs *costs, const char *name)
+{
+    int i = 0;
+
+    while (i < costs->n_places && strcmp(costs->places[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+int qn_arc_costs_get_pace(const qn_arc_costs *costs, const char *name, qn_arc_pace *out)
+{
+    const int i = place_of(costs, name);
+
+    if (i == costs->n_places)
+        return 0;
+    *out = costs->places[i].pace;
+    return 1;
+}
+
+static int put_pace(qn_arc_costs *costs, const char *name, const qn_arc_pace *pace)
+{
+    const int i = place_of(costs, name);
+    place *p;
+
+    if (i == MOST_PLACES || strlen(name) >= sizeof p->name)
+        return 0;
+    p = &costs->places[i];
+    costs->n_places += i == costs->n_places;
+    snprintf(p->name, sizeof p->name, "%s", name);
+    p->pace = *pace;
+    return 1;
+}
+
+/* A tenth more or less is no news. */
+static int is_news(double had, double is)
+{
+    return fabs(had - is) > 0.1 * had;
+}
+
+void qn_arc_costs_set_pace(qn_arc_costs *costs, const char *name, const qn_arc_pace *pace)
+{
+    qn_arc_pace had;
+
+    if (qn_arc_costs_get_pace(costs, name, &had) && !is_news(had.a_us, pace->a_us) &&
+        !is_news(had.b_us, pace->b_us) && !is_news(had.first_us, pace->first_us))
+        return;
+    costs->is_changed |= put_pace(costs, name, pace);
+}
+
+/* ---- the file -------------------------------------------------------------------------- */
+
+static qn_status read_key(const char *text, const char *path, uint64_t *key, qn_err *err)
+{
+    char *end = NULL;
+
+    *key = strtoull(text, &end, 16);
+    if (strlen(text) != 16 || *end || !*key)
+        return qn_fail(err, QN_ERR_INPUT, "%s: '%.20s' is not the key of a program", path, text);
+    return QN_OK;
+}
+
+/* With `costs` NULL only looks, so that a damaged file leaves nothing behind. */
+static qn_status read_programs(const json_t *programs, const char *path, qn_arc_costs *costs,
+                               qn_err *err)
+{
+    const char *name;
+    json_t *value;
+    qn_status st = QN_OK;
+
+    json_object_foreach((json_t *)programs, name, value)
+    {
+        const double steps = json_number_value(value);
+        uint64_t key = 0;
+
+        QN_TRY(read_key(name, path, &key, err));
+        if (!(steps > 0 && steps <= MOST_STEPS)) {
+            st = qn_fail(err, QN_ERR_INPUT, "%s: program %s has %g steps", path, name, steps);
+            goto out;
+        }
+        if (costs && !slot_of(costs->slots, key)->key)
+            put(costs, key, steps);
+    }
+out:
+    return st;
+}
+
+static qn_status read_paces(const json_t *places, const char *path, qn_arc_costs *costs,
+                            qn_err *err)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)places, name, value)
+    {
+        const qn_arc_pace pace = { json_number_value(json_array_get(value, 0)),
+                                   json_number_value(json_array_get(value, 1)),
+                                   json_number_value(json_array_get(value, 2)) };
+
+        if (!(pace.a_us > 0 && pace.a_us < 1e9 && pace.b_us > 0 && pace.b_us < 1e9 &&
+              pace.first_us >= 0 && pace.first_us < 1e9))
+            return qn_fail(err, QN_ERR_INPUT, "%s: place '%.60s' takes %g + %g us, at first %g",
+                           path, name, pace.a_us, pace.b_us, pace.first_us);
+        if (costs)
+            put_pace(costs, name, &pace);
+    }
+    return QN_OK;
+}
+
+qn_status qn_arc_costs_read(qn_arc_costs *costs, const char *path, qn_err *err)
+{
+    const char *found = "";
+    json_t *root = NULL;
+    const json_t *programs;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_json_read(path, &root, err));
+    QN_TRY(qn_json_get_text(root, "format", path, &found, err));
+    programs = json_object_get(root, "programs");
+    if (strcmp(found, format) != 0)
+        st = qn_fail(err, QN_ERR_INPUT, "%s: the format is '%.40s', not '%s'", path, found, format);
+    else if (!json_is_object(programs))
+        st = qn_fail(err, QN_ERR_INPUT, "%s: 'programs' is not an object", path);
+    if (st == QN_OK)
+        QN_TRY(read_programs(programs, path, NULL, err));
+    if (st == QN_OK)
+        QN_TRY(read_paces(json_object_get(root, "places"), path, NULL, err));
+    if (st == QN_OK)
+        QN_TRY(read_programs(programs, path, costs, err));
+    if (st == QN_OK)
+        QN_TRY(read_paces(json_object_get(root, "places"), path, costs, err));
+out:
+    json_decref(root);
+    return st;
+}
+
+static json_t *programs_json(const qn_arc_costs *costs)
+{
+    json_t *programs = json_object();
+    char name[17];
+
+    for (int i = 0; programs && i < N_SLOTS; i++) {
+        const seen *s = &costs->slots[i];
+
+        if (!s->key || s->steps < LEAST_KEPT)
+            continue;
+        snprintf(name, sizeof name, "%016llx", (unsigned long long)s->key);
+        if (json_object_set_new(programs, name, json_real(s->steps))) {
+            json_decref(programs);
+            return NULL;
+        }
+    }
+    return programs;
+}
+
+static json_t *paces_json(const qn_arc_costs *costs)
+{
+    json_t *places = json_object();
+
+    for (int i = 0; places && i < costs->n_places; i++)
+        if (json_object_set_new(places, costs->places[i].name,
+                                json_pack("[f, f, f]", costs->places[i].pace.a_us,
+                                          costs->places[i].pace.b_us,
+                                          costs->places[i].pace.first_us))) {
+            json_decref(places);
+            return NULL;
+        }
+    return places;
+}
+
+qn_status qn_arc_costs_write(qn_arc_costs *costs, const char *path, qn_err *err)
+{
+    json_t *root = NULL, *programs = NULL, *places = NULL;
+    qn_status st = QN_OK;
+
+    if (!costs->is_changed)
+        return QN_OK;
+    QN_TRY(qn_make_parent(path, err));
+    if (!(programs = programs_json(costs)) || !(places = paces_json(costs)) ||
+        !(root = json_pack("{s:s, s:O, s:O}", "format", format, "places", places, "programs",
+                           programs))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %s", path);
+        goto out;
+    }
+    QN_TRY(qn_json_write(path, root, err));
+    costs->is_changed = 0;
+out:
+    json_decref(places);
+    json_decref(programs);
+    json_decref(root);
+    return st;
+}

@@ -1,0 +1,173 @@
+/* settle.c - what becomes of the results of a launch: final, or to be run again elsewhere. */
+#include "domain/arc/run/tiers.h"
+#include "domain/arc/value/op_names.h"
+#include "engine/fallback.h"
+#include "util/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a job goes that ended with `code`; QN_ARC_N_TIERS: nowhere, this is final. What ran on the
+ * CPU beside a device has no business there. */
+static qn_arc_tier next_tier(const qn_arc_flight *f, int code, int device)
+{
+    const int is_beside = device == QN_CPU_SLOT && f->s->device != QN_CPU_SLOT;
+
+    if (!qn_arc_code_is_limit(code) || code == ARC_E_STEPS || code == ARC_E_RESULT ||
+        f->tier == QN_ARC_TIER_CPU)
+        return QN_ARC_N_TIERS;
+    if (f->tier == QN_ARC_TIER_MANY && !is_beside &&
+        (code == ARC_E_ARENA || code == ARC_E_FRAMES || code == ARC_E_SLOTS))
+        return QN_ARC_TIER_FEW;
+    return QN_ARC_TIER_CPU;
+}
+
+/* ---- leaving the device ---------------------------------------------------------------- */
+
+static void limit_text(const qn_arc_flight *f, int code, char *out, size_t n)
+{
+    const uint32_t bytes = qn_arc_vm_arena(f->slice->home->vm, f->tier);
+
+    if (code == ARC_E_ARENA && bytes >= 1 << 20)
+        snprintf(out, n, "ARENA limit %u MB", bytes >> 20);
+    else if (code == ARC_E_ARENA)
+        snprintf(out, n, "ARENA limit %u KB", bytes >> 10);
+    else
+        snprintf(out, n, "%s", qn_arc_code_name(code));
+}
+
+/* The line that says that a job leaves the device, and its count. */
+static qn_status leave(qn_arc_flight *f, uint32_t job, int code, int device, qn_err *err)
+{
+    const qn_arc_job *j = qn_arc_job_at(f, job);
+    const int grid = j->args[1] >= 0 ? j->args[1] : j->args[0];
+    char limit[64];
+    qn_err why;
+
+    f->s->stats.fallbacks[code]++;
+    if (device == QN_CPU_SLOT)
+        return QN_OK;
+    limit_text(f, code, limit, sizeof limit);
+    qn_fail(&why, code == ARC_E_UNSUPPORTED ? QN_ERR_UNSUPPORTED : QN_ERR_LIMIT,
+            "%s (program %s, grid %s)", limit, f->s->programs.items[j->program].id,
+            grid < 0 ? "none" : f->s->values.items[grid].id);
+    if (qn_fallback_note(f->s->ctx, "arc.vm", &why) == QN_OK)
+        return QN_OK;
+    return qn_fail(err, why.status, "%s", why.text);
+}
+
+/* ---- counting -------------------------------------------------------------------------- */
+
+static void count_final(qn_arc_flight *f, uint32_t job, const arc_result *r)
+{
+    qn_arc_kept_program *program = &f->s->programs.items[qn_arc_job_at(f, job)->program];
+    qn_arc_stats *stats = &f->s->stats;
+
+    stats->instances++;
+    stats->ok += r->code == ARC_OK;
+    stats->errors += r->code != ARC_OK && !qn_arc_code_is_limit(r->code);
+    stats->limits += (uint64_t)qn_arc_code_is_limit(r->code);
+    stats->not_ok_steps += r->not_ok;
+    stats->steps_total += r->steps;
+    program->steps += r->steps; /* for the order of later batches */
+    program->runs++;
+}
+
+static void count_run(qn_arc_stats *stats, const arc_result *r, int device)
+{
+    *(device == QN_CPU_SLOT ? &stats->cpu_ops : &stats->gpu_ops) += r->steps;
+    if (r->arena > stats->arena_high_water)
+        stats->arena_high_water = r->arena;
+    if (r->frames > stats->frames_high_water)
+        stats->frames_high_water = r->frames;
+}
+
+/* ---- keeping --------------------------------------------------------------------------- */
+
+qn_status qn_arc_keep_outputs(qn_arc_session *s, const qn_arc_answer *answer, size_t *at,
+                              qn_err *err)
+{
+    *at = s->n_out;
+    if (s->n_out + answer->n_out > s->out_room) {
+        const size_t room = 2 * (s->n_out + answer->n_out);
+        unsigned char *grown = realloc(s->out, room);
+
+        if (!grown)
+            return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %zu bytes", room);
+        s->out = grown;
+        s->out_room = room;
+    }
+    if (answer->n_out)
+        memcpy(s->out + s->n_out, answer->out, answer->n_out);
+    s->n_out += answer->n_out;
+    return QN_OK;
+}
+
+/* What did not fit waits for its next tier, or for its turn in this one. */
+static qn_status send_on(qn_arc_flight *f, uint32_t job, const arc_result *r, int device,
+                         int *is_final, qn_err *err)
+{
+    const qn_arc_tier to = next_tier(f, r->code, device);
+
+    *is_final = 0;
+    if (r->code == ARC_E_RESULT && !f->is_alone) {
+        f->again[f->n_again++] = job;
+        f->s->stats.reruns++;
+    } else if (to == QN_ARC_N_TIERS) {
+        *is_final = 1;
+    } else {
+        f->waiting[to].jobs[f->waiting[to].n++] = job;
+        if (to == QN_ARC_TIER_CPU)
+            return leave(f, job, r->code, device, err);
+        f->s->stats.reruns++;
+    }
+    return QN_OK;
+}
+
+/* Jobs are in the order of their cost, so their outcomes lie anywhere: threads share the misses. */
+static void keep_results(qn_arc_flight *f, const uint32_t *jobs, uint32_t n,
+                         const qn_arc_answer *answer, size_t out_at)
+{
+    const uint32_t stride = f->slice->trace_stride;
+
+#pragma omp parallel for schedule(static) if (n > QN_ARC_MANY) num_threads(f->s->threads)
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t place = f->slice->first + jobs[k];
+
+        f->s->outcomes[place] = (qn_arc_outcome){ .result = answer->results[k],
+                                                  .out_at = out_at,
+                                                  .out_bytes = answer->n_out };
+        if (stride)
+            memcpy(f->s->trace + (size_t)place * stride, answer->trace + (size_t)k * stride,
+                   stride * sizeof *answer->trace);
+    }
+}
+
+qn_status qn_arc_settle(qn_arc_flight *f, uint32_t first, uint32_t n, const qn_arc_answer *answer,
+                        int device, qn_err *err)
+{
+    const uint32_t *jobs = f->waiting[f->tier].jobs + first;
+    uint32_t n_final = 0;
+    size_t out_at = 0;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_arc_keep_outputs(f->s, answer, &out_at, err));
+    keep_results(f, jobs, n, answer, out_at);
+    for (uint32_t k = 0; k < n; k++) {
+        const arc_result *r = &answer->results[k];
+        int is_final = r->code == ARC_OK;
+
+        count_run(&f->s->stats, r, device);
+        if (!is_final)
+            QN_TRY(send_on(f, jobs[k], r, device, &is_final, err));
+        if (is_final) {
+            count_final(f, jobs[k], r);
+            n_final++;
+        }
+    }
+    if (f->s->told && n_final)
+        f->s->told(f->s->told_user, n_final);
+out:
+    return st;
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# cli_arc_devices.sh - `quern arc run` on several devices, by route, with checks and a profile: the
+# same digest everywhere.
+. "$(dirname "$0")/lib.sh"
+
+export QUERN_CACHE_DIR=$PWD/cache
+exits 0 quern arc make --programs 40 --grids 5 --out made
+run=(quern arc run made/solvers.py --tasks made/tasks --match all)
+exits 0 "${run[@]}" --backend cpu --digest cpu.txt
+same() {
+    cmp -s cpu.txt "$1" || fail "other results than on the CPU: $1"
+}
+
+# ---- several devices
+export QUERN_FAULT=sim.devices=4
+for split in dynamic equal proportional; do
+    exits 0 "${run[@]}" --devices sim:0,sim:1,sim:2,sim:3 --split $split --digest $split.txt
+    has "$out" ' runs on sim:0\+sim:1\+sim:2\+sim:3: '
+    same $split.txt
+done
+QUERN_FAULT=sim.devices=3,device_lost@4*1 exits 0 "${run[@]}" --devices sim --digest lost.txt \
+    --metrics lost.json
+same lost.txt
+exits 0 "${run[@]}" --backend sim:0 --route balance --digest balance.txt
+has "$out" ' runs on cpu:0\+sim:0: '
+same balance.txt
+unset QUERN_FAULT
+
+# ---- routes
+exits 0 "${run[@]}" --backend cpu,sim:0 --route auto --explain-route route.csv --digest auto.txt
+same auto.txt
+has route.csv ',arc.vm,arc.batch,[0-9]+,cpu:0,'
+has route.csv ',arc.vm,arc.batch,[0-9]+,sim:0,'
+exits 0 "${run[@]}" --backend cpu,sim:0 --route cpu --stats s.json
+has "$out" ' runs on cpu:0: '
+has s.json '"gpu_ops": 0,'
+has cache/profile/arc-costs.json '"format": "quern-arc-costs/1"'
+
+# ---- launches, checks, profile
+exits 0 "${run[@]}" --backend sim --slice 1 --digest slice.txt --stats s.json
+same slice.txt
+exits 0 "${run[@]}" --backend sim --slice 0 --stats s.json
+has s.json '"launches": 1,'
+exits 0 "${run[@]}" --backend sim --verify-sample 50 --digest checked.txt --metrics m.json
+same checked.txt
+has m.json '"verify_checked"'
+exits 0 "${run[@]}" --backend cpu --profile p.json --metrics m.json
+has m.json '"arc_program_time_ms"'
+has p.json '"format": "quern-arc-profile/1"'
+has p.json '"calls_pct": '
+QUERN_CC=/nonexistent QUERN_CACHE=0 exits 0 "${run[@]}" --backend sim --group 8 --digest group.txt
+has "$err" '^\[GPU\] arc.vm failed: .*no C compiler: /nonexistent not found. CPU fallback.$'
+same group.txt
+QUERN_CC=/nonexistent QUERN_CACHE=0 exits 3 "${run[@]}" --backend sim --group 8 --fallback error
+exits 1 "${run[@]}" --backend cpu --profile /nowhere/p.json
+has "$err" '^quern arc run: cannot write /nowhere/p.json: '
