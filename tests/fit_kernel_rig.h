@@ -42,7 +42,7 @@ static inline void make_program(fit_kernel_rig *r)
         qn_fit_vec out;
 
         qn_fit_params(g, k, r->golden->list[k].n_args, in);
-        out = fit_golden_call(g, r->golden->list[k].op, in, r->golden->list[k].n_args);
+        out = qn_fit_record_call(g, r->golden->list[k].op, in, r->golden->list[k].n_args);
         for (int row = 0; row < out.n; row++)
             qn_fit_output(g, out.at[row]);
     }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <quern/fit.h>
 
+#include "domain/fit/check/records.h"
 #include "domain/fit/eval/eval.h"
 
 static inline void must_ok(qn_status st, const qn_err *err)
@@ -15,39 +16,7 @@ static inline void must_ok(qn_status st, const qn_err *err)
         fail_msg("%s", err->text);
 }
 
-/* ---- golden functions -------------------------------------------------------------------- */
-
-typedef struct {
-    const char *op, *function;
-    int dims[6];
-} fit_shape;
-
-static const fit_shape fit_shapes[] = {
-    { "dot2", "dot", { 2, 2 } },
-    { "dot3", "dot", { 3, 3 } },
-    { "dot4", "dot", { 4, 4 } },
-    { "cross2", "cross2", { 2, 2 } },
-    { "cross3", "cross3", { 3, 3 } },
-    { "length2", "length", { 2 } },
-    { "length3", "length", { 3 } },
-    { "length4", "length", { 4 } },
-    { "distance3", "distance", { 3, 3 } },
-    { "normalize2", "normalize", { 2 } },
-    { "normalize3", "normalize", { 3 } },
-    { "normalize4", "normalize", { 4 } },
-    { "angle2", "angle", { 2, 2 } },
-    { "angle3", "angle", { 3, 3 } },
-    { "project3", "project", { 3, 3 } },
-    { "reject3", "reject", { 3, 3 } },
-    { "dist_line2", "dist_line2", { 2, 2, 2 } },
-    { "tri_area", "tri_area", { 3, 3, 3 } },
-    { "tri_normal", "tri_normal", { 3, 3, 3 } },
-    { "corner_angle", "corner_angle", { 3, 3, 3 } },
-    { "dihedral", "dihedral", { 3, 3, 3, 3 } },
-    { "rotate_aa", "rotate_aa", { 3, 3 } },
-    { "rotate_quat", "rotate_quat", { 4, 3 } },
-    { "det3", "det3", { 9 } },
-};
+/* ---- functions --------------------------------------------------------------------------- */
 
 static inline qn_fit_vec fit_vec_of(const qn_fit_v *at, int n)
 {
@@ -57,59 +26,11 @@ static inline qn_fit_vec fit_vec_of(const qn_fit_v *at, int n)
     return v;
 }
 
-static inline qn_fit_vec fit_call1(qn_fit_graph *g, const char *name, qn_fit_vec a)
-{
-    qn_fit_vec out;
-
-    qn_fit_call(g, name, &a, 1, &out);
-    return out;
-}
-
 static inline qn_fit_vec fit_call2(qn_fit_graph *g, const char *name, qn_fit_vec a, qn_fit_vec b)
 {
     qn_fit_vec out;
 
     qn_fit_call(g, name, (const qn_fit_vec[]){ a, b }, 2, &out);
-    return out;
-}
-
-/* f (1 + k1 |q|^2 + k2 |q|^4) q - (u, v), q = -P.xy / P.z, P = R X + t. */
-static inline qn_fit_vec fit_bal(qn_fit_graph *g, const qn_fit_v *c, const qn_fit_v *x,
-                                 const qn_fit_v *uv)
-{
-    const qn_fit_vec turned = fit_call2(g, "rotate_aa", fit_vec_of(c, 3), fit_vec_of(x, 3));
-    const qn_fit_vec p = fit_call2(g, "add", turned, fit_vec_of(c + 3, 3));
-    const qn_fit_vec xy = fit_call1(g, "neg", fit_vec_of(p.at, 2));
-    const qn_fit_vec q = fit_call2(g, "div", xy, fit_vec_of(p.at + 2, 1));
-    const qn_fit_vec r2 = fit_call2(g, "dot", q, q);
-    const qn_fit_v k =
-        qn_fit_add(g, qn_fit_lit(g, 1),
-                   qn_fit_mul(g, r2.at[0], qn_fit_add(g, c[7], qn_fit_mul(g, c[8], r2.at[0]))));
-    const qn_fit_v scale = qn_fit_mul(g, c[6], k);
-
-    return fit_call2(g, "sub", fit_call2(g, "mul", fit_vec_of(&scale, 1), q), fit_vec_of(uv, 2));
-}
-
-static inline qn_fit_vec fit_golden_call(qn_fit_graph *g, const char *op, const qn_fit_v *in, int n)
-{
-    qn_fit_vec args[16], out = { 0 };
-
-    if (!strcmp(op, "bal_reproj"))
-        return fit_bal(g, in, in + 9, in + 12);
-    for (size_t s = 0; s < sizeof fit_shapes / sizeof *fit_shapes; s++)
-        if (!strcmp(fit_shapes[s].op, op)) {
-            int n_args = 0, at = 0;
-
-            for (; fit_shapes[s].dims[n_args]; n_args++) {
-                args[n_args] = fit_vec_of(in + at, fit_shapes[s].dims[n_args]);
-                at += fit_shapes[s].dims[n_args];
-            }
-            qn_fit_call(g, fit_shapes[s].function, args, n_args, &out);
-            return out;
-        }
-    for (int i = 0; i < n; i++)
-        args[i] = fit_vec_of(in + i, 1);
-    qn_fit_call(g, op, args, n, &out);
     return out;
 }
 
@@ -123,7 +44,7 @@ static inline qn_fit_graph *fit_golden_graph(const char *op, int n_args)
 
     assert_int_equal(qn_fit_graph_new(op, QN_FIT_TEMPLATE, &g), QN_OK);
     qn_fit_params(g, 0, n_args, in);
-    out = fit_golden_call(g, op, in, n_args);
+    out = qn_fit_record_call(g, op, in, n_args);
     for (int k = 0; k < out.n; k++)
         qn_fit_output(g, out.at[k]);
     must_ok(qn_fit_graph_finish(g, &err), &err);

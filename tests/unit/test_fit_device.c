@@ -183,6 +183,35 @@ static void single_precision_is_near(void **state)
     gradient_agrees("cpu", fit_load(FIT_MIXED, NULL), QN_FIT_F32, 1e-4);
 }
 
+/* Two kernels sum the costs of few groups, three those of many. */
+static void costs_of_many_groups_are_summed(void **state)
+{
+    char text[4096];
+    size_t n = (size_t)sprintf(text, "fit 1;\nparam a = 0.3;\nparam b = 2;\n"
+                                     "table T(x) = { 1; 2; 3; 4; 5 };\n");
+
+    (void)state;
+    for (int k = 0; k < 20; k++)
+        n += (size_t)sprintf(text + n, "residual r%d over i in T { yield a * i.x - b + %d; }\n", k,
+                             k);
+    for (int k = 0; k < 2; k++) {
+        rig r;
+        double cost, totals[21];
+
+        if (!open_rig(&r, fit_load(text, NULL), k ? "sim" : "cpu", QN_FIT_F64))
+            continue;
+        must_ok(qn_fit_host_cost(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
+        must_ok(qn_fit_stage_cost(r.device, r.graph, r.x, r.cost, &r.err), &r.err);
+        assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 23);
+        run_graph(&r);
+        must(r.ctx, qn_buf_read(r.cost, 0, totals, sizeof totals));
+        assert_true(totals[0] == cost);
+        for (int g = 0; g < 20; g++)
+            assert_true(totals[1 + g] == qn_fit_host_group_cost(r.host, g));
+        close_rig(&r);
+    }
+}
+
 /* ---- products
  * -------------------------------------------------------------------------------------------- */
 
@@ -294,6 +323,67 @@ static void the_stored_jacobian_gives_the_same_products(void **state)
     close_rig(&r);
 }
 
+/* Residuals and stored Jacobian into new arrays. On the CPU, where what no instance has is 0. */
+static void linearize(qn_fit_precision storage, int with_cost, double **rows, double **jacobian,
+                      qn_i64 *n_rows, qn_i64 *n_jacobian)
+{
+    rig r;
+    qn_buf *j = NULL;
+
+    assert_true(open_rig(&r, fit_load(FIT_MIXED, NULL), "cpu", QN_FIT_F64));
+    qn_fit_device_set_storage(r.device, storage);
+    must_ok(qn_fit_device_jacobian(r.device, "jacobian", &j, &r.err), &r.err);
+    must_ok(qn_fit_stage_linearize(r.device, r.graph, r.x, with_cost ? r.cost : NULL, r.rows, j,
+                                   &r.err),
+            &r.err);
+    run_graph(&r);
+    *n_rows = qn_fit_host_n_rows(r.host);
+    *n_jacobian = (qn_i64)(qn_buf_bytes(j) / (storage == QN_FIT_F64 ? 8 : 4));
+    *rows = calloc((size_t)*n_rows, sizeof **rows);
+    *jacobian = calloc((size_t)*n_jacobian, sizeof **jacobian);
+    must_ok(qn_fit_device_read(r.device, r.rows, *rows, *n_rows, &r.err), &r.err);
+    must_ok(qn_fit_device_read_jacobian(r.device, j, *jacobian, *n_jacobian, &r.err), &r.err);
+    qn_graph_free(r.graph);
+    r.graph = NULL;
+    qn_buf_free(j);
+    close_rig(&r);
+}
+
+static void without_the_cost_the_rest_is_the_same(void **state)
+{
+    double *rows[2], *j[2];
+    qn_i64 n_rows, n_j, n;
+
+    (void)state;
+    linearize(QN_FIT_F64, 1, &rows[0], &j[0], &n_rows, &n_j);
+    linearize(QN_FIT_F64, 0, &rows[1], &j[1], &n_rows, &n);
+    assert_int_equal(n, n_j);
+    assert_memory_equal(rows[0], rows[1], (size_t)n_rows * sizeof **rows);
+    assert_memory_equal(j[0], j[1], (size_t)n_j * sizeof **j);
+    for (int k = 0; k < 2; k++) {
+        free(rows[k]);
+        free(j[k]);
+    }
+}
+
+static void a_jacobian_stored_in_f32_is_rounded_only(void **state)
+{
+    double *rows[2], *j[2];
+    qn_i64 n_rows, n_j, n;
+
+    (void)state;
+    linearize(QN_FIT_F64, 1, &rows[0], &j[0], &n_rows, &n_j);
+    linearize(QN_FIT_F32, 1, &rows[1], &j[1], &n_rows, &n);
+    assert_int_equal(n, n_j);
+    assert_memory_equal(rows[0], rows[1], (size_t)n_rows * sizeof **rows);
+    for (qn_i64 k = 0; k < n; k++)
+        assert_true(j[1][k] == (double)(float)j[0][k]);
+    for (int k = 0; k < 2; k++) {
+        free(rows[k]);
+        free(j[k]);
+    }
+}
+
 static void owners_give_the_same_bits(const char *backend)
 {
     rig r;
@@ -311,8 +401,8 @@ static void owners_give_the_same_bits(const char *backend)
         return;
     must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
-    /* Two groups, three for the cost, and one for the vertices: they own their gradient. */
-    assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 6);
+    /* Two groups, two for the cost, and one for the vertices: they own their gradient. */
+    assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 5);
     run_graph(&r);
     read_out(&r);
     assert_vector(&r, 0);
@@ -326,6 +416,43 @@ static void owners_give_the_same_bits(const char *backend)
     read_out(&r);
     assert_vector(&r, 0);
     close_rig(&r);
+}
+
+/* Three slots of one set, slots of two sets in turn, groups with and without columns. */
+static void owners_find_the_other_slots(void **state)
+{
+    static const char text[] =
+        "fit 1;\nmesh M = icosphere(1, 1);\nparam w[M.edges] = 0.9;\n"
+        "param x[M.verts] : vec3 = 1.1 * M.pos fixed where self.index == 3;\n"
+        "data rest[M.edges] = length(M.pos[self.a] - M.pos[self.b]);\n"
+        "residual corner over f in M.faces { yield dot(x[f.a] - x[f.b], x[f.c] - x[f.b]); }\n"
+        "residual edge over e in M.edges {\n"
+        "  yield x[e.a].x * w[e] * x[e.b].y - rest[e], w[e]^2 * x[e.b].z - x[e.a].y; }\n"
+        "residual own over e in M.edges { yield w[e] - 1; }\n";
+    rig r;
+    double cost;
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        if (!open_rig(&r, fit_load(text, NULL), k ? "sim" : "cpu", QN_FIT_F64))
+            continue;
+        must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
+        qn_fit_device_set_accumulate(r.device, QN_FIT_ACCUMULATE_OWNER);
+        must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, NULL, r.out, &r.err), &r.err);
+        assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 2); /* one for each set */
+        run_graph(&r);
+        read_out(&r);
+        assert_vector(&r, 0);
+        qn_graph_free(r.graph);
+        must(r.ctx, qn_graph_new(r.ctx, "fit", &r.graph));
+        must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
+        make_tangent(&r);
+        must_ok(qn_fit_stage_jtjv(r.device, r.graph, r.x, r.v, r.out, &r.err), &r.err);
+        run_graph(&r);
+        read_out(&r);
+        assert_vector(&r, 1e-13);
+        close_rig(&r);
+    }
 }
 
 static void springs_are_evaluated_by_their_ends(void **state)
@@ -344,8 +471,8 @@ static void a_curve_is_summed_in_its_kernel(void **state)
     if (!open_rig(&r, curve(), "sim", QN_FIT_F64))
         return;
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
-    /* The group, three for the cost, one join for each set. */
-    assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 6);
+    /* The group, two for the cost, one join for each set. */
+    assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 5);
     close_rig(&r);
 }
 
@@ -450,10 +577,14 @@ int main(void)
         cmocka_unit_test(energies_agree_on_opencl),
         cmocka_unit_test(large_groups_agree),
         cmocka_unit_test(single_precision_is_near),
+        cmocka_unit_test(costs_of_many_groups_are_summed),
         cmocka_unit_test(products_agree_on_cpu_and_sim),
         cmocka_unit_test(residuals_agree_with_the_cpu),
         cmocka_unit_test(the_stored_jacobian_gives_the_same_products),
+        cmocka_unit_test(without_the_cost_the_rest_is_the_same),
+        cmocka_unit_test(a_jacobian_stored_in_f32_is_rounded_only),
         cmocka_unit_test(springs_are_evaluated_by_their_ends),
+        cmocka_unit_test(owners_find_the_other_slots),
         cmocka_unit_test(a_curve_is_summed_in_its_kernel),
         cmocka_unit_test(diagonal_blocks_agree_with_the_cpu),
         cmocka_unit_test(what_is_not_finite_is_counted_and_named),

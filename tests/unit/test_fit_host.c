@@ -16,7 +16,9 @@ static qn_fit_host *host_of(const qn_fit_problem *p, int threads, int width)
     qn_fit_host *h = NULL;
     qn_err err = { .text = "" };
 
-    must_ok(qn_fit_host_new(p, (qn_fit_host_options){ threads, width }, &h, &err), &err);
+    must_ok(
+        qn_fit_host_new(p, (qn_fit_host_options){ .threads = threads, .width = width }, &h, &err),
+        &err);
     return h;
 }
 

@@ -19,6 +19,12 @@ static qn_fit_problem *curve(const double *start, int n, qn_fit_loss loss)
     return one_group(n, start, 64, 2, cols, loss, NULL, NULL);
 }
 
+/* From where it takes some steps. */
+static qn_fit_problem *curve_from_afar(void)
+{
+    return curve((const double[]){ 1, 0.1 }, 2, (qn_fit_loss){ 0 });
+}
+
 static qn_fit_report solve_with(qn_fit_problem *p, qn_fit_solve_options *o)
 {
     qn_fit_report r;
@@ -97,8 +103,7 @@ static double a_second_later(void *user)
 
 static void limits_of_iterations_and_time_end_the_solve(void **state)
 {
-    const double start[] = { 1, 0.1 };
-    qn_fit_problem *p = curve(start, 2, (qn_fit_loss){ 0 });
+    qn_fit_problem *p = curve_from_afar();
     qn_fit_solve_options o;
     qn_fit_report r;
     double seconds = 0;
@@ -132,8 +137,7 @@ static int stop_at_three(void *user, const qn_fit_record *record, int iteration)
 
 static void the_caller_may_stop(void **state)
 {
-    const double start[] = { 1, 0.1 };
-    qn_fit_problem *p = curve(start, 2, (qn_fit_loss){ 0 });
+    qn_fit_problem *p = curve_from_afar();
     qn_fit_solve_options o;
     qn_fit_report r;
     int seen = 0;
@@ -151,8 +155,7 @@ static void the_caller_may_stop(void **state)
 
 static void bad_options_are_refused(void **state)
 {
-    const double start[] = { 1, 0.1 };
-    qn_fit_problem *p = curve(start, 2, (qn_fit_loss){ 0 });
+    qn_fit_problem *p = curve_from_afar();
     qn_fit_solve_options o;
     qn_fit_report r;
     qn_err err = { .text = "" };
@@ -338,8 +341,7 @@ static void robust_losses_resist_an_outlier(void **state)
 
 static void steps_are_not_longer_than_allowed(void **state)
 {
-    const double start[] = { 1, 0.1 };
-    qn_fit_problem *p = curve(start, 2, (qn_fit_loss){ 0 });
+    qn_fit_problem *p = curve_from_afar();
     qn_fit_solve_options o;
     qn_fit_report r;
 
@@ -356,8 +358,7 @@ static void steps_are_not_longer_than_allowed(void **state)
 
 static void reports_become_json(void **state)
 {
-    const double start[] = { 1, 0.1 };
-    qn_fit_problem *p = curve(start, 2, (qn_fit_loss){ 0 });
+    qn_fit_problem *p = curve_from_afar();
     qn_fit_report r = solve_plain(p);
     qn_err err = { .text = "" };
     json_t *root = NULL, *history;

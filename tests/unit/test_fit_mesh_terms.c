@@ -207,6 +207,29 @@ static void what_unrolls_has_no_energy(void **state)
     free_shape(&s);
 }
 
+/* A roof of two planes: every vertex of its ridge is cut along it, and both arcs are flat. Beside
+ * the ridge all folds are equal, the first two are the cuts, and the arc of one face costs 1. */
+static void a_straight_ridge_costs_nothing(void **state)
+{
+    shape s = { 0 };
+    qn_err err = { .text = "" };
+    qn_fit_problem *p;
+    int n_ridge = 0;
+
+    (void)state;
+    must_ok(qn_fit_mesh_grid(8, 8, 1, 1, &s.mesh, &err), &err);
+    for (uint32_t v = 0; v < s.mesh.n_verts; v++)
+        s.mesh.pos[3 * (size_t)v + 2] = -fabs(s.mesh.pos[3 * (size_t)v] - 0.5);
+    must_ok(qn_fit_topology_new(&s.mesh, &s.topology, &err), &err);
+    for (uint32_t v = 0; v < s.mesh.n_verts; v++)
+        n_ridge += !(s.topology.boundary[v] > 0) && fabs(s.mesh.pos[3 * (size_t)v] - 0.5) < 1e-9;
+    assert_int_equal(n_ridge, 7);
+    p = problem_of(&s, QN_FIT_DEV_RIDGE);
+    assert_near("ridge", cost_of(p), 7 * 7 - n_ridge, 1e-9);
+    qn_fit_problem_free(p);
+    free_shape(&s);
+}
+
 /* ---- gradients by differences
  * --------------------------------------------------------------------------------- */
 
@@ -314,6 +337,7 @@ int main(void)
         cmocka_unit_test(hinge_energy_of_the_first_icosphere_is_known),
         cmocka_unit_test(gradients_of_the_noisy_mesh_are_the_golden_ones),
         cmocka_unit_test(what_unrolls_has_no_energy),
+        cmocka_unit_test(a_straight_ridge_costs_nothing),
         cmocka_unit_test(gradients_of_all_terms_are_slopes),
         cmocka_unit_test(programs_over_meshes_have_the_golden_costs),
     };

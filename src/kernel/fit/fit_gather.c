@@ -4,12 +4,17 @@
  * it is factor * part[at + instance], where `at` and factor are those of the place and the cell;
  * at -1 is a constant, the factor itself, and a place without this cell has factor 0. Lists of up
  * to 32 entries are summed by one item, longer ones in chunks by 32 lanes and a tree, and the
- * chunks' sums likewise: the order of additions depends on the lists alone.
+ * chunks' sums likewise: the order of additions depends on the lists alone. Long loops load several
+ * numbers before they add the first, so that a lane waits once for all of them.
  */
 PRECISIONS
 #define LANES 32
 #include "dialect.h"
 #include "fit_gather.h"
+#include "fold.h"
+
+/* What lane 0 has summed alone stays as it is. */
+#define FOLD_LONG(tile) FOLD_TREE(if (!is_short) tile[LANE] += tile[LANE + w];)
 
 FN real contribution(fit_gather_par p, i32 cell, i64 k, GLOBAL const u32 *place,
                      GLOBAL const u32 *instance, GLOBAL const i64 *at, GLOBAL const real *factor,
@@ -47,17 +52,28 @@ GROUP(fit_gather_part, VAL(fit_gather_par, p), IN(i64, first), IN(i64, last), IN
     EACH_LANE
     {
         real t = R(0);
+        i32 j = is_short ? 0 : LANE;
 
-        for (i32 j = is_short ? 0 : LANE; j < (is_short && LANE > 0 ? 0 : n);
-             j += is_short ? 1 : LANES)
+        for (; !is_short && j + 3 * LANES < n; j += 4 * LANES) {
+            const real c0 = contribution(p, GROUP_Y, from + j, place, instance, at, factor, part);
+            const real c1 =
+                contribution(p, GROUP_Y, from + j + LANES, place, instance, at, factor, part);
+            const real c2 =
+                contribution(p, GROUP_Y, from + j + 2 * LANES, place, instance, at, factor, part);
+            const real c3 =
+                contribution(p, GROUP_Y, from + j + 3 * LANES, place, instance, at, factor, part);
+
+            t += c0;
+            t += c1;
+            t += c2;
+            t += c3;
+        }
+        for (; j < (is_short && LANE > 0 ? 0 : n); j += is_short ? 1 : LANES)
             t += contribution(p, GROUP_Y, from + j, place, instance, at, factor, part);
         tile[LANE] = t;
     }
     SYNC;
-    for (i32 w = LANES / 2; w > 0; w /= 2) {
-        EACH_LANE if (LANE < w && !is_short) tile[LANE] += tile[LANE + w];
-        SYNC;
-    }
+    FOLD_LONG(tile)
     EACH_LANE if (LANE == 0) sums[(i64)GROUP_Y * p.n_chunks + GROUP_X] = tile[0];
 }
 
@@ -81,10 +97,7 @@ GROUP(fit_gather_join, VAL(fit_gather_par, p), IN(i64, target), IN(i64, begin), 
         tile[LANE] = t;
     }
     SYNC;
-    for (i32 w = LANES / 2; w > 0; w /= 2) {
-        EACH_LANE if (LANE < w && !is_short) tile[LANE] += tile[LANE + w];
-        SYNC;
-    }
+    FOLD_LONG(tile)
     EACH_LANE if (LANE == 0) out[cell] = is_off[cell] ? R(0) : tile[0];
 }
 
@@ -102,17 +115,29 @@ GROUP(fit_cost_part, IN(i64, first), IN(i64, last), IN(real, cost), OUT(double, 
     EACH_LANE
     {
         double t = 0;
+        i32 j = is_short ? 0 : LANE;
 
-        for (i32 j = is_short ? 0 : LANE; j < (is_short && LANE > 0 ? 0 : n);
-             j += is_short ? 1 : LANES)
+        for (; !is_short && j + 7 * LANES < n; j += 8 * LANES) {
+            const real c0 = cost[from + j], c1 = cost[from + j + LANES],
+                       c2 = cost[from + j + 2 * LANES], c3 = cost[from + j + 3 * LANES],
+                       c4 = cost[from + j + 4 * LANES], c5 = cost[from + j + 5 * LANES],
+                       c6 = cost[from + j + 6 * LANES], c7 = cost[from + j + 7 * LANES];
+
+            t += (double)c0;
+            t += (double)c1;
+            t += (double)c2;
+            t += (double)c3;
+            t += (double)c4;
+            t += (double)c5;
+            t += (double)c6;
+            t += (double)c7;
+        }
+        for (; j < (is_short && LANE > 0 ? 0 : n); j += is_short ? 1 : LANES)
             t += (double)cost[from + j];
         tile[LANE] = t;
     }
     SYNC;
-    for (i32 w = LANES / 2; w > 0; w /= 2) {
-        EACH_LANE if (LANE < w && !is_short) tile[LANE] += tile[LANE + w];
-        SYNC;
-    }
+    FOLD_LONG(tile)
     EACH_LANE if (LANE == 0) sums[GROUP_X] = tile[0];
 }
 
@@ -133,11 +158,51 @@ GROUP(fit_cost_join, IN(i64, begin), IN(double, sums), OUT(double, rows))
         tile[LANE] = t;
     }
     SYNC;
-    for (i32 w = LANES / 2; w > 0; w /= 2) {
-        EACH_LANE if (LANE < w && !is_short) tile[LANE] += tile[LANE + w];
+    FOLD_LONG(tile)
+    EACH_LANE if (LANE == 0) rows[GROUP_X] = tile[0];
+}
+
+/* One group: fit_cost_join and fit_cost_total in one, where rows are few. */
+GROUP(fit_cost_finish, VAL(i32, n_rows), VAL(i32, n_groups), IN(i64, begin), IN(i64, row),
+      IN(double, sums), OUT(double, rows), INOUT(double, total))
+{
+    LOCAL(double, tile, LANES);
+
+    for (i32 r = 0; r < n_rows; r++) {
+        const i64 from = begin[r], n = begin[r + 1] - begin[r];
+        const i32 is_short = n <= FIT_LANES;
+
+        EACH_LANE
+        {
+            double t = 0;
+
+            for (i64 j = is_short ? 0 : LANE; j < (is_short && LANE > 0 ? 0 : n);
+                 j += is_short ? 1 : LANES)
+                t += sums[from + j];
+            tile[LANE] = t;
+        }
+        SYNC;
+        for (i32 w = LANES / 2; w > 0; w /= 2) {
+            EACH_LANE if (LANE < w && !is_short) tile[LANE] += tile[LANE + w];
+            SYNC;
+        }
+        EACH_LANE if (LANE == 0) rows[r] = tile[0];
         SYNC;
     }
-    EACH_LANE if (LANE == 0) rows[GROUP_X] = tile[0];
+    EACH_LANE if (LANE == 0)
+    {
+        double all = 0;
+
+        for (i32 g = 0; g < n_groups; g++) {
+            double t = 0;
+
+            for (i64 r = row[g]; r < row[g + 1]; r++)
+                t += rows[r];
+            total[1 + g] = t;
+            all += t;
+        }
+        total[0] = all;
+    }
 }
 
 /* One item: total[0] is the sum of all, total[1 + g] that of group g, which has the rows

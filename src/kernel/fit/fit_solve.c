@@ -9,6 +9,7 @@ PRECISIONS
 #define LANES 256
 #include "dialect.h"
 #include "fit_solve.h"
+#include "fold.h"
 
 /* ---- sums -------------------------------------------------------------------------------------
  */
@@ -34,14 +35,7 @@ GROUP(fit_dots, VAL(i64, n), VAL(i64, n_chunks), IN(real, a), IN(real, b), IN(re
         two[LANE] = t;
     }
     SYNC;
-    for (i32 w = LANES / 2; w > 0; w /= 2) {
-        EACH_LANE if (LANE < w)
-        {
-            one[LANE] += one[LANE + w];
-            two[LANE] += two[LANE + w];
-        }
-        SYNC;
-    }
+    FOLD_TWO_SUMS(one, two)
     EACH_LANE if (LANE == 0)
     {
         sums[GROUP_X] = one[0];
@@ -72,14 +66,7 @@ GROUP(fit_row_dots, VAL(fit_rows_par, p), IN(real, r), IN(real, v), INOUT(double
         two[LANE] = t;
     }
     SYNC;
-    for (i32 w = LANES / 2; w > 0; w /= 2) {
-        EACH_LANE if (LANE < w)
-        {
-            one[LANE] += one[LANE + w];
-            two[LANE] += two[LANE + w];
-        }
-        SYNC;
-    }
+    FOLD_TWO_SUMS(one, two)
     EACH_LANE if (LANE == 0)
     {
         sums[p.first_chunk + GROUP_X] = one[0];
@@ -105,14 +92,7 @@ GROUP(fit_join, VAL(i64, n_chunks), IN(double, sums), OUT(double, joined))
         two[LANE] = t;
     }
     SYNC;
-    for (i32 w = LANES / 2; w > 0; w /= 2) {
-        EACH_LANE if (LANE < w)
-        {
-            one[LANE] += one[LANE + w];
-            two[LANE] += two[LANE + w];
-        }
-        SYNC;
-    }
+    FOLD_TWO_SUMS(one, two)
     EACH_LANE if (LANE == 0)
     {
         joined[0] = one[0];
@@ -130,6 +110,9 @@ FN double larger_of(double a, double b)
 {
     return a != a ? a : b != b ? b : a > b ? a : b;
 }
+
+#define FOLD_MOST_AND_SUM(most, sum)                                                               \
+    FOLD_TREE(most[LANE] = larger_of(most[LANE], most[LANE + w]); sum[LANE] += sum[LANE + w];)
 
 /* x: chunks. The largest entry of P(x - g) - x into sums[0 ..], x.x over free scalars into
  * sums[n_chunks ..]. */
@@ -157,14 +140,7 @@ GROUP(fit_lm_point, VAL(i64, n), VAL(i64, n_chunks), IN(real, x), IN(real, g), I
         sum[LANE] = s;
     }
     SYNC;
-    for (i32 w = LANES / 2; w > 0; w /= 2) {
-        EACH_LANE if (LANE < w)
-        {
-            most[LANE] = larger_of(most[LANE], most[LANE + w]);
-            sum[LANE] += sum[LANE + w];
-        }
-        SYNC;
-    }
+    FOLD_MOST_AND_SUM(most, sum)
     EACH_LANE if (LANE == 0)
     {
         sums[GROUP_X] = most[0];
@@ -191,14 +167,7 @@ GROUP(fit_lm_point_join, VAL(i64, n_chunks), IN(double, sums), IN(double, cost),
         sum[LANE] = s;
     }
     SYNC;
-    for (i32 w = LANES / 2; w > 0; w /= 2) {
-        EACH_LANE if (LANE < w)
-        {
-            most[LANE] = larger_of(most[LANE], most[LANE + w]);
-            sum[LANE] += sum[LANE + w];
-        }
-        SYNC;
-    }
+    FOLD_MOST_AND_SUM(most, sum)
     EACH_LANE if (LANE == 0)
     {
         scalars[FIT_S_COST] = cost[0];

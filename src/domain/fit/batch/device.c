@@ -259,8 +259,9 @@ qn_status qn_fit_device_new(qn_ctx *ctx, const qn_fit_problem *problem, qn_fit_p
         return qn_fail(err, QN_ERR_NOMEM, "evaluation on a device");
     d->ctx = ctx;
     d->problem = problem;
-    d->precision = precision;
+    d->precision = d->storage = precision;
     d->max_dim = 1;
+    d->owner_pays = -1;
     for (int k = 0; k < problem->n_sets; k++)
         d->max_dim =
             (int)problem->sets[k].dim > d->max_dim ? (int)problem->sets[k].dim : d->max_dim;
@@ -288,6 +289,7 @@ void qn_fit_device_free(qn_fit_device *device)
         return;
     for (int k = 0; k < QN_FIT_N_DEV; k++)
         qn_fit_dev_run_free(device, &device->runs[k]);
+    qn_fit_dev_owner_free(device);
     for (int k = 0; device->longs && k < device->problem->n_sets; k++) {
         qn_buf_free(device->longs[k].target);
         qn_buf_free(device->longs[k].begin);
@@ -320,6 +322,20 @@ void qn_fit_device_set_accumulate(qn_fit_device *device, qn_fit_accumulate how)
     device->accumulate = how;
 }
 
+static qn_status read_numbers(qn_fit_device *d, qn_buf *buf, qn_fit_precision precision,
+                              double *out, qn_i64 n, qn_err *err)
+{
+    qn_status st;
+    void *host;
+
+    if (precision == QN_FIT_F64)
+        return qn_fit_dev_failed(d, qn_buf_read(buf, 0, out, (size_t)n * sizeof *out), err);
+    st = qn_buf_host(buf, QN_HOST_READ, &host);
+    for (qn_i64 k = 0; st == QN_OK && k < n; k++)
+        out[k] = ((float *)host)[k];
+    return qn_fit_dev_failed(d, st, err);
+}
+
 /* ---- buffers of callers
  * -------------------------------------------------------------------------------- */
 
@@ -350,15 +366,32 @@ qn_status qn_fit_device_blocks(qn_fit_device *device, const char *name, qn_buf *
     return qn_fit_dev_numbers(device, name, NULL, n, out, err);
 }
 
+void qn_fit_device_set_storage(qn_fit_device *device, qn_fit_precision storage)
+{
+    device->storage = storage;
+}
+
+static size_t storage_size(const qn_fit_device *d)
+{
+    return d->storage == QN_FIT_F64 ? sizeof(double) : sizeof(float);
+}
+
 qn_status qn_fit_device_jacobian(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err)
 {
     const qn_status st = qn_fit_dev_prepare(device, QN_FIT_DEV_LINEARIZE, err);
+    const qn_fit_dev_run *run = &device->runs[QN_FIT_DEV_LINEARIZE];
 
     if (st != QN_OK)
         return st;
-    return qn_fit_dev_numbers(device, name, NULL,
-                              device->runs[QN_FIT_DEV_LINEARIZE].base[device->problem->n_groups],
-                              out, err);
+    return qn_fit_dev_bytes(device, name, NULL,
+                            (size_t)run->base[device->problem->n_groups] * storage_size(device),
+                            out, err);
+}
+
+qn_status qn_fit_device_read_jacobian(qn_fit_device *device, qn_buf *jacobian, double *out,
+                                      qn_i64 n, qn_err *err)
+{
+    return read_numbers(device, jacobian, device->storage, out, n, err);
 }
 
 const qn_fit_program *qn_fit_device_program(const qn_fit_device *device, int group,
@@ -399,13 +432,5 @@ qn_status qn_fit_device_read_bad(qn_fit_device *device, qn_buf *bad, qn_fit_bad 
 
 qn_status qn_fit_device_read(qn_fit_device *device, qn_buf *buf, double *out, qn_i64 n, qn_err *err)
 {
-    qn_status st;
-    void *host;
-
-    if (device->precision == QN_FIT_F64)
-        return qn_fit_dev_failed(device, qn_buf_read(buf, 0, out, (size_t)n * sizeof *out), err);
-    st = qn_buf_host(buf, QN_HOST_READ, &host);
-    for (qn_i64 k = 0; st == QN_OK && k < n; k++)
-        out[k] = ((float *)host)[k];
-    return qn_fit_dev_failed(device, st, err);
+    return read_numbers(device, buf, device->precision, out, n, err);
 }

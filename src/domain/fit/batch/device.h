@@ -23,9 +23,9 @@ qn_status qn_fit_device_new(qn_ctx *ctx, const qn_fit_problem *problem, qn_fit_p
                             qn_fit_device **out, qn_err *err);
 void qn_fit_device_free(qn_fit_device *device);
 
-/* How gradients are summed: contributions written and gathered, or each block evaluating its terms
- * anew, which pays for short terms with few neighbours. Both give the same bits. For stages added
- * afterwards. */
+/* How gradients and products with J'J are summed: contributions written and gathered, or each block
+ * evaluating its terms anew, which pays for short terms with few neighbours. Both give the same
+ * bits. For stages added afterwards. */
 typedef enum {
     QN_FIT_ACCUMULATE_AUTO,
     QN_FIT_ACCUMULATE_GATHER,
@@ -41,6 +41,13 @@ qn_status qn_fit_device_rows(qn_fit_device *device, const char *name, qn_buf **o
 qn_status qn_fit_device_cost(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
 /* Blocks of J'J, as qn_fit_host_diagonal. */
 qn_status qn_fit_device_blocks(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
+/* The precision that Jacobians are stored in; at first the device's own. F32 halves what a product
+ * with a stored Jacobian reads, and all that is computed stays as it was. Before the first call of
+ * _jacobian and of the stage. */
+void qn_fit_device_set_storage(qn_fit_device *device, qn_fit_precision storage);
+qn_status qn_fit_device_read_jacobian(qn_fit_device *device, qn_buf *jacobian, double *out,
+                                      qn_i64 n, qn_err *err);
+
 /* The stored Jacobian: value `stored` of instance i of a group is at jacobian_at + stored * ld + i;
  * what entries they are is in the program's section QN_FIT_JAC. */
 qn_status qn_fit_device_jacobian(qn_fit_device *device, const char *name, qn_buf **out,
@@ -52,6 +59,9 @@ qn_status qn_fit_device_read(qn_fit_device *device, qn_buf *buf, double *out, qn
                              qn_err *err);
 
 /* ---- stages ------------------------------------------------------------------------------------
+ *
+ * `cost` of a gradient, of residuals and of a linearization may be NULL: it is not computed then,
+ * which saves the traffic of one number per instance and the sums.
  */
 
 qn_status qn_fit_stage_cost(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,

@@ -15,7 +15,11 @@ typedef enum {
     QN_FIT_DEV_JTU,
     QN_FIT_DEV_JTJV,
     QN_FIT_DEV_DIAGONAL,
-    QN_FIT_DEV_OWNER, /* the gradient, by block; `at` of its run is a table of groups */
+    QN_FIT_DEV_BARE_GRADIENT, /* these three without the cost */
+    QN_FIT_DEV_BARE_RESIDUALS,
+    QN_FIT_DEV_BARE_LINEARIZE,
+    QN_FIT_DEV_OWNER, /* the gradient, by block */
+    QN_FIT_DEV_OWNER_JTJV,
     QN_FIT_N_DEV
 } qn_fit_dev_kind;
 
@@ -38,10 +42,19 @@ typedef struct qn_fit_dev_long {
     qn_i64 n, n_chunks;
 } qn_fit_dev_long;
 
+enum { QN_FIT_DEV_SIDE = 32 };
+
+/* Lists of a set's blocks for the owner's kernel, 32 blocks side by side. */
+typedef struct qn_fit_dev_own {
+    qn_buf *row, *degree;        /* of 32 blocks; of a block */
+    qn_buf *from, *other, *data; /* of each entry: its place, the other slots, columns */
+    qn_i64 stride;
+} qn_fit_dev_own;
+
 struct qn_fit_device {
     qn_ctx *ctx;
     const qn_fit_problem *problem;
-    qn_fit_precision precision;
+    qn_fit_precision precision, storage; /* storage: of Jacobians */
     qn_fit_accumulate accumulate;
     int max_dim;
     qn_fit_dev_run runs[QN_FIT_N_DEV];
@@ -55,6 +68,8 @@ struct qn_fit_device {
     qn_buf *start, *place, *instance; /* the inverse index */
     qn_buf *is_fixed, *is_off_block;  /* per scalar; per number of the diagonal blocks */
     qn_fit_dev_long *longs;           /* of each set */
+    int owner_pays;                   /* -1: not asked yet */
+    qn_fit_dev_own *owns;             /* of each set; NULL before the first such gradient */
     qn_buf *sums;                     /* of chunks, all sets; those of a set are a view of it */
     qn_i64 *sums_at;                  /* of each set */
 
@@ -87,12 +102,23 @@ qn_status qn_fit_dev_reduce_table(qn_fit_device *device, qn_fit_dev_kind kind, i
 /* Whether the sums of a set's chunks come from such a kernel. */
 int qn_fit_dev_is_reduced(const qn_fit_device *device, qn_fit_dev_kind kind, int set);
 
-/* device_owner.c: gradients by block. */
-int qn_fit_dev_owner_pays(const qn_fit_device *device);
-qn_status qn_fit_dev_print_owner(const qn_fit_device *device, qn_str *out, qn_err *err);
-qn_status qn_fit_dev_owner_table(qn_fit_device *device, qn_err *err);
-qn_status qn_fit_dev_stage_owner(qn_fit_device *device, qn_graph *graph, qn_buf *x,
-                                 qn_buf *gradient, qn_err *err);
+/* device_owner.c: gradients and products by block, where lists are short; whether that is wanted
+ * and takes less time. */
+static inline int qn_fit_dev_is_owner(qn_fit_dev_kind kind)
+{
+    return kind == QN_FIT_DEV_OWNER || kind == QN_FIT_DEV_OWNER_JTJV;
+}
+qn_status qn_fit_dev_choose_owner(qn_fit_device *device, int *is_owner, qn_err *err);
+/* Slots of all groups that a set's blocks are bound to. */
+int qn_fit_dev_count_places(const qn_fit_problem *p, int set);
+qn_status qn_fit_dev_print_owner(const qn_fit_device *device, qn_fit_dev_kind kind, qn_str *out,
+                                 qn_err *err);
+qn_status qn_fit_dev_owner_tables(qn_fit_device *device, qn_err *err); /* made once */
+void qn_fit_dev_owner_free(qn_fit_device *device);
+/* `tangent` NULL: the gradient. */
+qn_status qn_fit_dev_stage_owner(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *tangent,
+                                 qn_buf *out, qn_err *err);
+
 /* Programs of a kind alone, for questions about them. */
 qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
 

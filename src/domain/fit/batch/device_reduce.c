@@ -23,7 +23,8 @@ int qn_fit_dev_can_reduce(const qn_fit_problem *problem, int group, qn_fit_dev_k
 {
     const qn_fit_group *g = &problem->groups[group];
 
-    if (kind != QN_FIT_DEV_GRADIENT && kind != QN_FIT_DEV_JTU && kind != QN_FIT_DEV_JTJV)
+    if (kind != QN_FIT_DEV_GRADIENT && kind != QN_FIT_DEV_BARE_GRADIENT && kind != QN_FIT_DEV_JTU &&
+        kind != QN_FIT_DEV_JTJV)
         return 0;
     if (g->n <= QN_FIT_SHORT || g->n_slots == 0)
         return 0;

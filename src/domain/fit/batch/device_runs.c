@@ -18,12 +18,16 @@ static unsigned wants_of(const qn_fit_group *g, qn_fit_dev_kind kind)
         [QN_FIT_DEV_JTU] = QN_FIT_WANT(QN_FIT_VJP),
         [QN_FIT_DEV_JTJV] = QN_FIT_WANT(QN_FIT_JTJV),
         [QN_FIT_DEV_DIAGONAL] = QN_FIT_WANT(QN_FIT_DIAG),
+        [QN_FIT_DEV_BARE_GRADIENT] = QN_FIT_WANT(QN_FIT_GRAD),
+        [QN_FIT_DEV_BARE_RESIDUALS] = QN_FIT_WANT(QN_FIT_RES),
+        [QN_FIT_DEV_BARE_LINEARIZE] = QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
         [QN_FIT_DEV_OWNER] = QN_FIT_WANT(QN_FIT_GRAD),
+        [QN_FIT_DEV_OWNER_JTJV] = QN_FIT_WANT(QN_FIT_JTJV),
     };
 
     if (!g->is_energy)
         return wants[kind];
-    if (kind == QN_FIT_DEV_OWNER)
+    if (kind == QN_FIT_DEV_OWNER || kind == QN_FIT_DEV_BARE_GRADIENT)
         return QN_FIT_WANT(QN_FIT_VJP);
     return QN_FIT_WANT(QN_FIT_RES) | (kind == QN_FIT_DEV_GRADIENT ? QN_FIT_WANT(QN_FIT_VJP) : 0);
 }
@@ -32,6 +36,7 @@ int qn_fit_dev_section(const qn_fit_group *group, qn_fit_dev_kind kind)
 {
     switch (kind) {
     case QN_FIT_DEV_GRADIENT:
+    case QN_FIT_DEV_BARE_GRADIENT:
         return group->is_energy ? QN_FIT_VJP : QN_FIT_GRAD;
     case QN_FIT_DEV_JTU:
         return QN_FIT_VJP;
@@ -42,6 +47,11 @@ int qn_fit_dev_section(const qn_fit_group *group, qn_fit_dev_kind kind)
     default:
         return -1;
     }
+}
+
+static int is_jacobian(qn_fit_dev_kind kind)
+{
+    return kind == QN_FIT_DEV_LINEARIZE || kind == QN_FIT_DEV_BARE_LINEARIZE;
 }
 
 void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run)
@@ -62,28 +72,63 @@ void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run)
     *run = (qn_fit_dev_run){ 0 };
 }
 
+/* Kernels with about a hundred registers leave a unit of an NVIDIA GPU two groups. Asked for three,
+ * its compiler stores a few of the registers, and more loads are on their way at a time: cameras of
+ * 47 doubles alive took 74 us instead of 80 on an H200. With more of them it stores too many. */
+static int wants_three_groups(const qn_fit_device *d, qn_fit_dev_kind kind)
+{
+    enum { LEAST = 36, MOST = 52 };
+    int peak = 0;
+
+    for (int k = 0; k < d->problem->n_groups; k++)
+        if (d->runs[kind].programs[k]->peak_live > peak)
+            peak = d->runs[kind].programs[k]->peak_live;
+    return d->precision == QN_FIT_F64 && peak >= LEAST && peak <= MOST;
+}
+
 static qn_status compile(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
 {
     const qn_fit_problem *p = d->problem;
     qn_fit_dev_run *run = &d->runs[kind];
+    static const char *const names[QN_FIT_N_DEV] = {
+        [QN_FIT_DEV_COST] = "fit.cost",
+        [QN_FIT_DEV_GRADIENT] = "fit.gradient",
+        [QN_FIT_DEV_RESIDUALS] = "fit.residuals",
+        [QN_FIT_DEV_LINEARIZE] = "fit.linearize",
+        [QN_FIT_DEV_JV] = "fit.jv",
+        [QN_FIT_DEV_JTU] = "fit.jtu",
+        [QN_FIT_DEV_JTJV] = "fit.jtjv",
+        [QN_FIT_DEV_DIAGONAL] = "fit.diagonal",
+        [QN_FIT_DEV_BARE_GRADIENT] = "fit.gradient.bare",
+        [QN_FIT_DEV_BARE_RESIDUALS] = "fit.residuals.bare",
+        [QN_FIT_DEV_BARE_LINEARIZE] = "fit.linearize.bare",
+        [QN_FIT_DEV_OWNER] = "fit.owner",
+        [QN_FIT_DEV_OWNER_JTJV] = "fit.owner.jtjv",
+    };
     qn_str text = { 0 };
     qn_status st = QN_OK;
     char name[32];
 
     qn_str_addf(&text, "#define LANES %d\n", QN_FIT_SHORT);
+    if (wants_three_groups(d, kind))
+        qn_str_add(&text,
+                   "#ifdef QN_CUDA\n#undef QN_KERNEL_MAP\n#define QN_KERNEL_MAP extern \"C\" "
+                   "__global__ void __launch_bounds__(QN_MAP_GROUP, 3)\n#endif\n");
     qn_fit_print_support((const qn_fit_program *const *)run->programs, p->n_groups, &text);
-    if (kind == QN_FIT_DEV_OWNER)
-        QN_TRY(qn_fit_dev_print_owner(d, &text, err));
-    for (int k = 0; kind != QN_FIT_DEV_OWNER && k < p->n_groups; k++) {
+    if (qn_fit_dev_is_owner(kind))
+        QN_TRY(qn_fit_dev_print_owner(d, kind, &text, err));
+    for (int k = 0; !qn_fit_dev_is_owner(kind) && k < p->n_groups; k++) {
         snprintf(name, sizeof name, "fit_g%d", k);
         if (run->is_reduced[k])
             QN_TRY(qn_fit_dev_print_reduce(run->programs[k], name,
                                            qn_fit_dev_section(&p->groups[k], kind), d->precision,
                                            &text, err));
         else
-            QN_TRY(qn_fit_print_map(run->programs[k], name, d->precision, &text, err));
+            QN_TRY(qn_fit_print_map_stored(run->programs[k], name, d->precision, d->storage, &text,
+                                           err));
     }
-    QN_TRY(qn_fit_dev_failed(d, qn_kernels_new(d->ctx, "fit", qn_str_get(&text), &run->text), err));
+    QN_TRY(qn_fit_dev_failed(d, qn_kernels_new(d->ctx, names[kind], qn_str_get(&text), &run->text),
+                             err));
     QN_TRY(qn_fit_dev_failed(
         d,
         qn_kernels_with(d->ctx, run->text,
@@ -190,7 +235,8 @@ qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_er
 /* Energies have no place in least squares. */
 static qn_status check_energies(const qn_fit_problem *p, qn_fit_dev_kind kind, qn_err *err)
 {
-    if (kind == QN_FIT_DEV_COST || kind == QN_FIT_DEV_GRADIENT || kind == QN_FIT_DEV_OWNER)
+    if (kind == QN_FIT_DEV_COST || kind == QN_FIT_DEV_GRADIENT ||
+        kind == QN_FIT_DEV_BARE_GRADIENT || kind == QN_FIT_DEV_OWNER)
         return QN_OK;
     for (int k = 0; k < p->n_groups; k++)
         if (p->groups[k].is_energy)
@@ -216,13 +262,13 @@ qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err
             run->is_reduced[k] = 1;
             QN_TRY(qn_fit_dev_reduce_table(device, kind, k, err));
         }
-    for (int k = 0; kind == QN_FIT_DEV_LINEARIZE && k < p->n_groups; k++)
+    for (int k = 0; is_jacobian(kind) && k < p->n_groups; k++)
         run->base[k + 1] =
             run->base[k] + run->programs[k]->sections[QN_FIT_JAC].count * p->groups[k].ld;
     if (p->n_groups && qn_fit_dev_section(&p->groups[0], kind) >= 0)
         QN_TRY(make_gather(device, kind, err));
-    if (kind == QN_FIT_DEV_OWNER)
-        QN_TRY(qn_fit_dev_owner_table(device, err));
+    if (qn_fit_dev_is_owner(kind))
+        QN_TRY(qn_fit_dev_owner_tables(device, err));
     QN_TRY(compile(device, kind, err));
 out:
     if (st != QN_OK)

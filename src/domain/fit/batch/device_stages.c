@@ -20,8 +20,11 @@ static qn_arg output_of(qn_fit_device *d, qn_fit_dev_kind kind, int k, int secti
         return qn_arg_at(d->costs, (size_t)d->cost_at[k] * size);
     if (section == QN_FIT_RES || section == QN_FIT_JVP)
         return qn_arg_at(v->rows, (size_t)d->row_at[k] * size);
-    return qn_arg_at(section == QN_FIT_JAC ? v->jacobian : d->runs[kind].part,
-                     (size_t)d->runs[kind].base[k] * size);
+    if (section == QN_FIT_JAC)
+        return qn_arg_at(v->jacobian,
+                         (size_t)d->runs[kind].base[k] *
+                             (d->storage == QN_FIT_F64 ? sizeof(double) : sizeof(float)));
+    return qn_arg_at(d->runs[kind].part, (size_t)d->runs[kind].base[k] * size);
 }
 
 static qn_arg input_of(const qn_fit_device *d, int k, qn_fit_arg arg, const vectors *v)
@@ -114,11 +117,24 @@ static qn_status stage_groups(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind
 
 #define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
 
+enum { FEW_ROWS = 16 }; /* of costs, that one group of lanes sums sooner than two kernels do */
+
+/* Nothing where the cost is not wanted. */
 static qn_status sum_costs(qn_fit_device *d, qn_graph *graph, qn_buf *cost, qn_err *err)
 {
-    qn_status st = STAGE(fit_cost_part)(graph, "fit.cost.part", qn_range_1d(d->n_cost_chunks),
-                                        d->cost_first, d->cost_last, d->costs, d->cost_sums);
+    qn_status st;
 
+    if (!cost)
+        return QN_OK;
+    st = STAGE(fit_cost_part)(graph, "fit.cost.part", qn_range_1d(d->n_cost_chunks), d->cost_first,
+                              d->cost_last, d->costs, d->cost_sums);
+
+    if (st == QN_OK && d->n_cost_rows <= FEW_ROWS) {
+        st = STAGE(fit_cost_finish)(graph, "fit.cost.finish", qn_range_1d(1),
+                                    (int32_t)d->n_cost_rows, d->problem->n_groups, d->cost_begin,
+                                    d->cost_row, d->cost_sums, d->cost_rows, cost);
+        return qn_fit_dev_failed(d, st, err);
+    }
     if (st == QN_OK)
         st = STAGE(fit_cost_join)(graph, "fit.cost.join", qn_range_1d(d->n_cost_rows),
                                   d->cost_begin, d->cost_sums, d->cost_rows);
@@ -191,36 +207,24 @@ qn_status qn_fit_stage_cost(qn_fit_device *device, qn_graph *graph, qn_buf *x, q
     return st == QN_OK ? sum_costs(device, graph, cost, err) : st;
 }
 
-/* Each block by itself, where that is asked for or pays. */
-static qn_status choose_owner(qn_fit_device *d, int *is_owner, qn_err *err)
-{
-    qn_status st = QN_OK;
-
-    *is_owner = d->accumulate == QN_FIT_ACCUMULATE_OWNER;
-    if (d->accumulate != QN_FIT_ACCUMULATE_AUTO || d->problem->inverse.max_degree > QN_FIT_SHORT)
-        return QN_OK;
-    st = qn_fit_dev_programs(d, QN_FIT_DEV_OWNER, err);
-    *is_owner = st == QN_OK && qn_fit_dev_owner_pays(d);
-    return st;
-}
-
 qn_status qn_fit_stage_gradient(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
                                 qn_buf *gradient, qn_err *err)
 {
     const vectors v = { .x = x };
+    const qn_fit_dev_kind kind = cost ? QN_FIT_DEV_GRADIENT : QN_FIT_DEV_BARE_GRADIENT;
     qn_status st = QN_OK;
     int is_owner;
 
-    QN_TRY(choose_owner(device, &is_owner, err));
+    QN_TRY(qn_fit_dev_choose_owner(device, &is_owner, err));
     if (is_owner) {
-        QN_TRY(qn_fit_stage_cost(device, graph, x, cost, err));
-        QN_TRY(qn_fit_dev_prepare(device, QN_FIT_DEV_OWNER, err));
-        QN_TRY(qn_fit_dev_stage_owner(device, graph, x, gradient, err));
+        if (cost)
+            QN_TRY(qn_fit_stage_cost(device, graph, x, cost, err));
+        QN_TRY(qn_fit_dev_stage_owner(device, graph, x, NULL, gradient, err));
         goto out;
     }
-    QN_TRY(stage_groups(device, graph, QN_FIT_DEV_GRADIENT, &v, err));
+    QN_TRY(stage_groups(device, graph, kind, &v, err));
     QN_TRY(sum_costs(device, graph, cost, err));
-    QN_TRY(gather(device, graph, QN_FIT_DEV_GRADIENT, gradient, err));
+    QN_TRY(gather(device, graph, kind, gradient, err));
 out:
     return st;
 }
@@ -229,7 +233,8 @@ qn_status qn_fit_stage_residuals(qn_fit_device *device, qn_graph *graph, qn_buf 
                                  qn_buf *rows, qn_err *err)
 {
     const vectors v = { .x = x, .rows = rows };
-    const qn_status st = stage_groups(device, graph, QN_FIT_DEV_RESIDUALS, &v, err);
+    const qn_status st = stage_groups(
+        device, graph, cost ? QN_FIT_DEV_RESIDUALS : QN_FIT_DEV_BARE_RESIDUALS, &v, err);
 
     return st == QN_OK ? sum_costs(device, graph, cost, err) : st;
 }
@@ -238,7 +243,8 @@ qn_status qn_fit_stage_linearize(qn_fit_device *device, qn_graph *graph, qn_buf 
                                  qn_buf *rows, qn_buf *jacobian, qn_err *err)
 {
     const vectors v = { .x = x, .rows = rows, .jacobian = jacobian };
-    const qn_status st = stage_groups(device, graph, QN_FIT_DEV_LINEARIZE, &v, err);
+    const qn_status st = stage_groups(
+        device, graph, cost ? QN_FIT_DEV_LINEARIZE : QN_FIT_DEV_BARE_LINEARIZE, &v, err);
 
     return st == QN_OK ? sum_costs(device, graph, cost, err) : st;
 }
@@ -264,9 +270,18 @@ qn_status qn_fit_stage_jtjv(qn_fit_device *device, qn_graph *graph, qn_buf *x, q
                             qn_buf *out, qn_err *err)
 {
     const vectors all = { .x = x, .tangent = v };
-    const qn_status st = stage_groups(device, graph, QN_FIT_DEV_JTJV, &all, err);
+    qn_status st = QN_OK;
+    int is_owner;
 
-    return st == QN_OK ? gather(device, graph, QN_FIT_DEV_JTJV, out, err) : st;
+    QN_TRY(qn_fit_dev_choose_owner(device, &is_owner, err));
+    if (is_owner && !qn_fit_problem_has_energies(device->problem)) {
+        QN_TRY(qn_fit_dev_stage_owner(device, graph, x, v, out, err));
+        goto out;
+    }
+    QN_TRY(stage_groups(device, graph, QN_FIT_DEV_JTJV, &all, err));
+    QN_TRY(gather(device, graph, QN_FIT_DEV_JTJV, out, err));
+out:
+    return st;
 }
 
 qn_status qn_fit_stage_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *blocks,

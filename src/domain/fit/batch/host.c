@@ -82,6 +82,7 @@ void qn_fit_host_free(qn_fit_host *host)
         for (int r = 0; r < QN_FIT_N_RUNS; r++) {
             qn_fit_program_free(g->programs[r]);
             qn_fit_plan_free(g->plans[r]);
+            qn_fit_jit_free(host, g->jits[r]);
         }
         free(g->cost);
         free(g->gradient);
@@ -96,6 +97,7 @@ void qn_fit_host_free(qn_fit_host *host)
     free(host->cells);
     free(host->residuals);
     free(host->partials);
+    qn_ctx_close(host->ctx);
     free(host);
 }
 
@@ -233,6 +235,7 @@ static void run_group(qn_fit_host *h, int k, qn_fit_run run, const double *x, qn
 {
     enum { PART = 2048 };
     const qn_fit_group *g = &h->problem->groups[k];
+    const qn_fit_host_group *hg = &h->groups[k];
     const qn_fit_tables tables = tables_of(h, k, run, x);
     const qn_i64 n_parts = (g->n + PART - 1) / PART;
     qn_i64 count = 0, first = INT64_MAX;
@@ -242,10 +245,15 @@ static void run_group(qn_fit_host *h, int k, qn_fit_run run, const double *x, qn
     reduction(min : first)
     for (qn_i64 part = 0; part < n_parts; part++) {
         const qn_i64 from = part * PART, to = from + PART < g->n ? from + PART : g->n;
+        void *workspace = h->workspaces[omp_get_thread_num()];
         qn_fit_fault fault;
 
-        qn_fit_eval(h->groups[k].plans[run], &tables, from, to, h->workspaces[omp_get_thread_num()],
-                    &fault);
+        if (hg->jits[run]) {
+            qn_fit_jit_run(hg->jits[run], &tables, from, to);
+            qn_fit_check(hg->plans[run], &tables, from, to, workspace, &fault);
+        } else {
+            qn_fit_eval(hg->plans[run], &tables, from, to, workspace, &fault);
+        }
         count += fault.count;
         if (fault.count && fault.first < first)
             first = fault.first;
@@ -264,8 +272,10 @@ void qn_fit_host_run(qn_fit_host *host, qn_fit_run run, const double *x, qn_fit_
 {
     if (bad)
         *bad = (qn_fit_bad){ .group = -1 };
-    for (int k = 0; k < host->problem->n_groups; k++)
+    for (int k = 0; k < host->problem->n_groups; k++) {
+        qn_fit_host_compile(host, k, run);
         run_group(host, k, run, x, bad);
+    }
 }
 
 double qn_fit_host_group_cost(const qn_fit_host *host, int group)

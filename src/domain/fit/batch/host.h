@@ -1,7 +1,7 @@
 /* host.h - a problem evaluated on the CPU: the reference for every device.
  *
- * Programs are made when first needed and run by the interpreter; sums follow order.h, so results
- * have the same bits for any number of threads and any width of blocks.
+ * Programs are made when first needed and run by the interpreter, or compiled where that pays; sums
+ * follow order.h, so results have the same bits for any number of threads and any width of blocks.
  *
  * Vectors are indexed like the problem's x; entries of fixed scalars are 0. Row vectors hold
  * residuals: row k of instance i of group g is at qn_fit_host_row(host, g) + k * ld + i, the rest
@@ -15,15 +15,24 @@
 
 typedef struct qn_fit_host qn_fit_host;
 
+/* Whether groups are compiled by the system's compiler. AUTO: those that are large, once the
+ * interpreter has worked on them for as long as compiling takes; the choice depends on the number
+ * of evaluations and not on the clock. Without a compiler the interpreter goes on. */
+typedef enum { QN_FIT_JIT_AUTO, QN_FIT_JIT_NEVER, QN_FIT_JIT_ALWAYS } qn_fit_jit_mode;
+
 typedef struct qn_fit_host_options {
     int threads; /* 0: as many as OpenMP has */
     int width;   /* instances of a block of the interpreter; 0: chosen */
+    qn_fit_jit_mode jit;
 } qn_fit_host_options;
 
 /* The problem must be finished and outlive the host. */
 qn_status qn_fit_host_new(const qn_fit_problem *problem, qn_fit_host_options options,
                           qn_fit_host **out, qn_err *err);
 void qn_fit_host_free(qn_fit_host *host);
+
+/* Groups and purposes that run compiled by now. */
+int qn_fit_host_n_compiled(const qn_fit_host *host);
 
 /* The objective at x: residuals with their losses and energies. `bad` may be NULL. */
 qn_status qn_fit_host_cost(qn_fit_host *host, const double *x, double *cost, qn_fit_bad *bad,

@@ -15,16 +15,20 @@ typedef enum {
     QN_FIT_N_RUNS
 } qn_fit_run;
 
+typedef struct qn_fit_jit qn_fit_jit;
+
 typedef struct qn_fit_host_group {
     qn_fit_program *programs[QN_FIT_N_RUNS];
     qn_fit_plan *plans[QN_FIT_N_RUNS];
-    double *cost;     /* [i]; energies: [row][i] */
-    double *gradient; /* [stored][i] */
-    double *jacobian; /* [stored][i] */
-    double *ones;     /* energies: the seed of their gradient */
-    int *variable;    /* [slot * max_dim + comp]: number among variables, or -1 */
-    qn_i64 row;       /* of the row vectors */
-    double total;     /* cost in the last run */
+    qn_fit_jit *jits[QN_FIT_N_RUNS];   /* NULL: interpreted */
+    double interpreted[QN_FIT_N_RUNS]; /* operations so far; infinite: there is no compiler */
+    double *cost;                      /* [i]; energies: [row][i] */
+    double *gradient;                  /* [stored][i] */
+    double *jacobian;                  /* [stored][i] */
+    double *ones;                      /* energies: the seed of their gradient */
+    int *variable;                     /* [slot * max_dim + comp]: number among variables, or -1 */
+    qn_i64 row;                        /* of the row vectors */
+    double total;                      /* cost in the last run */
 } qn_fit_host_group;
 
 /* What a component of a place contributes: factor * at[i], or the factor alone. */
@@ -34,6 +38,7 @@ typedef struct qn_fit_cell {
 } qn_fit_cell;
 
 struct qn_fit_host {
+    qn_ctx *ctx; /* of compiled groups; NULL before the first */
     const qn_fit_problem *problem;
     qn_fit_host_options options;
     qn_fit_host_group *groups;
@@ -47,6 +52,11 @@ struct qn_fit_host {
 
 /* Programs and tables of a run, made once. */
 qn_status qn_fit_host_prepare(qn_fit_host *host, qn_fit_run run, qn_err *err);
+
+/* host_jit.c: makes compiled code for a group once that pays; a failure leaves the interpreter. */
+void qn_fit_host_compile(qn_fit_host *host, int group, qn_fit_run run);
+void qn_fit_jit_run(const qn_fit_jit *jit, const qn_fit_tables *tables, qn_i64 i0, qn_i64 i1);
+void qn_fit_jit_free(qn_fit_host *host, qn_fit_jit *jit);
 
 /* All instances of all groups. */
 void qn_fit_host_run(qn_fit_host *host, qn_fit_run run, const double *x, qn_fit_bad *bad);

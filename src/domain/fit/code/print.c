@@ -220,6 +220,7 @@ void qn_fit_print_support(const qn_fit_program *const *programs, int n, qn_str *
                     "typedef i32 fit_flag;\n"
                     "#define FIT_OF(f64, f32) (sizeof(real) == 8 ? R(f64) : R(f32))\n"
                     "#define FIT_TINY FIT_OF(1e-150, 1e-18)\n"
+                    "#define FIT_TIE FIT_OF(1e-14, 1e-6)\n"
                     "#define FIT_CHOICE(c, x, y) ((c) ? (x) : (y))\n\n");
     for (int s = 0; s < N_SUPPORT; s++) {
         if (!used[s])

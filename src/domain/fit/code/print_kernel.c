@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- arguments
  * ----------------------------------------------------------------------------------- */
@@ -39,7 +40,7 @@ int qn_fit_kernel_args(const qn_fit_program *program, qn_fit_arg *out)
     return n;
 }
 
-static void print_arg(qn_fit_arg arg, qn_str *out)
+static void print_arg(qn_fit_arg arg, qn_fit_style style, qn_str *out)
 {
     static const char *const inputs[] = { "VAL(i64, ld)",      "IN(u32, idx)",   "IN(real, x)",
                                           "IN(real, tangent)", "IN(real, data)", "IN(real, seed)" };
@@ -47,7 +48,9 @@ static void print_arg(qn_fit_arg arg, qn_str *out)
     if (arg < QN_FIT_ARG_OUT)
         qn_str_add(out, inputs[arg]);
     else
-        qn_str_addf(out, "OUT(real, %s)", qn_fit_section_names[arg - QN_FIT_ARG_OUT]);
+        qn_str_addf(out, "OUT(%s, %s)",
+                    arg == QN_FIT_ARG_OUT + QN_FIT_JAC ? style.jac_type : "real",
+                    qn_fit_section_names[arg - QN_FIT_ARG_OUT]);
 }
 
 /* A graph's name is the user's: printable, and no end of a comment. */
@@ -108,6 +111,8 @@ static qn_status print_store(const qn_fit_program *p, int section, int row, qn_f
     qn_str_add(out, "    ");
     print_row(qn_fit_section_names[section], (unsigned)row, out);
     qn_str_add(out, " = ");
+    if (section == QN_FIT_JAC && strcmp(style.jac_type, "real") != 0)
+        qn_str_addf(out, "(%s)", style.jac_type);
     QN_TRY(qn_fit_print_operand(p, p->outputs[p->sections[section].first + row], style, out, err));
     qn_str_add(out, ";\n");
 out:
@@ -131,7 +136,17 @@ out:
 qn_status qn_fit_print_map(const qn_fit_program *program, const char *name,
                            qn_fit_precision precision, qn_str *out, qn_err *err)
 {
-    const qn_fit_style style = { .precision = precision };
+    return qn_fit_print_map_stored(program, name, precision, precision, out, err);
+}
+
+qn_status qn_fit_print_map_stored(const qn_fit_program *program, const char *name,
+                                  qn_fit_precision precision, qn_fit_precision storage, qn_str *out,
+                                  qn_err *err)
+{
+    const qn_fit_style style = { .precision = precision,
+                                 .jac_type = storage == precision    ? "real"
+                                             : storage == QN_FIT_F64 ? "double"
+                                                                     : "float" };
     qn_fit_arg args[QN_FIT_N_ARGS];
     const int n_args = qn_fit_kernel_args(program, args);
     uint8_t *has_block = calloc((size_t)program->n_slots + 1, 1);
@@ -145,7 +160,7 @@ qn_status qn_fit_print_map(const qn_fit_program *program, const char *name,
     qn_str_addf(out, "MAP(%s", name);
     for (int a = 0; a < n_args; a++) {
         qn_str_add(out, ", ");
-        print_arg(args[a], out);
+        print_arg(args[a], style, out);
     }
     qn_str_add(out, ")\n{\n    const i64 i = GI;\n");
     for (int k = 0; k < program->n_values; k++) {

@@ -42,6 +42,7 @@ const qn_fit_words qn_fit_wgsl_words[] = {
     { "erf", "fit_erf" },
     { "cbrt", "fit_cbrt" },
     { "FIT_TINY", "f32(1e-18)" },
+    { "FIT_TIE", "f32(1e-6)" },
     { "I32", "i32" },
     { "U32", "u32" },
     { "F32", "f32" },

@@ -66,3 +66,14 @@ void qn_fit_eval(const qn_fit_plan *plan, const qn_fit_tables *tables, qn_i64 i0
             (is_f64 ? qn_fit_check_f64 : qn_fit_check_f32)(plan, places, i, n, fault);
     }
 }
+
+void qn_fit_check(const qn_fit_plan *plan, const qn_fit_tables *tables, qn_i64 i0, qn_i64 i1,
+                  void *workspace, qn_fit_fault *fault)
+{
+    void **places = workspace;
+
+    *fault = (qn_fit_fault){ 0, -1 };
+    place_tables(plan, tables, i0, places);
+    (plan->precision == QN_FIT_F64 ? qn_fit_check_f64 : qn_fit_check_f32)(plan, places, i0,
+                                                                          (int)(i1 - i0), fault);
+}

@@ -45,4 +45,8 @@ typedef struct qn_fit_fault {
 void qn_fit_eval(const qn_fit_plan *plan, const qn_fit_tables *tables, qn_i64 i0, qn_i64 i1,
                  void *workspace, qn_fit_fault *fault);
 
+/* Whether what is in out for [i0, i1) is finite, whoever computed it. */
+void qn_fit_check(const qn_fit_plan *plan, const qn_fit_tables *tables, qn_i64 i0, qn_i64 i1,
+                  void *workspace, qn_fit_fault *fault);
+
 #endif

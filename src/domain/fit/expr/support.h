@@ -10,6 +10,7 @@
 typedef i32 fit_flag;
 #define FIT_OF(f64, f32)    (sizeof(real) == 8 ? R(f64) : R(f32))
 #define FIT_TINY            FIT_OF(1e-150, 1e-18)
+#define FIT_TIE             FIT_OF(1e-14, 1e-6)
 #define FIT_CHOICE(c, x, y) ((c) ? (x) : (y))
 
 #define STRUCT(name, ...)                typedef struct __VA_ARGS__ name;

@@ -31,12 +31,7 @@ int qn_fit_chol_small(int n, double *a)
     return 1;
 }
 
-void qn_fit_chol_small_solve(int n, const double *l, double *b)
-{
-    qn_fit_chol_solve(n, l, b);
-}
-
-void qn_fit_chol_solve(int n, const double *l, double *b)
+static inline __attribute__((always_inline)) void solve_triangles(int n, const double *l, double *b)
 {
     for (int i = 0; i < n; i++) {
         const double *row = l + (size_t)i * n;
@@ -53,6 +48,22 @@ void qn_fit_chol_solve(int n, const double *l, double *b)
         for (int k = 0; k < i; k++)
             b[k] -= row[k] * b[i];
     }
+}
+
+void qn_fit_chol_solve(int n, const double *l, double *b)
+{
+    solve_triangles(n, l, b);
+}
+
+/* Vertices and cameras, with loops that the compiler unrolls. */
+void qn_fit_chol_small_solve(int n, const double *l, double *b)
+{
+    if (n == 3)
+        solve_triangles(3, l, b);
+    else if (n == 9)
+        solve_triangles(9, l, b);
+    else
+        solve_triangles(n, l, b);
 }
 
 /* The panel's own triangle, columns from `c` on. */

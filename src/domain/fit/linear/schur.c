@@ -1,9 +1,11 @@
 /* schur.c - elimination of points, the reduced system as one dense matrix.
  *
- * Each eliminated block p has C = sum J_p' J_p + D^2 and, for each kept column c of its terms,
- * e_c = J_p' J_c. The reduced matrix is B - sum e_a C^-1 e_b over pairs of columns. Blocks are
- * dealt with in a fixed number of parts with a matrix each, whose sum has one order: threads do
- * not show in the bits.
+ * Each eliminated block p has C = S (sum J_p' J_p) S + D^2, G = S C^-1 S and, for each kept block c
+ * of its terms, E_c = J_p' J_c. The reduced matrix is S (B - sum E_a' G E_b) S + D^2: columns are
+ * scaled once at the end, and J is read where it lies. All scalars of kept sets are columns, so
+ * that a block is always a run of neighbours; fixed ones have scale 0. Blocks are dealt with in a
+ * fixed number of parts with a matrix each, whose sum has one order: threads do not show in the
+ * bits.
  */
 #include "domain/fit/linear/schur.h"
 
@@ -12,27 +14,34 @@
 #include <string.h>
 
 #include "domain/fit/linear/dense.h"
+#include "kernel/dialect.h"
 
 enum { PARTS = 4 };
 
+/* Columns of one kept block in a term: where they begin in the reduced system and in E. */
+typedef struct run {
+    uint32_t column;
+    int len;
+    size_t at;
+} run;
+
 typedef struct part {
-    double *matrix, *b; /* of the reduced system */
-    double *e, *f;      /* [scalar of the point][term column]: e and C^-1 e */
-    double *line;       /* of pairs of one column */
-    uint32_t *column;   /* of the reduced system, of each term column */
-    double *j;          /* of one instance, scaled: [row][variable] */
-    uint32_t *at;       /* kept column of each variable, or none */
-    double c[QN_FIT_MAX_BLOCK * QN_FIT_MAX_BLOCK];
+    double *matrix, *b; /* of the reduced system, without scale */
+    double *e, *f;      /* [scalar of the point][room]: E and G E */
+    run *runs;
 } part;
 
 typedef struct schur {
     qn_fit_model *model;
-    int n;            /* kept free scalars */
-    uint32_t *scalar; /* of x, of each kept column */
-    uint32_t *column; /* of the reduced system, of each scalar of x; or none */
+    int n;            /* kept scalars */
+    uint32_t *scalar; /* of x, of each column */
+    uint32_t *column; /* of each scalar of x; or none */
     uint32_t *points; /* eliminated blocks */
+    qn_i64 *factor_at;
+    double *factor; /* of C, of each point */
+    double *moved;  /* S y of kept scalars, indexed like x */
     uint32_t n_points;
-    size_t room; /* term columns of a point at most */
+    size_t room, run_room, point_dim; /* columns, runs and scalars of a point at most */
     part parts[PARTS];
     double *panel;
     const qn_fit_system *system;
@@ -84,95 +93,110 @@ static void close_schur(void *self)
         free(s->parts[k].b);
         free(s->parts[k].e);
         free(s->parts[k].f);
-        free(s->parts[k].line);
-        free(s->parts[k].column);
-        free(s->parts[k].j);
-        free(s->parts[k].at);
+        free(s->parts[k].runs);
     }
     free(s->scalar);
     free(s->column);
     free(s->points);
+    free(s->factor_at);
+    free(s->factor);
+    free(s->moved);
     free(s->panel);
     free(s);
 }
 
-/* Columns that the terms of one eliminated block have at most. */
-static size_t room_of_points(const qn_fit_model *h, const schur *s)
+/* ---- building -----------------------------------------------------------------------------------
+ */
+
+/* Columns and runs that the terms of one eliminated block have at most. */
+static void measure_points(schur *s)
 {
-    const qn_fit_inverse *inv = &h->problem->inverse;
-    qn_i64 degree = 0;
-    qn_i64 variables = 0;
+    const qn_fit_problem *p = s->model->problem;
+    qn_i64 degree = 0, slots = 1, width = 1;
 
     for (uint32_t k = 0; k < s->n_points; k++) {
-        const qn_i64 d = inv->start[s->points[k] + 1] - inv->start[s->points[k]];
+        const qn_i64 d = p->inverse.start[s->points[k] + 1] - p->inverse.start[s->points[k]];
 
         degree = d > degree ? d : degree;
     }
-    for (int k = 0; k < h->problem->n_groups; k++)
-        variables = h->groups[k].n_variables > variables ? h->groups[k].n_variables : variables;
-    return (size_t)(degree * variables + 1);
+    for (int k = 0; k < p->n_groups; k++) {
+        qn_i64 w = 0;
+
+        for (int slot = 0; slot < p->groups[k].n_slots; slot++)
+            w += p->sets[p->groups[k].slot_set[slot]].dim;
+        width = w > width ? w : width;
+        slots = p->groups[k].n_slots > slots ? p->groups[k].n_slots : slots;
+    }
+    s->point_dim = 1;
+    for (int k = 0; k < p->n_sets; k++)
+        if (p->sets[k].is_eliminated && p->sets[k].dim > s->point_dim)
+            s->point_dim = p->sets[k].dim;
+    s->room = (size_t)(degree * width + 8);
+    s->run_room = (size_t)(degree * slots + 1);
 }
 
 static void number_columns(schur *s)
 {
     const qn_fit_problem *p = s->model->problem;
+    qn_i64 at = 0;
     uint32_t n = 0;
 
     for (int k = 0; k < p->n_sets; k++) {
         const qn_fit_set *set = &p->sets[k];
 
-        for (uint32_t b = 0; set->is_eliminated && b < set->count; b++)
+        for (uint32_t b = 0; set->is_eliminated && b < set->count; b++) {
+            s->factor_at[s->n_points] = at;
             s->points[s->n_points++] = set->first_block + b;
+            at += (qn_i64)set->dim * set->dim;
+        }
         for (uint32_t j = set->first; j < set->first + set->count * set->dim; j++) {
-            s->column[j] = set->is_eliminated || p->is_fixed[j] ? QN_FIT_NO_COLUMN : n;
-            if (s->column[j] != QN_FIT_NO_COLUMN)
+            s->column[j] = set->is_eliminated ? QN_FIT_NO_COLUMN : n;
+            if (!set->is_eliminated)
                 s->scalar[n++] = j;
         }
     }
+    s->factor_at[s->n_points] = at;
     s->n = (int)n;
+}
+
+static int open_part(const schur *s, part *t)
+{
+    const size_t n = (size_t)s->n;
+
+    t->matrix = calloc(n * n + 1, sizeof *t->matrix);
+    t->b = calloc(n + 1, sizeof *t->b);
+    t->e = calloc(s->room * s->point_dim, sizeof *t->e);
+    t->f = calloc(s->room * s->point_dim, sizeof *t->f);
+    t->runs = calloc(s->run_room, sizeof *t->runs);
+    return t->matrix && t->b && t->e && t->f && t->runs;
 }
 
 static qn_status open_schur(qn_fit_model *model, const qn_fit_linear_options *options, void **self,
                             qn_err *err)
 {
-    const qn_fit_problem *p = model->problem;
-    const size_t n = qn_fit_n_kept(p);
+    const size_t n = model->problem->n_scalars, n_blocks = model->problem->n_blocks;
     schur *s = calloc(1, sizeof *s);
     qn_status st = QN_OK;
     int is_whole = 1;
-    size_t widest = 1;
 
     (void)options;
     if (!s || !(s->scalar = calloc(n + 1, sizeof *s->scalar)) ||
-        !(s->column = calloc((size_t)p->n_scalars + 1, sizeof *s->column)) ||
-        !(s->points = calloc((size_t)p->n_blocks + 1, sizeof *s->points)) ||
-        !(s->panel = calloc(n * QN_FIT_PANEL + 1, sizeof *s->panel))) {
+        !(s->column = calloc(n + 1, sizeof *s->column)) ||
+        !(s->points = calloc(n_blocks + 1, sizeof *s->points)) ||
+        !(s->factor_at = calloc(n_blocks + 1, sizeof *s->factor_at)) ||
+        !(s->moved = calloc(n + 1, sizeof *s->moved))) {
         st = qn_fail(err, QN_ERR_NOMEM, "schur of %zu parameters", n);
         goto out;
     }
     s->model = model;
     number_columns(s);
-    s->room = room_of_points(model, s);
-    for (int k = 0; k < p->n_groups; k++) {
-        const size_t size = (size_t)(model->groups[k].n_variables * (p->groups[k].n_rows + 1));
-
-        widest = size > widest ? size : widest;
-    }
-    for (int k = 0; k < PARTS; k++) {
-        part *t = &s->parts[k];
-
-        t->matrix = calloc(n * n + 1, sizeof *t->matrix);
-        t->b = calloc(n + 1, sizeof *t->b);
-        t->e = calloc(s->room * QN_FIT_MAX_BLOCK, sizeof *t->e);
-        t->f = calloc(s->room * QN_FIT_MAX_BLOCK, sizeof *t->f);
-        t->line = calloc(s->room, sizeof *t->line);
-        t->column = calloc(s->room, sizeof *t->column);
-        t->j = calloc(widest, sizeof *t->j);
-        t->at = calloc(widest, sizeof *t->at);
-        is_whole &= t->matrix && t->b && t->e && t->f && t->line && t->column && t->j && t->at;
-    }
-    if (!is_whole) {
-        st = qn_fail(err, QN_ERR_NOMEM, "schur of %zu kept parameters, %d matrices", n, PARTS);
+    measure_points(s);
+    s->factor = calloc((size_t)s->factor_at[s->n_points] + 1, sizeof *s->factor);
+    s->panel = calloc((size_t)s->n * QN_FIT_PANEL + 1, sizeof *s->panel);
+    for (int k = 0; k < PARTS; k++)
+        is_whole &= open_part(s, &s->parts[k]);
+    if (!is_whole || !s->factor || !s->panel) {
+        st = qn_fail(err, QN_ERR_NOMEM, "schur of %d kept parameters, %d matrices", s->n, PARTS);
         goto out;
     }
     *self = s;
@@ -185,162 +209,236 @@ out:
 /* ---- one eliminated block -----------------------------------------------------------------------
  */
 
-/* The Jacobian of one instance, scaled, and its kept columns. */
-static void load(const schur *s, part *t, const qn_fit_model_group *g, qn_i64 i)
+/* J_a' J_b of two rows and two slots that have all components of their blocks, from `a` and `b` on
+ * in a row. */
+static inline __attribute__((always_inline)) void multiply(const double *j, int w, int a, int dim_a,
+                                                           int b, int dim_b, double *out,
+                                                           size_t stride)
 {
-    for (int v = 0; v < g->n_variables; v++) {
-        const uint32_t scalar = qn_fit_scalar_of(g, v, i);
+    const double *second = j + w;
 
-        t->at[v] = s->column[scalar];
-        for (int r = 0; r < g->group->n_rows; r++)
-            t->j[r * g->n_variables + v] = qn_fit_jac_at(g, r, v, i) * s->system->scale[scalar];
+    for (int x = 0; x < dim_a; x++) {
+        double *restrict to = out + (size_t)x * stride;
+
+#pragma omp simd
+        for (int y = 0; y < dim_b; y++)
+            to[y] += j[a + x] * j[b + y] + second[a + x] * second[b + y];
     }
 }
 
-/* Adds a loaded term to C and lists its kept columns. Returns the new length of the list. */
-static size_t add_term(const schur *s, part *t, const qn_fit_model_group *g, int slot, int dp,
-                       size_t n)
+/* The same for any slots; `out` has rows of `stride` numbers. The loops of points seen by cameras
+ * are unrolled. */
+static inline __attribute__((always_inline)) void multiply_slots(const schur *s,
+                                                                 const qn_fit_model_group *g,
+                                                                 qn_i64 i, int slot_a, int slot_b,
+                                                                 double *out, size_t stride)
 {
-    const int *point = g->slot_variable + g->slot_start[slot];
-    const int n_point = g->slot_start[slot + 1] - g->slot_start[slot];
+    const int a = g->slot_start[slot_a], n_a = g->slot_start[slot_a + 1] - a;
+    const int b = g->slot_start[slot_b], n_b = g->slot_start[slot_b + 1] - b;
+    const int dim_a = (int)s->model->problem->sets[g->group->slot_set[slot_a]].dim;
+    const int dim_b = (int)s->model->problem->sets[g->group->slot_set[slot_b]].dim;
+    const int n_rows = g->group->n_rows, w = g->n_variables;
+    const int is_whole = n_a == dim_a && n_b == dim_b;
+    const double *j = qn_fit_packed_row(g, 0, i);
 
-    for (int r = 0; r < g->group->n_rows; r++)
-        for (int a = 0; a < n_point; a++)
-            for (int b = 0; b < n_point; b++)
-                t->c[(int)g->variables[point[a]].comp * dp + (int)g->variables[point[b]].comp] +=
-                    t->j[r * g->n_variables + point[a]] * t->j[r * g->n_variables + point[b]];
-    for (int v = 0; v < g->n_variables; v++) {
-        if (t->at[v] == QN_FIT_NO_COLUMN)
-            continue;
-        t->column[n] = t->at[v];
-        for (int a = 0; a < dp; a++)
-            t->e[(size_t)a * s->room + n] = 0;
-        for (int a = 0; a < n_point; a++) {
-            double dot = 0;
+    if (is_whole && n_rows == 2 && n_a == 3 && n_b == 9)
+        multiply(j, w, a, 3, b, 9, out, stride);
+    else if (is_whole && n_rows == 2 && n_a == 9 && n_b == 9)
+        multiply(j, w, a, 9, b, 9, out, stride);
+    else if (is_whole && n_rows == 2 && n_a == 3 && n_b == 3)
+        multiply(j, w, a, 3, b, 3, out, stride);
+    else
+        for (int r = 0; r < n_rows; r++)
+            for (int x = a; x < a + n_a; x++)
+                for (int y = b; y < b + n_b; y++)
+                    out[(size_t)g->slot_comp[x] * stride + (size_t)g->slot_comp[y]] +=
+                        j[r * w + x] * j[r * w + y];
+}
 
-            for (int r = 0; r < g->group->n_rows; r++)
-                dot += t->j[r * g->n_variables + point[a]] * t->j[r * g->n_variables + v];
-            t->e[g->variables[point[a]].comp * s->room + n] = dot;
+/* J_c' J_c of one instance; `point` is its eliminated slot, or -1. */
+static inline __attribute__((always_inline)) void add_kept(const schur *s, part *t,
+                                                           const qn_fit_model_group *g, int point,
+                                                           qn_i64 i)
+{
+    for (int x = 0; x < g->group->n_slots; x++)
+        for (int y = 0; x != point && y < g->group->n_slots; y++) {
+            const uint32_t a = s->column[g->group->idx[x * g->group->ld + i]];
+            const uint32_t b = s->column[g->group->idx[y * g->group->ld + i]];
+
+            if (y != point && b <= a)
+                multiply_slots(s, g, i, x, y, t->matrix + (size_t)a * s->n + b, (size_t)s->n);
         }
-        n++;
+}
+
+/* C += J_p' J_p of one term, and E of its kept blocks behind the `n` runs there are. */
+QN_CLONES static size_t add_term(const schur *s, part *t, const qn_fit_model_group *g, int slot,
+                                 qn_i64 i, int dp, double *c, size_t n)
+{
+    size_t at = n ? t->runs[n - 1].at + (size_t)t->runs[n - 1].len : 0;
+
+    add_kept(s, t, g, slot, i);
+    multiply_slots(s, g, i, slot, slot, c, (size_t)dp);
+    for (int k = 0; k < g->group->n_slots; k++) {
+        const int dim = (int)s->model->problem->sets[g->group->slot_set[k]].dim;
+
+        if (k == slot)
+            continue;
+        t->runs[n++] = (run){ s->column[g->group->idx[k * g->group->ld + i]], dim, at };
+        for (int a = 0; a < dp; a++)
+            memset(t->e + (size_t)a * s->room + at, 0, (size_t)dim * sizeof *t->e);
+        multiply_slots(s, g, i, slot, k, t->e + at, s->room);
+        at += (size_t)dim;
     }
     return n;
 }
 
-/* C factored into t->c and the list of kept columns. Returns its length; *is_sound becomes 0 when
- * C is singular. */
-static size_t gather_point(const schur *s, part *t, uint32_t block, int *is_sound)
+/* G = S C^-1 S from J_p' J_p, and the factor of C where back substitution finds it. */
+static int invert(const schur *s, uint32_t k, int dp, double *c, double *g)
 {
-    const qn_fit_problem *p = s->model->problem;
-    const int dp = qn_fit_block_dim(p, block);
-    size_t n = 0;
-
-    memset(t->c, 0, sizeof t->c);
-    for (int a = 0; a < dp; a++)
-        t->c[a * dp + a] = s->system->damping[p->block_first[block] + (uint32_t)a];
-    for (qn_i64 k = p->inverse.start[block]; k < p->inverse.start[block + 1]; k++) {
-        const qn_fit_place place = p->places[p->inverse.place[k]];
-
-        load(s, t, &s->model->groups[place.group], p->inverse.instance[k]);
-        n = add_term(s, t, &s->model->groups[place.group], place.slot, dp, n);
-    }
-    *is_sound &= qn_fit_chol_small(dp, t->c);
-    return n;
-}
-
-static void point_gradient(const schur *s, uint32_t block, int dp, double *out)
-{
-    const uint32_t first = s->model->problem->block_first[block];
-
-    for (int a = 0; a < dp; a++)
-        out[a] = s->system->gradient[first + (uint32_t)a] * s->system->scale[first + (uint32_t)a];
-}
-
-/* f = C^-1 e for all columns, by the inverse: rows of it times rows of e. */
-static void apply_inverse(const schur *s, part *t, int dp, size_t n)
-{
+    const uint32_t first = s->model->problem->block_first[s->points[k]];
+    const double *scale = s->system->scale + first, *damping = s->system->damping + first;
     double unit[QN_FIT_MAX_BLOCK];
 
+    for (int a = 0; a < dp; a++)
+        for (int b = 0; b < dp; b++)
+            c[a * dp + b] = c[a * dp + b] * scale[a] * scale[b] + (a == b ? damping[a] : 0);
+    if (!qn_fit_chol_small(dp, c))
+        return 0;
+    memcpy(s->factor + s->factor_at[k], c, (size_t)(dp * dp) * sizeof *c);
     for (int a = 0; a < dp; a++) {
-        double *f = t->f + (size_t)a * s->room;
+        for (int b = 0; b < dp; b++)
+            unit[b] = a == b ? scale[a] : 0;
+        qn_fit_chol_small_solve(dp, c, unit);
+        for (int b = 0; b < dp; b++)
+            g[a * dp + b] = unit[b] * scale[b];
+    }
+    return 1;
+}
 
-        memset(unit, 0, sizeof unit);
-        unit[a] = 1;
-        qn_fit_chol_small_solve(dp, t->c, unit);
+/* f = G e, all columns. */
+QN_CLONES static void apply_inverse(const schur *s, part *t, int dp, const double *g, size_t n)
+{
+    for (int a = 0; a < dp; a++, g += dp) {
+        double *restrict f = t->f + (size_t)a * s->room;
+        const double *e = t->e;
+
+        if (dp == 3) {
+            const double *e1 = e + s->room, *e2 = e1 + s->room;
+
+#pragma omp simd
+            for (size_t k = 0; k < n; k++)
+                f[k] = (g[0] * e[k] + g[1] * e1[k]) + g[2] * e2[k];
+            continue;
+        }
         for (size_t k = 0; k < n; k++)
             f[k] = 0;
-        for (int b = 0; b < dp; b++) {
-            const double *e = t->e + (size_t)b * s->room;
-
+        for (int b = 0; b < dp; b++, e += s->room)
+#pragma omp simd
             for (size_t k = 0; k < n; k++)
-                f[k] += unit[b] * e[k];
+                f[k] += g[b] * e[k];
+    }
+}
+
+/* matrix -= E_a' F_b for two runs. */
+static void take_pair(const schur *s, part *t, int dp, const run *a, const run *b)
+{
+    for (int i = 0; i < a->len; i++) {
+        double *restrict row = t->matrix + (size_t)(a->column + (uint32_t)i) * s->n + b->column;
+
+        for (int k = 0; k < dp; k++) {
+            const double e = t->e[(size_t)k * s->room + a->at + (size_t)i];
+            const double *f = t->f + (size_t)k * s->room + b->at;
+
+            for (int j = 0; j < b->len; j++)
+                row[j] -= e * f[j];
         }
     }
 }
 
-/* Row a of e' f, for all columns at once, then to where it belongs. The upper triangle is filled
- * along: leaving it out by a test of each pair costs more, since cameras come in no order. */
-static void take_pairs(const schur *s, part *t, int dp, size_t n, size_t a)
+/* The same for two cameras of 9 numbers that see a point of 3. */
+static inline __attribute__((always_inline)) void take_cameras(const schur *s, part *t,
+                                                               const run *a, const run *b)
 {
-    double *row = t->matrix + (size_t)t->column[a] * s->n, *line = t->line;
+    const double *e0 = t->e + a->at, *e1 = e0 + s->room, *e2 = e1 + s->room;
+    const double *f0 = t->f + b->at, *f1 = f0 + s->room, *f2 = f1 + s->room;
 
-    for (size_t b = 0; b < n; b++)
-        line[b] = 0;
-    for (int k = 0; k < dp; k++) {
-        const double e = t->e[(size_t)k * s->room + a];
-        const double *f = t->f + (size_t)k * s->room;
+    for (int i = 0; i < 9; i++) {
+        double *restrict row = t->matrix + (size_t)(a->column + (uint32_t)i) * s->n + b->column;
 
-        for (size_t b = 0; b < n; b++)
-            line[b] += e * f[b];
-    }
-    for (size_t b = 0; b < n; b++)
-        row[t->column[b]] -= line[b];
-}
-
-static void eliminate_point(const schur *s, part *t, uint32_t block, int *is_sound)
-{
-    const int dp = qn_fit_block_dim(s->model->problem, block);
-    const size_t n = gather_point(s, t, block, is_sound);
-    double g[QN_FIT_MAX_BLOCK];
-
-    if (!*is_sound)
-        return;
-    point_gradient(s, block, dp, g);
-    qn_fit_chol_small_solve(dp, t->c, g);
-    apply_inverse(s, t, dp, n);
-    for (size_t a = 0; a < n; a++) {
-        for (int k = 0; k < dp; k++)
-            t->b[t->column[a]] += t->e[(size_t)k * s->room + a] * g[k];
-        take_pairs(s, t, dp, n, a);
+#pragma omp simd
+        for (int j = 0; j < 8; j++)
+            row[j] -= (e0[i] * f0[j] + e1[i] * f1[j]) + e2[i] * f2[j];
+        row[8] -= (e0[i] * f0[8] + e1[i] * f1[8]) + e2[i] * f2[8];
     }
 }
 
-/* ---- the reduced system -------------------------------------------------------------------------
- */
-
-/* J_c' J_c of one instance. */
-static void add_kept(const schur *s, part *t, const qn_fit_model_group *g, qn_i64 i)
+/* The lower triangle of blocks: cameras of 9 numbers and points of 3 have loops of their own. */
+QN_CLONES static void take_pairs(const schur *s, part *t, int dp, size_t n_runs)
 {
-    load(s, t, g, i);
-    for (int a = 0; a < g->n_variables; a++) {
-        const uint32_t ca = t->at[a];
+    for (size_t x = 0; x < n_runs; x++)
+        for (size_t y = 0; y < n_runs; y++) {
+            const run *a = &t->runs[x], *b = &t->runs[y];
 
-        for (int b = 0; ca != QN_FIT_NO_COLUMN && b < g->n_variables; b++) {
-            double dot = 0;
-
-            if (t->at[b] == QN_FIT_NO_COLUMN || t->at[b] > ca)
+            if (b->column > a->column)
                 continue;
-            for (int r = 0; r < g->group->n_rows; r++)
-                dot += t->j[r * g->n_variables + a] * t->j[r * g->n_variables + b];
-            t->matrix[(size_t)ca * s->n + t->at[b]] += dot;
+            if (dp == 3 && a->len == 9 && b->len == 9)
+                take_cameras(s, t, a, b);
+            else
+                take_pair(s, t, dp, a, b);
         }
+}
+
+static int eliminate_point(const schur *s, part *t, uint32_t k)
+{
+    const qn_fit_problem *p = s->model->problem;
+    const uint32_t block = s->points[k];
+    const int dp = qn_fit_block_dim(p, block);
+    const double *gradient = s->system->gradient + p->block_first[block];
+    double c[QN_FIT_MAX_BLOCK * QN_FIT_MAX_BLOCK], g[QN_FIT_MAX_BLOCK * QN_FIT_MAX_BLOCK];
+    size_t n_runs = 0, n;
+
+    memset(c, 0, (size_t)(dp * dp) * sizeof *c);
+    for (qn_i64 e = p->inverse.start[block]; e < p->inverse.start[block + 1]; e++) {
+        const qn_fit_place place = p->places[p->inverse.place[e]];
+
+        n_runs = add_term(s, t, &s->model->groups[place.group], place.slot, p->inverse.instance[e],
+                          dp, c, n_runs);
+    }
+    if (!invert(s, k, dp, c, g))
+        return 0;
+    n = n_runs ? t->runs[n_runs - 1].at + (size_t)t->runs[n_runs - 1].len : 0;
+    apply_inverse(s, t, dp, g, n);
+    for (size_t x = 0; x < n_runs; x++)
+        for (int a = 0; a < dp; a++)
+            for (int j = 0; j < t->runs[x].len; j++)
+                t->b[t->runs[x].column + (uint32_t)j] +=
+                    t->f[(size_t)a * s->room + t->runs[x].at + (size_t)j] * gradient[a];
+    take_pairs(s, t, dp, n_runs);
+    return 1;
+}
+
+/* ---- the reduced system
+ * ------------------------------------------------------------------------ */
+
+/* J_c' J_c of those instances in [from, to) of a group that no eliminated block has: its terms are
+ * dealt with while they are at hand. */
+static void add_rest(const schur *s, part *t, const qn_fit_model_group *g, qn_i64 from, qn_i64 to)
+{
+    const qn_fit_problem *p = s->model->problem;
+    const int point = qn_fit_eliminated_slot(p, g->group);
+
+    for (qn_i64 i = from; i < to; i++) {
+        const uint32_t block = point < 0 ? 0 : qn_fit_block_of(p, g->group, point, i);
+
+        if (point < 0 || p->inverse.start[block] == p->inverse.start[block + 1])
+            add_kept(s, t, g, point, i);
     }
 }
 
 static int fill_part(const schur *s, part *t, int k)
 {
-    const uint32_t from = (uint32_t)((uint64_t)s->n_points * k / PARTS);
-    const uint32_t to = (uint32_t)((uint64_t)s->n_points * (k + 1) / PARTS);
+    const uint32_t from = (uint32_t)((uint64_t)s->n_points * (uint64_t)k / PARTS);
+    const uint32_t to = (uint32_t)((uint64_t)s->n_points * (uint64_t)(k + 1) / PARTS);
     int is_sound = 1;
 
     memset(t->matrix, 0, (size_t)s->n * s->n * sizeof *t->matrix);
@@ -348,47 +446,65 @@ static int fill_part(const schur *s, part *t, int k)
     for (int j = 0; j < s->model->problem->n_groups; j++) {
         const qn_i64 n = s->model->problem->groups[j].n;
 
-        for (qn_i64 i = n * k / PARTS; i < n * (k + 1) / PARTS; i++)
-            add_kept(s, t, &s->model->groups[j], i);
+        add_rest(s, t, &s->model->groups[j], n * k / PARTS, n * (k + 1) / PARTS);
     }
     for (uint32_t j = from; is_sound && j < to; j++)
-        eliminate_point(s, t, s->points[j], &is_sound);
+        is_sound = eliminate_point(s, t, j);
     return is_sound;
 }
 
 static void join_parts(schur *s)
 {
     double *m = s->parts[0].matrix, *b = s->parts[0].b;
+    const qn_fit_system *y = s->system;
 
 #pragma omp parallel for num_threads(s->model->n_threads) schedule(static) if (s->n > 128)
     for (int i = 0; i < s->n; i++) {
         const uint32_t scalar = s->scalar[i];
+        double *row = m + (size_t)i * s->n;
 
         for (int k = 1; k < PARTS; k++) {
             for (int j = 0; j <= i; j++)
-                m[(size_t)i * s->n + j] += s->parts[k].matrix[(size_t)i * s->n + j];
+                row[j] += s->parts[k].matrix[(size_t)i * s->n + j];
             b[i] += s->parts[k].b[i];
         }
-        m[(size_t)i * s->n + i] += s->system->damping[scalar];
-        b[i] -= s->system->gradient[scalar] * s->system->scale[scalar];
+        for (int j = 0; j <= i; j++)
+            row[j] *= y->scale[scalar] * y->scale[s->scalar[j]];
+        row[i] += y->damping[scalar];
+        b[i] = (b[i] - y->gradient[scalar]) * y->scale[scalar];
     }
 }
 
-/* y_p = C^-1 (-g_p - sum e y_c) */
-static void substitute(const schur *s, part *t, uint32_t block, const double *yc, double *y)
+/* y_p = -C^-1 S (g_p + sum J_p' J_c S y_c) */
+static void substitute(const schur *s, uint32_t k, double *y)
 {
-    const int dp = qn_fit_block_dim(s->model->problem, block);
-    int is_sound = 1;
-    const size_t n = gather_point(s, t, block, &is_sound);
-    double *out = y + s->model->problem->block_first[block];
+    const qn_fit_problem *p = s->model->problem;
+    const uint32_t block = s->points[k], first = p->block_first[block];
+    const int dp = qn_fit_block_dim(p, block);
+    double *out = y + first;
 
-    point_gradient(s, block, dp, out);
-    for (size_t a = 0; a < n; a++)
-        for (int k = 0; k < dp; k++)
-            out[k] += t->e[(size_t)k * s->room + a] * yc[t->column[a]];
-    for (int k = 0; k < dp; k++)
-        out[k] = -out[k];
-    qn_fit_chol_small_solve(dp, t->c, out);
+    memcpy(out, s->system->gradient + first, (size_t)dp * sizeof *out);
+    for (qn_i64 e = p->inverse.start[block]; e < p->inverse.start[block + 1]; e++) {
+        const qn_fit_place place = p->places[p->inverse.place[e]];
+        const qn_fit_model_group *g = &s->model->groups[place.group];
+        const qn_i64 i = p->inverse.instance[e];
+
+        for (int r = 0; r < g->group->n_rows; r++) {
+            const double *j = qn_fit_packed_row(g, r, i);
+            double t = 0;
+
+            for (int slot = 0; slot < g->group->n_slots; slot++)
+                for (int v = g->slot_start[slot]; slot != place.slot && v < g->slot_start[slot + 1];
+                     v++)
+                    t += j[v] * s->moved[g->group->idx[slot * g->group->ld + i] +
+                                         (uint32_t)g->slot_comp[v]];
+            for (int v = g->slot_start[place.slot]; v < g->slot_start[place.slot + 1]; v++)
+                out[g->slot_comp[v]] += j[v] * t;
+        }
+    }
+    for (int a = 0; a < dp; a++)
+        out[a] *= -s->system->scale[first + (uint32_t)a];
+    qn_fit_chol_small_solve(dp, s->factor + s->factor_at[k], out);
 }
 
 static void renew_schur(void *self)
@@ -415,13 +531,12 @@ static qn_fit_outcome solve_schur(void *self, const qn_fit_system *system, doubl
     qn_fit_chol_solve(s->n, s->parts[0].matrix, s->parts[0].b);
     for (int i = 0; i < s->n; i++) {
         y[s->scalar[i]] = s->parts[0].b[i];
+        s->moved[s->scalar[i]] = s->parts[0].b[i] * system->scale[s->scalar[i]];
         o.is_solved &= isfinite(s->parts[0].b[i]) != 0;
     }
-#pragma omp parallel for num_threads(s->model->n_threads) schedule(dynamic)
-    for (int k = 0; k < PARTS; k++)
-        for (uint64_t j = (uint64_t)s->n_points * k / PARTS;
-             j < (uint64_t)s->n_points * (k + 1) / PARTS; j++)
-            substitute(s, &s->parts[k], s->points[j], s->parts[0].b, y);
+#pragma omp parallel for num_threads(s->model->n_threads) schedule(static)
+    for (uint32_t k = 0; k < s->n_points; k++)
+        substitute(s, k, y);
     return o;
 }
 

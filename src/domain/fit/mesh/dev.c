@@ -112,7 +112,8 @@ static qn_fit_v misalignment(qn_fit_graph *g, const qn_fit_vec *normals, int fro
 
     mean = qn_fit_unit(g, &mean);
     for (int k = 0; k < n; k++)
-        terms[k] = qn_fit_sub(g, qn_fit_lit(g, 1), qn_fit_dot(g, &normals[from + k], &mean));
+        terms[k] =
+            qn_fit_sub(g, qn_fit_lit(g, 1), qn_fit_dot(g, &normals[(from + k) % valence], &mean));
     return qn_fit_mul(g, qn_fit_lit(g, 1.0 / n), qn_fit_sum(g, terms, n));
 }
 
@@ -131,6 +132,45 @@ static qn_fit_v partition(qn_fit_graph *g, const qn_fit_vec *normals, int n)
                          qn_fit_add(g, variance(g, normals, a, b - a, n),
                                     variance(g, normals, b, n - (b - a), n)));
     return best;
+}
+
+/* ---- ridges
+ * ------------------------------------------------------------------------------------------- */
+
+/* 1 when fold `a` counts more than fold `b`; of equal ones the first does. */
+static qn_fit_v is_sharper(qn_fit_graph *g, const qn_fit_v *folds, int a, int b)
+{
+    return op2(g, a < b ? "ge" : "gt", folds[a], folds[b]);
+}
+
+static qn_fit_v arc(qn_fit_graph *g, const qn_fit_vec *normals, int from, int n, int valence)
+{
+    return n == 1 ? qn_fit_lit(g, 1) : misalignment(g, normals, from, n, valence);
+}
+
+/* The ring cut at its two sharpest folds, an arc of one face costing 1. Which folds these are is
+ * asked anew at every evaluation, by comparisons, which have no derivative. */
+static qn_fit_v ridge(qn_fit_graph *g, const qn_fit_vec *normals, int n)
+{
+    const qn_fit_v one = qn_fit_lit(g, 1);
+    qn_fit_v folds[QN_FIT_MAX_VEC], energy = 0;
+
+    for (int k = 0; k < n; k++)
+        folds[k] = qn_fit_sub(g, one, qn_fit_dot(g, &normals[(k + n - 1) % n], &normals[k]));
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n; j++) {
+            qn_fit_v is_cut = one, parts;
+
+            for (int k = 0; k < n; k++)
+                if (k != i && k != j)
+                    is_cut =
+                        op2(g, "and", is_cut,
+                            op2(g, "and", is_sharper(g, folds, i, k), is_sharper(g, folds, j, k)));
+            parts = qn_fit_add(g, arc(g, normals, i, j - i, n), arc(g, normals, j, n - (j - i), n));
+            energy = energy ? qn_fit_op(g, "select", (const qn_fit_v[]){ is_cut, parts, energy }, 3)
+                            : parts;
+        }
+    return energy;
 }
 
 /* ---- directions
@@ -252,6 +292,8 @@ qn_fit_v qn_fit_build_dev(qn_fit_graph *graph, qn_fit_term_kind kind, const qn_f
         return fixed_axes(graph, normals, angles, valence);
     case QN_FIT_DEV_PROXY:
         return proxy(graph, normals, valence);
+    case QN_FIT_DEV_RIDGE:
+        return ridge(graph, normals, valence);
     default:
         return plane(graph, normals, angles, valence);
     }

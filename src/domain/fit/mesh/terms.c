@@ -15,7 +15,7 @@ const char *qn_fit_term_name(qn_fit_term_kind kind)
     static const char *const names[QN_FIT_N_TERMS] = {
         "spring",  "squared_spring", "laplacian", "cotangent",   "bending",       "area",
         "anchor",  "dev_covariance", "dev_hinge", "dev_bimodal", "dev_alignment", "dev_partition",
-        "dev_max", "dev_axes",       "dev_proxy", "dev_plane"
+        "dev_max", "dev_axes",       "dev_proxy", "dev_plane",   "dev_ridge"
     };
     return names[kind];
 }

@@ -30,6 +30,7 @@ typedef enum {
     QN_FIT_DEV_AXES,       /* least, over six fixed axes, of sum of theta (u . N)^2 */
     QN_FIT_DEV_PROXY,      /* smallest eigenvalue of the normals' covariance, by its trace */
     QN_FIT_DEV_PLANE,      /* mean (N . u)^2, u the mean direction of N_i x N_j */
+    QN_FIT_DEV_RIDGE,      /* alignment between the two sharpest folds; an arc of one face is 1 */
     QN_FIT_N_TERMS
 } qn_fit_term_kind;
 
@@ -39,6 +40,10 @@ const char *qn_fit_term_name(qn_fit_term_kind kind); /* "spring" */
 qn_status qn_fit_add_mesh_term(qn_fit_problem *problem, int set, const qn_fit_mesh *mesh,
                                const qn_fit_topology *topology, qn_fit_term_kind kind,
                                double weight, qn_err *err);
+
+/* weight (V - target)^2, V the signed volume that the faces enclose (volume.c). */
+qn_status qn_fit_add_volume(qn_fit_problem *problem, int set, const qn_fit_mesh *mesh,
+                            double target, double weight, qn_err *err);
 
 /* ---- expressions -------------------------------------------------------------------------------
  */

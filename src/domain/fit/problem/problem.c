@@ -30,6 +30,7 @@ void qn_fit_problem_free(qn_fit_problem *problem)
     }
     free(problem->groups);
     free(problem->sets);
+    free(problem->sums);
     free(problem->x);
     free(problem->lower);
     free(problem->upper);

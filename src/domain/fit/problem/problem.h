@@ -28,7 +28,17 @@ typedef struct qn_fit_set {
     uint32_t first;      /* scalar of x where block 0 begins */
     uint32_t first_block;
     int is_eliminated; /* asked for by qn_fit_problem_eliminate */
+    int is_hidden;     /* made by qn_fit_problem_add_sum: no parameter of the caller's */
 } qn_fit_set;
+
+/* Energy groups that count as weight (sum - target)^2, the sum being that of all their rows. Rows
+ * are multiplied by the scalar `factor` of x, which is fixed: with 1 in it an evaluation gives the
+ * sum, with 2 weight (sum - target) the gradient. */
+typedef struct qn_fit_total {
+    double target, weight;
+    uint32_t factor;
+    int first_group, n_groups;
+} qn_fit_total;
 
 typedef struct qn_fit_group {
     char name[64];
@@ -72,6 +82,8 @@ typedef struct qn_fit_problem {
     int n_sets, set_room;
     qn_fit_group *groups;
     int n_groups, group_room;
+    qn_fit_total *sums;
+    int n_sums;
 
     uint32_t n_scalars, n_blocks;
     double *x, *lower, *upper; /* start values; bounds are infinite where there are none */
@@ -128,6 +140,12 @@ qn_status qn_fit_problem_add_group(qn_fit_problem *problem, const qn_fit_group_s
 qn_status qn_fit_problem_add_instance(qn_fit_problem *problem, qn_fit_graph *graph, const int *sets,
                                       const uint32_t *blocks, int n_slots, const double *columns,
                                       int n_columns, qn_fit_loss loss, qn_err *err);
+
+/* sums.c: groups that are added from here to qn_fit_problem_end_sum are energies of one squared
+ * sum. *set holds its factor, one number, by which every row of them is to be multiplied. */
+qn_status qn_fit_problem_begin_sum(qn_fit_problem *problem, const char *name, double target,
+                                   double weight, int *set, qn_err *err);
+void qn_fit_problem_end_sum(qn_fit_problem *problem);
 
 /* Sorts instances, numbers free scalars, makes the inverse index. Nothing is added afterwards. */
 qn_status qn_fit_problem_finish(qn_fit_problem *problem, qn_err *err);

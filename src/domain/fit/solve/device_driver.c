@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "domain/fit/solve/describe.h"
 #include "domain/fit/solve/device_graphs.h"
 
 enum { RESET = 48 };
@@ -21,10 +22,13 @@ void qn_fit_device_driver_free(qn_fit_device_driver *driver)
         return;
     for (int k = 0; k < QN_FIT_N_GRAPHS; k++)
         qn_graph_free(driver->graphs[k]);
+    for (int k = 0; k < QN_FIT_N_PLAIN; k++)
+        qn_buf_free(driver->cg[k]);
     for (int k = 0; k < QN_FIT_N_VECTORS; k++)
         qn_buf_free(driver->vectors[k]);
     for (int k = 0; k < QN_FIT_N_SMALL; k++)
         qn_buf_free(driver->small[k]);
+    qn_fit_schur_free(driver);
     qn_fit_device_free(driver->device);
     free(driver);
 }
@@ -38,6 +42,23 @@ static qn_status check(const qn_fit_problem *p, const qn_fit_solve_options *o, q
     if (o->trust_region_radius > 0)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "trust_region_radius is kept on the CPU only");
     return QN_OK;
+}
+
+/* Blocks that may be eliminated are, unless pcg is asked for. */
+static int wants_schur(qn_fit_device_driver *d)
+{
+    const qn_fit_linear_kind kind = d->opt.linear_solver;
+    const int is_asked = kind == QN_FIT_SCHUR || kind == QN_FIT_SCHUR_PCG;
+    const char *why;
+
+    if (kind == QN_FIT_PCG)
+        return 0;
+    if (qn_fit_schur_fits(d->problem, &why))
+        return 1;
+    if (is_asked)
+        snprintf(d->note, sizeof d->note, ": pcg serves instead of %s: %s",
+                 qn_fit_linear_name(kind), why);
+    return 0;
 }
 
 qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
@@ -57,6 +78,8 @@ qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
     d->precision = precision;
     d->opt = *options;
     QN_TRY(qn_fit_device_new(ctx, problem, precision, &d->device, err));
+    if (wants_schur(d))
+        QN_TRY(qn_fit_schur_new(d, err));
     QN_TRY(qn_fit_driver_buffers(d, err));
     QN_TRY(qn_fit_driver_graphs(d, err));
     *out = d;
@@ -179,6 +202,8 @@ static int is_ready(void *self, qn_fit_scalars *out)
     read_scalars(d);
     if (d->is_solving && !is_solved(d))
         return 0;
+    if (d->is_solving && d->schur)
+        run(d, QN_FIT_G_SUBSTITUTE);
     d->is_solving = 0;
     *out = (qn_fit_scalars){ .cost = s[FIT_S_COST],
                              .gradient_max = s[FIT_S_GRADIENT],
@@ -195,8 +220,10 @@ static void describe(void *self, char *text, size_t size)
 {
     const qn_fit_device_driver *d = self;
 
-    snprintf(text, size, "%.150s",
-             d->st == QN_OK ? "a term of the problem is not finite" : d->err.text);
+    if (d->st == QN_OK)
+        qn_fit_describe_device(d->ctx, d->device, d->problem, text, size);
+    else
+        snprintf(text, size, "%.150s", d->err.text);
 }
 
 qn_fit_driver qn_fit_device_driver_table(qn_fit_device_driver *driver)
@@ -248,8 +275,9 @@ qn_status qn_fit_solve_lm_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_precis
     QN_TRY(qn_fit_device_driver_status(driver, err));
     QN_TRY(qn_fit_device_driver_x(driver, problem->x, err));
     snprintf(r.solver, sizeof r.solver, "lm");
-    snprintf(r.linear, sizeof r.linear, "pcg");
-    snprintf(r.note, sizeof r.note, "on %s", qn_graph_stage_device(driver->last, 0));
+    snprintf(r.linear, sizeof r.linear, "%s", driver->schur ? "schur_pcg" : "pcg");
+    snprintf(r.note, sizeof r.note, "on %.60s%.130s", qn_graph_stage_device(driver->last, 0),
+             driver->note);
     *report = r;
     r = (qn_fit_report){ 0 };
 out:

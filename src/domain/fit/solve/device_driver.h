@@ -2,7 +2,8 @@
  *
  * Work is graphs that are recorded once and replayed: linearise, eight iterations of conjugate
  * gradients, try, accept. The host writes five numbers before a step and reads one array of
- * scalars after it; nothing else crosses. Steps are by pcg, matrix-free.
+ * scalars after it; nothing else crosses. Steps are by pcg, matrix-free; where blocks are to be
+ * eliminated, by schur_pcg.
  */
 #ifndef QN_FIT_SOLVE_DEVICE_DRIVER_H
 #define QN_FIT_SOLVE_DEVICE_DRIVER_H
@@ -27,5 +28,10 @@ qn_status qn_fit_device_driver_status(const qn_fit_device_driver *driver, qn_err
 qn_status qn_fit_solve_lm_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_precision precision,
                              const qn_fit_solve_options *options, qn_fit_report *report,
                              qn_err *err);
+
+/* As qn_fit_solve_lbfgs, on the context's device. */
+qn_status qn_fit_solve_lbfgs_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_precision precision,
+                                const qn_fit_solve_options *options, qn_fit_report *report,
+                                qn_err *err);
 
 #endif

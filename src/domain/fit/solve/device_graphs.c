@@ -54,12 +54,25 @@ static qn_status small_buffers(qn_fit_device_driver *d, qn_err *err)
     return failed(d, st, err);
 }
 
+static qn_status view_kept(qn_fit_device_driver *d, qn_err *err)
+{
+    const size_t size = d->precision == QN_FIT_F64 ? sizeof(double) : sizeof(float);
+    const size_t first = d->schur ? (size_t)d->schur->first : 0;
+    qn_status st = QN_OK;
+
+    d->n_cg = d->schur ? d->schur->n_kept : d->problem->n_scalars;
+    for (int k = 0; st == QN_OK && k < QN_FIT_N_PLAIN; k++)
+        st = qn_buf_view(d->vectors[k], qn_buf_name(d->vectors[k]), first * size,
+                         (size_t)d->n_cg * size, &d->cg[k]);
+    return failed(d, st, err);
+}
+
 qn_status qn_fit_driver_buffers(qn_fit_device_driver *driver, qn_err *err)
 {
     static const char *const names[QN_FIT_N_PLAIN] = {
         "fit.x",       "fit.trial", "fit.best",  "fit.gradient", "fit.scale", "fit.active",
         "fit.damping", "fit.lower", "fit.upper", "fit.b",        "fit.y",     "fit.r",
-        "fit.z",       "fit.p",     "fit.q",     "fit.v"
+        "fit.z",       "fit.p",     "fit.q",     "fit.v",        "fit.delta"
     };
     qn_fit_device_driver *d = driver;
     qn_status st = QN_OK;
@@ -79,6 +92,7 @@ qn_status qn_fit_driver_buffers(qn_fit_device_driver *driver, qn_err *err)
     QN_TRY(qn_fit_device_cost(d->device, "fit.cost", &d->vectors[QN_FIT_COST_HERE], err));
     QN_TRY(qn_fit_device_cost(d->device, "fit.cost_there", &d->vectors[QN_FIT_COST_THERE], err));
     QN_TRY(small_buffers(d, err));
+    QN_TRY(view_kept(d, err));
 out:
     return st;
 }
@@ -86,17 +100,22 @@ out:
 /* ---- pieces
  * ---------------------------------------------------------------------------------------- */
 
-/* a.b and c.d into JOINED. */
-static qn_status dots(qn_fit_device_driver *d, qn_graph *g, int a, int b, int c, int e)
+/* a.b and c.d of vectors with `n` numbers into JOINED. */
+static qn_status dots_of(qn_fit_device_driver *d, qn_graph *g, qn_buf **v, qn_i64 n, int a, int b,
+                         int c, int e)
 {
-    qn_buf **v = d->vectors;
-    const qn_i64 n = d->problem->n_scalars, n_chunks = chunks_of(n);
+    const qn_i64 n_chunks = chunks_of(n);
     const qn_status st = STAGE(fit_dots)(g, "fit.dots", qn_range_1d(n_chunks), n, n_chunks, v[a],
                                          v[b], v[c], v[e], d->small[QN_FIT_SUMS]);
 
     return st != QN_OK ? st
                        : STAGE(fit_join)(g, "fit.join", qn_range_1d(1), n_chunks,
                                          d->small[QN_FIT_SUMS], d->small[QN_FIT_JOINED]);
+}
+
+static qn_status dots(qn_fit_device_driver *d, qn_graph *g, int a, int b, int c, int e)
+{
+    return dots_of(d, g, d->cg, d->n_cg, a, b, c, e);
 }
 
 /* residuals.rows and rows.rows into ROW_JOINED. */
@@ -123,7 +142,7 @@ static qn_status row_dots(qn_fit_device_driver *d, qn_graph *g)
                                          d->small[QN_FIT_ROW_SUMS], d->small[QN_FIT_ROW_JOINED]);
 }
 
-typedef enum { SCALE, SYSTEM, FACTOR, APPLY } on_sets;
+typedef enum { SCALE, SYSTEM, FACTOR, FACTOR_ELIMINATED, FACTOR_KEPT, APPLY } on_sets;
 
 static qn_status stage_set(qn_fit_device_driver *d, qn_graph *g, on_sets what, fit_set_par par,
                            const qn_fit_set *set)
@@ -144,9 +163,18 @@ static qn_status stage_set(qn_fit_device_driver *d, qn_graph *g, on_sets what, f
     case FACTOR:
         return STAGE(fit_block_factor)(g, "fit.factor", blocks, par, v[QN_FIT_BLOCKS],
                                        v[QN_FIT_ACTIVE], v[QN_FIT_DAMPING], v[QN_FIT_FACTOR]);
+    case FACTOR_ELIMINATED:
+        return !set->is_eliminated ? QN_OK : stage_set(d, g, FACTOR, par, set);
+    case FACTOR_KEPT:
+        return set->is_eliminated
+                   ? QN_OK
+                   : STAGE(fit_block_factor)(g, "fit.factor", blocks, par, d->schur->blocks,
+                                             v[QN_FIT_ACTIVE], v[QN_FIT_DAMPING], v[QN_FIT_FACTOR]);
     default:
-        return STAGE(fit_block_apply)(g, "fit.apply", blocks, par, v[QN_FIT_FACTOR], v[QN_FIT_R],
-                                      v[QN_FIT_Z]);
+        return d->schur && set->is_eliminated
+                   ? QN_OK
+                   : STAGE(fit_block_apply)(g, "fit.apply", blocks, par, v[QN_FIT_FACTOR],
+                                            v[QN_FIT_R], v[QN_FIT_Z]);
     }
 }
 
@@ -176,23 +204,22 @@ static qn_status product(qn_fit_device_driver *d, qn_graph *g, int of, qn_err *e
 {
     qn_buf **v = d->vectors;
     const qn_status st =
-        qn_fit_stage_jtjv(d->device, g, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_Q], err);
+        d->schur ? qn_fit_schur_product(d, g, err)
+                 : qn_fit_stage_jtjv(d->device, g, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_Q], err);
 
-    return st != QN_OK
-               ? st
-               : failed(d,
-                        STAGE(fit_cg_product)(g, "fit.product", qn_range_1d(d->problem->n_scalars),
-                                              v[QN_FIT_ACTIVE], v[QN_FIT_DAMPING], v[of],
-                                              v[QN_FIT_Q]),
-                        err);
+    return st != QN_OK ? st
+                       : failed(d,
+                                STAGE(fit_cg_product)(g, "fit.product", qn_range_1d(d->n_cg),
+                                                      d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_DAMPING],
+                                                      d->cg[of], d->cg[QN_FIT_Q]),
+                                err);
 }
 
 /* ---- graphs
  * ------------------------------------------------------------------------------------------ */
 
-static qn_status point_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
+static qn_status plain_point(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
-    const qn_i64 n = d->problem->n_scalars, n_chunks = chunks_of(n);
     qn_buf **v = d->vectors;
     qn_status st = QN_OK;
 
@@ -201,6 +228,17 @@ static qn_status point_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
     QN_TRY(
         qn_fit_stage_jtu(d->device, g, v[QN_FIT_X], v[QN_FIT_RESIDUALS], v[QN_FIT_GRADIENT], err));
     QN_TRY(qn_fit_stage_diagonal(d->device, g, v[QN_FIT_X], v[QN_FIT_BLOCKS], err));
+out:
+    return st;
+}
+
+static qn_status point_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
+{
+    const qn_i64 n = d->problem->n_scalars, n_chunks = chunks_of(n);
+    qn_buf **v = d->vectors;
+    qn_status st = QN_OK;
+
+    QN_TRY(d->schur ? qn_fit_schur_point(d, g, err) : plain_point(d, g, err));
     QN_TRY(
         failed(d,
                STAGE(fit_lm_point)(g, "fit.point", qn_range_1d(n_chunks), n, n_chunks, v[QN_FIT_X],
@@ -218,24 +256,32 @@ out:
 
 static qn_status system_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
-    qn_buf **v = d->vectors;
+    qn_buf **v = d->cg;
     qn_status st = QN_OK;
 
-    QN_TRY(all_sets(d, g, SYSTEM));
-    QN_TRY(all_sets(d, g, FACTOR));
-    QN_TRY(STAGE(fit_cg_begin)(g, "fit.begin", qn_range_1d(d->problem->n_scalars), v[QN_FIT_B],
-                               v[QN_FIT_Y], v[QN_FIT_R], v[QN_FIT_P]));
-    QN_TRY(dots(d, g, QN_FIT_B, QN_FIT_B, QN_FIT_B, QN_FIT_B));
-    QN_TRY(STAGE(fit_cg_start)(g, "fit.start", qn_range_1d(1), d->small[QN_FIT_CONTROL],
-                               d->small[QN_FIT_JOINED], d->small[QN_FIT_SCALARS]));
+    QN_TRY(failed(d, all_sets(d, g, SYSTEM), err));
+    QN_TRY(failed(d, all_sets(d, g, d->schur ? FACTOR_ELIMINATED : FACTOR), err));
+    if (d->schur) {
+        QN_TRY(qn_fit_schur_system(d, g, err));
+        QN_TRY(failed(d, all_sets(d, g, FACTOR_KEPT), err));
+    }
+    QN_TRY(failed(d,
+                  STAGE(fit_cg_begin)(g, "fit.begin", qn_range_1d(d->n_cg), v[QN_FIT_B],
+                                      v[QN_FIT_Y], v[QN_FIT_R], v[QN_FIT_P]),
+                  err));
+    QN_TRY(failed(d, dots(d, g, QN_FIT_B, QN_FIT_B, QN_FIT_B, QN_FIT_B), err));
+    QN_TRY(failed(d,
+                  STAGE(fit_cg_start)(g, "fit.start", qn_range_1d(1), d->small[QN_FIT_CONTROL],
+                                      d->small[QN_FIT_JOINED], d->small[QN_FIT_SCALARS]),
+                  err));
 out:
-    return failed(d, st, err);
+    return st;
 }
 
 static qn_status one_iteration(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
-    const qn_range all = qn_range_1d(d->problem->n_scalars), one = qn_range_1d(1);
-    qn_buf **v = d->vectors, **s = d->small;
+    const qn_range all = qn_range_1d(d->n_cg), one = qn_range_1d(1);
+    qn_buf **v = d->cg, **s = d->small;
     qn_status st = QN_OK;
 
     QN_TRY(failed(d, all_sets(d, g, APPLY), err));
@@ -265,8 +311,8 @@ out:
 
 static qn_status reset_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
-    const qn_range all = qn_range_1d(d->problem->n_scalars);
-    qn_buf **v = d->vectors;
+    const qn_range all = qn_range_1d(d->n_cg);
+    qn_buf **v = d->cg;
     qn_status st = QN_OK;
 
     QN_TRY(failed(
@@ -280,21 +326,24 @@ out:
     return st;
 }
 
-/* v is the step that was made, after projection. */
+/* delta is the step that was made, after projection. */
 static qn_status trial_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
     qn_buf **v = d->vectors, **s = d->small;
     qn_status st = QN_OK;
 
-    QN_TRY(
-        failed(d,
-               STAGE(fit_lm_trial)(g, "fit.trial", qn_range_1d(d->problem->n_scalars),
-                                   s[QN_FIT_CONTROL], v[QN_FIT_X], v[QN_FIT_ACTIVE], v[QN_FIT_Y],
-                                   v[QN_FIT_LOWER], v[QN_FIT_UPPER], v[QN_FIT_TRIAL], v[QN_FIT_V]),
-               err));
-    QN_TRY(qn_fit_stage_jv(d->device, g, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_ROWS], err));
+    QN_TRY(failed(d,
+                  STAGE(fit_lm_trial)(g, "fit.trial", qn_range_1d(d->problem->n_scalars),
+                                      s[QN_FIT_CONTROL], v[QN_FIT_X], v[QN_FIT_ACTIVE], v[QN_FIT_Y],
+                                      v[QN_FIT_LOWER], v[QN_FIT_UPPER], v[QN_FIT_TRIAL],
+                                      v[QN_FIT_DELTA]),
+                  err));
+    QN_TRY(qn_fit_stage_jv(d->device, g, v[QN_FIT_X], v[QN_FIT_DELTA], v[QN_FIT_ROWS], err));
     QN_TRY(failed(d, row_dots(d, g), err));
-    QN_TRY(failed(d, dots(d, g, QN_FIT_V, QN_FIT_V, QN_FIT_GRADIENT, QN_FIT_V), err));
+    QN_TRY(failed(d,
+                  dots_of(d, g, v, d->problem->n_scalars, QN_FIT_DELTA, QN_FIT_DELTA,
+                          QN_FIT_GRADIENT, QN_FIT_DELTA),
+                  err));
     QN_TRY(qn_fit_stage_cost(d->device, g, v[QN_FIT_TRIAL], v[QN_FIT_COST_THERE], err));
     QN_TRY(failed(d,
                   STAGE(fit_lm_judge)(g, "fit.judge", qn_range_1d(1), s[QN_FIT_ROW_JOINED],
@@ -323,6 +372,8 @@ static qn_status fill(qn_fit_device_driver *d, int k, qn_graph *g, qn_err *err)
         return st;
     case QN_FIT_G_RESET:
         return reset_graph(d, g, err);
+    case QN_FIT_G_SUBSTITUTE:
+        return d->schur ? qn_fit_schur_substitute(d, g, err) : QN_OK;
     case QN_FIT_G_TRIAL:
         return trial_graph(d, g, err);
     case QN_FIT_G_SWAP:
@@ -337,9 +388,9 @@ static qn_status fill(qn_fit_device_driver *d, int k, qn_graph *g, qn_err *err)
 
 qn_status qn_fit_driver_graphs(qn_fit_device_driver *driver, qn_err *err)
 {
-    static const char *const names[] = { "fit.point", "fit.scale", "fit.system",
-                                         "fit.cg",    "fit.reset", "fit.trial",
-                                         "fit.swap",  "fit.keep",  "fit.back" };
+    static const char *const names[] = { "fit.point", "fit.scale",      "fit.system", "fit.cg",
+                                         "fit.reset", "fit.substitute", "fit.trial",  "fit.swap",
+                                         "fit.keep",  "fit.back" };
     qn_status st = QN_OK;
 
     for (int k = 0; k < QN_FIT_N_GRAPHS; k++) {

@@ -3,6 +3,7 @@
 #define QN_FIT_SOLVE_DEVICE_GRAPHS_H
 
 #include "domain/fit/solve/device_driver.h"
+#include "domain/fit/solve/device_schur.h"
 
 #include "kernel/fit/fit_solve.h"
 
@@ -26,6 +27,7 @@ enum {
     QN_FIT_P,
     QN_FIT_Q,
     QN_FIT_V,
+    QN_FIT_DELTA,
     QN_FIT_N_PLAIN,
     QN_FIT_BLOCKS = QN_FIT_N_PLAIN,
     QN_FIT_FACTOR,
@@ -53,6 +55,7 @@ enum {
     QN_FIT_G_SYSTEM,
     QN_FIT_G_CG,
     QN_FIT_G_RESET,
+    QN_FIT_G_SUBSTITUTE, /* of eliminated blocks */
     QN_FIT_G_TRIAL,
     QN_FIT_G_SWAP,
     QN_FIT_G_KEEP,
@@ -67,6 +70,10 @@ struct qn_fit_device_driver {
     qn_fit_solve_options opt;
     qn_fit_device *device;
     qn_buf *vectors[QN_FIT_N_VECTORS];
+    qn_buf *cg[QN_FIT_N_PLAIN]; /* what conjugate gradients see of them: views of kept scalars */
+    qn_i64 n_cg;
+    qn_fit_device_schur *schur; /* NULL: nothing is eliminated */
+    char note[200];
     qn_buf *small[QN_FIT_N_SMALL];
     qn_graph *graphs[QN_FIT_N_GRAPHS];
     qn_graph *last; /* that was sent */

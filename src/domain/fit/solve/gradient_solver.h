@@ -1,7 +1,7 @@
 /* gradient_solver.h - solvers that see a cost and its gradient alone.
  *
- * Both are state machines like Levenberg-Marquardt: each step makes one evaluation. Vectors are in
- * host memory and made beforehand.
+ * All are state machines like Levenberg-Marquardt: each step makes one evaluation. Vectors are made
+ * beforehand.
  */
 #ifndef QN_FIT_SOLVE_GRADIENT_SOLVER_H
 #define QN_FIT_SOLVE_GRADIENT_SOLVER_H
@@ -17,13 +17,51 @@ typedef struct qn_fit_objective {
     void *self;
 } qn_fit_objective;
 
+/* ---- L-BFGS (lbfgs.c) --------------------------------------------------------------------------
+ *
+ * The solver sees scalars; the point, the gradient, the direction d and the pairs belong to who
+ * drives it: host memory (lbfgs_host.c) or a device (lbfgs_device.c). */
+
+typedef struct qn_fit_lbfgs_scalars {
+    double cost, slope, gradient_max; /* slope: along d */
+    double length;                    /* of d */
+    int n_pairs;
+} qn_fit_lbfgs_scalars;
+
+typedef struct qn_fit_lbfgs_driver {
+    /* cost, slope, gradient_max at x + share d; d is 0 before the first turn. */
+    void (*try_step)(void *self, double share, qn_fit_lbfgs_scalars *out);
+    /* x = what was tried, and the pair is kept if it is curved. */
+    void (*take)(void *self);
+    /* d = -H g by the pairs, or by none after forgetting them; slope, length, n_pairs. The slope is
+     * negative unless g is 0. */
+    void (*turn)(void *self, int is_forgetting, qn_fit_lbfgs_scalars *out);
+    void (*describe)(void *self, char *text, size_t size);
+    void *self;
+} qn_fit_lbfgs_driver;
+
 typedef struct qn_fit_lbfgs qn_fit_lbfgs;
 
-/* `x` has the start and gets the result; it, the objective and the report outlive the solver. */
-qn_status qn_fit_lbfgs_new(const qn_fit_objective *objective, const qn_fit_solve_options *options,
-                           double *x, qn_fit_report *report, qn_fit_lbfgs **out, qn_err *err);
+/* The driver and the report outlive the solver. */
+qn_status qn_fit_lbfgs_new(const qn_fit_lbfgs_driver *driver, const qn_fit_solve_options *options,
+                           qn_fit_report *report, qn_fit_lbfgs **out, qn_err *err);
 qn_fit_state qn_fit_lbfgs_step(qn_fit_lbfgs *solver);
 void qn_fit_lbfgs_free(qn_fit_lbfgs *solver);
+
+/* A step whose change of gradient has less than this of curvature is no pair. */
+#define QN_FIT_CURVED 1e-10
+
+typedef struct qn_fit_lbfgs_host qn_fit_lbfgs_host;
+
+/* `x` has the start and gets the result; it and the objective outlive the vectors. */
+qn_status qn_fit_lbfgs_host_new(const qn_fit_objective *objective,
+                                const qn_fit_solve_options *options, double *x,
+                                qn_fit_lbfgs_host **out, qn_err *err);
+void qn_fit_lbfgs_host_free(qn_fit_lbfgs_host *host);
+qn_fit_lbfgs_driver qn_fit_lbfgs_host_table(qn_fit_lbfgs_host *host);
+
+/* ---- first order (descent.c)
+ * ----------------------------------------------------------------------- */
 
 typedef struct qn_fit_descent qn_fit_descent;
 

@@ -3,44 +3,55 @@
 
 #include <math.h>
 #include <omp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "domain/fit/batch/host_impl.h"
+#include "domain/fit/solve/describe.h"
 
 void qn_fit_model_free(qn_fit_model *model)
 {
     if (!model)
         return;
     for (int k = 0; model->groups && k < model->problem->n_groups; k++) {
-        free(model->groups[k].parts);
+        free(model->groups[k].packed);
         free(model->groups[k].slot_start);
         free(model->groups[k].slot_variable);
+        free(model->groups[k].slot_comp);
     }
     free(model->groups);
+    free(model->places);
+    free(model->both);
+    free(model->both_at);
     free(model->lanes);
     free(model->partials);
     free(model->doubles);
+    qn_fit_sums_free(model->sums);
     qn_fit_host_free(model->host);
     free(model);
 }
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-static qn_status sort_variables(qn_fit_model_group *g, qn_err *err)
+static qn_status sort_variables(const qn_fit_model *m, qn_fit_model_group *g, qn_err *err)
 {
     int n = 0;
 
     g->slot_start = calloc((size_t)g->group->n_slots + 1, sizeof *g->slot_start);
     g->slot_variable = calloc((size_t)g->n_variables + 1, sizeof *g->slot_variable);
-    if (!g->slot_start || !g->slot_variable)
+    g->slot_comp = calloc((size_t)g->n_variables + 1, sizeof *g->slot_comp);
+    if (!g->slot_start || !g->slot_variable || !g->slot_comp)
         return qn_fail(err, QN_ERR_NOMEM, "%s: variables", g->group->name);
     for (int s = 0; s < g->group->n_slots; s++) {
+        const int dim = (int)m->problem->sets[g->group->slot_set[s]].dim;
+
         g->slot_start[s] = n;
-        for (int v = 0; v < g->n_variables; v++)
-            if ((int)g->variables[v].slot == s)
-                g->slot_variable[n++] = v;
+        for (int c = 0; c < dim; c++)
+            for (int v = 0; v < g->n_variables; v++)
+                if ((int)g->variables[v].slot == s && (int)g->variables[v].comp == c) {
+                    g->slot_comp[n] = c;
+                    g->slot_variable[n++] = v;
+                }
     }
     g->slot_start[g->group->n_slots] = n;
     return QN_OK;
@@ -59,10 +70,11 @@ static qn_status view_group(qn_fit_model *m, int k, qn_err *err)
     g->variables = p->variables;
     g->n_variables = p->n_variables;
     g->entries = p->sections[QN_FIT_JAC].entries;
-    g->parts = calloc((size_t)(p->n_variables * g->group->ld) + 1, sizeof *g->parts);
-    return g->parts ? sort_variables(g, err)
-                    : qn_fail(err, QN_ERR_NOMEM, "%s: %lld contributions", g->group->name,
-                              (long long)(p->n_variables * g->group->ld));
+    g->packed =
+        calloc((size_t)(p->n_variables * g->group->n_rows * g->group->ld) + 1, sizeof *g->packed);
+    return g->packed ? sort_variables(m, g, err)
+                     : qn_fail(err, QN_ERR_NOMEM, "%s: a Jacobian of %lld numbers", g->group->name,
+                               (long long)(p->n_variables * g->group->n_rows * g->group->ld));
 }
 
 static int find_doubles(const qn_fit_model *m, qn_fit_double_use *out)
@@ -85,6 +97,34 @@ static int find_doubles(const qn_fit_model *m, qn_fit_double_use *out)
     return n;
 }
 
+static qn_status make_places(qn_fit_model *m, qn_err *err)
+{
+    const qn_fit_problem *p = m->problem;
+
+    if (!(m->places = calloc((size_t)p->n_places + 1, sizeof *m->places)))
+        return qn_fail(err, QN_ERR_NOMEM, "%d slots", p->n_places);
+    for (int k = 0; k < p->n_places; k++) {
+        const int slot = p->places[k].slot;
+        const qn_fit_model_group *g = &m->groups[p->places[k].group];
+        const int from = g->slot_start[slot], n = g->slot_start[slot + 1] - from;
+
+        m->places[k] = (qn_fit_model_place){
+            .j = g->packed + from,
+            .res = g->res,
+            .comp = g->slot_comp + from,
+            .stride = (qn_i64)g->group->n_rows * g->n_variables,
+            .ld = g->group->ld,
+            .first_row = g->first_row,
+            .n_rows = g->group->n_rows,
+            .n_variables = g->n_variables,
+            .n = n,
+            .dim = (int)p->sets[g->group->slot_set[slot]].dim,
+            .is_whole = n == (int)p->sets[g->group->slot_set[slot]].dim,
+        };
+    }
+    return QN_OK;
+}
+
 /* Numbers that a gather has at most for one block. */
 static size_t widest_sum(const qn_fit_problem *p)
 {
@@ -92,7 +132,7 @@ static size_t widest_sum(const qn_fit_problem *p)
 
     for (int k = 0; k < p->n_sets; k++) {
         const size_t dim = p->sets[k].dim;
-        const size_t need = dim <= QN_FIT_MAX_BLOCK ? dim * dim : dim;
+        const size_t need = dim <= QN_FIT_MAX_BLOCK && dim > 1 ? dim * dim : 2 * dim;
 
         width = need > width ? need : width;
     }
@@ -114,14 +154,19 @@ static qn_status prepare_jacobian(qn_fit_model *m, qn_err *err)
     QN_TRY(qn_fit_host_prepare(m->host, QN_FIT_RUN_LINEARIZE, err));
     for (int k = 0; k < p->n_groups; k++)
         QN_TRY(view_group(m, k, err));
+    QN_TRY(make_places(m, err));
     m->n_rows = qn_fit_host_n_rows(m->host);
     m->n_doubles = find_doubles(m, NULL);
     m->n_lanes = width * QN_FIT_SHORT;
     m->lanes = calloc(m->n_lanes * (size_t)m->n_threads, sizeof *m->lanes);
+    m->both = calloc(2 * (size_t)p->n_scalars + 1, sizeof *m->both);
+    m->both_at = calloc((size_t)p->n_blocks + 1, sizeof *m->both_at);
     m->doubles = calloc((size_t)m->n_doubles + 1, sizeof *m->doubles);
     m->partials =
         calloc((size_t)(p->inverse.max_degree / QN_FIT_CHUNK + 2) * width, sizeof *m->partials);
-    if (!m->lanes || !m->doubles || !m->partials)
+    for (uint32_t b = 0; m->both_at && b <= p->n_blocks; b++)
+        m->both_at[b] = 2 * (qn_i64)p->block_first[b];
+    if (!m->lanes || !m->doubles || !m->partials || !m->both || !m->both_at)
         st = qn_fail(err, QN_ERR_NOMEM, "sums of %zu numbers for %d threads", width, m->n_threads);
     else
         find_doubles(m, m->doubles);
@@ -139,6 +184,10 @@ static qn_status prepare_gradient(qn_fit_model *m, qn_err *err)
     if (!gradient)
         return qn_fail(err, QN_ERR_NOMEM, "a gradient of %u parameters", m->problem->n_scalars);
     st = qn_fit_host_gradient(m->host, m->problem->x, &cost, gradient, &m->bad, err);
+    if (st == QN_OK)
+        st = qn_fit_sums_new(m->problem, &m->sums, err);
+    if (st == QN_OK && m->sums)
+        st = qn_fit_sums_cost(m->sums, m->host, m->problem->x, &cost, &m->bad, err);
     free(gradient);
     return st;
 }
@@ -177,7 +226,10 @@ double qn_fit_model_cost(qn_fit_model *model, const double *x)
     qn_err err;
 
     model->n_costs++;
-    qn_fit_host_cost(model->host, x, &cost, &model->bad, &err);
+    if (model->sums)
+        qn_fit_sums_cost(model->sums, model->host, x, &cost, &model->bad, &err);
+    else
+        qn_fit_host_cost(model->host, x, &cost, &model->bad, &err);
     return model->bad.group < 0 ? cost : NAN;
 }
 
@@ -188,7 +240,8 @@ double qn_fit_model_linearise(qn_fit_model *model, const double *x, double *grad
 
     model->n_jacobians++;
     qn_fit_host_linearize(model->host, x, &cost, &model->bad, &err);
-    qn_fit_model_jtu(model, NULL, gradient);
+    qn_fit_model_pack(model);
+    qn_fit_model_slopes(model, gradient);
     return model->bad.group < 0 ? cost : NAN;
 }
 
@@ -198,22 +251,23 @@ double qn_fit_model_gradient(qn_fit_model *model, const double *x, double *gradi
     qn_err err;
 
     model->n_gradients++;
-    qn_fit_host_gradient(model->host, x, &cost, gradient, &model->bad, &err);
+    if (model->sums)
+        qn_fit_sums_gradient(model->sums, model->host, x, &cost, gradient, &model->bad, &err);
+    else
+        qn_fit_host_gradient(model->host, x, &cost, gradient, &model->bad, &err);
     return model->bad.group < 0 ? cost : NAN;
 }
 
 double qn_fit_model_group_cost(const qn_fit_model *model, int group)
 {
+    double cost;
+
+    if (model->sums && qn_fit_sums_group_cost(model->sums, group, &cost))
+        return cost;
     return qn_fit_host_group_cost(model->host, group);
 }
 
 void qn_fit_model_describe(const qn_fit_model *model, char *text, size_t size)
 {
-    const qn_fit_bad *b = &model->bad;
-
-    if (b->group < 0)
-        snprintf(text, size, "a sum of terms is not finite");
-    else
-        snprintf(text, size, "row %u of %s is not finite (and %lld other rows)", b->row,
-                 model->problem->groups[b->group].name, (long long)b->count - 1);
+    qn_fit_describe_bad(model->problem, &model->bad, text, size);
 }

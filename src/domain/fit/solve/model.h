@@ -13,6 +13,7 @@
 
 #include "domain/fit/batch/host.h"
 #include "domain/fit/problem/problem.h"
+#include "domain/fit/solve/sums.h"
 
 /* What qn_fit_model_new prepares for: least squares need residuals and Jacobians, L-BFGS and
  * first-order methods the gradient alone. */
@@ -24,12 +25,15 @@ typedef struct qn_fit_model_group {
     const qn_fit_group *group;
     const double *res;    /* [row][i] */
     const double *stored; /* [value][i]: distinct entries of the Jacobian */
-    double *parts;        /* [variable][i]: contributions to J' u */
+    /* [i][row][k]: the whole Jacobian of an instance side by side, for those who go by blocks;
+     * k counts variables by slot, then component. */
+    double *packed;
     qn_i64 first_row;
     const qn_fit_variable *variables;
     const qn_fit_entry *entries;
     int n_variables;
-    int *slot_start, *slot_variable; /* variables of each slot */
+    int *slot_start, *slot_variable; /* variables of each slot, by component */
+    int *slot_comp;                  /* component of each of these */
 } qn_fit_model_group;
 
 /* One instance that uses a block twice: its two Jacobians add up. */
@@ -38,10 +42,24 @@ typedef struct qn_fit_double_use {
     qn_i64 instance;
 } qn_fit_double_use;
 
+/* A slot of a group, with all that a sum over its instances needs in one place. */
+typedef struct qn_fit_model_place {
+    const double *j; /* of instance 0 */
+    const double *res;
+    const int *comp;
+    qn_i64 stride, ld, first_row;    /* stride: from instance to instance */
+    int n_rows, n_variables, n, dim; /* n: variables of the slot */
+    int is_whole;                    /* all components are */
+} qn_fit_model_place;
+
 typedef struct qn_fit_model {
     const qn_fit_problem *problem;
     qn_fit_host *host;
+    qn_fit_sums *sums; /* NULL: none */
     qn_fit_model_group *groups;
+    qn_fit_model_place *places;
+    double *both; /* of each block: its gradient, then its diagonal of J' J */
+    qn_i64 *both_at;
     qn_i64 n_rows; /* of a vector over rows, padding included */
     int n_threads;
     double *lanes;    /* of each thread: sums of a list by lanes */
@@ -62,7 +80,7 @@ void qn_fit_model_free(qn_fit_model *model);
 /* The cost at x; NaN when a term is not finite, and `bad` says which. */
 double qn_fit_model_cost(qn_fit_model *model, const double *x);
 
-/* The cost at x, with residuals and Jacobians kept in the groups. */
+/* The cost at x, with residuals and Jacobians kept in the groups, and the diagonal of J' J. */
 double qn_fit_model_linearise(qn_fit_model *model, const double *x, double *gradient);
 
 /* Cost and gradient without a Jacobian; energies count as well. */
@@ -74,10 +92,14 @@ double qn_fit_model_group_cost(const qn_fit_model *model, int group);
 /* The term that was not finite, as words. */
 void qn_fit_model_describe(const qn_fit_model *model, char *text, size_t size);
 
+/* Fills `packed`, by qn_fit_model_linearise. */
+void qn_fit_model_pack(qn_fit_model *model);
+
 /* ---- products with the kept Jacobian (products.c) -------------------------------------------- */
 
 void qn_fit_model_jv(qn_fit_model *model, const double *v, double *rows);
 void qn_fit_model_jtu(qn_fit_model *model, const double *rows, double *out); /* NULL: residuals */
+void qn_fit_model_slopes(qn_fit_model *model, double *gradient);             /* and the diagonal */
 void qn_fit_model_diagonal(qn_fit_model *model, double *out);                /* of J' J */
 
 /* Diagonal blocks of J' J, dim x dim each by rows, at[p] where block p begins. No set may have
@@ -94,9 +116,10 @@ static inline double qn_fit_jac_at(const qn_fit_model_group *g, int row, int var
     return e->stored < 0 ? e->factor : e->factor * g->stored[e->stored * g->group->ld + i];
 }
 
-/* Sums what entries of the inverse index give, block by block: `add` adds one entry to `sum`. */
-typedef void qn_fit_adder(const qn_fit_model *model, const qn_fit_model_group *group, int slot,
-                          qn_i64 instance, double *sum);
-void qn_fit_model_gather(qn_fit_model *model, qn_fit_adder *add, const qn_i64 *at, double *out);
+/* Row `row` of instance i, by slots. */
+static inline const double *qn_fit_packed_row(const qn_fit_model_group *g, int row, qn_i64 i)
+{
+    return g->packed + (i * g->group->n_rows + row) * g->n_variables;
+}
 
 #endif

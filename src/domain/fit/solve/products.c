@@ -1,7 +1,8 @@
 /* products.c - products with the kept Jacobian, and sums over the terms of a block.
  *
- * J' u in two passes: what each instance gives, along the tables, then a gather by block in the
- * order of batch/order.h. Threads come in from MANY entries on: for less, waking them costs more.
+ * Sums are by block, in the order of batch/order.h, and read the Jacobians of a block's instances
+ * where they lie side by side: writing what each instance gives and gathering that took twice as
+ * long. Threads come in from MANY entries on: for less, waking them costs more.
  */
 #include "domain/fit/solve/model.h"
 
@@ -9,8 +10,10 @@
 #include <string.h>
 
 #include "domain/fit/batch/order.h"
+#include "kernel/dialect.h"
 
-enum { PIECE = 256, MANY = 32768 };
+enum { PIECE = 256, MANY = 32768, AHEAD = 8, BLOCKS = 64 };
+enum { PACK = 64 }; /* instances: a piece of both forms of J stays in the first cache */
 
 double qn_fit_inner(const double *a, const double *b, qn_i64 n)
 {
@@ -32,38 +35,88 @@ double qn_fit_inner(const double *a, const double *b, qn_i64 n)
     return sum;
 }
 
+/* ---- packing -----------------------------------------------------------------------------------
+ */
+
+static void pack_group(const qn_fit_model_group *g, qn_i64 from, qn_i64 to)
+{
+    const int n = g->n_variables, n_rows = g->group->n_rows;
+
+    for (int r = 0; r < n_rows; r++)
+        for (int k = 0; k < n; k++) {
+            const qn_fit_entry *e = &g->entries[r * n + g->slot_variable[k]];
+            const double *stored = g->stored + (e->stored < 0 ? 0 : e->stored) * g->group->ld;
+            double *out = g->packed + r * n + k;
+
+            for (qn_i64 i = from; e->stored < 0 && i < to; i++)
+                out[i * n_rows * n] = e->factor;
+            for (qn_i64 i = from; e->stored >= 0 && i < to; i++)
+                out[i * n_rows * n] = e->factor * stored[i];
+        }
+}
+
+void qn_fit_model_pack(qn_fit_model *model)
+{
+    for (int k = 0; k < model->problem->n_groups; k++) {
+        const qn_i64 n = model->problem->groups[k].n, n_pieces = (n + PACK - 1) / PACK;
+
+#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (n > MANY)
+        for (qn_i64 c = 0; c < n_pieces; c++)
+            pack_group(&model->groups[k], c * PACK, c * PACK + PACK < n ? c * PACK + PACK : n);
+    }
+}
+
 /* ---- gather ---------------------------------------------------------------------------------- */
 
-static void add_entry(const qn_fit_model *m, qn_fit_adder *add, qn_i64 k, double *sum)
-{
-    const qn_fit_inverse *inv = &m->problem->inverse;
-    const qn_fit_place place = m->problem->places[inv->place[k]];
+/* Adds to `sum` what one entry of the inverse index gives. The functions below are inlined with the
+ * adder they are called with, which is why each has a loop of its own. */
+typedef void adder(const qn_fit_model *model, uint32_t place, qn_i64 i, const double *rows,
+                   double *sum);
 
-    add(m, &m->groups[place.group], place.slot, inv->instance[k], sum);
+static inline __attribute__((always_inline)) void add_entry(const qn_fit_model *m, adder *add,
+                                                            const double *rows, qn_i64 k,
+                                                            double *sum)
+{
+    add(m, m->problem->inverse.place[k], m->problem->inverse.instance[k], rows, sum);
+}
+
+static inline void fetch(const qn_fit_model *m, qn_i64 k)
+{
+    const qn_fit_model_place *at = &m->places[m->problem->inverse.place[k]];
+    const double *j = at->j + m->problem->inverse.instance[k] * at->stride;
+
+    for (int n = 0; n < at->stride && n < 32; n += 8)
+        __builtin_prefetch(j + n);
 }
 
 /* Entries [from, to), at most a chunk of them, into `sum`, which is 0. */
-static void sum_chunk(const qn_fit_model *m, qn_fit_adder *add, qn_i64 from, qn_i64 to,
-                      size_t width, double *sum)
+static inline __attribute__((always_inline)) void sum_chunk(const qn_fit_model *m, adder *add,
+                                                            const double *rows, qn_i64 from,
+                                                            qn_i64 to, size_t width, double *sum)
 {
     double *lanes = m->lanes + m->n_lanes * (size_t)omp_get_thread_num();
 
     if (to - from <= QN_FIT_SHORT) {
         for (qn_i64 k = from; k < to; k++)
-            add_entry(m, add, k, sum);
+            add_entry(m, add, rows, k, sum);
         return;
     }
     memset(lanes, 0, width * QN_FIT_SHORT * sizeof *lanes);
-    for (qn_i64 k = from; k < to; k++)
-        add_entry(m, add, k, lanes + (size_t)((k - from) % QN_FIT_SHORT) * width);
+    for (qn_i64 k = from; k < to; k++) {
+        /* Instances of a long list lie far apart, in steps that no processor foresees. */
+        if (k + AHEAD < to)
+            fetch(m, k + AHEAD);
+        add_entry(m, add, rows, k, lanes + (size_t)((k - from) % QN_FIT_SHORT) * width);
+    }
     for (size_t w = QN_FIT_SHORT / 2; w > 0; w /= 2)
         for (size_t c = 0; c < w * width; c++)
             lanes[c] += lanes[c + w * width];
     memcpy(sum, lanes, width * sizeof *sum);
 }
 
-static void sum_long_list(qn_fit_model *m, qn_fit_adder *add, uint32_t block, size_t width,
-                          double *out)
+static inline __attribute__((always_inline)) void sum_long_list(qn_fit_model *m, adder *add,
+                                                                const double *rows, uint32_t block,
+                                                                size_t width, double *out)
 {
     const qn_i64 from = m->problem->inverse.start[block], to = m->problem->inverse.start[block + 1];
     const qn_i64 n_chunks = (to - from + QN_FIT_CHUNK - 1) / QN_FIT_CHUNK;
@@ -75,7 +128,7 @@ static void sum_long_list(qn_fit_model *m, qn_fit_adder *add, uint32_t block, si
         const qn_i64 at = from + c * QN_FIT_CHUNK;
 
         memset(one, 0, width * sizeof *one);
-        sum_chunk(m, add, at, at + QN_FIT_CHUNK < to ? at + QN_FIT_CHUNK : to, width, one);
+        sum_chunk(m, add, rows, at, at + QN_FIT_CHUNK < to ? at + QN_FIT_CHUNK : to, width, one);
         for (size_t k = 0; k < width; k++)
             parts[(qn_i64)k * n_chunks + c] = one[k];
     }
@@ -83,25 +136,47 @@ static void sum_long_list(qn_fit_model *m, qn_fit_adder *add, uint32_t block, si
         out[k] = qn_fit_sum_lanes(parts + (qn_i64)k * n_chunks, n_chunks);
 }
 
-void qn_fit_model_gather(qn_fit_model *model, qn_fit_adder *add, const qn_i64 *at, double *out)
+/* Where block b's sums begin, and how many they are: its scalars, or with `at` what that says. */
+static inline qn_i64 first_of(const qn_fit_problem *p, const qn_i64 *at, uint32_t b)
 {
-    const qn_fit_problem *p = model->problem;
-    const qn_fit_inverse *inv = &p->inverse;
-    const qn_i64 n = at ? at[p->n_blocks] : p->n_scalars;
+    return at ? at[b] : p->block_first[b];
+}
 
-    memset(out, 0, (size_t)n * sizeof *out);
-#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (inv->n_entries > MANY)
-    for (uint32_t b = 0; b < p->n_blocks; b++)
-        if (inv->start[b + 1] - inv->start[b] <= QN_FIT_CHUNK)
-            sum_chunk(model, add, inv->start[b], inv->start[b + 1],
-                      (size_t)(at ? at[b + 1] - at[b] : p->block_first[b + 1] - p->block_first[b]),
-                      out + (at ? at[b] : p->block_first[b]));
-    for (uint32_t b = 0; inv->max_degree > QN_FIT_CHUNK && b < p->n_blocks; b++)
-        if (inv->start[b + 1] - inv->start[b] > QN_FIT_CHUNK)
-            sum_long_list(
-                model, add, b,
-                (size_t)(at ? at[b + 1] - at[b] : p->block_first[b + 1] - p->block_first[b]),
-                out + (at ? at[b] : p->block_first[b]));
+/* Lists of one chunk; longer ones are left to long_lists. */
+static inline __attribute__((always_inline)) void short_list(const qn_fit_model *m, adder *add,
+                                                             const double *rows, const qn_i64 *at,
+                                                             uint32_t b, double *out)
+{
+    const qn_fit_problem *p = m->problem;
+    const qn_i64 from = p->inverse.start[b], to = p->inverse.start[b + 1];
+    const qn_i64 first = first_of(p, at, b), width = first_of(p, at, b + 1) - first;
+
+    memset(out + first, 0, (size_t)width * sizeof *out);
+    if (to - from <= QN_FIT_CHUNK)
+        sum_chunk(m, add, rows, from, to, (size_t)width, out + first);
+}
+
+static inline __attribute__((always_inline)) void long_lists(qn_fit_model *m, adder *add,
+                                                             const double *rows, const qn_i64 *at,
+                                                             double *out)
+{
+    const qn_fit_problem *p = m->problem;
+
+    for (uint32_t b = 0; p->inverse.max_degree > QN_FIT_CHUNK && b < p->n_blocks; b++)
+        if (p->inverse.start[b + 1] - p->inverse.start[b] > QN_FIT_CHUNK)
+            sum_long_list(m, add, rows, b, (size_t)(first_of(p, at, b + 1) - first_of(p, at, b)),
+                          out + first_of(p, at, b));
+}
+
+/* Of a piece of blocks that begins at `from`. */
+static uint32_t last_block(const qn_fit_model *m, uint32_t from)
+{
+    return from + BLOCKS < m->problem->n_blocks ? from + BLOCKS : m->problem->n_blocks;
+}
+
+static int is_many(const qn_fit_model *m)
+{
+    return m->problem->inverse.n_entries > MANY;
 }
 
 /* ---- J v ------------------------------------------------------------------------------------- */
@@ -149,56 +224,79 @@ void qn_fit_model_jv(qn_fit_model *model, const double *v, double *rows)
 
 /* ---- J' u ------------------------------------------------------------------------------------ */
 
-static void group_parts(const qn_fit_model_group *hg, const double *u, qn_i64 from, qn_i64 to)
+static inline void add_some(const qn_fit_model_place *at, const double *j, const double *u,
+                            double *sum)
 {
-    const qn_fit_group *g = hg->group;
+    for (int k = 0; k < at->n; k++) {
+        double t = 0;
 
-    for (int k = 0; k < hg->n_variables; k++) {
-        double *out = hg->parts + k * g->ld;
-
-        for (qn_i64 i = from; i < to; i++)
-            out[i] = 0;
-        for (int r = 0; r < g->n_rows; r++) {
-            const qn_fit_entry *e = &hg->entries[r * hg->n_variables + k];
-            const double *w = u + r * g->ld;
-
-            if (e->stored < 0 && e->factor == 0)
-                continue;
-            if (e->stored < 0) {
-                for (qn_i64 i = from; i < to; i++)
-                    out[i] += e->factor * w[i];
-                continue;
-            }
-            for (qn_i64 i = from; i < to; i++)
-                out[i] += e->factor * hg->stored[e->stored * g->ld + i] * w[i];
-        }
+        for (int r = 0; r < at->n_rows; r++)
+            t += j[r * at->n_variables + k] * u[r * at->ld];
+        sum[at->comp[k]] += t;
     }
 }
 
-static void add_parts(const qn_fit_model *h, const qn_fit_model_group *g, int slot, qn_i64 i,
-                      double *sum)
+/* All components of a block, `n` of them: no table says where they go. */
+static inline __attribute__((always_inline)) void add_all(const qn_fit_model_place *at, int n,
+                                                          const double *j, const double *u,
+                                                          double *sum)
 {
-    (void)h;
-    for (int k = g->slot_start[slot]; k < g->slot_start[slot + 1]; k++) {
-        const int var = g->slot_variable[k];
-
-        sum[g->variables[var].comp] += g->parts[var * g->group->ld + i];
+    if (at->n_rows == 1) {
+        for (int k = 0; k < n; k++)
+            sum[k] += j[k] * u[0];
+        return;
     }
+    if (at->n_rows == 2) {
+        const double *second = j + at->n_variables, v = u[at->ld];
+
+#pragma omp simd
+        for (int k = 0; k < n; k++)
+            sum[k] += j[k] * u[0] + second[k] * v;
+        return;
+    }
+    for (int k = 0; k < n; k++) {
+        double t = 0;
+
+        for (int r = 0; r < at->n_rows; r++)
+            t += j[r * at->n_variables + k] * u[r * at->ld];
+        sum[k] += t;
+    }
+}
+
+static inline __attribute__((always_inline)) void add_products(const qn_fit_model *m,
+                                                               uint32_t place, qn_i64 i,
+                                                               const double *rows, double *sum)
+{
+    const qn_fit_model_place *at = &m->places[place];
+    const double *u = (rows ? rows + at->first_row : at->res) + i;
+    const double *j = at->j + i * at->stride;
+
+    if (!at->is_whole)
+        add_some(at, j, u, sum);
+    else if (at->n == 3)
+        add_all(at, 3, j, u, sum);
+    else if (at->n == 9)
+        add_all(at, 9, j, u, sum);
+    else
+        add_all(at, at->n, j, u, sum);
+}
+
+QN_CLONES static void products_of(const qn_fit_model *m, const double *rows, uint32_t from,
+                                  double *out)
+{
+    const uint32_t end = last_block(m, from);
+
+    for (uint32_t b = from; b < end; b++)
+        short_list(m, add_products, rows, NULL, b, out);
 }
 
 void qn_fit_model_jtu(qn_fit_model *model, const double *rows, double *out)
 {
     model->n_products++;
-    for (int k = 0; k < model->problem->n_groups; k++) {
-        const qn_fit_model_group *g = &model->groups[k];
-        const double *u = rows ? rows + g->first_row : g->res;
-        const qn_i64 n = g->group->n, n_pieces = (n + PIECE - 1) / PIECE;
-
-#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (n > MANY)
-        for (qn_i64 c = 0; c < n_pieces; c++)
-            group_parts(g, u, c * PIECE, c * PIECE + PIECE < n ? c * PIECE + PIECE : n);
-    }
-    qn_fit_model_gather(model, add_parts, NULL, out);
+#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (is_many(model))
+    for (uint32_t b = 0; b < model->problem->n_blocks; b += BLOCKS)
+        products_of(model, rows, b, out);
+    long_lists(model, add_products, rows, NULL, out);
     for (uint32_t k = 0; k < model->problem->n_scalars; k++)
         out[k] = model->problem->is_fixed[k] ? 0 : out[k];
 }
@@ -206,42 +304,120 @@ void qn_fit_model_jtu(qn_fit_model *model, const double *rows, double *out)
 /* ---- diagonal and diagonal blocks of J' J ------------------------------------------------------
  */
 
-static void add_squares(const qn_fit_model *h, const qn_fit_model_group *g, int slot, qn_i64 i,
-                        double *sum)
+static inline __attribute__((always_inline)) void add_squares(const qn_fit_model *m, uint32_t place,
+                                                              qn_i64 i, const double *rows,
+                                                              double *sum)
 {
-    (void)h;
-    for (int k = g->slot_start[slot]; k < g->slot_start[slot + 1]; k++)
-        for (int r = 0; r < g->group->n_rows; r++) {
-            const double j = qn_fit_jac_at(g, r, g->slot_variable[k], i);
+    const qn_fit_model_place *at = &m->places[place];
+    const double *j = at->j + i * at->stride;
 
-            sum[g->variables[g->slot_variable[k]].comp] += j * j;
-        }
+    (void)rows;
+    for (int r = 0; r < at->n_rows; r++)
+        for (int k = 0; k < at->n; k++)
+            sum[at->comp[k]] += j[r * at->n_variables + k] * j[r * at->n_variables + k];
+}
+
+static inline __attribute__((always_inline)) void add_whole_squares(const qn_fit_model_place *at,
+                                                                    int n, const double *j,
+                                                                    double *sum)
+{
+    for (int r = 0; r < at->n_rows; r++)
+#pragma omp simd
+        for (int k = 0; k < n; k++)
+            sum[k] += j[r * at->n_variables + k] * j[r * at->n_variables + k];
 }
 
 /* Jacobians of two slots of one instance, row by row into the block they both are. */
-static void add_pairs(const qn_fit_model_group *g, int slot_a, int slot_b, qn_i64 i, uint32_t dim,
-                      double *sum)
+static inline void add_pairs(const qn_fit_model_group *g, int slot_a, int slot_b, qn_i64 i,
+                             uint32_t dim, double *sum)
 {
+    const double *j = qn_fit_packed_row(g, 0, i);
+
     for (int ka = g->slot_start[slot_a]; ka < g->slot_start[slot_a + 1]; ka++)
         for (int kb = g->slot_start[slot_b]; kb < g->slot_start[slot_b + 1]; kb++) {
-            const int a = g->slot_variable[ka], b = g->slot_variable[kb];
             double dot = 0;
 
             for (int r = 0; r < g->group->n_rows; r++)
-                dot += qn_fit_jac_at(g, r, a, i) * qn_fit_jac_at(g, r, b, i);
-            sum[g->variables[a].comp * dim + g->variables[b].comp] += dot;
+                dot += j[r * g->n_variables + ka] * j[r * g->n_variables + kb];
+            sum[g->slot_comp[ka] * (int)dim + g->slot_comp[kb]] += dot;
         }
 }
 
-static void add_blocks(const qn_fit_model *h, const qn_fit_model_group *g, int slot, qn_i64 i,
-                       double *sum)
+/* J' J of a slot with all `n` components of its block. */
+static inline __attribute__((always_inline)) void add_square(const qn_fit_model_place *at, int n,
+                                                             const double *j, double *sum)
 {
-    add_pairs(g, slot, slot, i, h->problem->sets[g->group->slot_set[slot]].dim, sum);
+    for (int r = 0; r < at->n_rows; r++)
+        for (int a = 0; a < n; a++)
+            for (int b = 0; b < n; b++)
+                sum[a * n + b] += j[r * at->n_variables + a] * j[r * at->n_variables + b];
+}
+
+static inline __attribute__((always_inline)) void add_blocks(const qn_fit_model *m, uint32_t place,
+                                                             qn_i64 i, const double *rows,
+                                                             double *sum)
+{
+    const qn_fit_model_place *at = &m->places[place];
+    const qn_fit_place of = m->problem->places[place];
+    const qn_fit_model_group *g = &m->groups[of.group];
+    const double *j = at->j + i * at->stride;
+
+    (void)rows;
+    if (!at->is_whole)
+        add_pairs(g, of.slot, of.slot, i, m->problem->sets[g->group->slot_set[of.slot]].dim, sum);
+    else if (at->n == 3)
+        add_square(at, 3, j, sum);
+    else if (at->n == 9)
+        add_square(at, 9, j, sum);
+    else
+        add_square(at, at->n, j, sum);
+}
+
+/* The gradient into sum, squares behind it. */
+static inline __attribute__((always_inline)) void add_both(const qn_fit_model *m, uint32_t place,
+                                                           qn_i64 i, const double *rows,
+                                                           double *sum)
+{
+    const qn_fit_model_place *at = &m->places[place];
+
+    add_products(m, place, i, rows, sum);
+    if (at->is_whole && at->n == 9)
+        add_whole_squares(at, 9, at->j + i * at->stride, sum + 9);
+    else if (at->is_whole)
+        add_whole_squares(at, at->n, at->j + i * at->stride, sum + at->n);
+    else
+        add_squares(m, place, i, rows, sum + at->dim);
+}
+
+QN_CLONES static void slopes_of(const qn_fit_model *m, uint32_t from)
+{
+    const uint32_t end = last_block(m, from);
+
+    for (uint32_t b = from; b < end; b++)
+        short_list(m, add_both, NULL, m->both_at, b, m->both);
+}
+
+void qn_fit_model_slopes(qn_fit_model *model, double *gradient)
+{
+    const qn_fit_problem *p = model->problem;
+
+    model->n_products++;
+#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (is_many(model))
+    for (uint32_t b = 0; b < p->n_blocks; b += BLOCKS)
+        slopes_of(model, b);
+    long_lists(model, add_both, NULL, model->both_at, model->both);
+    for (uint32_t b = 0; b < p->n_blocks; b++)
+        for (uint32_t k = p->block_first[b]; k < p->block_first[b + 1]; k++)
+            gradient[k] = p->is_fixed[k] ? 0 : model->both[k + p->block_first[b]];
 }
 
 void qn_fit_model_diagonal(qn_fit_model *model, double *out)
 {
-    qn_fit_model_gather(model, add_squares, NULL, out);
+    const qn_fit_problem *p = model->problem;
+
+    for (uint32_t b = 0; b < p->n_blocks; b++)
+        for (uint32_t k = p->block_first[b]; k < p->block_first[b + 1]; k++)
+            out[k] = model->both[k + p->block_first[b + 1]];
     for (int k = 0; k < model->n_doubles; k++) {
         const qn_fit_double_use *d = &model->doubles[k];
         const qn_fit_model_group *g = &model->groups[d->group];
@@ -264,7 +440,10 @@ void qn_fit_model_diagonal(qn_fit_model *model, double *out)
 
 void qn_fit_model_blocks(qn_fit_model *model, const qn_i64 *at, double *out)
 {
-    qn_fit_model_gather(model, add_blocks, at, out);
+#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (is_many(model))
+    for (uint32_t b = 0; b < model->problem->n_blocks; b++)
+        short_list(model, add_blocks, NULL, at, b, out);
+    long_lists(model, add_blocks, NULL, at, out);
     for (int k = 0; k < model->n_doubles; k++) {
         const qn_fit_double_use *d = &model->doubles[k];
         const qn_fit_model_group *g = &model->groups[d->group];

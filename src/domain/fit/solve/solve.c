@@ -121,14 +121,19 @@ qn_status qn_fit_solve_lbfgs(qn_fit_problem *problem, const qn_fit_solve_options
     qn_status st = QN_OK;
     gradient_solve s = { 0 };
     qn_fit_lbfgs *solver = NULL;
+    qn_fit_lbfgs_host *vectors = NULL;
 
     QN_TRY(begin_gradient(problem, options, &s, err));
-    QN_TRY(qn_fit_lbfgs_new(&s.objective, options, s.x, &s.report, &solver, err));
+    QN_TRY(qn_fit_lbfgs_host_new(&s.objective, options, s.x, &vectors, err));
+    const qn_fit_lbfgs_driver table = qn_fit_lbfgs_host_table(vectors);
+
+    QN_TRY(qn_fit_lbfgs_new(&table, options, &s.report, &solver, err));
     while (qn_fit_lbfgs_step(solver) != QN_FIT_DONE)
         ;
     end_gradient(problem, &s, "lbfgs", report);
 out:
     qn_fit_lbfgs_free(solver);
+    qn_fit_lbfgs_host_free(vectors);
     free_gradient(&s);
     return st;
 }

@@ -287,13 +287,17 @@ static void parse_fun(qn_fit_parser *p, qn_fit_item *item)
     qn_fit_expect(p, '}');
 }
 
-/* "loss NAME [(scale)]" or "weight expr"; the loss's name is the member of the word. */
+/* "loss NAME [(scale)]", "weight expr" or "target expr"; the loss's name is the member of the word.
+ * `target` is a word of this place alone: elsewhere it may be a name. */
 static int parse_option(qn_fit_parser *p, qn_fit_item *item)
 {
     qn_fit_word w = { .at = p->token.at };
 
     if (qn_fit_accept_word(p, "weight")) {
         w.name = "weight";
+        w.value = qn_fit_parse_expr(p);
+    } else if (qn_fit_accept_word(p, "target")) {
+        w.name = "target";
         w.value = qn_fit_parse_expr(p);
     } else if (qn_fit_accept_word(p, "loss")) {
         w.name = "loss";

@@ -18,6 +18,8 @@ typedef struct {
     int domain;
     qn_fit_loss loss;
     const qn_fit_tree *weight;
+    const qn_fit_tree *target; /* of the sum of all rows; NULL: they count one by one */
+    char factor[64];           /* name of the number that rows of a sum are multiplied by */
     qn_fit_v *rows;
     int n_rows;
 } term;
@@ -65,6 +67,16 @@ static void apply_weight(term *t, qn_fit_walk *w, int is_energy)
         t->rows[k] = qn_fit_mul(w->graph, weight.at[0], t->rows[k]);
 }
 
+/* Rows of a sum times its factor, which is a parameter without a name that a text could have. */
+static void apply_factor(term *t, qn_fit_walk *w)
+{
+    const qn_fit_tree name = { .kind = QN_FIT_TREE_NAME, .at = t->target->at, .name = t->factor };
+    const qn_fit_vec factor = qn_fit_walk_expr(w, &name);
+
+    for (int k = 0; k < t->n_rows && !w->is_lost; k++)
+        t->rows[k] = qn_fit_mul(w->graph, factor.at[0], t->rows[k]);
+}
+
 static void build(qn_fit_job *job, qn_fit_walk *w)
 {
     term *t = (term *)job;
@@ -82,7 +94,9 @@ static void build(qn_fit_job *job, qn_fit_walk *w)
     }
     for (int k = 0; k < item->n_list && !w->is_lost; k++)
         add_rows(t, w, item->list[k]);
-    if (t->weight && !w->is_lost)
+    if (t->target && !w->is_lost)
+        apply_factor(t, w);
+    else if (t->weight && !w->is_lost)
         apply_weight(t, w, !strcmp(item->word, "energy"));
 }
 
@@ -232,6 +246,50 @@ out:
     return st;
 }
 
+/* One number, from an expression without parameters. */
+static qn_status mean_number(qn_fit_meaning *m, int item, const qn_fit_tree *tree, double *out,
+                             qn_err *err)
+{
+    double *value = NULL;
+    int dim = 1;
+    const qn_status st = qn_fit_values(m, item, tree, -1, NULL, &dim, &value, err);
+
+    if (value)
+        *out = *value;
+    free(value);
+    return st;
+}
+
+/* weight (sum - target)^2: the problem is told, and the factor of the rows gets a name. */
+static qn_status begin_sum(term *t, int item, qn_err *err)
+{
+    qn_fit_text *text = t->m->text;
+    const int before = t->m->complaints->n;
+    double target = 0, weight = 1;
+    qn_err why = { .text = "" };
+    int set, array;
+    qn_status st = QN_OK;
+
+    QN_TRY(mean_number(t->m, item, t->target, &target, err));
+    if (t->weight)
+        QN_TRY(mean_number(t->m, item, t->weight, &weight, err));
+    if (t->m->complaints->n != before)
+        goto out;
+    if (qn_fit_problem_begin_sum(text->problem, t->item->name.name, target, weight, &set, &why) !=
+        QN_OK) {
+        qn_fit_complain(t->m->complaints, t->target->at, "%.220s", why.text);
+        goto out;
+    }
+    snprintf(t->factor, sizeof t->factor, "%.50s factor", t->item->name.name);
+    array = qn_fit_world_array(&text->world, t->factor, -1, 1,
+                               qn_fit_world_take(&text->world, 1, sizeof(double)));
+    if (array < 0)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: a sum", t->item->name.name);
+    text->world.arrays[array].set = set;
+out:
+    return st;
+}
+
 qn_status qn_fit_mean_term(qn_fit_meaning *m, int item, qn_err *err)
 {
     const qn_fit_item *it = &m->ast->items[item];
@@ -254,6 +312,11 @@ qn_status qn_fit_mean_term(qn_fit_meaning *m, int item, qn_err *err)
     for (int k = 0; k < it->n_words; k++) {
         if (!strcmp(it->words[k].name, "weight"))
             t.weight = it->words[k].value;
+        else if (!strcmp(it->words[k].name, "target") && !strcmp(it->word, "energy"))
+            t.target = it->words[k].value;
+        else if (!strcmp(it->words[k].name, "target"))
+            qn_fit_complain(m->complaints, it->words[k].at,
+                            "a residual has no target; take it away from what is yielded");
         else if (!strcmp(it->word, "energy"))
             qn_fit_complain(m->complaints, it->words[k].at, "an energy has no loss");
         else
@@ -267,7 +330,13 @@ qn_status qn_fit_mean_term(qn_fit_meaning *m, int item, qn_err *err)
         st = qn_fail(err, QN_ERR_NOMEM, "%s: rows", it->name.name);
         goto out;
     }
+    if (t.target)
+        QN_TRY(begin_sum(&t, item, err));
+    if (m->complaints->n != before)
+        goto out;
     QN_TRY(qn_fit_each_topology(&like, &t.job, elements, n, err));
+    if (t.target && m->complaints->n == before)
+        qn_fit_problem_end_sum(m->text->problem);
 out:
     free(elements);
     free(t.rows);

@@ -1,0 +1,159 @@
+/* cmd_fit_bench.c - `quern fit bench`: how fast terms are evaluated. */
+#include "cli/cmd_fit.h"
+
+#include "domain/fit/bench/bench.h"
+#include "domain/fit/bench/bench_solve.h"
+#include "util/table.h"
+
+#include <string.h>
+
+static const qn_opt options[] = {
+    { 0, "n", QN_OPT_INT, .value = "N", .fallback = "0", .min = 0, .max = 1 << 28,
+      .help = "instances, instead of the sizes of the bench (B8: the highest level)" },
+    { 0, "precision", QN_OPT_CHOICE, .value = "f64|f32", .fallback = "f64",
+      .help = "numbers of parameters, tables and results" },
+    { 0, "storage", QN_OPT_CHOICE, .value = "same|f32", .fallback = "same",
+      .help = "numbers of stored Jacobians" },
+    { 0, "json", QN_OPT_TEXT, .value = "FILE", .help = "write all figures" },
+    { 0 }
+};
+
+static const char *const examples[] = { "quern fit bench B1 --n 10000 --backend cpu", NULL };
+
+static const char *const all[] = { "B1", "B2", "B3", "B4", "B7", "B8", NULL };
+
+static qn_status print_rows(const qn_fit_bench *bench, qn_err *err)
+{
+    qn_table table = qn_table_begin("BENCH", "WHAT", "PREC", "DEVICE", "N", "BEST US", "MEDIAN US",
+                                    "PIPED US", "NS EACH", "GB/S", "BOUND %");
+
+    for (size_t k = 0; k < bench->n; k++) {
+        const qn_fit_bench_row *r = &bench->rows[k];
+        const double us = qn_fit_bench_best_us(r);
+
+        qn_table_add(&table, r->bench);
+        qn_table_add(&table, r->what);
+        qn_table_add(&table, r->precision == QN_FIT_F64 ? "f64" : "f32");
+        qn_table_add(&table, r->device);
+        qn_table_addf(&table, "%lld", (long long)r->n);
+        qn_table_addf(&table, "%.1f", r->best_us);
+        qn_table_addf(&table, "%.1f", r->median_us);
+        qn_table_addf(&table, r->piped_us > 0 ? "%.1f" : "-", r->piped_us);
+        qn_table_addf(&table, "%.4f", us * 1e3 / (double)r->n);
+        qn_table_addf(&table, r->bytes > 0 ? "%.1f" : "-", r->bytes / us / 1e3);
+        qn_table_addf(&table, r->bytes > 0 ? "%.1f" : "-", qn_fit_bench_bound_pct(bench, r));
+    }
+    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    printf("memory: %.1f GB/s\n", bench->gbs);
+    for (size_t k = 0; k < bench->n; k++)
+        if (bench->rows[k].note[0])
+            printf("%s %s\n", bench->rows[k].what, bench->rows[k].note);
+    return QN_OK;
+}
+
+static qn_status write_json(const qn_args *args, const qn_fit_bench *bench, qn_err *err)
+{
+    qn_str line = { 0 };
+    json_t *json;
+    qn_status st;
+
+    qn_cli_line(args, &line);
+    json = qn_fit_bench_json(bench, qn_str_get(&line));
+    st = json ? qn_json_write(qn_text(args, "json"), json, err)
+              : qn_fail(err, QN_ERR_NOMEM, "no memory for %s", qn_text(args, "json"));
+    json_decref(json);
+    qn_str_free(&line);
+    return st;
+}
+
+/* ---- whole solves ------------------------------------------------------------------------ */
+
+static int is_of_solves(const char *name)
+{
+    return !strcmp(name, "B5") || !strcmp(name, "B6");
+}
+
+static qn_status print_solves(const json_t *rows, qn_err *err)
+{
+    qn_table table = qn_table_begin("BENCH", "WHAT", "N", "SOLVER", "LINEAR", "STATUS", "COST",
+                                    "STEPS", "FIRST S", "BEST S", "NOTE");
+    const json_t *row;
+    size_t k;
+
+    json_array_foreach(rows, k, row)
+    {
+        static const char *const words[] = { "solver", "linear", "status" };
+        const json_int_t steps = json_integer_value(json_object_get(row, "accepted"));
+
+        qn_table_add(&table, json_string_value(json_object_get(row, "bench")));
+        qn_table_add(&table, json_string_value(json_object_get(row, "what")));
+        qn_table_addf(&table, "%lld", (long long)json_integer_value(json_object_get(row, "n")));
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+            qn_table_add(&table, json_string_value(json_object_get(row, words[w])));
+        qn_table_addf(&table, "%.6g", json_number_value(json_object_get(row, "final_cost")));
+        qn_table_addf(&table, "%lld", (long long)steps);
+        qn_table_addf(&table, "%.4f", json_number_value(json_object_get(row, "first_s")));
+        qn_table_addf(&table, "%.4f", json_number_value(json_object_get(row, "best_s")));
+        qn_table_add(&table, json_string_value(json_object_get(row, "note")));
+    }
+    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    return QN_OK;
+}
+
+/* On the best device there is, or by the solvers in host memory. */
+static qn_status run_solves(qn_ctx *ctx, const qn_args *args, qn_fit_precision precision,
+                            qn_err *err)
+{
+    const qn_fit_bench_solve_options o = { .name = args->words[0], .precision = precision };
+    json_t *rows = json_array();
+    qn_status st = QN_OK;
+
+    if (!rows)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for %s", args->words[0]);
+    QN_TRY(qn_fit_bench_solve(qn_device_count(ctx) > 1 ? ctx : NULL, &o, rows, err));
+    QN_TRY(print_solves(rows, err));
+    if (qn_text(args, "json"))
+        QN_TRY(qn_json_write(qn_text(args, "json"), rows, err));
+out:
+    json_decref(rows);
+    return st;
+}
+
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    const char *one[] = { args->words[0], NULL };
+    const char *const *names = strcmp(args->words[0], "all") ? one : all;
+    const qn_fit_precision precision =
+        strcmp(qn_text(args, "precision"), "f32") ? QN_FIT_F64 : QN_FIT_F32;
+    qn_fit_bench bench = { .stores_f32 = !strcmp(qn_text(args, "storage"), "f32") };
+    qn_status st = QN_OK;
+
+    if (is_of_solves(args->words[0]))
+        return run_solves(ctx, args, precision, err);
+    for (int k = 0; names[k]; k++)
+        QN_TRY(qn_fit_bench_run(ctx, names[k], qn_int(args, "n"), precision, &bench, err));
+    QN_TRY(print_rows(&bench, err));
+    if (qn_text(args, "json"))
+        QN_TRY(write_json(args, &bench, err));
+out:
+    qn_fit_bench_free(&bench);
+    return st;
+}
+
+const qn_command qn_verb_fit_bench = {
+    .name = "bench",
+    .summary = "measure evaluations, solves, compilation and break-even",
+    .words = "B1|B2|B3|B4|B5|B6|B7|B8|all",
+    .min_words = 1,
+    .max_words = 1,
+    .options = options,
+    .notes = "B1: springs. B2: a term of 64 operations. B3: cameras. B4: ways to sum gradients.\n"
+             "B5: whole solves, springs and cameras. B6: the hinge energy by L-BFGS.\n"
+             "B7: compilation and its caches. B8: from which size a device pays.\n"
+             "PIPED is many evaluations with one wait at the end; BOUND % is the time that memory\n"
+             "alone would take, as a share of it.",
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,208 @@
+/* cmd_fit_check.c - `quern fit check`: a program's terms, or folders of reference values. */
+#include "cli/cmd_fit.h"
+#include "cli/fit_options.h"
+
+#include "domain/fit/check/check.h"
+#include "domain/fit/code/program.h"
+#include "util/table.h"
+
+#include <string.h>
+
+static const qn_opt options[] = {
+    QN_FIT_OPTIONS_LOAD,
+    { 0, "golden", QN_OPT_TEXT, .value = "DIR",
+      .help = "instead of a program: compare with the reference values of this folder" },
+    { 0, "part", QN_OPT_TEXT, .value = "LIST", .fallback = "all",
+      .help = "what of it: ops, composites, nist, mgh, bal, mesh, examples or all" },
+    { 'v', "verbose", QN_OPT_FLAG, .help = "every finding, not one line for each part" },
+    { 0, "json", QN_OPT_FLAG, .help = "machine-readable output: every finding" },
+    { 0 }
+};
+
+static const char *const examples[] = { "quern fit new mesh >ball.fit", "quern fit check ball.fit",
+                                        NULL };
+
+static qn_status print_table(qn_table *table, int is_json, qn_err *err)
+{
+    if (!qn_table_print(table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    return QN_OK;
+}
+
+/* ---- a program
+ * ----------------------------------------------------------------------------------- */
+
+static qn_status add_group(qn_table *table, const qn_fit_group *g, qn_err *err)
+{
+    const unsigned wants = g->is_energy ? QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_GRAD)
+                                        : QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC);
+    qn_fit_program *value = NULL, *whole = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_fit_program_new(g->graph, QN_FIT_WANT(QN_FIT_RES), g->loss, QN_FIT_SWEEP_AUTO, &value,
+                              err));
+    QN_TRY(qn_fit_program_new(g->graph, wants, g->loss, QN_FIT_SWEEP_AUTO, &whole, err));
+    qn_table_add(table, g->name);
+    qn_table_add(table, g->is_energy ? "energy" : "residual");
+    qn_table_addf(table, "%lld", (long long)g->n);
+    qn_table_addf(table, "%d", g->n_rows);
+    qn_table_addf(table, "%d", whole->n_variables);
+    qn_table_addf(table, "%d", g->n_columns);
+    qn_table_addf(table, "%d", value->n_ops);
+    qn_table_addf(table, "%d", whole->n_ops);
+    qn_table_addf(table, "%d", whole->peak_live);
+out:
+    qn_fit_program_free(value);
+    qn_fit_program_free(whole);
+    return st;
+}
+
+static qn_status check_program(const qn_args *args, qn_err *err)
+{
+    qn_table table = qn_table_begin("TERM", "KIND", "INSTANCES", "ROWS", "VARIABLES", "COLUMNS",
+                                    "OPS", "OPS WITH DERIVATIVES", "ALIVE AT ONCE");
+    const int is_json = qn_flag(args, "json");
+    qn_fit_text *text = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_fit_text_of(args, &text, err));
+    for (int k = 0; k < text->problem->n_groups; k++)
+        QN_TRY(add_group(&table, &text->problem->groups[k], err));
+    for (int k = 0; k < text->n_solves; k++) {
+        qn_fit_solve_options o;
+
+        QN_TRY(qn_fit_options_of(&text->solves[k], &o, err));
+    }
+    if (!is_json)
+        printf("%s: %u parameters, %u of them free; %lld rows of residuals\n", args->words[0],
+               text->problem->n_scalars - (uint32_t)text->problem->n_sums, text->problem->n_free,
+               (long long)qn_fit_problem_n_rows(text->problem));
+    QN_TRY(print_table(&table, is_json, err));
+    table = (qn_table){ 0 };
+out:
+    qn_table_free(&table);
+    qn_fit_text_free(text);
+    return st;
+}
+
+/* ---- reference values
+ * ----------------------------------------------------------------------------- */
+
+static const char *const verdicts[] = { "ok", "OUT", "skipped" };
+
+static void add_finding(qn_table *table, const qn_fit_finding *f)
+{
+    qn_table_add(table, f->part);
+    qn_table_add(table, f->what);
+    if (f->verdict == QN_FIT_SKIPPED) {
+        for (int k = 0; k < 3; k++)
+            qn_table_add(table, "-");
+    } else {
+        qn_table_addf(table, "%lld", (long long)f->n);
+        qn_table_addf(table, "%.3g", f->value);
+        qn_table_addf(table, "%.3g", f->limit);
+    }
+    qn_table_add(table, verdicts[f->verdict]);
+}
+
+static qn_status print_findings(const qn_fit_findings *findings, int is_all, int is_json,
+                                qn_err *err)
+{
+    qn_table table = qn_table_begin("PART", "WHAT", "VALUES", "FOUND", "LIMIT", "VERDICT");
+    int n = 0;
+
+    for (size_t k = 0; k < findings->n; k++)
+        if (is_all || findings->list[k].verdict != QN_FIT_OK) {
+            add_finding(&table, &findings->list[k]);
+            n++;
+        }
+    if (n || is_json)
+        return print_table(&table, is_json, err);
+    qn_table_free(&table);
+    return QN_OK;
+}
+
+static void print_parts(const qn_fit_findings *findings)
+{
+    for (const qn_fit_part *part = qn_fit_parts; part->name; part++) {
+        size_t n = 0, out = 0, skipped = 0;
+        qn_i64 values = 0;
+
+        for (size_t k = 0; k < findings->n; k++) {
+            const qn_fit_finding *f = &findings->list[k];
+
+            if (strcmp(f->part, part->name))
+                continue;
+            n++;
+            values += f->n;
+            out += f->verdict == QN_FIT_OUT;
+            skipped += f->verdict == QN_FIT_SKIPPED;
+        }
+        if (n)
+            printf("%-10s  %zu findings of %lld values: %zu ok, %zu out of bounds, %zu skipped\n",
+                   part->name, n, (long long)values, n - out - skipped, out, skipped);
+    }
+}
+
+/* The first that is out of bounds is named: the others are in the table. */
+static qn_status judge(const qn_fit_findings *findings, qn_err *err)
+{
+    for (size_t k = 0; k < findings->n; k++)
+        if (findings->list[k].verdict == QN_FIT_OUT)
+            return qn_fail(err, QN_ERR_MISMATCH,
+                           "%zu of %zu findings are out of bounds, the first of them %s",
+                           findings->n_out, findings->n, findings->list[k].what);
+    if (findings->n == findings->n_skipped)
+        return qn_fail(err, QN_ERR_INPUT, "nothing was compared: all of %zu findings are skipped",
+                       findings->n);
+    return QN_OK;
+}
+
+static qn_status check_golden(const qn_args *args, qn_err *err)
+{
+    const int is_json = qn_flag(args, "json");
+    qn_fit_findings findings = { 0 };
+    qn_ctx *ctx = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_cli_open(args, &ctx, err));
+    QN_TRY(
+        qn_fit_check_golden(ctx, qn_text(args, "golden"), qn_text(args, "part"), &findings, err));
+    QN_TRY(print_findings(&findings, is_json || qn_flag(args, "verbose"), is_json, err));
+    if (!is_json)
+        print_parts(&findings);
+    qn_cli_summary(args, (double)findings.n, "finding", "findings");
+    QN_TRY(judge(&findings, err));
+out:
+    st = qn_cli_close(args, ctx, st, err);
+    qn_fit_findings_free(&findings);
+    return st;
+}
+
+static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
+{
+    (void)none;
+    if (qn_given(args, "golden") && args->n_words)
+        return qn_fail(err, QN_ERR_USAGE, "give a program or --golden DIR, not both");
+    if (qn_given(args, "golden"))
+        return check_golden(args, err);
+    if (!args->n_words)
+        return qn_fail(err, QN_ERR_USAGE, "give a program, or --golden DIR");
+    return check_program(args, err);
+}
+
+const qn_command qn_verb_fit_check = {
+    .name = "check",
+    .summary = "list the terms of a program, or compare with reference values",
+    .words = "[FILE.fit]",
+    .max_words = 1,
+    .options = options,
+    .notes =
+        "With a program: its terms with their numbers of operations. Exit 6: it has faults, which\n"
+        "are told with their places. With --golden: values and derivatives on the device of\n"
+        "--backend, solves by dense and sparse factorisations on the CPU. Exit 4: a finding is\n"
+        "out of bounds.",
+    .examples = examples,
+    .bare = 1,
+    .run = run,
+};

@@ -1,0 +1,33 @@
+/* cmd_fit_new.c - `quern fit new`: a commented program to begin with. */
+#include "cli/cmd_fit.h"
+
+#include "domain/fit/run/starts.h"
+
+static const char *const examples[] = { "quern fit new mesh >ball.fit",
+                                        "quern fit run ball.fit --out . --picture ball.png", NULL };
+
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+{
+    const char *text = qn_fit_start(args->words[0]);
+
+    (void)ctx;
+    if (!text)
+        return qn_fail(err, QN_ERR_USAGE, "'%s' is not one of nist, mesh, bal, sketch",
+                       args->words[0]);
+    fputs(text, stdout);
+    return QN_OK;
+}
+
+const qn_command qn_verb_fit_new = {
+    .name = "new",
+    .summary = "print a commented program that runs as it is",
+    .words = "nist|mesh|bal|sketch",
+    .min_words = 1,
+    .max_words = 1,
+    .notes =
+        "nist: a curve through a table. mesh: springs on a ball, written as .obj. bal: cameras\n"
+        "and points from pictures. sketch: geometric constraints on a few points.",
+    .examples = examples,
+    .bare = 1,
+    .run = run,
+};

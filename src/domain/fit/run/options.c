@@ -1,0 +1,155 @@
+/* options.c - a solve block as options of a solver. */
+#include "domain/fit/run/run.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef enum { REAL, COUNT, CHOICE } kind_of;
+
+/* Words of a choice stand for 0, 1, 2, ... */
+typedef struct {
+    const char *name;
+    kind_of kind;
+    size_t at;
+    const char *words[4];
+} entry;
+
+#define AT(member) offsetof(qn_fit_solve_options, member)
+
+static const entry entries[] = {
+    { "max_iterations", COUNT, AT(max_iterations), { NULL } },
+    { "function_tolerance", REAL, AT(function_tolerance), { NULL } },
+    { "gradient_tolerance", REAL, AT(gradient_tolerance), { NULL } },
+    { "parameter_tolerance", REAL, AT(parameter_tolerance), { NULL } },
+    { "initial_radius", REAL, AT(initial_radius), { NULL } },
+    { "max_radius", REAL, AT(max_radius), { NULL } },
+    { "min_radius", REAL, AT(min_radius), { NULL } },
+    { "min_lm_diagonal", REAL, AT(min_lm_diagonal), { NULL } },
+    { "max_lm_diagonal", REAL, AT(max_lm_diagonal), { NULL } },
+    { "damping_scale", CHOICE, AT(damping_scale), { "auto", "diagonal", "identity" } },
+    { "damping", CHOICE, AT(damping), { "trust", "lambda", "gauss" } },
+    { "min_relative_decrease", REAL, AT(min_relative_decrease), { NULL } },
+    { "max_consecutive_invalid", COUNT, AT(max_consecutive_invalid), { NULL } },
+    { "jacobi_scaling", COUNT, AT(jacobi_scaling), { "false", "true" } },
+    { "nonmonotonic", COUNT, AT(nonmonotonic), { "false", "true" } },
+    { "max_seconds", REAL, AT(max_seconds), { NULL } },
+    { "trust_region_radius", REAL, AT(trust_region_radius), { NULL } },
+    { "max_linear_iterations", COUNT, AT(linear.max_iterations), { NULL } },
+    { "eta", REAL, AT(linear.eta), { NULL } },
+    { "history", COUNT, AT(history), { NULL } },
+    { "lr", REAL, AT(learning_rate), { NULL } },
+    { "b1", REAL, AT(beta1), { NULL } },
+    { "b2", REAL, AT(beta2), { NULL } },
+    { "eps", REAL, AT(epsilon), { NULL } },
+    { "weight_decay", REAL, AT(weight_decay), { NULL } },
+    { "clip_norm", REAL, AT(clip_norm), { NULL } },
+};
+
+/* Choices that are made here, once: other values of these have no meaning. */
+static const struct {
+    const char *name, *only;
+} settled[] = {
+    { "jacobian", "auto" }, { "storage", "f64" }, { "accumulate", "gather" }, { "speculate", "" }
+};
+
+static qn_status set_word(const entry *e, const qn_fit_option *o, int *out, qn_err *err)
+{
+    for (int k = 0; k < 4 && e->words[k]; k++)
+        if (!strcmp(e->words[k], o->word)) {
+            *out = k;
+            return QN_OK;
+        }
+    if (e->words[0])
+        return qn_fail(err, QN_ERR_INPUT, "solve: %s = %s; it is one of %s, %s%s%s", o->name,
+                       o->word, e->words[0], e->words[1], e->words[2] ? ", " : "",
+                       e->words[2] ? e->words[2] : "");
+    return qn_fail(err, QN_ERR_INPUT, "solve: %s = %s is not a number", o->name, o->word);
+}
+
+static qn_status set_entry(const entry *e, const qn_fit_option *o, qn_fit_solve_options *out,
+                           qn_err *err)
+{
+    void *at = (char *)out + e->at;
+
+    if (o->word[0])
+        return set_word(e, o, at, err);
+    if (e->kind == CHOICE)
+        return qn_fail(err, QN_ERR_INPUT, "solve: %s = %g; it is a word such as %s", o->name,
+                       o->number, e->words[0]);
+    if (e->kind == REAL) {
+        *(double *)at = o->number;
+        return QN_OK;
+    }
+    if (!(fabs(o->number) <= 1e9) || o->number != floor(o->number))
+        return qn_fail(err, QN_ERR_INPUT, "solve: %s = %g is not a whole number", o->name,
+                       o->number);
+    *(int *)at = (int)o->number;
+    return QN_OK;
+}
+
+static qn_status set_linear(const qn_fit_option *o, qn_fit_solve_options *out, qn_err *err)
+{
+    const int kind = o->word[0] ? qn_fit_linear_find(o->word) : -1;
+
+    if (kind < 0)
+        return qn_fail(err, QN_ERR_INPUT,
+                       "solve: linear_solver = %s; it is one of auto, dense_qr, dense_cholesky, "
+                       "sparse_cholesky, pcg, schur, schur_pcg",
+                       o->word[0] ? o->word : "a number");
+    out->linear_solver = (qn_fit_linear_kind)kind;
+    return QN_OK;
+}
+
+static qn_status set_option(const qn_fit_option *o, qn_fit_solve_options *out, qn_err *err)
+{
+    if (!strcmp(o->name, "linear_solver"))
+        return set_linear(o, out, err);
+    for (size_t k = 0; k < sizeof entries / sizeof *entries; k++)
+        if (!strcmp(entries[k].name, o->name))
+            return set_entry(&entries[k], o, out, err);
+    for (size_t k = 0; k < sizeof settled / sizeof *settled; k++)
+        if (!strcmp(settled[k].name, o->name)) {
+            if (!settled[k].only[0] || !strcmp(o->word, "auto") ||
+                !strcmp(o->word, settled[k].only))
+                return QN_OK;
+            return qn_fail(err, QN_ERR_INPUT, "solve: %s = %s; it is auto or %s", o->name, o->word,
+                           settled[k].only);
+        }
+    return qn_fail(err, QN_ERR_INPUT, "solve: unknown option %s", o->name);
+}
+
+/* Who asks for the last digits of the cost means the gradient too: its default, which knows nothing
+ * of the scale of parameters, would end curve fits a few digits early. */
+static void tighten_gradient(const qn_fit_solve *solve, qn_fit_solve_options *o)
+{
+    if (qn_fit_solve_option(solve, "function_tolerance") &&
+        !qn_fit_solve_option(solve, "gradient_tolerance") && strcmp(solve->solver, "lbfgs") &&
+        o->function_tolerance < o->gradient_tolerance)
+        o->gradient_tolerance = o->function_tolerance;
+}
+
+qn_status qn_fit_options_of(const qn_fit_solve *solve, qn_fit_solve_options *out, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    if (!strcmp(solve->solver, "lbfgs"))
+        qn_fit_options_lbfgs(out);
+    else if (strcmp(solve->solver, "lm") && strcmp(solve->solver, "gauss_newton"))
+        qn_fit_options_first_order(out);
+    else
+        qn_fit_options_default(out);
+    if (!strcmp(solve->solver, "sgd"))
+        out->learning_rate = 1e-2;
+    if (!strcmp(solve->solver, "gauss_newton"))
+        out->damping = QN_FIT_DAMP_GAUSS;
+    for (int k = 0; k < solve->n_options; k++)
+        QN_TRY(set_option(&solve->options[k], out, err));
+    tighten_gradient(solve, out);
+    if (qn_fit_options_check(out, err) != QN_OK) {
+        err->status = st = QN_ERR_INPUT;
+        qn_prefix(err, "solve");
+    }
+out:
+    return st;
+}

@@ -1,0 +1,133 @@
+/* report.c - a result as JSON: the last solve, those before it, parameters and deviations. */
+#include "domain/fit/run/run.h"
+
+#include "domain/fit/solve/report_json.h"
+#include "util/file.h"
+#include "util/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* More numbers than this are for `write`. */
+enum { MAX_LISTED = 100000, MAX_MATRIX = 200 };
+
+static json_t *blocks_json(const qn_fit_set *set, const double *x)
+{
+    json_t *list = json_array();
+
+    for (uint32_t b = 0; b < set->count; b++) {
+        json_t *block = set->dim == 1 ? NULL : json_array();
+
+        for (uint32_t c = 0; c < set->dim; c++) {
+            json_t *number = qn_json_number(x[set->first + (size_t)b * set->dim + c]);
+
+            json_array_append_new(block ? block : list, number);
+        }
+        if (block)
+            json_array_append_new(list, block);
+    }
+    return list;
+}
+
+static json_t *set_json(const qn_fit_problem *p, const qn_fit_set *set, const qn_fit_result *r)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "name", qn_json_text(set->name));
+    json_object_set_new(object, "count", json_integer(set->count));
+    json_object_set_new(object, "dim", json_integer(set->dim));
+    if ((uint64_t)set->count * set->dim > MAX_LISTED)
+        return object;
+    json_object_set_new(object, "values", blocks_json(set, p->x));
+    json_object_set_new(object, "start", blocks_json(set, r->start));
+    if (!r->no_covariance[0])
+        json_object_set_new(object, "deviations", blocks_json(set, r->covariance.deviation));
+    return object;
+}
+
+static json_t *matrix_json(const qn_fit_covariance *c)
+{
+    json_t *rows = json_array();
+
+    for (int i = 0; i < c->n; i++) {
+        json_t *row = json_array();
+
+        for (int j = 0; j < c->n; j++)
+            json_array_append_new(row,
+                                  qn_json_number(c->matrix[(size_t)i * (size_t)c->n + (size_t)j]));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static qn_status fill(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_result *r,
+                      qn_fit_report_names names, json_t *root, qn_err *err)
+{
+    const qn_fit_problem *p = text->problem;
+    const qn_fit_solved *last = &r->solves[r->n_solves - 1];
+    json_t *sets = json_array(), *earlier = json_array();
+    qn_status st = QN_OK;
+
+    json_object_set_new(root, "program", qn_json_text(names.program));
+    json_object_set_new(root, "command", qn_json_text(names.command));
+    json_object_set_new(root, "version", json_string(qn_version()));
+    json_object_set_new(root, "device", json_string(last->device));
+    for (int d = 0; d < qn_device_count(ctx); d++)
+        if (!strcmp(qn_device_id(ctx, d), last->device))
+            json_object_set_new(root, "device_name", qn_json_text(qn_device_get(ctx, d)->name));
+    json_object_set_new(root, "precision", json_string(r->precision == QN_FIT_F64 ? "f64" : "f32"));
+    json_object_set_new(root, "run_seconds", qn_json_number(r->seconds));
+    for (int k = 0; k < p->n_sets; k++)
+        if (!p->sets[k].is_hidden)
+            json_array_append_new(sets, set_json(p, &p->sets[k], r));
+    json_object_set_new(root, "parameters", sets);
+    if (r->no_covariance[0]) {
+        json_object_set_new(root, "no_deviations", qn_json_text(r->no_covariance));
+    } else {
+        json_object_set_new(root, "residual_deviation", qn_json_number(r->covariance.sigma));
+        if (r->covariance.n <= MAX_MATRIX)
+            json_object_set_new(root, "covariance", matrix_json(&r->covariance));
+    }
+    for (int k = 0; k + 1 < r->n_solves; k++) {
+        json_t *one = NULL;
+
+        QN_TRY(qn_fit_report_json(p, &r->solves[k].report, &one, err));
+        json_object_set_new(one, "device", json_string(r->solves[k].device));
+        json_array_append_new(earlier, one);
+    }
+    if (r->n_solves > 1)
+        json_object_set(root, "earlier", earlier);
+out:
+    json_decref(earlier);
+    return st;
+}
+
+static int ends_in_html(const char *path)
+{
+    const size_t n = strlen(path);
+
+    return n > 5 && !strcmp(path + n - 5, ".html");
+}
+
+qn_status qn_fit_write_report(qn_ctx *ctx, const char *path, const qn_fit_text *text,
+                              const qn_fit_result *result, qn_fit_report_names names, qn_err *err)
+{
+    qn_status st = QN_OK;
+    json_t *root = NULL;
+    char *content = NULL;
+
+    if (ends_in_html(path))
+        return qn_fit_write_page(ctx, path, text, result, names, err);
+    QN_TRY(qn_fit_report_json(text->problem, qn_fit_last_report(result), &root, err));
+    QN_TRY(fill(ctx, text, result, names, root, err));
+    /* Parameters with all their digits. */
+    if (!(content = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17)))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %s", path);
+        goto out;
+    }
+    QN_TRY(qn_file_write(path, content, strlen(content), err));
+out:
+    free(content);
+    json_decref(root);
+    return st;
+}

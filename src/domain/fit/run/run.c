@@ -1,0 +1,127 @@
+/* run.c - solve blocks one after the other, watched, and what the result is worth. */
+#include "domain/fit/run/run.h"
+
+#include "util/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Up to so many free parameters deviations are worth their time unasked: the factorisation grows
+ * with the cube. */
+enum { FREE_UNASKED = 200 };
+
+static double now_s(void *user)
+{
+    (void)user;
+    return qn_now_us() * 1e-6;
+}
+
+/* ---- the bar -----------------------------------------------------------------------------------
+ */
+
+typedef struct {
+    qn_progress *bar;
+    double began_us;
+    int (*is_stopped)(void);
+} watcher;
+
+/* A solve that is over in a second needs no bar. */
+static int watch(void *user, const qn_fit_record *record, int iteration)
+{
+    const watcher *w = user;
+
+    (void)record;
+    if (qn_now_us() - w->began_us > 1e6)
+        qn_progress_at(w->bar, iteration);
+    return w->is_stopped && w->is_stopped();
+}
+
+/* ---- solves ------------------------------------------------------------------------------------
+ */
+
+static qn_status run_one(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_solve *solve,
+                         const qn_fit_run_options *options, qn_fit_solved *out, qn_err *err)
+{
+    qn_fit_solve_options o;
+    watcher w = { .began_us = qn_now_us(), .is_stopped = options->is_stopped };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_fit_options_of(solve, &o, err));
+    o.n_threads = options->n_threads;
+    o.now = now_s;
+    QN_TRY(qn_progress_new(&options->watch, solve->solver, "iterations", o.max_iterations, &w.bar,
+                           err));
+    o.watch = watch;
+    o.user = &w;
+    st = qn_fit_solve_somewhere(ctx, p, solve->solver, options->precision, &o, out, err);
+    /* What has no meaning, or no solver, was asked for by the program. */
+    if (st == QN_ERR_USAGE || (st == QN_ERR_UNSUPPORTED && options->precision == QN_FIT_F64))
+        err->status = st = QN_ERR_INPUT;
+    QN_TRY(st);
+    if (qn_now_us() - w.began_us > 1e6 && qn_fit_end_is_converged(out->report.end))
+        qn_progress_done(w.bar);
+out:
+    qn_progress_free(w.bar);
+    return st;
+}
+
+static void note_covariance(const qn_fit_problem *p, int is_asked, qn_fit_result *r)
+{
+    qn_err err = { .text = "" };
+
+    if (qn_fit_problem_has_energies(p))
+        snprintf(r->no_covariance, sizeof r->no_covariance, "energies have no residuals");
+    else if (!is_asked && p->n_free > FREE_UNASKED)
+        snprintf(r->no_covariance, sizeof r->no_covariance,
+                 "%u free parameters; --covariance gives deviations up to %d of them", p->n_free,
+                 QN_FIT_MAX_COVARIANCE);
+    else if (qn_fit_covariance_new(p, &r->covariance, &err) != QN_OK)
+        snprintf(r->no_covariance, sizeof r->no_covariance, "%.190s", err.text);
+    else if (r->covariance.rank < r->covariance.n)
+        snprintf(r->no_covariance, sizeof r->no_covariance,
+                 "the Jacobian has rank %d of %d: the residuals do not determine every parameter",
+                 r->covariance.rank, r->covariance.n);
+}
+
+qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_run_options *options,
+                     qn_fit_result *out, qn_err *err)
+{
+    qn_fit_problem *p = text->problem;
+    const qn_fit_solve fallback = { .solver = "lm" }, by_gradient = { .solver = "lbfgs" };
+    const qn_fit_solve *unsaid = qn_fit_problem_has_energies(p) ? &by_gradient : &fallback;
+    const double began = qn_now_us();
+    qn_fit_result r = { .precision = options->precision };
+    const int n = text->n_solves ? text->n_solves : 1;
+    qn_status st = QN_OK;
+
+    r.solves = calloc((size_t)n, sizeof *r.solves);
+    r.start = malloc(((size_t)p->n_scalars + 1) * sizeof *r.start);
+    if (!r.solves || !r.start) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%u parameters", p->n_scalars);
+        goto out;
+    }
+    memcpy(r.start, p->x, p->n_scalars * sizeof *r.start);
+    do {
+        QN_TRY(run_one(ctx, p, text->n_solves ? &text->solves[r.n_solves] : unsaid, options,
+                       &r.solves[r.n_solves], err));
+        r.n_solves++;
+    } while (r.n_solves < n && r.solves[r.n_solves - 1].report.end != QN_FIT_USER_STOP);
+    note_covariance(p, options->is_covariance, &r);
+    r.seconds = (qn_now_us() - began) * 1e-6;
+    *out = r;
+    r = (qn_fit_result){ 0 };
+out:
+    qn_fit_result_free(&r);
+    return st;
+}
+
+void qn_fit_result_free(qn_fit_result *result)
+{
+    for (int k = 0; k < result->n_solves; k++)
+        qn_fit_report_free(&result->solves[k].report);
+    free(result->solves);
+    free(result->start);
+    qn_fit_covariance_free(&result->covariance);
+    *result = (qn_fit_result){ 0 };
+}

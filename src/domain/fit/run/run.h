@@ -1,0 +1,118 @@
+/* run.h - a program text from its file to its results.
+ *
+ *     st = qn_fit_load(path, &load, &text, &faults, &err);
+ *     st = qn_fit_run(ctx, text, &options, &result, &err);
+ *     st = qn_fit_write_results(text, "out", &err);
+ *
+ * Solve blocks run one after the other, each from where the one before ended. How a solve ended is
+ * in its report, not in the status; parameters are finite in every case.
+ */
+#ifndef QN_FIT_RUN_RUN_H
+#define QN_FIT_RUN_RUN_H
+
+#include "domain/fit/eval/eval.h"
+#include "domain/fit/solve/covariance.h"
+#include "domain/fit/solve/solver.h"
+#include "domain/fit/text/text.h"
+#include "engine/telemetry/progress.h"
+
+/* ---- loading (load.c) ------------------------------------------------------------------------ */
+
+typedef struct qn_fit_load_options {
+    const char *data; /* folder for files that are not beside the program; NULL: none */
+    const qn_fit_override *overrides;
+    int n_overrides;
+    int allow_any_name; /* absolute names and .. */
+} qn_fit_load_options;
+
+/* Faults of the text go to `faults`, each with its place; `err` has the first. */
+qn_status qn_fit_load(const char *path, const qn_fit_load_options *options, qn_fit_text **out,
+                      qn_str *faults, qn_err *err);
+
+/* What a solve block says, over the defaults of its solver (options.c). */
+qn_status qn_fit_options_of(const qn_fit_solve *solve, qn_fit_solve_options *out, qn_err *err);
+
+/* ---- solving (route.c, run.c) -----------------------------------------------------------------
+ */
+
+typedef struct qn_fit_run_options {
+    qn_fit_precision precision;
+    int n_threads;     /* 0: all */
+    int is_covariance; /* deviations also of problems with many parameters */
+    qn_progress_options watch;
+    /* Asked after each iteration; 1 ends the solve where it is. NULL: it goes on. */
+    int (*is_stopped)(void);
+} qn_fit_run_options;
+
+typedef struct qn_fit_solved {
+    qn_fit_report report;
+    char device[24]; /* "cpu:0" */
+} qn_fit_solved;
+
+/* Zero-initialised is empty. */
+typedef struct qn_fit_result {
+    qn_fit_solved *solves; /* as many as there are solve blocks, at least one */
+    int n_solves;
+    double *start; /* the parameters before */
+    qn_fit_precision precision;
+    qn_fit_covariance covariance;
+    char no_covariance[200]; /* why there is none; "" when there is */
+    double seconds;
+} qn_fit_result;
+
+/* The device that solves and evaluations are for: the one --backend names, else a GPU, else the
+ * CPU. Its place among those of the context. */
+int qn_fit_device_of(qn_ctx *ctx);
+
+/* One solve where it is best done, from problem->x, which gets the result. */
+qn_status qn_fit_solve_somewhere(qn_ctx *ctx, qn_fit_problem *problem, const char *solver,
+                                 qn_fit_precision precision, const qn_fit_solve_options *options,
+                                 qn_fit_solved *out, qn_err *err);
+
+qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_run_options *options,
+                     qn_fit_result *out, qn_err *err);
+void qn_fit_result_free(qn_fit_result *result);
+
+static inline const qn_fit_report *qn_fit_last_report(const qn_fit_result *result)
+{
+    return &result->solves[result->n_solves - 1].report;
+}
+
+/* ---- files (results.c, report.c, stats.c, page.c) ----------------------------------------------
+ */
+
+/* Fails unless every file named by a `write` of the text can be made in the folder. */
+qn_status qn_fit_check_results(const qn_fit_text *text, const char *folder, qn_err *err);
+/* Fails unless `path` can be written. Nothing is left behind. */
+qn_status qn_fit_check_file(const char *path, qn_err *err);
+qn_status qn_fit_write_results(const qn_fit_text *text, const char *folder, qn_err *err);
+
+typedef struct qn_fit_report_names {
+    const char *program, *command;
+} qn_fit_report_names;
+
+/* JSON, or for a name that ends in .html a page with the course of the solve and, where the
+ * program has a mesh, its picture before and after. */
+qn_status qn_fit_write_report(qn_ctx *ctx, const char *path, const qn_fit_text *text,
+                              const qn_fit_result *result, qn_fit_report_names names, qn_err *err);
+qn_status qn_fit_write_page(qn_ctx *ctx, const char *path, const qn_fit_text *text,
+                            const qn_fit_result *result, qn_fit_report_names names, qn_err *err);
+qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *text,
+                             const qn_fit_result *result, qn_err *err);
+
+/* The set whose vertices a program moves, with the mesh: what a picture shows. -1: none. */
+int qn_fit_mesh_set(const qn_fit_text *text, qn_fit_mesh *mesh);
+
+/* ---- text for people (summary.c) ---------------------------------------------------------------
+ */
+
+void qn_fit_print_summary(const qn_fit_text *text, const qn_fit_result *result, const char *program,
+                          qn_str *out);
+
+/* "b1", "x[12].y", "cam[3][7]": scalar `k` of the problem's x. */
+void qn_fit_scalar_name(const qn_fit_problem *problem, uint32_t k, char *out, size_t size);
+
+/* The first scalars of x that are parameters of the text, up to `most`; returns how many. */
+uint32_t qn_fit_shown_scalars(const qn_fit_problem *problem, uint32_t most, uint32_t *out);
+
+#endif

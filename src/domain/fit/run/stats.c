@@ -1,0 +1,109 @@
+/* stats.c - what a run was made of: groups and their operations, kernels, copies, fallbacks. */
+#include "domain/fit/run/run.h"
+
+#include "domain/fit/code/program.h"
+#include "engine/fallback.h"
+#include "util/hash.h"
+#include "util/json.h"
+
+#include <quern/buffer.h>
+
+static qn_status group_json(const qn_fit_group *g, const qn_fit_report *r, int k, json_t **out,
+                            qn_err *err)
+{
+    qn_status st = QN_OK;
+    qn_fit_program *program = NULL;
+    char hex[2 * QN_FIT_SIGNATURE_BYTES + 1];
+    json_t *o = json_object();
+    const unsigned wants = g->is_energy ? QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_GRAD)
+                                        : QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC);
+
+    QN_TRY(qn_fit_program_new(g->graph, wants, g->loss, QN_FIT_SWEEP_AUTO, &program, err));
+    const qn_fit_section *values = &program->sections[g->is_energy ? QN_FIT_GRAD : QN_FIT_JAC];
+    const struct {
+        const char *name;
+        qn_i64 value;
+    } counts[] = {
+        { "instances", g->n },
+        { "rows", g->n_rows },
+        { "slots", g->n_slots },
+        { "columns", g->n_columns },
+        { "variables", program->n_variables },
+        { "operations", program->n_ops },
+        { "weighted_operations", (qn_i64)program->weight },
+        { "peak_live", program->peak_live },
+        { "entries", values->n_entries },
+        { "entries_stored", values->count },
+        { "bytes", 4 * g->n_slots + 8 * (g->n_columns + g->n_rows + values->count) },
+    };
+
+    json_object_set_new(o, "name", qn_json_text(g->name));
+    json_object_set_new(
+        o, "signature",
+        json_string(qn_hex(qn_fit_graph_signature(g->graph), QN_FIT_SIGNATURE_BYTES, hex)));
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        json_object_set_new(o, counts[c].name, json_integer(counts[c].value));
+    json_object_set_new(o, "cost", qn_json_number(r->group_costs[k]));
+    *out = o;
+    o = NULL;
+out:
+    json_decref(o);
+    qn_fit_program_free(program);
+    return st;
+}
+
+static json_t *fallbacks_json(const qn_ctx *ctx)
+{
+    json_t *list = json_array();
+
+    for (int k = 0; k < qn_fallbacks_count(ctx->fallbacks); k++) {
+        const qn_fallback_entry *e = qn_fallbacks_at(ctx->fallbacks, k);
+        json_t *o = json_object();
+
+        json_object_set_new(o, "stage", qn_json_text(e->stage));
+        json_object_set_new(o, "reason", qn_json_text(e->text));
+        json_object_set_new(o, "count", json_integer((json_int_t)e->count));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *text,
+                             const qn_fit_result *result, qn_err *err)
+{
+    const qn_transfer_count moved = qn_ctx_transfers(ctx);
+    const qn_fit_solved *last = &result->solves[result->n_solves - 1];
+    const struct {
+        const char *name, *metric;
+    } counters[] = { { "kernels_compiled", "kernel_compiles" },
+                     { "cache_hits", "kernel_cache_hits" },
+                     { "cache_disk_hits", "kernel_cache_disk_hits" },
+                     { "graph_replays", "graph_replays" } };
+    json_t *root = json_object(), *groups = json_array();
+    qn_status st = QN_OK;
+
+    json_object_set_new(root, "device", json_string(last->device));
+    json_object_set_new(root, "precision",
+                        json_string(result->precision == QN_FIT_F64 ? "f64" : "f32"));
+    json_object_set_new(root, "accumulation", json_string("gather"));
+    json_object_set_new(root, "reproducible", json_true());
+    json_object_set_new(root, "h2d_bytes", json_integer((json_int_t)moved.h2d_bytes));
+    json_object_set_new(root, "d2h_bytes", json_integer((json_int_t)moved.d2h_bytes));
+    for (size_t k = 0; k < sizeof counters / sizeof *counters; k++)
+        json_object_set_new(
+            root, counters[k].name,
+            qn_json_number(qn_metric_value(ctx->metrics, counters[k].metric, NULL)));
+    json_object_set_new(root, "fallbacks", fallbacks_json(ctx));
+    json_object_set(root, "groups", groups);
+    for (int k = 0; k < text->problem->n_groups; k++) {
+        json_t *one = NULL;
+
+        QN_TRY(group_json(&text->problem->groups[k], &last->report, k, &one, err));
+        json_array_append_new(groups, one);
+    }
+    QN_TRY(qn_json_write(path, root, err));
+out:
+    json_decref(groups);
+    json_decref(root);
+    return st;
+}

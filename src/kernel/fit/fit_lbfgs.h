@@ -1,0 +1,31 @@
+/* fit_lbfgs.h - scalars of L-BFGS on devices; domain/fit/solve launches its kernels. */
+#ifndef QN_KERNEL_FIT_LBFGS_H
+#define QN_KERNEL_FIT_LBFGS_H
+
+#include "kernel/types.h"
+
+#define FIT_LBFGS_CHUNK 4096 /* numbers of one partial sum */
+
+/* Rows of the basis: `m` steps, `m` changes of the gradient, the gradient. */
+typedef struct {
+    i64 n, n_chunks;
+    i32 m, n_rows;
+} fit_lbfgs_par;
+
+QN_PAR_SIZE(fit_lbfgs_par, 24);
+
+/* What the host writes. */
+enum { FIT_L_SHARE, FIT_L_IS_NEW, FIT_L_IS_FORGETTING, FIT_L_N_CONTROL };
+
+/* What the device keeps, and the host reads in one go. */
+enum {
+    FIT_L_COST,
+    FIT_L_SLOPE,
+    FIT_L_GRADIENT,
+    FIT_L_LENGTH, /* of the direction */
+    FIT_L_PAIRS,
+    FIT_L_NEWEST,
+    FIT_L_N_SCALARS
+};
+
+#endif

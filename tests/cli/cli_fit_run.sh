@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# cli_fit_run.sh - `quern fit run`: results, reports, pictures, devices, starts of --set.
+. "$(dirname "$0")/lib.sh"
+
+common=(--backend cpu --quiet)
+for kind in nist mesh bal sketch; do
+    exits 0 quern fit new $kind
+    cp "$out" $kind.fit
+done
+
+# ---- a curve: what people see
+exits 0 quern fit run nist.fit "${common[@]}"
+has "$out" '^nist.fit: 14 rows, 2 free parameters, 1 group of 14 terms$'
+has "$out" '^converged_(cost|parameters|gradient): '
+has "$out" '^b1 +238\.9421291[0-9]* +2\.70700[0-9]+ +500$'
+has "$out" '^b2 +0\.00055015643[0-9]* +7\.26686[0-9]*e-06 +0\.0001$'
+has "$out" '^residual standard deviation 0\.101878[0-9]*, 12 degrees of freedom$'
+empty "$err"
+
+# ---- starts: several --set, lists, constants; names that are none are refused
+exits 0 quern fit run nist.fit --set b1=250 --set b2=0.0005 "${common[@]}"
+has "$out" '^b1 +238\.9421291[0-9]* +2\.70700[0-9]+ +250$'
+exits 0 quern fit run nist.fit --set b1=250,b2=0.0005 "${common[@]}"
+has "$out" '^b2 .* +0\.0005$'
+exits 0 quern fit run mesh.fit --set high=0.1 --out high "${common[@]}"
+has "$out" '^x\[0\]\.z +0\.1 +fixed +0\.1$'
+refused 2 'b3 is no constant and no parameter of one number in nist.fit$' \
+    quern fit run nist.fit --set b3=1 "${common[@]}"
+refused 2 "--set: 'b1' is not NAME=VALUE$" quern fit run nist.fit --set b1 "${common[@]}"
+refused 2 "--set: 'much' is not a number$" quern fit run nist.fit --set b1=much "${common[@]}"
+refused 2 "--set: 'nan' is not a number$" quern fit run nist.fit --set b1=nan "${common[@]}"
+
+# ---- files
+exits 0 quern fit run mesh.fit --out made/films --report made/r.json --report made/r.html \
+    --stats made/s.json --picture made/film.png "${common[@]}"
+[ "$(grep -c '^v ' made/films/film.obj)" = 625 ] || fail 'not 625 vertices'
+[ "$(grep -c '^f ' made/films/film.obj)" = 1152 ] || fail 'not 1152 faces'
+has made/r.json '"status": "converged_cost"'
+has made/r.json '"name": "spring"'
+has made/r.json '"history": \['
+has made/r.json '"device": "cpu:0"'
+has made/s.json '"signature": "[0-9a-f]{64}"'
+has made/s.json '"operations": '
+has made/r.html '<svg'
+has made/r.html 'the mesh before and after'
+lacks made/r.html 'http'
+[ "$(head -c 8 made/film.png | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ] || fail 'no PNG'
+exits 0 quern fit run sketch.fit --out made "${common[@]}"
+[ "$(head -1 made/corners.csv)" = p_0,p_1 ] || fail 'no names of columns'
+lines made/corners.csv 5
+sed 's/film\.obj/film.ply/' mesh.fit >ply.fit
+exits 0 quern fit run ply.fit --out made "${common[@]}"
+[ "$(head -1 made/film.ply)" = ply ] || fail 'no PLY'
+left=$(find . -name '*.tmp*' -o -name '.*' -type f)
+[ -z "$left" ] || fail "left behind: $left"
+
+# ---- cameras, by elimination
+exits 0 quern fit run bal.fit --out made "${common[@]}"
+has "$out" '^lm, schur on cpu:0 in f64'
+lines made/points.csv 9
+
+# ---- several solves, one after the other; gradients, boxes, what is fixed
+cat >two.fit <<'FIT'
+fit 1;
+table T(x, y) = { 0 1; 1 3.1; 2 4.9; 3 7.2 };
+param a = 0;
+param b = 10;
+param c = 0.25 fixed;
+residual r over i in T { yield a*i.x + b + c - i.y; }
+solve lbfgs { max_iterations = 100; }
+solve lm { }
+FIT
+exits 0 quern fit run two.fit --report two.json "${common[@]}"
+has "$out" '^lbfgs on cpu:0'
+has "$out" '^lm, dense_qr on cpu:0'
+has "$out" '^c +0\.25 +fixed +0\.25$'
+has two.json '"earlier": \['
+sed '/lbfgs/d; s/param a = 0/param a = 0 lower 0 upper 1.5/' two.fit >box.fit
+exits 0 quern fit run box.fit "${common[@]}"
+has "$out" '^a +1\.5 '
+
+# ---- energies over rings: a sphere that unrolls, from a known value
+cat >unroll.fit <<'FIT'
+fit 1;
+mesh M = icosphere(1, 1.0);
+param x[M.verts] : vec3 = M.pos;
+fun part(a, b, c, i, k) = corner_angle(a, b, c)*tri_normal(a, b, c)[i]*tri_normal(a, b, c)[k];
+energy unroll over v in M.verts {
+  yield eig3_min(sum(c in v.ring: part(x[v], x[c.j], x[c.k], 0, 0)),
+                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 0, 1)),
+                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 0, 2)),
+                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 1, 1)),
+                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 1, 2)),
+                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 2, 2)));
+}
+solve lbfgs { max_iterations = 100; gradient_tolerance = 1e-3; }
+FIT
+exits 0 quern fit run unroll.fit "${common[@]}"
+has "$out" '^cost (0\.[01][0-9]*|[0-9.]+e-[0-9]+), from 12\.3190256964; '
+
+# ---- devices: the same film on each; a solver that one does not have is done on the CPU, aloud
+exits 0 quern fit run mesh.fit --backend sim --quiet --out made
+has "$out" '^lm, pcg on sim:0 in f64'
+has "$out" '^cost 2\.6092'
+exits 0 quern fit run mesh.fit --backend sim --precision f32 --quiet --out made
+has "$out" '^lm, pcg on sim:0 in f32'
+has "$out" '^cost 2\.609'
+exits 0 quern fit run nist.fit --backend sim --quiet
+has "$err" '^\[GPU\] fit.solve failed: .*pcg\. CPU fallback\.$'
+has "$out" '^b1 +238\.9421291'
+exits 3 quern fit run nist.fit --backend sim --quiet --fallback error
+
+# ---- an interrupt ends a solve that would not end, with everything written
+cat >endless.fit <<'FIT'
+fit 1;
+mesh M = icosphere(4, 1.0);
+param x[M.verts] : vec3 = M.pos;
+residual spring over e in M.edges { yield length(x[e.a] - x[e.b]) - 1; }
+solve adam { max_iterations = 100000000; max_seconds = 60; function_tolerance = 0;
+             gradient_tolerance = 0; }
+solve lm { }
+write x to "stopped.obj";
+FIT
+exits 1 timeout --preserve-status -s INT 2 \
+    quern fit run endless.fit --report stopped.json "${common[@]}"
+has "$err" '^quern fit run: not converged: user_stop: stopped by the caller after [0-9]+ iterations$'
+has stopped.json '"status": "user_stop"'
+[ "$(grep -c '^v ' stopped.obj)" = 2562 ] || fail 'not 2562 vertices'

@@ -1,0 +1,60 @@
+/* perf_fit_eval.c - evaluation stays near the time that memory alone would take.
+ *
+ * The bound is bytes over the bandwidth of y = a x + y, measured in the same run, so a busy machine
+ * slows both. Limits are about a third of what is usual: 90 % and 69 % on an H200, more than 100 %
+ * and 50 % on a core, whose caches hold what the bound reads from memory.
+ */
+#include "engine_fixture.h"
+
+#include "domain/fit/bench/bench.h"
+
+static void reaches(const char *backend, const char *name, qn_i64 n, const char *what,
+                    double least_pct)
+{
+    qn_ctx *ctx = open_if_present(backend);
+    qn_fit_bench bench = { 0 };
+    qn_err err = { .text = "" };
+    double best = 0;
+
+    if (!ctx)
+        return;
+    for (int turn = 0; turn < 3 && best < least_pct; turn++) {
+        if (qn_fit_bench_run(ctx, name, n, QN_FIT_F64, &bench, &err) != QN_OK)
+            fail_msg("%s", err.text);
+        for (size_t k = 0; k < bench.n; k++)
+            if (!strcmp(bench.rows[k].what, what) &&
+                qn_fit_bench_bound_pct(&bench, &bench.rows[k]) > best)
+                best = qn_fit_bench_bound_pct(&bench, &bench.rows[k]);
+        bench.gbs = 0; /* measured again */
+    }
+    print_message("%s, %s: %.1f %% of the bound\n", backend, what, best);
+    if (best < least_pct)
+        fail_msg("%s, %s: %.1f %% of the bound, at least %.0f are usual", backend, what, best,
+                 least_pct);
+    qn_fit_bench_free(&bench);
+    qn_ctx_close(ctx);
+}
+
+static void springs_are_bound_by_memory(void **state)
+{
+    (void)state;
+    reaches("cpu", "B1", 50000, "springs residuals+jacobian", 30);
+    reaches("cuda", "B1", 10000000, "springs residuals+jacobian", 60);
+}
+
+static void cameras_are_nearly_bound_by_memory(void **state)
+{
+    (void)state;
+    reaches("cpu", "B3", 20000, "cameras residuals+jacobian", 15);
+    reaches("cuda", "B3", 1000000, "cameras residuals+jacobian", 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(springs_are_bound_by_memory),
+        cmocka_unit_test(cameras_are_nearly_bound_by_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
