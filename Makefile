@@ -29,7 +29,7 @@ bench: all
 # Without OpenCL: its compilers take minutes under a sanitizer and leak by themselves.
 asan:
 	$(MAKE) all BUILD=build-asan CMAKE_FLAGS="-DQN_SANITIZE=address,undefined"
-	OCL_ICD_VENDORS=/nonexistent scripts/test build-asan -LE long
+	OCL_ICD_VENDORS=/nonexistent scripts/test build-asan
 
 # Only of what has threads: tests/CMakeLists.txt leaves the rest out.
 tsan:

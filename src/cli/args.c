@@ -60,6 +60,20 @@ static slot find_slot(qn_args *args, const char *name, size_t len, char letter)
     return (slot){ NULL, NULL };
 }
 
+/* A value of an option that may be given several times. */
+typedef struct qn_listed {
+    const qn_opt *opt;
+    const char *value;
+} qn_listed;
+
+/* The last value of an option counts; a list keeps the others too. */
+static void keep_value(qn_args *args, const slot *s, const char *value)
+{
+    *s->value = value;
+    if (s->opt->is_list)
+        args->listed[args->n_listed++] = (qn_listed){ s->opt, value };
+}
+
 /* ---- suggestions ---------------------------------------------------------- */
 
 enum { MAX_WORD = 40 }; /* longest name that is shown */
@@ -215,7 +229,7 @@ static qn_status take_long(parser *p, qn_err *err)
     if (!value)
         QN_TRY(next_word(p, label, &value, err));
     QN_TRY(check_value(s.opt, label, value, err));
-    *s.value = value;
+    keep_value(p->args, &s, value);
 out:
     return st;
 }
@@ -240,7 +254,7 @@ static qn_status take_letters(parser *p, qn_err *err)
         if (!value)
             QN_TRY(next_word(p, label, &value, err));
         QN_TRY(check_value(s.opt, label, value, err));
-        *s.value = value;
+        keep_value(p->args, &s, value);
         break;
     }
 out:
@@ -368,7 +382,9 @@ qn_status qn_args_parse(const qn_command *const *commands, int argc, char **argv
     parser p = { .commands = commands, .argv = argv, .argc = argc, .args = out };
 
     *out = (qn_args){ 0 };
-    if (!(out->words = calloc((size_t)argc + 1, sizeof *out->words))) {
+    out->words = calloc((size_t)argc + 1, sizeof *out->words);
+    out->listed = calloc((size_t)argc + 1, sizeof *out->listed);
+    if (!out->words || !out->listed) {
         st = qn_fail(err, QN_ERR_NOMEM, "command line: %d words", argc);
         goto out;
     }
@@ -390,7 +406,9 @@ out:
 void qn_args_free(qn_args *args)
 {
     free(args->words);
+    free(args->listed);
     args->words = NULL;
+    args->listed = NULL;
 }
 
 /* ---- reading values ------------------------------------------------------- */
@@ -423,6 +441,17 @@ const char *qn_text(const qn_args *args, const char *name)
 
     assert(s.opt->kind != QN_OPT_FLAG);
     return *s.value ? *s.value : s.opt->fallback;
+}
+
+const char *qn_list(const qn_args *args, const char *name, int k)
+{
+    const slot s = must_find(args, name);
+
+    assert(s.opt->is_list);
+    for (int i = 0; i < args->n_listed; i++)
+        if (args->listed[i].opt == s.opt && k-- == 0)
+            return args->listed[i].value;
+    return NULL;
 }
 
 qn_i64 qn_int(const qn_args *args, const char *name)

@@ -60,6 +60,7 @@ typedef struct qn_opt {
     const char *fallback; /* default, as text; NULL: none */
     const char *env;      /* variable that counts when the option is not given */
     qn_i64 min, max;      /* of INT and REAL; both 0: any */
+    int is_list;          /* may be given several times; qn_list has all values */
     /* Says what is wrong with a value ("is not a size such as 512M"), or NULL. */
     const char *(*check)(const char *value);
 } qn_opt;
@@ -116,8 +117,10 @@ struct qn_args {
     int help, version;
     qn_globals global;
     qn_session *session; /* the frame's; NULL in tests of the parser */
-    /* private: value of each option of the two tables, NULL when not given */
+    /* private: value of each option of the two tables, NULL when not given; all values of lists */
     const char *global_values[QN_MAX_OPTS], *values[QN_MAX_OPTS];
+    struct qn_listed *listed;
+    int n_listed;
 };
 
 /* ---- for commands -------------------------------------------------------- */
@@ -129,6 +132,9 @@ const char *qn_text(const qn_args *args, const char *name); /* NULL: not given, 
 qn_i64 qn_int(const qn_args *args, const char *name);
 double qn_real(const qn_args *args, const char *name);
 int qn_given(const qn_args *args, const char *name); /* by option or environment */
+
+/* The k-th value of an option that is a list, in the order given; NULL past the last. */
+const char *qn_list(const qn_args *args, const char *name, int k);
 
 /* Asks for the summary on stderr when the run ends (unless --quiet): `n_items` of what
  * `item` / `items` name ("task", "tasks") were worked on. The names are not copied. */
@@ -183,7 +189,7 @@ void qn_help_print(const qn_command *const *commands, const qn_args *args, FILE 
 void qn_usage_print(const qn_args *args, FILE *to); /* one line */
 
 extern const qn_command qn_cmd_arc, qn_cmd_bench, qn_cmd_cache, qn_cmd_calibrate, qn_cmd_compare,
-    qn_cmd_devices, qn_cmd_les, qn_cmd_route, qn_cmd_scan, qn_cmd_selftest, qn_cmd_solweig,
-    qn_cmd_tasks, qn_cmd_version;
+    qn_cmd_devices, qn_cmd_fit, qn_cmd_les, qn_cmd_route, qn_cmd_scan, qn_cmd_selftest,
+    qn_cmd_solweig, qn_cmd_tasks, qn_cmd_version;
 
 #endif

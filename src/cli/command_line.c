@@ -27,17 +27,26 @@ static void add_word(qn_str *out, const char *word)
     qn_str_add(out, "'");
 }
 
-static void add_options(qn_str *out, const qn_opt *options, const char *const *values)
+static void add_option(qn_str *out, const qn_opt *opt, const char *value)
+{
+    if (opt->name)
+        qn_str_addf(out, " --%s", opt->name);
+    else
+        qn_str_addf(out, " -%c", opt->letter);
+    if (opt->kind != QN_OPT_FLAG)
+        add_word(out, value);
+}
+
+static void add_options(const qn_args *args, qn_str *out, const qn_opt *options,
+                        const char *const *values)
 {
     for (int i = 0; options && !qn_opt_is_end(&options[i]); i++) {
         if (!values[i])
             continue;
-        if (options[i].name)
-            qn_str_addf(out, " --%s", options[i].name);
-        else
-            qn_str_addf(out, " -%c", options[i].letter);
-        if (options[i].kind != QN_OPT_FLAG)
-            add_word(out, values[i]);
+        if (!options[i].is_list)
+            add_option(out, &options[i], values[i]);
+        for (int k = 0; options[i].is_list && qn_list(args, options[i].name, k); k++)
+            add_option(out, &options[i], qn_list(args, options[i].name, k));
     }
 }
 
@@ -46,6 +55,6 @@ void qn_cli_line(const qn_args *args, qn_str *out)
     qn_str_addf(out, "quern %s", args->title);
     for (int i = 0; i < args->n_words; i++)
         add_word(out, args->words[i]);
-    add_options(out, args->command->options, args->values);
-    add_options(out, qn_global_options, args->global_values);
+    add_options(args, out, args->command->options, args->values);
+    add_options(args, out, qn_global_options, args->global_values);
 }

@@ -14,13 +14,9 @@
 #include <unistd.h>
 
 static const qn_command *const commands[] = {
-    &qn_cmd_devices,  &qn_cmd_tasks,
-    &qn_cmd_scan,     &qn_cmd_compare,
-    &qn_cmd_les,      &qn_cmd_solweig,
-    &qn_cmd_arc,      &qn_cmd_calibrate,
-    &qn_cmd_route,    &qn_cmd_bench,
-    &qn_cmd_selftest, &qn_cmd_cache,
-    &qn_cmd_version,  NULL,
+    &qn_cmd_devices, &qn_cmd_tasks,    &qn_cmd_scan,  &qn_cmd_compare,   &qn_cmd_les,
+    &qn_cmd_solweig, &qn_cmd_arc,      &qn_cmd_fit,   &qn_cmd_calibrate, &qn_cmd_route,
+    &qn_cmd_bench,   &qn_cmd_selftest, &qn_cmd_cache, &qn_cmd_version,   NULL,
 };
 
 /* Every status has its exit code here and nowhere else. */

@@ -26,6 +26,7 @@ static const qn_opt scan_options[] = {
     { 'v', "verbose", QN_OPT_FLAG, .help = "more" },
     { 'r', "refine", QN_OPT_FLAG, .help = "bisect" },
     { 0, "samples", QN_OPT_INT, .fallback = "10", .min = 5, .max = 1000, .help = "runs" },
+    { 0, "set", QN_OPT_TEXT, .is_list = 1, .help = "a value by its name" },
     { 0, "scale", QN_OPT_REAL, .fallback = "0.5", .env = "QUERN_TEST_SCALE", .help = "factor" },
     { 0 }
 };
@@ -127,6 +128,18 @@ static void values_follow_as_a_word_or_after_an_equals_sign(void **state)
 static void last_of_two_values_counts(void **state)
 {
     assert_int_equal(qn_int(parsed(state, "scan --samples 20 --samples 30"), "samples"), 30);
+}
+
+static void a_list_keeps_every_value_in_order(void **state)
+{
+    const qn_args *args = parsed(state, "scan --set a=1 -v --set=b=2 --set c");
+
+    assert_string_equal(qn_list(args, "set", 0), "a=1");
+    assert_string_equal(qn_list(args, "set", 1), "b=2");
+    assert_string_equal(qn_list(args, "set", 2), "c");
+    assert_null(qn_list(args, "set", 3));
+    assert_string_equal(qn_text(args, "set"), "c");
+    assert_null(qn_list(parsed(state, "scan"), "set", 0));
 }
 
 static void letters_may_share_a_dash(void **state)
@@ -312,8 +325,8 @@ static void usage_is_one_line_made_from_the_table(void **state)
 {
     char *usage = printed_usage(parsed(state, "scan"));
 
-    assert_string_equal(usage,
-                        "usage: quern scan [-o PREFIX] [-v] [-r] [--samples N] [--scale N]\n");
+    assert_string_equal(
+        usage, "usage: quern scan [-o PREFIX] [-v] [-r] [--samples N] [--set TEXT] [--scale N]\n");
     free(usage);
     usage = printed_usage(parsed(state, "tasks hash a"));
     assert_string_equal(usage, "usage: quern tasks hash FILE...\n");
@@ -365,6 +378,7 @@ int main(void)
         TEST(global_options_stand_before_or_after_the_command),
         TEST(values_follow_as_a_word_or_after_an_equals_sign),
         TEST(last_of_two_values_counts),
+        TEST(a_list_keeps_every_value_in_order),
         TEST(letters_may_share_a_dash),
         TEST(option_not_given_has_its_default),
         TEST(flag_beats_environment_beats_default),

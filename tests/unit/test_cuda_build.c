@@ -3,20 +3,9 @@
  * Run twice: as it is, where tests that need NVRTC are skipped when there is none, and with
  * QUERN_NVRTC_LIB naming nothing, where those for machines without a compiler run.
  */
-#include "mock/cuda_fixture.h"
+#include "mock/cuda_nvrtc.h"
 
 #include "hal/geometry.h"
-#include "kernel/expand.h"
-
-static void need_nvrtc(void)
-{
-    const char *reason;
-
-    if (!qn_nvrtc_load(&reason)) {
-        print_message("no NVRTC: %s\n", reason);
-        skip();
-    }
-}
 
 static void need_no_nvrtc(void)
 {
@@ -24,42 +13,6 @@ static void need_no_nvrtc(void)
 
     if (qn_nvrtc_load(&reason))
         skip();
-}
-
-/* The CUDA unit of a module, as the engine makes it. */
-static void expand(const qn_kernel_module *module, int team_lanes, qn_str *out)
-{
-    char defines[256];
-    int has_teams = 0;
-    qn_err err;
-
-    for (int i = 0; i < module->n_kernels; i++)
-        has_teams |= module->kernels[i]->form == QN_FORM_TEAM;
-    snprintf(defines, sizeof defines, "%s", module->defines ? module->defines : "");
-    if (has_teams)
-        snprintf(defines + strlen(defines), sizeof defines - strlen(defines), "%sLANES=%d",
-                 defines[0] ? " " : "", team_lanes);
-    if (qn_expand_unit(module->name, module->text, defines, QN_EXPAND_CUDA, out, &err) != QN_OK)
-        fail_msg("%s", err.text);
-}
-
-static qn_status build_text(fixture *f, const qn_kernel_module *module, const char *text, char *log,
-                            size_t log_size, qn_module **out)
-{
-    qn_source src = {
-        .module = module, .text = text, .team_lanes = 32, .log = log, .log_size = log_size
-    };
-
-    return cu->build(f->dev, &src, out, &f->err);
-}
-
-static qn_bin_kind kind_of(fixture *f, qn_module *module)
-{
-    qn_blob blob = { 0 };
-
-    must(f, cu->binary(f->dev, module, &blob, &f->err));
-    free(blob.data);
-    return blob.kind;
 }
 
 static const char hand_text[] =
@@ -74,47 +27,6 @@ static const char hand_text[] =
     "    const box_par p, int *out) { out[0] = p.add; }\n";
 
 /* ---- with NVRTC ------------------------------------------------------------------ */
-
-/* Host and device must agree on every argument: the span, values by size, addresses. */
-static void check_params(const qn_kernel_info *kernel)
-{
-    size_t sizes[6 + QN_MAX_ARGS] = { 0 };
-    char name[128];
-
-    snprintf(name, sizeof name, "qnk_%s", kernel->name);
-    assert_int_equal(mock_cuda_params(name, sizes, 6 + QN_MAX_ARGS), 6 + kernel->n_args);
-    for (int i = 0; i < 6; i++)
-        assert_int_equal(sizes[i], 4);
-    for (int i = 0; i < kernel->n_args; i++)
-        assert_int_equal(sizes[6 + i],
-                         kernel->args[i].mode == QN_ARG_VAL ? kernel->args[i].size : 8);
-}
-
-static void every_built_in_module_compiles_for_sm_90(void **state)
-{
-    fixture *f = *state;
-    int n_kernels = 0;
-
-    need_nvrtc();
-    for (int m = 0; qn_builtin_modules[m]; m++) {
-        const qn_kernel_module *const module = qn_builtin_modules[m];
-        qn_str unit = { 0 };
-        qn_module *built = NULL;
-
-        if (!strcmp(module->name, "arc_wide")) /* the CPU's alone, and long */
-            continue;
-        expand(module, 32, &unit);
-        if (build_text(f, module, qn_str_get(&unit), NULL, 0, &built) != QN_OK)
-            fail_msg("%s", f->err.text);
-        assert_int_equal(kind_of(f, built), QN_BIN_CUBIN);
-        for (int i = 0; i < module->n_kernels; i++)
-            check_params(module->kernels[i]);
-        n_kernels += module->n_kernels;
-        cu->unload(f->dev, built);
-        qn_str_free(&unit);
-    }
-    assert_true(n_kernels > 0);
-}
 
 /* The launch goes through the parameters that the cubin declares. */
 static void built_in_kernel_runs_from_its_cubin(void **state)
@@ -376,7 +288,6 @@ static void binary_of_another_backend_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(every_built_in_module_compiles_for_sm_90),
         TEST(built_in_kernel_runs_from_its_cubin),
         TEST(wrong_text_is_refused_with_its_first_error),
         TEST(log_never_exceeds_its_room),

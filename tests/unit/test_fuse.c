@@ -51,6 +51,13 @@ static void mul(rig *r, const char *name, float k, qn_buf *from, qn_buf *to)
     must(r->ctx, stage_map_mul(r->graph, name, qn_range_1d(N), k, from, to));
 }
 
+/* y = x + 2 by the stages a and b, with temps[0] between them. */
+static void add_a_and_b(rig *r)
+{
+    add(r, "a", 1, r->x, r->temps[0]);
+    add(r, "b", 1, r->temps[0], r->y);
+}
+
 static void run(rig *r)
 {
     must(r->ctx, qn_graph_run(r->graph));
@@ -215,8 +222,7 @@ static void temporary_that_is_an_output_stays(void **state)
     rig r = open_rig();
 
     (void)state;
-    add(&r, "a", 1, r.x, r.temps[0]);
-    add(&r, "b", 1, r.temps[0], r.y);
+    add_a_and_b(&r);
     must(r.ctx, qn_graph_output(r.graph, r.temps[0]));
     expect_fused(&r, 0, 2);
     close_rig(&r);
@@ -296,8 +302,7 @@ static void stage_added_later_may_read_what_was_fused_away(void **state)
     rig r = open_rig();
 
     (void)state;
-    add(&r, "a", 1, r.x, r.temps[0]);
-    add(&r, "b", 1, r.temps[0], r.y);
+    add_a_and_b(&r);
     run(&r);
     expect_fused(&r, 2, 1);
     must(r.ctx,
@@ -343,8 +348,7 @@ static void fallback_names_the_fused_stage(void **state)
     char text[512];
 
     (void)state;
-    add(&r, "a", 1, r.x, r.temps[0]);
-    add(&r, "b", 1, r.temps[0], r.y);
+    add_a_and_b(&r);
     CAPTURE_STDERR(text, sizeof text, run(&r));
     assert_string_equal(text, "[GPU] a+b failed: kernel chain: launch 1 is refused. CPU "
                               "fallback.\n");
@@ -374,8 +378,7 @@ static void faults_that_name_stages_find_them(void **state)
     char text[512];
 
     (void)state;
-    add(&r, "a", 1, r.x, r.temps[0]);
-    add(&r, "b", 1, r.temps[0], r.y);
+    add_a_and_b(&r);
     CAPTURE_STDERR(text, sizeof text, run(&r));
     assert_int_equal(fallback_lines(text), 1);
     assert_true(fallbacks(r.ctx, "b", "injected") == 1);

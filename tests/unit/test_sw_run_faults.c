@@ -21,7 +21,7 @@ static int make_small(void **state)
     (void)state;
     if (qn_temp_dir_make(&city_dir, NULL) != QN_OK)
         return -1;
-    write_city(96, 110);
+    write_city(64, 72);
     write_city_weather();
     ctx = open_place(&cpu_place);
     for (int sky = 0; sky < 2; sky++) {
@@ -140,7 +140,7 @@ static void results_of_later_tiles_are_made_again_alone(void **state)
     double n_fallbacks;
 
     (void)state;
-    config.tile = 60; /* four tiles of 26 copies after those of the walls */
+    config.tile = 40; /* four tiles of 26 copies after those of the walls */
     run_faulty(&config, "copy_d2h@40*1", &n_fallbacks, text, sizeof text);
     assert_int_equal(n_lines(text), 1);
     assert_true(n_fallbacks == 1);
@@ -172,7 +172,7 @@ static void lack_of_memory_makes_tiles_smaller_once(void **state)
     qn_sw_plan plan = run_faulty(&config, "alloc", &n_fallbacks, text, sizeof text);
 
     (void)state;
-    assert_int_equal(plan.core, 55);
+    assert_int_equal(plan.core, 36);
     assert_int_equal(qn_sw_plan_tiles(&plan), 4);
     assert_string_equal(plan.limited_by, "lack of memory");
     assert_non_null(strstr(text, "[GPU] walls failed: buffer sw dsm: out of memory (injected"));

@@ -11,24 +11,17 @@ PRECISIONS
 
 FN void put_fields(les_par p, les_wave w, GLOBAL real *work, i64 at, les_mode h)
 {
-    const les_mode psi = les_scaled(w.ik2, h);
-    const real dc = (real)p.lap_dc;
-    const real k2 = (w.i | w.j) == 0 ? dc : w.k2;
     const i64 field = p.field;
 
-    les_put(work, at + LES_U * field, les_turned(w.ky, psi));
-    les_put(work, at + LES_V * field, les_turned(-w.kx, psi));
+    les_put_velocity(p, w, work, at, les_scaled(w.ik2, h));
     les_put(work, at + LES_OM_X * field, les_turned(w.kx, h));
     les_put(work, at + LES_OM_Y * field, les_turned(w.ky, h));
-    les_put(work, at + LES_LAP * field, les_scaled(-k2, h));
+    les_put(work, at + LES_LAP * field, les_scaled(-les_laplacian(p, w), h));
 }
 
 FN void put_strain(les_par p, les_wave w, GLOBAL real *work, i64 at, les_mode h)
 {
-    const les_mode psi = les_scaled(w.ik2, h);
-
-    les_put(work, at + LES_ADV_E * p.field, les_scaled(R(-2) * w.kx * w.ky, psi));
-    les_put(work, at + LES_ADV_D * p.field, les_scaled(w.kx * w.kx - w.ky * w.ky, psi));
+    les_put_strain(p, w, work, at + LES_ADV_E * p.field, les_scaled(w.ik2, h));
 }
 
 MAP(les_adv_first, VAL(les_par, p), IN(real, s), OUT(real, work))

@@ -13,12 +13,9 @@ PRECISIONS
 FN void put_fields(les_par p, les_wave w, GLOBAL real *work, i64 at, les_mode h)
 {
     const les_mode psi = les_scaled(w.ik2, h);
-    const i64 field = p.field;
 
-    les_put(work, at + LES_U * field, les_turned(w.ky, psi));
-    les_put(work, at + LES_V * field, les_turned(-w.kx, psi));
-    les_put(work, at + LES_E * field, les_scaled(R(-2) * w.kx * w.ky, psi));
-    les_put(work, at + LES_D * field, les_scaled(w.kx * w.kx - w.ky * w.ky, psi));
+    les_put_velocity(p, w, work, at, psi);
+    les_put_strain(p, w, work, at + LES_E * p.field, psi);
 }
 
 MAP(les_flux_first, VAL(les_par, p), IN(real, s), OUT(real, work))

@@ -91,6 +91,29 @@ FN les_mode les_kept(les_par p, les_wave w, les_mode h)
     return r;
 }
 
+/* k2 as the Laplacian has it: its value for the mean is a choice. */
+FN real les_laplacian(les_par p, les_wave w)
+{
+    const real dc = (real)p.lap_dc;
+
+    return (w.i | w.j) == 0 ? dc : w.k2;
+}
+
+/* ---- fields for the grid, of the stream function psi --------------------------------- */
+
+FN void les_put_velocity(les_par p, les_wave w, GLOBAL real *work, i64 at, les_mode psi)
+{
+    les_put(work, at + LES_U * p.field, les_turned(w.ky, psi));
+    les_put(work, at + LES_V * p.field, les_turned(-w.kx, psi));
+}
+
+/* E and D, one field after the other. */
+FN void les_put_strain(les_par p, les_wave w, GLOBAL real *work, i64 at, les_mode psi)
+{
+    les_put(work, at, les_scaled(R(-2) * w.kx * w.ky, psi));
+    les_put(work, at + p.field, les_scaled(w.kx * w.kx - w.ky * w.ky, psi));
+}
+
 /* ---- one stage in time -------------------------------------------------------------- */
 
 /* What the transforms left in `work`: P and Q, or the advective terms. */
@@ -105,10 +128,7 @@ FN les_mode les_nonlinear(les_par p, les_wave w, GLOBAL const real *work, i64 at
 /* Rate of the linear terms. */
 FN real les_linear(les_par p, les_wave w)
 {
-    const real dc = (real)p.lap_dc;
-    const real k2 = (w.i | w.j) == 0 ? dc : w.k2;
-
-    return (real)p.nu0 * k2 + (real)p.drag;
+    return (real)p.nu0 * les_laplacian(p, w) + (real)p.drag;
 }
 
 /* The right-hand side at `h`, as far as every configuration has it. */

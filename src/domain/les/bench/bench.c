@@ -36,7 +36,7 @@ qn_status qn_les_bandwidth(qn_ctx *ctx, double *gbs, qn_err *err)
     QN_TRY(qn_les_time_graph(graph, 3, &first, &us));
     *gbs = 12.0 * N * STAGES / us / 1e3;
 out:
-    st = qn_les_lift(ctx, st, err);
+    st = qn_bench_lift(ctx, st, err);
     qn_graph_free(graph);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -109,7 +109,7 @@ static qn_status time_steps(qn_ctx *ctx, const qn_les_config *config, int sample
     point->step_us = us / BATCH;
     snprintf(point->device, sizeof point->device, "%s", qn_graph_stage_device(graph, 0));
 out:
-    st = qn_les_lift(ctx, st, err);
+    st = qn_bench_lift(ctx, st, err);
     qn_graph_free(graph);
     qn_les_sim_free(sim);
     return st;
@@ -126,7 +126,7 @@ qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_config *config, int samples
     qn_les_point *list;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_lift(ctx, time_transforms(ctx, config, samples, &point), err));
+    QN_TRY(qn_bench_lift(ctx, time_transforms(ctx, config, samples, &point), err));
     if (!is_fft_only)
         QN_TRY(time_steps(ctx, config, samples, &point, err));
     point.cell_steps = 1e6 * config->N * config->N * config->ensemble / point.step_us;

@@ -62,7 +62,7 @@ qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_config *config, int d, 
     QN_TRY(qn_les_time_graph(graph, samples, &first, us));
     *us /= STEPS;
 out:
-    st = qn_les_lift(ctx, st, err);
+    st = qn_bench_lift(ctx, st, err);
     qn_graph_free(graph);
     qn_buf_free(z);
     qn_buf_free(zhat);

@@ -74,8 +74,8 @@ static qn_status mixed_make(qn_ctx *cpu, qn_ctx *device, const qn_les_config *co
     qn_status st = QN_OK;
 
     QN_TRY(qn_les_sim_new(cpu, config, &m->sim, err));
-    QN_TRY(qn_les_lift(cpu, qn_graph_new(cpu, "les.steps", &m->steps), err));
-    QN_TRY(qn_les_lift(cpu, qn_les_sim_add_steps(m->sim, m->steps, config->encode_every), err));
+    QN_TRY(qn_bench_lift(cpu, qn_graph_new(cpu, "les.steps", &m->steps), err));
+    QN_TRY(qn_bench_lift(cpu, qn_les_sim_add_steps(m->sim, m->steps, config->encode_every), err));
     QN_TRY(qn_les_codec_new(device, config, &m->codec, err));
     row = (size_t)qn_les_codec_layout(m->codec).size * (size_t)config->ensemble * real;
     QN_TRY(qn_buf_new(device, "les.state", qn_buf_bytes(qn_les_sim_state(m->sim)), &m->state));
@@ -87,7 +87,7 @@ static qn_status mixed_make(qn_ctx *cpu, qn_ctx *device, const qn_les_config *co
     QN_TRY(qn_les_codec_add_encode(m->codec, m->encode, m->state, m->z, frames));
     QN_TRY(qn_les_proxy_new(device, config, qn_les_codec_layout(m->codec).size, &m->proxy, err));
 out:
-    return qn_les_lift(device, st, err);
+    return qn_bench_lift(device, st, err);
 }
 
 static qn_status mixed_encode(mixed *m, void *host, int is_first)
@@ -115,16 +115,16 @@ qn_status qn_les_mixed_run(qn_ctx *cpu, qn_ctx *device, const qn_les_config *con
     QN_TRY(mixed_make(cpu, device, config, frames, &m, err));
     for (int f = 0; f < frames; f++) {
         if (f)
-            QN_TRY(qn_les_lift(cpu, qn_graph_run(m.steps), err));
-        QN_TRY(qn_les_lift(cpu, qn_buf_host(qn_les_sim_state(m.sim), QN_HOST_READ, &host), err));
-        QN_TRY(qn_les_lift(device, mixed_encode(&m, host, f == 0), err));
+            QN_TRY(qn_bench_lift(cpu, qn_graph_run(m.steps), err));
+        QN_TRY(qn_bench_lift(cpu, qn_buf_host(qn_les_sim_state(m.sim), QN_HOST_READ, &host), err));
+        QN_TRY(qn_bench_lift(device, mixed_encode(&m, host, f == 0), err));
     }
     QN_TRY(qn_les_proxy_learn(m.proxy, m.z, qn_les_proxy_train(config, frames), err));
-    QN_TRY(qn_les_lift(device, qn_graph_new(device, "les.rollout", &m.rollout), err));
-    QN_TRY(qn_les_lift(device,
-                       qn_les_proxy_add_rollout(m.proxy, m.rollout, m.z, frames - 1, m.zhat), err));
-    QN_TRY(qn_les_lift(device, qn_graph_run(m.rollout), err));
-    QN_TRY(qn_les_lift(device, qn_graph_wait(m.rollout), err));
+    QN_TRY(qn_bench_lift(device, qn_graph_new(device, "les.rollout", &m.rollout), err));
+    QN_TRY(qn_bench_lift(
+        device, qn_les_proxy_add_rollout(m.proxy, m.rollout, m.z, frames - 1, m.zhat), err));
+    QN_TRY(qn_bench_lift(device, qn_graph_run(m.rollout), err));
+    QN_TRY(qn_bench_lift(device, qn_graph_wait(m.rollout), err));
     *out = (qn_les_whole){ .total_s = (qn_now_us() - start) / 1e6, .error = NAN };
     snprintf(out->device, sizeof out->device, "cpu+%s",
              qn_graph_stage_device(m.encode, 0) ? qn_graph_stage_device(m.encode, 0) : "?");
