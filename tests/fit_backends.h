@@ -1,8 +1,10 @@
-/* fit_backends.h - contexts of the backends that resident solvers are tested on. */
+/* fit_backends.h - resident solvers on every backend, against those in host memory. */
 #ifndef QN_TESTS_FIT_BACKENDS_H
 #define QN_TESTS_FIT_BACKENDS_H
 
 #include "fit_worlds.h"
+
+#include "domain/fit/solve/device_driver.h"
 
 #include <quern/quern.h>
 
@@ -20,6 +22,48 @@ static inline qn_ctx *open_backend(const char *backend)
     if (qn_ctx_open(&options, &ctx, &err) != QN_OK)
         print_message("skipped on %s: %s\n", backend, err.text);
     return ctx;
+}
+
+typedef struct solvers {
+    qn_status (*host)(qn_fit_problem *, const qn_fit_solve_options *, qn_fit_report *, qn_err *);
+    qn_status (*device)(qn_ctx *, qn_fit_problem *, qn_fit_precision, const qn_fit_solve_options *,
+                        qn_fit_report *, qn_err *);
+    void (*also)(const qn_fit_report *got); /* what else must hold of a solve, or NULL */
+} solvers;
+
+/* The same start in host memory and on each backend; costs agree to `tolerance`. */
+static inline void compare_solves(const solvers *by, qn_fit_problem *(*make)(void),
+                                  const qn_fit_solve_options *o, qn_fit_precision precision,
+                                  double tolerance)
+{
+    qn_fit_problem *p = make();
+    qn_fit_report want, got;
+    qn_err err = { .text = "" };
+
+    must(by->host(p, o, &want, &err), &err);
+    if (by->also)
+        by->also(&want);
+    qn_fit_problem_free(p);
+    for (int k = 0; k < N_BACKENDS; k++) {
+        qn_ctx *ctx = open_backend(backends[k]);
+
+        if (!ctx)
+            continue;
+        p = make();
+        must(by->device(ctx, p, precision, o, &got, &err), &err);
+        assert_true(fabs(got.initial_cost - want.initial_cost) <=
+                    (precision == QN_FIT_F64 ? 1e-12 : 1e-4) * want.initial_cost);
+        if (!(fabs(got.final_cost - want.final_cost) <= tolerance * want.final_cost))
+            fail_msg("%s: %.12g instead of %.12g", backends[k], got.final_cost, want.final_cost);
+        if (by->also)
+            by->also(&got);
+        for (uint32_t s = 0; s < p->n_scalars; s++)
+            assert_true(isfinite(p->x[s]));
+        qn_fit_report_free(&got);
+        qn_fit_problem_free(p);
+        qn_ctx_close(ctx);
+    }
+    qn_fit_report_free(&want);
 }
 
 #endif

@@ -2,7 +2,6 @@
 #include "fit_backends.h"
 
 #include "domain/fit/bench/solve_cases.h"
-#include "domain/fit/solve/device_driver.h"
 #include "kernel/fit/fit_lbfgs.h"
 
 #include <quern/metrics.h>
@@ -21,42 +20,22 @@ static qn_fit_problem *hinges(void)
     return p;
 }
 
+static void goes_down(const qn_fit_report *r)
+{
+    for (int j = 1; j < r->n_history; j++)
+        assert_true(r->history[j].cost < r->history[j - 1].cost && r->history[j].step_norm > 0);
+}
+
 /* After a few iterations rounding has not parted the ways yet. */
 static void compare(qn_fit_problem *(*make)(void), qn_fit_precision precision, int iterations,
                     double tolerance)
 {
-    qn_fit_problem *p = make();
+    static const solvers lbfgs = { qn_fit_solve_lbfgs, qn_fit_solve_lbfgs_on, goes_down };
     qn_fit_solve_options o;
-    qn_fit_report want, got;
-    qn_err err = { .text = "" };
 
     qn_fit_options_lbfgs(&o);
     o.max_iterations = iterations;
-    must(qn_fit_solve_lbfgs(p, &o, &want, &err), &err);
-    qn_fit_problem_free(p);
-    for (int k = 0; k < N_BACKENDS; k++) {
-        qn_ctx *ctx = open_backend(backends[k]);
-
-        if (!ctx)
-            continue;
-        p = make();
-        must(qn_fit_solve_lbfgs_on(ctx, p, precision, &o, &got, &err), &err);
-        if (getenv("QN_SHOW"))
-            printf("%s: %.12g -> %.12g (host %.12g) after %d (host %d): %s\n", backends[k],
-                   got.initial_cost, got.final_cost, want.final_cost, got.n_accepted,
-                   want.n_accepted, got.text);
-        assert_true(fabs(got.initial_cost - want.initial_cost) <=
-                    (precision == QN_FIT_F64 ? 1e-12 : 1e-4) * want.initial_cost);
-        if (!(fabs(got.final_cost - want.final_cost) <= tolerance * want.final_cost))
-            fail_msg("%s: %.12g instead of %.12g", backends[k], got.final_cost, want.final_cost);
-        for (int j = 1; j < got.n_history; j++)
-            assert_true(got.history[j].cost < got.history[j - 1].cost &&
-                        got.history[j].step_norm > 0);
-        qn_fit_report_free(&got);
-        qn_fit_problem_free(p);
-        qn_ctx_close(ctx);
-    }
-    qn_fit_report_free(&want);
+    compare_solves(&lbfgs, make, &o, precision, tolerance);
 }
 
 static void residuals_go_down_alike(void **state)

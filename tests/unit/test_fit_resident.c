@@ -1,24 +1,8 @@
 /* test_fit_resident.c - Levenberg-Marquardt on devices against the one in host memory. */
+#include "fit_backends.h"
 #include "fit_mgh.h"
-#include "fit_worlds.h"
 
-#include "domain/fit/solve/device_driver.h"
 #include "kernel/fit/fit_solve.h"
-
-static qn_ctx *open_backend(const char *backend)
-{
-    const qn_options options = { .backend = backend, .fallback = QN_FALLBACK_ERROR };
-    qn_ctx *ctx = NULL;
-    qn_err err = { .text = "" };
-
-    if (qn_ctx_open(&options, &ctx, &err) != QN_OK)
-        print_message("skipped on %s: %s\n", backend, err.text);
-    return ctx;
-}
-
-static const char *const backends[] = { "cpu", "sim", "opencl" };
-
-enum { N_BACKENDS = sizeof backends / sizeof *backends };
 
 static void options_of(qn_fit_solve_options *o)
 {
@@ -28,41 +12,15 @@ static void options_of(qn_fit_solve_options *o)
     o->max_iterations = 100;
 }
 
-/* The same start on the host and on each backend; costs agree to `tolerance`. */
 static void compare(qn_fit_problem *(*make)(void), qn_fit_precision precision, int most,
                     double tolerance)
 {
-    qn_fit_problem *p = make();
+    static const solvers lm = { qn_fit_solve_lm, qn_fit_solve_lm_on, NULL };
     qn_fit_solve_options o;
-    qn_fit_report want, got;
-    qn_err err = { .text = "" };
 
     options_of(&o);
     o.max_iterations = most;
-    must(qn_fit_solve_lm(p, &o, &want, &err), &err);
-    qn_fit_problem_free(p);
-    for (int k = 0; k < N_BACKENDS; k++) {
-        qn_ctx *ctx = open_backend(backends[k]);
-
-        if (!ctx)
-            continue;
-        p = make();
-        must(qn_fit_solve_lm_on(ctx, p, precision, &o, &got, &err), &err);
-        if (getenv("QN_SHOW"))
-            printf("%s: %.12g -> %.12g (host %.12g), %d+%d (host %d+%d): %s\n", backends[k],
-                   got.initial_cost, got.final_cost, want.final_cost, got.n_accepted,
-                   got.n_rejected, want.n_accepted, want.n_rejected, got.text);
-        assert_true(fabs(got.initial_cost - want.initial_cost) <=
-                    (precision == QN_FIT_F64 ? 1e-12 : 1e-4) * want.initial_cost);
-        if (!(fabs(got.final_cost - want.final_cost) <= tolerance * want.final_cost))
-            fail_msg("%s: %.12g instead of %.12g", backends[k], got.final_cost, want.final_cost);
-        for (uint32_t s = 0; s < p->n_scalars; s++)
-            assert_true(isfinite(p->x[s]));
-        qn_fit_report_free(&got);
-        qn_fit_problem_free(p);
-        qn_ctx_close(ctx);
-    }
-    qn_fit_report_free(&want);
+    compare_solves(&lm, make, &o, precision, tolerance);
 }
 
 static qn_fit_problem *springs(void)

@@ -2,7 +2,6 @@
 #include "fit_backends.h"
 
 #include "domain/fit/bench/solve_cases.h"
-#include "domain/fit/solve/device_driver.h"
 #include "kernel/fit/fit_solve.h"
 
 #include <quern/metrics.h>
@@ -104,40 +103,19 @@ static qn_fit_problem *held(void)
     return p;
 }
 
-/* The same start in host memory and on each backend; costs agree to `tolerance`. */
+static void is_by_elimination(const qn_fit_report *r)
+{
+    assert_string_equal(r->linear, "schur_pcg");
+    assert_true(r->final_cost < 0.9 * r->initial_cost);
+}
+
 static void compare(qn_fit_problem *(*make)(void), qn_fit_precision precision, double tolerance)
 {
-    qn_fit_problem *p = make();
+    static const solvers lm = { qn_fit_solve_lm, qn_fit_solve_lm_on, is_by_elimination };
     qn_fit_solve_options o;
-    qn_fit_report want, got;
-    qn_err err = { .text = "" };
 
     options_of(&o);
-    must(qn_fit_solve_lm(p, &o, &want, &err), &err);
-    assert_string_equal(want.linear, "schur_pcg");
-    qn_fit_problem_free(p);
-    for (int k = 0; k < N_BACKENDS; k++) {
-        qn_ctx *ctx = open_backend(backends[k]);
-
-        if (!ctx)
-            continue;
-        p = make();
-        must(qn_fit_solve_lm_on(ctx, p, precision, &o, &got, &err), &err);
-        if (getenv("QN_SHOW"))
-            printf("%s: %.12g -> %.12g (host %.12g), %d+%d (host %d+%d): %s\n", backends[k],
-                   got.initial_cost, got.final_cost, want.final_cost, got.n_accepted,
-                   got.n_rejected, want.n_accepted, want.n_rejected, got.text);
-        assert_string_equal(got.linear, "schur_pcg");
-        if (!(fabs(got.final_cost - want.final_cost) <= tolerance * want.final_cost))
-            fail_msg("%s: %.12g instead of %.12g", backends[k], got.final_cost, want.final_cost);
-        assert_true(got.final_cost < 0.9 * got.initial_cost);
-        for (uint32_t s = 0; s < p->n_scalars; s++)
-            assert_true(isfinite(p->x[s]));
-        qn_fit_report_free(&got);
-        qn_fit_problem_free(p);
-        qn_ctx_close(ctx);
-    }
-    qn_fit_report_free(&want);
+    compare_solves(&lm, make, &o, precision, tolerance);
 }
 
 static void cameras_agree_on_every_backend(void **state)

@@ -3,7 +3,7 @@
  * Devices are simulated. Where the CPU takes part its times are told, not measured, so that
  * nothing depends on the machine.
  */
-#include "engine_fixture.h"
+#include "addition.h"
 
 #include <math.h>
 
@@ -12,46 +12,6 @@
 #include "util/csv.h"
 
 enum { N = 4096 };
-
-/* ---- a graph of one addition -------------------------------------------------------------- */
-
-typedef struct {
-    qn_ctx *ctx;
-    qn_buf *x, *y, *sum;
-    qn_graph *graph;
-} addition;
-
-static addition add_up(qn_ctx *ctx, int n)
-{
-    addition a = { .ctx = ctx,
-                   .x = ramp(ctx, "x", n, 0, 1),
-                   .y = ramp(ctx, "y", n, 1, 2),
-                   .sum = array_of(ctx, "sum", n) };
-
-    must(ctx, qn_graph_new(ctx, "add", &a.graph));
-    must(ctx, stage_vadd(a.graph, "add", qn_range_1d(n), a.x, a.y, a.sum));
-    must(ctx, qn_graph_output(a.graph, a.sum));
-    return a;
-}
-
-static void addition_free(addition *a)
-{
-    qn_graph_free(a->graph);
-    qn_buf_free(a->x);
-    qn_buf_free(a->y);
-    qn_buf_free(a->sum);
-}
-
-static void run(addition *a, int times)
-{
-    for (int i = 0; i < times; i++) {
-        void *data;
-
-        must(a->ctx, qn_buf_host(a->x, QN_HOST_UPDATE, &data));
-        must(a->ctx, qn_graph_run(a->graph));
-        must(a->ctx, qn_graph_wait(a->graph));
-    }
-}
 
 static const char *device_of(const addition *a)
 {

@@ -3,8 +3,8 @@
  * Everything is simulated, and every look at the clock takes a microsecond of virtual time, so that
  * looks cost something and can be counted.
  */
+#include "addition.h"
 #include "alloc_count.h"
-#include "engine_fixture.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -57,45 +57,8 @@ static qn_ctx *open_costly(const char *fault)
     return ctx;
 }
 
-/* ---- a graph of one addition ----------------------------------------------------------------- */
-
-typedef struct {
-    qn_ctx *ctx;
-    qn_buf *x, *y, *sum;
-    qn_graph *graph;
-} addition;
-
-static addition add_up(qn_ctx *ctx)
-{
-    addition a = { .ctx = ctx,
-                   .x = ramp(ctx, "x", N, 0, 1),
-                   .y = ramp(ctx, "y", N, 1, 2),
-                   .sum = array_of(ctx, "sum", N) };
-
-    must(ctx, qn_graph_new(ctx, "add", &a.graph));
-    must(ctx, stage_vadd(a.graph, "add", qn_range_1d(N), a.x, a.y, a.sum));
-    must(ctx, qn_graph_output(a.graph, a.sum));
-    return a;
-}
-
-static void addition_free(addition *a)
-{
-    qn_graph_free(a->graph);
-    qn_buf_free(a->x);
-    qn_buf_free(a->y);
-    qn_buf_free(a->sum);
-}
-
-static void run(addition *a, int times)
-{
-    for (int i = 0; i < times; i++) {
-        void *data;
-
-        must(a->ctx, qn_buf_host(a->x, QN_HOST_UPDATE, &data));
-        must(a->ctx, qn_graph_run(a->graph));
-        must(a->ctx, qn_graph_wait(a->graph));
-    }
-}
+/* ---- what is asked of every graph --------------------------------------------------------------
+ */
 
 /* Runs until the next one needs no look. */
 static struct qn_graph_route *settle(addition *a)
@@ -110,6 +73,19 @@ static struct qn_graph_route *settle(addition *a)
         run(a, 1);
     assert_true(a->graph->route->n_lighter > 0);
     return a->graph->route;
+}
+
+/* Once settled, looks at the clock take less than 1.5 % of the time. */
+static void assert_looks_are_few(addition *a)
+{
+    double start_us;
+    long before;
+
+    settle(a);
+    start_us = a->ctx->clock.host_us;
+    before = n_reads;
+    run(a, 2000);
+    assert_true((double)(n_reads - before) < 0.015 * (a->ctx->clock.host_us - start_us));
 }
 
 #define TWO "sim.devices=2,sim.launch_us=50"
@@ -127,7 +103,7 @@ static double metric(qn_ctx *ctx, const char *name, const char *const *labels)
 static void settled_run_reads_no_clock_takes_no_lock_and_no_memory(void **state)
 {
     qn_ctx *ctx = open_costly(UNEVEN);
-    addition a = add_up(ctx);
+    addition a = add_up(ctx, N);
     const struct qn_graph_route *r = settle(&a);
     const uint64_t priced = ctx->router->n_priced;
 
@@ -152,16 +128,10 @@ static void settled_run_reads_no_clock_takes_no_lock_and_no_memory(void **state)
 static void looks_take_a_small_part_of_the_time(void **state)
 {
     qn_ctx *ctx = open_costly(UNEVEN);
-    addition a = add_up(ctx);
-    double start_us;
-    long before;
+    addition a = add_up(ctx, N);
 
     (void)state;
-    settle(&a);
-    start_us = ctx->clock.host_us;
-    before = n_reads;
-    run(&a, 2000);
-    assert_true((double)(n_reads - before) < 0.015 * (ctx->clock.host_us - start_us));
+    assert_looks_are_few(&a);
     addition_free(&a);
     qn_ctx_close(ctx);
 }
@@ -169,17 +139,11 @@ static void looks_take_a_small_part_of_the_time(void **state)
 static void graph_without_a_choice_is_looked_at_as_seldom(void **state)
 {
     qn_ctx *ctx = open_costly(UNEVEN);
-    addition a = add_up(ctx);
-    double start_us;
-    long before;
+    addition a = add_up(ctx, N);
 
     (void)state;
     qn_route_set_mode(ctx, QN_ROUTE_GPU);
-    settle(&a);
-    start_us = ctx->clock.host_us;
-    before = n_reads;
-    run(&a, 2000);
-    assert_true((double)(n_reads - before) < 0.015 * (ctx->clock.host_us - start_us));
+    assert_looks_are_few(&a);
     addition_free(&a);
     qn_ctx_close(ctx);
 }
@@ -187,7 +151,7 @@ static void graph_without_a_choice_is_looked_at_as_seldom(void **state)
 static void every_run_is_counted_in_the_end(void **state)
 {
     qn_ctx *ctx = open_costly(UNEVEN);
-    addition a = add_up(ctx);
+    addition a = add_up(ctx, N);
 
     (void)state;
     settle(&a);
@@ -203,7 +167,7 @@ static void every_run_is_counted_in_the_end(void **state)
 static void change_of_a_link_or_a_device_is_seen_at_once(void **state)
 {
     qn_ctx *ctx = open_costly(TWO ",sim.rate.1=0.5");
-    addition a = add_up(ctx);
+    addition a = add_up(ctx, N);
     const struct qn_graph_route *r = settle(&a);
 
     (void)state;
@@ -221,7 +185,7 @@ static void change_of_a_link_or_a_device_is_seen_at_once(void **state)
 static void runs_that_overlap_teach_no_times(void **state)
 {
     qn_ctx *ctx = open_costly(UNEVEN);
-    addition a = add_up(ctx);
+    addition a = add_up(ctx, N);
     struct qn_graph_route *r = settle(&a);
     const double usual = r->usual_us;
 
@@ -243,7 +207,7 @@ static void runs_that_overlap_teach_no_times(void **state)
 static void probes_of_a_small_graph_stay_within_its_own_time(void **state)
 {
     qn_ctx *ctx = open_costly(TWO ",sim.slow.1=2000");
-    addition a = add_up(ctx);
+    addition a = add_up(ctx, N);
     qn_route_op *op = qn_router_op(ctx, "vadd");
     const struct qn_graph_route *r;
     double before;
@@ -265,7 +229,7 @@ static void probes_of_a_small_graph_stay_within_its_own_time(void **state)
 static void device_that_proved_hopeless_gets_a_tenth_of_the_probes(void **state)
 {
     qn_ctx *ctx = open_costly(TWO ",sim.slow.1=400");
-    addition a = add_up(ctx);
+    addition a = add_up(ctx, N);
     qn_route_op *op = qn_router_op(ctx, "vadd");
     struct qn_graph_route *r;
     double before;
@@ -292,7 +256,7 @@ static void one_bad_run_does_not_banish_a_device_from_large_graphs(void **state)
 {
     qn_ctx *ctx = open_costly("sim.devices=2,sim.rate.1=4,sim.launch_us=1000");
     qn_route_op *op = qn_router_op(ctx, "vadd");
-    addition a = add_up(ctx);
+    addition a = add_up(ctx, N);
 
     (void)state;
     for (int i = 0; i < 4; i++) /* one for the cold start */
@@ -329,7 +293,7 @@ static void run_with_probe(addition *a)
 static void copies_of_a_failed_probe_are_dropped(void **state)
 {
     qn_ctx *ctx = open_costly(UNEVEN);
-    addition a = add_up(ctx);
+    addition a = add_up(ctx, N);
     const qn_buf *const arrays[] = { a.x, a.y, a.sum };
 
     (void)state;
@@ -347,7 +311,7 @@ static void copies_of_a_failed_probe_are_dropped(void **state)
 static void copies_of_a_failed_trial_are_dropped(void **state)
 {
     qn_ctx *ctx = open_costly(UNEVEN);
-    addition a = add_up(ctx);
+    addition a = add_up(ctx, N);
     const qn_buf *const arrays[] = { a.x, a.y, a.sum };
     struct qn_graph_route *r = settle(&a);
     qn_route_op *op = qn_router_op(ctx, "vadd");
@@ -378,7 +342,7 @@ static void copies_of_a_failed_trial_are_dropped(void **state)
 static void copies_that_were_there_before_a_probe_stay(void **state)
 {
     qn_ctx *ctx = open_costly(UNEVEN);
-    addition a = add_up(ctx);
+    addition a = add_up(ctx, N);
 
     (void)state;
     settle(&a);
@@ -394,7 +358,7 @@ static void copies_that_were_there_before_a_probe_stay(void **state)
 static void run_after_a_probe_is_replayed_as_before(void **state)
 {
     qn_ctx *ctx = open_costly(UNEVEN);
-    addition a = add_up(ctx);
+    addition a = add_up(ctx, N);
     uint64_t captures;
 
     (void)state;
