@@ -141,6 +141,16 @@ GROUP(fit_cost_part, IN(i64, first), IN(i64, last), IN(real, cost), OUT(double, 
     EACH_LANE if (LANE == 0) sums[GROUP_X] = tile[0];
 }
 
+/* What a lane adds up of n sums; of a few, lane 0 has all. */
+FN double share_of(GLOBAL const double *sums, i64 n, i32 lane, i32 is_short)
+{
+    double t = 0;
+
+    for (i64 j = is_short ? 0 : lane; j < (is_short && lane > 0 ? 0 : n); j += is_short ? 1 : LANES)
+        t += sums[j];
+    return t;
+}
+
 /* x: rows of costs; row i has the chunks begin[i] .. begin[i + 1] - 1. */
 GROUP(fit_cost_join, IN(i64, begin), IN(double, sums), OUT(double, rows))
 {
@@ -148,15 +158,7 @@ GROUP(fit_cost_join, IN(i64, begin), IN(double, sums), OUT(double, rows))
     const i64 from = begin[GROUP_X], n = begin[GROUP_X + 1] - begin[GROUP_X];
     const i32 is_short = n <= FIT_LANES;
 
-    EACH_LANE
-    {
-        double t = 0;
-
-        for (i64 j = is_short ? 0 : LANE; j < (is_short && LANE > 0 ? 0 : n);
-             j += is_short ? 1 : LANES)
-            t += sums[from + j];
-        tile[LANE] = t;
-    }
+    EACH_LANE tile[LANE] = share_of(sums + from, n, LANE, is_short);
     SYNC;
     FOLD_LONG(tile)
     EACH_LANE if (LANE == 0) rows[GROUP_X] = tile[0];
@@ -172,20 +174,9 @@ GROUP(fit_cost_finish, VAL(i32, n_rows), VAL(i32, n_groups), IN(i64, begin), IN(
         const i64 from = begin[r], n = begin[r + 1] - begin[r];
         const i32 is_short = n <= FIT_LANES;
 
-        EACH_LANE
-        {
-            double t = 0;
-
-            for (i64 j = is_short ? 0 : LANE; j < (is_short && LANE > 0 ? 0 : n);
-                 j += is_short ? 1 : LANES)
-                t += sums[from + j];
-            tile[LANE] = t;
-        }
+        EACH_LANE tile[LANE] = share_of(sums + from, n, LANE, is_short);
         SYNC;
-        for (i32 w = LANES / 2; w > 0; w /= 2) {
-            EACH_LANE if (LANE < w && !is_short) tile[LANE] += tile[LANE + w];
-            SYNC;
-        }
+        FOLD_LONG(tile)
         EACH_LANE if (LANE == 0) rows[r] = tile[0];
         SYNC;
     }
