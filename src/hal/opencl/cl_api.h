@@ -105,7 +105,6 @@ enum {
     X(cl_int, CreateSubDevices,                                                                    \
       (cl_device_id device, const cl_device_partition_property *how, cl_uint cap,                  \
        cl_device_id *out, cl_uint *n))                                                             \
-    X(cl_int, ReleaseDevice, (cl_device_id device))                                                \
     X(cl_context, CreateContext,                                                                   \
       (const cl_context_properties *properties, cl_uint n_devices, const cl_device_id *devices,    \
        void (*notify)(const char *text, const void *info, size_t size, void *user), void *user,    \

@@ -8,6 +8,7 @@
 #include "hal/opencl/opencl.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,11 @@ static int count(const qn_hal_config *config, char *reason, size_t reason_size)
     return n;
 }
 
+/* The parts of the first device by their number, made once and never released: PoCL 3.1 looks at
+ * a queue's device after the queue has let go of it, which only a whole device survives. */
+static cl_device_id *parts_of[MAX_DEVICES + 1];
+static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
+
 /* Replaces dev->device, the whole, by its part number `index`. */
 static qn_status take_part(qn_dev *dev, int n_parts, int index, qn_err *err)
 {
@@ -213,31 +219,27 @@ static qn_status take_part(qn_dev *dev, int n_parts, int index, qn_err *err)
     const cl_device_partition_property how[] = {
         CL_DEVICE_PARTITION_EQUALLY, (cl_device_partition_property)(units / (cl_ulong)n_parts), 0
     };
-    cl_device_id *parts = calloc(units ? units : 1, sizeof(cl_device_id));
-    cl_uint n = 0;
+    cl_device_id *parts = NULL;
     cl_int code;
     qn_status st = QN_OK;
 
-    if (!parts) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%d sub-devices", n_parts);
-        goto out;
+    pthread_mutex_lock(&parts_lock);
+    if (!parts_of[n_parts]) {
+        if (!(parts = calloc(units, sizeof(cl_device_id)))) {
+            st = qn_fail(err, QN_ERR_NOMEM, "%d sub-devices", n_parts);
+            goto out;
+        }
+        code = dev->cl->CreateSubDevices(dev->device, how, (cl_uint)units, parts, NULL);
+        if (code != CL_SUCCESS) {
+            st = qn_cl_fail(err, QN_ERR_INIT, "clCreateSubDevices", code);
+            goto out;
+        }
+        parts_of[n_parts] = parts;
+        parts = NULL;
     }
-    code = dev->cl->CreateSubDevices(dev->device, how, (cl_uint)units, parts, &n);
-    if (code != CL_SUCCESS) {
-        st = qn_cl_fail(err, QN_ERR_INIT, "clCreateSubDevices", code);
-        goto out;
-    }
-    for (cl_uint i = 0; i < n; i++) {
-        if (i != (cl_uint)index)
-            dev->cl->ReleaseDevice(parts[i]);
-    }
-    if ((cl_uint)index >= n) {
-        st = qn_fail(err, QN_ERR_INIT, "no sub-device %d: there are %u", index, (unsigned)n);
-        goto out;
-    }
-    dev->device = parts[index];
-    dev->is_part = 1;
+    dev->device = parts_of[n_parts][index];
 out:
+    pthread_mutex_unlock(&parts_lock);
     free(parts);
     return st;
 }
@@ -274,8 +276,6 @@ static void close_device(qn_dev *dev)
         qn_cl_queues_close(dev);
         dev->cl->ReleaseContext(dev->context);
     }
-    if (dev->is_part)
-        dev->cl->ReleaseDevice(dev->device);
     free(dev);
 }
 

@@ -19,7 +19,6 @@ struct qn_dev {
     const qn_cl_api *cl;
     cl_platform_id platform;
     cl_device_id device;
-    int is_part; /* a sub-device, which we have to release */
     cl_context context;
     cl_command_queue queues[QN_CL_N_QUEUES]; /* in order; made on first use */
     qn_cl_pinned *pinned;
