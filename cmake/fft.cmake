@@ -22,11 +22,10 @@ function(qn_add_vkfft file)
   foreach(header ${ARGN})
     file(CONFIGURE OUTPUT ${empty}/${header} CONTENT "")
   endforeach()
-  # It only prints and compiles kernels; optimising it would take half a minute, and minutes under
-  # a sanitizer.
-  set(level -O1)
+  # It only prints and compiles kernels; optimising it would take a minute.
+  set(level -O0)
   if(QN_SANITIZE)
-    set(level -O0 -fno-sanitize=undefined)
+    list(APPEND level -fno-sanitize=undefined)
   endif()
   set(options -DQN_WITH_VKFFT -I${empty} ${level})
   if(NOT VKFFT_DIR STREQUAL "/usr/include")
