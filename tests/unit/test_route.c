@@ -545,6 +545,27 @@ static void whole_runs_overrule_a_model_that_is_wrong(void **state)
     qn_ctx_close(ctx);
 }
 
+/* Of runs that take milliseconds nobody makes hundreds. */
+static void long_runs_are_tried_soon(void **state)
+{
+    qn_ctx *ctx = open_with((qn_options){
+        .backend = "sim:0,sim:1", .fault = "sim.devices=2,sim.rate.1=4,sim.launch_us=2000" });
+    qn_route_op *op = qn_router_op(ctx, "vadd");
+    addition a = add_up(ctx, N);
+
+    (void)state;
+    qn_route_book(op, 200, 200 * 2000.0); /* other graphs have earned the trial */
+    for (int i = 0; i < 20; i++) {
+        qn_route_observe(op, 1, N, 100);
+        qn_route_observe(op, 2, N, 104);
+        run(&a, 1);
+    }
+    assert_int_equal(a.graph->route->trials.held, 2);
+    assert_string_equal(device_of(&a), "sim:1");
+    addition_free(&a);
+    qn_ctx_close(ctx);
+}
+
 static void probes_are_counted_and_bounded(void **state)
 {
     qn_ctx *ctx = open_with((qn_options){
@@ -743,6 +764,7 @@ int main(void)
         cmocka_unit_test(device_that_seems_hopeless_is_looked_at_after_1000_decisions),
         cmocka_unit_test(one_bad_sample_does_not_banish_a_device),
         cmocka_unit_test(whole_runs_overrule_a_model_that_is_wrong),
+        cmocka_unit_test(long_runs_are_tried_soon),
         cmocka_unit_test(probes_are_counted_and_bounded),
         cmocka_unit_test(warm_graph_is_replayed_and_seldom_timed),
         cmocka_unit_test(samples_are_device_times),

@@ -14,7 +14,8 @@
 #include <math.h>
 
 enum {
-    FIRST_TRY = 40,   /* runs before anything is tried */
+    FIRST_TRY = 40,   /* runs before anything is tried ... */
+    LONG_TRY = 10,    /* and long ones, of which there will not be many */
     STALE_RUNS = 200, /* after which what models have against a device is doubted */
     PAUSE = 256,      /* runs between two trials of a device; doubled by every failed one */
     MOST_PAUSE = 8192,
@@ -149,7 +150,7 @@ static void start(qn_graph *graph, unsigned alive)
     qn_trials *t = &r->trials;
     const int present = present_device(graph);
 
-    if (r->n_runs < FIRST_TRY || r->n_recent < QN_TRIAL_RUNS)
+    if (r->n_runs < (r->usual_us > long_us ? LONG_TRY : FIRST_TRY) || r->n_recent < QN_TRIAL_RUNS)
         return;
     t->against_us = r->usual_us;
     if (!may_probe(r))
