@@ -16,7 +16,6 @@
 #include "domain/arc/compile/code_file.h"
 #include "domain/arc/compile/compile.h"
 #include "domain/arc/compile/dis.h"
-#include "domain/arc/compile/share.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/file.h"
 

@@ -59,6 +59,7 @@ qn_status qn_arc_session_options_of(const qn_args *args, qn_arc_session_options 
             switch_off(&o.limits, op);
     o.split = (qn_split_options){ .devices = args->global.devices, .depth = args->global.pipeline };
     qn_split_mode_find(args->global.split, &o.split.mode);
+    o.share = qn_flag(args, "no-share") ? QN_ARC_SHARE_NONE : QN_ARC_SHARE_WORTH;
     if (qn_given(args, "slice"))
         o.slice_ms = qn_real(args, "slice") > 0 ? qn_real(args, "slice") : -1;
     QN_TRY(read_arena(qn_text(args, "arena"), &o.limits, err));

@@ -35,6 +35,9 @@
           .value = "MS",                                                                           \
           .min = 0,                                                                                \
           .max = 1000000 },                                                                        \
+        { .name = "no-share",                                                                      \
+          .kind = QN_OPT_FLAG,                                                                     \
+          .help = "compute for each program alone what several need of a grid" },                  \
         { .name = "disable-op",                                                                    \
           .kind = QN_OPT_TEXT,                                                                     \
           .help = "primitives that devices leave to the CPU",                                      \

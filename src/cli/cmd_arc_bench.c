@@ -22,10 +22,10 @@ static const qn_opt options[] = {
     { 0, "without", QN_OPT_TEXT, .value = "ID",
       .help = "the program that every second row leaves out (default: the slowest)" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "3", .min = 1, .max = 32,
-      .help = "measurements per figure" },
-    { 'o', NULL, QN_OPT_TEXT, .value = "FILE.json", .help = "write all figures" },
-    { 0, "json", QN_OPT_FLAG, .help = "machine-readable output" },
+      .help = "measurements per figure, of which the median counts" },
     QN_ARC_OPTIONS_VM,
+    { 'o', NULL, QN_OPT_TEXT, .value = "FILE.json", .help = "write all figures" },
+    { 0, "json", QN_OPT_FLAG, .help = "print JSON instead of a table" },
     { 0 }
 };
 
@@ -58,9 +58,9 @@ static qn_status read_replicates(const char *list, qn_arc_bench_options *o, qn_e
 
 static qn_status print_rows(const qn_arc_bench_report *report, qn_err *err)
 {
-    qn_table table =
-        qn_table_begin("DEVICE", "THREADS", "WITHOUT", "RUNS", "SOLVED", "ERRORS", "FALLBACKS",
-                       "KERNEL MS", "KERNEL RUNS/S", "END TO END MS", "END TO END RUNS/S");
+    qn_table table = qn_table_begin("DEVICE", "THREADS", "WITHOUT", "RUNS", "SOLVED", "ERRORS",
+                                    "FALLBACKS", "KERNEL MS", "KERNEL RUNS/S", "RUN MS",
+                                    "END TO END MS", "END TO END RUNS/S");
 
     for (int i = 0; i < report->n; i++) {
         const qn_arc_bench_row *r = &report->rows[i];
@@ -77,6 +77,7 @@ static qn_status print_rows(const qn_arc_bench_report *report, qn_err *err)
         qn_table_addf(&table, "%" PRIu64, r->fallbacks);
         qn_table_addf(&table, "%.3f", r->kernel_s * 1e3);
         qn_table_addf(&table, "%.0f", r->runs / r->kernel_s);
+        qn_table_addf(&table, "%.3f", r->run_s * 1e3);
         qn_table_addf(&table, "%.3f", r->wall_s * 1e3);
         qn_table_addf(&table, "%.0f", r->runs / r->wall_s);
     }
@@ -164,11 +165,11 @@ const qn_command qn_verb_arc_bench = {
     .max_words = 1,
     .options = options,
     .notes =
-        "KERNEL: programs and grids are resident, the list of runs goes up and scores come back.\n"
-        "END TO END: all is encoded and uploaded anew. Medians. Every row is there again without\n"
-        "one program, that which takes the most time. Copies of a grid are equal, so that outputs "
-        "can be\n"
-        "compared, and take one place on the device; --no-check makes them differ.",
+        "RUN: programs and grids are resident, the list of runs goes up and results come back.\n"
+        "KERNEL: the part of it that kernels take. END TO END: all is encoded and uploaded anew.\n"
+        "Medians. Every row is there again without one program, that which takes the most time.\n"
+        "Copies of a grid are equal, so that outputs can be compared, and take one place on the\n"
+        "device; --no-check makes them differ.",
     .examples = examples,
     .bare = 1,
     .run = run,

@@ -86,8 +86,9 @@ const qn_command qn_verb_arc_dis = {
 
 /* ---- ops ------------------------------------------------------------------------------- */
 
-static const qn_opt ops_options[] = { { 0, "json", QN_OPT_FLAG, .help = "machine-readable output" },
-                                      { 0 } };
+static const qn_opt ops_options[] = {
+    { 0, "json", QN_OPT_FLAG, .help = "print JSON instead of a table" }, { 0 }
+};
 
 static const char *const ops_examples[] = { "quern arc ops", NULL };
 

@@ -14,7 +14,7 @@ static const qn_opt options[] = {
       .help = "also a batt program of so many steps" },
     { 0, "wrong", QN_OPT_INT, .value = "PCT", .fallback = "0", .min = 0, .max = 100,
       .help = "share with an argument of a wrong kind" },
-    { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "made", .help = "folder of the files" },
+    { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "out", .help = "folder of the results" },
     { 0 }
 };
 

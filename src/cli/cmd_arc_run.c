@@ -7,6 +7,7 @@
 #include "util/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static const qn_opt options[] = {
@@ -17,14 +18,14 @@ static const qn_opt options[] = {
     { 0, "match", QN_OPT_CHOICE, .value = "id|all", .fallback = "id",
       .help = "each program on the task of its id, or on every grid" },
     { 0, "check", QN_OPT_FLAG, .help = "compare with the outputs of the tasks, by program" },
+    QN_ARC_OPTIONS_VM,
     { 'o', NULL, QN_OPT_TEXT, .value = "FILE.jsonl", .help = "write every result, a line each" },
     { 0, "trace", QN_OPT_TEXT, .value = "FILE", .help = "write a hash of every step's value" },
     { 0, "digest", QN_OPT_TEXT, .value = "FILE",
       .help = "write status, steps and a hash of the output of every run" },
-    { 0, "profile", QN_OPT_TEXT, .value = "FILE.json",
+    { 0, "op-times", QN_OPT_TEXT, .value = "FILE.json",
       .help = "run everything on the CPU once more; write time by primitive and by program" },
     { 0, "stats", QN_OPT_TEXT, .value = "FILE.json", .help = "write what was counted and timed" },
-    QN_ARC_OPTIONS_VM,
     { 0 }
 };
 
@@ -95,6 +96,22 @@ static void print_plain(const qn_arc_evaluation *e)
            e->runs, e->device, e->runs - e->errors, e->errors, e->stats.steps_total, e->wall_s);
 }
 
+/* Programs whose task is not among those given are easily missed in a table without them. */
+static void note_left_out(const qn_arc_programs *programs, const qn_arc_evaluation *e)
+{
+    int n = 0, first = -1;
+
+    for (int i = e->n_scores - 1; i >= 0; i--)
+        if (!e->scores[i].runs) {
+            first = i;
+            n++;
+        }
+    if (n)
+        fprintf(stderr,
+                "not run: %d of %d programs; no pair of a task is theirs (the first is '%s')\n", n,
+                e->n_scores, programs->codes[first].id);
+}
+
 static qn_status write_stats(const char *path, const qn_arc_evaluation *e, qn_err *err)
 {
     json_t *json = qn_arc_stats_json(&e->stats);
@@ -109,6 +126,19 @@ static qn_status write_stats(const char *path, const qn_arc_evaluation *e, qn_er
     return st;
 }
 
+static void tell_solved(const qn_args *args, const qn_arc_evaluation *e)
+{
+    const double n = (double)(e->runs - e->unscored);
+
+    qn_cli_check(args, (qn_run_check){ .what = "outputs",
+                                       .against = "what the tasks ask for",
+                                       .n_values = n,
+                                       .n_equal = (double)e->solved,
+                                       .error = NAN,
+                                       .limit = NAN,
+                                       .is_ok = (double)e->solved == n });
+}
+
 /* ---- the verb -------------------------------------------------------------------------- */
 
 static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
@@ -118,7 +148,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
                                   .results = qn_text(args, "o"),
                                   .trace = qn_text(args, "trace"),
                                   .digest = qn_text(args, "digest"),
-                                  .profile = qn_text(args, "profile") };
+                                  .profile = qn_text(args, "op-times") };
     qn_arc_programs programs = { 0 };
     qn_arc_tasks tasks = { 0 };
     qn_arc_evaluation e = { 0 };
@@ -138,9 +168,13 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
         QN_TRY(print_check(&programs, &e, o.match_all, err));
     else
         print_plain(&e);
+    if (!args->global.quiet)
+        note_left_out(&programs, &e);
     if (qn_text(args, "stats"))
         QN_TRY(write_stats(qn_text(args, "stats"), &e, err));
     qn_cli_summary(args, (double)e.runs, "run", "runs");
+    if (qn_flag(args, "check"))
+        tell_solved(args, &e);
 out:
     st = qn_cli_close(args, ctx, st, err);
     qn_arc_evaluation_free(&e);

@@ -10,8 +10,8 @@
 
 static const qn_opt options[] = {
     { 0, "batch", QN_OPT_TEXT, .value = "FILE", .help = "read lines from this file, not stdin" },
-    { 'o', NULL, QN_OPT_TEXT, .value = "FILE", .help = "write answers to this file, not stdout" },
     QN_ARC_OPTIONS_VM,
+    { 'o', NULL, QN_OPT_TEXT, .value = "FILE", .help = "write answers into this file, not stdout" },
     { 0 }
 };
 

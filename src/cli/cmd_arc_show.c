@@ -4,11 +4,11 @@
 
 #include "domain/arc/show/show.h"
 
-static const qn_opt options[] = {
-    { 'o', NULL, QN_OPT_TEXT, .value = "FILE.png|FILE.html", .help = "where to draw" },
-    { 0, "tasks", QN_OPT_TEXT, .value = "DIR|FILE", .help = "tasks that results belong to" },
-    { 0 }
-};
+static const qn_opt options[] = { { 0, "tasks", QN_OPT_TEXT, .value = "DIR|FILE",
+                                    .help = "tasks that results belong to" },
+                                  { 'o', NULL, QN_OPT_TEXT, .value = "FILE.png|FILE.html",
+                                    .help = "write the picture, or a page with it" },
+                                  { 0 } };
 
 static const char *const examples[] = {
     "echo '{\"train\":[{\"input\":[[1,2]],\"output\":[[2,1]]}],\"test\":[]}' >turn.json",

@@ -39,18 +39,37 @@ has cache/profile/arc-costs.json '"format": "quern-arc-costs/1"'
 # ---- launches, checks, profile
 exits 0 "${run[@]}" --backend sim --slice 1 --digest slice.txt --stats s.json
 same slice.txt
-exits 0 "${run[@]}" --backend sim --slice 0 --stats s.json
+exits 0 "${run[@]}" --backend sim --slice 0 --no-share --stats s.json
 has s.json '"launches": 1,'
 exits 0 "${run[@]}" --backend sim --verify-sample 50 --digest checked.txt --metrics m.json
 same checked.txt
 has m.json '"verify_checked"'
-exits 0 "${run[@]}" --backend cpu --profile p.json --metrics m.json
+exits 0 "${run[@]}" --backend cpu --op-times p.json --metrics m.json
 has m.json '"arc_program_time_ms"'
 has p.json '"format": "quern-arc-profile/1"'
 has p.json '"calls_pct": '
+! grep -q device_seconds p.json || fail 'a time of a device where there is none'
+exits 0 "${run[@]}" --backend sim --op-times p.json --stats s.json
+has p.json '"device_seconds": '
+has s.json '"instances": 8000,'
+
+# ---- what programs share
+for ending in hmirror vmirror rot180; do
+    printf 'def solve_%s(I):\n    x1 = objects(I, T, T, T)\n    x2 = mapply(toindices, x1)\n' $ending
+    printf '    x3 = fill(I, FIVE, x2)\n    O = %s(x3)\n    return O\n\n\n' $ending
+done >alike.py
+for option in '' --no-share; do
+    # shellcheck disable=SC2086
+    exits 0 quern arc run alike.py --tasks made/tasks --match all --backend sim $option \
+        --digest alike$option.txt --stats alike$option.json
+done
+cmp -s alike.txt alike--no-share.txt || fail 'other results where values are shared'
+has alike.json '"shared_nodes": 200,'
+has alike.json '"shared_hits": 600,'
+has alike--no-share.json '"shared_nodes": 0,'
 QUERN_CC=/nonexistent QUERN_CACHE=0 exits 0 "${run[@]}" --backend sim --group 8 --digest group.txt
 has "$err" '^\[GPU\] arc.vm failed: .*no C compiler: /nonexistent not found. CPU fallback.$'
 same group.txt
 QUERN_CC=/nonexistent QUERN_CACHE=0 exits 3 "${run[@]}" --backend sim --group 8 --fallback error
-exits 1 "${run[@]}" --backend cpu --profile /nowhere/p.json
+exits 1 "${run[@]}" --backend cpu --op-times /nowhere/p.json
 has "$err" '^quern arc run: cannot write /nowhere/p.json: '

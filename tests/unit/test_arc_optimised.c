@@ -82,25 +82,43 @@ static void close_rig(rig *r)
     qn_ctx_close(r->ctx);
 }
 
-static int add_program(rig *r, const qn_arc_source *program, unsigned off)
+static int add_program(rig *r, const qn_arc_source *program, const qn_arc_code *code)
 {
-    qn_arc_code code = compile_with(program, (qn_arc_compile_options){ .off = off });
     qn_err err = { .text = "" };
     int index = -1;
 
-    need(qn_arc_session_program(r->session, program->id, code.bytes, code.n, &index, &err), &err);
-    qn_arc_code_free(&code);
+    need(qn_arc_session_program(r->session, program->id, code->bytes, code->n, &index, &err), &err);
     return index;
 }
 
+/* The output of a job; steps that are not ok by their lines, since passes move instructions. */
+static qn_str output_text(rig *r, uint32_t job, const qn_arc_code *code)
+{
+    qn_arc_value value;
+    qn_str text = { 0 };
+    qn_err err = { .text = "" };
+
+    need(qn_arc_session_output(r->session, job, r->heap, &value, &err), &err);
+    /* As text: closures have numbers, and those that were not made count no longer. */
+    if (!(head_of(code).flags & ARC_FLAG_BATT))
+        qn_arc_print(&text, &value);
+    for (int i = 0; i < value.n && (head_of(code).flags & ARC_FLAG_BATT); i++) {
+        qn_arc_value record = value.items[i];
+
+        if (record.kind == QN_ARC_BAD)
+            record.step = ins_of(code, record.step).line;
+        qn_arc_print(&text, &record);
+    }
+    return text;
+}
+
 /* Jobs 2k and 2k + 1 are one program on one grid, with all passes and with none. */
-static void compare(rig *r, const qn_arc_source *program, uint32_t job, int grid, int *n_failed)
+static void compare(rig *r, const qn_arc_source *program, const qn_arc_code *codes, uint32_t job,
+                    int grid, int *n_failed)
 {
     const arc_result *a = qn_arc_session_result(r->session, job);
     const arc_result *b = qn_arc_session_result(r->session, job + 1);
-    qn_arc_value left, right;
-    qn_str left_text = { 0 }, right_text = { 0 };
-    qn_err err = { .text = "" };
+    qn_str left, right;
 
     /* A limit may be met by a step that nobody needs and that the passes have taken out. */
     if (a->code < ARC_E_OVERFLOW && b->code >= ARC_E_OVERFLOW)
@@ -112,22 +130,22 @@ static void compare(rig *r, const qn_arc_source *program, uint32_t job, int grid
         ++*n_failed;
         return;
     }
-    need(qn_arc_session_output(r->session, job, r->heap, &left, &err), &err);
-    need(qn_arc_session_output(r->session, job + 1, r->heap, &right, &err), &err);
-    /* As text: closures have numbers, and those that were not made count no longer. */
-    qn_arc_print(&left_text, &left);
-    qn_arc_print(&right_text, &right);
-    if (strcmp(qn_str_get(&left_text), qn_str_get(&right_text)) != 0)
+    left = output_text(r, job, &codes[0]);
+    right = output_text(r, job + 1, &codes[1]);
+    if (strcmp(qn_str_get(&left), qn_str_get(&right)) != 0)
         fail_msg("%s on grid %d: another value than without passes", program->id, grid);
-    qn_str_free(&left_text);
-    qn_str_free(&right_text);
+    qn_str_free(&left);
+    qn_str_free(&right);
 }
 
 /* With the passes that are not in `off`, and with none. Gives how many of the runs failed. */
 static int run_both(rig *r, const qn_arc_source *program, unsigned off)
 {
     qn_arc_job jobs[2 * MOST_GRIDS];
-    const int with[2] = { add_program(r, program, off), add_program(r, program, QN_ARC_OFF_ALL) };
+    qn_arc_code codes[2] = { compile_with(program, (qn_arc_compile_options){ .off = off }),
+                             compile_with(program,
+                                          (qn_arc_compile_options){ .off = QN_ARC_OFF_ALL }) };
+    const int with[2] = { add_program(r, program, &codes[0]), add_program(r, program, &codes[1]) };
     const int is_three = (program->dag.flags & ARC_FLAG_THREE) != 0;
     qn_err err = { .text = "" };
     int n_failed = 0;
@@ -142,7 +160,9 @@ static int run_both(rig *r, const qn_arc_source *program, unsigned off)
     need(qn_arc_session_run(r->session, jobs, (uint32_t)(2 * r->n_grids), ARC_WANT_OUTPUT, 0, &err),
          &err);
     for (int i = 0; i < r->n_grids; i++)
-        compare(r, program, (uint32_t)(2 * i), i, &n_failed);
+        compare(r, program, codes, (uint32_t)(2 * i), i, &n_failed);
+    qn_arc_code_free(&codes[0]);
+    qn_arc_code_free(&codes[1]);
     return n_failed;
 }
 

@@ -12,6 +12,7 @@ typedef struct records {
     qn_arc_heap *heap;
     qn_arc_value all;
     const arc_result *result;
+    qn_arc_code code;
     rig r;
 } records;
 
@@ -19,11 +20,13 @@ typedef struct records {
 static records run_text(const char *backend, const char *text)
 {
     static const unsigned char cells[] = { 1, 2, 0, 0, 2, 1 };
+    qn_arc_file *file = parse_good(text);
     records out = { .heap = NULL };
     qn_err err = { .text = "" };
 
     out.r = rig_open(backend, (qn_arc_session_options){ 0 });
-    rig_batt_job(&out.r, rig_program_with(&out.r, "batt", text, QN_ARC_OFF_ALL),
+    out.code = compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_ALL });
+    rig_batt_job(&out.r, rig_code(&out.r, "batt", &out.code),
                  rig_grid(&out.r, "grid", 2, 3, cells));
     rig_run(&out.r);
     out.result = qn_arc_session_result(out.r.s, 0);
@@ -31,20 +34,25 @@ static records run_text(const char *backend, const char *text)
     if (qn_arc_heap_new(&out.heap, &err) != QN_OK ||
         qn_arc_session_output(out.r.s, 0, out.heap, &out.all, &err) != QN_OK)
         fail_msg("%s", err.text);
+    qn_arc_file_free(file);
     return out;
 }
 
 static void close_records(records *r)
 {
     qn_arc_heap_free(r->heap);
+    qn_arc_code_free(&r->code);
     rig_close(&r->r);
 }
 
-static void assert_bad(const qn_arc_value *v, int code, int line)
+/* A value that is not ok holds the number of the instruction that failed. */
+static void assert_bad(const records *r, int record, int code, int line)
 {
+    const qn_arc_value *v = &r->all.items[record];
+
     assert_int_equal(v->kind, QN_ARC_BAD);
     assert_int_equal(v->number, code);
-    assert_int_equal(v->step, line);
+    assert_int_equal(ins_of(&r->code, v->step).line, line);
 }
 
 static void assert_text(const qn_arc_value *v, const char *expected)
@@ -96,7 +104,7 @@ static void check_matrix(const char *backend, form f, int bad)
         const int depends = bad > 0 && k >= bad && (k - bad) % 2 == 0;
 
         if (depends)
-            assert_bad(&r.all.items[k - 1], ARC_E_ZERO_DIV, HEAD_LINES + bad);
+            assert_bad(&r, k - 1, ARC_E_ZERO_DIV, HEAD_LINES + bad);
         else
             assert_text(&r.all.items[k - 1],
                         (k - 1) / 2 % 2 ? "((0, 2, 1), (1, 2, 0))" : "((1, 2, 0), (0, 2, 1))");
@@ -137,10 +145,10 @@ static void condition_counts_though_nothing_of_it_is_used(void **state)
             qn_str_addf(&text, "    o.append((%d, True, 'task', t%d))\n", k, k);
         qn_str_add(&text, "    return o, s\n");
         r = run_text(backends[b], qn_str_get(&text));
-        assert_bad(&r.all.items[0], ARC_E_ZERO_DIV, HEAD_LINES + 1);
-        assert_bad(&r.all.items[1], ARC_E_ZERO_DIV, HEAD_LINES + 1);
-        assert_bad(&r.all.items[2], ARC_E_VALUE, HEAD_LINES + 3);
-        assert_bad(&r.all.items[3], ARC_E_VALUE, HEAD_LINES + 3);
+        assert_bad(&r, 0, ARC_E_ZERO_DIV, HEAD_LINES + 1);
+        assert_bad(&r, 1, ARC_E_ZERO_DIV, HEAD_LINES + 1);
+        assert_bad(&r, 2, ARC_E_VALUE, HEAD_LINES + 3);
+        assert_bad(&r, 3, ARC_E_VALUE, HEAD_LINES + 3);
         assert_text(&r.all.items[4], "3");
         assert_int_equal(r.all.items[5].kind, QN_ARC_BAD);
         assert_int_equal(r.result->not_ok, 5);

@@ -3,6 +3,7 @@
 #define ARC_CALL_H
 
 #include "arc_loop.h"
+#include "arc_recurse.h"
 #include "arc_solo.h"
 
 /* What is to be done with a closure's inner value becomes a frame. */
@@ -71,11 +72,6 @@ FN i32 arc_enter_closure(VM_PARAM, arc_machine *m)
     }
     m->f = inner;
     return ARC_GO_ENTER;
-}
-
-FN i32 arc_is_off(const arc_par *par, i32 op)
-{
-    return (i32)(par->off[op >> 5] >> (op & 31) & 1u);
 }
 
 /* Calls m->f with m->n arguments. */
@@ -173,6 +169,12 @@ FN void arc_go_on(VM_PARAM, arc_machine *m, const arc_par *par, i32 *next)
 /* Calls m->f and everything that follows from it; the value is m->r, unless vm->error. */
 FN_NOINLINE void arc_call(VM_PARAM, arc_machine *to, const arc_par *par)
 {
+#ifdef ARC_RECURSES
+    if (arc_can_recurse(to, par)) {
+        arc_call_by_stack(VM, to);
+        return;
+    }
+#endif
     arc_machine m = *to; /* a copy that nothing else points to: it can live in registers */
     i32 go = ARC_GO_ENTER;
 

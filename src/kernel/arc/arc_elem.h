@@ -172,8 +172,14 @@ FN i32 arc_order_flat(const arc_vm *vm, slot a, slot b)
     }
 }
 
+#ifdef ARC_ON_CPU
+#define ARC_ORDER arc_order_deep
+#else
+#define ARC_ORDER arc_order
+#endif
+
 /* -1, 0 or 1. Containers in containers are followed with a stack of our own. */
-FN_NOINLINE i32 arc_order(arc_vm *vm, slot a, slot b)
+FN_NOINLINE i32 ARC_ORDER(arc_vm *vm, slot a, slot b)
 {
     slot in_a[ARC_DEPTH], in_b[ARC_DEPTH];
     i32 next[ARC_DEPTH];
@@ -218,6 +224,16 @@ FN_NOINLINE i32 arc_order(arc_vm *vm, slot a, slot b)
         }
     }
 }
+
+#ifdef ARC_ON_CPU
+/* The same, without making room for that stack where nothing has to be followed. */
+FN_NOINLINE i32 arc_order(arc_vm *vm, slot a, slot b)
+{
+    const i32 r = a == b ? 0 : arc_order_flat(vm, a, b);
+
+    return r != 2 ? r : arc_order_deep(vm, a, b);
+}
+#endif
 
 /* Equal values. Since a value has one representation, kinds that differ are never equal. */
 FN i32 arc_same(arc_vm *vm, slot a, slot b)

@@ -27,6 +27,16 @@
 #define WIDTH 1
 #endif
 
+/* One lane alone, in C: what has a shorter way there takes it. */
+#if defined(QN_CPU) && LANES == 1 && WIDTH == 1
+#define ARC_ON_CPU
+#endif
+
+/* Where a program's calls can be calls of C: see arc_recurse.h. */
+#if defined(ARC_ON_CPU) && !defined(ARC_WIDE)
+#define ARC_RECURSES
+#endif
+
 /* Loops here run a few times over a few elements, and there are hundreds of them: unrolled, the
  * machine's code is half as large again, needs twice the registers, and takes compilers minutes. */
 #ifndef QN_CPU

@@ -12,6 +12,11 @@
 #define ARC_LOOP_EXTRACT 2u /* the first element that passes ends it */
 #define ARC_LOOP_OTHER   4u /* the call is another than f(element): see arc_other_call */
 
+FN i32 arc_is_off(const arc_par *par, i32 op)
+{
+    return (i32)(par->off[op >> 5] >> (op & 31) & 1u);
+}
+
 FN u32 arc_loop_is_of(i32 op)
 {
     switch (op) {

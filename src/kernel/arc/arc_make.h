@@ -25,6 +25,8 @@ FN_NOINLINE void arc_copy_down(VM_PARAM, u32 to, GLOBAL const u8 *from, i32 n_by
             dst[k] = v;
         MEET;
     }
+#elif defined(ARC_ON_CPU)
+    memmove(dst, from, (size_t)n_bytes);
 #else
     for (i32 k = 0; k < n_bytes; k++)
         dst[k] = from[k];
@@ -284,7 +286,13 @@ FN_NOINLINE slot arc_tuple_of(VM_PARAM, u32 at, i32 n)
 
         if (vm->error)
             return ARC_SLOT_NONE;
+#ifdef ARC_ON_CPU
+        for (i32 i = 0; i < n; i++)
+            for (i32 j = 0; j < width; j++)
+                cells[i * width + j] = arc_row_at(vm, in[i], j);
+#else
         EACH(k, n * width) cells[k] = arc_row_at(vm, in[k / width], k % width);
+#endif
         return arc_settle(VM, grid, at, end, fresh, ARC_GRID_HEAD + (i64)n * width);
     }
     return ARC_SLOT(ARC_TUPLE, n, at);
@@ -300,8 +308,15 @@ FN u32 arc_new_slots(arc_vm *vm, i32 n)
 
 FN slot arc_tuple_of_2(VM_PARAM, slot a, slot b)
 {
-    const u32 at = arc_new_slots(vm, 2);
+    u32 at;
 
+#ifdef ARC_ON_CPU
+    /* What most are, and needs no room. */
+    if (arc_is_num(a) && arc_is_num(b) && arc_fits_i16(arc_number(vm, a)) &&
+        arc_fits_i16(arc_number(vm, b)))
+        return ARC_SLOT_PAIR(arc_number(vm, a), arc_number(vm, b));
+#endif
+    at = arc_new_slots(vm, 2);
     if (vm->error)
         return ARC_SLOT_NONE;
     arc_slots_at(vm, at)[0] = a;

@@ -212,12 +212,54 @@ FN_NOINLINE slot arc_op_merge(VM_PARAM, slot a)
     return arc_merge(VM, a, arc_is_set(a));
 }
 
+#ifdef ARC_ON_CPU
+
+/* Both are index sets or both objects: one lane goes through them side by side. */
+FN i32 arc_are_like_keys(slot a, slot b)
+{
+    return ARC_TAG(a) == ARC_TAG(b) && (ARC_TAG(a) == ARC_IDX || ARC_TAG(a) == ARC_OBJ);
+}
+
+#define ARC_STRIDE 16 /* keys that are passed over in one step */
+
+/* The keys of a that are in b (is_in 1), or that are not (0). */
+FN_NOINLINE slot arc_common_keys(arc_vm *vm, slot a, slot b, i32 is_in)
+{
+    const i32 na = ARC_AUX(a), nb = ARC_AUX(b);
+    const u32 at = arc_alloc(vm, (i64)na * 4);
+    GLOBAL u32 *out = arc_keys_at(vm, at);
+    GLOBAL const u32 *x = arc_keys(vm, a);
+    GLOBAL const u32 *y = arc_keys(vm, b);
+    i32 n = 0, j = 0;
+
+    if (vm->error)
+        return ARC_SLOT_NONE;
+    for (i32 i = 0; i < na; i++) {
+        const u32 key = x[i];
+
+        while (j + ARC_STRIDE < nb && y[j + ARC_STRIDE] < key)
+            j += ARC_STRIDE;
+        while (j < nb && y[j] < key)
+            j++;
+        out[n] = key;
+        n += (j < nb && y[j] == key) == is_in;
+    }
+    arc_cut(vm, at, (i64)n * 4);
+    return arc_keys_slot(ARC_TAG(a) == ARC_OBJ, at, n);
+}
+
+#endif
+
 FN_NOINLINE slot arc_op_intersection(VM_PARAM, slot a, slot b)
 {
     slot r;
 
     if (!arc_is_set(a) || !arc_is_set(b))
         return arc_fail(vm, ARC_E_TYPE);
+#ifdef ARC_ON_CPU
+    if (arc_are_like_keys(a, b))
+        return arc_common_keys(vm, a, b, 1);
+#endif
     FILTERED(r, a, k, arc_holds(vm, b, arc_elem(vm, a, k)))
     return r;
 }
@@ -228,6 +270,10 @@ FN_NOINLINE slot arc_op_difference(VM_PARAM, slot a, slot b)
 
     if (!arc_is_container(a) || !arc_is_container(b))
         return arc_fail(vm, ARC_E_TYPE);
+#ifdef ARC_ON_CPU
+    if (arc_are_like_keys(a, b))
+        return arc_common_keys(vm, a, b, 0);
+#endif
     FILTERED(r, a, k, !arc_holds(vm, b, arc_elem(vm, a, k)))
     return r;
 }
@@ -381,6 +427,32 @@ FN i32 arc_two_need(const arc_vm *vm, slot a, slot b)
     return arc_row_width(a) > 0 && arc_row_width(a) == arc_row_width(b) ? 2 : 1;
 }
 
+#ifdef ARC_ON_CPU
+
+/* As arc_twos, as long as they make pairs and cells; whether all of them did. */
+FN i32 arc_plain_twos(const arc_vm *vm, u32 at, i32 n, slot a, slot b, i32 nb, i32 all_with_all)
+{
+    GLOBAL slot *to = arc_slots_at(vm, at);
+
+    for (i32 k = 0; k < n; k++) {
+        const slot x = arc_elem(vm, a, all_with_all ? k / nb : k);
+        const slot y = arc_elem(vm, b, all_with_all ? k % nb : k);
+        const u32 number = ARC_PAYLOAD(x);
+
+        if (!arc_is_num(x) || ARC_AUX(x) || !arc_fits_i16((i32)number))
+            return 0;
+        if (ARC_TAG(y) == ARC_PAIR)
+            to[k] = ARC_SLOT(ARC_CELL, number & 0xffff, ARC_PAYLOAD(y));
+        else if (arc_is_num(y) && !ARC_AUX(y) && arc_fits_i16((i32)ARC_PAYLOAD(y)))
+            to[k] = ARC_SLOT_PAIR(number, ARC_PAYLOAD(y));
+        else
+            return 0;
+    }
+    return 1;
+}
+
+#endif
+
 /* Slots 0 .. n - 1 at `at` become the tuples (a[first(k)], b[second(k)]), where k counts through b
  * for each element of a if `all_with_all`, else through both. */
 FN_NOINLINE void arc_twos(VM_PARAM, u32 at, i32 n, slot a, slot b, i32 all_with_all)
@@ -390,6 +462,10 @@ FN_NOINLINE void arc_twos(VM_PARAM, u32 at, i32 n, slot a, slot b, i32 all_with_
     u32 room;
     i32 need;
 
+#ifdef ARC_ON_CPU
+    if (arc_plain_twos(vm, at, n, a, b, nb, all_with_all))
+        return;
+#endif
     MAX_OVER(need, k, n, 0,
              arc_two_need(vm, arc_elem(vm, a, all_with_all ? k / nb : k),
                           arc_elem(vm, b, all_with_all ? k % nb : k)))
@@ -430,6 +506,50 @@ FN_NOINLINE slot arc_op_pair(VM_PARAM, slot a, slot b)
     return vm->error ? ARC_SLOT_NONE : arc_tuple_of(VM, at, n);
 }
 
+#ifdef ARC_ON_CPU
+
+/* Whether v holds coordinates, and these ascend. */
+FN i32 arc_are_coords(const arc_vm *vm, slot v, i32 n)
+{
+    i64 before = -ARC_COORD - 1;
+
+    for (i32 k = 0; k < n; k++) {
+        const slot e = arc_elem(vm, v, k);
+        const i64 number = arc_is_num(e) ? arc_number(vm, e) : before;
+
+        if (number <= before || number >= ARC_COORD)
+            return 0;
+        before = number;
+    }
+    return 1;
+}
+
+/* The product of coordinates that ascend: keys, and in order. */
+FN_NOINLINE slot arc_product_keys(arc_vm *vm, slot a, slot b, i32 na, i32 nb)
+{
+    const u32 at = arc_alloc(vm, (i64)na * nb * 4);
+    GLOBAL u32 *keys = arc_keys_at(vm, at);
+    u32 first = 0;
+
+    if (vm->error)
+        return ARC_SLOT_NONE;
+    for (i32 i = 0; i < na; i++) {
+        const u32 row = (u32)(i32)arc_number(vm, arc_elem(vm, a, i)) << 12;
+
+        if (i == 0) {
+            first = row;
+            for (i32 j = 0; j < nb; j++)
+                keys[j] = ARC_KEY(0, 0, arc_number(vm, arc_elem(vm, b, j))) + row;
+        } else {
+            for (i32 j = 0; j < nb; j++)
+                keys[i * nb + j] = keys[j] + row - first;
+        }
+    }
+    return arc_keys_slot(0, at, na * nb);
+}
+
+#endif
+
 FN_NOINLINE slot arc_op_product(VM_PARAM, slot a, slot b)
 {
     const i32 na = arc_len(vm, a), nb = arc_len(vm, b);
@@ -440,6 +560,10 @@ FN_NOINLINE slot arc_op_product(VM_PARAM, slot a, slot b)
         return arc_fail(vm, ARC_E_TYPE);
     if (n > ARC_MOST_AUX)
         return arc_fail(vm, ARC_E_RANGE);
+#ifdef ARC_ON_CPU
+    if (arc_are_coords(vm, a, na) && arc_are_coords(vm, b, nb))
+        return arc_product_keys(vm, a, b, na, nb);
+#endif
     at = arc_new_slots(vm, (i32)n);
     if (vm->error)
         return ARC_SLOT_NONE;

@@ -45,6 +45,14 @@ FN slot arc_op_get_nth_f(VM_PARAM, slot a, slot b)
     return arc_is_set(a) ? arc_nth(vm, a, b) : arc_fail(vm, ARC_E_TYPE);
 }
 
+/* Where a call is dear, numbers are compared without one. */
+#ifdef ARC_ON_CPU
+#define ARC_LESS(a, b)                                                                             \
+    (arc_is_num(a) && arc_is_num(b) ? arc_number(vm, a) < arc_number(vm, b) : arc_less(vm, a, b))
+#else
+#define ARC_LESS(a, b) arc_less(vm, a, b)
+#endif
+
 /* The first element that none exceeds (or, for the least, undercuts), by the keys in `keys`, or by
  * itself when that is NONE; its place, or -1 after a failure. */
 FN_NOINLINE i32 arc_best(VM_PARAM, slot c, slot keys, i32 want_most)
@@ -55,7 +63,7 @@ FN_NOINLINE i32 arc_best(VM_PARAM, slot c, slot keys, i32 want_most)
 
     for (i32 k = 1; k < n; k++) {
         const slot e = arc_elem(vm, by, k), old = arc_elem(vm, by, best);
-        const i32 is_better = want_most ? arc_less(vm, old, e) : arc_less(vm, e, old);
+        const i32 is_better = want_most ? ARC_LESS(old, e) : ARC_LESS(e, old);
 
         if (is_better < 0) {
             arc_fail(vm, ARC_E_TYPE);

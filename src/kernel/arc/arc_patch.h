@@ -168,6 +168,16 @@ FN_NOINLINE arc_box arc_box_of(TEAM_PARAM, arc_patch p)
     i32 i0, j0, i1, j1;
     arc_box box;
 
+#ifdef ARC_ON_CPU
+    i0 = j0 = 0xfff;
+    i1 = j1 = 0;
+    for (i32 k = 0; k < p.n; k++) {
+        i0 = MIN(i0, ARC_KEY_ROW(keys[k]));
+        i1 = MAX(i1, ARC_KEY_ROW(keys[k]));
+        j0 = MIN(j0, ARC_KEY_COL(keys[k]));
+        j1 = MAX(j1, ARC_KEY_COL(keys[k]));
+    }
+#else
     if (p.is_set && !p.is_object) {
         i0 = ARC_KEY_ROW(keys[0]);
         i1 = ARC_KEY_ROW(keys[p.n - 1]);
@@ -177,6 +187,7 @@ FN_NOINLINE arc_box arc_box_of(TEAM_PARAM, arc_patch p)
     }
     MIN_OVER(j0, k, p.n, 0xfff, ARC_KEY_COL(keys[k]))
     MAX_OVER(j1, k, p.n, 0, ARC_KEY_COL(keys[k]))
+#endif
     box.i0 = i0 - ARC_COORD;
     box.j0 = j0 - ARC_COORD;
     box.i1 = i1 - ARC_COORD;

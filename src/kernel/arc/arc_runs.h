@@ -93,14 +93,38 @@ FN u32 arc_run_start(arc_run run)
     return run.key & 0xfff;
 }
 
+#ifdef ARC_ON_CPU
+/* Cells at the beginning of a row that can be passed over, being of the background. */
+FN i32 arc_blank_cells(GLOBAL const i8 *row, i32 cols, i32 bg)
+{
+    const u64 blank = (u64)(u8)bg * 0x0101010101010101u;
+    u64 eight;
+    i32 n = 0;
+
+    if (bg < -128 || bg > 127)
+        return 0;
+    for (; n + 8 <= cols; n += 8) {
+        memcpy(&eight, row + n, 8);
+        if (eight != blank)
+            break;
+    }
+    while (n < cols && row[n] == bg)
+        n++;
+    return n;
+}
+#else
+#define arc_blank_cells(row, cols, bg) 0
+#endif
+
 /* Appends the runs of a row, only their columns as yet; gives how many runs there are then. Every
  * column is written as a start and as an end, and stays if it is one: without branches, which would
  * be guessed wrong twice a run. */
 FN i32 arc_find_row(GLOBAL const i8 *row, i32 cols, i32 bg, GLOBAL arc_run *runs, i32 n)
 {
-    i32 colour = row[0], starts = 1, ends = n;
+    const i32 from = arc_blank_cells(row, cols, bg);
+    i32 colour = row[from < cols ? from : 0], starts = 1, ends = n;
 
-    for (i32 j = 0; j < cols; j++) {
+    for (i32 j = from; j < cols; j++) {
         const i32 behind = j + 1 < cols ? row[j + 1] : ARC_NO_BG;
         const i32 differs = colour != behind, is_part = colour != bg;
 

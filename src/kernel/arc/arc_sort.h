@@ -15,8 +15,14 @@
 #define SORT_RUN 32
 #endif
 
-#define SORT_BITS_FROM    24 /* keys; fewer are sorted as quickly by comparing */
+#ifdef ARC_ON_CPU
+#include "arc_sort_cpu.h"
+#endif
+
+#define SORT_BITS_FROM 24 /* keys; fewer are sorted as quickly by comparing */
+#ifndef SORT_BITS_PER_KEY
 #define SORT_BITS_PER_KEY 256
+#endif
 
 /* An array of keys, or of slots; `are_keys` is a constant wherever this is used. */
 typedef struct arc_list {
@@ -290,6 +296,16 @@ FN i32 arc_sort_bits(VM_PARAM, u32 at, i32 n)
 /* Sort what lies at `at` in the arena and drop doubles; give how many stay. */
 FN_NOINLINE i32 arc_sort_keys(VM_PARAM, u32 at, i32 n)
 {
+#ifdef ARC_ON_CPU
+    GLOBAL u32 *keys = arc_keys_at(vm, at);
+    const i32 sorted = arc_ascending(keys, n);
+    i32 count;
+
+    if (sorted == n || n < SORT_INSERTED)
+        return arc_insert_keys(keys, sorted, n);
+    count = arc_sort_in_box(vm, keys, n);
+    return count >= 0 ? count : arc_sort(VM, at, n, 1);
+#else
     if (n >= SORT_BITS_FROM) {
         GLOBAL const u32 *keys = arc_keys_at(vm, at);
         i32 first_wrong, count;
@@ -302,6 +318,7 @@ FN_NOINLINE i32 arc_sort_keys(VM_PARAM, u32 at, i32 n)
             return count;
     }
     return arc_sort(VM, at, n, 1);
+#endif
 }
 
 FN_NOINLINE i32 arc_sort_slots(VM_PARAM, u32 at, i32 n)

@@ -32,6 +32,10 @@ typedef struct arc_vm {
     i32 error;      /* of the running primitive: ARC_OK or ARC_E_*; the same in all lanes */
     i32 deep;       /* comparing went beyond ARC_DEPTH or ARC_COMPARED; each lane has its own */
     u32 compared;   /* likewise */
+#ifdef ARC_RECURSES
+    u32 steps_left; /* these are for calls: see arc_recurse.h */
+    i32 depth, n_frames, most_depth;
+#endif
 } arc_vm;
 
 /* Parameters and arguments of every helper that has blocks. */

@@ -168,7 +168,7 @@ FN slot arc_execute(VM_PARAM, arc_job *job, arc_machine *m, const arc_par *par, 
                 is_over = 1;
                 continue;
             }
-            v = ARC_SLOT(ARC_BAD, ins.line, vm->error);
+            v = ARC_SLOT(ARC_BAD, pc, vm->error);
             vm->error = ARC_OK;
             vm->top = mark;
             if (ins.flags & ARC_GUARD)

@@ -123,6 +123,18 @@ static void show_progress(void *user, uint32_t n)
         qn_progress_at(e->progress, (double)e->n_done);
 }
 
+static qn_status add_profile(evaluation *e, const qn_arc_job *jobs, uint32_t n, qn_err *err)
+{
+    const int threads = (int)qn_device_get(e->ctx, 0)->units;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_arc_profile_add(&e->profile, e->session, jobs, n, threads, err));
+    if (strncmp(qn_arc_session_device(e->session), "cpu", 3) != 0)
+        QN_TRY(qn_arc_profile_device(&e->profile, e->session, jobs, n, err));
+out:
+    return st;
+}
+
 static qn_status run_chunks(evaluation *e, qn_err *err)
 {
     const uint32_t chunk = e->want ? CHUNK_WITH_OUTPUT : CHUNK;
@@ -144,8 +156,7 @@ static qn_status run_chunks(evaluation *e, qn_err *err)
         for (uint32_t k = 0; k < n; k++)
             QN_TRY(judge(e, &runs[k], k, err));
         if (e->options->profile)
-            QN_TRY(qn_arc_profile_add(&e->profile, e->session, jobs, n,
-                                      (int)qn_device_get(e->ctx, 0)->units, err));
+            QN_TRY(add_profile(e, jobs, n, err));
     }
     e->report->runs = e->series.n;
 out:

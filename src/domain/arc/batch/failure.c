@@ -31,7 +31,7 @@ const char *qn_arc_failure_text(int code)
     return code >= 0 && code < ARC_N_CODES ? texts[code] : "unknown error";
 }
 
-static const char *op_text(int op)
+const char *qn_arc_failure_op(int op)
 {
     if (op < ARC_N_OPS)
         return qn_arc_op_name(op);
@@ -42,7 +42,7 @@ void qn_arc_failure_print(const char *id, const arc_result *r, qn_str *out)
 {
     qn_str_addf(out, "prog %s", id);
     if (r->line)
-        qn_str_addf(out, " line %d: %s", r->line, op_text(r->op));
+        qn_str_addf(out, " line %d: %s", r->line, qn_arc_failure_op(r->op));
     qn_str_addf(out, ": %s", qn_arc_failure_text(r->code));
 }
 
@@ -51,18 +51,12 @@ const char *qn_arc_status_name(int code)
     return code == ARC_OK ? "ok" : qn_arc_code_is_limit(code) ? "limit" : "error";
 }
 
-int qn_arc_line_op(const qn_arc_code *code, int line, int *op)
+int qn_arc_step_ins(const qn_arc_code *code, int step, arc_ins *out)
 {
     const arc_program head = qn_arc_code_head(code);
 
-    for (int i = 0; i < head.n_ins; i++) {
-        arc_ins ins;
-
-        memcpy(&ins, code->bytes + sizeof head + (size_t)i * sizeof ins, sizeof ins);
-        if (ins.line == line && ins.op < ARC_N_OPS) {
-            *op = ins.op;
-            return 1;
-        }
-    }
-    return 0;
+    if (step < 0 || step >= head.n_ins)
+        return 0;
+    memcpy(out, code->bytes + sizeof head + (size_t)step * sizeof *out, sizeof *out);
+    return 1;
 }

@@ -2,7 +2,6 @@
 #include "domain/arc/batch/records.h"
 
 #include "domain/arc/batch/failure.h"
-#include "domain/arc/value/op_names.h"
 #include "domain/arc/value/text.h"
 #include "util/status.h"
 
@@ -30,15 +29,16 @@ static void step_name(const qn_arc_file *file, int line, char *out, size_t size)
 static json_t *bad_json(const qn_arc_code *code, const qn_arc_file *file, const qn_arc_value *bad)
 {
     json_t *json = json_object();
+    arc_ins ins;
     char step[32];
-    int op;
 
-    step_name(file, bad->step, step, sizeof step);
-    if (*step)
-        json_object_set_new(json, "step", qn_json_text(step));
-    json_object_set_new(json, "line", json_integer(bad->step));
-    if (qn_arc_line_op(code, bad->step, &op))
-        json_object_set_new(json, "op", json_string(qn_arc_op_name(op)));
+    if (qn_arc_step_ins(code, bad->step, &ins)) {
+        step_name(file, ins.line, step, sizeof step);
+        if (*step)
+            json_object_set_new(json, "step", qn_json_text(step));
+        json_object_set_new(json, "line", json_integer(ins.line));
+        json_object_set_new(json, "op", json_string(qn_arc_failure_op(ins.op)));
+    }
     json_object_set_new(json, "error", json_string(qn_arc_failure_text((int)bad->number)));
     return json;
 }

@@ -13,8 +13,24 @@ typedef struct seen {
     qn_arc_heap *heap;
     qn_arc_value value;
     int has_value;
+    qn_arc_grid grid; /* the same of a grid of digits, without the value */
     json_t *records;
 } seen;
+
+/* Most outputs are grids of digits, which are printed as they lie. */
+static int is_grid_of_digits(const qn_arc_written *run, qn_arc_grid *out)
+{
+    int rows, cols;
+    const int8_t *cells = qn_arc_session_output_grid(run->session, run->job, &rows, &cols);
+    unsigned char beyond = 0;
+
+    for (int k = 0; cells && k < rows * cols; k++)
+        beyond |= (unsigned char)cells[k] > 9;
+    if (!cells || beyond)
+        return 0;
+    *out = (qn_arc_grid){ .rows = rows, .cols = cols, .cells = (unsigned char *)(intptr_t)cells };
+    return 1;
+}
 
 static qn_status look_at_records(const qn_arc_written *run, seen *s, int *is_solved, qn_err *err)
 {
@@ -35,6 +51,8 @@ static qn_status look(const qn_arc_written *run, seen *s, int *is_solved, qn_err
     const int is_batt = (qn_arc_code_head(run->code).flags & ARC_FLAG_BATT) != 0;
     qn_status st = QN_OK;
 
+    if (!is_batt && is_grid_of_digits(run, &s->grid))
+        return QN_OK;
     QN_TRY(qn_arc_heap_new(&s->heap, err));
     QN_TRY(qn_arc_session_output(run->session, run->job, s->heap, &s->value, err));
     s->has_value = 1;
@@ -63,6 +81,7 @@ static qn_status print(const qn_arc_written *run, const seen *s, int is_solved, 
                                                 r->differing != OTHER_SHAPE,
                                .differing = r->differing,
                                .output = s->has_value && !s->records ? &s->value : NULL,
+                               .output_grid = s->grid,
                                .records = s->records };
     qn_status st;
 

@@ -132,7 +132,7 @@ qn_status qn_arc_questions_add(qn_arc_questions *list, const qn_arc_task *task,
         QN_TRY(add_grid(session, id, &task->pairs[k].input, options->recolour, &q.input, err));
         if (!options->without_expected)
             QN_TRY(
-                add_grid(session, id, &task->pairs[k].output, options->recolour, &q.expected, err));
+                add_grid(session, "", &task->pairs[k].output, options->recolour, &q.expected, err));
         list->items[list->n++] = q;
     }
 out:

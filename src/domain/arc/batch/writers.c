@@ -86,17 +86,39 @@ static void add_trace(FILE *to, const qn_arc_written *run)
 
 /* ---- digest ---------------------------------------------------------------------------- */
 
+static qn_status print_output(qn_arc_writers *w, const qn_arc_written *run, const arc_result *r,
+                              qn_err *err)
+{
+    int rows, cols;
+    const int8_t *grid =
+        r->code == ARC_OK ? qn_arc_session_output_grid(run->session, run->job, &rows, &cols) : NULL;
+    qn_arc_heap *heap = NULL;
+    qn_arc_value value;
+    qn_status st = QN_OK;
+
+    if (grid)
+        qn_arc_print_grid(&w->line, grid, rows, cols);
+    if (grid || r->code != ARC_OK)
+        return QN_OK;
+    QN_TRY(qn_arc_heap_new(&heap, err));
+    QN_TRY(qn_arc_session_output(run->session, run->job, heap, &value, err));
+    qn_arc_print(&w->line, &value);
+out:
+    qn_arc_heap_free(heap);
+    return st;
+}
+
 /* The hash is of the value as the language writes it, which holds for any size of its numbers. */
-static qn_status add_digest(qn_arc_writers *w, const qn_arc_written *run, const qn_arc_value *value,
-                            qn_err *err)
+static qn_status add_digest(qn_arc_writers *w, const qn_arc_written *run, qn_err *err)
 {
     const arc_result *r = qn_arc_session_result(run->session, run->job);
     const qn_arc_question *q = run->question;
     uint64_t hash;
+    qn_status st;
 
     w->line.len = 0;
-    if (value)
-        qn_arc_print(&w->line, value);
+    if ((st = print_output(w, run, r, err)) != QN_OK)
+        return st;
     hash = qn_fnv1a64(qn_str_get(&w->line), w->line.len);
     w->line.len = 0;
     qn_str_addf(&w->line, "%s %s %s %d %s %u %016" PRIx64 "\n", run->code->id, q->task->id,
@@ -111,22 +133,6 @@ static qn_status add_digest(qn_arc_writers *w, const qn_arc_written *run, const 
 }
 
 /* ---- all of them ----------------------------------------------------------------------- */
-
-static qn_status add_output(qn_arc_writers *w, const qn_arc_written *run, qn_err *err)
-{
-    const int is_ok = qn_arc_session_result(run->session, run->job)->code == ARC_OK;
-    qn_arc_heap *heap = NULL;
-    qn_arc_value value;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_arc_heap_new(&heap, err));
-    if (is_ok)
-        QN_TRY(qn_arc_session_output(run->session, run->job, heap, &value, err));
-    QN_TRY(add_digest(w, run, is_ok ? &value : NULL, err));
-out:
-    qn_arc_heap_free(heap);
-    return st;
-}
 
 qn_status qn_arc_writers_add(qn_arc_writers *w, const qn_arc_written *run, int *is_solved,
                              qn_err *err)
@@ -143,7 +149,7 @@ qn_status qn_arc_writers_add(qn_arc_writers *w, const qn_arc_written *run, int *
             fputs(qn_str_get(&w->line), w->results.file);
     }
     if (w->digest.file)
-        QN_TRY(add_output(w, run, err));
+        QN_TRY(add_digest(w, run, err));
 out:
     return st;
 }

@@ -139,7 +139,7 @@ static qn_status measure_row(bench *b, qn_arc_stand *stand, qn_arc_bench_row *ro
 {
     const int n = b->options->samples < MAX_SAMPLES ? b->options->samples : MAX_SAMPLES;
     const int without = row->without_worst ? b->worst : -1;
-    double wall[MAX_SAMPLES], kernel[MAX_SAMPLES];
+    double wall[MAX_SAMPLES], run[MAX_SAMPLES], kernel[MAX_SAMPLES];
     qn_arc_stand_time time;
     qn_status st = QN_OK;
 
@@ -156,8 +156,10 @@ static qn_status measure_row(bench *b, qn_arc_stand *stand, qn_arc_bench_row *ro
         wall[i] = (qn_now_us() - start) * 1e-6;
         QN_TRY(qn_arc_stand_run(stand, 0, 1, stand->n, &time, err));
         kernel[i] = time.kernel_s;
+        run[i] = time.wall_s;
     }
     row->wall_s = qn_stats_of(wall, (size_t)n).median;
+    row->run_s = qn_stats_of(run, (size_t)n).median;
     row->kernel_s = qn_stats_of(kernel, (size_t)n).median;
 out:
     return st;

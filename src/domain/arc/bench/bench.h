@@ -38,7 +38,9 @@ typedef struct qn_arc_bench_row {
     int copies;
     uint32_t runs;
     uint64_t solved, errors, fallbacks;
-    double kernel_s, wall_s; /* medians */
+    /* Medians: of the kernels; of a run with programs and grids at hand, as an interpreter has
+     * them; with loading both. */
+    double kernel_s, run_s, wall_s;
 } qn_arc_bench_row;
 
 /* A batch of that many runs, resident, on the CPU with all threads and on a device. */

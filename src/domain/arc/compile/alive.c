@@ -24,8 +24,7 @@ void qn_arc_mark_alive(qn_arc_draft *work, qn_arc_keep keep)
         const qn_arc_node *node = &dag->nodes[i];
 
         if (!qn_arc_is_leaf(node) &&
-            (keep == QN_ARC_KEEP_ALL ||
-             (keep == QN_ARC_KEEP_FAILING && !work->is_settled[i] && may_fail(work, node))))
+            (keep == QN_ARC_KEEP_ALL || (keep == QN_ARC_KEEP_FAILING && may_fail(work, node))))
             work->is_alive[i] = 1;
         if (!work->is_alive[i])
             continue;

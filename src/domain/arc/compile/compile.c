@@ -28,12 +28,11 @@ static qn_status start_work(const qn_arc_source *source, qn_arc_draft *work, qn_
     work->dag.records = copy_of(from->records, from->n_records, sizeof *from->records);
     work->kinds = calloc(n, sizeof *work->kinds);
     work->is_alive = calloc(n, 1);
-    work->is_settled = calloc(n, 1);
     work->same = calloc(n, sizeof *work->same);
     for (int i = 0; work->same && i < from->n; i++)
         work->same[i] = i;
     if (work->dag.nodes && work->dag.needs && work->dag.records && work->kinds && work->is_alive &&
-        work->is_settled && work->same)
+        work->same)
         return QN_OK;
     return qn_fail(err, QN_ERR_NOMEM, "no memory to compile a program of %d nodes", from->n);
 }
@@ -46,69 +45,13 @@ static void end_work(qn_arc_draft *work)
     free(work->dag.records);
     free(work->kinds);
     free(work->is_alive);
-    free(work->is_settled);
     free(work->same);
-}
-
-/* ---- values that are given ------------------------------------------------------- */
-
-/* Everything that went into a given value was computed without failing. */
-static void settle(qn_arc_draft *work)
-{
-    const qn_arc_dag *dag = &work->dag;
-
-    for (int i = dag->n - 1; i >= 0; i--) {
-        const qn_arc_node *node = &dag->nodes[i];
-
-        if (!work->is_settled[i])
-            continue;
-        for (int k = 0; k < node->n_args; k++)
-            work->is_settled[node->a[k]] = 1;
-    }
-}
-
-static qn_status give_values(qn_arc_draft *work, const qn_arc_compile_options *options, qn_err *err)
-{
-    qn_arc_dag *dag = &work->dag;
-
-    if (options->n_inputs > ARC_MOST_EXTRA)
-        return qn_fail(err, QN_ERR_LIMIT, "%d given values exceed the limit of %d",
-                       options->n_inputs, ARC_MOST_EXTRA);
-    for (int i = 0; i < options->n_inputs; i++) {
-        const int given = options->inputs[i];
-        const int node = given >= 0 && given < dag->n ? work->same[given] : -1;
-
-        if (node < 0 || qn_arc_is_leaf(&dag->nodes[node]) || dag->nodes[node].guard ||
-            dag->nodes[node].n_needs)
-            return qn_fail(err, QN_ERR_USAGE, "node %d cannot be given from outside", given);
-        work->is_settled[node] = 1;
-    }
-    settle(work);
-    for (int i = 0; i < options->n_inputs; i++)
-        dag->nodes[work->same[options->inputs[i]]] =
-            (qn_arc_node){ .op = QN_ARC_NODE_PARAM, .number = dag->n_params + i };
-    work->n_inputs = options->n_inputs;
-    return QN_OK;
-}
-
-static qn_status take_part(qn_arc_draft *work, int part, qn_err *err)
-{
-    qn_arc_dag *dag = &work->dag;
-
-    if (part < 0 || part >= dag->n)
-        return qn_fail(err, QN_ERR_USAGE, "the program has no node %d", part);
-    dag->output = part;
-    dag->n_records = 0;
-    dag->flags &= ~ARC_FLAG_BATT;
-    return QN_OK;
 }
 
 /* ---- all ------------------------------------------------------------------------- */
 
 static qn_arc_keep what_to_keep(const qn_arc_draft *work, const qn_arc_compile_options *options)
 {
-    if (options->is_part)
-        return QN_ARC_KEEP_USED;
     if (options->off & QN_ARC_OFF_DEAD)
         return QN_ARC_KEEP_ALL;
     /* A failed step of a batt program stops nothing, so one that nobody looks at may go. */
@@ -128,12 +71,8 @@ qn_status qn_arc_compile(const qn_arc_source *source, const qn_arc_compile_optio
     if (source->n_errors)
         return qn_fail(err, QN_ERR_INPUT, "program %s has %d errors", source->id, source->n_errors);
     QN_TRY(start_work(source, &work, err));
-    if (options->is_part)
-        QN_TRY(take_part(&work, options->part, err));
     if (!(options->off & QN_ARC_OFF_MERGE))
         QN_TRY(qn_arc_merge(&work, err));
-    if (options->n_inputs)
-        QN_TRY(give_values(&work, options, err));
     qn_arc_infer(&work.dag, work.kinds);
     if ((options->off & QN_ARC_OFF_FUSION) != QN_ARC_OFF_FUSION)
         QN_TRY(qn_arc_fuse(&work, options->off, err));

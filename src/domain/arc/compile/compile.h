@@ -18,15 +18,6 @@
 /* Zeroed: all passes, the program as it is. */
 typedef struct qn_arc_compile_options {
     unsigned off; /* QN_ARC_OFF_* */
-
-    /* Nodes of the program whose values are given instead of computed. They become parameters,
-     * in this order, in the slots after the program's own; at most ARC_MOST_EXTRA. */
-    const int *inputs;
-    int n_inputs;
-
-    /* With is_part, a solve program that gives the value of node `part`, and does only what that
-     * takes. */
-    int is_part, part;
 } qn_arc_compile_options;
 
 /* What a program's RECORD instructions stand for, by their number. */

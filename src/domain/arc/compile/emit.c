@@ -192,7 +192,7 @@ static void place_leaves(emitter *e)
 {
     const qn_arc_dag *dag = &e->work->dag;
 
-    e->n_slots = dag->n_params + e->work->n_inputs;
+    e->n_slots = dag->n_params;
     for (int slot = e->n_slots - 1; slot >= 0; slot--) {
         int is_read = 0;
 
@@ -255,7 +255,7 @@ static qn_status assemble(const emitter *e, const qn_arc_source *source, qn_arc_
                             .n_ins = (uint16_t)e->n_ins,
                             .n_const = (uint16_t)e->n_consts,
                             .n_slot = (uint16_t)(e->n_slots ? e->n_slots : 1),
-                            .flags = dag->flags | ARC_FLAG_EXTRA(e->work->n_inputs),
+                            .flags = dag->flags,
                             .source = (uint32_t)source->number,
                             .cost = e->cost < UINT32_MAX ? (uint32_t)e->cost : UINT32_MAX,
                             .n_records = (uint32_t)dag->n_records };
@@ -327,7 +327,7 @@ qn_status qn_arc_emit(const qn_arc_draft *work, const qn_arc_source *source, qn_
     e.consts = calloc(n, sizeof *e.consts);
     e.next_record = calloc(n_records, sizeof *e.next_record);
     /* Each node takes one slot at most; parameters and the tuples of needed steps take others. */
-    e.free_slots = calloc(n + ARC_MOST_EXTRA + 8, sizeof *e.free_slots);
+    e.free_slots = calloc(n + 8, sizeof *e.free_slots);
     if (!e.place || !e.last_use || !e.records || !e.consts || !e.next_record || !e.free_slots) {
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for the code of %d nodes", work->dag.n);
         goto out;

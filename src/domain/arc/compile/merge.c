@@ -12,7 +12,9 @@
 #include "util/hash.h"
 #include "util/status.h"
 
-int qn_arc_is_called(int op, int arg)
+/* Whether operand `arg` of `op` is a function that the operation calls and does nothing else with.
+ */
+static int is_called(int op, int arg)
 {
     switch (op) {
     case ARC_OP_compose:
@@ -73,7 +75,7 @@ static void find_only_called(const qn_arc_dag *dag, char *only_called)
             /* A closure that is kept keeps what it captured. */
             const int is_kept = qn_arc_op_has_class(node->op, 'K') && !only_called[i];
 
-            if (!qn_arc_is_called(node->op, k) || is_kept)
+            if (!is_called(node->op, k) || is_kept)
                 only_called[node->a[k]] = 0;
         }
     }
@@ -94,7 +96,8 @@ static int value_may_create(const qn_arc_value *value, int depth)
     return 0;
 }
 
-void qn_arc_find_creators(const qn_arc_dag *dag, char *creates)
+/* creates[i]: functions in the value of node i may make closures when they are called. */
+static void find_creators(const qn_arc_dag *dag, char *creates)
 {
     for (int i = 0; i < dag->n; i++) {
         const qn_arc_node *node = &dag->nodes[i];
@@ -179,7 +182,7 @@ qn_status qn_arc_merge(qn_arc_draft *work, qn_err *err)
         goto out;
     }
     find_only_called(dag, only_called);
-    qn_arc_find_creators(dag, creates);
+    find_creators(dag, creates);
     for (int i = 0; i < dag->n; i++) {
         qn_arc_node *node = &dag->nodes[i];
 

@@ -14,9 +14,7 @@ typedef struct qn_arc_draft {
     qn_arc_dag dag;      /* records are the source's */
     qn_arc_kinds *kinds; /* of each node */
     char *is_alive;      /* will become an instruction, or is needed by one */
-    char *is_settled;    /* was computed for a value that is given: known not to fail */
     int *same;           /* of each node of the source: the one that stands for it now */
-    int n_inputs;        /* values that are given */
 } qn_arc_draft;
 
 /* Equal operations on equal operands become one. Closures are equal only to themselves, so a
@@ -37,12 +35,5 @@ void qn_arc_mark_alive(qn_arc_draft *work, qn_arc_keep keep);
 /* Instructions, constants and header, into out->bytes. */
 qn_status qn_arc_emit(const qn_arc_draft *work, const qn_arc_source *source, qn_arc_code *out,
                       qn_err *err);
-
-/* creates[i]: functions in the value of node i may make closures when they are called. */
-void qn_arc_find_creators(const qn_arc_dag *dag, char *creates);
-
-/* Whether operand `arg` of `op` is a function that the operation calls and does nothing else
- * with. */
-int qn_arc_is_called(int op, int arg);
 
 #endif

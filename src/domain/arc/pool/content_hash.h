@@ -12,21 +12,25 @@ static inline uint64_t qn_arc_mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 32;
 }
 
-/* Eight bytes at a time: every grid that is new goes through here. FNV, byte by byte, took most of
- * the host's time of a batch. */
+/* Eight bytes at a time in four strands, since every grid that is new goes through here: one strand
+ * waits for its multiplications. */
 static inline uint64_t qn_arc_content_hash(uint64_t slot, const unsigned char *bytes, size_t n)
 {
-    uint64_t hash = qn_arc_mix(n, slot), word;
+    enum { STRANDS = 4, WIDTH = STRANDS * sizeof(uint64_t) };
+    uint64_t strands[STRANDS] = { qn_arc_mix(n, slot), 1, 2, 3 }, words[STRANDS];
     size_t k = 0;
 
-    for (; k + sizeof word <= n; k += sizeof word) {
-        memcpy(&word, bytes + k, sizeof word);
-        hash = qn_arc_mix(hash, word);
+    for (; k + WIDTH <= n; k += WIDTH) {
+        memcpy(words, bytes + k, WIDTH);
+        for (int i = 0; i < STRANDS; i++)
+            strands[i] = qn_arc_mix(strands[i], words[i]);
     }
-    word = 0;
+    memset(words, 0, WIDTH);
     if (k < n)
-        memcpy(&word, bytes + k, n - k);
-    return qn_arc_mix(hash, word);
+        memcpy(words, bytes + k, n - k);
+    for (int i = 0; i < STRANDS; i++)
+        strands[i] = qn_arc_mix(strands[i], words[i]);
+    return qn_arc_mix(qn_arc_mix(strands[0], strands[1]), qn_arc_mix(strands[2], strands[3]));
 }
 
 #endif

@@ -12,6 +12,8 @@
 
 #define POOL_BYTES ((size_t)1 << 31)
 
+enum { DEVICE_TRIES = 2 };
+
 /* Where values and programs of the session lie in the profile's pool. */
 typedef struct places {
     qn_arc_pool *pool;
@@ -212,6 +214,35 @@ out:
     close_places(&p);
     free(list);
     free(times);
+    return st;
+}
+
+qn_status qn_arc_profile_device(qn_arc_profile *p, qn_arc_session *session, const qn_arc_job *jobs,
+                                uint32_t n, qn_err *err)
+{
+    qn_arc_job *own = malloc(((size_t)n + 1) * sizeof *own);
+    qn_status st = QN_OK;
+
+    if (!own)
+        return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for %u runs", n);
+    for (int program = 0; program < p->n_programs; program++) {
+        uint32_t n_own = 0;
+        double best = 0;
+
+        for (uint32_t k = 0; k < n; k++)
+            if (jobs[k].program == program)
+                own[n_own++] = jobs[k];
+        for (int i = 0; n_own && i < DEVICE_TRIES; i++) {
+            double seconds = 0;
+
+            QN_TRY(qn_arc_session_time(session, own, n_own, &seconds, err));
+            best = i == 0 || seconds < best ? seconds : best;
+        }
+        p->programs[program].device_seconds += best;
+    }
+    p->has_device = 1;
+out:
+    free(own);
     return st;
 }
 

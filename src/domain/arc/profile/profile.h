@@ -21,6 +21,7 @@ typedef struct qn_arc_profile_op {
 typedef struct qn_arc_profile_program {
     uint64_t runs, steps;
     double seconds;
+    double device_seconds; /* of launches that hold nothing else */
 } qn_arc_profile_program;
 
 typedef struct qn_arc_profile {
@@ -30,11 +31,17 @@ typedef struct qn_arc_profile {
     uint64_t runs, steps;
     uint64_t limits; /* runs that ended at a limit of this machine, which has narrow integers */
     double seconds;  /* of all runs, over all threads; what is not in `ops` is calling */
+    int has_device;  /* programs were timed on a device too */
 } qn_arc_profile;
 
 /* Adds the jobs of a session to the profile, which is zeroed before the first. */
 qn_status qn_arc_profile_add(qn_arc_profile *profile, const qn_arc_session *session,
                              const qn_arc_job *jobs, uint32_t n, int threads, qn_err *err);
+
+/* Times the jobs of each program on the session's device, in launches of their own; they have been
+ * added before. Results of the session's last run are gone then. */
+qn_status qn_arc_profile_device(qn_arc_profile *profile, qn_arc_session *session,
+                                const qn_arc_job *jobs, uint32_t n, qn_err *err);
 void qn_arc_profile_free(qn_arc_profile *profile); /* zeroed is fine */
 
 /* Writes it as JSON, what takes the most time first. `codes` are the session's programs. */

@@ -42,9 +42,13 @@ static json_t *program_json(const qn_arc_profile *p, const qn_arc_code *codes, i
 {
     const qn_arc_profile_program *q = &p->programs[number];
 
-    return json_pack("{s:s, s:I, s:I, s:f, s:f}", "id", codes[number].id, "runs",
-                     (json_int_t)q->runs, "steps", (json_int_t)q->steps, "seconds", q->seconds,
-                     "share_pct", share_of(p, q->seconds));
+    json_t *out = json_pack("{s:s, s:I, s:I, s:f, s:f}", "id", codes[number].id, "runs",
+                            (json_int_t)q->runs, "steps", (json_int_t)q->steps, "seconds",
+                            q->seconds, "share_pct", share_of(p, q->seconds));
+
+    if (out && p->has_device)
+        json_object_set_new(out, "device_seconds", json_real(q->device_seconds));
+    return out;
 }
 
 /* The numbers of those that ran, by time; NULL without memory. */

@@ -48,7 +48,6 @@ void qn_arc_choose_begin(qn_arc_session *s)
 {
     qn_ctx *ctx = s->ctx;
 
-    s->device = qn_device_count(ctx) > 1 ? 1 : QN_CPU_SLOT;
     s->route = route_of(ctx, s->device);
     s->ran_last = s->device;
     for (int d = 0; d <= s->device; d++) {

@@ -80,62 +80,52 @@ static double compiled_us(const qn_ctx *ctx)
 
 /* ---- places ---------------------------------------------------------------------------- */
 
-/* The machine of the session. *device: where it ran, which is the CPU after a failure. */
-static qn_status run_vm(qn_arc_flight *f, int *device, qn_err *err)
+/* The station of the home. *device: where it ran, which is the CPU after a failure. */
+static qn_status run_home(qn_arc_flight *f, int *device, qn_err *err)
 {
     qn_arc_home *home = f->slice->home;
     qn_arc_stats *stats = &f->s->stats;
+    const double start = qn_now_us();
     const double copied = qn_metric_value(f->s->ctx->metrics, "transfer_time_us", NULL);
     const double compiled = compiled_us(f->s->ctx);
     qn_arc_range whole;
     const qn_arc_work work = work_of(f, pooled_for(f, home->loaded, &whole));
     qn_arc_answer answer = { 0 };
-    qn_arc_times times;
-    double upload_us, compile_us;
+    double kernel_us, upload_us, compile_us;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_arc_vm_run(home->vm, f->tier, &work, &answer, err));
+    QN_TRY(qn_arc_station_run(home->station, f->tier, &work, &answer, device, err));
     home->loaded = f->slice->number;
-    *device = qn_arc_vm_was_on_device(home->vm) ? f->s->device : QN_CPU_SLOT;
-    times = qn_arc_vm_times(home->vm);
+    kernel_us = qn_now_us() - start - answer.download_us;
     upload_us = qn_metric_value(f->s->ctx->metrics, "transfer_time_us", NULL) - copied;
     compile_us = compiled_us(f->s->ctx) - compiled;
-    times.kernel -= upload_us + compile_us;
+    kernel_us -= upload_us + compile_us;
     stats->time_compile += compile_us * 1e-6;
     stats->time_upload += upload_us * 1e-6;
-    stats->time_download += times.download * 1e-6;
+    stats->time_download += answer.download_us * 1e-6;
     *(*device == QN_CPU_SLOT ? &stats->time_cpu : &stats->time_kernel) +=
-        times.kernel > 0 ? times.kernel * 1e-6 : 0;
+        kernel_us > 0 ? kernel_us * 1e-6 : 0;
     QN_TRY(qn_arc_settle(f, 0, f->n_now, &answer, *device, err));
 out:
     return st;
 }
 
-/* The built-in kernel: another number of lanes would need a compiler, and gives the same. */
 qn_status qn_arc_launch_cpu(qn_arc_flight *f, const arc_instance *list, uint32_t n,
                             qn_arc_answer *answer, qn_err *err)
 {
     qn_arc_session *s = f->s;
-    qn_arc_limits limits = s->limits;
+    const qn_arc_limits limits = qn_arc_station_on_cpu(s->usual.station);
     qn_arc_range whole;
     qn_arc_work work = work_of(f, pooled_for(f, s->cpu_loaded, &whole));
-    qn_graph *graph = NULL;
-    int seat = 0;
+    int device;
     qn_status st = QN_OK;
 
     work.list = list;
     work.n = n;
-    limits.group = 0;
     if (!s->cpu)
         QN_TRY(qn_arc_station_new(s->ctx, &limits, QN_CPU_SLOT, &s->cpu, err));
-    QN_TRY(qn_arc_station_load(s->cpu, &work.pool, err));
+    QN_TRY(qn_arc_station_run(s->cpu, QN_ARC_TIER_MANY, &work, answer, &device, err));
     s->cpu_loaded = f->slice->number;
-    QN_TRY(qn_arc_station_take(s->cpu, &work, 0, &seat, &graph, err));
-    if (qn_graph_run(graph) != QN_OK || qn_graph_wait(graph) != QN_OK) {
-        qn_arc_station_rise(s->cpu);
-        return qn_fail(err, QN_ERR_FAILED, "arc: %s", qn_error(s->ctx));
-    }
-    QN_TRY(qn_arc_station_give(s->cpu, seat, &work, answer, err));
 out:
     return st;
 }
@@ -153,7 +143,7 @@ out:
     return st;
 }
 
-/* Whether the CPU does what the machine failed to do, with the line that says so. The engine has
+/* Whether the CPU does what the station failed to do, with the line that says so. The engine has
  * tried: what a lost device alone had it cannot know, nor compile a variant without a compiler. The
  * host's copy of the pool and the built-in kernel can. */
 static int is_replaced(qn_arc_flight *f, qn_status *st, qn_err *err)
@@ -172,7 +162,7 @@ static int is_replaced(qn_arc_flight *f, qn_status *st, qn_err *err)
 
 static qn_status run_device(qn_arc_flight *f, int *device, qn_err *err)
 {
-    qn_status st = run_vm(f, device, err);
+    qn_status st = run_home(f, device, err);
 
     if (!is_replaced(f, &st, err))
         return st;
@@ -185,7 +175,7 @@ static qn_status run_later(qn_arc_flight *f, qn_err *err)
 {
     qn_arc_queue *last = &f->waiting[QN_ARC_TIER_CPU];
     int device;
-    qn_status st = run_vm(f, &device, err);
+    qn_status st = run_home(f, &device, err);
 
     if (!is_replaced(f, &st, err))
         return st;

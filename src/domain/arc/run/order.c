@@ -20,7 +20,7 @@ double qn_arc_program_cost(const qn_arc_session *s, const qn_arc_kept_program *p
 
 double qn_arc_job_cost(const qn_arc_session *s, const qn_arc_job *job)
 {
-    const int grid = job->args[1] >= 0 ? job->args[1] : job->args[0];
+    const int grid = qn_arc_job_grid(s, job);
     const double bytes = grid < 0 ? USUAL_BYTES : (double)s->values.items[grid].n;
 
     return s->programs.items[job->program].cost * (bytes + USUAL_BYTES) / (2 * USUAL_BYTES);

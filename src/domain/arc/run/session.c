@@ -57,21 +57,23 @@ qn_status qn_arc_session_new(qn_ctx *ctx, const qn_arc_session_options *options,
 {
     const qn_arc_pool_options pool = { .budget_bytes = pool_budget(ctx, options) };
     qn_arc_session *s = calloc(1, sizeof *s);
+    qn_arc_limits on_cpu;
     qn_status st = QN_OK;
 
     if (!s)
         return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
     s->ctx = ctx;
     s->limits = options->limits;
+    s->share.mode = options->share;
     s->threads = (int)qn_device_get(ctx, QN_CPU_SLOT)->units;
     s->threads = s->threads > 0 ? s->threads : 1;
     s->slice_us =
         options->slice_ms < 0 ? 0 : 1e3 * (options->slice_ms > 0 ? options->slice_ms : SLICE_MS);
-    QN_TRY(qn_arc_vm_new(ctx, &options->limits, &s->usual.vm, err));
+    s->device = qn_device_count(ctx) > 1 ? QN_CPU_SLOT + 1 : QN_CPU_SLOT;
+    QN_TRY(qn_arc_station_new(ctx, &s->limits, s->device, &s->usual.station, err));
     QN_TRY(qn_arc_pool_new(&pool, &s->usual.pool, err));
-    /* As the machine has it, so that all places have the same room. */
-    s->limits.arena = qn_arc_vm_arena(s->usual.vm, QN_ARC_TIER_MANY);
-    QN_TRY(qn_arc_spread_new(ctx, &s->limits, &options->split, &s->spread, err));
+    on_cpu = qn_arc_station_on_cpu(s->usual.station);
+    QN_TRY(qn_arc_spread_new(ctx, &s->limits, &on_cpu, &options->split, &s->spread, err));
     QN_TRY(qn_arc_costs_new(&s->costs, err));
     load_costs(s);
     qn_arc_choose_begin(s);
@@ -98,9 +100,9 @@ void qn_arc_session_free(qn_arc_session *s)
     qn_arc_costs_free(s->costs);
     qn_arc_spread_free(s->spread);
     qn_arc_station_free(s->cpu);
-    qn_arc_vm_free(s->outsize.vm);
+    qn_arc_station_free(s->outsize.station);
     qn_arc_pool_free(s->outsize.pool);
-    qn_arc_vm_free(s->usual.vm);
+    qn_arc_station_free(s->usual.station);
     qn_arc_pool_free(s->usual.pool);
     qn_arc_session_forget_programs(s);
     forget_values(s);
@@ -212,6 +214,7 @@ out:
 
 void qn_arc_session_forget_programs(qn_arc_session *s)
 {
+    qn_arc_share_forget(&s->share);
     qn_arc_attic_drop(&s->programs.attic);
     free(s->programs.items);
     s->programs = (qn_arc_kept_programs){ 0 };
@@ -237,6 +240,25 @@ qn_status qn_arc_session_output(const qn_arc_session *s, uint32_t job, qn_arc_he
     const qn_arc_outcome *o = &s->outcomes[job];
 
     return qn_arc_decode(o->result.value, qn_arc_out_of(s, o), o->out_bytes, 0, heap, out, err);
+}
+
+const int8_t *qn_arc_session_output_grid(const qn_arc_session *s, uint32_t job, int *rows,
+                                         int *cols)
+{
+    const qn_arc_outcome *o = &s->outcomes[job];
+    const size_t at = ARC_PAYLOAD(o->result.value);
+    const unsigned char *grid = qn_arc_out_of(s, o);
+    uint16_t size[2];
+
+    if (ARC_TAG(o->result.value) != ARC_GRID || at + ARC_GRID_HEAD > o->out_bytes)
+        return NULL;
+    memcpy(size, grid + at, sizeof size);
+    if (!size[0] || !size[1] ||
+        at + ARC_GRID_HEAD + (size_t)size[0] * (size_t)size[1] > o->out_bytes)
+        return NULL;
+    *rows = size[0];
+    *cols = size[1];
+    return (const int8_t *)(grid + at + ARC_GRID_HEAD);
 }
 
 const uint64_t *qn_arc_session_trace(const qn_arc_session *s, uint32_t job)

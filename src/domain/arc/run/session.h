@@ -19,11 +19,19 @@
 
 typedef struct qn_arc_session qn_arc_session;
 
+/* What several programs compute from the same grid is computed once: run/share.h. */
+typedef enum qn_arc_sharing_mode {
+    QN_ARC_SHARE_WORTH, /* where that saves enough, by estimate */
+    QN_ARC_SHARE_NONE,
+    QN_ARC_SHARE_ALL
+} qn_arc_sharing_mode;
+
 typedef struct qn_arc_session_options {
     qn_arc_limits limits;
     size_t pool_bytes;      /* 0: a quarter of the device's memory, at most 2 GiB */
     qn_split_options split; /* how devices share a batch, where several are to */
-    double slice_ms;        /* a launch is to be shorter by estimate; 0: 200, below 0: any */
+    qn_arc_sharing_mode share;
+    double slice_ms; /* a launch is to be shorter by estimate; 0: 200, below 0: any */
 } qn_arc_session_options;
 
 /* Indices of a program and of values; -1 stands for NONE. */
@@ -45,7 +53,8 @@ qn_status qn_arc_session_program(qn_arc_session *session, const char *id,
 qn_status qn_arc_session_value(qn_arc_session *session, const char *id, const qn_arc_value *value,
                                int *index, qn_err *err);
 
-/* The same of a grid of digits, without a value in between. */
+/* The same of a grid of digits, without a value in between. An expected output is in no message,
+ * and needs no id. */
 qn_status qn_arc_session_grid(qn_arc_session *session, const char *id, const unsigned char *cells,
                               int rows, int cols, int *index, qn_err *err);
 
@@ -58,6 +67,10 @@ void qn_arc_session_forget_programs(qn_arc_session *session); /* values keep the
 qn_status qn_arc_session_run(qn_arc_session *session, const qn_arc_job *jobs, uint32_t n,
                              uint32_t want, uint32_t trace_stride, qn_err *err);
 
+/* Seconds that the device takes for the jobs, beside all copies. Nothing is counted. */
+qn_status qn_arc_session_time(qn_arc_session *session, const qn_arc_job *jobs, uint32_t n,
+                              double *seconds, qn_err *err);
+
 /* Is told during runs how many jobs more have ended. */
 typedef void (*qn_arc_told)(void *user, uint32_t n);
 void qn_arc_session_watch(qn_arc_session *session, qn_arc_told told, void *user);
@@ -66,6 +79,10 @@ void qn_arc_session_watch(qn_arc_session *session, qn_arc_told told, void *user)
 const arc_result *qn_arc_session_result(const qn_arc_session *session, uint32_t job);
 qn_status qn_arc_session_output(const qn_arc_session *session, uint32_t job, qn_arc_heap *heap,
                                 qn_arc_value *out, qn_err *err);
+/* An output that is a grid, as it came: rows * cols cells of -128 .. 127, until the next run. NULL:
+ * it is something else. */
+const int8_t *qn_arc_session_output_grid(const qn_arc_session *session, uint32_t job, int *rows,
+                                         int *cols);
 const uint64_t *qn_arc_session_trace(const qn_arc_session *session, uint32_t job);
 
 /* Sums since the session began. */

@@ -6,6 +6,7 @@
 #include "domain/arc/run/attic.h"
 #include "domain/arc/run/costs.h"
 #include "domain/arc/run/session.h"
+#include "domain/arc/run/share.h"
 #include "domain/arc/run/spread.h"
 #include "domain/arc/run/station.h"
 #include "engine/context.h"
@@ -62,17 +63,17 @@ typedef enum qn_arc_route {
     QN_ARC_ROUTE_MEASURED /* as choose.h decides for each batch */
 } qn_arc_route;
 
-/* A pool, and the machine that has a copy of it. */
+/* A pool, and the station that has a copy of it. */
 typedef struct qn_arc_home {
     qn_arc_pool *pool;
-    qn_arc_vm *vm;
-    uint64_t loaded; /* the slice whose pool the machine has; 0: none */
+    qn_arc_station *station;
+    uint64_t loaded; /* the slice whose pool the station has; 0: none */
 } qn_arc_home;
 
 struct qn_arc_session {
     qn_ctx *ctx;
     int threads; /* of the host, for long lists */
-    int device;  /* of the machine: the first beyond the CPU where there is one */
+    int device;  /* of the usual station: the first beyond the CPU where there is one */
     qn_arc_limits limits;
     qn_arc_home usual;
     qn_arc_home outsize;   /* for what is larger than the pool, on the CPU; made when needed */
@@ -83,6 +84,8 @@ struct qn_arc_session {
     int ran_last;         /* the device that the last batch was routed to */
     qn_arc_pace paces[2]; /* of the CPU and the device, before this process measured any */
     unsigned timed_first; /* places whose first batch of this process was timed, by bits */
+
+    qn_arc_share share;
 
     qn_arc_kept_programs programs;
     qn_arc_kept_values values;
@@ -112,6 +115,24 @@ static inline const unsigned char *qn_arc_out_of(const qn_arc_session *session,
 {
     return session->out ? session->out + outcome->out_at : NULL;
 }
+
+static inline int qn_arc_takes_three(const qn_arc_session *session, int program)
+{
+    const void *bytes = session->programs.items[program].bytes;
+
+    return (((const arc_program *)bytes)->flags & ARC_FLAG_THREE) != 0;
+}
+
+/* The value that is the job's grid; -1: none. */
+static inline int qn_arc_job_grid(const qn_arc_session *session, const qn_arc_job *job)
+{
+    return job->args[qn_arc_takes_three(session, job->program) ? 1 : 0];
+}
+
+/* slices.c: runs jobs first .. n - 1 of the list and fills their outcomes; those of jobs before
+ * `first` stay. */
+qn_status qn_arc_run_all(qn_arc_session *session, const qn_arc_job *jobs, uint32_t first,
+                         uint32_t n, uint32_t want, uint32_t trace_stride, qn_err *err);
 
 /* A slice of a run: jobs first .. first + n - 1, with everything resident at `home`. */
 typedef struct qn_arc_slice {

@@ -27,7 +27,7 @@ static qn_arc_tier next_tier(const qn_arc_flight *f, int code, int device)
 
 static void limit_text(const qn_arc_flight *f, int code, char *out, size_t n)
 {
-    const uint32_t bytes = qn_arc_vm_arena(f->slice->home->vm, f->tier);
+    const uint32_t bytes = qn_arc_station_arena(f->slice->home->station, f->tier);
 
     if (code == ARC_E_ARENA && bytes >= 1 << 20)
         snprintf(out, n, "ARENA limit %u MB", bytes >> 20);
@@ -41,7 +41,7 @@ static void limit_text(const qn_arc_flight *f, int code, char *out, size_t n)
 static qn_status leave(qn_arc_flight *f, uint32_t job, int code, int device, qn_err *err)
 {
     const qn_arc_job *j = qn_arc_job_at(f, job);
-    const int grid = j->args[1] >= 0 ? j->args[1] : j->args[0];
+    const int grid = qn_arc_job_grid(f->s, j);
     char limit[64];
     qn_err why;
 
@@ -59,28 +59,21 @@ static qn_status leave(qn_arc_flight *f, uint32_t job, int code, int device, qn_
 
 /* ---- counting -------------------------------------------------------------------------- */
 
-static void count_final(qn_arc_flight *f, uint32_t job, const arc_result *r)
+static void count_runs(qn_arc_flight *f, const arc_result *results, uint32_t n, int device)
 {
-    qn_arc_kept_program *program = &f->s->programs.items[qn_arc_job_at(f, job)->program];
     qn_arc_stats *stats = &f->s->stats;
+    uint64_t steps = 0, arena = stats->arena_high_water, frames = stats->frames_high_water;
 
-    stats->instances++;
-    stats->ok += r->code == ARC_OK;
-    stats->errors += r->code != ARC_OK && !qn_arc_code_is_limit(r->code);
-    stats->limits += (uint64_t)qn_arc_code_is_limit(r->code);
-    stats->not_ok_steps += r->not_ok;
-    stats->steps_total += r->steps;
-    program->steps += r->steps; /* for the order of later batches */
-    program->runs++;
-}
-
-static void count_run(qn_arc_stats *stats, const arc_result *r, int device)
-{
-    *(device == QN_CPU_SLOT ? &stats->cpu_ops : &stats->gpu_ops) += r->steps;
-    if (r->arena > stats->arena_high_water)
-        stats->arena_high_water = r->arena;
-    if (r->frames > stats->frames_high_water)
-        stats->frames_high_water = r->frames;
+#pragma omp parallel for schedule(static) if (n > QN_ARC_MANY) num_threads(f->s->threads)          \
+    reduction(+ : steps) reduction(max : arena, frames)
+    for (uint32_t k = 0; k < n; k++) {
+        steps += results[k].steps;
+        arena = results[k].arena > arena ? results[k].arena : arena;
+        frames = results[k].frames > frames ? results[k].frames : frames;
+    }
+    *(device == QN_CPU_SLOT ? &stats->cpu_ops : &stats->gpu_ops) += steps;
+    stats->arena_high_water = arena;
+    stats->frames_high_water = frames;
 }
 
 /* ---- keeping --------------------------------------------------------------------------- */
@@ -148,23 +141,19 @@ qn_status qn_arc_settle(qn_arc_flight *f, uint32_t first, uint32_t n, const qn_a
                         int device, qn_err *err)
 {
     const uint32_t *jobs = f->waiting[f->tier].jobs + first;
-    uint32_t n_final = 0;
+    uint32_t n_final = n;
     size_t out_at = 0;
     qn_status st = QN_OK;
 
     QN_TRY(qn_arc_keep_outputs(f->s, answer, &out_at, err));
     keep_results(f, jobs, n, answer, out_at);
+    count_runs(f, answer->results, n, device);
     for (uint32_t k = 0; k < n; k++) {
-        const arc_result *r = &answer->results[k];
-        int is_final = r->code == ARC_OK;
+        int is_final = 1;
 
-        count_run(&f->s->stats, r, device);
-        if (!is_final)
-            QN_TRY(send_on(f, jobs[k], r, device, &is_final, err));
-        if (is_final) {
-            count_final(f, jobs[k], r);
-            n_final++;
-        }
+        if (answer->results[k].code != ARC_OK)
+            QN_TRY(send_on(f, jobs[k], &answer->results[k], device, &is_final, err));
+        n_final -= !is_final;
     }
     if (f->s->told && n_final)
         f->s->told(f->s->told_user, n_final);

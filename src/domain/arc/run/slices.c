@@ -123,7 +123,7 @@ static qn_status run_outsize(qn_arc_session *s, qn_arc_slice *slice, qn_err *err
 {
     const qn_arc_pool_options options = { .budget_bytes = OUTSIZE_BYTES };
     const qn_arc_job *job = &slice->jobs[slice->first];
-    const int grid = job->args[1] >= 0 ? job->args[1] : job->args[0];
+    const int grid = qn_arc_job_grid(s, job);
     qn_err why;
     qn_status st = QN_OK;
 
@@ -136,8 +136,8 @@ static qn_status run_outsize(qn_arc_session *s, qn_arc_slice *slice, qn_err *err
     }
     if (!s->outsize.pool)
         QN_TRY(qn_arc_pool_new(&options, &s->outsize.pool, err));
-    if (!s->outsize.vm)
-        QN_TRY(qn_arc_vm_new(s->ctx, &s->limits, &s->outsize.vm, err));
+    if (!s->outsize.station)
+        QN_TRY(qn_arc_station_new(s->ctx, &s->limits, s->device, &s->outsize.station, err));
     s->stats.outsize++;
     QN_TRY(run_at(s, &s->outsize, slice, 1, err));
     if (slice->n == 0)
@@ -206,19 +206,39 @@ static qn_status make_room(qn_arc_session *s, uint32_t n, uint32_t trace_stride,
 {
     free(s->trace);
     s->trace = NULL;
-    s->n_out = 0;
     s->n_outcomes = n;
     s->trace_stride = trace_stride;
     if (n > s->outcomes_room) {
-        free(s->outcomes);
-        s->outcomes = malloc((size_t)n * sizeof *s->outcomes);
-        s->outcomes_room = s->outcomes ? n : 0;
+        qn_arc_outcome *grown = realloc(s->outcomes, (size_t)n * sizeof *grown);
+
+        s->outcomes = grown ? grown : s->outcomes;
+        s->outcomes_room = grown ? n : s->outcomes_room;
     }
     if (trace_stride)
         s->trace = calloc((size_t)n * trace_stride + 1, sizeof *s->trace);
     if (n > s->outcomes_room || (trace_stride && !s->trace))
         return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %u results", n);
     return QN_OK;
+}
+
+/* What became of the jobs, and what their programs took, for the order of later batches. */
+static void count_jobs(qn_arc_session *s, const qn_arc_job *jobs, uint32_t n)
+{
+    qn_arc_stats *stats = &s->stats;
+
+    for (uint32_t k = 0; k < n; k++) {
+        const arc_result *r = &s->outcomes[k].result;
+        qn_arc_kept_program *program = &s->programs.items[jobs[k].program];
+
+        stats->ok += r->code == ARC_OK;
+        stats->limits += (uint64_t)qn_arc_code_is_limit(r->code);
+        stats->not_ok_steps += r->not_ok;
+        stats->steps_total += r->steps;
+        program->steps += r->steps;
+        program->runs++;
+    }
+    stats->instances += n;
+    stats->errors = stats->instances - stats->ok - stats->limits;
 }
 
 /* Adds what this run has shown. */
@@ -235,20 +255,55 @@ static void note_costs(qn_arc_session *s)
     }
 }
 
-qn_status qn_arc_session_run(qn_arc_session *s, const qn_arc_job *jobs, uint32_t n, uint32_t want,
-                             uint32_t trace_stride, qn_err *err)
+qn_status qn_arc_run_all(qn_arc_session *s, const qn_arc_job *jobs, uint32_t first, uint32_t n,
+                         uint32_t want, uint32_t trace_stride, qn_err *err)
 {
-    const qn_transfer_count before = qn_ctx_transfers(s->ctx);
-    qn_arc_slice slice = { .jobs = jobs, .want = want, .trace_stride = trace_stride };
-    qn_transfer_count after;
+    qn_arc_slice slice = {
+        .jobs = jobs, .first = first, .want = want, .trace_stride = trace_stride
+    };
     qn_status st = QN_OK;
 
-    QN_TRY(check_jobs(s, jobs, n, err));
     QN_TRY(make_room(s, n, trace_stride, err));
+    if (!first)
+        s->n_out = 0;
     while (slice.first < n) {
         QN_TRY(run_slice(s, &slice, n - slice.first, err));
         slice.first += slice.n;
     }
+out:
+    return st;
+}
+
+qn_status qn_arc_session_time(qn_arc_session *s, const qn_arc_job *jobs, uint32_t n,
+                              double *seconds, qn_err *err)
+{
+    const qn_arc_stats before = s->stats;
+    const qn_arc_told told = s->told;
+    qn_status st = QN_OK;
+
+    s->told = NULL;
+    QN_TRY(check_jobs(s, jobs, n, err));
+    QN_TRY(qn_arc_run_all(s, jobs, 0, n, 0, 0, err));
+    *seconds = s->stats.time_kernel - before.time_kernel;
+out:
+    s->told = told;
+    s->stats = before;
+    return st;
+}
+
+qn_status qn_arc_session_run(qn_arc_session *s, const qn_arc_job *jobs, uint32_t n, uint32_t want,
+                             uint32_t trace_stride, qn_err *err)
+{
+    const qn_transfer_count before = qn_ctx_transfers(s->ctx);
+    qn_transfer_count after;
+    int is_done = 0;
+    qn_status st = QN_OK;
+
+    QN_TRY(check_jobs(s, jobs, n, err));
+    QN_TRY(qn_arc_share_run(s, jobs, n, want, &is_done, err));
+    if (!is_done)
+        QN_TRY(qn_arc_run_all(s, jobs, 0, n, want, trace_stride, err));
+    count_jobs(s, jobs, n);
     note_costs(s);
     after = qn_ctx_transfers(s->ctx);
     s->stats.transfers += after.h2d_count + after.d2h_count - before.h2d_count - before.d2h_count;

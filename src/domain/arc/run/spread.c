@@ -19,7 +19,7 @@ typedef struct piece {
 
 struct qn_arc_spread {
     qn_ctx *ctx;
-    qn_arc_limits limits;
+    qn_arc_limits limits, on_cpu;
     qn_split *split;
     qn_arc_station *stations[QN_MAX_DEVICES];
     uint64_t loaded[QN_MAX_DEVICES]; /* the state of the pool that the station has; 0: none */
@@ -46,13 +46,11 @@ static qn_status station_of(qn_arc_spread *spread, int device, qn_arc_station **
 {
     qn_arc_pooled pooled = spread->work->work.pool;
     const qn_arc_range whole = { .at = 0, .bytes = pooled.n };
-    qn_arc_limits limits = spread->limits;
+    const qn_arc_limits *limits = device == QN_CPU_SLOT ? &spread->on_cpu : &spread->limits;
     qn_status st = QN_OK;
 
-    if (device == QN_CPU_SLOT)
-        limits.group = 0; /* the built-in kernel, which needs no compiler and gives the same */
     if (!spread->stations[device])
-        QN_TRY(qn_arc_station_new(spread->ctx, &limits, device, &spread->stations[device], err));
+        QN_TRY(qn_arc_station_new(spread->ctx, limits, device, &spread->stations[device], err));
     *out = spread->stations[device];
     if (spread->loaded[device] == spread->work->state)
         return QN_OK;
@@ -77,7 +75,7 @@ static qn_status graph_of(void *user, int device, qn_i64 first, qn_i64 count, qn
 
     (void)count;
     QN_TRY(station_of(spread, device, &station, err));
-    QN_TRY(qn_arc_station_take(station, &work, p->first, &p->seat, out, err));
+    QN_TRY(qn_arc_station_take(station, QN_ARC_TIER_MANY, &work, p->first, &p->seat, out, err));
 out:
     return st;
 }
@@ -133,7 +131,7 @@ static void look_at_set(qn_arc_spread *spread)
     }
 }
 
-qn_status qn_arc_spread_new(qn_ctx *ctx, const qn_arc_limits *limits,
+qn_status qn_arc_spread_new(qn_ctx *ctx, const qn_arc_limits *limits, const qn_arc_limits *on_cpu,
                             const qn_split_options *options, qn_arc_spread **out, qn_err *err)
 {
     qn_arc_spread *spread = NULL;
@@ -151,6 +149,7 @@ qn_status qn_arc_spread_new(qn_ctx *ctx, const qn_arc_limits *limits,
         return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
     spread->ctx = ctx;
     spread->limits = *limits;
+    spread->on_cpu = *on_cpu;
     if ((st = qn_split_open(ctx, "arc", options, &work, &spread->split)) != QN_OK) {
         qn_fail(err, st, "arc: %s", qn_error(ctx));
         goto out;

@@ -15,7 +15,7 @@
 typedef struct qn_arc_spread qn_arc_spread;
 
 /* *out stays NULL where the user does not share work among devices. */
-qn_status qn_arc_spread_new(qn_ctx *ctx, const qn_arc_limits *limits,
+qn_status qn_arc_spread_new(qn_ctx *ctx, const qn_arc_limits *limits, const qn_arc_limits *on_cpu,
                             const qn_split_options *options, qn_arc_spread **out, qn_err *err);
 void qn_arc_spread_free(qn_arc_spread *spread); /* NULL is fine */
 

@@ -21,8 +21,8 @@ static qn_arc_tier first_tier(const qn_arc_flight *f, uint32_t job)
 
     if (f->slice->home != &f->s->usual)
         return QN_ARC_TIER_CPU;
-    return n_slot <= qn_arc_vm_slots(f->s->usual.vm, QN_ARC_TIER_MANY) ? QN_ARC_TIER_MANY
-                                                                       : QN_ARC_TIER_FEW;
+    return n_slot <= qn_arc_station_slots(f->s->usual.station, QN_ARC_TIER_MANY) ? QN_ARC_TIER_MANY
+                                                                                 : QN_ARC_TIER_FEW;
 }
 
 static qn_status queue_all(qn_arc_flight *f, qn_err *err)

@@ -117,7 +117,7 @@ out:
 static qn_status tell(qn_arc_flight *f, uint32_t n, uint32_t n_wrong, uint32_t job, qn_err *err)
 {
     const qn_arc_job *j = qn_arc_job_at(f, job);
-    const int grid = j->args[1] >= 0 ? j->args[1] : j->args[0];
+    const int grid = qn_arc_job_grid(f->s, j);
     qn_err why;
 
     qn_fail(&why, QN_ERR_MISMATCH, "%u of %u runs differ from the CPU (program %s, grid %s)",

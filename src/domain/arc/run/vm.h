@@ -1,8 +1,8 @@
-/* vm.h - launches of the virtual machine: code, values and instances in, results out.
+/* vm.h - what goes into a launch of the virtual machine, and what comes out.
  *
- * Four tiers, each with more room and fewer teams than the one before. What a tier could not do for
- * want of room is run again from its beginning in the next; the last is the CPU with the widest
- * limits, and what fails there has failed. See tiers.c.
+ * Three tiers, each with more room and fewer teams than the one before. What a tier could not do
+ * for want of room is run again from its beginning in the next; the last is the CPU with the widest
+ * limits, and what fails there has failed. See tiers.c; station.h launches.
  */
 #ifndef QN_ARC_VM_H
 #define QN_ARC_VM_H
@@ -24,6 +24,8 @@ typedef struct qn_arc_limits {
     uint32_t arena, frames, max_steps; /* of the first tier; max_steps of all */
     int group;                         /* lanes of a team: 8, 16 or 32 */
     uint32_t off[8];                   /* primitives that devices refuse: bit op */
+    uint32_t in_step; /* groups of so many instances that run one program, also where no teams
+                       * share a group; 0: as many as teams do */
 } qn_arc_limits;
 
 /* The host's bytes of the pool, and the ranges of it that are new since the last run, by address.
@@ -48,35 +50,8 @@ typedef struct qn_arc_answer {
     arc_result *results; /* by number */
     unsigned char *out;  /* what their values point to */
     size_t n_out;
-    uint64_t *trace; /* trace_stride hashes per number */
+    uint64_t *trace;    /* trace_stride hashes per number */
+    double download_us; /* of outputs and traces */
 } qn_arc_answer;
-
-typedef struct qn_arc_vm qn_arc_vm;
-
-/* A virtual machine on the context's device: the first beyond the CPU where there is one. */
-qn_status qn_arc_vm_new(qn_ctx *ctx, const qn_arc_limits *limits, qn_arc_vm **out, qn_err *err);
-void qn_arc_vm_free(qn_arc_vm *vm);
-
-/* Slots of a tier: programs with more are for a later one. */
-uint32_t qn_arc_vm_slots(const qn_arc_vm *vm, qn_arc_tier tier);
-
-/* Runs every instance once in the tier. The answer is the machine's and stays until its next run.
- * A device that fails makes the CPU run the launch, with the line that says so. */
-qn_status qn_arc_vm_run(qn_arc_vm *vm, qn_arc_tier tier, const qn_arc_work *work,
-                        qn_arc_answer *answer, qn_err *err);
-
-/* The device that ran the last launch ("cuda:0"), and whether it is another than the CPU. */
-const char *qn_arc_vm_device(const qn_arc_vm *vm);
-int qn_arc_vm_was_on_device(const qn_arc_vm *vm);
-
-/* Bytes per team of a tier's arena. */
-uint32_t qn_arc_vm_arena(const qn_arc_vm *vm, qn_arc_tier tier);
-
-/* Microseconds of the last launch: until everything was on the device, until it had run (with the
- * wait for results), until outputs were here. */
-typedef struct qn_arc_times {
-    double upload, kernel, download;
-} qn_arc_times;
-qn_arc_times qn_arc_vm_times(const qn_arc_vm *vm);
 
 #endif

@@ -24,6 +24,7 @@ typedef struct qn_arc_outcome {
     int has_differing;          /* the output has the shape that was expected */
     int differing;              /* then: cells in which it is another; not read back */
     const qn_arc_value *output; /* NULL: none */
+    qn_arc_grid output_grid;    /* instead of it: a grid of digits; not read back */
     json_t *records;            /* of a batt program, borrowed; not read back */
     qn_arc_grid input, expected;
 } qn_arc_outcome;

@@ -2,6 +2,35 @@
 #include "domain/arc/value/op_names.h"
 #include "domain/arc/value/text.h"
 
+/* By hand: an output has hundreds of numbers. */
+void qn_arc_print_number(qn_str *out, int64_t number)
+{
+    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    char text[24];
+    size_t at = sizeof text;
+
+    do
+        text[--at] = (char)('0' + left % 10);
+    while (left /= 10);
+    if (number < 0)
+        text[--at] = '-';
+    qn_str_add_n(out, text + at, sizeof text - at);
+}
+
+void qn_arc_print_grid(qn_str *out, const int8_t *cells, int rows, int cols)
+{
+    for (int i = 0; i < rows; i++) {
+        qn_str_add(out, i ? ", (" : "((");
+        for (int j = 0; j < cols; j++) {
+            if (j)
+                qn_str_add_n(out, ", ", 2);
+            qn_arc_print_number(out, *cells++);
+        }
+        qn_str_add(out, cols == 1 ? ",)" : ")");
+    }
+    qn_str_add(out, rows == 1 ? ",)" : ")");
+}
+
 static void print_items(qn_str *out, const qn_arc_value *value)
 {
     for (int i = 0; i < value->n; i++) {
@@ -28,7 +57,7 @@ void qn_arc_print(qn_str *out, const qn_arc_value *value)
         qn_str_add(out, value->number ? "True" : "False");
         break;
     case QN_ARC_INT:
-        qn_str_addf(out, "%lld", (long long)value->number);
+        qn_arc_print_number(out, value->number);
         break;
     case QN_ARC_TUPLE:
         qn_str_add(out, "(");

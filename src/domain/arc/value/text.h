@@ -8,6 +8,10 @@
 
 /* Appends the value as the language writes it: ((1, 2), frozenset({3}), True, None). */
 void qn_arc_print(qn_str *out, const qn_arc_value *value);
+void qn_arc_print_number(qn_str *out, int64_t number);
+
+/* The same of a grid, without a value of it. */
+void qn_arc_print_grid(qn_str *out, const int8_t *cells, int rows, int cols);
 
 /* As JSON: numbers, true, false, null; {"t": [...]} a tuple; {"g": ["012", ...]} a grid of digits;
  * {"s": [...]} a set, {"x": [[i, j], ...]} one of pairs, {"o": [[colour, i, j], ...]} one of cells;
