@@ -27,11 +27,11 @@ fi
 for precision in f64 f32; do
     for bench in B1 B2 B3 B4; do
         "$quern" fit bench $bench --backend cuda --precision $precision \
-            --json "$out/${bench}_$precision.json" >&2
+            -o "$out/${bench}_$precision.json" >&2
     done
 done
 for bench in B7 B8; do
-    "$quern" fit bench $bench --backend cuda --json "$out/${bench}_f64.json" >&2 ||
+    "$quern" fit bench $bench --backend cuda -o "$out/${bench}_f64.json" >&2 ||
         echo "$bench: did not run" >&2
 done
 for precision in f64 f32; do

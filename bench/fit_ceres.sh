@@ -16,8 +16,8 @@ g++ -O3 -march=native -DNDEBUG -std=c++17 -I/usr/include/eigen3 "$peers/peer_cer
     -o "$out/ceres" -lceres -lglog -lpthread
 for turn in 1 2 3; do
     "$out/ceres" springs 7 1 cgnr >>"$out/springs.txt"
-    "$quern" fit bench B1 --n 491520 --backend cpu --json "$out/B1_$turn.json" >&2
+    "$quern" fit bench B1 --n 491520 --backend cpu -o "$out/B1_$turn.json" >&2
     "$out/ceres" balsynth 200 40000 1 schur >>"$out/cameras.txt"
-    "$quern" fit bench B3 --n 240000 --backend cpu --json "$out/B3_$turn.json" >&2
+    "$quern" fit bench B3 --n 240000 --backend cpu -o "$out/B3_$turn.json" >&2
 done
 python3 "$here/fit_ceres_table.py" "$out"

@@ -8,13 +8,13 @@
 #include <string.h>
 
 static const qn_opt options[] = {
-    { 0, "n", QN_OPT_INT, .value = "N", .fallback = "0", .min = 0, .max = 1 << 28,
+    { 0, "n", QN_OPT_INT, .value = "N", .min = 0, .max = 1 << 28,
       .help = "instances, instead of the sizes of the bench (B8: the highest level)" },
     { 0, "precision", QN_OPT_CHOICE, .value = "f64|f32", .fallback = "f64",
       .help = "numbers of parameters, tables and results" },
     { 0, "storage", QN_OPT_CHOICE, .value = "same|f32", .fallback = "same",
       .help = "numbers of stored Jacobians" },
-    { 0, "json", QN_OPT_TEXT, .value = "FILE", .help = "write all figures" },
+    { 'o', NULL, QN_OPT_TEXT, .value = "FILE.json", .help = "write all figures" },
     { 0 }
 };
 
@@ -60,8 +60,8 @@ static qn_status write_json(const qn_args *args, const qn_fit_bench *bench, qn_e
 
     qn_cli_line(args, &line);
     json = qn_fit_bench_json(bench, qn_str_get(&line));
-    st = json ? qn_json_write(qn_text(args, "json"), json, err)
-              : qn_fail(err, QN_ERR_NOMEM, "no memory for %s", qn_text(args, "json"));
+    st = json ? qn_json_write(qn_text(args, "o"), json, err)
+              : qn_fail(err, QN_ERR_NOMEM, "no memory for %s", qn_text(args, "o"));
     json_decref(json);
     qn_str_free(&line);
     return st;
@@ -114,8 +114,8 @@ static qn_status run_solves(qn_ctx *ctx, const qn_args *args, qn_fit_precision p
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %s", args->words[0]);
     QN_TRY(qn_fit_bench_solve(qn_device_count(ctx) > 1 ? ctx : NULL, &o, rows, err));
     QN_TRY(print_solves(rows, err));
-    if (qn_text(args, "json"))
-        QN_TRY(qn_json_write(qn_text(args, "json"), rows, err));
+    if (qn_text(args, "o"))
+        QN_TRY(qn_json_write(qn_text(args, "o"), rows, err));
 out:
     json_decref(rows);
     return st;
@@ -135,7 +135,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     for (int k = 0; names[k]; k++)
         QN_TRY(qn_fit_bench_run(ctx, names[k], qn_int(args, "n"), precision, &bench, err));
     QN_TRY(print_rows(&bench, err));
-    if (qn_text(args, "json"))
+    if (qn_text(args, "o"))
         QN_TRY(write_json(args, &bench, err));
 out:
     qn_fit_bench_free(&bench);

@@ -11,11 +11,11 @@
 static const qn_opt options[] = {
     QN_FIT_OPTIONS_LOAD,
     { 0, "golden", QN_OPT_TEXT, .value = "DIR",
-      .help = "instead of a program: compare with the reference values of this folder" },
+      .help = "instead of a program: compare with the reference data of this folder" },
     { 0, "part", QN_OPT_TEXT, .value = "LIST", .fallback = "all",
       .help = "what of it: ops, composites, nist, mgh, bal, mesh, examples or all" },
     { 'v', "verbose", QN_OPT_FLAG, .help = "every finding, not one line for each part" },
-    { 0, "json", QN_OPT_FLAG, .help = "machine-readable output: every finding" },
+    { 0, "json", QN_OPT_FLAG, .help = "print JSON instead of a table: every finding" },
     { 0 }
 };
 

@@ -14,8 +14,8 @@ static const qn_opt options[] = {
     { 0, "kernel", QN_OPT_CHOICE, .value = "res|jac|grad", .fallback = "jac",
       .help = "residuals; with their Jacobian; cost with its gradient" },
     { 0, "term", QN_OPT_TEXT, .value = "NAME", .help = "only this term (default: all)" },
-    { 'o', NULL, QN_OPT_TEXT, .value = "FILE", .help = "write there instead of stdout" },
     QN_FIT_OPTION_PRECISION,
+    { 'o', NULL, QN_OPT_TEXT, .value = "FILE", .help = "write into this file, not stdout" },
     { 0 }
 };
 

@@ -18,17 +18,17 @@ static const char *check_report(const char *value)
 
 static const qn_opt options[] = {
     QN_FIT_OPTIONS_LOAD,
-    { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = ".",
-      .help = "folder of the files that the program writes" },
+    { 0, "covariance", QN_OPT_FLAG,
+      .help = "standard deviations also of 201 to 2000 free parameters" },
+    QN_FIT_OPTION_PRECISION,
+    { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "out",
+      .help = "folder of the results that the program writes" },
     { 0, "report", QN_OPT_TEXT, .value = "FILE", .is_list = 1, .check = check_report,
       .help = "write FILE.json, or FILE.html with charts; may be given again" },
     { 0, "stats", QN_OPT_TEXT, .value = "FILE.json",
       .help = "write operations of each term, kernels, copies, fallbacks" },
     { 0, "picture", QN_OPT_TEXT, .value = "FILE.png",
       .help = "draw the program's mesh before and after" },
-    { 0, "covariance", QN_OPT_FLAG,
-      .help = "standard deviations also of 201 to 2000 free parameters" },
-    QN_FIT_OPTION_PRECISION,
     { 0 }
 };
 

@@ -6,7 +6,7 @@ checked() { if command -v python3 >/dev/null; then python3 - "$@"; else cat >/de
 bench() { quern fit bench "$@" --backend cpu; }
 
 # ---- figures --------------------------------------------------------------------------------
-exits 0 bench B1 --n 2000 --json b1.json
+exits 0 bench B1 --n 2000 -o b1.json
 has "$out" '^B1 +springs residuals +f64 +cpu:0 +2000 '
 has "$out" '^B1 +springs residuals\+jacobian '
 has "$out" '^B1 +springs gradient owner '

@@ -125,4 +125,4 @@ exits 1 timeout --preserve-status -s INT 2 \
     quern fit run endless.fit --report stopped.json "${common[@]}"
 has "$err" '^quern fit run: not converged: user_stop: stopped by the caller after [0-9]+ iterations$'
 has stopped.json '"status": "user_stop"'
-[ "$(grep -c '^v ' stopped.obj)" = 2562 ] || fail 'not 2562 vertices'
+[ "$(grep -c '^v ' out/stopped.obj)" = 2562 ] || fail 'not 2562 vertices'

@@ -55,9 +55,6 @@ static qn_fit_report solve_by(int way, qn_fit_problem *p, qn_fit_damp damping)
 
 static void check_end(int way, const qn_fit_problem *p, const qn_fit_report *r)
 {
-    if (getenv("QN_SHOW"))
-        printf("%d %s: %s, %g -> %g: %s\n", way, r->linear, qn_fit_end_name(r->end),
-               r->initial_cost, r->final_cost, r->text);
     assert_true(strlen(r->text) > 10);
     for (uint32_t k = 0; k < p->n_scalars; k++)
         if (!isfinite(p->x[k]))

@@ -198,9 +198,6 @@ static void hinge_energy_of_a_sphere_falls(void **state)
         qn_fit_options_lbfgs(&o);
         o.max_iterations = goals[k].iterations;
         must(qn_fit_solve_lbfgs(p, &o, &r, &err), &err);
-        if (getenv("QN_SHOW"))
-            printf("hinge %.8g -> %.6g after %d: %s\n", r.initial_cost, r.final_cost, r.n_accepted,
-                   r.text);
         assert_true(fabs(r.initial_cost - 12.79817) < 1e-4);
         assert_true(r.final_cost < goals[k].below);
         qn_fit_report_free(&r);

@@ -112,24 +112,19 @@ static void solve_to(qn_fit_problem *p, qn_fit_linear_kind kind, double initial,
     qn_fit_solve_options o;
     qn_fit_report r;
     qn_err err = { .text = "" };
-    const double start = qn_now_us();
 
     qn_fit_options_default(&o);
     o.linear_solver = kind;
     o.max_iterations = 300;
     o.function_tolerance = 1e-10;
     must(qn_fit_solve_lm(p, &o, &r, &err), &err);
-    if (getenv("QN_SHOW"))
-        printf("%-15s %.10g -> %.12g (%.3g), %d+%d, %.0f ms: %s\n", r.linear, r.initial_cost,
-               r.final_cost, (r.final_cost - final) / final, r.n_accepted, r.n_rejected,
-               (qn_now_us() - start) / 1e3, r.text);
     assert_true(fabs(r.initial_cost - initial) <= 1e-9 * initial);
     if (!(r.final_cost <= final * (1 + tolerance)))
         fail_msg("%s: cost %.12g instead of %.12g (%s)", r.linear, r.final_cost, final, r.text);
     qn_fit_report_free(&r);
 }
 
-/* By CHOLMOD where it is, else by conjugate gradients. */
+/* By conjugate gradients: a few iterations a step. */
 static void springs_settle(void **state)
 {
     qn_fit_problem *p = spring_problem(3);
@@ -137,6 +132,83 @@ static void springs_settle(void **state)
     (void)state;
     solve_to(p, QN_FIT_LINEAR_AUTO, 0.05433171452809206, 0.006960249037677908, 1e-6);
     qn_fit_problem_free(p);
+}
+
+static void left_to_choose(qn_fit_problem *p, const char *linear, const char *note)
+{
+    qn_fit_solve_options o;
+    qn_fit_report r;
+    qn_err err = { .text = "" };
+
+    qn_fit_options_default(&o);
+    must(qn_fit_solve_lm(p, &o, &r, &err), &err);
+    assert_string_equal(r.linear, linear);
+    if (strncmp(r.note, note, strlen(note)) != 0)
+        fail_msg("note: %s", r.note);
+    assert_true(r.final_cost < 0.5 * r.initial_cost);
+    qn_fit_report_free(&r);
+    qn_fit_problem_free(p);
+}
+
+/* A chain that hangs from its first link: what pulls at the last goes through all. */
+static qn_fit_problem *chain(void)
+{
+    enum { N = 700 };
+    static double start[N];
+    static uint32_t a[N], b[N];
+    const uint32_t *const both[] = { a, b }, *const one[] = { a };
+    qn_fit_problem *p = NULL;
+    qn_err err = { .text = "" };
+    const int sets[] = { 0, 0 };
+    int set;
+
+    for (uint32_t k = 0; k < N; k++) {
+        a[k] = k;
+        b[k] = k + 1;
+    }
+    must(qn_fit_problem_new(&p, &err), &err);
+    must(qn_fit_problem_add_set(p, "x", N, 1, start, &set, &err), &err);
+    begin("link");
+    row(sub(sub(qn_fit_param(G, 1, 0), qn_fit_param(G, 0, 0)), lit(1)));
+    must(qn_fit_problem_add_group(p,
+                                  &(qn_fit_group_spec){ .name = "link",
+                                                        .graph = G,
+                                                        .n = N - 1,
+                                                        .n_slots = 2,
+                                                        .slot_set = sets,
+                                                        .slot_block = both },
+                                  &err),
+         &err);
+    begin("first");
+    row(mul(lit(1), sub(qn_fit_param(G, 0, 0), lit(0.5))));
+    must(qn_fit_problem_add_group(p,
+                                  &(qn_fit_group_spec){ .name = "first",
+                                                        .graph = G,
+                                                        .n = 1,
+                                                        .n_slots = 1,
+                                                        .slot_set = sets,
+                                                        .slot_block = one },
+                                  &err),
+         &err);
+    must(qn_fit_problem_finish(p, &err), &err);
+    return p;
+}
+
+static void auto_stays_with_conjugate_gradients_where_few_do(void **state)
+{
+    (void)state;
+    left_to_choose(spring_problem(3), "pcg", "pcg: no step took more than ");
+}
+
+static void auto_goes_over_to_a_factor_where_many_are_needed(void **state)
+{
+    const char *why;
+
+    (void)state;
+    if (qn_fit_has_sparse(&why))
+        left_to_choose(chain(), "sparse_cholesky", "sparse_cholesky since a step took ");
+    else
+        left_to_choose(chain(), "pcg", "pcg: a step took ");
 }
 
 static void bundle_adjustment_reaches_its_costs(void **state)
@@ -234,6 +306,8 @@ int main(void)
         cmocka_unit_test(steps_of_bundle_adjustment_agree),
         cmocka_unit_test(dense_cholesky_by_panels_is_that_of_small_blocks),
         cmocka_unit_test(springs_settle),
+        cmocka_unit_test(auto_stays_with_conjugate_gradients_where_few_do),
+        cmocka_unit_test(auto_goes_over_to_a_factor_where_many_are_needed),
         cmocka_unit_test(bundle_adjustment_reaches_its_costs),
         cmocka_unit_test(outliers_need_a_loss_and_more_steps),
         cmocka_unit_test(fewer_rows_than_parameters_reach_zero),

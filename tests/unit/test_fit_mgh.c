@@ -57,10 +57,6 @@ static int count_solved(double factor)
         for (int j = 0; j < n; j++)
             assert_true(isfinite(p->x[j]));
         n_solved += agrees(2 * r.final_cost, want);
-        if (getenv("QN_SHOW"))
-            printf("%g %d n=%d %s f=%.10g want %.10g it %d+%d %s\n", factor, id, n,
-                   agrees(2 * r.final_cost, want) ? "ok" : "MISS", 2 * r.final_cost, want,
-                   r.n_accepted, r.n_rejected, r.text);
         qn_fit_report_free(&r);
         qn_fit_problem_free(p);
     }
@@ -126,9 +122,6 @@ static void minima_in_boxes_are_reached(void **state)
         p = one_group(b->n, b->start, 1, 0, NULL, (qn_fit_loss){ 0 }, b->lower, b->upper);
         options_of(&o);
         must(qn_fit_solve_lm(p, &o, &r, &err), &err);
-        if (getenv("QN_SHOW"))
-            printf("bounded %d f=%.10g want %.10g it %d+%d %s\n", b->id, 2 * r.final_cost, b->want,
-                   r.n_accepted, r.n_rejected, r.text);
         if (!agrees(2 * r.final_cost, b->want))
             fail_msg("problem %d in its box: %.10g instead of %.10g", b->id, 2 * r.final_cost,
                      b->want);

@@ -62,9 +62,6 @@ static void check_set(json_t *set, int start)
     must(qn_fit_solve_lm(p, &o, &r, &err), &err);
     rss = 2 * r.final_cost;
     got = digits(set, p->x, "certified");
-    if (getenv("QN_SHOW"))
-        printf("%-9s start %d: %5.2f digits, rss %.12g (%.3g), %d+%d: %s\n", name, start, got, rss,
-               (rss - want) / want, r.n_accepted, r.n_rejected, r.text);
     if (strcmp(name, "BoxBOD") || start == 2) {
         if (got < enough)
             fail_msg("%s from start %d: %.2f digits of %g (%s)", name, start, got, enough, r.text);

@@ -27,8 +27,8 @@ static qn_fit_problem *outliers(void)
     return bal_problem("fit/bal/synth-6-80-outliers.txt", (qn_fit_loss){ QN_FIT_LOSS_HUBER, 1 });
 }
 
-/* Three numbers in a row as a camera that sees points, some of them fixed and one bounded, and
- * terms of cameras and of points alone. */
+/* Three numbers in a row as a camera that sees points, some of them fixed and one bounded, one
+ * camera fixed as a whole, and terms of cameras and of points alone. */
 static qn_fit_problem *held(void)
 {
     enum { N_KEPT = 4, N_POINTS = 40 };
@@ -47,6 +47,7 @@ static qn_fit_problem *held(void)
         lower[k] = k == 4 ? 1.35 : -HUGE_VAL;
     }
     fixed[0] = fixed[7] = 1;
+    fixed[9] = fixed[10] = fixed[11] = 1; /* a whole camera: it has no entries */
     for (int k = 0; k < 2 * N_POINTS; k++)
         points[k] = 0.5 + 0.01 * (k * 7 % 31);
     for (uint32_t k = 0; k < N_KEPT * N_POINTS; k++) {
@@ -109,38 +110,59 @@ static void is_by_elimination(const qn_fit_report *r)
     assert_true(r->final_cost < 0.9 * r->initial_cost);
 }
 
-static void compare(qn_fit_problem *(*make)(void), qn_fit_precision precision, double tolerance)
+static void is_stored(const qn_fit_report *r)
 {
-    static const solvers lm = { qn_fit_solve_lm, qn_fit_solve_lm_on, is_by_elimination };
+    is_by_elimination(r);
+    assert_true(!strncmp(r->note, "on ", 3) == (strstr(r->note, "matrix") != NULL));
+}
+
+static void is_factored(const qn_fit_report *r)
+{
+    is_by_elimination(r);
+    assert_null(strstr(r->note, "matrix"));
+}
+
+static void compare(qn_fit_problem *(*make)(void), int by_factors, qn_fit_precision precision,
+                    double tolerance)
+{
+    const solvers lm = { qn_fit_solve_lm, qn_fit_solve_lm_on,
+                         by_factors ? is_factored : is_stored };
     qn_fit_solve_options o;
 
     options_of(&o);
+    o.linear.is_factored = by_factors;
     compare_solves(&lm, make, &o, precision, tolerance);
 }
 
 static void cameras_agree_on_every_backend(void **state)
 {
     (void)state;
-    compare(cameras, QN_FIT_F64, 1e-8);
+    compare(cameras, 0, QN_FIT_F64, 1e-8);
+}
+
+static void cameras_agree_by_factors_alone(void **state)
+{
+    (void)state;
+    compare(cameras, 1, QN_FIT_F64, 1e-8);
 }
 
 static void cameras_agree_in_single_precision(void **state)
 {
     (void)state;
-    compare(cameras, QN_FIT_F32, 1e-3);
+    compare(cameras, 0, QN_FIT_F32, 1e-3);
 }
 
 static void losses_are_kept(void **state)
 {
     (void)state;
     need_golden("fit/bal/synth-6-80-outliers.txt");
-    compare(outliers, QN_FIT_F64, 1e-5);
+    compare(outliers, 1, QN_FIT_F64, 1e-5);
 }
 
 static void what_is_fixed_or_bounded_is_kept(void **state)
 {
     (void)state;
-    compare(held, QN_FIT_F64, 1e-6);
+    compare(held, 0, QN_FIT_F64, 1e-6);
 }
 
 /* Waits for an answer; returns how many iterations of conjugate gradients it took. */
@@ -247,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cameras_agree_on_every_backend),
+        cmocka_unit_test(cameras_agree_by_factors_alone),
         cmocka_unit_test(cameras_agree_in_single_precision),
         cmocka_unit_test(losses_are_kept),
         cmocka_unit_test(what_is_fixed_or_bounded_is_kept),

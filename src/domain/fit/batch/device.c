@@ -1,5 +1,6 @@
 /* device.c - tables of a problem as buffers. */
 #include "domain/fit/batch/device_impl.h"
+#include "engine/lift.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ size_t qn_fit_dev_size(const qn_fit_device *device)
 
 qn_status qn_fit_dev_failed(const qn_fit_device *device, qn_status st, qn_err *err)
 {
-    return st == QN_OK ? QN_OK : qn_fail(err, st, "%s", qn_error(device->ctx));
+    return qn_lift(device->ctx, st, err);
 }
 
 qn_status qn_fit_dev_bytes(qn_fit_device *device, const char *name, const void *bytes, size_t n,

@@ -6,6 +6,10 @@
 
 #include "domain/fit/linear/schur.h"
 
+/* Steps of AUTO are closer to those of a factor than conjugate gradients are asked for otherwise.
+ */
+#define AUTO_ETA 0.01
+
 static const char *const names[] = { "auto", "dense_qr", "dense_cholesky", "sparse_cholesky",
                                      "pcg",  "schur",    "schur_pcg" };
 
@@ -41,7 +45,7 @@ static qn_fit_linear_kind choose(const qn_fit_model *model)
         return QN_FIT_DENSE_QR;
     if (p->n_free <= QN_FIT_AUTO_DENSE)
         return QN_FIT_DENSE_CHOLESKY;
-    return qn_fit_has_sparse(&why) ? QN_FIT_SPARSE_CHOLESKY : QN_FIT_PCG;
+    return QN_FIT_PCG;
 }
 
 /* What serves instead of a solver that cannot: the same answer by another way. */
@@ -88,15 +92,55 @@ static const qn_fit_linear_class *class_of(qn_fit_linear_kind kind)
 qn_status qn_fit_linear_open(qn_fit_model *model, qn_fit_linear_kind kind,
                              const qn_fit_linear_options *options, qn_fit_linear *out, qn_err *err)
 {
-    qn_fit_linear l = { 0 };
+    qn_fit_linear l = { .model = model,
+                        .options = *options,
+                        .is_auto = kind == QN_FIT_LINEAR_AUTO };
     qn_status st;
 
     kind = replace(model, kind == QN_FIT_LINEAR_AUTO ? choose(model) : kind, &l);
     l.of = class_of(kind);
-    st = l.of->open(model, options, &l.self, err);
+    if (l.is_auto && kind == QN_FIT_PCG && !(l.options.eta > 0))
+        l.options.eta = AUTO_ETA;
+    st = l.of->open(model, &l.options, &l.self, err);
     if (st == QN_OK)
         *out = l;
     return st;
+}
+
+/* Iterations are counted, not timed: the same problem goes the same way every time. */
+static void reconsider(qn_fit_linear *l, int iterations)
+{
+    qn_fit_linear next = { .of = &qn_fit_class_sparse };
+    const char *why;
+    qn_err err;
+
+    if (iterations <= l->most_iterations)
+        return;
+    l->most_iterations = iterations;
+    snprintf(l->note, sizeof l->note, "pcg: no step took more than %d iterations", iterations);
+    if (iterations <= QN_FIT_AUTO_ITERATIONS)
+        return;
+    if (!qn_fit_has_sparse(&why) ||
+        next.of->open(l->model, &l->options, &next.self, &err) != QN_OK) {
+        snprintf(l->note, sizeof l->note, "pcg: a step took %d iterations, and there is no %s",
+                 iterations, next.of->name);
+        return;
+    }
+    l->of->close(l->self);
+    l->of = next.of;
+    l->self = next.self;
+    l->of->renew(l->self);
+    snprintf(l->note, sizeof l->note, "%s since a step took %d iterations of pcg, limit %d",
+             l->of->name, iterations, QN_FIT_AUTO_ITERATIONS);
+}
+
+qn_fit_outcome qn_fit_linear_solve(qn_fit_linear *linear, const qn_fit_system *system, double *y)
+{
+    const qn_fit_outcome o = linear->of->solve(linear->self, system, y);
+
+    if (linear->is_auto && linear->of == &qn_fit_class_pcg)
+        reconsider(linear, o.iterations);
+    return o;
 }
 
 void qn_fit_linear_close(qn_fit_linear *linear)

@@ -109,25 +109,33 @@ static int ends_in_html(const char *path)
     return n > 5 && !strcmp(path + n - 5, ".html");
 }
 
+qn_status qn_fit_report_text(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_result *result,
+                             qn_fit_report_names names, char **out, qn_err *err)
+{
+    qn_status st = QN_OK;
+    json_t *root = NULL;
+
+    QN_TRY(qn_fit_report_json(text->problem, qn_fit_last_report(result), &root, err));
+    QN_TRY(fill(ctx, text, result, names, root, err));
+    /* Parameters with all their digits. */
+    if (!(*out = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17))))
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for the report of %s", names.program);
+out:
+    json_decref(root);
+    return st;
+}
+
 qn_status qn_fit_write_report(qn_ctx *ctx, const char *path, const qn_fit_text *text,
                               const qn_fit_result *result, qn_fit_report_names names, qn_err *err)
 {
     qn_status st = QN_OK;
-    json_t *root = NULL;
     char *content = NULL;
 
     if (ends_in_html(path))
         return qn_fit_write_page(ctx, path, text, result, names, err);
-    QN_TRY(qn_fit_report_json(text->problem, qn_fit_last_report(result), &root, err));
-    QN_TRY(fill(ctx, text, result, names, root, err));
-    /* Parameters with all their digits. */
-    if (!(content = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17)))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %s", path);
-        goto out;
-    }
+    QN_TRY(qn_fit_report_text(ctx, text, result, names, &content, err));
     QN_TRY(qn_file_write(path, content, strlen(content), err));
 out:
     free(content);
-    json_decref(root);
     return st;
 }

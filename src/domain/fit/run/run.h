@@ -95,6 +95,9 @@ typedef struct qn_fit_report_names {
  * program has a mesh, its picture before and after. */
 qn_status qn_fit_write_report(qn_ctx *ctx, const char *path, const qn_fit_text *text,
                               const qn_fit_result *result, qn_fit_report_names names, qn_err *err);
+/* That JSON; free() it. */
+qn_status qn_fit_report_text(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_result *result,
+                             qn_fit_report_names names, char **out, qn_err *err);
 qn_status qn_fit_write_page(qn_ctx *ctx, const char *path, const qn_fit_text *text,
                             const qn_fit_result *result, qn_fit_report_names names, qn_err *err);
 qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *text,

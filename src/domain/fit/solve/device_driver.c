@@ -1,8 +1,8 @@
 /* device_driver.c - buffers and graphs of the resident solver, and how they are driven.
  *
  * The host polls: is_ready asks whether the last graph is over, reads the scalars, and in the
- * middle of conjugate gradients sends the next eight iterations on their way. Every 48 iterations
- * the residual is made anew, since the recurrence drifts away from it.
+ * middle of conjugate gradients sends the next eight or sixteen iterations on their way. Every 48
+ * iterations the residual is made anew, since the recurrence drifts away from it.
  */
 #include "domain/fit/solve/device_driver.h"
 
@@ -28,6 +28,7 @@ void qn_fit_device_driver_free(qn_fit_device_driver *driver)
         qn_buf_free(driver->vectors[k]);
     for (int k = 0; k < QN_FIT_N_SMALL; k++)
         qn_buf_free(driver->small[k]);
+    qn_fit_reduced_free(driver);
     qn_fit_schur_free(driver);
     qn_fit_device_free(driver->device);
     free(driver);
@@ -80,6 +81,9 @@ qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
     QN_TRY(qn_fit_device_new(ctx, problem, precision, &d->device, err));
     if (wants_schur(d))
         QN_TRY(qn_fit_schur_new(d, err));
+    if (d->reduced)
+        snprintf(d->note, sizeof d->note, ": a reduced matrix of %lld blocks",
+                 (long long)d->reduced->n_stored);
     QN_TRY(qn_fit_driver_buffers(d, err));
     QN_TRY(qn_fit_driver_graphs(d, err));
     *out = d;
@@ -123,6 +127,11 @@ static void linearise(void *self)
     d->has_scale = 1;
 }
 
+static int at_once(const qn_fit_device_driver *d)
+{
+    return d->reduced ? (int)QN_FIT_REDUCED_AT_ONCE : (int)QN_FIT_CG_AT_ONCE;
+}
+
 static void solve(void *self, qn_fit_d_kind kind, double with)
 {
     qn_fit_device_driver *d = self;
@@ -135,7 +144,7 @@ static void solve(void *self, qn_fit_d_kind kind, double with)
     send_control(d);
     run(d, QN_FIT_G_SYSTEM);
     run(d, QN_FIT_G_CG);
-    d->n_sent = QN_FIT_CG_AT_ONCE;
+    d->n_sent = at_once(d);
     d->is_solving = 1;
 }
 
@@ -188,7 +197,7 @@ static int is_solved(qn_fit_device_driver *d)
     if (d->n_sent % RESET == 0)
         run(d, QN_FIT_G_RESET);
     run(d, QN_FIT_G_CG);
-    d->n_sent += QN_FIT_CG_AT_ONCE;
+    d->n_sent += at_once(d);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* device_driver.h - Levenberg-Marquardt with all vectors on a device of the engine.
  *
- * Work is graphs that are recorded once and replayed: linearise, eight iterations of conjugate
+ * Work is graphs that are recorded once and replayed: linearise, some iterations of conjugate
  * gradients, try, accept. The host writes five numbers before a step and reads one array of
  * scalars after it; nothing else crosses. Steps are by pcg, matrix-free; where blocks are to be
  * eliminated, by schur_pcg.

@@ -1,16 +1,12 @@
 /* device_graphs.c - buffers of the resident solver, and its work as graphs. */
 #include "domain/fit/solve/device_graphs.h"
+#include "engine/lift.h"
 
 #include <stdlib.h>
 
 #include "kernel/fit_solve.gen.h"
 
 #define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
-
-static qn_status failed(const qn_fit_device_driver *d, qn_status st, qn_err *err)
-{
-    return st == QN_OK ? QN_OK : qn_fail(err, st, "%s", qn_error(d->ctx));
-}
 
 static qn_i64 chunks_of(qn_i64 n)
 {
@@ -51,7 +47,7 @@ static qn_status small_buffers(qn_fit_device_driver *d, qn_err *err)
     if (st == QN_OK && d->problem->n_scalars)
         st =
             qn_buf_write(d->small[QN_FIT_IS_FIXED], 0, d->problem->is_fixed, d->problem->n_scalars);
-    return failed(d, st, err);
+    return qn_lift(d->ctx, st, err);
 }
 
 static qn_status view_kept(qn_fit_device_driver *d, qn_err *err)
@@ -64,7 +60,7 @@ static qn_status view_kept(qn_fit_device_driver *d, qn_err *err)
     for (int k = 0; st == QN_OK && k < QN_FIT_N_PLAIN; k++)
         st = qn_buf_view(d->vectors[k], qn_buf_name(d->vectors[k]), first * size,
                          (size_t)d->n_cg * size, &d->cg[k]);
-    return failed(d, st, err);
+    return qn_lift(d->ctx, st, err);
 }
 
 qn_status qn_fit_driver_buffers(qn_fit_device_driver *driver, qn_err *err)
@@ -208,11 +204,11 @@ static qn_status product(qn_fit_device_driver *d, qn_graph *g, int of, qn_err *e
                  : qn_fit_stage_jtjv(d->device, g, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_Q], err);
 
     return st != QN_OK ? st
-                       : failed(d,
-                                STAGE(fit_cg_product)(g, "fit.product", qn_range_1d(d->n_cg),
-                                                      d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_DAMPING],
-                                                      d->cg[of], d->cg[QN_FIT_Q]),
-                                err);
+                       : qn_lift(d->ctx,
+                                 STAGE(fit_cg_product)(g, "fit.product", qn_range_1d(d->n_cg),
+                                                       d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_DAMPING],
+                                                       d->cg[of], d->cg[QN_FIT_Q]),
+                                 err);
 }
 
 /* ---- graphs
@@ -240,16 +236,16 @@ static qn_status point_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 
     QN_TRY(d->schur ? qn_fit_schur_point(d, g, err) : plain_point(d, g, err));
     QN_TRY(
-        failed(d,
-               STAGE(fit_lm_point)(g, "fit.point", qn_range_1d(n_chunks), n, n_chunks, v[QN_FIT_X],
-                                   v[QN_FIT_GRADIENT], v[QN_FIT_LOWER], v[QN_FIT_UPPER],
-                                   d->small[QN_FIT_IS_FIXED], d->small[QN_FIT_SUMS]),
-               err));
-    QN_TRY(failed(d,
-                  STAGE(fit_lm_point_join)(g, "fit.point_join", qn_range_1d(1), n_chunks,
-                                           d->small[QN_FIT_SUMS], v[QN_FIT_COST_HERE],
-                                           d->small[QN_FIT_SCALARS]),
-                  err));
+        qn_lift(d->ctx,
+                STAGE(fit_lm_point)(g, "fit.point", qn_range_1d(n_chunks), n, n_chunks, v[QN_FIT_X],
+                                    v[QN_FIT_GRADIENT], v[QN_FIT_LOWER], v[QN_FIT_UPPER],
+                                    d->small[QN_FIT_IS_FIXED], d->small[QN_FIT_SUMS]),
+                err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_lm_point_join)(g, "fit.point_join", qn_range_1d(1), n_chunks,
+                                            d->small[QN_FIT_SUMS], v[QN_FIT_COST_HERE],
+                                            d->small[QN_FIT_SCALARS]),
+                   err));
 out:
     return st;
 }
@@ -259,21 +255,23 @@ static qn_status system_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
     qn_buf **v = d->cg;
     qn_status st = QN_OK;
 
-    QN_TRY(failed(d, all_sets(d, g, SYSTEM), err));
-    QN_TRY(failed(d, all_sets(d, g, d->schur ? FACTOR_ELIMINATED : FACTOR), err));
+    QN_TRY(qn_lift(d->ctx, all_sets(d, g, SYSTEM), err));
+    QN_TRY(qn_lift(d->ctx, all_sets(d, g, d->schur ? FACTOR_ELIMINATED : FACTOR), err));
     if (d->schur) {
         QN_TRY(qn_fit_schur_system(d, g, err));
-        QN_TRY(failed(d, all_sets(d, g, FACTOR_KEPT), err));
+        QN_TRY(qn_lift(d->ctx, all_sets(d, g, FACTOR_KEPT), err));
     }
-    QN_TRY(failed(d,
-                  STAGE(fit_cg_begin)(g, "fit.begin", qn_range_1d(d->n_cg), v[QN_FIT_B],
-                                      v[QN_FIT_Y], v[QN_FIT_R], v[QN_FIT_P]),
-                  err));
-    QN_TRY(failed(d, dots(d, g, QN_FIT_B, QN_FIT_B, QN_FIT_B, QN_FIT_B), err));
-    QN_TRY(failed(d,
-                  STAGE(fit_cg_start)(g, "fit.start", qn_range_1d(1), d->small[QN_FIT_CONTROL],
-                                      d->small[QN_FIT_JOINED], d->small[QN_FIT_SCALARS]),
-                  err));
+    if (d->reduced)
+        return qn_lift(d->ctx, qn_fit_reduced_begin(d, g), err);
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_cg_begin)(g, "fit.begin", qn_range_1d(d->n_cg), v[QN_FIT_B],
+                                       v[QN_FIT_Y], v[QN_FIT_R], v[QN_FIT_P]),
+                   err));
+    QN_TRY(qn_lift(d->ctx, dots(d, g, QN_FIT_B, QN_FIT_B, QN_FIT_B, QN_FIT_B), err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_cg_start)(g, "fit.start", qn_range_1d(1), d->small[QN_FIT_CONTROL],
+                                       d->small[QN_FIT_JOINED], d->small[QN_FIT_SCALARS]),
+                   err));
 out:
     return st;
 }
@@ -284,27 +282,28 @@ static qn_status one_iteration(qn_fit_device_driver *d, qn_graph *g, qn_err *err
     qn_buf **v = d->cg, **s = d->small;
     qn_status st = QN_OK;
 
-    QN_TRY(failed(d, all_sets(d, g, APPLY), err));
-    QN_TRY(failed(d, dots(d, g, QN_FIT_R, QN_FIT_Z, QN_FIT_R, QN_FIT_R), err));
-    QN_TRY(failed(d, STAGE(fit_cg_beta)(g, "fit.beta", one, s[QN_FIT_JOINED], s[QN_FIT_SCALARS]),
-                  err));
-    QN_TRY(failed(d,
-                  STAGE(fit_cg_direction)(g, "fit.direction", all, s[QN_FIT_SCALARS], v[QN_FIT_Z],
-                                          v[QN_FIT_ACTIVE], v[QN_FIT_P], v[QN_FIT_V]),
-                  err));
+    QN_TRY(qn_lift(d->ctx, all_sets(d, g, APPLY), err));
+    QN_TRY(qn_lift(d->ctx, dots(d, g, QN_FIT_R, QN_FIT_Z, QN_FIT_R, QN_FIT_R), err));
+    QN_TRY(qn_lift(
+        d->ctx, STAGE(fit_cg_beta)(g, "fit.beta", one, s[QN_FIT_JOINED], s[QN_FIT_SCALARS]), err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_cg_direction)(g, "fit.direction", all, s[QN_FIT_SCALARS], v[QN_FIT_Z],
+                                           v[QN_FIT_ACTIVE], v[QN_FIT_P], v[QN_FIT_V]),
+                   err));
     QN_TRY(product(d, g, QN_FIT_P, err));
-    QN_TRY(failed(d, dots(d, g, QN_FIT_P, QN_FIT_Q, QN_FIT_P, QN_FIT_Q), err));
-    QN_TRY(failed(d, STAGE(fit_cg_alpha)(g, "fit.alpha", one, s[QN_FIT_JOINED], s[QN_FIT_SCALARS]),
-                  err));
-    QN_TRY(failed(d,
-                  STAGE(fit_cg_step)(g, "fit.step", all, s[QN_FIT_SCALARS], v[QN_FIT_P],
-                                     v[QN_FIT_Q], v[QN_FIT_Y], v[QN_FIT_R]),
-                  err));
-    QN_TRY(failed(d, dots(d, g, QN_FIT_Y, QN_FIT_B, QN_FIT_Y, QN_FIT_R), err));
-    QN_TRY(failed(d,
-                  STAGE(fit_cg_stop)(g, "fit.stop", one, s[QN_FIT_CONTROL], s[QN_FIT_JOINED],
-                                     s[QN_FIT_SCALARS]),
-                  err));
+    QN_TRY(qn_lift(d->ctx, dots(d, g, QN_FIT_P, QN_FIT_Q, QN_FIT_P, QN_FIT_Q), err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_cg_alpha)(g, "fit.alpha", one, s[QN_FIT_JOINED], s[QN_FIT_SCALARS]),
+                   err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_cg_step)(g, "fit.step", all, s[QN_FIT_SCALARS], v[QN_FIT_P],
+                                      v[QN_FIT_Q], v[QN_FIT_Y], v[QN_FIT_R]),
+                   err));
+    QN_TRY(qn_lift(d->ctx, dots(d, g, QN_FIT_Y, QN_FIT_B, QN_FIT_Y, QN_FIT_R), err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_cg_stop)(g, "fit.stop", one, s[QN_FIT_CONTROL], s[QN_FIT_JOINED],
+                                      s[QN_FIT_SCALARS]),
+                   err));
 out:
     return st;
 }
@@ -315,12 +314,13 @@ static qn_status reset_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
     qn_buf **v = d->cg;
     qn_status st = QN_OK;
 
-    QN_TRY(failed(
-        d, STAGE(fit_scaled)(g, "fit.scaled", all, v[QN_FIT_ACTIVE], v[QN_FIT_Y], v[QN_FIT_V]),
+    QN_TRY(qn_lift(
+        d->ctx, STAGE(fit_scaled)(g, "fit.scaled", all, v[QN_FIT_ACTIVE], v[QN_FIT_Y], v[QN_FIT_V]),
         err));
     QN_TRY(product(d, g, QN_FIT_Y, err));
-    QN_TRY(failed(
-        d, STAGE(fit_cg_residual)(g, "fit.residual", all, v[QN_FIT_B], v[QN_FIT_Q], v[QN_FIT_R]),
+    QN_TRY(qn_lift(
+        d->ctx,
+        STAGE(fit_cg_residual)(g, "fit.residual", all, v[QN_FIT_B], v[QN_FIT_Q], v[QN_FIT_R]),
         err));
 out:
     return st;
@@ -332,23 +332,23 @@ static qn_status trial_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
     qn_buf **v = d->vectors, **s = d->small;
     qn_status st = QN_OK;
 
-    QN_TRY(failed(d,
-                  STAGE(fit_lm_trial)(g, "fit.trial", qn_range_1d(d->problem->n_scalars),
-                                      s[QN_FIT_CONTROL], v[QN_FIT_X], v[QN_FIT_ACTIVE], v[QN_FIT_Y],
-                                      v[QN_FIT_LOWER], v[QN_FIT_UPPER], v[QN_FIT_TRIAL],
-                                      v[QN_FIT_DELTA]),
-                  err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_lm_trial)(g, "fit.trial", qn_range_1d(d->problem->n_scalars),
+                                       s[QN_FIT_CONTROL], v[QN_FIT_X], v[QN_FIT_ACTIVE],
+                                       v[QN_FIT_Y], v[QN_FIT_LOWER], v[QN_FIT_UPPER],
+                                       v[QN_FIT_TRIAL], v[QN_FIT_DELTA]),
+                   err));
     QN_TRY(qn_fit_stage_jv(d->device, g, v[QN_FIT_X], v[QN_FIT_DELTA], v[QN_FIT_ROWS], err));
-    QN_TRY(failed(d, row_dots(d, g), err));
-    QN_TRY(failed(d,
-                  dots_of(d, g, v, d->problem->n_scalars, QN_FIT_DELTA, QN_FIT_DELTA,
-                          QN_FIT_GRADIENT, QN_FIT_DELTA),
-                  err));
+    QN_TRY(qn_lift(d->ctx, row_dots(d, g), err));
+    QN_TRY(qn_lift(d->ctx,
+                   dots_of(d, g, v, d->problem->n_scalars, QN_FIT_DELTA, QN_FIT_DELTA,
+                           QN_FIT_GRADIENT, QN_FIT_DELTA),
+                   err));
     QN_TRY(qn_fit_stage_cost(d->device, g, v[QN_FIT_TRIAL], v[QN_FIT_COST_THERE], err));
-    QN_TRY(failed(d,
-                  STAGE(fit_lm_judge)(g, "fit.judge", qn_range_1d(1), s[QN_FIT_ROW_JOINED],
-                                      s[QN_FIT_JOINED], v[QN_FIT_COST_THERE], s[QN_FIT_SCALARS]),
-                  err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_lm_judge)(g, "fit.judge", qn_range_1d(1), s[QN_FIT_ROW_JOINED],
+                                       s[QN_FIT_JOINED], v[QN_FIT_COST_THERE], s[QN_FIT_SCALARS]),
+                   err));
 out:
     return st;
 }
@@ -363,26 +363,31 @@ static qn_status fill(qn_fit_device_driver *d, int k, qn_graph *g, qn_err *err)
     case QN_FIT_G_POINT:
         return point_graph(d, g, err);
     case QN_FIT_G_SCALE:
-        return failed(d, all_sets(d, g, SCALE), err);
+        return qn_lift(d->ctx, all_sets(d, g, SCALE), err);
     case QN_FIT_G_SYSTEM:
         return system_graph(d, g, err);
     case QN_FIT_G_CG:
+        if (d->reduced)
+            return qn_lift(d->ctx, qn_fit_reduced_iterate(d, g), err);
         for (int i = 0; st == QN_OK && i < QN_FIT_CG_AT_ONCE; i++)
             st = one_iteration(d, g, err);
         return st;
     case QN_FIT_G_RESET:
-        return reset_graph(d, g, err);
+        return d->reduced ? qn_lift(d->ctx, qn_fit_reduced_reset(d, g), err)
+                          : reset_graph(d, g, err);
     case QN_FIT_G_SUBSTITUTE:
         return d->schur ? qn_fit_schur_substitute(d, g, err) : QN_OK;
     case QN_FIT_G_TRIAL:
         return trial_graph(d, g, err);
     case QN_FIT_G_SWAP:
         st = STAGE(fit_swap)(g, "fit.swap", all, v[QN_FIT_X], v[QN_FIT_TRIAL]);
-        return failed(d, st, err);
+        return qn_lift(d->ctx, st, err);
     case QN_FIT_G_KEEP:
-        return failed(d, STAGE(fit_copy)(g, "fit.keep", all, v[QN_FIT_X], v[QN_FIT_BEST]), err);
+        return qn_lift(d->ctx, STAGE(fit_copy)(g, "fit.keep", all, v[QN_FIT_X], v[QN_FIT_BEST]),
+                       err);
     default:
-        return failed(d, STAGE(fit_copy)(g, "fit.back", all, v[QN_FIT_BEST], v[QN_FIT_X]), err);
+        return qn_lift(d->ctx, STAGE(fit_copy)(g, "fit.back", all, v[QN_FIT_BEST], v[QN_FIT_X]),
+                       err);
     }
 }
 
@@ -394,7 +399,7 @@ qn_status qn_fit_driver_graphs(qn_fit_device_driver *driver, qn_err *err)
     qn_status st = QN_OK;
 
     for (int k = 0; k < QN_FIT_N_GRAPHS; k++) {
-        QN_TRY(failed(driver, qn_graph_new(driver->ctx, names[k], &driver->graphs[k]), err));
+        QN_TRY(qn_lift(driver->ctx, qn_graph_new(driver->ctx, names[k], &driver->graphs[k]), err));
         QN_TRY(fill(driver, k, driver->graphs[k], err));
     }
 out:

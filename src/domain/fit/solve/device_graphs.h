@@ -3,6 +3,7 @@
 #define QN_FIT_SOLVE_DEVICE_GRAPHS_H
 
 #include "domain/fit/solve/device_driver.h"
+#include "domain/fit/solve/device_reduced.h"
 #include "domain/fit/solve/device_schur.h"
 
 #include "kernel/fit/fit_solve.h"
@@ -72,7 +73,8 @@ struct qn_fit_device_driver {
     qn_buf *vectors[QN_FIT_N_VECTORS];
     qn_buf *cg[QN_FIT_N_PLAIN]; /* what conjugate gradients see of them: views of kept scalars */
     qn_i64 n_cg;
-    qn_fit_device_schur *schur; /* NULL: nothing is eliminated */
+    qn_fit_device_schur *schur;     /* NULL: nothing is eliminated */
+    qn_fit_device_reduced *reduced; /* NULL: the reduced system is not stored */
     char note[200];
     qn_buf *small[QN_FIT_N_SMALL];
     qn_graph *graphs[QN_FIT_N_GRAPHS];

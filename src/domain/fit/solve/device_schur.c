@@ -2,6 +2,7 @@
 #include "domain/fit/solve/device_schur.h"
 
 #include "domain/fit/solve/device_graphs.h"
+#include "engine/lift.h"
 #include "kernel/fit/fit_schur.h"
 #include "kernel/fit_schur.gen.h"
 #include "kernel/fit_solve.gen.h"
@@ -113,11 +114,6 @@ static qn_status reduce(qn_fit_device_driver *d, qn_graph *g, qn_buf *rows)
 /* ---- stages
  * ---------------------------------------------------------------------------------------- */
 
-static qn_status failed(const qn_fit_device_driver *d, qn_status st, qn_err *err)
-{
-    return st == QN_OK ? QN_OK : qn_fail(err, st, "%s", qn_error(d->ctx));
-}
-
 static qn_status point_of_set(qn_fit_device_driver *d, qn_graph *g, int set)
 {
     const qn_fit_set *of = &d->problem->sets[set];
@@ -155,7 +151,7 @@ qn_status qn_fit_schur_point(struct qn_fit_device_driver *driver, qn_graph *grap
                                           v[QN_FIT_RESIDUALS], d->schur->jacobian, err);
 
     for (int k = 0; st == QN_OK && k < d->problem->n_sets; k++)
-        st = failed(d, point_of_set(d, graph, k), err);
+        st = qn_lift(d->ctx, point_of_set(d, graph, k), err);
     return st;
 }
 
@@ -167,6 +163,8 @@ static qn_status preconditioner(qn_fit_device_driver *d, qn_graph *g, int set)
     fit_schur_par par = par_of(d, set);
     qn_status st = QN_OK;
 
+    if (d->reduced)
+        return qn_fit_reduced_matrix(d, g);
     par.dim = d->schur->point_dim;
     if (s->n)
         QN_TRY(STAGE(fit_schur_weights)(g, "fit.schur.weights", qn_range_1d(s->n), par, s->point,
@@ -184,18 +182,19 @@ qn_status qn_fit_schur_system(struct qn_fit_device_driver *driver, qn_graph *gra
     qn_buf **v = d->vectors;
     qn_status st = QN_OK;
 
-    QN_TRY(failed(d, points(d, graph, FIT_SCHUR_GRADIENT, 1, 1, d->schur->rows, d->schur->w), err));
+    QN_TRY(qn_lift(d->ctx, points(d, graph, FIT_SCHUR_GRADIENT, 1, 1, d->schur->rows, d->schur->w),
+                   err));
     QN_TRY(qn_fit_stage_jv(d->device, graph, v[QN_FIT_X], d->schur->w, d->schur->rows, err));
     for (int k = 0; k < d->problem->n_sets; k++) {
         if (d->problem->sets[k].is_eliminated || !d->problem->sets[k].count)
             continue;
-        QN_TRY(failed(d, transposed(d, graph, k, d->schur->rows, v[QN_FIT_Q]), err));
-        QN_TRY(failed(d, preconditioner(d, graph, k), err));
+        QN_TRY(qn_lift(d->ctx, transposed(d, graph, k, d->schur->rows, v[QN_FIT_Q]), err));
+        QN_TRY(qn_lift(d->ctx, preconditioner(d, graph, k), err));
     }
-    QN_TRY(failed(d,
-                  STAGE(fit_schur_right)(graph, "fit.schur.right", qn_range_1d(d->schur->n_kept),
-                                         d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_Q], d->cg[QN_FIT_B]),
-                  err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_schur_right)(graph, "fit.schur.right", qn_range_1d(d->schur->n_kept),
+                                          d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_Q], d->cg[QN_FIT_B]),
+                   err));
 out:
     return st;
 }
@@ -207,10 +206,10 @@ qn_status qn_fit_schur_product(struct qn_fit_device_driver *driver, qn_graph *gr
     qn_status st = QN_OK;
 
     QN_TRY(qn_fit_stage_jv(d->device, graph, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_ROWS], err));
-    QN_TRY(failed(d, reduce(d, graph, v[QN_FIT_ROWS]), err));
+    QN_TRY(qn_lift(d->ctx, reduce(d, graph, v[QN_FIT_ROWS]), err));
     for (int k = 0; k < d->problem->n_sets; k++)
         if (!d->problem->sets[k].is_eliminated && d->problem->sets[k].count)
-            QN_TRY(failed(d, transposed(d, graph, k, v[QN_FIT_ROWS], v[QN_FIT_Q]), err));
+            QN_TRY(qn_lift(d->ctx, transposed(d, graph, k, v[QN_FIT_ROWS], v[QN_FIT_Q]), err));
 out:
     return st;
 }
@@ -221,12 +220,13 @@ qn_status qn_fit_schur_substitute(struct qn_fit_device_driver *driver, qn_graph 
     qn_buf **v = d->vectors;
     qn_status st = QN_OK;
 
-    QN_TRY(failed(d,
-                  STAGE(fit_scaled)(graph, "fit.scaled", qn_range_1d(d->schur->n_kept),
-                                    d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_Y], d->cg[QN_FIT_V]),
-                  err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_scaled)(graph, "fit.scaled", qn_range_1d(d->schur->n_kept),
+                                     d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_Y], d->cg[QN_FIT_V]),
+                   err));
     QN_TRY(qn_fit_stage_jv(d->device, graph, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_ROWS], err));
-    QN_TRY(failed(d, points(d, graph, FIT_SCHUR_BOTH, -1, 0, v[QN_FIT_ROWS], v[QN_FIT_Y]), err));
+    QN_TRY(
+        qn_lift(d->ctx, points(d, graph, FIT_SCHUR_BOTH, -1, 0, v[QN_FIT_ROWS], v[QN_FIT_Y]), err));
 out:
     return st;
 }

@@ -1,7 +1,7 @@
 /* device_schur.h - inside of the resident driver: elimination of blocks on the device.
  *
- * The reduced system is never formed: a product is one of J, what eliminated blocks take off it,
- * and one of J'. Conjugate gradients run on the kept scalars alone, which lie side by side.
+ * Unless it is stored (device_reduced.h), a product is one of J, what eliminated blocks take off
+ * it, and one of J'. Conjugate gradients run on the kept scalars alone, which lie side by side.
  */
 #ifndef QN_FIT_SOLVE_DEVICE_SCHUR_H
 #define QN_FIT_SOLVE_DEVICE_SCHUR_H

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "domain/fit/solve/device_graphs.h"
+#include "engine/lift.h"
 #include "kernel/fit/fit_schur.h"
 
 /* ---- whether it fits ----------------------------------------------------------------------------
@@ -84,7 +85,7 @@ static qn_status numbers(qn_fit_device_driver *d, const char *name, const double
             ((double *)host)[k] = values[k];
         else
             ((float *)host)[k] = (float)values[k];
-    return st == QN_OK ? st : qn_fail(err, st, "%s", qn_error(d->ctx));
+    return qn_lift(d->ctx, st, err);
 }
 
 static qn_status table(qn_fit_device_driver *d, const char *name, const void *bytes, size_t n,
@@ -94,7 +95,7 @@ static qn_status table(qn_fit_device_driver *d, const char *name, const void *by
 
     if (st == QN_OK && n)
         st = qn_buf_write(*out, 0, bytes, n);
-    return st == QN_OK ? st : qn_fail(err, st, "%s", qn_error(d->ctx));
+    return qn_lift(d->ctx, st, err);
 }
 
 /* Where places find their part of J and their rows. */
@@ -213,6 +214,7 @@ static qn_status make_points(qn_fit_device_driver *d, int set, qn_err *err)
         st = qn_fail(err, QN_ERR_NOMEM, "%s: %lld entries", p->sets[set].name, (long long)s->n);
         goto out;
     }
+#pragma omp parallel for schedule(static)
     for (qn_i64 k = 0; k < s->n; k++) {
         const qn_fit_group *g = &p->groups[p->places[p->inverse.place[first + k]].group];
         const int slot = eliminated_slot(p, g);
@@ -243,7 +245,8 @@ static qn_status kept_set(qn_fit_device_driver *d, int set, qn_err *err)
     QN_TRY(make_points(d, set, err));
     QN_TRY(numbers(d, "fit.schur.packed", NULL, s->n * rows * dim, &s->packed, err));
     QN_TRY(numbers(d, "fit.schur.u", NULL, dim == 9 ? 0 : s->n * rows, &s->u, err));
-    QN_TRY(numbers(d, "fit.schur.weights", NULL, s->n * rows * rows, &s->weights, err));
+    QN_TRY(numbers(d, "fit.schur.weights", NULL, d->reduced ? 0 : s->n * rows * rows, &s->weights,
+                   err));
     QN_TRY(numbers(d, "fit.schur.sums", NULL, s->n_chunks * dim * (dim + 1) / 2, &s->sums, err));
 out:
     return st;
@@ -307,6 +310,7 @@ qn_status qn_fit_schur_new(struct qn_fit_device_driver *driver, qn_err *err)
     QN_TRY(qn_fit_device_vector(d->device, "fit.schur.w", NULL, &d->schur->w, err));
     QN_TRY(qn_fit_device_blocks(d->device, "fit.schur.blocks", &d->schur->blocks, err));
     QN_TRY(make_places(d, err));
+    QN_TRY(qn_fit_reduced_new(d, err));
     for (int k = 0; k < d->problem->n_sets; k++)
         QN_TRY(make_set(d, k, err));
 out:

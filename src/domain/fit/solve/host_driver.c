@@ -181,8 +181,8 @@ static void solve(void *self, qn_fit_d_kind kind, double by)
                             ? by
                             : fmin(fmax(square, o->min_lm_diagonal), o->max_lm_diagonal) * by;
     }
-    outcome = d->linear.of->solve(
-        d->linear.self,
+    outcome = qn_fit_linear_solve(
+        &d->linear,
         &(qn_fit_system){ .gradient = d->gradient, .scale = d->active, .damping = d->damping },
         d->step);
     for (uint32_t k = 0; k < d->n; k++) {

@@ -7,6 +7,7 @@
 #include "domain/fit/solve/describe.h"
 #include "domain/fit/solve/device_driver.h"
 #include "domain/fit/solve/gradient_solver.h"
+#include "engine/lift.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,11 +44,6 @@ static void close_vectors(device_lbfgs *d)
     qn_fit_device_free(d->device);
 }
 
-static qn_status failed(const device_lbfgs *d, qn_status st, qn_err *err)
-{
-    return st == QN_OK ? QN_OK : qn_fail(err, st, "%s", qn_error(d->ctx));
-}
-
 /* ---- buffers and graphs -------------------------------------------------------------------------
  */
 
@@ -74,13 +70,14 @@ static qn_status make_buffers(device_lbfgs *d, qn_err *err)
         QN_TRY(qn_fit_device_vector(d->device, names[k], k == X ? d->problem->x : NULL,
                                     &d->vectors[k], err));
     QN_TRY(qn_fit_device_cost(d->device, "fit.cost", &d->vectors[COST], err));
-    QN_TRY(failed(
-        d,
+    QN_TRY(qn_lift(
+        d->ctx,
         qn_buf_new(d->ctx, "fit.basis", (size_t)(rows * d->par.n + 1) * size, &d->vectors[BASIS]),
         err));
     for (int k = 0; k < N_SMALL; k++)
-        QN_TRY(failed(
-            d, qn_buf_new(d->ctx, small[k].name, (size_t)small[k].n * sizeof(double), &d->small[k]),
+        QN_TRY(qn_lift(
+            d->ctx,
+            qn_buf_new(d->ctx, small[k].name, (size_t)small[k].n * sizeof(double), &d->small[k]),
             err));
 out:
     return st;
@@ -93,19 +90,19 @@ static qn_status try_graph(device_lbfgs *d, qn_graph *g, qn_err *err)
     qn_buf **v = d->vectors, **s = d->small;
     qn_status st = QN_OK;
 
-    QN_TRY(failed(d,
-                  STAGE(fit_lbfgs_trial)(g, "fit.trial", qn_range_1d(d->par.n), s[CONTROL], v[X],
-                                         v[DIRECTION], v[TRIAL]),
-                  err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_lbfgs_trial)(g, "fit.trial", qn_range_1d(d->par.n), s[CONTROL], v[X],
+                                          v[DIRECTION], v[TRIAL]),
+                   err));
     QN_TRY(qn_fit_stage_gradient(d->device, g, v[TRIAL], v[COST], v[TRIAL_GRADIENT], err));
-    QN_TRY(failed(d,
-                  STAGE(fit_lbfgs_look)(g, "fit.look", qn_range_1d(d->par.n_chunks), d->par,
-                                        v[TRIAL_GRADIENT], v[DIRECTION], s[LOOK_SUMS]),
-                  err));
-    QN_TRY(failed(d,
-                  STAGE(fit_lbfgs_saw)(g, "fit.saw", qn_range_1d(1), d->par, s[LOOK_SUMS], v[COST],
-                                       s[SCALARS]),
-                  err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_lbfgs_look)(g, "fit.look", qn_range_1d(d->par.n_chunks), d->par,
+                                         v[TRIAL_GRADIENT], v[DIRECTION], s[LOOK_SUMS]),
+                   err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_lbfgs_saw)(g, "fit.saw", qn_range_1d(1), d->par, s[LOOK_SUMS], v[COST],
+                                        s[SCALARS]),
+                   err));
 out:
     return st;
 }
@@ -122,7 +119,7 @@ static qn_status turn_graph(device_lbfgs *d, qn_graph *g, qn_err *err)
     QN_TRY(STAGE(fit_lbfgs_combine)(g, "fit.combine", qn_range_1d(d->par.n), d->par, s[COEFFICIENT],
                                     v[BASIS], v[DIRECTION]));
 out:
-    return failed(d, st, err);
+    return qn_lift(d->ctx, st, err);
 }
 
 static qn_status make_graphs(device_lbfgs *d, qn_err *err)
@@ -131,14 +128,14 @@ static qn_status make_graphs(device_lbfgs *d, qn_err *err)
     qn_status st = QN_OK;
 
     for (int k = 0; k < N_GRAPHS; k++)
-        QN_TRY(failed(d, qn_graph_new(d->ctx, names[k], &d->graphs[k]), err));
+        QN_TRY(qn_lift(d->ctx, qn_graph_new(d->ctx, names[k], &d->graphs[k]), err));
     QN_TRY(try_graph(d, d->graphs[TRY], err));
     QN_TRY(
-        failed(d,
-               STAGE(fit_lbfgs_take)(d->graphs[TAKE], "fit.take", qn_range_1d(d->par.n), d->par,
-                                     d->small[SCALARS], d->vectors[TRIAL],
-                                     d->vectors[TRIAL_GRADIENT], d->vectors[X], d->vectors[BASIS]),
-               err));
+        qn_lift(d->ctx,
+                STAGE(fit_lbfgs_take)(d->graphs[TAKE], "fit.take", qn_range_1d(d->par.n), d->par,
+                                      d->small[SCALARS], d->vectors[TRIAL],
+                                      d->vectors[TRIAL_GRADIENT], d->vectors[X], d->vectors[BASIS]),
+                err));
     QN_TRY(turn_graph(d, d->graphs[TURN], err));
 out:
     return st;
