@@ -1,0 +1,74 @@
+/* town.c - heat in a street, from an array in memory: sky view, then an hour of a summer day.
+ *
+ * Run it with the name of a backend ("cpu", "opencl", "cuda"), or with none to let quern choose.
+ */
+#include <quern/solweig.h>
+
+#include <math.h>
+#include <stdio.h>
+
+enum { SIDE = 48, CELLS = SIDE * SIDE };
+
+/* Two rows of houses along a street from west to east. */
+static void build(float *dsm)
+{
+    for (int row = 0; row < SIDE; row++)
+        for (int col = 0; col < SIDE; col++) {
+            const int is_house = (row >= 10 && row < 20) || (row >= 28 && row < 38);
+
+            dsm[row * SIDE + col] = is_house && col >= 6 && col < SIDE - 6 ? 14.0f : 0.0f;
+        }
+}
+
+static qn_status run(qn_ctx *ctx, qn_err *err)
+{
+    static float dsm[CELLS], maps[QN_SOLWEIG_SVF_MAPS * CELLS];
+    const qn_solweig_layers layers = { .rows = SIDE, .cols = SIDE, .pixel_size = 1, .dsm = dsm };
+    /* 26 July 2006, 13:00. */
+    const qn_solweig_weather noon = { .minutes = 19231980,
+                                      .ta = 26,
+                                      .rh = 55,
+                                      .ws = 2,
+                                      .pressure_hpa = 1013,
+                                      .global = 800,
+                                      .direct = NAN,
+                                      .diffuse = NAN };
+    const qn_solweig_run_options options = { .weather = &noon,
+                                             .n_weather = 1,
+                                             .has_site = 1,
+                                             .latitude = 57.7,
+                                             .longitude = 12,
+                                             .utc_offset = 1,
+                                             .outputs = "tmrt,shadow" };
+    const int street = 24 * SIDE + 24, open = 2 * SIDE + 2;
+    qn_solweig_result *result = NULL;
+    qn_status st;
+
+    build(dsm);
+    if ((st = qn_solweig_svf(ctx, &layers, NULL, maps, NULL, err)) != QN_OK ||
+        (st = qn_solweig_run(ctx, &layers, &options, &result, err)) != QN_OK)
+        return st;
+    const float *tmrt = qn_solweig_plane(result, "tmrt");
+
+    printf("sky view %.2f in the street, %.2f in the open\n", (double)maps[street],
+           (double)maps[open]);
+    printf("mean radiant temperature %.1f in the street, %.1f in the open, %.1f in the mean\n",
+           (double)tmrt[street], (double)tmrt[open], qn_solweig_rows(result)[0].tmrt_mean);
+    qn_solweig_free(result);
+    return QN_OK;
+}
+
+int main(int argc, char **argv)
+{
+    const qn_options options = { .backend = argc > 1 ? argv[1] : "auto" };
+    qn_ctx *ctx = NULL;
+    qn_err err = { .text = "" };
+    qn_status st = qn_ctx_open(&options, &ctx, &err);
+
+    if (st == QN_OK)
+        st = run(ctx, &err);
+    if (st != QN_OK)
+        fprintf(stderr, "town: %s\n", err.text);
+    qn_ctx_close(ctx);
+    return st == QN_OK ? 0 : 1;
+}

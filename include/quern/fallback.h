@@ -1,0 +1,28 @@
+/* fallback.h - what a context had to do on the CPU because a device failed.
+ *
+ * Every fallback is told on stderr when it happens. This list is for programs that pass the news
+ * on: it has one entry for each stage and reason, in the order of their first time.
+ */
+#ifndef QUERN_FALLBACK_H
+#define QUERN_FALLBACK_H
+
+#include <quern/quern.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct qn_fallback {
+    const char *stage, *reason; /* "svf.march", "oom"; good until the next call that runs stages */
+    const char *text;           /* the last sentence */
+    uint64_t count;
+} qn_fallback;
+
+int qn_ctx_fallback_count(const qn_ctx *ctx);
+/* Entry number `i`, 0 <= i < qn_ctx_fallback_count. */
+void qn_ctx_fallback_get(const qn_ctx *ctx, int i, qn_fallback *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

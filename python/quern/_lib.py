@@ -1,0 +1,183 @@
+"""Finds libquern, checks that it is the one these files were written for, declares its calls."""
+
+from __future__ import annotations
+
+import ctypes as c
+import ctypes.util
+import os
+from pathlib import Path
+
+from . import _structs as s
+from .errors import Error
+
+VERSION = "0.1.0"
+
+_P = c.POINTER
+_err = _P(s.Err)
+_out = _P(c.c_void_p)
+_texts = _P(c.c_char_p)
+
+# What a call returns, then what it takes; `int` where the result is a qn_status.
+_CALLS = {
+    "qn_status_name": (c.c_char_p, c.c_int),
+    "qn_ctx_open": (c.c_int, _P(s.Options), _out, _err),
+    "qn_ctx_close": (None, s.handle),
+    "qn_ctx_sync": (c.c_int, s.handle),
+    "qn_error": (c.c_char_p, s.handle),
+    "qn_device_count": (c.c_int, s.handle),
+    "qn_device_id": (c.c_char_p, s.handle, c.c_int),
+    "qn_device_get": (_P(s.DeviceInfo), s.handle, c.c_int),
+    "qn_ctx_transfers": (s.TransferCount, s.handle),
+    "qn_ctx_fallback_count": (c.c_int, s.handle),
+    "qn_ctx_fallback_get": (None, s.handle, c.c_int, _P(s.Fallback)),
+    "qn_buf_new": (c.c_int, s.handle, c.c_char_p, c.c_size_t, _out),
+    "qn_buf_wrap": (c.c_int, s.handle, c.c_char_p, c.c_void_p, c.c_size_t, _out),
+    "qn_buf_free": (None, s.handle),
+    "qn_buf_read": (c.c_int, s.handle, c.c_size_t, c.c_void_p, c.c_size_t),
+    "qn_buf_write": (c.c_int, s.handle, c.c_size_t, c.c_void_p, c.c_size_t),
+    "qn_buf_host": (c.c_int, s.handle, c.c_int, _out),
+    "qn_buf_lend": (c.c_int, s.handle, c.c_int, c.c_int, _out),
+    "qn_buf_give_back": (None, s.handle, c.c_int),
+    "qn_buf_transfers": (s.TransferCount, s.handle),
+    "qn_kernels_new": (c.c_int, s.handle, c.c_char_p, c.c_char_p, _out),
+    "qn_kernels_with": (c.c_int, s.handle, s.handle, c.c_char_p, _out),
+    "qn_kernels_free": (None, s.handle),
+    "qn_kernels_find": (_P(s.KernelInfo), s.handle, c.c_char_p),
+    "qn_kernel_builtin": (_P(s.KernelInfo), c.c_char_p),
+    "qn_graph_new": (c.c_int, s.handle, c.c_char_p, _out),
+    "qn_graph_free": (None, s.handle),
+    "qn_graph_stage": (c.c_int, s.handle, c.c_char_p, _P(s.KernelInfo), s.Range, _P(s.Arg)),
+    "qn_graph_output": (c.c_int, s.handle, s.handle),
+    "qn_graph_pin": (c.c_int, s.handle, c.c_int, c.c_char_p),
+    "qn_graph_set": (c.c_int, s.handle, c.c_int, c.c_int, c.c_void_p),
+    "qn_graph_run": (c.c_int, s.handle),
+    "qn_graph_wait": (c.c_int, s.handle),
+    "qn_graph_get_stats": (s.GraphStats, s.handle),
+    "qn_graph_stage_device": (c.c_char_p, s.handle, c.c_int),
+    "qn_arc_new": (c.c_int, s.handle, _P(s.ArcOptions), _out, _err),
+    "qn_arc_free": (None, s.handle),
+    "qn_arc_ask": (c.c_char_p, s.handle, c.c_char_p),
+    "qn_solweig_svf": (c.c_int, s.handle, _P(s.SolweigLayers), _P(s.SvfOptions), c.c_void_p,
+                       c.c_void_p, _err),
+    "qn_solweig_run": (c.c_int, s.handle, _P(s.SolweigLayers), _P(s.SolweigOptions), _out, _err),
+    "qn_solweig_free": (None, s.handle),
+    "qn_solweig_n_rows": (c.c_size_t, s.handle),
+    "qn_solweig_rows": (_P(s.SolweigRow), s.handle),
+    "qn_solweig_plane": (s.floats, s.handle, c.c_char_p),
+    "qn_les_new": (c.c_int, s.handle, _texts, _out, _err),
+    "qn_les_free": (None, s.handle),
+    "qn_les_get_size": (None, s.handle, _P(s.LesSize)),
+    "qn_les_step": (c.c_int, s.handle, c.c_int, _err),
+    "qn_les_vorticity": (c.c_int, s.handle, c.c_void_p, c.c_size_t, _err),
+    "qn_les_spectrum": (c.c_int, s.handle, c.c_int, c.c_void_p, c.c_size_t, _err),
+    "qn_les_look": (c.c_int, s.handle, _P(s.LesNow), _err),
+    "qn_les_run_settings": (c.c_int, s.handle, _texts, c.c_char_p, _err),
+    "qn_fit_solve_program": (c.c_int, s.handle, c.c_char_p, _P(s.FitOptions), _out, _out, _err),
+    "qn_fit_solution_free": (None, s.handle),
+    "qn_fit_faults_free": (None, c.c_void_p),
+    "qn_fit_solution_n_parameters": (c.c_int, s.handle),
+    "qn_fit_solution_parameter": (None, s.handle, c.c_int, _P(s.FitParameter)),
+    "qn_fit_solution_is_converged": (c.c_int, s.handle),
+    "qn_fit_solution_report": (c.c_char_p, s.handle),
+}
+
+
+def _candidates() -> list[str]:
+    """Places of the library, the likeliest first."""
+    here = Path(__file__).resolve().parent
+    given = os.environ.get("QUERN_LIBRARY")
+    if given:
+        return [given]
+    files = [here / "libquern.so", here.parents[1] / "build" / "libquern.so"]
+    found = [str(path) for path in files if path.is_file()]
+    installed = ctypes.util.find_library("quern")
+    return found + ([installed] if installed else [])
+
+
+def _check_version(lib: c.CDLL, path: str) -> None:
+    try:
+        lib.qn_version.restype = c.c_char_p
+        version = lib.qn_version().decode()
+    except AttributeError:
+        raise ImportError(f"{path} is no libquern") from None
+    if version != VERSION:
+        raise ImportError(f"{path} is quern {version}; this package is for {VERSION}")
+
+
+def abi_table(lib: c.CDLL) -> dict[tuple[str, str], tuple[int, int]]:
+    """Offset and size of every public struct and member, as the library was compiled."""
+    try:
+        table = lib.qn_abi_table
+    except AttributeError:
+        raise ImportError(f"{lib._name}: the library has no table of its structs") from None
+    table.restype = c.POINTER(s.AbiEntry)
+    entries = {}
+    at, i = table(), 0
+    while at[i].type:
+        entries[at[i].type.decode(), at[i].member.decode()] = (at[i].offset, at[i].size)
+        i += 1
+    return entries
+
+
+def abi_differences(entries: dict[tuple[str, str], tuple[int, int]]) -> list[str]:
+    """What the structs of this package and those of the library do not have in common."""
+    own: dict[tuple[str, str], tuple[int, int]] = {}
+    for struct in s.ALL:
+        own[struct.c_name, ""] = (0, c.sizeof(struct))
+        for field in struct._fields_:
+            place = getattr(struct, field[0])
+            own[struct.c_name, field[0]] = (place.offset, place.size)
+    return [f"{kind}.{member or '(size)'}: {own.get((kind, member))} here, "
+            f"{entries.get((kind, member))} in the library"
+            for kind, member in sorted(own.keys() | entries.keys())
+            if own.get((kind, member)) != entries.get((kind, member))]
+
+
+def _load() -> c.CDLL:
+    paths = _candidates()
+    if not paths:
+        raise ImportError("there is no libquern.so: install the package with pip, "
+                          "or set QUERN_LIBRARY")
+    lib = c.CDLL(paths[0])
+    _check_version(lib, paths[0])
+    differences = abi_differences(abi_table(lib))
+    if differences:
+        raise ImportError(f"{paths[0]} was built from other headers: {differences[0]}")
+    for name, (result, *arguments) in _CALLS.items():
+        call = getattr(lib, name)
+        call.restype, call.argtypes = result, arguments
+    return lib
+
+
+lib = _load()
+
+
+def error_of(status: int, text: str, faults: str | None = None) -> Error:
+    """The exception for a status that is not 0."""
+    return Error(lib.qn_status_name(status).decode(), text, faults)
+
+
+def check_err(status: int, err: s.Err, faults: str | None = None) -> None:
+    """Raises what a call left in `err`."""
+    if status:
+        raise error_of(status, err.text.decode(errors="replace"), faults)
+
+
+def address_of(handle: c.c_void_p) -> int:
+    """What a call that worked left in its output."""
+    return handle.value or 0
+
+
+def encode(value: str | os.PathLike | None) -> bytes | None:
+    """A text as C takes it."""
+    if value is None:
+        return None
+    data = os.fspath(value).encode() if not isinstance(value, bytes) else value
+    if b"\0" in data:
+        raise ValueError("a text with a NUL character")
+    return data
+
+
+def texts(values: list[str]) -> c.Array:
+    """A list of texts, ended by NULL."""
+    return (c.c_char_p * (len(values) + 1))(*[encode(value) for value in values], None)
