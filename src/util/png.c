@@ -1,4 +1,4 @@
-/* png.c - writing through libpng.
+/* png.c - writing and checking through libpng.
  *
  * libpng leaves a failed call by longjmp, so everything it may leave behind lives in one struct
  * whose address is known before the jump is armed.
@@ -86,5 +86,37 @@ qn_status qn_png_write(const char *path, const uint8_t *rgb, int width, int heig
 out:
     qn_out_abort(&w.out);
     png_destroy_write_struct(&w.png, &w.info);
+    return st;
+}
+
+qn_status qn_png_check(const char *path, const void *bytes, size_t n, int *width, int *height,
+                       qn_err *err)
+{
+    png_image image = { .version = PNG_IMAGE_VERSION };
+    uint8_t *pixels = NULL;
+    qn_status st = QN_OK;
+
+    if (!png_image_begin_read_from_memory(&image, bytes, n))
+        return qn_fail(err, QN_ERR_INPUT, "%s is not a PNG image: %s", path, image.message);
+    image.format = PNG_FORMAT_RGB;
+    if ((uint64_t)image.width * image.height > QN_PNG_MAX_CHECKED) {
+        st = qn_fail(err, QN_ERR_LIMIT, "%s: %u x %u pixels, the limit is %d", path, image.width,
+                     image.height, QN_PNG_MAX_CHECKED);
+        goto out;
+    }
+    if (!(pixels = malloc(PNG_IMAGE_SIZE(image)))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %u x %u pixels", path, image.width,
+                     image.height);
+        goto out;
+    }
+    if (!png_image_finish_read(&image, NULL, pixels, 0, NULL)) {
+        st = qn_fail(err, QN_ERR_INPUT, "%s is a damaged PNG image: %s", path, image.message);
+        goto out;
+    }
+    *width = (int)image.width;
+    *height = (int)image.height;
+out:
+    free(pixels);
+    png_image_free(&image);
     return st;
 }

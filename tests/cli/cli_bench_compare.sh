@@ -5,8 +5,8 @@
 export QUERN_HIDE=opencl,cuda
 bench() { quern bench "$@" --progress off --samples 3; }
 
-exits 0 bench graph --backend cpu --stages 10 --json old.json
-exits 0 bench graph --backend cpu --stages 10 --compare old.json --json new.json
+exits 0 bench graph --backend cpu --stages 10 -o old.json
+exits 0 bench graph --backend cpu --stages 10 --compare old.json -o new.json
 has "$out" '^ITEM +DEVICE +METRIC +BEFORE +AFTER +RATIO +CHANGE$'
 [ "$(grep -Ec '^(10 stages|1 stage) (direct|replayed) +cpu:0 +.* [0-9]+\.[0-9]{3} +(-|better|worse)$' "$out")" -eq 24 ] ||
     fail "not every figure has a ratio"
@@ -35,7 +35,7 @@ has "$out" '^2 figures +cuda:0 +- +- +- +- +gone$'
 # More is better for rates.
 printf '{"format": "quern-bench/1", "verb": "ops", "figures": [%s]}\n' \
     "$(figure 'vadd 100' GB/s 1e-9 more), $(figure 'vadd 100' us 1e9 less)" >ops.json
-exits 0 bench ops --backend cpu --op vadd --size 100 --compare ops.json
+exits 0 bench ops --backend cpu --op vadd --sizes 100 --compare ops.json
 has "$out" '^vadd 100 +cpu:0 +GB/s .* better$'
 has "$out" '^vadd 100 +cpu:0 +us .* better$'
 
@@ -50,5 +50,5 @@ figures '{"item": 3}' >bad.json
 refused 6 'bad.json: figure 1: item is not a string|bad.json: figure 1.*item' bench graph --compare bad.json
 figures "$(figure a b 1 lower)" >bad.json
 refused 6 'bad.json: figure 1: better is "lower", not less, more or neither$' bench graph --compare bad.json
-exits 1 bench pool --backend cpu --json /dev/null/x
+exits 1 bench pool --backend cpu -o /dev/null/x
 has "$err" "^quern bench pool: cannot make the folder /dev/null: "

@@ -74,7 +74,7 @@ exits 0 quern compare real.csv real.csv -o same
 has "$out" '^vadd +resident +cpu1 +2 +0 +0 +2 +none +- +-$'
 
 # ---- refused -----------------------------------------------------------------------------------------
-refused 2 'A.csv B.csv... is missing$' quern compare a.csv
+refused 2 'A.csv B.csv...\|A B is missing$' quern compare a.csv
 refused 6 'cannot open no.csv: ' quern compare a.csv no.csv
 refused 6 'cannot read other: it is a folder$' quern compare a.csv other
 echo 'op,size' >bad.csv

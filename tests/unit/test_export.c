@@ -4,6 +4,7 @@
 #include "util/file.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -111,6 +112,37 @@ static void json_has_the_documented_shape(void **state)
     assert_keys(json_array_get(json_object_get(root, "fallbacks"), 0), "stage reason text count");
     assert_keys(json_array_get(json_object_get(root, "stages"), 0),
                 "name device runs exec_us h2d_bytes d2h_bytes");
+    json_decref(root);
+}
+
+static void json_tells_command_line_work_and_checks_of_a_run_that_said_so(void **state)
+{
+    const qn_run_check checks[] = { { "results", "the CPU", 34, 34, NAN, NAN, 1 },
+                                    { "decay", "analysis", 1, NAN, 2e-3, 1e-3, 0 } };
+    qn_run_report report = full_report();
+
+    report.command_line = "quern tasks run --scenario all";
+    report.n_items = 34;
+    report.items = "tasks";
+    report.checks = checks;
+    report.n_checks = 2;
+    json_t *const root = exported(*state, &report);
+    const json_t *const list = json_object_get(root, "checks");
+    const json_t *const first = json_array_get(list, 0), *const second = json_array_get(list, 1);
+
+    assert_keys(root, "format command version started wall_time_s status command_line work checks "
+                      "devices metrics fallbacks stages");
+    assert_string_equal(json_string_value(json_object_get(root, "command_line")),
+                        "quern tasks run --scenario all");
+    assert_keys(json_object_get(root, "work"), "count name");
+    assert_int_equal(json_array_size(list), 2);
+    assert_keys(first, "what against values equal error limit ok");
+    assert_int_equal(json_integer_value(json_object_get(first, "equal")), 34);
+    assert_true(json_is_null(json_object_get(first, "error")));
+    assert_true(json_is_true(json_object_get(first, "ok")));
+    assert_true(json_is_null(json_object_get(second, "equal")));
+    assert_true(json_real_value(json_object_get(second, "error")) == 2e-3);
+    assert_true(json_is_false(json_object_get(second, "ok")));
     json_decref(root);
 }
 
@@ -368,6 +400,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH(json_has_the_documented_shape),
+        WITH(json_tells_command_line_work_and_checks_of_a_run_that_said_so),
         WITH(counts_are_integers_and_times_reals),
         WITH(series_carry_their_labels),
         WITH(numbers_that_are_not_finite_are_null),

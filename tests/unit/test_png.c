@@ -115,6 +115,31 @@ static void image_without_pixels_or_too_large_is_refused(void **state)
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
+static void check_takes_whole_images_and_refuses_every_part_of_one(void **state)
+{
+    uint8_t *rgb = random_image(9, 5, 3);
+    char *png = NULL;
+    size_t bytes = 0;
+    int width = 0, height = 0;
+    qn_err err = { .text = "" };
+
+    (void)state;
+    assert_int_equal(qn_png_write(path, rgb, 9, 5, &err), QN_OK);
+    assert_int_equal(qn_file_read(path, &png, &bytes, &err), QN_OK);
+    assert_int_equal(qn_png_check("whole.png", png, bytes, &width, &height, &err), QN_OK);
+    assert_int_equal(width, 9);
+    assert_int_equal(height, 5);
+    /* The last chunk says only that it is the last: all pixels are there before it. */
+    for (size_t n = 0; n < bytes - 12; n++) {
+        assert_int_equal(qn_png_check("part.png", png, n, &width, &height, &err), QN_ERR_INPUT);
+        assert_non_null(strstr(err.text, "part.png is "));
+    }
+    png[bytes / 2] ^= 1;
+    assert_int_equal(qn_png_check("bent.png", png, bytes, &width, &height, &err), QN_ERR_INPUT);
+    free(png);
+    free(rgb);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +147,7 @@ int main(void)
         cmocka_unit_test(same_pixels_give_the_same_file),
         cmocka_unit_test(failed_writes_name_the_file_and_the_reason),
         cmocka_unit_test(image_without_pixels_or_too_large_is_refused),
+        cmocka_unit_test(check_takes_whole_images_and_refuses_every_part_of_one),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

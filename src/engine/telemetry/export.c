@@ -222,6 +222,42 @@ static json_t *stages_json(const qn_run_report *report)
     return complete(array, ok);
 }
 
+static json_t *checks_json(const qn_run_report *report)
+{
+    json_t *array = json_array();
+    int ok = array != NULL;
+
+    for (size_t i = 0; i < report->n_checks && ok; i++) {
+        const qn_run_check *const c = &report->checks[i];
+        json_t *const json = json_object();
+
+        ok = put(json, "what", text_json(c->what)) && put(json, "against", text_json(c->against)) &&
+             put(json, "values", number_json(c->n_values)) &&
+             put(json, "equal", number_json(c->n_equal)) &&
+             put(json, "error", number_json(c->error)) &&
+             put(json, "limit", number_json(c->limit)) && put(json, "ok", json_boolean(c->is_ok));
+        ok = append(array, json, ok);
+    }
+    return complete(array, ok);
+}
+
+/* What the run did and how it compared, where it said so. */
+static int put_told(json_t *root, const qn_run_report *report)
+{
+    const char *name = report->n_items == 1 && report->item ? report->item : report->items;
+    json_t *work;
+
+    if (report->command_line && !put(root, "command_line", text_json(report->command_line)))
+        return 0;
+    if (report->items) {
+        work = json_object();
+        if (!put(root, "work", work) || !put(work, "count", number_json(report->n_items)) ||
+            !put(work, "name", text_json(name)))
+            return 0;
+    }
+    return !report->n_checks || put(root, "checks", checks_json(report));
+}
+
 /* The wall time is told twice, by the run and by a metric: one value for both. */
 static void settle_wall_time(qn_metrics *metrics, const qn_run_report *report)
 {
@@ -246,7 +282,7 @@ qn_status qn_export_json(qn_metrics *metrics, const qn_run_report *report, qn_st
         put(root, "started", text_json(report->started)) &&
         put(root, "wall_time_s", number_json(qn_metric_value(metrics, "wall_time_s", NULL))) &&
         put(root, "status", text_json(report->status ? report->status : "ok")) &&
-        put(root, "devices", devices_json(report)) &&
+        put_told(root, report) && put(root, "devices", devices_json(report)) &&
         put(root, "metrics", metrics_json(samples, n)) &&
         put(root, "fallbacks", fallbacks_json(report)) && put(root, "stages", stages_json(report)))
         text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));

@@ -180,14 +180,19 @@ void qn_report_print(qn_ctx *ctx, FILE *to, const char *command, const char *sta
     forget(&d);
 }
 
-qn_status qn_report_write(qn_ctx *ctx, const char *command, const char *status, const char *path,
-                          qn_err *err)
+qn_status qn_report_write(qn_ctx *ctx, const qn_run_report *told, const char *path, qn_err *err)
 {
     description d;
     qn_status st;
 
     qn_report_refresh(ctx);
-    describe(ctx, command, status, &d);
+    describe(ctx, told->command, told->status, &d);
+    d.report.command_line = told->command_line;
+    d.report.n_items = told->n_items;
+    d.report.item = told->item;
+    d.report.items = told->items;
+    d.report.checks = told->checks;
+    d.report.n_checks = told->n_checks;
     st = qn_export_file(ctx->metrics, &d.report, path, err);
     forget(&d);
     return st;
@@ -197,6 +202,6 @@ qn_status qn_metrics_write(qn_ctx *ctx, const char *command, const char *path)
 {
     qn_err err = { .status = QN_OK };
 
-    qn_report_write(ctx, command, "ok", path, &err);
+    qn_report_write(ctx, &(qn_run_report){ .command = command, .status = "ok" }, path, &err);
     return err.status == QN_OK ? QN_OK : qn_ctx_fail(ctx, &err);
 }

@@ -27,8 +27,8 @@ void qn_report_refresh(qn_ctx *ctx);
 void qn_report_print(qn_ctx *ctx, FILE *to, const char *command, const char *status, double n_items,
                      const char *item, const char *items);
 
-/* qn_metrics_write with the status the run ended with. */
-qn_status qn_report_write(qn_ctx *ctx, const char *command, const char *status, const char *path,
-                          qn_err *err);
+/* qn_metrics_write with what `told` says of command, status, work and checks; the rest of it is
+ * the context's. */
+qn_status qn_report_write(qn_ctx *ctx, const qn_run_report *told, const char *path, qn_err *err);
 
 #endif

@@ -67,10 +67,10 @@ MAP(sw_summary, VAL(sw_summary_par, p), IN(i32, now), IN(sw_moment, steps), IN(f
     sums[SW_SUM_SUN * p.plane + at] += has_t & is_day ? sunny : 0.0;
     counts[sw_word(p, t_count) * p.plane + at] += (u32)has_t << sw_shift(p, t_count);
     counts[sw_word(p, u_count) * p.plane + at] += (u32)has_u << sw_shift(p, u_count);
-    extremes[t_max] = has_t & (t > extremes[t_max]) ? t : extremes[t_max];
-    extremes[t_min] = has_t & (t < extremes[t_min]) ? t : extremes[t_min];
-    extremes[u_max] = has_u & (u > extremes[u_max]) ? u : extremes[u_max];
-    extremes[u_min] = has_u & (u < extremes[u_min]) ? u : extremes[u_min];
+    extremes[t_max] = (has_t & (t > extremes[t_max])) ? t : extremes[t_max];
+    extremes[t_min] = (has_t & (t < extremes[t_min])) ? t : extremes[t_min];
+    extremes[u_max] = (has_u & (u > extremes[u_max])) ? u : extremes[u_max];
+    extremes[u_min] = (has_u & (u < extremes[u_min])) ? u : extremes[u_min];
 }
 
 /* Thresholds of a pixel whose counts share word gz of those of thresholds. */

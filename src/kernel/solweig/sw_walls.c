@@ -17,7 +17,7 @@ MAP(sw_wall_height, VAL(sw_wall_par, par), IN(float, dsm), OUT(float, height))
     const float along = fmax(dsm[at - down], dsm[at + down]);
     const float step = fmax(across, along) - dsm[at];
 
-    height[at] = is_inner & (step >= par.limit) ? step : 0.0f;
+    height[at] = (is_inner & (step >= par.limit)) ? step : 0.0f;
 }
 
 /* atan(k / 16) */

@@ -51,6 +51,30 @@ void qn_page_note(qn_page *page, const char *text); /* a small one */
 /* The header row, then the rest; marked cells are highlighted. `caption` may be NULL. */
 void qn_page_table(qn_page *page, const char *caption, const qn_table *table);
 
+/* ---- pictures, commands (picture.c) -------------------------------------- */
+
+/* Lines as one would type them, each after a "$". */
+void qn_page_command(qn_page *page, const char *const *lines, size_t n);
+
+/* Figures from here to the end stand side by side where each gets `least` pixels. */
+void qn_page_row(qn_page *page, int least);
+void qn_page_row_end(qn_page *page);
+
+/* A PNG image as part of the page, `width` pixels of its own wide; small ones are shown larger.
+ * `caption` also serves those who do not see it. */
+void qn_page_picture(qn_page *page, const char *caption, const void *png, size_t bytes, int width);
+
+/* A figure of another page of quern's, as it is; whoever calls has made sure that it is one. The
+ * `n` bytes of `heading`, of the same page, go before its caption; none when NULL. */
+void qn_page_figure(qn_page *page, const char *figure, size_t bytes, const char *heading, size_t n);
+
+/* A table whose rows become paragraphs where the page is narrow. */
+void qn_page_stack(qn_page *page, const qn_table *table);
+
+/* What is added up to the end is folded away behind `summary`, which opens it. */
+void qn_page_fold(qn_page *page, const char *summary);
+void qn_page_fold_end(qn_page *page);
+
 /* Closes the page, writes it in one piece, and frees it, also when it fails. */
 qn_status qn_page_write(qn_page *page, const char *path, qn_err *err);
 void qn_page_free(qn_page *page);

@@ -1,0 +1,194 @@
+/* kinds.c - the tools, and which of their pictures are worth showing. */
+#include "kinds.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const qn_rp_kind kinds[] = {
+    { .tool = "tasks",
+      .title = "Many small tasks at once",
+      .sees = "Batches of independent additions of very different lengths. Tasks of about the same "
+              "size are sent to the device as one piece of work, and every result is computed "
+              "again by a plain loop and compared.",
+      .max_pictures = 4,
+      .max_figures = 4,
+      .least_px = 440 },
+    { .tool = "scan",
+      .title = "Where a device starts to pay",
+      .sees = "Time of one operation by its size, on every device of this machine; lower is "
+              "faster. A device pays from the size on where its line stays under the CPU's; that "
+              "size is marked where there is one. Cold runs copy inputs and result, resident ones "
+              "find their data in place.",
+      .max_pictures = 0,
+      .max_figures = 4,
+      .least_px = 440,
+      .has_headings = 1 },
+    { .tool = "solweig",
+      .title = "How hot it feels in a town",
+      .sees = "A place from above. Sky view is the share of the sky that one sees from the ground. "
+              "Mean radiant temperature is what sun, sky, ground and walls together do to a person "
+              "who stands there: blue is the coolest spot of the map, often shade, dark red the "
+              "hottest.",
+      .max_pictures = 3,
+      .max_figures = 1,
+      .least_px = 320 },
+    { .tool = "les",
+      .title = "A turbulent flow, and a model that learned it",
+      .sees =
+          "Red and blue whirls turn opposite ways. Each picture has the simulated flow, then what "
+          "a small linear model makes of it that was fitted to the frames before the dotted "
+          "line, then the difference. "
+          "The curve tells how far the model can be trusted: an error of 1 is as bad as an empty "
+          "field, and persistence is the guess that nothing changes.",
+      .max_pictures = 4,
+      .max_figures = 1,
+      .least_px = 440 },
+    { .tool = "arc",
+      .title = "Puzzles of coloured grids, solved by programs",
+      .sees = "Each puzzle is a grid that goes in, what a program made of it, and what should come "
+              "out; where every cell is right it says so. Programs run on the device from their "
+              "first step to their last, all of them at once.",
+      .max_pictures = 2,
+      .max_figures = 6,
+      .least_px = 440 },
+    { .tool = "fit",
+      .title = "Unknowns that settle where the error is least",
+      .sees = "A few lines of text say what should hold; quern derives, compiles and solves them. "
+              "Pictures show the shape before and after. The curve is the cost that is left after "
+              "every step of the solver: it falls until nothing more can be gained.",
+      .max_pictures = 2,
+      .max_figures = 1,
+      .least_px = 640 },
+    { .tool = "",
+      .title = NULL,
+      .sees = "What this run left behind.",
+      .max_pictures = 6,
+      .max_figures = 6,
+      .least_px = 440 },
+};
+
+const qn_rp_kind *qn_rp_kind_of(const qn_rp_run *run)
+{
+    const qn_rp_kind *kind = kinds;
+    char tool[32];
+
+    qn_rp_tool(run, tool, sizeof tool);
+    while (*kind->tool && strcmp(kind->tool, tool) != 0)
+        kind++;
+    return kind;
+}
+
+/* ---- pictures ----------------------------------------------------------------------------- */
+
+static const char *name_of(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+
+    return slash ? slash + 1 : file;
+}
+
+static int is_svf(const char *file)
+{
+    return !strcmp(name_of(file), "svf.png");
+}
+
+static int is_map(const char *file)
+{
+    return !strncmp(name_of(file), "tmrt_", 5);
+}
+
+static int is_frame(const char *file)
+{
+    return strstr(name_of(file), "_frame_") != NULL;
+}
+
+static int is_any(const char *file)
+{
+    (void)file;
+    return 1;
+}
+
+/* Adds at most `room` of the pictures that `is_it` knows: the first, the last, others between. */
+static size_t pick(const qn_rp_run *run, int (*is_it)(const char *), size_t room, size_t *picks)
+{
+    size_t n = 0, seen = 0, taken = 0;
+
+    for (size_t i = 0; i < run->files.n; i++)
+        n += qn_has_ending(run->files.files[i], ".png") && is_it(run->files.files[i]);
+    if (n < room)
+        room = n;
+    for (size_t i = 0; i < run->files.n && taken < room; i++) {
+        if (!qn_has_ending(run->files.files[i], ".png") || !is_it(run->files.files[i]))
+            continue;
+        if (seen++ == (room > 1 ? taken * (n - 1) / (room - 1) : 0))
+            picks[taken++] = i;
+    }
+    return taken;
+}
+
+size_t qn_rp_pictures(const qn_rp_run *run, const qn_rp_kind *kind,
+                      size_t picks[QN_RP_MAX_PICTURES])
+{
+    size_t n = 0;
+
+    if (!strcmp(kind->tool, "solweig")) {
+        n = pick(run, is_svf, 1, picks);
+        return n + pick(run, is_map, kind->max_pictures - n, picks + n);
+    }
+    if (!strcmp(kind->tool, "les"))
+        return pick(run, is_frame, kind->max_pictures, picks);
+    return pick(run, is_any, kind->max_pictures, picks);
+}
+
+/* "maps/tmrt_20060726_1300.png": the day is written in the picture. */
+static int caption_map(const char *name, char *out, size_t size)
+{
+    char day[9], hour[5];
+
+    if (sscanf(name, "tmrt_%8[0-9]_%4[0-9].png", day, hour) != 2 || strlen(hour) != 4)
+        return 0;
+    snprintf(out, size, "Mean radiant temperature, %.2s:%.2s", hour, hour + 2);
+    return 1;
+}
+
+/* The step of frame number k is that of snapshot k. */
+static int caption_frame(const qn_rp_run *run, const char *name, char *out, size_t size)
+{
+    const char *number = strstr(name, "_frame_");
+    const json_t *les = json_object_get(run->metrics, "les");
+    const json_t *snapshot;
+
+    for (size_t i = 0; !les && i < run->n_others; i++)
+        les = json_object_get(run->others[i], "les");
+    if (!number || !isdigit((unsigned char)number[7]))
+        return 0;
+    snapshot = json_array_get(json_object_get(les, "snapshots"), strtoul(number + 7, NULL, 10));
+    if (!snapshot)
+        return 0;
+    snprintf(out, size, "Step %.0f, %s: flow, model, difference",
+             json_number_value(json_object_get(snapshot, "t")),
+             json_string_value(json_object_get(snapshot, "window")) &&
+                     !strcmp(json_string_value(json_object_get(snapshot, "window")), "forecast")
+                 ? "forecast"
+                 : "seen in training");
+    return 1;
+}
+
+void qn_rp_caption(const qn_rp_run *run, const qn_rp_kind *kind, const char *file, char *out,
+                   size_t size)
+{
+    const char *name = name_of(file);
+
+    if (is_svf(file)) {
+        snprintf(out, size, "Sky view: 1 is open sky, 0 is none");
+        return;
+    }
+    if (caption_map(name, out, size) || caption_frame(run, name, out, size))
+        return;
+    if (!strcmp(kind->tool, "fit"))
+        snprintf(out, size, "Before and after");
+    else
+        snprintf(out, size, "%s", name);
+}

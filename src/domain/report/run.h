@@ -1,0 +1,61 @@
+/* run.h - what a folder of results says about the run that made it.
+ *
+ * Files are known by what is in them, not by their names alone: metrics are JSON of the format
+ * quern-metrics/1, comparisons have a list "checks", pictures end in .png, charts are the figures
+ * of pages that quern made.
+ */
+#ifndef QN_DOMAIN_REPORT_RUN_H
+#define QN_DOMAIN_REPORT_RUN_H
+
+#include "util/folder.h"
+#include "util/json.h"
+#include "util/str.h"
+
+/* A comparison that was made of the results. Texts belong to the JSON it came from. */
+typedef struct qn_rp_check {
+    const char *what, *against;
+    double n_values, n_equal; /* NAN: not counted */
+    double error, limit;      /* NAN: only counted */
+    int is_ok;
+} qn_rp_check;
+
+/* Zero-initialised is none. */
+typedef struct qn_rp_run {
+    char *folder;
+    qn_folder files;
+    json_t *metrics; /* of the run itself; NULL: it left none */
+    json_t *extra;   /* the result of a fit, or NULL */
+    json_t **others; /* every other JSON with checks or metrics */
+    size_t n_others;
+    qn_rp_check *checks;
+    size_t n_checks;
+} qn_rp_run;
+
+/* Reads the folder. One without anything to report is QN_ERR_INPUT, and so are JSON and PNG files
+ * that are broken. */
+qn_status qn_rp_run_read(const char *folder, qn_rp_run *out, qn_err *err);
+void qn_rp_run_free(qn_rp_run *run);
+
+/* The path of a file of the run; the caller frees it. NULL without memory. */
+char *qn_rp_path(const qn_rp_run *run, const char *file);
+
+/* ---- what it says (facts.c) ---------------------------------------------------------------- */
+
+/* "solweig run"; the folder's name when it left no metrics. */
+const char *qn_rp_command(const qn_rp_run *run);
+
+/* The first word of it: "solweig". Also known by the files of the tool; "" when not known. */
+const char *qn_rp_tool(const qn_rp_run *run, char *out, size_t size);
+
+/* Text of the summary; "-" when it is not told. */
+void qn_rp_device(const qn_rp_run *run, char *out, size_t size); /* "opencl:0 + cpu:0" */
+void qn_rp_work(const qn_rp_run *run, char *out, size_t size);   /* "300 steps" */
+void qn_rp_time(const qn_rp_run *run, char *out, size_t size);   /* "3.4 s" */
+
+/* How one comparison came out: "all 18 equal", "error 3.6e-15, limit 1e-12". */
+void qn_rp_verdict(const qn_rp_check *check, char *out, size_t size);
+
+/* Sum of a metric over its labels; 0 when there is none. */
+double qn_rp_metric(const qn_rp_run *run, const char *name);
+
+#endif
