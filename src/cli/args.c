@@ -301,7 +301,13 @@ static qn_status take_word(parser *p, qn_err *err)
     qn_args *args = p->args;
     const char *word = p->argv[p->i];
     const qn_command *found = NULL;
+    const int names_command = !args->command || args->command->verbs;
 
+    /* `quern help tasks run` is what many try first. */
+    if (names_command && !strcmp(word, "help")) {
+        args->help = 1;
+        return QN_OK;
+    }
     if (!args->command) {
         QN_TRY(pick(p->commands, word, "command", &found, err));
         args->command = found;
@@ -391,7 +397,7 @@ qn_status qn_args_parse(const qn_command *const *commands, int argc, char **argv
     QN_TRY(take_all(&p, err));
 
     /* Help must come even where the environment or the rest of the line is wrong. */
-    out->help = qn_flag(out, "help");
+    out->help |= qn_flag(out, "help");
     out->version = qn_flag(out, "version");
     if (out->help || out->version)
         goto out;

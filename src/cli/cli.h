@@ -36,6 +36,7 @@
 
 #include <quern/quern.h>
 
+#include "engine/telemetry/export.h"
 #include "util/closest.h"
 #include "util/status.h"
 #include "util/str.h"
@@ -81,7 +82,7 @@ struct qn_command {
     qn_status (*run)(qn_ctx *ctx, const qn_args *args, qn_err *err);
 };
 
-enum { QN_ANY_WORDS = 1 << 30, QN_MAX_OPTS = 96 };
+enum { QN_ANY_WORDS = 1 << 30, QN_MAX_OPTS = 96, QN_MAX_CHECKS = 16 };
 
 /* What the global options say beyond qn_options. */
 typedef struct qn_globals {
@@ -105,6 +106,9 @@ typedef struct qn_session {
     const qn_ctx *served;
     double n_items; /* for the summary; items NULL: none is printed */
     const char *item, *items;
+    qn_run_check checks[QN_MAX_CHECKS]; /* for --metrics */
+    char check_texts[QN_MAX_CHECKS][2][128];
+    size_t n_checks;
 } qn_session;
 
 /* A parsed command line. Strings point into argv and the environment. */
@@ -139,6 +143,10 @@ const char *qn_list(const qn_args *args, const char *name, int k);
 /* Asks for the summary on stderr when the run ends (unless --quiet): `n_items` of what
  * `item` / `items` name ("task", "tasks") were worked on. The names are not copied. */
 void qn_cli_summary(const qn_args *args, double n_items, const char *item, const char *items);
+
+/* Tells --metrics of a comparison that the run made; past the first QN_MAX_CHECKS they are left
+ * out. */
+void qn_cli_check(const qn_args *args, qn_run_check check);
 
 /* A context as the global options want it, served on --metrics-port while it is the only one. */
 qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err);
@@ -184,12 +192,20 @@ void qn_args_free(qn_args *args);
 /* Fills args->global from the global options (globals.c). */
 qn_status qn_globals_read(qn_args *args, qn_err *err);
 
+/* What the value of an option is called, and its help with default and variable. */
+const char *qn_opt_value(const qn_opt *opt);
+void qn_opt_help(const qn_opt *opt, qn_str *out);
+
+/* The table of main.c, ended by NULL; two of its commands print it (manual/). */
+extern const qn_command *const qn_commands[];
+extern const qn_command qn_cmd_completion, qn_cmd_man;
+
 /* help.c. `args` says of what: the whole program, a command or a verb. */
 void qn_help_print(const qn_command *const *commands, const qn_args *args, FILE *to);
 void qn_usage_print(const qn_args *args, FILE *to); /* one line */
 
 extern const qn_command qn_cmd_arc, qn_cmd_bench, qn_cmd_cache, qn_cmd_calibrate, qn_cmd_compare,
-    qn_cmd_devices, qn_cmd_fit, qn_cmd_les, qn_cmd_route, qn_cmd_scan, qn_cmd_selftest,
-    qn_cmd_solweig, qn_cmd_tasks, qn_cmd_version;
+    qn_cmd_devices, qn_cmd_fit, qn_cmd_les, qn_cmd_report, qn_cmd_route, qn_cmd_scan,
+    qn_cmd_selftest, qn_cmd_solweig, qn_cmd_tasks, qn_cmd_version;
 
 #endif

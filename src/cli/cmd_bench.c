@@ -8,20 +8,20 @@
 #define SAMPLES                                                                                    \
     0, "samples", QN_OPT_INT, .value = "N", .fallback = "20", .min = 3, .max = 100000,             \
                               .help = "measurements per figure, of which the median counts"
-#define JSON 0, "json", QN_OPT_TEXT, .value = "FILE", .help = "keep the figures"
+#define FIGURES 'o', NULL, QN_OPT_TEXT, .value = "FILE.json", .help = "write all figures"
 #define COMPARE                                                                                    \
     0, "compare", QN_OPT_TEXT, .value = "OLD.json",                                                \
-                               .help = "print before and after against a kept file"
+                               .help = "print before and after against figures that -o wrote"
 
 static const qn_opt ops_options[] = {
-    { 0, "op", QN_OPT_TEXT, .value = "LIST", .help = "ops of the tasks workload (default all)" },
-    { 0, "size", QN_OPT_TEXT, .value = "LIST",
-      .help = "sizes (default: large enough for op and device)" },
+    { 0, "op", QN_OPT_TEXT, .value = "LIST", .help = "ops of `quern tasks` (default all)" },
+    { 0, "sizes", QN_OPT_TEXT, .value = "LIST",
+      .help = "elements (default: large enough for op and device)" },
     { 0, "sweep-priority", QN_OPT_FLAG,
       .help = "speed-up of a chain of ops when those up to priority 1, 2, 3 leave the CPU" },
     { SAMPLES },
-    { JSON },
     { COMPARE },
+    { FIGURES },
     { 0 },
 };
 
@@ -29,18 +29,18 @@ static const qn_opt graph_options[] = {
     { 0, "stages", QN_OPT_INT, .value = "N", .fallback = "650", .min = 2, .max = 100000,
       .help = "length of the chain" },
     { SAMPLES },
-    { JSON },
     { COMPARE },
+    { FIGURES },
     { 0 },
 };
 
-static const qn_opt pool_options[] = { { SAMPLES }, { JSON }, { COMPARE }, { 0 } };
+static const qn_opt pool_options[] = { { SAMPLES }, { COMPARE }, { FIGURES }, { 0 } };
 
 static const qn_opt kernels_options[] = {
     { 0, "modules", QN_OPT_TEXT, .value = "LIST", .help = "kernel modules (default all)" },
     { SAMPLES },
-    { JSON },
     { COMPARE },
+    { FIGURES },
     { 0 },
 };
 
@@ -49,11 +49,11 @@ static const qn_opt fft_options[] = {
       .help = "sides of the square fields" },
     { 0, "batch", QN_OPT_TEXT, .value = "LIST", .fallback = "1,4", .help = "fields per transform" },
     { 0, "precision", QN_OPT_TEXT, .value = "LIST", .fallback = "f32,f64",
-      .help = "of the numbers" },
+      .help = "f32, f64 or both" },
     { 0, "two-thirds", QN_OPT_FLAG, .help = "only modes up to a third of the side count" },
     { SAMPLES },
-    { JSON },
     { COMPARE },
+    { FIGURES },
     { 0 },
 };
 
@@ -106,8 +106,8 @@ static qn_status run_verb(const qn_args *args, qn_bench_options *options, bench_
         putchar('\n');
         QN_TRY(qn_bench_print_change(&older, &bench, stdout, err));
     }
-    if (qn_given(args, "json"))
-        QN_TRY(qn_bench_save(&bench, qn_text(args, "json"), err));
+    if (qn_given(args, "o"))
+        QN_TRY(qn_bench_save(&bench, qn_text(args, "o"), err));
 out:
     qn_bench_free(&bench);
     qn_bench_free(&older);
@@ -117,7 +117,7 @@ out:
 static qn_status run_ops(qn_ctx *none, const qn_args *args, qn_err *err)
 {
     qn_bench_options options = { .ops = qn_text(args, "op"),
-                                 .sizes = qn_text(args, "size"),
+                                 .sizes = qn_text(args, "sizes"),
                                  .sweeps_priority = qn_flag(args, "sweep-priority") };
 
     (void)none;
@@ -160,10 +160,10 @@ static qn_status run_fft(qn_ctx *none, const qn_args *args, qn_err *err)
 }
 
 static const char *const ops_examples[] = {
-    "quern bench ops --backend cpu --op vadd --size 100000 --samples 3", NULL
+    "quern bench ops --backend cpu --op vadd --sizes 100000 --samples 3", NULL
 };
 static const char *const graph_examples[] = {
-    "quern bench graph --backend cpu --stages 50 --samples 5 --json before.json",
+    "quern bench graph --backend cpu --stages 50 --samples 5 -o before.json",
     "quern bench graph --backend cpu --stages 50 --samples 5 --compare before.json", NULL
 };
 static const char *const pool_examples[] = { "quern bench pool --backend cpu --samples 5", NULL };

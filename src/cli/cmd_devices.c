@@ -16,7 +16,7 @@
 static const qn_opt options[] = {
     { 'v', "verbose", QN_OPT_FLAG,
       .help = "limits, budget, tile sizes, profile and crossovers of each device" },
-    { 0, "json", QN_OPT_FLAG, .help = "the same for programs, with all of -v" },
+    { 0, "json", QN_OPT_FLAG, .help = "print JSON instead of a table, with all of -v" },
     { 0 }
 };
 

@@ -19,7 +19,7 @@ static const qn_opt options[] = {
     { 0, "profile", QN_OPT_TEXT, .value = "LIST", .fallback = "quern",
       .help = "quern, origin or both" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "7", .min = 3, .max = 100,
-      .help = "batches of steps per figure" },
+      .help = "measurements per figure, of which the median counts" },
     { 0, "steps", QN_OPT_INT, .value = "N", .fallback = "200", .min = 20, .max = 1000000,
       .help = "steps of a whole run of --table and --sweep" },
     { 0, "fft", QN_OPT_TEXT, .value = "WAY", .fallback = "auto",
@@ -29,8 +29,8 @@ static const qn_opt options[] = {
       .help = "whole runs: on the CPU, mixed, on the device; adds to summary.md" },
     { 0, "sweep", QN_OPT_FLAG,
       .help = "whole runs over sizes, precisions and frames every 1, 10 and 50 steps" },
-    { 0, "rollout", QN_OPT_TEXT, .value = "LIST", .fallback = "",
-      .help = "instead: a step of the learned operator, for these numbers of features" },
+    { 0, "features", QN_OPT_TEXT, .value = "LIST",
+      .help = "instead: a step of the learned operator with so many features" },
     { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "bench/results",
       .help = "folder of the results" },
     { 0 }
@@ -388,7 +388,7 @@ static qn_status bench_rollout(qn_ctx *ctx, const qn_args *args, const cases *c,
     qn_status st = QN_OK;
     double us;
 
-    QN_TRY(qn_sizes_parse(qn_text(args, "rollout"), &features, err));
+    QN_TRY(qn_sizes_parse(qn_text(args, "features"), &features, err));
     for (size_t i = 0; i < features.n * c->members.n * 2; i++) {
         const int is_f64 = (int)(i % 2), members = (int)c->members.list[i / 2 % c->members.n];
         const int d = (int)features.list[i / 2 / c->members.n];
@@ -419,7 +419,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(parse(args, &c, err));
-    if (*qn_text(args, "rollout"))
+    if (qn_given(args, "features"))
         QN_TRY(bench_rollout(ctx, args, &c, err));
     else if (qn_flag(args, "table"))
         QN_TRY(bench_table(ctx, args, &c, err));

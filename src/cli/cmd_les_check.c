@@ -7,14 +7,16 @@
 #include "domain/scan/sizes.h"
 #include "util/table.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
 static const qn_opt options[] = { { 0, "golden", QN_OPT_TEXT, .value = "DIR",
-                                    .help = "compare with the arrays of this folder" },
+                                    .help = "compare with the reference data of this folder" },
                                   { 0, "precision", QN_OPT_TEXT, .value = "LIST", .fallback = "f64",
                                     .help = "of the comparison with --golden: f32, f64 or both" },
-                                  { 0, "json", QN_OPT_FLAG, .help = "machine-readable output" },
+                                  { 0, "json", QN_OPT_FLAG,
+                                    .help = "print JSON instead of a table" },
                                   { 0 } };
 
 static const char *const examples[] = { "quern les check V9 --backend cpu", NULL };
@@ -94,6 +96,30 @@ static qn_status print(const qn_les_report *report, int is_json, qn_err *err)
     return QN_OK;
 }
 
+static const char *title_of(const char *name)
+{
+    for (int t = 0; t < N_TABLES; t++)
+        for (const qn_les_check *c = tables[t]; c->name; c++)
+            if (!strcmp(c->name, name))
+                return c->title;
+    return "reference arrays";
+}
+
+static void tell(const qn_args *args, const qn_les_report *report)
+{
+    for (size_t i = 0; i < report->n; i++) {
+        const qn_les_finding *f = &report->list[i];
+
+        qn_cli_check(args, (qn_run_check){ .what = f->what,
+                                           .against = title_of(f->check),
+                                           .n_values = 1,
+                                           .n_equal = NAN,
+                                           .error = f->value,
+                                           .limit = f->high,
+                                           .is_ok = f->is_ok });
+    }
+}
+
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     qn_les_report report = { 0 };
@@ -107,6 +133,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     QN_TRY(run_checks(ctx, args, &report, err));
     QN_TRY(print(&report, qn_flag(args, "json"), err));
     qn_cli_summary(args, (double)report.n, "finding", "findings");
+    tell(args, &report);
     if (report.n_failed)
         st = qn_fail(err, QN_ERR_MISMATCH, "%zu of %zu findings are out of bounds", report.n_failed,
                      report.n);

@@ -352,12 +352,12 @@ static qn_status run_eval(qn_ctx *ctx, const qn_args *args, qn_err *err)
 
 static const qn_opt eval_options[] = {
     { 0, "scenario", QN_OPT_TEXT, .value = "NAME",
-      .help = "run a batch of vadd tasks by name, or all" },
+      .help = "built-in batch of vadd tasks instead of a trace, or all" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "20", .min = 1, .max = 100000,
       .help = "runs per scenario and policy, or per decision that must be measured" },
     { 0, "warmup", QN_OPT_INT, .value = "N", .fallback = "50", .min = 0, .max = 100000,
       .help = "runs of a scenario before the clock starts" },
-    { 0, "sizes", QN_OPT_INT, .value = "N", .fallback = "1", .min = 1, .max = QN_ROUTE_SIZES,
+    { 0, "spread", QN_OPT_INT, .value = "N", .fallback = "1", .min = 1, .max = QN_ROUTE_SIZES,
       .help = "sizes of each scenario, doubling, its own in the middle" },
     { 0, "seconds", QN_OPT_REAL, .value = "S", .fallback = "10", .min = 0, .max = 3600,
       .help = "at most this long per scenario and size, and as long for the warm-up" },

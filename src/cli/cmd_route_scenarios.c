@@ -179,7 +179,7 @@ static qn_status print_cells(qn_ctx *ctx, const cell *cells, int n, int n_sizes,
 qn_status qn_route_eval_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     const char *wanted = qn_text(args, "scenario");
-    const int n_sizes = (int)qn_int(args, "sizes");
+    const int n_sizes = (int)qn_int(args, "spread");
     const qn_scenario *only = qn_scenario_find(wanted);
     cell *cells = calloc((size_t)qn_scenario_count() * (size_t)n_sizes, sizeof *cells);
     int n = 0;

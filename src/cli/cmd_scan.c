@@ -4,6 +4,7 @@
 #include "domain/scan/report.h"
 #include "domain/scan/sizes.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The backends of --backend, each with or without an index, and cpu1. */
@@ -35,7 +36,7 @@ static const qn_opt options[] = {
       .help = "as 1000,1e6, or MIN:MAX:PER_DECADE (default 1000 to 10 million in steps of 1, 2, 5; "
               "less for matmul and hashes)" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "10", .min = QN_SCAN_MIN_SAMPLES,
-      .max = 1000000, .help = "measurements per size" },
+      .max = 1000000, .help = "measurements per figure, of which the median counts" },
     { 0, "warmup", QN_OPT_INT, .value = "N", .fallback = "2", .min = 1, .max = 1000,
       .help = "runs before them" },
     { 0, "backends", QN_OPT_TEXT, .value = "LIST", .check = check_backends,
@@ -99,6 +100,21 @@ out:
     return st;
 }
 
+static void tell_verified(const qn_args *args, const qn_scan *scan)
+{
+    double n_equal = 0;
+
+    for (size_t i = 0; i < scan->n_rows; i++)
+        n_equal += scan->rows[i].is_verified != 0;
+    qn_cli_check(args, (qn_run_check){ .what = "results of all sizes and devices",
+                                       .against = "results of the CPU",
+                                       .n_values = (double)scan->n_rows,
+                                       .n_equal = n_equal,
+                                       .error = NAN,
+                                       .limit = NAN,
+                                       .is_ok = n_equal == (double)scan->n_rows });
+}
+
 static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
 {
     const char *prefix = qn_text(args, "o");
@@ -113,6 +129,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     QN_TRY(open_devices(args, &ctx, err));
     QN_TRY(measure(ctx, args, qn_str_get(&line), &scan, err));
     qn_cli_summary(args, (double)scan.n_rows, "measurement", "measurements");
+    tell_verified(args, &scan);
     QN_TRY(qn_scan_save(&scan, prefix, err));
     QN_TRY(qn_scan_print(&scan, stdout, err));
 out:

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 
 static const qn_opt options[] = {
+    QN_SW_OPTIONS_LAYERS,
+    QN_SW_OPTIONS_HEIGHTS,
     { .name = "size",
       .kind = QN_OPT_INT,
       .help = "pixels of a side of the made-up city",
@@ -29,13 +31,13 @@ static const qn_opt options[] = {
     { .name = "steps",
       .kind = QN_OPT_INT,
       .help = "time steps replayed",
-      .value = "K",
+      .value = "N",
       .fallback = "24",
       .min = 1,
       .max = 100000 },
     { .name = "samples",
       .kind = QN_OPT_INT,
-      .help = "runs that a median is of",
+      .help = "measurements per figure, of which the median counts",
       .value = "N",
       .fallback = "5",
       .min = 1,
@@ -45,15 +47,13 @@ static const qn_opt options[] = {
       .help = "repeat the layers of --dsm, down and across, as mirror images",
       .value = "RxC",
       .fallback = "1x1" },
+    QN_SW_OPTIONS_PATCHES,
+    QN_SW_OPTIONS_TILE,
     { .name = "save",
       .kind = QN_OPT_TEXT,
       .help = "write the made-up city there: dsm.npy, cdsm.npy",
       .value = "DIR" },
     { .name = "json", .kind = QN_OPT_FLAG, .help = "print JSON instead of a table" },
-    QN_SW_OPTIONS_TILE,
-    QN_SW_OPTIONS_PATCHES,
-    QN_SW_OPTIONS_LAYERS,
-    QN_SW_OPTIONS_HEIGHTS,
     { 0 }
 };
 

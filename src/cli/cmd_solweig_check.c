@@ -11,15 +11,16 @@
 #include <string.h>
 
 static const qn_opt options[] = {
-    { 0, "golden", QN_OPT_TEXT, .value = "DIR", .help = "compare with the data of this folder" },
+    { 0, "golden", QN_OPT_TEXT, .value = "DIR",
+      .help = "compare with the reference data of this folder" },
     { 0, "stage", QN_OPT_TEXT, .value = "LIST", .fallback = "all",
       .help = "what of it: names of stages, stages, days or all" },
     { 0, "measured", QN_OPT_FLAG,
       .help = "instead: Tmrt beside what was measured on the days of the folder" },
-    { 0, "export-npy", QN_OPT_TEXT, .value = "OUT",
+    { 0, "export-npy", QN_OPT_TEXT, .value = "DIR",
       .help = "instead: write the layers of its sites there, for machines without GDAL" },
     { 0, "list", QN_OPT_FLAG, .help = "print the names for --stage" },
-    { 0, "json", QN_OPT_FLAG, .help = "machine-readable output" },
+    { 0, "json", QN_OPT_FLAG, .help = "print JSON instead of a table" },
     { 0 }
 };
 

@@ -41,7 +41,7 @@ static const qn_opt shadow_options[] = {
       .value = "M",
       .fallback = "1000" },
     QN_SW_OPTIONS_TILE,
-    { 'o', NULL, QN_OPT_TEXT, "result: .tif, .npy or .png", .value = "FILE" },
+    { 'o', NULL, QN_OPT_TEXT, "write the result: .tif, .npy or .png", .value = "FILE" },
     { 0 }
 };
 
@@ -209,13 +209,15 @@ const qn_command qn_verb_solweig_shadow = {
 
 /* ---- walls --------------------------------------------------------------------------------- */
 
-static const qn_opt walls_options[] = {
-    QN_SW_OPTIONS_LAYERS,
-    QN_SW_OPTIONS_HEIGHTS,
-    QN_SW_OPTIONS_TILE,
-    { .name = "out", .kind = QN_OPT_TEXT, .help = "folder of the results", .value = "DIR" },
-    { 0 }
-};
+static const qn_opt walls_options[] = { QN_SW_OPTIONS_LAYERS,
+                                        QN_SW_OPTIONS_HEIGHTS,
+                                        QN_SW_OPTIONS_TILE,
+                                        { .name = "out",
+                                          .kind = QN_OPT_TEXT,
+                                          .help = "folder of the results",
+                                          .value = "DIR",
+                                          .fallback = "out" },
+                                        { 0 } };
 
 static const char *const walls_examples[] = {
     "quern solweig bench --size 64 --steps 1 --samples 1 --save city --backend cpu",

@@ -9,19 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const qn_opt options[] = {
-    QN_SW_OPTIONS_LAYERS,
-    QN_SW_OPTIONS_HEIGHTS,
-    QN_SW_OPTIONS_PATCHES,
-    QN_SW_OPTIONS_TILE,
-    { .name = "maps",
-      .kind = QN_OPT_CHOICE,
-      .help = "also every view factor as a file of its own",
-      .value = "none|tif|npy",
-      .fallback = "none" },
-    { .name = "out", .kind = QN_OPT_TEXT, .help = "folder of the results", .value = "DIR" },
-    { 0 }
-};
+static const qn_opt options[] = { QN_SW_OPTIONS_LAYERS,
+                                  QN_SW_OPTIONS_HEIGHTS,
+                                  QN_SW_OPTIONS_PATCHES,
+                                  QN_SW_OPTIONS_TILE,
+                                  { .name = "rasters",
+                                    .kind = QN_OPT_CHOICE,
+                                    .help = "also every view factor as a file of its own",
+                                    .value = "none|tif|npy",
+                                    .fallback = "none" },
+                                  { .name = "out",
+                                    .kind = QN_OPT_TEXT,
+                                    .help = "folder of the results",
+                                    .value = "DIR",
+                                    .fallback = "out" },
+                                  { 0 } };
 
 static const char *const examples[] = {
     "quern solweig bench --size 64 --steps 1 --samples 1 --save city --backend cpu",
@@ -58,7 +60,7 @@ static qn_status write_all(const qn_args *args, const char *folder, const qn_sw_
 {
     const qn_sw_place *place = &surface->dsm.place;
     const qn_sw_svf_key key = qn_sw_svf_key_of(surface, qn_sw_patch_option_of(args));
-    const char *kind = qn_text(args, "maps");
+    const char *kind = qn_text(args, "rasters");
     qn_sw_raster map = { .place = *place, .data = arrays->map[0] }; /* both borrowed */
     qn_status st = QN_OK;
 
@@ -99,7 +101,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     int tile = 0;
     qn_status st = QN_OK;
 
-    if (!strcmp(qn_text(args, "maps"), "tif"))
+    if (!strcmp(qn_text(args, "rasters"), "tif"))
         QN_TRY(qn_sw_map_check("svf.tif", err));
     QN_TRY(qn_sw_tile_of(args, &tile, err));
     job.tile = tile;

@@ -6,6 +6,7 @@
 #include "util/stats.h"
 #include "util/table.h"
 
+#include <math.h>
 #include <string.h>
 
 qn_tasks_options qn_tasks_options_of(const qn_args *args)
@@ -55,13 +56,14 @@ qn_status qn_tasks_pick(const char *name, int *first, int *end, qn_err *err)
 /* ---- run ----------------------------------------------------------------------------- */
 
 static const qn_opt run_options[] = {
-    { 'o', NULL, QN_OPT_TEXT, .value = "RESULT.csv",
-      .help = "results of a batch file (default: stdout)" },
-    { 0, "scenario", QN_OPT_TEXT, .value = "NAME", .help = "a built-in batch instead, or all" },
+    { 0, "scenario", QN_OPT_TEXT, .value = "NAME",
+      .help = "built-in batch instead of a file, or all" },
     { 0, "op", QN_OPT_TEXT, .value = "OP", .fallback = "vadd", .help = "op of the scenarios" },
     { 0, "arg", QN_OPT_TEXT, .value = "ARG", .help = "argument of that op" },
     { 0, "no-verify", QN_OPT_FLAG, .help = "do not compute everything again on the host" },
     QN_MERKLE_OPTION,
+    { 'o', NULL, QN_OPT_TEXT, .value = "RESULT.csv",
+      .help = "write results of a batch file (default: stdout)" },
     { 0 }
 };
 
@@ -74,6 +76,19 @@ static const char *const run_examples[] = {
 static qn_status save_memory_map(const qn_tasks *tasks, const qn_args *args)
 {
     return args->global.memory_map ? qn_tasks_memory_map(tasks, args->global.memory_map) : QN_OK;
+}
+
+/* Verifying ends at the first result that differs, so all or nothing is told. */
+static void tell_verified(const qn_args *args, int n)
+{
+    if (!qn_flag(args, "no-verify"))
+        qn_cli_check(args, (qn_run_check){ .what = "results",
+                                           .against = "a plain computation on the host",
+                                           .n_values = n,
+                                           .n_equal = n,
+                                           .error = NAN,
+                                           .limit = NAN,
+                                           .is_ok = 1 });
 }
 
 static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
@@ -107,6 +122,8 @@ static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
         QN_TRY(qn_out_commit(&out, err));
     QN_TRY(save_memory_map(tasks, args));
     qn_cli_summary(args, batch.n, "task", "tasks");
+    if (checked == QN_OK)
+        tell_verified(args, batch.n);
     st = checked;
 out:
     if (st != QN_OK && !err->text[0]) /* before freeing has errors of its own */
@@ -185,6 +202,7 @@ static qn_status run_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
     }
     QN_TRY(save_memory_map(tasks, args));
     qn_cli_summary(args, n, "task", "tasks");
+    tell_verified(args, n);
 out:
     qn_tasks_free(tasks);
     if (st != QN_OK)

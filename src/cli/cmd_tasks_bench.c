@@ -12,14 +12,15 @@
 enum { MAX_SCENARIOS = 16 };
 
 static const qn_opt options[] = {
-    { 0, "scenario", QN_OPT_TEXT, .value = "NAME", .fallback = "all", .help = "one of them" },
+    { 0, "scenario", QN_OPT_TEXT, .value = "NAME", .fallback = "all",
+      .help = "built-in batch, or all" },
     { 0, "op", QN_OPT_TEXT, .value = "OP", .fallback = "vadd", .help = "op of the tasks" },
     { 0, "arg", QN_OPT_TEXT, .value = "ARG", .help = "argument of that op" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "20", .min = 5, .max = 100000,
-      .help = "batches per figure" },
+      .help = "measurements per figure, of which the median counts" },
+    QN_MERKLE_OPTION,
     { 0, "csv", QN_OPT_TEXT, .value = "FILE", .help = "write all figures" },
     { 0, "md", QN_OPT_TEXT, .value = "FILE", .help = "write the table as Markdown" },
-    QN_MERKLE_OPTION,
     { 0 }
 };
 

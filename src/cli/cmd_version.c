@@ -1,9 +1,12 @@
 /* cmd_version.c - `quern version`: what this binary is made of, and what it found here. */
 #include "cli/cli.h"
 
+#include "domain/fit/linear/linear.h"
+#include "domain/solweig/input/gdal_api.h"
 #include "engine/context.h"
 #include "hal/cpu/cpu_fft.h"
 #include "hal/cuda/cuda_api.h"
+#include "hal/opencl/cl_api.h"
 #include "hal/opencl/opencl.h"
 
 #include <jansson.h>
@@ -14,7 +17,9 @@
 #include <unistd.h>
 
 static const qn_opt options[] = {
-    { 'v', "verbose", QN_OPT_FLAG, .help = "libraries and backends, found or missing" }, { 0 }
+    { 'v', "verbose", QN_OPT_FLAG,
+      .help = "libraries and backends, found or missing, and what that means" },
+    { 0 }
 };
 
 static const char *const examples[] = { "quern version --verbose", NULL };
@@ -38,6 +43,62 @@ static int is_program(const char *name)
     return 0;
 }
 
+/* One library: what it is, or why it is missing and what does not work then. */
+static void print_found(const char *name, const char *what)
+{
+    printf("  %-11s %s\n", name, what);
+}
+
+static void print_missing(const char *name, const char *why, const char *meaning)
+{
+    printf("  %-11s missing: %s\n%15s%s\n", name, why, "", meaning);
+}
+
+static void print_fftw(void)
+{
+    const char *version = qn_cpu_fft_version();
+
+    if (version)
+        print_found("FFTW", version);
+    else
+        print_missing("FFTW", "not in this build (Debian: libfftw3-dev)",
+                      "no Fourier transforms on cpu and sim: no quern les, no quern bench fft");
+}
+
+static void print_vkfft(void)
+{
+    const int version = qn_cl_fft_version();
+
+    if (version)
+        printf("  %-11s %d.%d.%d\n", "VkFFT", version / 10000, version / 100 % 100, version % 100);
+    else
+        print_missing("VkFFT", "not in this build (Debian: libvkfft-dev)",
+                      "Fourier transforms on opencl and cuda run on the CPU instead");
+}
+
+static void print_gdal(void)
+{
+    qn_err err = { 0 };
+
+    if (qn_sw_gdal_load("GeoTIFF", &err) == QN_OK) {
+        print_found("GDAL", "found");
+        return;
+    }
+    print_missing("GDAL", err.text + strlen("GeoTIFF: "),
+                  "quern solweig reads and writes .npy rasters only");
+}
+
+static void print_cholmod(void)
+{
+    const char *why = "";
+
+    if (qn_fit_has_sparse(&why))
+        print_found("CHOLMOD", "found");
+    else
+        print_missing("CHOLMOD", why[0] ? why : "not in this build (Debian: libsuitesparse-dev)",
+                      "quern fit has no sparse_cholesky; auto takes another solver");
+}
+
 /* The program that QUERN_CC names, without its arguments. */
 static void print_compiler(void)
 {
@@ -47,19 +108,20 @@ static void print_compiler(void)
     if (!cc || !*cc)
         cc = "cc";
     snprintf(program, sizeof program, "%.*s", (int)strcspn(cc, " "), cc);
-    printf("  %-9s %s%s\n", "cc", is_program(program) ? "" : "missing: ", program);
+    if (is_program(program))
+        print_found("cc", program);
+    else
+        print_missing("cc", program,
+                      "no kernels from text on the CPU: fit interprets terms, arc keeps its "
+                      "built-in kernel");
 }
 
-static void print_fft(void)
+static void print_ffmpeg(void)
 {
-    const char *fftw = qn_cpu_fft_version();
-    const int vkfft = qn_cl_fft_version();
-
-    printf("  %-9s %s\n", "FFTW", fftw ? fftw : "missing: not in this build");
-    if (vkfft)
-        printf("  %-9s %d.%d.%d\n", "VkFFT", vkfft / 10000, vkfft / 100 % 100, vkfft % 100);
+    if (is_program("ffmpeg"))
+        print_found("ffmpeg", "found");
     else
-        printf("  %-9s %s\n", "VkFFT", "missing: not in this build");
+        print_missing("ffmpeg", "not in PATH", "films of quern les as .y4m, not as webm or mp4");
 }
 
 static void print_nvrtc(void)
@@ -68,9 +130,24 @@ static void print_nvrtc(void)
     const qn_nvrtc_api *api = qn_nvrtc_load(&reason);
 
     if (api)
-        printf("  %-9s %d.%d\n", "NVRTC", api->major, api->minor);
+        printf("  %-11s %d.%d\n", "NVRTC", api->major, api->minor);
     else
-        printf("  %-9s missing: %s\n", "NVRTC", reason);
+        print_missing("NVRTC", reason,
+                      "cuda runs built-in kernels from PTX where this build has it, no others");
+}
+
+static void print_drivers(void)
+{
+    const char *reason = "";
+
+    if (qn_cuda_load(&reason))
+        print_found("CUDA driver", "found");
+    else
+        print_missing("CUDA driver", reason, "no device cuda");
+    if (qn_cl_load(&reason))
+        print_found("OpenCL", "found");
+    else
+        print_missing("OpenCL", reason, "no device opencl");
 }
 
 static void print_backends(const qn_ctx *ctx)
@@ -80,11 +157,29 @@ static void print_backends(const qn_ctx *ctx)
         const qn_backend_state *state = qn_backend_state_at(ctx, i);
 
         if (state->n_devices)
-            printf("  %-9s %d device%s\n", state->name, state->n_devices,
+            printf("  %-11s %d device%s\n", state->name, state->n_devices,
                    state->n_devices == 1 ? "" : "s");
         else
-            printf("  %-9s %s\n", state->name, state->reason);
+            printf("  %-11s %s\n", state->name, state->reason);
     }
+}
+
+static void print_built_with(void)
+{
+    printf("built with\n");
+#ifdef __clang__
+    print_found("compiler", __VERSION__);
+#else
+    print_found("compiler", "gcc " __VERSION__);
+#endif
+#ifdef _OPENMP
+    printf("  %-11s %d\n", "OpenMP", _OPENMP);
+#endif
+    print_found("Jansson", jansson_version_str());
+    print_found("libpng", png_get_libpng_ver(NULL));
+    print_fftw();
+    print_vkfft();
+    print_missing("MPI", "not in this build", "--mpi is refused; one process uses all devices");
 }
 
 static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
@@ -97,22 +192,14 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     if (!qn_flag(args, "verbose"))
         return QN_OK;
     QN_TRY(qn_cli_open(args, &ctx, err));
-    printf("built with\n");
-#ifdef __clang__
-    printf("  %-9s %s\n", "compiler", __VERSION__);
-#else
-    printf("  %-9s gcc %s\n", "compiler", __VERSION__);
-#endif
-#ifdef _OPENMP
-    printf("  %-9s %d\n", "OpenMP", _OPENMP);
-#endif
-    printf("  %-9s %s\n", "Jansson", jansson_version_str());
-    printf("  %-9s %s\n", "libpng", png_get_libpng_ver(NULL));
-    print_fft();
-    printf("  %-9s %s\n", "MPI", "missing: not in this build");
+    print_built_with();
     printf("found at run time\n");
     print_compiler();
+    print_gdal();
+    print_cholmod();
+    print_ffmpeg();
     print_nvrtc();
+    print_drivers();
     print_backends(ctx);
     st = qn_cli_close(args, ctx, QN_OK, err);
 out:

@@ -81,7 +81,7 @@ const qn_opt qn_global_options[] = {
       .help = "how a stage gets its device (default auto)" },
     { 0, "explain-route", QN_OPT_TEXT, .value = "FILE.csv",
       .help = "write every routing decision" },
-    { 0, "op-priority", QN_OPT_INT, .value = "K", .min = 1, .max = 9,
+    { 0, "op-priority", QN_OPT_INT, .value = "N", .min = 1, .max = 9,
       .help = "ops up to this priority may leave the CPU (default 3)" },
     { 0, "mem-budget", QN_OPT_TEXT, .value = "SIZE", .env = "QUERN_MEM_BUDGET",
       .check = check_budget, .help = "device memory to use, as 512M, 8G or 80% (default 80%)" },

@@ -7,7 +7,7 @@
 
 enum { WIDTH = 100, MAX_LABEL = 30 };
 
-static const char *value_name(const qn_opt *opt)
+const char *qn_opt_value(const qn_opt *opt)
 {
     return opt->value ? opt->value : opt->kind == QN_OPT_TEXT ? "TEXT" : "N";
 }
@@ -22,7 +22,16 @@ static void add_label(qn_str *s, const qn_opt *opt, int has_letters)
     if (opt->name)
         qn_str_addf(s, "%s--%s", opt->letter ? ", " : "", opt->name);
     if (opt->kind != QN_OPT_FLAG)
-        qn_str_addf(s, " %s", value_name(opt));
+        qn_str_addf(s, " %s", qn_opt_value(opt));
+}
+
+void qn_opt_help(const qn_opt *opt, qn_str *out)
+{
+    qn_str_add(out, opt->help);
+    if (opt->fallback)
+        qn_str_addf(out, " (default %s)", opt->fallback);
+    if (opt->env)
+        qn_str_addf(out, " [%s]", opt->env);
 }
 
 /* `text` after column `indent` of the current line, broken at blanks to stay within WIDTH. */
@@ -82,11 +91,7 @@ static void add_options(qn_str *s, const char *title, const qn_opt *options)
         qn_str label = { 0 }, text = { 0 };
 
         add_label(&label, opt, has_letters);
-        qn_str_add(&text, opt->help);
-        if (opt->fallback)
-            qn_str_addf(&text, " (default %s)", opt->fallback);
-        if (opt->env)
-            qn_str_addf(&text, " [%s]", opt->env);
+        qn_opt_help(opt, &text);
         add_entry(s, qn_str_get(&label), qn_str_get(&text), width);
         qn_str_free(&label);
         qn_str_free(&text);
@@ -129,7 +134,7 @@ static void add_usage(qn_str *s, const qn_args *args)
         else
             qn_str_addf(&each, " [--%s", opt->name);
         if (opt->kind != QN_OPT_FLAG)
-            qn_str_addf(&each, " %s", value_name(opt));
+            qn_str_addf(&each, " %s", qn_opt_value(opt));
         qn_str_add(&each, "]");
     }
     /* A usage line is one line. */

@@ -5,6 +5,7 @@
 #include "engine/telemetry/report.h"
 #include "engine/telemetry/serve.h"
 #include "engine/telemetry/summary.h"
+#include "util/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const qn_command *const commands[] = {
-    &qn_cmd_devices, &qn_cmd_tasks,    &qn_cmd_scan,  &qn_cmd_compare,   &qn_cmd_les,
-    &qn_cmd_solweig, &qn_cmd_arc,      &qn_cmd_fit,   &qn_cmd_calibrate, &qn_cmd_route,
-    &qn_cmd_bench,   &qn_cmd_selftest, &qn_cmd_cache, &qn_cmd_version,   NULL,
+const qn_command *const qn_commands[] = {
+    &qn_cmd_devices,    &qn_cmd_tasks,   &qn_cmd_scan,
+    &qn_cmd_compare,    &qn_cmd_les,     &qn_cmd_solweig,
+    &qn_cmd_arc,        &qn_cmd_fit,     &qn_cmd_calibrate,
+    &qn_cmd_route,      &qn_cmd_bench,   &qn_cmd_report,
+    &qn_cmd_selftest,   &qn_cmd_cache,   &qn_cmd_man,
+    &qn_cmd_completion, &qn_cmd_version, NULL,
 };
 
 /* Every status has its exit code here and nowhere else. */
@@ -71,6 +75,20 @@ void qn_cli_summary(const qn_args *args, double n_items, const char *item, const
     args->session->items = items;
 }
 
+void qn_cli_check(const qn_args *args, qn_run_check check)
+{
+    qn_session *session = args->session;
+    const size_t i = session->n_checks;
+
+    if (i == QN_MAX_CHECKS)
+        return;
+    snprintf(session->check_texts[i][0], sizeof session->check_texts[i][0], "%s", check.what);
+    snprintf(session->check_texts[i][1], sizeof session->check_texts[i][1], "%s", check.against);
+    check.what = session->check_texts[i][0];
+    check.against = session->check_texts[i][1];
+    session->checks[session->n_checks++] = check;
+}
+
 /* --quiet silences the summary, not the tables that QUERN_STATS asked for. */
 static void print_end(const qn_args *args, qn_ctx *ctx, const char *status)
 {
@@ -86,6 +104,29 @@ static void print_end(const qn_args *args, qn_ctx *ctx, const char *status)
     }
 }
 
+static qn_status write_metrics(const qn_args *args, qn_ctx *ctx, const char *status, qn_err *err)
+{
+    const qn_session *session = args->session;
+    qn_err no_folder = { 0 };
+    qn_str line = { 0 };
+    qn_status st;
+
+    qn_cli_line(args, &line);
+    const qn_run_report told = { .command = args->title,
+                                 .command_line = line.failed ? NULL : qn_str_get(&line),
+                                 .status = status,
+                                 .checks = session->checks,
+                                 .n_checks = session->n_checks,
+                                 .n_items = session->n_items,
+                                 .item = session->item,
+                                 .items = session->items };
+
+    qn_make_parent(args->global.metrics, &no_folder); /* what it lacks shows in the next line */
+    st = qn_report_write(ctx, &told, args->global.metrics, err);
+    qn_str_free(&line);
+    return st;
+}
+
 qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_status st, qn_err *err)
 {
     const char *status = st == QN_OK ? "ok" : qn_status_name(st);
@@ -99,8 +140,7 @@ qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_status st, qn_err *e
         args->session->served = NULL;
     }
     print_end(args, ctx, status);
-    if (args->global.metrics &&
-        qn_report_write(ctx, args->title, status, args->global.metrics, &write_err) != QN_OK &&
+    if (args->global.metrics && write_metrics(args, ctx, status, &write_err) != QN_OK &&
         st == QN_OK) {
         *err = write_err;
         st = err->status;
@@ -153,7 +193,7 @@ static qn_status dispatch(const qn_args *args, qn_err *err)
     qn_status st = QN_OK;
 
     if (args->help)
-        qn_help_print(commands, args, stdout);
+        qn_help_print(qn_commands, args, stdout);
     else if (args->version)
         printf("quern %s\n", qn_version());
     else
@@ -168,7 +208,7 @@ int main(int argc, char **argv)
     qn_args args;
     qn_session session = { 0 };
     qn_err err = { 0 };
-    qn_status st = qn_args_parse(commands, argc, argv, &args, &err);
+    qn_status st = qn_args_parse(qn_commands, argc, argv, &args, &err);
     const int is_parsed = st == QN_OK;
 
     args.session = &session;

@@ -149,8 +149,6 @@ qn_status qn_sw_folder_of(const qn_args *args, const char **out, qn_err *err)
     const char *folder = qn_text(args, "out");
     qn_status st = QN_OK;
 
-    if (!folder)
-        return qn_fail(err, QN_ERR_USAGE, "--out DIR is needed: where the files go");
     QN_TRY(qn_make_dirs(folder, err));
     if (access(folder, W_OK | X_OK)) {
         st = qn_fail(err, QN_ERR_IO, "cannot write into %s: %s", folder, strerror(errno));

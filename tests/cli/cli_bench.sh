@@ -9,7 +9,7 @@ bench() { quern bench "$@" --progress off --samples 3; }
 number='[0-9]+(\.[0-9]+)?'
 
 # ---- graph ---------------------------------------------------------------------------------------
-exits 0 bench graph --stages 40 --backend cpu,sim --json kept/g.json
+exits 0 bench graph --stages 40 --backend cpu,sim -o kept/g.json
 empty "$err"
 has "$out" '^ITEM +DEVICE +us/stage +us/stage piped +host us/stage +us/run +host us/run +first us/run$'
 for device in cpu sim; do
@@ -66,7 +66,7 @@ if env -u QUERN_HIDE quern devices 2>/dev/null | grep '^opencl:0' >/dev/null; th
 fi
 
 # ---- ops --------------------------------------------------------------------------------------------
-exits 0 bench ops --backend cpu,sim --size 64 --json o.json
+exits 0 bench ops --backend cpu,sim --sizes 64 -o o.json
 for op in vadd saxpy; do
     has "$out" "^$op 64 +cpu:0( +$number){3} +- +-$"       # with its share of the triad
     has "$out" "^$op 64 +sim:0( +$number){2} +- +- +-$"
@@ -79,7 +79,7 @@ has "$out" "^matmul 64 +cpu:0 +$number +- +- +$number +-$"
 for op in sha256 keccak256 merkle; do
     has "$out" "^$op 64 +cpu:0 +$number +- +- +- +$number$"
 done
-exits 0 bench ops --backend cpu,sim --op vadd --size 1000,2000 --sweep-priority
+exits 0 bench ops --backend cpu,sim --op vadd --sizes 1000,2000 --sweep-priority
 has "$out" "^vadd 2000 +cpu:0 "
 for level in 1 2 3; do
     has "$out" "^mix up to priority $level +sim:0 .*$number$"
@@ -94,6 +94,6 @@ has "$out" '^3 stages direct +cpu:0 '
 # ---- refused -----------------------------------------------------------------------------------------
 refused 2 'no verb given; there are: ops, pool, graph, kernels, fft$' quern bench
 refused 2 "unknown op 'vad'" bench ops --op vad
-refused 2 "size 'x' is not a whole number" bench ops --backend cpu --op vadd --size x
+refused 2 "size 'x' is not a whole number" bench ops --backend cpu --op vadd --sizes x
 refused 2 "no kernel module 'vectors'$" bench kernels --modules vectors
 refused 2 "--stages: '1' is not a number" bench graph --stages 1

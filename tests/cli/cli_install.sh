@@ -32,6 +32,12 @@ exits 0 cmake --build by_cmake/build
 exits 0 by_cmake/build/user cpu
 has "$out" '100 steps'
 
+# The manual and completions are where man and shells look.
+for file in man/man1/quern.1 man/man1/quern-tasks.1 bash-completion/completions/quern \
+    zsh/site-functions/_quern fish/vendor_completions.d/quern.fish; do
+    [ -s "$prefix/share/$file" ] || fail "share/$file is not installed"
+done
+
 # Nothing of a GPU is linked, nor what is loaded on first use.
 exits 0 ldd "$prefix/bin/quern"
 lacks "$out" 'cuda|OpenCL|nvrtc|gdal'

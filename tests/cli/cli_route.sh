@@ -56,7 +56,7 @@ has "$out" '^the CPU against itself: .* % in the root mean square, at most '
 lines "$out" 6
 exits 0 quern route eval --scenario Mixed-Diverse --samples 1 --warmup 0 --backend cpu,sim
 has "$out" '^1 rounds; '
-exits 0 quern route eval --scenario Uniform-32k --sizes 3 --samples 3 --warmup 3 --seconds 1 --backend cpu,sim
+exits 0 quern route eval --scenario Uniform-32k --spread 3 --samples 3 --warmup 3 --seconds 1 --backend cpu,sim
 has "$out" '^Uniform-32k +1/2 +[0-9.]+ '
 has "$out" '^Uniform-32k +2 +[0-9.]+ '
 has "$out" '^Uniform-32k +all +[0-9.]+ '
@@ -65,7 +65,7 @@ has "$out" '^9 rounds; '
 # ---- what is refused
 refused 2 'give either a TRACE.csv or --scenario' quern route eval
 refused 2 'give either a TRACE.csv or --scenario' quern route eval trace.csv --scenario all
-refused 2 "--sizes: '0' is not a number between 1 and 24" quern route eval --scenario all --sizes 0 --backend cpu
+refused 2 "--spread: '0' is not a number between 1 and 24" quern route eval --scenario all --spread 0 --backend cpu
 refused 2 "no scenario 'Tiny'" quern route eval --scenario Tiny --backend cpu
 refused 2 '--skip 400 leaves nothing of 400 decisions' quern route eval trace.csv --skip 400 --backend cpu
 refused 6 'cannot open missing.csv' quern route eval missing.csv --backend cpu

@@ -138,7 +138,6 @@ has "$err" '^\[time\] '
 # ---- refused --------------------------------------------------------------------------------------
 refused 2 '--dsm FILE is needed' quern solweig run --weather day.txt --out x
 refused 2 '--weather FILE is needed' quern solweig run "${city[@]}" --out x
-refused 2 '--out DIR is needed' hot
 refused 2 '--lat, --lon and --utc come together' quern solweig run "${city[@]}" --weather day.txt \
     --lat 57 --out x
 refused 2 'day.txt does not say where it is from' quern solweig run "${city[@]}" --weather day.txt \

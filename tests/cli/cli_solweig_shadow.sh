@@ -90,7 +90,8 @@ refused 2 'x.jpg does not end with .tif, .npy or .png' \
 refused 6 'cannot open nowhere.tif' shadow --dsm nowhere.tif --azimuth 3 --altitude 9 -o x.npy
 exits 1 shadow --dsm city/dsm.npy --azimuth 3 --altitude 9 -o nowhere/x.npy
 has "$err" 'nowhere/x'
-refused 2 '--out DIR is needed' walls --dsm city/dsm.npy
+exits 0 walls --dsm city/dsm.npy --backend cpu # without --out: into out/
+[ -n "$(find out -name "wall_height*")" ] || fail "no wall heights in out/"
 refused 2 'pixels of 0.1 m: aspects of walls need at least 0.2 m' \
     walls --dsm city/dsm.npy --pixel-size 0.1 --out x
 [ ! -e x.npy ] && [ ! -e x.jpg ] && [ ! -e nowhere ] || fail "a refused run wrote something"

@@ -5,7 +5,7 @@
 golden=${QUERN_TEST_DATA:-${QUERN_SOURCE_DIR:-$test_dir/../..}/../shared/data}/solweig
 svf() { quern solweig svf --backend cpu --progress off --quiet "$@"; }
 checked() { if command -v python3 >/dev/null; then python3 - "$@"; else cat >/dev/null; fi; }
-has_gdal() { [ "$(svf --dsm city/dsm.npy --maps tif --out probe 2>&1 | grep -c 'no GDAL')" = 0 ]; }
+has_gdal() { [ "$(svf --dsm city/dsm.npy --rasters tif --out probe 2>&1 | grep -c 'no GDAL')" = 0 ]; }
 
 # The last BYTES of two files are equal: arrays without their heads.
 same_data() {
@@ -36,7 +36,7 @@ refused 2 "--mirror: '2' is not like 2x2" quern solweig bench --dsm city/dsm.npy
 refused 2 "--size" quern solweig bench --size 3
 
 # ---- files --------------------------------------------------------------------------------------
-exits 0 svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out whole --maps npy
+exits 0 svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out whole --rasters npy
 empty "$err"
 has "$out" '^96 x 96 pixels, 153 patches on cpu:0: [0-9.]+ s '
 for name in svf svfN svfWveg svfaveg svfEaveg; do
@@ -62,10 +62,10 @@ done
 
 # ---- tiles give the same bytes; progress goes forward and waits for the sums ----------------------
 for tile in 17 40 64; do
-    exits 0 svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out tiled --maps npy --tile $tile \
+    exits 0 svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out tiled --rasters npy --tile $tile \
         --pixel-size 4 --metrics tiled.json
     has "$out" "^[0-9]+ tiles of $tile pixels with [0-9]+ around them, stitched in [0-9.]+ ms\$"
-    [ $tile != 17 ] || exits 0 svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out coarse --maps npy \
+    [ $tile != 17 ] || exits 0 svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out coarse --rasters npy \
         --pixel-size 4
     for name in tiled/*.npy; do
         cmp -s "$name" "coarse/${name##*/}" || fail "$name depends on tiles"
@@ -82,7 +82,7 @@ sed -n 's/^solweig svf .* \([0-9]*\) % .*/\1/p' "$err" | sort -nc || fail "progr
 
 # ---- a device with memory of its own: results come back, and nothing else ---------------------------
 QUERN_FAULT=sim.launch_us=0,sim.gbps=100000 exits 0 quern solweig svf --backend sim --quiet \
-    --progress off --fallback error --dsm city/dsm.npy --cdsm city/cdsm.npy --out sim --maps npy \
+    --progress off --fallback error --dsm city/dsm.npy --cdsm city/cdsm.npy --out sim --rasters npy \
     --tile 50 --metrics sim.json
 for name in sim/*.npy; do cmp -s "$name" "whole/${name##*/}" || fail "$name differs on sim"; done
 checked sim.json <<'PY' || fail "more than the results came back"
@@ -91,7 +91,7 @@ got = sum(m["value"] for m in json.load(open(sys.argv[1]))["metrics"] if m["name
 assert 96 * 96 * 120 <= got <= 96 * 96 * 120 + 1024, got
 PY
 QUERN_FAULT=launch:svf.shadow*1 exits 0 quern solweig svf --backend sim --quiet --progress off \
-    --dsm city/dsm.npy --cdsm city/cdsm.npy --out fell --maps npy --metrics fell.json
+    --dsm city/dsm.npy --cdsm city/cdsm.npy --out fell --rasters npy --metrics fell.json
 has "$err" '^\[GPU\] svf.shadow failed: .*\. CPU fallback\.$'
 for name in fell/*.npy; do cmp -s "$name" "whole/${name##*/}" || fail "$name after a fallback"; done
 checked fell.json <<'PY' || fail "the fallback was not counted once"
@@ -106,7 +106,6 @@ QUERN_FAULT=launch:svf.finish exits 3 quern solweig svf --backend sim --quiet --
 
 # ---- what cannot be ------------------------------------------------------------------------------------
 refused 2 '--dsm FILE is needed' svf --out bad
-refused 2 '--out DIR is needed' svf --dsm city/dsm.npy
 refused 6 'cannot open nowhere.npy' svf --dsm nowhere.npy --out bad
 refused 2 "--patches: '150' is not one of 145, 153, 305, 609" svf --dsm city/dsm.npy --patches 150
 refused 2 "--tile: '1.5' is not a whole number" svf --dsm city/dsm.npy --out bad --tile 1.5
@@ -131,7 +130,7 @@ for kib in 4 40; do
     (
         trap '' XFSZ
         ulimit -f $kib
-        svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out full --maps npy >"$out" 2>"$err"
+        svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out full --rasters npy >"$out" 2>"$err"
     ) && fail "a full disk was not noticed"
     has "$err" '^quern solweig svf: cannot write full/'
     [ ! -e full/svf.json ] || fail "a cache of a full disk"
@@ -176,7 +175,7 @@ PY
 }
 if command -v python3 >/dev/null; then
     tif good.tif 3006 0 7
-    exits 0 svf --dsm good.tif --out flat --maps tif
+    exits 0 svf --dsm good.tif --out flat --rasters tif
     has "$out" '^30 x 40 pixels'
     tif rotated.tif 3006 0.5 7
     refused 6 'rotated.tif: .*(rotated|north)' svf --dsm rotated.tif --out bad
@@ -196,7 +195,7 @@ if [ ! -r "$golden/ga/DSM_GA.tif" ]; then
     exit 0
 fi
 exits 0 svf --dsm "$golden/ga/DSM_GA.tif" --dem "$golden/ga/DEM_GA.tif" \
-    --cdsm "$golden/ga/CDSM_GA.tif" --parity --out ga --maps npy
+    --cdsm "$golden/ga/CDSM_GA.tif" --parity --out ga --rasters npy
 for pair in svf:svf_svf svfN:svf_svf_n svfEveg:svf_veg_e svfSveg:svf_veg_s svfWaveg:svf_aveg_w; do
     same_data $((104 * 116 * 4)) "ga/${pair%:*}.npy" "$golden/ga/${pair#*:}.npy"
 done

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# cli_variables.sh - every variable that the sources read is in the manual and in the guide, and
+# these name no other.
+. "$(dirname "$0")/lib.sh"
+
+root=$(cd "$test_dir/../.." && pwd)
+# Names in quotes: arguments of getenv, of settings and of option tables. Messages have blanks.
+grep -rhoE '"QUERN_[A-Z_0-9]+"' "$root/src" --include='*.c' --include='*.h' |
+    tr -d '"' | LC_ALL=C sort -u >used
+[ "$(wc -l <used)" -gt 30 ] || fail "only $(wc -l <used) variables were found in the sources"
+
+exits 0 quern man
+sed 's/\\-/-/g' "$out" | grep -oE 'QUERN_[A-Z_0-9]+' | LC_ALL=C sort -u >manual
+grep -oE '`QUERN_[A-Z_0-9]+' "$root/docs/variables.md" | tr -d '`' | LC_ALL=C sort -u >guide
+for list in manual guide; do
+    diff used "$list" >difference || fail "sources (<) and $list (>): $(grep '^[<>]' difference)"
+done
