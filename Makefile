@@ -4,7 +4,7 @@ JOBS  ?= $(shell nproc)
 # A build folder that exists keeps its own.
 GENERATOR ?= $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
 
-.PHONY: all test demo bench asan tsan lint format install setup clean
+.PHONY: all test demo bench asan tsan lint format install package setup clean
 
 # cmake_install.cmake is written last, so a configuration that failed is tried again.
 all: $(BUILD)/cmake_install.cmake
@@ -16,7 +16,8 @@ $(BUILD)/cmake_install.cmake:
 setup:
 	scripts/setup
 
-test: setup
+test:
+	scripts/setup --tests
 	$(MAKE) all
 	scripts/test $(BUILD)
 
@@ -47,6 +48,10 @@ format:
 
 install: all
 	cmake --install $(BUILD)
+
+# A .deb and a .tar.gz in the build folder (cmake/packaging.cmake).
+package: all
+	cd $(BUILD) && cpack
 
 clean:
 	rm -rf build build-asan build-tsan out

@@ -18,6 +18,6 @@ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || 
 "$quern" devices
 for threads in $(($(nproc) / 2)) "$(nproc)" 2; do
     echo "## $threads threads"
-    "$quern" route eval --scenario all --sizes 12 --samples 1500 --warmup 300 \
+    "$quern" route eval --scenario all --spread 12 --samples 1500 --warmup 300 \
         --seconds "$seconds" --threads "$threads"
 done

@@ -22,13 +22,13 @@ quern=$pack/quern
 
 run() { echo "\$ quern $*" >&2; "$quern" --progress off "$@"; }
 
-run bench ops --backend cuda --samples 20 --json "$out/ops.json"
-run bench ops --backend cpu --op vadd,saxpy,matmul,merkle --samples 10 --json "$out/ops_cpu.json"
-run bench graph --backend cuda --samples 50 --json "$out/graph.json"
+run bench ops --backend cuda --samples 20 -o "$out/ops.json"
+run bench ops --backend cpu --op vadd,saxpy,matmul,merkle --samples 10 -o "$out/ops_cpu.json"
+run bench graph --backend cuda --samples 50 -o "$out/graph.json"
 run tasks bench --backend cuda --scenario all --samples 100 --csv "$out/tasks.csv"
-run bench kernels --backend cuda --json "$out/kernels.json"
+run bench kernels --backend cuda -o "$out/kernels.json"
 run tasks pipe --backend cuda --csv "$out/pipe.csv"
 # NVIDIA's OpenCL shows the same hardware again, and PoCL the same CPU.
-QUERN_HIDE=opencl run route eval --scenario all --sizes 12 --samples 400 --warmup 300 --seconds 0.4 --threads 8 | tee "$out/regret.txt"
+QUERN_HIDE=opencl run route eval --scenario all --spread 12 --samples 400 --warmup 300 --seconds 0.4 --threads 8 | tee "$out/regret.txt"
 python3 "$here/peers_engine.py" --samples 100 | tee "$out/peers.csv"
 python3 "$here/engine_table.py" "$out" | tee "$out/engine.md"

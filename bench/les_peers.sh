@@ -24,7 +24,7 @@ sizes=256,512,1024,2048,4096
 "$quern" les bench --backend cuda --sizes $sizes --fft vkfft --out "$out/library" >&2
 "$quern" les bench --backend cuda --sizes 256 --ensemble 64 --out "$out/members" >&2
 "$quern" les bench --backend cuda --sizes 256,512,1024,2048 --precision f64 --out "$out/double" >&2
-"$quern" les bench --backend cuda --rollout 328 | tee "$out/rollout.txt" >&2
+"$quern" les bench --backend cuda --features 328 | tee "$out/rollout.txt" >&2
 python3 "$peers/peer_les_torch.py" --sizes $sizes --dtype f32 --form flux --min-time 0.2 \
     "${check[@]}" --json "$out/torch.json" >&2
 python3 "$peers/peer_les_jax.py" --sizes $sizes --dtype f32 --form flux --min-time 0.2 \

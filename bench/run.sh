@@ -11,6 +11,6 @@ for verb in ops graph pool kernels; do
         cp out/bench/$verb.json out/bench/$verb.last.json
         compare=(--compare out/bench/$verb.last.json)
     fi
-    "$build/quern" bench $verb --json out/bench/$verb.json "${compare[@]}"
+    "$build/quern" bench $verb -o out/bench/$verb.json "${compare[@]}"
 done
 "$build/quern" tasks bench --samples 20 --csv out/bench/tasks.csv --md out/bench/tasks.md

@@ -6,6 +6,8 @@
  */
 #include "engine/fallback.h"
 
+#include <quern/fallback.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +39,18 @@ int qn_fallbacks_count(const qn_fallbacks *list)
 const qn_fallback_entry *qn_fallbacks_at(const qn_fallbacks *list, int i)
 {
     return &list->list[i];
+}
+
+int qn_ctx_fallback_count(const qn_ctx *ctx)
+{
+    return ctx->fallbacks->n;
+}
+
+void qn_ctx_fallback_get(const qn_ctx *ctx, int i, qn_fallback *out)
+{
+    const qn_fallback_entry *entry = &ctx->fallbacks->list[i];
+
+    *out = (qn_fallback){ entry->stage, entry->reason, entry->text, entry->count };
 }
 
 const char *qn_fallback_reason(qn_status status)

@@ -154,6 +154,8 @@ typedef struct qn_backend {
                                size_t row_bytes, size_t rows, qn_stream on, qn_err *err);
     qn_status (*copy_peer)(qn_dev *from, qn_mem *src, qn_dev *to, qn_mem *dst, size_t bytes,
                            qn_stream on, qn_err *err);
+    /* Where memory lies, for other libraries; NULL: it has no address there. */
+    void *(*address)(qn_dev *dev, qn_mem *mem);
     /* Device microseconds between two finished events; negative when unknown. */
     double (*elapsed_us)(qn_dev *dev, qn_event *from, qn_event *to);
     double (*now_us)(qn_dev *dev); /* a clock of its own (sim); otherwise the monotonic one */

@@ -8,6 +8,7 @@
 
 #include "domain/tasks/trees.h"
 #include "engine/context.h"
+#include "engine/lift.h"
 #include "util/clock.h"
 
 #include <stdlib.h>
@@ -15,11 +16,6 @@
 
 enum { MAX_REPEATS = 100, SIM_REPEATS = 4 };
 static const double sample_us = 1000; /* a sample of repeated runs takes at least this */
-
-static qn_status lift(const qn_work *work, qn_status st, qn_err *err)
-{
-    return st == QN_OK ? st : qn_fail(err, st, "%s", qn_error(work->ctx));
-}
 
 /* ---- making ---------------------------------------------------------------------------- */
 
@@ -71,7 +67,7 @@ qn_status qn_work_open(qn_ctx *ctx, int device, const char *op, qn_i64 n, uint64
     *out = (qn_work){ .ctx = ctx, .device = device, .is_cold = is_cold };
     QN_TRY(qn_task_list_read(&task, 1, &options, &out->list, err));
     fill_plan(out);
-    QN_TRY(lift(out, build(out), err));
+    QN_TRY(qn_lift(out->ctx, build(out), err));
 out:
     if (st != QN_OK)
         qn_work_close(out);
@@ -128,7 +124,7 @@ qn_status qn_work_run(qn_work *work, int n, double *us, qn_err *err)
     QN_TRY(qn_graph_wait(plan->graph));
     *us = (now_us(work) - start) / n;
 out:
-    return lift(work, st, err);
+    return qn_lift(work->ctx, st, err);
 }
 
 int qn_work_repeats(const qn_work *work, double us)
@@ -156,7 +152,7 @@ size_t qn_work_result_bytes(const qn_work *work)
 
 qn_status qn_work_read(qn_work *work, void *dst, qn_err *err)
 {
-    return lift(work, qn_buf_read(work->part.out, 0, dst, qn_work_result_bytes(work)), err);
+    return qn_lift(work->ctx, qn_buf_read(work->part.out, 0, dst, qn_work_result_bytes(work)), err);
 }
 
 static qn_status judge(const qn_work *work, const qn_diff *diff, const char *reference, qn_err *err)
@@ -197,7 +193,7 @@ qn_status qn_work_compare(qn_work *work, const void *want, qn_err *err)
     void *got;
     qn_diff diff;
 
-    QN_TRY(lift(work, qn_buf_host(work->part.out, QN_HOST_READ, &got), err));
+    QN_TRY(qn_lift(work->ctx, qn_buf_host(work->part.out, QN_HOST_READ, &got), err));
     diff = qn_op_compare(exactness_of(op->name), op->type, want, got, qn_work_result_bytes(work));
     QN_TRY(judge(work, &diff, "the CPU's", err));
 out:

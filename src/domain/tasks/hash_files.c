@@ -10,6 +10,7 @@
 #include "hash_trees.h"
 
 #include "engine/context.h"
+#include "engine/lift.h"
 #include "engine/split/select.h"
 #include "kernel/sha256.gen.h"
 #include "kernel/types.h"
@@ -46,13 +47,6 @@ typedef struct {
     qn_i64 leaves;  /* of the file so far */
     qn_hash_trees *trees;
 } hasher;
-
-static qn_status told(const hasher *h, qn_status st, qn_err *err)
-{
-    if (st != QN_OK)
-        *err = h->ctx->err;
-    return st;
-}
 
 /* ---- reading -------------------------------------------------------------------------- */
 
@@ -162,7 +156,7 @@ static qn_status make_arrays(const hasher *h, slot_state *s, qn_err *err)
     QN_TRY(qn_buf_new(h->ctx, "hash.start", (n + 1) * sizeof(i64), &s->start));
     QN_TRY(qn_buf_new(h->ctx, "hash.leaf", n * DIGEST, &s->hash));
 out:
-    return told(h, st, err);
+    return qn_lift(h->ctx, st, err);
 }
 
 static qn_status add_stage(const hasher *h, const slot_state *s, qn_graph *graph)
@@ -182,7 +176,7 @@ static qn_status read_batch(hasher *h, slot_state *s, qn_err *err)
     i64 at = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(told(h, qn_buf_host(s->data, QN_HOST_DISCARD, &data), err));
+    QN_TRY(qn_lift(h->ctx, qn_buf_host(s->data, QN_HOST_DISCARD, &data), err));
     for (s->n = 0; s->n < h->capacity; s->n++) {
         qn_i64 got;
 
@@ -197,7 +191,7 @@ static qn_status read_batch(hasher *h, slot_state *s, qn_err *err)
         h->table[i] = at;
     if (memcmp(s->table, h->table, bytes)) {
         memcpy(s->table, h->table, bytes);
-        QN_TRY(told(h, qn_buf_write(s->start, 0, h->table, bytes), err));
+        QN_TRY(qn_lift(h->ctx, qn_buf_write(s->start, 0, h->table, bytes), err));
     }
 out:
     return st;
@@ -210,7 +204,7 @@ static qn_status add_leaves(const hasher *h, const slot_state *s, qn_err *err)
 
     if (!s->n)
         return QN_OK;
-    QN_TRY(told(h, qn_buf_host(s->hash, QN_HOST_READ, &digests), err));
+    QN_TRY(qn_lift(h->ctx, qn_buf_host(s->hash, QN_HOST_READ, &digests), err));
     for (qn_i64 i = 0; i < s->n; i++)
         QN_TRY(qn_hash_trees_add(h->trees, s->file[i], (const uint8_t *)digests + i * DIGEST, err));
 out:
@@ -241,7 +235,7 @@ static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(make_arrays(h, &h->slots[slot], err));
-    QN_TRY(told(h, add_stage(h, &h->slots[slot], graph), err));
+    QN_TRY(qn_lift(h->ctx, add_stage(h, &h->slots[slot], graph), err));
 out:
     return st;
 }
@@ -274,10 +268,10 @@ static qn_status run_piped(hasher *h, int depth, qn_err *err)
     /* One batch needs no second slot. */
     if (leaves <= h->capacity)
         depth = 1;
-    QN_TRY(told(h, qn_pipe_open(h->ctx, "hash", depth, &calls, &pipe), err));
-    QN_TRY(told(h, qn_pipe_run(pipe, (leaves + h->capacity - 1) / h->capacity), err));
+    QN_TRY(qn_lift(h->ctx, qn_pipe_open(h->ctx, "hash", depth, &calls, &pipe), err));
+    QN_TRY(qn_lift(h->ctx, qn_pipe_run(pipe, (leaves + h->capacity - 1) / h->capacity), err));
     while (h->path_i < h->n_paths)
-        QN_TRY(told(h, qn_pipe_run(pipe, 1), err));
+        QN_TRY(qn_lift(h->ctx, qn_pipe_run(pipe, 1), err));
 out:
     qn_pipe_close(pipe);
     return st;
@@ -296,8 +290,8 @@ static qn_status share_graph(void *user, int device, qn_i64 first, qn_i64 count,
     if (!s->data)
         QN_TRY(make_arrays(h, s, err));
     if (!s->graphs[device]) {
-        QN_TRY(told(h, qn_graph_new(h->ctx, "hash", &s->graphs[device]), err));
-        QN_TRY(told(h, add_stage(h, s, s->graphs[device]), err));
+        QN_TRY(qn_lift(h->ctx, qn_graph_new(h->ctx, "hash", &s->graphs[device]), err));
+        QN_TRY(qn_lift(h->ctx, add_stage(h, s, s->graphs[device]), err));
     }
     *out = s->graphs[device];
 out:
@@ -321,7 +315,7 @@ static qn_status share_prepare(void *user, int device, int slot, qn_i64 first, q
         QN_TRY(read_batch(h, &h->slots[h->n_read], err));
     }
     /* A device that failed may have left its mark. */
-    QN_TRY(told(h, qn_buf_host(h->slots[first].hash, QN_HOST_DISCARD, &ignored), err));
+    QN_TRY(qn_lift(h->ctx, qn_buf_host(h->slots[first].hash, QN_HOST_DISCARD, &ignored), err));
 out:
     return st;
 }
@@ -352,7 +346,7 @@ static qn_status run_round(hasher *h, qn_split *split, qn_i64 n, qn_err *err)
     qn_status st = QN_OK;
 
     h->n_read = 0;
-    QN_TRY(told(h, qn_split_run(split, n), err));
+    QN_TRY(qn_lift(h->ctx, qn_split_run(split, n), err));
     for (qn_i64 i = 0; i < n; i++)
         QN_TRY(add_leaves(h, &h->slots[i], err));
 out:
@@ -376,7 +370,7 @@ static qn_status run_shared(hasher *h, int n_shares, const qn_split_options *opt
     h->capacity = fair < h->capacity ? fair : h->capacity;
     left = (leaves + h->capacity - 1) / h->capacity;
     QN_TRY(make_slots(h, n, err));
-    QN_TRY(told(h, qn_split_open(h->ctx, "hash", options, &work, &split), err));
+    QN_TRY(qn_lift(h->ctx, qn_split_open(h->ctx, "hash", options, &work, &split), err));
     while (left > 0 || h->path_i < h->n_paths) {
         /* Beyond what the sizes promised: a little first, there may be nothing. */
         const qn_i64 round = left > 0 ? (left < n ? left : n) : left < 0 ? n : 1;

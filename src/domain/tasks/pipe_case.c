@@ -8,6 +8,7 @@
 #include "task.h"
 
 #include "engine/context.h"
+#include "engine/lift.h"
 #include "kernel/vector.gen.h"
 #include "util/clock.h"
 
@@ -27,13 +28,6 @@ typedef struct {
     slot_arrays slots[QN_PIPE_MAX_DEPTH];
 } work;
 
-static qn_status told(const work *w, qn_status st, qn_err *err)
-{
-    if (st != QN_OK)
-        *err = w->ctx->err;
-    return st;
-}
-
 static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
 {
     work *w = user;
@@ -46,7 +40,7 @@ static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
     QN_TRY(stage_vadd(graph, "vadd", qn_range_1d(w->what->elems), s->x, s->y, s->out));
     QN_TRY(qn_graph_output(graph, s->out));
 out:
-    return told(w, st, err);
+    return qn_lift(w->ctx, st, err);
 }
 
 static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
@@ -58,15 +52,15 @@ static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
     QN_TRY(qn_buf_write(w->slots[slot].x, 0, w->x + at, w->bytes));
     QN_TRY(qn_buf_write(w->slots[slot].y, 0, w->y + at, w->bytes));
 out:
-    return told(w, st, err);
+    return qn_lift(w->ctx, st, err);
 }
 
 static qn_status deliver(void *user, int slot, qn_i64 batch, qn_err *err)
 {
     work *w = user;
 
-    return told(w, qn_buf_read(w->slots[slot].out, 0, w->out + batch * w->what->elems, w->bytes),
-                err);
+    return qn_lift(
+        w->ctx, qn_buf_read(w->slots[slot].out, 0, w->out + batch * w->what->elems, w->bytes), err);
 }
 
 static qn_status make_data(work *w, qn_err *err)
@@ -158,8 +152,8 @@ qn_status qn_pipe_case_run(qn_ctx *ctx, const qn_pipe_case *what, int depth, qn_
         goto out;
     }
     QN_TRY(make_data(&w, err));
-    QN_TRY(told(&w, qn_pipe_open(ctx, "pipe", depth, &calls, &pipe), err));
-    QN_TRY(told(&w, run_rounds(&w, pipe, us, out), err));
+    QN_TRY(qn_lift(w.ctx, qn_pipe_open(ctx, "pipe", depth, &calls, &pipe), err));
+    QN_TRY(qn_lift(w.ctx, run_rounds(&w, pipe, us, out), err));
     QN_TRY(check_data(&w, err));
     out->depth = depth;
     out->checksum = qn_fnv1a64(w.out, w.bytes * (size_t)what->n_tasks);

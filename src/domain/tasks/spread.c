@@ -7,6 +7,7 @@
  * cards instead, so that blocks of equal number are about equal in work.
  */
 #include "task.h"
+#include "engine/lift.h"
 
 #include "engine/split/select.h"
 #include "util/map.h"
@@ -36,13 +37,6 @@ static qn_task_part *part_of(const qn_task_spread *spread, qn_i64 item_i)
     return &spread->plan->parts[spread->items[item_i].part];
 }
 
-static qn_status told(const qn_task_spread *spread, qn_status st, qn_err *err)
-{
-    if (st != QN_OK)
-        *err = spread->ctx->err;
-    return st;
-}
-
 /* ---- the work of the split ------------------------------------------------------------ */
 
 static qn_status graph_of(void *user, int device, qn_i64 first, qn_i64 count, qn_graph **out,
@@ -68,7 +62,7 @@ out:
     if (plan->graph != whole)
         qn_graph_free(plan->graph);
     plan->graph = whole;
-    return told(spread, st, err);
+    return qn_lift(spread->ctx, st, err);
 }
 
 /* Inputs were made before the run. What was with another device already may be lost with it. */
@@ -80,7 +74,8 @@ static qn_status prepare(void *user, int device, int slot, qn_i64 first, qn_i64 
     (void)device;
     (void)slot;
     (void)count;
-    return part->n_tries++ ? told(spread, qn_task_part_renew(spread->plan, part), err) : QN_OK;
+    return part->n_tries++ ? qn_lift(spread->ctx, qn_task_part_renew(spread->plan, part), err)
+                           : QN_OK;
 }
 
 static qn_status deliver(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err)

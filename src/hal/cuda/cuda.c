@@ -243,6 +243,12 @@ static void cuda_info(const qn_dev *dev, qn_device_info *out)
         out->mem_free = free_bytes;
 }
 
+static void *cuda_address(qn_dev *dev, qn_mem *mem)
+{
+    (void)dev;
+    return (void *)(uintptr_t)mem->ptr;
+}
+
 const qn_backend qn_backend_cuda = {
     .name = "cuda",
     .language = QN_LANG_CUDA,
@@ -255,6 +261,7 @@ const qn_backend qn_backend_cuda = {
     .release = qn_cuda_release,
     .upload = qn_cuda_upload,
     .download = qn_cuda_download,
+    .address = cuda_address,
     .build = qn_cuda_build,
     .unload = qn_cuda_unload,
     .launch = qn_cuda_launch,

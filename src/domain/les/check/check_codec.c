@@ -6,6 +6,7 @@
 #include "domain/les/flow/ic.h"
 #include "kernel/philox.h"
 #include "domain/les/proxy/proxy.h"
+#include "engine/lift.h"
 #include "util/hash.h"
 
 #include <math.h>
@@ -34,11 +35,6 @@ static void expect(qn_les_report *report, const char *check, const char *what, d
     report->n_failed += !finding->is_ok;
     snprintf(finding->check, sizeof finding->check, "%s", check);
     snprintf(finding->what, sizeof finding->what, "%s", what);
-}
-
-static qn_status told(qn_ctx *ctx, qn_status st, qn_err *err)
-{
-    return st == QN_OK ? st : qn_fail(err, st, "%s", qn_error(ctx));
 }
 
 #define MAKE(config, ...)                                                                          \
@@ -130,7 +126,7 @@ out:
     qn_graph_free(graph);
     qn_buf_free(field);
     qn_buf_free(moments);
-    return told(ctx, st, err);
+    return qn_lift(ctx, st, err);
 }
 
 static qn_status check_random(qn_ctx *ctx, qn_les_report *report, qn_err *err)
@@ -188,13 +184,13 @@ static qn_status open_bench(qn_ctx *ctx, const char *const *pairs, bench *b, qn_
         goto out;
     }
     QN_TRY(qn_les_ic_fill(&b->config, half, err));
-    QN_TRY(told(ctx, qn_buf_new(ctx, "state", HALF * sizeof *half, &b->state), err));
-    QN_TRY(told(ctx, qn_buf_write(b->state, 0, half, HALF * sizeof *half), err));
-    QN_TRY(told(ctx, qn_buf_new(ctx, "z", 2 * d * sizeof *half, &b->z), err));
-    QN_TRY(told(ctx, qn_buf_new(ctx, "field", CELLS * sizeof *half, &b->field), err));
-    QN_TRY(told(ctx, qn_buf_new(ctx, "lp", CELLS * sizeof *half, &b->lp), err));
-    QN_TRY(told(ctx, qn_buf_new(ctx, "full", CELLS * sizeof *half, &b->full), err));
-    QN_TRY(told(ctx, qn_buf_new(ctx, "sums", 2 * QN_LES_SUMS * sizeof *half, &b->sums), err));
+    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "state", HALF * sizeof *half, &b->state), err));
+    QN_TRY(qn_lift(ctx, qn_buf_write(b->state, 0, half, HALF * sizeof *half), err));
+    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "z", 2 * d * sizeof *half, &b->z), err));
+    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "field", CELLS * sizeof *half, &b->field), err));
+    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "lp", CELLS * sizeof *half, &b->lp), err));
+    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "full", CELLS * sizeof *half, &b->full), err));
+    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "sums", 2 * QN_LES_SUMS * sizeof *half, &b->sums), err));
 out:
     free(half);
     return st;
@@ -319,18 +315,18 @@ static qn_status check_codec(qn_ctx *ctx, qn_les_report *report, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(open_bench(ctx, gated, &b, err));
-    QN_TRY(told(ctx, run_bench(&b, &lp, &full), err));
+    QN_TRY(qn_lift(ctx, run_bench(&b, &lp, &full), err));
     expect(report, "V10", "encoding of the decoded low-pass field: waves off", waves_off(&b),
            1e-13);
     expect(report, "V10", "bands do not add up to the enstrophy", parseval_off(&b), 1e-12);
     expect(report, "V10", "gate 1: enstrophy off", fabs(full.dZ_rel), 1e-12);
     close_bench(&b);
     QN_TRY(open_bench(ctx, open, &b, err));
-    QN_TRY(told(ctx, run_bench(&b, &lp, &full), err));
+    QN_TRY(qn_lift(ctx, run_bench(&b, &lp, &full), err));
     expect(report, "V10", "gate 0: enstrophy off", fabs(full.dZ_rel), 1e-12);
     close_bench(&b);
     QN_TRY(open_bench(ctx, all, &b, err));
-    QN_TRY(told(ctx, run_bench(&b, &lp, &full), err));
+    QN_TRY(qn_lift(ctx, run_bench(&b, &lp, &full), err));
     expect(report, "V10", "all modes kept: field off", lp.rel_l2, 1e-12);
 out:
     close_bench(&b);
@@ -379,8 +375,8 @@ static qn_status check_recovery(qn_ctx *ctx, qn_les_report *report, qn_err *err)
     QN_TRY(MAKE(&config, "precision", "f64", "ridge", "1e-12", "standardize", "0"));
     make_operator(want);
     make_frames(want, frames);
-    QN_TRY(told(ctx, qn_buf_new(ctx, "frames", sizeof frames, &z), err));
-    QN_TRY(told(ctx, qn_buf_write(z, 0, frames, sizeof frames), err));
+    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "frames", sizeof frames, &z), err));
+    QN_TRY(qn_lift(ctx, qn_buf_write(z, 0, frames, sizeof frames), err));
     QN_TRY(qn_les_proxy_new(ctx, &config, D, &proxy, err));
     QN_TRY(qn_les_proxy_learn(proxy, z, T, err));
     QN_TRY(qn_les_proxy_read(proxy, got, mu, scale, err));

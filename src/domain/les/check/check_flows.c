@@ -129,7 +129,7 @@ out:
     qn_graph_free(graph);
     qn_buf_free(shells);
     free(energy);
-    return qn_les_told(flow->sim, st, err);
+    return qn_lift(flow->sim->ctx, st, err);
 }
 
 qn_status qn_les_check_decay(qn_ctx *ctx, qn_les_report *report, qn_err *err)

@@ -5,6 +5,7 @@
 #include "check_impl.h"
 #include "domain/les/codec/codec.h"
 #include "domain/les/proxy/proxy.h"
+#include "engine/lift.h"
 
 #include <math.h>
 
@@ -81,11 +82,6 @@ typedef struct {
     int from; /* row of `known` with t = 0 */
 } pipeline;
 
-static qn_status told(const pipeline *p, qn_status st, qn_err *err)
-{
-    return st == QN_OK ? st : qn_fail(err, st, "%s", qn_error(p->ctx));
-}
-
 static void close_pipeline(pipeline *p)
 {
     qn_buf *const bufs[] = { p->z, p->zhat, p->lp, p->full, p->first, p->sums };
@@ -132,7 +128,7 @@ static qn_status open_pipeline(qn_ctx *ctx, const char *n, const char *precision
     QN_TRY(qn_les_sim_new(ctx, &p->config, &p->sim, err));
     QN_TRY(qn_les_codec_new(ctx, &p->config, &p->codec, err));
     QN_TRY(qn_les_proxy_new(ctx, &p->config, qn_les_codec_layout(p->codec).size, &p->proxy, err));
-    QN_TRY(told(p, make_buffers(p), err));
+    QN_TRY(qn_lift(p->ctx, make_buffers(p), err));
 out:
     return st;
 }
@@ -241,13 +237,13 @@ static qn_status check_at(qn_ctx *ctx, const char *n, const char *precision, dou
     qn_status st = QN_OK;
 
     QN_TRY(open_pipeline(ctx, n, precision, &p, err));
-    QN_TRY(told(&p, run_flow(&p), err));
+    QN_TRY(qn_lift(p.ctx, run_flow(&p), err));
     QN_TRY(qn_les_proxy_learn(p.proxy, p.z, qn_les_proxy_train(&p.config, STEPS + 1), err));
-    QN_TRY(told(&p, roll_out(&p), err));
+    QN_TRY(qn_lift(p.ctx, roll_out(&p), err));
     for (int i = 0; i < N_TIMES; i++) {
         const int t = known[p.from + i].t;
 
-        QN_TRY(told(&p, look(&p, i, got), err));
+        QN_TRY(qn_lift(p.ctx, look(&p, i, got), err));
         for (int k = 0; k < N_FIGURES; k++) {
             const double want = known[p.from + i].figures[k];
 

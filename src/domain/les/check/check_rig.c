@@ -92,11 +92,11 @@ qn_status qn_les_flow_open(qn_ctx *ctx, const char *const *pairs, qn_les_flow *o
     QN_TRY(qn_les_config_make(NULL, pairs, &out->config, err));
     QN_TRY(qn_les_sim_new(ctx, &out->config, &out->sim, err));
     out->cells = (size_t)out->config.N * (size_t)out->config.N * (size_t)out->config.ensemble;
-    QN_TRY(qn_les_told(out->sim,
-                       qn_buf_new(ctx, "looked at",
-                                  out->cells * (out->sim->is_f64 ? sizeof(double) : sizeof(float)),
-                                  &out->field),
-                       err));
+    QN_TRY(qn_lift(out->sim->ctx,
+                   qn_buf_new(ctx, "looked at",
+                              out->cells * (out->sim->is_f64 ? sizeof(double) : sizeof(float)),
+                              &out->field),
+                   err));
 out:
     if (st != QN_OK)
         qn_les_flow_close(out);
@@ -119,7 +119,7 @@ static qn_status run_built(qn_les_flow *flow, qn_graph *graph, int times, qn_sta
     QN_TRY(qn_graph_wait(graph));
 out:
     qn_graph_free(graph);
-    return qn_les_told(flow->sim, st, err);
+    return qn_lift(flow->sim->ctx, st, err);
 }
 
 static qn_status run_groups(qn_les_flow *flow, int n_steps, int times, qn_err *err)
@@ -154,7 +154,7 @@ static qn_status read_cells(qn_les_flow *flow, double **out, qn_err *err)
 
     if (!cells)
         return qn_fail(err, QN_ERR_NOMEM, "%zu cells exceed host memory", flow->cells);
-    st = qn_les_told(flow->sim, qn_buf_host(flow->field, QN_HOST_READ, &data), err);
+    st = qn_lift(flow->sim->ctx, qn_buf_host(flow->field, QN_HOST_READ, &data), err);
     for (size_t i = 0; st == QN_OK && i < flow->cells; i++)
         cells[i] = flow->sim->is_f64 ? ((double *)data)[i] : (double)((float *)data)[i];
     if (st != QN_OK)

@@ -1,16 +1,12 @@
 /* codec.c - a codec: its lists and tables, made once on the host, and its anchors. */
 #include "codec_parts.h"
+#include "engine/lift.h"
 
 #include "util/npy.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static qn_status told(const qn_les_codec *codec, qn_status st, qn_err *err)
-{
-    return st == QN_OK ? st : qn_fail(err, st, "%s", qn_error(codec->ctx));
-}
 
 /* A buffer of at least one byte, with `data` in it unless that is NULL. */
 static qn_status new_buf(const qn_les_codec *codec, const char *name, const void *data,
@@ -22,7 +18,7 @@ static qn_status new_buf(const qn_les_codec *codec, const char *name, const void
     if (data && bytes)
         QN_TRY(qn_buf_write(*out, 0, data, bytes));
 out:
-    return told(codec, st, err);
+    return qn_lift(codec->ctx, st, err);
 }
 
 /* ---- lists and tables ------------------------------------------------------- */
@@ -243,7 +239,7 @@ qn_status qn_les_codec_set_row(qn_les_codec *codec, int row, qn_err *err)
         QN_TRY(qn_buf_write(codec->row, (size_t)b * sizeof(int32_t), &(int32_t){ row },
                             sizeof(int32_t)));
 out:
-    return told(codec, st, err);
+    return qn_lift(codec->ctx, st, err);
 }
 
 static size_t anchor_bytes(const qn_les_codec *codec)
@@ -253,7 +249,7 @@ static size_t anchor_bytes(const qn_les_codec *codec)
 
 qn_status qn_les_codec_read_anchors(qn_les_codec *codec, int32_t *modes, qn_err *err)
 {
-    return told(codec, qn_buf_read(codec->anchor, 0, modes, anchor_bytes(codec)), err);
+    return qn_lift(codec->ctx, qn_buf_read(codec->anchor, 0, modes, anchor_bytes(codec)), err);
 }
 
 static qn_status mark_anchor(const qn_les_codec *codec, int32_t mode, uint8_t *kept, qn_err *err)
@@ -279,8 +275,8 @@ qn_status qn_les_codec_set_anchors(qn_les_codec *codec, const int32_t *modes, qn
         return qn_fail(err, QN_ERR_NOMEM, "no memory for a map of %zu modes", members * side);
     for (size_t k = 0; k < members * n; k++)
         QN_TRY(mark_anchor(codec, modes[k], kept + k / n * side, err));
-    QN_TRY(told(codec, qn_buf_write(codec->anchor, 0, modes, anchor_bytes(codec)), err));
-    QN_TRY(told(codec, qn_buf_write(codec->kept, 0, kept, members * side), err));
+    QN_TRY(qn_lift(codec->ctx, qn_buf_write(codec->anchor, 0, modes, anchor_bytes(codec)), err));
+    QN_TRY(qn_lift(codec->ctx, qn_buf_write(codec->kept, 0, kept, members * side), err));
 out:
     free(kept);
     return st;

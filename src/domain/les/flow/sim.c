@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-qn_status qn_les_told(const qn_les_sim *sim, qn_status st, qn_err *err)
-{
-    return st == QN_OK ? QN_OK : qn_fail(err, st, "%s", qn_error(sim->ctx));
-}
-
 static les_par parameters(const qn_les_config *c)
 {
     const double q = 2 * M_PI / c->L, dx = c->L / c->N, cells = (double)c->N * c->N;
@@ -84,7 +79,7 @@ static qn_status allocate(qn_les_sim *sim, qn_err *err)
     QN_TRY(qn_buf_new(sim->ctx, "sums of modes", 3 * rows, &sim->modes));
     QN_TRY(qn_buf_new(sim->ctx, "sums of cells", 4 * rows, &sim->cells));
 out:
-    return qn_les_told(sim, st, err);
+    return qn_lift(sim->ctx, st, err);
 }
 
 /* Two maxima are read, once. A step of dt_mode cfl follows from them and is not refused. */
@@ -105,7 +100,7 @@ static qn_status look_at_stability(qn_les_sim *sim, qn_err *err)
 out:
     qn_graph_free(graph);
     if (st != QN_OK)
-        return qn_les_told(sim, st, err);
+        return qn_lift(sim->ctx, st, err);
 
     const double speed = clock[CLOCK_SPEED], nut = clock[CLOCK_NUT];
     sim->stability =

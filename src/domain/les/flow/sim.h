@@ -57,6 +57,9 @@ typedef struct qn_les_row {
 /* Room of the log, in rows per member; to be set before the first row is added, else 1024. */
 qn_status qn_les_sim_log_room(qn_les_sim *sim, int n_rows, qn_err *err);
 
+/* Forgets the rows so far. */
+qn_status qn_les_sim_clear_log(qn_les_sim *sim, qn_err *err);
+
 /* The rows so far, [n][ensemble]; free() them. */
 qn_status qn_les_sim_read_log(qn_les_sim *sim, qn_les_row **rows, int *n, qn_err *err);
 

@@ -73,8 +73,8 @@ qn_status qn_les_sim_set_fields(qn_les_sim *sim, double *values, qn_err *err)
 {
     const int drop_mean = sim->config->ic == QN_LES_IC_SHEAR;
 
-    return qn_les_told(sim, take_fields(sim, values, sim->state, sim->config->ensemble, drop_mean),
-                       err);
+    return qn_lift(sim->ctx, take_fields(sim, values, sim->state, sim->config->ensemble, drop_mean),
+                   err);
 }
 
 static qn_status begin_state(qn_les_sim *sim, qn_err *err)
@@ -85,13 +85,13 @@ static qn_status begin_state(qn_les_sim *sim, qn_err *err)
     qn_status st = QN_OK;
 
     if (qn_les_ic_start(c) == QN_LES_START_DEVICE)
-        return qn_les_told(sim, take_fields(sim, NULL, sim->state, c->ensemble, 0), err);
+        return qn_lift(sim->ctx, take_fields(sim, NULL, sim->state, c->ensemble, 0), err);
     if (!(values = malloc(elems * sizeof *values)))
         return qn_fail(err, QN_ERR_NOMEM, "the initial field of %zu numbers exceeds host memory",
                        elems);
     QN_TRY(qn_les_ic_fill(c, values, err));
     if (qn_les_ic_start(c) == QN_LES_START_SPECTRUM)
-        st = qn_les_told(sim, put_reals(sim, sim->state, values, elems), err);
+        st = qn_lift(sim->ctx, put_reals(sim, sim->state, values, elems), err);
     else
         st = qn_les_sim_set_fields(sim, values, err);
 out:
@@ -113,7 +113,7 @@ static qn_status begin_force(qn_les_sim *sim, qn_err *err)
     file.ensemble = 1;
     memcpy(file.ic_file, file.forcing_file, sizeof file.ic_file);
     QN_TRY(qn_les_ic_fill(&file, values, err));
-    QN_TRY(qn_les_told(sim, take_fields(sim, values, sim->force, 1, 0), err));
+    QN_TRY(qn_lift(sim->ctx, take_fields(sim, values, sim->force, 1, 0), err));
 out:
     free(values);
     return st;
@@ -126,7 +126,7 @@ qn_status qn_les_sim_begin(qn_les_sim *sim, qn_err *err)
     };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_told(sim, qn_buf_write(sim->clock, 0, clock, sizeof clock), err));
+    QN_TRY(qn_lift(sim->ctx, qn_buf_write(sim->clock, 0, clock, sizeof clock), err));
     QN_TRY(begin_state(sim, err));
     if (sim->par.is_forced)
         QN_TRY(begin_force(sim, err));

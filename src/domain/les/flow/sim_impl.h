@@ -5,6 +5,7 @@
 
 #include "sim.h"
 
+#include "engine/lift.h"
 #include "kernel/les/les_sim.h"
 
 #include <quern/fft.h>
@@ -68,9 +69,6 @@ qn_status qn_les_sim_begin(qn_les_sim *sim, qn_err *err);
 
 /* Vorticity on the grid, [ensemble][N][N], becomes the state. `values` is scratch afterwards. */
 qn_status qn_les_sim_set_fields(qn_les_sim *sim, double *values, qn_err *err);
-
-/* What a stage of the engine said, in `err`. */
-qn_status qn_les_told(const qn_les_sim *sim, qn_status st, qn_err *err);
 
 /* ---- for checks ---------------------------------------------------------------------- */
 

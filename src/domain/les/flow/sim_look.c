@@ -104,10 +104,17 @@ qn_status qn_les_sim_log_room(qn_les_sim *sim, int n_rows, qn_err *err)
     if (n_rows < 1)
         return qn_fail(err, QN_ERR_USAGE, "a log of %d rows", n_rows);
     sim->log_room = n_rows;
-    return qn_les_told(sim,
-                       qn_buf_new(sim->ctx, "log",
-                                  sizeof(qn_les_row) + (size_t)n_rows * row_bytes(sim), &sim->log),
-                       err);
+    return qn_lift(sim->ctx,
+                   qn_buf_new(sim->ctx, "log", sizeof(qn_les_row) + (size_t)n_rows * row_bytes(sim),
+                              &sim->log),
+                   err);
+}
+
+qn_status qn_les_sim_clear_log(qn_les_sim *sim, qn_err *err)
+{
+    const double none = 0;
+
+    return sim->log ? qn_lift(sim->ctx, qn_buf_write(sim->log, 0, &none, sizeof none), err) : QN_OK;
 }
 
 qn_status qn_les_sim_read_log(qn_les_sim *sim, qn_les_row **rows, int *n, qn_err *err)
@@ -120,13 +127,14 @@ qn_status qn_les_sim_read_log(qn_les_sim *sim, qn_les_row **rows, int *n, qn_err
     *n = 0;
     if (!sim->log)
         return QN_OK;
-    QN_TRY(qn_les_told(sim, qn_buf_read(sim->log, 0, &count, sizeof count), err));
+    QN_TRY(qn_lift(sim->ctx, qn_buf_read(sim->log, 0, &count, sizeof count), err));
     if (count < 1)
         return QN_OK;
     if (!(read = malloc((size_t)count * row_bytes(sim))))
         return qn_fail(err, QN_ERR_NOMEM, "a log of %.0f rows exceeds host memory", count);
-    QN_TRY(qn_les_told(
-        sim, qn_buf_read(sim->log, sizeof(qn_les_row), read, (size_t)count * row_bytes(sim)), err));
+    QN_TRY(qn_lift(sim->ctx,
+                   qn_buf_read(sim->log, sizeof(qn_les_row), read, (size_t)count * row_bytes(sim)),
+                   err));
     *rows = read;
     *n = (int)count;
     return QN_OK;
@@ -147,7 +155,7 @@ qn_status qn_les_sim_progress(qn_les_sim *sim, qn_les_progress *out, qn_err *err
                                   .n_not_finite = (qn_i64)clock[CLOCK_BAD],
                                   .last_good = (qn_i64)clock[CLOCK_LAST_GOOD],
                                   .first_bad = (qn_i64)clock[CLOCK_FIRST_BAD] };
-    return qn_les_told(sim, st, err);
+    return qn_lift(sim->ctx, st, err);
 }
 
 /* ---- checkpoints: the state, then the clock ------------------------------------------------ */
@@ -165,7 +173,7 @@ qn_status qn_les_sim_save(qn_les_sim *sim, void *out, qn_err *err)
     QN_TRY(qn_buf_read(sim->state, 0, out, state));
     QN_TRY(qn_buf_read(sim->clock, 0, (char *)out + state, clock));
 out:
-    return qn_les_told(sim, st, err);
+    return qn_lift(sim->ctx, st, err);
 }
 
 qn_status qn_les_sim_restore(qn_les_sim *sim, const void *saved, qn_err *err)
@@ -176,5 +184,5 @@ qn_status qn_les_sim_restore(qn_les_sim *sim, const void *saved, qn_err *err)
     QN_TRY(qn_buf_write(sim->state, 0, saved, state));
     QN_TRY(qn_buf_write(sim->clock, 0, (const char *)saved + state, clock));
 out:
-    return qn_les_told(sim, st, err);
+    return qn_lift(sim->ctx, st, err);
 }

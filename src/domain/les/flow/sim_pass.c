@@ -170,7 +170,7 @@ qn_status qn_les_passes_open(qn_les_sim *sim, qn_err *err)
         return QN_OK;
     if (!(sim->passes = calloc(1, sizeof *sim->passes)))
         return qn_fail(err, QN_ERR_NOMEM, "les: out of host memory");
-    return qn_les_told(sim, make(sim), err);
+    return qn_lift(sim->ctx, make(sim), err);
 }
 
 int qn_les_sim_has_passes(const qn_les_sim *sim)

@@ -40,7 +40,7 @@ qn_status qn_les_proxy_new(qn_ctx *ctx, const qn_les_config *config, int d, qn_l
     proxy->d = d;
     proxy->is_f64 = config->precision == QN_LES_F64;
     proxy->info.d = d;
-    QN_TRY(qn_les_told(proxy, make_buffers(proxy), err));
+    QN_TRY(qn_lift(proxy->ctx, make_buffers(proxy), err));
     *out = proxy;
     proxy = NULL;
 out:
@@ -77,7 +77,7 @@ qn_status qn_les_proxy_read(qn_les_proxy *proxy, double *a, double *mu, double *
     QN_TRY(qn_buf_read(proxy->mu, 0, mu, row));
     QN_TRY(qn_buf_read(proxy->scale, 0, scale, row));
 out:
-    return qn_les_told(proxy, st, err);
+    return qn_lift(proxy->ctx, st, err);
 }
 
 qn_status qn_les_proxy_set(qn_les_proxy *proxy, const double *a, const double *mu,
@@ -91,11 +91,11 @@ qn_status qn_les_proxy_set(qn_les_proxy *proxy, const double *a, const double *m
         if (!(scale[k] > 0))
             return qn_fail(err, QN_ERR_INPUT, "scale of feature %d is %g, not above 0", k,
                            scale[k]);
-    QN_TRY(qn_les_told(proxy, qn_buf_write(proxy->a, 0, a, row * (size_t)proxy->d), err));
-    QN_TRY(qn_les_told(proxy, qn_buf_write(proxy->mu, 0, mu, row), err));
-    QN_TRY(qn_les_told(proxy, qn_buf_write(proxy->scale, 0, scale, row), err));
-    QN_TRY(qn_les_told(proxy, qn_graph_new(proxy->ctx, "les.operator", &graph), err));
-    QN_TRY(qn_les_told(proxy, qn_les_add_operator(proxy, graph), err));
+    QN_TRY(qn_lift(proxy->ctx, qn_buf_write(proxy->a, 0, a, row * (size_t)proxy->d), err));
+    QN_TRY(qn_lift(proxy->ctx, qn_buf_write(proxy->mu, 0, mu, row), err));
+    QN_TRY(qn_lift(proxy->ctx, qn_buf_write(proxy->scale, 0, scale, row), err));
+    QN_TRY(qn_lift(proxy->ctx, qn_graph_new(proxy->ctx, "les.operator", &graph), err));
+    QN_TRY(qn_lift(proxy->ctx, qn_les_add_operator(proxy, graph), err));
     QN_TRY(qn_les_run_operator(proxy, graph, err));
 out:
     qn_graph_free(graph);

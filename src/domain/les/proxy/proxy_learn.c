@@ -108,7 +108,7 @@ qn_status qn_les_run_operator(qn_les_proxy *proxy, qn_graph *graph, qn_err *err)
     proxy->info.spectral_radius = rho;
     proxy->info.growth = pow(rho, c->steps / c->encode_every);
 out:
-    return qn_les_told(proxy, st, err);
+    return qn_lift(proxy->ctx, st, err);
 }
 
 /* ---- learning --------------------------------------------------------------- */
@@ -206,8 +206,8 @@ qn_status qn_les_proxy_learn(qn_les_proxy *proxy, qn_buf *z, int n_train, qn_err
     if (n_train < 2)
         return qn_fail(err, QN_ERR_USAGE, "%d frames to learn from; at least 2 are needed",
                        n_train);
-    QN_TRY(qn_les_told(proxy, qn_graph_new(proxy->ctx, "les.learn", &graph), err));
-    QN_TRY(qn_les_told(proxy, add_learning(proxy, graph, z, n_train, &solve), err));
+    QN_TRY(qn_lift(proxy->ctx, qn_graph_new(proxy->ctx, "les.learn", &graph), err));
+    QN_TRY(qn_lift(proxy->ctx, add_learning(proxy, graph, z, n_train, &solve), err));
     QN_TRY(qn_les_run_operator(proxy, graph, err));
     proxy->info.n_train = n_train;
     proxy->info.is_host_solved = 1;

@@ -4,6 +4,7 @@
 
 #include "proxy.h"
 
+#include "engine/lift.h"
 #include "kernel/les/les_proxy.h"
 
 struct qn_les_proxy {
@@ -22,11 +23,6 @@ enum { PROXY_BLOCK = 16 };
 
 #define STAGE(proxy, name, ...)                                                                    \
     ((proxy)->is_f64 ? stage_##name##_f64(__VA_ARGS__) : stage_##name##_f32(__VA_ARGS__))
-
-static inline qn_status qn_les_told(const qn_les_proxy *proxy, qn_status st, qn_err *err)
-{
-    return st == QN_OK ? st : qn_fail(err, st, "%s", qn_error(proxy->ctx));
-}
 
 /* Tiles of a product of `rows` rows and `cols` columns. */
 static inline qn_range qn_les_tiles(int cols, qn_i64 rows)

@@ -309,13 +309,13 @@ static void stamped(const char *path, const char *stamp, char *out, size_t size)
 qn_status qn_les_write_metrics(qn_ctx *ctx, const qn_les_config *config,
                                const qn_les_result *result, qn_err *err)
 {
-    const char *status = strcmp(result->status, "ok") ? result->status : "ok";
+    const qn_run_report told = { .command = "les run", .status = result->status };
     char path[QN_LES_TEXT_BYTES + 80], also[QN_LES_TEXT_BYTES + 80];
     json_t *json = NULL, *les = NULL;
     qn_status st = QN_OK;
 
     qn_les_path(config, result, "metrics.json", path, sizeof path);
-    QN_TRY(qn_report_write(ctx, "les run", status, path, err));
+    QN_TRY(qn_report_write(ctx, &told, path, err));
     QN_TRY(qn_json_read(path, &json, err));
     les = qn_les_result_json(ctx, config, result);
     if (!les || json_object_set(json, "les", les) != 0) {

@@ -3,10 +3,10 @@
 
 #include "step.h"
 
-#include "domain/solweig/view/lift.h"
 #include "domain/solweig/view/room.h"
 #include "domain/solweig/view/sun_job.h"
 #include "domain/solweig/view/svf_job.h"
+#include "engine/lift.h"
 #include "util/clock.h"
 #include "util/stats.h"
 
@@ -66,7 +66,7 @@ static qn_status time_graph(bench *b, qn_graph *graph, const char *part, const c
         snprintf(b->result->device, sizeof b->result->device, "%s",
                  qn_graph_stage_device(graph, 0));
 out:
-    st = qn_sw_lift(b->ctx, st, err);
+    st = qn_lift(b->ctx, st, err);
     qn_graph_free(graph);
     return st;
 }
@@ -85,7 +85,7 @@ static qn_status time_part(bench *b, qn_sw_step *step, add_fn add, const char *n
     return time_graph(b, graph, "once", name, err);
 out:
     qn_graph_free(graph);
-    return qn_sw_lift(b->ctx, st, err);
+    return qn_lift(b->ctx, st, err);
 }
 
 /* The same without being timed. */
@@ -101,7 +101,7 @@ static qn_status run_parts(bench *b, qn_sw_step *step, qn_err *err)
     QN_TRY(qn_graph_run(graph));
     QN_TRY(qn_graph_wait(graph));
 out:
-    st = qn_sw_lift(b->ctx, st, err);
+    st = qn_lift(b->ctx, st, err);
     qn_graph_free(graph);
     return st;
 }
@@ -140,7 +140,7 @@ static qn_status time_stages(bench *b, qn_sw_step *step, const char *part, qn_er
         if ((st = qn_graph_new(b->ctx, "stage", &graph)) != QN_OK ||
             (st = qn_sw_step_add(step, graph, (qn_sw_step_stage)i)) != QN_OK) {
             qn_graph_free(graph);
-            return qn_sw_lift(b->ctx, st, err);
+            return qn_lift(b->ctx, st, err);
         }
         QN_TRY(time_graph(b, graph, part, qn_sw_step_name(step, (qn_sw_step_stage)i), err));
     }
@@ -160,7 +160,7 @@ static qn_status replay(bench *b, qn_sw_step *step, qn_graph *graph, double *us,
         st = qn_graph_run(graph);
     if (st == QN_OK)
         st = qn_graph_wait(graph);
-    QN_TRY(qn_sw_lift(b->ctx, st, err));
+    QN_TRY(qn_lift(b->ctx, st, err));
     *us = (qn_now_us() - start) / b->options->steps;
 out:
     return st;
@@ -182,7 +182,7 @@ static qn_status time_steps(bench *b, qn_sw_step *step, const char *part, qn_err
     add_line(b, part, "step without pet", us[1]);
     goto free;
 out:
-    st = qn_sw_lift(b->ctx, st, err);
+    st = qn_lift(b->ctx, st, err);
 free:
     qn_graph_free(graph);
     return st;

@@ -7,7 +7,7 @@
 #include "domain/solweig/input/buildings.h"
 #include "domain/solweig/input/materials.h"
 #include "domain/solweig/surface/delay.h"
-#include "domain/solweig/view/lift.h"
+#include "engine/lift.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static qn_status upload_ground(qn_sw_step *s, const qn_sw_surface *surface, qn_e
         (st = make(s, "sw albedo", sizeof(float), grids.albedo, &s->maps.albedo)) != QN_OK ||
         (st = make(s, "sw emissivity", sizeof(float), grids.emissivity, &s->maps.emissivity)) !=
             QN_OK)
-        qn_sw_lift(s->ctx, st, err);
+        qn_lift(s->ctx, st, err);
     s->maps.wall_height = s->layers.wall_height;
 out:
     qn_sw_material_grids_free(&grids);
@@ -112,7 +112,7 @@ static qn_status make_objects(qn_sw_step *s, const qn_sw_surface *surface, qn_er
     QN_TRY(qn_sw_gvf_new(s->ctx, &view, &s->gvf, err));
     QN_TRY(qn_sw_radiation_new(s->ctx, s->cols, s->rows, &body, s->series,
                                s->has_veg ? SW_BITS_GIVEN : SW_BITS_BARE, &s->radiation, err));
-    QN_TRY(qn_sw_lift(s->ctx, qn_sw_pet_table_new(s->ctx, &s->pet_table), err));
+    QN_TRY(qn_lift(s->ctx, qn_sw_pet_table_new(s->ctx, &s->pet_table), err));
 out:
     return st;
 }
@@ -152,11 +152,11 @@ qn_status qn_sw_step_open(qn_ctx *ctx, const qn_sw_surface *surface, int patch_o
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_day_make(ctx, is_aniso ? patch_option : 0, n, &s.series, &suns, err));
-    QN_TRY(qn_sw_lift(ctx, upload_layers(&s, surface), err));
+    QN_TRY(qn_lift(ctx, upload_layers(&s, surface), err));
     QN_TRY(upload_ground(&s, surface, err));
     QN_TRY(make_marches(&s, surface, patch_option, suns, n, err));
     QN_TRY(make_objects(&s, surface, err));
-    QN_TRY(qn_sw_lift(ctx, make_results(&s), err));
+    QN_TRY(qn_lift(ctx, make_results(&s), err));
     *out = s;
     s = (qn_sw_step){ 0 };
 out:

@@ -5,10 +5,16 @@
 #include "domain/solweig/input/align.h"
 #include "domain/solweig/input/heights.h"
 
+#include <quern/solweig.h>
+
 typedef struct qn_sw_load_options {
     /* Paths; NULL where there is no such layer. The DSM must be there, and walls come in pairs. */
     const char *dsm, *dem, *cdsm, *tdsm, *land_cover;
     const char *wall_height, *wall_aspect, *albedo, *emissivity;
+
+    /* Layers in memory instead of files; NULL: there are files. How heights are meant is told by
+     * `heights` in either case. */
+    const qn_solweig_layers *layers;
 
     double npy_pixel_size; /* of .npy files, metres; 0 means 1 */
     qn_sw_align_options align;

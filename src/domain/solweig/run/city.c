@@ -40,8 +40,8 @@ static qn_status check_size(const qn_sw_run_config *config, const qn_sw_place *p
 {
     if (place->rows > QN_MAX_AXIS || place->cols > QN_MAX_AXIS)
         return qn_fail(err, QN_ERR_LIMIT, "%s: %lld x %lld pixels; a side has at most %d",
-                       config->surface.dsm, (long long)place->rows, (long long)place->cols,
-                       QN_MAX_AXIS);
+                       config->surface.dsm ? config->surface.dsm : "DSM", (long long)place->rows,
+                       (long long)place->cols, QN_MAX_AXIS);
     return QN_OK;
 }
 

@@ -85,10 +85,14 @@ static qn_status read_weather(const qn_sw_run_config *config, qn_sw_records *r, 
     qn_sw_weather_options rows = config->rows;
     qn_status st = QN_OK;
 
-    if (!config->n_weather)
+    if (!config->n_weather && !config->n_weather_rows)
         return qn_fail(err, QN_ERR_USAGE, "no weather file: a run needs one");
     rows.fixed |= config->fixed;
-    QN_TRY(qn_sw_weather_read(config->weather, config->n_weather, &rows, &r->weather, err));
+    if (config->n_weather_rows)
+        QN_TRY(qn_sw_weather_take(config->weather_rows, config->n_weather_rows, &rows, &r->weather,
+                                  err));
+    else
+        QN_TRY(qn_sw_weather_read(config->weather, config->n_weather, &rows, &r->weather, err));
     r->n = r->weather.n_rows;
     if (r->n > INT_MAX)
         return qn_fail(err, QN_ERR_LIMIT, "%zu rows; the limit is %d", r->n, INT_MAX);
@@ -101,7 +105,7 @@ static qn_status read_weather(const qn_sw_run_config *config, qn_sw_records *r, 
         return qn_fail(err, QN_ERR_USAGE,
                        "%s does not say where it is from: latitude, longitude and UTC offset "
                        "must be given",
-                       config->weather[0]);
+                       config->n_weather_rows ? "the weather" : config->weather[0]);
 out:
     return st;
 }

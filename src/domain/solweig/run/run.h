@@ -25,6 +25,8 @@ typedef struct qn_sw_run_config {
     qn_sw_load_options surface;
     const char *const *weather; /* one .epw, or UMEP text files */
     size_t n_weather;
+    const qn_solweig_weather *weather_rows; /* instead of files */
+    size_t n_weather_rows;
     qn_sw_weather_options rows; /* which rows of them; `fixed` below is added */
 
     /* Where it is. An EPW file tells; UMEP text does not, so there has_site is needed. */

@@ -7,6 +7,7 @@
 
 #include "domain/solweig/surface/delay.h"
 #include "engine/context.h"
+#include "engine/lift.h"
 #include "engine/memory/pool.h"
 #include "util/clock.h"
 
@@ -121,7 +122,7 @@ static qn_status make_objects(qn_sw_tile *tile, qn_err *err)
                              scene->thresholds, scene->n_thresholds, (int)scene->records->n,
                              &tile->summary, err));
     if (scene->has_pet && scene->config->pet == QN_SW_PET_TABLED)
-        QN_TRY(qn_sw_lift(scene->ctx, qn_sw_pet_table_new(scene->ctx, &tile->pet_table), err));
+        QN_TRY(qn_lift(scene->ctx, qn_sw_pet_table_new(scene->ctx, &tile->pet_table), err));
 out:
     return st;
 }
@@ -134,8 +135,8 @@ static qn_status make_late(qn_sw_tile *tile, const char *name, int plane, qn_buf
 
     if (tile->gvf->par.n_dirs <= plane)
         return qn_sw_tile_make(tile, name, n, sizeof(float), out, err);
-    return qn_sw_lift(tile->scene->ctx,
-                      qn_buf_view(tile->gvf->alb, name, (size_t)plane * bytes, bytes, out), err);
+    return qn_lift(tile->scene->ctx,
+                   qn_buf_view(tile->gvf->alb, name, (size_t)plane * bytes, bytes, out), err);
 }
 
 static qn_status make_planes(qn_sw_tile *tile, qn_err *err)
@@ -175,8 +176,8 @@ static qn_status bits_buffer(qn_sw_tile *tile, qn_graph *graph, const char *name
     qn_status st = QN_OK;
 
     if (!is_kept)
-        return qn_sw_lift(tile->scene->ctx, qn_graph_temp(graph, name, n * sizeof(uint32_t), out),
-                          err);
+        return qn_lift(tile->scene->ctx, qn_graph_temp(graph, name, n * sizeof(uint32_t), out),
+                       err);
     QN_TRY(qn_sw_tile_make(tile, name, n, sizeof(uint32_t), own, err));
     *out = *own;
 out:
@@ -196,7 +197,7 @@ static qn_status add_views(qn_sw_tile *tile, qn_graph *graph, const qn_sw_sky *s
     QN_TRY(bits_buffer(tile, graph, "leaf bits", leaves, sky->n_words, &own->veg, &all.veg, err));
     QN_TRY(bits_buffer(tile, graph, "bits of both", leaves, sky->n_words, &own->vb, &all.vb, err));
     if (aniso) {
-        QN_TRY(qn_sw_lift(ctx, qn_graph_temp(graph, "svf planes", bytes, &all.svf), err));
+        QN_TRY(qn_lift(ctx, qn_graph_temp(graph, "svf planes", bytes, &all.svf), err));
         QN_TRY(qn_sw_tile_make(tile, "svf", (size_t)pixels, sizeof(float), &tile->svf, err));
         QN_TRY(
             qn_sw_tile_make(tile, "svf of leaves", (size_t)pixels, sizeof(float), &tile->veg, err));
@@ -204,10 +205,10 @@ static qn_status add_views(qn_sw_tile *tile, qn_graph *graph, const qn_sw_sky *s
         QN_TRY(qn_sw_tile_make(tile, "svf", bytes, 1, &tile->svf, err));
         all.svf = tile->svf;
     }
-    QN_TRY(qn_sw_lift(ctx, qn_sw_add_svf(tile->shadow, graph, sky, &all), err));
+    QN_TRY(qn_lift(ctx, qn_sw_add_svf(tile->shadow, graph, sky, &all), err));
     if (aniso) {
-        QN_TRY(qn_sw_lift(ctx, add_copy(graph, all.svf, SW_SVF, pixels, tile->svf), err));
-        QN_TRY(qn_sw_lift(ctx, add_copy(graph, all.svf, SW_VEG, pixels, tile->veg), err));
+        QN_TRY(qn_lift(ctx, add_copy(graph, all.svf, SW_SVF, pixels, tile->svf), err));
+        QN_TRY(qn_lift(ctx, add_copy(graph, all.svf, SW_VEG, pixels, tile->veg), err));
     }
 out:
     return st;
@@ -220,17 +221,17 @@ static qn_status run_start(qn_sw_tile *tile, const qn_sw_marches *marches, qn_er
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_lift(ctx, qn_graph_new(ctx, "start of a tile", &graph), err));
-    QN_TRY(qn_sw_lift(ctx, qn_sw_add_cover(tile->shadow, graph), err));
+    QN_TRY(qn_lift(ctx, qn_graph_new(ctx, "start of a tile", &graph), err));
+    QN_TRY(qn_lift(ctx, qn_sw_add_cover(tile->shadow, graph), err));
     if (marches->sky)
         QN_TRY(add_views(tile, graph, marches->sky, err));
     else
         QN_TRY(qn_sw_tile_kept(tile, err));
-    QN_TRY(qn_sw_lift(ctx, qn_sw_add_gvf_geometry(tile->gvf, graph, &tile->maps), err));
-    QN_TRY(qn_sw_lift(ctx, qn_sw_add_summary_clear(tile->summary, graph), err));
-    QN_TRY(qn_sw_lift(ctx, qn_sw_tile_pin(tile, graph), err));
-    QN_TRY(qn_sw_lift(ctx, qn_graph_run(graph), err));
-    QN_TRY(qn_sw_lift(ctx, qn_graph_wait(graph), err));
+    QN_TRY(qn_lift(ctx, qn_sw_add_gvf_geometry(tile->gvf, graph, &tile->maps), err));
+    QN_TRY(qn_lift(ctx, qn_sw_add_summary_clear(tile->summary, graph), err));
+    QN_TRY(qn_lift(ctx, qn_sw_tile_pin(tile, graph), err));
+    QN_TRY(qn_lift(ctx, qn_graph_run(graph), err));
+    QN_TRY(qn_lift(ctx, qn_graph_wait(graph), err));
     tile->svf_s = (qn_now_us() - start) * 1e-6;
 out:
     qn_graph_free(graph);
@@ -339,7 +340,7 @@ qn_status qn_sw_tile_open(const qn_sw_scene *scene, const qn_sw_tile_place *plac
     QN_TRY(run_start(tile, marches, err));
     drop_start(tile);
     QN_TRY(make_planes(tile, err));
-    QN_TRY(qn_sw_lift(scene->ctx, build_step(tile, marches), err));
+    QN_TRY(qn_lift(scene->ctx, build_step(tile, marches), err));
     QN_TRY(qn_sw_series_seek(scene->records->series, 0, err));
     *out = tile;
     tile = NULL;
@@ -397,15 +398,15 @@ qn_status qn_sw_tile_step(qn_sw_tile *tile, size_t row, qn_err *err)
 
     utci.cols = (int)seen->cols;
     pet.n = seen->rows * seen->cols;
-    QN_TRY(qn_sw_lift(ctx, qn_graph_set(tile->step, tile->utci_stage, 0, &utci), err));
+    QN_TRY(qn_lift(ctx, qn_graph_set(tile->step, tile->utci_stage, 0, &utci), err));
     if (tile->pet)
-        QN_TRY(qn_sw_lift(ctx, qn_graph_set(tile->step, tile->pet_stage, 0, &pet), err));
-    QN_TRY(qn_sw_lift(ctx, qn_graph_run(tile->step), err));
+        QN_TRY(qn_lift(ctx, qn_graph_set(tile->step, tile->pet_stage, 0, &pet), err));
+    QN_TRY(qn_lift(ctx, qn_graph_run(tile->step), err));
 out:
     return st;
 }
 
 qn_status qn_sw_tile_wait(qn_sw_tile *tile, qn_err *err)
 {
-    return qn_sw_lift(tile->scene->ctx, qn_graph_wait(tile->step), err);
+    return qn_lift(tile->scene->ctx, qn_graph_wait(tile->step), err);
 }

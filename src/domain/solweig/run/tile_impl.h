@@ -3,7 +3,8 @@
 #define QN_SW_RUN_TILE_IMPL_H
 
 #include "domain/solweig/run/tile.h"
-#include "domain/solweig/view/lift.h"
+#include "domain/solweig/view/of_device.h"
+#include "engine/lift.h"
 
 static inline size_t qn_sw_window_pixels(const qn_sw_window *window)
 {

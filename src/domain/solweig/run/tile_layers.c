@@ -1,5 +1,6 @@
 /* tile_layers.c - layers of a tile, and kept view factors, as buffers. */
 #include "tile_impl.h"
+#include "engine/lift.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ qn_status qn_sw_tile_make(qn_sw_tile *tile, const char *name, size_t elems, size
     qn_status st = QN_OK;
 
     QN_TRY(qn_size_mul(elems, bytes, name, &all, err));
-    QN_TRY(qn_sw_lift(tile->scene->ctx, qn_buf_new(tile->scene->ctx, name, all, out), err));
+    QN_TRY(qn_lift(tile->scene->ctx, qn_buf_new(tile->scene->ctx, name, all, out), err));
 out:
     return st;
 }
@@ -51,7 +52,7 @@ qn_status qn_sw_tile_layers(qn_sw_tile *tile, qn_err *err)
 
     for (int i = 0; i < QN_SW_STAGE_LAYERS; i++)
         if (tile->stage.data[i])
-            QN_TRY(qn_sw_lift(
+            QN_TRY(qn_lift(
                 ctx,
                 qn_buf_wrap(ctx, to[i].name, tile->stage.data[i], tile->stage.bytes[i], to[i].buf),
                 err));
@@ -71,7 +72,7 @@ static qn_status cut_bits(qn_sw_tile *tile, const char *name, const uint8_t *mat
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_tile_make(tile, name, pixels * n_words, sizeof *word, out, err));
-    QN_TRY(qn_sw_lift(tile->scene->ctx, qn_buf_host(*out, QN_HOST_DISCARD, &host), err));
+    QN_TRY(qn_lift(tile->scene->ctx, qn_buf_host(*out, QN_HOST_DISCARD, &host), err));
     word = host;
     memset(word, 0, pixels * n_words * sizeof *word);
     for (size_t i = 0; i < pixels; i++) {
@@ -96,7 +97,7 @@ static qn_status cut_planes(qn_sw_tile *tile, const char *name, float *const *ma
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_tile_make(tile, name, qn_sw_window_pixels(w) * (size_t)n, sizeof *to, out, err));
-    QN_TRY(qn_sw_lift(tile->scene->ctx, qn_buf_host(*out, QN_HOST_DISCARD, &host), err));
+    QN_TRY(qn_lift(tile->scene->ctx, qn_buf_host(*out, QN_HOST_DISCARD, &host), err));
     to = host;
     for (int p = 0; p < n; p++)
         for (qn_i64 r = 0; r < w->rows; r++, to += w->cols)

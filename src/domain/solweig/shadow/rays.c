@@ -1,5 +1,6 @@
 /* rays.c - steps of rays, and the legs that they are taken in. */
 #include "rays.h"
+#include "engine/lift.h"
 
 #include "util/status.h"
 
@@ -256,7 +257,7 @@ static qn_status upload_all(qn_ctx *ctx, qn_sw_rays *rays, const tables *all, qn
     QN_TRY(upload(ctx, "sw short steps", all->short_steps, n_steps * sizeof *all->short_steps,
                   &rays->short_steps));
 out:
-    return st == QN_OK ? QN_OK : qn_fail(err, st, "%s", qn_error(ctx));
+    return qn_lift(ctx, st, err);
 }
 
 qn_status qn_sw_rays_new(qn_ctx *ctx, const qn_sw_reach *reach, const qn_sw_beam *suns, int n,

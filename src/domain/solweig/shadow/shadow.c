@@ -1,5 +1,6 @@
 /* shadow.c - the raster of shadows, and the stages of its march. */
 #include "shadow_impl.h"
+#include "engine/lift.h"
 
 #include "kernel/sw_cover.gen.h"
 #include "kernel/sw_sun.gen.h"
@@ -100,7 +101,7 @@ static qn_status make_planes(qn_sw_shadow *s, qn_err *err)
         QN_TRY(qn_buf_new(s->ctx, "sw low", bytes, &s->low));
     }
 out:
-    return st == QN_OK ? QN_OK : qn_fail(err, st, "%s", qn_error(s->ctx));
+    return qn_lift(s->ctx, st, err);
 }
 
 static qn_buf *or_ground(qn_buf *layer, const qn_sw_layers *l)

@@ -1,7 +1,7 @@
 /* svf_flight.c - heights up, march word by word, sums. */
 #include "svf_flight.h"
+#include "engine/lift.h"
 
-#include "lift.h"
 #include "util/clock.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ static qn_status upload_layer(qn_sw_flight *s, int i, const qn_sw_raster *layer,
     QN_TRY(qn_buf_new(s->ctx, names[i], bytes, &s->layers[i]));
     QN_TRY(qn_buf_write(s->layers[i], 0, stage, bytes));
 out:
-    return qn_sw_lift(s->ctx, st, err);
+    return qn_lift(s->ctx, st, err);
 }
 
 /* Rays depend on the shape of a tile alone. */
@@ -89,7 +89,7 @@ static qn_status make_results(qn_sw_flight *s, qn_err *err)
     for (int i = 0; i < QN_SW_SVF_MATRICES; i++)
         QN_TRY(qn_buf_new(s->ctx, "sw patch bytes", cells * (size_t)s->sky->n_bytes, &s->bytes[i]));
 out:
-    return qn_sw_lift(s->ctx, st, err);
+    return qn_lift(s->ctx, st, err);
 }
 
 qn_status qn_sw_flight_open(qn_sw_flight *s, qn_ctx *ctx, const qn_sw_surface *surface,
@@ -169,12 +169,12 @@ qn_status qn_sw_flight_start(qn_sw_flight *s, int word, qn_err *err)
     QN_TRY(word < s->sky->n_words ? add_word(s, word) : add_sums(s));
     QN_TRY(run(s));
 out:
-    return qn_sw_lift(s->ctx, st, err);
+    return qn_lift(s->ctx, st, err);
 }
 
 qn_status qn_sw_flight_wait(qn_sw_flight *s, char *device, qn_err *err)
 {
-    const qn_status st = qn_sw_lift(s->ctx, qn_graph_wait(s->graph), err);
+    const qn_status st = qn_lift(s->ctx, qn_graph_wait(s->graph), err);
 
     if (st == QN_OK && qn_graph_stage_device(s->graph, 0))
         snprintf(device, DEVICE_SIZE, "%s", qn_graph_stage_device(s->graph, 0));

@@ -1,12 +1,13 @@
 /* svf_job.c - tile after tile, and the cores of tiles to where they belong. */
 #include "svf_job.h"
 
-#include "lift.h"
+#include "domain/solweig/view/of_device.h"
 #include "room.h"
 #include "svf_flight.h"
 
 #include "domain/solweig/shadow/patches.h"
 #include "engine/fallback.h"
+#include "engine/lift.h"
 #include "util/clock.h"
 
 #include <quern/metrics.h>
@@ -121,12 +122,12 @@ static qn_status collect(job *j, qn_sw_flight *f, qn_err *err)
 {
     qn_metrics *metrics = qn_ctx_metrics(j->ctx);
     double start_us = qn_now_us(), end_us;
-    qn_status st = qn_sw_lift(j->ctx, stitch_all(j, f), err);
+    qn_status st = qn_lift(j->ctx, stitch_all(j, f), err);
 
     if (st != QN_OK) {
         QN_TRY(redo(j, f, st, err));
         start_us = qn_now_us();
-        QN_TRY(qn_sw_lift(j->ctx, stitch_all(j, f), err));
+        QN_TRY(qn_lift(j->ctx, stitch_all(j, f), err));
     }
     end_us = qn_now_us();
     j->stitch_us += end_us - start_us;

@@ -191,6 +191,28 @@ static size_t filter_rows(qn_sw_weather_row *rows, size_t n, const qn_sw_date_fi
     return kept;
 }
 
+/* Filters and orders what was read, and takes the rows over. */
+static qn_status settle(const char *const *names, const qn_sw_date_filter *filter,
+                        qn_sw_row_list *list, qn_sw_weather *weather, qn_err *err)
+{
+    const size_t n_read = list->n;
+    qn_status st = QN_OK;
+
+    list->n = filter_rows(list->rows, list->n, filter);
+    if (list->n == 0)
+        return qn_fail(err, QN_ERR_INPUT, "%s: %zu rows of weather, none of them %s", names[0],
+                       n_read, n_read ? "in the asked time" : "usable");
+    QN_TRY(refuse_twice(names, list->rows, list->n, err));
+    /* Rows of EPW keep their order: a typical year is made of months of several years. */
+    if (!weather->has_place)
+        qsort(list->rows, list->n, sizeof *list->rows, by_time);
+    weather->rows = list->rows;
+    weather->n_rows = list->n;
+    list->rows = NULL;
+out:
+    return st;
+}
+
 qn_status qn_sw_weather_read(const char *const *paths, size_t n_paths,
                              const qn_sw_weather_options *options, qn_sw_weather *out, qn_err *err)
 {
@@ -204,20 +226,53 @@ qn_status qn_sw_weather_read(const char *const *paths, size_t n_paths,
     QN_TRY(qn_sw_date_filter_parse(options->start, options->end, options->hours, &filter, err));
     for (size_t i = 0; i < n_paths; i++)
         QN_TRY(read_file(paths, i, n_paths, options, &list, &weather, err));
-    const size_t n_read = list.n;
-    list.n = filter_rows(list.rows, list.n, &filter);
-    if (list.n == 0) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: %zu rows of weather, none of them %s", paths[0],
-                     n_read, n_read ? "in the asked time" : "usable");
-        goto out;
+    QN_TRY(settle(paths, &filter, &list, &weather, err));
+    *out = weather;
+out:
+    free(list.rows);
+    return st;
+}
+
+qn_status qn_sw_weather_take(const qn_solweig_weather *rows, size_t n_rows,
+                             const qn_sw_weather_options *options, qn_sw_weather *out, qn_err *err)
+{
+    static const char *const name[] = { "weather" };
+    const qn_i64 first = qn_sw_minutes_of(1, 1, 1, 0, 0);
+    const qn_i64 last = qn_sw_minutes_of(9999, 12, 31, 23, 59);
+    qn_sw_date_filter filter;
+    qn_sw_weather weather = { 0 };
+    qn_sw_row_list list = { 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_date_filter_parse(options->start, options->end, options->hours, &filter, err));
+    for (size_t i = 0; i < n_rows; i++) {
+        const qn_solweig_weather *w = &rows[i];
+        qn_sw_weather_row row = { .minutes = w->minutes,
+                                  .timestep_min = 60,
+                                  .ta = w->ta,
+                                  .rh = w->rh,
+                                  .ws = w->ws,
+                                  .pressure_hpa =
+                                      isnan(w->pressure_hpa) ? 1013.25 : w->pressure_hpa,
+                                  .global = w->global,
+                                  .direct = w->direct,
+                                  .diffuse = w->diffuse,
+                                  .line = i + 1 };
+
+        if (w->minutes < first || w->minutes > last) {
+            st = qn_fail(err, QN_ERR_INPUT,
+                         "weather:%zu: minute %lld is outside the years 1 .. 9999", i + 1,
+                         (long long)w->minutes);
+            goto out;
+        }
+        row.date = qn_sw_date_of(w->minutes);
+        QN_TRY(qn_sw_check_row(name[0], &row, err));
+        QN_TRY(qn_sw_add_row(&list, name[0], &row, err));
     }
-    QN_TRY(refuse_twice(paths, list.rows, list.n, err));
-    /* Rows of EPW keep their order: a typical year is made of months of several years. */
-    if (!weather.has_place)
-        qsort(list.rows, list.n, sizeof *list.rows, by_time);
-    weather.rows = list.rows;
-    weather.n_rows = list.n;
-    list.rows = NULL;
+    for (size_t i = 0; i < n_rows && n_rows > 1; i++)
+        list.rows[i].timestep_min =
+            (double)(rows[1].minutes - rows[0].minutes > 1 ? rows[1].minutes - rows[0].minutes : 1);
+    QN_TRY(settle(name, &filter, &list, &weather, err));
     *out = weather;
 out:
     free(list.rows);

@@ -4,6 +4,8 @@
 
 #include "domain/solweig/weather/dates.h"
 
+#include <quern/solweig.h>
+
 typedef struct qn_sw_weather_row {
     qn_i64 minutes; /* the stamp, local time; qn_sw_date_of takes it apart */
     qn_sw_date date;
@@ -36,6 +38,11 @@ typedef struct qn_sw_weather_options {
 /* Reads one .epw file, whose rows keep their order, or UMEP text files, which are joined and sorted
  * by time. Bad content is an error with file and line, as is a time that comes twice. */
 qn_status qn_sw_weather_read(const char *const *paths, size_t n_paths,
+                             const qn_sw_weather_options *options, qn_sw_weather *out, qn_err *err);
+
+/* The same of rows in memory, each checked as those of files are. The time step is that of the
+ * first two, an hour for one. */
+qn_status qn_sw_weather_take(const qn_solweig_weather *rows, size_t n_rows,
                              const qn_sw_weather_options *options, qn_sw_weather *out, qn_err *err);
 void qn_sw_weather_free(qn_sw_weather *weather);
 
