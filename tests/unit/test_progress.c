@@ -363,7 +363,11 @@ static void a_terminal_gets_the_redrawn_line(void **state)
     qn_progress *bar = NULL;
 
     (void)state;
-    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    if (master < 0) {
+        print_message("skipped: there are no pseudo-terminals here\n");
+        skip();
+    }
+    assert_true(grantpt(master) == 0 && unlockpt(master) == 0);
     FILE *const terminal = fopen(ptsname(master), "w");
     assert_non_null(terminal);
     clock_us = 1e6;
