@@ -6,9 +6,9 @@ if nm -D "$QUERN_BIN" | grep __asan_init >/dev/null; then
     echo "skipped: a package is not made with a sanitizer"
     exit 77
 fi
-for program in cpack dpkg-deb dpkg-shlibdeps; do
+for program in cpack dpkg-deb dpkg-shlibdeps file; do
     command -v "$program" >/dev/null || {
-        echo "skipped: there is no $program (Debian: cmake dpkg-dev)"
+        echo "skipped: there is no $program (Debian: cmake dpkg-dev file)"
         exit 77
     }
 done
