@@ -24,6 +24,26 @@ static inline qn_ctx *open_backend(const char *backend)
     return ctx;
 }
 
+/* log(x1 * col) - 1 with a negative number among its data: not finite wherever it starts. */
+static inline qn_fit_problem *logarithm_of_less_than_nothing(void)
+{
+    static const double x[] = { 1, -1, 2 };
+    static const double *const cols[] = { x };
+
+    begin("log");
+    row(sub(fun("log", mul(X(1), col(0))), lit(1)));
+    return one_group(1, (const double[]){ 1 }, 3, 1, cols, (qn_fit_loss){ 0 }, NULL, NULL);
+}
+
+/* A solve of it ended where it began, and says why. */
+static inline void check_not_finite(const qn_fit_problem *p, qn_fit_report *r)
+{
+    assert_int_equal(r->end, QN_FIT_NON_FINITE);
+    assert_string_equal(r->text, "at the start row 1 of r is not finite (and 0 other rows)");
+    assert_true(p->x[0] == 1);
+    qn_fit_report_free(r);
+}
+
 typedef struct solvers {
     qn_status (*host)(qn_fit_problem *, const qn_fit_solve_options *, qn_fit_report *, qn_err *);
     qn_status (*device)(qn_ctx *, qn_fit_problem *, qn_fit_precision, const qn_fit_solve_options *,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes as c
 import json
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import numpy as np
 
 from . import _structs as s
 from ._lib import address_of, encode, lib
-from .context import TOOLS, Context, context_for
+from .context import TOOLS, Context, Tool, context_for
 from .errors import Error
 
 Grid = Union[np.ndarray, Sequence[Sequence[int]]]
@@ -48,7 +47,7 @@ def _value(value: Any) -> Any:
     return value
 
 
-class Session:
+class Session(Tool):
     """Programs and tasks that stay on a device, asked as `quern arc serve` is.
 
         session = quern.arc.Session()
@@ -59,33 +58,12 @@ class Session:
 
     def __init__(self, *, ctx: Context | None = None, backend: str | None = None, group: int = 0,
                  arena_bytes: int = 0, frames: int = 0, max_steps: int = 0, pool_bytes: int = 0):
-        self._handle: int | None = None
-        self._own = Context(backend) if backend is not None and ctx is None else None
-        with context_for(ctx or self._own, None) as used:
-            self.ctx = used
+        super().__init__(ctx, backend)
         options = s.ArcOptions(group=group, arena_bytes=arena_bytes, frames=frames,
                                max_steps=max_steps, pool_bytes=pool_bytes)
         handle = c.c_void_p()
         self.ctx._call_err(lib.qn_arc_new, self.ctx.handle, c.byref(options), c.byref(handle))
         self._handle = self.ctx._adopt(TOOLS, address_of(handle), lib.qn_arc_free)
-
-    def close(self) -> None:
-        """Frees the session, and the context if it was made for it."""
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            self.ctx._drop(TOOLS, handle)
-        if self._own is not None:
-            self._own.close()
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):
-            self.close()
 
     def ask(self, **request: Any) -> dict[str, Any]:
         """One request, one answer; docs/arc.md lists them. A refused one raises an Error."""

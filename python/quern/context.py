@@ -12,7 +12,7 @@ import contextlib
 import ctypes as c
 import threading
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Iterator
+from typing import Any, Callable, Iterator, TYPE_CHECKING, TypeVar
 
 from . import _structs as s
 from ._lib import check_err, encode, error_of, lib
@@ -230,3 +230,34 @@ def context_for(ctx: Context | None, backend: str | None) -> Iterator[Context]:
         return
     with Context(backend) as own:
         yield own
+
+
+_T = TypeVar("_T", bound="Tool")
+
+
+class Tool:
+    """What stays on a device until it is closed, in a context that is given or its own."""
+
+    def __init__(self, ctx: Context | None, backend: str | None):
+        self._handle: int | None = None
+        self._own = Context(backend) if backend is not None and ctx is None else None
+        with context_for(ctx or self._own, None) as used:
+            self.ctx = used
+
+    def close(self) -> None:
+        """Frees it, and the context if that was made for it."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            self.ctx._drop(TOOLS, handle)
+        if self._own is not None:
+            self._own.close()
+
+    def __enter__(self: _T) -> _T:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            self.close()

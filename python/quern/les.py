@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _structs as s
 from ._lib import address_of, lib, texts
-from .context import TOOLS, Context, context_for
+from .context import TOOLS, Context, Tool, context_for
 
 _ARRAYS = {"ic": "ic-file", "forcing": "forcing-file"}
 
@@ -36,7 +36,7 @@ def _settings_of(settings: dict[str, Any], folder: Path) -> list[str]:
     return pairs
 
 
-class Flow:
+class Flow(Tool):
     """A flow on a device: stepped, looked at, stepped on.
 
         flow = quern.les.Flow(n=128, ic="taylor_green")
@@ -48,10 +48,7 @@ class Flow:
 
     def __init__(self, *, ctx: Context | None = None, backend: str | None = None,
                  **settings: Any):
-        self._handle: int | None = None
-        self._own = Context(backend) if backend is not None and ctx is None else None
-        with context_for(ctx or self._own, None) as used:
-            self.ctx = used
+        super().__init__(ctx, backend)
         handle = c.c_void_p()
         with tempfile.TemporaryDirectory(prefix="quern-les-") as folder:
             pairs = texts(_settings_of(settings, Path(folder)))
@@ -71,24 +68,6 @@ class Flow:
         if self._handle is None:
             raise ValueError("the flow is closed")
         return self._handle
-
-    def close(self) -> None:
-        """Frees the flow, and the context if it was made for it."""
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            self.ctx._drop(TOOLS, handle)
-        if self._own is not None:
-            self._own.close()
-
-    def __enter__(self) -> Flow:
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):
-            self.close()
 
     def step(self, n: int = 1) -> None:
         """Makes `n` steps. Raises an Error when cells became not finite."""

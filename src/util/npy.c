@@ -41,6 +41,22 @@ qn_i64 qn_npy_elems(const qn_npy *array)
     return n;
 }
 
+double qn_npy_at(const qn_npy *array, qn_i64 i)
+{
+    switch (array->type) {
+    case QN_NPY_F8:
+        return ((const double *)array->data)[i];
+    case QN_NPY_F4:
+        return (double)((const float *)array->data)[i];
+    case QN_NPY_I4:
+        return ((const int32_t *)array->data)[i];
+    case QN_NPY_I1:
+        return ((const int8_t *)array->data)[i];
+    default:
+        return ((const uint8_t *)array->data)[i];
+    }
+}
+
 /* ---- the header ----------------------------------------------------------- */
 
 /* A place in the text of a header. */

@@ -41,22 +41,6 @@ static void add_values(couple *c, double a, double b)
 
 /* ---- arrays ------------------------------------------------------------------------------- */
 
-static double npy_value(const qn_npy *array, size_t i)
-{
-    switch (array->type) {
-    case QN_NPY_F8:
-        return ((const double *)array->data)[i];
-    case QN_NPY_F4:
-        return (double)((const float *)array->data)[i];
-    case QN_NPY_I4:
-        return ((const int32_t *)array->data)[i];
-    case QN_NPY_I1:
-        return ((const int8_t *)array->data)[i];
-    default:
-        return ((const uint8_t *)array->data)[i];
-    }
-}
-
 static qn_status compare_npy(couple *c, qn_err *err)
 {
     qn_npy a = { 0 }, b = { 0 };
@@ -68,8 +52,8 @@ static qn_status compare_npy(couple *c, qn_err *err)
         st = qn_fail(err, QN_ERR_MISMATCH, "%s and %s have different shapes", c->a, c->b);
         goto out;
     }
-    for (size_t i = 0; i < (size_t)qn_npy_elems(&a); i++)
-        add_values(c, npy_value(&a, i), npy_value(&b, i));
+    for (qn_i64 i = 0; i < qn_npy_elems(&a); i++)
+        add_values(c, qn_npy_at(&a, i), qn_npy_at(&b, i));
 out:
     qn_npy_free(&a);
     qn_npy_free(&b);

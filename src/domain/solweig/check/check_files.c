@@ -58,22 +58,6 @@ qn_status qn_sw_golden_refuse(qn_sw_golden *g, const char *file, qn_status st, q
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-double qn_sw_golden_npy_at(const qn_npy *array, qn_i64 i)
-{
-    switch (array->type) {
-    case QN_NPY_F8:
-        return ((const double *)array->data)[i];
-    case QN_NPY_F4:
-        return (double)((const float *)array->data)[i];
-    case QN_NPY_I4:
-        return ((const int32_t *)array->data)[i];
-    case QN_NPY_I1:
-        return ((const int8_t *)array->data)[i];
-    default:
-        return ((const uint8_t *)array->data)[i];
-    }
-}
-
 static qn_status read_array(qn_sw_golden *g, const char *file, size_t n, qn_npy *out, qn_err *err)
 {
     char path[QN_SW_PATH_BYTES], why[96];
@@ -98,7 +82,7 @@ qn_status qn_sw_golden_floats(qn_sw_golden *g, const char *file, size_t n, float
     QN_TRY(read_array(g, file, n, &array, err));
     QN_TRY(qn_sw_golden_floats_new(n, 0, &values, err));
     for (size_t i = 0; i < n; i++)
-        values[i] = (float)qn_sw_golden_npy_at(&array, (qn_i64)i);
+        values[i] = (float)qn_npy_at(&array, (qn_i64)i);
     *out = values;
 out:
     qn_npy_free(&array);
@@ -118,7 +102,7 @@ qn_status qn_sw_golden_bytes(qn_sw_golden *g, const char *file, size_t n, uint8_
         goto out;
     }
     for (size_t i = 0; i < n; i++)
-        bytes[i] = (uint8_t)qn_sw_golden_npy_at(&array, (qn_i64)i);
+        bytes[i] = (uint8_t)qn_npy_at(&array, (qn_i64)i);
     *out = bytes;
 out:
     qn_npy_free(&array);
@@ -262,7 +246,7 @@ void qn_sw_golden_compare(qn_sw_golden *g, const char *file, const float *got, q
         for (qn_i64 r = 0; r < window.rows; r++)
             for (qn_i64 c = 0; c < window.cols; c++)
                 qn_sw_tally_add(&tally, (double)got[(window.row + r) * pitch + window.col + c],
-                                qn_sw_golden_npy_at(&want, r * window.cols + c));
+                                qn_npy_at(&want, r * window.cols + c));
         qn_sw_golden_tell(g, &tally, "%s", file);
     }
     qn_npy_free(&want);

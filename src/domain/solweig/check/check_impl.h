@@ -74,7 +74,6 @@ qn_status qn_sw_golden_refuse(qn_sw_golden *g, const char *file, qn_status st, q
 double qn_sw_golden_member(const json_t *object, const char *key);
 int qn_sw_golden_whole(const qn_csv *csv, size_t row, const char *column); /* -1: none */
 double qn_sw_golden_cell(const qn_csv *csv, size_t row, const char *column);
-double qn_sw_golden_npy_at(const qn_npy *array, qn_i64 i);
 
 /* A number of rows or columns; 0 where there is none that can be. */
 int qn_sw_golden_count(const json_t *object, const char *key);

@@ -39,7 +39,7 @@ static void compare_umep_veg(qn_sw_golden *g, const char *file, const float *veg
     }
     for (qn_i64 i = 0; i < w.rows * w.cols; i++) {
         const double got = (double)veg[(w.row + i / w.cols) * pitch + w.col + i % w.cols];
-        const double umep = qn_sw_golden_npy_at(&want, i);
+        const double umep = qn_npy_at(&want, i);
         const int is_under_leaves = got - umep > zenith / 2;
 
         qn_sw_tally_add(&tally, got, is_under_leaves ? umep + zenith : umep);
