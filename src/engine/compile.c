@@ -14,8 +14,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { LOG_BYTES = 16384, TEAM_LANES = 32 };
+enum { LOG_BYTES = 16384, TEAM_LANES = 32, LONG_TEXT = 200 * 1000 };
 
 int qn_team_lanes(const qn_device *device, const qn_kernel_info *kernel)
 {
@@ -93,6 +94,17 @@ static void dump(const qn_device *device, const qn_kernel_module *module, const 
         qn_log_put(&device->ctx->log, QN_LOG_WARN, "QUERN_DUMP: %s", err.text);
 }
 
+/* What a compiler is busy with for up to a minute: a line for who sits before the screen. */
+static void announce(const qn_device *device, const qn_source *src)
+{
+    const qn_ctx *ctx = device->ctx;
+
+    if (strlen(src->text) >= LONG_TEXT && isatty(fileno(ctx->log.to ? ctx->log.to : stderr)))
+        qn_log_line(&ctx->log, "quern: compiling %s for %s takes a while%s", src->module->name,
+                    device->info.name,
+                    qn_kcache_is_on(ctx->kcache) ? "; the result is kept for the next time" : "");
+}
+
 static qn_status build_from_text(qn_device *device, qn_source *src, const char *defines,
                                  qn_module **out, qn_err *err)
 {
@@ -107,6 +119,7 @@ static qn_status build_from_text(qn_device *device, qn_source *src, const char *
     src->text = qn_str_get(&unit);
     src->binary = (qn_blob){ 0 };
     dump(device, src->module, src->text);
+    announce(device, src);
     QN_TRY(device->backend->build(device->dev, src, out, err));
     qn_metric_add(ctx->m.compiles, 1);
     qn_metric_observe(ctx->m.compile_ms, (qn_now_us() - start) / 1000);
