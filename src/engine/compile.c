@@ -7,6 +7,7 @@
 
 #include "engine/kcache.h"
 #include "hal/cpu/cpu_module.h"
+#include "hal/geometry.h"
 #include "kernel/expand.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -30,14 +31,6 @@ int qn_team_lanes(const qn_device *device, const qn_kernel_info *kernel)
     wanted = getenv("QUERN_TEAM_LANES");
     n = wanted ? atoi(wanted) : 0;
     return n == 8 || n == 16 || n == 32 ? n : TEAM_LANES;
-}
-
-static int has_teams(const qn_kernel_module *module)
-{
-    for (int i = 0; i < module->n_kernels; i++)
-        if (module->kernels[i]->form == QN_FORM_TEAM)
-            return 1;
-    return 0;
 }
 
 static int is_builtin(const qn_kernel_module *module)
@@ -144,6 +137,23 @@ static void keep(qn_device *device, const char *key, qn_module *module)
     free(blob.data);
 }
 
+/* What kernels of text given at run time take of a device, where that is known. */
+static void note_resources(qn_device *device, const qn_kernel_module *module, const qn_module *made)
+{
+    qn_metrics *const metrics = device->ctx->metrics;
+    int registers, local_bytes;
+    char name[160];
+
+    for (int k = 0; device->backend->resources && k < module->n_kernels; k++) {
+        const char *const labels[] = { "kernel", name, "device", device->id, NULL };
+
+        snprintf(name, sizeof name, "%s.%s", module->name, module->kernels[k]->name);
+        device->backend->resources(device->dev, made, k, &registers, &local_bytes);
+        qn_metric_set(qn_metric_of(metrics, "kernel_registers", labels), registers);
+        qn_metric_set(qn_metric_of(metrics, "kernel_local_bytes", labels), local_bytes);
+    }
+}
+
 /* From disk when it is there and the device takes it, from text otherwise. */
 static qn_status build(qn_device *device, const qn_kernel_module *module, const char *defines,
                        const char *key, qn_module **out, qn_err *err)
@@ -173,9 +183,9 @@ static qn_status build(qn_device *device, const qn_kernel_module *module, const 
         qn_metric_add(ctx->m.cache_misses, 1);
         if ((st = build_from_text(device, &src, defines, out, err)) == QN_OK)
             keep(device, key, *out);
-        else
-            qn_prefix(err, "kernel module %s", module->name);
     }
+    if (st == QN_OK)
+        note_resources(device, module, *out);
     free(log);
     return st;
 }
@@ -244,7 +254,7 @@ static qn_status compile_by_key(qn_device *device, const qn_kernel_module *modul
     qn_status st;
 
     snprintf(defines, sizeof defines, "%s", module->defines ? module->defines : "");
-    if (has_teams(module) && module->kernels[0]->lanes == 0)
+    if (qn_module_has_teams(module) && module->kernels[0]->lanes == 0)
         snprintf(defines + strlen(defines), sizeof defines - strlen(defines), "%sLANES=%d",
                  defines[0] ? " " : "", qn_team_lanes(device, module->kernels[0]));
     make_key(device, module, defines, key);

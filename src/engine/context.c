@@ -6,6 +6,7 @@
 #include "engine/fault.h"
 #include "engine/fft.h"
 #include "engine/kcache.h"
+#include "engine/memory/ledger.h"
 #include "engine/telemetry/metrics.h"
 #include "engine/telemetry/report.h"
 #include "engine/route/route.h"
@@ -436,6 +437,7 @@ void qn_ctx_close(qn_ctx *ctx)
         device->backend->close(device->dev);
     }
     qn_report_free(ctx);
+    qn_ledger_close(ctx);
     qn_kcache_free(ctx->kcache);
     qn_fallbacks_free(ctx->fallbacks);
     qn_faults_free(ctx->faults);

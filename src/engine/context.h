@@ -20,6 +20,7 @@ typedef struct qn_faults qn_faults;
 typedef struct qn_fallbacks qn_fallbacks;
 typedef struct qn_router qn_router;
 typedef struct qn_kcache qn_kcache;
+typedef struct qn_ledger qn_ledger;
 
 /* A point in the work of one stream of a device: "everything up to submission seq". seq 0 is
  * always in the past. Cheaper than an event per buffer: events are made only when somebody
@@ -132,6 +133,7 @@ struct qn_ctx {
     qn_pool *host_pool; /* pinned where a device offers it */
     qn_device *pinner;  /* the device whose host_alloc the host pool uses, or NULL */
     qn_buf *bufs;       /* all buffers, for eviction */
+    qn_ledger *ledger;  /* NULL: none is kept */
     uint64_t tick;      /* LRU time */
     qn_transfer_count transfers;
     qn_map stage_logs; /* report.h */

@@ -111,38 +111,6 @@ static int folder_is_safe(const char *dir)
     return stat(dir, &info) == 0 && S_ISDIR(info.st_mode) && is_private(&info);
 }
 
-static int write_exactly(int file, const void *from, size_t bytes)
-{
-    size_t done = 0;
-
-    while (done < bytes) {
-        const ssize_t n = write(file, (const char *)from + done, bytes - done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return 0;
-        done += (size_t)n;
-    }
-    return 1;
-}
-
-static int read_exactly(int file, void *to, size_t bytes)
-{
-    size_t done = 0;
-
-    while (done < bytes) {
-        const ssize_t n = read(file, (char *)to + done, bytes - done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return 0;
-        done += (size_t)n;
-    }
-    return 1;
-}
-
 /* Header fields when they are sound; 0 otherwise. */
 static int parse_header(const unsigned char *head, uint64_t file_bytes, uint32_t *kind,
                         uint64_t *payload)
@@ -163,10 +131,10 @@ static int read_entry(int file, qn_blob *out)
     void *data;
 
     if (fstat(file, &info) || !S_ISREG(info.st_mode) || !is_private(&info) ||
-        !read_exactly(file, head, sizeof head) ||
+        !qn_read_exactly(file, head, sizeof head) ||
         !parse_header(head, (uint64_t)info.st_size, &kind, &bytes) || !(data = malloc(bytes)))
         return 0;
-    if (read_exactly(file, data, bytes)) {
+    if (qn_read_exactly(file, data, bytes)) {
         qn_sha256_of(data, bytes, digest);
         if (!memcmp(digest, head + 24, sizeof digest)) {
             *out = (qn_blob){ data, bytes, (qn_bin_kind)kind };
@@ -226,7 +194,7 @@ static int look_at(const char *dir, const char *name, qn_kcache_entry *out)
     if (fstat(file, &info) == 0) {
         out->bytes = (uint64_t)info.st_size;
         out->used_s = (int64_t)info.st_mtime;
-        if (!read_exactly(file, head, sizeof head) ||
+        if (!qn_read_exactly(file, head, sizeof head) ||
             !parse_header(head, out->bytes, &out->kind, &payload))
             out->kind = 0;
     }
@@ -346,8 +314,8 @@ qn_status qn_kcache_store(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], co
     snprintf(temp, sizeof temp, "%s%s", path, temp_end);
     if ((file = mkostemp(temp, O_CLOEXEC)) < 0)
         return qn_fail(err, QN_ERR_IO, "cannot create %s: %s", temp, strerror(errno));
-    good = write_exactly(file, head, sizeof head) && write_exactly(file, blob->data, blob->bytes) &&
-           !fsync(file);
+    good = qn_write_exactly(file, head, sizeof head) &&
+           qn_write_exactly(file, blob->data, blob->bytes) && !fsync(file);
     if (!good)
         qn_fail(err, QN_ERR_IO, "cannot write %s: %s", temp, strerror(errno));
     close(file);

@@ -171,6 +171,10 @@ typedef struct qn_backend {
     void (*replay_free)(qn_dev *dev, qn_replay *recording);
 
     qn_status (*binary)(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err);
+    /* Of kernel `kernel_i` of a module: registers of an item, and bytes of memory in their stead.
+     */
+    void (*resources)(qn_dev *dev, const qn_module *module, int kernel_i, int *registers,
+                      int *local_bytes);
     /* Compiler and driver, as they enter the cache key. */
     void (*compiler)(qn_dev *dev, char *out, size_t size);
 

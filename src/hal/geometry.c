@@ -242,3 +242,11 @@ out:
         *n_launches = l.n_launches;
     return st;
 }
+
+int qn_module_has_teams(const qn_kernel_module *module)
+{
+    for (int i = 0; i < module->n_kernels; i++)
+        if (module->kernels[i]->form == QN_FORM_TEAM)
+            return 1;
+    return 0;
+}

@@ -6,6 +6,7 @@
  */
 #include "util/csv.h"
 #include "util/file.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,19 +26,14 @@ static qn_status fail_at(const reader *r, size_t line, const char *what)
     return qn_fail(r->err, QN_ERR_INPUT, "%s:%zu: %s", r->csv->name, line, what);
 }
 
-/* `list` with room for one more of `size` bytes, or NULL and the error. Doubles, so that
- * appending stays linear. */
-static void *grown(void *list, size_t used, size_t *room, size_t size, const reader *r)
+/* qn_grown, with the error where there is no memory. */
+static void *grown(void *list, size_t n, size_t *room, size_t size, const reader *r)
 {
-    if (used < *room)
-        return list;
-    const size_t wanted = *room ? *room * 2 : 64;
-    void *more = wanted <= SIZE_MAX / size ? realloc(list, wanted * size) : NULL;
-    if (more)
-        *room = wanted;
-    else
+    void *more = qn_grown(list, n, room, size);
+
+    if (!more)
         qn_fail(r->err, QN_ERR_NOMEM, "%s:%zu: no memory for %zu entries", r->csv->name, r->line,
-                wanted);
+                n + 1);
     return more;
 }
 

@@ -84,7 +84,7 @@ qn_status qn_csv_f64(const qn_csv *csv, size_t row, size_t col, double min, doub
     if (end == text || *end || isnan(value) || value < min || value > max ||
         isspace((unsigned char)text[0])) {
         snprintf(wanted, sizeof wanted, "a number from %g to %g", min, max);
-        return fail_cell(csv, row, col, wanted, err);
+        return fail_cell(csv, row, col, isinf(min) && isinf(max) ? "a number" : wanted, err);
     }
     *out = value;
     return QN_OK;

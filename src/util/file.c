@@ -195,6 +195,44 @@ qn_status qn_file_write(const char *path, const void *data, size_t bytes, qn_err
     return qn_out_commit(&out, err);
 }
 
+qn_status qn_file_write_str(const char *path, const qn_str *text, qn_err *err)
+{
+    return text->failed ? qn_fail(err, QN_ERR_NOMEM, "no memory for %s", path)
+                        : qn_file_write(path, qn_str_get(text), text->len, err);
+}
+
+int qn_write_exactly(int file, const void *from, size_t bytes)
+{
+    size_t done = 0;
+
+    while (done < bytes) {
+        const ssize_t n = write(file, (const char *)from + done, bytes - done);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        done += (size_t)n;
+    }
+    return 1;
+}
+
+int qn_read_exactly(int file, void *to, size_t bytes)
+{
+    size_t done = 0;
+
+    while (done < bytes) {
+        const ssize_t n = read(file, (char *)to + done, bytes - done);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        done += (size_t)n;
+    }
+    return 1;
+}
+
 static qn_status make_one(const char *path, qn_err *err)
 {
     struct stat info;

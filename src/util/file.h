@@ -8,12 +8,20 @@
 #define QN_UTIL_FILE_H
 
 #include "util/status.h"
+#include "util/str.h"
 
 #include <stdio.h>
 
 /* Reads all of `path`; the caller frees *data. A NUL follows the last byte. */
 qn_status qn_file_read(const char *path, char **data, size_t *bytes, qn_err *err);
 qn_status qn_file_write(const char *path, const void *data, size_t bytes, qn_err *err);
+
+/* All of `text`; fails, and leaves the file alone, when there was no memory to make it. */
+qn_status qn_file_write_str(const char *path, const qn_str *text, qn_err *err);
+
+/* All bytes to or from an open file: 1, or 0 where it fails or ends before. */
+int qn_write_exactly(int file, const void *from, size_t bytes);
+int qn_read_exactly(int file, void *to, size_t bytes);
 
 /* A file being written. Zero-initialised is closed; print to `file` in between. */
 typedef struct qn_out {

@@ -1,5 +1,6 @@
 /* folder.c - a walk through a folder, in an order that does not depend on the disk. */
 #include "util/folder.h"
+#include "util/list.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,17 +30,13 @@ static qn_status add_file(qn_folder *folder, const char *root, char *file, qn_er
         free(file);
         return qn_fail(err, QN_ERR_LIMIT, "%s: over %d files", root, QN_FOLDER_MAX_FILES);
     }
-    if (folder->n == folder->room) {
-        const size_t room = folder->room ? 2 * folder->room : 64;
-        char **files = realloc(folder->files, room * sizeof *files);
+    char **files = qn_grown(folder->files, folder->n, &folder->room, sizeof *files);
 
-        if (!files) {
-            free(file);
-            return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for names of files", root);
-        }
-        folder->files = files;
-        folder->room = room;
+    if (!files) {
+        free(file);
+        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for names of files", root);
     }
+    folder->files = files;
     folder->files[folder->n++] = file;
     return QN_OK;
 }

@@ -1,6 +1,7 @@
 /* table.c - one set of cells, printed three ways. */
 #include "util/table.h"
 #include "util/json.h"
+#include "util/list.h"
 #include "util/utf8.h"
 
 #include <ctype.h>
@@ -35,16 +36,13 @@ void qn_table_add(qn_table *table, const char *text)
 {
     qn_str clean = { 0 };
 
-    if (table->n_cells == table->room) {
-        const size_t room = table->room ? table->room * 2 : 64;
-        qn_cell *more = realloc(table->cells, room * sizeof *more);
-        if (!more) {
-            table->failed = 1;
-            return;
-        }
-        table->cells = more;
-        table->room = room;
+    qn_cell *more = qn_grown(table->cells, table->n_cells, &table->room, sizeof *more);
+
+    if (!more) {
+        table->failed = 1;
+        return;
     }
+    table->cells = more;
     qn_utf8_add_clean(&clean, text);
     qn_str_add_n(&clean, "", 0);
     if (clean.failed) {

@@ -7,6 +7,7 @@
 
 enum { MOCK_MAX_PARAMS = 40, MOCK_MAX_PARAM_BYTES = 4096, MOCK_MAX_DEPS = 64 };
 enum { MOCK_SHARED_BYTES = 48 * 1024, MOCK_MAX_SHARED_BYTES = 227 * 1024 };
+enum { MOCK_REGISTERS = 40, MOCK_LOCAL_BYTES = 16 }; /* of every kernel */
 
 /* ---- mock_image.c ---------------------------------------------------------------- */
 

@@ -240,9 +240,14 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 {
     if (!mock_enter(__func__))
         return mock.refusal;
-    if (attribute != CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+    if (attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+        *value = (int)function->max_threads;
+    else if (attribute == CU_FUNC_ATTRIBUTE_NUM_REGS)
+        *value = MOCK_REGISTERS;
+    else if (attribute == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)
+        *value = MOCK_LOCAL_BYTES;
+    else
         return CUDA_ERROR_INVALID_VALUE;
-    *value = (int)function->max_threads;
     return CUDA_SUCCESS;
 }
 

@@ -17,22 +17,9 @@
 #include "hal/cpu/cpu_launch.h"
 #include "hal/cpu/cpu_module.h"
 #include "util/clock.h"
+#include "hopeless_alloc.h"
 
 static const qn_backend *const cpu = &qn_backend_cpu;
-
-/* Read by the sanitizers, which otherwise end the program at a hopeless request. */
-const char *__asan_default_options(void);
-const char *__tsan_default_options(void);
-
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
-
-const char *__tsan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
 
 static qn_dev *open_cpu(int threads, const char *cc)
 {

@@ -121,6 +121,8 @@ static void cells_become_numbers_or_errors_with_line_and_column(void **state)
     assert_int_equal(qn_csv_i64(&csv, 2, 2, 1, 5000, &n, &err), QN_ERR_INPUT);
     assert_int_equal(qn_csv_f64(&csv, 2, 3, 0, 1e6, &x, &err), QN_ERR_INPUT);
     assert_string_equal(err.text, "t.csv:8: median_us \"nan\" is not a number from 0 to 1e+06");
+    assert_int_equal(qn_csv_f64(&csv, 2, 3, -INFINITY, INFINITY, &x, &err), QN_ERR_INPUT);
+    assert_string_equal(err.text, "t.csv:8: median_us \"nan\" is not a number");
     assert_int_equal(qn_csv_f64(&csv, 0, 2, 0, 1e6, &x, &err), QN_ERR_INPUT);
     assert_int_equal(n, 1000);
     qn_csv_free(&csv);

@@ -108,9 +108,43 @@ static void branches_give_the_results_of_the_cpu(void **state)
     assert_true(n_branched > 20);
 }
 
+/* What the driver says of a kernel is a metric of it. */
+static void registers_of_kernels_are_metrics(void **state)
+{
+    const char *const labels[] = { "kernel", "vector.saxpy", "device", "cuda:0", NULL };
+    const char *reason;
+    qn_ctx *ctx;
+    qn_graph *graph;
+    qn_buf *x, *y;
+
+    (void)state;
+    if (!qn_nvrtc_load(&reason)) {
+        print_message("no NVRTC: %s\n", reason);
+        skip();
+    }
+    mock_cuda_reset();
+    mock_cuda_set_launcher(launch_builtin, NULL);
+    ctx = open_with((qn_options){ .backend = "cuda:0" });
+    x = ramp(ctx, "x", N, 0, 1);
+    y = ramp(ctx, "y", N, 0, 1);
+    must(ctx, qn_graph_new(ctx, "g", &graph));
+    must(ctx, stage_saxpy(graph, "saxpy", qn_range_1d(N), 0.25f, x, y));
+    must(ctx, qn_graph_run(graph));
+    must(ctx, qn_graph_wait(graph));
+    assert_true(qn_metric_value(qn_ctx_metrics(ctx), "kernel_registers", labels) == 40);
+    assert_true(qn_metric_value(qn_ctx_metrics(ctx), "kernel_local_bytes", labels) == 16);
+    qn_graph_free(graph);
+    qn_buf_free(x);
+    qn_buf_free(y);
+    qn_ctx_close(ctx);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(branches_give_the_results_of_the_cpu) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(branches_give_the_results_of_the_cpu),
+        cmocka_unit_test(registers_of_kernels_are_metrics),
+    };
 
     setenv("QUERN_CUDA_LIB", "libcuda_mock.so", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

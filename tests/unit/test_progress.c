@@ -77,6 +77,22 @@ static int last_percent(const char *text)
     return last;
 }
 
+static void a_job_without_a_unit_shows_no_rate(void **state)
+{
+    screen s;
+
+    (void)state;
+    start(&s, QN_PROGRESS_ON, "job", 1);
+    qn_progress_free(s.bar);
+    const qn_progress_options options = { .to = s.file, .mode = QN_PROGRESS_ON, .now_us = now };
+    assert_int_equal(qn_progress_new(&options, "job", "", 1, &s.bar, NULL), QN_OK);
+    clock_us += 1e6;
+    qn_progress_at(s.bar, 0.5);
+    assert_non_null(strstr(shown(&s), "50 %"));
+    assert_null(strstr(shown(&s), "/s"));
+    finish(&s);
+}
+
 /* ---- moving -------------------------------------------------------------- */
 
 static void a_bar_ends_at_one(void **state)
@@ -401,6 +417,7 @@ static void modes_are_read_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_without_a_unit_shows_no_rate),
         cmocka_unit_test(a_bar_ends_at_one),
         cmocka_unit_test(a_bar_never_goes_back_or_past_its_end),
         cmocka_unit_test(a_phase_fills_only_its_share),

@@ -7,6 +7,7 @@
  * the last stage that it follows on each other stream, unless its own stream already did.
  */
 #include "engine/graph/graph_impl.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,15 +78,11 @@ static qn_stream pick(const dealer *d, int s)
 
 static qn_status add_meet(qn_branches *out, int before, int after, qn_err *err)
 {
-    if (out->n_meets == out->cap_meets) {
-        const int cap = out->cap_meets ? out->cap_meets * 2 : 16;
-        qn_meet *grown = realloc(out->meets, (size_t)cap * sizeof *grown);
+    qn_meet *grown = qn_grown(out->meets, (size_t)out->n_meets, &out->cap_meets, sizeof *grown);
 
-        if (!grown)
-            return qn_fail(err, QN_ERR_NOMEM, "graph branches: out of host memory");
-        out->meets = grown;
-        out->cap_meets = cap;
-    }
+    if (!grown)
+        return qn_fail(err, QN_ERR_NOMEM, "graph branches: out of host memory");
+    out->meets = grown;
     out->meets[out->n_meets++] = (qn_meet){ before, after };
     out->is_met[before] = 1;
     return QN_OK;

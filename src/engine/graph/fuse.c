@@ -21,7 +21,8 @@
 
 struct qn_fusion {
     qn_stage *built; /* as the caller added them */
-    int n_built, cap_built;
+    int n_built;
+    size_t cap_built;
     int *place; /* by built stage: the stage that runs it */
     int *step;  /* by built stage: its step in the program of that stage, -1: it is that stage */
 };

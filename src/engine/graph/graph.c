@@ -6,9 +6,11 @@
 #include "engine/graph/graph_impl.h"
 
 #include "engine/compile.h"
+#include "engine/memory/ledger.h"
 
 #include "engine/route/route_stage.h"
 #include "hal/geometry.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,17 +93,13 @@ static qn_status reopen(qn_graph *graph, qn_err *err)
     return st;
 }
 
-static qn_status grow(void **list, int n, int *cap, size_t size, qn_err *err)
+static qn_status grow(void **list, int n, size_t *cap, size_t size, qn_err *err)
 {
-    void *grown;
-    const int wanted = *cap ? *cap * 2 : 16;
+    void *grown = qn_grown(*list, (size_t)n, cap, size);
 
-    if (n < *cap)
-        return QN_OK;
-    if (!(grown = realloc(*list, (size_t)wanted * size)))
+    if (!grown)
         return qn_fail(err, QN_ERR_NOMEM, "graph: out of host memory");
     *list = grown;
-    *cap = wanted;
     return QN_OK;
 }
 
@@ -407,6 +405,7 @@ qn_status qn_graph_prepare(qn_graph *graph, qn_err *err)
     QN_TRY(qn_order_lifetimes(graph, err));
     qn_record_free(graph);
     qn_route_graph(graph);
+    qn_ledger_graph(graph);
     graph->is_compiled = 1;
 out:
     if (st != QN_OK)

@@ -107,14 +107,16 @@ typedef struct qn_branches {
     int (*clock)[QN_N_COMPUTE]; /* by stage: the last of each stream that is over when it starts */
     unsigned char *is_met;      /* by stage: another stream waits for it */
     qn_meet *meets;             /* in the order of `after` */
-    int n_meets, cap_meets;
+    int n_meets;
+    size_t cap_meets;
     unsigned used; /* streams, one bit each */
     qn_end *ends;  /* by stage that is met, while a plan is submitted */
 } qn_branches;
 
 typedef struct qn_plan {
     qn_step *steps;
-    int n, cap;
+    int n;
+    size_t cap;
     int from; /* its first stage; what comes before has been submitted */
     qn_branches branches;
     int crossings, elided;
@@ -148,10 +150,12 @@ struct qn_graph {
     qn_ctx *ctx;
     char name[64];
     qn_stage *stages;
-    int n_stages, cap_stages;
+    int n_stages;
+    size_t cap_stages;
     struct qn_fusion *fusion; /* fuse.c: the stages as built, NULL when all run as they are */
     qn_graph_buf *bufs;
-    int n_bufs, cap_bufs;
+    int n_bufs;
+    size_t cap_bufs;
     int (*edges)[2]; /* explicit ones */
     int n_edges;
     qn_temp_slot *slots;

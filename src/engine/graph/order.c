@@ -5,6 +5,7 @@
  * edges can only add to that; one that points backwards closes a cycle.
  */
 #include "engine/graph/graph_impl.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,20 +33,17 @@ static qn_status add_dep(qn_stage *stage, int before, qn_err *err)
 typedef struct {
     int writer;
     int *readers;
-    int n_readers, cap;
+    int n_readers;
+    size_t cap;
 } last_use;
 
 static qn_status add_reader(last_use *use, int stage, qn_err *err)
 {
-    if (use->n_readers == use->cap) {
-        const int cap = use->cap ? use->cap * 2 : 4;
-        int *grown = realloc(use->readers, (size_t)cap * sizeof *grown);
+    int *grown = qn_grown(use->readers, (size_t)use->n_readers, &use->cap, sizeof *grown);
 
-        if (!grown)
-            return qn_fail(err, QN_ERR_NOMEM, "graph order: out of host memory");
-        use->readers = grown;
-        use->cap = cap;
-    }
+    if (!grown)
+        return qn_fail(err, QN_ERR_NOMEM, "graph order: out of host memory");
+    use->readers = grown;
     use->readers[use->n_readers++] = stage;
     return QN_OK;
 }

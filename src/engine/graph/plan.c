@@ -5,6 +5,7 @@
  * these is the same. Transfers appear only where the side that needs the data is stale.
  */
 #include "engine/graph/graph_impl.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +20,11 @@ void qn_plan_free(qn_plan *plan)
 
 static qn_status add_step(qn_plan *plan, qn_step step, qn_err *err)
 {
-    if (plan->n == plan->cap) {
-        const int cap = plan->cap ? plan->cap * 2 : 64;
-        qn_step *grown = realloc(plan->steps, (size_t)cap * sizeof *grown);
+    qn_step *grown = qn_grown(plan->steps, (size_t)plan->n, &plan->cap, sizeof *grown);
 
-        if (!grown)
-            return qn_fail(err, QN_ERR_NOMEM, "plan: out of host memory");
-        plan->steps = grown;
-        plan->cap = cap;
-    }
+    if (!grown)
+        return qn_fail(err, QN_ERR_NOMEM, "plan: out of host memory");
+    plan->steps = grown;
     plan->steps[plan->n++] = step;
     return QN_OK;
 }

@@ -3,7 +3,7 @@
  * The moves themselves are in residency.c; this file decides when they are needed on behalf of
  * the host. Uploads never happen here: data moves when a stage asks for it.
  */
-#include "engine/memory/residency.h"
+#include "engine/memory/ledger.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +38,12 @@ static void link_buf(qn_buf *buf)
     if (buf->next)
         buf->next->prev = buf;
     buf->ctx->bufs = buf;
+    qn_ledger_made(buf);
 }
 
 static void unlink_buf(qn_buf *buf)
 {
+    qn_ledger_gone(buf);
     if (buf->prev)
         buf->prev->next = buf->next;
     else

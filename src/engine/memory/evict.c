@@ -8,6 +8,7 @@
  */
 #include "engine/fault.h"
 #include "engine/graph/graph_impl.h"
+#include "util/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -156,21 +157,6 @@ static qn_buf *pick_host_victim(qn_ctx *ctx, int clean)
     return oldest;
 }
 
-static qn_status write_all(int file, const char *data, size_t bytes)
-{
-    while (bytes) {
-        const ssize_t n = write(file, data, bytes);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return QN_ERR_IO;
-        data += n;
-        bytes -= (size_t)n;
-    }
-    return QN_OK;
-}
-
 /* The content goes to a file without a name, which vanishes with its descriptor. */
 static qn_status write_spill(qn_buf *victim, qn_err *err)
 {
@@ -184,7 +170,7 @@ static qn_status write_spill(qn_buf *victim, qn_err *err)
     if ((file = mkostemp(path, O_CLOEXEC)) < 0)
         return qn_fail(err, QN_ERR_IO, "cannot create %s: %s", path, strerror(errno));
     unlink(path);
-    if (write_all(file, victim->host, victim->bytes) != QN_OK) {
+    if (!qn_write_exactly(file, victim->host, victim->bytes)) {
         qn_fail(err, QN_ERR_IO, "spill of %s (%zu bytes) to %s: %s", victim->name, victim->bytes,
                 ctx->spill_dir, strerror(errno));
         close(file);

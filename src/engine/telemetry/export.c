@@ -431,7 +431,7 @@ qn_status qn_export_file(qn_metrics *metrics, const qn_run_report *report, const
         QN_TRY(qn_export_json(metrics, report, &text, err));
     else
         QN_TRY(qn_export_prometheus(metrics, &text, err));
-    QN_TRY(qn_file_write(path, qn_str_get(&text), text.len, err));
+    QN_TRY(qn_file_write_str(path, &text, err));
 out:
     qn_str_free(&text);
     return st;

@@ -92,7 +92,7 @@ static void add_figures(qn_str *line, const qn_progress *p, double now)
 
     /* A sum of shares may miss a whole percent by a rounding error. */
     qn_str_addf(line, "  %2d %%", (int)(100 * b->fraction + 1e-6));
-    if (run_s > 0 && p->done > 0)
+    if (p->unit[0] && run_s > 0 && p->done > 0)
         qn_str_addf(line, "  %s %s/s", qn_format_count(p->done / run_s, rate, sizeof rate),
                     p->unit);
     if (b->is_done) {

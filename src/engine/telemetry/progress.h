@@ -32,7 +32,8 @@ typedef struct qn_progress_options {
     double (*now_us)(void); /* NULL: the clock of util/clock.h */
 } qn_progress_options;
 
-/* A job of `total` units ("steps"). Nothing is drawn before the first advance. */
+/* A job of `total` units ("steps"; "": without a rate). Nothing is drawn before the first advance.
+ */
 qn_status qn_progress_new(const qn_progress_options *options, const char *name, const char *unit,
                           double total, qn_progress **out, qn_err *err);
 

@@ -6,6 +6,7 @@
  */
 #include "engine/telemetry/metrics.h"
 
+#include "util/list.h"
 #include "util/status.h"
 
 #include <assert.h>
@@ -167,16 +168,13 @@ typedef struct sample_list {
 /* A new sample of `def` with the labels of `series` (NULL: none), or NULL. */
 static qn_sample *append(sample_list *list, const qn_metric_def *def, const qn_metric *series)
 {
-    if (list->n == list->cap) {
-        const size_t cap = list->cap ? 2 * list->cap : 256;
-        qn_sample *const items = realloc(list->items, cap * sizeof *items);
-        if (!items) {
-            list->failed = 1;
-            return NULL;
-        }
-        list->items = items;
-        list->cap = cap;
+    qn_sample *items = qn_grown(list->items, list->n, &list->cap, sizeof *items);
+
+    if (!items) {
+        list->failed = 1;
+        return NULL;
     }
+    list->items = items;
     qn_sample *const sample = &list->items[list->n++];
     *sample = (qn_sample){ .def = def };
     for (int i = 0; series && i < QN_MAX_LABELS; i++)

@@ -5,6 +5,7 @@
  * libraries by name, and /proc/self/fd/N must not come to mean another one meanwhile.
  */
 #include "hal/cpu/cpu_module.h"
+#include "util/file.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,22 +29,6 @@ struct qn_module {
     int n_kernels;
     entry kernels[];
 };
-
-static qn_status write_all(int fd, const char *data, size_t bytes, qn_err *err)
-{
-    while (bytes > 0) {
-        const ssize_t n = write(fd, data, bytes);
-
-        if (n < 0 && errno != EINTR)
-            return qn_fail(err, QN_ERR_NOMEM, "kernel object of %zu bytes: %s", bytes,
-                           strerror(errno));
-        if (n > 0) {
-            data += n;
-            bytes -= (size_t)n;
-        }
-    }
-    return QN_OK;
-}
 
 static void name_of(int fd, char *out, size_t size)
 {
@@ -72,15 +57,15 @@ static int take_fresh_name(int *fd)
 
 static qn_status load(qn_module *module, const qn_blob *object, qn_err *err)
 {
-    qn_status st = QN_OK;
     char name[32];
 
     module->fd = memfd_create("quern-kernels", MFD_CLOEXEC);
     if (module->fd < 0)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "no memory file for a kernel object: %s",
                        strerror(errno));
-    if ((st = write_all(module->fd, object->data, object->bytes, err)) != QN_OK)
-        return st;
+    if (!qn_write_exactly(module->fd, object->data, object->bytes))
+        return qn_fail(err, QN_ERR_NOMEM, "kernel object of %zu bytes: %s", object->bytes,
+                       strerror(errno));
     if (take_fresh_name(&module->fd) != 0)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "no descriptor for a kernel object: %s",
                        strerror(errno));

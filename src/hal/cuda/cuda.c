@@ -264,6 +264,7 @@ const qn_backend qn_backend_cuda = {
     .address = cuda_address,
     .build = qn_cuda_build,
     .unload = qn_cuda_unload,
+    .resources = qn_cuda_resources,
     .launch = qn_cuda_launch,
     .record = qn_cuda_record,
     .wait = qn_cuda_wait,

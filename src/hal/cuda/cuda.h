@@ -17,7 +17,8 @@ typedef struct qn_cuda_capture {
     qn_stream on;
     unsigned joined; /* bit per stream that takes part */
     CUgraphNode *nodes;
-    int n_nodes, cap_nodes;
+    int n_nodes;
+    size_t cap_nodes;
     qn_err first; /* the first failure inside; it spoils the capture */
 } qn_cuda_capture;
 
@@ -104,6 +105,8 @@ double qn_cuda_elapsed_us(qn_dev *dev, qn_event *from, qn_event *to);
 
 /* ---- cuda_build.c ---------------------------------------------------------------- */
 qn_status qn_cuda_build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err);
+void qn_cuda_resources(qn_dev *dev, const qn_module *module, int kernel_i, int *registers,
+                       int *local_bytes);
 void qn_cuda_unload(qn_dev *dev, qn_module *module);
 qn_status qn_cuda_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err);
 void qn_cuda_compiler(qn_dev *dev, char *out, size_t size);

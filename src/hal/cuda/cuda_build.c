@@ -6,6 +6,7 @@
  * exact (NVRTC's default), so that results agree with the other backends bit for bit.
  */
 #include "hal/cuda/cuda.h"
+#include "hal/geometry.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,14 +154,6 @@ static qn_status compile(const qn_nvrtc_api *nvrtc, const qn_nvrtc_options *opti
     return st;
 }
 
-static int has_teams(const qn_kernel_module *module)
-{
-    for (int i = 0; i < module->n_kernels; i++)
-        if (module->kernels[i]->form == QN_FORM_TEAM)
-            return 1;
-    return 0;
-}
-
 /* `reason` says why nothing was compiled. */
 static qn_status take_embedded(const qn_source *src, const char *reason, qn_blob *out, qn_err *err)
 {
@@ -169,7 +162,7 @@ static qn_status take_embedded(const qn_source *src, const char *reason, qn_blob
     if (!ptx)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "module %s: no compiler (%s) and no embedded PTX",
                        src->module->name, reason);
-    if (has_teams(src->module) && src->team_lanes != QN_PTX_TEAM_LANES)
+    if (qn_module_has_teams(src->module) && src->team_lanes != QN_PTX_TEAM_LANES)
         return qn_fail(err, QN_ERR_UNSUPPORTED,
                        "module %s: no compiler (%s), and the embedded PTX has teams of %d lanes, "
                        "not %d",
@@ -249,6 +242,16 @@ static qn_status find_functions(qn_dev *dev, const qn_kernel_module *from, qn_mo
         module->n_functions++;
     }
     return QN_OK;
+}
+
+void qn_cuda_resources(qn_dev *dev, const qn_module *module, int kernel_i, int *registers,
+                       int *local_bytes)
+{
+    const CUfunction f = module->functions[kernel_i].handle;
+
+    *registers = *local_bytes = 0;
+    dev->cu->cuFuncGetAttribute(registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f);
+    dev->cu->cuFuncGetAttribute(local_bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f);
 }
 
 qn_status qn_cuda_build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err)

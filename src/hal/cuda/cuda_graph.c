@@ -5,6 +5,7 @@
  * lives, so a recording keeps both the graph and the executable made from it.
  */
 #include "hal/cuda/cuda.h"
+#include "util/list.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -89,17 +90,14 @@ static qn_status note_node(qn_dev *dev, qn_stream on, CUstream stream, qn_err *e
 
     if (st != QN_OK)
         return st;
-    if (capture->n_nodes == capture->cap_nodes) {
-        const int cap = capture->cap_nodes ? 2 * capture->cap_nodes : 64;
-        CUgraphNode *const more = realloc(capture->nodes, (size_t)cap * sizeof *more);
+    CUgraphNode *more =
+        qn_grown(capture->nodes, (size_t)capture->n_nodes, &capture->cap_nodes, sizeof *more);
 
-        if (!more) {
-            qn_fail(&failure, QN_ERR_NOMEM, "capture of %d launches", cap);
-            return qn_cuda_refuse(dev, on, &failure, err);
-        }
-        capture->nodes = more;
-        capture->cap_nodes = cap;
+    if (!more) {
+        qn_fail(&failure, QN_ERR_NOMEM, "capture of %d launches", capture->n_nodes + 1);
+        return qn_cuda_refuse(dev, on, &failure, err);
     }
+    capture->nodes = more;
     capture->nodes[capture->n_nodes++] = node;
     return QN_OK;
 }

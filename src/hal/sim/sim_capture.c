@@ -10,6 +10,7 @@
 
 #include "hal/cpu/cpu_module.h"
 #include "hal/sim/sim_dev.h"
+#include "util/list.h"
 
 /* A launch with its arguments and values in one block. */
 typedef struct saved_args {
@@ -21,7 +22,8 @@ typedef struct saved_args {
 
 struct qn_replay {
     qn_sim_op *ops;
-    int n_ops, cap_ops;
+    int n_ops;
+    size_t cap_ops;
     double *marks_us; /* by place; filled while a replay runs */
     int n_marks;
 };
@@ -85,15 +87,12 @@ static saved_args *saved_of(const qn_sim_op *op)
 
 static qn_status append(qn_replay *recording, const qn_sim_op *op, qn_err *err)
 {
-    if (recording->n_ops == recording->cap_ops) {
-        const int cap = recording->cap_ops ? 2 * recording->cap_ops : 64;
-        qn_sim_op *more = realloc(recording->ops, (size_t)cap * sizeof *more);
+    qn_sim_op *more =
+        qn_grown(recording->ops, (size_t)recording->n_ops, &recording->cap_ops, sizeof *more);
 
-        if (!more)
-            return qn_fail(err, QN_ERR_NOMEM, "recording of %d steps", cap);
-        recording->ops = more;
-        recording->cap_ops = cap;
-    }
+    if (!more)
+        return qn_fail(err, QN_ERR_NOMEM, "recording of %d steps", recording->n_ops + 1);
+    recording->ops = more;
     recording->ops[recording->n_ops++] = *op;
     return QN_OK;
 }

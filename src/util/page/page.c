@@ -241,17 +241,12 @@ out:
 
 qn_status qn_page_write(qn_page *page, const char *path, qn_err *err)
 {
-    qn_status st = QN_OK;
+    qn_status st;
 
     end_section(page);
     qn_str_add(&page->html, "<footer>Made by quern " QN_VERSION ".</footer>\n");
     qn_str_add(&page->html, "</main>\n</body>\n</html>\n");
-    if (page->html.failed) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for the page", path);
-        goto out;
-    }
-    QN_TRY(qn_file_write(path, page->html.data, page->html.len, err));
-out:
+    st = qn_file_write_str(path, &page->html, err);
     qn_page_free(page);
     return st;
 }

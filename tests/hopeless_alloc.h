@@ -1,0 +1,19 @@
+/* hopeless_alloc.h - for tests that ask for memory that cannot be had: malloc then returns NULL
+ * under the sanitizers, too, which otherwise end the program. Include it once in a program. */
+#ifndef QN_TESTS_HOPELESS_ALLOC_H
+#define QN_TESTS_HOPELESS_ALLOC_H
+
+const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+const char *__tsan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+#endif
