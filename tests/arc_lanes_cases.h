@@ -144,7 +144,8 @@ static void made_programs_give_what_one_lane_gives(void **state)
 
         qn_arc_make_program(70000 + k / 2, "made", &options, &text);
         file = parse_good(qn_str_get(&text));
-        code = compile_with(&file->programs[0], (qn_arc_compile_options){ 0 });
+        code =
+            compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_INLINE });
         bare_add(&vm, code.bytes, code.n, args);
         rig_job(&r, rig_code(&r, "made", &code), rig_made_grid(&r, 9000 + k % 50));
         qn_arc_code_free(&code);
@@ -247,7 +248,8 @@ static void loops_give_what_one_lane_gives(void **state)
 
         qn_str_addf(&text, "def solve_a(I):\n    %s\n    return O\n", loops[k]);
         file = parse_good(qn_str_get(&text));
-        code = compile_with(&file->programs[0], (qn_arc_compile_options){ 0 });
+        code =
+            compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_INLINE });
         bare_add(&vm, code.bytes, code.n, args);
         rig_job(&r, rig_code(&r, "loop", &code), rig_made_grid(&r, 5));
         qn_arc_code_free(&code);
@@ -270,7 +272,8 @@ static void comparing_what_is_shared_without_end_is_given_up(void **state)
         "    p = rbind(repeat, 40)\n    f = power(p, 12)\n    a = f(J)\n    b = f(K)\n"
         "    O = equality(a, b)\n    return O\n";
     qn_arc_file *file = parse_good(text);
-    qn_arc_code code = compile_with(&file->programs[0], (qn_arc_compile_options){ 0 });
+    qn_arc_code code =
+        compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_INLINE });
     bare_vm vm = bare_open(ARENA, STEPS);
     const uint64_t args[3] = { bare_made_grid(&vm, 3) };
 

@@ -112,6 +112,49 @@ static void runs_and_masks_find_the_same_parts_as_a_search(void **state)
     }
 }
 
+/* The first of the largest parts; without any, the empty set. */
+static qn_arc_value largest_of(const qn_arc_value *parts)
+{
+    qn_arc_value best = { .kind = QN_ARC_SET };
+
+    for (int i = 0; i < parts->n; i++)
+        best = parts->items[i].n > best.n ? parts->items[i] : best;
+    return best;
+}
+
+static void runs_and_masks_find_the_first_of_the_largest_parts(void **state)
+{
+    arc_random random = { .seed = 13 };
+    const i32 qn_team = 0;
+
+    (void)state;
+    for (int trial = 0; trial < 400; trial++) {
+        op_rig rig = rig_open();
+        arc_vm *vm = &rig.vm;
+        const board b = random_board(&random, trial % 3 ? 6 : 32, 2 + next_below(&random, 9));
+        const arc_joining how = { .univalued = trial & 1,
+                                  .diagonal = trial >> 1 & 1,
+                                  .only_largest = 1,
+                                  .bg = trial >> 2 & 1 ? b.cells[0] : ARC_NO_BG };
+        const qn_arc_value parts = search_parts(rig.heap, &b, how), best = largest_of(&parts);
+        slot grid, by_runs, by_masks;
+
+        rig_clear(&rig, ARENA_BYTES);
+        grid = put_board(&rig, &b);
+        by_runs = arc_parts_by_runs(VM, arc_grid_of(vm, grid), how);
+        by_masks = arc_parts_by_masks(VM, arc_grid_of(vm, grid), how);
+        assert_int_equal(vm->error, ARC_OK);
+        assert_int_equal(vm->limit, ARENA_BYTES);
+        assert_int_equal(arc_len(vm, by_runs), parts.n > 0);
+        assert_int_equal(arc_len(vm, by_masks), parts.n > 0);
+        if (parts.n > 0) {
+            assert_true(rig_is(&rig, arc_elem(vm, by_runs, 0), &best));
+            assert_true(rig_is(&rig, arc_elem(vm, by_masks, 0), &best));
+        }
+        rig_close(&rig);
+    }
+}
+
 static void large_grids_and_any_colours_have_parts_too(void **state)
 {
     arc_random random = { .seed = 12 };
@@ -237,6 +280,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_and_masks_find_the_same_parts_as_a_search),
+        cmocka_unit_test(runs_and_masks_find_the_first_of_the_largest_parts),
         cmocka_unit_test(large_grids_and_any_colours_have_parts_too),
         cmocka_unit_test(words_and_cells_find_the_same_occurrences_as_a_search),
         cmocka_unit_test(occurrences_in_wide_grids_are_found),

@@ -60,6 +60,7 @@ qn_status qn_arc_session_options_of(const qn_args *args, qn_arc_session_options 
     o.split = (qn_split_options){ .devices = args->global.devices, .depth = args->global.pipeline };
     qn_split_mode_find(args->global.split, &o.split.mode);
     o.share = qn_flag(args, "no-share") ? QN_ARC_SHARE_NONE : QN_ARC_SHARE_WORTH;
+    o.adapts = qn_flag(args, "adapt");
     if (qn_given(args, "slice"))
         o.slice_ms = qn_real(args, "slice") > 0 ? qn_real(args, "slice") : -1;
     QN_TRY(read_arena(qn_text(args, "arena"), &o.limits, err));
@@ -69,14 +70,19 @@ out:
     return st;
 }
 
-qn_status qn_arc_programs_of(const qn_args *args, qn_arc_programs *out, qn_err *err)
+double qn_arc_timeout_of(const qn_args *args)
+{
+    return qn_given(args, "timeout") ? qn_real(args, "timeout") : 0;
+}
+
+qn_status qn_arc_programs_of(const qn_args *args, unsigned off, qn_arc_programs *out, qn_err *err)
 {
     const char *path = args->words[0];
     qn_str notes = { 0 };
     qn_status st = QN_OK;
 
     QN_TRY(qn_cli_input(path, err));
-    st = qn_arc_programs_read(path, out, &notes, err);
+    st = qn_arc_programs_read(path, off, out, &notes, err);
     if (st != QN_OK)
         fputs(qn_str_get(&notes), stderr);
     else if (out->file && out->file->notes.n_warnings && !args->global.quiet)

@@ -38,6 +38,9 @@
         { .name = "no-share",                                                                      \
           .kind = QN_OPT_FLAG,                                                                     \
           .help = "compute for each program alone what several need of a grid" },                  \
+        { .name = "adapt",                                                                         \
+          .kind = QN_OPT_FLAG,                                                                     \
+          .help = "measure programs; those that the CPU runs sooner are left to it" },             \
         { .name = "disable-op",                                                                    \
           .kind = QN_OPT_TEXT,                                                                     \
           .help = "primitives that devices leave to the CPU",                                      \
@@ -48,11 +51,21 @@
         .min = 1, .max = 3                                                                         \
     }
 
+/* A row: how long `what` may take. */
+#define QN_ARC_OPTION_TIMEOUT(what)                                                                \
+    {                                                                                              \
+        .name = "timeout", .kind = QN_OPT_REAL,                                                    \
+        .help = "time for " what "; what has not ended then is told (0: any)", .value = "SECONDS", \
+        .min = 0, .max = 1000000                                                                   \
+    }
+
+double qn_arc_timeout_of(const qn_args *args); /* 0 when it was not given */
+
 qn_status qn_arc_session_options_of(const qn_args *args, qn_arc_session_options *out, qn_err *err);
 
-/* Reads PROGRAMS, the first word. Errors of the file go to stderr, all of them; of warnings the
- * number, without --quiet. */
-qn_status qn_arc_programs_of(const qn_args *args, qn_arc_programs *out, qn_err *err);
+/* Reads PROGRAMS, the first word, and compiles without the passes `off` (QN_ARC_OFF_*). Errors of
+ * the file go to stderr, all of them; of warnings the number, without --quiet. */
+qn_status qn_arc_programs_of(const qn_args *args, unsigned off, qn_arc_programs *out, qn_err *err);
 
 /* How progress is shown, by --progress and --quiet. */
 qn_status qn_arc_watch_of(const qn_args *args, qn_progress_options *out, qn_err *err);

@@ -146,7 +146,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     QN_TRY(read_replicates(qn_text(args, "replicate"), &o, err));
     QN_TRY(qn_arc_session_options_of(args, &o.session, err));
     QN_TRY(qn_arc_watch_of(args, &o.watch, err));
-    QN_TRY(qn_arc_programs_of(args, &programs, err));
+    QN_TRY(qn_arc_programs_of(args, 0, &programs, err));
     QN_TRY(qn_arc_tasks_read(path, &tasks, err));
     QN_TRY(qn_arc_bench(&programs, &tasks, &o, &report, err));
     QN_TRY(report_all(args, &report, err));

@@ -4,6 +4,7 @@
 
 #include "domain/arc/compile/code_file.h"
 #include "domain/arc/compile/dis.h"
+#include "domain/arc/compile/kinds.h"
 #include "domain/arc/value/known.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/table.h"
@@ -15,6 +16,8 @@
 static const qn_opt dis_options[] = {
     { 0, "program", QN_OPT_TEXT, .value = "ID", .help = "this one alone" },
     { 0, "notes", QN_OPT_FLAG, .help = "print what is odd in the file instead, with its place" },
+    { 0, "without", QN_OPT_TEXT, .value = "PASS[,PASS]",
+      .help = "leave out passes of the compiler: merge, dead, inline, fusion, all" },
     { 'o', NULL, QN_OPT_TEXT, .value = "FILE.qarc", .help = "write bytecode instead of text" },
     { 0 }
 };
@@ -54,13 +57,32 @@ static void print_notes(const qn_arc_programs *programs)
     qn_str_free(&text);
 }
 
+static qn_status read_passes(const char *list, unsigned *off, qn_err *err)
+{
+    for (const char *at = list ? list : ""; *at;) {
+        const size_t n = strcspn(at, ",");
+        const unsigned pass = qn_arc_pass_named(at, n);
+
+        if (!pass)
+            return qn_fail(err, QN_ERR_USAGE,
+                           "--without: '%.*s' is no pass; there are merge, dead, inline, fusion "
+                           "and its parts, all",
+                           (int)n, at);
+        *off |= pass;
+        at += n + (at[n] == ',');
+    }
+    return QN_OK;
+}
+
 static qn_status run_dis(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     qn_arc_programs programs = { 0 };
+    unsigned off = 0;
     qn_status st = QN_OK;
 
     (void)ctx;
-    QN_TRY(qn_arc_programs_of(args, &programs, err));
+    QN_TRY(read_passes(qn_text(args, "without"), &off, err));
+    QN_TRY(qn_arc_programs_of(args, off, &programs, err));
     if (qn_flag(args, "notes"))
         print_notes(&programs);
     else if (qn_text(args, "o"))
@@ -79,6 +101,10 @@ const qn_command qn_verb_arc_dis = {
     .min_words = 1,
     .max_words = 1,
     .options = dis_options,
+    .notes =
+        "Parts of fusion: argmin, colorcount, replace, fill, first_of_size, argmax_size,\n"
+        "largest_object. What is left out changes times alone: `quern arc bench` of two files\n"
+        "that -o wrote shows by how much.",
     .examples = dis_examples,
     .bare = 1,
     .run = run_dis,
@@ -108,17 +134,38 @@ static const char *class_text(char class_)
     }
 }
 
+/* What a primitive gives, whatever its operands are. */
+static const char *result_text(int op)
+{
+    static const struct {
+        unsigned within;
+        const char *text;
+    } kinds[] = {
+        { QN_ARC_IS_BOOL, "bool" },     { QN_ARC_IS_INT, "int" },
+        { QN_ARC_IS_PAIR, "pair" },     { QN_ARC_IS_INT | QN_ARC_IS_PAIR, "int or pair" },
+        { QN_ARC_IS_IDX, "indices" },   { QN_ARC_IS_A_SET, "set" },
+        { QN_ARC_IS_A_TUPLE, "tuple" }, { QN_ARC_IS_FN, "function" },
+    };
+    const unsigned given = qn_arc_kinds_given(op, NULL).self;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((given & ~kinds[i].within) == 0)
+            return kinds[i].text;
+    return "any";
+}
+
 static qn_status run_ops(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    qn_table table = qn_table_begin("OP", "NAME", "ARGUMENTS", "COST", "PRIORITY");
+    qn_table table = qn_table_begin("OP", "NAME", "ARGUMENTS", "RESULT", "COST", "PRIORITY");
 
     (void)ctx;
-    for (int i = 0; i < ARC_N_OPS; i++) {
+    for (int i = 0; i < ARC_N_NAMED; i++) {
         const qn_arc_op *op = qn_arc_op_at(i);
 
         qn_table_addf(&table, "%d", i);
         qn_table_add(&table, op->name);
         qn_table_addf(&table, "%d", op->arity);
+        qn_table_add(&table, result_text(i));
         qn_table_add(&table, class_text(op->class_));
         qn_table_addf(&table, "%d", op->priority);
     }
@@ -131,7 +178,8 @@ const qn_command qn_verb_arc_ops = {
     .name = "ops",
     .summary = "list the primitives",
     .options = ops_options,
-    .notes = "COST is scalar, linear in the cells, more than that, calls (a function per element)\n"
+    .notes = "RESULT is what is known whatever the operands are; that of a grid may be more.\n"
+             "COST is scalar, linear in the cells, more than that, calls (a function per element)\n"
              "or closure (makes a function). Every primitive runs on every backend;\n"
              "--disable-op and --op-priority of other verbs leave some to the CPU.",
     .examples = ops_examples,

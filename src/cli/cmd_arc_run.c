@@ -19,6 +19,7 @@ static const qn_opt options[] = {
       .help = "each program on the task of its id, or on every grid" },
     { 0, "check", QN_OPT_FLAG, .help = "compare with the outputs of the tasks, by program" },
     QN_ARC_OPTIONS_VM,
+    QN_ARC_OPTION_TIMEOUT("all runs"),
     { 'o', NULL, QN_OPT_TEXT, .value = "FILE.jsonl", .help = "write every result, a line each" },
     { 0, "trace", QN_OPT_TEXT, .value = "FILE", .help = "write a hash of every step's value" },
     { 0, "digest", QN_OPT_TEXT, .value = "FILE",
@@ -148,7 +149,8 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
                                   .results = qn_text(args, "o"),
                                   .trace = qn_text(args, "trace"),
                                   .digest = qn_text(args, "digest"),
-                                  .profile = qn_text(args, "op-times") };
+                                  .profile = qn_text(args, "op-times"),
+                                  .timeout_s = qn_arc_timeout_of(args) };
     qn_arc_programs programs = { 0 };
     qn_arc_tasks tasks = { 0 };
     qn_arc_evaluation e = { 0 };
@@ -160,7 +162,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     QN_TRY(qn_arc_tasks_of(args, &path, err));
     QN_TRY(qn_arc_session_options_of(args, &o.session, err));
     QN_TRY(qn_arc_watch_of(args, &o.watch, err));
-    QN_TRY(qn_arc_programs_of(args, &programs, err));
+    QN_TRY(qn_arc_programs_of(args, 0, &programs, err));
     QN_TRY(qn_arc_tasks_read(path, &tasks, err));
     QN_TRY(qn_cli_open(args, &ctx, err));
     QN_TRY(qn_arc_evaluate(ctx, &programs, &tasks, &o, &e, err));
@@ -170,6 +172,9 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
         print_plain(&e);
     if (!args->global.quiet)
         note_left_out(&programs, &e);
+    if (e.stats.timeouts)
+        fprintf(stderr, "not finished in %g s: %" PRIu64 " of %" PRIu64 " runs\n", o.timeout_s,
+                e.stats.timeouts, e.runs);
     if (qn_text(args, "stats"))
         QN_TRY(write_stats(qn_text(args, "stats"), &e, err));
     qn_cli_summary(args, (double)e.runs, "run", "runs");

@@ -11,6 +11,9 @@
 static const qn_opt options[] = {
     { 0, "batch", QN_OPT_TEXT, .value = "FILE", .help = "read lines from this file, not stdin" },
     QN_ARC_OPTIONS_VM,
+    QN_ARC_OPTION_TIMEOUT("a \"run\" that does not say"),
+    { 0, "max-line", QN_OPT_TEXT, .value = "BYTES", .fallback = "64M",
+      .help = "longest line; what is longer is refused" },
     { 'o', NULL, QN_OPT_TEXT, .value = "FILE", .help = "write answers into this file, not stdout" },
     { 0 }
 };
@@ -32,6 +35,13 @@ out:
     return st;
 }
 
+static qn_status read_most(const char *text, size_t *out, qn_err *err)
+{
+    if (qn_parse_bytes(text, out) != 0 || *out < 1024)
+        return qn_fail(err, QN_ERR_USAGE, "--max-line: '%s' is not a size of 1K or more", text);
+    return QN_OK;
+}
+
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     qn_arc_session_options o;
@@ -39,14 +49,17 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_out file = { 0 };
     FILE *from = NULL;
     uint64_t n_lines = 0;
+    size_t most = 0;
     qn_status st = QN_OK;
 
     QN_TRY(qn_arc_session_options_of(args, &o, err));
+    QN_TRY(read_most(qn_text(args, "max-line"), &most, err));
     QN_TRY(open_input(qn_text(args, "batch"), &from, err));
     if (qn_text(args, "o"))
         QN_TRY(qn_out_open(qn_text(args, "o"), &file, err));
     QN_TRY(qn_arc_desk_new(ctx, &o, &desk, err));
-    QN_TRY(qn_arc_serve(desk, from, file.file ? file.file : stdout, &n_lines, err));
+    qn_arc_desk_set_timeout(desk, qn_arc_timeout_of(args));
+    QN_TRY(qn_arc_serve(desk, from, file.file ? file.file : stdout, most, &n_lines, err));
     if (file.file)
         QN_TRY(qn_out_commit(&file, err));
     qn_cli_summary(args, (double)n_lines, "line", "lines");
@@ -67,7 +80,8 @@ const qn_command qn_verb_arc_serve = {
         "  \"programs\": {ID: TEXT}   keeps them; those that do not compile are told\n"
         "  \"tasks\": {ID: TASK}      keeps them\n"
         "  \"run\": {\"programs\": [ID], \"tasks\": [ID], \"pairs\": \"train|test|all|first\",\n"
-        "          \"match\": \"id|all\", \"want\": \"scores|results|outputs\"}, each optional\n"
+        "          \"match\": \"id|all\", \"want\": \"scores|results|outputs\",\n"
+        "          \"timeout\": SECONDS}, each optional\n"
         "  \"stats\": true, \"clear\": \"programs|all\", \"end\": true\n"
         "A line that is wrong is answered by {\"ok\": false, \"error\": ...}, and the next is "
         "read.",

@@ -27,6 +27,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     if (tasks)
         QN_TRY(qn_arc_readable(tasks, err));
     QN_TRY(qn_arc_show(args->words[0], tasks, to, err));
+    printf("file: %s\n", to);
 out:
     return st;
 }

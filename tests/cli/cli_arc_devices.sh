@@ -36,6 +36,13 @@ has "$out" ' runs on cpu:0: '
 has s.json '"gpu_ops": 0,'
 has cache/profile/arc-costs.json '"format": "quern-arc-costs/1"'
 
+QUERN_FAULT=sim.launch_us=200000 exits 0 "${run[@]}" --backend cpu,sim:0 --route gpu --adapt \
+    --explain-route adapt.csv --digest adapt.txt --stats s.json
+same adapt.txt
+has s.json '"cpu_programs": 40,'
+has s.json '"gpu_ops": 0,'
+has adapt.csv ',made0,arc.program,[0-9]+,sim:0,'
+
 # ---- launches, checks, profile
 exits 0 "${run[@]}" --backend sim --slice 1 --digest slice.txt --stats s.json
 same slice.txt
@@ -52,6 +59,16 @@ has p.json '"calls_pct": '
 exits 0 "${run[@]}" --backend sim --op-times p.json --stats s.json
 has p.json '"device_seconds": '
 has s.json '"instances": 8000,'
+
+for priority in 1 2 3; do
+    exits 0 "${run[@]}" --backend sim --op-priority $priority --digest priority.txt --stats s.json \
+        --log none
+    same priority.txt
+done
+has s.json '"fallbacks": \{\}'
+exits 0 "${run[@]}" --backend sim --arena 8K --digest arena.txt --log info
+same arena.txt
+has "$err" 'arc.vm: [0-9]+ runs on sim:0 with 2048 KB instead of 8 KB$'
 
 # ---- what programs share
 for ending in hmirror vmirror rot180; do

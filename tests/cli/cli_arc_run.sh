@@ -62,15 +62,16 @@ has t.txt '^fails fails train 0 11 argmax EMPTY$'
 has d.txt '^fails fails train 0 EMPTY [0-9]+ [0-9a-f]{16}$'
 has d.txt '^total 6 [0-9a-f]{16}$'
 has s.json '"instances": 6,'
-has s.json '"cpu_ops": 7,'
+has s.json '"cpu_ops": 6,'
 has s.json '"gpu_ops": 0,'
 for device in "cpu --group 8" "sim" "sim --arena 8K --frames 8" "sim --disable-op vmirror"; do
     # shellcheck disable=SC2086
     exits 0 quern arc run solvers.py --tasks tasks --quiet --log error --digest again.txt \
-        --stats again.json --backend $device
+        --stats again.json --memory-map map.md --backend $device
     cmp -s d.txt again.txt || fail "other results on $device"
 done
 has again.json '"UNSUPPORTED": 3'
+has map.md '^\| arc.pool \| 1 \| [0-9]+ \| [0-9]+ \| arc.vm \| arc.vm \| sim:0 \| [1-9]'
 
 # Bytecode does the same; a run that fails leaves no file.
 exits 0 quern arc dis solvers.py -o solvers.qarc
@@ -95,7 +96,7 @@ PROGRAMS
 exits 0 quern arc run batt.py --tasks tasks/turn.json --pairs train --check -o b.jsonl "${common[@]}"
 has "$out" '^solved 2 of 2 pairs, 0 errors$'
 has b.jsonl '"list":"o","number":1,"flag":false,"task":"turn","ok":true,"equal":true,"value":\{"g":\["21"\]\}'
-has b.jsonl '"list":"o","number":2,"flag":true,"task":"turn","ok":false,"bad":\{"step":"t2","line":5,"op":"first","error":"empty container"\}'
+has b.jsonl '"list":"o","number":2,"flag":true,"task":"turn","ok":false,"bad":\{"step":"t2","line":5,"op":"first","error":"empty container","given":\["empty tuple"\]\}'
 has b.jsonl '"list":"s","number":3,"task":"turn","name":"height","ok":true'
 
 # ---- programs that want too much end at a limit, and others are unharmed
@@ -126,6 +127,16 @@ has "$out" '^steps +2 +0 +2 +8000000 +prog steps line 12: call: more steps than 
 has "$out" '^output +2 +0 +0 '
 has "$out" '^turn +2 +2 +0 '
 [ "$(grep -c '"status":"limit"' h.jsonl)" -eq 8 ] || fail 'not eight limits'
+
+# ---- time
+exits 0 quern arc run hostile.py --tasks tasks/turn.json --pairs first --match all --check \
+    --max-steps 2000000000 --timeout 0.2 -o h.jsonl --stats h.json "${common[@]}"
+has "$out" '^turn +1 +1 +0 '
+has "$out" '^steps +1 +0 +1 +[0-9]+ +prog steps line 12: call: not finished in time$'
+has "$err" '^not finished in 0.2 s: 1 of 6 runs$'
+has h.jsonl '"program":"steps".*"status":"limit".*"error":"prog steps line 12: call: not finished in time"'
+has h.json '"timeouts": 1,'
+refused 2 "--timeout: 'soon' is not a number" quern arc run hostile.py --tasks tasks --timeout soon
 
 # ---- what is wrong
 refused 2 '--tasks is needed' quern arc run solvers.py

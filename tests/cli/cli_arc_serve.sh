@@ -22,6 +22,11 @@ exits 0 quern arc serve --batch batch.jsonl -o answers.jsonl --backend cpu --qui
 cmp -s "$out" /dev/null || fail 'answers on stdout'
 lines answers.jsonl 6
 refused 6 'cannot open none' quern arc serve --batch none
+refused 2 "--max-line: '1' is not a size of 1K or more" quern arc serve --max-line 1
+{ head -c 5000 /dev/zero | tr '\0' x; echo; echo '{"run": {"timeout": 1}}'; } >long.jsonl
+exits 0 quern arc serve --batch long.jsonl --max-line 4K --backend cpu --quiet
+has "$out" '^\{"ok":false,"error":"line 1 has 5000 bytes, more than the limit of 4096 \(--max-line\)","status":"limit"\}$'
+has "$out" '^\{"ok":true,"runs":0,'
 
 command -v python3 >/dev/null || { echo "skipped: no python3 for the client"; exit 77; }
 cat >client.py <<'CLIENT'

@@ -43,6 +43,9 @@ printf 'def solve_turn(I):\n    x1 = hmirror(I)\n    O = vmirror(I)\n    return 
 exits 0 quern arc dis turn.py
 has "$out" '^program turn: '
 has "$out" 'vmirror\(s0\)'
+exits 0 quern arc dis turn.py --without dead
+has "$out" 'hmirror\(s0\)'
+refused 2 "--without: 'none' is no pass" quern arc dis turn.py --without merge,none --quiet
 exits 0 quern arc dis turn.py --notes
 has "$out" "^turn.py:2:5: warning: 'x1' is never used"
 exits 0 quern arc dis turn.py -o turn.qarc
@@ -50,8 +53,8 @@ exits 0 quern arc dis turn.qarc --program turn
 has "$out" 'vmirror\(s0\)'
 refused 2 "--program: there is no program 'none'" quern arc dis turn.py --program none --quiet
 exits 0 quern arc ops
-has "$out" '^ *0 +identity +1 +scalar +3$'
-has "$out" '^ *89 +objects +4 +more +1$'
+has "$out" '^ *0 +identity +1 +any +scalar +3$'
+has "$out" '^ *89 +objects +4 +set +more +1$'
 
 # ---- bench
 exits 0 quern arc bench one/solvers.py --tasks one/tasks --replicate 1,3 --samples 1 --no-check \

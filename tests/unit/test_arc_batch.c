@@ -206,8 +206,50 @@ static void a_failure_names_program_line_primitive_and_reason(void **state)
     parse(r, "def solve_turn(I):\n    x1 = ofcolor(I, TEN)\n    x2 = first(x1)\n    return x2\n");
     e = evaluate(r, &(qn_arc_evaluate_options){ .pairs = QN_ARC_PAIRS_ALL });
     assert_int_equal(e.errors, 3);
-    assert_string_equal(e.scores[0].failure, "prog turn line 3: first: empty container");
+    assert_string_equal(e.scores[0].failure,
+                        "prog turn line 3: first: empty container (given empty set)");
     qn_arc_evaluation_free(&e);
+}
+
+static void a_failure_says_what_operands_were(void **state)
+{
+    static const struct {
+        const char *body, *failure;
+    } cases[] = {
+        { "    return add(2, ofcolor(I, 1))\n",
+          "add: an operand is of a wrong kind (given int, indices)" },
+        { "    return add(first(I), asobject(I))\n",
+          "add: an operand is of a wrong kind (given pair, object)" },
+        { "    return objects((), T, 1, None)\n",
+          "objects: empty container (given empty tuple, bool, int, none)" },
+        { "    f = compose(size, size)\n    return power(f, 0)\n",
+          "power: an operand has a value that is not allowed (given function, int)" },
+        { "    f = compose(size, size)\n    return f(I, I)\n",
+          "call: wrong number of arguments (given function, grid, grid)" },
+        /* What failed in a function is named behind the primitive that called it. */
+        { "    return apply(first, (I, ()))\n",
+          "apply: first: empty container (given empty tuple)" },
+        { "    f = branch(I, compose(size, double), size)\n    return f(I)\n",
+          "call: double: no such element (given grid)" },
+        { "    return apply(rbind(argmax, size), (I, ()))\n", "apply: argmax: empty container" },
+        { "    return apply(3, I)\n", "apply: an operand is of a wrong kind (given int, grid)" },
+        /* Of two primitives in one, the one that fails; its operands were never there. */
+        { "    x = colorfilter(objects(I, T, T, T), 8)\n    return argmax(x, size)\n",
+          "argmax: empty container" },
+    };
+    rig *r = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        qn_arc_evaluation e;
+
+        snprintf(text, sizeof text, "def solve_turn(I):\n%s", cases[i].body);
+        parse(r, text);
+        e = evaluate(r, &(qn_arc_evaluate_options){ .pairs = QN_ARC_PAIRS_ALL });
+        assert_int_equal(e.errors, 3);
+        assert_string_equal(strchr(e.scores[0].failure, ':') + 2, cases[i].failure);
+        qn_arc_evaluation_free(&e);
+    }
 }
 
 static void every_code_has_a_sentence_and_a_status(void **state)
@@ -353,6 +395,7 @@ int main(void)
         ON_BOTH(with_match_all_every_program_meets_every_grid),
         cmocka_unit_test_setup_teardown(programs_without_a_task_are_refused, open_cpu, close_rig),
         ON_BOTH(a_failure_names_program_line_primitive_and_reason),
+        ON_BOTH(a_failure_says_what_operands_were),
         cmocka_unit_test(every_code_has_a_sentence_and_a_status),
         ON_BOTH(a_program_beyond_its_steps_ends_at_a_limit),
         ON_BOTH(large_outputs_of_many_runs_all_arrive),

@@ -202,13 +202,57 @@ static void the_loop_ends_with_its_input_or_when_asked(void **state)
     qn_err err;
 
     (void)state;
-    assert_int_equal(qn_arc_serve(desk, from, to, &n, &err), QN_OK);
+    assert_int_equal(qn_arc_serve(desk, from, to, QN_ARC_USUAL_LINE, &n, &err), QN_OK);
     fclose(to);
     assert_int_equal(n, 2);
     assert_non_null(strstr(output, "\n{\"ok\":true}\n"));
-    assert_int_equal(qn_arc_serve(desk, from, stdout, &n, &err), QN_OK);
+    assert_int_equal(qn_arc_serve(desk, from, stdout, QN_ARC_USUAL_LINE, &n, &err), QN_OK);
     assert_int_equal(n, 1);
     fclose(from);
+}
+
+static void a_line_that_is_too_long_is_refused_and_the_next_is_read(void **state)
+{
+    char input[4096], output[8192] = "";
+    FILE *from, *to;
+    uint64_t n;
+    qn_err err;
+
+    (void)state;
+    memset(input, 'x', sizeof input);
+    snprintf(input + 3000, sizeof input - 3000, "\n{\"end\": true}\n");
+    from = fmemopen(input, strlen(input), "r");
+    to = fmemopen(output, sizeof output, "w");
+    assert_int_equal(qn_arc_serve(desk, from, to, 2000, &n, &err), QN_OK);
+    fclose(to);
+    fclose(from);
+    assert_int_equal(n, 2);
+    assert_string_equal(output,
+                        "{\"ok\":false,\"error\":\"line 1 has 3000 bytes, more than the limit "
+                        "of 2000 (--max-line)\",\"status\":\"limit\"}\n{\"ok\":true}\n");
+}
+
+static void a_run_may_have_a_time_limit(void **state)
+{
+    (void)state;
+    fill();
+    expect_text("{\"programs\": {\"turn\": \"def solve(I):\\n    f = power(increment, 900000000)\\n"
+                "    return f(ONE)\\n\"}}",
+                "{\"ok\":true,\"added\":1,\"programs\":2}\n");
+    qn_arc_desk_set_timeout(desk, 0.001);
+    expect_text(
+        "{\"run\": {\"programs\": [\"turn\"], \"pairs\": \"first\", \"timeout\": 1e-6, "
+        "\"want\": \"results\"}}",
+        "{\"ok\":true,\"runs\":1,\"solved\":0,\"errors\":1,\"scores\":{\"turn\":{\"runs\":1,"
+        "\"solved\":0,\"errors\":1,\"differing\":0,\"other_shape\":0,\"steps\":0}},\"results\":["
+        "{\"program\":\"turn\",\"task\":\"turn\",\"part\":\"train\",\"pair\":0,\"status\":"
+        "\"limit\",\"steps\":0,\"equal\":false,\"error\":\"prog turn: not finished in time\"}]}\n");
+    expect_text("{\"run\": {\"timeout\": \"long\"}}",
+                "{\"ok\":false,\"error\":\"'timeout' is not a number of seconds up to 1000000\","
+                "\"status\":\"input\"}\n");
+    expect_text("{\"run\": {\"timeout\": 0}}",
+                "{\"ok\":false,\"error\":\"'timeout' is not a number of seconds up to 1000000\","
+                "\"status\":\"input\"}\n");
 }
 
 int main(void)
@@ -223,6 +267,8 @@ int main(void)
         TEST(the_id_of_a_line_comes_back),
         TEST(clearing_programs_keeps_tasks),
         TEST(the_loop_ends_with_its_input_or_when_asked),
+        TEST(a_line_that_is_too_long_is_refused_and_the_next_is_read),
+        TEST(a_run_may_have_a_time_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -171,7 +171,7 @@ static void every_primitive_may_be_called(void **state)
 {
     size_t n = 0;
     const qn_arc_signature *const all = qn_arc_signatures(&n);
-    char is_called[ARC_N_OPS] = { 0 };
+    char is_called[ARC_N_NAMED] = { 0 };
 
     (void)state;
     for (size_t i = 0; i < n; i++) {
@@ -180,7 +180,7 @@ static void every_primitive_may_be_called(void **state)
         if (op >= 0)
             is_called[op] = 1;
     }
-    for (int op = 0; op < ARC_N_OPS; op++) {
+    for (int op = 0; op < ARC_N_NAMED; op++) {
         if (!is_called[op])
             fail_msg("no signature of %s", qn_arc_op_name(op));
     }

@@ -81,8 +81,8 @@ static void tuples_with_variables_are_made_when_the_program_runs(void **state)
 static void called_variable_is_a_function_found_at_run_time(void **state)
 {
     (void)state;
-    assert_code("def solve_a(I):\n    f = compose(size, first)\n    O = f(I)\n    return O\n",
-                "s1 = compose(size, first); s2 = call s1(s0); return s2");
+    assert_code("def solve_a(I):\n    f = branch(I, size, first)\n    O = f(I)\n    return O\n",
+                "s1 = branch(s0, size, first); s2 = call s1(s0); return s2");
 }
 
 static void call_of_a_variable_with_four_arguments_binds_the_first(void **state)
@@ -167,7 +167,7 @@ static void typed_variants_are_the_untyped_primitive(void **state)
 static void every_primitive_is_found_by_its_name(void **state)
 {
     (void)state;
-    for (int op = 0; op < ARC_N_OPS; op++) {
+    for (int op = 0; op < ARC_N_NAMED; op++) {
         const qn_arc_op *row = qn_arc_op_at(op);
 
         assert_int_equal(row->number, op);
@@ -202,7 +202,7 @@ static void bindings_are_constants_of_any_value(void **state)
 
     (void)state;
     assert_int_equal(file->notes.n_errors, 0);
-    code = compile_with(&file->programs[0], (qn_arc_compile_options){ 0 });
+    code = compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_INLINE });
     assert_int_equal(qn_arc_disassemble(&code, &dis, &err), QN_OK);
     assert_non_null(strstr(dis.data, "call size(frozenset({3, 5}))"));
     assert_non_null(strstr(dis.data, "combine(frozenset({3, 5}), frozenset({3, 5}))"));

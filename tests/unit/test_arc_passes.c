@@ -110,6 +110,57 @@ static void dead_steps_of_batt_programs_go_even_if_they_fail(void **state)
                 "s0 = size(s1); record 0 o 1 'x' True: s0; return");
 }
 
+/* ---- calls that are written out -------------------------------------------------------- */
+
+static void calls_of_known_functions_become_operations(void **state)
+{
+    (void)state;
+    assert_code(ONE "    f = compose(height, asindices)\n    O = f(I)\n    return O\n",
+                "s1 = asindices(s0); s0 = height(s1); return s0");
+    assert_code(ONE "    f = chain(height, asindices, rot90)\n    O = f(I)\n    return O\n",
+                "s1 = rot90(s0); s0 = asindices(s1); s1 = height(s0); return s1");
+    assert_code(ONE "    f = fork(hconcat, rot90, rot180)\n    O = f(I)\n    return O\n",
+                "s1 = rot90(s0); s2 = rot180(s0); s0 = hconcat(s1, s2); return s0");
+    assert_code(ONE "    f = matcher(height, 3)\n    O = f(I)\n    return O\n",
+                "s1 = height(s0); s0 = equality(s1, 3); return s0");
+    assert_code(ONE "    f = rbind(replace, 3)\n    g = lbind(f, I)\n    O = g(4)\n    return O\n",
+                "s1 = replace(s0, 4, 3); return s1");
+    assert_code(ONE "    f = power(rot90, 2)\n    O = f(I)\n    return O\n",
+                "s1 = rot90(s0); s0 = rot90(s1); return s0");
+    assert_code_with(ONE "    f = power(rot90, 2)\n    O = f(I)\n    return O\n", QN_ARC_OFF_INLINE,
+                     "s1 = power(rot90, 2); s2 = call s1(s0); return s2");
+}
+
+/* What would fail is left to fail where it does; what is long, or not known, is left to run. */
+static void calls_that_may_be_others_are_left(void **state)
+{
+    static const char *const bodies[] = {
+        "    f = compose(height, add)\n    O = f(I)\n",
+        "    f = compose(height, rot90)\n    O = f(I, I)\n",
+        "    f = rbind(size, 3)\n    O = f(I, I, I)\n",
+        "    f = power(rot90, 9)\n    O = f(I)\n",
+        "    f = power(rot90, 0)\n    O = f(I)\n",
+        "    f = branch(I, rot90, rot180)\n    O = f(I)\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        char text[256];
+        qn_arc_file *file;
+        qn_arc_code code;
+        int n_calls = 0;
+
+        snprintf(text, sizeof text, ONE "%s    return O\n", bodies[i]);
+        file = parse_good(text);
+        code = compile_with(&file->programs[0], (qn_arc_compile_options){ 0 });
+        for (int k = 0; k < head_of(&code).n_ins; k++)
+            n_calls += ins_of(&code, k).op == ARC_OP_CALL;
+        assert_int_equal(n_calls, 1);
+        qn_arc_code_free(&code);
+        qn_arc_file_free(file);
+    }
+}
+
 /* ---- fusion ---------------------------------------------------------------------- */
 
 static void assert_fused(const char *body, const char *fused, unsigned off, const char *plain)
@@ -121,7 +172,7 @@ static void assert_fused(const char *body, const char *fused, unsigned off, cons
     assert_code_with(text, off, plain);
 }
 
-static void four_patterns_are_fused_and_each_can_be_switched_off(void **state)
+static void patterns_are_fused_and_each_can_be_switched_off(void **state)
 {
     (void)state;
     assert_fused("    O = size(ofcolor(I, 3))\n", "s1 = colorcount(s0, 3); return s1",
@@ -132,10 +183,18 @@ static void four_patterns_are_fused_and_each_can_be_switched_off(void **state)
                  "s1 = asindices(s0); s2 = fill(s0, 3, s1); return s2", QN_ARC_OFF_FILL,
                  "s1 = asindices(s0); s2 = recolor(3, s1); s1 = paint(s0, s2); return s1");
     assert_fused("    O = first(order(objects(I, T, T, T), size))\n",
-                 "s1 = objects(s0, True, True, True); s0 = argmin(s1, size); return s0",
+                 "s1 = objects(s0, True, True, True); s0 = argmin_size(s1); return s0",
                  QN_ARC_OFF_ARGMIN,
                  "s1 = objects(s0, True, True, True); s0 = order(s1, size); s1 = first(s0); "
                  "return s1");
+    assert_fused("    O = first(sizefilter(partition(I), 3))\n",
+                 "s1 = partition(s0); s0 = first_of_size(s1, 3); return s0", QN_ARC_OFF_OF_SIZE,
+                 "s1 = partition(s0); s0 = sizefilter(s1, 3); s1 = first(s0); return s1");
+    assert_fused("    O = argmax(I, size)\n", "s1 = argmax_size(s0); return s1", QN_ARC_OFF_BY_SIZE,
+                 "s1 = argmax(s0, size); return s1");
+    assert_fused("    O = argmax(objects(I, T, F, T), size)\n",
+                 "s1 = largest_object(s0, True, False, True); return s1", QN_ARC_OFF_LARGEST,
+                 "s1 = objects(s0, True, False, True); s0 = argmax_size(s1); return s0");
 }
 
 static void pattern_whose_inner_value_is_used_elsewhere_is_left(void **state)
@@ -153,6 +212,11 @@ static void pattern_that_could_fail_otherwise_is_left(void **state)
                 "s1 = first(s0); s0 = ofcolor(s1, 3); s1 = size(s0); return s1");
     assert_code(ONE "    O = fill(I, first(I), ofcolor(I, 5))\n    return O\n",
                 "s1 = first(s0); s2 = ofcolor(s0, 5); s3 = fill(s0, s1, s2); return s3");
+    assert_code(ONE "    O = first(sizefilter(first(I), 3))\n    return O\n",
+                "s1 = first(s0); s0 = sizefilter(s1, 3); s1 = first(s0); return s1");
+    assert_code(
+        ONE "    O = argmax(objects(first(I), T, T, T), size)\n    return O\n",
+        "s1 = first(s0); s0 = objects(s1, True, True, True); s1 = argmax_size(s0); return s1");
     assert_code(ONE "    O = first(order(I, palette))\n    return O\n",
                 "s1 = order(s0, palette); s0 = first(s1); return s0");
     assert_code(ONE "    O = paint(I, recolor(3, totuple(I)))\n    return O\n",
@@ -253,7 +317,9 @@ int main(void)
         cmocka_unit_test(kinds_are_followed_through_the_program),
         cmocka_unit_test(grid_with_something_else_written_in_is_no_grid),
         cmocka_unit_test(dead_steps_of_batt_programs_go_even_if_they_fail),
-        cmocka_unit_test(four_patterns_are_fused_and_each_can_be_switched_off),
+        cmocka_unit_test(calls_of_known_functions_become_operations),
+        cmocka_unit_test(calls_that_may_be_others_are_left),
+        cmocka_unit_test(patterns_are_fused_and_each_can_be_switched_off),
         cmocka_unit_test(pattern_whose_inner_value_is_used_elsewhere_is_left),
         cmocka_unit_test(pattern_that_could_fail_otherwise_is_left),
         cmocka_unit_test(guarded_steps_are_not_fused),

@@ -147,7 +147,7 @@ static void steps_and_line_of_a_failure_are_those_of_the_program(void **state)
                                   rig_grid(both[b], "even", 2, 2, even) };
 
             for (int p = 0; p < 3; p++) {
-                static const char *const words[] = { "size", "height", "width" };
+                static const char *const words[] = { "numcolors", "height", "width" };
                 qn_str text = { 0 };
                 int program;
 

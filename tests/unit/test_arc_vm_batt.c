@@ -186,7 +186,7 @@ static void guarded_step_gives_the_default_of_its_primitive(void **state)
         int n_failed[8] = { 0 };
 
         qn_str_add(&text, head);
-        for (int op = 0; op < ARC_N_OPS; op++) {
+        for (int op = 0; op < ARC_N_NAMED; op++) {
             const int is_function = qn_arc_op_at(op)->guard == ARC_GUARD_FN;
             const int t = 3 * op + 1;
 
@@ -203,8 +203,8 @@ static void guarded_step_gives_the_default_of_its_primitive(void **state)
         }
         qn_str_add(&text, "    return o, s\n");
         r = run_text(backends[b], qn_str_get(&text));
-        assert_int_equal(r.all.n, 3 * ARC_N_OPS);
-        for (int op = 0; op < ARC_N_OPS; op++) {
+        assert_int_equal(r.all.n, 3 * ARC_N_NAMED);
+        for (int op = 0; op < ARC_N_NAMED; op++) {
             const qn_arc_value *v = &r.all.items[3 * op];
             const int guard = qn_arc_op_at(op)->guard;
 
@@ -356,7 +356,7 @@ static void trace_has_nothing_of_the_run_before(void **state)
 static void error_ends_a_solve_program_and_says_where(void **state)
 {
     static const char text[] = "def solve_a(I):\n    x = palette(I)\n    y = remove(ONE, x)\n"
-                               "    z = sizefilter(I, TEN)\n    f = argmax(z, size)\n"
+                               "    z = sizefilter(I, TEN)\n    f = argmax(z, height)\n"
                                "    O = astuple(y, f)\n    return O\n";
 
     (void)state;

@@ -237,11 +237,11 @@ static void each_primitive_can_be_switched_off_on_the_device(void **state)
 
         if (qn_arc_cases_read(golden_path(files[f]), &cases, &err) != QN_OK)
             fail_msg("%s", err.text);
-        for (int op = f ? 160 : 0; op < (f ? ARC_N_OPS : 160); op++)
+        for (int op = f ? 160 : 0; op < (f ? ARC_N_NAMED : 160); op++)
             check_without_op(ctx, &cases, op, &n_ops);
         qn_arc_cases_free(&cases);
     }
-    print_message("%u of %d primitives\n", n_ops, ARC_N_OPS);
+    print_message("%u of %d primitives\n", n_ops, ARC_N_NAMED);
     assert_true(n_ops > 160);
     qn_ctx_close(ctx);
 }

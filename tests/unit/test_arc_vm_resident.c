@@ -323,6 +323,40 @@ static void thousand_batches_leave_the_memory_as_it_was(void **state)
 
 /* ---- faults ------------------------------------------------------------------- */
 
+static int n_injected(const rig *r)
+{
+    return (int)qn_metric_value(qn_ctx_metrics(r->ctx), "gpu_fallback_count", NULL);
+}
+
+/* Whichever allocation of the device fails, once or from then on, results are the same. */
+static void every_failed_allocation_of_the_device_is_survived(void **state)
+{
+    rig ref = open_pool("cpu", 0);
+    int n_survived = 0;
+
+    (void)state;
+    add_made(&ref, 91, 30);
+    rig_run(&ref);
+    for (int k = 1; k <= 24; k++)
+        for (int once = 0; once < 2; once++) {
+            char fault[32];
+            rig r;
+
+            snprintf(fault, sizeof fault, "alloc@%d%s", k, once ? "*1" : "");
+            r = rig_in(open_with((qn_options){ .backend = "sim", .fault = fault, .log = "none" }),
+                       (qn_arc_session_options){ 0 });
+            add_made(&r, 91, 30);
+            for (int round = 0; round < 2; round++) {
+                rig_run(&r);
+                assert_same(&ref, &r, fault);
+            }
+            n_survived += n_injected(&r) > 0;
+            rig_close(&r);
+        }
+    assert_true(n_survived > 3);
+    rig_close(&ref);
+}
+
 /* The device fails at some point; the CPU does what it would have done. */
 static void device_that_fails_changes_no_result(void **state)
 {
@@ -483,6 +517,7 @@ int main(void)
         cmocka_unit_test(equal_grids_are_resident_once),
         cmocka_unit_test(thousand_batches_leave_the_memory_as_it_was),
         cmocka_unit_test(device_that_fails_changes_no_result),
+        cmocka_unit_test(every_failed_allocation_of_the_device_is_survived),
         cmocka_unit_test(device_lost_after_pieces_were_loaded_changes_no_result),
         cmocka_unit_test(device_with_little_memory_runs_fewer_teams),
         cmocka_unit_test(device_without_memory_leaves_everything_to_the_cpu),

@@ -76,7 +76,7 @@ QN_PAR_SIZE(arc_instance, 40);
 /* What comes back of an instance. */
 typedef struct arc_result {
     u64 value;     /* slot; its payload is an offset into the output buffer. Of a batt program: the
-                    * TUPLE of its records, of which each may be BAD */
+                    * TUPLE of its records, of which each may be BAD. Of a run that failed: BAD */
     u32 steps;     /* primitive executions */
     u32 not_ok;    /* steps of a batt program that ended BAD */
     u16 line, op;  /* where it failed; op also for the first failed step */
@@ -100,15 +100,16 @@ typedef struct arc_par {
     u32 n_queues;     /* 1 .. ARC_MOST_QUEUES: see there */
     u32 chunk;
     u32 in_step; /* teams of a group take instances of one program together; 0: each its own */
-    u32 zero;
+    u32 singles; /* of each queue: see arc_queued */
 } arc_par;
 QN_PAR_SIZE(arc_par, 80);
 
 #define ARC_NOBODY 0xffffffffu /* number of an instance that only fills up a group */
 
-/* Instances (groups of them in_step) are handed out in chunks, queue q getting chunks q, q +
- * n_queues, ... Teams on one unit of a device share a queue, so that they run the same program at a
- * time and its code is fetched once; a team whose queue is empty helps the next. */
+/* Instances (groups of them in_step) are handed out by queues: first some singly, then in chunks,
+ * queue q getting chunks q, q + n_queues, ... Teams on one unit of a device share a queue, so that
+ * they run the same program at a time and its code is fetched once; a team whose queue is empty
+ * helps the next. */
 #define ARC_MOST_QUEUES 496
 
 /* The first results hold counters: units of 8 bytes of the output in use, then one per queue. */

@@ -153,6 +153,11 @@ FN i32 arc_order_flat(const arc_vm *vm, slot a, slot b)
     case ARC_PAIR:
         return ARC_PAIR_I(a) != ARC_PAIR_I(b) ? ARC_SIGN(ARC_PAIR_I(a), ARC_PAIR_I(b))
                                               : ARC_SIGN(ARC_PAIR_J(a), ARC_PAIR_J(b));
+    case ARC_CELL:
+        if (ARC_CELL_COLOUR(a) != ARC_CELL_COLOUR(b))
+            return ARC_SIGN(ARC_CELL_COLOUR(a), ARC_CELL_COLOUR(b));
+        return ARC_PAIR_I(a) != ARC_PAIR_I(b) ? ARC_SIGN(ARC_PAIR_I(a), ARC_PAIR_I(b))
+                                              : ARC_SIGN(ARC_PAIR_J(a), ARC_PAIR_J(b));
     case ARC_ROW:
         return arc_order_bytes(arc_bytes(vm, a), ARC_AUX(a), arc_bytes(vm, b), ARC_AUX(b));
     case ARC_GRID: {
@@ -172,14 +177,31 @@ FN i32 arc_order_flat(const arc_vm *vm, slot a, slot b)
     }
 }
 
-#ifdef ARC_ON_CPU
-#define ARC_ORDER arc_order_deep
-#else
-#define ARC_ORDER arc_order
-#endif
+/* The order of two tuples whose elements are flat or no containers; 2 when others decide. */
+FN i32 arc_order_tuples(arc_vm *vm, slot a, slot b)
+{
+    GLOBAL const slot *x = arc_slots(vm, a);
+    GLOBAL const slot *y = arc_slots(vm, b);
+    const i32 n = MIN(ARC_AUX(a), ARC_AUX(b));
 
-/* -1, 0 or 1. Containers in containers are followed with a stack of our own. */
-FN_NOINLINE i32 ARC_ORDER(arc_vm *vm, slot a, slot b)
+    vm->compared += (u32)ARC_AUX(a) + 1;
+    if (vm->compared > ARC_COMPARED)
+        return 2;
+    for (i32 k = 0; k < n; k++) {
+        i32 r = x[k] == y[k] ? 0 : arc_order_flat(vm, x[k], y[k]);
+
+        if (r == 2 && arc_is_container(x[k]) && arc_is_container(y[k]))
+            return 2;
+        if (r == 2)
+            r = arc_order_plain(vm, x[k], y[k]);
+        if (r != 0)
+            return r;
+    }
+    return ARC_SIGN(ARC_AUX(a), ARC_AUX(b));
+}
+
+/* Containers in containers are followed with a stack of our own. */
+FN_NOINLINE i32 arc_order_deep(arc_vm *vm, slot a, slot b)
 {
     slot in_a[ARC_DEPTH], in_b[ARC_DEPTH];
     i32 next[ARC_DEPTH];
@@ -225,15 +247,16 @@ FN_NOINLINE i32 ARC_ORDER(arc_vm *vm, slot a, slot b)
     }
 }
 
-#ifdef ARC_ON_CPU
-/* The same, without making room for that stack where nothing has to be followed. */
+/* -1, 0 or 1. Makes no room for that stack where nothing has to be followed; and lanes that compare
+ * values of one shape stay together. */
 FN_NOINLINE i32 arc_order(arc_vm *vm, slot a, slot b)
 {
-    const i32 r = a == b ? 0 : arc_order_flat(vm, a, b);
+    i32 r = a == b ? 0 : arc_order_flat(vm, a, b);
 
+    if (r == 2 && ARC_TAG(a) == ARC_TUPLE && ARC_TAG(b) == ARC_TUPLE)
+        r = arc_order_tuples(vm, a, b);
     return r != 2 ? r : arc_order_deep(vm, a, b);
 }
-#endif
 
 /* Equal values. Since a value has one representation, kinds that differ are never equal. */
 FN i32 arc_same(arc_vm *vm, slot a, slot b)

@@ -231,7 +231,10 @@ FN i32 arc_loop_end(VM_PARAM, arc_machine *m)
     return ARC_GO_RETURN;
 }
 
-#define ARC_SOLO_LEAST 4    /* elements of a loop whose lanes are alone */
+/* Elements of a loop whose lanes are alone, at least: of one in which there may be others, which
+ * have more to share out, and of any other. */
+#define ARC_SOLO_OUTER 16
+#define ARC_SOLO_LEAST 4
 #define ARC_SOLO_ROOM  1024 /* bytes that each of them has at least */
 
 /* Bytes of the arena for each lane, should lanes be alone: three quarters of what is left. */
@@ -240,10 +243,10 @@ FN u32 arc_solo_own(const arc_vm *vm)
     return (vm->limit - vm->top) / 4 * 3 / LANES & ~7u;
 }
 
-FN i32 arc_wants_solo(const arc_vm *vm, const arc_machine *m, i64 n)
+FN i32 arc_wants_solo(const arc_vm *vm, const arc_machine *m, slot f, i64 n)
 {
     return LANES > 1 && n >= ARC_SOLO_LEAST && !m->is_solo && !vm->error &&
-           arc_solo_own(vm) >= ARC_SOLO_ROOM;
+           (n >= ARC_SOLO_OUTER || !arc_may_loop(f)) && arc_solo_own(vm) >= ARC_SOLO_ROOM;
 }
 
 /* Begins a primitive that calls a function; its operands are the machine's arguments. */
@@ -273,7 +276,9 @@ FN i32 arc_loop_begin(VM_PARAM, arc_machine *m, i32 op)
     m->next.n = (i32)n;
     m->next.acc = acc;
     m->next.is_of = arc_loop_is_of(op);
-    return arc_wants_solo(vm, m, n) ? ARC_GO_SOLO : ARC_GO_NEXT;
+    return arc_wants_solo(vm, m, op == ARC_OP_rapply && n > 0 ? arc_elem(vm, a, 0) : f, n)
+               ? ARC_GO_SOLO
+               : ARC_GO_NEXT;
 }
 
 FN i32 arc_loop_next(VM_PARAM, arc_machine *m)

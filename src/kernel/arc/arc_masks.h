@@ -18,6 +18,7 @@ typedef struct arc_masks {
     GLOBAL u32 *grown;  /* 34: the same a round later */
     GLOBAL slot *found; /* objects */
     i32 n_found;
+    i32 only_largest; /* of which one is kept */
 } arc_masks;
 
 FN i32 arc_fits_masks(arc_grid g)
@@ -97,6 +98,17 @@ FN i32 arc_emit_mask(TEAM_PARAM, const arc_masks *m, i32 rows, i32 colour, GLOBA
     return n;
 }
 
+/* Whether the part at hand, of n cells with keys at `at`, is wanted beside what was found. Of the
+ * largest, the one with the least key. */
+FN i32 arc_is_wanted(const arc_vm *vm, const arc_masks *m, i32 n, u32 at)
+{
+    const slot had = m->n_found > 0 ? m->found[0] : ARC_SLOT_EMPTY_SET;
+
+    if (!m->only_largest || n != ARC_AUX(had))
+        return !m->only_largest || n > ARC_AUX(had);
+    return arc_keys_at(vm, at)[0] < arc_keys(vm, had)[0];
+}
+
 /* Takes parts out of m.left one after another; the cells of each have colours from .. to. */
 FN void arc_take_parts(VM_PARAM, arc_masks *m, i32 rows, i32 diagonal, i32 from, i32 to)
 {
@@ -115,6 +127,12 @@ FN void arc_take_parts(VM_PARAM, arc_masks *m, i32 rows, i32 diagonal, i32 from,
         for (i32 colour = from; colour <= to && n_keys < n; colour++)
             n_keys += arc_emit_mask(TEAM_PASS, m, rows, colour, arc_keys_at(vm, at) + n_keys);
         EACH(r, rows) m->left[r] &= ~m->part[r + 1];
+        if (!arc_is_wanted(vm, m, n, at)) {
+            MEET;
+            arc_cut(vm, at, 0);
+            continue;
+        }
+        m->n_found = m->only_largest ? 0 : m->n_found;
         ONE_LANE m->found[m->n_found] = ARC_SLOT(ARC_OBJ, n, at);
         m->n_found++;
     }
@@ -160,6 +178,7 @@ FN_NOINLINE slot arc_parts_by_masks(VM_PARAM, arc_grid g, arc_joining how)
     m.grown = arc_keys_at(vm, arc_borrow(vm, (ARC_MASK_ROWS + 2) * 4));
     m.found = arc_slots_at(vm, arc_borrow(vm, (i64)g.rows * g.cols * 8));
     m.n_found = 0;
+    m.only_largest = how.only_largest;
     at = vm->top;
     if (!vm->error)
         arc_grow_all(VM, &m, g, how);

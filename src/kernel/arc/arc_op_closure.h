@@ -1,8 +1,39 @@
-/* arc_op_closure.h - functions as values: closures and what they take. */
+/* arc_op_closure.h - functions as values: closures, what they take, and which of them loop. */
 #ifndef ARC_OP_CLOSURE_H
 #define ARC_OP_CLOSURE_H
 
 #include "arc_make.h"
+
+/* ---- primitives that call a function per element -------------------------------------- */
+
+#define ARC_CALLS_S 0u
+#define ARC_CALLS_L 0u
+#define ARC_CALLS_Q 0u
+#define ARC_CALLS_K 0u
+#define ARC_CALLS_H 1u
+#define ARC_CALLS_IN(word, number, class_)                                                         \
+    | ((number) / 32 == (word) ? ARC_CALLS_##class_ << ((number) % 32) : 0u)
+#define ARC_CALLS_0(number, name, arity, class_, default_, priority) ARC_CALLS_IN(0, number, class_)
+#define ARC_CALLS_1(number, name, arity, class_, default_, priority) ARC_CALLS_IN(1, number, class_)
+#define ARC_CALLS_2(number, name, arity, class_, default_, priority) ARC_CALLS_IN(2, number, class_)
+#define ARC_CALLS_3(number, name, arity, class_, default_, priority) ARC_CALLS_IN(3, number, class_)
+#define ARC_CALLS_4(number, name, arity, class_, default_, priority) ARC_CALLS_IN(4, number, class_)
+#define ARC_CALLS_5(number, name, arity, class_, default_, priority) ARC_CALLS_IN(5, number, class_)
+#define ARC_CALLS_6(number, name, arity, class_, default_, priority) ARC_CALLS_IN(6, number, class_)
+
+/* Bit op of these words: the primitive calls functions. A switch would compare with each of them
+ * in turn, for every primitive that runs. */
+CONST_TABLE(u32, arc_calls_words, 8) = { 0u ARC_OPS(ARC_CALLS_0), 0u ARC_OPS(ARC_CALLS_1),
+                                         0u ARC_OPS(ARC_CALLS_2), 0u ARC_OPS(ARC_CALLS_3),
+                                         0u ARC_OPS(ARC_CALLS_4), 0u ARC_OPS(ARC_CALLS_5),
+                                         0u ARC_OPS(ARC_CALLS_6), 0u };
+
+FN i32 arc_calls(i32 op)
+{
+    return (i32)(arc_calls_words[op >> 5] >> (op & 31) & 1u);
+}
+
+/* ---- closures --------------------------------------------------------------------------- */
 
 /* Captured value k. */
 FN slot arc_captured(const arc_vm *vm, slot f, i32 k)
@@ -14,6 +45,13 @@ FN slot arc_captured(const arc_vm *vm, slot f, i32 k)
 FN i32 arc_arity(const arc_vm *vm, slot f)
 {
     return ARC_TAG(f) == ARC_PRIM ? ARC_AUX(f) : arc_at(vm, ARC_PAYLOAD(f))[1];
+}
+
+/* Whether a call of this value may be a loop over elements. */
+FN i32 arc_may_loop(slot f)
+{
+    return ARC_TAG(f) == ARC_PRIM ? arc_calls((i32)ARC_PAYLOAD(f))
+                                  : ARC_TAG(f) == ARC_CLOS && ARC_AUX(f);
 }
 
 FN_NOINLINE slot arc_closure(arc_vm *vm, i32 form, i32 arity, i32 n, slot a, slot b, slot c)
@@ -30,7 +68,7 @@ FN_NOINLINE slot arc_closure(arc_vm *vm, i32 form, i32 arity, i32 n, slot a, slo
         to[2] = b;
     if (n > 2)
         to[3] = c;
-    return ARC_SLOT(ARC_CLOS, 0, at);
+    return ARC_SLOT(ARC_CLOS, arc_may_loop(a) || arc_may_loop(b) || arc_may_loop(c), at);
 }
 
 FN slot arc_op_compose(VM_PARAM, slot a, slot b)

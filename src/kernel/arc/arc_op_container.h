@@ -404,7 +404,15 @@ FN_NOINLINE slot arc_op_interval(VM_PARAM, slot a, slot b, slot c)
     return arc_tuple_of(VM, at, (i32)n);
 }
 
-/* Tuples of two that lanes make of elements: PAIR, CELL, or a TUPLE in two slots at `room`. */
+/* Rows of a grid, each of two values. */
+FN i32 arc_are_small_pairs(slot a, slot b)
+{
+    return ARC_TAG(a) == ARC_PAIR && ARC_TAG(b) == ARC_PAIR && arc_row_width(a) == 2 &&
+           arc_row_width(b) == 2;
+}
+
+/* Tuples of two that lanes make of elements: PAIR, CELL, or in 16 bytes at `room` a grid or a
+ * TUPLE. */
 FN slot arc_two_of(const arc_vm *vm, slot a, slot b, u32 room)
 {
     if (arc_is_num(a) && arc_fits_i16(arc_number(vm, a))) {
@@ -412,6 +420,16 @@ FN slot arc_two_of(const arc_vm *vm, slot a, slot b, u32 room)
             return ARC_SLOT_PAIR(arc_number(vm, a), arc_number(vm, b));
         if (ARC_TAG(b) == ARC_PAIR)
             return ARC_SLOT_CELL(arc_number(vm, a), ARC_PAIR_I(b), ARC_PAIR_J(b));
+    }
+    if (arc_are_small_pairs(a, b)) { /* a grid of 2 x 2 */
+        GLOBAL i8 *cells = arc_bytes_at(vm, room + ARC_GRID_HEAD);
+
+        arc_slots_at(vm, room)[0] = 2 | 2 << 16;
+        cells[0] = (i8)ARC_PAIR_I(a);
+        cells[1] = (i8)ARC_PAIR_J(a);
+        cells[2] = (i8)ARC_PAIR_I(b);
+        cells[3] = (i8)ARC_PAIR_J(b);
+        return ARC_SLOT(ARC_GRID, 0, room);
     }
     arc_slots_at(vm, room)[0] = a;
     arc_slots_at(vm, room)[1] = b;
@@ -424,6 +442,8 @@ FN i32 arc_two_need(const arc_vm *vm, slot a, slot b)
     if (arc_is_num(a) && arc_fits_i16(arc_number(vm, a)) &&
         ((arc_is_num(b) && arc_fits_i16(arc_number(vm, b))) || ARC_TAG(b) == ARC_PAIR))
         return 0;
+    if (arc_are_small_pairs(a, b))
+        return 1;
     return arc_row_width(a) > 0 && arc_row_width(a) == arc_row_width(b) ? 2 : 1;
 }
 
@@ -568,7 +588,12 @@ FN_NOINLINE slot arc_op_product(VM_PARAM, slot a, slot b)
     if (vm->error)
         return ARC_SLOT_NONE;
     arc_twos(VM, at, (i32)n, a, b, 1);
-    return vm->error ? ARC_SLOT_NONE : arc_set_of(VM, at, (i32)n);
+    if (vm->error)
+        return ARC_SLOT_NONE;
+    /* Of two sets, all are different and in order already. */
+    if (n > 0 && arc_is_set(a) && arc_is_set(b) && arc_key_kind(arc_slots_at(vm, at)[0]) == ARC_SET)
+        return ARC_SLOT(ARC_SET, n, at);
+    return arc_set_of(VM, at, (i32)n);
 }
 
 #endif

@@ -23,13 +23,16 @@ FN slot arc_parts_of(VM_PARAM, arc_grid g, arc_joining how)
 #endif
 }
 
-FN_NOINLINE slot arc_objects_of(VM_PARAM, slot grid, i32 univalued, i32 diagonal, i32 without_bg)
+/* All objects, or the largest of them alone. */
+FN_NOINLINE slot arc_objects_of(VM_PARAM, slot grid, i32 univalued, i32 diagonal, i32 without_bg,
+                                i32 only_largest)
 {
     arc_grid g = arc_grid_with_rows(vm, grid);
     arc_joining how;
 
     how.univalued = univalued;
     how.diagonal = diagonal;
+    how.only_largest = only_largest;
     how.bg = ARC_NO_BG;
     if (!vm->error && without_bg) {
         const slot bg = arc_most_colour(VM, grid);
@@ -51,7 +54,7 @@ FN_NOINLINE slot arc_objects_of(VM_PARAM, slot grid, i32 univalued, i32 diagonal
 FN_NOINLINE slot arc_op_objects(VM_PARAM, slot grid, slot univalued, slot diagonal, slot without_bg)
 {
     return arc_objects_of(VM, grid, arc_is_true(vm, univalued), arc_is_true(vm, diagonal),
-                          arc_is_true(vm, without_bg));
+                          arc_is_true(vm, without_bg), 0);
 }
 
 /* Flags as bits: univalued 4, diagonal 2, without background 1. */
@@ -63,7 +66,7 @@ FN_NOINLINE slot arc_op_o_g(VM_PARAM, slot grid, slot flags)
         arc_fail(vm, ARC_E_VALUE);
     if (vm->error)
         return ARC_SLOT_NONE;
-    return arc_objects_of(VM, grid, bits >> 2 & 1, bits >> 1 & 1, bits & 1);
+    return arc_objects_of(VM, grid, bits >> 2 & 1, bits >> 1 & 1, bits & 1, 0);
 }
 
 /* A set of sets as a tuple of tuples, in canonical order. */

@@ -207,8 +207,16 @@
     X(191, ascell, 2, S, TUPLE, 3) \
     X(192, toij, 1, S, TUPLE, 3) \
     X(193, astriple, 3, S, TUPLE, 3) \
-    X(194, celltuple, 2, L, TUPLE, 3)
+    X(194, celltuple, 2, L, TUPLE, 3) \
+    X(195, first_of_size, 2, L, TUPLE, 3) \
+    X(196, argmax_size, 1, L, TUPLE, 3) \
+    X(197, argmin_size, 1, L, TUPLE, 3) \
+    X(198, largest_object, 4, Q, TUPLE, 3)
 /* clang-format on */
+
+/* Primitives from this number on are what the compiler makes of two others: no program names them.
+ */
+#define ARC_N_NAMED 195
 
 #define ARC_OP_NUMBER(number, name, arity, class_, default_, priority) ARC_OP_##name = number,
 enum { ARC_OPS(ARC_OP_NUMBER) ARC_N_OPS };

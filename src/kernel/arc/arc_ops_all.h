@@ -8,6 +8,7 @@
 #include "arc_op_cells.h"
 #include "arc_op_colour.h"
 #include "arc_op_filter.h"
+#include "arc_op_fused.h"
 #include "arc_op_grid_cut.h"
 #include "arc_op_grid_join.h"
 #include "arc_op_grid_turn.h"

@@ -16,9 +16,10 @@
 
 /* How cells join. */
 typedef struct arc_joining {
-    i32 univalued; /* only equal colours */
-    i32 diagonal;  /* also across corners */
-    i32 bg;        /* this colour is no part of anything; ARC_NO_BG: every cell is */
+    i32 univalued;    /* only equal colours */
+    i32 diagonal;     /* also across corners */
+    i32 bg;           /* this colour is no part of anything; ARC_NO_BG: every cell is */
+    i32 only_largest; /* of all parts the first of the largest is wanted */
 } arc_joining;
 
 #define ARC_NO_BG 256
@@ -206,6 +207,18 @@ FN void arc_order_runs(arc_labels l, i32 n)
         l.order[l.tally[l.runs[r].key >> 24]++] = (u32)r;
 }
 
+/* Leaves of all parts the largest, the first of these: the others get no number. */
+FN void arc_keep_largest(arc_labels l, i32 n, u32 parts)
+{
+    u32 best = 0;
+
+    for (u32 p = 1; p < parts; p++)
+        best = l.size[p] > l.size[best] ? p : best;
+    for (i32 r = 0; r < n; r++)
+        l.runs[r].part = l.runs[r].part == best ? 0 : ARC_NO_PART;
+    l.size[0] = l.size[best];
+}
+
 /* Numbers parts and counts their cells. */
 FN void arc_label_runs(arc_grid g, arc_joining how, arc_labels l)
 {
@@ -222,6 +235,10 @@ FN void arc_label_runs(arc_grid g, arc_joining how, arc_labels l)
         }
         l.runs[r].part = l.runs[root].part;
         l.size[l.runs[r].part] += l.runs[r].end - arc_run_start(l.runs[r]);
+    }
+    if (how.only_largest && parts > 0) {
+        arc_keep_largest(l, n, parts);
+        parts = 1;
     }
     for (u32 p = 0; p < parts; p++)
         room += (l.size[p] + 1) & ~1u; /* content starts at multiples of 8 bytes */
@@ -246,8 +263,12 @@ FN void arc_emit_runs(arc_labels l, GLOBAL slot *slots, GLOBAL u32 *keys, u32 ke
     }
     for (i32 t = 0; t < n; t++) {
         const arc_run run = l.runs[l.order[t]];
-        const u32 to = l.size[run.part], n_keys = run.end - arc_run_start(run);
+        u32 to, n_keys;
 
+        if (run.part == ARC_NO_PART)
+            continue;
+        to = l.size[run.part];
+        n_keys = run.end - arc_run_start(run);
         for (u32 k = 0; k < n_keys; k++)
             keys[to + k] = run.key + k;
         l.size[run.part] = to + n_keys;

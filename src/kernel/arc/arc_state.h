@@ -146,6 +146,16 @@ FN i32 arc_has_content(slot v)
     return ARC_TAG(v) >= ARC_ROW && ARC_TAG(v) <= ARC_SET ? 1 : ARC_TAG(v) == ARC_CLOS;
 }
 
+/* What an operand is called when something fails: see ARC_FAILURE. */
+FN u32 arc_given_kind(slot v)
+{
+    const u32 tag = (u32)ARC_TAG(v);
+
+    if (ARC_AUX(v) == 0 && (tag == ARC_IDX || tag == ARC_TUPLE))
+        return tag == ARC_IDX ? ARC_GIVEN_EMPTY_SET : ARC_GIVEN_EMPTY_TUPLE;
+    return tag;
+}
+
 /* ---- numbers -------------------------------------------------------------------------- */
 
 FN i64 arc_number(const arc_vm *vm, slot v)

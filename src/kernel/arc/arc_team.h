@@ -64,6 +64,17 @@ FN slot arc_bad_of(slot a, slot b, slot c, slot d, i32 n)
     return n > 3 && ARC_TAG(d) == ARC_BAD ? d : ARC_SLOT_NONE;
 }
 
+/* What an instruction that failed was given. Its operands are still where they were. */
+FN u32 arc_given(const arc_job *job, const arc_ins *ins)
+{
+    u32 given = 0;
+
+    for (i32 k = ARC_MOST_OPERANDS - 1; k >= 0; k--)
+        given = given << 4 |
+                (k < ins->n_args ? arc_given_kind(arc_operand(job, ins->a[k])) : ARC_GIVEN_NOTHING);
+    return given;
+}
+
 FN slot arc_tuple_of_args(VM_PARAM, const arc_machine *m)
 {
     const u32 at = arc_new_slots(vm, m->n);
@@ -164,11 +175,12 @@ FN slot arc_execute(VM_PARAM, arc_job *job, arc_machine *m, const arc_par *par, 
         if (vm->error) {
             result->line = ins.line;
             result->op = ins.op;
+            v = ARC_SLOT(ARC_BAD, pc, ARC_FAILURE(vm->error, arc_given(job, &ins)));
             if (!is_batt || vm->error >= ARC_E_OVERFLOW) {
+                result->value = v;
                 is_over = 1;
                 continue;
             }
-            v = ARC_SLOT(ARC_BAD, pc, vm->error);
             vm->error = ARC_OK;
             vm->top = mark;
             if (ins.flags & ARC_GUARD)
@@ -207,6 +219,18 @@ typedef struct arc_arrays {
     GLOBAL u64 *trace;
 } arc_arrays;
 
+/* Which instance, or group of them, is number `taken` of a queue. The first ones, which take
+ * longest, are dealt one by one, so that all queues have some; the others in chunks. */
+FN u32 arc_queued(const arc_par *par, u32 queue, u32 taken)
+{
+    const u32 singles = par->singles, more = taken - singles;
+
+    if (taken < singles)
+        return taken * par->n_queues + queue;
+    return singles * par->n_queues + (more / par->chunk * par->n_queues + queue) * par->chunk +
+           more % par->chunk;
+}
+
 /* The next instance, or group of them, from queue `queue`, which moves on when that is empty; at
  * least n when all are. */
 FN u32 arc_next(TEAM_PARAM, const arc_par *par, u32 n, GLOBAL u32 *counters, u32 *queue,
@@ -220,8 +244,7 @@ FN u32 arc_next(TEAM_PARAM, const arc_par *par, u32 n, GLOBAL u32 *counters, u32
 #if LANES > 1
         taken = TEAM_FIRST(taken);
 #endif
-        mine = ((u32)taken / par->chunk * par->n_queues + *queue) * par->chunk +
-               (u32)taken % par->chunk;
+        mine = arc_queued(par, *queue, (u32)taken);
         if (mine < n)
             return mine;
         ++*n_empty;

@@ -34,8 +34,9 @@
 #define ARC_OBJ   9  /* aux count, payload -> ascending keys */
 #define ARC_SET   10 /* aux count, payload -> slots, ascending in canonical order */
 #define ARC_PRIM  11 /* payload opcode, aux arity */
-#define ARC_CLOS  12 /* payload -> {u8 form, u8 arity, u16 captured, u32 number}, captured slots */
-#define ARC_BAD   13 /* a failed step: payload error code, aux step */
+#define ARC_CLOS  12 /* payload -> {u8 form, u8 arity, u16 captured, u32 number}, captured slots;
+                       * aux 1: among those is a primitive that calls a function per element */
+#define ARC_BAD   13 /* a failed step: payload ARC_FAILURE, aux step */
 
 #define ARC_POOLED 0x80000000u /* in a payload: an offset into the pool */
 
@@ -98,6 +99,16 @@
 #define ARC_E_DEPTH       13 /* containers nested too deeply */
 #define ARC_E_SLOTS       14 /* more values alive than slots */
 #define ARC_E_RESULT      15 /* no room left for the output */
-#define ARC_N_CODES       16
+#define ARC_E_TIMEOUT     16 /* not finished in time: only hosts know */
+#define ARC_N_CODES       17
+
+/* Why a step failed, and what its operands were: four bits each, a tag or one of the others. */
+#define ARC_FAILURE(code, operands)  ((u32)(code) | (u32)(operands) << 8)
+#define ARC_FAILURE_CODE(failure)    ((i32)((failure)&255))
+#define ARC_FAILURE_KIND(failure, k) ((i32)((failure) >> (8 + 4 * (k)) & 15))
+#define ARC_GIVEN_EMPTY_TUPLE        13
+#define ARC_GIVEN_EMPTY_SET          14
+#define ARC_GIVEN_NOTHING            15
+#define ARC_MOST_OPERANDS            4
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "domain/arc/batch/failure.h"
 #include "domain/arc/batch/writers.h"
+#include "domain/arc/profile/blame.h"
 #include "domain/arc/profile/profile.h"
 #include "util/clock.h"
 #include "util/status.h"
@@ -31,6 +32,7 @@ typedef struct evaluation {
     double start_us;
     qn_progress *progress;
     uint64_t n_done;
+    int n_blamed;
 } evaluation;
 
 /* ---- before ---------------------------------------------------------------------------- */
@@ -72,17 +74,30 @@ out:
 
 /* ---- after each chunk ------------------------------------------------------------------ */
 
-static qn_status note_failure(qn_arc_score *score, const char *id, const arc_result *r, qn_err *err)
+/* The first failure of each program is shown to people. Of so many programs, what failed inside of
+ * functions is looked for. */
+enum { MOST_BLAMED = 64 };
+
+static qn_status note_failure(evaluation *e, const qn_arc_run *run, const arc_result *r,
+                              qn_err *err)
 {
+    const qn_arc_code *code = &e->programs->codes[run->program];
+    const qn_arc_job job = qn_arc_job_of(code, run->program, &e->questions.items[run->question]);
+    qn_arc_score *score = &e->report->scores[run->program];
+    qn_arc_blamed inside = { .op = -1 };
     qn_str text = { 0 };
+    qn_status st = QN_OK;
 
     if (score->failure)
         return QN_OK;
-    qn_arc_failure_print(id, r, &text);
+    if (e->n_blamed++ < MOST_BLAMED)
+        QN_TRY(qn_arc_blame(e->session, &job, r, &inside, err));
+    qn_arc_failure_print(code->id, r, &inside, &text);
     score->failure = text.failed ? NULL : text.data;
     if (!score->failure)
-        return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for a failure of program %s", id);
-    return QN_OK;
+        st = qn_fail(err, QN_ERR_NOMEM, "arc: no memory for a failure of program %s", code->id);
+out:
+    return st;
 }
 
 static qn_status judge(evaluation *e, const qn_arc_run *run, uint32_t job, qn_err *err)
@@ -107,7 +122,7 @@ static qn_status judge(evaluation *e, const qn_arc_run *run, uint32_t job, qn_er
     if (r->code != ARC_OK) {
         score->errors++;
         e->report->errors++;
-        QN_TRY(note_failure(score, code->id, r, err));
+        QN_TRY(note_failure(e, run, r, err));
     }
 out:
     return st;
@@ -145,6 +160,8 @@ static qn_status run_chunks(evaluation *e, qn_err *err)
         return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for %u runs", chunk);
     QN_TRY(qn_progress_new(&e->options->watch, "arc run", "runs", e->series.n, &e->progress, err));
     qn_arc_session_watch(e->session, show_progress, e);
+    if (e->options->timeout_s > 0)
+        qn_arc_session_until(e->session, qn_now_us() + 1e6 * e->options->timeout_s);
     for (uint32_t first = 0; first < e->series.n; first += chunk) {
         const uint32_t n = e->series.n - first < chunk ? e->series.n - first : chunk;
         const qn_arc_run *runs = e->series.items + first;

@@ -11,6 +11,7 @@ typedef struct qn_arc_evaluate_options {
     int match_all;                        /* every program on every grid; else by id */
     const char *results, *trace, *digest; /* files (batch/writers.h), each may be NULL */
     const char *profile;                  /* a file that gets a profile of the CPU, or NULL */
+    double timeout_s;                     /* for all runs; 0: as long as they take */
     qn_progress_options watch;
 } qn_arc_evaluate_options;
 

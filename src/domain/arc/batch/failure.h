@@ -3,6 +3,7 @@
 #define QN_ARC_FAILURE_H
 
 #include "domain/arc/batch/programs.h"
+#include "domain/arc/profile/profile_vm.h"
 
 /* "empty container" of ARC_E_EMPTY. */
 const char *qn_arc_failure_text(int code);
@@ -10,9 +11,15 @@ const char *qn_arc_failure_text(int code);
 /* "argmax"; of what is no primitive, what it is. */
 const char *qn_arc_failure_op(int op);
 
-/* Appends "prog 1f85a75f line 3: argmax: empty container", without a place where none is to blame
- * (an output that is too large). */
-void qn_arc_failure_print(const char *id, const arc_result *result, qn_str *out);
+/* What the operands of a step that failed were ("grid", "empty set"), from its ARC_FAILURE; gives
+ * how many. None of what the compiler put in place of two primitives. */
+int qn_arc_failure_given(int op, uint32_t failure, const char *names[ARC_MOST_OPERANDS]);
+
+/* Appends "prog 1f85a75f line 3: argmax: empty container (given empty set, function)", without a
+ * place where none is to blame (an output that is too large). `inside`, which may be NULL, is what
+ * failed in a function: "prog 1f85a75f line 3: apply: first: empty container (given empty set)". */
+void qn_arc_failure_print(const char *id, const arc_result *result, const qn_arc_blamed *inside,
+                          qn_str *out);
 
 /* "ok", "error" or "limit". */
 const char *qn_arc_status_name(int code);

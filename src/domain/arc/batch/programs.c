@@ -24,8 +24,10 @@ void qn_arc_programs_free(qn_arc_programs *programs)
     *programs = (qn_arc_programs){ 0 };
 }
 
-static qn_status compile_all(const char *name, qn_arc_programs *made, qn_str *notes, qn_err *err)
+static qn_status compile_all(const char *name, unsigned off, qn_arc_programs *made, qn_str *notes,
+                             qn_err *err)
 {
+    const qn_arc_compile_options options = { .off = off };
     const qn_arc_file *file = made->file;
     qn_status st = QN_OK;
 
@@ -40,20 +42,20 @@ static qn_status compile_all(const char *name, qn_arc_programs *made, qn_str *no
     if (!made->codes)
         return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %d programs", name, file->n_programs);
     for (; made->n < file->n_programs; made->n++)
-        QN_TRY(qn_arc_compile(&file->programs[made->n], NULL, &made->codes[made->n], err));
+        QN_TRY(qn_arc_compile(&file->programs[made->n], &options, &made->codes[made->n], err));
 out:
     return st;
 }
 
-qn_status qn_arc_programs_parse(const char *name, const char *text, size_t bytes,
-                                qn_arc_programs *out, qn_str *notes, qn_err *err)
+static qn_status make(const char *name, const char *text, size_t bytes, unsigned off,
+                      qn_arc_programs *out, qn_str *notes, qn_err *err)
 {
     const double start = qn_now_us();
     qn_arc_programs made = { 0 };
     qn_status st = QN_OK;
 
     QN_TRY(qn_arc_parse(name, text, bytes, NULL, 0, &made.file, err));
-    QN_TRY(compile_all(name, &made, notes, err));
+    QN_TRY(compile_all(name, off, &made, notes, err));
     made.compile_s = (qn_now_us() - start) * 1e-6;
     *out = made;
     made = (qn_arc_programs){ 0 };
@@ -62,7 +64,14 @@ out:
     return st;
 }
 
-qn_status qn_arc_programs_read(const char *path, qn_arc_programs *out, qn_str *notes, qn_err *err)
+qn_status qn_arc_programs_parse(const char *name, const char *text, size_t bytes,
+                                qn_arc_programs *out, qn_str *notes, qn_err *err)
+{
+    return make(name, text, bytes, 0, out, notes, err);
+}
+
+qn_status qn_arc_programs_read(const char *path, unsigned off, qn_arc_programs *out, qn_str *notes,
+                               qn_err *err)
 {
     static const char magic[] = "QARF";
     char *text = NULL;
@@ -76,7 +85,7 @@ qn_status qn_arc_programs_read(const char *path, qn_arc_programs *out, qn_str *n
         QN_TRY(qn_arc_codes_unpack(text, bytes, &made.codes, &made.n, err));
         *out = made;
     } else {
-        QN_TRY(qn_arc_programs_parse(path, text, bytes, out, notes, err));
+        QN_TRY(make(path, text, bytes, off, out, notes, err));
     }
 out:
     free(text);

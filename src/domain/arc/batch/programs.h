@@ -11,11 +11,13 @@ typedef struct qn_arc_programs {
     double compile_s; /* parsing and compiling took so long */
 } qn_arc_programs;
 
-/* Reads solver or batt text, or a file of bytecode (compile/code_file.h). What the parser noted is
- * appended to `notes`, also when the file is refused for its errors. */
-qn_status qn_arc_programs_read(const char *path, qn_arc_programs *out, qn_str *notes, qn_err *err);
+/* Reads solver or batt text, which is compiled without the passes `off` (QN_ARC_OFF_*), or a file
+ * of bytecode (compile/code_file.h). What the parser noted is appended to `notes`, also when the
+ * file is refused for its errors. */
+qn_status qn_arc_programs_read(const char *path, unsigned off, qn_arc_programs *out, qn_str *notes,
+                               qn_err *err);
 
-/* The same of a text; `name` stands for the path in messages. */
+/* The same of a text, with all passes; `name` stands for the path in messages. */
 qn_status qn_arc_programs_parse(const char *name, const char *text, size_t bytes,
                                 qn_arc_programs *out, qn_str *notes, qn_err *err);
 void qn_arc_programs_free(qn_arc_programs *programs); /* zeroed is fine */

@@ -26,11 +26,22 @@ static void step_name(const qn_arc_file *file, int line, char *out, size_t size)
         snprintf(out, size, "%.*s", (int)n, at);
 }
 
+static json_t *names_json(const char *const *names, int n)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < n; i++)
+        json_array_append_new(list, json_string(names[i]));
+    return list;
+}
+
 static json_t *bad_json(const qn_arc_code *code, const qn_arc_file *file, const qn_arc_value *bad)
 {
+    const char *given[ARC_MOST_OPERANDS];
     json_t *json = json_object();
     arc_ins ins;
     char step[32];
+    int n = 0;
 
     if (qn_arc_step_ins(code, bad->step, &ins)) {
         step_name(file, ins.line, step, sizeof step);
@@ -38,8 +49,11 @@ static json_t *bad_json(const qn_arc_code *code, const qn_arc_file *file, const 
             json_object_set_new(json, "step", qn_json_text(step));
         json_object_set_new(json, "line", json_integer(ins.line));
         json_object_set_new(json, "op", json_string(qn_arc_failure_op(ins.op)));
+        n = qn_arc_failure_given(ins.op, bad->which, given);
     }
     json_object_set_new(json, "error", json_string(qn_arc_failure_text((int)bad->number)));
+    if (n)
+        json_object_set_new(json, "given", names_json(given, n));
     return json;
 }
 

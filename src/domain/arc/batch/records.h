@@ -3,7 +3,8 @@
  *   {"list": "o", "number": 7, "flag": true, "task": "1f85a75f", "ok": true, "equal": false,
  *    "value": {"g": ["01", "10"]}}
  *   {"list": "s", "number": 9, "task": "1f85a75f", "name": "size", "ok": false,
- *    "bad": {"step": "t4", "line": 12, "op": "argmax", "error": "empty container"}}
+ *    "bad": {"step": "t4", "line": 12, "op": "argmax", "error": "empty container",
+ *            "given": ["empty set", "function"]}}
  *
  * A record of a step that is not ok names the step in which the failure began.
  */

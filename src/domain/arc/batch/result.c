@@ -86,7 +86,7 @@ static qn_status print(const qn_arc_written *run, const seen *s, int is_solved, 
     qn_status st;
 
     if (r->code != ARC_OK) {
-        qn_arc_failure_print(run->code->id, r, &failure);
+        qn_arc_failure_print(run->code->id, r, NULL, &failure);
         outcome.error = qn_str_get(&failure);
     }
     st = qn_arc_outcome_print(&outcome, out, err);

@@ -1,6 +1,7 @@
 /* writers.c - results, traces and digests of runs, line by line. */
 #include "domain/arc/batch/writers.h"
 
+#include "domain/arc/batch/failure.h"
 #include "domain/arc/value/op_names.h"
 #include "domain/arc/value/text.h"
 #include "kernel/arc/arc_ops.h"
@@ -57,6 +58,14 @@ static int is_traced(const arc_ins *ins)
     return ins->op != ARC_OP_RET && ins->op != ARC_OP_RECORD && ins->op != ARC_OP_NEED;
 }
 
+/* The instruction that failed, -1 for none; of a run that never began the first. */
+static int failed_step(const arc_result *r)
+{
+    if (ARC_TAG(r->value) == ARC_BAD && r->code != ARC_OK)
+        return ARC_AUX(r->value);
+    return r->code == ARC_E_TIMEOUT ? 0 : -1;
+}
+
 /* Steps up to the one that failed: what lies behind was written by other runs. */
 static void add_trace(FILE *to, const qn_arc_written *run)
 {
@@ -64,6 +73,7 @@ static void add_trace(FILE *to, const qn_arc_written *run)
     const uint64_t *hashes = qn_arc_session_trace(run->session, run->job);
     const arc_program head = qn_arc_code_head(run->code);
     const qn_arc_question *q = run->question;
+    const int failed = failed_step(r);
     int k = 0;
 
     for (int i = 0; i < head.n_ins; i++) {
@@ -72,10 +82,10 @@ static void add_trace(FILE *to, const qn_arc_written *run)
         memcpy(&ins, run->code->bytes + sizeof head + (size_t)i * sizeof ins, sizeof ins);
         if (!is_traced(&ins))
             continue;
-        if (r->code != ARC_OK && ins.line == r->line && ins.op == r->op) {
+        if (i == failed) {
             fprintf(to, "%s %s %s %d %d %s %s\n", run->code->id, q->task->id,
                     qn_arc_question_part(q), qn_arc_question_number(q), ins.line,
-                    qn_arc_op_name(ins.op), qn_arc_code_name(r->code));
+                    qn_arc_failure_op(ins.op), qn_arc_code_name(r->code));
             return;
         }
         fprintf(to, "%s %s %s %d %d %s %016" PRIx64 "\n", run->code->id, q->task->id,

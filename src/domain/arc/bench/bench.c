@@ -5,6 +5,7 @@
 #include "util/clock.h"
 #include "util/crossover.h"
 #include "util/stats.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <stdio.h>
@@ -99,17 +100,14 @@ out:
 
 static qn_arc_bench_row *add_row(qn_arc_bench_report *report, qn_err *err)
 {
-    if (report->n == report->room) {
-        const int room = 2 * report->room + 16;
-        qn_arc_bench_row *grown = realloc(report->rows, (size_t)room * sizeof *grown);
+    qn_arc_bench_row *grown =
+        qn_grown(report->rows, (size_t)report->n, &report->room, sizeof *grown);
 
-        if (!grown) {
-            qn_fail(err, QN_ERR_NOMEM, "arc: no memory for %d rows", room);
-            return NULL;
-        }
-        report->rows = grown;
-        report->room = room;
+    if (!grown) {
+        qn_fail(err, QN_ERR_NOMEM, "arc: no memory for %d rows", report->n + 1);
+        return NULL;
     }
+    report->rows = grown;
     return &report->rows[report->n++];
 }
 

@@ -56,7 +56,8 @@ typedef struct qn_arc_bench_report {
     char worst[64]; /* the program that rows leave out, "" when there is one program only */
     double worst_share_pct;
     qn_arc_bench_row *rows;
-    int n, room;
+    int n;
+    size_t room;
     qn_arc_bench_crossover crossovers[QN_ARC_BENCH_PLACES];
     int n_crossovers;
 } qn_arc_bench_report;

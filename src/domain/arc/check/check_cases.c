@@ -32,6 +32,8 @@ static void case_text(const qn_arc_case *c, qn_str *text)
 
 qn_status qn_arc_case_compile(const qn_arc_case *c, size_t number, qn_arc_code *out, qn_err *err)
 {
+    /* The primitive itself is to run, and nothing that the compiler puts in its place. */
+    static const qn_arc_compile_options as_written = { .off = QN_ARC_OFF_ALL };
     char names[MOST_NAMES][16];
     qn_arc_binding bound[MOST_NAMES];
     qn_arc_file *file = NULL;
@@ -52,7 +54,7 @@ qn_status qn_arc_case_compile(const qn_arc_case *c, size_t number, qn_arc_code *
     case_text(c, &text);
     QN_TRY(qn_arc_parse("case", qn_str_get(&text), text.len, bound, n, &file, err));
     if (!file->notes.n_errors && file->n_programs == 1)
-        QN_TRY(qn_arc_compile(&file->programs[0], NULL, out, err));
+        QN_TRY(qn_arc_compile(&file->programs[0], &as_written, out, err));
 out:
     qn_arc_file_free(file);
     qn_str_free(&text);

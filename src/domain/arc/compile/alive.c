@@ -1,10 +1,22 @@
 /* alive.c - which nodes of a program have an effect. */
 #include "passes.h"
 
+#include "kernel/arc/arc_ops.h"
+
+/* A function as often as a constant says, which is not less than once. */
+static int is_good_power(const qn_arc_dag *dag, const qn_arc_node *node)
+{
+    const qn_arc_value *times = node->op == ARC_OP_power ? dag->nodes[node->a[1]].value : NULL;
+
+    return times && times->kind == QN_ARC_INT && times->number >= 1;
+}
+
 static int may_fail(const qn_arc_draft *work, const qn_arc_node *node)
 {
     qn_arc_kinds args[4];
 
+    if (is_good_power(&work->dag, node))
+        return 0;
     for (int k = 0; k < node->n_args; k++)
         args[k] = work->kinds[node->a[k]];
     return !qn_arc_cannot_fail(node->op, args, node->n_args);

@@ -6,6 +6,32 @@
 
 #include "util/status.h"
 
+unsigned qn_arc_pass_named(const char *name, size_t len)
+{
+    static const struct {
+        const char *name;
+        unsigned off;
+    } passes[] = {
+        { "merge", QN_ARC_OFF_MERGE },
+        { "dead", QN_ARC_OFF_DEAD },
+        { "inline", QN_ARC_OFF_INLINE },
+        { "argmin", QN_ARC_OFF_ARGMIN },
+        { "colorcount", QN_ARC_OFF_COLORCOUNT },
+        { "replace", QN_ARC_OFF_REPLACE },
+        { "fill", QN_ARC_OFF_FILL },
+        { "first_of_size", QN_ARC_OFF_OF_SIZE },
+        { "argmax_size", QN_ARC_OFF_BY_SIZE },
+        { "largest_object", QN_ARC_OFF_LARGEST },
+        { "fusion", QN_ARC_OFF_FUSION },
+        { "all", QN_ARC_OFF_ALL },
+    };
+
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+        if (strlen(passes[i].name) == len && !memcmp(passes[i].name, name, len))
+            return passes[i].off;
+    return 0;
+}
+
 /* ---- the copy that is worked on -------------------------------------------------- */
 
 static void *copy_of(const void *items, int n, size_t size)
@@ -20,21 +46,26 @@ static void *copy_of(const void *items, int n, size_t size)
 static qn_status start_work(const qn_arc_source *source, qn_arc_draft *work, qn_err *err)
 {
     const qn_arc_dag *from = &source->dag;
-    const size_t n = (size_t)from->n + 1;
 
     work->dag = *from;
     work->dag.nodes = copy_of(from->nodes, from->n, sizeof *from->nodes);
     work->dag.needs = copy_of(from->needs, from->n_needs, sizeof *from->needs);
     work->dag.records = copy_of(from->records, from->n_records, sizeof *from->records);
+    if (work->dag.nodes && work->dag.needs && work->dag.records)
+        return QN_OK;
+    return qn_fail(err, QN_ERR_NOMEM, "no memory to compile a program of %d nodes", from->n);
+}
+
+static qn_status make_notes(qn_arc_draft *work, qn_err *err)
+{
+    const size_t n = (size_t)work->dag.n + 1;
+
     work->kinds = calloc(n, sizeof *work->kinds);
     work->is_alive = calloc(n, 1);
     work->same = calloc(n, sizeof *work->same);
-    for (int i = 0; work->same && i < from->n; i++)
-        work->same[i] = i;
-    if (work->dag.nodes && work->dag.needs && work->dag.records && work->kinds && work->is_alive &&
-        work->same)
+    if (work->kinds && work->is_alive && work->same)
         return QN_OK;
-    return qn_fail(err, QN_ERR_NOMEM, "no memory to compile a program of %d nodes", from->n);
+    return qn_fail(err, QN_ERR_NOMEM, "no memory to compile a program of %d nodes", work->dag.n);
 }
 
 /* The texts of the records stay the source's. */
@@ -71,6 +102,9 @@ qn_status qn_arc_compile(const qn_arc_source *source, const qn_arc_compile_optio
     if (source->n_errors)
         return qn_fail(err, QN_ERR_INPUT, "program %s has %d errors", source->id, source->n_errors);
     QN_TRY(start_work(source, &work, err));
+    if (!(options->off & QN_ARC_OFF_INLINE))
+        QN_TRY(qn_arc_inline(&work, err));
+    QN_TRY(make_notes(&work, err));
     if (!(options->off & QN_ARC_OFF_MERGE))
         QN_TRY(qn_arc_merge(&work, err));
     qn_arc_infer(&work.dag, work.kinds);

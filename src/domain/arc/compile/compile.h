@@ -5,20 +5,29 @@
 #include "domain/arc/program/program.h"
 
 /* Passes that can be left out. */
-#define QN_ARC_OFF_MERGE      1u  /* equal operations become one */
-#define QN_ARC_OFF_DEAD       2u  /* what has no effect is removed */
-#define QN_ARC_OFF_ARGMIN     4u  /* first(order(x, f)) is argmin(x, f) */
-#define QN_ARC_OFF_COLORCOUNT 8u  /* size(ofcolor(g, c)) is colorcount(g, c) */
-#define QN_ARC_OFF_REPLACE    16u /* fill(g, c, ofcolor(g, d)) is replace(g, d, c) */
-#define QN_ARC_OFF_FILL       32u /* paint(g, recolor(c, p)) is fill(g, c, p) */
+#define QN_ARC_OFF_MERGE      1u   /* equal operations become one */
+#define QN_ARC_OFF_DEAD       2u   /* what has no effect is removed */
+#define QN_ARC_OFF_ARGMIN     4u   /* first(order(x, f)) is argmin(x, f) */
+#define QN_ARC_OFF_COLORCOUNT 8u   /* size(ofcolor(g, c)) is colorcount(g, c) */
+#define QN_ARC_OFF_REPLACE    16u  /* fill(g, c, ofcolor(g, d)) is replace(g, d, c) */
+#define QN_ARC_OFF_FILL       32u  /* paint(g, recolor(c, p)) is fill(g, c, p) */
+#define QN_ARC_OFF_OF_SIZE    64u  /* first(sizefilter(x, n)) is first_of_size(x, n) */
+#define QN_ARC_OFF_BY_SIZE    128u /* argmax(x, size) is argmax_size(x); so is argmin */
+#define QN_ARC_OFF_LARGEST    256u /* argmax_size(objects(g, ...)) is largest_object(g, ...) */
 #define QN_ARC_OFF_FUSION                                                                          \
-    (QN_ARC_OFF_ARGMIN | QN_ARC_OFF_COLORCOUNT | QN_ARC_OFF_REPLACE | QN_ARC_OFF_FILL)
-#define QN_ARC_OFF_ALL (QN_ARC_OFF_MERGE | QN_ARC_OFF_DEAD | QN_ARC_OFF_FUSION)
+    (QN_ARC_OFF_ARGMIN | QN_ARC_OFF_COLORCOUNT | QN_ARC_OFF_REPLACE | QN_ARC_OFF_FILL |            \
+     QN_ARC_OFF_OF_SIZE | QN_ARC_OFF_BY_SIZE | QN_ARC_OFF_LARGEST)
+#define QN_ARC_OFF_INLINE 512u /* calls of functions whose parts are known are written out */
+#define QN_ARC_OFF_ALL    (QN_ARC_OFF_MERGE | QN_ARC_OFF_DEAD | QN_ARC_OFF_FUSION | QN_ARC_OFF_INLINE)
 
 /* Zeroed: all passes, the program as it is. */
 typedef struct qn_arc_compile_options {
     unsigned off; /* QN_ARC_OFF_* */
 } qn_arc_compile_options;
+
+/* The pass of that name ("merge", "dead", "inline", "argmin", "colorcount", "replace", "fill",
+ * "first_of_size", "argmax_size", "largest_object"; "fusion" and "all" are several), or 0. */
+unsigned qn_arc_pass_named(const char *name, size_t len);
 
 /* What a program's RECORD instructions stand for, by their number. */
 typedef struct qn_arc_output {

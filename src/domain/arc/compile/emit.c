@@ -10,6 +10,7 @@
 
 #include "domain/arc/value/encode.h"
 #include "kernel/arc/arc_ops.h"
+#include "util/list.h"
 #include "util/status.h"
 
 enum { MOST_INS = 65535, MOST_SLOTS = 32767, MOST_CONSTS = 32767, MOST_RECORDS = 65535 };
@@ -17,7 +18,8 @@ enum { MOST_INS = 65535, MOST_SLOTS = 32767, MOST_CONSTS = 32767, MOST_RECORDS =
 typedef struct {
     const qn_arc_draft *work;
     arc_ins *ins;
-    int n_ins, room;
+    int n_ins;
+    size_t room;
     int *place;    /* of each node: its operand word; -1: none yet, or none any more */
     int *last_use; /* of each node: the node that reads it last; n: the end of the program */
     int *records;  /* of each node: 1 + its first record; chained by next_record */
@@ -62,17 +64,13 @@ static void release(emitter *e, int node, int at)
 
 static void add(emitter *e, const arc_ins *ins)
 {
-    if (e->n_ins == e->room) {
-        const int room = e->room ? 2 * e->room : 64;
-        arc_ins *more = realloc(e->ins, (size_t)room * sizeof *more);
+    arc_ins *more = qn_grown(e->ins, (size_t)e->n_ins, &e->room, sizeof *more);
 
-        if (!more) {
-            e->no_memory = 1;
-            return;
-        }
-        e->ins = more;
-        e->room = room;
+    if (!more) {
+        e->no_memory = 1;
+        return;
     }
+    e->ins = more;
     if (e->n_ins >= MOST_INS)
         e->limit = "instructions";
     else

@@ -1,8 +1,9 @@
 /* fuse.c - two operations into one, where neither result nor failure changes.
  *
  * The inner operation must be used by the outer one alone, and neither may be a guarded step or
- * wait for others. All but one of the patterns are fused only where no part can fail. The exception
- * is first(order(x, f)) of an empty x, which fails as argmin does, in the same line.
+ * wait for others. Patterns are fused only where the inner operation cannot fail. An outer one that
+ * fails does so in the same line and for the same reason: first(order(x, f)) of an empty x as
+ * argmin does, first(sizefilter(x, n)) and argmax(x, size) as the primitives made for them.
  */
 #include "passes.h"
 
@@ -89,6 +90,47 @@ static void fuse_argmin(fuser *f, qn_arc_node *node)
     become(node, order, ARC_OP_argmin, 2, order->a[0], order->a[1], 0);
 }
 
+static int are_containers(const fuser *f, int node)
+{
+    const qn_arc_kinds *kinds = &f->work->kinds[node];
+
+    return ((kinds->self | kinds->inner) & ~QN_ARC_IS_CONT) == 0;
+}
+
+static void fuse_of_size(fuser *f, qn_arc_node *node)
+{
+    qn_arc_node *chosen = inner(f, node, 0, ARC_OP_sizefilter);
+
+    if (chosen && are_containers(f, chosen->a[0]))
+        become(node, chosen, ARC_OP_first_of_size, 2, chosen->a[0], chosen->a[1], 0);
+}
+
+/* The key is a constant, which others may use as well. */
+static void fuse_by_size(fuser *f, qn_arc_node *node)
+{
+    const qn_arc_value *key = f->work->dag.nodes[node->a[1]].value;
+
+    if (!key || key->kind != QN_ARC_PRIM || key->number != ARC_OP_size)
+        return;
+    node->op = node->op == ARC_OP_argmax ? ARC_OP_argmax_size : ARC_OP_argmin_size;
+    node->n_args = 1;
+}
+
+static void fuse_largest(fuser *f, qn_arc_node *node)
+{
+    qn_arc_node *objects = inner(f, node, 0, ARC_OP_objects);
+    qn_arc_kinds args[4];
+
+    if (!objects)
+        return;
+    for (int k = 0; k < 4; k++)
+        args[k] = f->work->kinds[objects->a[k]];
+    if (!qn_arc_cannot_fail(ARC_OP_objects, args, 4))
+        return;
+    node->a[3] = objects->a[3];
+    become(node, objects, ARC_OP_largest_object, 4, objects->a[0], objects->a[1], objects->a[2]);
+}
+
 static void fuse_colorcount(fuser *f, qn_arc_node *node)
 {
     qn_arc_node *cells = inner(f, node, 0, ARC_OP_ofcolor);
@@ -136,12 +178,19 @@ qn_status qn_arc_fuse(qn_arc_draft *work, unsigned off, qn_err *err)
             continue;
         if (node->op == ARC_OP_first && !(off & QN_ARC_OFF_ARGMIN))
             fuse_argmin(&f, node);
+        if (node->op == ARC_OP_first && !(off & QN_ARC_OFF_OF_SIZE))
+            fuse_of_size(&f, node);
+        else if ((node->op == ARC_OP_argmax || node->op == ARC_OP_argmin) &&
+                 !(off & QN_ARC_OFF_BY_SIZE))
+            fuse_by_size(&f, node);
         else if (node->op == ARC_OP_size && !(off & QN_ARC_OFF_COLORCOUNT))
             fuse_colorcount(&f, node);
         else if (node->op == ARC_OP_fill && !(off & QN_ARC_OFF_REPLACE))
             fuse_replace(&f, node);
         else if (node->op == ARC_OP_paint && !(off & QN_ARC_OFF_FILL))
             fuse_fill(&f, node);
+        if (node->op == ARC_OP_argmax_size && !(off & QN_ARC_OFF_LARGEST))
+            fuse_largest(&f, node);
     }
     free(f.n_uses);
     return QN_OK;

@@ -14,8 +14,11 @@ typedef struct qn_arc_draft {
     qn_arc_dag dag;      /* records are the source's */
     qn_arc_kinds *kinds; /* of each node */
     char *is_alive;      /* will become an instruction, or is needed by one */
-    int *same;           /* of each node of the source: the one that stands for it now */
+    int *same;           /* of each node: the equal one that stands for it */
 } qn_arc_draft;
+
+/* Calls of functions whose parts are known become operations. */
+qn_status qn_arc_inline(qn_arc_draft *work, qn_err *err);
 
 /* Equal operations on equal operands become one. Closures are equal only to themselves, so a
  * node that makes some is left alone unless nothing can look at them but by calling them. */

@@ -6,6 +6,8 @@
  */
 #include "domain/arc/profile/profile_vm.h"
 
+#include "domain/arc/value/op_names.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -34,6 +36,7 @@ struct qn_arc_profile_vm {
     double pair;      /* ticks that two looks take, with what lies around them */
     uint64_t n_pairs; /* in this run */
     uint32_t max_steps;
+    qn_arc_blamed blamed; /* of this run */
     _Alignas(64) unsigned char arena[];
 };
 
@@ -72,6 +75,20 @@ static u64 elements_of(const arc_vm *vm, slot a)
     return n > 0 ? (u64)n : 1;
 }
 
+/* What failed first: a failure goes outwards through all that called it. */
+static void blame(const arc_vm *vm, i32 op, i32 n, slot a, slot b, slot c, slot d)
+{
+    const slot operands[ARC_MOST_OPERANDS] = { a, b, c, d };
+    qn_arc_profile_vm *const p = profile_of(vm);
+    u32 given = 0;
+
+    if (!vm->error || p->blamed.op >= 0)
+        return;
+    for (i32 k = ARC_MOST_OPERANDS - 1; k >= 0; k--)
+        given = given << 4 | (k < n ? arc_given_kind(operands[k]) : ARC_GIVEN_NOTHING);
+    p->blamed = (qn_arc_blamed){ .op = op, .failure = ARC_FAILURE(vm->error, given) };
+}
+
 /* ---- wrappers -------------------------------------------------------------------------- */
 
 static slot timed_exec(VM_PARAM, i32 op, slot a, slot b, slot c, slot d)
@@ -85,6 +102,7 @@ static slot timed_exec(VM_PARAM, i32 op, slot a, slot b, slot c, slot d)
     start = now();
     r = arc_exec(VM, op, a, b, c, d);
     add_ticks(vm, op, now() - start);
+    blame(vm, op, qn_arc_op_arity(op), a, b, c, d);
     return r;
 }
 
@@ -100,6 +118,7 @@ static i32 timed_begin(VM_PARAM, arc_machine *m, i32 op)
     start = now();
     go = arc_loop_begin(VM, m, op);
     add_ticks(vm, op, now() - start);
+    blame(vm, op, m->n, m->x0, m->x1, m->x2, m->x3);
     return go;
 }
 
@@ -110,6 +129,7 @@ static i32 timed_next(VM_PARAM, arc_machine *m)
     const i32 go = arc_loop_next(VM, m);
 
     add_ticks(vm, op, now() - start);
+    blame(vm, op, 0, 0, 0, 0, 0);
     return go;
 }
 
@@ -218,6 +238,14 @@ int64_t qn_arc_profile_vm_run(qn_arc_profile_vm *vm, const unsigned char *pool,
     }
     memcpy(vm->ops, vm->best, sizeof vm->ops);
     return least;
+}
+
+qn_arc_blamed qn_arc_profile_vm_blame(qn_arc_profile_vm *vm, const unsigned char *pool,
+                                      const arc_instance *instance, arc_result *result)
+{
+    vm->blamed = (qn_arc_blamed){ .op = -1 };
+    run_once(vm, pool, instance, result);
+    return vm->blamed;
 }
 
 int64_t qn_arc_profile_now(void)

@@ -24,6 +24,16 @@ void qn_arc_profile_vm_free(qn_arc_profile_vm *vm);           /* NULL is fine */
 int64_t qn_arc_profile_vm_run(qn_arc_profile_vm *vm, const unsigned char *pool,
                               const arc_instance *instance, arc_result *result);
 
+/* The primitive that failed in a run, inside of all others that called functions. */
+typedef struct qn_arc_blamed {
+    int op;           /* -1: none */
+    uint32_t failure; /* its ARC_FAILURE */
+} qn_arc_blamed;
+
+/* Runs one instance once. */
+qn_arc_blamed qn_arc_profile_vm_blame(qn_arc_profile_vm *vm, const unsigned char *pool,
+                                      const arc_instance *instance, arc_result *result);
+
 /* The clock that ticks are of. */
 int64_t qn_arc_profile_now(void);
 

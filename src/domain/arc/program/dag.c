@@ -1,23 +1,18 @@
 /* dag.c - the lists a program consists of. */
 #include "dag.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 
 enum { MOST_DEPTH = 64 }; /* of values that are compared; deeper ones count as different */
 
-static int grow(void **items, int n, int *room, size_t size)
+static int grow(void **items, int n, size_t *room, size_t size)
 {
-    const int more = *room ? 2 * *room : 32;
-    void *bigger;
+    void *grown = qn_grown(*items, (size_t)n, room, size);
 
-    if (n < *room)
-        return 1;
-    bigger = realloc(*items, (size_t)more * size);
-    if (!bigger)
-        return 0;
-    *items = bigger;
-    *room = more;
-    return 1;
+    if (grown)
+        *items = grown;
+    return grown != NULL;
 }
 
 void qn_arc_dag_free(qn_arc_dag *dag)

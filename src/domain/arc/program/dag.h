@@ -40,11 +40,14 @@ typedef struct qn_arc_record {
 
 typedef struct qn_arc_dag {
     qn_arc_node *nodes;
-    int n, room;
+    int n;
+    size_t room;
     int *needs;
-    int n_needs, need_room;
+    int n_needs;
+    size_t need_room;
     qn_arc_record *records;
-    int n_records, record_room;
+    int n_records;
+    size_t record_room;
     int output;     /* the node a solve program gives; -1: none */
     int n_params;   /* nodes 0 .. n_params - 1 */
     uint32_t flags; /* ARC_FLAG_* */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/list.h"
 #include "util/status.h"
 
 typedef struct {
@@ -13,7 +14,7 @@ typedef struct {
     int line;          /* of the file */
     qn_arc_notes *notes;
     qn_arc_words *out;
-    int token_room, line_room;
+    size_t token_room, line_room;
     int first;                      /* token of the logical line, -1 before it has one */
     int is_broken;                  /* of the logical line */
     int open[QN_ARC_MOST_BRACKETS]; /* tokens of the open brackets */
@@ -42,19 +43,13 @@ static char peek(const lexer *l, size_t ahead)
 
 /* ---- output ---------------------------------------------------------------------- */
 
-static int grow(void **items, int n, int *room, size_t size)
+static int grow(void **items, int n, size_t *room, size_t size)
 {
-    const int more = *room ? 2 * *room : 256;
-    void *bigger;
+    void *grown = qn_grown(*items, (size_t)n, room, size);
 
-    if (n < *room)
-        return 1;
-    bigger = realloc(*items, (size_t)more * size);
-    if (!bigger)
-        return 0;
-    *items = bigger;
-    *room = more;
-    return 1;
+    if (grown)
+        *items = grown;
+    return grown != NULL;
 }
 
 static int add_token(lexer *l, qn_arc_token_kind kind, size_t at, size_t len, int col)

@@ -1,5 +1,6 @@
 /* notes.c - collecting diagnostics, and printing them with the line they speak of. */
 #include "notes.h"
+#include "util/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,17 +13,11 @@ enum {
 
 static int grow(qn_arc_notes *notes)
 {
-    const int room = notes->room ? 2 * notes->room : 16;
-    qn_arc_note *items;
+    qn_arc_note *items = qn_grown(notes->items, (size_t)notes->n, &notes->room, sizeof *items);
 
-    if (notes->n < notes->room)
-        return 1;
-    items = realloc(notes->items, (size_t)room * sizeof *items);
-    if (!items)
-        return 0;
-    notes->items = items;
-    notes->room = room;
-    return 1;
+    if (items)
+        notes->items = items;
+    return items != NULL;
 }
 
 void qn_arc_note_add(qn_arc_notes *notes, qn_arc_severity severity, int line, int col,

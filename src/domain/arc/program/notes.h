@@ -25,7 +25,8 @@ enum { QN_ARC_MOST_NOTES = 100000 }; /* kept; further ones are only counted */
 /* Zero-initialised is empty. When memory runs out, `failed` is set and n_errors counts on. */
 typedef struct qn_arc_notes {
     qn_arc_note *items;
-    int n, room;
+    int n;
+    size_t room;
     int n_errors, n_warnings;
     int failed;
 } qn_arc_notes;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernel/arc/arc_ops.h"
+#include "util/list.h"
 
 enum { MOST_ARGS = 4 };
 
@@ -51,17 +52,13 @@ static int add_primitive(qn_arc_parser *p, int op)
 
 static void push(qn_arc_parser *p, int node)
 {
-    if (p->n_stack == p->stack_room) {
-        const int room = p->stack_room ? 2 * p->stack_room : 64;
-        int *stack = realloc(p->stack, (size_t)room * sizeof *stack);
+    int *stack = qn_grown(p->stack, (size_t)p->n_stack, &p->stack_room, sizeof *stack);
 
-        if (!stack) {
-            p->no_memory = 1;
-            return;
-        }
-        p->stack = stack;
-        p->stack_room = room;
+    if (!stack) {
+        p->no_memory = 1;
+        return;
     }
+    p->stack = stack;
     p->stack[p->n_stack++] = node;
 }
 
@@ -181,13 +178,14 @@ static int parse_tuple(qn_arc_parser *p)
     }
     if (!p->is_lost && !p->no_memory && is_whole) {
         const int n = p->n_stack - base;
+        const int *items = n ? p->stack + base : NULL; /* nothing may have been stacked yet */
 
         if (n == 1 && !has_comma)
-            made = p->stack[base];
+            made = items[0];
         else if (is_constant)
-            made = constant_tuple(p, p->stack + base, n);
+            made = constant_tuple(p, items, n);
         else
-            made = variable_tuple(p, p->stack + base, n, line);
+            made = variable_tuple(p, items, n, line);
     }
     p->n_stack = base;
     return made;

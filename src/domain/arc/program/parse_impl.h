@@ -49,13 +49,15 @@ typedef struct qn_arc_parser {
     qn_arc_source *program;
     qn_map names; /* to index + 1 in variables */
     qn_arc_variable *variables;
-    int n_variables, variable_room;
+    int n_variables;
+    size_t variable_room;
     int has_return;
     int n_calls; /* written so far */
     int body;    /* line that gives the indentation, -1 before it is known */
 
     int *stack; /* of operands, while their call or tuple is being read */
-    int n_stack, stack_room;
+    int n_stack;
+    size_t stack_room;
 } qn_arc_parser;
 
 /* ---- words (parse_words.c) ---- */

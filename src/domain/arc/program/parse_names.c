@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/closest.h"
+#include "util/list.h"
 
 /* The name as a string of its own; a longer one than any name may be is cut. */
 static const char *copy_name(const qn_arc_parser *p, const qn_arc_token *token,
@@ -37,17 +38,11 @@ static qn_arc_variable *find_or_add(qn_arc_parser *p, const char *name)
 
     if (v)
         return v;
-    if (p->n_variables == p->variable_room) {
-        const int room = p->variable_room ? 2 * p->variable_room : 64;
-
-        v = realloc(p->variables, (size_t)room * sizeof *v);
-        if (!v) {
-            p->no_memory = 1;
-            return NULL;
-        }
-        p->variables = v;
-        p->variable_room = room;
+    if (!(v = qn_grown(p->variables, (size_t)p->n_variables, &p->variable_room, sizeof *v))) {
+        p->no_memory = 1;
+        return NULL;
     }
+    p->variables = v;
     if (qn_map_put(&p->names, name, (void *)(uintptr_t)(p->n_variables + 1)) != QN_OK) {
         p->no_memory = 1;
         return NULL;

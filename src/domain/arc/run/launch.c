@@ -1,4 +1,5 @@
 /* launch.c - jobs as instances, and the place where a launch of them runs. */
+#include "domain/arc/run/adapt.h"
 #include "domain/arc/run/choose.h"
 #include "domain/arc/run/launch.h"
 #include "domain/arc/run/verify.h"
@@ -69,6 +70,7 @@ static qn_arc_work work_of(const qn_arc_flight *f, qn_arc_pooled pooled)
                           .n = f->n_now,
                           .want = f->slice->want,
                           .trace_stride = f->slice->trace_stride,
+                          .max_steps = f->budgets[f->tier].steps,
                           .output_bytes = f->output_bytes };
 }
 
@@ -222,6 +224,14 @@ static qn_status run_chosen(qn_arc_flight *f, double units, qn_err *err)
     return st;
 }
 
+/* Jobs of a launch are all of the CPU's set, or none is. */
+static int is_cpu_set(const qn_arc_flight *f)
+{
+    const qn_arc_job *first = qn_arc_job_at(f, f->waiting[f->tier].jobs[0]);
+
+    return qn_arc_is_for_cpu(f->s, first->program);
+}
+
 /* The first launch compiles and makes buffers. Disturbances only ever add time, so what is far
  * quicker is believed at once. */
 static void note_pace(qn_arc_session *s, double units, double us)
@@ -242,6 +252,8 @@ static qn_status launch(qn_arc_flight *f, qn_err *err)
 
     if (!is_first)
         return run_later(f, err);
+    if (is_cpu_set(f))
+        return run_cpu(f, err);
     QN_TRY(s->spread ? run_spread(f, err) : run_chosen(f, units, err));
     if (s->verify_pct > 0 && s->device != QN_CPU_SLOT)
         QN_TRY(qn_arc_verify(f, err));
@@ -253,10 +265,13 @@ out:
 
 qn_status qn_arc_launch(qn_arc_flight *f, qn_err *err)
 {
+    const double compiled = compiled_us(f->s->ctx);
     qn_status st;
 
     qn_arc_verify_begin(f->s);
     st = launch(f, err);
     qn_arc_verify_end(f->s);
+    if (f->s->deadline_us > 0) /* which is for runs */
+        f->s->deadline_us += compiled_us(f->s->ctx) - compiled;
     return st;
 }

@@ -12,7 +12,9 @@
 
 enum { STAGE_RESET, STAGE_RUN, ARG_PAR = 0 };
 enum { HEAD_WORDS = ARC_HEAD_RESULTS * (int)sizeof(arc_result) / 4 };
-enum { CHUNKS_PER_QUEUE = 8, MOST_CHUNK = 32 };
+/* A list begins with what takes longest: that part of it, one in SINGLY, is not dealt in chunks, of
+ * which one alone could outlast the others. */
+enum { CHUNKS_PER_QUEUE = 8, MOST_CHUNK = 32, SINGLY = 4 };
 enum { OUTPUT_PER_RUN = 1024, LEAST_OUTPUT = 1 << 20 };
 
 /* The failure of an engine's call, by its own status: a split tells lost devices by it. */
@@ -219,7 +221,7 @@ static arc_par par_of(const qn_arc_station *s, qn_arc_tier t, const qn_arc_work 
                     .arena_bytes = r->arena,
                     .n_frames = r->frames,
                     .n_slots = r->slots,
-                    .max_steps = qn_arc_station_steps(s),
+                    .max_steps = work->max_steps ? work->max_steps : qn_arc_station_steps(s),
                     .output_bytes = (uint32_t)output_bytes(work),
                     .flags = work->want,
                     .trace_stride = work->trace_stride,
@@ -230,9 +232,11 @@ static arc_par par_of(const qn_arc_station *s, qn_arc_tier t, const qn_arc_work 
         memcpy(par.off, s->limits.off, sizeof par.off);
     if (t == QN_ARC_TIER_MANY && !qn_arc_is_host(qn_arc_station_info(s))) {
         const uint32_t units = (uint32_t)qn_arc_station_units(s);
+        const uint32_t n = in_step ? n_list / in_step : n_list;
 
         par.n_queues = units < ARC_MOST_QUEUES ? units : ARC_MOST_QUEUES;
-        par.chunk = chunk_of(in_step ? n_list / in_step : n_list, par.n_queues);
+        par.singles = n / par.n_queues / SINGLY;
+        par.chunk = chunk_of(n - par.singles * par.n_queues, par.n_queues);
     }
     return par;
 }
@@ -292,6 +296,15 @@ out:
     return st;
 }
 
+/* A code that the machine never gives comes from a device that is out of order: what it says of the
+ * run is not to be believed. */
+static void leave_the_senseless(arc_result *results, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++)
+        if (results[k].code >= ARC_N_CODES)
+            results[k].code = ARC_E_UNSUPPORTED;
+}
+
 /* Results first; their first record says how much of the output is used. */
 qn_status qn_arc_station_give(qn_arc_station *s, int seat_i, const qn_arc_work *work,
                               qn_arc_answer *answer, qn_err *err)
@@ -307,6 +320,7 @@ qn_status qn_arc_station_give(qn_arc_station *s, int seat_i, const qn_arc_work *
     QN_TRY(told(s, qn_buf_read(at->results, 0, at->host_results, n_results), err));
     start = qn_now_us();
     *answer = (qn_arc_answer){ .results = at->host_results + ARC_HEAD_RESULTS };
+    leave_the_senseless(at->host_results + ARC_HEAD_RESULTS, work->n);
     answer->n_out = (size_t)((const uint32_t *)(const void *)at->host_results)[ARC_COUNTER_OUT] * 8;
     if (answer->n_out > output_bytes(work))
         answer->n_out = output_bytes(work);

@@ -65,6 +65,7 @@ qn_status qn_arc_session_new(qn_ctx *ctx, const qn_arc_session_options *options,
     s->ctx = ctx;
     s->limits = options->limits;
     s->share.mode = options->share;
+    s->adapts = options->adapts;
     s->threads = (int)qn_device_get(ctx, QN_CPU_SLOT)->units;
     s->threads = s->threads > 0 ? s->threads : 1;
     s->slice_us =
@@ -158,6 +159,11 @@ qn_status qn_arc_session_program(qn_arc_session *s, const char *id, const unsign
     list->items[list->n++] = k;
 out:
     return st;
+}
+
+void qn_arc_session_place(qn_arc_session *s, int program, qn_arc_place place)
+{
+    s->programs.items[program].place = place;
 }
 
 /* A value of `n` bytes, which the caller writes. */
@@ -285,6 +291,11 @@ const char *qn_arc_session_device(const qn_arc_session *s)
     if (s->spread)
         return qn_arc_spread_name(s->spread);
     return qn_device_id(s->ctx, is_cpu ? QN_CPU_SLOT : s->device);
+}
+
+void qn_arc_session_until(qn_arc_session *s, double us)
+{
+    s->deadline_us = us;
 }
 
 void qn_arc_session_watch(qn_arc_session *s, qn_arc_told told, void *user)

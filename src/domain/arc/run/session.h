@@ -31,8 +31,16 @@ typedef struct qn_arc_session_options {
     size_t pool_bytes;      /* 0: a quarter of the device's memory, at most 2 GiB */
     qn_split_options split; /* how devices share a batch, where several are to */
     qn_arc_sharing_mode share;
+    int adapts;      /* programs that the CPU runs sooner are for it: run/adapt.h */
     double slice_ms; /* a launch is to be shorter by estimate; 0: 200, below 0: any */
 } qn_arc_session_options;
+
+/* Where jobs of a program run whose batch goes to a device. */
+typedef enum qn_arc_place {
+    QN_ARC_PLACE_OPEN, /* there; where the session adapts, it is measured */
+    QN_ARC_PLACE_DEVICE,
+    QN_ARC_PLACE_CPU
+} qn_arc_place;
 
 /* Indices of a program and of values; -1 stands for NONE. */
 typedef struct qn_arc_job {
@@ -48,6 +56,9 @@ void qn_arc_session_free(qn_arc_session *session); /* NULL is fine */
 /* Adds a compiled program, which is checked and copied. `id` appears in messages. */
 qn_status qn_arc_session_program(qn_arc_session *session, const char *id,
                                  const unsigned char *bytes, size_t n, int *program, qn_err *err);
+
+/* Decides for a program, whatever was measured. */
+void qn_arc_session_place(qn_arc_session *session, int program, qn_arc_place place);
 
 /* Adds a value; `id` appears in messages. */
 qn_status qn_arc_session_value(qn_arc_session *session, const char *id, const qn_arc_value *value,
@@ -70,6 +81,10 @@ qn_status qn_arc_session_run(qn_arc_session *session, const qn_arc_job *jobs, ui
 /* Seconds that the device takes for the jobs, beside all copies. Nothing is counted. */
 qn_status qn_arc_session_time(qn_arc_session *session, const qn_arc_job *jobs, uint32_t n,
                               double *seconds, qn_err *err);
+
+/* Runs are to be over at that time (qn_now_us): what has not ended then ends with ARC_E_TIMEOUT. A
+ * launch that has begun is finished, and compiling kernels does not count. 0: no such time. */
+void qn_arc_session_until(qn_arc_session *session, double us);
 
 /* Is told during runs how many jobs more have ended. */
 typedef void (*qn_arc_told)(void *user, uint32_t n);

@@ -36,6 +36,7 @@ typedef struct qn_arc_kept_program {
     double cost;    /* of a run, by estimate */
     uint64_t steps; /* of runs that have not been added to the costs */
     uint32_t runs;
+    qn_arc_place place;
 } qn_arc_kept_program;
 
 typedef struct qn_arc_kept_values {
@@ -81,6 +82,8 @@ struct qn_arc_session {
     qn_arc_station *cpu;   /* the CPU beside a device; made when needed */
     uint64_t cpu_loaded;
     qn_arc_route route;
+    int adapts;
+    int is_measuring;     /* runs whose results nobody looks at: nothing is told of them */
     int ran_last;         /* the device that the last batch was routed to */
     qn_arc_pace paces[2]; /* of the CPU and the device, before this process measured any */
     unsigned timed_first; /* places whose first batch of this process was timed, by bits */
@@ -94,6 +97,7 @@ struct qn_arc_session {
     uint64_t slice;
     double slice_us;    /* a launch is to be shorter by estimate; 0: any */
     double us_per_unit; /* of launches so far; 0: none was timed */
+    double deadline_us; /* of runs; 0: none */
     double verify_pct;  /* of the context, during a launch */
     uint64_t verify_seen;
     qn_arc_told told;

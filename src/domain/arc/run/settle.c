@@ -1,4 +1,5 @@
 /* settle.c - what becomes of the results of a launch: final, or to be run again elsewhere. */
+#include "domain/arc/run/deadline.h"
 #include "domain/arc/run/tiers.h"
 #include "domain/arc/value/op_names.h"
 #include "engine/fallback.h"
@@ -46,7 +47,7 @@ static qn_status leave(qn_arc_flight *f, uint32_t job, int code, int device, qn_
     qn_err why;
 
     f->s->stats.fallbacks[code]++;
-    if (device == QN_CPU_SLOT)
+    if (device == QN_CPU_SLOT || f->s->is_measuring)
         return QN_OK;
     limit_text(f, code, limit, sizeof limit);
     qn_fail(&why, code == ARC_E_UNSUPPORTED ? QN_ERR_UNSUPPORTED : QN_ERR_LIMIT,
@@ -97,14 +98,17 @@ qn_status qn_arc_keep_outputs(qn_arc_session *s, const qn_arc_answer *answer, si
     return QN_OK;
 }
 
-/* What did not fit waits for its next tier, or for its turn in this one. */
+/* What did not fit waits for its next tier, or for its turn or a larger budget in this one. */
 static qn_status send_on(qn_arc_flight *f, uint32_t job, const arc_result *r, int device,
                          int *is_final, qn_err *err)
 {
     const qn_arc_tier to = next_tier(f, r->code, device);
 
     *is_final = 0;
-    if (r->code == ARC_E_RESULT && !f->is_alone) {
+    if (qn_arc_deadline_is_short(f, r->code)) {
+        f->budgets[f->tier].small.jobs[f->budgets[f->tier].small.n++] = job;
+        f->s->stats.reruns++;
+    } else if (r->code == ARC_E_RESULT && !f->is_alone) {
         f->again[f->n_again++] = job;
         f->s->stats.reruns++;
     } else if (to == QN_ARC_N_TIERS) {

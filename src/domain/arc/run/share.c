@@ -171,6 +171,8 @@ static qn_status add_programs(sharing *h, qn_err *err)
         list->room = list->n + more;
     }
     memcpy(list->items + list->n, h->s->share.programs, more * sizeof *list->items);
+    for (size_t i = 0; i < list->n; i++) /* a rest runs where its program does */
+        list->items[list->n + (size_t)h->s->share.plan.n + i].place = list->items[i].place;
     list->n += more;
     return QN_OK;
 }

@@ -1,4 +1,5 @@
 /* slices.c - a run in slices whose programs and values fit the pool together. */
+#include "domain/arc/run/adapt.h"
 #include "domain/arc/run/order.h"
 #include "domain/arc/run/session_impl.h"
 #include "engine/fallback.h"
@@ -234,6 +235,10 @@ static void count_jobs(qn_arc_session *s, const qn_arc_job *jobs, uint32_t n)
         stats->limits += (uint64_t)qn_arc_code_is_limit(r->code);
         stats->not_ok_steps += r->not_ok;
         stats->steps_total += r->steps;
+        if (r->code == ARC_E_TIMEOUT) {
+            stats->timeouts++;
+            continue;
+        }
         program->steps += r->steps;
         program->runs++;
     }
@@ -279,14 +284,19 @@ qn_status qn_arc_session_time(qn_arc_session *s, const qn_arc_job *jobs, uint32_
 {
     const qn_arc_stats before = s->stats;
     const qn_arc_told told = s->told;
+    const double deadline_us = s->deadline_us;
     qn_status st = QN_OK;
 
     s->told = NULL;
+    s->deadline_us = 0;
+    s->is_measuring = 1;
     QN_TRY(check_jobs(s, jobs, n, err));
     QN_TRY(qn_arc_run_all(s, jobs, 0, n, 0, 0, err));
     *seconds = s->stats.time_kernel - before.time_kernel;
 out:
     s->told = told;
+    s->deadline_us = deadline_us;
+    s->is_measuring = 0;
     s->stats = before;
     return st;
 }
@@ -300,6 +310,7 @@ qn_status qn_arc_session_run(qn_arc_session *s, const qn_arc_job *jobs, uint32_t
     qn_status st = QN_OK;
 
     QN_TRY(check_jobs(s, jobs, n, err));
+    QN_TRY(qn_arc_adapt(s, jobs, n, err));
     QN_TRY(qn_arc_share_run(s, jobs, n, want, &is_done, err));
     if (!is_done)
         QN_TRY(qn_arc_run_all(s, jobs, 0, n, want, trace_stride, err));

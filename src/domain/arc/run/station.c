@@ -100,6 +100,11 @@ uint32_t qn_arc_station_slots(const qn_arc_station *s, qn_arc_tier tier)
     return s->rooms[tier].slots;
 }
 
+uint32_t qn_arc_station_teams(const qn_arc_station *s)
+{
+    return (uint32_t)s->rooms[QN_ARC_TIER_MANY].n_teams;
+}
+
 uint32_t qn_arc_station_steps(const qn_arc_station *s)
 {
     return s->limits.max_steps ? s->limits.max_steps : USUAL_STEPS;

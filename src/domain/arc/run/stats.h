@@ -6,7 +6,7 @@
 #include "util/json.h"
 
 typedef struct qn_arc_stats {
-    uint64_t instances, ok, errors, limits, not_ok_steps;
+    uint64_t instances, ok, errors, limits, timeouts, not_ok_steps;
     uint64_t gpu_ops, cpu_ops;       /* primitive executions, by where they ran */
     uint64_t fallbacks[ARC_N_CODES]; /* to the CPU, by the code that sent them */
     uint64_t reruns;                 /* on the device, with more room */
@@ -17,6 +17,7 @@ typedef struct qn_arc_stats {
     uint64_t transfers, transfer_bytes;
     uint64_t cache_hits, cache_misses, cache_evictions, cache_bytes;
     uint64_t shared_nodes, shared_hits;
+    uint64_t adapted_programs, cpu_programs; /* that were measured; that are in the CPU's set */
     uint64_t arena_high_water, frames_high_water, steps_total;
     double time_compile, time_upload, time_kernel, time_download, time_cpu; /* seconds */
 } qn_arc_stats;

@@ -1,6 +1,9 @@
 /* tiers.c - a slice of jobs through the tiers, until each has run or failed for good. */
 #include "domain/arc/run/tiers.h"
+#include "domain/arc/run/adapt.h"
+#include "domain/arc/run/deadline.h"
 #include "domain/arc/run/order.h"
+#include "util/clock.h"
 #include "util/status.h"
 
 #include <stdlib.h>
@@ -12,6 +15,8 @@ enum { OUTPUT_PER_JOB = 1024, LEAST_OUTPUT = 8 << 20, MOST_OUTPUT = 256 << 20 };
 /* Jobs of a launch while nothing is known about its time; and the fewest that one on a device is
  * cut to, which run at the same time. */
 enum { FIRST_LAUNCH = 1 << 12, LEAST_LAUNCH = 256 };
+
+#define MIN_OF(a, b) ((a) < (b) ? (a) : (b))
 
 /* The first tier of the device whose slots suffice, which is known before anything has run. */
 static qn_arc_tier first_tier(const qn_arc_flight *f, uint32_t job)
@@ -25,6 +30,12 @@ static qn_arc_tier first_tier(const qn_arc_flight *f, uint32_t job)
                                                                                  : QN_ARC_TIER_FEW;
 }
 
+static int is_for_cpu(const qn_arc_flight *f, uint32_t job)
+{
+    return qn_arc_is_for_cpu(f->s, qn_arc_job_at(f, job)->program);
+}
+
+/* Those of the CPU's set wait behind the others. */
 static qn_status queue_all(qn_arc_flight *f, qn_err *err)
 {
     const uint32_t n = f->slice->n;
@@ -34,11 +45,13 @@ static qn_status queue_all(qn_arc_flight *f, qn_err *err)
     if (!order)
         return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %u jobs", n);
     QN_TRY(qn_arc_order(f->s, f->slice, order, f->costs, err));
-    for (uint32_t k = 0; k < n; k++) {
-        qn_arc_queue *q = &f->waiting[first_tier(f, order[k])];
+    for (int is_cpu = 0; is_cpu < 2; is_cpu++)
+        for (uint32_t k = 0; k < n; k++) {
+            qn_arc_queue *q = &f->waiting[first_tier(f, order[k])];
 
-        q->jobs[q->n++] = order[k];
-    }
+            if (is_for_cpu(f, order[k]) == is_cpu)
+                q->jobs[q->n++] = order[k];
+        }
 out:
     free(order);
     return st;
@@ -48,23 +61,38 @@ out:
 
 /* As many of the first jobs as a launch may take by its estimated time: a display stays alive, and
  * a progress bar moves. */
-static uint32_t count_now(const qn_arc_flight *f)
+static uint32_t count_timed(const qn_arc_flight *f)
 {
     const qn_arc_queue *q = &f->waiting[f->tier];
     const double most = f->s->us_per_unit > 0 ? f->s->slice_us / f->s->us_per_unit : 0;
     const uint32_t least =
         f->s->device == QN_CPU_SLOT ? qn_device_get(f->s->ctx, QN_CPU_SLOT)->units : LEAST_LAUNCH;
+    const uint32_t n_most = MIN_OF(q->n, qn_arc_deadline_jobs(f));
     double units = 0;
     uint32_t n = 0;
 
     if (f->is_alone)
         return 1;
     if (f->tier != QN_ARC_TIER_MANY || !(f->s->slice_us > 0))
-        return q->n;
+        return n_most;
     if (!(most > 0))
-        return q->n < FIRST_LAUNCH ? q->n : FIRST_LAUNCH;
-    while (n < q->n && (n < least || units < most))
+        return MIN_OF(n_most, FIRST_LAUNCH);
+    while (n < n_most && (n < least || units < most))
         units += f->costs[q->jobs[n++]];
+    return n;
+}
+
+/* A launch has jobs of the CPU's set, or none of them. */
+static uint32_t count_now(const qn_arc_flight *f)
+{
+    const qn_arc_queue *q = &f->waiting[f->tier];
+    const uint32_t most = count_timed(f);
+    uint32_t n = 1;
+
+    if (f->tier != QN_ARC_TIER_MANY)
+        return most;
+    while (n < most && is_for_cpu(f, q->jobs[n]) == is_for_cpu(f, q->jobs[0]))
+        n++;
     return n;
 }
 
@@ -95,22 +123,41 @@ static void widen(qn_arc_flight *f, int none_is_done)
     }
 }
 
+/* Runs that are repeated on the same device are no fallback, but somebody may want to know. */
+static void tell_rerun(const qn_arc_flight *f)
+{
+    const qn_arc_station *station = f->slice->home->station;
+
+    if (f->tier != QN_ARC_TIER_FEW || !f->waiting[f->tier].n || f->s->is_measuring)
+        return;
+    qn_log_put(&f->s->ctx->log, QN_LOG_INFO, "arc.vm: %u runs on %s with %u KB instead of %u KB",
+               f->waiting[f->tier].n, qn_device_id(f->s->ctx, f->s->device),
+               qn_arc_station_arena(station, QN_ARC_TIER_FEW) >> 10,
+               qn_arc_station_arena(station, QN_ARC_TIER_MANY) >> 10);
+}
+
 static qn_status run_tier(qn_arc_flight *f, qn_arc_tier tier, qn_err *err)
 {
     const qn_arc_queue *q = &f->waiting[tier];
     qn_status st = QN_OK;
 
     f->tier = tier;
+    tell_rerun(f);
     f->output_bytes = 0;
     f->is_alone = 0;
-    while (q->n) {
+    while (q->n && !qn_arc_deadline_is_over(f)) {
+        const double start = qn_now_us();
+
         f->n_again = 0;
         f->n_now = count_now(f);
         QN_TRY(qn_arc_launch(f, err));
+        qn_arc_deadline_took(f, qn_now_us() - start);
         f->slice->n_launched++;
         drop_done(f);
         widen(f, f->n_again == f->n_now);
     }
+    if (q->n)
+        qn_arc_deadline_give_up(f, tier);
 out:
     return st;
 }
@@ -125,7 +172,8 @@ static qn_status make_room(qn_arc_flight *f, qn_err *err)
     f->listed = malloc(n * sizeof *f->listed);
     f->again = malloc(n * sizeof *f->again);
     for (int t = 0; t < QN_ARC_N_TIERS; t++)
-        has_room &= (f->waiting[t].jobs = malloc(n * sizeof(uint32_t))) != NULL;
+        has_room &= (f->waiting[t].jobs = malloc(n * sizeof(uint32_t))) != NULL &&
+                    (f->budgets[t].small.jobs = malloc(n * sizeof(uint32_t))) != NULL;
     if (!has_room || !f->list || !f->costs || !f->listed || !f->again)
         return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %u jobs", f->slice->n);
     return QN_OK;
@@ -138,14 +186,19 @@ qn_status qn_arc_run_tiers(qn_arc_session *session, qn_arc_slice *slice, qn_err 
 
     QN_TRY(make_room(&f, err));
     QN_TRY(queue_all(&f, err));
-    for (int t = 0; t < QN_ARC_N_TIERS; t++)
-        QN_TRY(run_tier(&f, (qn_arc_tier)t, err));
+    qn_arc_deadline_begin(&f);
+    do
+        for (int t = 0; t < QN_ARC_N_TIERS; t++)
+            QN_TRY(run_tier(&f, (qn_arc_tier)t, err));
+    while (qn_arc_deadline_again(&f));
 out:
     free(f.list);
     free(f.costs);
     free(f.listed);
     free(f.again);
-    for (int t = 0; t < QN_ARC_N_TIERS; t++)
+    for (int t = 0; t < QN_ARC_N_TIERS; t++) {
         free(f.waiting[t].jobs);
+        free(f.budgets[t].small.jobs);
+    }
     return st;
 }

@@ -13,6 +13,13 @@ typedef struct qn_arc_queue {
     uint32_t n;
 } qn_arc_queue;
 
+/* What jobs of a tier may take where there is a deadline: see deadline.h. */
+typedef struct qn_arc_budget {
+    uint32_t steps;     /* of a job; 0: as many as any may have */
+    double wave_us;     /* that launches with this budget took at most */
+    qn_arc_queue small; /* jobs for which it was too little */
+} qn_arc_budget;
+
 typedef struct qn_arc_flight {
     qn_arc_session *s;
     qn_arc_slice *slice;
@@ -26,6 +33,7 @@ typedef struct qn_arc_flight {
     float *listed;   /* the same by place in the list, for a batch that is shared */
     uint32_t *again; /* jobs of this launch that are to run in the same tier again */
     uint32_t n_again;
+    qn_arc_budget budgets[QN_ARC_N_TIERS];
     qn_arc_tier tier;
 } qn_arc_flight;
 

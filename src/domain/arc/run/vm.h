@@ -43,6 +43,7 @@ typedef struct qn_arc_work {
     uint32_t n;
     uint32_t want; /* ARC_WANT_* */
     uint32_t trace_stride;
+    uint32_t max_steps;  /* of a run; 0: the limit of the station */
     size_t output_bytes; /* room for outputs at least; 0: what most need */
 } qn_arc_work;
 

@@ -22,6 +22,11 @@ out:
     return st;
 }
 
+void qn_arc_desk_set_timeout(qn_arc_desk *desk, double seconds)
+{
+    desk->timeout_s = seconds;
+}
+
 void qn_arc_desk_free(qn_arc_desk *desk)
 {
     if (!desk)
@@ -111,6 +116,24 @@ static void print_answer(const json_t *answer, const qn_str *results, qn_str *ou
     free(text);
 }
 
+static void set_error(json_t *answer, qn_status st, const char *text)
+{
+    json_object_clear(answer);
+    json_object_set_new(answer, "ok", json_false());
+    json_object_set_new(answer, "error", qn_json_text(text));
+    json_object_set_new(answer, "status", json_string(qn_status_name(st)));
+}
+
+void qn_arc_desk_refuse(const qn_err *err, qn_str *out)
+{
+    static const qn_str none;
+    json_t *answer = json_object();
+
+    set_error(answer, err->status, err->text);
+    print_answer(answer, &none, out);
+    json_decref(answer);
+}
+
 int qn_arc_desk_answer(qn_arc_desk *desk, const char *line, size_t bytes, qn_str *out)
 {
     json_error_t where;
@@ -128,10 +151,7 @@ int qn_arc_desk_answer(qn_arc_desk *desk, const char *line, size_t bytes, qn_str
         st = qn_fail(&err, QN_ERR_INPUT, "column %d: %s", where.column, where.text);
     if (st != QN_OK) {
         results.len = 0;
-        json_object_clear(answer);
-        json_object_set_new(answer, "ok", json_false());
-        json_object_set_new(answer, "error", qn_json_text(err.text));
-        json_object_set_new(answer, "status", json_string(qn_status_name(st)));
+        set_error(answer, st, err.text);
     }
     if (json_is_object(request) && json_object_get(request, "id"))
         json_object_set(answer, "id", json_object_get(request, "id"));

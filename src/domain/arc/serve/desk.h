@@ -20,9 +20,17 @@ typedef struct qn_arc_desk qn_arc_desk;
 
 qn_status qn_arc_desk_new(qn_ctx *ctx, const qn_arc_session_options *options, qn_arc_desk **out,
                           qn_err *err);
+
+/* Seconds that a run may take which says nothing about it; 0: any. */
+enum { QN_ARC_MOST_TIMEOUT_S = 1000000 };
+void qn_arc_desk_set_timeout(qn_arc_desk *desk, double seconds);
+
 void qn_arc_desk_free(qn_arc_desk *desk); /* NULL is fine */
 
 /* Appends the answer to the line, which ends in a newline. 0: the line asked to end. */
 int qn_arc_desk_answer(qn_arc_desk *desk, const char *line, size_t bytes, qn_str *out);
+
+/* Appends the answer to a line that is not even looked at. */
+void qn_arc_desk_refuse(const qn_err *err, qn_str *out);
 
 #endif

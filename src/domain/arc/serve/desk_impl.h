@@ -17,8 +17,9 @@ typedef struct qn_arc_desk_program {
 
 struct qn_arc_desk {
     qn_arc_session *session;
-    qn_map programs; /* id -> qn_arc_desk_program */
-    qn_map tasks;    /* id -> qn_arc_task */
+    double timeout_s; /* of a run that does not say; 0: none */
+    qn_map programs;  /* id -> qn_arc_desk_program */
+    qn_map tasks;     /* id -> qn_arc_task */
     qn_arc_questions questions;
 };
 

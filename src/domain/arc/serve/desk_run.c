@@ -2,6 +2,7 @@
 #include "domain/arc/batch/result.h"
 #include "domain/arc/serve/desk_impl.h"
 
+#include "util/clock.h"
 #include "util/status.h"
 
 #include <stdlib.h>
@@ -15,7 +16,8 @@ typedef struct order {
     qn_arc_pairs pairs;
     int match_all;
     want want;
-    char *is_chosen; /* by question */
+    double timeout_s; /* 0: as long as it takes */
+    char *is_chosen;  /* by question */
 } order;
 
 /* One run: what its answer needs. */
@@ -49,7 +51,7 @@ static qn_status read_choice(const json_t *request, const char *key, const char 
 
 static qn_status check_keys(const json_t *request, qn_err *err)
 {
-    static const char *const known[] = { "programs", "tasks", "pairs", "match", "want" };
+    static const char *const known[] = { "programs", "tasks", "pairs", "match", "want", "timeout" };
     const char *key;
     json_t *value;
 
@@ -62,9 +64,22 @@ static qn_status check_keys(const json_t *request, qn_err *err)
         if (k == sizeof known / sizeof *known)
             return qn_fail(err, QN_ERR_INPUT,
                            "unknown member '%.60s' of 'run'; there are programs, tasks, pairs, "
-                           "match and want",
+                           "match, want and timeout",
                            key);
     }
+    return QN_OK;
+}
+
+/* Of the run, or of the desk where the run says nothing. */
+static qn_status read_timeout(const qn_arc_desk *desk, const json_t *request, double *out,
+                              qn_err *err)
+{
+    const json_t *value = json_object_get(request, "timeout");
+
+    *out = value ? json_number_value(value) : desk->timeout_s;
+    if (value && (!json_is_number(value) || !(*out > 0 && *out <= QN_ARC_MOST_TIMEOUT_S)))
+        return qn_fail(err, QN_ERR_INPUT, "'timeout' is not a number of seconds up to %d",
+                       QN_ARC_MOST_TIMEOUT_S);
     return QN_OK;
 }
 
@@ -129,6 +144,7 @@ static qn_status read_order(qn_arc_desk *desk, const json_t *request, order *o, 
     QN_TRY(read_choice(request, "pairs", pairs, "train, test, all, first", &chosen_pairs, err));
     QN_TRY(read_choice(request, "match", matches, "id, all", &o->match_all, err));
     QN_TRY(read_choice(request, "want", wants, "scores, results, outputs", &chosen_want, err));
+    QN_TRY(read_timeout(desk, request, &o->timeout_s, err));
     o->pairs = (qn_arc_pairs)chosen_pairs;
     o->want = (want)chosen_want;
     QN_TRY(choose_programs(desk, json_object_get(request, "programs"), err));
@@ -226,6 +242,7 @@ static qn_status run_all(qn_arc_desk *desk, const order *o, const ordered *runs,
 
     if (!jobs)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for a list of runs");
+    qn_arc_session_until(desk->session, o->timeout_s > 0 ? qn_now_us() + 1e6 * o->timeout_s : 0);
     for (uint64_t first = 0; first < n; first += CHUNK) {
         const uint32_t part = n - first < CHUNK ? (uint32_t)(n - first) : CHUNK;
 

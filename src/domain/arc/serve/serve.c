@@ -7,28 +7,97 @@
 #include <stdlib.h>
 #include <string.h>
 
-qn_status qn_arc_serve(qn_arc_desk *desk, FILE *from, FILE *to, uint64_t *n_lines, qn_err *err)
+typedef struct line {
+    char *bytes;
+    size_t n, room;
+    uint64_t n_read; /* bytes of the line, also those that were passed over */
+    uint64_t number; /* in the file, from 1 */
+    int has_no_room; /* memory ran out */
+} line;
+
+/* Keeps a byte while there is room for it among `most`. */
+static void put(line *l, int byte, size_t most)
+{
+    if (l->n == l->room && l->n < most && !l->has_no_room) {
+        const size_t room = l->room ? 2 * l->room : 4096;
+        char *grown = realloc(l->bytes, room);
+
+        l->has_no_room = !grown;
+        l->bytes = grown ? grown : l->bytes;
+        l->room = grown ? room : l->room;
+    }
+    if (l->n < l->room && l->n < most)
+        l->bytes[l->n++] = (char)byte;
+    l->n_read++;
+}
+
+/* The next line, without its newline; 0 at the end of the file. Of one that is too long only the
+ * beginning is kept, so that no client can make the server hold more. */
+static int read_line(FILE *from, size_t most, line *l)
+{
+    int byte = getc_unlocked(from);
+
+    l->n = 0;
+    l->n_read = 0;
+    l->has_no_room = 0;
+    l->number++;
+    if (byte == EOF)
+        return 0;
+    for (; byte != EOF && byte != '\n'; byte = getc_unlocked(from))
+        put(l, byte, most);
+    return 1;
+}
+
+static int is_blank(const line *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (!memchr(" \t\r", l->bytes[i], 3))
+            return 0;
+    return l->n == l->n_read;
+}
+
+/* 0: the line asked to end. */
+static int answer_line(qn_arc_desk *desk, const line *l, size_t most, qn_str *out)
+{
+    qn_err err;
+
+    if (l->n == l->n_read)
+        return qn_arc_desk_answer(desk, l->bytes, l->n, out);
+    if (l->has_no_room)
+        qn_fail(&err, QN_ERR_NOMEM, "line %llu: no memory for its %llu bytes",
+                (unsigned long long)l->number, (unsigned long long)l->n_read);
+    else
+        qn_fail(&err, QN_ERR_LIMIT,
+                "line %llu has %llu bytes, more than the limit of %zu (--max-line)",
+                (unsigned long long)l->number, (unsigned long long)l->n_read, most);
+    qn_arc_desk_refuse(&err, out);
+    return 1;
+}
+
+qn_status qn_arc_serve(qn_arc_desk *desk, FILE *from, FILE *to, size_t most_bytes,
+                       uint64_t *n_lines, qn_err *err)
 {
     qn_str answer = { 0 };
-    char *line = NULL;
-    size_t room = 0;
+    line l = { 0 };
     qn_status st = QN_OK;
     int goes_on = 1;
-    ssize_t n;
 
     *n_lines = 0;
-    while (goes_on && (n = getline(&line, &room, from)) >= 0) {
-        if (strspn(line, " \t\r\n") == (size_t)n)
+    while (goes_on && read_line(from, most_bytes, &l)) {
+        if (is_blank(&l))
             continue;
         answer.len = 0;
-        goes_on = qn_arc_desk_answer(desk, line, (size_t)n, &answer);
+        goes_on = answer_line(desk, &l, most_bytes, &answer);
         ++*n_lines;
         if (fputs(qn_str_get(&answer), to) < 0 || fflush(to) != 0) {
             st = qn_fail(err, QN_ERR_IO, "cannot write an answer: %s", strerror(errno));
             break;
         }
     }
+    if (st == QN_OK && ferror(from))
+        st = qn_fail(err, QN_ERR_IO, "cannot read line %llu: %s", (unsigned long long)l.number,
+                     strerror(errno));
     qn_str_free(&answer);
-    free(line);
+    free(l.bytes);
     return st;
 }

@@ -247,7 +247,10 @@ static qn_status decode_at(source *from, uint64_t slot, int depth, qn_arc_value 
     case ARC_CLOS:
         return decode_closure(from, slot, depth, out);
     case ARC_BAD:
-        *out = (qn_arc_value){ .kind = QN_ARC_BAD, .number = ARC_PAYLOAD(slot), .step = n };
+        *out = (qn_arc_value){ .kind = QN_ARC_BAD,
+                               .number = ARC_FAILURE_CODE(ARC_PAYLOAD(slot)),
+                               .step = n,
+                               .which = ARC_PAYLOAD(slot) };
         return QN_OK;
     default:
         return qn_fail(from->err, QN_ERR_INPUT, "a value of unknown kind %d", ARC_TAG(slot));

@@ -4,6 +4,7 @@
  * the same place give the same bytes.
  */
 #include "domain/arc/value/encode.h"
+#include "domain/arc/value/known.h"
 #include "domain/arc/value/op_names.h"
 #include "kernel/arc/arc_ops.h"
 #include "kernel/arc/arc_value.h"
@@ -206,6 +207,18 @@ static qn_status encode_slots(const qn_arc_value *v, int tag, qn_arc_blob *blob,
     return st;
 }
 
+/* Whether a call of it may be a loop over elements. */
+static int may_loop(const qn_arc_value *v)
+{
+    if (v->kind == QN_ARC_PRIM)
+        return qn_arc_op_has_class((int)v->number, 'H');
+    for (int i = 0; v->kind == QN_ARC_CLOS && i < v->n; i++) {
+        if (may_loop(&v->items[i]))
+            return 1;
+    }
+    return 0;
+}
+
 static qn_status encode_closure(const qn_arc_value *v, qn_arc_blob *blob, int depth, uint64_t *slot,
                                 qn_err *err)
 {
@@ -219,7 +232,7 @@ static qn_status encode_closure(const qn_arc_value *v, qn_arc_blob *blob, int de
     blob->bytes[at + 1] = (unsigned char)v->step;
     memcpy(blob->bytes + at + 2, &captured, sizeof captured);
     memcpy(blob->bytes + at + 4, &v->which, sizeof v->which);
-    *slot = ARC_SLOT(ARC_CLOS, 0, payload_of(blob, at));
+    *slot = ARC_SLOT(ARC_CLOS, may_loop(v), payload_of(blob, at));
     return QN_OK;
 }
 
@@ -300,7 +313,8 @@ static qn_status encode_at(const qn_arc_value *v, qn_arc_blob *blob, int depth, 
     case QN_ARC_CLOS:
         return encode_closure(v, blob, depth, slot, err);
     case QN_ARC_BAD:
-        *slot = ARC_SLOT(ARC_BAD, v->step, v->number);
+        *slot =
+            ARC_SLOT(ARC_BAD, v->step, ((uint32_t)v->number & 255) | (v->which & ~(uint32_t)255));
         return QN_OK;
     }
     return qn_fail(err, QN_ERR_USAGE, "a value of kind %d", (int)v->kind);

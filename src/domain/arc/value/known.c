@@ -94,8 +94,10 @@ static const struct {
                   INTEGERS(INTEGER_ROW) PAIRS(PAIR_ROW) };
 enum { N_CONSTANTS = sizeof constants / sizeof *constants };
 
-#define OP_NAME(number, name, arity, class_, guard, priority) #name,
-#define FIRST_NAME(name, ...)                                 #name,
+/* Of what nobody may name, that of the first primitive once more. */
+#define OP_NAME(number, name, arity, class_, guard, priority)                                      \
+    number < ARC_N_NAMED ? #name : "identity",
+#define FIRST_NAME(name, ...) #name,
 static const char *const known[] = { ARC_OPS(OP_NAME) VARIANTS(FIRST_NAME) INTEGERS(FIRST_NAME)
                                          PAIRS(FIRST_NAME) "T",
                                      "F", NULL };
@@ -112,7 +114,7 @@ int qn_arc_op_has_class(int number, char class_)
 
 int qn_arc_op_named(const char *name, size_t len)
 {
-    for (int i = 0; i < ARC_N_OPS; i++)
+    for (int i = 0; i < ARC_N_NAMED; i++)
         if (ops[i].len == len && memcmp(ops[i].name, name, len) == 0)
             return i;
     for (int i = 0; i < N_VARIANTS; i++)

@@ -23,7 +23,8 @@ const qn_arc_op *qn_arc_op_at(int number);
 /* Also of numbers that are no primitives: these have none. */
 int qn_arc_op_has_class(int number, char class_);
 
-/* The opcode that `name` stands for (a primitive, or a variant such as size_t), or -1. */
+/* The opcode that `name` stands for (a primitive, or a variant such as size_t), or -1. Primitives
+ * that only the compiler makes have names for people, which are not found. */
 int qn_arc_op_named(const char *name, size_t len);
 
 /* The constant of that name, or NULL. */

@@ -33,6 +33,7 @@ const char *qn_arc_code_name(int code)
         [ARC_E_DEPTH] = "DEPTH",
         [ARC_E_SLOTS] = "SLOTS",
         [ARC_E_RESULT] = "RESULT",
+        [ARC_E_TIMEOUT] = "TIMEOUT",
     };
 
     return code >= 0 && code < ARC_N_CODES ? names[code] : "?";

@@ -24,7 +24,8 @@ typedef struct qn_arc_value {
     int n;          /* items of TUPLE and SET; captured values of CLOS */
     int64_t number; /* of BOOL and INT; opcode of PRIM; form of CLOS; error code of BAD */
     int step;       /* BAD: the instruction that failed, from 0. CLOS: its arity */
-    uint32_t which; /* CLOS: closures are ordered by it, and equal only when it is */
+    uint32_t
+        which; /* CLOS: closures are ordered by it, and equal only when it is. BAD: ARC_FAILURE */
     const struct qn_arc_value *items;
 } qn_arc_value;
 

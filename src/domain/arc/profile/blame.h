@@ -1,0 +1,16 @@
+/* blame.h - which primitive failed, where a function was called.
+ *
+ * A result names the statement: apply(f, x) failed. What f did is found out by running the job once
+ * more, on the machine of a profile. That is for people who look at a few failures.
+ */
+#ifndef QN_ARC_BLAME_H
+#define QN_ARC_BLAME_H
+
+#include "domain/arc/profile/profile_vm.h"
+#include "domain/arc/run/session.h"
+
+/* Of a job that failed so. op is -1 where nothing more is known than the result says. */
+qn_status qn_arc_blame(const qn_arc_session *session, const qn_arc_job *job,
+                       const arc_result *result, qn_arc_blamed *out, qn_err *err);
+
+#endif

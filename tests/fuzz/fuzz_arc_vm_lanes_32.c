@@ -1,0 +1,3 @@
+/* fuzz_arc_vm_lanes_32.c - as fuzz_arc_vm.c, blocks going the way of a team of 32. */
+#define WIDTH 32
+#include "fuzz_arc_vm.c"

@@ -1,0 +1,141 @@
+/* test_arc_deadline.c - runs that are to be over at some time: who ends, who is given up. */
+#include "arc_session_rig.h"
+
+#include "util/clock.h"
+
+static const char *const backends[] = { "cpu", "sim" };
+
+static const char endless[] = "def solve_endless(I):\n    f = power(increment, 1000000000)\n"
+                              "    return f(ONE)\n";
+
+/* Goes through all tiers, the last of which has large values. */
+static const char heavy[] = "def solve_heavy(I):\n    x = interval(0, 300, 1)\n"
+                            "    y = product(x, x)\n    f = lbind(combine, y)\n"
+                            "    g = power(f, 100000)\n    return g(y)\n";
+
+static const char turn[] = "def solve_turn(I):\n    return vmirror(I)\n";
+
+static rig open_patient(const char *backend, const char *devices, const char *fault)
+{
+    const qn_options options = { .backend = backend, .fault = fault, .log = "none" };
+
+    return rig_in(open_with(options),
+                  (qn_arc_session_options){ .limits = { .max_steps = 2000000000 },
+                                            .split = { .devices = devices } });
+}
+
+static void expect_code(const rig *r, uint32_t job, int code)
+{
+    assert_string_equal(rig_code_name(r, job), qn_arc_code_name(code));
+}
+
+static void who_has_not_ended_in_time_is_given_up(void **state)
+{
+    (void)state;
+    for (int b = 0; b < 2; b++) {
+        rig r = open_patient(backends[b], NULL, NULL);
+        const int grid = rig_made_grid(&r, 3);
+        const double start = qn_now_us();
+
+        rig_job(&r, rig_program(&r, "endless", endless), grid);
+        rig_job(&r, rig_program(&r, "heavy", heavy), grid);
+        rig_job(&r, rig_program(&r, "turn", turn), grid);
+        qn_arc_session_until(r.s, start + 2e5);
+        rig_run(&r);
+        /* A launch that has begun is finished, and the machine may be busy. */
+        assert_true(qn_now_us() - start < 5e6);
+        expect_code(&r, 0, ARC_E_TIMEOUT);
+        expect_code(&r, 1, ARC_E_TIMEOUT);
+        expect_code(&r, 2, ARC_OK);
+        /* It says how far it came. */
+        assert_int_equal(qn_arc_session_result(r.s, 0)->line, 3);
+        assert_true(qn_arc_session_result(r.s, 0)->steps >= 1024);
+        assert_int_equal(qn_arc_session_stats(r.s)->timeouts, 2);
+        assert_int_equal(qn_arc_session_stats(r.s)->limits, 2);
+        assert_int_equal(qn_arc_session_stats(r.s)->errors, 0);
+        rig_close(&r);
+    }
+}
+
+static void with_time_enough_results_are_those_without_a_deadline(void **state)
+{
+    rig ref = rig_open("cpu", (qn_arc_session_options){ 0 });
+
+    (void)state;
+    add_made(&ref, 60, 600);
+    rig_run(&ref);
+    for (int b = 0; b < 2; b++) {
+        rig r = rig_open(backends[b], (qn_arc_session_options){ .share = QN_ARC_SHARE_ALL });
+
+        add_made(&r, 60, 600);
+        qn_arc_session_until(r.s, qn_now_us() + 3e8);
+        rig_run(&r);
+        assert_same(&ref, &r, backends[b]);
+        assert_int_equal(qn_arc_session_stats(r.s)->timeouts, 0);
+        rig_close(&r);
+    }
+    rig_close(&ref);
+}
+
+static void limit_on_steps_stays_what_it_is(void **state)
+{
+    rig r = rig_open("cpu", (qn_arc_session_options){ .limits = { .max_steps = 5000 } });
+
+    (void)state;
+    rig_job(&r, rig_program(&r, "endless", endless), rig_made_grid(&r, 3));
+    qn_arc_session_until(r.s, qn_now_us() + 3e8);
+    rig_run(&r);
+    expect_code(&r, 0, ARC_E_STEPS);
+    assert_int_equal(qn_arc_session_result(r.s, 0)->steps, 5000);
+    rig_close(&r);
+}
+
+static void time_that_is_over_leaves_nothing_to_run(void **state)
+{
+    (void)state;
+    for (int b = 0; b < 2; b++) {
+        rig r = open_patient(backends[b], NULL, NULL);
+        const int grid = rig_made_grid(&r, 3);
+
+        rig_job(&r, rig_program(&r, "turn", turn), grid);
+        qn_arc_session_until(r.s, qn_now_us() - 1);
+        rig_run(&r);
+        expect_code(&r, 0, ARC_E_TIMEOUT);
+        assert_int_equal(qn_arc_session_result(r.s, 0)->steps, 0);
+        assert_int_equal(qn_arc_session_stats(r.s)->launches, 0);
+        /* The next run knows nothing of it. */
+        qn_arc_session_until(r.s, 0);
+        rig_run(&r);
+        expect_code(&r, 0, ARC_OK);
+        rig_close(&r);
+    }
+}
+
+static void several_devices_keep_the_time_together(void **state)
+{
+    rig r = open_patient("sim", "sim:0,sim:1,sim:2", "sim.devices=3");
+    const int grid = rig_made_grid(&r, 3);
+    const int programs[] = { rig_program(&r, "endless", endless), rig_program(&r, "turn", turn) };
+
+    (void)state;
+    for (int k = 0; k < 12; k++)
+        rig_job(&r, programs[k % 4 ? 1 : 0], grid);
+    qn_arc_session_until(r.s, qn_now_us() + 2e5);
+    rig_run(&r);
+    for (uint32_t k = 0; k < 12; k++)
+        expect_code(&r, k, k % 4 ? ARC_OK : ARC_E_TIMEOUT);
+    rig_close(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_has_not_ended_in_time_is_given_up),
+        cmocka_unit_test(with_time_enough_results_are_those_without_a_deadline),
+        cmocka_unit_test(limit_on_steps_stays_what_it_is),
+        cmocka_unit_test(time_that_is_over_leaves_nothing_to_run),
+        cmocka_unit_test(several_devices_keep_the_time_together),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
