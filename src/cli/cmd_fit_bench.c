@@ -20,7 +20,7 @@ static const qn_opt options[] = {
 
 static const char *const examples[] = { "quern fit bench B1 --n 10000 --backend cpu", NULL };
 
-static const char *const all[] = { "B1", "B2", "B3", "B4", "B7", "B8", NULL };
+static const char *const all[] = { "hello", "B1", "B2", "B3", "B4", "B7", "B8", NULL };
 
 static qn_status print_rows(const qn_fit_bench *bench, qn_err *err)
 {
@@ -145,7 +145,7 @@ out:
 const qn_command qn_verb_fit_bench = {
     .name = "bench",
     .summary = "measure evaluations, solves, compilation and break-even",
-    .words = "B1|B2|B3|B4|B5|B6|B7|B8|all",
+    .words = "hello|B1|B2|B3|B4|B5|B6|B7|B8|all",
     .min_words = 1,
     .max_words = 1,
     .options = options,

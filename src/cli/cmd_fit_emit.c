@@ -68,7 +68,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     QN_TRY(qn_fit_text_of(args, &text, err));
     QN_TRY(emit_all(args, text->problem, &out, err));
     if (qn_text(args, "o"))
-        QN_TRY(qn_file_write(qn_text(args, "o"), qn_str_get(&out), out.len, err));
+        QN_TRY(qn_file_write_str(qn_text(args, "o"), &out, err));
     else
         fputs(qn_str_get(&out), stdout);
 out:

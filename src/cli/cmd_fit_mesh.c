@@ -76,12 +76,8 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
         return qn_fail(err, QN_ERR_USAGE, "'%s' does not end in .obj or .ply", path);
     QN_TRY(make(args, &mesh, err));
     (strcmp(dot, ".obj") ? qn_fit_ply_print : qn_fit_obj_print)(&mesh, &text);
-    if (text.failed) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %s", path);
-        goto out;
-    }
     QN_TRY(qn_make_parent(path, err));
-    QN_TRY(qn_file_write(path, qn_str_get(&text), text.len, err));
+    QN_TRY(qn_file_write_str(path, &text, err));
     if (qn_text(args, "picture"))
         QN_TRY(qn_fit_show_mesh_alone(qn_text(args, "picture"), &mesh, PICTURE_SIDE, err));
     printf("%s: %u vertices, %u faces\n", path, mesh.n_verts, mesh.n_faces);

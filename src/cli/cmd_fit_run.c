@@ -109,6 +109,25 @@ out:
     return st;
 }
 
+/* What write_files wrote, in one line; nothing where it wrote nothing. */
+static void print_files(const qn_args *args, const qn_fit_text *text)
+{
+    static const char *const names[] = { "stats", "picture" };
+    qn_str line = { 0 };
+
+    for (int k = 0; k < text->n_writes; k++)
+        qn_str_addf(&line, ", %s%s%s", text->writes[k].file[0] == '/' ? "" : qn_text(args, "out"),
+                    text->writes[k].file[0] == '/' ? "" : "/", text->writes[k].file);
+    for (int k = 0; qn_list(args, "report", k); k++)
+        qn_str_addf(&line, ", %s", qn_list(args, "report", k));
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+        if (qn_text(args, names[k]))
+            qn_str_addf(&line, ", %s", qn_text(args, names[k]));
+    if (line.len)
+        printf("files: %s\n", qn_str_get(&line) + 2);
+    qn_str_free(&line);
+}
+
 static double iterations_of(const qn_fit_result *result)
 {
     double n = 0;
@@ -145,9 +164,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     qn_status st = QN_OK;
 
     (void)none;
-    QN_TRY(qn_progress_parse(args->global.progress, &o.watch.mode, err));
-    if (args->global.quiet)
-        o.watch.mode = QN_PROGRESS_OFF;
+    QN_TRY(qn_cli_progress(args, &o.watch.mode, err));
     QN_TRY(qn_fit_text_of(args, &text, err));
     QN_TRY(check_files(args, text, err));
     QN_TRY(qn_cli_open(args, &ctx, err));
@@ -157,6 +174,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     QN_TRY(write_files(ctx, args, text, &result, err));
     qn_fit_print_summary(text, &result, qn_fit_base_name(args->words[0]), &summary);
     fputs(qn_str_get(&summary), stdout);
+    print_files(args, text);
     /* A solve in host memory leaves nothing to say about devices. */
     if (strncmp(result.solves[result.n_solves - 1].device, "cpu", 3))
         qn_cli_summary(args, iterations_of(&result), "iteration", "iterations");

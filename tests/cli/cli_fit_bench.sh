@@ -5,6 +5,12 @@
 checked() { if command -v python3 >/dev/null; then python3 - "$@"; else cat >/dev/null; fi; }
 bench() { quern fit bench "$@" --backend cpu; }
 
+# ---- a device that works --------------------------------------------------------------------
+exits 0 bench hello
+has "$out" '^squares are right on cpu:0: 1000 of 1000$'
+exits 0 quern fit bench hello --backend sim --precision f32
+has "$out" '^hello +squares +f32 +sim:0 +1000 '
+
 # ---- figures --------------------------------------------------------------------------------
 exits 0 bench B1 --n 2000 -o b1.json
 has "$out" '^B1 +springs residuals +f64 +cpu:0 +2000 '
@@ -31,6 +37,7 @@ exits 0 bench B1 --n 2000 --storage f32
 has "$out" '^B1 +springs residuals\+jacobian stored in f32 +f64 '
 exits 0 bench B4 --n 2000
 has "$out" '^B4 +springs gradient gather '
+has "$out" '^B4 +springs gradient atomic '
 has "$out" '^B4 +curve gradient gather '
 exits 0 bench B7
 has "$out" '^B7 +1000 terms with graphs of their own: 1 group '

@@ -9,7 +9,9 @@ for kind in nist mesh bal sketch; do
 done
 
 # ---- a curve: what people see
-exits 0 quern fit run nist.fit "${common[@]}"
+exits 0 quern fit run nist.fit --memory-map none.md "${common[@]}"
+has none.md '^The engine was asked for none'
+lacks "$out" '^files:'
 has "$out" '^nist.fit: 14 rows, 2 free parameters, 1 group of 14 terms$'
 has "$out" '^converged_(cost|parameters|gradient): '
 has "$out" '^b1 +238\.9421291[0-9]* +2\.70700[0-9]+ +500$'
@@ -33,6 +35,7 @@ refused 2 "--set: 'nan' is not a number$" quern fit run nist.fit --set b1=nan "$
 # ---- files
 exits 0 quern fit run mesh.fit --out made/films --report made/r.json --report made/r.html \
     --stats made/s.json --picture made/film.png "${common[@]}"
+has "$out" '^files: made/films/film.obj, made/r.json, made/r.html, made/s.json, made/film.png$'
 [ "$(grep -c '^v ' made/films/film.obj)" = 625 ] || fail 'not 625 vertices'
 [ "$(grep -c '^f ' made/films/film.obj)" = 1152 ] || fail 'not 1152 faces'
 has made/r.json '"status": "converged_cost"'
@@ -41,6 +44,8 @@ has made/r.json '"history": \['
 has made/r.json '"device": "cpu:0"'
 has made/s.json '"signature": "[0-9a-f]{64}"'
 has made/s.json '"operations": '
+has made/s.json '"dispatches": '
+has made/s.json '"accumulation": "gather"'
 has made/r.html '<svg'
 has made/r.html 'the mesh before and after'
 lacks made/r.html 'http'
@@ -99,7 +104,8 @@ exits 0 quern fit run unroll.fit "${common[@]}"
 has "$out" '^cost (0\.[01][0-9]*|[0-9.]+e-[0-9]+), from 12\.3190256964; '
 
 # ---- devices: the same film on each; a solver that one does not have is done on the CPU, aloud
-exits 0 quern fit run mesh.fit --backend sim --quiet --out made
+exits 0 quern fit run mesh.fit --backend sim --quiet --memory-map map.md --out made
+has map.md '^\| fit.x \| 1 \| 15000 \| 15000 \| fit\.[a-z.]+ \| fit\.[a-z.]+ \| sim:0 \| 1 \| 1 \|$'
 has "$out" '^lm, pcg on sim:0 in f64'
 has "$out" '^cost 2\.6092'
 exits 0 quern fit run mesh.fit --backend sim --precision f32 --quiet --out made
@@ -109,6 +115,17 @@ exits 0 quern fit run nist.fit --backend sim --quiet
 has "$err" '^\[GPU\] fit.solve failed: .*pcg\. CPU fallback\.$'
 has "$out" '^b1 +238\.9421291'
 exits 3 quern fit run nist.fit --backend sim --quiet --fallback error
+
+# ---- sums by atomic additions, which are in no order: said in the report
+sed 's/solve lm {/solve lm { accumulate = atomic;/' mesh.fit >atomic.fit
+exits 0 quern fit run atomic.fit --backend sim --quiet --out made --report atomic.json
+has "$out" '^cost 2\.6092'
+has atomic.json '"accumulation": "atomic"'
+has atomic.json '"reproducible": false'
+has atomic.json '"products": [1-9]'
+sed 's/solve lm {/solve lm { accumulate = any;/' mesh.fit >any.fit
+exits 6 quern fit run any.fit --quiet
+has "$err" 'accumulate = any; it is one of auto, gather, owner, atomic'
 
 # ---- an interrupt ends a solve that would not end, with everything written
 cat >endless.fit <<'FIT'

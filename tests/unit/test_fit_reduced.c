@@ -83,17 +83,19 @@ static void a_pair_names_entries_of_both_blocks(void **state)
     qn_fit_problem *p = seen(2, 1, 3, of, 4);
     qn_fit_reduced_pattern t = { 0 };
     qn_err err = { .text = "" };
+    uint32_t left[5], right[5];
     const char *why;
 
     (void)state;
     must(qn_fit_reduced_pattern_new(p, &t, &why, &err), &err);
     assert_int_equal(t.n_lower, 3);
     assert_int_equal(t.pairs[3], 5);
-    assert_int_equal(t.left[t.pairs[1]], 1);
-    assert_int_equal(t.right[t.pairs[1]], 0);
+    assert_true(qn_fit_reduced_pattern_pairs(p, &t, left, right));
+    assert_int_equal(left[t.pairs[1]], 1);
+    assert_int_equal(right[t.pairs[1]], 0);
     for (uint32_t k = 0; k < 3; k++) {
-        assert_int_equal(t.left[t.pairs[2] + k], 1 + k);
-        assert_int_equal(t.right[t.pairs[2] + k], 1 + k);
+        assert_int_equal(left[t.pairs[2] + k], 1 + k);
+        assert_int_equal(right[t.pairs[2] + k], 1 + k);
     }
     qn_fit_reduced_pattern_free(&t);
     qn_fit_problem_free(p);

@@ -74,25 +74,29 @@ GROUP(fit_row_dots, VAL(fit_rows_par, p), IN(real, r), IN(real, v), INOUT(double
     }
 }
 
+/* one[0] and two[0] from the chunks of both sums, by the lanes of one group. */
+#define JOIN_CHUNKS(n_chunks, sums)                                                                \
+    EACH_LANE                                                                                      \
+    {                                                                                              \
+        double s = 0, t = 0;                                                                       \
+                                                                                                   \
+        for (i64 k = LANE; k < n_chunks; k += LANES) {                                             \
+            s += sums[k];                                                                          \
+            t += sums[n_chunks + k];                                                               \
+        }                                                                                          \
+        one[LANE] = s;                                                                             \
+        two[LANE] = t;                                                                             \
+    }                                                                                              \
+    SYNC;                                                                                          \
+    FOLD_TWO_SUMS(one, two)
+
 /* One group: joined[0] and joined[1] from the chunks of fit_dots. */
 GROUP(fit_join, VAL(i64, n_chunks), IN(double, sums), OUT(double, joined))
 {
     LOCAL(double, one, LANES);
     LOCAL(double, two, LANES);
 
-    EACH_LANE
-    {
-        double s = 0, t = 0;
-
-        for (i64 k = LANE; k < n_chunks; k += LANES) {
-            s += sums[k];
-            t += sums[n_chunks + k];
-        }
-        one[LANE] = s;
-        two[LANE] = t;
-    }
-    SYNC;
-    FOLD_TWO_SUMS(one, two)
+    JOIN_CHUNKS(n_chunks, sums)
     EACH_LANE if (LANE == 0)
     {
         joined[0] = one[0];
@@ -286,15 +290,22 @@ MAP(fit_cg_start, IN(double, control), IN(double, joined), INOUT(double, scalars
     scalars[FIT_S_FAILED] = 0;
 }
 
-/* One item; joined is r.z and r.r. */
-MAP(fit_cg_beta, IN(double, joined), INOUT(double, scalars))
+/* One group; sums are chunks of r.z and r.r. */
+GROUP(fit_cg_beta, VAL(i64, n_chunks), IN(double, sums), INOUT(double, scalars))
 {
-    const double before = scalars[FIT_S_RHO];
+    LOCAL(double, one, LANES);
+    LOCAL(double, two, LANES);
 
-    if (!(sqrt(joined[1]) > scalars[FIT_S_GOAL]))
-        scalars[FIT_S_DONE] = 1;
-    scalars[FIT_S_BETA] = scalars[FIT_S_ITERATIONS] > 0 ? joined[0] / before : 0;
-    scalars[FIT_S_RHO] = scalars[FIT_S_DONE] > 0 ? before : joined[0];
+    JOIN_CHUNKS(n_chunks, sums)
+    EACH_LANE if (LANE == 0)
+    {
+        const double before = scalars[FIT_S_RHO];
+
+        if (!(sqrt(two[0]) > scalars[FIT_S_GOAL]))
+            scalars[FIT_S_DONE] = 1;
+        scalars[FIT_S_BETA] = scalars[FIT_S_ITERATIONS] > 0 ? one[0] / before : 0;
+        scalars[FIT_S_RHO] = scalars[FIT_S_DONE] > 0 ? before : one[0];
+    }
 }
 
 MAP(fit_cg_direction, IN(double, scalars), IN(real, z), IN(real, active), INOUT(real, p),
@@ -306,41 +317,98 @@ MAP(fit_cg_direction, IN(double, scalars), IN(real, z), IN(real, active), INOUT(
     v[GI] = active[GI] * p[GI];
 }
 
-/* q = S q + D^2 p, q being J'J S p before. */
-MAP(fit_cg_product, IN(real, active), IN(real, damping), IN(real, p), INOUT(real, q))
+/* x: chunks. q = S q + D^2 p, q being J'J S p before; p.q into sums. */
+GROUP(fit_cg_product, VAL(i64, n), VAL(i64, n_chunks), IN(real, active), IN(real, damping),
+      IN(real, p), INOUT(real, q), OUT(double, sums))
 {
-    q[GI] = active[GI] * q[GI] + damping[GI] * p[GI];
-}
+    LOCAL(double, one, LANES);
+    const i64 from = (i64)GROUP_X * FIT_DOT_CHUNK;
+    const i64 to = from + FIT_DOT_CHUNK < n ? from + FIT_DOT_CHUNK : n;
 
-/* One item; joined[0] is p.q. A curvature that is not positive ends the iteration with what there
- * is, which is nothing in the first. */
-MAP(fit_cg_alpha, IN(double, joined), INOUT(double, scalars))
-{
-    const i32 is_bad = !(joined[0] > 0);
+    EACH_LANE
+    {
+        double s = 0;
 
-    if (is_bad && !(scalars[FIT_S_DONE] > 0)) {
-        scalars[FIT_S_DONE] = 1;
-        scalars[FIT_S_FAILED] = scalars[FIT_S_ITERATIONS] > 0 ? 0 : 1;
+        for (i64 k = from + LANE; k < to; k += LANES) {
+            q[k] = active[k] * q[k] + damping[k] * p[k];
+            s += (double)p[k] * (double)q[k];
+        }
+        one[LANE] = s;
     }
-    scalars[FIT_S_ALPHA] = scalars[FIT_S_DONE] > 0 ? 0 : scalars[FIT_S_RHO] / joined[0];
+    SYNC;
+    FOLD_TREE(one[LANE] += one[LANE + w];)
+    EACH_LANE if (LANE == 0)
+    {
+        sums[GROUP_X] = one[0];
+        sums[n_chunks + GROUP_X] = 0;
+    }
 }
 
-MAP(fit_cg_step, IN(double, scalars), IN(real, p), IN(real, q), INOUT(real, y), INOUT(real, r))
+/* One group; sums are chunks of p.q. A curvature that is not positive ends the iteration with what
+ * there is, which is nothing in the first. */
+GROUP(fit_cg_alpha, VAL(i64, n_chunks), IN(double, sums), INOUT(double, scalars))
 {
+    LOCAL(double, one, LANES);
+    LOCAL(double, two, LANES);
+
+    JOIN_CHUNKS(n_chunks, sums)
+    EACH_LANE if (LANE == 0)
+    {
+        const i32 is_bad = !(one[0] > 0);
+
+        if (is_bad && !(scalars[FIT_S_DONE] > 0)) {
+            scalars[FIT_S_DONE] = 1;
+            scalars[FIT_S_FAILED] = scalars[FIT_S_ITERATIONS] > 0 ? 0 : 1;
+        }
+        scalars[FIT_S_ALPHA] = scalars[FIT_S_DONE] > 0 ? 0 : scalars[FIT_S_RHO] / one[0];
+    }
+}
+
+/* x: chunks. The step along p, and y.b and y.r after it into sums. */
+GROUP(fit_cg_step, VAL(i64, n), VAL(i64, n_chunks), IN(double, scalars), IN(real, p), IN(real, q),
+      IN(real, b), INOUT(real, y), INOUT(real, r), OUT(double, sums))
+{
+    LOCAL(double, one, LANES);
+    LOCAL(double, two, LANES);
     const real alpha = R(scalars[FIT_S_ALPHA]);
+    const i32 is_done = scalars[FIT_S_DONE] > 0;
+    const i64 from = (i64)GROUP_X * FIT_DOT_CHUNK;
+    const i64 to = from + FIT_DOT_CHUNK < n ? from + FIT_DOT_CHUNK : n;
 
-    if (!(scalars[FIT_S_DONE] > 0)) {
-        y[GI] += alpha * p[GI];
-        r[GI] -= alpha * q[GI];
+    EACH_LANE
+    {
+        double s = 0, t = 0;
+
+        for (i64 k = from + LANE; k < to && !is_done; k += LANES) {
+            y[k] += alpha * p[k];
+            r[k] -= alpha * q[k];
+            s += (double)y[k] * (double)b[k];
+            t += (double)y[k] * (double)r[k];
+        }
+        one[LANE] = s;
+        two[LANE] = t;
+    }
+    SYNC;
+    FOLD_TWO_SUMS(one, two)
+    EACH_LANE if (LANE == 0)
+    {
+        sums[GROUP_X] = one[0];
+        sums[n_chunks + GROUP_X] = two[0];
     }
 }
 
-/* One item; joined is y.b and y.r. */
-MAP(fit_cg_stop, IN(double, control), IN(double, joined), INOUT(double, scalars))
+/* One group; sums are chunks of y.b and y.r. */
+GROUP(fit_cg_stop, VAL(i64, n_chunks), IN(double, control), IN(double, sums),
+      INOUT(double, scalars))
 {
-    const double q = -0.5 * (joined[0] + joined[1]);
+    LOCAL(double, one, LANES);
+    LOCAL(double, two, LANES);
 
-    if (!(scalars[FIT_S_DONE] > 0)) {
+    JOIN_CHUNKS(n_chunks, sums)
+    EACH_LANE if (LANE == 0 && !(scalars[FIT_S_DONE] > 0))
+    {
+        const double q = -0.5 * (one[0] + two[0]);
+
         scalars[FIT_S_ITERATIONS] += 1;
         if (scalars[FIT_S_ITERATIONS] * (q - scalars[FIT_S_Q]) / q < control[FIT_C_ETA])
             scalars[FIT_S_DONE] = 1;

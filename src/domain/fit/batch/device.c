@@ -1,9 +1,9 @@
 /* device.c - tables of a problem as buffers. */
 #include "domain/fit/batch/device_impl.h"
+#include "domain/fit/batch/upload.h"
 #include "engine/lift.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 size_t qn_fit_dev_size(const qn_fit_device *device)
 {
@@ -18,28 +18,24 @@ qn_status qn_fit_dev_failed(const qn_fit_device *device, qn_status st, qn_err *e
 qn_status qn_fit_dev_bytes(qn_fit_device *device, const char *name, const void *bytes, size_t n,
                            qn_buf **out, qn_err *err)
 {
-    qn_status st = qn_buf_new(device->ctx, name, n ? n : 8, out);
-
-    if (st == QN_OK && bytes && n)
-        st = qn_buf_write(*out, 0, bytes, n);
-    return qn_fit_dev_failed(device, st, err);
+    if (bytes && n)
+        return qn_fit_upload(device->ctx, name, bytes, n, 0, out, err);
+    return qn_fit_dev_failed(device, qn_buf_new(device->ctx, name, n ? n : 8, out), err);
 }
 
 qn_status qn_fit_dev_numbers(qn_fit_device *device, const char *name, const double *values,
                              qn_i64 n, qn_buf **out, qn_err *err)
 {
+    const size_t bytes = (size_t)n * qn_fit_dev_size(device);
     qn_status st;
     void *host;
 
-    if (device->precision == QN_FIT_F64 || !values)
-        return qn_fit_dev_bytes(device, name, values, (size_t)n * qn_fit_dev_size(device), out,
-                                err);
-    if ((st = qn_fit_dev_bytes(device, name, NULL, (size_t)n * sizeof(float), out, err)) != QN_OK)
-        return st;
-    st = qn_buf_host(*out, QN_HOST_DISCARD, &host);
-    for (qn_i64 k = 0; st == QN_OK && k < n; k++)
-        ((float *)host)[k] = (float)values[k];
-    return qn_fit_dev_failed(device, st, err);
+    if (!values)
+        return qn_fit_dev_bytes(device, name, NULL, bytes, out, err);
+    st = qn_fit_upload_room(device->ctx, name, bytes, out, &host, err);
+    if (st == QN_OK)
+        qn_fit_copy_numbers(host, values, n, device->precision);
+    return st;
 }
 
 /* ---- tables
@@ -66,38 +62,81 @@ static qn_status lay_out(qn_fit_device *d, qn_err *err)
     return QN_OK;
 }
 
+/* Seeds of energies: as many ones as the largest of them has rows. */
+static qn_status upload_ones(qn_fit_device *d, qn_err *err)
+{
+    const qn_fit_problem *p = d->problem;
+    qn_i64 n = 1;
+    qn_status st;
+    void *host;
+
+    for (int k = 0; k < p->n_groups; k++)
+        if (p->groups[k].is_energy && p->groups[k].n_rows * p->groups[k].ld > n)
+            n = p->groups[k].n_rows * p->groups[k].ld;
+    st = qn_fit_upload_room(d->ctx, "fit.ones", (size_t)n * qn_fit_dev_size(d), &d->ones, &host,
+                            err);
+    for (qn_i64 k = 0; st == QN_OK && k < n; k++)
+        if (d->precision == QN_FIT_F64)
+            ((double *)host)[k] = 1;
+        else
+            ((float *)host)[k] = 1;
+    return st;
+}
+
 static qn_status upload_tables(qn_fit_device *d, qn_err *err)
 {
     const qn_fit_problem *p = d->problem;
-    const qn_i64 n_idx = d->idx_at[p->n_groups], n_data = d->data_at[p->n_groups];
-    qn_i64 n_ones = 1;
+    const size_t size = qn_fit_dev_size(d);
     qn_status st = QN_OK;
-    double *numbers = NULL;
-    uint32_t *idx = malloc(((size_t)n_idx + 1) * sizeof *idx);
+    uint32_t *idx;
+    void *data, *room;
 
-    for (int k = 0; k < p->n_groups; k++)
-        if (p->groups[k].is_energy && p->groups[k].n_rows * p->groups[k].ld > n_ones)
-            n_ones = p->groups[k].n_rows * p->groups[k].ld;
-    numbers = malloc((size_t)((n_data > n_ones ? n_data : n_ones) + 1) * sizeof *numbers);
-    if (!idx || !numbers) {
-        st = qn_fail(err, QN_ERR_NOMEM, "tables of %lld numbers", (long long)n_data);
-        goto out;
-    }
+    QN_TRY(qn_fit_upload_room(d->ctx, "fit.idx", (size_t)d->idx_at[p->n_groups] * sizeof *idx,
+                              &d->idx, &room, err));
+    QN_TRY(qn_fit_upload_room(d->ctx, "fit.data", (size_t)d->data_at[p->n_groups] * size, &d->data,
+                              &data, err));
+    idx = room;
     for (int k = 0; k < p->n_groups; k++) {
         const qn_fit_group *g = &p->groups[k];
 
-        memcpy(idx + d->idx_at[k], g->idx, (size_t)(g->n_slots * g->ld) * sizeof *idx);
-        memcpy(numbers + d->data_at[k], g->data, (size_t)(g->n_columns * g->ld) * sizeof *numbers);
+        qn_fit_copy_bytes(idx + d->idx_at[k], g->idx, (size_t)(g->n_slots * g->ld) * sizeof *idx);
+        qn_fit_copy_numbers((char *)data + (size_t)d->data_at[k] * size, g->data,
+                            g->n_columns * g->ld, d->precision);
     }
-    QN_TRY(qn_fit_dev_bytes(d, "fit.idx", idx, (size_t)n_idx * sizeof *idx, &d->idx, err));
-    QN_TRY(qn_fit_dev_numbers(d, "fit.data", numbers, n_data, &d->data, err));
-    for (qn_i64 k = 0; k < n_ones; k++)
-        numbers[k] = 1;
-    QN_TRY(qn_fit_dev_numbers(d, "fit.ones", numbers, n_ones, &d->ones, err));
+    QN_TRY(upload_ones(d, err));
 out:
-    free(idx);
-    free(numbers);
     return st;
+}
+
+/* Which numbers of the diagonal blocks belong to a fixed scalar. */
+static qn_status upload_off(qn_fit_device *d, qn_err *err)
+{
+    const qn_fit_problem *p = d->problem;
+    size_t n = 0;
+    qn_status st;
+    uint8_t *off;
+    void *room;
+
+    for (int k = 0; k < p->n_sets; k++)
+        n += (size_t)p->sets[k].count * p->sets[k].dim * p->sets[k].dim;
+    if ((st = qn_fit_upload_room(d->ctx, "fit.off", n, &d->is_off_block, &room, err)) != QN_OK)
+        return st;
+    off = room;
+    for (int k = 0; k < p->n_sets; k++) {
+        const size_t dim = p->sets[k].dim;
+
+#pragma omp parallel for schedule(static)
+        for (uint32_t b = 0; b < p->sets[k].count; b++) {
+            const uint8_t *fixed = p->is_fixed + p->sets[k].first + b * dim;
+            uint8_t *to = off + b * dim * dim;
+
+            for (size_t i = 0; i < dim; i++)
+                for (size_t j = 0; j < dim; j++)
+                    to[i * dim + j] = fixed[i] || fixed[j];
+        }
+        off += p->sets[k].count * dim * dim;
+    }
+    return QN_OK;
 }
 
 static qn_status upload_index(qn_fit_device *d, qn_err *err)
@@ -105,28 +144,16 @@ static qn_status upload_index(qn_fit_device *d, qn_err *err)
     const qn_fit_problem *p = d->problem;
     const qn_fit_inverse *inv = &p->inverse;
     const size_t n = (size_t)inv->n_entries;
-    uint8_t *off;
-    size_t n_off = 0;
     qn_status st = QN_OK;
 
-    for (int k = 0; k < p->n_sets; k++)
-        n_off += (size_t)p->sets[k].count * p->sets[k].dim * p->sets[k].dim;
-    if (!(off = calloc(n_off + 1, 1)))
-        return qn_fail(err, QN_ERR_NOMEM, "%zu numbers of diagonal blocks", n_off);
-    n_off = 0;
-    for (uint32_t b = 0; b < p->n_blocks; b++)
-        for (uint32_t x = p->block_first[b]; x < p->block_first[b + 1]; x++)
-            for (uint32_t y = p->block_first[b]; y < p->block_first[b + 1]; y++)
-                off[n_off++] = p->is_fixed[x] || p->is_fixed[y];
     QN_TRY(qn_fit_dev_bytes(d, "fit.start", inv->start,
                             ((size_t)p->n_blocks + 1) * sizeof *inv->start, &d->start, err));
     QN_TRY(qn_fit_dev_bytes(d, "fit.place", inv->place, n * sizeof *inv->place, &d->place, err));
     QN_TRY(qn_fit_dev_bytes(d, "fit.instance", inv->instance, n * sizeof *inv->instance,
                             &d->instance, err));
     QN_TRY(qn_fit_dev_bytes(d, "fit.fixed", p->is_fixed, p->n_scalars, &d->is_fixed, err));
-    QN_TRY(qn_fit_dev_bytes(d, "fit.off", off, n_off, &d->is_off_block, err));
+    QN_TRY(upload_off(d, err));
 out:
-    free(off);
     return st;
 }
 
@@ -323,6 +350,17 @@ void qn_fit_device_set_accumulate(qn_fit_device *device, qn_fit_accumulate how)
     device->accumulate = how;
 }
 
+const char *qn_fit_device_accumulation(qn_fit_device *device)
+{
+    qn_err ignored;
+    int is_owner = 0;
+
+    if (device->accumulate == QN_FIT_ACCUMULATE_ATOMIC)
+        return "atomic";
+    return qn_fit_dev_choose_owner(device, &is_owner, &ignored) == QN_OK && is_owner ? "owner"
+                                                                                     : "gather";
+}
+
 static qn_status read_numbers(qn_fit_device *d, qn_buf *buf, qn_fit_precision precision,
                               double *out, qn_i64 n, qn_err *err)
 {
@@ -384,9 +422,9 @@ qn_status qn_fit_device_jacobian(qn_fit_device *device, const char *name, qn_buf
 
     if (st != QN_OK)
         return st;
-    return qn_fit_dev_bytes(device, name, NULL,
-                            (size_t)run->base[device->problem->n_groups] * storage_size(device),
-                            out, err);
+    return qn_fit_dev_bytes(
+        device, name, NULL,
+        (size_t)run->jacobian_at[device->problem->n_groups] * storage_size(device), out, err);
 }
 
 qn_status qn_fit_device_read_jacobian(qn_fit_device *device, qn_buf *jacobian, double *out,
@@ -402,7 +440,7 @@ const qn_fit_program *qn_fit_device_program(const qn_fit_device *device, int gro
 
     if (!run->module)
         return NULL;
-    *jacobian_at = run->base[group];
+    *jacobian_at = run->jacobian_at[group];
     return run->programs[group];
 }
 

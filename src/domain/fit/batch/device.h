@@ -10,6 +10,7 @@
 #ifndef QN_FIT_BATCH_DEVICE_H
 #define QN_FIT_BATCH_DEVICE_H
 
+#include "domain/fit/batch/accumulate.h"
 #include "domain/fit/code/program.h"
 #include "domain/fit/eval/eval.h"
 #include "domain/fit/problem/problem.h"
@@ -23,15 +24,10 @@ qn_status qn_fit_device_new(qn_ctx *ctx, const qn_fit_problem *problem, qn_fit_p
                             qn_fit_device **out, qn_err *err);
 void qn_fit_device_free(qn_fit_device *device);
 
-/* How gradients and products with J'J are summed: contributions written and gathered, or each block
- * evaluating its terms anew, which pays for short terms with few neighbours. Both give the same
- * bits. For stages added afterwards. */
-typedef enum {
-    QN_FIT_ACCUMULATE_AUTO,
-    QN_FIT_ACCUMULATE_GATHER,
-    QN_FIT_ACCUMULATE_OWNER
-} qn_fit_accumulate;
+/* For stages added afterwards. */
 void qn_fit_device_set_accumulate(qn_fit_device *device, qn_fit_accumulate how);
+/* "gather", "owner" or "atomic": how gradients of this problem are summed. */
+const char *qn_fit_device_accumulation(qn_fit_device *device);
 
 /* New buffers, the caller's: a vector (with `values` where not NULL), a row vector, and the cost,
  * which is 1 + n_groups doubles: the total and each group's. */
@@ -88,6 +84,10 @@ qn_status qn_fit_stage_jtu(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn
 /* J'J v in one kernel per group, without rows between. */
 qn_status qn_fit_stage_jtjv(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *v,
                             qn_buf *out, qn_err *err);
+/* Cost, residuals, gradient and diagonal: in one kernel per group where its values fit into the
+ * registers, else as the stages above and below. */
+qn_status qn_fit_stage_point(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                             qn_buf *rows, qn_buf *gradient, qn_buf *blocks, qn_err *err);
 /* Each slot by itself: what two slots of an instance bound to one block have in common is left
  * out, which a preconditioner may. */
 qn_status qn_fit_stage_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *blocks,

@@ -18,20 +18,33 @@ typedef enum {
     QN_FIT_DEV_BARE_GRADIENT, /* these three without the cost */
     QN_FIT_DEV_BARE_RESIDUALS,
     QN_FIT_DEV_BARE_LINEARIZE,
+    QN_FIT_DEV_POINT, /* cost, residuals, gradient and diagonal in one kernel */
     QN_FIT_DEV_OWNER, /* the gradient, by block */
     QN_FIT_DEV_OWNER_JTJV,
+    QN_FIT_DEV_ATOMIC, /* the gradient, in no order */
+    QN_FIT_DEV_ATOMIC_JTJV,
     QN_FIT_N_DEV
 } qn_fit_dev_kind;
 
-/* Kernels of one kind, and where their contributions go. */
+/* Contributions to be gathered, and which of them are whose. */
+typedef struct qn_fit_dev_parts {
+    qn_i64 *base;        /* of each group: where its contributions begin in `part` */
+    qn_buf *part;        /* contributions of all groups */
+    qn_buf *at, *factor; /* [place][cell] */
+} qn_fit_dev_parts;
+
+/* Kernels of one kind, and where their results go. */
 typedef struct qn_fit_dev_run {
     qn_kernel_module *text, *module;
     qn_fit_program **programs; /* of each group */
-    qn_i64 *base;              /* of each group: where its contributions begin in `part` */
-    qn_buf *part;              /* contributions of all groups */
-    qn_buf *at, *factor;       /* [place][cell] */
+    qn_i64 *jacobian_at;       /* of each group */
+    qn_fit_dev_parts slopes;   /* gathered for each scalar */
+    qn_fit_dev_parts squares;  /* gathered for each number of the diagonal blocks */
     uint8_t *is_reduced;       /* of each group: summed inside of its kernel */
     qn_buf **reduce_at;        /* of each of these */
+    uint8_t *is_small;         /* of each group: evaluated together with other small ones */
+    int n_small;
+    qn_buf *small_at; /* of each of these: where its tables begin */
 } qn_fit_dev_run;
 
 /* Lists of a set's blocks with more than 32 entries. */
@@ -89,8 +102,50 @@ qn_status qn_fit_dev_bytes(qn_fit_device *device, const char *name, const void *
 qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
 void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run);
 
-/* The section whose entries are gathered, or -1. */
+/* The section whose entries are gathered for each scalar, or -1. */
 int qn_fit_dev_section(const qn_fit_group *group, qn_fit_dev_kind kind);
+
+static inline int qn_fit_dev_has_squares(qn_fit_dev_kind kind)
+{
+    return kind == QN_FIT_DEV_DIAGONAL || kind == QN_FIT_DEV_POINT;
+}
+
+/* device_call.c: a call of a program's function with what it reads of instance `i`, for kernels
+ * that are printed around it. Texts stand in front of a row of a table: "" or "idx_at + ". */
+typedef struct qn_fit_dev_tables {
+    const char *idx, *data, *seed, *ld;
+    int is_seed_one; /* seeds of energies */
+} qn_fit_dev_tables;
+
+qn_status qn_fit_dev_print_call(const qn_fit_program *program, const char *function,
+                                const qn_fit_dev_tables *tables, const char *indent, qn_str *out,
+                                qn_err *err);
+/* ", IN(u32, idx), IN(real, x)": tables that the program reads. */
+void qn_fit_dev_print_inputs(const qn_fit_program *program, qn_str *out);
+
+/* device_small.c: groups of less than 32 instances, in one kernel. */
+void qn_fit_dev_choose_small(const qn_fit_device *device, qn_fit_dev_kind kind);
+qn_status qn_fit_dev_print_small(const qn_fit_device *device, qn_fit_dev_kind kind, qn_str *out,
+                                 qn_err *err);
+qn_status qn_fit_dev_small_table(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
+
+/* Vectors of a stage; those that its kernels lack are NULL. */
+typedef struct qn_fit_dev_vectors {
+    qn_buf *x, *tangent, *seed, *rows, *jacobian;
+} qn_fit_dev_vectors;
+qn_status qn_fit_dev_stage_small(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
+                                 const qn_fit_dev_vectors *v, qn_err *err);
+
+/* device_atomic.c: sums by atomic additions, whose order is any. */
+static inline int qn_fit_dev_is_atomic(qn_fit_dev_kind kind)
+{
+    return kind == QN_FIT_DEV_ATOMIC || kind == QN_FIT_DEV_ATOMIC_JTJV;
+}
+qn_status qn_fit_dev_print_atomic(const qn_fit_device *device, qn_fit_dev_kind kind, qn_str *out,
+                                  qn_err *err);
+/* `tangent` NULL: the gradient. */
+qn_status qn_fit_dev_stage_atomic(qn_fit_device *device, qn_graph *graph, qn_buf *x,
+                                  qn_buf *tangent, qn_buf *out, qn_err *err);
 
 /* device_reduce.c: whether all slots of a group are parameters of its own that all instances share;
  * the text of such a kernel, and its table. */

@@ -13,6 +13,7 @@
 #include "domain/fit/batch/device_impl.h"
 
 #include "domain/fit/batch/traffic.h"
+#include "domain/fit/batch/upload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,8 +47,7 @@ static qn_status compare(qn_fit_device *d, qn_err *err)
     qn_fit_traffic owner, gather;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_traffic_of(d->problem, QN_FIT_DO_OWNER, d->precision, &owner, err));
-    QN_TRY(qn_fit_traffic_of(d->problem, QN_FIT_DO_GRADIENT, d->precision, &gather, err));
+    QN_TRY(qn_fit_traffic_of_gradients(d->problem, d->precision, &gather, &owner, err));
     d->owner_pays =
         owner.bytes + owner.ops / OPS_PER_BYTE < gather.bytes + gather.ops / OPS_PER_BYTE;
 out:
@@ -59,7 +59,8 @@ qn_status qn_fit_dev_choose_owner(qn_fit_device *device, int *is_owner, qn_err *
     qn_status st = QN_OK;
 
     *is_owner = 0;
-    if (device->accumulate == QN_FIT_ACCUMULATE_GATHER || !can_own(device->problem))
+    if (device->accumulate == QN_FIT_ACCUMULATE_GATHER ||
+        device->accumulate == QN_FIT_ACCUMULATE_ATOMIC || !can_own(device->problem))
         return QN_OK;
     if (device->owner_pays < 0)
         QN_TRY(compare(device, err));
@@ -74,19 +75,12 @@ out:
 typedef struct {
     uint32_t *row, *other;
     uint8_t *degree, *from;
-    double *data;
-    int n_others, n_columns; /* the most that a group of the set has */
-    qn_i64 stride;           /* entries with those that fill up */
+    void *data;
+    qn_fit_precision precision; /* of data */
+    int n_others, n_columns;    /* the most that a group of the set has */
+    qn_i64 stride;              /* entries with those that fill up */
+    uint8_t *number;            /* of each place, among those of the set */
 } tables;
-
-static void tables_free(tables *t)
-{
-    free(t->row);
-    free(t->other);
-    free(t->degree);
-    free(t->from);
-    free(t->data);
-}
 
 /* Rows of 32 entries, as many for 32 blocks as the longest of their lists has. */
 static void count_rows(const qn_fit_problem *p, const qn_fit_set *set, tables *t)
@@ -104,39 +98,58 @@ static void count_rows(const qn_fit_problem *p, const qn_fit_set *set, tables *t
         }
         rows += most;
     }
+    t->row[(set->count + SIDE - 1) / SIDE] = rows;
     t->stride = (qn_i64)(rows + 1) * SIDE; /* one more row is loaded, and not used */
 }
 
-static void fill_entry(const qn_fit_problem *p, qn_i64 entry, const uint8_t *number, qn_i64 k,
-                       tables *t)
+static void set_number(const tables *t, qn_i64 at, double value)
+{
+    if (t->precision == QN_FIT_F64)
+        ((double *)t->data)[at] = value;
+    else
+        ((float *)t->data)[at] = (float)value;
+}
+
+/* What a group has less than others of the set is 0: it is loaded, and not used. */
+static void fill_entry(const qn_fit_problem *p, qn_i64 entry, qn_i64 k, tables *t)
 {
     const uint32_t place = p->inverse.place[entry], i = p->inverse.instance[entry];
     const qn_fit_group *g = &p->groups[p->places[place].group];
     const int own = p->places[place].slot;
 
-    t->from[k] = number[place];
+    t->from[k] = t->number[place];
     for (int s = 0; s < g->n_slots; s++)
         if (s != own)
             t->other[(s - (s > own)) * t->stride + k] = g->idx[s * g->ld + i];
+    for (int s = g->n_slots - 1; s < t->n_others; s++)
+        t->other[s * t->stride + k] = 0;
     for (int c = 0; c < g->n_columns; c++)
-        t->data[c * t->stride + k] = g->data[c * g->ld + i];
+        set_number(t, c * t->stride + k, g->data[c * g->ld + i]);
+    for (int c = g->n_columns; c < t->n_columns; c++)
+        set_number(t, c * t->stride + k, 0);
+}
+
+static void clear_entry(qn_i64 k, tables *t)
+{
+    t->from[k] = 0;
+    for (int s = 0; s < t->n_others; s++)
+        t->other[s * t->stride + k] = 0;
+    for (int c = 0; c < t->n_columns; c++)
+        set_number(t, c * t->stride + k, 0);
 }
 
 /* Places of the set, numbered as print_group does. */
-static qn_status number_places(const qn_fit_problem *p, int set, tables *t, uint8_t **number,
-                               qn_err *err)
+static void number_places(const qn_fit_problem *p, int set, tables *t)
 {
     uint8_t next = 0;
 
-    if (!(*number = calloc((size_t)p->n_places + 1, 1)))
-        return qn_fail(err, QN_ERR_NOMEM, "%d places", p->n_places);
     for (int k = 0; k < p->n_groups; k++) {
         const qn_fit_group *g = &p->groups[k];
         int is_in = 0;
 
         for (int s = 0; s < g->n_slots; s++)
             if (g->slot_set[s] == set) {
-                (*number)[g->first_place + s] = next++;
+                t->number[g->first_place + s] = next++;
                 is_in = 1;
             }
         if (is_in && g->n_slots - 1 > t->n_others)
@@ -144,62 +157,61 @@ static qn_status number_places(const qn_fit_problem *p, int set, tables *t, uint
         if (is_in && g->n_columns > t->n_columns)
             t->n_columns = g->n_columns;
     }
-    return QN_OK;
 }
 
-static qn_status fill_tables(const qn_fit_problem *p, int set, tables *t, qn_err *err)
+static void fill_rows(const qn_fit_problem *p, const qn_fit_set *set, tables *t)
 {
-    const qn_fit_set *s = &p->sets[set];
-    uint8_t *number = NULL;
-    qn_status st = QN_OK;
+    const qn_i64 *start = p->inverse.start + set->first_block;
+    const uint32_t n = (set->count + SIDE - 1) / SIDE;
 
-    QN_TRY(number_places(p, set, t, &number, err));
-    t->row = calloc(s->count / SIDE + 2, sizeof *t->row);
-    t->degree = calloc((size_t)s->count + 1, 1);
-    if (t->row && t->degree) {
-        count_rows(p, s, t);
-        t->from = calloc((size_t)t->stride + 1, 1);
-        t->other = calloc((size_t)(t->n_others * t->stride) + 1, sizeof *t->other);
-        t->data = calloc((size_t)(t->n_columns * t->stride) + 1, sizeof *t->data);
-    }
-    if (!t->from || !t->other || !t->data) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: entries of %u blocks", s->name, s->count);
-        goto out;
-    }
 #pragma omp parallel for schedule(static)
-    for (uint32_t b = 0; b < s->count; b++) {
-        const qn_i64 from = p->inverse.start[s->first_block + b];
-        const qn_i64 begin = (qn_i64)t->row[b / SIDE] * SIDE + b % SIDE;
+    for (uint32_t part = 0; part <= n; part++) {
+        const uint32_t first = t->row[part], rows = part < n ? t->row[part + 1] - first : 1;
 
-        for (qn_i64 j = 0; j < t->degree[b]; j++)
-            fill_entry(p, from + j, number, begin + j * SIDE, t);
+        for (uint32_t j = 0; j < rows; j++)
+            for (uint32_t lane = 0; lane < SIDE; lane++) {
+                const uint32_t b = part * SIDE + lane;
+                const qn_i64 k = (qn_i64)(first + j) * SIDE + lane;
+
+                if (b < set->count && j < t->degree[b])
+                    fill_entry(p, start[b] + j, k, t);
+                else
+                    clear_entry(k, t);
+            }
     }
-out:
-    free(number);
-    return st;
 }
 
 static qn_status upload_set(qn_fit_device *d, int set, qn_err *err)
 {
+    const qn_fit_problem *p = d->problem;
+    const qn_fit_set *of = &p->sets[set];
     qn_fit_dev_own *own = &d->owns[set];
-    tables t = { 0 };
+    tables t = { .precision = d->precision };
     qn_status st = QN_OK;
+    void *row, *degree, *from, *other;
     size_t n;
 
-    QN_TRY(fill_tables(d->problem, set, &t, err));
-    n = (size_t)t.stride;
+    if (!(t.number = calloc((size_t)p->n_places + 1, 1)))
+        return qn_fail(err, QN_ERR_NOMEM, "%d places", p->n_places);
+    number_places(p, set, &t);
+    QN_TRY(qn_fit_upload_room(d->ctx, "fit.own.row", (of->count / SIDE + 2) * sizeof *t.row,
+                              &own->row, &row, err));
+    QN_TRY(qn_fit_upload_room(d->ctx, "fit.own.degree", of->count, &own->degree, &degree, err));
+    t.row = row;
+    t.degree = degree;
+    count_rows(p, of, &t);
     own->stride = t.stride;
-    QN_TRY(qn_fit_dev_bytes(d, "fit.own.row", t.row,
-                            ((size_t)d->problem->sets[set].count / SIDE + 1) * sizeof *t.row,
-                            &own->row, err));
-    QN_TRY(qn_fit_dev_bytes(d, "fit.own.degree", t.degree, d->problem->sets[set].count,
-                            &own->degree, err));
-    QN_TRY(qn_fit_dev_bytes(d, "fit.own.from", t.from, n, &own->from, err));
-    QN_TRY(qn_fit_dev_bytes(d, "fit.own.other", t.other, (size_t)t.n_others * n * sizeof *t.other,
-                            &own->other, err));
-    QN_TRY(qn_fit_dev_numbers(d, "fit.own.data", t.data, t.n_columns * t.stride, &own->data, err));
+    n = (size_t)t.stride;
+    QN_TRY(qn_fit_upload_room(d->ctx, "fit.own.from", n, &own->from, &from, err));
+    QN_TRY(qn_fit_upload_room(d->ctx, "fit.own.other", (size_t)t.n_others * n * sizeof *t.other,
+                              &own->other, &other, err));
+    QN_TRY(qn_fit_upload_room(d->ctx, "fit.own.data", (size_t)t.n_columns * n * qn_fit_dev_size(d),
+                              &own->data, &t.data, err));
+    t.from = from;
+    t.other = other;
+    fill_rows(p, of, &t);
 out:
-    tables_free(&t);
+    free(t.number);
     return st;
 }
 

@@ -50,31 +50,9 @@ int qn_fit_dev_is_reduced(const qn_fit_device *device, qn_fit_dev_kind kind, int
 
 static void print_head(const qn_fit_program *p, const char *name, qn_str *out)
 {
-    static const char *const inputs[] = { "VAL(i64, ld)",      "IN(u32, idx)",   "IN(real, x)",
-                                          "IN(real, tangent)", "IN(real, data)", "IN(real, seed)" };
-    qn_fit_arg args[QN_FIT_N_ARGS];
-    const int n = qn_fit_kernel_args(p, args);
-
-    qn_str_addf(out, "GROUP(%s, VAL(i64, n)", name);
-    for (int a = 0; a < n && args[a] < QN_FIT_ARG_OUT; a++)
-        qn_str_addf(out, ", %s", inputs[args[a]]);
+    qn_str_addf(out, "GROUP(%s, VAL(i64, n), VAL(i64, ld)", name);
+    qn_fit_dev_print_inputs(p, out);
     qn_str_add(out, ", IN(i64, at), INOUT(real, cost), INOUT(real, sums))\n{\n");
-}
-
-static void print_load(const qn_fit_value *v, qn_str *out)
-{
-    switch (v->op) {
-    case QN_FIT_OP_param:
-    case QN_FIT_OP_tangent:
-        qn_str_addf(out, "%s[(i64)idx[%u * ld + i] + %u]",
-                    v->op == QN_FIT_OP_param ? "x" : "tangent", v->slot, v->comp);
-        break;
-    case QN_FIT_OP_data:
-        qn_str_addf(out, "data[%u * ld + i]", v->slot);
-        break;
-    default:
-        qn_str_addf(out, "seed[%u * ld + i]", v->slot);
-    }
 }
 
 /* What variable `v` gets from one instance. */
@@ -89,16 +67,14 @@ static void print_part(const qn_fit_section *s, int v, qn_str *out)
                     s->first + e->stored);
 }
 
-static void print_loop(const qn_fit_program *p, const char *function, const uint32_t *inputs,
-                       int n_inputs, const qn_fit_section *gathered, qn_str *out)
+static qn_status print_loop(const qn_fit_program *p, const char *function,
+                            const qn_fit_section *gathered, qn_str *out, qn_err *err)
 {
+    static const qn_fit_dev_tables own = { "", "", "", "ld", 0 };
+    qn_status st = QN_OK;
+
     qn_str_add(out, "        for (i64 i = from + LANE; i < to; i += LANES) {\n");
-    qn_str_addf(out, "            const %s_out r = %s(", function, function);
-    for (int k = 0; k < n_inputs; k++) {
-        qn_str_add(out, k ? ",\n                " : "");
-        print_load(&p->values[inputs[k]], out);
-    }
-    qn_str_add(out, ");\n\n");
+    QN_TRY(qn_fit_dev_print_call(p, function, &own, "            ", out, err));
     for (int s = QN_FIT_COST; s <= QN_FIT_RES; s++)
         for (int row = 0; row < p->sections[s].count; row++)
             qn_str_addf(out, "            cost[%d * ld + i] = r.v[%d];\n", row,
@@ -106,6 +82,8 @@ static void print_loop(const qn_fit_program *p, const char *function, const uint
     for (int v = 0; v < p->n_variables; v++)
         print_part(gathered, v, out);
     qn_str_add(out, "        }\n");
+out:
+    return st;
 }
 
 static const char TREE[] =
@@ -126,17 +104,12 @@ static const char TREE[] =
 qn_status qn_fit_dev_print_reduce(const qn_fit_program *program, const char *name, int section,
                                   qn_fit_precision precision, qn_str *out, qn_err *err)
 {
-    uint32_t *inputs = calloc((size_t)program->n_values + 1, sizeof *inputs);
     const int n_variables = program->n_variables;
     char function[64];
     qn_status st = QN_OK;
-    int n_inputs;
 
-    if (!inputs)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: kernel text", program->name);
     snprintf(function, sizeof function, "%s_of", name);
     QN_TRY(qn_fit_print_function(program, function, precision, out, err));
-    n_inputs = qn_fit_function_inputs(program, inputs);
     print_head(program, name, out);
     qn_str_addf(out, "    LOCAL(real, tile, LANES);\n    PRIV(real, s[%d]);\n",
                 n_variables ? n_variables : 1);
@@ -148,13 +121,12 @@ qn_status qn_fit_dev_print_reduce(const qn_fit_program *program, const char *nam
                 "    EACH_LANE\n    {\n        for (i32 v = 0; v < %d; v++)\n"
                 "            P(s[v]) = R(0);\n",
                 n_variables);
-    print_loop(program, function, inputs, n_inputs, &program->sections[section], out);
+    QN_TRY(print_loop(program, function, &program->sections[section], out, err));
     qn_str_addf(out, "    }\n    SYNC;\n    for (i32 v = 0; v < %d; v++) {\n%s    }\n}\n",
                 n_variables, TREE);
     if (out->failed)
         st = qn_fail(err, QN_ERR_NOMEM, "%s: kernel text", program->name);
 out:
-    free(inputs);
     return st;
 }
 

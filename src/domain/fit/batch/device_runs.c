@@ -21,13 +21,17 @@ static unsigned wants_of(const qn_fit_group *g, qn_fit_dev_kind kind)
         [QN_FIT_DEV_BARE_GRADIENT] = QN_FIT_WANT(QN_FIT_GRAD),
         [QN_FIT_DEV_BARE_RESIDUALS] = QN_FIT_WANT(QN_FIT_RES),
         [QN_FIT_DEV_BARE_LINEARIZE] = QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
+        [QN_FIT_DEV_POINT] = QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES) |
+                             QN_FIT_WANT(QN_FIT_GRAD) | QN_FIT_WANT(QN_FIT_DIAG),
         [QN_FIT_DEV_OWNER] = QN_FIT_WANT(QN_FIT_GRAD),
         [QN_FIT_DEV_OWNER_JTJV] = QN_FIT_WANT(QN_FIT_JTJV),
+        [QN_FIT_DEV_ATOMIC] = QN_FIT_WANT(QN_FIT_GRAD),
+        [QN_FIT_DEV_ATOMIC_JTJV] = QN_FIT_WANT(QN_FIT_JTJV),
     };
 
     if (!g->is_energy)
         return wants[kind];
-    if (kind == QN_FIT_DEV_OWNER || kind == QN_FIT_DEV_BARE_GRADIENT)
+    if (kind == QN_FIT_DEV_OWNER || kind == QN_FIT_DEV_ATOMIC || kind == QN_FIT_DEV_BARE_GRADIENT)
         return QN_FIT_WANT(QN_FIT_VJP);
     return QN_FIT_WANT(QN_FIT_RES) | (kind == QN_FIT_DEV_GRADIENT ? QN_FIT_WANT(QN_FIT_VJP) : 0);
 }
@@ -37,13 +41,14 @@ int qn_fit_dev_section(const qn_fit_group *group, qn_fit_dev_kind kind)
     switch (kind) {
     case QN_FIT_DEV_GRADIENT:
     case QN_FIT_DEV_BARE_GRADIENT:
+    case QN_FIT_DEV_POINT:
+    case QN_FIT_DEV_ATOMIC:
         return group->is_energy ? QN_FIT_VJP : QN_FIT_GRAD;
     case QN_FIT_DEV_JTU:
         return QN_FIT_VJP;
     case QN_FIT_DEV_JTJV:
+    case QN_FIT_DEV_ATOMIC_JTJV:
         return QN_FIT_JTJV;
-    case QN_FIT_DEV_DIAGONAL:
-        return QN_FIT_DIAG;
     default:
         return -1;
     }
@@ -54,6 +59,14 @@ static int is_jacobian(qn_fit_dev_kind kind)
     return kind == QN_FIT_DEV_LINEARIZE || kind == QN_FIT_DEV_BARE_LINEARIZE;
 }
 
+static void parts_free(qn_fit_dev_parts *parts)
+{
+    free(parts->base);
+    qn_buf_free(parts->part);
+    qn_buf_free(parts->at);
+    qn_buf_free(parts->factor);
+}
+
 void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run)
 {
     for (int k = 0; run->programs && k < device->problem->n_groups; k++)
@@ -61,14 +74,15 @@ void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run)
     for (int k = 0; run->reduce_at && k < device->problem->n_groups; k++)
         qn_buf_free(run->reduce_at[k]);
     free(run->programs);
-    free(run->base);
+    free(run->jacobian_at);
+    parts_free(&run->slopes);
+    parts_free(&run->squares);
+    free(run->is_small);
+    qn_buf_free(run->small_at);
     free(run->is_reduced);
     free(run->reduce_at);
     qn_kernels_free(run->module);
     qn_kernels_free(run->text);
-    qn_buf_free(run->part);
-    qn_buf_free(run->at);
-    qn_buf_free(run->factor);
     *run = (qn_fit_dev_run){ 0 };
 }
 
@@ -84,6 +98,33 @@ static int wants_three_groups(const qn_fit_device *d, qn_fit_dev_kind kind)
         if (d->runs[kind].programs[k]->peak_live > peak)
             peak = d->runs[kind].programs[k]->peak_live;
     return d->precision == QN_FIT_F64 && peak >= LEAST && peak <= MOST;
+}
+
+static qn_status print_kernels(qn_fit_device *d, qn_fit_dev_kind kind, qn_str *out, qn_err *err)
+{
+    const qn_fit_problem *p = d->problem;
+    const qn_fit_dev_run *run = &d->runs[kind];
+    qn_status st = QN_OK;
+    char name[32];
+
+    if (qn_fit_dev_is_owner(kind))
+        return qn_fit_dev_print_owner(d, kind, out, err);
+    if (qn_fit_dev_is_atomic(kind))
+        return qn_fit_dev_print_atomic(d, kind, out, err);
+    for (int k = 0; k < p->n_groups; k++) {
+        snprintf(name, sizeof name, "fit_g%d", k);
+        if (run->is_reduced[k])
+            QN_TRY(qn_fit_dev_print_reduce(run->programs[k], name,
+                                           qn_fit_dev_section(&p->groups[k], kind), d->precision,
+                                           out, err));
+        else if (!run->is_small[k])
+            QN_TRY(qn_fit_print_map_stored(run->programs[k], name, d->precision, d->storage, out,
+                                           err));
+    }
+    if (run->n_small)
+        QN_TRY(qn_fit_dev_print_small(d, kind, out, err));
+out:
+    return st;
 }
 
 static qn_status compile(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
@@ -102,12 +143,14 @@ static qn_status compile(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
         [QN_FIT_DEV_BARE_GRADIENT] = "fit.gradient.bare",
         [QN_FIT_DEV_BARE_RESIDUALS] = "fit.residuals.bare",
         [QN_FIT_DEV_BARE_LINEARIZE] = "fit.linearize.bare",
+        [QN_FIT_DEV_POINT] = "fit.point",
         [QN_FIT_DEV_OWNER] = "fit.owner",
         [QN_FIT_DEV_OWNER_JTJV] = "fit.owner.jtjv",
+        [QN_FIT_DEV_ATOMIC] = "fit.atomic",
+        [QN_FIT_DEV_ATOMIC_JTJV] = "fit.atomic.jtjv",
     };
     qn_str text = { 0 };
     qn_status st = QN_OK;
-    char name[32];
 
     qn_str_addf(&text, "#define LANES %d\n", QN_FIT_SHORT);
     if (wants_three_groups(d, kind))
@@ -115,18 +158,7 @@ static qn_status compile(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
                    "#ifdef QN_CUDA\n#undef QN_KERNEL_MAP\n#define QN_KERNEL_MAP extern \"C\" "
                    "__global__ void __launch_bounds__(QN_MAP_GROUP, 3)\n#endif\n");
     qn_fit_print_support((const qn_fit_program *const *)run->programs, p->n_groups, &text);
-    if (qn_fit_dev_is_owner(kind))
-        QN_TRY(qn_fit_dev_print_owner(d, kind, &text, err));
-    for (int k = 0; !qn_fit_dev_is_owner(kind) && k < p->n_groups; k++) {
-        snprintf(name, sizeof name, "fit_g%d", k);
-        if (run->is_reduced[k])
-            QN_TRY(qn_fit_dev_print_reduce(run->programs[k], name,
-                                           qn_fit_dev_section(&p->groups[k], kind), d->precision,
-                                           &text, err));
-        else
-            QN_TRY(qn_fit_print_map_stored(run->programs[k], name, d->precision, d->storage, &text,
-                                           err));
-    }
+    QN_TRY(print_kernels(d, kind, &text, err));
     QN_TRY(qn_fit_dev_failed(d, qn_kernels_new(d->ctx, names[kind], qn_str_get(&text), &run->text),
                              err));
     QN_TRY(qn_fit_dev_failed(
@@ -139,76 +171,92 @@ out:
     return st;
 }
 
-/* Where cell `cell` of a place finds its contribution. */
-static void set_cell(qn_fit_dev_run *run, const qn_fit_problem *p, int group, uint32_t slot,
-                     int stride, uint32_t cell, const qn_fit_entry *e, qn_i64 *at, double *factor)
-{
-    const size_t k = (size_t)(p->groups[group].first_place + (int)slot) * (size_t)stride + cell;
+/* ---- contributions
+ * ------------------------------------------------------------------------------------ */
 
-    factor[k] = e->factor;
+/* The tables of contributions while they are filled. */
+typedef struct {
+    const qn_fit_problem *p;
+    const qn_i64 *base;
+    int stride; /* cells of a place */
+    qn_i64 *at;
+    double *factor;
+} cells;
+
+/* Where cell `cell` of a place finds its contribution. */
+static void set_cell(const cells *c, int group, uint32_t slot, uint32_t cell, const qn_fit_entry *e)
+{
+    const qn_fit_group *g = &c->p->groups[group];
+    const size_t k = (size_t)(g->first_place + (int)slot) * (size_t)c->stride + cell;
+
+    c->factor[k] = e->factor;
     if (e->stored >= 0)
-        at[k] = run->base[group] + e->stored * p->groups[group].ld;
+        c->at[k] = c->base[group] + e->stored * g->ld;
 }
 
-static void fill_cells(const qn_fit_device *d, qn_fit_dev_kind kind, int stride, qn_i64 *at,
-                       double *factor)
+static void set_slopes(const cells *c, int group, const qn_fit_program *program, int section)
 {
-    const qn_fit_problem *p = d->problem;
-    qn_fit_dev_run *run = (qn_fit_dev_run *)&d->runs[kind];
+    const qn_fit_section *s = &program->sections[section];
 
-    for (int k = 0; k < p->n_groups; k++) {
-        const qn_fit_program *program = run->programs[k];
-        const qn_fit_section *s = &program->sections[qn_fit_dev_section(&p->groups[k], kind)];
+    for (int e = 0; e < s->n_entries; e++)
+        set_cell(c, group, program->variables[e].slot, program->variables[e].comp, &s->entries[e]);
+}
 
-        for (int e = 0; e < s->n_entries; e++) {
-            const int is_pair = kind == QN_FIT_DEV_DIAGONAL;
-            const qn_fit_variable *a = &program->variables[is_pair ? program->pairs[e].i : e];
-            const qn_fit_variable *b = &program->variables[is_pair ? program->pairs[e].j : e];
-            const uint32_t dim = p->sets[p->groups[k].slot_set[a->slot]].dim;
+static void set_squares(const cells *c, int group, const qn_fit_program *program)
+{
+    const qn_fit_section *s = &program->sections[QN_FIT_DIAG];
 
-            if (!is_pair) {
-                set_cell(run, p, k, a->slot, stride, a->comp, &s->entries[e], at, factor);
-                continue;
-            }
-            set_cell(run, p, k, a->slot, stride, a->comp * dim + b->comp, &s->entries[e], at,
-                     factor);
-            set_cell(run, p, k, a->slot, stride, b->comp * dim + a->comp, &s->entries[e], at,
-                     factor);
-        }
+    for (int e = 0; e < s->n_entries; e++) {
+        const qn_fit_variable *a = &program->variables[program->pairs[e].i];
+        const qn_fit_variable *b = &program->variables[program->pairs[e].j];
+        const uint32_t dim = c->p->sets[c->p->groups[group].slot_set[a->slot]].dim;
+
+        set_cell(c, group, a->slot, a->comp * dim + b->comp, &s->entries[e]);
+        set_cell(c, group, a->slot, b->comp * dim + a->comp, &s->entries[e]);
     }
 }
 
-static qn_status make_gather(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
+static qn_status make_parts(qn_fit_device *d, qn_fit_dev_kind kind, int is_square,
+                            qn_fit_dev_parts *parts, qn_err *err)
 {
     const qn_fit_problem *p = d->problem;
-    qn_fit_dev_run *run = &d->runs[kind];
-    const int stride = kind == QN_FIT_DEV_DIAGONAL ? d->max_dim * d->max_dim : d->max_dim;
-    const size_t n = (size_t)p->n_places * (size_t)stride;
-    qn_i64 *at = malloc((n + 1) * sizeof *at);
-    double *factor = calloc(n + 1, sizeof *factor);
+    const qn_fit_dev_run *run = &d->runs[kind];
+    cells c = { .p = p, .stride = is_square ? d->max_dim * d->max_dim : d->max_dim };
+    const size_t n = (size_t)p->n_places * (size_t)c.stride;
     qn_status st = QN_OK;
 
-    if (!at || !factor) {
+    c.at = malloc((n + 1) * sizeof *c.at);
+    c.factor = calloc(n + 1, sizeof *c.factor);
+    parts->base = calloc((size_t)p->n_groups + 1, sizeof *parts->base);
+    if (!c.at || !c.factor || !parts->base) {
         st = qn_fail(err, QN_ERR_NOMEM, "%zu places of contributions", n);
         goto out;
     }
+    c.base = parts->base;
     for (size_t k = 0; k < n; k++)
-        at[k] = -1;
-    for (int k = 0; k < p->n_groups; k++)
-        run->base[k + 1] =
-            run->base[k] +
-            !run->is_reduced[k] *
-                run->programs[k]->sections[qn_fit_dev_section(&p->groups[k], kind)].count *
-                p->groups[k].ld;
-    fill_cells(d, kind, stride, at, factor);
-    QN_TRY(qn_fit_dev_bytes(d, "fit.at", at, n * sizeof *at, &run->at, err));
-    QN_TRY(qn_fit_dev_numbers(d, "fit.factor", factor, (qn_i64)n, &run->factor, err));
-    QN_TRY(qn_fit_dev_numbers(d, "fit.part", NULL, run->base[p->n_groups], &run->part, err));
+        c.at[k] = -1;
+    for (int k = 0; k < p->n_groups; k++) {
+        const int section = is_square ? (int)QN_FIT_DIAG : qn_fit_dev_section(&p->groups[k], kind);
+
+        parts->base[k + 1] = parts->base[k] + !run->is_reduced[k] *
+                                                  run->programs[k]->sections[section].count *
+                                                  p->groups[k].ld;
+        if (is_square)
+            set_squares(&c, k, run->programs[k]);
+        else
+            set_slopes(&c, k, run->programs[k], section);
+    }
+    QN_TRY(qn_fit_dev_bytes(d, "fit.at", c.at, n * sizeof *c.at, &parts->at, err));
+    QN_TRY(qn_fit_dev_numbers(d, "fit.factor", c.factor, (qn_i64)n, &parts->factor, err));
+    QN_TRY(qn_fit_dev_numbers(d, "fit.part", NULL, parts->base[p->n_groups], &parts->part, err));
 out:
-    free(at);
-    free(factor);
+    free(c.at);
+    free(c.factor);
     return st;
 }
+
+/* ---- a kind, made once
+ * -------------------------------------------------------------------------------- */
 
 qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err)
 {
@@ -219,10 +267,12 @@ qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_er
     if (run->programs)
         return QN_OK;
     run->programs = calloc((size_t)p->n_groups + 1, sizeof *run->programs);
-    run->base = calloc((size_t)p->n_groups + 1, sizeof *run->base);
+    run->jacobian_at = calloc((size_t)p->n_groups + 1, sizeof *run->jacobian_at);
+    run->is_small = calloc((size_t)p->n_groups + 1, 1);
     run->is_reduced = calloc((size_t)p->n_groups + 1, 1);
     run->reduce_at = calloc((size_t)p->n_groups + 1, sizeof *run->reduce_at);
-    if (!run->programs || !run->base || !run->is_reduced || !run->reduce_at)
+    if (!run->programs || !run->jacobian_at || !run->is_small || !run->is_reduced ||
+        !run->reduce_at)
         st = qn_fail(err, QN_ERR_NOMEM, "%d groups", p->n_groups);
     for (int k = 0; st == QN_OK && k < p->n_groups; k++)
         st = qn_fit_program_new(p->groups[k].graph, wants_of(&p->groups[k], kind),
@@ -236,7 +286,7 @@ qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_er
 static qn_status check_energies(const qn_fit_problem *p, qn_fit_dev_kind kind, qn_err *err)
 {
     if (kind == QN_FIT_DEV_COST || kind == QN_FIT_DEV_GRADIENT ||
-        kind == QN_FIT_DEV_BARE_GRADIENT || kind == QN_FIT_DEV_OWNER)
+        kind == QN_FIT_DEV_BARE_GRADIENT || kind == QN_FIT_DEV_OWNER || kind == QN_FIT_DEV_ATOMIC)
         return QN_OK;
     for (int k = 0; k < p->n_groups; k++)
         if (p->groups[k].is_energy)
@@ -263,10 +313,15 @@ qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err
             QN_TRY(qn_fit_dev_reduce_table(device, kind, k, err));
         }
     for (int k = 0; is_jacobian(kind) && k < p->n_groups; k++)
-        run->base[k + 1] =
-            run->base[k] + run->programs[k]->sections[QN_FIT_JAC].count * p->groups[k].ld;
-    if (p->n_groups && qn_fit_dev_section(&p->groups[0], kind) >= 0)
-        QN_TRY(make_gather(device, kind, err));
+        run->jacobian_at[k + 1] =
+            run->jacobian_at[k] + run->programs[k]->sections[QN_FIT_JAC].count * p->groups[k].ld;
+    if (p->n_groups && qn_fit_dev_section(&p->groups[0], kind) >= 0 && !qn_fit_dev_is_atomic(kind))
+        QN_TRY(make_parts(device, kind, 0, &run->slopes, err));
+    if (p->n_groups && qn_fit_dev_has_squares(kind))
+        QN_TRY(make_parts(device, kind, 1, &run->squares, err));
+    qn_fit_dev_choose_small(device, kind);
+    if (run->n_small)
+        QN_TRY(qn_fit_dev_small_table(device, kind, err));
     if (qn_fit_dev_is_owner(kind))
         QN_TRY(qn_fit_dev_owner_tables(device, err));
     QN_TRY(compile(device, kind, err));

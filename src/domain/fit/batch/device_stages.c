@@ -5,13 +5,8 @@
 
 #include <stdio.h>
 
-/* What a stage of a group reads and writes; those that its kernel lacks are NULL. */
-typedef struct {
-    qn_buf *x, *tangent, *seed, *rows, *jacobian;
-} vectors;
-
 static qn_arg output_of(qn_fit_device *d, qn_fit_dev_kind kind, int k, int section,
-                        const vectors *v)
+                        const qn_fit_dev_vectors *v)
 {
     const size_t size = qn_fit_dev_size(d);
     const qn_fit_group *g = &d->problem->groups[k];
@@ -22,12 +17,15 @@ static qn_arg output_of(qn_fit_device *d, qn_fit_dev_kind kind, int k, int secti
         return qn_arg_at(v->rows, (size_t)d->row_at[k] * size);
     if (section == QN_FIT_JAC)
         return qn_arg_at(v->jacobian,
-                         (size_t)d->runs[kind].base[k] *
+                         (size_t)d->runs[kind].jacobian_at[k] *
                              (d->storage == QN_FIT_F64 ? sizeof(double) : sizeof(float)));
-    return qn_arg_at(d->runs[kind].part, (size_t)d->runs[kind].base[k] * size);
+    const qn_fit_dev_parts *parts =
+        section == QN_FIT_DIAG ? &d->runs[kind].squares : &d->runs[kind].slopes;
+
+    return qn_arg_at(parts->part, (size_t)parts->base[k] * size);
 }
 
-static qn_arg input_of(const qn_fit_device *d, int k, qn_fit_arg arg, const vectors *v)
+static qn_arg input_of(const qn_fit_device *d, int k, qn_fit_arg arg, const qn_fit_dev_vectors *v)
 {
     const qn_fit_group *g = &d->problem->groups[k];
     const size_t size = qn_fit_dev_size(d);
@@ -50,7 +48,7 @@ static qn_arg input_of(const qn_fit_device *d, int k, qn_fit_arg arg, const vect
 
 /* A group whose contributions are summed in its kernel: a group of lanes for each chunk. */
 static qn_status stage_reduced(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, int k,
-                               const vectors *v, qn_err *err)
+                               const qn_fit_dev_vectors *v, qn_err *err)
 {
     const qn_fit_group *g = &d->problem->groups[k];
     qn_fit_arg wanted[QN_FIT_N_ARGS];
@@ -75,7 +73,7 @@ static qn_status stage_reduced(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kin
 }
 
 static qn_status stage_group(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, int k,
-                             const vectors *v, qn_err *err)
+                             const qn_fit_dev_vectors *v, qn_err *err)
 {
     const qn_fit_group *g = &d->problem->groups[k];
     qn_fit_arg wanted[QN_FIT_N_ARGS];
@@ -83,6 +81,8 @@ static qn_status stage_group(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind 
     const int n = qn_fit_kernel_args(d->runs[kind].programs[k], wanted);
     char kernel[32], name[80];
 
+    if (d->runs[kind].is_small[k])
+        return QN_OK;
     if (d->runs[kind].is_reduced[k])
         return stage_reduced(d, graph, kind, k, v, err);
     /* Where all entries are constants the gather's tables say everything. */
@@ -103,12 +103,14 @@ static qn_status stage_group(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind 
 }
 
 static qn_status stage_groups(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind,
-                              const vectors *v, qn_err *err)
+                              const qn_fit_dev_vectors *v, qn_err *err)
 {
     qn_status st = qn_fit_dev_prepare(d, kind, err);
 
     for (int k = 0; st == QN_OK && k < d->problem->n_groups; k++)
         st = stage_group(d, graph, kind, k, v, err);
+    if (st == QN_OK && d->runs[kind].n_small)
+        st = qn_fit_dev_stage_small(d, graph, kind, v, err);
     return st;
 }
 
@@ -144,12 +146,12 @@ static qn_status sum_costs(qn_fit_device *d, qn_graph *graph, qn_buf *cost, qn_e
     return qn_fit_dev_failed(d, st, err);
 }
 
-static qn_status gather_set(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, int set,
-                            qn_i64 first, qn_buf *out, qn_err *err)
+/* Contributions to scalars, or (`is_pair`) to numbers of the diagonal blocks. */
+static qn_status gather_set(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, int is_pair,
+                            int set, qn_i64 first, qn_buf *out, qn_err *err)
 {
-    const int is_pair = kind == QN_FIT_DEV_DIAGONAL;
     const qn_fit_set *s = &d->problem->sets[set];
-    const qn_fit_dev_run *run = &d->runs[kind];
+    const qn_fit_dev_parts *of = is_pair ? &d->runs[kind].squares : &d->runs[kind].slopes;
     const qn_fit_dev_long *l = &d->longs[set];
     qn_buf *const is_off = is_pair ? d->is_off_block : d->is_fixed;
     const fit_gather_par par = { .first = first,
@@ -166,12 +168,12 @@ static qn_status gather_set(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind k
     snprintf(name, sizeof name, "fit.gather.%s", s->name);
     if (!is_reduced)
         st = STAGE(fit_gather_short)(graph, name, qn_range_1d((qn_i64)s->count * par.cells), par,
-                                     d->start, d->place, d->instance, run->at, run->factor,
-                                     run->part, is_off, out);
+                                     d->start, d->place, d->instance, of->at, of->factor, of->part,
+                                     is_off, out);
     snprintf(name, sizeof name, "fit.part.%s", s->name);
     if (st == QN_OK && l->n && !is_reduced)
         st = STAGE(fit_gather_part)(graph, name, qn_range_2d(l->n_chunks, par.cells), par, l->first,
-                                    l->last, d->place, d->instance, run->at, run->factor, run->part,
+                                    l->last, d->place, d->instance, of->at, of->factor, of->part,
                                     l->sums);
     snprintf(name, sizeof name, "fit.join.%s", s->name);
     if (st == QN_OK && l->n)
@@ -180,8 +182,8 @@ static qn_status gather_set(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind k
     return qn_fit_dev_failed(d, st, err);
 }
 
-static qn_status gather(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, qn_buf *out,
-                        qn_err *err)
+static qn_status gather_all(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, int is_pair,
+                            qn_buf *out, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_i64 first = 0;
@@ -189,10 +191,16 @@ static qn_status gather(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind,
     for (int k = 0; st == QN_OK && k < d->problem->n_sets; k++) {
         const qn_fit_set *s = &d->problem->sets[k];
 
-        st = gather_set(d, graph, kind, k, first, out, err);
-        first += (qn_i64)s->count * s->dim * (kind == QN_FIT_DEV_DIAGONAL ? s->dim : 1);
+        st = gather_set(d, graph, kind, is_pair, k, first, out, err);
+        first += (qn_i64)s->count * s->dim * (is_pair ? s->dim : 1);
     }
     return st;
+}
+
+static qn_status gather(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, qn_buf *out,
+                        qn_err *err)
+{
+    return gather_all(d, graph, kind, 0, out, err);
 }
 
 /* ---- what solvers add
@@ -201,7 +209,7 @@ static qn_status gather(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind,
 qn_status qn_fit_stage_cost(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
                             qn_err *err)
 {
-    const vectors v = { .x = x };
+    const qn_fit_dev_vectors v = { .x = x };
     const qn_status st = stage_groups(device, graph, QN_FIT_DEV_COST, &v, err);
 
     return st == QN_OK ? sum_costs(device, graph, cost, err) : st;
@@ -210,16 +218,17 @@ qn_status qn_fit_stage_cost(qn_fit_device *device, qn_graph *graph, qn_buf *x, q
 qn_status qn_fit_stage_gradient(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
                                 qn_buf *gradient, qn_err *err)
 {
-    const vectors v = { .x = x };
+    const qn_fit_dev_vectors v = { .x = x };
     const qn_fit_dev_kind kind = cost ? QN_FIT_DEV_GRADIENT : QN_FIT_DEV_BARE_GRADIENT;
     qn_status st = QN_OK;
     int is_owner;
 
     QN_TRY(qn_fit_dev_choose_owner(device, &is_owner, err));
-    if (is_owner) {
+    if (is_owner || device->accumulate == QN_FIT_ACCUMULATE_ATOMIC) {
         if (cost)
             QN_TRY(qn_fit_stage_cost(device, graph, x, cost, err));
-        QN_TRY(qn_fit_dev_stage_owner(device, graph, x, NULL, gradient, err));
+        QN_TRY((is_owner ? qn_fit_dev_stage_owner : qn_fit_dev_stage_atomic)(device, graph, x, NULL,
+                                                                             gradient, err));
         goto out;
     }
     QN_TRY(stage_groups(device, graph, kind, &v, err));
@@ -232,7 +241,7 @@ out:
 qn_status qn_fit_stage_residuals(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
                                  qn_buf *rows, qn_err *err)
 {
-    const vectors v = { .x = x, .rows = rows };
+    const qn_fit_dev_vectors v = { .x = x, .rows = rows };
     const qn_status st = stage_groups(
         device, graph, cost ? QN_FIT_DEV_RESIDUALS : QN_FIT_DEV_BARE_RESIDUALS, &v, err);
 
@@ -242,7 +251,7 @@ qn_status qn_fit_stage_residuals(qn_fit_device *device, qn_graph *graph, qn_buf 
 qn_status qn_fit_stage_linearize(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
                                  qn_buf *rows, qn_buf *jacobian, qn_err *err)
 {
-    const vectors v = { .x = x, .rows = rows, .jacobian = jacobian };
+    const qn_fit_dev_vectors v = { .x = x, .rows = rows, .jacobian = jacobian };
     const qn_status st = stage_groups(
         device, graph, cost ? QN_FIT_DEV_LINEARIZE : QN_FIT_DEV_BARE_LINEARIZE, &v, err);
 
@@ -252,7 +261,7 @@ qn_status qn_fit_stage_linearize(qn_fit_device *device, qn_graph *graph, qn_buf 
 qn_status qn_fit_stage_jv(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *v,
                           qn_buf *rows, qn_err *err)
 {
-    const vectors all = { .x = x, .tangent = v, .rows = rows };
+    const qn_fit_dev_vectors all = { .x = x, .tangent = v, .rows = rows };
 
     return stage_groups(device, graph, QN_FIT_DEV_JV, &all, err);
 }
@@ -260,7 +269,7 @@ qn_status qn_fit_stage_jv(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_
 qn_status qn_fit_stage_jtu(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *rows,
                            qn_buf *out, qn_err *err)
 {
-    const vectors v = { .x = x, .seed = rows };
+    const qn_fit_dev_vectors v = { .x = x, .seed = rows };
     const qn_status st = stage_groups(device, graph, QN_FIT_DEV_JTU, &v, err);
 
     return st == QN_OK ? gather(device, graph, QN_FIT_DEV_JTU, out, err) : st;
@@ -269,10 +278,12 @@ qn_status qn_fit_stage_jtu(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn
 qn_status qn_fit_stage_jtjv(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *v,
                             qn_buf *out, qn_err *err)
 {
-    const vectors all = { .x = x, .tangent = v };
+    const qn_fit_dev_vectors all = { .x = x, .tangent = v };
     qn_status st = QN_OK;
     int is_owner;
 
+    if (device->accumulate == QN_FIT_ACCUMULATE_ATOMIC)
+        return qn_fit_dev_stage_atomic(device, graph, x, v, out, err);
     QN_TRY(qn_fit_dev_choose_owner(device, &is_owner, err));
     if (is_owner && !qn_fit_problem_has_energies(device->problem)) {
         QN_TRY(qn_fit_dev_stage_owner(device, graph, x, v, out, err));
@@ -287,10 +298,56 @@ out:
 qn_status qn_fit_stage_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *blocks,
                                 qn_err *err)
 {
-    const vectors v = { .x = x };
+    const qn_fit_dev_vectors v = { .x = x };
     const qn_status st = stage_groups(device, graph, QN_FIT_DEV_DIAGONAL, &v, err);
 
-    return st == QN_OK ? gather(device, graph, QN_FIT_DEV_DIAGONAL, blocks, err) : st;
+    return st == QN_OK ? gather_all(device, graph, QN_FIT_DEV_DIAGONAL, 1, blocks, err) : st;
+}
+
+/* Values alive in a kernel that does everything; with more of them it would store registers. */
+enum { MOST_ALIVE = 96 };
+
+/* Parameters that all instances share are summed in the kernel of their gradient alone. */
+static qn_status choose_point(qn_fit_device *d, int *is_one, qn_err *err)
+{
+    const qn_fit_problem *p = d->problem;
+    qn_status st = QN_OK;
+
+    *is_one = 0;
+    if (d->accumulate == QN_FIT_ACCUMULATE_ATOMIC)
+        return QN_OK;
+    QN_TRY(qn_fit_dev_programs(d, QN_FIT_DEV_POINT, err));
+    *is_one = 1;
+    for (int k = 0; k < p->n_groups; k++)
+        *is_one &= !qn_fit_dev_can_reduce(p, k, QN_FIT_DEV_JTU) &&
+                   d->runs[QN_FIT_DEV_POINT].programs[k]->peak_live <= MOST_ALIVE;
+out:
+    return st;
+}
+
+qn_status qn_fit_stage_point(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                             qn_buf *rows, qn_buf *gradient, qn_buf *blocks, qn_err *err)
+{
+    const qn_fit_dev_vectors v = { .x = x, .rows = rows };
+    qn_status st = QN_OK;
+    int is_one;
+
+    QN_TRY(choose_point(device, &is_one, err));
+    if (is_one) {
+        QN_TRY(stage_groups(device, graph, QN_FIT_DEV_POINT, &v, err));
+        QN_TRY(sum_costs(device, graph, cost, err));
+        QN_TRY(gather(device, graph, QN_FIT_DEV_POINT, gradient, err));
+        QN_TRY(gather_all(device, graph, QN_FIT_DEV_POINT, 1, blocks, err));
+        goto out;
+    }
+    QN_TRY(qn_fit_stage_residuals(device, graph, x, cost, rows, err));
+    if (device->accumulate == QN_FIT_ACCUMULATE_ATOMIC)
+        QN_TRY(qn_fit_dev_stage_atomic(device, graph, x, NULL, gradient, err));
+    else
+        QN_TRY(qn_fit_stage_jtu(device, graph, x, rows, gradient, err));
+    QN_TRY(qn_fit_stage_diagonal(device, graph, x, blocks, err));
+out:
+    return st;
 }
 
 /* ---- what is not finite

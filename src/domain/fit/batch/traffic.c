@@ -45,6 +45,11 @@ static void add_group(const qn_fit_group *g, const qn_fit_program *p, qn_fit_wor
         t->ops += n * g->n_slots * (double)p->weight;
         return;
     }
+    if (work == QN_FIT_DO_ATOMIC) { /* sums are in the cache: a block is read and written once */
+        t->bytes += n * reads;
+        t->ops += n * (double)p->weight;
+        return;
+    }
     t->bytes += n * (reads + size * p->n_outputs);
     t->stored += n * p->sections[QN_FIT_JAC].count;
     t->ops += n * (double)p->weight;
@@ -52,34 +57,64 @@ static void add_group(const qn_fit_group *g, const qn_fit_program *p, qn_fit_wor
         t->bytes += n * (8.0 * g->n_slots + size * p->n_variables);
 }
 
-qn_status qn_fit_traffic_of(const qn_fit_problem *problem, qn_fit_work work,
-                            qn_fit_precision precision, qn_fit_traffic *out, qn_err *err)
+/* What several kinds of work of one program cost: it is made once. */
+static qn_status count_works(const qn_fit_problem *problem, const qn_fit_work *works, int n_works,
+                             qn_fit_precision precision, qn_fit_traffic *out, qn_err *err)
 {
     const double size = precision == QN_FIT_F64 ? sizeof(double) : sizeof(float);
-    qn_fit_traffic t = { .bytes = size * problem->n_scalars };
 
+    for (int w = 0; w < n_works; w++)
+        out[w] = (qn_fit_traffic){ .bytes = size * problem->n_scalars };
     for (int k = 0; k < problem->n_groups; k++) {
         const qn_fit_group *g = &problem->groups[k];
         uint8_t *seen = calloc((size_t)(g->n_slots + g->n_columns) + 1, 1);
         qn_fit_program *p = NULL;
-        const qn_status st = seen ? qn_fit_program_new(g->graph, wants_of(g, work), g->loss,
+        const qn_status st = seen ? qn_fit_program_new(g->graph, wants_of(g, works[0]), g->loss,
                                                        QN_FIT_SWEEP_AUTO, &p, err)
                                   : qn_fail(err, QN_ERR_NOMEM, "%s: tables of a group", g->name);
 
-        if (st == QN_OK)
-            add_group(g, p, work, size, count_read(p, QN_FIT_OP_param, g->n_slots, seen),
-                      count_read(p, QN_FIT_OP_data, g->n_columns, seen), &t);
+        for (int w = 0; st == QN_OK && w < n_works; w++)
+            add_group(g, p, works[w], size, count_read(p, QN_FIT_OP_param, g->n_slots, seen),
+                      count_read(p, QN_FIT_OP_data, g->n_columns, seen), &out[w]);
         qn_fit_program_free(p);
         free(seen);
         if (st != QN_OK)
             return st;
     }
-    if (work == QN_FIT_DO_GRADIENT || work == QN_FIT_DO_OWNER) {
-        t.bytes += size * problem->n_scalars;
-        t.launches += problem->n_sets;
+    for (int w = 0; w < n_works; w++) {
+        if (works[w] == QN_FIT_DO_ATOMIC)
+            out[w].bytes += 2 * size * problem->n_scalars; /* cleared, then written */
+        if (works[w] == QN_FIT_DO_GRADIENT || works[w] == QN_FIT_DO_OWNER) {
+            out[w].bytes += size * problem->n_scalars;
+            out[w].launches += problem->n_sets;
+        }
+        if (works[w] == QN_FIT_DO_OWNER)
+            out[w].launches = problem->n_sets;
     }
-    if (work == QN_FIT_DO_OWNER)
-        t.launches = problem->n_sets;
-    *out = t;
     return QN_OK;
+}
+
+qn_status qn_fit_traffic_of(const qn_fit_problem *problem, qn_fit_work work,
+                            qn_fit_precision precision, qn_fit_traffic *out, qn_err *err)
+{
+    qn_fit_traffic t;
+    const qn_status st = count_works(problem, &work, 1, precision, &t, err);
+
+    if (st == QN_OK)
+        *out = t;
+    return st;
+}
+
+qn_status qn_fit_traffic_of_gradients(const qn_fit_problem *problem, qn_fit_precision precision,
+                                      qn_fit_traffic *gather, qn_fit_traffic *owner, qn_err *err)
+{
+    static const qn_fit_work works[] = { QN_FIT_DO_GRADIENT, QN_FIT_DO_OWNER };
+    qn_fit_traffic t[2];
+    const qn_status st = count_works(problem, works, 2, precision, t, err);
+
+    if (st == QN_OK) {
+        *gather = t[0];
+        *owner = t[1];
+    }
+    return st;
 }

@@ -13,7 +13,8 @@ typedef enum {
     QN_FIT_DO_RESIDUALS,
     QN_FIT_DO_LINEARIZE, /* residuals and the stored values of J */
     QN_FIT_DO_GRADIENT,  /* contributions written, and gathered by block */
-    QN_FIT_DO_OWNER      /* the gradient, each block evaluating its terms anew */
+    QN_FIT_DO_OWNER,     /* the gradient, each block evaluating its terms anew */
+    QN_FIT_DO_ATOMIC     /* the gradient, contributions added where they belong */
 } qn_fit_work;
 
 typedef struct qn_fit_traffic {
@@ -25,5 +26,9 @@ typedef struct qn_fit_traffic {
 
 qn_status qn_fit_traffic_of(const qn_fit_problem *problem, qn_fit_work work,
                             qn_fit_precision precision, qn_fit_traffic *out, qn_err *err);
+
+/* The gradient in its two ways, for who chooses between them. */
+qn_status qn_fit_traffic_of_gradients(const qn_fit_problem *problem, qn_fit_precision precision,
+                                      qn_fit_traffic *gather, qn_fit_traffic *owner, qn_err *err);
 
 #endif

@@ -77,7 +77,9 @@ static qn_status add_stages(stand *s, qn_fit_work work, qn_err *err)
         break;
     default:
         qn_fit_device_set_accumulate(s->device, work == QN_FIT_DO_OWNER ? QN_FIT_ACCUMULATE_OWNER
-                                                                        : QN_FIT_ACCUMULATE_GATHER);
+                                                : work == QN_FIT_DO_ATOMIC
+                                                    ? QN_FIT_ACCUMULATE_ATOMIC
+                                                    : QN_FIT_ACCUMULATE_GATHER);
         QN_TRY(qn_fit_device_vector(s->device, "gradient", NULL, &s->gradient, err));
         QN_TRY(qn_fit_stage_gradient(s->device, s->graph, s->x, NULL, s->gradient, err));
     }
@@ -90,7 +92,7 @@ qn_status qn_fit_bench_evaluate(qn_ctx *ctx, const qn_fit_problem *problem, cons
                                 qn_fit_bench *bench, qn_err *err)
 {
     static const char *const works[] = { "residuals", "residuals+jacobian", "gradient gather",
-                                         "gradient owner" };
+                                         "gradient owner", "gradient atomic" };
     qn_fit_bench_row row = { .bench = bench_name, .precision = precision };
     qn_fit_traffic traffic;
     qn_fit_bench_row *place;
@@ -181,10 +183,20 @@ static const bench_case cases[] = {
       { 100000, 1000000, 10000000 } },
     { "B2", "graph64", qn_fit_case_graph64, DO(RESIDUALS) | DO(LINEARIZE), { 1000000 } },
     { "B3", "cameras", qn_fit_case_cameras, DO(RESIDUALS) | DO(LINEARIZE), { 1000000 } },
-    { "B4", "springs", qn_fit_case_springs, DO(GRADIENT) | DO(OWNER), { 1000000, 10000000 } },
-    { "B4", "cameras", qn_fit_case_cameras, DO(GRADIENT), { 1000000 } },
-    { "B4", "curve", qn_fit_case_curve, DO(GRADIENT), { 1000000 } },
+    { "B4",
+      "springs",
+      qn_fit_case_springs,
+      DO(GRADIENT) | DO(OWNER) | DO(ATOMIC),
+      { 1000000, 10000000 } },
+    { "B4", "cameras", qn_fit_case_cameras, DO(GRADIENT) | DO(ATOMIC), { 1000000 } },
+    { "B4", "curve", qn_fit_case_curve, DO(GRADIENT) | DO(ATOMIC), { 1000000 } },
 };
+
+/* OpenCL C adds integers only. */
+static int has_atomics(const qn_ctx *ctx)
+{
+    return strncmp(qn_device_id(ctx, qn_device_count(ctx) - 1), "opencl", 6) != 0;
+}
 
 static qn_status run_case(qn_ctx *ctx, const bench_case *c, uint32_t n, qn_fit_precision precision,
                           qn_fit_bench *bench, qn_err *err)
@@ -193,8 +205,8 @@ static qn_status run_case(qn_ctx *ctx, const bench_case *c, uint32_t n, qn_fit_p
     qn_status st = QN_OK;
 
     QN_TRY(c->make(n, &problem, err));
-    for (int work = 0; work <= QN_FIT_DO_OWNER; work++)
-        if (c->works & 1u << work)
+    for (int work = 0; work <= QN_FIT_DO_ATOMIC; work++)
+        if (c->works & 1u << work && (work != QN_FIT_DO_ATOMIC || has_atomics(ctx)))
             QN_TRY(qn_fit_bench_evaluate(ctx, problem, c->bench, c->what, (qn_fit_work)work,
                                          precision, bench, err));
     if (c->works & DO(LINEARIZE) && precision == QN_FIT_F64 && qn_device_count(ctx) == 1)
@@ -227,6 +239,8 @@ qn_status qn_fit_bench_run(qn_ctx *ctx, const char *name, qn_i64 n, qn_fit_preci
                        1 << 28);
     if (!bench->gbs)
         QN_TRY(qn_fit_measure_bandwidth(ctx, &bench->gbs, err));
+    if (!strcmp(name, "hello"))
+        return qn_fit_bench_hello(ctx, n, precision, bench, err);
     if (!strcmp(name, "B7"))
         return qn_fit_bench_cache(ctx, precision, bench, err);
     if (!strcmp(name, "B8"))
@@ -237,7 +251,8 @@ qn_status qn_fit_bench_run(qn_ctx *ctx, const char *name, qn_i64 n, qn_fit_preci
             QN_TRY(run_sizes(ctx, &cases[k], n, precision, bench, err));
         }
     if (!found)
-        st = qn_fail(err, QN_ERR_USAGE, "there is no bench %s (B1, B2, B3, B4, B7, B8)", name);
+        st = qn_fail(err, QN_ERR_USAGE, "there is no bench %s (hello, B1, B2, B3, B4, B7, B8)",
+                     name);
 out:
     return st;
 }

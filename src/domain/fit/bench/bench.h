@@ -1,9 +1,10 @@
 /* bench.h - how fast evaluation is: `quern fit bench`.
  *
+ *   hello  squares of 1000 numbers, compared: whether a device works at all
  *   B1  springs: residuals, residuals and Jacobian, gradient
  *   B2  a term of 64 operations: value and derivatives
  *   B3  cameras: residuals, residuals and Jacobian
- *   B4  gradients: gathered or by owner, for springs, cameras and a curve
+ *   B4  gradients: gathered, by owner or by atomic additions, for springs, cameras and a curve
  *   B7  compiling: cold, from the disk, from memory; instances that become one group
  *   B8  where a device begins to pay: a step of Levenberg-Marquardt on spheres of 12 vertices up
  *

@@ -22,7 +22,9 @@ qn_status qn_fit_bench_evaluate(qn_ctx *ctx, const qn_fit_problem *problem, cons
                                 const char *what, qn_fit_work work, qn_fit_precision precision,
                                 qn_fit_bench *bench, qn_err *err);
 
-/* bench_cache.c, bench_even.c */
+/* bench_hello.c, bench_cache.c, bench_even.c */
+qn_status qn_fit_bench_hello(qn_ctx *ctx, qn_i64 n, qn_fit_precision precision, qn_fit_bench *bench,
+                             qn_err *err);
 qn_status qn_fit_bench_cache(qn_ctx *ctx, qn_fit_precision precision, qn_fit_bench *bench,
                              qn_err *err);
 qn_status qn_fit_bench_even(qn_ctx *ctx, qn_i64 n, qn_fit_precision precision, qn_fit_bench *bench,

@@ -2,6 +2,7 @@
 #include "domain/fit/check/check.h"
 
 #include "util/closest.h"
+#include "util/list.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,17 +29,13 @@ void qn_fit_findings_free(qn_fit_findings *findings)
 
 static qn_fit_finding *add(qn_fit_findings *f, const char *part)
 {
-    if (f->n == f->room) {
-        const size_t room = f->room ? 2 * f->room : 64;
-        qn_fit_finding *list = realloc(f->list, room * sizeof *list);
+    qn_fit_finding *list = qn_grown(f->list, (size_t)f->n, &f->room, sizeof *list);
 
-        if (!list) {
-            f->has_lost = 1;
-            return NULL;
-        }
-        f->list = list;
-        f->room = room;
+    if (!list) {
+        f->has_lost = 1;
+        return NULL;
     }
+    f->list = list;
     f->list[f->n] = (qn_fit_finding){ .verdict = QN_FIT_OK };
     snprintf(f->list[f->n].part, sizeof f->list->part, "%s", part);
     return &f->list[f->n++];

@@ -68,6 +68,10 @@ qn_status qn_fit_check_grad(qn_ctx *ctx, const qn_fit_problem *problem, int most
 /* ---- parts -------------------------------------------------------------------------------------
  */
 
+/* The cost and after it that of each group, at x: what is checked together is compiled once. */
+qn_status qn_fit_evaluate_groups(qn_ctx *ctx, const qn_fit_problem *problem, const double *x,
+                                 double *costs, qn_err *err);
+
 /* Cost and gradient (may be NULL) at x on the device of qn_fit_device_of, `n_scalars` of each. */
 qn_status qn_fit_evaluate(qn_ctx *ctx, const qn_fit_problem *problem, const double *x, double *cost,
                           double *gradient, qn_err *err);

@@ -24,38 +24,51 @@ static double number_at(const nist_set *s, const char *list, int k)
     return json_number_value(json_array_get(json_object_get(s->json, list), (size_t)k));
 }
 
-/* A model speaks of columns by their names; in a residual they are those of the row `i`. */
-static void add_model(qn_str *out, const char *model)
+static int is_numbered(const char *word, size_t n, char letter)
+{
+    return n > 0 && *word == letter && strspn(word + 1, "0123456789") == n - 1;
+}
+
+/* A model speaks of columns and parameters by their names; in a residual the former are those of
+ * the row `i`, the latter have the number of the set in front. */
+static void add_model(qn_str *out, const char *model, int number)
 {
     for (const char *c = model; *c;) {
         size_t n = 0;
 
         while (isalnum((unsigned char)c[n]) || c[n] == '_' || c[n] == '.')
             n++;
-        const int is_column = (n == 1 && (*c == 'x' || *c == 'y')) ||
-                              (n == 2 && *c == 'x' && (c[1] == '1' || c[1] == '2'));
-
-        if (is_column)
+        if ((n == 1 && *c == 'y') || is_numbered(c, n, 'x'))
             qn_str_add(out, "i.");
+        if (n > 1 && is_numbered(c, n, 'b'))
+            qn_str_addf(out, "s%d_", number);
         qn_str_add_n(out, c, n ? n : 1);
         c += n ? n : 1;
     }
 }
 
-static qn_status load(const nist_set *s, const char *start, qn_fit_text **out, qn_err *err)
+static void add_set(qn_str *out, const nist_set *s, const char *start, int number)
 {
     const char *response = json_string_value(json_object_get(s->json, "response"));
     const char *model = json_string_value(json_object_get(s->json, "model"));
+
+    qn_str_addf(out, "table T%d = nist(\"%s.dat\");\n", number, s->name);
+    for (int k = 0; k < s->n_params; k++)
+        qn_str_addf(out, "param s%d_b%d = %.17g;\n", number, k + 1, number_at(s, start, k));
+    qn_str_addf(out, "residual r%d over i in T%d { yield ", number, number);
+    add_model(out, response ? response : "y", number);
+    qn_str_add(out, " - (");
+    add_model(out, model ? model : "0", number);
+    qn_str_add(out, "); }\n");
+}
+
+static qn_status load(const nist_set *s, const char *start, qn_fit_text **out, qn_err *err)
+{
     qn_str text = { 0 };
 
-    qn_str_addf(&text, "fit 1;\ntable T = nist(\"%s.dat\");\n", s->name);
-    for (int k = 0; k < s->n_params; k++)
-        qn_str_addf(&text, "param b%d = %.17g;\n", k + 1, number_at(s, start, k));
-    qn_str_add(&text, "residual r over i in T { yield ");
-    add_model(&text, response ? response : "y");
-    qn_str_add(&text, " - (");
-    add_model(&text, model ? model : "0");
-    qn_str_add(&text, "); }\nsolve lm { max_iterations = 2000; function_tolerance = 1e-18;\n"
+    qn_str_add(&text, "fit 1;\n");
+    add_set(&text, s, start, 0);
+    qn_str_add(&text, "solve lm { max_iterations = 2000; function_tolerance = 1e-18;\n"
                       "  parameter_tolerance = 1e-14; gradient_tolerance = 0;\n"
                       "  linear_solver = dense_qr; }\n");
     return qn_fit_program_load(s->name, &text, s->folder, out, err);
@@ -110,53 +123,85 @@ out:
     return st;
 }
 
-/* At the certified parameters, on the device. */
-static qn_status check_cost(qn_ctx *ctx, const nist_set *s, qn_fit_findings *f, qn_err *err)
+/* All sets at their certified parameters, on the device. */
+static qn_status check_costs(qn_ctx *ctx, const nist_set *sets, int n, qn_fit_findings *f,
+                             qn_err *err)
 {
     qn_fit_text *text = NULL;
-    double cost, gradient[MAX_PARAMS];
+    qn_str program = { 0 };
+    double *costs = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(load(s, "certified", &text, err));
-    QN_TRY(qn_fit_evaluate(ctx, text->problem, text->problem->x, &cost, gradient, err));
-    if (s->is_exact)
-        qn_fit_found(f, "nist", 1, 2 * cost, 1e-20, "%s: sum of squares at the certified values",
-                     s->name);
-    else
-        qn_fit_found(f, "nist", 1, qn_fit_off(2 * cost, s->rss), 1e-9,
-                     "%s: sum of squares at the certified values, relative", s->name);
+    qn_str_add(&program, "fit 1;\n");
+    for (int k = 0; k < n; k++)
+        add_set(&program, &sets[k], "certified", k);
+    QN_TRY(qn_fit_program_load("nist", &program, sets[0].folder, &text, err));
+    if (text->problem->n_groups != n || !(costs = calloc((size_t)n + 1, sizeof *costs))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "costs of %d sets", n);
+        goto out;
+    }
+    QN_TRY(qn_fit_evaluate_groups(ctx, text->problem, text->problem->x, costs, err));
+    for (int k = 0; k < n; k++) {
+        if (sets[k].is_exact)
+            qn_fit_found(f, "nist", 1, 2 * costs[1 + k], 1e-20,
+                         "%s: sum of squares at the certified values", sets[k].name);
+        else
+            qn_fit_found(f, "nist", 1, qn_fit_off(2 * costs[1 + k], sets[k].rss), 1e-9,
+                         "%s: sum of squares at the certified values, relative", sets[k].name);
+    }
 out:
+    free(costs);
     qn_fit_text_free(text);
     return st;
+}
+
+/* The sets of the list, in memory that is freed by the caller. */
+static qn_status read_sets(const json_t *list, const char *place, nist_set **out, qn_err *err)
+{
+    const size_t n = json_array_size(list);
+    nist_set *sets = calloc(n + 1, sizeof *sets);
+
+    if (!sets)
+        return qn_fail(err, QN_ERR_NOMEM, "%zu sets", n);
+    for (size_t k = 0; k < n; k++) {
+        const json_t *one = json_array_get(list, k);
+
+        sets[k] = (nist_set){ .json = one,
+                              .name = json_string_value(json_object_get(one, "name")),
+                              .folder = place,
+                              .n_params = (int)json_array_size(json_object_get(one, "certified")),
+                              .rss = qn_fit_json_number(one, "rss") };
+        sets[k].is_exact = sets[k].rss < 1e-20;
+        if (!sets[k].name || sets[k].n_params < 1 || sets[k].n_params > MAX_PARAMS) {
+            free(sets);
+            return qn_fail(err, QN_ERR_INPUT, "%s/nist.json: set %zu has no name or parameters",
+                           place, k + 1);
+        }
+    }
+    *out = sets;
+    return QN_OK;
 }
 
 qn_status qn_fit_check_nist(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err)
 {
     json_t *root, *list;
+    nist_set *sets = NULL;
     char place[2048];
+    int n;
     qn_status st = QN_OK;
 
     snprintf(place, sizeof place, "%s/nist", folder);
     QN_TRY(qn_fit_golden_list(folder, "nist/nist.json", NULL, "nist", f, &root, &list, err));
-    for (size_t k = 0; k < json_array_size(list); k++) {
-        const json_t *one = json_array_get(list, k);
-        nist_set s = { .json = one,
-                       .name = json_string_value(json_object_get(one, "name")),
-                       .folder = place,
-                       .n_params = (int)json_array_size(json_object_get(one, "certified")),
-                       .rss = qn_fit_json_number(one, "rss") };
-
-        if (!s.name || s.n_params < 1 || s.n_params > MAX_PARAMS) {
-            st = qn_fail(err, QN_ERR_INPUT, "%s/nist.json: set %zu has no name or parameters",
-                         place, k + 1);
-            goto out;
-        }
-        s.is_exact = s.rss < 1e-20;
-        QN_TRY(check_cost(ctx, &s, f, err));
-        QN_TRY(check_solve(&s, 1, f, err));
-        QN_TRY(check_solve(&s, 2, f, err));
+    n = (int)json_array_size(list);
+    QN_TRY(read_sets(list, place, &sets, err));
+    if (n)
+        QN_TRY(check_costs(ctx, sets, n, f, err));
+    for (int k = 0; k < n; k++) {
+        QN_TRY(check_solve(&sets[k], 1, f, err));
+        QN_TRY(check_solve(&sets[k], 2, f, err));
     }
 out:
+    free(sets);
     json_decref(root);
     return st;
 }

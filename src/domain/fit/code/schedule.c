@@ -8,6 +8,7 @@
 
 #include "util/status.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,17 +131,6 @@ static int growth(const scheduler *s, qn_fit_v id)
     return more;
 }
 
-static int is_ready(const scheduler *s, qn_fit_v id)
-{
-    const qn_fit_node *n = qn_fit_at(s->g, id);
-
-    for (int i = 0; i < n->n_args; i++)
-        if (!s->place[n->arg[i]] &&
-            !qn_fit_op_has((qn_fit_opcode)qn_fit_at(s->g, n->arg[i])->op, QN_FIT_IS_LEAF))
-            return 0;
-    return 1;
-}
-
 static void emit(scheduler *s, qn_fit_v id)
 {
     const qn_fit_node *n = qn_fit_at(s->g, id);
@@ -154,11 +144,87 @@ static void emit(scheduler *s, qn_fit_v id)
     s->place[id] = s->n;
 }
 
+static int is_leaf(const scheduler *s, qn_fit_v id)
+{
+    return qn_fit_op_has((qn_fit_opcode)qn_fit_at(s->g, id)->op, QN_FIT_IS_LEAF);
+}
+
+/* Which nodes use which, and what can be computed next. */
+typedef struct {
+    uint32_t *first, *user; /* users of a node: user[first[id] .. first[id + 1]) */
+    uint32_t *waits;        /* operands, other than leaves, that a node still needs */
+    uint32_t *turn;         /* its place in the plan */
+    qn_fit_v *ready;
+    uint32_t n_ready;
+} candidates;
+
+static void candidates_free(candidates *c)
+{
+    free(c->first);
+    free(c->user);
+    free(c->waits);
+    free(c->turn);
+    free(c->ready);
+}
+
+/* 0: no memory. */
+static int list_candidates(const scheduler *s, const qn_fit_v *plan, uint32_t n, candidates *c)
+{
+    const size_t room = (size_t)s->g->n_nodes + 2;
+
+    c->first = calloc(room, sizeof *c->first);
+    c->waits = calloc(room, sizeof *c->waits);
+    c->turn = calloc(room, sizeof *c->turn);
+    c->ready = calloc(room, sizeof *c->ready);
+    c->user = calloc((size_t)n * QN_FIT_MAX_ARGS + 1, sizeof *c->user);
+    if (!c->first || !c->waits || !c->turn || !c->ready || !c->user)
+        return 0;
+    for (uint32_t k = 0; k < n; k++)
+        for (int i = 0; i < s->g->nodes[plan[k]].n_args; i++)
+            c->first[s->g->nodes[plan[k]].arg[i] + 1]++;
+    for (size_t id = 1; id < room; id++)
+        c->first[id] += c->first[id - 1];
+    for (uint32_t k = n; k-- > 0;) {
+        const qn_fit_node *node = qn_fit_at(s->g, plan[k]);
+
+        c->turn[plan[k]] = k;
+        for (int i = 0; i < node->n_args; i++) {
+            c->user[--c->first[node->arg[i] + 1]] = plan[k];
+            c->waits[plan[k]] += !is_leaf(s, node->arg[i]);
+        }
+        /* A leaf is loaded by who needs it, and by itself when it is an output only. */
+        if (is_leaf(s, plan[k]) ? s->uses[plan[k]] == 0 : c->waits[plan[k]] == 0)
+            c->ready[c->n_ready++] = plan[k];
+    }
+    return 1;
+}
+
+/* After which fewest values are alive; among equals the first of the plan. */
+static qn_fit_v take_best(const scheduler *s, candidates *c)
+{
+    uint32_t best = 0;
+    int least = 0;
+
+    for (uint32_t k = 0; k < c->n_ready; k++) {
+        const int more = growth(s, c->ready[k]);
+
+        if (k == 0 || more < least ||
+            (more == least && c->turn[c->ready[k]] < c->turn[c->ready[best]])) {
+            best = k;
+            least = more;
+        }
+    }
+    const qn_fit_v id = c->ready[best];
+
+    c->ready[best] = c->ready[--c->n_ready];
+    return id;
+}
+
 /* The same nodes again: of those that can be computed, the one after which fewest values are
  * alive; among equals the first of the order so far (`plan`, `n` nodes). */
-static int run_greedily(scheduler *s, qn_fit_v *plan, uint32_t n)
+static int run_greedily(scheduler *s, const qn_fit_v *plan, uint32_t n)
 {
-    uint32_t begin = 0;
+    candidates c = { 0 };
 
     memset(s->uses, 0, s->g->n_nodes * sizeof *s->uses);
     for (uint32_t k = 0; k < n; k++)
@@ -166,27 +232,19 @@ static int run_greedily(scheduler *s, qn_fit_v *plan, uint32_t n)
             s->uses[s->g->nodes[plan[k]].arg[i]]++;
     memset(s->place, 0, s->g->n_nodes * sizeof *s->place);
     s->n = 0;
-    while (begin < n) {
-        uint32_t best = n;
-        int least = 0;
-
-        for (uint32_t k = begin; k < n; k++) {
-            const int is_leaf =
-                qn_fit_op_has((qn_fit_opcode)qn_fit_at(s->g, plan[k])->op, QN_FIT_IS_LEAF);
-
-            if (s->place[plan[k]] || (is_leaf && s->uses[plan[k]]) || !is_ready(s, plan[k]))
-                continue;
-            const int more = growth(s, plan[k]);
-
-            if (best == n || more < least) {
-                best = k;
-                least = more;
-            }
-        }
-        emit(s, plan[best]);
-        while (begin < n && s->place[plan[begin]])
-            begin++;
+    if (!list_candidates(s, plan, n, &c)) {
+        candidates_free(&c);
+        return INT_MAX; /* the plan stays as it is */
     }
+    while (c.n_ready) {
+        const qn_fit_v id = take_best(s, &c);
+
+        emit(s, id);
+        for (uint32_t k = c.first[id + 1]; k < c.first[id + 2]; k++)
+            if (--c.waits[c.user[k]] == 0)
+                c.ready[c.n_ready++] = c.user[k];
+    }
+    candidates_free(&c);
     return count_live(s);
 }
 

@@ -1,6 +1,7 @@
 /* derive.c - from a finished graph to the outputs that were wished for. */
 #include "domain/fit/derive/derive.h"
 
+#include "util/list.h"
 #include "util/status.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@ typedef struct {
     qn_fit_v *jac;    /* rows x variables, or NULL */
     qn_fit_v *sweep;  /* n: adjoints or tangents */
     qn_fit_v *roots;  /* collected outputs of the result */
-    int n_roots, root_room;
+    int n_roots;
+    size_t root_room;
     qn_fit_v weight; /* sqrt(rho'), 1 without a loss */
     qn_fit_v slope;  /* rho' */
     qn_fit_v rows[];
@@ -27,17 +29,13 @@ static qn_fit_v times(work *w, qn_fit_v a, qn_fit_v b)
 
 static void push(work *w, qn_fit_v node)
 {
-    if (w->n_roots == w->root_room) {
-        const int room = 2 * w->root_room + 64;
-        qn_fit_v *roots = realloc(w->roots, (size_t)room * sizeof *roots);
+    qn_fit_v *roots = qn_grown(w->roots, (size_t)w->n_roots, &w->root_room, sizeof *roots);
 
-        if (!roots) {
-            qn_fit_graph_fault(w->g, QN_ERR_NOMEM, "%d outputs", room);
-            return;
-        }
-        w->roots = roots;
-        w->root_room = room;
+    if (!roots) {
+        qn_fit_graph_fault(w->g, QN_ERR_NOMEM, "%d outputs", w->n_roots + 1);
+        return;
     }
+    w->roots = roots;
     w->roots[w->n_roots++] = node ? node : qn_fit_exact(w->g, 0);
 }
 

@@ -2,6 +2,7 @@
 #include "domain/fit/expr/graph.h"
 
 #include "util/hash.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <math.h>
@@ -285,17 +286,14 @@ void qn_fit_fix(qn_fit_graph *graph, int slot, int comp)
 {
     if (!is_open(graph))
         return;
-    if (graph->n_fixed == graph->fixed_room) {
-        const int room = graph->fixed_room ? 2 * graph->fixed_room : 16;
-        void *fixed = realloc(graph->fixed, (size_t)room * sizeof *graph->fixed);
+    void *fixed =
+        qn_grown(graph->fixed, (size_t)graph->n_fixed, &graph->fixed_room, sizeof *graph->fixed);
 
-        if (!fixed) {
-            qn_fit_graph_fault(graph, QN_ERR_NOMEM, "%d fixed components", room);
-            return;
-        }
-        graph->fixed = fixed;
-        graph->fixed_room = room;
+    if (!fixed) {
+        qn_fit_graph_fault(graph, QN_ERR_NOMEM, "%d fixed components", graph->n_fixed + 1);
+        return;
     }
+    graph->fixed = fixed;
     graph->fixed[graph->n_fixed][0] = (uint64_t)slot;
     graph->fixed[graph->n_fixed++][1] = (uint64_t)comp;
 }
@@ -366,17 +364,14 @@ void qn_fit_output(qn_fit_graph *graph, qn_fit_v row)
                            graph->n_outputs + 1);
         return;
     }
-    if (graph->n_outputs == graph->output_room) {
-        const int room = graph->output_room ? 2 * graph->output_room : 8;
-        qn_fit_v *outputs = realloc(graph->outputs, (size_t)room * sizeof *outputs);
+    qn_fit_v *outputs =
+        qn_grown(graph->outputs, (size_t)graph->n_outputs, &graph->output_room, sizeof *outputs);
 
-        if (!outputs) {
-            qn_fit_graph_fault(graph, QN_ERR_NOMEM, "%d outputs", room);
-            return;
-        }
-        graph->outputs = outputs;
-        graph->output_room = room;
+    if (!outputs) {
+        qn_fit_graph_fault(graph, QN_ERR_NOMEM, "%d outputs", graph->n_outputs + 1);
+        return;
     }
+    graph->outputs = outputs;
     graph->outputs[graph->n_outputs++] = row;
 }
 

@@ -28,10 +28,12 @@ struct qn_fit_graph {
     uint32_t *table; /* node ids by content, a power of two of them */
     uint32_t table_size;
     qn_fit_v *outputs;
-    int n_outputs, output_room;
+    int n_outputs;
+    size_t output_room;
     uint32_t n_literal_columns; /* INSTANCE: columns made from literals */
     uint64_t (*fixed)[2];       /* slot, comp */
-    int n_fixed, fixed_room;
+    int n_fixed;
+    size_t fixed_room;
     int is_finished;
     qn_err err; /* the first fault */
 

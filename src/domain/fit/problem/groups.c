@@ -1,5 +1,6 @@
 /* groups.c - terms: by template with tables, or one by one and grouped by topology. */
 #include "domain/fit/problem/problem.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,15 +9,11 @@
 
 static qn_status new_group(qn_fit_problem *p, qn_fit_group **out, qn_err *err)
 {
-    if (p->n_groups == p->group_room) {
-        const int room = p->group_room ? 2 * p->group_room : 16;
-        qn_fit_group *more = realloc(p->groups, (size_t)room * sizeof *more);
+    qn_fit_group *more = qn_grown(p->groups, (size_t)p->n_groups, &p->group_room, sizeof *more);
 
-        if (!more)
-            return qn_fail(err, QN_ERR_NOMEM, "%d groups of terms", room);
-        p->groups = more;
-        p->group_room = room;
-    }
+    if (!more)
+        return qn_fail(err, QN_ERR_NOMEM, "%d groups of terms", p->n_groups + 1);
+    p->groups = more;
     *out = &p->groups[p->n_groups++];
     memset(*out, 0, sizeof **out);
     return QN_OK;

@@ -81,7 +81,8 @@ typedef struct qn_fit_problem {
     qn_fit_set *sets;
     int n_sets, set_room;
     qn_fit_group *groups;
-    int n_groups, group_room;
+    int n_groups;
+    size_t group_room;
     qn_fit_total *sums;
     int n_sums;
 

@@ -32,6 +32,7 @@ static const entry entries[] = {
     { "min_relative_decrease", REAL, AT(min_relative_decrease), { NULL } },
     { "max_consecutive_invalid", COUNT, AT(max_consecutive_invalid), { NULL } },
     { "jacobi_scaling", COUNT, AT(jacobi_scaling), { "false", "true" } },
+    { "accumulate", CHOICE, AT(accumulate), { "auto", "gather", "owner", "atomic" } },
     { "nonmonotonic", COUNT, AT(nonmonotonic), { "false", "true" } },
     { "max_seconds", REAL, AT(max_seconds), { NULL } },
     { "trust_region_radius", REAL, AT(trust_region_radius), { NULL } },
@@ -49,9 +50,7 @@ static const entry entries[] = {
 /* Choices that are made here, once: other values of these have no meaning. */
 static const struct {
     const char *name, *only;
-} settled[] = {
-    { "jacobian", "auto" }, { "storage", "f64" }, { "accumulate", "gather" }, { "speculate", "" }
-};
+} settled[] = { { "jacobian", "auto" }, { "storage", "f64" }, { "speculate", "" } };
 
 static qn_status set_word(const entry *e, const qn_fit_option *o, int *out, qn_err *err)
 {
@@ -61,9 +60,10 @@ static qn_status set_word(const entry *e, const qn_fit_option *o, int *out, qn_e
             return QN_OK;
         }
     if (e->words[0])
-        return qn_fail(err, QN_ERR_INPUT, "solve: %s = %s; it is one of %s, %s%s%s", o->name,
+        return qn_fail(err, QN_ERR_INPUT, "solve: %s = %s; it is one of %s, %s%s%s%s%s", o->name,
                        o->word, e->words[0], e->words[1], e->words[2] ? ", " : "",
-                       e->words[2] ? e->words[2] : "");
+                       e->words[2] ? e->words[2] : "", e->words[3] ? ", " : "",
+                       e->words[3] ? e->words[3] : "");
     return qn_fail(err, QN_ERR_INPUT, "solve: %s = %s is not a number", o->name, o->word);
 }
 

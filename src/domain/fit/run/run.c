@@ -1,6 +1,7 @@
 /* run.c - solve blocks one after the other, watched, and what the result is worth. */
 #include "domain/fit/run/run.h"
 
+#include "engine/context.h"
 #include "util/clock.h"
 
 #include <stdio.h>
@@ -84,6 +85,20 @@ static void note_covariance(const qn_fit_problem *p, int is_asked, qn_fit_result
                  r->covariance.rank, r->covariance.n);
 }
 
+/* Groups, their sizes and rows per second, for who watches the metrics. */
+static void note_metrics(qn_ctx *ctx, const qn_fit_problem *p, const qn_fit_report *r)
+{
+    const double n = (double)(r->n_costs + r->n_jacobians + r->n_gradients);
+
+    for (int k = 0; k < p->n_groups; k++)
+        qn_metric_observe(qn_metric_of(ctx->metrics, "fit_batch_size", NULL),
+                          (double)p->groups[k].n);
+    qn_metric_set(qn_metric_of(ctx->metrics, "fit_kernel_groups", NULL), p->n_groups);
+    if (r->total_seconds > 0)
+        qn_metric_set(qn_metric_of(ctx->metrics, "fit_residuals_per_s", NULL),
+                      n * (double)r->n_rows / r->total_seconds);
+}
+
 qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_run_options *options,
                      qn_fit_result *out, qn_err *err)
 {
@@ -105,6 +120,7 @@ qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_run_options *o
     do {
         QN_TRY(run_one(ctx, p, text->n_solves ? &text->solves[r.n_solves] : unsaid, options,
                        &r.solves[r.n_solves], err));
+        note_metrics(ctx, p, &r.solves[r.n_solves].report);
         r.n_solves++;
     } while (r.n_solves < n && r.solves[r.n_solves - 1].report.end != QN_FIT_USER_STOP);
     note_covariance(p, options->is_covariance, &r);

@@ -3,10 +3,13 @@
 
 #include "domain/fit/code/program.h"
 #include "engine/fallback.h"
+#include "engine/telemetry/metrics.h"
 #include "util/hash.h"
 #include "util/json.h"
 
 #include <quern/buffer.h>
+
+#include <string.h>
 
 static qn_status group_json(const qn_fit_group *g, const qn_fit_report *r, int k, json_t **out,
                             qn_err *err)
@@ -68,6 +71,42 @@ static json_t *fallbacks_json(const qn_ctx *ctx)
     return list;
 }
 
+/* Device time of each kernel, from events: there when QUERN_TIMING=1 has every stage timed. */
+static json_t *stages_json(const qn_ctx *ctx)
+{
+    json_t *list = json_array();
+
+    for (const qn_metric *m = qn_metrics_first(ctx->metrics, "gpu_stage_time_ms"); m; m = m->next) {
+        const qn_summary s = qn_metric_summary(m);
+        json_t *o = json_object();
+
+        json_object_set_new(o, "stage", qn_json_text(m->labels[0] ? m->labels[0] : ""));
+        json_object_set_new(o, "runs", json_integer((json_int_t)s.count));
+        json_object_set_new(o, "ms", qn_json_number(s.sum));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+/* Registers of each kernel, and what it keeps in memory for want of them: CUDA tells. */
+static json_t *kernels_json(const qn_ctx *ctx)
+{
+    json_t *list = json_array();
+
+    for (const qn_metric *m = qn_metrics_first(ctx->metrics, "kernel_registers"); m; m = m->next) {
+        const char *const labels[] = { "kernel", m->labels[0], "device", m->labels[1], NULL };
+        json_t *o = json_object();
+
+        json_object_set_new(o, "kernel", qn_json_text(m->labels[0]));
+        json_object_set_new(o, "registers", qn_json_number(qn_series_value(m)));
+        json_object_set_new(
+            o, "local_bytes",
+            qn_json_number(qn_metric_value(ctx->metrics, "kernel_local_bytes", labels)));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *text,
                              const qn_fit_result *result, qn_err *err)
 {
@@ -78,6 +117,7 @@ qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *t
     } counters[] = { { "kernels_compiled", "kernel_compiles" },
                      { "cache_hits", "kernel_cache_hits" },
                      { "cache_disk_hits", "kernel_cache_disk_hits" },
+                     { "cache_rejected", "kernel_cache_bad" },
                      { "graph_replays", "graph_replays" } };
     json_t *root = json_object(), *groups = json_array();
     qn_status st = QN_OK;
@@ -85,8 +125,12 @@ qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *t
     json_object_set_new(root, "device", json_string(last->device));
     json_object_set_new(root, "precision",
                         json_string(result->precision == QN_FIT_F64 ? "f64" : "f32"));
-    json_object_set_new(root, "accumulation", json_string("gather"));
-    json_object_set_new(root, "reproducible", json_true());
+    json_object_set_new(root, "accumulation", json_string(last->report.accumulation));
+    json_object_set_new(root, "reproducible",
+                        json_boolean(strcmp(last->report.accumulation, "atomic") != 0));
+    json_object_set_new(root, "dispatches",
+                        json_integer((json_int_t)(qn_metric_value(ctx->metrics, "gpu_ops", NULL) +
+                                                  qn_metric_value(ctx->metrics, "cpu_ops", NULL))));
     json_object_set_new(root, "h2d_bytes", json_integer((json_int_t)moved.h2d_bytes));
     json_object_set_new(root, "d2h_bytes", json_integer((json_int_t)moved.d2h_bytes));
     for (size_t k = 0; k < sizeof counters / sizeof *counters; k++)
@@ -94,6 +138,8 @@ qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *t
             root, counters[k].name,
             qn_json_number(qn_metric_value(ctx->metrics, counters[k].metric, NULL)));
     json_object_set_new(root, "fallbacks", fallbacks_json(ctx));
+    json_object_set_new(root, "stages", stages_json(ctx));
+    json_object_set_new(root, "kernels", kernels_json(ctx));
     json_object_set(root, "groups", groups);
     for (int k = 0; k < text->problem->n_groups; k++) {
         json_t *one = NULL;

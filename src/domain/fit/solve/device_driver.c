@@ -79,6 +79,7 @@ qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
     d->precision = precision;
     d->opt = *options;
     QN_TRY(qn_fit_device_new(ctx, problem, precision, &d->device, err));
+    qn_fit_device_set_accumulate(d->device, options->accumulate);
     if (wants_schur(d))
         QN_TRY(qn_fit_schur_new(d, err));
     if (d->reduced)
@@ -122,6 +123,7 @@ static void linearise(void *self)
     qn_fit_device_driver *d = self;
 
     run(d, QN_FIT_G_POINT);
+    d->n_points++;
     if (!d->has_scale)
         run(d, QN_FIT_G_SCALE);
     d->has_scale = 1;
@@ -156,6 +158,7 @@ static void try_step(void *self, double share, double longest)
     control(d, FIT_C_SHARE, share);
     send_control(d);
     run(d, QN_FIT_G_TRIAL);
+    d->n_trials++;
 }
 
 /* Never asked for: has_bounds is 0, since steps are projected by themselves. */
@@ -213,6 +216,8 @@ static int is_ready(void *self, qn_fit_scalars *out)
         return 0;
     if (d->is_solving && d->schur)
         run(d, QN_FIT_G_SUBSTITUTE);
+    if (d->is_solving && d->st == QN_OK)
+        d->n_products += (qn_i64)s[FIT_S_ITERATIONS];
     d->is_solving = 0;
     *out = (qn_fit_scalars){ .cost = s[FIT_S_COST],
                              .gradient_max = s[FIT_S_GRADIENT],
@@ -283,8 +288,13 @@ qn_status qn_fit_solve_lm_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_precis
             qn_graph_wait(driver->last); /* a fault is seen by is_ready */
     QN_TRY(qn_fit_device_driver_status(driver, err));
     QN_TRY(qn_fit_device_driver_x(driver, problem->x, err));
+    r.n_costs = driver->n_trials;
+    r.n_jacobians = driver->n_points;
+    r.n_products = driver->n_products;
     snprintf(r.solver, sizeof r.solver, "lm");
     snprintf(r.linear, sizeof r.linear, "%s", driver->schur ? "schur_pcg" : "pcg");
+    snprintf(r.accumulation, sizeof r.accumulation, "%s",
+             driver->schur ? "gather" : qn_fit_device_accumulation(driver->device));
     snprintf(r.note, sizeof r.note, "on %.60s%.130s", qn_graph_stage_device(driver->last, 0),
              driver->note);
     *report = r;

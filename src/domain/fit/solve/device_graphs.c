@@ -96,22 +96,24 @@ out:
 /* ---- pieces
  * ---------------------------------------------------------------------------------------- */
 
-/* a.b and c.d of vectors with `n` numbers into JOINED. */
+/* Chunks of a.b and c.d of vectors with `n` numbers into SUMS. */
 static qn_status dots_of(qn_fit_device_driver *d, qn_graph *g, qn_buf **v, qn_i64 n, int a, int b,
                          int c, int e)
 {
-    const qn_i64 n_chunks = chunks_of(n);
-    const qn_status st = STAGE(fit_dots)(g, "fit.dots", qn_range_1d(n_chunks), n, n_chunks, v[a],
-                                         v[b], v[c], v[e], d->small[QN_FIT_SUMS]);
-
-    return st != QN_OK ? st
-                       : STAGE(fit_join)(g, "fit.join", qn_range_1d(1), n_chunks,
-                                         d->small[QN_FIT_SUMS], d->small[QN_FIT_JOINED]);
+    return STAGE(fit_dots)(g, "fit.dots", qn_range_1d(chunks_of(n)), n, chunks_of(n), v[a], v[b],
+                           v[c], v[e], d->small[QN_FIT_SUMS]);
 }
 
 static qn_status dots(qn_fit_device_driver *d, qn_graph *g, int a, int b, int c, int e)
 {
     return dots_of(d, g, d->cg, d->n_cg, a, b, c, e);
+}
+
+/* SUMS of vectors with `n` numbers into JOINED. */
+static qn_status join(qn_fit_device_driver *d, qn_graph *g, qn_i64 n)
+{
+    return STAGE(fit_join)(g, "fit.join", qn_range_1d(1), chunks_of(n), d->small[QN_FIT_SUMS],
+                           d->small[QN_FIT_JOINED]);
 }
 
 /* residuals.rows and rows.rows into ROW_JOINED. */
@@ -195,20 +197,22 @@ static qn_status all_sets(qn_fit_device_driver *d, qn_graph *g, on_sets what)
     return st;
 }
 
-/* q = (S J'J S + D^2) of what p holds; v is S p already. */
+/* q = (S J'J S + D^2) of what p holds; v is S p already. Chunks of p.q into SUMS. */
 static qn_status product(qn_fit_device_driver *d, qn_graph *g, int of, qn_err *err)
 {
+    const qn_i64 n_chunks = chunks_of(d->n_cg);
     qn_buf **v = d->vectors;
-    const qn_status st =
-        d->schur ? qn_fit_schur_product(d, g, err)
-                 : qn_fit_stage_jtjv(d->device, g, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_Q], err);
+    qn_status st = QN_OK;
 
-    return st != QN_OK ? st
-                       : qn_lift(d->ctx,
-                                 STAGE(fit_cg_product)(g, "fit.product", qn_range_1d(d->n_cg),
-                                                       d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_DAMPING],
-                                                       d->cg[of], d->cg[QN_FIT_Q]),
-                                 err);
+    QN_TRY(d->schur ? qn_fit_schur_product(d, g, err)
+                    : qn_fit_stage_jtjv(d->device, g, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_Q], err));
+    QN_TRY(qn_lift(d->ctx,
+                   STAGE(fit_cg_product)(g, "fit.product", qn_range_1d(n_chunks), d->n_cg, n_chunks,
+                                         d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_DAMPING], d->cg[of],
+                                         d->cg[QN_FIT_Q], d->small[QN_FIT_SUMS]),
+                   err));
+out:
+    return st;
 }
 
 /* ---- graphs
@@ -217,15 +221,9 @@ static qn_status product(qn_fit_device_driver *d, qn_graph *g, int of, qn_err *e
 static qn_status plain_point(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
     qn_buf **v = d->vectors;
-    qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_stage_residuals(d->device, g, v[QN_FIT_X], v[QN_FIT_COST_HERE],
-                                  v[QN_FIT_RESIDUALS], err));
-    QN_TRY(
-        qn_fit_stage_jtu(d->device, g, v[QN_FIT_X], v[QN_FIT_RESIDUALS], v[QN_FIT_GRADIENT], err));
-    QN_TRY(qn_fit_stage_diagonal(d->device, g, v[QN_FIT_X], v[QN_FIT_BLOCKS], err));
-out:
-    return st;
+    return qn_fit_stage_point(d->device, g, v[QN_FIT_X], v[QN_FIT_COST_HERE], v[QN_FIT_RESIDUALS],
+                              v[QN_FIT_GRADIENT], v[QN_FIT_BLOCKS], err);
 }
 
 static qn_status point_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
@@ -268,6 +266,7 @@ static qn_status system_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
                                        v[QN_FIT_Y], v[QN_FIT_R], v[QN_FIT_P]),
                    err));
     QN_TRY(qn_lift(d->ctx, dots(d, g, QN_FIT_B, QN_FIT_B, QN_FIT_B, QN_FIT_B), err));
+    QN_TRY(qn_lift(d->ctx, join(d, g, d->n_cg), err));
     QN_TRY(qn_lift(d->ctx,
                    STAGE(fit_cg_start)(g, "fit.start", qn_range_1d(1), d->small[QN_FIT_CONTROL],
                                        d->small[QN_FIT_JOINED], d->small[QN_FIT_SCALARS]),
@@ -276,33 +275,36 @@ out:
     return st;
 }
 
+/* Kernels that have numbers in hand sum them; who needs a sum joins its chunks. */
 static qn_status one_iteration(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
-    const qn_range all = qn_range_1d(d->n_cg), one = qn_range_1d(1);
+    const qn_i64 n_chunks = chunks_of(d->n_cg);
+    const qn_range all = qn_range_1d(d->n_cg), chunks = qn_range_1d(n_chunks), one = qn_range_1d(1);
     qn_buf **v = d->cg, **s = d->small;
     qn_status st = QN_OK;
 
     QN_TRY(qn_lift(d->ctx, all_sets(d, g, APPLY), err));
     QN_TRY(qn_lift(d->ctx, dots(d, g, QN_FIT_R, QN_FIT_Z, QN_FIT_R, QN_FIT_R), err));
     QN_TRY(qn_lift(
-        d->ctx, STAGE(fit_cg_beta)(g, "fit.beta", one, s[QN_FIT_JOINED], s[QN_FIT_SCALARS]), err));
+        d->ctx, STAGE(fit_cg_beta)(g, "fit.beta", one, n_chunks, s[QN_FIT_SUMS], s[QN_FIT_SCALARS]),
+        err));
     QN_TRY(qn_lift(d->ctx,
                    STAGE(fit_cg_direction)(g, "fit.direction", all, s[QN_FIT_SCALARS], v[QN_FIT_Z],
                                            v[QN_FIT_ACTIVE], v[QN_FIT_P], v[QN_FIT_V]),
                    err));
     QN_TRY(product(d, g, QN_FIT_P, err));
-    QN_TRY(qn_lift(d->ctx, dots(d, g, QN_FIT_P, QN_FIT_Q, QN_FIT_P, QN_FIT_Q), err));
+    QN_TRY(qn_lift(
+        d->ctx,
+        STAGE(fit_cg_alpha)(g, "fit.alpha", one, n_chunks, s[QN_FIT_SUMS], s[QN_FIT_SCALARS]),
+        err));
     QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_cg_alpha)(g, "fit.alpha", one, s[QN_FIT_JOINED], s[QN_FIT_SCALARS]),
+                   STAGE(fit_cg_step)(g, "fit.step", chunks, d->n_cg, n_chunks, s[QN_FIT_SCALARS],
+                                      v[QN_FIT_P], v[QN_FIT_Q], v[QN_FIT_B], v[QN_FIT_Y],
+                                      v[QN_FIT_R], s[QN_FIT_SUMS]),
                    err));
     QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_cg_step)(g, "fit.step", all, s[QN_FIT_SCALARS], v[QN_FIT_P],
-                                      v[QN_FIT_Q], v[QN_FIT_Y], v[QN_FIT_R]),
-                   err));
-    QN_TRY(qn_lift(d->ctx, dots(d, g, QN_FIT_Y, QN_FIT_B, QN_FIT_Y, QN_FIT_R), err));
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_cg_stop)(g, "fit.stop", one, s[QN_FIT_CONTROL], s[QN_FIT_JOINED],
-                                      s[QN_FIT_SCALARS]),
+                   STAGE(fit_cg_stop)(g, "fit.stop", one, n_chunks, s[QN_FIT_CONTROL],
+                                      s[QN_FIT_SUMS], s[QN_FIT_SCALARS]),
                    err));
 out:
     return st;
@@ -344,6 +346,7 @@ static qn_status trial_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
                    dots_of(d, g, v, d->problem->n_scalars, QN_FIT_DELTA, QN_FIT_DELTA,
                            QN_FIT_GRADIENT, QN_FIT_DELTA),
                    err));
+    QN_TRY(qn_lift(d->ctx, join(d, g, d->problem->n_scalars), err));
     QN_TRY(qn_fit_stage_cost(d->device, g, v[QN_FIT_TRIAL], v[QN_FIT_COST_THERE], err));
     QN_TRY(qn_lift(d->ctx,
                    STAGE(fit_lm_judge)(g, "fit.judge", qn_range_1d(1), s[QN_FIT_ROW_JOINED],

@@ -81,7 +81,8 @@ struct qn_fit_device_driver {
     qn_graph *last; /* that was sent */
     double control[FIT_N_CONTROL], scalars[FIT_N_SCALARS];
     int has_scale, is_solving, n_sent; /* iterations of conjugate gradients sent */
-    qn_status st;                      /* the first fault of the device */
+    qn_i64 n_points, n_trials, n_products;
+    qn_status st; /* the first fault of the device */
     qn_err err;
 };
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "domain/fit/batch/upload.h"
 #include "domain/fit/solve/device_graphs.h"
 #include "kernel/fit/fit_reduced.h"
 #include "kernel/fit_reduced.gen.h"
@@ -15,9 +16,9 @@
 static qn_status table(qn_fit_device_driver *d, const char *name, const void *bytes, size_t n,
                        qn_buf **out)
 {
-    const qn_status st = qn_buf_new(d->ctx, name, n + 8, out);
+    qn_err ignored; /* the context has the sentence */
 
-    return st == QN_OK && n ? qn_buf_write(*out, 0, bytes, n) : st;
+    return qn_fit_upload(d->ctx, name, bytes, n, 8, out, &ignored);
 }
 
 static qn_status numbers(qn_fit_device_driver *d, const char *name, qn_i64 n, qn_buf **out)
@@ -56,15 +57,32 @@ out:
     return st;
 }
 
+/* Most of the tables' bytes: made where they are sent from. */
+static qn_status fill_pairs(qn_fit_device_driver *d, const qn_fit_reduced_pattern *t)
+{
+    const size_t bytes = (size_t)t->pairs[t->n_lower] * sizeof(uint32_t);
+    void *left, *right;
+    qn_status st = QN_OK;
+    qn_err ignored;
+
+    QN_TRY(
+        qn_fit_upload_room(d->ctx, "fit.reduced.left", bytes, &d->reduced->left, &left, &ignored));
+    QN_TRY(qn_fit_upload_room(d->ctx, "fit.reduced.right", bytes, &d->reduced->right, &right,
+                              &ignored));
+    if (!qn_fit_reduced_pattern_pairs(d->problem, t, left, right))
+        st = QN_ERR_NOMEM;
+out:
+    return st;
+}
+
 static qn_status make_tables(qn_fit_device_driver *d, const qn_fit_reduced_pattern *t)
 {
     qn_fit_device_reduced *r = d->reduced;
-    const size_t n_pairs = (size_t)t->pairs[t->n_lower] * 4, n = (size_t)t->n_lower * 4;
+    const size_t n = (size_t)t->n_lower * 4;
     qn_status st = QN_OK;
 
     QN_TRY(make_chunks(d, t));
-    QN_TRY(table(d, "fit.reduced.left", t->left, n_pairs, &r->left));
-    QN_TRY(table(d, "fit.reduced.right", t->right, n_pairs, &r->right));
+    QN_TRY(fill_pairs(d, t));
     QN_TRY(table(d, "fit.reduced.row", t->row, n, &r->row));
     QN_TRY(table(d, "fit.reduced.of", t->of, n, &r->of));
     QN_TRY(table(d, "fit.reduced.where", t->where, n, &r->where));

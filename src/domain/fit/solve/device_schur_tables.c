@@ -2,8 +2,8 @@
 #include "domain/fit/solve/device_schur.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "domain/fit/batch/upload.h"
 #include "domain/fit/solve/device_graphs.h"
 #include "engine/lift.h"
 #include "kernel/fit/fit_schur.h"
@@ -73,29 +73,22 @@ int qn_fit_schur_fits(const qn_fit_problem *problem, const char **why)
 static qn_status numbers(qn_fit_device_driver *d, const char *name, const double *values, qn_i64 n,
                          qn_buf **out, qn_err *err)
 {
-    const int is_f64 = d->precision == QN_FIT_F64;
-    qn_status st =
-        qn_buf_new(d->ctx, name, (size_t)(n + 1) * (is_f64 ? sizeof(double) : sizeof(float)), out);
-    void *host = NULL;
+    const size_t size = d->precision == QN_FIT_F64 ? sizeof(double) : sizeof(float);
+    qn_status st;
+    void *host;
 
-    if (st == QN_OK && values)
-        st = qn_buf_host(*out, QN_HOST_DISCARD, &host);
-    for (qn_i64 k = 0; host && k < n; k++)
-        if (is_f64)
-            ((double *)host)[k] = values[k];
-        else
-            ((float *)host)[k] = (float)values[k];
-    return qn_lift(d->ctx, st, err);
+    if (!values)
+        return qn_lift(d->ctx, qn_buf_new(d->ctx, name, (size_t)(n + 1) * size, out), err);
+    st = qn_fit_upload_room(d->ctx, name, (size_t)(n + 1) * size, out, &host, err);
+    if (st == QN_OK)
+        qn_fit_copy_numbers(host, values, n, d->precision);
+    return st;
 }
 
 static qn_status table(qn_fit_device_driver *d, const char *name, const void *bytes, size_t n,
                        qn_buf **out, qn_err *err)
 {
-    qn_status st = qn_buf_new(d->ctx, name, n + 8, out);
-
-    if (st == QN_OK && n)
-        st = qn_buf_write(*out, 0, bytes, n);
-    return qn_lift(d->ctx, st, err);
+    return qn_fit_upload(d->ctx, name, bytes, n, 8, out, err);
 }
 
 /* Where places find their part of J and their rows. */
@@ -206,14 +199,19 @@ static qn_status make_points(qn_fit_device_driver *d, int set, qn_err *err)
     const qn_fit_problem *p = d->problem;
     const qn_i64 first = p->inverse.start[p->sets[set].first_block];
     qn_fit_schur_set *s = &d->schur->sets[set];
-    qn_i64 *at = calloc((size_t)s->n + 1, sizeof *at);
-    uint32_t *point = calloc(2 * (size_t)s->n + 1, sizeof *point), *place = point + s->n;
+    const size_t n = (size_t)s->n + 1;
     qn_status st = QN_OK;
+    qn_i64 *at;
+    uint32_t *point, *place;
+    void *rooms[3];
 
-    if (!at || !point) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: %lld entries", p->sets[set].name, (long long)s->n);
-        goto out;
-    }
+    QN_TRY(qn_fit_upload_room(d->ctx, "fit.schur.point", n * 4, &s->point, &rooms[0], err));
+    QN_TRY(qn_fit_upload_room(d->ctx, "fit.schur.point_place", n * 4, &s->point_place, &rooms[1],
+                              err));
+    QN_TRY(qn_fit_upload_room(d->ctx, "fit.schur.point_at", n * 8, &s->point_at, &rooms[2], err));
+    point = rooms[0];
+    place = rooms[1];
+    at = rooms[2];
 #pragma omp parallel for schedule(static)
     for (qn_i64 k = 0; k < s->n; k++) {
         const qn_fit_group *g = &p->groups[p->places[p->inverse.place[first + k]].group];
@@ -226,12 +224,7 @@ static qn_status make_points(qn_fit_device_driver *d, int set, qn_err *err)
                          (qn_i64)(point[k] - of->first) * of->dim
                    : 0;
     }
-    QN_TRY(table(d, "fit.schur.point", point, (size_t)s->n * 4, &s->point, err));
-    QN_TRY(table(d, "fit.schur.point_place", place, (size_t)s->n * 4, &s->point_place, err));
-    QN_TRY(table(d, "fit.schur.point_at", at, (size_t)s->n * 8, &s->point_at, err));
 out:
-    free(at);
-    free(point);
     return st;
 }
 

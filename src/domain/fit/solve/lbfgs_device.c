@@ -29,6 +29,7 @@ typedef struct device_lbfgs {
     qn_graph *graphs[N_GRAPHS];
     fit_lbfgs_par par;
     double control[FIT_L_N_CONTROL], scalars[FIT_L_N_SCALARS];
+    qn_i64 n_gradients;
     qn_status st; /* the first fault of the device */
     qn_err err;
 } device_lbfgs;
@@ -155,6 +156,7 @@ static qn_status open_vectors(device_lbfgs *d, const qn_fit_solve_options *optio
         .n_rows = 2 * options->history + 1
     };
     QN_TRY(qn_fit_device_new(d->ctx, p, d->precision, &d->device, err));
+    qn_fit_device_set_accumulate(d->device, options->accumulate);
     QN_TRY(make_buffers(d, err));
     QN_TRY(make_graphs(d, err));
 out:
@@ -195,6 +197,7 @@ static void try_step(void *self, double share, qn_fit_lbfgs_scalars *out)
     d->control[FIT_L_SHARE] = share;
     write_control(d);
     run(d, TRY);
+    d->n_gradients++;
     read_scalars(d, TRY);
     out->cost = d->scalars[FIT_L_COST];
     out->slope = d->scalars[FIT_L_SLOPE];
@@ -259,7 +262,9 @@ qn_status qn_fit_solve_lbfgs_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_pre
         goto out;
     }
     QN_TRY(qn_fit_device_read(d.device, d.vectors[X], problem->x, problem->n_scalars, err));
+    r.n_gradients = d.n_gradients;
     snprintf(r.solver, sizeof r.solver, "lbfgs");
+    snprintf(r.accumulation, sizeof r.accumulation, "%s", qn_fit_device_accumulation(d.device));
     snprintf(r.note, sizeof r.note, "on %.60s", qn_graph_stage_device(d.graphs[TRY], 0));
     *report = r;
     r = (qn_fit_report){ 0 };

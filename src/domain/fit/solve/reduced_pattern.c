@@ -17,7 +17,7 @@ typedef struct row_of {
 
 /* What the rows are made from: the kept block and the eliminated one of each entry, and of each
  * eliminated block its entries in rising order. */
-typedef struct meetings {
+typedef struct qn_fit_meetings {
     uint32_t *owner, *point; /* of each entry; UINT32_MAX: it has no point */
     qn_i64 *start;           /* of each eliminated block */
     uint32_t *entry;
@@ -113,25 +113,95 @@ static void find_points(const qn_fit_problem *p, const qn_fit_reduced_pattern *t
         }
 }
 
+/* Entries of the kept set by instance: entry_of[base[group] + i]. */
+typedef struct by_instance {
+    uint32_t *entry_of; /* UINT32_MAX: the kept block of that term has no list */
+    qn_i64 *base;
+} by_instance;
+
+static int find_entries(const qn_fit_problem *p, const qn_fit_reduced_pattern *t, by_instance *by)
+{
+    const qn_i64 first = p->inverse.start[p->sets[t->set].first_block];
+
+    if (!(by->base = calloc((size_t)p->n_groups + 1, sizeof *by->base)))
+        return 0;
+    for (int k = 0; k < p->n_groups; k++)
+        by->base[k + 1] = by->base[k] + p->groups[k].n;
+    by->entry_of = malloc(((size_t)by->base[p->n_groups] + 1) * sizeof *by->entry_of);
+    if (!by->entry_of)
+        return 0;
+#pragma omp parallel for schedule(static)
+    for (qn_i64 k = 0; k < by->base[p->n_groups]; k++)
+        by->entry_of[k] = UINT32_MAX;
+#pragma omp parallel for schedule(static)
+    for (qn_i64 e = 0; e < t->n; e++) {
+        const int group = p->places[p->inverse.place[first + e]].group;
+
+        by->entry_of[by->base[group] + p->inverse.instance[first + e]] = (uint32_t)e;
+    }
+    return 1;
+}
+
+/* The entries of one eliminated block in rising order, or just how many there are. */
+static qn_i64 list_point(const qn_fit_problem *p, const by_instance *by, uint32_t block,
+                         uint32_t *out)
+{
+    qn_i64 n = 0;
+
+    for (qn_i64 k = p->inverse.start[block]; k < p->inverse.start[block + 1]; k++) {
+        const int group = p->places[p->inverse.place[k]].group;
+        const uint32_t e = by->entry_of[by->base[group] + p->inverse.instance[k]];
+        qn_i64 at = n;
+
+        if (e == UINT32_MAX)
+            continue;
+        n++;
+        for (; out && at > 0 && out[at - 1] > e; at--)
+            out[at] = out[at - 1];
+        if (out)
+            out[at] = e;
+    }
+    return n;
+}
+
 static qn_status meet(const qn_fit_problem *p, const qn_fit_reduced_pattern *t, meetings *m,
                       qn_err *err)
 {
+    by_instance by = { 0 };
+    qn_status st = QN_OK;
+    uint32_t number = 0;
+
     m->owner = malloc(((size_t)t->n + 1) * sizeof *m->owner);
     m->point = malloc(((size_t)t->n + 1) * sizeof *m->point);
     m->entry = malloc(((size_t)t->n + 1) * sizeof *m->entry);
     m->start = calloc((size_t)m->n_points + 2, sizeof *m->start);
-    if (!m->owner || !m->point || !m->entry || !m->start)
-        return qn_fail(err, QN_ERR_NOMEM, "a reduced system of %lld entries", (long long)t->n);
+    if (!m->owner || !m->point || !m->entry || !m->start || !find_entries(p, t, &by)) {
+        st = qn_fail(err, QN_ERR_NOMEM, "a reduced system of %lld entries", (long long)t->n);
+        goto out;
+    }
     find_points(p, t, m);
-    for (qn_i64 e = 0; e < t->n; e++)
-        if (m->point[e] != UINT32_MAX)
-            m->start[m->point[e] + 2]++;
-    for (uint32_t k = 2; k <= m->n_points; k++)
-        m->start[k] += m->start[k - 1];
-    for (qn_i64 e = 0; e < t->n; e++)
-        if (m->point[e] != UINT32_MAX)
-            m->entry[m->start[m->point[e] + 1]++] = (uint32_t)e;
-    return QN_OK;
+    for (int fill = 0; fill < 2; fill++, number = 0) {
+        for (int k = 0; k < p->n_sets; k++) {
+            const qn_fit_set *set = &p->sets[k];
+
+            if (!set->is_eliminated)
+                continue;
+#pragma omp parallel for schedule(static)
+            for (uint32_t b = 0; b < set->count; b++) {
+                if (fill)
+                    list_point(p, &by, set->first_block + b, m->entry + m->start[number + b]);
+                else
+                    m->start[number + b + 1] = list_point(p, &by, set->first_block + b, NULL);
+            }
+            number += set->count;
+        }
+        for (uint32_t k = 0; !fill && k < m->n_points; k++)
+            m->start[k + 1] += m->start[k];
+    }
+out:
+    free(by.base);
+    free(by.entry_of);
+    return st;
 }
 
 /* ---- rows
@@ -248,10 +318,17 @@ static qn_status number_blocks(qn_fit_reduced_pattern *t, const row_of *rows, qn
     return QN_OK;
 }
 
+/* Where the pairs are written. */
+typedef struct pair_lists {
+    uint32_t *left, *right;
+} pair_lists;
+
 /* The pairs of row a: those of its entry e lie in the order of the lists of e's point. */
-static void fill_row(qn_fit_reduced_pattern *t, const meetings *m, uint32_t a, qn_i64 first_lower,
-                     qn_i64 from, qn_i64 to, qn_i64 *next)
+static void fill_row(const qn_fit_reduced_pattern *t, uint32_t a, qn_i64 first_lower, qn_i64 from,
+                     qn_i64 to, qn_i64 *next, pair_lists out)
 {
+    const meetings *m = t->meetings;
+
     for (qn_i64 k = first_lower; k < t->n_lower && t->row[k] == a; k++)
         next[t->of[k]] = t->pairs[k];
     for (qn_i64 e = from; e < to; e++) {
@@ -262,25 +339,23 @@ static void fill_row(qn_fit_reduced_pattern *t, const meetings *m, uint32_t a, q
 
             if (b > a)
                 continue;
-            t->left[next[b]] = (uint32_t)e;
-            t->right[next[b]++] = m->entry[f];
+            out.left[next[b]] = (uint32_t)e;
+            out.right[next[b]++] = m->entry[f];
         }
     }
 }
 
-static qn_status fill_pairs(const qn_fit_problem *p, qn_fit_reduced_pattern *t, const meetings *m,
-                            qn_err *err)
+int qn_fit_reduced_pattern_pairs(const qn_fit_problem *problem,
+                                 const qn_fit_reduced_pattern *pattern, uint32_t *left,
+                                 uint32_t *right)
 {
-    const qn_i64 *start = p->inverse.start + p->sets[t->set].first_block;
+    const qn_fit_reduced_pattern *t = pattern;
+    const qn_i64 *start = problem->inverse.start + problem->sets[t->set].first_block;
     qn_i64 *first = calloc((size_t)t->n_blocks + 1, sizeof *first);
-    const size_t n = (size_t)t->pairs[t->n_lower];
-    int is_sound = 1;
+    int is_sound = first != NULL;
 
-    t->left = malloc((n + 1) * sizeof *t->left);
-    t->right = malloc((n + 1) * sizeof *t->right);
     for (uint32_t a = 0; first && a < t->n_blocks; a++)
-        first[a + 1] = first[a] + m->rows[a].n_lower;
-    is_sound = first && t->left && t->right;
+        first[a + 1] = first[a] + t->meetings->rows[a].n_lower;
 #pragma omp parallel reduction(& : is_sound)
     {
         qn_i64 *next = malloc(((size_t)t->n_blocks + 1) * sizeof *next);
@@ -289,12 +364,13 @@ static qn_status fill_pairs(const qn_fit_problem *p, qn_fit_reduced_pattern *t, 
 #pragma omp for schedule(dynamic, 8)
         for (uint32_t a = 0; a < t->n_blocks; a++)
             if (is_there)
-                fill_row(t, m, a, first[a], start[a] - start[0], start[a + 1] - start[0], next);
+                fill_row(t, a, first[a], start[a] - start[0], start[a + 1] - start[0], next,
+                         (pair_lists){ left, right });
         is_sound &= is_there;
         free(next);
     }
     free(first);
-    return is_sound ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "%zu pairs of entries", n);
+    return is_sound;
 }
 
 /* A product with the matrix reads it once, one with its factors reads them four times. */
@@ -308,19 +384,10 @@ static const char *weigh(const qn_fit_problem *p, const qn_fit_reduced_pattern *
     return stored > factors ? "the reduced matrix is larger than its factors" : NULL;
 }
 
-void qn_fit_reduced_pattern_free(qn_fit_reduced_pattern *pattern)
-{
-    free(pattern->start);
-    free(pattern->column);
-    free(pattern->row);
-    free(pattern->pairs);
-    free(pattern->left);
-    free(pattern->right);
-    *pattern = (qn_fit_reduced_pattern){ 0 };
-}
-
 static void forget(meetings *m)
 {
+    if (!m)
+        return;
     for (uint32_t a = 0; a < m->n_rows; a++) {
         free(m->rows[a].column);
         free(m->rows[a].n_pairs);
@@ -330,6 +397,17 @@ static void forget(meetings *m)
     free(m->point);
     free(m->start);
     free(m->entry);
+    free(m);
+}
+
+void qn_fit_reduced_pattern_free(qn_fit_reduced_pattern *pattern)
+{
+    free(pattern->start);
+    free(pattern->column);
+    free(pattern->row);
+    free(pattern->pairs);
+    forget(pattern->meetings);
+    *pattern = (qn_fit_reduced_pattern){ 0 };
 }
 
 static qn_status make(const qn_fit_problem *p, qn_fit_reduced_pattern *t, meetings *m,
@@ -348,8 +426,7 @@ static qn_status make(const qn_fit_problem *p, qn_fit_reduced_pattern *t, meetin
         return qn_fail(err, QN_ERR_NOMEM, "%u rows of a matrix", t->n_blocks);
     QN_TRY(make_rows(p, t, m, err));
     QN_TRY(number_blocks(t, m->rows, err));
-    if (!(*why = weigh(p, t, m)))
-        QN_TRY(fill_pairs(p, t, m, err));
+    *why = weigh(p, t, m);
 out:
     return st;
 }
@@ -357,19 +434,20 @@ out:
 qn_status qn_fit_reduced_pattern_new(const qn_fit_problem *problem, qn_fit_reduced_pattern *out,
                                      const char **why, qn_err *err)
 {
-    qn_fit_reduced_pattern t = { 0 };
-    meetings m = { .most_rows = 1 };
+    qn_fit_reduced_pattern t = { .meetings = calloc(1, sizeof *t.meetings) };
     qn_status st = QN_OK;
 
-    *why = look_at(problem, &t, &m);
+    if (!t.meetings)
+        return qn_fail(err, QN_ERR_NOMEM, "a reduced system");
+    t.meetings->most_rows = 1;
+    *why = look_at(problem, &t, t.meetings);
     if (!*why)
-        QN_TRY(make(problem, &t, &m, why, err));
+        QN_TRY(make(problem, &t, t.meetings, why, err));
     if (!*why) {
         *out = t;
         t = (qn_fit_reduced_pattern){ 0 };
     }
 out:
-    forget(&m);
     qn_fit_reduced_pattern_free(&t);
     return st;
 }

@@ -107,7 +107,8 @@ qn_status qn_fit_report_open(const qn_fit_problem *problem, int max_iterations, 
                             .history_room = max_iterations < 100000 ? max_iterations + 2 : 100002,
                             .n_free = (int)problem->n_free,
                             .n_rows = qn_fit_problem_n_rows(problem),
-                            .rank = -1 };
+                            .rank = -1,
+                            .accumulation = "gather" };
     out->is_underdetermined = out->n_rows < out->n_free;
     out->history = calloc((size_t)out->history_room, sizeof *out->history);
     out->group_costs = calloc((size_t)problem->n_groups + 1, sizeof *out->group_costs);

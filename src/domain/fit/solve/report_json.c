@@ -3,6 +3,8 @@
 
 #include "util/json.h"
 
+#include <string.h>
+
 typedef struct member {
     const char *name;
     double value;
@@ -97,7 +99,8 @@ qn_status qn_fit_report_json(const qn_fit_problem *problem, const qn_fit_report 
     for (size_t k = 0; k < COUNT(counts); k++)
         is_whole &= put(root, counts[k].name, json_integer(counts[k].value));
     is_whole &= put(root, "underdetermined", json_boolean(r->is_underdetermined));
-    is_whole &= put(root, "reproducible", json_true()); /* sums have one order everywhere */
+    is_whole &= put(root, "accumulation", qn_json_text(r->accumulation));
+    is_whole &= put(root, "reproducible", json_boolean(strcmp(r->accumulation, "atomic") != 0));
     is_whole &= put(root, "groups", groups_json(problem, r));
     is_whole &= put(root, "history", history_json(r));
     if (!is_whole) {

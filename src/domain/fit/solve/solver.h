@@ -11,6 +11,7 @@
 #ifndef QN_FIT_SOLVE_SOLVER_H
 #define QN_FIT_SOLVE_SOLVER_H
 
+#include "domain/fit/batch/accumulate.h"
 #include "domain/fit/linear/linear.h"
 
 typedef enum {
@@ -57,6 +58,7 @@ typedef struct qn_fit_solve_options {
     qn_fit_scale damping_scale;
     qn_fit_linear_kind linear_solver;
     qn_fit_linear_options linear;
+    qn_fit_accumulate accumulate; /* on a device */
 
     /* L-BFGS and first-order methods. */
     int history;
@@ -87,6 +89,7 @@ typedef struct qn_fit_report {
     int n_history, history_room;
     double total_seconds, evaluate_seconds, linear_seconds;
     char solver[32], linear[32], note[200];
+    char accumulation[16];  /* how gradients are summed: "gather", "owner", "atomic" */
     int is_underdetermined; /* fewer rows than free parameters */
     int rank;               /* of the Jacobian, or -1 */
     int n_free;

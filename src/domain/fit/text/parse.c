@@ -1,5 +1,6 @@
 /* parse.c - items of a program. */
 #include "domain/fit/text/tree.h"
+#include "util/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -439,17 +440,13 @@ static void recover(qn_fit_parser *p)
 
 static qn_fit_item *new_item(qn_fit_ast *ast)
 {
-    if (ast->n_items == ast->item_room) {
-        const int room = ast->item_room ? 2 * ast->item_room : 32;
-        qn_fit_item *more = realloc(ast->items, (size_t)room * sizeof *more);
+    qn_fit_item *more = qn_grown(ast->items, (size_t)ast->n_items, &ast->item_room, sizeof *more);
 
-        if (!more) {
-            ast->is_out_of_memory = 1;
-            return NULL;
-        }
-        ast->items = more;
-        ast->item_room = room;
+    if (!more) {
+        ast->is_out_of_memory = 1;
+        return NULL;
     }
+    ast->items = more;
     memset(&ast->items[ast->n_items], 0, sizeof *ast->items);
     return &ast->items[ast->n_items];
 }

@@ -105,7 +105,8 @@ typedef struct qn_fit_item {
 
 typedef struct qn_fit_ast {
     qn_fit_item *items;
-    int n_items, item_room;
+    int n_items;
+    size_t item_room;
     void **chunks; /* the arena */
     int n_chunks, chunk_room;
     char *next;

@@ -1,5 +1,6 @@
 /* walk.c - expressions, operator by operator. */
 #include "domain/fit/text/walk.h"
+#include "util/list.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,17 +54,14 @@ qn_fit_thing qn_fit_element(int domain)
 
 void qn_fit_walk_bind(qn_fit_walk *walk, const char *name, const qn_fit_thing *thing)
 {
-    if (walk->n_locals == walk->local_room) {
-        const int room = walk->local_room ? 2 * walk->local_room : 16;
-        qn_fit_local *more = realloc(walk->locals, (size_t)room * sizeof *more);
+    qn_fit_local *more =
+        qn_grown(walk->locals, (size_t)walk->n_locals, &walk->local_room, sizeof *more);
 
-        if (!more) {
-            walk->is_lost = 1;
-            return;
-        }
-        walk->locals = more;
-        walk->local_room = room;
+    if (!more) {
+        walk->is_lost = 1;
+        return;
     }
+    walk->locals = more;
     walk->locals[walk->n_locals].name = name;
     walk->locals[walk->n_locals++].thing = *thing;
 }

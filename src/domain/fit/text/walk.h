@@ -76,7 +76,8 @@ typedef struct qn_fit_walk {
     uint32_t instance; /* whose list lengths hold; UINT32_MAX: none */
 
     qn_fit_local *locals;
-    int n_locals, local_room, frame; /* names of the current function begin at frame */
+    size_t local_room;
+    int n_locals, frame; /* names of the current function begin at frame */
     qn_fit_slot_use *slots;
     int n_slots, slot_room;
     qn_fit_column_use *columns;
