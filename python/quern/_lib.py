@@ -168,7 +168,7 @@ def address_of(handle: c.c_void_p) -> int:
     return handle.value or 0
 
 
-def encode(value: str | os.PathLike | None) -> bytes | None:
+def encode(value: str | os.PathLike[str] | None) -> bytes | None:
     """A text as C takes it."""
     if value is None:
         return None
@@ -178,6 +178,6 @@ def encode(value: str | os.PathLike | None) -> bytes | None:
     return data
 
 
-def texts(values: list[str]) -> c.Array:
+def texts(values: list[str]) -> c.Array[c.c_char_p]:
     """A list of texts, ended by NULL."""
     return (c.c_char_p * (len(values) + 1))(*[encode(value) for value in values], None)

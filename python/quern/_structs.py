@@ -11,7 +11,7 @@ floats = c.POINTER(c.c_float)
 doubles = c.POINTER(c.c_double)
 
 
-def _fields(kind, names: str):
+def _fields(kind: Any, names: str) -> list[tuple[str, Any]]:
     return [(name, kind) for name in names.split()]
 
 

@@ -22,7 +22,7 @@ def _cells(grid: Grid) -> list[list[int]]:
     if array.ndim != 2 or array.dtype.kind not in "biu":
         raise TypeError(f"a grid has rows and columns of whole numbers, not {array.dtype} "
                         f"of shape {array.shape}")
-    return array.astype(int).tolist()
+    return [[int(cell) for cell in row] for row in array.tolist()]
 
 
 def _task(task: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Session(Tool):
             line = lib.qn_arc_ask(self._handle, encode(json.dumps(request)))
             if line is None:
                 raise Error("nomem", "no memory for an answer")
-            answer = json.loads(line)
+            answer: dict[str, Any] = json.loads(line)
             self.ctx._tell_fallbacks()
         if not answer.pop("ok"):
             raise Error(answer.get("status", "failed"), answer.get("error", "refused"))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _READ, _UPDATE, _DISCARD = range(3)
 _ACCESS = {"read": _READ, "update": _UPDATE, "discard": _DISCARD}
 _HOST = (1, 0)  # DLPack's name of the CPU
+_HOST_KINDS = (1, 3, 11)  # and of its memory that CUDA or ROCm pinned
 
 
 def _shape_of(shape: int | tuple[int, ...]) -> tuple[int, ...]:
@@ -64,6 +65,10 @@ class Array:
                                 "of the wanted dtype")
             return cls(ctx, data.shape, data.dtype, name, data)
         if not isinstance(data, (np.ndarray, Array)) and hasattr(data, "__dlpack__"):
+            if tuple(data.__dlpack_device__())[0] not in _HOST_KINDS:
+                raise TypeError("the data is on a GPU: copy it to the host first, or make an array "
+                                "with ctx.zeros() and write to it there: "
+                                "cupy.asarray(array)[...] = data")
             data = np.from_dlpack(data)
         data = np.ascontiguousarray(data, dtype)
         array = cls(ctx, np.shape(data), data.dtype, name)
@@ -183,8 +188,9 @@ class Array:
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """For CuPy, Numba, PyTorch: the array on the first CUDA device, pinned there until it is
-        closed. Who has it may write to it: from now on no other copy counts. After stages of quern
-        have used the array, ask again."""
+        closed. Who has it may write to it: from now on no other copy counts. Let the other library
+        finish (torch.cuda.synchronize()) before quern uses the array; after stages of quern have
+        used it, ask again."""
         for number, device in enumerate(self.ctx.devices):
             if device.id.startswith("cuda:"):
                 break

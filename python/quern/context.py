@@ -53,8 +53,9 @@ class Context:
         check_err(lib.qn_ctx_open(c.byref(options), c.byref(handle), c.byref(err)), err)
         self._handle = handle.value
         self._lock = threading.RLock()
-        self._made: tuple[dict[int, tuple[Callable, list]], ...] = ({}, {}, {}, {})
+        self._made: tuple[dict[int, tuple[Callable[..., Any], list[Any]]], ...] = ({}, {}, {}, {})
         self._told: dict[tuple[bytes, bytes], int] = {}
+        self._tell_fallbacks(stacklevel=3)  # a device that does not open
 
     # ---- life --------------------------------------------------------------------------------
 
@@ -95,7 +96,8 @@ class Context:
 
     # ---- what is made in it --------------------------------------------------------------------
 
-    def _adopt(self, kind: int, handle: int, free: Callable, keep: list | None = None) -> int:
+    def _adopt(self, kind: int, handle: int, free: Callable[..., Any],
+               keep: list[Any] | None = None) -> int:
         """Takes over a handle; `keep` lives as long as it does."""
         self._made[kind][handle] = (free, keep if keep is not None else [])
         return handle
@@ -108,7 +110,7 @@ class Context:
             if free:
                 free(handle)
 
-    def _call(self, call: Callable, *arguments: Any) -> None:
+    def _call(self, call: Callable[..., Any], *arguments: Any) -> None:
         """A call whose status is returned and whose sentence the context has."""
         with self._lock:
             self.handle
@@ -117,7 +119,7 @@ class Context:
                 raise error_of(status, lib.qn_error(self.handle).decode(errors="replace"))
             self._tell_fallbacks()
 
-    def _call_err(self, call: Callable, *arguments: Any) -> None:
+    def _call_err(self, call: Callable[..., Any], *arguments: Any) -> None:
         """A call that has the sentence in its last argument, which is added here."""
         err = s.Err()
         with self._lock:
@@ -126,7 +128,7 @@ class Context:
             check_err(status, err)
             self._tell_fallbacks()
 
-    def _tell_fallbacks(self) -> None:
+    def _tell_fallbacks(self, stacklevel: int = 4) -> None:
         entry = s.Fallback()
         for i in range(lib.qn_ctx_fallback_count(self.handle)):
             lib.qn_ctx_fallback_get(self.handle, i, c.byref(entry))
@@ -136,7 +138,7 @@ class Context:
             if new:
                 warnings.warn(f"{entry.stage.decode()} failed: {entry.text.decode()}"
                               f"{f' (x{new})' if new > 1 else ''}; the CPU did it",
-                              FallbackWarning, stacklevel=4)
+                              FallbackWarning, stacklevel=stacklevel)
 
     # ---- asking --------------------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ class Solution:
     @property
     def cost(self) -> float:
         """Half the sum of squares, and all energies."""
-        return self.report["final_cost"]
+        return float(self.report["final_cost"])
 
 
 def _csv(columns: Mapping[str, Any]) -> bytes:
@@ -90,7 +90,7 @@ def _solution_of(handle: int) -> Solution:
 
 
 def run(text: str, data: Mapping[str, FileLike] | None = None, *,
-        set: Mapping[str, float] | None = None, folder: str | os.PathLike | None = None,
+        set: Mapping[str, float] | None = None, folder: str | os.PathLike[str] | None = None,
         precision: str = "f64", covariance: bool = False, threads: int = 0, name: str = "program",
         ctx: Context | None = None, backend: str | None = None) -> Solution:
     """Solves a program.

@@ -61,6 +61,7 @@ class Kernels:
         self._handle: int | None = None
         self._users = 0
         self.ctx = ctx
+        self.name = name
         handle = c.c_void_p()
         ctx._call(lib.qn_kernels_new, ctx.handle, encode(name), encode(text), c.byref(handle))
         plain = ctx._adopt(KERNELS, address_of(handle), lib.qn_kernels_free)
@@ -71,6 +72,9 @@ class Kernels:
                 ctx._drop(KERNELS, plain)
             plain = ctx._adopt(KERNELS, address_of(handle), lib.qn_kernels_free)
         self._handle = plain
+
+    def __repr__(self) -> str:
+        return f"<quern.Kernels {self.name}>"
 
     def __getitem__(self, name: str) -> Kernel:
         self.ctx.handle

@@ -17,7 +17,7 @@ from .context import Context, context_for
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    WeatherLike = Union[str, os.PathLike, Iterable[Union[str, os.PathLike]],
+    WeatherLike = Union[str, os.PathLike[str], Iterable[Union[str, os.PathLike[str]]],
                         Mapping[str, npt.ArrayLike]]
 
 _SIDES = ("", "N", "E", "S", "W")
@@ -26,10 +26,11 @@ MATRIX_NAMES = ("buildings", "vegetation", "vegetation_before_buildings")
 OUTPUTS = ("tmrt", "utci", "pet", "shadow", "kdown", "kup", "ldown", "lup")
 _PATCHES = {0: 153, 145: 145, 153: 153, 305: 305, 609: 609}
 
-_LAYERS = ("dsm", "dem", "cdsm", "tdsm", "land_cover", "wall_height", "wall_aspect", "albedo",
+_LAYERS = ("dsm", "dem", "cdsm", "tdsm", "landcover", "wall_height", "wall_aspect", "albedo",
            "emissivity")
 _HEIGHTS = ("dsm_relative", "cdsm_absolute", "tdsm_absolute", "keep_quantised", "trunk_ratio",
-            "min_object_height")
+            "min_height")
+_FIELDS = {"landcover": "land_cover", "min_height": "min_object_height"}  # of the struct
 
 
 # ---- layers --------------------------------------------------------------------------------------
@@ -54,10 +55,10 @@ class _Layers:
             if array.shape != self.shape:
                 raise ValueError(f"{name} of {array.shape[0]} x {array.shape[1]} pixels on a dsm "
                                  f"of {self.shape[0]} x {self.shape[1]}")
-            setattr(self.struct, name, array.ctypes.data_as(s.floats))
+            setattr(self.struct, _FIELDS.get(name, name), array.ctypes.data_as(s.floats))
         for name in _HEIGHTS:
             if options.get(name) is not None:
-                setattr(self.struct, name, options[name])
+                setattr(self.struct, _FIELDS.get(name, name), options[name])
 
     @staticmethod
     def _grid(name: str, layer: npt.ArrayLike) -> np.ndarray:
@@ -85,12 +86,12 @@ class SkyView:
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in MAP_NAMES:
             raise KeyError(f"no map {name!r}; there are {', '.join(MAP_NAMES)}")
-        return self.maps[MAP_NAMES.index(name)]
+        return np.asarray(self.maps[MAP_NAMES.index(name)])
 
     @property
     def svf(self) -> np.ndarray:
         """Share of the sky that each pixel sees past buildings, 0 to 1."""
-        return self.maps[0]
+        return np.asarray(self.maps[0])
 
     def visible(self, matrix: str = "buildings") -> np.ndarray:
         """Which patches each pixel sees, as booleans (rows, cols, patches)."""
@@ -107,7 +108,7 @@ def svf(dsm: npt.ArrayLike, *, pixel_size: float = 1.0, patches: int = 153, tile
 
     `dsm` is heights of ground and buildings in metres, row 0 in the north, NaN where there are no
     data. Further layers: dem, cdsm, tdsm (ground, canopy top and bottom), and how they are meant:
-    dsm_relative, cdsm_absolute, tdsm_absolute, keep_quantised, trunk_ratio, min_object_height.
+    dsm_relative, cdsm_absolute, tdsm_absolute, keep_quantised, trunk_ratio, min_height.
     """
     if patches not in _PATCHES:
         raise ValueError(f"patches={patches}; there are 145, 153, 305 and 609")
@@ -201,9 +202,10 @@ def run(dsm: npt.ArrayLike, weather: WeatherLike, *, pixel_size: float = 1.0,
         outputs: str | Iterable[str] = "tmrt",
         site: tuple[float, float, float] | tuple[float, float, float, float] | None = None,
         start: str | None = None, end: str | None = None, hours: str | None = None,
-        out: str | os.PathLike | None = None, svf: str | os.PathLike | None = None,
-        params: str | os.PathLike | None = None, wall_material: str | None = None,
-        sitting: bool = False, conifer: bool = False, isotropic: bool = False,
+        out: str | os.PathLike[str] | None = None,
+        svf: str | os.PathLike[str] | None = None,
+        params: str | os.PathLike[str] | None = None, wall_material: str | None = None,
+        person: str = "standing", conifer: bool = False, sky: str = "aniso",
         pet_table: bool = False, ignore_split: bool = False, fix_pressure: bool = False,
         fixed: bool = False, patches: int = 153, max_distance: float = 0, tile: int = 0,
         ctx: Context | None = None, backend: str | None = None, **layers: Any) -> Result:
@@ -213,17 +215,22 @@ def run(dsm: npt.ArrayLike, weather: WeatherLike, *, pixel_size: float = 1.0,
     in %, global in W/m2, and where known ws, pressure (hPa), direct, diffuse - or the name of an
     .epw file, or names of UMEP text files. `site` is (latitude, longitude, hours ahead of UTC[,
     metres above the sea]); an .epw file knows it. `outputs` are names of OUTPUTS. Layers are those
-    of svf(), and land_cover, wall_height with wall_aspect, albedo, emissivity. With `out`, the
-    files of `quern solweig run` are written there too.
+    of svf(), and landcover, wall_height with wall_aspect, albedo, emissivity. `start` and `end` are
+    the command's --from and --to; the rest is named as its options are. With `out`, the files of
+    `quern solweig run` are written there too.
     """
+    if person not in ("standing", "sitting"):
+        raise ValueError(f"person={person!r}; it is 'standing' or 'sitting'")
+    if sky not in ("aniso", "iso"):
+        raise ValueError(f"sky={sky!r}; it is 'aniso' or 'iso'")
     names = outputs.split(",") if isinstance(outputs, str) else list(outputs)
     names = [] if names == ["none"] else names
     given = _Layers(dsm, pixel_size, layers)
     options = s.SolweigOptions(
         to=encode(end), hours=encode(hours), outputs=encode(",".join(names) or "none"),
         out=encode(out), svf=encode(svf), params=encode(params),
-        wall_material=encode(wall_material), is_sitting=sitting, is_conifer=conifer,
-        is_isotropic=isotropic, has_pet_table=pet_table, ignore_split=ignore_split,
+        wall_material=encode(wall_material), is_sitting=person == "sitting", is_conifer=conifer,
+        is_isotropic=sky == "iso", has_pet_table=pet_table, ignore_split=ignore_split,
         fix_pressure=fix_pressure, fixed=fixed, patches=patches, max_distance_m=max_distance,
         tile=tile)
     setattr(options, "from", encode(start))
@@ -232,6 +239,9 @@ def run(dsm: npt.ArrayLike, weather: WeatherLike, *, pixel_size: float = 1.0,
         options.latitude, options.longitude, options.utc_offset = site[:3]
         options.altitude = site[3] if len(site) > 3 else 0
     alive = _set_weather(options, weather)
+    if site is None and isinstance(weather, Mapping):
+        raise ValueError("columns do not say where they are from: "
+                         "site=(latitude, longitude, hours ahead of UTC)")
     made = c.c_void_p()
     with context_for(ctx, backend) as used:
         used._call_err(lib.qn_solweig_run, used.handle, c.byref(given.struct), c.byref(options),

@@ -9,8 +9,9 @@ import pytest
 
 import quern
 
-BACKENDS = ["cpu", "sim"] + (["opencl"] if any(device.id.startswith("opencl")
-                                               for device in quern.devices()) else [])
+_found = {device.id.split(":")[0] for device in quern.devices()}
+BACKENDS = ["cpu", "sim"] + [name for name in ("opencl", "cuda") if name in _found]
+collect_ignore = [] if "cuda" in _found else ["test_cuda_device.py"]
 
 
 @pytest.fixture(params=BACKENDS)

@@ -139,3 +139,18 @@ def test_an_unknown_backend_has_the_librarys_sentence():
     assert "toaster" in caught.value.text
     with pytest.raises(ValueError, match="fallback='never'"):
         quern.Context("cpu", fallback="never")
+
+
+class OnGpu:
+    """What a tensor of another library looks like that is not on the host."""
+
+    def __dlpack__(self, **_options):
+        raise AssertionError("it was asked for")
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+
+def test_data_that_is_on_a_gpu_is_refused_with_the_way_to_take_it(cpu):
+    with pytest.raises(TypeError, match=r"on a GPU: .*ctx\.zeros\(\)"):
+        cpu.array(OnGpu())

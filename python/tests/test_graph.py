@@ -187,6 +187,13 @@ def test_a_fallback_is_a_warning_and_the_result_is_right():
             ctx.run("saxpy", 2, ctx.array(np.ones(4, "f4")), y)
 
 
+def test_a_device_that_does_not_open_is_a_warning(monkeypatch):
+    monkeypatch.setenv("QUERN_HIDE", "cuda")
+    with pytest.warns(quern.FallbackWarning,
+                      match="init failed: cuda:0: hidden by QUERN_HIDE; the CPU did it"):
+        quern.Context("cuda:0", log="none").close()
+
+
 def test_a_fallback_can_be_forbidden():
     with quern.Context("sim", fault="launch:saxpy*1", fallback="error") as ctx:
         with pytest.raises(quern.Error) as caught:

@@ -109,6 +109,18 @@ def test_bad_layers_are_refused(cpu, town):
         quern.solweig.run(dsm, WEATHER, site=SITE, wall_height=dsm, ctx=cpu)
 
 
+def test_options_are_named_as_those_of_the_command(cpu, town):
+    shape = town["dsm"].shape
+    plain = quern.solweig.run(**town, weather=WEATHER, site=SITE, ctx=cpu)["tmrt"]
+    for changed in ({"landcover": np.full(shape, 5)}, {"person": "sitting"}, {"sky": "iso"},
+                    {"min_height": 10.0}):
+        assert not np.array_equal(
+            quern.solweig.run(**town, weather=WEATHER, site=SITE, ctx=cpu, **changed)["tmrt"], plain)
+    for wrong in ({"person": "lying"}, {"sky": "blue"}):
+        with pytest.raises(ValueError, match="it is '"):
+            quern.solweig.run(**town, weather=WEATHER, site=SITE, ctx=cpu, **wrong)
+
+
 def test_bad_weather_is_refused(cpu, town):
     def run(**changes):
         return quern.solweig.run(town["dsm"], {**WEATHER, **changes}, site=SITE, ctx=cpu)
@@ -125,7 +137,7 @@ def test_bad_weather_is_refused(cpu, town):
         run(time=["NaT", "2006-07-26"])
     with pytest.raises(ValueError, match="has no ta"):
         quern.solweig.run(town["dsm"], {"time": WEATHER["time"]}, ctx=cpu)
-    with pytest.raises(quern.Error, match="latitude, longitude and UTC offset"):
+    with pytest.raises(ValueError, match=r"site=\(latitude, longitude"):
         quern.solweig.run(town["dsm"], WEATHER, ctx=cpu)
     with pytest.raises(quern.Error, match="'heat' is no output"):
         quern.solweig.run(town["dsm"], WEATHER, site=SITE, outputs="heat", ctx=cpu)

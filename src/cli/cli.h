@@ -37,6 +37,7 @@
 #include <quern/quern.h>
 
 #include "engine/telemetry/export.h"
+#include "engine/telemetry/progress.h"
 #include "util/closest.h"
 #include "util/status.h"
 #include "util/str.h"
@@ -148,11 +149,14 @@ void qn_cli_summary(const qn_args *args, double n_items, const char *item, const
  * out. */
 void qn_cli_check(const qn_args *args, qn_run_check check);
 
+/* What --progress says; --quiet shows none. */
+qn_status qn_cli_progress(const qn_args *args, qn_progress_mode *out, qn_err *err);
+
 /* A context as the global options want it, served on --metrics-port while it is the only one. */
 qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err);
 
-/* The end of a run that came to `st`: prints the summary, writes --metrics, closes. Returns `st`,
- * or what went wrong here when it was QN_OK. A NULL context is fine. */
+/* The end of a run that came to `st`: prints the summary, writes --metrics and --memory-map,
+ * closes. Returns `st`, or what went wrong here when it was QN_OK. A NULL context is fine. */
 qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_status st, qn_err *err);
 
 /* Fails with QN_ERR_INPUT (exit 6) unless `path` is a file that can be read. */

@@ -88,7 +88,7 @@ static qn_status measure(const qn_args *args, qn_bench_options *options, bench_f
     snprintf(bench->verb, sizeof bench->verb, "%s", args->command->name);
     qn_cli_line(args, &line);
     bench->command = line.data;
-    QN_TRY(qn_progress_parse(args->global.progress, &options->watch.mode, err));
+    QN_TRY(qn_cli_progress(args, &options->watch.mode, err));
     QN_TRY(fn(options, bench, err));
 out:
     return st;

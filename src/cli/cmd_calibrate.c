@@ -8,13 +8,13 @@
 #include "util/crossover.h"
 #include "util/table.h"
 
-static const qn_opt options[] = { { 0, "ops", QN_OPT_TEXT, .value = "LIST",
-                                    .help = "ops to measure, comma separated (default: all)" },
-                                  { 0, "quick", QN_OPT_FLAG,
-                                    .help = "vadd, matmul and the copies only, about two seconds" },
-                                  { 0, "seconds", QN_OPT_REAL, .value = "S", .fallback = "2",
-                                    .min = 0, .max = 3600, .help = "most time per op and device" },
-                                  { 0 } };
+static const qn_opt options[] = {
+    { 0, "op", QN_OPT_TEXT, .value = "LIST", .help = "ops to measure (default all)" },
+    { 0, "quick", QN_OPT_FLAG, .help = "vadd, matmul and the copies only, about two seconds" },
+    { 0, "seconds", QN_OPT_REAL, .value = "S", .fallback = "2", .min = 0, .max = 3600,
+      .help = "most time per op and device" },
+    { 0 }
+};
 
 static const char *const examples[] = { "quern calibrate --quick --backend cpu", NULL };
 
@@ -88,7 +88,7 @@ out:
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     watch w = { .bar = NULL };
-    const qn_calibration what = { .ops = qn_text(args, "ops"),
+    const qn_calibration what = { .ops = qn_text(args, "op"),
                                   .is_quick = qn_flag(args, "quick"),
                                   .op_seconds = qn_real(args, "seconds"),
                                   .progress = show_progress,
@@ -96,8 +96,8 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_status st = QN_OK;
 
     if (what.is_quick && what.ops)
-        return qn_fail(err, QN_ERR_USAGE, "--quick has its own ops; it does not go with --ops");
-    QN_TRY(qn_progress_parse(args->global.progress, &w.how.mode, err));
+        return qn_fail(err, QN_ERR_USAGE, "--quick has its own ops; it does not go with --op");
+    QN_TRY(qn_cli_progress(args, &w.how.mode, err));
     QN_TRY(qn_calibrate(ctx, &what));
     qn_progress_done(w.bar);
     QN_TRY(print_result(ctx, err));

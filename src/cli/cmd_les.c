@@ -86,7 +86,7 @@ static qn_status open_device(const qn_args *args, const qn_les_config *config, q
 
 static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
 {
-    qn_les_run_options options = { .memory_map = args->global.memory_map };
+    qn_les_run_options options = { 0 };
     qn_les_result result = { 0 };
     qn_les_config config;
     qn_ctx *ctx = NULL;
@@ -98,9 +98,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     options.command = qn_str_get(&line);
     QN_TRY(qn_les_config_of(args, &config, err));
     QN_TRY(check_inputs(&config, err));
-    QN_TRY(qn_progress_parse(args->global.progress, &options.watch.mode, err));
-    if (args->global.quiet)
-        options.watch.mode = QN_PROGRESS_OFF;
+    QN_TRY(qn_cli_progress(args, &options.watch.mode, err));
     QN_TRY(open_device(args, &config, &ctx, err));
     QN_TRY(qn_les_run(ctx, &config, &options, &result, err));
     QN_TRY(print_result(&config, &result, err));

@@ -31,8 +31,7 @@ static const qn_opt options[] = {
       .help = "whole runs over sizes, precisions and frames every 1, 10 and 50 steps" },
     { 0, "features", QN_OPT_TEXT, .value = "LIST",
       .help = "instead: a step of the learned operator with so many features" },
-    { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "bench/results",
-      .help = "folder of the results" },
+    { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "out", .help = "folder of the results" },
     { 0 }
 };
 
@@ -245,11 +244,7 @@ static qn_status add_summary(const qn_args *args, const qn_table *table, const c
         "only snapshots and frames leave the device.\n\n");
     qn_table_format(table, QN_TABLE_MARKDOWN, &text);
     QN_TRY(qn_make_parent(path, err));
-    if (text.failed) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %s", path);
-        goto out;
-    }
-    QN_TRY(qn_file_write(path, text.data, text.len, err));
+    QN_TRY(qn_file_write_str(path, &text, err));
     printf("added to %s\n", path);
 out:
     free(before);
@@ -363,9 +358,9 @@ static qn_status bench_sweep(qn_ctx *ctx, const qn_args *args, const cases *c, q
     qn_table_format(&table, QN_TABLE_MARKDOWN, &md);
     QN_TRY(qn_make_parent(prefix, err));
     snprintf(path, sizeof path, "%s.json", prefix);
-    QN_TRY(qn_file_write(path, qn_str_get(&json), json.len, err));
+    QN_TRY(qn_file_write_str(path, &json, err));
     snprintf(path, sizeof path, "%s.md", prefix);
-    QN_TRY(qn_file_write(path, qn_str_get(&md), md.len, err));
+    QN_TRY(qn_file_write_str(path, &md, err));
     qn_table_print(&table, stdout, QN_TABLE_TEXT);
     table = (qn_table){ 0 };
     printf("files: %s.json, .md\n", prefix);

@@ -106,7 +106,7 @@ static qn_status print_op(const qn_ctx *ctx, const char *name, qn_err *err)
                    qn_crossover_text(op->crossover[d][QN_COLD], b, sizeof b));
     if (qn_table_rows(&table) <= 1) {
         qn_table_free(&table);
-        printf("nothing is measured of %s; quern calibrate --ops %s does it\n", name, name);
+        printf("nothing is measured of %s; quern calibrate --op %s does it\n", name, name);
         return QN_OK;
     }
     return qn_route_print(&table, err);

@@ -94,7 +94,7 @@ static qn_status measure(qn_ctx *ctx, const qn_args *args, const char *command, 
         .engine = args->global.engine,
     };
 
-    QN_TRY(qn_progress_parse(args->global.progress, &wanted.watch.mode, err));
+    QN_TRY(qn_cli_progress(args, &wanted.watch.mode, err));
     QN_TRY(qn_scan_run(ctx, &wanted, scan, err));
 out:
     return st;

@@ -94,7 +94,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     qn_selftest tests = { 0 };
 
     (void)none;
-    QN_TRY(qn_progress_parse(args->global.progress, &options.watch.mode, err));
+    QN_TRY(qn_cli_progress(args, &options.watch.mode, err));
     QN_TRY(qn_selftest_run(&options, &tests, err));
     QN_TRY(print_table(&tests, err));
     QN_TRY(print_end(&tests, err));

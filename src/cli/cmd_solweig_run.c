@@ -38,8 +38,11 @@ static const qn_opt options[] = {
       .help = "only rows of these hours",
       .value = "9,12-15" },
     { .name = "hourly", .kind = QN_OPT_FLAG, .help = "of UMEP text: only rows at minute 0" },
-    { .name = "lat", .kind = QN_OPT_TEXT, .help = "latitude; an .epw file knows", .value = "DEG" },
-    { .name = "lon", .kind = QN_OPT_TEXT, .help = "longitude", .value = "DEG" },
+    { .name = "lat",
+      .kind = QN_OPT_TEXT,
+      .help = "degrees north; an .epw file knows it",
+      .value = "DEG" },
+    { .name = "lon", .kind = QN_OPT_TEXT, .help = "degrees east; the same", .value = "DEG" },
     { .name = "utc",
       .kind = QN_OPT_TEXT,
       .help = "hours that local time is ahead of UTC",
@@ -331,10 +334,8 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(read_request(args, &r, err));
-    QN_TRY(qn_progress_parse(args->global.progress, &watch.mode, err));
-    if (args->global.quiet)
-        watch.mode = QN_PROGRESS_OFF;
-    QN_TRY(qn_progress_new(&watch, "solweig run", "runs", 1, &progress, err));
+    QN_TRY(qn_cli_progress(args, &watch.mode, err));
+    QN_TRY(qn_progress_new(&watch, "solweig run", "", 1, &progress, err));
     how.user = progress;
     QN_TRY(qn_sw_run(ctx, &r.config, &how, &result, err));
     qn_progress_done(progress);

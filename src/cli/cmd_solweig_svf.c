@@ -105,12 +105,10 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
         QN_TRY(qn_sw_map_check("svf.tif", err));
     QN_TRY(qn_sw_tile_of(args, &tile, err));
     job.tile = tile;
-    QN_TRY(qn_progress_parse(args->global.progress, &watch.mode, err));
-    if (args->global.quiet)
-        watch.mode = QN_PROGRESS_OFF;
+    QN_TRY(qn_cli_progress(args, &watch.mode, err));
     QN_TRY(qn_sw_surface_of(args, &surface, err));
     QN_TRY(qn_sw_folder_of(args, &folder, err));
-    QN_TRY(qn_progress_new(&watch, "solweig svf", "rasters", 1, &job.progress, err));
+    QN_TRY(qn_progress_new(&watch, "solweig svf", "", 1, &job.progress, err));
     QN_TRY(qn_sw_svf_compute(ctx, &surface, &job, &arrays, &report, err));
     qn_progress_done(job.progress);
     QN_TRY(write_all(args, folder, &surface, &arrays, err));

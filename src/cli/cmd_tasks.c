@@ -73,11 +73,6 @@ static const char *const run_examples[] = {
     "quern tasks run --scenario Mixed-Diverse --op saxpy", NULL
 };
 
-static qn_status save_memory_map(const qn_tasks *tasks, const qn_args *args)
-{
-    return args->global.memory_map ? qn_tasks_memory_map(tasks, args->global.memory_map) : QN_OK;
-}
-
 /* Verifying ends at the first result that differs, so all or nothing is told. */
 static void tell_verified(const qn_args *args, int n)
 {
@@ -120,7 +115,6 @@ static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
     QN_TRY(qn_batch_write(tasks, &batch, path ? out.file : stdout));
     if (path)
         QN_TRY(qn_out_commit(&out, err));
-    QN_TRY(save_memory_map(tasks, args));
     qn_cli_summary(args, batch.n, "task", "tasks");
     if (checked == QN_OK)
         tell_verified(args, batch.n);
@@ -200,7 +194,6 @@ static qn_status run_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
         add_row(&table, scenario, tasks, us, !qn_flag(args, "no-verify"));
         n += scenario->n_tasks;
     }
-    QN_TRY(save_memory_map(tasks, args));
     qn_cli_summary(args, n, "task", "tasks");
     tell_verified(args, n);
 out:

@@ -205,6 +205,8 @@ void qn_usage_print(const qn_args *args, FILE *to)
     qn_str s = { 0 };
 
     add_usage(&s, args);
+    if (args->command)
+        qn_str_addf(&s, "quern %s --help says more\n", args->title);
     fputs(qn_str_get(&s), to);
     qn_str_free(&s);
 }

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "engine/context.h"
+#include "engine/memory/ledger.h"
 #include "engine/telemetry/report.h"
 #include "engine/telemetry/serve.h"
 #include "engine/telemetry/summary.h"
@@ -57,6 +58,8 @@ qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err)
     qn_ctx *ctx = NULL;
 
     QN_TRY(qn_ctx_open(&args->global.engine, &ctx, err));
+    if (args->global.memory_map)
+        QN_TRY(qn_ledger_open(ctx, err));
     if (args->global.metrics_port && !session->server) {
         QN_TRY(qn_serve_open(ctx->metrics, args->global.metrics_port, &session->server, err));
         session->served = ctx;
@@ -65,6 +68,15 @@ qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err)
     ctx = NULL;
 out:
     qn_ctx_close(ctx);
+    return st;
+}
+
+qn_status qn_cli_progress(const qn_args *args, qn_progress_mode *out, qn_err *err)
+{
+    const qn_status st = qn_progress_parse(args->global.progress, out, err);
+
+    if (st == QN_OK && args->global.quiet)
+        *out = QN_PROGRESS_OFF;
     return st;
 }
 
@@ -127,10 +139,18 @@ static qn_status write_metrics(const qn_args *args, qn_ctx *ctx, const char *sta
     return st;
 }
 
+static qn_status write_memory_map(const qn_args *args, const qn_ctx *ctx, qn_err *err)
+{
+    qn_err no_folder = { 0 };
+
+    qn_make_parent(args->global.memory_map, &no_folder); /* what it lacks shows in the next line */
+    return qn_ledger_write(ctx, args->title, args->global.memory_map, err);
+}
+
 qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_status st, qn_err *err)
 {
     const char *status = st == QN_OK ? "ok" : qn_status_name(st);
-    qn_err write_err = { 0 };
+    qn_err late = { 0 };
 
     if (!ctx)
         return st;
@@ -140,9 +160,12 @@ qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_status st, qn_err *e
         args->session->served = NULL;
     }
     print_end(args, ctx, status);
-    if (args->global.metrics && write_metrics(args, ctx, status, &write_err) != QN_OK &&
-        st == QN_OK) {
-        *err = write_err;
+    if (args->global.metrics)
+        write_metrics(args, ctx, status, &late);
+    if (args->global.memory_map && late.status == QN_OK)
+        write_memory_map(args, ctx, &late);
+    if (late.status != QN_OK && st == QN_OK) {
+        *err = late;
         st = err->status;
     }
     qn_ctx_close(ctx);

@@ -19,7 +19,8 @@ done
 has "$profile" '"format": "quern-profile/1"'
 
 # Only the ops asked for; the others in the profile stay.
-exits 0 quern calibrate --ops saxpy --seconds 0.1 --backend cpu,sim --progress off
+exits 0 quern calibrate --op saxpy --seconds 0.1 --backend cpu,sim --quiet
+lacks "$err" 'calibrate +[0-9]+ %'
 has "$out" '^saxpy +sim:0 '
 has "$profile" '"op": "saxpy"'
 has "$profile" '"op": "vadd"'
@@ -30,7 +31,7 @@ has "$out" '^  profile  20[0-9-]+T[0-9:]+Z$'
 has "$out" '^  link     up 8\.0[0-9] us \+ 12\.[0-9]+ GB/s, down .* \(measured\)$'
 has "$out" '^saxpy +cpu:0 '
 
-refused 2 "unknown op 'nothing'" quern calibrate --ops nothing --backend cpu
-refused 2 "op merkle_top is a step of others and not measured alone" quern calibrate --ops merkle_top --backend cpu
-refused 2 '--quick has its own ops' quern calibrate --quick --ops vadd
+refused 2 "unknown op 'nothing'" quern calibrate --op nothing --backend cpu
+refused 2 "op merkle_top is a step of others and not measured alone" quern calibrate --op merkle_top --backend cpu
+refused 2 '--quick has its own ops' quern calibrate --quick --op vadd
 refused 1 'cannot make the folder ' env QUERN_CACHE_DIR=/dev/null/nowhere quern calibrate --quick --backend cpu

@@ -53,7 +53,7 @@ for command in $commands; do
         run_examples "quern $command $verb"
     done
     refused 2 'unknown option --no-such-thing$' quern "$command" --no-such-thing
-    lines "$err" 2
+    lines "$err" 3
     has "$err" "^usage: quern $command"
 done
 

@@ -65,7 +65,8 @@ exits 0 les --observer none --out f
 # ---- what stays on a device: the simulated one has memory of its own ---------------------------
 exits 0 env QUERN_FAULT=sim.launch_us=0,sim.gbps=100000 quern les run --progress off --quiet \
     --backend sim --n 16 --k-cut 3 --k-mid 5 --pairs 4 --steps 60 --stride 20 --precision f64 \
-    --observer snapshots --video none --out s
+    --observer snapshots --video none --memory-map s.md --out s
+has s.md '^\| state \| 1 \| 2304 \| 2304 \| les.first \| les.codec.encode \| sim:0 \| 1 \| 0 \|$'
 checked s/*_metrics.json <<'PY' || fail "wrong residency"
 import json, sys
 r = json.load(open(sys.argv[1]))["les"]["residency"]

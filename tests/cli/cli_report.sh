@@ -71,7 +71,7 @@ page=made/page.html
 ! command -v xmllint >/dev/null || xmllint --noout $page || fail "the page is not well-formed"
 lacks $page '<script|<link|https?://|url\(|@import'
 has $page '<h1>A &lt;title&gt; &amp; more</h1>'
-for text in 'Sky view' 'Mean radiant temperature, 13:00' 'Before and after' 'Memory map: where the arrays of tasks' \
+for text in 'Sky view' 'Mean radiant temperature, 13:00' 'Before and after' 'Memory map: where the arrays of quern tasks run lived' \
     'kaleidoscope on kaleidoscope' 'vadd, cold' 'No stage fell back'; do
     has $page "$text"
 done

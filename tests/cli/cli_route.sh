@@ -12,7 +12,7 @@ has "$out" '^  profile  none$'
 has "$out" '^nothing is measured; quern calibrate does it$'
 exits 0 quern route show vadd --backend cpu
 has "$out" '^nothing is measured of vadd; '
-exits 0 quern calibrate --ops vadd --seconds 0.1 --backend cpu,sim --progress off
+exits 0 quern calibrate --op vadd --seconds 0.1 --backend cpu,sim --progress off
 exits 0 quern route show vadd --backend cpu,sim
 has "$out" '^sim:0  threshold resident (none|[0-9]+), cold (none|[0-9]+)$'
 has "$out" '^DEVICE +SIZE +MEDIAN US +MAD US +SAMPLES$'

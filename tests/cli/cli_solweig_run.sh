@@ -72,7 +72,9 @@ same plain tiles tables
 QUERN_SOLWEIG_MAX_TILE_SIDE=71 exits 0 hot --backend cpu --out side
 has "$out" '\(QUERN_SOLWEIG_MAX_TILE_SIDE\)'
 same plain side tables
-exits 0 hot --backend sim --out sim
+exits 0 hot --backend sim --memory-map made/sim.md --out sim
+has made/sim.md '^\| dsm \| 1 \| 20736 \| 20736 \| shadow \| shadow \| sim:0 \| 1 \| 0 \|$'
+has made/sim.md '^\| svf planes \(temporary\) \| 1 \| [0-9]+ \| [0-9]+ \| svf.finish '
 same plain sim
 QUERN_FAULT=sim.max_grid=65x1x1 exits 0 hot --backend sim --fallback error --out grid
 same plain grid
@@ -147,7 +149,8 @@ refused 2 "--tile: 'ten'" hot --tile ten --out x
 refused 2 '.*--above-day' hot --above-day warm --out x
 refused 6 '.*nowhere.tif' quern solweig run --dsm nowhere.tif --weather day.txt "${place[@]}" --out x
 refused 6 '.*none.epw' quern solweig run "${city[@]}" --weather none.epw --out x
-refused 6 '.*none of them in the asked time' hot --from 2007-01-01 --out x
+refused 6 '.*5 rows of weather, from 2006-07-26 05:00 to 2006-07-26 23:00, none of them in the asked time' \
+    hot --from 2007-01-01 --out x
 head -c 200 city/dsm.npy >cut.npy
 refused 6 '.*cut.npy' quern solweig run --dsm cut.npy --weather day.txt "${place[@]}" --out x
 row 13 27 -5 | sed 's/ 60 27/ 160 27/' >bad.txt

@@ -76,7 +76,9 @@ has x.prom '^quern_hybrid_batch_size 13$'
 has x.prom '^quern_bucket_tasks\{bucket="32768"\} 2$'
 has x.prom '^quern_gpu_crypto_executions_total 2$'
 has x.prom '^quern_plan_misses 13$'
-has map.md '^\| vadd\.[0-9]+\.x \| [0-9]+ \| vadd \| vadd \| sim:0 \| 1 \| 0 \|$'
+has map.md '^# Memory map of quern tasks run$'
+has map.md '^\| vadd\.[0-9]+\.x \| [0-9]+ \| [0-9]+ \| [0-9]+ \| vadd \| vadd \| sim:0 \| 1 \| 0 \|$'
+has map.md '^\| sim:0 \| [0-9]+ \| [1-9][0-9]+ \| 0 \| [1-9][0-9]* \| [0-9]+ \|$'
 
 # bench
 exits 0 quern --backend sim tasks bench --scenario uniform-32k --samples 5 --csv bench.csv --md bench.md

@@ -61,7 +61,7 @@ refused 1 'cannot write .*no/such/folder/result.csv' quern tasks run good.csv -o
 refused 1 'cannot write folder: it is a folder$' quern tasks run good.csv -o folder
 refused 1 'cannot write .*no/such/folder/b.csv' quern tasks bench --scenario Uniform-32k --csv no/such/folder/b.csv
 refused 1 'cannot write .*no/such/folder/p.csv' quern tasks pipe --csv no/such/folder/p.csv
-exits 1 quern -q tasks run good.csv -o result.csv --memory-map no/such/folder/map.md
+exits 1 quern -q tasks run good.csv -o result.csv --memory-map good.csv/map.md
 rm -f result.csv
 
 # A disk that is full: the old result stays, no temporary is left

@@ -55,7 +55,7 @@ has "$out" ',sim,sim:[0-3],'
 
 # The memory map has the arrays of all parts
 exits 0 quern --devices $four -q --memory-map map.md tasks run batch.csv
-has map.md '^\| saxpy\.[0-9]+\.x \| [0-9]+ \| saxpy \| saxpy \| sim:[0-3] \| 1 \| 0 \|$'
+has map.md '^\| saxpy\.[0-9]+\.x \| [0-9]+ \| [0-9]+ \| [0-9]+ \| saxpy \| saxpy \| sim:[0-3] \| 1 \| 0 \|$'
 
 # Scenarios
 exits 0 quern --devices $four tasks run --scenario all

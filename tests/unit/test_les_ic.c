@@ -248,7 +248,7 @@ static void file_that_does_not_fit_is_refused(void **state)
     qn_npy array = { .type = QN_NPY_F8, .n_dims = 2, .dims = { 16, 15 }, .data = data };
 
     (void)state;
-    expect_refused(&array, "not an array of 16 x 16 cells");
+    expect_refused(&array, "has 16 x 15 cells, but N is 16");
     array.dims[1] = 16;
     array.type = QN_NPY_I4;
     expect_refused(&array, "<i4");

@@ -42,7 +42,7 @@ static qn_status write_page(const char *folder, const char *name, qn_str *page, 
         st = qn_fail(err, QN_ERR_USAGE, "--out: a path of %d bytes exceeds the limit %d", len,
                      PATH_MAX - 1);
     else
-        st = qn_file_write(path, qn_str_get(page), page->len, err);
+        st = qn_file_write_str(path, page, err);
     qn_str_free(page);
     return st;
 }

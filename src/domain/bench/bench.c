@@ -1,6 +1,7 @@
 /* bench.c - figures in memory, as a table, and against older ones. */
 #include "domain/bench/bench.h"
 
+#include "util/list.h"
 #include "util/table.h"
 
 #include <math.h>
@@ -21,16 +22,11 @@ qn_status qn_bench_add(qn_bench *bench, const char *item, const char *device, co
                        qn_better better, double value, qn_err *err)
 {
     qn_figure *f;
+    qn_figure *list = qn_grown(bench->list, bench->n, &bench->room, sizeof *list);
 
-    if (bench->n == bench->room) {
-        const size_t room = bench->room ? 2 * bench->room : 64;
-        qn_figure *list = realloc(bench->list, room * sizeof *list);
-
-        if (!list)
-            return qn_fail(err, QN_ERR_NOMEM, "bench: no memory for %zu figures", room);
-        bench->list = list;
-        bench->room = room;
-    }
+    if (!list)
+        return qn_fail(err, QN_ERR_NOMEM, "bench: no memory for %zu figures", bench->n + 1);
+    bench->list = list;
     f = &bench->list[bench->n++];
     *f = (qn_figure){ .value = value, .better = better };
     snprintf(f->item, sizeof f->item, "%s", item);

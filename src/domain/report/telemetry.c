@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BUFFERS = 12, MAX_CELLS = 7 };
+enum { MAX_BUFFERS = 12, MAX_CELLS = 9 };
 
 static const char *bytes_text(double bytes, char *out, size_t size)
 {
@@ -101,12 +101,14 @@ static size_t split_row(char *line, char *cells[MAX_CELLS])
 
 static void add_map_table(qn_page *page, char *text)
 {
-    qn_table table =
-        qn_table_begin("array", "bytes", "first used by", "last used by", "lives on", "up", "down");
+    qn_table table = qn_table_begin("array", "made", "bytes", "at once", "first used by",
+                                    "last used by", "lived on", "up", "down");
     char *cells[MAX_CELLS], *next = NULL, note[80];
     size_t n = 0;
 
-    for (char *line = strtok_r(text, "\n", &next); line; line = strtok_r(NULL, "\n", &next)) {
+    /* Arrays come first; behind "## Transfers" stand tables of other things. */
+    for (char *line = strtok_r(text, "\n", &next); line && strncmp(line, "##", 2);
+         line = strtok_r(NULL, "\n", &next)) {
         if (*line != '|' || line[1] == '-' || !strncmp(line, "| buffer", 8))
             continue;
         if (n++ < MAX_BUFFERS && split_row(line, cells) == MAX_CELLS)
@@ -133,9 +135,8 @@ static qn_status add_map(qn_page *page, const qn_rp_run *run, const char *file, 
     QN_TRY(qn_file_read(path, &text, &bytes, err));
     if (strncmp(text, begin, sizeof begin - 1) != 0)
         goto out;
-    snprintf(summary, sizeof summary, "Memory map: where the arrays of %.*s (%s) live",
-             (int)strcspn(text + sizeof begin - 1, "\n"), text + sizeof begin - 1,
-             qn_rp_command(run));
+    snprintf(summary, sizeof summary, "Memory map: where the arrays of %.*s lived",
+             (int)strcspn(text + sizeof begin - 1, "\n"), text + sizeof begin - 1);
     qn_page_fold(page, summary);
     add_map_table(page, text);
     qn_page_fold_end(page);

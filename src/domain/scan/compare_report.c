@@ -225,10 +225,7 @@ static qn_status write_md(const qn_compare *compare, const char *path, qn_err *e
                      "- \"B wins from\" is the first compared size from which on B wins at every "
                      "compared size.\n"
                      "- Sizes that one scan lacks are listed and not compared.\n");
-    if (out.failed)
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for the report", path);
-    else
-        st = qn_file_write(path, out.data, out.len, err);
+    st = qn_file_write_str(path, &out, err);
     qn_str_free(&out);
     return st;
 }

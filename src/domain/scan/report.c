@@ -90,10 +90,7 @@ static qn_status write_md(const qn_scan *scan, const qn_curves *curves, const ch
     qn_str_add(&out, "## Wins\n\n");
     add_table(&out, qn_scan_wins_table(curves));
     add_notes(&out, scan);
-    if (out.failed)
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for the report", path);
-    else
-        st = qn_file_write(path, out.data, out.len, err);
+    st = qn_file_write_str(path, &out, err);
     qn_str_free(&out);
     return st;
 }

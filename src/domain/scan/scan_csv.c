@@ -11,6 +11,7 @@
 
 #include "util/csv.h"
 #include "util/file.h"
+#include "util/list.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -54,15 +55,11 @@ const char *qn_residency_name(qn_residency residency)
 
 qn_status qn_scan_add_row(qn_scan *scan, const qn_scan_row *row, qn_err *err)
 {
-    if (scan->n_rows == scan->room) {
-        const size_t room = scan->room ? 2 * scan->room : 64;
-        qn_scan_row *rows = realloc(scan->rows, room * sizeof *rows);
+    qn_scan_row *rows = qn_grown(scan->rows, scan->n_rows, &scan->room, sizeof *rows);
 
-        if (!rows)
-            return qn_fail(err, QN_ERR_NOMEM, "scan: no memory for %zu rows", room);
-        scan->rows = rows;
-        scan->room = room;
-    }
+    if (!rows)
+        return qn_fail(err, QN_ERR_NOMEM, "scan: no memory for %zu rows", scan->n_rows + 1);
+    scan->rows = rows;
     scan->rows[scan->n_rows++] = *row;
     return QN_OK;
 }

@@ -2,6 +2,7 @@
 #include "domain/selftest/selftest_impl.h"
 
 #include "engine/settings.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +17,11 @@ static qn_status add(qn_selftest *tests, const char *name, const char *device,
                      qn_check_result result, const char *detail, qn_err *err)
 {
     qn_check *c;
+    qn_check *list = qn_grown(tests->list, tests->n, &tests->room, sizeof *list);
 
-    if (tests->n == tests->room) {
-        const size_t room = tests->room ? 2 * tests->room : 64;
-        qn_check *list = realloc(tests->list, room * sizeof *list);
-
-        if (!list)
-            return qn_fail(err, QN_ERR_NOMEM, "selftest: no memory for %zu checks", room);
-        tests->list = list;
-        tests->room = room;
-    }
+    if (!list)
+        return qn_fail(err, QN_ERR_NOMEM, "selftest: no memory for %zu checks", tests->n + 1);
+    tests->list = list;
     c = &tests->list[tests->n++];
     *c = (qn_check){ .result = result };
     snprintf(c->name, sizeof c->name, "%s", name);

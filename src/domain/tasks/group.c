@@ -6,6 +6,7 @@
  * is larger than a part is cut itself, where its op allows it.
  */
 #include "task.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +70,8 @@ qn_i64 qn_task_room(const qn_task_spec *spec, int is_padded)
 
 typedef struct {
     qn_task_part *parts;
-    int n, cap;
+    int n;
+    size_t cap;
     int *slots;
     /* how */
     qn_i64 chunk_elems;
@@ -79,15 +81,11 @@ typedef struct {
 
 static qn_status add_part(cutter *c, const qn_task_spec *spec, int position, qn_err *err)
 {
-    if (c->n == c->cap) {
-        const int cap = c->cap ? 2 * c->cap : 8;
-        qn_task_part *grown = realloc(c->parts, (size_t)cap * sizeof *grown);
+    qn_task_part *grown = qn_grown(c->parts, (size_t)c->n, &c->cap, sizeof *grown);
 
-        if (!grown)
-            return qn_fail(err, QN_ERR_NOMEM, "parts of a batch: out of host memory");
-        c->parts = grown;
-        c->cap = cap;
-    }
+    if (!grown)
+        return qn_fail(err, QN_ERR_NOMEM, "parts of a batch: out of host memory");
+    c->parts = grown;
     c->parts[c->n++] = (qn_task_part){ .op = spec->op, .arg = spec->arg, .first = position };
     return QN_OK;
 }

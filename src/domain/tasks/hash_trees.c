@@ -11,6 +11,7 @@
 
 #include "engine/context.h"
 #include "engine/lift.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ enum { NODE = QN_MERKLE_NODE, FOLD_LEAVES = 1 << 20, MAX_WAITING = 4096 };
 
 typedef struct {
     uint8_t *data;
-    qn_i64 n, cap;
+    qn_i64 n;
+    size_t cap;
 } node_list;
 
 /* A file whose leaves are complete. */
@@ -46,16 +48,12 @@ struct qn_hash_trees {
 
 static qn_status push(node_list *list, const uint8_t *node, qn_err *err)
 {
-    if (list->n == list->cap) {
-        const qn_i64 cap = list->cap ? 2 * list->cap : 64;
-        uint8_t *grown = realloc(list->data, (size_t)cap * NODE);
+    uint8_t *grown = qn_grown(list->data, (size_t)list->n, &list->cap, NODE);
 
-        if (!grown)
-            return qn_fail(err, QN_ERR_NOMEM, "hash: out of host memory (%lld nodes)",
-                           (long long)cap);
-        list->data = grown;
-        list->cap = cap;
-    }
+    if (!grown)
+        return qn_fail(err, QN_ERR_NOMEM, "hash: out of host memory (%lld nodes)",
+                       (long long)list->n + 1);
+    list->data = grown;
     memcpy(list->data + list->n++ * NODE, node, NODE);
     return QN_OK;
 }

@@ -51,26 +51,12 @@ out:
     return st;
 }
 
-static qn_status fill_operand(const qn_task_plan *plan, const qn_task_part *part, qn_buf *buf,
-                              uint64_t stream)
-{
-    void *data;
-    const qn_status st = qn_buf_host(buf, QN_HOST_DISCARD, &data);
-
-    for (int k = 0; st == QN_OK && k < part->n_tasks; k++) {
-        const qn_task_span span = qn_task_part_span(plan, part, k);
-
-        qn_task_random((float *)data + span.at, span.spec->seed + stream, 0, span.n);
-    }
-    return st;
-}
-
 static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands)
 {
-    const qn_status st = fill_operand(plan, part, part->x, 0);
+    const qn_status st = qn_task_part_random(plan, part, part->x, 0);
 
     (void)operands; /* nothing is consumed: always all of them */
-    return st == QN_OK ? fill_operand(plan, part, part->y, 1) : st;
+    return st == QN_OK ? qn_task_part_random(plan, part, part->y, 1) : st;
 }
 
 /* Row by row, with the products of an element added in the order of k, each rounded once. */

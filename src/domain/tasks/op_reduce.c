@@ -82,29 +82,15 @@ static qn_status build_max(qn_task_plan *plan, qn_task_part *part)
     return build(plan, part, MAX_OF);
 }
 
-static qn_status fill_operand(const qn_task_plan *plan, const qn_task_part *part, qn_buf *buf,
-                              uint64_t stream)
-{
-    void *data;
-    const qn_status st = qn_buf_host(buf, QN_HOST_DISCARD, &data);
-
-    for (int k = 0; st == QN_OK && k < part->n_tasks; k++) {
-        const qn_task_span span = qn_task_part_span(plan, part, k);
-
-        qn_task_random((float *)data + span.at, span.spec->seed + stream, 0, span.n);
-    }
-    return st;
-}
-
 static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands)
 {
     qn_status st = QN_OK;
     void *start;
 
     (void)operands; /* nothing is consumed: always all of them */
-    QN_TRY(fill_operand(plan, part, part->x, 0));
+    QN_TRY(qn_task_part_random(plan, part, part->x, 0));
     if (part->y)
-        QN_TRY(fill_operand(plan, part, part->y, 1));
+        QN_TRY(qn_task_part_random(plan, part, part->y, 1));
     QN_TRY(qn_buf_host(part->table, QN_HOST_DISCARD, &start));
     for (int k = 0; k < part->n_tasks; k++) {
         const qn_task_span span = qn_task_part_span(plan, part, k);

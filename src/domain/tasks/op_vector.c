@@ -21,31 +21,16 @@ static double cost_2(const qn_task_spec *spec)
     return 8.0 * (double)spec->n;
 }
 
-/* One operand of every task of the part; `stream` is added to the seeds. */
-static qn_status fill_operand(const qn_task_plan *plan, const qn_task_part *part, qn_buf *buf,
-                              uint64_t stream)
-{
-    void *data;
-    const qn_status st = qn_buf_host(buf, QN_HOST_DISCARD, &data);
-
-    for (int k = 0; st == QN_OK && k < part->n_tasks; k++) {
-        const qn_task_span span = qn_task_part_span(plan, part, k);
-
-        qn_task_random((float *)data + span.at, span.spec->seed + stream, span.from, span.n);
-    }
-    return st;
-}
-
 static qn_status fill_one(qn_task_plan *plan, qn_task_part *part, unsigned operands)
 {
-    return operands & QN_FILL_X ? fill_operand(plan, part, part->x, 0) : QN_OK;
+    return operands & QN_FILL_X ? qn_task_part_random(plan, part, part->x, 0) : QN_OK;
 }
 
 static qn_status fill_two(qn_task_plan *plan, qn_task_part *part, unsigned operands)
 {
     const qn_status st = fill_one(plan, part, operands);
 
-    return st == QN_OK && operands & QN_FILL_Y ? fill_operand(plan, part, part->y, 1) : st;
+    return st == QN_OK && operands & QN_FILL_Y ? qn_task_part_random(plan, part, part->y, 1) : st;
 }
 
 /* What the three ops have in common. 64 bytes between the starts of two tasks, so that each is

@@ -190,6 +190,20 @@ qn_task_span qn_task_part_span(const qn_task_plan *plan, const qn_task_part *par
                                            : room };
 }
 
+qn_status qn_task_part_random(const qn_task_plan *plan, const qn_task_part *part, qn_buf *buf,
+                              uint64_t stream)
+{
+    void *data;
+    const qn_status st = qn_buf_host(buf, QN_HOST_DISCARD, &data);
+
+    for (int k = 0; st == QN_OK && k < part->n_tasks; k++) {
+        const qn_task_span span = qn_task_part_span(plan, part, k);
+
+        qn_task_random((float *)data + span.at, span.spec->seed + stream, span.from, span.n);
+    }
+    return st;
+}
+
 qn_status qn_task_plan_fill(qn_task_plan *plan)
 {
     qn_status st = QN_OK;

@@ -179,6 +179,9 @@ qn_status qn_task_part_buf(qn_task_plan *plan, const qn_task_part *part, const c
                            size_t bytes, qn_buf **out);
 /* Stretch number `k` of a part. */
 qn_task_span qn_task_part_span(const qn_task_plan *plan, const qn_task_part *part, int k);
+/* Random floats for one operand of every task of the part; `stream` is added to their seeds. */
+qn_status qn_task_part_random(const qn_task_plan *plan, const qn_task_part *part, qn_buf *buf,
+                              uint64_t stream);
 /* Calls `fn` for the result of position k, piece by piece: `data` holds `bytes` bytes of it from
  * `offset` on. */
 typedef qn_status (*qn_task_piece_fn)(void *user, const qn_task_spec *spec, size_t offset,

@@ -1,6 +1,7 @@
 /* check_codec.c - checks of random numbers, codec and proxy against what is known without a
  * reference program: published vectors, sums of integers, identities. */
 #include "check_codec.h"
+#include "check_impl.h"
 
 #include "domain/les/codec/codec.h"
 #include "domain/les/flow/ic.h"
@@ -15,26 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds the finding that `value` is not above `limit`; a NaN is. */
+/* Adds the finding that an error is not above `limit`; a NaN is. */
 static void expect(qn_les_report *report, const char *check, const char *what, double value,
                    double limit)
 {
-    if (report->n == report->room) {
-        const size_t room = report->room ? 2 * report->room : 64;
-        qn_les_finding *list = realloc(report->list, room * sizeof *list);
-
-        if (!list) {
-            report->n_failed++;
-            return;
-        }
-        report->list = list;
-        report->room = room;
-    }
-    qn_les_finding *finding = &report->list[report->n++];
-    *finding = (qn_les_finding){ .value = value, .high = limit, .is_ok = value <= limit };
-    report->n_failed += !finding->is_ok;
-    snprintf(finding->check, sizeof finding->check, "%s", check);
-    snprintf(finding->what, sizeof finding->what, "%s", what);
+    qn_les_expect(report, check, value, 0, limit, "%s", what);
 }
 
 #define MAKE(config, ...)                                                                          \

@@ -1,5 +1,6 @@
 /* check_rig.c - flows and findings of checks. */
 #include "check_impl.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -18,20 +19,15 @@ void qn_les_report_free(qn_les_report *report)
 void qn_les_expect(qn_les_report *report, const char *check, double value, double low, double high,
                    const char *format, ...)
 {
+    qn_les_finding *list = qn_grown(report->list, report->n, &report->room, sizeof *list);
     qn_les_finding *finding;
     va_list args;
 
-    if (report->n == report->room) {
-        const size_t room = report->room ? 2 * report->room : 64;
-        qn_les_finding *list = realloc(report->list, room * sizeof *list);
-
-        if (!list) {
-            report->n_failed++;
-            return;
-        }
-        report->list = list;
-        report->room = room;
+    if (!list) {
+        report->n_failed++;
+        return;
     }
+    report->list = list;
     finding = &report->list[report->n++];
     *finding = (qn_les_finding){ .value = value, .low = low, .high = high };
     finding->is_ok = value >= low && value <= high;

@@ -108,9 +108,9 @@ static qn_status compare_modes(const golden *g, const char *what, int32_t *modes
         wrong = INFINITY;
     } else {
         for (int i = 0; i < n; i++)
-            want[i] = (int32_t)(g->is_origin ? qn_golden_number_at(&file, i)
-                                             : qn_golden_number_at(&file, 2 * i) * half +
-                                                   qn_golden_number_at(&file, 2 * i + 1));
+            want[i] = (int32_t)(g->is_origin
+                                    ? qn_npy_at(&file, i)
+                                    : qn_npy_at(&file, 2 * i) * half + qn_npy_at(&file, 2 * i + 1));
         if (g->is_origin) {
             qsort(want, (size_t)n, sizeof *want, by_value);
             qsort(modes, (size_t)n, sizeof *modes, by_value);
@@ -167,7 +167,7 @@ static qn_status choose_anchors(const golden *g, const char *what, qn_err *err)
         QN_TRY(compare_places(g, modes, n, err));
     if (g->is_origin && qn_golden_load(g, what, &file)) {
         for (int i = 0; i < n && qn_npy_elems(&file) == n; i++)
-            modes[i] = (int32_t)qn_golden_number_at(&file, i);
+            modes[i] = (int32_t)qn_npy_at(&file, i);
         qn_npy_free(&file);
         QN_TRY(qn_les_codec_set_anchors(g->codec, modes, err));
     }

@@ -23,20 +23,6 @@ int qn_golden_load(const golden *g, const char *what, qn_npy *out)
     return 0;
 }
 
-double qn_golden_number_at(const qn_npy *a, qn_i64 i)
-{
-    switch (a->type) {
-    case QN_NPY_F8:
-        return ((const double *)a->data)[i];
-    case QN_NPY_F4:
-        return (double)((const float *)a->data)[i];
-    case QN_NPY_I4:
-        return ((const int32_t *)a->data)[i];
-    default:
-        return ((const int8_t *)a->data)[i];
-    }
-}
-
 qn_status qn_golden_told(const golden *g, qn_status st, qn_err *err)
 {
     if (st != QN_OK && err && !err->text[0])
@@ -75,7 +61,7 @@ static double distance(const double *got, const qn_npy *want, qn_i64 n, measure 
     double difference = 0, norm = 0, most = 0, count = 0;
 
     for (qn_i64 i = 0; i < n; i++) {
-        const double w = qn_golden_number_at(want, i), d = got[i] - w;
+        const double w = qn_npy_at(want, i), d = got[i] - w;
 
         difference += d * d;
         norm += w * w;

@@ -26,7 +26,6 @@ typedef enum { REL, ABS, SHARE } measure; /* relative L2, largest difference, sh
 
 /* 0 when the case has no such array. One that cannot be read is a finding. */
 int qn_golden_load(const golden *g, const char *what, qn_npy *out);
-double qn_golden_number_at(const qn_npy *a, qn_i64 i);
 
 /* What the context said, in `err`. */
 qn_status qn_golden_told(const golden *g, qn_status st, qn_err *err);

@@ -28,8 +28,8 @@ static qn_status compare_z(const golden *g, int t, qn_err *err)
         const int at[2] = { layout.mid, layout.high };
 
         for (int i = 0; i < 2; i++) {
-            logs = fmax(logs, fabs(z[at[i]] - qn_golden_number_at(&want, at[i])));
-            z[at[i]] = qn_golden_number_at(&want, at[i]);
+            logs = fmax(logs, fabs(z[at[i]] - qn_npy_at(&want, at[i])));
+            z[at[i]] = qn_npy_at(&want, at[i]);
         }
         qn_les_expect(g->report, "golden", logs, 0, 1e-3, "%s %s logarithms, f32", g->prefix, what);
     }
@@ -184,7 +184,7 @@ static qn_status put_z(const golden *g, int t, qn_err *err)
     snprintf(what, sizeof what, "z_t%d", t);
     if (z && narrow && qn_golden_load(g, what, &want)) {
         for (int i = 0; i < g->d && qn_npy_elems(&want) == g->d; i++) {
-            z[i] = qn_golden_number_at(&want, i);
+            z[i] = qn_npy_at(&want, i);
             narrow[i] = (float)z[i];
         }
         st = qn_golden_told(

@@ -133,9 +133,13 @@ static qn_status check_shape(const qn_les_config *config, const qn_npy *array, q
     if (array->type != QN_NPY_F8 && array->type != QN_NPY_F4)
         return qn_fail(err, QN_ERR_INPUT, "%s: elements are %s, but <f8 or <f4 is needed",
                        config->ic_file, qn_npy_type_name(array->type));
-    if ((d != 2 && d != 3) || array->dims[d - 1] != config->N || array->dims[d - 2] != config->N)
-        return qn_fail(err, QN_ERR_INPUT, "%s: not an array of %d x %d cells as N says",
-                       config->ic_file, config->N, config->N);
+    if (d != 2 && d != 3)
+        return qn_fail(err, QN_ERR_INPUT, "%s: an array of %d dimensions, but 2 or 3 are needed",
+                       config->ic_file, d);
+    if (array->dims[d - 1] != config->N || array->dims[d - 2] != config->N)
+        return qn_fail(err, QN_ERR_INPUT, "%s has %lld x %lld cells, but N is %d (--n)",
+                       config->ic_file, (long long)array->dims[d - 2],
+                       (long long)array->dims[d - 1], config->N);
     if (d == 3 && array->dims[0] != config->ensemble)
         return qn_fail(err, QN_ERR_INPUT, "%s: %lld fields for %d members of the ensemble",
                        config->ic_file, (long long)array->dims[0], config->ensemble);

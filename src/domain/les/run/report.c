@@ -108,8 +108,7 @@ static qn_status write_md(const qn_les_config *config, const qn_les_result *resu
     for (int i = 0; i < result->n_flags; i++)
         qn_str_addf(&md, "%s- %s\n", i ? "" : "\n## Flags\n\n", result->flags[i]);
     snprintf(path, sizeof path, "%s/report.md", config->out);
-    st = md.failed ? qn_fail(err, QN_ERR_NOMEM, "no memory for %s", path)
-                   : qn_file_write(path, md.data, md.len, err);
+    st = qn_file_write_str(path, &md, err);
     qn_str_free(&md);
     return st;
 }

@@ -89,8 +89,7 @@ typedef struct qn_les_result {
 
 typedef struct qn_les_run_options {
     qn_progress_options watch;
-    const char *command;    /* as typed, for reports */
-    const char *memory_map; /* file for the map of the steps' graph, or NULL */
+    const char *command; /* as typed, for reports */
 } qn_les_run_options;
 
 /* Runs, and writes the files of `config->out`. `result` is to be freed in any case; when cells

@@ -314,8 +314,6 @@ qn_status qn_les_run_loop(run *r, qn_err *err)
     if (graph && qn_graph_stage_device(graph, 0))
         snprintf(r->result->device, sizeof r->result->device, "%s",
                  qn_graph_stage_device(graph, 0));
-    if (graph && r->options->memory_map)
-        QN_TRY(qn_les_run_lift(r, qn_graph_memory_map(graph, r->options->memory_map), err));
 out:
     return st;
 }

@@ -1,6 +1,7 @@
 /* check.c - the list of checks, and findings. */
 #include "domain/solweig/check/check_impl.h"
 
+#include "util/list.h"
 #include "util/str.h"
 
 #include <math.h>
@@ -58,18 +59,13 @@ static qn_sw_finding *next_finding(qn_sw_golden *g)
 {
     qn_sw_report *report = g->report;
     qn_sw_finding *f;
+    qn_sw_finding *more = qn_grown(report->list, report->n, &report->room, sizeof *more);
 
-    if (report->n == report->room) {
-        const size_t room = report->room ? 2 * report->room : 64;
-        qn_sw_finding *more = realloc(report->list, room * sizeof *more);
-
-        if (!more) {
-            report->has_lost = 1;
-            return NULL;
-        }
-        report->list = more;
-        report->room = room;
+    if (!more) {
+        report->has_lost = 1;
+        return NULL;
     }
+    report->list = more;
     f = &report->list[report->n++];
     memset(f, 0, sizeof *f);
     snprintf(f->stage, sizeof f->stage, "%s", g->stage);

@@ -154,30 +154,14 @@ out:
     return st;
 }
 
-static float element(qn_npy_type type, const void *row, qn_i64 i)
-{
-    switch (type) {
-    case QN_NPY_F8:
-        return (float)((const double *)row)[i];
-    case QN_NPY_I4:
-        return (float)((const int32_t *)row)[i];
-    case QN_NPY_I1:
-        return ((const int8_t *)row)[i];
-    case QN_NPY_U1:
-        return ((const uint8_t *)row)[i];
-    default:
-        return ((const float *)row)[i];
-    }
-}
-
 static qn_status read_npy(void *handle, qn_sw_window window, float *data, qn_err *err)
 {
     npy_file *file = handle;
     const size_t size = qn_npy_elem_bytes(file->array.type);
     qn_status st = QN_OK;
-    void *row = malloc((size_t)window.cols * size);
+    qn_npy row = { .type = file->array.type, .data = malloc((size_t)window.cols * size) };
 
-    if (!row)
+    if (!row.data)
         return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a row of %lld pixels", file->path,
                        (long long)window.cols);
     for (qn_i64 y = 0; y < window.rows; y++) {
@@ -185,14 +169,14 @@ static qn_status read_npy(void *handle, qn_sw_window window, float *data, qn_err
         const size_t bytes = (size_t)window.cols * size;
 
         if (file->array.data)
-            memcpy(row, (const char *)file->array.data + from, bytes);
+            memcpy(row.data, (const char *)file->array.data + from, bytes);
         else
-            QN_TRY(read_at(file, row, bytes, file->data_at + from, err));
+            QN_TRY(read_at(file, row.data, bytes, file->data_at + from, err));
         for (qn_i64 x = 0; x < window.cols; x++)
-            data[y * window.cols + x] = element(file->array.type, row, x);
+            data[y * window.cols + x] = (float)qn_npy_at(&row, x);
     }
 out:
-    free(row);
+    free(row.data);
     return st;
 }
 

@@ -102,10 +102,11 @@ static qn_status read_weather(const qn_sw_run_config *config, qn_sw_records *r, 
         r->site = (qn_sw_site){ r->weather.latitude, r->weather.longitude, r->weather.elevation,
                                 r->weather.utc_offset };
     else
-        return qn_fail(err, QN_ERR_USAGE,
-                       "%s does not say where it is from: latitude, longitude and UTC offset "
-                       "must be given",
-                       config->n_weather_rows ? "the weather" : config->weather[0]);
+        return qn_fail(
+            err, QN_ERR_USAGE,
+            "%s does not say where it is from: latitude, longitude and hours ahead of UTC "
+            "are needed (--lat, --lon and --utc)",
+            config->n_weather_rows ? "the weather" : config->weather[0]);
 out:
     return st;
 }

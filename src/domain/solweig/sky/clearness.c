@@ -1,5 +1,6 @@
 /* clearness.c - clear sky, clearness index, direct and diffuse light. */
 #include "clearness.h"
+#include "sun.h"
 
 #include <math.h>
 
@@ -18,15 +19,6 @@ static double vapour_factor_of(double latitude, int doy)
     const int season = doy > 335 || doy <= 60 ? 0 : doy <= 152 ? 1 : doy <= 244 ? 2 : 3;
 
     return vapour_factor[band][season];
-}
-
-/* Square root of the relative change by the distance to the sun. */
-static double distance_factor(int doy)
-{
-    const double b = 2.0 * M_PI * doy / 365.0;
-
-    return sqrt(1.00011 + 0.034221 * cos(b) + 0.00128 * sin(b) + 0.000719 * cos(2.0 * b) +
-                0.000077 * sin(2.0 * b));
 }
 
 static double pressure_of(double pressure, qn_sw_pressure_rule rule)
@@ -52,7 +44,7 @@ qn_sw_clearness qn_sw_clearness_of(const qn_sw_air *air, double zenith_deg, int 
                                    double latitude, qn_sw_pressure_rule rule)
 {
     const double z = zenith_deg * M_PI / 180.0, up = cos(z), altitude = 90.0 - zenith_deg;
-    const double distance = distance_factor(doy);
+    const double distance = sqrt(qn_sw_sun_nearness(doy));
     const double path = 35.0 * up / sqrt(1224.0 * up * up + 1.0);
     const double pressure = pressure_of(air->pressure, rule);
     const double gases = 1.021 - 0.084 * sqrt(path * (0.000949 * pressure + 0.051));

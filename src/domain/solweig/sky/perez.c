@@ -6,6 +6,7 @@
 #include "perez.h"
 
 #include "perez_tables.h"
+#include "sun.h"
 
 #include <math.h>
 
@@ -34,9 +35,8 @@ static int class_of(const qn_sw_perez_sky *sky, double z)
 
 static double brightness_of(const qn_sw_perez_sky *sky)
 {
-    const double b = 2.0 * M_PI * sky->doy / 365.0, altitude = 90.0 - sky->zenith;
-    const double outside = SOLAR_CONSTANT * (1.00011 + 0.034221 * cos(b) + 0.00128 * sin(b) +
-                                             0.000719 * cos(2.0 * b) + 0.000077 * sin(2.0 * b));
+    const double altitude = 90.0 - sky->zenith;
+    const double outside = SOLAR_CONSTANT * qn_sw_sun_nearness(sky->doy);
     const double up = sin(rad(altitude));
     const double mass =
         altitude >= 10.0 ? 1.0 / up : 1.0 / (up + 0.50572 * pow(altitude + 6.07995, -1.6364));

@@ -202,3 +202,11 @@ qn_sw_daylight qn_sw_daylight_of(double latitude, int doy)
                              .sunrise = 12.0 - length / 2.0,
                              .sunset = 12.0 + length / 2.0 };
 }
+
+double qn_sw_sun_nearness(int doy)
+{
+    const double b = 2.0 * M_PI * doy / 365.0;
+
+    return 1.00011 + 0.034221 * cos(b) + 0.00128 * sin(b) + 0.000719 * cos(2.0 * b) +
+           0.000077 * sin(2.0 * b);
+}

@@ -43,4 +43,8 @@ typedef struct qn_sw_daylight {
 
 qn_sw_daylight qn_sw_daylight_of(double latitude, int doy);
 
+/* The sun's light on this day over its mean: the square of the mean distance over that of the day.
+ */
+double qn_sw_sun_nearness(int doy);
+
 #endif

@@ -1,6 +1,7 @@
 /* weather.c - reading weather: which format, which rows, in which order. */
 #include "weather_impl.h"
 #include "util/file.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,16 +67,12 @@ int qn_sw_number(const char *text, double *out)
 qn_status qn_sw_add_row(qn_sw_row_list *list, const char *name, const qn_sw_weather_row *row,
                         qn_err *err)
 {
-    if (list->n == list->room) {
-        const size_t room = list->room ? 2 * list->room : 64;
-        qn_sw_weather_row *rows = realloc(list->rows, room * sizeof *rows);
+    qn_sw_weather_row *rows = qn_grown(list->rows, list->n, &list->room, sizeof *rows);
 
-        if (!rows)
-            return qn_fail(err, QN_ERR_NOMEM, "%s:%zu: no memory for %zu rows", name, row->line,
-                           room);
-        list->rows = rows;
-        list->room = room;
-    }
+    if (!rows)
+        return qn_fail(err, QN_ERR_NOMEM, "%s:%zu: no memory for %zu rows", name, row->line,
+                       list->n + 1);
+    list->rows = rows;
     list->rows[list->n++] = *row;
     return QN_OK;
 }
@@ -191,17 +188,39 @@ static size_t filter_rows(qn_sw_weather_row *rows, size_t n, const qn_sw_date_fi
     return kept;
 }
 
+/* No row is left. A typical year is told from its first row to its last, since its months are of
+ * several years. */
+static qn_status fail_empty(const char *name, const qn_sw_weather_row *rows, size_t n,
+                            int is_typical_year, qn_err *err)
+{
+    const qn_sw_weather_row *first = rows, *last = rows;
+
+    if (n == 0)
+        return qn_fail(err, QN_ERR_INPUT, "%s: 0 rows of weather, none of them usable", name);
+    for (size_t i = 1; i < n; i++) {
+        if (!is_typical_year && rows[i].minutes < first->minutes)
+            first = &rows[i];
+        if (is_typical_year || rows[i].minutes > last->minutes)
+            last = &rows[i];
+    }
+    return qn_fail(err, QN_ERR_INPUT,
+                   "%s: %zu rows of weather, from %04d-%02d-%02d %02d:%02d to %04d-%02d-%02d "
+                   "%02d:%02d, none of them in the asked time",
+                   name, n, first->date.year, first->date.month, first->date.day, first->date.hour,
+                   first->date.minute, last->date.year, last->date.month, last->date.day,
+                   last->date.hour, last->date.minute);
+}
+
 /* Filters and orders what was read, and takes the rows over. */
 static qn_status settle(const char *const *names, const qn_sw_date_filter *filter,
                         qn_sw_row_list *list, qn_sw_weather *weather, qn_err *err)
 {
-    const size_t n_read = list->n;
+    const size_t kept = filter_rows(list->rows, list->n, filter);
     qn_status st = QN_OK;
 
-    list->n = filter_rows(list->rows, list->n, filter);
-    if (list->n == 0)
-        return qn_fail(err, QN_ERR_INPUT, "%s: %zu rows of weather, none of them %s", names[0],
-                       n_read, n_read ? "in the asked time" : "usable");
+    if (kept == 0) /* and no row was moved */
+        return fail_empty(names[0], list->rows, list->n, weather->has_place, err);
+    list->n = kept;
     QN_TRY(refuse_twice(names, list->rows, list->n, err));
     /* Rows of EPW keep their order: a typical year is made of months of several years. */
     if (!weather->has_place)
