@@ -73,6 +73,20 @@ FN i32 arc_find_needs(TEAM_PARAM, arc_search s, GLOBAL arc_need *needs)
     return n;
 }
 
+#ifdef ARC_ON_CPU
+/* Bit k tells whether cell k of eight has the colour, of which `eight` has eight bytes: the highest
+ * bit of each byte that has no difference, brought together by a product. */
+FN u64 arc_eight_bits(GLOBAL const i8 *cells, u64 eight)
+{
+    const u64 low = 0x7f7f7f7f7f7f7f7fu;
+    u64 differ;
+
+    __builtin_memcpy(&differ, cells, sizeof differ);
+    differ ^= eight;
+    return (~(((differ & low) + low) | differ | low) >> 7) * 0x0102040810204080u >> 56;
+}
+#endif
+
 /* The words of one colour: bit j of word i tells whether cell (i, j) has it. */
 FN void arc_make_words(TEAM_PARAM, arc_grid g, i32 colour, GLOBAL u64 *words)
 {
@@ -80,8 +94,13 @@ FN void arc_make_words(TEAM_PARAM, arc_grid g, i32 colour, GLOBAL u64 *words)
     {
         GLOBAL const i8 *row = g.cells + i * g.cols;
         u64 bits = 0;
+        i32 j = 0;
 
-        for (i32 j = 0; j < g.cols; j++)
+#ifdef ARC_ON_CPU
+        for (; j + 8 <= g.cols; j += 8)
+            bits |= arc_eight_bits(row + j, (u8)colour * 0x0101010101010101u) << j;
+#endif
+        for (; j < g.cols; j++)
             bits |= (u64)(row[j] == colour) << j;
         words[i] = bits;
     }

@@ -138,6 +138,27 @@ FN_NOINLINE slot arc_recurse_other(VM_PARAM, const arc_frame *loop, i32 k)
     return vm->error ? ARC_SLOT_NONE : arc_recurse(VM, m.f, m.n, m.x0, m.x1, 0, 0);
 }
 
+/* apply(f, pair), which mostly gives a pair again. */
+FN_NOINLINE slot arc_recurse_pair(VM_PARAM, slot f, slot pair)
+{
+    const u32 acc = arc_alloc(vm, 16);
+    GLOBAL slot *got = arc_slots_at(vm, acc);
+    slot r;
+
+    if (vm->error || !arc_descend(vm))
+        return ARC_SLOT_NONE;
+    for (i32 k = 0; k < 2; k++) {
+        const u32 mark = vm->top;
+
+        r = arc_call_one(VM, f, ARC_SLOT_INT(k ? ARC_PAIR_J(pair) : ARC_PAIR_I(pair)));
+        if (vm->error)
+            return ARC_SLOT_NONE;
+        got[k] = arc_keep(VM, mark, r);
+    }
+    r = arc_tuple_of(VM, acc, 2);
+    return vm->error ? ARC_SLOT_NONE : arc_ascend(vm, arc_keep(VM, acc, r));
+}
+
 /* A primitive that calls a function per element. */
 FN_NOINLINE slot arc_recurse_loop(VM_PARAM, i32 op, slot x0, slot x1, slot x2)
 {
@@ -145,6 +166,8 @@ FN_NOINLINE slot arc_recurse_loop(VM_PARAM, i32 op, slot x0, slot x1, slot x2)
     arc_frame loop;
     slot r;
 
+    if (op == ARC_OP_apply && ARC_TAG(x1) == ARC_PAIR)
+        return arc_recurse_pair(VM, x0, x1);
     m.x0 = x0;
     m.x1 = x1;
     m.x2 = x2;

@@ -6,6 +6,7 @@
 #include "domain/arc/run/session_impl.h"
 #include "domain/arc/value/encode.h"
 #include "engine/route/profile.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <stdio.h>
@@ -118,15 +119,11 @@ void qn_arc_session_free(qn_arc_session *s)
 /* One more element in an array. */
 static qn_status grow(void **items, size_t n, size_t *room, size_t size, qn_err *err)
 {
-    const size_t wanted = *room ? 2 * *room : 64;
-    void *grown;
+    void *grown = qn_grown(*items, n, room, size);
 
-    if (n < *room)
-        return QN_OK;
-    if (!(grown = realloc(*items, wanted * size)))
+    if (!grown)
         return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
     *items = grown;
-    *room = wanted;
     return QN_OK;
 }
 

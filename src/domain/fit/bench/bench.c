@@ -3,6 +3,7 @@
 
 #include "domain/fit/batch/host.h"
 #include "util/clock.h"
+#include "util/list.h"
 #include "util/stats.h"
 
 #include <stdio.h>
@@ -17,15 +18,11 @@ void qn_fit_bench_free(qn_fit_bench *bench)
 
 qn_fit_bench_row *qn_fit_bench_add(qn_fit_bench *bench)
 {
-    if (bench->n == bench->room) {
-        const size_t room = bench->room ? 2 * bench->room : 32;
-        qn_fit_bench_row *rows = realloc(bench->rows, room * sizeof *rows);
+    qn_fit_bench_row *rows = qn_grown(bench->rows, bench->n, &bench->room, sizeof *rows);
 
-        if (!rows)
-            return NULL;
-        bench->rows = rows;
-        bench->room = room;
-    }
+    if (!rows)
+        return NULL;
+    bench->rows = rows;
     bench->rows[bench->n] = (qn_fit_bench_row){ .bench = "" };
     return &bench->rows[bench->n++];
 }

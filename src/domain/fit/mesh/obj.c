@@ -1,5 +1,6 @@
 /* obj.c - Wavefront OBJ: vertices and faces, everything else skipped. */
 #include "domain/fit/mesh/mesh.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,17 +10,13 @@
 
 static qn_status make_room(void **at, size_t *room, size_t n, size_t size, qn_err *err)
 {
-    size_t wanted = *room ? *room * 2 : 256;
-    void *more;
+    void *grown;
 
-    if (n < *room)
-        return QN_OK;
     if (n >= INT32_MAX)
         return qn_fail(err, QN_ERR_LIMIT, "a mesh has at most 2^31 - 1 vertices or faces");
-    if (!(more = realloc(*at, wanted * size)))
-        return qn_fail(err, QN_ERR_NOMEM, "a mesh of %zu elements", wanted);
-    *at = more;
-    *room = wanted;
+    if (!(grown = qn_grown(*at, n, room, size)))
+        return qn_fail(err, QN_ERR_NOMEM, "a mesh of more than %zu elements", n);
+    *at = grown;
     return QN_OK;
 }
 
