@@ -46,16 +46,22 @@ static qn_device_info gpu(void)
     return (qn_device_info){ .name = "G", .kind = QN_KIND_DISCRETE, .has_f64 = 1 };
 }
 
-static qn_fit_choice choose(int level, const qn_device_info *device, qn_fit_precision precision)
+static qn_fit_choice choose_from(int few, int level, const qn_device_info *device,
+                                 qn_fit_precision precision)
 {
     qn_fit_problem *p = NULL;
     qn_fit_choice choice;
     qn_err err = { .text = "" };
 
     must_ok(qn_fit_case_icosphere(level, &p, &err), &err);
-    must_ok(qn_fit_choose(p, device, 2, precision, &choice, &err), &err);
+    must_ok(qn_fit_choose(p, device, 2, few, precision, &choice, &err), &err);
     qn_fit_problem_free(p);
     return choice;
+}
+
+static qn_fit_choice choose(int level, const qn_device_info *device, qn_fit_precision precision)
+{
+    return choose_from(QN_FIT_FEW_INSTANCES, level, device, precision);
 }
 
 static void small_meshes_stay_on_the_cpu_and_large_ones_leave_it(void **state)
@@ -83,6 +89,16 @@ static void a_few_terms_are_not_even_estimated(void **state)
     assert_string_equal(c.text, "cpu: 162 terms are less than 256");
 }
 
+static void how_many_are_few_can_be_said(void **state)
+{
+    const qn_device_info device = gpu();
+
+    (void)state;
+    assert_true(choose_from(0, 1, &device, QN_FIT_F64).host_us > 0);
+    assert_string_equal(choose_from(200000, 6, &device, QN_FIT_F64).text,
+                        "cpu: 163842 terms are less than 200000");
+}
+
 static void a_device_that_cannot_is_not_chosen(void **state)
 {
     qn_device_info device = gpu();
@@ -101,6 +117,7 @@ int main(void)
         cmocka_unit_test(a_spring_moves_48_bytes_and_its_share_of_the_vertices),
         cmocka_unit_test(small_meshes_stay_on_the_cpu_and_large_ones_leave_it),
         cmocka_unit_test(a_few_terms_are_not_even_estimated),
+        cmocka_unit_test(how_many_are_few_can_be_said),
         cmocka_unit_test(a_device_that_cannot_is_not_chosen),
     };
 

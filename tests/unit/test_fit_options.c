@@ -32,6 +32,7 @@ static void solvers_begin_with_their_own_defaults(void **state)
 {
     (void)state;
     assert_int_equal(options_of("lm { }").max_iterations, 50);
+    assert_int_equal(options_of("lm { }").fallback_threshold, 256);
     assert_int_equal(options_of("lbfgs { }").max_iterations, 200);
     assert_true(options_of("lbfgs { }").function_tolerance == 1e-9);
     assert_true(options_of("sgd { }").learning_rate == 1e-2);
@@ -47,7 +48,8 @@ static void numbers_and_words_reach_their_options(void **state)
         "min_lm_diagonal = 1e-5; max_lm_diagonal = 1e5; damping_scale = identity;\n"
         "damping = lambda; min_relative_decrease = 0.1; max_consecutive_invalid = 3;\n"
         "jacobi_scaling = false; nonmonotonic = 1; max_seconds = 2.5; linear_solver = schur_pcg;\n"
-        "trust_region_radius = 4; max_linear_iterations = 9; eta = 0.2; jacobian = auto; }");
+        "trust_region_radius = 4; max_linear_iterations = 9; eta = 0.2; jacobian = auto;\n"
+        "fallback_threshold = 5000; }");
 
     (void)state;
     assert_int_equal(o.max_iterations, 7);
@@ -64,6 +66,7 @@ static void numbers_and_words_reach_their_options(void **state)
     assert_int_equal(o.linear_solver, QN_FIT_SCHUR_PCG);
     assert_true(o.trust_region_radius == 4 && o.linear.eta == 0.2);
     assert_int_equal(o.linear.max_iterations, 9);
+    assert_int_equal(o.fallback_threshold, 5000);
 }
 
 static void a_tight_cost_tightens_the_gradient_unless_that_is_said(void **state)

@@ -34,7 +34,7 @@ static int is_gpu(const qn_device_info *device)
 }
 
 qn_status qn_fit_choose(const qn_fit_problem *problem, const qn_device_info *device, int threads,
-                        qn_fit_precision precision, qn_fit_choice *out, qn_err *err)
+                        int few, qn_fit_precision precision, qn_fit_choice *out, qn_err *err)
 {
     const long long n = (long long)qn_fit_problem_n_instances(problem);
     qn_fit_traffic t;
@@ -46,9 +46,8 @@ qn_status qn_fit_choose(const qn_fit_problem *problem, const qn_device_info *dev
                  is_gpu(device) ? "has no f64" : "is no GPU");
         return QN_OK;
     }
-    if (n < QN_FIT_FEW_INSTANCES) {
-        snprintf(out->text, sizeof out->text, "cpu: %lld terms are less than %d", n,
-                 QN_FIT_FEW_INSTANCES);
+    if (n < few) {
+        snprintf(out->text, sizeof out->text, "cpu: %lld terms are less than %d", n, few);
         return QN_OK;
     }
     if ((st = qn_fit_traffic_of(problem, QN_FIT_DO_GRADIENT, precision, &t, err)) != QN_OK)

@@ -9,7 +9,7 @@
 
 #include "domain/fit/batch/traffic.h"
 
-enum { QN_FIT_FEW_INSTANCES = 256 }; /* below it is always the CPU */
+enum { QN_FIT_FEW_INSTANCES = 256 }; /* the usual number below which it is always the CPU */
 
 typedef struct qn_fit_choice {
     int is_device;
@@ -17,8 +17,8 @@ typedef struct qn_fit_choice {
     char text[160];            /* "cpu: a step of 2562 terms takes about ..." */
 } qn_fit_choice;
 
-/* `threads` 0: as many as OpenMP has. */
+/* `threads` 0: as many as OpenMP has. `few`: with fewer instances it is the CPU. */
 qn_status qn_fit_choose(const qn_fit_problem *problem, const qn_device_info *device, int threads,
-                        qn_fit_precision precision, qn_fit_choice *out, qn_err *err);
+                        int few, qn_fit_precision precision, qn_fit_choice *out, qn_err *err);
 
 #endif

@@ -91,8 +91,8 @@ static qn_status run_level(qn_ctx *cpu, qn_ctx *ctx, int level, qn_fit_precision
     if (qn_device_count(ctx) > 1)
         QN_TRY(add_row(cpu, p, level, precision, bench, err));
     QN_TRY(add_row(ctx, p, level, precision, bench, err));
-    QN_TRY(
-        qn_fit_choose(p, qn_device_get(ctx, qn_device_count(ctx) - 1), 0, precision, &choice, err));
+    QN_TRY(qn_fit_choose(p, qn_device_get(ctx, qn_device_count(ctx) - 1), 0, QN_FIT_FEW_INSTANCES,
+                         precision, &choice, err));
     snprintf(bench->rows[bench->n - 1].note, sizeof choice.text, "%s", choice.text);
 out:
     qn_fit_problem_free(p);

@@ -33,6 +33,7 @@ static const entry entries[] = {
     { "max_consecutive_invalid", COUNT, AT(max_consecutive_invalid), { NULL } },
     { "jacobi_scaling", COUNT, AT(jacobi_scaling), { "false", "true" } },
     { "accumulate", CHOICE, AT(accumulate), { "auto", "gather", "owner", "atomic" } },
+    { "fallback_threshold", COUNT, AT(fallback_threshold), { NULL } },
     { "nonmonotonic", COUNT, AT(nonmonotonic), { "false", "true" } },
     { "max_seconds", REAL, AT(max_seconds), { NULL } },
     { "trust_region_radius", REAL, AT(trust_region_radius), { NULL } },

@@ -113,8 +113,8 @@ static int is_chosen(const qn_ctx *ctx, int device, const qn_fit_problem *p,
     qn_err err;
 
     return device != QN_CPU_SLOT && ctx->pinned < 0 && o->linear_solver == QN_FIT_LINEAR_AUTO &&
-           qn_fit_choose(p, qn_device_get(ctx, device), o->n_threads, precision, &choice, &err) ==
-               QN_OK &&
+           qn_fit_choose(p, qn_device_get(ctx, device), o->n_threads, o->fallback_threshold,
+                         precision, &choice, &err) == QN_OK &&
            choice.is_device;
 }
 

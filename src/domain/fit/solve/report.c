@@ -1,4 +1,5 @@
 /* report.c - options with their defaults, ends of a solve and their names, history. */
+#include "domain/fit/batch/choose.h"
 #include "domain/fit/solve/solver.h"
 
 #include <math.h>
@@ -37,6 +38,7 @@ void qn_fit_options_default(qn_fit_solve_options *options)
         .max_lm_diagonal = 1e32,
         .min_relative_decrease = 1e-3,
         .max_consecutive_invalid = 5,
+        .fallback_threshold = QN_FIT_FEW_INSTANCES,
         .jacobi_scaling = 1,
         .window = 5,
         .max_seconds = HUGE_VAL,

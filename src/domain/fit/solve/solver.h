@@ -59,6 +59,7 @@ typedef struct qn_fit_solve_options {
     qn_fit_linear_kind linear_solver;
     qn_fit_linear_options linear;
     qn_fit_accumulate accumulate; /* on a device */
+    int fallback_threshold;       /* instances; with fewer, `auto` means the CPU */
 
     /* L-BFGS and first-order methods. */
     int history;
