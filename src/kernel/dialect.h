@@ -194,8 +194,9 @@ typedef REAL real;
 #else
 #define QN_CLONES
 #endif
-/* Functions that are not inlined, clones do not take along. A module that is made of such is compiled
- * twice instead, the second time for x86-64-v3 (QN_LEVEL), and its entries choose (QN_HAS_LEVEL). */
+/* Functions that are not inlined, clones do not take along. A module that is made of such is
+ * compiled twice instead, the second time for x86-64-v3 (QN_LEVEL), and its entries choose
+ * (QN_HAS_LEVEL). */
 #ifdef QN_LEVEL
 #define QN_ENTRY(name) name##_v3
 #else

@@ -34,9 +34,11 @@
 #define ARC_OBJ   9  /* aux count, payload -> ascending keys */
 #define ARC_SET   10 /* aux count, payload -> slots, ascending in canonical order */
 #define ARC_PRIM  11 /* payload opcode, aux arity */
-#define ARC_CLOS  12 /* payload -> {u8 form, u8 arity, u16 captured, u32 number}, captured slots;
-                       * aux 1: among those is a primitive that calls a function per element */
+#define ARC_CLOS  12 /* payload -> {u8 form, u8 arity, u16 captured, u32 number}, captured slots */
 #define ARC_BAD   13 /* a failed step: payload ARC_FAILURE, aux step */
+
+/* The aux of a closure is 1 when among what it captured is a primitive that calls a function per
+ * element, or a closure with such. */
 
 #define ARC_POOLED 0x80000000u /* in a payload: an offset into the pool */
 
