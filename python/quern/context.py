@@ -12,9 +12,10 @@ import contextlib
 import ctypes as c
 import threading
 import warnings
-from typing import Any, Callable, Iterator, TYPE_CHECKING, TypeVar
+from typing import Any, Callable, Iterator, TYPE_CHECKING
 
 from . import _structs as s
+from ._closing import Closing
 from ._lib import check_err, encode, error_of, lib
 from .devices import Device, list_devices
 from .errors import Error, FallbackWarning
@@ -30,7 +31,7 @@ GRAPHS, TOOLS, BUFFERS, KERNELS = range(4)  # in the order of freeing
 _FALLBACKS = {None: 0, "cpu": 1, "error": 2}
 
 
-class Context:
+class Context(Closing):
     """Devices, caches and the router.
 
         with quern.Context("cpu") as ctx:
@@ -74,13 +75,6 @@ class Context:
     def __enter__(self) -> Context:
         self.handle
         return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):
-            self.close()
 
     def __repr__(self) -> str:
         if self._handle is None:
@@ -234,10 +228,7 @@ def context_for(ctx: Context | None, backend: str | None) -> Iterator[Context]:
         yield own
 
 
-_T = TypeVar("_T", bound="Tool")
-
-
-class Tool:
+class Tool(Closing):
     """What stays on a device until it is closed, in a context that is given or its own."""
 
     def __init__(self, ctx: Context | None, backend: str | None):
@@ -253,13 +244,3 @@ class Tool:
             self.ctx._drop(TOOLS, handle)
         if self._own is not None:
             self._own.close()
-
-    def __enter__(self: _T) -> _T:
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):
-            self.close()

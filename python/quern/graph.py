@@ -9,6 +9,7 @@ from typing import Any, Iterator, NamedTuple
 import numpy as np
 
 from . import _structs as s
+from ._closing import Closing
 from ._lib import address_of, encode, lib
 from .buffers import Array
 from .context import GRAPHS, KERNELS, Context
@@ -179,7 +180,7 @@ def _check_over(kernel: Kernel, span: s.Range, arrays: list[tuple[int, Array]]) 
 # ---- graphs --------------------------------------------------------------------------------------
 
 
-class Graph:
+class Graph(Closing):
     """Stages in program order. Built once, run many times; from the second run on the submission
     is replayed, and nothing is copied that is already where it is needed."""
 
@@ -211,16 +212,6 @@ class Graph:
         modules, self._modules, self._arrays = self._modules, [], []
         for module in modules:
             module._release()
-
-    def __enter__(self) -> Graph:
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):
-            self.close()
 
     def __len__(self) -> int:
         return len(self._stages)

@@ -111,11 +111,7 @@ static const qn_opt options[] = {
     { .name = "fix-pressure", .kind = QN_OPT_FLAG, .help = "hPa are hPa in the clearness index" },
     { .name = "fixed", .kind = QN_OPT_FLAG, .help = "mend the known faults of the reference" },
     { .name = "resume", .kind = QN_OPT_FLAG, .help = "go on with a run that was killed" },
-    { .name = "out",
-      .kind = QN_OPT_TEXT,
-      .help = "folder of the results",
-      .value = "DIR",
-      .fallback = "out" },
+    QN_SW_OPTION_OUT,
     { 0 }
 };
 

@@ -209,15 +209,9 @@ const qn_command qn_verb_solweig_shadow = {
 
 /* ---- walls --------------------------------------------------------------------------------- */
 
-static const qn_opt walls_options[] = { QN_SW_OPTIONS_LAYERS,
-                                        QN_SW_OPTIONS_HEIGHTS,
-                                        QN_SW_OPTIONS_TILE,
-                                        { .name = "out",
-                                          .kind = QN_OPT_TEXT,
-                                          .help = "folder of the results",
-                                          .value = "DIR",
-                                          .fallback = "out" },
-                                        { 0 } };
+static const qn_opt walls_options[] = {
+    QN_SW_OPTIONS_LAYERS, QN_SW_OPTIONS_HEIGHTS, QN_SW_OPTIONS_TILE, QN_SW_OPTION_OUT, { 0 }
+};
 
 static const char *const walls_examples[] = {
     "quern solweig bench --size 64 --steps 1 --samples 1 --save city --backend cpu",

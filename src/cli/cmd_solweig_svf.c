@@ -18,11 +18,7 @@ static const qn_opt options[] = { QN_SW_OPTIONS_LAYERS,
                                     .help = "also every view factor as a file of its own",
                                     .value = "none|tif|npy",
                                     .fallback = "none" },
-                                  { .name = "out",
-                                    .kind = QN_OPT_TEXT,
-                                    .help = "folder of the results",
-                                    .value = "DIR",
-                                    .fallback = "out" },
+                                  QN_SW_OPTION_OUT,
                                   { 0 } };
 
 static const char *const examples[] = {

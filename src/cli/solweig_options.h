@@ -79,6 +79,12 @@
         .fallback = "auto"                                                                         \
     }
 
+#define QN_SW_OPTION_OUT                                                                           \
+    {                                                                                              \
+        .name = "out", .kind = QN_OPT_TEXT, .help = "folder of the results", .value = "DIR",       \
+        .fallback = "out"                                                                          \
+    }
+
 /* What the options ask to be read; options that the verb's table lacks count as not given. Strings
  * point into `args`. Named files that are not there fail with QN_ERR_INPUT. */
 qn_status qn_sw_load_options_of(const qn_args *args, qn_sw_load_options *out, qn_err *err);

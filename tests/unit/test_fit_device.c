@@ -15,9 +15,7 @@ static void gradient_agrees(const char *backend, qn_fit_text *text, qn_fit_preci
     must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
     for (int run = 0; run < 3; run++) {
-        run_graph(&r);
-        read_out(&r);
-        assert_vector(&r, tolerance);
+        assert_run(&r, tolerance);
     }
     must(r.ctx, qn_buf_read(r.cost, 0, &total, sizeof total));
     if (!(fabs(total - cost) <= (precision == QN_FIT_F64 ? 1e-13 : 1e-5) * fabs(cost)))
@@ -133,15 +131,11 @@ static void products_agree(const char *backend)
     make_tangent(&r);
     must_ok(qn_fit_stage_jv(r.device, r.graph, r.x, r.v, r.rows, &r.err), &r.err);
     must_ok(qn_fit_stage_jtu(r.device, r.graph, r.x, r.rows, r.out, &r.err), &r.err);
-    run_graph(&r);
-    read_out(&r);
-    assert_vector(&r, 1e-12);
+    assert_run(&r, 1e-12);
     qn_graph_free(r.graph);
     must(r.ctx, qn_graph_new(r.ctx, "fit", &r.graph));
     must_ok(qn_fit_stage_jtjv(r.device, r.graph, r.x, r.v, r.out, &r.err), &r.err);
-    run_graph(&r);
-    read_out(&r);
-    assert_vector(&r, 1e-12);
+    assert_run(&r, 1e-12);
     close_rig(&r);
 }
 
@@ -310,18 +304,14 @@ static void owners_give_the_same_bits(const char *backend)
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
     /* Two groups, two for the cost, and one for the vertices: they own their gradient. */
     assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 5);
-    run_graph(&r);
-    read_out(&r);
-    assert_vector(&r, 0);
+    assert_run(&r, 0);
     must(r.ctx, qn_buf_read(r.cost, 0, &total, sizeof total));
     assert_true(fabs(total - cost) <= 1e-14 * cost);
     qn_graph_free(r.graph);
     must(r.ctx, qn_graph_new(r.ctx, "fit", &r.graph));
     qn_fit_device_set_accumulate(r.device, QN_FIT_ACCUMULATE_GATHER);
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
-    run_graph(&r);
-    read_out(&r);
-    assert_vector(&r, 0);
+    assert_run(&r, 0);
     close_rig(&r);
 }
 
@@ -347,17 +337,13 @@ static void owners_find_the_other_slots(void **state)
         qn_fit_device_set_accumulate(r.device, QN_FIT_ACCUMULATE_OWNER);
         must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, NULL, r.out, &r.err), &r.err);
         assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 2); /* one for each set */
-        run_graph(&r);
-        read_out(&r);
-        assert_vector(&r, 0);
+        assert_run(&r, 0);
         qn_graph_free(r.graph);
         must(r.ctx, qn_graph_new(r.ctx, "fit", &r.graph));
         must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
         make_tangent(&r);
         must_ok(qn_fit_stage_jtjv(r.device, r.graph, r.x, r.v, r.out, &r.err), &r.err);
-        run_graph(&r);
-        read_out(&r);
-        assert_vector(&r, 1e-13);
+        assert_run(&r, 1e-13);
         close_rig(&r);
     }
 }

@@ -85,9 +85,7 @@ static void small_groups_have_the_gradient_of_large_ones(void **state)
         must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
         assert_int_equal(r.p->n_groups, 4);
         assert_int_equal(n_stages(&r), 1 + 2 + r.p->n_sets); /* one for all four groups */
-        run_graph(&r);
-        read_out(&r);
-        assert_vector(&r, 1e-13);
+        assert_run(&r, 1e-13);
         assert_cost(&r, cost);
         close_rig(&r);
     }
@@ -108,15 +106,11 @@ static void small_groups_have_the_products_of_large_ones(void **state)
         must_ok(qn_fit_stage_jv(r.device, r.graph, r.x, r.v, r.rows, &r.err), &r.err);
         assert_int_equal(n_stages(&r), 1);
         must_ok(qn_fit_stage_jtu(r.device, r.graph, r.x, r.rows, r.out, &r.err), &r.err);
-        run_graph(&r);
-        read_out(&r);
-        assert_vector(&r, 1e-12);
+        assert_run(&r, 1e-12);
         assert_rows(&r);
         new_graph(&r);
         must_ok(qn_fit_stage_jtjv(r.device, r.graph, r.x, r.v, r.out, &r.err), &r.err);
-        run_graph(&r);
-        read_out(&r);
-        assert_vector(&r, 1e-12);
+        assert_run(&r, 1e-12);
         close_rig(&r);
     }
 }
@@ -131,9 +125,7 @@ static void small_groups_in_single_precision_are_near(void **state)
         return;
     must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
-    run_graph(&r);
-    read_out(&r);
-    assert_vector(&r, 1e-5);
+    assert_run(&r, 1e-5);
     close_rig(&r);
 }
 
@@ -156,9 +148,7 @@ static void point_agrees(const char *backend, const char *text, int stages)
     must_ok(qn_fit_stage_point(r.device, r.graph, r.x, r.cost, r.rows, r.out, blocks, &r.err),
             &r.err);
     assert_int_equal(n_stages(&r), stages);
-    run_graph(&r);
-    read_out(&r);
-    assert_vector(&r, 1e-12);
+    assert_run(&r, 1e-12);
     assert_cost(&r, cost);
     assert_rows(&r);
     assert_blocks(&r, blocks);
@@ -207,18 +197,14 @@ static void atomic_sums_are_near_those_in_order(void **state)
         assert_string_equal(qn_fit_device_accumulation(r.device), "atomic");
         must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
         for (int again = 0; again < 2; again++) { /* the sums begin at 0 each time */
-            run_graph(&r);
-            read_out(&r);
-            assert_vector(&r, 1e-12);
+            assert_run(&r, 1e-12);
         }
         assert_cost(&r, cost);
         must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
         make_tangent(&r);
         new_graph(&r);
         must_ok(qn_fit_stage_jtjv(r.device, r.graph, r.x, r.v, r.out, &r.err), &r.err);
-        run_graph(&r);
-        read_out(&r);
-        assert_vector(&r, 1e-12);
+        assert_run(&r, 1e-12);
         close_rig(&r);
     }
 }
@@ -240,9 +226,7 @@ static void energies_are_added_atomically_too(void **state)
     must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
     qn_fit_device_set_accumulate(r.device, QN_FIT_ACCUMULATE_ATOMIC);
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, NULL, r.out, &r.err), &r.err);
-    run_graph(&r);
-    read_out(&r);
-    assert_vector(&r, 1e-12);
+    assert_run(&r, 1e-12);
     close_rig(&r);
 }
 
