@@ -138,7 +138,8 @@ solve adam { max_iterations = 100000000; max_seconds = 60; function_tolerance = 
 solve lm { }
 write x to "stopped.obj";
 FIT
-exits 1 timeout --preserve-status -s INT 2 \
+# (--foreground: one interrupt, not one more for the process group)
+exits 1 timeout --foreground --preserve-status -s INT 3 \
     quern fit run endless.fit --report stopped.json "${common[@]}"
 has "$err" '^quern fit run: not converged: user_stop: stopped by the caller after [0-9]+ iterations$'
 has stopped.json '"status": "user_stop"'
