@@ -8,6 +8,7 @@
 #include "engine/kcache.h"
 #include "hal/cpu/cpu_module.h"
 #include "hal/geometry.h"
+#include "kernel/contract.h"
 #include "kernel/expand.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -161,6 +162,7 @@ static qn_status build(qn_device *device, const qn_kernel_module *module, const 
     qn_ctx *ctx = device->ctx;
     char *log = calloc(1, LOG_BYTES);
     qn_source src = { .module = module,
+                      .contracts = qn_may_contract(defines),
                       .team_lanes = qn_team_lanes(device, module->kernels[0]),
                       .log = log,
                       .log_size = LOG_BYTES };

@@ -79,6 +79,7 @@ typedef struct qn_source {
     const qn_kernel_module *module;
     const char *text; /* complete text in the backend's language; NULL: built in (CPU, sim) */
     int team_lanes;   /* LANES of TEAM kernels, already defined in `text` */
+    int contracts;    /* a multiplication and an addition may become one operation */
     qn_blob binary;   /* from the disk cache; data NULL: compile `text` */
     char *log;        /* gets the compiler's log, NUL-terminated */
     size_t log_size;

@@ -563,7 +563,7 @@ static void a_compiler_that_does_not_end_is_stopped(void **state)
     make_script(path, "case \"$*\" in *-shared*) sleep 30 & sleep 30;; esac");
     qn_cc_init(&cc, path);
     cc.limit_us = 0.1e6;
-    assert_int_equal(qn_cc_compile(&cc, "int x;", NULL, 0, &object, &err), QN_ERR_COMPILE);
+    assert_int_equal(qn_cc_compile(&cc, "int x;", 0, NULL, 0, &object, &err), QN_ERR_COMPILE);
     assert_non_null(strstr(err.text, "did not end within 0.1 s"));
     assert_true(qn_now_us() - begin_us < 10e6);
     unlink(path);

@@ -144,6 +144,24 @@ static void results_are_not_contracted(void **state)
     cu->unload(f->dev, built);
 }
 
+static void results_are_contracted_where_a_module_allows_it(void **state)
+{
+    fixture *f = *state;
+    qn_source src = { .module = &hand, .text = hand_text, .contracts = 1 };
+    qn_module *built = NULL;
+    qn_blob blob = { 0 };
+
+    need_nvrtc();
+    close_device(f);
+    mock_cuda_set_arch(95);
+    open_device(f);
+    must(f, cu->build(f->dev, &src, &built, &f->err));
+    must(f, cu->binary(f->dev, built, &blob, &f->err));
+    assert_non_null(strstr(blob.data, "fma.rn.f32"));
+    free(blob.data);
+    cu->unload(f->dev, built);
+}
+
 static void compiler_names_version_driver_and_options(void **state)
 {
     fixture *f = *state;
@@ -294,6 +312,7 @@ int main(void)
         TEST(architecture_younger_than_nvrtc_gets_ptx),
         TEST(architecture_that_nvrtc_has_left_behind_is_unsupported),
         TEST(results_are_not_contracted),
+        TEST(results_are_contracted_where_a_module_allows_it),
         TEST(compiler_names_version_driver_and_options),
         TEST(image_from_nvrtc_loads_again_as_binary),
         TEST(embedded_ptx_serves_without_a_compiler),

@@ -40,6 +40,28 @@ static void dependencies_follow_from_buffers(void **state)
     qn_ctx_close(ctx);
 }
 
+/* sim breaks what an OUT argument does not write in full. */
+static void a_range_that_begins_late_keeps_what_is_before_it(void **state)
+{
+    qn_ctx *ctx = open_sim(NULL);
+    qn_buf *a = ramp(ctx, "a", N, 0, 1), *b = ramp(ctx, "b", N, 1, 0), *c = array_of(ctx, "c", N);
+    qn_graph *g;
+
+    (void)state;
+    must(ctx, qn_graph_new(ctx, "g", &g));
+    must(ctx, stage_vadd(g, "first", qn_range_1d(1000), a, b, c));
+    must(ctx, stage_vadd(g, "rest", (qn_range){ 1000, N, 0, 1, 0, 1 }, a, b, c));
+    must(ctx, qn_graph_run(g));
+    must(ctx, qn_graph_wait(g));
+    for (int i = 0; i < N; i += 333)
+        assert_true(value_at(ctx, c, i) == (float)(i + 1));
+    qn_graph_free(g);
+    qn_buf_free(a);
+    qn_buf_free(b);
+    qn_buf_free(c);
+    qn_ctx_close(ctx);
+}
+
 static void edge_against_program_order_is_a_cycle(void **state)
 {
     qn_ctx *ctx = open_sim(NULL);
@@ -311,6 +333,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dependencies_follow_from_buffers),
+        cmocka_unit_test(a_range_that_begins_late_keeps_what_is_before_it),
         cmocka_unit_test(edge_against_program_order_is_a_cycle),
         cmocka_unit_test(temporaries_share_memory_when_lifetimes_do_not_meet),
         cmocka_unit_test(temporary_read_before_written_is_refused),

@@ -66,6 +66,7 @@ static const char *const documented[] = {
     "bucket_count", "bucket_tasks", "bucket_elems", "evictions_clean", "evictions_dirty", "oom_splits",
     "spill_bytes", "spill_file_bytes", "kernel_cache_hits", "kernel_cache_disk_hits",
     "kernel_cache_misses", "kernel_cache_bad", "kernel_compiles", "kernel_compile_time_ms", "kernel_registers", "kernel_local_bytes",
+    "kernel_live", "kernel_live_kept", "kernel_repeats",
     "fft_plans_made", "fft_plan_time_ms",
     "graph_captures", "graph_replays", "stages_fused", "submit_overhead_us", "overlap_ratio", "pipe_wall_us",
     "pipe_prepare_us", "pipe_h2d_us", "pipe_compute_us", "pipe_d2h_us",

@@ -162,6 +162,12 @@ static size_t values_size(const qn_kernel_info *kernel, const qn_arg *args)
     return total;
 }
 
+/* Points before the range are not written: they must survive, as what lies before an offset. */
+static int begins_late(const qn_range *range)
+{
+    return range->x0 > 0 || range->y0 > 0 || range->z0 > 0;
+}
+
 static qn_status use_arg(qn_graph *graph, qn_buf *buf, size_t offset, qn_stage_arg *to, qn_err *err)
 {
     to->offset = buf->offset + offset;
@@ -191,6 +197,7 @@ static qn_status fill_args(qn_graph *graph, qn_stage *stage, const qn_arg *args,
         }
         if ((st = use_arg(graph, args[i].buf, args[i].offset, to, err)) != QN_OK)
             return st;
+        to->is_partial |= begins_late(&stage->range);
     }
     return QN_OK;
 }

@@ -18,7 +18,7 @@ typedef struct qn_stage_arg {
     int buf_i;      /* index into graph->bufs, -1 for a value */
     size_t offset;  /* bytes into the root */
     size_t bytes;   /* from there to the end of the buffer or view */
-    int is_partial; /* a view or an offset: the rest of the root must survive an OUT */
+    int is_partial; /* a view, an offset, a late range: the rest of the root must survive an OUT */
     qn_arg_mode mode;
     size_t value_at; /* into stage->values */
     size_t value_bytes;

@@ -277,8 +277,8 @@ static void first_error(const char *output, const char *folder, char *out, size_
     snprintf(out, size, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
-static qn_status run_compiler(qn_cc *cc, const char *folder, char *source, char *object, char *log,
-                              size_t log_size, qn_err *err)
+static qn_status run_compiler(qn_cc *cc, const char *folder, char *source, char *object,
+                              int contracts, char *log, size_t log_size, qn_err *err)
 {
     char *argv[] = { cc->path,
                      "-O3",
@@ -287,7 +287,7 @@ static qn_status run_compiler(qn_cc *cc, const char *folder, char *source, char 
 #else
                      "-march=native",
 #endif
-                     "-ffp-contract=off",
+                     contracts ? "-ffp-contract=fast" : "-ffp-contract=off",
                      "-fno-math-errno",
                      "-fno-trapping-math",
                      "-fopenmp-simd",
@@ -317,8 +317,8 @@ out:
     return st;
 }
 
-qn_status qn_cc_compile(qn_cc *cc, const char *text, char *log, size_t log_size, qn_blob *out,
-                        qn_err *err)
+qn_status qn_cc_compile(qn_cc *cc, const char *text, int contracts, char *log, size_t log_size,
+                        qn_blob *out, qn_err *err)
 {
     qn_status st;
     char folder[PATH_MAX - 16] = "", source[PATH_MAX], object[PATH_MAX];
@@ -332,7 +332,7 @@ qn_status qn_cc_compile(qn_cc *cc, const char *text, char *log, size_t log_size,
     snprintf(source, sizeof source, "%s/unit.c", folder);
     snprintf(object, sizeof object, "%s/unit.so", folder);
     QN_TRY(qn_file_write(source, text, strlen(text), err));
-    QN_TRY(run_compiler(cc, folder, source, object, log, log_size, err));
+    QN_TRY(run_compiler(cc, folder, source, object, contracts, log, log_size, err));
     QN_TRY(qn_file_read(object, &data, &bytes, err));
     *out = (qn_blob){ data, bytes, QN_BIN_OBJECT };
 out:

@@ -26,10 +26,10 @@ void qn_cc_init(qn_cc *cc, const char *want);
  * decides which code comes out. "no C compiler" when there is none. */
 const char *qn_cc_label(qn_cc *cc);
 
-/* Compiles a complete C text into a shared object for this machine. `log` (may be NULL) gets
- * what the compiler said. No compiler: QN_ERR_UNSUPPORTED. Refused text: QN_ERR_COMPILE with
- * the first error. */
-qn_status qn_cc_compile(qn_cc *cc, const char *text, char *log, size_t log_size, qn_blob *out,
-                        qn_err *err);
+/* Compiles a complete C text into a shared object for this machine. `contracts`: a multiplication
+ * and an addition may become one operation. `log` (may be NULL) gets what the compiler said. No
+ * compiler: QN_ERR_UNSUPPORTED. Refused text: QN_ERR_COMPILE with the first error. */
+qn_status qn_cc_compile(qn_cc *cc, const char *text, int contracts, char *log, size_t log_size,
+                        qn_blob *out, qn_err *err);
 
 #endif

@@ -128,7 +128,8 @@ qn_status qn_cpu_module_new(qn_cc *cc, qn_source *src, qn_module **out, qn_err *
                 st = qn_fail(err, QN_ERR_COMPILE, "no C text");
                 goto out;
             }
-            QN_TRY(qn_cc_compile(cc, src->text, src->log, src->log_size, &made, err));
+            QN_TRY(
+                qn_cc_compile(cc, src->text, src->contracts, src->log, src->log_size, &made, err));
             object = &made;
         }
         QN_TRY(load(module, object, err));

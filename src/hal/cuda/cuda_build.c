@@ -2,8 +2,9 @@
  *
  * NVRTC compiles for the device's own architecture. When it does not know that one yet, it
  * gives PTX of the nearest older one and the driver finishes the job. Without NVRTC the PTX
- * that was embedded at build time serves. Contraction is off and division and square root are
- * exact (NVRTC's default), so that results agree with the other backends bit for bit.
+ * that was embedded at build time serves. Contraction is off, unless a module allows it, and
+ * division and square root are exact (NVRTC's default), so that results agree with the other
+ * backends bit for bit.
  */
 #include "hal/cuda/cuda.h"
 #include "hal/geometry.h"
@@ -271,7 +272,8 @@ qn_status qn_cuda_build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *er
     if (src->binary.data)
         QN_TRY(copy_image(src->binary.data, src->binary.bytes, kind, &module->image, err));
     else
-        QN_TRY(qn_cuda_image(dev, src, QN_CUDA_NO_FUSE, &module->image, err));
+        QN_TRY(qn_cuda_image(dev, src, src->contracts ? QN_CUDA_FUSE : QN_CUDA_NO_FUSE,
+                             &module->image, err));
     QN_TRY(load_image(dev, src, module, err));
     QN_TRY(find_functions(dev, src->module, module, err));
     *out = module;
