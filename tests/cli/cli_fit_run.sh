@@ -46,6 +46,15 @@ has made/s.json '"signature": "[0-9a-f]{64}"'
 has made/s.json '"operations": '
 has made/s.json '"dispatches": '
 has made/s.json '"accumulation": "gather"'
+sed 's/solve lm {/solve lm { linear_solver = pcg; batch_size = 500; speculate = 1; /' mesh.fit >parts.fit
+exits 0 quern fit run parts.fit --out made --report made/p.json --stats made/ps.json --backend sim
+has made/ps.json '"batch_size": 500'
+has made/ps.json '"dispatches": 4' # of 1776 springs and of 1680 folds
+has made/p.json '"speculated": [1-9]'
+has made/p.json '"waits": [1-9]'
+has made/ps.json '"waits": [1-9]'
+QUERN_FAULT='copy_d2h:fit.scalars@3*1' exits 0 quern fit run parts.fit --out made --backend sim
+has "$err" '^\[GPU\] fit.solve failed: download of fit.scalars: .*\. CPU fallback\.$'
 has made/r.html '<svg'
 has made/r.html 'the mesh before and after'
 lacks made/r.html 'http'
@@ -126,6 +135,25 @@ has atomic.json '"products": [1-9]'
 sed 's/solve lm {/solve lm { accumulate = any;/' mesh.fit >any.fit
 exits 6 quern fit run any.fit --quiet
 has "$err" 'accumulate = any; it is one of auto, gather, owner, atomic'
+
+# ---- a Jacobian stored in f32, or computed anew: the same film, and the report says which
+sed 's/solve lm {/solve lm { linear_solver = pcg; storage = f32;/' mesh.fit >rounded.fit
+exits 0 quern fit run rounded.fit --backend cpu --quiet --out made --report r.json --stats s.json
+has "$out" '^cost 2\.6092'
+for file in r.json s.json; do
+    has $file '"jacobian": "stored"'
+    has $file '"storage": "f32"'
+    has $file '"jacobian_bytes": [1-9]'
+done
+sed 's/solve lm {/solve lm { jacobian = free;/' mesh.fit >free.fit
+exits 0 quern fit run free.fit --backend cpu --quiet --out made --report r.json
+has "$out" '^cost 2\.6092'
+has r.json '"jacobian": "free"'
+has r.json '"linear_solver": "pcg"'
+has r.json '"jacobian_bytes": 0'
+sed 's/storage = f32;/storage = f32; jacobian = free;/' rounded.fit >both.fit
+exits 6 quern fit run both.fit --quiet
+has "$err" 'storage = f32 says how a Jacobian is stored, and jacobian = free stores none'
 
 # ---- an interrupt ends a solve that would not end, with everything written
 cat >endless.fit <<'FIT'

@@ -4,6 +4,8 @@
  *
  *     perf_fit_solve B5 what=springs level=7 backend=cuda goal=1e-12 repeats=3
  *     perf_fit_solve B5 what=cameras cameras=1000 points=200000 linear=schur_pcg threads=2
+ *     perf_fit_solve B5 what=springs level=7 backend=cuda speculate=0
+ *     perf_fit_solve B5 what=springs level=7 backend=cuda jacobian=stored storage=f32
  *     perf_fit_solve B6 level=6 backend=cuda
  *
  * prints a line of JSON for each case; without backend= the solvers in host memory run.
@@ -41,6 +43,8 @@ static int measure(int argc, char **argv)
 {
     const char *backend = value_of(argc, argv, "backend"), *linear = value_of(argc, argv, "linear");
     const char *precision = value_of(argc, argv, "precision");
+    const char *jacobian = value_of(argc, argv, "jacobian");
+    const char *storage = value_of(argc, argv, "storage");
     const qn_fit_bench_solve_options o = {
         .name = argv[1],
         .only = value_of(argc, argv, "what"),
@@ -50,8 +54,13 @@ static int measure(int argc, char **argv)
         .goal = number(argc, argv, "goal"),
         .repeats = (int)number(argc, argv, "repeats"),
         .n_threads = (int)number(argc, argv, "threads"),
+        .speculate = value_of(argc, argv, "speculate"),
         .linear = linear ? (qn_fit_linear_kind)qn_fit_linear_find(linear) : QN_FIT_LINEAR_AUTO,
         .precision = precision && !strcmp(precision, "f32") ? QN_FIT_F32 : QN_FIT_F64,
+        .jacobian = jacobian && !strcmp(jacobian, "stored") ? QN_FIT_JACOBIAN_STORED
+                    : jacobian && !strcmp(jacobian, "free") ? QN_FIT_JACOBIAN_FREE
+                                                            : QN_FIT_JACOBIAN_AUTO,
+        .storage = storage && !strcmp(storage, "f32") ? QN_FIT_F32 : QN_FIT_F64,
     };
     json_t *rows = json_array();
     qn_ctx *ctx = NULL;

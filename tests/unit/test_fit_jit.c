@@ -111,6 +111,42 @@ static void cameras_are_compiled_too(void **state)
     qn_fit_problem_free(p);
 }
 
+/* The gradient of springs, compiled with and without contraction. */
+static double *gradient_of(const qn_fit_problem *p, int may_contract)
+{
+    const qn_fit_host_options options = { .threads = 2, .jit = QN_FIT_JIT_ALWAYS };
+    double *gradient = calloc(p->n_scalars, sizeof *gradient), cost;
+    qn_fit_host *h = NULL;
+    qn_err err = { .text = "" };
+
+    must_ok(qn_fit_host_new(p, options, &h, &err), &err);
+    qn_fit_host_set_contraction(h, may_contract);
+    must_ok(qn_fit_host_gradient(h, p->x, &cost, gradient, NULL, &err), &err);
+    assert_int_equal(qn_fit_host_n_compiled(h), 1);
+    qn_fit_host_free(h);
+    return gradient;
+}
+
+static void contraction_changes_the_last_digits_at_most(void **state)
+{
+    qn_fit_problem *p = NULL;
+    qn_err err = { .text = "" };
+    double *strict, *loose;
+
+    (void)state;
+    must_ok(qn_fit_case_springs(N, &p, &err), &err);
+    strict = gradient_of(p, 0);
+    loose = gradient_of(p, 1);
+    for (uint32_t k = 0; k < p->n_scalars; k++)
+        assert_true(fabs(strict[k] - loose[k]) <= 1e-12 * fmax(1, fabs(strict[k])));
+#ifdef __FMA__
+    assert_true(memcmp(strict, loose, p->n_scalars * sizeof *strict) != 0);
+#endif
+    free(strict);
+    free(loose);
+    qn_fit_problem_free(p);
+}
+
 static void only_what_is_worked_on_for_long_is_compiled(void **state)
 {
     qn_fit_problem *p = NULL;
@@ -176,6 +212,7 @@ int main(void)
         cmocka_unit_test(compiled_groups_have_the_interpreters_bits),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(cameras_are_compiled_too),
+        cmocka_unit_test(contraction_changes_the_last_digits_at_most),
         cmocka_unit_test(only_what_is_worked_on_for_long_is_compiled),
         cmocka_unit_test(without_a_compiler_the_interpreter_goes_on),
         cmocka_unit_test(compiled_code_counts_what_is_not_finite),

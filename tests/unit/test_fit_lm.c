@@ -453,7 +453,8 @@ static void slow_keep(void *self, int is_back)
 }
 
 /* Runs the loop by hand; counts allocations and waits within it. */
-static double loop(int is_slow, qn_fit_linear_kind kind, long *n_allocated, int *n_waits)
+static double loop(int is_slow, qn_fit_linear_kind kind, unsigned uses, long *n_allocated,
+                   int *n_waits)
 {
     qn_fit_problem *p = spring_problem(1);
     qn_fit_model *model = NULL;
@@ -473,7 +474,7 @@ static double loop(int is_slow, qn_fit_linear_kind kind, long *n_allocated, int 
     o.n_threads = 1;
     o.function_tolerance = 1e-12;
     must(qn_fit_report_open(p, o.max_iterations, &r, &err), &err);
-    must(qn_fit_model_new(p, QN_FIT_MODEL_JACOBIAN, 1, &model, &err), &err);
+    must(qn_fit_model_new(p, uses, 1, &model, &err), &err);
     must(qn_fit_host_driver_new(model, &o, &driver, &err), &err);
     table = qn_fit_host_driver_table(driver);
     if (is_slow) {
@@ -506,15 +507,21 @@ static void the_loop_asks_for_no_memory(void **state)
 #ifdef __SANITIZE_ADDRESS__
     skip(); /* the sanitizer asks for memory itself */
 #endif
-    static const qn_fit_linear_kind kinds[] = { QN_FIT_DENSE_QR, QN_FIT_DENSE_CHOLESKY,
-                                                QN_FIT_PCG };
+    static const struct {
+        qn_fit_linear_kind kind;
+        unsigned uses;
+    } ways[] = { { QN_FIT_DENSE_QR, QN_FIT_MODEL_JACOBIAN },
+                 { QN_FIT_DENSE_CHOLESKY, QN_FIT_MODEL_JACOBIAN },
+                 { QN_FIT_PCG, QN_FIT_MODEL_JACOBIAN },
+                 { QN_FIT_PCG, QN_FIT_MODEL_FREE },
+                 { QN_FIT_PCG, QN_FIT_MODEL_ROUNDED } };
 
     (void)state;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
         long n = 0;
         int waits = 0;
 
-        loop(0, kinds[k], &n, &waits);
+        loop(0, ways[k].kind, ways[k].uses, &n, &waits);
         assert_int_equal(n, 0);
         assert_int_equal(waits, 0);
     }
@@ -524,10 +531,10 @@ static void late_answers_change_nothing(void **state)
 {
     long n;
     int waits = 0, none = 0;
-    const double want = loop(0, QN_FIT_DENSE_QR, &n, &none);
+    const double want = loop(0, QN_FIT_DENSE_QR, QN_FIT_MODEL_JACOBIAN, &n, &none);
 
     (void)state;
-    assert_true(loop(1, QN_FIT_DENSE_QR, &n, &waits) == want);
+    assert_true(loop(1, QN_FIT_DENSE_QR, QN_FIT_MODEL_JACOBIAN, &n, &waits) == want);
     assert_true(waits > 10);
 }
 

@@ -33,6 +33,11 @@ static void solvers_begin_with_their_own_defaults(void **state)
     (void)state;
     assert_int_equal(options_of("lm { }").max_iterations, 50);
     assert_int_equal(options_of("lm { }").fallback_threshold, 256);
+    assert_int_equal(options_of("lm { }").strict_fp, 1);
+    assert_int_equal(options_of("lbfgs { }").strict_fp, 1);
+    assert_int_equal(options_of("adam { }").strict_fp, 1);
+    assert_int_equal(options_of("lm { }").batch_size, 0);
+    assert_int_equal(options_of("lm { }").speculate, -1); /* as the device has it */
     assert_int_equal(options_of("lbfgs { }").max_iterations, 200);
     assert_true(options_of("lbfgs { }").function_tolerance == 1e-9);
     assert_true(options_of("sgd { }").learning_rate == 1e-2);
@@ -48,8 +53,9 @@ static void numbers_and_words_reach_their_options(void **state)
         "min_lm_diagonal = 1e-5; max_lm_diagonal = 1e5; damping_scale = identity;\n"
         "damping = lambda; min_relative_decrease = 0.1; max_consecutive_invalid = 3;\n"
         "jacobi_scaling = false; nonmonotonic = 1; max_seconds = 2.5; linear_solver = schur_pcg;\n"
-        "trust_region_radius = 4; max_linear_iterations = 9; eta = 0.2; jacobian = auto;\n"
-        "fallback_threshold = 5000; }");
+        "trust_region_radius = 4; max_linear_iterations = 9; eta = 0.2; jacobian = stored;\n"
+        "fallback_threshold = 5000; strict_fp = 0; speculate = 1; batch_size = 640;\n"
+        "renumber = true; }");
 
     (void)state;
     assert_int_equal(o.max_iterations, 7);
@@ -67,6 +73,18 @@ static void numbers_and_words_reach_their_options(void **state)
     assert_true(o.trust_region_radius == 4 && o.linear.eta == 0.2);
     assert_int_equal(o.linear.max_iterations, 9);
     assert_int_equal(o.fallback_threshold, 5000);
+    assert_int_equal(o.strict_fp, 0);
+    assert_int_equal(options_of("lm { strict_fp = false; }").strict_fp, 0);
+    assert_int_equal(options_of("lbfgs { strict_fp = true; }").strict_fp, 1);
+    assert_int_equal(o.speculate, 1);
+    assert_int_equal(o.batch_size, 640);
+    assert_int_equal(o.renumber, 1);
+    assert_int_equal(o.jacobian, QN_FIT_JACOBIAN_STORED);
+    assert_int_equal(o.storage, QN_FIT_F64);
+    assert_int_equal(options_of("lm { }").jacobian, QN_FIT_JACOBIAN_AUTO);
+    assert_int_equal(options_of("lm { jacobian = free; }").jacobian, QN_FIT_JACOBIAN_FREE);
+    assert_int_equal(options_of("lm { storage = f32; }").storage, QN_FIT_F32);
+    assert_int_equal(options_of("lbfgs { jacobian = auto; storage = f64; }").storage, QN_FIT_F64);
 }
 
 static void a_tight_cost_tightens_the_gradient_unless_that_is_said(void **state)
@@ -103,7 +121,28 @@ static void what_has_no_meaning_is_refused_with_its_name(void **state)
         { "lm { damping = 3; }", "damping = 3; it is a word such as trust" },
         { "lm { linear_solver = lu; }", "linear_solver = lu; it is one of auto, dense_qr" },
         { "lm { linear_solver = 2; }", "linear_solver = a number" },
-        { "lm { storage = f16; }", "storage = f16; it is auto or f64" },
+        { "lm { strict_fp = 2; }", "strict_fp is 2; it must be from 0 to 1" },
+        { "lm { strict_fp = -1; }", "strict_fp is -1" },
+        { "lm { strict_fp = 0.5; }", "strict_fp = 0.5 is not a whole number" },
+        { "lm { strict_fp = fast; }", "strict_fp = fast; it is one of false, true" },
+        { "lm { speculate = 2; }", "speculate is 2" },
+        { "lm { renumber = 2; }", "renumber is 2" },
+        { "lm { batch_size = -1; }", "batch_size is -1" },
+        { "lm { batch_size = 1.5; }", "batch_size = 1.5 is not a whole number" },
+        { "lm { speculate = often; }", "speculate = often; it is one of false, true" },
+        { "lm { storage = f16; }", "storage = f16; it is one of f64, f32" },
+        { "lm { jacobian = dense; }", "jacobian = dense; it is one of auto, stored, free" },
+        { "lm { jacobian = free; storage = f32; }", "jacobian = free stores none" },
+        { "lm { jacobian = free; linear_solver = dense_qr; }",
+          "jacobian = free is for linear_solver = pcg: dense_qr makes matrices" },
+        { "gauss_newton { storage = f32; linear_solver = schur; }",
+          "storage = f32 is for linear_solver = pcg: schur makes matrices" },
+        { "lm { jacobian = stored; accumulate = atomic; }",
+          "accumulate = atomic is for jacobian = free" },
+        { "lm { storage = f32; accumulate = owner; }",
+          "accumulate = owner is for jacobian = free" },
+        { "lbfgs { jacobian = stored; }", "lbfgs makes no Jacobian" },
+        { "adam { storage = f32; }", "adam makes no Jacobian" },
         { "lm { initial_radius = 10; max_radius = 1; }", "initial_radius is 10" },
     };
 

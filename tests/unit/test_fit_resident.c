@@ -4,6 +4,8 @@
 
 #include "kernel/fit/fit_solve.h"
 
+#include <quern/metrics.h>
+
 static void options_of(qn_fit_solve_options *o)
 {
     qn_fit_options_default(o);
@@ -103,7 +105,7 @@ static int answer(const qn_fit_driver *table, qn_fit_scalars *s)
     return s->linear_iterations;
 }
 
-static void only_scalars_cross(void **state)
+static void check_crossings(qn_fit_jacobian jacobian, qn_fit_precision storage)
 {
     qn_ctx *ctx = open_backend("sim");
     qn_fit_problem *p = spring_problem(1);
@@ -113,12 +115,14 @@ static void only_scalars_cross(void **state)
     qn_err err = { .text = "" };
     qn_fit_solve_options o;
 
-    (void)state;
     options_of(&o);
+    o.jacobian = jacobian;
+    o.storage = storage;
     must(qn_fit_device_driver_new(ctx, p, QN_FIT_F64, &o, &driver, &err), &err);
     table = qn_fit_device_driver_table(driver);
     for (int step = 0; step < 4; step++) {
         const qn_transfer_count before = qn_ctx_transfers(ctx);
+        const double misses = qn_metric_value(qn_ctx_metrics(ctx), "pool_misses", NULL);
         qn_transfer_count after;
         int iterations;
 
@@ -140,11 +144,20 @@ static void only_scalars_cross(void **state)
         assert_true(after.d2h_bytes - before.d2h_bytes <=
                     (3 + (uint64_t)iterations / 8) * FIT_N_SCALARS * sizeof(double));
         assert_true(after.h2d_bytes - before.h2d_bytes <= 2 * FIT_N_CONTROL * sizeof(double));
+        assert_true(qn_metric_value(qn_ctx_metrics(ctx), "pool_misses", NULL) == misses);
     }
     assert_int_equal(qn_fit_device_driver_status(driver, &err), QN_OK);
     qn_fit_device_driver_free(driver);
     qn_fit_problem_free(p);
     qn_ctx_close(ctx);
+}
+
+static void only_scalars_cross(void **state)
+{
+    (void)state;
+    check_crossings(QN_FIT_JACOBIAN_FREE, QN_FIT_F64);
+    check_crossings(QN_FIT_JACOBIAN_STORED, QN_FIT_F64);
+    check_crossings(QN_FIT_JACOBIAN_STORED, QN_FIT_F32);
 }
 
 static void a_start_that_is_not_finite_ends_with_a_sentence(void **state)

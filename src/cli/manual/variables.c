@@ -20,6 +20,8 @@ const qn_variable qn_variables[] = {
     { "QUERN_FUSE=0", "element-wise stages run one by one instead of as one" },
     { "QUERN_OVERLAP=0", "stages, copies and files one after the other instead of at once" },
     { "QUERN_TEAM_LANES", "lanes of a team on devices: 8, 16 or 32" },
+    { "QUERN_FIT_LIVE", "values that a kernel of fit keeps at once before it computes cheap ones "
+                        "again; 0: all (default 96 doubles on cuda, 0 elsewhere)" },
     { "QUERN_SOLWEIG_RAM_FRACTION", "share of memory that a tile of solweig may take (default "
                                     "0.5)" },
     { "QUERN_SOLWEIG_MAX_TILE_SIDE", "longest side of a tile of solweig, in pixels" },

@@ -440,7 +440,6 @@ GROUP(fit_reduced_show, VAL(fit_reduced_par, p), IN(double, control), IN(double,
 
         judge(state, control, fold[0], fold[LANES], fold[2 * LANES], fold[3 * LANES], now);
         scalars[FIT_S_ITERATIONS] = now[FIT_R_ITERATIONS];
-        scalars[FIT_S_DONE] = now[FIT_R_DONE];
-        scalars[FIT_S_FAILED] = now[FIT_R_FAILED];
+        scalars[FIT_S_DONE] = now[FIT_R_FAILED] > 0 ? 2 : now[FIT_R_DONE];
     }
 }

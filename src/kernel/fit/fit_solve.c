@@ -287,7 +287,6 @@ MAP(fit_cg_start, IN(double, control), IN(double, joined), INOUT(double, scalars
     scalars[FIT_S_Q] = 0;
     scalars[FIT_S_ITERATIONS] = 0;
     scalars[FIT_S_DONE] = 0;
-    scalars[FIT_S_FAILED] = 0;
 }
 
 /* One group; sums are chunks of r.z and r.r. */
@@ -301,7 +300,7 @@ GROUP(fit_cg_beta, VAL(i64, n_chunks), IN(double, sums), INOUT(double, scalars))
     {
         const double before = scalars[FIT_S_RHO];
 
-        if (!(sqrt(two[0]) > scalars[FIT_S_GOAL]))
+        if (!(scalars[FIT_S_DONE] > 0) && !(sqrt(two[0]) > scalars[FIT_S_GOAL]))
             scalars[FIT_S_DONE] = 1;
         scalars[FIT_S_BETA] = scalars[FIT_S_ITERATIONS] > 0 ? one[0] / before : 0;
         scalars[FIT_S_RHO] = scalars[FIT_S_DONE] > 0 ? before : one[0];
@@ -356,10 +355,8 @@ GROUP(fit_cg_alpha, VAL(i64, n_chunks), IN(double, sums), INOUT(double, scalars)
     {
         const i32 is_bad = !(one[0] > 0);
 
-        if (is_bad && !(scalars[FIT_S_DONE] > 0)) {
-            scalars[FIT_S_DONE] = 1;
-            scalars[FIT_S_FAILED] = scalars[FIT_S_ITERATIONS] > 0 ? 0 : 1;
-        }
+        if (is_bad && !(scalars[FIT_S_DONE] > 0))
+            scalars[FIT_S_DONE] = scalars[FIT_S_ITERATIONS] > 0 ? 1 : 2;
         scalars[FIT_S_ALPHA] = scalars[FIT_S_DONE] > 0 ? 0 : scalars[FIT_S_RHO] / one[0];
     }
 }
@@ -440,13 +437,12 @@ MAP(fit_lm_trial, IN(double, control), IN(real, x), IN(real, active), IN(real, y
     delta[GI] = to - x[GI];
 }
 
-/* One item; rows is r.Jd and Jd.Jd, steps is d.d and g.d. */
+/* One item; rows is r.Jd and Jd.Jd, steps[0] is d.d. */
 MAP(fit_lm_judge, IN(double, rows), IN(double, steps), IN(double, cost), INOUT(double, scalars))
 {
     scalars[FIT_S_MODEL] = -(rows[0] + 0.5 * rows[1]);
     scalars[FIT_S_STEP] = sqrt(steps[0]);
-    scalars[FIT_S_SLOPE] = steps[1];
-    scalars[FIT_S_COST] = cost[0];
+    scalars[FIT_S_TRIAL] = cost[0];
 }
 
 MAP(fit_swap, INOUT(real, a), INOUT(real, b))

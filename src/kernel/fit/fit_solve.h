@@ -31,11 +31,11 @@ enum { FIT_C_KIND, FIT_C_BY, FIT_C_SHARE, FIT_C_ETA, FIT_C_SMALL, FIT_N_CONTROL 
 
 /* What the device keeps, and the host reads in one go. */
 enum {
-    FIT_S_COST,
+    FIT_S_COST, /* these three of the point that was evaluated last */
     FIT_S_GRADIENT,
     FIT_S_X,
+    FIT_S_TRIAL, /* and these of the last step: cost where it ends */
     FIT_S_MODEL,
-    FIT_S_SLOPE,
     FIT_S_STEP,
     FIT_S_RHO,
     FIT_S_BETA,
@@ -43,8 +43,7 @@ enum {
     FIT_S_Q,
     FIT_S_GOAL,
     FIT_S_ITERATIONS,
-    FIT_S_DONE,
-    FIT_S_FAILED,
+    FIT_S_DONE, /* 1: solved, 2: failed */
     FIT_N_SCALARS
 };
 

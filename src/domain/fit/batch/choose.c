@@ -22,10 +22,20 @@ static double host_us(const qn_fit_traffic *t, double n_terms, double threads)
     return CPU_LAUNCH_US * LAUNCHES + (bytes_us > ops_us ? bytes_us : ops_us);
 }
 
+static double evaluation_us(const qn_fit_traffic *t)
+{
+    return 1e6 * (t->bytes / GPU_BYTES + t->ops / GPU_OPS);
+}
+
 static double device_us(const qn_fit_traffic *t)
 {
-    return GPU_BEGIN_US / STEPS + GPU_LAUNCH_US * LAUNCHES +
-           1e6 * EVALUATIONS * (t->bytes / GPU_BYTES + t->ops / GPU_OPS);
+    return GPU_BEGIN_US / STEPS + GPU_LAUNCH_US * LAUNCHES + EVALUATIONS * evaluation_us(t);
+}
+
+/* Both are estimates: storing J takes memory, and must halve the time to be worth it. */
+int qn_fit_is_stored_shorter(const qn_fit_traffic *free_way, const qn_fit_traffic *stored_way)
+{
+    return 2 * evaluation_us(stored_way) < evaluation_us(free_way);
 }
 
 static int is_gpu(const qn_device_info *device)

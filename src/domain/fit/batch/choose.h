@@ -21,4 +21,8 @@ typedef struct qn_fit_choice {
 qn_status qn_fit_choose(const qn_fit_problem *problem, const qn_device_info *device, int threads,
                         int few, qn_fit_precision precision, qn_fit_choice *out, qn_err *err);
 
+/* Whether a product that reads a stored J is clearly shorter than one that computes J anew, by what
+ * both move and compute on a GPU. The same on every device, so that bits are. */
+int qn_fit_is_stored_shorter(const qn_fit_traffic *free_way, const qn_fit_traffic *stored_way);
+
 #endif

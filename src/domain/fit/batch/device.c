@@ -350,6 +350,11 @@ void qn_fit_device_set_accumulate(qn_fit_device *device, qn_fit_accumulate how)
     device->accumulate = how;
 }
 
+void qn_fit_device_set_contraction(qn_fit_device *device, int may_contract)
+{
+    device->may_contract = may_contract;
+}
+
 const char *qn_fit_device_accumulation(qn_fit_device *device)
 {
     qn_err ignored;
@@ -410,21 +415,32 @@ void qn_fit_device_set_storage(qn_fit_device *device, qn_fit_precision storage)
     device->storage = storage;
 }
 
-static size_t storage_size(const qn_fit_device *d)
+size_t qn_fit_dev_stored_size(const qn_fit_device *device)
 {
-    return d->storage == QN_FIT_F64 ? sizeof(double) : sizeof(float);
+    return device->storage == QN_FIT_F64 ? sizeof(double) : sizeof(float);
+}
+
+const char *qn_fit_dev_stored_type(const qn_fit_device *device)
+{
+    return device->storage == device->precision ? "real" : "float";
 }
 
 qn_status qn_fit_device_jacobian(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err)
 {
-    const qn_status st = qn_fit_dev_prepare(device, QN_FIT_DEV_LINEARIZE, err);
-    const qn_fit_dev_run *run = &device->runs[QN_FIT_DEV_LINEARIZE];
+    const qn_status st = qn_fit_dev_programs(device, QN_FIT_DEV_LINEARIZE, err);
 
     if (st != QN_OK)
         return st;
-    return qn_fit_dev_bytes(
-        device, name, NULL,
-        (size_t)run->jacobian_at[device->problem->n_groups] * storage_size(device), out, err);
+    return qn_fit_dev_bytes(device, name, NULL, qn_fit_device_jacobian_bytes(device), out, err);
+}
+
+size_t qn_fit_device_jacobian_bytes(const qn_fit_device *device)
+{
+    const qn_fit_dev_run *run = &device->runs[QN_FIT_DEV_LINEARIZE];
+
+    return run->programs ? (size_t)run->jacobian_at[device->problem->n_groups] *
+                               qn_fit_dev_stored_size(device)
+                         : 0;
 }
 
 qn_status qn_fit_device_read_jacobian(qn_fit_device *device, qn_buf *jacobian, double *out,
@@ -438,7 +454,7 @@ const qn_fit_program *qn_fit_device_program(const qn_fit_device *device, int gro
 {
     const qn_fit_dev_run *run = &device->runs[QN_FIT_DEV_LINEARIZE];
 
-    if (!run->module)
+    if (!run->programs)
         return NULL;
     *jacobian_at = run->jacobian_at[group];
     return run->programs[group];

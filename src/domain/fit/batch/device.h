@@ -26,6 +26,11 @@ void qn_fit_device_free(qn_fit_device *device);
 
 /* For stages added afterwards. */
 void qn_fit_device_set_accumulate(qn_fit_device *device, qn_fit_accumulate how);
+/* Whether compilers may contract a * b + c in kernels that are made afterwards; not at first. */
+void qn_fit_device_set_contraction(qn_fit_device *device, int may_contract);
+/* Instances that one dispatch evaluates at most; 0: no limit. Results are the same bits for any.
+ * Before the first stage. */
+qn_status qn_fit_device_set_batch_size(qn_fit_device *device, qn_i64 most, qn_err *err);
 /* "gather", "owner" or "atomic": how gradients of this problem are summed. */
 const char *qn_fit_device_accumulation(qn_fit_device *device);
 
@@ -48,6 +53,7 @@ qn_status qn_fit_device_read_jacobian(qn_fit_device *device, qn_buf *jacobian, d
  * what entries they are is in the program's section QN_FIT_JAC. */
 qn_status qn_fit_device_jacobian(qn_fit_device *device, const char *name, qn_buf **out,
                                  qn_err *err);
+size_t qn_fit_device_jacobian_bytes(const qn_fit_device *device); /* 0 before _jacobian */
 const qn_fit_program *qn_fit_device_program(const qn_fit_device *device, int group,
                                             qn_i64 *jacobian_at); /* NULL before _jacobian */
 
@@ -92,5 +98,26 @@ qn_status qn_fit_stage_point(qn_fit_device *device, qn_graph *graph, qn_buf *x, 
  * out, which a preconditioner may. */
 qn_status qn_fit_stage_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *blocks,
                                 qn_err *err);
+
+/* ---- stages with a stored Jacobian (device_stored.c) -------------------------------------------
+ *
+ * `jacobian` is a buffer of qn_fit_device_jacobian. Sums are gathered, by the inverse index. Where
+ * J is stored in another precision, gradient and diagonal of a point are made from J as computed.
+ */
+
+qn_status qn_fit_stage_storing_point(qn_fit_device *device, qn_graph *graph, qn_buf *x,
+                                     qn_buf *cost, qn_buf *rows, qn_buf *gradient, qn_buf *blocks,
+                                     qn_buf *jacobian, qn_err *err);
+qn_status qn_fit_stage_stored_jv(qn_fit_device *device, qn_graph *graph, qn_buf *jacobian,
+                                 qn_buf *v, qn_buf *rows, qn_err *err);
+qn_status qn_fit_stage_stored_jtu(qn_fit_device *device, qn_graph *graph, qn_buf *jacobian,
+                                  qn_buf *rows, qn_buf *out, qn_err *err);
+qn_status qn_fit_stage_stored_jtjv(qn_fit_device *device, qn_graph *graph, qn_buf *jacobian,
+                                   qn_buf *v, qn_buf *out, qn_err *err);
+qn_status qn_fit_stage_stored_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *jacobian,
+                                       qn_buf *blocks, qn_err *err);
+
+/* Whether products J'J v are clearly shorter with a stored J than with stage_jtjv. */
+qn_status qn_fit_device_choose_stored(qn_fit_device *device, int *is_stored, qn_err *err);
 
 #endif

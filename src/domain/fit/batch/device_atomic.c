@@ -95,11 +95,8 @@ static qn_status stage_group(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind 
 
     snprintf(kernel, sizeof kernel, "fit_g%d", k);
     snprintf(name, sizeof name, "fit.add.%s", g->name);
-    return qn_fit_dev_failed(d,
-                             qn_graph_stage(graph, name,
-                                            qn_kernels_find(d->runs[kind].module, kernel),
-                                            qn_range_1d(g->n), args),
-                             err);
+    return qn_fit_dev_stage_parts(d, graph, name, qn_kernels_find(d->runs[kind].module, kernel),
+                                  g->n, d->batch_size, args, err);
 }
 
 qn_status qn_fit_dev_stage_atomic(qn_fit_device *device, qn_graph *graph, qn_buf *x,

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-void qn_fit_dev_print_inputs(const qn_fit_program *program, qn_str *out)
+void qn_fit_dev_print_inputs(const qn_fit_program *program, const char *stored, qn_str *out)
 {
     static const char *const inputs[] = { "VAL(i64, ld)",      "IN(u32, idx)",   "IN(real, x)",
                                           "IN(real, tangent)", "IN(real, data)", "IN(real, seed)" };
@@ -11,7 +11,9 @@ void qn_fit_dev_print_inputs(const qn_fit_program *program, qn_str *out)
     const int n = qn_fit_kernel_args(program, args);
 
     for (int a = 0; a < n && args[a] < QN_FIT_ARG_OUT; a++)
-        if (args[a] != QN_FIT_ARG_LD)
+        if (args[a] == QN_FIT_ARG_DATA && program->reads_jacobian)
+            qn_str_addf(out, ", IN(%s, data)", stored);
+        else if (args[a] != QN_FIT_ARG_LD)
             qn_str_addf(out, ", %s", inputs[args[a]]);
 }
 

@@ -23,6 +23,11 @@ typedef enum {
     QN_FIT_DEV_OWNER_JTJV,
     QN_FIT_DEV_ATOMIC, /* the gradient, in no order */
     QN_FIT_DEV_ATOMIC_JTJV,
+    QN_FIT_DEV_STORING_POINT, /* as POINT, and J kept */
+    QN_FIT_DEV_STORED_JV,     /* these four read what was kept */
+    QN_FIT_DEV_STORED_JTU,
+    QN_FIT_DEV_STORED_JTJV,
+    QN_FIT_DEV_STORED_DIAGONAL,
     QN_FIT_N_DEV
 } qn_fit_dev_kind;
 
@@ -69,6 +74,8 @@ struct qn_fit_device {
     const qn_fit_problem *problem;
     qn_fit_precision precision, storage; /* storage: of Jacobians */
     qn_fit_accumulate accumulate;
+    int may_contract;
+    qn_i64 batch_size; /* instances of a dispatch; 0: no limit */
     int max_dim;
     qn_fit_dev_run runs[QN_FIT_N_DEV];
 
@@ -107,7 +114,14 @@ int qn_fit_dev_section(const qn_fit_group *group, qn_fit_dev_kind kind);
 
 static inline int qn_fit_dev_has_squares(qn_fit_dev_kind kind)
 {
-    return kind == QN_FIT_DEV_DIAGONAL || kind == QN_FIT_DEV_POINT;
+    return kind == QN_FIT_DEV_DIAGONAL || kind == QN_FIT_DEV_POINT ||
+           kind == QN_FIT_DEV_STORING_POINT || kind == QN_FIT_DEV_STORED_DIAGONAL;
+}
+
+/* Columns of these programs are values of a stored Jacobian. */
+static inline int qn_fit_dev_reads_jacobian(qn_fit_dev_kind kind)
+{
+    return kind >= QN_FIT_DEV_STORED_JV && kind <= QN_FIT_DEV_STORED_DIAGONAL;
 }
 
 /* device_call.c: a call of a program's function with what it reads of instance `i`, for kernels
@@ -120,8 +134,22 @@ typedef struct qn_fit_dev_tables {
 qn_status qn_fit_dev_print_call(const qn_fit_program *program, const char *function,
                                 const qn_fit_dev_tables *tables, const char *indent, qn_str *out,
                                 qn_err *err);
-/* ", IN(u32, idx), IN(real, x)": tables that the program reads. */
-void qn_fit_dev_print_inputs(const qn_fit_program *program, qn_str *out);
+/* ", IN(u32, idx), IN(real, x)": tables that the program reads; `stored` is the type of a stored
+ * Jacobian's values. */
+void qn_fit_dev_print_inputs(const qn_fit_program *program, const char *stored, qn_str *out);
+
+/* "real", or "float" where Jacobians are stored as such; and the size of their values. */
+const char *qn_fit_dev_stored_type(const qn_fit_device *device);
+size_t qn_fit_dev_stored_size(const qn_fit_device *device);
+
+/* device_parts.c: a kernel over `n` items in stages of at most `most` (0: one stage), and one over
+ * the blocks of a set in stages of at most batch_size terms. */
+qn_status qn_fit_dev_stage_parts(qn_fit_device *device, qn_graph *graph, const char *name,
+                                 const qn_kernel_info *kernel, qn_i64 n, qn_i64 most,
+                                 const qn_arg *args, qn_err *err);
+qn_status qn_fit_dev_stage_blocks(qn_fit_device *device, qn_graph *graph, const char *name,
+                                  const qn_kernel_info *kernel, int set, const qn_arg *args,
+                                  qn_err *err);
 
 /* device_small.c: groups of less than 32 instances, in one kernel. */
 void qn_fit_dev_choose_small(const qn_fit_device *device, qn_fit_dev_kind kind);
@@ -150,8 +178,8 @@ qn_status qn_fit_dev_stage_atomic(qn_fit_device *device, qn_graph *graph, qn_buf
 /* device_reduce.c: whether all slots of a group are parameters of its own that all instances share;
  * the text of such a kernel, and its table. */
 int qn_fit_dev_can_reduce(const qn_fit_problem *problem, int group, qn_fit_dev_kind kind);
-qn_status qn_fit_dev_print_reduce(const qn_fit_program *program, const char *name, int section,
-                                  qn_fit_precision precision, qn_str *out, qn_err *err);
+qn_status qn_fit_dev_print_reduce(const qn_fit_device *device, qn_fit_dev_kind kind, int group,
+                                  const char *name, qn_str *out, qn_err *err);
 qn_status qn_fit_dev_reduce_table(qn_fit_device *device, qn_fit_dev_kind kind, int group,
                                   qn_err *err);
 /* Whether the sums of a set's chunks come from such a kernel. */
@@ -173,6 +201,17 @@ void qn_fit_dev_owner_free(qn_fit_device *device);
 /* `tangent` NULL: the gradient. */
 qn_status qn_fit_dev_stage_owner(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *tangent,
                                  qn_buf *out, qn_err *err);
+
+/* device_stages.c: kernels of all groups, the sum of costs (nothing where `cost` is NULL), and sums
+ * by block, of numbers of the diagonal blocks where `is_pair`. */
+qn_status qn_fit_dev_stage_groups(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
+                                  const qn_fit_dev_vectors *v, qn_err *err);
+qn_status qn_fit_dev_sum_costs(qn_fit_device *device, qn_graph *graph, qn_buf *cost, qn_err *err);
+qn_status qn_fit_dev_gather(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
+                            int is_pair, qn_buf *out, qn_err *err);
+/* Whether one kernel per group does all of a point without storing registers. */
+qn_status qn_fit_dev_choose_point(qn_fit_device *device, qn_fit_dev_kind kind, int *is_one,
+                                  qn_err *err);
 
 /* Programs of a kind alone, for questions about them. */
 qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);

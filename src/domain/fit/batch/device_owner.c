@@ -269,11 +269,8 @@ static qn_status stage_set(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind ki
     args[n++] = qn_arg_buf(out);
     snprintf(kernel, sizeof kernel, "fit_set%d", set);
     snprintf(name, sizeof name, "fit.own.%s", d->problem->sets[set].name);
-    return qn_fit_dev_failed(d,
-                             qn_graph_stage(graph, name,
-                                            qn_kernels_find(d->runs[kind].module, kernel),
-                                            qn_range_1d(d->problem->sets[set].count), args),
-                             err);
+    return qn_fit_dev_stage_blocks(d, graph, name, qn_kernels_find(d->runs[kind].module, kernel),
+                                   set, args, err);
 }
 
 qn_status qn_fit_dev_stage_owner(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *tangent,

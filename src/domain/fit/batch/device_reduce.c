@@ -24,7 +24,7 @@ int qn_fit_dev_can_reduce(const qn_fit_problem *problem, int group, qn_fit_dev_k
     const qn_fit_group *g = &problem->groups[group];
 
     if (kind != QN_FIT_DEV_GRADIENT && kind != QN_FIT_DEV_BARE_GRADIENT && kind != QN_FIT_DEV_JTU &&
-        kind != QN_FIT_DEV_JTJV)
+        kind != QN_FIT_DEV_JTJV && kind != QN_FIT_DEV_STORED_JTU && kind != QN_FIT_DEV_STORED_JTJV)
         return 0;
     if (g->n <= QN_FIT_SHORT || g->n_slots == 0)
         return 0;
@@ -48,10 +48,10 @@ int qn_fit_dev_is_reduced(const qn_fit_device *device, qn_fit_dev_kind kind, int
 /* ---- text
  * ------------------------------------------------------------------------------------------- */
 
-static void print_head(const qn_fit_program *p, const char *name, qn_str *out)
+static void print_head(const qn_fit_program *p, const char *name, const char *stored, qn_str *out)
 {
     qn_str_addf(out, "GROUP(%s, VAL(i64, n), VAL(i64, ld)", name);
-    qn_fit_dev_print_inputs(p, out);
+    qn_fit_dev_print_inputs(p, stored, out);
     qn_str_add(out, ", IN(i64, at), INOUT(real, cost), INOUT(real, sums))\n{\n");
 }
 
@@ -101,16 +101,18 @@ static const char TREE[] =
     "        }\n"
     "        SYNC;\n";
 
-qn_status qn_fit_dev_print_reduce(const qn_fit_program *program, const char *name, int section,
-                                  qn_fit_precision precision, qn_str *out, qn_err *err)
+qn_status qn_fit_dev_print_reduce(const qn_fit_device *device, qn_fit_dev_kind kind, int group,
+                                  const char *name, qn_str *out, qn_err *err)
 {
+    const qn_fit_program *program = device->runs[kind].programs[group];
+    const int section = qn_fit_dev_section(&device->problem->groups[group], kind);
     const int n_variables = program->n_variables;
     char function[64];
     qn_status st = QN_OK;
 
     snprintf(function, sizeof function, "%s_of", name);
-    QN_TRY(qn_fit_print_function(program, function, precision, out, err));
-    print_head(program, name, out);
+    QN_TRY(qn_fit_print_function(program, function, device->precision, out, err));
+    print_head(program, name, qn_fit_dev_stored_type(device), out);
     qn_str_addf(out, "    LOCAL(real, tile, LANES);\n    PRIV(real, s[%d]);\n",
                 n_variables ? n_variables : 1);
     qn_str_addf(out,

@@ -1,5 +1,8 @@
 /* device_runs.c - kernels of all groups for one purpose, and the tables of their contributions. */
 #include "domain/fit/batch/device_impl.h"
+#include "domain/fit/batch/stored_graph.h"
+
+#include "engine/context.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +30,13 @@ static unsigned wants_of(const qn_fit_group *g, qn_fit_dev_kind kind)
         [QN_FIT_DEV_OWNER_JTJV] = QN_FIT_WANT(QN_FIT_JTJV),
         [QN_FIT_DEV_ATOMIC] = QN_FIT_WANT(QN_FIT_GRAD),
         [QN_FIT_DEV_ATOMIC_JTJV] = QN_FIT_WANT(QN_FIT_JTJV),
+        [QN_FIT_DEV_STORING_POINT] = QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES) |
+                                     QN_FIT_WANT(QN_FIT_JAC) | QN_FIT_WANT(QN_FIT_GRAD) |
+                                     QN_FIT_WANT(QN_FIT_DIAG),
+        [QN_FIT_DEV_STORED_JV] = QN_FIT_WANT(QN_FIT_JVP),
+        [QN_FIT_DEV_STORED_JTU] = QN_FIT_WANT(QN_FIT_VJP),
+        [QN_FIT_DEV_STORED_JTJV] = QN_FIT_WANT(QN_FIT_JTJV),
+        [QN_FIT_DEV_STORED_DIAGONAL] = QN_FIT_WANT(QN_FIT_DIAG),
     };
 
     if (!g->is_energy)
@@ -42,21 +52,19 @@ int qn_fit_dev_section(const qn_fit_group *group, qn_fit_dev_kind kind)
     case QN_FIT_DEV_GRADIENT:
     case QN_FIT_DEV_BARE_GRADIENT:
     case QN_FIT_DEV_POINT:
+    case QN_FIT_DEV_STORING_POINT:
     case QN_FIT_DEV_ATOMIC:
         return group->is_energy ? QN_FIT_VJP : QN_FIT_GRAD;
     case QN_FIT_DEV_JTU:
+    case QN_FIT_DEV_STORED_JTU:
         return QN_FIT_VJP;
     case QN_FIT_DEV_JTJV:
+    case QN_FIT_DEV_STORED_JTJV:
     case QN_FIT_DEV_ATOMIC_JTJV:
         return QN_FIT_JTJV;
     default:
         return -1;
     }
-}
-
-static int is_jacobian(qn_fit_dev_kind kind)
-{
-    return kind == QN_FIT_DEV_LINEARIZE || kind == QN_FIT_DEV_BARE_LINEARIZE;
 }
 
 static void parts_free(qn_fit_dev_parts *parts)
@@ -114,9 +122,7 @@ static qn_status print_kernels(qn_fit_device *d, qn_fit_dev_kind kind, qn_str *o
     for (int k = 0; k < p->n_groups; k++) {
         snprintf(name, sizeof name, "fit_g%d", k);
         if (run->is_reduced[k])
-            QN_TRY(qn_fit_dev_print_reduce(run->programs[k], name,
-                                           qn_fit_dev_section(&p->groups[k], kind), d->precision,
-                                           out, err));
+            QN_TRY(qn_fit_dev_print_reduce(d, kind, k, name, out, err));
         else if (!run->is_small[k])
             QN_TRY(qn_fit_print_map_stored(run->programs[k], name, d->precision, d->storage, out,
                                            err));
@@ -127,30 +133,37 @@ out:
     return st;
 }
 
+static const char *const names[QN_FIT_N_DEV] = {
+    [QN_FIT_DEV_COST] = "fit.cost",
+    [QN_FIT_DEV_GRADIENT] = "fit.gradient",
+    [QN_FIT_DEV_RESIDUALS] = "fit.residuals",
+    [QN_FIT_DEV_LINEARIZE] = "fit.linearize",
+    [QN_FIT_DEV_JV] = "fit.jv",
+    [QN_FIT_DEV_JTU] = "fit.jtu",
+    [QN_FIT_DEV_JTJV] = "fit.jtjv",
+    [QN_FIT_DEV_DIAGONAL] = "fit.diagonal",
+    [QN_FIT_DEV_BARE_GRADIENT] = "fit.gradient.bare",
+    [QN_FIT_DEV_BARE_RESIDUALS] = "fit.residuals.bare",
+    [QN_FIT_DEV_BARE_LINEARIZE] = "fit.linearize.bare",
+    [QN_FIT_DEV_POINT] = "fit.point",
+    [QN_FIT_DEV_OWNER] = "fit.owner",
+    [QN_FIT_DEV_OWNER_JTJV] = "fit.owner.jtjv",
+    [QN_FIT_DEV_ATOMIC] = "fit.atomic",
+    [QN_FIT_DEV_ATOMIC_JTJV] = "fit.atomic.jtjv",
+    [QN_FIT_DEV_STORING_POINT] = "fit.point.storing",
+    [QN_FIT_DEV_STORED_JV] = "fit.stored.jv",
+    [QN_FIT_DEV_STORED_JTU] = "fit.stored.jtu",
+    [QN_FIT_DEV_STORED_JTJV] = "fit.stored.jtjv",
+    [QN_FIT_DEV_STORED_DIAGONAL] = "fit.stored.diagonal",
+};
+
 static qn_status compile(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
 {
     const qn_fit_problem *p = d->problem;
     qn_fit_dev_run *run = &d->runs[kind];
-    static const char *const names[QN_FIT_N_DEV] = {
-        [QN_FIT_DEV_COST] = "fit.cost",
-        [QN_FIT_DEV_GRADIENT] = "fit.gradient",
-        [QN_FIT_DEV_RESIDUALS] = "fit.residuals",
-        [QN_FIT_DEV_LINEARIZE] = "fit.linearize",
-        [QN_FIT_DEV_JV] = "fit.jv",
-        [QN_FIT_DEV_JTU] = "fit.jtu",
-        [QN_FIT_DEV_JTJV] = "fit.jtjv",
-        [QN_FIT_DEV_DIAGONAL] = "fit.diagonal",
-        [QN_FIT_DEV_BARE_GRADIENT] = "fit.gradient.bare",
-        [QN_FIT_DEV_BARE_RESIDUALS] = "fit.residuals.bare",
-        [QN_FIT_DEV_BARE_LINEARIZE] = "fit.linearize.bare",
-        [QN_FIT_DEV_POINT] = "fit.point",
-        [QN_FIT_DEV_OWNER] = "fit.owner",
-        [QN_FIT_DEV_OWNER_JTJV] = "fit.owner.jtjv",
-        [QN_FIT_DEV_ATOMIC] = "fit.atomic",
-        [QN_FIT_DEV_ATOMIC_JTJV] = "fit.atomic.jtjv",
-    };
     qn_str text = { 0 };
     qn_status st = QN_OK;
+    char constants[32];
 
     qn_str_addf(&text, "#define LANES %d\n", QN_FIT_SHORT);
     if (wants_three_groups(d, kind))
@@ -161,14 +174,69 @@ static qn_status compile(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
     QN_TRY(print_kernels(d, kind, &text, err));
     QN_TRY(qn_fit_dev_failed(d, qn_kernels_new(d->ctx, names[kind], qn_str_get(&text), &run->text),
                              err));
-    QN_TRY(qn_fit_dev_failed(
-        d,
-        qn_kernels_with(d->ctx, run->text,
-                        d->precision == QN_FIT_F64 ? "REAL=double" : "REAL=float", &run->module),
-        err));
+    snprintf(constants, sizeof constants, "REAL=%s%s",
+             d->precision == QN_FIT_F64 ? "double" : "float", d->may_contract ? " CONTRACT=1" : "");
+    QN_TRY(qn_fit_dev_failed(d, qn_kernels_with(d->ctx, run->text, constants, &run->module), err));
 out:
     qn_str_free(&text);
     return st;
+}
+
+/* ---- values alive
+ * ------------------------------------------------------------------------------------- */
+
+/* 0: as many as there are. On the CPU and on OpenCL's devices compilers decide by themselves. */
+static int most_alive(const qn_fit_device *d)
+{
+    const char *const wanted = getenv("QUERN_FIT_LIVE");
+    int has_cuda = 0;
+
+    if (wanted && *wanted)
+        return atoi(wanted);
+    for (int k = 0; k < qn_device_count(d->ctx); k++)
+        has_cuda |= !strncmp(qn_device_id(d->ctx, k), "cuda", 4) &&
+                    (d->ctx->pinned < 0 || d->ctx->pinned == k);
+    return has_cuda * (d->precision == QN_FIT_F64 ? QN_FIT_CUDA_LIVE : 2 * QN_FIT_CUDA_LIVE);
+}
+
+/* Whether the program is printed as a kernel of its own, which loads what it needs. */
+static int is_map(const qn_fit_dev_run *run, qn_fit_dev_kind kind, int group)
+{
+    return !qn_fit_dev_is_owner(kind) && !qn_fit_dev_is_atomic(kind) && !run->is_small[group] &&
+           !run->is_reduced[group];
+}
+
+static qn_status relieve(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
+{
+    const qn_fit_dev_run *run = &d->runs[kind];
+    const int limit = most_alive(d);
+    qn_status st = QN_OK;
+
+    for (int k = 0; k < d->problem->n_groups; k++)
+        if (is_map(run, kind, k))
+            QN_TRY(qn_fit_relieve(run->programs[k], limit, err));
+out:
+    return st;
+}
+
+static void note_live(const qn_fit_device *d, qn_fit_dev_kind kind)
+{
+    const qn_fit_dev_run *run = &d->runs[kind];
+    qn_metrics *const metrics = d->ctx->metrics;
+    char name[64];
+
+    for (int k = 0; k < d->problem->n_groups; k++) {
+        const qn_fit_program *p = run->programs[k];
+        const char *const labels[] = { "kernel", name, NULL };
+
+        if (!is_map(run, kind, k))
+            continue;
+        snprintf(name, sizeof name, "%s.fit_g%d", names[kind], k);
+        qn_metric_set(qn_metric_of(metrics, "kernel_live", labels), p->peak_live);
+        qn_metric_set(qn_metric_of(metrics, "kernel_live_kept", labels),
+                      p->peak_live_kept ? p->peak_live_kept : p->peak_live);
+        qn_metric_set(qn_metric_of(metrics, "kernel_repeats", labels), p->n_again);
+    }
 }
 
 /* ---- contributions
@@ -258,28 +326,11 @@ out:
 /* ---- a kind, made once
  * -------------------------------------------------------------------------------- */
 
-qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err)
+/* Inside of a kernel a whole chunk is summed, or nothing. */
+static int is_reduced(const qn_fit_device *d, int group, qn_fit_dev_kind kind)
 {
-    const qn_fit_problem *p = device->problem;
-    qn_fit_dev_run *run = &device->runs[kind];
-    qn_status st = QN_OK;
-
-    if (run->programs)
-        return QN_OK;
-    run->programs = calloc((size_t)p->n_groups + 1, sizeof *run->programs);
-    run->jacobian_at = calloc((size_t)p->n_groups + 1, sizeof *run->jacobian_at);
-    run->is_small = calloc((size_t)p->n_groups + 1, 1);
-    run->is_reduced = calloc((size_t)p->n_groups + 1, 1);
-    run->reduce_at = calloc((size_t)p->n_groups + 1, sizeof *run->reduce_at);
-    if (!run->programs || !run->jacobian_at || !run->is_small || !run->is_reduced ||
-        !run->reduce_at)
-        st = qn_fail(err, QN_ERR_NOMEM, "%d groups", p->n_groups);
-    for (int k = 0; st == QN_OK && k < p->n_groups; k++)
-        st = qn_fit_program_new(p->groups[k].graph, wants_of(&p->groups[k], kind),
-                                p->groups[k].loss, QN_FIT_SWEEP_AUTO, &run->programs[k], err);
-    if (st != QN_OK)
-        qn_fit_dev_run_free(device, run);
-    return st;
+    return (!d->batch_size || d->batch_size >= QN_FIT_CHUNK) &&
+           qn_fit_dev_can_reduce(d->problem, group, kind);
 }
 
 /* Energies have no place in least squares. */
@@ -297,6 +348,61 @@ static qn_status check_energies(const qn_fit_problem *p, qn_fit_dev_kind kind, q
     return QN_OK;
 }
 
+static int follows_linearize(qn_fit_dev_kind kind)
+{
+    return kind == QN_FIT_DEV_BARE_LINEARIZE || kind == QN_FIT_DEV_STORING_POINT ||
+           qn_fit_dev_reads_jacobian(kind);
+}
+
+/* Whoever writes a Jacobian goes the way of LINEARIZE, so that all have the same distinct values in
+ * the same order; whoever reads one has it from there. */
+static qn_status make_program(qn_fit_device *d, qn_fit_dev_kind kind, int k, qn_fit_program **out,
+                              qn_err *err)
+{
+    const qn_fit_group *g = &d->problem->groups[k];
+    const qn_fit_program *first =
+        follows_linearize(kind) ? d->runs[QN_FIT_DEV_LINEARIZE].programs[k] : NULL;
+
+    if (qn_fit_dev_reads_jacobian(kind))
+        return qn_fit_stored_program(first, wants_of(g, kind), out, err);
+    return qn_fit_program_new(g->graph, wants_of(g, kind), g->loss,
+                              first ? first->sweep : QN_FIT_SWEEP_AUTO, out, err);
+}
+
+qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err)
+{
+    const qn_fit_problem *p = device->problem;
+    const int reads = qn_fit_dev_reads_jacobian(kind);
+    qn_fit_dev_run *run = &device->runs[kind];
+    qn_status st = QN_OK;
+
+    if (run->programs)
+        return QN_OK;
+    QN_TRY(check_energies(p, kind, err));
+    if (follows_linearize(kind))
+        QN_TRY(qn_fit_dev_programs(device, QN_FIT_DEV_LINEARIZE, err));
+    run->programs = calloc((size_t)p->n_groups + 1, sizeof *run->programs);
+    run->jacobian_at = calloc((size_t)p->n_groups + 1, sizeof *run->jacobian_at);
+    run->is_small = calloc((size_t)p->n_groups + 1, 1);
+    run->is_reduced = calloc((size_t)p->n_groups + 1, 1);
+    run->reduce_at = calloc((size_t)p->n_groups + 1, sizeof *run->reduce_at);
+    if (!run->programs || !run->jacobian_at || !run->is_small || !run->is_reduced ||
+        !run->reduce_at)
+        st = qn_fail(err, QN_ERR_NOMEM, "%d groups", p->n_groups);
+    for (int k = 0; st == QN_OK && k < p->n_groups; k++) {
+        st = make_program(device, kind, k, &run->programs[k], err);
+        if (st == QN_OK)
+            run->jacobian_at[k + 1] =
+                run->jacobian_at[k] +
+                p->groups[k].ld * (reads ? run->programs[k]->n_columns
+                                         : run->programs[k]->sections[QN_FIT_JAC].count);
+    }
+out:
+    if (st != QN_OK)
+        qn_fit_dev_run_free(device, run);
+    return st;
+}
+
 qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err)
 {
     const qn_fit_problem *p = device->problem;
@@ -305,16 +411,12 @@ qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err
 
     if (run->module)
         return QN_OK;
-    QN_TRY(check_energies(p, kind, err));
     QN_TRY(qn_fit_dev_programs(device, kind, err));
     for (int k = 0; k < p->n_groups; k++)
-        if (qn_fit_dev_can_reduce(p, k, kind)) {
+        if (is_reduced(device, k, kind)) {
             run->is_reduced[k] = 1;
             QN_TRY(qn_fit_dev_reduce_table(device, kind, k, err));
         }
-    for (int k = 0; is_jacobian(kind) && k < p->n_groups; k++)
-        run->jacobian_at[k + 1] =
-            run->jacobian_at[k] + run->programs[k]->sections[QN_FIT_JAC].count * p->groups[k].ld;
     if (p->n_groups && qn_fit_dev_section(&p->groups[0], kind) >= 0 && !qn_fit_dev_is_atomic(kind))
         QN_TRY(make_parts(device, kind, 0, &run->slopes, err));
     if (p->n_groups && qn_fit_dev_has_squares(kind))
@@ -324,7 +426,9 @@ qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err
         QN_TRY(qn_fit_dev_small_table(device, kind, err));
     if (qn_fit_dev_is_owner(kind))
         QN_TRY(qn_fit_dev_owner_tables(device, err));
+    QN_TRY(relieve(device, kind, err));
     QN_TRY(compile(device, kind, err));
+    note_live(device, kind);
 out:
     if (st != QN_OK)
         qn_fit_dev_run_free(device, run);

@@ -32,7 +32,7 @@ void qn_fit_dev_choose_small(const qn_fit_device *device, qn_fit_dev_kind kind)
     qn_fit_dev_run *run = (qn_fit_dev_run *)&device->runs[kind];
     int n = 0;
 
-    if (qn_fit_dev_is_owner(kind) || qn_fit_dev_is_atomic(kind))
+    if (qn_fit_dev_is_owner(kind) || qn_fit_dev_is_atomic(kind) || device->batch_size)
         return;
     for (int k = 0; k < device->problem->n_groups; k++)
         n += can_join(device, kind, k);
@@ -90,12 +90,13 @@ static int has_target(const qn_fit_device *d, qn_fit_dev_kind kind, int t)
 
 static int has_seed(qn_fit_dev_kind kind)
 {
-    return kind == QN_FIT_DEV_JTU;
+    return kind == QN_FIT_DEV_JTU || kind == QN_FIT_DEV_STORED_JTU;
 }
 
 static int has_tangent(qn_fit_dev_kind kind)
 {
-    return kind == QN_FIT_DEV_JV || kind == QN_FIT_DEV_JTJV;
+    return kind == QN_FIT_DEV_JV || kind == QN_FIT_DEV_JTJV || kind == QN_FIT_DEV_STORED_JV ||
+           kind == QN_FIT_DEV_STORED_JTJV;
 }
 
 /* ---- text
@@ -131,7 +132,7 @@ qn_status qn_fit_dev_print_small(const qn_fit_device *device, qn_fit_dev_kind ki
                                  qn_err *err)
 {
     const qn_fit_dev_run *run = &device->runs[kind];
-    const char *const stored = device->storage == device->precision ? "real" : "float";
+    const char *const stored = qn_fit_dev_stored_type(device);
     qn_status st = QN_OK;
     char name[32];
     int member = 0;
@@ -141,7 +142,11 @@ qn_status qn_fit_dev_print_small(const qn_fit_device *device, qn_fit_dev_kind ki
         if (run->is_small[k])
             QN_TRY(qn_fit_print_function(run->programs[k], name, device->precision, out, err));
     }
-    qn_str_add(out, "MAP(fit_small, IN(i64, at), IN(u32, idx), IN(real, x), IN(real, data)");
+    qn_str_add(out, "MAP(fit_small, IN(i64, at), IN(u32, idx)");
+    if (qn_fit_dev_reads_jacobian(kind))
+        qn_str_addf(out, ", IN(%s, data)", stored);
+    else
+        qn_str_add(out, ", IN(real, x), IN(real, data)");
     if (has_tangent(kind))
         qn_str_add(out, ", IN(real, tangent)");
     if (has_seed(kind))
@@ -181,7 +186,7 @@ qn_status qn_fit_dev_small_table(qn_fit_device *device, qn_fit_dev_kind kind, qn
             continue;
         next[N] = device->problem->groups[k].n;
         next[IDX_AT] = device->idx_at[k];
-        next[DATA_AT] = device->data_at[k];
+        next[DATA_AT] = qn_fit_dev_reads_jacobian(kind) ? run->jacobian_at[k] : device->data_at[k];
         next[ROW_AT] = device->row_at[k];
         next[COST_AT] = device->cost_at[k];
         next[JACOBIAN_AT] = run->jacobian_at[k];
@@ -205,8 +210,9 @@ qn_status qn_fit_dev_stage_small(qn_fit_device *device, qn_graph *graph, qn_fit_
 
     args[n++] = qn_arg_buf(run->small_at);
     args[n++] = qn_arg_buf(device->idx);
-    args[n++] = qn_arg_buf(v->x);
-    args[n++] = qn_arg_buf(device->data);
+    if (!qn_fit_dev_reads_jacobian(kind))
+        args[n++] = qn_arg_buf(v->x);
+    args[n++] = qn_arg_buf(qn_fit_dev_reads_jacobian(kind) ? v->jacobian : device->data);
     if (has_tangent(kind))
         args[n++] = qn_arg_buf(v->tangent);
     if (has_seed(kind))

@@ -17,15 +17,15 @@ static qn_arg output_of(qn_fit_device *d, qn_fit_dev_kind kind, int k, int secti
         return qn_arg_at(v->rows, (size_t)d->row_at[k] * size);
     if (section == QN_FIT_JAC)
         return qn_arg_at(v->jacobian,
-                         (size_t)d->runs[kind].jacobian_at[k] *
-                             (d->storage == QN_FIT_F64 ? sizeof(double) : sizeof(float)));
+                         (size_t)d->runs[kind].jacobian_at[k] * qn_fit_dev_stored_size(d));
     const qn_fit_dev_parts *parts =
         section == QN_FIT_DIAG ? &d->runs[kind].squares : &d->runs[kind].slopes;
 
     return qn_arg_at(parts->part, (size_t)parts->base[k] * size);
 }
 
-static qn_arg input_of(const qn_fit_device *d, int k, qn_fit_arg arg, const qn_fit_dev_vectors *v)
+static qn_arg input_of(const qn_fit_device *d, qn_fit_dev_kind kind, int k, qn_fit_arg arg,
+                       const qn_fit_dev_vectors *v)
 {
     const qn_fit_group *g = &d->problem->groups[k];
     const size_t size = qn_fit_dev_size(d);
@@ -40,6 +40,9 @@ static qn_arg input_of(const qn_fit_device *d, int k, qn_fit_arg arg, const qn_f
     case QN_FIT_ARG_TANGENT:
         return qn_arg_buf(v->tangent);
     case QN_FIT_ARG_DATA:
+        if (qn_fit_dev_reads_jacobian(kind))
+            return qn_arg_at(v->jacobian,
+                             (size_t)d->runs[kind].jacobian_at[k] * qn_fit_dev_stored_size(d));
         return qn_arg_at(d->data, (size_t)d->data_at[k] * size);
     default:
         return g->is_energy ? qn_arg_buf(d->ones) : qn_arg_at(v->seed, (size_t)d->row_at[k] * size);
@@ -59,17 +62,15 @@ static qn_status stage_reduced(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kin
 
     args[n++] = qn_arg_val(&g->n, sizeof g->n);
     for (int a = 0; a < n_wanted && wanted[a] < QN_FIT_ARG_OUT; a++)
-        args[n++] = input_of(d, k, wanted[a], v);
+        args[n++] = input_of(d, kind, k, wanted[a], v);
     args[n++] = qn_arg_buf(d->runs[kind].reduce_at[k]);
     args[n++] = qn_arg_at(d->costs, (size_t)d->cost_at[k] * qn_fit_dev_size(d));
     args[n++] = qn_arg_buf(d->sums);
     snprintf(kernel, sizeof kernel, "fit_g%d", k);
     snprintf(name, sizeof name, "fit.%s", g->name);
-    return qn_fit_dev_failed(
-        d,
-        qn_graph_stage(graph, name, qn_kernels_find(d->runs[kind].module, kernel),
-                       qn_range_1d((g->n + QN_FIT_CHUNK - 1) / QN_FIT_CHUNK), args),
-        err);
+    return qn_fit_dev_stage_parts(d, graph, name, qn_kernels_find(d->runs[kind].module, kernel),
+                                  (g->n + QN_FIT_CHUNK - 1) / QN_FIT_CHUNK,
+                                  d->batch_size / QN_FIT_CHUNK, args, err);
 }
 
 static qn_status stage_group(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, int k,
@@ -90,16 +91,13 @@ static qn_status stage_group(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind 
         return QN_OK;
     for (int a = 0; a < n; a++) {
         args[a] = wanted[a] < QN_FIT_ARG_OUT
-                      ? input_of(d, k, wanted[a], v)
+                      ? input_of(d, kind, k, wanted[a], v)
                       : output_of(d, kind, k, (int)(wanted[a] - QN_FIT_ARG_OUT), v);
     }
     snprintf(kernel, sizeof kernel, "fit_g%d", k);
     snprintf(name, sizeof name, "fit.%s", g->name);
-    return qn_fit_dev_failed(d,
-                             qn_graph_stage(graph, name,
-                                            qn_kernels_find(d->runs[kind].module, kernel),
-                                            qn_range_1d(g->n), args),
-                             err);
+    return qn_fit_dev_stage_parts(d, graph, name, qn_kernels_find(d->runs[kind].module, kernel),
+                                  g->n, d->batch_size, args, err);
 }
 
 static qn_status stage_groups(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind,
@@ -201,6 +199,26 @@ static qn_status gather(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind,
                         qn_err *err)
 {
     return gather_all(d, graph, kind, 0, out, err);
+}
+
+/* ---- for other files of this folder
+ * ------------------------------------------------------------------- */
+
+qn_status qn_fit_dev_stage_groups(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
+                                  const qn_fit_dev_vectors *v, qn_err *err)
+{
+    return stage_groups(device, graph, kind, v, err);
+}
+
+qn_status qn_fit_dev_sum_costs(qn_fit_device *device, qn_graph *graph, qn_buf *cost, qn_err *err)
+{
+    return sum_costs(device, graph, cost, err);
+}
+
+qn_status qn_fit_dev_gather(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
+                            int is_pair, qn_buf *out, qn_err *err)
+{
+    return gather_all(device, graph, kind, is_pair, out, err);
 }
 
 /* ---- what solvers add
@@ -308,19 +326,21 @@ qn_status qn_fit_stage_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *
 enum { MOST_ALIVE = 96 };
 
 /* Parameters that all instances share are summed in the kernel of their gradient alone. */
-static qn_status choose_point(qn_fit_device *d, int *is_one, qn_err *err)
+qn_status qn_fit_dev_choose_point(qn_fit_device *device, qn_fit_dev_kind kind, int *is_one,
+                                  qn_err *err)
 {
+    const qn_fit_device *d = device;
     const qn_fit_problem *p = d->problem;
     qn_status st = QN_OK;
 
     *is_one = 0;
     if (d->accumulate == QN_FIT_ACCUMULATE_ATOMIC)
         return QN_OK;
-    QN_TRY(qn_fit_dev_programs(d, QN_FIT_DEV_POINT, err));
+    QN_TRY(qn_fit_dev_programs(device, kind, err));
     *is_one = 1;
     for (int k = 0; k < p->n_groups; k++)
         *is_one &= !qn_fit_dev_can_reduce(p, k, QN_FIT_DEV_JTU) &&
-                   d->runs[QN_FIT_DEV_POINT].programs[k]->peak_live <= MOST_ALIVE;
+                   d->runs[kind].programs[k]->peak_live <= MOST_ALIVE;
 out:
     return st;
 }
@@ -332,7 +352,7 @@ qn_status qn_fit_stage_point(qn_fit_device *device, qn_graph *graph, qn_buf *x, 
     qn_status st = QN_OK;
     int is_one;
 
-    QN_TRY(choose_point(device, &is_one, err));
+    QN_TRY(qn_fit_dev_choose_point(device, QN_FIT_DEV_POINT, &is_one, err));
     if (is_one) {
         QN_TRY(stage_groups(device, graph, QN_FIT_DEV_POINT, &v, err));
         QN_TRY(sum_costs(device, graph, cost, err));

@@ -87,6 +87,9 @@ void qn_fit_host_free(qn_fit_host *host)
         free(g->cost);
         free(g->gradient);
         free(g->jacobian);
+        free(g->slopes);
+        free(g->squares);
+        free(g->products);
         free(g->ones);
         free(g->variable);
     }
@@ -110,7 +113,14 @@ static unsigned wants_of(const qn_fit_group *g, qn_fit_run run)
     static const unsigned residual[] = { QN_FIT_WANT(QN_FIT_COST),
                                          QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_GRAD),
                                          QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES) |
-                                             QN_FIT_WANT(QN_FIT_JAC) };
+                                             QN_FIT_WANT(QN_FIT_JAC),
+                                         QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES) |
+                                             QN_FIT_WANT(QN_FIT_GRAD) | QN_FIT_WANT(QN_FIT_DIAG),
+                                         QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES) |
+                                             QN_FIT_WANT(QN_FIT_JAC) | QN_FIT_WANT(QN_FIT_GRAD) |
+                                             QN_FIT_WANT(QN_FIT_DIAG),
+                                         QN_FIT_WANT(QN_FIT_JVP),
+                                         QN_FIT_WANT(QN_FIT_JTJV) };
 
     if (!g->is_energy)
         return residual[run];
@@ -127,6 +137,11 @@ static qn_status make_table(double **table, qn_i64 n, const char *name, qn_err *
     if (*table || (*table = calloc((size_t)n + 1, sizeof **table)))
         return QN_OK;
     return qn_fail(err, QN_ERR_NOMEM, "%s: a table of %lld numbers", name, (long long)n);
+}
+
+static int is_point(qn_fit_run run)
+{
+    return run == QN_FIT_RUN_POINT || run == QN_FIT_RUN_STORING_POINT;
 }
 
 static qn_status make_tables(qn_fit_host *h, int k, qn_fit_run run, qn_err *err)
@@ -146,8 +161,14 @@ static qn_status make_tables(qn_fit_host *h, int k, qn_fit_run run, qn_err *err)
         for (qn_i64 i = 0; i < g->n_rows * g->ld; i++)
             hg->ones[i] = 1;
     }
-    if (run == QN_FIT_RUN_LINEARIZE)
+    if (run == QN_FIT_RUN_LINEARIZE || run == QN_FIT_RUN_STORING_POINT)
         QN_TRY(make_table(&hg->jacobian, p->sections[QN_FIT_JAC].count * g->ld, g->name, err));
+    if (is_point(run)) {
+        QN_TRY(make_table(&hg->slopes, p->sections[QN_FIT_GRAD].count * g->ld, g->name, err));
+        QN_TRY(make_table(&hg->squares, p->sections[QN_FIT_DIAG].count * g->ld, g->name, err));
+    }
+    if (run == QN_FIT_RUN_JTJV)
+        QN_TRY(make_table(&hg->products, p->sections[QN_FIT_JTJV].count * g->ld, g->name, err));
     if (run != QN_FIT_RUN_COST)
         QN_TRY(map_variables(h, k, p, err));
 out:
@@ -205,7 +226,11 @@ static qn_fit_tables tables_of(const qn_fit_host *h, int k, qn_fit_run run, cons
     t.out[QN_FIT_COST] = hg->cost;
     t.out[QN_FIT_RES] = g->is_energy ? hg->cost : h->residuals + hg->row;
     t.out[QN_FIT_JAC] = hg->jacobian;
-    t.out[gradient_section(g)] = hg->gradient;
+    t.out[gradient_section(g)] = is_point(run) ? hg->slopes : hg->gradient;
+    t.out[QN_FIT_DIAG] = hg->squares;
+    t.out[QN_FIT_JTJV] = hg->products;
+    t.out[QN_FIT_JVP] = run == QN_FIT_RUN_JV ? h->rows + hg->row : NULL;
+    t.tangent = h->tangent;
     if (run == QN_FIT_RUN_GRADIENT)
         t.seed = hg->ones;
     return t;
@@ -238,6 +263,7 @@ static void run_group(qn_fit_host *h, int k, qn_fit_run run, const double *x, qn
     const qn_fit_host_group *hg = &h->groups[k];
     const qn_fit_tables tables = tables_of(h, k, run, x);
     const qn_i64 n_parts = (g->n + PART - 1) / PART;
+    const int has_cost = run != QN_FIT_RUN_JV && run != QN_FIT_RUN_JTJV;
     qn_i64 count = 0, first = INT64_MAX;
 
 #pragma omp parallel for schedule(static) num_threads(h->options.threads)                            \
@@ -246,19 +272,21 @@ static void run_group(qn_fit_host *h, int k, qn_fit_run run, const double *x, qn
     for (qn_i64 part = 0; part < n_parts; part++) {
         const qn_i64 from = part * PART, to = from + PART < g->n ? from + PART : g->n;
         void *workspace = h->workspaces[omp_get_thread_num()];
-        qn_fit_fault fault;
+        qn_fit_fault fault = { 0, -1 };
 
         if (hg->jits[run]) {
             qn_fit_jit_run(hg->jits[run], &tables, from, to);
-            qn_fit_check(hg->plans[run], &tables, from, to, workspace, &fault);
+            if (has_cost)
+                qn_fit_check(hg->plans[run], &tables, from, to, workspace, &fault);
         } else {
-            qn_fit_eval(hg->plans[run], &tables, from, to, workspace, &fault);
+            qn_fit_eval(hg->plans[run], &tables, from, to, workspace, has_cost ? &fault : NULL);
         }
         count += fault.count;
         if (fault.count && fault.first < first)
             first = fault.first;
     }
-    h->groups[k].total = sum_costs(h, k);
+    if (has_cost)
+        h->groups[k].total = sum_costs(h, k);
     if (!bad || !count)
         return;
     bad->count += count;
@@ -276,6 +304,16 @@ void qn_fit_host_run(qn_fit_host *host, qn_fit_run run, const double *x, qn_fit_
         qn_fit_host_compile(host, k, run);
         run_group(host, k, run, x, bad);
     }
+}
+
+void qn_fit_host_run_along(qn_fit_host *host, qn_fit_run run, const double *x,
+                           const double *tangent, double *rows)
+{
+    host->tangent = tangent;
+    host->rows = rows;
+    qn_fit_host_run(host, run, x, NULL);
+    host->tangent = NULL;
+    host->rows = NULL;
 }
 
 double qn_fit_host_group_cost(const qn_fit_host *host, int group)

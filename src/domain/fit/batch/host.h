@@ -31,6 +31,10 @@ qn_status qn_fit_host_new(const qn_fit_problem *problem, qn_fit_host_options opt
                           qn_fit_host **out, qn_err *err);
 void qn_fit_host_free(qn_fit_host *host);
 
+/* Whether the compiler may contract a * b + c in what is compiled afterwards; not at first. The
+ * interpreter never does. */
+void qn_fit_host_set_contraction(qn_fit_host *host, int may_contract);
+
 /* Groups and purposes that run compiled by now. */
 int qn_fit_host_n_compiled(const qn_fit_host *host);
 

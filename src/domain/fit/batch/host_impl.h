@@ -12,6 +12,10 @@ typedef enum {
     QN_FIT_RUN_COST,
     QN_FIT_RUN_GRADIENT,
     QN_FIT_RUN_LINEARIZE,
+    QN_FIT_RUN_POINT,         /* cost, residuals, contributions to the gradient and the diagonal */
+    QN_FIT_RUN_STORING_POINT, /* the same and the Jacobian */
+    QN_FIT_RUN_JV,            /* these two along a tangent */
+    QN_FIT_RUN_JTJV,
     QN_FIT_N_RUNS
 } qn_fit_run;
 
@@ -25,6 +29,8 @@ typedef struct qn_fit_host_group {
     double *cost;                      /* [i]; energies: [row][i] */
     double *gradient;                  /* [stored][i] */
     double *jacobian;                  /* [stored][i] */
+    double *slopes, *squares;          /* of a point: [stored][i] */
+    double *products;                  /* of JTJV: [stored][i] */
     double *ones;                      /* energies: the seed of their gradient */
     int *variable;                     /* [slot * max_dim + comp]: number among variables, or -1 */
     qn_i64 row;                        /* of the row vectors */
@@ -41,11 +47,14 @@ struct qn_fit_host {
     qn_ctx *ctx; /* of compiled groups; NULL before the first */
     const qn_fit_problem *problem;
     qn_fit_host_options options;
+    int may_contract;
     qn_fit_host_group *groups;
     int max_dim;
     void **workspaces; /* of each thread */
     size_t workspace_bytes;
     double *residuals, *partials;
+    const double *tangent; /* of the run, where it goes along one */
+    double *rows;          /* where its J v goes */
     qn_i64 n_rows, max_partials;
     qn_fit_cell *cells; /* of the gradient: [place * max_dim + comp] */
 };
@@ -60,6 +69,10 @@ void qn_fit_jit_free(qn_fit_host *host, qn_fit_jit *jit);
 
 /* All instances of all groups. */
 void qn_fit_host_run(qn_fit_host *host, qn_fit_run run, const double *x, qn_fit_bad *bad);
+
+/* The same along `tangent`, which is 0 at fixed scalars: JV into `rows`, JTJV into `products`. */
+void qn_fit_host_run_along(qn_fit_host *host, qn_fit_run run, const double *x,
+                           const double *tangent, double *rows);
 
 /* Contributions of a list, in its order: value(user, entry) for entries [from, to). `buffer` has
  * room for QN_FIT_CHUNK numbers and one for each chunk. */

@@ -48,6 +48,11 @@ static int calls_library(const qn_fit_program *p)
     return 0;
 }
 
+void qn_fit_host_set_contraction(qn_fit_host *host, int may_contract)
+{
+    host->may_contract = may_contract;
+}
+
 static qn_status compile(qn_fit_host *h, const qn_fit_program *p, qn_fit_jit *jit, qn_err *err)
 {
     qn_str text = { 0 };
@@ -59,7 +64,9 @@ static qn_status compile(qn_fit_host *h, const qn_fit_program *p, qn_fit_jit *ji
     qn_fit_print_support(&p, 1, &text);
     QN_TRY(qn_fit_print_map(p, "fit_group", QN_FIT_F64, &text, err));
     QN_TRY(qn_kernels_new(h->ctx, "fit.host", qn_str_get(&text), &jit->text));
-    QN_TRY(qn_kernels_with(h->ctx, jit->text, "REAL=double", &jit->module));
+    QN_TRY(qn_kernels_with(h->ctx, jit->text,
+                           h->may_contract ? "REAL=double CONTRACT=1" : "REAL=double",
+                           &jit->module));
     QN_TRY(qn_compile_for_cpu(h->ctx, qn_kernels_find(jit->module, "fit_group"), jit->held,
                               &jit->function, err));
     jit->n_args = qn_fit_kernel_args(p, jit->args);

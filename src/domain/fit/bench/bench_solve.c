@@ -5,11 +5,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "domain/fit/bench/cases.h"
 #include "domain/fit/bench/solve_cases.h"
 #include "domain/fit/solve/device_driver.h"
 
 enum { SPRING_LEVEL = 5, HINGE_LEVEL = 3, N_CAMERAS = 64, N_POINTS = 20000, REPEATS = 3 };
-enum { HINGE_STEPS = 100 };
+enum { HINGE_STEPS = 100, N_ROWS = 100000 };
 
 static double now(void *user)
 {
@@ -46,13 +47,17 @@ static json_t *row_of(const qn_fit_bench_solve_options *o, const char *what, qn_
 {
     const qn_fit_report *r = &t->report;
 
-    return json_pack(
-        "{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:o}", "bench",
-        o->name, "what", what, "n", (json_int_t)n, "solver", r->solver, "linear", r->linear, "note",
-        r->note, "status", qn_fit_end_name(r->end), "initial_cost", qn_json_number(r->initial_cost),
-        "final_cost", qn_json_number(r->final_cost), "accepted", r->n_accepted, "rejected",
-        r->n_rejected, "linear_iterations", linear_steps(r), "first_s", qn_json_number(t->first),
-        "best_s", qn_json_number(t->best), "loop_s", qn_json_number(t->loop));
+    return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:o, s:o, s:i, s:i, s:i, "
+                     "s:I, s:I, s:I, s:o, s:o, s:o}",
+                     "bench", o->name, "what", what, "n", (json_int_t)n, "solver", r->solver,
+                     "linear", r->linear, "jacobian", r->jacobian, "storage", r->storage,
+                     "jacobian_bytes", (json_int_t)r->jacobian_bytes, "note", r->note, "status",
+                     qn_fit_end_name(r->end), "initial_cost", qn_json_number(r->initial_cost),
+                     "final_cost", qn_json_number(r->final_cost), "accepted", r->n_accepted,
+                     "rejected", r->n_rejected, "linear_iterations", linear_steps(r), "speculated",
+                     (json_int_t)r->n_speculated, "dropped", (json_int_t)r->n_dropped, "waits",
+                     (json_int_t)r->n_waits, "first_s", qn_json_number(t->first), "best_s",
+                     qn_json_number(t->best), "loop_s", qn_json_number(t->loop));
 }
 
 static qn_status solve_once(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_bench_solve_options *o,
@@ -112,7 +117,10 @@ static qn_status run_case(qn_ctx *ctx, const qn_fit_bench_solve_options *o, cons
     /* Springs by conjugate gradients, as their peer: factors of a mesh cost twenty times more. */
     how.linear_solver =
         o->linear != QN_FIT_LINEAR_AUTO || strcmp(what, "springs") != 0 ? o->linear : QN_FIT_PCG;
+    how.speculate = o->speculate ? strcmp(o->speculate, "0") != 0 : -1;
     how.n_threads = o->n_threads;
+    how.jacobian = o->jacobian;
+    how.storage = o->storage;
     how.now = now;
     how.watch = goal > 0 ? is_reached : NULL;
     how.user = &goal;
@@ -149,6 +157,12 @@ qn_status qn_fit_bench_solve(qn_ctx *ctx, const qn_fit_bench_solve_options *opti
         QN_TRY(qn_fit_case_arc_of_cameras(o->n_cameras > 0 ? o->n_cameras : N_CAMERAS,
                                           o->n_points > 0 ? o->n_points : N_POINTS, &p, err));
         QN_TRY(run_case(ctx, o, "cameras", p, o->goal, rows, err));
+        qn_fit_problem_free(p);
+        p = NULL;
+    }
+    if (o->only && is_wanted(o, "B5", "curve")) {
+        QN_TRY(qn_fit_case_curve((uint32_t)(o->n_points > 0 ? o->n_points : N_ROWS), &p, err));
+        QN_TRY(run_case(ctx, o, "curve", p, o->goal, rows, err));
         qn_fit_problem_free(p);
         p = NULL;
     }

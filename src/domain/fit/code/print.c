@@ -130,7 +130,11 @@ qn_status qn_fit_print_statement(const qn_fit_program *program, int k, qn_fit_st
         return QN_OK;
     }
     for (int i = 0; i < v->n_args; i++) {
+        const int is_hidden = v->is_same && i == 0 && !style.is_wgsl;
+
+        qn_str_add(&operands[i], is_hidden ? "FIT_SAME(" : "");
         QN_TRY(qn_fit_print_operand(program, v->arg[i], style, &operands[i], err));
+        qn_str_add(&operands[i], is_hidden ? ")" : "");
         names[i] = qn_str_get(&operands[i]);
     }
     qn_str_addf(out, "%s v%d = ", begin, k);
@@ -206,6 +210,31 @@ static void print_body(const char *body, qn_str *out)
     }
 }
 
+/* A number that the compiler takes for another one: what is computed from it is computed, though it
+ * was before. Only where programs repeat themselves. */
+static void print_same(const qn_fit_program *const *programs, int n, qn_str *out)
+{
+    static const struct {
+        const char *type, *constraint;
+    } kinds[] = { { "double", "d" }, { "float", "f" }, { "i64", "l" } };
+    int is_used = 0;
+
+    for (int p = 0; p < n; p++)
+        is_used |= programs[p]->peak_live_kept > 0;
+    if (!is_used)
+        return;
+    qn_str_add(out, "#ifdef QN_CUDA\n");
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        qn_str_addf(
+            out,
+            "FN %s fit_same(%s a)\n{\n    asm volatile(\"\" : \"+%s\"(a));\n    return a;\n}\n",
+            kinds[k].type, kinds[k].type, kinds[k].constraint);
+    qn_str_add(out, "#define FIT_SAME(a) fit_same(a)\n"
+                    "#else\n"
+                    "#define FIT_SAME(a) (a)\n"
+                    "#endif\n");
+}
+
 void qn_fit_print_support(const qn_fit_program *const *programs, int n, qn_str *out)
 {
     uint8_t used[QN_FIT_MAX_SUPPORT];
@@ -222,6 +251,7 @@ void qn_fit_print_support(const qn_fit_program *const *programs, int n, qn_str *
                     "#define FIT_TINY FIT_OF(1e-150, 1e-18)\n"
                     "#define FIT_TIE FIT_OF(1e-14, 1e-6)\n"
                     "#define FIT_CHOICE(c, x, y) ((c) ? (x) : (y))\n\n");
+    print_same(programs, n, out);
     for (int s = 0; s < N_SUPPORT; s++) {
         if (!used[s])
             continue;

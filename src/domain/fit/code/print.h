@@ -46,7 +46,8 @@ void qn_fit_print_support(const qn_fit_program *const *programs, int n, qn_str *
 qn_status qn_fit_print_map(const qn_fit_program *program, const char *name,
                            qn_fit_precision precision, qn_str *out, qn_err *err);
 
-/* The same with the Jacobian stored in another precision than the one it is computed in. */
+/* The same with the Jacobian, written or read, stored in another precision than the one that is
+ * computed in. */
 qn_status qn_fit_print_map_stored(const qn_fit_program *program, const char *name,
                                   qn_fit_precision precision, qn_fit_precision storage, qn_str *out,
                                   qn_err *err);
@@ -77,7 +78,8 @@ typedef struct qn_fit_words {
 typedef struct qn_fit_style {
     int is_wgsl;
     qn_fit_precision precision;
-    const char *jac_type; /* of the Jacobian's table: "real" or what it is stored as */
+    const char *jac_type;  /* of the Jacobian's table: "real" or what it is stored as */
+    const char *data_type; /* of columns, which may be that table */
 } qn_fit_style;
 
 /* A number that reads back as itself: "0.5", "0.5f", negative ones in parentheses. */

@@ -45,7 +45,9 @@ static void print_arg(qn_fit_arg arg, qn_fit_style style, qn_str *out)
     static const char *const inputs[] = { "VAL(i64, ld)",      "IN(u32, idx)",   "IN(real, x)",
                                           "IN(real, tangent)", "IN(real, data)", "IN(real, seed)" };
 
-    if (arg < QN_FIT_ARG_OUT)
+    if (arg == QN_FIT_ARG_DATA)
+        qn_str_addf(out, "IN(%s, data)", style.data_type);
+    else if (arg < QN_FIT_ARG_OUT)
         qn_str_add(out, inputs[arg]);
     else
         qn_str_addf(out, "OUT(%s, %s)",
@@ -60,26 +62,36 @@ static void print_comment(const qn_fit_program *p, qn_str *out)
     for (const char *c = p->name; *c; c++)
         qn_str_addf(out, "%c",
                     isprint((unsigned char)*c) && *c != '*' && *c != '/' && *c != '\\' ? *c : '_');
-    qn_str_addf(out, ": %d operations, at most %d values alive */\n", p->n_ops, p->peak_live);
+    qn_str_addf(out, ": %d operations, at most %d values alive", p->n_ops, p->peak_live);
+    if (p->n_again)
+        qn_str_addf(out, "; %d, if %d operations were not done again", p->peak_live_kept,
+                    p->n_again);
+    qn_str_add(out, " */\n");
 }
 
 /* ---- the body
  * ------------------------------------------------------------------------------------- */
 
-static void print_row(const char *table, unsigned row, qn_str *out)
+static void print_cell(const char *table, unsigned row, const char *column, qn_str *out)
 {
     if (row == 0)
-        qn_str_addf(out, "%s[i]", table);
+        qn_str_addf(out, "%s[%s]", table, column);
     else if (row == 1)
-        qn_str_addf(out, "%s[ld + i]", table);
+        qn_str_addf(out, "%s[ld + %s]", table, column);
     else
-        qn_str_addf(out, "%s[%u * ld + i]", table, row);
+        qn_str_addf(out, "%s[%u * ld + %s]", table, row, column);
+}
+
+static void print_row(const char *table, unsigned row, qn_str *out)
+{
+    print_cell(table, row, "i", out);
 }
 
 /* The block's place is loaded where its first component is. */
 static void print_load(const qn_fit_program *p, int k, uint8_t *has_block, qn_str *out)
 {
     const qn_fit_value *v = &p->values[k];
+    const char *const column = v->is_again ? "FIT_SAME(i)" : "i";
 
     if ((v->op == QN_FIT_OP_param || v->op == QN_FIT_OP_tangent) && !has_block[v->slot]) {
         qn_str_addf(out, "    const i64 b%u = ", v->slot);
@@ -91,14 +103,17 @@ static void print_load(const qn_fit_program *p, int k, uint8_t *has_block, qn_st
     switch (v->op) {
     case QN_FIT_OP_param:
     case QN_FIT_OP_tangent:
-        qn_str_addf(out, v->comp ? "%s[b%u + %u]" : "%s[b%u]",
-                    v->op == QN_FIT_OP_param ? "x" : "tangent", v->slot, v->comp);
+        qn_str_addf(out, v->is_again ? "%s[FIT_SAME(b%u)" : "%s[b%u",
+                    v->op == QN_FIT_OP_param ? "x" : "tangent", v->slot);
+        if (v->comp)
+            qn_str_addf(out, " + %u", v->comp);
+        qn_str_add(out, "]");
         break;
     case QN_FIT_OP_data:
-        print_row("data", v->slot, out);
+        print_cell("data", v->slot, column, out);
         break;
     default:
-        print_row("seed", v->slot, out);
+        print_cell("seed", v->slot, column, out);
     }
     qn_str_add(out, ";\n");
 }
@@ -143,10 +158,12 @@ qn_status qn_fit_print_map_stored(const qn_fit_program *program, const char *nam
                                   qn_fit_precision precision, qn_fit_precision storage, qn_str *out,
                                   qn_err *err)
 {
+    const char *const stored = storage == precision    ? "real"
+                               : storage == QN_FIT_F64 ? "double"
+                                                       : "float";
     const qn_fit_style style = { .precision = precision,
-                                 .jac_type = storage == precision    ? "real"
-                                             : storage == QN_FIT_F64 ? "double"
-                                                                     : "float" };
+                                 .jac_type = stored,
+                                 .data_type = program->reads_jacobian ? stored : "real" };
     qn_fit_arg args[QN_FIT_N_ARGS];
     const int n_args = qn_fit_kernel_args(program, args);
     uint8_t *has_block = calloc((size_t)program->n_slots + 1, 1);

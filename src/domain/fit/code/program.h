@@ -11,6 +11,8 @@
 typedef struct qn_fit_value {
     uint16_t op;
     uint8_t n_args;
+    uint8_t is_again; /* computed before, and again here instead of kept (relieve.c) */
+    uint8_t is_same;  /* from the very same arguments as then */
     uint32_t arg[QN_FIT_MAX_ARGS];
     uint32_t slot, comp; /* of leaves, as in a node */
     double literal;
@@ -32,7 +34,9 @@ typedef struct qn_fit_program {
     int n_slots, n_columns, n_rows; /* of the group: rows of index, data and seed tables */
     uint32_t *slot_dims;
     int uses_tangent, uses_seed;
-    int n_ops, peak_live; /* operations; values alive at once, literals left out */
+    int reads_jacobian;          /* columns are values of a stored Jacobian */
+    int n_ops, peak_live;        /* operations; values alive at once, literals left out */
+    int n_again, peak_live_kept; /* operations done again; peak_live without that, 0: none are */
     uint64_t weight;
     qn_fit_sweep sweep;
 } qn_fit_program;
@@ -47,5 +51,10 @@ qn_status qn_fit_lower(const qn_fit_graph *graph, qn_fit_graph **out, qn_err *er
 
 /* schedule.c: fills values, outputs and peak_live from a lowered graph. */
 qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_program *program, qn_err *err);
+
+/* relieve.c: where more than `limit` values are alive, cheap ones are computed again instead of
+ * kept, if that at most doubles the work. The bits of results stay. */
+enum { QN_FIT_CUDA_LIVE = 96 }; /* doubles: an item has 255 registers of half that size */
+qn_status qn_fit_relieve(qn_fit_program *program, int limit, qn_err *err);
 
 #endif

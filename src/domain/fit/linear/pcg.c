@@ -36,8 +36,7 @@ static void apply(void *self, const double *v, double *out)
 
     for (uint32_t k = 0; k < s->cg.n; k++)
         s->v[k] = scale[k] * v[k];
-    qn_fit_model_jv(s->model, s->v, s->rows);
-    qn_fit_model_jtu(s->model, s->rows, out);
+    qn_fit_model_jtjv(s->model, s->v, s->rows, out);
     for (uint32_t k = 0; k < s->cg.n; k++)
         out[k] = scale[k] * out[k] + s->system->damping[k] * v[k];
 }

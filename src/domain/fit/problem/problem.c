@@ -213,8 +213,10 @@ qn_i64 qn_fit_problem_n_rows(const qn_fit_problem *problem)
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-static qn_status number_scalars(qn_fit_problem *p, qn_err *err)
+qn_status qn_fit_problem_number_scalars(qn_fit_problem *problem, qn_err *err)
 {
+    qn_fit_problem *p = problem;
+
     p->column = malloc(((size_t)p->n_scalars + 1) * sizeof *p->column);
     p->block_first = malloc(((size_t)p->n_blocks + 1) * sizeof *p->block_first);
     if (!p->column || !p->block_first)
@@ -269,7 +271,7 @@ qn_status qn_fit_problem_finish(qn_fit_problem *problem, qn_err *err)
     QN_TRY(check_open(problem, err));
     for (int k = 0; k < problem->n_groups; k++)
         QN_TRY(qn_fit_group_settle(problem, &problem->groups[k], err));
-    QN_TRY(number_scalars(problem, err));
+    QN_TRY(qn_fit_problem_number_scalars(problem, err));
     QN_TRY(number_places(problem, err));
     QN_TRY(check_elimination(problem, err));
     QN_TRY(qn_fit_inverse_new(problem, &problem->inverse, err));

@@ -173,6 +173,9 @@ typedef struct qn_fit_bad {
     uint32_t row; /* of the caller's table */
 } qn_fit_bad;
 
+/* problem.c: columns of free scalars, beginnings of blocks. */
+qn_status qn_fit_problem_number_scalars(qn_fit_problem *problem, qn_err *err);
+
 /* groups.c: tables of a group in their last form. */
 qn_status qn_fit_group_settle(qn_fit_problem *problem, qn_fit_group *group, qn_err *err);
 

@@ -32,8 +32,14 @@ static const entry entries[] = {
     { "min_relative_decrease", REAL, AT(min_relative_decrease), { NULL } },
     { "max_consecutive_invalid", COUNT, AT(max_consecutive_invalid), { NULL } },
     { "jacobi_scaling", COUNT, AT(jacobi_scaling), { "false", "true" } },
+    { "jacobian", CHOICE, AT(jacobian), { "auto", "stored", "free" } },
+    { "storage", CHOICE, AT(storage), { "f64", "f32" } },
     { "accumulate", CHOICE, AT(accumulate), { "auto", "gather", "owner", "atomic" } },
     { "fallback_threshold", COUNT, AT(fallback_threshold), { NULL } },
+    { "strict_fp", COUNT, AT(strict_fp), { "false", "true" } },
+    { "speculate", COUNT, AT(speculate), { "false", "true" } },
+    { "batch_size", COUNT, AT(batch_size), { NULL } },
+    { "renumber", COUNT, AT(renumber), { "false", "true" } },
     { "nonmonotonic", COUNT, AT(nonmonotonic), { "false", "true" } },
     { "max_seconds", REAL, AT(max_seconds), { NULL } },
     { "trust_region_radius", REAL, AT(trust_region_radius), { NULL } },
@@ -47,11 +53,6 @@ static const entry entries[] = {
     { "weight_decay", REAL, AT(weight_decay), { NULL } },
     { "clip_norm", REAL, AT(clip_norm), { NULL } },
 };
-
-/* Choices that are made here, once: other values of these have no meaning. */
-static const struct {
-    const char *name, *only;
-} settled[] = { { "jacobian", "auto" }, { "storage", "f64" }, { "speculate", "" } };
 
 static qn_status set_word(const entry *e, const qn_fit_option *o, int *out, qn_err *err)
 {
@@ -109,14 +110,6 @@ static qn_status set_option(const qn_fit_option *o, qn_fit_solve_options *out, q
     for (size_t k = 0; k < sizeof entries / sizeof *entries; k++)
         if (!strcmp(entries[k].name, o->name))
             return set_entry(&entries[k], o, out, err);
-    for (size_t k = 0; k < sizeof settled / sizeof *settled; k++)
-        if (!strcmp(settled[k].name, o->name)) {
-            if (!settled[k].only[0] || !strcmp(o->word, "auto") ||
-                !strcmp(o->word, settled[k].only))
-                return QN_OK;
-            return qn_fail(err, QN_ERR_INPUT, "solve: %s = %s; it is auto or %s", o->name, o->word,
-                           settled[k].only);
-        }
     return qn_fail(err, QN_ERR_INPUT, "solve: unknown option %s", o->name);
 }
 
@@ -128,6 +121,17 @@ static void tighten_gradient(const qn_fit_solve *solve, qn_fit_solve_options *o)
         !qn_fit_solve_option(solve, "gradient_tolerance") && strcmp(solve->solver, "lbfgs") &&
         o->function_tolerance < o->gradient_tolerance)
         o->gradient_tolerance = o->function_tolerance;
+}
+
+/* Solvers by the gradient have no Jacobian to say something about. */
+static qn_status check_solver(const qn_fit_solve *solve, const qn_fit_solve_options *o, qn_err *err)
+{
+    if (!strcmp(solve->solver, "lm") || !strcmp(solve->solver, "gauss_newton") ||
+        (o->jacobian == QN_FIT_JACOBIAN_AUTO && o->storage == QN_FIT_F64))
+        return QN_OK;
+    return qn_fail(err, QN_ERR_INPUT,
+                   "solve: %s makes no Jacobian: jacobian and storage are for lm and gauss_newton",
+                   solve->solver);
 }
 
 qn_status qn_fit_options_of(const qn_fit_solve *solve, qn_fit_solve_options *out, qn_err *err)
@@ -146,6 +150,7 @@ qn_status qn_fit_options_of(const qn_fit_solve *solve, qn_fit_solve_options *out
         out->damping = QN_FIT_DAMP_GAUSS;
     for (int k = 0; k < solve->n_options; k++)
         QN_TRY(set_option(&solve->options[k], out, err));
+    QN_TRY(check_solver(solve, out, err));
     tighten_gradient(solve, out);
     if (qn_fit_options_check(out, err) != QN_OK) {
         err->status = st = QN_ERR_INPUT;

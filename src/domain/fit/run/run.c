@@ -41,6 +41,15 @@ static int watch(void *user, const qn_fit_record *record, int iteration)
 /* ---- solves ------------------------------------------------------------------------------------
  */
 
+static void note_contraction(qn_fit_report *r)
+{
+    const size_t used = strlen(r->note);
+
+    r->may_contract = 1;
+    snprintf(r->note + used, sizeof r->note - used,
+             "%sstrict_fp = 0: bits may differ between backends", used ? "; " : "");
+}
+
 static qn_status run_one(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_solve *solve,
                          const qn_fit_run_options *options, qn_fit_solved *out, qn_err *err)
 {
@@ -60,6 +69,8 @@ static qn_status run_one(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_solve *sol
     if (st == QN_ERR_USAGE || (st == QN_ERR_UNSUPPORTED && options->precision == QN_FIT_F64))
         err->status = st = QN_ERR_INPUT;
     QN_TRY(st);
+    if (!o.strict_fp)
+        note_contraction(&out->report);
     if (qn_now_us() - w.began_us > 1e6 && qn_fit_end_is_converged(out->report.end))
         qn_progress_done(w.bar);
 out:

@@ -28,6 +28,7 @@ static qn_status group_json(const qn_fit_group *g, const qn_fit_report *r, int k
         qn_i64 value;
     } counts[] = {
         { "instances", g->n },
+        { "dispatches", r->batch_size ? (g->n + r->batch_size - 1) / r->batch_size : g->n > 0 },
         { "rows", g->n_rows },
         { "slots", g->n_slots },
         { "columns", g->n_columns },
@@ -107,6 +108,30 @@ static json_t *kernels_json(const qn_ctx *ctx)
     return list;
 }
 
+/* Values alive at once in each kernel of a group, and what was done about them. */
+static json_t *live_json(const qn_ctx *ctx)
+{
+    static const struct {
+        const char *name, *metric;
+    } counts[] = { { "peak_live", "kernel_live" },
+                   { "peak_live_kept", "kernel_live_kept" },
+                   { "operations_repeated", "kernel_repeats" } };
+    json_t *list = json_array();
+
+    for (const qn_metric *m = qn_metrics_first(ctx->metrics, "kernel_live"); m; m = m->next) {
+        const char *const labels[] = { "kernel", m->labels[0], NULL };
+        json_t *o = json_object();
+
+        json_object_set_new(o, "kernel", qn_json_text(m->labels[0]));
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+            json_object_set_new(
+                o, counts[k].name,
+                json_integer((json_int_t)qn_metric_value(ctx->metrics, counts[k].metric, labels)));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *text,
                              const qn_fit_result *result, qn_err *err)
 {
@@ -126,11 +151,19 @@ qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *t
     json_object_set_new(root, "precision",
                         json_string(result->precision == QN_FIT_F64 ? "f64" : "f32"));
     json_object_set_new(root, "accumulation", json_string(last->report.accumulation));
+    json_object_set_new(root, "jacobian", json_string(last->report.jacobian));
+    json_object_set_new(root, "storage", json_string(last->report.storage));
+    json_object_set_new(root, "jacobian_bytes",
+                        json_integer((json_int_t)last->report.jacobian_bytes));
     json_object_set_new(root, "reproducible",
                         json_boolean(strcmp(last->report.accumulation, "atomic") != 0));
     json_object_set_new(root, "dispatches",
                         json_integer((json_int_t)(qn_metric_value(ctx->metrics, "gpu_ops", NULL) +
                                                   qn_metric_value(ctx->metrics, "cpu_ops", NULL))));
+    json_object_set_new(root, "batch_size", json_integer(last->report.batch_size));
+    json_object_set_new(root, "speculated", json_integer(last->report.n_speculated));
+    json_object_set_new(root, "dropped", json_integer(last->report.n_dropped));
+    json_object_set_new(root, "waits", json_integer(last->report.n_waits));
     json_object_set_new(root, "h2d_bytes", json_integer((json_int_t)moved.h2d_bytes));
     json_object_set_new(root, "d2h_bytes", json_integer((json_int_t)moved.d2h_bytes));
     for (size_t k = 0; k < sizeof counters / sizeof *counters; k++)
@@ -140,6 +173,7 @@ qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *t
     json_object_set_new(root, "fallbacks", fallbacks_json(ctx));
     json_object_set_new(root, "stages", stages_json(ctx));
     json_object_set_new(root, "kernels", kernels_json(ctx));
+    json_object_set_new(root, "live", live_json(ctx));
     json_object_set(root, "groups", groups);
     for (int k = 0; k < text->problem->n_groups; k++) {
         json_t *one = NULL;

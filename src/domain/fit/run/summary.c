@@ -116,7 +116,8 @@ static void add_solve(const qn_fit_solved *s, qn_fit_precision precision, qn_str
         qn_str_addf(out, ": %.4f s evaluating, %.4f s for steps", r->evaluate_seconds,
                     r->linear_seconds);
     qn_str_add(out, "\n");
-    if (r->note[0] && strncmp(r->note, "on ", 3)) /* the device is named already */
+    /* The device is named already. */
+    if (r->note[0] && (strncmp(r->note, "on ", 3) || r->may_contract))
         qn_str_addf(out, "note: %s\n", r->note);
 }
 

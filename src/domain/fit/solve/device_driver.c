@@ -13,8 +13,12 @@
 
 #include "domain/fit/solve/describe.h"
 #include "domain/fit/solve/device_graphs.h"
+#include "engine/context.h"
 
 enum { RESET = 48 };
+/* A second point may take an eighth of a device's memory. Its graphs are recorded anew, which costs
+ * more than the waits of a few steps: unasked it is for solves that take longer. */
+enum { SPARE_SHARE = 8, STEPS_BEFORE_SPARE = 8 };
 
 void qn_fit_device_driver_free(qn_fit_device_driver *driver)
 {
@@ -28,6 +32,8 @@ void qn_fit_device_driver_free(qn_fit_device_driver *driver)
         qn_buf_free(driver->vectors[k]);
     for (int k = 0; k < QN_FIT_N_SMALL; k++)
         qn_buf_free(driver->small[k]);
+    qn_fit_spare_free(driver);
+    qn_buf_free(driver->jacobian);
     qn_fit_reduced_free(driver);
     qn_fit_schur_free(driver);
     qn_fit_device_free(driver->device);
@@ -52,7 +58,7 @@ static int wants_schur(qn_fit_device_driver *d)
     const int is_asked = kind == QN_FIT_SCHUR || kind == QN_FIT_SCHUR_PCG;
     const char *why;
 
-    if (kind == QN_FIT_PCG)
+    if (kind == QN_FIT_PCG || (kind == QN_FIT_LINEAR_AUTO && qn_fit_options_need_pcg(&d->opt)))
         return 0;
     if (qn_fit_schur_fits(d->problem, &why))
         return 1;
@@ -60,6 +66,24 @@ static int wants_schur(qn_fit_device_driver *d)
         snprintf(d->note, sizeof d->note, ": pcg serves instead of %s: %s",
                  qn_fit_linear_name(kind), why);
     return 0;
+}
+
+/* Unless told, on GPUs: there the host's answer takes longer than many an evaluation. */
+static int wants_spare(qn_fit_device_driver *d)
+{
+    int device = d->ctx->pinned;
+    qn_device_info info;
+
+    if (d->opt.speculate >= 0)
+        return d->opt.speculate;
+    d->n_before_spare = STEPS_BEFORE_SPARE;
+    if (device < 0 &&
+        (qn_route_get_mode(d->ctx) != QN_ROUTE_GPU || qn_devices_select(d->ctx, 1, &device) != 1))
+        return 0;
+    info = *qn_device_get(d->ctx, device);
+    if (info.kind != QN_KIND_DISCRETE && info.kind != QN_KIND_INTEGRATED)
+        return 0;
+    return qn_fit_spare_bytes(d) <= info.mem_total / SPARE_SHARE;
 }
 
 qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
@@ -80,12 +104,17 @@ qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
     d->opt = *options;
     QN_TRY(qn_fit_device_new(ctx, problem, precision, &d->device, err));
     qn_fit_device_set_accumulate(d->device, options->accumulate);
+    qn_fit_device_set_contraction(d->device, !options->strict_fp);
+    QN_TRY(qn_fit_device_set_batch_size(d->device, options->batch_size, err));
     if (wants_schur(d))
         QN_TRY(qn_fit_schur_new(d, err));
     if (d->reduced)
         snprintf(d->note, sizeof d->note, ": a reduced matrix of %lld blocks",
                  (long long)d->reduced->n_stored);
+    QN_TRY(qn_fit_driver_jacobian(d, err));
     QN_TRY(qn_fit_driver_buffers(d, err));
+    if (wants_spare(d))
+        QN_TRY(qn_fit_spare_new(d, err));
     QN_TRY(qn_fit_driver_graphs(d, err));
     *out = d;
     d = NULL;
@@ -102,6 +131,7 @@ static void run(qn_fit_device_driver *d, int graph)
     if (d->st != QN_OK)
         return;
     d->st = qn_graph_run(d->graphs[graph]);
+    d->is_read = 0;
     d->last = d->graphs[graph];
     if (d->st != QN_OK)
         qn_fail(&d->err, d->st, "%s", qn_error(d->ctx));
@@ -122,10 +152,17 @@ static void linearise(void *self)
 {
     qn_fit_device_driver *d = self;
 
+    d->asked = QN_FIT_ASKED_POINT;
+    d->n_used += d->here.is_ahead;
+    d->here.is_ahead = 0;
+    if (d->here.is_known)
+        return;
     run(d, QN_FIT_G_POINT);
     d->n_points++;
     if (!d->has_scale)
         run(d, QN_FIT_G_SCALE);
+    if (!d->has_scale && d->spare)
+        run(d, QN_FIT_G_FILL);
     d->has_scale = 1;
 }
 
@@ -139,6 +176,7 @@ static void solve(void *self, qn_fit_d_kind kind, double with)
     qn_fit_device_driver *d = self;
     const qn_fit_linear_options *o = &d->opt.linear;
 
+    control(d, FIT_C_SHARE, 1); /* which most trials begin with */
     control(d, FIT_C_KIND, kind);
     control(d, FIT_C_BY, with);
     control(d, FIT_C_ETA, o->eta > 0 ? o->eta : 0.1);
@@ -147,7 +185,7 @@ static void solve(void *self, qn_fit_d_kind kind, double with)
     run(d, QN_FIT_G_SYSTEM);
     run(d, QN_FIT_G_CG);
     d->n_sent = at_once(d);
-    d->is_solving = 1;
+    d->asked = QN_FIT_ASKED_SOLUTION;
 }
 
 static void try_step(void *self, double share, double longest)
@@ -155,10 +193,20 @@ static void try_step(void *self, double share, double longest)
     qn_fit_device_driver *d = self;
 
     (void)longest;
-    control(d, FIT_C_SHARE, share);
-    send_control(d);
+    if (d->control[FIT_C_SHARE] != share) {
+        control(d, FIT_C_SHARE, share);
+        send_control(d);
+    }
     run(d, QN_FIT_G_TRIAL);
+    d->asked = QN_FIT_ASKED_TRIAL;
     d->n_trials++;
+    d->there.is_known = 0;
+    d->is_ahead = d->spare && d->n_taken >= d->n_before_spare;
+    if (!d->is_ahead)
+        return;
+    run(d, QN_FIT_G_AHEAD);
+    d->n_points++;
+    d->n_speculated++;
 }
 
 /* Never asked for: has_bounds is 0, since steps are projected by themselves. */
@@ -167,9 +215,17 @@ static void try_gradient(void *self, double share)
     try_step(self, share, 0);
 }
 
+/* The trial point and the current one change places. */
 static void accept(void *self)
 {
-    run(self, QN_FIT_G_SWAP);
+    qn_fit_device_driver *d = self;
+
+    run(d, QN_FIT_G_SWAP);
+    d->n_taken++;
+    if (d->is_ahead)
+        qn_fit_spare_turn(d);
+    else
+        d->here.is_known = 0;
 }
 
 static void keep(void *self, int is_back)
@@ -178,6 +234,27 @@ static void keep(void *self, int is_back)
 
     if (d->opt.nonmonotonic)
         run(d, is_back ? QN_FIT_G_BACK : QN_FIT_G_KEEP);
+    if (is_back)
+        d->here.is_known = 0;
+}
+
+static void fetch_scalars(qn_fit_device_driver *d)
+{
+    if (d->st == QN_OK && !d->is_read)
+        d->st = qn_buf_read(d->small[QN_FIT_SCALARS], 0, d->scalars, sizeof d->scalars);
+    if (d->st != QN_OK)
+        qn_fail(&d->err, d->st, "%s", qn_error(d->ctx));
+    d->is_read = d->st == QN_OK;
+}
+
+/* Until the device has answered. The copy is queued behind the work it waits for, so that this is
+ * one wait and not one for the work and another one for the copy. */
+static void wait_for_scalars(qn_fit_device_driver *d)
+{
+    if (d->is_read)
+        qn_graph_wait(d->last); /* a fault is seen by is_ready */
+    else
+        fetch_scalars(d);
 }
 
 static void read_scalars(qn_fit_device_driver *d)
@@ -185,7 +262,8 @@ static void read_scalars(qn_fit_device_driver *d)
     if (d->st == QN_OK && (d->st = qn_graph_wait(d->last)) != QN_OK)
         qn_fail(&d->err, d->st, "%s", qn_error(d->ctx));
     if (d->st == QN_OK)
-        d->st = qn_buf_read(d->small[QN_FIT_SCALARS], 0, d->scalars, sizeof d->scalars);
+        fetch_scalars(d);
+    d->n_waits++;
     for (int k = 0; d->st != QN_OK && k < FIT_N_SCALARS; k++)
         d->scalars[k] = NAN;
 }
@@ -204,28 +282,55 @@ static int is_solved(qn_fit_device_driver *d)
     return 0;
 }
 
+static void finish_solution(qn_fit_device_driver *d)
+{
+    if (d->schur)
+        run(d, QN_FIT_G_SUBSTITUTE);
+    if (d->st == QN_OK)
+        d->n_products += (qn_i64)d->scalars[FIT_S_ITERATIONS];
+}
+
+/* A trial is answered together with the evaluation of where it ends. */
+static void note_point(qn_fit_device_driver *d)
+{
+    const qn_fit_known seen = { .cost = d->scalars[FIT_S_COST],
+                                .gradient_max = d->scalars[FIT_S_GRADIENT],
+                                .x_norm = d->scalars[FIT_S_X],
+                                .is_known = d->st == QN_OK,
+                                .is_ahead = d->asked == QN_FIT_ASKED_TRIAL };
+
+    if (d->asked == QN_FIT_ASKED_POINT && d->spare)
+        d->here = seen;
+    if (d->asked == QN_FIT_ASKED_TRIAL && d->is_ahead)
+        d->there = seen;
+}
+
 static int is_ready(void *self, qn_fit_scalars *out)
 {
     qn_fit_device_driver *d = self;
     const double *s = d->scalars;
 
+    if (d->asked == QN_FIT_ASKED_POINT && d->here.is_known) {
+        *out = (qn_fit_scalars){ .cost = d->here.cost,
+                                 .gradient_max = d->here.gradient_max,
+                                 .x_norm = d->here.x_norm };
+        return 1;
+    }
     if (d->st == QN_OK && !qn_graph_is_done(d->last))
         return 0;
     read_scalars(d);
-    if (d->is_solving && !is_solved(d))
+    if (d->asked == QN_FIT_ASKED_SOLUTION && !is_solved(d))
         return 0;
-    if (d->is_solving && d->schur)
-        run(d, QN_FIT_G_SUBSTITUTE);
-    if (d->is_solving && d->st == QN_OK)
-        d->n_products += (qn_i64)s[FIT_S_ITERATIONS];
-    d->is_solving = 0;
-    *out = (qn_fit_scalars){ .cost = s[FIT_S_COST],
+    if (d->asked == QN_FIT_ASKED_SOLUTION)
+        finish_solution(d);
+    else
+        note_point(d);
+    *out = (qn_fit_scalars){ .cost = s[d->asked == QN_FIT_ASKED_TRIAL ? FIT_S_TRIAL : FIT_S_COST],
                              .gradient_max = s[FIT_S_GRADIENT],
                              .x_norm = s[FIT_S_X],
                              .model = s[FIT_S_MODEL],
-                             .slope = s[FIT_S_SLOPE],
                              .step_norm = s[FIT_S_STEP],
-                             .is_solved = !(s[FIT_S_FAILED] > 0) && d->st == QN_OK,
+                             .is_solved = !(s[FIT_S_DONE] > 1) && d->st == QN_OK,
                              .linear_iterations = d->st == QN_OK ? (int)s[FIT_S_ITERATIONS] : 0 };
     return 1;
 }
@@ -285,16 +390,22 @@ qn_status qn_fit_solve_lm_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_precis
     QN_TRY(qn_fit_lm_new(&table, options, &r, &lm, err));
     for (qn_fit_state at = QN_FIT_RUNNING; at != QN_FIT_DONE; at = qn_fit_lm_step(lm))
         if (at == QN_FIT_WAITING && driver->st == QN_OK)
-            qn_graph_wait(driver->last); /* a fault is seen by is_ready */
+            wait_for_scalars(driver);
     QN_TRY(qn_fit_device_driver_status(driver, err));
     QN_TRY(qn_fit_device_driver_x(driver, problem->x, err));
     r.n_costs = driver->n_trials;
     r.n_jacobians = driver->n_points;
     r.n_products = driver->n_products;
+    r.n_speculated = driver->n_speculated;
+    r.n_dropped = driver->n_speculated - driver->n_used;
+    r.n_waits = driver->n_waits;
+    r.batch_size = options->batch_size;
     snprintf(r.solver, sizeof r.solver, "lm");
     snprintf(r.linear, sizeof r.linear, "%s", driver->schur ? "schur_pcg" : "pcg");
     snprintf(r.accumulation, sizeof r.accumulation, "%s",
-             driver->schur ? "gather" : qn_fit_device_accumulation(driver->device));
+             driver->schur || driver->jacobian ? "gather"
+                                               : qn_fit_device_accumulation(driver->device));
+    qn_fit_driver_report_jacobian(driver, &r);
     snprintf(r.note, sizeof r.note, "on %.60s%.130s", qn_graph_stage_device(driver->last, 0),
              driver->note);
     *report = r;

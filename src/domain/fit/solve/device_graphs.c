@@ -205,7 +205,7 @@ static qn_status product(qn_fit_device_driver *d, qn_graph *g, int of, qn_err *e
     qn_status st = QN_OK;
 
     QN_TRY(d->schur ? qn_fit_schur_product(d, g, err)
-                    : qn_fit_stage_jtjv(d->device, g, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_Q], err));
+                    : qn_fit_driver_jtjv(d, g, v[QN_FIT_V], v[QN_FIT_Q], err));
     QN_TRY(qn_lift(d->ctx,
                    STAGE(fit_cg_product)(g, "fit.product", qn_range_1d(n_chunks), d->n_cg, n_chunks,
                                          d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_DAMPING], d->cg[of],
@@ -222,6 +222,10 @@ static qn_status plain_point(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
     qn_buf **v = d->vectors;
 
+    if (d->jacobian)
+        return qn_fit_stage_storing_point(d->device, g, v[QN_FIT_X], v[QN_FIT_COST_HERE],
+                                          v[QN_FIT_RESIDUALS], v[QN_FIT_GRADIENT], v[QN_FIT_BLOCKS],
+                                          d->jacobian, err);
     return qn_fit_stage_point(d->device, g, v[QN_FIT_X], v[QN_FIT_COST_HERE], v[QN_FIT_RESIDUALS],
                               v[QN_FIT_GRADIENT], v[QN_FIT_BLOCKS], err);
 }
@@ -340,11 +344,11 @@ static qn_status trial_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
                                        v[QN_FIT_Y], v[QN_FIT_LOWER], v[QN_FIT_UPPER],
                                        v[QN_FIT_TRIAL], v[QN_FIT_DELTA]),
                    err));
-    QN_TRY(qn_fit_stage_jv(d->device, g, v[QN_FIT_X], v[QN_FIT_DELTA], v[QN_FIT_ROWS], err));
+    QN_TRY(qn_fit_driver_jv(d, g, v[QN_FIT_DELTA], v[QN_FIT_ROWS], err));
     QN_TRY(qn_lift(d->ctx, row_dots(d, g), err));
     QN_TRY(qn_lift(d->ctx,
-                   dots_of(d, g, v, d->problem->n_scalars, QN_FIT_DELTA, QN_FIT_DELTA,
-                           QN_FIT_GRADIENT, QN_FIT_DELTA),
+                   dots_of(d, g, v, d->problem->n_scalars, QN_FIT_DELTA, QN_FIT_DELTA, QN_FIT_DELTA,
+                           QN_FIT_DELTA),
                    err));
     QN_TRY(qn_lift(d->ctx, join(d, g, d->problem->n_scalars), err));
     QN_TRY(qn_fit_stage_cost(d->device, g, v[QN_FIT_TRIAL], v[QN_FIT_COST_THERE], err));
@@ -353,6 +357,19 @@ static qn_status trial_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
                                        s[QN_FIT_JOINED], v[QN_FIT_COST_THERE], s[QN_FIT_SCALARS]),
                    err));
 out:
+    return st;
+}
+
+/* Where the trial leads to, into the room of the second point. */
+static qn_status ahead_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
+{
+    qn_status st;
+
+    if (!d->spare)
+        return QN_OK;
+    qn_fit_spare_visit(d);
+    st = point_graph(d, g, err);
+    qn_fit_spare_visit(d);
     return st;
 }
 
@@ -382,6 +399,10 @@ static qn_status fill(qn_fit_device_driver *d, int k, qn_graph *g, qn_err *err)
         return d->schur ? qn_fit_schur_substitute(d, g, err) : QN_OK;
     case QN_FIT_G_TRIAL:
         return trial_graph(d, g, err);
+    case QN_FIT_G_AHEAD:
+        return ahead_graph(d, g, err);
+    case QN_FIT_G_FILL:
+        return qn_fit_spare_fill(d, g, err);
     case QN_FIT_G_SWAP:
         st = STAGE(fit_swap)(g, "fit.swap", all, v[QN_FIT_X], v[QN_FIT_TRIAL]);
         return qn_lift(d->ctx, st, err);
@@ -394,17 +415,32 @@ static qn_status fill(qn_fit_device_driver *d, int k, qn_graph *g, qn_err *err)
     }
 }
 
-qn_status qn_fit_driver_graphs(qn_fit_device_driver *driver, qn_err *err)
+/* Those that are not there yet. */
+static qn_status make_graphs(qn_fit_device_driver *driver, qn_err *err)
 {
     static const char *const names[] = { "fit.point", "fit.scale",      "fit.system", "fit.cg",
-                                         "fit.reset", "fit.substitute", "fit.trial",  "fit.swap",
-                                         "fit.keep",  "fit.back" };
+                                         "fit.reset", "fit.substitute", "fit.trial",  "fit.ahead",
+                                         "fit.fill",  "fit.swap",       "fit.keep",   "fit.back" };
     qn_status st = QN_OK;
 
     for (int k = 0; k < QN_FIT_N_GRAPHS; k++) {
+        if (driver->graphs[k])
+            continue;
         QN_TRY(qn_lift(driver->ctx, qn_graph_new(driver->ctx, names[k], &driver->graphs[k]), err));
         QN_TRY(fill(driver, k, driver->graphs[k], err));
     }
 out:
+    return st;
+}
+
+qn_status qn_fit_driver_graphs(qn_fit_device_driver *driver, qn_err *err)
+{
+    qn_status st = make_graphs(driver, err);
+
+    if (st != QN_OK || !driver->spare)
+        return st;
+    qn_fit_spare_turn(driver);
+    st = make_graphs(driver, err);
+    qn_fit_spare_turn(driver);
     return st;
 }

@@ -5,6 +5,7 @@
 #include "domain/fit/solve/device_driver.h"
 #include "domain/fit/solve/device_reduced.h"
 #include "domain/fit/solve/device_schur.h"
+#include "domain/fit/solve/device_spare.h"
 
 #include "kernel/fit/fit_solve.h"
 
@@ -58,11 +59,22 @@ enum {
     QN_FIT_G_RESET,
     QN_FIT_G_SUBSTITUTE, /* of eliminated blocks */
     QN_FIT_G_TRIAL,
+    QN_FIT_G_AHEAD, /* the trial point, before it is asked for */
+    QN_FIT_G_FILL,  /* the room for it */
     QN_FIT_G_SWAP,
     QN_FIT_G_KEEP,
     QN_FIT_G_BACK,
     QN_FIT_N_GRAPHS
 };
+
+/* What was asked of the device, and is answered by its scalars. */
+typedef enum { QN_FIT_ASKED_POINT, QN_FIT_ASKED_SOLUTION, QN_FIT_ASKED_TRIAL } qn_fit_asked;
+
+/* Scalars of a point that was evaluated. */
+typedef struct qn_fit_known {
+    double cost, gradient_max, x_norm;
+    int is_known, is_ahead; /* is_ahead: before it was asked for */
+} qn_fit_known;
 
 struct qn_fit_device_driver {
     qn_ctx *ctx;
@@ -75,16 +87,33 @@ struct qn_fit_device_driver {
     qn_i64 n_cg;
     qn_fit_device_schur *schur;     /* NULL: nothing is eliminated */
     qn_fit_device_reduced *reduced; /* NULL: the reduced system is not stored */
+    qn_fit_device_spare *spare;     /* NULL: points are evaluated when they have been taken */
+    qn_fit_known here, there;       /* there: the trial point, evaluated in advance */
+    int n_before_spare, n_taken;    /* steps to take before that begins, and taken */
+    int is_ahead;                   /* whether the last trial was */
+    qn_buf *jacobian;               /* of the current point; NULL: products compute it */
     char note[200];
     qn_buf *small[QN_FIT_N_SMALL];
     qn_graph *graphs[QN_FIT_N_GRAPHS];
     qn_graph *last; /* that was sent */
     double control[FIT_N_CONTROL], scalars[FIT_N_SCALARS];
-    int has_scale, is_solving, n_sent; /* iterations of conjugate gradients sent */
-    qn_i64 n_points, n_trials, n_products;
+    qn_fit_asked asked;
+    int has_scale, n_sent; /* n_sent: iterations of conjugate gradients */
+    int is_read;           /* scalars are those that the last graph left */
+    qn_i64 n_points, n_trials, n_products, n_speculated, n_used, n_waits;
     qn_status st; /* the first fault of the device */
     qn_err err;
 };
+
+/* device_jacobian.c: whether J is kept, and how; makes its buffer. */
+qn_status qn_fit_driver_jacobian(qn_fit_device_driver *driver, qn_err *err);
+void qn_fit_driver_report_jacobian(const qn_fit_device_driver *driver, qn_fit_report *report);
+/* J v at the current point, for what a solve is judged by. */
+qn_status qn_fit_driver_jv(qn_fit_device_driver *driver, qn_graph *graph, qn_buf *v, qn_buf *rows,
+                           qn_err *err);
+/* J'J v, for conjugate gradients. */
+qn_status qn_fit_driver_jtjv(qn_fit_device_driver *driver, qn_graph *graph, qn_buf *v, qn_buf *out,
+                             qn_err *err);
 
 qn_status qn_fit_driver_buffers(qn_fit_device_driver *driver, qn_err *err);
 qn_status qn_fit_driver_graphs(qn_fit_device_driver *driver, qn_err *err);

@@ -184,7 +184,7 @@ qn_status qn_fit_schur_system(struct qn_fit_device_driver *driver, qn_graph *gra
 
     QN_TRY(qn_lift(d->ctx, points(d, graph, FIT_SCHUR_GRADIENT, 1, 1, d->schur->rows, d->schur->w),
                    err));
-    QN_TRY(qn_fit_stage_jv(d->device, graph, v[QN_FIT_X], d->schur->w, d->schur->rows, err));
+    QN_TRY(qn_fit_driver_jv(d, graph, d->schur->w, d->schur->rows, err));
     for (int k = 0; k < d->problem->n_sets; k++) {
         if (d->problem->sets[k].is_eliminated || !d->problem->sets[k].count)
             continue;
@@ -205,7 +205,7 @@ qn_status qn_fit_schur_product(struct qn_fit_device_driver *driver, qn_graph *gr
     qn_buf **v = d->vectors;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_stage_jv(d->device, graph, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_ROWS], err));
+    QN_TRY(qn_fit_driver_jv(d, graph, v[QN_FIT_V], v[QN_FIT_ROWS], err));
     QN_TRY(qn_lift(d->ctx, reduce(d, graph, v[QN_FIT_ROWS]), err));
     for (int k = 0; k < d->problem->n_sets; k++)
         if (!d->problem->sets[k].is_eliminated && d->problem->sets[k].count)
@@ -224,7 +224,7 @@ qn_status qn_fit_schur_substitute(struct qn_fit_device_driver *driver, qn_graph 
                    STAGE(fit_scaled)(graph, "fit.scaled", qn_range_1d(d->schur->n_kept),
                                      d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_Y], d->cg[QN_FIT_V]),
                    err));
-    QN_TRY(qn_fit_stage_jv(d->device, graph, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_ROWS], err));
+    QN_TRY(qn_fit_driver_jv(d, graph, v[QN_FIT_V], v[QN_FIT_ROWS], err));
     QN_TRY(
         qn_lift(d->ctx, points(d, graph, FIT_SCHUR_BOTH, -1, 0, v[QN_FIT_ROWS], v[QN_FIT_Y]), err));
 out:

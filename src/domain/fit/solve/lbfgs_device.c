@@ -157,6 +157,8 @@ static qn_status open_vectors(device_lbfgs *d, const qn_fit_solve_options *optio
     };
     QN_TRY(qn_fit_device_new(d->ctx, p, d->precision, &d->device, err));
     qn_fit_device_set_accumulate(d->device, options->accumulate);
+    qn_fit_device_set_contraction(d->device, !options->strict_fp);
+    QN_TRY(qn_fit_device_set_batch_size(d->device, options->batch_size, err));
     QN_TRY(make_buffers(d, err));
     QN_TRY(make_graphs(d, err));
 out:
@@ -263,6 +265,7 @@ qn_status qn_fit_solve_lbfgs_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_pre
     }
     QN_TRY(qn_fit_device_read(d.device, d.vectors[X], problem->x, problem->n_scalars, err));
     r.n_gradients = d.n_gradients;
+    r.batch_size = options->batch_size;
     snprintf(r.solver, sizeof r.solver, "lbfgs");
     snprintf(r.accumulation, sizeof r.accumulation, "%s", qn_fit_device_accumulation(d.device));
     snprintf(r.note, sizeof r.note, "on %.60s", qn_graph_stage_device(d.graphs[TRY], 0));

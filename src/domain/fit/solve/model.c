@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "domain/fit/batch/host_impl.h"
+#include "domain/fit/solve/anew.h"
 #include "domain/fit/solve/describe.h"
 
 void qn_fit_model_free(qn_fit_model *model)
@@ -15,10 +16,12 @@ void qn_fit_model_free(qn_fit_model *model)
         return;
     for (int k = 0; model->groups && k < model->problem->n_groups; k++) {
         free(model->groups[k].packed);
+        free(model->groups[k].rounded);
         free(model->groups[k].slot_start);
         free(model->groups[k].slot_variable);
         free(model->groups[k].slot_comp);
     }
+    qn_fit_anew_free(model->anew);
     free(model->groups);
     free(model->places);
     free(model->both);
@@ -57,10 +60,30 @@ static qn_status sort_variables(const qn_fit_model *m, qn_fit_model_group *g, qn
     return QN_OK;
 }
 
-static qn_status view_group(qn_fit_model *m, int k, qn_err *err)
+/* The run that makes a point, by what the model is for. */
+static qn_fit_run point_run(unsigned uses)
+{
+    return uses & QN_FIT_MODEL_FREE      ? QN_FIT_RUN_POINT
+           : uses & QN_FIT_MODEL_ROUNDED ? QN_FIT_RUN_STORING_POINT
+                                         : QN_FIT_RUN_LINEARIZE;
+}
+
+/* Room for J as products read it; none where they compute it. */
+static int make_packed(qn_fit_model_group *g, unsigned uses)
+{
+    const size_t n = (size_t)(g->n_variables * g->group->n_rows * g->group->ld) + 1;
+
+    if (uses & QN_FIT_MODEL_FREE)
+        return 1;
+    if (uses & QN_FIT_MODEL_ROUNDED)
+        return (g->rounded = calloc(n, sizeof *g->rounded)) != NULL;
+    return (g->packed = calloc(n, sizeof *g->packed)) != NULL;
+}
+
+static qn_status view_group(qn_fit_model *m, int k, unsigned uses, qn_err *err)
 {
     const qn_fit_host_group *from = &m->host->groups[k];
-    const qn_fit_program *p = from->programs[QN_FIT_RUN_LINEARIZE];
+    const qn_fit_program *p = from->programs[point_run(uses)];
     qn_fit_model_group *g = &m->groups[k];
 
     g->group = &m->problem->groups[k];
@@ -70,11 +93,10 @@ static qn_status view_group(qn_fit_model *m, int k, qn_err *err)
     g->variables = p->variables;
     g->n_variables = p->n_variables;
     g->entries = p->sections[QN_FIT_JAC].entries;
-    g->packed =
-        calloc((size_t)(p->n_variables * g->group->n_rows * g->group->ld) + 1, sizeof *g->packed);
-    return g->packed ? sort_variables(m, g, err)
-                     : qn_fail(err, QN_ERR_NOMEM, "%s: a Jacobian of %lld numbers", g->group->name,
-                               (long long)(p->n_variables * g->group->n_rows * g->group->ld));
+    return make_packed(g, uses)
+               ? sort_variables(m, g, err)
+               : qn_fail(err, QN_ERR_NOMEM, "%s: a Jacobian of %lld numbers", g->group->name,
+                         (long long)(p->n_variables * g->group->n_rows * g->group->ld));
 }
 
 static int find_doubles(const qn_fit_model *m, qn_fit_double_use *out)
@@ -109,7 +131,8 @@ static qn_status make_places(qn_fit_model *m, qn_err *err)
         const int from = g->slot_start[slot], n = g->slot_start[slot + 1] - from;
 
         m->places[k] = (qn_fit_model_place){
-            .j = g->packed + from,
+            .j = g->packed ? g->packed + from : NULL,
+            .rounded = g->rounded ? g->rounded + from : NULL,
             .res = g->res,
             .comp = g->slot_comp + from,
             .stride = (qn_i64)g->group->n_rows * g->n_variables,
@@ -139,7 +162,7 @@ static size_t widest_sum(const qn_fit_problem *p)
     return width;
 }
 
-static qn_status prepare_jacobian(qn_fit_model *m, qn_err *err)
+static qn_status prepare_jacobian(qn_fit_model *m, unsigned uses, qn_err *err)
 {
     const qn_fit_problem *p = m->problem;
     const size_t width = widest_sum(p);
@@ -151,9 +174,9 @@ static qn_status prepare_jacobian(qn_fit_model *m, qn_err *err)
                            "%s is an energy: least squares need residuals; use lbfgs or adam",
                            p->groups[k].name);
     QN_TRY(qn_fit_host_prepare(m->host, QN_FIT_RUN_COST, err));
-    QN_TRY(qn_fit_host_prepare(m->host, QN_FIT_RUN_LINEARIZE, err));
+    QN_TRY(qn_fit_host_prepare(m->host, point_run(uses), err));
     for (int k = 0; k < p->n_groups; k++)
-        QN_TRY(view_group(m, k, err));
+        QN_TRY(view_group(m, k, uses, err));
     QN_TRY(make_places(m, err));
     m->n_rows = qn_fit_host_n_rows(m->host);
     m->n_doubles = find_doubles(m, NULL);
@@ -170,6 +193,8 @@ static qn_status prepare_jacobian(qn_fit_model *m, qn_err *err)
         st = qn_fail(err, QN_ERR_NOMEM, "sums of %zu numbers for %d threads", width, m->n_threads);
     else
         find_doubles(m, m->doubles);
+    if (st == QN_OK && uses & (QN_FIT_MODEL_FREE | QN_FIT_MODEL_ROUNDED))
+        st = qn_fit_anew_new(m, (uses & QN_FIT_MODEL_ROUNDED) != 0, err);
 out:
     return st;
 }
@@ -206,8 +231,8 @@ qn_status qn_fit_model_new(const qn_fit_problem *problem, unsigned uses, int n_t
     m->n_threads = n_threads > 0 ? n_threads : omp_get_num_procs();
     QN_TRY(
         qn_fit_host_new(problem, (qn_fit_host_options){ .threads = m->n_threads }, &m->host, err));
-    if (uses & QN_FIT_MODEL_JACOBIAN)
-        QN_TRY(prepare_jacobian(m, err));
+    if (uses & (QN_FIT_MODEL_JACOBIAN | QN_FIT_MODEL_FREE | QN_FIT_MODEL_ROUNDED))
+        QN_TRY(prepare_jacobian(m, uses, err));
     if (uses & QN_FIT_MODEL_GRADIENT)
         QN_TRY(prepare_gradient(m, err));
     *out = m;
@@ -239,10 +264,31 @@ double qn_fit_model_linearise(qn_fit_model *model, const double *x, double *grad
     qn_err err;
 
     model->n_jacobians++;
+    if (model->anew)
+        return qn_fit_anew_linearise(model, x, gradient);
     qn_fit_host_linearize(model->host, x, &cost, &model->bad, &err);
     qn_fit_model_pack(model);
     qn_fit_model_slopes(model, gradient);
     return model->bad.group < 0 ? cost : NAN;
+}
+
+/* In f64 it is there twice: as it was computed, and packed. */
+size_t qn_fit_model_jacobian_bytes(const qn_fit_model *model)
+{
+    size_t bytes = 0;
+
+    for (int k = 0; k < model->problem->n_groups; k++) {
+        const qn_fit_model_group *g = &model->groups[k];
+        const size_t ld = (size_t)g->group->ld;
+        const size_t n = (size_t)g->n_variables * (size_t)g->group->n_rows;
+        const qn_fit_program *p = model->host->groups[k].programs[QN_FIT_RUN_LINEARIZE];
+
+        if (g->rounded)
+            bytes += n * ld * sizeof *g->rounded;
+        if (g->packed)
+            bytes += (n + (size_t)p->sections[QN_FIT_JAC].count) * ld * sizeof *g->packed;
+    }
+    return bytes;
 }
 
 double qn_fit_model_gradient(qn_fit_model *model, const double *x, double *gradient)

@@ -16,8 +16,15 @@
 #include "domain/fit/solve/sums.h"
 
 /* What qn_fit_model_new prepares for: least squares need residuals and Jacobians, L-BFGS and
- * first-order methods the gradient alone. */
-enum { QN_FIT_MODEL_JACOBIAN = 1, QN_FIT_MODEL_GRADIENT = 2 };
+ * first-order methods the gradient alone. FREE and ROUNDED are least squares for conjugate
+ * gradients, with products that compute J anew or read it in f32 (anew.h): no Jacobian is in the
+ * groups then. */
+enum {
+    QN_FIT_MODEL_JACOBIAN = 1,
+    QN_FIT_MODEL_GRADIENT = 2,
+    QN_FIT_MODEL_FREE = 4,
+    QN_FIT_MODEL_ROUNDED = 8
+};
 
 enum { QN_FIT_MAX_BLOCK = 32 }; /* scalars of a block whose normal matrix is kept whole */
 
@@ -28,6 +35,7 @@ typedef struct qn_fit_model_group {
     /* [i][row][k]: the whole Jacobian of an instance side by side, for those who go by blocks;
      * k counts variables by slot, then component. */
     double *packed;
+    float *rounded; /* the same in f32; NULL: there is none */
     qn_i64 first_row;
     const qn_fit_variable *variables;
     const qn_fit_entry *entries;
@@ -44,7 +52,8 @@ typedef struct qn_fit_double_use {
 
 /* A slot of a group, with all that a sum over its instances needs in one place. */
 typedef struct qn_fit_model_place {
-    const double *j; /* of instance 0 */
+    const double *j;      /* of instance 0; NULL: not kept */
+    const float *rounded; /* likewise */
     const double *res;
     const int *comp;
     qn_i64 stride, ld, first_row;    /* stride: from instance to instance */
@@ -55,7 +64,8 @@ typedef struct qn_fit_model_place {
 typedef struct qn_fit_model {
     const qn_fit_problem *problem;
     qn_fit_host *host;
-    qn_fit_sums *sums; /* NULL: none */
+    struct qn_fit_anew *anew; /* NULL: J is kept in f64 */
+    qn_fit_sums *sums;        /* NULL: none */
     qn_fit_model_group *groups;
     qn_fit_model_place *places;
     double *both; /* of each block: its gradient, then its diagonal of J' J */
@@ -92,6 +102,9 @@ double qn_fit_model_group_cost(const qn_fit_model *model, int group);
 /* The term that was not finite, as words. */
 void qn_fit_model_describe(const qn_fit_model *model, char *text, size_t size);
 
+/* Of the Jacobian that products read; 0: they compute it. */
+size_t qn_fit_model_jacobian_bytes(const qn_fit_model *model);
+
 /* Fills `packed`, by qn_fit_model_linearise. */
 void qn_fit_model_pack(qn_fit_model *model);
 
@@ -99,8 +112,10 @@ void qn_fit_model_pack(qn_fit_model *model);
 
 void qn_fit_model_jv(qn_fit_model *model, const double *v, double *rows);
 void qn_fit_model_jtu(qn_fit_model *model, const double *rows, double *out); /* NULL: residuals */
-void qn_fit_model_slopes(qn_fit_model *model, double *gradient);             /* and the diagonal */
-void qn_fit_model_diagonal(qn_fit_model *model, double *out);                /* of J' J */
+/* J'J v; `rows` is room for J v. */
+void qn_fit_model_jtjv(qn_fit_model *model, const double *v, double *rows, double *out);
+void qn_fit_model_slopes(qn_fit_model *model, double *gradient); /* and the diagonal */
+void qn_fit_model_diagonal(qn_fit_model *model, double *out);    /* of J' J */
 
 /* Diagonal blocks of J' J, dim x dim each by rows, at[p] where block p begins. No set may have
  * more than QN_FIT_MAX_BLOCK scalars per block. */

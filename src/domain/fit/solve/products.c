@@ -2,17 +2,13 @@
  *
  * Sums are by block, in the order of batch/order.h, and read the Jacobians of a block's instances
  * where they lie side by side: writing what each instance gives and gathering that took twice as
- * long. Threads come in from MANY entries on: for less, waking them costs more.
+ * long.
  */
-#include "domain/fit/solve/model.h"
-
-#include <omp.h>
-#include <string.h>
-
-#include "domain/fit/batch/order.h"
+#include "domain/fit/solve/anew.h"
+#include "domain/fit/solve/lists.h"
 #include "kernel/dialect.h"
 
-enum { PIECE = 256, MANY = 32768, AHEAD = 8, BLOCKS = 64 };
+enum { PIECE = 256 };
 enum { PACK = 64 }; /* instances: a piece of both forms of J stays in the first cache */
 
 double qn_fit_inner(const double *a, const double *b, qn_i64 n)
@@ -60,123 +56,10 @@ void qn_fit_model_pack(qn_fit_model *model)
     for (int k = 0; k < model->problem->n_groups; k++) {
         const qn_i64 n = model->problem->groups[k].n, n_pieces = (n + PACK - 1) / PACK;
 
-#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (n > MANY)
+#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (n > QN_FIT_MANY)
         for (qn_i64 c = 0; c < n_pieces; c++)
             pack_group(&model->groups[k], c * PACK, c * PACK + PACK < n ? c * PACK + PACK : n);
     }
-}
-
-/* ---- gather ---------------------------------------------------------------------------------- */
-
-/* Adds to `sum` what one entry of the inverse index gives. The functions below are inlined with the
- * adder they are called with, which is why each has a loop of its own. */
-typedef void adder(const qn_fit_model *model, uint32_t place, qn_i64 i, const double *rows,
-                   double *sum);
-
-static inline __attribute__((always_inline)) void add_entry(const qn_fit_model *m, adder *add,
-                                                            const double *rows, qn_i64 k,
-                                                            double *sum)
-{
-    add(m, m->problem->inverse.place[k], m->problem->inverse.instance[k], rows, sum);
-}
-
-static inline void fetch(const qn_fit_model *m, qn_i64 k)
-{
-    const qn_fit_model_place *at = &m->places[m->problem->inverse.place[k]];
-    const double *j = at->j + m->problem->inverse.instance[k] * at->stride;
-
-    for (int n = 0; n < at->stride && n < 32; n += 8)
-        __builtin_prefetch(j + n);
-}
-
-/* Entries [from, to), at most a chunk of them, into `sum`, which is 0. */
-static inline __attribute__((always_inline)) void sum_chunk(const qn_fit_model *m, adder *add,
-                                                            const double *rows, qn_i64 from,
-                                                            qn_i64 to, size_t width, double *sum)
-{
-    double *lanes = m->lanes + m->n_lanes * (size_t)omp_get_thread_num();
-
-    if (to - from <= QN_FIT_SHORT) {
-        for (qn_i64 k = from; k < to; k++)
-            add_entry(m, add, rows, k, sum);
-        return;
-    }
-    memset(lanes, 0, width * QN_FIT_SHORT * sizeof *lanes);
-    for (qn_i64 k = from; k < to; k++) {
-        /* Instances of a long list lie far apart, in steps that no processor foresees. */
-        if (k + AHEAD < to)
-            fetch(m, k + AHEAD);
-        add_entry(m, add, rows, k, lanes + (size_t)((k - from) % QN_FIT_SHORT) * width);
-    }
-    for (size_t w = QN_FIT_SHORT / 2; w > 0; w /= 2)
-        for (size_t c = 0; c < w * width; c++)
-            lanes[c] += lanes[c + w * width];
-    memcpy(sum, lanes, width * sizeof *sum);
-}
-
-static inline __attribute__((always_inline)) void sum_long_list(qn_fit_model *m, adder *add,
-                                                                const double *rows, uint32_t block,
-                                                                size_t width, double *out)
-{
-    const qn_i64 from = m->problem->inverse.start[block], to = m->problem->inverse.start[block + 1];
-    const qn_i64 n_chunks = (to - from + QN_FIT_CHUNK - 1) / QN_FIT_CHUNK;
-    double *parts = m->partials; /* [component][chunk] once they are all there */
-    double one[QN_FIT_MAX_DIM];
-
-#pragma omp parallel for num_threads(m->n_threads) schedule(static) private(one)
-    for (qn_i64 c = 0; c < n_chunks; c++) {
-        const qn_i64 at = from + c * QN_FIT_CHUNK;
-
-        memset(one, 0, width * sizeof *one);
-        sum_chunk(m, add, rows, at, at + QN_FIT_CHUNK < to ? at + QN_FIT_CHUNK : to, width, one);
-        for (size_t k = 0; k < width; k++)
-            parts[(qn_i64)k * n_chunks + c] = one[k];
-    }
-    for (size_t k = 0; k < width; k++)
-        out[k] = qn_fit_sum_lanes(parts + (qn_i64)k * n_chunks, n_chunks);
-}
-
-/* Where block b's sums begin, and how many they are: its scalars, or with `at` what that says. */
-static inline qn_i64 first_of(const qn_fit_problem *p, const qn_i64 *at, uint32_t b)
-{
-    return at ? at[b] : p->block_first[b];
-}
-
-/* Lists of one chunk; longer ones are left to long_lists. */
-static inline __attribute__((always_inline)) void short_list(const qn_fit_model *m, adder *add,
-                                                             const double *rows, const qn_i64 *at,
-                                                             uint32_t b, double *out)
-{
-    const qn_fit_problem *p = m->problem;
-    const qn_i64 from = p->inverse.start[b], to = p->inverse.start[b + 1];
-    const qn_i64 first = first_of(p, at, b), width = first_of(p, at, b + 1) - first;
-
-    memset(out + first, 0, (size_t)width * sizeof *out);
-    if (to - from <= QN_FIT_CHUNK)
-        sum_chunk(m, add, rows, from, to, (size_t)width, out + first);
-}
-
-static inline __attribute__((always_inline)) void long_lists(qn_fit_model *m, adder *add,
-                                                             const double *rows, const qn_i64 *at,
-                                                             double *out)
-{
-    const qn_fit_problem *p = m->problem;
-
-    for (uint32_t b = 0; p->inverse.max_degree > QN_FIT_CHUNK && b < p->n_blocks; b++)
-        if (p->inverse.start[b + 1] - p->inverse.start[b] > QN_FIT_CHUNK)
-            sum_long_list(m, add, rows, b, (size_t)(first_of(p, at, b + 1) - first_of(p, at, b)),
-                          out + first_of(p, at, b));
-}
-
-/* Of a piece of blocks that begins at `from`. */
-static uint32_t last_block(const qn_fit_model *m, uint32_t from)
-{
-    return from + BLOCKS < m->problem->n_blocks ? from + BLOCKS : m->problem->n_blocks;
-}
-
-static int is_many(const qn_fit_model *m)
-{
-    return m->problem->inverse.n_entries > MANY;
 }
 
 /* ---- J v ------------------------------------------------------------------------------------- */
@@ -211,11 +94,15 @@ static void group_jv(const qn_fit_model_group *hg, const double *v, double *rows
 
 void qn_fit_model_jv(qn_fit_model *model, const double *v, double *rows)
 {
+    if (model->anew) {
+        qn_fit_anew_jv(model, v, rows);
+        return;
+    }
     model->n_products++;
     for (int k = 0; k < model->problem->n_groups; k++) {
         const qn_i64 n = model->problem->groups[k].n, n_pieces = (n + PIECE - 1) / PIECE;
 
-#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (n > MANY)
+#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (n > QN_FIT_MANY)
         for (qn_i64 c = 0; c < n_pieces; c++)
             group_jv(&model->groups[k], v, rows, c * PIECE,
                      c * PIECE + PIECE < n ? c * PIECE + PIECE : n);
@@ -284,21 +171,31 @@ static inline __attribute__((always_inline)) void add_products(const qn_fit_mode
 QN_CLONES static void products_of(const qn_fit_model *m, const double *rows, uint32_t from,
                                   double *out)
 {
-    const uint32_t end = last_block(m, from);
+    const uint32_t end = qn_fit_last_block(m, from);
 
     for (uint32_t b = from; b < end; b++)
-        short_list(m, add_products, rows, NULL, b, out);
+        qn_fit_short_list(m, add_products, rows, NULL, b, out);
 }
 
 void qn_fit_model_jtu(qn_fit_model *model, const double *rows, double *out)
 {
     model->n_products++;
-#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (is_many(model))
-    for (uint32_t b = 0; b < model->problem->n_blocks; b += BLOCKS)
+#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (qn_fit_is_many(model))
+    for (uint32_t b = 0; b < model->problem->n_blocks; b += QN_FIT_BLOCKS_AT_ONCE)
         products_of(model, rows, b, out);
-    long_lists(model, add_products, rows, NULL, out);
+    qn_fit_long_lists(model, add_products, rows, NULL, out);
     for (uint32_t k = 0; k < model->problem->n_scalars; k++)
         out[k] = model->problem->is_fixed[k] ? 0 : out[k];
+}
+
+void qn_fit_model_jtjv(qn_fit_model *model, const double *v, double *rows, double *out)
+{
+    if (model->anew) {
+        qn_fit_anew_jtjv(model, v, out);
+        return;
+    }
+    qn_fit_model_jv(model, v, rows);
+    qn_fit_model_jtu(model, rows, out);
 }
 
 /* ---- diagonal and diagonal blocks of J' J ------------------------------------------------------
@@ -391,10 +288,10 @@ static inline __attribute__((always_inline)) void add_both(const qn_fit_model *m
 
 QN_CLONES static void slopes_of(const qn_fit_model *m, uint32_t from)
 {
-    const uint32_t end = last_block(m, from);
+    const uint32_t end = qn_fit_last_block(m, from);
 
     for (uint32_t b = from; b < end; b++)
-        short_list(m, add_both, NULL, m->both_at, b, m->both);
+        qn_fit_short_list(m, add_both, NULL, m->both_at, b, m->both);
 }
 
 void qn_fit_model_slopes(qn_fit_model *model, double *gradient)
@@ -402,10 +299,10 @@ void qn_fit_model_slopes(qn_fit_model *model, double *gradient)
     const qn_fit_problem *p = model->problem;
 
     model->n_products++;
-#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (is_many(model))
-    for (uint32_t b = 0; b < p->n_blocks; b += BLOCKS)
+#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (qn_fit_is_many(model))
+    for (uint32_t b = 0; b < p->n_blocks; b += QN_FIT_BLOCKS_AT_ONCE)
         slopes_of(model, b);
-    long_lists(model, add_both, NULL, model->both_at, model->both);
+    qn_fit_long_lists(model, add_both, NULL, model->both_at, model->both);
     for (uint32_t b = 0; b < p->n_blocks; b++)
         for (uint32_t k = p->block_first[b]; k < p->block_first[b + 1]; k++)
             gradient[k] = p->is_fixed[k] ? 0 : model->both[k + p->block_first[b]];
@@ -415,6 +312,10 @@ void qn_fit_model_diagonal(qn_fit_model *model, double *out)
 {
     const qn_fit_problem *p = model->problem;
 
+    if (model->anew) {
+        qn_fit_anew_diagonal(model, out);
+        return;
+    }
     for (uint32_t b = 0; b < p->n_blocks; b++)
         for (uint32_t k = p->block_first[b]; k < p->block_first[b + 1]; k++)
             out[k] = model->both[k + p->block_first[b + 1]];
@@ -440,10 +341,14 @@ void qn_fit_model_diagonal(qn_fit_model *model, double *out)
 
 void qn_fit_model_blocks(qn_fit_model *model, const qn_i64 *at, double *out)
 {
-#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (is_many(model))
+    if (model->anew) {
+        qn_fit_anew_blocks(model, out);
+        return;
+    }
+#pragma omp parallel for num_threads(model->n_threads) schedule(static) if (qn_fit_is_many(model))
     for (uint32_t b = 0; b < model->problem->n_blocks; b++)
-        short_list(model, add_blocks, NULL, at, b, out);
-    long_lists(model, add_blocks, NULL, at, out);
+        qn_fit_short_list(model, add_blocks, NULL, at, b, out);
+    qn_fit_long_lists(model, add_blocks, NULL, at, out);
     for (int k = 0; k < model->n_doubles; k++) {
         const qn_fit_double_use *d = &model->doubles[k];
         const qn_fit_model_group *g = &model->groups[d->group];

@@ -39,6 +39,9 @@ void qn_fit_options_default(qn_fit_solve_options *options)
         .min_relative_decrease = 1e-3,
         .max_consecutive_invalid = 5,
         .fallback_threshold = QN_FIT_FEW_INSTANCES,
+        .strict_fp = 1,
+        .speculate = -1,
+        .renumber = -1,
         .jacobi_scaling = 1,
         .window = 5,
         .max_seconds = HUGE_VAL,
@@ -67,6 +70,36 @@ void qn_fit_options_first_order(qn_fit_solve_options *options)
     options->max_iterations = 1000;
 }
 
+int qn_fit_options_need_pcg(const qn_fit_solve_options *options)
+{
+    return options->jacobian == QN_FIT_JACOBIAN_FREE || options->storage == QN_FIT_F32;
+}
+
+static qn_status check_jacobian(const qn_fit_solve_options *o, qn_err *err)
+{
+    const int is_free = o->jacobian == QN_FIT_JACOBIAN_FREE, is_f32 = o->storage == QN_FIT_F32;
+    const int is_stored = o->jacobian == QN_FIT_JACOBIAN_STORED || is_f32;
+
+    if (is_free && is_f32)
+        return qn_fail(err, QN_ERR_USAGE,
+                       "storage = f32 says how a Jacobian is stored, and jacobian = free stores "
+                       "none");
+    if (qn_fit_options_need_pcg(o) && o->linear_solver != QN_FIT_LINEAR_AUTO &&
+        o->linear_solver != QN_FIT_PCG)
+        return qn_fail(err, QN_ERR_USAGE,
+                       "%s is for linear_solver = pcg: %s makes matrices of a Jacobian that is "
+                       "stored in f64",
+                       is_f32 ? "storage = f32" : "jacobian = free",
+                       qn_fit_linear_name(o->linear_solver));
+    if (is_stored &&
+        (o->accumulate == QN_FIT_ACCUMULATE_OWNER || o->accumulate == QN_FIT_ACCUMULATE_ATOMIC))
+        return qn_fail(err, QN_ERR_USAGE,
+                       "products with a stored Jacobian are gathered: accumulate = %s is for "
+                       "jacobian = free",
+                       o->accumulate == QN_FIT_ACCUMULATE_OWNER ? "owner" : "atomic");
+    return QN_OK;
+}
+
 qn_status qn_fit_options_check(const qn_fit_solve_options *options, qn_err *err)
 {
     const qn_fit_solve_options *o = options;
@@ -86,7 +119,11 @@ qn_status qn_fit_options_check(const qn_fit_solve_options *options, qn_err *err)
         { "max_consecutive_invalid", o->max_consecutive_invalid, 1, 1e6 },
         { "max_seconds", o->max_seconds, 0, HUGE_VAL },
         { "trust_region_radius", o->trust_region_radius, 0, HUGE_VAL },
+        { "strict_fp", o->strict_fp, 0, 1 },
         { "window", o->window, 1, 16 },
+        { "speculate", o->speculate, -1, 1 },
+        { "batch_size", o->batch_size, 0, 1e9 },
+        { "renumber", o->renumber, -1, 1 },
         { "history", o->history, 1, 64 },
         { "learning_rate", o->learning_rate, 0, 1e300 },
         { "beta1", o->beta1, 0, 1 },
@@ -98,7 +135,7 @@ qn_status qn_fit_options_check(const qn_fit_solve_options *options, qn_err *err)
         if (!(limits[k].value >= limits[k].low && limits[k].value <= limits[k].high))
             return qn_fail(err, QN_ERR_USAGE, "%s is %g; it must be from %g to %g", limits[k].name,
                            limits[k].value, limits[k].low, limits[k].high);
-    return QN_OK;
+    return check_jacobian(o, err);
 }
 
 /* Records are all there before the first step, since the loop must not ask for memory. */
@@ -110,7 +147,8 @@ qn_status qn_fit_report_open(const qn_fit_problem *problem, int max_iterations, 
                             .n_free = (int)problem->n_free,
                             .n_rows = qn_fit_problem_n_rows(problem),
                             .rank = -1,
-                            .accumulation = "gather" };
+                            .accumulation = "gather",
+                            .jacobian = "none" };
     out->is_underdetermined = out->n_rows < out->n_free;
     out->history = calloc((size_t)out->history_room, sizeof *out->history);
     out->group_costs = calloc((size_t)problem->n_groups + 1, sizeof *out->group_costs);

@@ -78,15 +78,12 @@ qn_status qn_fit_report_json(const qn_fit_problem *problem, const qn_fit_report 
         const char *name;
         qn_i64 value;
     } counts[] = {
-        { "accepted", r->n_accepted },
-        { "rejected", r->n_rejected },
-        { "costs", r->n_costs },
-        { "jacobians", r->n_jacobians },
-        { "gradients", r->n_gradients },
-        { "products", r->n_products },
-        { "rows", r->n_rows },
-        { "free_parameters", r->n_free },
-        { "rank", r->rank },
+        { "accepted", r->n_accepted },     { "rejected", r->n_rejected },
+        { "costs", r->n_costs },           { "jacobians", r->n_jacobians },
+        { "gradients", r->n_gradients },   { "products", r->n_products },
+        { "speculated", r->n_speculated }, { "dropped", r->n_dropped },
+        { "waits", r->n_waits },           { "rows", r->n_rows },
+        { "free_parameters", r->n_free },  { "rank", r->rank },
     };
     json_t *root = json_object();
     int is_whole = put(root, "status", json_string(qn_fit_end_name(r->end)));
@@ -99,8 +96,13 @@ qn_status qn_fit_report_json(const qn_fit_problem *problem, const qn_fit_report 
     for (size_t k = 0; k < COUNT(counts); k++)
         is_whole &= put(root, counts[k].name, json_integer(counts[k].value));
     is_whole &= put(root, "underdetermined", json_boolean(r->is_underdetermined));
+    is_whole &= put(root, "renumbered", json_boolean(r->is_renumbered));
     is_whole &= put(root, "accumulation", qn_json_text(r->accumulation));
+    is_whole &= put(root, "jacobian", qn_json_text(r->jacobian));
+    is_whole &= put(root, "storage", qn_json_text(r->storage));
+    is_whole &= put(root, "jacobian_bytes", json_integer((json_int_t)r->jacobian_bytes));
     is_whole &= put(root, "reproducible", json_boolean(strcmp(r->accumulation, "atomic") != 0));
+    is_whole &= put(root, "strict_fp", json_boolean(!r->may_contract));
     is_whole &= put(root, "groups", groups_json(problem, r));
     is_whole &= put(root, "history", history_json(r));
     if (!is_whole) {

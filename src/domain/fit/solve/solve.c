@@ -13,6 +13,24 @@ static void count_evaluations(const qn_fit_model *h, qn_fit_report *report)
     report->n_products = h->n_products;
 }
 
+static unsigned uses_of(const qn_fit_solve_options *o)
+{
+    return o->storage == QN_FIT_F32              ? QN_FIT_MODEL_ROUNDED
+           : o->jacobian == QN_FIT_JACOBIAN_FREE ? QN_FIT_MODEL_FREE
+                                                 : QN_FIT_MODEL_JACOBIAN;
+}
+
+/* In host memory J is stored unless it is to be computed anew: solvers share it. */
+static void report_jacobian(const qn_fit_model *model, const qn_fit_solve_options *o,
+                            qn_fit_report *r)
+{
+    r->jacobian_bytes = qn_fit_model_jacobian_bytes(model);
+    snprintf(r->jacobian, sizeof r->jacobian, "%s",
+             o->jacobian == QN_FIT_JACOBIAN_FREE ? "free" : "stored");
+    if (o->jacobian != QN_FIT_JACOBIAN_FREE)
+        snprintf(r->storage, sizeof r->storage, "%s", o->storage == QN_FIT_F32 ? "f32" : "f64");
+}
+
 qn_status qn_fit_solve_lm(qn_fit_problem *problem, const qn_fit_solve_options *options,
                           qn_fit_report *report, qn_err *err)
 {
@@ -24,7 +42,8 @@ qn_status qn_fit_solve_lm(qn_fit_problem *problem, const qn_fit_solve_options *o
 
     QN_TRY(qn_fit_options_check(options, err));
     QN_TRY(qn_fit_report_open(problem, options->max_iterations, &r, err));
-    QN_TRY(qn_fit_model_new(problem, QN_FIT_MODEL_JACOBIAN, options->n_threads, &model, err));
+    QN_TRY(qn_fit_model_new(problem, uses_of(options), options->n_threads, &model, err));
+    qn_fit_host_set_contraction(model->host, !options->strict_fp);
     QN_TRY(qn_fit_host_driver_new(model, options, &driver, err));
     const qn_fit_driver table = qn_fit_host_driver_table(driver);
 
@@ -33,6 +52,7 @@ qn_status qn_fit_solve_lm(qn_fit_problem *problem, const qn_fit_solve_options *o
         ;
     memcpy(problem->x, qn_fit_host_driver_x(driver), problem->n_scalars * sizeof *problem->x);
     count_evaluations(model, &r);
+    report_jacobian(model, options, &r);
     qn_fit_host_driver_times(driver, &r);
     if (qn_fit_host_driver_linear(driver)->of == &qn_fit_class_dense_qr)
         r.rank = qn_fit_host_driver_rank(driver);
@@ -80,6 +100,7 @@ static qn_status begin_gradient(qn_fit_problem *p, const qn_fit_solve_options *o
     QN_TRY(qn_fit_options_check(options, err));
     QN_TRY(qn_fit_report_open(p, options->max_iterations, &s->report, err));
     QN_TRY(qn_fit_model_new(p, QN_FIT_MODEL_GRADIENT, options->n_threads, &s->model, err));
+    qn_fit_host_set_contraction(s->model->host, !options->strict_fp);
     if (!(s->x = calloc((size_t)p->n_scalars + 1, sizeof *s->x))) {
         st = qn_fail(err, QN_ERR_NOMEM, "%u parameters", p->n_scalars);
         goto out;

@@ -12,6 +12,8 @@
 #define QN_FIT_SOLVE_SOLVER_H
 
 #include "domain/fit/batch/accumulate.h"
+#include "domain/fit/batch/jacobian.h"
+#include "domain/fit/eval/eval.h"
 #include "domain/fit/linear/linear.h"
 
 typedef enum {
@@ -58,8 +60,14 @@ typedef struct qn_fit_solve_options {
     qn_fit_scale damping_scale;
     qn_fit_linear_kind linear_solver;
     qn_fit_linear_options linear;
+    qn_fit_jacobian jacobian;     /* of pcg */
+    qn_fit_precision storage;     /* of a stored Jacobian; F32 implies that it is stored */
     qn_fit_accumulate accumulate; /* on a device */
-    int fallback_threshold;       /* instances; with fewer, `auto` means the CPU */
+    int strict_fp;                /* 0: compilers may contract a * b + c in kernels of terms */
+    int speculate;  /* on a device: evaluate where a step ends before it is judged; -1: on a GPU */
+    int batch_size; /* on a device: most instances of a dispatch; 0: all */
+    int renumber;   /* blocks, for locality; -1: where it is expected to pay */
+    int fallback_threshold; /* instances; with fewer, `auto` means the CPU */
 
     /* L-BFGS and first-order methods. */
     int history;
@@ -77,12 +85,19 @@ void qn_fit_options_default(qn_fit_solve_options *options); /* of Levenberg-Marq
 void qn_fit_options_lbfgs(qn_fit_solve_options *options);
 void qn_fit_options_first_order(qn_fit_solve_options *options);
 qn_status qn_fit_options_check(const qn_fit_solve_options *options, qn_err *err);
+/* Of the linear solvers only pcg computes J anew, or reads it in another precision: `auto` is it
+ * then. */
+int qn_fit_options_need_pcg(const qn_fit_solve_options *options);
 
 typedef struct qn_fit_report {
     qn_fit_end end;
     char text[256];
     int n_accepted, n_rejected;
     qn_i64 n_costs, n_jacobians, n_gradients, n_products;
+    qn_i64 n_speculated, n_dropped; /* of the Jacobians: before their step was judged; in vain */
+    qn_i64 n_waits;                 /* for a device to answer */
+    int batch_size;                 /* on a device: most instances of a dispatch; 0: all */
+    int is_renumbered;              /* blocks, for the solve */
     double initial_cost, final_cost, gradient_max;
     double *group_costs; /* of the final point */
     int n_groups;
@@ -90,7 +105,12 @@ typedef struct qn_fit_report {
     int n_history, history_room;
     double total_seconds, evaluate_seconds, linear_seconds;
     char solver[32], linear[32], note[200];
-    char accumulation[16];  /* how gradients are summed: "gather", "owner", "atomic" */
+    char accumulation[16]; /* how gradients are summed: "gather", "owner", "atomic" */
+    char jacobian[8];      /* "stored", "free", "mixed": J'u reads what is kept, J v computes;
+                              "none": a solver by the gradient */
+    char storage[4];       /* of a stored one: "f64", "f32" */
+    size_t jacobian_bytes;
+    int may_contract;       /* strict_fp = 0 */
     int is_underdetermined; /* fewer rows than free parameters */
     int rank;               /* of the Jacobian, or -1 */
     int n_free;
@@ -112,7 +132,7 @@ typedef struct qn_fit_scalars {
     double gradient_max; /* |P(x - g) - x|, largest entry */
     double x_norm;
     double model;     /* decrease that the linear model predicts for the projected step */
-    double slope;     /* g . (x' - x) */
+    double slope;     /* g . (x' - x), of try_gradient */
     double step_norm; /* |x' - x| */
     int is_solved, linear_iterations;
 } qn_fit_scalars;
@@ -123,7 +143,7 @@ typedef struct qn_fit_driver {
     /* Each starts work; scalars come by is_ready. */
     void (*linearise)(void *self);                              /* cost, gradient_max, x_norm */
     void (*solve)(void *self, qn_fit_d_kind kind, double by);   /* is_solved, linear_iterations */
-    void (*try_step)(void *self, double share, double longest); /* cost, model, slope, step_norm */
+    void (*try_step)(void *self, double share, double longest); /* cost, model, step_norm */
     void (*try_gradient)(void *self, double share);             /* cost, slope, step_norm */
     void (*accept)(void *self);                                 /* x = x' */
     void (*undo)(void *self);                                   /* the last accept */
