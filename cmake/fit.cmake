@@ -3,6 +3,8 @@ set(FIT_LOOPS src/domain/fit/eval/block_f64.c src/domain/fit/eval/block_f32.c)
 set(FIT_FLAGS -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd)
 if(NOT QN_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
   list(APPEND FIT_FLAGS -DQN_CLONE_TARGETS)
+elseif(QN_SANITIZE)
+  list(APPEND FIT_FLAGS -O1)
 endif()
 set_property(SOURCE ${FIT_LOOPS} APPEND PROPERTY COMPILE_OPTIONS ${FIT_FLAGS})
 

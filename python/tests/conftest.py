@@ -41,7 +41,7 @@ def command():
     def call(folder, *words):
         environment = {**os.environ, "QUERN_GDAL_LIB": "/nowhere/libgdal.so"}
         subprocess.run([program, *map(str, words), "--quiet"], cwd=folder, env=environment,
-                       check=True, capture_output=True, text=True, timeout=60)
+                       check=True, capture_output=True, text=True, timeout=600)
 
     return call
 

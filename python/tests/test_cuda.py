@@ -36,6 +36,6 @@ def test_a_cuda_array_is_shared_where_it_lies():
     if not mock.is_file():
         pytest.skip(f"no driver to test with: {mock}")
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True,
-                          timeout=60, env={**os.environ, "QUERN_CUDA_LIB": str(mock),
+                          timeout=600, env={**os.environ, "QUERN_CUDA_LIB": str(mock),
                                            "PYTHONPATH": os.pathsep.join(sys.path)})
     assert done.returncode == 0 and "all of it is true" in done.stdout, done.stderr

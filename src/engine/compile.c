@@ -130,7 +130,8 @@ static void keep(qn_device *device, const char *key, qn_module *module)
     qn_blob blob = { 0 };
     qn_err err;
 
-    if (!device->backend->binary ||
+    /* A driver may compile once more to hand it out. */
+    if (!qn_kcache_is_on(device->ctx->kcache) || !device->backend->binary ||
         device->backend->binary(device->dev, module, &blob, &err) != QN_OK || !blob.data)
         return;
     if (qn_kcache_store(device->ctx->kcache, key, &blob, &err) != QN_OK)

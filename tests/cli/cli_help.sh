@@ -25,7 +25,7 @@ run_examples() {
     last="example of $title: $(cat "$script")"
     # A profile of a moment is not for other tests; compiled kernels are.
     [ "$title" != 'quern calibrate' ] || export QUERN_CACHE_DIR=$scratch/cache
-    (cd "$folder" && timeout 100 bash -e "$script") >"$out" 2>"$err" </dev/null || code=$?
+    (cd "$folder" && timeout 1000 bash -e "$script") >"$out" 2>"$err" </dev/null || code=$?
     export QUERN_CACHE_DIR=$kernels
     [ "$code" -eq 0 ] || fail "exit code $code"
 }

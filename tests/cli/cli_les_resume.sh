@@ -20,16 +20,18 @@ PY
 
 exits 0 les --out whole
 
-# Killed at once after its first checkpoint: enough steps are left that it cannot be over.
-long() { les --n 64 --steps 4000 --stride 500 --hash-every 500 "$@"; }
-long --checkpoint-every 100 --out killed >/dev/null 2>&1 &
-pid=$!
-for _ in $(seq 2000); do
-    [ ! -e killed/les_checkpoint.qnc ] || break
-    sleep 0.01
+# Killed at once after its first checkpoint. Where the machine let it end before, again with more
+# steps.
+long() { les --n 64 --steps $steps --stride 500 --hash-every 500 "$@"; }
+for steps in 4000 16000 64000; do
+    rm -rf killed
+    long --checkpoint-every 100 --out killed >/dev/null 2>&1 &
+    pid=$!
+    while [ ! -e killed/les_checkpoint.qnc ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done
+    kill -KILL $(pgrep -P $pid) $pid 2>/dev/null || true
+    wait $pid 2>/dev/null || true
+    [ -e "$(echo killed/*_metrics.json)" ] || break
 done
-kill -KILL $(pgrep -P $pid) $pid 2>/dev/null || true
-wait $pid 2>/dev/null || true
 [ -e killed/les_checkpoint.qnc ] || fail "no checkpoint came"
 [ ! -e "$(echo killed/*_metrics.json)" ] || fail "the run was over before it was killed"
 exits 0 long --checkpoint-every 100 --resume --out killed

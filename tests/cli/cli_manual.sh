@@ -84,7 +84,7 @@ zpty -w -n z $'\x15quern --backend cpu fit ne\t'
 zpty -r -m z l '*fit new *' && print verb
 zpty -d z
 ZSH
-    exits 0 timeout 20 zsh complete.zsh
+    exits 0 timeout 200 zsh complete.zsh
     has "$out" '^scenario'
     has "$out" '^verb'
 else

@@ -145,7 +145,7 @@ window.onload = function () {
 </script></body></html>
 SCRIPT
 } >frames.html
-exits 0 timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
+exits 0 timeout 1000 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
     --user-data-dir="$scratch/browser" --allow-file-access-from-files --enable-logging=stderr \
     --virtual-time-budget=20000 --dump-dom "file://$PWD/frames.html"
 images=$(grep -c '<img ' $page)

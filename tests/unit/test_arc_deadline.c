@@ -29,30 +29,42 @@ static void expect_code(const rig *r, uint32_t job, int code)
     assert_string_equal(rig_code_name(r, job), qn_arc_code_name(code));
 }
 
+/* Runs the jobs with a deadline; with a later one as long as that was too early even for job
+ * `small`, to which a busy machine may come at any time. Returns the counts before the last run. */
+static qn_arc_stats run_until_done(rig *r, uint32_t small)
+{
+    qn_arc_stats before = { 0 };
+
+    for (double us = 2e5; us < 2e7; us *= 3) {
+        before = *qn_arc_session_stats(r->s);
+        qn_arc_session_until(r->s, qn_now_us() + us);
+        rig_run(r);
+        if (qn_arc_session_result(r->s, small)->code == ARC_OK)
+            break;
+    }
+    expect_code(r, small, ARC_OK);
+    return before;
+}
+
 static void who_has_not_ended_in_time_is_given_up(void **state)
 {
     (void)state;
     for (int b = 0; b < 2; b++) {
         rig r = open_patient(backends[b], NULL, NULL);
         const int grid = rig_made_grid(&r, 3);
-        const double start = qn_now_us();
 
         rig_job(&r, rig_program(&r, "endless", endless), grid);
         rig_job(&r, rig_program(&r, "heavy", heavy), grid);
         rig_job(&r, rig_program(&r, "turn", turn), grid);
-        qn_arc_session_until(r.s, start + 2e5);
-        rig_run(&r);
-        /* A launch that has begun is finished, and the machine may be busy. */
-        assert_true(qn_now_us() - start < 5e6);
+        const qn_arc_stats before = run_until_done(&r, 2), *const after = qn_arc_session_stats(r.s);
         expect_code(&r, 0, ARC_E_TIMEOUT);
         expect_code(&r, 1, ARC_E_TIMEOUT);
-        expect_code(&r, 2, ARC_OK);
         /* It says how far it came. */
         assert_int_equal(qn_arc_session_result(r.s, 0)->line, 3);
         assert_true(qn_arc_session_result(r.s, 0)->steps >= 1024);
-        assert_int_equal(qn_arc_session_stats(r.s)->timeouts, 2);
-        assert_int_equal(qn_arc_session_stats(r.s)->limits, 2);
-        assert_int_equal(qn_arc_session_stats(r.s)->errors, 0);
+        assert_int_equal(after->timeouts - before.timeouts, 2);
+        assert_int_equal(after->limits - before.limits, 2);
+        assert_int_equal(after->errors, 0);
         rig_close(&r);
     }
 }
@@ -120,8 +132,7 @@ static void several_devices_keep_the_time_together(void **state)
     (void)state;
     for (int k = 0; k < 12; k++)
         rig_job(&r, programs[k % 4 ? 1 : 0], grid);
-    qn_arc_session_until(r.s, qn_now_us() + 2e5);
-    rig_run(&r);
+    run_until_done(&r, 11);
     for (uint32_t k = 0; k < 12; k++)
         expect_code(&r, k, k % 4 ? ARC_OK : ARC_E_TIMEOUT);
     rig_close(&r);

