@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """arc_table.py BENCH.json [REFERENCE.json] - the figures of `arc.sh` as Markdown, with the bars.
 
+Times are medians; only where one core is compared with the reference, the shortest of both are.
 The last line says whether all bars that could be judged are met; the exit status too.
 """
 import json
@@ -72,8 +73,9 @@ def main():
         device = pick(bench, lambda row: row["threads"] == 0 and is_set(row))
         if reference and one:
             rate = reference_rate(reference, bench["worst_program"] if without else None)
-            judge(f"one core over the reference, {name}", one["runs_per_s"] / rate, CORE_BAR,
-                  CORE_GOAL, " x")
+            # The shortest times of both: what else a machine does makes any other longer.
+            judge(f"one core over the reference, {one['runs']} runs, {name}",
+                  one["runs"] / one["shortest_run_s"] / rate, CORE_BAR, CORE_GOAL, " x")
         if cpu and device:
             judge(f"device over {cpu['threads']} threads, {device['runs']} runs, {name}",
                   device["kernel_runs_per_s"] / cpu["kernel_runs_per_s"], DEVICE_BAR, DEVICE_GOAL,

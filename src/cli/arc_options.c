@@ -3,6 +3,7 @@
 
 #include "domain/arc/value/known.h"
 #include "kernel/arc/arc_ops.h"
+#include "util/folder.h"
 
 #include <errno.h>
 #include <string.h>
@@ -80,14 +81,18 @@ qn_status qn_arc_programs_of(const qn_args *args, unsigned off, qn_arc_programs 
     const char *path = args->words[0];
     qn_str notes = { 0 };
     qn_status st = QN_OK;
+    int n_warnings = 0;
 
-    QN_TRY(qn_cli_input(path, err));
+    if (!qn_is_folder(path))
+        QN_TRY(qn_cli_input(path, err));
     st = qn_arc_programs_read(path, off, out, &notes, err);
     if (st != QN_OK)
         fputs(qn_str_get(&notes), stderr);
-    else if (out->file && out->file->notes.n_warnings && !args->global.quiet)
+    for (int k = 0; k < out->n_files; k++)
+        n_warnings += out->files[k] ? out->files[k]->notes.n_warnings : 0;
+    if (n_warnings && !args->global.quiet)
         fprintf(stderr, "%s: warnings (%d); `quern arc dis --notes` prints them\n", path,
-                out->file->notes.n_warnings);
+                n_warnings);
 out:
     qn_str_free(&notes);
     return st;

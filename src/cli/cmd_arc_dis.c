@@ -51,8 +51,9 @@ static void print_notes(const qn_arc_programs *programs)
 {
     qn_str text = { 0 };
 
-    if (programs->file)
-        qn_arc_file_print_notes(programs->file, &text);
+    for (int k = 0; k < programs->n_files; k++)
+        if (programs->files[k])
+            qn_arc_file_print_notes(programs->files[k], &text);
     fputs(qn_str_get(&text), stdout);
     qn_str_free(&text);
 }

@@ -196,11 +196,12 @@ const qn_command qn_verb_arc_run = {
     .max_words = 1,
     .options = options,
     .notes =
-        "PROGRAMS is a file of solvers (def solve_ID(I): ...), a batt file, or what `quern arc\n"
-        "dis -o` wrote. --check prints a row for each program, of more than 20 those that did\n"
-        "not solve all pairs (with --match all those that solved any), and ends with\n"
-        "'solved S of N pairs, E errors'. A pair that is not solved is a result: exit 0.\n"
-        "Exit 6: a program or a task cannot be read; all errors of the file are told.",
+        "PROGRAMS is a file of solvers (def solve_ID(I): ...), a batt file, what `quern arc dis\n"
+        "-o` wrote, or a folder of such files: then batt programs are called as their files.\n"
+        "--check prints a row for each program, of more than 20 those that did not solve all\n"
+        "pairs (with --match all those that solved any), and ends with 'solved S of N pairs,\n"
+        "E errors'. A pair that is not solved is a result: exit 0. Exit 6: a program or a task\n"
+        "cannot be read; all errors of the file are told.",
     .examples = examples,
     .bare = 1,
     .run = run,

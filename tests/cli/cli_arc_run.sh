@@ -99,6 +99,30 @@ has b.jsonl '"list":"o","number":1,"flag":false,"task":"turn","ok":true,"equal":
 has b.jsonl '"list":"o","number":2,"flag":true,"task":"turn","ok":false,"bad":\{"step":"t2","line":5,"op":"first","error":"empty container","given":\["empty tuple"\]\}'
 has b.jsonl '"list":"s","number":3,"task":"turn","name":"height","ok":true'
 
+# ---- a folder of files: batt programs are called as theirs, and none twice
+mkdir many
+cp batt.py many/first.py
+cp batt.py many/second.py
+printf 'def solve_turn(I):\n    return vmirror(I)\n' >many/turn.py
+echo 'nothing of ours' >many/notes.txt
+exits 0 quern arc run many --tasks tasks/turn.json --pairs train --check -o many.jsonl "${common[@]}"
+has "$out" '^first '
+has "$out" '^second '
+has "$out" '^turn +2 +2 +0 '
+[ "$(grep -c '"records":' many.jsonl)" = 4 ] || fail 'not two batt programs on two pairs'
+[ "$(sed -n 's/"program":"first"/"program":"batt"/p' many.jsonl)" = "$(cat b.jsonl)" ] ||
+    fail 'a batt program of a folder gives something else'
+exits 0 quern arc dis many -o many.qarc --quiet
+exits 0 quern arc run many.qarc --tasks tasks/turn.json --pairs train --check "${common[@]}"
+has "$out" '^second '
+cp many/turn.py many/again.py
+refused 6 "many: again.py and turn.py both have a program 'turn'" quern arc run many --tasks tasks
+mkdir none
+refused 6 'none: no \*.py and no \*.qarc file in this folder' quern arc run none --tasks tasks
+echo 'def solve_x(I):' >none/x.py
+exits 6 quern arc run none --tasks tasks
+has "$err" '^none/x.py:1'
+
 # ---- programs that want too much end at a limit, and others are unharmed
 cat >hostile.py <<'PROGRAMS'
 def solve_range(I):

@@ -105,9 +105,11 @@ static qn_status judge(evaluation *e, const qn_arc_run *run, uint32_t job, qn_er
     const qn_arc_question *q = &e->questions.items[run->question];
     const qn_arc_code *code = &e->programs->codes[run->program];
     const arc_result *r = qn_arc_session_result(e->session, job);
-    const qn_arc_written written = {
-        .session = e->session, .job = job, .code = code, .file = e->programs->file, .question = q
-    };
+    const qn_arc_written written = { .session = e->session,
+                                     .job = job,
+                                     .code = code,
+                                     .file = qn_arc_programs_file(e->programs, run->program),
+                                     .question = q };
     qn_arc_score *score = &e->report->scores[run->program];
     int is_solved = r->code == ARC_OK && r->equal;
     qn_status st = QN_OK;

@@ -158,6 +158,7 @@ static qn_status measure_row(bench *b, qn_arc_stand *stand, qn_arc_bench_row *ro
     }
     row->wall_s = qn_stats_of(wall, (size_t)n).median;
     row->run_s = qn_stats_of(run, (size_t)n).median;
+    row->shortest_run_s = qn_stats_of(run, (size_t)n).min;
     row->kernel_s = qn_stats_of(kernel, (size_t)n).median;
 out:
     return st;

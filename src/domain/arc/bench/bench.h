@@ -41,6 +41,7 @@ typedef struct qn_arc_bench_row {
     /* Medians: of the kernels; of a run with programs and grids at hand, as an interpreter has
      * them; with loading both. */
     double kernel_s, run_s, wall_s;
+    double shortest_run_s; /* where others disturb a measurement, it is nearest to the work */
 } qn_arc_bench_row;
 
 /* A batch of that many runs, resident, on the CPU with all threads and on a device. */

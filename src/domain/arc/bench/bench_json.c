@@ -3,14 +3,14 @@
 
 static json_t *row_json(const qn_arc_bench_report *report, const qn_arc_bench_row *row)
 {
-    return json_pack("{s:s, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f}",
-                     "device", row->device, "threads", row->threads, "without",
-                     row->without_worst ? report->worst : "", "copies", row->copies, "runs",
-                     (json_int_t)row->runs, "solved", (json_int_t)row->solved, "errors",
-                     (json_int_t)row->errors, "fallbacks", (json_int_t)row->fallbacks, "kernel_s",
-                     row->kernel_s, "run_s", row->run_s, "wall_s", row->wall_s, "kernel_runs_per_s",
-                     row->runs / row->kernel_s, "runs_per_s", row->runs / row->run_s,
-                     "wall_runs_per_s", row->runs / row->wall_s);
+    return json_pack(
+        "{s:s, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "device",
+        row->device, "threads", row->threads, "without", row->without_worst ? report->worst : "",
+        "copies", row->copies, "runs", (json_int_t)row->runs, "solved", (json_int_t)row->solved,
+        "errors", (json_int_t)row->errors, "fallbacks", (json_int_t)row->fallbacks, "kernel_s",
+        row->kernel_s, "run_s", row->run_s, "shortest_run_s", row->shortest_run_s, "wall_s",
+        row->wall_s, "kernel_runs_per_s", row->runs / row->kernel_s, "runs_per_s",
+        row->runs / row->run_s, "wall_runs_per_s", row->runs / row->wall_s);
 }
 
 static json_t *crossover_json(const qn_arc_bench_crossover *c)

@@ -31,18 +31,6 @@ void qn_arc_desk_drop_programs(qn_arc_desk *desk)
     desk->programs = (qn_map){ 0 };
 }
 
-/* The program is called by the desk's id, whatever its text says. */
-static qn_status call_it(qn_arc_code *code, const char *id, qn_err *err)
-{
-    char *copy = strdup(id);
-
-    if (!copy)
-        return no_memory(err);
-    free(code->id);
-    code->id = copy;
-    return QN_OK;
-}
-
 static qn_status add_program(qn_arc_desk *desk, const char *id, const char *text, qn_str *notes,
                              qn_err *err)
 {
@@ -57,7 +45,8 @@ static qn_status add_program(qn_arc_desk *desk, const char *id, const char *text
         st = qn_fail(err, QN_ERR_INPUT, "%s: %d programs in one text", id, made->parsed.n);
         goto out;
     }
-    QN_TRY(call_it(&made->parsed.codes[0], id, err));
+    /* Whatever its text says. */
+    QN_TRY(qn_arc_code_call(&made->parsed.codes[0], id, strlen(id), err));
     code = &made->parsed.codes[0];
     QN_TRY(qn_arc_session_program(desk->session, id, code->bytes, code->n, &made->number, err));
     was = qn_map_get(&desk->programs, id);

@@ -206,7 +206,7 @@ static qn_status judge(qn_arc_desk *desk, const order *o, const ordered *run, ui
     const qn_arc_written written = { .session = desk->session,
                                      .job = job,
                                      .code = code,
-                                     .file = run->program->parsed.file,
+                                     .file = qn_arc_programs_file(&run->program->parsed, 0),
                                      .question = run->question };
     int is_solved = r->code == ARC_OK && r->equal;
     const size_t start = results->len;
