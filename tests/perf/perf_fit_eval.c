@@ -18,7 +18,7 @@ static void reaches(const char *backend, const char *name, qn_i64 n, const char 
 
     if (!ctx)
         return;
-    for (int turn = 0; turn < 50 && best < least_pct; turn++) {
+    for (int turn = 0; turn < 3 && best < least_pct; turn++) {
         if (qn_fit_bench_run(ctx, name, n, QN_FIT_F64, &bench, &err) != QN_OK)
             fail_msg("%s", err.text);
         for (size_t k = 0; k < bench.n; k++)
