@@ -119,6 +119,9 @@ cp many/turn.py many/again.py
 refused 6 "many: again.py and turn.py both have a program 'turn'" quern arc run many --tasks tasks
 mkdir none
 refused 6 'none: no \*.py and no \*.qarc file in this folder' quern arc run none --tasks tasks
+printf 'QARF, but no bytecode' >none/x.qarc
+refused 6 'none/x.qarc: no file of compiled programs' quern arc run none --tasks tasks
+rm none/x.qarc
 echo 'def solve_x(I):' >none/x.py
 exits 6 quern arc run none --tasks tasks
 has "$err" '^none/x.py:1'

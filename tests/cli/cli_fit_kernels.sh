@@ -13,16 +13,7 @@ param x[M.verts] : vec3 = M.pos +
   0.1*[sin(7*M.pos.x + 2*M.pos.y), sin(5*M.pos.y + M.pos.z), cos(9*M.pos.z + M.pos.x)];
 END
 rings() { # rings of five faces, far from round
-    cat start.txt - <<'END'
-fun part(a, b, c, i, j) = corner_angle(a, b, c) * tri_normal(a, b, c)[i] * tri_normal(a, b, c)[j];
-energy covariance over v in M.verts {
-  yield eig3_min(sum(c in v.ring: part(x[v], x[c.j], x[c.k], 0, 0)),
-                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 0, 1)),
-                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 0, 2)),
-                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 1, 1)),
-                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 1, 2)),
-                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 2, 2)));
-}
+    cat start.txt "$test_dir/covariance.fit" - <<'END'
 solve lbfgs { max_iterations = 2; }
 write x to "x.csv";
 END
@@ -69,6 +60,9 @@ for device in "${devices[@]}"; do
     [ "$(number s.json kernels_compiled)" = 0.0 ] || fail 'compiled again'
     cmp strict/x.csv once-more/x.csv || fail 'strict results changed'
 done
+
+exits 3 env QUERN_FIT_LIVE=many quern fit run ring.fit --backend sim --fallback error --quiet
+has "$err" 'QUERN_FIT_LIVE=many is not a number of values from 0 to 100000'
 
 springs 'strict_fp = 3;' >three.fit
 exits 6 quern fit run three.fit --quiet

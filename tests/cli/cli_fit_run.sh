@@ -46,7 +46,10 @@ has made/s.json '"signature": "[0-9a-f]{64}"'
 has made/s.json '"operations": '
 has made/s.json '"dispatches": '
 has made/s.json '"accumulation": "gather"'
-sed 's/solve lm {/solve lm { linear_solver = pcg; batch_size = 500; speculate = 1; /' mesh.fit >parts.fit
+with() { # OPTIONS: the film with these
+    sed "s/solve lm {/solve lm { $1/" mesh.fit
+}
+with 'linear_solver = pcg; batch_size = 500; speculate = 1;' >parts.fit
 exits 0 quern fit run parts.fit --out made --report made/p.json --stats made/ps.json --backend sim
 has made/ps.json '"batch_size": 500'
 has made/ps.json '"dispatches": 4' # of 1776 springs and of 1680 folds
@@ -94,19 +97,12 @@ exits 0 quern fit run box.fit "${common[@]}"
 has "$out" '^a +1\.5 '
 
 # ---- energies over rings: a sphere that unrolls, from a known value
-cat >unroll.fit <<'FIT'
+cat - "$test_dir/covariance.fit" >unroll.fit <<'FIT'
 fit 1;
 mesh M = icosphere(1, 1.0);
 param x[M.verts] : vec3 = M.pos;
-fun part(a, b, c, i, k) = corner_angle(a, b, c)*tri_normal(a, b, c)[i]*tri_normal(a, b, c)[k];
-energy unroll over v in M.verts {
-  yield eig3_min(sum(c in v.ring: part(x[v], x[c.j], x[c.k], 0, 0)),
-                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 0, 1)),
-                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 0, 2)),
-                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 1, 1)),
-                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 1, 2)),
-                 sum(c in v.ring: part(x[v], x[c.j], x[c.k], 2, 2)));
-}
+FIT
+cat >>unroll.fit <<'FIT'
 solve lbfgs { max_iterations = 100; gradient_tolerance = 1e-3; }
 FIT
 exits 0 quern fit run unroll.fit "${common[@]}"
@@ -126,18 +122,18 @@ has "$out" '^b1 +238\.9421291'
 exits 3 quern fit run nist.fit --backend sim --quiet --fallback error
 
 # ---- sums by atomic additions, which are in no order: said in the report
-sed 's/solve lm {/solve lm { accumulate = atomic;/' mesh.fit >atomic.fit
+with 'accumulate = atomic;' >atomic.fit
 exits 0 quern fit run atomic.fit --backend sim --quiet --out made --report atomic.json
 has "$out" '^cost 2\.6092'
 has atomic.json '"accumulation": "atomic"'
 has atomic.json '"reproducible": false'
 has atomic.json '"products": [1-9]'
-sed 's/solve lm {/solve lm { accumulate = any;/' mesh.fit >any.fit
+with 'accumulate = any;' >any.fit
 exits 6 quern fit run any.fit --quiet
 has "$err" 'accumulate = any; it is one of auto, gather, owner, atomic'
 
 # ---- a Jacobian stored in f32, or computed anew: the same film, and the report says which
-sed 's/solve lm {/solve lm { linear_solver = pcg; storage = f32;/' mesh.fit >rounded.fit
+with 'linear_solver = pcg; storage = f32;' >rounded.fit
 exits 0 quern fit run rounded.fit --backend cpu --quiet --out made --report r.json --stats s.json
 has "$out" '^cost 2\.6092'
 for file in r.json s.json; do
@@ -145,13 +141,13 @@ for file in r.json s.json; do
     has $file '"storage": "f32"'
     has $file '"jacobian_bytes": [1-9]'
 done
-sed 's/solve lm {/solve lm { jacobian = free;/' mesh.fit >free.fit
+with 'jacobian = free;' >free.fit
 exits 0 quern fit run free.fit --backend cpu --quiet --out made --report r.json
 has "$out" '^cost 2\.6092'
 has r.json '"jacobian": "free"'
 has r.json '"linear_solver": "pcg"'
 has r.json '"jacobian_bytes": 0'
-sed 's/storage = f32;/storage = f32; jacobian = free;/' rounded.fit >both.fit
+with 'storage = f32; jacobian = free;' >both.fit
 exits 6 quern fit run both.fit --quiet
 has "$err" 'storage = f32 says how a Jacobian is stored, and jacobian = free stores none'
 

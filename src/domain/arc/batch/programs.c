@@ -84,7 +84,10 @@ static qn_status make(const char *name, const char *text, size_t bytes, unsigned
         goto out;
     }
     if (bytes >= 4 && !memcmp(text, magic, 4)) {
-        QN_TRY(qn_arc_codes_unpack(text, bytes, &made.codes, &made.n, err));
+        if ((st = qn_arc_codes_unpack(text, bytes, &made.codes, &made.n, err)) != QN_OK) {
+            qn_prefix(err, "%s", name);
+            goto out;
+        }
     } else {
         QN_TRY(qn_arc_parse(name, text, bytes, NULL, 0, &made.files[0], err));
         QN_TRY(compile_all(name, made.files[0], off, &made, notes, err));

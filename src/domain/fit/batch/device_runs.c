@@ -186,17 +186,28 @@ out:
  * ------------------------------------------------------------------------------------- */
 
 /* 0: as many as there are. On the CPU and on OpenCL's devices compilers decide by themselves. */
-static int most_alive(const qn_fit_device *d)
+static qn_status most_alive(const qn_fit_device *d, int *out, qn_err *err)
 {
+    enum { MOST = 100000 };
     const char *const wanted = getenv("QUERN_FIT_LIVE");
     int has_cuda = 0;
+    char *end = NULL;
 
-    if (wanted && *wanted)
-        return atoi(wanted);
+    if (wanted && *wanted) {
+        const long limit = strtol(wanted, &end, 10);
+
+        if (*end || limit < 0 || limit > MOST)
+            return qn_fail(err, QN_ERR_INPUT,
+                           "QUERN_FIT_LIVE=%s is not a number of values from 0 to %d", wanted,
+                           MOST);
+        *out = (int)limit;
+        return QN_OK;
+    }
     for (int k = 0; k < qn_device_count(d->ctx); k++)
         has_cuda |= !strncmp(qn_device_id(d->ctx, k), "cuda", 4) &&
                     (d->ctx->pinned < 0 || d->ctx->pinned == k);
-    return has_cuda * (d->precision == QN_FIT_F64 ? QN_FIT_CUDA_LIVE : 2 * QN_FIT_CUDA_LIVE);
+    *out = has_cuda * (d->precision == QN_FIT_F64 ? QN_FIT_CUDA_LIVE : 2 * QN_FIT_CUDA_LIVE);
+    return QN_OK;
 }
 
 /* Whether the program is printed as a kernel of its own, which loads what it needs. */
@@ -209,9 +220,10 @@ static int is_map(const qn_fit_dev_run *run, qn_fit_dev_kind kind, int group)
 static qn_status relieve(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
 {
     const qn_fit_dev_run *run = &d->runs[kind];
-    const int limit = most_alive(d);
     qn_status st = QN_OK;
+    int limit = 0;
 
+    QN_TRY(most_alive(d, &limit, err));
     for (int k = 0; k < d->problem->n_groups; k++)
         if (is_map(run, kind, k))
             QN_TRY(qn_fit_relieve(run->programs[k], limit, err));

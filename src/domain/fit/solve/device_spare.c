@@ -22,14 +22,10 @@ struct qn_fit_device_spare {
     qn_graph *graphs[QN_FIT_N_GRAPHS];
 };
 
-/* Where the driver has its Jacobian; NULL: it stores none. */
-static qn_buf **jacobian_of(const qn_fit_device_driver *d)
+/* The Jacobian that the driver stores, or NULL. */
+static qn_buf *jacobian_of(const qn_fit_device_driver *d)
 {
-    qn_fit_device_driver *const driver = (qn_fit_device_driver *)d;
-
-    if (d->schur)
-        return &driver->schur->jacobian;
-    return d->jacobian ? &driver->jacobian : NULL;
+    return d->schur ? d->schur->jacobian : d->jacobian;
 }
 
 /* A buffer of the same size. */
@@ -67,7 +63,7 @@ qn_status qn_fit_spare_new(struct qn_fit_device_driver *driver, qn_err *err)
                                (size_t)d->n_cg * size, &d->spare->gradient),
                    err));
     if (jacobian_of(d))
-        QN_TRY(twin(d, *jacobian_of(d), &d->spare->jacobian, err));
+        QN_TRY(twin(d, jacobian_of(d), &d->spare->jacobian, err));
     if (d->schur)
         QN_TRY(twin_packed(d, err));
 out:
@@ -93,7 +89,7 @@ qn_status qn_fit_spare_fill(struct qn_fit_device_driver *driver, qn_graph *graph
     for (int k = 0; st == QN_OK && k < N_OF_POINT; k++)
         st = copy(d, graph, d->vectors[of_point[k]], spare->vectors[k]);
     if (st == QN_OK && spare->jacobian)
-        st = copy(d, graph, *jacobian_of(d), spare->jacobian);
+        st = copy(d, graph, jacobian_of(d), spare->jacobian);
     for (int k = 0; st == QN_OK && d->schur && k < d->problem->n_sets; k++)
         st = copy(d, graph, d->schur->sets[k].packed, spare->packed[k]);
     return qn_lift(d->ctx, st, err);
@@ -107,7 +103,7 @@ size_t qn_fit_spare_bytes(const struct qn_fit_device_driver *driver)
     for (int k = 0; k < N_OF_POINT; k++)
         bytes += qn_buf_bytes(d->vectors[of_point[k]]);
     if (jacobian_of(d))
-        bytes += qn_buf_bytes(*jacobian_of(d));
+        bytes += qn_buf_bytes(jacobian_of(d));
     for (int k = 0; d->schur && k < d->problem->n_sets; k++)
         bytes += qn_buf_bytes(d->schur->sets[k].packed);
     return bytes;
@@ -167,7 +163,7 @@ void qn_fit_spare_turn(struct qn_fit_device_driver *driver)
         swap(&d->vectors[of_point[k]], &spare->vectors[k]);
     swap(&d->cg[QN_FIT_GRADIENT], &spare->gradient);
     if (spare->jacobian)
-        swap(jacobian_of(d), &spare->jacobian);
+        swap(d->schur ? &d->schur->jacobian : &d->jacobian, &spare->jacobian);
     for (int k = 0; d->schur && k < d->problem->n_sets; k++)
         swap(&d->schur->sets[k].packed, &spare->packed[k]);
     for (int k = 0; k < QN_FIT_N_GRAPHS; k++) {
