@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# fit_live.sh BUILD [BACKEND] [LEVEL] - the hinge energy with limits on the values that a kernel keeps.
+# fit_live.sh BUILD [BACKEND] [LEVEL] - the hinge energy with limits on what a kernel keeps.
 # 0 keeps them all, and what finds no register goes to memory; below, cheap ones are computed again.
-# LEVEL: of the sphere (6: 40962 vertices). Prints a table in Markdown; exit 1 when a limit changed
+# LEVEL: of the sphere (6: 40962 vertices). LIVE: the limits. Prints a table in Markdown; exit 1 when a limit changed
 # the result.
 set -euo pipefail
 build=${1:?usage: fit_live.sh BUILD [BACKEND] [LEVEL]}
@@ -15,7 +15,7 @@ echo "Hinge energy of icosphere $level by L-BFGS on $backend, $(date -u +%Y-%m-%
 echo
 echo '| values kept at most | first s | best s | in the loop s | steps | cost |'
 echo '|---|---|---|---|---|---|'
-for live in 0 128 112 96 80 64; do
+for live in ${LIVE:-0 128 112 96 80 64}; do
     QUERN_FIT_LIVE=$live "$build/tests/perf_fit_solve" B6 level="$level" backend="$backend" |
         python3 -c '
 import json

@@ -232,36 +232,127 @@ static const char *const loops[] = {
     "    h = lbind(matcher, first)\n    f = compose(g, h)\n    O = mapply(f, x)",
 };
 
+enum { N_LOOPS = sizeof loops / sizeof *loops };
+
+static void add_loop(bare_vm *vm, rig *r, const char *body)
+{
+    const uint64_t args[3] = { bare_made_grid(vm, 5) };
+    qn_str text = { 0 };
+    qn_arc_file *file;
+    qn_arc_code code;
+
+    qn_str_addf(&text, "def solve_a(I):\n    %s\n    return O\n", body);
+    file = parse_good(qn_str_get(&text));
+    code = compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_INLINE });
+    bare_add(vm, code.bytes, code.n, args);
+    rig_job(r, rig_code(r, "loop", &code), rig_made_grid(r, 5));
+    qn_arc_code_free(&code);
+    qn_arc_file_free(file);
+    qn_str_free(&text);
+}
+
+static rig open_one_lane(void)
+{
+    return rig_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
+                  (qn_arc_session_options){ 0 });
+}
+
 static void loops_give_what_one_lane_gives(void **state)
 {
-    enum { N = sizeof loops / sizeof *loops };
-    rig r = rig_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
-                   (qn_arc_session_options){ 0 });
+    rig r = open_one_lane();
     bare_vm vm = bare_open(ARENA, STEPS);
 
     (void)state;
-    for (uint32_t k = 0; k < N; k++) {
-        const uint64_t args[3] = { bare_made_grid(&vm, 5) };
-        qn_str text = { 0 };
-        qn_arc_file *file;
-        qn_arc_code code;
-
-        qn_str_addf(&text, "def solve_a(I):\n    %s\n    return O\n", loops[k]);
-        file = parse_good(qn_str_get(&text));
-        code =
-            compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_INLINE });
-        bare_add(&vm, code.bytes, code.n, args);
-        rig_job(&r, rig_code(&r, "loop", &code), rig_made_grid(&r, 5));
-        qn_arc_code_free(&code);
-        qn_arc_file_free(file);
-        qn_str_free(&text);
-    }
+    for (uint32_t k = 0; k < N_LOOPS; k++)
+        add_loop(&vm, &r, loops[k]);
     bare_run(&vm);
     rig_run(&r);
-    for (uint32_t k = 0; k < N; k++)
+    for (uint32_t k = 0; k < N_LOOPS; k++)
         assert_true(assert_same_as(&vm, &r, k));
     bare_close(&vm);
     rig_close(&r);
+}
+
+/* ---- turns --------------------------------------------------------------------- */
+
+/* Whatever the limit, a loop ends as it should or leaves. */
+static void loops_beyond_their_turns_leave(void **state)
+{
+    static const uint32_t limits[] = { 1, 2, 7, 20, 60, 150, 400, 1000, 100000 };
+    uint32_t n_left = 0, n_same = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        rig r = open_one_lane();
+        bare_vm vm = bare_open(ARENA, STEPS);
+
+        vm.par.max_turns = limits[i];
+        for (uint32_t k = 0; k < N_LOOPS; k++)
+            add_loop(&vm, &r, loops[k]);
+        bare_run(&vm);
+        rig_run(&r);
+        for (uint32_t k = 0; k < N_LOOPS; k++) {
+            if (vm.results[k].code == ARC_E_TURNS)
+                n_left++;
+            else
+                n_same += (uint32_t)assert_same_as(&vm, &r, k);
+        }
+        bare_close(&vm);
+        rig_close(&r);
+    }
+    assert_true(n_left > N_LOOPS && n_same > N_LOOPS);
+}
+
+/* How one loop over the cells of a grid ends with these limits. */
+static arc_result loop_within(uint32_t max_steps, uint32_t max_turns)
+{
+    rig r = open_one_lane();
+    bare_vm vm = bare_open(ARENA, max_steps);
+    arc_result result;
+
+    vm.par.max_turns = max_turns;
+    add_loop(&vm, &r, loops[0]);
+    bare_run(&vm);
+    result = vm.results[0];
+    bare_close(&vm);
+    rig_close(&r);
+    return result;
+}
+
+/* Steps of lanes that are alone count once where lanes are a team; elsewhere they are one by one.
+ */
+static void steps_side_by_side_are_one_turn(void **state)
+{
+    const uint32_t steps = loop_within(STEPS, 0).steps;
+#ifdef TEAM_OF
+    const int few = ARC_OK;
+#else
+    const int few = ARC_E_TURNS;
+#endif
+
+    (void)state;
+    assert_true(steps > 8 * 8);
+    assert_int_equal(loop_within(STEPS, steps).code, ARC_OK);
+    assert_int_equal(loop_within(STEPS, steps / 2).code, few);
+    assert_int_equal(loop_within(STEPS, steps / 64).code, ARC_E_TURNS);
+    assert_int_equal(loop_within(steps, steps / 64).code, ARC_E_TURNS);
+}
+
+/* Without a limit on turns the step that was one too many is found; with one a team leaves that to
+ * others. */
+static void too_many_steps_are_told_where_nothing_may_leave(void **state)
+{
+    const uint32_t steps = loop_within(STEPS, 0).steps;
+    const arc_result alone = loop_within(steps - 1, 0), leaving = loop_within(steps - 1, STEPS);
+
+    (void)state;
+    assert_int_equal(alone.code, ARC_E_STEPS);
+    assert_int_equal(alone.steps, steps - 1);
+#ifdef TEAM_OF
+    assert_int_equal(leaving.code, ARC_E_TURNS);
+#else
+    assert_int_equal(leaving.code, ARC_E_STEPS);
+#endif
 }
 
 /* Two values that are equal and have no part in common: comparing them would take for ever. */
@@ -293,6 +384,9 @@ int main(void)
         cmocka_unit_test(made_programs_give_what_one_lane_gives),
         cmocka_unit_test(programs_of_any_bytes_give_what_one_lane_gives),
         cmocka_unit_test(loops_give_what_one_lane_gives),
+        cmocka_unit_test(loops_beyond_their_turns_leave),
+        cmocka_unit_test(steps_side_by_side_are_one_turn),
+        cmocka_unit_test(too_many_steps_are_told_where_nothing_may_leave),
         cmocka_unit_test(comparing_what_is_shared_without_end_is_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,9 @@ qn_status qn_arc_session_options_of(const qn_args *args, qn_arc_session_options 
         o.limits.frames = (uint32_t)qn_int(args, "frames");
     if (qn_given(args, "max-steps"))
         o.limits.max_steps = (uint32_t)qn_int(args, "max-steps");
+    if (qn_given(args, "max-turns"))
+        o.limits.max_turns =
+            qn_int(args, "max-turns") ? (uint32_t)qn_int(args, "max-turns") : QN_ARC_ANY_TURNS;
     for (int op = 0; qn_given(args, "op-priority") && op < ARC_N_OPS; op++)
         if (qn_arc_op_at(op)->priority > (int)qn_int(args, "op-priority"))
             switch_off(&o.limits, op);

@@ -29,6 +29,13 @@
           .value = "N",                                                                            \
           .min = 1,                                                                                \
           .max = 2000000000 },                                                                     \
+        { .name = "max-turns",                                                                     \
+          .kind = QN_OPT_INT,                                                                      \
+          .help = "the same, one after another on a device; longer runs go to the CPU (default: "  \
+                  "GPUs 16384; 0: any)",                                                           \
+          .value = "N",                                                                            \
+          .min = 0,                                                                                \
+          .max = 2000000000 },                                                                     \
         { .name = "slice",                                                                         \
           .kind = QN_OPT_REAL,                                                                     \
           .help = "longest launch by estimate, 0: any (default 200)",                              \

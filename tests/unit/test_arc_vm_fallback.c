@@ -123,6 +123,70 @@ static void forbidden_fallback_is_an_error(void **state)
     rig_close(&r);
 }
 
+/* ---- turns -------------------------------------------------------------------- */
+
+static const char takes_long[] = "def solve_long(I):\n    x = interval(0, 900, 1)\n"
+                                 "    f = compose(increment, double)\n    O = valmax(x, f)\n"
+                                 "    return O\n";
+
+static void few_turns_change_nothing_but_the_counters(void **state)
+{
+    static const char *const devices[] = { NULL, "sim:0,sim:1" };
+    rig cpu = open_quiet("cpu", (qn_arc_session_options){ .limits = { .max_turns = 20 } });
+
+    (void)state;
+    add_made(&cpu, 300, INSTANCES);
+    rig_run(&cpu);
+    assert_int_equal(qn_arc_session_stats(cpu.s)->fallbacks[ARC_E_TURNS], 0);
+    for (int d = 0; d < 2; d++) {
+        rig sim = rig_in(
+            open_with((qn_options){ .backend = "sim", .log = "none", .fault = "sim.devices=2" }),
+            (qn_arc_session_options){ .limits = { .max_turns = 20 },
+                                      .split = { .devices = devices[d] } });
+
+        add_made(&sim, 300, INSTANCES);
+        rig_run(&sim);
+        assert_same(&cpu, &sim, "few turns");
+        assert_true(qn_arc_session_stats(sim.s)->fallbacks[ARC_E_TURNS] > 0);
+        assert_sums(&sim);
+        rig_close(&sim);
+    }
+    rig_close(&cpu);
+}
+
+static void job_that_takes_long_leaves_its_line(void **state)
+{
+    rig r = rig_open("sim", (qn_arc_session_options){ .limits = { .max_turns = 100 } });
+    char text[4096];
+
+    (void)state;
+    rig_job(&r, rig_program(&r, "long", takes_long), rig_made_grid(&r, 7));
+    CAPTURE_STDERR(text, sizeof text, rig_run(&r));
+    assert_string_equal(text, "[GPU] arc.vm failed: TURNS limit 100 (program long, grid grid7). "
+                              "CPU fallback.\n");
+    assert_output(&r, 0, "1799");
+    assert_int_equal(qn_arc_session_stats(r.s)->fallbacks[ARC_E_TURNS], 1);
+    assert_int_equal(qn_arc_session_stats(r.s)->gpu_ops, 100);
+    rig_close(&r);
+}
+
+/* Devices that are CPUs keep what they have unless told. */
+static void turns_are_not_limited_on_devices_that_are_cpus(void **state)
+{
+    static const uint32_t limits[] = { 0, QN_ARC_ANY_TURNS };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        rig r = rig_open("sim", (qn_arc_session_options){ .limits = { .max_turns = limits[i] } });
+
+        rig_job(&r, rig_program(&r, "long", takes_long), rig_made_grid(&r, 7));
+        rig_run(&r);
+        assert_output(&r, 0, "1799");
+        assert_int_equal(rig_fallbacks(&r), 0);
+        rig_close(&r);
+    }
+}
+
 /* ---- wide integers ------------------------------------------------------------ */
 
 static void numbers_beyond_int32_come_out_right(void **state)
@@ -333,6 +397,9 @@ int main(void)
         cmocka_unit_test(job_beyond_the_device_leaves_its_line),
         cmocka_unit_test(job_beyond_the_first_tiers_of_the_cpu_leaves_no_line),
         cmocka_unit_test(forbidden_fallback_is_an_error),
+        cmocka_unit_test(few_turns_change_nothing_but_the_counters),
+        cmocka_unit_test(job_that_takes_long_leaves_its_line),
+        cmocka_unit_test(turns_are_not_limited_on_devices_that_are_cpus),
         cmocka_unit_test(numbers_beyond_int32_come_out_right),
         cmocka_unit_test(each_primitive_can_be_switched_off_on_the_device),
         cmocka_unit_test(outputs_without_room_are_run_again_without_loss),

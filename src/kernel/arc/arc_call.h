@@ -64,7 +64,7 @@ FN i32 arc_enter_closure(VM_PARAM, arc_machine *m)
     default:
         m->is_new = 0;
         if (m->steps >= m->max_steps)
-            arc_fail(vm, ARC_E_STEPS);
+            arc_fail(vm, arc_code_of_steps(m));
         else
             m->steps++;
         m->r = first;
@@ -87,7 +87,7 @@ FN i32 arc_enter(VM_PARAM, arc_machine *m, const arc_par *par)
     else if (ARC_AUX(m->f) != m->n)
         arc_fail(vm, ARC_E_ARITY);
     else if (m->steps >= m->max_steps)
-        arc_fail(vm, ARC_E_STEPS);
+        arc_fail(vm, arc_code_of_steps(m));
     else if (arc_is_off(par, op))
         arc_fail(vm, ARC_E_UNSUPPORTED);
     if (vm->error)
@@ -189,10 +189,12 @@ FN_NOINLINE void arc_call(VM_PARAM, arc_machine *to, const arc_par *par)
             arc_go_on(m.is_solo ? 0 : qn_team, vm, &m, par, &go);
             if (m.is_solo)
                 go = arc_solo_join(VM, &m, &solo);
-            else if (vm->error || go != ARC_GO_SOLO)
-                break;
-            else
+            else if (go == ARC_GO_SOLO && !vm->error)
                 go = arc_solo_begin(vm, &m, &solo);
+            else
+                break;
+            if (vm->error)
+                break;
             if (m.is_solo)
                 go = arc_solo_call(TEAM_PASS, vm, &m, &solo);
         }

@@ -93,6 +93,7 @@ typedef struct arc_par {
     u32 arena_bytes; /* per team */
     u32 n_frames, n_slots;
     u32 max_steps;
+    u32 max_turns;    /* the same, but steps of lanes that are alone count once; 0: any */
     u32 output_bytes; /* of the output buffer */
     u32 flags;        /* ARC_WANT_* */
     u32 trace_stride; /* hashes per instance in the trace buffer */
@@ -102,7 +103,7 @@ typedef struct arc_par {
     u32 in_step; /* teams of a group take instances of one program together; 0: each its own */
     u32 singles; /* of each queue: see arc_queued */
 } arc_par;
-QN_PAR_SIZE(arc_par, 80);
+QN_PAR_SIZE(arc_par, 84);
 
 #define ARC_NOBODY 0xffffffffu /* number of an instance that only fills up a group */
 

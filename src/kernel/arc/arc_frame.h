@@ -38,11 +38,20 @@ typedef struct arc_machine {
     i32 base;    /* depth at which the call in progress is over */
     i32 is_solo; /* lanes are alone: see arc_solo.h */
     u32 frames_at;
-    u32 steps, max_steps;
+    u32 steps;
+    u32 max_steps;       /* where the run stops; it grows with steps made beside others */
+    u32 most_steps;      /* that it may grow to */
+    i32 is_patient;      /* there is no limit on turns */
     i32 is_new, is_over; /* `next` is to be pushed; the innermost frame is to be popped */
     arc_frame in;        /* the innermost frame */
     arc_frame next;
 } arc_machine;
+
+/* Why a run fails that has made max_steps. */
+FN i32 arc_code_of_steps(const arc_machine *m)
+{
+    return m->max_steps < m->most_steps ? ARC_E_TURNS : ARC_E_STEPS;
+}
 
 #define ARC_FRAME_WORDS 6
 

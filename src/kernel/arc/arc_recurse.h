@@ -378,6 +378,8 @@ FN void arc_call_by_stack(VM_PARAM, arc_machine *m)
     m->r = arc_recurse(VM, m->f, m->n, m->x0, m->x1, m->x2, m->x3);
     m->most_depth = vm->most_depth;
     m->steps = m->max_steps - vm->steps_left;
+    if (vm->error == ARC_E_STEPS)
+        vm->error = arc_code_of_steps(m);
 }
 
 #endif

@@ -102,7 +102,8 @@
 #define ARC_E_SLOTS       14 /* more values alive than slots */
 #define ARC_E_RESULT      15 /* no room left for the output */
 #define ARC_E_TIMEOUT     16 /* not finished in time: only hosts know */
-#define ARC_N_CODES       17
+#define ARC_E_TURNS       17 /* takes longer than a device is good for: see arc_par */
+#define ARC_N_CODES       18
 
 /* Why a step failed, and what its operands were: four bits each, a tag or one of the others. */
 #define ARC_FAILURE(code, operands)  ((u32)(code) | (u32)(operands) << 8)

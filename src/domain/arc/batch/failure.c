@@ -27,6 +27,7 @@ const char *qn_arc_failure_text(int code)
         [ARC_E_SLOTS] = "more values alive than the limit",
         [ARC_E_RESULT] = "an output larger than the limit",
         [ARC_E_TIMEOUT] = "not finished in time",
+        [ARC_E_TURNS] = "longer than a device is good for",
     };
 
     return code >= 0 && code < ARC_N_CODES ? texts[code] : "unknown error";

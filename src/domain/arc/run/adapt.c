@@ -95,7 +95,7 @@ static void explain(qn_arc_session *s, const qn_arc_kept_program *p, uint32_t n,
 
 static uint32_t enough_jobs(const qn_arc_session *s)
 {
-    const uint32_t n_teams = qn_arc_station_teams(s->usual.station);
+    const uint32_t n_teams = qn_arc_station_teams(s->usual.station, QN_ARC_TIER_MANY);
 
     return n_teams > LEAST_FILLED ? n_teams : LEAST_FILLED;
 }

@@ -24,7 +24,7 @@ static int is_cpu(const qn_arc_flight *f)
 static uint32_t at_once(const qn_arc_flight *f)
 {
     if (f->tier == QN_ARC_TIER_CPU)
-        return 1;
+        return qn_arc_station_teams(f->s->usual.station, QN_ARC_TIER_CPU);
     return is_cpu(f) ? (uint32_t)f->s->threads : DEVICE_JOBS;
 }
 
@@ -70,11 +70,13 @@ void qn_arc_deadline_took(qn_arc_flight *f, double us)
         b->wave_us = us / waves;
 }
 
-int qn_arc_deadline_is_short(const qn_arc_flight *f, int code)
+int qn_arc_deadline_is_short(const qn_arc_flight *f, const arc_result *r)
 {
     const uint32_t steps = f->budgets[f->tier].steps;
 
-    return code == ARC_E_STEPS && steps && steps < qn_arc_station_steps(f->s->usual.station);
+    if (!steps || steps >= qn_arc_station_steps(f->s->usual.station))
+        return 0;
+    return r->code == ARC_E_STEPS || (r->code == ARC_E_TURNS && r->steps >= steps);
 }
 
 /* What ran has left a result that says how far it came. */

@@ -24,8 +24,8 @@ uint32_t qn_arc_deadline_jobs(const qn_arc_flight *flight);
 /* A launch of the flight's jobs took `us`. */
 void qn_arc_deadline_took(qn_arc_flight *flight, double us);
 
-/* Whether a job that ended with that code waits for a larger budget. */
-int qn_arc_deadline_is_short(const qn_arc_flight *flight, int code);
+/* Whether a job that ended so waits for a larger budget. */
+int qn_arc_deadline_is_short(const qn_arc_flight *flight, const arc_result *result);
 
 /* Jobs whose budget was too small wait in their tiers again, with a larger one. 0: there are none,
  * or there is no time for them and they have been given up. */

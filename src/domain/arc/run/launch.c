@@ -227,9 +227,7 @@ static qn_status run_chosen(qn_arc_flight *f, double units, qn_err *err)
 /* Jobs of a launch are all of the CPU's set, or none is. */
 static int is_cpu_set(const qn_arc_flight *f)
 {
-    const qn_arc_job *first = qn_arc_job_at(f, f->waiting[f->tier].jobs[0]);
-
-    return qn_arc_is_for_cpu(f->s, first->program);
+    return qn_arc_flight_is_for_cpu(f, f->waiting[f->tier].jobs[0]);
 }
 
 /* The first launch compiles and makes buffers. Disturbances only ever add time, so what is far

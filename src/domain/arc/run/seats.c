@@ -107,7 +107,8 @@ out:
 /* Memory of the host that is touched only as far as programs need it. */
 static qn_status take_wide_arenas(qn_arc_station *s, qn_buf **arenas, qn_err *err)
 {
-    const size_t bytes = s->rooms[QN_ARC_TIER_CPU].arena;
+    const qn_arc_room *r = &s->rooms[QN_ARC_TIER_CPU];
+    const size_t bytes = (size_t)r->n_teams * r->arena;
 
     if (!s->wide && !(s->wide = malloc(bytes)))
         return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %zu bytes", bytes);
@@ -222,6 +223,7 @@ static arc_par par_of(const qn_arc_station *s, qn_arc_tier t, const qn_arc_work 
                     .n_frames = r->frames,
                     .n_slots = r->slots,
                     .max_steps = work->max_steps ? work->max_steps : qn_arc_station_steps(s),
+                    .max_turns = t == QN_ARC_TIER_CPU ? 0 : qn_arc_station_turns(s),
                     .output_bytes = (uint32_t)output_bytes(work),
                     .flags = work->want,
                     .trace_stride = work->trace_stride,

@@ -34,6 +34,8 @@ static void limit_text(const qn_arc_flight *f, int code, char *out, size_t n)
         snprintf(out, n, "ARENA limit %u MB", bytes >> 20);
     else if (code == ARC_E_ARENA)
         snprintf(out, n, "ARENA limit %u KB", bytes >> 10);
+    else if (code == ARC_E_TURNS)
+        snprintf(out, n, "TURNS limit %u", qn_arc_station_turns(f->slice->home->station));
     else
         snprintf(out, n, "%s", qn_arc_code_name(code));
 }
@@ -105,12 +107,16 @@ static qn_status send_on(qn_arc_flight *f, uint32_t job, const arc_result *r, in
     const qn_arc_tier to = next_tier(f, r->code, device);
 
     *is_final = 0;
-    if (qn_arc_deadline_is_short(f, r->code)) {
+    if (qn_arc_deadline_is_short(f, r)) {
         f->budgets[f->tier].small.jobs[f->budgets[f->tier].small.n++] = job;
         f->s->stats.reruns++;
     } else if (r->code == ARC_E_RESULT && !f->is_alone) {
         f->again[f->n_again++] = job;
         f->s->stats.reruns++;
+    } else if (r->code == ARC_E_TURNS) {
+        f->is_long[job] = 1;
+        f->beside.jobs[f->beside.n++] = job;
+        return leave(f, job, r->code, device, err);
     } else if (to == QN_ARC_N_TIERS) {
         *is_final = 1;
     } else {

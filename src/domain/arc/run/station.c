@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TEAMS_PER_UNIT = 16, USUAL_FRAMES = 64, USUAL_STEPS = 4000000 };
+/* USUAL_TURNS: about 35 ms on an H200. The public solvers need at most a quarter of them on their
+ * own tasks; on those of others one run in a hundred needs more, and has nearly all of the steps.
+ */
+enum { TEAMS_PER_UNIT = 16, USUAL_FRAMES = 64, USUAL_STEPS = 4000000, USUAL_TURNS = 16384 };
 
 /* ---- the kernel ------------------------------------------------------------------------ */
 
@@ -37,6 +40,16 @@ static qn_status choose_kernel(qn_arc_station *s, qn_err *err)
     return QN_OK;
 }
 
+/* Threads that may fill an arena of the last tier at once without taking more than an eighth of the
+ * memory. */
+static int wide_teams(const qn_arc_station *s, uint32_t arena)
+{
+    const qn_device_info *cpu = qn_device_get(s->ctx, QN_CPU_SLOT);
+    const uint64_t most = cpu->mem_total / 8 / arena;
+
+    return most < 1 ? 1 : most < (uint64_t)cpu->units ? (int)most : (int)cpu->units;
+}
+
 static void make_rooms(qn_arc_station *s)
 {
     static const uint32_t MB = 1024 * 1024;
@@ -51,8 +64,8 @@ static void make_rooms(qn_arc_station *s)
         qn_arc_station_units(s) * (is_cpu ? 1 : TEAMS_PER_UNIT * QN_ARC_USUAL_LANES / s->lanes);
     *few = (qn_arc_room){ .frames = 256, .slots = 4096, .n_teams = qn_arc_station_units(s) };
     few->arena = qn_arc_arena_bytes(qn_arc_station_info(s), 2 * MB, few->frames, s->lanes);
-    s->rooms[QN_ARC_TIER_CPU] =
-        (qn_arc_room){ .arena = 256 * MB, .frames = 65536, .slots = 32767, .n_teams = 1 };
+    s->rooms[QN_ARC_TIER_CPU] = (qn_arc_room){ .arena = 256 * MB, .frames = 65536, .slots = 32767 };
+    s->rooms[QN_ARC_TIER_CPU].n_teams = wide_teams(s, 256 * MB);
 }
 
 qn_status qn_arc_station_new(qn_ctx *ctx, const qn_arc_limits *limits, int device,
@@ -100,14 +113,28 @@ uint32_t qn_arc_station_slots(const qn_arc_station *s, qn_arc_tier tier)
     return s->rooms[tier].slots;
 }
 
-uint32_t qn_arc_station_teams(const qn_arc_station *s)
+uint32_t qn_arc_station_teams(const qn_arc_station *s, qn_arc_tier tier)
 {
-    return (uint32_t)s->rooms[QN_ARC_TIER_MANY].n_teams;
+    return (uint32_t)s->rooms[tier].n_teams;
 }
 
 uint32_t qn_arc_station_steps(const qn_arc_station *s)
 {
     return s->limits.max_steps ? s->limits.max_steps : USUAL_STEPS;
+}
+
+/* Where nothing may leave the device there is no limit, nor on the CPU, which has nowhere to leave
+ * its runs. Devices that are CPUs have none unless told. */
+uint32_t qn_arc_station_turns(const qn_arc_station *s)
+{
+    const uint32_t usual =
+        qn_arc_station_info(s)->kind == QN_KIND_CPU || s->ctx->fallback == QN_FALLBACK_ERROR
+            ? 0
+            : USUAL_TURNS;
+
+    if (s->device == QN_CPU_SLOT || s->limits.max_turns == QN_ARC_ANY_TURNS)
+        return 0;
+    return s->limits.max_turns ? s->limits.max_turns : usual;
 }
 
 qn_arc_limits qn_arc_station_on_cpu(const qn_arc_station *s)

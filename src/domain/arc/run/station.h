@@ -23,9 +23,10 @@ uint32_t qn_arc_station_arena(const qn_arc_station *station, qn_arc_tier tier); 
 /* Slots of a tier: programs with more are for a later one. */
 uint32_t qn_arc_station_slots(const qn_arc_station *station, qn_arc_tier tier);
 
-uint32_t qn_arc_station_teams(const qn_arc_station *station); /* of the first tier */
+uint32_t qn_arc_station_teams(const qn_arc_station *station, qn_arc_tier tier);
 
 uint32_t qn_arc_station_steps(const qn_arc_station *station); /* that a run may have */
+uint32_t qn_arc_station_turns(const qn_arc_station *station); /* likewise; 0: any */
 
 /* Limits with which the CPU does what the station does: the same room for a run, and the built-in
  * kernel, which needs no compiler. */

@@ -30,9 +30,9 @@ static qn_arc_tier first_tier(const qn_arc_flight *f, uint32_t job)
                                                                                  : QN_ARC_TIER_FEW;
 }
 
-static int is_for_cpu(const qn_arc_flight *f, uint32_t job)
+int qn_arc_flight_is_for_cpu(const qn_arc_flight *f, uint32_t job)
 {
-    return qn_arc_is_for_cpu(f->s, qn_arc_job_at(f, job)->program);
+    return f->is_long[job] || qn_arc_is_for_cpu(f->s, qn_arc_job_at(f, job)->program);
 }
 
 /* Those of the CPU's set wait behind the others. */
@@ -49,7 +49,7 @@ static qn_status queue_all(qn_arc_flight *f, qn_err *err)
         for (uint32_t k = 0; k < n; k++) {
             qn_arc_queue *q = &f->waiting[first_tier(f, order[k])];
 
-            if (is_for_cpu(f, order[k]) == is_cpu)
+            if (qn_arc_flight_is_for_cpu(f, order[k]) == is_cpu)
                 q->jobs[q->n++] = order[k];
         }
 out:
@@ -91,7 +91,8 @@ static uint32_t count_now(const qn_arc_flight *f)
 
     if (f->tier != QN_ARC_TIER_MANY)
         return most;
-    while (n < most && is_for_cpu(f, q->jobs[n]) == is_for_cpu(f, q->jobs[0]))
+    while (n < most &&
+           qn_arc_flight_is_for_cpu(f, q->jobs[n]) == qn_arc_flight_is_for_cpu(f, q->jobs[0]))
         n++;
     return n;
 }
@@ -171,31 +172,50 @@ static qn_status make_room(qn_arc_flight *f, qn_err *err)
     f->costs = malloc(n * sizeof *f->costs);
     f->listed = malloc(n * sizeof *f->listed);
     f->again = malloc(n * sizeof *f->again);
+    f->beside.jobs = malloc(n * sizeof *f->beside.jobs);
+    f->is_long = calloc(n, sizeof *f->is_long);
     for (int t = 0; t < QN_ARC_N_TIERS; t++)
         has_room &= (f->waiting[t].jobs = malloc(n * sizeof(uint32_t))) != NULL &&
                     (f->budgets[t].small.jobs = malloc(n * sizeof(uint32_t))) != NULL;
-    if (!has_room || !f->list || !f->costs || !f->listed || !f->again)
+    if (!has_room || !f->list || !f->costs || !f->listed || !f->again || !f->beside.jobs ||
+        !f->is_long)
         return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %u jobs", f->slice->n);
     return QN_OK;
+}
+
+/* What left the device waits in its first tier again, for the CPU. 0: there is nothing. */
+static int queue_beside(qn_arc_flight *f)
+{
+    qn_arc_queue *q = &f->waiting[QN_ARC_TIER_MANY];
+
+    memcpy(q->jobs + q->n, f->beside.jobs, f->beside.n * sizeof *q->jobs);
+    q->n += f->beside.n;
+    f->beside.n = 0;
+    return q->n > 0;
 }
 
 qn_status qn_arc_run_tiers(qn_arc_session *session, qn_arc_slice *slice, qn_err *err)
 {
     qn_arc_flight f = { .s = session, .slice = slice };
     qn_status st = QN_OK;
+    int is_more;
 
     QN_TRY(make_room(&f, err));
     QN_TRY(queue_all(&f, err));
     qn_arc_deadline_begin(&f);
-    do
+    do {
         for (int t = 0; t < QN_ARC_N_TIERS; t++)
             QN_TRY(run_tier(&f, (qn_arc_tier)t, err));
-    while (qn_arc_deadline_again(&f));
+        is_more = qn_arc_deadline_again(&f);
+        is_more |= queue_beside(&f);
+    } while (is_more);
 out:
     free(f.list);
     free(f.costs);
     free(f.listed);
     free(f.again);
+    free(f.beside.jobs);
+    free(f.is_long);
     for (int t = 0; t < QN_ARC_N_TIERS; t++) {
         free(f.waiting[t].jobs);
         free(f.budgets[t].small.jobs);

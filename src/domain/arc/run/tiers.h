@@ -33,6 +33,8 @@ typedef struct qn_arc_flight {
     float *listed;   /* the same by place in the list, for a batch that is shared */
     uint32_t *again; /* jobs of this launch that are to run in the same tier again */
     uint32_t n_again;
+    qn_arc_queue beside; /* jobs that take longer than the device is good for */
+    uint8_t *is_long;    /* by job: it is one of them */
     qn_arc_budget budgets[QN_ARC_N_TIERS];
     qn_arc_tier tier;
 } qn_arc_flight;
@@ -47,6 +49,9 @@ qn_status qn_arc_settle(qn_arc_flight *flight, uint32_t first, uint32_t n,
 /* Keeps a copy of a launch's outputs behind those of earlier ones; they begin at *at. */
 qn_status qn_arc_keep_outputs(qn_arc_session *session, const qn_arc_answer *answer, size_t *at,
                               qn_err *err);
+
+/* Whether the CPU runs a job of the first tier in the device's place. */
+int qn_arc_flight_is_for_cpu(const qn_arc_flight *flight, uint32_t job);
 
 static inline const qn_arc_job *qn_arc_job_at(const qn_arc_flight *flight, uint32_t job)
 {

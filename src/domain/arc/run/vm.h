@@ -19,13 +19,16 @@ typedef enum qn_arc_tier {
     QN_ARC_N_TIERS
 } qn_arc_tier;
 
+#define QN_ARC_ANY_TURNS UINT32_MAX
+
 /* 0 anywhere: the default of the tier. */
 typedef struct qn_arc_limits {
     uint32_t arena, frames, max_steps; /* of the first tier; max_steps of all */
-    int group;                         /* lanes of a team: 8, 16 or 32 */
-    uint32_t off[8];                   /* primitives that devices refuse: bit op */
-    uint32_t in_step; /* groups of so many instances that run one program, also where no teams
-                       * share a group; 0: as many as teams do */
+    uint32_t max_turns; /* of devices: a longer run is left to the CPU; QN_ARC_ANY_TURNS: none */
+    int group;          /* lanes of a team: 8, 16 or 32 */
+    uint32_t off[8];    /* primitives that devices refuse: bit op */
+    uint32_t in_step;   /* groups of so many instances that run one program, also where no teams
+                         * share a group; 0: as many as teams do */
 } qn_arc_limits;
 
 /* The host's bytes of the pool, and the ranges of it that are new since the last run, by address.

@@ -88,8 +88,8 @@ static uint32_t next_need(walk *w, uint32_t v, int depth)
     return when;
 }
 
-/* What it takes to make `v` again from what is alive; not exact beyond MAX_PRICE. */
-static int price(walk *w, uint32_t v)
+/* What it takes to make `v` again from what is alive; not exact beyond `most`. */
+static int price(walk *w, uint32_t v, double most)
 {
     uint32_t n = 0;
     int total = 0;
@@ -97,7 +97,7 @@ static int price(walk *w, uint32_t v)
     w->stamp++;
     w->stack[n++] = v;
     w->seen[v] = w->stamp;
-    while (n && total <= MAX_PRICE) {
+    while (n && total <= most) {
         const uint32_t top = w->stack[--n];
         const qn_fit_value *value = &w->p->values[top];
 
@@ -159,10 +159,12 @@ static void drop_cheap(walk *w)
         for (uint32_t k = 0; k < w->n_alive; k++) {
             const uint32_t v = w->alive[k];
             const double wait = (double)(need_of(w, v) - w->now + 1);
-            const int cost = w->holders[v] || wait < most ? MAX_PRICE + 1 : price(w, v);
+            /* A higher price would gain less than the best so far. */
+            const double bound = wait < MAX_PRICE * most ? wait / most : MAX_PRICE;
+            const int cost = w->holders[v] || bound < 1 ? MAX_PRICE + 1 : price(w, v, bound);
             const double gain = wait / cost;
 
-            if (cost > MAX_PRICE)
+            if (cost > bound)
                 continue;
             if (best == NEVER || gain > most || (gain == most && v < best)) {
                 best = v;
