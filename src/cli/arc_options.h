@@ -15,7 +15,7 @@
       .value = "8|16|32" },                                                                        \
         { .name = "arena",                                                                         \
           .kind = QN_OPT_TEXT,                                                                     \
-          .help = "memory of a run at first, 8K to 512K (default 64K, GPUs 512K)",                 \
+          .help = "memory of a run at first, 8K to 512K (default 512K)",                           \
           .value = "BYTES" },                                                                      \
         { .name = "frames",                                                                        \
           .kind = QN_OPT_INT,                                                                      \

@@ -423,9 +423,9 @@ static void device_with_little_memory_runs_fewer_teams(void **state)
     rig_run(&ref);
     steps = qn_arc_session_stats(ref.s)->steps_total;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        rig r =
-            rig_in(open_with((qn_options){ .backend = "sim", .fault = limits[i], .log = "none" }),
-                   (qn_arc_session_options){ .pool_bytes = 1 << 20 });
+        rig r = rig_in(
+            open_with((qn_options){ .backend = "sim", .fault = limits[i], .log = "none" }),
+            (qn_arc_session_options){ .pool_bytes = 1 << 20, .limits = { .arena = 64 << 10 } });
         const qn_arc_stats *stats = qn_arc_session_stats(r.s);
 
         add_made(&r, 90, 60);

@@ -1,7 +1,8 @@
 /* arena.c - how much memory a run has on a device. */
 #include "domain/arc/run/arena.h"
 
-enum { HOST_ARENA = 64 << 10, GPU_ARENA = 512 << 10, FRAME_BYTES = 48 };
+/* A run touches only as much of it as it needs, so that room costs nothing but addresses. */
+enum { USUAL_ARENA = 512 << 10, FRAME_BYTES = 48 };
 
 int qn_arc_is_host(const qn_device_info *info)
 {
@@ -10,7 +11,7 @@ int qn_arc_is_host(const qn_device_info *info)
 
 uint32_t qn_arc_arena_bytes(const qn_device_info *info, uint32_t asked, uint32_t frames, int lanes)
 {
-    if (qn_arc_is_host(info))
-        return asked ? asked : HOST_ARENA;
-    return (asked ? asked : GPU_ARENA) + frames * FRAME_BYTES * (uint32_t)lanes;
+    const uint32_t bytes = asked ? asked : USUAL_ARENA;
+
+    return qn_arc_is_host(info) ? bytes : bytes + frames * FRAME_BYTES * (uint32_t)lanes;
 }

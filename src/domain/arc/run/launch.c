@@ -16,14 +16,27 @@
 /* A shorter launch says more about launching than about its jobs. */
 enum { TELLING_US = 2000 };
 
+/* Where outputs are more than that, those that found no room are run again. */
+enum { OUTPUT_PER_JOB = 1024, OUTPUT_PER_RECORD = 256 };
+
 static uint64_t placed(const qn_arc_flight *f, int value)
 {
     return value < 0 ? ARC_SLOT_NONE : f->s->values.items[value].placed;
 }
 
+/* Room for what the job's program puts out, in most cases. */
+static size_t output_of(const qn_arc_flight *f, uint32_t job)
+{
+    const qn_arc_kept_program *kept = &f->s->programs.items[qn_arc_job_at(f, job)->program];
+    const arc_program *program = (const arc_program *)(const void *)kept->bytes;
+
+    return OUTPUT_PER_JOB + (size_t)program->n_records * OUTPUT_PER_RECORD;
+}
+
 static double list_jobs(qn_arc_flight *f)
 {
     const qn_arc_queue *q = &f->waiting[f->tier];
+    size_t bytes = 0;
     double units = 0;
 
 #pragma omp parallel for schedule(static) if (f->n_now > QN_ARC_MANY) num_threads(f->s->threads)
@@ -38,8 +51,12 @@ static double list_jobs(qn_arc_flight *f)
                             .expected = placed(f, j->expected) };
         f->listed[k] = f->costs[q->jobs[k]];
     }
-    for (uint32_t k = 0; k < f->n_now; k++) /* in order: the same sum for any number of threads */
+    for (uint32_t k = 0; k < f->n_now; k++) { /* in order: the same sum for any number of threads */
         units += f->listed[k];
+        bytes += output_of(f, q->jobs[k]);
+    }
+    if (!f->is_alone && bytes > f->output_bytes)
+        f->output_bytes = bytes < QN_ARC_MOST_OUTPUT ? bytes : QN_ARC_MOST_OUTPUT;
     return units;
 }
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for outputs of a launch that is run again. */
-enum { OUTPUT_PER_JOB = 1024, LEAST_OUTPUT = 8 << 20, MOST_OUTPUT = 256 << 20 };
+/* Room for outputs of a launch that is run again, at least. */
+enum { LEAST_OUTPUT = 8 << 20 };
 
 /* Jobs of a launch while nothing is known about its time; and the fewest that one on a device is
  * cut to, which run at the same time. */
@@ -111,16 +111,16 @@ static void drop_done(qn_arc_flight *f)
  * is goes alone. */
 static void widen(qn_arc_flight *f, int none_is_done)
 {
-    const size_t had = f->output_bytes ? f->output_bytes : (size_t)f->n_now * OUTPUT_PER_JOB;
-    const size_t next = 2 * had > LEAST_OUTPUT ? 2 * had : LEAST_OUTPUT;
+    const size_t twice = 2 * f->output_bytes;
+    const size_t next = twice > LEAST_OUTPUT ? twice : LEAST_OUTPUT;
 
     if (f->is_alone && --f->n_alone == 0) {
         f->is_alone = 0;
         f->output_bytes = 0;
     } else if (!f->is_alone && f->n_again) {
-        f->is_alone = none_is_done && f->output_bytes == MOST_OUTPUT;
+        f->is_alone = none_is_done && f->output_bytes == QN_ARC_MOST_OUTPUT;
         f->n_alone = f->n_again;
-        f->output_bytes = next < MOST_OUTPUT ? next : MOST_OUTPUT;
+        f->output_bytes = next < QN_ARC_MOST_OUTPUT ? next : QN_ARC_MOST_OUTPUT;
     }
 }
 

@@ -7,6 +7,9 @@
 
 #include "domain/arc/run/session_impl.h"
 
+/* Bytes of outputs of a launch. */
+enum { QN_ARC_MOST_OUTPUT = 256 << 20 };
+
 /* Jobs that a tier is to run, by their number in the slice. */
 typedef struct qn_arc_queue {
     uint32_t *jobs;
@@ -27,7 +30,7 @@ typedef struct qn_arc_flight {
     uint32_t n_now;      /* jobs of the queue in this launch, the first ones */
     int is_alone;        /* which is one, since its output fits beside no other */
     uint32_t n_alone;    /* jobs of which that is so, the first of the queue */
-    size_t output_bytes; /* room for outputs; 0: what most need */
+    size_t output_bytes; /* room for outputs */
     arc_instance *list;
     float *costs;    /* by job */
     float *listed;   /* the same by place in the list, for a batch that is shared */
