@@ -17,7 +17,7 @@
 
 enum { RESET = 48 };
 /* A second point may take an eighth of a device's memory. Its graphs are recorded anew, which costs
- * as much as the waits of some hundred steps: 2 ms and 10 to 30 us on an H200 (fit_speculate.sh).
+ * as much as the waits of some hundred steps: 2 ms and tens of us on an H200 (fit_speculate.sh).
  * Unasked it is for solves that take longer, and costs such a one no more than it has had to wait.
  */
 enum { SPARE_SHARE = 8, STEPS_BEFORE_SPARE = 100 };
