@@ -104,15 +104,19 @@ out:
     return st;
 }
 
-/* Memory of the host that is touched only as far as programs need it. */
+/* Memory of the host that is touched only as far as programs need it. Where not even addresses can
+ * be had for all teams there are fewer. */
 static qn_status take_wide_arenas(qn_arc_station *s, qn_buf **arenas, qn_err *err)
 {
-    const qn_arc_room *r = &s->rooms[QN_ARC_TIER_CPU];
-    const size_t bytes = (size_t)r->n_teams * r->arena;
+    qn_arc_room *r = &s->rooms[QN_ARC_TIER_CPU];
 
-    if (!s->wide && !(s->wide = malloc(bytes)))
-        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %zu bytes", bytes);
-    return told(s, qn_buf_wrap(s->ctx, "arc.arenas", s->wide, bytes, arenas), err);
+    while (!s->wide && !(s->wide = malloc((size_t)r->n_teams * r->arena))) {
+        if (r->n_teams == 1)
+            return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %u bytes", r->arena);
+        r->n_teams /= 2;
+    }
+    return told(
+        s, qn_buf_wrap(s->ctx, "arc.arenas", s->wide, (size_t)r->n_teams * r->arena, arenas), err);
 }
 
 /* Half as many teams where the device has no room for all arenas, down to one for each of its
