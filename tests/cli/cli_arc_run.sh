@@ -168,6 +168,17 @@ has h.jsonl '"program":"steps".*"status":"limit".*"error":"prog steps line 12: c
 has h.json '"timeouts": 1,'
 refused 2 "--timeout: 'soon' is not a number" quern arc run hostile.py --tasks tasks --timeout soon
 
+# ---- long runs leave a device; on the CPU there is nothing to leave, and 0 is no limit
+printf 'def solve_turn(I):\n    x = interval(0, 900, 1)\n    return valmax(x, double)\n' >many.py
+for limit in 100 0; do
+    exits 0 quern arc run many.py --tasks tasks/turn.json --pairs test --backend sim --quiet \
+        --max-turns $limit --stats "turns$limit.json"
+done
+has turns100.json '"TURNS": 1$'
+lacks turns0.json TURNS
+refused 2 "--max-turns: 'few' is not a number between 0 and 2000000000" \
+    quern arc run many.py --tasks tasks --max-turns few
+
 # ---- what is wrong
 refused 2 '--tasks is needed' quern arc run solvers.py
 refused 6 'cannot open none.py' quern arc run none.py --tasks tasks

@@ -317,6 +317,29 @@ static void constant_function_called_without_end_is_stopped(void **state)
     }
 }
 
+/* 40 grids a run are more than programs of one output have room for. */
+static void records_find_room_at_once(void **state)
+{
+    enum { RECORDS = 40, RUNS = 400 };
+    rig r = rig_open("cpu", (qn_arc_session_options){ 0 });
+    qn_str text = { 0 };
+    int program;
+
+    (void)state;
+    qn_str_addf(&text, "%s    t1 = canvas(3, (12, 12))\n", head);
+    for (int k = 0; k < RECORDS; k++)
+        qn_str_addf(&text, "    o.append((%d, True, 'a', t1))\n", k);
+    qn_str_add(&text, "    return o, s\n");
+    program = rig_program(&r, "batt", qn_str_get(&text));
+    for (int k = 0; k < RUNS; k++)
+        rig_batt_job(&r, program, rig_made_grid(&r, 1));
+    rig_run(&r);
+    assert_int_equal(qn_arc_session_stats(r.s)->ok, RUNS);
+    assert_int_equal(qn_arc_session_stats(r.s)->reruns, 0);
+    qn_str_free(&text);
+    rig_close(&r);
+}
+
 /* A trace that is shorter than the one before it in the same place ends with zeros. */
 static void trace_has_nothing_of_the_run_before(void **state)
 {
@@ -385,6 +408,7 @@ int main(void)
         cmocka_unit_test(defaults_are_those_of_the_result_types),
         cmocka_unit_test(extras_of_batt_programs_give_what_they_say),
         cmocka_unit_test(constant_function_called_without_end_is_stopped),
+        cmocka_unit_test(records_find_room_at_once),
         cmocka_unit_test(trace_has_nothing_of_the_run_before),
         cmocka_unit_test(error_ends_a_solve_program_and_says_where),
     };

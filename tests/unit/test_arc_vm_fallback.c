@@ -77,20 +77,34 @@ static void calls_nested_beyond_eight_frames_run_again(void **state)
 static const char needs_megabytes[] = "def solve_big(I):\n    x = repeat(I, 300000)\n"
                                       "    O = size(x)\n    return O\n";
 
-static void job_beyond_the_device_leaves_its_line(void **state)
+/* Runs the program; it leaves the device once, with that line and result. The counts after it. */
+static qn_arc_stats run_leaving(qn_arc_limits limits, const char *program, int code,
+                                const char *line, const char *output)
 {
-    rig r = rig_open("sim", (qn_arc_session_options){ 0 });
+    rig r = rig_open("sim", (qn_arc_session_options){ .limits = limits });
+    qn_arc_stats stats;
     char text[4096];
 
-    (void)state;
-    rig_job(&r, rig_program(&r, "big", needs_megabytes), rig_made_grid(&r, 7));
+    rig_job(&r, rig_program(&r, "a", program), rig_made_grid(&r, 7));
     CAPTURE_STDERR(text, sizeof text, rig_run(&r));
-    assert_string_equal(text, "[GPU] arc.vm failed: ARENA limit 2 MB (program big, grid grid7). "
-                              "CPU fallback.\n");
-    assert_output(&r, 0, "300000");
-    assert_int_equal(qn_arc_session_stats(r.s)->fallbacks[ARC_E_ARENA], 1);
-    assert_int_equal(qn_arc_session_stats(r.s)->reruns, 1);
+    assert_string_equal(text, line);
+    assert_output(&r, 0, output);
+    stats = *qn_arc_session_stats(r.s);
+    assert_int_equal(stats.fallbacks[code], 1);
     rig_close(&r);
+    return stats;
+}
+
+static void job_beyond_the_device_leaves_its_line(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run_leaving(
+            (qn_arc_limits){ 0 }, needs_megabytes, ARC_E_ARENA,
+            "[GPU] arc.vm failed: ARENA limit 2 MB (program a, grid grid7). CPU fallback.\n",
+            "300000")
+            .reruns,
+        1);
 }
 
 /* There is nothing to fall back from. */
@@ -156,18 +170,13 @@ static void few_turns_change_nothing_but_the_counters(void **state)
 
 static void job_that_takes_long_leaves_its_line(void **state)
 {
-    rig r = rig_open("sim", (qn_arc_session_options){ .limits = { .max_turns = 100 } });
-    char text[4096];
-
     (void)state;
-    rig_job(&r, rig_program(&r, "long", takes_long), rig_made_grid(&r, 7));
-    CAPTURE_STDERR(text, sizeof text, rig_run(&r));
-    assert_string_equal(text, "[GPU] arc.vm failed: TURNS limit 100 (program long, grid grid7). "
-                              "CPU fallback.\n");
-    assert_output(&r, 0, "39999");
-    assert_int_equal(qn_arc_session_stats(r.s)->fallbacks[ARC_E_TURNS], 1);
-    assert_int_equal(qn_arc_session_stats(r.s)->gpu_ops, 100);
-    rig_close(&r);
+    assert_int_equal(
+        run_leaving((qn_arc_limits){ .max_turns = 100 }, takes_long, ARC_E_TURNS,
+                    "[GPU] arc.vm failed: TURNS limit 100 (program a, grid grid7). CPU fallback.\n",
+                    "39999")
+            .gpu_ops,
+        100);
 }
 
 /* Devices that are CPUs keep what they have unless told. */

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 
 /* USUAL_TURNS: about 35 ms on an H200. The public solvers need at most a quarter of them on their
- * own tasks; on those of others one run in a hundred needs more, and has nearly all of the steps.
- */
+ * own tasks; on those of others one run in 700 needs more, and these have most of the steps. */
 enum { TEAMS_PER_UNIT = 16, USUAL_FRAMES = 64, USUAL_STEPS = 4000000, USUAL_TURNS = 16384 };
 
 /* ---- the kernel ------------------------------------------------------------------------ */
