@@ -7,7 +7,7 @@
 #include "arc_program_rig.h"
 #include "engine_fixture.h"
 
-#include "domain/arc/make/make.h"
+#include "lab/made/make.h"
 #include "domain/arc/run/session.h"
 #include "domain/arc/value/op_names.h"
 #include "domain/arc/value/text.h"
@@ -42,7 +42,7 @@ static inline void rig_close(rig *r)
     free(r->jobs);
 }
 
-/* ---- programs and values ------------------------------------------------------ */
+/* Programs and values. */
 
 static inline int rig_code(rig *r, const char *id, const qn_arc_code *code)
 {
@@ -120,7 +120,7 @@ static inline int rig_made_grid(rig *r, uint64_t seed)
     return rig_grid(r, id, grid.rows, grid.cols, cells);
 }
 
-/* ---- jobs --------------------------------------------------------------------- */
+/* Jobs. */
 
 static inline uint32_t rig_add(rig *r, qn_arc_job job)
 {
@@ -158,7 +158,7 @@ static inline void rig_run(rig *r)
     rig_run_with(r, ARC_WANT_OUTPUT, 0);
 }
 
-/* ---- what came out ------------------------------------------------------------ */
+/* What came out. */
 
 static inline const char *rig_code_name(const rig *r, uint32_t job)
 {
@@ -231,7 +231,7 @@ static inline uint64_t rig_fallbacks(const rig *r)
     return n;
 }
 
-/* ---- a workload for comparisons ------------------------------------------------ */
+/* A workload for comparisons. */
 
 enum { GRIDS_PER_PROGRAM = 10 };
 

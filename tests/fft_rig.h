@@ -118,7 +118,7 @@ static inline void cut_modes(const qn_fft_shape *s, double *h)
     }
 }
 
-/* ---- on a device ------------------------------------------------------------------ */
+/* On a device. */
 
 static inline void put_fields(qn_ctx *ctx, qn_buf *buf, size_t offset, const qn_fft_shape *s,
                               const double *fields)

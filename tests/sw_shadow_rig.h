@@ -200,7 +200,7 @@ static inline void city_close(city *c)
     qn_ctx_close(c->ctx);
 }
 
-/* ---- results ------------------------------------------------------------------------- */
+/* Results. */
 
 /* shadow, wall_sun, then the planes SW_DETAIL_*, for one sun; free() it. */
 static inline float *city_shadow(city *c, qn_sw_beam sun, float max_dist)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_layers.sh [ROOT] - the tree is the architecture, and this script holds it to that.
 #
-# 1. src: a file includes its own folder or one after it in cli, domain, engine, hal, kernel,
+# 1. src: a file includes its own folder or one after it in cli, lab, domain, engine, hal, kernel,
 #    util; besides that <quern/...> and the system.
 # 2. Kernel texts (src/kernel/*.c but the expander) include dialect.h and headers of parameter
 #    structs, nothing else: three compilers read them.
@@ -24,7 +24,7 @@ layers() {
     [ ${#files[@]} -gt 0 ] || return 0
     awk '
         BEGIN {
-            n = split("cli domain engine hal kernel util", name, " ")
+            n = split("cli lab domain engine hal kernel util", name, " ")
             for (i = 1; i <= n; i++) rank[name[i]] = i
         }
         FNR == 1 {

@@ -42,7 +42,7 @@ typedef struct job {
     qn_err *err;
 } job;
 
-/* ---- files ------------------------------------------------------------------- */
+/* Files. */
 
 static qn_status read_file(const char *path, qn_str *out, qn_err *err)
 {
@@ -98,7 +98,7 @@ static void print_literal(qn_str *out, const char *text)
     qn_str_add(out, "\"");
 }
 
-/* ---- includes ---------------------------------------------------------------- */
+/* Includes. */
 
 /* The name in a line `#include "name"`; 0 when the line is another. */
 static int included_name(const char *line, char name[QN_MAX_NAME])
@@ -247,7 +247,7 @@ out:
     return st;
 }
 
-/* ---- one kernel file --------------------------------------------------------- */
+/* One kernel file. */
 
 static const char *type_shown(const char *type, const variant *v)
 {
@@ -521,7 +521,7 @@ out:
     return st;
 }
 
-/* ---- the table of all modules ------------------------------------------------- */
+/* The table of all modules. */
 
 /* Kernel names are looked up across files, so no two files may share one. */
 static qn_status check_unique(const job *j, qn_str *names)

@@ -6,7 +6,7 @@
 #ifndef QUERN_ABI_H
 #define QUERN_ABI_H
 
-#include <stddef.h>
+#include <quern/quern.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,7 +19,7 @@ typedef struct qn_abi_entry {
 } qn_abi_entry;
 
 /* Ended by an entry whose type is NULL. */
-const qn_abi_entry *qn_abi_table(void);
+QN_API const qn_abi_entry *qn_abi_table(void);
 
 #ifdef __cplusplus
 }

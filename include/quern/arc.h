@@ -28,12 +28,12 @@ typedef struct qn_arc_options {
 } qn_arc_options;
 
 /* `options` may be NULL. Free it before the context is closed. */
-qn_status qn_arc_new(qn_ctx *ctx, const qn_arc_options *options, qn_arc **out, qn_err *err);
-void qn_arc_free(qn_arc *arc); /* NULL is fine */
+QN_API qn_status qn_arc_new(qn_ctx *ctx, const qn_arc_options *options, qn_arc **out, qn_err *err);
+QN_API void qn_arc_free(qn_arc *arc); /* NULL is fine */
 
 /* The answer, one line with its newline: whatever was wrong is told in it. It stays until the next
  * call. NULL only for lack of memory. */
-const char *qn_arc_ask(qn_arc *arc, const char *line);
+QN_API const char *qn_arc_ask(qn_arc *arc, const char *line);
 
 #ifdef __cplusplus
 }

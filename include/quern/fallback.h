@@ -18,9 +18,9 @@ typedef struct qn_fallback {
     uint64_t count;
 } qn_fallback;
 
-int qn_ctx_fallback_count(const qn_ctx *ctx);
+QN_API int qn_ctx_fallback_count(const qn_ctx *ctx);
 /* Entry number `i`, 0 <= i < qn_ctx_fallback_count. */
-void qn_ctx_fallback_get(const qn_ctx *ctx, int i, qn_fallback *out);
+QN_API void qn_ctx_fallback_get(const qn_ctx *ctx, int i, qn_fallback *out);
 
 #ifdef __cplusplus
 }

@@ -44,34 +44,34 @@ typedef struct qn_fit_vec {
  * that terms that differ in such numbers have one signature. */
 typedef enum { QN_FIT_TEMPLATE, QN_FIT_INSTANCE } qn_fit_mode;
 
-qn_status qn_fit_graph_new(const char *name, qn_fit_mode mode, qn_fit_graph **out);
-void qn_fit_graph_free(qn_fit_graph *graph); /* NULL is fine */
+QN_API qn_status qn_fit_graph_new(const char *name, qn_fit_mode mode, qn_fit_graph **out);
+QN_API void qn_fit_graph_free(qn_fit_graph *graph); /* NULL is fine */
 
-/* ---- leaves ------------------------------------------------------------------------------ */
+/* Leaves. */
 
 /* Component `comp` of the block bound to `slot`. */
-qn_fit_v qn_fit_param(qn_fit_graph *graph, int slot, int comp);
-void qn_fit_params(qn_fit_graph *graph, int slot, int dim, qn_fit_v *out); /* 0 .. dim - 1 */
-qn_fit_v qn_fit_data(qn_fit_graph *graph, int column);
-qn_fit_v qn_fit_lit(qn_fit_graph *graph, double value); /* finite */
+QN_API qn_fit_v qn_fit_param(qn_fit_graph *graph, int slot, int comp);
+QN_API void qn_fit_params(qn_fit_graph *graph, int slot, int dim, qn_fit_v *out); /* 0 .. dim - 1 */
+QN_API qn_fit_v qn_fit_data(qn_fit_graph *graph, int column);
+QN_API qn_fit_v qn_fit_lit(qn_fit_graph *graph, double value); /* finite */
 
 /* That component is no variable in any instance: it gets no derivative. */
-void qn_fit_fix(qn_fit_graph *graph, int slot, int comp);
+QN_API void qn_fit_fix(qn_fit_graph *graph, int slot, int comp);
 
-/* ---- operations --------------------------------------------------------------------------- */
+/* Operations. */
 
 /* A scalar operation by its name ("mul", "atan2", "select"), with as many operands as it has. */
-qn_fit_v qn_fit_op(qn_fit_graph *graph, const char *name, const qn_fit_v *args, int n_args);
+QN_API qn_fit_v qn_fit_op(qn_fit_graph *graph, const char *name, const qn_fit_v *args, int n_args);
 
-qn_fit_v qn_fit_add(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
-qn_fit_v qn_fit_sub(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
-qn_fit_v qn_fit_mul(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
-qn_fit_v qn_fit_div(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
-qn_fit_v qn_fit_neg(qn_fit_graph *graph, qn_fit_v a);
+QN_API qn_fit_v qn_fit_add(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
+QN_API qn_fit_v qn_fit_sub(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
+QN_API qn_fit_v qn_fit_mul(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
+QN_API qn_fit_v qn_fit_div(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
+QN_API qn_fit_v qn_fit_neg(qn_fit_graph *graph, qn_fit_v a);
 
 /* A balanced tree of additions, of one shape for one n, in an order that does not depend on the
  * order given where the terms differ. */
-qn_fit_v qn_fit_sum(qn_fit_graph *graph, const qn_fit_v *terms, int n);
+QN_API qn_fit_v qn_fit_sum(qn_fit_graph *graph, const qn_fit_v *terms, int n);
 
 /* Any function by its name: scalar operations (componentwise on vectors, scalars spread), vector
  * and matrix functions, geometry, losses over lists. */
@@ -81,37 +81,38 @@ typedef struct qn_fit_function {
     const char *usage; /* "rotate_aa(w3, p3)" */
 } qn_fit_function;
 
-const qn_fit_function *qn_fit_function_find(const char *name); /* NULL when there is none */
-const qn_fit_function *qn_fit_function_at(int index);          /* NULL past the last */
-qn_status qn_fit_call(qn_fit_graph *graph, const char *name, const qn_fit_vec *args, int n_args,
-                      qn_fit_vec *out);
+QN_API const qn_fit_function *qn_fit_function_find(const char *name); /* NULL when there is none */
+QN_API const qn_fit_function *qn_fit_function_at(int index);          /* NULL past the last */
+QN_API qn_status qn_fit_call(qn_fit_graph *graph, const char *name, const qn_fit_vec *args,
+                             int n_args, qn_fit_vec *out);
 
-/* ---- the end ------------------------------------------------------------------------------ */
+/* The end. */
 
-void qn_fit_output(qn_fit_graph *graph, qn_fit_v row); /* once per residual row */
+QN_API void qn_fit_output(qn_fit_graph *graph, qn_fit_v row); /* once per residual row */
 
 /* The first fault so far, or "". */
-const char *qn_fit_graph_error(const qn_fit_graph *graph);
+QN_API const char *qn_fit_graph_error(const qn_fit_graph *graph);
 
 /* Drops what no output needs, puts nodes, slots and columns in canonical order and signs. Node ids
  * given out before are void; the graph takes no more nodes. */
-qn_status qn_fit_graph_finish(qn_fit_graph *graph, qn_err *err);
+QN_API qn_status qn_fit_graph_finish(qn_fit_graph *graph, qn_err *err);
 
 enum { QN_FIT_SIGNATURE_BYTES = 32 };
 
 /* After finish. Two graphs are one topology when their canonical texts are equal; the signature
  * is its SHA-256. Slot and column numbers below are canonical ones. */
-const uint8_t *qn_fit_graph_signature(const qn_fit_graph *graph);
-const uint8_t *qn_fit_graph_canonical(const qn_fit_graph *graph, size_t *bytes);
-int qn_fit_graph_n_outputs(const qn_fit_graph *graph);
-int qn_fit_graph_n_slots(const qn_fit_graph *graph);
-int qn_fit_graph_n_columns(const qn_fit_graph *graph);
-int qn_fit_graph_slot(const qn_fit_graph *graph, int slot);     /* the builder's number of it */
-int qn_fit_graph_slot_dim(const qn_fit_graph *graph, int slot); /* highest component used + 1 */
+QN_API const uint8_t *qn_fit_graph_signature(const qn_fit_graph *graph);
+QN_API const uint8_t *qn_fit_graph_canonical(const qn_fit_graph *graph, size_t *bytes);
+QN_API int qn_fit_graph_n_outputs(const qn_fit_graph *graph);
+QN_API int qn_fit_graph_n_slots(const qn_fit_graph *graph);
+QN_API int qn_fit_graph_n_columns(const qn_fit_graph *graph);
+QN_API int qn_fit_graph_slot(const qn_fit_graph *graph, int slot); /* the builder's number of it */
+QN_API int qn_fit_graph_slot_dim(const qn_fit_graph *graph,
+                                 int slot); /* highest component used + 1 */
 /* The builder's column, or -1 - k for the k-th literal that became a column. */
-int qn_fit_graph_column(const qn_fit_graph *graph, int column);
+QN_API int qn_fit_graph_column(const qn_fit_graph *graph, int column);
 /* The value of a column that was a literal. */
-double qn_fit_graph_column_value(const qn_fit_graph *graph, int column);
+QN_API double qn_fit_graph_column_value(const qn_fit_graph *graph, int column);
 
 /* The same expression with what was learnt about its instances: columns that have one value in all
  * of them become literals, slots that no instance may move get no derivatives. Arrays may be NULL;
@@ -122,8 +123,8 @@ typedef struct qn_fit_change {
     const uint8_t *is_fixed; /* per slot */
 } qn_fit_change;
 
-qn_status qn_fit_graph_remake(const qn_fit_graph *graph, const qn_fit_change *change,
-                              qn_fit_graph **out, qn_err *err);
+QN_API qn_status qn_fit_graph_remake(const qn_fit_graph *graph, const qn_fit_change *change,
+                                     qn_fit_graph **out, qn_err *err);
 
 #ifdef __cplusplus
 }

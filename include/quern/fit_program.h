@@ -46,10 +46,11 @@ typedef struct qn_fit_solution qn_fit_solution;
 /* `options` may be NULL. When the text or its data are wrong, the status is QN_ERR_INPUT and `err`
  * has the first fault; *faults (may be NULL), if not NULL then, has all of them with their lines,
  * to be given to qn_fit_faults_free. */
-qn_status qn_fit_solve_program(qn_ctx *ctx, const char *text, const qn_fit_program_options *options,
-                               qn_fit_solution **out, char **faults, qn_err *err);
-void qn_fit_solution_free(qn_fit_solution *solution); /* NULL is fine */
-void qn_fit_faults_free(char *faults);                /* NULL is fine */
+QN_API qn_status qn_fit_solve_program(qn_ctx *ctx, const char *text,
+                                      const qn_fit_program_options *options, qn_fit_solution **out,
+                                      char **faults, qn_err *err);
+QN_API void qn_fit_solution_free(qn_fit_solution *solution); /* NULL is fine */
+QN_API void qn_fit_faults_free(char *faults);                /* NULL is fine */
 
 /* A parameter of the program: `count` blocks of `dim` numbers. */
 typedef struct qn_fit_parameter {
@@ -59,12 +60,13 @@ typedef struct qn_fit_parameter {
     const double *deviations;     /* NULL when there are none */
 } qn_fit_parameter;
 
-int qn_fit_solution_n_parameters(const qn_fit_solution *solution);
-void qn_fit_solution_parameter(const qn_fit_solution *solution, int i, qn_fit_parameter *out);
+QN_API int qn_fit_solution_n_parameters(const qn_fit_solution *solution);
+QN_API void qn_fit_solution_parameter(const qn_fit_solution *solution, int i,
+                                      qn_fit_parameter *out);
 
-int qn_fit_solution_is_converged(const qn_fit_solution *solution); /* every solve did */
+QN_API int qn_fit_solution_is_converged(const qn_fit_solution *solution); /* every solve did */
 /* JSON, as --report FILE.json writes it; it lives as long as the solution. */
-const char *qn_fit_solution_report(const qn_fit_solution *solution);
+QN_API const char *qn_fit_solution_report(const qn_fit_solution *solution);
 
 #ifdef __cplusplus
 }

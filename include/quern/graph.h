@@ -70,58 +70,58 @@ static inline qn_arg qn_arg_val(const void *value, size_t bytes)
     return a;
 }
 
-qn_status qn_graph_new(qn_ctx *ctx, const char *name, qn_graph **out);
+QN_API qn_status qn_graph_new(qn_ctx *ctx, const char *name, qn_graph **out);
 
 /* Waits for a run in flight, then frees. NULL is fine. */
-void qn_graph_free(qn_graph *graph);
+QN_API void qn_graph_free(qn_graph *graph);
 
 /* Adds a stage that runs `kernel` over `range`; `args` has one entry per argument of the head.
  * The stage's number (0, 1, 2, ...) is its place in program order. */
-qn_status qn_graph_stage(qn_graph *graph, const char *name, const qn_kernel_info *kernel,
-                         qn_range range, const qn_arg *args);
+QN_API qn_status qn_graph_stage(qn_graph *graph, const char *name, const qn_kernel_info *kernel,
+                                qn_range range, const qn_arg *args);
 
 /* The same by name: an op of the registry (registry.h), which may exist on the CPU only. */
-qn_status qn_graph_op(qn_graph *graph, const char *name, const char *op, qn_range range,
-                      const qn_arg *args, int n_args);
+QN_API qn_status qn_graph_op(qn_graph *graph, const char *name, const char *op, qn_range range,
+                             const qn_arg *args, int n_args);
 
 /* A stage that is a C function on the host. data[i] is the host address of buffers[i]. */
 typedef qn_status (*qn_host_fn)(void *user, void *const *data, qn_err *err);
-qn_status qn_graph_host(qn_graph *graph, const char *name, qn_host_fn fn, void *user,
-                        qn_buf *const *buffers, const qn_arg_mode *modes, int n_buffers);
+QN_API qn_status qn_graph_host(qn_graph *graph, const char *name, qn_host_fn fn, void *user,
+                               qn_buf *const *buffers, const qn_arg_mode *modes, int n_buffers);
 
 /* An array that lives only inside runs of the graph. Temporaries whose lifetimes do not meet
  * share memory. Owned by the graph: do not free it. */
-qn_status qn_graph_temp(qn_graph *graph, const char *name, size_t bytes, qn_buf **out);
+QN_API qn_status qn_graph_temp(qn_graph *graph, const char *name, size_t bytes, qn_buf **out);
 
 /* Every run downloads `buf` into its host copy at the end, without being waited for. */
-qn_status qn_graph_output(qn_graph *graph, qn_buf *buf);
+QN_API qn_status qn_graph_output(qn_graph *graph, qn_buf *buf);
 
 /* Stage `after` waits for stage `before`, besides what the buffers imply. */
-qn_status qn_graph_edge(qn_graph *graph, int before, int after);
+QN_API qn_status qn_graph_edge(qn_graph *graph, int before, int after);
 
 /* Pins stage `stage` to a device ("cpu", "cuda:0") instead of leaving it to the router. */
-qn_status qn_graph_pin(qn_graph *graph, int stage, const char *device);
+QN_API qn_status qn_graph_pin(qn_graph *graph, int stage, const char *device);
 
 /* Replaces the value of argument `arg` of stage `stage`. A recorded run is updated in place. */
-qn_status qn_graph_set(qn_graph *graph, int stage, int arg, const void *value);
+QN_API qn_status qn_graph_set(qn_graph *graph, int stage, int arg, const void *value);
 
 /* Validates, orders, chooses devices, compiles kernels, plans temporaries. Done by the first
  * run when it was not called. */
-qn_status qn_graph_compile(qn_graph *graph);
+QN_API qn_status qn_graph_compile(qn_graph *graph);
 
 /* Submits the whole graph in one pass and returns without waiting for the device. */
-qn_status qn_graph_run(qn_graph *graph);
+QN_API qn_status qn_graph_run(qn_graph *graph);
 
 /* Waits for the last run, and reports what went wrong in it. */
-qn_status qn_graph_wait(qn_graph *graph);
+QN_API qn_status qn_graph_wait(qn_graph *graph);
 
 /* 1 when qn_graph_wait would return at once: the run is over, or has failed. */
-int qn_graph_is_done(qn_graph *graph);
+QN_API int qn_graph_is_done(qn_graph *graph);
 
 /* What happens when a device fails in a run of this graph. QN_FALLBACK_ERROR: the run, or the wait
  * for it, returns the failure with its own status; nothing is run on the CPU instead, and no
  * fallback is counted. Anything else: as the context says. */
-void qn_graph_set_fallback(qn_graph *graph, qn_fallback_policy policy);
+QN_API void qn_graph_set_fallback(qn_graph *graph, qn_fallback_policy policy);
 
 typedef struct qn_graph_stats {
     uint64_t runs, captures, replays, submissions, crossings;
@@ -131,15 +131,15 @@ typedef struct qn_graph_stats {
     int n_fused; /* stages that run as part of one with others, since the last compilation */
 } qn_graph_stats;
 
-qn_graph_stats qn_graph_get_stats(const qn_graph *graph);
+QN_API qn_graph_stats qn_graph_get_stats(const qn_graph *graph);
 
 /* The device that ran stage `stage` in the last run ("cuda:0"), NULL before the first; and
  * whether that was the CPU because the device chosen for it failed. */
-const char *qn_graph_stage_device(const qn_graph *graph, int stage);
-int qn_graph_stage_fell_back(const qn_graph *graph, int stage);
+QN_API const char *qn_graph_stage_device(const qn_graph *graph, int stage);
+QN_API int qn_graph_stage_fell_back(const qn_graph *graph, int stage);
 
 /* Writes the memory map as Markdown: buffers, first and last use, devices, transfers. */
-qn_status qn_graph_memory_map(const qn_graph *graph, const char *path);
+QN_API qn_status qn_graph_memory_map(const qn_graph *graph, const char *path);
 
 #ifdef __cplusplus
 }

@@ -19,32 +19,33 @@ typedef struct qn_metric qn_metric;
 /* Label list: QN_LABELS("stage", name, "reason", "oom"); NULL means no labels. */
 #define QN_LABELS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-qn_metrics *qn_ctx_metrics(qn_ctx *ctx);
+QN_API qn_metrics *qn_ctx_metrics(qn_ctx *ctx);
 
 /* The series of that name and labels, made on first use; it lives as long as `metrics`. The name
  * and the label keys must be in the table. Names that are computed from others when they are read
  * (gpu_failure_rate, pool_hit_rate, ...) have no series to update. */
-qn_metric *qn_metric_of(qn_metrics *metrics, const char *name, const char *const *labels);
+QN_API qn_metric *qn_metric_of(qn_metrics *metrics, const char *name, const char *const *labels);
 
 /* Updates; NULL is fine and counts nothing. */
-void qn_metric_add(qn_metric *metric, double amount);    /* counter; gauge, with either sign */
-void qn_metric_set(qn_metric *metric, double value);     /* gauge; counter kept elsewhere */
-void qn_metric_max(qn_metric *metric, double value);     /* gauge that only grows */
-void qn_metric_observe(qn_metric *metric, double value); /* histogram */
+QN_API void qn_metric_add(qn_metric *metric, double amount); /* counter; gauge, with either sign */
+QN_API void qn_metric_set(qn_metric *metric, double value);  /* gauge; counter kept elsewhere */
+QN_API void qn_metric_max(qn_metric *metric, double value);  /* gauge that only grows */
+QN_API void qn_metric_observe(qn_metric *metric, double value); /* histogram */
 
 /* Value of a counter or gauge, count of a histogram: the sum over all series of the name that
  * have these labels; NULL means all series. Rates are computed from such sums. */
-double qn_metric_value(const qn_metrics *metrics, const char *name, const char *const *labels);
+QN_API double qn_metric_value(const qn_metrics *metrics, const char *name,
+                              const char *const *labels);
 
 typedef struct qn_summary {
     uint64_t count;
     double sum, min, max, last, p50, p90, p95, p99; /* quantiles within 2 % */
 } qn_summary;
 
-qn_summary qn_metric_summary(const qn_metric *metric);
+QN_API qn_summary qn_metric_summary(const qn_metric *metric);
 
 /* Writes all series: `.json` (quern-metrics/1) or `.prom` (Prometheus text), by the ending. */
-qn_status qn_metrics_write(qn_ctx *ctx, const char *command, const char *path);
+QN_API qn_status qn_metrics_write(qn_ctx *ctx, const char *command, const char *path);
 
 #ifdef __cplusplus
 }

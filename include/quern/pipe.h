@@ -36,14 +36,14 @@ typedef struct qn_pipe_stats {
 } qn_pipe_stats;
 
 /* Depth 0: QUERN_PIPELINE, else 2. Beyond 8: QN_ERR_LIMIT. */
-qn_status qn_pipe_open(qn_ctx *ctx, const char *name, int depth, const qn_pipe_work *work,
-                       qn_pipe **out);
-void qn_pipe_close(qn_pipe *pipe); /* NULL is fine */
+QN_API qn_status qn_pipe_open(qn_ctx *ctx, const char *name, int depth, const qn_pipe_work *work,
+                              qn_pipe **out);
+QN_API void qn_pipe_close(qn_pipe *pipe); /* NULL is fine */
 
 /* Runs batches 0 .. n_batches - 1 and returns when all are delivered. */
-qn_status qn_pipe_run(qn_pipe *pipe, qn_i64 n_batches);
+QN_API qn_status qn_pipe_run(qn_pipe *pipe, qn_i64 n_batches);
 
-qn_pipe_stats qn_pipe_get_stats(const qn_pipe *pipe);
+QN_API qn_pipe_stats qn_pipe_get_stats(const qn_pipe *pipe);
 
 #ifdef __cplusplus
 }

@@ -14,7 +14,17 @@
 extern "C" {
 #endif
 
-#define QN_VERSION "0.1.0"
+#define QN_VERSION_MAJOR 0
+#define QN_VERSION_MINOR 1
+#define QN_VERSION_PATCH 0
+#define QN_VERSION       "0.1.0"
+
+/* Marks the functions that the shared library exports. */
+#if defined(__GNUC__)
+#define QN_API __attribute__((visibility("default")))
+#else
+#define QN_API
+#endif
 
 typedef int64_t qn_i64;
 
@@ -64,18 +74,18 @@ typedef struct qn_options {
     double verify_pct; /* share of device stages recomputed on the CPU */
 } qn_options;
 
-qn_status qn_ctx_open(const qn_options *options, qn_ctx **out, qn_err *err);
+QN_API qn_status qn_ctx_open(const qn_options *options, qn_ctx **out, qn_err *err);
 
 /* Waits for the devices, then frees everything the context owns. Buffers and graphs made in
  * it must be freed before. NULL is fine. */
-void qn_ctx_close(qn_ctx *ctx);
+QN_API void qn_ctx_close(qn_ctx *ctx);
 
 /* The sentence of the last call on `ctx` that failed; "" when none did. */
-const char *qn_error(const qn_ctx *ctx);
-const char *qn_status_name(qn_status status); /* "nomem", "device_lost", ... */
-const char *qn_version(void);
+QN_API const char *qn_error(const qn_ctx *ctx);
+QN_API const char *qn_status_name(qn_status status); /* "nomem", "device_lost", ... */
+QN_API const char *qn_version(void);
 
-/* ---- devices ------------------------------------------------------------ */
+/* Devices. */
 
 typedef enum { QN_KIND_CPU, QN_KIND_INTEGRATED, QN_KIND_DISCRETE, QN_KIND_SIM } qn_device_kind;
 
@@ -91,12 +101,12 @@ typedef struct qn_device_info {
 } qn_device_info;
 
 /* Devices of the context: 0 is always the CPU, the others in the order of `quern devices`. */
-int qn_device_count(const qn_ctx *ctx);
-const char *qn_device_id(const qn_ctx *ctx, int device); /* "cuda:0" */
-const qn_device_info *qn_device_get(const qn_ctx *ctx, int device);
+QN_API int qn_device_count(const qn_ctx *ctx);
+QN_API const char *qn_device_id(const qn_ctx *ctx, int device); /* "cuda:0" */
+QN_API const qn_device_info *qn_device_get(const qn_ctx *ctx, int device);
 
 /* Waits until everything submitted to every device has finished. */
-qn_status qn_ctx_sync(qn_ctx *ctx);
+QN_API qn_status qn_ctx_sync(qn_ctx *ctx);
 
 #ifdef __cplusplus
 }

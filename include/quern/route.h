@@ -23,10 +23,11 @@ typedef enum qn_route_mode {
     QN_ROUTE_STATIC   /* the best device from the profile's threshold on, the CPU below */
 } qn_route_mode;
 
-qn_route_mode qn_route_get_mode(const qn_ctx *ctx);
-void qn_route_set_mode(qn_ctx *ctx, qn_route_mode mode); /* from the next run of a graph on */
+QN_API qn_route_mode qn_route_get_mode(const qn_ctx *ctx);
+QN_API void qn_route_set_mode(qn_ctx *ctx,
+                              qn_route_mode mode); /* from the next run of a graph on */
 
-/* ---- explanations -------------------------------------------------------- */
+/* Explanations. */
 
 typedef struct qn_route_option {
     int device;
@@ -37,26 +38,26 @@ typedef struct qn_route_option {
 
 /* Fills up to `max` options of a stage of a compiled graph as they stand now; returns how many
  * there are. A stage that is bound to a device has one option. */
-int qn_route_options(qn_graph *graph, int stage, qn_route_option *out, int max);
+QN_API int qn_route_options(qn_graph *graph, int stage, qn_route_option *out, int max);
 
 /* Why the stage is where it is: "best", "kept" (nothing is better by 10 %), "probe", "pinned",
  * "cpu-only", "mode", "threshold", "balance". */
-const char *qn_route_reason(const qn_graph *graph, int stage);
+QN_API const char *qn_route_reason(const qn_graph *graph, int stage);
 
 typedef enum { QN_RESIDENT, QN_COLD } qn_residency;
 
 /* The size from which on `device` needs at most 0.90 of the CPU's time, by what is known now; 0
  * when there is none, -1 when nothing is known. QN_COLD counts the copies of inputs and results. */
-qn_i64 qn_route_threshold(qn_ctx *ctx, const char *op, int device, qn_residency residency);
+QN_API qn_i64 qn_route_threshold(qn_ctx *ctx, const char *op, int device, qn_residency residency);
 
-/* ---- devices -------------------------------------------------------------- */
+/* Devices. */
 
 /* The k best devices other than the CPU, best first: by measured rate times the share of time
  * they are free; without measurements discrete before integrated before CPU devices, then by
  * memory, then by units. Returns how many were found, at most k. */
-int qn_devices_select(qn_ctx *ctx, int k, int *out);
+QN_API int qn_devices_select(qn_ctx *ctx, int k, int *out);
 
-/* ---- measuring ------------------------------------------------------------ */
+/* Measuring. */
 
 typedef struct qn_calibration {
     const char *ops;   /* comma list; NULL: every op that can be measured */
@@ -68,42 +69,7 @@ typedef struct qn_calibration {
 } qn_calibration;
 
 /* Measures the devices of the context and writes their profiles. */
-qn_status qn_calibrate(qn_ctx *ctx, const qn_calibration *options);
-
-/* ---- how good the choices are ---------------------------------------------- */
-
-enum { QN_REGRET_DEVICES = 16 };
-
-/* One decision of a trace, measured on every device. */
-typedef struct qn_trial {
-    const char *op;
-    qn_i64 size;
-    double us[QN_REGRET_DEVICES]; /* device 0 is the CPU; NaN: cannot run there */
-    qn_i64 threshold;             /* of the static policy; 0: never leave the CPU */
-} qn_trial;
-
-typedef enum {
-    QN_POLICY_AUTO,
-    QN_POLICY_CPU,
-    QN_POLICY_GPU,
-    QN_POLICY_STATIC,
-    QN_N_POLICIES
-} qn_policy;
-
-/* Regret = time of a policy / sum of the best times - 1. */
-typedef struct qn_regret {
-    double best_us;
-    double us[QN_N_POLICIES];
-    double regret[QN_N_POLICIES];
-    int probes;                       /* of the auto policy */
-    int decisions[QN_REGRET_DEVICES]; /* of the auto policy, by device */
-} qn_regret;
-
-/* Lets a router that knows nothing decide the trace, one decision after the other, learning only
- * from the times of the devices it chose. The first `skip` decisions teach, but do not count.
- * `chosen` gets the device of every decision; NULL is fine. */
-qn_status qn_route_regret(const qn_trial *trace, int n, int n_devices, int skip, qn_regret *out,
-                          int *chosen, qn_err *err);
+QN_API qn_status qn_calibrate(qn_ctx *ctx, const qn_calibration *options);
 
 #ifdef __cplusplus
 }

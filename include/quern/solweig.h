@@ -32,7 +32,7 @@ typedef struct qn_solweig_layers {
     double min_object_height;         /* metres; 0 means 1 */
 } qn_solweig_layers;
 
-/* ---- sky view factors ------------------------------------------------------------------ */
+/* Sky view factors. */
 
 enum { QN_SOLWEIG_SVF_MAPS = 15, QN_SOLWEIG_SVF_MATRICES = 3 };
 
@@ -45,11 +45,11 @@ typedef struct qn_solweig_svf_options {
  * vegetation, then of buildings behind vegetation. `matrices` (may be NULL) gets, for buildings,
  * vegetation, vegetation before buildings, rows * cols * ((patches + 7) / 8) bytes each: bit p of a
  * pixel is set when it sees patch p. `options` may be NULL. After a failure both are unchanged. */
-qn_status qn_solweig_svf(qn_ctx *ctx, const qn_solweig_layers *layers,
-                         const qn_solweig_svf_options *options, float *maps, uint8_t *matrices,
-                         qn_err *err);
+QN_API qn_status qn_solweig_svf(qn_ctx *ctx, const qn_solweig_layers *layers,
+                                const qn_solweig_svf_options *options, float *maps,
+                                uint8_t *matrices, qn_err *err);
 
-/* ---- runs ------------------------------------------------------------------------------- */
+/* Runs. */
 
 typedef struct qn_solweig_weather {
     qn_i64 minutes;         /* local time since the start of 1970; the end of the interval */
@@ -95,16 +95,16 @@ typedef struct qn_solweig_row {
 
 typedef struct qn_solweig_result qn_solweig_result;
 
-qn_status qn_solweig_run(qn_ctx *ctx, const qn_solweig_layers *layers,
-                         const qn_solweig_run_options *options, qn_solweig_result **out,
-                         qn_err *err);
-void qn_solweig_free(qn_solweig_result *result); /* NULL is fine */
+QN_API qn_status qn_solweig_run(qn_ctx *ctx, const qn_solweig_layers *layers,
+                                const qn_solweig_run_options *options, qn_solweig_result **out,
+                                qn_err *err);
+QN_API void qn_solweig_free(qn_solweig_result *result); /* NULL is fine */
 
-size_t qn_solweig_n_rows(const qn_solweig_result *result);
-const qn_solweig_row *qn_solweig_rows(const qn_solweig_result *result);
+QN_API size_t qn_solweig_n_rows(const qn_solweig_result *result);
+QN_API const qn_solweig_row *qn_solweig_rows(const qn_solweig_result *result);
 /* n_rows * rows * cols floats of one output, or NULL when it was not asked for. They live as long
  * as the result. */
-const float *qn_solweig_plane(const qn_solweig_result *result, const char *output);
+QN_API const float *qn_solweig_plane(const qn_solweig_result *result, const char *output);
 
 #ifdef __cplusplus
 }

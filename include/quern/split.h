@@ -29,7 +29,7 @@ typedef enum qn_split_mode {
 } qn_split_mode;
 
 /* "dynamic", "equal", "proportional", as --split has them. Returns 0, or -1 for another word. */
-int qn_split_mode_find(const char *name, qn_split_mode *out);
+QN_API int qn_split_mode_find(const char *name, qn_split_mode *out);
 
 /* The work, as three calls. Each returns QN_OK or leaves its sentence in `err`. `device` is a
  * number as in qn_device_id; it may be 0, the CPU, even when the set does not have it. */
@@ -65,14 +65,14 @@ typedef struct qn_split_options {
 } qn_split_options;
 
 /* Builds all slots and compiles their kernels. `options` may be NULL. */
-qn_status qn_split_open(qn_ctx *ctx, const char *name, const qn_split_options *options,
-                        const qn_split_work *work, qn_split **out);
-void qn_split_close(qn_split *split); /* NULL is fine */
+QN_API qn_status qn_split_open(qn_ctx *ctx, const char *name, const qn_split_options *options,
+                               const qn_split_work *work, qn_split **out);
+QN_API void qn_split_close(qn_split *split); /* NULL is fine */
 
 /* Runs the items 0 .. n_items - 1 and returns when all are delivered. With blocks (EQUAL,
  * PROPORTIONAL): when devices finish more than 30 % apart, the next batch is shared by the rates
  * seen in this one, and so on until they are less than 10 % apart. */
-qn_status qn_split_run(qn_split *split, qn_i64 n_items);
+QN_API qn_status qn_split_run(qn_split *split, qn_i64 n_items);
 
 /* What one device did in the last run. */
 typedef struct qn_split_device {
@@ -86,8 +86,8 @@ typedef struct qn_split_device {
 } qn_split_device;
 
 /* Devices of the set, and one more when the CPU had to take over. */
-int qn_split_count(const qn_split *split);
-qn_split_device qn_split_get(const qn_split *split, int i);
+QN_API int qn_split_count(const qn_split *split);
+QN_API qn_split_device qn_split_get(const qn_split *split, int i);
 
 typedef struct qn_split_stats {
     uint64_t runs, chunks,
@@ -97,7 +97,7 @@ typedef struct qn_split_stats {
     double spread_pct;   /* of the last run: how far the finishing times lay apart */
 } qn_split_stats;
 
-qn_split_stats qn_split_get_stats(const qn_split *split);
+QN_API qn_split_stats qn_split_get_stats(const qn_split *split);
 
 #ifdef __cplusplus
 }

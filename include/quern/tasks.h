@@ -56,18 +56,18 @@ typedef struct qn_tasks_options {
     const qn_split_options *split;
 } qn_tasks_options;
 
-qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **out);
-void qn_tasks_free(qn_tasks *tasks); /* NULL is fine */
+QN_API qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **out);
+QN_API void qn_tasks_free(qn_tasks *tasks); /* NULL is fine */
 
 enum { QN_MAX_TASKS = 1 << 20 };
 
 /* Runs a batch and waits for it. A task that has no meaning is QN_ERR_USAGE, one beyond a limit
  * QN_ERR_LIMIT, both naming its id. */
-qn_status qn_tasks_run(qn_tasks *tasks, const qn_task *list, int n);
+QN_API qn_status qn_tasks_run(qn_tasks *tasks, const qn_task *list, int n);
 
 /* Says that the inputs of the last batch are new on the host, without making them again: the
  * next run of that batch uploads them like the first did. */
-qn_status qn_tasks_touch(qn_tasks *tasks);
+QN_API qn_status qn_tasks_touch(qn_tasks *tasks);
 
 typedef enum { QN_TASK_OK, QN_TASK_FALLBACK, QN_TASK_FAILED } qn_task_state;
 
@@ -81,20 +81,20 @@ typedef struct qn_task_result {
 } qn_task_result;
 
 /* Of the last batch, in the order of its tasks; good until the next one. */
-const qn_task_result *qn_tasks_results(const qn_tasks *tasks);
+QN_API const qn_task_result *qn_tasks_results(const qn_tasks *tasks);
 
 /* Copies the result of task number `i` of the last batch. `bytes` is its size. */
-qn_status qn_tasks_read(qn_tasks *tasks, int i, void *dst, size_t bytes);
+QN_API qn_status qn_tasks_read(qn_tasks *tasks, int i, void *dst, size_t bytes);
 
 /* FNV-1a of the result in 16 hex digits; the first 16 digits of a Merkle root; "-" where results
  * are not the same bits on every device. */
 enum { QN_TASK_CHECKSUM_SIZE = 17 };
-qn_status qn_tasks_checksum(qn_tasks *tasks, int i, char out[QN_TASK_CHECKSUM_SIZE]);
+QN_API qn_status qn_tasks_checksum(qn_tasks *tasks, int i, char out[QN_TASK_CHECKSUM_SIZE]);
 
 /* Compares every result of the last batch with a plain computation on the host that shares no
  * code with the kernels. Tasks that differ become QN_TASK_FAILED; then QN_ERR_MISMATCH, naming
  * the first. */
-qn_status qn_tasks_verify(qn_tasks *tasks);
+QN_API qn_status qn_tasks_verify(qn_tasks *tasks);
 
 typedef struct qn_tasks_stats {
     /* of the last batch */
@@ -109,12 +109,12 @@ typedef struct qn_tasks_stats {
     uint64_t batches, plan_hits, plan_misses, bucket_hits, bucket_misses;
 } qn_tasks_stats;
 
-qn_tasks_stats qn_tasks_get_stats(const qn_tasks *tasks);
+QN_API qn_tasks_stats qn_tasks_get_stats(const qn_tasks *tasks);
 
 /* Memory map of the last batch as Markdown. */
-qn_status qn_tasks_memory_map(const qn_tasks *tasks, const char *path);
+QN_API qn_status qn_tasks_memory_map(const qn_tasks *tasks, const char *path);
 
-/* ---- Merkle trees ---------------------------------------------------------------- */
+/* Merkle trees. */
 
 /* Trees over leaves of 32 bytes. All levels stay where they were made; what is read is read
  * alone. */
@@ -123,25 +123,25 @@ typedef struct qn_merkle qn_merkle;
 enum { QN_MERKLE_NODE = 32, QN_MERKLE_MAX_PATH = 40 };
 
 /* Tree number t has the leaves [from[t], from[t + 1]), at least one; `from` is copied. */
-qn_status qn_merkle_new(qn_ctx *ctx, qn_merkle_rule rule, const qn_i64 *from, int n_trees,
-                        qn_merkle **out);
-void qn_merkle_free(qn_merkle *merkle); /* NULL is fine */
+QN_API qn_status qn_merkle_new(qn_ctx *ctx, qn_merkle_rule rule, const qn_i64 *from, int n_trees,
+                               qn_merkle **out);
+QN_API void qn_merkle_free(qn_merkle *merkle); /* NULL is fine */
 
 /* Where the leaves of all trees are to be written before a run. */
-qn_status qn_merkle_leaves(qn_merkle *merkle, void **out);
-qn_status qn_merkle_run(qn_merkle *merkle);
+QN_API qn_status qn_merkle_leaves(qn_merkle *merkle, void **out);
+QN_API qn_status qn_merkle_run(qn_merkle *merkle);
 
-qn_status qn_merkle_root(qn_merkle *merkle, int tree, uint8_t out[QN_MERKLE_NODE]);
+QN_API qn_status qn_merkle_root(qn_merkle *merkle, int tree, uint8_t out[QN_MERKLE_NODE]);
 
 /* What proves that leaf number `leaf` of the tree is in it: the neighbours on the way to the
  * root, lowest first. Only these nodes are downloaded. */
-qn_status qn_merkle_proof(qn_merkle *merkle, int tree, qn_i64 leaf,
-                          uint8_t path[QN_MERKLE_MAX_PATH][QN_MERKLE_NODE], int *n_path);
+QN_API qn_status qn_merkle_proof(qn_merkle *merkle, int tree, qn_i64 leaf,
+                                 uint8_t path[QN_MERKLE_MAX_PATH][QN_MERKLE_NODE], int *n_path);
 
 /* 1 when the path leads from the leaf, number `i` of `n`, to the root. */
-int qn_merkle_check(qn_merkle_rule rule, const uint8_t leaf[QN_MERKLE_NODE], qn_i64 i, qn_i64 n,
-                    const uint8_t (*path)[QN_MERKLE_NODE], int n_path,
-                    const uint8_t root[QN_MERKLE_NODE]);
+QN_API int qn_merkle_check(qn_merkle_rule rule, const uint8_t leaf[QN_MERKLE_NODE], qn_i64 i,
+                           qn_i64 n, const uint8_t (*path)[QN_MERKLE_NODE], int n_path,
+                           const uint8_t root[QN_MERKLE_NODE]);
 
 #ifdef __cplusplus
 }

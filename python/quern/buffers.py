@@ -75,7 +75,7 @@ class Array:
         array.write(data)
         return array
 
-    # ---- life ----------------------------------------------------------------------------------
+    # Life.
 
     @property
     def handle(self) -> int:
@@ -99,7 +99,7 @@ class Array:
         with contextlib.suppress(Exception):
             self.close()
 
-    # ---- shape ---------------------------------------------------------------------------------
+    # Shape.
 
     @property
     def size(self) -> int:
@@ -122,7 +122,7 @@ class Array:
     def __repr__(self) -> str:
         return f"<quern.Array {self.name}, {self.dtype} {self.shape}>"
 
-    # ---- content -------------------------------------------------------------------------------
+    # Content.
 
     def numpy(self) -> np.ndarray:
         """The content, waiting for runs that write it. Of an array made with copy=False that is
@@ -157,7 +157,7 @@ class Array:
         count = lib.qn_buf_transfers(self.handle)
         return {name: getattr(count, name) for name, _ in count._fields_}
 
-    # ---- other libraries -------------------------------------------------------------------------
+    # Other libraries.
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return _HOST

@@ -58,7 +58,7 @@ class Context(Closing):
         self._told: dict[tuple[bytes, bytes], int] = {}
         self._tell_fallbacks(stacklevel=3)  # a device that does not open
 
-    # ---- life --------------------------------------------------------------------------------
+    # Life.
 
     def close(self) -> None:
         """Frees everything that was made in the context. A second time does nothing."""
@@ -88,7 +88,7 @@ class Context(Closing):
             raise Error("usage", "the context is closed")
         return self._handle
 
-    # ---- what is made in it --------------------------------------------------------------------
+    # What is made in it.
 
     def _adopt(self, kind: int, handle: int, free: Callable[..., Any],
                keep: list[Any] | None = None) -> int:
@@ -134,7 +134,7 @@ class Context(Closing):
                               f"{f' (x{new})' if new > 1 else ''}; the CPU did it",
                               FallbackWarning, stacklevel=stacklevel)
 
-    # ---- asking --------------------------------------------------------------------------------
+    # Asking.
 
     @property
     def devices(self) -> list[Device]:
@@ -159,7 +159,7 @@ class Context(Closing):
         """Waits for everything that was submitted."""
         self._call(lib.qn_ctx_sync, self.handle)
 
-    # ---- making --------------------------------------------------------------------------------
+    # Making.
 
     def array(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None, *, name: str = "array",
               copy: bool = True) -> Array:
@@ -200,7 +200,7 @@ class Context(Closing):
             graph.wait()
 
 
-# ---- contexts nobody asked for -------------------------------------------------------------------
+# Contexts nobody asked for.
 
 _default: Context | None = None
 _default_lock = threading.Lock()

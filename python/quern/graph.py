@@ -114,7 +114,7 @@ def builtin(name: str) -> Kernel:
     return Kernel(info, None)
 
 
-# ---- arguments -----------------------------------------------------------------------------------
+# Arguments.
 
 
 def _value_of(info: _Argument, value: Any) -> np.ndarray:
@@ -177,7 +177,7 @@ def _check_over(kernel: Kernel, span: s.Range, arrays: list[tuple[int, Array]]) 
                              f"has {array.size} elements")
 
 
-# ---- graphs --------------------------------------------------------------------------------------
+# Graphs.
 
 
 class Graph(Closing):
@@ -216,7 +216,7 @@ class Graph(Closing):
     def __len__(self) -> int:
         return len(self._stages)
 
-    # ---- building ------------------------------------------------------------------------------
+    # Building.
 
     def stage(self, kernel: Kernel | str, *arguments: Any,
               over: int | tuple[int, ...] | None = None, name: str | None = None,
@@ -284,7 +284,7 @@ class Graph(Closing):
                              f"it was added with {self._sizes[stage][number]}")
         self.ctx._call(lib.qn_graph_set, self.handle, stage, number, data.ctypes.data)
 
-    # ---- running -------------------------------------------------------------------------------
+    # Running.
 
     def run(self, times: int = 1) -> None:
         """Submits the whole graph, `times` times; returns without waiting for the device."""

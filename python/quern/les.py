@@ -94,7 +94,7 @@ class Flow(Tool):
         return {name: getattr(now, name) for name, _ in now._fields_}
 
 
-# ---- whole runs ----------------------------------------------------------------------------------
+# Whole runs.
 
 
 @dataclass

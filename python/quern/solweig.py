@@ -33,7 +33,7 @@ _HEIGHTS = ("dsm_relative", "cdsm_absolute", "tdsm_absolute", "keep_quantised", 
 _FIELDS = {"landcover": "land_cover", "min_height": "min_object_height"}  # of the struct
 
 
-# ---- layers --------------------------------------------------------------------------------------
+# Layers.
 
 
 class _Layers:
@@ -70,7 +70,7 @@ class _Layers:
         return np.ascontiguousarray(array, "f4")
 
 
-# ---- sky view ------------------------------------------------------------------------------------
+# Sky view.
 
 
 @dataclass
@@ -123,7 +123,7 @@ def svf(dsm: npt.ArrayLike, *, pixel_size: float = 1.0, patches: int = 153, tile
     return SkyView(maps, patches, bits)
 
 
-# ---- runs ----------------------------------------------------------------------------------------
+# Runs.
 
 
 class _Handle:

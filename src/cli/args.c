@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- finding options ------------------------------------------------------ */
+/* Finding options. */
 
 /* "--json", or "-o" for an option that has only a letter. */
 static const char *shown(const qn_opt *opt, char *out, size_t size)
@@ -74,7 +74,7 @@ static void keep_value(qn_args *args, const slot *s, const char *value)
         args->listed[args->n_listed++] = (qn_listed){ s->opt, value };
 }
 
-/* ---- suggestions ---------------------------------------------------------- */
+/* Suggestions. */
 
 enum { MAX_WORD = 40 }; /* longest name that is shown */
 
@@ -99,7 +99,7 @@ static qn_status fail_unknown_option(const qn_args *args, const char *name, size
     return qn_fail(err, QN_ERR_USAGE, "unknown option --%.*s", (int)len, name);
 }
 
-/* ---- values --------------------------------------------------------------- */
+/* Values. */
 
 /* Is `value` one of "auto|on|off"? */
 static int is_choice(const char *choices, const char *value)
@@ -187,7 +187,7 @@ static qn_status check_value(const qn_opt *opt, const char *name, const char *va
     return QN_OK;
 }
 
-/* ---- parsing -------------------------------------------------------------- */
+/* Parsing. */
 
 typedef struct {
     const qn_command *const *commands;
@@ -417,7 +417,7 @@ void qn_args_free(qn_args *args)
     args->listed = NULL;
 }
 
-/* ---- reading values ------------------------------------------------------- */
+/* Reading values. */
 
 static slot must_find(const qn_args *args, const char *name)
 {

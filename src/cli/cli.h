@@ -128,7 +128,7 @@ struct qn_args {
     int n_listed;
 };
 
-/* ---- for commands -------------------------------------------------------- */
+/* For commands. */
 
 /* Values of an option, by its name; the default when it was not given. Asking for a name that
  * is in no table is a mistake in the program and stops it. */
@@ -165,7 +165,7 @@ qn_status qn_cli_input(const char *path, qn_err *err);
 /* Appends the command line as one would type it, for reports that name what made them. */
 void qn_cli_line(const qn_args *args, qn_str *out);
 
-/* ---- the frame ----------------------------------------------------------- */
+/* The frame. */
 
 typedef enum {
     QN_EXIT_OK = 0,

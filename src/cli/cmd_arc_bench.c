@@ -2,8 +2,8 @@
 #include "cli/arc_options.h"
 #include "cli/cmd_arc.h"
 
-#include "domain/arc/bench/bench.h"
-#include "domain/scan/sizes.h"
+#include "lab/arc/bench.h"
+#include "lab/scan/sizes.h"
 #include "util/crossover.h"
 #include "util/table.h"
 

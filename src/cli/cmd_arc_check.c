@@ -2,7 +2,7 @@
 #include "cli/arc_options.h"
 #include "cli/cmd_arc.h"
 
-#include "domain/arc/check/check_cases.h"
+#include "lab/arc/check_cases.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* ---- dis ------------------------------------------------------------------------------- */
+/* Dis. */
 
 static const qn_opt dis_options[] = {
     { 0, "program", QN_OPT_TEXT, .value = "ID", .help = "this one alone" },
@@ -111,7 +111,7 @@ const qn_command qn_verb_arc_dis = {
     .run = run_dis,
 };
 
-/* ---- ops ------------------------------------------------------------------------------- */
+/* Ops. */
 
 static const qn_opt ops_options[] = {
     { 0, "json", QN_OPT_FLAG, .help = "print JSON instead of a table" }, { 0 }

@@ -1,7 +1,7 @@
 /* cmd_arc_make.c - `quern arc make`: made programs and grids to try things with. */
 #include "cli/cmd_arc.h"
 
-#include "domain/arc/make/make_files.h"
+#include "lab/made/make_files.h"
 
 static const qn_opt options[] = {
     { 0, "programs", QN_OPT_INT, .value = "N", .fallback = "10", .min = 1, .max = 100000,

@@ -38,7 +38,7 @@ static const char *const examples[] = {
 
 enum { FEW = 20, SHOWN_FAILURES = 10 };
 
-/* ---- what is printed ------------------------------------------------------------------- */
+/* What is printed. */
 
 /* By id a row is worth reading where something is not solved; on every grid where something is. */
 static int is_shown(const qn_arc_evaluation *e, int program, int match_all)
@@ -140,7 +140,7 @@ static void tell_solved(const qn_args *args, const qn_arc_evaluation *e)
                                        .is_ok = (double)e->solved == n });
 }
 
-/* ---- the verb -------------------------------------------------------------------------- */
+/* The verb. */
 
 static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
 {

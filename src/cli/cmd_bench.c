@@ -1,7 +1,7 @@
 /* cmd_bench.c - `quern bench`: micro-benchmarks of the engine, and what a change did to them. */
 #include "cli/cli.h"
 
-#include "domain/bench/bench.h"
+#include "lab/engine/bench.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 
 #include "domain/report/agree.h"
-#include "domain/scan/report.h"
+#include "lab/scan/report.h"
 #include "util/file.h"
 
 static const qn_opt options[] = {

@@ -55,7 +55,7 @@ static const qn_route_op *next_crossover(const qn_ctx *ctx, int d, size_t *at)
     return NULL;
 }
 
-/* ---- for people ----------------------------------------------------------- */
+/* For people. */
 
 static qn_status print_table(const qn_ctx *ctx, qn_err *err)
 {
@@ -157,7 +157,7 @@ static void print_details(const qn_ctx *ctx, int i)
     print_profile(ctx, i);
 }
 
-/* ---- for programs --------------------------------------------------------- */
+/* For programs. */
 
 /* Sets member `key`; `*ok` becomes 0 for lack of memory and stays so. */
 static void put(json_t *object, const char *key, json_t *value, int *ok)

@@ -1,8 +1,8 @@
 /* cmd_fit_bench.c - `quern fit bench`: how fast terms are evaluated. */
 #include "cli/cmd_fit.h"
 
-#include "domain/fit/bench/bench.h"
-#include "domain/fit/bench/bench_solve.h"
+#include "lab/fit/bench/bench.h"
+#include "lab/fit/bench/bench_solve.h"
 #include "util/table.h"
 
 #include <string.h>
@@ -67,7 +67,7 @@ static qn_status write_json(const qn_args *args, const qn_fit_bench *bench, qn_e
     return st;
 }
 
-/* ---- whole solves ------------------------------------------------------------------------ */
+/* Whole solves. */
 
 static int is_of_solves(const char *name)
 {

@@ -2,7 +2,7 @@
 #include "cli/cmd_fit.h"
 #include "cli/fit_options.h"
 
-#include "domain/fit/check/check.h"
+#include "lab/fit/check/check.h"
 #include "domain/fit/code/program.h"
 #include "util/table.h"
 
@@ -29,8 +29,7 @@ static qn_status print_table(qn_table *table, int is_json, qn_err *err)
     return QN_OK;
 }
 
-/* ---- a program
- * ----------------------------------------------------------------------------------- */
+/* A program. */
 
 static qn_status add_group(qn_table *table, const qn_fit_group *g, qn_err *err)
 {
@@ -85,8 +84,7 @@ out:
     return st;
 }
 
-/* ---- reference values
- * ----------------------------------------------------------------------------- */
+/* Reference values. */
 
 static const char *const verdicts[] = { "ok", "OUT", "skipped" };
 

@@ -2,7 +2,7 @@
 #include "cli/cmd_fit.h"
 #include "cli/fit_options.h"
 
-#include "domain/fit/check/check.h"
+#include "lab/fit/check/check.h"
 
 static const qn_opt options[] = { QN_FIT_OPTIONS_LOAD,
                                   { 0, "most", QN_OPT_INT, .value = "N", .fallback = "2000",

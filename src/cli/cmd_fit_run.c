@@ -37,8 +37,7 @@ static const char *const examples[] = { "quern fit new nist >curve.fit",
 
 enum { PICTURE_SIDE = 600 };
 
-/* ---- the end by hand ---------------------------------------------------------------------------
- */
+/* The end by hand. */
 
 static volatile sig_atomic_t was_interrupted;
 
@@ -54,8 +53,7 @@ static int is_stopped(void)
     return was_interrupted;
 }
 
-/* ---- files
- * --------------------------------------------------------------------------------------- */
+/* Files. */
 
 /* What cannot be written is told before anything is computed. */
 static qn_status check_files(const qn_args *args, const qn_fit_text *text, qn_err *err)

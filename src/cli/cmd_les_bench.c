@@ -1,8 +1,8 @@
 /* cmd_les_bench.c - `quern les bench`: steps by grid, whole runs side by side. */
 #include "cli/cmd_les.h"
 
-#include "domain/les/bench/bench.h"
-#include "domain/scan/sizes.h"
+#include "lab/les/bench/bench.h"
+#include "lab/scan/sizes.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/table.h"
@@ -41,8 +41,7 @@ static const char *const examples[] = {
 
 enum { TABLE_FRAMES = 20 };
 
-/* ---- which cases ------------------------------------------------------------------------------
- */
+/* Which cases. */
 
 typedef struct cases {
     qn_sizes sizes, members;
@@ -125,8 +124,7 @@ static qn_status make_config(const qn_args *args, const char *what, int n, int m
     return qn_les_config_make(NULL, pairs, out, err);
 }
 
-/* ---- steps --------------------------------------------------------------------------------------
- */
+/* Steps. */
 
 static qn_status print_points(const qn_les_points *points, qn_err *err)
 {
@@ -207,8 +205,7 @@ out:
     return st;
 }
 
-/* ---- whole runs
- * ----------------------------------------------------------------------------------- */
+/* Whole runs. */
 
 static qn_status open_cpu(const qn_args *args, qn_ctx **out, qn_err *err)
 {
@@ -371,8 +368,7 @@ out:
     return st;
 }
 
-/* ---- the learned operator -----------------------------------------------------------------------
- */
+/* The learned operator. */
 
 static qn_status bench_rollout(qn_ctx *ctx, const qn_args *args, const cases *c, qn_err *err)
 {

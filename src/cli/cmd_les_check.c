@@ -1,10 +1,10 @@
 /* cmd_les_check.c - `quern les check`: reference arrays and validation. */
 #include "cli/cmd_les.h"
 
-#include "domain/les/check/check.h"
-#include "domain/les/check/check_codec.h"
-#include "domain/les/check/golden.h"
-#include "domain/scan/sizes.h"
+#include "lab/les/check/check.h"
+#include "lab/les/check/check_codec.h"
+#include "lab/les/check/golden.h"
+#include "lab/scan/sizes.h"
 #include "util/table.h"
 
 #include <math.h>

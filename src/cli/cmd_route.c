@@ -5,7 +5,7 @@
 #include "engine/route/explain.h"
 #include "engine/route/profile.h"
 #include "engine/route/route.h"
-#include "engine/route/route_eval.h"
+#include "lab/route/route_eval.h"
 #include "util/crossover.h"
 #include "util/table.h"
 
@@ -20,7 +20,7 @@ qn_status qn_route_print(qn_table *table, qn_err *err)
     return QN_OK;
 }
 
-/* ---- show ---------------------------------------------------------------------------- */
+/* Show. */
 
 static void print_device(const qn_ctx *ctx, int d)
 {
@@ -122,7 +122,7 @@ static qn_status run_show(qn_ctx *ctx, const qn_args *args, qn_err *err)
     return print_ops(ctx, err);
 }
 
-/* ---- eval: a trace -------------------------------------------------------------------- */
+/* Eval: a trace. */
 
 static const char *const policies[QN_N_POLICIES] = {
     [QN_POLICY_AUTO] = "auto",
@@ -348,7 +348,7 @@ static qn_status run_eval(qn_ctx *ctx, const qn_args *args, qn_err *err)
     return args->n_words ? eval_trace(ctx, args, err) : qn_route_eval_scenarios(ctx, args, err);
 }
 
-/* ---- the command ---------------------------------------------------------------------------- */
+/* The command. */
 
 static const qn_opt eval_options[] = {
     { 0, "scenario", QN_OPT_TEXT, .value = "NAME",

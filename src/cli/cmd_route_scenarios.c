@@ -1,9 +1,9 @@
 /* cmd_route_scenarios.c - `quern route eval --scenario`: batches under every way of choosing. */
 #include "cli/cmd_route.h"
 
-#include "domain/tasks/scenario.h"
+#include "lab/tasks/scenario.h"
 #include "engine/context.h"
-#include "engine/route/route_eval.h"
+#include "lab/route/route_eval.h"
 
 #include <math.h>
 #include <stdlib.h>

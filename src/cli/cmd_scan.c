@@ -1,8 +1,8 @@
 /* cmd_scan.c - `quern scan`: how long ops take by size and device, and where devices overtake. */
 #include "cli/cli.h"
 
-#include "domain/scan/report.h"
-#include "domain/scan/sizes.h"
+#include "lab/scan/report.h"
+#include "lab/scan/sizes.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* cmd_selftest.c - `quern selftest`: does everything work on this machine. */
 #include "cli/cli.h"
 
-#include "domain/selftest/selftest.h"
+#include "lab/selftest/selftest.h"
 #include "util/table.h"
 
 #include <string.h>

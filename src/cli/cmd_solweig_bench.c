@@ -2,8 +2,8 @@
 #include "cli/cmd_solweig.h"
 
 #include "cli/solweig_options.h"
-#include "domain/solweig/bench/bench.h"
-#include "domain/solweig/bench/city.h"
+#include "lab/solweig/bench/bench.h"
+#include "lab/made/town.h"
 #include "util/file.h"
 #include "util/table.h"
 
@@ -61,7 +61,7 @@ static const char *const examples[] = {
     "quern solweig bench --size 128 --relief 30 --steps 2 --samples 1 --backend cpu", NULL
 };
 
-/* ---- the city ------------------------------------------------------------------------------ */
+/* The city. */
 
 static qn_status parse_mirror(const char *text, int *down, int *across, qn_err *err)
 {
@@ -122,7 +122,7 @@ out:
     return st;
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* The table. */
 
 static qn_status print_result(const qn_args *args, const qn_sw_bench_result *r, qn_err *err)
 {

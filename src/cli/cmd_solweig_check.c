@@ -1,9 +1,9 @@
 /* cmd_solweig_check.c - `quern solweig check`: reference data, and measurements. */
 #include "cli/cmd_solweig.h"
 
-#include "domain/solweig/check/check.h"
-#include "domain/solweig/check/check_export.h"
-#include "domain/solweig/check/check_measured.h"
+#include "lab/solweig/check/check.h"
+#include "lab/solweig/check/check_export.h"
+#include "lab/solweig/check/check_measured.h"
 #include "util/table.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static qn_status print_list(int is_json, qn_err *err)
     return QN_OK;
 }
 
-/* ---- findings ------------------------------------------------------------------------------- */
+/* Findings. */
 
 static void add_figures(qn_table *table, const qn_sw_finding *f)
 {
@@ -106,7 +106,7 @@ static qn_status judge(const qn_sw_report *report, qn_err *err)
     return QN_OK;
 }
 
-/* ---- measurements --------------------------------------------------------------------------- */
+/* Measurements. */
 
 static qn_status print_measured(const qn_sw_measured_list *list, int is_json, qn_err *err)
 {
@@ -148,7 +148,7 @@ out:
     return st;
 }
 
-/* ---- layers for other machines -------------------------------------------------------------- */
+/* Layers for other machines. */
 
 static qn_status run_export(const qn_args *args, qn_err *err)
 {
@@ -161,8 +161,7 @@ static qn_status run_export(const qn_args *args, qn_err *err)
     return st;
 }
 
-/* ---- the verb ---------------------------------------------------------------------------------
- */
+/* The verb. */
 
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {

@@ -122,7 +122,7 @@ static const char *const examples[] = {
     NULL
 };
 
-/* ---- options ---------------------------------------------------------------------------- */
+/* Options. */
 
 /* What a command line says, with room for what the configuration points to. */
 typedef struct request {
@@ -278,7 +278,7 @@ out:
     return st;
 }
 
-/* ---- the run ------------------------------------------------------------------------------ */
+/* The run. */
 
 static void advance(void *user, const char *phase, double share)
 {

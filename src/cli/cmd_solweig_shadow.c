@@ -53,7 +53,7 @@ static const char *const shadow_examples[] = {
     NULL
 };
 
-/* ---- where the sun is ---------------------------------------------------------------------- */
+/* Where the sun is. */
 
 /* Exactly `n` digits and, where it is not 0, the character behind them. */
 static int take(const char **at, int n, char behind, int *out)
@@ -148,7 +148,7 @@ out:
     return st;
 }
 
-/* ---- shadow -------------------------------------------------------------------------------- */
+/* Shadow. */
 
 static double mean_of(const qn_sw_raster *raster)
 {
@@ -207,7 +207,7 @@ const qn_command qn_verb_solweig_shadow = {
     .run = run_shadow,
 };
 
-/* ---- walls --------------------------------------------------------------------------------- */
+/* Walls. */
 
 static const qn_opt walls_options[] = {
     QN_SW_OPTIONS_LAYERS, QN_SW_OPTIONS_HEIGHTS, QN_SW_OPTIONS_TILE, QN_SW_OPTION_OUT, { 0 }

@@ -53,7 +53,7 @@ qn_status qn_tasks_pick(const char *name, int *first, int *end, qn_err *err)
                    name);
 }
 
-/* ---- run ----------------------------------------------------------------------------- */
+/* Run. */
 
 static const qn_opt run_options[] = {
     { 0, "scenario", QN_OPT_TEXT, .value = "NAME",

@@ -1,7 +1,7 @@
 /* cmd_tasks_bench.c - `quern tasks bench`: scenarios with each mechanism on and off. */
 #include "cli/cmd_tasks.h"
 
-#include "domain/tasks/bench.h"
+#include "lab/tasks/bench.h"
 #include "util/clock.h"
 #include "util/csv.h"
 #include "util/file.h"
@@ -33,7 +33,7 @@ typedef struct {
     qn_bench_result results[QN_BENCH_MECHANISMS];
 } measured;
 
-/* ---- files ---------------------------------------------------------------------------- */
+/* Files. */
 
 static void put_row(qn_csv_writer *w, const qn_scenario *scenario, const qn_bench_result *r,
                     int is_on)
@@ -129,7 +129,7 @@ static void put_markdown(FILE *to, const measured *list, int n, const char *line
                 "- waste: share of the buckets that the sizes of the scenario leave empty.\n");
 }
 
-/* ---- command -------------------------------------------------------------------------- */
+/* Command. */
 
 typedef void (*put_fn)(FILE *to, const measured *list, int n, const char *line, const char *device);
 

@@ -1,7 +1,7 @@
 /* cmd_tasks_pipe.c - `quern tasks pipe`: what overlap of copies and kernels brings. */
 #include "cli/cmd_tasks.h"
 
-#include "domain/tasks/pipe_case.h"
+#include "lab/tasks/pipe_case.h"
 #include "util/csv.h"
 #include "util/file.h"
 #include "util/table.h"

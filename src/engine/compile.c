@@ -193,7 +193,7 @@ static qn_status build(qn_device *device, const qn_kernel_module *module, const 
     return st;
 }
 
-/* ---- in memory ------------------------------------------------------------------------- */
+/* In memory. */
 
 typedef struct {
     qn_module *module;

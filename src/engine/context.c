@@ -70,7 +70,7 @@ const qn_backend_state *qn_backend_state_at(const qn_ctx *ctx, int i)
     return &ctx->backends[i];
 }
 
-/* ---- memory sources of the pools -------------------------------------------------- */
+/* Memory sources of the pools. */
 
 static qn_status device_alloc(void *user, size_t bytes, unsigned usage, qn_block *block,
                               qn_err *err)
@@ -137,7 +137,7 @@ static qn_status open_host_pool(qn_ctx *ctx, qn_err *err)
     return qn_pool_new(&opt, &source, &ctx->host_pool, err);
 }
 
-/* ---- devices ---------------------------------------------------------------------- */
+/* Devices. */
 
 static void find_metrics(qn_device *device)
 {

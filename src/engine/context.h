@@ -153,7 +153,7 @@ qn_status qn_ctx_fail(qn_ctx *ctx, const qn_err *err);
 /* Now, in the time of the context: virtual when a sim device is open. */
 double qn_ctx_now_us(const qn_ctx *ctx);
 
-/* ---- stream.c -------------------------------------------------------------- */
+/* Stream.c. */
 
 /* Notes one submission on `on`; the point it stands at. */
 qn_point qn_stream_step(qn_device *device, qn_stream on);

@@ -160,7 +160,7 @@ qn_status qn_fallback_note(qn_ctx *ctx, const char *stage, qn_err *err)
     return QN_OK;
 }
 
-/* ---- health -------------------------------------------------------------------- */
+/* Health. */
 
 static void refuse(qn_device *device)
 {

@@ -24,7 +24,7 @@ const char *qn_fallback_reason(qn_status status);
  * prints nothing and returns QN_ERR_FALLBACK with the sentence. */
 qn_status qn_fallback_note(qn_ctx *ctx, const char *stage, qn_err *err);
 
-/* ---- health ------------------------------------------------------------------ */
+/* Health. */
 void qn_health_note(qn_device *device, int failed);
 /* Two mismatches in a row trip the breaker at once. */
 void qn_health_mismatch(qn_device *device, int mismatched);

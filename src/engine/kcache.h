@@ -30,7 +30,7 @@ qn_kcache_result qn_kcache_load(qn_kcache *cache, const char key[QN_KEY_CHARS + 
 qn_status qn_kcache_store(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], const qn_blob *blob,
                           qn_err *err);
 
-/* ---- for `quern cache` ---------------------------------------------------------- */
+/* For `quern cache`. */
 
 typedef struct qn_kcache_entry {
     char key[QN_KEY_CHARS + 1];

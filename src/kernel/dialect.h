@@ -41,7 +41,7 @@
 #define QN_CPU 1
 #endif
 
-/* ---- types ---------------------------------------------------------------- */
+/* Types. */
 
 #ifdef QN_OPENCL
 #ifdef cl_khr_fp64
@@ -121,7 +121,7 @@ typedef REAL real;
 #endif
 #endif
 
-/* ---- functions, memory, hidden arguments ---------------------------------- */
+/* Functions, memory, hidden arguments. */
 
 #define QN_SPAN                                                                                    \
     const i32 qn_x0, const i32 qn_x1, const i32 qn_y0, const i32 qn_y1, const i32 qn_z0,           \
@@ -237,7 +237,7 @@ typedef REAL real;
 #define QN_NTH(j)         (gx + QN_MAP_GROUP * (j))
 #endif
 
-/* ---- GROUP: lane blocks --------------------------------------------------- */
+/* GROUP: lane blocks. */
 
 #ifndef QN_TEAM
 #ifdef QN_CPU
@@ -277,7 +277,7 @@ typedef REAL real;
 #endif
 #endif
 
-/* ---- integers and atomics ------------------------------------------------- */
+/* Integers and atomics. */
 
 /* MIN, MAX and IABS evaluate an argument twice. */
 #define MIN(a, b)    ((a) < (b) ? (a) : (b))
@@ -376,7 +376,7 @@ QN_ATOMIC_PICK(qn_atomic_max_u32, u32, >)
 #define ATOMIC_MAX(p, v) _Generic((p), i32 * : qn_atomic_max_i32, u32 * : qn_atomic_max_u32)(p, v)
 #endif
 
-/* ---- maths: plain names, float in gives float out ------------------------- */
+/* Maths: plain names, float in gives float out. */
 
 #ifdef QN_CUDA
 #ifndef INFINITY
@@ -440,7 +440,7 @@ QN_PICK(qn_fmax, double, >)
 #define fmax(x, y) QN_OF2(qn_fmax, x, y)
 #endif
 
-/* ---- TEAM: lanes that cooperate ------------------------------------------- */
+/* TEAM: lanes that cooperate. */
 
 #ifdef QN_TEAM
 

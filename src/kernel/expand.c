@@ -110,7 +110,7 @@ static const struct {
     { "half", "u16" }, { "size_t", "i64" }, { "void", "u8" },      { "const", "IN" },
 };
 
-/* ---- checks ----------------------------------------------------------------- */
+/* Checks. */
 
 static int find_word(const parser *p, qn_token t, const char *const *words, int n)
 {
@@ -167,7 +167,7 @@ static qn_status expect(parser *p, char mark, const char *where, qn_token *out)
     return QN_OK;
 }
 
-/* ---- heads ------------------------------------------------------------------ */
+/* Heads. */
 
 static qn_status take_type(parser *p, const char *kernel, qn_head_arg *arg)
 {
@@ -308,7 +308,7 @@ out:
     return st;
 }
 
-/* ---- what the expander takes from other lines ------------------------------- */
+/* What the expander takes from other lines. */
 
 static qn_status add_cut(parser *p, size_t begin, size_t end)
 {
@@ -387,7 +387,7 @@ static int is_alone_on_line(const parser *p, qn_token t)
     return *rest == '\n' || *rest == '\0';
 }
 
-/* ---- the whole text --------------------------------------------------------- */
+/* The whole text. */
 
 /* From the body's '{', already read, to its '}'. */
 static qn_status take_body(parser *p, qn_head *head)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- pieces of signatures ---------------------------------------------------- */
+/* Pieces of signatures. */
 
 static const char *const_of(const qn_head_arg *arg)
 {
@@ -74,7 +74,7 @@ static void print_item_head(qn_str *out, const qn_head *head)
     qn_str_add(out, ")");
 }
 
-/* ---- C ------------------------------------------------------------------------ */
+/* C. */
 
 static void print_unpacking(qn_str *out, const qn_head *head)
 {
@@ -112,7 +112,7 @@ static void print_c_head(qn_str *out, const qn_head *head)
     print_item_head(out, head);
 }
 
-/* ---- devices ------------------------------------------------------------------ */
+/* Devices. */
 
 static void print_item_call(qn_str *out, const qn_head *head, qn_expand_for target, const char *x)
 {
@@ -182,7 +182,7 @@ static void print_prologue(qn_str *out, const qn_head *head, qn_expand_for targe
     }
 }
 
-/* ---- the whole text ------------------------------------------------------------ */
+/* The whole text. */
 
 /* As many newlines as [begin, end) has, so that what follows keeps its line. */
 static void print_newlines(qn_str *out, const char *text, size_t begin, size_t end)
@@ -264,7 +264,7 @@ qn_status qn_heads_suffix(const qn_heads *heads, const char *text, const char *s
     return check_str(out, "kernel text", err);
 }
 
-/* ---- defines and units --------------------------------------------------------- */
+/* Defines and units. */
 
 /* The next NAME or NAME=VALUE of a list; returns where the list goes on, or NULL at its end. */
 static const char *next_define(const char *list, const char **name, size_t *name_len,

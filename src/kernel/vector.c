@@ -32,7 +32,7 @@ MAP(vadd, UNROLL(4), IN(float, x), IN(float, y), OUT(float, out))
     out[gx] = x[gx] + y[gx];
 }
 
-/* ---- maps with a constant ------------------------------------------------- */
+/* Maps with a constant. */
 
 MAP(map_mul, UNROLL(4), VAL(float, k), IN(float, x), OUT(float, out))
 {
@@ -64,7 +64,7 @@ MAP(map_max, UNROLL(4), VAL(float, k), IN(float, x), OUT(float, out))
     out[gx] = one_nan(larger(x[gx], k));
 }
 
-/* ---- maps without --------------------------------------------------------- */
+/* Maps without. */
 
 MAP(map_abs, UNROLL(4), IN(float, x), OUT(float, out))
 {
@@ -111,7 +111,7 @@ MAP(map_tanh, UNROLL(4), IN(float, x), OUT(float, out))
     out[gx] = one_nan(tanh(x[gx]));
 }
 
-/* ---- programs -------------------------------------------------------------- */
+/* Programs. */
 
 #define CHAIN_STEP(code, EXPR)                                                                     \
     case code:                                                                                     \

@@ -49,7 +49,7 @@ qn_status qn_csv_i64(const qn_csv *csv, size_t row, size_t col, qn_i64 min, qn_i
 qn_status qn_csv_f64(const qn_csv *csv, size_t row, size_t col, double min, double max, double *out,
                      qn_err *err);
 
-/* ---- writing ------------------------------------------------------------- */
+/* Writing. */
 
 /* Start with { .to = file }. Failed writes show in ferror(to) or in qn_out_commit. */
 typedef struct qn_csv_writer {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- SHA-256 (FIPS 180-4) ------------------------------------------------ */
+/* SHA-256 (FIPS 180-4). */
 
 enum { QN_SHA256_BYTES = 32 };
 
@@ -23,14 +23,14 @@ void qn_sha256_of(const void *data, size_t bytes, uint8_t out[QN_SHA256_BYTES]);
 /* Lower-case hex of `bytes` bytes and a NUL: `out` has room for 2 * bytes + 1. */
 char *qn_hex(const void *data, size_t bytes, char *out);
 
-/* ---- FNV-1a, 64 bits ----------------------------------------------------- */
+/* FNV-1a, 64 bits. */
 
 #define QN_FNV1A64_START UINT64_C(0xCBF29CE484222325)
 
 uint64_t qn_fnv1a64(const void *data, size_t bytes);
 uint64_t qn_fnv1a64_add(uint64_t hash, const void *data, size_t bytes); /* START first */
 
-/* ---- inputs from a seed -------------------------------------------------- */
+/* Inputs from a seed. */
 
 /* Values depend on (seed, index) only, so every order, thread and device makes the same. */
 static inline uint64_t qn_random_u64(uint64_t seed, uint64_t index)

@@ -57,7 +57,7 @@ double qn_npy_at(const qn_npy *array, qn_i64 i)
     }
 }
 
-/* ---- the header ----------------------------------------------------------- */
+/* The header. */
 
 /* A place in the text of a header. */
 typedef struct {
@@ -275,7 +275,7 @@ out:
     return st;
 }
 
-/* ---- files ---------------------------------------------------------------- */
+/* Files. */
 
 /* Copies `from`, first index fastest, to `to`, last index fastest. */
 static void reorder(const qn_npy *array, const char *from, char *to)

@@ -158,7 +158,7 @@ int qn_table_is_right(const qn_table *table, size_t col)
     return column_is(table, col, is_quantity);
 }
 
-/* ---- text and Markdown --------------------------------------------------- */
+/* Text and Markdown. */
 
 /* The cell as the form writes it, appended to `out`. */
 static void add_cell(const qn_cell *cell, qn_table_form form, qn_str *out)
@@ -263,7 +263,7 @@ out:
     free(rights);
 }
 
-/* ---- JSON ---------------------------------------------------------------- */
+/* JSON. */
 
 static void add_key(const char *name, qn_str *out)
 {

@@ -66,7 +66,7 @@ static qn_status put(qn_film *film, const void *data, size_t bytes, qn_err *err)
     return QN_OK;
 }
 
-/* ---- the encoder ---------------------------------------------------------- */
+/* The encoder. */
 
 /* `output` names a file with a protocol in front, so that a path may begin with a dash. Sides are
  * made even, which the chroma planes of both formats need. */
@@ -155,7 +155,7 @@ static int end_encoder(qn_film *film)
     return got > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* ---- films ---------------------------------------------------------------- */
+/* Films. */
 
 qn_status qn_film_open(const char *path, qn_film_kind kind, int width, int height, qn_film **out,
                        qn_err *err)

@@ -11,7 +11,7 @@ same() {
     cmp -s cpu.txt "$1" || fail "other results than on the CPU: $1"
 }
 
-# ---- several devices
+# Several devices.
 export QUERN_FAULT=sim.devices=4
 for split in dynamic equal proportional; do
     exits 0 "${run[@]}" --devices sim:0,sim:1,sim:2,sim:3 --split $split --digest $split.txt
@@ -26,7 +26,7 @@ has "$out" ' runs on cpu:0\+sim:0: '
 same balance.txt
 unset QUERN_FAULT
 
-# ---- routes
+# Routes.
 exits 0 "${run[@]}" --backend cpu,sim:0 --route auto --explain-route route.csv --digest auto.txt
 same auto.txt
 has route.csv ',arc.vm,arc.batch,[0-9]+,cpu:0,'
@@ -43,7 +43,7 @@ has s.json '"cpu_programs": 40,'
 has s.json '"gpu_ops": 0,'
 has adapt.csv ',made0,arc.program,[0-9]+,sim:0,'
 
-# ---- launches, checks, profile
+# Launches, checks, profile.
 exits 0 "${run[@]}" --backend sim --slice 1 --digest slice.txt --stats s.json
 same slice.txt
 exits 0 "${run[@]}" --backend sim --slice 0 --no-share --stats s.json
@@ -70,7 +70,7 @@ exits 0 "${run[@]}" --backend sim --arena 8K --digest arena.txt --log info
 same arena.txt
 has "$err" 'arc.vm: [0-9]+ runs on sim:0 with 2048 KB instead of 8 KB$'
 
-# ---- what programs share
+# What programs share.
 for ending in hmirror vmirror rot180; do
     printf 'def solve_%s(I):\n    x1 = objects(I, T, T, T)\n    x2 = mapply(toindices, x1)\n' $ending
     printf '    x3 = fill(I, FIVE, x2)\n    O = %s(x3)\n    return O\n\n\n' $ending

@@ -30,7 +30,7 @@ echo '{"train":[{"input":[[1,1]],"output":[[1,1]]},{"input":[[1,2]],"output":[[2
     >tasks/half.json
 common=(--backend cpu --quiet)
 
-# ---- scores
+# Scores.
 exits 0 quern arc run solvers.py --tasks tasks --check "${common[@]}"
 has "$out" '^turn +3 +2 +0 '
 has "$out" '^half +2 +1 +0 '
@@ -49,7 +49,7 @@ exits 0 quern arc run solvers.py --tasks tasks "${common[@]}"
 has "$out" '^6 runs on cpu:0: 5 ok, 1 errors, '
 has "$err" '^prog fails line 11: argmax: empty container$'
 
-# ---- files
+# Files.
 exits 0 quern arc run solvers.py --tasks tasks -o r.jsonl --trace t.txt --digest d.txt \
     --stats s.json "${common[@]}"
 lines r.jsonl 6
@@ -80,7 +80,7 @@ cmp -s d.txt again.txt || fail 'other results of bytecode'
 exits 6 quern arc run solvers.py --tasks nowhere -o none.jsonl "${common[@]}"
 [ ! -e none.jsonl ] || fail 'results of a run that failed'
 
-# ---- batt files
+# Batt files.
 cat >batt.py <<'PROGRAMS'
 def batt(task_id, S, I, C, log_path):
     s = []
@@ -99,7 +99,7 @@ has b.jsonl '"list":"o","number":1,"flag":false,"task":"turn","ok":true,"equal":
 has b.jsonl '"list":"o","number":2,"flag":true,"task":"turn","ok":false,"bad":\{"step":"t2","line":5,"op":"first","error":"empty container","given":\["empty tuple"\]\}'
 has b.jsonl '"list":"s","number":3,"task":"turn","name":"height","ok":true'
 
-# ---- a folder of files: batt programs are called as theirs, and none twice
+# A folder of files: batt programs are called as theirs, and none twice.
 mkdir many
 cp batt.py many/first.py
 cp batt.py many/second.py
@@ -126,7 +126,7 @@ echo 'def solve_x(I):' >none/x.py
 exits 6 quern arc run none --tasks tasks
 has "$err" '^none/x.py:1'
 
-# ---- programs that want too much end at a limit, and others are unharmed
+# Programs that want too much end at a limit, and others are unharmed.
 cat >hostile.py <<'PROGRAMS'
 def solve_range(I):
     return interval(0, 2000000000, 1)
@@ -155,7 +155,7 @@ has "$out" '^output +2 +0 +0 '
 has "$out" '^turn +2 +2 +0 '
 [ "$(grep -c '"status":"limit"' h.jsonl)" -eq 8 ] || fail 'not eight limits'
 
-# ---- time; more of it, while a busy machine does not come to the short programs
+# Time; more of it, while a busy machine does not come to the short programs.
 for seconds in 0.2 2 20; do
     exits 0 quern arc run hostile.py --tasks tasks/turn.json --pairs first --match all --check \
         --max-steps 2000000000 --timeout $seconds -o h.jsonl --stats h.json "${common[@]}"
@@ -168,7 +168,7 @@ has h.jsonl '"program":"steps".*"status":"limit".*"error":"prog steps line 12: c
 has h.json '"timeouts": 1,'
 refused 2 "--timeout: 'soon' is not a number" quern arc run hostile.py --tasks tasks --timeout soon
 
-# ---- long runs leave a device; on the CPU there is nothing to leave, and 0 is no limit
+# Long runs leave a device; on the CPU there is nothing to leave, and 0 is no limit.
 printf 'def solve_turn(I):\n    x = interval(0, 900, 1)\n    return valmax(x, double)\n' >many.py
 for limit in 100 0; do
     exits 0 quern arc run many.py --tasks tasks/turn.json --pairs test --backend sim --quiet \
@@ -179,7 +179,7 @@ lacks turns0.json TURNS
 refused 2 "--max-turns: 'few' is not a number between 0 and 2000000000" \
     quern arc run many.py --tasks tasks --max-turns few
 
-# ---- what is wrong
+# What is wrong.
 refused 2 '--tasks is needed' quern arc run solvers.py
 refused 6 'cannot open none.py' quern arc run none.py --tasks tasks
 refused 2 "--arena: '1K' is not a size from 8K to 2M" quern arc run solvers.py --tasks tasks --arena 1K

@@ -2,7 +2,7 @@
 # cli_arc_tools.sh - `quern arc` check, bench, dis, ops, show and make.
 . "$(dirname "$0")/lib.sh"
 
-# ---- check
+# Check.
 cat >cases.json <<'CASES'
 {"format":"quern-arc-cases-1","order":"lexicographic","cases":[
 {"op":"add","args":[1,2],"out":3},
@@ -21,7 +21,7 @@ has "$err" '^quern arc check: 1 of 6 cases fail$'
 refused 2 '--cases FILE is needed' quern arc check
 refused 6 'cannot open none.json' quern arc check --cases none.json
 
-# ---- make, and a picture of what made programs give
+# Make, and a picture of what made programs give.
 exits 0 quern arc make --programs 4 --grids 2 --steps 50 --out one --seed 3
 exits 0 quern arc make --programs 4 --grids 2 --steps 50 --out two --seed 3
 diff -r one two >/dev/null || fail 'one seed makes different files'
@@ -38,7 +38,7 @@ exits 0 quern arc show one/tasks/made0.json -o one.png
 refused 2 '-o is needed' quern arc show one/tasks/made0.json
 refused 6 'cannot open none.json' quern arc show none.json -o none.png
 
-# ---- dis and ops
+# Dis and ops.
 printf 'def solve_turn(I):\n    x1 = hmirror(I)\n    O = vmirror(I)\n    return O\n' >turn.py
 exits 0 quern arc dis turn.py
 has "$out" '^program turn: '
@@ -56,7 +56,7 @@ exits 0 quern arc ops
 has "$out" '^ *0 +identity +1 +any +scalar +3$'
 has "$out" '^ *89 +objects +4 +set +more +1$'
 
-# ---- bench
+# Bench.
 exits 0 quern arc bench one/solvers.py --tasks one/tasks --replicate 1,3 --samples 1 --no-check \
     --backend sim --quiet -o bench.json
 has "$out" '^cpu:0 +1 +- +8 '

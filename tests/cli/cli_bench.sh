@@ -8,7 +8,7 @@ mkdir "$TMPDIR"
 bench() { quern bench "$@" --progress off --samples 3; }
 number='[0-9]+(\.[0-9]+)?'
 
-# ---- graph ---------------------------------------------------------------------------------------
+# Graph.
 exits 0 bench graph --stages 40 --backend cpu,sim -o kept/g.json
 empty "$err"
 has "$out" '^ITEM +DEVICE +us/stage +us/stage piped +host us/stage +us/run +host us/run +first us/run$'
@@ -24,7 +24,7 @@ has kept/g.json '"format": "quern-bench/1"'
 has kept/g.json '"verb": "graph"'
 has kept/g.json '"command": "quern bench graph .*--stages 40'
 
-# ---- pool ----------------------------------------------------------------------------------------
+# Pool.
 exits 0 bench pool --backend sim
 has "$out" '^ITEM +DEVICE +pool us +no pool us +gain$'
 for size in '64 KiB' '1 MiB' '16 MiB'; do
@@ -35,7 +35,7 @@ done
 exits 0 bench pool --backend cpu
 lacks "$out" 'sim:0'
 
-# ---- fft -----------------------------------------------------------------------------------------
+# Fft.
 if has_fftw; then
     exits 0 bench fft --backend cpu,sim --sizes 16,20 --batch 1,3 --precision f32,f64
     has "$out" '^ITEM +DEVICE +us +GB/s +first ms$'
@@ -52,7 +52,7 @@ has "$err" "quern bench fft: --precision: 'f16' is neither f32 nor f64"
 exits 2 bench fft --backend cpu --sizes 17
 has "$err" 'a field of 17 x 17; sides are even, from 4 to 65536'
 
-# ---- kernels --------------------------------------------------------------------------------------
+# Kernels.
 exits 0 bench kernels --backend cpu --modules vector,reduce
 has "$out" '^ITEM +DEVICE +compiled ms +memory ms +disk ms$'
 has "$out" '^reduce +cpu:0 +- +- +-$'                    # built in: nothing to compile
@@ -65,7 +65,7 @@ if env -u QUERN_HIDE quern devices 2>/dev/null | grep '^opencl:0' >/dev/null; th
     [ -z "$(ls -A "$TMPDIR")" ] || fail "kernels were left behind: $(ls "$TMPDIR")"
 fi
 
-# ---- ops --------------------------------------------------------------------------------------------
+# Ops.
 exits 0 bench ops --backend cpu,sim --sizes 64 -o o.json
 for op in vadd saxpy; do
     has "$out" "^$op 64 +cpu:0( +$number){3} +- +-$"       # with its share of the triad
@@ -91,7 +91,7 @@ exits 0 bench graph --backend opencl --stages 3
 has "$err" '^\[GPU\] init failed: opencl: hidden by QUERN_HIDE\. CPU fallback\.$'
 has "$out" '^3 stages direct +cpu:0 '
 
-# ---- refused -----------------------------------------------------------------------------------------
+# Refused.
 refused 2 'no verb given; there are: ops, pool, graph, kernels, fft$' quern bench
 refused 2 "unknown op 'vad'" bench ops --op vad
 refused 2 "size 'x' is not a whole number" bench ops --backend cpu --op vadd --sizes x

@@ -37,7 +37,7 @@ awk '/^\|.* B \/ A / { on = 1 } /^$/ { on = 0 } on' made/ab.md >"$out"
 lacks "$out" '\| +(16|64) \|'
 lines "$out" 7
 
-# ---- three scans of two hosts ----------------------------------------------------------------------
+# Three scans of two hosts.
 scan c.csv 'Neoverse N1' vadd,{1,2,4},cold,cpu,cpu:0,80 vadd,{1,2,4},resident,cuda,cuda:3,3 \
     'sum,9,cold,cpu,cpu:0,5'
 exits 0 quern compare a.csv b.csv c.csv -o abc
@@ -68,12 +68,12 @@ scan 'x<y>&".csv' '<b>&"' vadd,1,cold,cpu,cpu:0,1
 exits 0 quern compare a.csv 'x<y>&".csv' -o marked
 well_formed marked.html
 
-# ---- a real scan with itself: all ties --------------------------------------------------------------
+# A real scan with itself: all ties.
 exits 0 quern scan --progress off -q --sizes 100,1000 --samples 5 --backends cpu,cpu1 -o real
 exits 0 quern compare real.csv real.csv -o same
 has "$out" '^vadd +resident +cpu1 +2 +0 +0 +2 +none +- +-$'
 
-# ---- refused -----------------------------------------------------------------------------------------
+# Refused.
 refused 2 'A.csv B.csv...\|A B is missing$' quern compare a.csv
 refused 6 'cannot open no.csv: ' quern compare a.csv no.csv
 refused 6 'cannot read other: it is a folder$' quern compare a.csv other

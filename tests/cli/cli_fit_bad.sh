@@ -6,7 +6,7 @@ common=(--backend cpu --quiet)
 quern fit new nist >nist.fit
 quern fit new mesh >mesh.fit
 
-# ---- files that are not there, or not what they should be
+# Files that are not there, or not what they should be.
 refused 6 'cannot open none.fit: ' quern fit run none.fit "${common[@]}"
 mkdir folder
 refused 6 'cannot read folder: it is a folder$' quern fit run folder "${common[@]}"
@@ -25,7 +25,7 @@ has "$err" 'bad.dat'
 sed 's/none.dat/..\/bad.dat/' data.fit >up.fit
 exits 6 quern fit run up.fit "${common[@]}"
 
-# ---- a text with faults: each with its place, at once
+# A text with faults: each with its place, at once.
 cat >faults.fit <<'FIT'
 fit 1;
 param a = 1;
@@ -49,7 +49,7 @@ refused 6 'e is an energy: least squares need residuals; ' quern fit run energy.
 printf 'fit 1;\nparam a = 1 lower 0;\nresidual r { yield a; }\nsolve lbfgs { }\n' >bounds.fit
 refused 6 'lbfgs takes no bounds; ' quern fit run bounds.fit "${common[@]}"
 
-# ---- command lines
+# Command lines.
 refused 2 'FILE.fit is missing$' quern fit run
 refused 2 "unknown option --reprot; did you mean --report\?$" quern fit run nist.fit --reprot r.json
 refused 2 "--report: 'r.txt' does not end in .json or .html$" quern fit run nist.fit --report r.txt
@@ -66,7 +66,7 @@ refused 2 "'opps' is no part; did you mean ops\?$" quern fit check --golden . --
 exits 6 quern fit check --golden folder --backend cpu --quiet
 has "$err" 'nothing was compared'
 
-# ---- what cannot be written is told before anything is solved, and leaves nothing
+# What cannot be written is told before anything is solved, and leaves nothing.
 : >file
 refused 1 '.*file' quern fit run mesh.fit --out file/under "${common[@]}"
 refused 1 '.*file' quern fit run nist.fit --report file/r.json "${common[@]}"
@@ -77,13 +77,13 @@ if [ "$(id -u)" != 0 ]; then
 fi
 [ -z "$(find . -name '*.obj')" ] || fail 'a mesh of a run that failed'
 
-# ---- not converged: exit 1, with all files
+# Not converged: exit 1, with all files.
 sed 's/max_iterations = 500/max_iterations = 3/' nist.fit >short.fit
 exits 1 quern fit run short.fit --report short.json "${common[@]}"
 has "$err" '^quern fit run: not converged: max_iterations: 3 iterations are the limit'
 has short.json '"status": "max_iterations"'
 
-# ---- points without derivatives: a status and a sentence, and never a parameter that is no number
+# Points without derivatives: a status and a sentence, and never a parameter that is no number.
 finite() {
     lacks "$1" '"values": \[[^]]*null'
     sed '1,/^PARAMETER/d' "$out" >table

@@ -5,13 +5,13 @@
 checked() { if command -v python3 >/dev/null; then python3 - "$@"; else cat >/dev/null; fi; }
 bench() { quern fit bench "$@" --backend cpu; }
 
-# ---- a device that works --------------------------------------------------------------------
+# A device that works.
 exits 0 bench hello
 has "$out" '^squares are right on cpu:0: 1000 of 1000$'
 exits 0 quern fit bench hello --backend sim --precision f32
 has "$out" '^hello +squares +f32 +sim:0 +1000 '
 
-# ---- figures --------------------------------------------------------------------------------
+# Figures.
 exits 0 bench B1 --n 2000 -o b1.json
 has "$out" '^B1 +springs residuals +f64 +cpu:0 +2000 '
 has "$out" '^B1 +springs residuals\+jacobian '
@@ -46,7 +46,7 @@ exits 0 bench B8 --n 1
 has "$out" '^B8 +sphere 1, 42 vertices: LM step '
 has "$out" '^sphere 1, 42 vertices: LM step cpu: '
 
-# ---- refused --------------------------------------------------------------------------------
+# Refused.
 exits 2 bench B9
 has "$err" 'there is no bench B9'
 exits 2 bench B1 --n -5

@@ -33,7 +33,7 @@ number() { sed -n "s/.*\"$2\": \([0-9.e+-]*\),*\$/\1/p" "$1" | head -1; }
 for device in "${devices[@]}"; do
     run=(--backend "$device" --fallback error --quiet --report r.json --stats s.json)
 
-    # ---- as many values as there are, and half of them: the same bits
+    # As many values as there are, and half of them: the same bits.
     exits 1 quern fit run ring.fit "${run[@]}" --out kept
     has s.json '"operations_repeated": 0'
     exits 1 env QUERN_FIT_LIVE=50 quern fit run ring.fit "${run[@]}" --out again
@@ -42,7 +42,7 @@ for device in "${devices[@]}"; do
     has s.json '"peak_live_kept": 10[0-9],'
     cmp kept/x.csv again/x.csv || fail 'values computed again changed the result'
 
-    # ---- contraction: kernels of its own, said in the report, the same result but for its last bits
+    # Contraction: kernels of its own, said in the report, the same result but for its last bits.
     exits 1 quern fit run strict.fit "${run[@]}" --out strict
     has r.json '"strict_fp": true'
     lacks "$out" '^note: .*strict_fp'
@@ -68,7 +68,7 @@ springs 'strict_fp = 3;' >three.fit
 exits 6 quern fit run three.fit --quiet
 has "$err" 'strict_fp is 3; it must be from 0 to 1'
 
-# ---- text for CUDA repeats itself, for others it does not
+# Text for CUDA repeats itself, for others it does not.
 sed 's/icosphere(0/icosphere(1/' ring.fit >rings.fit
 exits 0 quern fit emit rings.fit --target cuda --kernel grad
 has "$out" 'x\[FIT_SAME\(b[0-9]+\)'

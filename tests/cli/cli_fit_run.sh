@@ -8,7 +8,7 @@ for kind in nist mesh bal sketch; do
     cp "$out" $kind.fit
 done
 
-# ---- a curve: what people see
+# A curve: what people see.
 exits 0 quern fit run nist.fit --memory-map none.md "${common[@]}"
 has none.md '^The engine was asked for none'
 lacks "$out" '^files:'
@@ -19,7 +19,7 @@ has "$out" '^b2 +0\.00055015643[0-9]* +7\.26686[0-9]*e-06 +0\.0001$'
 has "$out" '^residual standard deviation 0\.101878[0-9]*, 12 degrees of freedom$'
 empty "$err"
 
-# ---- starts: several --set, lists, constants; names that are none are refused
+# Starts: several --set, lists, constants; names that are none are refused.
 exits 0 quern fit run nist.fit --set b1=250 --set b2=0.0005 "${common[@]}"
 has "$out" '^b1 +238\.9421291[0-9]* +2\.70700[0-9]+ +250$'
 exits 0 quern fit run nist.fit --set b1=250,b2=0.0005 "${common[@]}"
@@ -32,7 +32,7 @@ refused 2 "--set: 'b1' is not NAME=VALUE$" quern fit run nist.fit --set b1 "${co
 refused 2 "--set: 'much' is not a number$" quern fit run nist.fit --set b1=much "${common[@]}"
 refused 2 "--set: 'nan' is not a number$" quern fit run nist.fit --set b1=nan "${common[@]}"
 
-# ---- files
+# Files.
 exits 0 quern fit run mesh.fit --out made/films --report made/r.json --report made/r.html \
     --stats made/s.json --picture made/film.png "${common[@]}"
 has "$out" '^files: made/films/film.obj, made/r.json, made/r.html, made/s.json, made/film.png$'
@@ -71,12 +71,12 @@ exits 0 quern fit run ply.fit --out made "${common[@]}"
 left=$(find . -name '*.tmp*' -o -name '.*' -type f)
 [ -z "$left" ] || fail "left behind: $left"
 
-# ---- cameras, by elimination
+# Cameras, by elimination.
 exits 0 quern fit run bal.fit --out made "${common[@]}"
 has "$out" '^lm, schur on cpu:0 in f64'
 lines made/points.csv 9
 
-# ---- several solves, one after the other; gradients, boxes, what is fixed
+# Several solves, one after the other; gradients, boxes, what is fixed.
 cat >two.fit <<'FIT'
 fit 1;
 table T(x, y) = { 0 1; 1 3.1; 2 4.9; 3 7.2 };
@@ -96,7 +96,7 @@ sed '/lbfgs/d; s/param a = 0/param a = 0 lower 0 upper 1.5/' two.fit >box.fit
 exits 0 quern fit run box.fit "${common[@]}"
 has "$out" '^a +1\.5 '
 
-# ---- energies over rings: a sphere that unrolls, from a known value
+# Energies over rings: a sphere that unrolls, from a known value.
 cat - "$test_dir/covariance.fit" >unroll.fit <<'FIT'
 fit 1;
 mesh M = icosphere(1, 1.0);
@@ -108,7 +108,7 @@ FIT
 exits 0 quern fit run unroll.fit "${common[@]}"
 has "$out" '^cost (0\.[01][0-9]*|[0-9.]+e-[0-9]+), from 12\.3190256964; '
 
-# ---- devices: the same film on each; a solver that one does not have is done on the CPU, aloud
+# Devices: the same film on each; a solver that one does not have is done on the CPU, aloud.
 exits 0 quern fit run mesh.fit --backend sim --quiet --memory-map map.md --out made
 has map.md '^\| fit.x \| 1 \| 15000 \| 15000 \| fit\.[a-z.]+ \| fit\.[a-z.]+ \| sim:0 \| 1 \| 1 \|$'
 has "$out" '^lm, pcg on sim:0 in f64'
@@ -121,7 +121,7 @@ has "$err" '^\[GPU\] fit.solve failed: .*pcg\. CPU fallback\.$'
 has "$out" '^b1 +238\.9421291'
 exits 3 quern fit run nist.fit --backend sim --quiet --fallback error
 
-# ---- sums by atomic additions, which are in no order: said in the report
+# Sums by atomic additions, which are in no order: said in the report.
 with 'accumulate = atomic;' >atomic.fit
 exits 0 quern fit run atomic.fit --backend sim --quiet --out made --report atomic.json
 has "$out" '^cost 2\.6092'
@@ -132,7 +132,7 @@ with 'accumulate = any;' >any.fit
 exits 6 quern fit run any.fit --quiet
 has "$err" 'accumulate = any; it is one of auto, gather, owner, atomic'
 
-# ---- a Jacobian stored in f32, or computed anew: the same film, and the report says which
+# A Jacobian stored in f32, or computed anew: the same film, and the report says which.
 with 'linear_solver = pcg; storage = f32;' >rounded.fit
 exits 0 quern fit run rounded.fit --backend cpu --quiet --out made --report r.json --stats s.json
 has "$out" '^cost 2\.6092'
@@ -151,7 +151,7 @@ with 'storage = f32; jacobian = free;' >both.fit
 exits 6 quern fit run both.fit --quiet
 has "$err" 'storage = f32 says how a Jacobian is stored, and jacobian = free stores none'
 
-# ---- an interrupt ends a solve that would not end, with everything written
+# An interrupt ends a solve that would not end, with everything written.
 cat >endless.fit <<'FIT'
 fit 1;
 mesh M = icosphere(4, 1.0);

@@ -6,7 +6,7 @@ for kind in nist mesh bal sketch; do
     quern fit new $kind >$kind.fit
 done
 
-# ---- check: terms and their operations
+# Check: terms and their operations.
 exits 0 quern fit check mesh.fit
 has "$out" '^mesh.fit: 1875 parameters, 1587 of them free; 7008 rows of residuals$'
 has "$out" '^spring +residual +1776 +3 +6 '
@@ -14,7 +14,7 @@ exits 0 quern fit check sketch.fit --json
 has "$out" '"term": "h"'
 has "$out" '"instances": 2'
 
-# ---- grad: right derivatives pass; a kink at the start is told as a difference
+# Grad: right derivatives pass; a kink at the start is told as a difference.
 for kind in nist mesh bal sketch; do
     for device in cpu sim; do
         exits 0 quern fit grad $kind.fit --backend $device --quiet
@@ -26,7 +26,7 @@ printf 'fit 1;\nparam a = 0;\nresidual r { yield 1 + abs(a); }\n' >kink.fit
 exits 4 quern fit grad kink.fit --backend cpu --quiet
 has "$err" '^quern fit grad: the derivative in a is '
 
-# ---- emit: a line per operation, for each target; what cc and others compile
+# Emit: a line per operation, for each target; what cc and others compile.
 for target in c opencl cuda wgsl; do
     for kernel in res jac grad; do
         exits 0 quern fit emit nist.fit --target $target --kernel $kernel
@@ -43,7 +43,7 @@ empty "$out"
 has scale.c 'fit_scale_jac'
 lacks scale.c 'fit_reproj_jac'
 
-# ---- mesh: counts and pictures
+# Mesh: counts and pictures.
 exits 0 quern fit mesh icosphere 2 ball.obj --radius 3 --picture ball.png
 [ "$(cat "$out")" = 'ball.obj: 162 vertices, 320 faces' ] || fail 'other counts'
 [ "$(grep -c '^f ' ball.obj)" = 320 ] || fail 'not 320 faces'

@@ -7,7 +7,7 @@ les() { quern les run --progress off --quiet --backend cpu --n 32 --steps 60 --s
 well_formed() { ! command -v xmllint >/dev/null || xmllint --noout "$1" || fail "$1 is not well-formed"; }
 checked() { if command -v python3 >/dev/null; then python3 - "$@"; else cat >/dev/null; fi; }
 
-# ---- files ----------------------------------------------------------------------------------
+# Files.
 exits 0 les --observer snapshots --hash-every 20 --out a --log-metrics logs/run.json
 empty "$err"
 has "$out" '^60 steps of 32 x 32 on cpu:0: '
@@ -42,7 +42,7 @@ assert abs(total - t["total"]["wall_s"]) <= 0.05 * t["total"]["wall_s"], (total,
 assert any(m["name"] == "les_l2_error" and m["value"] > 0 for m in d["metrics"])
 PY
 
-# ---- the same again: same hashes, same files; and without a flow ------------------------------
+# The same again: same hashes, same files; and without a flow.
 exits 0 les --observer metrics --hash-every 20 --out b
 [ ! -e "$(echo b/*_omega_t000000.npy)" ] || fail "a field was written without being asked for"
 checked a/*_metrics.json b/*_metrics.json <<'PY' || fail "two runs differ"
@@ -62,7 +62,7 @@ has "$out" '^ *60  codec '
 exits 0 les --observer none --out f
 [ "$(ls f | wc -l)" = 1 ] || fail "observer none wrote more than its metrics"
 
-# ---- what stays on a device: the simulated one has memory of its own ---------------------------
+# What stays on a device: the simulated one has memory of its own.
 exits 0 env QUERN_FAULT=sim.launch_us=0,sim.gbps=100000 quern les run --progress off --quiet \
     --backend sim --n 16 --k-cut 3 --k-mid 5 --pairs 4 --steps 60 --stride 20 --precision f64 \
     --observer snapshots --video none --memory-map s.md --out s
@@ -75,14 +75,14 @@ assert r["loop_d2h_bytes"] == 3 * 16 * 16 * 8, r
 assert r["syncs"] <= 4 + 4, r
 PY
 
-# ---- films ---------------------------------------------------------------------------------------
+# Films.
 mkdir "$scratch/none"
 PATH=$scratch/bin:$scratch/none exits 0 "$QUERN_BIN" les run --progress off --quiet --backend cpu \
     --n 32 --steps 20 --stride 10 --what sim --observer snapshots --video webm --out g
 has "$err" 'no video: .*ffmpeg'
 has "$(echo g/*_metrics.json)" 'no video'
 
-# ---- what cannot be ------------------------------------------------------------------------------
+# What cannot be.
 refused 2 'dt: 3 is unstable: .*the largest admissible dt is 0\.' les --dt 3 --out bad
 exits 1 les --dt 3 --allow-unstable --check-every 10 --what sim --out bad
 has "$err" 'cells that are not finite: they came between steps [0-9]+ and [0-9]+$'
@@ -93,7 +93,7 @@ refused 2 'unknown option --strid; did you mean --stride' les --strid 3
 refused 2 'N: 33 is odd' quern les run --n 33
 refused 2 'fft: vkfft does not run on cpu:0' les --fft vkfft --what sim --out bad
 
-# ---- bench ----------------------------------------------------------------------------------------
+# Bench.
 exits 0 quern les bench --backend cpu --quiet --sizes 16,32 --samples 3 --precision f32,f64 \
     --profile quern,origin --ensemble 1,2 --out fig
 lines "$out" 18
@@ -107,7 +107,7 @@ exits 0 quern les bench --backend cpu --quiet --sizes 32 --sweep --steps 100 --o
 has "$out" '^32 +f32 +10 +cpu:0 '
 refused 2 "--precision: 'f16' is neither" quern les bench --precision f16
 
-# ---- the configuration of a run makes the same run, device included ---------------------------------
+# The configuration of a run makes the same run, device included.
 if command -v python3 >/dev/null; then
     python3 -c 'import json, sys; print(json.dumps(json.load(open(sys.argv[1]))["les"]["config"]))' \
         s/*_metrics.json >again.json

@@ -3,7 +3,7 @@
 # them: bash, and zsh and fish where they are installed.
 . "$(dirname "$0")/lib.sh"
 
-# ---- man pages: one for the program and one for each command, without a warning
+# Man pages: one for the program and one for each command, without a warning.
 exits 0 quern man --out pages
 exits 0 quern --help
 commands=$(awk '/^Commands:$/ { on = 1; next } on && !/^  [a-z]/ { exit } on { print $1 }' "$out")
@@ -30,7 +30,7 @@ refused 2 "--out writes all pages; 'fit' asks for one$" quern man fit --out page
 refused 1 'cannot make the folder /dev/null: ' quern man --out /dev/null/x
 refused 2 "'tcsh' is not one of bash, zsh, fish$" quern completion tcsh
 
-# ---- what the build made for the installation is the same
+# What the build made for the installation is the same.
 made=$(dirname "$QUERN_BIN")/manual
 for shell in bash:quern zsh:_quern fish:quern.fish; do
     exits 0 quern completion "${shell%%:*}"
@@ -38,7 +38,7 @@ for shell in bash:quern zsh:_quern fish:quern.fish; do
     [ ! -d "$made" ] || cmp -s "$out" "$made/completion/${shell#*:}" || fail "$shell: another script"
 done
 
-# ---- bash: offers WORD...: what is offered after these words, the last being incomplete
+# Bash: offers WORD...: what is offered after these words, the last being incomplete.
 offers() {
     bash -c '. ./quern; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _quern; echo "${COMPREPLY[*]}"' \
         offers quern "$@"
@@ -71,7 +71,7 @@ for verb in 'tasks run' 'les run' 'solweig run' 'arc run' 'fit run' scan; do
     done
 done
 
-# ---- zsh, fish
+# Zsh, fish.
 if command -v zsh >/dev/null; then
     cat >complete.zsh <<'ZSH'
 zmodload zsh/zpty

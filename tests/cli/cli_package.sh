@@ -21,7 +21,7 @@ for package in "$deb" "$tar"; do
 done
 (cd made && exits 0 sha256sum -c ./*.sha256)
 
-# ---- what it says about itself
+# What it says about itself.
 exits 0 dpkg-deb -f "$deb"
 has "$out" '^Package: quern$'
 has "$out" "^Version: $version\$"
@@ -31,7 +31,7 @@ has "$out" '^Maintainer: .*@'
 grep '^Depends:' "$out" >depends
 lacks depends 'cuda|gdal|opencl|ocl-icd'
 
-# ---- the .deb: the command, and a program that is built against what was unpacked
+# The .deb: the command, and a program that is built against what was unpacked.
 exits 0 dpkg-deb -x "$deb" root
 exits 0 root/usr/bin/quern version
 has "$out" "$version"
@@ -48,7 +48,7 @@ has "$out" 'x\[524288\] = '
 exits 0 ldd ./own
 has "$out" "libquern\.so\.0 => $libdir/"
 
-# ---- the .tar.gz: one folder that may lie anywhere
+# The .tar.gz: one folder that may lie anywhere.
 exits 0 tar -xzf "$tar"
 exits 0 "$(basename "$tar" .tar.gz)/bin/quern" version
 has "$out" "$version"

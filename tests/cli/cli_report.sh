@@ -7,7 +7,7 @@
 source_dir=$(cd "$test_dir/../.." && pwd)
 quiet=(--backend cpu --progress off -q)
 
-# ---- small runs of every tool -------------------------------------------------------------------------
+# Small runs of every tool.
 
 mkdir tasks
 exits 0 quern tasks run --scenario Uniform-32k --metrics tasks/metrics.json --memory-map tasks/memory.md "${quiet[@]}"
@@ -34,7 +34,7 @@ mkdir film
 exits 0 quern fit run film.fit --out film --picture film/film.png --report film/film.html \
     --report film/film.json --metrics film/metrics.json "${quiet[@]}"
 
-# ---- comparisons of folders ---------------------------------------------------------------------------
+# Comparisons of folders.
 
 exits 0 quern compare town/tmrt again/tmrt --named 'the same run again' -o town/agreement
 has "$out" '^1024 values in 1 file: 1024 equal$'
@@ -56,7 +56,7 @@ mkdir none
 refused 6 'none has nothing to compare' quern compare a none -o ab
 refused 6 'cannot list gone: ' quern compare a gone -o ab
 
-# ---- the page -----------------------------------------------------------------------------------------
+# The page.
 
 runs=(tasks scan town puzzles film)
 ! has_fftw || runs+=(flow)
@@ -93,7 +93,7 @@ exits 4 quern report off -o off.html
 has "$err" '^quern report: 1 of 2 comparisons do not hold$'
 [ -s off.html ] || fail "no page about it"
 
-# ---- refused ------------------------------------------------------------------------------------------
+# Refused.
 
 refused 2 'DIR... is missing$' quern report
 refused 6 'cannot list gone: ' quern report gone -o x.html
@@ -112,7 +112,7 @@ refused 6 'broken/film.png is not a PNG image: ' quern report broken -o x.html
 refused 1 'cannot ' quern report tasks -o /dev/null/x.html
 [ ! -e x.html ] || fail "a page in spite of an error"
 
-# ---- as a browser shows it ----------------------------------------------------------------------------
+# As a browser shows it.
 
 browser=
 for name in chromium chromium-headless-shell google-chrome; do

@@ -5,7 +5,7 @@
 export QUERN_CACHE_DIR=$scratch/cache
 unset QUERN_CACHE QUERN_PROFILE QUERN_BACKEND QUERN_ROUTE
 
-# ---- show
+# Show.
 exits 0 quern route show --backend cpu
 has "$out" '^cpu:0 '
 has "$out" '^  profile  none$'
@@ -22,7 +22,7 @@ has "$out" '^DEVICE +SIZE +MEDIAN US +MAD US +SAMPLES$'
 has "$out" '^sim:0 +1000 +[0-9.]+ '
 refused 2 "unknown op 'vad'" quern route show vad --backend cpu
 
-# ---- eval of a trace that has all times
+# Eval of a trace that has all times.
 header=seq,stage,op,size,candidate,predicted_us,chosen,actual_us,reason
 {
     echo $header
@@ -43,14 +43,14 @@ has "$out" '^always GPU +7\.000 +40\.00$'
 has "$out" '^auto +5\.[0-9]+ +[0-5]\.[0-9]+$'
 has regret.json '"name": "route_regret"'
 
-# ---- eval of a trace that must be replayed
+# Eval of a trace that must be replayed.
 exits 0 quern tasks run --scenario Uniform-32k --backend cpu,sim --explain-route explain.csv --quiet
 has explain.csv "^$header$"
 has explain.csv '^1,[^,]+,vadd,[0-9]+,cpu:0,[0-9.]+,[01],'
 exits 0 quern route eval explain.csv --samples 3 --backend cpu,sim
 has "$out" '^as routed '
 
-# ---- scenarios
+# Scenarios.
 exits 0 quern route eval --scenario Mixed-Diverse --samples 3 --warmup 3 --backend cpu,sim
 has "$out" '^SCENARIO +SIZE +BEST US +AUTO US +AUTO % +\+- % +VERDICT +CPU % +GPU % +STATIC % +CPU AGAIN % +\+- %$'
 has "$out" '^Mixed-Diverse +1 +[0-9.]+ +[0-9.]+ +(-|-?[0-9.]+) +(-|[0-9.]+) +(ok|worse|unclear) '
@@ -65,7 +65,7 @@ has "$out" '^Uniform-32k +2 +[0-9.]+ '
 has "$out" '^Uniform-32k +all +[0-9.]+ '
 has "$out" '^9 rounds; '
 
-# ---- what is refused
+# What is refused.
 refused 2 'give either a TRACE.csv or --scenario' quern route eval
 refused 2 'give either a TRACE.csv or --scenario' quern route eval trace.csv --scenario all
 refused 2 "--spread: '0' is not a number between 1 and 24" quern route eval --scenario all --spread 0 --backend cpu
@@ -80,7 +80,7 @@ printf '%s\n1,s,nonsense,10,cpu:0,1,1,,best\n' $header >unknown.csv
 refused 6 "unknown op 'nonsense'" quern route eval unknown.csv --backend cpu
 refused 1 "cannot .*x.csv" quern route show --backend cpu --explain-route /dev/null/x.csv
 
-# ---- modes
+# Modes.
 for mode in auto cpu gpu balance static; do
     exits 0 quern tasks run --scenario Uniform-32k --backend cpu,sim --route $mode --quiet
 done

@@ -11,7 +11,7 @@ rows() { grep -v '^#' "$1" | tail -n +2; }
 well_formed() { ! command -v xmllint >/dev/null || xmllint --noout "$1" || fail "$1 is not well-formed"; }
 checked() { if command -v python3 >/dev/null; then python3 - "$@"; else cat >/dev/null; fi; }
 
-# ---- the four files, their columns, their order ---------------------------------------------
+# The four files, their columns, their order.
 exits 0 scan --op dot,vadd --sizes 20000,3000,100 -o made/here/s
 empty "$err"
 for ending in csv md html json; do
@@ -39,7 +39,7 @@ rows $csv | awk -F, '
     { for (i = 7; i <= 13; i++) if ($i !~ /^[0-9]+\.[0-9][0-9][0-9]$/) print "decimals: " $0 }' >"$out"
 empty "$out"
 
-# ---- other forms of the same ------------------------------------------------------------------
+# Other forms of the same.
 well_formed made/here/s.html
 lacks made/here/s.html '<script|<link|src=|href=|url\(|@import|https?://'
 has made/here/s.html '<svg'
@@ -54,7 +54,7 @@ assert d["format"] == "quern-scan/1" and len(d["rows"]) == 24
 assert all(r["median_us"] > 0 and r["verified"] for r in d["rows"])
 PY
 
-# ---- sizes, residency, backends, seeds ----------------------------------------------------------
+# Sizes, residency, backends, seeds.
 exits 0 scan --sizes 1000:100000:2 --backends cpu --residency cold -o r
 [ "$(rows r.csv | cut -d, -f2,3,4 | tr '\n' ' ')" = \
     '1000,cold,cpu 3162,cold,cpu 10000,cold,cpu 31623,cold,cpu 100000,cold,cpu ' ] || fail "wrong sizes"
@@ -66,7 +66,7 @@ exits 0 scan --op all --sizes 64 --backends cpu --residency cold -o every
 [ "$(rows every.csv | cut -d, -f1 | tr '\n' ' ')" = \
     'chain dot keccak256 matmul max merkle saxpy sha256 sum vadd ' ] || fail "not every op"
 
-# ---- a device: bytes moved, crossover by the 90 % rule, refinement -------------------------------
+# A device: bytes moved, crossover by the 90 % rule, refinement.
 # 500 us per launch: one thread is far faster at 20 000 elements and far slower at 16 million.
 export QUERN_FAULT=sim.launch_us=500,sim.gbps=4000,sim.mem=4G QUERN_THREADS=1
 exits 0 scan --sizes 20000,16000000 --backends cpu,sim --residency resident --refine -o x
@@ -93,7 +93,7 @@ PY
 exits 0 scan --sizes 20000 --backends sim:0 --residency cold -o x
 has x.csv '^vadd,20000,cold,sim,sim:0,.*,160000,80000,1$'
 
-# ---- what is wrong is found, what cannot be measured is a hole -------------------------------------
+# What is wrong is found, what cannot be measured is a hole.
 QUERN_FAULT=corrupt:vadd refused 4 'vadd of size 1000 on sim:0: 1 of 1000 values differ from the CPU' \
     scan --sizes 1000 --backends cpu,sim -o bad
 [ ! -e bad.csv ] || fail "a wrong scan was written"
@@ -113,7 +113,7 @@ has "$err" '^\[GPU\] init failed: opencl: hidden by QUERN_HIDE\. CPU fallback\.$
 lacks absent.csv ',opencl,'
 exits 3 scan --sizes 1000 --backends cpu,opencl --fallback error -o absent
 
-# ---- refused lines ----------------------------------------------------------------------------------
+# Refused lines.
 refused 2 "unknown op 'vad'; there are: vadd, " scan --op vad
 refused 2 'op vadd is named twice$' scan --op vadd,vadd
 refused 2 "size '12x' is not a whole number" scan --sizes 12x

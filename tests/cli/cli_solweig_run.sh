@@ -20,7 +20,7 @@ same() {
     done
 }
 
-# ---- files ----------------------------------------------------------------------------------
+# Files.
 echo "name,row,col
 yard,20,30" >pois.csv
 exits 0 hot --backend cpu --outputs tmrt,utci,pet,shadow,kdown,kup,ldown,lup --maps 13 \
@@ -48,7 +48,7 @@ for name in svf_tile_wall_time_s svf_patch_progress_rate timestep_wall_time_s ti
     has all.json "\"$name\""
 done
 
-# ---- switches ---------------------------------------------------------------------------------
+# Switches.
 exits 0 hot --backend cpu --outputs none --no-summary --sky iso --person sitting --fixed --out iso
 has "$out" '^switches: --fixed$'
 [ ! -e iso/tmrt ] && [ ! -e iso/summary ] || fail "rasters that nobody asked for"
@@ -58,7 +58,7 @@ ls above/summary/utci_hours_above_30.* >/dev/null 2>&1 || fail "no grid for day 
 exits 0 hot --backend cpu --outputs tmrt --hours 13 --out hour
 lines hour/timeseries.csv 2
 
-# ---- view factors that were kept, tiles, other devices ------------------------------------------
+# View factors that were kept, tiles, other devices.
 exits 0 hot --backend cpu --out plain
 exits 0 quern solweig svf "${city[@]}" --backend cpu --out view
 exits 0 hot --backend cpu --svf view --out kept
@@ -83,7 +83,7 @@ for limit in sim.mem=3M sim.max_alloc=1M; do
     same plain small
 done
 
-# ---- faults: the same result, the exact line, the count ---------------------------------------------
+# Faults: the same result, the exact line, the count.
 exits 0 hot --backend sim --outputs tmrt,pet --out clean
 for stage in walls svf.shadow svf.finish gvf.geometry gvf.thermal shadow ground delay radiation \
     aniso tmrt utci pet summary; do
@@ -113,7 +113,7 @@ QUERN_FAULT='copy_d2h@9*1' refused 3 '' hot --backend sim --fallback error --qui
 QUERN_FAULT=launch:aniso refused 3 '' hot --backend sim --fallback error --quiet --out strict
 [ -z "$(left strict)" ] || fail "a run that failed left files"
 
-# ---- a full disk: one error, nothing under a final name ---------------------------------------------
+# A full disk: one error, nothing under a final name.
 # A limit on the size of files fails as a full disk does. It comes early, and behind a computation.
 full() {
     (
@@ -137,7 +137,7 @@ done
 QUERN_TIMING=1 exits 0 hot --backend sim --outputs none --out timed
 has "$err" '^\[time\] '
 
-# ---- refused --------------------------------------------------------------------------------------
+# Refused.
 refused 2 '--dsm FILE is needed' quern solweig run --weather day.txt --out x
 refused 2 '--weather FILE is needed' quern solweig run "${city[@]}" --out x
 refused 2 '--lat, --lon and --utc come together' quern solweig run "${city[@]}" --weather day.txt \

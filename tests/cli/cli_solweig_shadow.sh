@@ -9,7 +9,7 @@ checked() { if command -v python3 >/dev/null; then python3 - "$@"; else cat >/de
 
 exits 0 quern solweig bench --size 64 --steps 1 --samples 1 --save city --backend cpu --quiet
 
-# ---- files --------------------------------------------------------------------------------------
+# Files.
 exits 0 shadow --dsm city/dsm.npy --cdsm city/cdsm.npy --azimuth 135 --altitude 30 -o a.npy
 empty "$err"
 has "$out" '^sun at azimuth 135.000, altitude 30.000: [0-9.]+ % sunlit$'
@@ -27,7 +27,7 @@ exits 0 shadow --dsm city/dsm.npy --cdsm city/cdsm.npy --azimuth 135 --altitude 
 exits 0 shadow --dsm city/dsm.npy --azimuth 135 --altitude 30 -o b.npy
 cmp -s p.npy b.npy || fail "trees of glass shade"
 
-# ---- suns -----------------------------------------------------------------------------------------
+# Suns.
 exits 0 shadow --dsm city/dsm.npy --at 2006-07-26T13:30 --lat 57.7 --lon 12 --utc 1 -o c.npy
 has "$out" '^sun at azimuth 20[0-9]\.[0-9]+, altitude 49\.[0-9]+: '
 sun=$(head -1 "$out")
@@ -50,7 +50,7 @@ for tile in 20 33; do
     cmp -s b.npy e.npy || fail "another shadow in tiles"
 done
 
-# ---- walls ------------------------------------------------------------------------------------------
+# Walls.
 exits 0 walls --dsm city/dsm.npy --out w
 has "$out" '^[1-9][0-9]* of 4096 pixels have a wall, the highest 40\.0 m$'
 for name in wall_height.npy wall_aspect.npy wall_height.png; do
@@ -68,7 +68,7 @@ for name in wall_height wall_aspect; do
     cmp -s w/$name.npy wf/$name.npy || fail "other walls after a copy that failed"
 done
 
-# ---- what cannot be -----------------------------------------------------------------------------------
+# What cannot be.
 refused 2 'where is the sun' shadow --dsm city/dsm.npy -o x.npy
 refused 2 'where is the sun' shadow --dsm city/dsm.npy --azimuth 3 -o x.npy
 refused 2 '--at and --azimuth' shadow --dsm city/dsm.npy --azimuth 3 --at 2006-07-26T13:30 -o x.npy
@@ -97,7 +97,7 @@ refused 2 'pixels of 0.1 m: aspects of walls need at least 0.2 m' \
 [ ! -e x.npy ] && [ ! -e x.jpg ] && [ ! -e nowhere ] || fail "a refused run wrote something"
 [ -z "$(find . -name '*partial*')" ] || fail "partial files were left"
 
-# ---- golden masks ----------------------------------------------------------------------------------------
+# Golden masks.
 if [ ! -r "$golden/athens/shadow_noon_bldg.npy" ]; then
     echo "skipped: no golden data in $golden"
     exit 0

@@ -12,7 +12,7 @@ same_data() {
     cmp -s <(tail -c "$1" "$2") <(tail -c "$1" "$3") || fail "$2 and $3 differ"
 }
 
-# ---- bench, and the city it makes -------------------------------------------------------------
+# Bench, and the city it makes.
 exits 0 quern solweig bench --size 96 --relief 20 --steps 2 --samples 1 --tile 40 --save city \
     --backend cpu --quiet
 for stage in shadow ground gvf.thermal delay tmrt utci pet 'step without pet'; do
@@ -35,7 +35,7 @@ exits 0 quern solweig bench --size 64 --veg 0 --steps 1 --samples 1 --save bare 
 refused 2 "--mirror: '2' is not like 2x2" quern solweig bench --dsm city/dsm.npy --mirror 2
 refused 2 "--size" quern solweig bench --size 3
 
-# ---- files --------------------------------------------------------------------------------------
+# Files.
 exits 0 svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out whole --rasters npy
 empty "$err"
 has "$out" '^96 x 96 pixels, 153 patches on cpu:0: [0-9.]+ s '
@@ -60,7 +60,7 @@ for patches in 145 305 609; do
     has p$patches/svf.json "\"patches\": $patches"
 done
 
-# ---- tiles give the same bytes; progress goes forward and waits for the sums ----------------------
+# Tiles give the same bytes; progress goes forward and waits for the sums.
 for tile in 17 40 64; do
     exits 0 svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out tiled --rasters npy --tile $tile \
         --pixel-size 4 --metrics tiled.json
@@ -80,7 +80,7 @@ has "$err" '^solweig svf .* 95 % '
 has "$err" '^solweig svf .* 100 % '
 sed -n 's/^solweig svf .* \([0-9]*\) % .*/\1/p' "$err" | sort -nc || fail "progress goes back"
 
-# ---- a device with memory of its own: results come back, and nothing else ---------------------------
+# A device with memory of its own: results come back, and nothing else.
 QUERN_FAULT=sim.launch_us=0,sim.gbps=100000 exits 0 quern solweig svf --backend sim --quiet \
     --progress off --fallback error --dsm city/dsm.npy --cdsm city/cdsm.npy --out sim --rasters npy \
     --tile 50 --metrics sim.json
@@ -104,7 +104,7 @@ QUERN_FAULT=launch:svf.finish exits 3 quern solweig svf --backend sim --quiet --
     --fallback error --dsm city/dsm.npy --out never
 [ ! -e never/svf.json ] || fail "a failed run left a cache"
 
-# ---- what cannot be ------------------------------------------------------------------------------------
+# What cannot be.
 refused 2 '--dsm FILE is needed' svf --out bad
 refused 6 'cannot open nowhere.npy' svf --dsm nowhere.npy --out bad
 refused 2 "--patches: '150' is not one of 145, 153, 305, 609" svf --dsm city/dsm.npy --patches 150
@@ -137,7 +137,7 @@ for kib in 4 40; do
     [ -z "$(find full -name '*partial*' -o -name '*.zip')" ] || fail "half a file was left"
 done
 
-# ---- GeoTIFF ----------------------------------------------------------------------------------------------
+# GeoTIFF.
 if ! has_gdal; then
     echo "skipped: this build has no GDAL"
     exit 0

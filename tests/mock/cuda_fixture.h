@@ -24,7 +24,7 @@
 static const qn_backend *const cu = &qn_backend_cuda;
 static const qn_hal_config config = { 0 };
 
-/* ---- a module of two kernels ----------------------------------------------------- */
+/* A module of two kernels. */
 
 typedef struct box_par {
     int32_t cols, rows, add;
@@ -80,7 +80,7 @@ static const qn_kernel_module hand = { .name = "hand", .kernels = hand_kernels, 
 
 enum { SAXPY, BOX };
 
-/* ---- a device, and that module on it --------------------------------------------- */
+/* A device, and that module on it. */
 
 enum { MAX_MEMS = 32 };
 

@@ -23,7 +23,7 @@ static struct {
 static struct CUctx_st contexts[MAX_DEVICES];
 _Thread_local CUcontext mock_current;
 
-/* ---- knobs ----------------------------------------------------------------------- */
+/* Knobs. */
 
 static int entry_of(const char *entry)
 {
@@ -114,7 +114,7 @@ mock_cuda_live mock_cuda_get_live(void)
     return mock.live;
 }
 
-/* ---- errors, devices, contexts --------------------------------------------------- */
+/* Errors, devices, contexts. */
 
 static const struct {
     CUresult result;
@@ -290,7 +290,7 @@ CUresult cuCtxSynchronize(void)
     return mock_current->fault;
 }
 
-/* ---- memory ---------------------------------------------------------------------- */
+/* Memory. */
 
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 {

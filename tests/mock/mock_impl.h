@@ -9,7 +9,7 @@ enum { MOCK_MAX_PARAMS = 40, MOCK_MAX_PARAM_BYTES = 4096, MOCK_MAX_DEPS = 64 };
 enum { MOCK_SHARED_BYTES = 48 * 1024, MOCK_MAX_SHARED_BYTES = 227 * 1024 };
 enum { MOCK_REGISTERS = 40, MOCK_LOCAL_BYTES = 16 }; /* of every kernel */
 
-/* ---- mock_image.c ---------------------------------------------------------------- */
+/* mock_image.c. */
 
 struct CUfunc_st {
     char name[128];
@@ -28,7 +28,7 @@ struct CUmod_st {
 CUresult mock_image_read(const void *image, CUmodule module, char *log, size_t log_size);
 void mock_image_free(CUmodule module);
 
-/* ---- mock_stream.c --------------------------------------------------------------- */
+/* mock_stream.c. */
 
 /* A place in a stream that has been passed or not; events point to their latest. */
 typedef struct mock_mark {
@@ -110,7 +110,7 @@ int mock_graph_is_live(const struct CUgraph_st *graph);
 void mock_capture_spoil_all(void);
 int mock_is_capturing(void); /* any stream */
 
-/* ---- libcuda_mock.c -------------------------------------------------------------- */
+/* libcuda_mock.c. */
 
 typedef struct mock_state {
     int devices, arch;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- marks ----------------------------------------------------------------------- */
+/* Marks. */
 
 mock_mark *mock_mark_new(CUstream stream)
 {
@@ -23,7 +23,7 @@ void mock_mark_drop(mock_mark *mark)
         free(mark);
 }
 
-/* ---- running --------------------------------------------------------------------- */
+/* Running. */
 
 static void run_launch(CUcontext ctx, mock_op *op)
 {
@@ -124,7 +124,7 @@ CUresult mock_fill_launch(mock_op *op, CUfunction function, const unsigned *grid
     return CUDA_SUCCESS;
 }
 
-/* ---- queueing and capture -------------------------------------------------------- */
+/* Queueing and capture. */
 
 static CUresult capture_op(CUstream stream, const mock_op *op)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- streams --------------------------------------------------------------------- */
+/* Streams. */
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
@@ -81,7 +81,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
     return r;
 }
 
-/* ---- events ---------------------------------------------------------------------- */
+/* Events. */
 
 CUresult cuEventCreate(CUevent *event, unsigned flags)
 {
@@ -170,7 +170,7 @@ CUresult cuEventElapsedTime(float *ms, CUevent from, CUevent to)
     return CUDA_SUCCESS;
 }
 
-/* ---- modules and launches -------------------------------------------------------- */
+/* Modules and launches. */
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n_options,
                             CUjit_option *options, void **values)
@@ -279,7 +279,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
     return r == CUDA_SUCCESS ? mock_enqueue(stream, &op) : r;
 }
 
-/* ---- graphs ---------------------------------------------------------------------- */
+/* Graphs. */
 
 CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 {

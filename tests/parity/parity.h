@@ -55,7 +55,7 @@ static inline qn_ctx *open_place(const place *at)
         .backend = device_of(at), .fault = at->fault, .fallback = QN_FALLBACK_ERROR });
 }
 
-/* ---- arrays ---------------------------------------------------------------- */
+/* Arrays. */
 
 static inline qn_buf *filled(qn_ctx *ctx, const char *name, const void *data, size_t bytes)
 {
@@ -79,7 +79,7 @@ static inline qn_buf *random_floats(qn_ctx *ctx, const char *name, size_t n, uin
     return buf;
 }
 
-/* ---- results ---------------------------------------------------------------- */
+/* Results. */
 
 enum { GUARD_BYTES = 1028, GUARD_VALUE = 0x5A };
 

@@ -9,7 +9,7 @@
 #include "golden.h"
 #include "parity.h"
 
-#include "domain/arc/check/check_cases.h"
+#include "lab/arc/check_cases.h"
 
 enum { INSTANCES = 5000, CHUNK = 5000, MOST_TRANSFERS = 4 };
 
@@ -39,7 +39,7 @@ static void assert_on_device(const rig *r, const place *at)
                  (unsigned long long)rig_fallbacks(r), (unsigned long long)stats->instances);
 }
 
-/* ---- golden cases ------------------------------------------------------------- */
+/* Golden cases. */
 
 static void check_file(rig *r, const place *at, const char *name)
 {
@@ -106,7 +106,7 @@ static void golden_cases_pass_with_every_team_size_of_a_gpu(void **state)
         skip();
 }
 
-/* ---- made programs ------------------------------------------------------------ */
+/* Made programs. */
 
 static uint32_t n_instances(void)
 {
@@ -156,7 +156,7 @@ static void made_programs_give_the_same_on_every_device(void **state)
     }
 }
 
-/* ---- long batt programs ------------------------------------------------------- */
+/* Long batt programs. */
 
 static rig run_batt(const place *at, const char *text, uint32_t stride)
 {
@@ -244,7 +244,7 @@ static void long_batt_program_needs_four_transfers(void **state)
     qn_str_free(&text);
 }
 
-/* ---- programs that are too much ------------------------------------------------ */
+/* Programs that are too much. */
 
 /* Each ends with its limit wherever it runs, and those around it are as they were. */
 static void hostile_programs_end_with_a_limit_on_every_device(void **state)

@@ -256,7 +256,7 @@ static float noise(int i)
     return (float)((i * 7919 + 13) % 2003) * 0.01f - 10.0f;
 }
 
-/* ---- MAP ---------------------------------------------------------------------- */
+/* MAP. */
 
 static void check_saxpy(rig *r, const char *name, int x0, int x1)
 {
@@ -331,7 +331,7 @@ static void a_2d_map_with_a_struct_gives_the_same_bits(void **state)
     on_every_device("group.c", "", run_blur);
 }
 
-/* ---- GROUP -------------------------------------------------------------------- */
+/* GROUP. */
 
 static float tree_sum(const float *x, int n, int lanes, int group)
 {
@@ -391,7 +391,7 @@ static void a_group_reduces_by_its_tree_and_leaves_loops_together(void **state)
     on_every_device("group.c", "LANES=64", run_group_64);
 }
 
-/* ---- TEAM --------------------------------------------------------------------- */
+/* TEAM. */
 
 enum { N_GRIDS = 37, N_CELLS = 2000 };
 
@@ -458,7 +458,7 @@ static void a_team_gives_the_same_results_for_every_number_of_lanes(void **state
     on_every_device("team.c", "LANES=8", run_team);
 }
 
-/* ---- words -------------------------------------------------------------------- */
+/* Words. */
 
 enum { N_WORDS = 200 };
 

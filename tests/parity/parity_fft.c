@@ -99,7 +99,7 @@ static void devices_agree_with_the_cpu(void **state)
             check_case(places[p], &table[i].shape, table[i].offset);
 }
 
-/* ---- the second process ------------------------------------------------------------ */
+/* The second process. */
 
 typedef struct {
     double compiles, misses, disk_hits;

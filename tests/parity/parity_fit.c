@@ -5,7 +5,7 @@
 
 #include "domain/fit/batch/device.h"
 #include "domain/fit/batch/host.h"
-#include "domain/fit/bench/cases.h"
+#include "lab/fit/bench/cases.h"
 
 #include <math.h>
 
@@ -80,8 +80,7 @@ static void assert_near(const place *at, const char *what, const double *got, co
                      got[k], want[k]);
 }
 
-/* ---- gradients ---------------------------------------------------------------------------------
- */
+/* Gradients. */
 
 static void check_gradient(const place *at, maker make, uint32_t n, qn_fit_precision precision,
                            qn_fit_accumulate how, double tolerance)
@@ -143,8 +142,7 @@ static void cameras_and_curves_have_the_same_gradient(void **state)
     }
 }
 
-/* ---- products ----------------------------------------------------------------------------------
- */
+/* Products. */
 
 /* J'J v in one kernel beside J'(J v) of the interpreter. */
 static void check_product(const place *at, maker make, uint32_t n, qn_fit_accumulate how)
@@ -187,9 +185,7 @@ static void products_agree(void **state)
     }
 }
 
-/* ---- residuals and Jacobians
- * ---------------------------------------------------------------------
- */
+/* Residuals and Jacobians. */
 
 /* The interpreter's rows are at the same places. */
 static void check_rows(rig *r, const place *at, double tolerance)

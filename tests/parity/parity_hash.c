@@ -17,7 +17,7 @@
                 check(&device_places[i_]);                                                         \
     } while (0)
 
-/* ---- messages ----------------------------------------------------------------- */
+/* Messages. */
 
 enum { N_KNOWN = 4, MILLION = 1000000 };
 static const char *const messages[N_KNOWN] = {
@@ -109,7 +109,7 @@ static void keccak256_gives_the_known_answers(void **state)
     CHECK_EVERYWHERE(check_keccak256);
 }
 
-/* ---- trees: the reference ------------------------------------------------------- */
+/* Trees: the reference. */
 
 typedef enum { PLAIN, RFC6962 } rule;
 
@@ -150,7 +150,7 @@ static void plain_root(rule r, uint8_t *node, qn_i64 n, uint8_t out[32])
     memcpy(out, node, 32);
 }
 
-/* ---- trees: the kernels ---------------------------------------------------------- */
+/* Trees: the kernels. */
 
 enum { LEVELS = 16 };
 

@@ -32,7 +32,7 @@ static qn_graph *graph_in(qn_ctx *ctx)
     return g;
 }
 
-/* ---- element-wise ------------------------------------------------------------- */
+/* element-wise. */
 
 static outcome run_vadd(qn_ctx *ctx, const row *r)
 {
@@ -102,7 +102,7 @@ static outcome run_chain(qn_ctx *ctx, const row *r)
     return guarded_take(ctx, &out, "float");
 }
 
-/* ---- reductions ------------------------------------------------------------------ */
+/* Reductions. */
 
 /* `count` arrays of about n elements in two launches. */
 static outcome run_reduce(qn_ctx *ctx, const row *r)
@@ -166,7 +166,7 @@ static outcome run_scan(qn_ctx *ctx, const row *r)
     return guarded_take(ctx, &out, "i32");
 }
 
-/* ---- matrices and messages --------------------------------------------------------- */
+/* Matrices and messages. */
 
 static outcome run_matmul(qn_ctx *ctx, const row *r)
 {
@@ -218,7 +218,7 @@ static outcome run_hash(qn_ctx *ctx, const row *r)
     return guarded_take(ctx, &out, "u32");
 }
 
-/* ---- the table ------------------------------------------------------------------------- */
+/* The table. */
 
 static const row rows[] = {
     { "vadd", run_vadd, 1, 1, 7, 0, NULL },
@@ -327,7 +327,7 @@ static void one_flipped_bit_is_noticed(void **state)
     free(got.data);
 }
 
-/* ---- the CPU itself against plain C ------------------------------------------------------- */
+/* The CPU itself against plain C. */
 
 static void matmul_has_the_bits_of_the_plain_loop(void **state)
 {

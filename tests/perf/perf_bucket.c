@@ -6,7 +6,7 @@
  */
 #include "engine_fixture.h"
 
-#include "domain/tasks/bench.h"
+#include "lab/tasks/bench.h"
 
 #define CHEAP "sim.submit_us=0.5"
 #define DEAR  "sim.submit_us=100"

@@ -6,7 +6,7 @@
  */
 #include "engine_fixture.h"
 
-#include "domain/fit/bench/bench.h"
+#include "lab/fit/bench/bench.h"
 
 static void reaches(const char *backend, const char *name, qn_i64 n, const char *what,
                     double least_pct)

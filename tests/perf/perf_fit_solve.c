@@ -10,7 +10,7 @@
  *
  * prints a line of JSON for each case; without backend= the solvers in host memory run.
  */
-#include "domain/fit/bench/bench_solve.h"
+#include "lab/fit/bench/bench_solve.h"
 
 #include <setjmp.h>
 #include <math.h>

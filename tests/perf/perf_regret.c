@@ -9,9 +9,10 @@
 
 #include "engine/route/route_stage.h"
 #include "hal/sim/sim.h"
+#include "lab/route/regret.h"
 #include "util/hash.h"
 
-/* ---- traces ---------------------------------------------------------------------------- */
+/* Traces. */
 
 enum { N_TRACE = 1600, CHANGE = 800, LEARN = 200 };
 
@@ -146,7 +147,7 @@ static void noise_alone_changes_no_minds(void **state)
     assert_true(n_switches <= 2 * N_TRACE / 20); /* there and back for every probe */
 }
 
-/* ---- graphs on simulated devices ---------------------------------------------------------- */
+/* Graphs on simulated devices. */
 
 /* sim:0 is a CPU of a kind: no start-up time, slow. sim:1 is fast once it has started. Copies are
  * cheap, so that the sizes at which they are equal lie inside the range. */

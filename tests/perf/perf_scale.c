@@ -51,7 +51,7 @@ static qn_buf *bytes_of(bench *b, const char *name, size_t bytes)
     return buf;
 }
 
-/* ---- Merkle ----------------------------------------------------------------------- */
+/* Merkle. */
 
 enum { N_LEAVES = 1 << 20, TREE_LEAVES = 4096, TREES = 4, LEVELS = 12 };
 
@@ -104,7 +104,7 @@ static qn_status prepare_leaves(void *user, int device, int slot, qn_i64 first, 
     return QN_OK;
 }
 
-/* ---- tiles ------------------------------------------------------------------------ */
+/* Tiles. */
 
 enum { CORE = 64, HALO = 4, SIDE = CORE + 2 * HALO, PASSES = 4, N_TILES = 128 };
 
@@ -170,7 +170,7 @@ static qn_status prepare_tile(void *user, int device, int slot, qn_i64 first, qn
     return QN_OK;
 }
 
-/* ---- measuring -------------------------------------------------------------------- */
+/* Measuring. */
 
 /* Speeds as of a data centre device: 10^9 hashes per second, a launch every 5 us. */
 static const load merkle_load = { .name = "merkle",

@@ -102,7 +102,7 @@ static void add_exit_codes(qn_str *s)
     }
 }
 
-/* ---- the program ------------------------------------------------------------------------- */
+/* The program. */
 
 static void add_variables(qn_str *s)
 {
@@ -140,7 +140,7 @@ void qn_man_program(const qn_command *const *commands, qn_str *out)
                     commands[i + 1] ? "," : "");
 }
 
-/* ---- a command --------------------------------------------------------------------------- */
+/* A command. */
 
 /* Options, notes and examples of what is run, below headings of the given kind. */
 static void add_body(qn_str *s, const char *parent, const qn_command *command)

@@ -34,7 +34,7 @@ const qn_les_option qn_les_options[] = {
 
 enum { N_OPTIONS = sizeof qn_les_options / sizeof qn_les_options[0] - 1 };
 
-/* ---- finding -------------------------------------------------------------- */
+/* Finding. */
 
 /* Equal but for case, and for - and _. */
 static int is_same_name(const char *a, const char *b)
@@ -78,7 +78,7 @@ static qn_status fail_unknown(const char *where, const char *name, qn_status sta
     return qn_fail(err, status, "%s%.80s is unknown", where, name);
 }
 
-/* ---- values --------------------------------------------------------------- */
+/* Values. */
 
 /* A value on its way into a configuration. */
 typedef struct {
@@ -224,7 +224,7 @@ static qn_status put(const setting *s)
     return QN_OK;
 }
 
-/* ---- JSON ----------------------------------------------------------------- */
+/* JSON. */
 
 /* A scalar as the text that a flag would have; NULL when it is none. */
 static const char *text_of(const json_t *value, char *room, size_t size)
@@ -311,7 +311,7 @@ json_t *qn_les_config_json(const qn_les_config *config)
     return root;
 }
 
-/* ---- making --------------------------------------------------------------- */
+/* Making. */
 
 /* The defaults of the profile that the pairs name, else the file, else of quern. */
 static qn_status put_defaults(const json_t *root, const char *where, const char *const *pairs,

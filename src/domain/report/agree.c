@@ -39,7 +39,7 @@ static void add_values(couple *c, double a, double b)
     }
 }
 
-/* ---- arrays ------------------------------------------------------------------------------- */
+/* Arrays. */
 
 static qn_status compare_npy(couple *c, qn_err *err)
 {
@@ -80,7 +80,7 @@ out:
     return st;
 }
 
-/* ---- texts -------------------------------------------------------------------------------- */
+/* Texts. */
 
 static const char between[] = " \t\r,;:\"[]{}()";
 
@@ -140,7 +140,7 @@ out:
     return st;
 }
 
-/* ---- folders ------------------------------------------------------------------------------ */
+/* Folders. */
 
 static const struct {
     const char *ending;

@@ -55,7 +55,7 @@ double qn_rp_metric(const qn_rp_run *run, const char *name)
     return sum;
 }
 
-/* ---- the summary -------------------------------------------------------------------------- */
+/* The summary. */
 
 /* Stages by device are counted, not timed: times are not taken in every run. */
 static double runs_on(const json_t *stages, const char *device)

@@ -80,7 +80,7 @@ const qn_rp_kind *qn_rp_kind_of(const qn_rp_run *run)
     return kind;
 }
 
-/* ---- pictures ----------------------------------------------------------------------------- */
+/* Pictures. */
 
 static const char *name_of(const char *file)
 {

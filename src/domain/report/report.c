@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- runs ----------------------------------------------------------------------------------- */
+/* Runs. */
 
 static qn_status add_run(const char *folder, qn_rp_runs *runs, qn_err *err)
 {
@@ -83,7 +83,7 @@ void qn_rp_free(qn_rp_runs *runs)
     *runs = (qn_rp_runs){ 0 };
 }
 
-/* ---- summary -------------------------------------------------------------------------------- */
+/* Summary. */
 
 /* Whether an earlier comparison of the run was with the same. */
 static int is_known(const qn_rp_run *run, size_t i)
@@ -148,7 +148,7 @@ void qn_rp_count_checks(const qn_rp_runs *runs, size_t *n, size_t *n_ok)
             *n_ok += runs->list[i].checks[k].is_ok != 0;
 }
 
-/* ---- the page ------------------------------------------------------------------------------- */
+/* The page. */
 
 static double total_time(const qn_rp_runs *runs)
 {

@@ -30,7 +30,7 @@ static double number_of(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* ---- comparisons -------------------------------------------------------------------------- */
+/* Comparisons. */
 
 static qn_status add_checks(qn_rp_run *run, const json_t *json, qn_err *err)
 {
@@ -55,7 +55,7 @@ static qn_status add_checks(qn_rp_run *run, const json_t *json, qn_err *err)
     return QN_OK;
 }
 
-/* ---- files -------------------------------------------------------------------------------- */
+/* Files. */
 
 static int is_metrics(const json_t *json)
 {

@@ -39,7 +39,7 @@ void qn_rp_run_free(qn_rp_run *run);
 /* The path of a file of the run; the caller frees it. NULL without memory. */
 char *qn_rp_path(const qn_rp_run *run, const char *file);
 
-/* ---- what it says (facts.c) ---------------------------------------------------------------- */
+/* What it says (facts.c). */
 
 /* "solweig run"; the folder's name when it left no metrics. */
 const char *qn_rp_command(const qn_rp_run *run);

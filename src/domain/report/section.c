@@ -8,7 +8,7 @@
 
 enum { MAX_COMMANDS = 16, MAX_FACTS = 24 };
 
-/* ---- commands ------------------------------------------------------------------------------- */
+/* Commands. */
 
 /* In the order in which runs began; comparisons, which do not say when, came after them. */
 static int is_before(const json_t *a, const json_t *b)
@@ -47,8 +47,7 @@ static void add_commands(qn_page *page, const qn_rp_run *run)
     qn_page_command(page, lines, n);
 }
 
-/* ---- pictures and charts ----------------------------------------------------------------------
- */
+/* Pictures and charts. */
 
 static qn_status add_pictures(qn_page *page, const qn_rp_run *run, const qn_rp_kind *kind,
                               qn_err *err)
@@ -86,8 +85,7 @@ out:
     return st;
 }
 
-/* ---- facts ------------------------------------------------------------------------------------
- */
+/* Facts. */
 
 static void add_facts(qn_page *page, const qn_rp_run *run)
 {

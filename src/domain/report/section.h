@@ -11,7 +11,7 @@ qn_status qn_rp_add_section(qn_page *page, const qn_rp_run *runs, size_t n, size
 /* What the engine counted in all of them: where work ran, what was copied, memory. */
 qn_status qn_rp_add_telemetry(qn_page *page, const qn_rp_run *runs, size_t n, qn_err *err);
 
-/* ---- pieces of files (take.c) --------------------------------------------------------------- */
+/* Pieces of files (take.c). */
 
 /* Adds a PNG file of the run; one that is damaged is QN_ERR_INPUT. */
 qn_status qn_rp_take_picture(qn_page *page, const qn_rp_run *run, const char *file,

@@ -32,7 +32,7 @@ out:
     return st;
 }
 
-/* ---- charts --------------------------------------------------------------------------------- */
+/* Charts. */
 
 /* A page that others made could hold anything; ours hold no script and nothing from outside. */
 static int is_ours(const char *html)

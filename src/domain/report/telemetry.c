@@ -78,8 +78,7 @@ static void add_fallbacks(qn_page *page, const qn_rp_run *runs, size_t n)
         qn_page_note(page, "No stage fell back: whatever a device was asked to do, it did.");
 }
 
-/* ---- memory maps ------------------------------------------------------------------------------
- */
+/* Memory maps. */
 
 /* Splits "| a | b |" in place; the number of cells. */
 static size_t split_row(char *line, char *cells[MAX_CELLS])

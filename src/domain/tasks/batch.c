@@ -79,7 +79,7 @@ void qn_batch_free(qn_batch *batch)
     *batch = (qn_batch){ .n = 0 };
 }
 
-/* ---- results ------------------------------------------------------------------------- */
+/* Results. */
 
 /* "cpu+sim" for "cpu:0+sim:0+sim:1": devices of one backend are neighbours. */
 static void put_backends(qn_csv_writer *w, const char *devices)

@@ -17,7 +17,7 @@
  * worth a launch. */
 enum { MAX_PARTS = 64, SHARE_PARTS = 2, SHARE_CUT = 32768 };
 
-/* ---- sorting ------------------------------------------------------------------------ */
+/* Sorting. */
 
 static int compare_i64(qn_i64 a, qn_i64 b)
 {
@@ -57,7 +57,7 @@ int qn_group_is_same(const qn_task_spec *a, const qn_task_spec *b)
            !qn_task_arg_compare(a->arg, b->arg);
 }
 
-/* ---- cutting ------------------------------------------------------------------------ */
+/* Cutting. */
 
 qn_i64 qn_task_room(const qn_task_spec *spec, int is_padded)
 {

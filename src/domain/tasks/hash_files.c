@@ -48,7 +48,7 @@ typedef struct {
     qn_hash_trees *trees;
 } hasher;
 
-/* ---- reading -------------------------------------------------------------------------- */
+/* Reading. */
 
 static qn_status fail_file(const hasher *h, const char *doing, qn_err *err)
 {
@@ -110,7 +110,7 @@ out:
     return st;
 }
 
-/* ---- a batch -------------------------------------------------------------------------- */
+/* A batch. */
 
 static qn_i64 words_of(const hasher *h)
 {
@@ -227,7 +227,7 @@ static qn_i64 guess_leaves(const hasher *h)
     return leaves;
 }
 
-/* ---- one device: a pipe --------------------------------------------------------------- */
+/* One device: a pipe. */
 
 static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
 {
@@ -277,7 +277,7 @@ out:
     return st;
 }
 
-/* ---- several: rounds of batches ------------------------------------------------------- */
+/* Several: rounds of batches. */
 
 static qn_status share_graph(void *user, int device, qn_i64 first, qn_i64 count, qn_graph **out,
                              qn_err *err)

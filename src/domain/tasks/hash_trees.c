@@ -89,7 +89,7 @@ void qn_hash_trees_free(qn_hash_trees *trees)
     free(trees);
 }
 
-/* ---- subtrees ------------------------------------------------------------------------- */
+/* Subtrees. */
 
 /* The last `fold` leaves of the current file become one node. */
 static qn_status fold_current(qn_hash_trees *trees, qn_err *err)
@@ -121,7 +121,7 @@ static void raise(const qn_hash_trees *trees, qn_i64 leaves, uint8_t *node)
             qn_tree_parent(trees->rule, node, NULL, node);
 }
 
-/* ---- roots ---------------------------------------------------------------------------- */
+/* Roots. */
 
 /* Roots of what waits of each file, in one launch; files without leaves of their own are left
  * out. */

@@ -76,7 +76,7 @@ qn_status qn_merkle_root(qn_merkle *merkle, int tree, uint8_t out[NODE])
     return qn_buf_read(merkle->trees->root, (size_t)tree * NODE, out, NODE);
 }
 
-/* ---- proofs ------------------------------------------------------------------------- */
+/* Proofs. */
 
 static qn_status read_node(const qn_trees *trees, int tree, int level, qn_i64 i, uint8_t *out)
 {

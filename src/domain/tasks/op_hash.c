@@ -139,7 +139,7 @@ out:
     return st;
 }
 
-/* ---- by plain means ----------------------------------------------------------------- */
+/* By plain means. */
 
 typedef void (*digest_fn)(const void *data, size_t bytes, uint8_t out[DIGEST]);
 

@@ -31,7 +31,7 @@ static double cost_two(const qn_task_spec *spec)
     return 8.0 * (double)spec->n;
 }
 
-/* ---- on a device -------------------------------------------------------------------- */
+/* On a device. */
 
 static qn_status build(qn_task_plan *plan, qn_task_part *part, reduction kind)
 {
@@ -102,7 +102,7 @@ out:
     return st;
 }
 
-/* ---- by plain means ----------------------------------------------------------------- */
+/* By plain means. */
 
 static float item(const qn_task_spec *spec, reduction kind, qn_i64 i)
 {

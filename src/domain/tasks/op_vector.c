@@ -40,7 +40,7 @@ static qn_status fill_two(qn_task_plan *plan, qn_task_part *part, unsigned opera
     .can_cut = 1, .is_padded = 1, .check_elems = 1 << 16, .elems = qn_task_elems_n,                \
     .result_bytes = result_bytes
 
-/* ---- vadd --------------------------------------------------------------------------- */
+/* Vadd. */
 
 static qn_status build_vadd(qn_task_plan *plan, qn_task_part *part)
 {
@@ -78,7 +78,7 @@ const qn_task_op qn_task_vadd = {
     .reference = reference_vadd,
 };
 
-/* ---- saxpy -------------------------------------------------------------------------- */
+/* Saxpy. */
 
 static qn_status parse_factor(const char *text, qn_merkle_rule rule, qn_task_arg *out, qn_err *err)
 {
@@ -131,7 +131,7 @@ const qn_task_op qn_task_saxpy = {
     .reference = reference_saxpy,
 };
 
-/* ---- chain -------------------------------------------------------------------------- */
+/* Chain. */
 
 /* Names of the steps, by code. */
 static const char *const steps[QN_CHAIN_CODES] = {

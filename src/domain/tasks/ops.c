@@ -37,7 +37,7 @@ int qn_task_arg_compare(const qn_task_arg *a, const qn_task_arg *b)
     return a == b ? 0 : memcmp((const char *)a, (const char *)b, sizeof *a);
 }
 
-/* ---- pieces that several ops use --------------------------------------------------- */
+/* Pieces that several ops use. */
 
 qn_status qn_task_parse_none(const char *text, qn_merkle_rule rule, qn_task_arg *out, qn_err *err)
 {
@@ -78,7 +78,7 @@ void qn_task_random_bytes(uint8_t *to, uint64_t seed, qn_i64 n)
         to[i] = qn_random_byte(seed, (uint64_t)i);
 }
 
-/* ---- checks ------------------------------------------------------------------------ */
+/* Checks. */
 
 static qn_status read_size(const qn_task *task, const qn_tasks_options *options, qn_task_spec *spec,
                            qn_err *err)
@@ -118,7 +118,7 @@ out:
     return st;
 }
 
-/* ---- lists ------------------------------------------------------------------------- */
+/* Lists. */
 
 struct qn_task_arg_node {
     struct qn_task_arg_node *next;

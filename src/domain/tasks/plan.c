@@ -137,7 +137,7 @@ out:
     return err.status == QN_OK ? st : qn_ctx_fail(ctx, &err);
 }
 
-/* ---- content ------------------------------------------------------------------------ */
+/* Content. */
 
 static int holds(const qn_task_plan *plan, const qn_task_spec *specs)
 {
@@ -260,7 +260,7 @@ out:
     return st;
 }
 
-/* ---- results ------------------------------------------------------------------------ */
+/* Results. */
 
 /* Results lie like the elements, or one per task after the other. */
 static qn_status piece_of(const qn_task_plan *plan, const qn_task_part *part, int k,

@@ -78,7 +78,7 @@ void qn_task_cache_free(qn_task_cache *cache)
     free(cache);
 }
 
-/* ---- entries ------------------------------------------------------------------------ */
+/* Entries. */
 
 static void make_key(const qn_task_spec *specs, int n, int by_bucket, uint8_t key[KEY])
 {
@@ -153,7 +153,7 @@ static void trim(qn_task_cache *cache, const entry *keep)
     }
 }
 
-/* ---- choice ------------------------------------------------------------------------- */
+/* Choice. */
 
 static int can_pad(const qn_task_spec *specs, int n)
 {

@@ -37,7 +37,7 @@ static qn_task_part *part_of(const qn_task_spread *spread, qn_i64 item_i)
     return &spread->plan->parts[spread->items[item_i].part];
 }
 
-/* ---- the work of the split ------------------------------------------------------------ */
+/* The work of the split. */
 
 static qn_status graph_of(void *user, int device, qn_i64 first, qn_i64 count, qn_graph **out,
                           qn_err *err)
@@ -101,7 +101,7 @@ static double count_tasks(void *user, qn_i64 first, qn_i64 count)
     return spread->items[first].n_tasks;
 }
 
-/* ---- making --------------------------------------------------------------------------- */
+/* Making. */
 
 static void look_at_set(qn_task_spread *spread)
 {
@@ -181,7 +181,7 @@ const char *qn_task_spread_name(qn_task_spread *spread, unsigned slots)
     return kept;
 }
 
-/* ---- running -------------------------------------------------------------------------- */
+/* Running. */
 
 static int by_cost(const void *a, const void *b)
 {

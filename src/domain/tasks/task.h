@@ -94,7 +94,7 @@ struct qn_task_op {
                            qn_err *err);
 };
 
-/* ---- ops.c ------------------------------------------------------------------------ */
+/* Ops.c. */
 const qn_task_op *qn_task_op_find(const char *name);
 const char *qn_task_op_names(void); /* "vadd, saxpy, ..." */
 
@@ -134,7 +134,7 @@ void qn_task_random_bytes(uint8_t *to, uint64_t seed, qn_i64 n);
 /* Numbers as a file has them: nothing around them, finite. */
 int qn_task_parse_float(const char *text, size_t len, float *out);
 
-/* ---- group.c ---------------------------------------------------------------------- */
+/* Group.c. */
 /* order[k] is the task at position k: by op, argument and bucket, then size. */
 void qn_group_sort(const qn_task_list *list, int *order);
 /* 1 when two specs may share a launch. */
@@ -144,7 +144,7 @@ int qn_group_is_same(const qn_task_spec *a, const qn_task_spec *b);
 qn_status qn_group_cut(const qn_task_spec *specs, int n, qn_i64 chunk_elems, int is_padded,
                        int n_shares, qn_task_part **parts, int *n_parts, int **slots, qn_err *err);
 
-/* ---- plan.c ----------------------------------------------------------------------- */
+/* Plan.c. */
 struct qn_task_plan {
     qn_ctx *ctx;
     qn_graph *graph;
@@ -189,10 +189,10 @@ typedef qn_status (*qn_task_piece_fn)(void *user, const qn_task_spec *spec, size
 qn_status qn_task_plan_result(qn_task_plan *plan, int position, qn_task_piece_fn fn, void *user,
                               qn_err *err);
 
-/* ---- check.c ---------------------------------------------------------------------- */
+/* Check.c. */
 qn_status qn_task_check(qn_task_plan *plan, int position, qn_diff *diff, qn_err *err);
 
-/* ---- plan_cache.c ----------------------------------------------------------------- */
+/* plan_cache.c. */
 enum { QN_TASK_CACHE = 64 };
 typedef struct qn_task_cache qn_task_cache;
 
@@ -207,7 +207,7 @@ qn_status qn_task_cache_get(qn_task_cache *cache, const qn_task_list *list, qn_t
 /* What the batch of the last get took, planning included. */
 void qn_task_cache_observe(qn_task_cache *cache, double us);
 
-/* ---- spread.c --------------------------------------------------------------------- */
+/* Spread.c. */
 typedef struct qn_task_spread qn_task_spread;
 
 /* *out is NULL when the context and the options mean one device, or leave it to the router. */

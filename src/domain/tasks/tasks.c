@@ -46,7 +46,7 @@ struct qn_tasks {
     series m;
 };
 
-/* ---- making -------------------------------------------------------------------------- */
+/* Making. */
 
 static void find_series(qn_tasks *tasks)
 {
@@ -132,7 +132,7 @@ void qn_tasks_free(qn_tasks *tasks)
     free(tasks);
 }
 
-/* ---- planning ------------------------------------------------------------------------ */
+/* Planning. */
 
 /* Takes over a new batch: its specs and a plan for them. */
 static qn_status take_batch(qn_tasks *tasks, const qn_task *list, int n, qn_task_found *found)
@@ -174,7 +174,7 @@ static qn_status grow_results(qn_tasks *tasks, int n)
     return QN_OK;
 }
 
-/* ---- accounts ------------------------------------------------------------------------ */
+/* Accounts. */
 
 static bucket_series *find_bucket(qn_tasks *tasks, const qn_task_spec *spec, int *is_new)
 {
@@ -350,7 +350,7 @@ static void note_results(qn_tasks *tasks, const qn_task *list)
     tasks->stats.devices = devices_of(tasks);
 }
 
-/* ---- running ------------------------------------------------------------------------- */
+/* Running. */
 
 static double cpu_seconds(void)
 {
@@ -426,7 +426,7 @@ qn_status qn_tasks_touch(qn_tasks *tasks)
     return tasks->plan ? qn_task_plan_touch(tasks->plan) : QN_OK;
 }
 
-/* ---- results ------------------------------------------------------------------------- */
+/* Results. */
 
 const qn_task_result *qn_tasks_results(const qn_tasks *tasks)
 {

@@ -32,7 +32,7 @@ int qn_trees_top(const qn_trees *trees, int t)
     return level;
 }
 
-/* ---- arrays ------------------------------------------------------------------------- */
+/* Arrays. */
 
 static qn_status check(const qn_i64 *from, int n_trees, qn_err *err)
 {
@@ -144,7 +144,7 @@ out:
     return st;
 }
 
-/* ---- stages ------------------------------------------------------------------------- */
+/* Stages. */
 
 static qn_range over(const qn_trees *trees, qn_i64 nodes)
 {
@@ -180,7 +180,7 @@ out:
     return st;
 }
 
-/* ---- on the host -------------------------------------------------------------------- */
+/* On the host. */
 
 void qn_tree_leaf(qn_merkle_rule rule, const uint8_t *leaf, uint8_t out[NODE])
 {

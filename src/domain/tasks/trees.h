@@ -33,7 +33,7 @@ qn_status qn_trees_touch(qn_trees *trees);
 qn_i64 qn_trees_nodes(const qn_trees *trees, int t, int level);
 int qn_trees_top(const qn_trees *trees, int t);
 
-/* ---- the same on the host ----------------------------------------------------------- */
+/* The same on the host. */
 
 /* The node of a leaf; the parent of two nodes, `right` NULL for a node without neighbour. */
 void qn_tree_leaf(qn_merkle_rule rule, const uint8_t *leaf, uint8_t out[QN_MERKLE_NODE]);

@@ -65,7 +65,7 @@ static const qn_stage_arg *output_of(const qn_stage *stage)
     return &stage->args[stage->n_args - 1];
 }
 
-/* ---- finding chains ------------------------------------------------------------------ */
+/* Finding chains. */
 
 /* What is known of the stages while chains are looked for. */
 typedef struct {
@@ -166,7 +166,7 @@ static int find_chains(search *s, int *step)
     return n_fused;
 }
 
-/* ---- building the stage --------------------------------------------------------------- */
+/* Building the stage. */
 
 /* "a+b+c"; of a name that would be too long, the first and the last. */
 static void join_names(const qn_stage *stages, const int *members, int n, char *out, size_t size)

@@ -80,7 +80,7 @@ void qn_graph_free(qn_graph *graph)
     free(graph);
 }
 
-/* ---- building ------------------------------------------------------------------ */
+/* Building. */
 
 /* The graph is about to change: a run in flight ends as it began, and then the stages are those
  * that were added. */

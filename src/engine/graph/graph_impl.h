@@ -184,14 +184,14 @@ struct qn_graph {
     qn_err failure;              /* and why */
 };
 
-/* ---- order.c ------------------------------------------------------------------- */
+/* Order.c. */
 qn_status qn_order_check(qn_graph *graph, qn_err *err);     /* edges; cycles */
 qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err); /* first/last, temp slots */
 /* Gives the memory of the temporaries on one device (0: the host) back; the graph does not run. */
 void qn_order_release(qn_graph *graph, int slot);
 void qn_order_release_all(qn_graph *graph);
 
-/* ---- plan.c -------------------------------------------------------------------- */
+/* Plan.c. */
 /* Steps for stages [from, to); the number after the last stage stands for the outputs. */
 qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err *err);
 /* Memory for everything the plan touches. On QN_ERR_NOMEM nothing is lost; *stage names the
@@ -203,7 +203,7 @@ void qn_plan_pin(qn_graph *graph, const qn_plan *plan, int by);
 void qn_plan_key(const qn_graph *graph, uint64_t key[2]);
 void qn_plan_free(qn_plan *plan);
 
-/* ---- branch.c ------------------------------------------------------------------ */
+/* Branch.c. */
 /* Deals all stages out; `device` has the slot of each, NULL stands for one device for all. */
 qn_status qn_branches_find(const qn_graph *graph, const int *device, qn_branches *out, qn_err *err);
 /* All stages on one stream; nothing is said about clocks. */
@@ -223,7 +223,7 @@ static inline qn_stream qn_branch_stream(const qn_graph *graph, qn_stream on)
     return QN_COMPUTE + (graph->stream - QN_COMPUTE + on) % QN_N_COMPUTE;
 }
 
-/* ---- submit.c ------------------------------------------------------------------ */
+/* Submit.c. */
 /* Streams a step may use: apart in a plain submission, one and the same under capture. */
 typedef struct qn_lanes {
     qn_stream upload, compute, download;
@@ -241,7 +241,7 @@ void qn_fill_args(qn_graph *graph, const qn_stage *stage, qn_device *device, qn_
 /* The stage's module on the device, compiled when needed. */
 qn_status qn_stage_module(qn_stage *stage, qn_device *device, qn_err *err);
 
-/* ---- fft_stage.c ---------------------------------------------------------------- */
+/* fft_stage.c. */
 /* The plan on the device, made when needed; what qn_stage_module is for kernels. */
 qn_status qn_stage_fft_plan(qn_stage *stage, qn_device *device, qn_err *err);
 /* Queues the transform; after a failure a part of it may run. */
@@ -251,11 +251,11 @@ qn_status qn_stage_fft_run(qn_stage *stage, qn_device *device, const qn_launch_a
 void qn_stage_fft_ignore(const qn_stage *stage, void *want, const void *got);
 void qn_stage_fft_free(qn_graph *graph, qn_stage_fft *fft);
 
-/* ---- capture.c ------------------------------------------------------------------ */
+/* Capture.c. */
 /* Records the plan of `recording` on its device, launches numbered for later updates. */
 qn_status qn_capture(qn_graph *graph, qn_recording *recording, qn_err *err);
 
-/* ---- record.c ------------------------------------------------------------------ */
+/* Record.c. */
 qn_recording *qn_record_find(qn_graph *graph, const uint64_t key[2]);
 /* Plans the whole graph from its present residency, gets the memory and keeps the plan under
  * `key`, captured on the device when it can be. NULL when this run cannot be recorded. */
@@ -264,11 +264,11 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2]);
 qn_status qn_record_run(qn_graph *graph, qn_recording *recording, qn_err *err);
 void qn_record_free(qn_graph *graph);
 
-/* ---- run.c --------------------------------------------------------------------- */
+/* Run.c. */
 /* What was in flight is over: its stages leave the queues of their devices. */
 void qn_run_settled(qn_graph *graph);
 
-/* ---- recover.c ----------------------------------------------------------------- */
+/* Recover.c. */
 /* Starts a run: remembers what a rerun would need, moves stages off devices that are lost or
  * unhealthy (that is a fallback, too). */
 qn_status qn_recover_begin(qn_graph *graph, qn_err *err);
@@ -296,7 +296,7 @@ qn_status qn_recover_wait(qn_graph *graph, qn_err *err);
 /* Rung 4: runs a splittable stage through the device in pieces, at most 2^6. */
 qn_status qn_split_stage(qn_graph *graph, int stage, qn_err *err);
 
-/* ---- fuse.c -------------------------------------------------------------------- */
+/* Fuse.c. */
 /* Replaces chains of element-wise stages by one stage each, and brings them back. Stage numbers of
  * the caller are those of the stages as built; all else in the engine goes by those that run. */
 qn_status qn_fuse(qn_graph *graph, qn_err *err);
@@ -307,7 +307,7 @@ qn_stage *qn_fuse_built(qn_graph *graph, int stage);
 /* A value of the built stage has changed. */
 void qn_fuse_update(qn_graph *graph, int stage);
 
-/* ---- graph.c ------------------------------------------------------------------- */
+/* Graph.c. */
 /* The kernel's place in its module. */
 int qn_stage_kernel_i(const qn_kernel_info *kernel);
 
@@ -318,7 +318,7 @@ qn_status qn_graph_add(qn_graph *graph, const char *name, const qn_op *op,
 /* qn_graph_compile, with the error where the caller wants it. */
 qn_status qn_graph_prepare(qn_graph *graph, qn_err *err);
 
-/* ---- run.c --------------------------------------------------------------------- */
+/* Run.c. */
 /* The run loop without replay, from a stage on. */
 qn_status qn_graph_run_from(qn_graph *graph, int stage, qn_err *err);
 /* What follows on a failure: room is made, or the stage moves. *next is where to go on. */

@@ -189,7 +189,7 @@ out:
     return st;
 }
 
-/* ---- memory -------------------------------------------------------------------- */
+/* Memory. */
 
 /* A temporary lives in the memory of its slot. */
 static qn_status need_temp(qn_graph *graph, int b, int d, const char *stage, qn_err *err)
@@ -273,7 +273,7 @@ qn_status qn_plan_memory(qn_graph *graph, const qn_plan *plan, int *stage, qn_er
     return st;
 }
 
-/* ---- key ----------------------------------------------------------------------- */
+/* Key. */
 
 static void mix(uint64_t key[2], uint64_t value)
 {

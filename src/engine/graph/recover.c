@@ -110,7 +110,7 @@ int qn_recover_needs(const qn_graph *graph, int b)
     return 0;
 }
 
-/* ---- downloads in place ----------------------------------------------------------- */
+/* Downloads in place. */
 
 /* Is what the run started from in the host copy, and nowhere else once that is overwritten? */
 static int is_worth_keeping(const qn_graph *graph, int b)
@@ -157,7 +157,7 @@ void qn_recover_landed(qn_graph *graph, int b)
         exchange(&graph->bufs[b]);
 }
 
-/* ---- going back ------------------------------------------------------------------- */
+/* Going back. */
 
 static qn_status lost_start(const qn_buf *root, qn_err *err)
 {

@@ -131,7 +131,7 @@ qn_status qn_evict_try(qn_device *device, size_t bytes, const char *name, qn_blo
     return acquire(device, bytes, name, name, 0, out, err);
 }
 
-/* ---- host memory --------------------------------------------------------------- */
+/* Host memory. */
 
 static int device_has_it(const qn_buf *buf)
 {

@@ -6,7 +6,7 @@
 #include "util/file.h"
 #include "util/str.h"
 
-/* ---- of a graph ------------------------------------------------------------------------------ */
+/* Of a graph. */
 
 static void add_devices(const qn_ctx *ctx, unsigned visited, qn_str *page)
 {
@@ -88,7 +88,7 @@ qn_status qn_graph_memory_map(const qn_graph *graph, const char *path)
     return err.status == QN_OK ? QN_OK : qn_ctx_fail(graph->ctx, &err);
 }
 
-/* ---- of a context ---------------------------------------------------------------------------- */
+/* Of a context. */
 
 static void add_row(const qn_ctx *ctx, const char *name, const qn_ledger_row *row, qn_str *page)
 {

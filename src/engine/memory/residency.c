@@ -42,7 +42,7 @@ qn_status qn_fault_copy(qn_ctx *ctx, const char *where, const char *name, size_t
     return qn_fail(err, QN_ERR_INJECTED, "injected %s fault (%zu bytes)", where, bytes);
 }
 
-/* ---- memory ---------------------------------------------------------------------- */
+/* Memory. */
 
 qn_status qn_buf_need_host(qn_buf *root, qn_err *err)
 {
@@ -101,7 +101,7 @@ qn_status qn_buf_try_block(qn_buf *root, qn_device *device, qn_err *err)
     return st;
 }
 
-/* ---- waiting --------------------------------------------------------------------- */
+/* Waiting. */
 
 /* No other device reads the device's copy any more. */
 static qn_status await_peers(qn_buf *root, const qn_device *device, qn_err *err)
@@ -218,7 +218,7 @@ void qn_buf_drop_copy(qn_buf *root, qn_device *device)
     *copy = (qn_copy){ .pins = copy->pins };
 }
 
-/* ---- moving ---------------------------------------------------------------------- */
+/* Moving. */
 
 qn_status qn_buf_upload(qn_buf *root, qn_device *device, qn_stream on, const char *stage,
                         qn_err *err)
@@ -323,7 +323,7 @@ qn_status qn_buf_fetch(qn_buf *root, qn_err *err)
     return fetch_once(root, err);
 }
 
-/* ---- books ----------------------------------------------------------------------- */
+/* Books. */
 
 /* All that came before is waited for by what happens at `at`. */
 static void set_written(qn_copy *copy, qn_point at)

@@ -132,7 +132,7 @@ void qn_count_elided(qn_buf *root);
 qn_status qn_fault_copy(qn_ctx *ctx, const char *where, const char *name, size_t bytes,
                         qn_err *err);
 
-/* ---- evict.c ----------------------------------------------------------------- */
+/* Evict.c. */
 
 /* qn_pool_acquire with the first three rungs of the out-of-memory ladder: idle blocks, clean
  * copies, dirty copies (spilled to the host). Memory for buffer `name`, wanted by `stage`. */

@@ -79,7 +79,7 @@ out:
     return st;
 }
 
-/* ---- speeds ---------------------------------------------------------------------------- */
+/* Speeds. */
 
 static void learn_memory(qn_ctx *ctx, int d, double us, const qn_op_sample *s)
 {
@@ -128,7 +128,7 @@ static void learn_speed(qn_ctx *ctx, int d, double us, double cold_us, const qn_
         learn_compute(ctx, d, us, s);
 }
 
-/* ---- curves ---------------------------------------------------------------------------- */
+/* Curves. */
 
 static void note(const qn_ctx *ctx, const qn_device *device, const char *op, const qn_err *err)
 {
@@ -215,7 +215,7 @@ static void measure_link(qn_ctx *ctx, qn_device *device)
         note(ctx, device, "the link", &err);
 }
 
-/* ---- the quick scan ---------------------------------------------------------------------- */
+/* The quick scan. */
 
 static void quick(qn_ctx *ctx, unsigned devices)
 {
@@ -279,7 +279,7 @@ void qn_calibrate_missing(qn_ctx *ctx)
     qn_thresholds_publish(ctx);
 }
 
-/* ---- the full one -------------------------------------------------------------------------- */
+/* The full one. */
 
 static int is_listed(const char *list, const char *name)
 {

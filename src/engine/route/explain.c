@@ -66,7 +66,7 @@ qn_status qn_explain_close(qn_explain *explain, qn_err *err)
     return st;
 }
 
-/* ---- reading ------------------------------------------------------------------- */
+/* Reading. */
 
 static qn_status read_us(const qn_csv *csv, size_t row, size_t col, double *out, qn_err *err)
 {

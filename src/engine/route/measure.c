@@ -16,7 +16,7 @@ double qn_measure_now_us(const qn_device *device)
     return device->backend->now_us ? device->backend->now_us(device->dev) : qn_now_us();
 }
 
-/* ---- memory ------------------------------------------------------------------------ */
+/* Memory. */
 
 static qn_status get_host(qn_device *device, size_t bytes, void **out, qn_err *err)
 {
@@ -79,7 +79,7 @@ out:
     return st;
 }
 
-/* ---- ops ---------------------------------------------------------------------------- */
+/* Ops. */
 
 static qn_status launch(qn_measure *m, qn_err *err)
 {
@@ -158,7 +158,7 @@ out:
     return st;
 }
 
-/* ---- copies --------------------------------------------------------------------------- */
+/* Copies. */
 
 enum { N_QUEUED = 16, N_LINK_SAMPLES = 5, SMALL_BYTES = 4096, LARGE_BYTES = 8 << 20 };
 

@@ -40,7 +40,7 @@ static double line_at(const qn_line *line, double size)
     return line->a_us + line->b_us * size;
 }
 
-/* ---- buckets -------------------------------------------------------------------- */
+/* Buckets. */
 
 static int find_place(const qn_model *model, qn_i64 bucket)
 {
@@ -130,7 +130,7 @@ static void restart(qn_model_bucket *b)
     b->factor = 0;
 }
 
-/* ---- the line outside the buckets ------------------------------------------------ */
+/* The line outside the buckets. */
 
 /* Least squares of the relative error, neither part below zero. */
 static void fit(qn_model *model)
@@ -186,7 +186,7 @@ static void changed(qn_model *model)
     model->generation += (uint64_t)is_news;
 }
 
-/* ---- prediction ------------------------------------------------------------------ */
+/* Prediction. */
 
 static double along(const qn_line *line, const qn_model_bucket *from, double size)
 {
@@ -275,7 +275,7 @@ int qn_model_is_in_doubt(const qn_model *model, double size)
     return b && b->n_aside > 0;
 }
 
-/* ---- samples --------------------------------------------------------------------- */
+/* Samples. */
 
 /* 1: far too slow, -1: far too fast, 0: as expected, or nothing was expected. */
 static int side_of(const qn_model *model, const qn_model_bucket *b, qn_timed s, double *expected)

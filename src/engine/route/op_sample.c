@@ -38,7 +38,7 @@ static void set_i64(qn_op_sample *s, int arg, i64 value)
         set_value(s, arg, &value, sizeof value);
 }
 
-/* ---- one function per shape of op -------------------------------------------------- */
+/* One function per shape of op. */
 
 /* One element of each buffer per point, constants 1.5. */
 static void make_points(qn_op_sample *s)

@@ -24,7 +24,7 @@ int qn_profile_is_used(void)
     return !use || strcmp(use, "0") != 0;
 }
 
-/* ---- identity ------------------------------------------------------------------------ */
+/* Identity. */
 
 typedef struct {
     const char *name, *arch, *driver;
@@ -81,7 +81,7 @@ qn_status qn_profile_path(const qn_ctx *ctx, int d, char *out, size_t size, qn_e
     return QN_OK;
 }
 
-/* ---- writing --------------------------------------------------------------------------- */
+/* Writing. */
 
 static void put(json_t *object, const char *key, json_t *value, int *ok)
 {
@@ -231,7 +231,7 @@ const char *qn_profile_updated(const qn_ctx *ctx, int d)
     return ctx->router->updated[d];
 }
 
-/* ---- reading ------------------------------------------------------------------------------ */
+/* Reading. */
 
 static int is_text(const json_t *object, const char *key, const char *wanted)
 {

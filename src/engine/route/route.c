@@ -37,7 +37,7 @@ const char *qn_why_name(qn_why why)
     return names[why];
 }
 
-/* ---- open and close --------------------------------------------------------------- */
+/* Open and close. */
 
 /* Orders of magnitude, for the time before anything was measured. A CPU device of another
  * backend shares the silicon with cpu:0 and is assumed to be worse until it proves otherwise. */
@@ -156,7 +156,7 @@ void qn_route_set_mode(qn_ctx *ctx, qn_route_mode mode)
     ctx->route_mode = mode;
 }
 
-/* ---- what is learned --------------------------------------------------------------- */
+/* What is learned. */
 
 void qn_route_observe(qn_route_op *op, int device, double size, double us)
 {
@@ -267,7 +267,7 @@ qn_line qn_router_prior(const qn_ctx *ctx, int device, const qn_cost *cost, doub
     return (qn_line){ s->launch_us, fmax(memory_us, compute_us) / (size < 1 ? 1 : size) };
 }
 
-/* ---- counting ----------------------------------------------------------------------- */
+/* Counting. */
 
 void qn_router_note_run(qn_ctx *ctx, int is_device, double us)
 {
@@ -306,7 +306,7 @@ void qn_router_count(qn_ctx *ctx, qn_route_op *op, int device, qn_why why, doubl
         qn_metric_add(ctx->router->probed, n);
 }
 
-/* ---- one decision --------------------------------------------------------------------- */
+/* One decision. */
 
 int qn_route_is_gain(double present_us, double best_us)
 {

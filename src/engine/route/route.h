@@ -111,7 +111,7 @@ qn_line qn_router_prior(const qn_ctx *ctx, int device, const qn_cost *cost, doub
 void qn_router_note_run(qn_ctx *ctx, int is_device, double us);
 void qn_router_count(qn_ctx *ctx, qn_route_op *op, int device, qn_why why, double n);
 
-/* ---- one decision ---------------------------------------------------------------- */
+/* One decision. */
 
 /* What a choice among devices costs. */
 typedef struct qn_route_view {

@@ -6,7 +6,7 @@
 
 enum { MOST_SPREAD = 16 };
 
-/* ---- cutting ---------------------------------------------------------------------- */
+/* Cutting. */
 
 static int find_root(int *parent, int s)
 {
@@ -197,7 +197,7 @@ void qn_chains_free(struct qn_graph_route *route)
     route->n_chains = 0;
 }
 
-/* ---- prices ------------------------------------------------------------------------ */
+/* Prices. */
 
 static unsigned valid_mask(const qn_ctx *ctx, const qn_buf *root)
 {
@@ -393,7 +393,7 @@ void qn_chain_price(qn_graph *graph, qn_chain *chain, unsigned alive)
     chain->lead = find_lead(graph, chain);
 }
 
-/* ---- choice ------------------------------------------------------------------------ */
+/* Choice. */
 
 static void take(qn_chain *chain, double us, qn_why why)
 {

@@ -118,7 +118,7 @@ double qn_path_stage_cost(qn_path *path, const int *devices, int stage, int devi
     return w.us + end_us(path, &w) - others;
 }
 
-/* ---- search ---------------------------------------------------------------------- */
+/* Search. */
 
 static int can_run(const qn_path *path, int s, int device)
 {

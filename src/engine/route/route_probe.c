@@ -18,7 +18,7 @@ enum {
 };
 static const double lose_share = 0.005, hopeless_share = 0.0005, hopeless_factor = 3;
 
-/* ---- the budget of a graph --------------------------------------------------------------- */
+/* The budget of a graph. */
 
 /* A graph that has hardly run may lose the time of two runs, or nothing would be found out of those
  * that run a few times. */
@@ -51,7 +51,7 @@ void qn_route_lose(struct qn_graph_route *r, double us)
     r->lost_us += fmax(0, us);
 }
 
-/* ---- probes ------------------------------------------------------------------------------ */
+/* Probes. */
 
 static int find_probe(const struct qn_graph_route *r, const qn_chain *chain)
 {
@@ -162,7 +162,7 @@ void qn_probe_end(qn_graph *graph, double us, double usual)
     r->probed = -1;
 }
 
-/* ---- samples ----------------------------------------------------------------------------- */
+/* Samples. */
 
 void qn_samples_forget(qn_graph *graph)
 {

@@ -19,7 +19,7 @@ enum {
 };
 static const double drift_factor = 1.25, drift_slack_us = 3, look_share = 0.004;
 
-/* ---- deciding ---------------------------------------------------------------------------- */
+/* Deciding. */
 
 static uint64_t mix(uint64_t key, uint64_t value)
 {
@@ -217,8 +217,7 @@ void qn_route_decide(qn_graph *graph)
     place_all(graph);
 }
 
-/* ---- around a run ------------------------------------------------------------------------------
- */
+/* Around a run. */
 
 static int is_counted(const struct qn_graph_route *r, int s)
 {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- what is not the router's to choose -------------------------------------------- */
+/* What is not the router's to choose. */
 
 static qn_i64 points_of(const qn_range *r)
 {
@@ -70,7 +70,7 @@ static int forced_device(qn_ctx *ctx, const qn_stage *stage, const qn_route_op *
     return -1;
 }
 
-/* ---- the graph's side ---------------------------------------------------------------- */
+/* The graph's side. */
 
 /* Kernels outside the registry share one op; the router tells them apart. */
 static qn_route_op *op_of(qn_ctx *ctx, const qn_stage *stage)
@@ -238,7 +238,7 @@ void qn_route_graph(qn_graph *graph)
     graph->route = NULL;
 }
 
-/* ---- explanations ---------------------------------------------------------------------- */
+/* Explanations. */
 
 static void explain_stage(const qn_graph *graph, int s, uint64_t seq)
 {
@@ -307,8 +307,7 @@ void qn_route_free(qn_graph *graph)
     graph->route = NULL;
 }
 
-/* ---- questions from outside -------------------------------------------------------------------
- */
+/* Questions from outside. */
 
 static qn_chain *find_chain(struct qn_graph_route *r, int stage, int *at)
 {

@@ -101,13 +101,13 @@ uint64_t qn_route_experiments(const qn_graph *graph);
 void qn_route_timed(qn_graph *graph, int stage, int device, double us);
 void qn_route_failed(qn_graph *graph, int stage, int device, qn_status status);
 
-/* ---- route_stage.c ---------------------------------------------------------------- */
+/* route_stage.c. */
 
 /* Notes what every candidate would cost, and writes the rows of the last run. */
 void qn_route_predict(qn_graph *graph);
 void qn_route_explain(qn_graph *graph);
 
-/* ---- route_run.c ------------------------------------------------------------------ */
+/* route_run.c. */
 
 /* The first decision, when the graph is compiled. */
 void qn_route_decide(qn_graph *graph);
@@ -116,7 +116,7 @@ void qn_route_book_light(qn_graph *graph);
 /* Puts the stages of a chain where `device` says. */
 void qn_chain_place(qn_graph *graph, const qn_chain *chain, const int *device, qn_why why);
 
-/* ---- route_probe.c ---------------------------------------------------------------- */
+/* route_probe.c. */
 
 /* Places one chain for a probe, when one is due; the run is over after `us` instead of `usual`. */
 void qn_probe_begin(qn_graph *graph);
@@ -135,7 +135,7 @@ void qn_tried_drop(qn_graph *graph);
 int qn_route_can_lose(const struct qn_graph_route *route, double us);
 void qn_route_lose(struct qn_graph_route *route, double us);
 
-/* ---- route_trial.c ---------------------------------------------------------------- */
+/* route_trial.c. */
 
 void qn_trials_reset(qn_trials *trials);
 
@@ -146,7 +146,7 @@ void qn_trial_end(qn_graph *graph, double us);
 /* The time of runs has changed: what was seen of devices may be over. */
 void qn_trial_doubt(struct qn_graph_route *route, int is_slower);
 
-/* ---- route_chain.c ---------------------------------------------------------------- */
+/* route_chain.c. */
 
 /* Cuts the graph's stages into graph->route->chains. */
 qn_status qn_chains_make(qn_graph *graph);
@@ -166,7 +166,7 @@ int qn_chain_settle(qn_chain *chain);
 /* The whole chain on one device, as far as its stages are free, into `out`. */
 void qn_chain_uniform(const qn_chain *chain, int device, int *out);
 
-/* ---- stage_clock.c ---------------------------------------------------------------- */
+/* stage_clock.c. */
 
 /* Times one step when somebody wants to know: QUERN_TIMING, or a sample for the router. */
 typedef struct qn_stage_clock {

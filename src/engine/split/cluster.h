@@ -34,7 +34,7 @@ typedef struct qn_chunk_source {
 /* Lets the devices of `split` work until the source is over. */
 qn_status qn_split_serve(qn_split *split, const qn_chunk_source *source, qn_err *err);
 
-/* ---- chunks.c: a batch in this process -------------------------------------------- */
+/* Chunks.c: a batch in this process. */
 
 typedef struct qn_chunks qn_chunks;
 

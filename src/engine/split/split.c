@@ -20,7 +20,7 @@ int qn_split_mode_find(const char *name, qn_split_mode *out)
     return -1;
 }
 
-/* ---- opening ------------------------------------------------------------------- */
+/* Opening. */
 
 /* All stages that can run on the device are bound to it; what the work has pinned stays. */
 static void bind_stages(qn_graph *graph, int device)
@@ -165,7 +165,7 @@ void qn_split_close(qn_split *split)
     free(split);
 }
 
-/* ---- one batch ----------------------------------------------------------------- */
+/* One batch. */
 
 /* Devices that take no work now are out before they are given any. */
 static void begin(qn_split *split)
@@ -267,7 +267,7 @@ qn_status qn_split_run(qn_split *split, qn_i64 n_items)
     return run(split, n_items, &err) == QN_OK ? QN_OK : qn_ctx_fail(split->ctx, &err);
 }
 
-/* ---- what happened -------------------------------------------------------------- */
+/* What happened. */
 
 int qn_split_count(const qn_split *split)
 {

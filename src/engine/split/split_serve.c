@@ -38,7 +38,7 @@ static int count_busy(const qn_split *split)
     return n;
 }
 
-/* ---- failures -------------------------------------------------------------------- */
+/* Failures. */
 
 void qn_split_fail(qn_split *split, qn_split_worker *worker, const char *stage, const qn_err *err,
                    const qn_chunk_source *source)
@@ -125,7 +125,7 @@ static qn_status take_over(qn_split *split, qn_err *err)
     return cpu->depth ? QN_OK : qn_split_hire(split, cpu, QN_CPU_SLOT, 1, err);
 }
 
-/* ---- one chunk ------------------------------------------------------------------- */
+/* One chunk. */
 
 static qn_status start(qn_split *split, qn_split_worker *worker, const qn_chunk_source *source,
                        qn_chunk chunk, qn_err *err)
@@ -197,7 +197,7 @@ static qn_status finish(qn_split *split, qn_split_worker *worker, const qn_chunk
     return QN_OK;
 }
 
-/* ---- who takes the next ------------------------------------------------------------ */
+/* Who takes the next. */
 
 /* With a shared queue, near its end: would the others be done sooner without this worker's help?
  * A slow device with the last chunk makes all wait for it, and so does the CPU when the devices
@@ -274,7 +274,7 @@ out:
     return st;
 }
 
-/* ---- the loop ---------------------------------------------------------------------- */
+/* The loop. */
 
 /* Takes what is done. With one device at work there is no choice: the host waits for it. */
 static qn_status collect(qn_split *split, const qn_chunk_source *source, int *n_done, qn_err *err)

@@ -23,7 +23,7 @@ static void read_quantiles(const qn_summary *s, double out[N_QUANTILES])
     out[3] = s->p99;
 }
 
-/* ---- text ---------------------------------------------------------------- */
+/* Text. */
 
 /* Appends `text` with every byte that is no UTF-8 replaced: names of devices and drivers come
  * from outside, and both formats are UTF-8. Newlines stay, for the formats to escape. */
@@ -39,7 +39,7 @@ static void add_utf8(qn_str *out, const char *text)
     }
 }
 
-/* ---- JSON ---------------------------------------------------------------- */
+/* JSON. */
 
 static json_t *text_json(const char *text)
 {
@@ -299,7 +299,7 @@ out:
     return st;
 }
 
-/* ---- Prometheus ---------------------------------------------------------- */
+/* Prometheus. */
 
 /* Backslash and newline are escaped everywhere, quotes only inside quotes. */
 static void add_escaped(qn_str *out, const char *text, int is_quoted)
@@ -403,7 +403,7 @@ qn_status qn_export_prometheus(const qn_metrics *metrics, qn_str *out, qn_err *e
     return st;
 }
 
-/* ---- files --------------------------------------------------------------- */
+/* Files. */
 
 static int ends_with(const char *path, const char *ending)
 {

@@ -208,7 +208,7 @@ struct qn_metrics {
     double start_us;
 };
 
-/* ---- names and series ---------------------------------------------------- */
+/* Names and series. */
 
 static int by_name(const void *a, const void *b)
 {

@@ -58,7 +58,7 @@ qn_status qn_progress_parse(const char *text, qn_progress_mode *out, qn_err *err
     return qn_fail(err, QN_ERR_USAGE, "progress is auto, on or off, not %s", text);
 }
 
-/* ---- drawing ------------------------------------------------------------- */
+/* Drawing. */
 
 /* Columns of the terminal, less the last, in which some terminals already wrap. */
 static int columns_of(FILE *to)
@@ -165,7 +165,7 @@ static void show(const qn_progress *p)
     }
 }
 
-/* ---- bars ---------------------------------------------------------------- */
+/* Bars. */
 
 static void free_bar(qn_progress *p)
 {

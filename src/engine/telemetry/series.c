@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- updates ------------------------------------------------------------- */
+/* Updates. */
 
 static uint64_t bits_of(double value)
 {
@@ -105,7 +105,7 @@ void qn_metric_observe(qn_metric *metric, double value)
         qn_histogram_observe(metric->histogram, value);
 }
 
-/* ---- reading ------------------------------------------------------------- */
+/* Reading. */
 
 double qn_series_value(const qn_metric *series)
 {
@@ -157,7 +157,7 @@ qn_summary qn_metric_summary(const qn_metric *metric)
     return (qn_summary){ .last = qn_series_value(metric) };
 }
 
-/* ---- all at once --------------------------------------------------------- */
+/* All at once. */
 
 typedef struct sample_list {
     qn_sample *items;

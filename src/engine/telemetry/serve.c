@@ -33,7 +33,7 @@ struct qn_serve {
     pthread_t thread;
 };
 
-/* ---- waiting ------------------------------------------------------------- */
+/* Waiting. */
 
 /* True when `fd` is ready before `deadline_us` (0: no deadline) and nobody wants us to stop. */
 static int wait_for(const qn_serve *serve, int fd, short events, double deadline_us)
@@ -86,7 +86,7 @@ static void send_all(const qn_serve *serve, int client, const char *data, size_t
     }
 }
 
-/* ---- answers ------------------------------------------------------------- */
+/* Answers. */
 
 typedef struct answer {
     int code;
@@ -208,7 +208,7 @@ static void *serve_clients(void *user)
     return NULL;
 }
 
-/* ---- open and close ------------------------------------------------------ */
+/* Open and close. */
 
 static qn_status listen_on(qn_serve *serve, int port, qn_err *err)
 {

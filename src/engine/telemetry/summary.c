@@ -7,7 +7,7 @@
 
 enum { NUMBER = 40 };
 
-/* ---- numbers ------------------------------------------------------------- */
+/* Numbers. */
 
 char *qn_format_count(double count, char *out, size_t size)
 {
@@ -50,7 +50,7 @@ char *qn_format_time(double seconds, char *out, size_t size)
     return out;
 }
 
-/* ---- summary ------------------------------------------------------------- */
+/* Summary. */
 
 /* One line being put together, with room for its numbers. */
 typedef struct printer {
@@ -189,7 +189,7 @@ void qn_summary_print(FILE *to, const qn_metrics *metrics, const qn_run_report *
     print_route(&p);
 }
 
-/* ---- statistics ---------------------------------------------------------- */
+/* Statistics. */
 
 static int by_label(const void *a, const void *b)
 {

@@ -95,7 +95,7 @@ static void info(const qn_dev *dev, qn_device_info *out)
     out->max_alloc = out->mem_total;
 }
 
-/* ---- memory --------------------------------------------------------------- */
+/* Memory. */
 
 static qn_status host_alloc(qn_dev *dev, size_t bytes, void **out, qn_err *err)
 {
@@ -169,7 +169,7 @@ static qn_status download(qn_dev *dev, qn_mem *src, size_t at, void *dst, size_t
     return st;
 }
 
-/* ---- kernels -------------------------------------------------------------- */
+/* Kernels. */
 
 static qn_status build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err)
 {
@@ -216,7 +216,7 @@ static void compiler(qn_dev *dev, char *out, size_t size)
     snprintf(out, size, "%s", qn_cc_label(&dev->cc));
 }
 
-/* ---- events --------------------------------------------------------------- */
+/* Events. */
 
 static qn_status record(qn_dev *dev, qn_stream on, qn_event **out, qn_err *err)
 {

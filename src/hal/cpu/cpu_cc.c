@@ -28,7 +28,7 @@ enum { KEPT_OUTPUT = 1 << 16 };
 
 extern char **environ;
 
-/* ---- running a program ---------------------------------------------------- */
+/* Running a program. */
 
 /* The environment with TMPDIR inside our folder, so that what the compiler leaves behind goes
  * with it, and plain messages. Only the array is allocated. */
@@ -152,7 +152,7 @@ out:
     return st;
 }
 
-/* ---- finding the compiler ------------------------------------------------- */
+/* Finding the compiler. */
 
 static int is_program(const char *path)
 {
@@ -234,7 +234,7 @@ const char *qn_cc_label(qn_cc *cc)
     return cc->label;
 }
 
-/* ---- compiling ------------------------------------------------------------ */
+/* Compiling. */
 
 static qn_status make_folder(char *out, size_t size, qn_err *err)
 {

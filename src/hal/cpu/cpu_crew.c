@@ -73,7 +73,7 @@ int qn_crew_cores(void)
     return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
 }
 
-/* ---- helpers ------------------------------------------------------------------------ */
+/* Helpers. */
 
 static void wake_one(qn_crew *crew)
 {
@@ -139,7 +139,7 @@ static void *help(void *argument)
     return NULL;
 }
 
-/* ---- the crew ----------------------------------------------------------------------- */
+/* The crew. */
 
 qn_crew *qn_crew_new(int n)
 {

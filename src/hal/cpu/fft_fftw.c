@@ -231,7 +231,7 @@ double qn_cpu_fft_traffic(const qn_fft *plan)
     return 4.0 * plan->shape.batch * plan->shape.rows * plan->shape.cols * (double)plan->real_bytes;
 }
 
-/* ---- running ------------------------------------------------------------------- */
+/* Running. */
 
 typedef struct job {
     const qn_fft *plan;

@@ -58,14 +58,14 @@ struct qn_module {
     qn_blob image; /* what was loaded, for the disk cache */
 };
 
-/* ---- cuda.c ---------------------------------------------------------------------- */
+/* Cuda.c. */
 /* "cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED (unspecified launch failure)" and its status. */
 qn_status qn_cuda_fail(const qn_cuda_api *cu, const char *entry, CUresult result, qn_err *err);
 
 /* Makes the context current for the calling thread; costs one query when it is already. */
 qn_status qn_cuda_enter(const qn_dev *dev, qn_err *err);
 
-/* ---- cuda_dev.c ------------------------------------------------------------------ */
+/* cuda_dev.c. */
 /* The stream behind a number, with the context current. */
 qn_status qn_cuda_stream(qn_dev *dev, qn_stream on, CUstream *out, qn_err *err);
 
@@ -103,7 +103,7 @@ void qn_cuda_drop(qn_dev *dev, qn_event *event);
 qn_status qn_cuda_sync(qn_dev *dev, qn_err *err);
 double qn_cuda_elapsed_us(qn_dev *dev, qn_event *from, qn_event *to);
 
-/* ---- cuda_build.c ---------------------------------------------------------------- */
+/* cuda_build.c. */
 qn_status qn_cuda_build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err);
 void qn_cuda_resources(qn_dev *dev, const qn_module *module, int kernel_i, int *registers,
                        int *local_bytes);
@@ -117,14 +117,14 @@ typedef enum { QN_CUDA_NO_FUSE, QN_CUDA_FUSE } qn_cuda_fusing;
 qn_status qn_cuda_image(qn_dev *dev, qn_source *src, qn_cuda_fusing fusing, qn_blob *out,
                         qn_err *err);
 
-/* ---- fft_vkfft.c ----------------------------------------------------------------- */
+/* fft_vkfft.c. */
 qn_status qn_cuda_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build,
                            qn_fft **out, qn_err *err);
 qn_status qn_cuda_fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
                           const qn_launch_arg *data, qn_stream on, qn_err *err);
 void qn_cuda_fft_free(qn_dev *dev, qn_fft *plan);
 
-/* ---- cuda_graph.c ---------------------------------------------------------------- */
+/* cuda_graph.c. */
 qn_status qn_cuda_launch(qn_dev *dev, const qn_launch *call, qn_err *err);
 qn_status qn_cuda_capture_begin(qn_dev *dev, qn_stream on, qn_err *err);
 qn_status qn_cuda_capture_end(qn_dev *dev, qn_stream on, qn_replay **out, qn_err *err);

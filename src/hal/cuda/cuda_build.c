@@ -52,7 +52,7 @@ static void choose_options(const qn_nvrtc_api *nvrtc, const qn_dev *dev, qn_cuda
         out->list[out->n++] = "-lineinfo";
 }
 
-/* ---- logs ------------------------------------------------------------------------ */
+/* Logs. */
 
 static void keep_log(qn_source *src, const char *log)
 {
@@ -90,7 +90,7 @@ static char *program_log(const qn_nvrtc_api *nvrtc, nvrtcProgram program)
     return log;
 }
 
-/* ---- images ---------------------------------------------------------------------- */
+/* Images. */
 
 /* A copy with a NUL behind it, which PTX needs. */
 static qn_status copy_image(const void *data, size_t bytes, qn_bin_kind kind, qn_blob *out,
@@ -192,7 +192,7 @@ qn_status qn_cuda_image(qn_dev *dev, qn_source *src, qn_cuda_fusing fusing, qn_b
     return compile(nvrtc, &options, src, out, err);
 }
 
-/* ---- modules --------------------------------------------------------------------- */
+/* Modules. */
 
 static qn_status load_image(qn_dev *dev, qn_source *src, qn_module *module, qn_err *err)
 {

@@ -64,7 +64,7 @@ void qn_cuda_close_streams(qn_dev *dev)
             dev->cu->cuStreamDestroy(dev->streams[s]);
 }
 
-/* ---- memory ---------------------------------------------------------------------- */
+/* Memory. */
 
 static qn_status out_of_memory(qn_dev *dev, size_t bytes, qn_err *err)
 {
@@ -142,7 +142,7 @@ void qn_cuda_host_free(qn_dev *dev, void *ptr)
         dev->cu->cuMemFreeHost(ptr);
 }
 
-/* ---- copies ---------------------------------------------------------------------- */
+/* Copies. */
 
 qn_status qn_cuda_upload(qn_dev *dev, qn_mem *dst, size_t at, const void *src, size_t bytes,
                          qn_stream on, qn_err *err)
@@ -222,7 +222,7 @@ qn_status qn_cuda_copy_peer(qn_dev *from, qn_mem *src, qn_dev *to, qn_mem *dst, 
         to->cu->cuMemcpyPeerAsync(dst->ptr, to->ctx, src->ptr, from->ctx, bytes, stream), err);
 }
 
-/* ---- events ---------------------------------------------------------------------- */
+/* Events. */
 
 static qn_status take_event(qn_dev *dev, qn_event **out, qn_err *err)
 {

@@ -124,7 +124,7 @@ qn_status qn_cuda_launch(qn_dev *dev, const qn_launch *call, qn_err *err)
     return st;
 }
 
-/* ---- capture --------------------------------------------------------------------- */
+/* Capture. */
 
 /* Nothing is captured any more; the list of nodes keeps its memory for the next time. */
 static void forget_capture(qn_dev *dev)

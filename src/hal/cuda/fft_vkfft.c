@@ -45,7 +45,7 @@ struct qn_fft {
     VkFFTApplication app;
 };
 
-/* ---- what VkFFT calls ------------------------------------------------------------ */
+/* What VkFFT calls. */
 
 static void note(qn_vkfft_cuda *of, const qn_err *failure)
 {
@@ -151,7 +151,7 @@ static CUresult qn_vkfft_upload(qn_vkfft_cuda *of, void *dst, const void *src, s
     return qn_vkfft_noted(of, "cuMemcpyHtoDAsync", r);
 }
 
-/* ---- what the backend offers ----------------------------------------------------- */
+/* What the backend offers. */
 
 qn_status qn_cuda_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build,
                            qn_fft **out, qn_err *err)

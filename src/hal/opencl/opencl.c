@@ -56,7 +56,7 @@ qn_status qn_cl_fail(qn_err *err, qn_status other, const char *call, cl_int code
     return qn_fail(err, status, "%s: %s (%d)", call, qn_cl_error_name(code), (int)code);
 }
 
-/* ---- what a device says ------------------------------------------------- */
+/* What a device says. */
 
 /* A number of 4 or 8 bytes; 0 when the device does not know the question. */
 static cl_ulong get_number(const qn_cl_api *cl, cl_device_id device, cl_uint what)
@@ -145,7 +145,7 @@ static void describe(qn_dev *dev)
                                        : "-cl-std=CL1.2";
 }
 
-/* ---- the list ----------------------------------------------------------- */
+/* The list. */
 
 static int list_devices(const qn_cl_api *cl, found *out, const char **reason)
 {
@@ -266,7 +266,7 @@ static qn_status pick(qn_dev *dev, int index, qn_err *err)
     return n_parts > 0 ? take_part(dev, n_parts, index, err) : QN_OK;
 }
 
-/* ---- open and close ----------------------------------------------------- */
+/* Open and close. */
 
 static void close_device(qn_dev *dev)
 {

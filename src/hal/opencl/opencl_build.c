@@ -21,7 +21,7 @@ struct qn_module {
     kernel kernels[];
 };
 
-/* ---- build -------------------------------------------------------------- */
+/* Build. */
 
 /* The compiler's words, or NULL. The caller frees them. */
 static char *get_log(qn_dev *dev, cl_program program)
@@ -202,7 +202,7 @@ qn_status qn_cl_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err
     return qn_cl_program_binary(dev, module->program, out, err);
 }
 
-/* ---- launch ------------------------------------------------------------- */
+/* Launch. */
 
 /* Sets the two parameters of a buffer. */
 static cl_int set_buffer(const qn_cl_api *cl, cl_kernel handle, cl_uint at,

@@ -43,7 +43,7 @@ qn_status qn_cl_queue(qn_dev *dev, int queue_i, cl_command_queue *out, qn_err *e
     return QN_OK;
 }
 
-/* ---- memory ------------------------------------------------------------- */
+/* Memory. */
 
 static qn_status make_buffer(qn_dev *dev, size_t bytes, cl_bitfield flags, cl_mem *out, qn_err *err)
 {
@@ -130,7 +130,7 @@ void qn_cl_host_free(qn_dev *dev, void *ptr)
     }
 }
 
-/* ---- copies ------------------------------------------------------------- */
+/* Copies. */
 
 qn_status qn_cl_upload(qn_dev *dev, qn_mem *dst, size_t at, const void *src, size_t bytes,
                        qn_stream on, qn_err *err)
@@ -195,7 +195,7 @@ qn_status qn_cl_download_rect(qn_dev *dev, qn_mem *src, size_t at, size_t pitch,
     return st;
 }
 
-/* ---- events ------------------------------------------------------------- */
+/* Events. */
 
 qn_status qn_cl_record(qn_dev *dev, qn_stream on, qn_event **out, qn_err *err)
 {
@@ -278,7 +278,7 @@ double qn_cl_elapsed_us(qn_dev *dev, qn_event *from, qn_event *to)
     return ((double)end_ns - (double)begin_ns) * 1e-3;
 }
 
-/* ---- the end ------------------------------------------------------------ */
+/* The end. */
 
 qn_status qn_cl_sync(qn_dev *dev, qn_err *err)
 {

@@ -117,7 +117,7 @@ void qn_sim_set_rate(qn_dev *dev, double rate)
     dev->limits.rate[dev->index] = rate;
 }
 
-/* ---- memory --------------------------------------------------------------- */
+/* Memory. */
 
 static qn_status back(qn_dev *dev, qn_mem *mem, qn_err *err)
 {
@@ -216,7 +216,7 @@ static void host_free(qn_dev *dev, void *ptr)
     free(ptr);
 }
 
-/* ---- queued work ---------------------------------------------------------- */
+/* Queued work. */
 
 /* Takes the memory that the work touches, where the device does so lazily. */
 static qn_status back_all(qn_dev *dev, const qn_sim_op *op, qn_err *err)
@@ -332,7 +332,7 @@ qn_status qn_sim_poison(qn_dev *dev, qn_mem *mem, size_t at, size_t bytes, qn_st
     return st == QN_OK ? submit(dev, &op, err) : st;
 }
 
-/* ---- kernels -------------------------------------------------------------- */
+/* Kernels. */
 
 static qn_status build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err)
 {
@@ -466,7 +466,7 @@ static void compiler(qn_dev *dev, char *out, size_t size)
     snprintf(out, size, "%s", qn_cc_label(&dev->cc));
 }
 
-/* ---- events --------------------------------------------------------------- */
+/* Events. */
 
 static double max2(double a, double b)
 {

@@ -48,7 +48,7 @@ static qn_status refuse(qn_dev *dev, qn_err *err, const char *why)
     return qn_fail(err, QN_ERR_LAUNCH, "sim:%d: %s", dev->index, why);
 }
 
-/* ---- saved launches ------------------------------------------------------- */
+/* Saved launches. */
 
 static qn_status save_args(const qn_launch *call, const qn_launch_arg **out, qn_err *err)
 {
@@ -83,7 +83,7 @@ static saved_args *saved_of(const qn_sim_op *op)
     return (saved_args *)(uintptr_t)op->call.args; /* `args` is its first member */
 }
 
-/* ---- recording ------------------------------------------------------------ */
+/* Recording. */
 
 static qn_status append(qn_replay *recording, const qn_sim_op *op, qn_err *err)
 {
@@ -181,7 +181,7 @@ void qn_sim_capture_drop(qn_dev *dev)
     dev->capture = NULL;
 }
 
-/* ---- the backend's entries ------------------------------------------------ */
+/* The backend's entries. */
 
 qn_status qn_sim_capture_begin(qn_dev *dev, qn_stream on, qn_err *err)
 {

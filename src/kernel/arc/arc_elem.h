@@ -86,7 +86,7 @@ FN i32 arc_is_true(const arc_vm *vm, slot v)
     }
 }
 
-/* ---- the canonical order -------------------------------------------------------------- */
+/* The canonical order. */
 
 FN i32 arc_rank(slot v)
 {
@@ -271,7 +271,7 @@ FN i32 arc_same(arc_vm *vm, slot a, slot b)
     return arc_order(vm, a, b) == 0;
 }
 
-/* ---- LT and GT ------------------------------------------------------------------------ */
+/* LT and GT. */
 
 /* Whether every element of set a is in set b; both ascend. */
 FN i32 arc_is_subset(arc_vm *vm, slot a, slot b)

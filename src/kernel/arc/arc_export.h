@@ -137,7 +137,7 @@ FN slot arc_export(VM_PARAM, slot v, GLOBAL u8 *out, GLOBAL u32 *used, const arc
     return at == ARC_POOLED ? arc_fail(vm, ARC_E_RESULT) : arc_copy_out(VM, v, out, at);
 }
 
-/* ---- hashes --------------------------------------------------------------------------- */
+/* Hashes. */
 
 #define ARC_HASHED (1 << 20)
 

@@ -46,7 +46,7 @@ typedef struct arc_grid {
     PACK(count, at, k, (rows) * (cols), cond, QN_CELL_CASE(k, i, j, cols, store))
 #endif
 
-/* ---- the view ------------------------------------------------------------------------- */
+/* The view. */
 
 FN arc_grid arc_grid_of(const arc_vm *vm, slot v)
 {
@@ -146,7 +146,7 @@ FN_NOINLINE arc_grid arc_grid_cut(VM_PARAM, arc_grid g)
     return arc_grid_of(vm, v);
 }
 
-/* ---- operands ------------------------------------------------------------------------- */
+/* Operands. */
 
 /* A number, cut to int32; fails on anything else. */
 FN i32 arc_int_operand(arc_vm *vm, slot v)
@@ -179,7 +179,7 @@ FN i32 arc_slice_bound(i32 at, i32 len)
     return clamp_i32(from_start, 0, len);
 }
 
-/* ---- results -------------------------------------------------------------------------- */
+/* Results. */
 
 /* The tuple of n times v; empty when n is below 1. */
 FN_NOINLINE slot arc_repeated(VM_PARAM, slot v, i32 n)
@@ -222,7 +222,7 @@ FN_NOINLINE slot arc_pick(VM_PARAM, GLOBAL const i8 *cells, i32 rows, i32 cols, 
     return v;
 }
 
-/* ---- loose results -------------------------------------------------------------------- */
+/* Loose results. */
 
 /* Slots (up to n, but not below 0) at the end of the arena for the rows of a result. Each is put
  * there by arc_put_row when it is made, behind them; arc_tuple_of_rows ends it. */

@@ -84,7 +84,7 @@ FN slot arc_keep(VM_PARAM, u32 mark, slot v)
     return arc_is_flat(v) ? arc_move_down(VM, mark, v) : v;
 }
 
-/* ---- keys: index sets and objects ----------------------------------------------------- */
+/* Keys: index sets and objects. */
 
 FN slot arc_keys_slot(i32 is_object, u32 at, i32 n)
 {
@@ -129,7 +129,7 @@ FN u32 arc_key_of(slot e)
     return ARC_KEY(ARC_TAG(e) == ARC_CELL ? ARC_CELL_COLOUR(e) : 0, ARC_PAIR_I(e), ARC_PAIR_J(e));
 }
 
-/* ---- sets ----------------------------------------------------------------------------- */
+/* Sets. */
 
 /* The set of n slots at `at`, the last thing allocated (but for what they point to: then only
  * doubles are given back). */
@@ -176,7 +176,7 @@ FN_NOINLINE slot arc_set_of(VM_PARAM, u32 at, i32 n)
     }
 }
 
-/* ---- tuples --------------------------------------------------------------------------- */
+/* Tuples. */
 
 FN i32 arc_fits_i16(i64 n)
 {

@@ -15,7 +15,7 @@ FN u32 arc_new_keys(arc_vm *vm, i64 n)
     return arc_alloc(vm, n * 4);
 }
 
-/* ---- neighbours ----------------------------------------------------------------------- */
+/* Neighbours. */
 
 /* Cells of the 3 x 3 block around loc: digit k from the right of `which` is the number of the k-th,
  * counted by rows from 0. */
@@ -57,7 +57,7 @@ FN_NOINLINE slot arc_op_neighbors(VM_PARAM, slot loc)
     return arc_neighbours_of(VM, loc, 0x87653210, 8);
 }
 
-/* ---- lines ---------------------------------------------------------------------------- */
+/* Lines. */
 
 /* n positions from (i, j) on, each one step_i rows (0 or 1) and step_j columns further. */
 FN_NOINLINE slot arc_ray(VM_PARAM, i64 i, i64 j, i32 step_i, i32 step_j, i64 n)
@@ -161,7 +161,7 @@ FN_NOINLINE slot arc_op_hfrontier(VM_PARAM, slot location)
     return arc_frontier(VM, location, 1);
 }
 
-/* ---- what a box holds ----------------------------------------------------------------- */
+/* What a box holds. */
 
 FN_NOINLINE slot arc_op_backdrop(VM_PARAM, slot a)
 {
@@ -226,7 +226,7 @@ FN_NOINLINE slot arc_op_delta(VM_PARAM, slot a)
     return arc_keep(VM, mark, holes);
 }
 
-/* ---- outlines ------------------------------------------------------------------------- */
+/* Outlines. */
 
 /* Position k of the outline of a box, by rows: the first row, the ends of those between, the last
  * row. */

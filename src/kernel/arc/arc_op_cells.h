@@ -4,7 +4,7 @@
 
 #include "arc_tally.h"
 
-/* ---- all cells ------------------------------------------------------------------------ */
+/* All cells. */
 
 FN_NOINLINE slot arc_op_asindices(VM_PARAM, slot grid)
 {
@@ -181,7 +181,7 @@ FN_NOINLINE slot arc_op_asobject(VM_PARAM, slot grid)
     return arc_keys_slot(1, at, (i32)n);
 }
 
-/* ---- cells of a patch ----------------------------------------------------------------- */
+/* Cells of a patch. */
 
 FN i32 arc_is_inside(u32 key, i32 rows, i32 cols)
 {

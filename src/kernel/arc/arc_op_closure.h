@@ -4,7 +4,7 @@
 
 #include "arc_make.h"
 
-/* ---- primitives that call a function per element -------------------------------------- */
+/* Primitives that call a function per element. */
 
 #define ARC_CALLS_S 0u
 #define ARC_CALLS_L 0u
@@ -33,7 +33,7 @@ FN i32 arc_calls(i32 op)
     return (i32)(arc_calls_words[op >> 5] >> (op & 31) & 1u);
 }
 
-/* ---- closures --------------------------------------------------------------------------- */
+/* Closures. */
 
 /* Captured value k. */
 FN slot arc_captured(const arc_vm *vm, slot f, i32 k)

@@ -99,7 +99,7 @@ FN_NOINLINE slot arc_op_contained(VM_PARAM, slot a, slot b)
     return ARC_SLOT_BOOL(any);
 }
 
-/* ---- joining -------------------------------------------------------------------------- */
+/* Joining. */
 
 /* Both are index sets or both objects: keys stay keys. */
 FN_NOINLINE slot arc_union_keys(VM_PARAM, slot a, slot b)
@@ -343,7 +343,7 @@ FN_NOINLINE slot arc_op_insert(VM_PARAM, slot a, slot b)
     return vm->error ? ARC_SLOT_NONE : arc_op_combine(VM, b, one);
 }
 
-/* ---- making --------------------------------------------------------------------------- */
+/* Making. */
 
 FN_NOINLINE slot arc_op_totuple(VM_PARAM, slot a)
 {

@@ -5,7 +5,7 @@
 #include "arc_op_move.h"
 #include "arc_op_patch.h"
 
-/* ---- filters -------------------------------------------------------------------------- */
+/* Filters. */
 
 /* n chosen slots at `at`, from a set in its order: the set of them. */
 FN slot arc_set_of_chosen(VM_PARAM, u32 at, i32 n, i32 are_sorted)
@@ -75,7 +75,7 @@ FN_NOINLINE slot arc_op_sizefilter_t(VM_PARAM, slot a, slot n)
     return arc_filter(VM, a, n, 0, 1);
 }
 
-/* ---- colours -------------------------------------------------------------------------- */
+/* Colours. */
 
 /* Component 0 of an item: its colour, or the row of a pair. */
 FN i32 arc_item_colour(arc_patch p, i32 k)
@@ -163,7 +163,7 @@ FN_NOINLINE slot arc_op_get_color_rank_f(VM_PARAM, slot a, slot rank)
     return ARC_SLOT_INT(r);
 }
 
-/* ---- cells ---------------------------------------------------------------------------- */
+/* Cells. */
 
 FN_NOINLINE slot arc_op_ascell(VM_PARAM, slot place, slot colour)
 {

@@ -4,7 +4,7 @@
 
 #include "arc_grid.h"
 
-/* ---- slices --------------------------------------------------------------------------- */
+/* Slices. */
 
 #define ARC_TO_END 0x40000000 /* a bound beyond every row */
 
@@ -71,7 +71,7 @@ FN_NOINLINE slot arc_op_trim(VM_PARAM, slot grid)
     return arc_slice(VM, grid, 1, -1, 1, -1);
 }
 
-/* ---- halves --------------------------------------------------------------------------- */
+/* Halves. */
 
 /* Elements from .. from + n - 1 of a tuple: the rows as they are. */
 FN slot arc_some_rows(VM_PARAM, slot v, i32 from, i32 n)
@@ -130,7 +130,7 @@ FN_NOINLINE slot arc_op_righthalf(VM_PARAM, slot grid)
     return arc_half_cols(VM, grid, 1);
 }
 
-/* ---- splits --------------------------------------------------------------------------- */
+/* Splits. */
 
 /* n parts of equal size along one axis, a row or column apart when the size does not divide. */
 FN_NOINLINE slot arc_split(VM_PARAM, slot grid, slot parts, i32 is_vertical)
@@ -169,7 +169,7 @@ FN_NOINLINE slot arc_op_vsplit(VM_PARAM, slot grid, slot parts)
     return arc_split(VM, grid, parts, 1);
 }
 
-/* ---- larger and smaller --------------------------------------------------------------- */
+/* Larger and smaller. */
 
 /* As arc_enlarge, for one lane: without a division for every cell. */
 FN void arc_enlarge_cells(arc_grid g, i32 down, i32 across, GLOBAL i8 *out)

@@ -34,7 +34,7 @@ FN_NOINLINE slot arc_op_canvas(VM_PARAM, slot value, slot dims)
     return grid;
 }
 
-/* ---- two grids ------------------------------------------------------------------------ */
+/* Two grids. */
 
 /* The elements of two containers, one after the other, as a tuple. */
 FN_NOINLINE slot arc_joined(VM_PARAM, slot a, slot b)
@@ -155,7 +155,7 @@ FN_NOINLINE slot arc_op_cellwise(VM_PARAM, slot a, slot b, slot fallback)
     return grid;
 }
 
-/* ---- colours -------------------------------------------------------------------------- */
+/* Colours. */
 
 FN_NOINLINE slot arc_loose_exchange(VM_PARAM, slot v, slot from, slot to, i32 is_mutual)
 {
@@ -222,7 +222,7 @@ FN_NOINLINE slot arc_op_switch(VM_PARAM, slot grid, slot a, slot b)
     return arc_exchange(VM, grid, a, b, 1);
 }
 
-/* ---- uniform rows and columns --------------------------------------------------------- */
+/* Uniform rows and columns. */
 
 /* Whether n cells, `apart` from one to the next, are equal. */
 FN i32 arc_is_uniform(GLOBAL const i8 *cells, i32 n, i32 apart)

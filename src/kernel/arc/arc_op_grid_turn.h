@@ -5,7 +5,7 @@
 #include "arc_grid.h"
 #include "arc_op_move.h"
 
-/* ---- loose grids ---------------------------------------------------------------------- */
+/* Loose grids. */
 
 /* Every row reversed, the rows forwards, or backwards from the last. */
 FN_NOINLINE slot arc_loose_reverse(VM_PARAM, slot v, i32 is_backwards)
@@ -65,7 +65,7 @@ FN i32 arc_has_tuple_rows(VM_PARAM, slot v)
     return !vm->error;
 }
 
-/* ---- mirrors -------------------------------------------------------------------------- */
+/* Mirrors. */
 
 FN_NOINLINE slot arc_op_hmirror(VM_PARAM, slot a)
 {
@@ -113,7 +113,7 @@ FN_NOINLINE slot arc_op_cmirror(VM_PARAM, slot a)
     return arc_loose_turn(VM, a, 1, ARC_COL_FROM_END);
 }
 
-/* ---- turns ---------------------------------------------------------------------------- */
+/* Turns. */
 
 FN_NOINLINE slot arc_op_rot90(VM_PARAM, slot a)
 {
@@ -148,7 +148,7 @@ FN_NOINLINE slot arc_op_rot270(VM_PARAM, slot a)
     return arc_loose_turn(VM, a, 0, ARC_COL_BACKWARDS);
 }
 
-/* ---- turns by number ------------------------------------------------------------------ */
+/* Turns by number. */
 
 FN_NOINLINE slot arc_mirror_or_turn(VM_PARAM, slot grid, i32 which)
 {

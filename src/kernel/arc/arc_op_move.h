@@ -5,7 +5,7 @@
 
 #include "arc_patch.h"
 
-/* ---- positions and colours ------------------------------------------------------------ */
+/* Positions and colours. */
 
 /* Component 1 of every item, when the first has a tuple there; else the patch as it is. */
 FN_NOINLINE slot arc_op_toindices(VM_PARAM, slot a)
@@ -91,7 +91,7 @@ FN_NOINLINE slot arc_op_recolor(VM_PARAM, slot colour, slot a)
     return vm->error ? ARC_SLOT_NONE : arc_keep(VM, mark, object);
 }
 
-/* ---- shifts --------------------------------------------------------------------------- */
+/* Shifts. */
 
 FN i32 arc_leaves_keys(u32 key, i32 di, i32 dj)
 {
@@ -153,7 +153,7 @@ FN_NOINLINE slot arc_op_normalize(VM_PARAM, slot a)
     return arc_shift_keys(VM, mark, p, -box.i0, -box.j0);
 }
 
-/* ---- mirrors of sets ------------------------------------------------------------------ */
+/* Mirrors of sets. */
 
 #define ARC_MIRROR_H 0 /* the numbers by which mir_rot_f names them */
 #define ARC_MIRROR_D 1
@@ -226,7 +226,7 @@ FN_NOINLINE slot arc_op_mir_rot_f(VM_PARAM, slot a, slot which)
     return how < ARC_MIRROR_H || how > ARC_MIRROR_C ? a : arc_mirror_set(VM, a, (i32)how);
 }
 
-/* ---- periods -------------------------------------------------------------------------- */
+/* Periods. */
 
 /* The patch without doubles and in order, at the end of the arena where it is a tuple. */
 FN arc_patch arc_patch_as_set(VM_PARAM, slot a)

@@ -4,7 +4,7 @@
 
 #include "arc_op_patch.h"
 
-/* ---- common rows and columns ---------------------------------------------------------- */
+/* Common rows and columns. */
 
 FN i32 arc_key_line(u32 key, i32 of_rows)
 {
@@ -67,7 +67,7 @@ FN_NOINLINE slot arc_op_vmatching(VM_PARAM, slot a, slot b)
     return arc_matching(VM, a, b, 0);
 }
 
-/* ---- distance ------------------------------------------------------------------------- */
+/* Distance. */
 
 /* From one position to the nearest of a patch. */
 FN i32 arc_nearest(u32 key, arc_patch q)
@@ -178,7 +178,7 @@ FN_NOINLINE slot arc_op_adjacent(VM_PARAM, slot a, slot b)
     return vm->error ? ARC_SLOT_NONE : ARC_SLOT_BOOL(ARC_PAYLOAD(least) == 1);
 }
 
-/* ---- gravity -------------------------------------------------------------------------- */
+/* Gravity. */
 
 #define ARC_FALL 42 /* steps at most */
 

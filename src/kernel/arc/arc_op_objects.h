@@ -6,7 +6,7 @@
 #include "arc_op_cells.h"
 #include "arc_op_grid_join.h"
 
-/* ---- connected parts ------------------------------------------------------------------ */
+/* Connected parts. */
 
 /* A team grows masks where these fit; one lane is quicker with runs. */
 FN slot arc_parts_of(VM_PARAM, arc_grid g, arc_joining how)
@@ -98,7 +98,7 @@ FN_NOINLINE slot arc_op_objects_t(VM_PARAM, slot grid, slot univalued, slot diag
     return vm->error ? ARC_SLOT_NONE : arc_as_tuples(VM, objects);
 }
 
-/* ---- one object for each colour ------------------------------------------------------- */
+/* One object for each colour. */
 
 /* The least colour of a grid above `colour`, or 128. */
 FN i32 arc_next_colour(TEAM_PARAM, arc_grid g, arc_digits digits, i32 colour)
@@ -219,7 +219,7 @@ FN_NOINLINE slot arc_op_fgpartition(VM_PARAM, slot grid)
     return arc_colour_classes(VM, grid, 1);
 }
 
-/* ---- uniform rows and columns --------------------------------------------------------- */
+/* Uniform rows and columns. */
 
 FN_NOINLINE slot arc_op_frontiers(VM_PARAM, slot grid)
 {

@@ -22,7 +22,7 @@ typedef struct arc_search {
     i32 rows, cols;
 } arc_search;
 
-/* ---- by words ------------------------------------------------------------------------- */
+/* By words. */
 
 /* A run of the object: its first key, where it is from the object's corner, its length, and where
  * the words of its colour begin. */
@@ -159,7 +159,7 @@ FN i32 arc_search_words(VM_PARAM, arc_search s, GLOBAL u32 *keys)
     return arc_emit_fits(TEAM_PASS, s, fits, keys);
 }
 
-/* ---- cell by cell --------------------------------------------------------------------- */
+/* Cell by cell. */
 
 FN i32 arc_occurs_at(arc_search s, i32 i, i32 j)
 {
@@ -183,7 +183,7 @@ FN i32 arc_search_cells(TEAM_PARAM, arc_search s, GLOBAL u32 *keys)
     return count;
 }
 
-/* ---- the primitive -------------------------------------------------------------------- */
+/* The primitive. */
 
 /* Every position of rows x cols. */
 FN slot arc_all_places(VM_PARAM, i32 rows, i32 cols)

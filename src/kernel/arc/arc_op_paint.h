@@ -13,7 +13,7 @@ typedef struct arc_brush {
     i32 di, dj; /* the patch is moved by this */
 } arc_brush;
 
-/* ---- plain grids ---------------------------------------------------------------------- */
+/* Plain grids. */
 
 /* The place of a key in the cells, or -1 when it is outside. */
 FN i32 arc_place_in(u32 key, arc_grid g, arc_brush b)
@@ -59,7 +59,7 @@ FN_NOINLINE slot arc_paint_plain(VM_PARAM, arc_grid g, arc_patch p, arc_brush b)
     return painted;
 }
 
-/* ---- loose grids ---------------------------------------------------------------------- */
+/* Loose grids. */
 
 /* The slots of all rows, one after another, and where each row starts; rows + 1 starts. */
 typedef struct arc_loose {
@@ -141,7 +141,7 @@ FN_NOINLINE slot arc_paint_loose(VM_PARAM, arc_grid g, arc_patch p, arc_brush b)
     return arc_tighten(VM, l, g.rows);
 }
 
-/* ---- the primitives ------------------------------------------------------------------- */
+/* The primitives. */
 
 FN_NOINLINE slot arc_painted(VM_PARAM, arc_grid g, arc_patch p, arc_brush b)
 {

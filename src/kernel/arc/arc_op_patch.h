@@ -4,7 +4,7 @@
 
 #include "arc_patch.h"
 
-/* ---- height and width ----------------------------------------------------------------- */
+/* Height and width. */
 
 FN_NOINLINE slot arc_op_height(VM_PARAM, slot a)
 {
@@ -66,7 +66,7 @@ FN_NOINLINE slot arc_op_hline(VM_PARAM, slot a)
                      : ARC_SLOT_BOOL(shape.cols == arc_len(vm, a) && shape.rows == 1);
 }
 
-/* ---- edges ---------------------------------------------------------------------------- */
+/* Edges. */
 
 /* The box of a patch; an empty one fails. */
 FN_NOINLINE arc_box arc_box_with_items(VM_PARAM, slot a)
@@ -146,7 +146,7 @@ FN_NOINLINE slot arc_op_bordering(VM_PARAM, slot a, slot grid)
     return vm->error ? ARC_SLOT_NONE : ARC_SLOT_BOOL(box.j1 == cols - 1);
 }
 
-/* ---- corners -------------------------------------------------------------------------- */
+/* Corners. */
 
 #define ARC_CORNER_UL 0
 #define ARC_CORNER_UR 1
@@ -266,7 +266,7 @@ FN_NOINLINE slot arc_op_corners(VM_PARAM, slot a)
     return arc_set_of(VM, at, n);
 }
 
-/* ---- centers -------------------------------------------------------------------------- */
+/* Centers. */
 
 typedef struct arc_point {
     i32 i, j;
@@ -350,7 +350,7 @@ FN_NOINLINE slot arc_op_centerofmass(VM_PARAM, slot a)
     return arc_pair_of(vm, floor_div(sum_i, n), floor_div(sum_j, n));
 }
 
-/* ---- colour --------------------------------------------------------------------------- */
+/* Colour. */
 
 /* Component 0 of the first item; BAD with an error code when there is none. No blocks. */
 FN slot arc_first_colour(const arc_vm *vm, slot a)

@@ -190,7 +190,7 @@ FN_NOINLINE slot arc_op_get_common_rank(VM_PARAM, slot a, slot b)
     return arc_elem(vm, distinct, at);
 }
 
-/* ---- sorting by keys ------------------------------------------------------------------ */
+/* Sorting by keys. */
 
 /* Whether element j goes before element k: ascending or descending, equal ones as they came. */
 FN i32 arc_goes_before(arc_vm *vm, slot keys, i32 j, i32 k, i32 descending)

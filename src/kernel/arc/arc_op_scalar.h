@@ -174,7 +174,7 @@ FN slot arc_op_tojvec(VM_PARAM, slot a)
     return arc_tuple_of_2(VM, ARC_SLOT_INT(0), a);
 }
 
-/* ---- truth and choice ----------------------------------------------------------------- */
+/* Truth and choice. */
 
 FN slot arc_op_flip(VM_PARAM, slot a)
 {

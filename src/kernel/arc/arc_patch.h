@@ -27,7 +27,7 @@ typedef struct arc_shape {
     i32 rows, cols;
 } arc_shape;
 
-/* ---- the view ------------------------------------------------------------------------- */
+/* The view. */
 
 /* Why e cannot be an item of a patch. What the language takes but keys cannot hold is RANGE. */
 FN i32 arc_item_error(const arc_vm *vm, slot e, i32 is_object)
@@ -156,7 +156,7 @@ FN i32 arc_has_key(GLOBAL const u32 *keys, i32 n, u32 key)
     return lo < n && keys[lo] == key;
 }
 
-/* ---- boxes and shapes ----------------------------------------------------------------- */
+/* Boxes and shapes. */
 
 #define ARC_KEY_ROW(key) ((i32)((key) >> 12 & 0xfff)) /* from 0 */
 #define ARC_KEY_COL(key) ((i32)((key)&0xfff))
@@ -250,7 +250,7 @@ FN arc_shape arc_shape_of(VM_PARAM, slot a)
     return shape;
 }
 
-/* ---- points --------------------------------------------------------------------------- */
+/* Points. */
 
 /* Component k of a tuple, a number. 0 and a failure when there is none. */
 FN i64 arc_component(arc_vm *vm, slot v, i32 k)

@@ -44,7 +44,7 @@ FN slot arc_ascend(arc_vm *vm, slot r)
     return r;
 }
 
-/* ---- primitives ----------------------------------------------------------------------- */
+/* Primitives. */
 
 #define ARC_ONE_1(number, fn)                                                                      \
     case number:                                                                                   \
@@ -122,7 +122,7 @@ FN slot arc_call_two(VM_PARAM, slot f, slot x0, slot x1)
                              : arc_recurse_two(VM, f, x0, x1);
 }
 
-/* ---- loops ---------------------------------------------------------------------------- */
+/* Loops. */
 
 /* f on element k of a loop whose call is another than f(element). */
 FN_NOINLINE slot arc_recurse_other(VM_PARAM, const arc_frame *loop, i32 k)
@@ -200,7 +200,7 @@ FN_NOINLINE slot arc_recurse_loop(VM_PARAM, i32 op, slot x0, slot x1, slot x2)
     return arc_call_one(VM, m.f, m.x0);
 }
 
-/* ---- closures ------------------------------------------------------------------------- */
+/* Closures. */
 
 /* What is no primitive of so many arguments, and no closure. */
 FN slot arc_no_function(arc_vm *vm, slot f)

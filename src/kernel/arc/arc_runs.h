@@ -69,7 +69,7 @@ FN arc_labels arc_borrow_labels(arc_vm *vm, i32 most_runs)
     return l;
 }
 
-/* ---- joining, by one lane ------------------------------------------------------------- */
+/* Joining, by one lane. */
 
 FN u32 arc_run_root(GLOBAL arc_run *runs, u32 r)
 {
@@ -275,7 +275,7 @@ FN void arc_emit_runs(arc_labels l, GLOBAL slot *slots, GLOBAL u32 *keys, u32 ke
     }
 }
 
-/* ---- the set of parts ----------------------------------------------------------------- */
+/* The set of parts. */
 
 FN_NOINLINE slot arc_parts_by_runs(VM_PARAM, arc_grid g, arc_joining how)
 {

@@ -188,7 +188,7 @@ FN i32 arc_sort(VM_PARAM, u32 at, i32 n, i32 are_keys)
     return count;
 }
 
-/* ---- keys by bits ----------------------------------------------------------------------- */
+/* Keys by bits. */
 
 /* Keys that lie in a small box of colours, rows and columns need no comparing: each sets a bit, and
  * the bits are read in order. The box has sides of powers of two, so that a key is a bit's number
@@ -291,7 +291,7 @@ FN i32 arc_sort_bits(VM_PARAM, u32 at, i32 n)
     return count;
 }
 
-/* ---- what makers call ------------------------------------------------------------------- */
+/* What makers call. */
 
 /* Sort what lies at `at` in the arena and drop doubles; give how many stay. */
 FN_NOINLINE i32 arc_sort_keys(VM_PARAM, u32 at, i32 n)

@@ -107,7 +107,7 @@ FN GLOBAL i8 *arc_bytes_at(const arc_vm *vm, u32 at)
     return (GLOBAL i8 *)(vm->arena + at);
 }
 
-/* ---- kinds ---------------------------------------------------------------------------- */
+/* Kinds. */
 
 FN i32 arc_is_num(slot v)
 {
@@ -156,7 +156,7 @@ FN u32 arc_given_kind(slot v)
     return tag;
 }
 
-/* ---- numbers -------------------------------------------------------------------------- */
+/* Numbers. */
 
 FN i64 arc_number(const arc_vm *vm, slot v)
 {
@@ -190,7 +190,7 @@ FN i64 floor_div(i64 a, i64 b)
     return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
-/* ---- grids ---------------------------------------------------------------------------- */
+/* Grids. */
 
 FN i32 arc_grid_rows(const arc_vm *vm, slot v)
 {

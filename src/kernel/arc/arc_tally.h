@@ -13,7 +13,7 @@
 
 #include "arc_grid.h"
 
-/* ---- digits --------------------------------------------------------------------------- */
+/* Digits. */
 
 typedef struct arc_digits {
     u64 part[3]; /* counts of 0..3, 4..7, 8..9 */
@@ -91,7 +91,7 @@ FN arc_digits arc_count_digits(TEAM_PARAM, GLOBAL const i8 *cells, i32 n)
     return t;
 }
 
-/* ---- keys ----------------------------------------------------------------------------- */
+/* Keys. */
 
 /* The end of the stretch of keys from `from` on that agree above `shift` bits. */
 FN i32 arc_stretch_end(GLOBAL const u32 *keys, i32 n, i32 from, i32 shift)
@@ -118,7 +118,7 @@ FN i32 arc_key_first(u32 key, i32 is_object)
     return is_object ? ARC_KEY_COLOUR(key) : ARC_KEY_I(key);
 }
 
-/* ---- values of any kind --------------------------------------------------------------- */
+/* Values of any kind. */
 
 /* The different values of an element, ascending, and how often each occurs. */
 typedef struct arc_tally {
@@ -270,7 +270,7 @@ FN arc_tally arc_tally_of(VM_PARAM, slot element)
     return arc_tally_slots(VM, element);
 }
 
-/* ---- what primitives ask of it -------------------------------------------------------- */
+/* What primitives ask of it. */
 
 /* The value with the greatest count, or with the smallest; of several the least. */
 FN_NOINLINE slot arc_extreme_colour(VM_PARAM, slot element, i32 is_most)

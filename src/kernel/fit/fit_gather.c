@@ -101,8 +101,7 @@ GROUP(fit_gather_join, VAL(fit_gather_par, p), IN(i64, target), IN(i64, begin), 
     EACH_LANE if (LANE == 0) out[cell] = is_off[cell] ? R(0) : tile[0];
 }
 
-/* ---- costs: always in double -------------------------------------------------------------------
- */
+/* Costs: always in double. */
 
 /* x: chunks of all costs. */
 GROUP(fit_cost_part, IN(i64, first), IN(i64, last), IN(real, cost), OUT(double, sums))
@@ -213,8 +212,7 @@ MAP(fit_cost_total, VAL(i64, n_groups), IN(i64, row), IN(double, rows), INOUT(do
     total[gx] = all;
 }
 
-/* ---- what is not finite ------------------------------------------------------------------------
- */
+/* What is not finite. */
 
 /* x: groups. bad[2 g] counts, bad[2 g + 1] is the lowest instance. */
 MAP(fit_bad_clear, OUT(u32, bad))

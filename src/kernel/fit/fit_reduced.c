@@ -16,8 +16,7 @@ PRECISIONS
 #include "fit_solve.h"
 #include "fold.h"
 
-/* ---- the matrix ---------------------------------------------------------------------------------
- */
+/* The matrix. */
 
 FN real j_at(i64 cell, i64 i, GLOBAL const i64 *at, GLOBAL const real *factor,
              GLOBAL const real *jacobian)
@@ -179,8 +178,7 @@ MAP(fit_reduced_inverse, VAL(fit_reduced_par, p), IN(real, cholesky), INOUT(real
     }
 }
 
-/* ---- conjugate gradients
- * ------------------------------------------------------------------------- */
+/* Conjugate gradients. */
 
 /* Rows of S x, lane by lane: lane part * dim + i takes every (LANES / dim)-th entry of row i. */
 FN real part_of_row(i32 dim, i32 lane, i64 from, i64 to, real beta, GLOBAL const u32 *column,

@@ -16,8 +16,7 @@ FN real j_at(i64 cell, i64 i, GLOBAL const i64 *at, GLOBAL const real *factor,
     return at[cell] < 0 ? factor[cell] : factor[cell] * jacobian[at[cell] + i];
 }
 
-/* ---- eliminated blocks --------------------------------------------------------------------------
- */
+/* Eliminated blocks. */
 
 /* x: entries of a set. J in their order, all numbers of an entry side by side: what an item reads
  * of its block is then one run. */
@@ -144,8 +143,7 @@ MAP(fit_schur_reduce, VAL(fit_schur_par, p), IN(i64, start), IN(u32, place), IN(
         }
 }
 
-/* ---- kept blocks
- * ----------------------------------------------------------------------------------- */
+/* Kept blocks. */
 
 /* x: entries of a set. J in their order, [row][component][entry]. */
 MAP(fit_schur_pack, VAL(fit_schur_par, p), IN(u32, place), IN(u32, instance), IN(i64, at),

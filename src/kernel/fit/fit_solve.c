@@ -11,8 +11,7 @@ PRECISIONS
 #include "fit_solve.h"
 #include "fold.h"
 
-/* ---- sums -------------------------------------------------------------------------------------
- */
+/* Sums. */
 
 /* x: chunks. a.b into sums[0 ..], c.d into sums[n_chunks ..]. */
 GROUP(fit_dots, VAL(i64, n), VAL(i64, n_chunks), IN(real, a), IN(real, b), IN(real, c), IN(real, d),
@@ -180,8 +179,7 @@ GROUP(fit_lm_point_join, VAL(i64, n_chunks), IN(double, sums), IN(double, cost),
     }
 }
 
-/* ---- the system of a step -----------------------------------------------------------------------
- */
+/* The system of a step. */
 
 /* x: scalars of a set. */
 MAP(fit_lm_scale, VAL(fit_set_par, p), IN(real, blocks), IN(u8, is_fixed), INOUT(real, scale))
@@ -268,8 +266,7 @@ MAP(fit_block_apply, VAL(fit_set_par, p), IN(real, factor), IN(real, r), INOUT(r
     }
 }
 
-/* ---- conjugate gradients
- * ------------------------------------------------------------------------- */
+/* Conjugate gradients. */
 
 /* x: scalars. y = 0, r = b, p = 0. */
 MAP(fit_cg_begin, IN(real, b), OUT(real, y), OUT(real, r), OUT(real, p))
@@ -424,8 +421,7 @@ MAP(fit_cg_residual, IN(real, b), IN(real, q), OUT(real, r))
     r[GI] = b[GI] - q[GI];
 }
 
-/* ---- the trial point
- * ------------------------------------------------------------------------------ */
+/* The trial point. */
 
 MAP(fit_lm_trial, IN(double, control), IN(real, x), IN(real, active), IN(real, y), IN(real, lower),
     IN(real, upper), OUT(real, trial), OUT(real, delta))

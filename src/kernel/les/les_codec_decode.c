@@ -17,7 +17,7 @@ PRECISIONS
 #include "les_codec_mode.h"
 #include "philox.h"
 
-/* ---- what is known ----------------------------------------------------------- */
+/* What is known. */
 
 MAP(les_clear, VAL(i32, n), OUT(real, c))
 {
@@ -76,7 +76,7 @@ MAP(les_decoded, VAL(i32, n), IN(real, padded), OUT(real, field))
     field[((i64)gz * n + gy) * n + gx] = padded[((i64)gz * n + gy) * (n + 2) + gx];
 }
 
-/* ---- what only its energy is known of ----------------------------------------- */
+/* What only its energy is known of. */
 
 /* Mean |c|^2 of band gx of member gy. */
 MAP(les_level, VAL(codec_par, p), VAL(i32, row), IN(real, z), OUT(double, level))
@@ -228,7 +228,7 @@ MAP(les_add_drawn, VAL(codec_par, p), VAL(i32, step), IN(double, table), IN(u8, 
     }
 }
 
-/* ---- residual on the grid ----------------------------------------------------- */
+/* Residual on the grid. */
 
 /* Sum of squares of row GROUP_X of field GROUP_Y. */
 GROUP(les_square_part, VAL(i32, n), IN(real, x), OUT(double, part))

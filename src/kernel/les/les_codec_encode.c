@@ -22,7 +22,7 @@ FN codec_value value_at(codec_par p, GLOBAL const real *h, i32 m, i32 mode)
     return v;
 }
 
-/* ---- anchors ---------------------------------------------------------------- */
+/* Anchors. */
 
 MAP(les_mid_power, VAL(codec_par, p), IN(i32, mid), IN(real, h), OUT(double, power))
 {
@@ -48,7 +48,7 @@ MAP(les_place, VAL(codec_par, p), IN(i32, mid), IN(i32, rank), INOUT(u8, kept), 
     }
 }
 
-/* ---- energies --------------------------------------------------------------- */
+/* Energies. */
 
 /* How many listed modes the element (i, j) stands for that only the energy of `band` knows. */
 FN i32 times_listed(codec_par p, GLOBAL const u8 *kept, i32 m, i32 band, i32 kx, i32 ky)
@@ -102,7 +102,7 @@ GROUP(les_band_part, VAL(codec_par, p), VAL(i64, band_step), IN(u8, kept), IN(re
     }
 }
 
-/* ---- the vector ------------------------------------------------------------- */
+/* The vector. */
 
 /* Room for rows, empty. Points: numbers of a vector, vectors. */
 MAP(les_empty, VAL(i32, size), OUT(real, z))

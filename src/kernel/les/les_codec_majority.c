@@ -124,7 +124,7 @@ GROUP(les_majority, VAL(i32, n), VAL(i32, passes), VAL(i32, n_tiles), IN(i8, s),
     }
 }
 
-/* ---- anchors ---------------------------------------------------------------- */
+/* Anchors. */
 
 /* How many of the mid modes of its member come before this one; ties go by the list. */
 MAP(les_rank, VAL(i32, n_mid), IN(double, power), OUT(i32, rank))

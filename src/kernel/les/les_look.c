@@ -26,7 +26,7 @@ FN double larger(double a, double b)
     for (i32 from = 0; from < (n); from += LANES)                                                  \
     EACH_LANE_BELOW(MIN(LANES, (n)-from))
 
-/* ---- the clock ----------------------------------------------------------------------- */
+/* The clock. */
 
 /* n steps of fixed length are over. A product, so that it does not matter how they were grouped. */
 MAP(les_tick, VAL(i32, n_steps), INOUT(double, clock))
@@ -116,7 +116,7 @@ GROUP(les_peak_join, VAL(les_dt_par, p), IN(double, part), INOUT(double, clock))
     }
 }
 
-/* ---- modes that are not finite ---------------------------------------------------------- */
+/* Modes that are not finite. */
 
 GROUP(les_check_rows, VAL(i32, n), IN(real, s), OUT(double, part))
 {
@@ -162,7 +162,7 @@ GROUP(les_check_join, VAL(i32, n_rows), IN(double, part), INOUT(double, clock))
     }
 }
 
-/* ---- rows of the log ---------------------------------------------------------------------- */
+/* Rows of the log. */
 
 /* Energy, enstrophy and palinstrophy of row GROUP_X of the spectrum of member GROUP_Y, still to be
  * divided by 2 n^4. */
@@ -331,7 +331,7 @@ MAP(les_log_next, VAL(i32, n_rows), INOUT(double, log_rows))
     log_rows[0] += log_rows[0] < n_rows ? 1.0 : 0.0;
 }
 
-/* ---- the shell spectrum --------------------------------------------------------------------- */
+/* The shell spectrum. */
 
 /* Energy of shell GROUP_X of one member: rint(|k|) is b where b^2 - b < n2 <= b^2 + b, since
  * (b - 1/2)^2 and (b + 1/2)^2 lie a quarter above these integers. Lanes take rows, and of each the

@@ -99,7 +99,7 @@ FN real les_laplacian(les_par p, les_wave w)
     return (w.i | w.j) == 0 ? dc : w.k2;
 }
 
-/* ---- fields for the grid, of the stream function psi --------------------------------- */
+/* Fields for the grid, of the stream function psi. */
 
 FN void les_put_velocity(les_par p, les_wave w, GLOBAL real *work, i64 at, les_mode psi)
 {
@@ -114,7 +114,7 @@ FN void les_put_strain(les_par p, les_wave w, GLOBAL real *work, i64 at, les_mod
     les_put(work, at + p.field, les_scaled(w.kx * w.kx - w.ky * w.ky, psi));
 }
 
-/* ---- one stage in time -------------------------------------------------------------- */
+/* One stage in time. */
 
 /* What the transforms left in `work`: P and Q, or the advective terms. */
 FN les_mode les_nonlinear(les_par p, les_wave w, GLOBAL const real *work, i64 at)

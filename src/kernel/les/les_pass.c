@@ -29,7 +29,7 @@ typedef struct {
     les_mode v[PER];
 } eight;
 
-/* ---- butterflies ---------------------------------------------------------------------- */
+/* Butterflies. */
 
 FN les_mode minus(les_mode a, les_mode b)
 {
@@ -131,7 +131,7 @@ FN void twiddle_8(les_mode *v, GLOBAL const real *turn, i32 w, real s)
     v[7] = times(v[7], times(c, d));
 }
 
-/* ---- rounds --------------------------------------------------------------------------- */
+/* Rounds. */
 
 /* Butterfly b of a lane works on line `line` at place `j`. */
 #define PLACE(b) const u32 t_ = (u32)(LANE + (b)*LANES), line = t_ % PASS_SIDE, j = t_ / PASS_SIDE;
@@ -224,7 +224,7 @@ FN void twiddle_8(les_mode *v, GLOBAL const real *turn, i32 w, real s)
     PUT(8, 1) ROUND(8, 8, R(1)) PUT(8, 8) ROUND(8, 64, R(1)) PUT(8, 64) ROUND(8, 512, R(1))
 #endif
 
-/* ---- tiles ---------------------------------------------------------------------------- */
+/* Tiles. */
 
 /* Where the real part of mode (kx, y) is; rows of a tile are PASS_TILE modes apart. */
 FN i64 pass_at(i64 from, i32 kx, i32 y)
@@ -253,7 +253,7 @@ MAP(les_pass_out, VAL(pass_par, p), IN(real, tile), OUT(real, s))
             gx <= p.les.edge ? les_get(tile, pass_at(gz * p.member, gx, gy)) : none);
 }
 
-/* ---- columns -------------------------------------------------------------------------- */
+/* Columns. */
 
 /* A group is PASS_SIDE columns of a member: range (columns / PASS_SIDE, members). */
 GROUP(les_pass_cols, VAL(pass_par, p), IN(double, clock), IN(real, turn), IN(real, pq),
@@ -366,7 +366,7 @@ GROUP(les_pass_cols, VAL(pass_par, p), IN(double, clock), IN(real, turn), IN(rea
     }
 }
 
-/* ---- rows ----------------------------------------------------------------------------- */
+/* Rows. */
 
 /* Modes of PASS_SIDE rows, tile by tile, as memory has them. */
 #define N_TILED    ((PASS_N / 3 / PASS_TILE + 1) * PASS_TILE * PASS_SIDE)

@@ -156,7 +156,7 @@ GROUP(sw_row_join, VAL(i32, n_rows), IN(i32, now), IN(double, part), INOUT(doubl
     EACH_LANE if (LANE == 0) records[(i64)now[0] * SW_ROW_WORDS + GROUP_X] = sum[0];
 }
 
-/* ---- grids at the end -------------------------------------------------------------------- */
+/* Grids at the end. */
 
 FN float sw_mean(double sum, i32 n)
 {

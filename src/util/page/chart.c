@@ -39,7 +39,7 @@ typedef struct layout {
     int n_rows;
 } layout;
 
-/* ---- layout -------------------------------------------------------------- */
+/* Layout. */
 
 static void include_chart(qn_scale *x, qn_scale *y, const qn_line_chart *chart)
 {
@@ -149,7 +149,7 @@ static void lay_out(layout *l, int is_panel)
     l->y.to = l->top;
 }
 
-/* ---- drawing ------------------------------------------------------------- */
+/* Drawing. */
 
 static void add_text(qn_str *out, const char *class, double x, double y, const char *text)
 {

@@ -28,7 +28,7 @@ typedef struct qn_axis {
     int is_log; /* leaves out values that are not positive; a linear axis starts at zero */
 } qn_axis;
 
-/* ---- the page ------------------------------------------------------------ */
+/* The page. */
 
 typedef struct qn_page {
     qn_str html;
@@ -51,7 +51,7 @@ void qn_page_note(qn_page *page, const char *text); /* a small one */
 /* The header row, then the rest; marked cells are highlighted. `caption` may be NULL. */
 void qn_page_table(qn_page *page, const char *caption, const qn_table *table);
 
-/* ---- pictures, commands (picture.c) -------------------------------------- */
+/* Pictures, commands (picture.c). */
 
 /* Lines as one would type them, each after a "$". */
 void qn_page_command(qn_page *page, const char *const *lines, size_t n);
@@ -79,7 +79,7 @@ void qn_page_fold_end(qn_page *page);
 qn_status qn_page_write(qn_page *page, const char *path, qn_err *err);
 void qn_page_free(qn_page *page);
 
-/* ---- line charts --------------------------------------------------------- */
+/* Line charts. */
 
 typedef struct qn_point {
     double x, y;
@@ -115,7 +115,7 @@ typedef struct qn_line_chart {
 /* One chart over the full width, or several panels side by side on the same scales. */
 void qn_page_lines(qn_page *page, const qn_line_chart *charts, size_t n);
 
-/* ---- bar charts ---------------------------------------------------------- */
+/* Bar charts. */
 
 typedef struct qn_bar_series {
     const char *name;

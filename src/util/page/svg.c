@@ -43,7 +43,7 @@ double qn_svg_text_width(const char *text)
     return (double)qn_utf8_count(text) * LETTER_WIDTH;
 }
 
-/* ---- values -------------------------------------------------------------- */
+/* Values. */
 
 typedef struct prefix {
     double scale;
@@ -89,7 +89,7 @@ char *qn_unit_format(qn_unit unit, double value, int digits, char *out, size_t s
     return out;
 }
 
-/* ---- scales -------------------------------------------------------------- */
+/* Scales. */
 
 int qn_scale_takes(const qn_scale *scale, double value)
 {
@@ -139,7 +139,7 @@ double qn_scale_at(const qn_scale *scale, double value)
     return scale->from + share * (scale->to - scale->from);
 }
 
-/* ---- ticks --------------------------------------------------------------- */
+/* Ticks. */
 
 static void add_linear_ticks(const qn_scale *scale, int most, qn_ticks *out)
 {
@@ -211,7 +211,7 @@ void qn_ticks_find(const qn_scale *scale, int most, qn_ticks *out)
         add_linear_ticks(scale, most, out);
 }
 
-/* ---- pieces -------------------------------------------------------------- */
+/* Pieces. */
 
 int qn_svg_color(int color, size_t position)
 {

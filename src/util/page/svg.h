@@ -12,7 +12,7 @@ void qn_xml_add(qn_str *out, const char *text);
 /* Width of `text` in the charts' type size, rounded up: labels are placed by it. */
 double qn_svg_text_width(const char *text);
 
-/* ---- scales -------------------------------------------------------------- */
+/* Scales. */
 
 /* Maps [min, max] to pixels [from, to]. Starts empty; values widen it. */
 typedef struct qn_scale {
@@ -34,7 +34,7 @@ typedef struct qn_ticks {
 /* At most `most` labelled ticks (2 to QN_TICKS_MAX) at round values inside the scale. */
 void qn_ticks_find(const qn_scale *scale, int most, qn_ticks *out);
 
-/* ---- pieces -------------------------------------------------------------- */
+/* Pieces. */
 
 /* 1 to QN_COLORS: the asked one, or one by position. */
 int qn_svg_color(int color, size_t position);

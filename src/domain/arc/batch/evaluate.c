@@ -35,7 +35,7 @@ typedef struct evaluation {
     int n_blamed;
 } evaluation;
 
-/* ---- before ---------------------------------------------------------------------------- */
+/* Before. */
 
 static qn_status load(evaluation *e, const qn_arc_tasks *tasks, qn_err *err)
 {
@@ -72,7 +72,7 @@ out:
     return st;
 }
 
-/* ---- after each chunk ------------------------------------------------------------------ */
+/* After each chunk. */
 
 /* The first failure of each program is shown to people. Of so many programs, what failed inside of
  * functions is looked for. */

@@ -45,7 +45,7 @@ void qn_arc_programs_free(qn_arc_programs *programs)
     *programs = (qn_arc_programs){ 0 };
 }
 
-/* ---- one file -------------------------------------------------------------------------- */
+/* One file. */
 
 static qn_status compile_all(const char *name, const qn_arc_file *file, unsigned off,
                              qn_arc_programs *made, qn_str *notes, qn_err *err)
@@ -124,7 +124,7 @@ out:
     return st;
 }
 
-/* ---- a folder -------------------------------------------------------------------------- */
+/* A folder. */
 
 typedef struct {
     const char *path;

@@ -38,7 +38,7 @@ int qn_arc_pairs_have(qn_arc_pairs pairs, const qn_arc_question *q)
            (pairs == QN_ARC_PAIRS_FIRST && q->pair == 0);
 }
 
-/* ---- questions ------------------------------------------------------------------------- */
+/* Questions. */
 
 /* The grid with other colours; its cells are in `cells`. */
 static qn_arc_grid recoloured(const qn_arc_grid *grid, const unsigned char *recolour,
@@ -145,7 +145,7 @@ void qn_arc_questions_free(qn_arc_questions *list)
     *list = (qn_arc_questions){ 0 };
 }
 
-/* ---- series ---------------------------------------------------------------------------- */
+/* Series. */
 
 /* Programs by id; ids of batt programs do not matter, and stand in a list. */
 typedef struct directory {

@@ -51,7 +51,7 @@ out:
     return st;
 }
 
-/* ---- trace ----------------------------------------------------------------------------- */
+/* Trace. */
 
 static int is_traced(const arc_ins *ins)
 {
@@ -94,7 +94,7 @@ static void add_trace(FILE *to, const qn_arc_written *run)
     }
 }
 
-/* ---- digest ---------------------------------------------------------------------------- */
+/* Digest. */
 
 static qn_status print_output(qn_arc_writers *w, const qn_arc_written *run, const arc_result *r,
                               qn_err *err)
@@ -142,7 +142,7 @@ static qn_status add_digest(qn_arc_writers *w, const qn_arc_written *run, qn_err
     return QN_OK;
 }
 
-/* ---- all of them ----------------------------------------------------------------------- */
+/* All of them. */
 
 qn_status qn_arc_writers_add(qn_arc_writers *w, const qn_arc_written *run, int *is_solved,
                              qn_err *err)

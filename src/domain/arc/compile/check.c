@@ -26,7 +26,7 @@ static int is_batt(const checker *c)
     return (c->head.flags & ARC_FLAG_BATT) != 0;
 }
 
-/* ---- header ---------------------------------------------------------------------- */
+/* Header. */
 
 static qn_status check_head(const arc_program *h, size_t n, qn_err *err)
 {
@@ -58,7 +58,7 @@ static qn_status check_head(const arc_program *h, size_t n, qn_err *err)
     return QN_OK;
 }
 
-/* ---- instructions ---------------------------------------------------------------- */
+/* Instructions. */
 
 /* How many operands an operation takes; 0 when nobody knows it. */
 static int operands_of(const checker *c, int op, int *least, int *most)
@@ -177,7 +177,7 @@ out:
     return st;
 }
 
-/* ---- all ------------------------------------------------------------------------- */
+/* All. */
 
 qn_status qn_arc_code_check(const void *bytes, size_t n, qn_err *err)
 {

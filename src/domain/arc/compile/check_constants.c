@@ -14,7 +14,7 @@
 
 enum { MOST_DEPTH = 256 };
 
-/* ---- where content lies ---------------------------------------------------------- */
+/* Where content lies. */
 
 typedef struct {
     const unsigned char *bytes;
@@ -98,7 +98,7 @@ static int walk(walker *w, uint64_t slot, int depth)
     return 1;
 }
 
-/* ---- what it says ---------------------------------------------------------------- */
+/* What it says. */
 
 static int is_good_closure(const qn_arc_value *v)
 {

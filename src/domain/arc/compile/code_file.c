@@ -11,7 +11,7 @@
 
 enum { FILE_MAGIC = 0x46524151, FILE_VERSION = 1, HEAD_BYTES = 32, PROGRAM_BYTES = 16 };
 
-/* ---- writing --------------------------------------------------------------------- */
+/* Writing. */
 
 static void put_text(qn_str *out, const char *text)
 {
@@ -68,7 +68,7 @@ qn_status qn_arc_codes_pack(const qn_arc_code *codes, int n, qn_str *out, qn_err
     return QN_OK;
 }
 
-/* ---- reading --------------------------------------------------------------------- */
+/* Reading. */
 
 typedef struct {
     const unsigned char *bytes;
@@ -206,7 +206,7 @@ void qn_arc_codes_free(qn_arc_code *codes, int n)
     free(codes);
 }
 
-/* ---- files ----------------------------------------------------------------------- */
+/* Files. */
 
 qn_status qn_arc_codes_write(const char *path, const qn_arc_code *codes, int n, qn_err *err)
 {

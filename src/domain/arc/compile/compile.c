@@ -32,7 +32,7 @@ unsigned qn_arc_pass_named(const char *name, size_t len)
     return 0;
 }
 
-/* ---- the copy that is worked on -------------------------------------------------- */
+/* The copy that is worked on. */
 
 static void *copy_of(const void *items, int n, size_t size)
 {
@@ -79,7 +79,7 @@ static void end_work(qn_arc_draft *work)
     free(work->same);
 }
 
-/* ---- all ------------------------------------------------------------------------- */
+/* All. */
 
 static qn_arc_keep what_to_keep(const qn_arc_draft *work, const qn_arc_compile_options *options)
 {

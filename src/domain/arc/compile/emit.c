@@ -33,7 +33,7 @@ typedef struct {
     int no_memory;
 } emitter;
 
-/* ---- slots ----------------------------------------------------------------------- */
+/* Slots. */
 
 static int take_slot(emitter *e)
 {
@@ -60,7 +60,7 @@ static void release(emitter *e, int node, int at)
     e->place[node] = -1;
 }
 
-/* ---- instructions ---------------------------------------------------------------- */
+/* Instructions. */
 
 static void add(emitter *e, const arc_ins *ins)
 {
@@ -154,7 +154,7 @@ static void emit_node(emitter *e, int i)
     release(e, i, i);
 }
 
-/* ---- the program ----------------------------------------------------------------- */
+/* The program. */
 
 static void find_last_uses(emitter *e)
 {

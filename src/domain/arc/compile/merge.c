@@ -57,7 +57,7 @@ static int is_called(int op, int arg)
     }
 }
 
-/* ---- closures -------------------------------------------------------------------- */
+/* Closures. */
 
 /* Clears only_called[] of nodes whose value is kept, compared or given away somewhere. */
 static void find_only_called(const qn_arc_dag *dag, char *only_called)
@@ -119,7 +119,7 @@ static int may_merge(const qn_arc_node *node, int only_called, int creates)
     return 1;
 }
 
-/* ---- equal nodes ----------------------------------------------------------------- */
+/* Equal nodes. */
 
 static uint64_t hash_node(const qn_arc_dag *dag, const qn_arc_node *node)
 {

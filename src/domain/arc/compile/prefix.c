@@ -49,7 +49,7 @@ typedef struct {
     double saved;
 } cut;
 
-/* ---- numbers --------------------------------------------------------------------- */
+/* Numbers. */
 
 static int number_of(numbering *all, const value *v)
 {
@@ -119,7 +119,7 @@ static void number_program(numbering *all, reading *p, int program, int *slots, 
     }
 }
 
-/* ---- cuts ------------------------------------------------------------------------ */
+/* Cuts. */
 
 static int weight_of(int op)
 {
@@ -228,7 +228,7 @@ static void choose_cut(const numbering *all, const reading *p, cut *best, char *
     }
 }
 
-/* ---- programs -------------------------------------------------------------------- */
+/* Programs. */
 
 static arc_ins *code_of(unsigned char *bytes)
 {
@@ -307,7 +307,7 @@ static int make_rest(const qn_arc_bytes *program, const reading *p, const cut *c
     return 1;
 }
 
-/* ---- all ------------------------------------------------------------------------- */
+/* All. */
 
 typedef struct {
     const qn_arc_bytes *programs;

@@ -23,7 +23,7 @@ void qn_arc_entries_free(qn_arc_entries *entries)
     qn_arc_entries_init(entries, entries->resize);
 }
 
-/* ---- index --------------------------------------------------------------- */
+/* Index. */
 
 static uint32_t *bucket_of(const qn_arc_entries *entries, uint64_t hash)
 {
@@ -71,7 +71,7 @@ qn_status qn_arc_entries_reserve(qn_arc_entries *entries, qn_err *err)
     return QN_OK;
 }
 
-/* ---- order of last use --------------------------------------------------- */
+/* Order of last use. */
 
 static void unlink_entry(qn_arc_entries *entries, uint32_t i)
 {
@@ -106,7 +106,7 @@ void qn_arc_entries_touch(qn_arc_entries *entries, uint32_t i)
     link_newest(entries, i);
 }
 
-/* ---- adding and removing ------------------------------------------------- */
+/* Adding and removing. */
 
 uint32_t qn_arc_entries_add(qn_arc_entries *entries, const qn_arc_entry *entry)
 {

@@ -89,7 +89,7 @@ void qn_arc_pool_free(qn_arc_pool *pool)
     pool->resize(pool, 0);
 }
 
-/* ---- memory -------------------------------------------------------------- */
+/* Memory. */
 
 /* Room for n elements of `size` bytes in *block, which has room for *room. */
 static qn_status make_room(qn_arc_pool *pool, void **block, size_t *room, size_t n, size_t size,
@@ -144,7 +144,7 @@ static qn_status extend_copy(qn_arc_pool *pool, size_t end, qn_err *err)
     return QN_OK;
 }
 
-/* ---- evicting ------------------------------------------------------------ */
+/* Evicting. */
 
 static void drop(qn_arc_pool *pool, uint32_t i)
 {
@@ -220,7 +220,7 @@ size_t qn_arc_pool_budget(const qn_arc_pool *pool)
     return pool->budget;
 }
 
-/* ---- finding ------------------------------------------------------------- */
+/* Finding. */
 
 /* Content as it was handed in: offsets are from its start. */
 typedef struct content {
@@ -286,7 +286,7 @@ static int is_hot(qn_arc_pool *pool, uint64_t hash)
     return ++count->accesses > pool->hot_accesses;
 }
 
-/* ---- taking -------------------------------------------------------------- */
+/* Taking. */
 
 static void hold(qn_arc_pool *pool, qn_arc_batch *batch, uint32_t i, uint32_t mark)
 {
@@ -432,7 +432,7 @@ out:
     return st;
 }
 
-/* ---- letting go ---------------------------------------------------------- */
+/* Letting go. */
 
 static void let_go(qn_arc_pool *pool, qn_arc_batch *batch, int is_failed)
 {
@@ -464,7 +464,7 @@ void qn_arc_pool_abandon(qn_arc_pool *pool, qn_arc_batch *batch)
     let_go(pool, batch, 1);
 }
 
-/* ---- looking ------------------------------------------------------------- */
+/* Looking. */
 
 const unsigned char *qn_arc_pool_bytes(const qn_arc_pool *pool)
 {

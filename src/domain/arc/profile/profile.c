@@ -18,7 +18,7 @@ typedef struct job_time {
     uint8_t code;
 } job_time;
 
-/* ---- running --------------------------------------------------------------------------- */
+/* Running. */
 
 static void add_ops(qn_arc_profile *profile, const qn_arc_profile_vm *vm, double per_tick)
 {

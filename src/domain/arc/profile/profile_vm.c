@@ -89,7 +89,7 @@ static void blame(const arc_vm *vm, i32 op, i32 n, slot a, slot b, slot c, slot 
     p->blamed = (qn_arc_blamed){ .op = op, .failure = ARC_FAILURE(vm->error, given) };
 }
 
-/* ---- wrappers -------------------------------------------------------------------------- */
+/* Wrappers. */
 
 static slot timed_exec(VM_PARAM, i32 op, slot a, slot b, slot c, slot d)
 {
@@ -152,7 +152,7 @@ static i32 timed_take(VM_PARAM, arc_machine *m)
 
 #pragma GCC diagnostic pop
 
-/* ---- the machine ----------------------------------------------------------------------- */
+/* The machine. */
 
 static void measure_clock(qn_arc_profile_vm *vm)
 {

@@ -41,7 +41,7 @@ static char peek(const lexer *l, size_t ahead)
     return l->at + ahead < l->n ? l->text[l->at + ahead] : '\0';
 }
 
-/* ---- output ---------------------------------------------------------------------- */
+/* Output. */
 
 static int grow(void **items, int n, size_t *room, size_t size)
 {
@@ -98,7 +98,7 @@ static int end_line(lexer *l)
     return 1;
 }
 
-/* ---- brackets -------------------------------------------------------------------- */
+/* Brackets. */
 
 static int starts_with_word(const char *text, size_t n, const char *word)
 {
@@ -175,7 +175,7 @@ static int punctuation(lexer *l, char c)
     return 1;
 }
 
-/* ---- texts ----------------------------------------------------------------------- */
+/* Texts. */
 
 /* A text in quotes; with three of them it may go over lines. */
 static int quoted(lexer *l)
@@ -218,7 +218,7 @@ static int quoted(lexer *l)
     return 1;
 }
 
-/* ---- all ------------------------------------------------------------------------- */
+/* All. */
 
 static int run(lexer *l, int (*is_part)(char), qn_arc_token_kind kind)
 {

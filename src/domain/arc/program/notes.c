@@ -73,7 +73,7 @@ void qn_arc_notes_free(qn_arc_notes *notes)
     *notes = (qn_arc_notes){ 0 };
 }
 
-/* ---- printing -------------------------------------------------------------------- */
+/* Printing. */
 
 static int is_inside_character(unsigned char byte)
 {

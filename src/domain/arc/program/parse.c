@@ -11,7 +11,7 @@ static const char *const params_one[] = { "I", NULL };
 static const char *const params_three[] = { "S", "I", "C", NULL };
 static const char *const params_batt[] = { "task_id", "S", "I", "C", "log_path", NULL };
 
-/* ---- statements ------------------------------------------------------------------ */
+/* Statements. */
 
 static int is_batt(const qn_arc_parser *p)
 {
@@ -151,7 +151,7 @@ static void parse_statement(qn_arc_parser *p, int end)
     }
 }
 
-/* ---- functions ------------------------------------------------------------------- */
+/* Functions. */
 
 static int has_params(const qn_arc_parser *p, const qn_arc_token *const *given, int n,
                       const char *const *wanted)
@@ -304,7 +304,7 @@ static void parse_function(qn_arc_parser *p, qn_map *ids)
     p->line = end - 1;
 }
 
-/* ---- files ----------------------------------------------------------------------- */
+/* Files. */
 
 static void parse_lines(qn_arc_parser *p, qn_map *ids)
 {

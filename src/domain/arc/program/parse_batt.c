@@ -25,7 +25,7 @@ void qn_arc_parse_list(qn_arc_parser *p, const qn_arc_token *name)
         v->is_list = 1;
 }
 
-/* ---- piled steps ----------------------------------------------------------------- */
+/* Piled steps. */
 
 /* The number in front of a pile must be that of the variable, as in t5 = env.do_pile(5, ... */
 static void parse_step_number(qn_arc_parser *p, const qn_arc_token *name)
@@ -144,7 +144,7 @@ int qn_arc_parse_pile(qn_arc_parser *p, const qn_arc_token *name)
     return step;
 }
 
-/* ---- guarded steps --------------------------------------------------------------- */
+/* Guarded steps. */
 
 /* Goes to the line after the colon when nothing follows on its own. */
 static void enter_block(qn_arc_parser *p, int end)
@@ -251,7 +251,7 @@ void qn_arc_parse_guarded(qn_arc_parser *p, int end)
         p->program->dag.nodes[step].guard = (uint8_t)guard;
 }
 
-/* ---- records --------------------------------------------------------------------- */
+/* Records. */
 
 static int is_true(const qn_arc_parser *p, const qn_arc_token *token)
 {

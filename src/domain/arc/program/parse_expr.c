@@ -13,7 +13,7 @@
 
 enum { MOST_ARGS = 4 };
 
-/* ---- nodes ----------------------------------------------------------------------- */
+/* Nodes. */
 
 int qn_arc_add_node(qn_arc_parser *p, const qn_arc_node *node)
 {
@@ -62,7 +62,7 @@ static void push(qn_arc_parser *p, int node)
     p->stack[p->n_stack++] = node;
 }
 
-/* ---- names and numbers ----------------------------------------------------------- */
+/* Names and numbers. */
 
 int qn_arc_parse_name(qn_arc_parser *p, const qn_arc_token *name)
 {
@@ -121,7 +121,7 @@ int qn_arc_parse_number(qn_arc_parser *p, int64_t *out)
     return 1;
 }
 
-/* ---- tuples ---------------------------------------------------------------------- */
+/* Tuples. */
 
 static int constant_tuple(qn_arc_parser *p, const int *nodes, int n)
 {
@@ -191,7 +191,7 @@ static int parse_tuple(qn_arc_parser *p)
     return made;
 }
 
-/* ---- calls ----------------------------------------------------------------------- */
+/* Calls. */
 
 typedef enum { CALLS_NOTHING, CALLS_PRIMITIVE, CALLS_VALUE } callee_kind;
 
@@ -305,7 +305,7 @@ int qn_arc_parse_call(qn_arc_parser *p)
     return p->is_lost ? QN_ARC_NO_NODE : qn_arc_call_until(p, name, ')');
 }
 
-/* ---- arguments ------------------------------------------------------------------- */
+/* Arguments. */
 
 /* In batt programs "t5.t" is the value of step t5. */
 static void skip_value_mark(qn_arc_parser *p)

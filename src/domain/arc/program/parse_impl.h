@@ -60,7 +60,7 @@ typedef struct qn_arc_parser {
     size_t stack_room;
 } qn_arc_parser;
 
-/* ---- words (parse_words.c) ---- */
+/* Words (parse_words.c). */
 
 __attribute__((format(printf, 3, 4))) void qn_arc_error(qn_arc_parser *p, const qn_arc_token *at,
                                                         const char *format, ...);
@@ -78,7 +78,7 @@ const qn_arc_token *qn_arc_want(qn_arc_parser *p, qn_arc_token_kind kind); /* ne
 char *qn_arc_token_text(qn_arc_parser *p, const qn_arc_token *token);      /* a copy */
 const char *qn_arc_text_of(const qn_arc_parser *p, const qn_arc_token *token);
 
-/* ---- names (parse_names.c) ---- */
+/* Names (parse_names.c). */
 
 void qn_arc_forget_names(qn_arc_parser *p);
 /* Makes the names assigned in lines from .. to - 1 known as "below". */
@@ -90,7 +90,7 @@ void qn_arc_warn_unused(qn_arc_parser *p);
 const qn_arc_value *qn_arc_bound(const qn_arc_parser *p, const qn_arc_token *name); /* or NULL */
 void qn_arc_unknown(qn_arc_parser *p, const qn_arc_token *name, const char *what);
 
-/* ---- expressions (parse_expr.c): each gives a node or QN_ARC_NO_NODE ---- */
+/* Expressions (parse_expr.c): each gives a node or QN_ARC_NO_NODE. */
 
 int qn_arc_parse_arg(qn_arc_parser *p);
 int qn_arc_parse_call(qn_arc_parser *p); /* NAME ( arguments ) */
@@ -102,7 +102,7 @@ int qn_arc_parse_number(qn_arc_parser *p, int64_t *out); /* 1 when there was one
 /* Arguments up to the bracket `close`, then the call of `callee` on them. */
 int qn_arc_call_until(qn_arc_parser *p, const qn_arc_token *callee, char close);
 
-/* ---- statements of batt programs (parse_batt.c) ---- */
+/* Statements of batt programs (parse_batt.c). */
 
 void qn_arc_parse_list(qn_arc_parser *p, const qn_arc_token *name);   /* NAME = [] */
 int qn_arc_parse_pile(qn_arc_parser *p, const qn_arc_token *name);    /* env.do_pile(...) */

@@ -139,7 +139,7 @@ void qn_arc_warn_unused(qn_arc_parser *p)
     }
 }
 
-/* ---- unknown names --------------------------------------------------------------- */
+/* Unknown names. */
 
 /* The nearest of all known names; between equally near ones a variable. */
 static const char *suggest(qn_arc_parser *p, const char *word)

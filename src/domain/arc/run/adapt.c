@@ -29,7 +29,7 @@ static int can_choose(const qn_arc_session *s)
     return s->adapts && s->device != QN_CPU_SLOT && !s->spread && s->route != QN_ARC_ROUTE_CPU;
 }
 
-/* ---- measuring ------------------------------------------------------------------------- */
+/* Measuring. */
 
 /* Time of the jobs at one place, by the clock that routes are chosen by. */
 static qn_status time_at(qn_arc_session *s, qn_arc_route route, const qn_arc_job *jobs, uint32_t n,
@@ -125,7 +125,7 @@ out:
     return st;
 }
 
-/* ---- a batch --------------------------------------------------------------------------- */
+/* A batch. */
 
 /* Programs of the batch without a place, in the order of their first jobs. */
 static uint32_t find_new(const qn_arc_session *s, const qn_arc_job *jobs, uint32_t n, int *out)

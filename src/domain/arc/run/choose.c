@@ -69,7 +69,7 @@ static double compiled_ms(const qn_ctx *ctx)
     return qn_metric_summary(ctx->m.compile_ms).sum;
 }
 
-/* ---- one decision ---------------------------------------------------------------------- */
+/* One decision. */
 
 static qn_route_view look(const qn_arc_session *s, const qn_route_op *op, double units)
 {
@@ -119,7 +119,7 @@ qn_arc_decision qn_arc_choose(qn_arc_session *s, double units)
     return d;
 }
 
-/* ---- afterwards ------------------------------------------------------------------------ */
+/* Afterwards. */
 
 static void explain(qn_arc_session *s, const qn_arc_decision *d, double us)
 {

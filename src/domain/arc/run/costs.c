@@ -77,7 +77,7 @@ int qn_arc_costs_count(const qn_arc_costs *costs)
     return costs->n;
 }
 
-/* ---- the table ------------------------------------------------------------------------- */
+/* The table. */
 
 /* The slot of the key, or the free one where it would be. */
 static seen *slot_of(seen *slots, uint64_t key)
@@ -142,7 +142,7 @@ double qn_arc_costs_steps(const qn_arc_costs *costs, uint64_t key)
     return slot_of(costs->slots, key)->steps;
 }
 
-/* ---- places ---------------------------------------------------------------------------- */
+/* Places. */
 
 static int place_of(const qn_arc_costs *costs, const char *name)
 {
@@ -193,7 +193,7 @@ void qn_arc_costs_set_pace(qn_arc_costs *costs, const char *name, const qn_arc_p
     costs->is_changed |= put_pace(costs, name, pace);
 }
 
-/* ---- the file -------------------------------------------------------------------------- */
+/* The file. */
 
 static qn_status read_key(const char *text, const char *path, uint64_t *key, qn_err *err)
 {

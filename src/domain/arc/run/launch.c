@@ -60,7 +60,7 @@ static double list_jobs(qn_arc_flight *f)
     return units;
 }
 
-/* ---- the pool -------------------------------------------------------------------------- */
+/* The pool. */
 
 /* What a place whose pool is that of slice `loaded` lacks: what is new in this slice, or, having
  * missed one, everything. */
@@ -97,7 +97,7 @@ static double compiled_us(const qn_ctx *ctx)
     return 1e3 * qn_metric_summary(ctx->m.compile_ms).sum;
 }
 
-/* ---- places ---------------------------------------------------------------------------- */
+/* Places. */
 
 /* The station of the home. *device: where it ran, which is the CPU after a failure. */
 static qn_status run_home(qn_arc_flight *f, int *device, qn_err *err)

@@ -45,7 +45,7 @@ void qn_arc_seat_free(qn_arc_seat *at)
     free(at->host_trace);
 }
 
-/* ---- room ------------------------------------------------------------------------------ */
+/* Room. */
 
 /* A buffer of at least `bytes`; a larger one replaces it, and graphs are built anew. */
 static qn_status need_buf(qn_arc_station *s, qn_arc_seat *at, qn_buf **buf, const char *name,
@@ -186,7 +186,7 @@ out:
     return st;
 }
 
-/* ---- a launch -------------------------------------------------------------------------- */
+/* A launch. */
 
 /* Teams of a group that run together; 1 where none share a group. */
 static uint32_t teams_together(const qn_arc_station *s)

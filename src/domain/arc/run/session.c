@@ -28,7 +28,7 @@ static size_t pool_budget(qn_ctx *ctx, const qn_arc_session_options *options)
     return quarter ? quarter : most;
 }
 
-/* ---- what programs cost ---------------------------------------------------------------- */
+/* What programs cost. */
 
 /* As with the engine's profiles, a file that is wrong is never a reason to fail. */
 static void load_costs(qn_arc_session *s)
@@ -114,7 +114,7 @@ void qn_arc_session_free(qn_arc_session *s)
     free(s);
 }
 
-/* ---- what is kept ---------------------------------------------------------------------- */
+/* What is kept. */
 
 /* One more element in an array. */
 static qn_status grow(void **items, size_t n, size_t *room, size_t size, qn_err *err)
@@ -230,7 +230,7 @@ void qn_arc_session_forget(qn_arc_session *s)
     qn_arc_pool_clear(s->usual.pool);
 }
 
-/* ---- what came out --------------------------------------------------------------------- */
+/* What came out. */
 
 const arc_result *qn_arc_session_result(const qn_arc_session *s, uint32_t job)
 {

@@ -24,7 +24,7 @@ static qn_arc_tier next_tier(const qn_arc_flight *f, int code, int device)
     return QN_ARC_TIER_CPU;
 }
 
-/* ---- leaving the device ---------------------------------------------------------------- */
+/* Leaving the device. */
 
 static void limit_text(const qn_arc_flight *f, int code, char *out, size_t n)
 {
@@ -60,7 +60,7 @@ static qn_status leave(qn_arc_flight *f, uint32_t job, int code, int device, qn_
     return qn_fail(err, why.status, "%s", why.text);
 }
 
-/* ---- counting -------------------------------------------------------------------------- */
+/* Counting. */
 
 static void count_runs(qn_arc_flight *f, const arc_result *results, uint32_t n, int device)
 {
@@ -79,7 +79,7 @@ static void count_runs(qn_arc_flight *f, const arc_result *results, uint32_t n, 
     stats->frames_high_water = frames;
 }
 
-/* ---- keeping --------------------------------------------------------------------------- */
+/* Keeping. */
 
 qn_status qn_arc_keep_outputs(qn_arc_session *s, const qn_arc_answer *answer, size_t *at,
                               qn_err *err)

@@ -35,7 +35,7 @@ typedef struct {
     size_t n_programs, n_values; /* of the session, without what is shared */
 } sharing;
 
-/* ---- the plan -------------------------------------------------------------------------- */
+/* The plan. */
 
 void qn_arc_share_forget(qn_arc_share *share)
 {
@@ -86,7 +86,7 @@ out:
     return st;
 }
 
-/* ---- who shares what ------------------------------------------------------------------- */
+/* Who shares what. */
 
 static const qn_arc_rest *rest_of(const sharing *h, const qn_arc_job *job)
 {
@@ -195,7 +195,7 @@ static void end(sharing *h)
     free(h->again);
 }
 
-/* ---- the first pass -------------------------------------------------------------------- */
+/* The first pass. */
 
 /* Makes the result of job k of the first pass a value of the session. */
 static qn_status keep_value(sharing *h, uint32_t k, entry *e, qn_err *err)
@@ -259,7 +259,7 @@ static qn_status run_prefixes(sharing *h, qn_err *err)
     return st;
 }
 
-/* ---- the second and the third ---------------------------------------------------------- */
+/* The second and the third. */
 
 static int has_value(const sharing *h, uint32_t k)
 {

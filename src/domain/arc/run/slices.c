@@ -15,7 +15,7 @@ enum { LEAST_POOL = 1 << 16 };
 
 #define OUTSIZE_BYTES ((size_t)1 << 31)
 
-/* ---- taking ---------------------------------------------------------------------------- */
+/* Taking. */
 
 static qn_status take_program(qn_arc_session *s, qn_arc_pool *pool, qn_arc_batch *batch, int index,
                               qn_arc_taken *taken, qn_err *err)
@@ -87,7 +87,7 @@ out:
     return st;
 }
 
-/* ---- a slice --------------------------------------------------------------------------- */
+/* A slice. */
 
 /* Runs as many jobs from `first` on as the home's pool has room for, up to `most`; slice->n says
  * how many, 0 when not even one. */
@@ -183,7 +183,7 @@ static qn_status run_slice(qn_arc_session *s, qn_arc_slice *slice, uint32_t n, q
     return st;
 }
 
-/* ---- a run ----------------------------------------------------------------------------- */
+/* A run. */
 
 static qn_status check_jobs(const qn_arc_session *s, const qn_arc_job *jobs, uint32_t n,
                             qn_err *err)

@@ -30,7 +30,7 @@ struct qn_arc_spread {
     char name[QN_MAX_DEVICES * 24];
 };
 
-/* ---- the work of the split ------------------------------------------------------------- */
+/* The work of the split. */
 
 static qn_arc_work work_of(const qn_arc_spread *spread, const piece *p)
 {
@@ -117,7 +117,7 @@ static double count_runs(void *user, qn_i64 first, qn_i64 count)
     return spread->pieces[first].n;
 }
 
-/* ---- making ---------------------------------------------------------------------------- */
+/* Making. */
 
 static void look_at_set(qn_arc_spread *spread)
 {
@@ -178,7 +178,7 @@ const char *qn_arc_spread_name(const qn_arc_spread *spread)
     return spread->name;
 }
 
-/* ---- running --------------------------------------------------------------------------- */
+/* Running. */
 
 static qn_status cut(qn_arc_spread *spread, qn_err *err)
 {

@@ -10,7 +10,7 @@
  * own tasks; on those of others one run in 700 needs more, and these have most of the steps. */
 enum { TEAMS_PER_UNIT = 16, USUAL_FRAMES = 64, USUAL_STEPS = 4000000, USUAL_TURNS = 16384 };
 
-/* ---- the kernel ------------------------------------------------------------------------ */
+/* The kernel. */
 
 /* Devices that are CPUs run a team as one item, as the CPU does: barriers among 32 items of a
  * work-group cost far more there than they give. --group makes that item go lane after lane. */

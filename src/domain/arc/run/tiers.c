@@ -57,7 +57,7 @@ out:
     return st;
 }
 
-/* ---- a tier ---------------------------------------------------------------------------- */
+/* A tier. */
 
 /* As many of the first jobs as a launch may take by its estimated time: a display stays alive, and
  * a progress bar moves. */

@@ -48,7 +48,7 @@ static uint32_t choose(qn_arc_flight *f, uint32_t *places)
     return n;
 }
 
-/* ---- comparing ------------------------------------------------------------------------- */
+/* Comparing. */
 
 static qn_status print_value(uint64_t slot, const unsigned char *out, size_t n, qn_str *text,
                              qn_err *err)

@@ -11,7 +11,7 @@ static qn_status no_memory(qn_err *err)
     return qn_fail(err, QN_ERR_NOMEM, "no memory for an answer");
 }
 
-/* ---- programs -------------------------------------------------------------------------- */
+/* Programs. */
 
 static void free_program(qn_arc_desk_program *program)
 {
@@ -98,7 +98,7 @@ qn_status qn_arc_desk_programs(qn_arc_desk *desk, const json_t *request, json_t 
     return QN_OK;
 }
 
-/* ---- tasks ----------------------------------------------------------------------------- */
+/* Tasks. */
 
 static void free_task(qn_arc_task *task)
 {
@@ -177,7 +177,7 @@ out:
     return st;
 }
 
-/* ---- clear ----------------------------------------------------------------------------- */
+/* Clear. */
 
 qn_status qn_arc_desk_clear(qn_arc_desk *desk, const json_t *request, json_t *answer, qn_err *err)
 {

@@ -31,7 +31,7 @@ typedef struct totals {
     int has_batt;
 } totals;
 
-/* ---- what is asked for ----------------------------------------------------------------- */
+/* What is asked for. */
 
 static qn_status read_choice(const json_t *request, const char *key, const char *const *names,
                              const char *list, int *out, qn_err *err)
@@ -153,7 +153,7 @@ out:
     return st;
 }
 
-/* ---- the runs -------------------------------------------------------------------------- */
+/* The runs. */
 
 /* Takes one run into the list; with `to` NULL counts it. */
 static void take_run(qn_arc_desk_program *p, const qn_arc_question *question, ordered *to,
@@ -258,7 +258,7 @@ out:
     return st;
 }
 
-/* ---- the answer ------------------------------------------------------------------------ */
+/* The answer. */
 
 static qn_status answer_scores(const qn_arc_desk *desk, const totals *t, json_t *answer,
                                qn_err *err)

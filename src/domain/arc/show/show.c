@@ -45,7 +45,7 @@ static void free_rows(rows *made)
     free(made->parts);
 }
 
-/* ---- tasks --------------------------------------------------------------- */
+/* Tasks. */
 
 static void fill_task_row(const qn_arc_task *task, int pair, qn_arc_figure_row *row, char *label,
                           size_t size)
@@ -91,7 +91,7 @@ out:
     return st;
 }
 
-/* ---- results ------------------------------------------------------------- */
+/* Results. */
 
 /* The value as text, cut where it gets long. */
 static char *text_of(const qn_arc_value *value)
@@ -153,7 +153,7 @@ out:
     return st;
 }
 
-/* ---- either -------------------------------------------------------------- */
+/* Either. */
 
 qn_status qn_arc_show(const char *from, const char *tasks_path, const char *path, qn_err *err)
 {

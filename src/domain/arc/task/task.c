@@ -8,7 +8,7 @@
 
 enum { MOST_PAIRS = 1000 };
 
-/* ---- grids --------------------------------------------------------------- */
+/* Grids. */
 
 /* Rows and columns of a grid whose rows are alike; `where` names it. */
 static qn_status measure(const json_t *json, const char *where, qn_arc_grid *out, qn_err *err)
@@ -63,7 +63,7 @@ static qn_status read_grid(const json_t *json, const char *where, qn_arc_grid *o
     return QN_OK;
 }
 
-/* ---- tasks --------------------------------------------------------------- */
+/* Tasks. */
 
 void qn_arc_task_free(qn_arc_task *task)
 {
@@ -138,7 +138,7 @@ out:
     return st;
 }
 
-/* ---- grids as values ----------------------------------------------------- */
+/* Grids as values. */
 
 qn_status qn_arc_grid_value(const qn_arc_grid *grid, qn_arc_heap *heap, qn_arc_value *out,
                             qn_err *err)

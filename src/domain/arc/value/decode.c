@@ -56,7 +56,7 @@ static qn_arc_value tuple(const qn_arc_value *items, int n)
     return (qn_arc_value){ .kind = QN_ARC_TUPLE, .n = n, .items = items };
 }
 
-/* ---- flat kinds ---------------------------------------------------------- */
+/* Flat kinds. */
 
 static qn_status decode_integer(source *from, uint64_t slot, qn_arc_value *out)
 {
@@ -163,7 +163,7 @@ out:
     return st;
 }
 
-/* ---- trees --------------------------------------------------------------- */
+/* Trees. */
 
 static qn_status decode_at(source *from, uint64_t slot, int depth, qn_arc_value *out);
 

@@ -24,7 +24,7 @@ void qn_arc_blob_free(qn_arc_blob *blob)
     blob->n = blob->room = 0;
 }
 
-/* ---- which representation ------------------------------------------------ */
+/* Which representation. */
 
 static int fits(const qn_arc_value *v, int64_t least, int64_t most)
 {
@@ -87,7 +87,7 @@ static int is_set_of(const qn_arc_value *set, int (*is_item)(const qn_arc_value 
     return 1;
 }
 
-/* ---- bytes --------------------------------------------------------------- */
+/* Bytes. */
 
 /* Appends `bytes` zeros from a multiple of 8 on; *at is where they start. */
 static qn_status take(qn_arc_blob *blob, size_t bytes, size_t *at, qn_err *err)
@@ -174,7 +174,7 @@ static qn_status encode_keys(const qn_arc_value *v, int tag, qn_arc_blob *blob, 
     return QN_OK;
 }
 
-/* ---- trees --------------------------------------------------------------- */
+/* Trees. */
 
 static qn_status encode_at(const qn_arc_value *v, qn_arc_blob *blob, int depth, uint64_t *slot,
                            qn_err *err);

@@ -63,7 +63,7 @@ static qn_status new_values(reader *r, size_t n, qn_arc_value **out)
 
 static qn_status read_value(reader *r, const json_t *json, qn_arc_value *out);
 
-/* ---- containers ---------------------------------------------------------- */
+/* Containers. */
 
 typedef qn_status item_reader(reader *r, const json_t *json, qn_arc_value *out);
 
@@ -185,7 +185,7 @@ static qn_status read_set(reader *r, const char *key, const json_t *list, qn_arc
     return st;
 }
 
-/* ---- functions ----------------------------------------------------------- */
+/* Functions. */
 
 static int form_of(int op)
 {
@@ -266,7 +266,7 @@ static qn_status read_closure(reader *r, const json_t *list, qn_arc_value *out)
     return QN_OK;
 }
 
-/* ---- any value ----------------------------------------------------------- */
+/* Any value. */
 
 static qn_status read_object(reader *r, const json_t *json, qn_arc_value *out)
 {

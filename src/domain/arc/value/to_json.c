@@ -47,7 +47,7 @@ static int all_items(const qn_arc_value *v, int (*is_item)(const qn_arc_value *)
     return 1;
 }
 
-/* ---- one item of each short form ----------------------------------------- */
+/* One item of each short form. */
 
 static json_t *row_text(const qn_arc_value *row)
 {
@@ -77,7 +77,7 @@ static json_t *cell_list(const qn_arc_value *cell)
                      (json_int_t)place[1].number);
 }
 
-/* ---- containers ---------------------------------------------------------- */
+/* Containers. */
 
 /* Adds every item, in the given form, to `list`; drops the list when that fails. */
 static json_t *with_items(json_t *list, const qn_arc_value *v,

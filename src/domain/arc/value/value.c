@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the heap ------------------------------------------------------------ */
+/* The heap. */
 
 enum { CHUNK_VALUES = 2048 };
 
@@ -74,7 +74,7 @@ uint32_t qn_arc_closure_number(qn_arc_heap *heap)
     return 0x80000000u + heap->n_closures++;
 }
 
-/* ---- order --------------------------------------------------------------- */
+/* Order. */
 
 static int rank_of(const qn_arc_value *v)
 {
@@ -129,7 +129,7 @@ int qn_arc_compare(const qn_arc_value *a, const qn_arc_value *b)
     return 0;
 }
 
-/* ---- sets ---------------------------------------------------------------- */
+/* Sets. */
 
 static void sort_by_insertion(qn_arc_value *items, int n)
 {
@@ -184,7 +184,7 @@ qn_arc_value qn_arc_set_of(qn_arc_value *items, int n)
     return (qn_arc_value){ .kind = QN_ARC_SET, .n = kept, .items = items };
 }
 
-/* ---- grids --------------------------------------------------------------- */
+/* Grids. */
 
 qn_status qn_arc_grid_of(qn_arc_heap *heap, const unsigned char *cells, int rows, int cols,
                          qn_arc_value *out, qn_err *err)

@@ -16,8 +16,7 @@ struct qn_fit_solution {
     int n_sets;
 };
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* Files. */
 
 static qn_status read_named(void *user, const char *name, char **data, size_t *bytes, qn_err *err)
 {
@@ -44,8 +43,7 @@ static qn_status read_named(void *user, const char *name, char **data, size_t *b
     return qn_fail(err, QN_ERR_IO, "%s: it is not among the %d files given", name, o->n_files);
 }
 
-/* ---- loading ----------------------------------------------------------------------------------
- */
+/* Loading. */
 
 static qn_status load(const char *text, const qn_fit_program_options *o, qn_fit_text **out,
                       qn_str *faults, qn_err *err)
@@ -79,8 +77,7 @@ static qn_status list_sets(qn_fit_solution *s, qn_err *err)
     return QN_OK;
 }
 
-/* ---- solving ----------------------------------------------------------------------------------
- */
+/* Solving. */
 
 qn_status qn_fit_solve_program(qn_ctx *ctx, const char *text, const qn_fit_program_options *options,
                                qn_fit_solution **out, char **faults, qn_err *err)
@@ -131,8 +128,7 @@ void qn_fit_faults_free(char *faults)
     free(faults);
 }
 
-/* ---- asking -----------------------------------------------------------------------------------
- */
+/* Asking. */
 
 int qn_fit_solution_n_parameters(const qn_fit_solution *solution)
 {

@@ -38,8 +38,7 @@ qn_status qn_fit_dev_numbers(qn_fit_device *device, const char *name, const doub
     return st;
 }
 
-/* ---- tables
- * ----------------------------------------------------------------------------------------- */
+/* Tables. */
 
 static qn_status lay_out(qn_fit_device *d, qn_err *err)
 {
@@ -274,8 +273,7 @@ out:
     return st;
 }
 
-/* ---- life
- * -------------------------------------------------------------------------------------------- */
+/* Life. */
 
 qn_status qn_fit_device_new(qn_ctx *ctx, const qn_fit_problem *problem, qn_fit_precision precision,
                             qn_fit_device **out, qn_err *err)
@@ -380,8 +378,7 @@ static qn_status read_numbers(qn_fit_device *d, qn_buf *buf, qn_fit_precision pr
     return qn_fit_dev_failed(d, st, err);
 }
 
-/* ---- buffers of callers
- * -------------------------------------------------------------------------------- */
+/* Buffers of callers. */
 
 qn_status qn_fit_device_vector(qn_fit_device *device, const char *name, const double *values,
                                qn_buf **out, qn_err *err)

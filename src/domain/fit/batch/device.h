@@ -60,7 +60,7 @@ const qn_fit_program *qn_fit_device_program(const qn_fit_device *device, int gro
 qn_status qn_fit_device_read(qn_fit_device *device, qn_buf *buf, double *out, qn_i64 n,
                              qn_err *err);
 
-/* ---- stages ------------------------------------------------------------------------------------
+/* Stages.
  *
  * `cost` of a gradient, of residuals and of a linearization may be NULL: it is not computed then,
  * which saves the traffic of one number per instance and the sums.
@@ -99,7 +99,7 @@ qn_status qn_fit_stage_point(qn_fit_device *device, qn_graph *graph, qn_buf *x, 
 qn_status qn_fit_stage_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *blocks,
                                 qn_err *err);
 
-/* ---- stages with a stored Jacobian (device_stored.c) -------------------------------------------
+/* Stages with a stored Jacobian (device_stored.c).
  *
  * `jacobian` is a buffer of qn_fit_device_jacobian. Sums are gathered, by the inverse index. Where
  * J is stored in another precision, gradient and diagonal of a point are made from J as computed.

@@ -69,8 +69,7 @@ out:
     return st;
 }
 
-/* ---- tables
- * ------------------------------------------------------------------------------------------ */
+/* Tables. */
 
 typedef struct {
     uint32_t *row, *other;
@@ -243,8 +242,7 @@ qn_status qn_fit_dev_owner_tables(qn_fit_device *device, qn_err *err)
     return st;
 }
 
-/* ---- stage
- * ------------------------------------------------------------------------------------------ */
+/* Stage. */
 
 static qn_status stage_set(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, int set,
                            qn_buf *x, qn_buf *tangent, qn_buf *out, qn_err *err)

@@ -45,8 +45,7 @@ int qn_fit_dev_is_reduced(const qn_fit_device *device, qn_fit_dev_kind kind, int
     return device->runs[kind].is_reduced[p->places[p->inverse.place[at]].group];
 }
 
-/* ---- text
- * ------------------------------------------------------------------------------------------- */
+/* Text. */
 
 static void print_head(const qn_fit_program *p, const char *name, const char *stored, qn_str *out)
 {
@@ -132,8 +131,7 @@ out:
     return st;
 }
 
-/* ---- tables and stage
- * -------------------------------------------------------------------------------- */
+/* Tables and stage. */
 
 /* at[variable]: where the chunks of its sum begin. */
 qn_status qn_fit_dev_reduce_table(qn_fit_device *device, qn_fit_dev_kind kind, int group,

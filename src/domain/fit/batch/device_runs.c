@@ -182,8 +182,7 @@ out:
     return st;
 }
 
-/* ---- values alive
- * ------------------------------------------------------------------------------------- */
+/* Values alive. */
 
 /* 0: as many as there are. On the CPU and on OpenCL's devices compilers decide by themselves. */
 static qn_status most_alive(const qn_fit_device *d, int *out, qn_err *err)
@@ -251,8 +250,7 @@ static void note_live(const qn_fit_device *d, qn_fit_dev_kind kind)
     }
 }
 
-/* ---- contributions
- * ------------------------------------------------------------------------------------ */
+/* Contributions. */
 
 /* The tables of contributions while they are filled. */
 typedef struct {
@@ -335,8 +333,7 @@ out:
     return st;
 }
 
-/* ---- a kind, made once
- * -------------------------------------------------------------------------------- */
+/* A kind, made once. */
 
 /* Inside of a kernel a whole chunk is summed, or nothing. */
 static int is_reduced(const qn_fit_device *d, int group, qn_fit_dev_kind kind)

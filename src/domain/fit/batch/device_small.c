@@ -99,8 +99,7 @@ static int has_tangent(qn_fit_dev_kind kind)
            kind == QN_FIT_DEV_STORED_JTJV;
 }
 
-/* ---- text
- * ------------------------------------------------------------------------------------------- */
+/* Text. */
 
 static qn_status print_group(const qn_fit_device *d, qn_fit_dev_kind kind, int k, int member,
                              qn_str *out, qn_err *err)
@@ -169,8 +168,7 @@ out:
     return st;
 }
 
-/* ---- table and stage
- * --------------------------------------------------------------------------------- */
+/* Table and stage. */
 
 qn_status qn_fit_dev_small_table(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err)
 {

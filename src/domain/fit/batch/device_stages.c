@@ -112,8 +112,7 @@ static qn_status stage_groups(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind
     return st;
 }
 
-/* ---- sums
- * -------------------------------------------------------------------------------------------- */
+/* Sums. */
 
 #define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
 
@@ -201,8 +200,7 @@ static qn_status gather(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind,
     return gather_all(d, graph, kind, 0, out, err);
 }
 
-/* ---- for other files of this folder
- * ------------------------------------------------------------------- */
+/* For other files of this folder. */
 
 qn_status qn_fit_dev_stage_groups(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
                                   const qn_fit_dev_vectors *v, qn_err *err)
@@ -221,8 +219,7 @@ qn_status qn_fit_dev_gather(qn_fit_device *device, qn_graph *graph, qn_fit_dev_k
     return gather_all(device, graph, kind, is_pair, out, err);
 }
 
-/* ---- what solvers add
- * --------------------------------------------------------------------------------- */
+/* What solvers add. */
 
 qn_status qn_fit_stage_cost(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
                             qn_err *err)
@@ -370,8 +367,7 @@ out:
     return st;
 }
 
-/* ---- what is not finite
- * -------------------------------------------------------------------------- */
+/* What is not finite. */
 
 qn_status qn_fit_stage_bad(qn_fit_device *device, qn_graph *graph, qn_buf *bad, qn_err *err)
 {

@@ -46,8 +46,7 @@ out:
     return st;
 }
 
-/* ---- products
- * --------------------------------------------------------------------------------------- */
+/* Products. */
 
 qn_status qn_fit_stage_stored_jv(qn_fit_device *device, qn_graph *graph, qn_buf *jacobian,
                                  qn_buf *v, qn_buf *rows, qn_err *err)
@@ -89,8 +88,7 @@ qn_status qn_fit_stage_stored_diagonal(qn_fit_device *device, qn_graph *graph, q
     return summed(device, graph, QN_FIT_DEV_STORED_DIAGONAL, &v, 1, blocks, err);
 }
 
-/* ---- which of the two
- * ------------------------------------------------------------------------------- */
+/* Which of the two. */
 
 /* Bytes and operations of J'J v for one group, each way. */
 static qn_status count_group(qn_fit_device *d, int k, int is_owner, qn_fit_traffic *free_way,

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- life
- * ----------------------------------------------------------------------------------------- */
+/* Life. */
 
 static qn_status map_variables(qn_fit_host *h, int k, const qn_fit_program *p, qn_err *err)
 {
@@ -104,8 +103,7 @@ void qn_fit_host_free(qn_fit_host *host)
     free(host);
 }
 
-/* ---- programs
- * ------------------------------------------------------------------------------------- */
+/* Programs. */
 
 /* An energy's value is its rows, its gradient J' times ones. */
 static unsigned wants_of(const qn_fit_group *g, qn_fit_run run)
@@ -214,8 +212,7 @@ out:
     return st;
 }
 
-/* ---- runs
- * ----------------------------------------------------------------------------------------- */
+/* Runs. */
 
 static qn_fit_tables tables_of(const qn_fit_host *h, int k, qn_fit_run run, const double *x)
 {
@@ -342,8 +339,7 @@ qn_status qn_fit_host_cost(qn_fit_host *host, const double *x, double *cost, qn_
     return QN_OK;
 }
 
-/* ---- lists
- * ---------------------------------------------------------------------------------------- */
+/* Lists. */
 
 double qn_fit_sum_list(qn_fit_contribution value, const void *user, qn_i64 from, qn_i64 to,
                        double *buffer)
@@ -361,8 +357,7 @@ double qn_fit_sum_list(qn_fit_contribution value, const void *user, qn_i64 from,
     return n_chunks == 1 ? sums[0] : qn_fit_sum_lanes(sums, n_chunks);
 }
 
-/* ---- gradient
- * ------------------------------------------------------------------------------------- */
+/* Gradient. */
 
 static qn_status make_cells(qn_fit_host *h, qn_err *err)
 {

@@ -52,8 +52,7 @@ qn_status qn_fit_host_gradient(qn_fit_host *host, const double *x, double *cost,
 qn_status qn_fit_host_linearize(qn_fit_host *host, const double *x, double *cost, qn_fit_bad *bad,
                                 qn_err *err);
 
-/* ---- after linearize ---------------------------------------------------------------------------
- */
+/* After linearize. */
 
 qn_i64 qn_fit_host_n_rows(const qn_fit_host *host);
 qn_i64 qn_fit_host_row(const qn_fit_host *host, int group);
@@ -71,8 +70,7 @@ qn_i64 qn_fit_diagonal_size(const qn_fit_problem *problem);
  * has n_rows(problem) * n_free numbers, `residuals` n_rows(problem). */
 void qn_fit_host_dense(qn_fit_host *host, double *jacobian, double *residuals);
 
-/* ---- normal equations (normal.c)
- * ----------------------------------------------------------------- */
+/* Normal equations (normal.c). */
 
 /* The lower triangle of J'J by blocks: row p has blocks q = cols[k], k in [start[p], start[p + 1]),
  * in rising order, the last is p itself. Block k is at values[at[k]], dim_p x dim_q by rows. */

@@ -45,8 +45,7 @@ static const qn_fit_entry *entries_of(const qn_fit_host_group *hg)
     return hg->programs[QN_FIT_RUN_LINEARIZE]->sections[QN_FIT_JAC].entries;
 }
 
-/* ---- products
- * --------------------------------------------------------------------------------------- */
+/* Products. */
 
 void qn_fit_host_jv(qn_fit_host *host, const double *v, double *rows)
 {
@@ -133,8 +132,7 @@ void qn_fit_host_jtu(qn_fit_host *host, const double *rows, double *out)
         }
 }
 
-/* ---- diagonal blocks
- * ---------------------------------------------------------------------------------- */
+/* Diagonal blocks. */
 
 /* Two slots of an instance may be bound to one block: then other slots of it count here too. */
 static double diagonal_part(const void *user, qn_i64 entry)
@@ -200,8 +198,7 @@ void qn_fit_host_diagonal(qn_fit_host *host, double *out)
     }
 }
 
-/* ---- dense
- * -------------------------------------------------------------------------------------------- */
+/* Dense. */
 
 void qn_fit_host_dense(qn_fit_host *host, double *jacobian, double *residuals)
 {

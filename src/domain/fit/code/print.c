@@ -11,7 +11,7 @@
 const char *const qn_fit_section_names[QN_FIT_N_SECTIONS] = { "cost", "res", "jvp",  "jac",
                                                               "grad", "vjp", "jtjv", "diag" };
 
-/* ---- words ---------------------------------------------------------------------------------- */
+/* Words. */
 
 static size_t word_length(const char *text)
 {
@@ -57,8 +57,7 @@ void qn_fit_replace_words(const char *text, const char *const *names, const qn_f
     }
 }
 
-/* ---- literals and operands ---------------------------------------------------------------------
- */
+/* Literals and operands. */
 
 qn_status qn_fit_print_literal(double value, qn_fit_style style, qn_str *out, qn_err *err)
 {
@@ -93,8 +92,7 @@ qn_status qn_fit_print_operand(const qn_fit_program *program, uint32_t k, qn_fit
     return QN_OK;
 }
 
-/* ---- statements ---------------------------------------------------------------------------------
- */
+/* Statements. */
 
 static qn_status print_eigen(const qn_fit_program *p, int k, qn_fit_style style, qn_str *out,
                              qn_err *err)
@@ -147,8 +145,7 @@ out:
     return st;
 }
 
-/* ---- support functions
- * ---------------------------------------------------------------------------- */
+/* Support functions. */
 
 static const qn_fit_support supports[] = {
 #define STRUCT(id, ...)                { #id, NULL, NULL, #__VA_ARGS__ },

@@ -68,8 +68,7 @@ int qn_fit_function_inputs(const qn_fit_program *program, uint32_t *out);
 qn_status qn_fit_print_wgsl(const qn_fit_program *program, const char *name, qn_str *out,
                             qn_err *err);
 
-/* ---- shared by the printers --------------------------------------------------------------------
- */
+/* Shared by the printers. */
 
 typedef struct qn_fit_words {
     const char *from, *to;

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- arguments
- * ----------------------------------------------------------------------------------- */
+/* Arguments. */
 
 static int reads(const qn_fit_program *p, qn_fit_opcode leaf)
 {
@@ -69,8 +68,7 @@ static void print_comment(const qn_fit_program *p, qn_str *out)
     qn_str_add(out, " */\n");
 }
 
-/* ---- the body
- * ------------------------------------------------------------------------------------- */
+/* The body. */
 
 static void print_cell(const char *table, unsigned row, const char *column, qn_str *out)
 {
@@ -200,8 +198,7 @@ out:
     return st;
 }
 
-/* ---- the function
- * ---------------------------------------------------------------------------------- */
+/* The function. */
 
 int qn_fit_function_inputs(const qn_fit_program *program, uint32_t *out)
 {

@@ -235,8 +235,7 @@ static int walk_order(walk *w)
     return 1;
 }
 
-/* ---- the program again
- * ----------------------------------------------------------------------------- */
+/* The program again. */
 
 /* Values `out` of the program, in that order; arguments are the latest of their kind, outputs the
  * first. `latest` and `first` are room for a number per value of the program. */

@@ -103,7 +103,7 @@ static int count_live(scheduler *s)
     return peak;
 }
 
-/* ---- improvement -------------------------------------------------------------------------- */
+/* Improvement. */
 
 /* Beyond this many nodes the quadratic search below is left out. */
 enum { MAX_SEARCHED = 6000 };

@@ -51,8 +51,7 @@ const qn_fit_words qn_fit_wgsl_words[] = {
     { NULL, NULL },
 };
 
-/* ---- the module
- * ------------------------------------------------------------------------------------- */
+/* The module. */
 
 static void print_binding(int index, qn_fit_arg arg, qn_str *out)
 {

@@ -39,7 +39,7 @@ static void push(work *w, qn_fit_v node)
     w->roots[w->n_roots++] = node ? node : qn_fit_exact(w->g, 0);
 }
 
-/* ---- entries -------------------------------------------------------------------------------- */
+/* Entries. */
 
 static int find_stored(const work *w, int first, qn_fit_v node)
 {
@@ -82,7 +82,7 @@ static void store_entries(work *w, int section, const qn_fit_v *nodes, int n)
     s->count = w->n_roots - s->first;
 }
 
-/* ---- the Jacobian --------------------------------------------------------------------------- */
+/* The Jacobian. */
 
 static void jacobian_by_rows(work *w)
 {
@@ -121,7 +121,7 @@ static void make_jacobian(work *w, int is_wanted)
         store_entries(w, QN_FIT_JAC, w->jac, n);
 }
 
-/* ---- products ------------------------------------------------------------------------------- */
+/* Products. */
 
 /* sum over rows of seeds[k] times row k of J, one reverse sweep. */
 static void store_transposed(work *w, int section, const qn_fit_v *seeds)
@@ -188,7 +188,7 @@ static void store_diagonal(work *w)
     free(sums);
 }
 
-/* ---- all together ---------------------------------------------------------------------------- */
+/* All together. */
 
 static void prepare_loss(work *w, qn_fit_loss loss, unsigned wants)
 {

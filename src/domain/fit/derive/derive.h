@@ -89,7 +89,7 @@ qn_status qn_fit_derive(const qn_fit_graph *graph, unsigned wants, qn_fit_loss l
                         qn_fit_sweep sweep, qn_fit_derived *out, qn_err *err);
 void qn_fit_derived_free(qn_fit_derived *derived);
 
-/* ---- the parts (partials.c, sweep.c, loss.c) ------------------------------------------------- */
+/* The parts (partials.c, sweep.c, loss.c). */
 
 /* The partial of node `id` in its argument `i`; 0 when it is zero everywhere. */
 qn_fit_v qn_fit_partial(qn_fit_graph *graph, qn_fit_v id, int i);

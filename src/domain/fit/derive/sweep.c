@@ -22,7 +22,7 @@ static void accumulate(qn_fit_graph *g, qn_fit_v *sum, qn_fit_v term)
         *sum = *sum ? qn_fit_add(g, *sum, term) : term;
 }
 
-/* ---- reverse -------------------------------------------------------------------------------- */
+/* Reverse. */
 
 enum { LEADS_TO_VARIABLE = 1, BEHIND_SELECT = 2, IS_USED = 4, MAY_BLOW = 8 };
 
@@ -107,7 +107,7 @@ void qn_fit_reverse(qn_fit_graph *graph, qn_fit_v n, const qn_fit_v *roots, cons
     free(marks);
 }
 
-/* ---- forward -------------------------------------------------------------------------------- */
+/* Forward. */
 
 void qn_fit_forward(qn_fit_graph *graph, qn_fit_v n, qn_fit_v *tan)
 {

@@ -45,7 +45,7 @@ static uint64_t literal_bits(const qn_fit_node *n)
     return u;
 }
 
-/* ---- colours ------------------------------------------------------------------------------ */
+/* Colours. */
 
 static place *slot_place(canon *c, uint32_t name)
 {
@@ -115,7 +115,7 @@ static void colour_above(canon *c)
     }
 }
 
-/* ---- the canonical graph ------------------------------------------------------------------- */
+/* The canonical graph. */
 
 static uint32_t slot_number(qn_fit_graph *f, uint32_t name, uint32_t comp)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sums ---------------------------------------------------------------------------------- */
+/* Sums. */
 
 static qn_fit_v balanced(qn_fit_graph *g, const qn_fit_v *terms, int n)
 {
@@ -69,7 +69,7 @@ static void lerp(qn_fit_call_frame *f)
             f->g, a->at[i], qn_fit_mul(f->g, qn_fit_sub(f->g, b->at[i], a->at[i]), t->at[0]));
 }
 
-/* ---- the table ------------------------------------------------------------------------------ */
+/* The table. */
 
 typedef struct {
     qn_fit_function info;
@@ -135,7 +135,7 @@ static const entry functions[] = {
 
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
 
-/* ---- scalar operations ----------------------------------------------------------------------- */
+/* Scalar operations. */
 
 static double default_epsilon(qn_fit_opcode op)
 {
@@ -203,8 +203,7 @@ static void componentwise(qn_fit_call_frame *f, qn_fit_opcode op)
     }
 }
 
-/* ---- by name ----------------------------------------------------------------------------------
- */
+/* By name. */
 
 static const entry *find(const char *name)
 {

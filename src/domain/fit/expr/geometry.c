@@ -1,7 +1,7 @@
 /* geometry.c - angles, triangles, lines, planes, rotations, 2x2 eigenvalues. */
 #include "domain/fit/expr/functions.h"
 
-/* ---- angles -------------------------------------------------------------------------------- */
+/* Angles. */
 
 /* Never by acos of a normalised dot, which loses half the digits near 0 and pi. */
 static qn_fit_v angle_between(qn_fit_graph *g, const qn_fit_vec *a, const qn_fit_vec *b)
@@ -57,8 +57,7 @@ void qn_fit_build_dihedral(qn_fit_call_frame *f)
                                 qn_fit_dot(g, &n1, &n2)));
 }
 
-/* ---- triangles, lines, planes -----------------------------------------------------------------
- */
+/* Triangles, lines, planes. */
 
 static qn_fit_vec twice_area(qn_fit_call_frame *f)
 {
@@ -107,7 +106,7 @@ void qn_fit_build_project_plane(qn_fit_call_frame *f)
     *f->out = qn_fit_minus(f->g, &f->args[0], &up);
 }
 
-/* ---- rotations ------------------------------------------------------------------------------ */
+/* Rotations. */
 
 /* c0 + t2 (c1 + t2 c2) */
 static qn_fit_v series(qn_fit_graph *g, qn_fit_v t2, double c0, double c1, double c2)
@@ -168,8 +167,7 @@ void qn_fit_build_rotate_quat(qn_fit_call_frame *f)
     *f->out = qn_fit_plus(g, &moved, &vt);
 }
 
-/* ---- eigenvalues of [[a, b], [b, c]] ------------------------------------------------------------
- */
+/* Eigenvalues of [[a, b], [b, c]]. */
 
 static void eig2(qn_fit_call_frame *f, int is_max)
 {

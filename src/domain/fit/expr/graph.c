@@ -65,7 +65,7 @@ void qn_fit_graph_free(qn_fit_graph *graph)
     free(graph);
 }
 
-/* ---- hash consing ------------------------------------------------------------------------ */
+/* Hash consing. */
 
 static uint64_t mix(uint64_t h, uint64_t word)
 {
@@ -204,7 +204,7 @@ qn_fit_v qn_fit_make(qn_fit_graph *graph, qn_fit_opcode op, const qn_fit_v *args
     return qn_fit_intern(graph, &node);
 }
 
-/* ---- leaves ------------------------------------------------------------------------------ */
+/* Leaves. */
 
 qn_fit_v qn_fit_leaf(qn_fit_graph *graph, qn_fit_opcode op, uint32_t slot, uint32_t comp)
 {
@@ -298,7 +298,7 @@ void qn_fit_fix(qn_fit_graph *graph, int slot, int comp)
     graph->fixed[graph->n_fixed++][1] = (uint64_t)comp;
 }
 
-/* ---- operations by name ------------------------------------------------------------------- */
+/* Operations by name. */
 
 /* An exponent and the epsilon of a safe operation belong to the shape of the expression. */
 static int has_structural_last(qn_fit_opcode op)

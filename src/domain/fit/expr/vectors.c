@@ -1,7 +1,7 @@
 /* vectors.c - vectors and small matrices as compositions of scalar nodes. */
 #include "domain/fit/expr/functions.h"
 
-/* ---- helpers ------------------------------------------------------------------------------- */
+/* Helpers. */
 
 qn_fit_v qn_fit_dot(qn_fit_graph *g, const qn_fit_vec *a, const qn_fit_vec *b)
 {
@@ -81,7 +81,7 @@ qn_fit_vec qn_fit_unit(qn_fit_graph *g, const qn_fit_vec *a)
     return qn_fit_scaled(g, a, qn_fit_make1(g, QN_FIT_OP_recip0, qn_fit_length(g, a->at, a->n)));
 }
 
-/* ---- functions ----------------------------------------------------------------------------- */
+/* Functions. */
 
 void qn_fit_build_dot(qn_fit_call_frame *f)
 {

@@ -105,8 +105,7 @@ static void close_schur(void *self)
     free(s);
 }
 
-/* ---- building -----------------------------------------------------------------------------------
- */
+/* Building. */
 
 /* Columns and runs that the terms of one eliminated block have at most. */
 static void measure_points(schur *s)
@@ -206,8 +205,7 @@ out:
     return st;
 }
 
-/* ---- one eliminated block -----------------------------------------------------------------------
- */
+/* One eliminated block. */
 
 /* J_a' J_b of two rows and two slots that have all components of their blocks, from `a` and `b` on
  * in a row. */
@@ -417,8 +415,7 @@ static int eliminate_point(const schur *s, part *t, uint32_t k)
     return 1;
 }
 
-/* ---- the reduced system
- * ------------------------------------------------------------------------ */
+/* The reduced system. */
 
 /* J_c' J_c of those instances in [from, to) of a group that no eliminated block has: its terms are
  * dealt with while they are at hand. */

@@ -129,8 +129,7 @@ static void renew_schur(void *self)
     qn_fit_blocks_renew(&((schur_pcg *)self)->blocks);
 }
 
-/* ---- the preconditioner
- * ---------------------------------------------------------------------------- */
+/* The preconditioner. */
 
 /* m -= E C^-1 E' for one term, E = J_c' J_p. */
 static void take_term(const schur_pcg *s, const qn_fit_model_group *g, int slot, qn_i64 i, int dc,
@@ -186,8 +185,7 @@ static void precondition_block(schur_pcg *s, uint32_t block)
         memcpy(s->blocks.factor + s->blocks.at[block], m, (size_t)(dc * dc) * sizeof *m);
 }
 
-/* ---- solving
- * ------------------------------------------------------------------------------------- */
+/* Solving. */
 
 /* b_c = -(g_c - sum J_c' J_p C^-1 g_p) */
 static void reduced_right_side(schur_pcg *s)

@@ -45,8 +45,7 @@ static qn_fit_vec mean_of(qn_fit_graph *g, const qn_fit_vec *v, int from, int n,
     return qn_fit_scaled(g, &total, qn_fit_lit(g, 1.0 / n));
 }
 
-/* ---- eigenvalues
- * ----------------------------------------------------------------------------------- */
+/* Eigenvalues. */
 
 static qn_fit_v covariance(qn_fit_graph *g, const qn_fit_vec *normals, const qn_fit_v *angles,
                            int n)
@@ -84,8 +83,7 @@ static qn_fit_v hinge(qn_fit_graph *g, const qn_fit_vec *normals, const qn_fit_v
     return qn_fit_op(g, "eig3_mid", c, 6);
 }
 
-/* ---- parts of the ring
- * ------------------------------------------------------------------------------- */
+/* Parts of the ring. */
 
 /* Mean squared distance from the mean normal, of `n` faces from `from`. */
 static qn_fit_v variance(qn_fit_graph *g, const qn_fit_vec *normals, int from, int n, int valence)
@@ -134,8 +132,7 @@ static qn_fit_v partition(qn_fit_graph *g, const qn_fit_vec *normals, int n)
     return best;
 }
 
-/* ---- ridges
- * ------------------------------------------------------------------------------------------- */
+/* Ridges. */
 
 /* 1 when fold `a` counts more than fold `b`; of equal ones the first does. */
 static qn_fit_v is_sharper(qn_fit_graph *g, const qn_fit_v *folds, int a, int b)
@@ -173,8 +170,7 @@ static qn_fit_v ridge(qn_fit_graph *g, const qn_fit_vec *normals, int n)
     return energy;
 }
 
-/* ---- directions
- * --------------------------------------------------------------------------------------- */
+/* Directions. */
 
 static qn_fit_v square_along(qn_fit_graph *g, const qn_fit_vec *u, const qn_fit_vec *normal)
 {

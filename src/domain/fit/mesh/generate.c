@@ -27,7 +27,7 @@ static qn_status allocate(uint64_t n_verts, uint64_t n_faces, qn_fit_mesh *out, 
     return qn_fail(err, QN_ERR_NOMEM, "mesh of %llu vertices", (unsigned long long)n_verts);
 }
 
-/* ---- icosphere ------------------------------------------------------------------------------ */
+/* Icosphere. */
 
 /* Coordinates in units of 1 and of the golden ratio (2). */
 static const signed char ICO_VERTS[12][3] = {
@@ -135,7 +135,7 @@ out:
     return st;
 }
 
-/* ---- grid and torus ------------------------------------------------------------------------- */
+/* Grid and torus. */
 
 static qn_status check_counts(const char *what, int a, int b, int least, qn_err *err)
 {

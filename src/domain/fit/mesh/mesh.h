@@ -18,7 +18,7 @@ typedef struct qn_fit_mesh {
 
 void qn_fit_mesh_free(qn_fit_mesh *mesh);
 
-/* ---- generators (generate.c) --------------------------------------------------------------- */
+/* Generators (generate.c). */
 
 enum { QN_FIT_MAX_LEVEL = 11 }; /* of icosphere: 42 M vertices */
 
@@ -33,7 +33,7 @@ qn_status qn_fit_mesh_grid(int nx, int ny, double width, double height, qn_fit_m
 qn_status qn_fit_mesh_torus(int nu, int nv, double major, double minor, qn_fit_mesh *out,
                             qn_err *err);
 
-/* ---- files (obj.c, ply.c) ------------------------------------------------------------------ */
+/* Files (obj.c, ply.c). */
 
 /* `name` starts error messages. Polygons become fans of triangles. */
 qn_status qn_fit_obj_parse(const char *name, const char *text, size_t bytes, qn_fit_mesh *out,
@@ -45,7 +45,7 @@ qn_status qn_fit_ply_parse(const char *name, const char *text, size_t bytes, qn_
 void qn_fit_obj_print(const qn_fit_mesh *mesh, qn_str *out);
 void qn_fit_ply_print(const qn_fit_mesh *mesh, qn_str *out);
 
-/* ---- growing, for readers ------------------------------------------------------------------ */
+/* Growing, for readers. */
 
 typedef struct qn_fit_mesh_room {
     size_t verts, faces;
@@ -56,7 +56,7 @@ qn_status qn_fit_mesh_add_vert(qn_fit_mesh *mesh, qn_fit_mesh_room *room, const 
 qn_status qn_fit_mesh_add_face(qn_fit_mesh *mesh, qn_fit_mesh_room *room, uint32_t a, uint32_t b,
                                uint32_t c, qn_err *err);
 
-/* ---- topology (topology.c) ----------------------------------------------------------------- */
+/* Topology (topology.c). */
 
 typedef struct qn_fit_topology {
     uint32_t n_edges;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- growing -------------------------------------------------------------------------------- */
+/* Growing. */
 
 static qn_status make_room(void **at, size_t *room, size_t n, size_t size, qn_err *err)
 {
@@ -45,7 +45,7 @@ qn_status qn_fit_mesh_add_face(qn_fit_mesh *mesh, qn_fit_mesh_room *room, uint32
     return st;
 }
 
-/* ---- reading -------------------------------------------------------------------------------- */
+/* Reading. */
 
 typedef struct {
     const char *name;

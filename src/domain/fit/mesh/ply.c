@@ -38,7 +38,7 @@ typedef struct {
     qn_fit_mesh_room room;
 } reader;
 
-/* ---- the head ------------------------------------------------------------------------------- */
+/* The head. */
 
 static int find_type(const char *word, number_type *out)
 {
@@ -109,7 +109,7 @@ static qn_status read_head(reader *r, qn_err *err)
     return qn_fail(err, QN_ERR_INPUT, "%s: no PLY header", r->name);
 }
 
-/* ---- numbers -------------------------------------------------------------------------------- */
+/* Numbers. */
 
 static double binary_number(const unsigned char *b, number_type type)
 {
@@ -167,7 +167,7 @@ static qn_status next_number(reader *r, number_type type, double *out, qn_err *e
     }
 }
 
-/* ---- elements ------------------------------------------------------------------------------- */
+/* Elements. */
 
 static qn_status read_list(reader *r, const property *p, int is_face, qn_err *err)
 {

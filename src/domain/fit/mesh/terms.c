@@ -32,8 +32,7 @@ typedef struct {
     double *columns[MAX_COLUMNS];
 } maker;
 
-/* ---- rest shapes
- * -------------------------------------------------------------------------------------- */
+/* Rest shapes. */
 
 static const double *at(const maker *m, uint32_t v)
 {
@@ -99,8 +98,7 @@ static double cotangent_at(const maker *m, uint32_t corner, uint32_t a, uint32_t
     return dot(u, v) / sqrt(dot(n, n));
 }
 
-/* ---- tables
- * -------------------------------------------------------------------------------------------- */
+/* Tables. */
 
 static void free_tables(maker *m)
 {
@@ -213,8 +211,7 @@ static void add_rings(maker *m, uint32_t valence)
     }
 }
 
-/* ---- expressions
- * ---------------------------------------------------------------------------------------- */
+/* Expressions. */
 
 static qn_fit_vec vertex(qn_fit_graph *g, int slot)
 {
@@ -354,8 +351,7 @@ static void build(qn_fit_graph *g, qn_fit_term_kind kind, int valence)
     }
 }
 
-/* ---- groups
- * ---------------------------------------------------------------------------------------------- */
+/* Groups. */
 
 static qn_status add_group(maker *m, int valence, double weight, qn_err *err)
 {

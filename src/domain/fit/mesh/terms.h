@@ -45,8 +45,7 @@ qn_status qn_fit_add_mesh_term(qn_fit_problem *problem, int set, const qn_fit_me
 qn_status qn_fit_add_volume(qn_fit_problem *problem, int set, const qn_fit_mesh *mesh,
                             double target, double weight, qn_err *err);
 
-/* ---- expressions -------------------------------------------------------------------------------
- */
+/* Expressions. */
 
 /* The energy of a vertex from its normals, corner angles and areas around it. */
 qn_fit_v qn_fit_build_dev(qn_fit_graph *graph, qn_fit_term_kind kind, const qn_fit_vec *normals,

@@ -93,7 +93,7 @@ static void walk_edges(const side *sides, size_t n, qn_fit_topology *t)
     }
 }
 
-/* ---- rings ---------------------------------------------------------------------------------- */
+/* Rings. */
 
 /* Corners by vertex, in the order of faces. */
 static void list_corners(const qn_fit_mesh *m, qn_fit_topology *t)

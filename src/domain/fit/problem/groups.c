@@ -47,7 +47,7 @@ static qn_status take_graph(qn_fit_group *g, qn_fit_graph *graph, qn_err *err)
     return qn_fail(err, QN_ERR_NOMEM, "%s: %d slots", g->name, g->n_slots);
 }
 
-/* ---- template mode -------------------------------------------------------------------------- */
+/* Template mode. */
 
 static qn_status check_spec(const qn_fit_problem *p, const qn_fit_group_spec *spec, qn_err *err)
 {
@@ -164,7 +164,7 @@ out:
     return st;
 }
 
-/* ---- instance mode -------------------------------------------------------------------------- */
+/* Instance mode. */
 
 static int is_same_topology(const qn_fit_group *g, const qn_fit_graph *graph, const int *sets,
                             qn_fit_loss loss)
@@ -272,7 +272,7 @@ out:
     return st;
 }
 
-/* ---- the last form -------------------------------------------------------------------------- */
+/* The last form. */
 
 static qn_status transpose(qn_fit_group *g, qn_err *err)
 {

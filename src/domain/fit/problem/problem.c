@@ -42,7 +42,7 @@ void qn_fit_problem_free(qn_fit_problem *problem)
     free(problem);
 }
 
-/* ---- sets ----------------------------------------------------------------------------------- */
+/* Sets. */
 
 static qn_status grow_scalars(qn_fit_problem *p, size_t n, qn_err *err)
 {
@@ -174,7 +174,7 @@ qn_status qn_fit_problem_eliminate(qn_fit_problem *problem, int set, qn_err *err
     return st;
 }
 
-/* ---- questions ------------------------------------------------------------------------------ */
+/* Questions. */
 
 int qn_fit_problem_has_energies(const qn_fit_problem *problem)
 {
@@ -211,7 +211,7 @@ qn_i64 qn_fit_problem_n_rows(const qn_fit_problem *problem)
     return n;
 }
 
-/* ---- the end -------------------------------------------------------------------------------- */
+/* The end. */
 
 qn_status qn_fit_problem_number_scalars(qn_fit_problem *problem, qn_err *err)
 {

@@ -151,7 +151,7 @@ void qn_fit_problem_end_sum(qn_fit_problem *problem);
 /* Sorts instances, numbers free scalars, makes the inverse index. Nothing is added afterwards. */
 qn_status qn_fit_problem_finish(qn_fit_problem *problem, qn_err *err);
 
-/* ---- asked by solvers ------------------------------------------------------------------------ */
+/* Asked by solvers. */
 
 static inline uint32_t qn_fit_block_of(const qn_fit_problem *p, const qn_fit_group *g, int slot,
                                        qn_i64 i)

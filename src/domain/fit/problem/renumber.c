@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- how far apart ------------------------------------------------------------------------------
- */
+/* How far apart. */
 
 static double spread_of(const qn_fit_group *g, int set)
 {
@@ -43,8 +42,7 @@ double qn_fit_problem_spread(const qn_fit_problem *problem)
     return most;
 }
 
-/* ---- the numbers --------------------------------------------------------------------------------
- */
+/* The numbers. */
 
 /* Blocks in the order in which they are found; `was` is the queue as well. */
 typedef struct {
@@ -94,8 +92,7 @@ static qn_status number_blocks(const qn_fit_problem *p, qn_fit_renumbered *r, qn
     return QN_OK;
 }
 
-/* ---- the problem --------------------------------------------------------------------------------
- */
+/* The problem. */
 
 static void *copy_of(const void *from, size_t bytes)
 {

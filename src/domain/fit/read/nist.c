@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tables --------------------------------------------------------------------------------- */
+/* Tables. */
 
 void qn_fit_table_free(qn_fit_table *table)
 {
@@ -38,7 +38,7 @@ qn_status qn_fit_table_add_row(qn_fit_table *table, const double *row, qn_i64 *r
     return QN_OK;
 }
 
-/* ---- lines ---------------------------------------------------------------------------------- */
+/* Lines. */
 
 /* The next line without its end into `line`, cut at 255 bytes; 0 past the last. */
 static int next_line(const char *text, size_t bytes, size_t *at, char *line)
@@ -74,7 +74,7 @@ static int numbers_of(const char *line, double *out, int room)
     }
 }
 
-/* ---- NIST ----------------------------------------------------------------------------------- */
+/* NIST. */
 
 /* "Data:   y              x1            x2", the last line of that kind. */
 static void name_columns(const char *line, qn_fit_table *t)
@@ -164,7 +164,7 @@ qn_status qn_fit_nist_head(const char *name, const char *text, size_t bytes, qn_
     return QN_OK;
 }
 
-/* ---- separated values ----------------------------------------------------------------------- */
+/* Separated values. */
 
 /* The table's reader knows commas and wants a header: other forms are rewritten for it. */
 static char *with_commas(const char *text, size_t bytes, int has_header, char separator, size_t *n)

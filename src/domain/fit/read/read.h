@@ -13,7 +13,7 @@ typedef struct qn_fit_files {
     void *user;
 } qn_fit_files;
 
-/* ---- folders (files.c) --------------------------------------------------------------------- */
+/* Folders (files.c). */
 
 /* Names are looked up in `folders` in turn (ended by NULL). Absolute names and ".." are refused
  * unless `allow_any`. A reader of qn_fit_files with a qn_fit_folders as user. */
@@ -25,7 +25,7 @@ typedef struct qn_fit_folders {
 qn_status qn_fit_folders_read(void *user, const char *name, char **data, size_t *bytes,
                               qn_err *err);
 
-/* ---- names (names.c) ------------------------------------------------------------------------ */
+/* Names (names.c). */
 
 /* The folder of a path ("." when it has none), into `out`. */
 void qn_fit_folder_of(const char *path, char *out, size_t size);
@@ -33,12 +33,12 @@ void qn_fit_folder_of(const char *path, char *out, size_t size);
 /* Whether a name may be used without leave: relative, no "..", not empty. */
 int qn_fit_name_is_safe(const char *name);
 
-/* ---- gzip (gunzip.c) ----------------------------------------------------------------------- */
+/* Gzip (gunzip.c). */
 
 /* Replaces *data by what it unpacks to when it begins like a gzip file; else leaves it. */
 qn_status qn_fit_gunzip(const char *name, char **data, size_t *bytes, qn_err *err);
 
-/* ---- tables (nist.c) ----------------------------------------------------------------------- */
+/* Tables (nist.c). */
 
 enum { QN_FIT_MAX_COLUMNS = 64 };
 
@@ -70,7 +70,7 @@ qn_status qn_fit_nist_head(const char *name, const char *text, size_t bytes, qn_
 qn_status qn_fit_csv_parse(const char *name, const char *text, size_t bytes, int has_header,
                            char separator, qn_fit_table *out, qn_err *err);
 
-/* ---- bundle adjustment (bal.c) ------------------------------------------------------------- */
+/* Bundle adjustment (bal.c). */
 
 typedef struct qn_fit_bal {
     uint32_t n_cameras, n_points, n_obs;

@@ -13,8 +13,7 @@
 
 enum { SHOWN_SCALARS = 60, PICTURE_SIDE = 480 };
 
-/* ---- the course -------------------------------------------------------------------------------
- */
+/* The course. */
 
 typedef struct {
     qn_point *cost, *gradient, *rejected;
@@ -91,8 +90,7 @@ out:
     free_course(&c);
 }
 
-/* ---- tables ------------------------------------------------------------------------------------
- */
+/* Tables. */
 
 static void add_parameters(qn_page *page, const qn_fit_problem *p, const qn_fit_result *r)
 {
@@ -145,8 +143,7 @@ static void add_groups(qn_page *page, const qn_fit_problem *p, const qn_fit_repo
     qn_table_free(&table);
 }
 
-/* ---- the mesh ----------------------------------------------------------------------------------
- */
+/* The mesh. */
 
 static qn_status add_mesh(qn_page *page, const qn_fit_text *text, const qn_fit_result *r,
                           qn_err *err)
@@ -178,8 +175,7 @@ out:
     return st;
 }
 
-/* ---- the page ----------------------------------------------------------------------------------
- */
+/* The page. */
 
 static void add_head(qn_page *page, const qn_fit_result *r, qn_fit_report_names names,
                      const qn_fit_problem *p, const char *device_name)

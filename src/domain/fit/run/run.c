@@ -18,8 +18,7 @@ static double now_s(void *user)
     return qn_now_us() * 1e-6;
 }
 
-/* ---- the bar -----------------------------------------------------------------------------------
- */
+/* The bar. */
 
 typedef struct {
     qn_progress *bar;
@@ -38,8 +37,7 @@ static int watch(void *user, const qn_fit_record *record, int iteration)
     return w->is_stopped && w->is_stopped();
 }
 
-/* ---- solves ------------------------------------------------------------------------------------
- */
+/* Solves. */
 
 static void note_contraction(qn_fit_report *r)
 {

@@ -16,7 +16,7 @@
 #include "domain/fit/text/text.h"
 #include "engine/telemetry/progress.h"
 
-/* ---- loading (load.c) ------------------------------------------------------------------------ */
+/* Loading (load.c). */
 
 typedef struct qn_fit_load_options {
     const char *data; /* folder for files that are not beside the program; NULL: none */
@@ -32,8 +32,7 @@ qn_status qn_fit_load(const char *path, const qn_fit_load_options *options, qn_f
 /* What a solve block says, over the defaults of its solver (options.c). */
 qn_status qn_fit_options_of(const qn_fit_solve *solve, qn_fit_solve_options *out, qn_err *err);
 
-/* ---- solving (route.c, run.c) -----------------------------------------------------------------
- */
+/* Solving (route.c, run.c). */
 
 typedef struct qn_fit_run_options {
     qn_fit_precision precision;
@@ -78,8 +77,7 @@ static inline const qn_fit_report *qn_fit_last_report(const qn_fit_result *resul
     return &result->solves[result->n_solves - 1].report;
 }
 
-/* ---- files (results.c, report.c, stats.c, page.c) ----------------------------------------------
- */
+/* Files (results.c, report.c, stats.c, page.c). */
 
 /* Fails unless every file named by a `write` of the text can be made in the folder. */
 qn_status qn_fit_check_results(const qn_fit_text *text, const char *folder, qn_err *err);
@@ -106,8 +104,7 @@ qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *t
 /* The set whose vertices a program moves, with the mesh: what a picture shows. -1: none. */
 int qn_fit_mesh_set(const qn_fit_text *text, qn_fit_mesh *mesh);
 
-/* ---- text for people (summary.c) ---------------------------------------------------------------
- */
+/* Text for people (summary.c). */
 
 void qn_fit_print_summary(const qn_fit_text *text, const qn_fit_result *result, const char *program,
                           qn_str *out);

@@ -29,8 +29,7 @@ static qn_fit_run point_run(const qn_fit_anew *a)
     return a->is_rounded ? QN_FIT_RUN_STORING_POINT : QN_FIT_RUN_POINT;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------
- */
+/* Tables. */
 
 /* Entries of a section that belong to a slot, as cells; 0 entries add nothing. A pair of different
  * components stands for two numbers of its block. `out` NULL: they are counted. */
@@ -133,7 +132,7 @@ out:
     return st;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
+/* Sums. */
 
 static inline __attribute__((always_inline)) void add_cells(const qn_fit_anew_cells *of,
                                                             uint32_t place, qn_i64 i, double *sum)
@@ -246,8 +245,7 @@ static void clear_fixed(const qn_fit_model *m, double *out)
         out[k] = m->problem->is_fixed[k] ? 0 : out[k];
 }
 
-/* ---- J in f32 ----------------------------------------------------------------------------------
- */
+/* J in f32. */
 
 enum { PIECE = 64 }; /* instances: both forms of J stay in the first cache */
 
@@ -293,8 +291,7 @@ QN_CLONES static void rounded_jv(const qn_fit_model_group *g, const double *v, d
             add_slot(g, slot, v, i, rows + g->first_row + i);
 }
 
-/* ---- what the model asks for -------------------------------------------------------------------
- */
+/* What the model asks for. */
 
 double qn_fit_anew_linearise(qn_fit_model *model, const double *x, double *gradient)
 {

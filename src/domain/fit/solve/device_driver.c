@@ -125,8 +125,7 @@ out:
     return st;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------
- */
+/* The table. */
 
 static void run(qn_fit_device_driver *d, int graph)
 {
@@ -361,8 +360,7 @@ qn_fit_driver qn_fit_device_driver_table(qn_fit_device_driver *driver)
                             .self = driver };
 }
 
-/* ---- results
- * -------------------------------------------------------------------------------------- */
+/* Results. */
 
 qn_status qn_fit_device_driver_x(qn_fit_device_driver *driver, double *x, qn_err *err)
 {

@@ -23,8 +23,7 @@ static qn_i64 row_chunks(const qn_fit_problem *p)
     return n;
 }
 
-/* ---- buffers
- * -------------------------------------------------------------------------------------- */
+/* Buffers. */
 
 static qn_status small_buffers(qn_fit_device_driver *d, qn_err *err)
 {
@@ -93,8 +92,7 @@ out:
     return st;
 }
 
-/* ---- pieces
- * ---------------------------------------------------------------------------------------- */
+/* Pieces. */
 
 /* Chunks of a.b and c.d of vectors with `n` numbers into SUMS. */
 static qn_status dots_of(qn_fit_device_driver *d, qn_graph *g, qn_buf **v, qn_i64 n, int a, int b,
@@ -215,8 +213,7 @@ out:
     return st;
 }
 
-/* ---- graphs
- * ------------------------------------------------------------------------------------------ */
+/* Graphs. */
 
 static qn_status plain_point(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {

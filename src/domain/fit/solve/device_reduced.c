@@ -10,8 +10,7 @@
 
 #define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
 
-/* ---- buffers ------------------------------------------------------------------------------------
- */
+/* Buffers. */
 
 static qn_status table(qn_fit_device_driver *d, const char *name, const void *bytes, size_t n,
                        qn_buf **out)
@@ -160,8 +159,7 @@ void qn_fit_reduced_free(qn_fit_device_driver *driver)
     driver->reduced = NULL;
 }
 
-/* ---- stages
- * ---------------------------------------------------------------------------------------- */
+/* Stages. */
 
 static fit_reduced_par par_of(const qn_fit_device_driver *d)
 {

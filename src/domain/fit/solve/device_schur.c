@@ -23,8 +23,7 @@ static fit_schur_par par_of(const qn_fit_device_driver *d, int set)
                             .stride = d->schur->stride };
 }
 
-/* ---- pieces, for one kept set ------------------------------------------------------------------
- */
+/* Pieces, for one kept set. */
 
 /* J' rows into `out`. */
 static qn_status transposed(qn_fit_device_driver *d, qn_graph *g, int set, qn_buf *rows,
@@ -69,8 +68,7 @@ out:
     return st;
 }
 
-/* ---- pieces, for one eliminated set
- * ------------------------------------------------------------- */
+/* Pieces, for one eliminated set. */
 
 static qn_status points(qn_fit_device_driver *d, qn_graph *g, int kind, double sign, int is_scaled,
                         qn_buf *rows, qn_buf *out)
@@ -111,8 +109,7 @@ static qn_status reduce(qn_fit_device_driver *d, qn_graph *g, qn_buf *rows)
     return st;
 }
 
-/* ---- stages
- * ---------------------------------------------------------------------------------------- */
+/* Stages. */
 
 static qn_status point_of_set(qn_fit_device_driver *d, qn_graph *g, int set)
 {

@@ -8,8 +8,7 @@
 #include "engine/lift.h"
 #include "kernel/fit/fit_schur.h"
 
-/* ---- whether it fits ----------------------------------------------------------------------------
- */
+/* Whether it fits. */
 
 static int eliminated_slot(const qn_fit_problem *p, const qn_fit_group *g)
 {
@@ -67,8 +66,7 @@ int qn_fit_schur_fits(const qn_fit_problem *problem, const char **why)
     return !fault;
 }
 
-/* ---- tables
- * ---------------------------------------------------------------------------------------- */
+/* Tables. */
 
 static qn_status numbers(qn_fit_device_driver *d, const char *name, const double *values, qn_i64 n,
                          qn_buf **out, qn_err *err)
@@ -262,8 +260,7 @@ out:
     return st;
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------- */
+/* All of it. */
 
 static void measure(qn_fit_device_driver *d)
 {

@@ -17,7 +17,7 @@ typedef struct qn_fit_objective {
     void *self;
 } qn_fit_objective;
 
-/* ---- L-BFGS (lbfgs.c) --------------------------------------------------------------------------
+/* L-BFGS (lbfgs.c).
  *
  * The solver sees scalars; the point, the gradient, the direction d and the pairs belong to who
  * drives it: host memory (lbfgs_host.c) or a device (lbfgs_device.c). */
@@ -60,8 +60,7 @@ qn_status qn_fit_lbfgs_host_new(const qn_fit_objective *objective,
 void qn_fit_lbfgs_host_free(qn_fit_lbfgs_host *host);
 qn_fit_lbfgs_driver qn_fit_lbfgs_host_table(qn_fit_lbfgs_host *host);
 
-/* ---- first order (descent.c)
- * ----------------------------------------------------------------------- */
+/* First order (descent.c). */
 
 typedef struct qn_fit_descent qn_fit_descent;
 
@@ -71,8 +70,7 @@ qn_status qn_fit_descent_new(const qn_fit_objective *objective, qn_fit_first_ord
 qn_fit_state qn_fit_descent_step(qn_fit_descent *solver);
 void qn_fit_descent_free(qn_fit_descent *solver);
 
-/* ---- line search (wolfe.c) ---------------------------------------------------------------------
- */
+/* Line search (wolfe.c). */
 
 /* Strong Wolfe conditions by bracketing and cubic interpolation, one trial after the other. */
 typedef struct qn_fit_point {

@@ -71,8 +71,7 @@ const qn_fit_linear *qn_fit_host_driver_linear(const qn_fit_host_driver *driver)
     return &driver->linear;
 }
 
-/* ---- pieces -------------------------------------------------------------------------------------
- */
+/* Pieces. */
 
 static double clock_of(const qn_fit_host_driver *d)
 {
@@ -115,8 +114,7 @@ static void set_scale(qn_fit_host_driver *d)
     d->has_scale = 1;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------
- */
+/* The table. */
 
 static void prepare_linear(qn_fit_host_driver *d)
 {

@@ -64,8 +64,7 @@ static void begin_search(qn_fit_lbfgs *l, int is_forgetting)
                         l->is_steepest ? 1 / sqrt(-l->s.slope) : 1);
 }
 
-/* ---- steps
- * --------------------------------------------------------------------------------------- */
+/* Steps. */
 
 static void check_ends(qn_fit_lbfgs *l, double change)
 {

@@ -45,8 +45,7 @@ static void close_vectors(device_lbfgs *d)
     qn_fit_device_free(d->device);
 }
 
-/* ---- buffers and graphs -------------------------------------------------------------------------
- */
+/* Buffers and graphs. */
 
 static qn_status make_buffers(device_lbfgs *d, qn_err *err)
 {
@@ -165,8 +164,7 @@ out:
     return st;
 }
 
-/* ---- the table
- * ------------------------------------------------------------------------------------- */
+/* The table. */
 
 static void run(device_lbfgs *d, int graph)
 {
@@ -238,8 +236,7 @@ static void describe(void *self, char *text, size_t size)
         snprintf(text, size, "%.150s", d->err.text);
 }
 
-/* ---- the whole solve
- * ------------------------------------------------------------------------------- */
+/* The whole solve. */
 
 qn_status qn_fit_solve_lbfgs_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_precision precision,
                                 const qn_fit_solve_options *options, qn_fit_report *report,

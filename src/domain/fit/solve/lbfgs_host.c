@@ -94,8 +94,7 @@ static void find_direction(qn_fit_lbfgs_host *h)
     }
 }
 
-/* ---- the table ----------------------------------------------------------------------------------
- */
+/* The table. */
 
 static double largest(const double *v, uint32_t n)
 {

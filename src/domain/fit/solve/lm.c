@@ -89,8 +89,7 @@ static double seconds(const qn_fit_lm *lm)
         (lm)->at = ENDED;                                                                          \
     } while (0)
 
-/* ---- starting work ------------------------------------------------------------------------------
- */
+/* Starting work. */
 
 static void start_linearise(qn_fit_lm *lm, phase next)
 {
@@ -122,8 +121,7 @@ static void start_gradient(qn_fit_lm *lm, double share)
     lm->is_waiting = 1;
 }
 
-/* ---- records and limits
- * --------------------------------------------------------------------------- */
+/* Records and limits. */
 
 /* Returns 0 when the caller's watcher, the clock or the count ends the solve. */
 static int record(qn_fit_lm *lm, int is_accepted, double rho)
@@ -168,8 +166,7 @@ static void next_iteration(qn_fit_lm *lm)
         start_solve(lm);
 }
 
-/* ---- acceptance
- * ------------------------------------------------------------------------------------ */
+/* Acceptance. */
 
 /* The decrease over the prediction; with nonmonotonic steps the better of that and the one since
  * the worst of the last costs. */
@@ -285,8 +282,7 @@ static void reject(qn_fit_lm *lm, double rho, int is_invalid)
         next_iteration(lm);
 }
 
-/* ---- phases
- * ----------------------------------------------------------------------------------------- */
+/* Phases. */
 
 /* A cost may be finite where its derivatives are not (the root of 0). At the start that is the end;
  * later the step there was a bad one: back, and a shorter one. */

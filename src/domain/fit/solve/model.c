@@ -34,7 +34,7 @@ void qn_fit_model_free(qn_fit_model *model)
     free(model);
 }
 
-/* ---- building -------------------------------------------------------------------------------- */
+/* Building. */
 
 static qn_status sort_variables(const qn_fit_model *m, qn_fit_model_group *g, qn_err *err)
 {
@@ -242,7 +242,7 @@ out:
     return st;
 }
 
-/* ---- evaluation ------------------------------------------------------------------------------ */
+/* Evaluation. */
 
 /* Everything was prepared, so that evaluation has nothing left that could fail. */
 double qn_fit_model_cost(qn_fit_model *model, const double *x)

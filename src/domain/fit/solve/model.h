@@ -108,7 +108,7 @@ size_t qn_fit_model_jacobian_bytes(const qn_fit_model *model);
 /* Fills `packed`, by qn_fit_model_linearise. */
 void qn_fit_model_pack(qn_fit_model *model);
 
-/* ---- products with the kept Jacobian (products.c) -------------------------------------------- */
+/* Products with the kept Jacobian (products.c). */
 
 void qn_fit_model_jv(qn_fit_model *model, const double *v, double *rows);
 void qn_fit_model_jtu(qn_fit_model *model, const double *rows, double *out); /* NULL: residuals */

@@ -31,8 +31,7 @@ double qn_fit_inner(const double *a, const double *b, qn_i64 n)
     return sum;
 }
 
-/* ---- packing -----------------------------------------------------------------------------------
- */
+/* Packing. */
 
 static void pack_group(const qn_fit_model_group *g, qn_i64 from, qn_i64 to)
 {
@@ -62,7 +61,7 @@ void qn_fit_model_pack(qn_fit_model *model)
     }
 }
 
-/* ---- J v ------------------------------------------------------------------------------------- */
+/* J v. */
 
 static void group_jv(const qn_fit_model_group *hg, const double *v, double *rows, qn_i64 from,
                      qn_i64 to)
@@ -109,7 +108,7 @@ void qn_fit_model_jv(qn_fit_model *model, const double *v, double *rows)
     }
 }
 
-/* ---- J' u ------------------------------------------------------------------------------------ */
+/* J' u. */
 
 static inline void add_some(const qn_fit_model_place *at, const double *j, const double *u,
                             double *sum)
@@ -198,8 +197,7 @@ void qn_fit_model_jtjv(qn_fit_model *model, const double *v, double *rows, doubl
     qn_fit_model_jtu(model, rows, out);
 }
 
-/* ---- diagonal and diagonal blocks of J' J ------------------------------------------------------
- */
+/* Diagonal and diagonal blocks of J' J. */
 
 static inline __attribute__((always_inline)) void add_squares(const qn_fit_model *m, uint32_t place,
                                                               qn_i64 i, const double *rows,

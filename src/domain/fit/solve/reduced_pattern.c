@@ -27,8 +27,7 @@ typedef struct qn_fit_meetings {
     uint32_t n_rows;
 } meetings;
 
-/* ---- whether it fits ----------------------------------------------------------------------------
- */
+/* Whether it fits. */
 
 static int eliminated_slot(const qn_fit_problem *p, const qn_fit_group *g)
 {
@@ -81,8 +80,7 @@ static const char *count_pairs(const meetings *m, qn_i64 n)
                                           : NULL;
 }
 
-/* ---- who meets whom
- * ------------------------------------------------------------------------------ */
+/* Who meets whom. */
 
 /* Numbers of eliminated blocks, counted over their sets in order. */
 static uint32_t point_number(const qn_fit_problem *p, int set, uint32_t scalar)
@@ -204,8 +202,7 @@ out:
     return st;
 }
 
-/* ---- rows
- * ---------------------------------------------------------------------------------------- */
+/* Rows. */
 
 static int by_number(const void *a, const void *b)
 {
@@ -271,8 +268,7 @@ static qn_status make_rows(const qn_fit_problem *p, const qn_fit_reduced_pattern
     return is_sound ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "%u rows of a matrix", t->n_blocks);
 }
 
-/* ---- the pattern
- * --------------------------------------------------------------------------------- */
+/* The pattern. */
 
 static uint32_t place_of(const qn_fit_reduced_pattern *t, uint32_t row, uint32_t column)
 {

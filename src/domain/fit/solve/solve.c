@@ -72,8 +72,7 @@ out:
     return st;
 }
 
-/* ---- solvers by the gradient ------------------------------------------------------------------
- */
+/* Solvers by the gradient. */
 
 static double evaluate(void *self, const double *x, double *gradient)
 {

@@ -124,8 +124,7 @@ void qn_fit_report_add(qn_fit_report *report, const qn_fit_record *record);
 __attribute__((format(printf, 3, 4))) void qn_fit_report_end(qn_fit_report *report, qn_fit_end end,
                                                              const char *format, ...);
 
-/* ---- what drives Levenberg-Marquardt -----------------------------------------------------------
- */
+/* What drives Levenberg-Marquardt. */
 
 typedef struct qn_fit_scalars {
     double cost;         /* at the point asked for; NaN or infinite when a term is */
@@ -155,8 +154,7 @@ typedef struct qn_fit_driver {
     void *self;
 } qn_fit_driver;
 
-/* ---- Levenberg-Marquardt (lm.c) ----------------------------------------------------------------
- */
+/* Levenberg-Marquardt (lm.c). */
 
 typedef struct qn_fit_lm qn_fit_lm;
 
@@ -166,8 +164,7 @@ qn_status qn_fit_lm_new(const qn_fit_driver *driver, const qn_fit_solve_options 
 qn_fit_state qn_fit_lm_step(qn_fit_lm *lm);
 void qn_fit_lm_free(qn_fit_lm *lm);
 
-/* ---- the driver in host memory (host_driver.c)
- * --------------------------------------------------- */
+/* The driver in host memory (host_driver.c). */
 
 typedef struct qn_fit_host_driver qn_fit_host_driver;
 
@@ -181,8 +178,7 @@ const qn_fit_linear *qn_fit_host_driver_linear(const qn_fit_host_driver *driver)
 int qn_fit_host_driver_rank(qn_fit_host_driver *driver);
 void qn_fit_host_driver_times(const qn_fit_host_driver *driver, qn_fit_report *report);
 
-/* ---- whole solves (solve.c)
- * ------------------------------------------------------------------------ */
+/* Whole solves (solve.c). */
 
 /* From problem->x, which gets the result. A status other than QN_OK means that nothing was solved
  * (bad options, no memory); how a solve ended is in the report. */

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- host values ------------------------------------------------------------------------------
- */
+/* Host values. */
 
 enum { CHUNK = 4096, MAX_TOPOLOGIES = 1000 };
 
@@ -107,8 +106,7 @@ out:
     return st;
 }
 
-/* ---- the split ---------------------------------------------------------------------------------
- */
+/* The split. */
 
 void qn_fit_split_free(qn_fit_split *split)
 {
@@ -187,8 +185,7 @@ out:
     return st;
 }
 
-/* ---- topologies
- * ---------------------------------------------------------------------------------- */
+/* Topologies. */
 
 static int has_lengths(const qn_fit_walk *w, uint32_t element)
 {

@@ -135,8 +135,7 @@ const qn_fit_option *qn_fit_solve_option(const qn_fit_solve *solve, const char *
     return NULL;
 }
 
-/* ---- write
- * ----------------------------------------------------------------------------------------- */
+/* Write. */
 
 static int ends_with(const char *name, const char *end)
 {

@@ -63,7 +63,7 @@ static qn_fit_word *take_domain(qn_fit_parser *p)
     return w;
 }
 
-/* ---- items ---------------------------------------------------------------------------------- */
+/* Items. */
 
 static void parse_rows(qn_fit_parser *p, qn_fit_item *item)
 {
@@ -406,7 +406,7 @@ static void parse_item(qn_fit_parser *p, qn_fit_item *item)
     }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* The whole. */
 
 static int starts_item(const qn_fit_parser *p)
 {

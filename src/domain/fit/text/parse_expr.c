@@ -36,7 +36,7 @@ static int enter(qn_fit_parser *p)
     return 0;
 }
 
-/* ---- the leaves ----------------------------------------------------------------------------- */
+/* The leaves. */
 
 void qn_fit_parse_args(qn_fit_parser *p, int is_source, qn_fit_tree ***list, int *n)
 {
@@ -147,7 +147,7 @@ static qn_fit_tree *parse_primary(qn_fit_parser *p)
     }
 }
 
-/* ---- operators, tightest first --------------------------------------------------------------- */
+/* Operators, tightest first. */
 
 static qn_fit_tree *parse_postfix(qn_fit_parser *p)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- memory --------------------------------------------------------------------------------- */
+/* Memory. */
 
 void *qn_fit_ast_take(qn_fit_ast *ast, size_t bytes)
 {
@@ -64,7 +64,7 @@ void *qn_fit_append(qn_fit_parser *p, void **list, int *n, size_t size)
     return (char *)*list + (size_t)(*n)++ * size;
 }
 
-/* ---- tokens --------------------------------------------------------------------------------- */
+/* Tokens. */
 
 void qn_fit_advance(qn_fit_parser *p)
 {
@@ -145,8 +145,7 @@ int qn_fit_expect(qn_fit_parser *p, int kind)
     return 0;
 }
 
-/* ---- words of the language ---------------------------------------------------------------------
- */
+/* Words of the language. */
 
 static const char *const VALUES[] = { "pi", "self", "sum", "min", "max", NULL };
 static const char *const OTHERS[] = { "fit",   "mesh",  "table", "bal",      "set",    "const",

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a source enters ---------------------------------------------------------------------
- */
+/* What a source enters. */
 
 static char *member(char *out, const char *source, const char *name)
 {
@@ -130,8 +129,7 @@ void qn_fit_world_table(qn_fit_world *world, const char *name, qn_fit_table *tab
     *table = (qn_fit_table){ 0 };
 }
 
-/* ---- arguments --------------------------------------------------------------------------------
- */
+/* Arguments. */
 
 typedef struct {
     qn_fit_world *world;
@@ -176,8 +174,7 @@ static qn_status read_file(call *c, qn_err *err)
     return st == QN_OK ? qn_fit_gunzip(c->args[0].text, &c->data, &c->bytes, err) : st;
 }
 
-/* ---- the sources ------------------------------------------------------------------------------
- */
+/* The sources. */
 
 static qn_status make_mesh(call *c, const char *source, qn_err *err)
 {

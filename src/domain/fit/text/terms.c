@@ -24,8 +24,7 @@ typedef struct {
     int n_rows;
 } term;
 
-/* ---- the nodes of a term ------------------------------------------------------------------------
- */
+/* The nodes of a term. */
 
 static void add_rows(term *t, qn_fit_walk *w, const qn_fit_tree *tree)
 {
@@ -100,8 +99,7 @@ static void build(qn_fit_job *job, qn_fit_walk *w)
         apply_weight(t, w, !strcmp(item->word, "energy"));
 }
 
-/* ---- the tables of a topology
- * --------------------------------------------------------------------- */
+/* The tables of a topology. */
 
 typedef struct {
     int *sets;
@@ -185,8 +183,7 @@ out:
     return st;
 }
 
-/* ---- options
- * -------------------------------------------------------------------------------------- */
+/* Options. */
 
 static const char *const LOSSES[] = { "none",   "huber", "soft_l1", "cauchy",
                                       "arctan", "tukey", "geman",   NULL };

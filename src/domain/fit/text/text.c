@@ -55,8 +55,7 @@ int qn_fit_find_domain(qn_fit_meaning *m, const qn_fit_word *word)
     return -1;
 }
 
-/* ---- declarations
- * -------------------------------------------------------------------------------- */
+/* Declarations. */
 
 /* Whether a name can be declared; a complaint when not. */
 static int is_new(qn_fit_meaning *m, const qn_fit_word *word)
@@ -142,8 +141,7 @@ out:
     return st;
 }
 
-/* ---- sets
- * ---------------------------------------------------------------------------------------- */
+/* Sets. */
 
 static qn_status tuple_number(qn_fit_meaning *m, int item, const qn_fit_tree *t, double *out,
                               qn_err *err)
@@ -241,8 +239,7 @@ out:
     return st;
 }
 
-/* ---- values
- * -------------------------------------------------------------------------------------- */
+/* Values. */
 
 static qn_status mean_const(qn_fit_meaning *m, int item, qn_err *err)
 {
@@ -340,8 +337,7 @@ out:
     return st;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------ */
+/* The whole. */
 
 static qn_status mean_item(qn_fit_meaning *m, int item, qn_err *err)
 {

@@ -66,8 +66,7 @@ qn_status qn_fit_text_print_write(const qn_fit_text *text, int write, const doub
 /* The option of that name, or NULL. */
 const qn_fit_option *qn_fit_solve_option(const qn_fit_solve *solve, const char *name);
 
-/* ---- parts (terms.c, orders.c) -----------------------------------------------------------------
- */
+/* Parts (terms.c, orders.c). */
 
 typedef struct qn_fit_meaning {
     qn_fit_text *text;

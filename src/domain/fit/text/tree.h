@@ -122,7 +122,7 @@ void qn_fit_ast_free(qn_fit_ast *ast);
 /* Trees of all items that could be read; what could not is in `complaints`. */
 qn_status qn_fit_parse(qn_fit_complaints *complaints, qn_fit_ast *out, qn_err *err);
 
-/* ---- lexer (lex.c) -------------------------------------------------------------------------- */
+/* Lexer (lex.c). */
 
 typedef struct qn_fit_token {
     int kind; /* a character, or a number of the list above */
@@ -136,7 +136,7 @@ qn_fit_token qn_fit_next_token(qn_fit_complaints *c, size_t at);
 /* "';'", "name", "the end" for messages. */
 const char *qn_fit_token_name(int kind, char *out);
 
-/* ---- shared by the two parsers --------------------------------------------------------------- */
+/* Shared by the two parsers. */
 
 typedef struct qn_fit_parser {
     qn_fit_complaints *complaints;

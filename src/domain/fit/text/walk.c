@@ -66,7 +66,7 @@ void qn_fit_walk_bind(qn_fit_walk *walk, const char *name, const qn_fit_thing *t
     walk->locals[walk->n_locals++].thing = *thing;
 }
 
-/* ---- values --------------------------------------------------------------------------------- */
+/* Values. */
 
 static const char *shape_name(int n, char *out)
 {
@@ -139,7 +139,7 @@ static void give_one(qn_fit_thing *out, qn_fit_v node)
     out->nodes.at[0] = node;
 }
 
-/* ---- operators ------------------------------------------------------------------------------ */
+/* Operators. */
 
 typedef qn_fit_v (*binary)(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
 

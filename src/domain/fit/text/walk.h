@@ -103,8 +103,7 @@ qn_fit_thing qn_fit_element(int domain);
 
 uint32_t qn_fit_path_end(const qn_fit_path *path, uint32_t element);
 
-/* ---- parts (walk_names.c, walk_calls.c) --------------------------------------------------------
- */
+/* Parts (walk_names.c, walk_calls.c). */
 
 void qn_fit_walk_fault(qn_fit_walk *walk, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

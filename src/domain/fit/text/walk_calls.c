@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- functions of the program ------------------------------------------------------------------
- */
+/* Functions of the program. */
 
 /* The body sees its arguments and what the program has declared before it, not the caller's names.
  */
@@ -41,8 +40,7 @@ static void call_item(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_item *f
     w->n_items = n_items;
 }
 
-/* ---- functions of the language ------------------------------------------------------------------
- */
+/* Functions of the language. */
 
 static void unknown_function(qn_fit_walk *w, const qn_fit_tree *t)
 {
@@ -99,8 +97,7 @@ void qn_fit_walk_call(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *
         unknown_function(walk, tree);
 }
 
-/* ---- folds
- * ---------------------------------------------------------------------------------------- */
+/* Folds. */
 
 enum { PRETENDED_LENGTH = 3 }; /* where there is no instance: for the check of types alone */
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- uses ----------------------------------------------------------------------------------- */
+/* Uses. */
 
 /* Room for one more; NULL and the walk is lost without memory. */
 static void *one_more(qn_fit_walk *w, void **list, int n, int *room, size_t size)
@@ -89,7 +89,7 @@ void qn_fit_walk_array(qn_fit_walk *walk, const qn_fit_tree *tree, int array,
             out->nodes.at[c] = column_of(walk, a->at, a->dim, c, path);
 }
 
-/* ---- names ---------------------------------------------------------------------------------- */
+/* Names. */
 
 static void field_of(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_path *path,
                      const qn_fit_field *field, qn_fit_thing *out)
@@ -201,7 +201,7 @@ void qn_fit_walk_name(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *
     unknown_name(walk, tree);
 }
 
-/* ---- fields --------------------------------------------------------------------------------- */
+/* Fields. */
 
 static void no_such_field(qn_fit_walk *w, const qn_fit_tree *t, int domain)
 {
@@ -271,7 +271,7 @@ void qn_fit_walk_field(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing 
     out->nodes.at[0] = v.at[letter - letters];
 }
 
-/* ---- indices -------------------------------------------------------------------------------- */
+/* Indices. */
 
 /* The source of an index, for messages: from its beginning to the bracket. */
 static const char *index_text(const qn_fit_walk *w, const qn_fit_tree *t, char *out, size_t size)

@@ -54,7 +54,7 @@ void *qn_fit_world_take(qn_fit_world *world, size_t n, size_t size)
     return qn_fit_world_own(world, memory);
 }
 
-/* ---- names ---------------------------------------------------------------------------------- */
+/* Names. */
 
 enum { KIND_BITS = 4 };
 
@@ -74,7 +74,7 @@ void qn_fit_world_name(qn_fit_world *world, const char *name, qn_fit_name_kind k
         world->is_out_of_memory = 1;
 }
 
-/* ---- entries -------------------------------------------------------------------------------- */
+/* Entries. */
 
 int qn_fit_world_domain(qn_fit_world *world, const char *name, uint32_t n)
 {

@@ -21,7 +21,7 @@ struct qn_les {
     qn_buf *field;
 };
 
-/* ---- the flow ------------------------------------------------------------------------------- */
+/* The flow. */
 
 qn_status qn_les_new(qn_ctx *ctx, const char *const *settings, qn_les **out, qn_err *err)
 {
@@ -121,7 +121,7 @@ out:
     return st;
 }
 
-/* ---- looking -------------------------------------------------------------------------------- */
+/* Looking. */
 
 qn_status qn_les_vorticity(qn_les *les, void *out, size_t bytes, qn_err *err)
 {
@@ -198,8 +198,7 @@ out:
     return st;
 }
 
-/* ---- the command ------------------------------------------------------------------------------
- */
+/* The command. */
 
 qn_status qn_les_run_settings(qn_ctx *ctx, const char *const *settings,
                               char stamp[QN_LES_NAME_SIZE], qn_err *err)

@@ -21,7 +21,7 @@ out:
     return qn_lift(codec->ctx, st, err);
 }
 
-/* ---- lists and tables ------------------------------------------------------- */
+/* Lists and tables. */
 
 static int by_number(const void *a, const void *b)
 {
@@ -112,7 +112,7 @@ out:
     return st;
 }
 
-/* ---- life ------------------------------------------------------------------- */
+/* Life. */
 
 static codec_par par_of(const qn_les_codec *codec)
 {
@@ -229,7 +229,7 @@ qn_buf *qn_les_codec_ternary(const qn_les_codec *codec, int is_before)
     return is_before ? codec->before : codec->after;
 }
 
-/* ---- what a checkpoint keeps ------------------------------------------------ */
+/* What a checkpoint keeps. */
 
 qn_status qn_les_codec_set_row(qn_les_codec *codec, int row, qn_err *err)
 {

@@ -23,7 +23,7 @@ void qn_les_codec_free(qn_les_codec *codec); /* NULL is fine */
 const qn_les_modes *qn_les_codec_modes(const qn_les_codec *codec);
 qn_les_layout qn_les_codec_layout(const qn_les_codec *codec);
 
-/* ---- encode ------------------------------------------------------------------------ */
+/* Encode. */
 
 /* Adds zeros in all `room` rows of `z`, and row 0 as the next one. Not needed for right results: a
  * new buffer is zero and a new codec begins with row 0, but then these zeros come from the host. */
@@ -48,7 +48,7 @@ qn_status qn_les_codec_set_anchors(qn_les_codec *codec, const int32_t *modes, qn
  * int8 [ensemble][N][N]. For checks. */
 qn_buf *qn_les_codec_ternary(const qn_les_codec *codec, int is_before);
 
-/* ---- decode ------------------------------------------------------------------------ */
+/* Decode. */
 
 /* Adds the decoding of row `row` of `z`, [rows][ensemble][D], as the frame of step `step`:
  * low-pass field and field with residual, [ensemble][N][N]. `full` may be NULL. With codec origin
@@ -57,7 +57,7 @@ qn_buf *qn_les_codec_ternary(const qn_les_codec *codec, int is_before);
 qn_status qn_les_codec_add_decode(qn_les_codec *codec, qn_graph *graph, qn_buf *z, int row,
                                   int step, qn_buf *lp, qn_buf *full);
 
-/* ---- comparison --------------------------------------------------------------------- */
+/* Comparison. */
 
 /* Six sums of a pair of fields, and what follows from them and the spectra. */
 typedef struct qn_les_errors {

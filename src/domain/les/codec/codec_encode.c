@@ -13,7 +13,7 @@ qn_status qn_les_temp_fields(const qn_les_codec *codec, qn_graph *graph, const c
     return qn_graph_temp(graph, name, qn_fft_bytes(&shape), out);
 }
 
-/* ---- the ternary field ------------------------------------------------------ */
+/* The ternary field. */
 
 static qn_status add_inverse(const qn_les_codec *codec, qn_graph *graph, const char *name,
                              qn_buf *buf)
@@ -123,7 +123,7 @@ out:
     return st;
 }
 
-/* ---- anchors and vector ----------------------------------------------------- */
+/* Anchors and vector. */
 
 static double per_area(const qn_les_codec *codec)
 {

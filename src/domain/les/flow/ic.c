@@ -34,7 +34,7 @@ size_t qn_les_ic_elems(const qn_les_config *config)
     return 0;
 }
 
-/* ---- spectral ------------------------------------------------------------- */
+/* Spectral. */
 
 static int is_drawn(int kx, int ky, int kmax)
 {
@@ -94,7 +94,7 @@ static void fill_spectral(const qn_les_config *config, uint64_t seed, double *ha
     }
 }
 
-/* ---- on the grid ---------------------------------------------------------- */
+/* On the grid. */
 
 static void fill_taylor_green(const qn_les_config *config, double *field)
 {
@@ -124,7 +124,7 @@ static void fill_shear(const qn_les_config *config, double *field)
     }
 }
 
-/* ---- from a file ---------------------------------------------------------- */
+/* From a file. */
 
 static qn_status check_shape(const qn_les_config *config, const qn_npy *array, qn_err *err)
 {

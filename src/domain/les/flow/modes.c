@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- numbers and wavenumbers ---------------------------------------------- */
+/* Numbers and wavenumbers. */
 
 static int wavenumber(int n, int index)
 {
@@ -42,7 +42,7 @@ int32_t qn_les_half_index(int n, qn_les_wave wave, int *is_conjugate)
     return i > n / 2 ? (n - j) % n * row + n - i : j * row + i;
 }
 
-/* ---- bands ---------------------------------------------------------------- */
+/* Bands. */
 
 int qn_les_in_band(const qn_les_modes *modes, qn_les_band band, qn_les_wave wave)
 {
@@ -157,7 +157,7 @@ void qn_les_modes_free(qn_les_modes *modes)
     *modes = (qn_les_modes){ 0 };
 }
 
-/* ---- the vector ----------------------------------------------------------- */
+/* The vector. */
 
 void qn_les_rank_anchors(const qn_les_modes *modes, const double *power, int32_t *positions)
 {

@@ -30,7 +30,7 @@ int qn_les_sim_has_passes(const qn_les_sim *sim);
 /* The state. Other parts read it in their stages. */
 qn_buf *qn_les_sim_state(const qn_les_sim *sim);
 
-/* ---- stages --------------------------------------------------------------------- */
+/* Stages. */
 
 /* Adds `n` steps. */
 qn_status qn_les_sim_add_steps(qn_les_sim *sim, qn_graph *graph, int n);
@@ -48,7 +48,7 @@ qn_status qn_les_sim_add_check(qn_les_sim *sim, qn_graph *graph);
 qn_status qn_les_sim_add_spectrum(qn_les_sim *sim, qn_graph *graph, int member, qn_buf *shells);
 int qn_les_sim_shells(const qn_les_config *config);
 
-/* ---- reading back --------------------------------------------------------------- */
+/* Reading back. */
 
 typedef struct qn_les_row {
     double step, time, energy, enstrophy, palinstrophy, max_abs, mean, kurtosis;

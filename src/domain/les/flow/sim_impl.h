@@ -70,7 +70,7 @@ qn_status qn_les_sim_begin(qn_les_sim *sim, qn_err *err);
 /* Vorticity on the grid, [ensemble][N][N], becomes the state. `values` is scratch afterwards. */
 qn_status qn_les_sim_set_fields(qn_les_sim *sim, double *values, qn_err *err);
 
-/* ---- for checks ---------------------------------------------------------------------- */
+/* For checks. */
 
 typedef enum {
     QN_LES_PROBE_PSI,

@@ -90,7 +90,7 @@ qn_status qn_les_sim_add_spectrum(qn_les_sim *sim, qn_graph *graph, int member, 
                      sim->state, shells);
 }
 
-/* ---- reading back ---------------------------------------------------------------------- */
+/* Reading back. */
 
 static size_t row_bytes(const qn_les_sim *sim)
 {
@@ -158,7 +158,7 @@ qn_status qn_les_sim_progress(qn_les_sim *sim, qn_les_progress *out, qn_err *err
     return qn_lift(sim->ctx, st, err);
 }
 
-/* ---- checkpoints: the state, then the clock ------------------------------------------------ */
+/* Checkpoints: the state, then the clock. */
 
 size_t qn_les_sim_save_bytes(const qn_les_sim *sim)
 {

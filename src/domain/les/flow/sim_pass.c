@@ -31,7 +31,7 @@ struct qn_les_passes {
     qn_buf *abc, *pq; /* three and two planes */
 };
 
-/* ---- what is possible, and what pays ------------------------------------------------------ */
+/* What is possible, and what pays. */
 
 /* NULL when passes exist for the run, else why not. */
 static const char *why_not(const qn_les_sim *sim)
@@ -82,7 +82,7 @@ static int pays(const qn_les_sim *sim)
            held / 8 <= device->max_group && (held + held / 8 + 8) * mode <= device->local_mem;
 }
 
-/* ---- making them ---------------------------------------------------------------------------- */
+/* Making them. */
 
 static qn_status make_module(qn_les_sim *sim, int side, int at_once, qn_kernel_module **out)
 {
@@ -195,8 +195,7 @@ void qn_les_passes_close(qn_les_sim *sim)
     sim->passes = NULL;
 }
 
-/* ---- stages -----------------------------------------------------------------------------------
- */
+/* Stages. */
 
 /* `n_fields` of a, b, c are made: none after the last step. */
 static qn_status add_cols(qn_les_sim *sim, qn_graph *graph, int stage, int n_fields)

@@ -185,7 +185,7 @@ out:
     return st;
 }
 
-/* ---- for checks ---------------------------------------------------------------------- */
+/* For checks. */
 
 qn_status qn_les_sim_add_probe(qn_les_sim *sim, qn_graph *graph, qn_les_probe what, qn_buf *field)
 {

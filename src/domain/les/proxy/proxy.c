@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- life ------------------------------------------------------------------- */
+/* Life. */
 
 static qn_status make_buffers(qn_les_proxy *proxy)
 {
@@ -66,7 +66,7 @@ qn_les_proxy_info qn_les_proxy_get(const qn_les_proxy *proxy)
     return proxy->info;
 }
 
-/* ---- files ------------------------------------------------------------------ */
+/* Files. */
 
 qn_status qn_les_proxy_read(qn_les_proxy *proxy, double *a, double *mu, double *scale, qn_err *err)
 {
@@ -102,7 +102,7 @@ out:
     return st;
 }
 
-/* ---- rollout ---------------------------------------------------------------- */
+/* Rollout. */
 
 static qn_status add_step(const qn_les_proxy *proxy, qn_graph *graph, int t, qn_buf *y)
 {

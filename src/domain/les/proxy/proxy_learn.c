@@ -18,7 +18,7 @@ int qn_les_proxy_train(const qn_les_config *config, int n_frames)
     return (int)round(config->train_frac * (n_frames - 1)) + 1;
 }
 
-/* ---- the operator ----------------------------------------------------------- */
+/* The operator. */
 
 static qn_status add_square(const qn_les_proxy *proxy, qn_graph *graph, qn_buf *a, qn_buf *b)
 {
@@ -111,7 +111,7 @@ out:
     return qn_lift(proxy->ctx, st, err);
 }
 
-/* ---- learning --------------------------------------------------------------- */
+/* Learning. */
 
 /* What the host needs to solve. */
 typedef struct {

@@ -55,7 +55,7 @@ void qn_les_checkpoint_path(const qn_les_config *config, char *out, size_t size)
     snprintf(out, size, "%s/les_checkpoint.qnc", config->out);
 }
 
-/* ---- what must agree ------------------------------------------------------------------- */
+/* What must agree. */
 
 /* The configuration without what only says where things go or come from. */
 static json_t *relevant_json(const qn_les_config *config)
@@ -108,7 +108,7 @@ static qn_status differs(const char *path, const char *saved_text, const char *t
     return st;
 }
 
-/* ---- writing --------------------------------------------------------------------------- */
+/* Writing. */
 
 static size_t padded(size_t n)
 {
@@ -181,7 +181,7 @@ qn_status qn_les_checkpoint_write(const char *path, const qn_les_config *config,
     return write_all(path, &h, &c, saved, err);
 }
 
-/* ---- reading --------------------------------------------------------------------------- */
+/* Reading. */
 
 static qn_status damaged(const char *path, const char *what, qn_err *err)
 {

@@ -79,7 +79,7 @@ static void append(object *o, json_t *array, object item)
     o->is_whole &= item.is_whole && json_array_append_new(array, item.json) == 0;
 }
 
-/* ---- the blocks ---------------------------------------------------------------------------- */
+/* The blocks. */
 
 static object device_json(qn_ctx *ctx, const qn_les_config *config, const qn_les_result *result)
 {
@@ -294,7 +294,7 @@ json_t *qn_les_result_json(qn_ctx *ctx, const qn_les_config *config, const qn_le
     return NULL;
 }
 
-/* ---- the file -------------------------------------------------------------------------------- */
+/* The file. */
 
 /* "runs/a.json" and a stamp make "runs/a_20260131T120000Z.json". */
 static void stamped(const char *path, const char *stamp, char *out, size_t size)

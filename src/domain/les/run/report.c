@@ -11,8 +11,7 @@
 
 enum { MAX_PICTURES = 6 };
 
-/* ---- tables both share ------------------------------------------------------------------------
- */
+/* Tables both share. */
 
 static qn_table time_table(const qn_les_result *result)
 {
@@ -73,8 +72,7 @@ static const char *const reading =
     "makes energy, enstrophy and spectrum right. Fit: steps that were learned from. Forecast: "
     "steps beyond. Persistence: the error of doing nothing.";
 
-/* ---- Markdown
- * ------------------------------------------------------------------------------------ */
+/* Markdown. */
 
 static void add_md_table(qn_str *md, const char *heading, qn_table table)
 {
@@ -113,8 +111,7 @@ static qn_status write_md(const qn_les_config *config, const qn_les_result *resu
     return st;
 }
 
-/* ---- the page ----------------------------------------------------------------------------------
- */
+/* The page. */
 
 enum { CURVE_MAX = 4 };
 

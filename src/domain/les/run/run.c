@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- small things that the files of a run share ------------------------------------------------
- */
+/* Small things that the files of a run share. */
 
 const char *qn_les_phase_name(qn_les_phase phase)
 {
@@ -85,8 +84,7 @@ size_t qn_les_run_row_bytes(const run *r)
     return (size_t)r->result->layout.size * (size_t)r->config->ensemble * qn_les_run_real_bytes(r);
 }
 
-/* ---- beginning ----------------------------------------------------------------------------------
- */
+/* Beginning. */
 
 static void make_stamp(char out[QN_LES_STAMP_SIZE])
 {
@@ -162,8 +160,7 @@ out:
     return st;
 }
 
-/* ---- ending -------------------------------------------------------------------------------------
- */
+/* Ending. */
 
 static void fill_residency(run *r)
 {

@@ -17,7 +17,7 @@
 
 static const double LOOK_US = 1e5; /* between looks at the device */
 
-/* ---- spans -------------------------------------------------------------------------------- */
+/* Spans. */
 
 static qn_status add_due(run *r, qn_graph *graph, unsigned due)
 {
@@ -83,7 +83,7 @@ out:
     return st;
 }
 
-/* ---- snapshots ------------------------------------------------------------------------------ */
+/* Snapshots. */
 
 static int is_downloaded(const run *r)
 {
@@ -165,7 +165,7 @@ out:
     return st;
 }
 
-/* ---- hashes --------------------------------------------------------------------------------- */
+/* Hashes. */
 
 static qn_status make_hashes(run *r)
 {
@@ -202,7 +202,7 @@ out:
     return st;
 }
 
-/* ---- the loop ------------------------------------------------------------------------------- */
+/* The loop. */
 
 static qn_status marks(run *r, unsigned due, qn_err *err)
 {

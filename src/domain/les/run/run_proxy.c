@@ -88,7 +88,7 @@ out:
     return st;
 }
 
-/* ---- files of a snapshot ------------------------------------------------------------------- */
+/* Files of a snapshot. */
 
 static qn_status open_film(show *w, const qn_les_frame_size *size, qn_err *err)
 {
@@ -171,7 +171,7 @@ out:
     return st;
 }
 
-/* ---- a snapshot ----------------------------------------------------------------------------- */
+/* A snapshot. */
 
 static qn_status add_comparisons(show *w, scene *s, int number)
 {
@@ -254,7 +254,7 @@ out:
     return st;
 }
 
-/* ---- errors --------------------------------------------------------------------------------- */
+/* Errors. */
 
 static qn_status read_support(run *r, int row, double *out, qn_err *err)
 {
@@ -303,8 +303,7 @@ out:
     return st;
 }
 
-/* ---- the operator -----------------------------------------------------------------------------
- */
+/* The operator. */
 
 static qn_status write_operator(run *r, qn_err *err)
 {
@@ -400,7 +399,7 @@ out:
     return st;
 }
 
-/* ---- without a flow ------------------------------------------------------------------------- */
+/* Without a flow. */
 
 static qn_status read_part(const run *r, const char *name, qn_npy *out, qn_err *err)
 {

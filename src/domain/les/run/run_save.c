@@ -107,7 +107,7 @@ out:
     return st;
 }
 
-/* ---- going on -------------------------------------------------------------------------------- */
+/* Going on. */
 
 qn_status qn_les_run_load(run *r, qn_err *err)
 {

@@ -19,7 +19,7 @@ struct qn_solweig_result {
     size_t n;
 };
 
-/* ---- what comes out ------------------------------------------------------------------------- */
+/* What comes out. */
 
 static qn_status make_room(qn_solweig_result *r, int plane, size_t n, qn_err *err)
 {
@@ -85,7 +85,7 @@ static qn_status take_list(qn_solweig_result *r, const qn_sw_run_result *run, qn
     return QN_OK;
 }
 
-/* ---- what goes in --------------------------------------------------------------------------- */
+/* What goes in. */
 
 static qn_status read_params(const qn_solweig_run_options *o, qn_sw_params *out, qn_err *err)
 {
@@ -138,8 +138,7 @@ out:
     return st;
 }
 
-/* ---- the run ----------------------------------------------------------------------------------
- */
+/* The run. */
 
 qn_status qn_solweig_run(qn_ctx *ctx, const qn_solweig_layers *layers,
                          const qn_solweig_run_options *options, qn_solweig_result **out,

@@ -33,7 +33,7 @@ static char *path_of(const char *folder, const char *name, const char *ending)
     return asprintf(&path, "%s/%s%s", folder, name, ending) < 0 ? NULL : path;
 }
 
-/* ---- the key ----------------------------------------------------------------- */
+/* The key. */
 
 static void add_layer(qn_sha256 *hash, const qn_sw_raster *layer)
 {
@@ -62,7 +62,7 @@ qn_sw_svf_key qn_sw_svf_key_of(const qn_sw_surface *s, int patch_option)
     return key;
 }
 
-/* ---- writing ----------------------------------------------------------------- */
+/* Writing. */
 
 /* A map as GeoTIFF, by way of a file beside the archive. */
 static qn_status add_map(qn_sw_zip *zip, const char *folder, const char *name,
@@ -244,7 +244,7 @@ out:
     return st;
 }
 
-/* ---- reading ----------------------------------------------------------------- */
+/* Reading. */
 
 static qn_status check_key(const char *folder, const char *path, const qn_sw_svf_key *key,
                            int *n_patches, qn_err *err)

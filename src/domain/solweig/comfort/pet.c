@@ -150,7 +150,7 @@ qn_status qn_sw_add_pet_wind(qn_graph *graph, const sw_pet_par *par, qn_buf *win
     return add_solve(graph, "pet", with_map, wind, tmrt, pet);
 }
 
-/* ---- by table --------------------------------------------------------------------------- */
+/* By table. */
 
 struct qn_sw_pet_table {
     qn_buf *tmrt, *solved, *pet;

@@ -38,7 +38,7 @@ qn_status qn_sw_add_pet(qn_graph *graph, const sw_pet_par *par, qn_buf *tmrt, qn
 qn_status qn_sw_add_pet_wind(qn_graph *graph, const sw_pet_par *par, qn_buf *wind, qn_buf *tmrt,
                              qn_buf *pet);
 
-/* ---- by table --------------------------------------------------------------------------- */
+/* By table. */
 
 /* Tmrt from -50 to 80 C, where it is cut, in steps of 0.01 K. */
 enum { QN_SW_PET_TABLE = 13001 };

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- percentile ---------------------------------------------------------------- */
+/* Percentile. */
 
 static void swap(float *a, float *b)
 {
@@ -81,7 +81,7 @@ qn_status qn_sw_low_ground(const qn_sw_surface *s, double *out, qn_err *err)
     return QN_OK;
 }
 
-/* ---- growing ------------------------------------------------------------------- */
+/* Growing. */
 
 /* One line of a dilation: 1 within `reach` of a 1. `stride` is the step from pixel to pixel. */
 static void grow_line(uint8_t *line, qn_i64 stride, qn_i64 n, qn_i64 reach, uint8_t *copy)
@@ -117,7 +117,7 @@ static qn_status grow(uint8_t *mask, const qn_sw_place *place, qn_i64 reach, qn_
     return QN_OK;
 }
 
-/* ---- the mask ------------------------------------------------------------------ */
+/* The mask. */
 
 static qn_status ground_by_walls(const qn_sw_surface *s, uint8_t *mask, qn_err *err)
 {

@@ -46,7 +46,7 @@ qn_status qn_sw_land_cover(const char *name, const qn_sw_raster *raster, uint8_t
     return QN_OK;
 }
 
-/* ---- steps ------------------------------------------------------------------- */
+/* Steps. */
 
 /* NaN of a vegetation layer becomes `base`, and so does what is next to it. A NaN in heights above
  * ground means no tree; filling it with an elevation plants one that high, as the reference does.
@@ -138,7 +138,7 @@ static void drop_below_roofs(qn_sw_surface *s)
     }
 }
 
-/* ---- all of them --------------------------------------------------------------- */
+/* All of them. */
 
 static qn_status check_options(const qn_sw_surface *s, const qn_sw_height_options *o, qn_err *err)
 {

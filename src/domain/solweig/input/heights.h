@@ -50,7 +50,7 @@ int qn_sw_is_quantised(const qn_sw_raster *dem);
 /* Gaussian smoothing, edges replicated. NaN spreads over the kernel's width. */
 qn_status qn_sw_smooth(qn_sw_raster *raster, double sigma, qn_err *err);
 
-/* ---- what holds for the whole raster, however it is tiled ----------------------- */
+/* What holds for the whole raster, however it is tiled. */
 
 typedef struct qn_sw_relief {
     float lowest, highest; /* of the DSM */

@@ -35,7 +35,7 @@ static const char *path_of(const qn_sw_load_options *options, int kind)
     return *(const char *const *)((const char *)options + kinds[kind].path);
 }
 
-/* ---- from memory --------------------------------------------------------------------------- */
+/* From memory. */
 
 static const float *array_of(const qn_solweig_layers *layers, int kind)
 {
@@ -88,7 +88,7 @@ out:
     return st;
 }
 
-/* ---- from files ----------------------------------------------------------------------------- */
+/* From files. */
 
 /* Reads the layers that are asked for; `layers` gets one entry for each. */
 static qn_status read_layers(const qn_sw_load_options *options, qn_sw_surface *s,
@@ -130,7 +130,7 @@ out:
     return st;
 }
 
-/* ---- both ----------------------------------------------------------------------------------- */
+/* Both. */
 
 static qn_status check_given(const qn_sw_load_options *o, qn_err *err)
 {

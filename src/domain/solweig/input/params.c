@@ -69,7 +69,7 @@ static qn_status take_day(const file *f, const json_t *values, const char *key, 
     return st;
 }
 
-/* ---- materials --------------------------------------------------------------- */
+/* Materials. */
 
 typedef struct {
     const json_t *names, *albedo, *emissivity, *tgk, *tstart, *tmaxlst;
@@ -133,7 +133,7 @@ out:
     return st;
 }
 
-/* ---- trees and person ---------------------------------------------------------- */
+/* Trees and person. */
 
 static qn_status take_trees(const file *f, qn_sw_params *params)
 {

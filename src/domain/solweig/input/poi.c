@@ -62,7 +62,7 @@ static qn_status add_map_point(reader *r, const char *where, const char *name, d
     return add_point(r, where, name, x, y, (qn_i64)row, (qn_i64)col);
 }
 
-/* ---- GeoJSON ------------------------------------------------------------------- */
+/* GeoJSON. */
 
 static qn_status add_geometry(reader *r, const char *where, const char *name,
                               const json_t *geometry)
@@ -112,7 +112,7 @@ out:
     return st;
 }
 
-/* ---- CSV ----------------------------------------------------------------------- */
+/* CSV. */
 
 static qn_status read_pixel(reader *r, const qn_csv *csv, size_t row, size_t c_row, size_t c_col,
                             const char *where, const char *name)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- memory ---------------------------------------------------------------- */
+/* Memory. */
 
 void qn_sw_place_free(qn_sw_place *place)
 {
@@ -104,7 +104,7 @@ out:
     return st;
 }
 
-/* ---- formats --------------------------------------------------------------- */
+/* Formats. */
 
 qn_status qn_sw_format_of(const char *path, const qn_sw_format **out, qn_err *err)
 {
@@ -150,7 +150,7 @@ qn_status qn_sw_check_transform(const char *name, const double transform[6], qn_
     return QN_OK;
 }
 
-/* ---- reading --------------------------------------------------------------- */
+/* Reading. */
 
 struct qn_sw_source {
     const qn_sw_format *format;

@@ -40,7 +40,7 @@ typedef struct qn_sw_read_options {
     qn_sw_crs_rule crs;
 } qn_sw_read_options;
 
-/* ---- memory ---------------------------------------------------------------- */
+/* Memory. */
 
 qn_status qn_sw_place_copy(const qn_sw_place *from, qn_sw_place *out, qn_err *err);
 void qn_sw_place_free(qn_sw_place *place);
@@ -65,7 +65,7 @@ qn_status qn_sw_place_cut(const qn_sw_place *place, qn_sw_window window, qn_sw_p
 qn_status qn_sw_raster_cut(const qn_sw_raster *raster, qn_sw_window window, qn_sw_raster *out,
                            qn_err *err);
 
-/* ---- files ----------------------------------------------------------------- */
+/* Files. */
 
 /* 1 when GeoTIFF can be read and written: GDAL is loaded, by the first call if need be. */
 int qn_sw_has_geotiff(void);

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- messages -------------------------------------------------------------- */
+/* Messages. */
 
 typedef struct {
     int is_set;
@@ -52,7 +52,7 @@ static void find_geotiff(void)
     qn_sw_gdal.GDALRegister_GTiff(); /* all of them would take a tenth of a second */
 }
 
-/* ---- reading --------------------------------------------------------------- */
+/* Reading. */
 
 typedef struct {
     char *path;
@@ -219,7 +219,7 @@ static qn_status read_tif(void *handle, qn_sw_window w, float *data, qn_err *err
     return QN_OK;
 }
 
-/* ---- writing --------------------------------------------------------------- */
+/* Writing. */
 
 static qn_status create_tif(const char *path, const qn_sw_place *place, void **handle, qn_err *err)
 {

@@ -89,7 +89,7 @@ static qn_status write_at(const npy_file *file, const void *data, size_t bytes, 
     return QN_OK;
 }
 
-/* ---- reading --------------------------------------------------------------- */
+/* Reading. */
 
 static qn_status read_head(npy_file *file, qn_err *err)
 {
@@ -180,7 +180,7 @@ out:
     return st;
 }
 
-/* ---- writing --------------------------------------------------------------- */
+/* Writing. */
 
 static qn_status create_npy(const char *path, const qn_sw_place *place, void **handle, qn_err *err)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- relief ------------------------------------------------------------------ */
+/* Relief. */
 
 /* NaN when there is no value. Comparisons with NaN are false, so gaps drop out. */
 static float greatest(const qn_sw_raster *layer)
@@ -46,7 +46,7 @@ qn_sw_relief qn_sw_relief_of(const qn_sw_surface *s)
     return relief;
 }
 
-/* ---- valid pixels ------------------------------------------------------------ */
+/* Valid pixels. */
 
 qn_status qn_sw_valid_mask(const qn_sw_surface *s, uint8_t **out, qn_err *err)
 {

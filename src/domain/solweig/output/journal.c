@@ -67,7 +67,7 @@ static qn_status keep_tile(qn_sw_journal *j, qn_i64 tile, qn_err *err)
     return QN_OK;
 }
 
-/* ---- writing ------------------------------------------------------------------- */
+/* Writing. */
 
 qn_status qn_sw_journal_create(const char *path, const char *plan, qn_sw_journal *out, qn_err *err)
 {
@@ -120,7 +120,7 @@ int qn_sw_journal_has_tile(const qn_sw_journal *j, qn_i64 tile)
     return tile >= 0 && (size_t)tile < j->n_tiles && j->is_finished[tile];
 }
 
-/* ---- reading ------------------------------------------------------------------- */
+/* Reading. */
 
 static qn_status take_line(qn_sw_journal *j, char *line, size_t number, qn_err *err)
 {

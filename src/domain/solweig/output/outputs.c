@@ -37,7 +37,7 @@ static void drop(qn_sw_outputs *o)
     free(o);
 }
 
-/* ---- opening --------------------------------------------------------------------- */
+/* Opening. */
 
 /* Removes the partial files of a journal, and the journal. */
 static void remove_unfinished(const qn_sw_journal *j)
@@ -109,7 +109,7 @@ out:
     return st;
 }
 
-/* ---- files ----------------------------------------------------------------------- */
+/* Files. */
 
 static qn_status release(slot *s, qn_err *err)
 {
@@ -234,7 +234,7 @@ int qn_sw_outputs_has_tile(const qn_sw_outputs *o, qn_i64 tile)
     return qn_sw_journal_has_tile(&o->journal, tile);
 }
 
-/* ---- the end --------------------------------------------------------------------- */
+/* The end. */
 
 /* A file without a partial one has its name already: an earlier commit was cut off. */
 static qn_status name_file(const char *path, qn_err *err)

@@ -31,7 +31,7 @@ typedef struct {
     int width, height;
 } canvas;
 
-/* ---- colours ------------------------------------------------------------------- */
+/* Colours. */
 
 void qn_sw_map_colour(double value, double low, double high, uint8_t rgb[3])
 {
@@ -67,7 +67,7 @@ double qn_sw_round_step(double span, int most)
     return 10 * power;
 }
 
-/* ---- drawing ------------------------------------------------------------------- */
+/* Drawing. */
 
 static void fill(canvas *c, int x, int y, int width, int height, const uint8_t rgb[3])
 {
@@ -98,7 +98,7 @@ static void draw_title(canvas *c, const char *title)
     draw_text(c, MARGIN, MARGIN, size, title);
 }
 
-/* ---- the map ------------------------------------------------------------------- */
+/* The map. */
 
 /* How a grid becomes pixels: `zoom` pixels for a cell, or one pixel for `shrink` x `shrink`. */
 typedef struct {
@@ -155,7 +155,7 @@ static void draw_grid(canvas *c, const float *grid, qn_i64 rows, qn_i64 cols, sc
     }
 }
 
-/* ---- legend and lengths ----------------------------------------------------------- */
+/* Legend and lengths. */
 
 static void draw_legend(canvas *c, int x, int height, double low, double high, const char *unit)
 {

@@ -27,7 +27,7 @@ static qn_sw_materials materials_of(const qn_sw_params *params, int has_land_cov
     return m;
 }
 
-/* ---- the device's part --------------------------------------------------------------- */
+/* The device's part. */
 
 static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
                              const qn_sw_params *params, int has_land_cover, qn_sw_records *r,
@@ -78,7 +78,7 @@ out:
     return st;
 }
 
-/* ---- the host's part ------------------------------------------------------------------ */
+/* The host's part. */
 
 static qn_status read_weather(const qn_sw_run_config *config, qn_sw_records *r, qn_err *err)
 {

@@ -9,7 +9,7 @@
 
 enum { MAX_MAPS = 6, MAX_CURVES = 8 };
 
-/* ---- curves ---------------------------------------------------------------------------- */
+/* Curves. */
 
 typedef struct curves {
     qn_series series[MAX_CURVES];
@@ -89,7 +89,7 @@ static void add_series(const qn_sw_job *job, qn_page *page)
     draw(page, &c, "Tmrt at points of interest");
 }
 
-/* ---- maps ------------------------------------------------------------------------------- */
+/* Maps. */
 
 static qn_status add_map(const qn_sw_job *job, qn_page *page, qn_sw_plane plane, qn_i64 minutes,
                          qn_err *err)
@@ -133,7 +133,7 @@ out:
     return st;
 }
 
-/* ---- figures ----------------------------------------------------------------------------- */
+/* Figures. */
 
 static void add_tiles(const qn_sw_job *job, qn_page *page)
 {

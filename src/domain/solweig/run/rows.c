@@ -55,7 +55,7 @@ qn_status qn_sw_rows_begin(qn_sw_rows *rows, qn_i64 tile, qn_err *err)
                : qn_fail(err, QN_ERR_NOMEM, "no memory for figures of tile %lld", (long long)tile);
 }
 
-/* ---- files ---------------------------------------------------------------------------- */
+/* Files. */
 
 static qn_status path_of(const char *folder, qn_i64 tile, char out[PATH_BYTES], qn_err *err)
 {
@@ -154,7 +154,7 @@ void qn_sw_rows_forget(const qn_sw_rows *rows, const char *folder)
         rmdir(path);
 }
 
-/* ---- the whole raster -------------------------------------------------------------------- */
+/* The whole raster. */
 
 static double mean_of(double sum, qn_i64 n)
 {

@@ -28,7 +28,7 @@ void qn_sw_job_tell(qn_sw_job *job, const char *phase, double share)
         job->options->progress(job->options->user, phase, job->share);
 }
 
-/* ---- the plan ------------------------------------------------------------------------- */
+/* The plan. */
 
 static double number_of(const char *name)
 {
@@ -153,7 +153,7 @@ static void make_plan(qn_sw_job *job)
     plan->limited_by = "lack of memory";
 }
 
-/* ---- the start ------------------------------------------------------------------------ */
+/* The start. */
 
 static qn_status check_config(const qn_sw_run_config *c, qn_err *err)
 {
@@ -323,7 +323,7 @@ out:
     return st;
 }
 
-/* ---- the end ---------------------------------------------------------------------------- */
+/* The end. */
 
 static qn_status fill_rows(qn_sw_job *job, qn_err *err)
 {

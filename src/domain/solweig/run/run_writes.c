@@ -46,7 +46,7 @@ void qn_sw_job_writes_end(qn_sw_job *job)
     qn_sw_stage_free(&job->next);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* Rows. */
 
 qn_sw_row_slot *qn_sw_job_slot(qn_sw_job *job)
 {
@@ -80,7 +80,7 @@ qn_status qn_sw_job_put_row(qn_sw_job *job, qn_sw_row_slot *slot, qn_err *err)
     return qn_sw_behind_put(job->behind, &work, slot, err);
 }
 
-/* ---- grids, and the end of a tile ---------------------------------------------------------- */
+/* Grids, and the end of a tile. */
 
 typedef struct grid_item {
     qn_sw_job *job;
@@ -153,7 +153,7 @@ qn_status qn_sw_job_put_end(qn_sw_job *job, const qn_sw_tile_place *place, qn_er
     return job->outputs ? put_tile(job, &work, place, err) : QN_OK;
 }
 
-/* ---- the next tile --------------------------------------------------------------------------- */
+/* The next tile. */
 
 static qn_status cut_next(void *item, qn_err *err)
 {

@@ -18,7 +18,7 @@ static int is_aniso(const qn_sw_tile *tile)
     return tile->scene->config->sky == QN_SW_SKY_ANISO;
 }
 
-/* ---- rays ---------------------------------------------------------------------------- */
+/* Rays. */
 
 void qn_sw_marches_free(qn_sw_marches *marches)
 {
@@ -53,7 +53,7 @@ out:
     return st;
 }
 
-/* ---- objects -------------------------------------------------------------------------- */
+/* Objects. */
 
 static sw_body body_of(const qn_sw_params *params)
 {
@@ -154,7 +154,7 @@ out:
     return st;
 }
 
-/* ---- what is done once ------------------------------------------------------------------ */
+/* What is done once. */
 
 /* Plane number `plane` of `from` into a buffer of its own: times one changes no bit. */
 static qn_status add_copy(qn_graph *graph, qn_buf *from, int plane, qn_i64 pixels, qn_buf *to)
@@ -251,7 +251,7 @@ static void drop_start(qn_sw_tile *tile)
         qn_pool_trim(ctx->devices[d].pool, SIZE_MAX);
 }
 
-/* ---- a time step ------------------------------------------------------------------------ */
+/* A time step. */
 
 static qn_status add_radiation(qn_sw_tile *tile, qn_graph *graph)
 {
@@ -315,7 +315,7 @@ out:
     return st;
 }
 
-/* ---- calls ------------------------------------------------------------------------------- */
+/* Calls. */
 
 qn_status qn_sw_tile_open(const qn_sw_scene *scene, const qn_sw_tile_place *place,
                           qn_sw_tile_stage *stage, qn_sw_marches *marches, qn_sw_tile **out,

@@ -164,7 +164,7 @@ qn_range qn_sw_march_range(const qn_sw_shadow *shadow, int n_words)
                        (shadow->par.core_rows + rows - 1) / rows, n_words);
 }
 
-/* ---- what marches need ----------------------------------------------------------------- */
+/* What marches need. */
 
 /* The highest of each window of SW_LEG_STEPS x SW_LEG_STEPS pixels of `from`, in `to`. */
 static qn_status add_windows(qn_sw_shadow *s, qn_graph *graph, qn_buf *from, qn_buf *to)
@@ -201,7 +201,7 @@ out:
     return st;
 }
 
-/* ---- one sun ----------------------------------------------------------------------------- */
+/* One sun. */
 
 qn_status qn_sw_add_shadow(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_rays *rays,
                            qn_buf *which, const qn_sw_shade *out)

@@ -28,7 +28,7 @@ static void choose_tiles(qn_ctx *ctx, qn_sw_tiles *tiles, qn_i64 core)
         qn_sw_tiles_fit(ctx, tiles, IN_FLIGHT);
 }
 
-/* ---- one sun --------------------------------------------------------------------------- */
+/* One sun. */
 
 /* The march of one sun over a tile. */
 typedef struct march {
@@ -156,7 +156,7 @@ out:
     return st;
 }
 
-/* ---- walls ------------------------------------------------------------------------------ */
+/* Walls. */
 
 typedef struct wall_job {
     qn_ctx *ctx;

@@ -9,7 +9,7 @@
 
 enum { DEVICE_SIZE = 32 };
 
-/* ---- memory of a tile ------------------------------------------------------------------ */
+/* Memory of a tile. */
 
 void qn_sw_flight_clear(qn_sw_flight *s)
 {
@@ -123,7 +123,7 @@ out:
     return st;
 }
 
-/* ---- parts of a tile's work ----------------------------------------------------------------- */
+/* Parts of a tile's work. */
 
 /* Runs the graph that was built in `s`. */
 static qn_status run(qn_sw_flight *s)

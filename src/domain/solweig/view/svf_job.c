@@ -33,7 +33,7 @@ typedef struct job {
     qn_sw_flight flights[IN_FLIGHT];
 } job;
 
-/* ---- one tile ---------------------------------------------------------------------------- */
+/* One tile. */
 
 /* Uploads a tile and begins its march. */
 static qn_status begin(job *j, qn_sw_flight *f, qn_i64 tile, qn_err *err)
@@ -64,7 +64,7 @@ out:
     return st;
 }
 
-/* ---- from tiles to the raster ------------------------------------------------------------- */
+/* From tiles to the raster. */
 
 /* `n` bytes of each pixel of the core, from `offset` of `buf` on, to their place in `to`. */
 static qn_status stitch(job *j, const qn_sw_flight *f, qn_buf *buf, size_t offset, size_t n,
@@ -163,7 +163,7 @@ out:
     return st;
 }
 
-/* ---- the whole -------------------------------------------------------------------------- */
+/* The whole. */
 
 /* Room for the largest area of a tile, and for the widest pixels of its core. */
 static qn_status make_stage(job *j, qn_err *err)

@@ -61,7 +61,7 @@ out:
     return st;
 }
 
-/* ---- windows ------------------------------------------------------------------------------ */
+/* Windows. */
 
 qn_status qn_sw_window_upload(qn_ctx *ctx, const char *name, const qn_sw_raster *from,
                               const qn_sw_window *window, qn_buf **out, qn_err *err)

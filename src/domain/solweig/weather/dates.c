@@ -7,7 +7,7 @@
 
 enum { DAY = 24 * 60 };
 
-/* ---- the calendar ------------------------------------------------------------ */
+/* The calendar. */
 
 int qn_sw_is_leap(int year)
 {
@@ -67,7 +67,7 @@ qn_sw_date qn_sw_date_of(qn_i64 minutes)
     return date;
 }
 
-/* ---- filters ----------------------------------------------------------------- */
+/* Filters. */
 
 typedef struct {
     int has_year, has_time;

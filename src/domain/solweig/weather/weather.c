@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- text -------------------------------------------------------------------- */
+/* Text. */
 
 char *qn_sw_next_line(qn_sw_lines *l)
 {
@@ -62,7 +62,7 @@ int qn_sw_number(const char *text, double *out)
     return 1;
 }
 
-/* ---- rows -------------------------------------------------------------------- */
+/* Rows. */
 
 qn_status qn_sw_add_row(qn_sw_row_list *list, const char *name, const qn_sw_weather_row *row,
                         qn_err *err)
@@ -140,7 +140,7 @@ static qn_status refuse_twice(const char *const *paths, const qn_sw_weather_row 
     return st;
 }
 
-/* ---- files ------------------------------------------------------------------- */
+/* Files. */
 
 static int is_epw(const char *path, const char *text)
 {

@@ -1,0 +1,73 @@
+/* bench.h - how many runs a second: `quern arc bench`.
+ *
+ * Every place (the CPU with one thread, with all, each device) runs the same programs on the same
+ * grids, each grid R times. Two times are taken:
+ *
+ *   kernel      programs and grids are resident; the list of runs goes up, scores come back
+ *   end to end  everything anew: programs and grids are encoded, put into the pool and uploaded,
+ *               jobs are listed, run and scored. Parsing is not part of it
+ *
+ * Figures are medians. One program can take most of the time, so everything is measured with and
+ * without one: that which takes the most, or one that is named.
+ */
+#ifndef QN_LAB_ARC_BENCH_H
+#define QN_LAB_ARC_BENCH_H
+
+#include "domain/arc/batch/series.h"
+#include "engine/telemetry/progress.h"
+#include "util/json.h"
+
+enum { QN_ARC_BENCH_REPLICATES = 8, QN_ARC_BENCH_SIZES = 16, QN_ARC_BENCH_PLACES = 16 };
+
+typedef struct qn_arc_bench_options {
+    qn_options engine; /* contexts are opened here, one after the other */
+    qn_arc_session_options session;
+    int replicates[QN_ARC_BENCH_REPLICATES]; /* copies of every grid; ascending */
+    int n_replicates;
+    int no_check; /* copies have other colours, and outputs are not compared */
+    int match_all;
+    int samples;
+    const char *without; /* the program that is left out; NULL: the one that takes the most time */
+    qn_progress_options watch;
+} qn_arc_bench_options;
+
+typedef struct qn_arc_bench_row {
+    char device[32];
+    int threads;       /* of the CPU; 0 on devices */
+    int without_worst; /* all programs but that one */
+    int copies;
+    uint32_t runs;
+    uint64_t solved, errors, fallbacks;
+    /* Medians: of the kernels; of a run with programs and grids at hand, as an interpreter has
+     * them; with loading both. */
+    double kernel_s, run_s, wall_s;
+    double shortest_run_s; /* where others disturb a measurement, it is nearest to the work */
+} qn_arc_bench_row;
+
+/* A batch of that many runs, resident, on the CPU with all threads and on a device. */
+typedef struct qn_arc_bench_crossover {
+    char device[32];
+    int n;
+    qn_i64 sizes[QN_ARC_BENCH_SIZES];
+    double cpu_us[QN_ARC_BENCH_SIZES], device_us[QN_ARC_BENCH_SIZES];
+    qn_i64 crossover; /* 0: the CPU is ahead at every size */
+} qn_arc_bench_crossover;
+
+typedef struct qn_arc_bench_report {
+    char worst[64]; /* the program that rows leave out, "" when there is one program only */
+    double worst_share_pct;
+    qn_arc_bench_row *rows;
+    int n;
+    size_t room;
+    qn_arc_bench_crossover crossovers[QN_ARC_BENCH_PLACES];
+    int n_crossovers;
+} qn_arc_bench_report;
+
+qn_status qn_arc_bench(const qn_arc_programs *programs, const qn_arc_tasks *tasks,
+                       const qn_arc_bench_options *options, qn_arc_bench_report *out, qn_err *err);
+void qn_arc_bench_free(qn_arc_bench_report *report); /* zeroed is fine */
+
+/* New reference, or NULL without memory. */
+json_t *qn_arc_bench_json(const qn_arc_bench_report *report);
+
+#endif

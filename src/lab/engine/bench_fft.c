@@ -1,0 +1,227 @@
+/* bench_fft.c - what a batched transform takes, with its data in place.
+ *
+ * A sample is a chain of forward and inverse transforms in turn. None is scaled, so numbers grow
+ * by the points of a field with every pair: they start small, and are set anew for each sample.
+ * Bytes are those of two passes that read and write every field once, whatever modes count.
+ */
+#include "lab/engine/bench_impl.h"
+
+#include "lab/scan/sizes.h"
+#include "lab/scan/work.h"
+#include "util/hash.h"
+#include "util/stats.h"
+
+#include <quern/fft.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIRS = 4, WARM_RUNS = 3 };
+
+typedef struct chain {
+    qn_ctx *ctx;
+    int device;
+    qn_fft_shape shape;
+    qn_buf *start, *data;
+    qn_graph *reset, *run;
+} chain;
+
+static void chain_free(chain *c)
+{
+    qn_graph_free(c->reset);
+    qn_graph_free(c->run);
+    qn_buf_free(c->start);
+    qn_buf_free(c->data);
+    *c = (chain){ 0 };
+}
+
+static qn_status fill(const chain *c, uint64_t seed)
+{
+    void *to;
+    const size_t n = qn_fft_bytes(&c->shape) / (c->shape.is_f64 ? sizeof(double) : sizeof(float));
+    const qn_status st = qn_buf_host(c->start, QN_HOST_DISCARD, &to);
+
+    for (size_t i = 0; st == QN_OK && i < n; i++) {
+        const float value = 1e-25f * qn_random_float(seed, i);
+
+        if (c->shape.is_f64)
+            ((double *)to)[i] = (double)value;
+        else
+            ((float *)to)[i] = value;
+    }
+    return st;
+}
+
+/* The copy takes any bits that are normal numbers as float, and these are in either precision. */
+static qn_status chain_make(qn_ctx *ctx, int device, const qn_fft_shape *shape, uint64_t seed,
+                            chain *c, qn_err *err)
+{
+    const char *id = qn_device_id(ctx, device);
+    const qn_kernel_info *copy = qn_kernel_builtin("map_mul");
+    const size_t bytes = qn_fft_bytes(shape);
+    const float one = 1;
+    qn_status st = QN_OK;
+
+    *c = (chain){ .ctx = ctx, .device = device, .shape = *shape };
+    if (!copy)
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "this build has no kernel map_mul");
+    QN_TRY(qn_buf_new(ctx, "bench.start", bytes, &c->start));
+    QN_TRY(qn_buf_new(ctx, "bench.data", bytes, &c->data));
+    QN_TRY(fill(c, seed));
+    QN_TRY(qn_graph_new(ctx, "bench.reset", &c->reset));
+    QN_TRY(qn_graph_stage(c->reset, "bench.copy", copy, qn_range_1d((qn_i64)(bytes / 4)),
+                          (const qn_arg[]){ qn_arg_val(&one, sizeof one), qn_arg_buf(c->start),
+                                            qn_arg_buf(c->data) }));
+    QN_TRY(qn_graph_pin(c->reset, 0, id));
+    QN_TRY(qn_graph_new(ctx, "bench.fft", &c->run));
+    for (int s = 0; s < 2 * PAIRS; s++) {
+        QN_TRY(qn_graph_fft(c->run, "bench.fft", shape, s % 2 ? QN_FFT_INVERSE : QN_FFT_FORWARD,
+                            c->data, 0));
+        QN_TRY(qn_graph_pin(c->run, s, id));
+    }
+    qn_graph_set_fallback(c->run, QN_FALLBACK_ERROR);
+out:
+    return qn_bench_lift(ctx, st, err);
+}
+
+static qn_status run_once(const chain *c, double *us, qn_err *err)
+{
+    double start;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_run(c->reset));
+    QN_TRY(qn_graph_wait(c->reset));
+    start = qn_bench_now_us(c->ctx, c->device);
+    QN_TRY(qn_graph_run(c->run));
+    QN_TRY(qn_graph_wait(c->run));
+    *us = (qn_bench_now_us(c->ctx, c->device) - start) / (2 * PAIRS);
+out:
+    return qn_bench_lift(c->ctx, st, err);
+}
+
+static qn_status measure(const chain *c, int samples, double *first_us, double *median_us,
+                         qn_err *err)
+{
+    double *times = calloc((size_t)samples, sizeof *times), unused;
+    qn_status st = QN_OK;
+
+    if (!times)
+        return qn_fail(err, QN_ERR_NOMEM, "bench fft: no memory for %d samples", samples);
+    QN_TRY(run_once(c, first_us, err));
+    for (int i = 0; i < WARM_RUNS; i++)
+        QN_TRY(run_once(c, &unused, err));
+    for (int i = 0; i < samples; i++)
+        QN_TRY(run_once(c, &times[i], err));
+    *median_us = qn_stats_of(times, (size_t)samples).median;
+out:
+    free(times);
+    return st;
+}
+
+static qn_status bench_one(qn_ctx *ctx, int d, const qn_fft_shape *s,
+                           const qn_bench_options *options, qn_bench *bench, qn_err *err)
+{
+    const double field = (double)s->rows * s->cols * (s->is_f64 ? 8 : 4);
+    const char *device = qn_device_id(ctx, d);
+    double first_us = 0, us = 0;
+    qn_status st = QN_OK;
+    char item[48];
+    chain c;
+
+    snprintf(item, sizeof item, "%d x %d %s x %d%s", s->rows, s->cols, s->is_f64 ? "f64" : "f32",
+             s->batch, s->keep ? " 2/3" : "");
+    QN_TRY(chain_make(ctx, d, s, options->seed, &c, err));
+    QN_TRY(measure(&c, options->samples, &first_us, &us, err));
+    QN_TRY(qn_bench_add(bench, item, device, "us", QN_LESS, us, err));
+    QN_TRY(
+        qn_bench_add(bench, item, device, "GB/s", QN_MORE, 4 * field * s->batch / us / 1e3, err));
+    QN_TRY(qn_bench_add(bench, item, device, "first ms", QN_LESS, 2 * PAIRS * first_us / 1e3, err));
+out:
+    chain_free(&c);
+    return st;
+}
+
+/* What to measure. */
+
+typedef struct cases {
+    qn_sizes sides, batches;
+    int has[2]; /* f32, f64 */
+} cases;
+
+static qn_status parse_precision(const char *list, cases *out, qn_err *err)
+{
+    char word[16];
+
+    for (int i = 0; qn_list_item(list, i, word, sizeof word); i++) {
+        if (strcmp(word, "f32") && strcmp(word, "f64"))
+            return qn_fail(err, QN_ERR_USAGE, "--precision: '%s' is neither f32 nor f64", word);
+        out->has[!strcmp(word, "f64")] = 1;
+    }
+    return QN_OK;
+}
+
+static qn_status check_range(const char *option, const qn_sizes *sizes, qn_i64 max, qn_err *err)
+{
+    for (size_t i = 0; i < sizes->n; i++)
+        if (sizes->list[i] < 1 || sizes->list[i] > max)
+            return qn_fail(err, QN_ERR_USAGE, "%s: %lld is not between 1 and %lld", option,
+                           (long long)sizes->list[i], (long long)max);
+    return QN_OK;
+}
+
+static qn_status parse(const qn_bench_options *options, cases *out, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sizes_parse(options->sizes, &out->sides, err));
+    QN_TRY(qn_sizes_parse(options->batches, &out->batches, err));
+    QN_TRY(check_range("--sizes", &out->sides, 65536, err));
+    QN_TRY(check_range("--batch", &out->batches, 65535, err));
+    QN_TRY(parse_precision(options->precision, out, err));
+out:
+    return st;
+}
+
+static qn_status bench_device(qn_ctx *ctx, int d, const cases *c, const qn_bench_options *options,
+                              qn_bench *bench, qn_progress *progress, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (size_t i = 0; i < c->sides.n; i++)
+        for (size_t k = 0; k < 2 * c->batches.n; k++) {
+            const int side = (int)c->sides.list[i], batch = (int)c->batches.list[k / 2];
+
+            if (c->has[k % 2])
+                QN_TRY(bench_one(ctx, d,
+                                 &(qn_fft_shape){ side, side, batch, (int)(k % 2),
+                                                  options->keeps_two_thirds ? side / 3 : 0 },
+                                 options, bench, err));
+            qn_progress_add(progress, c->has[k % 2]);
+        }
+out:
+    return st;
+}
+
+qn_status qn_bench_fft(const qn_bench_options *options, qn_bench *bench, qn_err *err)
+{
+    cases c = { 0 };
+    qn_ctx *ctx = NULL;
+    qn_progress *progress = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(parse(options, &c, err));
+    QN_TRY(qn_bench_open(options, NULL, bench, &ctx, err));
+    QN_TRY(qn_progress_new(&options->watch, "bench fft", "transforms",
+                           (int)(c.sides.n * c.batches.n) * (c.has[0] + c.has[1]) *
+                               qn_bench_devices(ctx),
+                           &progress, err));
+    for (int d = 0; d < qn_device_count(ctx); d++)
+        if (qn_bench_has(ctx, d))
+            QN_TRY(bench_device(ctx, d, &c, options, bench, progress, err));
+out:
+    qn_progress_free(progress);
+    qn_ctx_close(ctx);
+    qn_sizes_free(&c.sides);
+    qn_sizes_free(&c.batches);
+    return st;
+}

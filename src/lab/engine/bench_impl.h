@@ -1,0 +1,37 @@
+/* bench_impl.h - what the verbs share. Private to bench/. */
+#ifndef QN_LAB_ENGINE_BENCH_IMPL_H
+#define QN_LAB_ENGINE_BENCH_IMPL_H
+
+#include "lab/engine/time_runs.h"
+#include "lab/engine/bench.h"
+#include "engine/context.h"
+#include "util/clock.h"
+
+/* Opens a context as `options` want it, with a fault rule more when `fault` is not NULL. The first
+ * context of a run also says in `bench` where and when it ran. */
+qn_status qn_bench_open(const qn_bench_options *options, const char *fault, qn_bench *bench,
+                        qn_ctx **out, qn_err *err);
+
+/* How many devices the run measures. */
+static inline int qn_bench_devices(const qn_ctx *ctx)
+{
+    return __builtin_popcount(ctx->candidates);
+}
+
+/* Does the run measure device number `d`? */
+static inline int qn_bench_has(const qn_ctx *ctx, int d)
+{
+    return (int)(ctx->candidates >> d & 1u);
+}
+
+/* The time a device lives in: virtual on sim, else the monotonic clock. */
+static inline double qn_bench_now_us(const qn_ctx *ctx, int d)
+{
+    return qn_device_get(ctx, d)->kind == QN_KIND_SIM ? qn_ctx_now_us(ctx) : qn_now_us();
+}
+
+/* Part of `ops`: the gain by priority on every device of `ctx` but the CPU (bench_sweep.c). */
+qn_status qn_bench_sweep(const qn_ctx *ctx, const qn_bench_options *options, qn_bench *bench,
+                         qn_err *err);
+
+#endif

@@ -1,0 +1,145 @@
+/* bench_kernels.c - how long a kernel module takes to get ready: compiled, from the disk cache,
+ * from memory.
+ *
+ * Every run starts with an empty cache folder of its own. The caches that drivers keep behind our
+ * back go there as well, so that "compiled" means it. Modules that are part of the program (the
+ * CPU's) have nothing to measure.
+ */
+#include "lab/engine/bench_impl.h"
+
+#include "engine/compile.h"
+#include "util/temp_dir.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Is `name` in the comma list, or is there no list? */
+static int is_wanted(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+
+    if (!list)
+        return 1;
+    for (const char *at = list; *at;) {
+        const size_t len = strcspn(at, ",");
+
+        if (len == n && !memcmp(at, name, n))
+            return 1;
+        at += len + (at[len] == ',');
+    }
+    return 0;
+}
+
+static qn_status check_list(const char *list, qn_err *err)
+{
+    char name[48];
+
+    for (const char *at = list; at && *at;) {
+        const size_t len = strcspn(at, ",");
+        int is_known = 0;
+
+        snprintf(name, sizeof name, "%.*s", (int)len, at);
+        for (int m = 0; qn_builtin_modules[m]; m++)
+            is_known |= !strcmp(qn_builtin_modules[m]->name, name);
+        if (!is_known)
+            return qn_fail(err, QN_ERR_USAGE, "no kernel module '%s'", name);
+        at += len + (at[len] == ',');
+    }
+    return QN_OK;
+}
+
+static int count_wanted(const char *list)
+{
+    int n = 0;
+
+    for (int m = 0; qn_builtin_modules[m]; m++)
+        n += is_wanted(list, qn_builtin_modules[m]->name);
+    return n;
+}
+
+static qn_status time_compile(qn_device *device, const qn_kernel_module *module, double *us,
+                              qn_err *err)
+{
+    const double start = qn_now_us();
+    qn_module *built;
+    const qn_status st = qn_compile(device, module, &built, err);
+
+    *us = qn_now_us() - start;
+    return st;
+}
+
+static qn_status add_times(qn_bench *bench, qn_device *device, const qn_kernel_module *module,
+                           qn_better better, const char *metric, double us, qn_err *err)
+{
+    /* The CPU runs built-in kernels as they are; only a device has something to compile. */
+    const double ms = device->backend->language == QN_LANG_C ? NAN : us / 1000;
+
+    return qn_bench_add(bench, module->name, device->id, metric, better, ms, err);
+}
+
+/* All wanted modules on one device. In a fresh folder they are compiled, and then come from
+ * memory; in a second context they come from the folder. */
+static qn_status time_device(qn_device *device, const qn_bench_options *options, int is_second,
+                             qn_progress *progress, qn_bench *bench, qn_err *err)
+{
+    qn_status st = QN_OK;
+    double us;
+
+    for (int m = 0; qn_builtin_modules[m]; m++) {
+        const qn_kernel_module *module = qn_builtin_modules[m];
+
+        if (!is_wanted(options->modules, module->name))
+            continue;
+        QN_TRY(time_compile(device, module, &us, err));
+        QN_TRY(add_times(bench, device, module, QN_LESS, is_second ? "disk ms" : "compiled ms", us,
+                         err));
+        if (!is_second) {
+            QN_TRY(time_compile(device, module, &us, err));
+            QN_TRY(add_times(bench, device, module, QN_LESS, "memory ms", us, err));
+        }
+        qn_progress_add(progress, 1);
+    }
+out:
+    return st;
+}
+
+static qn_status time_context(const qn_bench_options *options, int is_second,
+                              qn_progress **progress, qn_bench *bench, qn_err *err)
+{
+    qn_ctx *ctx = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_bench_open(options, NULL, bench, &ctx, err));
+    if (!*progress)
+        QN_TRY(qn_progress_new(&options->watch, "bench kernels", "modules",
+                               2 * qn_bench_devices(ctx) * count_wanted(options->modules), progress,
+                               err));
+    for (int d = 0; d < ctx->n_devices; d++)
+        if (qn_bench_has(ctx, d))
+            QN_TRY(time_device(&ctx->devices[d], options, is_second, *progress, bench, err));
+out:
+    qn_ctx_close(ctx);
+    return st;
+}
+
+qn_status qn_bench_kernels(const qn_bench_options *options, qn_bench *bench, qn_err *err)
+{
+    static const char *const driver_caches[] = { "POCL_CACHE_DIR", "CUDA_CACHE_PATH" };
+    qn_bench_options with_folder = *options;
+    qn_temp_dir folder = { 0 };
+    qn_progress *progress = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(check_list(options->modules, err));
+    QN_TRY(qn_temp_dir_make(&folder, err));
+    for (size_t i = 0; i < sizeof driver_caches / sizeof *driver_caches; i++)
+        setenv(driver_caches[i], folder.path, 1);
+    with_folder.engine.cache_dir = folder.path;
+    QN_TRY(time_context(&with_folder, 0, &progress, bench, err));
+    QN_TRY(time_context(&with_folder, 1, &progress, bench, err));
+out:
+    qn_progress_free(progress);
+    qn_temp_dir_remove(&folder);
+    return st;
+}

@@ -1,0 +1,10 @@
+/* triad.h - what the memory of this machine gives a plain loop. */
+#ifndef QN_LAB_ENGINE_TRIAD_H
+#define QN_LAB_ENGINE_TRIAD_H
+
+#include "util/status.h"
+
+/* Median time of a[i] = b[i] + s * c[i] over `n` floats each, on `threads` threads. */
+qn_status qn_triad_us(qn_i64 n, int threads, int samples, double *us, qn_err *err);
+
+#endif

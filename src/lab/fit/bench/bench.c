@@ -1,0 +1,287 @@
+/* bench.c - evaluations of the cases, one row each. */
+#include "lab/fit/bench/bench_impl.h"
+
+#include "domain/fit/batch/host.h"
+#include "util/clock.h"
+#include "util/list.h"
+#include "util/stats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void qn_fit_bench_free(qn_fit_bench *bench)
+{
+    free(bench->rows);
+    *bench = (qn_fit_bench){ 0 };
+}
+
+qn_fit_bench_row *qn_fit_bench_add(qn_fit_bench *bench)
+{
+    qn_fit_bench_row *rows = qn_grown(bench->rows, bench->n, &bench->room, sizeof *rows);
+
+    if (!rows)
+        return NULL;
+    bench->rows = rows;
+    bench->rows[bench->n] = (qn_fit_bench_row){ .bench = "" };
+    return &bench->rows[bench->n++];
+}
+
+double qn_fit_bench_best_us(const qn_fit_bench_row *row)
+{
+    return row->piped_us > 0 && row->piped_us < row->best_us ? row->piped_us : row->best_us;
+}
+
+double qn_fit_bench_bound_pct(const qn_fit_bench *bench, const qn_fit_bench_row *row)
+{
+    if (!(row->bytes > 0) || !(bench->gbs > 0))
+        return 0;
+    return 100 * (row->bytes / bench->gbs / 1e3) / qn_fit_bench_best_us(row);
+}
+
+/* One evaluation. */
+
+typedef struct {
+    qn_fit_device *device;
+    qn_graph *graph;
+    qn_buf *x, *rows, *jacobian, *gradient;
+} stand;
+
+static void stand_free(stand *s)
+{
+    qn_graph_free(s->graph);
+    qn_buf_free(s->x);
+    qn_buf_free(s->rows);
+    qn_buf_free(s->jacobian);
+    qn_buf_free(s->gradient);
+    qn_fit_device_free(s->device);
+}
+
+static qn_status add_stages(stand *s, qn_fit_work work, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    switch (work) {
+    case QN_FIT_DO_RESIDUALS:
+        QN_TRY(qn_fit_device_rows(s->device, "rows", &s->rows, err));
+        QN_TRY(qn_fit_stage_residuals(s->device, s->graph, s->x, NULL, s->rows, err));
+        break;
+    case QN_FIT_DO_LINEARIZE:
+        QN_TRY(qn_fit_device_rows(s->device, "rows", &s->rows, err));
+        QN_TRY(qn_fit_device_jacobian(s->device, "jacobian", &s->jacobian, err));
+        QN_TRY(qn_fit_stage_linearize(s->device, s->graph, s->x, NULL, s->rows, s->jacobian, err));
+        break;
+    default:
+        qn_fit_device_set_accumulate(s->device, work == QN_FIT_DO_OWNER ? QN_FIT_ACCUMULATE_OWNER
+                                                : work == QN_FIT_DO_ATOMIC
+                                                    ? QN_FIT_ACCUMULATE_ATOMIC
+                                                    : QN_FIT_ACCUMULATE_GATHER);
+        QN_TRY(qn_fit_device_vector(s->device, "gradient", NULL, &s->gradient, err));
+        QN_TRY(qn_fit_stage_gradient(s->device, s->graph, s->x, NULL, s->gradient, err));
+    }
+out:
+    return st;
+}
+
+qn_status qn_fit_bench_evaluate(qn_ctx *ctx, const qn_fit_problem *problem, const char *bench_name,
+                                const char *what, qn_fit_work work, qn_fit_precision precision,
+                                qn_fit_bench *bench, qn_err *err)
+{
+    static const char *const works[] = { "residuals", "residuals+jacobian", "gradient gather",
+                                         "gradient owner", "gradient atomic" };
+    qn_fit_bench_row row = { .bench = bench_name, .precision = precision };
+    qn_fit_traffic traffic;
+    qn_fit_bench_row *place;
+    stand s = { 0 };
+    qn_status st = QN_OK;
+
+    row.n = qn_fit_problem_n_instances(problem);
+    snprintf(row.what, sizeof row.what, "%s %s", what, works[work]);
+    QN_TRY(qn_fit_traffic_of(problem, work, precision, &traffic, err));
+    row.bytes = traffic.bytes;
+    QN_TRY(qn_fit_device_new(ctx, problem, precision, &s.device, err));
+    if (bench->stores_f32 && work == QN_FIT_DO_LINEARIZE && precision == QN_FIT_F64) {
+        snprintf(row.what, sizeof row.what, "%s %s stored in f32", what, works[work]);
+        row.bytes -= traffic.stored * (sizeof(double) - sizeof(float));
+        qn_fit_device_set_storage(s.device, QN_FIT_F32);
+    }
+    QN_TRY(qn_fit_device_vector(s.device, "x", problem->x, &s.x, err));
+    QN_TRY(qn_bench_lift(ctx, qn_graph_new(ctx, "fit.bench", &s.graph), err));
+    QN_TRY(add_stages(&s, work, err));
+    QN_TRY(qn_fit_measure(ctx, s.graph, &row, err));
+    if (!(place = qn_fit_bench_add(bench)))
+        st = qn_fail(err, QN_ERR_NOMEM, "%zu rows of a bench", bench->n);
+    else
+        *place = row;
+out:
+    stand_free(&s);
+    return st;
+}
+
+typedef struct {
+    const char *bench, *what;
+    qn_status (*make)(uint32_t n, qn_fit_problem **out, qn_err *err);
+    unsigned works; /* 1 << qn_fit_work, or-ed */
+    uint32_t sizes[4];
+} bench_case;
+
+/* What solvers on the CPU use: cost, residuals and Jacobian, checked for what is not finite. */
+static qn_status evaluate_host(const qn_fit_problem *problem, const bench_case *c,
+                               qn_fit_bench *bench, qn_err *err)
+{
+    enum { WARM = 2, SAMPLES = 20 };
+    qn_fit_bench_row row = { .bench = c->bench, .precision = QN_FIT_F64 };
+    qn_fit_host *host = NULL;
+    qn_fit_bench_row *place;
+    double times[SAMPLES], cost;
+    qn_fit_traffic traffic;
+    qn_fit_bad bad;
+    qn_stats stats;
+    qn_status st = QN_OK;
+
+    row.n = qn_fit_problem_n_instances(problem);
+    snprintf(row.what, sizeof row.what, "%s linearize by the host", c->what);
+    snprintf(row.device, sizeof row.device, "host");
+    QN_TRY(qn_fit_traffic_of(problem, QN_FIT_DO_LINEARIZE, QN_FIT_F64, &traffic, err));
+    row.bytes = traffic.bytes + 16.0 * (double)row.n; /* costs, written and summed */
+    QN_TRY(qn_fit_host_new(problem, (qn_fit_host_options){ .jit = QN_FIT_JIT_ALWAYS }, &host, err));
+    for (int k = -WARM; k < SAMPLES; k++) {
+        const double start = qn_now_us();
+
+        QN_TRY(qn_fit_host_linearize(host, problem->x, &cost, &bad, err));
+        if (k == -WARM)
+            row.first_us = qn_now_us() - start;
+        if (k >= 0)
+            times[k] = qn_now_us() - start;
+    }
+    stats = qn_stats_of(times, SAMPLES);
+    row.best_us = stats.min;
+    row.median_us = stats.median;
+    if (!(place = qn_fit_bench_add(bench)))
+        st = qn_fail(err, QN_ERR_NOMEM, "%zu rows of a bench", bench->n);
+    else
+        *place = row;
+out:
+    qn_fit_host_free(host);
+    return st;
+}
+
+/* Benches. */
+
+#define DO(work) (1u << QN_FIT_DO_##work)
+
+static const bench_case cases[] = {
+    { "B1",
+      "springs",
+      qn_fit_case_springs,
+      DO(RESIDUALS) | DO(LINEARIZE) | DO(OWNER),
+      { 100000, 1000000, 10000000 } },
+    { "B2", "graph64", qn_fit_case_graph64, DO(RESIDUALS) | DO(LINEARIZE), { 1000000 } },
+    { "B3", "cameras", qn_fit_case_cameras, DO(RESIDUALS) | DO(LINEARIZE), { 1000000 } },
+    { "B4",
+      "springs",
+      qn_fit_case_springs,
+      DO(GRADIENT) | DO(OWNER) | DO(ATOMIC),
+      { 1000000, 10000000 } },
+    { "B4", "cameras", qn_fit_case_cameras, DO(GRADIENT) | DO(ATOMIC), { 1000000 } },
+    { "B4", "curve", qn_fit_case_curve, DO(GRADIENT) | DO(ATOMIC), { 1000000 } },
+};
+
+/* OpenCL C adds integers only. */
+static int has_atomics(const qn_ctx *ctx)
+{
+    return strncmp(qn_device_id(ctx, qn_device_count(ctx) - 1), "opencl", 6) != 0;
+}
+
+static qn_status run_case(qn_ctx *ctx, const bench_case *c, uint32_t n, qn_fit_precision precision,
+                          qn_fit_bench *bench, qn_err *err)
+{
+    qn_fit_problem *problem = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(c->make(n, &problem, err));
+    for (int work = 0; work <= QN_FIT_DO_ATOMIC; work++)
+        if (c->works & 1u << work && (work != QN_FIT_DO_ATOMIC || has_atomics(ctx)))
+            QN_TRY(qn_fit_bench_evaluate(ctx, problem, c->bench, c->what, (qn_fit_work)work,
+                                         precision, bench, err));
+    if (c->works & DO(LINEARIZE) && precision == QN_FIT_F64 && qn_device_count(ctx) == 1)
+        QN_TRY(evaluate_host(problem, c, bench, err));
+out:
+    qn_fit_problem_free(problem);
+    return st;
+}
+
+static qn_status run_sizes(qn_ctx *ctx, const bench_case *c, qn_i64 n, qn_fit_precision precision,
+                           qn_fit_bench *bench, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    if (n)
+        return run_case(ctx, c, (uint32_t)n, precision, bench, err);
+    for (int k = 0; st == QN_OK && c->sizes[k]; k++)
+        st = run_case(ctx, c, c->sizes[k], precision, bench, err);
+    return st;
+}
+
+qn_status qn_fit_bench_run(qn_ctx *ctx, const char *name, qn_i64 n, qn_fit_precision precision,
+                           qn_fit_bench *bench, qn_err *err)
+{
+    qn_status st = QN_OK;
+    int found = 0;
+
+    if (n < 0 || n > 1 << 28)
+        return qn_fail(err, QN_ERR_USAGE, "a bench of %lld instances (1 to %d)", (long long)n,
+                       1 << 28);
+    if (!bench->gbs)
+        QN_TRY(qn_fit_measure_bandwidth(ctx, &bench->gbs, err));
+    if (!strcmp(name, "hello"))
+        return qn_fit_bench_hello(ctx, n, precision, bench, err);
+    if (!strcmp(name, "B7"))
+        return qn_fit_bench_cache(ctx, precision, bench, err);
+    if (!strcmp(name, "B8"))
+        return qn_fit_bench_even(ctx, n, precision, bench, err);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        if (!strcmp(name, cases[k].bench)) {
+            found = 1;
+            QN_TRY(run_sizes(ctx, &cases[k], n, precision, bench, err));
+        }
+    if (!found)
+        st = qn_fail(err, QN_ERR_USAGE, "there is no bench %s (hello, B1, B2, B3, B4, B7, B8)",
+                     name);
+out:
+    return st;
+}
+
+/* As a file. */
+
+static json_t *row_json(const qn_fit_bench *bench, const qn_fit_bench_row *r)
+{
+    const double us = qn_fit_bench_best_us(r);
+
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s}",
+                     "bench", r->bench, "what", r->what, "precision",
+                     r->precision == QN_FIT_F64 ? "f64" : "f32", "device", r->device, "n",
+                     (json_int_t)r->n, "best_s", r->best_us / 1e6, "median_s", r->median_us / 1e6,
+                     "piped_s", r->piped_us / 1e6, "first_s", r->first_us / 1e6, "ns_per_instance",
+                     us * 1e3 / (double)r->n, "bytes", r->bytes, "gbs", r->bytes / us / 1e3,
+                     "bound_s", bench->gbs > 0 ? r->bytes / bench->gbs / 1e9 : 0.0, "bound_pct",
+                     qn_fit_bench_bound_pct(bench, r), "note", r->note);
+}
+
+json_t *qn_fit_bench_json(const qn_fit_bench *bench, const char *command)
+{
+    char utc[QN_UTC_SIZE];
+    json_t *rows = json_array();
+
+    qn_utc(utc);
+    for (size_t k = 0; rows && k < bench->n; k++)
+        if (json_array_append_new(rows, row_json(bench, &bench->rows[k]))) {
+            json_decref(rows);
+            rows = NULL;
+        }
+    if (!rows)
+        return NULL;
+    return json_pack("{s:s, s:s, s:s, s:s, s:f, s:o}", "format", "quern-fit-bench-1", "version",
+                     QN_VERSION, "utc", utc, "command", command, "bandwidth_gbs", bench->gbs,
+                     "rows", rows);
+}

@@ -1,0 +1,123 @@
+/* check.c - findings, and the list of parts. */
+#include "lab/fit/check/check.h"
+
+#include "util/closest.h"
+#include "util/list.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const qn_fit_part qn_fit_parts[] = {
+    { "ops", "every operation: values and partial derivatives", qn_fit_check_ops },
+    { "composites", "vectors, geometry, eigenvalues, cameras: values and Jacobians",
+      qn_fit_check_composites },
+    { "nist", "regression sets from both starts, to certified digits", qn_fit_check_nist },
+    { "mgh", "the More-Garbow-Hillstrom problems, also in boxes", qn_fit_check_mgh },
+    { "bal", "bundle adjustment: costs before and after", qn_fit_check_bal },
+    { "mesh", "terms of meshes: costs, energies, gradients", qn_fit_check_mesh },
+    { "examples", "whole programs", qn_fit_check_examples },
+    { NULL, NULL, NULL },
+};
+
+void qn_fit_findings_free(qn_fit_findings *findings)
+{
+    free(findings->list);
+    *findings = (qn_fit_findings){ 0 };
+}
+
+static qn_fit_finding *add(qn_fit_findings *f, const char *part)
+{
+    qn_fit_finding *list = qn_grown(f->list, (size_t)f->n, &f->room, sizeof *list);
+
+    if (!list) {
+        f->has_lost = 1;
+        return NULL;
+    }
+    f->list = list;
+    f->list[f->n] = (qn_fit_finding){ .verdict = QN_FIT_OK };
+    snprintf(f->list[f->n].part, sizeof f->list->part, "%s", part);
+    return &f->list[f->n++];
+}
+
+void qn_fit_found(qn_fit_findings *f, const char *part, qn_i64 n, double value, double limit,
+                  const char *format, ...)
+{
+    qn_fit_finding *one = add(f, part);
+    va_list args;
+
+    if (!one)
+        return;
+    va_start(args, format);
+    vsnprintf(one->what, sizeof one->what, format, args);
+    va_end(args);
+    one->n = n;
+    one->value = value;
+    one->limit = limit;
+    if (!(value <= limit)) {
+        one->verdict = QN_FIT_OUT;
+        f->n_out++;
+    }
+}
+
+void qn_fit_skipped(qn_fit_findings *f, const char *part, const char *what, const char *why)
+{
+    qn_fit_finding *one = add(f, part);
+
+    if (!one)
+        return;
+    snprintf(one->what, sizeof one->what, "%.110s", what);
+    snprintf(one->note, sizeof one->note, "%.110s", why);
+    one->verdict = QN_FIT_SKIPPED;
+    f->n_skipped++;
+}
+
+static int is_listed(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if ((strcspn(at, ",") == n && !strncmp(at, name, n)) || !strncmp(at, "all", 4))
+            return 1;
+    return 0;
+}
+
+static qn_status check_list(const char *list, qn_err *err)
+{
+    const char *names[16] = { "all" };
+    char word[32];
+    int n = 1;
+
+    for (; qn_fit_parts[n - 1].name; n++)
+        names[n] = qn_fit_parts[n - 1].name;
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+        int is_known = 0;
+
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
+        for (int k = 0; k < n; k++)
+            is_known |= !strcmp(names[k], word);
+        if (!is_known) {
+            const char *close = qn_closest(word, names);
+
+            return qn_fail(err, QN_ERR_USAGE, "'%s' is no part%s%s%s", word,
+                           close ? "; did you mean " : "", close ? close : "", close ? "?" : "");
+        }
+    }
+    return QN_OK;
+}
+
+qn_status qn_fit_check_golden(qn_ctx *ctx, const char *folder, const char *list,
+                              qn_fit_findings *findings, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(check_list(list, err));
+    for (const qn_fit_part *part = qn_fit_parts; part->name; part++)
+        if (is_listed(list, part->name))
+            QN_TRY(part->run(ctx, folder, findings, err));
+    if (findings->has_lost)
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu findings", findings->n + 1);
+out:
+    return st;
+}

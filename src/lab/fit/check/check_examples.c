@@ -1,0 +1,94 @@
+/* check_examples.c - whole programs beside what they have to come to. */
+#include "lab/fit/check/programs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Steps by conjugate gradients are inexact: with the same tolerance a solve ends earlier. */
+static const double INEXACT = 1e-5;
+
+/* The largest difference of a set's numbers from a list of them, relative or absolute. */
+static double worst_of(const qn_fit_problem *p, const char *name, const json_t *want, double size)
+{
+    const int at = qn_fit_problem_find_set(p, name);
+    double worst = 0;
+
+    if (at < 0)
+        return INFINITY;
+    const qn_fit_set *set = &p->sets[at];
+
+    for (uint32_t k = 0; k < set->count * set->dim; k++) {
+        const json_t *row = json_is_array(want) ? json_array_get(want, k / set->dim) : want;
+        const json_t *number = json_is_array(row) ? json_array_get(row, k % set->dim) : row;
+        const double w = json_number_value(number);
+
+        worst = fmax(worst, fabs(p->x[set->first + k] - w) / (size > 0 ? size : fabs(w)));
+    }
+    return worst;
+}
+
+static void compare(const char *file, const qn_fit_text *text, const qn_fit_report *r,
+                    const json_t *want, qn_fit_findings *f)
+{
+    const json_t *params = json_object_get(want, "params"), *one;
+    const double final = qn_fit_json_number(want, "final_cost");
+    const double below = qn_fit_json_number(want, "final_cost_below");
+    const char *name;
+
+    qn_fit_found(f, "examples", 1, !qn_fit_end_is_converged(r->end), 0, "%s: converged", file);
+    if (!isnan(qn_fit_json_number(want, "initial_cost")))
+        qn_fit_found(f, "examples", 1,
+                     qn_fit_off(r->initial_cost, qn_fit_json_number(want, "initial_cost")), 1e-9,
+                     "%s: cost before, relative", file);
+    if (!isnan(final))
+        qn_fit_found(f, "examples", 1, qn_fit_off(r->final_cost, final),
+                     fmax(qn_fit_json_number(want, "final_cost_rel_tol"),
+                          strcmp(r->linear, "pcg") ? 0 : INEXACT),
+                     "%s: cost after, relative", file);
+    if (!isnan(below))
+        qn_fit_found(f, "examples", 1, r->final_cost, below, "%s: cost after", file);
+    json_object_foreach((json_t *)params, name, one)
+        qn_fit_found(f, "examples", 1, worst_of(text->problem, name, one, 0), 1e-8,
+                     "%s: %s, relative", file, name);
+    if (json_object_get(want, "p"))
+        qn_fit_found(f, "examples", 1, worst_of(text->problem, "p", json_object_get(want, "p"), 1),
+                     qn_fit_json_number(want, "abs_tol"), "%s: p", file);
+}
+
+static qn_status check_one(qn_ctx *ctx, const char *place, const char *file, const json_t *want,
+                           qn_fit_findings *f, qn_err *err)
+{
+    const qn_fit_run_options o = { .n_threads = 1, .watch = { .mode = QN_PROGRESS_OFF } };
+    char path[2400];
+    qn_fit_text *text = NULL;
+    qn_fit_result result = { 0 };
+    qn_str faults = { 0 };
+    qn_status st = QN_OK;
+
+    snprintf(path, sizeof path, "%s/%.300s", place, file);
+    QN_TRY(qn_fit_load(path, &(qn_fit_load_options){ 0 }, &text, &faults, err));
+    QN_TRY(qn_fit_run(ctx, text, &o, &result, err));
+    compare(file, text, qn_fit_last_report(&result), want, f);
+out:
+    qn_str_free(&faults);
+    qn_fit_result_free(&result);
+    qn_fit_text_free(text);
+    return st;
+}
+
+qn_status qn_fit_check_examples(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err)
+{
+    json_t *root = NULL, *files, *one;
+    const char *name;
+    char place[2048];
+    qn_status st = QN_OK;
+
+    snprintf(place, sizeof place, "%s/examples", folder);
+    QN_TRY(qn_fit_golden_list(folder, "examples/expected.json", NULL, "examples", f, &root, &files,
+                              err));
+    json_object_foreach(files, name, one) QN_TRY(check_one(ctx, place, name, one, f, err));
+out:
+    json_decref(root);
+    return st;
+}

@@ -1,0 +1,88 @@
+/* evaluate.c - cost and gradient of a problem, once, on the device of a context. */
+#include "lab/fit/check/check.h"
+
+#include "domain/fit/batch/device.h"
+#include "domain/fit/run/run.h"
+#include "domain/fit/solve/model.h"
+
+#include <quern/route.h>
+
+/* `costs` are the whole and each group's where `n` is not 1. */
+static qn_status on_host(const qn_fit_problem *p, const double *x, double *costs, int n,
+                         double *gradient, qn_err *err)
+{
+    qn_fit_model *model = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_fit_model_new(p, QN_FIT_MODEL_GRADIENT, 0, &model, err));
+    costs[0] = gradient ? qn_fit_model_gradient(model, x, gradient) : qn_fit_model_cost(model, x);
+    for (int k = 1; k < n; k++)
+        costs[k] = qn_fit_model_group_cost(model, k - 1);
+out:
+    qn_fit_model_free(model);
+    return st;
+}
+
+static qn_status run_graph(qn_ctx *ctx, qn_graph *graph, qn_err *err)
+{
+    if (qn_graph_run(graph) == QN_OK && qn_graph_wait(graph) == QN_OK)
+        return QN_OK;
+    return qn_fail(err, QN_ERR_LAUNCH, "%s", qn_error(ctx));
+}
+
+static qn_status on_device(qn_ctx *ctx, const qn_fit_problem *p, const double *x, double *costs,
+                           int n, double *gradient, qn_err *err)
+{
+    const qn_route_mode mode = qn_route_get_mode(ctx);
+    qn_fit_device *device = NULL;
+    qn_buf *at = NULL, *sums = NULL, *out = NULL;
+    qn_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    qn_route_set_mode(ctx, QN_ROUTE_GPU);
+    QN_TRY(qn_fit_device_new(ctx, p, QN_FIT_F64, &device, err));
+    QN_TRY(qn_fit_device_vector(device, "x", x, &at, err));
+    QN_TRY(qn_fit_device_vector(device, "gradient", NULL, &out, err));
+    QN_TRY(qn_fit_device_cost(device, "cost", &sums, err));
+    if (qn_graph_new(ctx, "fit.check", &graph) != QN_OK) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s", qn_error(ctx));
+        goto out;
+    }
+    if (gradient)
+        QN_TRY(qn_fit_stage_gradient(device, graph, at, sums, out, err));
+    else
+        QN_TRY(qn_fit_stage_cost(device, graph, at, sums, err));
+    QN_TRY(run_graph(ctx, graph, err));
+    if (gradient)
+        QN_TRY(qn_fit_device_read(device, out, gradient, p->n_scalars, err));
+    if (qn_buf_read(sums, 0, costs, (size_t)n * sizeof *costs) != QN_OK)
+        st = qn_fail(err, QN_ERR_LAUNCH, "%s", qn_error(ctx));
+out:
+    qn_route_set_mode(ctx, mode);
+    qn_graph_free(graph);
+    qn_buf_free(at);
+    qn_buf_free(sums);
+    qn_buf_free(out);
+    qn_fit_device_free(device);
+    return st;
+}
+
+static qn_status evaluate(qn_ctx *ctx, const qn_fit_problem *p, const double *x, double *costs,
+                          int n, double *gradient, qn_err *err)
+{
+    /* Squared sums are put together in host memory. */
+    return qn_fit_device_of(ctx) == 0 || p->n_sums ? on_host(p, x, costs, n, gradient, err)
+                                                   : on_device(ctx, p, x, costs, n, gradient, err);
+}
+
+qn_status qn_fit_evaluate_groups(qn_ctx *ctx, const qn_fit_problem *problem, const double *x,
+                                 double *costs, qn_err *err)
+{
+    return evaluate(ctx, problem, x, costs, 1 + problem->n_groups, NULL, err);
+}
+
+qn_status qn_fit_evaluate(qn_ctx *ctx, const qn_fit_problem *problem, const double *x, double *cost,
+                          double *gradient, qn_err *err)
+{
+    return evaluate(ctx, problem, x, cost, 1, gradient, err);
+}

@@ -1,0 +1,27 @@
+/* programs.h - programs that checks write themselves, and what they solve to. */
+#ifndef QN_LAB_FIT_CHECK_PROGRAMS_H
+#define QN_LAB_FIT_CHECK_PROGRAMS_H
+
+#include "domain/fit/run/run.h"
+#include "lab/fit/check/check.h"
+#include "util/json.h"
+
+/* A program text with the files of one folder. The text is freed, also on failure. */
+qn_status qn_fit_program_load(const char *name, qn_str *text, const char *folder, qn_fit_text **out,
+                              qn_err *err);
+
+/* Its first solve block, in host memory by one thread. */
+qn_status qn_fit_program_solve(qn_fit_text *text, qn_fit_report *out, qn_err *err);
+
+/* FOLDER/NAME as a list of JSON, or of an object's member; *out is NULL when there is no such file,
+ * which becomes a finding. The caller drops *root. */
+qn_status qn_fit_golden_list(const char *folder, const char *name, const char *member,
+                             const char *part, qn_fit_findings *f, json_t **root, json_t **out,
+                             qn_err *err);
+
+double qn_fit_json_number(const json_t *object, const char *key);
+
+/* |got - want| / |want| */
+double qn_fit_off(double got, double want);
+
+#endif

@@ -1,0 +1,141 @@
+/* bench.c - how long steps and their transforms take. */
+#include "bench_time.h"
+
+#include "domain/les/run/output.h"
+#include "domain/les/flow/sim.h"
+#include "kernel/vector.gen.h"
+#include "util/clock.h"
+
+#include <quern/fft.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 10 };
+
+void qn_les_points_free(qn_les_points *points)
+{
+    free(points->list);
+    *points = (qn_les_points){ 0 };
+}
+
+qn_status qn_les_bandwidth(qn_ctx *ctx, double *gbs, qn_err *err)
+{
+    enum { STAGES = 4, N = 1 << 25 };
+    qn_buf *x = NULL, *y = NULL;
+    qn_graph *graph = NULL;
+    double first, us;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_new(ctx, "bench.x", (size_t)N * sizeof(float), &x));
+    QN_TRY(qn_buf_new(ctx, "bench.y", (size_t)N * sizeof(float), &y));
+    QN_TRY(qn_graph_new(ctx, "bench.saxpy", &graph));
+    for (int i = 0; i < STAGES; i++)
+        QN_TRY(stage_saxpy(graph, "bench.saxpy", qn_range_1d(N), 0.5f, x, y));
+    QN_TRY(qn_les_time_graph(graph, 3, &first, &us));
+    *gbs = 12.0 * N * STAGES / us / 1e3;
+out:
+    st = qn_bench_lift(ctx, st, err);
+    qn_graph_free(graph);
+    qn_buf_free(x);
+    qn_buf_free(y);
+    return st;
+}
+
+/* One point. */
+
+/* The transforms of BATCH steps, on zeros: they take as long, and stay zeros. */
+static qn_status add_transforms(qn_graph *graph, const qn_les_config *config, qn_buf *fields)
+{
+    static const int batches[2][4] = { { 4, 2, 4, 2 }, { 7, 1, 5, 1 } };
+    const int *batch = batches[config->form == QN_LES_ADVECTIVE];
+    qn_status st = QN_OK;
+
+    for (int i = 0; i < 4 * BATCH; i++) {
+        const qn_fft_shape shape = {
+            .rows = config->N,
+            .cols = config->N,
+            .batch = batch[i % 4] * config->ensemble,
+            .is_f64 = config->precision == QN_LES_F64,
+            .keep = config->dealias == QN_LES_DEALIAS_TWO_THIRDS ? (config->N - 1) / 3 : 0,
+        };
+
+        QN_TRY(qn_graph_fft(graph, "bench.fft", &shape, i % 2 ? QN_FFT_FORWARD : QN_FFT_INVERSE,
+                            fields, 0));
+    }
+out:
+    return st;
+}
+
+static qn_status time_transforms(qn_ctx *ctx, const qn_les_config *config, int samples,
+                                 qn_les_point *point)
+{
+    const int most = config->form == QN_LES_FLUX ? 4 : 7;
+    const qn_fft_shape largest = { config->N, config->N, most * config->ensemble,
+                                   config->precision == QN_LES_F64, 0 };
+    qn_graph *graph = NULL;
+    qn_buf *fields = NULL;
+    double first, us;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_new(ctx, "bench.fields", qn_fft_bytes(&largest), &fields));
+    QN_TRY(qn_graph_new(ctx, "bench.fft", &graph));
+    QN_TRY(add_transforms(graph, config, fields));
+    QN_TRY(qn_les_time_graph(graph, samples, &first, &us));
+    point->fft_us = us / BATCH;
+    snprintf(point->device, sizeof point->device, "%s", qn_graph_stage_device(graph, 0));
+out:
+    qn_graph_free(graph);
+    qn_buf_free(fields);
+    return st;
+}
+
+static qn_status time_steps(qn_ctx *ctx, const qn_les_config *config, int samples,
+                            qn_les_point *point, qn_err *err)
+{
+    const double start = qn_now_us();
+    qn_les_sim *sim = NULL;
+    qn_graph *graph = NULL;
+    double made, first, us;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_les_sim_new(ctx, config, &sim, err));
+    QN_TRY(qn_graph_new(ctx, "bench.steps", &graph));
+    QN_TRY(qn_les_sim_add_steps(sim, graph, BATCH));
+    made = qn_now_us() - start;
+    QN_TRY(qn_les_time_graph(graph, samples, &first, &us));
+    point->first_s = (made + first) / 1e6;
+    point->step_us = us / BATCH;
+    snprintf(point->device, sizeof point->device, "%s", qn_graph_stage_device(graph, 0));
+out:
+    st = qn_bench_lift(ctx, st, err);
+    qn_graph_free(graph);
+    qn_les_sim_free(sim);
+    return st;
+}
+
+qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_config *config, int samples, int is_fft_only,
+                           qn_les_points *points, qn_err *err)
+{
+    qn_les_point point = { .n = config->N,
+                           .members = config->ensemble,
+                           .is_f64 = config->precision == QN_LES_F64,
+                           .is_origin = config->form == QN_LES_ADVECTIVE,
+                           .step_us = NAN };
+    qn_les_point *list;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_bench_lift(ctx, time_transforms(ctx, config, samples, &point), err));
+    if (!is_fft_only)
+        QN_TRY(time_steps(ctx, config, samples, &point, err));
+    point.cell_steps = 1e6 * config->N * config->N * config->ensemble / point.step_us;
+    point.gbs = qn_les_step_bytes(config) / point.step_us / 1e3;
+    point.roofline = points->gbs > 0 ? point.gbs / points->gbs : NAN;
+    if (!(list = realloc(points->list, (points->n + 1) * sizeof *list)))
+        return qn_fail(err, QN_ERR_NOMEM, "bench: no memory for %zu points", points->n + 1);
+    points->list = list;
+    list[points->n++] = point;
+out:
+    return st;
+}

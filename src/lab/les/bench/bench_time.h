@@ -1,0 +1,13 @@
+/* bench_time.h - what the benches of a flow share. */
+#ifndef QN_LAB_LES_BENCH_BENCH_TIME_H
+#define QN_LAB_LES_BENCH_BENCH_TIME_H
+
+#include "bench.h"
+#include "lab/engine/time_runs.h"
+
+#include <quern/graph.h>
+
+/* Median time of a run of the graph; *first is that of the very first. */
+qn_status qn_les_time_graph(qn_graph *graph, int samples, double *first, double *us);
+
+#endif

@@ -1,0 +1,21 @@
+/* golden.h - folders of reference arrays: the cases in them, and whether we agree.
+ *
+ * A case is <prefix>.json with its parameters and <prefix>_<what>.npy with arrays; what is there
+ * is compared, each with its own limit. Parameters have the names of our options or those of the
+ * program that made the first such files.
+ */
+#ifndef QN_LAB_LES_CHECK_GOLDEN_H
+#define QN_LAB_LES_CHECK_GOLDEN_H
+
+#include "check.h"
+#include "domain/les/config.h"
+
+/* Every case of `dir`, in the precision asked for. No case at all is QN_ERR_INPUT. */
+qn_status qn_les_check_golden(qn_ctx *ctx, const char *dir, int is_f64, qn_les_report *report,
+                              qn_err *err);
+
+/* The configuration of a case. `tiny` takes the overrides of its member `tiny`. */
+qn_status qn_les_golden_config(const char *dir, const char *prefix, const json_t *json, int is_f64,
+                               int is_tiny, qn_les_config *out, qn_err *err);
+
+#endif

@@ -1,0 +1,390 @@
+/* eval_batch.c - the same batch under every way of choosing, in turns.
+ *
+ * Where arrays lie in memory changes the time of a short run by a tenth and more, and stays so for
+ * as long as they live; so all ways work in the same arrays. The CPU takes part twice: what the two
+ * differ by is what this way of measuring cannot see.
+ */
+#include "lab/route/route_eval.h"
+
+#include "engine/route/route_stage.h"
+#include "util/clock.h"
+#include "util/hash.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The router needs some runs to make up its mind: so many may take PATIENCE times as long. */
+enum { LEAST_WARM_UP = 64, LEAST_ROUNDS = 20, PATIENCE = 5 };
+enum { TURN_US = 100, TURN_MOST = 64, PERIOD = 1 << 16 };
+
+/* Arrays. */
+
+enum { X, Y, SUM, N_ARRAYS };
+
+typedef struct {
+    qn_buf **bufs; /* N_ARRAYS per task */
+    int n_tasks;
+} arrays;
+
+static void arrays_free(arrays *a)
+{
+    for (int i = 0; a->bufs && i < a->n_tasks * N_ARRAYS; i++)
+        qn_buf_free(a->bufs[i]);
+    free(a->bufs);
+    *a = (arrays){ 0 };
+}
+
+static qn_buf *array_of(const arrays *a, int task, int which)
+{
+    return a->bufs[task * N_ARRAYS + which];
+}
+
+/* Arrays of their own, or in the memory of `shared`. */
+static qn_status arrays_new(qn_ctx *ctx, const qn_batch_plan *plan, const arrays *shared,
+                            arrays *out, qn_err *err)
+{
+    static const char *const names[N_ARRAYS] = { "x", "y", "sum" };
+    arrays a = { .n_tasks = plan->n_tasks };
+    qn_status st = QN_OK;
+
+    if (!(a.bufs = calloc((size_t)a.n_tasks, N_ARRAYS * sizeof(qn_buf *))))
+        return qn_fail(err, QN_ERR_NOMEM, "batch of %d tasks: out of host memory", a.n_tasks);
+    for (int i = 0; i < a.n_tasks * N_ARRAYS; i++) {
+        const size_t bytes = (size_t)plan->sizes[i / N_ARRAYS] * sizeof(float);
+        const char *name = names[i % N_ARRAYS];
+        void *host;
+
+        if (!shared) {
+            QN_TRY(qn_buf_new(ctx, name, bytes, &a.bufs[i]));
+            continue;
+        }
+        QN_TRY(qn_buf_host(shared->bufs[i], QN_HOST_READ, &host));
+        QN_TRY(qn_buf_wrap(ctx, name, host, bytes, &a.bufs[i]));
+    }
+    *out = a;
+    return QN_OK;
+out:
+    arrays_free(&a);
+    return st;
+}
+
+/* Large arrays repeat themselves: making up numbers takes longer than all runs with them. */
+static qn_status fill(qn_buf *buf, uint64_t seed)
+{
+    const size_t n = qn_buf_bytes(buf) / sizeof(float);
+    float *data;
+    const qn_status st = qn_buf_host(buf, QN_HOST_DISCARD, (void **)&data);
+
+    for (size_t i = 0; st == QN_OK && i < n; i++)
+        data[i] = i < PERIOD ? qn_random_float(seed, i) : data[i - PERIOD];
+    return st;
+}
+
+static qn_status fill_inputs(const arrays *a, uint64_t seed)
+{
+    qn_status st = QN_OK;
+
+    for (int t = 0; t < a->n_tasks; t++) {
+        QN_TRY(fill(array_of(a, t, X), seed));
+        QN_TRY(fill(array_of(a, t, Y), seed + 1));
+    }
+out:
+    return st;
+}
+
+/* New inputs, as far as residency is concerned, at no cost. */
+static qn_status renew(const arrays *a)
+{
+    void *data;
+    qn_status st = QN_OK;
+
+    for (int t = 0; t < a->n_tasks; t++) {
+        QN_TRY(qn_buf_host(array_of(a, t, X), QN_HOST_UPDATE, &data));
+        QN_TRY(qn_buf_host(array_of(a, t, Y), QN_HOST_UPDATE, &data));
+    }
+out:
+    return st;
+}
+
+/* Ways. */
+
+/* One way of running the batch; those with a device are bound to it. */
+typedef struct {
+    arrays arrays;
+    qn_graph *graph;
+    qn_route_mode mode;
+    int device;
+    double *us;          /* of a run, by round */
+    uint8_t *is_special; /* by round: the router timed or tried something */
+} way;
+
+enum { AUTO, STATIC, CPU, CPU_AGAIN, N_COMMON, MOST_WAYS = N_COMMON + QN_MAX_DEVICES };
+
+typedef struct {
+    arrays shared;
+    way list[MOST_WAYS]; /* the common ones, then the devices other than the CPU */
+    int n, n_rounds;
+} contest;
+
+static qn_status add_task(const way *w, int t, qn_i64 n, const char *device)
+{
+    qn_buf *const sum = array_of(&w->arrays, t, SUM);
+    const qn_arg args[] = { qn_arg_buf(array_of(&w->arrays, t, X)),
+                            qn_arg_buf(array_of(&w->arrays, t, Y)), qn_arg_buf(sum) };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_op(w->graph, "eval.vadd", "vadd", qn_range_1d(n), args, 3));
+    QN_TRY(qn_graph_output(w->graph, sum));
+    if (device)
+        QN_TRY(qn_graph_pin(w->graph, t, device));
+out:
+    return st;
+}
+
+/* `device` -1: the router decides. */
+static qn_status add_way(qn_ctx *ctx, contest *c, const qn_batch_plan *plan, int device,
+                         qn_route_mode mode, qn_err *err)
+{
+    way *w = &c->list[c->n++];
+    qn_status st = QN_OK;
+
+    w->mode = mode;
+    w->device = device;
+    w->us = calloc((size_t)plan->n_rounds + 1, sizeof *w->us);
+    w->is_special = calloc((size_t)plan->n_rounds + 1, 1);
+    if (!w->us || !w->is_special)
+        return qn_fail(err, QN_ERR_NOMEM, "%d rounds: out of host memory", plan->n_rounds);
+    QN_TRY(arrays_new(ctx, plan, &c->shared, &w->arrays, err));
+    QN_TRY(qn_graph_new(ctx, "eval", &w->graph));
+    for (int t = 0; t < plan->n_tasks; t++)
+        QN_TRY(add_task(w, t, plan->sizes[t], device >= 0 ? ctx->devices[device].id : NULL));
+out:
+    return st;
+}
+
+static qn_status contest_open(qn_ctx *ctx, const qn_batch_plan *plan, contest *c, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(arrays_new(ctx, plan, NULL, &c->shared, err));
+    QN_TRY(fill_inputs(&c->shared, plan->seed));
+    QN_TRY(add_way(ctx, c, plan, -1, QN_ROUTE_AUTO, err));
+    QN_TRY(add_way(ctx, c, plan, -1, QN_ROUTE_STATIC, err));
+    QN_TRY(add_way(ctx, c, plan, QN_CPU_SLOT, QN_ROUTE_AUTO, err));
+    QN_TRY(add_way(ctx, c, plan, QN_CPU_SLOT, QN_ROUTE_AUTO, err));
+    for (int d = 1; d < ctx->n_devices; d++)
+        if (ctx->candidates >> d & 1)
+            QN_TRY(add_way(ctx, c, plan, d, QN_ROUTE_AUTO, err));
+out:
+    return st;
+}
+
+static void contest_close(contest *c)
+{
+    for (int i = 0; i < c->n; i++) {
+        qn_graph_free(c->list[i].graph);
+        arrays_free(&c->list[i].arrays);
+        free(c->list[i].us);
+        free(c->list[i].is_special);
+    }
+    arrays_free(&c->shared);
+}
+
+/* Turns. */
+
+static qn_status time_run(qn_ctx *ctx, const way *w, double *us)
+{
+    qn_status st = QN_OK;
+    double start;
+
+    QN_TRY(renew(&w->arrays));
+    start = qn_ctx_now_us(ctx);
+    QN_TRY(qn_graph_run(w->graph));
+    QN_TRY(qn_graph_wait(w->graph));
+    *us = qn_ctx_now_us(ctx) - start;
+out:
+    return st;
+}
+
+/* A turn of short runs is many of them, and the first does not count: a program that keeps to one
+ * policy finds its own data in the caches, not those of the others. */
+static qn_status take_turn(qn_ctx *ctx, const way *w, double *us)
+{
+    double total = 0;
+    qn_status st = time_run(ctx, w, us);
+    int n = 0;
+
+    if (st != QN_OK || *us >= TURN_US)
+        return st;
+    for (; st == QN_OK && total < TURN_US && n < TURN_MOST; n++) {
+        st = time_run(ctx, w, us);
+        total += *us;
+    }
+    *us = total / n;
+    return st;
+}
+
+/* A new order for each round: who comes after whom matters, since threads of the CPU sleep while
+ * a device works. */
+static void shuffle(int *order, int n, uint64_t round)
+{
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        const int k = (int)(qn_random_u64(round, (uint64_t)i) % (uint64_t)(i + 1));
+        const int swap = order[i];
+
+        order[i] = order[k];
+        order[k] = swap;
+    }
+}
+
+static qn_status run_round(qn_ctx *ctx, contest *c, uint64_t round, int at)
+{
+    int order[MOST_WAYS];
+    qn_status st = QN_OK;
+
+    shuffle(order, c->n, round);
+    for (int i = 0; i < c->n; i++) {
+        way *w = &c->list[order[i]];
+        const uint64_t before = qn_route_experiments(w->graph);
+
+        qn_route_set_mode(ctx, w->mode);
+        QN_TRY(take_turn(ctx, w, &w->us[at]));
+        w->is_special[at] = qn_route_experiments(w->graph) != before;
+    }
+out:
+    return st;
+}
+
+/* Whether another round is due when `n` were made since `start_us`, which `least` of them make
+ * worth more time. */
+static int is_due(const qn_batch_plan *plan, int n, int most, int least, double start_us)
+{
+    const double passed_s = (qn_now_us() - start_us) / 1e6;
+
+    return n < most && (!n || passed_s < plan->max_seconds * (n < least ? PATIENCE : 1));
+}
+
+static qn_status run_rounds(qn_ctx *ctx, contest *c, const qn_batch_plan *plan)
+{
+    double start_us = qn_now_us();
+    qn_status st = QN_OK;
+
+    for (int i = 0; is_due(plan, i, plan->n_warm_up, LEAST_WARM_UP, start_us); i++)
+        QN_TRY(run_round(ctx, c, (uint64_t)-i - 1, 0));
+    start_us = qn_now_us();
+    for (; is_due(plan, c->n_rounds, plan->n_rounds, LEAST_ROUNDS, start_us); c->n_rounds++)
+        QN_TRY(run_round(ctx, c, (uint64_t)c->n_rounds, c->n_rounds));
+out:
+    return st;
+}
+
+static qn_status check_task(const arrays *a, int t, qn_err *err)
+{
+    const size_t n = qn_buf_bytes(array_of(a, t, SUM)) / sizeof(float);
+    const float *x, *y, *sum;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_host(array_of(a, t, X), QN_HOST_READ, (void **)&x));
+    QN_TRY(qn_buf_host(array_of(a, t, Y), QN_HOST_READ, (void **)&y));
+    QN_TRY(qn_buf_host(array_of(a, t, SUM), QN_HOST_READ, (void **)&sum));
+    for (size_t i = 0; i < n; i++)
+        if (sum[i] != x[i] + y[i])
+            return qn_fail(err, QN_ERR_MISMATCH, "task %d: element %zu of the sum is wrong", t, i);
+out:
+    return st;
+}
+
+/* One more run of every way, into arrays that hold nothing. */
+static qn_status check_way(qn_ctx *ctx, const way *w, qn_err *err)
+{
+    double us;
+    qn_status st = QN_OK;
+
+    for (int t = 0; t < w->arrays.n_tasks; t++) {
+        qn_buf *const buf = array_of(&w->arrays, t, SUM);
+        void *sum;
+
+        QN_TRY(qn_buf_host(buf, QN_HOST_DISCARD, &sum));
+        memset(sum, 0xff, qn_buf_bytes(buf));
+    }
+    qn_route_set_mode(ctx, w->mode);
+    QN_TRY(time_run(ctx, w, &us));
+    for (int t = 0; t < w->arrays.n_tasks; t++)
+        QN_TRY(check_task(&w->arrays, t, err));
+out:
+    return st;
+}
+
+/* The result. */
+
+static qn_estimate level_of(const contest *c, const way *w, double *scratch)
+{
+    memcpy(scratch, w->us, (size_t)c->n_rounds * sizeof *scratch);
+    return qn_trimmed_mean(scratch, (size_t)c->n_rounds);
+}
+
+static qn_estimate difference(const contest *c, const way *w, const way *other, double *scratch)
+{
+    return qn_paired_difference(w->us, other->us, w->is_special, (size_t)c->n_rounds, scratch);
+}
+
+static const way *way_on(const contest *c, int device)
+{
+    for (int i = N_COMMON; i < c->n; i++)
+        if (c->list[i].device == device)
+            return &c->list[i];
+    return &c->list[CPU];
+}
+
+static qn_status judge(qn_ctx *ctx, const contest *c, qn_batch_times *out, qn_err *err)
+{
+    double *scratch = malloc((size_t)c->n_rounds * sizeof *scratch);
+    const way *best = &c->list[CPU];
+    int gpu = QN_CPU_SLOT;
+
+    if (!scratch)
+        return qn_fail(err, QN_ERR_NOMEM, "%d rounds: out of host memory", c->n_rounds);
+    out->best_us = out->cpu_us = level_of(c, best, scratch).us;
+    for (int i = N_COMMON; i < c->n; i++) {
+        const double us = level_of(c, &c->list[i], scratch).us;
+
+        if (us < out->best_us) {
+            out->best_us = us;
+            best = &c->list[i];
+        }
+    }
+    qn_devices_select(ctx, 1, &gpu);
+    out->more_us[QN_POLICY_AUTO] = difference(c, &c->list[AUTO], best, scratch);
+    out->more_us[QN_POLICY_STATIC] = difference(c, &c->list[STATIC], best, scratch);
+    out->more_us[QN_POLICY_CPU] = difference(c, &c->list[CPU], best, scratch);
+    out->more_us[QN_POLICY_GPU] = difference(c, way_on(c, gpu), best, scratch);
+    out->again_us = difference(c, &c->list[CPU_AGAIN], &c->list[CPU], scratch);
+    out->n_rounds = c->n_rounds;
+    out->n_special = 0;
+    for (int i = 0; i < c->n_rounds; i++)
+        out->n_special += c->list[AUTO].is_special[i];
+    free(scratch);
+    return QN_OK;
+}
+
+qn_status qn_eval_batch(qn_ctx *ctx, const qn_batch_plan *plan, qn_batch_times *out, qn_err *err)
+{
+    const qn_route_mode before = ctx->route_mode;
+    contest c = { .n = 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(contest_open(ctx, plan, &c, err));
+    QN_TRY(run_rounds(ctx, &c, plan));
+    for (int i = 0; i < c.n; i++)
+        QN_TRY(check_way(ctx, &c.list[i], err));
+    QN_TRY(judge(ctx, &c, out, err));
+out:
+    if (st != QN_OK && err->status != st)
+        *err = ctx->err;
+    contest_close(&c);
+    qn_route_set_mode(ctx, before);
+    return st;
+}

@@ -1,0 +1,31 @@
+/* sizes.h - lists of ops and sizes as users write them. */
+#ifndef QN_LAB_SCAN_SIZES_H
+#define QN_LAB_SCAN_SIZES_H
+
+#include "util/status.h"
+
+typedef struct qn_sizes {
+    qn_i64 *list; /* ascending, each once */
+    size_t n;
+} qn_sizes;
+
+void qn_sizes_free(qn_sizes *sizes);
+
+/* "1000,2e4,50000", or "MIN:MAX:PER_DECADE", which ends with MAX. */
+qn_status qn_sizes_parse(const char *text, qn_sizes *out, qn_err *err);
+
+/* 1-2-5 steps over the range that suits the op: 1000 to 10 000 000 for most. */
+qn_status qn_sizes_default(const char *op, qn_sizes *out, qn_err *err);
+
+/* Adds one size in its place. */
+qn_status qn_sizes_add(qn_sizes *sizes, qn_i64 size, qn_err *err);
+
+/* Item number `i` of a list separated by commas (and blanks), cut to the size of `out`; 0 when
+ * there is none. */
+int qn_list_item(const char *list, int i, char *out, size_t size);
+
+/* "all" is every op. A name that is none is QN_ERR_USAGE, with the names there are. */
+qn_status qn_op_list_check(const char *ops, qn_err *err);
+const char *qn_op_list_of(const char *ops); /* what "all" and NULL stand for */
+
+#endif

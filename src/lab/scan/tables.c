@@ -1,0 +1,167 @@
+/* tables.c - what a scan says, as tables. */
+#include "lab/scan/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CURVES = 40 }; /* columns of one table; a context has at most 16 devices */
+
+const char *qn_residency_text(qn_residency residency)
+{
+    return residency == QN_COLD ? "cold: inputs on the host, result back on the host"
+                                : "resident: data in place, nothing copied";
+}
+
+static void add_us(qn_table *table, double us)
+{
+    char text[32];
+
+    qn_table_add(table, qn_unit_format(QN_UNIT_US, us, 4, text, sizeof text));
+}
+
+/* The curve with the smallest median at `size`; NULL when none has that size. */
+static const qn_curve *fastest(const qn_curve *from, const qn_curve *to, qn_i64 size)
+{
+    const qn_curve *best = NULL;
+    double best_us = INFINITY;
+
+    for (const qn_curve *c = from; c < to; c++) {
+        const qn_scan_row *row = qn_curve_at(c, size);
+
+        if (row && row->median_us < best_us) {
+            best_us = row->median_us;
+            best = c;
+        }
+    }
+    return best;
+}
+
+static void add_size(qn_table *table, const qn_curve *from, const qn_curve *to, qn_i64 size)
+{
+    const qn_curve *best = fastest(from, to, size);
+
+    qn_table_addf(table, "%lld", (long long)size);
+    for (const qn_curve *c = from; c < to; c++) {
+        const qn_scan_row *row = qn_curve_at(c, size);
+
+        add_us(table, row ? row->median_us : NAN);
+        if (c == best)
+            qn_table_mark(table);
+        add_us(table, row ? row->p90_us : NAN);
+    }
+    qn_table_add(table, best ? qn_curve_label(best) : "-");
+}
+
+qn_table qn_scan_size_table(const qn_curve *from, const qn_curve *to)
+{
+    const char *names[2 * MAX_CURVES + 3];
+    qn_i64 *sizes = NULL;
+    size_t n_sizes = 0, n = 0;
+    qn_err unheard;
+    qn_table table;
+
+    if (to - from > MAX_CURVES)
+        to = from + MAX_CURVES;
+    names[n++] = "Size";
+    for (const qn_curve *c = from; c < to; c++) {
+        names[n++] = qn_curve_label(c);
+        names[n++] = "p90";
+    }
+    names[n++] = "Winner";
+    names[n] = NULL;
+    table = qn_table_begin_list(names);
+    if (qn_curves_sizes(from, to, &sizes, &n_sizes, &unheard) != QN_OK)
+        table.failed = 1;
+    for (size_t i = 0; i < n_sizes; i++)
+        add_size(&table, from, to, sizes[i]);
+    free(sizes);
+    return table;
+}
+
+static void add_crossing(qn_table *table, qn_i64 size)
+{
+    if (size)
+        qn_table_addf(table, "%lld", (long long)size);
+    else
+        qn_table_add(table, "none");
+}
+
+static void add_curve(qn_table *table, const qn_curves *curves, const qn_curve *curve)
+{
+    const qn_curve *cpu = qn_curve_cpu(curves, curve);
+    const qn_scan_row *last = curve->rows[curve->n - 1];
+    qn_crossover crossover;
+    qn_err unheard;
+
+    qn_table_add(table, curve->op);
+    qn_table_add(table, qn_residency_name(curve->residency));
+    qn_table_add(table, qn_curve_label(curve));
+    qn_table_addf(table, "%zu", curve->n);
+    add_us(table, curve->rows[0]->median_us);
+    add_us(table, last->median_us);
+    if (!cpu || !qn_curve_is_device(curve)) {
+        qn_table_add(table, "-");
+        qn_table_add(table, "-");
+        return;
+    }
+    if (qn_curve_crossover(curve, cpu, &crossover, &unheard) != QN_OK) {
+        table->failed = 1;
+        return;
+    }
+    add_crossing(table, crossover.crossover);
+    add_crossing(table, crossover.first_win);
+}
+
+qn_table qn_scan_crossover_table(const qn_curves *curves)
+{
+    qn_table table = qn_table_begin("Op", "Residency", "Device", "Sizes", "Smallest", "Largest",
+                                    "Crossover", "First win");
+
+    for (size_t i = 0; i < curves->n; i++)
+        add_curve(&table, curves, &curves->list[i]);
+    return table;
+}
+
+/* "CPU 5, cuda:0 8" */
+static void add_wins(qn_table *table, const qn_curve *from, const qn_curve *to, const qn_i64 *sizes,
+                     size_t n_sizes)
+{
+    qn_str text = { 0 };
+
+    for (const qn_curve *c = from; c < to; c++) {
+        size_t wins = 0;
+
+        for (size_t i = 0; i < n_sizes; i++)
+            wins += fastest(from, to, sizes[i]) == c;
+        qn_str_addf(&text, "%s%s %zu", c > from ? "; " : "", qn_curve_label(c), wins);
+    }
+    table->failed |= text.failed;
+    qn_table_add(table, from->op);
+    qn_table_add(table, qn_residency_name(from->residency));
+    qn_table_addf(table, "%zu", n_sizes);
+    qn_table_add(table, qn_str_get(&text));
+    qn_str_free(&text);
+}
+
+qn_table qn_scan_wins_table(const qn_curves *curves)
+{
+    qn_table table = qn_table_begin("Op", "Residency", "Sizes", "Wins");
+    size_t end;
+
+    for (size_t at = 0; at < curves->n; at = end) {
+        const qn_curve *from = &curves->list[at];
+        qn_i64 *sizes;
+        qn_err unheard;
+        size_t n;
+
+        end = qn_curves_residency_end(curves, at);
+        if (qn_curves_sizes(from, curves->list + end, &sizes, &n, &unheard) != QN_OK) {
+            table.failed = 1;
+            break;
+        }
+        add_wins(&table, from, curves->list + end, sizes, n);
+        free(sizes);
+    }
+    return table;
+}

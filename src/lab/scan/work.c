@@ -1,0 +1,201 @@
+/* work.c - one op of the tasks workload at one size, as a graph on one device, to be timed.
+ *
+ * A plan of tasks with one part that holds one task. It is put together here and not by
+ * qn_task_plan_new, which always downloads results and cuts large tasks into parts that overlap:
+ * a scan wants the op alone, with and without its copies.
+ */
+#include "lab/scan/work.h"
+
+#include "domain/tasks/trees.h"
+#include "engine/context.h"
+#include "engine/lift.h"
+#include "util/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_REPEATS = 100, SIM_REPEATS = 4 };
+static const double sample_us = 1000; /* a sample of repeated runs takes at least this */
+
+/* Making. */
+
+static void fill_plan(qn_work *work)
+{
+    const qn_task_spec *spec = &work->list.specs[0];
+    const qn_i64 room = qn_task_room(spec, 0);
+
+    work->part = (qn_task_part){
+        .op = spec->op, .arg = spec->arg, .n_tasks = 1, .elems = room, .largest = room
+    };
+    work->plan = (qn_task_plan){
+        .ctx = work->ctx,
+        .specs = work->list.specs,
+        .slots = &work->zero_slot,
+        .at = &work->zero_at,
+        .n_tasks = 1,
+        .n_groups = 1,
+        .parts = &work->part,
+        .n_parts = 1,
+    };
+}
+
+static qn_status build(qn_work *work)
+{
+    qn_task_plan *plan = &work->plan;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_new(work->ctx, "work", &plan->graph));
+    QN_TRY(work->part.op->build(plan, &work->part));
+    work->part.n_stages = qn_graph_get_stats(plan->graph).n_stages;
+    for (int s = 0; s < work->part.n_stages; s++)
+        QN_TRY(qn_graph_pin(plan->graph, s, qn_device_id(work->ctx, work->device)));
+    if (work->is_cold)
+        QN_TRY(qn_graph_output(plan->graph, work->part.out));
+    qn_graph_set_fallback(plan->graph, QN_FALLBACK_ERROR);
+    QN_TRY(qn_task_plan_fill(plan));
+out:
+    return st;
+}
+
+qn_status qn_work_open(qn_ctx *ctx, int device, const char *op, qn_i64 n, uint64_t seed,
+                       int is_cold, qn_work *out, qn_err *err)
+{
+    const qn_task task = { .id = 1, .op = op, .n = n, .seed = seed };
+    const qn_tasks_options options = { .bucket_min = QN_BUCKET_MIN };
+    qn_status st = QN_OK;
+
+    *out = (qn_work){ .ctx = ctx, .device = device, .is_cold = is_cold };
+    QN_TRY(qn_task_list_read(&task, 1, &options, &out->list, err));
+    fill_plan(out);
+    QN_TRY(qn_lift(out->ctx, build(out), err));
+out:
+    if (st != QN_OK)
+        qn_work_close(out);
+    return st;
+}
+
+static void free_arrays(qn_task_part *part)
+{
+    if (part->trees) { /* the arrays are theirs */
+        qn_trees_free(part->trees);
+        return;
+    }
+    if (part->out != part->x && part->out != part->y)
+        qn_buf_free(part->out);
+    qn_buf_free(part->x);
+    qn_buf_free(part->y);
+    qn_buf_free(part->table);
+}
+
+void qn_work_close(qn_work *work)
+{
+    qn_graph_free(work->plan.graph);
+    free_arrays(&work->part);
+    qn_task_list_free(&work->list);
+    *work = (qn_work){ 0 };
+}
+
+/* Running. */
+
+static int is_simulated(const qn_work *work)
+{
+    return qn_device_get(work->ctx, work->device)->kind == QN_KIND_SIM;
+}
+
+static double now_us(const qn_work *work)
+{
+    return is_simulated(work) ? qn_ctx_now_us(work->ctx) : qn_now_us();
+}
+
+qn_status qn_work_run(qn_work *work, int n, double *us, qn_err *err)
+{
+    qn_task_plan *plan = &work->plan;
+    qn_status st = QN_OK;
+    double start;
+
+    if (work->is_cold && plan->has_run) {
+        QN_TRY(qn_task_plan_touch(plan));
+        QN_TRY(qn_task_plan_fill(plan));
+    }
+    plan->has_run = 1;
+    start = now_us(work);
+    for (int i = 0; i < n; i++)
+        QN_TRY(qn_graph_run(plan->graph));
+    QN_TRY(qn_graph_wait(plan->graph));
+    *us = (now_us(work) - start) / n;
+out:
+    return qn_lift(work->ctx, st, err);
+}
+
+int qn_work_repeats(const qn_work *work, double us)
+{
+    const double wanted = us > 0 ? sample_us / us + 1 : MAX_REPEATS;
+    /* A virtual clock is exact at once, and its runs take real time. */
+    const int most = is_simulated(work) ? SIM_REPEATS : MAX_REPEATS;
+
+    if (work->is_cold)
+        return 1;
+    return wanted < most ? (int)wanted : most;
+}
+
+qn_transfer_count qn_work_transfers(const qn_work *work)
+{
+    return qn_graph_get_stats(work->plan.graph).transfers;
+}
+
+/* Results. */
+
+size_t qn_work_result_bytes(const qn_work *work)
+{
+    return work->part.op->result_bytes(&work->list.specs[0]);
+}
+
+qn_status qn_work_read(qn_work *work, void *dst, qn_err *err)
+{
+    return qn_lift(work->ctx, qn_buf_read(work->part.out, 0, dst, qn_work_result_bytes(work)), err);
+}
+
+static qn_status judge(const qn_work *work, const qn_diff *diff, const char *reference, qn_err *err)
+{
+    if (!diff->mismatched)
+        return QN_OK;
+    return qn_fail(err, QN_ERR_MISMATCH,
+                   "%s of size %lld on %s: %zu of %zu values differ from %s, the first at %zu",
+                   work->part.op->name, (long long)work->list.specs[0].n,
+                   qn_device_id(work->ctx, work->device), diff->mismatched, diff->checked,
+                   reference, diff->first);
+}
+
+qn_status qn_work_check(qn_work *work, qn_err *err)
+{
+    qn_status st = QN_OK;
+    qn_diff diff;
+
+    QN_TRY(qn_task_check(&work->plan, 0, &diff, err));
+    QN_TRY(judge(work, &diff, "the plain computation", err));
+out:
+    return st;
+}
+
+/* By the registry where the op has a row of its own name; the others are the same bits. */
+static const qn_op *exactness_of(const char *name)
+{
+    static const qn_op same_bits = { .name = "same bits", .exactness = QN_EXACT_BITS };
+    const qn_op *op = qn_op_find(name);
+
+    return op ? op : &same_bits;
+}
+
+qn_status qn_work_compare(qn_work *work, const void *want, qn_err *err)
+{
+    const qn_task_op *op = work->part.op;
+    qn_status st = QN_OK;
+    void *got;
+    qn_diff diff;
+
+    QN_TRY(qn_lift(work->ctx, qn_buf_host(work->part.out, QN_HOST_READ, &got), err));
+    diff = qn_op_compare(exactness_of(op->name), op->type, want, got, qn_work_result_bytes(work));
+    QN_TRY(judge(work, &diff, "the CPU's", err));
+out:
+    return st;
+}

@@ -1,0 +1,126 @@
+/* selftest.c - the list of checks, and which of them run where. */
+#include "lab/selftest/selftest_impl.h"
+
+#include "engine/settings.h"
+#include "util/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void qn_selftest_free(qn_selftest *tests)
+{
+    free(tests->list);
+    *tests = (qn_selftest){ 0 };
+}
+
+static qn_status add(qn_selftest *tests, const char *name, const char *device,
+                     qn_check_result result, const char *detail, qn_err *err)
+{
+    qn_check *c;
+    qn_check *list = qn_grown(tests->list, tests->n, &tests->room, sizeof *list);
+
+    if (!list)
+        return qn_fail(err, QN_ERR_NOMEM, "selftest: no memory for %zu checks", tests->n + 1);
+    tests->list = list;
+    c = &tests->list[tests->n++];
+    *c = (qn_check){ .result = result };
+    snprintf(c->name, sizeof c->name, "%s", name);
+    snprintf(c->device, sizeof c->device, "%s", device);
+    snprintf(c->detail, sizeof c->detail, "%s", detail);
+    tests->n_failed += result == QN_CHECK_FAILED;
+    return QN_OK;
+}
+
+qn_status qn_selftest_note(qn_selftest *tests, const char *name, const char *device, qn_status st,
+                           const qn_err *why, qn_err *err)
+{
+    return st == QN_OK ? add(tests, name, device, QN_CHECK_OK, "", err)
+                       : add(tests, name, device, QN_CHECK_FAILED, why->text, err);
+}
+
+qn_status qn_selftest_skip(qn_selftest *tests, const char *name, const char *device,
+                           const char *reason, qn_err *err)
+{
+    return add(tests, name, device, QN_CHECK_SKIPPED, reason, err);
+}
+
+/* One device after the other, each in the context it would have when asked for by name: what one
+ * leaves behind cannot disturb the next. */
+static qn_status test_device(qn_selftest *tests, const qn_options *engine, qn_ctx *reference,
+                             const char *device, qn_err *err)
+{
+    qn_options options = *engine;
+    qn_ctx *ctx = NULL;
+    qn_status st = QN_OK;
+    int slot;
+
+    options.backend = device;
+    QN_TRY(qn_ctx_open(&options, &ctx, err));
+    if ((slot = qn_device_find(ctx, device)) < 0) {
+        st = qn_fail(err, QN_ERR_INIT, "device %s is gone", device);
+        goto out;
+    }
+    QN_TRY(qn_selftest_known(tests, ctx, slot, err));
+    QN_TRY(qn_selftest_geometry(tests, ctx, slot, err));
+    QN_TRY(qn_selftest_parity(tests, reference, ctx, slot, err));
+    if (slot != QN_CPU_SLOT)
+        QN_TRY(qn_selftest_fault(tests, engine, device, err));
+    QN_TRY(qn_selftest_cache(tests, engine, device, err));
+out:
+    qn_ctx_close(ctx);
+    return st;
+}
+
+typedef struct device_list {
+    char id[QN_MAX_DEVICES + 1][24];
+    int n;
+} device_list;
+
+/* The devices that were asked for. The simulated one is always there, and shows what devices
+ * with memory of their own need even where none is. */
+static qn_status find_devices(const qn_options *engine, device_list *out, qn_err *err)
+{
+    const char *wanted = qn_settings_backend(engine);
+    const int is_all = !strcmp(wanted, "auto") || !strcmp(wanted, "all");
+    qn_ctx *ctx = NULL;
+    qn_status st = QN_OK;
+
+    out->n = 0;
+    QN_TRY(qn_ctx_open(engine, &ctx, err));
+    for (int d = 0; d < ctx->n_devices; d++)
+        if (ctx->candidates >> d & 1u)
+            snprintf(out->id[out->n++], sizeof out->id[0], "%s", ctx->devices[d].id);
+    if (is_all && !qn_settings_is_hidden("sim"))
+        snprintf(out->id[out->n++], sizeof out->id[0], "sim:0");
+    /* A name that found no device leaves the CPU as the only candidate. */
+    if (!is_all && out->n == 1 && !strncmp(out->id[0], "cpu", 3) && !strstr(wanted, "cpu"))
+        st = qn_fail(err, QN_ERR_INIT, "no device %s to test", wanted);
+out:
+    qn_ctx_close(ctx);
+    return st;
+}
+
+qn_status qn_selftest_run(const qn_selftest_options *options, qn_selftest *out, qn_err *err)
+{
+    const qn_options *engine = &options->engine;
+    qn_options one_thread = *engine;
+    qn_ctx *reference = NULL;
+    qn_progress *progress = NULL;
+    device_list devices;
+    qn_status st = QN_OK;
+
+    one_thread.backend = "cpu";
+    one_thread.threads = 1;
+    QN_TRY(find_devices(engine, &devices, err));
+    QN_TRY(qn_ctx_open(&one_thread, &reference, err));
+    QN_TRY(qn_progress_new(&options->watch, "selftest", "devices", devices.n, &progress, err));
+    QN_TRY(qn_selftest_known_host(out, err));
+    for (int d = 0; d < devices.n; d++) {
+        QN_TRY(test_device(out, engine, reference, devices.id[d], err));
+        qn_progress_add(progress, 1);
+    }
+out:
+    qn_progress_free(progress);
+    qn_ctx_close(reference);
+    return st;
+}

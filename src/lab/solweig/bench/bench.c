@@ -1,0 +1,242 @@
+/* bench.c - one graph after the other, timed. */
+#include "bench.h"
+
+#include "step.h"
+
+#include "domain/solweig/view/room.h"
+#include "domain/solweig/view/sun_job.h"
+#include "domain/solweig/view/svf_job.h"
+#include "engine/lift.h"
+#include "util/clock.h"
+#include "util/stats.h"
+
+#include <quern/metrics.h>
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_SAMPLES = 100 };
+
+/* What all measurements share. */
+typedef struct bench {
+    qn_ctx *ctx;
+    qn_sw_surface *surface;
+    const qn_sw_bench_options *options;
+    qn_sw_bench_result *result;
+} bench;
+
+static void add_line(bench *b, const char *part, const char *name, double us)
+{
+    const double mpix = (double)b->result->rows * (double)b->result->cols / 1e6;
+    qn_sw_bench_line *line = &b->result->lines[b->result->n];
+
+    if (b->result->n == QN_SW_BENCH_LINES)
+        return;
+    b->result->n++;
+    snprintf(line->part, sizeof line->part, "%s", part);
+    snprintf(line->name, sizeof line->name, "%s", name);
+    line->ms = us / 1e3;
+    line->ms_per_mpix = us / 1e3 / mpix;
+}
+
+static qn_status time_run(qn_graph *graph, double *us)
+{
+    const double start = qn_now_us();
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_run(graph));
+    QN_TRY(qn_graph_wait(graph));
+    *us = qn_now_us() - start;
+out:
+    return st;
+}
+
+/* Median time of a graph, which is freed; the device of its first stage is noted. */
+static qn_status time_graph(bench *b, qn_graph *graph, const char *part, const char *name,
+                            qn_err *err)
+{
+    double us[MAX_SAMPLES], first;
+    qn_status st = QN_OK;
+
+    QN_TRY(time_run(graph, &first));
+    for (int i = 0; i < b->options->samples; i++)
+        QN_TRY(time_run(graph, &us[i]));
+    add_line(b, part, name, qn_stats_of(us, (size_t)b->options->samples).median);
+    if (qn_graph_stage_device(graph, 0))
+        snprintf(b->result->device, sizeof b->result->device, "%s",
+                 qn_graph_stage_device(graph, 0));
+out:
+    st = qn_lift(b->ctx, st, err);
+    qn_graph_free(graph);
+    return st;
+}
+
+/* What is done once. */
+
+typedef qn_status (*add_fn)(qn_sw_step *step, qn_graph *graph);
+
+static qn_status time_part(bench *b, qn_sw_step *step, add_fn add, const char *name, qn_err *err)
+{
+    qn_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_new(b->ctx, name, &graph));
+    QN_TRY(add(step, graph));
+    return time_graph(b, graph, "once", name, err);
+out:
+    qn_graph_free(graph);
+    return qn_lift(b->ctx, st, err);
+}
+
+/* The same without being timed. */
+static qn_status run_parts(bench *b, qn_sw_step *step, qn_err *err)
+{
+    qn_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_new(b->ctx, "start", &graph));
+    QN_TRY(qn_sw_step_add_walls(step, graph));
+    QN_TRY(qn_sw_step_add_svf(step, graph));
+    QN_TRY(qn_sw_step_add_geometry(step, graph));
+    QN_TRY(qn_graph_run(graph));
+    QN_TRY(qn_graph_wait(graph));
+out:
+    st = qn_lift(b->ctx, st, err);
+    qn_graph_free(graph);
+    return st;
+}
+
+static qn_status time_tiled(bench *b, qn_err *err)
+{
+    const qn_sw_svf_options job = { .patch_option = b->options->patch_option,
+                                    .tile = b->options->tile };
+    double us[MAX_SAMPLES];
+    qn_status st = QN_OK;
+
+    for (int i = -1; i < b->options->samples; i++) {
+        qn_sw_svf_arrays arrays = { 0 };
+        qn_sw_svf_report report;
+
+        QN_TRY(qn_sw_svf_compute(b->ctx, b->surface, &job, &arrays, &report, err));
+        qn_sw_svf_arrays_free(&arrays);
+        if (i >= 0)
+            us[i] = report.wall_s * 1e6;
+    }
+    add_line(b, "once", "svf, tiles, copies", qn_stats_of(us, (size_t)b->options->samples).median);
+out:
+    return st;
+}
+
+/* A time step. */
+
+static qn_status time_stages(bench *b, qn_sw_step *step, const char *part, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_series_seek(step->series, QN_SW_STEP_NOON, err));
+    for (int i = 0; i < QN_SW_STEP_STAGES; i++) {
+        qn_graph *graph = NULL;
+
+        if ((st = qn_graph_new(b->ctx, "stage", &graph)) != QN_OK ||
+            (st = qn_sw_step_add(step, graph, (qn_sw_step_stage)i)) != QN_OK) {
+            qn_graph_free(graph);
+            return qn_lift(b->ctx, st, err);
+        }
+        QN_TRY(time_graph(b, graph, part, qn_sw_step_name(step, (qn_sw_step_stage)i), err));
+    }
+out:
+    return st;
+}
+
+/* `steps` runs of one graph with everything but PET, waited for at the end. */
+static qn_status replay(bench *b, qn_sw_step *step, qn_graph *graph, double *us, qn_err *err)
+{
+    qn_status st = QN_OK;
+    double start;
+
+    QN_TRY(qn_sw_series_seek(step->series, 0, err));
+    start = qn_now_us();
+    for (int i = 0; i < b->options->steps && st == QN_OK; i++)
+        st = qn_graph_run(graph);
+    if (st == QN_OK)
+        st = qn_graph_wait(graph);
+    QN_TRY(qn_lift(b->ctx, st, err));
+    *us = (qn_now_us() - start) / b->options->steps;
+out:
+    return st;
+}
+
+static qn_status time_steps(bench *b, qn_sw_step *step, const char *part, qn_err *err)
+{
+    qn_graph *graph = NULL;
+    double us[2];
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_new(b->ctx, "time step", &graph));
+    for (int i = 0; i < QN_SW_STEP_PET; i++)
+        QN_TRY(qn_sw_step_add(step, graph, (qn_sw_step_stage)i));
+    QN_TRY(qn_sw_add_next(step->series, graph));
+    for (int i = 0; i < 2; i++)
+        if ((st = replay(b, step, graph, &us[i], err)) != QN_OK)
+            goto free;
+    add_line(b, part, "step without pet", us[1]);
+    goto free;
+out:
+    st = qn_lift(b->ctx, st, err);
+free:
+    qn_graph_free(graph);
+    return st;
+}
+
+/* The whole. */
+
+static qn_status bench_sky(bench *b, int is_aniso, qn_err *err)
+{
+    const char *part = is_aniso ? "aniso" : "iso";
+    qn_sw_step step = { 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_step_open(b->ctx, b->surface, b->options->patch_option, is_aniso,
+                           b->options->steps, &step, err));
+    if (is_aniso) {
+        QN_TRY(time_part(b, &step, qn_sw_step_add_walls, "walls", err));
+        QN_TRY(time_part(b, &step, qn_sw_step_add_svf, "svf", err));
+        QN_TRY(time_part(b, &step, qn_sw_step_add_geometry, "gvf.geometry", err));
+        b->result->bytes_per_pixel =
+            qn_metric_value(qn_ctx_metrics(b->ctx), "gpu_memory_peak_bytes", NULL) /
+            ((double)step.rows * step.cols);
+    } else {
+        QN_TRY(run_parts(b, &step, err));
+    }
+    QN_TRY(time_stages(b, &step, part, err));
+    QN_TRY(time_steps(b, &step, part, err));
+out:
+    qn_sw_step_close(&step);
+    return st;
+}
+
+qn_status qn_sw_bench(qn_ctx *ctx, qn_sw_surface *surface, const qn_sw_bench_options *options,
+                      qn_sw_bench_result *out, qn_err *err)
+{
+    qn_sw_bench_result result = { .rows = surface->dsm.place.rows,
+                                  .cols = surface->dsm.place.cols,
+                                  .relief = (double)qn_sw_relief_of(surface).max_height };
+    bench b = { .ctx = ctx, .surface = surface, .options = options, .result = &result };
+    const qn_sw_walls_options walls = { .limit = 1 };
+    qn_status st = QN_OK;
+
+    if (options->samples < 1 || options->samples > MAX_SAMPLES || options->steps < 1)
+        return qn_fail(err, QN_ERR_USAGE, "%d samples of %d steps; samples are 1 to %d",
+                       options->samples, options->steps, MAX_SAMPLES);
+    qn_sw_pack(ctx);
+    if (!surface->wall_height.data)
+        QN_TRY(qn_sw_walls_compute(ctx, &surface->dsm, &walls, &surface->wall_height,
+                                   &surface->wall_aspect, err));
+    QN_TRY(bench_sky(&b, 1, err));
+    QN_TRY(bench_sky(&b, 0, err));
+    if (options->tile)
+        QN_TRY(time_tiled(&b, err));
+    *out = result;
+out:
+    return st;
+}

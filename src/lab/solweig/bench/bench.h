@@ -1,0 +1,40 @@
+/* bench.h - how long the parts of the work take on a raster that stays on the device.
+ *
+ * Every figure is the median of several runs after a first one that is not counted: kernels are
+ * compiled, tables are up, memory is there. Nothing is uploaded or read back in between.
+ */
+#ifndef QN_LAB_SOLWEIG_BENCH_BENCH_H
+#define QN_LAB_SOLWEIG_BENCH_BENCH_H
+
+#include "domain/solweig/input/heights.h"
+
+#include <quern/quern.h>
+
+typedef struct qn_sw_bench_options {
+    int patch_option; /* 1 to 4 */
+    int steps;        /* time steps replayed */
+    int samples;      /* runs that the median is of */
+    qn_i64 tile;      /* view factors also in tiles of this side; 0: not */
+} qn_sw_bench_options;
+
+typedef struct qn_sw_bench_line {
+    char part[24], name[24]; /* "aniso", "gvf.thermal" */
+    double ms, ms_per_mpix;
+} qn_sw_bench_line;
+
+enum { QN_SW_BENCH_LINES = 40 };
+
+typedef struct qn_sw_bench_result {
+    qn_sw_bench_line lines[QN_SW_BENCH_LINES];
+    int n;
+    char device[32];
+    qn_i64 rows, cols;
+    double relief;          /* metres, trees included */
+    double bytes_per_pixel; /* most memory held on the device; 0: works in host memory */
+} qn_sw_bench_result;
+
+/* `surface` is prepared (heights.h); its walls are computed when it has none. */
+qn_status qn_sw_bench(qn_ctx *ctx, qn_sw_surface *surface, const qn_sw_bench_options *options,
+                      qn_sw_bench_result *out, qn_err *err);
+
+#endif

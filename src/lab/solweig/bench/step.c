@@ -1,0 +1,279 @@
+/* step.c - objects and buffers of a step, and its stages. */
+#include "step.h"
+
+#include "day.h"
+
+#include "domain/solweig/comfort/utci.h"
+#include "domain/solweig/input/buildings.h"
+#include "domain/solweig/input/materials.h"
+#include "domain/solweig/surface/delay.h"
+#include "engine/lift.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t cells_of(const qn_sw_step *s)
+{
+    return (size_t)s->rows * (size_t)s->cols;
+}
+
+/* A buffer of `elem` bytes a pixel; filled from `data` unless that is NULL. */
+static qn_status make(qn_sw_step *s, const char *name, size_t elem, const void *data, qn_buf **out)
+{
+    const size_t bytes = cells_of(s) * elem;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_new(s->ctx, name, bytes, out));
+    if (data)
+        QN_TRY(qn_buf_write(*out, 0, data, bytes));
+out:
+    return st;
+}
+
+/* What is given. */
+
+static qn_status upload_layers(qn_sw_step *s, const qn_sw_surface *surface)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(make(s, "sw dsm", sizeof(float), surface->dsm.data, &s->layers.dsm));
+    if (s->has_veg) {
+        QN_TRY(make(s, "sw canopy", sizeof(float), surface->cdsm.data, &s->layers.canopy));
+        QN_TRY(make(s, "sw trunk", sizeof(float), surface->tdsm.data, &s->layers.trunk));
+    }
+    QN_TRY(make(s, "sw wall height", sizeof(float), NULL, &s->layers.wall_height));
+    QN_TRY(make(s, "sw wall radians", sizeof(float), NULL, &s->layers.wall_aspect));
+    QN_TRY(make(s, "sw wall degrees", sizeof(float), NULL, &s->maps.wall_aspect));
+out:
+    return st;
+}
+
+/* Ground of one kind everywhere, and buildings by their heights. */
+static qn_status upload_ground(qn_sw_step *s, const qn_sw_surface *surface, qn_err *err)
+{
+    qn_sw_material_grids grids = { 0 };
+    uint8_t *buildings = NULL;
+    qn_sw_params params;
+    qn_status st = QN_OK;
+
+    qn_sw_params_default(&params);
+    QN_TRY(qn_sw_material_grids_new(surface, &params, &grids, err));
+    QN_TRY(qn_sw_building_mask(surface, &buildings, err));
+    if ((st = make(s, "sw class", 1, NULL, &s->maps.class_of)) != QN_OK ||
+        (st = make(s, "sw buildings", 1, buildings, &s->maps.buildings)) != QN_OK ||
+        (st = make(s, "sw albedo", sizeof(float), grids.albedo, &s->maps.albedo)) != QN_OK ||
+        (st = make(s, "sw emissivity", sizeof(float), grids.emissivity, &s->maps.emissivity)) !=
+            QN_OK)
+        qn_lift(s->ctx, st, err);
+    s->maps.wall_height = s->layers.wall_height;
+out:
+    qn_sw_material_grids_free(&grids);
+    free(buildings);
+    return st;
+}
+
+/* What is computed. */
+
+static qn_status make_marches(qn_sw_step *s, const qn_sw_surface *surface, int patch_option,
+                              const qn_sw_beam *suns, int n_suns, qn_err *err)
+{
+    const qn_sw_relief relief = qn_sw_relief_of(surface);
+    qn_sw_reach reach = { .rows = s->rows,
+                          .cols = s->cols,
+                          .px = (float)surface->dsm.place.pixel_size,
+                          .max_height = s->has_veg ? relief.max_height : relief.max_building };
+    const qn_sw_area area = { .rows = s->rows,
+                              .cols = s->cols,
+                              .gmax = s->has_veg ? relief.top : relief.highest };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_shadow_new(s->ctx, &area, &s->layers, &s->shadow, err));
+    QN_TRY(qn_sw_walls_new(s->ctx, s->rows, s->cols, reach.px, 1, &s->walls, err));
+    QN_TRY(qn_sw_sky_new(s->ctx, patch_option, &reach, &s->sky, err));
+    reach.max_dist = 1000;
+    QN_TRY(qn_sw_rays_new(s->ctx, &reach, suns, n_suns, &s->suns, err));
+out:
+    return st;
+}
+
+static qn_status make_objects(qn_sw_step *s, const qn_sw_surface *surface, qn_err *err)
+{
+    const sw_body body = qn_sw_body_standing();
+    const qn_sw_gvf_options view = { .cols = s->cols,
+                                     .rows = s->rows,
+                                     .has_sides = !s->is_aniso,
+                                     .has_walls = 1,
+                                     .pixel_m = (float)surface->dsm.place.pixel_size,
+                                     .height_m = 1.75f,
+                                     .wall_albedo = 0.20f,
+                                     .water_class = -1 };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_gvf_new(s->ctx, &view, &s->gvf, err));
+    QN_TRY(qn_sw_radiation_new(s->ctx, s->cols, s->rows, &body, s->series,
+                               s->has_veg ? SW_BITS_GIVEN : SW_BITS_BARE, &s->radiation, err));
+    QN_TRY(qn_lift(s->ctx, qn_sw_pet_table_new(s->ctx, &s->pet_table), err));
+out:
+    return st;
+}
+
+static qn_status make_results(qn_sw_step *s)
+{
+    const size_t words = (size_t)s->sky->n_words * sizeof(uint32_t);
+    const size_t plane = cells_of(s) * sizeof(float);
+    qn_status st = QN_OK;
+
+    QN_TRY(make(s, "sw svf", SW_SVF_PLANES * sizeof(float), NULL, &s->views.svf));
+    QN_TRY(qn_buf_view(s->views.svf, "sw svf total", 0, plane, &s->svf));
+    QN_TRY(qn_buf_view(s->views.svf, "sw svf leaves", SW_VEG * plane, plane, &s->veg));
+    QN_TRY(make(s, "sw bldg", words, NULL, &s->views.bldg));
+    QN_TRY(make(s, "sw veg", words, NULL, &s->views.veg));
+    QN_TRY(make(s, "sw vb", words, NULL, &s->views.vb));
+    QN_TRY(make(s, "sw shadow", sizeof(float), NULL, &s->shade));
+    QN_TRY(make(s, "sw wall sun", sizeof(float), NULL, &s->wall_sun));
+    QN_TRY(make(s, "sw delay", (size_t)s->gvf->par.n_dirs * sizeof(float), NULL, &s->state));
+    QN_TRY(make(s, "sw tmrt", sizeof(float), NULL, &s->tmrt));
+    QN_TRY(make(s, "sw utci", sizeof(float), NULL, &s->utci));
+    QN_TRY(make(s, "sw pet", sizeof(float), NULL, &s->pet));
+out:
+    return st;
+}
+
+qn_status qn_sw_step_open(qn_ctx *ctx, const qn_sw_surface *surface, int patch_option, int is_aniso,
+                          int n_steps, qn_sw_step *out, qn_err *err)
+{
+    const int n = n_steps < 24 ? 24 : n_steps;
+    qn_sw_step s = { .ctx = ctx,
+                     .rows = (int)surface->dsm.place.rows,
+                     .cols = (int)surface->dsm.place.cols,
+                     .is_aniso = is_aniso,
+                     .has_veg = surface->cdsm.data && surface->tdsm.data };
+    qn_sw_beam *suns = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_day_make(ctx, is_aniso ? patch_option : 0, n, &s.series, &suns, err));
+    QN_TRY(qn_lift(ctx, upload_layers(&s, surface), err));
+    QN_TRY(upload_ground(&s, surface, err));
+    QN_TRY(make_marches(&s, surface, patch_option, suns, n, err));
+    QN_TRY(make_objects(&s, surface, err));
+    QN_TRY(qn_lift(ctx, make_results(&s), err));
+    *out = s;
+    s = (qn_sw_step){ 0 };
+out:
+    qn_sw_step_close(&s);
+    free(suns);
+    return st;
+}
+
+void qn_sw_step_close(qn_sw_step *s)
+{
+    qn_buf *const buffers[] = { s->layers.dsm,
+                                s->layers.canopy,
+                                s->layers.trunk,
+                                s->layers.wall_height,
+                                s->layers.wall_aspect,
+                                s->maps.wall_aspect,
+                                s->maps.class_of,
+                                s->maps.buildings,
+                                s->maps.albedo,
+                                s->maps.emissivity,
+                                s->svf,
+                                s->veg,
+                                s->views.svf,
+                                s->views.bldg,
+                                s->views.veg,
+                                s->views.vb,
+                                s->shade,
+                                s->wall_sun,
+                                s->state,
+                                s->tmrt,
+                                s->utci,
+                                s->pet };
+
+    qn_sw_pet_table_free(s->pet_table);
+    qn_sw_radiation_free(s->radiation);
+    qn_sw_gvf_free(s->gvf);
+    qn_sw_series_free(s->series);
+    qn_sw_rays_free(s->suns);
+    qn_sw_sky_free(s->sky);
+    qn_sw_walls_free(s->walls);
+    qn_sw_shadow_free(s->shadow);
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        qn_buf_free(buffers[i]);
+    *s = (qn_sw_step){ 0 };
+}
+
+/* Stages. */
+
+qn_status qn_sw_step_add_walls(qn_sw_step *s, qn_graph *graph)
+{
+    return qn_sw_add_walls(s->walls, graph, s->layers.dsm, s->layers.wall_height,
+                           s->maps.wall_aspect, s->layers.wall_aspect);
+}
+
+qn_status qn_sw_step_add_svf(qn_sw_step *s, qn_graph *graph)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_add_cover(s->shadow, graph));
+    QN_TRY(qn_sw_add_svf(s->shadow, graph, s->sky, &s->views));
+out:
+    return st;
+}
+
+qn_status qn_sw_step_add_geometry(qn_sw_step *s, qn_graph *graph)
+{
+    return qn_sw_add_gvf_geometry(s->gvf, graph, &s->maps);
+}
+
+const char *qn_sw_step_name(const qn_sw_step *s, qn_sw_step_stage stage)
+{
+    static const char *const names[QN_SW_STEP_STAGES] = { "shadow", "ground", "gvf.thermal",
+                                                          "delay",  NULL,     "tmrt",
+                                                          "utci",   "pet" };
+
+    return names[stage] ? names[stage] : s->is_aniso ? "aniso" : "radiation";
+}
+
+static qn_status add_sky(qn_sw_step *s, qn_graph *graph)
+{
+    const qn_sw_sky_bits bits = { s->views.bldg, s->has_veg ? s->views.veg : NULL,
+                                  s->has_veg ? s->views.vb : NULL };
+    const qn_sw_gvf *gvf = s->gvf;
+
+    if (s->is_aniso)
+        return qn_sw_add_aniso(s->radiation, graph, s->series, &bits, s->svf, s->veg, s->shade,
+                               gvf->lup, gvf->alb, gvf->nosh);
+    return qn_sw_add_iso(s->radiation, graph, s->series, s->views.svf, s->shade, gvf->lup, gvf->alb,
+                         gvf->nosh);
+}
+
+qn_status qn_sw_step_add(qn_sw_step *s, qn_graph *graph, qn_sw_step_stage stage)
+{
+    const qn_sw_shade shade = { s->shade, s->wall_sun, NULL };
+    const qn_sw_body body = qn_sw_body_default();
+    const sw_utci_par utci = qn_sw_utci_prepare(QN_SW_DAY_TA, QN_SW_DAY_RH, QN_SW_DAY_WS, s->cols);
+    const sw_pet_par pet =
+        qn_sw_pet_prepare(&body, QN_SW_DAY_TA, QN_SW_DAY_RH, QN_SW_DAY_WS, (qn_i64)cells_of(s));
+    qn_sw_gvf *gvf = s->gvf;
+
+    switch (stage) {
+    case QN_SW_STEP_SHADOW:
+        return qn_sw_add_shadow(s->shadow, graph, s->suns, s->series->now, &shade);
+    case QN_SW_STEP_GROUND:
+        return qn_sw_add_ground(gvf, graph, s->series, &s->maps, s->shade, s->wall_sun, s->svf);
+    case QN_SW_STEP_GVF:
+        return qn_sw_add_gvf_thermal(gvf, graph, s->series, &s->maps);
+    case QN_SW_STEP_DELAY:
+        return qn_sw_add_delay(graph, s->series, s->cols, s->rows, gvf->par.n_dirs, gvf->lup,
+                               s->state);
+    case QN_SW_STEP_SKY:
+        return add_sky(s, graph);
+    case QN_SW_STEP_TMRT:
+        return qn_sw_add_tmrt(s->radiation, graph, s->series, gvf->lup, s->shade, s->tmrt);
+    case QN_SW_STEP_UTCI:
+        return qn_sw_add_utci(graph, &utci, s->rows, s->tmrt, s->utci);
+    default:
+        return qn_sw_add_pet_by_table(s->pet_table, graph, &pet, s->cols, s->rows, s->tmrt, s->pet);
+    }
+}

@@ -1,0 +1,410 @@
+/* check_aniso.c - radiation from a sky of patches, over a window of Athens.
+ *
+ * Cases are aniso_<case>_params.json with arrays of their own. The stage gives sums; the parts that
+ * the files hold are found by taking away what else there is: with black walls, with a sky that
+ * does not emit, with walls that all are cool.
+ */
+#include "lab/solweig/check/check_site.h"
+#include "domain/solweig/radiation/radiation.h"
+#include "domain/solweig/sky/emissivity.h"
+#include "domain/solweig/sky/perez.h"
+#include "domain/solweig/surface/moment.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const qn_sw_limit limit = { .abs = 0.01 };
+
+/* One case. */
+
+typedef struct sky_case {
+    const char *name;
+    json_t *params;
+    int rows, cols;
+    size_t n; /* pixels */
+    const qn_sw_check_views *views;
+    qn_sw_dome *dome;
+    sw_moment step;
+    sw_sky *sky;
+    sw_body body;
+    float *svf, *shadow, *lup, *kup; /* kup: albedo of what the ground reflects of the beam */
+    qn_buf *all_open;                /* words of patches before which there is no building */
+} sky_case;
+
+static float param(const sky_case *c, const char *key)
+{
+    return (float)qn_sw_golden_member(c->params, key);
+}
+
+static qn_status case_floats(qn_sw_golden *g, const sky_case *c, const char *what, size_t n,
+                             float **out, qn_err *err)
+{
+    char file[128];
+
+    snprintf(file, sizeof file, "athens/aniso_%s_%s.npy", c->name, what);
+    return qn_sw_golden_floats(g, file, n, out, err);
+}
+
+/* The sky that the case was given, made of its weather. `columns`: altitude, azimuth and luminance
+ * of patches. */
+static void compare_sky(qn_sw_golden *g, const sky_case *c, const float *columns, float *made)
+{
+    const int n = c->views->sky->n_patches;
+    const double clear = qn_sw_sky_emissivity(qn_sw_golden_member(c->params, "ta"),
+                                              qn_sw_golden_member(c->params, "rh"));
+    const double ci = qn_sw_golden_member(c->params, "clearness_index");
+    const qn_sw_perez_sky sky = { 90 - qn_sw_golden_member(c->params, "sun_altitude"),
+                                  qn_sw_golden_member(c->params, "sun_azimuth"),
+                                  qn_sw_golden_member(c->params, "diffuse"),
+                                  qn_sw_golden_member(c->params, "direct"), (int)param(c, "jday") };
+    qn_sw_tally light = { .limit = { .rel = 1e-4 } }, heat = { .limit = { .rel = 1e-5 } };
+
+    qn_sw_perez_luminance(&sky, columns, columns + n, (size_t)n, made);
+    for (int i = 0; i < n; i++)
+        qn_sw_tally_add(&light, (double)made[i], (double)columns[2 * n + i]);
+    qn_sw_golden_tell(g, &light, "athens/aniso_%s_lv.npy", c->name);
+    qn_sw_tally_add(&heat, clear, qn_sw_golden_member(c->params, "esky"));
+    qn_sw_tally_add(&heat, qn_sw_clouded_emissivity(clear, ci),
+                    qn_sw_golden_member(c->params, "esky_used"));
+    qn_sw_golden_tell(g, &heat, "athens/aniso_%s_params.json esky", c->name);
+}
+
+/* Patches and their luminance from the case's own table: altitude, azimuth, luminance. */
+static qn_status fill_step(qn_sw_golden *g, sky_case *c, qn_err *err)
+{
+    const int n = c->views->sky->n_patches;
+    const qn_sw_row row = { .ta = param(c, "ta"),
+                            .direct = param(c, "direct"),
+                            .diffuse = param(c, "diffuse"),
+                            .azimuth = param(c, "sun_azimuth"),
+                            .altitude = param(c, "sun_altitude"),
+                            .zenith = 90 - param(c, "sun_altitude"),
+                            .ci = param(c, "clearness_index"),
+                            .esky = param(c, "esky"),
+                            .psi = param(c, "psi") };
+    qn_sw_materials materials = qn_sw_materials_default();
+    qn_sw_delay delay = qn_sw_delay_begin(1.0 / 24);
+    float *table = NULL, *columns = NULL;
+    qn_status st = QN_OK;
+
+    materials.wall_emissivity = param(c, "emis_wall");
+    materials.wall_albedo = param(c, "albedo_wall");
+    QN_TRY(case_floats(g, c, "lv", 3 * (size_t)n, &table, err));
+    QN_TRY(qn_sw_golden_floats_new(4 * (size_t)n, 0, &columns, err));
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            columns[k * n + i] = table[3 * i + k];
+    compare_sky(g, c, columns, columns + 3 * n);
+    qn_sw_steradians(columns, (size_t)n, columns + 3 * n);
+    QN_TRY(qn_sw_dome_make(n, columns, columns + n, columns + 3 * n, c->dome, err));
+    qn_sw_moment_fill(&row, &materials, c->dome, columns + 2 * n, NULL, &delay, &c->step, c->sky);
+    c->step.tg_wall = param(c, "tg_wall");
+    c->step.wall4 = c->step.ta_k + c->step.tg_wall;
+    c->step.wall4 = QN_SW_SBC * (c->step.wall4 * c->step.wall4) * (c->step.wall4 * c->step.wall4);
+out:
+    free(table);
+    free(columns);
+    return st;
+}
+
+static void free_case(sky_case *c)
+{
+    json_decref(c->params);
+    free(c->dome);
+    free(c->sky);
+    free(c->svf);
+    free(c->shadow);
+    free(c->lup);
+    free(c->kup);
+    qn_buf_free(c->all_open);
+}
+
+static qn_status open_case(qn_sw_golden *g, sky_case *c, qn_err *err)
+{
+    const size_t words = c->n * (size_t)c->views->sky->n_words * sizeof(uint32_t);
+    char file[128];
+    void *ones = malloc(words);
+    qn_status st = QN_OK;
+
+    snprintf(file, sizeof file, "athens/aniso_%s_params.json", c->name);
+    c->dome = calloc(1, sizeof *c->dome);
+    c->sky = calloc(32 * SW_MAX_WORDS, sizeof *c->sky);
+    QN_TRY(c->dome && c->sky && ones ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "the sky %s", c->name));
+    memset(ones, 0xff, words);
+    QN_TRY(qn_sw_golden_upload(g, ones, words, &c->all_open, err));
+    QN_TRY(qn_sw_golden_json(g, file, &c->params, err));
+    QN_TRY(case_floats(g, c, "in_svf", c->n, &c->svf, err));
+    QN_TRY(case_floats(g, c, "in_shadow", c->n, &c->shadow, err));
+    QN_TRY(qn_sw_golden_floats_new(c->n, 0, &c->lup, err));
+    QN_TRY(qn_sw_golden_floats_new(c->n, 0, &c->kup, err));
+    QN_TRY(fill_step(g, c, err));
+    c->body = json_is_true(json_object_get(c->params, "standing")) ? qn_sw_body_standing()
+                                                                   : qn_sw_body_sitting();
+    c->body.wall_albedo = param(c, "albedo_wall");
+    c->body.wall_emissivity = param(c, "emis_wall");
+    for (size_t i = 0; i < c->n; i++)
+        c->lup[i] = 0.95f * c->step.air4 + 30 * c->svf[i];
+out:
+    free(ones);
+    return st;
+}
+
+/* One run of the stage. */
+
+typedef struct sky_maps {
+    qn_buf *svf, *veg, *shadow, *lup, *alb, *nosh;
+    qn_sw_series *series;
+    qn_sw_radiation *radiation;
+} sky_maps;
+
+static qn_status upload_maps(qn_sw_golden *g, const sky_case *c, sky_maps *m, qn_err *err)
+{
+    const size_t bytes = c->n * sizeof(float);
+    float *one = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_golden_floats_new(c->n, 1, &one, err));
+    QN_TRY(qn_sw_golden_upload(g, c->svf, bytes, &m->svf, err));
+    QN_TRY(qn_sw_golden_upload(g, one, bytes, &m->veg, err));
+    QN_TRY(qn_sw_golden_upload(g, c->shadow, bytes, &m->shadow, err));
+    QN_TRY(qn_sw_golden_upload(g, c->lup, bytes, &m->lup, err));
+    QN_TRY(qn_sw_golden_upload(g, c->kup, bytes, &m->alb, err));
+    QN_TRY(qn_sw_golden_fresh(g, bytes, &m->nosh, err));
+    QN_TRY(qn_sw_series_new(g->ctx, 1, &c->step, c->dome->n_table, c->dome->table, c->sky,
+                            &m->series, err));
+    QN_TRY(qn_sw_radiation_new(g->ctx, c->cols, c->rows, &c->body, m->series, SW_BITS_GIVEN,
+                               &m->radiation, err));
+out:
+    free(one);
+    return st;
+}
+
+static void free_maps(sky_maps *m)
+{
+    qn_sw_radiation_free(m->radiation);
+    qn_sw_series_free(m->series);
+    qn_buf_free(m->svf);
+    qn_buf_free(m->veg);
+    qn_buf_free(m->shadow);
+    qn_buf_free(m->lup);
+    qn_buf_free(m->alb);
+    qn_buf_free(m->nosh);
+}
+
+/* Planes of radiation; free() them. `bldg` are the words of buildings. */
+static qn_status radiate(qn_sw_golden *g, const sky_case *c, qn_buf *bldg, float **out, qn_err *err)
+{
+    const qn_sw_sky_bits bits = { bldg, c->views->words[1], c->views->words[2] };
+    sky_maps m = { 0 };
+    qn_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(upload_maps(g, c, &m, err));
+    QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "aniso", &graph), err));
+    QN_TRY(qn_sw_golden_told(g,
+                             qn_sw_add_aniso(m.radiation, graph, m.series, &bits, m.svf, m.veg,
+                                             m.shadow, m.lup, m.alb, m.nosh),
+                             err));
+    QN_TRY(qn_sw_golden_finish(g, &graph, err));
+    QN_TRY(qn_sw_golden_download(g, m.radiation->planes, SW_RADIATION_PLANES * c->n, out, err));
+out:
+    qn_graph_free(graph);
+    free_maps(&m);
+    return st;
+}
+
+/* What the files hold. */
+
+static void compare(qn_sw_golden *g, const sky_case *c, const char *what, const float *got)
+{
+    char file[128];
+
+    snprintf(file, sizeof file, "athens/aniso_%s_out_%s.npy", c->name, what);
+    qn_sw_golden_compare_all(g, file, got, (qn_i64)c->n, limit);
+}
+
+/* One plane of the case with some of it taken away. */
+static qn_status part_of(qn_sw_golden *g, const sky_case *c, qn_buf *bldg, int plane, float **out,
+                         qn_err *err)
+{
+    float *planes = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(radiate(g, c, bldg, &planes, err));
+    memmove(planes, planes + (size_t)plane * c->n, c->n * sizeof *planes);
+    *out = planes;
+out:
+    return st;
+}
+
+/* A sky that does not emit, before walls that reflect nothing. */
+static sky_case dark_case(const sky_case *c, sw_sky *dark)
+{
+    sky_case part = *c;
+
+    memcpy(dark, c->sky, (size_t)c->dome->n_table * sizeof *dark);
+    for (int i = 0; i < c->dome->n_table; i++)
+        dark[i].emissivity = 0;
+    part.sky = dark;
+    part.body.wall_emissivity = 1;
+    return part;
+}
+
+/* Heat by what it comes from: sky, leaves, shaded and sunlit walls, and what they reflect. */
+static qn_status compare_heat(qn_sw_golden *g, const sky_case *c, const float *all, qn_err *err)
+{
+    const float ew = c->body.wall_emissivity;
+    sw_sky *dark = malloc(32 * SW_MAX_WORDS * sizeof *dark);
+    float *sky = NULL, *walls = NULL, *leaves = NULL, *sun = NULL;
+    sky_case part;
+    qn_status st = QN_OK;
+
+    QN_TRY(dark ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "the sky %s", c->name));
+    part = dark_case(c, dark);
+    QN_TRY(part_of(g, &part, c->views->words[0], SW_LSIDE, &walls, err));
+    part.step.wall4 = 0;
+    QN_TRY(part_of(g, &part, c->all_open, SW_LSIDE, &leaves, err));
+    part.step.wall4 = c->step.wall4;
+    part.step.air4 = 0;
+    QN_TRY(part_of(g, &part, c->views->words[0], SW_LSIDE, &sun, err));
+    part = *c;
+    part.body.wall_emissivity = 1;
+    QN_TRY(part_of(g, &part, c->views->words[0], SW_LSIDE, &sky, err));
+    for (size_t i = 0; i < c->n; i++) {
+        const float by_all_walls = walls[i];
+
+        sky[i] -= by_all_walls;
+        walls[i] = ew * (by_all_walls - leaves[i] - sun[i]); /* the shaded ones */
+        leaves[i] *= ew;
+        sun[i] *= ew;
+    }
+    compare(g, c, "lside_sky", sky);
+    compare(g, c, "lside_veg", leaves);
+    compare(g, c, "lside_sh", walls);
+    compare(g, c, "lside_sun", sun);
+    for (size_t i = 0; i < c->n; i++)
+        sky[i] = all[i] - sky[i] - leaves[i] - walls[i] - sun[i];
+    compare(g, c, "lside_ref", sky);
+out:
+    free(dark);
+    free(sky);
+    free(walls);
+    free(leaves);
+    free(sun);
+    return st;
+}
+
+/* Light by what it comes from: the sun, the sky, and all that is diffuse on flat ground. */
+static qn_status compare_light(qn_sw_golden *g, const sky_case *c, qn_err *err)
+{
+    sky_case part = *c;
+    float *got = NULL;
+    qn_status st = QN_OK;
+
+    part.body.wall_albedo = 0;
+    QN_TRY(part_of(g, &part, c->views->words[0], SW_KDOWN, &got, err));
+    for (size_t i = 0; i < c->n; i++)
+        got[i] -= c->shadow[i] * c->step.direct * c->step.sin_alt;
+    compare(g, c, "drad", got);
+    free(got);
+    got = NULL;
+    part.step.diffuse = part.step.sky_scale = 0;
+    QN_TRY(part_of(g, &part, c->views->words[0], SW_KSIDE, &got, err));
+    compare(g, c, "kside_i", got);
+    free(got);
+    got = NULL;
+    part.step.sky_scale = c->step.sky_scale;
+    part.step.direct = 0;
+    QN_TRY(part_of(g, &part, c->views->words[0], SW_KSIDE, &got, err));
+    compare(g, c, "kside_d", got);
+out:
+    free(got);
+    return st;
+}
+
+/* The stage has the sum of the four sides; each is told by a case in which all get what that one
+ * does. With a beam of 1 straight down the ground's albedo is what it reflects. */
+static qn_status compare_sides(qn_sw_golden *g, const sky_case *c, qn_err *err)
+{
+    static const char *const names[4] = { "keast", "ksouth", "kwest", "knorth" };
+    static const float kup[4] = { 40, 42, 44, 46 };
+    static const int box[4] = { 1, 2, 3, 0 };
+    sky_case part = *c;
+    float *got = NULL, *same = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_golden_floats_new(c->n, 0, &same, err));
+    part.kup = same;
+    part.step.direct = part.step.sin_alt = 1;
+    for (int d = 0; d < 4; d++) {
+        for (size_t i = 0; i < c->n; i++)
+            same[i] = kup[d] + 10 * c->svf[i];
+        for (int k = 0; k < 4; k++)
+            part.step.box[k] = c->step.box[box[d]];
+        QN_TRY(part_of(g, &part, c->views->words[0], SW_K4, &got, err));
+        for (size_t i = 0; i < c->n; i++)
+            got[i] /= 4;
+        compare(g, c, names[d], got);
+        free(got);
+        got = NULL;
+    }
+out:
+    free(got);
+    free(same);
+    return st;
+}
+
+static qn_status check_case(qn_sw_golden *g, sky_case *c, qn_err *err)
+{
+    float *planes = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(open_case(g, c, err));
+    QN_TRY(radiate(g, c, c->views->words[0], &planes, err));
+    compare(g, c, "ldown", planes + SW_LDOWN * c->n);
+    compare(g, c, "lside", planes + SW_LSIDE * c->n);
+    compare(g, c, "kside", planes + SW_KSIDE * c->n);
+    QN_TRY(compare_heat(g, c, planes + SW_LSIDE * c->n, err));
+    QN_TRY(compare_light(g, c, err));
+    QN_TRY(compare_sides(g, c, err));
+out:
+    free(planes);
+    free_case(c);
+    return st;
+}
+
+/* A case that is blocked does not keep the others from being checked. */
+qn_status qn_sw_check_aniso(qn_sw_golden *g, qn_err *err)
+{
+    qn_sw_check_site site = { 0 };
+    qn_sw_check_city city = { 0 };
+    qn_sw_check_views views = { 0 };
+    qn_sw_names names = { 0 };
+    qn_sw_window w;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_check_site_athens(g, &site, err));
+    w = qn_sw_golden_window_of(site.params, "window_64", site.rows, site.cols);
+    QN_TRY(qn_sw_check_city_open(g, &site, w, &city, err));
+    QN_TRY(qn_sw_check_city_views(g, &city, 2, &views, err));
+    QN_TRY(qn_sw_golden_list(g, "athens", "aniso_", "_params.json", &names, err));
+    for (size_t i = 0; i < names.n; i++) {
+        sky_case c = { .name = names.list[i],
+                       .rows = (int)w.rows,
+                       .cols = (int)w.cols,
+                       .n = city.cells,
+                       .views = &views };
+
+        QN_TRY(qn_sw_golden_go_on(g, check_case(g, &c, err), err));
+    }
+    if (!names.n)
+        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, "athens/aniso_*_params.json", "absent");
+out:
+    qn_sw_golden_names_free(&names);
+    qn_sw_check_views_free(&views);
+    qn_sw_check_city_close(&city);
+    qn_sw_check_site_free(&site);
+    return st;
+}

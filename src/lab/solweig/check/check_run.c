@@ -1,0 +1,332 @@
+/* check_run.c - whole days at a site, from its files to the temperature of a person.
+ *
+ * Beside the series of a day there are rasters of some of its hours, <kind>_<plane>_h<hour>.npy.
+ */
+#include "lab/solweig/check/check_days.h"
+#include "lab/solweig/check/check_site.h"
+#include "domain/solweig/run/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A march that takes one step more or less moves a patch over the edge of sunlight, and with it
+ * one pixel: so bounds hold for nearly all pixels, and wider ones for all. */
+static const qn_sw_limit kelvin = { .abs = 0.02, .share = 0.999, .most = 0.1 };
+static const qn_sw_limit watts = { .abs = 0.02, .rel = 1e-5, .share = 0.999, .most = 1 };
+static const qn_sw_limit mean_kelvin = { .abs = 0.005 };
+static const qn_sw_limit one_kelvin = { .abs = 0.1 };
+static const qn_sw_limit one_watt = { .abs = 0.05, .rel = 1e-5 };
+static const qn_sw_limit sunlit = { .abs = 1e-5 };
+static const qn_sw_limit exact = { 0 };
+
+enum { UTCI_STRIDE = 37 }; /* the mean of UTCI is over every so manieth pixel */
+
+/* What a run gives. */
+
+typedef struct day_planes {
+    const qn_sw_day *day;
+    qn_sw_plane_set watched;
+    size_t n_rows, pixels;
+    float *plane[QN_SW_PLANES]; /* [row][pixel] of the whole raster */
+    qn_i64 poi;                 /* pixel of the point of interest; -1: none */
+} day_planes;
+
+static const qn_sw_plane_set all_planes = 1u << QN_SW_TMRT | 1u << QN_SW_UTCI | 1u << QN_SW_SHADOW |
+                                          1u << QN_SW_KDOWN | 1u << QN_SW_KUP | 1u << QN_SW_LDOWN |
+                                          1u << QN_SW_LUP;
+
+static qn_status keep(void *user, const qn_sw_row_view *view, qn_err *err)
+{
+    day_planes *kept = user;
+    const qn_sw_window *w = &view->window;
+    const qn_i64 cols = view->place->cols;
+    qn_status st = QN_OK;
+
+    kept->pixels = qn_sw_elems(view->place);
+    for (int p = 0; p < QN_SW_PLANES; p++) {
+        if (!view->plane[p] || view->row >= kept->n_rows)
+            continue;
+        if (!kept->plane[p])
+            QN_TRY(qn_sw_golden_floats_new(kept->n_rows * kept->pixels, NAN, &kept->plane[p], err));
+        for (qn_i64 r = 0; r < w->rows; r++)
+            memcpy(kept->plane[p] + view->row * kept->pixels +
+                       (size_t)((w->row + r) * cols + w->col),
+                   view->plane[p] + r * w->cols, (size_t)w->cols * sizeof(float));
+    }
+out:
+    return st;
+}
+
+/* The pixel of the folder's poi.geojson. Where there is no such file it is the one of the site
+ * gbg, which only its description tells. */
+static qn_status find_poi(qn_sw_golden *g, const qn_sw_day *day, const qn_sw_place *place,
+                          qn_i64 *out, qn_err *err)
+{
+    char file[64], path[QN_SW_PATH_BYTES];
+    qn_sw_pois pois = { 0 };
+    qn_status st = QN_OK;
+
+    snprintf(file, sizeof file, "%s/poi.geojson", day->folder);
+    qn_sw_golden_path(g, file, path);
+    *out = -1;
+    if (!qn_sw_golden_has(g, file)) {
+        if (!strcmp(day->folder, "gbg") && place->rows > 51 && place->cols > 117)
+            *out = 51 * place->cols + 117;
+        return QN_OK;
+    }
+    QN_TRY(qn_sw_golden_refuse(g, file, qn_sw_pois_read(path, place, &pois, err), err));
+    if (pois.n)
+        *out = pois.list[0].row * place->cols + pois.list[0].col;
+out:
+    qn_sw_pois_free(&pois);
+    return st;
+}
+
+static qn_status run_day(qn_sw_golden *g, const qn_sw_day *day, day_planes *kept, qn_err *err)
+{
+    const char *const weather[] = { day->met };
+    const qn_sw_run_options options = { .observe = keep, .watched = kept->watched, .user = kept };
+    qn_sw_run_result result = { 0 };
+    qn_sw_check_site_files files = { 0 };
+    qn_sw_params params;
+    qn_status st = QN_OK;
+
+    qn_sw_params_default(&params);
+    params.person.pose = day->is_sitting ? QN_SW_SITTING : QN_SW_STANDING;
+    QN_TRY(qn_sw_check_site_find(g, day->folder, &files, err));
+    const qn_sw_run_config config = { .surface = { .dsm = files.dsm,
+                                                   .dem = files.dem,
+                                                   .cdsm = files.cdsm,
+                                                   .land_cover = files.land_cover },
+                                      .weather = weather,
+                                      .n_weather = 1,
+                                      .rows = { .start = day->has_more ? day->first : NULL,
+                                                .end = day->has_more ? day->last : NULL },
+                                      .has_site = 1,
+                                      .site = qn_sw_day_site,
+                                      .params = &params,
+                                      .sky = day->is_iso ? QN_SW_SKY_ISO : QN_SW_SKY_ANISO,
+                                      .ignore_split = day->is_estimated,
+                                      .parity = 1 };
+
+    kept->n_rows = day->weather.n_rows;
+    QN_TRY(
+        qn_sw_golden_refuse(g, day->file, qn_sw_run(g->ctx, &config, &options, &result, err), err));
+    QN_TRY(find_poi(g, day, &result.place, &kept->poi, err));
+out:
+    qn_sw_run_result_free(&result);
+    qn_sw_check_site_files_free(&files);
+    return st;
+}
+
+/* Beside the series. */
+
+typedef struct row_figures {
+    double mean, min, max;
+} row_figures;
+
+/* Over every `stride`-th pixel that is a number. */
+static row_figures figures_of(const float *plane, size_t n, size_t stride)
+{
+    row_figures f = { .min = INFINITY, .max = -INFINITY };
+    double sum = 0, count = 0;
+
+    for (size_t i = 0; i < n; i += stride) {
+        const double v = (double)plane[i];
+
+        if (isnan(v))
+            continue;
+        sum += v;
+        count++;
+        f.min = fmin(f.min, v);
+        f.max = fmax(f.max, v);
+    }
+    f.mean = sum / count;
+    return f;
+}
+
+/* Columns of one kind: how a row's figure comes from a plane. */
+typedef enum { MEAN, LEAST, MOST, STRIDED_MEAN, AT_POI } figure;
+
+static const struct column {
+    const char *name;
+    qn_sw_plane plane;
+    figure figure;
+    const qn_sw_limit *limit;
+    int by_day; /* the reference has no meaning there at night */
+} columns[] = {
+    { "tmrt_mean", QN_SW_TMRT, MEAN, &mean_kelvin, 0 },
+    { "tmrt_min", QN_SW_TMRT, LEAST, &one_kelvin, 0 },
+    { "tmrt_max", QN_SW_TMRT, MOST, &one_kelvin, 0 },
+    { "utci_mean", QN_SW_UTCI, STRIDED_MEAN, &mean_kelvin, 0 },
+    { "sunlit_mean", QN_SW_SHADOW, MEAN, &sunlit, 1 },
+    { "poi_tmrt", QN_SW_TMRT, AT_POI, &one_kelvin, 0 },
+    { "poi_shadow", QN_SW_SHADOW, AT_POI, &sunlit, 1 },
+    { "poi_kdown", QN_SW_KDOWN, AT_POI, &one_watt, 0 },
+    { "poi_kup", QN_SW_KUP, AT_POI, &one_watt, 0 },
+    { "poi_ldown", QN_SW_LDOWN, AT_POI, &one_watt, 0 },
+    { "poi_lup", QN_SW_LUP, AT_POI, &one_watt, 0 },
+};
+
+static double figure_of(const day_planes *kept, const struct column *column, size_t row)
+{
+    const float *plane = kept->plane[column->plane] + row * kept->pixels;
+
+    switch (column->figure) {
+    case MEAN:
+        return figures_of(plane, kept->pixels, 1).mean;
+    case LEAST:
+        return figures_of(plane, kept->pixels, 1).min;
+    case MOST:
+        return figures_of(plane, kept->pixels, 1).max;
+    case STRIDED_MEAN:
+        return figures_of(plane, kept->pixels, UTCI_STRIDE).mean;
+    default:
+        return (double)plane[kept->poi];
+    }
+}
+
+static void compare_series(qn_sw_golden *g, const day_planes *kept)
+{
+    const qn_csv *csv = &kept->day->series;
+
+    if (csv->n_rows != kept->n_rows) {
+        qn_sw_golden_tell_why(g, QN_SW_OUT, kept->day->file, "%zu rows, not %zu", csv->n_rows,
+                              kept->n_rows);
+        return;
+    }
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+        const struct column *c = &columns[k];
+        qn_sw_tally tally = { .limit = *c->limit };
+
+        if ((c->figure == AT_POI && kept->poi < 0) || !kept->plane[c->plane])
+            continue;
+        for (size_t row = 0; row < csv->n_rows; row++)
+            if (!c->by_day || qn_sw_golden_cell(csv, row, "sun_altitude") > 0)
+                qn_sw_tally_add(&tally, figure_of(kept, c, row),
+                                qn_sw_golden_cell(csv, row, c->name));
+        qn_sw_golden_tell(g, &tally, "%s %s", kept->day->file, c->name);
+    }
+}
+
+/* Beside rasters. */
+
+static qn_sw_limit limit_of(int plane)
+{
+    switch (plane) {
+    case QN_SW_TMRT:
+    case QN_SW_UTCI:
+        return kelvin;
+    case QN_SW_PET:
+        return (qn_sw_limit){ .abs = 0.02, .share = 0.999, .most = 0.2 };
+    case QN_SW_SHADOW:
+        return exact;
+    default:
+        return watts;
+    }
+}
+
+/* The row that is stamped in this hour. */
+static int row_of_hour(const qn_sw_day *day, int hour)
+{
+    for (size_t i = 0; i < day->weather.n_rows; i++)
+        if (day->weather.rows[i].date.hour == hour)
+            return (int)i;
+    return -1;
+}
+
+static qn_status hours_of(const qn_sw_golden *g, const qn_sw_day *day, int plane, qn_sw_names *out,
+                          qn_err *err)
+{
+    char prefix[128];
+
+    snprintf(prefix, sizeof prefix, "%s_%s_h", day->kind, qn_sw_plane_name((qn_sw_plane)plane));
+    return qn_sw_golden_list(g, day->folder, prefix, ".npy", out, err);
+}
+
+static void compare_raster(qn_sw_golden *g, const day_planes *kept, int plane, const char *hour)
+{
+    const qn_sw_day *day = kept->day;
+    const int row = row_of_hour(day, (int)strtol(hour, NULL, 10));
+    char file[256];
+
+    snprintf(file, sizeof file, "%s/%s_%s_h%s.npy", day->folder, day->kind,
+             qn_sw_plane_name((qn_sw_plane)plane), hour);
+    if (row < 0 || !kept->plane[plane])
+        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, file, "the run has no such row or plane");
+    else if (plane == QN_SW_SHADOW &&
+             !(qn_sw_golden_cell(&day->series, (size_t)row, "sun_altitude") > 0))
+        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, file, "by night there are no shadows");
+    else
+        qn_sw_golden_compare_all(g, file, kept->plane[plane] + (size_t)row * kept->pixels,
+                                 (qn_i64)kept->pixels, limit_of(plane));
+}
+
+/* Every raster of the day. */
+static qn_status compare_rasters(qn_sw_golden *g, const day_planes *kept, qn_err *err)
+{
+    size_t n_found = 0;
+    char name[128];
+    qn_status st = QN_OK;
+
+    for (int p = 0; p < QN_SW_PLANES; p++) {
+        qn_sw_names hours = { 0 };
+
+        QN_TRY(hours_of(g, kept->day, p, &hours, err));
+        for (size_t i = 0; i < hours.n; i++)
+            compare_raster(g, kept, p, hours.list[i]);
+        n_found += hours.n;
+        qn_sw_golden_names_free(&hours);
+    }
+    snprintf(name, sizeof name, "%s/%s_*_h*.npy", kept->day->folder, kept->day->kind);
+    if (!n_found)
+        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, name, "absent");
+out:
+    return st;
+}
+
+static qn_status check_day(qn_sw_golden *g, const qn_sw_day *day, qn_err *err)
+{
+    day_planes kept = { .day = day, .poi = -1, .watched = all_planes };
+    qn_sw_names hours = { 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(hours_of(g, day, QN_SW_PET, &hours, err));
+    if (hours.n) /* it takes long, so only where it is asked for */
+        kept.watched |= 1u << QN_SW_PET;
+    qn_sw_golden_names_free(&hours);
+    QN_TRY(run_day(g, day, &kept, err));
+    compare_series(g, &kept);
+    QN_TRY(compare_rasters(g, &kept, err));
+out:
+    for (int p = 0; p < QN_SW_PLANES; p++)
+        free(kept.plane[p]);
+    return st;
+}
+
+qn_status qn_sw_day_at_poi(qn_sw_golden *g, const qn_sw_day *day, double *tmrt, qn_err *err)
+{
+    day_planes kept = { .day = day, .poi = -1, .watched = 1u << QN_SW_TMRT };
+    qn_status st = QN_OK;
+
+    QN_TRY(run_day(g, day, &kept, err));
+    for (size_t i = 0; i < kept.n_rows; i++)
+        tmrt[i] = kept.poi < 0 || !kept.plane[QN_SW_TMRT]
+                      ? NAN
+                      : (double)kept.plane[QN_SW_TMRT][i * kept.pixels + (size_t)kept.poi];
+out:
+    free(kept.plane[QN_SW_TMRT]);
+    return st;
+}
+
+qn_status qn_sw_check_ga(qn_sw_golden *g, qn_err *err)
+{
+    return qn_sw_each_day(g, "ga", check_day, err);
+}
+
+qn_status qn_sw_check_gbg(qn_sw_golden *g, qn_err *err)
+{
+    return qn_sw_each_day(g, "gbg", check_day, err);
+}

@@ -1,0 +1,296 @@
+/* check_site.c - sites of the reference data. */
+#include "lab/solweig/check/check_site.h"
+
+#include "domain/solweig/input/load.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const float radians = 0.017453292519943295f;
+
+/* Heights. */
+
+void qn_sw_check_site_free(qn_sw_check_site *site)
+{
+    free(site->dsm);
+    free(site->canopy);
+    free(site->trunk);
+    free(site->wall_height);
+    free(site->wall_aspect);
+    json_decref(site->params);
+    *site = (qn_sw_check_site){ 0 };
+}
+
+qn_status qn_sw_check_site_athens(qn_sw_golden *g, qn_sw_check_site *out, qn_err *err)
+{
+    qn_sw_check_site s = { 0 };
+    size_t n;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_golden_json(g, "athens/params.json", &s.params, err));
+    s.rows = qn_sw_golden_count(s.params, "rows");
+    s.cols = qn_sw_golden_count(s.params, "cols");
+    s.pixel_m = (float)qn_sw_golden_member(s.params, "pixel_size_m");
+    s.max_height = (float)qn_sw_golden_member(s.params, "max_height_m");
+    s.max_dist = (float)qn_sw_golden_member(s.params, "max_shadow_distance_m");
+    n = (size_t)s.rows * (size_t)s.cols;
+    QN_TRY(qn_sw_golden_floats(g, "athens/in_dsm.npy", n, &s.dsm, err));
+    QN_TRY(qn_sw_golden_floats(g, "athens/in_cdsm.npy", n, &s.canopy, err));
+    QN_TRY(qn_sw_golden_floats(g, "athens/in_tdsm.npy", n, &s.trunk, err));
+    QN_TRY(qn_sw_golden_floats(g, "athens/in_wall_height.npy", n, &s.wall_height, err));
+    QN_TRY(qn_sw_golden_floats(g, "athens/in_wall_aspect.npy", n, &s.wall_aspect, err));
+    *out = s;
+    s = (qn_sw_check_site){ 0 };
+out:
+    qn_sw_check_site_free(&s);
+    return st;
+}
+
+/* The first file of the folder that begins with one of two words and has this ending. */
+static qn_status find_layer(qn_sw_golden *g, const char *folder, const char *const words[2],
+                            const char *ending, char **out, qn_err *err)
+{
+    char path[QN_SW_PATH_BYTES + 300];
+    qn_status st = QN_OK;
+
+    *out = NULL;
+    for (int i = 0; i < 2 && !*out && words[i]; i++) {
+        qn_sw_names names;
+
+        QN_TRY(qn_sw_golden_list(g, folder, words[i], ending, &names, err));
+        if (names.n) {
+            snprintf(path, sizeof path, "%s/%s/%s%s%s", g->dir, folder, words[i], names.list[0],
+                     ending);
+            *out = strdup(path);
+        }
+        qn_sw_golden_names_free(&names);
+    }
+out:
+    return st;
+}
+
+/* All layers come from files of one kind: GeoTIFF, or arrays with a place. */
+static qn_status find_layers(qn_sw_golden *g, const char *folder, const char *ending,
+                             qn_sw_check_site_files *out, qn_err *err)
+{
+    static const struct {
+        const char *words[2];
+        size_t at;
+    } layers[] = {
+        { { "DSM" }, offsetof(qn_sw_check_site_files, dsm) },
+        { { "DEM" }, offsetof(qn_sw_check_site_files, dem) },
+        { { "CDSM" }, offsetof(qn_sw_check_site_files, cdsm) },
+        { { "LC", "landcover" }, offsetof(qn_sw_check_site_files, land_cover) },
+    };
+    qn_status st = QN_OK;
+
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+        QN_TRY(find_layer(g, folder, layers[i].words, ending,
+                          (char **)(void *)((char *)out + layers[i].at), err));
+out:
+    return st;
+}
+
+qn_status qn_sw_check_site_find(qn_sw_golden *g, const char *folder, qn_sw_check_site_files *out,
+                                qn_err *err)
+{
+    char name[64];
+    int has_tif;
+    qn_status st = QN_OK;
+
+    *out = (qn_sw_check_site_files){ 0 };
+    QN_TRY(find_layers(g, folder, "tif", out, err));
+    has_tif = out->dsm != NULL;
+    if (!has_tif || !qn_sw_has_geotiff()) {
+        qn_sw_check_site_files_free(out);
+        QN_TRY(find_layers(g, folder, "npy", out, err));
+    }
+    snprintf(name, sizeof name, "%s/DSM*.tif", folder);
+    if (!out->dsm) {
+        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, name,
+                              has_tif ? "there is no GDAL to read it, and no .npy beside it"
+                                      : "absent");
+        g->is_blocked = 1;
+        st = qn_fail(err, QN_ERR_INPUT, "%s cannot be read", name);
+    }
+out:
+    if (st != QN_OK)
+        qn_sw_check_site_files_free(out);
+    return st;
+}
+
+void qn_sw_check_site_files_free(qn_sw_check_site_files *files)
+{
+    free(files->dsm);
+    free(files->dem);
+    free(files->cdsm);
+    free(files->land_cover);
+    *files = (qn_sw_check_site_files){ 0 };
+}
+
+qn_status qn_sw_check_site_surface(qn_sw_golden *g, const char *folder, qn_sw_surface *out,
+                                   qn_err *err)
+{
+    qn_sw_check_site_files files = { 0 };
+    qn_err local = { .text = "" };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_check_site_find(g, folder, &files, err));
+    const qn_sw_load_options options = { .dsm = files.dsm,
+                                         .dem = files.dem,
+                                         .cdsm = files.cdsm,
+                                         .land_cover = files.land_cover,
+                                         .heights = { .parity = 1 } };
+
+    if ((st = qn_sw_surface_load(&options, out, NULL, &local)) != QN_OK) {
+        qn_sw_golden_tell_why(g, QN_SW_OUT, folder, "cannot be read: %s", local.text);
+        g->is_blocked = 1;
+        qn_fail(err, st, "%s", local.text);
+    }
+out:
+    qn_sw_check_site_files_free(&files);
+    return st;
+}
+
+qn_status qn_sw_check_site_of(qn_sw_golden *g, const char *folder, qn_sw_check_site *out,
+                              qn_err *err)
+{
+    qn_sw_surface surface = { 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_check_site_surface(g, folder, &surface, err));
+    *out = (qn_sw_check_site){ .rows = (int)surface.dsm.place.rows,
+                               .cols = (int)surface.dsm.place.cols,
+                               .pixel_m = (float)surface.dsm.place.pixel_size,
+                               .max_height = qn_sw_relief_of(&surface).max_height,
+                               .dsm = surface.dsm.data,
+                               .canopy = surface.cdsm.data,
+                               .trunk = surface.tdsm.data };
+    surface.dsm.data = surface.cdsm.data = surface.tdsm.data = NULL;
+out:
+    qn_sw_surface_free(&surface);
+    return st;
+}
+
+/* On devices. */
+
+qn_sw_reach qn_sw_check_site_reach(const qn_sw_check_site *site, float max_dist)
+{
+    return (qn_sw_reach){ .rows = site->rows,
+                          .cols = site->cols,
+                          .px = site->pixel_m,
+                          .max_height = site->max_height,
+                          .max_dist = max_dist };
+}
+
+/* Nothing is higher. */
+static float highest(const qn_sw_check_site *site, size_t n)
+{
+    float most = -INFINITY;
+
+    for (size_t i = 0; i < n; i++) {
+        most = fmaxf(most, site->dsm[i]);
+        if (site->canopy)
+            most = fmaxf(most, fmaxf(site->canopy[i], site->trunk[i]));
+    }
+    return most;
+}
+
+static qn_status upload_walls(qn_sw_golden *g, const qn_sw_check_site *site, size_t n,
+                              qn_sw_layers *layers, qn_err *err)
+{
+    float *aspect = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_golden_floats_new(n, 0, &aspect, err));
+    for (size_t i = 0; i < n; i++)
+        aspect[i] = site->wall_aspect[i] * radians;
+    QN_TRY(qn_sw_golden_upload(g, site->wall_height, n * sizeof(float), &layers->wall_height, err));
+    QN_TRY(qn_sw_golden_upload(g, aspect, n * sizeof(float), &layers->wall_aspect, err));
+out:
+    free(aspect);
+    return st;
+}
+
+qn_status qn_sw_check_city_open(qn_sw_golden *g, const qn_sw_check_site *site, qn_sw_window core,
+                                qn_sw_check_city *out, qn_err *err)
+{
+    const size_t n = (size_t)site->rows * (size_t)site->cols, bytes = n * sizeof(float);
+    const qn_sw_area area = { .rows = site->rows,
+                              .cols = site->cols,
+                              .core_row = (int)core.row,
+                              .core_col = (int)core.col,
+                              .core_rows = (int)core.rows,
+                              .core_cols = (int)core.cols,
+                              .gmax = highest(site, n) };
+    qn_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    *out = (qn_sw_check_city){ .site = site };
+    QN_TRY(qn_sw_golden_upload(g, site->dsm, bytes, &out->layers.dsm, err));
+    if (site->canopy) {
+        QN_TRY(qn_sw_golden_upload(g, site->canopy, bytes, &out->layers.canopy, err));
+        QN_TRY(qn_sw_golden_upload(g, site->trunk, bytes, &out->layers.trunk, err));
+    }
+    if (site->wall_height)
+        QN_TRY(upload_walls(g, site, n, &out->layers, err));
+    QN_TRY(qn_sw_shadow_new(g->ctx, &area, &out->layers, &out->shadow, err));
+    out->cells = (size_t)qn_sw_shadow_cells(out->shadow);
+    QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "cover", &graph), err));
+    QN_TRY(qn_sw_golden_told(g, qn_sw_add_cover(out->shadow, graph), err));
+    QN_TRY(qn_sw_golden_finish(g, &graph, err));
+out:
+    qn_graph_free(graph);
+    if (st != QN_OK)
+        qn_sw_check_city_close(out);
+    return st;
+}
+
+void qn_sw_check_city_close(qn_sw_check_city *city)
+{
+    qn_sw_shadow_free(city->shadow);
+    qn_buf_free(city->layers.dsm);
+    qn_buf_free(city->layers.canopy);
+    qn_buf_free(city->layers.trunk);
+    qn_buf_free(city->layers.wall_height);
+    qn_buf_free(city->layers.wall_aspect);
+    *city = (qn_sw_check_city){ 0 };
+}
+
+qn_status qn_sw_check_city_views(qn_sw_golden *g, qn_sw_check_city *city, int patch_option,
+                                 qn_sw_check_views *out, qn_err *err)
+{
+    const qn_sw_reach reach = qn_sw_check_site_reach(city->site, 0);
+    qn_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    *out = (qn_sw_check_views){ 0 };
+    QN_TRY(qn_sw_golden_refuse(g, city->site->params ? "athens/params.json" : g->stage,
+                               qn_sw_sky_new(g->ctx, patch_option, &reach, &out->sky, err), err));
+    QN_TRY(qn_sw_golden_fresh(g, city->cells * SW_SVF_PLANES * sizeof(float), &out->svf, err));
+    for (int i = 0; i < 3; i++)
+        QN_TRY(qn_sw_golden_fresh(g, city->cells * (size_t)out->sky->n_words * sizeof(uint32_t),
+                                  &out->words[i], err));
+    const qn_sw_views views = { out->svf, out->words[0], out->words[1], out->words[2] };
+
+    QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "svf", &graph), err));
+    QN_TRY(qn_sw_golden_told(g, qn_sw_add_svf(city->shadow, graph, out->sky, &views), err));
+    QN_TRY(qn_sw_golden_finish(g, &graph, err));
+out:
+    qn_graph_free(graph);
+    if (st != QN_OK)
+        qn_sw_check_views_free(out);
+    return st;
+}
+
+void qn_sw_check_views_free(qn_sw_check_views *views)
+{
+    qn_sw_sky_free(views->sky);
+    qn_buf_free(views->svf);
+    for (int i = 0; i < 3; i++)
+        qn_buf_free(views->words[i]);
+    *views = (qn_sw_check_views){ 0 };
+}

@@ -1,0 +1,172 @@
+/* pipe_case.c - data that waits in ordinary memory, as a caller would have it.
+ *
+ * Preparing a batch copies its operands into the arrays of the slot; delivering copies the result
+ * out. Numbers are made and checked outside the timed part.
+ */
+#include "pipe_case.h"
+
+#include "domain/tasks/task.h"
+
+#include "engine/context.h"
+#include "engine/lift.h"
+#include "kernel/vector.gen.h"
+#include "util/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    qn_buf *x, *y, *out;
+} slot_arrays;
+
+typedef struct {
+    qn_ctx *ctx;
+    const qn_pipe_case *what;
+    size_t bytes; /* of one operand of one task */
+    float *x, *y, *out;
+    slot_arrays slots[QN_PIPE_MAX_DEPTH];
+} work;
+
+static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
+{
+    work *w = user;
+    slot_arrays *s = &w->slots[slot];
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_new(w->ctx, "pipe.x", w->bytes, &s->x));
+    QN_TRY(qn_buf_new(w->ctx, "pipe.y", w->bytes, &s->y));
+    QN_TRY(qn_buf_new(w->ctx, "pipe.sum", w->bytes, &s->out));
+    QN_TRY(stage_vadd(graph, "vadd", qn_range_1d(w->what->elems), s->x, s->y, s->out));
+    QN_TRY(qn_graph_output(graph, s->out));
+out:
+    return qn_lift(w->ctx, st, err);
+}
+
+static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
+{
+    work *w = user;
+    const qn_i64 at = batch * w->what->elems;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_write(w->slots[slot].x, 0, w->x + at, w->bytes));
+    QN_TRY(qn_buf_write(w->slots[slot].y, 0, w->y + at, w->bytes));
+out:
+    return qn_lift(w->ctx, st, err);
+}
+
+static qn_status deliver(void *user, int slot, qn_i64 batch, qn_err *err)
+{
+    work *w = user;
+
+    return qn_lift(
+        w->ctx, qn_buf_read(w->slots[slot].out, 0, w->out + batch * w->what->elems, w->bytes), err);
+}
+
+static qn_status make_data(work *w, qn_err *err)
+{
+    size_t total;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_size_mul(w->bytes, (size_t)w->what->n_tasks, "pipe", &total, err));
+    w->x = malloc(total);
+    w->y = malloc(total);
+    w->out = malloc(total);
+    if (!w->x || !w->y || !w->out) {
+        st = qn_fail(err, QN_ERR_NOMEM, "pipe: out of host memory (3 x %zu bytes)", total);
+        goto out;
+    }
+    for (int t = 0; t < w->what->n_tasks; t++) {
+        const qn_i64 at = t * w->what->elems;
+
+        qn_task_random(w->x + at, w->what->seed + 10 * (uint64_t)t, 0, w->what->elems);
+        qn_task_random(w->y + at, w->what->seed + 10 * (uint64_t)t + 1, 0, w->what->elems);
+    }
+out:
+    return st;
+}
+
+static qn_status check_data(const work *w, qn_err *err)
+{
+    const qn_i64 n = w->what->elems * w->what->n_tasks;
+
+    for (qn_i64 i = 0; i < n; i++) {
+        const float want = w->x[i] + w->y[i];
+
+        if (want != w->out[i])
+            return qn_fail(err, QN_ERR_MISMATCH, "pipe: element %lld of task %lld differs",
+                           (long long)(i % w->what->elems), (long long)(i / w->what->elems));
+    }
+    return QN_OK;
+}
+
+/* Phases of the device are known per batch, whichever batches were timed. */
+static qn_pipe_stats per_round(qn_pipe_stats now, qn_pipe_stats before, const qn_pipe_case *what)
+{
+    const double share = (double)what->n_tasks / (double)now.batches;
+    qn_pipe_stats out = now;
+    double sum;
+
+    out.wall_us = (now.wall_us - before.wall_us) / what->rounds;
+    out.prepare_us = (now.prepare_us - before.prepare_us) / what->rounds;
+    out.h2d_us = now.h2d_us * share;
+    out.compute_us = now.compute_us * share;
+    out.d2h_us = now.d2h_us * share;
+    sum = out.prepare_us + out.h2d_us + out.compute_us + out.d2h_us;
+    /* Phases are from timed batches, the wall from others: without overlap it may exceed them. */
+    out.overlap_ratio = qn_pipe_has_copies(&out) ? fmax(0, 1 - out.wall_us / sum) : 0;
+    return out;
+}
+
+static qn_status run_rounds(const work *w, qn_pipe *pipe, double *us, qn_pipe_result *out)
+{
+    const int rounds = w->what->rounds;
+    qn_pipe_stats warm, before;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_pipe_run(pipe, w->what->n_tasks));
+    memset(w->out, 0, w->bytes * (size_t)w->what->n_tasks);
+    warm = before = qn_pipe_get_stats(pipe);
+    for (int r = 0; r < rounds; r++) {
+        QN_TRY(qn_pipe_run(pipe, w->what->n_tasks));
+        us[r] = qn_pipe_get_stats(pipe).wall_us - before.wall_us;
+        before = qn_pipe_get_stats(pipe);
+    }
+    out->wall_us = qn_stats_of(us, (size_t)rounds);
+    out->phases = per_round(before, warm, w->what);
+out:
+    return st;
+}
+
+qn_status qn_pipe_case_run(qn_ctx *ctx, const qn_pipe_case *what, int depth, qn_pipe_result *out,
+                           qn_err *err)
+{
+    work w = { .ctx = ctx, .what = what, .bytes = (size_t)what->elems * sizeof(float) };
+    const qn_pipe_work calls = { &w, build, prepare, deliver };
+    double *us = calloc((size_t)what->rounds, sizeof *us);
+    qn_pipe *pipe = NULL;
+    qn_status st = QN_OK;
+
+    if (!us) {
+        st = qn_fail(err, QN_ERR_NOMEM, "pipe: %d rounds: out of host memory", what->rounds);
+        goto out;
+    }
+    QN_TRY(make_data(&w, err));
+    QN_TRY(qn_lift(w.ctx, qn_pipe_open(ctx, "pipe", depth, &calls, &pipe), err));
+    QN_TRY(qn_lift(w.ctx, run_rounds(&w, pipe, us, out), err));
+    QN_TRY(check_data(&w, err));
+    out->depth = depth;
+    out->checksum = qn_fnv1a64(w.out, w.bytes * (size_t)what->n_tasks);
+out:
+    qn_pipe_close(pipe);
+    for (int s = 0; s < QN_PIPE_MAX_DEPTH; s++) {
+        qn_buf_free(w.slots[s].x);
+        qn_buf_free(w.slots[s].y);
+        qn_buf_free(w.slots[s].out);
+    }
+    free(w.x);
+    free(w.y);
+    free(w.out);
+    free(us);
+    return st;
+}

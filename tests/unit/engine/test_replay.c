@@ -1,0 +1,332 @@
+/* test_replay.c - graphs that run again: nothing new is made, and nothing old is believed.
+ *
+ * The program stands in front of the allocator, to count what a replayed run asks of it.
+ */
+#include "alloc_count.h"
+#include "engine_books.h"
+
+#include "engine/graph/graph_impl.h"
+
+enum { N = 4000, RUNS = 50 };
+
+typedef struct {
+    qn_ctx *ctx;
+    qn_buf *x, *y, *z;
+    qn_graph *graph;
+} rig;
+
+static rig open_rig(qn_options options)
+{
+    rig r = { .ctx = open_with(options) };
+
+    r.x = ramp(r.ctx, "x", N, 0, 1);
+    r.y = ramp(r.ctx, "y", N, 1, 0);
+    r.z = array_of(r.ctx, "z", N);
+    must(r.ctx, qn_graph_new(r.ctx, "g", &r.graph));
+    return r;
+}
+
+static void close_rig(rig *r)
+{
+    qn_graph_free(r->graph);
+    qn_buf_free(r->x);
+    qn_buf_free(r->y);
+    qn_buf_free(r->z);
+    assert_nothing_is_held(r->ctx);
+    qn_ctx_close(r->ctx);
+}
+
+static void check_all(rig *r, qn_buf *buf, float first, float step)
+{
+    static float got[N];
+
+    must(r->ctx, qn_buf_read(buf, 0, got, sizeof got));
+    for (int i = 0; i < N; i++)
+        if (got[i] != first + step * (float)i)
+            fail_msg("%s[%d] = %g", qn_buf_name(buf), i, got[i]);
+}
+
+/* Three stages, a temporary and an output; optionally with an input that is new each time. One
+ * thread: the OpenMP library allocates when the load of the machine changes its team. */
+static void steady_state_asks_for_nothing(const char *backend, const char *fault, int new_input)
+{
+    rig r =
+        open_rig((qn_options){ .backend = backend, .fault = fault, .log = "none", .threads = 1 });
+    static float data[N];
+    qn_graph_stats before, after;
+    double compiles;
+    long allocs;
+    qn_buf *t;
+
+    must(r.ctx, qn_graph_temp(r.graph, "t", N * sizeof(float), &t));
+    must(r.ctx, stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, t));
+    must(r.ctx, stage_map_mul(r.graph, "b", qn_range_1d(N), 2.0f, t, r.z));
+    must(r.ctx, stage_saxpy(r.graph, "c", qn_range_1d(N), 1.0f, r.x, r.z));
+    must(r.ctx, qn_graph_output(r.graph, r.z));
+    for (int run = 0; run < 6; run++) {
+        if (new_input)
+            must(r.ctx, qn_buf_write(r.y, 0, data, sizeof data));
+        must(r.ctx, qn_graph_run(r.graph));
+        must(r.ctx, qn_graph_wait(r.graph));
+    }
+    before = qn_graph_get_stats(r.graph);
+    compiles = count_of(r.ctx, "kernel_compiles");
+    allocs = count_allocs();
+    for (int run = 0; run < RUNS; run++) {
+        for (int i = 0; new_input && i < N; i++)
+            data[i] = (float)run;
+        if (new_input)
+            must(r.ctx, qn_buf_write(r.y, 0, data, sizeof data));
+        must(r.ctx, qn_graph_run(r.graph));
+        must(r.ctx, qn_graph_wait(r.graph));
+    }
+    assert_int_equal(count_allocs() - allocs, 0);
+    after = qn_graph_get_stats(r.graph);
+    assert_int_equal(after.replays - before.replays, RUNS);
+    assert_int_equal(after.captures, before.captures);
+    assert_true(count_of(r.ctx, "kernel_compiles") == compiles);
+    check_all(&r, r.z, new_input ? 2.0f * (RUNS - 1) : 2, 3);
+    close_rig(&r);
+}
+
+static void replayed_graph_neither_allocates_nor_compiles_on_sim(void **state)
+{
+    (void)state;
+    steady_state_asks_for_nothing("sim", NULL, 0);
+    steady_state_asks_for_nothing("sim", NULL, 1);
+}
+
+static void recorded_steps_neither_allocate_nor_compile_on_sim(void **state)
+{
+    (void)state;
+    steady_state_asks_for_nothing("sim", "sim.replay=0", 0);
+    steady_state_asks_for_nothing("sim", "sim.replay=0", 1);
+}
+
+static void replayed_graph_neither_allocates_nor_compiles_on_the_cpu(void **state)
+{
+    (void)state;
+    steady_state_asks_for_nothing("cpu", NULL, 0);
+    steady_state_asks_for_nothing("cpu", NULL, 1);
+}
+
+/* Graphs that change. */
+
+/* `t` ended before `u` began and they shared memory; the stage added later prolongs `t`. */
+static void stage_added_after_a_run_prolongs_a_temporary(void **state)
+{
+    rig r = open_rig((qn_options){ .backend = "sim" });
+    qn_buf *t, *u;
+
+    (void)state;
+    must(r.ctx, qn_graph_temp(r.graph, "t", N * sizeof(float), &t));
+    must(r.ctx, qn_graph_temp(r.graph, "u", N * sizeof(float), &u));
+    must(r.ctx, stage_map_add(r.graph, "a", qn_range_1d(N), 1.0f, r.x, t));
+    must(r.ctx, stage_map_add(r.graph, "b", qn_range_1d(N), 1.0f, t, r.z));
+    must(r.ctx, stage_map_mul(r.graph, "c", qn_range_1d(N), 5.0f, r.x, u));
+    must(r.ctx, stage_vadd(r.graph, "d", qn_range_1d(N), u, r.x, r.y));
+    must(r.ctx, qn_graph_edge(r.graph, 1, 2)); /* or they would run side by side */
+    for (int run = 0; run < 3; run++)
+        must(r.ctx, qn_graph_run(r.graph));
+    assert_int_equal(qn_graph_get_stats(r.graph).temp_bytes_shared, N * sizeof(float));
+    check_all(&r, r.y, 0, 6);
+    must(r.ctx, stage_vadd(r.graph, "e", qn_range_1d(N), t, r.x, r.z)); /* t is still needed */
+    for (int run = 0; run < 3; run++)
+        must(r.ctx, qn_graph_run(r.graph));
+    check_all(&r, r.z, 1, 2);
+    check_all(&r, r.y, 0, 6);
+    assert_int_equal(qn_graph_get_stats(r.graph).temp_bytes_shared, 2 * N * sizeof(float));
+    close_rig(&r);
+}
+
+static void output_added_after_runs_is_downloaded(void **state)
+{
+    rig r = open_rig((qn_options){ .backend = "sim" });
+
+    (void)state;
+    must(r.ctx, stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, r.z));
+    for (int run = 0; run < 4; run++)
+        must(r.ctx, qn_graph_run(r.graph));
+    assert_int_equal(qn_ctx_transfers(r.ctx).d2h_count, 0);
+    must(r.ctx, qn_graph_output(r.graph, r.z));
+    for (int run = 1; run <= 4; run++) {
+        must(r.ctx, qn_graph_run(r.graph));
+        must(r.ctx, qn_graph_wait(r.graph));
+        assert_int_equal(qn_ctx_transfers(r.ctx).d2h_count, run);
+    }
+    check_all(&r, r.z, 1, 1);
+    close_rig(&r);
+}
+
+static void temporary_that_is_an_output_outlives_the_stages(void **state)
+{
+    rig r = open_rig((qn_options){ .backend = "sim" });
+    qn_buf *t, *u;
+
+    (void)state;
+    must(r.ctx, qn_graph_temp(r.graph, "t", N * sizeof(float), &t));
+    must(r.ctx, qn_graph_temp(r.graph, "u", N * sizeof(float), &u));
+    must(r.ctx, stage_map_add(r.graph, "a", qn_range_1d(N), 1.0f, r.x, t));
+    must(r.ctx, stage_map_mul(r.graph, "b", qn_range_1d(N), 5.0f, r.x, u)); /* may not reuse t */
+    must(r.ctx, stage_map_add(r.graph, "c", qn_range_1d(N), 0.0f, u, r.z));
+    must(r.ctx, qn_graph_output(r.graph, t));
+    for (int run = 0; run < 3; run++) {
+        must(r.ctx, qn_graph_run(r.graph));
+        check_all(&r, t, 1, 1);
+    }
+    close_rig(&r);
+}
+
+/* A stage that was refused leaves no trace in the graph. */
+static void refused_stage_changes_nothing(void **state)
+{
+    rig r = open_rig((qn_options){ .backend = "sim" });
+    const double wide = 1;
+    qn_buf *t;
+
+    (void)state;
+    must(r.ctx, qn_graph_temp(r.graph, "t", N * sizeof(float), &t));
+    must(r.ctx, stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, r.z));
+    assert_int_equal(qn_graph_stage(r.graph, "bad", qn_kernel_builtin("saxpy"), qn_range_1d(N),
+                                    (const qn_arg[]){ qn_arg_val(&wide, sizeof wide), qn_arg_buf(t),
+                                                      qn_arg_buf(t) }),
+                     QN_ERR_USAGE);
+    assert_int_equal(qn_graph_stage(r.graph, "bad", qn_kernel_builtin("vadd"), qn_range_1d(N),
+                                    (const qn_arg[]){ qn_arg_buf(t), qn_arg_buf(r.x), { 0 } }),
+                     QN_ERR_USAGE);
+    assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 1);
+    must(r.ctx, qn_graph_run(r.graph));
+    check_all(&r, r.z, 1, 1);
+    close_rig(&r);
+}
+
+static qn_status fill_sevens(void *user, void *const *data, qn_err *err)
+{
+    (void)err;
+    for (int i = 0; i < *(int *)user; i++)
+        ((float *)data[0])[i] = 7;
+    return QN_OK;
+}
+
+/* The host function writes the view; the rest of its parent is on the device only. */
+static void host_stage_on_a_view_keeps_the_rest(void **state)
+{
+    const qn_arg_mode out[] = { QN_ARG_OUT };
+    rig r = open_rig((qn_options){ .backend = "sim" });
+    qn_buf *view;
+    int n = 10;
+
+    (void)state;
+    must(r.ctx, qn_buf_view(r.z, "view", 100 * sizeof(float), (size_t)n * sizeof(float), &view));
+    must(r.ctx, stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, r.z));
+    must(r.ctx, qn_graph_host(r.graph, "sevens", fill_sevens, &n, &view, out, 1));
+    for (int run = 0; run < 3; run++)
+        must(r.ctx, qn_graph_run(r.graph));
+    assert_true(value_at(r.ctx, r.z, 99) == 100 && value_at(r.ctx, r.z, 110) == 111);
+    assert_true(value_at(r.ctx, r.z, 100) == 7 && value_at(r.ctx, r.z, 109) == 7);
+    qn_buf_free(view);
+    close_rig(&r);
+}
+
+static qn_status say_nothing(void *user, void *const *data, qn_err *err)
+{
+    (void)user;
+    (void)data;
+    (void)err;
+    return QN_ERR_FAILED;
+}
+
+static void host_stage_that_fails_without_a_word_still_fails(void **state)
+{
+    const qn_arg_mode in[] = { QN_ARG_IN };
+    rig r = open_rig((qn_options){ .backend = "sim" });
+
+    (void)state;
+    must(r.ctx, qn_graph_host(r.graph, "mute", say_nothing, NULL, &r.x, in, 1));
+    assert_int_equal(qn_graph_run(r.graph), QN_ERR_FAILED);
+    assert_string_equal(qn_error(r.ctx), "stage mute: the host function failed");
+    close_rig(&r);
+}
+
+/* Values that change, with a stage that is launched in parts and cannot be updated in place. */
+static void changed_values_reach_every_kind_of_recording(void **state)
+{
+    static const char *const faults[] = { "sim.replay=1", "sim.replay=0", "sim.max_grid=1" };
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        rig r = open_rig((qn_options){ .backend = "sim", .fault = faults[i] });
+        float total = 0;
+
+        must(r.ctx, stage_saxpy(r.graph, "s", qn_range_1d(N), 0.0f, r.x, r.y));
+        for (int run = 0; run < 8; run++) {
+            const float k = (float)(run / 2);
+
+            must(r.ctx, qn_graph_set(r.graph, 0, 0, &k));
+            must(r.ctx, qn_graph_run(r.graph));
+            total += k;
+        }
+        check_all(&r, r.y, 1, total);
+        close_rig(&r);
+    }
+}
+
+/* Kernels given as text. */
+
+/* Same text, new module object: what is cached must not point into the old one. */
+static void kernels_can_be_freed_and_made_again(void **state)
+{
+    static const char text[] = "MAP(thrice, VAL(float, k), IN(float, x), OUT(float, y))\n"
+                               "{\n    y[gx] = k * x[gx];\n}\n";
+    static const char *const backends[] = { "cpu", "sim", "opencl" };
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        rig r;
+
+        if (!has_backend(backends[i]))
+            continue;
+        r = open_rig((qn_options){ .backend = backends[i], .fallback = QN_FALLBACK_ERROR });
+        for (int round = 0; round < 3; round++) {
+            const float k = (float)(round + 1);
+            qn_kernel_module *module;
+            qn_graph *g;
+
+            must(r.ctx, qn_kernels_new(r.ctx, "mine", text, &module));
+            must(r.ctx, qn_graph_new(r.ctx, "g", &g));
+            must(r.ctx,
+                 qn_graph_stage(g, "thrice", qn_kernels_find(module, "thrice"), qn_range_1d(N),
+                                (const qn_arg[]){ qn_arg_val(&k, sizeof k), qn_arg_buf(r.x),
+                                                  qn_arg_buf(r.z) }));
+            for (int run = 0; run < 3; run++)
+                must(r.ctx, qn_graph_run(g));
+            check_all(&r, r.z, 0, k);
+            qn_graph_free(g);
+            qn_kernels_free(module); /* the context goes on */
+        }
+        qn_graph_free(r.graph);
+        qn_buf_free(r.x);
+        qn_buf_free(r.y);
+        qn_buf_free(r.z);
+        qn_ctx_close(r.ctx);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counter_of_allocations_works),
+        cmocka_unit_test(replayed_graph_neither_allocates_nor_compiles_on_sim),
+        cmocka_unit_test(recorded_steps_neither_allocate_nor_compile_on_sim),
+        cmocka_unit_test(replayed_graph_neither_allocates_nor_compiles_on_the_cpu),
+        cmocka_unit_test(stage_added_after_a_run_prolongs_a_temporary),
+        cmocka_unit_test(output_added_after_runs_is_downloaded),
+        cmocka_unit_test(temporary_that_is_an_output_outlives_the_stages),
+        cmocka_unit_test(refused_stage_changes_nothing),
+        cmocka_unit_test(host_stage_on_a_view_keeps_the_rest),
+        cmocka_unit_test(host_stage_that_fails_without_a_word_still_fails),
+        cmocka_unit_test(changed_values_reach_every_kind_of_recording),
+        cmocka_unit_test(kernels_can_be_freed_and_made_again),
+    };
+    return cmocka_run_group_tests(tests, watch_allocator, NULL);
+}

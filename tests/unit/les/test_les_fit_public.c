@@ -1,0 +1,197 @@
+/* test_les_fit_public.c - <quern/les.h>, <quern/fit_program.h>, <quern/fallback.h>, <quern/abi.h>.
+ */
+#include "engine_fixture.h"
+
+#include "hal/cpu/cpu_fft.h"
+
+#include <quern/abi.h>
+#include <quern/fallback.h>
+#include <quern/fit_program.h>
+#include <quern/les.h>
+
+#include <math.h>
+
+static qn_err err;
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        err.text[0] = 0;                                                                           \
+        if ((call) != QN_OK)                                                                       \
+            fail_msg("%s: %s", #call, err.text);                                                   \
+    } while (0)
+
+/* `call` fails with `want`, and its message holds `part`. */
+#define REFUSED(call, want, part)                                                                  \
+    do {                                                                                           \
+        err.text[0] = 0;                                                                           \
+        assert_int_equal((call), want);                                                            \
+        if (!strstr(err.text, part))                                                               \
+            fail_msg("\"%s\" does not hold \"%s\"", err.text, part);                               \
+    } while (0)
+
+/* Flows. */
+
+static void a_flow_is_stepped_and_looked_at(void **state)
+{
+    static const char *const settings[] = { "n", "32", "seed", "3", NULL };
+    static float early[32 * 32], late[32 * 32];
+    double shells[64];
+    qn_ctx *ctx = open_sim(NULL);
+    qn_les *les = NULL;
+    qn_les_size size;
+    qn_les_now first, last;
+
+    (void)state;
+    if (!qn_cpu_fft_version()) {
+        print_message("skipped: this build has no FFTW\n");
+        qn_ctx_close(ctx);
+        skip();
+    }
+    OK(qn_les_new(ctx, settings, &les, &err));
+    qn_les_get_size(les, &size);
+    assert_true(size.n == 32 && size.ensemble == 1 && !size.is_f64 && size.n_shells <= 64);
+    OK(qn_les_vorticity(les, early, sizeof early, &err));
+    OK(qn_les_look(les, &first, &err));
+    OK(qn_les_step(les, 18, &err));
+    OK(qn_les_vorticity(les, late, sizeof late, &err));
+    OK(qn_les_look(les, &last, &err));
+    assert_true(first.step == 0 && last.step == 18 && last.time > 0);
+    assert_true(last.energy < first.energy && last.energy > 0.9 * first.energy);
+    assert_true(memcmp(early, late, sizeof late) != 0);
+    OK(qn_les_spectrum(les, 0, shells, (size_t)size.n_shells * sizeof *shells, &err));
+    REFUSED(qn_les_vorticity(les, late, 4, &err), QN_ERR_USAGE,
+            "room of 4 bytes for a field of 4096");
+    REFUSED(qn_les_spectrum(les, 0, shells, 8, &err), QN_ERR_USAGE, "room of 8 bytes");
+    REFUSED(qn_les_step(les, -2, &err), QN_ERR_USAGE, "-2 steps");
+    qn_les_free(les);
+    qn_ctx_close(ctx);
+}
+
+static void settings_without_meaning_are_refused(void **state)
+{
+    static const char *const odd[] = { "n", "33", NULL }, *const typo[] = { "stps", "3", NULL };
+    char stamp[QN_LES_NAME_SIZE];
+    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_les *les = NULL;
+
+    (void)state;
+    REFUSED(qn_les_new(ctx, odd, &les, &err), QN_ERR_USAGE, "33");
+    REFUSED(qn_les_run_settings(ctx, typo, stamp, &err), QN_ERR_USAGE, "steps");
+    assert_null(les);
+    assert_string_equal(stamp, "");
+    qn_ctx_close(ctx);
+}
+
+/* Fits. */
+
+static const char line_program[] =
+    "fit 1;\ntable T = csv(\"t.csv\", header=1);\nparam a = 0;\nparam b = 0;\n"
+    "residual r over i in T { yield i.y - (a + b*i.x); }\n";
+
+static void a_program_is_solved_with_files_in_memory(void **state)
+{
+    static const char table[] = "x,y\n0,1\n1,3\n2,5\n3,7.5\n";
+    const qn_fit_file file = { "t.csv", table, sizeof table - 1 };
+    const qn_fit_setting start = { "a", 0.5 };
+    const qn_fit_program_options options = {
+        .files = &file, .n_files = 1, .settings = &start, .n_settings = 1
+    };
+    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_fit_solution *solution = NULL;
+    qn_fit_parameter p;
+
+    (void)state;
+    OK(qn_fit_solve_program(ctx, line_program, &options, &solution, NULL, &err));
+    assert_true(qn_fit_solution_is_converged(solution));
+    assert_int_equal(qn_fit_solution_n_parameters(solution), 2);
+    qn_fit_solution_parameter(solution, 1, &p);
+    assert_string_equal(p.name, "b");
+    assert_true(fabs(p.values[0] - 2.15) < 1e-6 && p.start[0] == 0 && p.deviations[0] > 0);
+    qn_fit_solution_parameter(solution, 0, &p);
+    assert_true(p.start[0] == 0.5);
+    assert_non_null(strstr(qn_fit_solution_report(solution), "\"final_cost\""));
+    qn_fit_solution_free(solution);
+    qn_ctx_close(ctx);
+}
+
+static void faults_of_a_program_are_all_told(void **state)
+{
+    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_fit_solution *solution = NULL;
+    char *faults = NULL;
+
+    (void)state;
+    REFUSED(qn_fit_solve_program(ctx, "fit 1;\nparam a = x;\nparam b = y;\n", NULL, &solution,
+                                 &faults, &err),
+            QN_ERR_INPUT, "program:2");
+    assert_non_null(strstr(faults, "program:3"));
+    qn_fit_faults_free(faults);
+    REFUSED(qn_fit_solve_program(ctx, line_program, NULL, &solution, NULL, &err), QN_ERR_INPUT,
+            "t.csv: it is not among the 0 files given");
+    assert_null(solution);
+    qn_ctx_close(ctx);
+}
+
+/* Fallbacks and layouts. */
+
+static void fallbacks_are_listed(void **state)
+{
+    qn_ctx *ctx =
+        open_with((qn_options){ .backend = "sim", .fault = "launch:saxpy*2", .log = "none" });
+    qn_buf *x = ramp(ctx, "x", 8, 1, 0), *y = ramp(ctx, "y", 8, 0, 0);
+    qn_graph *graph = NULL;
+    qn_fallback entry = { 0 };
+
+    (void)state;
+    assert_int_equal(qn_ctx_fallback_count(ctx), 0);
+    must(ctx, qn_graph_new(ctx, "g", &graph));
+    must(ctx, stage_saxpy(graph, "saxpy", qn_range_1d(8), 1, x, y));
+    for (int i = 0; i < 2; i++) {
+        must(ctx, qn_graph_run(graph));
+        must(ctx, qn_graph_wait(graph));
+    }
+    assert_int_equal(qn_ctx_fallback_count(ctx), 1);
+    qn_ctx_fallback_get(ctx, 0, &entry);
+    assert_string_equal(entry.stage, "saxpy");
+    assert_string_equal(entry.reason, "injected");
+    assert_true(entry.count == 2 && entry.text[0]);
+    qn_graph_free(graph);
+    qn_buf_free(x);
+    qn_buf_free(y);
+    qn_ctx_close(ctx);
+}
+
+/* Members follow one another and lie inside their struct. */
+static void layouts_are_those_of_the_headers(void **state)
+{
+    const qn_abi_entry *e = qn_abi_table();
+    size_t whole = 0, end = 0;
+    int n = 0;
+
+    (void)state;
+    for (; e->type; e++, n++) {
+        if (!e->member[0]) {
+            whole = e->size;
+            end = 0;
+            continue;
+        }
+        assert_true(e->offset >= end && e->size > 0 && e->offset + e->size <= whole);
+        end = e->offset + e->size;
+    }
+    assert_true(n > 150);
+    assert_true(end == whole || end + 7 >= whole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_flow_is_stepped_and_looked_at),
+        cmocka_unit_test(settings_without_meaning_are_refused),
+        cmocka_unit_test(a_program_is_solved_with_files_in_memory),
+        cmocka_unit_test(faults_of_a_program_are_all_told),
+        cmocka_unit_test(fallbacks_are_listed),
+        cmocka_unit_test(layouts_are_those_of_the_headers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* test_les_physics.c - the checks of the solver on the CPU, and the shorter ones on devices. */
+#include "parity/parity.h"
+
+#include "lab/les/check/check.h"
+
+static void expect_all(const place *at, const char *name)
+{
+    qn_ctx *ctx = open_place(at);
+    qn_les_report report = { 0 };
+    qn_err err = { .text = "" };
+    const qn_les_check *check = qn_les_checks;
+
+    while (check->name && strcmp(check->name, name) != 0)
+        check++;
+    assert_non_null(check->name);
+    if (check->run(ctx, &report, &err) != QN_OK)
+        fail_msg("%s on %s: %s", name, at->name, err.text);
+    assert_true(report.n > 0);
+    for (size_t i = 0; i < report.n; i++) {
+        const qn_les_finding *f = &report.list[i];
+
+        if (!f->is_ok)
+            fail_msg("%s on %s: %s: %.6g is not in [%.6g, %.6g]", f->check, at->name, f->what,
+                     f->value, f->low, f->high);
+    }
+    assert_int_equal(report.n_failed, 0);
+    qn_les_report_free(&report);
+    qn_ctx_close(ctx);
+}
+
+static void vortex_decays_as_it_must(void **state)
+{
+    (void)state;
+    expect_all(&cpu_place, "V1");
+}
+
+static void order_in_time_is_two(void **state)
+{
+    (void)state;
+    expect_all(&cpu_place, "V2");
+}
+
+static void closure_drains_what_theory_says(void **state)
+{
+    (void)state;
+    expect_all(&cpu_place, "V3");
+}
+
+static void forced_flow_stays_steady(void **state)
+{
+    (void)state;
+    expect_all(&cpu_place, "V4");
+}
+
+static void invariants_drift_by_the_error_in_time_alone(void **state)
+{
+    (void)state;
+    expect_all(&cpu_place, "V5");
+}
+
+static void shear_layer_rolls_up_as_known(void **state)
+{
+    (void)state;
+    expect_all(&cpu_place, "V6");
+}
+
+static void moved_fields_move_alike(void **state)
+{
+    (void)state;
+    expect_all(&cpu_place, "V8");
+}
+
+static void devices_agree(void **state)
+{
+    (void)state;
+    expect_all(&cpu_place, "V12");
+    for (int i = 0; i < N_PLACES; i++)
+        if (is_here(&device_places[i]))
+            expect_all(&device_places[i], "V12");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vortex_decays_as_it_must),
+        cmocka_unit_test(order_in_time_is_two),
+        cmocka_unit_test(closure_drains_what_theory_says),
+        cmocka_unit_test(forced_flow_stays_steady),
+        cmocka_unit_test(invariants_drift_by_the_error_in_time_alone),
+        cmocka_unit_test(shear_layer_rolls_up_as_known),
+        cmocka_unit_test(moved_fields_move_alike),
+        cmocka_unit_test(devices_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

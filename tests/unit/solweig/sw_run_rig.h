@@ -1,0 +1,109 @@
+/* sw_run_rig.h - whole runs for tests: a site of golden data, a small city, results kept. */
+#ifndef QN_TESTS_SW_RUN_RIG_H
+#define QN_TESTS_SW_RUN_RIG_H
+
+/* First: a name of the rigs would hide its parameters. */
+#include "domain/solweig/run/run.h"
+
+#include "sw_surface_rig.h"
+
+#include "util/csv.h"
+#include "util/file.h"
+#include "util/temp_dir.h"
+
+/* Paths of the site Gustav Adolfs torg; they live as long as the program. */
+static inline const char *ga_path(const char *file)
+{
+    static char paths[8][2100];
+    static int next;
+    char *path = paths[next++ % 8];
+    char name[256];
+
+    snprintf(name, sizeof name, "solweig/ga/%s", file);
+    snprintf(path, sizeof paths[0], "%s", golden_path(name));
+    return path;
+}
+
+static inline qn_sw_run_config ga_config(const char *const *weather)
+{
+    return (qn_sw_run_config){
+        .surface = { .dsm = ga_path("DSM_GA.tif"),
+                     .dem = ga_path("DEM_GA.tif"),
+                     .cdsm = ga_path("CDSM_GA.tif"),
+                     .land_cover = ga_path("LC_GA.tif") },
+        .weather = weather,
+        .n_weather = 1,
+        .has_site = 1,
+        .site = { .latitude = 57.7, .longitude = 12.0, .altitude = 10, .utc_offset = 1 },
+        .parity = 1,
+    };
+}
+
+/* Planes of all rows, as an observer gets them. */
+
+typedef struct kept_planes {
+    size_t n_rows, pixels;
+    qn_sw_plane_set set;
+    float *plane[QN_SW_PLANES]; /* [row][pixel] of the whole raster */
+    int n_views;
+} kept_planes;
+
+static inline qn_status keep_planes(void *user, const qn_sw_row_view *view, qn_err *err)
+{
+    kept_planes *kept = user;
+    const qn_sw_window *w = &view->window;
+
+    (void)err;
+    kept->n_views++;
+    kept->pixels = qn_sw_elems(view->place);
+    for (int p = 0; p < QN_SW_PLANES; p++) {
+        if (!view->plane[p])
+            continue;
+        if (view->row >= kept->n_rows || !kept->plane[p]) {
+            const size_t n = view->row + 1 > kept->n_rows ? view->row + 1 : kept->n_rows;
+
+            kept->plane[p] = realloc(kept->plane[p], n * kept->pixels * sizeof *kept->plane[p]);
+            assert_non_null(kept->plane[p]);
+        }
+        for (qn_i64 r = 0; r < w->rows; r++)
+            memcpy(kept->plane[p] + view->row * kept->pixels +
+                       (size_t)((w->row + r) * view->place->cols + w->col),
+                   view->plane[p] + r * w->cols, (size_t)w->cols * sizeof(float));
+    }
+    if (view->row >= kept->n_rows)
+        kept->n_rows = view->row + 1;
+    return QN_OK;
+}
+
+static inline void drop_planes(kept_planes *kept)
+{
+    for (int p = 0; p < QN_SW_PLANES; p++)
+        free(kept->plane[p]);
+    *kept = (kept_planes){ 0 };
+}
+
+/* Runs and keeps planes of `set`. */
+static inline qn_sw_run_result run_kept(qn_ctx *ctx, const qn_sw_run_config *config,
+                                        qn_sw_plane_set set, kept_planes *kept)
+{
+    const qn_sw_run_options options = { .observe = keep_planes, .watched = set, .user = kept };
+    qn_sw_run_result result = { 0 };
+
+    kept->set = set;
+    must_do(qn_sw_run(ctx, config, &options, &result, &err));
+    return result;
+}
+
+static inline void assert_same_planes(const char *what, const kept_planes *a, const kept_planes *b)
+{
+    assert_int_equal(a->n_rows, b->n_rows);
+    assert_int_equal(a->pixels, b->pixels);
+    for (int p = 0; p < QN_SW_PLANES; p++)
+        for (size_t i = 0; a->plane[p] && i < a->n_rows * a->pixels; i++)
+            if (memcmp(&a->plane[p][i], &b->plane[p][i], sizeof(float)))
+                fail_msg("%s: %s of row %zu, pixel %zu is %.9g, not %.9g", what,
+                         qn_sw_plane_name((qn_sw_plane)p), i / a->pixels, i % a->pixels,
+                         (double)b->plane[p][i], (double)a->plane[p][i]);
+}
+
+#endif
