@@ -22,61 +22,52 @@ typedef struct {
     double total;
 } job;
 
-static qn_status failed(const job *j, qn_status st, qn_err *err)
-{
-    if (st != QN_OK) {
-        err->status = st;
-        snprintf(err->text, sizeof err->text, "%s", qn_error(j->ctx));
-    }
-    return st;
-}
-
 static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
 {
     job *j = user;
     qn_status st;
 
-    if ((st = qn_buf_new(j->ctx, "in", N * sizeof(float), &j->in[slot])) == QN_OK &&
-        (st = qn_buf_new(j->ctx, "out", N * sizeof(float), &j->out[slot])) == QN_OK &&
-        (st = qn_graph_stage(
-             graph, "square", qn_kernels_find(j->module, "square"), qn_range_1d(N),
-             (const qn_arg[]){ qn_arg_buf(j->in[slot]), qn_arg_buf(j->out[slot]) })) == QN_OK)
-        st = qn_graph_output(graph, j->out[slot]);
-    return failed(j, st, err);
+    if ((st = qn_buf_new(j->ctx, "in", N * sizeof(float), &j->in[slot], err)) == QN_OK &&
+        (st = qn_buf_new(j->ctx, "out", N * sizeof(float), &j->out[slot], err)) == QN_OK &&
+        (st = qn_graph_stage(graph, "square", qn_kernels_find(j->module, "square"), qn_range_1d(N),
+                             (const qn_arg[]){ qn_arg_buf(j->in[slot]), qn_arg_buf(j->out[slot]) },
+                             err)) == QN_OK)
+        st = qn_graph_output(graph, j->out[slot], err);
+    return st;
 }
 
 static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
 {
     job *j = user;
     void *data;
-    const qn_status st = qn_buf_host(j->in[slot], QN_HOST_DISCARD, &data);
+    const qn_status st = qn_buf_host(j->in[slot], QN_HOST_DISCARD, &data, err);
 
     for (int i = 0; st == QN_OK && i < N; i++)
         ((float *)data)[i] = (float)(batch + i % 7);
-    return failed(j, st, err);
+    return st;
 }
 
 static qn_status deliver(void *user, int slot, qn_i64 batch, qn_err *err)
 {
     job *j = user;
     void *data;
-    const qn_status st = qn_buf_host(j->out[slot], QN_HOST_READ, &data);
+    const qn_status st = qn_buf_host(j->out[slot], QN_HOST_READ, &data, err);
 
     (void)batch;
     for (int i = 0; st == QN_OK && i < N; i++)
         j->total += (double)((const float *)data)[i];
-    return failed(j, st, err);
+    return st;
 }
 
-static qn_status run(job *j)
+static qn_status run(job *j, qn_err *err)
 {
     const qn_pipe_work work = { j, build, prepare, deliver };
     qn_pipe *pipe = NULL;
     qn_status st;
 
-    if ((st = qn_kernels_new(j->ctx, "square", text, &j->module)) == QN_OK &&
-        (st = qn_pipe_open(j->ctx, "batches", DEPTH, &work, &pipe)) == QN_OK &&
-        (st = qn_pipe_run(pipe, BATCHES)) == QN_OK)
+    if ((st = qn_kernels_new(j->ctx, "square", text, &j->module, err)) == QN_OK &&
+        (st = qn_pipe_open(j->ctx, "batches", DEPTH, &work, &pipe, err)) == QN_OK &&
+        (st = qn_pipe_run(pipe, BATCHES, err)) == QN_OK)
         printf("%d batches, total %.0f, at most %d in flight, %.0f stages on devices\n", BATCHES,
                j->total, qn_pipe_get_stats(pipe).queue_depth_peak,
                qn_metric_value(qn_ctx_metrics(j->ctx), "gpu_ops", NULL));
@@ -100,8 +91,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "batches: %s\n", err.text);
         return 1;
     }
-    if ((st = run(&j)) != QN_OK)
-        fprintf(stderr, "batches: %s\n", qn_error(j.ctx));
+    if ((st = run(&j, &err)) != QN_OK)
+        fprintf(stderr, "batches: %s\n", err.text);
     qn_ctx_close(j.ctx);
     return st == QN_OK ? 0 : 1;
 }

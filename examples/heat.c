@@ -34,20 +34,22 @@ static const char text[] =
     "    out[(i64)gy * p.cols + gx] = here + p.rate * (around - 4.0f * here);\n"
     "}\n";
 
-static qn_status add_steps(qn_graph *graph, const qn_kernel_info *step, qn_buf *a, qn_buf *b)
+static qn_status add_steps(qn_graph *graph, const qn_kernel_info *step, qn_buf *a, qn_buf *b,
+                           qn_err *err)
 {
     const heat_par par = { .cols = COLS, .rows = ROWS, .rate = 0.2f };
     qn_status st = QN_OK;
 
     for (int k = 0; st == QN_OK && k < 2 * PAIRS; k++)
-        st = qn_graph_stage(graph, "heat.step", step, qn_range_2d(COLS, ROWS),
-                            (const qn_arg[]){ qn_arg_val(&par, sizeof par),
-                                              qn_arg_buf(k % 2 ? b : a),
-                                              qn_arg_buf(k % 2 ? a : b) });
+        st =
+            qn_graph_stage(graph, "heat.step", step, qn_range_2d(COLS, ROWS),
+                           (const qn_arg[]){ qn_arg_val(&par, sizeof par),
+                                             qn_arg_buf(k % 2 ? b : a), qn_arg_buf(k % 2 ? a : b) },
+                           err);
     return st;
 }
 
-static qn_status run(qn_ctx *ctx)
+static qn_status run(qn_ctx *ctx, qn_err *err)
 {
     const size_t at = ((size_t)(ROWS / 2) * COLS + COLS / 2) * sizeof(float);
     const float hot = 1000;
@@ -57,15 +59,15 @@ static qn_status run(qn_ctx *ctx)
     float window[WINDOW][WINDOW];
     qn_status st;
 
-    if ((st = qn_kernels_new(ctx, "heat", text, &module)) != QN_OK ||
-        (st = qn_buf_new(ctx, "grid", sizeof(float) * COLS * ROWS, &grid)) != QN_OK ||
-        (st = qn_buf_write(grid, at, &hot, sizeof hot)) != QN_OK ||
-        (st = qn_graph_new(ctx, "heat", &graph)) != QN_OK ||
-        (st = qn_graph_temp(graph, "other", sizeof(float) * COLS * ROWS, &other)) != QN_OK ||
-        (st = add_steps(graph, qn_kernels_find(module, "heat_step"), grid, other)) != QN_OK ||
-        (st = qn_graph_run(graph)) != QN_OK ||
-        (st = qn_buf_read_rect(grid, at, sizeof window[0], WINDOW, COLS * sizeof(float), window)) !=
-            QN_OK)
+    if ((st = qn_kernels_new(ctx, "heat", text, &module, err)) != QN_OK ||
+        (st = qn_buf_new(ctx, "grid", sizeof(float) * COLS * ROWS, &grid, err)) != QN_OK ||
+        (st = qn_buf_write(grid, at, &hot, sizeof hot, err)) != QN_OK ||
+        (st = qn_graph_new(ctx, "heat", &graph, err)) != QN_OK ||
+        (st = qn_graph_temp(graph, "other", sizeof(float) * COLS * ROWS, &other, err)) != QN_OK ||
+        (st = add_steps(graph, qn_kernels_find(module, "heat_step"), grid, other, err)) != QN_OK ||
+        (st = qn_graph_run(graph, err)) != QN_OK ||
+        (st = qn_buf_read_rect(grid, at, sizeof window[0], WINDOW, COLS * sizeof(float), window,
+                               err)) != QN_OK)
         goto out;
     for (int r = 0; r < WINDOW; r++) {
         for (int c = 0; c < WINDOW; c++)
@@ -93,8 +95,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "heat: %s\n", err.text);
         return 1;
     }
-    if ((st = run(ctx)) != QN_OK)
-        fprintf(stderr, "heat: %s\n", qn_error(ctx));
+    if ((st = run(ctx, &err)) != QN_OK)
+        fprintf(stderr, "heat: %s\n", err.text);
     qn_ctx_close(ctx);
     return st == QN_OK ? 0 : 1;
 }

@@ -20,17 +20,17 @@ static const char text[] = "MAP(logistic, VAL(float, r), VAL(i32, steps), INOUT(
                            "    x[gx] = v;\n"
                            "}\n";
 
-static qn_status fill(qn_buf *x)
+static qn_status fill(qn_buf *x, qn_err *err)
 {
     void *data;
-    const qn_status st = qn_buf_host(x, QN_HOST_DISCARD, &data);
+    const qn_status st = qn_buf_host(x, QN_HOST_DISCARD, &data, err);
 
     for (int i = 0; st == QN_OK && i < N; i++)
         ((float *)data)[i] = ((float)i + 0.5f) / N;
     return st;
 }
 
-static qn_status run(qn_ctx *ctx)
+static qn_status run(qn_ctx *ctx, qn_err *err)
 {
     const float r = 3.7f;
     const int32_t steps = 100;
@@ -40,19 +40,21 @@ static qn_status run(qn_ctx *ctx)
     float middle = 0;
     qn_status st;
 
-    if ((st = qn_kernels_new(ctx, "logistic", text, &module)) != QN_OK ||
-        (st = qn_buf_new(ctx, "x", N * sizeof(float), &x)) != QN_OK || (st = fill(x)) != QN_OK ||
-        (st = qn_graph_new(ctx, "own_kernel", &graph)) != QN_OK)
+    if ((st = qn_kernels_new(ctx, "logistic", text, &module, err)) != QN_OK ||
+        (st = qn_buf_new(ctx, "x", N * sizeof(float), &x, err)) != QN_OK ||
+        (st = fill(x, err)) != QN_OK ||
+        (st = qn_graph_new(ctx, "own_kernel", &graph, err)) != QN_OK)
         goto out;
     st = qn_graph_stage(graph, "logistic", qn_kernels_find(module, "logistic"), qn_range_1d(N),
                         (const qn_arg[]){ qn_arg_val(&r, sizeof r),
-                                          qn_arg_val(&steps, sizeof steps), qn_arg_buf(x) });
+                                          qn_arg_val(&steps, sizeof steps), qn_arg_buf(x) },
+                        err);
 
     /* Ten runs: the array goes to the device once and stays there. */
     for (int k = 0; st == QN_OK && k < 10; k++)
-        st = qn_graph_run(graph);
+        st = qn_graph_run(graph, err);
     if (st == QN_OK)
-        st = qn_buf_read(x, N / 2 * sizeof(float), &middle, sizeof middle);
+        st = qn_buf_read(x, N / 2 * sizeof(float), &middle, sizeof middle, err);
     if (st == QN_OK)
         printf("x[%d] = %.9g after %d steps, %llu uploads, %llu replays\n", N / 2, (double)middle,
                10 * steps, (unsigned long long)qn_ctx_transfers(ctx).h2d_count,
@@ -75,8 +77,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "own_kernel: %s\n", err.text);
         return 1;
     }
-    if ((st = run(ctx)) != QN_OK)
-        fprintf(stderr, "own_kernel: %s\n", qn_error(ctx));
+    if ((st = run(ctx, &err)) != QN_OK)
+        fprintf(stderr, "own_kernel: %s\n", err.text);
     qn_ctx_close(ctx);
     return st == QN_OK ? 0 : 1;
 }

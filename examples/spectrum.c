@@ -28,10 +28,10 @@ static double field_at(int x, int y)
 }
 
 /* Rows are N + 2 reals long: the spectrum needs the room. */
-static qn_status fill(qn_buf *field)
+static qn_status fill(qn_buf *field, qn_err *err)
 {
     void *data;
-    const qn_status st = qn_buf_host(field, QN_HOST_DISCARD, &data);
+    const qn_status st = qn_buf_host(field, QN_HOST_DISCARD, &data, err);
 
     for (int i = 0; st == QN_OK && i < N * (N + 2); i++)
         ((double *)data)[i] = i % (N + 2) < N ? field_at(i % (N + 2), i / (N + 2)) : 0;
@@ -48,7 +48,7 @@ static double worst_error(const double *got)
     return worst;
 }
 
-static qn_status run(qn_ctx *ctx)
+static qn_status run(qn_ctx *ctx, qn_err *err)
 {
     const qn_fft_shape shape = { .rows = N, .cols = N, .batch = 1, .is_f64 = 1 };
     const int32_t n = N;
@@ -58,18 +58,19 @@ static qn_status run(qn_ctx *ctx)
     qn_buf *field = NULL;
     qn_status st;
 
-    if ((st = qn_kernels_new(ctx, "laplace", text, &module)) != QN_OK ||
-        (st = qn_buf_new(ctx, "field", qn_fft_bytes(&shape), &field)) != QN_OK ||
-        (st = fill(field)) != QN_OK || (st = qn_graph_new(ctx, "spectrum", &graph)) != QN_OK)
+    if ((st = qn_kernels_new(ctx, "laplace", text, &module, err)) != QN_OK ||
+        (st = qn_buf_new(ctx, "field", qn_fft_bytes(&shape), &field, err)) != QN_OK ||
+        (st = fill(field, err)) != QN_OK ||
+        (st = qn_graph_new(ctx, "spectrum", &graph, err)) != QN_OK)
         goto out;
-    if ((st = qn_graph_fft(graph, "there", &shape, QN_FFT_FORWARD, field, 0)) != QN_OK ||
+    if ((st = qn_graph_fft(graph, "there", &shape, QN_FFT_FORWARD, field, 0, err)) != QN_OK ||
         (st = qn_graph_stage(
              graph, "laplace", qn_kernels_find(module, "laplace"), qn_range_2d(N / 2 + 1, N),
-             (const qn_arg[]){ qn_arg_val(&n, sizeof n), qn_arg_buf(field) })) != QN_OK ||
-        (st = qn_graph_fft(graph, "back", &shape, QN_FFT_INVERSE, field, 0)) != QN_OK)
+             (const qn_arg[]){ qn_arg_val(&n, sizeof n), qn_arg_buf(field) }, err)) != QN_OK ||
+        (st = qn_graph_fft(graph, "back", &shape, QN_FFT_INVERSE, field, 0, err)) != QN_OK)
         goto out;
-    if ((st = qn_graph_run(graph)) == QN_OK &&
-        (st = qn_buf_read(field, 0, got, sizeof got)) == QN_OK)
+    if ((st = qn_graph_run(graph, err)) == QN_OK &&
+        (st = qn_buf_read(field, 0, got, sizeof got, err)) == QN_OK)
         printf("the Laplacian is -13 times the field, %s\n",
                worst_error(got) < 1e-11 ? "to 1e-11" : "but not to 1e-11");
 out:
@@ -90,8 +91,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "spectrum: %s\n", err.text);
         return 1;
     }
-    if ((st = run(ctx)) != QN_OK)
-        fprintf(stderr, "spectrum: %s\n", qn_error(ctx));
+    if ((st = run(ctx, &err)) != QN_OK)
+        fprintf(stderr, "spectrum: %s\n", err.text);
     qn_ctx_close(ctx);
     return st == QN_OK ? 0 : 1;
 }

@@ -52,7 +52,7 @@ static inline void assert_nothing_is_held(qn_ctx *ctx)
 {
     qn_pool_stats host;
 
-    qn_ctx_sync(ctx);
+    qn_ctx_sync(ctx, &failure);
     host = qn_pool_get_stats(ctx->host_pool);
     assert_int_equal(host.n_live, 0);
     assert_int_equal(host.bytes_live, 0);

@@ -128,8 +128,8 @@ static inline void put_fields(qn_ctx *ctx, qn_buf *buf, size_t offset, const qn_
     assert_non_null(narrow);
     for (size_t i = 0; i < all_reals(s); i++)
         narrow[i] = (float)fields[i];
-    must(ctx,
-         qn_buf_write(buf, offset, s->is_f64 ? (const void *)fields : narrow, qn_fft_bytes(s)));
+    must(qn_buf_write(buf, offset, s->is_f64 ? (const void *)fields : narrow, qn_fft_bytes(s),
+                      &failure));
     free(narrow);
 }
 
@@ -139,7 +139,7 @@ static inline double *get_fields(qn_ctx *ctx, qn_buf *buf, size_t offset, const 
     float *narrow = malloc(all_reals(s) * sizeof *narrow);
 
     assert_true(fields && narrow);
-    must(ctx, qn_buf_read(buf, offset, s->is_f64 ? (void *)fields : narrow, qn_fft_bytes(s)));
+    must(qn_buf_read(buf, offset, s->is_f64 ? (void *)fields : narrow, qn_fft_bytes(s), &failure));
     for (size_t i = 0; !s->is_f64 && i < all_reals(s); i++)
         fields[i] = (double)narrow[i];
     free(narrow);
@@ -154,12 +154,12 @@ static inline double *transform_on(qn_ctx *ctx, const qn_fft_shape *s, qn_fft_di
     qn_graph *g = NULL;
     double *out;
 
-    must(ctx, qn_buf_new(ctx, "fields", qn_fft_bytes(s), &buf));
+    must(qn_buf_new(ctx, "fields", qn_fft_bytes(s), &buf, &failure));
     put_fields(ctx, buf, 0, s, fields);
-    must(ctx, qn_graph_new(ctx, "fft", &g));
-    must(ctx, qn_graph_fft(g, "fft", s, direction, buf, 0));
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+    must(qn_graph_new(ctx, "fft", &g, &failure));
+    must(qn_graph_fft(g, "fft", s, direction, buf, 0, &failure));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     out = get_fields(ctx, buf, 0, s);
     qn_graph_free(g);
     qn_buf_free(buf);

@@ -51,12 +51,12 @@ static inline qn_status rig_build(void *user, int device, int slot, qn_graph *gr
     r->slots[device][slot].x = array_of(r->ctx, "x", n);
     r->slots[device][slot].y = array_of(r->ctx, "y", n);
     r->slots[device][slot].out = array_of(r->ctx, "out", n);
-    must(r->ctx, qn_graph_temp(graph, "sum", (size_t)n * sizeof(float), &sum));
-    must(r->ctx, stage_vadd(graph, "rig.add", qn_range_1d(n), r->slots[device][slot].x,
-                            r->slots[device][slot].y, sum));
-    must(r->ctx,
-         stage_map_mul(graph, "rig.mul", qn_range_1d(n), 3.0f, sum, r->slots[device][slot].out));
-    must(r->ctx, qn_graph_output(graph, r->slots[device][slot].out));
+    must(qn_graph_temp(graph, "sum", (size_t)n * sizeof(float), &sum, err));
+    must(stage_vadd(graph, "rig.add", qn_range_1d(n), r->slots[device][slot].x,
+                    r->slots[device][slot].y, sum, err));
+    must(stage_map_mul(graph, "rig.mul", qn_range_1d(n), 3.0f, sum, r->slots[device][slot].out,
+                       err));
+    must(qn_graph_output(graph, r->slots[device][slot].out, err));
     return QN_OK;
 }
 
@@ -74,7 +74,7 @@ static inline qn_status rig_prepare(void *user, int device, int slot, qn_i64 fir
         return QN_ERR_INPUT;
     }
     for (int k = 0; k < 2; k++) {
-        must(r->ctx, qn_buf_host(in[k], QN_HOST_DISCARD, &data));
+        must(qn_buf_host(in[k], QN_HOST_DISCARD, &data, err));
         for (qn_i64 i = 0; i < r->chunk_items * ITEM; i++)
             ((float *)data)[i] = i < count * ITEM ? rig_input(first * ITEM + i, k) : 0;
     }
@@ -92,7 +92,7 @@ static inline qn_status rig_deliver(void *user, int device, int slot, qn_i64 fir
         *err = (qn_err){ QN_ERR_IO, "disk full" };
         return QN_ERR_IO;
     }
-    must(r->ctx, qn_buf_read(r->slots[device][slot].out, 0, r->result + first * ITEM, bytes));
+    must(qn_buf_read(r->slots[device][slot].out, 0, r->result + first * ITEM, bytes, err));
     for (qn_i64 i = first; i < first + count; i++)
         r->delivered[i]++;
     return QN_OK;
@@ -114,7 +114,7 @@ static inline void rig_open_in(rig *r, qn_ctx *ctx, const qn_split_options *opti
                 .fail_deliver = -1 };
     r->result = calloc((size_t)(n_items + 1) * ITEM, sizeof *r->result);
     r->delivered = calloc((size_t)n_items + 1, sizeof *r->delivered);
-    must(ctx, qn_split_open(ctx, "rig", options, &work, &r->split));
+    must(qn_split_open(ctx, "rig", options, &work, &r->split, &failure));
 }
 
 /* `fault` as in QUERN_FAULT; "sim.devices=4,..." decides how many devices there are. */
@@ -146,7 +146,7 @@ static inline void rig_check(const rig *r)
 static inline void rig_run(rig *r)
 {
     rig_clear(r);
-    must(r->ctx, qn_split_run(r->split, r->n_items));
+    must(qn_split_run(r->split, r->n_items, &failure));
     rig_check(r);
 }
 

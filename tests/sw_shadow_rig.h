@@ -178,8 +178,8 @@ static inline city city_open_in(qn_ctx *ctx, const site *s, qn_sw_area area)
     }
     must_do(qn_sw_shadow_new(c.ctx, &area, &c.layers, &c.shadow, &err));
     c.cells = (size_t)qn_sw_shadow_cells(c.shadow);
-    must(c.ctx, qn_graph_new(c.ctx, "cover", &graph));
-    must(c.ctx, qn_sw_add_cover(c.shadow, graph));
+    must(qn_graph_new(c.ctx, "cover", &graph, &failure));
+    must(qn_sw_add_cover(c.shadow, graph, &failure));
     run_graph(c.ctx, graph);
     return c;
 }
@@ -219,8 +219,8 @@ static inline float *city_shadow(city *c, qn_sw_beam sun, float max_dist)
     float *to = out;
 
     must_do(qn_sw_rays_new(c->ctx, &reach, &sun, 1, &rays, &err));
-    must(c->ctx, qn_graph_new(c->ctx, "shadow", &graph));
-    must(c->ctx, qn_sw_add_shadow(c->shadow, graph, rays, which, &shade));
+    must(qn_graph_new(c->ctx, "shadow", &graph, &failure));
+    must(qn_sw_add_shadow(c->shadow, graph, rays, which, &shade, &failure));
     run_graph(c->ctx, graph);
     for (int i = 0; i < 3; i++) {
         outcome o = guarded_take(c->ctx, parts[i], "float");
@@ -267,10 +267,11 @@ static inline views city_svf(city *c, int option)
     }
     const qn_sw_views out = { svf.middle, words[0].middle, words[1].middle, words[2].middle };
 
-    must(c->ctx, qn_graph_new(c->ctx, "svf", &graph));
-    must(c->ctx, qn_sw_add_svf(c->shadow, graph, sky, &out));
+    must(qn_graph_new(c->ctx, "svf", &graph, &failure));
+    must(qn_sw_add_svf(c->shadow, graph, sky, &out, &failure));
     for (int i = 0; i < 3; i++)
-        must(c->ctx, qn_sw_add_svf_bytes(c->shadow, graph, sky, words[i].middle, bytes[i].middle));
+        must(
+            qn_sw_add_svf_bytes(c->shadow, graph, sky, words[i].middle, bytes[i].middle, &failure));
     run_graph(c->ctx, graph);
     v.n_bytes = sky->n_bytes;
     v.svf = (float *)guarded_take(c->ctx, &svf, "float").data;

@@ -406,7 +406,7 @@ static void print_launcher(qn_str *out, const qn_head *head, const variant *v)
         else
             qn_str_addf(out, ", qn_buf *%s", head->args[i].name);
     }
-    qn_str_add(out, ")\n{\n    const qn_arg qn_args[] = { ");
+    qn_str_add(out, ", qn_err *qn_e)\n{\n    const qn_arg qn_args[] = { ");
     for (int i = 0; i < head->n_args; i++) {
         const char *const name = head->args[i].name;
 
@@ -417,7 +417,7 @@ static void print_launcher(qn_str *out, const qn_head *head, const variant *v)
     }
     qn_str_addf(out,
                 " };\n    return qn_graph_stage(qn_g, qn_stage, &qn_kernel_%s%s, qn_over, "
-                "qn_args);\n}\n\n",
+                "qn_args, qn_e);\n}\n\n",
                 head->name, v->suffix);
 }
 

@@ -17,16 +17,17 @@ typedef struct qn_buf qn_buf;
 
 /* Creates an array of `bytes` bytes. Its content is zero until somebody writes it. `name` is
  * copied; it appears in memory maps and error messages. */
-QN_API qn_status qn_buf_new(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out);
+QN_API qn_status qn_buf_new(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out, qn_err *err);
 
 /* Like qn_buf_new, but the host copy is the caller's memory, which must outlive the buffer and
  * is never freed by it. */
-QN_API qn_status qn_buf_wrap(qn_ctx *ctx, const char *name, void *host, size_t bytes, qn_buf **out);
+QN_API qn_status qn_buf_wrap(qn_ctx *ctx, const char *name, void *host, size_t bytes, qn_buf **out,
+                             qn_err *err);
 
 /* [offset, offset + bytes) of `parent` under a name of its own. It shares the identity of the
  * parent: validity is per parent. Holds a reference to it. */
 QN_API qn_status qn_buf_view(qn_buf *parent, const char *name, size_t offset, size_t bytes,
-                             qn_buf **out);
+                             qn_buf **out, qn_err *err);
 
 /* Drops one reference; device work still using the array finishes first. NULL is fine. */
 QN_API void qn_buf_free(qn_buf *buf);
@@ -36,15 +37,16 @@ QN_API const char *qn_buf_name(const qn_buf *buf);
 
 /* Copies [offset, offset + bytes) to `dst`, waiting for pending writers. Only these bytes
  * are downloaded when the host copy is stale. */
-QN_API qn_status qn_buf_read(qn_buf *buf, size_t offset, void *dst, size_t bytes);
+QN_API qn_status qn_buf_read(qn_buf *buf, size_t offset, void *dst, size_t bytes, qn_err *err);
 
 /* `rows` rows of `row_bytes`, `pitch` bytes apart, starting at `offset`, packed into `dst`:
  * the core window of a tile without its halo. */
 QN_API qn_status qn_buf_read_rect(qn_buf *buf, size_t offset, size_t row_bytes, size_t rows,
-                                  size_t pitch, void *dst);
+                                  size_t pitch, void *dst, qn_err *err);
 
 /* Replaces [offset, offset + bytes). Returns before any upload happens. */
-QN_API qn_status qn_buf_write(qn_buf *buf, size_t offset, const void *src, size_t bytes);
+QN_API qn_status qn_buf_write(qn_buf *buf, size_t offset, const void *src, size_t bytes,
+                              qn_err *err);
 
 typedef enum {
     QN_HOST_READ,   /* content needed, not changed */
@@ -54,11 +56,11 @@ typedef enum {
 
 /* The host copy itself, made valid first. The pointer is good until the next stage or call
  * that writes the buffer elsewhere, or until the buffer is freed. */
-QN_API qn_status qn_buf_host(qn_buf *buf, qn_host_access access, void **out);
+QN_API qn_status qn_buf_host(qn_buf *buf, qn_host_access access, void **out, qn_err *err);
 
 /* Takes memory for the array on a device of the context now instead of when a stage needs it, and
  * leaves that of other arrays alone: QN_ERR_NOMEM or QN_ERR_LIMIT when there is not enough. */
-QN_API qn_status qn_buf_reserve(qn_buf *buf, int device);
+QN_API qn_status qn_buf_reserve(qn_buf *buf, int device, qn_err *err);
 
 typedef struct qn_transfer_count {
     uint64_t h2d_count, h2d_bytes, d2h_count, d2h_bytes, d2d_count, d2d_bytes, elided;

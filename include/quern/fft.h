@@ -47,7 +47,7 @@ static inline size_t qn_fft_bytes(const qn_fft_shape *shape)
 
 /* Adds a stage that transforms the batch at byte `offset` (a multiple of 16) of `buf` in place. */
 QN_API qn_status qn_graph_fft(qn_graph *graph, const char *name, const qn_fft_shape *shape,
-                              qn_fft_direction direction, qn_buf *buf, size_t offset);
+                              qn_fft_direction direction, qn_buf *buf, size_t offset, qn_err *err);
 
 #ifdef __cplusplus
 }

@@ -44,7 +44,8 @@ typedef struct qn_fit_vec {
  * that terms that differ in such numbers have one signature. */
 typedef enum { QN_FIT_TEMPLATE, QN_FIT_INSTANCE } qn_fit_mode;
 
-QN_API qn_status qn_fit_graph_new(const char *name, qn_fit_mode mode, qn_fit_graph **out);
+QN_API qn_status qn_fit_graph_new(const char *name, qn_fit_mode mode, qn_fit_graph **out,
+                                  qn_err *err);
 QN_API void qn_fit_graph_free(qn_fit_graph *graph); /* NULL is fine */
 
 /* Leaves. */

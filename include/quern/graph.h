@@ -70,7 +70,7 @@ static inline qn_arg qn_arg_val(const void *value, size_t bytes)
     return a;
 }
 
-QN_API qn_status qn_graph_new(qn_ctx *ctx, const char *name, qn_graph **out);
+QN_API qn_status qn_graph_new(qn_ctx *ctx, const char *name, qn_graph **out, qn_err *err);
 
 /* Waits for a run in flight, then frees. NULL is fine. */
 QN_API void qn_graph_free(qn_graph *graph);
@@ -78,42 +78,44 @@ QN_API void qn_graph_free(qn_graph *graph);
 /* Adds a stage that runs `kernel` over `range`; `args` has one entry per argument of the head.
  * The stage's number (0, 1, 2, ...) is its place in program order. */
 QN_API qn_status qn_graph_stage(qn_graph *graph, const char *name, const qn_kernel_info *kernel,
-                                qn_range range, const qn_arg *args);
+                                qn_range range, const qn_arg *args, qn_err *err);
 
 /* The same by name: an op of the registry (registry.h), which may exist on the CPU only. */
 QN_API qn_status qn_graph_op(qn_graph *graph, const char *name, const char *op, qn_range range,
-                             const qn_arg *args, int n_args);
+                             const qn_arg *args, int n_args, qn_err *err);
 
 /* A stage that is a C function on the host. data[i] is the host address of buffers[i]. */
 typedef qn_status (*qn_host_fn)(void *user, void *const *data, qn_err *err);
 QN_API qn_status qn_graph_host(qn_graph *graph, const char *name, qn_host_fn fn, void *user,
-                               qn_buf *const *buffers, const qn_arg_mode *modes, int n_buffers);
+                               qn_buf *const *buffers, const qn_arg_mode *modes, int n_buffers,
+                               qn_err *err);
 
 /* An array that lives only inside runs of the graph. Temporaries whose lifetimes do not meet
  * share memory. Owned by the graph: do not free it. */
-QN_API qn_status qn_graph_temp(qn_graph *graph, const char *name, size_t bytes, qn_buf **out);
+QN_API qn_status qn_graph_temp(qn_graph *graph, const char *name, size_t bytes, qn_buf **out,
+                               qn_err *err);
 
 /* Every run downloads `buf` into its host copy at the end, without being waited for. */
-QN_API qn_status qn_graph_output(qn_graph *graph, qn_buf *buf);
+QN_API qn_status qn_graph_output(qn_graph *graph, qn_buf *buf, qn_err *err);
 
 /* Stage `after` waits for stage `before`, besides what the buffers imply. */
-QN_API qn_status qn_graph_edge(qn_graph *graph, int before, int after);
+QN_API qn_status qn_graph_edge(qn_graph *graph, int before, int after, qn_err *err);
 
 /* Pins stage `stage` to a device ("cpu", "cuda:0") instead of leaving it to the router. */
-QN_API qn_status qn_graph_pin(qn_graph *graph, int stage, const char *device);
+QN_API qn_status qn_graph_pin(qn_graph *graph, int stage, const char *device, qn_err *err);
 
 /* Replaces the value of argument `arg` of stage `stage`. A recorded run is updated in place. */
-QN_API qn_status qn_graph_set(qn_graph *graph, int stage, int arg, const void *value);
+QN_API qn_status qn_graph_set(qn_graph *graph, int stage, int arg, const void *value, qn_err *err);
 
 /* Validates, orders, chooses devices, compiles kernels, plans temporaries. Done by the first
  * run when it was not called. */
-QN_API qn_status qn_graph_compile(qn_graph *graph);
+QN_API qn_status qn_graph_compile(qn_graph *graph, qn_err *err);
 
 /* Submits the whole graph in one pass and returns without waiting for the device. */
-QN_API qn_status qn_graph_run(qn_graph *graph);
+QN_API qn_status qn_graph_run(qn_graph *graph, qn_err *err);
 
 /* Waits for the last run, and reports what went wrong in it. */
-QN_API qn_status qn_graph_wait(qn_graph *graph);
+QN_API qn_status qn_graph_wait(qn_graph *graph, qn_err *err);
 
 /* 1 when qn_graph_wait would return at once: the run is over, or has failed. */
 QN_API int qn_graph_is_done(qn_graph *graph);
@@ -139,7 +141,7 @@ QN_API const char *qn_graph_stage_device(const qn_graph *graph, int stage);
 QN_API int qn_graph_stage_fell_back(const qn_graph *graph, int stage);
 
 /* Writes the memory map as Markdown: buffers, first and last use, devices, transfers. */
-QN_API qn_status qn_graph_memory_map(const qn_graph *graph, const char *path);
+QN_API qn_status qn_graph_memory_map(const qn_graph *graph, const char *path, qn_err *err);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,8 @@ extern "C" {
  * is until it is given back. With QN_HOST_UPDATE and QN_HOST_DISCARD all other copies are stale
  * from now on; stages and reads must wait until the other library is done. Of a view, all of the
  * array that it belongs to counts as written. QN_ERR_UNSUPPORTED: no addresses there. */
-QN_API qn_status qn_buf_lend(qn_buf *buf, int device, qn_host_access access, void **out);
+QN_API qn_status qn_buf_lend(qn_buf *buf, int device, qn_host_access access, void **out,
+                             qn_err *err);
 
 /* Once for each qn_buf_lend that worked. */
 QN_API void qn_buf_give_back(qn_buf *buf, int device);

@@ -45,7 +45,7 @@ typedef struct qn_summary {
 QN_API qn_summary qn_metric_summary(const qn_metric *metric);
 
 /* Writes all series: `.json` (quern-metrics/1) or `.prom` (Prometheus text), by the ending. */
-QN_API qn_status qn_metrics_write(qn_ctx *ctx, const char *command, const char *path);
+QN_API qn_status qn_metrics_write(qn_ctx *ctx, const char *command, const char *path, qn_err *err);
 
 #ifdef __cplusplus
 }

@@ -37,11 +37,11 @@ typedef struct qn_pipe_stats {
 
 /* Depth 0: QUERN_PIPELINE, else 2. Beyond 8: QN_ERR_LIMIT. */
 QN_API qn_status qn_pipe_open(qn_ctx *ctx, const char *name, int depth, const qn_pipe_work *work,
-                              qn_pipe **out);
+                              qn_pipe **out, qn_err *err);
 QN_API void qn_pipe_close(qn_pipe *pipe); /* NULL is fine */
 
 /* Runs batches 0 .. n_batches - 1 and returns when all are delivered. */
-QN_API qn_status qn_pipe_run(qn_pipe *pipe, qn_i64 n_batches);
+QN_API qn_status qn_pipe_run(qn_pipe *pipe, qn_i64 n_batches, qn_err *err);
 
 QN_API qn_pipe_stats qn_pipe_get_stats(const qn_pipe *pipe);
 

@@ -1,6 +1,6 @@
 /* quern.h - the root of the API: status codes, the context, its devices.
  *
- * A context owns everything: devices, caches, router, metrics and the last error. Open one,
+ * A context owns everything: devices, caches, router and metrics. Open one,
  * make buffers (buffer.h) and graphs (graph.h) in it, run them, close it. Calls on one context
  * come from one thread at a time, except where a header says otherwise.
  */
@@ -80,8 +80,6 @@ QN_API qn_status qn_ctx_open(const qn_options *options, qn_ctx **out, qn_err *er
  * it must be freed before. NULL is fine. */
 QN_API void qn_ctx_close(qn_ctx *ctx);
 
-/* The sentence of the last call on `ctx` that failed; "" when none did. */
-QN_API const char *qn_error(const qn_ctx *ctx);
 QN_API const char *qn_status_name(qn_status status); /* "nomem", "device_lost", ... */
 QN_API const char *qn_version(void);
 
@@ -106,7 +104,7 @@ QN_API const char *qn_device_id(const qn_ctx *ctx, int device); /* "cuda:0" */
 QN_API const qn_device_info *qn_device_get(const qn_ctx *ctx, int device);
 
 /* Waits until everything submitted to every device has finished. */
-QN_API qn_status qn_ctx_sync(qn_ctx *ctx);
+QN_API qn_status qn_ctx_sync(qn_ctx *ctx, qn_err *err);
 
 #ifdef __cplusplus
 }

@@ -69,7 +69,7 @@ typedef struct qn_calibration {
 } qn_calibration;
 
 /* Measures the devices of the context and writes their profiles. */
-QN_API qn_status qn_calibrate(qn_ctx *ctx, const qn_calibration *options);
+QN_API qn_status qn_calibrate(qn_ctx *ctx, const qn_calibration *options, qn_err *err);
 
 #ifdef __cplusplus
 }

@@ -66,13 +66,13 @@ typedef struct qn_split_options {
 
 /* Builds all slots and compiles their kernels. `options` may be NULL. */
 QN_API qn_status qn_split_open(qn_ctx *ctx, const char *name, const qn_split_options *options,
-                               const qn_split_work *work, qn_split **out);
+                               const qn_split_work *work, qn_split **out, qn_err *err);
 QN_API void qn_split_close(qn_split *split); /* NULL is fine */
 
 /* Runs the items 0 .. n_items - 1 and returns when all are delivered. With blocks (EQUAL,
  * PROPORTIONAL): when devices finish more than 30 % apart, the next batch is shared by the rates
  * seen in this one, and so on until they are less than 10 % apart. */
-QN_API qn_status qn_split_run(qn_split *split, qn_i64 n_items);
+QN_API qn_status qn_split_run(qn_split *split, qn_i64 n_items, qn_err *err);
 
 /* What one device did in the last run. */
 typedef struct qn_split_device {

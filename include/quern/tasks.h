@@ -56,18 +56,19 @@ typedef struct qn_tasks_options {
     const qn_split_options *split;
 } qn_tasks_options;
 
-QN_API qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **out);
+QN_API qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **out,
+                              qn_err *err);
 QN_API void qn_tasks_free(qn_tasks *tasks); /* NULL is fine */
 
 enum { QN_MAX_TASKS = 1 << 20 };
 
 /* Runs a batch and waits for it. A task that has no meaning is QN_ERR_USAGE, one beyond a limit
  * QN_ERR_LIMIT, both naming its id. */
-QN_API qn_status qn_tasks_run(qn_tasks *tasks, const qn_task *list, int n);
+QN_API qn_status qn_tasks_run(qn_tasks *tasks, const qn_task *list, int n, qn_err *err);
 
 /* Says that the inputs of the last batch are new on the host, without making them again: the
  * next run of that batch uploads them like the first did. */
-QN_API qn_status qn_tasks_touch(qn_tasks *tasks);
+QN_API qn_status qn_tasks_touch(qn_tasks *tasks, qn_err *err);
 
 typedef enum { QN_TASK_OK, QN_TASK_FALLBACK, QN_TASK_FAILED } qn_task_state;
 
@@ -84,17 +85,18 @@ typedef struct qn_task_result {
 QN_API const qn_task_result *qn_tasks_results(const qn_tasks *tasks);
 
 /* Copies the result of task number `i` of the last batch. `bytes` is its size. */
-QN_API qn_status qn_tasks_read(qn_tasks *tasks, int i, void *dst, size_t bytes);
+QN_API qn_status qn_tasks_read(qn_tasks *tasks, int i, void *dst, size_t bytes, qn_err *err);
 
 /* FNV-1a of the result in 16 hex digits; the first 16 digits of a Merkle root; "-" where results
  * are not the same bits on every device. */
 enum { QN_TASK_CHECKSUM_SIZE = 17 };
-QN_API qn_status qn_tasks_checksum(qn_tasks *tasks, int i, char out[QN_TASK_CHECKSUM_SIZE]);
+QN_API qn_status qn_tasks_checksum(qn_tasks *tasks, int i, char out[QN_TASK_CHECKSUM_SIZE],
+                                   qn_err *err);
 
 /* Compares every result of the last batch with a plain computation on the host that shares no
  * code with the kernels. Tasks that differ become QN_TASK_FAILED; then QN_ERR_MISMATCH, naming
  * the first. */
-QN_API qn_status qn_tasks_verify(qn_tasks *tasks);
+QN_API qn_status qn_tasks_verify(qn_tasks *tasks, qn_err *err);
 
 typedef struct qn_tasks_stats {
     /* of the last batch */
@@ -112,7 +114,7 @@ typedef struct qn_tasks_stats {
 QN_API qn_tasks_stats qn_tasks_get_stats(const qn_tasks *tasks);
 
 /* Memory map of the last batch as Markdown. */
-QN_API qn_status qn_tasks_memory_map(const qn_tasks *tasks, const char *path);
+QN_API qn_status qn_tasks_memory_map(const qn_tasks *tasks, const char *path, qn_err *err);
 
 /* Merkle trees. */
 
@@ -124,19 +126,21 @@ enum { QN_MERKLE_NODE = 32, QN_MERKLE_MAX_PATH = 40 };
 
 /* Tree number t has the leaves [from[t], from[t + 1]), at least one; `from` is copied. */
 QN_API qn_status qn_merkle_new(qn_ctx *ctx, qn_merkle_rule rule, const qn_i64 *from, int n_trees,
-                               qn_merkle **out);
+                               qn_merkle **out, qn_err *err);
 QN_API void qn_merkle_free(qn_merkle *merkle); /* NULL is fine */
 
 /* Where the leaves of all trees are to be written before a run. */
-QN_API qn_status qn_merkle_leaves(qn_merkle *merkle, void **out);
-QN_API qn_status qn_merkle_run(qn_merkle *merkle);
+QN_API qn_status qn_merkle_leaves(qn_merkle *merkle, void **out, qn_err *err);
+QN_API qn_status qn_merkle_run(qn_merkle *merkle, qn_err *err);
 
-QN_API qn_status qn_merkle_root(qn_merkle *merkle, int tree, uint8_t out[QN_MERKLE_NODE]);
+QN_API qn_status qn_merkle_root(qn_merkle *merkle, int tree, uint8_t out[QN_MERKLE_NODE],
+                                qn_err *err);
 
 /* What proves that leaf number `leaf` of the tree is in it: the neighbours on the way to the
  * root, lowest first. Only these nodes are downloaded. */
 QN_API qn_status qn_merkle_proof(qn_merkle *merkle, int tree, qn_i64 leaf,
-                                 uint8_t path[QN_MERKLE_MAX_PATH][QN_MERKLE_NODE], int *n_path);
+                                 uint8_t path[QN_MERKLE_MAX_PATH][QN_MERKLE_NODE], int *n_path,
+                                 qn_err *err);
 
 /* 1 when the path leads from the leaf, number `i` of `n`, to the root. */
 QN_API int qn_merkle_check(qn_merkle_rule rule, const uint8_t leaf[QN_MERKLE_NODE], qn_i64 i,

@@ -17,41 +17,41 @@ _err = _P(s.Err)
 _out = _P(c.c_void_p)
 _texts = _P(c.c_char_p)
 
-# What a call returns, then what it takes; `int` where the result is a qn_status.
+# What a call returns, then what it takes; `int` where the result is a qn_status. Calls that can
+# fail take an Err last.
 _CALLS = {
     "qn_status_name": (c.c_char_p, c.c_int),
     "qn_ctx_open": (c.c_int, _P(s.Options), _out, _err),
     "qn_ctx_close": (None, s.handle),
-    "qn_ctx_sync": (c.c_int, s.handle),
-    "qn_error": (c.c_char_p, s.handle),
+    "qn_ctx_sync": (c.c_int, s.handle, _err),
     "qn_device_count": (c.c_int, s.handle),
     "qn_device_id": (c.c_char_p, s.handle, c.c_int),
     "qn_device_get": (_P(s.DeviceInfo), s.handle, c.c_int),
     "qn_ctx_transfers": (s.TransferCount, s.handle),
     "qn_ctx_fallback_count": (c.c_int, s.handle),
     "qn_ctx_fallback_get": (None, s.handle, c.c_int, _P(s.Fallback)),
-    "qn_buf_new": (c.c_int, s.handle, c.c_char_p, c.c_size_t, _out),
-    "qn_buf_wrap": (c.c_int, s.handle, c.c_char_p, c.c_void_p, c.c_size_t, _out),
+    "qn_buf_new": (c.c_int, s.handle, c.c_char_p, c.c_size_t, _out, _err),
+    "qn_buf_wrap": (c.c_int, s.handle, c.c_char_p, c.c_void_p, c.c_size_t, _out, _err),
     "qn_buf_free": (None, s.handle),
-    "qn_buf_read": (c.c_int, s.handle, c.c_size_t, c.c_void_p, c.c_size_t),
-    "qn_buf_write": (c.c_int, s.handle, c.c_size_t, c.c_void_p, c.c_size_t),
-    "qn_buf_host": (c.c_int, s.handle, c.c_int, _out),
-    "qn_buf_lend": (c.c_int, s.handle, c.c_int, c.c_int, _out),
+    "qn_buf_read": (c.c_int, s.handle, c.c_size_t, c.c_void_p, c.c_size_t, _err),
+    "qn_buf_write": (c.c_int, s.handle, c.c_size_t, c.c_void_p, c.c_size_t, _err),
+    "qn_buf_host": (c.c_int, s.handle, c.c_int, _out, _err),
+    "qn_buf_lend": (c.c_int, s.handle, c.c_int, c.c_int, _out, _err),
     "qn_buf_give_back": (None, s.handle, c.c_int),
     "qn_buf_transfers": (s.TransferCount, s.handle),
-    "qn_kernels_new": (c.c_int, s.handle, c.c_char_p, c.c_char_p, _out),
-    "qn_kernels_with": (c.c_int, s.handle, s.handle, c.c_char_p, _out),
+    "qn_kernels_new": (c.c_int, s.handle, c.c_char_p, c.c_char_p, _out, _err),
+    "qn_kernels_with": (c.c_int, s.handle, s.handle, c.c_char_p, _out, _err),
     "qn_kernels_free": (None, s.handle),
     "qn_kernels_find": (_P(s.KernelInfo), s.handle, c.c_char_p),
     "qn_kernel_builtin": (_P(s.KernelInfo), c.c_char_p),
-    "qn_graph_new": (c.c_int, s.handle, c.c_char_p, _out),
+    "qn_graph_new": (c.c_int, s.handle, c.c_char_p, _out, _err),
     "qn_graph_free": (None, s.handle),
-    "qn_graph_stage": (c.c_int, s.handle, c.c_char_p, _P(s.KernelInfo), s.Range, _P(s.Arg)),
-    "qn_graph_output": (c.c_int, s.handle, s.handle),
-    "qn_graph_pin": (c.c_int, s.handle, c.c_int, c.c_char_p),
-    "qn_graph_set": (c.c_int, s.handle, c.c_int, c.c_int, c.c_void_p),
-    "qn_graph_run": (c.c_int, s.handle),
-    "qn_graph_wait": (c.c_int, s.handle),
+    "qn_graph_stage": (c.c_int, s.handle, c.c_char_p, _P(s.KernelInfo), s.Range, _P(s.Arg), _err),
+    "qn_graph_output": (c.c_int, s.handle, s.handle, _err),
+    "qn_graph_pin": (c.c_int, s.handle, c.c_int, c.c_char_p, _err),
+    "qn_graph_set": (c.c_int, s.handle, c.c_int, c.c_int, c.c_void_p, _err),
+    "qn_graph_run": (c.c_int, s.handle, _err),
+    "qn_graph_wait": (c.c_int, s.handle, _err),
     "qn_graph_get_stats": (s.GraphStats, s.handle),
     "qn_graph_stage_device": (c.c_char_p, s.handle, c.c_int),
     "qn_arc_new": (c.c_int, s.handle, _P(s.ArcOptions), _out, _err),
@@ -152,15 +152,10 @@ def _load() -> c.CDLL:
 lib = _load()
 
 
-def error_of(status: int, text: str, faults: str | None = None) -> Error:
-    """The exception for a status that is not 0."""
-    return Error(lib.qn_status_name(status).decode(), text, faults)
-
-
 def check_err(status: int, err: s.Err, faults: str | None = None) -> None:
     """Raises what a call left in `err`."""
     if status:
-        raise error_of(status, err.text.decode(errors="replace"), faults)
+        raise Error(lib.qn_status_name(status).decode(), err.text.decode(errors="replace"), faults)
 
 
 def address_of(handle: c.c_void_p) -> int:

@@ -62,7 +62,7 @@ class Session(Tool):
         options = s.ArcOptions(group=group, arena_bytes=arena_bytes, frames=frames,
                                max_steps=max_steps, pool_bytes=pool_bytes)
         handle = c.c_void_p()
-        self.ctx._call_err(lib.qn_arc_new, self.ctx.handle, c.byref(options), c.byref(handle))
+        self.ctx._call(lib.qn_arc_new, self.ctx.handle, c.byref(options), c.byref(handle))
         self._handle = self.ctx._adopt(TOOLS, address_of(handle), lib.qn_arc_free)
 
     def ask(self, **request: Any) -> dict[str, Any]:

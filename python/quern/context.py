@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator, TYPE_CHECKING
 
 from . import _structs as s
 from ._closing import Closing
-from ._lib import check_err, encode, error_of, lib
+from ._lib import check_err, encode, lib
 from .devices import Device, list_devices
 from .errors import Error, FallbackWarning
 
@@ -105,16 +105,7 @@ class Context(Closing):
                 free(handle)
 
     def _call(self, call: Callable[..., Any], *arguments: Any) -> None:
-        """A call whose status is returned and whose sentence the context has."""
-        with self._lock:
-            self.handle
-            status = call(*arguments)
-            if status:
-                raise error_of(status, lib.qn_error(self.handle).decode(errors="replace"))
-            self._tell_fallbacks()
-
-    def _call_err(self, call: Callable[..., Any], *arguments: Any) -> None:
-        """A call that has the sentence in its last argument, which is added here."""
+        """Makes a call that can fail; adds the error that such calls take last."""
         err = s.Err()
         with self._lock:
             self.handle

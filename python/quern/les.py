@@ -52,7 +52,7 @@ class Flow(Tool):
         handle = c.c_void_p()
         with tempfile.TemporaryDirectory(prefix="quern-les-") as folder:
             pairs = texts(_settings_of(settings, Path(folder)))
-            self.ctx._call_err(lib.qn_les_new, self.ctx.handle, pairs, c.byref(handle))
+            self.ctx._call(lib.qn_les_new, self.ctx.handle, pairs, c.byref(handle))
         self._handle = self.ctx._adopt(TOOLS, address_of(handle), lib.qn_les_free)
         size = s.LesSize()
         lib.qn_les_get_size(self._handle, c.byref(size))
@@ -71,26 +71,26 @@ class Flow(Tool):
 
     def step(self, n: int = 1) -> None:
         """Makes `n` steps. Raises an Error when cells became not finite."""
-        self.ctx._call_err(lib.qn_les_step, self.handle, n)
+        self.ctx._call(lib.qn_les_step, self.handle, n)
 
     def vorticity(self) -> np.ndarray:
         """The field, (n, n), or (ensemble, n, n) of several members."""
         shape = (self.n, self.n) if self.ensemble == 1 else (self.ensemble, self.n, self.n)
         result = np.empty(shape, self.dtype)
-        self.ctx._call_err(lib.qn_les_vorticity, self.handle, result.ctypes.data, result.nbytes)
+        self.ctx._call(lib.qn_les_vorticity, self.handle, result.ctypes.data, result.nbytes)
         return result
 
     def spectrum(self, member: int = 0) -> np.ndarray:
         """Energy by wavenumber 0, 1, 2, ..."""
         result = np.empty(self._n_shells, "f8")
-        self.ctx._call_err(lib.qn_les_spectrum, self.handle, member, result.ctypes.data,
+        self.ctx._call(lib.qn_les_spectrum, self.handle, member, result.ctypes.data,
                            result.nbytes)
         return result
 
     def look(self) -> dict[str, float]:
         """step, time, dt, energy, enstrophy, palinstrophy and max_vorticity of member 0."""
         now = s.LesNow()
-        self.ctx._call_err(lib.qn_les_look, self.handle, c.byref(now))
+        self.ctx._call(lib.qn_les_look, self.handle, c.byref(now))
         return {name: getattr(now, name) for name, _ in now._fields_}
 
 
@@ -127,7 +127,7 @@ def run(*, ctx: Context | None = None, backend: str | None = None,
         folder = Path(out) if out is not None else scratch / "out"
         pairs = texts(_settings_of(settings, scratch) + ["out", str(folder)])
         used = stack.enter_context(context_for(ctx, backend))
-        used._call_err(lib.qn_les_run_settings, used.handle, pairs, stamp)
+        used._call(lib.qn_les_run_settings, used.handle, pairs, stamp)
         return _read(folder, f"les_{stamp.value.decode()}_")
 
 

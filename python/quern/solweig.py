@@ -118,7 +118,7 @@ def svf(dsm: npt.ArrayLike, *, pixel_size: float = 1.0, patches: int = 153, tile
     bits = np.empty((3, *given.shape, (patches + 7) // 8), "u1") if matrices else None
     options = s.SvfOptions(patches=patches, tile=tile)
     with context_for(ctx, backend) as used:
-        used._call_err(lib.qn_solweig_svf, used.handle, c.byref(given.struct), c.byref(options),
+        used._call(lib.qn_solweig_svf, used.handle, c.byref(given.struct), c.byref(options),
                        maps.ctypes.data, None if bits is None else bits.ctypes.data)
     return SkyView(maps, patches, bits)
 
@@ -244,7 +244,7 @@ def run(dsm: npt.ArrayLike, weather: WeatherLike, *, pixel_size: float = 1.0,
                          "site=(latitude, longitude, hours ahead of UTC)")
     made = c.c_void_p()
     with context_for(ctx, backend) as used:
-        used._call_err(lib.qn_solweig_run, used.handle, c.byref(given.struct), c.byref(options),
+        used._call(lib.qn_solweig_run, used.handle, c.byref(given.struct), c.byref(options),
                        c.byref(made))
     del alive
     return _result_of(_Handle(address_of(made)), names, given.shape)

@@ -98,7 +98,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     if (what.is_quick && what.ops)
         return qn_fail(err, QN_ERR_USAGE, "--quick has its own ops; it does not go with --op");
     QN_TRY(qn_cli_progress(args, &w.how.mode, err));
-    QN_TRY(qn_calibrate(ctx, &what));
+    QN_TRY(qn_calibrate(ctx, &what, err));
     qn_progress_done(w.bar);
     QN_TRY(print_result(ctx, err));
     QN_TRY(print_files(ctx, err));

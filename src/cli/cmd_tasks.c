@@ -101,18 +101,16 @@ static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
     QN_TRY(qn_batch_read(args->words[0], &options, &batch, err));
     if (path) /* before the work is done for nothing */
         QN_TRY(qn_out_open(path, &out, err));
-    QN_TRY(qn_tasks_new(ctx, &options, &tasks));
-    QN_TRY(qn_tasks_run(tasks, batch.tasks, batch.n));
+    QN_TRY(qn_tasks_new(ctx, &options, &tasks, err));
+    QN_TRY(qn_tasks_run(tasks, batch.tasks, batch.n, err));
     if (!qn_flag(args, "no-verify"))
-        checked = qn_tasks_verify(tasks);
+        checked = qn_tasks_verify(tasks, err);
     if (checked != QN_OK && checked != QN_ERR_MISMATCH) {
         st = checked;
         goto out;
     }
-    /* A result that differs is in the file, marked; the run has failed all the same. */
-    if (checked == QN_ERR_MISMATCH)
-        qn_fail(err, checked, "%s", qn_error(ctx));
-    QN_TRY(qn_batch_write(tasks, &batch, path ? out.file : stdout));
+    /* A result that differs is marked in the file; the run has failed all the same. */
+    QN_TRY(qn_batch_write(tasks, &batch, path ? out.file : stdout, err));
     if (path)
         QN_TRY(qn_out_commit(&out, err));
     qn_cli_summary(args, batch.n, "task", "tasks");
@@ -120,8 +118,6 @@ static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
         tell_verified(args, batch.n);
     st = checked;
 out:
-    if (st != QN_OK && !err->text[0]) /* before freeing has errors of its own */
-        qn_fail(err, st, "%s", qn_error(ctx));
     qn_out_abort(&out);
     qn_tasks_free(tasks);
     qn_batch_free(&batch);
@@ -149,7 +145,7 @@ static void add_row(qn_table *table, const qn_scenario *scenario, const qn_tasks
 
 /* The first runs make plans and recordings; then inputs are uploaded again for every run. */
 static qn_status run_scenario(qn_tasks *tasks, const qn_scenario *scenario, const qn_args *args,
-                              double *median_us)
+                              double *median_us, qn_err *err)
 {
     enum { WARM_UP = 4, TIMED = 9 };
     qn_task list[QN_SCENARIO_TASKS];
@@ -158,14 +154,14 @@ static qn_status run_scenario(qn_tasks *tasks, const qn_scenario *scenario, cons
 
     qn_scenario_tasks(scenario, qn_text(args, "op"), qn_text(args, "arg"), args->global.seed, list);
     for (int i = -WARM_UP; i < TIMED; i++) {
-        QN_TRY(qn_tasks_touch(tasks));
-        QN_TRY(qn_tasks_run(tasks, list, scenario->n_tasks));
+        QN_TRY(qn_tasks_touch(tasks, err));
+        QN_TRY(qn_tasks_run(tasks, list, scenario->n_tasks, err));
         if (i >= 0)
             us[i] = qn_tasks_get_stats(tasks).wall_us;
     }
     *median_us = qn_stats_of(us, TIMED).median;
     if (!qn_flag(args, "no-verify"))
-        QN_TRY(qn_tasks_verify(tasks));
+        QN_TRY(qn_tasks_verify(tasks, err));
 out:
     return st;
 }
@@ -182,13 +178,13 @@ static qn_status run_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
 
     options.split = &split;
     QN_TRY(qn_tasks_pick(qn_text(args, "scenario"), &first, &end, err));
-    QN_TRY(qn_tasks_new(ctx, &options, &tasks));
+    QN_TRY(qn_tasks_new(ctx, &options, &tasks, err));
     for (int i = first; i < end; i++) {
         const qn_scenario *scenario = qn_scenario_at(i);
         double us;
 
-        if ((st = run_scenario(tasks, scenario, args, &us)) != QN_OK) {
-            qn_fail(err, st, "%s: %s", scenario->name, qn_error(ctx));
+        if ((st = run_scenario(tasks, scenario, args, &us, err)) != QN_OK) {
+            qn_prefix(err, "%s", scenario->name);
             goto out;
         }
         add_row(&table, scenario, tasks, us, !qn_flag(args, "no-verify"));

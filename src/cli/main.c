@@ -196,8 +196,6 @@ static qn_status run_command(const qn_args *args, qn_err *err)
     if (!args->command->bare)
         QN_TRY(qn_cli_open(args, &ctx, err));
     st = args->command->run(ctx, args, err);
-    if (st != QN_OK && !err->text[0])
-        qn_fail(err, st, "%s", ctx && qn_error(ctx)[0] ? qn_error(ctx) : qn_status_name(st));
     st = qn_cli_close(args, ctx, st, err);
 out:
     return st;

@@ -21,17 +21,6 @@ const char *qn_version(void)
     return QN_VERSION;
 }
 
-const char *qn_error(const qn_ctx *ctx)
-{
-    return ctx->err.text;
-}
-
-qn_status qn_ctx_fail(qn_ctx *ctx, const qn_err *err)
-{
-    ctx->err = *err;
-    return err->status;
-}
-
 double qn_ctx_now_us(const qn_ctx *ctx)
 {
     return ctx->timekeeper ? ctx->timekeeper->backend->now_us(ctx->timekeeper->dev) : qn_now_us();
@@ -407,13 +396,14 @@ out:
     return st;
 }
 
-qn_status qn_ctx_sync(qn_ctx *ctx)
+qn_status qn_ctx_sync(qn_ctx *ctx, qn_err *err)
 {
-    qn_err err = { .status = QN_OK };
+    qn_err own;
 
+    err = qn_err_begin(err, &own);
     for (int d = 1; d < ctx->n_devices; d++)
-        if (!ctx->devices[d].lost && qn_device_sync(&ctx->devices[d], &err) != QN_OK)
-            return qn_ctx_fail(ctx, &err);
+        if (!ctx->devices[d].lost && qn_device_sync(&ctx->devices[d], err) != QN_OK)
+            return err->status;
     return QN_OK;
 }
 

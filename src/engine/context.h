@@ -100,7 +100,6 @@ typedef struct qn_ctx_metrics_cache {
 
 struct qn_ctx {
     qn_log log;
-    qn_err err; /* last failure, read by qn_error */
     qn_device devices[QN_MAX_DEVICES];
     int n_devices;
     int pinned;                  /* slot that --backend names alone, -1 for auto and lists */
@@ -146,9 +145,6 @@ const qn_backend_state *qn_backend_state_at(const qn_ctx *ctx, int i);
 
 /* The slot of "cuda:0" (or the first of "cuda"), or -1. */
 int qn_device_find(const qn_ctx *ctx, const char *id);
-
-/* Keeps `err` as the context's last error and returns its status. */
-qn_status qn_ctx_fail(qn_ctx *ctx, const qn_err *err);
 
 /* Now, in the time of the context: virtual when a sim device is open. */
 double qn_ctx_now_us(const qn_ctx *ctx);

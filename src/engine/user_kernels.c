@@ -104,42 +104,38 @@ nomem:
     return qn_fail(err, QN_ERR_NOMEM, "kernel module %s: out of host memory", name);
 }
 
-static qn_status make(qn_ctx *ctx, const char *name, const char *text, const char *defines,
-                      qn_kernel_module **out)
+static qn_status make(const char *name, const char *text, const char *defines,
+                      qn_kernel_module **out, qn_err *err)
 {
     owned_module *m = calloc(1, sizeof *m);
-    qn_err err;
+    qn_status st;
 
-    if (!m) {
-        qn_fail(&err, QN_ERR_NOMEM, "kernel module %s: out of host memory", name);
-        return qn_ctx_fail(ctx, &err);
-    }
-    if (build(m, name, text, defines, &err) != QN_OK) {
+    if (!m)
+        return qn_fail(err, QN_ERR_NOMEM, "kernel module %s: out of host memory", name);
+    if ((st = build(m, name, text, defines, err)) != QN_OK) {
         qn_kernels_free(&m->module);
-        return qn_ctx_fail(ctx, &err);
+        return st;
     }
     *out = &m->module;
     return QN_OK;
 }
 
-qn_status qn_kernels_new(qn_ctx *ctx, const char *name, const char *text, qn_kernel_module **out)
+qn_status qn_kernels_new(qn_ctx *ctx, const char *name, const char *text, qn_kernel_module **out,
+                         qn_err *err)
 {
-    return make(ctx, name, text, "", out);
+    return make(name, text, "", out, err);
 }
 
 qn_status qn_kernels_with(qn_ctx *ctx, const qn_kernel_module *module, const char *defines,
-                          qn_kernel_module **out)
+                          qn_kernel_module **out, qn_err *err)
 {
     const char *const own = module->defines ? module->defines : "";
     char all[512];
-    qn_err err;
 
-    if (snprintf(all, sizeof all, "%s%s%s", own, *own ? " " : "", defines) >= (int)sizeof all) {
-        qn_fail(&err, QN_ERR_LIMIT, "kernel module %s: more than %zu characters of constants",
-                module->name, sizeof all - 1);
-        return qn_ctx_fail(ctx, &err);
-    }
-    return make(ctx, module->name, module->text, all, out);
+    if (snprintf(all, sizeof all, "%s%s%s", own, *own ? " " : "", defines) >= (int)sizeof all)
+        return qn_fail(err, QN_ERR_LIMIT, "kernel module %s: more than %zu characters of constants",
+                       module->name, sizeof all - 1);
+    return make(module->name, module->text, all, out, err);
 }
 
 const qn_kernel_info *qn_kernels_find(const qn_kernel_module *module, const char *name)

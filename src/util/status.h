@@ -24,6 +24,16 @@ __attribute__((format(printf, 3, 4))) qn_status qn_fail(qn_err *err, qn_status s
 /* Puts "text: " in front of what `err` says already. Returns its status. */
 __attribute__((format(printf, 2, 3))) qn_status qn_prefix(qn_err *err, const char *format, ...);
 
+/* For calls that look at their own error: the caller's place for it, or `own` where there is none,
+ * without a failure so far. */
+static inline qn_err *qn_err_begin(qn_err *err, qn_err *own)
+{
+    err = err ? err : own;
+    err->status = QN_OK;
+    err->text[0] = '\0';
+    return err;
+}
+
 /* a * b, or a + b, into *out; fails with QN_ERR_LIMIT naming `what` on overflow. */
 qn_status qn_size_mul(size_t a, size_t b, const char *what, size_t *out, qn_err *err);
 qn_status qn_size_add(size_t a, size_t b, const char *what, size_t *out, qn_err *err);

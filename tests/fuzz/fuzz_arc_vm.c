@@ -9,8 +9,8 @@
  *     ninja -C build-fuzz fuzz_arc_vm
  *     build-fuzz/tests/fuzz_arc_vm -max_len=400 -timeout=20 -max_total_time=600 corpus/
  */
-#include "../arc_bare_vm.h"
-#include "../arc_bytes_program.h"
+#include "unit/arc/arc_bare_vm.h"
+#include "unit/arc/arc_bytes_program.h"
 
 #include "domain/arc/compile/check.h"
 #include "domain/arc/value/text.h"

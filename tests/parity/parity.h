@@ -61,9 +61,9 @@ static inline qn_buf *filled(qn_ctx *ctx, const char *name, const void *data, si
 {
     qn_buf *buf = NULL;
 
-    must(ctx, qn_buf_new(ctx, name, bytes ? bytes : 4, &buf));
+    must(qn_buf_new(ctx, name, bytes ? bytes : 4, &buf, &failure));
     if (bytes)
-        must(ctx, qn_buf_write(buf, 0, data, bytes));
+        must(qn_buf_write(buf, 0, data, bytes, &failure));
     return buf;
 }
 
@@ -72,8 +72,8 @@ static inline qn_buf *random_floats(qn_ctx *ctx, const char *name, size_t n, uin
     qn_buf *buf = NULL;
     void *data;
 
-    must(ctx, qn_buf_new(ctx, name, (n ? n : 1) * sizeof(float), &buf));
-    must(ctx, qn_buf_host(buf, QN_HOST_DISCARD, &data));
+    must(qn_buf_new(ctx, name, (n ? n : 1) * sizeof(float), &buf, &failure));
+    must(qn_buf_host(buf, QN_HOST_DISCARD, &data, &failure));
     for (size_t i = 0; i < n; i++)
         ((float *)data)[i] = qn_random_float(seed, i);
     return buf;
@@ -94,10 +94,10 @@ static inline guarded guarded_new(qn_ctx *ctx, size_t bytes)
     guarded g = { .bytes = bytes };
     void *data;
 
-    must(ctx, qn_buf_new(ctx, "guarded", bytes + 2 * GUARD_BYTES, &g.whole));
-    must(ctx, qn_buf_host(g.whole, QN_HOST_DISCARD, &data));
+    must(qn_buf_new(ctx, "guarded", bytes + 2 * GUARD_BYTES, &g.whole, &failure));
+    must(qn_buf_host(g.whole, QN_HOST_DISCARD, &data, &failure));
     memset(data, GUARD_VALUE, bytes + 2 * GUARD_BYTES);
-    must(ctx, qn_buf_view(g.whole, "result", GUARD_BYTES, bytes, &g.middle));
+    must(qn_buf_view(g.whole, "result", GUARD_BYTES, bytes, &g.middle, &failure));
     return g;
 }
 
@@ -116,7 +116,7 @@ static inline outcome guarded_take(qn_ctx *ctx, guarded *g, const char *type)
     outcome out = { .bytes = g->bytes, .type = type };
 
     assert_non_null(data);
-    must(ctx, qn_buf_read(g->whole, 0, data, whole));
+    must(qn_buf_read(g->whole, 0, data, whole, &failure));
     for (size_t i = 0; i < GUARD_BYTES; i++)
         if (data[i] != GUARD_VALUE || data[whole - 1 - i] != GUARD_VALUE)
             fail_msg("%s wrote %zu bytes outside its result", type, i + 1);
@@ -130,8 +130,8 @@ static inline outcome guarded_take(qn_ctx *ctx, guarded *g, const char *type)
 /* Runs the graph once, waits and frees it. */
 static inline void run_graph(qn_ctx *ctx, qn_graph *g)
 {
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     qn_graph_free(g);
 }
 

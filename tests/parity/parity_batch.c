@@ -23,10 +23,10 @@ static outcome sums(qn_ctx *ctx, const qn_i64 *start, int n, qn_buf *x)
     qn_graph *g;
     outcome got;
 
-    must(ctx, qn_graph_new(ctx, "batch", &g));
-    must(ctx, qn_graph_temp(g, "part", (size_t)n * (size_t)pitch * sizeof(float), &part));
-    must(ctx, stage_sum_part(g, "part", qn_range_2d(pitch, n), pitch, table, x, part));
-    must(ctx, stage_sum_join(g, "join", qn_range_1d(n), pitch, table, part, out.middle));
+    must(qn_graph_new(ctx, "batch", &g, &failure));
+    must(qn_graph_temp(g, "part", (size_t)n * (size_t)pitch * sizeof(float), &part, &failure));
+    must(stage_sum_part(g, "part", qn_range_2d(pitch, n), pitch, table, x, part, &failure));
+    must(stage_sum_join(g, "join", qn_range_1d(n), pitch, table, part, out.middle, &failure));
     run_graph(ctx, g);
     got = guarded_take(ctx, &out, "float");
     qn_buf_free(table);
@@ -86,8 +86,8 @@ static outcome products(const place *at)
     qn_graph *g;
     outcome got;
 
-    must(ctx, qn_graph_new(ctx, "batch", &g));
-    must(ctx, stage_matmul(g, "matmul", qn_range_3d(1, 1, N), p, a, b, c.middle));
+    must(qn_graph_new(ctx, "batch", &g, &failure));
+    must(stage_matmul(g, "matmul", qn_range_3d(1, 1, N), p, a, b, c.middle, &failure));
     run_graph(ctx, g);
     got = guarded_take(ctx, &c, "float");
     qn_buf_free(a);

@@ -33,8 +33,8 @@ static void free_both(both_ways *r)
 
 static void run(qn_ctx *ctx, qn_graph *g)
 {
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
 }
 
 /* Forward, and that back again, `offset` bytes into a buffer. */
@@ -46,11 +46,12 @@ static both_ways transform(const place *at, const qn_fft_shape *s, size_t offset
     qn_buf *buf = NULL;
     qn_graph *g[2] = { NULL, NULL };
 
-    must(ctx, qn_buf_new(ctx, "fields", qn_fft_bytes(s) + offset, &buf));
+    must(qn_buf_new(ctx, "fields", qn_fft_bytes(s) + offset, &buf, &failure));
     put_fields(ctx, buf, offset, s, fields);
     for (int i = 0; i < 2; i++) {
-        must(ctx, qn_graph_new(ctx, "fft", &g[i]));
-        must(ctx, qn_graph_fft(g[i], "fft", s, i ? QN_FFT_INVERSE : QN_FFT_FORWARD, buf, offset));
+        must(qn_graph_new(ctx, "fft", &g[i], &failure));
+        must(qn_graph_fft(g[i], "fft", s, i ? QN_FFT_INVERSE : QN_FFT_FORWARD, buf, offset,
+                          &failure));
     }
     run(ctx, g[0]);
     out.there = get_fields(ctx, buf, offset, s);

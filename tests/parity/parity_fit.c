@@ -39,7 +39,7 @@ static rig open_rig(const place *at, maker make, uint32_t n, qn_fit_precision pr
     must_ok(qn_fit_host_new(r.p, (qn_fit_host_options){ 0 }, &r.host, &r.err), &r.err);
     must_ok(qn_fit_device_new(r.ctx, r.p, precision, &r.device, &r.err), &r.err);
     must_ok(qn_fit_device_vector(r.device, "x", r.p->x, &r.x, &r.err), &r.err);
-    must(r.ctx, qn_graph_new(r.ctx, "fit", &r.graph));
+    must(qn_graph_new(r.ctx, "fit", &r.graph, &failure));
     return r;
 }
 
@@ -61,8 +61,8 @@ static void close_rig(rig *r)
 
 static void run_and_read(rig *r, qn_buf *from)
 {
-    must(r->ctx, qn_graph_run(r->graph));
-    must(r->ctx, qn_graph_wait(r->graph));
+    must(qn_graph_run(r->graph, &failure));
+    must(qn_graph_wait(r->graph, &failure));
     must_ok(qn_fit_device_read(r->device, from, r->got, r->n_got, &r->err), &r->err);
 }
 

@@ -15,7 +15,7 @@ static qn_graph *graph_in(qn_ctx *ctx)
 {
     qn_graph *g = NULL;
 
-    must(ctx, qn_graph_new(ctx, "geometry", &g));
+    must(qn_graph_new(ctx, "geometry", &g, &failure));
     return g;
 }
 
@@ -26,7 +26,7 @@ static guarded zeros(qn_ctx *ctx, size_t n)
     void *none = calloc(n, sizeof(uint32_t));
 
     assert_non_null(none);
-    must(ctx, qn_buf_write(out.middle, 0, none, n * sizeof(uint32_t)));
+    must(qn_buf_write(out.middle, 0, none, n * sizeof(uint32_t), &failure));
     free(none);
     return out;
 }
@@ -49,8 +49,8 @@ static void check_map(qn_ctx *ctx, const place *at, shape s)
 
     snprintf(what, sizeof what, "map over %lld x %lld x %lld", (long long)s.x, (long long)s.y,
              (long long)s.z);
-    must(ctx, stage_selftest_visit(g, "visit", qn_range_3d(s.x, s.y, s.z), (int32_t)s.x,
-                                   (int32_t)s.y, seen.middle));
+    must(stage_selftest_visit(g, "visit", qn_range_3d(s.x, s.y, s.z), (int32_t)s.x, (int32_t)s.y,
+                              seen.middle, &failure));
     run_graph(ctx, g);
     got = guarded_take(ctx, &seen, "u32");
     expect_all(&got, 1, what, at);
@@ -63,7 +63,8 @@ static void check_unrolled(qn_ctx *ctx, const place *at, shape s)
     qn_graph *g = graph_in(ctx);
     outcome got;
 
-    must(ctx, stage_selftest_visit4(g, "visit", qn_range_2d(s.x, s.y), (int32_t)s.x, seen.middle));
+    must(stage_selftest_visit4(g, "visit", qn_range_2d(s.x, s.y), (int32_t)s.x, seen.middle,
+                               &failure));
     run_graph(ctx, g);
     got = guarded_take(ctx, &seen, "u32");
     expect_all(&got, 1, "unrolled map", at);
@@ -78,8 +79,8 @@ static void check_group(qn_ctx *ctx, const place *at, shape s)
     qn_graph *g = graph_in(ctx);
     outcome got;
 
-    must(ctx, stage_selftest_lanes(g, "lanes", qn_range_3d(s.x, s.y, s.z), (int32_t)s.x,
-                                   (int32_t)s.y, seen.middle));
+    must(stage_selftest_lanes(g, "lanes", qn_range_3d(s.x, s.y, s.z), (int32_t)s.x, (int32_t)s.y,
+                              seen.middle, &failure));
     run_graph(ctx, g);
     got = guarded_take(ctx, &seen, "u32");
     for (size_t i = 0; i < n; i++)
@@ -95,7 +96,7 @@ static void check_part(qn_ctx *ctx, const place *at)
     qn_graph *g = graph_in(ctx);
     outcome got;
 
-    must(ctx, stage_selftest_visit(g, "part", part, 50, 10, seen.middle));
+    must(stage_selftest_visit(g, "part", part, 50, 10, seen.middle, &failure));
     run_graph(ctx, g);
     got = guarded_take(ctx, &seen, "u32");
     for (int i = 0; i < 500; i++) {
@@ -146,8 +147,8 @@ static void grid_beyond_32_bits_is_covered(void **state)
     outcome got;
 
     (void)state;
-    must(ctx,
-         stage_selftest_sparse(g, "sparse", qn_range_2d(side, side), (int32_t)side, seen.middle));
+    must(stage_selftest_sparse(g, "sparse", qn_range_2d(side, side), (int32_t)side, seen.middle,
+                               &failure));
     run_graph(ctx, g);
     got = guarded_take(ctx, &seen, "u32");
     expect_all(&got, 1, "46341 x 46341", &device_places[0]);
@@ -164,7 +165,7 @@ static void long_axis_is_folded(void **state)
     outcome got;
 
     (void)state;
-    must(ctx, stage_selftest_fold(g, "fold", qn_range_1d(n), seen.middle));
+    must(stage_selftest_fold(g, "fold", qn_range_1d(n), seen.middle, &failure));
     run_graph(ctx, g);
     got = guarded_take(ctx, &seen, "u32");
     expect_all(&got, 1, "2^30 + 12345", &device_places[0]);
@@ -180,9 +181,9 @@ static void too_long_an_axis_is_refused(void **state)
     qn_status st;
 
     (void)state;
-    st = stage_selftest_visit(g, "visit", qn_range_1d(((qn_i64)1 << 30) + 1), 1, 1, seen);
+    st = stage_selftest_visit(g, "visit", qn_range_1d(((qn_i64)1 << 30) + 1), 1, 1, seen, &failure);
     if (st == QN_OK)
-        st = qn_graph_run(g);
+        st = qn_graph_run(g, &failure);
     assert_int_equal(st, QN_ERR_LIMIT);
     qn_graph_free(g);
     qn_buf_free(seen);

@@ -69,11 +69,11 @@ static void check_known(const place *at, int use_keccak)
     outcome got;
 
     data = known_messages(ctx, n, &table, &words);
-    must(ctx, qn_graph_new(ctx, "known", &g));
+    must(qn_graph_new(ctx, "known", &g, &failure));
     if (use_keccak)
-        must(ctx, stage_keccak256(g, "k", qn_range_1d(1), n, words, table, data, out.middle));
+        must(stage_keccak256(g, "k", qn_range_1d(1), n, words, table, data, out.middle, &failure));
     else
-        must(ctx, stage_sha256(g, "s", qn_range_1d(1), n, words, table, data, out.middle));
+        must(stage_sha256(g, "s", qn_range_1d(1), n, words, table, data, out.middle, &failure));
     run_graph(ctx, g);
     got = guarded_take(ctx, &out, "u8");
     for (int i = 0; i < n; i++) {
@@ -171,26 +171,27 @@ static void add_stages(qn_ctx *ctx, qn_graph *g, rule r, qn_i64 most, int n_tree
     int level = r == PLAIN;
 
     if (r == PLAIN)
-        must(ctx, stage_merkle_first(g, "first", level_range(nodes_of(most, 1), n_trees), n_trees,
-                                     from, start, leaf, tree));
+        must(stage_merkle_first(g, "first", level_range(nodes_of(most, 1), n_trees), n_trees, from,
+                                start, leaf, tree, &failure));
     else
-        must(ctx,
-             stage_merkle_leaf_rfc(g, "leaf", level_range(most, n_trees), from, start, leaf, tree));
+        must(stage_merkle_leaf_rfc(g, "leaf", level_range(most, n_trees), from, start, leaf, tree,
+                                   &failure));
     for (; nodes_of(most, level) > MERKLE_TOP; level++) {
         const qn_range parents = level_range(nodes_of(most, level + 1), n_trees);
 
         if (r == PLAIN)
-            must(ctx, stage_merkle_level(g, "level", parents, level, n_trees, from, start, tree));
+            must(stage_merkle_level(g, "level", parents, level, n_trees, from, start, tree,
+                                    &failure));
         else
-            must(ctx,
-                 stage_merkle_level_rfc(g, "level", parents, level, n_trees, from, start, tree));
+            must(stage_merkle_level_rfc(g, "level", parents, level, n_trees, from, start, tree,
+                                        &failure));
     }
     if (r == PLAIN)
-        must(ctx, stage_merkle_top(g, "top", qn_range_1d(n_trees), level, n_trees, from, start,
-                                   tree, root));
+        must(stage_merkle_top(g, "top", qn_range_1d(n_trees), level, n_trees, from, start, tree,
+                              root, &failure));
     else
-        must(ctx, stage_merkle_top_rfc(g, "top", qn_range_1d(n_trees), level, n_trees, from, start,
-                                       tree, root));
+        must(stage_merkle_top_rfc(g, "top", qn_range_1d(n_trees), level, n_trees, from, start, tree,
+                                  root, &failure));
 }
 
 static void check_trees(qn_ctx *ctx, const place *at, rule r, const qn_i64 *sizes, int n_trees)
@@ -217,7 +218,7 @@ static void check_trees(qn_ctx *ctx, const place *at, rule r, const qn_i64 *size
     start_buf = filled(ctx, "start", start, (size_t)n_trees * LEVELS * sizeof *start);
     leaf_buf = filled(ctx, "leaf", leaves, 32 * (size_t)from[n_trees]);
 
-    must(ctx, qn_graph_new(ctx, "trees", &g));
+    must(qn_graph_new(ctx, "trees", &g, &failure));
     add_stages(ctx, g, r, most, n_trees, from_buf, start_buf, leaf_buf, tree.middle, root.middle);
     run_graph(ctx, g);
     got = guarded_take(ctx, &root, "root");

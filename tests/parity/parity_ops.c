@@ -28,7 +28,7 @@ static qn_graph *graph_in(qn_ctx *ctx)
 {
     qn_graph *g = NULL;
 
-    must(ctx, qn_graph_new(ctx, "parity", &g));
+    must(qn_graph_new(ctx, "parity", &g, &failure));
     return g;
 }
 
@@ -41,7 +41,7 @@ static outcome run_vadd(qn_ctx *ctx, const row *r)
     guarded out = guarded_new(ctx, (size_t)r->n * sizeof(float));
     qn_graph *g = graph_in(ctx);
 
-    must(ctx, stage_vadd(g, "vadd", qn_range_1d(r->n), x, y, out.middle));
+    must(stage_vadd(g, "vadd", qn_range_1d(r->n), x, y, out.middle, &failure));
     run_graph(ctx, g);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -57,8 +57,8 @@ static outcome run_saxpy(qn_ctx *ctx, const row *r)
 
     for (qn_i64 i = 0; i < r->n; i++)
         start[i] = qn_random_float(r->seed + 1, (uint64_t)i);
-    must(ctx, qn_buf_write(y.middle, 0, start, (size_t)r->n * sizeof *start));
-    must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(r->n), 1.7f, x, y.middle));
+    must(qn_buf_write(y.middle, 0, start, (size_t)r->n * sizeof *start, &failure));
+    must(stage_saxpy(g, "saxpy", qn_range_1d(r->n), 1.7f, x, y.middle, &failure));
     run_graph(ctx, g);
     qn_buf_free(x);
     free(start);
@@ -76,7 +76,7 @@ static outcome run_map(qn_ctx *ctx, const row *r)
     qn_arg args[3] = { qn_arg_val(&k, sizeof k), qn_arg_buf(x), qn_arg_buf(out.middle) };
     const int skip = 3 - kernel->n_args; /* some have no constant */
 
-    must(ctx, qn_graph_op(g, "map", r->op, qn_range_1d(r->n), args + skip, kernel->n_args));
+    must(qn_graph_op(g, "map", r->op, qn_range_1d(r->n), args + skip, kernel->n_args, &failure));
     run_graph(ctx, g);
     qn_buf_free(x);
     return guarded_take(ctx, &out, "float");
@@ -96,7 +96,7 @@ static outcome run_chain(qn_ctx *ctx, const row *r)
         p.code[p.n_steps] = (i32)(strchr(letters, *s) - letters);
         p.k[p.n_steps++] = 1.25f;
     }
-    must(ctx, stage_chain(g, "chain", groups, p, x, out.middle));
+    must(stage_chain(g, "chain", groups, p, x, out.middle, &failure));
     run_graph(ctx, g);
     qn_buf_free(x);
     return guarded_take(ctx, &out, "float");
@@ -124,18 +124,24 @@ static outcome run_reduce(qn_ctx *ctx, const row *r)
     x = random_floats(ctx, "x", (size_t)start[r->count], r->seed);
     y = random_floats(ctx, "y", (size_t)start[r->count], r->seed + 1);
     table = filled(ctx, "start", start, ((size_t)r->count + 1) * sizeof *start);
-    must(ctx, qn_graph_temp(g, "part", (size_t)pitch * (size_t)r->count * sizeof(float), &part));
+    must(qn_graph_temp(g, "part", (size_t)pitch * (size_t)r->count * sizeof(float), &part,
+                       &failure));
 
     if (!strcmp(r->op, "dot"))
-        must(ctx, stage_dot_part(g, "dot", qn_range_2d(pitch, r->count), pitch, table, x, y, part));
+        must(stage_dot_part(g, "dot", qn_range_2d(pitch, r->count), pitch, table, x, y, part,
+                            &failure));
     else if (!strcmp(r->op, "max"))
-        must(ctx, stage_max_part(g, "max", qn_range_2d(pitch, r->count), pitch, table, x, part));
+        must(stage_max_part(g, "max", qn_range_2d(pitch, r->count), pitch, table, x, part,
+                            &failure));
     else
-        must(ctx, stage_sum_part(g, "sum", qn_range_2d(pitch, r->count), pitch, table, x, part));
+        must(stage_sum_part(g, "sum", qn_range_2d(pitch, r->count), pitch, table, x, part,
+                            &failure));
     if (!strcmp(r->op, "max"))
-        must(ctx, stage_max_join(g, "join", qn_range_1d(r->count), pitch, table, part, out.middle));
+        must(stage_max_join(g, "join", qn_range_1d(r->count), pitch, table, part, out.middle,
+                            &failure));
     else
-        must(ctx, stage_sum_join(g, "join", qn_range_1d(r->count), pitch, table, part, out.middle));
+        must(stage_sum_join(g, "join", qn_range_1d(r->count), pitch, table, part, out.middle,
+                            &failure));
     run_graph(ctx, g);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -155,11 +161,11 @@ static outcome run_scan(qn_ctx *ctx, const row *r)
     for (qn_i64 i = 0; i < r->n; i++)
         values[i] = qn_random_byte(r->seed, (uint64_t)i) - 100;
     x = filled(ctx, "x", values, (size_t)r->n * sizeof *values);
-    must(ctx, qn_graph_temp(g, "part", (size_t)chunks * sizeof(int32_t), &part));
-    must(ctx, qn_graph_temp(g, "total", sizeof(int32_t), &total));
-    must(ctx, stage_scan_part(g, "part", qn_range_1d(chunks), r->n, x, out.middle, part));
-    must(ctx, stage_scan_join(g, "join", qn_range_1d(1), (int32_t)chunks, part, total));
-    must(ctx, stage_scan_add(g, "add", qn_range_1d(r->n), part, out.middle));
+    must(qn_graph_temp(g, "part", (size_t)chunks * sizeof(int32_t), &part, &failure));
+    must(qn_graph_temp(g, "total", sizeof(int32_t), &total, &failure));
+    must(stage_scan_part(g, "part", qn_range_1d(chunks), r->n, x, out.middle, part, &failure));
+    must(stage_scan_join(g, "join", qn_range_1d(1), (int32_t)chunks, part, total, &failure));
+    must(stage_scan_add(g, "add", qn_range_1d(r->n), part, out.middle, &failure));
     run_graph(ctx, g);
     qn_buf_free(x);
     free(values);
@@ -179,7 +185,7 @@ static outcome run_matmul(qn_ctx *ctx, const row *r)
     const qn_range tiles = qn_range_3d((n + MATMUL_TILE_COLS - 1) / MATMUL_TILE_COLS,
                                        (n + MATMUL_TILE_ROWS - 1) / MATMUL_TILE_ROWS, r->count);
 
-    must(ctx, stage_matmul(g, "matmul", tiles, p, a, b, c.middle));
+    must(stage_matmul(g, "matmul", tiles, p, a, b, c.middle, &failure));
     run_graph(ctx, g);
     qn_buf_free(a);
     qn_buf_free(b);
@@ -207,9 +213,9 @@ static outcome run_hash(qn_ctx *ctx, const row *r)
     data = filled(ctx, "data", bytes, (size_t)words * 4);
 
     if (!strcmp(r->op, "sha256"))
-        must(ctx, stage_sha256(g, "sha256", groups, r->n, words, table, data, out.middle));
+        must(stage_sha256(g, "sha256", groups, r->n, words, table, data, out.middle, &failure));
     else
-        must(ctx, stage_keccak256(g, "keccak", groups, r->n, words, table, data, out.middle));
+        must(stage_keccak256(g, "keccak", groups, r->n, words, table, data, out.middle, &failure));
     run_graph(ctx, g);
     qn_buf_free(table);
     qn_buf_free(data);
@@ -365,11 +371,11 @@ static void reductions_are_right_and_nan_wins(void **state)
     outcome sums, maxima;
 
     (void)state;
-    must(ctx, qn_graph_temp(g, "part", sizeof out, &part));
-    must(ctx, stage_sum_part(g, "sum", qn_range_2d(1, 3), 1, table, data, part));
-    must(ctx, stage_sum_join(g, "sum", qn_range_1d(3), 1, table, part, sum.middle));
-    must(ctx, stage_max_part(g, "max", qn_range_2d(1, 3), 1, table, data, part));
-    must(ctx, stage_max_join(g, "max", qn_range_1d(3), 1, table, part, max.middle));
+    must(qn_graph_temp(g, "part", sizeof out, &part, &failure));
+    must(stage_sum_part(g, "sum", qn_range_2d(1, 3), 1, table, data, part, &failure));
+    must(stage_sum_join(g, "sum", qn_range_1d(3), 1, table, part, sum.middle, &failure));
+    must(stage_max_part(g, "max", qn_range_2d(1, 3), 1, table, data, part, &failure));
+    must(stage_max_join(g, "max", qn_range_1d(3), 1, table, part, max.middle, &failure));
     run_graph(ctx, g);
     sums = guarded_take(ctx, &sum, "float");
     maxima = guarded_take(ctx, &max, "float");
@@ -403,10 +409,11 @@ static void chain_has_the_bits_of_its_maps(void **state)
         const qn_arg args[] = { qn_arg_val(&k, sizeof k), qn_arg_buf(i & 1 ? y : x),
                                 qn_arg_buf(i & 1 ? x : y) };
 
-        must(ctx, qn_graph_op(g, "map", maps[i], qn_range_1d(2500), args + (i == 2), 3 - (i == 2)));
+        must(qn_graph_op(g, "map", maps[i], qn_range_1d(2500), args + (i == 2), 3 - (i == 2),
+                         &failure));
         run_graph(ctx, g);
     }
-    must(ctx, qn_buf_read(y, 0, got, sizeof got));
+    must(qn_buf_read(y, 0, got, sizeof got, &failure));
     assert_memory_equal(want.data, got, sizeof got);
     free(want.data);
     qn_buf_free(x);

@@ -23,8 +23,8 @@ static void check_echo(const place *at)
     want[2] = (uint32_t)p.wide;
     memcpy(&want[7], &p.scale, sizeof p.scale);
     memcpy(&want[10], &last, sizeof last);
-    must(ctx, qn_graph_new(ctx, "echo", &g));
-    must(ctx, stage_selftest_echo(g, "echo", qn_range_1d(1), want[0], p, last, out.middle));
+    must(qn_graph_new(ctx, "echo", &g, &failure));
+    must(stage_selftest_echo(g, "echo", qn_range_1d(1), want[0], p, last, out.middle, &failure));
     run_graph(ctx, g);
     got = guarded_take(ctx, &out, "u32");
     for (int i = 0; i < SELFTEST_WORDS; i++)
@@ -59,15 +59,15 @@ static void replaced_values_arrive(void **state)
             continue;
         ctx = open_place(&device_places[i]);
         out = guarded_new(ctx, SELFTEST_WORDS * 4);
-        must(ctx, qn_graph_new(ctx, "echo", &g));
-        must(ctx, stage_selftest_echo(g, "echo", qn_range_1d(1), 1, p, 0, out.middle));
+        must(qn_graph_new(ctx, "echo", &g, &failure));
+        must(stage_selftest_echo(g, "echo", qn_range_1d(1), 1, p, 0, out.middle, &failure));
         for (p.count = 1; p.count < 5; p.count++) {
             uint32_t seen;
 
-            must(ctx, qn_graph_set(g, 0, 1, &p));
-            must(ctx, qn_graph_run(g));
-            must(ctx, qn_graph_wait(g));
-            must(ctx, qn_buf_read(out.middle, 5 * sizeof seen, &seen, sizeof seen));
+            must(qn_graph_set(g, 0, 1, &p, &failure));
+            must(qn_graph_run(g, &failure));
+            must(qn_graph_wait(g, &failure));
+            must(qn_buf_read(out.middle, 5 * sizeof seen, &seen, sizeof seen, &failure));
             assert_int_equal(seen, p.count);
         }
         qn_graph_free(g);

@@ -56,14 +56,14 @@ static outcome accumulate(const place *at, const problem *p, int runs)
     qn_graph *g = NULL;
     outcome got;
 
-    must(ctx, qn_segments_new(ctx, "index", p->target, p->n_items, p->n_cells, &segments));
-    must(ctx, qn_graph_new(ctx, "scatter", &g));
-    must(ctx, qn_segments_sum(segments, g, "sum", value, cell.middle));
+    must(qn_segments_new(ctx, "index", p->target, p->n_items, p->n_cells, &segments, &failure));
+    must(qn_graph_new(ctx, "scatter", &g, &failure));
+    must(qn_segments_sum(segments, g, "sum", value, cell.middle, &failure));
     for (int run = 0; run < runs; run++) {
-        must(ctx, qn_graph_run(g));
-        must(ctx, qn_graph_wait(g));
-        must(ctx,
-             qn_buf_read(cell.middle, 0, run ? again : first, (size_t)p->n_cells * sizeof(float)));
+        must(qn_graph_run(g, &failure));
+        must(qn_graph_wait(g, &failure));
+        must(qn_buf_read(cell.middle, 0, run ? again : first, (size_t)p->n_cells * sizeof(float),
+                         &failure));
         if (run)
             assert_memory_equal(first, again, (size_t)p->n_cells * sizeof(float));
     }
@@ -128,8 +128,9 @@ static void item_outside_the_cells_is_refused(void **state)
     qn_segments *segments = NULL;
 
     (void)state;
-    assert_int_equal(qn_segments_new(ctx, "index", target, 3, 3, &segments), QN_ERR_INPUT);
-    assert_string_equal(qn_error(ctx), "segments index: item 2 goes to cell 3 of 3");
+    assert_int_equal(qn_segments_new(ctx, "index", target, 3, 3, &segments, &failure),
+                     QN_ERR_INPUT);
+    assert_string_equal(failure.text, "segments index: item 2 goes to cell 3 of 3");
     assert_null(segments);
     qn_ctx_close(ctx);
 }

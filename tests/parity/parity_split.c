@@ -97,10 +97,10 @@ static void tasks_on_two_halves_are_verified(void **state)
         const qn_split_options split = { .mode = (qn_split_mode)mode, .devices = "opencl" };
         qn_tasks *tasks;
 
-        must(ctx, qn_tasks_new(ctx, &(qn_tasks_options){ .split = &split }, &tasks));
+        must(qn_tasks_new(ctx, &(qn_tasks_options){ .split = &split }, &tasks, &failure));
         for (int again = 0; again < 3; again++) {
-            must(ctx, qn_tasks_run(tasks, batch, 8));
-            must(ctx, qn_tasks_verify(tasks));
+            must(qn_tasks_run(tasks, batch, 8, &failure));
+            must(qn_tasks_verify(tasks, &failure));
         }
         if (mode != QN_SPLIT_DYNAMIC)
             assert_string_equal(qn_tasks_get_stats(tasks).devices, "opencl:0+opencl:1");

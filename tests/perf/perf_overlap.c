@@ -23,13 +23,13 @@ static rig open_rig(void)
 {
     rig r = { .ctx = open_sim(limits) };
 
-    must(r.ctx, qn_graph_new(r.ctx, "parts", &r.graph));
+    must(qn_graph_new(r.ctx, "parts", &r.graph, &failure));
     for (int p = 0; p < PARTS; p++) {
         r.x[p] = ramp(r.ctx, "x", N, (float)p, 1);
         r.y[p] = ramp(r.ctx, "y", N, 1, 0);
         r.z[p] = array_of(r.ctx, "z", N);
-        must(r.ctx, stage_vadd(r.graph, "vadd", qn_range_1d(N), r.x[p], r.y[p], r.z[p]));
-        must(r.ctx, qn_graph_output(r.graph, r.z[p]));
+        must(stage_vadd(r.graph, "vadd", qn_range_1d(N), r.x[p], r.y[p], r.z[p], &failure));
+        must(qn_graph_output(r.graph, r.z[p], &failure));
     }
     return r;
 }
@@ -51,12 +51,12 @@ static double run_fresh(rig *r, float first)
     double begin;
 
     for (int p = 0; p < PARTS; p++) {
-        must(r->ctx, qn_buf_write(r->x[p], 0, &first, sizeof first));
-        must(r->ctx, qn_buf_write(r->y[p], 0, &first, sizeof first));
+        must(qn_buf_write(r->x[p], 0, &first, sizeof first, &failure));
+        must(qn_buf_write(r->y[p], 0, &first, sizeof first, &failure));
     }
     begin = qn_ctx_now_us(r->ctx);
-    must(r->ctx, qn_graph_run(r->graph));
-    must(r->ctx, qn_graph_wait(r->graph));
+    must(qn_graph_run(r->graph, &failure));
+    must(qn_graph_wait(r->graph, &failure));
     return qn_ctx_now_us(r->ctx) - begin;
 }
 

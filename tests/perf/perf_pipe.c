@@ -45,9 +45,8 @@ static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
     w->a[slot] = array_of(w->ctx, "a", w->elems);
     w->b[slot] = array_of(w->ctx, "b", w->elems);
     w->c[slot] = array_of(w->ctx, "c", w->elems);
-    must(w->ctx,
-         stage_vadd(graph, "vadd", qn_range_1d(w->elems), w->a[slot], w->b[slot], w->c[slot]));
-    must(w->ctx, qn_graph_output(graph, w->c[slot]));
+    must(stage_vadd(graph, "vadd", qn_range_1d(w->elems), w->a[slot], w->b[slot], w->c[slot], err));
+    must(qn_graph_output(graph, w->c[slot], err));
     return QN_OK;
 }
 
@@ -57,10 +56,10 @@ static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
     void *data;
 
     (void)err;
-    must(w->ctx, qn_buf_host(w->a[slot], QN_HOST_DISCARD, &data));
+    must(qn_buf_host(w->a[slot], QN_HOST_DISCARD, &data, err));
     for (int i = 0; i < w->elems; i++)
         ((float *)data)[i] = (float)(i + batch);
-    must(w->ctx, qn_buf_host(w->b[slot], QN_HOST_DISCARD, &data));
+    must(qn_buf_host(w->b[slot], QN_HOST_DISCARD, &data, err));
     for (int i = 0; i < w->elems; i++)
         ((float *)data)[i] = (float)i;
     return QN_OK;
@@ -88,10 +87,10 @@ static double wall_us(const char *more, int elems, int depth)
     snprintf(rules, sizeof rules, FIGURES "%s", more);
     w.ctx = open_with((qn_options){ .backend = "sim", .threads = 1, .fault = rules });
     calls = (qn_pipe_work){ .user = &w, .build = build, .prepare = prepare, .deliver = deliver };
-    must(w.ctx, qn_pipe_open(w.ctx, "perf", depth, &calls, &pipe));
-    must(w.ctx, qn_pipe_run(pipe, 3 * depth));
+    must(qn_pipe_open(w.ctx, "perf", depth, &calls, &pipe, &failure));
+    must(qn_pipe_run(pipe, 3 * depth, &failure));
     begin = qn_ctx_now_us(w.ctx);
-    must(w.ctx, qn_pipe_run(pipe, N_TASKS));
+    must(qn_pipe_run(pipe, N_TASKS, &failure));
     us = qn_ctx_now_us(w.ctx) - begin;
     qn_pipe_close(pipe);
     for (int s = 0; s < depth; s++) {

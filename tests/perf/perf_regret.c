@@ -172,12 +172,12 @@ static qn_graph *new_graph(qn_ctx *ctx, task *t, int n, int k, const char *devic
 {
     qn_graph *graph = NULL;
 
-    must(ctx, qn_graph_new(ctx, "regret", &graph));
+    must(qn_graph_new(ctx, "regret", &graph, &failure));
     t->sum[k] = array_of(ctx, "sum", n);
-    must(ctx, stage_vadd(graph, "add", qn_range_1d(n), t->x, t->y, t->sum[k]));
-    must(ctx, qn_graph_output(graph, t->sum[k]));
+    must(stage_vadd(graph, "add", qn_range_1d(n), t->x, t->y, t->sum[k], &failure));
+    must(qn_graph_output(graph, t->sum[k], &failure));
     if (device)
-        must(ctx, qn_graph_pin(graph, 0, device));
+        must(qn_graph_pin(graph, 0, device, &failure));
     return graph;
 }
 
@@ -218,11 +218,11 @@ static double run_us(rig *r, const task *t, qn_graph *graph)
     double start;
     void *data;
 
-    must(r->ctx, qn_buf_host(t->x, QN_HOST_UPDATE, &data));
-    must(r->ctx, qn_buf_host(t->y, QN_HOST_UPDATE, &data));
+    must(qn_buf_host(t->x, QN_HOST_UPDATE, &data, &failure));
+    must(qn_buf_host(t->y, QN_HOST_UPDATE, &data, &failure));
     start = qn_ctx_now_us(r->ctx);
-    must(r->ctx, qn_graph_run(graph));
-    must(r->ctx, qn_graph_wait(graph));
+    must(qn_graph_run(graph, &failure));
+    must(qn_graph_wait(graph, &failure));
     return qn_ctx_now_us(r->ctx) - start;
 }
 

@@ -43,18 +43,18 @@ static void check_repeats(const qn_task *list, int n)
     qn_tasks *tasks;
     counted before, after;
 
-    must(ctx, qn_tasks_new(ctx, NULL, &tasks));
+    must(qn_tasks_new(ctx, NULL, &tasks, &failure));
     for (int i = 0; i < WARM_UP; i++) {
-        must(ctx, qn_tasks_touch(tasks));
-        must(ctx, qn_tasks_run(tasks, list, n));
+        must(qn_tasks_touch(tasks, &failure));
+        must(qn_tasks_run(tasks, list, n, &failure));
     }
     before = count(ctx);
     for (int i = 0; i < REPEATS; i++) {
-        must(ctx, qn_tasks_touch(tasks));
-        must(ctx, qn_tasks_run(tasks, list, n));
+        must(qn_tasks_touch(tasks, &failure));
+        must(qn_tasks_run(tasks, list, n, &failure));
     }
     after = count(ctx);
-    must(ctx, qn_tasks_verify(tasks));
+    must(qn_tasks_verify(tasks, &failure));
 
     assert_true(after.captures == before.captures);
     assert_true(after.compiles == before.compiles);
@@ -95,9 +95,9 @@ static double run_once(qn_ctx *ctx, qn_graph *g, qn_buf *x, float value)
 {
     const double begin = qn_ctx_now_us(ctx);
 
-    must(ctx, qn_buf_write(x, 0, &value, sizeof value));
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+    must(qn_buf_write(x, 0, &value, sizeof value, &failure));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     return qn_ctx_now_us(ctx) - begin;
 }
 
@@ -117,11 +117,11 @@ static void a_warm_run_takes_at_most_a_tenth_of_the_first(void **state)
     ctx = open_sim(SLOW_START);
     x = ramp(ctx, "x", N, 0, 1);
     y = array_of(ctx, "y", N);
-    must(ctx, qn_kernels_new(ctx, "made", text, &module));
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, qn_graph_stage(g, "halve", qn_kernels_find(module, "halve"), qn_range_1d(N),
-                             (qn_arg[]){ qn_arg_buf(x), qn_arg_buf(y) }));
-    must(ctx, qn_graph_output(g, y));
+    must(qn_kernels_new(ctx, "made", text, &module, &failure));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(qn_graph_stage(g, "halve", qn_kernels_find(module, "halve"), qn_range_1d(N),
+                        (qn_arg[]){ qn_arg_buf(x), qn_arg_buf(y) }, &failure));
+    must(qn_graph_output(g, y, &failure));
     first = run_once(ctx, g, x, 1);
     for (int i = 2; i < 20; i++) {
         const double warm = run_once(ctx, g, x, (float)i);

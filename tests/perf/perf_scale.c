@@ -38,8 +38,8 @@ static qn_status deliver(void *user, int device, int slot, qn_i64 first, qn_i64 
     const size_t bytes = b->load->result_bytes;
 
     (void)err;
-    must(b->ctx, qn_buf_read(b->out[device][slot], 0, b->result + (size_t)first * bytes,
-                             (size_t)count * bytes));
+    must(qn_buf_read(b->out[device][slot], 0, b->result + (size_t)first * bytes,
+                     (size_t)count * bytes, err));
     return QN_OK;
 }
 
@@ -47,7 +47,7 @@ static qn_buf *bytes_of(bench *b, const char *name, size_t bytes)
 {
     qn_buf *buf = NULL;
 
-    must(b->ctx, qn_buf_new(b->ctx, name, bytes, &buf));
+    must(qn_buf_new(b->ctx, name, bytes, &buf, &failure));
     return buf;
 }
 
@@ -69,23 +69,22 @@ static qn_status build_trees(void *user, int device, int slot, qn_graph *graph, 
     if (!b->from) {
         b->from = bytes_of(b, "from", sizeof from);
         b->start = bytes_of(b, "start", sizeof start);
-        must(b->ctx, qn_buf_write(b->from, 0, from, sizeof from));
-        must(b->ctx, qn_buf_write(b->start, 0, start, sizeof start));
+        must(qn_buf_write(b->from, 0, from, sizeof from, err));
+        must(qn_buf_write(b->start, 0, start, sizeof start, err));
     }
     b->in[device][slot] = bytes_of(b, "leaves", (size_t)TREES * TREE_LEAVES * 32);
     b->out[device][slot] = bytes_of(b, "roots", TREES * 32);
     tree = bytes_of(b, "tree", (size_t)n_nodes * 32);
-    must(b->ctx, stage_merkle_first(graph, "merkle.first",
-                                    qn_range_2d(TREE_LEAVES / 2 / MERKLE_LANES, TREES), TREES,
-                                    b->from, b->start, b->in[device][slot], tree));
+    must(stage_merkle_first(graph, "merkle.first",
+                            qn_range_2d(TREE_LEAVES / 2 / MERKLE_LANES, TREES), TREES, b->from,
+                            b->start, b->in[device][slot], tree, err));
     for (int n = TREE_LEAVES / 2; n > MERKLE_TOP; n /= 2, level++)
-        must(b->ctx,
-             stage_merkle_level(graph, "merkle.level",
+        must(stage_merkle_level(graph, "merkle.level",
                                 qn_range_2d((n / 2 + MERKLE_LANES - 1) / MERKLE_LANES, TREES),
-                                level, TREES, b->from, b->start, tree));
-    must(b->ctx, stage_merkle_top(graph, "merkle.top", qn_range_1d(TREES), level, TREES, b->from,
-                                  b->start, tree, b->out[device][slot]));
-    must(b->ctx, qn_graph_output(graph, b->out[device][slot]));
+                                level, TREES, b->from, b->start, tree, err));
+    must(stage_merkle_top(graph, "merkle.top", qn_range_1d(TREES), level, TREES, b->from, b->start,
+                          tree, b->out[device][slot], err));
+    must(qn_graph_output(graph, b->out[device][slot], err));
     qn_buf_free(tree); /* the graph holds it */
     return QN_OK;
 }
@@ -97,7 +96,7 @@ static qn_status prepare_leaves(void *user, int device, int slot, qn_i64 first, 
     void *data;
 
     (void)err;
-    must(b->ctx, qn_buf_host(b->in[device][slot], QN_HOST_DISCARD, &data));
+    must(qn_buf_host(b->in[device][slot], QN_HOST_DISCARD, &data, err));
     for (qn_i64 i = 0; i < count * TREE_LEAVES; i++)
         for (int w = 0; w < 8; w++)
             ((uint32_t *)data)[8 * i + w] = (uint32_t)(first * TREE_LEAVES + i) * 8u + (uint32_t)w;
@@ -132,27 +131,27 @@ static qn_status build_tile(void *user, int device, int slot, qn_graph *graph, q
 
     (void)err;
     if (!b->stencil)
-        must(b->ctx, qn_kernels_new(b->ctx, "stencil", stencil_text, &b->stencil));
+        must(qn_kernels_new(b->ctx, "stencil", stencil_text, &b->stencil, err));
     smooth = qn_kernels_find(b->stencil, "smooth");
     core = qn_kernels_find(b->stencil, "core");
     b->in[device][slot] = bytes_of(b, "tile", SIDE * SIDE * sizeof(float));
     b->out[device][slot] = bytes_of(b, "core", CORE * CORE * sizeof(float));
     for (int i = 0; i < 2; i++)
-        must(b->ctx, qn_graph_temp(graph, "pass", SIDE * SIDE * sizeof(float), &pass[i]));
+        must(qn_graph_temp(graph, "pass", SIDE * SIDE * sizeof(float), &pass[i], err));
     from = b->in[device][slot];
     for (int p = 0; p < PASSES; p++) {
         const qn_arg args[] = { qn_arg_val(&side, sizeof side), qn_arg_buf(from),
                                 qn_arg_buf(pass[p % 2]) };
 
-        must(b->ctx, qn_graph_stage(graph, "tile.smooth", smooth, qn_range_2d(SIDE, SIDE), args));
+        must(qn_graph_stage(graph, "tile.smooth", smooth, qn_range_2d(SIDE, SIDE), args, err));
         from = pass[p % 2];
     }
     const qn_arg args[] = { qn_arg_val(&side, sizeof side), qn_arg_val(&halo, sizeof halo),
                             qn_arg_val(&cols, sizeof cols), qn_arg_buf(from),
                             qn_arg_buf(b->out[device][slot]) };
 
-    must(b->ctx, qn_graph_stage(graph, "tile.core", core, qn_range_2d(CORE, CORE), args));
-    must(b->ctx, qn_graph_output(graph, b->out[device][slot]));
+    must(qn_graph_stage(graph, "tile.core", core, qn_range_2d(CORE, CORE), args, err));
+    must(qn_graph_output(graph, b->out[device][slot], err));
     return QN_OK;
 }
 
@@ -164,7 +163,7 @@ static qn_status prepare_tile(void *user, int device, int slot, qn_i64 first, qn
 
     (void)err;
     (void)count;
-    must(b->ctx, qn_buf_host(b->in[device][slot], QN_HOST_DISCARD, &data));
+    must(qn_buf_host(b->in[device][slot], QN_HOST_DISCARD, &data, err));
     for (int i = 0; i < SIDE * SIDE; i++)
         ((float *)data)[i] = qn_random_float((uint64_t)first, (uint64_t)i);
     return QN_OK;
@@ -207,11 +206,11 @@ static timing measure(const load *l, int n_devices)
 
     snprintf(fault, sizeof fault, "sim.devices=%d,%s", n_devices, l->limits);
     b.ctx = open_with((qn_options){ .backend = "sim", .fault = fault, .threads = 1 });
-    must(b.ctx, qn_split_open(b.ctx, l->name, NULL, &work, &split));
-    must(b.ctx, qn_split_run(split, l->n_items));
+    must(qn_split_open(b.ctx, l->name, NULL, &work, &split, &failure));
+    must(qn_split_run(split, l->n_items, &failure));
     t.first_us = qn_split_get_stats(split).wall_us;
     memset(b.result, 0, (size_t)l->n_items * l->result_bytes);
-    must(b.ctx, qn_split_run(split, l->n_items));
+    must(qn_split_run(split, l->n_items, &failure));
     t.second_us = qn_split_get_stats(split).wall_us;
     t.hash = qn_fnv1a64(b.result, (size_t)l->n_items * l->result_bytes);
     qn_split_close(split);

@@ -20,20 +20,20 @@ static double host_us(int step, uint64_t *submissions)
     qn_tasks *tasks;
     double us = 0;
 
-    must(ctx, qn_tasks_new(ctx, NULL, &tasks));
+    must(qn_tasks_new(ctx, NULL, &tasks, &failure));
     for (int i = 0; i < N_TASKS; i++)
         list[i] = (qn_task){ i, "vadd", 2048, 10 * (uint64_t)i, NULL };
     for (int round = 0; round <= WARM_UP; round++) {
         us = 0;
         *submissions = 0;
         for (int i = 0; i < N_TASKS; i += step) {
-            must(ctx, qn_tasks_touch(tasks));
-            must(ctx, qn_tasks_run(tasks, list + i, step));
+            must(qn_tasks_touch(tasks, &failure));
+            must(qn_tasks_run(tasks, list + i, step, &failure));
             us += qn_tasks_get_stats(tasks).wall_us;
             *submissions += qn_tasks_get_stats(tasks).submissions;
         }
     }
-    must(ctx, qn_tasks_verify(tasks));
+    must(qn_tasks_verify(tasks, &failure));
     qn_tasks_free(tasks);
     qn_ctx_close(ctx);
     return us;

@@ -101,7 +101,7 @@ static void put_backends(qn_csv_writer *w, const char *devices)
     qn_csv_put(w, text);
 }
 
-qn_status qn_batch_write(qn_tasks *tasks, const qn_batch *batch, FILE *to)
+qn_status qn_batch_write(qn_tasks *tasks, const qn_batch *batch, FILE *to, qn_err *err)
 {
     static const char *const states[] = { "ok", "fallback", "failed" };
     static const char *const header[] = { "id",     "op",     "n",        "backend", "device",
@@ -115,7 +115,7 @@ qn_status qn_batch_write(qn_tasks *tasks, const qn_batch *batch, FILE *to)
     for (int i = 0; i < batch->n; i++) {
         const qn_task_result *r = &results[i];
         char checksum[QN_TASK_CHECKSUM_SIZE];
-        const qn_status st = qn_tasks_checksum(tasks, i, checksum);
+        const qn_status st = qn_tasks_checksum(tasks, i, checksum, err);
 
         if (st != QN_OK)
             return st;

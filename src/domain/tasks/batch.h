@@ -20,6 +20,6 @@ qn_status qn_batch_read(const char *path, const qn_tasks_options *options, qn_ba
 void qn_batch_free(qn_batch *batch);
 
 /* The results of the last run of `batch`, in its order. */
-qn_status qn_batch_write(qn_tasks *tasks, const qn_batch *batch, FILE *to);
+qn_status qn_batch_write(qn_tasks *tasks, const qn_batch *batch, FILE *to, qn_err *err);
 
 #endif

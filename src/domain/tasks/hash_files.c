@@ -10,7 +10,6 @@
 #include "hash_trees.h"
 
 #include "engine/context.h"
-#include "engine/lift.h"
 #include "engine/split/select.h"
 #include "kernel/sha256.gen.h"
 #include "kernel/types.h"
@@ -152,21 +151,21 @@ static qn_status make_arrays(const hasher *h, slot_state *s, qn_err *err)
     s->file = calloc(n, sizeof *s->file);
     if (!s->table || !s->file)
         return qn_fail(err, QN_ERR_NOMEM, "hash: out of host memory");
-    QN_TRY(qn_buf_new(h->ctx, "hash.data", (size_t)words_of(h) * sizeof(u32), &s->data));
-    QN_TRY(qn_buf_new(h->ctx, "hash.start", (n + 1) * sizeof(i64), &s->start));
-    QN_TRY(qn_buf_new(h->ctx, "hash.leaf", n * DIGEST, &s->hash));
+    QN_TRY(qn_buf_new(h->ctx, "hash.data", (size_t)words_of(h) * sizeof(u32), &s->data, err));
+    QN_TRY(qn_buf_new(h->ctx, "hash.start", (n + 1) * sizeof(i64), &s->start, err));
+    QN_TRY(qn_buf_new(h->ctx, "hash.leaf", n * DIGEST, &s->hash, err));
 out:
-    return qn_lift(h->ctx, st, err);
+    return st;
 }
 
-static qn_status add_stage(const hasher *h, const slot_state *s, qn_graph *graph)
+static qn_status add_stage(const hasher *h, const slot_state *s, qn_graph *graph, qn_err *err)
 {
     const qn_range groups =
         qn_range_1d((h->capacity + qn_kernel_sha256.lanes - 1) / qn_kernel_sha256.lanes);
-    const qn_status st =
-        stage_sha256(graph, "sha256", groups, h->capacity, words_of(h), s->start, s->data, s->hash);
+    const qn_status st = stage_sha256(graph, "sha256", groups, h->capacity, words_of(h), s->start,
+                                      s->data, s->hash, err);
 
-    return st == QN_OK ? qn_graph_output(graph, s->hash) : st;
+    return st == QN_OK ? qn_graph_output(graph, s->hash, err) : st;
 }
 
 static qn_status read_batch(hasher *h, slot_state *s, qn_err *err)
@@ -176,7 +175,7 @@ static qn_status read_batch(hasher *h, slot_state *s, qn_err *err)
     i64 at = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_lift(h->ctx, qn_buf_host(s->data, QN_HOST_DISCARD, &data), err));
+    QN_TRY(qn_buf_host(s->data, QN_HOST_DISCARD, &data, err));
     for (s->n = 0; s->n < h->capacity; s->n++) {
         qn_i64 got;
 
@@ -191,7 +190,7 @@ static qn_status read_batch(hasher *h, slot_state *s, qn_err *err)
         h->table[i] = at;
     if (memcmp(s->table, h->table, bytes)) {
         memcpy(s->table, h->table, bytes);
-        QN_TRY(qn_lift(h->ctx, qn_buf_write(s->start, 0, h->table, bytes), err));
+        QN_TRY(qn_buf_write(s->start, 0, h->table, bytes, err));
     }
 out:
     return st;
@@ -204,7 +203,7 @@ static qn_status add_leaves(const hasher *h, const slot_state *s, qn_err *err)
 
     if (!s->n)
         return QN_OK;
-    QN_TRY(qn_lift(h->ctx, qn_buf_host(s->hash, QN_HOST_READ, &digests), err));
+    QN_TRY(qn_buf_host(s->hash, QN_HOST_READ, &digests, err));
     for (qn_i64 i = 0; i < s->n; i++)
         QN_TRY(qn_hash_trees_add(h->trees, s->file[i], (const uint8_t *)digests + i * DIGEST, err));
 out:
@@ -235,7 +234,7 @@ static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(make_arrays(h, &h->slots[slot], err));
-    QN_TRY(qn_lift(h->ctx, add_stage(h, &h->slots[slot], graph), err));
+    QN_TRY(add_stage(h, &h->slots[slot], graph, err));
 out:
     return st;
 }
@@ -268,10 +267,10 @@ static qn_status run_piped(hasher *h, int depth, qn_err *err)
     /* One batch needs no second slot. */
     if (leaves <= h->capacity)
         depth = 1;
-    QN_TRY(qn_lift(h->ctx, qn_pipe_open(h->ctx, "hash", depth, &calls, &pipe), err));
-    QN_TRY(qn_lift(h->ctx, qn_pipe_run(pipe, (leaves + h->capacity - 1) / h->capacity), err));
+    QN_TRY(qn_pipe_open(h->ctx, "hash", depth, &calls, &pipe, err));
+    QN_TRY(qn_pipe_run(pipe, (leaves + h->capacity - 1) / h->capacity, err));
     while (h->path_i < h->n_paths)
-        QN_TRY(qn_lift(h->ctx, qn_pipe_run(pipe, 1), err));
+        QN_TRY(qn_pipe_run(pipe, 1, err));
 out:
     qn_pipe_close(pipe);
     return st;
@@ -290,8 +289,8 @@ static qn_status share_graph(void *user, int device, qn_i64 first, qn_i64 count,
     if (!s->data)
         QN_TRY(make_arrays(h, s, err));
     if (!s->graphs[device]) {
-        QN_TRY(qn_lift(h->ctx, qn_graph_new(h->ctx, "hash", &s->graphs[device]), err));
-        QN_TRY(qn_lift(h->ctx, add_stage(h, s, s->graphs[device]), err));
+        QN_TRY(qn_graph_new(h->ctx, "hash", &s->graphs[device], err));
+        QN_TRY(add_stage(h, s, s->graphs[device], err));
     }
     *out = s->graphs[device];
 out:
@@ -315,7 +314,7 @@ static qn_status share_prepare(void *user, int device, int slot, qn_i64 first, q
         QN_TRY(read_batch(h, &h->slots[h->n_read], err));
     }
     /* A device that failed may have left its mark. */
-    QN_TRY(qn_lift(h->ctx, qn_buf_host(h->slots[first].hash, QN_HOST_DISCARD, &ignored), err));
+    QN_TRY(qn_buf_host(h->slots[first].hash, QN_HOST_DISCARD, &ignored, err));
 out:
     return st;
 }
@@ -346,7 +345,7 @@ static qn_status run_round(hasher *h, qn_split *split, qn_i64 n, qn_err *err)
     qn_status st = QN_OK;
 
     h->n_read = 0;
-    QN_TRY(qn_lift(h->ctx, qn_split_run(split, n), err));
+    QN_TRY(qn_split_run(split, n, err));
     for (qn_i64 i = 0; i < n; i++)
         QN_TRY(add_leaves(h, &h->slots[i], err));
 out:
@@ -370,7 +369,7 @@ static qn_status run_shared(hasher *h, int n_shares, const qn_split_options *opt
     h->capacity = fair < h->capacity ? fair : h->capacity;
     left = (leaves + h->capacity - 1) / h->capacity;
     QN_TRY(make_slots(h, n, err));
-    QN_TRY(qn_lift(h->ctx, qn_split_open(h->ctx, "hash", options, &work, &split), err));
+    QN_TRY(qn_split_open(h->ctx, "hash", options, &work, &split, err));
     while (left > 0 || h->path_i < h->n_paths) {
         /* Beyond what the sizes promised: a little first, there may be nothing. */
         const qn_i64 round = left > 0 ? (left < n ? left : n) : left < 0 ? n : 1;

@@ -10,7 +10,6 @@
 #include "trees.h"
 
 #include "engine/context.h"
-#include "engine/lift.h"
 #include "util/list.h"
 
 #include <stdlib.h>
@@ -100,12 +99,11 @@ static qn_status fold_current(qn_hash_trees *trees, qn_err *err)
     qn_status st = QN_OK;
 
     if (!trees->folder)
-        QN_TRY(qn_lift(trees->ctx, qn_merkle_new(trees->ctx, trees->rule, from, 1, &trees->folder),
-                       err));
-    QN_TRY(qn_lift(trees->ctx, qn_merkle_leaves(trees->folder, &leaves), err));
+        QN_TRY(qn_merkle_new(trees->ctx, trees->rule, from, 1, &trees->folder, err));
+    QN_TRY(qn_merkle_leaves(trees->folder, &leaves, err));
     memcpy(leaves, trees->leaves.data + trees->ended * NODE, (size_t)trees->fold * NODE);
-    QN_TRY(qn_lift(trees->ctx, qn_merkle_run(trees->folder), err));
-    QN_TRY(qn_lift(trees->ctx, qn_merkle_root(trees->folder, 0, top), err));
+    QN_TRY(qn_merkle_run(trees->folder, err));
+    QN_TRY(qn_merkle_root(trees->folder, 0, top, err));
     QN_TRY(push(&trees->current.tops, top, err));
     trees->leaves.n = trees->ended;
     trees->current.leaves = 0;
@@ -144,12 +142,12 @@ static qn_status make_roots(qn_hash_trees *trees, uint8_t (*roots)[NODE], qn_err
         }
     if (!n)
         goto out;
-    QN_TRY(qn_lift(trees->ctx, qn_merkle_new(trees->ctx, trees->rule, from, n, &merkle), err));
-    QN_TRY(qn_lift(trees->ctx, qn_merkle_leaves(merkle, &leaves), err));
+    QN_TRY(qn_merkle_new(trees->ctx, trees->rule, from, n, &merkle, err));
+    QN_TRY(qn_merkle_leaves(merkle, &leaves, err));
     memcpy(leaves, trees->leaves.data, (size_t)trees->ended * NODE);
-    QN_TRY(qn_lift(trees->ctx, qn_merkle_run(merkle), err));
+    QN_TRY(qn_merkle_run(merkle, err));
     for (int i = 0; i < n; i++)
-        QN_TRY(qn_lift(trees->ctx, qn_merkle_root(merkle, i, roots[i]), err));
+        QN_TRY(qn_merkle_root(merkle, i, roots[i], err));
 out:
     qn_merkle_free(merkle);
     free(from);

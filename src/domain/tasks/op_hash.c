@@ -77,7 +77,7 @@ static double cost(const qn_task_spec *spec)
     return (double)spec->n * (DIGEST + 8 + 3 * (len + 9));
 }
 
-static qn_status build(qn_task_plan *plan, qn_task_part *part, int is_sha)
+static qn_status build(qn_task_plan *plan, qn_task_part *part, int is_sha, qn_err *err)
 {
     const qn_i64 n = part->elems;
     const qn_i64 words = n * part->arg->max_len / 4 + 1;
@@ -86,36 +86,36 @@ static qn_status build(qn_task_plan *plan, qn_task_part *part, int is_sha)
     const char *name = part->op->name;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_task_part_buf(plan, part, "start", ((size_t)n + 1) * sizeof(i64), &part->table));
-    QN_TRY(qn_task_part_buf(plan, part, "data", (size_t)words * sizeof(u32), &part->x));
-    QN_TRY(qn_task_part_buf(plan, part, "hash", (size_t)n * DIGEST, &part->out));
-    QN_TRY(is_sha
-               ? stage_sha256(plan->graph, name, groups, n, words, part->table, part->x, part->out)
-               : stage_keccak256(plan->graph, name, groups, n, words, part->table, part->x,
-                                 part->out));
+    QN_TRY(qn_task_part_buf(plan, part, "start", ((size_t)n + 1) * sizeof(i64), &part->table, err));
+    QN_TRY(qn_task_part_buf(plan, part, "data", (size_t)words * sizeof(u32), &part->x, err));
+    QN_TRY(qn_task_part_buf(plan, part, "hash", (size_t)n * DIGEST, &part->out, err));
+    QN_TRY(is_sha ? stage_sha256(plan->graph, name, groups, n, words, part->table, part->x,
+                                 part->out, err)
+                  : stage_keccak256(plan->graph, name, groups, n, words, part->table, part->x,
+                                    part->out, err));
 out:
     return st;
 }
 
-static qn_status build_sha256(qn_task_plan *plan, qn_task_part *part)
+static qn_status build_sha256(qn_task_plan *plan, qn_task_part *part, qn_err *err)
 {
-    return build(plan, part, 1);
+    return build(plan, part, 1, err);
 }
 
-static qn_status build_keccak256(qn_task_plan *plan, qn_task_part *part)
+static qn_status build_keccak256(qn_task_plan *plan, qn_task_part *part, qn_err *err)
 {
-    return build(plan, part, 0);
+    return build(plan, part, 0, err);
 }
 
 /* Arrays are filled one after the other: getting the second may cost the first its memory. */
-static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands)
+static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands, qn_err *err)
 {
     void *host;
     qn_i64 at = 0;
     qn_status st = QN_OK;
 
     (void)operands; /* nothing is consumed: always all of them */
-    QN_TRY(qn_buf_host(part->table, QN_HOST_DISCARD, &host));
+    QN_TRY(qn_buf_host(part->table, QN_HOST_DISCARD, &host, err));
     for (int k = 0; k < part->n_tasks; k++) {
         const qn_task_span span = qn_task_part_span(plan, part, k);
         i64 *start = (i64 *)host + span.at;
@@ -126,7 +126,7 @@ static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands)
         }
         start[span.n] = at;
     }
-    QN_TRY(qn_buf_host(part->x, QN_HOST_DISCARD, &host));
+    QN_TRY(qn_buf_host(part->x, QN_HOST_DISCARD, &host, err));
     at = 0;
     for (int k = 0; k < part->n_tasks; k++) {
         const qn_task_spec *spec = qn_task_part_span(plan, part, k).spec;

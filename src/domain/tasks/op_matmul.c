@@ -28,7 +28,7 @@ static double cost(const qn_task_spec *spec)
     return 12 * n * n + 0.1 * n * n * n;
 }
 
-static qn_status build(qn_task_plan *plan, qn_task_part *part)
+static qn_status build(qn_task_plan *plan, qn_task_part *part, qn_err *err)
 {
     const qn_i64 n = plan->specs[part->first].n;
     const size_t bytes = (size_t)part->elems * sizeof(float);
@@ -43,20 +43,20 @@ static qn_status build(qn_task_plan *plan, qn_task_part *part)
                     (n + MATMUL_TILE_ROWS - 1) / MATMUL_TILE_ROWS, part->n_tasks);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_task_part_buf(plan, part, "a", bytes, &part->x));
-    QN_TRY(qn_task_part_buf(plan, part, "b", bytes, &part->y));
-    QN_TRY(qn_task_part_buf(plan, part, "c", bytes, &part->out));
-    QN_TRY(stage_matmul(plan->graph, "matmul", tiles, par, part->x, part->y, part->out));
+    QN_TRY(qn_task_part_buf(plan, part, "a", bytes, &part->x, err));
+    QN_TRY(qn_task_part_buf(plan, part, "b", bytes, &part->y, err));
+    QN_TRY(qn_task_part_buf(plan, part, "c", bytes, &part->out, err));
+    QN_TRY(stage_matmul(plan->graph, "matmul", tiles, par, part->x, part->y, part->out, err));
 out:
     return st;
 }
 
-static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands)
+static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands, qn_err *err)
 {
-    const qn_status st = qn_task_part_random(plan, part, part->x, 0);
+    const qn_status st = qn_task_part_random(plan, part, part->x, 0, err);
 
     (void)operands; /* nothing is consumed: always all of them */
-    return st == QN_OK ? qn_task_part_random(plan, part, part->y, 1) : st;
+    return st == QN_OK ? qn_task_part_random(plan, part, part->y, 1, err) : st;
 }
 
 /* Row by row, with the products of an element added in the order of k, each rounded once. */

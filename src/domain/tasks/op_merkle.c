@@ -35,35 +35,32 @@ static double cost(const qn_task_spec *spec)
     return 250.0 * (double)spec->n;
 }
 
-static qn_status build(qn_task_plan *plan, qn_task_part *part)
+static qn_status build(qn_task_plan *plan, qn_task_part *part, qn_err *err)
 {
     qn_i64 *from;
-    qn_err err;
     qn_status st = QN_OK;
 
     if (part->trees)
-        return qn_trees_build(part->trees, plan->graph, "merkle");
-    if (!(from = calloc((size_t)part->n_tasks + 1, sizeof *from))) {
-        qn_fail(&err, QN_ERR_NOMEM, "merkle: out of host memory");
-        return qn_ctx_fail(plan->ctx, &err);
-    }
+        return qn_trees_build(part->trees, plan->graph, "merkle", err);
+    if (!(from = calloc((size_t)part->n_tasks + 1, sizeof *from)))
+        return qn_fail(err, QN_ERR_NOMEM, "merkle: out of host memory");
     for (int k = 0; k < part->n_tasks; k++)
         from[k + 1] = from[k] + plan->specs[part->first + k].n;
     QN_TRY(qn_trees_new(plan->ctx, (qn_merkle_rule)part->arg->rule, from, part->n_tasks,
-                        &part->trees));
+                        &part->trees, err));
     part->x = part->trees->leaf;
     part->out = part->trees->root;
     plan->bytes += qn_buf_bytes(part->x) + qn_buf_bytes(part->trees->tree);
-    QN_TRY(qn_trees_build(part->trees, plan->graph, "merkle"));
+    QN_TRY(qn_trees_build(part->trees, plan->graph, "merkle", err));
 out:
     free(from);
     return st;
 }
 
-static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands)
+static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands, qn_err *err)
 {
     void *leaves;
-    const qn_status st = qn_buf_host(part->x, QN_HOST_DISCARD, &leaves);
+    const qn_status st = qn_buf_host(part->x, QN_HOST_DISCARD, &leaves, err);
 
     (void)operands;
     for (int k = 0; st == QN_OK && k < part->n_tasks; k++) {

@@ -33,7 +33,7 @@ static double cost_two(const qn_task_spec *spec)
 
 /* On a device. */
 
-static qn_status build(qn_task_plan *plan, qn_task_part *part, reduction kind)
+static qn_status build(qn_task_plan *plan, qn_task_part *part, reduction kind, qn_err *err)
 {
     const size_t bytes = (size_t)part->elems * sizeof(float);
     const int32_t pitch = (int32_t)((part->largest + REDUCE_CHUNK - 1) / REDUCE_CHUNK);
@@ -44,54 +44,54 @@ static qn_status build(qn_task_plan *plan, qn_task_part *part, reduction kind)
     qn_buf *work;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_task_part_buf(plan, part, "x", bytes, &part->x));
+    QN_TRY(qn_task_part_buf(plan, part, "x", bytes, &part->x, err));
     if (kind == DOT)
-        QN_TRY(qn_task_part_buf(plan, part, "y", bytes, &part->y));
-    QN_TRY(qn_task_part_buf(plan, part, "start", (count + 1) * sizeof(i64), &part->table));
-    QN_TRY(qn_task_part_buf(plan, part, "out", count * sizeof(float), &part->out));
-    QN_TRY(qn_graph_temp(g, "partial", count * (size_t)pitch * sizeof(float), &work));
+        QN_TRY(qn_task_part_buf(plan, part, "y", bytes, &part->y, err));
+    QN_TRY(qn_task_part_buf(plan, part, "start", (count + 1) * sizeof(i64), &part->table, err));
+    QN_TRY(qn_task_part_buf(plan, part, "out", count * sizeof(float), &part->out, err));
+    QN_TRY(qn_graph_temp(g, "partial", count * (size_t)pitch * sizeof(float), &work, err));
     switch (kind) {
     case SUM:
-        QN_TRY(stage_sum_part(g, name, chunks, pitch, part->table, part->x, work));
+        QN_TRY(stage_sum_part(g, name, chunks, pitch, part->table, part->x, work, err));
         break;
     case DOT:
-        QN_TRY(stage_dot_part(g, name, chunks, pitch, part->table, part->x, part->y, work));
+        QN_TRY(stage_dot_part(g, name, chunks, pitch, part->table, part->x, part->y, work, err));
         break;
     case MAX_OF:
-        QN_TRY(stage_max_part(g, name, chunks, pitch, part->table, part->x, work));
-        QN_TRY(stage_max_join(g, name, tasks, pitch, part->table, work, part->out));
+        QN_TRY(stage_max_part(g, name, chunks, pitch, part->table, part->x, work, err));
+        QN_TRY(stage_max_join(g, name, tasks, pitch, part->table, work, part->out, err));
         return QN_OK;
     }
-    QN_TRY(stage_sum_join(g, name, tasks, pitch, part->table, work, part->out));
+    QN_TRY(stage_sum_join(g, name, tasks, pitch, part->table, work, part->out, err));
 out:
     return st;
 }
 
-static qn_status build_sum(qn_task_plan *plan, qn_task_part *part)
+static qn_status build_sum(qn_task_plan *plan, qn_task_part *part, qn_err *err)
 {
-    return build(plan, part, SUM);
+    return build(plan, part, SUM, err);
 }
 
-static qn_status build_dot(qn_task_plan *plan, qn_task_part *part)
+static qn_status build_dot(qn_task_plan *plan, qn_task_part *part, qn_err *err)
 {
-    return build(plan, part, DOT);
+    return build(plan, part, DOT, err);
 }
 
-static qn_status build_max(qn_task_plan *plan, qn_task_part *part)
+static qn_status build_max(qn_task_plan *plan, qn_task_part *part, qn_err *err)
 {
-    return build(plan, part, MAX_OF);
+    return build(plan, part, MAX_OF, err);
 }
 
-static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands)
+static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands, qn_err *err)
 {
     qn_status st = QN_OK;
     void *start;
 
     (void)operands; /* nothing is consumed: always all of them */
-    QN_TRY(qn_task_part_random(plan, part, part->x, 0));
+    QN_TRY(qn_task_part_random(plan, part, part->x, 0, err));
     if (part->y)
-        QN_TRY(qn_task_part_random(plan, part, part->y, 1));
-    QN_TRY(qn_buf_host(part->table, QN_HOST_DISCARD, &start));
+        QN_TRY(qn_task_part_random(plan, part, part->y, 1, err));
+    QN_TRY(qn_buf_host(part->table, QN_HOST_DISCARD, &start, err));
     for (int k = 0; k < part->n_tasks; k++) {
         const qn_task_span span = qn_task_part_span(plan, part, k);
 

@@ -21,16 +21,17 @@ static double cost_2(const qn_task_spec *spec)
     return 8.0 * (double)spec->n;
 }
 
-static qn_status fill_one(qn_task_plan *plan, qn_task_part *part, unsigned operands)
+static qn_status fill_one(qn_task_plan *plan, qn_task_part *part, unsigned operands, qn_err *err)
 {
-    return operands & QN_FILL_X ? qn_task_part_random(plan, part, part->x, 0) : QN_OK;
+    return operands & QN_FILL_X ? qn_task_part_random(plan, part, part->x, 0, err) : QN_OK;
 }
 
-static qn_status fill_two(qn_task_plan *plan, qn_task_part *part, unsigned operands)
+static qn_status fill_two(qn_task_plan *plan, qn_task_part *part, unsigned operands, qn_err *err)
 {
-    const qn_status st = fill_one(plan, part, operands);
+    const qn_status st = fill_one(plan, part, operands, err);
 
-    return st == QN_OK && operands & QN_FILL_Y ? qn_task_part_random(plan, part, part->y, 1) : st;
+    return st == QN_OK && operands & QN_FILL_Y ? qn_task_part_random(plan, part, part->y, 1, err)
+                                               : st;
 }
 
 /* What the three ops have in common. 64 bytes between the starts of two tasks, so that each is
@@ -42,15 +43,16 @@ static qn_status fill_two(qn_task_plan *plan, qn_task_part *part, unsigned opera
 
 /* Vadd. */
 
-static qn_status build_vadd(qn_task_plan *plan, qn_task_part *part)
+static qn_status build_vadd(qn_task_plan *plan, qn_task_part *part, qn_err *err)
 {
     const size_t bytes = (size_t)part->elems * sizeof(float);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_task_part_buf(plan, part, "x", bytes, &part->x));
-    QN_TRY(qn_task_part_buf(plan, part, "y", bytes, &part->y));
-    QN_TRY(qn_task_part_buf(plan, part, "sum", bytes, &part->out));
-    QN_TRY(stage_vadd(plan->graph, "vadd", qn_range_1d(part->elems), part->x, part->y, part->out));
+    QN_TRY(qn_task_part_buf(plan, part, "x", bytes, &part->x, err));
+    QN_TRY(qn_task_part_buf(plan, part, "y", bytes, &part->y, err));
+    QN_TRY(qn_task_part_buf(plan, part, "sum", bytes, &part->out, err));
+    QN_TRY(stage_vadd(plan->graph, "vadd", qn_range_1d(part->elems), part->x, part->y, part->out,
+                      err));
 out:
     return st;
 }
@@ -89,16 +91,16 @@ static qn_status parse_factor(const char *text, qn_merkle_rule rule, qn_task_arg
     return QN_OK;
 }
 
-static qn_status build_saxpy(qn_task_plan *plan, qn_task_part *part)
+static qn_status build_saxpy(qn_task_plan *plan, qn_task_part *part, qn_err *err)
 {
     const size_t bytes = (size_t)part->elems * sizeof(float);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_task_part_buf(plan, part, "x", bytes, &part->x));
-    QN_TRY(qn_task_part_buf(plan, part, "y", bytes, &part->y));
+    QN_TRY(qn_task_part_buf(plan, part, "x", bytes, &part->x, err));
+    QN_TRY(qn_task_part_buf(plan, part, "y", bytes, &part->y, err));
     part->out = part->y;
     QN_TRY(stage_saxpy(plan->graph, "saxpy", qn_range_1d(part->elems), part->arg->factor, part->x,
-                       part->y));
+                       part->y, err));
 out:
     return st;
 }
@@ -186,7 +188,7 @@ static qn_status parse_chain(const char *text, qn_merkle_rule rule, qn_task_arg 
     }
 }
 
-static qn_status build_chain(qn_task_plan *plan, qn_task_part *part)
+static qn_status build_chain(qn_task_plan *plan, qn_task_part *part, qn_err *err)
 {
     const size_t bytes = (size_t)part->elems * sizeof(float);
     const qn_i64 groups = (part->elems + CHAIN_CHUNK - 1) / CHAIN_CHUNK;
@@ -194,9 +196,9 @@ static qn_status build_chain(qn_task_plan *plan, qn_task_part *part)
     qn_status st = QN_OK;
 
     par.n = part->elems;
-    QN_TRY(qn_task_part_buf(plan, part, "x", bytes, &part->x));
-    QN_TRY(qn_task_part_buf(plan, part, "out", bytes, &part->out));
-    QN_TRY(stage_chain(plan->graph, "chain", qn_range_1d(groups), par, part->x, part->out));
+    QN_TRY(qn_task_part_buf(plan, part, "x", bytes, &part->x, err));
+    QN_TRY(qn_task_part_buf(plan, part, "out", bytes, &part->out, err));
+    QN_TRY(stage_chain(plan->graph, "chain", qn_range_1d(groups), par, part->x, part->out, err));
 out:
     return st;
 }

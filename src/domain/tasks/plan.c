@@ -47,7 +47,7 @@ void qn_task_plan_free(qn_task_plan *plan)
 }
 
 qn_status qn_task_part_buf(qn_task_plan *plan, const qn_task_part *part, const char *role,
-                           size_t bytes, qn_buf **out)
+                           size_t bytes, qn_buf **out, qn_err *err)
 {
     char name[64];
     qn_status st;
@@ -55,7 +55,7 @@ qn_status qn_task_part_buf(qn_task_plan *plan, const qn_task_part *part, const c
     if (*out)
         return QN_OK;
     snprintf(name, sizeof name, "%s.%d.%s", part->op->name, (int)(part - plan->parts), role);
-    if ((st = qn_buf_new(plan->ctx, name, bytes, out)) == QN_OK)
+    if ((st = qn_buf_new(plan->ctx, name, bytes, out, err)) == QN_OK)
         plan->bytes += bytes;
     return st;
 }
@@ -104,37 +104,36 @@ static qn_status check_memory(const qn_task_plan *plan, qn_err *err)
 }
 
 qn_status qn_task_plan_new(qn_ctx *ctx, const qn_task_spec *specs, int n, qn_i64 chunk_elems,
-                           int is_padded, int n_shares, qn_task_plan **out)
+                           int is_padded, int n_shares, qn_task_plan **out, qn_err *err)
 {
     qn_task_plan *plan = calloc(1, sizeof *plan);
-    qn_err err = { .status = QN_OK };
     qn_status st = QN_OK;
 
     if (!plan) {
-        st = qn_fail(&err, QN_ERR_NOMEM, "plan: out of host memory");
+        st = qn_fail(err, QN_ERR_NOMEM, "plan: out of host memory");
         goto out;
     }
     plan->ctx = ctx;
     plan->is_padded = is_padded;
-    QN_TRY(alloc_plan(plan, specs, n, &err));
+    QN_TRY(alloc_plan(plan, specs, n, err));
     QN_TRY(qn_group_cut(specs, n, chunk_elems, is_padded, n_shares, &plan->parts, &plan->n_parts,
-                        &plan->slots, &err));
-    QN_TRY(own_args(plan, &err));
-    QN_TRY(qn_graph_new(ctx, "tasks", &plan->graph));
+                        &plan->slots, err));
+    QN_TRY(own_args(plan, err));
+    QN_TRY(qn_graph_new(ctx, "tasks", &plan->graph, err));
     for (int p = 0; p < plan->n_parts; p++) {
         qn_task_part *part = &plan->parts[p];
 
         part->stage = qn_graph_get_stats(plan->graph).n_stages;
-        QN_TRY(part->op->build(plan, part));
+        QN_TRY(part->op->build(plan, part, err));
         part->n_stages = qn_graph_get_stats(plan->graph).n_stages - part->stage;
-        QN_TRY(qn_graph_output(plan->graph, part->out));
+        QN_TRY(qn_graph_output(plan->graph, part->out, err));
     }
-    QN_TRY(check_memory(plan, &err));
+    QN_TRY(check_memory(plan, err));
     *out = plan;
     plan = NULL;
 out:
     qn_task_plan_free(plan);
-    return err.status == QN_OK ? st : qn_ctx_fail(ctx, &err);
+    return st;
 }
 
 /* Content. */
@@ -191,10 +190,10 @@ qn_task_span qn_task_part_span(const qn_task_plan *plan, const qn_task_part *par
 }
 
 qn_status qn_task_part_random(const qn_task_plan *plan, const qn_task_part *part, qn_buf *buf,
-                              uint64_t stream)
+                              uint64_t stream, qn_err *err)
 {
     void *data;
-    const qn_status st = qn_buf_host(buf, QN_HOST_DISCARD, &data);
+    const qn_status st = qn_buf_host(buf, QN_HOST_DISCARD, &data, err);
 
     for (int k = 0; st == QN_OK && k < part->n_tasks; k++) {
         const qn_task_span span = qn_task_part_span(plan, part, k);
@@ -204,7 +203,7 @@ qn_status qn_task_part_random(const qn_task_plan *plan, const qn_task_part *part
     return st;
 }
 
-qn_status qn_task_plan_fill(qn_task_plan *plan)
+qn_status qn_task_plan_fill(qn_task_plan *plan, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -214,7 +213,7 @@ qn_status qn_task_plan_fill(qn_task_plan *plan)
         const unsigned operands = plan->is_filled ? gone : QN_FILL_ALL;
 
         if (operands)
-            QN_TRY(part->op->fill(plan, part, operands));
+            QN_TRY(part->op->fill(plan, part, operands, err));
     }
     plan->is_filled = 1;
     plan->has_run = 0;
@@ -222,14 +221,14 @@ out:
     return st;
 }
 
-static qn_status touch(qn_buf *buf)
+static qn_status touch(qn_buf *buf, qn_err *err)
 {
     void *ignored;
 
-    return buf ? qn_buf_host(buf, QN_HOST_DISCARD, &ignored) : QN_OK;
+    return buf ? qn_buf_host(buf, QN_HOST_DISCARD, &ignored, err) : QN_OK;
 }
 
-qn_status qn_task_plan_touch(qn_task_plan *plan)
+qn_status qn_task_plan_touch(qn_task_plan *plan, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -237,25 +236,25 @@ qn_status qn_task_plan_touch(qn_task_plan *plan)
         const qn_task_part *part = &plan->parts[p];
 
         if (!(part->op->consumes & QN_FILL_X))
-            QN_TRY(touch(part->x));
+            QN_TRY(touch(part->x, err));
         if (!(part->op->consumes & QN_FILL_Y))
-            QN_TRY(touch(part->y));
-        QN_TRY(touch(part->table));
+            QN_TRY(touch(part->y, err));
+        QN_TRY(touch(part->table, err));
         if (part->trees)
-            QN_TRY(qn_trees_touch(part->trees));
+            QN_TRY(qn_trees_touch(part->trees, err));
     }
 out:
     return st;
 }
 
-qn_status qn_task_part_renew(qn_task_plan *plan, qn_task_part *part)
+qn_status qn_task_part_renew(qn_task_plan *plan, qn_task_part *part, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(part->op->fill(plan, part, QN_FILL_ALL));
-    QN_TRY(touch(part->out));
+    QN_TRY(part->op->fill(plan, part, QN_FILL_ALL, err));
+    QN_TRY(touch(part->out, err));
     if (part->trees)
-        QN_TRY(touch(part->trees->tree));
+        QN_TRY(touch(part->trees->tree, err));
 out:
     return st;
 }
@@ -288,10 +287,8 @@ qn_status qn_task_plan_result(qn_task_plan *plan, int position, qn_task_piece_fn
 
         if (part->first > position || part->from >= elems)
             break;
-        if (qn_buf_host(part->out, QN_HOST_READ, &data) != QN_OK) {
-            *err = plan->ctx->err;
-            return err->status;
-        }
+        if ((st = qn_buf_host(part->out, QN_HOST_READ, &data, err)) != QN_OK)
+            return st;
         st = piece_of(plan, part, position - part->first, data, fn, user, err);
         if (st != QN_OK)
             return st;

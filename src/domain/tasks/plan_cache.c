@@ -195,10 +195,8 @@ void qn_task_cache_observe(qn_task_cache *cache, double us)
     e->tries[way]++;
 }
 
-static qn_status sort_specs(qn_task_cache *cache, const qn_task_list *list)
+static qn_status sort_specs(qn_task_cache *cache, const qn_task_list *list, qn_err *err)
 {
-    qn_err err;
-
     if (list->n > cache->cap) {
         free(cache->specs);
         free(cache->order);
@@ -206,10 +204,8 @@ static qn_status sort_specs(qn_task_cache *cache, const qn_task_list *list)
         cache->order = calloc((size_t)list->n, sizeof *cache->order);
         cache->cap = cache->specs && cache->order ? list->n : 0;
     }
-    if (list->n > cache->cap) {
-        qn_fail(&err, QN_ERR_NOMEM, "batch of %d tasks: out of host memory", list->n);
-        return qn_ctx_fail(cache->ctx, &err);
-    }
+    if (list->n > cache->cap)
+        return qn_fail(err, QN_ERR_NOMEM, "batch of %d tasks: out of host memory", list->n);
     qn_group_sort(list, cache->order);
     for (int k = 0; k < list->n; k++)
         cache->specs[k] = list->specs[cache->order[k]];
@@ -218,14 +214,14 @@ static qn_status sort_specs(qn_task_cache *cache, const qn_task_list *list)
 
 /* The plan of an entry, made when it has none. */
 static qn_status plan_of(qn_task_cache *cache, entry *e, int n, int is_padded, qn_task_plan **out,
-                         qn_task_found *found)
+                         qn_task_found *found, qn_err *err)
 {
     qn_status st = QN_OK;
 
     *found = !e->plan ? QN_FOUND_NEW : is_padded ? QN_FOUND_BUCKETS : QN_FOUND_SHAPE;
     if (!e->plan)
         st = qn_task_plan_new(cache->ctx, cache->specs, n, cache->options.chunk_elems, is_padded,
-                              cache->n_shares, &e->plan);
+                              cache->n_shares, &e->plan, err);
     if (st == QN_OK && *found == QN_FOUND_NEW)
         trim(cache, e);
     *out = e->plan;
@@ -233,14 +229,14 @@ static qn_status plan_of(qn_task_cache *cache, entry *e, int n, int is_padded, q
 }
 
 static qn_status get_new_sizes(qn_task_cache *cache, const uint8_t exact[KEY], int n, int is_again,
-                               qn_task_plan **out, qn_task_found *found)
+                               qn_task_plan **out, qn_task_found *found, qn_err *err)
 {
     entry *seen = find(cache, cache->exact, exact), *e;
     uint8_t key[KEY];
     int way;
 
     if (cache->options.no_bucket_cache || is_again || !can_pad(cache->specs, n))
-        return plan_of(cache, seen, n, 0, out, found);
+        return plan_of(cache, seen, n, 0, out, found, err);
     make_key(cache->specs, n, 1, key);
     e = find(cache, cache->buckets, key);
     way = pick_way(e);
@@ -248,27 +244,27 @@ static qn_status get_new_sizes(qn_task_cache *cache, const uint8_t exact[KEY], i
         cache->watched = e;
         cache->way = way;
     }
-    return plan_of(cache, way == PADDED ? e : seen, n, way == PADDED, out, found);
+    return plan_of(cache, way == PADDED ? e : seen, n, way == PADDED, out, found, err);
 }
 
 qn_status qn_task_cache_get(qn_task_cache *cache, const qn_task_list *list, qn_task_plan **out,
-                            qn_task_found *found)
+                            qn_task_found *found, qn_err *err)
 {
     uint8_t key[KEY];
     qn_status st = QN_OK;
 
     cache->watched = NULL;
-    QN_TRY(sort_specs(cache, list));
+    QN_TRY(sort_specs(cache, list, err));
     if (cache->options.no_plan_cache) {
         entry e = { .plan = NULL };
 
         qn_task_plan_free(cache->single);
         cache->single = NULL;
-        QN_TRY(plan_of(cache, &e, list->n, 0, &cache->single, found));
+        QN_TRY(plan_of(cache, &e, list->n, 0, &cache->single, found, err));
         *out = cache->single;
     } else {
         make_key(cache->specs, list->n, 0, key);
-        QN_TRY(get_new_sizes(cache, key, list->n, was_seen(cache, key), out, found));
+        QN_TRY(get_new_sizes(cache, key, list->n, was_seen(cache, key), out, found, err));
     }
     qn_task_plan_load(*out, cache->specs, cache->order);
 out:

@@ -7,7 +7,6 @@
  * cards instead, so that blocks of equal number are about equal in work.
  */
 #include "task.h"
-#include "engine/lift.h"
 
 #include "engine/split/select.h"
 #include "util/map.h"
@@ -53,16 +52,16 @@ static qn_status graph_of(void *user, int device, qn_i64 first, qn_i64 count, qn
         *out = part->graphs[device];
         return QN_OK;
     }
-    QN_TRY(qn_graph_new(spread->ctx, "tasks", &plan->graph));
-    QN_TRY(part->op->build(plan, part));
-    QN_TRY(qn_graph_output(plan->graph, part->out));
+    QN_TRY(qn_graph_new(spread->ctx, "tasks", &plan->graph, err));
+    QN_TRY(part->op->build(plan, part, err));
+    QN_TRY(qn_graph_output(plan->graph, part->out, err));
     *out = part->graphs[device] = plan->graph;
     plan->graph = whole;
 out:
     if (plan->graph != whole)
         qn_graph_free(plan->graph);
     plan->graph = whole;
-    return qn_lift(spread->ctx, st, err);
+    return st;
 }
 
 /* Inputs were made before the run. What was with another device already may be lost with it. */
@@ -74,8 +73,7 @@ static qn_status prepare(void *user, int device, int slot, qn_i64 first, qn_i64 
     (void)device;
     (void)slot;
     (void)count;
-    return part->n_tries++ ? qn_lift(spread->ctx, qn_task_part_renew(spread->plan, part), err)
-                           : QN_OK;
+    return part->n_tries++ ? qn_task_part_renew(spread->plan, part, err) : QN_OK;
 }
 
 static qn_status deliver(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err)
@@ -110,7 +108,8 @@ static void look_at_set(qn_task_spread *spread)
         spread->has_cpu |= qn_split_get(spread->split, i).device == QN_CPU_SLOT;
 }
 
-qn_status qn_task_spread_new(qn_ctx *ctx, const qn_split_options *options, qn_task_spread **out)
+qn_status qn_task_spread_new(qn_ctx *ctx, const qn_split_options *options, qn_task_spread **out,
+                             qn_err *err)
 {
     qn_task_spread *spread;
     qn_split_work work = { .chunk_items = 1,
@@ -118,19 +117,16 @@ qn_status qn_task_spread_new(qn_ctx *ctx, const qn_split_options *options, qn_ta
                            .deliver = deliver,
                            .graph = graph_of,
                            .tasks = count_tasks };
-    qn_err err;
     qn_status st = QN_OK;
 
     *out = NULL;
     if (!qn_devices_shared(ctx, options->devices))
         return QN_OK;
-    if (!(spread = work.user = calloc(1, sizeof *spread))) {
-        qn_fail(&err, QN_ERR_NOMEM, "tasks: out of host memory");
-        return qn_ctx_fail(ctx, &err);
-    }
+    if (!(spread = work.user = calloc(1, sizeof *spread)))
+        return qn_fail(err, QN_ERR_NOMEM, "tasks: out of host memory");
     spread->ctx = ctx;
     spread->mode = options->mode;
-    QN_TRY(qn_split_open(ctx, "tasks", options, &work, &spread->split));
+    QN_TRY(qn_split_open(ctx, "tasks", options, &work, &spread->split, err));
     look_at_set(spread);
     *out = spread;
     spread = NULL;
@@ -218,11 +214,10 @@ static void deal(qn_task_spread *spread, int n)
     memcpy(spread->items, spread->dealt, (size_t)n * sizeof *spread->items);
 }
 
-static qn_status list_items(qn_task_spread *spread)
+static qn_status list_items(qn_task_spread *spread, qn_err *err)
 {
     const qn_task_plan *plan = spread->plan;
     const int n = plan->n_parts;
-    qn_err err;
 
     if (n > spread->cap) {
         free(spread->items);
@@ -231,10 +226,8 @@ static qn_status list_items(qn_task_spread *spread)
         spread->dealt = calloc((size_t)n, sizeof *spread->dealt);
         spread->cap = spread->items && spread->dealt ? n : 0;
     }
-    if (n > spread->cap) {
-        qn_fail(&err, QN_ERR_NOMEM, "batch of %d parts: out of host memory", n);
-        return qn_ctx_fail(spread->ctx, &err);
-    }
+    if (n > spread->cap)
+        return qn_fail(err, QN_ERR_NOMEM, "batch of %d parts: out of host memory", n);
     for (int p = 0; p < n; p++) {
         spread->items[p] = weigh(plan, p);
         plan->parts[p].n_tries = 0;
@@ -245,14 +238,15 @@ static qn_status list_items(qn_task_spread *spread)
     return QN_OK;
 }
 
-qn_status qn_task_spread_run(qn_task_spread *spread, qn_task_plan *plan, uint64_t *submissions)
+qn_status qn_task_spread_run(qn_task_spread *spread, qn_task_plan *plan, uint64_t *submissions,
+                             qn_err *err)
 {
     const uint64_t before = qn_split_get_stats(spread->split).chunks;
     qn_status st = QN_OK;
 
     spread->plan = plan;
-    QN_TRY(list_items(spread));
-    QN_TRY(qn_split_run(spread->split, plan->n_parts));
+    QN_TRY(list_items(spread, err));
+    QN_TRY(qn_split_run(spread->split, plan->n_parts, err));
     *submissions = qn_split_get_stats(spread->split).chunks - before;
 out:
     spread->plan = NULL;

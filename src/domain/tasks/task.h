@@ -87,8 +87,8 @@ struct qn_task_op {
     size_t (*result_bytes)(const qn_task_spec *spec);
     double (*cost)(const qn_task_spec *spec); /* in bytes moved, or time worth as much */
     /* Makes the arrays of the part, unless it has them, and adds its stages to plan->graph. */
-    qn_status (*build)(qn_task_plan *plan, qn_task_part *part);
-    qn_status (*fill)(qn_task_plan *plan, qn_task_part *part, unsigned operands);
+    qn_status (*build)(qn_task_plan *plan, qn_task_part *part, qn_err *err);
+    qn_status (*fill)(qn_task_plan *plan, qn_task_part *part, unsigned operands, qn_err *err);
     /* `n` elements of the result from number `from` on, by plain means. */
     qn_status (*reference)(const qn_task_spec *spec, qn_i64 from, qn_i64 n, void *want,
                            qn_err *err);
@@ -165,23 +165,23 @@ struct qn_task_plan {
 
 /* A plan for sorted specs. With is_padded each task gets the room of its bucket. */
 qn_status qn_task_plan_new(qn_ctx *ctx, const qn_task_spec *specs, int n, qn_i64 chunk_elems,
-                           int is_padded, int n_shares, qn_task_plan **out);
+                           int is_padded, int n_shares, qn_task_plan **out, qn_err *err);
 void qn_task_plan_free(qn_task_plan *plan);
 /* Takes over a batch that fits: sorted specs and their order. */
 void qn_task_plan_load(qn_task_plan *plan, const qn_task_spec *specs, const int *order);
 /* Makes those inputs that the arrays do not hold. */
-qn_status qn_task_plan_fill(qn_task_plan *plan);
-qn_status qn_task_plan_touch(qn_task_plan *plan);
+qn_status qn_task_plan_fill(qn_task_plan *plan, qn_err *err);
+qn_status qn_task_plan_touch(qn_task_plan *plan, qn_err *err);
 /* The same for one part, whose results are lost with a device: everything as before its run. */
-qn_status qn_task_part_renew(qn_task_plan *plan, qn_task_part *part);
+qn_status qn_task_part_renew(qn_task_plan *plan, qn_task_part *part, qn_err *err);
 /* An array of the part; nothing is done when it is there. */
 qn_status qn_task_part_buf(qn_task_plan *plan, const qn_task_part *part, const char *role,
-                           size_t bytes, qn_buf **out);
+                           size_t bytes, qn_buf **out, qn_err *err);
 /* Stretch number `k` of a part. */
 qn_task_span qn_task_part_span(const qn_task_plan *plan, const qn_task_part *part, int k);
 /* Random floats for one operand of every task of the part; `stream` is added to their seeds. */
 qn_status qn_task_part_random(const qn_task_plan *plan, const qn_task_part *part, qn_buf *buf,
-                              uint64_t stream);
+                              uint64_t stream, qn_err *err);
 /* Calls `fn` for the result of position k, piece by piece: `data` holds `bytes` bytes of it from
  * `offset` on. */
 typedef qn_status (*qn_task_piece_fn)(void *user, const qn_task_spec *spec, size_t offset,
@@ -203,7 +203,7 @@ typedef enum { QN_FOUND_NEW, QN_FOUND_SHAPE, QN_FOUND_BUCKETS } qn_task_found;
 
 /* The plan for a batch, loaded with it; owned by the cache, good until the next call. */
 qn_status qn_task_cache_get(qn_task_cache *cache, const qn_task_list *list, qn_task_plan **out,
-                            qn_task_found *found);
+                            qn_task_found *found, qn_err *err);
 /* What the batch of the last get took, planning included. */
 void qn_task_cache_observe(qn_task_cache *cache, double us);
 
@@ -211,11 +211,13 @@ void qn_task_cache_observe(qn_task_cache *cache, double us);
 typedef struct qn_task_spread qn_task_spread;
 
 /* *out is NULL when the context and the options mean one device, or leave it to the router. */
-qn_status qn_task_spread_new(qn_ctx *ctx, const qn_split_options *options, qn_task_spread **out);
+qn_status qn_task_spread_new(qn_ctx *ctx, const qn_split_options *options, qn_task_spread **out,
+                             qn_err *err);
 void qn_task_spread_free(qn_task_spread *spread);        /* NULL is fine */
 int qn_task_spread_shares(const qn_task_spread *spread); /* devices; 1 for NULL */
 /* Runs the parts of a filled plan and says of each who did it. */
-qn_status qn_task_spread_run(qn_task_spread *spread, qn_task_plan *plan, uint64_t *submissions);
+qn_status qn_task_spread_run(qn_task_spread *spread, qn_task_plan *plan, uint64_t *submissions,
+                             qn_err *err);
 /* "sim:0+sim:1" for a set of slots, one bit each; the spread keeps it. */
 const char *qn_task_spread_name(qn_task_spread *spread, unsigned slots);
 

@@ -78,17 +78,16 @@ static qn_status check_options(const qn_tasks_options *options, qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **out)
+qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **out, qn_err *err)
 {
     static const qn_tasks_options defaults;
     qn_tasks *tasks = calloc(1, sizeof *tasks);
-    qn_err err = { .status = QN_OK };
     qn_status st = QN_OK;
 
     options = options ? options : &defaults;
-    QN_TRY(check_options(options, &err));
+    QN_TRY(check_options(options, err));
     if (!tasks) {
-        st = qn_fail(&err, QN_ERR_NOMEM, "tasks: out of host memory");
+        st = qn_fail(err, QN_ERR_NOMEM, "tasks: out of host memory");
         goto out;
     }
     tasks->ctx = ctx;
@@ -101,10 +100,10 @@ qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **
         tasks->options.chunk_elems = MAX_CHUNK;
     tasks->options.split = NULL; /* the caller's */
     if (options->split)
-        QN_TRY(qn_task_spread_new(ctx, options->split, &tasks->spread));
+        QN_TRY(qn_task_spread_new(ctx, options->split, &tasks->spread, err));
     if (!(tasks->cache =
               qn_task_cache_new(ctx, &tasks->options, qn_task_spread_shares(tasks->spread)))) {
-        st = qn_fail(&err, QN_ERR_NOMEM, "tasks: out of host memory");
+        st = qn_fail(err, QN_ERR_NOMEM, "tasks: out of host memory");
         goto out;
     }
     find_series(tasks);
@@ -112,7 +111,7 @@ qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **
     tasks = NULL;
 out:
     qn_tasks_free(tasks);
-    return err.status == QN_OK ? st : qn_ctx_fail(ctx, &err);
+    return st;
 }
 
 void qn_tasks_free(qn_tasks *tasks)
@@ -135,40 +134,38 @@ void qn_tasks_free(qn_tasks *tasks)
 /* Planning. */
 
 /* Takes over a new batch: its specs and a plan for them. */
-static qn_status take_batch(qn_tasks *tasks, const qn_task *list, int n, qn_task_found *found)
+static qn_status take_batch(qn_tasks *tasks, const qn_task *list, int n, qn_task_found *found,
+                            qn_err *err)
 {
     qn_task_list fresh = { 0 };
-    qn_err err = { .status = QN_OK };
     qn_status st;
 
-    if ((st = qn_task_list_read(list, n, &tasks->options, &fresh, &err)) != QN_OK)
-        return qn_ctx_fail(tasks->ctx, &err);
+    if ((st = qn_task_list_read(list, n, &tasks->options, &fresh, err)) != QN_OK)
+        return st;
     tasks->plan = NULL;
     qn_task_list_free(&tasks->list);
     tasks->list = fresh;
-    return qn_task_cache_get(tasks->cache, &tasks->list, &tasks->plan, found);
+    return qn_task_cache_get(tasks->cache, &tasks->list, &tasks->plan, found, err);
 }
 
-static qn_status plan_batch(qn_tasks *tasks, const qn_task *list, int n, qn_task_found *found)
+static qn_status plan_batch(qn_tasks *tasks, const qn_task *list, int n, qn_task_found *found,
+                            qn_err *err)
 {
     *found = QN_FOUND_SHAPE;
     if (tasks->plan && !tasks->plan->is_padded && !tasks->options.no_plan_cache &&
         qn_task_list_is(&tasks->list, list, n))
         return QN_OK;
-    return take_batch(tasks, list, n, found);
+    return take_batch(tasks, list, n, found, err);
 }
 
-static qn_status grow_results(qn_tasks *tasks, int n)
+static qn_status grow_results(qn_tasks *tasks, int n, qn_err *err)
 {
     qn_task_result *grown;
-    qn_err err;
 
     if (n <= tasks->cap_results)
         return QN_OK;
-    if (!(grown = realloc(tasks->results, (size_t)n * sizeof *grown))) {
-        qn_fail(&err, QN_ERR_NOMEM, "results of %d tasks: out of host memory", n);
-        return qn_ctx_fail(tasks->ctx, &err);
-    }
+    if (!(grown = realloc(tasks->results, (size_t)n * sizeof *grown)))
+        return qn_fail(err, QN_ERR_NOMEM, "results of %d tasks: out of host memory", n);
     tasks->results = grown;
     tasks->cap_results = n;
     return QN_OK;
@@ -360,20 +357,20 @@ static double cpu_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static qn_status run_graph(qn_graph *graph, uint64_t *submissions)
+static qn_status run_graph(qn_graph *graph, uint64_t *submissions, qn_err *err)
 {
     const uint64_t before = qn_graph_get_stats(graph).submissions;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
     *submissions = qn_graph_get_stats(graph).submissions - before;
 out:
     return st;
 }
 
 /* The part that is timed: from inputs on the host to results on the host. */
-static qn_status run_plan(qn_tasks *tasks)
+static qn_status run_plan(qn_tasks *tasks, qn_err *err)
 {
     qn_task_plan *plan = tasks->plan;
     uint64_t *submissions = &tasks->stats.submissions;
@@ -382,8 +379,8 @@ static qn_status run_plan(qn_tasks *tasks)
     qn_status st = QN_OK;
 
     plan->has_run = 1;
-    QN_TRY(tasks->spread ? qn_task_spread_run(tasks->spread, plan, submissions)
-                         : run_graph(plan->graph, submissions));
+    QN_TRY(tasks->spread ? qn_task_spread_run(tasks->spread, plan, submissions, err)
+                         : run_graph(plan->graph, submissions, err));
     tasks->stats.wall_us = qn_ctx_now_us(tasks->ctx) - begin;
     qn_metric_set(tasks->m.batch_size, plan->n_tasks);
     qn_metric_set(tasks->m.duration_ms, tasks->stats.wall_us / 1000);
@@ -392,7 +389,7 @@ out:
     return st;
 }
 
-qn_status qn_tasks_run(qn_tasks *tasks, const qn_task *list, int n)
+qn_status qn_tasks_run(qn_tasks *tasks, const qn_task *list, int n, qn_err *err)
 {
     const double begin = qn_ctx_now_us(tasks->ctx);
     qn_tasks_stats *stats = &tasks->stats;
@@ -401,13 +398,13 @@ qn_status qn_tasks_run(qn_tasks *tasks, const qn_task *list, int n)
     qn_status st = QN_OK;
 
     stats->n_tasks = 0;
-    QN_TRY(plan_batch(tasks, list, n, &found));
-    QN_TRY(grow_results(tasks, n));
+    QN_TRY(plan_batch(tasks, list, n, &found, err));
+    QN_TRY(grow_results(tasks, n, err));
     planned = qn_ctx_now_us(tasks->ctx);
     stats->plan_us = planned - begin;
-    QN_TRY(qn_task_plan_fill(tasks->plan));
+    QN_TRY(qn_task_plan_fill(tasks->plan, err));
     stats->fill_us = qn_ctx_now_us(tasks->ctx) - planned;
-    QN_TRY(run_plan(tasks));
+    QN_TRY(run_plan(tasks, err));
 
     stats->batches++;
     stats->n_tasks = n;
@@ -421,9 +418,9 @@ out:
     return st;
 }
 
-qn_status qn_tasks_touch(qn_tasks *tasks)
+qn_status qn_tasks_touch(qn_tasks *tasks, qn_err *err)
 {
-    return tasks->plan ? qn_task_plan_touch(tasks->plan) : QN_OK;
+    return tasks->plan ? qn_task_plan_touch(tasks->plan, err) : QN_OK;
 }
 
 /* Results. */
@@ -455,20 +452,19 @@ static qn_status copy_piece(void *user, const qn_task_spec *spec, size_t offset,
     return QN_OK;
 }
 
-qn_status qn_tasks_read(qn_tasks *tasks, int i, void *dst, size_t bytes)
+qn_status qn_tasks_read(qn_tasks *tasks, int i, void *dst, size_t bytes, qn_err *err)
 {
-    qn_err err = { .status = QN_OK };
     qn_status st = QN_OK;
 
-    QN_TRY(check_index(tasks, i, &err));
+    QN_TRY(check_index(tasks, i, err));
     if (bytes != tasks->results[i].bytes) {
-        st = qn_fail(&err, QN_ERR_USAGE, "result %d has %zu bytes, not %zu", i,
+        st = qn_fail(err, QN_ERR_USAGE, "result %d has %zu bytes, not %zu", i,
                      tasks->results[i].bytes, bytes);
         goto out;
     }
-    QN_TRY(qn_task_plan_result(tasks->plan, tasks->plan->place[i], copy_piece, dst, &err));
+    QN_TRY(qn_task_plan_result(tasks->plan, tasks->plan->place[i], copy_piece, dst, err));
 out:
-    return st == QN_OK ? QN_OK : qn_ctx_fail(tasks->ctx, &err);
+    return st;
 }
 
 /* Numbers are little-endian in memory on every machine we run on. */
@@ -487,28 +483,26 @@ static qn_status hash_piece(void *user, const qn_task_spec *spec, size_t offset,
     return QN_OK;
 }
 
-qn_status qn_tasks_checksum(qn_tasks *tasks, int i, char out[QN_TASK_CHECKSUM_SIZE])
+qn_status qn_tasks_checksum(qn_tasks *tasks, int i, char out[QN_TASK_CHECKSUM_SIZE], qn_err *err)
 {
     uint64_t hash = QN_FNV1A64_START;
-    qn_err err = { .status = QN_OK };
     qn_status st = QN_OK;
     int position;
 
-    QN_TRY(check_index(tasks, i, &err));
+    QN_TRY(check_index(tasks, i, err));
     position = tasks->plan->place[i];
     if (tasks->plan->specs[position].arg->is_smooth) {
         strcpy(out, "-");
         return QN_OK;
     }
-    QN_TRY(qn_task_plan_result(tasks->plan, position, hash_piece, &hash, &err));
+    QN_TRY(qn_task_plan_result(tasks->plan, position, hash_piece, &hash, err));
     snprintf(out, QN_TASK_CHECKSUM_SIZE, "%016llx", (unsigned long long)hash);
 out:
-    return st == QN_OK ? QN_OK : qn_ctx_fail(tasks->ctx, &err);
+    return st;
 }
 
-qn_status qn_tasks_verify(qn_tasks *tasks)
+qn_status qn_tasks_verify(qn_tasks *tasks, qn_err *err)
 {
-    qn_err err = { .status = QN_OK };
     qn_status st = QN_OK;
 
     for (int i = 0; i < tasks->stats.n_tasks; i++) {
@@ -516,35 +510,32 @@ qn_status qn_tasks_verify(qn_tasks *tasks)
         const qn_task_spec *spec = &tasks->plan->specs[position];
         qn_diff diff;
 
-        QN_TRY(qn_task_check(tasks->plan, position, &diff, &err));
+        QN_TRY(qn_task_check(tasks->plan, position, &diff, err));
         if (!diff.mismatched)
             continue;
         tasks->results[i].state = QN_TASK_FAILED;
-        if (err.status == QN_OK)
-            qn_fail(&err, QN_ERR_MISMATCH,
+        if (err->status == QN_OK)
+            qn_fail(err, QN_ERR_MISMATCH,
                     "task %lld (%s, size %lld): %zu of %zu values differ from the reference, the "
                     "first at %zu",
                     (long long)tasks->results[i].id, spec->op->name, (long long)spec->n,
                     diff.mismatched, diff.checked, diff.first);
     }
-    st = err.status;
+    st = err->status;
 out:
-    return st == QN_OK ? QN_OK : qn_ctx_fail(tasks->ctx, &err);
+    return st;
 }
 
-qn_status qn_tasks_memory_map(const qn_tasks *tasks, const char *path)
+qn_status qn_tasks_memory_map(const qn_tasks *tasks, const char *path, qn_err *err)
 {
     qn_status st = QN_OK;
-    qn_err err;
 
-    if (!tasks->plan) {
-        qn_fail(&err, QN_ERR_USAGE, "memory map: no batch has run");
-        return qn_ctx_fail(tasks->ctx, &err);
-    }
+    if (!tasks->plan)
+        return qn_fail(err, QN_ERR_USAGE, "memory map: no batch has run");
     /* When the graphs of parts have run, the one of the whole does not know its stages yet. */
     if (tasks->spread)
-        QN_TRY(qn_graph_compile(tasks->plan->graph));
-    QN_TRY(qn_graph_memory_map(tasks->plan->graph, path));
+        QN_TRY(qn_graph_compile(tasks->plan->graph, err));
+    QN_TRY(qn_graph_memory_map(tasks->plan->graph, path, err));
 out:
     return st;
 }

@@ -77,7 +77,7 @@ static qn_status lay_out(qn_trees *trees, const qn_i64 *from, int n_trees, qn_er
     return QN_OK;
 }
 
-static qn_status make_arrays(qn_trees *trees)
+static qn_status make_arrays(qn_trees *trees, qn_err *err)
 {
     const size_t count = (size_t)trees->n_trees;
     const size_t from = (count + 1) * sizeof *trees->from;
@@ -85,38 +85,37 @@ static qn_status make_arrays(qn_trees *trees)
     qn_ctx *ctx = trees->ctx;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(ctx, "merkle.from", from, &trees->from_buf));
-    QN_TRY(qn_buf_new(ctx, "merkle.start", start, &trees->start_buf));
-    QN_TRY(qn_buf_new(ctx, "merkle.leaf", (size_t)trees->n_leaves * NODE, &trees->leaf));
-    QN_TRY(qn_buf_new(ctx, "merkle.tree", (size_t)trees->n_nodes * NODE, &trees->tree));
-    QN_TRY(qn_buf_new(ctx, "merkle.root", count * NODE, &trees->root));
-    QN_TRY(qn_buf_write(trees->from_buf, 0, trees->from, from));
-    QN_TRY(qn_buf_write(trees->start_buf, 0, trees->start, start));
+    QN_TRY(qn_buf_new(ctx, "merkle.from", from, &trees->from_buf, err));
+    QN_TRY(qn_buf_new(ctx, "merkle.start", start, &trees->start_buf, err));
+    QN_TRY(qn_buf_new(ctx, "merkle.leaf", (size_t)trees->n_leaves * NODE, &trees->leaf, err));
+    QN_TRY(qn_buf_new(ctx, "merkle.tree", (size_t)trees->n_nodes * NODE, &trees->tree, err));
+    QN_TRY(qn_buf_new(ctx, "merkle.root", count * NODE, &trees->root, err));
+    QN_TRY(qn_buf_write(trees->from_buf, 0, trees->from, from, err));
+    QN_TRY(qn_buf_write(trees->start_buf, 0, trees->start, start, err));
 out:
     return st;
 }
 
 qn_status qn_trees_new(qn_ctx *ctx, qn_merkle_rule rule, const qn_i64 *from, int n_trees,
-                       qn_trees **out)
+                       qn_trees **out, qn_err *err)
 {
     qn_trees *trees = calloc(1, sizeof *trees);
-    qn_err err = { .status = QN_OK };
     qn_status st = QN_OK;
 
     if (!trees) {
-        st = qn_fail(&err, QN_ERR_NOMEM, "merkle: out of host memory");
+        st = qn_fail(err, QN_ERR_NOMEM, "merkle: out of host memory");
         goto out;
     }
     trees->ctx = ctx;
     trees->rule = rule;
-    QN_TRY(check(from, n_trees, &err));
-    QN_TRY(lay_out(trees, from, n_trees, &err));
-    QN_TRY(make_arrays(trees));
+    QN_TRY(check(from, n_trees, err));
+    QN_TRY(lay_out(trees, from, n_trees, err));
+    QN_TRY(make_arrays(trees, err));
     *out = trees;
     trees = NULL;
 out:
     qn_trees_free(trees);
-    return err.status == QN_OK ? st : qn_ctx_fail(ctx, &err);
+    return st;
 }
 
 void qn_trees_free(qn_trees *trees)
@@ -133,13 +132,13 @@ void qn_trees_free(qn_trees *trees)
     free(trees);
 }
 
-qn_status qn_trees_touch(qn_trees *trees)
+qn_status qn_trees_touch(qn_trees *trees, qn_err *err)
 {
     void *ignored;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_host(trees->from_buf, QN_HOST_DISCARD, &ignored));
-    QN_TRY(qn_buf_host(trees->start_buf, QN_HOST_DISCARD, &ignored));
+    QN_TRY(qn_buf_host(trees->from_buf, QN_HOST_DISCARD, &ignored, err));
+    QN_TRY(qn_buf_host(trees->start_buf, QN_HOST_DISCARD, &ignored, err));
 out:
     return st;
 }
@@ -151,7 +150,7 @@ static qn_range over(const qn_trees *trees, qn_i64 nodes)
     return qn_range_2d((nodes + MERKLE_LANES - 1) / MERKLE_LANES, trees->n_trees);
 }
 
-qn_status qn_trees_build(qn_trees *trees, qn_graph *graph, const char *name)
+qn_status qn_trees_build(qn_trees *trees, qn_graph *graph, const char *name, qn_err *err)
 {
     const int is_plain = trees->rule == QN_MERKLE_PLAIN;
     const qn_range each = qn_range_1d(trees->n_trees);
@@ -161,21 +160,22 @@ qn_status qn_trees_build(qn_trees *trees, qn_graph *graph, const char *name)
     qn_status st = QN_OK;
 
     QN_TRY(is_plain ? stage_merkle_first(graph, name, over(trees, nodes), n, trees->from_buf,
-                                         trees->start_buf, trees->leaf, trees->tree)
+                                         trees->start_buf, trees->leaf, trees->tree, err)
                     : stage_merkle_leaf_rfc(graph, name, over(trees, nodes), trees->from_buf,
-                                            trees->start_buf, trees->leaf, trees->tree));
+                                            trees->start_buf, trees->leaf, trees->tree, err));
     for (; nodes > MERKLE_TOP; level++) {
         nodes = (nodes + 1) / 2;
-        QN_TRY(is_plain ? stage_merkle_level(graph, name, over(trees, nodes), level, n,
-                                             trees->from_buf, trees->start_buf, trees->tree)
-                        : stage_merkle_level_rfc(graph, name, over(trees, nodes), level, n,
-                                                 trees->from_buf, trees->start_buf, trees->tree));
+        QN_TRY(is_plain
+                   ? stage_merkle_level(graph, name, over(trees, nodes), level, n, trees->from_buf,
+                                        trees->start_buf, trees->tree, err)
+                   : stage_merkle_level_rfc(graph, name, over(trees, nodes), level, n,
+                                            trees->from_buf, trees->start_buf, trees->tree, err));
     }
     QN_TRY(is_plain ? stage_merkle_top(graph, name, each, level, n, trees->from_buf,
-                                       trees->start_buf, trees->tree, trees->root)
+                                       trees->start_buf, trees->tree, trees->root, err)
                     : stage_merkle_top_rfc(graph, name, each, level, n, trees->from_buf,
-                                           trees->start_buf, trees->tree, trees->root));
-    QN_TRY(qn_graph_output(graph, trees->root));
+                                           trees->start_buf, trees->tree, trees->root, err));
+    QN_TRY(qn_graph_output(graph, trees->root, err));
 out:
     return st;
 }

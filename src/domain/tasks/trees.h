@@ -20,14 +20,14 @@ typedef struct qn_trees {
 
 /* Arrays for trees over the leaves [from[t], from[t + 1]), which begin at 0. */
 qn_status qn_trees_new(qn_ctx *ctx, qn_merkle_rule rule, const qn_i64 *from, int n_trees,
-                       qn_trees **out);
+                       qn_trees **out, qn_err *err);
 void qn_trees_free(qn_trees *trees); /* NULL is fine */
 
 /* Adds the stages, all of that name; the roots are an output. */
-qn_status qn_trees_build(qn_trees *trees, qn_graph *graph, const char *name);
+qn_status qn_trees_build(qn_trees *trees, qn_graph *graph, const char *name, qn_err *err);
 
 /* The inputs but for the leaves count as new. */
-qn_status qn_trees_touch(qn_trees *trees);
+qn_status qn_trees_touch(qn_trees *trees, qn_err *err);
 
 /* Nodes of a level of tree `t`, and the level of its root. */
 qn_i64 qn_trees_nodes(const qn_trees *trees, int t, int level);

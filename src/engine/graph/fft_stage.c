@@ -81,28 +81,27 @@ static qn_status check(const char *name, const qn_fft_shape *shape, const qn_buf
 }
 
 qn_status qn_graph_fft(qn_graph *graph, const char *name, const qn_fft_shape *shape,
-                       qn_fft_direction direction, qn_buf *buf, size_t offset)
+                       qn_fft_direction direction, qn_buf *buf, size_t offset, qn_err *err)
 {
     const int which = shape->is_f64 != 0;
     const qn_arg arg = qn_arg_at(buf, offset);
     const qn_range range = qn_range_3d(shape->cols, shape->rows, shape->batch);
     qn_stage_fft *fft = NULL;
-    qn_err err = { .status = QN_OK };
     qn_status st = QN_OK;
 
-    QN_TRY(check(name, shape, buf, offset, &err));
+    QN_TRY(check(name, shape, buf, offset, err));
     if (!(fft = calloc(1, sizeof *fft))) {
-        st = qn_fail(&err, QN_ERR_NOMEM, "stage %s: out of host memory", name);
+        st = qn_fail(err, QN_ERR_NOMEM, "stage %s: out of host memory", name);
         goto out;
     }
     fft->shape = *shape;
     fft->direction = direction;
-    QN_TRY(qn_graph_add(graph, name, &ops[which], &heads[which], range, &arg, &err));
+    QN_TRY(qn_graph_add(graph, name, &ops[which], &heads[which], range, &arg, err));
     graph->stages[graph->n_stages - 1].fft = fft;
     return QN_OK;
 out:
     free(fft);
-    return qn_ctx_fail(graph->ctx, &err);
+    return st;
 }
 
 void qn_stage_fft_free(qn_graph *graph, qn_stage_fft *fft)

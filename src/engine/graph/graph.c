@@ -15,20 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static qn_status fail(qn_graph *graph, qn_err *err)
-{
-    return err->status == QN_OK ? QN_OK : qn_ctx_fail(graph->ctx, err);
-}
-
-qn_status qn_graph_new(qn_ctx *ctx, const char *name, qn_graph **out)
+qn_status qn_graph_new(qn_ctx *ctx, const char *name, qn_graph **out, qn_err *err)
 {
     qn_graph *graph = calloc(1, sizeof *graph);
-    qn_err err;
 
-    if (!graph) {
-        qn_fail(&err, QN_ERR_NOMEM, "graph %s: out of host memory", name);
-        return qn_ctx_fail(ctx, &err);
-    }
+    if (!graph)
+        return qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", name);
     graph->ctx = ctx;
     graph->failed_stage = -1;
     strncpy(graph->name, name, sizeof graph->name - 1);
@@ -63,7 +55,7 @@ void qn_graph_free(qn_graph *graph)
 {
     if (!graph)
         return;
-    qn_graph_wait(graph);
+    qn_graph_wait(graph, NULL);
     qn_fence_clear(&graph->fence);
     qn_route_free(graph);
     qn_record_free(graph);
@@ -240,96 +232,95 @@ out:
 }
 
 qn_status qn_graph_stage(qn_graph *graph, const char *name, const qn_kernel_info *kernel,
-                         qn_range range, const qn_arg *args)
+                         qn_range range, const qn_arg *args, qn_err *err)
 {
-    qn_err err = { .status = QN_OK };
-    const qn_status st =
-        qn_graph_add(graph, name, qn_op_of_kernel(kernel), kernel, range, args, &err);
+    qn_err own;
 
-    return st == QN_OK ? QN_OK : fail(graph, &err);
+    return qn_graph_add(graph, name, qn_op_of_kernel(kernel), kernel, range, args,
+                        qn_err_begin(err, &own));
 }
 
 qn_status qn_graph_op(qn_graph *graph, const char *name, const char *op_name, qn_range range,
-                      const qn_arg *args, int n_args)
+                      const qn_arg *args, int n_args, qn_err *err)
 {
+    qn_err own;
     const qn_op *op = qn_op_find(op_name);
     const qn_kernel_info *kernel = op ? qn_op_kernel(op) : NULL;
-    qn_err err = { .status = QN_OK };
-    qn_status st;
 
+    err = qn_err_begin(err, &own);
     if (!kernel)
-        st = qn_fail(&err, QN_ERR_USAGE, "stage %s: unknown op '%s'", name, op_name);
-    else if (n_args != kernel->n_args)
-        st = qn_fail(&err, QN_ERR_USAGE, "stage %s: op %s takes %d arguments, not %d", name,
-                     op_name, kernel->n_args, n_args);
-    else
-        st = qn_graph_add(graph, name, op, kernel, range, args, &err);
-    return st == QN_OK ? QN_OK : fail(graph, &err);
+        return qn_fail(err, QN_ERR_USAGE, "stage %s: unknown op '%s'", name, op_name);
+    if (n_args != kernel->n_args)
+        return qn_fail(err, QN_ERR_USAGE, "stage %s: op %s takes %d arguments, not %d", name,
+                       op_name, kernel->n_args, n_args);
+    return qn_graph_add(graph, name, op, kernel, range, args, err);
 }
 
 qn_status qn_graph_host(qn_graph *graph, const char *name, qn_host_fn fn, void *user,
-                        qn_buf *const *buffers, const qn_arg_mode *modes, int n_buffers)
+                        qn_buf *const *buffers, const qn_arg_mode *modes, int n_buffers,
+                        qn_err *err)
 {
+    qn_err own;
     qn_stage stage = { .host = fn, .user = user, .pin = QN_CPU_SLOT, .n_args = n_buffers };
-    qn_err err = { .status = QN_OK };
     qn_status st = QN_OK;
 
+    err = qn_err_begin(err, &own);
     strncpy(stage.name, name, sizeof stage.name - 1);
     stage.op = qn_op_of_kernel(NULL);
-    QN_TRY(reopen(graph, &err));
-    QN_TRY(grow((void **)&graph->stages, graph->n_stages, &graph->cap_stages, sizeof stage, &err));
+    QN_TRY(reopen(graph, err));
+    QN_TRY(grow((void **)&graph->stages, graph->n_stages, &graph->cap_stages, sizeof stage, err));
     if (n_buffers > QN_MAX_ARGS) {
-        st = qn_fail(&err, QN_ERR_LIMIT, "stage %s: %d buffers, the limit is %d", name, n_buffers,
+        st = qn_fail(err, QN_ERR_LIMIT, "stage %s: %d buffers, the limit is %d", name, n_buffers,
                      QN_MAX_ARGS);
         goto out;
     }
     if (!(stage.args = calloc((size_t)n_buffers + 1, sizeof *stage.args))) {
-        st = qn_fail(&err, QN_ERR_NOMEM, "stage %s: out of host memory", name);
+        st = qn_fail(err, QN_ERR_NOMEM, "stage %s: out of host memory", name);
         goto out;
     }
     for (int i = 0; i < n_buffers; i++) {
         stage.args[i].mode = modes[i];
-        QN_TRY(use_arg(graph, buffers[i], 0, &stage.args[i], &err));
+        QN_TRY(use_arg(graph, buffers[i], 0, &stage.args[i], err));
     }
     graph->stages[graph->n_stages++] = stage;
     graph->is_compiled = 0;
     return QN_OK;
 out:
     free_stage(graph, &stage);
-    return qn_ctx_fail(graph->ctx, &err);
+    return st;
 }
 
-qn_status qn_graph_temp(qn_graph *graph, const char *name, size_t bytes, qn_buf **out)
+qn_status qn_graph_temp(qn_graph *graph, const char *name, size_t bytes, qn_buf **out, qn_err *err)
 {
-    qn_err err = { .status = QN_OK };
     qn_buf *buf;
     int i;
-    qn_status st = qn_buf_new(graph->ctx, name, bytes, &buf);
+    qn_status st = qn_buf_new(graph->ctx, name, bytes, &buf, err);
 
     if (st != QN_OK)
         return st;
     buf->is_temp = 1;
     buf->owner = graph;
-    if (use_buf(graph, buf, &i, &err) == QN_OK) {
+    if ((st = use_buf(graph, buf, &i, err)) == QN_OK) {
         graph->stats.n_temps++;
         *out = buf;
     }
     qn_buf_free(buf); /* the graph holds it now */
-    return fail(graph, &err);
+    return st;
 }
 
-qn_status qn_graph_output(qn_graph *graph, qn_buf *buf)
+qn_status qn_graph_output(qn_graph *graph, qn_buf *buf, qn_err *err)
 {
-    qn_err err = { .status = QN_OK };
+    qn_err own;
     qn_status st = QN_OK;
     int i;
 
-    QN_TRY(reopen(graph, &err));
-    QN_TRY(use_buf(graph, buf, &i, &err));
+    err = qn_err_begin(err, &own);
+    QN_TRY(reopen(graph, err));
+    QN_TRY(use_buf(graph, buf, &i, err));
     graph->bufs[i].is_output = 1;
     graph->is_compiled = 0;
 out:
-    return st == QN_OK ? QN_OK : fail(graph, &err);
+    return st;
 }
 
 static qn_status check_stage(qn_graph *graph, int stage, qn_err *err)
@@ -340,15 +331,17 @@ static qn_status check_stage(qn_graph *graph, int stage, qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_graph_edge(qn_graph *graph, int before, int after)
+qn_status qn_graph_edge(qn_graph *graph, int before, int after, qn_err *err)
 {
-    qn_err err = { .status = QN_OK };
+    qn_err own;
+
+    err = qn_err_begin(err, &own);
     int(*grown)[2];
 
-    if (check_stage(graph, before, &err) == QN_OK && check_stage(graph, after, &err) == QN_OK &&
-        reopen(graph, &err) == QN_OK) {
+    if (check_stage(graph, before, err) == QN_OK && check_stage(graph, after, err) == QN_OK &&
+        reopen(graph, err) == QN_OK) {
         if (!(grown = realloc(graph->edges, (size_t)(graph->n_edges + 1) * sizeof *grown)))
-            qn_fail(&err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
+            qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
         else {
             graph->edges = grown;
             graph->edges[graph->n_edges][0] = before;
@@ -356,36 +349,38 @@ qn_status qn_graph_edge(qn_graph *graph, int before, int after)
             graph->is_compiled = 0;
         }
     }
-    return fail(graph, &err);
+    return err->status;
 }
 
-qn_status qn_graph_pin(qn_graph *graph, int stage, const char *device)
+qn_status qn_graph_pin(qn_graph *graph, int stage, const char *device, qn_err *err)
 {
+    qn_err own;
     const int slot = qn_device_find(graph->ctx, device);
-    qn_err err = { .status = QN_OK };
 
-    if (check_stage(graph, stage, &err) == QN_OK) {
+    err = qn_err_begin(err, &own);
+    if (check_stage(graph, stage, err) == QN_OK) {
         if (slot < 0)
-            qn_fail(&err, QN_ERR_INIT, "graph %s: no device '%s'", graph->name, device);
-        else if (reopen(graph, &err) == QN_OK) {
+            qn_fail(err, QN_ERR_INIT, "graph %s: no device '%s'", graph->name, device);
+        else if (reopen(graph, err) == QN_OK) {
             graph->stages[stage].pin = slot;
             graph->is_compiled = 0;
         }
     }
-    return fail(graph, &err);
+    return err->status;
 }
 
-qn_status qn_graph_set(qn_graph *graph, int stage, int arg, const void *value)
+qn_status qn_graph_set(qn_graph *graph, int stage, int arg, const void *value, qn_err *err)
 {
-    qn_err err = { .status = QN_OK };
+    qn_err own;
     qn_stage *s;
 
-    if (check_stage(graph, stage, &err) != QN_OK)
-        return fail(graph, &err);
+    err = qn_err_begin(err, &own);
+    if (check_stage(graph, stage, err) != QN_OK)
+        return err->status;
     s = qn_fuse_built(graph, stage);
     if (arg < 0 || arg >= s->n_args || s->args[arg].buf_i >= 0) {
-        qn_fail(&err, QN_ERR_USAGE, "stage %s: argument %d is not a value", s->name, arg);
-        return fail(graph, &err);
+        qn_fail(err, QN_ERR_USAGE, "stage %s: argument %d is not a value", s->name, arg);
+        return err->status;
     }
     if (memcmp(s->values + s->args[arg].value_at, value, s->args[arg].value_bytes)) {
         memcpy(s->values + s->args[arg].value_at, value, s->args[arg].value_bytes);
@@ -420,11 +415,12 @@ out:
     return st;
 }
 
-qn_status qn_graph_compile(qn_graph *graph)
+qn_status qn_graph_compile(qn_graph *graph, qn_err *err)
 {
-    qn_err err = { .status = QN_OK };
+    qn_err own;
 
-    return qn_graph_prepare(graph, &err) == QN_OK ? QN_OK : qn_ctx_fail(graph->ctx, &err);
+    err = qn_err_begin(err, &own);
+    return qn_graph_prepare(graph, err);
 }
 
 qn_graph_stats qn_graph_get_stats(const qn_graph *graph)

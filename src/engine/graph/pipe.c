@@ -49,40 +49,39 @@ static qn_status said(const qn_pipe *pipe, const char *what, qn_status st, qn_er
 static qn_status open_slot(qn_pipe *pipe, int s, qn_err *err)
 {
     pipe_slot *slot = &pipe->slots[s];
-    qn_status st = qn_graph_new(pipe->ctx, pipe->name, &slot->graph);
+    qn_status st = qn_graph_new(pipe->ctx, pipe->name, &slot->graph, err);
 
     slot->batch = -1;
-    if (st != QN_OK) {
-        *err = pipe->ctx->err;
+    if (st != QN_OK)
         return st;
-    }
     slot->graph->stream = QN_COMPUTE + s;
     slot->graph->is_fenced = 1; /* batch N must not be found done only when N + 1 is */
     return said(pipe, "build", pipe->work.build(pipe->work.user, s, slot->graph, err), err);
 }
 
 qn_status qn_pipe_open(qn_ctx *ctx, const char *name, int depth, const qn_pipe_work *work,
-                       qn_pipe **out)
+                       qn_pipe **out, qn_err *err)
 {
+    qn_err own;
     qn_pipe *pipe = calloc(1, sizeof *pipe);
-    qn_err err = { .status = QN_OK };
     qn_status st = QN_OK;
 
+    err = qn_err_begin(err, &own);
     if (!pipe) {
-        st = qn_fail(&err, QN_ERR_NOMEM, "pipe %s: out of host memory", name);
+        st = qn_fail(err, QN_ERR_NOMEM, "pipe %s: out of host memory", name);
         goto out;
     }
     pipe->ctx = ctx;
     pipe->work = *work;
     strncpy(pipe->name, name, sizeof pipe->name - 1);
-    QN_TRY(pick_depth(depth, &pipe->depth, &err));
+    QN_TRY(pick_depth(depth, &pipe->depth, err));
     for (int s = 0; s < pipe->depth; s++)
-        QN_TRY(open_slot(pipe, s, &err));
+        QN_TRY(open_slot(pipe, s, err));
     *out = pipe;
     pipe = NULL;
 out:
     qn_pipe_close(pipe);
-    return st == QN_OK ? QN_OK : qn_ctx_fail(ctx, &err);
+    return st;
 }
 
 void qn_pipe_close(qn_pipe *pipe)
@@ -98,15 +97,14 @@ void qn_pipe_close(qn_pipe *pipe)
 static qn_status finish(qn_pipe *pipe, pipe_slot *slot, qn_err *err)
 {
     const qn_i64 batch = slot->batch;
+    qn_status st;
 
     if (batch < 0)
         return QN_OK;
     slot->batch = -1;
     pipe->in_flight--;
-    if (qn_graph_wait(slot->graph) != QN_OK) {
-        *err = pipe->ctx->err;
-        return err->status;
-    }
+    if ((st = qn_graph_wait(slot->graph, err)) != QN_OK)
+        return st;
     pipe->stats.batches++;
     return said(pipe, "deliver",
                 pipe->work.deliver(pipe->work.user, (int)(slot - pipe->slots), batch, err), err);
@@ -114,13 +112,13 @@ static qn_status finish(qn_pipe *pipe, pipe_slot *slot, qn_err *err)
 
 /* Timing the steps of a batch waits for each of them. The first batch of a pipe pays for that: its
  * kernels are compiled and its memory is got, and nothing else is in flight. */
-static qn_status run_slot(const qn_pipe *pipe, const pipe_slot *slot)
+static qn_status run_slot(const qn_pipe *pipe, const pipe_slot *slot, qn_err *err)
 {
     qn_graph *graph = slot->graph;
     qn_status st;
 
     graph->is_timed = slot == pipe->slots && !graph->stats.runs;
-    st = qn_graph_run(graph);
+    st = qn_graph_run(graph, err);
     graph->timed_runs += graph->is_timed && st == QN_OK;
     graph->is_timed = 0;
     return st;
@@ -134,10 +132,8 @@ static qn_status start(qn_pipe *pipe, pipe_slot *slot, qn_i64 batch, qn_err *err
     if (st != QN_OK)
         return said(pipe, "prepare", st, err);
     pipe->stats.prepare_us += qn_ctx_now_us(pipe->ctx) - begin;
-    if (run_slot(pipe, slot) != QN_OK) {
-        *err = pipe->ctx->err;
-        return err->status;
-    }
+    if ((st = run_slot(pipe, slot, err)) != QN_OK)
+        return st;
     slot->batch = batch;
     pipe->in_flight++;
     if (pipe->in_flight > pipe->stats.queue_depth_peak)
@@ -183,30 +179,31 @@ static void publish(qn_pipe *pipe)
     qn_metric_set(qn_metric_of(m, "overlap_ratio", NULL), s->overlap_ratio);
 }
 
-qn_status qn_pipe_run(qn_pipe *pipe, qn_i64 n_batches)
+qn_status qn_pipe_run(qn_pipe *pipe, qn_i64 n_batches, qn_err *err)
 {
+    qn_err own;
     const double begin = qn_ctx_now_us(pipe->ctx);
-    qn_err err = { .status = QN_OK };
     qn_status st = QN_OK;
 
+    err = qn_err_begin(err, &own);
     for (qn_i64 b = 0; b < n_batches; b++) {
         pipe_slot *slot = &pipe->slots[b % pipe->depth];
 
-        QN_TRY(finish(pipe, slot, &err));
-        QN_TRY(start(pipe, slot, b, &err));
+        QN_TRY(finish(pipe, slot, err));
+        QN_TRY(start(pipe, slot, b, err));
     }
     for (qn_i64 b = n_batches; b < n_batches + pipe->depth; b++)
-        QN_TRY(finish(pipe, &pipe->slots[b % pipe->depth], &err));
+        QN_TRY(finish(pipe, &pipe->slots[b % pipe->depth], err));
 out:
     for (int s = 0; st != QN_OK && s < pipe->depth; s++) {
-        qn_graph_wait(pipe->slots[s].graph);
+        qn_graph_wait(pipe->slots[s].graph, NULL);
         pipe->slots[s].batch = -1;
     }
     if (st != QN_OK)
         pipe->in_flight = 0;
     pipe->stats.wall_us += qn_ctx_now_us(pipe->ctx) - begin;
     publish(pipe);
-    return st == QN_OK ? QN_OK : qn_ctx_fail(pipe->ctx, &err);
+    return st;
 }
 
 qn_pipe_stats qn_pipe_get_stats(const qn_pipe *pipe)

@@ -203,12 +203,13 @@ static qn_status run(qn_graph *graph, qn_err *err)
     return st;
 }
 
-qn_status qn_graph_run(qn_graph *graph)
+qn_status qn_graph_run(qn_graph *graph, qn_err *err)
 {
-    qn_err err = { .status = QN_OK };
+    qn_err own;
 
+    err = qn_err_begin(err, &own);
     /* What was tried and mended on the way has left its sentence, too: the status counts. */
-    return run(graph, &err) == QN_OK ? QN_OK : qn_ctx_fail(graph->ctx, &err);
+    return run(graph, err);
 }
 
 int qn_graph_is_done(qn_graph *graph)
@@ -223,12 +224,13 @@ void qn_graph_set_fallback(qn_graph *graph, qn_fallback_policy policy)
     graph->fallback = policy;
 }
 
-qn_status qn_graph_wait(qn_graph *graph)
+qn_status qn_graph_wait(qn_graph *graph, qn_err *err)
 {
-    qn_err err = { .status = QN_OK };
+    qn_err own;
 
-    if (qn_recover_wait(graph, &err) != QN_OK)
-        return qn_ctx_fail(graph->ctx, &err);
+    err = qn_err_begin(err, &own);
+    if (qn_recover_wait(graph, err) != QN_OK)
+        return err->status;
     qn_route_waited(graph);
     return QN_OK;
 }

@@ -8,19 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static qn_status new_buf(qn_ctx *ctx, const char *name, size_t bytes, int n_copies, qn_buf **out)
+static qn_status new_buf(qn_ctx *ctx, const char *name, size_t bytes, int n_copies, qn_buf **out,
+                         qn_err *err)
 {
     qn_buf *buf;
-    qn_err err;
 
-    if (!bytes) {
-        qn_fail(&err, QN_ERR_USAGE, "buffer %s: size 0", name);
-        return qn_ctx_fail(ctx, &err);
-    }
-    if (!(buf = calloc(1, sizeof *buf + (size_t)n_copies * sizeof *buf->copies))) {
-        qn_fail(&err, QN_ERR_NOMEM, "buffer %s: out of host memory", name);
-        return qn_ctx_fail(ctx, &err);
-    }
+    if (!bytes)
+        return qn_fail(err, QN_ERR_USAGE, "buffer %s: size 0", name);
+    if (!(buf = calloc(1, sizeof *buf + (size_t)n_copies * sizeof *buf->copies)))
+        return qn_fail(err, QN_ERR_NOMEM, "buffer %s: out of host memory", name);
     buf->ctx = ctx;
     buf->bytes = bytes;
     buf->refs = 1;
@@ -52,18 +48,19 @@ static void unlink_buf(qn_buf *buf)
         buf->next->prev = buf->prev;
 }
 
-qn_status qn_buf_new(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out)
+qn_status qn_buf_new(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out, qn_err *err)
 {
-    const qn_status st = new_buf(ctx, name, bytes, ctx->n_devices, out);
+    const qn_status st = new_buf(ctx, name, bytes, ctx->n_devices, out, err);
 
     if (st == QN_OK)
         link_buf(*out);
     return st;
 }
 
-qn_status qn_buf_wrap(qn_ctx *ctx, const char *name, void *host, size_t bytes, qn_buf **out)
+qn_status qn_buf_wrap(qn_ctx *ctx, const char *name, void *host, size_t bytes, qn_buf **out,
+                      qn_err *err)
 {
-    const qn_status st = qn_buf_new(ctx, name, bytes, out);
+    const qn_status st = qn_buf_new(ctx, name, bytes, out, err);
 
     if (st != QN_OK)
         return st;
@@ -72,17 +69,15 @@ qn_status qn_buf_wrap(qn_ctx *ctx, const char *name, void *host, size_t bytes, q
     return QN_OK;
 }
 
-qn_status qn_buf_view(qn_buf *parent, const char *name, size_t offset, size_t bytes, qn_buf **out)
+qn_status qn_buf_view(qn_buf *parent, const char *name, size_t offset, size_t bytes, qn_buf **out,
+                      qn_err *err)
 {
     qn_status st;
-    qn_err err;
 
-    if (offset > parent->bytes || bytes > parent->bytes - offset) {
-        qn_fail(&err, QN_ERR_USAGE, "view %s: [%zu, %zu) lies outside buffer %s of %zu bytes", name,
-                offset, offset + bytes, parent->name, parent->bytes);
-        return qn_ctx_fail(parent->ctx, &err);
-    }
-    if ((st = new_buf(parent->ctx, name, bytes, 0, out)) != QN_OK)
+    if (offset > parent->bytes || bytes > parent->bytes - offset)
+        return qn_fail(err, QN_ERR_USAGE, "view %s: [%zu, %zu) lies outside buffer %s of %zu bytes",
+                       name, offset, offset + bytes, parent->name, parent->bytes);
+    if ((st = new_buf(parent->ctx, name, bytes, 0, out, err)) != QN_OK)
         return st;
     (*out)->parent = qn_buf_root(parent);
     (*out)->offset = parent->offset + offset;
@@ -213,8 +208,11 @@ static qn_status read_rows(qn_buf *buf, size_t offset, void *dst, size_t row_byt
     const size_t at = buf->offset + offset;
     size_t reach;
     int done;
-    qn_status st = check_rows(buf, offset, row_bytes, rows, pitch, &reach, err);
+    qn_err own;
+    qn_status st;
 
+    err = qn_err_begin(err, &own);
+    st = check_rows(buf, offset, row_bytes, rows, pitch, &reach, err);
     if (st != QN_OK || !reach)
         return st;
     st = read_from_device(root, at, dst, row_bytes, rows, pitch, &done, err);
@@ -226,29 +224,26 @@ static qn_status read_rows(qn_buf *buf, size_t offset, void *dst, size_t row_byt
     return QN_OK;
 }
 
-qn_status qn_buf_read(qn_buf *buf, size_t offset, void *dst, size_t bytes)
+qn_status qn_buf_read(qn_buf *buf, size_t offset, void *dst, size_t bytes, qn_err *err)
 {
-    qn_err err;
-    const qn_status st = read_rows(buf, offset, dst, bytes, 1, bytes, &err);
-
-    return st == QN_OK ? st : qn_ctx_fail(buf->ctx, &err);
+    return read_rows(buf, offset, dst, bytes, 1, bytes, err);
 }
 
 qn_status qn_buf_read_rect(qn_buf *buf, size_t offset, size_t row_bytes, size_t rows, size_t pitch,
-                           void *dst)
+                           void *dst, qn_err *err)
 {
-    qn_err err;
-    const qn_status st = read_rows(buf, offset, dst, row_bytes, rows, pitch, &err);
-
-    return st == QN_OK ? st : qn_ctx_fail(buf->ctx, &err);
+    return read_rows(buf, offset, dst, row_bytes, rows, pitch, err);
 }
 
 static qn_status host_access(qn_buf *buf, qn_host_access access, void **out, qn_err *err)
 {
     qn_buf *root = qn_buf_root(buf);
     const int keeps = access != QN_HOST_DISCARD || buf->bytes < root->bytes;
-    qn_status st = keeps ? qn_buf_fetch(root, err) : qn_buf_need_host(root, err);
+    qn_err own;
+    qn_status st;
 
+    err = qn_err_begin(err, &own);
+    st = keeps ? qn_buf_fetch(root, err) : qn_buf_need_host(root, err);
     if (st == QN_OK && access != QN_HOST_READ) {
         st = qn_buf_await_host_write(root, err);
         if (st == QN_OK)
@@ -259,46 +254,42 @@ static qn_status host_access(qn_buf *buf, qn_host_access access, void **out, qn_
     return st;
 }
 
-qn_status qn_buf_host(qn_buf *buf, qn_host_access access, void **out)
+qn_status qn_buf_host(qn_buf *buf, qn_host_access access, void **out, qn_err *err)
 {
-    qn_err err;
-    const qn_status st = host_access(buf, access, out, &err);
+    const qn_status st = host_access(buf, access, out, err);
 
     if (st != QN_OK)
-        return qn_ctx_fail(buf->ctx, &err);
+        return st;
     qn_buf_root(buf)->lent = qn_buf_root(buf)->version;
     return QN_OK;
 }
 
-qn_status qn_buf_write(qn_buf *buf, size_t offset, const void *src, size_t bytes)
+qn_status qn_buf_write(qn_buf *buf, size_t offset, const void *src, size_t bytes, qn_err *err)
 {
-    qn_err err;
     void *host = NULL;
-    qn_status st = check_span(buf, offset, bytes, &err);
+    qn_status st = check_span(buf, offset, bytes, err);
 
     if (st == QN_OK && bytes)
-        st = host_access(buf, bytes == buf->bytes ? QN_HOST_DISCARD : QN_HOST_UPDATE, &host, &err);
+        st = host_access(buf, bytes == buf->bytes ? QN_HOST_DISCARD : QN_HOST_UPDATE, &host, err);
     if (st != QN_OK)
-        return qn_ctx_fail(buf->ctx, &err);
+        return st;
     if (host)
         memcpy((char *)host + offset, src, bytes);
     return QN_OK;
 }
 
-qn_status qn_buf_reserve(qn_buf *buf, int device)
+qn_status qn_buf_reserve(qn_buf *buf, int device, qn_err *err)
 {
+    qn_err own;
     qn_buf *root = qn_buf_root(buf);
     qn_device *at = &buf->ctx->devices[device];
-    qn_status st;
-    qn_err err;
 
+    err = qn_err_begin(err, &own);
     if (device == QN_CPU_SLOT || at->info.unified_memory)
         return QN_OK;
     if (at->lost)
-        st = qn_fail(&err, QN_ERR_DEVICE_LOST, "device %s is lost", at->id);
-    else
-        st = qn_buf_try_block(root, at, &err);
-    return st == QN_OK ? st : qn_ctx_fail(buf->ctx, &err);
+        return qn_fail(err, QN_ERR_DEVICE_LOST, "device %s is lost", at->id);
+    return qn_buf_try_block(root, at, err);
 }
 
 qn_transfer_count qn_buf_transfers(const qn_buf *buf)

@@ -11,10 +11,10 @@
 /* Content and work of the host's copy. */
 static qn_status lend_host(qn_buf *buf, qn_host_access access, void **out, qn_err *err)
 {
-    const qn_status st = qn_buf_host(buf, access, out);
+    const qn_status st = qn_buf_host(buf, access, out, err);
 
     if (st != QN_OK)
-        return qn_fail(err, st, "%s", buf->ctx->err.text);
+        return st;
     qn_buf_root(buf)->host_pins++;
     return QN_OK;
 }
@@ -63,19 +63,20 @@ out:
     return st;
 }
 
-qn_status qn_buf_lend(qn_buf *buf, int device, qn_host_access access, void **out)
+qn_status qn_buf_lend(qn_buf *buf, int device, qn_host_access access, void **out, qn_err *err)
 {
+    qn_err own;
     qn_ctx *ctx = buf->ctx;
     qn_status st;
-    qn_err err;
 
+    err = qn_err_begin(err, &own);
     if (device < 0 || device >= ctx->n_devices)
-        st = qn_fail(&err, QN_ERR_USAGE, "device %d; the context has %d", device, ctx->n_devices);
+        st = qn_fail(err, QN_ERR_USAGE, "device %d; the context has %d", device, ctx->n_devices);
     else if (ctx->devices[device].info.unified_memory)
-        st = lend_host(buf, access, out, &err);
+        st = lend_host(buf, access, out, err);
     else
-        st = lend_device(buf, &ctx->devices[device], access, out, &err);
-    return st == QN_OK ? st : qn_ctx_fail(ctx, &err);
+        st = lend_device(buf, &ctx->devices[device], access, out, err);
+    return st;
 }
 
 void qn_buf_give_back(qn_buf *buf, int device)

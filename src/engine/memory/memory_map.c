@@ -71,10 +71,10 @@ static void add_transfers(const qn_graph *graph, qn_str *page)
         qn_str_add(page, "none\n");
 }
 
-qn_status qn_graph_memory_map(const qn_graph *graph, const char *path)
+qn_status qn_graph_memory_map(const qn_graph *graph, const char *path, qn_err *err)
 {
     qn_str page = { 0 };
-    qn_err err = { .status = QN_OK };
+    qn_status st;
 
     qn_str_addf(&page,
                 "# Memory map of %s\n\n%d stages, %d buffers, %llu runs; temporaries want %zu "
@@ -83,9 +83,9 @@ qn_status qn_graph_memory_map(const qn_graph *graph, const char *path)
                 graph->stats.temp_bytes, graph->stats.temp_bytes_shared);
     add_buffers(graph, &page);
     add_transfers(graph, &page);
-    qn_file_write_str(path, &page, &err);
+    st = qn_file_write_str(path, &page, err);
     qn_str_free(&page);
-    return err.status == QN_OK ? QN_OK : qn_ctx_fail(graph->ctx, &err);
+    return st;
 }
 
 /* Of a context. */

@@ -23,39 +23,33 @@ struct qn_segments {
 
 /* A buffer of `n` elements (one at least) and its host memory to fill. */
 static qn_status new_table(qn_ctx *ctx, const char *name, const char *what, qn_i64 n, size_t size,
-                           qn_buf **out, void **data)
+                           qn_buf **out, void **data, qn_err *err)
 {
     char full[64];
     size_t bytes = 0;
-    qn_err err = { 0 };
-    qn_status st = qn_size_mul((size_t)(n > 0 ? n : 1), size, name, &bytes, &err);
+    qn_status st = qn_size_mul((size_t)(n > 0 ? n : 1), size, name, &bytes, err);
 
     if (st)
-        return qn_ctx_fail(ctx, &err);
+        return st;
     snprintf(full, sizeof full, "%.40s.%s", name, what);
-    QN_TRY(qn_buf_new(ctx, full, bytes, out));
+    QN_TRY(qn_buf_new(ctx, full, bytes, out, err));
     if (data)
-        QN_TRY(qn_buf_host(*out, QN_HOST_UPDATE, data));
+        QN_TRY(qn_buf_host(*out, QN_HOST_UPDATE, data, err));
 out:
     return st;
 }
 
 static qn_status check_targets(qn_ctx *ctx, const char *name, const int32_t *target, qn_i64 n,
-                               qn_i64 n_cells)
+                               qn_i64 n_cells, qn_err *err)
 {
-    qn_err err = { 0 };
-
-    if (n < 0 || n > INT32_MAX || n_cells < 1 || n_cells > QN_MAX_AXIS) {
-        qn_fail(&err, QN_ERR_LIMIT, "segments %s: %lld items in %lld cells, limits are %d and %d",
-                name, (long long)n, (long long)n_cells, INT32_MAX, QN_MAX_AXIS);
-        return qn_ctx_fail(ctx, &err);
-    }
+    if (n < 0 || n > INT32_MAX || n_cells < 1 || n_cells > QN_MAX_AXIS)
+        return qn_fail(err, QN_ERR_LIMIT,
+                       "segments %s: %lld items in %lld cells, limits are %d and %d", name,
+                       (long long)n, (long long)n_cells, INT32_MAX, QN_MAX_AXIS);
     for (qn_i64 i = 0; i < n; i++)
-        if (target[i] < 0 || target[i] >= n_cells) {
-            qn_fail(&err, QN_ERR_INPUT, "segments %s: item %lld goes to cell %d of %lld", name,
-                    (long long)i, target[i], (long long)n_cells);
-            return qn_ctx_fail(ctx, &err);
-        }
+        if (target[i] < 0 || target[i] >= n_cells)
+            return qn_fail(err, QN_ERR_INPUT, "segments %s: item %lld goes to cell %d of %lld",
+                           name, (long long)i, target[i], (long long)n_cells);
     return QN_OK;
 }
 
@@ -89,17 +83,18 @@ static void count_long(qn_segments *s, const qn_i64 *start)
         }
 }
 
-static qn_status cut_long(qn_segments *s, qn_ctx *ctx, const char *name, const qn_i64 *start)
+static qn_status cut_long(qn_segments *s, qn_ctx *ctx, const char *name, const qn_i64 *start,
+                          qn_err *err)
 {
     qn_status st = QN_OK;
     void *first = NULL, *last = NULL, *target = NULL, *begin = NULL;
     qn_i64 n_long = 0, n_chunks = 0;
 
-    QN_TRY(new_table(ctx, name, "first", s->n_chunks, sizeof(qn_i64), &s->first, &first));
-    QN_TRY(new_table(ctx, name, "last", s->n_chunks, sizeof(qn_i64), &s->last, &last));
-    QN_TRY(new_table(ctx, name, "target", s->n_long, sizeof(int32_t), &s->target, &target));
-    QN_TRY(new_table(ctx, name, "begin", s->n_long + 1, sizeof(qn_i64), &s->begin, &begin));
-    QN_TRY(new_table(ctx, name, "part", s->n_chunks, sizeof(float), &s->part, NULL));
+    QN_TRY(new_table(ctx, name, "first", s->n_chunks, sizeof(qn_i64), &s->first, &first, err));
+    QN_TRY(new_table(ctx, name, "last", s->n_chunks, sizeof(qn_i64), &s->last, &last, err));
+    QN_TRY(new_table(ctx, name, "target", s->n_long, sizeof(int32_t), &s->target, &target, err));
+    QN_TRY(new_table(ctx, name, "begin", s->n_long + 1, sizeof(qn_i64), &s->begin, &begin, err));
+    QN_TRY(new_table(ctx, name, "part", s->n_chunks, sizeof(float), &s->part, NULL, err));
 
     for (qn_i64 c = 0; c < s->n_cells; c++) {
         if (!is_long(start, c))
@@ -119,25 +114,22 @@ out:
 }
 
 qn_status qn_segments_new(qn_ctx *ctx, const char *name, const int32_t *target, qn_i64 n_items,
-                          qn_i64 n_cells, qn_segments **out)
+                          qn_i64 n_cells, qn_segments **out, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_segments *s = NULL;
     void *start = NULL, *code = NULL;
-    qn_err err = { 0 };
 
-    QN_TRY(check_targets(ctx, name, target, n_items, n_cells));
-    if (!(s = calloc(1, sizeof *s))) {
-        qn_fail(&err, QN_ERR_NOMEM, "segments %s: %zu bytes", name, sizeof *s);
-        return qn_ctx_fail(ctx, &err);
-    }
+    QN_TRY(check_targets(ctx, name, target, n_items, n_cells, err));
+    if (!(s = calloc(1, sizeof *s)))
+        return qn_fail(err, QN_ERR_NOMEM, "segments %s: %zu bytes", name, sizeof *s);
     s->n_cells = n_cells;
-    QN_TRY(new_table(ctx, name, "start", n_cells + 1, sizeof(qn_i64), &s->start, &start));
-    QN_TRY(new_table(ctx, name, "code", n_items, sizeof(int32_t), &s->code, &code));
+    QN_TRY(new_table(ctx, name, "start", n_cells + 1, sizeof(qn_i64), &s->start, &start, err));
+    QN_TRY(new_table(ctx, name, "code", n_items, sizeof(int32_t), &s->code, &code, err));
     sort_items(target, n_items, n_cells, start, code);
     count_long(s, start);
     if (s->n_long > 0)
-        QN_TRY(cut_long(s, ctx, name, start));
+        QN_TRY(cut_long(s, ctx, name, start, err));
     *out = s;
     s = NULL;
 out:
@@ -160,22 +152,22 @@ void qn_segments_free(qn_segments *s)
 }
 
 qn_status qn_segments_sum(qn_segments *s, qn_graph *graph, const char *name, qn_buf *value,
-                          qn_buf *cell)
+                          qn_buf *cell, qn_err *err)
 {
     qn_status st = QN_OK;
     char stage[64];
 
     snprintf(stage, sizeof stage, "%.50s.short", name);
-    QN_TRY(
-        stage_segment_short(graph, stage, qn_range_1d(s->n_cells), s->start, s->code, value, cell));
+    QN_TRY(stage_segment_short(graph, stage, qn_range_1d(s->n_cells), s->start, s->code, value,
+                               cell, err));
     if (s->n_long == 0)
         return QN_OK;
     snprintf(stage, sizeof stage, "%.50s.part", name);
     QN_TRY(stage_segment_part(graph, stage, qn_range_1d(s->n_chunks), s->first, s->last, s->code,
-                              value, s->part));
+                              value, s->part, err));
     snprintf(stage, sizeof stage, "%.50s.join", name);
     QN_TRY(stage_segment_join(graph, stage, qn_range_1d(s->n_long), s->target, s->begin, s->part,
-                              cell));
+                              cell, err));
 out:
     return st;
 }

@@ -62,12 +62,10 @@ void qn_split_adopt(qn_graph *graph, const qn_split_worker *worker, int slot)
 static qn_status open_slot(qn_split *split, qn_split_worker *worker, int s, qn_err *err)
 {
     qn_split_slot *slot = &worker->slots[s];
-    qn_status st = qn_graph_new(split->ctx, split->name, &slot->graph);
+    qn_status st = qn_graph_new(split->ctx, split->name, &slot->graph, err);
 
-    if (st != QN_OK) {
-        *err = split->ctx->err;
+    if (st != QN_OK)
         return st;
-    }
     st = split->work.build(split->work.user, worker->device->slot, s, slot->graph, err);
     if (st == QN_OK)
         qn_split_adopt(slot->graph, worker, s);
@@ -124,17 +122,18 @@ static void set_rates(qn_split *split, const double *given, const int *devices)
 }
 
 qn_status qn_split_open(qn_ctx *ctx, const char *name, const qn_split_options *options,
-                        const qn_split_work *work, qn_split **out)
+                        const qn_split_work *work, qn_split **out, qn_err *err)
 {
+    qn_err own;
     static const qn_split_options defaults;
     qn_split *split = calloc(1, sizeof *split);
     int devices[QN_MAX_DEVICES];
-    qn_err err = { .status = QN_OK };
     qn_status st = QN_OK;
 
+    err = qn_err_begin(err, &own);
     options = options ? options : &defaults;
     if (!split) {
-        st = qn_fail(&err, QN_ERR_NOMEM, "split %s: out of host memory", name);
+        st = qn_fail(err, QN_ERR_NOMEM, "split %s: out of host memory", name);
         goto out;
     }
     split->ctx = ctx;
@@ -142,17 +141,17 @@ qn_status qn_split_open(qn_ctx *ctx, const char *name, const qn_split_options *o
     split->mode = options->mode;
     split->depth = options->depth ? options->depth : QN_SPLIT_DEPTH;
     strncpy(split->name, name, sizeof split->name - 1);
-    QN_TRY(check(split, options, &err));
+    QN_TRY(check(split, options, err));
     split->n_set = split->n_workers = qn_devices_set(ctx, options->devices, devices);
     for (int w = 0; w < split->n_set; w++) /* the CPU works while the host waits for it */
         QN_TRY(qn_split_hire(split, &split->workers[w], devices[w],
-                             devices[w] == QN_CPU_SLOT ? 1 : split->depth, &err));
+                             devices[w] == QN_CPU_SLOT ? 1 : split->depth, err));
     set_rates(split, options->rates, devices);
     *out = split;
     split = NULL;
 out:
     qn_split_close(split);
-    return st == QN_OK ? QN_OK : qn_ctx_fail(ctx, &err);
+    return st;
 }
 
 void qn_split_close(qn_split *split)
@@ -260,11 +259,12 @@ out:
     return st;
 }
 
-qn_status qn_split_run(qn_split *split, qn_i64 n_items)
+qn_status qn_split_run(qn_split *split, qn_i64 n_items, qn_err *err)
 {
-    qn_err err = { .status = QN_OK };
+    qn_err own;
 
-    return run(split, n_items, &err) == QN_OK ? QN_OK : qn_ctx_fail(split->ctx, &err);
+    err = qn_err_begin(err, &own);
+    return run(split, n_items, err);
 }
 
 /* What happened. */

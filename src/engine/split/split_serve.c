@@ -93,10 +93,8 @@ static qn_status work_failed(qn_split *split, qn_split_worker *worker,
 static qn_status graph_failed(qn_split *split, qn_split_worker *worker, const qn_graph *graph,
                               const qn_chunk_source *source, qn_err *err)
 {
-    if (graph->failed_stage < 0) {
-        *err = split->ctx->err;
+    if (graph->failed_stage < 0)
         return err->status;
-    }
     qn_split_fail(split, worker, graph->stages[graph->failed_stage].name, &graph->failure, source);
     return QN_OK;
 }
@@ -151,7 +149,7 @@ static qn_status start(qn_split *split, qn_split_worker *worker, const qn_chunk_
         work->tasks ? work->tasks(work->user, chunk.first, chunk.count) : (double)chunk.count;
     qn_metric_add(worker->active, slot->n_tasks);
     slot->begin_us = qn_ctx_now_us(split->ctx);
-    if (qn_graph_run(slot->graph) != QN_OK)
+    if (qn_graph_run(slot->graph, err) != QN_OK)
         return graph_failed(split, worker, slot->graph, source, err);
     return QN_OK;
 }
@@ -183,7 +181,7 @@ static qn_status finish(qn_split *split, qn_split_worker *worker, const qn_chunk
     const qn_split_slot *slot = &worker->slots[s];
     qn_status st;
 
-    if (qn_graph_wait(slot->graph) != QN_OK)
+    if (qn_graph_wait(slot->graph, err) != QN_OK)
         return graph_failed(split, worker, slot->graph, source, err);
     st = split->work.deliver(split->work.user, worker->device->slot, s, slot->chunk.first,
                              slot->chunk.count, err);
@@ -338,7 +336,7 @@ static void settle(qn_split *split)
 
         for (int s = 0; s < worker->depth; s++) {
             if (!is_at_rest && worker->slots[s].graph)
-                qn_graph_wait(worker->slots[s].graph);
+                qn_graph_wait(worker->slots[s].graph, NULL);
             if (split->work.graph) /* it may be gone before the next run */
                 worker->slots[s].graph = NULL;
         }

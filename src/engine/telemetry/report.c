@@ -198,10 +198,7 @@ qn_status qn_report_write(qn_ctx *ctx, const qn_run_report *told, const char *pa
     return st;
 }
 
-qn_status qn_metrics_write(qn_ctx *ctx, const char *command, const char *path)
+qn_status qn_metrics_write(qn_ctx *ctx, const char *command, const char *path, qn_err *err)
 {
-    qn_err err = { .status = QN_OK };
-
-    qn_report_write(ctx, &(qn_run_report){ .command = command, .status = "ok" }, path, &err);
-    return err.status == QN_OK ? QN_OK : qn_ctx_fail(ctx, &err);
+    return qn_report_write(ctx, &(qn_run_report){ .command = command, .status = "ok" }, path, err);
 }

@@ -35,11 +35,11 @@ static void chain_free(chain *c)
     *c = (chain){ 0 };
 }
 
-static qn_status fill(const chain *c, uint64_t seed)
+static qn_status fill(const chain *c, uint64_t seed, qn_err *err)
 {
     void *to;
     const size_t n = qn_fft_bytes(&c->shape) / (c->shape.is_f64 ? sizeof(double) : sizeof(float));
-    const qn_status st = qn_buf_host(c->start, QN_HOST_DISCARD, &to);
+    const qn_status st = qn_buf_host(c->start, QN_HOST_DISCARD, &to, err);
 
     for (size_t i = 0; st == QN_OK && i < n; i++) {
         const float value = 1e-25f * qn_random_float(seed, i);
@@ -65,23 +65,24 @@ static qn_status chain_make(qn_ctx *ctx, int device, const qn_fft_shape *shape, 
     *c = (chain){ .ctx = ctx, .device = device, .shape = *shape };
     if (!copy)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "this build has no kernel map_mul");
-    QN_TRY(qn_buf_new(ctx, "bench.start", bytes, &c->start));
-    QN_TRY(qn_buf_new(ctx, "bench.data", bytes, &c->data));
-    QN_TRY(fill(c, seed));
-    QN_TRY(qn_graph_new(ctx, "bench.reset", &c->reset));
-    QN_TRY(qn_graph_stage(c->reset, "bench.copy", copy, qn_range_1d((qn_i64)(bytes / 4)),
-                          (const qn_arg[]){ qn_arg_val(&one, sizeof one), qn_arg_buf(c->start),
-                                            qn_arg_buf(c->data) }));
-    QN_TRY(qn_graph_pin(c->reset, 0, id));
-    QN_TRY(qn_graph_new(ctx, "bench.fft", &c->run));
+    QN_TRY(qn_buf_new(ctx, "bench.start", bytes, &c->start, err));
+    QN_TRY(qn_buf_new(ctx, "bench.data", bytes, &c->data, err));
+    QN_TRY(fill(c, seed, err));
+    QN_TRY(qn_graph_new(ctx, "bench.reset", &c->reset, err));
+    QN_TRY(qn_graph_stage(
+        c->reset, "bench.copy", copy, qn_range_1d((qn_i64)(bytes / 4)),
+        (const qn_arg[]){ qn_arg_val(&one, sizeof one), qn_arg_buf(c->start), qn_arg_buf(c->data) },
+        err));
+    QN_TRY(qn_graph_pin(c->reset, 0, id, err));
+    QN_TRY(qn_graph_new(ctx, "bench.fft", &c->run, err));
     for (int s = 0; s < 2 * PAIRS; s++) {
         QN_TRY(qn_graph_fft(c->run, "bench.fft", shape, s % 2 ? QN_FFT_INVERSE : QN_FFT_FORWARD,
-                            c->data, 0));
-        QN_TRY(qn_graph_pin(c->run, s, id));
+                            c->data, 0, err));
+        QN_TRY(qn_graph_pin(c->run, s, id, err));
     }
     qn_graph_set_fallback(c->run, QN_FALLBACK_ERROR);
 out:
-    return qn_bench_lift(ctx, st, err);
+    return st;
 }
 
 static qn_status run_once(const chain *c, double *us, qn_err *err)
@@ -89,14 +90,14 @@ static qn_status run_once(const chain *c, double *us, qn_err *err)
     double start;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_run(c->reset));
-    QN_TRY(qn_graph_wait(c->reset));
+    QN_TRY(qn_graph_run(c->reset, err));
+    QN_TRY(qn_graph_wait(c->reset, err));
     start = qn_bench_now_us(c->ctx, c->device);
-    QN_TRY(qn_graph_run(c->run));
-    QN_TRY(qn_graph_wait(c->run));
+    QN_TRY(qn_graph_run(c->run, err));
+    QN_TRY(qn_graph_wait(c->run, err));
     *us = (qn_bench_now_us(c->ctx, c->device) - start) / (2 * PAIRS);
 out:
-    return qn_bench_lift(c->ctx, st, err);
+    return st;
 }
 
 static qn_status measure(const chain *c, int samples, double *first_us, double *median_us,

@@ -45,19 +45,19 @@ static qn_status chain_make(qn_ctx *ctx, int device, int n_stages, chain *c, qn_
     *c = (chain){ .ctx = ctx, .device = device, .n_stages = n_stages };
     if (!kernel)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "this build has no kernel map_add");
-    QN_TRY(qn_graph_new(ctx, "bench.chain", &c->graph));
-    QN_TRY(qn_buf_new(ctx, "bench.a", ELEMS * sizeof one, &c->side[0]));
-    QN_TRY(qn_buf_new(ctx, "bench.b", ELEMS * sizeof one, &c->side[1]));
+    QN_TRY(qn_graph_new(ctx, "bench.chain", &c->graph, err));
+    QN_TRY(qn_buf_new(ctx, "bench.a", ELEMS * sizeof one, &c->side[0], err));
+    QN_TRY(qn_buf_new(ctx, "bench.b", ELEMS * sizeof one, &c->side[1], err));
     for (int s = 0; s < n_stages; s++) {
         const qn_arg args[] = { qn_arg_val(&one, sizeof one), qn_arg_buf(c->side[s & 1]),
                                 qn_arg_buf(c->side[~s & 1]) };
 
-        QN_TRY(qn_graph_stage(c->graph, "bench.add", kernel, qn_range_1d(ELEMS), args));
-        QN_TRY(qn_graph_pin(c->graph, s, qn_device_id(ctx, device)));
+        QN_TRY(qn_graph_stage(c->graph, "bench.add", kernel, qn_range_1d(ELEMS), args, err));
+        QN_TRY(qn_graph_pin(c->graph, s, qn_device_id(ctx, device), err));
     }
     qn_graph_set_fallback(c->graph, QN_FALLBACK_ERROR);
 out:
-    return qn_bench_lift(ctx, st, err);
+    return st;
 }
 
 static qn_status run_chain(const chain *c, int n_runs, double *host_us, double *all_us, qn_err *err)
@@ -66,12 +66,12 @@ static qn_status run_chain(const chain *c, int n_runs, double *host_us, double *
     qn_status st = QN_OK;
 
     for (int i = 0; i < n_runs; i++)
-        QN_TRY(qn_graph_run(c->graph));
+        QN_TRY(qn_graph_run(c->graph, err));
     *host_us = qn_now_us() - host_start;
-    QN_TRY(qn_graph_wait(c->graph));
+    QN_TRY(qn_graph_wait(c->graph, err));
     *all_us = qn_bench_now_us(c->ctx, c->device) - start;
 out:
-    return qn_bench_lift(c->ctx, st, err);
+    return st;
 }
 
 static qn_status measure(const chain *c, int samples, chain_times *out, qn_err *err)

@@ -29,7 +29,7 @@ static void mix_free(mix *m)
 }
 
 /* Priorities 1, 2, 1, 2, then the three stages of a prefix sum: 3. The result goes to the host. */
-static qn_status mix_make(qn_ctx *ctx, qn_i64 n, mix *m)
+static qn_status mix_make(qn_ctx *ctx, qn_i64 n, mix *m, qn_err *err)
 {
     const qn_i64 chunks = (n + SCAN_CHUNK - 1) / SCAN_CHUNK;
     const size_t bytes = (size_t)n * 4;
@@ -40,28 +40,29 @@ static qn_status mix_make(qn_ctx *ctx, qn_i64 n, mix *m)
     qn_status st = QN_OK;
 
     *m = (mix){ .ctx = ctx };
-    QN_TRY(qn_graph_new(ctx, "bench.mix", &m->graph));
+    QN_TRY(qn_graph_new(ctx, "bench.mix", &m->graph, err));
     for (int i = 0; i < N_BUFS; i++)
-        QN_TRY(qn_buf_new(ctx, "bench.mix", sizes[i], &b[i]));
-    QN_TRY(stage_vadd(m->graph, "vadd", qn_range_1d(n), b[0], b[1], b[2]));
-    QN_TRY(stage_map_mul(m->graph, "map_mul", qn_range_1d(n), 0.5f, b[2], b[3]));
-    QN_TRY(stage_vadd(m->graph, "vadd", qn_range_1d(n), b[3], b[0], b[4]));
-    QN_TRY(stage_map_abs(m->graph, "map_abs", qn_range_1d(n), b[4], b[2]));
-    QN_TRY(stage_scan_part(m->graph, "scan_part", qn_range_1d(chunks), n, b[2], b[5], b[6]));
-    QN_TRY(stage_scan_join(m->graph, "scan_join", qn_range_1d(1), (int32_t)chunks, b[6], b[7]));
-    QN_TRY(stage_scan_add(m->graph, "scan_add", qn_range_1d(n), b[6], b[5]));
-    QN_TRY(qn_graph_output(m->graph, b[5]));
+        QN_TRY(qn_buf_new(ctx, "bench.mix", sizes[i], &b[i], err));
+    QN_TRY(stage_vadd(m->graph, "vadd", qn_range_1d(n), b[0], b[1], b[2], err));
+    QN_TRY(stage_map_mul(m->graph, "map_mul", qn_range_1d(n), 0.5f, b[2], b[3], err));
+    QN_TRY(stage_vadd(m->graph, "vadd", qn_range_1d(n), b[3], b[0], b[4], err));
+    QN_TRY(stage_map_abs(m->graph, "map_abs", qn_range_1d(n), b[4], b[2], err));
+    QN_TRY(stage_scan_part(m->graph, "scan_part", qn_range_1d(chunks), n, b[2], b[5], b[6], err));
+    QN_TRY(
+        stage_scan_join(m->graph, "scan_join", qn_range_1d(1), (int32_t)chunks, b[6], b[7], err));
+    QN_TRY(stage_scan_add(m->graph, "scan_add", qn_range_1d(n), b[6], b[5], err));
+    QN_TRY(qn_graph_output(m->graph, b[5], err));
 out:
     return st;
 }
 
-static qn_status run_once(const mix *m, int d, double *us)
+static qn_status run_once(const mix *m, int d, double *us, qn_err *err)
 {
     const double start = qn_bench_now_us(m->ctx, d);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_run(m->graph));
-    QN_TRY(qn_graph_wait(m->graph));
+    QN_TRY(qn_graph_run(m->graph, err));
+    QN_TRY(qn_graph_wait(m->graph, err));
     *us = qn_bench_now_us(m->ctx, d) - start;
 out:
     return st;
@@ -73,14 +74,14 @@ static qn_status time_mix(qn_ctx *ctx, int d, qn_i64 n, double *times, int sampl
     qn_status st = QN_OK;
     double unused;
 
-    QN_TRY(mix_make(ctx, n, &m));
+    QN_TRY(mix_make(ctx, n, &m, err));
     for (int i = 0; i < WARM_RUNS; i++)
-        QN_TRY(run_once(&m, d, &unused));
+        QN_TRY(run_once(&m, d, &unused, err));
     for (int i = 0; i < samples; i++)
-        QN_TRY(run_once(&m, d, &times[i]));
+        QN_TRY(run_once(&m, d, &times[i], err));
 out:
     mix_free(&m);
-    return qn_bench_lift(ctx, st, err);
+    return st;
 }
 
 /* Level 0: everything on the CPU. */

@@ -4,10 +4,7 @@
 
 #include <quern/graph.h>
 
-/* What the context says of a failed call, unless there is a sentence already. */
-qn_status qn_bench_lift(const qn_ctx *ctx, qn_status st, qn_err *err);
-
 /* Microseconds of each of `runs` runs one behind the other, with one wait at the end. */
-qn_status qn_bench_time_runs(qn_graph *graph, int runs, double *us);
+qn_status qn_bench_time_runs(qn_graph *graph, int runs, double *us, qn_err *err);
 
 #endif

@@ -56,11 +56,11 @@ static qn_status arrays_new(qn_ctx *ctx, const qn_batch_plan *plan, const arrays
         void *host;
 
         if (!shared) {
-            QN_TRY(qn_buf_new(ctx, name, bytes, &a.bufs[i]));
+            QN_TRY(qn_buf_new(ctx, name, bytes, &a.bufs[i], err));
             continue;
         }
-        QN_TRY(qn_buf_host(shared->bufs[i], QN_HOST_READ, &host));
-        QN_TRY(qn_buf_wrap(ctx, name, host, bytes, &a.bufs[i]));
+        QN_TRY(qn_buf_host(shared->bufs[i], QN_HOST_READ, &host, err));
+        QN_TRY(qn_buf_wrap(ctx, name, host, bytes, &a.bufs[i], err));
     }
     *out = a;
     return QN_OK;
@@ -70,38 +70,38 @@ out:
 }
 
 /* Large arrays repeat themselves: making up numbers takes longer than all runs with them. */
-static qn_status fill(qn_buf *buf, uint64_t seed)
+static qn_status fill(qn_buf *buf, uint64_t seed, qn_err *err)
 {
     const size_t n = qn_buf_bytes(buf) / sizeof(float);
     float *data;
-    const qn_status st = qn_buf_host(buf, QN_HOST_DISCARD, (void **)&data);
+    const qn_status st = qn_buf_host(buf, QN_HOST_DISCARD, (void **)&data, err);
 
     for (size_t i = 0; st == QN_OK && i < n; i++)
         data[i] = i < PERIOD ? qn_random_float(seed, i) : data[i - PERIOD];
     return st;
 }
 
-static qn_status fill_inputs(const arrays *a, uint64_t seed)
+static qn_status fill_inputs(const arrays *a, uint64_t seed, qn_err *err)
 {
     qn_status st = QN_OK;
 
     for (int t = 0; t < a->n_tasks; t++) {
-        QN_TRY(fill(array_of(a, t, X), seed));
-        QN_TRY(fill(array_of(a, t, Y), seed + 1));
+        QN_TRY(fill(array_of(a, t, X), seed, err));
+        QN_TRY(fill(array_of(a, t, Y), seed + 1, err));
     }
 out:
     return st;
 }
 
 /* New inputs, as far as residency is concerned, at no cost. */
-static qn_status renew(const arrays *a)
+static qn_status renew(const arrays *a, qn_err *err)
 {
     void *data;
     qn_status st = QN_OK;
 
     for (int t = 0; t < a->n_tasks; t++) {
-        QN_TRY(qn_buf_host(array_of(a, t, X), QN_HOST_UPDATE, &data));
-        QN_TRY(qn_buf_host(array_of(a, t, Y), QN_HOST_UPDATE, &data));
+        QN_TRY(qn_buf_host(array_of(a, t, X), QN_HOST_UPDATE, &data, err));
+        QN_TRY(qn_buf_host(array_of(a, t, Y), QN_HOST_UPDATE, &data, err));
     }
 out:
     return st;
@@ -127,17 +127,17 @@ typedef struct {
     int n, n_rounds;
 } contest;
 
-static qn_status add_task(const way *w, int t, qn_i64 n, const char *device)
+static qn_status add_task(const way *w, int t, qn_i64 n, const char *device, qn_err *err)
 {
     qn_buf *const sum = array_of(&w->arrays, t, SUM);
     const qn_arg args[] = { qn_arg_buf(array_of(&w->arrays, t, X)),
                             qn_arg_buf(array_of(&w->arrays, t, Y)), qn_arg_buf(sum) };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_op(w->graph, "eval.vadd", "vadd", qn_range_1d(n), args, 3));
-    QN_TRY(qn_graph_output(w->graph, sum));
+    QN_TRY(qn_graph_op(w->graph, "eval.vadd", "vadd", qn_range_1d(n), args, 3, err));
+    QN_TRY(qn_graph_output(w->graph, sum, err));
     if (device)
-        QN_TRY(qn_graph_pin(w->graph, t, device));
+        QN_TRY(qn_graph_pin(w->graph, t, device, err));
 out:
     return st;
 }
@@ -156,9 +156,9 @@ static qn_status add_way(qn_ctx *ctx, contest *c, const qn_batch_plan *plan, int
     if (!w->us || !w->is_special)
         return qn_fail(err, QN_ERR_NOMEM, "%d rounds: out of host memory", plan->n_rounds);
     QN_TRY(arrays_new(ctx, plan, &c->shared, &w->arrays, err));
-    QN_TRY(qn_graph_new(ctx, "eval", &w->graph));
+    QN_TRY(qn_graph_new(ctx, "eval", &w->graph, err));
     for (int t = 0; t < plan->n_tasks; t++)
-        QN_TRY(add_task(w, t, plan->sizes[t], device >= 0 ? ctx->devices[device].id : NULL));
+        QN_TRY(add_task(w, t, plan->sizes[t], device >= 0 ? ctx->devices[device].id : NULL, err));
 out:
     return st;
 }
@@ -168,7 +168,7 @@ static qn_status contest_open(qn_ctx *ctx, const qn_batch_plan *plan, contest *c
     qn_status st = QN_OK;
 
     QN_TRY(arrays_new(ctx, plan, NULL, &c->shared, err));
-    QN_TRY(fill_inputs(&c->shared, plan->seed));
+    QN_TRY(fill_inputs(&c->shared, plan->seed, err));
     QN_TRY(add_way(ctx, c, plan, -1, QN_ROUTE_AUTO, err));
     QN_TRY(add_way(ctx, c, plan, -1, QN_ROUTE_STATIC, err));
     QN_TRY(add_way(ctx, c, plan, QN_CPU_SLOT, QN_ROUTE_AUTO, err));
@@ -193,15 +193,15 @@ static void contest_close(contest *c)
 
 /* Turns. */
 
-static qn_status time_run(qn_ctx *ctx, const way *w, double *us)
+static qn_status time_run(qn_ctx *ctx, const way *w, double *us, qn_err *err)
 {
     qn_status st = QN_OK;
     double start;
 
-    QN_TRY(renew(&w->arrays));
+    QN_TRY(renew(&w->arrays, err));
     start = qn_ctx_now_us(ctx);
-    QN_TRY(qn_graph_run(w->graph));
-    QN_TRY(qn_graph_wait(w->graph));
+    QN_TRY(qn_graph_run(w->graph, err));
+    QN_TRY(qn_graph_wait(w->graph, err));
     *us = qn_ctx_now_us(ctx) - start;
 out:
     return st;
@@ -209,16 +209,16 @@ out:
 
 /* A turn of short runs is many of them, and the first does not count: a program that keeps to one
  * policy finds its own data in the caches, not those of the others. */
-static qn_status take_turn(qn_ctx *ctx, const way *w, double *us)
+static qn_status take_turn(qn_ctx *ctx, const way *w, double *us, qn_err *err)
 {
     double total = 0;
-    qn_status st = time_run(ctx, w, us);
+    qn_status st = time_run(ctx, w, us, err);
     int n = 0;
 
     if (st != QN_OK || *us >= TURN_US)
         return st;
     for (; st == QN_OK && total < TURN_US && n < TURN_MOST; n++) {
-        st = time_run(ctx, w, us);
+        st = time_run(ctx, w, us, err);
         total += *us;
     }
     *us = total / n;
@@ -240,7 +240,7 @@ static void shuffle(int *order, int n, uint64_t round)
     }
 }
 
-static qn_status run_round(qn_ctx *ctx, contest *c, uint64_t round, int at)
+static qn_status run_round(qn_ctx *ctx, contest *c, uint64_t round, int at, qn_err *err)
 {
     int order[MOST_WAYS];
     qn_status st = QN_OK;
@@ -251,7 +251,7 @@ static qn_status run_round(qn_ctx *ctx, contest *c, uint64_t round, int at)
         const uint64_t before = qn_route_experiments(w->graph);
 
         qn_route_set_mode(ctx, w->mode);
-        QN_TRY(take_turn(ctx, w, &w->us[at]));
+        QN_TRY(take_turn(ctx, w, &w->us[at], err));
         w->is_special[at] = qn_route_experiments(w->graph) != before;
     }
 out:
@@ -267,16 +267,16 @@ static int is_due(const qn_batch_plan *plan, int n, int most, int least, double 
     return n < most && (!n || passed_s < plan->max_seconds * (n < least ? PATIENCE : 1));
 }
 
-static qn_status run_rounds(qn_ctx *ctx, contest *c, const qn_batch_plan *plan)
+static qn_status run_rounds(qn_ctx *ctx, contest *c, const qn_batch_plan *plan, qn_err *err)
 {
     double start_us = qn_now_us();
     qn_status st = QN_OK;
 
     for (int i = 0; is_due(plan, i, plan->n_warm_up, LEAST_WARM_UP, start_us); i++)
-        QN_TRY(run_round(ctx, c, (uint64_t)-i - 1, 0));
+        QN_TRY(run_round(ctx, c, (uint64_t)-i - 1, 0, err));
     start_us = qn_now_us();
     for (; is_due(plan, c->n_rounds, plan->n_rounds, LEAST_ROUNDS, start_us); c->n_rounds++)
-        QN_TRY(run_round(ctx, c, (uint64_t)c->n_rounds, c->n_rounds));
+        QN_TRY(run_round(ctx, c, (uint64_t)c->n_rounds, c->n_rounds, err));
 out:
     return st;
 }
@@ -287,9 +287,9 @@ static qn_status check_task(const arrays *a, int t, qn_err *err)
     const float *x, *y, *sum;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_host(array_of(a, t, X), QN_HOST_READ, (void **)&x));
-    QN_TRY(qn_buf_host(array_of(a, t, Y), QN_HOST_READ, (void **)&y));
-    QN_TRY(qn_buf_host(array_of(a, t, SUM), QN_HOST_READ, (void **)&sum));
+    QN_TRY(qn_buf_host(array_of(a, t, X), QN_HOST_READ, (void **)&x, err));
+    QN_TRY(qn_buf_host(array_of(a, t, Y), QN_HOST_READ, (void **)&y, err));
+    QN_TRY(qn_buf_host(array_of(a, t, SUM), QN_HOST_READ, (void **)&sum, err));
     for (size_t i = 0; i < n; i++)
         if (sum[i] != x[i] + y[i])
             return qn_fail(err, QN_ERR_MISMATCH, "task %d: element %zu of the sum is wrong", t, i);
@@ -307,11 +307,11 @@ static qn_status check_way(qn_ctx *ctx, const way *w, qn_err *err)
         qn_buf *const buf = array_of(&w->arrays, t, SUM);
         void *sum;
 
-        QN_TRY(qn_buf_host(buf, QN_HOST_DISCARD, &sum));
+        QN_TRY(qn_buf_host(buf, QN_HOST_DISCARD, &sum, err));
         memset(sum, 0xff, qn_buf_bytes(buf));
     }
     qn_route_set_mode(ctx, w->mode);
-    QN_TRY(time_run(ctx, w, &us));
+    QN_TRY(time_run(ctx, w, &us, err));
     for (int t = 0; t < w->arrays.n_tasks; t++)
         QN_TRY(check_task(&w->arrays, t, err));
 out:
@@ -377,13 +377,11 @@ qn_status qn_eval_batch(qn_ctx *ctx, const qn_batch_plan *plan, qn_batch_times *
     qn_status st = QN_OK;
 
     QN_TRY(contest_open(ctx, plan, &c, err));
-    QN_TRY(run_rounds(ctx, &c, plan));
+    QN_TRY(run_rounds(ctx, &c, plan, err));
     for (int i = 0; i < c.n; i++)
         QN_TRY(check_way(ctx, &c.list[i], err));
     QN_TRY(judge(ctx, &c, out, err));
 out:
-    if (st != QN_OK && err->status != st)
-        *err = ctx->err;
     contest_close(&c);
     qn_route_set_mode(ctx, before);
     return st;

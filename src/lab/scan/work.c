@@ -8,7 +8,6 @@
 
 #include "domain/tasks/trees.h"
 #include "engine/context.h"
-#include "engine/lift.h"
 #include "util/clock.h"
 
 #include <stdlib.h>
@@ -39,20 +38,20 @@ static void fill_plan(qn_work *work)
     };
 }
 
-static qn_status build(qn_work *work)
+static qn_status build(qn_work *work, qn_err *err)
 {
     qn_task_plan *plan = &work->plan;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(work->ctx, "work", &plan->graph));
-    QN_TRY(work->part.op->build(plan, &work->part));
+    QN_TRY(qn_graph_new(work->ctx, "work", &plan->graph, err));
+    QN_TRY(work->part.op->build(plan, &work->part, err));
     work->part.n_stages = qn_graph_get_stats(plan->graph).n_stages;
     for (int s = 0; s < work->part.n_stages; s++)
-        QN_TRY(qn_graph_pin(plan->graph, s, qn_device_id(work->ctx, work->device)));
+        QN_TRY(qn_graph_pin(plan->graph, s, qn_device_id(work->ctx, work->device), err));
     if (work->is_cold)
-        QN_TRY(qn_graph_output(plan->graph, work->part.out));
+        QN_TRY(qn_graph_output(plan->graph, work->part.out, err));
     qn_graph_set_fallback(plan->graph, QN_FALLBACK_ERROR);
-    QN_TRY(qn_task_plan_fill(plan));
+    QN_TRY(qn_task_plan_fill(plan, err));
 out:
     return st;
 }
@@ -67,7 +66,7 @@ qn_status qn_work_open(qn_ctx *ctx, int device, const char *op, qn_i64 n, uint64
     *out = (qn_work){ .ctx = ctx, .device = device, .is_cold = is_cold };
     QN_TRY(qn_task_list_read(&task, 1, &options, &out->list, err));
     fill_plan(out);
-    QN_TRY(qn_lift(out->ctx, build(out), err));
+    QN_TRY(build(out, err));
 out:
     if (st != QN_OK)
         qn_work_close(out);
@@ -114,17 +113,17 @@ qn_status qn_work_run(qn_work *work, int n, double *us, qn_err *err)
     double start;
 
     if (work->is_cold && plan->has_run) {
-        QN_TRY(qn_task_plan_touch(plan));
-        QN_TRY(qn_task_plan_fill(plan));
+        QN_TRY(qn_task_plan_touch(plan, err));
+        QN_TRY(qn_task_plan_fill(plan, err));
     }
     plan->has_run = 1;
     start = now_us(work);
     for (int i = 0; i < n; i++)
-        QN_TRY(qn_graph_run(plan->graph));
-    QN_TRY(qn_graph_wait(plan->graph));
+        QN_TRY(qn_graph_run(plan->graph, err));
+    QN_TRY(qn_graph_wait(plan->graph, err));
     *us = (now_us(work) - start) / n;
 out:
-    return qn_lift(work->ctx, st, err);
+    return st;
 }
 
 int qn_work_repeats(const qn_work *work, double us)
@@ -152,7 +151,7 @@ size_t qn_work_result_bytes(const qn_work *work)
 
 qn_status qn_work_read(qn_work *work, void *dst, qn_err *err)
 {
-    return qn_lift(work->ctx, qn_buf_read(work->part.out, 0, dst, qn_work_result_bytes(work)), err);
+    return qn_buf_read(work->part.out, 0, dst, qn_work_result_bytes(work), err);
 }
 
 static qn_status judge(const qn_work *work, const qn_diff *diff, const char *reference, qn_err *err)
@@ -193,7 +192,7 @@ qn_status qn_work_compare(qn_work *work, const void *want, qn_err *err)
     void *got;
     qn_diff diff;
 
-    QN_TRY(qn_lift(work->ctx, qn_buf_host(work->part.out, QN_HOST_READ, &got), err));
+    QN_TRY(qn_buf_host(work->part.out, QN_HOST_READ, &got, err));
     diff = qn_op_compare(exactness_of(op->name), op->type, want, got, qn_work_result_bytes(work));
     QN_TRY(judge(work, &diff, "the CPU's", err));
 out:

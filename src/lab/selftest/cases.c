@@ -17,9 +17,10 @@
 enum { SEED = 1, HASH_LANES = 64, MAX_ITEMS = 20011 };
 
 /* Builders make their buffers with `in`: one that failed has left its sentence in the context. */
-static qn_status in(qn_buf *buf)
+/* Hands on why the rig could not make a buffer. */
+static qn_status in(const qn_rig *rig, const qn_buf *buf, qn_err *err)
 {
-    return buf ? QN_OK : QN_ERR_NOMEM;
+    return buf ? QN_OK : qn_fail(err, rig->err.status, "%s", rig->err.text);
 }
 
 static qn_i64 ceil_div(qn_i64 n, qn_i64 by)
@@ -28,58 +29,58 @@ static qn_i64 ceil_div(qn_i64 n, qn_i64 by)
 }
 
 /* The result: `n` elements of `type`, `size` bytes each. */
-static qn_status result(qn_rig *rig, const char *type, qn_i64 n, size_t size)
+static qn_status result(qn_rig *rig, const char *type, qn_i64 n, size_t size, qn_err *err)
 {
     rig->type = type;
     rig->out = qn_rig_new(rig, (size_t)n * size);
-    return in(rig->out);
+    return in(rig, rig->out, err);
 }
 
 /* Vectors. */
 
-static qn_status build_vadd(qn_rig *rig, const qn_case *c)
+static qn_status build_vadd(qn_rig *rig, const qn_case *c, qn_err *err)
 {
     qn_buf *x = qn_rig_floats(rig, c->n, SEED), *y = qn_rig_floats(rig, c->n, SEED + 1);
     qn_status st = QN_OK;
 
-    QN_TRY(in(x && y ? x : NULL));
-    QN_TRY(result(rig, "float", c->n, 4));
-    QN_TRY(stage_vadd(rig->graph, c->name, qn_range_1d(c->n), x, y, rig->out));
+    QN_TRY(in(rig, x && y ? x : NULL, err));
+    QN_TRY(result(rig, "float", c->n, 4, err));
+    QN_TRY(stage_vadd(rig->graph, c->name, qn_range_1d(c->n), x, y, rig->out, err));
 out:
     return st;
 }
 
-static qn_status build_saxpy(qn_rig *rig, const qn_case *c)
+static qn_status build_saxpy(qn_rig *rig, const qn_case *c, qn_err *err)
 {
     qn_buf *x = qn_rig_floats(rig, c->n, SEED);
     qn_status st = QN_OK;
 
     rig->out = qn_rig_floats(rig, c->n, SEED + 1);
     rig->type = "float";
-    QN_TRY(in(x && rig->out ? x : NULL));
-    QN_TRY(stage_saxpy(rig->graph, c->name, qn_range_1d(c->n), 1.7f, x, rig->out));
+    QN_TRY(in(rig, x && rig->out ? x : NULL, err));
+    QN_TRY(stage_saxpy(rig->graph, c->name, qn_range_1d(c->n), 1.7f, x, rig->out, err));
 out:
     return st;
 }
 
-static qn_status build_map(qn_rig *rig, const qn_case *c)
+static qn_status build_map(qn_rig *rig, const qn_case *c, qn_err *err)
 {
     const qn_kernel_info *kernel = qn_op_kernel(qn_op_find(c->ops));
     qn_buf *x = qn_rig_floats(rig, c->n, SEED);
     const float k = 0.37f;
     qn_status st = QN_OK;
 
-    QN_TRY(in(x));
-    QN_TRY(result(rig, "float", c->n, 4));
+    QN_TRY(in(rig, x, err));
+    QN_TRY(result(rig, "float", c->n, 4, err));
     const qn_arg args[] = { qn_arg_val(&k, sizeof k), qn_arg_buf(x), qn_arg_buf(rig->out) };
     const int skip = 3 - kernel->n_args; /* some have no constant */
-    QN_TRY(qn_graph_stage(rig->graph, c->name, kernel, qn_range_1d(c->n), args + skip));
+    QN_TRY(qn_graph_stage(rig->graph, c->name, kernel, qn_range_1d(c->n), args + skip, err));
 out:
     return st;
 }
 
 /* All steps but those of which no two devices give the same bits. */
-static qn_status build_chain(qn_rig *rig, const qn_case *c)
+static qn_status build_chain(qn_rig *rig, const qn_case *c, qn_err *err)
 {
     chain_par p = { .n = c->n, .n_steps = QN_CHAIN_EXP };
     qn_buf *x = qn_rig_floats(rig, c->n, SEED);
@@ -89,30 +90,30 @@ static qn_status build_chain(qn_rig *rig, const qn_case *c)
         p.code[i] = i;
         p.k[i] = 1.25f;
     }
-    QN_TRY(in(x));
-    QN_TRY(result(rig, "float", c->n, 4));
-    QN_TRY(
-        stage_chain(rig->graph, c->name, qn_range_1d(ceil_div(c->n, CHAIN_CHUNK)), p, x, rig->out));
+    QN_TRY(in(rig, x, err));
+    QN_TRY(result(rig, "float", c->n, 4, err));
+    QN_TRY(stage_chain(rig->graph, c->name, qn_range_1d(ceil_div(c->n, CHAIN_CHUNK)), p, x,
+                       rig->out, err));
 out:
     return st;
 }
 
-static qn_status build_sort(qn_rig *rig, const qn_case *c)
+static qn_status build_sort(qn_rig *rig, const qn_case *c, qn_err *err)
 {
     qn_buf *x = qn_rig_floats(rig, c->n, SEED);
     qn_status st = QN_OK;
 
-    QN_TRY(in(x));
-    QN_TRY(result(rig, "float", c->n, 4));
+    QN_TRY(in(rig, x, err));
+    QN_TRY(result(rig, "float", c->n, 4, err));
     const qn_arg args[] = { qn_arg_val(&c->n, sizeof c->n), qn_arg_buf(x), qn_arg_buf(rig->out) };
-    QN_TRY(qn_graph_op(rig->graph, c->name, "sort", qn_range_1d(1), args, 3));
+    QN_TRY(qn_graph_op(rig->graph, c->name, "sort", qn_range_1d(1), args, 3, err));
 out:
     return st;
 }
 
 /* Reductions. */
 
-static qn_status build_reduce(qn_rig *rig, const qn_case *c)
+static qn_status build_reduce(qn_rig *rig, const qn_case *c, qn_err *err)
 {
     const qn_i64 start[] = { 0, c->n };
     const int32_t pitch = (int32_t)ceil_div(c->n, REDUCE_CHUNK);
@@ -123,23 +124,23 @@ static qn_status build_reduce(qn_rig *rig, const qn_case *c)
     qn_graph *g = rig->graph;
     qn_status st = QN_OK;
 
-    QN_TRY(in(table && x && y ? part : NULL));
-    QN_TRY(result(rig, "float", 1, 4));
+    QN_TRY(in(rig, table && x && y ? part : NULL, err));
+    QN_TRY(result(rig, "float", 1, 4, err));
     if (!strcmp(c->name, "dot"))
-        QN_TRY(stage_dot_part(g, "dot", chunks, pitch, table, x, y, part));
+        QN_TRY(stage_dot_part(g, "dot", chunks, pitch, table, x, y, part, err));
     else if (!strcmp(c->name, "max"))
-        QN_TRY(stage_max_part(g, "max", chunks, pitch, table, x, part));
+        QN_TRY(stage_max_part(g, "max", chunks, pitch, table, x, part, err));
     else
-        QN_TRY(stage_sum_part(g, "sum", chunks, pitch, table, x, part));
+        QN_TRY(stage_sum_part(g, "sum", chunks, pitch, table, x, part, err));
     if (!strcmp(c->name, "max"))
-        QN_TRY(stage_max_join(g, "join", one, pitch, table, part, rig->out));
+        QN_TRY(stage_max_join(g, "join", one, pitch, table, part, rig->out, err));
     else
-        QN_TRY(stage_sum_join(g, "join", one, pitch, table, part, rig->out));
+        QN_TRY(stage_sum_join(g, "join", one, pitch, table, part, rig->out, err));
 out:
     return st;
 }
 
-static qn_status build_scan(qn_rig *rig, const qn_case *c)
+static qn_status build_scan(qn_rig *rig, const qn_case *c, qn_err *err)
 {
     const qn_i64 chunks = ceil_div(c->n, SCAN_CHUNK);
     int32_t values[MAX_ITEMS];
@@ -151,17 +152,17 @@ static qn_status build_scan(qn_rig *rig, const qn_case *c)
     for (qn_i64 i = 0; i < c->n; i++)
         values[i] = qn_random_byte(SEED, (uint64_t)i) - 100;
     x = qn_rig_copy(rig, values, (size_t)c->n * sizeof *values);
-    QN_TRY(in(x && part ? total : NULL));
-    QN_TRY(result(rig, "i32", c->n, 4));
-    QN_TRY(stage_scan_part(g, "part", qn_range_1d(chunks), c->n, x, rig->out, part));
-    QN_TRY(stage_scan_join(g, "join", qn_range_1d(1), (int32_t)chunks, part, total));
-    QN_TRY(stage_scan_add(g, "add", qn_range_1d(c->n), part, rig->out));
+    QN_TRY(in(rig, x && part ? total : NULL, err));
+    QN_TRY(result(rig, "i32", c->n, 4, err));
+    QN_TRY(stage_scan_part(g, "part", qn_range_1d(chunks), c->n, x, rig->out, part, err));
+    QN_TRY(stage_scan_join(g, "join", qn_range_1d(1), (int32_t)chunks, part, total, err));
+    QN_TRY(stage_scan_add(g, "add", qn_range_1d(c->n), part, rig->out, err));
 out:
     return st;
 }
 
 /* Half of the items meet in cell 0, the others spread. */
-static qn_status build_segments(qn_rig *rig, const qn_case *c)
+static qn_status build_segments(qn_rig *rig, const qn_case *c, qn_err *err)
 {
     enum { CELLS = 500 };
     int32_t target[MAX_ITEMS];
@@ -170,17 +171,17 @@ static qn_status build_segments(qn_rig *rig, const qn_case *c)
 
     for (qn_i64 i = 0; i < c->n; i++)
         target[i] = i & 1 ? 0 : (int32_t)(qn_random_u64(SEED + 2, (uint64_t)i) % CELLS);
-    QN_TRY(in(value));
-    QN_TRY(result(rig, "float", CELLS, 4));
-    QN_TRY(qn_segments_new(rig->ctx, "segments", target, c->n, CELLS, &rig->segments));
-    QN_TRY(qn_segments_sum(rig->segments, rig->graph, "segments", value, rig->out));
+    QN_TRY(in(rig, value, err));
+    QN_TRY(result(rig, "float", CELLS, 4, err));
+    QN_TRY(qn_segments_new(rig->ctx, "segments", target, c->n, CELLS, &rig->segments, err));
+    QN_TRY(qn_segments_sum(rig->segments, rig->graph, "segments", value, rig->out, err));
 out:
     return st;
 }
 
 /* Matrices, hashes. */
 
-static qn_status build_matmul(qn_rig *rig, const qn_case *c)
+static qn_status build_matmul(qn_rig *rig, const qn_case *c, qn_err *err)
 {
     const qn_i64 size = c->n * c->n;
     const i32 n = (i32)c->n;
@@ -190,15 +191,15 @@ static qn_status build_matmul(qn_rig *rig, const qn_case *c)
         qn_range_3d(ceil_div(n, MATMUL_TILE_COLS), ceil_div(n, MATMUL_TILE_ROWS), 1);
     qn_status st = QN_OK;
 
-    QN_TRY(in(a ? b : NULL));
-    QN_TRY(result(rig, "float", size, 4));
-    QN_TRY(stage_matmul(rig->graph, c->name, tiles, p, a, b, rig->out));
+    QN_TRY(in(rig, a ? b : NULL, err));
+    QN_TRY(result(rig, "float", size, 4, err));
+    QN_TRY(stage_matmul(rig->graph, c->name, tiles, p, a, b, rig->out, err));
 out:
     return st;
 }
 
 qn_status qn_build_hash(qn_rig *rig, const char *op, const void *messages, const qn_i64 *start,
-                        qn_i64 n)
+                        qn_i64 n, qn_err *err)
 {
     const qn_i64 words = start[n] / 4 + 1;
     const qn_range groups = qn_range_1d(ceil_div(n, HASH_LANES));
@@ -206,19 +207,19 @@ qn_status qn_build_hash(qn_rig *rig, const char *op, const void *messages, const
     qn_buf *data = qn_rig_new(rig, (size_t)words * 4);
     qn_status st = QN_OK;
 
-    QN_TRY(in(table ? data : NULL));
-    QN_TRY(qn_buf_write(data, 0, messages, (size_t)start[n]));
-    QN_TRY(result(rig, "u32", 8 * n, 4));
+    QN_TRY(in(rig, table ? data : NULL, err));
+    QN_TRY(qn_buf_write(data, 0, messages, (size_t)start[n], err));
+    QN_TRY(result(rig, "u32", 8 * n, 4, err));
     if (!strcmp(op, "sha256"))
-        QN_TRY(stage_sha256(rig->graph, op, groups, n, words, table, data, rig->out));
+        QN_TRY(stage_sha256(rig->graph, op, groups, n, words, table, data, rig->out, err));
     else
-        QN_TRY(stage_keccak256(rig->graph, op, groups, n, words, table, data, rig->out));
+        QN_TRY(stage_keccak256(rig->graph, op, groups, n, words, table, data, rig->out, err));
 out:
     return st;
 }
 
 /* Messages of 0, 1, 2, ... bytes: every alignment and every way of padding. */
-static qn_status build_messages(qn_rig *rig, const qn_case *c)
+static qn_status build_messages(qn_rig *rig, const qn_case *c, qn_err *err)
 {
     enum { MOST = 300 };
     qn_i64 start[MOST + 1] = { 0 };
@@ -228,11 +229,11 @@ static qn_status build_messages(qn_rig *rig, const qn_case *c)
         start[i + 1] = start[i] + i;
     for (qn_i64 i = 0; i < start[c->n]; i++)
         bytes[i] = qn_random_byte(SEED, (uint64_t)i);
-    return qn_build_hash(rig, c->name, bytes, start, c->n);
+    return qn_build_hash(rig, c->name, bytes, start, c->n, err);
 }
 
 static qn_status add_levels(qn_rig *rig, qn_i64 n, int is_rfc, qn_buf *from, qn_buf *start,
-                            qn_buf *leaf, qn_buf *tree)
+                            qn_buf *leaf, qn_buf *tree, qn_err *err)
 {
     qn_graph *g = rig->graph;
     qn_i64 nodes = is_rfc ? n : ceil_div(n, 2);
@@ -241,26 +242,26 @@ static qn_status add_levels(qn_rig *rig, qn_i64 n, int is_rfc, qn_buf *from, qn_
 
     if (is_rfc)
         QN_TRY(stage_merkle_leaf_rfc(g, "leaves", qn_range_2d(ceil_div(nodes, MERKLE_LANES), 1),
-                                     from, start, leaf, tree));
+                                     from, start, leaf, tree, err));
     else
         QN_TRY(stage_merkle_first(g, "leaves", qn_range_2d(ceil_div(nodes, MERKLE_LANES), 1), 1,
-                                  from, start, leaf, tree));
+                                  from, start, leaf, tree, err));
     for (; nodes > MERKLE_TOP; level++) {
         const qn_range groups = qn_range_2d(ceil_div(ceil_div(nodes, 2), MERKLE_LANES), 1);
 
-        QN_TRY(is_rfc ? stage_merkle_level_rfc(g, "level", groups, level, 1, from, start, tree)
-                      : stage_merkle_level(g, "level", groups, level, 1, from, start, tree));
+        QN_TRY(is_rfc ? stage_merkle_level_rfc(g, "level", groups, level, 1, from, start, tree, err)
+                      : stage_merkle_level(g, "level", groups, level, 1, from, start, tree, err));
         nodes = ceil_div(nodes, 2);
     }
-    QN_TRY(
-        is_rfc
-            ? stage_merkle_top_rfc(g, "top", qn_range_1d(1), level, 1, from, start, tree, rig->out)
-            : stage_merkle_top(g, "top", qn_range_1d(1), level, 1, from, start, tree, rig->out));
+    QN_TRY(is_rfc ? stage_merkle_top_rfc(g, "top", qn_range_1d(1), level, 1, from, start, tree,
+                                         rig->out, err)
+                  : stage_merkle_top(g, "top", qn_range_1d(1), level, 1, from, start, tree,
+                                     rig->out, err));
 out:
     return st;
 }
 
-qn_status qn_build_merkle(qn_rig *rig, qn_i64 n_leaves, uint64_t seed, int is_rfc)
+qn_status qn_build_merkle(qn_rig *rig, qn_i64 n_leaves, uint64_t seed, int is_rfc, qn_err *err)
 {
     enum { MAX_LEVELS = 48 };
     const i64 from[] = { 0, n_leaves };
@@ -276,16 +277,16 @@ qn_status qn_build_merkle(qn_rig *rig, qn_i64 n_leaves, uint64_t seed, int is_rf
     qn_buf *leaf = qn_rig_bytes(rig, 32 * n_leaves, seed);
     qn_buf *tree = qn_rig_new(rig, (size_t)nodes * 32);
 
-    QN_TRY(in(from_buf && start_buf && leaf ? tree : NULL));
-    QN_TRY(result(rig, "u32", 8, 4));
-    QN_TRY(add_levels(rig, n_leaves, is_rfc, from_buf, start_buf, leaf, tree));
+    QN_TRY(in(rig, from_buf && start_buf && leaf ? tree : NULL, err));
+    QN_TRY(result(rig, "u32", 8, 4, err));
+    QN_TRY(add_levels(rig, n_leaves, is_rfc, from_buf, start_buf, leaf, tree, err));
 out:
     return st;
 }
 
-static qn_status build_tree(qn_rig *rig, const qn_case *c)
+static qn_status build_tree(qn_rig *rig, const qn_case *c, qn_err *err)
 {
-    return qn_build_merkle(rig, c->n, SEED, c->arg != NULL);
+    return qn_build_merkle(rig, c->n, SEED, c->arg != NULL, err);
 }
 
 /* The table. */
@@ -318,12 +319,10 @@ qn_status qn_case_run(qn_ctx *ctx, const char *device, const qn_case *c, const c
                       void **data, size_t *bytes, qn_err *err)
 {
     qn_rig rig = { 0 };
-    qn_status st = qn_rig_open(ctx, &rig);
+    qn_status st = qn_rig_open(ctx, &rig, err);
 
     if (st == QN_OK)
-        st = c->build(&rig, c);
-    if (st != QN_OK)
-        qn_fail(err, st, "%s", qn_error(ctx));
+        st = c->build(&rig, c, err);
     else
         st = qn_rig_run(&rig, device, data, bytes, err);
     *type = rig.type;

@@ -33,36 +33,37 @@ static void twice_free(twice *t)
 }
 
 /* Runs out = 2 x as stage "selftest.twice" on the device. */
-static qn_status twice_run(qn_ctx *ctx, const char *device, qn_fallback_policy policy, twice *t)
+static qn_status twice_run(qn_ctx *ctx, const char *device, qn_fallback_policy policy, twice *t,
+                           qn_err *err)
 {
     qn_status st = QN_OK;
     void *host;
 
-    QN_TRY(qn_kernels_new(ctx, "selftest_twice", kernel_text, &t->module));
-    QN_TRY(qn_graph_new(ctx, "selftest", &t->graph));
-    QN_TRY(qn_buf_new(ctx, "selftest.x", ELEMS * sizeof(float), &t->x));
-    QN_TRY(qn_buf_new(ctx, "selftest.out", ELEMS * sizeof(float), &t->out));
-    QN_TRY(qn_buf_host(t->x, QN_HOST_DISCARD, &host));
+    QN_TRY(qn_kernels_new(ctx, "selftest_twice", kernel_text, &t->module, err));
+    QN_TRY(qn_graph_new(ctx, "selftest", &t->graph, err));
+    QN_TRY(qn_buf_new(ctx, "selftest.x", ELEMS * sizeof(float), &t->x, err));
+    QN_TRY(qn_buf_new(ctx, "selftest.out", ELEMS * sizeof(float), &t->out, err));
+    QN_TRY(qn_buf_host(t->x, QN_HOST_DISCARD, &host, err));
     for (int i = 0; i < ELEMS; i++)
         ((float *)host)[i] = (float)i;
     const qn_arg args[] = { qn_arg_buf(t->x), qn_arg_buf(t->out) };
     QN_TRY(qn_graph_stage(t->graph, "selftest.twice", qn_kernels_find(t->module, "selftest_twice"),
-                          qn_range_1d(ELEMS), args));
-    QN_TRY(qn_graph_pin(t->graph, 0, device));
+                          qn_range_1d(ELEMS), args, err));
+    QN_TRY(qn_graph_pin(t->graph, 0, device, err));
     qn_graph_set_fallback(t->graph, policy);
-    QN_TRY(qn_graph_run(t->graph));
-    QN_TRY(qn_graph_wait(t->graph));
+    QN_TRY(qn_graph_run(t->graph, err));
+    QN_TRY(qn_graph_wait(t->graph, err));
 out:
     return st;
 }
 
-static qn_status twice_check(qn_ctx *ctx, const twice *t, qn_err *err)
+static qn_status twice_check(const twice *t, qn_err *err)
 {
     float out[ELEMS];
-    const qn_status st = qn_buf_read(t->out, 0, out, sizeof out);
+    const qn_status st = qn_buf_read(t->out, 0, out, sizeof out, err);
 
     if (st != QN_OK)
-        return qn_fail(err, st, "%s", qn_error(ctx));
+        return st;
     for (int i = 0; i < ELEMS; i++)
         if (out[i] != 2.0f * (float)i)
             return qn_fail(err, QN_ERR_MISMATCH, "element %d is %g, not %g", i, (double)out[i],
@@ -84,10 +85,9 @@ static qn_status faulty_run(qn_ctx *ctx, const char *device, char **line, size_t
         ctx->log = kept;
         return qn_fail(err, QN_ERR_NOMEM, "selftest: no memory for a log");
     }
-    if ((st = twice_run(ctx, device, QN_FALLBACK_CPU, &t)) != QN_OK)
-        qn_fail(err, st, "%s", qn_error(ctx));
-    else
-        st = twice_check(ctx, &t, err);
+    st = twice_run(ctx, device, QN_FALLBACK_CPU, &t, err);
+    if (st == QN_OK)
+        st = twice_check(&t, err);
     twice_free(&t);
     fclose(ctx->log.to);
     ctx->log = kept;
@@ -145,10 +145,9 @@ static qn_status cached_run(const qn_options *options, const char *device, cache
     qn_status st = QN_OK;
 
     QN_TRY(qn_ctx_open(options, &ctx, err));
-    if ((st = twice_run(ctx, device, QN_FALLBACK_ERROR, &t)) != QN_OK)
-        qn_fail(err, st, "%s", qn_error(ctx));
-    else
-        st = twice_check(ctx, &t, err);
+    st = twice_run(ctx, device, QN_FALLBACK_ERROR, &t, err);
+    if (st == QN_OK)
+        st = twice_check(&t, err);
     out->compiles = qn_metric_value(qn_ctx_metrics(ctx), "kernel_compiles", NULL);
     out->disk_hits = qn_metric_value(qn_ctx_metrics(ctx), "kernel_cache_disk_hits", NULL);
     twice_free(&t);

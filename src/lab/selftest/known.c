@@ -187,10 +187,8 @@ static qn_status known_hash(qn_ctx *ctx, const char *device, const char *op,
     memset(text, 'a', (size_t)start[4]);
     memcpy(text, "abc", 3);
     memcpy(text + 3, long_message, (size_t)length);
-    if ((st = qn_rig_open(ctx, &rig)) == QN_OK)
-        st = qn_build_hash(&rig, op, text, start, n);
-    if (st != QN_OK)
-        qn_fail(err, st, "%s", qn_error(ctx));
+    if ((st = qn_rig_open(ctx, &rig, err)) == QN_OK)
+        st = qn_build_hash(&rig, op, text, start, n, err);
     else
         st = check_digests(&rig, device, "digest", answers, n, err);
     qn_rig_close(&rig);
@@ -202,12 +200,10 @@ static qn_status known_root(qn_ctx *ctx, const char *device, qn_i64 n, int is_rf
                             const char *answer, qn_err *err)
 {
     qn_rig rig = { 0 };
-    qn_status st = qn_rig_open(ctx, &rig);
+    qn_status st = qn_rig_open(ctx, &rig, err);
 
     if (st == QN_OK)
-        st = qn_build_merkle(&rig, n, LEAF_SEED, is_rfc);
-    if (st != QN_OK)
-        qn_fail(err, st, "%s", qn_error(ctx));
+        st = qn_build_merkle(&rig, n, LEAF_SEED, is_rfc, err);
     else
         st = check_digests(&rig, device, "root", &answer, 1, err);
     if (st != QN_OK)

@@ -132,14 +132,13 @@ static qn_status check_echo(qn_ctx *ctx, const char *device, qn_err *err)
     qn_rig rig = { 0 };
     void *got = NULL;
     size_t bytes;
-    qn_status st = qn_rig_open(ctx, &rig);
+    qn_status st = qn_rig_open(ctx, &rig, err);
 
     if (st == QN_OK)
         st = (rig.out = qn_rig_new(&rig, sizeof want)) ? QN_OK : QN_ERR_NOMEM;
     if (st == QN_OK)
-        st = stage_selftest_echo(rig.graph, "echo", qn_range_1d(1), 42, p, -1.0f, rig.out);
+        st = stage_selftest_echo(rig.graph, "echo", qn_range_1d(1), 42, p, -1.0f, rig.out, err);
     if (st != QN_OK) {
-        qn_fail(err, st, "%s", qn_error(ctx));
         goto out;
     }
     QN_TRY(qn_rig_run(&rig, device, &got, &bytes, err));
@@ -162,14 +161,14 @@ static qn_status check_visits(qn_ctx *ctx, const char *device, i32 cols, i32 row
     qn_rig rig = { 0 };
     void *seen = NULL;
     size_t bytes;
-    qn_status st = qn_rig_open(ctx, &rig);
+    qn_status st = qn_rig_open(ctx, &rig, err);
 
     if (st == QN_OK)
         st = (rig.out = qn_rig_new(&rig, n * sizeof(uint32_t))) ? QN_OK : QN_ERR_NOMEM;
     if (st == QN_OK)
-        st = stage_selftest_visit(rig.graph, "visit", qn_range_2d(cols, rows), cols, rows, rig.out);
+        st = stage_selftest_visit(rig.graph, "visit", qn_range_2d(cols, rows), cols, rows, rig.out,
+                                  err);
     if (st != QN_OK) {
-        qn_fail(err, st, "%s", qn_error(ctx));
         goto out;
     }
     QN_TRY(qn_rig_run(&rig, device, &seen, &bytes, err));

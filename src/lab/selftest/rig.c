@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-qn_status qn_rig_open(qn_ctx *ctx, qn_rig *rig)
+qn_status qn_rig_open(qn_ctx *ctx, qn_rig *rig, qn_err *err)
 {
     *rig = (qn_rig){ .ctx = ctx };
-    return qn_graph_new(ctx, "selftest", &rig->graph);
+    return qn_graph_new(ctx, "selftest", &rig->graph, err);
 }
 
 void qn_rig_close(qn_rig *rig)
@@ -23,16 +23,14 @@ void qn_rig_close(qn_rig *rig)
 
 qn_buf *qn_rig_new(qn_rig *rig, size_t bytes)
 {
-    qn_err err;
     char name[32];
 
     if (rig->n_bufs == QN_RIG_BUFS) {
-        qn_fail(&err, QN_ERR_LIMIT, "selftest: more than %d buffers", QN_RIG_BUFS);
-        qn_ctx_fail(rig->ctx, &err);
+        qn_fail(&rig->err, QN_ERR_LIMIT, "selftest: more than %d buffers", QN_RIG_BUFS);
         return NULL;
     }
     snprintf(name, sizeof name, "selftest.%d", rig->n_bufs);
-    if (qn_buf_new(rig->ctx, name, bytes, &rig->bufs[rig->n_bufs]) != QN_OK)
+    if (qn_buf_new(rig->ctx, name, bytes, &rig->bufs[rig->n_bufs], &rig->err) != QN_OK)
         return NULL;
     return rig->bufs[rig->n_bufs++];
 }
@@ -42,7 +40,7 @@ static qn_buf *new_open(qn_rig *rig, size_t bytes, void **data)
 {
     qn_buf *buf = qn_rig_new(rig, bytes);
 
-    return buf && qn_buf_host(buf, QN_HOST_DISCARD, data) == QN_OK ? buf : NULL;
+    return buf && qn_buf_host(buf, QN_HOST_DISCARD, data, &rig->err) == QN_OK ? buf : NULL;
 }
 
 qn_buf *qn_rig_copy(qn_rig *rig, const void *data, size_t bytes)
@@ -75,16 +73,17 @@ qn_buf *qn_rig_bytes(qn_rig *rig, qn_i64 n, uint64_t seed)
     return buf;
 }
 
-static qn_status run_and_read(qn_rig *rig, const char *device, void *data, size_t bytes)
+static qn_status run_and_read(qn_rig *rig, const char *device, void *data, size_t bytes,
+                              qn_err *err)
 {
     qn_status st = QN_OK;
 
     for (int s = 0; s < qn_graph_get_stats(rig->graph).n_stages; s++)
-        QN_TRY(qn_graph_pin(rig->graph, s, device));
+        QN_TRY(qn_graph_pin(rig->graph, s, device, err));
     qn_graph_set_fallback(rig->graph, QN_FALLBACK_ERROR);
-    QN_TRY(qn_graph_run(rig->graph));
-    QN_TRY(qn_graph_wait(rig->graph));
-    QN_TRY(qn_buf_read(rig->out, 0, data, bytes));
+    QN_TRY(qn_graph_run(rig->graph, err));
+    QN_TRY(qn_graph_wait(rig->graph, err));
+    QN_TRY(qn_buf_read(rig->out, 0, data, bytes, err));
 out:
     return st;
 }
@@ -97,9 +96,9 @@ qn_status qn_rig_run(qn_rig *rig, const char *device, void **data, size_t *bytes
 
     if (!result)
         return qn_fail(err, QN_ERR_NOMEM, "selftest: no memory for a result of %zu bytes", n);
-    if ((st = run_and_read(rig, device, result, n)) != QN_OK) {
+    if ((st = run_and_read(rig, device, result, n, err)) != QN_OK) {
         free(result);
-        return qn_fail(err, st, "%s", qn_error(rig->ctx));
+        return st;
     }
     *data = result;
     *bytes = n;

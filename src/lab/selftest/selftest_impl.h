@@ -25,13 +25,14 @@ typedef struct qn_rig {
     int n_bufs;
     qn_buf *out;      /* the result; borrowed */
     const char *type; /* of its elements */
+    qn_err err;       /* why a buffer could not be made */
 } qn_rig;
 
-qn_status qn_rig_open(qn_ctx *ctx, qn_rig *rig);
+qn_status qn_rig_open(qn_ctx *ctx, qn_rig *rig, qn_err *err);
 void qn_rig_close(qn_rig *rig);
 
 /* A buffer of the rig; zero, a copy of `data`, or values from a seed. NULL when it failed; then
- * the rig's context has the sentence. */
+ * the rig's err says why. */
 qn_buf *qn_rig_new(qn_rig *rig, size_t bytes);
 qn_buf *qn_rig_copy(qn_rig *rig, const void *data, size_t bytes);
 qn_buf *qn_rig_floats(qn_rig *rig, qn_i64 n, uint64_t seed);
@@ -48,7 +49,7 @@ struct qn_case {
     const char *name;
     const char *ops; /* rows of the registry that its stages run, comma list; the last decides how
                         exact the result must be */
-    qn_status (*build)(qn_rig *rig, const qn_case *self);
+    qn_status (*build)(qn_rig *rig, const qn_case *self, qn_err *err);
     qn_i64 n;
     const char *arg;
 };
@@ -64,8 +65,8 @@ qn_status qn_case_run(qn_ctx *ctx, const char *device, const qn_case *c, const c
 
 /* Hashes of messages, and the root over leaves of bytes from `seed`, as known answers need. */
 qn_status qn_build_hash(qn_rig *rig, const char *op, const void *messages, const qn_i64 *start,
-                        qn_i64 n);
-qn_status qn_build_merkle(qn_rig *rig, qn_i64 n_leaves, uint64_t seed, int is_rfc);
+                        qn_i64 n, qn_err *err);
+qn_status qn_build_merkle(qn_rig *rig, qn_i64 n_leaves, uint64_t seed, int is_rfc, qn_err *err);
 
 /* The groups of checks. */
 

@@ -45,9 +45,9 @@ static void vary_sizes(const series *s, const qn_task_result *results, int sampl
     }
 }
 
-static qn_status run_timed(qn_tasks *tasks, const qn_task *list, int n, double *us)
+static qn_status run_timed(qn_tasks *tasks, const qn_task *list, int n, double *us, qn_err *err)
 {
-    const qn_status st = qn_tasks_run(tasks, list, n);
+    const qn_status st = qn_tasks_run(tasks, list, n, err);
     const qn_tasks_stats stats = qn_tasks_get_stats(tasks);
 
     *us += stats.plan_us + stats.wall_us;
@@ -55,7 +55,8 @@ static qn_status run_timed(qn_tasks *tasks, const qn_task *list, int n, double *
 }
 
 /* One batch, all at once or task by task. */
-static qn_status run_sample(const series *s, qn_tasks *tasks, const qn_task *list, double *us)
+static qn_status run_sample(const series *s, qn_tasks *tasks, const qn_task *list, double *us,
+                            qn_err *err)
 {
     const int n = s->scenario->n_tasks;
     const int step = s->mechanism == QN_BENCH_PASS && !s->is_on ? 1 : n;
@@ -63,8 +64,8 @@ static qn_status run_sample(const series *s, qn_tasks *tasks, const qn_task *lis
 
     *us = 0;
     for (int i = 0; i < n; i += step) {
-        QN_TRY(qn_tasks_touch(tasks));
-        QN_TRY(run_timed(tasks, list + i, step, us));
+        QN_TRY(qn_tasks_touch(tasks, err));
+        QN_TRY(run_timed(tasks, list + i, step, us, err));
     }
 out:
     return st;
@@ -89,16 +90,17 @@ static qn_tasks_options options_of(const series *s)
 }
 
 /* Buckets of the scenario, which only a run knows. */
-static qn_status learn_buckets(qn_tasks *tasks, const qn_task *list, int n, qn_task_result *out)
+static qn_status learn_buckets(qn_tasks *tasks, const qn_task *list, int n, qn_task_result *out,
+                               qn_err *err)
 {
-    const qn_status st = qn_tasks_run(tasks, list, n);
+    const qn_status st = qn_tasks_run(tasks, list, n, err);
 
     if (st == QN_OK)
         memcpy(out, qn_tasks_results(tasks), (size_t)n * sizeof *out);
     return st;
 }
 
-static qn_status run_series(const series *s, double *us, qn_task_result *results)
+static qn_status run_series(const series *s, double *us, qn_task_result *results, qn_err *err)
 {
     const int n = s->scenario->n_tasks;
     const qn_tasks_options options = options_of(s);
@@ -108,16 +110,16 @@ static qn_status run_series(const series *s, double *us, qn_task_result *results
 
     qn_scenario_tasks(s->scenario, s->options->op, s->options->arg, s->options->seed, list);
     set_pools(s->ctx, s->mechanism == QN_BENCH_POOLS && !s->is_on);
-    QN_TRY(qn_tasks_new(s->ctx, &options, &tasks));
-    QN_TRY(learn_buckets(tasks, list, n, results));
+    QN_TRY(qn_tasks_new(s->ctx, &options, &tasks, err));
+    QN_TRY(learn_buckets(tasks, list, n, results, err));
     for (int i = -WARM_UP; i < s->options->samples; i++) {
         double one;
 
         if (s->mechanism == QN_BENCH_BUCKETS)
             vary_sizes(s, results, i + WARM_UP, list);
-        QN_TRY(run_sample(s, tasks, list, i < 0 ? &one : &us[i]));
+        QN_TRY(run_sample(s, tasks, list, i < 0 ? &one : &us[i], err));
     }
-    QN_TRY(qn_tasks_verify(tasks));
+    QN_TRY(qn_tasks_verify(tasks, err));
 out:
     qn_tasks_free(tasks);
     set_pools(s->ctx, 0);
@@ -151,10 +153,10 @@ qn_status qn_tasks_bench(qn_ctx *ctx, const qn_scenario *scenario, const qn_benc
         *r = (qn_bench_result){ .mechanism = s.mechanism };
         if (options->only && !(options->only >> m & 1))
             continue;
-        QN_TRY(run_series(&s, us, runs));
+        QN_TRY(run_series(&s, us, runs, err));
         r->on = qn_stats_of(us, (size_t)options->samples);
         s.is_on = 0;
-        QN_TRY(run_series(&s, us, runs));
+        QN_TRY(run_series(&s, us, runs, err));
         r->off = qn_stats_of(us, (size_t)options->samples);
         r->gain = r->on.median > 0 ? r->off.median / r->on.median : 0;
         r->waste_pct = waste_of(scenario, runs);
@@ -162,7 +164,5 @@ qn_status qn_tasks_bench(qn_ctx *ctx, const qn_scenario *scenario, const qn_benc
     }
 out:
     free(us);
-    if (st != QN_OK)
-        *err = ctx->err;
     return st;
 }

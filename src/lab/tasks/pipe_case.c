@@ -8,7 +8,6 @@
 #include "domain/tasks/task.h"
 
 #include "engine/context.h"
-#include "engine/lift.h"
 #include "kernel/vector.gen.h"
 #include "util/clock.h"
 
@@ -34,13 +33,13 @@ static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
     slot_arrays *s = &w->slots[slot];
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(w->ctx, "pipe.x", w->bytes, &s->x));
-    QN_TRY(qn_buf_new(w->ctx, "pipe.y", w->bytes, &s->y));
-    QN_TRY(qn_buf_new(w->ctx, "pipe.sum", w->bytes, &s->out));
-    QN_TRY(stage_vadd(graph, "vadd", qn_range_1d(w->what->elems), s->x, s->y, s->out));
-    QN_TRY(qn_graph_output(graph, s->out));
+    QN_TRY(qn_buf_new(w->ctx, "pipe.x", w->bytes, &s->x, err));
+    QN_TRY(qn_buf_new(w->ctx, "pipe.y", w->bytes, &s->y, err));
+    QN_TRY(qn_buf_new(w->ctx, "pipe.sum", w->bytes, &s->out, err));
+    QN_TRY(stage_vadd(graph, "vadd", qn_range_1d(w->what->elems), s->x, s->y, s->out, err));
+    QN_TRY(qn_graph_output(graph, s->out, err));
 out:
-    return qn_lift(w->ctx, st, err);
+    return st;
 }
 
 static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
@@ -49,18 +48,17 @@ static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
     const qn_i64 at = batch * w->what->elems;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_write(w->slots[slot].x, 0, w->x + at, w->bytes));
-    QN_TRY(qn_buf_write(w->slots[slot].y, 0, w->y + at, w->bytes));
+    QN_TRY(qn_buf_write(w->slots[slot].x, 0, w->x + at, w->bytes, err));
+    QN_TRY(qn_buf_write(w->slots[slot].y, 0, w->y + at, w->bytes, err));
 out:
-    return qn_lift(w->ctx, st, err);
+    return st;
 }
 
 static qn_status deliver(void *user, int slot, qn_i64 batch, qn_err *err)
 {
     work *w = user;
 
-    return qn_lift(
-        w->ctx, qn_buf_read(w->slots[slot].out, 0, w->out + batch * w->what->elems, w->bytes), err);
+    return qn_buf_read(w->slots[slot].out, 0, w->out + batch * w->what->elems, w->bytes, err);
 }
 
 static qn_status make_data(work *w, qn_err *err)
@@ -118,17 +116,18 @@ static qn_pipe_stats per_round(qn_pipe_stats now, qn_pipe_stats before, const qn
     return out;
 }
 
-static qn_status run_rounds(const work *w, qn_pipe *pipe, double *us, qn_pipe_result *out)
+static qn_status run_rounds(const work *w, qn_pipe *pipe, double *us, qn_pipe_result *out,
+                            qn_err *err)
 {
     const int rounds = w->what->rounds;
     qn_pipe_stats warm, before;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_pipe_run(pipe, w->what->n_tasks));
+    QN_TRY(qn_pipe_run(pipe, w->what->n_tasks, err));
     memset(w->out, 0, w->bytes * (size_t)w->what->n_tasks);
     warm = before = qn_pipe_get_stats(pipe);
     for (int r = 0; r < rounds; r++) {
-        QN_TRY(qn_pipe_run(pipe, w->what->n_tasks));
+        QN_TRY(qn_pipe_run(pipe, w->what->n_tasks, err));
         us[r] = qn_pipe_get_stats(pipe).wall_us - before.wall_us;
         before = qn_pipe_get_stats(pipe);
     }
@@ -152,8 +151,8 @@ qn_status qn_pipe_case_run(qn_ctx *ctx, const qn_pipe_case *what, int depth, qn_
         goto out;
     }
     QN_TRY(make_data(&w, err));
-    QN_TRY(qn_lift(w.ctx, qn_pipe_open(ctx, "pipe", depth, &calls, &pipe), err));
-    QN_TRY(qn_lift(w.ctx, run_rounds(&w, pipe, us, out), err));
+    QN_TRY(qn_pipe_open(ctx, "pipe", depth, &calls, &pipe, err));
+    QN_TRY(run_rounds(&w, pipe, us, out, err));
     QN_TRY(check_data(&w, err));
     out->depth = depth;
     out->checksum = qn_fnv1a64(w.out, w.bytes * (size_t)what->n_tasks);

@@ -17,9 +17,9 @@ static inline addition add_up(qn_ctx *ctx, int n)
                    .y = ramp(ctx, "y", n, 1, 2),
                    .sum = array_of(ctx, "sum", n) };
 
-    must(ctx, qn_graph_new(ctx, "add", &a.graph));
-    must(ctx, stage_vadd(a.graph, "add", qn_range_1d(n), a.x, a.y, a.sum));
-    must(ctx, qn_graph_output(a.graph, a.sum));
+    must(qn_graph_new(ctx, "add", &a.graph, &failure));
+    must(stage_vadd(a.graph, "add", qn_range_1d(n), a.x, a.y, a.sum, &failure));
+    must(qn_graph_output(a.graph, a.sum, &failure));
     return a;
 }
 
@@ -36,9 +36,9 @@ static inline void run(addition *a, int times)
     for (int i = 0; i < times; i++) {
         void *data;
 
-        must(a->ctx, qn_buf_host(a->x, QN_HOST_UPDATE, &data));
-        must(a->ctx, qn_graph_run(a->graph));
-        must(a->ctx, qn_graph_wait(a->graph));
+        must(qn_buf_host(a->x, QN_HOST_UPDATE, &data, &failure));
+        must(qn_graph_run(a->graph, &failure));
+        must(qn_graph_wait(a->graph, &failure));
     }
 }
 

@@ -30,11 +30,11 @@ static rig open_on(const char *backend, int overlap, const char *fault)
     r.ctx = open_with((qn_options){ .backend = backend, .fault = fault, .log = "none" });
     r.ctx->fuse = 0; /* so that every stage is one launch */
     unsetenv("QUERN_OVERLAP");
-    must(r.ctx, qn_graph_new(r.ctx, "g", &r.graph));
+    must(qn_graph_new(r.ctx, "g", &r.graph, &failure));
     for (int b = 0; b < N_BUFS; b++)
         r.bufs[b] = ramp(r.ctx, "buf", N, (float)b, 0.5f);
     for (int t = 0; t < N_TEMPS; t++)
-        must(r.ctx, qn_graph_temp(r.graph, "temp", N * sizeof(float), &r.temps[t]));
+        must(qn_graph_temp(r.graph, "temp", N * sizeof(float), &r.temps[t], &failure));
     return r;
 }
 
@@ -54,12 +54,12 @@ static void close_rig(rig *r)
 
 static void add(rig *r, const char *name, qn_buf *from, qn_buf *to)
 {
-    must(r->ctx, stage_map_add(r->graph, name, qn_range_1d(N), 1.0f, from, to));
+    must(stage_map_add(r->graph, name, qn_range_1d(N), 1.0f, from, to, &failure));
 }
 
 static void join(rig *r, const char *name, qn_buf *x, qn_buf *y, qn_buf *to)
 {
-    must(r->ctx, stage_vadd(r->graph, name, qn_range_1d(N), x, y, to));
+    must(stage_vadd(r->graph, name, qn_range_1d(N), x, y, to, &failure));
 }
 
 /* One run and its virtual time. */
@@ -67,8 +67,8 @@ static double run_us(rig *r)
 {
     const double begin = qn_ctx_now_us(r->ctx);
 
-    must(r->ctx, qn_graph_run(r->graph));
-    must(r->ctx, qn_graph_wait(r->graph));
+    must(qn_graph_run(r->graph, &failure));
+    must(qn_graph_wait(r->graph, &failure));
     return qn_ctx_now_us(r->ctx) - begin;
 }
 
@@ -213,15 +213,15 @@ static void batch_of_independent_tasks_runs_side_by_side(void **state)
         qn_task list[16];
         qn_tasks *tasks;
 
-        must(r.ctx, qn_tasks_new(r.ctx, NULL, &tasks));
+        must(qn_tasks_new(r.ctx, NULL, &tasks, &failure));
         for (int i = 0; i < 16; i++)
             list[i] = (qn_task){ i, i < 8 ? "vadd" : "saxpy", 16384 << i % 8, (uint64_t)i, NULL };
         for (int round = 0; round < 4; round++) {
-            must(r.ctx, qn_tasks_touch(tasks));
-            must(r.ctx, qn_tasks_run(tasks, list, 16));
+            must(qn_tasks_touch(tasks, &failure));
+            must(qn_tasks_run(tasks, list, 16, &failure));
         }
         us[overlap] = qn_tasks_get_stats(tasks).wall_us;
-        must(r.ctx, qn_tasks_verify(tasks));
+        must(qn_tasks_verify(tasks, &failure));
         qn_tasks_free(tasks);
         close_rig(&r);
     }
@@ -240,7 +240,7 @@ static void explicit_edge_orders_branches(void **state)
         add(&r, "a", r.bufs[0], r.bufs[1]);
         add(&r, "b", r.bufs[2], r.bufs[3]);
         add(&r, "c", r.bufs[3], r.bufs[4]);
-        must(r.ctx, qn_graph_edge(r.graph, 0, 2));
+        must(qn_graph_edge(r.graph, 0, 2, &failure));
         for (int run = 0; run < 4; run++)
             expect_us(run_us(&r), 200);
         assert_int_equal(branches_of(&r)->n_meets, 1);
@@ -303,8 +303,8 @@ static void memory_of_temporaries_is_guarded_from_run_to_run(void **state)
     add(&r, "e", r.temps[1], r.bufs[3]); /* forks */
     join(&r, "f", r.temps[1], r.bufs[3], r.bufs[4]);
     for (int run = 0; run < 4; run++)
-        must(r.ctx, qn_graph_run(r.graph));
-    must(r.ctx, qn_graph_wait(r.graph));
+        must(qn_graph_run(r.graph, &failure));
+    must(qn_graph_wait(r.graph, &failure));
     assert_int_equal(qn_graph_get_stats(r.graph).temp_bytes_shared, N * sizeof(float));
     close_rig(&r);
 }
@@ -320,7 +320,7 @@ static void stages_after_a_fallback_wait_for_all_branches(void **state)
     add(&r, "b2", r.bufs[3], r.bufs[2]);
     add(&r, "bad", r.bufs[4], r.bufs[5]);
     add(&r, "after", r.bufs[0], r.bufs[4]);
-    must(r.ctx, qn_graph_edge(r.graph, 2, 4));
+    must(qn_graph_edge(r.graph, 2, 4, &failure));
     expect_us(run_us(&r), 300);
     assert_true(fallbacks(r.ctx, "bad", "injected") == 1);
     close_rig(&r);
@@ -339,14 +339,14 @@ static void replayed_branches_wait_for_copies_and_copies_for_them(void **state)
 
         for (int b = 0; b < 2; b++) {
             out[b] = array_of(r.ctx, "out", n);
-            must(r.ctx, stage_map_add(r.graph, "add", qn_range_1d(n), (float)b, x, out[b]));
-            must(r.ctx, qn_graph_output(r.graph, out[b]));
+            must(stage_map_add(r.graph, "add", qn_range_1d(n), (float)b, x, out[b], &failure));
+            must(qn_graph_output(r.graph, out[b], &failure));
         }
         for (int run = 0; run < 5; run++) {
             const float first = 10.0f * (float)run;
 
-            must(r.ctx, qn_buf_write(x, 0, &first, sizeof first));
-            must(r.ctx, qn_graph_run(r.graph));
+            must(qn_buf_write(x, 0, &first, sizeof first, &failure));
+            must(qn_graph_run(r.graph, &failure));
             for (int b = 0; b < 2; b++)
                 assert_true(value_at(r.ctx, out[b], 0) == first + (float)b);
         }
@@ -387,8 +387,8 @@ static void add_random_stages(rig *r, unsigned seed, int n_stages)
 
         if (to == x || to == y) { /* IN and OUT of one launch may not be the same */
             if (x != y)
-                must(r->ctx,
-                     stage_saxpy(r->graph, "saxpy", qn_range_1d(N), 0.25f, to == x ? y : x, to));
+                must(stage_saxpy(r->graph, "saxpy", qn_range_1d(N), 0.25f, to == x ? y : x, to,
+                                 &failure));
             else
                 add(r, "add", x, r->bufs[x == r->bufs[0]]);
         } else {
@@ -397,9 +397,9 @@ static void add_random_stages(rig *r, unsigned seed, int n_stages)
                 written |= 1u << (to_i - N_BUFS);
         }
         if (s > 0 && next(&seed) % 8 == 0)
-            must(r->ctx, qn_graph_edge(r->graph, (int)(next(&seed) % (unsigned)s), s));
+            must(qn_graph_edge(r->graph, (int)(next(&seed) % (unsigned)s), s, &failure));
         if (next(&seed) % 16 == 0 && qn_device_count(r->ctx) > 2)
-            must(r->ctx, qn_graph_pin(r->graph, s, seed & 1 ? "cpu" : "sim:1"));
+            must(qn_graph_pin(r->graph, s, seed & 1 ? "cpu" : "sim:1", &failure));
     }
 }
 
@@ -410,12 +410,12 @@ static void random_results(const char *backend, unsigned seed, int overlap, cons
 
     add_random_stages(&r, seed, 12 + (int)(seed % 30));
     for (int run = 0; run < 4; run++) {
-        must(r.ctx, qn_graph_run(r.graph));
+        must(qn_graph_run(r.graph, &failure));
         if (run == 2)
-            must(r.ctx, qn_graph_wait(r.graph));
+            must(qn_graph_wait(r.graph, &failure));
     }
     for (int b = 0; b < N_BUFS; b++)
-        must(r.ctx, qn_buf_read(r.bufs[b], 0, out + b * N, N * sizeof(float)));
+        must(qn_buf_read(r.bufs[b], 0, out + b * N, N * sizeof(float), &failure));
     close_rig(&r);
 }
 

@@ -152,7 +152,7 @@ static void no_options_at_all_are_fine(void **state)
     (void)state;
     assert_int_equal(qn_ctx_open(NULL, &ctx, NULL), QN_OK);
     assert_string_equal(ids_of(ctx), "cpu:0");
-    assert_string_equal(qn_error(ctx), "");
+    assert_string_equal(failure.text, "");
     qn_ctx_close(ctx);
     qn_ctx_close(NULL);
 }
@@ -225,9 +225,9 @@ static void after_a_fallback_everything_runs_on_the_cpu(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(100), 2.0f, x, y));
-    must(ctx, qn_graph_run(g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_saxpy(g, "saxpy", qn_range_1d(100), 2.0f, x, y, &failure));
+    must(qn_graph_run(g, &failure));
     assert_true(value_at(ctx, y, 9) == 19);
     assert_string_equal(qn_graph_stage_device(g, 0), "cpu:0");
     qn_graph_free(g);
@@ -445,10 +445,10 @@ static void all_ops_share_one_device_that_was_opened_once(void **state)
     qn_tasks *tasks;
 
     (void)state;
-    must(ctx, qn_tasks_new(ctx, NULL, &tasks));
+    must(qn_tasks_new(ctx, NULL, &tasks, &failure));
     for (int run = 0; run < 3; run++)
-        must(ctx, qn_tasks_run(tasks, list, 10));
-    must(ctx, qn_tasks_verify(tasks));
+        must(qn_tasks_run(tasks, list, 10, &failure));
+    must(qn_tasks_verify(tasks, &failure));
     for (int i = 0; i < 10; i++)
         assert_string_equal(qn_tasks_results(tasks)[i].device, "sim:0");
     qn_tasks_free(tasks);
@@ -488,9 +488,9 @@ static void smallest_block_of_the_pools_comes_from_the_environment(void **state)
         ctx = open_sim(NULL);
         x = ramp(ctx, "x", 100, 0, 1);
         y = ramp(ctx, "y", 100, 0, 1);
-        must(ctx, qn_graph_new(ctx, "g", &g));
-        must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(100), 1.0f, x, y));
-        must(ctx, qn_graph_run(g));
+        must(qn_graph_new(ctx, "g", &g, &failure));
+        must(stage_saxpy(g, "saxpy", qn_range_1d(100), 1.0f, x, y, &failure));
+        must(qn_graph_run(g, &failure));
         assert_int_equal(qn_pool_get_stats(ctx->devices[1].pool).bytes_live, 2 * table[i].bytes);
         assert_int_equal(qn_pool_get_stats(ctx->devices[1].pool).bytes_waste,
                          2 * table[i].bytes - 800);
@@ -513,9 +513,9 @@ static void contexts_do_not_know_of_each_other(void **state)
     qn_graph *g;
 
     (void)state;
-    must(b, qn_graph_new(b, "g", &g));
-    must(b, stage_saxpy(g, "s", qn_range_1d(1000), 1.0f, x, y));
-    must(b, qn_graph_run(g));
+    must(qn_graph_new(b, "g", &g, &failure));
+    must(stage_saxpy(g, "s", qn_range_1d(1000), 1.0f, x, y, &failure));
+    must(qn_graph_run(g, &failure));
     assert_true(metric(b, "gpu_fallback_count") == 0 && metric(b, "gpu_ops") == 1);
     assert_true(metric(a, "gpu_ops") == 0);
     assert_true(b->clock.host_us > 0 && a->clock.host_us == 0);

@@ -24,7 +24,7 @@ static qn_buf *filled(qn_ctx *ctx, const char *name, float value)
 
     for (int i = 0; i < N; i++)
         data[i] = value + (float)i;
-    must(ctx, qn_buf_write(buf, 0, data, sizeof data));
+    must(qn_buf_write(buf, 0, data, sizeof data, &failure));
     return buf;
 }
 
@@ -32,7 +32,7 @@ static void check_all(qn_ctx *ctx, qn_buf *buf, float value, float slope)
 {
     static float got[N];
 
-    must(ctx, qn_buf_read(buf, 0, got, sizeof got));
+    must(qn_buf_read(buf, 0, got, sizeof got, &failure));
     for (int i = 0; i < N; i++)
         if (got[i] != value + slope * (float)i)
             fail_msg("%s[%d] = %g", qn_buf_name(buf), i, got[i]);
@@ -43,8 +43,8 @@ static qn_graph *add_graph(qn_ctx *ctx, qn_buf *in, float k, qn_buf *out)
 {
     qn_graph *g;
 
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_map_add(g, "add", qn_range_1d(N), k, in, out));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_map_add(g, "add", qn_range_1d(N), k, in, out, &failure));
     return g;
 }
 
@@ -53,8 +53,8 @@ static void run_add(qn_ctx *ctx, qn_buf *in, float k, qn_buf *out)
 {
     qn_graph *g = add_graph(ctx, in, k, out);
 
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     qn_graph_free(g);
 }
 
@@ -135,11 +135,11 @@ static void plan_does_not_evict_what_its_later_steps_need(void **state)
 
     (void)state;
     run_add(ctx, late, 1, other); /* late: clean and oldest; other: dirty */
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_map_add(g, "first", qn_range_1d(N), 1.0f, x, y));
-    must(ctx, stage_vadd(g, "second", qn_range_1d(N), late, y, z));
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_map_add(g, "first", qn_range_1d(N), 1.0f, x, y, &failure));
+    must(stage_vadd(g, "second", qn_range_1d(N), late, y, z, &failure));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     assert_int_equal(qn_buf_transfers(late).h2d_count, 1);
     assert_true(count_of(ctx, "evictions_clean") == 0 && count_of(ctx, "evictions_dirty") == 1);
     check_all(ctx, z, 11, 2);
@@ -165,10 +165,10 @@ static void recording_is_not_replayed_once_its_blocks_are_evicted(void **state)
     (void)state;
     for (int round = 0; round < 5; round++) {
         for (int run = 0; run < 3; run++)
-            must(ctx, qn_graph_run(one));
+            must(qn_graph_run(one, &failure));
         check_all(ctx, b, 1, 1);
         for (int run = 0; run < 3; run++)
-            must(ctx, qn_graph_run(two));
+            must(qn_graph_run(two, &failure));
         check_all(ctx, d, 9, 1);
     }
     assert_true(count_of(ctx, "evictions_clean") + count_of(ctx, "evictions_dirty") >= 8);
@@ -193,17 +193,17 @@ static void idle_temporaries_make_room(void **state)
     qn_graph *g, *other = add_graph(ctx, v, 1, w), *third = add_graph(ctx, w, 1, u);
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, qn_graph_temp(g, "t0", N * sizeof(float), &t[0]));
-    must(ctx, qn_graph_temp(g, "t1", N * sizeof(float), &t[1]));
-    must(ctx, stage_map_add(g, "a", qn_range_1d(N), 1.0f, x, t[0]));
-    must(ctx, stage_map_add(g, "b", qn_range_1d(N), 1.0f, t[0], t[1]));
-    must(ctx, stage_map_add(g, "c", qn_range_1d(N), 1.0f, t[1], out));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(qn_graph_temp(g, "t0", N * sizeof(float), &t[0], &failure));
+    must(qn_graph_temp(g, "t1", N * sizeof(float), &t[1], &failure));
+    must(stage_map_add(g, "a", qn_range_1d(N), 1.0f, x, t[0], &failure));
+    must(stage_map_add(g, "b", qn_range_1d(N), 1.0f, t[0], t[1], &failure));
+    must(stage_map_add(g, "c", qn_range_1d(N), 1.0f, t[1], out, &failure));
     for (int round = 0; round < 3; round++) {
-        must(ctx, qn_graph_run(g));
+        must(qn_graph_run(g, &failure));
         check_all(ctx, out, 3, 1);
-        must(ctx, qn_graph_run(other));
-        must(ctx, qn_graph_run(third));
+        must(qn_graph_run(other, &failure));
+        must(qn_graph_run(third, &failure));
         check_all(ctx, u, 5, 1);
     }
     assert_true(count_of(ctx, "gpu_fallback_count") == 0);
@@ -238,9 +238,9 @@ static void array_that_fits_is_not_refused_for_its_bucket(void **state)
         ctx = open_with(options);
         x = ramp(ctx, "x", 9 * 1024, 0, 1);
         y = array_of(ctx, "y", 9 * 1024);
-        must(ctx, qn_graph_new(ctx, "g", &g));
-        must(ctx, stage_map_add(g, "add", qn_range_1d(9 * 1024), 1.0f, x, y));
-        must(ctx, qn_graph_run(g));
+        must(qn_graph_new(ctx, "g", &g, &failure));
+        must(stage_map_add(g, "add", qn_range_1d(9 * 1024), 1.0f, x, y, &failure));
+        must(qn_graph_run(g, &failure));
         assert_true(value_at(ctx, y, 9000) == 9001);
         assert_true(count_of(ctx, "gpu_ops") == 1 && count_of(ctx, "oom_splits") == 0);
         qn_graph_free(g);
@@ -333,14 +333,14 @@ static void stages_keep_their_arrays_while_they_run(void **state)
 
         for (int i = 0; i < 6; i++)
             v[i] = filled(ctx, "v", (float)i);
-        must(ctx, qn_graph_new(ctx, "g", &g));
+        must(qn_graph_new(ctx, "g", &g, &failure));
         for (int i = 2; i < 6; i++)
-            must(ctx, stage_vadd(g, "add", qn_range_1d(N), v[i - 2], v[i - 1], v[i]));
+            must(stage_vadd(g, "add", qn_range_1d(N), v[i - 2], v[i - 1], v[i], &failure));
         for (int i = 2; i < 6; i++)
-            must(ctx, qn_graph_output(g, v[i]));
+            must(qn_graph_output(g, v[i], &failure));
         for (int run = 0; run < 3; run++) {
-            must(ctx, qn_graph_run(g));
-            must(ctx, qn_graph_wait(g));
+            must(qn_graph_run(g, &failure));
+            must(qn_graph_wait(g, &failure));
         }
         check_all(ctx, v[2], 1, 2); /* 0 1 1 2 3 5, and the same for the slopes */
         check_all(ctx, v[3], 2, 3);
@@ -366,11 +366,11 @@ static void address_in_the_callers_hands_stays_good(void **state)
     setenv("QUERN_HOST_BUDGET", "48K", 1);
     ctx = open_with((qn_options){ .backend = "cpu" });
     mine = filled(ctx, "mine", 5);
-    must(ctx, qn_buf_host(mine, QN_HOST_READ, &before));
+    must(qn_buf_host(mine, QN_HOST_READ, &before, &failure));
     for (int i = 0; i < 4; i++)
         v[i] = filled(ctx, "v", (float)i);
     assert_true(((const float *)before)[3] == 8);
-    must(ctx, qn_buf_host(mine, QN_HOST_READ, &after));
+    must(qn_buf_host(mine, QN_HOST_READ, &after, &failure));
     assert_ptr_equal(before, after);
     qn_buf_free(mine);
     for (int i = 0; i < 4; i++)
@@ -413,9 +413,9 @@ static void folder_that_is_none_is_named(void **state)
     setenv("QUERN_SPILL_DIR", "/dev/null/no", 1);
     ctx = open_with((qn_options){ .backend = "cpu" });
     a = filled(ctx, "a", 1);
-    must(ctx, qn_buf_new(ctx, "b", BLOCK, &b));
-    assert_int_equal(qn_buf_write(b, 0, &v, sizeof v), QN_ERR_IO);
-    assert_true(matches(qn_error(ctx), "^buffer b: cannot create /dev/null/no/quern-spill-"));
+    must(qn_buf_new(ctx, "b", BLOCK, &b, &failure));
+    assert_int_equal(qn_buf_write(b, 0, &v, sizeof v, &failure), QN_ERR_IO);
+    assert_true(matches(failure.text, "^buffer b: cannot create /dev/null/no/quern-spill-"));
     check_all(ctx, a, 1, 1);
     qn_buf_free(a);
     qn_buf_free(b);
@@ -434,9 +434,9 @@ static void without_a_folder_the_budget_is_the_end(void **state)
     ctx = open_with((qn_options){ .backend = "cpu" });
     a = filled(ctx, "a", 1);
     b = array_of(ctx, "b", N);
-    assert_int_equal(qn_buf_write(b, 0, &v, sizeof v), QN_ERR_NOMEM);
+    assert_int_equal(qn_buf_write(b, 0, &v, sizeof v, &failure), QN_ERR_NOMEM);
     assert_string_equal(
-        qn_error(ctx), "buffer b: out of memory (need 16.0 KiB, budget 16.0 KiB, in use 16.0 KiB)");
+        failure.text, "buffer b: out of memory (need 16.0 KiB, budget 16.0 KiB, in use 16.0 KiB)");
     check_all(ctx, a, 1, 1);
     qn_buf_free(a);
     qn_buf_free(b);

@@ -20,15 +20,15 @@ static work open_work(qn_options options)
     w.y = ramp(w.ctx, "y", N, 1, 0);
     w.sum = array_of(w.ctx, "sum", N);
     w.out = array_of(w.ctx, "out", N);
-    must(w.ctx, qn_graph_new(w.ctx, "work", &w.graph));
-    must(w.ctx, qn_graph_temp(w.graph, "temp", N * sizeof(float), &w.temp));
-    must(w.ctx, stage_vadd(w.graph, "add", qn_range_1d(N), w.x, w.y, w.sum));
-    must(w.ctx, stage_saxpy(w.graph, "inout", qn_range_1d(N), 2.0f, w.x, w.y));
-    must(w.ctx, stage_map_mul(w.graph, "mul", qn_range_1d(N), 3.0f, w.x, w.temp));
-    must(w.ctx, stage_map_add(w.graph, "more", qn_range_1d(N), 1.0f, w.temp, w.out));
-    must(w.ctx, qn_graph_output(w.graph, w.sum));
-    must(w.ctx, qn_graph_output(w.graph, w.y));
-    must(w.ctx, qn_graph_output(w.graph, w.out));
+    must(qn_graph_new(w.ctx, "work", &w.graph, &failure));
+    must(qn_graph_temp(w.graph, "temp", N * sizeof(float), &w.temp, &failure));
+    must(stage_vadd(w.graph, "add", qn_range_1d(N), w.x, w.y, w.sum, &failure));
+    must(stage_saxpy(w.graph, "inout", qn_range_1d(N), 2.0f, w.x, w.y, &failure));
+    must(stage_map_mul(w.graph, "mul", qn_range_1d(N), 3.0f, w.x, w.temp, &failure));
+    must(stage_map_add(w.graph, "more", qn_range_1d(N), 1.0f, w.temp, w.out, &failure));
+    must(qn_graph_output(w.graph, w.sum, &failure));
+    must(qn_graph_output(w.graph, w.y, &failure));
+    must(qn_graph_output(w.graph, w.out, &failure));
     return w;
 }
 
@@ -48,9 +48,9 @@ static void check_results(const work *w, int runs)
 {
     static float sum[N], y[N], out[N];
 
-    must(w->ctx, qn_buf_read(w->sum, 0, sum, sizeof sum));
-    must(w->ctx, qn_buf_read(w->y, 0, y, sizeof y));
-    must(w->ctx, qn_buf_read(w->out, 0, out, sizeof out));
+    must(qn_buf_read(w->sum, 0, sum, sizeof sum, &failure));
+    must(qn_buf_read(w->y, 0, y, sizeof y, &failure));
+    must(qn_buf_read(w->out, 0, out, sizeof out, &failure));
     for (int i = 0; i < N; i++) {
         const float x = (float)i;
 
@@ -101,11 +101,11 @@ static const struct {
       100, 0 },
 };
 
-static qn_status run_and_wait(const work *w)
+static qn_status run_and_wait(const work *w, qn_err *err)
 {
-    const qn_status st = qn_graph_run(w->graph);
+    const qn_status st = qn_graph_run(w->graph, err);
 
-    return st == QN_OK ? qn_graph_wait(w->graph) : st;
+    return st == QN_OK ? qn_graph_wait(w->graph, err) : st;
 }
 
 static void run_class(const char *backend, size_t i)
@@ -115,9 +115,9 @@ static void run_class(const char *backend, size_t i)
         .backend = backend, .fault = classes[i].rule, .verify_pct = classes[i].verify_pct });
     qn_status st;
 
-    CAPTURE_STDERR(text, sizeof text, st = run_and_wait(&w));
+    CAPTURE_STDERR(text, sizeof text, st = run_and_wait(&w, &failure));
     if (st != QN_OK)
-        fail_msg("%s: %s", classes[i].rule, qn_error(w.ctx));
+        fail_msg("%s: %s", classes[i].rule, failure.text);
     if (fallback_lines(text) != (strchr(classes[i].rule, ',') ? 2 : 1) ||
         !matches(text, classes[i].line))
         fail_msg("%s: %s", classes[i].rule, text);
@@ -127,9 +127,9 @@ static void run_class(const char *backend, size_t i)
     check_results(&w, 1);
 
     /* Once more, with whatever the fault left behind. */
-    CAPTURE_STDERR(text, sizeof text, st = run_and_wait(&w));
+    CAPTURE_STDERR(text, sizeof text, st = run_and_wait(&w, &failure));
     if (st != QN_OK || fallback_lines(text) != classes[i].again)
-        fail_msg("%s again: %s %s", classes[i].rule, qn_error(w.ctx), text);
+        fail_msg("%s again: %s %s", classes[i].rule, failure.text, text);
     check_results(&w, 2);
     close_work(&w);
 }
@@ -161,13 +161,13 @@ static void forbidden_fallback_ends_the_run(void **state)
                                          .fallback = QN_FALLBACK_ERROR });
         qn_status st;
 
-        CAPTURE_STDERR(text, sizeof text, st = run_and_wait(&w));
+        CAPTURE_STDERR(text, sizeof text, st = run_and_wait(&w, &failure));
         assert_int_equal(st, QN_ERR_FALLBACK);
         assert_string_equal(text, "");
         snprintf(want, sizeof want, "^stage %s failed \\(.+\\) and fallback is forbidden$",
                  strchr(classes[i].rule, ',') ? "add" : classes[i].stage);
-        assert_true(matches(qn_error(w.ctx), want));
-        assert_null(strstr(strstr(qn_error(w.ctx), "forbidden") + 1, "forbidden"));
+        assert_true(matches(failure.text, want));
+        assert_null(strstr(strstr(failure.text, "forbidden") + 1, "forbidden"));
         assert_true(count_of(w.ctx, "gpu_fallback_count") == 0);
         close_work(&w);
     }
@@ -182,7 +182,7 @@ static void environment_forbids_fallback(void **state)
     (void)state;
     setenv("QUERN_FALLBACK", "error", 1);
     w = open_work((qn_options){ .backend = "sim", .fault = "launch" });
-    assert_int_equal(qn_graph_run(w.graph), QN_ERR_FALLBACK);
+    assert_int_equal(qn_graph_run(w.graph, &err), QN_ERR_FALLBACK);
     close_work(&w);
     setenv("QUERN_FALLBACK", "maybe", 1);
     assert_int_equal(qn_ctx_open(NULL, &ctx, &err), QN_ERR_USAGE);
@@ -208,21 +208,21 @@ static void kernel_that_only_the_cpu_can_compile_runs_there(void **state)
     if (!has_backend("opencl"))
         skip();
     ctx = open_with((qn_options){ .backend = "opencl" });
-    must(ctx, qn_buf_new(ctx, "x", sizeof result, &x));
-    must(ctx, qn_buf_new(ctx, "y", sizeof result, &y));
-    must(ctx, qn_buf_host(x, QN_HOST_DISCARD, &data));
+    must(qn_buf_new(ctx, "x", sizeof result, &x, &failure));
+    must(qn_buf_new(ctx, "y", sizeof result, &y, &failure));
+    must(qn_buf_host(x, QN_HOST_DISCARD, &data, &failure));
     for (int i = 0; i < 3; i++)
         ((int *)data)[i] = i;
-    must(ctx, qn_kernels_new(ctx, "pointers", text, &module));
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, qn_graph_stage(g, "call", qn_kernels_find(module, "call"), qn_range_1d(3),
-                             (const qn_arg[]){ qn_arg_buf(x), qn_arg_buf(y) }));
-    CAPTURE_STDERR(lines, sizeof lines, must(ctx, qn_graph_run(g)));
+    must(qn_kernels_new(ctx, "pointers", text, &module, &failure));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(qn_graph_stage(g, "call", qn_kernels_find(module, "call"), qn_range_1d(3),
+                        (const qn_arg[]){ qn_arg_buf(x), qn_arg_buf(y) }, &failure));
+    CAPTURE_STDERR(lines, sizeof lines, must(qn_graph_run(g, &failure)));
     /* The driver may have words of its own. */
     assert_true(
         matches(lines, "\\[GPU\\] call failed: module pointers: .+[^.]\\. CPU fallback\\.\n"));
     assert_true(fallbacks(ctx, "call", "compile") == 1);
-    must(ctx, qn_buf_read(y, 0, result, sizeof result));
+    must(qn_buf_read(y, 0, result, sizeof result, &failure));
     assert_int_equal(result[2], 4);
     qn_graph_free(g);
     qn_kernels_free(module);
@@ -326,7 +326,7 @@ static void lines_are_printed_at_every_level_but_none(void **state)
         work w =
             open_work((qn_options){ .backend = "sim", .log = levels[i], .fault = "launch:add*1" });
 
-        CAPTURE_STDERR(text, sizeof text, must(w.ctx, qn_graph_run(w.graph)));
+        CAPTURE_STDERR(text, sizeof text, must(qn_graph_run(w.graph, &failure)));
         if (i == 0)
             assert_string_equal(text, "");
         else
@@ -349,8 +349,8 @@ static void choosing_the_cpu_is_no_fallback(void **state)
         work w = open_work(options[i]);
 
         for (int s = 0; s < 4; s++)
-            must(w.ctx, qn_graph_pin(w.graph, s, "cpu"));
-        CAPTURE_STDERR(text, sizeof text, must(w.ctx, qn_graph_run(w.graph)));
+            must(qn_graph_pin(w.graph, s, "cpu", &failure));
+        CAPTURE_STDERR(text, sizeof text, must(qn_graph_run(w.graph, &failure)));
         assert_string_equal(text, "");
         assert_true(count_of(w.ctx, "gpu_fallback_count") == 0);
         check_results(&w, 1);
@@ -383,7 +383,7 @@ static void absent_backend_falls_back_at_init(void **state)
         assert_string_equal(text, table[i].line);
         assert_int_equal(fallback_lines(text), 1);
         assert_true(fallbacks(w.ctx, "init", "init") == 1);
-        must(w.ctx, qn_graph_run(w.graph));
+        must(qn_graph_run(w.graph, &err));
         check_results(&w, 1);
         close_work(&w);
 

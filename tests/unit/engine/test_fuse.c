@@ -19,11 +19,11 @@ static rig open_on(const char *backend, const char *fault, int fuse)
     setenv("QUERN_FUSE", fuse ? "1" : "0", 1);
     r.ctx = open_with((qn_options){ .backend = backend, .fault = fault });
     unsetenv("QUERN_FUSE");
-    must(r.ctx, qn_graph_new(r.ctx, "g", &r.graph));
+    must(qn_graph_new(r.ctx, "g", &r.graph, &failure));
     r.x = ramp(r.ctx, "x", N, -700, 0.37f);
     r.y = array_of(r.ctx, "y", N);
     for (int t = 0; t < N_TEMPS; t++)
-        must(r.ctx, qn_graph_temp(r.graph, "temp", N * sizeof(float), &r.temps[t]));
+        must(qn_graph_temp(r.graph, "temp", N * sizeof(float), &r.temps[t], &failure));
     return r;
 }
 
@@ -43,12 +43,12 @@ static void close_rig(rig *r)
 
 static void add(rig *r, const char *name, float k, qn_buf *from, qn_buf *to)
 {
-    must(r->ctx, stage_map_add(r->graph, name, qn_range_1d(N), k, from, to));
+    must(stage_map_add(r->graph, name, qn_range_1d(N), k, from, to, &failure));
 }
 
 static void mul(rig *r, const char *name, float k, qn_buf *from, qn_buf *to)
 {
-    must(r->ctx, stage_map_mul(r->graph, name, qn_range_1d(N), k, from, to));
+    must(stage_map_mul(r->graph, name, qn_range_1d(N), k, from, to, &failure));
 }
 
 /* y = x + 2 by the stages a and b, with temps[0] between them. */
@@ -60,13 +60,13 @@ static void add_a_and_b(rig *r)
 
 static void run(rig *r)
 {
-    must(r->ctx, qn_graph_run(r->graph));
-    must(r->ctx, qn_graph_wait(r->graph));
+    must(qn_graph_run(r->graph, &failure));
+    must(qn_graph_wait(r->graph, &failure));
 }
 
 static void expect_fused(rig *r, int fused, int left)
 {
-    must(r->ctx, qn_graph_compile(r->graph));
+    must(qn_graph_compile(r->graph, &failure));
     assert_int_equal(qn_graph_get_stats(r->graph).n_fused, fused);
     assert_int_equal(r->graph->n_stages, left);
 }
@@ -81,34 +81,34 @@ static void call_map(rig *r, int code, float k, qn_buf *from, qn_buf *to)
 
     switch (code) {
     case QN_CHAIN_MUL:
-        must(ctx, stage_map_mul(g, "m", n, k, from, to));
+        must(stage_map_mul(g, "m", n, k, from, to, &failure));
         break;
     case QN_CHAIN_ADD:
-        must(ctx, stage_map_add(g, "m", n, k, from, to));
+        must(stage_map_add(g, "m", n, k, from, to, &failure));
         break;
     case QN_CHAIN_SUB:
-        must(ctx, stage_map_sub(g, "m", n, k, from, to));
+        must(stage_map_sub(g, "m", n, k, from, to, &failure));
         break;
     case QN_CHAIN_DIV:
-        must(ctx, stage_map_div(g, "m", n, k, from, to));
+        must(stage_map_div(g, "m", n, k, from, to, &failure));
         break;
     case QN_CHAIN_MIN:
-        must(ctx, stage_map_min(g, "m", n, k, from, to));
+        must(stage_map_min(g, "m", n, k, from, to, &failure));
         break;
     case QN_CHAIN_MAX:
-        must(ctx, stage_map_max(g, "m", n, k, from, to));
+        must(stage_map_max(g, "m", n, k, from, to, &failure));
         break;
     case QN_CHAIN_ABS:
-        must(ctx, stage_map_abs(g, "m", n, from, to));
+        must(stage_map_abs(g, "m", n, from, to, &failure));
         break;
     case QN_CHAIN_NEG:
-        must(ctx, stage_map_neg(g, "m", n, from, to));
+        must(stage_map_neg(g, "m", n, from, to, &failure));
         break;
     case QN_CHAIN_SQRT:
-        must(ctx, stage_map_sqrt(g, "m", n, from, to));
+        must(stage_map_sqrt(g, "m", n, from, to, &failure));
         break;
     default:
-        must(ctx, stage_map_square(g, "m", n, from, to));
+        must(stage_map_square(g, "m", n, from, to, &failure));
         break;
     }
 }
@@ -128,7 +128,7 @@ static void results(const char *backend, unsigned seed, int fuse, float *out)
     for (int k = 0; k < 3; k++)
         run(&r);
     assert_int_equal(qn_graph_get_stats(r.graph).n_fused > 0, fuse);
-    must(r.ctx, qn_buf_read(r.y, 0, out, N * sizeof(float)));
+    must(qn_buf_read(r.y, 0, out, N * sizeof(float), &failure));
     close_rig(&r);
 }
 
@@ -170,7 +170,7 @@ static void chain_is_one_launch_without_temporaries(void **state)
     (void)state;
     mul(&r, "a", 2, r.x, r.temps[0]);
     add(&r, "b", 1, r.temps[0], r.temps[1]);
-    must(r.ctx, stage_map_neg(r.graph, "c", qn_range_1d(N), r.temps[1], r.y));
+    must(stage_map_neg(r.graph, "c", qn_range_1d(N), r.temps[1], r.y, &failure));
     run(&r);
     expect_fused(&r, 3, 1);
     assert_true(value_at(r.ctx, r.y, 100) == -(2 * (-700 + 100 * 0.37f) + 1));
@@ -208,7 +208,7 @@ static void array_that_others_see_ends_a_chain(void **state)
     add(&r, "b", 1, mine, r.temps[0]);
     add(&r, "c", 1, r.temps[0], r.temps[1]);
     add(&r, "d", 1, r.temps[1], r.temps[2]);
-    must(r.ctx, stage_vadd(r.graph, "e", qn_range_1d(N), r.temps[1], r.temps[2], r.y));
+    must(stage_vadd(r.graph, "e", qn_range_1d(N), r.temps[1], r.temps[2], r.y, &failure));
     expect_fused(&r, 2, 4); /* b+c; temps[1] is read twice */
     run(&r);
     assert_true(value_at(r.ctx, r.y, 0) == 2 * -700 + 3 + 4);
@@ -223,7 +223,7 @@ static void temporary_that_is_an_output_stays(void **state)
 
     (void)state;
     add_a_and_b(&r);
-    must(r.ctx, qn_graph_output(r.graph, r.temps[0]));
+    must(qn_graph_output(r.graph, r.temps[0], &failure));
     expect_fused(&r, 0, 2);
     close_rig(&r);
 }
@@ -261,14 +261,14 @@ static void other_ranges_pins_and_edges_stop_it(void **state)
     rig r = open_rig();
 
     (void)state;
-    must(r.ctx, stage_map_add(r.graph, "part", qn_range_1d(N / 2), 1.0f, r.x, r.temps[0]));
-    must(r.ctx, stage_map_add(r.graph, "whole", qn_range_1d(N), 1.0f, r.temps[0], r.temps[1]));
+    must(stage_map_add(r.graph, "part", qn_range_1d(N / 2), 1.0f, r.x, r.temps[0], &failure));
+    must(stage_map_add(r.graph, "whole", qn_range_1d(N), 1.0f, r.temps[0], r.temps[1], &failure));
     add(&r, "here", 1, r.x, r.temps[2]);
     add(&r, "there", 1, r.temps[2], r.temps[3]);
-    must(r.ctx, qn_graph_pin(r.graph, 3, "cpu"));
+    must(qn_graph_pin(r.graph, 3, "cpu", &failure));
     add(&r, "before", 1, r.x, r.temps[4]);
     add(&r, "after", 1, r.temps[4], r.y);
-    must(r.ctx, qn_graph_edge(r.graph, 0, 5));
+    must(qn_graph_edge(r.graph, 0, 5, &failure));
     expect_fused(&r, 0, 6);
     close_rig(&r);
 }
@@ -285,15 +285,15 @@ static void values_of_fused_stages_can_be_changed(void **state)
     for (int k = 0; k < 6; k++) {
         const float plus = (float)k, times = (float)(k + 1);
 
-        must(r.ctx, qn_graph_set(r.graph, 0, 0, &plus));
-        must(r.ctx, qn_graph_set(r.graph, 1, 0, &times));
+        must(qn_graph_set(r.graph, 0, 0, &plus, &failure));
+        must(qn_graph_set(r.graph, 1, 0, &times, &failure));
         run(&r);
         assert_true(value_at(r.ctx, r.y, 0) == (-700 + plus) * times);
     }
     expect_fused(&r, 2, 1);
     assert_true(qn_graph_get_stats(r.graph).replays > 1);
-    assert_int_equal(qn_graph_set(r.graph, 1, 1, &r), QN_ERR_USAGE);
-    assert_int_equal(qn_graph_set(r.graph, 2, 0, &r), QN_ERR_USAGE);
+    assert_int_equal(qn_graph_set(r.graph, 1, 1, &r, &failure), QN_ERR_USAGE);
+    assert_int_equal(qn_graph_set(r.graph, 2, 0, &r, &failure), QN_ERR_USAGE);
     close_rig(&r);
 }
 
@@ -305,13 +305,13 @@ static void stage_added_later_may_read_what_was_fused_away(void **state)
     add_a_and_b(&r);
     run(&r);
     expect_fused(&r, 2, 1);
-    must(r.ctx,
-         stage_saxpy(r.graph, "c", qn_range_1d(N), 1.0f, r.temps[0], r.y)); /* y += temps[0] */
+    must(stage_saxpy(r.graph, "c", qn_range_1d(N), 1.0f, r.temps[0], r.y,
+                     &failure)); /* y += temps[0] */
     assert_string_equal(qn_graph_stage_device(r.graph, 1), "sim:0");
     run(&r);
     expect_fused(&r, 0, 3);
     assert_true(value_at(r.ctx, r.y, 0) == -698 - 699);
-    must(r.ctx, qn_graph_pin(r.graph, 1, "cpu"));
+    must(qn_graph_pin(r.graph, 1, "cpu", &failure));
     run(&r);
     assert_string_equal(qn_graph_stage_device(r.graph, 1), "cpu:0");
     assert_true(value_at(r.ctx, r.y, 0) == -698 - 699);
@@ -325,16 +325,16 @@ static void numbers_of_stages_are_those_of_the_caller(void **state)
     (void)state;
     add(&r, "a", 1, r.x, r.temps[0]);
     add(&r, "b", 1, r.temps[0], r.temps[1]);
-    must(r.ctx, stage_saxpy(r.graph, "c", qn_range_1d(N), 2.0f, r.temps[1], r.y));
-    must(r.ctx, stage_saxpy(r.graph, "d", qn_range_1d(N), 3.0f, r.x, r.y));
-    must(r.ctx, qn_graph_pin(r.graph, 3, "cpu"));
-    must(r.ctx, qn_graph_edge(r.graph, 2, 3));
+    must(stage_saxpy(r.graph, "c", qn_range_1d(N), 2.0f, r.temps[1], r.y, &failure));
+    must(stage_saxpy(r.graph, "d", qn_range_1d(N), 3.0f, r.x, r.y, &failure));
+    must(qn_graph_pin(r.graph, 3, "cpu", &failure));
+    must(qn_graph_edge(r.graph, 2, 3, &failure));
     run(&r);
     expect_fused(&r, 2, 3);
     assert_string_equal(qn_graph_stage_device(r.graph, 2), "sim:0");
     assert_string_equal(qn_graph_stage_device(r.graph, 3), "cpu:0");
     assert_null(qn_graph_stage_device(r.graph, 4));
-    must(r.ctx, qn_graph_set(r.graph, 3, 0, &(float){ 4 }));
+    must(qn_graph_set(r.graph, 3, 0, &(float){ 4 }, &failure));
     run(&r);
     assert_true(value_at(r.ctx, r.y, 0) == 4 * -698 + (3 + 4) * -700.0f);
     close_rig(&r);

@@ -21,12 +21,12 @@ static void dependencies_follow_from_buffers(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_vadd(g, "s0", qn_range_1d(N), a, b, c)); /* writes c */
-    must(ctx, stage_vadd(g, "s1", qn_range_1d(N), a, c, d)); /* reads c */
-    must(ctx, stage_vadd(g, "s2", qn_range_1d(N), b, b, c)); /* overwrites c */
-    must(ctx, stage_vadd(g, "s3", qn_range_1d(N), a, a, b)); /* overwrites b */
-    must(ctx, qn_graph_compile(g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_vadd(g, "s0", qn_range_1d(N), a, b, c, &failure)); /* writes c */
+    must(stage_vadd(g, "s1", qn_range_1d(N), a, c, d, &failure)); /* reads c */
+    must(stage_vadd(g, "s2", qn_range_1d(N), b, b, c, &failure)); /* overwrites c */
+    must(stage_vadd(g, "s3", qn_range_1d(N), a, a, b, &failure)); /* overwrites b */
+    must(qn_graph_compile(g, &failure));
     assert_true(depends(g, 1, 0)); /* read after write */
     assert_true(depends(g, 2, 1)); /* write after read */
     assert_true(depends(g, 2, 0)); /* write after write */
@@ -48,11 +48,11 @@ static void a_range_that_begins_late_keeps_what_is_before_it(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_vadd(g, "first", qn_range_1d(1000), a, b, c));
-    must(ctx, stage_vadd(g, "rest", (qn_range){ 1000, N, 0, 1, 0, 1 }, a, b, c));
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_vadd(g, "first", qn_range_1d(1000), a, b, c, &failure));
+    must(stage_vadd(g, "rest", (qn_range){ 1000, N, 0, 1, 0, 1 }, a, b, c, &failure));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     for (int i = 0; i < N; i += 333)
         assert_true(value_at(ctx, c, i) == (float)(i + 1));
     qn_graph_free(g);
@@ -69,14 +69,14 @@ static void edge_against_program_order_is_a_cycle(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_saxpy(g, "first", qn_range_1d(N), 1.0f, a, b));
-    must(ctx, stage_saxpy(g, "second", qn_range_1d(N), 1.0f, a, b));
-    must(ctx, qn_graph_edge(g, 0, 1));
-    must(ctx, qn_graph_compile(g));
-    must(ctx, qn_graph_edge(g, 1, 0));
-    assert_int_equal(qn_graph_run(g), QN_ERR_CYCLE);
-    assert_string_equal(qn_error(ctx), "stages second and first wait for each other");
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_saxpy(g, "first", qn_range_1d(N), 1.0f, a, b, &failure));
+    must(stage_saxpy(g, "second", qn_range_1d(N), 1.0f, a, b, &failure));
+    must(qn_graph_edge(g, 0, 1, &failure));
+    must(qn_graph_compile(g, &failure));
+    must(qn_graph_edge(g, 1, 0, &failure));
+    assert_int_equal(qn_graph_run(g, &failure), QN_ERR_CYCLE);
+    assert_string_equal(failure.text, "stages second and first wait for each other");
     qn_graph_free(g);
     qn_buf_free(a);
     qn_buf_free(b);
@@ -90,15 +90,15 @@ static void temporaries_share_memory_when_lifetimes_do_not_meet(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
     for (int i = 0; i < 6; i++)
-        must(ctx, qn_graph_temp(g, "t", N * sizeof(float), &t[i]));
-    must(ctx, stage_vadd(g, "s", qn_range_1d(N), x, x, t[0]));
+        must(qn_graph_temp(g, "t", N * sizeof(float), &t[i], &failure));
+    must(stage_vadd(g, "s", qn_range_1d(N), x, x, t[0], &failure));
     for (int i = 1; i < 6; i++)
-        must(ctx, stage_vadd(g, "s", qn_range_1d(N), t[i - 1], x, t[i]));
-    must(ctx, stage_vadd(g, "s", qn_range_1d(N), t[5], x, out));
+        must(stage_vadd(g, "s", qn_range_1d(N), t[i - 1], x, t[i], &failure));
+    must(stage_vadd(g, "s", qn_range_1d(N), t[5], x, out, &failure));
     for (int run = 0; run < 3; run++) {
-        must(ctx, qn_graph_run(g));
+        must(qn_graph_run(g, &failure));
         assert_true(value_at(ctx, out, 3) == 3 * 8);
     }
     assert_int_equal(qn_graph_get_stats(g).temp_bytes, 6 * N * sizeof(float));
@@ -117,11 +117,11 @@ static void temporary_read_before_written_is_refused(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, qn_graph_temp(g, "t", N * sizeof(float), &t));
-    must(ctx, stage_saxpy(g, "use", qn_range_1d(N), 1.0f, x, t));
-    assert_int_equal(qn_graph_run(g), QN_ERR_USAGE);
-    assert_string_equal(qn_error(ctx), "stage use reads the temporary t before anything wrote it");
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(qn_graph_temp(g, "t", N * sizeof(float), &t, &failure));
+    must(stage_saxpy(g, "use", qn_range_1d(N), 1.0f, x, t, &failure));
+    assert_int_equal(qn_graph_run(g, &failure), QN_ERR_USAGE);
+    assert_string_equal(failure.text, "stage use reads the temporary t before anything wrote it");
     qn_graph_free(g);
     qn_buf_free(x);
     qn_ctx_close(ctx);
@@ -134,16 +134,16 @@ static void batch_of_24_tasks_is_one_submission(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
     for (int i = 0; i < 24; i++) {
         a[i] = ramp(ctx, "a", N, (float)i, 1);
         b[i] = ramp(ctx, "b", N, 0, 1);
         c[i] = array_of(ctx, "c", N);
-        must(ctx, stage_vadd(g, "vadd", qn_range_1d(N), a[i], b[i], c[i]));
-        must(ctx, qn_graph_output(g, c[i]));
+        must(stage_vadd(g, "vadd", qn_range_1d(N), a[i], b[i], c[i], &failure));
+        must(qn_graph_output(g, c[i], &failure));
     }
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     assert_int_equal(qn_graph_get_stats(g).submissions, 1);
     assert_int_equal(qn_ctx_transfers(ctx).h2d_count, 48);
     assert_int_equal(qn_ctx_transfers(ctx).d2h_count, 24);
@@ -166,13 +166,13 @@ static void queue_holds_what_was_submitted_until_the_wait(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
     for (int s = 0; s < 3; s++)
-        must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N), 1.0f, x, y));
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_run(g));
+        must(stage_saxpy(g, "saxpy", qn_range_1d(N), 1.0f, x, y, &failure));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_run(g, &failure));
     assert_true(qn_metric_value(m, "gpu_queue_depth", NULL) == 6);
-    must(ctx, qn_graph_wait(g));
+    must(qn_graph_wait(g, &failure));
     assert_true(qn_metric_value(m, "gpu_queue_depth", NULL) == 0);
     assert_true(qn_metric_value(m, "queue_depth_peak", NULL) == 6);
     qn_graph_free(g);
@@ -196,19 +196,19 @@ static void second_run_is_recorded_and_replayed(void **state)
             continue;
         x = ramp(ctx, "x", N, 0, 1);
         y = ramp(ctx, "y", N, 1, 0);
-        must(ctx, qn_graph_new(ctx, "g", &g));
-        must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N), 2.0f, x, y));
-        must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N), 1.0f, x, y));
+        must(qn_graph_new(ctx, "g", &g, &failure));
+        must(stage_saxpy(g, "saxpy", qn_range_1d(N), 2.0f, x, y, &failure));
+        must(stage_saxpy(g, "saxpy", qn_range_1d(N), 1.0f, x, y, &failure));
         for (int run = 0; run < 5; run++)
-            must(ctx, qn_graph_run(g));
+            must(qn_graph_run(g, &failure));
         assert_true(value_at(ctx, y, 4) == 1 + 5 * 12);
         assert_true(qn_graph_get_stats(g).replays >= 3);
 
         /* A changed value reaches the recording, without a new one. */
         const uint64_t captures = qn_graph_get_stats(g).captures;
 
-        must(ctx, qn_graph_set(g, 1, 0, &three));
-        must(ctx, qn_graph_run(g));
+        must(qn_graph_set(g, 1, 0, &three, &failure));
+        must(qn_graph_run(g, &failure));
         assert_true(value_at(ctx, y, 4) == 1 + 5 * 12 + 20);
         assert_int_equal(qn_graph_get_stats(g).captures, captures);
         qn_graph_free(g);
@@ -225,14 +225,14 @@ static void changed_residency_is_not_replayed_blindly(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_vadd(g, "vadd", qn_range_1d(N), x, y, z));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_vadd(g, "vadd", qn_range_1d(N), x, y, z, &failure));
     for (int run = 0; run < 12; run++) {
         const float v = (float)run;
 
         if (run % 3 == 0)
-            must(ctx, qn_buf_write(y, 0, &v, sizeof v));
-        must(ctx, qn_graph_run(g));
+            must(qn_buf_write(y, 0, &v, sizeof v, &failure));
+        must(qn_graph_run(g, &failure));
         assert_true(value_at(ctx, z, 0) == (float)(run / 3 * 3));
     }
     assert_int_equal(qn_buf_transfers(y).h2d_count, 4);
@@ -254,17 +254,19 @@ static void wrong_arguments_are_named(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
     assert_int_equal(qn_graph_stage(g, "s", saxpy, qn_range_1d(N),
                                     (const qn_arg[]){ qn_arg_val(&wide, sizeof wide), qn_arg_buf(x),
-                                                      qn_arg_buf(x) }),
+                                                      qn_arg_buf(x) },
+                                    &failure),
                      QN_ERR_USAGE);
-    assert_string_equal(qn_error(ctx), "stage s: argument 0 (a) has 8 bytes, wants 4");
-    assert_int_equal(qn_graph_op(g, "s", "no_such_op", qn_range_1d(N), NULL, 0), QN_ERR_USAGE);
-    assert_string_equal(qn_error(ctx), "stage s: unknown op 'no_such_op'");
-    assert_int_equal(qn_graph_set(g, 7, 0, &wide), QN_ERR_USAGE);
-    assert_int_equal(qn_graph_pin(g, 0, "cuda:9"), QN_ERR_USAGE);
-    assert_int_equal(stage_saxpy(g, "s", qn_range_2d((qn_i64)1 << 31, 2), 1.0f, x, x),
+    assert_string_equal(failure.text, "stage s: argument 0 (a) has 8 bytes, wants 4");
+    assert_int_equal(qn_graph_op(g, "s", "no_such_op", qn_range_1d(N), NULL, 0, &failure),
+                     QN_ERR_USAGE);
+    assert_string_equal(failure.text, "stage s: unknown op 'no_such_op'");
+    assert_int_equal(qn_graph_set(g, 7, 0, &wide, &failure), QN_ERR_USAGE);
+    assert_int_equal(qn_graph_pin(g, 0, "cuda:9", &failure), QN_ERR_USAGE);
+    assert_int_equal(stage_saxpy(g, "s", qn_range_2d((qn_i64)1 << 31, 2), 1.0f, x, x, &failure),
                      QN_ERR_LIMIT);
     qn_graph_free(g);
     qn_buf_free(x);
@@ -288,11 +290,11 @@ static void text_given_at_run_time_runs_everywhere(void **state)
             continue;
         x = ramp(ctx, "x", N, 0, 1);
         y = array_of(ctx, "y", N);
-        must(ctx, qn_kernels_new(ctx, "mine", text, &module));
-        must(ctx, qn_graph_new(ctx, "g", &g));
-        must(ctx, qn_graph_stage(g, "twice", qn_kernels_find(module, "twice"), qn_range_1d(N),
-                                 (const qn_arg[]){ qn_arg_buf(x), qn_arg_buf(y) }));
-        must(ctx, qn_graph_run(g));
+        must(qn_kernels_new(ctx, "mine", text, &module, &failure));
+        must(qn_graph_new(ctx, "g", &g, &failure));
+        must(qn_graph_stage(g, "twice", qn_kernels_find(module, "twice"), qn_range_1d(N),
+                            (const qn_arg[]){ qn_arg_buf(x), qn_arg_buf(y) }, &failure));
+        must(qn_graph_run(g, &failure));
         assert_true(value_at(ctx, y, 21) == 42);
         qn_graph_free(g);
         qn_kernels_free(module);
@@ -312,11 +314,11 @@ static void memory_map_lists_buffers_and_reasons(void **state)
 
     (void)state;
     close(mkstemp(path));
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N), 2.0f, x, y));
-    must(ctx, qn_graph_output(g, y));
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_memory_map(g, path));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_saxpy(g, "saxpy", qn_range_1d(N), 2.0f, x, y, &failure));
+    must(qn_graph_output(g, y, &failure));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_memory_map(g, path, &failure));
     file = fopen(path, "r");
     assert_true(fread(text, 1, sizeof text - 1, file) > 0);
     fclose(file);

@@ -144,12 +144,12 @@ static qn_graph *chain(qn_ctx *ctx, qn_buf *x, qn_buf *y, int n)
 {
     qn_graph *g;
 
-    must(ctx, qn_graph_new(ctx, "chain", &g));
+    must(qn_graph_new(ctx, "chain", &g, &failure));
     for (int i = 0; i < n; i++) {
         char name[16];
 
         snprintf(name, sizeof name, "s%d", i);
-        must(ctx, stage_saxpy(g, name, qn_range_1d(N), 1.0f, x, y));
+        must(stage_saxpy(g, name, qn_range_1d(N), 1.0f, x, y, &failure));
     }
     return g;
 }
@@ -164,7 +164,7 @@ static void refused_device_is_left_alone_until_the_probe(void **state)
     (void)state;
     CAPTURE_STDERR(text, sizeof text, {
         for (int run = 0; run < 5; run++)
-            qn_graph_run(g);
+            qn_graph_run(g, &failure);
     });
     assert_int_equal(fallback_lines(text), 5);
     assert_non_null(strstr(text, "[GPU] s0 failed: device sim:0 is unhealthy. CPU fallback.\n"));
@@ -172,7 +172,7 @@ static void refused_device_is_left_alone_until_the_probe(void **state)
     assert_true(count_of(ctx, "gpu_total_failures") == 3);
     assert_true(count_of(ctx, "gpu_ops") == 0);
     pass_time(ctx, 5 * second);
-    CAPTURE_STDERR(text, sizeof text, must(ctx, qn_graph_run(g)));
+    CAPTURE_STDERR(text, sizeof text, must(qn_graph_run(g, &failure)));
     assert_string_equal(text, "");
     assert_true(count_of(ctx, "gpu_ops") == 1);
     assert_true(value_at(ctx, y, 3) == 18);
@@ -192,7 +192,7 @@ static void one_run_refuses_the_device_once(void **state)
     char text[4096];
 
     (void)state;
-    CAPTURE_STDERR(text, sizeof text, qn_graph_run(g));
+    CAPTURE_STDERR(text, sizeof text, qn_graph_run(g, &failure));
     assert_int_equal(fallback_lines(text), 8);
     assert_true(count_of(ctx, "gpu_total_failures") == 3);
     assert_true(fallbacks(ctx, "s2", "injected") == 1 && fallbacks(ctx, "s3", "launch") == 1);
@@ -201,7 +201,7 @@ static void one_run_refuses_the_device_once(void **state)
 
     /* The probe is one stage, too. */
     pass_time(ctx, 5 * second);
-    CAPTURE_STDERR(text, sizeof text, qn_graph_run(g));
+    CAPTURE_STDERR(text, sizeof text, qn_graph_run(g, &failure));
     assert_true(count_of(ctx, "gpu_total_failures") == 4);
     assert_true(ctx->devices[1].health.pause_us == 10 * second);
     assert_true(value_at(ctx, y, 3) == 48);
@@ -222,7 +222,7 @@ static void health_is_shown_as_a_metric(void **state)
     close(mkstemps(path, 5));
     for (int i = 0; i < 3; i++)
         qn_health_note(device, 1);
-    must(ctx, qn_metrics_write(ctx, "test", path));
+    must(qn_metrics_write(ctx, "test", path, &failure));
     unlink(path);
     assert_true(
         qn_metric_value(qn_ctx_metrics(ctx), "gpu_available", QN_LABELS("device", "sim:0")) == 0);

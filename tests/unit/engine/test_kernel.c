@@ -71,7 +71,7 @@ static qn_ctx *open_at(const char *backend, const char *cache_dir)
 
 /* Runs the kernel `name` of the text twice; the status of the first run that fails. */
 static qn_status run_text(qn_ctx *ctx, const char *module_name, const char *text, const char *name,
-                          float *out)
+                          float *out, qn_err *err)
 {
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *y = array_of(ctx, "y", N);
     const qn_arg args[] = { qn_arg_buf(x), qn_arg_buf(y) };
@@ -79,12 +79,12 @@ static qn_status run_text(qn_ctx *ctx, const char *module_name, const char *text
     qn_status st = QN_OK;
     qn_graph *g;
 
-    must(ctx, qn_kernels_new(ctx, module_name, text, &module));
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, qn_graph_stage(g, "made", qn_kernels_find(module, name), qn_range_1d(N), args));
+    must(qn_kernels_new(ctx, module_name, text, &module, err));
+    must(qn_graph_new(ctx, "g", &g, err));
+    must(qn_graph_stage(g, "made", qn_kernels_find(module, name), qn_range_1d(N), args, err));
     for (int run = 0; run < 2 && st == QN_OK; run++)
-        if ((st = qn_graph_run(g)) == QN_OK)
-            st = qn_graph_wait(g);
+        if ((st = qn_graph_run(g, err)) == QN_OK)
+            st = qn_graph_wait(g, err);
     if (st == QN_OK && out)
         *out = value_at(ctx, y, N - 1);
     qn_graph_free(g);
@@ -100,10 +100,10 @@ static void run_builtin(qn_ctx *ctx)
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *y = ramp(ctx, "y", N, 1, 0);
     qn_graph *g;
 
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_saxpy(g, "a", qn_range_1d(N), 2.0f, x, y));
-    must(ctx, stage_saxpy(g, "b", qn_range_1d(N), 1.0f, x, y));
-    must(ctx, qn_graph_run(g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_saxpy(g, "a", qn_range_1d(N), 2.0f, x, y, &failure));
+    must(stage_saxpy(g, "b", qn_range_1d(N), 1.0f, x, y, &failure));
+    must(qn_graph_run(g, &failure));
     assert_true(value_at(ctx, y, 7) == 22);
     qn_graph_free(g);
     qn_buf_free(x);
@@ -117,7 +117,7 @@ static counts run_both(const char *backend, const char *cache_dir)
     float last = 0;
     counts c;
 
-    must(ctx, run_text(ctx, "made", good, "triple", &last));
+    must(run_text(ctx, "made", good, "triple", &last, &failure));
     assert_true(last == 3.0f * (N - 1));
     run_builtin(ctx);
     c = count(ctx);
@@ -183,8 +183,8 @@ static void within_a_context_a_module_is_compiled_once(void **state)
     (void)state;
     path_in_root("once", dir, sizeof dir);
     ctx = open_at("cpu", dir);
-    must(ctx, run_text(ctx, "made", good, "triple", NULL));
-    must(ctx, run_text(ctx, "made", good, "triple", NULL)); /* other module, same text */
+    must(run_text(ctx, "made", good, "triple", NULL, &failure));
+    must(run_text(ctx, "made", good, "triple", NULL, &failure)); /* other module, same text */
     c = count(ctx);
     assert_true(c.compiles == 1 && c.disk_hits == 0 && c.hits >= 1);
     qn_ctx_close(ctx);
@@ -199,10 +199,10 @@ static void another_text_is_another_key(void **state)
     (void)state;
     path_in_root("keys", dir, sizeof dir);
     ctx = open_at("cpu", dir);
-    must(ctx, run_text(ctx, "made", good, "triple", NULL));
+    must(run_text(ctx, "made", good, "triple", NULL, &failure));
     strcpy(text, good);
     *strchr(text, '3') = '5';
-    must(ctx, run_text(ctx, "made", text, "triple", &last));
+    must(run_text(ctx, "made", text, "triple", &last, &failure));
     assert_true(last == 5.0f * (N - 1));
     assert_true(count(ctx).compiles == 2);
     qn_ctx_close(ctx);
@@ -228,15 +228,15 @@ static void modules_that_nobody_holds_go_oldest_first(void **state)
     assert_int_equal(device->modules_kept, 512);
     device->modules_kept = 2;
     for (char digit = '4'; digit <= '6'; digit++)
-        must(ctx, run_text(ctx, "made", times(digit), "triple", NULL));
+        must(run_text(ctx, "made", times(digit), "triple", NULL, &failure));
     assert_int_equal(device->modules.count, 2);
     disk_hits = count(ctx).disk_hits;
-    must(ctx,
-         run_text(ctx, "made", times('5'), "triple", NULL)); /* still there, now the youngest */
+    must(run_text(ctx, "made", times('5'), "triple", NULL,
+                  &failure)); /* still there, now the youngest */
     assert_true(count(ctx).disk_hits == disk_hits);
-    must(ctx, run_text(ctx, "made", times('4'), "triple", NULL));
+    must(run_text(ctx, "made", times('4'), "triple", NULL, &failure));
     assert_true(count(ctx).disk_hits == disk_hits + 1);
-    must(ctx, run_text(ctx, "made", times('5'), "triple", NULL)); /* 6 had to go for 4 */
+    must(run_text(ctx, "made", times('5'), "triple", NULL, &failure)); /* 6 had to go for 4 */
     assert_true(count(ctx).disk_hits == disk_hits + 1);
     assert_int_equal(device->modules.count, 2);
     qn_ctx_close(ctx);
@@ -256,24 +256,24 @@ static void a_module_stays_as_long_as_a_graph_holds_it(void **state)
         qn_graph *g;
 
         device->modules_kept = 1;
-        must(ctx, qn_kernels_new(ctx, "held", good, &module));
-        must(ctx, qn_graph_new(ctx, "g", &g));
+        must(qn_kernels_new(ctx, "held", good, &module, &failure));
+        must(qn_graph_new(ctx, "g", &g, &failure));
         for (int s = 0; s < 2; s++) /* both stages hold it */
-            must(ctx, qn_graph_stage(g, "held", qn_kernels_find(module, "triple"), qn_range_1d(N),
-                                     args));
-        must(ctx, qn_graph_run(g));
-        must(ctx, run_text(ctx, "made", times('4'), "triple", NULL));
-        must(ctx, run_text(ctx, "made", times('5'), "triple", NULL));
+            must(qn_graph_stage(g, "held", qn_kernels_find(module, "triple"), qn_range_1d(N), args,
+                                &failure));
+        must(qn_graph_run(g, &failure));
+        must(run_text(ctx, "made", times('4'), "triple", NULL, &failure));
+        must(run_text(ctx, "made", times('5'), "triple", NULL, &failure));
         assert_int_equal(device->modules.count, 2); /* the held one, and the one just used */
         for (int run = 0; run < 2; run++)
-            must(ctx, qn_graph_run(g));
+            must(qn_graph_run(g, &failure));
         assert_true(value_at(ctx, y, 7) == 21);
         qn_graph_free(g);
         qn_kernels_free(module);
-        must(ctx, run_text(ctx, "made", times('6'), "triple", NULL));
+        must(run_text(ctx, "made", times('6'), "triple", NULL, &failure));
         assert_int_equal(device->modules.count, 1);
         run_builtin(ctx); /* built-in files are not among those that go */
-        must(ctx, run_text(ctx, "made", times('4'), "triple", NULL));
+        must(run_text(ctx, "made", times('4'), "triple", NULL, &failure));
         run_builtin(ctx);
         qn_buf_free(x);
         qn_buf_free(y);
@@ -389,7 +389,7 @@ static void expect_dump(const char *backend, const char *file, const char *word)
     setenv("QUERN_DUMP", dir, 1);
     setenv("QUERN_CACHE", "0", 1);
     ctx = open_at(backend, NULL);
-    must(ctx, run_text(ctx, "made/here", good, "triple", NULL));
+    must(run_text(ctx, "made/here", good, "triple", NULL, &err));
     qn_ctx_close(ctx);
     unsetenv("QUERN_DUMP");
     unsetenv("QUERN_CACHE");
@@ -430,15 +430,15 @@ static void a_compile_error_names_module_line_and_cause(void **state)
     qn_ctx *ctx = open_at("cpu", root.path);
 
     (void)state;
-    assert_int_equal(run_text(ctx, "fitted", broken, "odd", NULL), QN_ERR_COMPILE);
-    assert_non_null(strstr(qn_error(ctx), "module fitted"));
-    assert_non_null(strstr(qn_error(ctx), "fitted:3:"));
-    assert_non_null(strstr(qn_error(ctx), "nothing_here"));
-    assert_null(strchr(qn_error(ctx), '\n'));
+    assert_int_equal(run_text(ctx, "fitted", broken, "odd", NULL, &failure), QN_ERR_COMPILE);
+    assert_non_null(strstr(failure.text, "module fitted"));
+    assert_non_null(strstr(failure.text, "fitted:3:"));
+    assert_non_null(strstr(failure.text, "nothing_here"));
+    assert_null(strchr(failure.text, '\n'));
     assert_true(count(ctx).compiles == 0);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count", NULL) == 0);
     /* The context works on. */
-    must(ctx, run_text(ctx, "made", good, "triple", NULL));
+    must(run_text(ctx, "made", good, "triple", NULL, &failure));
     qn_ctx_close(ctx);
 }
 
@@ -449,7 +449,8 @@ static void expect_loud_failure(const char *backend)
     char text[4096];
     qn_status st;
 
-    CAPTURE_STDERR(text, sizeof text, { st = run_text(ctx, "fitted", broken, "odd", NULL); });
+    CAPTURE_STDERR(text, sizeof text,
+                   { st = run_text(ctx, "fitted", broken, "odd", NULL, &failure); });
     assert_int_equal(st, QN_ERR_COMPILE);
     assert_non_null(strstr(text, "[GPU] made failed: "));
     assert_non_null(strstr(text, "module fitted"));
@@ -476,7 +477,8 @@ static void a_device_that_cannot_compile_falls_back_and_the_result_is_right(void
     qn_status st;
 
     (void)state;
-    CAPTURE_STDERR(text, sizeof text, { st = run_text(ctx, "made", good, "triple", &last); });
+    CAPTURE_STDERR(text, sizeof text,
+                   { st = run_text(ctx, "made", good, "triple", &last, &failure); });
     assert_int_equal(st, QN_OK);
     assert_true(last == 3.0f * (N - 1));
     assert_non_null(strstr(text, "[GPU] made failed: "));
@@ -490,8 +492,8 @@ static void with_fallback_forbidden_a_compile_error_is_an_error(void **state)
         (qn_options){ .backend = "sim", .cache_dir = root.path, .fallback = QN_FALLBACK_ERROR });
 
     (void)state;
-    assert_int_equal(run_text(ctx, "fitted", broken, "odd", NULL), QN_ERR_FALLBACK);
-    assert_non_null(strstr(qn_error(ctx), "fitted"));
+    assert_int_equal(run_text(ctx, "fitted", broken, "odd", NULL, &failure), QN_ERR_FALLBACK);
+    assert_non_null(strstr(failure.text, "fitted"));
     qn_ctx_close(ctx);
 }
 
@@ -502,8 +504,9 @@ static void without_a_c_compiler_text_is_unsupported_with_its_name(void **state)
     (void)state;
     setenv("QUERN_CC", "no-such-compiler", 1);
     ctx = open_with((qn_options){ .backend = "cpu", .cache_dir = root.path });
-    assert_int_equal(run_text(ctx, "uncompiled", good, "triple", NULL), QN_ERR_UNSUPPORTED);
-    assert_non_null(strstr(qn_error(ctx), "no-such-compiler"));
+    assert_int_equal(run_text(ctx, "uncompiled", good, "triple", NULL, &failure),
+                     QN_ERR_UNSUPPORTED);
+    assert_non_null(strstr(failure.text, "no-such-compiler"));
     qn_ctx_close(ctx);
     unsetenv("QUERN_CC");
 }
@@ -529,8 +532,8 @@ static void constants_make_another_kernel_of_a_text(void **state)
         qn_ctx *ctx = open_at(backends[i], root.path);
         qn_kernel_module *modules[2], *none = NULL;
 
-        must(ctx, qn_kernels_new(ctx, "shown", text, &modules[0]));
-        must(ctx, qn_kernels_with(ctx, modules[0], "WORD=7 LANES=32", &modules[1]));
+        must(qn_kernels_new(ctx, "shown", text, &modules[0], &failure));
+        must(qn_kernels_with(ctx, modules[0], "WORD=7 LANES=32", &modules[1], &failure));
         for (int m = 0; m < 2; m++) {
             const qn_kernel_info *kernel = qn_kernels_find(modules[m], "show");
             qn_buf *x = array_of(ctx, "x", 2);
@@ -538,16 +541,16 @@ static void constants_make_another_kernel_of_a_text(void **state)
             int32_t got[2];
 
             assert_int_equal(kernel->lanes, m ? 32 : 64);
-            must(ctx, qn_graph_new(ctx, "g", &g));
-            must(ctx, qn_graph_stage(g, "show", kernel, qn_range_1d(2),
-                                     (const qn_arg[]){ qn_arg_buf(x) }));
-            must(ctx, qn_graph_run(g));
-            must(ctx, qn_buf_read(x, 0, got, sizeof got));
+            must(qn_graph_new(ctx, "g", &g, &failure));
+            must(qn_graph_stage(g, "show", kernel, qn_range_1d(2),
+                                (const qn_arg[]){ qn_arg_buf(x) }, &failure));
+            must(qn_graph_run(g, &failure));
+            must(qn_buf_read(x, 0, got, sizeof got, &failure));
             assert_int_equal(got[1], m ? 7032 : 3064);
             qn_graph_free(g);
             qn_buf_free(x);
         }
-        assert_int_equal(qn_kernels_with(ctx, modules[0], many, &none), QN_ERR_LIMIT);
+        assert_int_equal(qn_kernels_with(ctx, modules[0], many, &none, &failure), QN_ERR_LIMIT);
         assert_null(none);
         qn_kernels_free(modules[1]);
         qn_kernels_free(modules[0]);
@@ -561,11 +564,13 @@ static void text_that_is_no_kernel_is_refused_with_its_line(void **state)
     qn_kernel_module *module = NULL;
 
     (void)state;
-    assert_int_equal(qn_kernels_new(ctx, "empty", "/* nothing */\n", &module), QN_ERR_INPUT);
-    assert_non_null(strstr(qn_error(ctx), "empty"));
+    assert_int_equal(qn_kernels_new(ctx, "empty", "/* nothing */\n", &module, &failure),
+                     QN_ERR_INPUT);
+    assert_non_null(strstr(failure.text, "empty"));
     assert_int_not_equal(
-        qn_kernels_new(ctx, "bad", "\n\nMAP(k, SIDEWAYS(float, x))\n{\n}\n", &module), QN_OK);
-    assert_non_null(strstr(qn_error(ctx), "bad:3"));
+        qn_kernels_new(ctx, "bad", "\n\nMAP(k, SIDEWAYS(float, x))\n{\n}\n", &module, &failure),
+        QN_OK);
+    assert_non_null(strstr(failure.text, "bad:3"));
     assert_null(module);
     qn_ctx_close(ctx);
 }

@@ -37,11 +37,11 @@ static void run_once(qn_ctx *ctx)
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *y = ramp(ctx, "y", N, 0, 0);
     qn_graph *g;
 
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N), 2.0f, x, y));
-    must(ctx, qn_graph_output(g, y));
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_saxpy(g, "saxpy", qn_range_1d(N), 2.0f, x, y, &failure));
+    must(qn_graph_output(g, y, &failure));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);

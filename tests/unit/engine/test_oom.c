@@ -22,7 +22,7 @@ static void check_all(qn_ctx *ctx, qn_buf *buf, float first, float step)
     static float got[16 * N];
     const int n = (int)(qn_buf_bytes(buf) / sizeof(float));
 
-    must(ctx, qn_buf_read(buf, 0, got, (size_t)n * sizeof(float)));
+    must(qn_buf_read(buf, 0, got, (size_t)n * sizeof(float), &failure));
     for (int i = 0; i < n; i++)
         if (got[i] != first + step * (float)i)
             fail_msg("%s[%d] = %g", qn_buf_name(buf), i, got[i]);
@@ -32,15 +32,15 @@ static qn_graph *add_graph(qn_ctx *ctx, const char *stage, int n, float k, qn_bu
 {
     qn_graph *g;
 
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_map_add(g, stage, qn_range_1d(n), k, in, out));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_map_add(g, stage, qn_range_1d(n), k, in, out, &failure));
     return g;
 }
 
 static void run_and_free(qn_ctx *ctx, qn_graph *g)
 {
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     qn_graph_free(g);
 }
 
@@ -65,7 +65,7 @@ static void rungs_are_climbed_in_order(void **state)
     qn_buf_free(gone[0]);
     qn_buf_free(gone[1]);                                  /* two idle blocks */
     run_and_free(ctx, add_graph(ctx, "warm", N, 1, a, b)); /* reuses them: a clean, b dirty */
-    must(ctx, qn_buf_new(ctx, "gone", BLOCK, &gone[0]));
+    must(qn_buf_new(ctx, "gone", BLOCK, &gone[0], &failure));
     run_and_free(ctx, add_graph(ctx, "warm", N, 1, a, gone[0]));
     qn_buf_free(gone[0]); /* one idle block; one block of the budget was never used */
     assert_true(trims(ctx) == 0);
@@ -117,9 +117,9 @@ static void stage_that_cannot_be_split_goes_to_the_cpu(void **state)
 
     (void)state;
     assert_int_equal(qn_op_of_kernel(chain)->split, QN_SPLIT_NONE);
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_chain(g, "whole", qn_range_1d(4 * N / CHAIN_CHUNK), par, x, y));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_chain(g, "whole", qn_range_1d(4 * N / CHAIN_CHUNK), par, x, y, &failure));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g, &failure), QN_OK));
     assert_string_equal(
         text, "[GPU] whole failed: buffer x: out of memory (need 64.0 KiB, budget 32.0 KiB, "
               "in use 0 B). CPU fallback.\n");
@@ -147,8 +147,8 @@ static void last_rung_names_stage_buffer_bytes_and_budget(void **state)
     x = ramp(ctx, "x", 4 * N, 0, 1);
     y = array_of(ctx, "y", 4 * N);
     g = add_graph(ctx, "last", 4 * N, 1, x, y);
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_ERR_NOMEM));
-    assert_string_equal(qn_error(ctx),
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g, &failure), QN_ERR_NOMEM));
+    assert_string_equal(failure.text,
                         "stage last: buffer y: out of memory (need 64.0 KiB, budget 80.0 KiB, "
                         "in use 64.0 KiB)");
     check_all(ctx, x, 0, 1);
@@ -168,8 +168,8 @@ static void forbidden_fallback_stops_before_the_cpu(void **state)
     qn_graph *g = add_graph(ctx, "s", N, 1, x, y);
 
     (void)state;
-    assert_int_equal(qn_graph_run(g), QN_ERR_FALLBACK);
-    assert_string_equal(qn_error(ctx),
+    assert_int_equal(qn_graph_run(g, &failure), QN_ERR_FALLBACK);
+    assert_string_equal(failure.text,
                         "stage s failed (buffer x: out of memory (injected, need 16384 bytes)) "
                         "and fallback is forbidden");
     qn_graph_free(g);
@@ -190,15 +190,15 @@ static void graph_that_fits_only_stage_by_stage_succeeds(void **state)
     (void)state;
     for (int i = 0; i < 8; i++)
         v[i] = i ? array_of(ctx, "v", N) : ramp(ctx, "v", N, 0, 1);
-    must(ctx, qn_graph_new(ctx, "g", &g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
     for (int i = 1; i < 8; i++)
-        must(ctx, stage_map_add(g, "add", qn_range_1d(N), 1.0f, v[i - 1], v[i]));
+        must(stage_map_add(g, "add", qn_range_1d(N), 1.0f, v[i - 1], v[i], &failure));
     for (int i = 1; i < 8; i++)
-        must(ctx, qn_graph_output(g, v[i]));
+        must(qn_graph_output(g, v[i], &failure));
     for (int run = 0; run < 3; run++) {
         CAPTURE_STDERR(text, sizeof text, {
-            assert_int_equal(qn_graph_run(g), QN_OK);
-            assert_int_equal(qn_graph_wait(g), QN_OK);
+            assert_int_equal(qn_graph_run(g, &failure), QN_OK);
+            assert_int_equal(qn_graph_wait(g, &failure), QN_OK);
         });
         assert_string_equal(text, "");
         for (int i = 0; i < 8; i++)
@@ -221,9 +221,9 @@ static void array_beyond_the_largest_allocation_is_split(void **state)
     char text[2000];
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_saxpy(g, "wide", qn_range_1d(16 * N), 2.0f, x, y));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_saxpy(g, "wide", qn_range_1d(16 * N), 2.0f, x, y, &failure));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g, &failure), QN_OK));
     assert_true(count_of(ctx, "oom_splits") == 1);
     assert_string_equal(text, "");
     check_all(ctx, y, 1, 2);
@@ -244,15 +244,15 @@ static void split_with(const char *fault, int lines, int splits)
     qn_graph *g;
     char text[4000];
 
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_saxpy(g, "cut", qn_range_1d(16 * N), 2.0f, x, y));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_saxpy(g, "cut", qn_range_1d(16 * N), 2.0f, x, y, &failure));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g, &failure), QN_OK));
     if (fallback_lines(text) != lines)
         fail_msg("%s: %s", fault ? fault : "no fault", text);
     assert_true(count_of(ctx, "oom_splits") == splits);
     assert_true(count_of(ctx, "gpu_fallback_count") == lines);
     check_all(ctx, y, 1, 2);
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g, &failure), QN_OK));
     check_all(ctx, y, 1, 4);
     qn_graph_free(g);
     qn_buf_free(x);
@@ -294,7 +294,7 @@ static void buffers_that_do_not_match_the_range_are_not_split(void **state)
     char text[2000];
 
     (void)state;
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g, &failure), QN_OK));
     assert_int_equal(fallback_lines(text), 1);
     assert_true(count_of(ctx, "oom_splits") == 0);
     assert_true(value_at(ctx, y, 8 * N - 1) == 8 * N);
@@ -314,11 +314,11 @@ static void view_is_split_inside_its_parent(void **state)
     char text[2000];
 
     (void)state;
-    must(ctx, qn_buf_view(y, "view", 4 * N * sizeof(float), 8 * N * sizeof(float), &view));
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_saxpy(g, "cut", qn_range_1d(8 * N), 0.0f, x, view));
-    must(ctx, stage_map_neg(g, "neg", qn_range_1d(8 * N), x, view));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+    must(qn_buf_view(y, "view", 4 * N * sizeof(float), 8 * N * sizeof(float), &view, &failure));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_saxpy(g, "cut", qn_range_1d(8 * N), 0.0f, x, view, &failure));
+    must(stage_map_neg(g, "neg", qn_range_1d(8 * N), x, view, &failure));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g, &failure), QN_OK));
     assert_string_equal(text, "");
     assert_true(count_of(ctx, "oom_splits") == 2);
     for (int i = 0; i < 16 * N; i += 511)
@@ -350,8 +350,8 @@ static void lazy_device_climbs_the_same_ladder(void **state)
             qn_graph *g = add_graph(ctx, "add", N, 1, v[i - 1], v[i]);
 
             CAPTURE_STDERR(text, sizeof text, {
-                assert_int_equal(qn_graph_run(g), QN_OK);
-                assert_int_equal(qn_graph_wait(g), QN_OK);
+                assert_int_equal(qn_graph_run(g, &failure), QN_OK);
+                assert_int_equal(qn_graph_wait(g, &failure), QN_OK);
             });
             assert_string_equal(text, "");
             qn_graph_free(g);
@@ -377,10 +377,10 @@ static void lazy_device_splits_and_falls_back(void **state)
     char text[4000];
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_saxpy(g, "cut", qn_range_1d(4 * N), 1.0f, x, y));
-    must(ctx, stage_chain(g, "whole", qn_range_1d(4 * N / CHAIN_CHUNK), par, y, z));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g), QN_OK));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_saxpy(g, "cut", qn_range_1d(4 * N), 1.0f, x, y, &failure));
+    must(stage_chain(g, "whole", qn_range_1d(4 * N / CHAIN_CHUNK), par, y, z, &failure));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g, &failure), QN_OK));
     if (fallback_lines(text) != 1)
         fail_msg("%s", text);
     assert_true(fallbacks(ctx, "whole", "oom") == 1);

@@ -35,10 +35,9 @@ static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
         return refuse(w, "build", slot, err);
     w->x[slot] = array_of(w->ctx, "x", w->n);
     w->y[slot] = array_of(w->ctx, "y", w->n);
-    must(w->ctx,
-         stage_vadd(graph, "double", qn_range_1d(w->n), w->x[slot], w->x[slot], w->y[slot]));
-    must(w->ctx, stage_saxpy(graph, "add", qn_range_1d(w->n), 1.0f, w->x[slot], w->y[slot]));
-    must(w->ctx, qn_graph_output(graph, w->y[slot]));
+    must(stage_vadd(graph, "double", qn_range_1d(w->n), w->x[slot], w->x[slot], w->y[slot], err));
+    must(stage_saxpy(graph, "add", qn_range_1d(w->n), 1.0f, w->x[slot], w->y[slot], err));
+    must(qn_graph_output(graph, w->y[slot], err));
     return QN_OK;
 }
 
@@ -50,7 +49,7 @@ static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
     assert_int_equal(batch, w->n_prepared);
     if (batch == w->prepare_fails)
         return refuse(w, "prepare", (int)batch, err);
-    must(w->ctx, qn_buf_host(w->x[slot], QN_HOST_DISCARD, &data));
+    must(qn_buf_host(w->x[slot], QN_HOST_DISCARD, &data, err));
     for (int i = 0; i < w->n; i++)
         ((float *)data)[i] = (float)(i + 7 * batch);
     w->n_prepared++;
@@ -66,8 +65,7 @@ static qn_status deliver(void *user, int slot, qn_i64 batch, qn_err *err)
     assert_int_equal(batch, w->n_delivered); /* in order, once */
     if (batch == w->deliver_fails)
         return refuse(w, "deliver", (int)batch, err);
-    must(w->ctx,
-         qn_buf_read(w->y[slot], 0, w->results + batch * w->n, (size_t)w->n * sizeof(float)));
+    must(qn_buf_read(w->y[slot], 0, w->results + batch * w->n, (size_t)w->n * sizeof(float), err));
     w->n_delivered++;
     return QN_OK;
 }
@@ -88,11 +86,11 @@ static qn_pipe_work calls(work *w)
     return (qn_pipe_work){ .user = w, .build = build, .prepare = prepare, .deliver = deliver };
 }
 
-static qn_status open_pipe(work *w, int depth, qn_pipe **out)
+static qn_status open_pipe(work *w, int depth, qn_pipe **out, qn_err *err)
 {
     const qn_pipe_work three = calls(w);
 
-    return qn_pipe_open(w->ctx, "test", depth, &three, out);
+    return qn_pipe_open(w->ctx, "test", depth, &three, out, err);
 }
 
 static void check_results(const work *w)
@@ -127,8 +125,8 @@ static void run_on(const char *backend, int depth)
     qn_pipe *pipe;
     qn_pipe_stats s;
 
-    must(ctx, open_pipe(&w, depth, &pipe));
-    must(ctx, qn_pipe_run(pipe, N_BATCHES));
+    must(open_pipe(&w, depth, &pipe, &failure));
+    must(qn_pipe_run(pipe, N_BATCHES, &failure));
     s = qn_pipe_get_stats(pipe);
     check_results(&w);
     assert_int_equal(w.n_built, depth);
@@ -162,8 +160,8 @@ static void few_batches_leave_slots_empty(void **state)
         work w = work_on(ctx, N);
         qn_pipe *pipe;
 
-        must(ctx, open_pipe(&w, 4, &pipe));
-        must(ctx, qn_pipe_run(pipe, n));
+        must(open_pipe(&w, 4, &pipe, &failure));
+        must(qn_pipe_run(pipe, n, &failure));
         assert_int_equal(w.n_delivered, n);
         assert_int_equal(qn_pipe_get_stats(pipe).queue_depth_peak, n);
         qn_pipe_close(pipe);
@@ -179,11 +177,11 @@ static void a_pipe_can_run_again(void **state)
     qn_pipe *pipe;
 
     (void)state;
-    must(ctx, open_pipe(&w, 2, &pipe));
+    must(open_pipe(&w, 2, &pipe, &failure));
     for (int run = 0; run < 3; run++) {
         w.n_prepared = w.n_delivered = 0;
         memset(w.results, 0, sizeof(float) * N * N_BATCHES);
-        must(ctx, qn_pipe_run(pipe, N_BATCHES));
+        must(qn_pipe_run(pipe, N_BATCHES, &failure));
         check_results(&w);
     }
     assert_int_equal(qn_pipe_get_stats(pipe).batches, 3 * N_BATCHES);
@@ -206,8 +204,8 @@ static void a_small_budget_changes_nothing_but_the_time(void **state)
         qn_pipe *pipe;
 
         CAPTURE_STDERR(text, sizeof text, {
-            must(ctx, open_pipe(&w, depth, &pipe));
-            must(ctx, qn_pipe_run(pipe, N_BATCHES));
+            must(open_pipe(&w, depth, &pipe, &failure));
+            must(qn_pipe_run(pipe, N_BATCHES, &failure));
         });
         check_results(&w);
         assert_string_equal(text, ""); /* nothing fell back */
@@ -232,8 +230,8 @@ static void an_error_while_building_opens_nothing(void **state)
 
         w.build_fails = slot;
         snprintf(want, sizeof want, "build refuses number %d", slot);
-        assert_int_equal(open_pipe(&w, 3, &pipe), QN_ERR_INPUT);
-        assert_string_equal(qn_error(ctx), want);
+        assert_int_equal(open_pipe(&w, 3, &pipe, &failure), QN_ERR_INPUT);
+        assert_string_equal(failure.text, want);
         assert_null(pipe);
         assert_int_equal(w.n_built, slot + 1);
         finish(&w);
@@ -247,12 +245,12 @@ static void expect_error(work *w, int depth, qn_status status, const char *want)
     qn_ctx *ctx = w->ctx;
     qn_pipe *pipe;
 
-    must(ctx, open_pipe(w, depth, &pipe));
-    assert_int_equal(qn_pipe_run(pipe, N_BATCHES), status);
-    assert_string_equal(qn_error(ctx), want);
+    must(open_pipe(w, depth, &pipe, &failure));
+    assert_int_equal(qn_pipe_run(pipe, N_BATCHES, &failure), status);
+    assert_string_equal(failure.text, want);
     w->prepare_fails = w->deliver_fails = NEVER;
     w->n_prepared = w->n_delivered = w->most_in_flight = 0;
-    must(ctx, qn_pipe_run(pipe, N_BATCHES));
+    must(qn_pipe_run(pipe, N_BATCHES, &failure));
     check_results(w);
     assert_int_equal(w->most_in_flight, depth);
     qn_pipe_close(pipe);
@@ -311,8 +309,8 @@ static void a_failing_device_is_replaced_and_says_so(void **state)
         qn_pipe *pipe;
 
         CAPTURE_STDERR(text, sizeof text, {
-            must(ctx, open_pipe(&w, depth, &pipe));
-            must(ctx, qn_pipe_run(pipe, N_BATCHES));
+            must(open_pipe(&w, depth, &pipe, &failure));
+            must(qn_pipe_run(pipe, N_BATCHES, &failure));
         });
         check_results(&w);
         assert_non_null(strstr(text, "CPU fallback.\n"));
@@ -330,9 +328,9 @@ static void with_fallback_forbidden_the_run_fails_with_the_stage(void **state)
     qn_pipe *pipe;
 
     (void)state;
-    must(ctx, open_pipe(&w, 2, &pipe));
-    assert_int_equal(qn_pipe_run(pipe, N_BATCHES), QN_ERR_FALLBACK);
-    assert_non_null(strstr(qn_error(ctx), "stage add"));
+    must(open_pipe(&w, 2, &pipe, &failure));
+    assert_int_equal(qn_pipe_run(pipe, N_BATCHES, &failure), QN_ERR_FALLBACK);
+    assert_non_null(strstr(failure.text, "stage add"));
     assert_in_range(w.n_delivered, 0, 4);
     qn_pipe_close(pipe);
     finish(&w);
@@ -352,8 +350,8 @@ static void a_depth_beyond_1_to_8_is_refused(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         snprintf(want, sizeof want, "pipeline depth %d is not between 1 and 8", bad[i]);
-        assert_int_equal(open_pipe(&w, bad[i], &pipe), QN_ERR_LIMIT);
-        assert_string_equal(qn_error(ctx), want);
+        assert_int_equal(open_pipe(&w, bad[i], &pipe, &failure), QN_ERR_LIMIT);
+        assert_string_equal(failure.text, want);
     }
     assert_null(pipe);
     assert_int_equal(w.n_built, 0);
@@ -366,7 +364,7 @@ static int default_depth(qn_ctx *ctx)
 {
     work w = work_on(ctx, N);
     qn_pipe *pipe = NULL;
-    const qn_status st = open_pipe(&w, 0, &pipe);
+    const qn_status st = open_pipe(&w, 0, &pipe, &failure);
 
     qn_pipe_close(pipe);
     assert_true(st == QN_OK || (st == QN_ERR_LIMIT && !w.n_built));
@@ -402,8 +400,8 @@ static void the_metrics_are_those_of_the_pipe(void **state)
     qn_pipe_stats s;
 
     (void)state;
-    must(ctx, open_pipe(&w, 2, &pipe));
-    must(ctx, qn_pipe_run(pipe, N_BATCHES));
+    must(open_pipe(&w, 2, &pipe, &failure));
+    must(qn_pipe_run(pipe, N_BATCHES, &failure));
     s = qn_pipe_get_stats(pipe);
     assert_true(s.wall_us > 0 && s.h2d_us > 0 && s.compute_us > 0 && s.d2h_us > 0);
     /* Two launches of 2 + 5 + 60 us and one copy of 8 + 1 us each way, per batch. */

@@ -258,7 +258,7 @@ static qn_ctx *calibrated(const char *fault, const qn_calibration *how)
     qn_ctx *ctx =
         open_with((qn_options){ .backend = "cpu,sim", .cache_dir = folder, .fault = fault });
 
-    must(ctx, qn_calibrate(ctx, how));
+    must(qn_calibrate(ctx, how, &failure));
     return ctx;
 }
 
@@ -330,9 +330,11 @@ static void unknown_op_is_refused(void **state)
     qn_ctx *ctx = open_here("cpu", NULL);
 
     (void)state;
-    assert_int_equal(qn_calibrate(ctx, &(qn_calibration){ .ops = "vadd,nonsense" }), QN_ERR_USAGE);
-    assert_string_equal(qn_error(ctx), "unknown op 'nonsense'");
-    assert_int_equal(qn_calibrate(ctx, &(qn_calibration){ .ops = "merkle_top" }), QN_ERR_USAGE);
+    assert_int_equal(qn_calibrate(ctx, &(qn_calibration){ .ops = "vadd,nonsense" }, &failure),
+                     QN_ERR_USAGE);
+    assert_string_equal(failure.text, "unknown op 'nonsense'");
+    assert_int_equal(qn_calibrate(ctx, &(qn_calibration){ .ops = "merkle_top" }, &failure),
+                     QN_ERR_USAGE);
     qn_ctx_close(ctx);
 }
 

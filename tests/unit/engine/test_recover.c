@@ -28,7 +28,7 @@ static rig open_rig(const char *fault)
     r.x = ramp(r.ctx, "x", N, 0, 1);
     r.y = ramp(r.ctx, "y", N, 1, 0);
     r.z = array_of(r.ctx, "z", N);
-    must(r.ctx, qn_graph_new(r.ctx, "g", &r.g));
+    must(qn_graph_new(r.ctx, "g", &r.g, &failure));
     return r;
 }
 
@@ -46,7 +46,7 @@ static qn_graph *new_graph(rig *r, const char *name)
 {
     qn_graph *g;
 
-    must(r->ctx, qn_graph_new(r->ctx, name, &g));
+    must(qn_graph_new(r->ctx, name, &g, &failure));
     return g;
 }
 
@@ -55,20 +55,20 @@ static rig open_sum(const char *fault)
 {
     rig r = open_rig(fault);
 
-    must(r.ctx, stage_vadd(r.g, "add", qn_range_1d(N), r.x, r.y, r.z));
+    must(stage_vadd(r.g, "add", qn_range_1d(N), r.x, r.y, r.z, &failure));
     return r;
 }
 
 /* Runs or awaits a graph, which tells of `n_lines` fallbacks. */
 static void run_tells(rig *r, qn_graph *g, int n_lines)
 {
-    CAPTURE_STDERR(r->text, sizeof r->text, assert_int_equal(qn_graph_run(g), QN_OK));
+    CAPTURE_STDERR(r->text, sizeof r->text, assert_int_equal(qn_graph_run(g, &failure), QN_OK));
     assert_int_equal(fallback_lines(r->text), n_lines);
 }
 
 static void wait_tells(rig *r, qn_status want, int n_lines)
 {
-    CAPTURE_STDERR(r->text, sizeof r->text, assert_int_equal(qn_graph_wait(r->g), want));
+    CAPTURE_STDERR(r->text, sizeof r->text, assert_int_equal(qn_graph_wait(r->g, &failure), want));
     assert_int_equal(fallback_lines(r->text), n_lines);
 }
 
@@ -76,7 +76,7 @@ static void check_all(rig *r, qn_buf *buf, float first, float step)
 {
     static float got[N];
 
-    must(r->ctx, qn_buf_read(buf, 0, got, sizeof got));
+    must(qn_buf_read(buf, 0, got, sizeof got, &failure));
     for (int i = 0; i < N; i++)
         if (got[i] != first + step * (float)i)
             fail_msg("%s[%d] = %g", qn_buf_name(buf), i, got[i]);
@@ -89,7 +89,7 @@ static void death_found_by_waiting_reruns_the_graph(void **state)
         rig r = open_sum("sim.fail_at=1");
 
         if (outputs)
-            must(r.ctx, qn_graph_output(r.g, r.z));
+            must(qn_graph_output(r.g, r.z, &failure));
         run_tells(&r, r.g, 0); /* nobody knows yet */
         wait_tells(&r, QN_OK, 1);
         assert_true(matches(r.text, LOST));
@@ -113,7 +113,7 @@ static float read_all(rig *r)
 {
     static float got[N];
 
-    must(r->ctx, qn_buf_read(r->z, 0, got, sizeof got));
+    must(qn_buf_read(r->z, 0, got, sizeof got, &failure));
     return got[7];
 }
 
@@ -126,7 +126,7 @@ static float read_rows(rig *r)
 {
     float got[4];
 
-    must(r->ctx, qn_buf_read_rect(r->z, 7 * sizeof(float), sizeof(float), 4, 400, got));
+    must(qn_buf_read_rect(r->z, 7 * sizeof(float), sizeof(float), 4, 400, got, &failure));
     assert_true(got[3] == 8 + 300);
     return got[0];
 }
@@ -135,7 +135,7 @@ static float read_host(rig *r)
 {
     void *host;
 
-    must(r->ctx, qn_buf_host(r->z, QN_HOST_READ, &host));
+    must(qn_buf_host(r->z, QN_HOST_READ, &host, &failure));
     return ((float *)host)[7];
 }
 
@@ -143,7 +143,7 @@ static float write_one(rig *r)
 {
     const float five = 5;
 
-    must(r->ctx, qn_buf_write(r->z, 0, &five, sizeof five));
+    must(qn_buf_write(r->z, 0, &five, sizeof five, &failure));
     assert_true(value_at(r->ctx, r->z, 0) == 5);
     return value_at(r->ctx, r->z, 7);
 }
@@ -153,7 +153,7 @@ static float read_view(rig *r)
     qn_buf *view;
     float got;
 
-    must(r->ctx, qn_buf_view(r->z, "view", 7 * sizeof(float), 8, &view));
+    must(qn_buf_view(r->z, "view", 7 * sizeof(float), 8, &view, &failure));
     got = value_at(r->ctx, view, 0);
     qn_buf_free(view);
     return got;
@@ -170,8 +170,8 @@ static void death_found_by_reading_reruns_the_graph(void **state)
         float got = 0;
 
         if (i % 2)
-            must(r.ctx, qn_graph_output(r.g, r.z));
-        must(r.ctx, qn_graph_run(r.g));
+            must(qn_graph_output(r.g, r.z, &failure));
+        must(qn_graph_run(r.g, &failure));
         CAPTURE_STDERR(r.text, sizeof r.text, got = readers[i / 2](&r));
         assert_int_equal(fallback_lines(r.text), 1);
         assert_true(matches(r.text, LOST));
@@ -199,7 +199,7 @@ static void death_found_by_a_host_stage_reruns_the_graph(void **state)
     int calls = 0;
 
     (void)state;
-    must(r.ctx, qn_graph_host(r.g, "double", double_it, &calls, &r.z, inout, 1));
+    must(qn_graph_host(r.g, "double", double_it, &calls, &r.z, inout, 1, &failure));
     run_tells(&r, r.g, 1);
     assert_true(
         fallbacks(r.ctx, "double", "device_lost") + fallbacks(r.ctx, "add", "device_lost") == 1);
@@ -213,8 +213,8 @@ static void waiting_for_the_context_tells_and_waiting_for_the_graph_mends(void *
     rig r = open_sum("sim.fail_at=1");
 
     (void)state;
-    must(r.ctx, qn_graph_run(r.g));
-    assert_int_equal(qn_ctx_sync(r.ctx), QN_ERR_DEVICE_LOST);
+    must(qn_graph_run(r.g, &failure));
+    assert_int_equal(qn_ctx_sync(r.ctx, &failure), QN_ERR_DEVICE_LOST);
     wait_tells(&r, QN_OK, 1);
     check_all(&r, r.z, 1, 1);
     close_rig(&r);
@@ -229,13 +229,13 @@ static void forbidden_fallback_makes_the_wait_fail(void **state)
     float got;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_vadd(g, "add", qn_range_1d(N), x, x, z));
-    must(ctx, qn_graph_run(g));
-    assert_int_equal(qn_graph_wait(g), QN_ERR_FALLBACK);
-    assert_string_equal(qn_error(ctx),
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_vadd(g, "add", qn_range_1d(N), x, x, z, &failure));
+    must(qn_graph_run(g, &failure));
+    assert_int_equal(qn_graph_wait(g, &failure), QN_ERR_FALLBACK);
+    assert_string_equal(failure.text,
                         "stage add failed (device sim:0 is lost) and fallback is forbidden");
-    assert_int_equal(qn_buf_read(z, 0, &got, 4), QN_ERR_FALLBACK);
+    assert_int_equal(qn_buf_read(z, 0, &got, 4, &failure), QN_ERR_FALLBACK);
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(z);
@@ -257,9 +257,9 @@ static void array_changed_in_place_is_rerun_from_the_host(void **state)
     rig r = open_rig("sim.fail_at=2");
 
     (void)state;
-    must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
-    must(r.ctx, stage_saxpy(r.g, "second", qn_range_1d(N), 2.0f, r.x, r.y));
-    must(r.ctx, qn_graph_run(r.g));
+    must(stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y, &failure));
+    must(stage_saxpy(r.g, "second", qn_range_1d(N), 2.0f, r.x, r.y, &failure));
+    must(qn_graph_run(r.g, &failure));
     wait_tells(&r, QN_OK, 1);
     check_all(&r, r.y, 1, 3);
     close_rig(&r);
@@ -270,13 +270,12 @@ static void array_that_lived_only_on_the_device_is_named(void **state)
     rig r = open_rig("sim.fail_at=2");
 
     (void)state;
-    must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
-    must(r.ctx, qn_graph_run(r.g));
-    must(r.ctx, qn_graph_wait(r.g));
-    must(r.ctx, qn_graph_run(r.g));
+    must(stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y, &failure));
+    must(qn_graph_run(r.g, &failure));
+    must(qn_graph_wait(r.g, &failure));
+    must(qn_graph_run(r.g, &failure));
     wait_tells(&r, QN_ERR_DEVICE_LOST, 1);
-    assert_string_equal(qn_error(r.ctx),
-                        "buffer y: the host does not have what the run started from");
+    assert_string_equal(failure.text, "buffer y: the host does not have what the run started from");
     close_rig(&r);
 }
 
@@ -292,11 +291,12 @@ static void array_downloaded_in_place_is_rerun_from_the_host(void **state)
 
             snprintf(fault, sizeof fault, "sim.fail_at=%d,sim.replay=%d", last, replay);
             r = open_rig(fault);
-            must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
-            must(r.ctx, qn_graph_output(r.g, r.y));
+            must(stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y, &failure));
+            must(qn_graph_output(r.g, r.y, &failure));
             for (int run = 1; run <= last; run++) {
-                must(r.ctx, qn_graph_run(r.g));
-                CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(r.g), QN_OK));
+                must(qn_graph_run(r.g, &failure));
+                CAPTURE_STDERR(text, sizeof text,
+                               assert_int_equal(qn_graph_wait(r.g, &failure), QN_OK));
                 assert_int_equal(fallback_lines(text), run == last);
                 check_all(&r, r.y, 1, (float)run);
             }
@@ -314,12 +314,12 @@ static void array_downloaded_for_a_host_stage_is_rerun_from_the_host(void **stat
     int calls = 0;
 
     (void)state;
-    must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
-    must(r.ctx, qn_graph_host(r.g, "look", count_calls, &calls, &r.y, modes, 1));
-    must(r.ctx, stage_saxpy(r.g, "second", qn_range_1d(N), 2.0f, r.x, r.y));
-    must(r.ctx, qn_graph_output(r.g, r.y));
-    must(r.ctx, qn_graph_run(r.g));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(r.g), QN_OK));
+    must(stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y, &failure));
+    must(qn_graph_host(r.g, "look", count_calls, &calls, &r.y, modes, 1, &failure));
+    must(stage_saxpy(r.g, "second", qn_range_1d(N), 2.0f, r.x, r.y, &failure));
+    must(qn_graph_output(r.g, r.y, &failure));
+    must(qn_graph_run(r.g, &failure));
+    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(r.g, &failure), QN_OK));
     assert_int_equal(fallback_lines(text), 1);
     assert_int_equal(calls, 2);
     check_all(&r, r.y, 1, 3);
@@ -334,12 +334,13 @@ static void wrapped_array_downloaded_in_place_is_named(void **state)
     qn_buf *wrapped;
 
     (void)state;
-    must(r.ctx, qn_buf_wrap(r.ctx, "mine", mine, sizeof mine, &wrapped));
-    must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, wrapped));
-    must(r.ctx, qn_graph_output(r.g, wrapped));
-    must(r.ctx, qn_graph_run(r.g));
-    CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(r.g), QN_ERR_DEVICE_LOST));
-    assert_string_equal(qn_error(r.ctx),
+    must(qn_buf_wrap(r.ctx, "mine", mine, sizeof mine, &wrapped, &failure));
+    must(stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, wrapped, &failure));
+    must(qn_graph_output(r.g, wrapped, &failure));
+    must(qn_graph_run(r.g, &failure));
+    CAPTURE_STDERR(text, sizeof text,
+                   assert_int_equal(qn_graph_wait(r.g, &failure), QN_ERR_DEVICE_LOST));
+    assert_string_equal(failure.text,
                         "buffer mine: the host does not have what the run started from");
     qn_graph_free(r.g);
     r.g = NULL;
@@ -357,12 +358,12 @@ static void inputs_written_since_the_run_are_not_clobbered(void **state)
 
         for (int i = 0; i < N; i++)
             nines[i] = 9;
-        must(r.ctx, qn_graph_run(r.g));
-        must(r.ctx, qn_buf_write(changed, 0, nines, sizeof nines));
+        must(qn_graph_run(r.g, &failure));
+        must(qn_buf_write(changed, 0, nines, sizeof nines, &failure));
         wait_tells(&r, QN_ERR_DEVICE_LOST, 1);
         assert_non_null(
-            strstr(qn_error(r.ctx), which ? "buffer z was written since the run that failed"
-                                          : "buffer x was written since the run that failed"));
+            strstr(failure.text, which ? "buffer z was written since the run that failed"
+                                       : "buffer x was written since the run that failed"));
         check_all(&r, changed, 9, 0);
         close_rig(&r);
     }
@@ -379,14 +380,14 @@ static void graphs_that_build_on_each_other_are_all_rerun(void **state)
         qn_buf *t = array_of(r.ctx, "t", N);
         qn_graph *make = new_graph(&r, "make"), *use = new_graph(&r, "use");
 
-        must(r.ctx, stage_vadd(make, "make", qn_range_1d(N), r.x, r.x, t));
-        must(r.ctx, stage_vadd(use, "use", qn_range_1d(N), t, r.y, r.z));
-        must(r.ctx, qn_graph_run(make));
-        must(r.ctx, qn_graph_run(use));
+        must(stage_vadd(make, "make", qn_range_1d(N), r.x, r.x, t, &failure));
+        must(stage_vadd(use, "use", qn_range_1d(N), t, r.y, r.z, &failure));
+        must(qn_graph_run(make, &failure));
+        must(qn_graph_run(use, &failure));
         CAPTURE_STDERR(r.text, sizeof r.text, {
             if (order < 2)
-                assert_int_equal(qn_graph_wait(order ? make : use), QN_OK);
-            assert_int_equal(qn_graph_wait(order ? use : make), QN_OK);
+                assert_int_equal(qn_graph_wait(order ? make : use, &failure), QN_OK);
+            assert_int_equal(qn_graph_wait(order ? use : make, &failure), QN_OK);
         });
         assert_int_equal(fallback_lines(r.text), 2);
         assert_true(fallbacks(r.ctx, "make", "device_lost") == 1);
@@ -408,12 +409,12 @@ static void run_after_an_unnoticed_death_is_right(void **state)
     qn_graph *next = new_graph(&r, "next");
 
     (void)state;
-    must(r.ctx, stage_saxpy(next, "more", qn_range_1d(N), 1.0f, r.x, r.z));
-    must(r.ctx, qn_graph_run(r.g));
+    must(stage_saxpy(next, "more", qn_range_1d(N), 1.0f, r.x, r.z, &failure));
+    must(qn_graph_run(r.g, &failure));
     CAPTURE_STDERR(r.text, sizeof r.text, {
-        assert_int_equal(qn_graph_run(r.g), QN_OK);
-        assert_int_equal(qn_graph_wait(r.g), QN_OK);
-        assert_int_equal(qn_graph_run(next), QN_OK); /* the device is avoided */
+        assert_int_equal(qn_graph_run(r.g, &failure), QN_OK);
+        assert_int_equal(qn_graph_wait(r.g, &failure), QN_OK);
+        assert_int_equal(qn_graph_run(next, &failure), QN_OK); /* the device is avoided */
     });
     assert_true(fallback_lines(r.text) >= 2);
     check_all(&r, r.z, 1, 2);
@@ -427,12 +428,12 @@ static void another_graph_learns_of_the_death_from_its_inputs(void **state)
     qn_graph *next = new_graph(&r, "next");
 
     (void)state;
-    must(r.ctx, stage_saxpy(next, "more", qn_range_1d(N), 1.0f, r.x, r.z));
-    must(r.ctx, qn_graph_run(r.g));
-    assert_int_equal(qn_ctx_sync(r.ctx), QN_ERR_DEVICE_LOST);
+    must(stage_saxpy(next, "more", qn_range_1d(N), 1.0f, r.x, r.z, &failure));
+    must(qn_graph_run(r.g, &failure));
+    assert_int_equal(qn_ctx_sync(r.ctx, &failure), QN_ERR_DEVICE_LOST);
     run_tells(&r, next, 2);
     check_all(&r, r.z, 1, 2);
-    must(r.ctx, qn_graph_wait(r.g));
+    must(qn_graph_wait(r.g, &failure));
     qn_graph_free(next);
     close_rig(&r);
 }
@@ -442,10 +443,10 @@ static void second_device_is_not_blamed_for_the_first(void **state)
     rig r = open_rig("sim.devices=2,device_lost:first*1");
 
     (void)state;
-    must(r.ctx, stage_vadd(r.g, "first", qn_range_1d(N), r.x, r.y, r.z));
-    must(r.ctx, stage_saxpy(r.g, "second", qn_range_1d(N), 1.0f, r.x, r.z));
-    must(r.ctx, qn_graph_pin(r.g, 0, "sim:0"));
-    must(r.ctx, qn_graph_pin(r.g, 1, "sim:1"));
+    must(stage_vadd(r.g, "first", qn_range_1d(N), r.x, r.y, r.z, &failure));
+    must(stage_saxpy(r.g, "second", qn_range_1d(N), 1.0f, r.x, r.z, &failure));
+    must(qn_graph_pin(r.g, 0, "sim:0", &failure));
+    must(qn_graph_pin(r.g, 1, "sim:1", &failure));
     run_tells(&r, r.g, 1);
     check_all(&r, r.z, 1, 2);
     assert_true(r.ctx->devices[1].lost);
@@ -462,8 +463,8 @@ static rig open_two_steps(const char *fault)
 {
     rig r = open_rig(fault);
 
-    must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
-    must(r.ctx, stage_saxpy(r.g, "second", qn_range_1d(N), 2.0f, r.x, r.y));
+    must(stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y, &failure));
+    must(stage_saxpy(r.g, "second", qn_range_1d(N), 2.0f, r.x, r.y, &failure));
     return r;
 }
 
@@ -474,12 +475,12 @@ static void refusal_in_recorded_steps_goes_on_where_it_stood(void **state)
 
     (void)state;
     for (int run = 0; run < 3; run++)
-        must(r.ctx, qn_graph_run(r.g));
+        must(qn_graph_run(r.g, &failure));
     run_tells(&r, r.g, 1);
     assert_true(qn_graph_get_stats(r.g).replays >= 1);
     assert_true(fallbacks(r.ctx, "second", "launch") == 1);
     check_all(&r, r.y, 1, 12);
-    must(r.ctx, qn_graph_run(r.g));
+    must(qn_graph_run(r.g, &failure));
     check_all(&r, r.y, 1, 15);
     close_rig(&r);
 }
@@ -496,7 +497,7 @@ static void refusal_between_the_parts_of_a_stage_reruns_the_graph(void **state)
         r = open_two_steps(fault);
         run_tells(&r, r.g, 1);
         check_all(&r, r.y, 1, 3);
-        must(r.ctx, qn_graph_run(r.g));
+        must(qn_graph_run(r.g, &failure));
         check_all(&r, r.y, 1, 6);
         close_rig(&r);
     }
@@ -509,11 +510,11 @@ static void copy_from_before_a_rerun_is_not_believed(void **state)
     rig r = open_rig("corrupt:first*1,timeout:second*1");
 
     (void)state;
-    must(r.ctx, stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y));
-    must(r.ctx, stage_vadd(r.g, "second", qn_range_1d(N), r.x, r.y, r.z));
+    must(stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y, &failure));
+    must(stage_vadd(r.g, "second", qn_range_1d(N), r.x, r.y, r.z, &failure));
     run_tells(&r, r.g, 1);
     check_all(&r, r.y, 1, 1);
-    must(r.ctx, qn_graph_run(r.g));
+    must(qn_graph_run(r.g, &failure));
     check_all(&r, r.y, 1, 2);
     check_all(&r, r.z, 1, 3);
     close_rig(&r);
@@ -526,10 +527,10 @@ static void death_in_a_replay_reruns_the_graph(void **state)
 
     (void)state;
     for (int run = 0; run < 4; run++)
-        must(r.ctx, qn_graph_run(r.g));
-    must(r.ctx, qn_graph_wait(r.g));
+        must(qn_graph_run(r.g, &failure));
+    must(qn_graph_wait(r.g, &failure));
     assert_true(qn_graph_get_stats(r.g).replays >= 2);
-    must(r.ctx, qn_graph_run(r.g));
+    must(qn_graph_run(r.g, &failure));
     wait_tells(&r, QN_OK, 1);
     check_all(&r, r.z, 1, 1);
     close_rig(&r);
@@ -545,10 +546,10 @@ static void everything_can_be_freed_while_the_device_dies(void **state)
         rig r = open_sum("sim.fail_at=1");
         qn_buf *t;
 
-        must(r.ctx, qn_graph_temp(r.g, "t", N * sizeof(float), &t));
-        must(r.ctx, stage_vadd(r.g, "temp", qn_range_1d(N), r.x, r.z, t));
-        must(r.ctx, qn_graph_output(r.g, r.z));
-        must(r.ctx, qn_graph_run(r.g));
+        must(qn_graph_temp(r.g, "t", N * sizeof(float), &t, &failure));
+        must(stage_vadd(r.g, "temp", qn_range_1d(N), r.x, r.z, t, &failure));
+        must(qn_graph_output(r.g, r.z, &failure));
+        must(qn_graph_run(r.g, &failure));
         CAPTURE_STDERR(r.text, sizeof r.text, {
             if (graph_first)
                 qn_graph_free(r.g);
@@ -573,17 +574,16 @@ static void buffer_freed_in_flight_is_not_reused_too_early(void **state)
     double end_us;
 
     (void)state;
-    must(r.ctx, stage_vadd(r.g, "slow", qn_range_1d(N), r.x, r.y, t));
-    must(r.ctx, qn_graph_run(r.g));
+    must(stage_vadd(r.g, "slow", qn_range_1d(N), r.x, r.y, t, &failure));
+    must(qn_graph_run(r.g, &failure));
     mem = t->copies[1].block->mem;
     end_us = r.ctx->clock.host_us + N; /* 1 us per item */
     r.g->bufs[2].root->refs--;         /* the graph lets go of it: only the work still uses it */
     qn_buf_free(t);
     r.g->bufs[2].root = u;
     u->refs++;
-    must(r.ctx, qn_buf_need_block(u, &r.ctx->devices[1], "test", &(qn_err){ 0 }) == QN_OK
-                    ? QN_OK
-                    : QN_ERR_FAILED);
+    must(qn_buf_need_block(u, &r.ctx->devices[1], "test", &(qn_err){ 0 }) == QN_OK ? QN_OK
+                                                                                   : QN_ERR_FAILED);
     assert_true(r.ctx->clock.host_us < end_us);
     assert_ptr_not_equal(u->copies[1].block->mem, mem);
     qn_buf_free(u);

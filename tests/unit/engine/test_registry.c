@@ -65,9 +65,10 @@ static void unknown_op_is_an_error_when_the_graph_is_built(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    assert_int_not_equal(qn_graph_op(g, "s", "frobnicate", qn_range_1d(1), NULL, 0), QN_OK);
-    assert_non_null(strstr(qn_error(ctx), "frobnicate"));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    assert_int_not_equal(qn_graph_op(g, "s", "frobnicate", qn_range_1d(1), NULL, 0, &failure),
+                         QN_OK);
+    assert_non_null(strstr(failure.text, "frobnicate"));
     qn_graph_free(g);
     qn_ctx_close(ctx);
 }
@@ -149,13 +150,13 @@ static void mixed_graph_runs_the_cpu_only_op_on_the_cpu(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "mixed", &g));
-    must(ctx, stage_vadd(g, "add", qn_range_1d(N), x, y, sum));
-    must(ctx, qn_graph_op(g, "sort", "sort", qn_range_1d(1), args, 3));
-    must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N), 2, sorted, y));
-    must(ctx, qn_graph_output(g, y));
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+    must(qn_graph_new(ctx, "mixed", &g, &failure));
+    must(stage_vadd(g, "add", qn_range_1d(N), x, y, sum, &failure));
+    must(qn_graph_op(g, "sort", "sort", qn_range_1d(1), args, 3, &failure));
+    must(stage_saxpy(g, "saxpy", qn_range_1d(N), 2, sorted, y, &failure));
+    must(qn_graph_output(g, y, &failure));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     for (int i = 0; i < N; i += 37)
         assert_true(value_at(ctx, y, i) == 2 * (1.5f + (float)i) + 0.5f);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "cpu_ops", NULL) == 1);
@@ -196,10 +197,10 @@ static void op_beyond_the_allowed_priority_stays_on_the_cpu(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, qn_graph_op(g, "mul", "map_mul", qn_range_1d(100), args, 3)); /* priority 2 */
-    must(ctx, stage_vadd(g, "add", qn_range_1d(100), x, y, z));             /* priority 1 */
-    must(ctx, qn_graph_run(g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(qn_graph_op(g, "mul", "map_mul", qn_range_1d(100), args, 3, &failure)); /* priority 2 */
+    must(stage_vadd(g, "add", qn_range_1d(100), x, y, z, &failure));             /* priority 1 */
+    must(qn_graph_run(g, &failure));
     assert_true(value_at(ctx, z, 7) == 28);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "cpu_ops", NULL) == 1);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_ops", NULL) == 1);

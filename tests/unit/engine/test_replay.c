@@ -22,7 +22,7 @@ static rig open_rig(qn_options options)
     r.x = ramp(r.ctx, "x", N, 0, 1);
     r.y = ramp(r.ctx, "y", N, 1, 0);
     r.z = array_of(r.ctx, "z", N);
-    must(r.ctx, qn_graph_new(r.ctx, "g", &r.graph));
+    must(qn_graph_new(r.ctx, "g", &r.graph, &failure));
     return r;
 }
 
@@ -40,7 +40,7 @@ static void check_all(rig *r, qn_buf *buf, float first, float step)
 {
     static float got[N];
 
-    must(r->ctx, qn_buf_read(buf, 0, got, sizeof got));
+    must(qn_buf_read(buf, 0, got, sizeof got, &failure));
     for (int i = 0; i < N; i++)
         if (got[i] != first + step * (float)i)
             fail_msg("%s[%d] = %g", qn_buf_name(buf), i, got[i]);
@@ -58,16 +58,16 @@ static void steady_state_asks_for_nothing(const char *backend, const char *fault
     long allocs;
     qn_buf *t;
 
-    must(r.ctx, qn_graph_temp(r.graph, "t", N * sizeof(float), &t));
-    must(r.ctx, stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, t));
-    must(r.ctx, stage_map_mul(r.graph, "b", qn_range_1d(N), 2.0f, t, r.z));
-    must(r.ctx, stage_saxpy(r.graph, "c", qn_range_1d(N), 1.0f, r.x, r.z));
-    must(r.ctx, qn_graph_output(r.graph, r.z));
+    must(qn_graph_temp(r.graph, "t", N * sizeof(float), &t, &failure));
+    must(stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, t, &failure));
+    must(stage_map_mul(r.graph, "b", qn_range_1d(N), 2.0f, t, r.z, &failure));
+    must(stage_saxpy(r.graph, "c", qn_range_1d(N), 1.0f, r.x, r.z, &failure));
+    must(qn_graph_output(r.graph, r.z, &failure));
     for (int run = 0; run < 6; run++) {
         if (new_input)
-            must(r.ctx, qn_buf_write(r.y, 0, data, sizeof data));
-        must(r.ctx, qn_graph_run(r.graph));
-        must(r.ctx, qn_graph_wait(r.graph));
+            must(qn_buf_write(r.y, 0, data, sizeof data, &failure));
+        must(qn_graph_run(r.graph, &failure));
+        must(qn_graph_wait(r.graph, &failure));
     }
     before = qn_graph_get_stats(r.graph);
     compiles = count_of(r.ctx, "kernel_compiles");
@@ -76,9 +76,9 @@ static void steady_state_asks_for_nothing(const char *backend, const char *fault
         for (int i = 0; new_input && i < N; i++)
             data[i] = (float)run;
         if (new_input)
-            must(r.ctx, qn_buf_write(r.y, 0, data, sizeof data));
-        must(r.ctx, qn_graph_run(r.graph));
-        must(r.ctx, qn_graph_wait(r.graph));
+            must(qn_buf_write(r.y, 0, data, sizeof data, &failure));
+        must(qn_graph_run(r.graph, &failure));
+        must(qn_graph_wait(r.graph, &failure));
     }
     assert_int_equal(count_allocs() - allocs, 0);
     after = qn_graph_get_stats(r.graph);
@@ -119,20 +119,20 @@ static void stage_added_after_a_run_prolongs_a_temporary(void **state)
     qn_buf *t, *u;
 
     (void)state;
-    must(r.ctx, qn_graph_temp(r.graph, "t", N * sizeof(float), &t));
-    must(r.ctx, qn_graph_temp(r.graph, "u", N * sizeof(float), &u));
-    must(r.ctx, stage_map_add(r.graph, "a", qn_range_1d(N), 1.0f, r.x, t));
-    must(r.ctx, stage_map_add(r.graph, "b", qn_range_1d(N), 1.0f, t, r.z));
-    must(r.ctx, stage_map_mul(r.graph, "c", qn_range_1d(N), 5.0f, r.x, u));
-    must(r.ctx, stage_vadd(r.graph, "d", qn_range_1d(N), u, r.x, r.y));
-    must(r.ctx, qn_graph_edge(r.graph, 1, 2)); /* or they would run side by side */
+    must(qn_graph_temp(r.graph, "t", N * sizeof(float), &t, &failure));
+    must(qn_graph_temp(r.graph, "u", N * sizeof(float), &u, &failure));
+    must(stage_map_add(r.graph, "a", qn_range_1d(N), 1.0f, r.x, t, &failure));
+    must(stage_map_add(r.graph, "b", qn_range_1d(N), 1.0f, t, r.z, &failure));
+    must(stage_map_mul(r.graph, "c", qn_range_1d(N), 5.0f, r.x, u, &failure));
+    must(stage_vadd(r.graph, "d", qn_range_1d(N), u, r.x, r.y, &failure));
+    must(qn_graph_edge(r.graph, 1, 2, &failure)); /* or they would run side by side */
     for (int run = 0; run < 3; run++)
-        must(r.ctx, qn_graph_run(r.graph));
+        must(qn_graph_run(r.graph, &failure));
     assert_int_equal(qn_graph_get_stats(r.graph).temp_bytes_shared, N * sizeof(float));
     check_all(&r, r.y, 0, 6);
-    must(r.ctx, stage_vadd(r.graph, "e", qn_range_1d(N), t, r.x, r.z)); /* t is still needed */
+    must(stage_vadd(r.graph, "e", qn_range_1d(N), t, r.x, r.z, &failure)); /* t is still needed */
     for (int run = 0; run < 3; run++)
-        must(r.ctx, qn_graph_run(r.graph));
+        must(qn_graph_run(r.graph, &failure));
     check_all(&r, r.z, 1, 2);
     check_all(&r, r.y, 0, 6);
     assert_int_equal(qn_graph_get_stats(r.graph).temp_bytes_shared, 2 * N * sizeof(float));
@@ -144,14 +144,14 @@ static void output_added_after_runs_is_downloaded(void **state)
     rig r = open_rig((qn_options){ .backend = "sim" });
 
     (void)state;
-    must(r.ctx, stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, r.z));
+    must(stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, r.z, &failure));
     for (int run = 0; run < 4; run++)
-        must(r.ctx, qn_graph_run(r.graph));
+        must(qn_graph_run(r.graph, &failure));
     assert_int_equal(qn_ctx_transfers(r.ctx).d2h_count, 0);
-    must(r.ctx, qn_graph_output(r.graph, r.z));
+    must(qn_graph_output(r.graph, r.z, &failure));
     for (int run = 1; run <= 4; run++) {
-        must(r.ctx, qn_graph_run(r.graph));
-        must(r.ctx, qn_graph_wait(r.graph));
+        must(qn_graph_run(r.graph, &failure));
+        must(qn_graph_wait(r.graph, &failure));
         assert_int_equal(qn_ctx_transfers(r.ctx).d2h_count, run);
     }
     check_all(&r, r.z, 1, 1);
@@ -164,14 +164,14 @@ static void temporary_that_is_an_output_outlives_the_stages(void **state)
     qn_buf *t, *u;
 
     (void)state;
-    must(r.ctx, qn_graph_temp(r.graph, "t", N * sizeof(float), &t));
-    must(r.ctx, qn_graph_temp(r.graph, "u", N * sizeof(float), &u));
-    must(r.ctx, stage_map_add(r.graph, "a", qn_range_1d(N), 1.0f, r.x, t));
-    must(r.ctx, stage_map_mul(r.graph, "b", qn_range_1d(N), 5.0f, r.x, u)); /* may not reuse t */
-    must(r.ctx, stage_map_add(r.graph, "c", qn_range_1d(N), 0.0f, u, r.z));
-    must(r.ctx, qn_graph_output(r.graph, t));
+    must(qn_graph_temp(r.graph, "t", N * sizeof(float), &t, &failure));
+    must(qn_graph_temp(r.graph, "u", N * sizeof(float), &u, &failure));
+    must(stage_map_add(r.graph, "a", qn_range_1d(N), 1.0f, r.x, t, &failure));
+    must(stage_map_mul(r.graph, "b", qn_range_1d(N), 5.0f, r.x, u, &failure)); /* may not reuse t */
+    must(stage_map_add(r.graph, "c", qn_range_1d(N), 0.0f, u, r.z, &failure));
+    must(qn_graph_output(r.graph, t, &failure));
     for (int run = 0; run < 3; run++) {
-        must(r.ctx, qn_graph_run(r.graph));
+        must(qn_graph_run(r.graph, &failure));
         check_all(&r, t, 1, 1);
     }
     close_rig(&r);
@@ -185,17 +185,19 @@ static void refused_stage_changes_nothing(void **state)
     qn_buf *t;
 
     (void)state;
-    must(r.ctx, qn_graph_temp(r.graph, "t", N * sizeof(float), &t));
-    must(r.ctx, stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, r.z));
+    must(qn_graph_temp(r.graph, "t", N * sizeof(float), &t, &failure));
+    must(stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, r.z, &failure));
     assert_int_equal(qn_graph_stage(r.graph, "bad", qn_kernel_builtin("saxpy"), qn_range_1d(N),
                                     (const qn_arg[]){ qn_arg_val(&wide, sizeof wide), qn_arg_buf(t),
-                                                      qn_arg_buf(t) }),
+                                                      qn_arg_buf(t) },
+                                    &failure),
                      QN_ERR_USAGE);
     assert_int_equal(qn_graph_stage(r.graph, "bad", qn_kernel_builtin("vadd"), qn_range_1d(N),
-                                    (const qn_arg[]){ qn_arg_buf(t), qn_arg_buf(r.x), { 0 } }),
+                                    (const qn_arg[]){ qn_arg_buf(t), qn_arg_buf(r.x), { 0 } },
+                                    &failure),
                      QN_ERR_USAGE);
     assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 1);
-    must(r.ctx, qn_graph_run(r.graph));
+    must(qn_graph_run(r.graph, &failure));
     check_all(&r, r.z, 1, 1);
     close_rig(&r);
 }
@@ -217,11 +219,11 @@ static void host_stage_on_a_view_keeps_the_rest(void **state)
     int n = 10;
 
     (void)state;
-    must(r.ctx, qn_buf_view(r.z, "view", 100 * sizeof(float), (size_t)n * sizeof(float), &view));
-    must(r.ctx, stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, r.z));
-    must(r.ctx, qn_graph_host(r.graph, "sevens", fill_sevens, &n, &view, out, 1));
+    must(qn_buf_view(r.z, "view", 100 * sizeof(float), (size_t)n * sizeof(float), &view, &failure));
+    must(stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, r.z, &failure));
+    must(qn_graph_host(r.graph, "sevens", fill_sevens, &n, &view, out, 1, &failure));
     for (int run = 0; run < 3; run++)
-        must(r.ctx, qn_graph_run(r.graph));
+        must(qn_graph_run(r.graph, &failure));
     assert_true(value_at(r.ctx, r.z, 99) == 100 && value_at(r.ctx, r.z, 110) == 111);
     assert_true(value_at(r.ctx, r.z, 100) == 7 && value_at(r.ctx, r.z, 109) == 7);
     qn_buf_free(view);
@@ -242,9 +244,9 @@ static void host_stage_that_fails_without_a_word_still_fails(void **state)
     rig r = open_rig((qn_options){ .backend = "sim" });
 
     (void)state;
-    must(r.ctx, qn_graph_host(r.graph, "mute", say_nothing, NULL, &r.x, in, 1));
-    assert_int_equal(qn_graph_run(r.graph), QN_ERR_FAILED);
-    assert_string_equal(qn_error(r.ctx), "stage mute: the host function failed");
+    must(qn_graph_host(r.graph, "mute", say_nothing, NULL, &r.x, in, 1, &failure));
+    assert_int_equal(qn_graph_run(r.graph, &failure), QN_ERR_FAILED);
+    assert_string_equal(failure.text, "stage mute: the host function failed");
     close_rig(&r);
 }
 
@@ -258,12 +260,12 @@ static void changed_values_reach_every_kind_of_recording(void **state)
         rig r = open_rig((qn_options){ .backend = "sim", .fault = faults[i] });
         float total = 0;
 
-        must(r.ctx, stage_saxpy(r.graph, "s", qn_range_1d(N), 0.0f, r.x, r.y));
+        must(stage_saxpy(r.graph, "s", qn_range_1d(N), 0.0f, r.x, r.y, &failure));
         for (int run = 0; run < 8; run++) {
             const float k = (float)(run / 2);
 
-            must(r.ctx, qn_graph_set(r.graph, 0, 0, &k));
-            must(r.ctx, qn_graph_run(r.graph));
+            must(qn_graph_set(r.graph, 0, 0, &k, &failure));
+            must(qn_graph_run(r.graph, &failure));
             total += k;
         }
         check_all(&r, r.y, 1, total);
@@ -292,14 +294,14 @@ static void kernels_can_be_freed_and_made_again(void **state)
             qn_kernel_module *module;
             qn_graph *g;
 
-            must(r.ctx, qn_kernels_new(r.ctx, "mine", text, &module));
-            must(r.ctx, qn_graph_new(r.ctx, "g", &g));
-            must(r.ctx,
-                 qn_graph_stage(g, "thrice", qn_kernels_find(module, "thrice"), qn_range_1d(N),
-                                (const qn_arg[]){ qn_arg_val(&k, sizeof k), qn_arg_buf(r.x),
-                                                  qn_arg_buf(r.z) }));
+            must(qn_kernels_new(r.ctx, "mine", text, &module, &failure));
+            must(qn_graph_new(r.ctx, "g", &g, &failure));
+            must(qn_graph_stage(
+                g, "thrice", qn_kernels_find(module, "thrice"), qn_range_1d(N),
+                (const qn_arg[]){ qn_arg_val(&k, sizeof k), qn_arg_buf(r.x), qn_arg_buf(r.z) },
+                &failure));
             for (int run = 0; run < 3; run++)
-                must(r.ctx, qn_graph_run(g));
+                must(qn_graph_run(g, &failure));
             check_all(&r, r.z, 0, k);
             qn_graph_free(g);
             qn_kernels_free(module); /* the context goes on */

@@ -8,11 +8,11 @@ static qn_graph *chain(qn_ctx *ctx, qn_buf *x, qn_buf *y, qn_buf *z, int k)
 {
     qn_graph *g;
 
-    must(ctx, qn_graph_new(ctx, "chain", &g));
-    must(ctx, stage_vadd(g, "vadd", qn_range_1d(N), x, y, z));
+    must(qn_graph_new(ctx, "chain", &g, &failure));
+    must(stage_vadd(g, "vadd", qn_range_1d(N), x, y, z, &failure));
     for (int i = 0; i < k; i++)
-        must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N), 0.5f, x, z));
-    must(ctx, qn_graph_output(g, z));
+        must(stage_saxpy(g, "saxpy", qn_range_1d(N), 0.5f, x, z, &failure));
+    must(qn_graph_output(g, z, &failure));
     return g;
 }
 
@@ -24,8 +24,8 @@ static void first_run_uploads_inputs_and_later_runs_nothing(void **state)
 
     (void)state;
     for (int run = 1; run <= 4; run++) {
-        must(ctx, qn_graph_run(g));
-        must(ctx, qn_graph_wait(g));
+        must(qn_graph_run(g, &failure));
+        must(qn_graph_wait(g, &failure));
         assert_int_equal(qn_ctx_transfers(ctx).h2d_count, 2);
         assert_int_equal(qn_ctx_transfers(ctx).d2h_count, run);
         assert_int_equal(qn_ctx_transfers(ctx).h2d_bytes, 2 * N * sizeof(float));
@@ -45,9 +45,9 @@ static void chain_of_650_stages_moves_only_its_ends(void **state)
     qn_graph *g = chain(ctx, x, y, z, 649);
 
     (void)state;
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     assert_int_equal(qn_ctx_transfers(ctx).h2d_count, 2);
     assert_int_equal(qn_ctx_transfers(ctx).d2h_count, 2);
     assert_int_equal(qn_graph_get_stats(g).crossings, 0);
@@ -69,9 +69,9 @@ static void host_write_makes_only_that_array_stale(void **state)
     const float nine = 9;
 
     (void)state;
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_buf_write(y, 4 * sizeof nine, &nine, sizeof nine));
-    must(ctx, qn_graph_run(g));
+    must(qn_graph_run(g, &failure));
+    must(qn_buf_write(y, 4 * sizeof nine, &nine, sizeof nine, &failure));
+    must(qn_graph_run(g, &failure));
     assert_int_equal(qn_ctx_transfers(ctx).h2d_count, 3);
     assert_int_equal(qn_buf_transfers(y).h2d_count, 2);
     assert_int_equal(qn_buf_transfers(x).h2d_count, 1);
@@ -93,12 +93,12 @@ static void partial_read_downloads_only_its_bytes(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_vadd(g, "vadd", qn_range_1d(N), x, y, z));
-    must(ctx, qn_graph_run(g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_vadd(g, "vadd", qn_range_1d(N), x, y, z, &failure));
+    must(qn_graph_run(g, &failure));
     /* rows 2..4, columns 10..13 of a grid of 100 columns */
-    must(ctx, qn_buf_read_rect(z, (2 * COLS + 10) * sizeof(float), 4 * sizeof(float), 3,
-                               COLS * sizeof(float), core));
+    must(qn_buf_read_rect(z, (2 * COLS + 10) * sizeof(float), 4 * sizeof(float), 3,
+                          COLS * sizeof(float), core, &failure));
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 4; c++)
             assert_true(core[r * 4 + c] == (float)((2 + r) * COLS + 10 + c));
@@ -119,10 +119,10 @@ static void view_shares_its_parent(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_buf_view(y, "half", N / 2 * sizeof(float), N / 2 * sizeof(float), &half));
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N / 2), 1.0f, x, half));
-    must(ctx, qn_graph_run(g));
+    must(qn_buf_view(y, "half", N / 2 * sizeof(float), N / 2 * sizeof(float), &half, &failure));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_saxpy(g, "saxpy", qn_range_1d(N / 2), 1.0f, x, half, &failure));
+    must(qn_graph_run(g, &failure));
     assert_true(value_at(ctx, y, 3) == 1);             /* outside the view: untouched */
     assert_true(value_at(ctx, y, N / 2 + 3) == 1 + 3); /* inside */
     assert_true(value_at(ctx, half, 3) == 1 + 3);
@@ -144,14 +144,14 @@ static void wrapped_memory_is_the_host_copy(void **state)
     (void)state;
     for (int i = 0; i < N; i++)
         mine[i] = (float)i;
-    must(ctx, qn_buf_wrap(ctx, "x", mine, sizeof mine, &x));
-    must(ctx, qn_buf_wrap(ctx, "y", result, sizeof result, &y));
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N), 2.0f, x, y));
-    must(ctx, qn_graph_output(g, y));
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
-    must(ctx, qn_buf_host(y, QN_HOST_READ, &host));
+    must(qn_buf_wrap(ctx, "x", mine, sizeof mine, &x, &failure));
+    must(qn_buf_wrap(ctx, "y", result, sizeof result, &y, &failure));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_saxpy(g, "saxpy", qn_range_1d(N), 2.0f, x, y, &failure));
+    must(qn_graph_output(g, y, &failure));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
+    must(qn_buf_host(y, QN_HOST_READ, &host, &failure));
     assert_ptr_equal(host, result);
     assert_true(result[9] == 18);
     qn_graph_free(g);
@@ -167,9 +167,9 @@ static void unwritten_array_reads_as_zero(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N), 2.0f, x, y));
-    must(ctx, qn_graph_run(g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_saxpy(g, "saxpy", qn_range_1d(N), 2.0f, x, y, &failure));
+    must(qn_graph_run(g, &failure));
     assert_true(value_at(ctx, y, 12) == 0);
     qn_graph_free(g);
     qn_buf_free(x);
@@ -196,13 +196,13 @@ static void host_stage_in_the_middle_is_a_crossing(void **state)
     qn_graph *g;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_vadd(g, "vadd", qn_range_1d(N), x, y, z));
-    must(ctx, qn_graph_host(g, "negate", negate, NULL, &z, modes, 1));
-    must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N), 1.0f, x, z));
-    must(ctx, qn_graph_output(g, z));
-    must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_vadd(g, "vadd", qn_range_1d(N), x, y, z, &failure));
+    must(qn_graph_host(g, "negate", negate, NULL, &z, modes, 1, &failure));
+    must(stage_saxpy(g, "saxpy", qn_range_1d(N), 1.0f, x, z, &failure));
+    must(qn_graph_output(g, z, &failure));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     assert_true(value_at(ctx, z, 10) == -1);
     assert_int_equal(qn_graph_get_stats(g).crossings, 1);
     assert_int_equal(qn_ctx_transfers(ctx).h2d_count, 3);
@@ -221,11 +221,11 @@ static void bad_spans_are_refused_with_numbers(void **state)
     float v;
 
     (void)state;
-    assert_int_equal(qn_buf_read(x, 40, &v, 4), QN_ERR_USAGE);
-    assert_string_equal(qn_error(ctx), "buffer x: [40, 44) lies outside its 40 bytes");
-    assert_int_equal(qn_buf_view(x, "v", 8, SIZE_MAX - 4, &view), QN_ERR_USAGE);
-    assert_int_equal(qn_buf_new(ctx, "nothing", 0, &view), QN_ERR_USAGE);
-    assert_string_equal(qn_error(ctx), "buffer nothing: size 0");
+    assert_int_equal(qn_buf_read(x, 40, &v, 4, &failure), QN_ERR_USAGE);
+    assert_string_equal(failure.text, "buffer x: [40, 44) lies outside its 40 bytes");
+    assert_int_equal(qn_buf_view(x, "v", 8, SIZE_MAX - 4, &view, &failure), QN_ERR_USAGE);
+    assert_int_equal(qn_buf_new(ctx, "nothing", 0, &view, &failure), QN_ERR_USAGE);
+    assert_string_equal(failure.text, "buffer nothing: size 0");
     qn_buf_free(x);
     qn_ctx_close(ctx);
 }

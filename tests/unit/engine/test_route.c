@@ -86,7 +86,7 @@ static void pinned_stage_stays_where_it_is(void **state)
 
     (void)state;
     teach(ctx, "cpu", 0.001, 0);
-    must(ctx, qn_graph_pin(a.graph, 0, "sim"));
+    must(qn_graph_pin(a.graph, 0, "sim", &failure));
     run(&a, 3);
     assert_string_equal(device_of(&a), "sim:0");
     assert_string_equal(qn_route_reason(a.graph, 0), "pinned");
@@ -101,9 +101,9 @@ static void op_beyond_the_priority_stays_on_the_cpu(void **state)
     qn_graph *graph = NULL;
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "warm", &graph));
-    must(ctx, stage_map_mul(graph, "mul", qn_range_1d(N), 2.0f, x, out)); /* priority 2 */
-    must(ctx, qn_graph_run(graph));
+    must(qn_graph_new(ctx, "warm", &graph, &failure));
+    must(stage_map_mul(graph, "mul", qn_range_1d(N), 2.0f, x, out, &failure)); /* priority 2 */
+    must(qn_graph_run(graph, &failure));
     assert_int_equal(graph->stages[0].device, QN_CPU_SLOT);
     assert_string_equal(qn_route_reason(graph, 0), "cpu-only");
     qn_graph_free(graph);
@@ -183,14 +183,14 @@ static void balance_shares_tasks_by_rate(void **state)
     (void)state;
     teach(ctx, "sim:0", 0, 1);
     teach(ctx, "sim:1", 0, 3);
-    must(ctx, qn_graph_new(ctx, "batch", &graph));
+    must(qn_graph_new(ctx, "batch", &graph, &failure));
     for (int i = 0; i < 8; i++) {
         out[i] = array_of(ctx, "out", N);
-        must(ctx, stage_vadd(graph, "task", qn_range_1d(N), x, x, out[i]));
-        must(ctx, qn_graph_output(graph, out[i]));
+        must(stage_vadd(graph, "task", qn_range_1d(N), x, x, out[i], &failure));
+        must(qn_graph_output(graph, out[i], &failure));
     }
-    must(ctx, qn_graph_run(graph));
-    must(ctx, qn_graph_wait(graph));
+    must(qn_graph_run(graph, &failure));
+    must(qn_graph_wait(graph, &failure));
     for (int i = 0; i < 8; i++) {
         n[graph->stages[i].device]++;
         assert_true(value_at(ctx, out[i], 100) == 200.0f);
@@ -223,18 +223,18 @@ static void cheap_stage_does_not_cause_two_copies(void **state)
             qn_route_observe(op, 0, N, o ? 10 : 500);
             qn_route_observe(op, 1, N, o ? 15 : 50);
         }
-    must(ctx, qn_graph_new(ctx, "chain", &graph));
-    must(ctx, qn_graph_temp(graph, "a", N * sizeof(float), &a));
-    must(ctx, qn_graph_temp(graph, "b", N * sizeof(float), &b));
-    must(ctx, stage_map_mul(graph, "first", qn_range_1d(N), 2.0f, x, a));
-    must(ctx, stage_map_neg(graph, "middle", qn_range_1d(N), a, b));
-    must(ctx, stage_map_mul(graph, "last", qn_range_1d(N), 2.0f, b, out));
-    must(ctx, qn_graph_output(graph, out));
-    must(ctx, qn_graph_compile(graph));
+    must(qn_graph_new(ctx, "chain", &graph, &failure));
+    must(qn_graph_temp(graph, "a", N * sizeof(float), &a, &failure));
+    must(qn_graph_temp(graph, "b", N * sizeof(float), &b, &failure));
+    must(stage_map_mul(graph, "first", qn_range_1d(N), 2.0f, x, a, &failure));
+    must(stage_map_neg(graph, "middle", qn_range_1d(N), a, b, &failure));
+    must(stage_map_mul(graph, "last", qn_range_1d(N), 2.0f, b, out, &failure));
+    must(qn_graph_output(graph, out, &failure));
+    must(qn_graph_compile(graph, &failure));
     for (int s = 0; s < 3; s++)
         assert_int_equal(graph->stages[s].device, 1);
-    must(ctx, qn_graph_run(graph));
-    must(ctx, qn_graph_wait(graph));
+    must(qn_graph_run(graph, &failure));
+    must(qn_graph_wait(graph, &failure));
     assert_int_equal(qn_graph_get_stats(graph).transfers.h2d_count, 1);
     assert_int_equal(qn_graph_get_stats(graph).transfers.d2h_count, 1);
     qn_graph_free(graph);
@@ -256,14 +256,14 @@ static void upload_of_hot_data_is_spread_over_its_uses(void **state)
     teach(ctx, "sim:0", 10, 0);
     ctx->router->has_link = 2;
     ctx->router->links[1] = (qn_link){ 60, 1000, 0.1, 1000, 0 };
-    must(ctx, qn_graph_new(ctx, "hot", &graph));
-    must(ctx, stage_vadd(graph, "add", qn_range_1d(N), x, y, sum));
-    must(ctx, qn_graph_run(graph));
+    must(qn_graph_new(ctx, "hot", &graph, &failure));
+    must(stage_vadd(graph, "add", qn_range_1d(N), x, y, sum, &failure));
+    must(qn_graph_run(graph, &failure));
     assert_int_equal(graph->stages[0].device, 0);
     for (int i = 0; i < 20; i++)
-        must(ctx, qn_graph_run(graph));
+        must(qn_graph_run(graph, &failure));
     assert_int_equal(graph->stages[0].device, 1);
-    must(ctx, qn_graph_wait(graph));
+    must(qn_graph_wait(graph, &failure));
     qn_graph_free(graph);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -281,12 +281,12 @@ static void data_on_a_device_keeps_its_stage_there(void **state)
     (void)state;
     teach(ctx, "cpu", 20, 0);
     teach(ctx, "sim:0", 15, 0);
-    must(ctx, qn_graph_pin(a.graph, 0, "sim"));
+    must(qn_graph_pin(a.graph, 0, "sim", &failure));
     a.graph->bufs[2].is_output = 0;
     run(&a, 1); /* the sum is on the device only */
-    must(ctx, qn_graph_new(ctx, "next", &graph));
-    must(ctx, stage_vadd(graph, "next", qn_range_1d(N), a.sum, a.sum, out));
-    must(ctx, qn_graph_compile(graph));
+    must(qn_graph_new(ctx, "next", &graph, &failure));
+    must(stage_vadd(graph, "next", qn_range_1d(N), a.sum, a.sum, out, &failure));
+    must(qn_graph_compile(graph, &failure));
     assert_int_equal(graph->stages[0].device, 1);
     qn_graph_free(graph);
     qn_buf_free(out);
@@ -426,12 +426,12 @@ static void queue_of_other_work_is_a_cost(void **state)
     (void)state;
     teach(ctx, "sim:0", 1000, 0);
     teach(ctx, "sim:1", 1200, 0);
-    must(ctx, qn_graph_run(first.graph)); /* not waited for */
-    must(ctx, qn_graph_run(second.graph));
+    must(qn_graph_run(first.graph, &failure)); /* not waited for */
+    must(qn_graph_run(second.graph, &failure));
     assert_string_equal(device_of(&first), "sim:0");
     assert_string_equal(device_of(&second), "sim:1");
-    must(ctx, qn_graph_wait(first.graph));
-    must(ctx, qn_graph_wait(second.graph));
+    must(qn_graph_wait(first.graph, &failure));
+    must(qn_graph_wait(second.graph, &failure));
     addition_free(&first);
     addition_free(&second);
     qn_ctx_close(ctx);
@@ -628,12 +628,12 @@ static void results_are_right_wherever_they_were_made(void **state)
     for (int i = 0; i < 60; i++) {
         float v = (float)i;
 
-        must(ctx, qn_buf_write(a.x, 0, &v, sizeof v));
-        must(ctx, qn_graph_run(a.graph));
+        must(qn_buf_write(a.x, 0, &v, sizeof v, &failure));
+        must(qn_graph_run(a.graph, &failure));
         assert_true(value_at(ctx, a.sum, 0) == v + 1);
         assert_true(value_at(ctx, a.sum, N - 1) == 3 * (float)(N - 1) + 1);
     }
-    must(ctx, qn_graph_wait(a.graph));
+    must(qn_graph_wait(a.graph, &failure));
     addition_free(&a);
     qn_ctx_close(ctx);
 }
@@ -671,7 +671,7 @@ static void options_of_a_stage_are_priced(void **state)
     teach(ctx, "cpu", 30, 0);
     teach(ctx, "sim:0", 10, 0);
     ctx->router->links[1] = (qn_link){ 2, 4.096, 3, 4.096, 0 }; /* 4 us per array besides latency */
-    must(ctx, qn_graph_compile(a.graph));
+    must(qn_graph_compile(a.graph, &failure));
     assert_int_equal(qn_route_options(a.graph, 0, o, 4), 2);
     assert_int_equal(o[0].device, 0);
     assert_true(fabs(o[0].predicted_us - 30) < 0.1 &&

@@ -190,8 +190,8 @@ static void runs_that_overlap_teach_no_times(void **state)
     (void)state;
     for (int round = 0; round < 50; round++) {
         for (int i = 0; i < 20; i++)
-            must(ctx, qn_graph_run(a.graph));
-        must(ctx, qn_graph_wait(a.graph));
+            must(qn_graph_run(a.graph, &failure));
+        must(qn_graph_wait(a.graph, &failure));
     }
     assert_true(r->usual_us < 1.5 * usual);
     addition_free(&a);
@@ -342,7 +342,7 @@ static void copies_that_were_there_before_a_probe_stay(void **state)
 
     (void)state;
     settle(&a);
-    must(ctx, qn_buf_reserve(a.y, 2));
+    must(qn_buf_reserve(a.y, 2, &failure));
     run_with_probe(&a);
     assert_null(a.x->copies[2].block);
     assert_non_null(a.y->copies[2].block);

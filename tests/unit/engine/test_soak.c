@@ -29,7 +29,7 @@ static holding look(qn_ctx *ctx)
     const struct mallinfo2 heap = mallinfo2();
 
     assert_null(ctx->bufs);
-    must(ctx, qn_ctx_sync(ctx));
+    must(qn_ctx_sync(ctx, &failure));
     return (holding){ .sim_objects = qn_sim_live(ctx->devices[1].dev),
                       .device_bytes = pool_bytes(ctx->devices[1].pool),
                       .host_bytes = pool_bytes(ctx->host_pool),
@@ -43,16 +43,16 @@ static void one_graph(qn_ctx *ctx, int i)
     qn_buf *x = ramp(ctx, "x", n, (float)(i % 100), 1), *y = ramp(ctx, "y", n, 1, 0), *t;
     qn_graph *g;
 
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, qn_graph_temp(g, "t", (size_t)n * sizeof(float), &t));
-    must(ctx, stage_vadd(g, "double", qn_range_1d(n), x, x, t));
-    must(ctx, stage_saxpy(g, "add", qn_range_1d(n), 1.0f, t, y));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(qn_graph_temp(g, "t", (size_t)n * sizeof(float), &t, &failure));
+    must(stage_vadd(g, "double", qn_range_1d(n), x, x, t, &failure));
+    must(stage_saxpy(g, "add", qn_range_1d(n), 1.0f, t, y, &failure));
     if (i % 2)
-        must(ctx, qn_graph_output(g, y));
+        must(qn_graph_output(g, y, &failure));
     for (int run = 0; run < runs; run++)
-        must(ctx, qn_graph_run(g));
+        must(qn_graph_run(g, &failure));
     if (i % 5 == 0) /* freed in flight otherwise */
-        must(ctx, qn_graph_wait(g));
+        must(qn_graph_wait(g, &failure));
     if (i % 4 == 0) {
         const float want = 1 + (float)runs * 2 * (float)(i % 100 + n - 1);
 
@@ -151,12 +151,12 @@ static void tracking_costs_less_than_5_percent_of_the_data(void **state)
     heap = mallinfo2().uordblks + mallinfo2().hblkhd;
     for (int i = 0; i < N_ARRAYS; i++)
         arrays[i] = ramp(ctx, "array", ELEMS, 0, 1);
-    must(ctx, qn_graph_new(ctx, "g", &g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
     for (int i = 1; i < N_ARRAYS; i++)
-        must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(ELEMS), 1.0f, arrays[i - 1], arrays[i]));
+        must(stage_saxpy(g, "saxpy", qn_range_1d(ELEMS), 1.0f, arrays[i - 1], arrays[i], &failure));
     for (int run = 0; run < 3; run++)
-        must(ctx, qn_graph_run(g));
-    must(ctx, qn_graph_wait(g));
+        must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     heap = mallinfo2().uordblks + mallinfo2().hblkhd - heap;
 
     qn_report_refresh(ctx);

@@ -41,8 +41,8 @@ static void no_items_are_no_work(void **state)
     rig_run(&r);
     assert_int_equal(r.n_prepared, 0);
     assert_int_equal(qn_split_get_stats(r.split).chunks, 0);
-    assert_int_equal(qn_split_run(r.split, -1), QN_ERR_USAGE);
-    assert_string_equal(qn_error(r.ctx), "split rig: -1 items");
+    assert_int_equal(qn_split_run(r.split, -1, &failure), QN_ERR_USAGE);
+    assert_string_equal(failure.text, "split rig: -1 items");
     rig_close(&r);
 }
 
@@ -274,8 +274,8 @@ static void forbidden_fallback_ends_the_run(void **state)
 
     (void)state;
     rig_open_in(&r, ctx, NULL, 60, 2);
-    assert_int_equal(qn_split_run(r.split, 60), QN_ERR_FALLBACK);
-    assert_non_null(strstr(qn_error(ctx), "fallback is forbidden"));
+    assert_int_equal(qn_split_run(r.split, 60, &failure), QN_ERR_FALLBACK);
+    assert_non_null(strstr(failure.text, "fallback is forbidden"));
     rig_close(&r);
 }
 
@@ -342,12 +342,12 @@ static void error_of_the_work_ends_the_run_and_not_the_split(void **state)
     (void)state;
     rig_open(&r, "sim.devices=2," SLOW_KERNELS, NULL, 40, 2);
     r.fail_prepare = 21;
-    assert_int_equal(qn_split_run(r.split, 40), QN_ERR_INPUT);
-    assert_string_equal(qn_error(r.ctx), "item is no good");
+    assert_int_equal(qn_split_run(r.split, 40, &failure), QN_ERR_INPUT);
+    assert_string_equal(failure.text, "item is no good");
     r.fail_prepare = -1;
     r.fail_deliver = 13;
-    assert_int_equal(qn_split_run(r.split, 40), QN_ERR_IO);
-    assert_string_equal(qn_error(r.ctx), "disk full");
+    assert_int_equal(qn_split_run(r.split, 40, &failure), QN_ERR_IO);
+    assert_string_equal(failure.text, "disk full");
     r.fail_deliver = -1;
     assert_true(qn_metric_value(qn_ctx_metrics(r.ctx), "device_active_tasks", NULL) == 0);
     rig_run(&r);
@@ -403,11 +403,12 @@ static void impossible_settings_are_refused(void **state)
     qn_split_mode mode;
 
     (void)state;
-    assert_int_equal(qn_split_open(ctx, "s", NULL, &work, &split), QN_ERR_USAGE);
+    assert_int_equal(qn_split_open(ctx, "s", NULL, &work, &split, &failure), QN_ERR_USAGE);
     work.chunk_items = 1;
-    assert_int_equal(qn_split_open(ctx, "s", &(qn_split_options){ .depth = 9 }, &work, &split),
-                     QN_ERR_LIMIT);
-    assert_string_equal(qn_error(ctx), "split s: depth 9 is not between 1 and 8");
+    assert_int_equal(
+        qn_split_open(ctx, "s", &(qn_split_options){ .depth = 9 }, &work, &split, &failure),
+        QN_ERR_LIMIT);
+    assert_string_equal(failure.text, "split s: depth 9 is not between 1 and 8");
     assert_null(split);
     assert_int_equal(qn_split_mode_find("proportional", &mode), 0);
     assert_int_equal(mode, QN_SPLIT_PROPORTIONAL);

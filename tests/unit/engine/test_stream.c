@@ -55,9 +55,9 @@ static qn_graph *sum_graph(rig *r, qn_buf *x, qn_buf *y, qn_buf *z, int stream)
 {
     qn_graph *g;
 
-    must(r->ctx, qn_graph_new(r->ctx, "g", &g));
+    must(qn_graph_new(r->ctx, "g", &g, &failure));
     g->stream = stream;
-    must(r->ctx, stage_vadd(g, "add", qn_range_1d(N), x, y, z));
+    must(stage_vadd(g, "add", qn_range_1d(N), x, y, z, &failure));
     return g;
 }
 
@@ -113,8 +113,8 @@ static void submission_returns_before_the_work_is_done(void **state)
     int polls = 0;
 
     (void)state;
-    must(r.ctx, qn_graph_output(g, r.z));
-    must(r.ctx, qn_graph_run(g));
+    must(qn_graph_output(g, r.z, &failure));
+    must(qn_graph_run(g, &failure));
     expect_us(now(&r), 0);
     assert_false(qn_graph_is_done(g));
     r.ctx->clock.host_us += 500; /* the host works meanwhile */
@@ -123,7 +123,7 @@ static void submission_returns_before_the_work_is_done(void **state)
         polls++;
     assert_true(polls > 10);
     expect_us(now(&r), 1030); /* two uploads, kernel, download */
-    must(r.ctx, qn_graph_wait(g));
+    must(qn_graph_wait(g, &failure));
     expect_us(now(&r), 1030);
     assert_true(value_at(r.ctx, r.z, 4) == 5);
     qn_graph_free(g);
@@ -140,15 +140,15 @@ static void reading_waits_only_as_long_as_it_must(void **state)
 
     (void)state;
     first->is_fenced = 1;
-    must(r.ctx, qn_graph_output(first, r.z));
-    must(r.ctx, qn_graph_run(first));
-    must(r.ctx, qn_graph_run(second));
-    must(r.ctx, qn_graph_wait(first));
+    must(qn_graph_output(first, r.z, &failure));
+    must(qn_graph_run(first, &failure));
+    must(qn_graph_run(second, &failure));
+    must(qn_graph_wait(first, &failure));
     expect_us(now(&r), 1030);
-    must(r.ctx, qn_buf_host(r.z, QN_HOST_READ, &host));
+    must(qn_buf_host(r.z, QN_HOST_READ, &host, &failure));
     expect_us(now(&r), 1030);
     assert_false(qn_graph_is_done(second));
-    must(r.ctx, qn_graph_wait(second));
+    must(qn_graph_wait(second, &failure));
     expect_us(now(&r), 2020);
     qn_graph_free(first);
     qn_graph_free(second);
@@ -164,10 +164,10 @@ static void waiting_for_a_graph_covers_every_stream(void **state)
     qn_graph *g = sum_graph(&r, r.x, r.y, r.z, 0);
 
     (void)state;
-    must(r.ctx, stage_vadd(g, "more", qn_range_1d(N), r.x, r.x, w));
-    must(r.ctx, qn_graph_output(g, r.z));
-    must(r.ctx, qn_graph_run(g));
-    must(r.ctx, qn_graph_wait(g));
+    must(stage_vadd(g, "more", qn_range_1d(N), r.x, r.x, w, &failure));
+    must(qn_graph_output(g, r.z, &failure));
+    must(qn_graph_run(g, &failure));
+    must(qn_graph_wait(g, &failure));
     for (int s = 0; s < QN_N_STREAMS; s++)
         assert_true(r.device->streams[s].done >= g->last[1].seq[s]);
     assert_true(now(&r) >= 2020);
@@ -185,9 +185,9 @@ static void read_after_write_across_streams_waits(void **state)
     qn_graph *make = sum_graph(&r, r.x, r.y, r.z, 0), *use = sum_graph(&r, r.z, r.x, w, 1);
 
     (void)state;
-    must(r.ctx, qn_graph_run(make));
-    must(r.ctx, qn_graph_run(use));
-    must(r.ctx, qn_graph_wait(use));
+    must(qn_graph_run(make, &failure));
+    must(qn_graph_run(use, &failure));
+    must(qn_graph_wait(use, &failure));
     expect_us(now(&r), 2020);
     assert_true(value_at(r.ctx, w, 10) == 21);
     qn_graph_free(make);
@@ -209,22 +209,22 @@ static void overwriting_waits_for_readers_on_all_streams(void **state)
         const float five = 5;
         double start, end;
 
-        must(r.ctx, qn_graph_new(r.ctx, "quick", &quick));
+        must(qn_graph_new(r.ctx, "quick", &quick, &failure));
         quick->stream = 1;
-        must(r.ctx, stage_vadd(quick, "quick", qn_range_1d(1), table, one, w));
+        must(stage_vadd(quick, "quick", qn_range_1d(1), table, one, w, &failure));
         for (int run = 0; run < 3; run++) { /* until both are recorded */
-            must(r.ctx, qn_graph_run(slow));
-            must(r.ctx, qn_graph_run(quick));
-            must(r.ctx, qn_ctx_sync(r.ctx));
+            must(qn_graph_run(slow, &failure));
+            must(qn_graph_run(quick, &failure));
+            must(qn_ctx_sync(r.ctx, &failure));
         }
         start = now(&r);
-        must(r.ctx, qn_graph_run(slow));  /* reads the table for 1000 us */
-        must(r.ctx, qn_graph_run(quick)); /* reads it for 1 us, later */
+        must(qn_graph_run(slow, &failure));  /* reads the table for 1000 us */
+        must(qn_graph_run(quick, &failure)); /* reads it for 1 us, later */
         assert_int_equal(table->copies[1].used.seq[0] > r.device->streams[0].done, 1);
         assert_int_equal(table->copies[1].used.seq[1] > r.device->streams[1].done, 1);
-        must(r.ctx, qn_buf_write(table, 0, &five, sizeof five));
-        must(r.ctx, qn_graph_run(quick));
-        must(r.ctx, qn_graph_wait(quick));
+        must(qn_buf_write(table, 0, &five, sizeof five, &failure));
+        must(qn_graph_run(quick, &failure));
+        must(qn_graph_wait(quick, &failure));
         end = now(&r);
         assert_true(end - start >= 1010);
         assert_true(value_at(r.ctx, w, 0) == 6);
@@ -246,13 +246,13 @@ static void readers_on_two_streams_do_not_wait_for_each_other(void **state)
     qn_graph *a = sum_graph(&r, r.x, r.y, r.z, 0), *b = sum_graph(&r, r.x, r.y, w, 1);
 
     (void)state;
-    must(r.ctx, qn_graph_run(a));
-    must(r.ctx, qn_graph_run(b));
-    must(r.ctx, qn_graph_run(a));
-    must(r.ctx, qn_graph_run(b));
+    must(qn_graph_run(a, &failure));
+    must(qn_graph_run(b, &failure));
+    must(qn_graph_run(a, &failure));
+    must(qn_graph_run(b, &failure));
     assert_true(r.device->streams[1].seen[0] == 0); /* stream 1 never waited for stream 0 */
-    must(r.ctx, qn_graph_wait(a));
-    must(r.ctx, qn_graph_wait(b));
+    must(qn_graph_wait(a, &failure));
+    must(qn_graph_wait(b, &failure));
     qn_graph_free(a);
     qn_graph_free(b);
     qn_buf_free(w);
@@ -266,8 +266,8 @@ static void host_write_waits_for_the_upload_only(void **state)
     const float nine = 9;
 
     (void)state;
-    must(r.ctx, qn_graph_run(g));
-    must(r.ctx, qn_buf_write(r.x, 0, &nine, sizeof nine));
+    must(qn_graph_run(g, &failure));
+    must(qn_buf_write(r.x, 0, &nine, sizeof nine, &failure));
     expect_us(now(&r), 20);                    /* not 1020 */
     assert_true(value_at(r.ctx, r.z, 0) == 1); /* of the old x */
     qn_graph_free(g);
@@ -285,14 +285,14 @@ static void peer_copy_is_protected_from_its_source(void **state)
     make = sum_graph(&r, r.x, r.y, r.z, 0);
     use = sum_graph(&r, r.z, r.x, w, 0);
     again = sum_graph(&r, r.x, r.x, r.z, 0);
-    must(r.ctx, qn_graph_pin(make, 0, "sim:0"));
-    must(r.ctx, qn_graph_pin(use, 0, "sim:1"));
-    must(r.ctx, qn_graph_pin(again, 0, "sim:0"));
-    must(r.ctx, qn_graph_run(make));
-    must(r.ctx, qn_graph_run(use));
+    must(qn_graph_pin(make, 0, "sim:0", &failure));
+    must(qn_graph_pin(use, 0, "sim:1", &failure));
+    must(qn_graph_pin(again, 0, "sim:0", &failure));
+    must(qn_graph_run(make, &failure));
+    must(qn_graph_run(use, &failure));
     assert_int_equal(qn_ctx_transfers(r.ctx).d2d_count, 1);
     assert_int_equal(r.z->copies[2].source, 1);
-    must(r.ctx, qn_graph_run(again)); /* writes z on sim:0 */
+    must(qn_graph_run(again, &failure)); /* writes z on sim:0 */
     assert_true(qn_point_is_done(&r.ctx->devices[2], r.z->copies[2].arrived));
     assert_true(now(&r) >= 700);
     assert_true(value_at(r.ctx, w, 10) == 21);

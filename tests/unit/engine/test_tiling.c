@@ -108,14 +108,14 @@ static void check_largest_tile(const char *fault, int n_arrays)
     qn_graph *g;
 
     assert_true(n > 0 && n_arrays <= 8);
-    must(ctx, qn_graph_new(ctx, "tile", &g));
+    must(qn_graph_new(ctx, "tile", &g, &failure));
     for (int i = 0; i < n_arrays; i++)
         arrays[i] = ramp(ctx, "a", n, 1, 0);
     for (int i = 1; i < n_arrays; i++)
-        must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(n), 1.0f, arrays[i - 1], arrays[i]));
+        must(stage_saxpy(g, "saxpy", qn_range_1d(n), 1.0f, arrays[i - 1], arrays[i], &failure));
     CAPTURE_STDERR(text, sizeof text, {
-        must(ctx, qn_graph_run(g));
-        must(ctx, qn_graph_wait(g));
+        must(qn_graph_run(g, &failure));
+        must(qn_graph_wait(g, &failure));
     });
     assert_string_equal(text, "");
     assert_true(value_at(ctx, arrays[n_arrays - 1], n - 1) == (float)n_arrays);

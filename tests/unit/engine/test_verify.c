@@ -19,9 +19,9 @@ static work open_work(qn_options options)
     w.x = ramp(w.ctx, "x", N, 0, 1);
     w.y = ramp(w.ctx, "y", N, 1, 0);
     w.z = array_of(w.ctx, "z", N);
-    must(w.ctx, qn_graph_new(w.ctx, "work", &w.graph));
-    must(w.ctx, stage_vadd(w.graph, "vadd", qn_range_1d(N), w.x, w.y, w.z));
-    must(w.ctx, stage_saxpy(w.graph, "saxpy", qn_range_1d(N), 2.0f, w.x, w.y));
+    must(qn_graph_new(w.ctx, "work", &w.graph, &failure));
+    must(stage_vadd(w.graph, "vadd", qn_range_1d(N), w.x, w.y, w.z, &failure));
+    must(stage_saxpy(w.graph, "saxpy", qn_range_1d(N), 2.0f, w.x, w.y, &failure));
     return w;
 }
 
@@ -39,8 +39,8 @@ static void check_results(const work *w, int runs)
 {
     float z[N], y[N];
 
-    must(w->ctx, qn_buf_read(w->z, 0, z, sizeof z));
-    must(w->ctx, qn_buf_read(w->y, 0, y, sizeof y));
+    must(qn_buf_read(w->z, 0, z, sizeof z, &failure));
+    must(qn_buf_read(w->y, 0, y, sizeof y, &failure));
     for (int i = 0; i < N; i++) {
         const float before = 1 + 2 * (float)i * (float)(runs - 1);
 
@@ -65,7 +65,7 @@ static void without_check_a_flipped_bit_goes_unnoticed(void **state)
     char text[1000];
 
     (void)state;
-    CAPTURE_STDERR(text, sizeof text, qn_graph_run(w.graph));
+    CAPTURE_STDERR(text, sizeof text, qn_graph_run(w.graph, &failure));
     assert_string_equal(text, "");
     assert_true(value_at(w.ctx, w.z, 0) != 1);
     assert_true(value_at(w.ctx, w.z, 1) == 2);
@@ -86,7 +86,7 @@ static void flipped_bit_is_found_and_mended(void **state)
             continue;
         snprintf(rule, sizeof rule, "corrupt:%s*1", stages[i % 2]);
         w = open_work((qn_options){ .backend = backends[i / 2], .fault = rule, .verify_pct = 100 });
-        CAPTURE_STDERR(text, sizeof text, qn_graph_run(w.graph));
+        CAPTURE_STDERR(text, sizeof text, qn_graph_run(w.graph, &failure));
         assert_int_equal(fallback_lines(text), 1);
         snprintf(want, sizeof want,
                  "^\\[GPU\\] %s failed: 1 of 3000 values of %s differ from the CPU, worst by "
@@ -98,7 +98,7 @@ static void flipped_bit_is_found_and_mended(void **state)
         assert_true(mismatched(&w, stages[i % 2]) == 1);
         assert_true(count_of(w.ctx, "verify_mismatched") == 1);
         check_results(&w, 1);
-        must(w.ctx, qn_graph_run(w.graph)); /* goes on from the mended data */
+        must(qn_graph_run(w.graph, &failure)); /* goes on from the mended data */
         check_results(&w, 2);
         close_work(&w);
     }
@@ -111,8 +111,8 @@ static void two_mismatches_in_a_row_trip_the_breaker(void **state)
 
     (void)state;
     CAPTURE_STDERR(text, sizeof text, {
-        qn_graph_run(w.graph); /* vadd and saxpy are wrong */
-        qn_graph_run(w.graph); /* so this one stays away from the device */
+        qn_graph_run(w.graph, &failure); /* vadd and saxpy are wrong */
+        qn_graph_run(w.graph, &failure); /* so this one stays away from the device */
     });
     assert_int_equal(fallback_lines(text), 4);
     assert_true(mismatched(&w, "vadd") == 1 && mismatched(&w, "saxpy") == 1);
@@ -122,7 +122,7 @@ static void two_mismatches_in_a_row_trip_the_breaker(void **state)
 
     /* A probe that is wrong again doubles the pause; a right one ends it. */
     w.ctx->clock.host_us += 5e6;
-    CAPTURE_STDERR(text, sizeof text, qn_graph_run(w.graph));
+    CAPTURE_STDERR(text, sizeof text, qn_graph_run(w.graph, &failure));
     assert_string_equal(text, "");
     assert_true(w.ctx->devices[1].health.bad == 0);
     check_results(&w, 3);
@@ -134,10 +134,10 @@ static void wrong_probe_doubles_the_pause(void **state)
     work w = open_work((qn_options){ .fault = "corrupt*3", .verify_pct = 100, .log = "none" });
 
     (void)state;
-    must(w.ctx, qn_graph_run(w.graph));
+    must(qn_graph_run(w.graph, &failure));
     assert_true(w.ctx->devices[1].health.pause_us == 5e6);
     w.ctx->clock.host_us += 5e6;
-    must(w.ctx, qn_graph_run(w.graph));
+    must(qn_graph_run(w.graph, &failure));
     assert_true(w.ctx->devices[1].health.pause_us == 10e6);
     check_results(&w, 2);
     close_work(&w);
@@ -149,7 +149,7 @@ static void lone_mismatches_do_not_trip_it(void **state)
 
     (void)state;
     for (int run = 1; run <= 4; run++) { /* vadd wrong, saxpy right, four times */
-        must(w.ctx, qn_graph_run(w.graph));
+        must(qn_graph_run(w.graph, &failure));
         check_results(&w, run);
     }
     assert_true(w.ctx->devices[1].health.bad == 0);
@@ -169,7 +169,7 @@ static void share_of_stages_is_checked_evenly(void **state)
         work w = open_work((qn_options){ .verify_pct = table[i].pct });
 
         for (int run = 0; run < 20; run++)
-            must(w.ctx, qn_graph_run(w.graph));
+            must(qn_graph_run(w.graph, &failure));
         assert_int_equal((int)count_of(w.ctx, "verify_checked"), table[i].checked);
         assert_true(count_of(w.ctx, "verify_mismatched") == 0);
         check_results(&w, 20);
@@ -200,9 +200,9 @@ static void unwritten_rest_of_an_output_is_not_compared(void **state)
     char text[1000];
 
     (void)state;
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_vadd(g, "vadd", qn_range_1d(N), x, x, z));
-    CAPTURE_STDERR(text, sizeof text, qn_graph_run(g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_vadd(g, "vadd", qn_range_1d(N), x, x, z, &failure));
+    CAPTURE_STDERR(text, sizeof text, qn_graph_run(g, &failure));
     assert_string_equal(text, "");
     assert_true(value_at(ctx, z, 7) == 14);
     assert_true(count_of(ctx, "verify_checked") == 1 && count_of(ctx, "verify_mismatched") == 0);
@@ -221,10 +221,10 @@ static void array_used_twice_is_checked_as_one(void **state)
     char text[1000];
 
     (void)state;
-    must(ctx, qn_buf_view(x, "half", N / 2 * sizeof(float), N / 2 * sizeof(float), &half));
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, stage_saxpy(g, "saxpy", qn_range_1d(N / 2), 1.0f, x, half));
-    CAPTURE_STDERR(text, sizeof text, qn_graph_run(g));
+    must(qn_buf_view(x, "half", N / 2 * sizeof(float), N / 2 * sizeof(float), &half, &failure));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(stage_saxpy(g, "saxpy", qn_range_1d(N / 2), 1.0f, x, half, &failure));
+    CAPTURE_STDERR(text, sizeof text, qn_graph_run(g, &failure));
     assert_string_equal(text, "");
     assert_true(value_at(ctx, x, N / 2 + 1) == N / 2 + 2);
     assert_true(value_at(ctx, x, 1) == 1);
@@ -242,8 +242,8 @@ static void failed_check_does_not_apply_a_stage_twice(void **state)
 
     (void)state;
     CAPTURE_STDERR(text, sizeof text, {
-        must(w.ctx, qn_graph_run(w.graph));
-        must(w.ctx, qn_graph_wait(w.graph));
+        must(qn_graph_run(w.graph, &failure));
+        must(qn_graph_wait(w.graph, &failure));
     });
     assert_int_equal(fallback_lines(text), 1);
     check_results(&w, 1);
@@ -258,11 +258,11 @@ static void forbidden_fallback_makes_a_mismatch_an_error(void **state)
     qn_status st;
 
     (void)state;
-    CAPTURE_STDERR(text, sizeof text, st = qn_graph_run(w.graph));
+    CAPTURE_STDERR(text, sizeof text, st = qn_graph_run(w.graph, &failure));
     assert_int_equal(st, QN_ERR_FALLBACK);
     assert_string_equal(text, "");
     assert_true(
-        matches(qn_error(w.ctx),
+        matches(failure.text,
                 "^stage saxpy failed \\(1 of 3000 values of y .+\\) and fallback is forbidden$"));
     close_work(&w);
 }

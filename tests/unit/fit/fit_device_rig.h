@@ -46,7 +46,7 @@ static inline int open_rig(rig *r, qn_fit_text *text, const char *backend,
     r->want = calloc(r->p->n_scalars + 1, sizeof *r->want);
     r->got = calloc(r->p->n_scalars + 1, sizeof *r->got);
     r->host_rows = calloc((size_t)qn_fit_host_n_rows(r->host) + 1, sizeof *r->host_rows);
-    must(r->ctx, qn_graph_new(r->ctx, "fit", &r->graph));
+    must(qn_graph_new(r->ctx, "fit", &r->graph, &failure));
     return 1;
 }
 
@@ -69,8 +69,8 @@ static inline void close_rig(rig *r)
 
 static inline void run_graph(rig *r)
 {
-    must(r->ctx, qn_graph_run(r->graph));
-    must(r->ctx, qn_graph_wait(r->graph));
+    must(qn_graph_run(r->graph, &failure));
+    must(qn_graph_wait(r->graph, &failure));
 }
 
 static inline void read_out(rig *r)

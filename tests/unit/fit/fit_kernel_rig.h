@@ -36,7 +36,7 @@ static inline void make_program(fit_kernel_rig *r)
     qn_err err = { .text = "" };
     size_t at = 0;
 
-    assert_int_equal(qn_fit_graph_new("golden", QN_FIT_TEMPLATE, &g), QN_OK);
+    assert_int_equal(qn_fit_graph_new("golden", QN_FIT_TEMPLATE, &g, &err), QN_OK);
     for (int k = 0; k < r->golden->n; k++) {
         qn_fit_v in[64];
         qn_fit_vec out;
@@ -77,9 +77,9 @@ static inline qn_kernel_module *compile(const fit_kernel_rig *r, qn_ctx *ctx,
 
     qn_fit_print_support(&p, 1, &text);
     must_ok(qn_fit_print_map(p, "fit_all", r->is_f64 ? QN_FIT_F64 : QN_FIT_F32, &text, &err), &err);
-    must(ctx, qn_kernels_new(ctx, "fit_golden", qn_str_get(&text), text_module));
-    must(ctx,
-         qn_kernels_with(ctx, *text_module, r->is_f64 ? "REAL=double" : "REAL=float", &module));
+    must(qn_kernels_new(ctx, "fit_golden", qn_str_get(&text), text_module, &err));
+    must(qn_kernels_with(ctx, *text_module, r->is_f64 ? "REAL=double" : "REAL=float", &module,
+                         &err));
     qn_str_free(&text);
     return module;
 }
@@ -90,10 +90,10 @@ static inline qn_buf *buffer_of(const fit_kernel_rig *r, qn_ctx *ctx, const char
     qn_buf *buf = NULL;
     void *data;
 
-    must(ctx, qn_buf_new(ctx, name, n * (r->is_f64 ? sizeof(double) : sizeof(float)), &buf));
+    must(qn_buf_new(ctx, name, n * (r->is_f64 ? sizeof(double) : sizeof(float)), &buf, &failure));
     if (!numbers)
         return buf;
-    must(ctx, qn_buf_host(buf, QN_HOST_DISCARD, &data));
+    must(qn_buf_host(buf, QN_HOST_DISCARD, &data, &failure));
     for (size_t i = 0; i < n; i++) {
         if (r->is_f64)
             ((double *)data)[i] = numbers[i];
@@ -109,9 +109,9 @@ static inline void read_numbers(const fit_kernel_rig *r, qn_ctx *ctx, qn_buf *bu
     float *single = calloc(n, sizeof *single);
 
     if (r->is_f64) {
-        must(ctx, qn_buf_read(buf, 0, out, n * sizeof *out));
+        must(qn_buf_read(buf, 0, out, n * sizeof *out, &failure));
     } else {
-        must(ctx, qn_buf_read(buf, 0, single, n * sizeof *single));
+        must(qn_buf_read(buf, 0, single, n * sizeof *single, &failure));
         for (size_t i = 0; i < n; i++)
             out[i] = single[i];
     }
@@ -133,14 +133,15 @@ static inline double *run_kernel(const fit_kernel_rig *r, qn_ctx *ctx)
     qn_buf *res = buffer_of(r, ctx, "res", NULL, n_res),
            *jac = buffer_of(r, ctx, "jac", NULL, n_jac);
 
-    must(ctx, qn_buf_new(ctx, "idx", idx_bytes, &idx));
-    must(ctx, qn_buf_write(idx, 0, r->idx, idx_bytes));
-    must(ctx, qn_graph_new(ctx, "fit_golden", &graph));
-    must(ctx, qn_graph_stage(graph, "golden", qn_kernels_find(module, "fit_all"), qn_range_1d(r->n),
-                             (const qn_arg[]){ qn_arg_val(&ld, sizeof ld), qn_arg_buf(idx),
-                                               qn_arg_buf(x), qn_arg_buf(res), qn_arg_buf(jac) }));
-    must(ctx, qn_graph_run(graph));
-    must(ctx, qn_graph_wait(graph));
+    must(qn_buf_new(ctx, "idx", idx_bytes, &idx, &failure));
+    must(qn_buf_write(idx, 0, r->idx, idx_bytes, &failure));
+    must(qn_graph_new(ctx, "fit_golden", &graph, &failure));
+    must(qn_graph_stage(graph, "golden", qn_kernels_find(module, "fit_all"), qn_range_1d(r->n),
+                        (const qn_arg[]){ qn_arg_val(&ld, sizeof ld), qn_arg_buf(idx),
+                                          qn_arg_buf(x), qn_arg_buf(res), qn_arg_buf(jac) },
+                        &failure));
+    must(qn_graph_run(graph, &failure));
+    must(qn_graph_wait(graph, &failure));
     read_numbers(r, ctx, res, out, n_res);
     read_numbers(r, ctx, jac, out + n_res, n_jac);
     qn_graph_free(graph);

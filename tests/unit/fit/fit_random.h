@@ -12,7 +12,7 @@ static inline qn_fit_graph *fit_begin(void)
 {
     qn_fit_graph *g = NULL;
 
-    assert_int_equal(qn_fit_graph_new("test", QN_FIT_TEMPLATE, &g), QN_OK);
+    assert_int_equal(qn_fit_graph_new("test", QN_FIT_TEMPLATE, &g, NULL), QN_OK);
     return g;
 }
 

@@ -42,7 +42,7 @@ static inline qn_fit_graph *fit_golden_graph(const char *op, int n_args)
     qn_fit_vec out;
     qn_err err = { .text = "" };
 
-    assert_int_equal(qn_fit_graph_new(op, QN_FIT_TEMPLATE, &g), QN_OK);
+    assert_int_equal(qn_fit_graph_new(op, QN_FIT_TEMPLATE, &g, &err), QN_OK);
     qn_fit_params(g, 0, n_args, in);
     out = qn_fit_record_call(g, op, in, n_args);
     for (int k = 0; k < out.n; k++)

@@ -118,7 +118,7 @@ static inline void row(v a)
 
 static inline void begin(const char *name)
 {
-    if (qn_fit_graph_new(name, QN_FIT_TEMPLATE, &G) != QN_OK)
+    if (qn_fit_graph_new(name, QN_FIT_TEMPLATE, &G, NULL) != QN_OK)
         fail_msg("a graph of %s", name);
 }
 

@@ -66,7 +66,7 @@ static found evaluate(const char *backend, const char *text, qn_fit_accumulate h
     add_numbers(&r, r.cost, r.p->n_groups + 1, &f);
     for (int product = 0; product < 2; product++) {
         qn_graph_free(r.graph);
-        must(r.ctx, qn_graph_new(r.ctx, "fit", &r.graph));
+        must(qn_graph_new(r.ctx, "fit", &r.graph, &failure));
         must_ok(product ? qn_fit_stage_jtjv(r.device, r.graph, r.x, r.v, r.out, &r.err)
                         : qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err),
                 &r.err);

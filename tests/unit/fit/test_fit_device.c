@@ -16,7 +16,7 @@ static void gradient_agrees(const char *backend, qn_fit_text *text, qn_fit_preci
     for (int run = 0; run < 3; run++) {
         assert_run(&r, tolerance);
     }
-    must(r.ctx, qn_buf_read(r.cost, 0, &total, sizeof total));
+    must(qn_buf_read(r.cost, 0, &total, sizeof total, &failure));
     if (!(fabs(total - cost) <= (precision == QN_FIT_F64 ? 1e-13 : 1e-5) * fabs(cost)))
         fail_msg("cost %.17g, on the CPU %.17g", total, cost);
     close_rig(&r);
@@ -108,7 +108,7 @@ static void costs_of_many_groups_are_summed(void **state)
         must_ok(qn_fit_stage_cost(r.device, r.graph, r.x, r.cost, &r.err), &r.err);
         assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 4);
         run_graph(&r);
-        must(r.ctx, qn_buf_read(r.cost, 0, totals, sizeof totals));
+        must(qn_buf_read(r.cost, 0, totals, sizeof totals, &failure));
         assert_true(totals[0] == cost);
         for (int g = 0; g < 20; g++)
             assert_true(totals[1 + g] == qn_fit_host_group_cost(r.host, g));
@@ -131,7 +131,7 @@ static void products_agree(const char *backend)
     must_ok(qn_fit_stage_jtu(r.device, r.graph, r.x, r.rows, r.out, &r.err), &r.err);
     assert_run(&r, 1e-12);
     qn_graph_free(r.graph);
-    must(r.ctx, qn_graph_new(r.ctx, "fit", &r.graph));
+    must(qn_graph_new(r.ctx, "fit", &r.graph, &failure));
     must_ok(qn_fit_stage_jtjv(r.device, r.graph, r.x, r.v, r.out, &r.err), &r.err);
     assert_run(&r, 1e-12);
     close_rig(&r);
@@ -303,10 +303,10 @@ static void owners_give_the_same_bits(const char *backend)
     /* Two groups, two for the cost, and one for the vertices: they own their gradient. */
     assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 5);
     assert_run(&r, 0);
-    must(r.ctx, qn_buf_read(r.cost, 0, &total, sizeof total));
+    must(qn_buf_read(r.cost, 0, &total, sizeof total, &failure));
     assert_true(fabs(total - cost) <= 1e-14 * cost);
     qn_graph_free(r.graph);
-    must(r.ctx, qn_graph_new(r.ctx, "fit", &r.graph));
+    must(qn_graph_new(r.ctx, "fit", &r.graph, &failure));
     qn_fit_device_set_accumulate(r.device, QN_FIT_ACCUMULATE_GATHER);
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
     assert_run(&r, 0);
@@ -337,7 +337,7 @@ static void owners_find_the_other_slots(void **state)
         assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 2); /* one for each set */
         assert_run(&r, 0);
         qn_graph_free(r.graph);
-        must(r.ctx, qn_graph_new(r.ctx, "fit", &r.graph));
+        must(qn_graph_new(r.ctx, "fit", &r.graph, &failure));
         must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
         make_tangent(&r);
         must_ok(qn_fit_stage_jtjv(r.device, r.graph, r.x, r.v, r.out, &r.err), &r.err);

@@ -128,7 +128,7 @@ static void odd_bindings_and_outputs_work(void **state)
     double *out;
 
     (void)state;
-    assert_int_equal(qn_fit_graph_new("odd", QN_FIT_TEMPLATE, &g), QN_OK);
+    assert_int_equal(qn_fit_graph_new("odd", QN_FIT_TEMPLATE, &g, &err), QN_OK);
     const qn_fit_v a = qn_fit_param(g, 0, 0), b = qn_fit_param(g, 1, 0), ab = qn_fit_mul(g, a, b);
 
     qn_fit_output(g, ab);
@@ -161,7 +161,7 @@ static void integer_powers_are_chains(void **state)
         qn_err err = { .text = "" };
         double *out;
 
-        assert_int_equal(qn_fit_graph_new("power", QN_FIT_TEMPLATE, &g), QN_OK);
+        assert_int_equal(qn_fit_graph_new("power", QN_FIT_TEMPLATE, &g, &err), QN_OK);
         const qn_fit_v args[] = { qn_fit_param(g, 0, 0), qn_fit_lit(g, exponents[k]) };
 
         qn_fit_output(g, qn_fit_op(g, "pow", args, 2));

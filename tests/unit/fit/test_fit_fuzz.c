@@ -38,8 +38,8 @@ static qn_kernel_module *compile(const batch *b, qn_ctx *ctx, qn_kernel_module *
         snprintf(name, sizeof name, "fuzz_%d", k);
         must_ok(qn_fit_print_map(b->programs[k], name, QN_FIT_F64, &text, &err), &err);
     }
-    must(ctx, qn_kernels_new(ctx, "fuzz", qn_str_get(&text), text_module));
-    must(ctx, qn_kernels_with(ctx, *text_module, "REAL=double", &module));
+    must(qn_kernels_new(ctx, "fuzz", qn_str_get(&text), text_module, &err));
+    must(qn_kernels_with(ctx, *text_module, "REAL=double", &module, &err));
     qn_str_free(&text);
     return module;
 }
@@ -48,9 +48,9 @@ static qn_buf *filled(qn_ctx *ctx, const char *name, const void *data, size_t by
 {
     qn_buf *buf = NULL;
 
-    must(ctx, qn_buf_new(ctx, name, bytes, &buf));
+    must(qn_buf_new(ctx, name, bytes, &buf, &failure));
     if (data)
-        must(ctx, qn_buf_write(buf, 0, data, bytes));
+        must(qn_buf_write(buf, 0, data, bytes, &failure));
     return buf;
 }
 
@@ -82,15 +82,16 @@ static void run_one(const batch *b, int k, qn_ctx *ctx, const qn_kernel_module *
         args[a] = bufs[a] ? qn_arg_buf(bufs[a]) : qn_arg_val(&ld, sizeof ld);
     }
     snprintf(name, sizeof name, "fuzz_%d", k);
-    must(ctx, qn_graph_new(ctx, name, &graph));
-    must(ctx,
-         qn_graph_stage(graph, name, qn_kernels_find(module, name), qn_range_1d(N_POINTS), args));
-    must(ctx, qn_graph_run(graph));
+    must(qn_graph_new(ctx, name, &graph, &failure));
+    must(qn_graph_stage(graph, name, qn_kernels_find(module, name), qn_range_1d(N_POINTS), args,
+                        &failure));
+    must(qn_graph_run(graph, &failure));
     for (int a = 0; a < n_args; a++)
         if (kinds[a] >= QN_FIT_ARG_OUT) {
             const qn_fit_section *s = &p->sections[kinds[a] - QN_FIT_ARG_OUT];
 
-            must(ctx, qn_buf_read(bufs[a], 0, out + s->first * N_POINTS, (size_t)s->count * row));
+            must(qn_buf_read(bufs[a], 0, out + s->first * N_POINTS, (size_t)s->count * row,
+                             &failure));
         }
     qn_graph_free(graph);
     for (int a = 0; a < n_args; a++)

@@ -7,7 +7,7 @@ static qn_fit_graph *begin(qn_fit_mode mode)
 {
     qn_fit_graph *g = NULL;
 
-    assert_int_equal(qn_fit_graph_new("test", mode, &g), QN_OK);
+    assert_int_equal(qn_fit_graph_new("test", mode, &g, NULL), QN_OK);
     return g;
 }
 

@@ -220,7 +220,7 @@ static qn_fit_problem *shared_parameter(uint32_t n, double *column)
         column[i] = (i % 2 ? 1e6 : -1e6) + qn_random_float(3, i);
     must_ok(qn_fit_problem_new(&p, &err), &err);
     must_ok(qn_fit_problem_add_set(p, "s", 1, 1, &init, &set, &err), &err);
-    assert_int_equal(qn_fit_graph_new("r", QN_FIT_TEMPLATE, &g), QN_OK);
+    assert_int_equal(qn_fit_graph_new("r", QN_FIT_TEMPLATE, &g, &err), QN_OK);
     qn_fit_output(g, qn_fit_sub(g, qn_fit_param(g, 0, 0), qn_fit_data(g, 0)));
     must_ok(qn_fit_problem_add_group(p,
                                      &(qn_fit_group_spec){ .name = "r",

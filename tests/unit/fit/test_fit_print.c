@@ -21,7 +21,7 @@ static qn_fit_program *small_program(const char *name, double factor)
 {
     qn_fit_graph *g = NULL;
 
-    assert_int_equal(qn_fit_graph_new(name, QN_FIT_TEMPLATE, &g), QN_OK);
+    assert_int_equal(qn_fit_graph_new(name, QN_FIT_TEMPLATE, &g, &failure), QN_OK);
     qn_fit_output(g, qn_fit_add(g, qn_fit_mul(g, qn_fit_data(g, 0), qn_fit_lit(g, factor)),
                                 qn_fit_data(g, 1)));
     return compiled(g, QN_FIT_WANT(QN_FIT_RES));
@@ -146,16 +146,16 @@ static void functions_serve_kernels_of_another_form(void **state)
         qn_str_addf(&text, "%sx[%u]", k ? ", " : "", p->values[inputs[k]].comp);
     qn_str_addf(&text, ");\n    for (i32 k = 0; k < %d; k++)\n        y[gx + k] = r.v[k];\n}\n",
                 p->n_outputs);
-    must(ctx, qn_kernels_new(ctx, "term", qn_str_get(&text), &text_module));
-    must(ctx, qn_kernels_with(ctx, text_module, "REAL=double", &module));
-    must(ctx, qn_buf_new(ctx, "in", sizeof x, &in));
-    must(ctx, qn_buf_new(ctx, "out", sizeof got, &out));
-    must(ctx, qn_buf_write(in, 0, x, sizeof x));
-    must(ctx, qn_graph_new(ctx, "term", &graph));
-    must(ctx, qn_graph_stage(graph, "use", qn_kernels_find(module, "use"), qn_range_1d(1),
-                             (const qn_arg[]){ qn_arg_buf(in), qn_arg_buf(out) }));
-    must(ctx, qn_graph_run(graph));
-    must(ctx, qn_buf_read(out, 0, got, sizeof got));
+    must(qn_kernels_new(ctx, "term", qn_str_get(&text), &text_module, &err));
+    must(qn_kernels_with(ctx, text_module, "REAL=double", &module, &err));
+    must(qn_buf_new(ctx, "in", sizeof x, &in, &err));
+    must(qn_buf_new(ctx, "out", sizeof got, &out, &err));
+    must(qn_buf_write(in, 0, x, sizeof x, &err));
+    must(qn_graph_new(ctx, "term", &graph, &err));
+    must(qn_graph_stage(graph, "use", qn_kernels_find(module, "use"), qn_range_1d(1),
+                        (const qn_arg[]){ qn_arg_buf(in), qn_arg_buf(out) }, &err));
+    must(qn_graph_run(graph, &err));
+    must(qn_buf_read(out, 0, got, sizeof got, &err));
     want = fit_run(p, QN_FIT_F64, 0, x, 6, &idx, 1, NULL);
     for (int k = 0; k < p->n_outputs; k++)
         assert_true(fabs(got[k] - want[k]) < 1e-14);

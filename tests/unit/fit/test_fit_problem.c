@@ -31,7 +31,7 @@ static qn_fit_graph *distance_graph(qn_fit_mode mode, double length, int is_swap
     qn_fit_graph *g = NULL;
     qn_fit_vec ends[2] = { { .n = 3 }, { .n = 3 } }, d;
 
-    assert_int_equal(qn_fit_graph_new("distance", mode, &g), QN_OK);
+    assert_int_equal(qn_fit_graph_new("distance", mode, &g, NULL), QN_OK);
     qn_fit_params(g, is_swapped, 3, ends[is_swapped].at);
     qn_fit_params(g, !is_swapped, 3, ends[!is_swapped].at);
     qn_fit_call(g, "distance", ends, 2, &d);
@@ -111,7 +111,7 @@ static void a_number_that_all_terms_share_is_a_literal_again(void **state)
         qn_fit_graph *g = NULL;
         qn_fit_v t;
 
-        assert_int_equal(qn_fit_graph_new("line", QN_FIT_INSTANCE, &g), QN_OK);
+        assert_int_equal(qn_fit_graph_new("line", QN_FIT_INSTANCE, &g, &err), QN_OK);
         t = qn_fit_add(g, qn_fit_lit(g, 3), qn_fit_lit(g, 4));
         t = qn_fit_add(g, t, qn_fit_mul(g, qn_fit_lit(g, 0.75), qn_fit_param(g, 0, 0)));
         qn_fit_output(g, qn_fit_sub(g, t, qn_fit_lit(g, 10 + k)));

@@ -44,10 +44,11 @@ static void add_stages(qn_ctx *ctx, qn_graph *graph, qn_buf **bufs, unsigned see
                 from[i] = next(&seed) % (N_BUFS + N_TEMPS);
             while (from[i] == to || !(written >> from[i] & 1));
         if (written >> to & 1 && next(&seed) % 2)
-            must(ctx, stage_saxpy(graph, "saxpy", qn_range_1d(N), 0.25f, bufs[from[0]], bufs[to]));
+            must(stage_saxpy(graph, "saxpy", qn_range_1d(N), 0.25f, bufs[from[0]], bufs[to],
+                             &failure));
         else
-            must(ctx,
-                 stage_vadd(graph, "vadd", qn_range_1d(N), bufs[from[0]], bufs[from[1]], bufs[to]));
+            must(stage_vadd(graph, "vadd", qn_range_1d(N), bufs[from[0]], bufs[from[1]], bufs[to],
+                            &failure));
         written |= 1u << to;
     }
 }
@@ -60,21 +61,22 @@ static unsigned results(const char *backend, unsigned seed, float *out)
     unsigned used;
     qn_graph *graph;
 
-    must(ctx, qn_graph_new(ctx, "g", &graph));
+    must(qn_graph_new(ctx, "g", &graph, &failure));
     for (int b = 0; b < N_BUFS; b++)
         bufs[b] = ramp(ctx, "buf", N, (float)b, 0.5f);
     for (int t = 0; t < N_TEMPS; t++)
-        must(ctx, qn_graph_temp(graph, "temp", N * sizeof(float), &bufs[N_BUFS + t]));
+        must(qn_graph_temp(graph, "temp", N * sizeof(float), &bufs[N_BUFS + t], &failure));
     add_stages(ctx, graph, bufs, seed);
     for (int b = 0; b < N_BUFS; b += 2)
-        must(ctx, qn_graph_output(graph, bufs[b]));
+        must(qn_graph_output(graph, bufs[b], &failure));
     for (int run = 0; run < RUNS; run++) {
         const float first = (float)run;
 
-        must(ctx, qn_buf_write(bufs[0], 0, &first, sizeof first));
-        must(ctx, qn_graph_run(graph));
+        must(qn_buf_write(bufs[0], 0, &first, sizeof first, &failure));
+        must(qn_graph_run(graph, &failure));
         for (int b = 0; b < N_BUFS; b++)
-            must(ctx, qn_buf_read(bufs[b], 0, out + (run * N_BUFS + b) * N, N * sizeof(float)));
+            must(
+                qn_buf_read(bufs[b], 0, out + (run * N_BUFS + b) * N, N * sizeof(float), &failure));
     }
     if (strcmp(backend, "cpu"))
         assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_ops", NULL) == 25 * RUNS);
@@ -127,10 +129,10 @@ static void registers_of_kernels_are_metrics(void **state)
     ctx = open_with((qn_options){ .backend = "cuda:0" });
     x = ramp(ctx, "x", N, 0, 1);
     y = ramp(ctx, "y", N, 0, 1);
-    must(ctx, qn_graph_new(ctx, "g", &graph));
-    must(ctx, stage_saxpy(graph, "saxpy", qn_range_1d(N), 0.25f, x, y));
-    must(ctx, qn_graph_run(graph));
-    must(ctx, qn_graph_wait(graph));
+    must(qn_graph_new(ctx, "g", &graph, &failure));
+    must(stage_saxpy(graph, "saxpy", qn_range_1d(N), 0.25f, x, y, &failure));
+    must(qn_graph_run(graph, &failure));
+    must(qn_graph_wait(graph, &failure));
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "kernel_registers", labels) == 40);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "kernel_local_bytes", labels) == 16);
     qn_graph_free(graph);

@@ -20,7 +20,7 @@ static float read_one(qn_buf *buf, size_t i)
 {
     float value = -1;
 
-    assert_int_equal(qn_buf_read(buf, i * sizeof value, &value, sizeof value), QN_OK);
+    assert_int_equal(qn_buf_read(buf, i * sizeof value, &value, sizeof value, &failure), QN_OK);
     return value;
 }
 
@@ -31,7 +31,7 @@ static void what_is_lent_is_there_and_what_is_written_counts(void **state)
     void *address = NULL, *again = NULL;
 
     (void)state;
-    must(ctx, qn_buf_lend(x, 1, QN_HOST_UPDATE, &address));
+    must(qn_buf_lend(x, 1, QN_HOST_UPDATE, &address, &failure));
     for (int i = 0; i < N; i++)
         assert_true(((float *)address)[i] == (float)i);
     assert_int_equal(qn_buf_transfers(x).h2d_count, 1);
@@ -41,7 +41,7 @@ static void what_is_lent_is_there_and_what_is_written_counts(void **state)
     assert_true(read_one(x, 8) == 8);
 
     /* Nothing is copied to where it lies already. */
-    must(ctx, qn_buf_lend(x, 1, QN_HOST_READ, &again));
+    must(qn_buf_lend(x, 1, QN_HOST_READ, &again, &failure));
     assert_ptr_equal(again, address);
     assert_int_equal(qn_buf_transfers(x).h2d_count, 1);
     qn_buf_give_back(x, 1);
@@ -56,7 +56,7 @@ static void reading_leaves_the_hosts_copy_alone(void **state)
     void *address = NULL;
 
     (void)state;
-    must(ctx, qn_buf_lend(x, 1, QN_HOST_READ, &address));
+    must(qn_buf_lend(x, 1, QN_HOST_READ, &address, &failure));
     qn_buf_give_back(x, 1);
     assert_true(read_one(x, 3) == 5);
     assert_int_equal(qn_buf_transfers(x).d2h_count, 0);
@@ -71,16 +71,16 @@ static void old_content_that_nobody_wants_is_not_sent(void **state)
     void *address = NULL;
 
     (void)state;
-    must(ctx, qn_buf_lend(x, 1, QN_HOST_DISCARD, &address));
+    must(qn_buf_lend(x, 1, QN_HOST_DISCARD, &address, &failure));
     assert_int_equal(qn_buf_transfers(x).h2d_count, 0);
     memset(address, 0, N * sizeof(float));
     qn_buf_give_back(x, 1);
     assert_true(read_one(x, 9) == 0);
 
     /* Around a view there is content to keep; its address is inside of the whole. */
-    must(ctx, qn_buf_view(x, "view", 40, 8, &view));
+    must(qn_buf_view(x, "view", 40, 8, &view, &failure));
     void *part = NULL;
-    must(ctx, qn_buf_lend(view, 1, QN_HOST_DISCARD, &part));
+    must(qn_buf_lend(view, 1, QN_HOST_DISCARD, &part, &failure));
     assert_ptr_equal(part, (char *)address + 40);
     qn_buf_give_back(view, 1);
     qn_buf_free(view);
@@ -95,7 +95,7 @@ static void the_cpu_lends_its_own_copy(void **state)
     void *address = NULL;
 
     (void)state;
-    must(ctx, qn_buf_lend(x, 0, QN_HOST_UPDATE, &address));
+    must(qn_buf_lend(x, 0, QN_HOST_UPDATE, &address, &failure));
     ((float *)address)[1] = -1;
     qn_buf_give_back(x, 0);
     assert_true(read_one(x, 1) == -1);
@@ -110,10 +110,10 @@ static void devices_without_addresses_refuse(void **state)
     void *address = NULL;
 
     (void)state;
-    assert_int_equal(qn_buf_lend(x, 1, QN_HOST_READ, &address), QN_ERR_UNSUPPORTED);
-    assert_string_equal(qn_error(ctx), "memory of sim:0 has no address to lend");
-    assert_int_equal(qn_buf_lend(x, 9, QN_HOST_READ, &address), QN_ERR_USAGE);
-    assert_string_equal(qn_error(ctx), "device 9; the context has 2");
+    assert_int_equal(qn_buf_lend(x, 1, QN_HOST_READ, &address, &failure), QN_ERR_UNSUPPORTED);
+    assert_string_equal(failure.text, "memory of sim:0 has no address to lend");
+    assert_int_equal(qn_buf_lend(x, 9, QN_HOST_READ, &address, &failure), QN_ERR_USAGE);
+    assert_string_equal(failure.text, "device 9; the context has 2");
     assert_null(address);
     qn_buf_free(x);
     qn_ctx_close(ctx);
@@ -126,9 +126,9 @@ static void an_upload_that_fails_is_told(void **state)
     void *address = NULL;
 
     (void)state;
-    assert_int_equal(qn_buf_lend(x, 1, QN_HOST_UPDATE, &address), QN_ERR_INJECTED);
+    assert_int_equal(qn_buf_lend(x, 1, QN_HOST_UPDATE, &address, &failure), QN_ERR_INJECTED);
     assert_true(read_one(x, 50) == 50);
-    must(ctx, qn_buf_lend(x, 1, QN_HOST_UPDATE, &address));
+    must(qn_buf_lend(x, 1, QN_HOST_UPDATE, &address, &failure));
     assert_true(((float *)address)[50] == 50);
     qn_buf_give_back(x, 1);
     qn_buf_free(x);

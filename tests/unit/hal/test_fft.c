@@ -134,17 +134,17 @@ static void a_batch_in_the_middle_of_a_buffer_leaves_the_rest_alone(void **state
         qn_buf *buf = NULL;
         qn_graph *g = NULL;
 
-        must(ctx, qn_buf_new(ctx, "large", all, &buf));
+        must(qn_buf_new(ctx, "large", all, &buf, &failure));
         memset(kept, 0x5A, all);
-        must(ctx, qn_buf_write(buf, 0, kept, all));
+        must(qn_buf_write(buf, 0, kept, all, &failure));
         put_fields(ctx, buf, before, &s, fields);
-        must(ctx, qn_graph_new(ctx, "g", &g));
-        must(ctx, qn_graph_fft(g, "fft", &s, QN_FFT_FORWARD, buf, before));
-        must(ctx, qn_graph_run(g));
+        must(qn_graph_new(ctx, "g", &g, &failure));
+        must(qn_graph_fft(g, "fft", &s, QN_FFT_FORWARD, buf, before, &failure));
+        must(qn_graph_run(g, &failure));
         got = get_fields(ctx, buf, before, &s);
         transform_by_definition(&s, fields);
         assert_true(distance(&s, fields, got, 0) < tolerance(&s));
-        must(ctx, qn_buf_read(buf, 0, kept, all));
+        must(qn_buf_read(buf, 0, kept, all, &failure));
         for (size_t i = 0; i < all; i++)
             assert_true((i >= before && i < before + bytes) || kept[i] == 0x5A);
         free(got);
@@ -166,11 +166,11 @@ static void the_callers_memory_may_lie_anywhere(void **state)
     qn_graph *g = NULL;
 
     (void)state;
-    must(ctx, qn_buf_wrap(ctx, "wrapped", memory + 8, qn_fft_bytes(&s), &buf));
+    must(qn_buf_wrap(ctx, "wrapped", memory + 8, qn_fft_bytes(&s), &buf, &failure));
     put_fields(ctx, buf, 0, &s, fields);
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, qn_graph_fft(g, "fft", &s, QN_FFT_FORWARD, buf, 0));
-    must(ctx, qn_graph_run(g));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(qn_graph_fft(g, "fft", &s, QN_FFT_FORWARD, buf, 0, &failure));
+    must(qn_graph_run(g, &failure));
     got = get_fields(ctx, buf, 0, &s);
     transform_by_definition(&s, fields);
     assert_true(distance(&s, fields, got, 0) < tolerance(&s));
@@ -218,22 +218,22 @@ static work open_work(qn_options options)
     const float scale = 1.0f / (64 * 48);
 
     w.fields = random_fields(&w.shape, 11);
-    must(w.ctx, qn_buf_new(w.ctx, "in", qn_fft_bytes(&w.shape), &w.in));
-    must(w.ctx, qn_buf_new(w.ctx, "out", qn_fft_bytes(&w.shape), &w.out));
+    must(qn_buf_new(w.ctx, "in", qn_fft_bytes(&w.shape), &w.in, &failure));
+    must(qn_buf_new(w.ctx, "out", qn_fft_bytes(&w.shape), &w.out, &failure));
     put_fields(w.ctx, w.in, 0, &w.shape, w.fields);
-    must(w.ctx, qn_graph_new(w.ctx, "work", &w.graph));
-    must(w.ctx, stage_map_mul(w.graph, "scale", qn_range_1d(n), scale, w.in, w.out));
-    must(w.ctx, qn_graph_fft(w.graph, "there", &w.shape, QN_FFT_FORWARD, w.out, 0));
-    must(w.ctx, qn_graph_fft(w.graph, "back", &w.shape, QN_FFT_INVERSE, w.out, 0));
-    must(w.ctx, qn_graph_output(w.graph, w.out));
+    must(qn_graph_new(w.ctx, "work", &w.graph, &failure));
+    must(stage_map_mul(w.graph, "scale", qn_range_1d(n), scale, w.in, w.out, &failure));
+    must(qn_graph_fft(w.graph, "there", &w.shape, QN_FFT_FORWARD, w.out, 0, &failure));
+    must(qn_graph_fft(w.graph, "back", &w.shape, QN_FFT_INVERSE, w.out, 0, &failure));
+    must(qn_graph_output(w.graph, w.out, &failure));
     return w;
 }
 
 static void run_work(const work *w, int n_runs)
 {
     for (int i = 0; i < n_runs; i++) {
-        must(w->ctx, qn_graph_run(w->graph));
-        must(w->ctx, qn_graph_wait(w->graph));
+        must(qn_graph_run(w->graph, &failure));
+        must(qn_graph_wait(w->graph, &failure));
     }
 }
 
@@ -373,14 +373,14 @@ static void what_cannot_be_transformed_is_refused_with_a_reason(void **state)
     qn_graph *g = NULL;
 
     (void)state;
-    must(ctx, qn_buf_new(ctx, "b", 1168, &buf));
-    must(ctx, qn_graph_new(ctx, "g", &g));
+    must(qn_buf_new(ctx, "b", 1168, &buf, &failure));
+    must(qn_graph_new(ctx, "g", &g, &failure));
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         assert_int_equal(
-            qn_graph_fft(g, "f", &table[i].shape, QN_FFT_FORWARD, buf, table[i].offset),
+            qn_graph_fft(g, "f", &table[i].shape, QN_FFT_FORWARD, buf, table[i].offset, &failure),
             QN_ERR_USAGE);
-        if (!strstr(qn_error(ctx), table[i].why))
-            fail_msg("%s", qn_error(ctx));
+        if (!strstr(failure.text, table[i].why))
+            fail_msg("%s", failure.text);
     }
     assert_int_equal(qn_graph_get_stats(g).n_stages, 0);
     qn_graph_free(g);
@@ -396,12 +396,12 @@ static void a_build_without_fftw_says_what_is_missing(void **state)
     qn_graph *g = NULL;
 
     (void)state;
-    must(ctx, qn_buf_new(ctx, "b", qn_fft_bytes(&s), &buf));
-    must(ctx, qn_graph_new(ctx, "g", &g));
-    must(ctx, qn_graph_fft(g, "f", &s, QN_FFT_FORWARD, buf, 0));
-    assert_int_equal(qn_graph_run(g), QN_ERR_UNSUPPORTED);
-    assert_string_equal(qn_error(ctx), "stage f: fft 1x16x16 f32: this build has no FFTW (install "
-                                       "libfftw3-dev and build again)");
+    must(qn_buf_new(ctx, "b", qn_fft_bytes(&s), &buf, &failure));
+    must(qn_graph_new(ctx, "g", &g, &failure));
+    must(qn_graph_fft(g, "f", &s, QN_FFT_FORWARD, buf, 0, &failure));
+    assert_int_equal(qn_graph_run(g, &failure), QN_ERR_UNSUPPORTED);
+    assert_string_equal(failure.text, "stage f: fft 1x16x16 f32: this build has no FFTW (install "
+                                      "libfftw3-dev and build again)");
     qn_graph_free(g);
     qn_buf_free(buf);
     qn_ctx_close(ctx);

@@ -21,9 +21,9 @@ static qn_buf *doubles(qn_ctx *ctx, const char *name, const double *values)
 {
     qn_buf *buf = NULL;
 
-    must(ctx, qn_buf_new(ctx, name, N * sizeof *values, &buf));
+    must(qn_buf_new(ctx, name, N * sizeof *values, &buf, &failure));
     if (values)
-        must(ctx, qn_buf_write(buf, 0, values, N * sizeof *values));
+        must(qn_buf_write(buf, 0, values, N * sizeof *values, &failure));
     return buf;
 }
 
@@ -44,12 +44,13 @@ static void run_rest(qn_ctx *ctx, const qn_kernel_module *module, double *out)
     bufs[0] = doubles(ctx, "a", a);
     bufs[1] = doubles(ctx, "b", b);
     bufs[2] = doubles(ctx, "out", NULL);
-    must(ctx, qn_graph_new(ctx, "rest", &graph));
-    must(ctx, qn_graph_stage(graph, "rest", qn_kernels_find(module, "rest"), qn_range_1d(N),
-                             (const qn_arg[]){ qn_arg_buf(bufs[0]), qn_arg_buf(bufs[1]),
-                                               qn_arg_buf(bufs[2]) }));
-    must(ctx, qn_graph_run(graph));
-    must(ctx, qn_buf_read(bufs[2], 0, out, N * sizeof *out));
+    must(qn_graph_new(ctx, "rest", &graph, &failure));
+    must(qn_graph_stage(
+        graph, "rest", qn_kernels_find(module, "rest"), qn_range_1d(N),
+        (const qn_arg[]){ qn_arg_buf(bufs[0]), qn_arg_buf(bufs[1]), qn_arg_buf(bufs[2]) },
+        &failure));
+    must(qn_graph_run(graph, &failure));
+    must(qn_buf_read(bufs[2], 0, out, N * sizeof *out, &failure));
     qn_graph_free(graph);
     for (int k = 0; k < 3; k++)
         qn_buf_free(bufs[k]);
@@ -84,9 +85,9 @@ static void a_module_that_allows_it_is_compiled_apart(void **state)
 
         if (!ctx)
             continue;
-        must(ctx, qn_kernels_new(ctx, "rest", text, &strict));
-        must(ctx, qn_kernels_with(ctx, strict, "CONTRACT=1", &loose));
-        must(ctx, qn_kernels_with(ctx, strict, "CONTRACT=1", &again));
+        must(qn_kernels_new(ctx, "rest", text, &strict, &failure));
+        must(qn_kernels_with(ctx, strict, "CONTRACT=1", &loose, &failure));
+        must(qn_kernels_with(ctx, strict, "CONTRACT=1", &again, &failure));
         run_rest(ctx, strict, out);
         for (int k = 0; k < N; k++)
             assert_true(out[k] == 0);

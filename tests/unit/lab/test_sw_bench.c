@@ -85,20 +85,20 @@ static float *tmrt_of(const place *at, const qn_sw_surface *surface, int is_anis
     qn_sw_step step;
 
     must_do(qn_sw_step_open(ctx, surface, 2, is_aniso, 24, &step, &err));
-    must(ctx, qn_graph_new(ctx, "once", &once));
-    must(ctx, qn_sw_step_add_walls(&step, once));
-    must(ctx, qn_sw_step_add_svf(&step, once));
-    must(ctx, qn_sw_step_add_geometry(&step, once));
+    must(qn_graph_new(ctx, "once", &once, &failure));
+    must(qn_sw_step_add_walls(&step, once, &failure));
+    must(qn_sw_step_add_svf(&step, once, &failure));
+    must(qn_sw_step_add_geometry(&step, once, &failure));
     run_graph(ctx, once);
-    must(ctx, qn_graph_new(ctx, "step", &graph));
+    must(qn_graph_new(ctx, "step", &graph, &failure));
     for (int i = 0; i < QN_SW_STEP_STAGES; i++)
-        must(ctx, qn_sw_step_add(&step, graph, (qn_sw_step_stage)i));
-    must(ctx, qn_sw_add_next(step.series, graph));
+        must(qn_sw_step_add(&step, graph, (qn_sw_step_stage)i, &failure));
+    must(qn_sw_add_next(step.series, graph, &failure));
     must_do(qn_sw_series_seek(step.series, 0, &err));
     for (int i = 0; i < n_steps; i++)
-        must(ctx, qn_graph_run(graph));
-    must(ctx, qn_graph_wait(graph));
-    must(ctx, qn_buf_read(step.tmrt, 0, out, n * sizeof *out));
+        must(qn_graph_run(graph, &failure));
+    must(qn_graph_wait(graph, &failure));
+    must(qn_buf_read(step.tmrt, 0, out, n * sizeof *out, &failure));
     qn_graph_free(graph);
     qn_sw_step_close(&step);
     qn_ctx_close(ctx);

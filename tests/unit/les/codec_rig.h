@@ -36,7 +36,7 @@ static inline qn_buf *new_array(qn_ctx *ctx, const qn_les_config *config, const 
 {
     qn_buf *buf = NULL;
 
-    must(ctx, qn_buf_new(ctx, name, elems * (config->precision == QN_LES_F64 ? 8 : 4), &buf));
+    must(qn_buf_new(ctx, name, elems * (config->precision == QN_LES_F64 ? 8 : 4), &buf, &failure));
     return buf;
 }
 
@@ -49,9 +49,9 @@ static inline void write_reals(qn_ctx *ctx, const qn_les_config *config, qn_buf 
     for (size_t i = 0; i < elems; i++)
         narrow[i] = (float)from[i];
     if (config->precision == QN_LES_F64)
-        must(ctx, qn_buf_write(buf, at * sizeof *from, from, elems * sizeof *from));
+        must(qn_buf_write(buf, at * sizeof *from, from, elems * sizeof *from, &failure));
     else
-        must(ctx, qn_buf_write(buf, at * sizeof *narrow, narrow, elems * sizeof *narrow));
+        must(qn_buf_write(buf, at * sizeof *narrow, narrow, elems * sizeof *narrow, &failure));
     free(narrow);
 }
 
@@ -63,9 +63,9 @@ static inline double *read_reals(qn_ctx *ctx, const qn_les_config *config, qn_bu
 
     assert_true(out && narrow);
     if (config->precision == QN_LES_F64) {
-        must(ctx, qn_buf_read(buf, at * sizeof *out, out, elems * sizeof *out));
+        must(qn_buf_read(buf, at * sizeof *out, out, elems * sizeof *out, &failure));
     } else {
-        must(ctx, qn_buf_read(buf, at * sizeof *narrow, narrow, elems * sizeof *narrow));
+        must(qn_buf_read(buf, at * sizeof *narrow, narrow, elems * sizeof *narrow, &failure));
         for (size_t i = 0; i < elems; i++)
             out[i] = (double)narrow[i];
     }
@@ -75,8 +75,8 @@ static inline double *read_reals(qn_ctx *ctx, const qn_les_config *config, qn_bu
 
 static inline void run_once(qn_ctx *ctx, qn_graph *graph)
 {
-    must(ctx, qn_graph_run(graph));
-    must(ctx, qn_graph_wait(graph));
+    must(qn_graph_run(graph, &failure));
+    must(qn_graph_wait(graph, &failure));
     qn_graph_free(graph);
 }
 
@@ -134,8 +134,8 @@ static inline void put_state(const rig *r, const double *fields)
         memcpy(padded + i * (n + 2), fields + i * n, n * sizeof *padded);
     write_reals(r->ctx, r->config, r->state, 0, padded, rows * (n + 2));
     free(padded);
-    must(r->ctx, qn_graph_new(r->ctx, "transform", &g));
-    must(r->ctx, qn_graph_fft(g, "transform", &shape, QN_FFT_FORWARD, r->state, 0));
+    must(qn_graph_new(r->ctx, "transform", &g, &failure));
+    must(qn_graph_fft(g, "transform", &shape, QN_FFT_FORWARD, r->state, 0, &failure));
     run_once(r->ctx, g);
 }
 
@@ -143,10 +143,10 @@ static inline void encode(const rig *r, int with_anchors)
 {
     qn_graph *g = NULL;
 
-    must(r->ctx, qn_graph_new(r->ctx, "encode", &g));
+    must(qn_graph_new(r->ctx, "encode", &g, &failure));
     if (with_anchors)
-        must(r->ctx, qn_les_codec_add_anchors(r->codec, g, r->state));
-    must(r->ctx, qn_les_codec_add_encode(r->codec, g, r->state, r->z, ROOM));
+        must(qn_les_codec_add_anchors(r->codec, g, r->state, &failure));
+    must(qn_les_codec_add_encode(r->codec, g, r->state, r->z, ROOM, &failure));
     run_once(r->ctx, g);
 }
 
@@ -154,8 +154,8 @@ static inline void decode(const rig *r, int row, int step)
 {
     qn_graph *g = NULL;
 
-    must(r->ctx, qn_graph_new(r->ctx, "decode", &g));
-    must(r->ctx, qn_les_codec_add_decode(r->codec, g, r->z, row, step, r->lp, r->full));
+    must(qn_graph_new(r->ctx, "decode", &g, &failure));
+    must(qn_les_codec_add_decode(r->codec, g, r->z, row, step, r->lp, r->full, &failure));
     run_once(r->ctx, g);
 }
 

@@ -53,8 +53,8 @@ static inline void flow_run(flow *f, int n_steps)
 {
     qn_graph *graph = NULL;
 
-    must(f->ctx, qn_graph_new(f->ctx, "steps", &graph));
-    must(f->ctx, qn_les_sim_add_steps(f->sim, graph, n_steps));
+    must(qn_graph_new(f->ctx, "steps", &graph, &failure));
+    must(qn_les_sim_add_steps(f->sim, graph, n_steps, &failure));
     run_graph(f->ctx, graph);
 }
 
@@ -71,7 +71,7 @@ static inline double *flow_take(flow *f, qn_buf *buf)
     void *data;
 
     assert_non_null(out);
-    must(f->ctx, qn_buf_host(buf, QN_HOST_READ, &data));
+    must(qn_buf_host(buf, QN_HOST_READ, &data, &failure));
     for (size_t i = 0; i < n; i++)
         out[i] = f->sim->is_f64 ? ((double *)data)[i] : (double)((float *)data)[i];
     qn_buf_free(buf);
@@ -82,7 +82,7 @@ static inline qn_buf *flow_buf(flow *f)
 {
     qn_buf *buf = NULL;
 
-    must(f->ctx, qn_buf_new(f->ctx, "field", flow_cells(f) * (f->sim->is_f64 ? 8 : 4), &buf));
+    must(qn_buf_new(f->ctx, "field", flow_cells(f) * (f->sim->is_f64 ? 8 : 4), &buf, &failure));
     return buf;
 }
 
@@ -92,8 +92,8 @@ static inline double *flow_field(flow *f)
     qn_buf *buf = flow_buf(f);
     qn_graph *graph = NULL;
 
-    must(f->ctx, qn_graph_new(f->ctx, "field", &graph));
-    must(f->ctx, qn_les_sim_add_field(f->sim, graph, buf));
+    must(qn_graph_new(f->ctx, "field", &graph, &failure));
+    must(qn_les_sim_add_field(f->sim, graph, buf, &failure));
     run_graph(f->ctx, graph);
     return flow_take(f, buf);
 }
@@ -103,8 +103,8 @@ static inline double *flow_probe(flow *f, qn_les_probe what)
     qn_buf *buf = flow_buf(f);
     qn_graph *graph = NULL;
 
-    must(f->ctx, qn_graph_new(f->ctx, "probe", &graph));
-    must(f->ctx, qn_les_sim_add_probe(f->sim, graph, what, buf));
+    must(qn_graph_new(f->ctx, "probe", &graph, &failure));
+    must(qn_les_sim_add_probe(f->sim, graph, what, buf, &failure));
     run_graph(f->ctx, graph);
     return flow_take(f, buf);
 }
@@ -116,8 +116,8 @@ static inline qn_les_row flow_row(flow *f)
     qn_les_row *rows, last;
     int n;
 
-    must(f->ctx, qn_graph_new(f->ctx, "row", &graph));
-    must(f->ctx, qn_les_sim_add_log(f->sim, graph));
+    must(qn_graph_new(f->ctx, "row", &graph, &failure));
+    must(qn_les_sim_add_log(f->sim, graph, &failure));
     run_graph(f->ctx, graph);
     must_do(qn_les_sim_read_log(f->sim, &rows, &n, &err));
     last = rows[(n - 1) * f->config.ensemble];

@@ -77,7 +77,7 @@ static void expect_ternary(const rig *r, const golden_case *c, const char *what,
     size_t n_off = 0;
 
     assert_non_null(got);
-    must(r->ctx, qn_buf_read(qn_les_codec_ternary(r->codec, is_before), 0, got, r->cells));
+    must(qn_buf_read(qn_les_codec_ternary(r->codec, is_before), 0, got, r->cells, &failure));
     for (size_t i = 0; i < r->cells; i++)
         n_off += got[i] != ((const int8_t *)want.data)[i];
     EXPECT_AT_MOST((double)n_off / (double)r->cells, share, "%s %s", c->prefix, what);
@@ -233,11 +233,11 @@ static qn_les_errors compared(const rig *r, const double *truth, qn_buf *decoded
     double got[QN_LES_SUMS];
 
     write_reals(r->ctx, r->config, a, 0, truth, r->cells);
-    must(r->ctx, qn_buf_new(r->ctx, "sums", 2 * sizeof got, &sums));
-    must(r->ctx, qn_graph_new(r->ctx, "compare", &g));
-    must(r->ctx, qn_les_codec_add_compare(r->codec, g, a, decoded, sums, 1));
+    must(qn_buf_new(r->ctx, "sums", 2 * sizeof got, &sums, &failure));
+    must(qn_graph_new(r->ctx, "compare", &g, &failure));
+    must(qn_les_codec_add_compare(r->codec, g, a, decoded, sums, 1, &failure));
     run_once(r->ctx, g);
-    must(r->ctx, qn_buf_read(sums, sizeof got, got, sizeof got));
+    must(qn_buf_read(sums, sizeof got, got, sizeof got, &failure));
     qn_buf_free(a);
     qn_buf_free(sums);
     return qn_les_errors_of(r->config, got);
@@ -453,14 +453,14 @@ static void majority_is_that_of_the_definition(void **state)
         assert_true(s && next);
         put_state(&r, field);
         encode(&r, 1);
-        must(r.ctx, qn_buf_read(qn_les_codec_ternary(r.codec, 1), 0, s, r.cells));
+        must(qn_buf_read(qn_les_codec_ternary(r.codec, 1), 0, s, r.cells, &failure));
         for (int pass = 0; pass < config.maj_iters; pass++) {
             vote(config.N, s, next);
             swap = s;
             s = next;
             next = swap;
         }
-        must(r.ctx, qn_buf_read(qn_les_codec_ternary(r.codec, 0), 0, next, r.cells));
+        must(qn_buf_read(qn_les_codec_ternary(r.codec, 0), 0, next, r.cells, &failure));
         assert_memory_equal(next, s, r.cells);
 
         double *z = z_row(&r, 0), live = 0;
@@ -491,12 +491,12 @@ static void encoding_moves_nothing_between_host_and_device(void **state)
 
         put_state(&r, field);
         encode(&r, 1); /* lists and tables go up once */
-        must(r.ctx, qn_graph_new(r.ctx, "encode", &g));
-        must(r.ctx, qn_les_codec_add_encode(r.codec, g, r.state, r.z, ROOM));
+        must(qn_graph_new(r.ctx, "encode", &g, &failure));
+        must(qn_les_codec_add_encode(r.codec, g, r.state, r.z, ROOM, &failure));
         const qn_transfer_count before = qn_ctx_transfers(r.ctx);
         for (int t = 0; t < 3; t++) {
-            must(r.ctx, qn_graph_run(g));
-            must(r.ctx, qn_graph_wait(g));
+            must(qn_graph_run(g, &failure));
+            must(qn_graph_wait(g, &failure));
         }
         const qn_transfer_count after = qn_ctx_transfers(r.ctx);
         assert_int_equal(after.h2d_bytes, before.h2d_bytes);
@@ -519,9 +519,9 @@ static void room_for_rows_is_not_brought_from_the_host(void **state)
 
     (void)state;
     put_state(&r, field);
-    must(r.ctx, qn_graph_new(r.ctx, "begin", &g));
-    must(r.ctx, qn_les_codec_add_begin(r.codec, g, r.z, ROOM));
-    must(r.ctx, qn_les_codec_add_encode(r.codec, g, r.state, r.z, ROOM));
+    must(qn_graph_new(r.ctx, "begin", &g, &failure));
+    must(qn_les_codec_add_begin(r.codec, g, r.z, ROOM, &failure));
+    must(qn_les_codec_add_encode(r.codec, g, r.state, r.z, ROOM, &failure));
     run_once(r.ctx, g);
     assert_int_equal(qn_buf_transfers(r.z).h2d_bytes, 0);
     encode(&r, 0);

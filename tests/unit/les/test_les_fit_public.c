@@ -144,11 +144,11 @@ static void fallbacks_are_listed(void **state)
 
     (void)state;
     assert_int_equal(qn_ctx_fallback_count(ctx), 0);
-    must(ctx, qn_graph_new(ctx, "g", &graph));
-    must(ctx, stage_saxpy(graph, "saxpy", qn_range_1d(8), 1, x, y));
+    must(qn_graph_new(ctx, "g", &graph, &failure));
+    must(stage_saxpy(graph, "saxpy", qn_range_1d(8), 1, x, y, &failure));
     for (int i = 0; i < 2; i++) {
-        must(ctx, qn_graph_run(graph));
-        must(ctx, qn_graph_wait(graph));
+        must(qn_graph_run(graph, &failure));
+        must(qn_graph_wait(graph, &failure));
     }
     assert_int_equal(qn_ctx_fallback_count(ctx), 1);
     qn_ctx_fallback_get(ctx, 0, &entry);

@@ -52,8 +52,8 @@ static qn_buf *field_of(qn_ctx *ctx, int is_f64, int shift)
     qn_buf *buf = NULL;
     void *data;
 
-    must(ctx, qn_buf_new(ctx, "field", (size_t)N * N * (is_f64 ? 8 : 4), &buf));
-    must(ctx, qn_buf_host(buf, QN_HOST_DISCARD, &data));
+    must(qn_buf_new(ctx, "field", (size_t)N * N * (is_f64 ? 8 : 4), &buf, &failure));
+    must(qn_buf_host(buf, QN_HOST_DISCARD, &data, &failure));
     for (int i = 0; i < N * N; i++)
         if (is_f64)
             ((double *)data)[i] = value_of((i + shift) % (N * N));
@@ -86,11 +86,11 @@ static void check_frame(const char *backend, int is_f64)
     assert_int_equal(size.height, side);
     a = field_of(ctx, is_f64, 0);
     b = field_of(ctx, is_f64, 31);
-    must(ctx, qn_buf_new(ctx, "rgb", size.bytes, &rgb));
-    must(ctx, qn_graph_new(ctx, "frame", &graph));
-    must(ctx, qn_les_add_frame(graph, &config, 3, scale, a, b, rgb));
-    must(ctx, qn_graph_run(graph));
-    must(ctx, qn_buf_host(rgb, QN_HOST_READ, (void **)&got));
+    must(qn_buf_new(ctx, "rgb", size.bytes, &rgb, &failure));
+    must(qn_graph_new(ctx, "frame", &graph, &failure));
+    must(qn_les_add_frame(graph, &config, 3, scale, a, b, rgb, &failure));
+    must(qn_graph_run(graph, &failure));
+    must(qn_buf_host(rgb, QN_HOST_READ, (void **)&got, &failure));
     for (int y = 0; y < size.height; y++)
         for (int x = 0; x < size.width; x++) {
             const int panel = x / (side + 4), in = x % (side + 4);
@@ -149,15 +149,15 @@ static void hashes_of_devices_are_those_of_the_host(void **state)
         if (!ctx)
             continue;
         data = ramp(ctx, "data", WORDS, 1, 0.37f);
-        must(ctx, qn_buf_host(data, QN_HOST_READ, (void **)&host));
-        must(ctx, qn_buf_new(ctx, "out", sizeof got, &out));
-        must(ctx, qn_graph_new(ctx, "hash", &graph));
-        must(ctx, qn_les_add_digest(graph, "hash", data, 0, 4 * 3000, out, 0, &first));
-        must(ctx, qn_graph_run(graph));
-        must(ctx, qn_les_move_digest(graph, first, 4 * 2000, 1));
-        must(ctx, qn_graph_run(graph));
-        must(ctx, qn_buf_read(out, 0, got, sizeof got));
-        must(ctx, qn_buf_host(data, QN_HOST_READ, (void **)&host));
+        must(qn_buf_host(data, QN_HOST_READ, (void **)&host, &failure));
+        must(qn_buf_new(ctx, "out", sizeof got, &out, &failure));
+        must(qn_graph_new(ctx, "hash", &graph, &failure));
+        must(qn_les_add_digest(graph, "hash", data, 0, 4 * 3000, out, 0, &first, &failure));
+        must(qn_graph_run(graph, &failure));
+        must(qn_les_move_digest(graph, first, 4 * 2000, 1, &failure));
+        must(qn_graph_run(graph, &failure));
+        must(qn_buf_read(out, 0, got, sizeof got, &failure));
+        must(qn_buf_host(data, QN_HOST_READ, (void **)&host, &failure));
         assert_true(got[0] == qn_les_digest(host, 4 * 3000));
         assert_true(got[1] == qn_les_digest(host + 2000, 4 * 3000));
         assert_true(got[0] != got[1]);
@@ -181,10 +181,10 @@ static void fields_are_kept_where_they_are_told(void **state)
             continue;
         field = ramp(ctx, "field", 100, 5, 1);
         store = ramp(ctx, "store", 300, 0, 0);
-        must(ctx, qn_graph_new(ctx, "keep", &graph));
-        must(ctx, qn_les_add_keep(graph, "keep", field, 400, store, 0, &stage));
-        must(ctx, qn_les_move_keep(graph, stage, 800));
-        must(ctx, qn_graph_run(graph));
+        must(qn_graph_new(ctx, "keep", &graph, &failure));
+        must(qn_les_add_keep(graph, "keep", field, 400, store, 0, &stage, &failure));
+        must(qn_les_move_keep(graph, stage, 800, &failure));
+        must(qn_graph_run(graph, &failure));
         assert_float_equal(value_at(ctx, store, 0), 0, 0);
         assert_float_equal(value_at(ctx, store, 199), 0, 0);
         assert_float_equal(value_at(ctx, store, 200), 5, 0);

@@ -279,17 +279,17 @@ static box_result box_at(const place *at, const qn_les_config *config)
     qn_graph *graph = NULL;
 
     assert_non_null(r.field = malloc(r.bytes));
-    must(ctx, qn_buf_new(ctx, "field", r.bytes, &field));
-    must(ctx, qn_buf_new(ctx, "moments", moment_bytes, &moments));
-    must(ctx, qn_graph_new(ctx, "box", &graph));
-    must(ctx, qn_les_ic_box(graph, config, field, moments));
-    must(ctx, qn_graph_run(graph));
-    must(ctx, qn_graph_wait(graph));
+    must(qn_buf_new(ctx, "field", r.bytes, &field, &failure));
+    must(qn_buf_new(ctx, "moments", moment_bytes, &moments, &failure));
+    must(qn_graph_new(ctx, "box", &graph, &failure));
+    must(qn_les_ic_box(graph, config, field, moments, &failure));
+    must(qn_graph_run(graph, &failure));
+    must(qn_graph_wait(graph, &failure));
     if (strcmp(at->backend, "cpu"))
         assert_string_not_equal(qn_graph_stage_device(graph, 0), "cpu");
     qn_graph_free(graph);
-    must(ctx, qn_buf_read(moments, 0, r.moments, moment_bytes));
-    must(ctx, qn_buf_read(field, 0, r.field, r.bytes));
+    must(qn_buf_read(moments, 0, r.moments, moment_bytes, &failure));
+    must(qn_buf_read(field, 0, r.field, r.bytes, &failure));
     qn_buf_free(field);
     qn_buf_free(moments);
     qn_ctx_close(ctx);
@@ -342,13 +342,13 @@ static qn_buf *run_integers(qn_ctx *ctx, int n, qn_buf **noise)
     qn_buf *rows = NULL, *sums = NULL;
     qn_graph *g = NULL;
 
-    must(ctx, qn_buf_new(ctx, "noise", bytes, noise));
-    must(ctx, qn_buf_new(ctx, "rows", bytes, &rows));
-    must(ctx, qn_buf_new(ctx, "sums", bytes, &sums));
-    must(ctx, qn_graph_new(ctx, "integers", &g));
-    must(ctx, stage_les_box_noise(g, "noise", qn_range_2d(n, n), par, *noise));
-    must(ctx, stage_les_box_rows(g, "rows", qn_range_2d(n, n), par, *noise, rows));
-    must(ctx, stage_les_box_cols(g, "cols", qn_range_2d(n, n), par, rows, sums));
+    must(qn_buf_new(ctx, "noise", bytes, noise, &failure));
+    must(qn_buf_new(ctx, "rows", bytes, &rows, &failure));
+    must(qn_buf_new(ctx, "sums", bytes, &sums, &failure));
+    must(qn_graph_new(ctx, "integers", &g, &failure));
+    must(stage_les_box_noise(g, "noise", qn_range_2d(n, n), par, *noise, &failure));
+    must(stage_les_box_rows(g, "rows", qn_range_2d(n, n), par, *noise, rows, &failure));
+    must(stage_les_box_cols(g, "cols", qn_range_2d(n, n), par, rows, sums, &failure));
     run_graph(ctx, g);
     qn_buf_free(rows);
     return sums;
@@ -359,7 +359,7 @@ static void expect_bytes(qn_ctx *ctx, qn_buf *buf, const char *golden)
     qn_npy want = golden_array(golden);
     void *got;
 
-    must(ctx, qn_buf_host(buf, QN_HOST_READ, &got));
+    must(qn_buf_host(buf, QN_HOST_READ, &got, &failure));
     assert_int_equal(want.type, QN_NPY_I4);
     assert_memory_equal(got, want.data, qn_buf_bytes(buf));
     qn_npy_free(&want);
@@ -420,11 +420,11 @@ static void only_moments_of_a_box_field_cross_to_the_host(void **state)
     qn_graph *graph = NULL;
 
     (void)state;
-    must(ctx, qn_buf_new(ctx, "field", 2 * 64 * 64 * sizeof(float), &field));
-    must(ctx, qn_graph_new(ctx, "box", &graph));
-    must(ctx, qn_les_ic_box(graph, &config, field, NULL));
-    must(ctx, qn_graph_run(graph));
-    must(ctx, qn_graph_wait(graph));
+    must(qn_buf_new(ctx, "field", 2 * 64 * 64 * sizeof(float), &field, &failure));
+    must(qn_graph_new(ctx, "box", &graph, &failure));
+    must(qn_les_ic_box(graph, &config, field, NULL, &failure));
+    must(qn_graph_run(graph, &failure));
+    must(qn_graph_wait(graph, &failure));
     const qn_transfer_count moved = qn_ctx_transfers(ctx);
     assert_int_equal(moved.d2h_bytes, 2 * QN_LES_BOX_MOMENTS * sizeof(qn_i64));
     assert_int_equal(moved.h2d_bytes, 2 * 2 * sizeof(double));

@@ -36,8 +36,8 @@ static double *rolled_out(qn_ctx *ctx, const qn_les_config *config, qn_les_proxy
     qn_buf *zhat = new_array(ctx, config, "zhat", elems);
     qn_graph *g = NULL;
 
-    must(ctx, qn_graph_new(ctx, "rollout", &g));
-    must(ctx, qn_les_proxy_add_rollout(proxy, g, z, n, zhat));
+    must(qn_graph_new(ctx, "rollout", &g, &failure));
+    must(qn_les_proxy_add_rollout(proxy, g, z, n, zhat, &failure));
     run_once(ctx, g);
     double *out = read_reals(ctx, config, zhat, 0, elems);
     qn_buf_free(zhat);

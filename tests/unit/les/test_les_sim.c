@@ -74,11 +74,11 @@ static void check_spectrum(const place *at, flow *f, const golden_case *g)
     qn_graph *graph = NULL;
 
     assert_non_null(got);
-    must(f->ctx, qn_buf_new(f->ctx, "shells", (size_t)n * sizeof *got, &shells));
-    must(f->ctx, qn_graph_new(f->ctx, "spectrum", &graph));
-    must(f->ctx, qn_les_sim_add_spectrum(f->sim, graph, 0, shells));
+    must(qn_buf_new(f->ctx, "shells", (size_t)n * sizeof *got, &shells, &failure));
+    must(qn_graph_new(f->ctx, "spectrum", &graph, &failure));
+    must(qn_les_sim_add_spectrum(f->sim, graph, 0, shells, &failure));
     run_graph(f->ctx, graph);
-    must(f->ctx, qn_buf_read(shells, 0, got, (size_t)n * sizeof *got));
+    must(qn_buf_read(shells, 0, got, (size_t)n * sizeof *got, &failure));
     qn_buf_free(shells);
     expect_golden(at->name, got, (size_t)n, g->prefix, "spectrum_t100",
                   f->sim->is_f64 ? 1e-12 : 1e-5);
@@ -269,7 +269,7 @@ static void dealiased_modes_stay_exactly_zero(void **state)
             continue;
         flow_open(&f, &device_places[i], CONFIG("n", "48", "ic", "box"));
         flow_run(&f, 3);
-        must(f.ctx, qn_buf_host(qn_les_sim_state(f.sim), QN_HOST_READ, &data));
+        must(qn_buf_host(qn_les_sim_state(f.sim), QN_HOST_READ, &data, &failure));
         h = data;
         for (int j = 0; j < 48; j++)
             for (int k = 0; k < 25; k++) {
@@ -295,16 +295,16 @@ static void nothing_crosses_while_steps_run(void **state)
         qn_graph *graph = NULL;
 
         flow_open(&f, &device_places[0], CONFIG("n", "32", "dt-mode", modes[i]));
-        must(f.ctx, qn_graph_new(f.ctx, "steps", &graph));
-        must(f.ctx, qn_les_sim_add_steps(f.sim, graph, 50));
-        must(f.ctx, qn_les_sim_add_log(f.sim, graph));
-        must(f.ctx, qn_les_sim_add_check(f.sim, graph));
-        must(f.ctx, qn_graph_run(graph));
-        must(f.ctx, qn_graph_wait(graph));
+        must(qn_graph_new(f.ctx, "steps", &graph, &failure));
+        must(qn_les_sim_add_steps(f.sim, graph, 50, &failure));
+        must(qn_les_sim_add_log(f.sim, graph, &failure));
+        must(qn_les_sim_add_check(f.sim, graph, &failure));
+        must(qn_graph_run(graph, &failure));
+        must(qn_graph_wait(graph, &failure));
         const qn_transfer_count before = qn_ctx_transfers(f.ctx);
         for (int run = 0; run < 3; run++)
-            must(f.ctx, qn_graph_run(graph));
-        must(f.ctx, qn_graph_wait(graph));
+            must(qn_graph_run(graph, &failure));
+        must(qn_graph_wait(graph, &failure));
         const qn_transfer_count after = qn_ctx_transfers(f.ctx);
         assert_int_equal(after.h2d_bytes - before.h2d_bytes, 0);
         assert_int_equal(after.d2h_bytes - before.d2h_bytes, 0);
@@ -406,12 +406,12 @@ static void log_keeps_rows_of_all_members_up_to_its_room(void **state)
     must_do(qn_les_sim_read_log(f.sim, &rows, &n, &err));
     assert_int_equal(n, 0);
     free(rows);
-    must(f.ctx, qn_graph_new(f.ctx, "steps", &graph));
-    must(f.ctx, qn_les_sim_add_log(f.sim, graph));
-    must(f.ctx, qn_les_sim_add_steps(f.sim, graph, 2));
+    must(qn_graph_new(f.ctx, "steps", &graph, &refused));
+    must(qn_les_sim_add_log(f.sim, graph, &refused));
+    must(qn_les_sim_add_steps(f.sim, graph, 2, &refused));
     for (int i = 0; i < 5; i++)
-        must(f.ctx, qn_graph_run(graph));
-    must(f.ctx, qn_graph_wait(graph));
+        must(qn_graph_run(graph, &refused));
+    must(qn_graph_wait(graph, &refused));
     qn_graph_free(graph);
     must_do(qn_les_sim_read_log(f.sim, &rows, &n, &err));
     assert_int_equal(n, 3);
@@ -509,16 +509,16 @@ static void cells_that_are_not_finite_are_counted_for_good(void **state)
 
     (void)state;
     flow_open(&f, &device_places[0], CONFIG("n", "32", "dt", "30", "allow-unstable", "1"));
-    must(f.ctx, qn_graph_new(f.ctx, "steps", &graph));
-    must(f.ctx, qn_les_sim_add_check(f.sim, graph));
-    must(f.ctx, qn_les_sim_add_steps(f.sim, graph, 5));
-    must(f.ctx, qn_graph_run(graph));
+    must(qn_graph_new(f.ctx, "steps", &graph, &failure));
+    must(qn_les_sim_add_check(f.sim, graph, &failure));
+    must(qn_les_sim_add_steps(f.sim, graph, 5, &failure));
+    must(qn_graph_run(graph, &failure));
     must_do(qn_les_sim_progress(f.sim, &now, &err));
     assert_int_equal(now.n_not_finite, 0);
     assert_int_equal(now.last_good, 0);
     assert_int_equal(now.first_bad, -1);
     for (int i = 0; i < 10; i++)
-        must(f.ctx, qn_graph_run(graph));
+        must(qn_graph_run(graph, &failure));
     must_do(qn_les_sim_progress(f.sim, &now, &err));
     assert_true(now.n_not_finite > 0);
     assert_int_equal(now.first_bad, now.last_good + 5);

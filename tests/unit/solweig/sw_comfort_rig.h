@@ -30,15 +30,15 @@ static inline void add_index(qn_graph *graph, const comfort_case *c, comfort_ind
         qn_sw_pet_prepare(&c->body, c->ta, c->rh, c->va, (qn_i64)c->cols * c->rows);
 
     if (index == PET_BY_TABLE)
-        must(ctx, qn_sw_add_pet_by_table(table, graph, &pet, c->cols, c->rows, tmrt, out));
+        must(qn_sw_add_pet_by_table(table, graph, &pet, c->cols, c->rows, tmrt, out, &failure));
     else if (index == PET && wind)
-        must(ctx, qn_sw_add_pet_wind(graph, &pet, wind, tmrt, out));
+        must(qn_sw_add_pet_wind(graph, &pet, wind, tmrt, out, &failure));
     else if (index == PET)
-        must(ctx, qn_sw_add_pet(graph, &pet, tmrt, out));
+        must(qn_sw_add_pet(graph, &pet, tmrt, out, &failure));
     else if (wind)
-        must(ctx, qn_sw_add_utci_wind(graph, &utci_wind, c->rows, wind, tmrt, out));
+        must(qn_sw_add_utci_wind(graph, &utci_wind, c->rows, wind, tmrt, out, &failure));
     else
-        must(ctx, qn_sw_add_utci(graph, &utci, c->rows, tmrt, out));
+        must(qn_sw_add_utci(graph, &utci, c->rows, tmrt, out, &failure));
 }
 
 /* Free with free(). */
@@ -53,8 +53,8 @@ static inline float *comfort_on(const place *at, const comfort_case *c, comfort_
     qn_graph *graph = NULL;
     outcome got;
 
-    must(ctx, qn_sw_pet_table_new(ctx, &table));
-    must(ctx, qn_graph_new(ctx, "comfort", &graph));
+    must(qn_sw_pet_table_new(ctx, &table, &failure));
+    must(qn_graph_new(ctx, "comfort", &graph, &failure));
     add_index(graph, c, index, table, wind, tmrt, out.middle, ctx);
     run_graph(ctx, graph);
     got = guarded_take(ctx, &out, "float");

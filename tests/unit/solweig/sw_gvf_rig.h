@@ -52,8 +52,8 @@ static inline void write_ground(qn_ctx *ctx, qn_sw_gvf *gvf, const surface *s)
     float *excess, *reflect;
     const float air = s->step.ta_k;
 
-    must(ctx, qn_buf_host(gvf->excess, QN_HOST_UPDATE, (void **)&excess));
-    must(ctx, qn_buf_host(gvf->reflect, QN_HOST_UPDATE, (void **)&reflect));
+    must(qn_buf_host(gvf->excess, QN_HOST_UPDATE, (void **)&excess, &failure));
+    must(qn_buf_host(gvf->reflect, QN_HOST_UPDATE, (void **)&reflect, &failure));
     for (int y = 0; y < gvf->par.rows; y++)
         for (int x = 0; x < gvf->par.cols; x++) {
             const int p = y * gvf->par.cols + x;
@@ -86,15 +86,15 @@ static inline view view_of(const place *at, const surface *s, variant how)
     view v;
 
     must_do(qn_sw_gvf_new(ctx, &s->options, &gvf, &err));
-    must(ctx, qn_graph_new(ctx, "geometry", &graph));
-    must(ctx, qn_sw_add_gvf_geometry(gvf, graph, &maps));
+    must(qn_graph_new(ctx, "geometry", &graph, &failure));
+    must(qn_sw_add_gvf_geometry(gvf, graph, &maps, &failure));
     run_graph(ctx, graph);
     graph = NULL;
-    must(ctx, qn_graph_new(ctx, "thermal", &graph));
+    must(qn_graph_new(ctx, "thermal", &graph, &failure));
     if (s->tg)
         write_ground(ctx, gvf, s);
     else
-        must(ctx, qn_sw_add_ground(gvf, graph, series, &maps, shadow, wall_sun, svf));
+        must(qn_sw_add_ground(gvf, graph, series, &maps, shadow, wall_sun, svf, &failure));
     if (how == UMEP) {
         int *row_col = malloc(2 * SW_RAYS * (size_t)gvf->par.second * sizeof *row_col);
 
@@ -103,12 +103,12 @@ static inline view view_of(const place *at, const surface *s, variant how)
         steps =
             filled(ctx, "steps", row_col, 2 * SW_RAYS * (size_t)gvf->par.second * sizeof *row_col);
         free(row_col);
-        must(ctx, qn_sw_add_gvf_umep(gvf, graph, series, &maps, steps, wall_sun));
+        must(qn_sw_add_gvf_umep(gvf, graph, series, &maps, steps, wall_sun, &failure));
     } else {
-        must(ctx, qn_sw_add_gvf_thermal(gvf, graph, series, &maps));
+        must(qn_sw_add_gvf_thermal(gvf, graph, series, &maps, &failure));
     }
-    must(ctx, qn_graph_run(graph));
-    must(ctx, qn_graph_wait(graph));
+    must(qn_graph_run(graph, &failure));
+    must(qn_graph_wait(graph, &failure));
     v = (view){ read_floats(ctx, gvf->lup, planes * n), read_floats(ctx, gvf->alb, planes * n),
                 read_floats(ctx, gvf->nosh, planes * n) };
     qn_graph_free(graph);

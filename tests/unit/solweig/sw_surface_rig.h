@@ -46,7 +46,7 @@ static inline float *read_floats(qn_ctx *ctx, qn_buf *buf, size_t n)
     float *out = malloc(n * sizeof *out);
 
     assert_non_null(out);
-    must(ctx, qn_buf_read(buf, 0, out, n * sizeof *out));
+    must(qn_buf_read(buf, 0, out, n * sizeof *out, &failure));
     return out;
 }
 

@@ -377,13 +377,13 @@ static void failed_stages_run_on_the_cpu_with_the_same_bits(void **state)
         qn_sw_pet_table *table = NULL;
         qn_graph *graph = NULL;
 
-        must(ctx, qn_sw_pet_table_new(ctx, &table));
-        must(ctx, qn_graph_new(ctx, "comfort", &graph));
+        must(qn_sw_pet_table_new(ctx, &table, &failure));
+        must(qn_graph_new(ctx, "comfort", &graph, &failure));
         add_index(graph, &c, cases[k].index, table, NULL, in, out, ctx);
-        must(ctx, qn_graph_output(graph, out));
-        must(ctx, qn_graph_run(graph));
-        must(ctx, qn_graph_wait(graph));
-        must(ctx, qn_buf_read(out, 0, got, sizeof got));
+        must(qn_graph_output(graph, out, &failure));
+        must(qn_graph_run(graph, &failure));
+        must(qn_graph_wait(graph, &failure));
+        must(qn_buf_read(out, 0, got, sizeof got, &failure));
         assert_memory_equal(got, want, sizeof got);
         if (!qn_graph_stage_fell_back(graph, cases[k].stage))
             fail_msg("%s did not make its stage fall back", cases[k].fault);

@@ -165,14 +165,14 @@ static void another_time_step_is_another_value(void **state)
     float got = 0;
 
     (void)state;
-    must(ctx, qn_buf_new(ctx, "utci", sizeof got, &out));
-    must(ctx, qn_graph_new(ctx, "utci", &graph));
-    must(ctx, qn_sw_add_utci(graph, &par, 1, in, out));
+    must(qn_buf_new(ctx, "utci", sizeof got, &out, &failure));
+    must(qn_graph_new(ctx, "utci", &graph, &failure));
+    must(qn_sw_add_utci(graph, &par, 1, in, out, &failure));
     for (int k = 0; k < 3; k++) {
         par = qn_sw_utci_prepare(20 + k, 50, 1, 1);
-        must(ctx, qn_graph_set(graph, 0, 0, &par));
-        must(ctx, qn_graph_run(graph));
-        must(ctx, qn_buf_read(out, 0, &got, sizeof got));
+        must(qn_graph_set(graph, 0, 0, &par, &failure));
+        must(qn_graph_run(graph, &failure));
+        must(qn_buf_read(out, 0, &got, sizeof got, &failure));
         expect_close("step", k, (double)got, qn_sw_utci(20 + k, 50, 1, 40), 1e-3);
     }
     qn_graph_free(graph);

@@ -144,8 +144,9 @@ static float *planes_of(const place *at, const scene *s)
                              &series, &err));
     must_do(
         qn_sw_radiation_new(ctx, s->cols, s->rows, &s->body, series, s->bits, &radiation, &err));
-    must(ctx, qn_graph_new(ctx, "aniso", &graph));
-    must(ctx, qn_sw_add_aniso(radiation, graph, series, &bits, svf, veg, shadow, lup, alb, nosh));
+    must(qn_graph_new(ctx, "aniso", &graph, &failure));
+    must(qn_sw_add_aniso(radiation, graph, series, &bits, svf, veg, shadow, lup, alb, nosh,
+                         &failure));
     run_graph(ctx, graph);
     out = read_floats(ctx, radiation->planes, SW_RADIATION_PLANES * n);
     qn_sw_radiation_free(radiation);

@@ -79,9 +79,9 @@ static void check_golden_side(const place *at, json_t *p, float *svf_planes)
     shadow = floats_buf(ctx, given, PIXELS);
     sun = floats_buf(ctx, given, PIXELS);
     heat = floats_buf(ctx, given, PIXELS);
-    must(ctx, qn_graph_new(ctx, "side", &graph));
-    must(ctx, stage_sw_iso_side(graph, "side", qn_range_2d(SIDE, SIDE), par, standing, SW_E,
-                                series->now, series->steps, svf, shadow, in, sun, heat));
+    must(qn_graph_new(ctx, "side", &graph, &failure));
+    must(stage_sw_iso_side(graph, "side", qn_range_2d(SIDE, SIDE), par, standing, SW_E, series->now,
+                           series->steps, svf, shadow, in, sun, heat, &failure));
     run_graph(ctx, graph);
     got = read_floats(ctx, sun, PIXELS);
     want = golden_floats("athens/radiation_kside_e_win100", PIXELS);
@@ -266,12 +266,12 @@ static float *run_scene(const place *at, scene *s)
 
     must_do(
         qn_sw_radiation_new(ctx, COLS, ROWS, &s->body, series, SW_BITS_GIVEN, &radiation, &err));
-    must(ctx, qn_graph_new(ctx, "iso", &graph));
-    must(ctx, qn_sw_add_iso(radiation, graph, series, svf, shadow, lup, alb, nosh));
-    must(ctx, qn_sw_add_tmrt(radiation, graph, series, lup, shadow, tmrt));
+    must(qn_graph_new(ctx, "iso", &graph, &failure));
+    must(qn_sw_add_iso(radiation, graph, series, svf, shadow, lup, alb, nosh, &failure));
+    must(qn_sw_add_tmrt(radiation, graph, series, lup, shadow, tmrt, &failure));
     run_graph(ctx, graph);
-    must(ctx, qn_buf_read(radiation->planes, 0, out, SW_ISO_PLANES * N * sizeof *out));
-    must(ctx, qn_buf_read(tmrt, 0, out + SW_ISO_PLANES * N, N * sizeof *out));
+    must(qn_buf_read(radiation->planes, 0, out, SW_ISO_PLANES * N * sizeof *out, &failure));
+    must(qn_buf_read(tmrt, 0, out + SW_ISO_PLANES * N, N * sizeof *out, &failure));
     qn_sw_radiation_free(radiation);
     qn_sw_series_free(series);
     qn_buf_free(svf);
@@ -413,10 +413,10 @@ static float *run_tmrt(const place *at, const float *planes, const float *lup, f
     must_do(qn_sw_series_new(ctx, 1, &step, 4, patches, sky, &series, &err));
     must_do(
         qn_sw_radiation_new(ctx, POINTS, POINTS, &body, series, SW_BITS_GIVEN, &radiation, &err));
-    must(ctx,
-         qn_buf_write(radiation->planes, 0, planes, SW_RADIATION_PLANES * ALL * sizeof *planes));
-    must(ctx, qn_graph_new(ctx, "tmrt", &graph));
-    must(ctx, qn_sw_add_tmrt(radiation, graph, series, below, below, tmrt));
+    must(qn_buf_write(radiation->planes, 0, planes, SW_RADIATION_PLANES * ALL * sizeof *planes,
+                      &failure));
+    must(qn_graph_new(ctx, "tmrt", &graph, &failure));
+    must(qn_sw_add_tmrt(radiation, graph, series, below, below, tmrt, &failure));
     run_graph(ctx, graph);
     out = read_floats(ctx, tmrt, ALL);
     qn_buf_free(below);

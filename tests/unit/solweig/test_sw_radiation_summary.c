@@ -131,9 +131,9 @@ static rig rig_open(const place *at, int n_steps)
     r.series = plain_series(r.ctx, steps, STEPS);
     must_do(qn_sw_summary_new(r.ctx, COLS, core, dt, thresholds, THRESHOLDS, n_steps, &r.summary,
                               &err));
-    must(r.ctx, qn_buf_new(r.ctx, "tmrt", ALL * sizeof(float), &r.tmrt));
-    must(r.ctx, qn_buf_new(r.ctx, "utci", ALL * sizeof(float), &r.utci));
-    must(r.ctx, qn_buf_new(r.ctx, "shadow", ALL * sizeof(float), &r.shadow));
+    must(qn_buf_new(r.ctx, "tmrt", ALL * sizeof(float), &r.tmrt, &failure));
+    must(qn_buf_new(r.ctx, "utci", ALL * sizeof(float), &r.utci, &failure));
+    must(qn_buf_new(r.ctx, "shadow", ALL * sizeof(float), &r.shadow, &failure));
     return r;
 }
 
@@ -151,7 +151,7 @@ static void fill(qn_ctx *ctx, qn_buf *buf, float (*value)(int, int), int step)
 {
     float *data;
 
-    must(ctx, qn_buf_host(buf, QN_HOST_DISCARD, (void **)&data));
+    must(qn_buf_host(buf, QN_HOST_DISCARD, (void **)&data, &failure));
     for (int p = 0; p < ALL; p++)
         data[p] = value(step, p);
 }
@@ -160,18 +160,18 @@ static void run_series(rig *r)
 {
     qn_graph *clear = NULL, *step = NULL;
 
-    must(r->ctx, qn_graph_new(r->ctx, "clear", &clear));
-    must(r->ctx, qn_sw_add_summary_clear(r->summary, clear));
+    must(qn_graph_new(r->ctx, "clear", &clear, &failure));
+    must(qn_sw_add_summary_clear(r->summary, clear, &failure));
     run_graph(r->ctx, clear);
-    must(r->ctx, qn_graph_new(r->ctx, "step", &step));
-    must(r->ctx, qn_sw_add_summary(r->summary, step, r->series, r->tmrt, r->utci, r->shadow));
-    must(r->ctx, qn_sw_add_next(r->series, step));
+    must(qn_graph_new(r->ctx, "step", &step, &failure));
+    must(qn_sw_add_summary(r->summary, step, r->series, r->tmrt, r->utci, r->shadow, &failure));
+    must(qn_sw_add_next(r->series, step, &failure));
     for (int i = 0; i < STEPS; i++) {
         fill(r->ctx, r->tmrt, tmrt_at, i);
         fill(r->ctx, r->utci, utci_at, i);
         fill(r->ctx, r->shadow, shadow_at, i);
-        must(r->ctx, qn_graph_run(step));
-        must(r->ctx, qn_graph_wait(step));
+        must(qn_graph_run(step, &failure));
+        must(qn_graph_wait(step, &failure));
     }
     qn_graph_free(step);
 }
@@ -181,14 +181,14 @@ static void check_grids(rig *r, const place *at)
     qn_buf *grid = NULL;
     float *want = constant(CORE, 0);
 
-    must(r->ctx, qn_buf_new(r->ctx, "grid", CORE * sizeof(float), &grid));
+    must(qn_buf_new(r->ctx, "grid", CORE * sizeof(float), &grid, &failure));
     for (int which = 0; which < SW_GRIDS + THRESHOLDS; which++) {
         char text[32];
         qn_graph *graph = NULL;
         float *got;
 
-        must(r->ctx, qn_graph_new(r->ctx, "grid", &graph));
-        must(r->ctx, qn_sw_add_summary_grid(r->summary, graph, which, grid));
+        must(qn_graph_new(r->ctx, "grid", &graph, &failure));
+        must(qn_sw_add_summary_grid(r->summary, graph, which, grid, &failure));
         run_graph(r->ctx, graph);
         got = read_floats(r->ctx, grid, CORE);
         for (int i = 0; i < CORE; i++) {
@@ -268,11 +268,11 @@ static float grid_of(qn_ctx *ctx, qn_sw_summary *summary, int which)
     qn_buf *grid = NULL;
     float value;
 
-    must(ctx, qn_buf_new(ctx, "grid", sizeof value, &grid));
-    must(ctx, qn_graph_new(ctx, "grid", &graph));
-    must(ctx, qn_sw_add_summary_grid(summary, graph, which, grid));
+    must(qn_buf_new(ctx, "grid", sizeof value, &grid, &failure));
+    must(qn_graph_new(ctx, "grid", &graph, &failure));
+    must(qn_sw_add_summary_grid(summary, graph, which, grid, &failure));
     run_graph(ctx, graph);
-    must(ctx, qn_buf_read(grid, 0, &value, sizeof value));
+    must(qn_buf_read(grid, 0, &value, sizeof value, &failure));
     qn_buf_free(grid);
     return value;
 }
@@ -292,14 +292,14 @@ static void the_last_step_of_a_short_series_does_not_spill_over(void **state)
     (void)state;
     must_do(qn_sw_summary_new(ctx, 1, (qn_sw_core){ 0, 0, 1, 1 }, 2, hot, 2, SW_NARROW_STEPS,
                               &summary, &err));
-    must(ctx, qn_graph_new(ctx, "clear", &clear));
-    must(ctx, qn_sw_add_summary_clear(summary, clear));
+    must(qn_graph_new(ctx, "clear", &clear, &failure));
+    must(qn_sw_add_summary_clear(summary, clear, &failure));
     run_graph(ctx, clear);
-    must(ctx, qn_graph_new(ctx, "step", &step));
-    must(ctx, qn_sw_add_summary(summary, step, series, value, value, shadow));
+    must(qn_graph_new(ctx, "step", &step, &failure));
+    must(qn_sw_add_summary(summary, step, series, value, value, shadow, &failure));
     for (int i = 0; i < SW_NARROW_STEPS; i++)
-        must(ctx, qn_graph_run(step));
-    must(ctx, qn_graph_wait(step));
+        must(qn_graph_run(step, &failure));
+    must(qn_graph_wait(step, &failure));
     assert_true(grid_of(ctx, summary, SW_GRID_TMRT_DAY) == 40);
     assert_true(isnan(grid_of(ctx, summary, SW_GRID_TMRT_NIGHT)));
     assert_true(grid_of(ctx, summary, SW_GRID_SHADE_HOURS) == 0);
@@ -322,11 +322,11 @@ static void a_step_reads_nothing_back(void **state)
     qn_transfer_count before, after;
 
     (void)state;
-    must(r.ctx, qn_graph_new(r.ctx, "step", &step));
-    must(r.ctx, qn_sw_add_summary(r.summary, step, r.series, r.tmrt, r.utci, r.shadow));
+    must(qn_graph_new(r.ctx, "step", &step, &failure));
+    must(qn_sw_add_summary(r.summary, step, r.series, r.tmrt, r.utci, r.shadow, &failure));
     before = qn_ctx_transfers(r.ctx);
-    must(r.ctx, qn_graph_run(step));
-    must(r.ctx, qn_graph_wait(step));
+    must(qn_graph_run(step, &failure));
+    must(qn_graph_wait(step, &failure));
     after = qn_ctx_transfers(r.ctx);
     assert_int_equal(after.d2h_bytes, before.d2h_bytes);
     must_do(qn_sw_summary_read(r.summary, 0, &sums, &err));
@@ -353,10 +353,10 @@ static void impossible_summaries_are_refused(void **state)
                 "9 thresholds; the limit is 8");
     assert_null(s);
     must_do(qn_sw_summary_new(ctx, COLS, core, 1, NULL, 0, 3, &s, &err));
-    must(ctx, qn_buf_new(ctx, "grid", CORE * sizeof(float), &grid));
-    must(ctx, qn_graph_new(ctx, "grid", &graph));
-    assert_int_equal(qn_sw_add_summary_grid(s, graph, SW_GRIDS, grid), QN_ERR_USAGE);
-    assert_non_null(strstr(qn_error(ctx), "summary grid 12; there are 12"));
+    must(qn_buf_new(ctx, "grid", CORE * sizeof(float), &grid, &failure));
+    must(qn_graph_new(ctx, "grid", &graph, &failure));
+    assert_int_equal(qn_sw_add_summary_grid(s, graph, SW_GRIDS, grid, &failure), QN_ERR_USAGE);
+    assert_non_null(strstr(failure.text, "summary grid 12; there are 12"));
     must_refuse(qn_sw_summary_read(s, 3, NULL, &err), QN_ERR_USAGE, "record 3 of 3");
     qn_graph_free(graph);
     qn_buf_free(grid);

@@ -270,13 +270,13 @@ static void walls_face_away_from_their_building(void **state)
         dsm[5] = NAN;
         for (int i = 0; i < 4; i++)
             b[i] = array_of(ctx, "walls", SIDE * SIDE);
-        must(ctx, qn_buf_write(b[0], 0, dsm, SIDE * SIDE * sizeof *dsm));
+        must(qn_buf_write(b[0], 0, dsm, SIDE * SIDE * sizeof *dsm, &failure));
         must_do(qn_sw_walls_new(ctx, SIDE, SIDE, sizes[k], 1, &walls, &err));
-        must(ctx, qn_graph_new(ctx, "walls", &graph));
-        must(ctx, qn_sw_add_walls(walls, graph, b[0], b[1], b[2], b[3]));
+        must(qn_graph_new(ctx, "walls", &graph, &failure));
+        must(qn_sw_add_walls(walls, graph, b[0], b[1], b[2], b[3], &failure));
         run_graph(ctx, graph);
-        must(ctx, qn_buf_read(b[1], 0, height, SIDE * SIDE * sizeof *height));
-        must(ctx, qn_buf_read(b[2], 0, aspect, SIDE * SIDE * sizeof *aspect));
+        must(qn_buf_read(b[1], 0, height, SIDE * SIDE * sizeof *height, &failure));
+        must(qn_buf_read(b[2], 0, aspect, SIDE * SIDE * sizeof *aspect, &failure));
         for (int i = 0; i < SIDE * SIDE; i++) {
             const int r = abs(i / SIDE - 40), c = abs(i % SIDE - 40);
             const int is_wall = (r == 13 && c <= 12) || (c == 13 && r <= 12);

@@ -302,13 +302,14 @@ static walls walls_of(const place *at, const site *s, const float *given)
 
     must_do(qn_sw_walls_new(ctx, s->rows, s->cols, s->px, 1, &w, &err));
     if (given)
-        must(ctx, qn_buf_write(made[0].middle, 0, given, bytes));
-    must(ctx, qn_graph_new(ctx, "walls", &graph));
+        must(qn_buf_write(made[0].middle, 0, given, bytes, &failure));
+    must(qn_graph_new(ctx, "walls", &graph, &failure));
     if (given)
-        must(ctx,
-             qn_sw_add_wall_aspects(w, graph, dsm, made[0].middle, made[1].middle, made[2].middle));
+        must(qn_sw_add_wall_aspects(w, graph, dsm, made[0].middle, made[1].middle, made[2].middle,
+                                    &failure));
     else
-        must(ctx, qn_sw_add_walls(w, graph, dsm, made[0].middle, made[1].middle, made[2].middle));
+        must(qn_sw_add_walls(w, graph, dsm, made[0].middle, made[1].middle, made[2].middle,
+                             &failure));
     run_graph(ctx, graph);
     out.height = (float *)guarded_take(ctx, &made[0], "float").data;
     out.degrees = (float *)guarded_take(ctx, &made[1], "float").data;

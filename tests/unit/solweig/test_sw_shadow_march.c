@@ -330,22 +330,22 @@ static void a_year_of_suns_needs_one_graph(void **state)
     qn_graph *graph = NULL;
     qn_buf *shadow = NULL, *wall_sun = NULL, *which = NULL;
 
-    must(c.ctx, qn_buf_new(c.ctx, "shadow", bytes, &shadow));
-    must(c.ctx, qn_buf_new(c.ctx, "wall sun", bytes, &wall_sun));
-    must(c.ctx, qn_buf_new(c.ctx, "which", sizeof(int32_t), &which));
+    must(qn_buf_new(c.ctx, "shadow", bytes, &shadow, &failure));
+    must(qn_buf_new(c.ctx, "wall sun", bytes, &wall_sun, &failure));
+    must(qn_buf_new(c.ctx, "which", sizeof(int32_t), &which, &failure));
     must_do(qn_sw_rays_new(c.ctx, &reach, suns, N_SUNS, &rays, &err));
-    must(c.ctx, qn_graph_new(c.ctx, "hour", &graph));
-    must(c.ctx, qn_sw_add_shadow(c.shadow, graph, rays, which,
-                                 &(qn_sw_shade){ .shadow = shadow, .wall_sun = wall_sun }));
+    must(qn_graph_new(c.ctx, "hour", &graph, &failure));
+    must(qn_sw_add_shadow(c.shadow, graph, rays, which,
+                          &(qn_sw_shade){ .shadow = shadow, .wall_sun = wall_sun }, &failure));
     for (int32_t i = 0; i < N_SUNS; i++) {
         float *want = shadow_plainly(&s, suns[i], 0);
 
-        must(c.ctx, qn_buf_write(which, 0, &i, sizeof i));
-        must(c.ctx, qn_graph_run(graph));
-        must(c.ctx, qn_graph_wait(graph));
-        must(c.ctx, qn_buf_read(shadow, 0, got, bytes));
+        must(qn_buf_write(which, 0, &i, sizeof i, &failure));
+        must(qn_graph_run(graph, &failure));
+        must(qn_graph_wait(graph, &failure));
+        must(qn_buf_read(shadow, 0, got, bytes, &failure));
         assert_int_equal(n_unequal(got, want, c.cells), 0);
-        must(c.ctx, qn_buf_read(wall_sun, 0, got, bytes));
+        must(qn_buf_read(wall_sun, 0, got, bytes, &failure));
         assert_int_equal(n_unequal(got, want + c.cells, c.cells), 0);
         free(want);
     }
@@ -378,15 +378,15 @@ static void check_strip(const place *at, int rows, int cols, qn_sw_lanes lanes)
     city c = city_open(at, &s, (qn_sw_area){ .lanes = lanes });
 
     which = filled(c.ctx, "which", &first, sizeof first);
-    must(c.ctx, qn_buf_new(c.ctx, "shadow", n * sizeof(float), &shadow));
-    must(c.ctx, qn_buf_new(c.ctx, "wall sun", n * sizeof(float), &wall_sun));
+    must(qn_buf_new(c.ctx, "shadow", n * sizeof(float), &shadow, &failure));
+    must(qn_buf_new(c.ctx, "wall sun", n * sizeof(float), &wall_sun, &failure));
     must_do(qn_sw_rays_new(c.ctx, &reach, &sun, 1, &rays, &err));
-    must(c.ctx, qn_graph_new(c.ctx, "strip", &graph));
-    must(c.ctx, qn_sw_add_shadow(c.shadow, graph, rays, which,
-                                 &(qn_sw_shade){ .shadow = shadow, .wall_sun = wall_sun }));
+    must(qn_graph_new(c.ctx, "strip", &graph, &failure));
+    must(qn_sw_add_shadow(c.shadow, graph, rays, which,
+                          &(qn_sw_shade){ .shadow = shadow, .wall_sun = wall_sun }, &failure));
     run_graph(c.ctx, graph);
-    must(c.ctx, qn_buf_read(shadow, 0, ends[0], sizeof ends[0]));
-    must(c.ctx, qn_buf_read(shadow, (n - 16) * sizeof(float), ends[1], sizeof ends[1]));
+    must(qn_buf_read(shadow, 0, ends[0], sizeof ends[0], &failure));
+    must(qn_buf_read(shadow, (n - 16) * sizeof(float), ends[1], sizeof ends[1], &failure));
     for (int i = 0; i < 16; i++) {
         /* The ray rises a metre per pixel: nine pixels are below the top of the wall. */
         assert_true(ends[0][i] == (i >= 3 && i < 12 ? 0.0f : 1.0f));

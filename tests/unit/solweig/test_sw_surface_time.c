@@ -92,11 +92,11 @@ static void run_delay(const place *at, const sw_moment *step, int planes, float 
     qn_buf *v = floats_buf(ctx, value, n), *s = floats_buf(ctx, state, n);
     qn_graph *graph = NULL;
 
-    must(ctx, qn_graph_new(ctx, "delay", &graph));
-    must(ctx, qn_sw_add_delay(graph, series, SIDE, SIDE, planes, v, s));
+    must(qn_graph_new(ctx, "delay", &graph, &failure));
+    must(qn_sw_add_delay(graph, series, SIDE, SIDE, planes, v, s, &failure));
     run_graph(ctx, graph);
-    must(ctx, qn_buf_read(v, 0, value, n * sizeof *value));
-    must(ctx, qn_buf_read(s, 0, state, n * sizeof *state));
+    must(qn_buf_read(v, 0, value, n * sizeof *value, &failure));
+    must(qn_buf_read(s, 0, state, n * sizeof *state, &failure));
     qn_buf_free(v);
     qn_buf_free(s);
     qn_sw_series_free(series);
@@ -315,14 +315,14 @@ static void a_replayed_graph_goes_through_the_series(void **state)
         series = plain_series(ctx, steps, STEPS);
         v = floats_buf(ctx, &one, 1);
         s = floats_buf(ctx, &zero, 1);
-        must(ctx, qn_graph_new(ctx, "step", &graph));
-        must(ctx, qn_sw_add_delay(graph, series, 1, 1, 1, v, s));
-        must(ctx, qn_sw_add_next(series, graph));
+        must(qn_graph_new(ctx, "step", &graph, &failure));
+        must(qn_sw_add_delay(graph, series, 1, 1, 1, v, s, &failure));
+        must(qn_sw_add_next(series, graph, &failure));
         must_do(qn_sw_series_seek(series, 2, &err));
         for (int i = 2; i < STEPS; i++) {
-            must(ctx, qn_buf_write(v, 0, &one, sizeof one));
-            must(ctx, qn_graph_run(graph));
-            must(ctx, qn_buf_read(v, 0, &got, sizeof got));
+            must(qn_buf_write(v, 0, &one, sizeof one, &failure));
+            must(qn_graph_run(graph, &failure));
+            must(qn_buf_read(v, 0, &got, sizeof got, &failure));
             assert_true(got == 1 - (float)i);
         }
         must_refuse(qn_sw_series_seek(series, STEPS, &err), QN_ERR_USAGE,

@@ -349,26 +349,26 @@ static void parts_make_the_whole_and_nothing_is_read_between(void **state)
     double share = 0;
 
     must_do(qn_sw_sky_new(c.ctx, 2, &reach, &sky, &err));
-    must(c.ctx, qn_buf_new(c.ctx, "svf", bytes, &out.svf));
+    must(qn_buf_new(c.ctx, "svf", bytes, &out.svf, &failure));
     for (int i = 0; i < 3; i++)
-        must(c.ctx, qn_buf_new(c.ctx, "words", want.cells * (size_t)sky->n_words * 4, words[i]));
+        must(qn_buf_new(c.ctx, "words", want.cells * (size_t)sky->n_words * 4, words[i], &failure));
     const uint64_t before = qn_ctx_transfers(c.ctx).d2h_bytes;
 
     for (int w = 0; w <= sky->n_words; w++) {
         qn_graph *graph = NULL;
 
-        must(c.ctx, qn_graph_new(c.ctx, "part", &graph));
+        must(qn_graph_new(c.ctx, "part", &graph, &failure));
         if (w < sky->n_words) {
-            must(c.ctx, qn_sw_add_svf_words(c.shadow, graph, sky, w, w + 1, &out));
+            must(qn_sw_add_svf_words(c.shadow, graph, sky, w, w + 1, &out, &failure));
             assert_true(qn_sw_sky_share(sky, w + 1) > share);
             share = qn_sw_sky_share(sky, w + 1);
         } else {
-            must(c.ctx, qn_sw_add_svf_finish(c.shadow, graph, sky, &out));
+            must(qn_sw_add_svf_finish(c.shadow, graph, sky, &out, &failure));
         }
         run_graph(c.ctx, graph);
     }
     assert_float_equal(share, 1, 1e-12);
-    must(c.ctx, qn_buf_read(out.svf, 0, svf, bytes));
+    must(qn_buf_read(out.svf, 0, svf, bytes, &failure));
     assert_int_equal(qn_ctx_transfers(c.ctx).d2h_bytes - before, bytes);
     assert_int_equal(n_unequal(svf, want.svf, want.cells * SW_SVF_PLANES), 0);
     qn_buf_free(out.svf);

@@ -110,9 +110,9 @@ static void results_have_the_documented_columns(void **state)
                                "6,chain,40000,1,exp\n",
                                &batch, &err),
                      QN_OK);
-    must(ctx, qn_tasks_new(ctx, &options, &tasks));
-    must(ctx, qn_tasks_run(tasks, batch.tasks, batch.n));
-    must(ctx, qn_batch_write(tasks, &batch, page));
+    must(qn_tasks_new(ctx, &options, &tasks, &err));
+    must(qn_tasks_run(tasks, batch.tasks, batch.n, &err));
+    must(qn_batch_write(tasks, &batch, page, &err));
     rewind(page);
     for (int i = 0; i < 4; i++)
         assert_non_null(fgets(lines[i], sizeof lines[i], page));

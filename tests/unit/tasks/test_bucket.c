@@ -94,8 +94,8 @@ static void every_scenario_misses_once_per_bucket_and_hits_otherwise(void **stat
         assert_ptr_equal(scenario, qn_scenario_at(i));
         assert_int_equal(scenario->n_tasks, n);
         qn_scenario_tasks(scenario, "vadd", NULL, 1, list);
-        must(ctx, qn_tasks_new(ctx, NULL, &tasks));
-        must(ctx, qn_tasks_run(tasks, list, n));
+        must(qn_tasks_new(ctx, NULL, &tasks, &failure));
+        must(qn_tasks_run(tasks, list, n, &failure));
         assert_int_equal(qn_tasks_get_stats(tasks).n_groups, cases[i].n_buckets);
         assert_int_equal(qn_tasks_get_stats(tasks).bucket_misses, cases[i].n_buckets);
         assert_int_equal(qn_tasks_get_stats(tasks).bucket_hits, n - cases[i].n_buckets);
@@ -103,7 +103,7 @@ static void every_scenario_misses_once_per_bucket_and_hits_otherwise(void **stat
         assert_true(metric(ctx, "bucket_hits", NULL) == n - cases[i].n_buckets);
         assert_true(metric(ctx, "bucket_count", NULL) == cases[i].n_buckets);
         assert_true(metric(ctx, "bucket_tasks", NULL) == n);
-        must(ctx, qn_tasks_run(tasks, list, n));
+        must(qn_tasks_run(tasks, list, n, &failure));
         assert_int_equal(qn_tasks_get_stats(tasks).bucket_misses, cases[i].n_buckets);
         assert_int_equal(qn_tasks_get_stats(tasks).bucket_hits, 2 * n - cases[i].n_buckets);
         qn_tasks_free(tasks);
@@ -123,8 +123,8 @@ static void tasks_and_waste_are_told_by_bucket(void **state)
     FILE *page = tmpfile();
 
     (void)state;
-    must(ctx, qn_tasks_new(ctx, NULL, &tasks));
-    must(ctx, qn_tasks_run(tasks, list, 4));
+    must(qn_tasks_new(ctx, NULL, &tasks, &failure));
+    must(qn_tasks_run(tasks, list, 4, &failure));
     assert_true(metric(ctx, "bucket_tasks", QN_LABELS("bucket", "32768")) == 3);
     assert_true(metric(ctx, "bucket_elems", QN_LABELS("bucket", "32768")) == 20000 + 24576 + 22500);
     assert_true(metric(ctx, "bucket_tasks", QN_LABELS("bucket", "65536")) == 1);
@@ -145,9 +145,9 @@ static uint64_t bucket_in_batch(qn_i64 n, uint64_t minimum)
     qn_tasks *tasks;
     uint64_t bucket;
 
-    must(ctx, qn_tasks_new(ctx, &(qn_tasks_options){ .bucket_min = minimum }, &tasks));
-    must(ctx, qn_tasks_run(tasks, &task, 1));
-    must(ctx, qn_tasks_verify(tasks));
+    must(qn_tasks_new(ctx, &(qn_tasks_options){ .bucket_min = minimum }, &tasks, &failure));
+    must(qn_tasks_run(tasks, &task, 1, &failure));
+    must(qn_tasks_verify(tasks, &failure));
     bucket = qn_tasks_results(tasks)[0].bucket;
     qn_tasks_free(tasks);
     qn_ctx_close(ctx);

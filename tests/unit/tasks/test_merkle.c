@@ -72,10 +72,10 @@ static qn_merkle *trees_over(qn_ctx *ctx, qn_merkle_rule rule, const qn_i64 *fro
     qn_merkle *merkle = NULL;
     void *to;
 
-    must(ctx, qn_merkle_new(ctx, rule, from, n_trees, &merkle));
-    must(ctx, qn_merkle_leaves(merkle, &to));
+    must(qn_merkle_new(ctx, rule, from, n_trees, &merkle, &failure));
+    must(qn_merkle_leaves(merkle, &to, &failure));
     memcpy(to, leaves, (size_t)from[n_trees] * NODE);
-    must(ctx, qn_merkle_run(merkle));
+    must(qn_merkle_run(merkle, &failure));
     return merkle;
 }
 
@@ -99,7 +99,7 @@ static void trees_of_1_to_1025_leaves_have_the_right_roots_by_both_rules(void **
             for (int t = 0; t < N; t++) {
                 uint8_t got[NODE], want[NODE];
 
-                must(ctx, qn_merkle_root(merkle, t, got));
+                must(qn_merkle_root(merkle, t, got, &failure));
                 root_of((qn_merkle_rule)rule, leaves + from[t] * NODE, t + 1, want);
                 assert_memory_equal(got, want, NODE);
             }
@@ -121,7 +121,7 @@ static void a_large_tree_goes_through_all_levels(void **state)
         qn_merkle *merkle = trees_over(ctx, (qn_merkle_rule)rule, from, 1, leaves);
         uint8_t got[NODE], want[NODE];
 
-        must(ctx, qn_merkle_root(merkle, 0, got));
+        must(qn_merkle_root(merkle, 0, got, &failure));
         root_of((qn_merkle_rule)rule, leaves, from[1], want);
         assert_memory_equal(got, want, NODE);
         qn_merkle_free(merkle);
@@ -148,7 +148,7 @@ static void known_roots_are_met(void **state)
     for (int rule = QN_MERKLE_PLAIN; rule <= QN_MERKLE_RFC6962; rule++) {
         qn_merkle *merkle = trees_over(ctx, (qn_merkle_rule)rule, from, 1, leaves);
 
-        must(ctx, qn_merkle_root(merkle, 0, root));
+        must(qn_merkle_root(merkle, 0, root, &failure));
         assert_string_equal(qn_hex(root, NODE, hex), rule == QN_MERKLE_PLAIN ? plain : rfc);
         qn_merkle_free(merkle);
     }
@@ -169,12 +169,12 @@ static void every_leaf_has_a_proof_and_no_other_leaf_fits_it(void **state)
         for (int t = 0; t < 4; t++) {
             const qn_i64 n = from[t + 1] - from[t];
 
-            must(ctx, qn_merkle_root(merkle, t, root));
+            must(qn_merkle_root(merkle, t, root, &failure));
             for (qn_i64 i = 0; i<n; i += n> 100 ? 7 : 1) {
                 const uint8_t *leaf = leaves + (from[t] + i) * NODE;
                 int n_path;
 
-                must(ctx, qn_merkle_proof(merkle, t, i, path, &n_path));
+                must(qn_merkle_proof(merkle, t, i, path, &n_path, &failure));
                 assert_true(qn_merkle_check((qn_merkle_rule)rule, leaf, i, n,
                                             (const uint8_t(*)[NODE])path, n_path, root));
                 memcpy(wrong, leaf, NODE);
@@ -205,7 +205,7 @@ static void a_proof_reads_its_nodes_and_not_the_tree(void **state)
     merkle = trees_over(ctx, QN_MERKLE_PLAIN, from, 1, leaves);
     assert_int_equal(qn_ctx_transfers(ctx).d2h_bytes, NODE); /* the root */
     before = qn_ctx_transfers(ctx).d2h_bytes;
-    must(ctx, qn_merkle_proof(merkle, 0, 1234, path, &n_path));
+    must(qn_merkle_proof(merkle, 0, 1234, path, &n_path, &failure));
     assert_int_equal(n_path, 13);
     assert_int_equal(qn_ctx_transfers(ctx).d2h_bytes - before, 12 * NODE); /* one is a leaf */
     qn_merkle_free(merkle);
@@ -222,14 +222,15 @@ static void trees_without_leaves_and_strange_numbers_are_refused(void **state)
     int n_path;
 
     (void)state;
-    assert_int_equal(qn_merkle_new(ctx, QN_MERKLE_PLAIN, empty, 2, &merkle), QN_ERR_USAGE);
-    assert_non_null(strstr(qn_error(ctx), "tree 1 has no leaves"));
-    assert_int_equal(qn_merkle_new(ctx, QN_MERKLE_PLAIN, late, 1, &merkle), QN_ERR_USAGE);
-    assert_int_equal(qn_merkle_new(ctx, QN_MERKLE_PLAIN, good, 0, &merkle), QN_ERR_USAGE);
+    assert_int_equal(qn_merkle_new(ctx, QN_MERKLE_PLAIN, empty, 2, &merkle, &failure),
+                     QN_ERR_USAGE);
+    assert_non_null(strstr(failure.text, "tree 1 has no leaves"));
+    assert_int_equal(qn_merkle_new(ctx, QN_MERKLE_PLAIN, late, 1, &merkle, &failure), QN_ERR_USAGE);
+    assert_int_equal(qn_merkle_new(ctx, QN_MERKLE_PLAIN, good, 0, &merkle, &failure), QN_ERR_USAGE);
     merkle = trees_over(ctx, QN_MERKLE_PLAIN, good, 1, leaves);
-    assert_int_equal(qn_merkle_root(merkle, 1, root), QN_ERR_USAGE);
-    assert_int_equal(qn_merkle_proof(merkle, -1, 0, path, &n_path), QN_ERR_USAGE);
-    assert_int_equal(qn_merkle_proof(merkle, 0, 3, path, &n_path), QN_ERR_USAGE);
+    assert_int_equal(qn_merkle_root(merkle, 1, root, &failure), QN_ERR_USAGE);
+    assert_int_equal(qn_merkle_proof(merkle, -1, 0, path, &n_path, &failure), QN_ERR_USAGE);
+    assert_int_equal(qn_merkle_proof(merkle, 0, 3, path, &n_path, &failure), QN_ERR_USAGE);
     assert_false(qn_merkle_check(QN_MERKLE_PLAIN, leaves, 3, 3, NULL, 0, root));
     qn_merkle_free(merkle);
     qn_ctx_close(ctx);
@@ -250,10 +251,10 @@ static void tasks_of_1_to_1025_leaves_or_messages_pass_their_check(void **state)
 
         for (int i = 0; i < N; i++)
             list[i] = (qn_task){ i + 1, ops[o], i + 1, (uint64_t)i, o ? "0-70" : NULL };
-        must(ctx, qn_tasks_new(ctx, NULL, &tasks));
-        must(ctx, qn_tasks_run(tasks, list, N));
+        must(qn_tasks_new(ctx, NULL, &tasks, &failure));
+        must(qn_tasks_run(tasks, list, N, &failure));
         assert_int_equal(qn_tasks_get_stats(tasks).n_groups, 1);
-        must(ctx, qn_tasks_verify(tasks));
+        must(qn_tasks_verify(tasks, &failure));
         qn_tasks_free(tasks);
         qn_ctx_close(ctx);
     }
@@ -270,11 +271,11 @@ static void the_checksum_of_a_tree_is_the_start_of_its_root(void **state)
     (void)state;
     fill(leaves, 777, 9);
     root_of(QN_MERKLE_PLAIN, leaves, 777, root);
-    must(ctx, qn_tasks_new(ctx, NULL, &tasks));
-    must(ctx, qn_tasks_run(tasks, &task, 1));
-    must(ctx, qn_tasks_read(tasks, 0, got, sizeof got));
+    must(qn_tasks_new(ctx, NULL, &tasks, &failure));
+    must(qn_tasks_run(tasks, &task, 1, &failure));
+    must(qn_tasks_read(tasks, 0, got, sizeof got, &failure));
     assert_memory_equal(got, root, NODE);
-    must(ctx, qn_tasks_checksum(tasks, 0, sum));
+    must(qn_tasks_checksum(tasks, 0, sum, &failure));
     assert_memory_equal(sum, qn_hex(root, NODE, hex), 16);
     assert_int_equal(strlen(sum), 16);
     qn_tasks_free(tasks);
@@ -291,10 +292,11 @@ static void the_option_sets_the_rule_and_the_argument_beats_it(void **state)
     qn_tasks *tasks;
 
     (void)state;
-    must(ctx, qn_tasks_new(ctx, &(qn_tasks_options){ .merkle_rule = QN_MERKLE_RFC6962 }, &tasks));
-    must(ctx, qn_tasks_run(tasks, list, 3));
+    must(qn_tasks_new(ctx, &(qn_tasks_options){ .merkle_rule = QN_MERKLE_RFC6962 }, &tasks,
+                      &failure));
+    must(qn_tasks_run(tasks, list, 3, &failure));
     for (int i = 0; i < 3; i++)
-        must(ctx, qn_tasks_checksum(tasks, i, sums[i]));
+        must(qn_tasks_checksum(tasks, i, sums[i], &failure));
     assert_string_equal(sums[0], sums[2]);
     assert_string_not_equal(sums[0], sums[1]);
     qn_tasks_free(tasks);

@@ -14,7 +14,7 @@ static rig open_rig(qn_tasks_options options)
 {
     rig r = { .ctx = open_sim(NULL) };
 
-    must(r.ctx, qn_tasks_new(r.ctx, &options, &r.tasks));
+    must(qn_tasks_new(r.ctx, &options, &r.tasks, &failure));
     return r;
 }
 
@@ -26,8 +26,8 @@ static void close_rig(rig *r)
 
 static void run(rig *r, const qn_task *list, int n)
 {
-    must(r->ctx, qn_tasks_run(r->tasks, list, n));
-    must(r->ctx, qn_tasks_verify(r->tasks));
+    must(qn_tasks_run(r->tasks, list, n, &failure));
+    must(qn_tasks_verify(r->tasks, &failure));
 }
 
 static qn_tasks_stats stats(const rig *r)
@@ -64,8 +64,8 @@ static void a_repeated_task_always_finds_its_plan_and_asks_for_no_memory(void **
     assert_int_equal(stats(&r).was_planned, 1);
     before = acquired(&r);
     for (int i = 0; i < 100; i++) {
-        must(r.ctx, qn_tasks_touch(r.tasks));
-        must(r.ctx, qn_tasks_run(r.tasks, &task, 1));
+        must(qn_tasks_touch(r.tasks, &failure));
+        must(qn_tasks_run(r.tasks, &task, 1, &failure));
         assert_int_equal(stats(&r).was_planned, 0);
     }
     assert_int_equal(acquired(&r), before);
@@ -91,9 +91,9 @@ static void the_order_of_tasks_does_not_matter_to_the_plan(void **state)
 
     (void)state;
     run(&r, one, 3);
-    must(r.ctx, qn_tasks_checksum(r.tasks, 0, sums[0]));
+    must(qn_tasks_checksum(r.tasks, 0, sums[0], &failure));
     run(&r, two, 3);
-    must(r.ctx, qn_tasks_checksum(r.tasks, 1, sums[1]));
+    must(qn_tasks_checksum(r.tasks, 1, sums[1], &failure));
     assert_int_equal(stats(&r).was_planned, 0);
     assert_string_equal(sums[0], sums[1]);
     close_rig(&r);

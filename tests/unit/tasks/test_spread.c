@@ -35,7 +35,7 @@ static rig open_rig(qn_options options, const qn_split_options *split)
     options.log = options.log ? options.log : "none";
     options.threads = 1;
     r.ctx = open_with(options);
-    must(r.ctx, qn_tasks_new(r.ctx, &(qn_tasks_options){ .split = split }, &r.tasks));
+    must(qn_tasks_new(r.ctx, &(qn_tasks_options){ .split = split }, &r.tasks, &failure));
     return r;
 }
 
@@ -61,10 +61,10 @@ static int find_reference(void **state)
     rig r = open_rig((qn_options){ .backend = "cpu" }, NULL);
 
     (void)state;
-    must(r.ctx, qn_tasks_run(r.tasks, batch, N));
-    must(r.ctx, qn_tasks_verify(r.tasks));
+    must(qn_tasks_run(r.tasks, batch, N, &failure));
+    must(qn_tasks_verify(r.tasks, &failure));
     for (int i = 0; i < N; i++)
-        must(r.ctx, qn_tasks_checksum(r.tasks, i, want[i]));
+        must(qn_tasks_checksum(r.tasks, i, want[i], &failure));
     close_rig(&r);
     return 0;
 }
@@ -72,11 +72,11 @@ static int find_reference(void **state)
 /* Runs the batch; every result in its place and right to the last bit. */
 static void run(rig *r)
 {
-    must(r->ctx, qn_tasks_run(r->tasks, batch, N));
+    must(qn_tasks_run(r->tasks, batch, N, &failure));
     for (int i = 0; i < N; i++) {
         char got[QN_TASK_CHECKSUM_SIZE];
 
-        must(r->ctx, qn_tasks_checksum(r->tasks, i, got));
+        must(qn_tasks_checksum(r->tasks, i, got, &failure));
         if (strcmp(got, want[i]))
             fail_msg("task %d: %s, not %s", i + 1, got, want[i]);
         assert_int_equal(qn_tasks_results(r->tasks)[i].id, batch[i].id);
@@ -140,10 +140,10 @@ static void more_devices_than_tasks_leave_some_idle(void **state)
         rig r = open_four(FOUR, (qn_split_mode)mode);
         const qn_task two[] = { { 1, "sum", 5000, 1, NULL }, { 2, "sum", 5000, 2, NULL } };
 
-        must(r.ctx, qn_tasks_run(r.tasks, two, 2));
-        must(r.ctx, qn_tasks_verify(r.tasks));
+        must(qn_tasks_run(r.tasks, two, 2, &failure));
+        must(qn_tasks_verify(r.tasks, &failure));
         assert_string_equal(qn_tasks_get_stats(r.tasks).devices, "sim:0+sim:1");
-        assert_int_equal(qn_tasks_run(r.tasks, two, 0), QN_ERR_USAGE);
+        assert_int_equal(qn_tasks_run(r.tasks, two, 0, &failure), QN_ERR_USAGE);
         close_rig(&r);
     }
 }
@@ -161,8 +161,8 @@ static void four_devices_are_faster_than_one(void **state)
         rig r = open_rig((qn_options){ .backend = "sim", .fault = "sim.devices=4" }, &split);
 
         for (int again = 0; again < 4; again++) {
-            must(r.ctx, qn_tasks_touch(r.tasks));
-            must(r.ctx, qn_tasks_run(r.tasks, large, 8));
+            must(qn_tasks_touch(r.tasks, &failure));
+            must(qn_tasks_run(r.tasks, large, 8, &failure));
         }
         us[k] = qn_tasks_get_stats(r.tasks).wall_us;
         close_rig(&r);
@@ -252,7 +252,7 @@ static void read_report(const rig *r, char *out, size_t size)
 
     assert_true(fd >= 0);
     close(fd);
-    must(r->ctx, qn_metrics_write(r->ctx, "tasks run", path));
+    must(qn_metrics_write(r->ctx, "tasks run", path, &failure));
     assert_non_null(file = fopen(path, "r"));
     n = fread(out, 1, size - 1, file);
     out[n] = 0;
@@ -338,8 +338,8 @@ static void a_forbidden_fallback_ends_the_batch_and_not_the_tasks(void **state)
                      &split);
 
     (void)state;
-    assert_int_equal(qn_tasks_run(r.tasks, batch, N), QN_ERR_FALLBACK);
-    assert_non_null(strstr(qn_error(r.ctx), "fallback is forbidden"));
+    assert_int_equal(qn_tasks_run(r.tasks, batch, N, &failure), QN_ERR_FALLBACK);
+    assert_non_null(strstr(failure.text, "fallback is forbidden"));
     run(&r); /* the devices are tried again */
     close_rig(&r);
 }

@@ -15,7 +15,7 @@ static rig open_rig(const char *backend, const char *fault, qn_tasks_options opt
 {
     rig r = { .ctx = open_with((qn_options){ .backend = backend, .fault = fault, .log = "none" }) };
 
-    must(r.ctx, qn_tasks_new(r.ctx, &options, &r.tasks));
+    must(qn_tasks_new(r.ctx, &options, &r.tasks, &failure));
     return r;
 }
 
@@ -72,12 +72,12 @@ static void every_op_passes_its_check_on_every_backend_with_the_same_checksums(v
     for (int b = 0; b < 2; b++) {
         rig r = open_rig(backends[b], NULL, (qn_tasks_options){ 0 });
 
-        must(r.ctx, qn_tasks_run(r.tasks, all_ops, N_ALL));
-        must(r.ctx, qn_tasks_verify(r.tasks));
+        must(qn_tasks_run(r.tasks, all_ops, N_ALL, &failure));
+        must(qn_tasks_verify(r.tasks, &failure));
         for (int i = 0; i < N_ALL; i++) {
             const qn_task_result *result = &qn_tasks_results(r.tasks)[i];
 
-            must(r.ctx, qn_tasks_checksum(r.tasks, i, sums[b][i]));
+            must(qn_tasks_checksum(r.tasks, i, sums[b][i], &failure));
             assert_int_equal(result->id, all_ops[i].id);
             assert_int_equal(result->state, QN_TASK_OK);
             assert_memory_equal(result->device, backends[b], 3);
@@ -97,13 +97,13 @@ static void results_are_the_formula_in_task_order(void **state)
     rig r = sim_rig(NULL);
 
     (void)state;
-    must(r.ctx, qn_tasks_run(r.tasks, list, 3));
+    must(qn_tasks_run(r.tasks, list, 3, &failure));
     for (int i = 0; i < 3; i++) {
         const size_t bytes = (size_t)list[i].n * sizeof(float);
         float *got = malloc(bytes);
 
         assert_int_equal(qn_tasks_results(r.tasks)[i].bytes, bytes);
-        must(r.ctx, qn_tasks_read(r.tasks, i, got, bytes));
+        must(qn_tasks_read(r.tasks, i, got, bytes, &failure));
         for (qn_i64 j = 0; j < list[i].n; j++)
             assert_true(got[j] == qn_random_float(list[i].seed, (uint64_t)j) +
                                       qn_random_float(list[i].seed + 1, (uint64_t)j));
@@ -120,9 +120,9 @@ static void checksum_is_fnv_of_the_result_bytes(void **state)
     char want[32], sum[QN_TASK_CHECKSUM_SIZE];
 
     (void)state;
-    must(r.ctx, qn_tasks_run(r.tasks, list, 1));
-    must(r.ctx, qn_tasks_read(r.tasks, 0, got, sizeof got));
-    must(r.ctx, qn_tasks_checksum(r.tasks, 0, sum));
+    must(qn_tasks_run(r.tasks, list, 1, &failure));
+    must(qn_tasks_read(r.tasks, 0, got, sizeof got, &failure));
+    must(qn_tasks_checksum(r.tasks, 0, sum, &failure));
     snprintf(want, sizeof want, "%016llx", (unsigned long long)qn_fnv1a64(got, sizeof got));
     assert_string_equal(sum, want);
     close_rig(&r);
@@ -134,7 +134,7 @@ static void shares_of_tasks_add_up_to_the_batch(void **state)
     double sum = 0;
 
     (void)state;
-    must(r.ctx, qn_tasks_run(r.tasks, all_ops, N_ALL));
+    must(qn_tasks_run(r.tasks, all_ops, N_ALL, &failure));
     for (int i = 0; i < N_ALL; i++)
         sum += qn_tasks_results(r.tasks)[i].exec_us;
     assert_true(qn_tasks_get_stats(r.tasks).wall_us > 0);
@@ -157,11 +157,11 @@ static void a_task_larger_than_a_chunk_gives_the_same_bits(void **state)
     for (int cut = 0; cut < 2; cut++) {
         rig r = open_rig("sim", NULL, (qn_tasks_options){ .chunk_elems = cut ? 10000 : 0 });
 
-        must(r.ctx, qn_tasks_run(r.tasks, list, 4));
-        must(r.ctx, qn_tasks_verify(r.tasks));
+        must(qn_tasks_run(r.tasks, list, 4, &failure));
+        must(qn_tasks_verify(r.tasks, &failure));
         n_stages[cut] = qn_tasks_get_stats(r.tasks).n_stages;
         for (int i = 0; i < 4; i++)
-            must(r.ctx, qn_tasks_checksum(r.tasks, i, sums[cut][i]));
+            must(qn_tasks_checksum(r.tasks, i, sums[cut][i], &failure));
         close_rig(&r);
     }
     assert_int_equal(n_stages[0], 3);
@@ -178,8 +178,8 @@ static void small_tasks_fill_chunks_without_being_cut(void **state)
     (void)state;
     for (int i = 0; i < 10; i++)
         list[i] = (qn_task){ i, i % 2 ? "vadd" : "sum", 3000, 40 + (uint64_t)i, NULL };
-    must(r.ctx, qn_tasks_run(r.tasks, list, 10));
-    must(r.ctx, qn_tasks_verify(r.tasks));
+    must(qn_tasks_run(r.tasks, list, 10, &failure));
+    must(qn_tasks_verify(r.tasks, &failure));
     /* Five tasks of 3000 in chunks of 10000: 3 + 2, of vadd and of the two stages of sum. */
     assert_int_equal(qn_tasks_get_stats(r.tasks).n_stages, 2 + 2 * 2);
     close_rig(&r);
@@ -195,7 +195,7 @@ static void a_batch_is_one_submission_and_a_group_one_launch(void **state)
     (void)state;
     for (int i = 0; i < 24; i++)
         list[i] = (qn_task){ i, "vadd", 17000 + 500 * i, (uint64_t)i, NULL };
-    must(r.ctx, qn_tasks_run(r.tasks, list, 24));
+    must(qn_tasks_run(r.tasks, list, 24, &failure));
     assert_int_equal(qn_tasks_get_stats(r.tasks).submissions, 1);
     assert_int_equal(qn_tasks_get_stats(r.tasks).n_groups, 1);
     assert_int_equal(qn_tasks_get_stats(r.tasks).n_stages, 2); /* 545 000 elements: two chunks */
@@ -211,12 +211,12 @@ static void unchanged_inputs_are_uploaded_once_and_touched_ones_again(void **sta
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        must(r.ctx, qn_tasks_run(r.tasks, list, 2));
+        must(qn_tasks_run(r.tasks, list, 2, &failure));
     assert_int_equal(qn_ctx_transfers(r.ctx).h2d_count, 2);
     assert_int_equal(qn_ctx_transfers(r.ctx).d2h_count, 3);
-    must(r.ctx, qn_tasks_touch(r.tasks));
-    must(r.ctx, qn_tasks_run(r.tasks, list, 2));
-    must(r.ctx, qn_tasks_verify(r.tasks));
+    must(qn_tasks_touch(r.tasks, &failure));
+    must(qn_tasks_run(r.tasks, list, 2, &failure));
+    must(qn_tasks_verify(r.tasks, &failure));
     assert_int_equal(qn_ctx_transfers(r.ctx).h2d_count, 4);
     close_rig(&r);
 }
@@ -228,10 +228,10 @@ static void an_operand_that_a_run_overwrites_is_made_again(void **state)
 
     (void)state;
     for (int i = 0; i < 4; i++) {
-        must(r.ctx, qn_tasks_run(r.tasks, list, 1));
-        must(r.ctx, qn_tasks_verify(r.tasks));
+        must(qn_tasks_run(r.tasks, list, 1, &failure));
+        must(qn_tasks_verify(r.tasks, &failure));
         if (i == 2)
-            must(r.ctx, qn_tasks_touch(r.tasks));
+            must(qn_tasks_touch(r.tasks, &failure));
     }
     close_rig(&r);
 }
@@ -243,12 +243,12 @@ static void other_seeds_make_other_inputs_in_the_same_arrays(void **state)
     rig r = sim_rig(NULL);
 
     (void)state;
-    must(r.ctx, qn_tasks_run(r.tasks, list, 2));
-    must(r.ctx, qn_tasks_checksum(r.tasks, 0, first));
+    must(qn_tasks_run(r.tasks, list, 2, &failure));
+    must(qn_tasks_checksum(r.tasks, 0, first, &failure));
     list[0].seed = 4;
-    must(r.ctx, qn_tasks_run(r.tasks, list, 2));
-    must(r.ctx, qn_tasks_verify(r.tasks));
-    must(r.ctx, qn_tasks_checksum(r.tasks, 0, second));
+    must(qn_tasks_run(r.tasks, list, 2, &failure));
+    must(qn_tasks_verify(r.tasks, &failure));
+    must(qn_tasks_checksum(r.tasks, 0, second, &failure));
     assert_string_not_equal(first, second);
     assert_int_equal(qn_tasks_get_stats(r.tasks).was_planned, 0);
     close_rig(&r);
@@ -263,7 +263,7 @@ static void metrics_tell_the_last_batch_and_the_modules(void **state)
     rig r = sim_rig(NULL);
 
     (void)state;
-    must(r.ctx, qn_tasks_run(r.tasks, list, 4));
+    must(qn_tasks_run(r.tasks, list, 4, &failure));
     assert_true(metric(&r, "hybrid_batch_size") == 4);
     assert_true(metric(&r, "hybrid_executor_duration_ms") > 0);
     assert_true(metric(&r, "hybrid_throughput_tps") > 0);
@@ -285,8 +285,8 @@ static void a_failed_launch_falls_back_and_says_which_tasks(void **state)
 
     (void)state;
     r = sim_rig("launch:vadd");
-    must(r.ctx, qn_tasks_run(r.tasks, list, 2));
-    must(r.ctx, qn_tasks_verify(r.tasks));
+    must(qn_tasks_run(r.tasks, list, 2, &failure));
+    must(qn_tasks_verify(r.tasks, &failure));
     assert_int_equal(qn_tasks_results(r.tasks)[0].state, QN_TASK_FALLBACK);
     assert_string_equal(qn_tasks_results(r.tasks)[0].device, "cpu:0");
     assert_int_equal(qn_tasks_results(r.tasks)[1].state, QN_TASK_OK);
@@ -302,8 +302,8 @@ static void a_lost_device_fails_no_task(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        must(r.ctx, qn_tasks_run(r.tasks, all_ops, N_ALL));
-        must(r.ctx, qn_tasks_verify(r.tasks));
+        must(qn_tasks_run(r.tasks, all_ops, N_ALL, &failure));
+        must(qn_tasks_verify(r.tasks, &failure));
     }
     assert_int_equal(qn_tasks_results(r.tasks)[0].state, QN_TASK_FALLBACK);
     close_rig(&r);
@@ -315,9 +315,9 @@ static void a_wrong_result_is_found_and_named(void **state)
     rig r = sim_rig("corrupt:vadd*1");
 
     (void)state;
-    must(r.ctx, qn_tasks_run(r.tasks, list, 2));
-    assert_int_equal(qn_tasks_verify(r.tasks), QN_ERR_MISMATCH);
-    assert_non_null(strstr(qn_error(r.ctx), "task 17 (vadd, size 20000): 1 of 20000 values"));
+    must(qn_tasks_run(r.tasks, list, 2, &failure));
+    assert_int_equal(qn_tasks_verify(r.tasks, &failure), QN_ERR_MISMATCH);
+    assert_non_null(strstr(failure.text, "task 17 (vadd, size 20000): 1 of 20000 values"));
     assert_int_equal(qn_tasks_results(r.tasks)[0].state, QN_TASK_FAILED);
     assert_int_equal(qn_tasks_results(r.tasks)[1].state, QN_TASK_OK);
     close_rig(&r);
@@ -337,8 +337,8 @@ static void every_op_notices_a_flipped_bit(void **state)
         /* The second stage of a reduction: a bit flipped in both would be right again. */
         snprintf(rule, sizeof rule, "corrupt:%s%s", op, is_reduction ? "@2" : "");
         r = sim_rig(rule);
-        must(r.ctx, qn_tasks_run(r.tasks, &all_ops[i], 1));
-        if (qn_tasks_verify(r.tasks) != QN_ERR_MISMATCH)
+        must(qn_tasks_run(r.tasks, &all_ops[i], 1, &failure));
+        if (qn_tasks_verify(r.tasks, &failure) != QN_ERR_MISMATCH)
             fail_msg("task %d, %s: a flipped bit was not noticed", i + 1, op);
         close_rig(&r);
     }
@@ -353,10 +353,10 @@ static void a_small_budget_changes_no_result(void **state)
     qn_tasks *tasks;
 
     (void)state;
-    must(ctx, qn_tasks_new(ctx, &(qn_tasks_options){ 0 }, &tasks));
+    must(qn_tasks_new(ctx, &(qn_tasks_options){ 0 }, &tasks, &failure));
     for (int i = 0; i < 3; i++) {
-        must(ctx, qn_tasks_run(tasks, list, 3));
-        must(ctx, qn_tasks_verify(tasks));
+        must(qn_tasks_run(tasks, list, 3, &failure));
+        must(qn_tasks_verify(tasks, &failure));
     }
     qn_tasks_free(tasks);
     qn_ctx_close(ctx);
@@ -399,15 +399,15 @@ static void what_has_no_meaning_is_refused_by_name(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const qn_status st = qn_tasks_run(r.tasks, &cases[i].task, 1);
+        const qn_status st = qn_tasks_run(r.tasks, &cases[i].task, 1, &failure);
 
-        if (st != cases[i].status || !strstr(qn_error(r.ctx), cases[i].text))
-            fail_msg("case %zu: %s: %s", i, qn_status_name(st), qn_error(r.ctx));
+        if (st != cases[i].status || !strstr(failure.text, cases[i].text))
+            fail_msg("case %zu: %s: %s", i, qn_status_name(st), failure.text);
         assert_null(qn_tasks_results(r.tasks));
-        must(r.ctx, qn_tasks_run(r.tasks, &good, 1));
+        must(qn_tasks_run(r.tasks, &good, 1, &failure));
     }
-    assert_int_equal(qn_tasks_run(r.tasks, &good, 0), QN_ERR_USAGE);
-    assert_int_equal(qn_tasks_run(r.tasks, &good, QN_MAX_TASKS + 1), QN_ERR_LIMIT);
+    assert_int_equal(qn_tasks_run(r.tasks, &good, 0, &failure), QN_ERR_USAGE);
+    assert_int_equal(qn_tasks_run(r.tasks, &good, QN_MAX_TASKS + 1, &failure), QN_ERR_LIMIT);
     close_rig(&r);
 }
 
@@ -417,8 +417,8 @@ static void a_batch_larger_than_the_machine_is_out_of_memory(void **state)
     rig r = sim_rig(NULL);
 
     (void)state;
-    assert_int_equal(qn_tasks_run(r.tasks, list, 1), QN_ERR_NOMEM);
-    assert_non_null(strstr(qn_error(r.ctx), "batch of 1 tasks: out of memory (need "));
+    assert_int_equal(qn_tasks_run(r.tasks, list, 1, &failure), QN_ERR_NOMEM);
+    assert_non_null(strstr(failure.text, "batch of 1 tasks: out of memory (need "));
     close_rig(&r);
 }
 
@@ -430,13 +430,13 @@ static void reading_needs_a_result_and_its_size(void **state)
     rig r = sim_rig(NULL);
 
     (void)state;
-    assert_int_equal(qn_tasks_read(r.tasks, 0, out, sizeof out), QN_ERR_USAGE);
-    assert_int_equal(qn_tasks_memory_map(r.tasks, "/nowhere/map.md"), QN_ERR_USAGE);
-    must(r.ctx, qn_tasks_run(r.tasks, list, 1));
-    assert_int_equal(qn_tasks_read(r.tasks, 1, out, sizeof out), QN_ERR_USAGE);
-    assert_int_equal(qn_tasks_read(r.tasks, 0, out, sizeof out - 4), QN_ERR_USAGE);
-    assert_int_equal(qn_tasks_checksum(r.tasks, -1, sum), QN_ERR_USAGE);
-    assert_int_equal(qn_tasks_memory_map(r.tasks, "/nowhere/map.md"), QN_ERR_IO);
+    assert_int_equal(qn_tasks_read(r.tasks, 0, out, sizeof out, &failure), QN_ERR_USAGE);
+    assert_int_equal(qn_tasks_memory_map(r.tasks, "/nowhere/map.md", &failure), QN_ERR_USAGE);
+    must(qn_tasks_run(r.tasks, list, 1, &failure));
+    assert_int_equal(qn_tasks_read(r.tasks, 1, out, sizeof out, &failure), QN_ERR_USAGE);
+    assert_int_equal(qn_tasks_read(r.tasks, 0, out, sizeof out - 4, &failure), QN_ERR_USAGE);
+    assert_int_equal(qn_tasks_checksum(r.tasks, -1, sum, &failure), QN_ERR_USAGE);
+    assert_int_equal(qn_tasks_memory_map(r.tasks, "/nowhere/map.md", &failure), QN_ERR_IO);
     close_rig(&r);
 }
 
@@ -446,10 +446,10 @@ static void options_without_meaning_are_refused(void **state)
     qn_tasks *tasks;
 
     (void)state;
-    assert_int_equal(qn_tasks_new(ctx, &(qn_tasks_options){ .bucket_min = 1000 }, &tasks),
+    assert_int_equal(qn_tasks_new(ctx, &(qn_tasks_options){ .bucket_min = 1000 }, &tasks, &failure),
                      QN_ERR_USAGE);
-    assert_non_null(strstr(qn_error(ctx), "smallest bucket 1000 is not a power of two"));
-    assert_int_equal(qn_tasks_new(ctx, &(qn_tasks_options){ .chunk_elems = -1 }, &tasks),
+    assert_non_null(strstr(failure.text, "smallest bucket 1000 is not a power of two"));
+    assert_int_equal(qn_tasks_new(ctx, &(qn_tasks_options){ .chunk_elems = -1 }, &tasks, &failure),
                      QN_ERR_USAGE);
     qn_ctx_close(ctx);
 }

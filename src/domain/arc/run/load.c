@@ -60,23 +60,23 @@ static qn_status build(qn_arc_load *load, int pieces, qn_err *err)
     qn_buf_free(load->fresh);
     load->graph = NULL;
     load->fresh = NULL;
-    QN_TRY(qn_buf_new(load->ctx, "arc.fresh", (size_t)room * piece_bytes, &load->fresh));
-    QN_TRY(qn_graph_new(load->ctx, "arc.load", &load->graph));
+    QN_TRY(qn_buf_new(load->ctx, "arc.fresh", (size_t)room * piece_bytes, &load->fresh, err));
+    QN_TRY(qn_graph_new(load->ctx, "arc.load", &load->graph, err));
     QN_TRY(stage_arc_load(load->graph, "arc.load", qn_range_2d(PIECE_UNITS, room), load->fresh,
-                          load->pool));
-    QN_TRY(qn_graph_pin(load->graph, 0, load->device));
+                          load->pool, err));
+    QN_TRY(qn_graph_pin(load->graph, 0, load->device, err));
     load->room = room;
 out:
-    return st == QN_OK ? st : qn_fail(err, st, "arc: %s", qn_error(load->ctx));
+    return st;
 }
 
 /* Writes one load's pieces, beginning at byte *at of range *r; both move on. */
-static qn_status fill(qn_arc_load *load, const qn_arc_pooled *p, size_t *r, size_t *at)
+static qn_status fill(qn_arc_load *load, const qn_arc_pooled *p, size_t *r, size_t *at, qn_err *err)
 {
     const size_t head = (size_t)load->room * sizeof(arc_piece) / UNIT;
     unsigned char *to = NULL;
     arc_piece *list;
-    qn_status st = qn_buf_host(load->fresh, QN_HOST_DISCARD, (void **)&to);
+    qn_status st = qn_buf_host(load->fresh, QN_HOST_DISCARD, (void **)&to, err);
     int n = 0;
 
     if (st != QN_OK)
@@ -119,11 +119,11 @@ static qn_status load_pieces(qn_arc_load *load, const qn_arc_pooled *p, qn_err *
 
     QN_TRY(build(load, pieces < MOST_PIECES ? (int)pieces : MOST_PIECES, err));
     while (r < p->n_fresh) {
-        st = fill(load, p, &r, &at);
-        st = st == QN_OK ? qn_graph_run(load->graph) : st;
-        st = st == QN_OK ? qn_graph_wait(load->graph) : st;
+        st = fill(load, p, &r, &at, err);
+        st = st == QN_OK ? qn_graph_run(load->graph, err) : st;
+        st = st == QN_OK ? qn_graph_wait(load->graph, err) : st;
         if (st != QN_OK)
-            return qn_fail(err, st, "arc: %s", qn_error(load->ctx));
+            return st;
     }
 out:
     return st;
@@ -138,10 +138,9 @@ static qn_status reserve(qn_arc_load *load, qn_err *err)
 
     if (device <= QN_CPU_SLOT || qn_buf_bytes(load->pool) <= LEAST_POOL)
         return QN_OK;
-    st = qn_buf_reserve(load->pool, device);
+    st = qn_buf_reserve(load->pool, device, err);
     if (st != QN_ERR_NOMEM && st != QN_ERR_LIMIT)
         return QN_OK;
-    qn_fail(err, QN_ERR_NOMEM, "arc: %s", qn_error(load->ctx));
     qn_buf_free(load->pool);
     load->pool = NULL;
     return QN_ERR_NOMEM;
@@ -159,9 +158,8 @@ static qn_status replace(qn_arc_load *load, const qn_arc_pooled *p, qn_err *err)
     qn_buf_free(load->pool);
     load->graph = NULL;
     load->pool = NULL;
-    if (qn_buf_new(load->ctx, "arc.pool", room, &load->pool) != QN_OK ||
-        qn_buf_write(load->pool, 0, p->bytes, p->n) != QN_OK)
-        return qn_fail(err, QN_ERR_NOMEM, "arc: %s", qn_error(load->ctx));
+    QN_TRY(qn_buf_new(load->ctx, "arc.pool", room, &load->pool, err));
+    QN_TRY(qn_buf_write(load->pool, 0, p->bytes, p->n, err));
     QN_TRY(reserve(load, err));
 out:
     return st;

@@ -17,12 +17,6 @@ enum { HEAD_WORDS = ARC_HEAD_RESULTS * (int)sizeof(arc_result) / 4 };
 enum { CHUNKS_PER_QUEUE = 8, MOST_CHUNK = 32, SINGLY = 4 };
 enum { OUTPUT_PER_RUN = 1024, LEAST_OUTPUT = 1 << 20 };
 
-/* The failure of an engine's call, by its own status: a split tells lost devices by it. */
-static qn_status told(const qn_arc_station *s, qn_status st, qn_err *err)
-{
-    return st == QN_OK ? st : qn_fail(err, st, "arc: %s", qn_error(s->ctx));
-}
-
 void qn_arc_seat_free_graphs(qn_arc_seat *at)
 {
     for (int t = 0; t < QN_ARC_N_TIERS; t++) {
@@ -60,7 +54,7 @@ static qn_status need_buf(qn_arc_station *s, qn_arc_seat *at, qn_buf **buf, cons
     qn_arc_seat_free_graphs(at);
     qn_buf_free(*buf);
     *buf = NULL;
-    return told(s, qn_buf_new(s->ctx, name, size, buf), err);
+    return qn_buf_new(s->ctx, name, size, buf, err);
 }
 
 static qn_status need_host(void **p, size_t *size, size_t bytes, qn_err *err)
@@ -115,8 +109,7 @@ static qn_status take_wide_arenas(qn_arc_station *s, qn_buf **arenas, qn_err *er
             return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %u bytes", r->arena);
         r->n_teams /= 2;
     }
-    return told(
-        s, qn_buf_wrap(s->ctx, "arc.arenas", s->wide, (size_t)r->n_teams * r->arena, arenas), err);
+    return qn_buf_wrap(s->ctx, "arc.arenas", s->wide, (size_t)r->n_teams * r->arena, arenas, err);
 }
 
 /* Half as many teams where the device has no room for all arenas, down to one for each of its
@@ -128,12 +121,13 @@ static qn_status take_arenas(qn_arc_station *s, qn_arc_seat *at, qn_arc_room *r,
     qn_status st = QN_OK;
 
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        (void)qn_buf_reserve(first[i], s->device);
+        (void)qn_buf_reserve(first[i], s->device, err);
     for (;;) {
         const size_t bytes = (size_t)r->n_teams * r->arena;
 
-        QN_TRY(told(s, qn_buf_new(s->ctx, "arc.arenas", bytes, arenas), err));
-        if (qn_buf_reserve(*arenas, s->device) == QN_OK || r->n_teams / 2 < qn_arc_station_units(s))
+        QN_TRY(qn_buf_new(s->ctx, "arc.arenas", bytes, arenas, err));
+        if (qn_buf_reserve(*arenas, s->device, err) == QN_OK ||
+            r->n_teams / 2 < qn_arc_station_units(s))
             break;
         qn_buf_free(*arenas);
         *arenas = NULL;
@@ -162,9 +156,8 @@ static qn_status build(qn_arc_station *s, qn_arc_seat *at, qn_arc_tier t, qn_err
     if (!at->arenas[t])
         QN_TRY(is_wide ? take_wide_arenas(s, &at->arenas[t], err)
                        : take_arenas(s, at, &s->rooms[t], &at->arenas[t], err));
-    QN_TRY(told(s, qn_graph_new(s->ctx, "arc", graph), err));
-    QN_TRY(
-        told(s, stage_arc_reset(*graph, "arc.reset", qn_range_1d(HEAD_WORDS), at->results), err));
+    QN_TRY(qn_graph_new(s->ctx, "arc", graph, err));
+    QN_TRY(stage_arc_reset(*graph, "arc.reset", qn_range_1d(HEAD_WORDS), at->results, err));
     {
         const qn_arg args[QN_ARC_KERNEL_ARGS] = {
             qn_arg_val(&par, sizeof par), qn_arg_buf(s->pool),     qn_arg_buf(at->todo),
@@ -172,12 +165,11 @@ static qn_status build(qn_arc_station *s, qn_arc_seat *at, qn_arc_tier t, qn_err
             qn_arg_buf(at->trace)
         };
 
-        QN_TRY(told(s,
-                    qn_graph_stage(*graph, "arc.vm", kernel, qn_range_1d(teams_of(s, at, t)), args),
-                    err));
+        QN_TRY(
+            qn_graph_stage(*graph, "arc.vm", kernel, qn_range_1d(teams_of(s, at, t)), args, err));
     }
-    QN_TRY(told(s, qn_graph_pin(*graph, STAGE_RESET, device), err));
-    QN_TRY(told(s, qn_graph_pin(*graph, STAGE_RUN, device), err));
+    QN_TRY(qn_graph_pin(*graph, STAGE_RESET, device, err));
+    QN_TRY(qn_graph_pin(*graph, STAGE_RUN, device, err));
 out:
     if (st != QN_OK) {
         qn_graph_free(*graph);
@@ -255,7 +247,7 @@ static qn_status write_list(qn_arc_station *s, qn_arc_seat *at, const qn_arc_wor
     qn_status st = QN_OK;
 
     if (!group && !first)
-        return told(s, qn_buf_write(at->todo, 0, work->list, bytes), err);
+        return qn_buf_write(at->todo, 0, work->list, bytes, err);
     QN_TRY(need_host((void **)&s->list, &s->list_room, bytes, err));
     if (group)
         qn_arc_in_step(work->list, work->n, group, s->list);
@@ -263,7 +255,7 @@ static qn_status write_list(qn_arc_station *s, qn_arc_seat *at, const qn_arc_wor
         memcpy(s->list, work->list, bytes);
     for (uint32_t k = 0; k < n; k++)
         s->list[k].number -= s->list[k].number == ARC_NOBODY ? 0 : first;
-    QN_TRY(told(s, qn_buf_write(at->todo, 0, s->list, bytes), err));
+    QN_TRY(qn_buf_write(at->todo, 0, s->list, bytes, err));
 out:
     return st;
 }
@@ -294,7 +286,7 @@ qn_status qn_arc_station_take(qn_arc_station *s, qn_arc_tier t, const qn_arc_wor
     n = group ? n : work->n;
     QN_TRY(write_list(s, at, work, group, n, first, err));
     par = par_of(s, t, work, n, group ? together : 0);
-    QN_TRY(told(s, qn_graph_set(at->graphs[t], STAGE_RUN, ARG_PAR, &par), err));
+    QN_TRY(qn_graph_set(at->graphs[t], STAGE_RUN, ARG_PAR, &par, err));
     at->is_taken = 1;
     *seat_i = i;
     *graph = at->graphs[t];
@@ -323,7 +315,7 @@ qn_status qn_arc_station_give(qn_arc_station *s, int seat_i, const qn_arc_work *
 
     at->is_taken = 0;
     QN_TRY(need_host((void **)&at->host_results, &at->results_room, n_results, err));
-    QN_TRY(told(s, qn_buf_read(at->results, 0, at->host_results, n_results), err));
+    QN_TRY(qn_buf_read(at->results, 0, at->host_results, n_results, err));
     start = qn_now_us();
     *answer = (qn_arc_answer){ .results = at->host_results + ARC_HEAD_RESULTS };
     leave_the_senseless(at->host_results + ARC_HEAD_RESULTS, work->n);
@@ -333,9 +325,9 @@ qn_status qn_arc_station_give(qn_arc_station *s, int seat_i, const qn_arc_work *
     QN_TRY(need_host((void **)&at->host_out, &at->out_room, answer->n_out, err));
     QN_TRY(need_host((void **)&at->host_trace, &at->trace_room, n_trace, err));
     if (answer->n_out)
-        QN_TRY(told(s, qn_buf_read(at->out, 0, at->host_out, answer->n_out), err));
+        QN_TRY(qn_buf_read(at->out, 0, at->host_out, answer->n_out, err));
     if (n_trace)
-        QN_TRY(told(s, qn_buf_read(at->trace, 0, at->host_trace, n_trace), err));
+        QN_TRY(qn_buf_read(at->trace, 0, at->host_trace, n_trace, err));
     answer->out = at->host_out;
     answer->trace = at->host_trace;
     answer->download_us = qn_now_us() - start;
@@ -359,8 +351,8 @@ qn_status qn_arc_station_run(qn_arc_station *s, qn_arc_tier t, const qn_arc_work
     qn_arc_station_rise(s);
     QN_TRY(qn_arc_station_load(s, &work->pool, err));
     QN_TRY(qn_arc_station_take(s, t, work, 0, &seat_i, &graph, err));
-    if (qn_graph_run(graph) != QN_OK || qn_graph_wait(graph) != QN_OK)
-        return qn_fail(err, QN_ERR_FAILED, "arc: %s", qn_error(s->ctx));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
     QN_TRY(qn_arc_station_give(s, seat_i, work, answer, err));
     *device = strncmp(qn_graph_stage_device(graph, STAGE_RUN), "cpu", 3) ? s->device : QN_CPU_SLOT;
 out:

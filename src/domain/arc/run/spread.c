@@ -150,10 +150,7 @@ qn_status qn_arc_spread_new(qn_ctx *ctx, const qn_arc_limits *limits, const qn_a
     spread->ctx = ctx;
     spread->limits = *limits;
     spread->on_cpu = *on_cpu;
-    if ((st = qn_split_open(ctx, "arc", options, &work, &spread->split)) != QN_OK) {
-        qn_fail(err, st, "arc: %s", qn_error(ctx));
-        goto out;
-    }
+    QN_TRY(qn_split_open(ctx, "arc", options, &work, &spread->split, err));
     look_at_set(spread);
     *out = spread;
     spread = NULL;
@@ -237,8 +234,7 @@ qn_status qn_arc_spread_run(qn_arc_spread *spread, const qn_arc_spread_work *wor
     spread->work = work;
     QN_TRY(cut(spread, err));
     load_all(spread);
-    if ((st = qn_split_run(spread->split, spread->n_pieces)) != QN_OK)
-        qn_fail(err, st, "arc: %s", qn_error(spread->ctx));
+    st = qn_split_run(spread->split, spread->n_pieces, err);
 out:
     spread->work = NULL;
     return st;

@@ -29,8 +29,8 @@ static qn_status choose_kernel(qn_arc_station *s, qn_err *err)
         snprintf(defines, sizeof defines, "LANES=%d", group);
     s->kernel = &qn_kernel_arc_run;
     if (*defines) {
-        if (qn_kernels_with(s->ctx, qn_kernel_arc_run.module, defines, &s->variant) != QN_OK)
-            return qn_fail(err, QN_ERR_COMPILE, "arc: %s", qn_error(s->ctx));
+        if (qn_kernels_with(s->ctx, qn_kernel_arc_run.module, defines, &s->variant, err) != QN_OK)
+            return qn_prefix(err, "arc");
         s->kernel = qn_kernels_find(s->variant, "arc_run");
     }
     if (s->kernel->n_args != QN_ARC_KERNEL_ARGS)

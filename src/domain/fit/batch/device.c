@@ -1,7 +1,6 @@
 /* device.c - tables of a problem as buffers. */
 #include "domain/fit/batch/device_impl.h"
 #include "domain/fit/batch/upload.h"
-#include "engine/lift.h"
 
 #include <stdlib.h>
 
@@ -12,7 +11,7 @@ size_t qn_fit_dev_size(const qn_fit_device *device)
 
 qn_status qn_fit_dev_failed(const qn_fit_device *device, qn_status st, qn_err *err)
 {
-    return qn_lift(device->ctx, st, err);
+    return st;
 }
 
 qn_status qn_fit_dev_bytes(qn_fit_device *device, const char *name, const void *bytes, size_t n,
@@ -20,7 +19,7 @@ qn_status qn_fit_dev_bytes(qn_fit_device *device, const char *name, const void *
 {
     if (bytes && n)
         return qn_fit_upload(device->ctx, name, bytes, n, 0, out, err);
-    return qn_fit_dev_failed(device, qn_buf_new(device->ctx, name, n ? n : 8, out), err);
+    return qn_fit_dev_failed(device, qn_buf_new(device->ctx, name, n ? n : 8, out, err), err);
 }
 
 qn_status qn_fit_dev_numbers(qn_fit_device *device, const char *name, const double *values,
@@ -214,11 +213,12 @@ static qn_status make_sums(qn_fit_device *d, qn_err *err)
     QN_TRY(qn_fit_dev_numbers(d, "fit.sums", NULL, d->sums_at[p->n_sets], &d->sums, err));
     for (int k = 0; k < p->n_sets; k++)
         if (d->longs[k].n)
-            QN_TRY(qn_fit_dev_failed(
-                d,
-                qn_buf_view(d->sums, p->sets[k].name, (size_t)d->sums_at[k] * size,
-                            (size_t)(d->sums_at[k + 1] - d->sums_at[k]) * size, &d->longs[k].sums),
-                err));
+            QN_TRY(qn_fit_dev_failed(d,
+                                     qn_buf_view(d->sums, p->sets[k].name,
+                                                 (size_t)d->sums_at[k] * size,
+                                                 (size_t)(d->sums_at[k + 1] - d->sums_at[k]) * size,
+                                                 &d->longs[k].sums, err),
+                                     err));
 out:
     return st;
 }
@@ -371,8 +371,8 @@ static qn_status read_numbers(qn_fit_device *d, qn_buf *buf, qn_fit_precision pr
     void *host;
 
     if (precision == QN_FIT_F64)
-        return qn_fit_dev_failed(d, qn_buf_read(buf, 0, out, (size_t)n * sizeof *out), err);
-    st = qn_buf_host(buf, QN_HOST_READ, &host);
+        return qn_fit_dev_failed(d, qn_buf_read(buf, 0, out, (size_t)n * sizeof *out, err), err);
+    st = qn_buf_host(buf, QN_HOST_READ, &host, err);
     for (qn_i64 k = 0; st == QN_OK && k < n; k++)
         out[k] = ((float *)host)[k];
     return qn_fit_dev_failed(d, st, err);
@@ -467,7 +467,7 @@ qn_status qn_fit_device_read_bad(qn_fit_device *device, qn_buf *bad, qn_fit_bad 
 {
     const qn_fit_problem *p = device->problem;
     void *host;
-    const qn_status st = qn_buf_host(bad, QN_HOST_READ, &host);
+    const qn_status st = qn_buf_host(bad, QN_HOST_READ, &host, err);
 
     *out = (qn_fit_bad){ .group = -1 };
     for (int k = 0; st == QN_OK && k < p->n_groups; k++) {

@@ -112,7 +112,7 @@ qn_status qn_fit_dev_stage_atomic(qn_fit_device *device, qn_graph *graph, qn_buf
             device,
             qn_graph_stage(graph, "fit.add.clear",
                            qn_kernels_find(device->runs[kind].module, "fit_clear"),
-                           qn_range_1d(device->problem->n_scalars), clear),
+                           qn_range_1d(device->problem->n_scalars), clear, err),
             err));
     for (int k = 0; k < device->problem->n_groups; k++)
         if (device->problem->groups[k].n)

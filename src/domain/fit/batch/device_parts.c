@@ -32,7 +32,7 @@ qn_status qn_fit_dev_stage_parts(qn_fit_device *device, qn_graph *graph, const c
 
     for (qn_i64 at = 0; st == QN_OK && at < n; at += step)
         st = qn_graph_stage(graph, name, kernel,
-                            (qn_range){ at, at + step < n ? at + step : n, 0, 1, 0, 1 }, args);
+                            (qn_range){ at, at + step < n ? at + step : n, 0, 1, 0, 1 }, args, err);
     return qn_fit_dev_failed(device, st, err);
 }
 
@@ -60,7 +60,7 @@ qn_status qn_fit_dev_stage_blocks(qn_fit_device *device, qn_graph *graph, const 
 
     for (uint32_t at = 0; st == QN_OK && at < s->count; at = end) {
         end = end_of_part(device, s, at);
-        st = qn_graph_stage(graph, name, kernel, (qn_range){ at, end, 0, 1, 0, 1 }, args);
+        st = qn_graph_stage(graph, name, kernel, (qn_range){ at, end, 0, 1, 0, 1 }, args, err);
     }
     return qn_fit_dev_failed(device, st, err);
 }

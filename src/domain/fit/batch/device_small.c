@@ -221,6 +221,6 @@ qn_status qn_fit_dev_stage_small(qn_fit_device *device, qn_graph *graph, qn_fit_
     return qn_fit_dev_failed(device,
                              qn_graph_stage(graph, "fit.small",
                                             qn_kernels_find(run->module, "fit_small"),
-                                            qn_range_1d((qn_i64)run->n_small * SIDE), args),
+                                            qn_range_1d((qn_i64)run->n_small * SIDE), args, err),
                              err);
 }

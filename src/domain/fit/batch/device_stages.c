@@ -126,20 +126,20 @@ static qn_status sum_costs(qn_fit_device *d, qn_graph *graph, qn_buf *cost, qn_e
     if (!cost)
         return QN_OK;
     st = STAGE(fit_cost_part)(graph, "fit.cost.part", qn_range_1d(d->n_cost_chunks), d->cost_first,
-                              d->cost_last, d->costs, d->cost_sums);
+                              d->cost_last, d->costs, d->cost_sums, err);
 
     if (st == QN_OK && d->n_cost_rows <= FEW_ROWS) {
         st = STAGE(fit_cost_finish)(graph, "fit.cost.finish", qn_range_1d(1),
                                     (int32_t)d->n_cost_rows, d->problem->n_groups, d->cost_begin,
-                                    d->cost_row, d->cost_sums, d->cost_rows, cost);
+                                    d->cost_row, d->cost_sums, d->cost_rows, cost, err);
         return qn_fit_dev_failed(d, st, err);
     }
     if (st == QN_OK)
         st = STAGE(fit_cost_join)(graph, "fit.cost.join", qn_range_1d(d->n_cost_rows),
-                                  d->cost_begin, d->cost_sums, d->cost_rows);
+                                  d->cost_begin, d->cost_sums, d->cost_rows, err);
     if (st == QN_OK)
         st = STAGE(fit_cost_total)(graph, "fit.cost.total", qn_range_1d(1), d->problem->n_groups,
-                                   d->cost_row, d->cost_rows, cost);
+                                   d->cost_row, d->cost_rows, cost, err);
     return qn_fit_dev_failed(d, st, err);
 }
 
@@ -166,16 +166,16 @@ static qn_status gather_set(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind k
     if (!is_reduced)
         st = STAGE(fit_gather_short)(graph, name, qn_range_1d((qn_i64)s->count * par.cells), par,
                                      d->start, d->place, d->instance, of->at, of->factor, of->part,
-                                     is_off, out);
+                                     is_off, out, err);
     snprintf(name, sizeof name, "fit.part.%s", s->name);
     if (st == QN_OK && l->n && !is_reduced)
         st = STAGE(fit_gather_part)(graph, name, qn_range_2d(l->n_chunks, par.cells), par, l->first,
                                     l->last, d->place, d->instance, of->at, of->factor, of->part,
-                                    l->sums);
+                                    l->sums, err);
     snprintf(name, sizeof name, "fit.join.%s", s->name);
     if (st == QN_OK && l->n)
         st = STAGE(fit_gather_join)(graph, name, qn_range_2d(l->n, par.cells), par, l->target,
-                                    l->begin, l->sums, is_off, out);
+                                    l->begin, l->sums, is_off, out, err);
     return qn_fit_dev_failed(d, st, err);
 }
 
@@ -373,7 +373,7 @@ qn_status qn_fit_stage_bad(qn_fit_device *device, qn_graph *graph, qn_buf *bad, 
 {
     qn_fit_device *const d = device;
     qn_status st =
-        STAGE(fit_bad_clear)(graph, "fit.bad.clear", qn_range_1d(d->problem->n_groups), bad);
+        STAGE(fit_bad_clear)(graph, "fit.bad.clear", qn_range_1d(d->problem->n_groups), bad, err);
 
     for (int k = 0; st == QN_OK && k < d->problem->n_groups; k++) {
         const qn_fit_group *g = &d->problem->groups[k];
@@ -382,7 +382,7 @@ qn_status qn_fit_stage_bad(qn_fit_device *device, qn_graph *graph, qn_buf *bad, 
         snprintf(name, sizeof name, "fit.bad.%s", g->name);
         if (g->n)
             st = STAGE(fit_bad_count)(graph, name, qn_range_1d(g->n), d->cost_at[k], g->ld,
-                                      g->is_energy ? g->n_rows : 1, k, d->costs, bad);
+                                      g->is_energy ? g->n_rows : 1, k, d->costs, bad, err);
     }
     return qn_fit_dev_failed(d, st, err);
 }

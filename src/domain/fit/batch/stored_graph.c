@@ -43,7 +43,7 @@ qn_status qn_fit_stored_graph(const qn_fit_program *linearized, qn_fit_graph **o
     const qn_fit_program *from = linearized;
     qn_fit_v *leaves = calloc((size_t)from->n_variables + 1, sizeof *leaves);
     qn_fit_graph *g = NULL;
-    qn_status st = qn_fit_graph_new(from->name, QN_FIT_TEMPLATE, &g);
+    qn_status st = qn_fit_graph_new(from->name, QN_FIT_TEMPLATE, &g, err);
 
     if (!leaves || st != QN_OK ||
         !(g->slot_dims = calloc((size_t)from->n_slots + 1, sizeof *g->slot_dims))) {

@@ -1,8 +1,6 @@
 /* upload.c - copies into buffers by all threads. */
 #include "domain/fit/batch/upload.h"
 
-#include "engine/lift.h"
-
 #include <string.h>
 
 enum { PIECE = 1 << 18 }; /* bytes that are worth a thread's attention */
@@ -33,13 +31,13 @@ void qn_fit_copy_numbers(void *to, const double *from, qn_i64 n, qn_fit_precisio
 qn_status qn_fit_upload_room(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out, void **host,
                              qn_err *err)
 {
-    qn_status st = qn_buf_new(ctx, name, bytes ? bytes : 8, out);
+    qn_status st = qn_buf_new(ctx, name, bytes ? bytes : 8, out, err);
 
     if (st == QN_OK)
-        st = qn_buf_host(*out, QN_HOST_DISCARD, host);
+        st = qn_buf_host(*out, QN_HOST_DISCARD, host, err);
     if (st == QN_OK && !bytes)
         memset(*host, 0, 8);
-    return qn_lift(ctx, st, err);
+    return st;
 }
 
 qn_status qn_fit_upload(qn_ctx *ctx, const char *name, const void *from, size_t bytes, size_t spare,

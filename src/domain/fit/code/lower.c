@@ -51,7 +51,7 @@ qn_status qn_fit_lower(const qn_fit_graph *graph, qn_fit_graph **out, qn_err *er
     qn_fit_graph *g = NULL;
     qn_fit_v *number = calloc(graph->n_nodes, sizeof *number);
     uint8_t *mark = calloc(graph->n_nodes, 1);
-    qn_status st = qn_fit_graph_new(graph->name, QN_FIT_TEMPLATE, &g);
+    qn_status st = qn_fit_graph_new(graph->name, QN_FIT_TEMPLATE, &g, err);
 
     if (!number || !mark || st != QN_OK) {
         st = qn_fail(err, QN_ERR_NOMEM, "%s: lowering %u nodes", graph->name, graph->n_nodes);

@@ -260,7 +260,7 @@ qn_status qn_fit_canonicalise(qn_fit_graph *graph, qn_err *err)
     const size_t n = graph->n_nodes;
     qn_status st;
 
-    if ((st = qn_fit_graph_new(graph->name, graph->mode, &c.fresh)) != QN_OK)
+    if ((st = qn_fit_graph_new(graph->name, graph->mode, &c.fresh, err)) != QN_OK)
         return qn_fail(err, st, "%s: no memory", graph->name);
     c.reached = calloc(n, 1);
     c.below = calloc(n, sizeof *c.below);

@@ -24,7 +24,7 @@ qn_status qn_fit_graph_finish(qn_fit_graph *graph, qn_err *err)
 qn_status qn_fit_graph_copy(const qn_fit_graph *graph, qn_fit_graph **out, qn_err *err)
 {
     qn_fit_graph *copy = NULL;
-    qn_status st = qn_fit_graph_new(graph->name, QN_FIT_TEMPLATE, &copy);
+    qn_status st = qn_fit_graph_new(graph->name, QN_FIT_TEMPLATE, &copy, err);
 
     assert(graph->is_finished);
     if (st != QN_OK)

@@ -28,7 +28,7 @@ const char *qn_fit_graph_error(const qn_fit_graph *graph)
     return graph->err.status == QN_OK ? "" : graph->err.text;
 }
 
-qn_status qn_fit_graph_new(const char *name, qn_fit_mode mode, qn_fit_graph **out)
+qn_status qn_fit_graph_new(const char *name, qn_fit_mode mode, qn_fit_graph **out, qn_err *err)
 {
     qn_fit_graph *graph = calloc(1, sizeof *graph);
 

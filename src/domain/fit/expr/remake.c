@@ -53,7 +53,7 @@ qn_status qn_fit_graph_remake(const qn_fit_graph *graph, const qn_fit_change *ch
     if (!graph->is_finished)
         return qn_fail(err, QN_ERR_USAGE, "%s: not finished", graph->name);
     number = calloc(graph->n_nodes, sizeof *number);
-    if (!number || qn_fit_graph_new(graph->name, graph->mode, &g) != QN_OK) {
+    if (!number || qn_fit_graph_new(graph->name, graph->mode, &g, err) != QN_OK) {
         st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a copy", graph->name);
         goto out;
     }

@@ -367,7 +367,7 @@ static qn_status add_group(maker *m, int valence, double weight, qn_err *err)
         snprintf(name, sizeof name, "%s.%d", qn_fit_term_name(m->kind), valence);
     else
         snprintf(name, sizeof name, "%s", qn_fit_term_name(m->kind));
-    if (qn_fit_graph_new(name, QN_FIT_TEMPLATE, &graph) != QN_OK)
+    if (qn_fit_graph_new(name, QN_FIT_TEMPLATE, &graph, err) != QN_OK)
         return qn_fail(err, QN_ERR_NOMEM, "%s: a graph", name);
     build(graph, m->kind, valence);
     return qn_fit_problem_add_group(

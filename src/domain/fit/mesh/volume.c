@@ -38,7 +38,7 @@ qn_status qn_fit_add_volume(qn_fit_problem *problem, int set, const qn_fit_mesh 
         for (int k = 0; k < 3; k++)
             corners[k][f] = mesh->faces[3 * (size_t)f + (size_t)k];
     QN_TRY(qn_fit_problem_begin_sum(problem, "volume", target, weight, &sets[3], err));
-    if (qn_fit_graph_new("volume", QN_FIT_TEMPLATE, &graph) != QN_OK) {
+    if (qn_fit_graph_new("volume", QN_FIT_TEMPLATE, &graph, err) != QN_OK) {
         st = qn_fail(err, QN_ERR_NOMEM, "volume: a graph");
         goto out;
     }

@@ -22,11 +22,11 @@ void qn_fit_describe_device(qn_ctx *ctx, qn_fit_device *device, const qn_fit_pro
     qn_status st = QN_OK;
     qn_err err;
 
-    QN_TRY(qn_graph_new(ctx, "fit.bad", &graph));
+    QN_TRY(qn_graph_new(ctx, "fit.bad", &graph, &err));
     QN_TRY(qn_fit_device_bad(device, "fit.bad", &found, &err));
     QN_TRY(qn_fit_stage_bad(device, graph, found, &err));
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
+    QN_TRY(qn_graph_run(graph, &err));
+    QN_TRY(qn_graph_wait(graph, &err));
     QN_TRY(qn_fit_device_read_bad(device, found, &bad, &err));
 out:
     if (st == QN_OK)

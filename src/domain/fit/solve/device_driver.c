@@ -131,11 +131,9 @@ static void run(qn_fit_device_driver *d, int graph)
 {
     if (d->st != QN_OK)
         return;
-    d->st = qn_graph_run(d->graphs[graph]);
+    d->st = qn_graph_run(d->graphs[graph], &d->err);
     d->is_read = 0;
     d->last = d->graphs[graph];
-    if (d->st != QN_OK)
-        qn_fail(&d->err, d->st, "%s", qn_error(d->ctx));
 }
 
 static void control(qn_fit_device_driver *d, int at, double value)
@@ -146,7 +144,7 @@ static void control(qn_fit_device_driver *d, int at, double value)
 static void send_control(qn_fit_device_driver *d)
 {
     if (d->st == QN_OK)
-        d->st = qn_buf_write(d->small[QN_FIT_CONTROL], 0, d->control, sizeof d->control);
+        d->st = qn_buf_write(d->small[QN_FIT_CONTROL], 0, d->control, sizeof d->control, &d->err);
 }
 
 static void linearise(void *self)
@@ -242,9 +240,7 @@ static void keep(void *self, int is_back)
 static void fetch_scalars(qn_fit_device_driver *d)
 {
     if (d->st == QN_OK && !d->is_read)
-        d->st = qn_buf_read(d->small[QN_FIT_SCALARS], 0, d->scalars, sizeof d->scalars);
-    if (d->st != QN_OK)
-        qn_fail(&d->err, d->st, "%s", qn_error(d->ctx));
+        d->st = qn_buf_read(d->small[QN_FIT_SCALARS], 0, d->scalars, sizeof d->scalars, &d->err);
     d->is_read = d->st == QN_OK;
 }
 
@@ -253,15 +249,15 @@ static void fetch_scalars(qn_fit_device_driver *d)
 static void wait_for_scalars(qn_fit_device_driver *d)
 {
     if (d->is_read)
-        qn_graph_wait(d->last); /* a fault is seen by is_ready */
+        qn_graph_wait(d->last, NULL); /* a fault is seen by is_ready */
     else
         fetch_scalars(d);
 }
 
 static void read_scalars(qn_fit_device_driver *d)
 {
-    if (d->st == QN_OK && (d->st = qn_graph_wait(d->last)) != QN_OK)
-        qn_fail(&d->err, d->st, "%s", qn_error(d->ctx));
+    if (d->st == QN_OK)
+        d->st = qn_graph_wait(d->last, &d->err);
     if (d->st == QN_OK)
         fetch_scalars(d);
     d->n_waits++;

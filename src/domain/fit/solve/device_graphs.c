@@ -1,6 +1,5 @@
 /* device_graphs.c - buffers of the resident solver, and its work as graphs. */
 #include "domain/fit/solve/device_graphs.h"
-#include "engine/lift.h"
 
 #include <stdlib.h>
 
@@ -42,11 +41,12 @@ static qn_status small_buffers(qn_fit_device_driver *d, qn_err *err)
     qn_status st = QN_OK;
 
     for (int k = 0; st == QN_OK && k < QN_FIT_N_SMALL; k++)
-        st = qn_buf_new(d->ctx, sizes[k].name, (size_t)sizes[k].n * sizeof(double), &d->small[k]);
+        st = qn_buf_new(d->ctx, sizes[k].name, (size_t)sizes[k].n * sizeof(double), &d->small[k],
+                        err);
     if (st == QN_OK && d->problem->n_scalars)
-        st =
-            qn_buf_write(d->small[QN_FIT_IS_FIXED], 0, d->problem->is_fixed, d->problem->n_scalars);
-    return qn_lift(d->ctx, st, err);
+        st = qn_buf_write(d->small[QN_FIT_IS_FIXED], 0, d->problem->is_fixed, d->problem->n_scalars,
+                          err);
+    return st;
 }
 
 static qn_status view_kept(qn_fit_device_driver *d, qn_err *err)
@@ -58,8 +58,8 @@ static qn_status view_kept(qn_fit_device_driver *d, qn_err *err)
     d->n_cg = d->schur ? d->schur->n_kept : d->problem->n_scalars;
     for (int k = 0; st == QN_OK && k < QN_FIT_N_PLAIN; k++)
         st = qn_buf_view(d->vectors[k], qn_buf_name(d->vectors[k]), first * size,
-                         (size_t)d->n_cg * size, &d->cg[k]);
-    return qn_lift(d->ctx, st, err);
+                         (size_t)d->n_cg * size, &d->cg[k], err);
+    return st;
 }
 
 qn_status qn_fit_driver_buffers(qn_fit_device_driver *driver, qn_err *err)
@@ -96,26 +96,26 @@ out:
 
 /* Chunks of a.b and c.d of vectors with `n` numbers into SUMS. */
 static qn_status dots_of(qn_fit_device_driver *d, qn_graph *g, qn_buf **v, qn_i64 n, int a, int b,
-                         int c, int e)
+                         int c, int e, qn_err *err)
 {
     return STAGE(fit_dots)(g, "fit.dots", qn_range_1d(chunks_of(n)), n, chunks_of(n), v[a], v[b],
-                           v[c], v[e], d->small[QN_FIT_SUMS]);
+                           v[c], v[e], d->small[QN_FIT_SUMS], err);
 }
 
-static qn_status dots(qn_fit_device_driver *d, qn_graph *g, int a, int b, int c, int e)
+static qn_status dots(qn_fit_device_driver *d, qn_graph *g, int a, int b, int c, int e, qn_err *err)
 {
-    return dots_of(d, g, d->cg, d->n_cg, a, b, c, e);
+    return dots_of(d, g, d->cg, d->n_cg, a, b, c, e, err);
 }
 
 /* SUMS of vectors with `n` numbers into JOINED. */
-static qn_status join(qn_fit_device_driver *d, qn_graph *g, qn_i64 n)
+static qn_status join(qn_fit_device_driver *d, qn_graph *g, qn_i64 n, qn_err *err)
 {
     return STAGE(fit_join)(g, "fit.join", qn_range_1d(1), chunks_of(n), d->small[QN_FIT_SUMS],
-                           d->small[QN_FIT_JOINED]);
+                           d->small[QN_FIT_JOINED], err);
 }
 
 /* residuals.rows and rows.rows into ROW_JOINED. */
-static qn_status row_dots(qn_fit_device_driver *d, qn_graph *g)
+static qn_status row_dots(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
     fit_rows_par par = { .n_chunks = row_chunks(d->problem) };
     qn_status st = QN_OK;
@@ -129,19 +129,20 @@ static qn_status row_dots(qn_fit_device_driver *d, qn_graph *g)
         if (par.total)
             st = STAGE(fit_row_dots)(g, "fit.row_dots", qn_range_1d(chunks_of(par.total)), par,
                                      d->vectors[QN_FIT_RESIDUALS], d->vectors[QN_FIT_ROWS],
-                                     d->small[QN_FIT_ROW_SUMS]);
+                                     d->small[QN_FIT_ROW_SUMS], err);
         par.at += group->n_rows * group->ld;
         par.first_chunk += par.total ? chunks_of(par.total) : 0;
     }
-    return st != QN_OK ? st
-                       : STAGE(fit_join)(g, "fit.row_join", qn_range_1d(1), par.n_chunks,
-                                         d->small[QN_FIT_ROW_SUMS], d->small[QN_FIT_ROW_JOINED]);
+    return st != QN_OK
+               ? st
+               : STAGE(fit_join)(g, "fit.row_join", qn_range_1d(1), par.n_chunks,
+                                 d->small[QN_FIT_ROW_SUMS], d->small[QN_FIT_ROW_JOINED], err);
 }
 
 typedef enum { SCALE, SYSTEM, FACTOR, FACTOR_ELIMINATED, FACTOR_KEPT, APPLY } on_sets;
 
 static qn_status stage_set(qn_fit_device_driver *d, qn_graph *g, on_sets what, fit_set_par par,
-                           const qn_fit_set *set)
+                           const qn_fit_set *set, qn_err *err)
 {
     const qn_range blocks = qn_range_1d(set->count);
     const qn_range scalars = qn_range_1d((qn_i64)set->count * set->dim);
@@ -150,31 +151,32 @@ static qn_status stage_set(qn_fit_device_driver *d, qn_graph *g, on_sets what, f
     switch (what) {
     case SCALE:
         return STAGE(fit_lm_scale)(g, "fit.scale", scalars, par, v[QN_FIT_BLOCKS],
-                                   d->small[QN_FIT_IS_FIXED], v[QN_FIT_SCALE]);
+                                   d->small[QN_FIT_IS_FIXED], v[QN_FIT_SCALE], err);
     case SYSTEM:
         return STAGE(fit_lm_system)(g, "fit.system", scalars, par, d->small[QN_FIT_CONTROL],
                                     v[QN_FIT_BLOCKS], v[QN_FIT_X], v[QN_FIT_GRADIENT],
                                     v[QN_FIT_LOWER], v[QN_FIT_UPPER], v[QN_FIT_SCALE],
-                                    v[QN_FIT_ACTIVE], v[QN_FIT_DAMPING], v[QN_FIT_B]);
+                                    v[QN_FIT_ACTIVE], v[QN_FIT_DAMPING], v[QN_FIT_B], err);
     case FACTOR:
         return STAGE(fit_block_factor)(g, "fit.factor", blocks, par, v[QN_FIT_BLOCKS],
-                                       v[QN_FIT_ACTIVE], v[QN_FIT_DAMPING], v[QN_FIT_FACTOR]);
+                                       v[QN_FIT_ACTIVE], v[QN_FIT_DAMPING], v[QN_FIT_FACTOR], err);
     case FACTOR_ELIMINATED:
-        return !set->is_eliminated ? QN_OK : stage_set(d, g, FACTOR, par, set);
+        return !set->is_eliminated ? QN_OK : stage_set(d, g, FACTOR, par, set, err);
     case FACTOR_KEPT:
         return set->is_eliminated
                    ? QN_OK
                    : STAGE(fit_block_factor)(g, "fit.factor", blocks, par, d->schur->blocks,
-                                             v[QN_FIT_ACTIVE], v[QN_FIT_DAMPING], v[QN_FIT_FACTOR]);
+                                             v[QN_FIT_ACTIVE], v[QN_FIT_DAMPING], v[QN_FIT_FACTOR],
+                                             err);
     default:
         return d->schur && set->is_eliminated
                    ? QN_OK
                    : STAGE(fit_block_apply)(g, "fit.apply", blocks, par, v[QN_FIT_FACTOR],
-                                            v[QN_FIT_R], v[QN_FIT_Z]);
+                                            v[QN_FIT_R], v[QN_FIT_Z], err);
     }
 }
 
-static qn_status all_sets(qn_fit_device_driver *d, qn_graph *g, on_sets what)
+static qn_status all_sets(qn_fit_device_driver *d, qn_graph *g, on_sets what, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_i64 at = 0;
@@ -189,7 +191,7 @@ static qn_status all_sets(qn_fit_device_driver *d, qn_graph *g, on_sets what)
                                   .kind = d->opt.jacobi_scaling };
 
         if (set->count)
-            st = stage_set(d, g, what, par, set);
+            st = stage_set(d, g, what, par, set, err);
         at += (qn_i64)set->count * set->dim * set->dim;
     }
     return st;
@@ -204,11 +206,9 @@ static qn_status product(qn_fit_device_driver *d, qn_graph *g, int of, qn_err *e
 
     QN_TRY(d->schur ? qn_fit_schur_product(d, g, err)
                     : qn_fit_driver_jtjv(d, g, v[QN_FIT_V], v[QN_FIT_Q], err));
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_cg_product)(g, "fit.product", qn_range_1d(n_chunks), d->n_cg, n_chunks,
-                                         d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_DAMPING], d->cg[of],
-                                         d->cg[QN_FIT_Q], d->small[QN_FIT_SUMS]),
-                   err));
+    QN_TRY(STAGE(fit_cg_product)(g, "fit.product", qn_range_1d(n_chunks), d->n_cg, n_chunks,
+                                 d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_DAMPING], d->cg[of],
+                                 d->cg[QN_FIT_Q], d->small[QN_FIT_SUMS], err));
 out:
     return st;
 }
@@ -234,17 +234,12 @@ static qn_status point_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(d->schur ? qn_fit_schur_point(d, g, err) : plain_point(d, g, err));
-    QN_TRY(
-        qn_lift(d->ctx,
-                STAGE(fit_lm_point)(g, "fit.point", qn_range_1d(n_chunks), n, n_chunks, v[QN_FIT_X],
-                                    v[QN_FIT_GRADIENT], v[QN_FIT_LOWER], v[QN_FIT_UPPER],
-                                    d->small[QN_FIT_IS_FIXED], d->small[QN_FIT_SUMS]),
-                err));
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_lm_point_join)(g, "fit.point_join", qn_range_1d(1), n_chunks,
-                                            d->small[QN_FIT_SUMS], v[QN_FIT_COST_HERE],
-                                            d->small[QN_FIT_SCALARS]),
-                   err));
+    QN_TRY(STAGE(fit_lm_point)(g, "fit.point", qn_range_1d(n_chunks), n, n_chunks, v[QN_FIT_X],
+                               v[QN_FIT_GRADIENT], v[QN_FIT_LOWER], v[QN_FIT_UPPER],
+                               d->small[QN_FIT_IS_FIXED], d->small[QN_FIT_SUMS], err));
+    QN_TRY(STAGE(fit_lm_point_join)(g, "fit.point_join", qn_range_1d(1), n_chunks,
+                                    d->small[QN_FIT_SUMS], v[QN_FIT_COST_HERE],
+                                    d->small[QN_FIT_SCALARS], err));
 out:
     return st;
 }
@@ -254,24 +249,20 @@ static qn_status system_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
     qn_buf **v = d->cg;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_lift(d->ctx, all_sets(d, g, SYSTEM), err));
-    QN_TRY(qn_lift(d->ctx, all_sets(d, g, d->schur ? FACTOR_ELIMINATED : FACTOR), err));
+    QN_TRY(all_sets(d, g, SYSTEM, err));
+    QN_TRY(all_sets(d, g, d->schur ? FACTOR_ELIMINATED : FACTOR, err));
     if (d->schur) {
         QN_TRY(qn_fit_schur_system(d, g, err));
-        QN_TRY(qn_lift(d->ctx, all_sets(d, g, FACTOR_KEPT), err));
+        QN_TRY(all_sets(d, g, FACTOR_KEPT, err));
     }
     if (d->reduced)
-        return qn_lift(d->ctx, qn_fit_reduced_begin(d, g), err);
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_cg_begin)(g, "fit.begin", qn_range_1d(d->n_cg), v[QN_FIT_B],
-                                       v[QN_FIT_Y], v[QN_FIT_R], v[QN_FIT_P]),
-                   err));
-    QN_TRY(qn_lift(d->ctx, dots(d, g, QN_FIT_B, QN_FIT_B, QN_FIT_B, QN_FIT_B), err));
-    QN_TRY(qn_lift(d->ctx, join(d, g, d->n_cg), err));
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_cg_start)(g, "fit.start", qn_range_1d(1), d->small[QN_FIT_CONTROL],
-                                       d->small[QN_FIT_JOINED], d->small[QN_FIT_SCALARS]),
-                   err));
+        return qn_fit_reduced_begin(d, g, err);
+    QN_TRY(STAGE(fit_cg_begin)(g, "fit.begin", qn_range_1d(d->n_cg), v[QN_FIT_B], v[QN_FIT_Y],
+                               v[QN_FIT_R], v[QN_FIT_P], err));
+    QN_TRY(dots(d, g, QN_FIT_B, QN_FIT_B, QN_FIT_B, QN_FIT_B, err));
+    QN_TRY(join(d, g, d->n_cg, err));
+    QN_TRY(STAGE(fit_cg_start)(g, "fit.start", qn_range_1d(1), d->small[QN_FIT_CONTROL],
+                               d->small[QN_FIT_JOINED], d->small[QN_FIT_SCALARS], err));
 out:
     return st;
 }
@@ -284,29 +275,20 @@ static qn_status one_iteration(qn_fit_device_driver *d, qn_graph *g, qn_err *err
     qn_buf **v = d->cg, **s = d->small;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_lift(d->ctx, all_sets(d, g, APPLY), err));
-    QN_TRY(qn_lift(d->ctx, dots(d, g, QN_FIT_R, QN_FIT_Z, QN_FIT_R, QN_FIT_R), err));
-    QN_TRY(qn_lift(
-        d->ctx, STAGE(fit_cg_beta)(g, "fit.beta", one, n_chunks, s[QN_FIT_SUMS], s[QN_FIT_SCALARS]),
-        err));
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_cg_direction)(g, "fit.direction", all, s[QN_FIT_SCALARS], v[QN_FIT_Z],
-                                           v[QN_FIT_ACTIVE], v[QN_FIT_P], v[QN_FIT_V]),
-                   err));
+    QN_TRY(all_sets(d, g, APPLY, err));
+    QN_TRY(dots(d, g, QN_FIT_R, QN_FIT_Z, QN_FIT_R, QN_FIT_R, err));
+    QN_TRY(
+        STAGE(fit_cg_beta)(g, "fit.beta", one, n_chunks, s[QN_FIT_SUMS], s[QN_FIT_SCALARS], err));
+    QN_TRY(STAGE(fit_cg_direction)(g, "fit.direction", all, s[QN_FIT_SCALARS], v[QN_FIT_Z],
+                                   v[QN_FIT_ACTIVE], v[QN_FIT_P], v[QN_FIT_V], err));
     QN_TRY(product(d, g, QN_FIT_P, err));
-    QN_TRY(qn_lift(
-        d->ctx,
-        STAGE(fit_cg_alpha)(g, "fit.alpha", one, n_chunks, s[QN_FIT_SUMS], s[QN_FIT_SCALARS]),
-        err));
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_cg_step)(g, "fit.step", chunks, d->n_cg, n_chunks, s[QN_FIT_SCALARS],
-                                      v[QN_FIT_P], v[QN_FIT_Q], v[QN_FIT_B], v[QN_FIT_Y],
-                                      v[QN_FIT_R], s[QN_FIT_SUMS]),
-                   err));
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_cg_stop)(g, "fit.stop", one, n_chunks, s[QN_FIT_CONTROL],
-                                      s[QN_FIT_SUMS], s[QN_FIT_SCALARS]),
-                   err));
+    QN_TRY(
+        STAGE(fit_cg_alpha)(g, "fit.alpha", one, n_chunks, s[QN_FIT_SUMS], s[QN_FIT_SCALARS], err));
+    QN_TRY(STAGE(fit_cg_step)(g, "fit.step", chunks, d->n_cg, n_chunks, s[QN_FIT_SCALARS],
+                              v[QN_FIT_P], v[QN_FIT_Q], v[QN_FIT_B], v[QN_FIT_Y], v[QN_FIT_R],
+                              s[QN_FIT_SUMS], err));
+    QN_TRY(STAGE(fit_cg_stop)(g, "fit.stop", one, n_chunks, s[QN_FIT_CONTROL], s[QN_FIT_SUMS],
+                              s[QN_FIT_SCALARS], err));
 out:
     return st;
 }
@@ -317,14 +299,11 @@ static qn_status reset_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
     qn_buf **v = d->cg;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_lift(
-        d->ctx, STAGE(fit_scaled)(g, "fit.scaled", all, v[QN_FIT_ACTIVE], v[QN_FIT_Y], v[QN_FIT_V]),
-        err));
+    QN_TRY(
+        STAGE(fit_scaled)(g, "fit.scaled", all, v[QN_FIT_ACTIVE], v[QN_FIT_Y], v[QN_FIT_V], err));
     QN_TRY(product(d, g, QN_FIT_Y, err));
-    QN_TRY(qn_lift(
-        d->ctx,
-        STAGE(fit_cg_residual)(g, "fit.residual", all, v[QN_FIT_B], v[QN_FIT_Q], v[QN_FIT_R]),
-        err));
+    QN_TRY(
+        STAGE(fit_cg_residual)(g, "fit.residual", all, v[QN_FIT_B], v[QN_FIT_Q], v[QN_FIT_R], err));
 out:
     return st;
 }
@@ -335,24 +314,18 @@ static qn_status trial_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
     qn_buf **v = d->vectors, **s = d->small;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_lm_trial)(g, "fit.trial", qn_range_1d(d->problem->n_scalars),
-                                       s[QN_FIT_CONTROL], v[QN_FIT_X], v[QN_FIT_ACTIVE],
-                                       v[QN_FIT_Y], v[QN_FIT_LOWER], v[QN_FIT_UPPER],
-                                       v[QN_FIT_TRIAL], v[QN_FIT_DELTA]),
-                   err));
+    QN_TRY(STAGE(fit_lm_trial)(g, "fit.trial", qn_range_1d(d->problem->n_scalars),
+                               s[QN_FIT_CONTROL], v[QN_FIT_X], v[QN_FIT_ACTIVE], v[QN_FIT_Y],
+                               v[QN_FIT_LOWER], v[QN_FIT_UPPER], v[QN_FIT_TRIAL], v[QN_FIT_DELTA],
+                               err));
     QN_TRY(qn_fit_driver_jv(d, g, v[QN_FIT_DELTA], v[QN_FIT_ROWS], err));
-    QN_TRY(qn_lift(d->ctx, row_dots(d, g), err));
-    QN_TRY(qn_lift(d->ctx,
-                   dots_of(d, g, v, d->problem->n_scalars, QN_FIT_DELTA, QN_FIT_DELTA, QN_FIT_DELTA,
-                           QN_FIT_DELTA),
-                   err));
-    QN_TRY(qn_lift(d->ctx, join(d, g, d->problem->n_scalars), err));
+    QN_TRY(row_dots(d, g, err));
+    QN_TRY(dots_of(d, g, v, d->problem->n_scalars, QN_FIT_DELTA, QN_FIT_DELTA, QN_FIT_DELTA,
+                   QN_FIT_DELTA, err));
+    QN_TRY(join(d, g, d->problem->n_scalars, err));
     QN_TRY(qn_fit_stage_cost(d->device, g, v[QN_FIT_TRIAL], v[QN_FIT_COST_THERE], err));
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_lm_judge)(g, "fit.judge", qn_range_1d(1), s[QN_FIT_ROW_JOINED],
-                                       s[QN_FIT_JOINED], v[QN_FIT_COST_THERE], s[QN_FIT_SCALARS]),
-                   err));
+    QN_TRY(STAGE(fit_lm_judge)(g, "fit.judge", qn_range_1d(1), s[QN_FIT_ROW_JOINED],
+                               s[QN_FIT_JOINED], v[QN_FIT_COST_THERE], s[QN_FIT_SCALARS], err));
 out:
     return st;
 }
@@ -380,18 +353,17 @@ static qn_status fill(qn_fit_device_driver *d, int k, qn_graph *g, qn_err *err)
     case QN_FIT_G_POINT:
         return point_graph(d, g, err);
     case QN_FIT_G_SCALE:
-        return qn_lift(d->ctx, all_sets(d, g, SCALE), err);
+        return all_sets(d, g, SCALE, err);
     case QN_FIT_G_SYSTEM:
         return system_graph(d, g, err);
     case QN_FIT_G_CG:
         if (d->reduced)
-            return qn_lift(d->ctx, qn_fit_reduced_iterate(d, g), err);
+            return qn_fit_reduced_iterate(d, g, err);
         for (int i = 0; st == QN_OK && i < QN_FIT_CG_AT_ONCE; i++)
             st = one_iteration(d, g, err);
         return st;
     case QN_FIT_G_RESET:
-        return d->reduced ? qn_lift(d->ctx, qn_fit_reduced_reset(d, g), err)
-                          : reset_graph(d, g, err);
+        return d->reduced ? qn_fit_reduced_reset(d, g, err) : reset_graph(d, g, err);
     case QN_FIT_G_SUBSTITUTE:
         return d->schur ? qn_fit_schur_substitute(d, g, err) : QN_OK;
     case QN_FIT_G_TRIAL:
@@ -401,14 +373,12 @@ static qn_status fill(qn_fit_device_driver *d, int k, qn_graph *g, qn_err *err)
     case QN_FIT_G_FILL:
         return qn_fit_spare_fill(d, g, err);
     case QN_FIT_G_SWAP:
-        st = STAGE(fit_swap)(g, "fit.swap", all, v[QN_FIT_X], v[QN_FIT_TRIAL]);
-        return qn_lift(d->ctx, st, err);
+        st = STAGE(fit_swap)(g, "fit.swap", all, v[QN_FIT_X], v[QN_FIT_TRIAL], err);
+        return st;
     case QN_FIT_G_KEEP:
-        return qn_lift(d->ctx, STAGE(fit_copy)(g, "fit.keep", all, v[QN_FIT_X], v[QN_FIT_BEST]),
-                       err);
+        return STAGE(fit_copy)(g, "fit.keep", all, v[QN_FIT_X], v[QN_FIT_BEST], err);
     default:
-        return qn_lift(d->ctx, STAGE(fit_copy)(g, "fit.back", all, v[QN_FIT_BEST], v[QN_FIT_X]),
-                       err);
+        return STAGE(fit_copy)(g, "fit.back", all, v[QN_FIT_BEST], v[QN_FIT_X], err);
     }
 }
 
@@ -423,7 +393,7 @@ static qn_status make_graphs(qn_fit_device_driver *driver, qn_err *err)
     for (int k = 0; k < QN_FIT_N_GRAPHS; k++) {
         if (driver->graphs[k])
             continue;
-        QN_TRY(qn_lift(driver->ctx, qn_graph_new(driver->ctx, names[k], &driver->graphs[k]), err));
+        QN_TRY(qn_graph_new(driver->ctx, names[k], &driver->graphs[k], err));
         QN_TRY(fill(driver, k, driver->graphs[k], err));
     }
 out:

@@ -28,11 +28,11 @@ qn_status qn_fit_reduced_new(qn_fit_device_driver *driver, qn_err *err);
 void qn_fit_reduced_free(qn_fit_device_driver *driver);
 
 /* The matrix and its diagonal blocks, from the factors of eliminated blocks. */
-qn_status qn_fit_reduced_matrix(qn_fit_device_driver *driver, qn_graph *graph);
+qn_status qn_fit_reduced_matrix(qn_fit_device_driver *driver, qn_graph *graph, qn_err *err);
 /* The preconditioner from factored diagonal blocks, and the start of an iteration. */
-qn_status qn_fit_reduced_begin(qn_fit_device_driver *driver, qn_graph *graph);
-qn_status qn_fit_reduced_iterate(qn_fit_device_driver *driver, qn_graph *graph);
+qn_status qn_fit_reduced_begin(qn_fit_device_driver *driver, qn_graph *graph, qn_err *err);
+qn_status qn_fit_reduced_iterate(qn_fit_device_driver *driver, qn_graph *graph, qn_err *err);
 /* The residual made anew. */
-qn_status qn_fit_reduced_reset(qn_fit_device_driver *driver, qn_graph *graph);
+qn_status qn_fit_reduced_reset(qn_fit_device_driver *driver, qn_graph *graph, qn_err *err);
 
 #endif

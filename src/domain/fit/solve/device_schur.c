@@ -2,7 +2,6 @@
 #include "domain/fit/solve/device_schur.h"
 
 #include "domain/fit/solve/device_graphs.h"
-#include "engine/lift.h"
 #include "kernel/fit/fit_schur.h"
 #include "kernel/fit_schur.gen.h"
 #include "kernel/fit_solve.gen.h"
@@ -27,7 +26,7 @@ static fit_schur_par par_of(const qn_fit_device_driver *d, int set)
 
 /* J' rows into `out`. */
 static qn_status transposed(qn_fit_device_driver *d, qn_graph *g, int set, qn_buf *rows,
-                            qn_buf *out)
+                            qn_buf *out, qn_err *err)
 {
     const qn_fit_schur_set *s = &d->schur->sets[set];
     const qn_i64 count = d->problem->sets[set].count;
@@ -37,20 +36,21 @@ static qn_status transposed(qn_fit_device_driver *d, qn_graph *g, int set, qn_bu
     if (s->n && par.dim == 9)
         QN_TRY(STAGE(fit_schur_sum_9)(g, "fit.schur.sum", qn_range_1d(s->n_chunks), par, s->from,
                                       s->to, s->place, s->instance, d->schur->row_at, s->packed,
-                                      rows, s->sums));
+                                      rows, s->sums, err));
     if (s->n && par.dim != 9) {
         QN_TRY(STAGE(fit_schur_rows)(g, "fit.schur.rows", qn_range_1d(s->n), par, s->place,
-                                     s->instance, d->schur->row_at, rows, s->u));
+                                     s->instance, d->schur->row_at, rows, s->u, err));
         QN_TRY(STAGE(fit_schur_sum)(g, "fit.schur.sum", qn_range_2d(s->n_chunks, par.dim), par,
-                                    s->from, s->to, s->packed, s->u, s->sums));
+                                    s->from, s->to, s->packed, s->u, s->sums, err));
     }
     QN_TRY(STAGE(fit_schur_join)(g, "fit.schur.join", qn_range_2d(count, par.dim), par, s->begin,
-                                 s->sums, d->small[QN_FIT_IS_FIXED], out));
+                                 s->sums, d->small[QN_FIT_IS_FIXED], out, err));
 out:
     return st;
 }
 
-static qn_status squares(qn_fit_device_driver *d, qn_graph *g, int set, int is_plain, qn_buf *out)
+static qn_status squares(qn_fit_device_driver *d, qn_graph *g, int set, int is_plain, qn_buf *out,
+                         qn_err *err)
 {
     const qn_fit_schur_set *s = &d->schur->sets[set];
     const qn_i64 count = d->problem->sets[set].count;
@@ -61,9 +61,9 @@ static qn_status squares(qn_fit_device_driver *d, qn_graph *g, int set, int is_p
     par.kind = is_plain;
     if (s->n)
         QN_TRY(STAGE(fit_schur_square)(g, "fit.schur.square", qn_range_2d(s->n_chunks, pairs), par,
-                                       s->from, s->to, s->packed, s->weights, s->sums));
+                                       s->from, s->to, s->packed, s->weights, s->sums, err));
     QN_TRY(STAGE(fit_schur_join_square)(g, "fit.schur.join_square", qn_range_2d(count, pairs), par,
-                                        s->begin, s->sums, d->small[QN_FIT_IS_FIXED], out));
+                                        s->begin, s->sums, d->small[QN_FIT_IS_FIXED], out, err));
 out:
     return st;
 }
@@ -71,7 +71,7 @@ out:
 /* Pieces, for one eliminated set. */
 
 static qn_status points(qn_fit_device_driver *d, qn_graph *g, int kind, double sign, int is_scaled,
-                        qn_buf *rows, qn_buf *out)
+                        qn_buf *rows, qn_buf *out, qn_err *err)
 {
     qn_buf **v = d->vectors;
     qn_status st = QN_OK;
@@ -87,13 +87,13 @@ static qn_status points(qn_fit_device_driver *d, qn_graph *g, int kind, double s
             st = STAGE(fit_schur_points)(
                 g, "fit.schur.points", qn_range_1d(d->problem->sets[k].count), par, s->start,
                 s->place, s->instance, d->schur->row_at, s->packed, rows, v[QN_FIT_GRADIENT],
-                v[QN_FIT_ACTIVE], v[QN_FIT_FACTOR], out);
+                v[QN_FIT_ACTIVE], v[QN_FIT_FACTOR], out, err);
     }
     return st;
 }
 
 /* What eliminated blocks take off a row vector. */
-static qn_status reduce(qn_fit_device_driver *d, qn_graph *g, qn_buf *rows)
+static qn_status reduce(qn_fit_device_driver *d, qn_graph *g, qn_buf *rows, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -104,14 +104,14 @@ static qn_status reduce(qn_fit_device_driver *d, qn_graph *g, qn_buf *rows)
             st = STAGE(fit_schur_reduce)(
                 g, "fit.schur.reduce", qn_range_1d(d->problem->sets[k].count), par_of(d, k),
                 s->start, s->place, s->instance, d->schur->row_at, s->packed,
-                d->vectors[QN_FIT_ACTIVE], d->vectors[QN_FIT_FACTOR], rows);
+                d->vectors[QN_FIT_ACTIVE], d->vectors[QN_FIT_FACTOR], rows, err);
     }
     return st;
 }
 
 /* Stages. */
 
-static qn_status point_of_set(qn_fit_device_driver *d, qn_graph *g, int set)
+static qn_status point_of_set(qn_fit_device_driver *d, qn_graph *g, int set, qn_err *err)
 {
     const qn_fit_set *of = &d->problem->sets[set];
     const qn_fit_schur_set *s = &d->schur->sets[set];
@@ -124,18 +124,18 @@ static qn_status point_of_set(qn_fit_device_driver *d, qn_graph *g, int set)
     if (of->is_eliminated && s->n)
         QN_TRY(STAGE(fit_schur_pack_points)(g, "fit.schur.pack", qn_range_1d(s->n), par, s->place,
                                             s->instance, d->schur->at, d->schur->factor,
-                                            d->schur->jacobian, s->packed));
+                                            d->schur->jacobian, s->packed, err));
     if (of->is_eliminated)
         return STAGE(fit_schur_point)(g, "fit.schur.point", qn_range_1d(of->count), par, s->start,
                                       s->place, s->instance, d->schur->row_at, s->packed, res,
                                       d->small[QN_FIT_IS_FIXED], v[QN_FIT_BLOCKS],
-                                      v[QN_FIT_GRADIENT]);
+                                      v[QN_FIT_GRADIENT], err);
     if (s->n)
         QN_TRY(STAGE(fit_schur_pack)(g, "fit.schur.pack", qn_range_1d(s->n), par, s->place,
                                      s->instance, d->schur->at, d->schur->factor,
-                                     d->schur->jacobian, s->packed));
-    QN_TRY(transposed(d, g, set, res, v[QN_FIT_GRADIENT]));
-    QN_TRY(squares(d, g, set, 1, v[QN_FIT_BLOCKS]));
+                                     d->schur->jacobian, s->packed, err));
+    QN_TRY(transposed(d, g, set, res, v[QN_FIT_GRADIENT], err));
+    QN_TRY(squares(d, g, set, 1, v[QN_FIT_BLOCKS], err));
 out:
     return st;
 }
@@ -148,12 +148,12 @@ qn_status qn_fit_schur_point(struct qn_fit_device_driver *driver, qn_graph *grap
                                           v[QN_FIT_RESIDUALS], d->schur->jacobian, err);
 
     for (int k = 0; st == QN_OK && k < d->problem->n_sets; k++)
-        st = qn_lift(d->ctx, point_of_set(d, graph, k), err);
+        st = point_of_set(d, graph, k, err);
     return st;
 }
 
 /* Diagonal blocks of S: J_c' (I - J_p C^-1 J_p') J_c. */
-static qn_status preconditioner(qn_fit_device_driver *d, qn_graph *g, int set)
+static qn_status preconditioner(qn_fit_device_driver *d, qn_graph *g, int set, qn_err *err)
 {
     const qn_fit_schur_set *s = &d->schur->sets[set];
     qn_buf **v = d->vectors;
@@ -161,14 +161,14 @@ static qn_status preconditioner(qn_fit_device_driver *d, qn_graph *g, int set)
     qn_status st = QN_OK;
 
     if (d->reduced)
-        return qn_fit_reduced_matrix(d, g);
+        return qn_fit_reduced_matrix(d, g, err);
     par.dim = d->schur->point_dim;
     if (s->n)
         QN_TRY(STAGE(fit_schur_weights)(g, "fit.schur.weights", qn_range_1d(s->n), par, s->point,
                                         s->point_at, s->point_place, s->instance, d->schur->at,
                                         d->schur->factor, d->schur->jacobian, v[QN_FIT_ACTIVE],
-                                        v[QN_FIT_FACTOR], s->weights));
-    QN_TRY(squares(d, g, set, 0, d->schur->blocks));
+                                        v[QN_FIT_FACTOR], s->weights, err));
+    QN_TRY(squares(d, g, set, 0, d->schur->blocks, err));
 out:
     return st;
 }
@@ -179,19 +179,16 @@ qn_status qn_fit_schur_system(struct qn_fit_device_driver *driver, qn_graph *gra
     qn_buf **v = d->vectors;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_lift(d->ctx, points(d, graph, FIT_SCHUR_GRADIENT, 1, 1, d->schur->rows, d->schur->w),
-                   err));
+    QN_TRY(points(d, graph, FIT_SCHUR_GRADIENT, 1, 1, d->schur->rows, d->schur->w, err));
     QN_TRY(qn_fit_driver_jv(d, graph, d->schur->w, d->schur->rows, err));
     for (int k = 0; k < d->problem->n_sets; k++) {
         if (d->problem->sets[k].is_eliminated || !d->problem->sets[k].count)
             continue;
-        QN_TRY(qn_lift(d->ctx, transposed(d, graph, k, d->schur->rows, v[QN_FIT_Q]), err));
-        QN_TRY(qn_lift(d->ctx, preconditioner(d, graph, k), err));
+        QN_TRY(transposed(d, graph, k, d->schur->rows, v[QN_FIT_Q], err));
+        QN_TRY(preconditioner(d, graph, k, err));
     }
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_schur_right)(graph, "fit.schur.right", qn_range_1d(d->schur->n_kept),
-                                          d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_Q], d->cg[QN_FIT_B]),
-                   err));
+    QN_TRY(STAGE(fit_schur_right)(graph, "fit.schur.right", qn_range_1d(d->schur->n_kept),
+                                  d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_Q], d->cg[QN_FIT_B], err));
 out:
     return st;
 }
@@ -203,10 +200,10 @@ qn_status qn_fit_schur_product(struct qn_fit_device_driver *driver, qn_graph *gr
     qn_status st = QN_OK;
 
     QN_TRY(qn_fit_driver_jv(d, graph, v[QN_FIT_V], v[QN_FIT_ROWS], err));
-    QN_TRY(qn_lift(d->ctx, reduce(d, graph, v[QN_FIT_ROWS]), err));
+    QN_TRY(reduce(d, graph, v[QN_FIT_ROWS], err));
     for (int k = 0; k < d->problem->n_sets; k++)
         if (!d->problem->sets[k].is_eliminated && d->problem->sets[k].count)
-            QN_TRY(qn_lift(d->ctx, transposed(d, graph, k, v[QN_FIT_ROWS], v[QN_FIT_Q]), err));
+            QN_TRY(transposed(d, graph, k, v[QN_FIT_ROWS], v[QN_FIT_Q], err));
 out:
     return st;
 }
@@ -217,13 +214,10 @@ qn_status qn_fit_schur_substitute(struct qn_fit_device_driver *driver, qn_graph 
     qn_buf **v = d->vectors;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_scaled)(graph, "fit.scaled", qn_range_1d(d->schur->n_kept),
-                                     d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_Y], d->cg[QN_FIT_V]),
-                   err));
+    QN_TRY(STAGE(fit_scaled)(graph, "fit.scaled", qn_range_1d(d->schur->n_kept),
+                             d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_Y], d->cg[QN_FIT_V], err));
     QN_TRY(qn_fit_driver_jv(d, graph, v[QN_FIT_V], v[QN_FIT_ROWS], err));
-    QN_TRY(
-        qn_lift(d->ctx, points(d, graph, FIT_SCHUR_BOTH, -1, 0, v[QN_FIT_ROWS], v[QN_FIT_Y]), err));
+    QN_TRY(points(d, graph, FIT_SCHUR_BOTH, -1, 0, v[QN_FIT_ROWS], v[QN_FIT_Y], err));
 out:
     return st;
 }

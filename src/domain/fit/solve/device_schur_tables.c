@@ -5,7 +5,6 @@
 
 #include "domain/fit/batch/upload.h"
 #include "domain/fit/solve/device_graphs.h"
-#include "engine/lift.h"
 #include "kernel/fit/fit_schur.h"
 
 /* Whether it fits. */
@@ -76,7 +75,7 @@ static qn_status numbers(qn_fit_device_driver *d, const char *name, const double
     void *host;
 
     if (!values)
-        return qn_lift(d->ctx, qn_buf_new(d->ctx, name, (size_t)(n + 1) * size, out), err);
+        return qn_buf_new(d->ctx, name, (size_t)(n + 1) * size, out, err);
     st = qn_fit_upload_room(d->ctx, name, (size_t)(n + 1) * size, out, &host, err);
     if (st == QN_OK)
         qn_fit_copy_numbers(host, values, n, d->precision);

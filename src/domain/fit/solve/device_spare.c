@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "domain/fit/solve/device_graphs.h"
-#include "engine/lift.h"
 #include "kernel/fit_solve.gen.h"
 
 #define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
@@ -31,7 +30,7 @@ static qn_buf *jacobian_of(const qn_fit_device_driver *d)
 /* A buffer of the same size. */
 static qn_status twin(qn_fit_device_driver *d, const qn_buf *of, qn_buf **out, qn_err *err)
 {
-    return qn_lift(d->ctx, qn_buf_new(d->ctx, qn_buf_name(of), qn_buf_bytes(of), out), err);
+    return qn_buf_new(d->ctx, qn_buf_name(of), qn_buf_bytes(of), out, err);
 }
 
 static qn_status twin_packed(qn_fit_device_driver *d, qn_err *err)
@@ -57,11 +56,9 @@ qn_status qn_fit_spare_new(struct qn_fit_device_driver *driver, qn_err *err)
         return qn_fail(err, QN_ERR_NOMEM, "a second point");
     for (int k = 0; k < N_OF_POINT; k++)
         QN_TRY(twin(d, d->vectors[of_point[k]], &d->spare->vectors[k], err));
-    QN_TRY(qn_lift(d->ctx,
-                   qn_buf_view(d->spare->vectors[0], qn_buf_name(d->spare->vectors[0]),
-                               d->schur ? (size_t)d->schur->first * size : 0,
-                               (size_t)d->n_cg * size, &d->spare->gradient),
-                   err));
+    QN_TRY(qn_buf_view(d->spare->vectors[0], qn_buf_name(d->spare->vectors[0]),
+                       d->schur ? (size_t)d->schur->first * size : 0, (size_t)d->n_cg * size,
+                       &d->spare->gradient, err));
     if (jacobian_of(d))
         QN_TRY(twin(d, jacobian_of(d), &d->spare->jacobian, err));
     if (d->schur)
@@ -70,12 +67,12 @@ out:
     return st;
 }
 
-static qn_status copy(qn_fit_device_driver *d, qn_graph *g, qn_buf *from, qn_buf *to)
+static qn_status copy(qn_fit_device_driver *d, qn_graph *g, qn_buf *from, qn_buf *to, qn_err *err)
 {
     const size_t size = d->precision == QN_FIT_F64 ? sizeof(double) : sizeof(float);
 
     return STAGE(fit_copy)(g, "fit.fill", qn_range_1d((qn_i64)(qn_buf_bytes(from) / size)), from,
-                           to);
+                           to, err);
 }
 
 qn_status qn_fit_spare_fill(struct qn_fit_device_driver *driver, qn_graph *graph, qn_err *err)
@@ -87,12 +84,12 @@ qn_status qn_fit_spare_fill(struct qn_fit_device_driver *driver, qn_graph *graph
     if (!spare)
         return QN_OK;
     for (int k = 0; st == QN_OK && k < N_OF_POINT; k++)
-        st = copy(d, graph, d->vectors[of_point[k]], spare->vectors[k]);
+        st = copy(d, graph, d->vectors[of_point[k]], spare->vectors[k], err);
     if (st == QN_OK && spare->jacobian)
-        st = copy(d, graph, jacobian_of(d), spare->jacobian);
+        st = copy(d, graph, jacobian_of(d), spare->jacobian, err);
     for (int k = 0; st == QN_OK && d->schur && k < d->problem->n_sets; k++)
-        st = copy(d, graph, d->schur->sets[k].packed, spare->packed[k]);
-    return qn_lift(d->ctx, st, err);
+        st = copy(d, graph, d->schur->sets[k].packed, spare->packed[k], err);
+    return st;
 }
 
 size_t qn_fit_spare_bytes(const struct qn_fit_device_driver *driver)

@@ -7,7 +7,6 @@
 #include "domain/fit/solve/describe.h"
 #include "domain/fit/solve/device_driver.h"
 #include "domain/fit/solve/gradient_solver.h"
-#include "engine/lift.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -70,15 +69,11 @@ static qn_status make_buffers(device_lbfgs *d, qn_err *err)
         QN_TRY(qn_fit_device_vector(d->device, names[k], k == X ? d->problem->x : NULL,
                                     &d->vectors[k], err));
     QN_TRY(qn_fit_device_cost(d->device, "fit.cost", &d->vectors[COST], err));
-    QN_TRY(qn_lift(
-        d->ctx,
-        qn_buf_new(d->ctx, "fit.basis", (size_t)(rows * d->par.n + 1) * size, &d->vectors[BASIS]),
-        err));
+    QN_TRY(qn_buf_new(d->ctx, "fit.basis", (size_t)(rows * d->par.n + 1) * size, &d->vectors[BASIS],
+                      err));
     for (int k = 0; k < N_SMALL; k++)
-        QN_TRY(qn_lift(
-            d->ctx,
-            qn_buf_new(d->ctx, small[k].name, (size_t)small[k].n * sizeof(double), &d->small[k]),
-            err));
+        QN_TRY(qn_buf_new(d->ctx, small[k].name, (size_t)small[k].n * sizeof(double), &d->small[k],
+                          err));
 out:
     return st;
 }
@@ -90,19 +85,13 @@ static qn_status try_graph(device_lbfgs *d, qn_graph *g, qn_err *err)
     qn_buf **v = d->vectors, **s = d->small;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_lbfgs_trial)(g, "fit.trial", qn_range_1d(d->par.n), s[CONTROL], v[X],
-                                          v[DIRECTION], v[TRIAL]),
-                   err));
+    QN_TRY(STAGE(fit_lbfgs_trial)(g, "fit.trial", qn_range_1d(d->par.n), s[CONTROL], v[X],
+                                  v[DIRECTION], v[TRIAL], err));
     QN_TRY(qn_fit_stage_gradient(d->device, g, v[TRIAL], v[COST], v[TRIAL_GRADIENT], err));
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_lbfgs_look)(g, "fit.look", qn_range_1d(d->par.n_chunks), d->par,
-                                         v[TRIAL_GRADIENT], v[DIRECTION], s[LOOK_SUMS]),
-                   err));
-    QN_TRY(qn_lift(d->ctx,
-                   STAGE(fit_lbfgs_saw)(g, "fit.saw", qn_range_1d(1), d->par, s[LOOK_SUMS], v[COST],
-                                        s[SCALARS]),
-                   err));
+    QN_TRY(STAGE(fit_lbfgs_look)(g, "fit.look", qn_range_1d(d->par.n_chunks), d->par,
+                                 v[TRIAL_GRADIENT], v[DIRECTION], s[LOOK_SUMS], err));
+    QN_TRY(STAGE(fit_lbfgs_saw)(g, "fit.saw", qn_range_1d(1), d->par, s[LOOK_SUMS], v[COST],
+                                s[SCALARS], err));
 out:
     return st;
 }
@@ -113,13 +102,13 @@ static qn_status turn_graph(device_lbfgs *d, qn_graph *g, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(STAGE(fit_lbfgs_gram)(g, "fit.gram", qn_range_2d(d->par.n_chunks, d->par.n_rows), d->par,
-                                 s[SCALARS], v[BASIS], s[GRAM_SUMS]));
+                                 s[SCALARS], v[BASIS], s[GRAM_SUMS], err));
     QN_TRY(STAGE(fit_lbfgs_turn)(g, "fit.turn", qn_range_1d(1), d->par, s[CONTROL], s[GRAM_SUMS],
-                                 s[GRAM], s[COEFFICIENT], s[SCALARS]));
+                                 s[GRAM], s[COEFFICIENT], s[SCALARS], err));
     QN_TRY(STAGE(fit_lbfgs_combine)(g, "fit.combine", qn_range_1d(d->par.n), d->par, s[COEFFICIENT],
-                                    v[BASIS], v[DIRECTION]));
+                                    v[BASIS], v[DIRECTION], err));
 out:
-    return qn_lift(d->ctx, st, err);
+    return st;
 }
 
 static qn_status make_graphs(device_lbfgs *d, qn_err *err)
@@ -128,14 +117,11 @@ static qn_status make_graphs(device_lbfgs *d, qn_err *err)
     qn_status st = QN_OK;
 
     for (int k = 0; k < N_GRAPHS; k++)
-        QN_TRY(qn_lift(d->ctx, qn_graph_new(d->ctx, names[k], &d->graphs[k]), err));
+        QN_TRY(qn_graph_new(d->ctx, names[k], &d->graphs[k], err));
     QN_TRY(try_graph(d, d->graphs[TRY], err));
-    QN_TRY(
-        qn_lift(d->ctx,
-                STAGE(fit_lbfgs_take)(d->graphs[TAKE], "fit.take", qn_range_1d(d->par.n), d->par,
-                                      d->small[SCALARS], d->vectors[TRIAL],
-                                      d->vectors[TRIAL_GRADIENT], d->vectors[X], d->vectors[BASIS]),
-                err));
+    QN_TRY(STAGE(fit_lbfgs_take)(d->graphs[TAKE], "fit.take", qn_range_1d(d->par.n), d->par,
+                                 d->small[SCALARS], d->vectors[TRIAL], d->vectors[TRIAL_GRADIENT],
+                                 d->vectors[X], d->vectors[BASIS], err));
     QN_TRY(turn_graph(d, d->graphs[TURN], err));
 out:
     return st;
@@ -168,24 +154,22 @@ out:
 
 static void run(device_lbfgs *d, int graph)
 {
-    if (d->st == QN_OK && (d->st = qn_graph_run(d->graphs[graph])) != QN_OK)
-        qn_fail(&d->err, d->st, "%s", qn_error(d->ctx));
+    if (d->st == QN_OK)
+        d->st = qn_graph_run(d->graphs[graph], &d->err);
 }
 
 static void write_control(device_lbfgs *d)
 {
     if (d->st == QN_OK)
-        d->st = qn_buf_write(d->small[CONTROL], 0, d->control, sizeof d->control);
+        d->st = qn_buf_write(d->small[CONTROL], 0, d->control, sizeof d->control, &d->err);
 }
 
 static void read_scalars(device_lbfgs *d, int graph)
 {
     if (d->st == QN_OK)
-        d->st = qn_graph_wait(d->graphs[graph]);
+        d->st = qn_graph_wait(d->graphs[graph], &d->err);
     if (d->st == QN_OK)
-        d->st = qn_buf_read(d->small[SCALARS], 0, d->scalars, sizeof d->scalars);
-    if (d->st != QN_OK && !d->err.text[0])
-        qn_fail(&d->err, d->st, "%s", qn_error(d->ctx));
+        d->st = qn_buf_read(d->small[SCALARS], 0, d->scalars, sizeof d->scalars, &d->err);
     for (int k = 0; d->st != QN_OK && k < FIT_L_N_SCALARS; k++)
         d->scalars[k] = NAN;
 }

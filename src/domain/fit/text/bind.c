@@ -159,7 +159,7 @@ qn_status qn_fit_split_new(const qn_fit_walk *walk, const qn_fit_v *outputs, int
     s.copy = calloc((size_t)g->n_nodes + 1, sizeof *s.copy);
     s.split.columns = calloc((size_t)g->n_nodes + 1, sizeof *s.split.columns);
     if (!needed || !s.depends || !s.copy || !s.split.columns ||
-        qn_fit_graph_new(g->name, QN_FIT_TEMPLATE, &s.split.graph) != QN_OK) {
+        qn_fit_graph_new(g->name, QN_FIT_TEMPLATE, &s.split.graph, err) != QN_OK) {
         st = qn_fail(err, QN_ERR_NOMEM, "%s: %u nodes", g->name, g->n_nodes);
         goto out;
     }

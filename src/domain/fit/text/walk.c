@@ -9,7 +9,7 @@
 
 qn_status qn_fit_walk_begin(qn_fit_walk *walk, const char *name, qn_err *err)
 {
-    if (qn_fit_graph_new(name, QN_FIT_TEMPLATE, &walk->graph) != QN_OK)
+    if (qn_fit_graph_new(name, QN_FIT_TEMPLATE, &walk->graph, err) != QN_OK)
         return qn_fail(err, QN_ERR_NOMEM, "%s: a graph", name);
     return QN_OK;
 }

@@ -4,7 +4,6 @@
  * flow are graphs of their own, made when they are first asked for.
  */
 #include "domain/les/run/run.h"
-#include "engine/lift.h"
 
 #include <quern/les.h>
 
@@ -71,13 +70,13 @@ static qn_status steps_graph(qn_les *les, int n, qn_graph **graph, qn_err *err)
 
     if (*graph)
         return QN_OK;
-    QN_TRY(qn_graph_new(les->ctx, "les.steps", &made));
-    QN_TRY(qn_les_sim_add_steps(les->sim, made, n));
+    QN_TRY(qn_graph_new(les->ctx, "les.steps", &made, err));
+    QN_TRY(qn_les_sim_add_steps(les->sim, made, n, err));
     *graph = made;
     made = NULL;
 out:
     qn_graph_free(made);
-    return qn_lift(les->ctx, st, err);
+    return st;
 }
 
 /* Looks whether everything is finite, which waits for the steps. */
@@ -87,11 +86,11 @@ static qn_status check(qn_les *les, qn_err *err)
     qn_status st = QN_OK;
 
     if (!les->check_graph) {
-        QN_TRY(qn_lift(les->ctx, qn_graph_new(les->ctx, "les.check", &les->check_graph), err));
-        QN_TRY(qn_lift(les->ctx, qn_les_sim_add_check(les->sim, les->check_graph), err));
+        QN_TRY(qn_graph_new(les->ctx, "les.check", &les->check_graph, err));
+        QN_TRY(qn_les_sim_add_check(les->sim, les->check_graph, err));
     }
-    QN_TRY(qn_lift(les->ctx, qn_graph_run(les->check_graph), err));
-    QN_TRY(qn_lift(les->ctx, qn_graph_wait(les->check_graph), err));
+    QN_TRY(qn_graph_run(les->check_graph, err));
+    QN_TRY(qn_graph_wait(les->check_graph, err));
     QN_TRY(qn_les_sim_progress(les->sim, &now, err));
     if (now.n_not_finite > 0)
         st =
@@ -113,9 +112,9 @@ qn_status qn_les_step(qn_les *les, int n, qn_err *err)
     if (n % MANY)
         QN_TRY(steps_graph(les, 1, &les->one, err));
     for (int i = 0; i < n / MANY; i++)
-        QN_TRY(qn_lift(les->ctx, qn_graph_run(les->many), err));
+        QN_TRY(qn_graph_run(les->many, err));
     for (int i = 0; i < n % MANY; i++)
-        QN_TRY(qn_lift(les->ctx, qn_graph_run(les->one), err));
+        QN_TRY(qn_graph_run(les->one, err));
     QN_TRY(check(les, err));
 out:
     return st;
@@ -133,14 +132,13 @@ qn_status qn_les_vorticity(qn_les *les, void *out, size_t bytes, qn_err *err)
     if (bytes != wanted)
         return qn_fail(err, QN_ERR_USAGE, "room of %zu bytes for a field of %zu", bytes, wanted);
     if (!les->field)
-        QN_TRY(qn_lift(les->ctx, qn_buf_new(les->ctx, "les.field", wanted, &les->field), err));
+        QN_TRY(qn_buf_new(les->ctx, "les.field", wanted, &les->field, err));
     if (!les->field_graph) {
-        QN_TRY(qn_lift(les->ctx, qn_graph_new(les->ctx, "les.field", &les->field_graph), err));
-        QN_TRY(
-            qn_lift(les->ctx, qn_les_sim_add_field(les->sim, les->field_graph, les->field), err));
+        QN_TRY(qn_graph_new(les->ctx, "les.field", &les->field_graph, err));
+        QN_TRY(qn_les_sim_add_field(les->sim, les->field_graph, les->field, err));
     }
-    QN_TRY(qn_lift(les->ctx, qn_graph_run(les->field_graph), err));
-    QN_TRY(qn_lift(les->ctx, qn_buf_read(les->field, 0, out, bytes), err));
+    QN_TRY(qn_graph_run(les->field_graph, err));
+    QN_TRY(qn_buf_read(les->field, 0, out, bytes, err));
 out:
     return st;
 }
@@ -156,11 +154,11 @@ qn_status qn_les_spectrum(qn_les *les, int member, double *out, size_t bytes, qn
         return qn_fail(err, QN_ERR_USAGE, "room of %zu bytes for a spectrum of %zu", bytes, wanted);
     if (member < 0 || member >= les->config.ensemble)
         return qn_fail(err, QN_ERR_USAGE, "member %d of %d", member, les->config.ensemble);
-    QN_TRY(qn_lift(les->ctx, qn_buf_new(les->ctx, "les.spectrum", wanted, &shells), err));
-    QN_TRY(qn_lift(les->ctx, qn_graph_new(les->ctx, "les.spectrum", &graph), err));
-    QN_TRY(qn_lift(les->ctx, qn_les_sim_add_spectrum(les->sim, graph, member, shells), err));
-    QN_TRY(qn_lift(les->ctx, qn_graph_run(graph), err));
-    QN_TRY(qn_lift(les->ctx, qn_buf_read(shells, 0, out, bytes), err));
+    QN_TRY(qn_buf_new(les->ctx, "les.spectrum", wanted, &shells, err));
+    QN_TRY(qn_graph_new(les->ctx, "les.spectrum", &graph, err));
+    QN_TRY(qn_les_sim_add_spectrum(les->sim, graph, member, shells, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_buf_read(shells, 0, out, bytes, err));
 out:
     qn_graph_free(graph);
     qn_buf_free(shells);
@@ -175,11 +173,11 @@ qn_status qn_les_look(qn_les *les, qn_les_now *out, qn_err *err)
     int n = 0;
 
     if (!les->row_graph) {
-        QN_TRY(qn_lift(les->ctx, qn_graph_new(les->ctx, "les.row", &les->row_graph), err));
-        QN_TRY(qn_lift(les->ctx, qn_les_sim_add_log(les->sim, les->row_graph), err));
+        QN_TRY(qn_graph_new(les->ctx, "les.row", &les->row_graph, err));
+        QN_TRY(qn_les_sim_add_log(les->sim, les->row_graph, err));
     }
     QN_TRY(qn_les_sim_clear_log(les->sim, err));
-    QN_TRY(qn_lift(les->ctx, qn_graph_run(les->row_graph), err));
+    QN_TRY(qn_graph_run(les->row_graph, err));
     QN_TRY(qn_les_sim_read_log(les->sim, &rows, &n, err));
     QN_TRY(qn_les_sim_progress(les->sim, &now, err));
     if (n < 1) {

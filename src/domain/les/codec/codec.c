@@ -1,6 +1,5 @@
 /* codec.c - a codec: its lists and tables, made once on the host, and its anchors. */
 #include "codec_parts.h"
-#include "engine/lift.h"
 
 #include "util/npy.h"
 
@@ -14,11 +13,11 @@ static qn_status new_buf(const qn_les_codec *codec, const char *name, const void
 {
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(codec->ctx, name, bytes ? bytes : 8, out));
+    QN_TRY(qn_buf_new(codec->ctx, name, bytes ? bytes : 8, out, err));
     if (data && bytes)
-        QN_TRY(qn_buf_write(*out, 0, data, bytes));
+        QN_TRY(qn_buf_write(*out, 0, data, bytes, err));
 out:
-    return qn_lift(codec->ctx, st, err);
+    return st;
 }
 
 /* Lists and tables. */
@@ -237,9 +236,9 @@ qn_status qn_les_codec_set_row(qn_les_codec *codec, int row, qn_err *err)
 
     for (int b = 0; b < codec->config->ensemble; b++)
         QN_TRY(qn_buf_write(codec->row, (size_t)b * sizeof(int32_t), &(int32_t){ row },
-                            sizeof(int32_t)));
+                            sizeof(int32_t), err));
 out:
-    return qn_lift(codec->ctx, st, err);
+    return st;
 }
 
 static size_t anchor_bytes(const qn_les_codec *codec)
@@ -249,7 +248,7 @@ static size_t anchor_bytes(const qn_les_codec *codec)
 
 qn_status qn_les_codec_read_anchors(qn_les_codec *codec, int32_t *modes, qn_err *err)
 {
-    return qn_lift(codec->ctx, qn_buf_read(codec->anchor, 0, modes, anchor_bytes(codec)), err);
+    return qn_buf_read(codec->anchor, 0, modes, anchor_bytes(codec), err);
 }
 
 static qn_status mark_anchor(const qn_les_codec *codec, int32_t mode, uint8_t *kept, qn_err *err)
@@ -275,8 +274,8 @@ qn_status qn_les_codec_set_anchors(qn_les_codec *codec, const int32_t *modes, qn
         return qn_fail(err, QN_ERR_NOMEM, "no memory for a map of %zu modes", members * side);
     for (size_t k = 0; k < members * n; k++)
         QN_TRY(mark_anchor(codec, modes[k], kept + k / n * side, err));
-    QN_TRY(qn_lift(codec->ctx, qn_buf_write(codec->anchor, 0, modes, anchor_bytes(codec)), err));
-    QN_TRY(qn_lift(codec->ctx, qn_buf_write(codec->kept, 0, kept, members * side), err));
+    QN_TRY(qn_buf_write(codec->anchor, 0, modes, anchor_bytes(codec), err));
+    QN_TRY(qn_buf_write(codec->kept, 0, kept, members * side, err));
 out:
     free(kept);
     return st;

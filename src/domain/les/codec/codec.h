@@ -27,15 +27,17 @@ qn_les_layout qn_les_codec_layout(const qn_les_codec *codec);
 
 /* Adds zeros in all `room` rows of `z`, and row 0 as the next one. Not needed for right results: a
  * new buffer is zero and a new codec begins with row 0, but then these zeros come from the host. */
-qn_status qn_les_codec_add_begin(qn_les_codec *codec, qn_graph *graph, qn_buf *z, int room);
+qn_status qn_les_codec_add_begin(qn_les_codec *codec, qn_graph *graph, qn_buf *z, int room,
+                                 qn_err *err);
 
 /* Adds the choice of anchors of every member from the half spectrum `state` (sim.h). */
-qn_status qn_les_codec_add_anchors(qn_les_codec *codec, qn_graph *graph, qn_buf *state);
+qn_status qn_les_codec_add_anchors(qn_les_codec *codec, qn_graph *graph, qn_buf *state,
+                                   qn_err *err);
 
 /* Adds the encoding of `state` as the next row of `z`, [room][ensemble][D] in run precision. The
  * device counts the rows; those beyond `room` are not written. */
 qn_status qn_les_codec_add_encode(qn_les_codec *codec, qn_graph *graph, qn_buf *state, qn_buf *z,
-                                  int room);
+                                  int room, qn_err *err);
 
 /* The next row to be written becomes `row`: after a checkpoint was read, or to begin again. */
 qn_status qn_les_codec_set_row(qn_les_codec *codec, int row, qn_err *err);
@@ -55,7 +57,7 @@ qn_buf *qn_les_codec_ternary(const qn_les_codec *codec, int is_before);
  * the phases come from config->phases when it names a file: float64 [2][N][N], mid then high, as
  * angles of the modes of the full plane. */
 qn_status qn_les_codec_add_decode(qn_les_codec *codec, qn_graph *graph, qn_buf *z, int row,
-                                  int step, qn_buf *lp, qn_buf *full);
+                                  int step, qn_buf *lp, qn_buf *full, qn_err *err);
 
 /* Comparison. */
 
@@ -68,7 +70,7 @@ typedef struct qn_les_errors {
  * `sums`, QN_LES_SUMS doubles each. */
 enum { QN_LES_SUMS = 16 };
 qn_status qn_les_codec_add_compare(qn_les_codec *codec, qn_graph *graph, qn_buf *a, qn_buf *b,
-                                   qn_buf *sums, int row);
+                                   qn_buf *sums, int row, qn_err *err);
 qn_les_errors qn_les_errors_of(const qn_les_config *config, const double sums[QN_LES_SUMS]);
 
 #endif

@@ -16,7 +16,7 @@ static int shells_of(const qn_les_config *config)
 }
 
 qn_status qn_les_codec_add_compare(qn_les_codec *codec, qn_graph *graph, qn_buf *a, qn_buf *b,
-                                   qn_buf *sums, int row)
+                                   qn_buf *sums, int row, qn_err *err)
 {
     const int n = codec->par.n, n_shells = shells_of(codec->config);
     const double q = 2 * M_PI / codec->config->L;
@@ -25,20 +25,21 @@ qn_status qn_les_codec_add_compare(qn_les_codec *codec, qn_graph *graph, qn_buf 
     qn_buf *pair, *spectra, *energy, *shell;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_temp(graph, "sums of rows", PAIR_PLAIN * rows, &pair));
-    QN_TRY(qn_graph_temp(graph, "energy of rows", 2 * rows, &energy));
-    QN_TRY(qn_graph_temp(graph, "shells", 2 * (size_t)n_shells * sizeof(double), &shell));
-    QN_TRY(qn_les_temp_fields(codec, graph, "pair of fields", 2, &spectra));
-    QN_TRY(STAGE(codec, les_pair_part, graph, "les.compare.sums", qn_range_1d(n), n, a, b, pair));
+    QN_TRY(qn_graph_temp(graph, "sums of rows", PAIR_PLAIN * rows, &pair, err));
+    QN_TRY(qn_graph_temp(graph, "energy of rows", 2 * rows, &energy, err));
+    QN_TRY(qn_graph_temp(graph, "shells", 2 * (size_t)n_shells * sizeof(double), &shell, err));
+    QN_TRY(qn_les_temp_fields(codec, graph, "pair of fields", 2, &spectra, err));
+    QN_TRY(
+        STAGE(codec, les_pair_part, graph, "les.compare.sums", qn_range_1d(n), n, a, b, pair, err));
     QN_TRY(STAGE(codec, les_pair_pad, graph, "les.compare.pad", qn_les_cells(codec, 2), n, a, b,
-                 spectra));
-    QN_TRY(qn_graph_fft(graph, "les.compare.spectra", &shape, QN_FFT_FORWARD, spectra, 0));
+                 spectra, err));
+    QN_TRY(qn_graph_fft(graph, "les.compare.spectra", &shape, QN_FFT_FORWARD, spectra, 0, err));
     QN_TRY(STAGE(codec, les_energy_part, graph, "les.compare.energy", qn_range_2d(n, 2), n, q,
-                 spectra, energy));
+                 spectra, energy, err));
     QN_TRY(STAGE(codec, les_shell, graph, "les.compare.shells", qn_range_2d(n_shells, 2), n,
-                 n_shells, q, spectra, shell));
+                 n_shells, q, spectra, shell, err));
     QN_TRY(STAGE(codec, les_pair_join, graph, "les.compare.join", qn_range_1d(1), n, n_shells, row,
-                 QN_LES_SUMS, pair, energy, shell, sums));
+                 QN_LES_SUMS, pair, energy, shell, sums, err));
 out:
     return st;
 }

@@ -45,24 +45,24 @@ static inline qn_fft_shape qn_les_shape(const qn_les_codec *codec, int batch)
 
 /* A temporary of `batch` padded fields. */
 qn_status qn_les_temp_fields(const qn_les_codec *codec, qn_graph *graph, const char *name,
-                             int batch, qn_buf **out);
+                             int batch, qn_buf **out, qn_err *err);
 
 /* Adds the inverse transform of `spectrum` times `factor` as a new temporary: every member's field
  * on the grid. */
 qn_status qn_les_add_field(const qn_les_codec *codec, qn_graph *graph, qn_buf *spectrum,
-                           double factor, qn_buf **field);
+                           double factor, qn_buf **field, qn_err *err);
 
 /* Adds a field less its surroundings as a new temporary: from a spectrum, which `factor` turns into
  * a normalised one, or, where surroundings are sums, from `field` unless it is NULL. */
 qn_status qn_les_add_rest(const qn_les_codec *codec, qn_graph *graph, qn_buf *spectrum,
-                          double factor, qn_buf *field, qn_buf **rest);
+                          double factor, qn_buf *field, qn_buf **rest, qn_err *err);
 
 /* Adds the ternary field of `rest` to codec->before and ->after, with ->count. */
-qn_status qn_les_add_ternary(const qn_les_codec *codec, qn_graph *graph, qn_buf *rest);
+qn_status qn_les_add_ternary(const qn_les_codec *codec, qn_graph *graph, qn_buf *rest, qn_err *err);
 
 /* Adds the sums of both bands over `h`, member by member and row by row, as a new temporary.
  * The spectrum of high begins `band_step` complex numbers after that of mid. */
 qn_status qn_les_add_bands(const qn_les_codec *codec, qn_graph *graph, qn_buf *h, qn_i64 band_step,
-                           qn_buf **part);
+                           qn_buf **part, qn_err *err);
 
 #endif

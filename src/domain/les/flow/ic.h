@@ -32,7 +32,7 @@ qn_status qn_les_ic_fill(const qn_les_config *config, double *out, qn_err *err);
  * the graph. What fails is told by the context of the graph. */
 enum { QN_LES_BOX_MOMENTS = 3 };
 qn_status qn_les_ic_box(qn_graph *graph, const qn_les_config *config, qn_buf *field,
-                        qn_buf *moments);
+                        qn_buf *moments, qn_err *err);
 
 /* Mean and inverse deviation of n x n box sums with these moments. */
 void qn_les_box_scale(int n, const qn_i64 moments[QN_LES_BOX_MOMENTS], double scale[2]);

@@ -36,7 +36,7 @@ static qn_status scale_on_host(void *user, void *const *data, qn_err *err)
 }
 
 qn_status qn_les_ic_box(qn_graph *graph, const qn_les_config *config, qn_buf *field,
-                        qn_buf *moments)
+                        qn_buf *moments, qn_err *err)
 {
     const int n = config->N, members = config->ensemble;
     const size_t cells = (size_t)n * (size_t)n * (size_t)members, count = (size_t)members;
@@ -47,28 +47,30 @@ qn_status qn_les_ic_box(qn_graph *graph, const qn_les_config *config, qn_buf *fi
     qn_buf *noise, *rows, *cols, *part, *scale;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_temp(graph, "noise", cells * sizeof(i32), &noise));
-    QN_TRY(qn_graph_temp(graph, "row sums", cells * sizeof(i32), &rows));
-    QN_TRY(qn_graph_temp(graph, "box sums", cells * sizeof(i32), &cols));
+    QN_TRY(qn_graph_temp(graph, "noise", cells * sizeof(i32), &noise, err));
+    QN_TRY(qn_graph_temp(graph, "row sums", cells * sizeof(i32), &rows, err));
+    QN_TRY(qn_graph_temp(graph, "box sums", cells * sizeof(i32), &cols, err));
     QN_TRY(qn_graph_temp(graph, "moments of chunks",
-                         count * (size_t)n_chunks * BOX_MOMENTS * sizeof(i64), &part));
-    QN_TRY(qn_graph_temp(graph, "mean and deviation", count * 2 * sizeof(double), &scale));
+                         count * (size_t)n_chunks * BOX_MOMENTS * sizeof(i64), &part, err));
+    QN_TRY(qn_graph_temp(graph, "mean and deviation", count * 2 * sizeof(double), &scale, err));
     if (!moments)
-        QN_TRY(qn_graph_temp(graph, "moments", count * BOX_MOMENTS * sizeof(i64), &moments));
+        QN_TRY(qn_graph_temp(graph, "moments", count * BOX_MOMENTS * sizeof(i64), &moments, err));
 
-    QN_TRY(stage_les_box_noise(graph, "les.ic.noise", points, par, noise));
-    QN_TRY(stage_les_box_rows(graph, "les.ic.rows", points, par, noise, rows));
-    QN_TRY(stage_les_box_cols(graph, "les.ic.cols", points, par, rows, cols));
+    QN_TRY(stage_les_box_noise(graph, "les.ic.noise", points, par, noise, err));
+    QN_TRY(stage_les_box_rows(graph, "les.ic.rows", points, par, noise, rows, err));
+    QN_TRY(stage_les_box_cols(graph, "les.ic.cols", points, par, rows, cols, err));
     QN_TRY(stage_les_box_part(graph, "les.ic.part", qn_range_2d(n_chunks, members), par, n_chunks,
-                              cols, part));
-    QN_TRY(stage_les_box_join(graph, "les.ic.join", qn_range_1d(members), n_chunks, part, moments));
+                              cols, part, err));
+    QN_TRY(stage_les_box_join(graph, "les.ic.join", qn_range_1d(members), n_chunks, part, moments,
+                              err));
 
     qn_buf *const host[2] = { moments, scale };
-    QN_TRY(qn_graph_host(graph, "les.ic.scale", scale_on_host, (void *)config, host, modes, 2));
+    QN_TRY(
+        qn_graph_host(graph, "les.ic.scale", scale_on_host, (void *)config, host, modes, 2, err));
     if (config->precision == QN_LES_F64)
-        QN_TRY(stage_les_box_field_f64(graph, "les.ic.field", points, n, cols, scale, field));
+        QN_TRY(stage_les_box_field_f64(graph, "les.ic.field", points, n, cols, scale, field, err));
     else
-        QN_TRY(stage_les_box_field_f32(graph, "les.ic.field", points, n, cols, scale, field));
+        QN_TRY(stage_les_box_field_f32(graph, "les.ic.field", points, n, cols, scale, field, err));
 out:
     return st;
 }

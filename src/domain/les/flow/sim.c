@@ -68,18 +68,18 @@ static qn_status allocate(qn_les_sim *sim, qn_err *err)
     const int keeps_nu = sim->config->nu_update == QN_LES_NU_STEP;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(sim->ctx, "state", field, &sim->state));
-    QN_TRY(qn_buf_new(sim->ctx, "stage", field, &sim->mid));
-    QN_TRY(qn_buf_new(sim->ctx, "work", all, &sim->work));
+    QN_TRY(qn_buf_new(sim->ctx, "state", field, &sim->state, err));
+    QN_TRY(qn_buf_new(sim->ctx, "stage", field, &sim->mid, err));
+    QN_TRY(qn_buf_new(sim->ctx, "work", all, &sim->work, err));
     if (keeps_nu)
-        QN_TRY(qn_buf_new(sim->ctx, "eddy viscosity", field, &sim->nut));
+        QN_TRY(qn_buf_new(sim->ctx, "eddy viscosity", field, &sim->nut, err));
     if (sim->par.is_forced) /* one for all members */
-        QN_TRY(qn_buf_new(sim->ctx, "force", field / (size_t)sim->par.members, &sim->force));
-    QN_TRY(qn_buf_new(sim->ctx, "clock", CLOCK_WORDS * sizeof(double), &sim->clock));
-    QN_TRY(qn_buf_new(sim->ctx, "sums of modes", 3 * rows, &sim->modes));
-    QN_TRY(qn_buf_new(sim->ctx, "sums of cells", 4 * rows, &sim->cells));
+        QN_TRY(qn_buf_new(sim->ctx, "force", field / (size_t)sim->par.members, &sim->force, err));
+    QN_TRY(qn_buf_new(sim->ctx, "clock", CLOCK_WORDS * sizeof(double), &sim->clock, err));
+    QN_TRY(qn_buf_new(sim->ctx, "sums of modes", 3 * rows, &sim->modes, err));
+    QN_TRY(qn_buf_new(sim->ctx, "sums of cells", 4 * rows, &sim->cells, err));
 out:
-    return qn_lift(sim->ctx, st, err);
+    return st;
 }
 
 /* Two maxima are read, once. A step of dt_mode cfl follows from them and is not refused. */
@@ -91,16 +91,16 @@ static qn_status look_at_stability(qn_les_sim *sim, qn_err *err)
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(sim->ctx, "les.stability", &graph));
-    QN_TRY(qn_les_add_fields(sim, graph));
-    QN_TRY(qn_les_add_peaks(sim, graph, 0));
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
-    QN_TRY(qn_buf_read(sim->clock, 0, clock, sizeof clock));
+    QN_TRY(qn_graph_new(sim->ctx, "les.stability", &graph, err));
+    QN_TRY(qn_les_add_fields(sim, graph, err));
+    QN_TRY(qn_les_add_peaks(sim, graph, 0, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
+    QN_TRY(qn_buf_read(sim->clock, 0, clock, sizeof clock, err));
 out:
     qn_graph_free(graph);
     if (st != QN_OK)
-        return qn_lift(sim->ctx, st, err);
+        return st;
 
     const double speed = clock[CLOCK_SPEED], nut = clock[CLOCK_NUT];
     sim->stability =

@@ -33,19 +33,20 @@ qn_buf *qn_les_sim_state(const qn_les_sim *sim);
 /* Stages. */
 
 /* Adds `n` steps. */
-qn_status qn_les_sim_add_steps(qn_les_sim *sim, qn_graph *graph, int n);
+qn_status qn_les_sim_add_steps(qn_les_sim *sim, qn_graph *graph, int n, qn_err *err);
 
 /* Adds the vorticity on the grid, [ensemble][N][N] in run precision, to `field`. */
-qn_status qn_les_sim_add_field(qn_les_sim *sim, qn_graph *graph, qn_buf *field);
+qn_status qn_les_sim_add_field(qn_les_sim *sim, qn_graph *graph, qn_buf *field, qn_err *err);
 
 /* Adds one row of diagnostics per member to the log. Rows beyond its room are not kept. */
-qn_status qn_les_sim_add_log(qn_les_sim *sim, qn_graph *graph);
+qn_status qn_les_sim_add_log(qn_les_sim *sim, qn_graph *graph, qn_err *err);
 
 /* Adds a look for modes that are not finite; one such cell makes all modes of its member so. */
-qn_status qn_les_sim_add_check(qn_les_sim *sim, qn_graph *graph);
+qn_status qn_les_sim_add_check(qn_les_sim *sim, qn_graph *graph, qn_err *err);
 
 /* Adds the shell spectrum of member `member`, QN doubles (qn_les_sim_shells), to `shells`. */
-qn_status qn_les_sim_add_spectrum(qn_les_sim *sim, qn_graph *graph, int member, qn_buf *shells);
+qn_status qn_les_sim_add_spectrum(qn_les_sim *sim, qn_graph *graph, int member, qn_buf *shells,
+                                  qn_err *err);
 int qn_les_sim_shells(const qn_les_config *config);
 
 /* Reading back. */

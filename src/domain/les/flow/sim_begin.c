@@ -13,40 +13,41 @@
 #include <string.h>
 
 /* `n` doubles to the beginning of `buf`, in run precision. */
-static qn_status put_reals(qn_les_sim *sim, qn_buf *buf, double *values, size_t n)
+static qn_status put_reals(qn_les_sim *sim, qn_buf *buf, double *values, size_t n, qn_err *err)
 {
     float *narrow = (float *)values;
 
     if (sim->is_f64)
-        return qn_buf_write(buf, 0, values, n * sizeof *values);
+        return qn_buf_write(buf, 0, values, n * sizeof *values, err);
     /* In place: a float never lies beyond the double it comes from. */
     for (size_t i = 0; i < n; i++) {
         const float value = (float)values[i];
 
         memcpy(narrow + i, &value, sizeof value);
     }
-    return qn_buf_write(buf, 0, narrow, n * sizeof *narrow);
+    return qn_buf_write(buf, 0, narrow, n * sizeof *narrow, err);
 }
 
 /* Adds `members` fields of n x n cells to the spectra in `to`. */
 static qn_status add_spectrum_of(qn_les_sim *sim, qn_graph *graph, qn_buf *field, qn_buf *to,
-                                 int members, int drop_mean)
+                                 int members, int drop_mean, qn_err *err)
 {
     const int n = sim->par.n;
     const qn_fft_shape shape = { .rows = n, .cols = n, .batch = members, .is_f64 = sim->is_f64 };
     qn_status st = QN_OK;
 
-    QN_TRY(LES_STAGE(sim, les_pad, graph, "les.pad", qn_range_3d(n + 2, n, members), n, field, to));
-    QN_TRY(qn_graph_fft(graph, "les.spectrum", &shape, QN_FFT_FORWARD, to, 0));
+    QN_TRY(LES_STAGE(sim, les_pad, graph, "les.pad", qn_range_3d(n + 2, n, members), n, field, to,
+                     err));
+    QN_TRY(qn_graph_fft(graph, "les.spectrum", &shape, QN_FFT_FORWARD, to, 0, err));
     QN_TRY(LES_STAGE(sim, les_clean, graph, "les.clean", qn_range_3d(n / 2 + 1, n, members),
-                     sim->par, drop_mean, to));
+                     sim->par, drop_mean, to, err));
 out:
     return st;
 }
 
 /* `values`, n x n for each member, or the box field when it is NULL, become the spectra in `to`. */
 static qn_status take_fields(qn_les_sim *sim, double *values, qn_buf *to, int members,
-                             int drop_mean)
+                             int drop_mean, qn_err *err)
 {
     const size_t cells = (size_t)sim->par.n * (size_t)sim->par.n * (size_t)members;
     const size_t real = sim->is_f64 ? sizeof(double) : sizeof(float);
@@ -54,15 +55,15 @@ static qn_status take_fields(qn_les_sim *sim, double *values, qn_buf *to, int me
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(sim->ctx, "initial field", cells * real, &field));
-    QN_TRY(qn_graph_new(sim->ctx, "les.begin", &graph));
+    QN_TRY(qn_buf_new(sim->ctx, "initial field", cells * real, &field, err));
+    QN_TRY(qn_graph_new(sim->ctx, "les.begin", &graph, err));
     if (values)
-        QN_TRY(put_reals(sim, field, values, cells));
+        QN_TRY(put_reals(sim, field, values, cells, err));
     else
-        QN_TRY(qn_les_ic_box(graph, sim->config, field, NULL));
-    QN_TRY(add_spectrum_of(sim, graph, field, to, members, drop_mean));
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
+        QN_TRY(qn_les_ic_box(graph, sim->config, field, NULL, err));
+    QN_TRY(add_spectrum_of(sim, graph, field, to, members, drop_mean, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
 out:
     qn_graph_free(graph);
     qn_buf_free(field);
@@ -73,8 +74,7 @@ qn_status qn_les_sim_set_fields(qn_les_sim *sim, double *values, qn_err *err)
 {
     const int drop_mean = sim->config->ic == QN_LES_IC_SHEAR;
 
-    return qn_lift(sim->ctx, take_fields(sim, values, sim->state, sim->config->ensemble, drop_mean),
-                   err);
+    return take_fields(sim, values, sim->state, sim->config->ensemble, drop_mean, err);
 }
 
 static qn_status begin_state(qn_les_sim *sim, qn_err *err)
@@ -85,13 +85,13 @@ static qn_status begin_state(qn_les_sim *sim, qn_err *err)
     qn_status st = QN_OK;
 
     if (qn_les_ic_start(c) == QN_LES_START_DEVICE)
-        return qn_lift(sim->ctx, take_fields(sim, NULL, sim->state, c->ensemble, 0), err);
+        return take_fields(sim, NULL, sim->state, c->ensemble, 0, err);
     if (!(values = malloc(elems * sizeof *values)))
         return qn_fail(err, QN_ERR_NOMEM, "the initial field of %zu numbers exceeds host memory",
                        elems);
     QN_TRY(qn_les_ic_fill(c, values, err));
     if (qn_les_ic_start(c) == QN_LES_START_SPECTRUM)
-        st = qn_lift(sim->ctx, put_reals(sim, sim->state, values, elems), err);
+        st = put_reals(sim, sim->state, values, elems, err);
     else
         st = qn_les_sim_set_fields(sim, values, err);
 out:
@@ -113,7 +113,7 @@ static qn_status begin_force(qn_les_sim *sim, qn_err *err)
     file.ensemble = 1;
     memcpy(file.ic_file, file.forcing_file, sizeof file.ic_file);
     QN_TRY(qn_les_ic_fill(&file, values, err));
-    QN_TRY(qn_lift(sim->ctx, take_fields(sim, values, sim->force, 1, 0), err));
+    QN_TRY(take_fields(sim, values, sim->force, 1, 0, err));
 out:
     free(values);
     return st;
@@ -126,7 +126,7 @@ qn_status qn_les_sim_begin(qn_les_sim *sim, qn_err *err)
     };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_lift(sim->ctx, qn_buf_write(sim->clock, 0, clock, sizeof clock), err));
+    QN_TRY(qn_buf_write(sim->clock, 0, clock, sizeof clock, err));
     QN_TRY(begin_state(sim, err));
     if (sim->par.is_forced)
         QN_TRY(begin_force(sim, err));

@@ -5,7 +5,6 @@
 
 #include "sim.h"
 
-#include "engine/lift.h"
 #include "kernel/les/les_sim.h"
 
 #include <quern/fft.h>
@@ -45,24 +44,24 @@ qn_range qn_les_cells_range(const qn_les_sim *sim);
 qn_range qn_les_rows_range(const qn_les_sim *sim);
 
 /* Adds a transform of the first `n_fields` fields of work. */
-qn_status qn_les_add_fft(qn_les_sim *sim, qn_graph *graph, qn_fft_direction direction,
-                         int n_fields);
+qn_status qn_les_add_fft(qn_les_sim *sim, qn_graph *graph, qn_fft_direction direction, int n_fields,
+                         qn_err *err);
 
 /* Adds the fields of the state on the grid, all of work. */
-qn_status qn_les_add_fields(qn_les_sim *sim, qn_graph *graph);
+qn_status qn_les_add_fields(qn_les_sim *sim, qn_graph *graph, qn_err *err);
 
 /* Adds a look at the largest speed and eddy viscosity of these; `is_step`: they choose the step
  * that has begun. */
-qn_status qn_les_add_peaks(qn_les_sim *sim, qn_graph *graph, int is_step);
+qn_status qn_les_add_peaks(qn_les_sim *sim, qn_graph *graph, int is_step, qn_err *err);
 
 /* Adds the nonlinear terms, from the grid back to spectra, of a stage whose eddy viscosity comes
  * from where `nu_from` says. */
-qn_status qn_les_add_products(qn_les_sim *sim, qn_graph *graph, int nu_from);
+qn_status qn_les_add_products(qn_les_sim *sim, qn_graph *graph, int nu_from, qn_err *err);
 
 /* Steps by passes of our own, where they exist and are asked for or pay; and their stages. */
 qn_status qn_les_passes_open(qn_les_sim *sim, qn_err *err);
 void qn_les_passes_close(qn_les_sim *sim);
-qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n);
+qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n, qn_err *err);
 
 /* Makes the state at t = 0. */
 qn_status qn_les_sim_begin(qn_les_sim *sim, qn_err *err);
@@ -82,6 +81,7 @@ typedef enum {
 
 /* Adds a field of the present state, [ensemble][N][N] in run precision, to `field`. Velocities are
  * without the mean flow; of the right-hand side nothing is left to an integrating factor. */
-qn_status qn_les_sim_add_probe(qn_les_sim *sim, qn_graph *graph, qn_les_probe what, qn_buf *field);
+qn_status qn_les_sim_add_probe(qn_les_sim *sim, qn_graph *graph, qn_les_probe what, qn_buf *field,
+                               qn_err *err);
 
 #endif

@@ -16,57 +16,56 @@ enum { DEFAULT_ROOM = 1024 };
 _Static_assert(sizeof(qn_les_row) == LES_LOG_WORDS * sizeof(double), "a row of the log");
 
 /* The vorticity on the grid, times n^2, in the first field of work. */
-static qn_status add_vorticity(qn_les_sim *sim, qn_graph *graph)
+static qn_status add_vorticity(qn_les_sim *sim, qn_graph *graph, qn_err *err)
 {
     qn_status st = QN_OK;
 
     QN_TRY(LES_STAGE(sim, les_lift, graph, "les.lift", qn_les_modes_range(sim), sim->par,
-                     sim->state, sim->work));
-    QN_TRY(qn_les_add_fft(sim, graph, QN_FFT_INVERSE, 1));
+                     sim->state, sim->work, err));
+    QN_TRY(qn_les_add_fft(sim, graph, QN_FFT_INVERSE, 1, err));
 out:
     return st;
 }
 
-qn_status qn_les_sim_add_field(qn_les_sim *sim, qn_graph *graph, qn_buf *field)
+qn_status qn_les_sim_add_field(qn_les_sim *sim, qn_graph *graph, qn_buf *field, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(add_vorticity(sim, graph));
+    QN_TRY(add_vorticity(sim, graph, err));
     QN_TRY(LES_STAGE(sim, les_unpad, graph, "les.field", qn_les_cells_range(sim), sim->par.n,
-                     sim->par.inv_cells, sim->work, field));
+                     sim->par.inv_cells, sim->work, field, err));
 out:
     return st;
 }
 
-qn_status qn_les_sim_add_log(qn_les_sim *sim, qn_graph *graph)
+qn_status qn_les_sim_add_log(qn_les_sim *sim, qn_graph *graph, qn_err *err)
 {
     const qn_range rows = qn_les_rows_range(sim);
-    qn_err err = { .status = QN_OK };
     qn_status st = QN_OK;
 
-    if (!sim->log && qn_les_sim_log_room(sim, DEFAULT_ROOM, &err) != QN_OK)
-        return qn_ctx_fail(sim->ctx, &err);
-    QN_TRY(
-        LES_STAGE(sim, les_sum_modes, graph, "les.sums", rows, sim->par, sim->state, sim->modes));
-    QN_TRY(add_vorticity(sim, graph));
-    QN_TRY(
-        LES_STAGE(sim, les_sum_cells, graph, "les.moments", rows, sim->par, sim->work, sim->cells));
+    if (!sim->log)
+        QN_TRY(qn_les_sim_log_room(sim, DEFAULT_ROOM, err));
+    QN_TRY(LES_STAGE(sim, les_sum_modes, graph, "les.sums", rows, sim->par, sim->state, sim->modes,
+                     err));
+    QN_TRY(add_vorticity(sim, graph, err));
+    QN_TRY(LES_STAGE(sim, les_sum_cells, graph, "les.moments", rows, sim->par, sim->work,
+                     sim->cells, err));
     QN_TRY(LES_STAGE(sim, les_log_row, graph, "les.log", qn_range_1d(sim->par.members), sim->par,
-                     sim->log_room, sim->modes, sim->cells, sim->clock, sim->log));
-    QN_TRY(
-        LES_STAGE(sim, les_log_next, graph, "les.logged", qn_range_1d(1), sim->log_room, sim->log));
+                     sim->log_room, sim->modes, sim->cells, sim->clock, sim->log, err));
+    QN_TRY(LES_STAGE(sim, les_log_next, graph, "les.logged", qn_range_1d(1), sim->log_room,
+                     sim->log, err));
 out:
     return st;
 }
 
-qn_status qn_les_sim_add_check(qn_les_sim *sim, qn_graph *graph)
+qn_status qn_les_sim_add_check(qn_les_sim *sim, qn_graph *graph, qn_err *err)
 {
     qn_status st = QN_OK;
 
     QN_TRY(LES_STAGE(sim, les_check_rows, graph, "les.check", qn_les_rows_range(sim), sim->par.n,
-                     sim->state, sim->modes));
+                     sim->state, sim->modes, err));
     QN_TRY(LES_STAGE(sim, les_check_join, graph, "les.checked", qn_range_1d(1),
-                     sim->par.n * sim->par.members, sim->modes, sim->clock));
+                     sim->par.n * sim->par.members, sim->modes, sim->clock, err));
 out:
     return st;
 }
@@ -76,18 +75,16 @@ int qn_les_sim_shells(const qn_les_config *config)
     return (int)rint(config->N / sqrt(2)) + 1;
 }
 
-qn_status qn_les_sim_add_spectrum(qn_les_sim *sim, qn_graph *graph, int member, qn_buf *shells)
+qn_status qn_les_sim_add_spectrum(qn_les_sim *sim, qn_graph *graph, int member, qn_buf *shells,
+                                  qn_err *err)
 {
     const int n = qn_les_sim_shells(sim->config);
-    qn_err err = { .status = QN_OK };
 
-    if (member < 0 || member >= sim->par.members) {
-        qn_fail(&err, QN_ERR_USAGE, "spectrum of member %d, but there are %d", member,
-                sim->par.members);
-        return qn_ctx_fail(sim->ctx, &err);
-    }
+    if (member < 0 || member >= sim->par.members)
+        return qn_fail(err, QN_ERR_USAGE, "spectrum of member %d, but there are %d", member,
+                       sim->par.members);
     return LES_STAGE(sim, les_shells, graph, "les.shells", qn_range_1d(n), sim->par, member,
-                     sim->state, shells);
+                     sim->state, shells, err);
 }
 
 /* Reading back. */
@@ -104,17 +101,15 @@ qn_status qn_les_sim_log_room(qn_les_sim *sim, int n_rows, qn_err *err)
     if (n_rows < 1)
         return qn_fail(err, QN_ERR_USAGE, "a log of %d rows", n_rows);
     sim->log_room = n_rows;
-    return qn_lift(sim->ctx,
-                   qn_buf_new(sim->ctx, "log", sizeof(qn_les_row) + (size_t)n_rows * row_bytes(sim),
-                              &sim->log),
-                   err);
+    return qn_buf_new(sim->ctx, "log", sizeof(qn_les_row) + (size_t)n_rows * row_bytes(sim),
+                      &sim->log, err);
 }
 
 qn_status qn_les_sim_clear_log(qn_les_sim *sim, qn_err *err)
 {
     const double none = 0;
 
-    return sim->log ? qn_lift(sim->ctx, qn_buf_write(sim->log, 0, &none, sizeof none), err) : QN_OK;
+    return sim->log ? qn_buf_write(sim->log, 0, &none, sizeof none, err) : QN_OK;
 }
 
 qn_status qn_les_sim_read_log(qn_les_sim *sim, qn_les_row **rows, int *n, qn_err *err)
@@ -127,14 +122,12 @@ qn_status qn_les_sim_read_log(qn_les_sim *sim, qn_les_row **rows, int *n, qn_err
     *n = 0;
     if (!sim->log)
         return QN_OK;
-    QN_TRY(qn_lift(sim->ctx, qn_buf_read(sim->log, 0, &count, sizeof count), err));
+    QN_TRY(qn_buf_read(sim->log, 0, &count, sizeof count, err));
     if (count < 1)
         return QN_OK;
     if (!(read = malloc((size_t)count * row_bytes(sim))))
         return qn_fail(err, QN_ERR_NOMEM, "a log of %.0f rows exceeds host memory", count);
-    QN_TRY(qn_lift(sim->ctx,
-                   qn_buf_read(sim->log, sizeof(qn_les_row), read, (size_t)count * row_bytes(sim)),
-                   err));
+    QN_TRY(qn_buf_read(sim->log, sizeof(qn_les_row), read, (size_t)count * row_bytes(sim), err));
     *rows = read;
     *n = (int)count;
     return QN_OK;
@@ -146,7 +139,7 @@ out:
 qn_status qn_les_sim_progress(qn_les_sim *sim, qn_les_progress *out, qn_err *err)
 {
     double clock[CLOCK_WORDS];
-    const qn_status st = qn_buf_read(sim->clock, 0, clock, sizeof clock);
+    const qn_status st = qn_buf_read(sim->clock, 0, clock, sizeof clock, err);
 
     if (st == QN_OK)
         *out = (qn_les_progress){ .step = (qn_i64)clock[CLOCK_STEP],
@@ -155,7 +148,7 @@ qn_status qn_les_sim_progress(qn_les_sim *sim, qn_les_progress *out, qn_err *err
                                   .n_not_finite = (qn_i64)clock[CLOCK_BAD],
                                   .last_good = (qn_i64)clock[CLOCK_LAST_GOOD],
                                   .first_bad = (qn_i64)clock[CLOCK_FIRST_BAD] };
-    return qn_lift(sim->ctx, st, err);
+    return st;
 }
 
 /* Checkpoints: the state, then the clock. */
@@ -170,10 +163,10 @@ qn_status qn_les_sim_save(qn_les_sim *sim, void *out, qn_err *err)
     const size_t state = qn_buf_bytes(sim->state), clock = qn_buf_bytes(sim->clock);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_read(sim->state, 0, out, state));
-    QN_TRY(qn_buf_read(sim->clock, 0, (char *)out + state, clock));
+    QN_TRY(qn_buf_read(sim->state, 0, out, state, err));
+    QN_TRY(qn_buf_read(sim->clock, 0, (char *)out + state, clock, err));
 out:
-    return qn_lift(sim->ctx, st, err);
+    return st;
 }
 
 qn_status qn_les_sim_restore(qn_les_sim *sim, const void *saved, qn_err *err)
@@ -181,8 +174,8 @@ qn_status qn_les_sim_restore(qn_les_sim *sim, const void *saved, qn_err *err)
     const size_t state = qn_buf_bytes(sim->state), clock = qn_buf_bytes(sim->clock);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_write(sim->state, 0, saved, state));
-    QN_TRY(qn_buf_write(sim->clock, 0, (const char *)saved + state, clock));
+    QN_TRY(qn_buf_write(sim->state, 0, saved, state, err));
+    QN_TRY(qn_buf_write(sim->clock, 0, (const char *)saved + state, clock, err));
 out:
-    return qn_lift(sim->ctx, st, err);
+    return st;
 }

@@ -84,7 +84,8 @@ static int pays(const qn_les_sim *sim)
 
 /* Making them. */
 
-static qn_status make_module(qn_les_sim *sim, int side, int at_once, qn_kernel_module **out)
+static qn_status make_module(qn_les_sim *sim, int side, int at_once, qn_kernel_module **out,
+                             qn_err *err)
 {
     const qn_kernel_module *text =
         sim->is_f64 ? qn_kernel_les_pass_cols_f64.module : qn_kernel_les_pass_cols_f32.module;
@@ -93,19 +94,19 @@ static qn_status make_module(qn_les_sim *sim, int side, int at_once, qn_kernel_m
     snprintf(defines, sizeof defines,
              "PASS_N=%d PASS_SIDE=%d PASS_TILE=%d LANES=%d GROUPS_AT_ONCE=%d", sim->par.n, side,
              sim->passes->cut.tile, sim->par.n * side / 8, at_once);
-    return qn_kernels_with(sim->ctx, text, defines, out);
+    return qn_kernels_with(sim->ctx, text, defines, out, err);
 }
 
-static qn_status find_kernels(qn_les_sim *sim)
+static qn_status find_kernels(qn_les_sim *sim, qn_err *err)
 {
     struct qn_les_passes *p = sim->passes;
     qn_status st = QN_OK;
 
     const int is_same = p->cut.cols == p->cut.rows && p->cut.cols_at_once == p->cut.rows_at_once;
 
-    QN_TRY(make_module(sim, p->cut.cols, p->cut.cols_at_once, &p->for_cols));
+    QN_TRY(make_module(sim, p->cut.cols, p->cut.cols_at_once, &p->for_cols, err));
     if (!is_same)
-        QN_TRY(make_module(sim, p->cut.rows, p->cut.rows_at_once, &p->for_rows));
+        QN_TRY(make_module(sim, p->cut.rows, p->cut.rows_at_once, &p->for_rows, err));
     const qn_kernel_module *const for_rows = is_same ? p->for_cols : p->for_rows;
 
     p->in = qn_kernels_find(p->for_cols, sim->is_f64 ? "les_pass_in_f64" : "les_pass_in_f32");
@@ -116,11 +117,11 @@ out:
     return st;
 }
 
-static qn_status fill_turns(const qn_les_sim *sim)
+static qn_status fill_turns(const qn_les_sim *sim, qn_err *err)
 {
     const int n = sim->par.n;
     void *data;
-    const qn_status st = qn_buf_host(sim->passes->turn, QN_HOST_DISCARD, &data);
+    const qn_status st = qn_buf_host(sim->passes->turn, QN_HOST_DISCARD, &data, err);
 
     for (int k = 0; st == QN_OK && k < n; k++) {
         const double turn[2] = { cos(2 * M_PI * k / n), sin(2 * M_PI * k / n) };
@@ -134,7 +135,7 @@ static qn_status fill_turns(const qn_les_sim *sim)
     return st;
 }
 
-static qn_status make(qn_les_sim *sim)
+static qn_status make(qn_les_sim *sim, qn_err *err)
 {
     struct qn_les_passes *p = sim->passes;
     const size_t mode = sim->is_f64 ? 2 * sizeof(double) : 2 * sizeof(float);
@@ -148,13 +149,13 @@ static qn_status make(qn_les_sim *sim)
 
     const size_t plane = (size_t)p->par.plane * mode;
 
-    QN_TRY(find_kernels(sim));
-    QN_TRY(qn_buf_new(sim->ctx, "turns", (size_t)sim->par.n * mode, &p->turn));
-    QN_TRY(qn_buf_new(sim->ctx, "state in tiles", plane, &p->s));
-    QN_TRY(qn_buf_new(sim->ctx, "stage in tiles", plane, &p->mid));
-    QN_TRY(qn_buf_new(sim->ctx, "along rows", 3 * plane, &p->abc));
-    QN_TRY(qn_buf_new(sim->ctx, "products", 2 * plane, &p->pq));
-    QN_TRY(fill_turns(sim));
+    QN_TRY(find_kernels(sim, err));
+    QN_TRY(qn_buf_new(sim->ctx, "turns", (size_t)sim->par.n * mode, &p->turn, err));
+    QN_TRY(qn_buf_new(sim->ctx, "state in tiles", plane, &p->s, err));
+    QN_TRY(qn_buf_new(sim->ctx, "stage in tiles", plane, &p->mid, err));
+    QN_TRY(qn_buf_new(sim->ctx, "along rows", 3 * plane, &p->abc, err));
+    QN_TRY(qn_buf_new(sim->ctx, "products", 2 * plane, &p->pq, err));
+    QN_TRY(fill_turns(sim, err));
 out:
     return st;
 }
@@ -170,7 +171,7 @@ qn_status qn_les_passes_open(qn_les_sim *sim, qn_err *err)
         return QN_OK;
     if (!(sim->passes = calloc(1, sizeof *sim->passes)))
         return qn_fail(err, QN_ERR_NOMEM, "les: out of host memory");
-    return qn_lift(sim->ctx, make(sim), err);
+    return make(sim, err);
 }
 
 int qn_les_sim_has_passes(const qn_les_sim *sim)
@@ -198,7 +199,7 @@ void qn_les_passes_close(qn_les_sim *sim)
 /* Stages. */
 
 /* `n_fields` of a, b, c are made: none after the last step. */
-static qn_status add_cols(qn_les_sim *sim, qn_graph *graph, int stage, int n_fields)
+static qn_status add_cols(qn_les_sim *sim, qn_graph *graph, int stage, int n_fields, qn_err *err)
 {
     struct qn_les_passes *p = sim->passes;
     const qn_range groups = qn_range_2d(p->n_tiles * p->cut.tile / p->cut.cols, sim->par.members);
@@ -213,20 +214,20 @@ static qn_status add_cols(qn_les_sim *sim, qn_graph *graph, int stage, int n_fie
 
     par.stage = stage;
     par.three = n_fields;
-    return qn_graph_stage(graph, "les.cols", p->cols, groups, args);
+    return qn_graph_stage(graph, "les.cols", p->cols, groups, args, err);
 }
 
-static qn_status add_rows(qn_les_sim *sim, qn_graph *graph)
+static qn_status add_rows(qn_les_sim *sim, qn_graph *graph, qn_err *err)
 {
     struct qn_les_passes *p = sim->passes;
     const qn_range groups = qn_range_2d(sim->par.n / p->cut.rows, sim->par.members);
     const qn_arg args[] = { qn_arg_val(&p->par, sizeof p->par), qn_arg_buf(p->turn),
                             qn_arg_buf(p->abc), qn_arg_buf(p->pq) };
 
-    return qn_graph_stage(graph, "les.rows", p->rows, groups, args);
+    return qn_graph_stage(graph, "les.rows", p->rows, groups, args, err);
 }
 
-qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n)
+qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n, qn_err *err)
 {
     struct qn_les_passes *p = sim->passes;
     const qn_range tiled = qn_range_3d(p->n_tiles * p->cut.tile, sim->par.n, sim->par.members);
@@ -236,15 +237,15 @@ qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n)
                            qn_arg_buf(sim->state) };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_stage(graph, "les.in", p->in, tiled, in));
-    QN_TRY(add_cols(sim, graph, PASS_BEGIN, 3));
+    QN_TRY(qn_graph_stage(graph, "les.in", p->in, tiled, in, err));
+    QN_TRY(add_cols(sim, graph, PASS_BEGIN, 3, err));
     for (int i = 0; i < n; i++) {
-        QN_TRY(add_rows(sim, graph));
-        QN_TRY(add_cols(sim, graph, PASS_MID, 3));
-        QN_TRY(add_rows(sim, graph));
-        QN_TRY(add_cols(sim, graph, PASS_NEXT, i < n - 1 ? 3 : 0));
+        QN_TRY(add_rows(sim, graph, err));
+        QN_TRY(add_cols(sim, graph, PASS_MID, 3, err));
+        QN_TRY(add_rows(sim, graph, err));
+        QN_TRY(add_cols(sim, graph, PASS_NEXT, i < n - 1 ? 3 : 0, err));
     }
-    QN_TRY(qn_graph_stage(graph, "les.out", p->out, qn_les_modes_range(sim), out));
+    QN_TRY(qn_graph_stage(graph, "les.out", p->out, qn_les_modes_range(sim), out, err));
 out:
     return st;
 }

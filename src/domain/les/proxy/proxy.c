@@ -9,20 +9,20 @@
 
 /* Life. */
 
-static qn_status make_buffers(qn_les_proxy *proxy)
+static qn_status make_buffers(qn_les_proxy *proxy, qn_err *err)
 {
     const size_t d = (size_t)proxy->d, real = proxy->is_f64 ? sizeof(double) : sizeof(float);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(proxy->ctx, "operator", d * d * sizeof(double), &proxy->a));
-    QN_TRY(qn_buf_new(proxy->ctx, "means of features", d * sizeof(double), &proxy->mu));
-    QN_TRY(qn_buf_new(proxy->ctx, "scales of features", d * sizeof(double), &proxy->scale));
-    QN_TRY(qn_buf_new(proxy->ctx, "operator transposed", d * d * real, &proxy->transpose));
-    QN_TRY(
-        qn_buf_new(proxy->ctx, "spectral radius", RADIUS_STATE * sizeof(double), &proxy->radius));
+    QN_TRY(qn_buf_new(proxy->ctx, "operator", d * d * sizeof(double), &proxy->a, err));
+    QN_TRY(qn_buf_new(proxy->ctx, "means of features", d * sizeof(double), &proxy->mu, err));
+    QN_TRY(qn_buf_new(proxy->ctx, "scales of features", d * sizeof(double), &proxy->scale, err));
+    QN_TRY(qn_buf_new(proxy->ctx, "operator transposed", d * d * real, &proxy->transpose, err));
+    QN_TRY(qn_buf_new(proxy->ctx, "spectral radius", RADIUS_STATE * sizeof(double), &proxy->radius,
+                      err));
     if (proxy->config->rollout == QN_LES_ROLLOUT_BLOCKED)
         QN_TRY(qn_buf_new(proxy->ctx, "operator of a block, transposed", d * d * real,
-                          &proxy->block_transpose));
+                          &proxy->block_transpose, err));
 out:
     return st;
 }
@@ -40,7 +40,7 @@ qn_status qn_les_proxy_new(qn_ctx *ctx, const qn_les_config *config, int d, qn_l
     proxy->d = d;
     proxy->is_f64 = config->precision == QN_LES_F64;
     proxy->info.d = d;
-    QN_TRY(qn_lift(proxy->ctx, make_buffers(proxy), err));
+    QN_TRY(make_buffers(proxy, err));
     *out = proxy;
     proxy = NULL;
 out:
@@ -73,11 +73,11 @@ qn_status qn_les_proxy_read(qn_les_proxy *proxy, double *a, double *mu, double *
     const size_t row = (size_t)proxy->d * sizeof(double);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_read(proxy->a, 0, a, row * (size_t)proxy->d));
-    QN_TRY(qn_buf_read(proxy->mu, 0, mu, row));
-    QN_TRY(qn_buf_read(proxy->scale, 0, scale, row));
+    QN_TRY(qn_buf_read(proxy->a, 0, a, row * (size_t)proxy->d, err));
+    QN_TRY(qn_buf_read(proxy->mu, 0, mu, row, err));
+    QN_TRY(qn_buf_read(proxy->scale, 0, scale, row, err));
 out:
-    return qn_lift(proxy->ctx, st, err);
+    return st;
 }
 
 qn_status qn_les_proxy_set(qn_les_proxy *proxy, const double *a, const double *mu,
@@ -91,11 +91,11 @@ qn_status qn_les_proxy_set(qn_les_proxy *proxy, const double *a, const double *m
         if (!(scale[k] > 0))
             return qn_fail(err, QN_ERR_INPUT, "scale of feature %d is %g, not above 0", k,
                            scale[k]);
-    QN_TRY(qn_lift(proxy->ctx, qn_buf_write(proxy->a, 0, a, row * (size_t)proxy->d), err));
-    QN_TRY(qn_lift(proxy->ctx, qn_buf_write(proxy->mu, 0, mu, row), err));
-    QN_TRY(qn_lift(proxy->ctx, qn_buf_write(proxy->scale, 0, scale, row), err));
-    QN_TRY(qn_lift(proxy->ctx, qn_graph_new(proxy->ctx, "les.operator", &graph), err));
-    QN_TRY(qn_lift(proxy->ctx, qn_les_add_operator(proxy, graph), err));
+    QN_TRY(qn_buf_write(proxy->a, 0, a, row * (size_t)proxy->d, err));
+    QN_TRY(qn_buf_write(proxy->mu, 0, mu, row, err));
+    QN_TRY(qn_buf_write(proxy->scale, 0, scale, row, err));
+    QN_TRY(qn_graph_new(proxy->ctx, "les.operator", &graph, err));
+    QN_TRY(qn_les_add_operator(proxy, graph, err));
     QN_TRY(qn_les_run_operator(proxy, graph, err));
 out:
     qn_graph_free(graph);
@@ -104,16 +104,17 @@ out:
 
 /* Rollout. */
 
-static qn_status add_step(const qn_les_proxy *proxy, qn_graph *graph, int t, qn_buf *y)
+static qn_status add_step(const qn_les_proxy *proxy, qn_graph *graph, int t, qn_buf *y, qn_err *err)
 {
     const int members = proxy->config->ensemble;
 
     return STAGE(proxy, les_gemv, graph, "les.rollout.step", qn_range_2d(proxy->d, members),
-                 proxy->d, members, t, proxy->transpose, y);
+                 proxy->d, members, t, proxy->transpose, y, err);
 }
 
 /* Vectors t .. t + count - 1 become those PROXY_BLOCK later. */
-static qn_status add_block(const qn_les_proxy *proxy, qn_graph *graph, int t, int count, qn_buf *y)
+static qn_status add_block(const qn_les_proxy *proxy, qn_graph *graph, int t, int count, qn_buf *y,
+                           qn_err *err)
 {
     const qn_i64 vector = (qn_i64)proxy->config->ensemble * proxy->d;
     const rows_par par = { .at = t * vector,
@@ -123,11 +124,11 @@ static qn_status add_block(const qn_les_proxy *proxy, qn_graph *graph, int t, in
 
     return STAGE(proxy, les_gemv_rows, graph, "les.rollout.block",
                  qn_range_2d(proxy->d, (par.rows + SET_ROWS - 1) / SET_ROWS), par,
-                 proxy->block_transpose, y);
+                 proxy->block_transpose, y, err);
 }
 
 qn_status qn_les_proxy_add_rollout(qn_les_proxy *proxy, qn_graph *graph, qn_buf *z, int n,
-                                   qn_buf *zhat)
+                                   qn_buf *zhat, qn_err *err)
 {
     const int d = proxy->d, members = proxy->config->ensemble;
     const int singles = proxy->block_transpose && n >= PROXY_BLOCK ? PROXY_BLOCK - 1 : n;
@@ -136,16 +137,16 @@ qn_status qn_les_proxy_add_rollout(qn_les_proxy *proxy, qn_graph *graph, qn_buf 
 
     /* Until the last stage zhat holds the vectors as the operator sees them. */
     QN_TRY(STAGE(proxy, les_begin, graph, "les.rollout.begin", all, d, members, proxy->mu,
-                 proxy->scale, z, zhat));
+                 proxy->scale, z, zhat, err));
     for (int t = 0; t < singles; t++)
-        QN_TRY(add_step(proxy, graph, t, zhat));
+        QN_TRY(add_step(proxy, graph, t, zhat, err));
     for (int t = 0; singles < n && t + PROXY_BLOCK <= n; t += PROXY_BLOCK) {
         const int left = n + 1 - t - PROXY_BLOCK;
 
-        QN_TRY(add_block(proxy, graph, t, left < PROXY_BLOCK ? left : PROXY_BLOCK, zhat));
+        QN_TRY(add_block(proxy, graph, t, left < PROXY_BLOCK ? left : PROXY_BLOCK, zhat, err));
     }
     QN_TRY(STAGE(proxy, les_restore, graph, "les.rollout.restore", all, d, proxy->mu, proxy->scale,
-                 zhat));
+                 zhat, err));
 out:
     return st;
 }

@@ -27,7 +27,7 @@ int qn_les_proxy_train(const qn_les_config *config, int n_frames);
 /* Adds the rollout of `n` steps from row 0 of `z` (all members): zhat, [n + 1][ensemble][D], row 0
  * being that of z. */
 qn_status qn_les_proxy_add_rollout(qn_les_proxy *proxy, qn_graph *graph, qn_buf *z, int n,
-                                   qn_buf *zhat);
+                                   qn_buf *zhat, qn_err *err);
 
 typedef struct qn_les_proxy_info {
     int d, n_train;

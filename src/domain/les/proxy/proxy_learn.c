@@ -20,16 +20,17 @@ int qn_les_proxy_train(const qn_les_config *config, int n_frames)
 
 /* The operator. */
 
-static qn_status add_square(const qn_les_proxy *proxy, qn_graph *graph, qn_buf *a, qn_buf *b)
+static qn_status add_square(const qn_les_proxy *proxy, qn_graph *graph, qn_buf *a, qn_buf *b,
+                            qn_err *err)
 {
     const int d = proxy->d;
     const gemm_par par = { .a_row = d, .a_col = 1, .rows = d, .cols = d, .depth = d };
 
-    return stage_les_gemm_f64(graph, "les.operator.square", qn_les_tiles(d, d), par, a, a, b);
+    return stage_les_gemm_f64(graph, "les.operator.square", qn_les_tiles(d, d), par, a, a, b, err);
 }
 
 /* |A^(2^16)|^(1/2^16): sixteen squares, each divided by its norm first. */
-static qn_status add_radius(const qn_les_proxy *proxy, qn_graph *graph)
+static qn_status add_radius(const qn_les_proxy *proxy, qn_graph *graph, qn_err *err)
 {
     enum { SQUARES = 16 };
     const qn_i64 elems = (qn_i64)proxy->d * proxy->d;
@@ -37,21 +38,22 @@ static qn_status add_radius(const qn_les_proxy *proxy, qn_graph *graph)
     qn_buf *unit, *square, *part, *from = proxy->a;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_temp(graph, "power of the operator", (size_t)elems * sizeof(double), &unit));
-    QN_TRY(qn_graph_temp(graph, "its square", (size_t)elems * sizeof(double), &square));
-    QN_TRY(qn_graph_temp(graph, "norms", (size_t)n_chunks * sizeof(double), &part));
+    QN_TRY(
+        qn_graph_temp(graph, "power of the operator", (size_t)elems * sizeof(double), &unit, err));
+    QN_TRY(qn_graph_temp(graph, "its square", (size_t)elems * sizeof(double), &square, err));
+    QN_TRY(qn_graph_temp(graph, "norms", (size_t)n_chunks * sizeof(double), &part, err));
     QN_TRY(stage_les_constant(graph, "les.operator.begin", qn_range_1d(RADIUS_STATE), 0,
-                              proxy->radius));
+                              proxy->radius, err));
     for (int k = 0; k <= SQUARES; k++) {
         QN_TRY(stage_les_norm_part(graph, "les.operator.norm", qn_range_1d(n_chunks), elems, from,
-                                   part));
+                                   part, err));
         QN_TRY(stage_les_norm_join(graph, "les.operator.radius", qn_range_1d(1), n_chunks, k, part,
-                                   proxy->radius));
+                                   proxy->radius, err));
         if (k == SQUARES)
             break;
         QN_TRY(stage_les_divide(graph, "les.operator.unit", qn_range_1d(elems), proxy->radius, from,
-                                unit));
-        QN_TRY(add_square(proxy, graph, unit, square));
+                                unit, err));
+        QN_TRY(add_square(proxy, graph, unit, square, err));
         from = square;
     }
 out:
@@ -59,37 +61,37 @@ out:
 }
 
 /* The operator of PROXY_BLOCK steps, by squares. */
-static qn_status add_block_operator(const qn_les_proxy *proxy, qn_graph *graph)
+static qn_status add_block_operator(const qn_les_proxy *proxy, qn_graph *graph, qn_err *err)
 {
     const size_t bytes = (size_t)proxy->d * (size_t)proxy->d * sizeof(double);
     qn_buf *from = proxy->a, *to[2];
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_temp(graph, "even power of the operator", bytes, &to[0]));
-    QN_TRY(qn_graph_temp(graph, "its square", bytes, &to[1]));
+    QN_TRY(qn_graph_temp(graph, "even power of the operator", bytes, &to[0], err));
+    QN_TRY(qn_graph_temp(graph, "its square", bytes, &to[1], err));
     for (int power = 1, k = 0; power < PROXY_BLOCK; power *= 2, k ^= 1) {
-        QN_TRY(add_square(proxy, graph, from, to[k]));
+        QN_TRY(add_square(proxy, graph, from, to[k], err));
         from = to[k];
     }
     QN_TRY(STAGE(proxy, les_transpose, graph, "les.operator.block", qn_range_2d(proxy->d, proxy->d),
-                 proxy->d, from, proxy->block_transpose));
+                 proxy->d, from, proxy->block_transpose, err));
 out:
     return st;
 }
 
-qn_status qn_les_add_operator(const qn_les_proxy *proxy, qn_graph *graph)
+qn_status qn_les_add_operator(const qn_les_proxy *proxy, qn_graph *graph, qn_err *err)
 {
     const int d = proxy->d;
     qn_status st = QN_OK;
 
-    QN_TRY(add_radius(proxy, graph));
+    QN_TRY(add_radius(proxy, graph, err));
     if (proxy->config->stabilize == QN_LES_STABILIZE_SHRINK)
         QN_TRY(stage_les_shrink(graph, "les.operator.shrink", qn_range_1d((qn_i64)d * d),
-                                proxy->radius, proxy->a));
+                                proxy->radius, proxy->a, err));
     QN_TRY(STAGE(proxy, les_transpose, graph, "les.operator.transpose", qn_range_2d(d, d), d,
-                 proxy->a, proxy->transpose));
+                 proxy->a, proxy->transpose, err));
     if (proxy->block_transpose)
-        QN_TRY(add_block_operator(proxy, graph));
+        QN_TRY(add_block_operator(proxy, graph, err));
 out:
     return st;
 }
@@ -100,15 +102,15 @@ qn_status qn_les_run_operator(qn_les_proxy *proxy, qn_graph *graph, qn_err *err)
     double rho = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
-    QN_TRY(qn_buf_read(proxy->radius, RADIUS_VALUE * sizeof rho, &rho, sizeof rho));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
+    QN_TRY(qn_buf_read(proxy->radius, RADIUS_VALUE * sizeof rho, &rho, sizeof rho, err));
     if (c->stabilize == QN_LES_STABILIZE_SHRINK && rho > 1)
         rho = 1;
     proxy->info.spectral_radius = rho;
     proxy->info.growth = pow(rho, c->steps / c->encode_every);
 out:
-    return qn_lift(proxy->ctx, st, err);
+    return st;
 }
 
 /* Learning. */
@@ -132,7 +134,7 @@ static qn_status solve_on_host(void *user, void *const *data, qn_err *err)
 }
 
 static qn_status add_frames(const qn_les_proxy *proxy, qn_graph *graph, qn_buf *z,
-                            const frames_par *par, qn_buf *y)
+                            const frames_par *par, qn_buf *y, qn_err *err)
 {
     const qn_range features = qn_range_1d(proxy->d);
     qn_buf *deviation;
@@ -140,24 +142,24 @@ static qn_status add_frames(const qn_les_proxy *proxy, qn_graph *graph, qn_buf *
 
     if (proxy->config->standardize) {
         QN_TRY(qn_graph_temp(graph, "deviations of features", (size_t)proxy->d * sizeof(double),
-                             &deviation));
+                             &deviation, err));
         QN_TRY(STAGE(proxy, les_feature, graph, "les.learn.feature", features, *par, z, proxy->mu,
-                     deviation));
+                     deviation, err));
         QN_TRY(stage_les_scale(graph, "les.learn.scale", qn_range_1d(1), proxy->d, deviation,
-                               proxy->scale));
+                               proxy->scale, err));
     } else {
-        QN_TRY(stage_les_constant(graph, "les.learn.feature", features, 0, proxy->mu));
-        QN_TRY(stage_les_constant(graph, "les.learn.scale", features, 1, proxy->scale));
+        QN_TRY(stage_les_constant(graph, "les.learn.feature", features, 0, proxy->mu, err));
+        QN_TRY(stage_les_constant(graph, "les.learn.scale", features, 1, proxy->scale, err));
     }
     QN_TRY(STAGE(proxy, les_standardise, graph, "les.learn.frames", qn_range_2d(proxy->d, par->n),
-                 *par, proxy->mu, proxy->scale, z, y));
+                 *par, proxy->mu, proxy->scale, z, y, err));
 out:
     return st;
 }
 
 /* Gram and cross matrix of consecutive frames, solved for the operator. */
 static qn_status add_solution(const qn_les_proxy *proxy, qn_graph *graph, int n, qn_buf *y,
-                              solve_par *solve)
+                              solve_par *solve, qn_err *err)
 {
     const int d = proxy->d;
     const size_t bytes = (size_t)d * (size_t)d * sizeof(double);
@@ -168,19 +170,21 @@ static qn_status add_solution(const qn_les_proxy *proxy, qn_graph *graph, int n,
     qn_status st = QN_OK;
 
     across.b_at = d;
-    QN_TRY(qn_graph_temp(graph, "Gram matrix", bytes, &gram));
-    QN_TRY(qn_graph_temp(graph, "cross matrix", bytes, &cross));
-    QN_TRY(stage_les_gemm_f64(graph, "les.learn.gram", qn_les_tiles(d, d), square, y, y, gram));
-    QN_TRY(stage_les_gemm_f64(graph, "les.learn.cross", qn_les_tiles(d, d), across, y, y, cross));
+    QN_TRY(qn_graph_temp(graph, "Gram matrix", bytes, &gram, err));
+    QN_TRY(qn_graph_temp(graph, "cross matrix", bytes, &cross, err));
+    QN_TRY(
+        stage_les_gemm_f64(graph, "les.learn.gram", qn_les_tiles(d, d), square, y, y, gram, err));
+    QN_TRY(
+        stage_les_gemm_f64(graph, "les.learn.cross", qn_les_tiles(d, d), across, y, y, cross, err));
 
     qn_buf *const host[3] = { gram, cross, proxy->a };
-    QN_TRY(qn_graph_host(graph, "les.learn.solve", solve_on_host, solve, host, modes, 3));
+    QN_TRY(qn_graph_host(graph, "les.learn.solve", solve_on_host, solve, host, modes, 3, err));
 out:
     return st;
 }
 
 static qn_status add_learning(const qn_les_proxy *proxy, qn_graph *graph, qn_buf *z, int n,
-                              solve_par *solve)
+                              solve_par *solve, qn_err *err)
 {
     const frames_par par = { .pitch = (qn_i64)proxy->config->ensemble * proxy->d,
                              .size = proxy->d,
@@ -188,10 +192,10 @@ static qn_status add_learning(const qn_les_proxy *proxy, qn_graph *graph, qn_buf
     qn_buf *y;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_temp(graph, "frames", (size_t)n * (size_t)proxy->d * sizeof(double), &y));
-    QN_TRY(add_frames(proxy, graph, z, &par, y));
-    QN_TRY(add_solution(proxy, graph, n, y, solve));
-    QN_TRY(qn_les_add_operator(proxy, graph));
+    QN_TRY(qn_graph_temp(graph, "frames", (size_t)n * (size_t)proxy->d * sizeof(double), &y, err));
+    QN_TRY(add_frames(proxy, graph, z, &par, y, err));
+    QN_TRY(add_solution(proxy, graph, n, y, solve, err));
+    QN_TRY(qn_les_add_operator(proxy, graph, err));
 out:
     return st;
 }
@@ -206,8 +210,8 @@ qn_status qn_les_proxy_learn(qn_les_proxy *proxy, qn_buf *z, int n_train, qn_err
     if (n_train < 2)
         return qn_fail(err, QN_ERR_USAGE, "%d frames to learn from; at least 2 are needed",
                        n_train);
-    QN_TRY(qn_lift(proxy->ctx, qn_graph_new(proxy->ctx, "les.learn", &graph), err));
-    QN_TRY(qn_lift(proxy->ctx, add_learning(proxy, graph, z, n_train, &solve), err));
+    QN_TRY(qn_graph_new(proxy->ctx, "les.learn", &graph, err));
+    QN_TRY(add_learning(proxy, graph, z, n_train, &solve, err));
     QN_TRY(qn_les_run_operator(proxy, graph, err));
     proxy->info.n_train = n_train;
     proxy->info.is_host_solved = 1;

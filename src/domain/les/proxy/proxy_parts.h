@@ -4,7 +4,6 @@
 
 #include "proxy.h"
 
-#include "engine/lift.h"
 #include "kernel/les/les_proxy.h"
 
 struct qn_les_proxy {
@@ -32,7 +31,7 @@ static inline qn_range qn_les_tiles(int cols, qn_i64 rows)
 
 /* Adds what follows from a new operator in proxy->a: its radius, the shrinking that was asked for,
  * and the copies that a rollout reads. */
-qn_status qn_les_add_operator(const qn_les_proxy *proxy, qn_graph *graph);
+qn_status qn_les_add_operator(const qn_les_proxy *proxy, qn_graph *graph, qn_err *err);
 
 /* Runs that graph and takes note of the radius. */
 qn_status qn_les_run_operator(qn_les_proxy *proxy, qn_graph *graph, qn_err *err);

@@ -15,28 +15,28 @@ static qn_i64 blocks_of(size_t bytes)
 }
 
 qn_status qn_les_add_digest(qn_graph *graph, const char *name, qn_buf *buf, size_t from,
-                            size_t bytes, qn_buf *out, qn_i64 slot, int *first)
+                            size_t bytes, qn_buf *out, qn_i64 slot, int *first, qn_err *err)
 {
     const qn_i64 n_parts = blocks_of(bytes);
     qn_buf *part;
     qn_status st = QN_OK;
 
     *first = qn_graph_get_stats(graph).n_stages;
-    QN_TRY(qn_graph_temp(graph, "hashes of blocks", (size_t)n_parts * sizeof(u64), &part));
+    QN_TRY(qn_graph_temp(graph, "hashes of blocks", (size_t)n_parts * sizeof(u64), &part, err));
     QN_TRY(stage_les_hash_blocks(graph, name, qn_range_1d(n_parts), (i64)(from / 4),
-                                 (i64)(bytes / 4), buf, part));
-    QN_TRY(stage_les_hash_fold(graph, name, qn_range_1d(1), n_parts, slot, part, out));
+                                 (i64)(bytes / 4), buf, part, err));
+    QN_TRY(stage_les_hash_fold(graph, name, qn_range_1d(1), n_parts, slot, part, out, err));
 out:
     return st;
 }
 
-qn_status qn_les_move_digest(qn_graph *graph, int first, size_t from, qn_i64 slot)
+qn_status qn_les_move_digest(qn_graph *graph, int first, size_t from, qn_i64 slot, qn_err *err)
 {
     const i64 word = (i64)(from / 4);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_set(graph, first, FROM_ARG, &word));
-    QN_TRY(qn_graph_set(graph, first + 1, SLOT_ARG, &slot));
+    QN_TRY(qn_graph_set(graph, first, FROM_ARG, &word, err));
+    QN_TRY(qn_graph_set(graph, first + 1, SLOT_ARG, &slot, err));
 out:
     return st;
 }
@@ -59,16 +59,16 @@ uint64_t qn_les_digest(const void *data, size_t bytes)
 }
 
 qn_status qn_les_add_keep(qn_graph *graph, const char *name, qn_buf *field, size_t bytes,
-                          qn_buf *store, size_t to, int *stage)
+                          qn_buf *store, size_t to, int *stage, qn_err *err)
 {
     *stage = qn_graph_get_stats(graph).n_stages;
     return stage_les_keep(graph, name, qn_range_1d((qn_i64)(bytes / 4)), (i64)(to / 4), field,
-                          store);
+                          store, err);
 }
 
-qn_status qn_les_move_keep(qn_graph *graph, int stage, size_t to)
+qn_status qn_les_move_keep(qn_graph *graph, int stage, size_t to, qn_err *err)
 {
     const i64 word = (i64)(to / 4);
 
-    return qn_graph_set(graph, stage, TO_ARG, &word);
+    return qn_graph_set(graph, stage, TO_ARG, &word, err);
 }

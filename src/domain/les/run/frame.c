@@ -23,7 +23,7 @@ static double inverse_of(double scale)
 }
 
 qn_status qn_les_add_frame(qn_graph *graph, const qn_les_config *config, int panels, double scale,
-                           qn_buf *flow, qn_buf *decoded, qn_buf *rgb)
+                           qn_buf *flow, qn_buf *decoded, qn_buf *rgb, qn_err *err)
 {
     const qn_les_frame_size size = qn_les_frame_size_of(config, panels);
     const qn_range pixels = qn_range_2d(size.width, size.height);
@@ -34,6 +34,6 @@ qn_status qn_les_add_frame(qn_graph *graph, const qn_les_config *config, int pan
                                 .width = size.width };
 
     if (config->precision == QN_LES_F64)
-        return stage_les_frame_f64(graph, "les.frame", pixels, par, flow, decoded, rgb);
-    return stage_les_frame_f32(graph, "les.frame", pixels, par, flow, decoded, rgb);
+        return stage_les_frame_f64(graph, "les.frame", pixels, par, flow, decoded, rgb, err);
+    return stage_les_frame_f32(graph, "les.frame", pixels, par, flow, decoded, rgb, err);
 }

@@ -56,17 +56,10 @@ void qn_les_run_enter(run *r, qn_les_phase phase)
     r->phase_since = now;
 }
 
-qn_status qn_les_run_lift(run *r, qn_status st, qn_err *err)
-{
-    if (st != QN_OK && err && !err->text[0])
-        qn_fail(err, st, "%s", qn_error(r->ctx)[0] ? qn_error(r->ctx) : qn_status_name(st));
-    return st;
-}
-
 qn_status qn_les_run_wait(run *r, qn_graph *graph, qn_err *err)
 {
     r->result->residency.syncs += !qn_graph_is_done(graph);
-    return qn_les_run_lift(r, qn_graph_wait(graph), err);
+    return qn_graph_wait(graph, err);
 }
 
 size_t qn_les_run_real_bytes(const run *r)
@@ -110,9 +103,8 @@ static qn_status make_codec(run *r, qn_err *err)
     result->modes.low = result->modes.mid = NULL;
     result->layout = qn_les_codec_layout(r->codec);
     result->has_codec = 1;
-    QN_TRY(qn_les_run_lift(
-        r, qn_buf_new(r->ctx, "les.z", (size_t)r->plan.n_frames * qn_les_run_row_bytes(r), &r->z),
-        err));
+    QN_TRY(qn_buf_new(r->ctx, "les.z", (size_t)r->plan.n_frames * qn_les_run_row_bytes(r), &r->z,
+                      err));
 out:
     return st;
 }
@@ -132,11 +124,8 @@ static qn_status make_flow(run *r, qn_err *err)
     if (r->plan.log)
         QN_TRY(qn_les_sim_log_room(r->sim, r->plan.n_rows, err));
     if (r->config->observer != QN_LES_OBSERVE_NONE)
-        QN_TRY(qn_les_run_lift(r,
-                               qn_buf_new(r->ctx, "les.spectrum",
-                                          (size_t)qn_les_sim_shells(r->config) * sizeof(double),
-                                          &r->shells),
-                               err));
+        QN_TRY(qn_buf_new(r->ctx, "les.spectrum",
+                          (size_t)qn_les_sim_shells(r->config) * sizeof(double), &r->shells, err));
 out:
     return st;
 }

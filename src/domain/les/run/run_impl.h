@@ -59,9 +59,6 @@ typedef struct run {
 /* The time from now on counts as `phase`. */
 void qn_les_run_enter(run *r, qn_les_phase phase);
 
-/* A failure told by the context becomes one told by `err`. */
-qn_status qn_les_run_lift(run *r, qn_status st, qn_err *err);
-
 /* qn_graph_wait that counts when it had to. */
 qn_status qn_les_run_wait(run *r, qn_graph *graph, qn_err *err);
 

@@ -19,34 +19,34 @@ static const double LOOK_US = 1e5; /* between looks at the device */
 
 /* Spans. */
 
-static qn_status add_due(run *r, qn_graph *graph, unsigned due)
+static qn_status add_due(run *r, qn_graph *graph, unsigned due, qn_err *err)
 {
     qn_status st = QN_OK;
 
     if (due & QN_LES_DUE_CHECK)
-        QN_TRY(qn_les_sim_add_check(r->sim, graph));
+        QN_TRY(qn_les_sim_add_check(r->sim, graph, err));
     if (due & QN_LES_DUE_ENCODE)
         QN_TRY(qn_les_codec_add_encode(r->codec, graph, qn_les_sim_state(r->sim), r->z,
-                                       r->plan.n_frames));
+                                       r->plan.n_frames, err));
     if (due & QN_LES_DUE_LOG)
-        QN_TRY(qn_les_sim_add_log(r->sim, graph));
+        QN_TRY(qn_les_sim_add_log(r->sim, graph, err));
 out:
     return st;
 }
 
-static qn_status build_span(run *r, const qn_les_span *span, qn_graph **out)
+static qn_status build_span(run *r, const qn_les_span *span, qn_graph **out, qn_err *err)
 {
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
     int n = 0;
 
-    QN_TRY(qn_graph_new(r->ctx, "les.steps", &graph));
+    QN_TRY(qn_graph_new(r->ctx, "les.steps", &graph, err));
     for (int k = 1; k <= span->n; k++) {
         n++;
         if (!span->due[k] && k < span->n)
             continue;
-        QN_TRY(qn_les_sim_add_steps(r->sim, graph, n));
-        QN_TRY(add_due(r, graph, span->due[k]));
+        QN_TRY(qn_les_sim_add_steps(r->sim, graph, n, err));
+        QN_TRY(add_due(r, graph, span->due[k], err));
         n = 0;
     }
     *out = graph;
@@ -57,7 +57,7 @@ out:
 }
 
 /* The graph of that span, made on first use. The one not used for longest gives way. */
-static qn_status span_graph(run *r, const qn_les_span *span, qn_graph **out)
+static qn_status span_graph(run *r, const qn_les_span *span, qn_graph **out, qn_err *err)
 {
     run_span *place = &r->spans[0];
     qn_status st = QN_OK;
@@ -77,7 +77,7 @@ static qn_status span_graph(run *r, const qn_les_span *span, qn_graph **out)
         place = &r->spans[r->n_spans++];
     qn_graph_free(place->graph);
     *place = (run_span){ .span = *span, .last_used = ++r->clock };
-    QN_TRY(build_span(r, span, &place->graph));
+    QN_TRY(build_span(r, span, &place->graph, err));
     *out = place->graph;
 out:
     return st;
@@ -90,20 +90,20 @@ static int is_downloaded(const run *r)
     return r->config->observer == QN_LES_OBSERVE_SNAPSHOTS;
 }
 
-static qn_status make_slot(run *r, run_slot *slot, int is_kept)
+static qn_status make_slot(run *r, run_slot *slot, int is_kept, qn_err *err)
 {
     qn_status st = QN_OK;
 
     slot->pending = slot->keep = -1;
     QN_TRY(qn_buf_new(r->ctx, "les.snapshot",
-                      qn_les_run_field_bytes(r) * (size_t)r->config->ensemble, &slot->field));
-    QN_TRY(qn_graph_new(r->ctx, "les.snapshot", &slot->graph));
-    QN_TRY(qn_les_sim_add_field(r->sim, slot->graph, slot->field));
+                      qn_les_run_field_bytes(r) * (size_t)r->config->ensemble, &slot->field, err));
+    QN_TRY(qn_graph_new(r->ctx, "les.snapshot", &slot->graph, err));
+    QN_TRY(qn_les_sim_add_field(r->sim, slot->graph, slot->field, err));
     if (is_kept)
         QN_TRY(qn_les_add_keep(slot->graph, "les.keep", slot->field, qn_les_run_field_bytes(r),
-                               r->store, 0, &slot->keep));
+                               r->store, 0, &slot->keep, err));
     if (is_downloaded(r))
-        QN_TRY(qn_graph_output(slot->graph, slot->field));
+        QN_TRY(qn_graph_output(slot->graph, slot->field, err));
 out:
     return st;
 }
@@ -132,7 +132,7 @@ static qn_status collect(run *r, run_slot *slot, qn_err *err)
     if (!slot->graph || slot->pending < 0)
         return QN_OK;
     QN_TRY(qn_les_run_wait(r, slot->graph, err));
-    QN_TRY(qn_les_run_lift(r, qn_buf_host(slot->field, QN_HOST_READ, &data), err));
+    QN_TRY(qn_buf_host(slot->field, QN_HOST_READ, &data, err));
     r->is_stopped |= !is_finite(r, data);
     QN_TRY(qn_les_write_field(r->config, r->result, "omega", slot->pending, r->config->ensemble,
                               data, err));
@@ -151,11 +151,9 @@ static qn_status take_snapshot(run *r, qn_err *err)
         return QN_OK;
     QN_TRY(collect(r, slot, err));
     if (slot->keep >= 0)
-        QN_TRY(qn_les_run_lift(
-            r,
-            qn_les_move_keep(slot->graph, slot->keep, (size_t)number * qn_les_run_field_bytes(r)),
-            err));
-    QN_TRY(qn_les_run_lift(r, qn_graph_run(slot->graph), err));
+        QN_TRY(qn_les_move_keep(slot->graph, slot->keep, (size_t)number * qn_les_run_field_bytes(r),
+                                err));
+    QN_TRY(qn_graph_run(slot->graph, err));
     if (is_downloaded(r)) {
         slot->pending = r->step;
         r->result->residency.n_snapshots++;
@@ -167,37 +165,37 @@ out:
 
 /* Hashes. */
 
-static qn_status make_hashes(run *r)
+static qn_status make_hashes(run *r, qn_err *err)
 {
     const size_t bytes = qn_les_run_field_bytes(r) * (size_t)r->config->ensemble;
     qn_buf *field;
     qn_status st = QN_OK;
 
     QN_TRY(qn_buf_new(r->ctx, "les.hashes", 2 * (size_t)r->plan.n_hashes * sizeof(uint64_t),
-                      &r->hashes));
-    QN_TRY(qn_graph_new(r->ctx, "les.hash", &r->hash_graph));
-    QN_TRY(qn_graph_temp(r->hash_graph, "field", bytes, &field));
-    QN_TRY(qn_les_sim_add_field(r->sim, r->hash_graph, field));
+                      &r->hashes, err));
+    QN_TRY(qn_graph_new(r->ctx, "les.hash", &r->hash_graph, err));
+    QN_TRY(qn_graph_temp(r->hash_graph, "field", bytes, &field, err));
+    QN_TRY(qn_les_sim_add_field(r->sim, r->hash_graph, field, err));
     QN_TRY(qn_les_add_digest(r->hash_graph, "les.hash.omega", field, 0, bytes, r->hashes, 0,
-                             &r->hash_omega));
+                             &r->hash_omega, err));
     if (r->codec)
         QN_TRY(qn_les_add_digest(r->hash_graph, "les.hash.z", r->z, 0, qn_les_run_row_bytes(r),
-                                 r->hashes, 1, &r->hash_z));
+                                 r->hashes, 1, &r->hash_z, err));
 out:
     return st;
 }
 
-static qn_status take_hash(run *r)
+static qn_status take_hash(run *r, qn_err *err)
 {
     const qn_i64 slot = 2 * (qn_i64)(r->step / r->plan.hash);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_move_digest(r->hash_graph, r->hash_omega, 0, slot));
+    QN_TRY(qn_les_move_digest(r->hash_graph, r->hash_omega, 0, slot, err));
     if (r->codec)
         QN_TRY(qn_les_move_digest(r->hash_graph, r->hash_z,
                                   (size_t)(r->step / r->plan.encode) * qn_les_run_row_bytes(r),
-                                  slot + 1));
-    QN_TRY(qn_graph_run(r->hash_graph));
+                                  slot + 1, err));
+    QN_TRY(qn_graph_run(r->hash_graph, err));
 out:
     return st;
 }
@@ -211,7 +209,7 @@ static qn_status marks(run *r, unsigned due, qn_err *err)
     if (due & QN_LES_DUE_SNAPSHOT)
         QN_TRY(take_snapshot(r, err));
     if (due & QN_LES_DUE_HASH)
-        QN_TRY(qn_les_run_lift(r, take_hash(r), err));
+        QN_TRY(take_hash(r, err));
     if (due & QN_LES_DUE_CHECKPOINT)
         QN_TRY(qn_les_run_save(r, err));
 out:
@@ -225,14 +223,14 @@ qn_status qn_les_run_loop_make(run *r, qn_err *err)
 
     if (is_kept || is_downloaded(r))
         QN_TRY(qn_buf_new(r->ctx, "les.flow",
-                          (size_t)r->plan.n_snapshots * qn_les_run_field_bytes(r), &r->store));
+                          (size_t)r->plan.n_snapshots * qn_les_run_field_bytes(r), &r->store, err));
     for (int i = 0; i < 2; i++)
         if (r->store && (i == 0 || is_downloaded(r)))
-            QN_TRY(make_slot(r, &r->slots[i], 1));
+            QN_TRY(make_slot(r, &r->slots[i], 1, err));
     if (r->plan.n_hashes)
-        QN_TRY(make_hashes(r));
+        QN_TRY(make_hashes(r, err));
 out:
-    return qn_les_run_lift(r, st, err);
+    return st;
 }
 
 qn_status qn_les_run_first(run *r, qn_err *err)
@@ -240,17 +238,16 @@ qn_status qn_les_run_first(run *r, qn_err *err)
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(r->ctx, "les.first", &graph));
+    QN_TRY(qn_graph_new(r->ctx, "les.first", &graph, err));
     if (r->codec)
-        QN_TRY(qn_les_codec_add_anchors(r->codec, graph, qn_les_sim_state(r->sim)));
-    QN_TRY(add_due(r, graph, qn_les_due(&r->plan, 0)));
+        QN_TRY(qn_les_codec_add_anchors(r->codec, graph, qn_les_sim_state(r->sim), err));
+    QN_TRY(add_due(r, graph, qn_les_due(&r->plan, 0), err));
     if (r->shells)
-        QN_TRY(qn_les_sim_add_spectrum(r->sim, graph, 0, r->shells));
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
+        QN_TRY(qn_les_sim_add_spectrum(r->sim, graph, 0, r->shells, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
     st = marks(r, qn_les_due(&r->plan, 0), err);
 out:
-    st = qn_les_run_lift(r, st, err);
     qn_graph_free(graph);
     return st;
 }
@@ -299,8 +296,8 @@ qn_status qn_les_run_loop(run *r, qn_err *err)
     while (r->step < r->plan.steps && !r->is_stopped) {
         const qn_les_span span = qn_les_span_at(&r->plan, r->step);
 
-        QN_TRY(qn_les_run_lift(r, span_graph(r, &span, &graph), err));
-        QN_TRY(qn_les_run_lift(r, qn_graph_run(graph), err));
+        QN_TRY(span_graph(r, &span, &graph, err));
+        QN_TRY(qn_graph_run(graph, err));
         if (r->step == first) /* what is first used by a step, or came from a checkpoint, is up */
             before.h2d_bytes = qn_ctx_transfers(r->ctx).h2d_bytes;
         r->step += span.n;

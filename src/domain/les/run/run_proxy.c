@@ -67,23 +67,22 @@ static qn_status show_make(show *w, qn_err *err)
 
         s->step = -1;
         if (w->source)
-            QN_TRY(qn_buf_new(r->ctx, "les.low-pass", fields, &s->lp));
+            QN_TRY(qn_buf_new(r->ctx, "les.low-pass", fields, &s->lp, err));
         if (w->source)
-            QN_TRY(qn_buf_new(r->ctx, "les.decoded", fields, &s->full));
+            QN_TRY(qn_buf_new(r->ctx, "les.decoded", fields, &s->full, err));
         if (w->has_files && r->store)
-            QN_TRY(qn_buf_new(r->ctx, "les.frame", size.bytes, &s->rgb));
+            QN_TRY(qn_buf_new(r->ctx, "les.frame", size.bytes, &s->rgb, err));
     }
     if (w->source && r->store) {
-        QN_TRY(qn_buf_new(r->ctx, "les.first", fields, &w->first));
+        QN_TRY(qn_buf_new(r->ctx, "les.first", fields, &w->first, err));
         QN_TRY(qn_buf_new(r->ctx, "les.sums",
                           (size_t)r->plan.n_snapshots * SUMS_ROWS * QN_LES_SUMS * sizeof(double),
-                          &w->sums));
-        QN_TRY(qn_graph_new(r->ctx, "les.decode", &graph));
-        QN_TRY(qn_les_codec_add_decode(r->codec, graph, w->source, 0, 0, w->first, NULL));
-        QN_TRY(qn_graph_run(graph));
+                          &w->sums, err));
+        QN_TRY(qn_graph_new(r->ctx, "les.decode", &graph, err));
+        QN_TRY(qn_les_codec_add_decode(r->codec, graph, w->source, 0, 0, w->first, NULL, err));
+        QN_TRY(qn_graph_run(graph, err));
     }
 out:
-    st = qn_les_run_lift(r, st, err);
     qn_graph_free(graph);
     return st;
 }
@@ -143,7 +142,7 @@ static qn_status write_decoded(show *w, qn_buf *buf, const char *name, int step,
     void *data;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_run_lift(r, qn_buf_host(buf, QN_HOST_READ, &data), err));
+    QN_TRY(qn_buf_host(buf, QN_HOST_READ, &data, err));
     QN_TRY(qn_les_write_field(r->config, r->result, name, step, r->config->ensemble, data, err));
 out:
     return st;
@@ -163,7 +162,7 @@ static qn_status collect(show *w, scene *s, qn_err *err)
         QN_TRY(write_decoded(w, s->full, "full", s->step, err));
     }
     if (s->rgb) {
-        QN_TRY(qn_les_run_lift(r, qn_buf_host(s->rgb, QN_HOST_READ, &rgb), err));
+        QN_TRY(qn_buf_host(s->rgb, QN_HOST_READ, &rgb, err));
         QN_TRY(write_frame(w, rgb, err));
     }
     scene_end(s);
@@ -173,45 +172,46 @@ out:
 
 /* A snapshot. */
 
-static qn_status add_comparisons(show *w, scene *s, int number)
+static qn_status add_comparisons(show *w, scene *s, int number, qn_err *err)
 {
     qn_les_codec *codec = w->r->codec;
     const int row = number * SUMS_ROWS;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_codec_add_compare(codec, s->graph, s->flow, s->lp, w->sums, row + SUMS_LP));
-    QN_TRY(qn_les_codec_add_compare(codec, s->graph, s->flow, s->full, w->sums, row + SUMS_FULL));
+    QN_TRY(qn_les_codec_add_compare(codec, s->graph, s->flow, s->lp, w->sums, row + SUMS_LP, err));
+    QN_TRY(
+        qn_les_codec_add_compare(codec, s->graph, s->flow, s->full, w->sums, row + SUMS_FULL, err));
     QN_TRY(qn_les_codec_add_compare(codec, s->graph, s->flow, w->first, w->sums,
-                                    row + SUMS_PERSISTENCE));
+                                    row + SUMS_PERSISTENCE, err));
 out:
     return st;
 }
 
-static qn_status submit(show *w, scene *s, int step)
+static qn_status submit(show *w, scene *s, int step, qn_err *err)
 {
     run *r = w->r;
     const int number = step / r->config->stride;
     const size_t bytes = qn_les_run_field_bytes(r);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(r->ctx, "les.show", &s->graph));
+    QN_TRY(qn_graph_new(r->ctx, "les.show", &s->graph, err));
     if (r->store)
-        QN_TRY(qn_buf_view(r->store, "flow", (size_t)number * bytes, bytes, &s->flow));
+        QN_TRY(qn_buf_view(r->store, "flow", (size_t)number * bytes, bytes, &s->flow, err));
     if (w->source)
         QN_TRY(qn_les_codec_add_decode(r->codec, s->graph, w->source, step / r->plan.encode, step,
-                                       s->lp, s->full));
+                                       s->lp, s->full, err));
     if (w->sums)
-        QN_TRY(add_comparisons(w, s, number));
+        QN_TRY(add_comparisons(w, s, number, err));
     if (s->rgb) {
         QN_TRY(qn_les_add_frame(s->graph, r->config, w->panels, w->scale, s->flow,
-                                w->source ? s->full : s->flow, s->rgb));
-        QN_TRY(qn_graph_output(s->graph, s->rgb));
+                                w->source ? s->full : s->flow, s->rgb, err));
+        QN_TRY(qn_graph_output(s->graph, s->rgb, err));
     }
     if (w->has_files && w->source) {
-        QN_TRY(qn_graph_output(s->graph, s->lp));
-        QN_TRY(qn_graph_output(s->graph, s->full));
+        QN_TRY(qn_graph_output(s->graph, s->lp, err));
+        QN_TRY(qn_graph_output(s->graph, s->full, err));
     }
-    QN_TRY(qn_graph_run(s->graph));
+    QN_TRY(qn_graph_run(s->graph, err));
     s->step = step;
     r->result->times[QN_LES_TIME_DECODE].count += w->source != NULL;
 out:
@@ -238,7 +238,7 @@ static qn_status show_all(show *w, qn_err *err)
             continue;
         }
         QN_TRY(collect(w, s, err));
-        QN_TRY(qn_les_run_lift(r, submit(w, s, step), err));
+        QN_TRY(submit(w, s, step, err));
         n++;
     }
     for (int k = 0; k < 2; k++)
@@ -264,8 +264,8 @@ static qn_status read_support(run *r, int row, double *out, qn_err *err)
     qn_status st;
 
     if (r->config->precision == QN_LES_F64)
-        return qn_les_run_lift(r, qn_buf_read(r->z, at, out, sizeof *out), err);
-    st = qn_les_run_lift(r, qn_buf_read(r->z, at, &narrow, sizeof narrow), err);
+        return qn_buf_read(r->z, at, out, sizeof *out, err);
+    st = qn_buf_read(r->z, at, &narrow, sizeof narrow, err);
     *out = (double)narrow;
     return st;
 }
@@ -283,7 +283,7 @@ static qn_status read_errors(show *w, int n_train, qn_err *err)
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d comparisons", r->plan.n_snapshots);
         goto out;
     }
-    QN_TRY(qn_les_run_lift(r, qn_buf_read(w->sums, 0, sums, bytes), err));
+    QN_TRY(qn_buf_read(w->sums, 0, sums, bytes, err));
     for (int k = 0; k * r->config->stride <= r->step; k++) {
         const int step = k * r->config->stride;
         qn_les_compared *c = &result->compared[result->n_compared];
@@ -356,14 +356,14 @@ static qn_status roll_out(run *r, int n, qn_buf **zhat, qn_err *err)
     qn_status st = QN_OK;
 
     qn_les_run_enter(r, QN_LES_TIME_ROLLOUT);
-    QN_TRY(qn_buf_new(r->ctx, "les.rolled out", (size_t)(n + 1) * qn_les_run_row_bytes(r), zhat));
-    QN_TRY(qn_graph_new(r->ctx, "les.rollout", &graph));
-    QN_TRY(qn_les_proxy_add_rollout(r->proxy, graph, r->z, n, *zhat));
-    QN_TRY(qn_graph_run(graph));
+    QN_TRY(
+        qn_buf_new(r->ctx, "les.rolled out", (size_t)(n + 1) * qn_les_run_row_bytes(r), zhat, err));
+    QN_TRY(qn_graph_new(r->ctx, "les.rollout", &graph, err));
+    QN_TRY(qn_les_proxy_add_rollout(r->proxy, graph, r->z, n, *zhat, err));
+    QN_TRY(qn_graph_run(graph, err));
     QN_TRY(qn_les_run_wait(r, graph, err));
     r->result->times[QN_LES_TIME_ROLLOUT].count = n;
 out:
-    st = qn_les_run_lift(r, st, err);
     qn_graph_free(graph);
     return st;
 }
@@ -426,7 +426,7 @@ static qn_status put_first_row(run *r, const qn_npy *z, qn_err *err)
         z->dims[z->n_dims - 1] != r->result->layout.size || qn_npy_elems(z) < n)
         return qn_fail(err, QN_ERR_INPUT, "%s/z.npy is not [rows][%d members][%d] of reals",
                        r->config->kernel_only, r->config->ensemble, r->result->layout.size);
-    QN_TRY(qn_les_run_lift(r, qn_buf_host(r->z, QN_HOST_DISCARD, &row), err));
+    QN_TRY(qn_buf_host(r->z, QN_HOST_DISCARD, &row, err));
     for (qn_i64 i = 0; i < n; i++)
         if (r->config->precision == QN_LES_F64)
             ((double *)row)[i] = number_at(z, i);
@@ -483,7 +483,7 @@ static qn_status write_rolled_out(run *r, qn_buf *zhat, qn_err *err)
     void *data;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_run_lift(r, qn_buf_host(zhat, QN_HOST_READ, &data), err));
+    QN_TRY(qn_buf_host(zhat, QN_HOST_READ, &data, err));
     QN_TRY(qn_les_write_array(r->config, "zhat",
                               r->config->precision == QN_LES_F64 ? QN_NPY_F8 : QN_NPY_F4,
                               members > 1 ? 3 : 2, members > 1 ? three : two, data, err));

@@ -45,14 +45,13 @@ static qn_status read_shells(run *r, qn_err *err)
             goto out;
         }
         if (i == 1) {
-            QN_TRY(qn_graph_new(r->ctx, "les.spectrum", &graph));
-            QN_TRY(qn_les_sim_add_spectrum(r->sim, graph, 0, r->shells));
-            QN_TRY(qn_graph_run(graph));
+            QN_TRY(qn_graph_new(r->ctx, "les.spectrum", &graph, err));
+            QN_TRY(qn_les_sim_add_spectrum(r->sim, graph, 0, r->shells, err));
+            QN_TRY(qn_graph_run(graph, err));
         }
-        QN_TRY(qn_buf_read(r->shells, 0, r->result->shells[i], bytes));
+        QN_TRY(qn_buf_read(r->shells, 0, r->result->shells[i], bytes, err));
     }
 out:
-    st = qn_les_run_lift(r, st, err);
     qn_graph_free(graph);
     return st;
 }
@@ -68,8 +67,7 @@ static qn_status read_hashes(run *r, qn_err *err)
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d hashes", n);
         goto out;
     }
-    QN_TRY(
-        qn_les_run_lift(r, qn_buf_read(r->hashes, 0, values, 2 * (size_t)n * sizeof *values), err));
+    QN_TRY(qn_buf_read(r->hashes, 0, values, 2 * (size_t)n * sizeof *values, err));
     for (int i = 0; i < n; i++)
         hashes[i] = (qn_les_hash){ .step = i * r->plan.hash,
                                    .has_z = r->codec != NULL,
@@ -95,8 +93,7 @@ static qn_status write_z(run *r, qn_err *err)
 
     if (!data)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %d encoded frames", rows);
-    QN_TRY(qn_les_run_lift(r, qn_buf_read(r->z, 0, data, (size_t)rows * qn_les_run_row_bytes(r)),
-                           err));
+    QN_TRY(qn_buf_read(r->z, 0, data, (size_t)rows * qn_les_run_row_bytes(r), err));
     QN_TRY(qn_les_write_array(r->config, "z", type, members > 1 ? 3 : 2, members > 1 ? three : two,
                               data, err));
 out:
@@ -154,22 +151,21 @@ qn_status qn_les_run_measure_encode(run *r, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(qn_les_codec_set_row(r->codec, r->plan.n_frames, err));
-    QN_TRY(qn_graph_new(r->ctx, "les.encode", &graph));
+    QN_TRY(qn_graph_new(r->ctx, "les.encode", &graph, err));
     for (int i = 0; i < FEW; i++)
         QN_TRY(qn_les_codec_add_encode(r->codec, graph, qn_les_sim_state(r->sim), r->z,
-                                       r->plan.n_frames));
+                                       r->plan.n_frames, err));
     for (int i = 0; i < 3; i++) { /* the third is a replay */
         const double start = qn_now_us();
 
-        QN_TRY(qn_graph_run(graph));
-        QN_TRY(qn_graph_wait(graph));
+        QN_TRY(qn_graph_run(graph, err));
+        QN_TRY(qn_graph_wait(graph, err));
         us = qn_now_us() - start;
     }
     encode->count = r->step / r->plan.encode - r->result->first_step / r->plan.encode;
     encode->wall_s = fmin(us / 1e6 / FEW * (double)encode->count, 0.95 * sim->wall_s);
     sim->wall_s -= encode->wall_s;
 out:
-    st = qn_les_run_lift(r, st, err);
     qn_graph_free(graph);
     return st;
 }

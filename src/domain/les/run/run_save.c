@@ -18,8 +18,7 @@ static qn_status append(run *r, int part, qn_buf *buf, size_t to, qn_err *err)
     if (!buf || to <= from)
         return QN_OK;
     QN_TRY(qn_les_saved_grow(&r->saved, part, to, err));
-    QN_TRY(qn_les_run_lift(
-        r, qn_buf_read(buf, from, (char *)r->saved.parts[part].data + from, to - from), err));
+    QN_TRY(qn_buf_read(buf, from, (char *)r->saved.parts[part].data + from, to - from, err));
 out:
     return st;
 }
@@ -147,7 +146,7 @@ static qn_status put_back(run *r, int part, qn_buf *buf, size_t bytes, qn_err *e
 
     QN_TRY(expect(r, part, buf ? bytes : 0, err));
     if (buf && bytes)
-        QN_TRY(qn_les_run_lift(r, qn_buf_write(buf, 0, r->saved.parts[part].data, bytes), err));
+        QN_TRY(qn_buf_write(buf, 0, r->saved.parts[part].data, bytes, err));
 out:
     return st;
 }

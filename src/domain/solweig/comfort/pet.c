@@ -125,29 +125,30 @@ sw_pet_par qn_sw_pet_prepare(const qn_sw_body *body, double ta, double rh, doubl
 }
 
 static qn_status add_solve(qn_graph *graph, const char *name, sw_pet_par par, qn_buf *wind,
-                           qn_buf *tmrt, qn_buf *pet)
+                           qn_buf *tmrt, qn_buf *pet, qn_err *err)
 {
     const int lanes = qn_kernel_sw_pet.lanes;
     const qn_i64 n_groups = (par.n + lanes - 1) / lanes;
 
-    return stage_sw_pet(graph, name, qn_range_1d(n_groups), par, wind, tmrt, pet);
+    return stage_sw_pet(graph, name, qn_range_1d(n_groups), par, wind, tmrt, pet, err);
 }
 
-qn_status qn_sw_add_pet(qn_graph *graph, const sw_pet_par *par, qn_buf *tmrt, qn_buf *pet)
+qn_status qn_sw_add_pet(qn_graph *graph, const sw_pet_par *par, qn_buf *tmrt, qn_buf *pet,
+                        qn_err *err)
 {
     sw_pet_par one_wind = *par;
 
     one_wind.is_wind_map = 0;
-    return add_solve(graph, "pet", one_wind, tmrt, tmrt, pet);
+    return add_solve(graph, "pet", one_wind, tmrt, tmrt, pet, err);
 }
 
 qn_status qn_sw_add_pet_wind(qn_graph *graph, const sw_pet_par *par, qn_buf *wind, qn_buf *tmrt,
-                             qn_buf *pet)
+                             qn_buf *pet, qn_err *err)
 {
     sw_pet_par with_map = *par;
 
     with_map.is_wind_map = 1;
-    return add_solve(graph, "pet", with_map, wind, tmrt, pet);
+    return add_solve(graph, "pet", with_map, wind, tmrt, pet, err);
 }
 
 /* By table. */
@@ -156,7 +157,7 @@ struct qn_sw_pet_table {
     qn_buf *tmrt, *solved, *pet;
 };
 
-qn_status qn_sw_pet_table_new(qn_ctx *ctx, qn_sw_pet_table **out)
+qn_status qn_sw_pet_table_new(qn_ctx *ctx, qn_sw_pet_table **out, qn_err *err)
 {
     const size_t bytes = QN_SW_PET_TABLE * sizeof(float);
     qn_sw_pet_table *table = calloc(1, sizeof *table);
@@ -164,10 +165,10 @@ qn_status qn_sw_pet_table_new(qn_ctx *ctx, qn_sw_pet_table **out)
     void *data = NULL;
 
     QN_TRY(st);
-    QN_TRY(qn_buf_new(ctx, "pet.tmrt", bytes, &table->tmrt));
-    QN_TRY(qn_buf_new(ctx, "pet.solved", bytes, &table->solved));
-    QN_TRY(qn_buf_new(ctx, "pet.table", bytes, &table->pet));
-    QN_TRY(qn_buf_host(table->tmrt, QN_HOST_DISCARD, &data));
+    QN_TRY(qn_buf_new(ctx, "pet.tmrt", bytes, &table->tmrt, err));
+    QN_TRY(qn_buf_new(ctx, "pet.solved", bytes, &table->solved, err));
+    QN_TRY(qn_buf_new(ctx, "pet.table", bytes, &table->pet, err));
+    QN_TRY(qn_buf_host(table->tmrt, QN_HOST_DISCARD, &data, err));
     for (int i = 0; i < QN_SW_PET_TABLE; i++)
         ((float *)data)[i] = (float)((double)TABLE_FIRST + (double)i / PER_K);
     *out = table;
@@ -188,7 +189,7 @@ void qn_sw_pet_table_free(qn_sw_pet_table *table)
 }
 
 qn_status qn_sw_add_pet_by_table(qn_sw_pet_table *table, qn_graph *graph, const sw_pet_par *par,
-                                 int cols, int rows, qn_buf *tmrt, qn_buf *pet)
+                                 int cols, int rows, qn_buf *tmrt, qn_buf *pet, qn_err *err)
 {
     const sw_pet_look_par look = {
         .first = TABLE_FIRST, .per_k = PER_K, .n = QN_SW_PET_TABLE, .cols = cols
@@ -198,10 +199,11 @@ qn_status qn_sw_add_pet_by_table(qn_sw_pet_table *table, qn_graph *graph, const 
 
     solve.n = QN_SW_PET_TABLE;
     solve.is_wind_map = 0;
-    QN_TRY(add_solve(graph, "pet.table", solve, table->tmrt, table->tmrt, table->solved));
+    QN_TRY(add_solve(graph, "pet.table", solve, table->tmrt, table->tmrt, table->solved, err));
     QN_TRY(stage_sw_pet_smooth(graph, "pet.smooth", qn_range_1d(QN_SW_PET_TABLE), QN_SW_PET_TABLE,
-                               table->solved, table->pet));
-    QN_TRY(stage_sw_pet_look(graph, "pet", qn_range_2d(cols, rows), look, table->pet, tmrt, pet));
+                               table->solved, table->pet, err));
+    QN_TRY(
+        stage_sw_pet_look(graph, "pet", qn_range_2d(cols, rows), look, table->pet, tmrt, pet, err));
 out:
     return st;
 }

@@ -32,11 +32,12 @@ sw_pet_par qn_sw_pet_prepare(const qn_sw_body *body, double ta, double rh, doubl
 
 /* Adds stage "pet", which solves for each of par->n pixels; NaN where Tmrt is not a number or at
  * most -999. Argument 0 of the stage is `par`: qn_graph_set gives it another time step. */
-qn_status qn_sw_add_pet(qn_graph *graph, const sw_pet_par *par, qn_buf *tmrt, qn_buf *pet);
+qn_status qn_sw_add_pet(qn_graph *graph, const sw_pet_par *par, qn_buf *tmrt, qn_buf *pet,
+                        qn_err *err);
 
 /* The same with a map of wind instead of va; NaN also where there is none. */
 qn_status qn_sw_add_pet_wind(qn_graph *graph, const sw_pet_par *par, qn_buf *wind, qn_buf *tmrt,
-                             qn_buf *pet);
+                             qn_buf *pet, qn_err *err);
 
 /* By table. */
 
@@ -45,13 +46,13 @@ enum { QN_SW_PET_TABLE = 13001 };
 
 typedef struct qn_sw_pet_table qn_sw_pet_table;
 
-qn_status qn_sw_pet_table_new(qn_ctx *ctx, qn_sw_pet_table **out);
+qn_status qn_sw_pet_table_new(qn_ctx *ctx, qn_sw_pet_table **out, qn_err *err);
 void qn_sw_pet_table_free(qn_sw_pet_table *table); /* after the graphs that use it; NULL is fine */
 
 /* Adds stages "pet.table", whose argument 0 is the time step (n and the map of wind in `par` are
  * not looked at), "pet.smooth" and "pet". Nearly all pixels are within 0.02 K of the direct
  * solution; docs/solweig.md says which are not. */
 qn_status qn_sw_add_pet_by_table(qn_sw_pet_table *table, qn_graph *graph, const sw_pet_par *par,
-                                 int cols, int rows, qn_buf *tmrt, qn_buf *pet);
+                                 int cols, int rows, qn_buf *tmrt, qn_buf *pet, qn_err *err);
 
 #endif

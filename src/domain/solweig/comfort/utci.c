@@ -94,15 +94,16 @@ sw_utci_wind_par qn_sw_utci_prepare_wind(double ta, double rh, int cols)
 }
 
 qn_status qn_sw_add_utci(qn_graph *graph, const sw_utci_par *par, int rows, qn_buf *tmrt,
-                         qn_buf *utci)
+                         qn_buf *utci, qn_err *err)
 {
-    return stage_sw_utci(graph, "utci", qn_range_2d(par->cols, rows), *par, tmrt, utci);
+    return stage_sw_utci(graph, "utci", qn_range_2d(par->cols, rows), *par, tmrt, utci, err);
 }
 
 qn_status qn_sw_add_utci_wind(qn_graph *graph, const sw_utci_wind_par *par, int rows, qn_buf *wind,
-                              qn_buf *tmrt, qn_buf *utci)
+                              qn_buf *tmrt, qn_buf *utci, qn_err *err)
 {
-    return stage_sw_utci_wind(graph, "utci", qn_range_2d(par->cols, rows), *par, wind, tmrt, utci);
+    return stage_sw_utci_wind(graph, "utci", qn_range_2d(par->cols, rows), *par, wind, tmrt, utci,
+                              err);
 }
 
 double qn_sw_utci(double ta, double rh, double va, double tmrt)

@@ -20,11 +20,11 @@ sw_utci_wind_par qn_sw_utci_prepare_wind(double ta, double rh, int cols);
  * number or at most -999. Argument 0 of the stage is `par`: qn_graph_set gives it another time
  * step. */
 qn_status qn_sw_add_utci(qn_graph *graph, const sw_utci_par *par, int rows, qn_buf *tmrt,
-                         qn_buf *utci);
+                         qn_buf *utci, qn_err *err);
 
 /* The same with a map of wind; NaN also where there is none. */
 qn_status qn_sw_add_utci_wind(qn_graph *graph, const sw_utci_wind_par *par, int rows, qn_buf *wind,
-                              qn_buf *tmrt, qn_buf *utci);
+                              qn_buf *tmrt, qn_buf *utci, qn_err *err);
 
 /* One point, in double precision. */
 double qn_sw_utci(double ta, double rh, double va, double tmrt);

@@ -55,10 +55,7 @@ qn_status qn_sw_radiation_new(qn_ctx *ctx, int cols, int rows, const sw_body *bo
     QN_TRY(qn_size_mul((size_t)r->par.plane,
                        (r->par.is_aniso ? SW_RADIATION_PLANES : SW_ISO_PLANES) * sizeof(float),
                        "radiation", &bytes, err));
-    if ((st = qn_buf_new(ctx, "radiation", bytes, &r->planes)) != QN_OK) {
-        qn_fail(err, st, "%s", qn_error(ctx));
-        goto out;
-    }
+    QN_TRY(qn_buf_new(ctx, "radiation", bytes, &r->planes, err));
     *out = r;
     r = NULL;
 out:
@@ -81,7 +78,7 @@ static qn_range pixels_of(const qn_sw_radiation *r)
 
 qn_status qn_sw_add_aniso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
                           const qn_sw_sky_bits *bits, qn_buf *svf, qn_buf *veg, qn_buf *shadow,
-                          qn_buf *lup, qn_buf *alb, qn_buf *nosh)
+                          qn_buf *lup, qn_buf *alb, qn_buf *nosh, qn_err *err)
 {
     const int is_given = radiation->par.bits == SW_BITS_GIVEN;
     const qn_range groups =
@@ -89,36 +86,36 @@ qn_status qn_sw_add_aniso(qn_sw_radiation *radiation, qn_graph *graph, const qn_
     qn_status st = QN_OK;
 
     if (!series->n_patches || (is_given && (!bits->veg || !bits->vb))) {
-        qn_err err = { .status = QN_OK };
 
-        qn_fail(&err, QN_ERR_USAGE, "a sky of patches needs %s",
-                series->n_patches ? "the bits of vegetation" : "their luminance");
-        return qn_ctx_fail(radiation->ctx, &err);
+        return qn_fail(err, QN_ERR_USAGE, "a sky of patches needs %s",
+                       series->n_patches ? "the bits of vegetation" : "their luminance");
     }
     QN_TRY(stage_sw_aniso(graph, "aniso", groups, radiation->par, radiation->body, series->now,
                           series->steps, series->sky, series->patches, bits->bldg,
                           is_given ? bits->veg : bits->bldg, is_given ? bits->vb : bits->bldg, svf,
-                          shadow, lup, radiation->planes));
+                          shadow, lup, radiation->planes, err));
     QN_TRY(stage_sw_kup(graph, "radiation", pixels_of(radiation), radiation->par, radiation->body,
                         series->now, series->steps, svf, veg, shadow, lup, alb, nosh,
-                        radiation->planes));
+                        radiation->planes, err));
 out:
     return st;
 }
 
 qn_status qn_sw_add_iso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
-                        qn_buf *svf, qn_buf *shadow, qn_buf *lup, qn_buf *alb, qn_buf *nosh)
+                        qn_buf *svf, qn_buf *shadow, qn_buf *lup, qn_buf *alb, qn_buf *nosh,
+                        qn_err *err)
 {
     return stage_sw_iso(graph, "radiation", pixels_of(radiation), radiation->par, radiation->body,
-                        series->now, series->steps, svf, shadow, lup, alb, nosh, radiation->planes);
+                        series->now, series->steps, svf, shadow, lup, alb, nosh, radiation->planes,
+                        err);
 }
 
 qn_status qn_sw_add_tmrt(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
-                         qn_buf *lup, qn_buf *shadow, qn_buf *tmrt)
+                         qn_buf *lup, qn_buf *shadow, qn_buf *tmrt, qn_err *err)
 {
     if (radiation->par.is_aniso)
         return stage_sw_tmrt(graph, "tmrt", pixels_of(radiation), radiation->par, radiation->body,
-                             series->now, series->steps, radiation->planes, lup, tmrt);
+                             series->now, series->steps, radiation->planes, lup, tmrt, err);
     return stage_sw_tmrt_iso(graph, "tmrt", pixels_of(radiation), radiation->par, radiation->body,
-                             series->now, series->steps, radiation->planes, lup, shadow, tmrt);
+                             series->now, series->steps, radiation->planes, lup, shadow, tmrt, err);
 }

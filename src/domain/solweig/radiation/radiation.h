@@ -39,15 +39,16 @@ typedef struct qn_sw_sky_bits {
  * factors; lup (felt), alb and nosh the first planes of the view of the ground. */
 qn_status qn_sw_add_aniso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
                           const qn_sw_sky_bits *bits, qn_buf *svf, qn_buf *veg, qn_buf *shadow,
-                          qn_buf *lup, qn_buf *alb, qn_buf *nosh);
+                          qn_buf *lup, qn_buf *alb, qn_buf *nosh, qn_err *err);
 
 /* The same under an isotropic sky. svf has SW_VIEW_PLANES planes, the last three SW_DIRS. */
 qn_status qn_sw_add_iso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
-                        qn_buf *svf, qn_buf *shadow, qn_buf *lup, qn_buf *alb, qn_buf *nosh);
+                        qn_buf *svf, qn_buf *shadow, qn_buf *lup, qn_buf *alb, qn_buf *nosh,
+                        qn_err *err);
 
 /* Mean radiant temperature of the planes, C; not a number where KDOWN is none. `shadow` is read
  * under an isotropic sky only. */
 qn_status qn_sw_add_tmrt(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
-                         qn_buf *lup, qn_buf *shadow, qn_buf *tmrt);
+                         qn_buf *lup, qn_buf *shadow, qn_buf *tmrt, qn_err *err);
 
 #endif

@@ -21,8 +21,7 @@ static qn_status make(qn_sw_summary *s, const char *name, size_t elems, size_t b
     qn_status st = QN_OK;
 
     QN_TRY(qn_size_mul(elems, bytes, name, &all, err));
-    if ((st = qn_buf_new(s->ctx, name, all, out)) != QN_OK)
-        qn_fail(err, st, "%s", qn_error(s->ctx));
+    st = qn_buf_new(s->ctx, name, all, out, err);
 out:
     return st;
 }
@@ -101,47 +100,45 @@ static qn_range core_of(const qn_sw_summary *s)
     return qn_range_2d(s->par.core_cols, s->par.core_rows);
 }
 
-qn_status qn_sw_add_summary_clear(qn_sw_summary *summary, qn_graph *graph)
+qn_status qn_sw_add_summary_clear(qn_sw_summary *summary, qn_graph *graph, qn_err *err)
 {
     return stage_sw_summary_clear(graph, "summary", qn_range_1d(summary->par.plane),
                                   summary->par.plane,
                                   qn_sw_summary_words(summary->par.n_thresholds, summary->n_steps),
-                                  summary->sums, summary->extremes, summary->counts);
+                                  summary->sums, summary->extremes, summary->counts, err);
 }
 
 qn_status qn_sw_add_summary(qn_sw_summary *summary, qn_graph *graph, const qn_sw_series *series,
-                            qn_buf *tmrt, qn_buf *utci, qn_buf *shadow)
+                            qn_buf *tmrt, qn_buf *utci, qn_buf *shadow, qn_err *err)
 {
     const sw_summary_par par = summary->par;
     qn_status st = QN_OK;
 
     QN_TRY(stage_sw_summary(graph, "summary", core_of(summary), par, series->now, series->steps,
-                            tmrt, utci, shadow, summary->sums, summary->extremes, summary->counts));
+                            tmrt, utci, shadow, summary->sums, summary->extremes, summary->counts,
+                            err));
     if (par.n_thresholds > 0)
         QN_TRY(stage_sw_summary_above(
             graph, "summary",
             qn_range_3d(par.core_cols, par.core_rows,
                         (par.n_thresholds + par.per_word - 1) / par.per_word),
-            par, series->now, series->steps, tmrt, utci, summary->counts));
+            par, series->now, series->steps, tmrt, utci, summary->counts, err));
     QN_TRY(stage_sw_row_sums(graph, "summary", qn_range_1d(par.core_rows), par, tmrt, utci, shadow,
-                             summary->part));
+                             summary->part, err));
     QN_TRY(stage_sw_row_join(graph, "summary", qn_range_1d(SW_ROW_WORDS), par.core_rows,
-                             series->now, summary->part, summary->records));
+                             series->now, summary->part, summary->records, err));
 out:
     return st;
 }
 
-qn_status qn_sw_add_summary_grid(qn_sw_summary *summary, qn_graph *graph, int which, qn_buf *grid)
+qn_status qn_sw_add_summary_grid(qn_sw_summary *summary, qn_graph *graph, int which, qn_buf *grid,
+                                 qn_err *err)
 {
-    if (which < 0 || which >= SW_GRIDS + summary->par.n_thresholds) {
-        qn_err err = { .status = QN_OK };
-
-        qn_fail(&err, QN_ERR_USAGE, "summary grid %d; there are %d", which,
-                SW_GRIDS + summary->par.n_thresholds);
-        return qn_ctx_fail(summary->ctx, &err);
-    }
+    if (which < 0 || which >= SW_GRIDS + summary->par.n_thresholds)
+        return qn_fail(err, QN_ERR_USAGE, "summary grid %d; there are %d", which,
+                       SW_GRIDS + summary->par.n_thresholds);
     return stage_sw_summary_grid(graph, "summary", core_of(summary), summary->par, which,
-                                 summary->sums, summary->extremes, summary->counts, grid);
+                                 summary->sums, summary->extremes, summary->counts, grid, err);
 }
 
 qn_status qn_sw_summary_read(qn_sw_summary *summary, int step, qn_sw_step_sums *out, qn_err *err)
@@ -151,9 +148,9 @@ qn_status qn_sw_summary_read(qn_sw_summary *summary, int step, qn_sw_step_sums *
 
     if (step < 0 || step >= summary->n_steps)
         return qn_fail(err, QN_ERR_USAGE, "record %d of %d", step, summary->n_steps);
-    st = qn_buf_read(summary->records, (size_t)step * sizeof words, words, sizeof words);
+    st = qn_buf_read(summary->records, (size_t)step * sizeof words, words, sizeof words, err);
     if (st != QN_OK)
-        return qn_fail(err, st, "%s", qn_error(summary->ctx));
+        return st;
     *out = (qn_sw_step_sums){ .tmrt = words[SW_ROW_TMRT],
                               .utci = words[SW_ROW_UTCI],
                               .shadow = words[SW_ROW_SHADOW],

@@ -39,14 +39,15 @@ void qn_sw_summary_free(qn_sw_summary *summary);
 int qn_sw_summary_words(int n_thresholds, qn_i64 n_steps);
 
 /* Adds: everything begins anew. */
-qn_status qn_sw_add_summary_clear(qn_sw_summary *summary, qn_graph *graph);
+qn_status qn_sw_add_summary_clear(qn_sw_summary *summary, qn_graph *graph, qn_err *err);
 
 /* Adds the present step. */
 qn_status qn_sw_add_summary(qn_sw_summary *summary, qn_graph *graph, const qn_sw_series *series,
-                            qn_buf *tmrt, qn_buf *utci, qn_buf *shadow);
+                            qn_buf *tmrt, qn_buf *utci, qn_buf *shadow, qn_err *err);
 
 /* Adds: grid `which` (SW_GRID_*, or SW_GRIDS + threshold) of the core, f32, into `grid`. */
-qn_status qn_sw_add_summary_grid(qn_sw_summary *summary, qn_graph *graph, int which, qn_buf *grid);
+qn_status qn_sw_add_summary_grid(qn_sw_summary *summary, qn_graph *graph, int which, qn_buf *grid,
+                                 qn_err *err);
 
 /* Sums of a step over the valid pixels of the core; means of a raster are sums over tiles / counts
  * over tiles. shadow is for sun_fraction. */

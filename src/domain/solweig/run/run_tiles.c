@@ -10,7 +10,6 @@
 #include "tile_impl.h"
 
 #include "engine/fallback.h"
-#include "engine/lift.h"
 #include "util/clock.h"
 
 #include <quern/metrics.h>
@@ -133,7 +132,7 @@ static qn_status run_rows(qn_sw_job *job, qn_sw_tile *tile, qn_err *err)
     job->result->d2h_bytes_loop += after.d2h_bytes - before.d2h_bytes;
     /* All records in one download; then each is read from the host. */
     job->copied = "summary";
-    QN_TRY(qn_lift(job->ctx, qn_buf_host(tile->summary->records, QN_HOST_READ, &records), err));
+    QN_TRY(qn_buf_host(tile->summary->records, QN_HOST_READ, &records, err));
     for (size_t row = 0; row < n; row++)
         QN_TRY(qn_sw_summary_read(tile->summary, (int)row, &job->rows.sums[tile->place.number][row],
                                   err));

@@ -7,7 +7,6 @@
 
 #include "domain/solweig/surface/delay.h"
 #include "engine/context.h"
-#include "engine/lift.h"
 #include "engine/memory/pool.h"
 #include "util/clock.h"
 
@@ -122,7 +121,7 @@ static qn_status make_objects(qn_sw_tile *tile, qn_err *err)
                              scene->thresholds, scene->n_thresholds, (int)scene->records->n,
                              &tile->summary, err));
     if (scene->has_pet && scene->config->pet == QN_SW_PET_TABLED)
-        QN_TRY(qn_lift(scene->ctx, qn_sw_pet_table_new(scene->ctx, &tile->pet_table), err));
+        QN_TRY(qn_sw_pet_table_new(scene->ctx, &tile->pet_table, err));
 out:
     return st;
 }
@@ -135,8 +134,7 @@ static qn_status make_late(qn_sw_tile *tile, const char *name, int plane, qn_buf
 
     if (tile->gvf->par.n_dirs <= plane)
         return qn_sw_tile_make(tile, name, n, sizeof(float), out, err);
-    return qn_lift(tile->scene->ctx,
-                   qn_buf_view(tile->gvf->alb, name, (size_t)plane * bytes, bytes, out), err);
+    return qn_buf_view(tile->gvf->alb, name, (size_t)plane * bytes, bytes, out, err);
 }
 
 static qn_status make_planes(qn_sw_tile *tile, qn_err *err)
@@ -157,7 +155,8 @@ out:
 /* What is done once. */
 
 /* Plane number `plane` of `from` into a buffer of its own: times one changes no bit. */
-static qn_status add_copy(qn_graph *graph, qn_buf *from, int plane, qn_i64 pixels, qn_buf *to)
+static qn_status add_copy(qn_graph *graph, qn_buf *from, int plane, qn_i64 pixels, qn_buf *to,
+                          qn_err *err)
 {
     const float one = 1;
     const qn_arg args[] = { qn_arg_val(&one, sizeof one),
@@ -165,7 +164,7 @@ static qn_status add_copy(qn_graph *graph, qn_buf *from, int plane, qn_i64 pixel
                             qn_arg_buf(to) };
 
     return qn_graph_stage(graph, "svf.finish", qn_kernel_builtin("map_mul"), qn_range_1d(pixels),
-                          args);
+                          args, err);
 }
 
 /* Bits, or a temporary in their place when they are not read later. */
@@ -176,8 +175,7 @@ static qn_status bits_buffer(qn_sw_tile *tile, qn_graph *graph, const char *name
     qn_status st = QN_OK;
 
     if (!is_kept)
-        return qn_lift(tile->scene->ctx, qn_graph_temp(graph, name, n * sizeof(uint32_t), out),
-                       err);
+        return qn_graph_temp(graph, name, n * sizeof(uint32_t), out, err);
     QN_TRY(qn_sw_tile_make(tile, name, n, sizeof(uint32_t), own, err));
     *out = *own;
 out:
@@ -197,7 +195,7 @@ static qn_status add_views(qn_sw_tile *tile, qn_graph *graph, const qn_sw_sky *s
     QN_TRY(bits_buffer(tile, graph, "leaf bits", leaves, sky->n_words, &own->veg, &all.veg, err));
     QN_TRY(bits_buffer(tile, graph, "bits of both", leaves, sky->n_words, &own->vb, &all.vb, err));
     if (aniso) {
-        QN_TRY(qn_lift(ctx, qn_graph_temp(graph, "svf planes", bytes, &all.svf), err));
+        QN_TRY(qn_graph_temp(graph, "svf planes", bytes, &all.svf, err));
         QN_TRY(qn_sw_tile_make(tile, "svf", (size_t)pixels, sizeof(float), &tile->svf, err));
         QN_TRY(
             qn_sw_tile_make(tile, "svf of leaves", (size_t)pixels, sizeof(float), &tile->veg, err));
@@ -205,10 +203,10 @@ static qn_status add_views(qn_sw_tile *tile, qn_graph *graph, const qn_sw_sky *s
         QN_TRY(qn_sw_tile_make(tile, "svf", bytes, 1, &tile->svf, err));
         all.svf = tile->svf;
     }
-    QN_TRY(qn_lift(ctx, qn_sw_add_svf(tile->shadow, graph, sky, &all), err));
+    QN_TRY(qn_sw_add_svf(tile->shadow, graph, sky, &all, err));
     if (aniso) {
-        QN_TRY(qn_lift(ctx, add_copy(graph, all.svf, SW_SVF, pixels, tile->svf), err));
-        QN_TRY(qn_lift(ctx, add_copy(graph, all.svf, SW_VEG, pixels, tile->veg), err));
+        QN_TRY(add_copy(graph, all.svf, SW_SVF, pixels, tile->svf, err));
+        QN_TRY(add_copy(graph, all.svf, SW_VEG, pixels, tile->veg, err));
     }
 out:
     return st;
@@ -221,17 +219,17 @@ static qn_status run_start(qn_sw_tile *tile, const qn_sw_marches *marches, qn_er
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_lift(ctx, qn_graph_new(ctx, "start of a tile", &graph), err));
-    QN_TRY(qn_lift(ctx, qn_sw_add_cover(tile->shadow, graph), err));
+    QN_TRY(qn_graph_new(ctx, "start of a tile", &graph, err));
+    QN_TRY(qn_sw_add_cover(tile->shadow, graph, err));
     if (marches->sky)
         QN_TRY(add_views(tile, graph, marches->sky, err));
     else
         QN_TRY(qn_sw_tile_kept(tile, err));
-    QN_TRY(qn_lift(ctx, qn_sw_add_gvf_geometry(tile->gvf, graph, &tile->maps), err));
-    QN_TRY(qn_lift(ctx, qn_sw_add_summary_clear(tile->summary, graph), err));
-    QN_TRY(qn_lift(ctx, qn_sw_tile_pin(tile, graph), err));
-    QN_TRY(qn_lift(ctx, qn_graph_run(graph), err));
-    QN_TRY(qn_lift(ctx, qn_graph_wait(graph), err));
+    QN_TRY(qn_sw_add_gvf_geometry(tile->gvf, graph, &tile->maps, err));
+    QN_TRY(qn_sw_add_summary_clear(tile->summary, graph, err));
+    QN_TRY(qn_sw_tile_pin(tile, graph, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
     tile->svf_s = (qn_now_us() - start) * 1e-6;
 out:
     qn_graph_free(graph);
@@ -253,7 +251,7 @@ static void drop_start(qn_sw_tile *tile)
 
 /* A time step. */
 
-static qn_status add_radiation(qn_sw_tile *tile, qn_graph *graph)
+static qn_status add_radiation(qn_sw_tile *tile, qn_graph *graph, qn_err *err)
 {
     const qn_sw_series *series = tile->scene->records->series;
     const qn_sw_sky_bits bits = { tile->views.bldg, tile->views.veg, tile->views.vb };
@@ -261,12 +259,12 @@ static qn_status add_radiation(qn_sw_tile *tile, qn_graph *graph)
 
     if (is_aniso(tile))
         return qn_sw_add_aniso(tile->radiation, graph, series, &bits, tile->svf, tile->veg,
-                               tile->shade, gvf->lup, gvf->alb, gvf->nosh);
+                               tile->shade, gvf->lup, gvf->alb, gvf->nosh, err);
     return qn_sw_add_iso(tile->radiation, graph, series, tile->svf, tile->shade, gvf->lup, gvf->alb,
-                         gvf->nosh);
+                         gvf->nosh, err);
 }
 
-static qn_status add_comfort(qn_sw_tile *tile, qn_graph *graph)
+static qn_status add_comfort(qn_sw_tile *tile, qn_graph *graph, qn_err *err)
 {
     const qn_sw_window *seen = &tile->place.seen;
     const qn_sw_records *records = tile->scene->records;
@@ -277,18 +275,18 @@ static qn_status add_comfort(qn_sw_tile *tile, qn_graph *graph)
     utci.cols = (int)seen->cols;
     pet.n = seen->rows * seen->cols;
     tile->utci_stage = qn_graph_get_stats(graph).n_stages;
-    QN_TRY(qn_sw_add_utci(graph, &utci, (int)seen->rows, tile->tmrt, tile->utci));
+    QN_TRY(qn_sw_add_utci(graph, &utci, (int)seen->rows, tile->tmrt, tile->utci, err));
     tile->pet_stage = qn_graph_get_stats(graph).n_stages;
     if (tile->pet_table)
         QN_TRY(qn_sw_add_pet_by_table(tile->pet_table, graph, &pet, (int)seen->cols,
-                                      (int)seen->rows, tile->tmrt, tile->pet));
+                                      (int)seen->rows, tile->tmrt, tile->pet, err));
     else if (tile->pet)
-        QN_TRY(qn_sw_add_pet(graph, &pet, tile->tmrt, tile->pet));
+        QN_TRY(qn_sw_add_pet(graph, &pet, tile->tmrt, tile->pet, err));
 out:
     return st;
 }
 
-static qn_status build_step(qn_sw_tile *tile, const qn_sw_marches *marches)
+static qn_status build_step(qn_sw_tile *tile, const qn_sw_marches *marches, qn_err *err)
 {
     qn_sw_series *series = tile->scene->records->series;
     /* Sunlit walls are read early in a step, and the index of comfort is made late in it. */
@@ -299,18 +297,20 @@ static qn_status build_step(qn_sw_tile *tile, const qn_sw_marches *marches)
     qn_graph *graph;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(tile->scene->ctx, "time step", &tile->step));
+    QN_TRY(qn_graph_new(tile->scene->ctx, "time step", &tile->step, err));
     graph = tile->step;
-    QN_TRY(qn_sw_add_shadow(tile->shadow, graph, marches->suns, series->now, &shade));
-    QN_TRY(qn_sw_add_ground(gvf, graph, series, &tile->maps, tile->shade, wall_sun, tile->svf));
-    QN_TRY(qn_sw_add_gvf_thermal(gvf, graph, series, &tile->maps));
-    QN_TRY(qn_sw_add_delay(graph, series, cols, rows, gvf->par.n_dirs, gvf->lup, tile->state));
-    QN_TRY(add_radiation(tile, graph));
-    QN_TRY(qn_sw_add_tmrt(tile->radiation, graph, series, gvf->lup, tile->shade, tile->tmrt));
-    QN_TRY(add_comfort(tile, graph));
-    QN_TRY(qn_sw_add_summary(tile->summary, graph, series, tile->tmrt, tile->utci, tile->shade));
-    QN_TRY(qn_sw_add_next(series, graph));
-    QN_TRY(qn_sw_tile_pin(tile, graph));
+    QN_TRY(qn_sw_add_shadow(tile->shadow, graph, marches->suns, series->now, &shade, err));
+    QN_TRY(
+        qn_sw_add_ground(gvf, graph, series, &tile->maps, tile->shade, wall_sun, tile->svf, err));
+    QN_TRY(qn_sw_add_gvf_thermal(gvf, graph, series, &tile->maps, err));
+    QN_TRY(qn_sw_add_delay(graph, series, cols, rows, gvf->par.n_dirs, gvf->lup, tile->state, err));
+    QN_TRY(add_radiation(tile, graph, err));
+    QN_TRY(qn_sw_add_tmrt(tile->radiation, graph, series, gvf->lup, tile->shade, tile->tmrt, err));
+    QN_TRY(add_comfort(tile, graph, err));
+    QN_TRY(
+        qn_sw_add_summary(tile->summary, graph, series, tile->tmrt, tile->utci, tile->shade, err));
+    QN_TRY(qn_sw_add_next(series, graph, err));
+    QN_TRY(qn_sw_tile_pin(tile, graph, err));
 out:
     return st;
 }
@@ -340,7 +340,7 @@ qn_status qn_sw_tile_open(const qn_sw_scene *scene, const qn_sw_tile_place *plac
     QN_TRY(run_start(tile, marches, err));
     drop_start(tile);
     QN_TRY(make_planes(tile, err));
-    QN_TRY(qn_lift(scene->ctx, build_step(tile, marches), err));
+    QN_TRY(build_step(tile, marches, err));
     QN_TRY(qn_sw_series_seek(scene->records->series, 0, err));
     *out = tile;
     tile = NULL;
@@ -398,15 +398,15 @@ qn_status qn_sw_tile_step(qn_sw_tile *tile, size_t row, qn_err *err)
 
     utci.cols = (int)seen->cols;
     pet.n = seen->rows * seen->cols;
-    QN_TRY(qn_lift(ctx, qn_graph_set(tile->step, tile->utci_stage, 0, &utci), err));
+    QN_TRY(qn_graph_set(tile->step, tile->utci_stage, 0, &utci, err));
     if (tile->pet)
-        QN_TRY(qn_lift(ctx, qn_graph_set(tile->step, tile->pet_stage, 0, &pet), err));
-    QN_TRY(qn_lift(ctx, qn_graph_run(tile->step), err));
+        QN_TRY(qn_graph_set(tile->step, tile->pet_stage, 0, &pet, err));
+    QN_TRY(qn_graph_run(tile->step, err));
 out:
     return st;
 }
 
 qn_status qn_sw_tile_wait(qn_sw_tile *tile, qn_err *err)
 {
-    return qn_lift(tile->scene->ctx, qn_graph_wait(tile->step), err);
+    return qn_graph_wait(tile->step, err);
 }

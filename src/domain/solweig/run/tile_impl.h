@@ -4,7 +4,6 @@
 
 #include "domain/solweig/run/tile.h"
 #include "domain/solweig/view/of_device.h"
-#include "engine/lift.h"
 
 static inline size_t qn_sw_window_pixels(const qn_sw_window *window)
 {
@@ -17,7 +16,7 @@ static inline int qn_sw_patch_option(const qn_sw_run_config *config)
 }
 
 /* Pins all stages to the CPU where the scene is to be computed there. */
-qn_status qn_sw_tile_pin(const qn_sw_tile *tile, qn_graph *graph);
+qn_status qn_sw_tile_pin(const qn_sw_tile *tile, qn_graph *graph, qn_err *err);
 
 /* A new buffer of `elems` elements. */
 qn_status qn_sw_tile_make(qn_sw_tile *tile, const char *name, size_t elems, size_t bytes,

@@ -1,15 +1,14 @@
 /* tile_layers.c - layers of a tile, and kept view factors, as buffers. */
 #include "tile_impl.h"
-#include "engine/lift.h"
 
 #include <string.h>
 
-qn_status qn_sw_tile_pin(const qn_sw_tile *tile, qn_graph *graph)
+qn_status qn_sw_tile_pin(const qn_sw_tile *tile, qn_graph *graph, qn_err *err)
 {
     qn_status st = QN_OK;
 
     for (int i = 0; tile->scene->is_on_cpu && i < qn_graph_get_stats(graph).n_stages; i++)
-        QN_TRY(qn_graph_pin(graph, i, "cpu"));
+        QN_TRY(qn_graph_pin(graph, i, "cpu", err));
 out:
     return st;
 }
@@ -21,7 +20,7 @@ qn_status qn_sw_tile_make(qn_sw_tile *tile, const char *name, size_t elems, size
     qn_status st = QN_OK;
 
     QN_TRY(qn_size_mul(elems, bytes, name, &all, err));
-    QN_TRY(qn_lift(tile->scene->ctx, qn_buf_new(tile->scene->ctx, name, all, out), err));
+    QN_TRY(qn_buf_new(tile->scene->ctx, name, all, out, err));
 out:
     return st;
 }
@@ -52,10 +51,8 @@ qn_status qn_sw_tile_layers(qn_sw_tile *tile, qn_err *err)
 
     for (int i = 0; i < QN_SW_STAGE_LAYERS; i++)
         if (tile->stage.data[i])
-            QN_TRY(qn_lift(
-                ctx,
-                qn_buf_wrap(ctx, to[i].name, tile->stage.data[i], tile->stage.bytes[i], to[i].buf),
-                err));
+            QN_TRY(qn_buf_wrap(ctx, to[i].name, tile->stage.data[i], tile->stage.bytes[i],
+                               to[i].buf, err));
 out:
     return st;
 }
@@ -72,7 +69,7 @@ static qn_status cut_bits(qn_sw_tile *tile, const char *name, const uint8_t *mat
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_tile_make(tile, name, pixels * n_words, sizeof *word, out, err));
-    QN_TRY(qn_lift(tile->scene->ctx, qn_buf_host(*out, QN_HOST_DISCARD, &host), err));
+    QN_TRY(qn_buf_host(*out, QN_HOST_DISCARD, &host, err));
     word = host;
     memset(word, 0, pixels * n_words * sizeof *word);
     for (size_t i = 0; i < pixels; i++) {
@@ -97,7 +94,7 @@ static qn_status cut_planes(qn_sw_tile *tile, const char *name, float *const *ma
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_tile_make(tile, name, qn_sw_window_pixels(w) * (size_t)n, sizeof *to, out, err));
-    QN_TRY(qn_lift(tile->scene->ctx, qn_buf_host(*out, QN_HOST_DISCARD, &host), err));
+    QN_TRY(qn_buf_host(*out, QN_HOST_DISCARD, &host, err));
     to = host;
     for (int p = 0; p < n; p++)
         for (qn_i64 r = 0; r < w->rows; r++, to += w->cols)

@@ -1,6 +1,5 @@
 /* tile_read.c - what comes back from a tile: cores, pixels, summary grids. */
 #include "tile_impl.h"
-#include "engine/lift.h"
 
 /* Where a plane lies: its buffer, and which of the buffer's planes it is. */
 typedef struct source {
@@ -66,11 +65,9 @@ qn_status qn_sw_tile_read(qn_sw_tile *tile, qn_sw_plane plane, float *out, qn_er
     const qn_sw_window *core = &tile->place.core;
     const source from = source_of(tile, plane);
 
-    return qn_lift(tile->scene->ctx,
-                   qn_buf_read_rect(from.buf, offset_of(tile, from.plane, core->row, core->col),
-                                    (size_t)core->cols * sizeof(float), (size_t)core->rows,
-                                    (size_t)tile->place.seen.cols * sizeof(float), out),
-                   err);
+    return qn_buf_read_rect(from.buf, offset_of(tile, from.plane, core->row, core->col),
+                            (size_t)core->cols * sizeof(float), (size_t)core->rows,
+                            (size_t)tile->place.seen.cols * sizeof(float), out, err);
 }
 
 qn_status qn_sw_tile_pixel(qn_sw_tile *tile, qn_sw_plane plane, qn_i64 row, qn_i64 col, float *out,
@@ -78,9 +75,7 @@ qn_status qn_sw_tile_pixel(qn_sw_tile *tile, qn_sw_plane plane, qn_i64 row, qn_i
 {
     const source from = source_of(tile, plane);
 
-    return qn_lift(tile->scene->ctx,
-                   qn_buf_read(from.buf, offset_of(tile, from.plane, row, col), out, sizeof *out),
-                   err);
+    return qn_buf_read(from.buf, offset_of(tile, from.plane, row, col), out, sizeof *out, err);
 }
 
 /* When all rows are done the shadow of the last one is not needed any more: grids go there. */
@@ -92,12 +87,12 @@ qn_status qn_sw_tile_grid(qn_sw_tile *tile, int which, float *out, qn_err *err)
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_lift(ctx, qn_graph_new(ctx, "summary grid", &graph), err));
-    QN_TRY(qn_lift(ctx, qn_sw_add_summary_grid(tile->summary, graph, which, grid), err));
-    QN_TRY(qn_lift(ctx, qn_sw_tile_pin(tile, graph), err));
-    QN_TRY(qn_lift(ctx, qn_graph_run(graph), err));
-    QN_TRY(qn_lift(ctx, qn_graph_wait(graph), err));
-    QN_TRY(qn_lift(ctx, qn_buf_read(grid, 0, out, bytes), err));
+    QN_TRY(qn_graph_new(ctx, "summary grid", &graph, err));
+    QN_TRY(qn_sw_add_summary_grid(tile->summary, graph, which, grid, err));
+    QN_TRY(qn_sw_tile_pin(tile, graph, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
+    QN_TRY(qn_buf_read(grid, 0, out, bytes, err));
 out:
     qn_graph_free(graph);
     return st;

@@ -1,6 +1,5 @@
 /* rays.c - steps of rays, and the legs that they are taken in. */
 #include "rays.h"
-#include "engine/lift.h"
 
 #include "util/status.h"
 
@@ -232,14 +231,15 @@ static void set_faces(const qn_sw_beam *sun, sw_ray *ray)
         ray->face_hi = hi - 2 * PI;
 }
 
-static qn_status upload(qn_ctx *ctx, const char *name, const void *data, size_t bytes, qn_buf **out)
+static qn_status upload(qn_ctx *ctx, const char *name, const void *data, size_t bytes, qn_buf **out,
+                        qn_err *err)
 {
     const size_t room = bytes ? bytes : 64; /* a kernel is given an array in any case */
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(ctx, name, room, out));
+    QN_TRY(qn_buf_new(ctx, name, room, out, err));
     if (bytes)
-        QN_TRY(qn_buf_write(*out, 0, data, bytes));
+        QN_TRY(qn_buf_write(*out, 0, data, bytes, err));
 out:
     return st;
 }
@@ -249,15 +249,16 @@ static qn_status upload_all(qn_ctx *ctx, qn_sw_rays *rays, const tables *all, qn
     const size_t n_legs = all->n_legs, n_steps = n_legs * SW_LEG_STEPS;
     qn_status st = QN_OK;
 
-    QN_TRY(upload(ctx, "sw rays", rays->list, (size_t)rays->n * sizeof *rays->list, &rays->rays));
-    QN_TRY(upload(ctx, "sw legs", all->legs, n_legs * sizeof *all->legs, &rays->legs));
-    QN_TRY(upload(ctx, "sw steps", all->steps, n_steps * sizeof *all->steps, &rays->steps));
+    QN_TRY(
+        upload(ctx, "sw rays", rays->list, (size_t)rays->n * sizeof *rays->list, &rays->rays, err));
+    QN_TRY(upload(ctx, "sw legs", all->legs, n_legs * sizeof *all->legs, &rays->legs, err));
+    QN_TRY(upload(ctx, "sw steps", all->steps, n_steps * sizeof *all->steps, &rays->steps, err));
     QN_TRY(upload(ctx, "sw short legs", all->short_legs, n_legs * sizeof *all->short_legs,
-                  &rays->short_legs));
+                  &rays->short_legs, err));
     QN_TRY(upload(ctx, "sw short steps", all->short_steps, n_steps * sizeof *all->short_steps,
-                  &rays->short_steps));
+                  &rays->short_steps, err));
 out:
-    return qn_lift(ctx, st, err);
+    return st;
 }
 
 qn_status qn_sw_rays_new(qn_ctx *ctx, const qn_sw_reach *reach, const qn_sw_beam *suns, int n,

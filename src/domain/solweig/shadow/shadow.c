@@ -1,6 +1,5 @@
 /* shadow.c - the raster of shadows, and the stages of its march. */
 #include "shadow_impl.h"
-#include "engine/lift.h"
 
 #include "kernel/sw_cover.gen.h"
 #include "kernel/sw_sun.gen.h"
@@ -93,15 +92,15 @@ static qn_status make_planes(qn_sw_shadow *s, qn_err *err)
     const size_t bytes = (size_t)s->par.rows * (size_t)s->par.cols * sizeof(float);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(s->ctx, "sw no detail", sizeof(float), &s->no_detail));
-    QN_TRY(qn_buf_new(s->ctx, "sw top", bytes, &s->top));
+    QN_TRY(qn_buf_new(s->ctx, "sw no detail", sizeof(float), &s->no_detail, err));
+    QN_TRY(qn_buf_new(s->ctx, "sw top", bytes, &s->top, err));
     if (s->par.has_veg) {
-        QN_TRY(qn_buf_new(s->ctx, "sw leaf top", bytes, &s->leaf_top));
-        QN_TRY(qn_buf_new(s->ctx, "sw high", bytes, &s->high));
-        QN_TRY(qn_buf_new(s->ctx, "sw low", bytes, &s->low));
+        QN_TRY(qn_buf_new(s->ctx, "sw leaf top", bytes, &s->leaf_top, err));
+        QN_TRY(qn_buf_new(s->ctx, "sw high", bytes, &s->high, err));
+        QN_TRY(qn_buf_new(s->ctx, "sw low", bytes, &s->low, err));
     }
 out:
-    return qn_lift(s->ctx, st, err);
+    return st;
 }
 
 static qn_buf *or_ground(qn_buf *layer, const qn_sw_layers *l)
@@ -167,36 +166,37 @@ qn_range qn_sw_march_range(const qn_sw_shadow *shadow, int n_words)
 /* What marches need. */
 
 /* The highest of each window of SW_LEG_STEPS x SW_LEG_STEPS pixels of `from`, in `to`. */
-static qn_status add_windows(qn_sw_shadow *s, qn_graph *graph, qn_buf *from, qn_buf *to)
+static qn_status add_windows(qn_sw_shadow *s, qn_graph *graph, qn_buf *from, qn_buf *to,
+                             qn_err *err)
 {
     const qn_range pixels = qn_range_2d(s->par.cols, s->par.rows);
     const size_t bytes = qn_buf_bytes(to);
     qn_buf *two = NULL, *four = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_temp(graph, "sw windows of 2", bytes, &two));
-    QN_TRY(qn_graph_temp(graph, "sw windows of 4", bytes, &four));
-    QN_TRY(stage_sw_window(graph, "shadow", pixels, s->par, 1, from, two));
-    QN_TRY(stage_sw_window(graph, "shadow", pixels, s->par, 2, two, four));
-    QN_TRY(stage_sw_window(graph, "shadow", pixels, s->par, 4, four, to));
+    QN_TRY(qn_graph_temp(graph, "sw windows of 2", bytes, &two, err));
+    QN_TRY(qn_graph_temp(graph, "sw windows of 4", bytes, &four, err));
+    QN_TRY(stage_sw_window(graph, "shadow", pixels, s->par, 1, from, two, err));
+    QN_TRY(stage_sw_window(graph, "shadow", pixels, s->par, 2, two, four, err));
+    QN_TRY(stage_sw_window(graph, "shadow", pixels, s->par, 4, four, to, err));
 out:
     return st;
 }
 
-qn_status qn_sw_add_cover(qn_sw_shadow *shadow, qn_graph *graph)
+qn_status qn_sw_add_cover(qn_sw_shadow *shadow, qn_graph *graph, qn_err *err)
 {
     qn_sw_shadow *s = shadow;
     qn_buf *highest = s->layers.dsm;
     qn_status st = QN_OK;
 
     if (s->par.has_veg) {
-        QN_TRY(qn_graph_temp(graph, "sw highest", qn_buf_bytes(s->top), &highest));
+        QN_TRY(qn_graph_temp(graph, "sw highest", qn_buf_bytes(s->top), &highest, err));
         QN_TRY(stage_sw_cover(graph, "shadow", qn_range_2d(s->par.cols, s->par.rows), s->par,
                               s->layers.dsm, s->layers.canopy, s->layers.trunk, s->high, s->low,
-                              highest));
-        QN_TRY(add_windows(s, graph, s->high, s->leaf_top));
+                              highest, err));
+        QN_TRY(add_windows(s, graph, s->high, s->leaf_top, err));
     }
-    QN_TRY(add_windows(s, graph, highest, s->top));
+    QN_TRY(add_windows(s, graph, highest, s->top, err));
 out:
     return st;
 }
@@ -204,7 +204,7 @@ out:
 /* One sun. */
 
 qn_status qn_sw_add_shadow(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_rays *rays,
-                           qn_buf *which, const qn_sw_shade *out)
+                           qn_buf *which, const qn_sw_shade *out, qn_err *err)
 {
     const qn_sw_shadow *s = shadow;
     const qn_range groups = qn_sw_march_range(s, 1);
@@ -220,12 +220,12 @@ qn_status qn_sw_add_shadow(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_ra
         QN_TRY(stage_sw_sun_tile(graph, "shadow", groups, par, which, rays->rays, rays->legs,
                                  rays->steps, s->layers.dsm, s->layers.canopy, high, low, s->top,
                                  leaf_top, s->layers.wall_height, s->layers.wall_aspect,
-                                 out->shadow, out->wall_sun, detail));
+                                 out->shadow, out->wall_sun, detail, err));
     else
         QN_TRY(stage_sw_sun(graph, "shadow", groups, par, which, rays->rays, rays->legs,
                             rays->steps, s->layers.dsm, s->layers.canopy, high, low, s->top,
                             leaf_top, s->layers.wall_height, s->layers.wall_aspect, out->shadow,
-                            out->wall_sun, detail));
+                            out->wall_sun, detail, err));
 out:
     return st;
 }

@@ -46,7 +46,7 @@ void qn_sw_shadow_free(qn_sw_shadow *shadow); /* NULL is fine */
 qn_i64 qn_sw_shadow_cells(const qn_sw_shadow *shadow);
 
 /* Adds the planes that marches need; to be run before them, and again when heights change. */
-qn_status qn_sw_add_cover(qn_sw_shadow *shadow, qn_graph *graph);
+qn_status qn_sw_add_cover(qn_sw_shadow *shadow, qn_graph *graph, qn_err *err);
 
 /* Results for the core, as floats. `detail`: SW_DETAIL_PLANES planes, or NULL. */
 typedef struct qn_sw_shade {
@@ -55,6 +55,6 @@ typedef struct qn_sw_shade {
 
 /* Adds the shadow of the sun rays[which]. */
 qn_status qn_sw_add_shadow(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_rays *rays,
-                           qn_buf *which, const qn_sw_shade *out);
+                           qn_buf *which, const qn_sw_shade *out, qn_err *err);
 
 #endif

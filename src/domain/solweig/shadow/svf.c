@@ -38,11 +38,8 @@ qn_status qn_sw_sky_new(qn_ctx *ctx, int patch_option, const qn_sw_reach *reach,
     sky->n_words = (n + WORD_BITS - 1) / WORD_BITS;
     sky->n_bytes = (n + 7) / 8;
     QN_TRY(qn_sw_rays_new(ctx, reach, suns, n, &sky->rays, err));
-    if ((st = qn_buf_new(ctx, "sw weights", (size_t)n * sizeof *weights, &sky->weights)) != QN_OK ||
-        (st = qn_buf_write(sky->weights, 0, weights, (size_t)n * sizeof *weights)) != QN_OK) {
-        qn_fail(err, st, "%s", qn_error(ctx));
-        goto out;
-    }
+    QN_TRY(qn_buf_new(ctx, "sw weights", (size_t)n * sizeof *weights, &sky->weights, err));
+    QN_TRY(qn_buf_write(sky->weights, 0, weights, (size_t)n * sizeof *weights, err));
     *out = sky;
     sky = NULL;
 out:
@@ -76,7 +73,7 @@ double qn_sw_sky_share(const qn_sw_sky *sky, int n_words)
 }
 
 qn_status qn_sw_add_svf_words(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
-                              int first, int last, const qn_sw_views *out)
+                              int first, int last, const qn_sw_views *out, qn_err *err)
 {
     const qn_sw_shadow *s = shadow;
     const qn_sw_rays *rays = sky->rays;
@@ -94,23 +91,23 @@ qn_status qn_sw_add_svf_words(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw
     if (first == 0)
         QN_TRY(stage_sw_words(graph, "svf.shadow",
                               qn_range_3d(par.core_cols, par.core_rows, sky->n_words), par,
-                              out->bldg, out->veg, out->vb));
+                              out->bldg, out->veg, out->vb, err));
     if (s->has_tiles)
         QN_TRY(stage_sw_svf_tile(graph, "svf.shadow", groups, par, rays->rays, rays->legs,
                                  rays->steps, rays->short_legs, rays->short_steps, ground,
                                  s->layers.canopy, s->layers.trunk, high, low, s->top, leaf_top,
-                                 out->bldg, out->veg, out->vb));
+                                 out->bldg, out->veg, out->vb, err));
     else
         QN_TRY(stage_sw_svf(graph, "svf.shadow", groups, par, rays->rays, rays->legs, rays->steps,
                             rays->short_legs, rays->short_steps, ground, s->layers.canopy,
                             s->layers.trunk, high, low, s->top, leaf_top, out->bldg, out->veg,
-                            out->vb));
+                            out->vb, err));
 out:
     return st;
 }
 
 qn_status qn_sw_add_svf_finish(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
-                               const qn_sw_views *out)
+                               const qn_sw_views *out, qn_err *err)
 {
     const qn_sw_shadow *s = shadow;
     const qn_range groups =
@@ -119,27 +116,27 @@ qn_status qn_sw_add_svf_finish(qn_sw_shadow *shadow, qn_graph *graph, const qn_s
 
     par.n_rays = sky->n_patches;
     return stage_sw_svf_finish(graph, "svf.finish", groups, par, sky->weights, s->layers.dsm,
-                               s->layers.trunk, out->bldg, out->veg, out->vb, out->svf);
+                               s->layers.trunk, out->bldg, out->veg, out->vb, out->svf, err);
 }
 
 qn_status qn_sw_add_svf(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
-                        const qn_sw_views *out)
+                        const qn_sw_views *out, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_add_svf_words(shadow, graph, sky, 0, sky->n_words, out));
-    QN_TRY(qn_sw_add_svf_finish(shadow, graph, sky, out));
+    QN_TRY(qn_sw_add_svf_words(shadow, graph, sky, 0, sky->n_words, out, err));
+    QN_TRY(qn_sw_add_svf_finish(shadow, graph, sky, out, err));
 out:
     return st;
 }
 
 qn_status qn_sw_add_svf_bytes(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
-                              qn_buf *words, qn_buf *bytes)
+                              qn_buf *words, qn_buf *bytes, qn_err *err)
 {
     sw_grid par = shadow->par;
 
     par.n_rays = sky->n_patches;
     return stage_sw_svf_bytes(graph, "svf.finish",
                               qn_range_3d(sky->n_bytes, par.core_cols, par.core_rows), par, words,
-                              bytes);
+                              bytes, err);
 }

@@ -31,18 +31,18 @@ typedef struct qn_sw_views {
 
 /* Adds march and sums. */
 qn_status qn_sw_add_svf(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
-                        const qn_sw_views *out);
+                        const qn_sw_views *out, qn_err *err);
 
 /* The same in parts, where progress is wanted: the words [first, last) of the march, from the first
  * word on, then the sums when all words are there. */
 qn_status qn_sw_add_svf_words(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
-                              int first, int last, const qn_sw_views *out);
+                              int first, int last, const qn_sw_views *out, qn_err *err);
 qn_status qn_sw_add_svf_finish(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
-                               const qn_sw_views *out);
+                               const qn_sw_views *out, qn_err *err);
 
 /* Adds the words of one kind as bytes, [row][col][n_bytes], lowest bit first: as files have them.
  */
 qn_status qn_sw_add_svf_bytes(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
-                              qn_buf *words, qn_buf *bytes);
+                              qn_buf *words, qn_buf *bytes, qn_err *err);
 
 #endif

@@ -126,11 +126,8 @@ qn_status qn_sw_walls_new(qn_ctx *ctx, int rows, int cols, float px, float limit
     };
     fill_masks(&walls->par, masks);
     n *= SW_WALL_MASKS * SW_WALL_ANGLES * sizeof *masks;
-    if ((st = qn_buf_new(ctx, "sw wall filters", n, &walls->masks)) != QN_OK ||
-        (st = qn_buf_write(walls->masks, 0, masks, n)) != QN_OK) {
-        qn_fail(err, st, "%s", qn_error(ctx));
-        goto out;
-    }
+    QN_TRY(qn_buf_new(ctx, "sw wall filters", n, &walls->masks, err));
+    QN_TRY(qn_buf_write(walls->masks, 0, masks, n, err));
     *out = walls;
     walls = NULL;
 out:
@@ -153,26 +150,26 @@ int qn_sw_wall_reach(const qn_sw_walls *walls)
 }
 
 qn_status qn_sw_add_wall_heights(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm,
-                                 qn_buf *height)
+                                 qn_buf *height, qn_err *err)
 {
     return stage_sw_wall_height(graph, "walls", qn_range_2d(walls->par.cols, walls->par.rows),
-                                walls->par, dsm, height);
+                                walls->par, dsm, height, err);
 }
 
 qn_status qn_sw_add_wall_aspects(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm,
-                                 qn_buf *height, qn_buf *degrees, qn_buf *radians)
+                                 qn_buf *height, qn_buf *degrees, qn_buf *radians, qn_err *err)
 {
     return stage_sw_wall_aspect(graph, "walls", qn_range_2d(walls->par.cols, walls->par.rows),
-                                walls->par, dsm, height, walls->masks, degrees, radians);
+                                walls->par, dsm, height, walls->masks, degrees, radians, err);
 }
 
 qn_status qn_sw_add_walls(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm, qn_buf *height,
-                          qn_buf *degrees, qn_buf *radians)
+                          qn_buf *degrees, qn_buf *radians, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_add_wall_heights(walls, graph, dsm, height));
-    QN_TRY(qn_sw_add_wall_aspects(walls, graph, dsm, height, degrees, radians));
+    QN_TRY(qn_sw_add_wall_heights(walls, graph, dsm, height, err));
+    QN_TRY(qn_sw_add_wall_aspects(walls, graph, dsm, height, degrees, radians, err));
 out:
     return st;
 }

@@ -23,14 +23,14 @@ int qn_sw_wall_reach(const qn_sw_walls *walls);
 
 /* Adds heights in metres; 0 where there is no wall. */
 qn_status qn_sw_add_wall_heights(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm,
-                                 qn_buf *height);
+                                 qn_buf *height, qn_err *err);
 
 /* Adds aspects of walls of these heights, in degrees and in radians. */
 qn_status qn_sw_add_wall_aspects(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm,
-                                 qn_buf *height, qn_buf *degrees, qn_buf *radians);
+                                 qn_buf *height, qn_buf *degrees, qn_buf *radians, qn_err *err);
 
 /* Both. */
 qn_status qn_sw_add_walls(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm, qn_buf *height,
-                          qn_buf *degrees, qn_buf *radians);
+                          qn_buf *degrees, qn_buf *radians, qn_err *err);
 
 #endif

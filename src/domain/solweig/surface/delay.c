@@ -31,8 +31,8 @@ void qn_sw_delay_take(qn_sw_delay *delay, sw_moment *step)
 }
 
 qn_status qn_sw_add_delay(qn_graph *graph, const qn_sw_series *series, int cols, int rows,
-                          int planes, qn_buf *value, qn_buf *state)
+                          int planes, qn_buf *value, qn_buf *state, qn_err *err)
 {
     return stage_sw_delay(graph, "delay", qn_range_3d(cols, rows, planes), (qn_i64)cols * rows,
-                          cols, series->now, series->steps, value, state);
+                          cols, series->now, series->steps, value, state, err);
 }

@@ -23,6 +23,6 @@ void qn_sw_delay_take(qn_sw_delay *delay, sw_moment *step);
 /* Adds: planes of `value` (Lup, or all that answers late) become what is felt; `state` has as many
  * planes and is kept from step to step. */
 qn_status qn_sw_add_delay(qn_graph *graph, const qn_sw_series *series, int cols, int rows,
-                          int planes, qn_buf *value, qn_buf *state);
+                          int planes, qn_buf *value, qn_buf *state, qn_err *err);
 
 #endif

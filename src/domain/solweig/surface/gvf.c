@@ -36,8 +36,7 @@ static qn_status make(qn_sw_gvf *gvf, const char *name, size_t elems, size_t byt
     qn_status st = QN_OK;
 
     QN_TRY(qn_size_mul(elems, bytes, name, &all, err));
-    if ((st = qn_buf_new(gvf->ctx, name, all, out)) != QN_OK)
-        qn_fail(err, st, "%s", qn_error(gvf->ctx));
+    st = qn_buf_new(gvf->ctx, name, all, out, err);
 out:
     return st;
 }
@@ -56,8 +55,7 @@ static qn_status upload_steps(qn_sw_gvf *gvf, qn_err *err)
     qn_sw_gvf_steps(gvf->par.second, row_col);
     qn_sw_gvf_offsets(&gvf->par, row_col, offset);
     QN_TRY(make(gvf, "gvf steps", n, sizeof *offset, &gvf->offset, err));
-    if ((st = qn_buf_write(gvf->offset, 0, offset, n * sizeof *offset)) != QN_OK)
-        qn_fail(err, st, "%s", qn_error(gvf->ctx));
+    st = qn_buf_write(gvf->offset, 0, offset, n * sizeof *offset, err);
 out:
     free(row_col);
     free(offset);
@@ -129,7 +127,8 @@ static qn_range groups_of(const qn_sw_gvf *gvf)
     return qn_range_2d((gvf->par.cols + GVF_LANES - 1) / GVF_LANES, gvf->par.rows);
 }
 
-qn_status qn_sw_add_gvf_geometry(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_ground_maps *maps)
+qn_status qn_sw_add_gvf_geometry(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_ground_maps *maps,
+                                 qn_err *err)
 {
     const qn_range all =
         qn_range_2d(gvf->par.stride, (qn_i64)gvf->par.rows + 2 * (qn_i64)gvf->par.pad);
@@ -140,49 +139,50 @@ qn_status qn_sw_add_gvf_geometry(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_gr
     if (!gvf->options.has_walls)
         return stage_sw_plain_albedo(graph, "gvf.geometry",
                                      qn_range_3d(gvf->par.cols, gvf->par.rows, gvf->par.n_dirs),
-                                     gvf->par, maps->albedo, gvf->nosh);
-    QN_TRY(qn_graph_temp(graph, "open ground", bytes, &open));
-    QN_TRY(qn_graph_temp(graph, "albedo with a border", bytes, &ground));
+                                     gvf->par, maps->albedo, gvf->nosh, err);
+    QN_TRY(qn_graph_temp(graph, "open ground", bytes, &open, err));
+    QN_TRY(qn_graph_temp(graph, "albedo with a border", bytes, &ground, err));
     QN_TRY(stage_sw_gvf_face(graph, "gvf.geometry", pixels_of(gvf), gvf->par, gvf->sectors,
-                             maps->wall_height, maps->wall_aspect, gvf->face));
+                             maps->wall_height, maps->wall_aspect, gvf->face, err));
     QN_TRY(stage_sw_gvf_pad(graph, "gvf.geometry", all, gvf->par, maps->buildings, maps->albedo,
-                            open, ground));
+                            open, ground, err));
     QN_TRY(stage_sw_gvf_geometry(graph, "gvf.geometry", groups_of(gvf), gvf->par, gvf->offset, open,
-                                 ground, gvf->block, gvf->nosh));
+                                 ground, gvf->block, gvf->nosh, err));
 out:
     return st;
 }
 
 qn_status qn_sw_add_ground(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_series *series,
                            const qn_sw_ground_maps *maps, qn_buf *shadow, qn_buf *wall_sun,
-                           qn_buf *svf)
+                           qn_buf *svf, qn_err *err)
 {
     if (!gvf->options.has_walls)
         return stage_sw_ground_open(
             graph, "ground", qn_range_3d(gvf->par.cols, gvf->par.rows, gvf->par.n_dirs), gvf->par,
             series->now, series->steps, maps->class_of, maps->albedo, maps->emissivity, shadow, svf,
-            gvf->lup, gvf->alb);
+            gvf->lup, gvf->alb, err);
     return stage_sw_ground(graph, "ground", pixels_of(gvf), gvf->par, series->now, series->steps,
                            maps->class_of, maps->albedo, maps->emissivity, shadow, wall_sun,
-                           gvf->excess, gvf->reflect);
+                           gvf->excess, gvf->reflect, err);
 }
 
 qn_status qn_sw_add_gvf_thermal(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_series *series,
-                                const qn_sw_ground_maps *maps)
+                                const qn_sw_ground_maps *maps, qn_err *err)
 {
     if (!gvf->options.has_walls)
         return QN_OK;
     return stage_sw_gvf_thermal(graph, "gvf.thermal", groups_of(gvf), gvf->par, series->now,
                                 series->steps, gvf->offset, gvf->block, gvf->face, maps->class_of,
                                 maps->buildings, maps->emissivity, gvf->excess, gvf->reflect,
-                                gvf->lup, gvf->alb);
+                                gvf->lup, gvf->alb, err);
 }
 
 qn_status qn_sw_add_gvf_umep(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_series *series,
-                             const qn_sw_ground_maps *maps, qn_buf *row_col, qn_buf *wall_sun)
+                             const qn_sw_ground_maps *maps, qn_buf *row_col, qn_buf *wall_sun,
+                             qn_err *err)
 {
     return stage_sw_gvf_umep(graph, "gvf.umep", pixels_of(gvf), gvf->par, series->now,
                              series->steps, row_col, gvf->face, maps->buildings, maps->emissivity,
                              maps->wall_height, wall_sun, gvf->excess, gvf->reflect, gvf->lup,
-                             gvf->alb);
+                             gvf->alb, err);
 }

@@ -51,17 +51,18 @@ qn_status qn_sw_gvf_new(qn_ctx *ctx, const qn_sw_gvf_options *options, qn_sw_gvf
 void qn_sw_gvf_free(qn_sw_gvf *gvf);
 
 /* Adds what is done once for a surface. */
-qn_status qn_sw_add_gvf_geometry(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_ground_maps *maps);
+qn_status qn_sw_add_gvf_geometry(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_ground_maps *maps,
+                                 qn_err *err);
 
 /* Adds what the ground of each pixel gives in a step. `svf` is the total, read only without walls;
  * `wall_sun` (sunlit height of walls) is read only with them. */
 qn_status qn_sw_add_ground(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_series *series,
                            const qn_sw_ground_maps *maps, qn_buf *shadow, qn_buf *wall_sun,
-                           qn_buf *svf);
+                           qn_buf *svf, qn_err *err);
 
 /* Adds what is seen of it, lup and alb; nothing without walls, where that is known already. */
 qn_status qn_sw_add_gvf_thermal(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_series *series,
-                                const qn_sw_ground_maps *maps);
+                                const qn_sw_ground_maps *maps, qn_err *err);
 
 /* Steps of a ray, `first` and `second` of the options; and its table: row and column offset of
  * step n at [2 * (ray * second + n)]. */
@@ -70,6 +71,7 @@ void qn_sw_gvf_steps(int second, int *row_col);
 
 /* For checks: gvf.thermal as UMEP has it, with the total only, after the stage ground. */
 qn_status qn_sw_add_gvf_umep(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_series *series,
-                             const qn_sw_ground_maps *maps, qn_buf *row_col, qn_buf *wall_sun);
+                             const qn_sw_ground_maps *maps, qn_buf *row_col, qn_buf *wall_sun,
+                             qn_err *err);
 
 #endif

@@ -1,6 +1,5 @@
 /* series.c - records of time steps in buffers. */
 #include "series.h"
-#include "engine/lift.h"
 
 #include "kernel/solweig/sw_radiation.h"
 #include "kernel/sw_ground.gen.h"
@@ -14,8 +13,8 @@ static qn_status filled(qn_ctx *ctx, const char *name, const void *data, size_t 
     qn_status st = QN_OK;
 
     QN_TRY(qn_size_mul(n, bytes, name, &all, err));
-    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, name, all, out), err));
-    QN_TRY(qn_lift(ctx, qn_buf_write(*out, 0, data, all), err));
+    QN_TRY(qn_buf_new(ctx, name, all, out, err));
+    QN_TRY(qn_buf_write(*out, 0, data, all, err));
 out:
     return st;
 }
@@ -66,10 +65,10 @@ qn_status qn_sw_series_seek(qn_sw_series *series, int step, qn_err *err)
 {
     if (step < 0 || step >= series->n_steps)
         return qn_fail(err, QN_ERR_USAGE, "step %d of a series of %d", step, series->n_steps);
-    return qn_lift(series->ctx, qn_buf_write(series->now, 0, &step, sizeof step), err);
+    return qn_buf_write(series->now, 0, &step, sizeof step, err);
 }
 
-qn_status qn_sw_add_next(qn_sw_series *series, qn_graph *graph)
+qn_status qn_sw_add_next(qn_sw_series *series, qn_graph *graph, qn_err *err)
 {
-    return stage_sw_next(graph, "next", qn_range_1d(1), series->now);
+    return stage_sw_next(graph, "next", qn_range_1d(1), series->now, err);
 }

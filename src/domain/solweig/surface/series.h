@@ -32,6 +32,6 @@ void qn_sw_series_free(qn_sw_series *series);
 qn_status qn_sw_series_seek(qn_sw_series *series, int step, qn_err *err);
 
 /* Adds: the step after this one is meant from here on. */
-qn_status qn_sw_add_next(qn_sw_series *series, qn_graph *graph);
+qn_status qn_sw_add_next(qn_sw_series *series, qn_graph *graph, qn_err *err);
 
 #endif

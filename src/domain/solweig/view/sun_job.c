@@ -5,7 +5,6 @@
 
 #include "domain/solweig/shadow/shadow.h"
 #include "domain/solweig/shadow/walls.h"
-#include "engine/lift.h"
 
 /* Planes of a tile, 4 bytes each: three heights, four that marches need and five while those are
  * made; without vegetation one, one and two. */
@@ -78,10 +77,10 @@ static qn_status make_buffers(march *m, const qn_sw_tile_cut *at, qn_err *err)
             qn_sw_window_upload(m->ctx, "sw canopy", &s->cdsm, &at->area, &m->layers.canopy, err));
         QN_TRY(qn_sw_window_upload(m->ctx, "sw trunk", &s->tdsm, &at->area, &m->layers.trunk, err));
     }
-    QN_TRY(qn_lift(m->ctx, qn_buf_new(m->ctx, "sw which", sizeof first, &m->which), err));
-    QN_TRY(qn_lift(m->ctx, qn_buf_write(m->which, 0, &first, sizeof first), err));
-    QN_TRY(qn_lift(m->ctx, qn_buf_new(m->ctx, "sw shadow", bytes, &m->shade.shadow), err));
-    QN_TRY(qn_lift(m->ctx, qn_buf_new(m->ctx, "sw wall sun", bytes, &m->shade.wall_sun), err));
+    QN_TRY(qn_buf_new(m->ctx, "sw which", sizeof first, &m->which, err));
+    QN_TRY(qn_buf_write(m->which, 0, &first, sizeof first, err));
+    QN_TRY(qn_buf_new(m->ctx, "sw shadow", bytes, &m->shade.shadow, err));
+    QN_TRY(qn_buf_new(m->ctx, "sw wall sun", bytes, &m->shade.wall_sun, err));
 out:
     return st;
 }
@@ -104,8 +103,8 @@ static qn_status build_march(void *user, const qn_sw_tile_cut *at, qn_graph *gra
     QN_TRY(make_buffers(m, at, err));
     QN_TRY(qn_sw_rays_new(m->ctx, &reach, m->beam, 1, &m->rays, err));
     QN_TRY(qn_sw_shadow_new(m->ctx, &area, &m->layers, &m->shadow, err));
-    QN_TRY(qn_lift(m->ctx, qn_sw_add_cover(m->shadow, graph), err));
-    QN_TRY(qn_lift(m->ctx, qn_sw_add_shadow(m->shadow, graph, m->rays, m->which, &m->shade), err));
+    QN_TRY(qn_sw_add_cover(m->shadow, graph, err));
+    QN_TRY(qn_sw_add_shadow(m->shadow, graph, m->rays, m->which, &m->shade, err));
 out:
     return st;
 }
@@ -189,11 +188,10 @@ static qn_status build_walls(void *user, const qn_sw_tile_cut *at, qn_graph *gra
     QN_TRY(qn_sw_walls_new(w->ctx, (int)at->area.rows, (int)at->area.cols,
                            (float)w->from->place.pixel_size, w->limit, &w->walls, err));
     QN_TRY(qn_sw_window_upload(w->ctx, "sw dsm", w->from, &at->area, &w->dsm, err));
-    QN_TRY(qn_lift(w->ctx, qn_buf_new(w->ctx, "sw wall height", bytes, &w->height), err));
-    QN_TRY(qn_lift(w->ctx, qn_buf_new(w->ctx, "sw wall degrees", bytes, &w->degrees), err));
-    QN_TRY(qn_lift(w->ctx, qn_buf_new(w->ctx, "sw wall radians", bytes, &w->radians), err));
-    QN_TRY(qn_lift(
-        w->ctx, qn_sw_add_walls(w->walls, graph, w->dsm, w->height, w->degrees, w->radians), err));
+    QN_TRY(qn_buf_new(w->ctx, "sw wall height", bytes, &w->height, err));
+    QN_TRY(qn_buf_new(w->ctx, "sw wall degrees", bytes, &w->degrees, err));
+    QN_TRY(qn_buf_new(w->ctx, "sw wall radians", bytes, &w->radians, err));
+    QN_TRY(qn_sw_add_walls(w->walls, graph, w->dsm, w->height, w->degrees, w->radians, err));
 out:
     return st;
 }

@@ -1,6 +1,5 @@
 /* svf_flight.c - heights up, march word by word, sums. */
 #include "svf_flight.h"
-#include "engine/lift.h"
 
 #include "util/clock.h"
 
@@ -50,10 +49,10 @@ static qn_status upload_layer(qn_sw_flight *s, int i, const qn_sw_raster *layer,
     for (qn_i64 r = 0; r < w->rows; r++)
         memcpy(stage + r * w->cols, layer->data + (w->row + r) * layer->place.cols + w->col,
                (size_t)w->cols * sizeof(float));
-    QN_TRY(qn_buf_new(s->ctx, names[i], bytes, &s->layers[i]));
-    QN_TRY(qn_buf_write(s->layers[i], 0, stage, bytes));
+    QN_TRY(qn_buf_new(s->ctx, names[i], bytes, &s->layers[i], err));
+    QN_TRY(qn_buf_write(s->layers[i], 0, stage, bytes, err));
 out:
-    return qn_lift(s->ctx, st, err);
+    return st;
 }
 
 /* Rays depend on the shape of a tile alone. */
@@ -82,14 +81,15 @@ static qn_status make_results(qn_sw_flight *s, qn_err *err)
     const size_t words = cells * (size_t)s->sky->n_words * sizeof(uint32_t);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(s->ctx, "sw svf", cells * SW_SVF_PLANES * sizeof(float), &s->views.svf));
-    QN_TRY(qn_buf_new(s->ctx, "sw bldg", words, &s->views.bldg));
-    QN_TRY(qn_buf_new(s->ctx, "sw veg", words, &s->views.veg));
-    QN_TRY(qn_buf_new(s->ctx, "sw vb", words, &s->views.vb));
+    QN_TRY(qn_buf_new(s->ctx, "sw svf", cells * SW_SVF_PLANES * sizeof(float), &s->views.svf, err));
+    QN_TRY(qn_buf_new(s->ctx, "sw bldg", words, &s->views.bldg, err));
+    QN_TRY(qn_buf_new(s->ctx, "sw veg", words, &s->views.veg, err));
+    QN_TRY(qn_buf_new(s->ctx, "sw vb", words, &s->views.vb, err));
     for (int i = 0; i < QN_SW_SVF_MATRICES; i++)
-        QN_TRY(qn_buf_new(s->ctx, "sw patch bytes", cells * (size_t)s->sky->n_bytes, &s->bytes[i]));
+        QN_TRY(qn_buf_new(s->ctx, "sw patch bytes", cells * (size_t)s->sky->n_bytes, &s->bytes[i],
+                          err));
 out:
-    return qn_lift(s->ctx, st, err);
+    return st;
 }
 
 qn_status qn_sw_flight_open(qn_sw_flight *s, qn_ctx *ctx, const qn_sw_surface *surface,
@@ -126,37 +126,37 @@ out:
 /* Parts of a tile's work. */
 
 /* Runs the graph that was built in `s`. */
-static qn_status run(qn_sw_flight *s)
+static qn_status run(qn_sw_flight *s, qn_err *err)
 {
     qn_status st = QN_OK;
 
     for (int i = 0; s->is_on_cpu && i < qn_graph_get_stats(s->graph).n_stages; i++)
-        QN_TRY(qn_graph_pin(s->graph, i, "cpu"));
-    QN_TRY(qn_graph_run(s->graph));
+        QN_TRY(qn_graph_pin(s->graph, i, "cpu", err));
+    QN_TRY(qn_graph_run(s->graph, err));
 out:
     return st;
 }
 
 /* Word `w` of the march; the first makes what marches need before it. */
-static qn_status add_word(qn_sw_flight *s, int w)
+static qn_status add_word(qn_sw_flight *s, int w, qn_err *err)
 {
     qn_status st = QN_OK;
 
     if (w == 0)
-        QN_TRY(qn_sw_add_cover(s->shadow, s->graph));
-    QN_TRY(qn_sw_add_svf_words(s->shadow, s->graph, s->sky, w, w + 1, &s->views));
+        QN_TRY(qn_sw_add_cover(s->shadow, s->graph, err));
+    QN_TRY(qn_sw_add_svf_words(s->shadow, s->graph, s->sky, w, w + 1, &s->views, err));
 out:
     return st;
 }
 
-static qn_status add_sums(qn_sw_flight *s)
+static qn_status add_sums(qn_sw_flight *s, qn_err *err)
 {
     qn_buf *const words[QN_SW_SVF_MATRICES] = { s->views.bldg, s->views.veg, s->views.vb };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_add_svf_finish(s->shadow, s->graph, s->sky, &s->views));
+    QN_TRY(qn_sw_add_svf_finish(s->shadow, s->graph, s->sky, &s->views, err));
     for (int i = 0; i < QN_SW_SVF_MATRICES; i++)
-        QN_TRY(qn_sw_add_svf_bytes(s->shadow, s->graph, s->sky, words[i], s->bytes[i]));
+        QN_TRY(qn_sw_add_svf_bytes(s->shadow, s->graph, s->sky, words[i], s->bytes[i], err));
 out:
     return st;
 }
@@ -165,16 +165,16 @@ qn_status qn_sw_flight_start(qn_sw_flight *s, int word, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(s->ctx, "svf", &s->graph));
-    QN_TRY(word < s->sky->n_words ? add_word(s, word) : add_sums(s));
-    QN_TRY(run(s));
+    QN_TRY(qn_graph_new(s->ctx, "svf", &s->graph, err));
+    QN_TRY(word < s->sky->n_words ? add_word(s, word, err) : add_sums(s, err));
+    QN_TRY(run(s, err));
 out:
-    return qn_lift(s->ctx, st, err);
+    return st;
 }
 
 qn_status qn_sw_flight_wait(qn_sw_flight *s, char *device, qn_err *err)
 {
-    const qn_status st = qn_lift(s->ctx, qn_graph_wait(s->graph), err);
+    const qn_status st = qn_graph_wait(s->graph, err);
 
     if (st == QN_OK && qn_graph_stage_device(s->graph, 0))
         snprintf(device, DEVICE_SIZE, "%s", qn_graph_stage_device(s->graph, 0));

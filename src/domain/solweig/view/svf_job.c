@@ -7,7 +7,6 @@
 
 #include "domain/solweig/shadow/patches.h"
 #include "engine/fallback.h"
-#include "engine/lift.h"
 #include "util/clock.h"
 
 #include <quern/metrics.h>
@@ -68,7 +67,7 @@ out:
 
 /* `n` bytes of each pixel of the core, from `offset` of `buf` on, to their place in `to`. */
 static qn_status stitch(job *j, const qn_sw_flight *f, qn_buf *buf, size_t offset, size_t n,
-                        void *to)
+                        void *to, qn_err *err)
 {
     const qn_sw_window *w = &f->at.core;
     const size_t row_bytes = (size_t)w->cols * n, pitch = (size_t)j->plan.tiles.cols * n;
@@ -76,8 +75,8 @@ static qn_status stitch(job *j, const qn_sw_flight *f, qn_buf *buf, size_t offse
     qn_status st = QN_OK;
 
     if (row_bytes == pitch)
-        return qn_buf_read(buf, offset, first, row_bytes * (size_t)w->rows);
-    QN_TRY(qn_buf_read(buf, offset, j->stage, row_bytes * (size_t)w->rows));
+        return qn_buf_read(buf, offset, first, row_bytes * (size_t)w->rows, err);
+    QN_TRY(qn_buf_read(buf, offset, j->stage, row_bytes * (size_t)w->rows, err));
     for (qn_i64 r = 0; r < w->rows; r++)
         memcpy(first + (size_t)r * pitch, (char *)j->stage + (size_t)r * row_bytes, row_bytes);
 out:
@@ -85,15 +84,15 @@ out:
 }
 
 /* Everything of the core to where it belongs. */
-static qn_status stitch_all(job *j, const qn_sw_flight *f)
+static qn_status stitch_all(job *j, const qn_sw_flight *f, qn_err *err)
 {
     const size_t plane = (size_t)f->at.core.rows * (size_t)f->at.core.cols * sizeof(float);
     qn_status st = QN_OK;
 
     for (int i = 0; i < QN_SW_SVF_MAPS; i++)
-        QN_TRY(stitch(j, f, f->views.svf, (size_t)i * plane, sizeof(float), j->arrays.map[i]));
+        QN_TRY(stitch(j, f, f->views.svf, (size_t)i * plane, sizeof(float), j->arrays.map[i], err));
     for (int i = 0; i < QN_SW_SVF_MATRICES; i++)
-        QN_TRY(stitch(j, f, f->bytes[i], 0, (size_t)j->arrays.n_bytes, j->arrays.matrix[i]));
+        QN_TRY(stitch(j, f, f->bytes[i], 0, (size_t)j->arrays.n_bytes, j->arrays.matrix[i], err));
 out:
     return st;
 }
@@ -122,12 +121,12 @@ static qn_status collect(job *j, qn_sw_flight *f, qn_err *err)
 {
     qn_metrics *metrics = qn_ctx_metrics(j->ctx);
     double start_us = qn_now_us(), end_us;
-    qn_status st = qn_lift(j->ctx, stitch_all(j, f), err);
+    qn_status st = stitch_all(j, f, err);
 
     if (st != QN_OK) {
         QN_TRY(redo(j, f, st, err));
         start_us = qn_now_us();
-        QN_TRY(qn_lift(j->ctx, stitch_all(j, f), err));
+        QN_TRY(stitch_all(j, f, err));
     }
     end_us = qn_now_us();
     j->stitch_us += end_us - start_us;

@@ -5,19 +5,18 @@
 #include "room.h"
 
 #include "engine/fallback.h"
-#include "engine/lift.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef enum { ANYWHERE, ON_CPU } where;
 
-static qn_status pin_all(qn_graph *graph)
+static qn_status pin_all(qn_graph *graph, qn_err *err)
 {
     qn_status st = QN_OK;
 
     for (int i = 0; i < qn_graph_get_stats(graph).n_stages; i++)
-        QN_TRY(qn_graph_pin(graph, i, "cpu"));
+        QN_TRY(qn_graph_pin(graph, i, "cpu", err));
 out:
     return st;
 }
@@ -28,12 +27,12 @@ static qn_status run_tile(qn_ctx *ctx, const qn_sw_tile_cut *at, const qn_sw_til
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_lift(ctx, qn_graph_new(ctx, work->stage, &graph), err));
+    QN_TRY(qn_graph_new(ctx, work->stage, &graph, err));
     QN_TRY(work->build(work->user, at, graph, err));
     if (runs == ON_CPU)
-        QN_TRY(qn_lift(ctx, pin_all(graph), err));
-    QN_TRY(qn_lift(ctx, qn_graph_run(graph), err));
-    QN_TRY(qn_lift(ctx, qn_graph_wait(graph), err));
+        QN_TRY(pin_all(graph, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
     QN_TRY(work->collect(work->user, at, err));
 out:
     qn_graph_free(graph);
@@ -70,13 +69,13 @@ qn_status qn_sw_window_upload(qn_ctx *ctx, const char *name, const qn_sw_raster 
     void *host = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(ctx, name, line * (size_t)window->rows, out));
-    QN_TRY(qn_buf_host(*out, QN_HOST_DISCARD, &host));
+    QN_TRY(qn_buf_new(ctx, name, line * (size_t)window->rows, out, err));
+    QN_TRY(qn_buf_host(*out, QN_HOST_DISCARD, &host, err));
     for (qn_i64 r = 0; r < window->rows; r++)
         memcpy((char *)host + (size_t)r * line,
                from->data + (window->row + r) * from->place.cols + window->col, line);
 out:
-    return qn_lift(ctx, st, err);
+    return st;
 }
 
 qn_status qn_sw_window_collect(qn_ctx *ctx, qn_buf *buf, qn_i64 pitch, qn_i64 row, qn_i64 col,
@@ -90,10 +89,8 @@ qn_status qn_sw_window_collect(qn_ctx *ctx, qn_buf *buf, qn_i64 pitch, qn_i64 ro
     if (!packed)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for a tile of %lld x %lld pixels",
                        (long long)window->rows, (long long)window->cols);
-    QN_TRY(qn_lift(ctx,
-                   qn_buf_read_rect(buf, offset, line, (size_t)window->rows,
-                                    (size_t)pitch * sizeof(float), packed),
-                   err));
+    QN_TRY(qn_buf_read_rect(buf, offset, line, (size_t)window->rows, (size_t)pitch * sizeof(float),
+                            packed, err));
     for (qn_i64 r = 0; r < window->rows; r++)
         memcpy(to->data + (window->row + r) * to->place.cols + window->col,
                packed + r * window->cols, line);

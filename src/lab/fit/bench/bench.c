@@ -106,9 +106,9 @@ qn_status qn_fit_bench_evaluate(qn_ctx *ctx, const qn_fit_problem *problem, cons
         qn_fit_device_set_storage(s.device, QN_FIT_F32);
     }
     QN_TRY(qn_fit_device_vector(s.device, "x", problem->x, &s.x, err));
-    QN_TRY(qn_bench_lift(ctx, qn_graph_new(ctx, "fit.bench", &s.graph), err));
+    QN_TRY(qn_graph_new(ctx, "fit.bench", &s.graph, err));
     QN_TRY(add_stages(&s, work, err));
-    QN_TRY(qn_fit_measure(ctx, s.graph, &row, err));
+    QN_TRY(qn_fit_measure(s.graph, &row, err));
     if (!(place = qn_fit_bench_add(bench)))
         st = qn_fail(err, QN_ERR_NOMEM, "%zu rows of a bench", bench->n);
     else

@@ -36,7 +36,7 @@ static qn_fit_graph *distance(double d)
     qn_fit_vec end[2] = { { .n = 2 }, { .n = 2 } }, length;
     qn_fit_graph *g = NULL;
 
-    if (qn_fit_graph_new("distance", QN_FIT_INSTANCE, &g) != QN_OK)
+    if (qn_fit_graph_new("distance", QN_FIT_INSTANCE, &g, NULL) != QN_OK)
         return NULL;
     qn_fit_params(g, 0, 2, end[0].at);
     qn_fit_params(g, 1, 2, end[1].at);
@@ -86,10 +86,10 @@ static qn_status first_evaluation(qn_ctx *ctx, const qn_fit_problem *p, qn_fit_p
     QN_TRY(qn_fit_device_vector(device, "x", p->x, &x, err));
     QN_TRY(qn_fit_device_rows(device, "rows", &rows, err));
     QN_TRY(qn_fit_device_jacobian(device, "jacobian", &jacobian, err));
-    QN_TRY(qn_bench_lift(ctx, qn_graph_new(ctx, "fit.bench", &graph), err));
+    QN_TRY(qn_graph_new(ctx, "fit.bench", &graph, err));
     QN_TRY(qn_fit_stage_linearize(device, graph, x, NULL, rows, jacobian, err));
-    QN_TRY(qn_bench_lift(ctx, qn_graph_run(graph), err));
-    QN_TRY(qn_bench_lift(ctx, qn_graph_wait(graph), err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
     *us = qn_now_us() - start;
     snprintf(device_name, size, "%s", qn_graph_stage_device(graph, 0));
 out:

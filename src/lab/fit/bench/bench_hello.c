@@ -27,7 +27,7 @@ static qn_status make_problem(qn_i64 n, qn_fit_problem **out, qn_err *err)
     qn_status st = QN_OK;
     int set = 0;
 
-    if (!x || !block || qn_fit_graph_new("square", QN_FIT_TEMPLATE, &graph) != QN_OK) {
+    if (!x || !block || qn_fit_graph_new("square", QN_FIT_TEMPLATE, &graph, err) != QN_OK) {
         st = qn_fail(err, QN_ERR_NOMEM, "%lld numbers", (long long)n);
         goto out;
     }
@@ -92,9 +92,9 @@ qn_status qn_fit_bench_hello(qn_ctx *ctx, qn_i64 n, qn_fit_precision precision, 
     QN_TRY(qn_fit_device_new(ctx, p, precision, &device, err));
     QN_TRY(qn_fit_device_vector(device, "x", p->x, &x, err));
     QN_TRY(qn_fit_device_rows(device, "rows", &rows, err));
-    QN_TRY(qn_bench_lift(ctx, qn_graph_new(ctx, "fit.hello", &graph), err));
+    QN_TRY(qn_graph_new(ctx, "fit.hello", &graph, err));
     QN_TRY(qn_fit_stage_residuals(device, graph, x, NULL, rows, err));
-    QN_TRY(qn_fit_measure(ctx, graph, &row, err));
+    QN_TRY(qn_fit_measure(graph, &row, err));
     QN_TRY(compare(device, rows, count, row.device, err));
     snprintf(row.note, sizeof row.note, "are right on %s: %lld of %lld", row.device,
              (long long)count, (long long)count);

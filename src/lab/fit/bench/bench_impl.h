@@ -12,7 +12,7 @@
 qn_fit_bench_row *qn_fit_bench_add(qn_fit_bench *bench);
 
 /* measure.c: fills the times of a row, and its device, from runs of the graph. */
-qn_status qn_fit_measure(qn_ctx *ctx, qn_graph *graph, qn_fit_bench_row *row, qn_err *err);
+qn_status qn_fit_measure(qn_graph *graph, qn_fit_bench_row *row, qn_err *err);
 
 /* Bytes per second of y = a x + y, in units of 1e9. */
 qn_status qn_fit_measure_bandwidth(qn_ctx *ctx, double *gbs, qn_err *err);

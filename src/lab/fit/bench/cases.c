@@ -25,7 +25,7 @@ static qn_fit_graph *spring(void)
     qn_fit_vec end[2] = { { .n = 3 }, { .n = 3 } }, length;
     qn_fit_graph *g = NULL;
 
-    if (qn_fit_graph_new("spring", QN_FIT_TEMPLATE, &g) != QN_OK)
+    if (qn_fit_graph_new("spring", QN_FIT_TEMPLATE, &g, NULL) != QN_OK)
         return NULL;
     qn_fit_params(g, 0, 3, end[0].at);
     qn_fit_params(g, 1, 3, end[1].at);
@@ -126,7 +126,7 @@ static qn_fit_graph *reprojection(void)
     qn_fit_v c[CAMERA], scale;
     qn_fit_vec args[2] = { { .n = 3 }, { .n = 3 } }, p, q = { .n = 2 }, r2;
 
-    if (qn_fit_graph_new("reprojection", QN_FIT_TEMPLATE, &g) != QN_OK)
+    if (qn_fit_graph_new("reprojection", QN_FIT_TEMPLATE, &g, NULL) != QN_OK)
         return NULL;
     qn_fit_params(g, 0, CAMERA, c);
     qn_fit_params(g, 1, 3, args[1].at);
@@ -241,7 +241,7 @@ static qn_fit_graph *saturation(void)
     qn_fit_graph *g = NULL;
     qn_fit_v p[3], x, decay;
 
-    if (qn_fit_graph_new("curve", QN_FIT_TEMPLATE, &g) != QN_OK)
+    if (qn_fit_graph_new("curve", QN_FIT_TEMPLATE, &g, NULL) != QN_OK)
         return NULL;
     qn_fit_params(g, 0, 3, p);
     x = qn_fit_data(g, 0);

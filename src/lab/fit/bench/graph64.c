@@ -97,7 +97,7 @@ qn_status qn_fit_case_graph64(uint32_t n, qn_fit_problem **out, qn_err *err)
     blocks[0] = own;
     QN_TRY(qn_fit_problem_new(&p, err));
     QN_TRY(qn_fit_problem_add_set(p, "p", n, N_INPUTS, inputs, &set, err));
-    QN_TRY(qn_fit_graph_new("graph64", QN_FIT_TEMPLATE, &g));
+    QN_TRY(qn_fit_graph_new("graph64", QN_FIT_TEMPLATE, &g, err));
     qn_fit_params(g, 0, N_INPUTS, in);
     qn_fit_output(g, second_half(g, in, first_half(g, in)));
     QN_TRY(qn_fit_problem_add_group(p,

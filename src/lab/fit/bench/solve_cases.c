@@ -222,7 +222,7 @@ static qn_status reprojection(qn_fit_graph **out, qn_err *err)
     qn_fit_graph *g = NULL;
     qn_fit_vec turned[2] = { { .n = 3 }, { .n = 3 } }, p;
     qn_fit_v c[CAMERA], q[2], r2, by;
-    const qn_status st = qn_fit_graph_new("reproj", QN_FIT_TEMPLATE, &g);
+    const qn_status st = qn_fit_graph_new("reproj", QN_FIT_TEMPLATE, &g, err);
 
     if (st != QN_OK)
         return qn_fail(err, st, "a graph of reprojections");

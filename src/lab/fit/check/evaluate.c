@@ -23,11 +23,11 @@ out:
     return st;
 }
 
-static qn_status run_graph(qn_ctx *ctx, qn_graph *graph, qn_err *err)
+static qn_status run_graph(qn_graph *graph, qn_err *err)
 {
-    if (qn_graph_run(graph) == QN_OK && qn_graph_wait(graph) == QN_OK)
-        return QN_OK;
-    return qn_fail(err, QN_ERR_LAUNCH, "%s", qn_error(ctx));
+    const qn_status st = qn_graph_run(graph, err);
+
+    return st == QN_OK ? qn_graph_wait(graph, err) : st;
 }
 
 static qn_status on_device(qn_ctx *ctx, const qn_fit_problem *p, const double *x, double *costs,
@@ -44,19 +44,15 @@ static qn_status on_device(qn_ctx *ctx, const qn_fit_problem *p, const double *x
     QN_TRY(qn_fit_device_vector(device, "x", x, &at, err));
     QN_TRY(qn_fit_device_vector(device, "gradient", NULL, &out, err));
     QN_TRY(qn_fit_device_cost(device, "cost", &sums, err));
-    if (qn_graph_new(ctx, "fit.check", &graph) != QN_OK) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s", qn_error(ctx));
-        goto out;
-    }
+    QN_TRY(qn_graph_new(ctx, "fit.check", &graph, err));
     if (gradient)
         QN_TRY(qn_fit_stage_gradient(device, graph, at, sums, out, err));
     else
         QN_TRY(qn_fit_stage_cost(device, graph, at, sums, err));
-    QN_TRY(run_graph(ctx, graph, err));
+    QN_TRY(run_graph(graph, err));
     if (gradient)
         QN_TRY(qn_fit_device_read(device, out, gradient, p->n_scalars, err));
-    if (qn_buf_read(sums, 0, costs, (size_t)n * sizeof *costs) != QN_OK)
-        st = qn_fail(err, QN_ERR_LAUNCH, "%s", qn_error(ctx));
+    QN_TRY(qn_buf_read(sums, 0, costs, (size_t)n * sizeof *costs, err));
 out:
     qn_route_set_mode(ctx, mode);
     qn_graph_free(graph);

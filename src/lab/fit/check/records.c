@@ -230,7 +230,7 @@ qn_status qn_fit_golden_load(const char *path, qn_fit_golden *out, qn_err *err)
         st = qn_fail(err, QN_ERR_INPUT, "%s: no records", path);
         goto out;
     }
-    if (qn_fit_graph_new("golden", QN_FIT_TEMPLATE, &g) != QN_OK) {
+    if (qn_fit_graph_new("golden", QN_FIT_TEMPLATE, &g, err) != QN_OK) {
         st = qn_fail(err, QN_ERR_NOMEM, "%s: a graph", path);
         goto out;
     }

@@ -49,11 +49,6 @@ static void close_rig(rig *r)
     qn_kernels_free(r->text);
 }
 
-static qn_status ok(const rig *r, qn_status st, qn_err *err)
-{
-    return st == QN_OK ? QN_OK : qn_fail(err, st, "golden records: %s", qn_error(r->ctx));
-}
-
 static qn_status compile(rig *r, const qn_fit_golden *g, qn_err *err)
 {
     const qn_fit_program *list[] = { g->program };
@@ -62,8 +57,8 @@ static qn_status compile(rig *r, const qn_fit_golden *g, qn_err *err)
 
     qn_fit_print_support(list, 1, &text);
     QN_TRY(qn_fit_print_map(g->program, "fit_all", QN_FIT_F64, &text, err));
-    QN_TRY(ok(r, qn_kernels_new(r->ctx, "fit_golden", qn_str_get(&text), &r->text), err));
-    QN_TRY(ok(r, qn_kernels_with(r->ctx, r->text, "REAL=double", &r->module), err));
+    QN_TRY(qn_kernels_new(r->ctx, "fit_golden", qn_str_get(&text), &r->text, err));
+    QN_TRY(qn_kernels_with(r->ctx, r->text, "REAL=double", &r->module, err));
 out:
     qn_str_free(&text);
     return st;
@@ -80,24 +75,22 @@ static qn_status launch(rig *r, qn_fit_golden *g, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(compile(r, g, err));
-    QN_TRY(ok(r, qn_buf_new(r->ctx, "golden.idx", idx, &r->idx), err));
-    QN_TRY(ok(r, qn_buf_new(r->ctx, "golden.x", g->n_numbers * size, &r->x), err));
-    QN_TRY(ok(r, qn_buf_new(r->ctx, "golden.res", res, &r->res), err));
-    QN_TRY(ok(r, qn_buf_new(r->ctx, "golden.jac", jac, &r->jac), err));
-    QN_TRY(ok(r, qn_buf_write(r->idx, 0, g->idx, idx), err));
-    QN_TRY(ok(r, qn_buf_write(r->x, 0, g->x, g->n_numbers * size), err));
-    QN_TRY(ok(r, qn_graph_new(r->ctx, "fit.golden", &r->graph), err));
+    QN_TRY(qn_buf_new(r->ctx, "golden.idx", idx, &r->idx, err));
+    QN_TRY(qn_buf_new(r->ctx, "golden.x", g->n_numbers * size, &r->x, err));
+    QN_TRY(qn_buf_new(r->ctx, "golden.res", res, &r->res, err));
+    QN_TRY(qn_buf_new(r->ctx, "golden.jac", jac, &r->jac, err));
+    QN_TRY(qn_buf_write(r->idx, 0, g->idx, idx, err));
+    QN_TRY(qn_buf_write(r->x, 0, g->x, g->n_numbers * size, err));
+    QN_TRY(qn_graph_new(r->ctx, "fit.golden", &r->graph, err));
     const qn_arg args[] = { qn_arg_val(&ld, sizeof ld), qn_arg_buf(r->idx), qn_arg_buf(r->x),
                             qn_arg_buf(r->res), qn_arg_buf(r->jac) };
 
-    QN_TRY(ok(r,
-              qn_graph_stage(r->graph, "golden", qn_kernels_find(r->module, "fit_all"),
-                             qn_range_1d(ld), args),
-              err));
-    QN_TRY(ok(r, qn_graph_run(r->graph), err));
-    QN_TRY(ok(r, qn_graph_wait(r->graph), err));
-    QN_TRY(ok(r, qn_buf_read(r->res, 0, g->out, res), err));
-    QN_TRY(ok(r, qn_buf_read(r->jac, 0, g->out + res / size, jac), err));
+    QN_TRY(qn_graph_stage(r->graph, "golden", qn_kernels_find(r->module, "fit_all"),
+                          qn_range_1d(ld), args, err));
+    QN_TRY(qn_graph_run(r->graph, err));
+    QN_TRY(qn_graph_wait(r->graph, err));
+    QN_TRY(qn_buf_read(r->res, 0, g->out, res, err));
+    QN_TRY(qn_buf_read(r->jac, 0, g->out + res / size, jac, err));
 out:
     return st;
 }

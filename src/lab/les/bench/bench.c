@@ -28,15 +28,14 @@ qn_status qn_les_bandwidth(qn_ctx *ctx, double *gbs, qn_err *err)
     double first, us;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(ctx, "bench.x", (size_t)N * sizeof(float), &x));
-    QN_TRY(qn_buf_new(ctx, "bench.y", (size_t)N * sizeof(float), &y));
-    QN_TRY(qn_graph_new(ctx, "bench.saxpy", &graph));
+    QN_TRY(qn_buf_new(ctx, "bench.x", (size_t)N * sizeof(float), &x, err));
+    QN_TRY(qn_buf_new(ctx, "bench.y", (size_t)N * sizeof(float), &y, err));
+    QN_TRY(qn_graph_new(ctx, "bench.saxpy", &graph, err));
     for (int i = 0; i < STAGES; i++)
-        QN_TRY(stage_saxpy(graph, "bench.saxpy", qn_range_1d(N), 0.5f, x, y));
-    QN_TRY(qn_les_time_graph(graph, 3, &first, &us));
+        QN_TRY(stage_saxpy(graph, "bench.saxpy", qn_range_1d(N), 0.5f, x, y, err));
+    QN_TRY(qn_les_time_graph(graph, 3, &first, &us, err));
     *gbs = 12.0 * N * STAGES / us / 1e3;
 out:
-    st = qn_bench_lift(ctx, st, err);
     qn_graph_free(graph);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -46,7 +45,8 @@ out:
 /* One point. */
 
 /* The transforms of BATCH steps, on zeros: they take as long, and stay zeros. */
-static qn_status add_transforms(qn_graph *graph, const qn_les_config *config, qn_buf *fields)
+static qn_status add_transforms(qn_graph *graph, const qn_les_config *config, qn_buf *fields,
+                                qn_err *err)
 {
     static const int batches[2][4] = { { 4, 2, 4, 2 }, { 7, 1, 5, 1 } };
     const int *batch = batches[config->form == QN_LES_ADVECTIVE];
@@ -62,14 +62,14 @@ static qn_status add_transforms(qn_graph *graph, const qn_les_config *config, qn
         };
 
         QN_TRY(qn_graph_fft(graph, "bench.fft", &shape, i % 2 ? QN_FFT_FORWARD : QN_FFT_INVERSE,
-                            fields, 0));
+                            fields, 0, err));
     }
 out:
     return st;
 }
 
 static qn_status time_transforms(qn_ctx *ctx, const qn_les_config *config, int samples,
-                                 qn_les_point *point)
+                                 qn_les_point *point, qn_err *err)
 {
     const int most = config->form == QN_LES_FLUX ? 4 : 7;
     const qn_fft_shape largest = { config->N, config->N, most * config->ensemble,
@@ -79,10 +79,10 @@ static qn_status time_transforms(qn_ctx *ctx, const qn_les_config *config, int s
     double first, us;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(ctx, "bench.fields", qn_fft_bytes(&largest), &fields));
-    QN_TRY(qn_graph_new(ctx, "bench.fft", &graph));
-    QN_TRY(add_transforms(graph, config, fields));
-    QN_TRY(qn_les_time_graph(graph, samples, &first, &us));
+    QN_TRY(qn_buf_new(ctx, "bench.fields", qn_fft_bytes(&largest), &fields, err));
+    QN_TRY(qn_graph_new(ctx, "bench.fft", &graph, err));
+    QN_TRY(add_transforms(graph, config, fields, err));
+    QN_TRY(qn_les_time_graph(graph, samples, &first, &us, err));
     point->fft_us = us / BATCH;
     snprintf(point->device, sizeof point->device, "%s", qn_graph_stage_device(graph, 0));
 out:
@@ -101,15 +101,14 @@ static qn_status time_steps(qn_ctx *ctx, const qn_les_config *config, int sample
     qn_status st = QN_OK;
 
     QN_TRY(qn_les_sim_new(ctx, config, &sim, err));
-    QN_TRY(qn_graph_new(ctx, "bench.steps", &graph));
-    QN_TRY(qn_les_sim_add_steps(sim, graph, BATCH));
+    QN_TRY(qn_graph_new(ctx, "bench.steps", &graph, err));
+    QN_TRY(qn_les_sim_add_steps(sim, graph, BATCH, err));
     made = qn_now_us() - start;
-    QN_TRY(qn_les_time_graph(graph, samples, &first, &us));
+    QN_TRY(qn_les_time_graph(graph, samples, &first, &us, err));
     point->first_s = (made + first) / 1e6;
     point->step_us = us / BATCH;
     snprintf(point->device, sizeof point->device, "%s", qn_graph_stage_device(graph, 0));
 out:
-    st = qn_bench_lift(ctx, st, err);
     qn_graph_free(graph);
     qn_les_sim_free(sim);
     return st;
@@ -126,7 +125,7 @@ qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_config *config, int samples
     qn_les_point *list;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_bench_lift(ctx, time_transforms(ctx, config, samples, &point), err));
+    QN_TRY(time_transforms(ctx, config, samples, &point, err));
     if (!is_fft_only)
         QN_TRY(time_steps(ctx, config, samples, &point, err));
     point.cell_steps = 1e6 * config->N * config->N * config->ensemble / point.step_us;

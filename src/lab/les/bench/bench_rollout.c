@@ -28,10 +28,10 @@ static qn_status set_operator(qn_les_proxy *proxy, int d, qn_err *err)
     return st;
 }
 
-static qn_status fill(qn_buf *z, int n, int is_f64)
+static qn_status fill(qn_buf *z, int n, int is_f64, qn_err *err)
 {
     void *data;
-    const qn_status st = qn_buf_host(z, QN_HOST_DISCARD, &data);
+    const qn_status st = qn_buf_host(z, QN_HOST_DISCARD, &data, err);
 
     for (int i = 0; st == QN_OK && i < n; i++)
         if (is_f64)
@@ -54,15 +54,14 @@ qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_config *config, int d, 
 
     QN_TRY(qn_les_proxy_new(ctx, config, d, &proxy, err));
     QN_TRY(set_operator(proxy, d, err));
-    QN_TRY(qn_buf_new(ctx, "bench.z", row, &z));
-    QN_TRY(qn_buf_new(ctx, "bench.zhat", (STEPS + 1) * row, &zhat));
-    QN_TRY(fill(z, d * config->ensemble, is_f64));
-    QN_TRY(qn_graph_new(ctx, "bench.rollout", &graph));
-    QN_TRY(qn_les_proxy_add_rollout(proxy, graph, z, STEPS, zhat));
-    QN_TRY(qn_les_time_graph(graph, samples, &first, us));
+    QN_TRY(qn_buf_new(ctx, "bench.z", row, &z, err));
+    QN_TRY(qn_buf_new(ctx, "bench.zhat", (STEPS + 1) * row, &zhat, err));
+    QN_TRY(fill(z, d * config->ensemble, is_f64, err));
+    QN_TRY(qn_graph_new(ctx, "bench.rollout", &graph, err));
+    QN_TRY(qn_les_proxy_add_rollout(proxy, graph, z, STEPS, zhat, err));
+    QN_TRY(qn_les_time_graph(graph, samples, &first, us, err));
     *us /= STEPS;
 out:
-    st = qn_bench_lift(ctx, st, err);
     qn_graph_free(graph);
     qn_buf_free(z);
     qn_buf_free(zhat);

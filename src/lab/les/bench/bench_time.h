@@ -8,6 +8,6 @@
 #include <quern/graph.h>
 
 /* Median time of a run of the graph; *first is that of the very first. */
-qn_status qn_les_time_graph(qn_graph *graph, int samples, double *first, double *us);
+qn_status qn_les_time_graph(qn_graph *graph, int samples, double *first, double *us, qn_err *err);
 
 #endif

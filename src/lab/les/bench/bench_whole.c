@@ -74,31 +74,31 @@ static qn_status mixed_make(qn_ctx *cpu, qn_ctx *device, const qn_les_config *co
     qn_status st = QN_OK;
 
     QN_TRY(qn_les_sim_new(cpu, config, &m->sim, err));
-    QN_TRY(qn_bench_lift(cpu, qn_graph_new(cpu, "les.steps", &m->steps), err));
-    QN_TRY(qn_bench_lift(cpu, qn_les_sim_add_steps(m->sim, m->steps, config->encode_every), err));
+    QN_TRY(qn_graph_new(cpu, "les.steps", &m->steps, err));
+    QN_TRY(qn_les_sim_add_steps(m->sim, m->steps, config->encode_every, err));
     QN_TRY(qn_les_codec_new(device, config, &m->codec, err));
     row = (size_t)qn_les_codec_layout(m->codec).size * (size_t)config->ensemble * real;
-    QN_TRY(qn_buf_new(device, "les.state", qn_buf_bytes(qn_les_sim_state(m->sim)), &m->state));
-    QN_TRY(qn_buf_new(device, "les.z", (size_t)frames * row, &m->z));
-    QN_TRY(qn_buf_new(device, "les.zhat", (size_t)frames * row, &m->zhat));
-    QN_TRY(qn_graph_new(device, "les.anchors", &m->first));
-    QN_TRY(qn_les_codec_add_anchors(m->codec, m->first, m->state));
-    QN_TRY(qn_graph_new(device, "les.encode", &m->encode));
-    QN_TRY(qn_les_codec_add_encode(m->codec, m->encode, m->state, m->z, frames));
+    QN_TRY(qn_buf_new(device, "les.state", qn_buf_bytes(qn_les_sim_state(m->sim)), &m->state, err));
+    QN_TRY(qn_buf_new(device, "les.z", (size_t)frames * row, &m->z, err));
+    QN_TRY(qn_buf_new(device, "les.zhat", (size_t)frames * row, &m->zhat, err));
+    QN_TRY(qn_graph_new(device, "les.anchors", &m->first, err));
+    QN_TRY(qn_les_codec_add_anchors(m->codec, m->first, m->state, err));
+    QN_TRY(qn_graph_new(device, "les.encode", &m->encode, err));
+    QN_TRY(qn_les_codec_add_encode(m->codec, m->encode, m->state, m->z, frames, err));
     QN_TRY(qn_les_proxy_new(device, config, qn_les_codec_layout(m->codec).size, &m->proxy, err));
 out:
-    return qn_bench_lift(device, st, err);
+    return st;
 }
 
-static qn_status mixed_encode(mixed *m, void *host, int is_first)
+static qn_status mixed_encode(mixed *m, void *host, int is_first, qn_err *err)
 {
     const size_t bytes = qn_buf_bytes(m->state);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_write(m->state, 0, host, bytes));
+    QN_TRY(qn_buf_write(m->state, 0, host, bytes, err));
     if (is_first)
-        QN_TRY(qn_graph_run(m->first));
-    QN_TRY(qn_graph_run(m->encode));
+        QN_TRY(qn_graph_run(m->first, err));
+    QN_TRY(qn_graph_run(m->encode, err));
 out:
     return st;
 }
@@ -115,16 +115,15 @@ qn_status qn_les_mixed_run(qn_ctx *cpu, qn_ctx *device, const qn_les_config *con
     QN_TRY(mixed_make(cpu, device, config, frames, &m, err));
     for (int f = 0; f < frames; f++) {
         if (f)
-            QN_TRY(qn_bench_lift(cpu, qn_graph_run(m.steps), err));
-        QN_TRY(qn_bench_lift(cpu, qn_buf_host(qn_les_sim_state(m.sim), QN_HOST_READ, &host), err));
-        QN_TRY(qn_bench_lift(device, mixed_encode(&m, host, f == 0), err));
+            QN_TRY(qn_graph_run(m.steps, err));
+        QN_TRY(qn_buf_host(qn_les_sim_state(m.sim), QN_HOST_READ, &host, err));
+        QN_TRY(mixed_encode(&m, host, f == 0, err));
     }
     QN_TRY(qn_les_proxy_learn(m.proxy, m.z, qn_les_proxy_train(config, frames), err));
-    QN_TRY(qn_bench_lift(device, qn_graph_new(device, "les.rollout", &m.rollout), err));
-    QN_TRY(qn_bench_lift(
-        device, qn_les_proxy_add_rollout(m.proxy, m.rollout, m.z, frames - 1, m.zhat), err));
-    QN_TRY(qn_bench_lift(device, qn_graph_run(m.rollout), err));
-    QN_TRY(qn_bench_lift(device, qn_graph_wait(m.rollout), err));
+    QN_TRY(qn_graph_new(device, "les.rollout", &m.rollout, err));
+    QN_TRY(qn_les_proxy_add_rollout(m.proxy, m.rollout, m.z, frames - 1, m.zhat, err));
+    QN_TRY(qn_graph_run(m.rollout, err));
+    QN_TRY(qn_graph_wait(m.rollout, err));
     *out = (qn_les_whole){ .total_s = (qn_now_us() - start) / 1e6, .error = NAN };
     snprintf(out->device, sizeof out->device, "cpu+%s",
              qn_graph_stage_device(m.encode, 0) ? qn_graph_stage_device(m.encode, 0) : "?");

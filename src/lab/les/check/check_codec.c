@@ -7,7 +7,6 @@
 #include "domain/les/flow/ic.h"
 #include "kernel/philox.h"
 #include "domain/les/proxy/proxy.h"
-#include "engine/lift.h"
 #include "util/hash.h"
 
 #include <math.h>
@@ -95,14 +94,14 @@ static qn_status check_box(qn_ctx *ctx, qn_les_report *report, qn_err *err)
 
     if (st != QN_OK)
         return st;
-    QN_TRY(qn_buf_new(ctx, "field", 64 * 64 * sizeof(double), &field));
-    QN_TRY(qn_buf_new(ctx, "moments", sizeof got, &moments));
-    QN_TRY(qn_graph_new(ctx, "les.check.box", &graph));
-    QN_TRY(qn_les_ic_box(graph, &config, field, moments));
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
-    QN_TRY(qn_buf_read(moments, 0, got, sizeof got));
-    QN_TRY(qn_buf_host(field, QN_HOST_READ, &cells));
+    QN_TRY(qn_buf_new(ctx, "field", 64 * 64 * sizeof(double), &field, err));
+    QN_TRY(qn_buf_new(ctx, "moments", sizeof got, &moments, err));
+    QN_TRY(qn_graph_new(ctx, "les.check.box", &graph, err));
+    QN_TRY(qn_les_ic_box(graph, &config, field, moments, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
+    QN_TRY(qn_buf_read(moments, 0, got, sizeof got, err));
+    QN_TRY(qn_buf_host(field, QN_HOST_READ, &cells, err));
     expect(report, "V9", "ic box: integer sums differ", memcmp(got, want, sizeof got) != 0, 0);
     expect(report, "V9", "ic box: field is not the known one",
            differs(cells, 64 * 64 * sizeof(double),
@@ -112,7 +111,7 @@ out:
     qn_graph_free(graph);
     qn_buf_free(field);
     qn_buf_free(moments);
-    return qn_lift(ctx, st, err);
+    return st;
 }
 
 static qn_status check_random(qn_ctx *ctx, qn_les_report *report, qn_err *err)
@@ -170,20 +169,20 @@ static qn_status open_bench(qn_ctx *ctx, const char *const *pairs, bench *b, qn_
         goto out;
     }
     QN_TRY(qn_les_ic_fill(&b->config, half, err));
-    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "state", HALF * sizeof *half, &b->state), err));
-    QN_TRY(qn_lift(ctx, qn_buf_write(b->state, 0, half, HALF * sizeof *half), err));
-    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "z", 2 * d * sizeof *half, &b->z), err));
-    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "field", CELLS * sizeof *half, &b->field), err));
-    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "lp", CELLS * sizeof *half, &b->lp), err));
-    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "full", CELLS * sizeof *half, &b->full), err));
-    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "sums", 2 * QN_LES_SUMS * sizeof *half, &b->sums), err));
+    QN_TRY(qn_buf_new(ctx, "state", HALF * sizeof *half, &b->state, err));
+    QN_TRY(qn_buf_write(b->state, 0, half, HALF * sizeof *half, err));
+    QN_TRY(qn_buf_new(ctx, "z", 2 * d * sizeof *half, &b->z, err));
+    QN_TRY(qn_buf_new(ctx, "field", CELLS * sizeof *half, &b->field, err));
+    QN_TRY(qn_buf_new(ctx, "lp", CELLS * sizeof *half, &b->lp, err));
+    QN_TRY(qn_buf_new(ctx, "full", CELLS * sizeof *half, &b->full, err));
+    QN_TRY(qn_buf_new(ctx, "sums", 2 * QN_LES_SUMS * sizeof *half, &b->sums, err));
 out:
     free(half);
     return st;
 }
 
 /* `cells` become the state, or the state becomes cells; on the host, for it is done once. */
-static qn_status turn(bench *b, qn_fft_direction direction, qn_buf *cells)
+static qn_status turn(bench *b, qn_fft_direction direction, qn_buf *cells, qn_err *err)
 {
     const int is_forward = direction == QN_FFT_FORWARD;
     qn_graph *graph = NULL;
@@ -191,26 +190,26 @@ static qn_status turn(bench *b, qn_fft_direction direction, qn_buf *cells)
     void *padded, *plain;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(b->ctx, "transform", HALF * sizeof(double), &work));
-    QN_TRY(qn_buf_host(work, QN_HOST_DISCARD, &padded));
+    QN_TRY(qn_buf_new(b->ctx, "transform", HALF * sizeof(double), &work, err));
+    QN_TRY(qn_buf_host(work, QN_HOST_DISCARD, &padded, err));
     if (is_forward) {
-        QN_TRY(qn_buf_host(cells, QN_HOST_READ, &plain));
+        QN_TRY(qn_buf_host(cells, QN_HOST_READ, &plain, err));
         for (int j = 0; j < SIDE; j++)
             memcpy((double *)padded + j * (SIDE + 2), (double *)plain + j * SIDE,
                    SIDE * sizeof(double));
     } else {
-        QN_TRY(qn_buf_read(b->state, 0, padded, HALF * sizeof(double)));
+        QN_TRY(qn_buf_read(b->state, 0, padded, HALF * sizeof(double), err));
     }
-    QN_TRY(qn_graph_new(b->ctx, "les.check.transform", &graph));
-    QN_TRY(qn_graph_fft(graph, "transform", &shape, direction, work, 0));
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
-    QN_TRY(qn_buf_host(work, QN_HOST_READ, &padded));
+    QN_TRY(qn_graph_new(b->ctx, "les.check.transform", &graph, err));
+    QN_TRY(qn_graph_fft(graph, "transform", &shape, direction, work, 0, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
+    QN_TRY(qn_buf_host(work, QN_HOST_READ, &padded, err));
     if (is_forward) {
-        QN_TRY(qn_buf_write(b->state, 0, padded, HALF * sizeof(double)));
+        QN_TRY(qn_buf_write(b->state, 0, padded, HALF * sizeof(double), err));
         goto out;
     }
-    QN_TRY(qn_buf_host(cells, QN_HOST_DISCARD, &plain));
+    QN_TRY(qn_buf_host(cells, QN_HOST_DISCARD, &plain, err));
     for (int k = 0; k < CELLS; k++)
         ((double *)plain)[k] = ((double *)padded)[k / SIDE * (SIDE + 2) + k % SIDE] / CELLS;
 out:
@@ -221,33 +220,33 @@ out:
 
 /* Encodes the state, decodes that, compares both fields with the true one, encodes the low-pass
  * field in turn. */
-static qn_status run_bench(bench *b, qn_les_errors *lp, qn_les_errors *full)
+static qn_status run_bench(bench *b, qn_les_errors *lp, qn_les_errors *full, qn_err *err)
 {
     const size_t bytes = (size_t)qn_les_codec_layout(b->codec).size * sizeof(double);
     double sums[2 * QN_LES_SUMS];
     qn_graph *graph = NULL, *again = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(turn(b, QN_FFT_INVERSE, b->field));
-    QN_TRY(qn_graph_new(b->ctx, "les.check.codec", &graph));
-    QN_TRY(qn_les_codec_add_anchors(b->codec, graph, b->state));
-    QN_TRY(qn_les_codec_add_encode(b->codec, graph, b->state, b->z, 2));
-    QN_TRY(qn_les_codec_add_decode(b->codec, graph, b->z, 0, 7, b->lp, b->full));
-    QN_TRY(qn_les_codec_add_compare(b->codec, graph, b->field, b->lp, b->sums, 0));
-    QN_TRY(qn_les_codec_add_compare(b->codec, graph, b->field, b->full, b->sums, 1));
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
-    QN_TRY(qn_buf_read(b->sums, 0, sums, sizeof sums));
+    QN_TRY(turn(b, QN_FFT_INVERSE, b->field, err));
+    QN_TRY(qn_graph_new(b->ctx, "les.check.codec", &graph, err));
+    QN_TRY(qn_les_codec_add_anchors(b->codec, graph, b->state, err));
+    QN_TRY(qn_les_codec_add_encode(b->codec, graph, b->state, b->z, 2, err));
+    QN_TRY(qn_les_codec_add_decode(b->codec, graph, b->z, 0, 7, b->lp, b->full, err));
+    QN_TRY(qn_les_codec_add_compare(b->codec, graph, b->field, b->lp, b->sums, 0, err));
+    QN_TRY(qn_les_codec_add_compare(b->codec, graph, b->field, b->full, b->sums, 1, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
+    QN_TRY(qn_buf_read(b->sums, 0, sums, sizeof sums, err));
     *lp = qn_les_errors_of(&b->config, sums);
     *full = qn_les_errors_of(&b->config, sums + QN_LES_SUMS);
 
-    QN_TRY(turn(b, QN_FFT_FORWARD, b->lp));
-    QN_TRY(qn_graph_new(b->ctx, "les.check.again", &again));
-    QN_TRY(qn_les_codec_add_encode(b->codec, again, b->state, b->z, 2));
-    QN_TRY(qn_graph_run(again));
-    QN_TRY(qn_graph_wait(again));
-    QN_TRY(qn_buf_read(b->z, 0, b->row[0], bytes));
-    QN_TRY(qn_buf_read(b->z, bytes, b->row[1], bytes));
+    QN_TRY(turn(b, QN_FFT_FORWARD, b->lp, err));
+    QN_TRY(qn_graph_new(b->ctx, "les.check.again", &again, err));
+    QN_TRY(qn_les_codec_add_encode(b->codec, again, b->state, b->z, 2, err));
+    QN_TRY(qn_graph_run(again, err));
+    QN_TRY(qn_graph_wait(again, err));
+    QN_TRY(qn_buf_read(b->z, 0, b->row[0], bytes, err));
+    QN_TRY(qn_buf_read(b->z, bytes, b->row[1], bytes, err));
 out:
     qn_graph_free(graph);
     qn_graph_free(again);
@@ -281,7 +280,7 @@ static double parseval_off(const bench *b)
         sum += 2 * z[k] * z[k];
     sum += z[at.mean] * z[at.mean] + 2 * (m->n_mid - m->n_anchors) * exp(z[at.mid]) +
            2 * (double)m->n_high * exp(z[at.high]);
-    if (qn_buf_host(b->field, QN_HOST_READ, &cells) != QN_OK)
+    if (qn_buf_host(b->field, QN_HOST_READ, &cells, NULL) != QN_OK)
         return NAN;
     for (int k = 0; k < CELLS; k++)
         square += ((double *)cells)[k] * ((double *)cells)[k] / CELLS;
@@ -301,18 +300,18 @@ static qn_status check_codec(qn_ctx *ctx, qn_les_report *report, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(open_bench(ctx, gated, &b, err));
-    QN_TRY(qn_lift(ctx, run_bench(&b, &lp, &full), err));
+    QN_TRY(run_bench(&b, &lp, &full, err));
     expect(report, "V10", "encoding of the decoded low-pass field: waves off", waves_off(&b),
            1e-13);
     expect(report, "V10", "bands do not add up to the enstrophy", parseval_off(&b), 1e-12);
     expect(report, "V10", "gate 1: enstrophy off", fabs(full.dZ_rel), 1e-12);
     close_bench(&b);
     QN_TRY(open_bench(ctx, open, &b, err));
-    QN_TRY(qn_lift(ctx, run_bench(&b, &lp, &full), err));
+    QN_TRY(run_bench(&b, &lp, &full, err));
     expect(report, "V10", "gate 0: enstrophy off", fabs(full.dZ_rel), 1e-12);
     close_bench(&b);
     QN_TRY(open_bench(ctx, all, &b, err));
-    QN_TRY(qn_lift(ctx, run_bench(&b, &lp, &full), err));
+    QN_TRY(run_bench(&b, &lp, &full, err));
     expect(report, "V10", "all modes kept: field off", lp.rel_l2, 1e-12);
 out:
     close_bench(&b);
@@ -361,8 +360,8 @@ static qn_status check_recovery(qn_ctx *ctx, qn_les_report *report, qn_err *err)
     QN_TRY(MAKE(&config, "precision", "f64", "ridge", "1e-12", "standardize", "0"));
     make_operator(want);
     make_frames(want, frames);
-    QN_TRY(qn_lift(ctx, qn_buf_new(ctx, "frames", sizeof frames, &z), err));
-    QN_TRY(qn_lift(ctx, qn_buf_write(z, 0, frames, sizeof frames), err));
+    QN_TRY(qn_buf_new(ctx, "frames", sizeof frames, &z, err));
+    QN_TRY(qn_buf_write(z, 0, frames, sizeof frames, err));
     QN_TRY(qn_les_proxy_new(ctx, &config, D, &proxy, err));
     QN_TRY(qn_les_proxy_learn(proxy, z, T, err));
     QN_TRY(qn_les_proxy_read(proxy, got, mu, scale, err));

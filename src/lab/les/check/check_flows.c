@@ -113,11 +113,11 @@ static qn_status centroid_of(qn_les_flow *flow, double *out, qn_err *err)
 
     if (!energy)
         return qn_fail(err, QN_ERR_NOMEM, "%d shells exceed host memory", n);
-    QN_TRY(qn_buf_new(flow->ctx, "shells", bytes, &shells));
-    QN_TRY(qn_graph_new(flow->ctx, "les.shells", &graph));
-    QN_TRY(qn_les_sim_add_spectrum(flow->sim, graph, 0, shells));
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_buf_read(shells, 0, energy, bytes));
+    QN_TRY(qn_buf_new(flow->ctx, "shells", bytes, &shells, err));
+    QN_TRY(qn_graph_new(flow->ctx, "les.shells", &graph, err));
+    QN_TRY(qn_les_sim_add_spectrum(flow->sim, graph, 0, shells, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_buf_read(shells, 0, energy, bytes, err));
     for (int b = 0; b < n; b++) {
         sum += energy[b];
         moment += b * energy[b];
@@ -127,7 +127,7 @@ out:
     qn_graph_free(graph);
     qn_buf_free(shells);
     free(energy);
-    return qn_lift(flow->sim->ctx, st, err);
+    return st;
 }
 
 qn_status qn_les_check_decay(qn_ctx *ctx, qn_les_report *report, qn_err *err)

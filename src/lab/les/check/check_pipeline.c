@@ -5,7 +5,6 @@
 #include "check_impl.h"
 #include "domain/les/codec/codec.h"
 #include "domain/les/proxy/proxy.h"
-#include "engine/lift.h"
 
 #include <math.h>
 
@@ -95,21 +94,21 @@ static void close_pipeline(pipeline *p)
     qn_les_sim_free(p->sim);
 }
 
-static qn_status make_buffers(pipeline *p)
+static qn_status make_buffers(pipeline *p, qn_err *err)
 {
     const size_t real = p->config.precision == QN_LES_F64 ? sizeof(double) : sizeof(float);
     const size_t cells = (size_t)p->config.N * (size_t)p->config.N * real;
     const size_t rows = (STEPS + 1) * (size_t)qn_les_codec_layout(p->codec).size * real;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(p->ctx, "z", rows, &p->z));
-    QN_TRY(qn_buf_new(p->ctx, "zhat", rows, &p->zhat));
-    QN_TRY(qn_buf_new(p->ctx, "lp", cells, &p->lp));
-    QN_TRY(qn_buf_new(p->ctx, "full", cells, &p->full));
-    QN_TRY(qn_buf_new(p->ctx, "lp of frame 0", cells, &p->first));
-    QN_TRY(qn_buf_new(p->ctx, "sums", 3 * QN_LES_SUMS * sizeof(double), &p->sums));
+    QN_TRY(qn_buf_new(p->ctx, "z", rows, &p->z, err));
+    QN_TRY(qn_buf_new(p->ctx, "zhat", rows, &p->zhat, err));
+    QN_TRY(qn_buf_new(p->ctx, "lp", cells, &p->lp, err));
+    QN_TRY(qn_buf_new(p->ctx, "full", cells, &p->full, err));
+    QN_TRY(qn_buf_new(p->ctx, "lp of frame 0", cells, &p->first, err));
+    QN_TRY(qn_buf_new(p->ctx, "sums", 3 * QN_LES_SUMS * sizeof(double), &p->sums, err));
     for (int i = 0; i < N_TIMES; i++)
-        QN_TRY(qn_buf_new(p->ctx, "true field", cells, &p->truth[i]));
+        QN_TRY(qn_buf_new(p->ctx, "true field", cells, &p->truth[i], err));
 out:
     return st;
 }
@@ -128,91 +127,91 @@ static qn_status open_pipeline(qn_ctx *ctx, const char *n, const char *precision
     QN_TRY(qn_les_sim_new(ctx, &p->config, &p->sim, err));
     QN_TRY(qn_les_codec_new(ctx, &p->config, &p->codec, err));
     QN_TRY(qn_les_proxy_new(ctx, &p->config, qn_les_codec_layout(p->codec).size, &p->proxy, err));
-    QN_TRY(qn_lift(p->ctx, make_buffers(p), err));
+    QN_TRY(make_buffers(p, err));
 out:
     return st;
 }
 
-static qn_status run_and_free(qn_graph *graph)
+static qn_status run_and_free(qn_graph *graph, qn_err *err)
 {
-    qn_status st = qn_graph_run(graph);
+    qn_status st = qn_graph_run(graph, err);
 
     if (st == QN_OK)
-        st = qn_graph_wait(graph);
+        st = qn_graph_wait(graph, err);
     qn_graph_free(graph);
     return st;
 }
 
-static qn_status keep_truth(pipeline *p, int i)
+static qn_status keep_truth(pipeline *p, int i, qn_err *err)
 {
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(p->ctx, "les.check.truth", &graph));
-    QN_TRY(qn_les_sim_add_field(p->sim, graph, p->truth[i]));
-    return run_and_free(graph);
+    QN_TRY(qn_graph_new(p->ctx, "les.check.truth", &graph, err));
+    QN_TRY(qn_les_sim_add_field(p->sim, graph, p->truth[i], err));
+    return run_and_free(graph, err);
 out:
     qn_graph_free(graph);
     return st;
 }
 
 /* The flow, with every step encoded, and its fields at the times that are known. */
-static qn_status run_flow(pipeline *p)
+static qn_status run_flow(pipeline *p, qn_err *err)
 {
     qn_buf *state = qn_les_sim_state(p->sim);
     qn_graph *begin = NULL, *step = NULL;
     int next = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(p->ctx, "les.check.begin", &begin));
-    QN_TRY(qn_les_codec_add_anchors(p->codec, begin, state));
-    QN_TRY(qn_les_codec_add_encode(p->codec, begin, state, p->z, STEPS + 1));
-    QN_TRY(qn_graph_run(begin));
-    QN_TRY(qn_graph_new(p->ctx, "les.check.step", &step));
-    QN_TRY(qn_les_sim_add_steps(p->sim, step, 1));
-    QN_TRY(qn_les_codec_add_encode(p->codec, step, state, p->z, STEPS + 1));
+    QN_TRY(qn_graph_new(p->ctx, "les.check.begin", &begin, err));
+    QN_TRY(qn_les_codec_add_anchors(p->codec, begin, state, err));
+    QN_TRY(qn_les_codec_add_encode(p->codec, begin, state, p->z, STEPS + 1, err));
+    QN_TRY(qn_graph_run(begin, err));
+    QN_TRY(qn_graph_new(p->ctx, "les.check.step", &step, err));
+    QN_TRY(qn_les_sim_add_steps(p->sim, step, 1, err));
+    QN_TRY(qn_les_codec_add_encode(p->codec, step, state, p->z, STEPS + 1, err));
     for (int t = 0; t <= STEPS; t++) {
         if (t > 0)
-            QN_TRY(qn_graph_run(step));
+            QN_TRY(qn_graph_run(step, err));
         if (next < N_TIMES && known[p->from + next].t == t)
-            QN_TRY(keep_truth(p, next++));
+            QN_TRY(keep_truth(p, next++, err));
     }
-    QN_TRY(qn_graph_wait(step));
+    QN_TRY(qn_graph_wait(step, err));
 out:
     qn_graph_free(begin);
     qn_graph_free(step);
     return st;
 }
 
-static qn_status roll_out(pipeline *p)
+static qn_status roll_out(pipeline *p, qn_err *err)
 {
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(p->ctx, "les.check.rollout", &graph));
-    QN_TRY(qn_les_proxy_add_rollout(p->proxy, graph, p->z, STEPS, p->zhat));
-    QN_TRY(qn_les_codec_add_decode(p->codec, graph, p->zhat, 0, 0, p->first, NULL));
-    return run_and_free(graph);
+    QN_TRY(qn_graph_new(p->ctx, "les.check.rollout", &graph, err));
+    QN_TRY(qn_les_proxy_add_rollout(p->proxy, graph, p->z, STEPS, p->zhat, err));
+    QN_TRY(qn_les_codec_add_decode(p->codec, graph, p->zhat, 0, 0, p->first, NULL, err));
+    return run_and_free(graph, err);
 out:
     qn_graph_free(graph);
     return st;
 }
 
-static qn_status look(pipeline *p, int i, double figures[N_FIGURES])
+static qn_status look(pipeline *p, int i, double figures[N_FIGURES], qn_err *err)
 {
     const int t = known[p->from + i].t;
     double sums[3 * QN_LES_SUMS];
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(p->ctx, "les.check.look", &graph));
-    QN_TRY(qn_les_codec_add_decode(p->codec, graph, p->zhat, t, t, p->lp, p->full));
-    QN_TRY(qn_les_codec_add_compare(p->codec, graph, p->truth[i], p->lp, p->sums, 0));
-    QN_TRY(qn_les_codec_add_compare(p->codec, graph, p->truth[i], p->full, p->sums, 1));
-    QN_TRY(qn_les_codec_add_compare(p->codec, graph, p->truth[i], p->first, p->sums, 2));
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
-    QN_TRY(qn_buf_read(p->sums, 0, sums, sizeof sums));
+    QN_TRY(qn_graph_new(p->ctx, "les.check.look", &graph, err));
+    QN_TRY(qn_les_codec_add_decode(p->codec, graph, p->zhat, t, t, p->lp, p->full, err));
+    QN_TRY(qn_les_codec_add_compare(p->codec, graph, p->truth[i], p->lp, p->sums, 0, err));
+    QN_TRY(qn_les_codec_add_compare(p->codec, graph, p->truth[i], p->full, p->sums, 1, err));
+    QN_TRY(qn_les_codec_add_compare(p->codec, graph, p->truth[i], p->first, p->sums, 2, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
+    QN_TRY(qn_buf_read(p->sums, 0, sums, sizeof sums, err));
 
     const qn_les_errors lp = qn_les_errors_of(&p->config, sums);
     const qn_les_errors full = qn_les_errors_of(&p->config, sums + QN_LES_SUMS);
@@ -237,13 +236,13 @@ static qn_status check_at(qn_ctx *ctx, const char *n, const char *precision, dou
     qn_status st = QN_OK;
 
     QN_TRY(open_pipeline(ctx, n, precision, &p, err));
-    QN_TRY(qn_lift(p.ctx, run_flow(&p), err));
+    QN_TRY(run_flow(&p, err));
     QN_TRY(qn_les_proxy_learn(p.proxy, p.z, qn_les_proxy_train(&p.config, STEPS + 1), err));
-    QN_TRY(qn_lift(p.ctx, roll_out(&p), err));
+    QN_TRY(roll_out(&p, err));
     for (int i = 0; i < N_TIMES; i++) {
         const int t = known[p.from + i].t;
 
-        QN_TRY(qn_lift(p.ctx, look(&p, i, got), err));
+        QN_TRY(look(&p, i, got, err));
         for (int k = 0; k < N_FIGURES; k++) {
             const double want = known[p.from + i].figures[k];
 

@@ -88,11 +88,9 @@ qn_status qn_les_flow_open(qn_ctx *ctx, const char *const *pairs, qn_les_flow *o
     QN_TRY(qn_les_config_make(NULL, pairs, &out->config, err));
     QN_TRY(qn_les_sim_new(ctx, &out->config, &out->sim, err));
     out->cells = (size_t)out->config.N * (size_t)out->config.N * (size_t)out->config.ensemble;
-    QN_TRY(qn_lift(out->sim->ctx,
-                   qn_buf_new(ctx, "looked at",
-                              out->cells * (out->sim->is_f64 ? sizeof(double) : sizeof(float)),
-                              &out->field),
-                   err));
+    QN_TRY(qn_buf_new(ctx, "looked at",
+                      out->cells * (out->sim->is_f64 ? sizeof(double) : sizeof(float)), &out->field,
+                      err));
 out:
     if (st != QN_OK)
         qn_les_flow_close(out);
@@ -107,25 +105,25 @@ void qn_les_flow_close(qn_les_flow *flow)
 }
 
 /* Runs the graph `times` times and frees it. `st` is what came of building it. */
-static qn_status run_built(qn_les_flow *flow, qn_graph *graph, int times, qn_status st, qn_err *err)
+static qn_status run_built(qn_graph *graph, int times, qn_status st, qn_err *err)
 {
     QN_TRY(st);
     for (int i = 0; i < times; i++)
-        QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
+        QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
 out:
     qn_graph_free(graph);
-    return qn_lift(flow->sim->ctx, st, err);
+    return st;
 }
 
 static qn_status run_groups(qn_les_flow *flow, int n_steps, int times, qn_err *err)
 {
     qn_graph *graph = NULL;
-    qn_status st = qn_graph_new(flow->ctx, "les.steps", &graph);
+    qn_status st = qn_graph_new(flow->ctx, "les.steps", &graph, err);
 
     if (st == QN_OK)
-        st = qn_les_sim_add_steps(flow->sim, graph, n_steps);
-    return run_built(flow, graph, times, st, err);
+        st = qn_les_sim_add_steps(flow->sim, graph, n_steps, err);
+    return run_built(graph, times, st, err);
 }
 
 /* Graphs of twenty steps, recorded once and replayed. */
@@ -150,7 +148,7 @@ static qn_status read_cells(qn_les_flow *flow, double **out, qn_err *err)
 
     if (!cells)
         return qn_fail(err, QN_ERR_NOMEM, "%zu cells exceed host memory", flow->cells);
-    st = qn_lift(flow->sim->ctx, qn_buf_host(flow->field, QN_HOST_READ, &data), err);
+    st = qn_buf_host(flow->field, QN_HOST_READ, &data, err);
     for (size_t i = 0; st == QN_OK && i < flow->cells; i++)
         cells[i] = flow->sim->is_f64 ? ((double *)data)[i] : (double)((float *)data)[i];
     if (st != QN_OK)
@@ -163,22 +161,22 @@ static qn_status read_cells(qn_les_flow *flow, double **out, qn_err *err)
 qn_status qn_les_flow_field(qn_les_flow *flow, double **out, qn_err *err)
 {
     qn_graph *graph = NULL;
-    qn_status st = qn_graph_new(flow->ctx, "les.field", &graph);
+    qn_status st = qn_graph_new(flow->ctx, "les.field", &graph, err);
 
     if (st == QN_OK)
-        st = qn_les_sim_add_field(flow->sim, graph, flow->field);
-    st = run_built(flow, graph, 1, st, err);
+        st = qn_les_sim_add_field(flow->sim, graph, flow->field, err);
+    st = run_built(graph, 1, st, err);
     return st == QN_OK ? read_cells(flow, out, err) : st;
 }
 
 qn_status qn_les_flow_probe(qn_les_flow *flow, qn_les_probe what, double **out, qn_err *err)
 {
     qn_graph *graph = NULL;
-    qn_status st = qn_graph_new(flow->ctx, "les.probe", &graph);
+    qn_status st = qn_graph_new(flow->ctx, "les.probe", &graph, err);
 
     if (st == QN_OK)
-        st = qn_les_sim_add_probe(flow->sim, graph, what, flow->field);
-    st = run_built(flow, graph, 1, st, err);
+        st = qn_les_sim_add_probe(flow->sim, graph, what, flow->field, err);
+    st = run_built(graph, 1, st, err);
     return st == QN_OK ? read_cells(flow, out, err) : st;
 }
 
@@ -187,11 +185,11 @@ qn_status qn_les_flow_row(qn_les_flow *flow, qn_les_row *out, qn_err *err)
     qn_graph *graph = NULL;
     qn_les_row *rows = NULL;
     int n = 0;
-    qn_status st = qn_graph_new(flow->ctx, "les.row", &graph);
+    qn_status st = qn_graph_new(flow->ctx, "les.row", &graph, err);
 
     if (st == QN_OK)
-        st = qn_les_sim_add_log(flow->sim, graph);
-    QN_TRY(run_built(flow, graph, 1, st, err));
+        st = qn_les_sim_add_log(flow->sim, graph, err);
+    QN_TRY(run_built(graph, 1, st, err));
     QN_TRY(qn_les_sim_read_log(flow->sim, &rows, &n, err));
     *out = rows[(n - 1) * flow->config.ensemble];
 out:

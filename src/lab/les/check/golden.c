@@ -15,13 +15,12 @@
 
 /* Stages, run at once. */
 
-qn_status qn_golden_finish(const golden *g, qn_graph *graph, qn_status st, qn_err *err)
+qn_status qn_golden_finish(qn_graph *graph, qn_status st, qn_err *err)
 {
     if (st == QN_OK)
-        st = qn_graph_run(graph);
+        st = qn_graph_run(graph, err);
     if (st == QN_OK)
-        st = qn_graph_wait(graph);
-    st = qn_golden_told(g, st, err);
+        st = qn_graph_wait(graph, err);
     qn_graph_free(graph);
     return st;
 }
@@ -41,8 +40,8 @@ static qn_status compare_field(const golden *g, int t, qn_err *err)
     char what[32];
 
     snprintf(what, sizeof what, "omega_t%d", t);
-    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, what, &graph), err));
-    QN_TRY(qn_golden_finish(g, graph, qn_les_sim_add_field(g->sim, graph, g->field), err));
+    QN_TRY(qn_graph_new(g->ctx, what, &graph, err));
+    QN_TRY(qn_golden_finish(graph, qn_les_sim_add_field(g->sim, graph, g->field, err), err));
     QN_TRY(qn_golden_compare_buf(
         g, what, g->field, 0, qn_golden_cells(g), REL,
         is_mcw ? qn_golden_pick(g, 1e-10, 1e-4) : qn_golden_pick(g, f64, f32), err));
@@ -66,9 +65,9 @@ static qn_status compare_probes(const golden *g, qn_err *err)
     for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
         qn_graph *graph = NULL;
 
-        QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, probes[i].name, &graph), err));
+        QN_TRY(qn_graph_new(g->ctx, probes[i].name, &graph, err));
         QN_TRY(qn_golden_finish(
-            g, graph, qn_les_sim_add_probe(g->sim, graph, probes[i].probe, g->field), err));
+            graph, qn_les_sim_add_probe(g->sim, graph, probes[i].probe, g->field, err), err));
         QN_TRY(qn_golden_compare_buf(g, probes[i].name, g->field, 0, qn_golden_cells(g), REL,
                                      qn_golden_pick(g, probes[i].f64, probes[i].f32), err));
     }
@@ -156,9 +155,9 @@ static qn_status choose_anchors(const golden *g, const char *what, qn_err *err)
 
     if (!modes)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %d anchors", n);
-    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, "anchors", &graph), err));
+    QN_TRY(qn_graph_new(g->ctx, "anchors", &graph, err));
     QN_TRY(qn_golden_finish(
-        g, graph, qn_les_codec_add_anchors(g->codec, graph, qn_les_sim_state(g->sim)), err));
+        graph, qn_les_codec_add_anchors(g->codec, graph, qn_les_sim_state(g->sim), err), err));
     QN_TRY(qn_les_codec_read_anchors(g->codec, modes, err));
     QN_TRY(compare_modes(g, what, modes, n, err));
     if (!g->is_origin && !strcmp(what, "anchor_idx"))
@@ -218,7 +217,7 @@ static qn_status compare_ints(const golden *g, const char *what, qn_buf *buf, qn
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu cells", n);
         goto out;
     }
-    QN_TRY(qn_golden_told(g, qn_buf_read(buf, 0, ints, n * sizeof *ints), err));
+    QN_TRY(qn_buf_read(buf, 0, ints, n * sizeof *ints, err));
     for (size_t i = 0; i < n; i++)
         got[i] = ints[i];
     QN_TRY(qn_golden_compare(g, what, got, (qn_i64)n, ABS, 0));
@@ -244,19 +243,18 @@ static qn_status compare_box(const golden *g, qn_err *err)
     config.ic_width = (int)json_integer_value(width);
     const les_box_par par = { .seed = config.seed, .n = config.N, .reach = config.ic_width / 2 };
     for (int i = 0; i < 3; i++)
-        QN_TRY(qn_buf_new(g->ctx, "box", qn_golden_cells(g) * sizeof(int32_t), &ints[i]));
-    QN_TRY(qn_graph_new(g->ctx, "box", &graph));
-    QN_TRY(stage_les_box_noise(graph, "box.noise", points, par, ints[0]));
-    QN_TRY(stage_les_box_rows(graph, "box.rows", points, par, ints[0], ints[1]));
-    QN_TRY(stage_les_box_cols(graph, "box.cols", points, par, ints[1], ints[2]));
-    QN_TRY(qn_golden_finish(g, graph, qn_les_ic_box(graph, &config, g->field, NULL), err));
+        QN_TRY(qn_buf_new(g->ctx, "box", qn_golden_cells(g) * sizeof(int32_t), &ints[i], err));
+    QN_TRY(qn_graph_new(g->ctx, "box", &graph, err));
+    QN_TRY(stage_les_box_noise(graph, "box.noise", points, par, ints[0], err));
+    QN_TRY(stage_les_box_rows(graph, "box.rows", points, par, ints[0], ints[1], err));
+    QN_TRY(stage_les_box_cols(graph, "box.cols", points, par, ints[1], ints[2], err));
+    QN_TRY(qn_golden_finish(graph, qn_les_ic_box(graph, &config, g->field, NULL, err), err));
     graph = NULL;
     QN_TRY(compare_ints(g, "box_noise_i32", ints[0], err));
     QN_TRY(compare_ints(g, "box_sum_i32", ints[2], err));
     QN_TRY(qn_golden_compare_buf(g, "box_omega", g->field, 0, qn_golden_cells(g), REL,
                                  qn_golden_pick(g, 0, 1e-7), err));
 out:
-    st = qn_golden_told(g, st, err);
     qn_graph_free(graph);
     for (int i = 0; i < 3; i++)
         qn_buf_free(ints[i]);
@@ -285,9 +283,9 @@ static qn_status compare_spectrum(const golden *g, int t, qn_err *err)
     if (!shells)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %d shells", n);
     snprintf(what, sizeof what, "spectrum_t%d", t);
-    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, what, &graph), err));
-    QN_TRY(qn_golden_finish(g, graph, qn_les_sim_add_spectrum(g->sim, graph, 0, g->shells), err));
-    QN_TRY(qn_golden_told(g, qn_buf_read(g->shells, 0, shells, (size_t)n * sizeof *shells), err));
+    QN_TRY(qn_graph_new(g->ctx, what, &graph, err));
+    QN_TRY(qn_golden_finish(graph, qn_les_sim_add_spectrum(g->sim, graph, 0, g->shells, err), err));
+    QN_TRY(qn_buf_read(g->shells, 0, shells, (size_t)n * sizeof *shells, err));
     QN_TRY(qn_golden_compare(g, what, shells, n, REL, qn_golden_pick(g, 1e-12, 1e-5)));
 out:
     free(shells);
@@ -317,14 +315,14 @@ out:
     return st;
 }
 
-static qn_status add_frame(const golden *g, qn_graph *graph, int n_steps)
+static qn_status add_frame(const golden *g, qn_graph *graph, int n_steps, qn_err *err)
 {
     qn_status st = QN_OK;
 
     if (n_steps)
-        QN_TRY(qn_les_sim_add_steps(g->sim, graph, n_steps));
+        QN_TRY(qn_les_sim_add_steps(g->sim, graph, n_steps, err));
     QN_TRY(qn_les_codec_add_encode(g->codec, graph, qn_les_sim_state(g->sim), g->z,
-                                   g->config.steps + 1));
+                                   g->config.steps + 1, err));
 out:
     return st;
 }
@@ -334,18 +332,18 @@ static qn_status go(const golden *g, int is_tiny, qn_err *err)
     qn_graph *first = NULL, *next = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, "first", &first), err));
-    QN_TRY(qn_golden_finish(g, first, add_frame(g, first, 0), err));
-    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, "step", &next), err));
-    QN_TRY(qn_golden_told(g, add_frame(g, next, 1), err));
+    QN_TRY(qn_graph_new(g->ctx, "first", &first, err));
+    QN_TRY(qn_golden_finish(first, add_frame(g, first, 0, err), err));
+    QN_TRY(qn_graph_new(g->ctx, "step", &next, err));
+    QN_TRY(add_frame(g, next, 1, err));
     if (!is_tiny)
         QN_TRY(look_at(g, 0, err));
     for (int t = 1; t <= g->config.steps; t++) {
-        QN_TRY(qn_golden_told(g, qn_graph_run(next), err));
+        QN_TRY(qn_graph_run(next, err));
         if (!is_tiny)
             QN_TRY(look_at(g, t, err));
     }
-    QN_TRY(qn_golden_told(g, qn_graph_wait(next), err));
+    QN_TRY(qn_graph_wait(next, err));
 out:
     qn_graph_free(next);
     return st;
@@ -378,13 +376,14 @@ static qn_status open_case(golden *g, int is_tiny, qn_err *err)
     QN_TRY(qn_les_sim_new(g->ctx, &g->config, &g->sim, err));
     QN_TRY(qn_les_codec_new(g->ctx, &g->config, &g->codec, err));
     g->d = qn_les_codec_layout(g->codec).size;
-    QN_TRY(qn_buf_new(g->ctx, "z", (size_t)(g->config.steps + 1) * (size_t)g->d * real, &g->z));
-    QN_TRY(qn_buf_new(g->ctx, "field", qn_golden_cells(g) * real, &g->field));
-    QN_TRY(qn_buf_new(g->ctx, "decoded", qn_golden_cells(g) * real, &g->other));
+    QN_TRY(
+        qn_buf_new(g->ctx, "z", (size_t)(g->config.steps + 1) * (size_t)g->d * real, &g->z, err));
+    QN_TRY(qn_buf_new(g->ctx, "field", qn_golden_cells(g) * real, &g->field, err));
+    QN_TRY(qn_buf_new(g->ctx, "decoded", qn_golden_cells(g) * real, &g->other, err));
     QN_TRY(qn_buf_new(g->ctx, "shells", (size_t)qn_les_sim_shells(&g->config) * sizeof(double),
-                      &g->shells));
+                      &g->shells, err));
 out:
-    return qn_golden_told(g, st, err);
+    return st;
 }
 
 static qn_status check_tiny(golden *g, qn_err *err)

@@ -23,13 +23,6 @@ int qn_golden_load(const golden *g, const char *what, qn_npy *out)
     return 0;
 }
 
-qn_status qn_golden_told(const golden *g, qn_status st, qn_err *err)
-{
-    if (st != QN_OK && err && !err->text[0])
-        qn_fail(err, st, "%s: %s", g->prefix, qn_error(g->ctx));
-    return st;
-}
-
 /* `n` reals of `buf` from element `at` on, as doubles; free() them. */
 qn_status qn_golden_read_reals(const golden *g, qn_buf *buf, size_t at, size_t n, double **out,
                                qn_err *err)
@@ -41,9 +34,9 @@ qn_status qn_golden_read_reals(const golden *g, qn_buf *buf, size_t at, size_t n
     if (!wide || !narrow)
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu numbers", n);
     else if (g->is_f64)
-        st = qn_golden_told(g, qn_buf_read(buf, at * 8, wide, n * 8), err);
+        st = qn_buf_read(buf, at * 8, wide, n * 8, err);
     else
-        st = qn_golden_told(g, qn_buf_read(buf, at * 4, narrow, n * 4), err);
+        st = qn_buf_read(buf, at * 4, narrow, n * 4, err);
     for (size_t i = 0; st == QN_OK && !g->is_f64 && i < n; i++)
         wide[i] = (double)narrow[i];
     free(narrow);
@@ -116,7 +109,7 @@ qn_status qn_golden_compare_bytes(const golden *g, const char *what, qn_buf *buf
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu cells", n);
         goto out;
     }
-    QN_TRY(qn_golden_told(g, qn_buf_read(buf, 0, bytes, n), err));
+    QN_TRY(qn_buf_read(buf, 0, bytes, n, err));
     for (size_t i = 0; i < n; i++)
         got[i] = bytes[i];
     QN_TRY(qn_golden_compare(g, what, got, (qn_i64)n, SHARE, limit));

@@ -27,9 +27,6 @@ typedef enum { REL, ABS, SHARE } measure; /* relative L2, largest difference, sh
 /* 0 when the case has no such array. One that cannot be read is a finding. */
 int qn_golden_load(const golden *g, const char *what, qn_npy *out);
 
-/* What the context said, in `err`. */
-qn_status qn_golden_told(const golden *g, qn_status st, qn_err *err);
-
 /* `n` reals of `buf` from element `at` on, as doubles; free() them. */
 qn_status qn_golden_read_reals(const golden *g, qn_buf *buf, size_t at, size_t n, double **out,
                                qn_err *err);
@@ -45,7 +42,7 @@ qn_status qn_golden_compare_bytes(const golden *g, const char *what, qn_buf *buf
                                   qn_err *err);
 
 /* Runs a graph once and frees it; `st` is that of its making. */
-qn_status qn_golden_finish(const golden *g, qn_graph *graph, qn_status st, qn_err *err);
+qn_status qn_golden_finish(qn_graph *graph, qn_status st, qn_err *err);
 size_t qn_golden_cells(const golden *g);
 
 /* Whether the case has the array <format>_t<t>. */

@@ -71,10 +71,10 @@ qn_status qn_golden_learn(golden *g, int n_train, qn_buf **zhat, qn_err *err)
 
     QN_TRY(qn_les_proxy_new(g->ctx, &g->config, g->d, &g->proxy, err));
     QN_TRY(qn_les_proxy_learn(g->proxy, g->z, n_train, err));
-    QN_TRY(qn_golden_told(g, qn_buf_new(g->ctx, "zhat", qn_buf_bytes(g->z), zhat), err));
-    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, "rollout", &graph), err));
-    QN_TRY(
-        qn_golden_finish(g, graph, qn_les_proxy_add_rollout(g->proxy, graph, g->z, n, *zhat), err));
+    QN_TRY(qn_buf_new(g->ctx, "zhat", qn_buf_bytes(g->z), zhat, err));
+    QN_TRY(qn_graph_new(g->ctx, "rollout", &graph, err));
+    QN_TRY(qn_golden_finish(graph, qn_les_proxy_add_rollout(g->proxy, graph, g->z, n, *zhat, err),
+                            err));
 out:
     return st;
 }
@@ -147,9 +147,9 @@ static qn_status decode_as(const golden *g, int t, int gate, const char *phases,
     QN_TRY(qn_les_codec_new(g->ctx, &config, &codec, err));
     QN_TRY(qn_les_codec_read_anchors(g->codec, anchors, err));
     QN_TRY(qn_les_codec_set_anchors(codec, anchors, err));
-    QN_TRY(qn_golden_told(g, qn_graph_new(g->ctx, "decode", &graph), err));
+    QN_TRY(qn_graph_new(g->ctx, "decode", &graph, err));
     QN_TRY(qn_golden_finish(
-        g, graph, qn_les_codec_add_decode(codec, graph, g->z, t, t, g->field, g->other), err));
+        graph, qn_les_codec_add_decode(codec, graph, g->z, t, t, g->field, g->other, err), err));
     snprintf(what, sizeof what, "dec_lp_t%d", t);
     if (gate)
         QN_TRY(qn_golden_compare_buf(g, what, g->field, 0, qn_golden_cells(g), REL,
@@ -185,9 +185,7 @@ static qn_status put_z(const golden *g, int t, qn_err *err)
             z[i] = qn_npy_at(&want, i);
             narrow[i] = (float)z[i];
         }
-        st = qn_golden_told(
-            g, qn_buf_write(g->z, (size_t)t * row, g->is_f64 ? (void *)z : (void *)narrow, row),
-            err);
+        st = qn_buf_write(g->z, (size_t)t * row, g->is_f64 ? (void *)z : (void *)narrow, row, err);
         qn_npy_free(&want);
     }
     free(z);

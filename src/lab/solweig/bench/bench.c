@@ -6,7 +6,6 @@
 #include "domain/solweig/view/room.h"
 #include "domain/solweig/view/sun_job.h"
 #include "domain/solweig/view/svf_job.h"
-#include "engine/lift.h"
 #include "util/clock.h"
 #include "util/stats.h"
 
@@ -39,13 +38,13 @@ static void add_line(bench *b, const char *part, const char *name, double us)
     line->ms_per_mpix = us / 1e3 / mpix;
 }
 
-static qn_status time_run(qn_graph *graph, double *us)
+static qn_status time_run(qn_graph *graph, double *us, qn_err *err)
 {
     const double start = qn_now_us();
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
     *us = qn_now_us() - start;
 out:
     return st;
@@ -58,34 +57,33 @@ static qn_status time_graph(bench *b, qn_graph *graph, const char *part, const c
     double us[MAX_SAMPLES], first;
     qn_status st = QN_OK;
 
-    QN_TRY(time_run(graph, &first));
+    QN_TRY(time_run(graph, &first, err));
     for (int i = 0; i < b->options->samples; i++)
-        QN_TRY(time_run(graph, &us[i]));
+        QN_TRY(time_run(graph, &us[i], err));
     add_line(b, part, name, qn_stats_of(us, (size_t)b->options->samples).median);
     if (qn_graph_stage_device(graph, 0))
         snprintf(b->result->device, sizeof b->result->device, "%s",
                  qn_graph_stage_device(graph, 0));
 out:
-    st = qn_lift(b->ctx, st, err);
     qn_graph_free(graph);
     return st;
 }
 
 /* What is done once. */
 
-typedef qn_status (*add_fn)(qn_sw_step *step, qn_graph *graph);
+typedef qn_status (*add_fn)(qn_sw_step *step, qn_graph *graph, qn_err *err);
 
 static qn_status time_part(bench *b, qn_sw_step *step, add_fn add, const char *name, qn_err *err)
 {
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(b->ctx, name, &graph));
-    QN_TRY(add(step, graph));
+    QN_TRY(qn_graph_new(b->ctx, name, &graph, err));
+    QN_TRY(add(step, graph, err));
     return time_graph(b, graph, "once", name, err);
 out:
     qn_graph_free(graph);
-    return qn_lift(b->ctx, st, err);
+    return st;
 }
 
 /* The same without being timed. */
@@ -94,14 +92,13 @@ static qn_status run_parts(bench *b, qn_sw_step *step, qn_err *err)
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(b->ctx, "start", &graph));
-    QN_TRY(qn_sw_step_add_walls(step, graph));
-    QN_TRY(qn_sw_step_add_svf(step, graph));
-    QN_TRY(qn_sw_step_add_geometry(step, graph));
-    QN_TRY(qn_graph_run(graph));
-    QN_TRY(qn_graph_wait(graph));
+    QN_TRY(qn_graph_new(b->ctx, "start", &graph, err));
+    QN_TRY(qn_sw_step_add_walls(step, graph, err));
+    QN_TRY(qn_sw_step_add_svf(step, graph, err));
+    QN_TRY(qn_sw_step_add_geometry(step, graph, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
 out:
-    st = qn_lift(b->ctx, st, err);
     qn_graph_free(graph);
     return st;
 }
@@ -137,10 +134,10 @@ static qn_status time_stages(bench *b, qn_sw_step *step, const char *part, qn_er
     for (int i = 0; i < QN_SW_STEP_STAGES; i++) {
         qn_graph *graph = NULL;
 
-        if ((st = qn_graph_new(b->ctx, "stage", &graph)) != QN_OK ||
-            (st = qn_sw_step_add(step, graph, (qn_sw_step_stage)i)) != QN_OK) {
+        if ((st = qn_graph_new(b->ctx, "stage", &graph, err)) != QN_OK ||
+            (st = qn_sw_step_add(step, graph, (qn_sw_step_stage)i, err)) != QN_OK) {
             qn_graph_free(graph);
-            return qn_lift(b->ctx, st, err);
+            return st;
         }
         QN_TRY(time_graph(b, graph, part, qn_sw_step_name(step, (qn_sw_step_stage)i), err));
     }
@@ -157,10 +154,10 @@ static qn_status replay(bench *b, qn_sw_step *step, qn_graph *graph, double *us,
     QN_TRY(qn_sw_series_seek(step->series, 0, err));
     start = qn_now_us();
     for (int i = 0; i < b->options->steps && st == QN_OK; i++)
-        st = qn_graph_run(graph);
+        st = qn_graph_run(graph, err);
     if (st == QN_OK)
-        st = qn_graph_wait(graph);
-    QN_TRY(qn_lift(b->ctx, st, err));
+        st = qn_graph_wait(graph, err);
+    QN_TRY(st);
     *us = (qn_now_us() - start) / b->options->steps;
 out:
     return st;
@@ -172,17 +169,16 @@ static qn_status time_steps(bench *b, qn_sw_step *step, const char *part, qn_err
     double us[2];
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(b->ctx, "time step", &graph));
+    QN_TRY(qn_graph_new(b->ctx, "time step", &graph, err));
     for (int i = 0; i < QN_SW_STEP_PET; i++)
-        QN_TRY(qn_sw_step_add(step, graph, (qn_sw_step_stage)i));
-    QN_TRY(qn_sw_add_next(step->series, graph));
+        QN_TRY(qn_sw_step_add(step, graph, (qn_sw_step_stage)i, err));
+    QN_TRY(qn_sw_add_next(step->series, graph, err));
     for (int i = 0; i < 2; i++)
         if ((st = replay(b, step, graph, &us[i], err)) != QN_OK)
             goto free;
     add_line(b, part, "step without pet", us[1]);
     goto free;
 out:
-    st = qn_lift(b->ctx, st, err);
 free:
     qn_graph_free(graph);
     return st;

@@ -7,7 +7,6 @@
 #include "domain/solweig/input/buildings.h"
 #include "domain/solweig/input/materials.h"
 #include "domain/solweig/surface/delay.h"
-#include "engine/lift.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,32 +17,33 @@ static size_t cells_of(const qn_sw_step *s)
 }
 
 /* A buffer of `elem` bytes a pixel; filled from `data` unless that is NULL. */
-static qn_status make(qn_sw_step *s, const char *name, size_t elem, const void *data, qn_buf **out)
+static qn_status make(qn_sw_step *s, const char *name, size_t elem, const void *data, qn_buf **out,
+                      qn_err *err)
 {
     const size_t bytes = cells_of(s) * elem;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(s->ctx, name, bytes, out));
+    QN_TRY(qn_buf_new(s->ctx, name, bytes, out, err));
     if (data)
-        QN_TRY(qn_buf_write(*out, 0, data, bytes));
+        QN_TRY(qn_buf_write(*out, 0, data, bytes, err));
 out:
     return st;
 }
 
 /* What is given. */
 
-static qn_status upload_layers(qn_sw_step *s, const qn_sw_surface *surface)
+static qn_status upload_layers(qn_sw_step *s, const qn_sw_surface *surface, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(make(s, "sw dsm", sizeof(float), surface->dsm.data, &s->layers.dsm));
+    QN_TRY(make(s, "sw dsm", sizeof(float), surface->dsm.data, &s->layers.dsm, err));
     if (s->has_veg) {
-        QN_TRY(make(s, "sw canopy", sizeof(float), surface->cdsm.data, &s->layers.canopy));
-        QN_TRY(make(s, "sw trunk", sizeof(float), surface->tdsm.data, &s->layers.trunk));
+        QN_TRY(make(s, "sw canopy", sizeof(float), surface->cdsm.data, &s->layers.canopy, err));
+        QN_TRY(make(s, "sw trunk", sizeof(float), surface->tdsm.data, &s->layers.trunk, err));
     }
-    QN_TRY(make(s, "sw wall height", sizeof(float), NULL, &s->layers.wall_height));
-    QN_TRY(make(s, "sw wall radians", sizeof(float), NULL, &s->layers.wall_aspect));
-    QN_TRY(make(s, "sw wall degrees", sizeof(float), NULL, &s->maps.wall_aspect));
+    QN_TRY(make(s, "sw wall height", sizeof(float), NULL, &s->layers.wall_height, err));
+    QN_TRY(make(s, "sw wall radians", sizeof(float), NULL, &s->layers.wall_aspect, err));
+    QN_TRY(make(s, "sw wall degrees", sizeof(float), NULL, &s->maps.wall_aspect, err));
 out:
     return st;
 }
@@ -59,12 +59,10 @@ static qn_status upload_ground(qn_sw_step *s, const qn_sw_surface *surface, qn_e
     qn_sw_params_default(&params);
     QN_TRY(qn_sw_material_grids_new(surface, &params, &grids, err));
     QN_TRY(qn_sw_building_mask(surface, &buildings, err));
-    if ((st = make(s, "sw class", 1, NULL, &s->maps.class_of)) != QN_OK ||
-        (st = make(s, "sw buildings", 1, buildings, &s->maps.buildings)) != QN_OK ||
-        (st = make(s, "sw albedo", sizeof(float), grids.albedo, &s->maps.albedo)) != QN_OK ||
-        (st = make(s, "sw emissivity", sizeof(float), grids.emissivity, &s->maps.emissivity)) !=
-            QN_OK)
-        qn_lift(s->ctx, st, err);
+    QN_TRY(make(s, "sw class", 1, NULL, &s->maps.class_of, err));
+    QN_TRY(make(s, "sw buildings", 1, buildings, &s->maps.buildings, err));
+    QN_TRY(make(s, "sw albedo", sizeof(float), grids.albedo, &s->maps.albedo, err));
+    QN_TRY(make(s, "sw emissivity", sizeof(float), grids.emissivity, &s->maps.emissivity, err));
     s->maps.wall_height = s->layers.wall_height;
 out:
     qn_sw_material_grids_free(&grids);
@@ -112,29 +110,29 @@ static qn_status make_objects(qn_sw_step *s, const qn_sw_surface *surface, qn_er
     QN_TRY(qn_sw_gvf_new(s->ctx, &view, &s->gvf, err));
     QN_TRY(qn_sw_radiation_new(s->ctx, s->cols, s->rows, &body, s->series,
                                s->has_veg ? SW_BITS_GIVEN : SW_BITS_BARE, &s->radiation, err));
-    QN_TRY(qn_lift(s->ctx, qn_sw_pet_table_new(s->ctx, &s->pet_table), err));
+    QN_TRY(qn_sw_pet_table_new(s->ctx, &s->pet_table, err));
 out:
     return st;
 }
 
-static qn_status make_results(qn_sw_step *s)
+static qn_status make_results(qn_sw_step *s, qn_err *err)
 {
     const size_t words = (size_t)s->sky->n_words * sizeof(uint32_t);
     const size_t plane = cells_of(s) * sizeof(float);
     qn_status st = QN_OK;
 
-    QN_TRY(make(s, "sw svf", SW_SVF_PLANES * sizeof(float), NULL, &s->views.svf));
-    QN_TRY(qn_buf_view(s->views.svf, "sw svf total", 0, plane, &s->svf));
-    QN_TRY(qn_buf_view(s->views.svf, "sw svf leaves", SW_VEG * plane, plane, &s->veg));
-    QN_TRY(make(s, "sw bldg", words, NULL, &s->views.bldg));
-    QN_TRY(make(s, "sw veg", words, NULL, &s->views.veg));
-    QN_TRY(make(s, "sw vb", words, NULL, &s->views.vb));
-    QN_TRY(make(s, "sw shadow", sizeof(float), NULL, &s->shade));
-    QN_TRY(make(s, "sw wall sun", sizeof(float), NULL, &s->wall_sun));
-    QN_TRY(make(s, "sw delay", (size_t)s->gvf->par.n_dirs * sizeof(float), NULL, &s->state));
-    QN_TRY(make(s, "sw tmrt", sizeof(float), NULL, &s->tmrt));
-    QN_TRY(make(s, "sw utci", sizeof(float), NULL, &s->utci));
-    QN_TRY(make(s, "sw pet", sizeof(float), NULL, &s->pet));
+    QN_TRY(make(s, "sw svf", SW_SVF_PLANES * sizeof(float), NULL, &s->views.svf, err));
+    QN_TRY(qn_buf_view(s->views.svf, "sw svf total", 0, plane, &s->svf, err));
+    QN_TRY(qn_buf_view(s->views.svf, "sw svf leaves", SW_VEG * plane, plane, &s->veg, err));
+    QN_TRY(make(s, "sw bldg", words, NULL, &s->views.bldg, err));
+    QN_TRY(make(s, "sw veg", words, NULL, &s->views.veg, err));
+    QN_TRY(make(s, "sw vb", words, NULL, &s->views.vb, err));
+    QN_TRY(make(s, "sw shadow", sizeof(float), NULL, &s->shade, err));
+    QN_TRY(make(s, "sw wall sun", sizeof(float), NULL, &s->wall_sun, err));
+    QN_TRY(make(s, "sw delay", (size_t)s->gvf->par.n_dirs * sizeof(float), NULL, &s->state, err));
+    QN_TRY(make(s, "sw tmrt", sizeof(float), NULL, &s->tmrt, err));
+    QN_TRY(make(s, "sw utci", sizeof(float), NULL, &s->utci, err));
+    QN_TRY(make(s, "sw pet", sizeof(float), NULL, &s->pet, err));
 out:
     return st;
 }
@@ -152,11 +150,11 @@ qn_status qn_sw_step_open(qn_ctx *ctx, const qn_sw_surface *surface, int patch_o
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_day_make(ctx, is_aniso ? patch_option : 0, n, &s.series, &suns, err));
-    QN_TRY(qn_lift(ctx, upload_layers(&s, surface), err));
+    QN_TRY(upload_layers(&s, surface, err));
     QN_TRY(upload_ground(&s, surface, err));
     QN_TRY(make_marches(&s, surface, patch_option, suns, n, err));
     QN_TRY(make_objects(&s, surface, err));
-    QN_TRY(qn_lift(ctx, make_results(&s), err));
+    QN_TRY(make_results(&s, err));
     *out = s;
     s = (qn_sw_step){ 0 };
 out:
@@ -205,25 +203,25 @@ void qn_sw_step_close(qn_sw_step *s)
 
 /* Stages. */
 
-qn_status qn_sw_step_add_walls(qn_sw_step *s, qn_graph *graph)
+qn_status qn_sw_step_add_walls(qn_sw_step *s, qn_graph *graph, qn_err *err)
 {
     return qn_sw_add_walls(s->walls, graph, s->layers.dsm, s->layers.wall_height,
-                           s->maps.wall_aspect, s->layers.wall_aspect);
+                           s->maps.wall_aspect, s->layers.wall_aspect, err);
 }
 
-qn_status qn_sw_step_add_svf(qn_sw_step *s, qn_graph *graph)
+qn_status qn_sw_step_add_svf(qn_sw_step *s, qn_graph *graph, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_add_cover(s->shadow, graph));
-    QN_TRY(qn_sw_add_svf(s->shadow, graph, s->sky, &s->views));
+    QN_TRY(qn_sw_add_cover(s->shadow, graph, err));
+    QN_TRY(qn_sw_add_svf(s->shadow, graph, s->sky, &s->views, err));
 out:
     return st;
 }
 
-qn_status qn_sw_step_add_geometry(qn_sw_step *s, qn_graph *graph)
+qn_status qn_sw_step_add_geometry(qn_sw_step *s, qn_graph *graph, qn_err *err)
 {
-    return qn_sw_add_gvf_geometry(s->gvf, graph, &s->maps);
+    return qn_sw_add_gvf_geometry(s->gvf, graph, &s->maps, err);
 }
 
 const char *qn_sw_step_name(const qn_sw_step *s, qn_sw_step_stage stage)
@@ -235,7 +233,7 @@ const char *qn_sw_step_name(const qn_sw_step *s, qn_sw_step_stage stage)
     return names[stage] ? names[stage] : s->is_aniso ? "aniso" : "radiation";
 }
 
-static qn_status add_sky(qn_sw_step *s, qn_graph *graph)
+static qn_status add_sky(qn_sw_step *s, qn_graph *graph, qn_err *err)
 {
     const qn_sw_sky_bits bits = { s->views.bldg, s->has_veg ? s->views.veg : NULL,
                                   s->has_veg ? s->views.vb : NULL };
@@ -243,12 +241,12 @@ static qn_status add_sky(qn_sw_step *s, qn_graph *graph)
 
     if (s->is_aniso)
         return qn_sw_add_aniso(s->radiation, graph, s->series, &bits, s->svf, s->veg, s->shade,
-                               gvf->lup, gvf->alb, gvf->nosh);
+                               gvf->lup, gvf->alb, gvf->nosh, err);
     return qn_sw_add_iso(s->radiation, graph, s->series, s->views.svf, s->shade, gvf->lup, gvf->alb,
-                         gvf->nosh);
+                         gvf->nosh, err);
 }
 
-qn_status qn_sw_step_add(qn_sw_step *s, qn_graph *graph, qn_sw_step_stage stage)
+qn_status qn_sw_step_add(qn_sw_step *s, qn_graph *graph, qn_sw_step_stage stage, qn_err *err)
 {
     const qn_sw_shade shade = { s->shade, s->wall_sun, NULL };
     const qn_sw_body body = qn_sw_body_default();
@@ -259,21 +257,23 @@ qn_status qn_sw_step_add(qn_sw_step *s, qn_graph *graph, qn_sw_step_stage stage)
 
     switch (stage) {
     case QN_SW_STEP_SHADOW:
-        return qn_sw_add_shadow(s->shadow, graph, s->suns, s->series->now, &shade);
+        return qn_sw_add_shadow(s->shadow, graph, s->suns, s->series->now, &shade, err);
     case QN_SW_STEP_GROUND:
-        return qn_sw_add_ground(gvf, graph, s->series, &s->maps, s->shade, s->wall_sun, s->svf);
+        return qn_sw_add_ground(gvf, graph, s->series, &s->maps, s->shade, s->wall_sun, s->svf,
+                                err);
     case QN_SW_STEP_GVF:
-        return qn_sw_add_gvf_thermal(gvf, graph, s->series, &s->maps);
+        return qn_sw_add_gvf_thermal(gvf, graph, s->series, &s->maps, err);
     case QN_SW_STEP_DELAY:
         return qn_sw_add_delay(graph, s->series, s->cols, s->rows, gvf->par.n_dirs, gvf->lup,
-                               s->state);
+                               s->state, err);
     case QN_SW_STEP_SKY:
-        return add_sky(s, graph);
+        return add_sky(s, graph, err);
     case QN_SW_STEP_TMRT:
-        return qn_sw_add_tmrt(s->radiation, graph, s->series, gvf->lup, s->shade, s->tmrt);
+        return qn_sw_add_tmrt(s->radiation, graph, s->series, gvf->lup, s->shade, s->tmrt, err);
     case QN_SW_STEP_UTCI:
-        return qn_sw_add_utci(graph, &utci, s->rows, s->tmrt, s->utci);
+        return qn_sw_add_utci(graph, &utci, s->rows, s->tmrt, s->utci, err);
     default:
-        return qn_sw_add_pet_by_table(s->pet_table, graph, &pet, s->cols, s->rows, s->tmrt, s->pet);
+        return qn_sw_add_pet_by_table(s->pet_table, graph, &pet, s->cols, s->rows, s->tmrt, s->pet,
+                                      err);
     }
 }

@@ -52,11 +52,11 @@ void qn_sw_step_close(qn_sw_step *step);
 
 /* What comes before the first step, in this order: walls, planes of marches, view factors, and the
  * view of the ground. */
-qn_status qn_sw_step_add_walls(qn_sw_step *step, qn_graph *graph);
-qn_status qn_sw_step_add_svf(qn_sw_step *step, qn_graph *graph);
-qn_status qn_sw_step_add_geometry(qn_sw_step *step, qn_graph *graph);
+qn_status qn_sw_step_add_walls(qn_sw_step *step, qn_graph *graph, qn_err *err);
+qn_status qn_sw_step_add_svf(qn_sw_step *step, qn_graph *graph, qn_err *err);
+qn_status qn_sw_step_add_geometry(qn_sw_step *step, qn_graph *graph, qn_err *err);
 
 const char *qn_sw_step_name(const qn_sw_step *step, qn_sw_step_stage stage);
-qn_status qn_sw_step_add(qn_sw_step *step, qn_graph *graph, qn_sw_step_stage stage);
+qn_status qn_sw_step_add(qn_sw_step *step, qn_graph *graph, qn_sw_step_stage stage, qn_err *err);
 
 #endif

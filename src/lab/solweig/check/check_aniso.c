@@ -202,13 +202,11 @@ static qn_status radiate(qn_sw_golden *g, const sky_case *c, qn_buf *bldg, float
     qn_status st = QN_OK;
 
     QN_TRY(upload_maps(g, c, &m, err));
-    QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "aniso", &graph), err));
-    QN_TRY(qn_sw_golden_told(g,
-                             qn_sw_add_aniso(m.radiation, graph, m.series, &bits, m.svf, m.veg,
-                                             m.shadow, m.lup, m.alb, m.nosh),
-                             err));
-    QN_TRY(qn_sw_golden_finish(g, &graph, err));
-    QN_TRY(qn_sw_golden_download(g, m.radiation->planes, SW_RADIATION_PLANES * c->n, out, err));
+    QN_TRY(qn_graph_new(g->ctx, "aniso", &graph, err));
+    QN_TRY(qn_sw_add_aniso(m.radiation, graph, m.series, &bits, m.svf, m.veg, m.shadow, m.lup,
+                           m.alb, m.nosh, err));
+    QN_TRY(qn_sw_golden_finish(&graph, err));
+    QN_TRY(qn_sw_golden_download(m.radiation->planes, SW_RADIATION_PLANES * c->n, out, err));
 out:
     qn_graph_free(graph);
     free_maps(&m);

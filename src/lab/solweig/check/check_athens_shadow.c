@@ -36,12 +36,11 @@ static qn_status cast(qn_sw_golden *g, qn_sw_check_city *city, qn_sw_beam sun, s
     QN_TRY(qn_sw_golden_upload(g, &first, sizeof first, &which, err));
     QN_TRY(qn_sw_golden_refuse(g, "athens/params.json",
                                qn_sw_rays_new(g->ctx, &reach, &sun, 1, &rays, err), err));
-    QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "shadow", &graph), err));
-    QN_TRY(qn_sw_golden_told(g, qn_sw_add_shadow(city->shadow, graph, rays, which, &shade), err));
-    QN_TRY(qn_sw_golden_finish(g, &graph, err));
-    QN_TRY(qn_sw_golden_download(g, shade.wall_sun, city->cells, &out->sun, err));
-    QN_TRY(
-        qn_sw_golden_download(g, shade.detail, city->cells * SW_DETAIL_PLANES, &out->detail, err));
+    QN_TRY(qn_graph_new(g->ctx, "shadow", &graph, err));
+    QN_TRY(qn_sw_add_shadow(city->shadow, graph, rays, which, &shade, err));
+    QN_TRY(qn_sw_golden_finish(&graph, err));
+    QN_TRY(qn_sw_golden_download(shade.wall_sun, city->cells, &out->sun, err));
+    QN_TRY(qn_sw_golden_download(shade.detail, city->cells * SW_DETAIL_PLANES, &out->detail, err));
 out:
     qn_graph_free(graph);
     qn_sw_rays_free(rays);

@@ -17,17 +17,17 @@ typedef struct comfort_case {
 } comfort_case;
 
 static qn_status add_index(qn_graph *graph, const comfort_case *c, comfort_index index,
-                           qn_buf *wind, qn_buf *tmrt, qn_buf *out)
+                           qn_buf *wind, qn_buf *tmrt, qn_buf *out, qn_err *err)
 {
     const sw_utci_par utci = qn_sw_utci_prepare(c->ta, c->rh, c->va, c->n);
     const sw_utci_wind_par utci_wind = qn_sw_utci_prepare_wind(c->ta, c->rh, c->n);
     const sw_pet_par pet = qn_sw_pet_prepare(&c->body, c->ta, c->rh, c->va, c->n);
 
     if (index == PET)
-        return wind ? qn_sw_add_pet_wind(graph, &pet, wind, tmrt, out)
-                    : qn_sw_add_pet(graph, &pet, tmrt, out);
-    return wind ? qn_sw_add_utci_wind(graph, &utci_wind, 1, wind, tmrt, out)
-                : qn_sw_add_utci(graph, &utci, 1, tmrt, out);
+        return wind ? qn_sw_add_pet_wind(graph, &pet, wind, tmrt, out, err)
+                    : qn_sw_add_pet(graph, &pet, tmrt, out, err);
+    return wind ? qn_sw_add_utci_wind(graph, &utci_wind, 1, wind, tmrt, out, err)
+                : qn_sw_add_utci(graph, &utci, 1, tmrt, out, err);
 }
 
 /* free() *out. */
@@ -43,10 +43,10 @@ static qn_status comfort_of(qn_sw_golden *g, const comfort_case *c, comfort_inde
     if (c->wind)
         QN_TRY(qn_sw_golden_upload(g, c->wind, bytes, &wind, err));
     QN_TRY(qn_sw_golden_fresh(g, bytes, &made, err));
-    QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "comfort", &graph), err));
-    QN_TRY(qn_sw_golden_told(g, add_index(graph, c, index, wind, tmrt, made), err));
-    QN_TRY(qn_sw_golden_finish(g, &graph, err));
-    QN_TRY(qn_sw_golden_download(g, made, (size_t)c->n, out, err));
+    QN_TRY(qn_graph_new(g->ctx, "comfort", &graph, err));
+    QN_TRY(add_index(graph, c, index, wind, tmrt, made, err));
+    QN_TRY(qn_sw_golden_finish(&graph, err));
+    QN_TRY(qn_sw_golden_download(made, (size_t)c->n, out, err));
 out:
     qn_graph_free(graph);
     qn_buf_free(tmrt);

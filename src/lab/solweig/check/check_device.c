@@ -3,35 +3,28 @@
 
 #include <stdlib.h>
 
-qn_status qn_sw_golden_told(const qn_sw_golden *g, qn_status st, qn_err *err)
-{
-    if (st != QN_OK && err && !err->text[0])
-        qn_fail(err, st, "%s: %s", g->stage, qn_error(g->ctx));
-    return st;
-}
-
 qn_status qn_sw_golden_upload(const qn_sw_golden *g, const void *data, size_t bytes, qn_buf **out,
                               qn_err *err)
 {
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_golden_fresh(g, bytes, out, err));
-    QN_TRY(qn_sw_golden_told(g, qn_buf_write(*out, 0, data, bytes), err));
+    QN_TRY(qn_buf_write(*out, 0, data, bytes, err));
 out:
     return st;
 }
 
 qn_status qn_sw_golden_fresh(const qn_sw_golden *g, size_t bytes, qn_buf **out, qn_err *err)
 {
-    return qn_sw_golden_told(g, qn_buf_new(g->ctx, g->stage, bytes, out), err);
+    return qn_buf_new(g->ctx, g->stage, bytes, out, err);
 }
 
-qn_status qn_sw_golden_finish(const qn_sw_golden *g, qn_graph **graph, qn_err *err)
+qn_status qn_sw_golden_finish(qn_graph **graph, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_told(g, qn_graph_run(*graph), err));
-    QN_TRY(qn_sw_golden_told(g, qn_graph_wait(*graph), err));
+    QN_TRY(qn_graph_run(*graph, err));
+    QN_TRY(qn_graph_wait(*graph, err));
 out:
     qn_graph_free(*graph);
     *graph = NULL;
@@ -50,14 +43,13 @@ qn_status qn_sw_golden_floats_new(size_t n, float value, float **out, qn_err *er
     return QN_OK;
 }
 
-qn_status qn_sw_golden_download(const qn_sw_golden *g, qn_buf *buf, size_t n, float **out,
-                                qn_err *err)
+qn_status qn_sw_golden_download(qn_buf *buf, size_t n, float **out, qn_err *err)
 {
     float *values = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_golden_floats_new(n, 0, &values, err));
-    QN_TRY(qn_sw_golden_told(g, qn_buf_read(buf, 0, values, n * sizeof *values), err));
+    QN_TRY(qn_buf_read(buf, 0, values, n * sizeof *values, err));
     *out = values;
     values = NULL;
 out:

@@ -160,15 +160,14 @@ out:
 }
 
 /* What stage ground would write, with a temperature of its own at every pixel. */
-static qn_status write_ground(qn_sw_golden *g, const qn_sw_check_ground *s, qn_sw_gvf *gvf,
-                              qn_err *err)
+static qn_status write_ground(const qn_sw_check_ground *s, qn_sw_gvf *gvf, qn_err *err)
 {
     const float air = s->step.ta_k;
     float *excess, *reflect;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_told(g, qn_buf_host(gvf->excess, QN_HOST_UPDATE, (void **)&excess), err));
-    QN_TRY(qn_sw_golden_told(g, qn_buf_host(gvf->reflect, QN_HOST_UPDATE, (void **)&reflect), err));
+    QN_TRY(qn_buf_host(gvf->excess, QN_HOST_UPDATE, (void **)&excess, err));
+    QN_TRY(qn_buf_host(gvf->reflect, QN_HOST_UPDATE, (void **)&reflect, err));
     for (int y = 0; y < gvf->par.rows; y++)
         for (int x = 0; x < gvf->par.cols; x++) {
             const int p = y * gvf->par.cols + x;
@@ -203,21 +202,19 @@ static qn_status see(qn_sw_golden *g, const qn_sw_check_ground *s, qn_sw_gvf_var
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "geometry", &graph), err));
-    QN_TRY(qn_sw_golden_told(g, qn_sw_add_gvf_geometry(b->gvf, graph, &b->maps), err));
-    QN_TRY(qn_sw_golden_finish(g, &graph, err));
-    QN_TRY(write_ground(g, s, b->gvf, err));
-    QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "thermal", &graph), err));
+    QN_TRY(qn_graph_new(g->ctx, "geometry", &graph, err));
+    QN_TRY(qn_sw_add_gvf_geometry(b->gvf, graph, &b->maps, err));
+    QN_TRY(qn_sw_golden_finish(&graph, err));
+    QN_TRY(write_ground(s, b->gvf, err));
+    QN_TRY(qn_graph_new(g->ctx, "thermal", &graph, err));
     if (variant == QN_SW_GVF_UMEP) {
         QN_TRY(upload_rays(g, b, err));
-        QN_TRY(qn_sw_golden_told(
-            g, qn_sw_add_gvf_umep(b->gvf, graph, b->series, &b->maps, b->row_col, b->wall_sun),
-            err));
-    } else {
         QN_TRY(
-            qn_sw_golden_told(g, qn_sw_add_gvf_thermal(b->gvf, graph, b->series, &b->maps), err));
+            qn_sw_add_gvf_umep(b->gvf, graph, b->series, &b->maps, b->row_col, b->wall_sun, err));
+    } else {
+        QN_TRY(qn_sw_add_gvf_thermal(b->gvf, graph, b->series, &b->maps, err));
     }
-    QN_TRY(qn_sw_golden_finish(g, &graph, err));
+    QN_TRY(qn_sw_golden_finish(&graph, err));
 out:
     qn_graph_free(graph);
     return st;
@@ -233,9 +230,9 @@ qn_status qn_sw_check_ground_see(qn_sw_golden *g, const qn_sw_check_ground *grou
 
     QN_TRY(upload_ground(g, ground, &b, err));
     QN_TRY(see(g, ground, variant, &b, err));
-    QN_TRY(qn_sw_golden_download(g, b.gvf->lup, all, &out->lup, err));
-    QN_TRY(qn_sw_golden_download(g, b.gvf->alb, all, &out->alb, err));
-    QN_TRY(qn_sw_golden_download(g, b.gvf->nosh, all, &out->nosh, err));
+    QN_TRY(qn_sw_golden_download(b.gvf->lup, all, &out->lup, err));
+    QN_TRY(qn_sw_golden_download(b.gvf->alb, all, &out->alb, err));
+    QN_TRY(qn_sw_golden_download(b.gvf->nosh, all, &out->nosh, err));
 out:
     free_bufs(&b);
     return st;

@@ -104,20 +104,16 @@ void qn_sw_golden_compare_all(qn_sw_golden *g, const char *file, const float *go
 
 /* Arrays on devices (check_device.c). */
 
-/* What the context said, in `err`. */
-qn_status qn_sw_golden_told(const qn_sw_golden *g, qn_status st, qn_err *err);
-
 qn_status qn_sw_golden_upload(const qn_sw_golden *g, const void *data, size_t bytes, qn_buf **out,
                               qn_err *err);
 qn_status qn_sw_golden_fresh(const qn_sw_golden *g, size_t bytes, qn_buf **out, qn_err *err);
 
 /* Runs a graph that all stages were added to, waits for it, and frees it. */
-qn_status qn_sw_golden_finish(const qn_sw_golden *g, qn_graph **graph, qn_err *err);
+qn_status qn_sw_golden_finish(qn_graph **graph, qn_err *err);
 
 /* free() *out. */
 qn_status qn_sw_golden_floats_new(size_t n, float value, float **out, qn_err *err);
-qn_status qn_sw_golden_download(const qn_sw_golden *g, qn_buf *buf, size_t n, float **out,
-                                qn_err *err);
+qn_status qn_sw_golden_download(qn_buf *buf, size_t n, float **out, qn_err *err);
 
 /* The checks. */
 

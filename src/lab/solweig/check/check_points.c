@@ -64,11 +64,11 @@ static qn_status run_delay(qn_sw_golden *g, const sw_moment *step, float *value,
     QN_TRY(qn_sw_series_new(g->ctx, 1, step, 0, NULL, NULL, &series, err));
     QN_TRY(qn_sw_golden_upload(g, value, bytes, &v, err));
     QN_TRY(qn_sw_golden_upload(g, state, bytes, &s, err));
-    QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "delay", &graph), err));
-    QN_TRY(qn_sw_golden_told(g, qn_sw_add_delay(graph, series, SIDE, SIDE, 1, v, s), err));
-    QN_TRY(qn_sw_golden_finish(g, &graph, err));
-    QN_TRY(qn_sw_golden_told(g, qn_buf_read(v, 0, value, bytes), err));
-    QN_TRY(qn_sw_golden_told(g, qn_buf_read(s, 0, state, bytes), err));
+    QN_TRY(qn_graph_new(g->ctx, "delay", &graph, err));
+    QN_TRY(qn_sw_add_delay(graph, series, SIDE, SIDE, 1, v, s, err));
+    QN_TRY(qn_sw_golden_finish(&graph, err));
+    QN_TRY(qn_buf_read(v, 0, value, bytes, err));
+    QN_TRY(qn_buf_read(s, 0, state, bytes, err));
 out:
     qn_graph_free(graph);
     qn_sw_series_free(series);
@@ -201,14 +201,13 @@ static qn_status run_tmrt(qn_sw_golden *g, const json_t *p, const tmrt_case *c, 
     QN_TRY(qn_sw_series_new(g->ctx, 1, &step, SW_PATCH_CHUNK, patches, sky, &series, err));
     QN_TRY(qn_sw_radiation_new(g->ctx, c->cols, c->rows, &body, series, SW_BITS_GIVEN, &radiation,
                                err));
-    QN_TRY(qn_sw_golden_told(
-        g, qn_buf_write(radiation->planes, 0, c->planes, SW_RADIATION_PLANES * bytes), err));
+    QN_TRY(qn_buf_write(radiation->planes, 0, c->planes, SW_RADIATION_PLANES * bytes, err));
     QN_TRY(qn_sw_golden_upload(g, c->lup, bytes, &lup, err));
     QN_TRY(qn_sw_golden_fresh(g, bytes, &tmrt, err));
-    QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "tmrt", &graph), err));
-    QN_TRY(qn_sw_golden_told(g, qn_sw_add_tmrt(radiation, graph, series, lup, lup, tmrt), err));
-    QN_TRY(qn_sw_golden_finish(g, &graph, err));
-    QN_TRY(qn_sw_golden_download(g, tmrt, n, out, err));
+    QN_TRY(qn_graph_new(g->ctx, "tmrt", &graph, err));
+    QN_TRY(qn_sw_add_tmrt(radiation, graph, series, lup, lup, tmrt, err));
+    QN_TRY(qn_sw_golden_finish(&graph, err));
+    QN_TRY(qn_sw_golden_download(tmrt, n, out, err));
 out:
     qn_graph_free(graph);
     qn_sw_radiation_free(radiation);

@@ -239,9 +239,9 @@ qn_status qn_sw_check_city_open(qn_sw_golden *g, const qn_sw_check_site *site, q
         QN_TRY(upload_walls(g, site, n, &out->layers, err));
     QN_TRY(qn_sw_shadow_new(g->ctx, &area, &out->layers, &out->shadow, err));
     out->cells = (size_t)qn_sw_shadow_cells(out->shadow);
-    QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "cover", &graph), err));
-    QN_TRY(qn_sw_golden_told(g, qn_sw_add_cover(out->shadow, graph), err));
-    QN_TRY(qn_sw_golden_finish(g, &graph, err));
+    QN_TRY(qn_graph_new(g->ctx, "cover", &graph, err));
+    QN_TRY(qn_sw_add_cover(out->shadow, graph, err));
+    QN_TRY(qn_sw_golden_finish(&graph, err));
 out:
     qn_graph_free(graph);
     if (st != QN_OK)
@@ -276,9 +276,9 @@ qn_status qn_sw_check_city_views(qn_sw_golden *g, qn_sw_check_city *city, int pa
                                   &out->words[i], err));
     const qn_sw_views views = { out->svf, out->words[0], out->words[1], out->words[2] };
 
-    QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "svf", &graph), err));
-    QN_TRY(qn_sw_golden_told(g, qn_sw_add_svf(city->shadow, graph, out->sky, &views), err));
-    QN_TRY(qn_sw_golden_finish(g, &graph, err));
+    QN_TRY(qn_graph_new(g->ctx, "svf", &graph, err));
+    QN_TRY(qn_sw_add_svf(city->shadow, graph, out->sky, &views, err));
+    QN_TRY(qn_sw_golden_finish(&graph, err));
 out:
     qn_graph_free(graph);
     if (st != QN_OK)

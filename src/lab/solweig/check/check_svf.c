@@ -66,11 +66,10 @@ static qn_status compare_bits(qn_sw_golden *g, qn_sw_check_city *city,
     for (int i = 0; i < 3; i++) {
         char file[64];
 
-        QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "bits", &graph), err));
-        QN_TRY(qn_sw_golden_told(
-            g, qn_sw_add_svf_bytes(city->shadow, graph, views->sky, views->words[i], packed), err));
-        QN_TRY(qn_sw_golden_finish(g, &graph, err));
-        QN_TRY(qn_sw_golden_told(g, qn_buf_read(packed, 0, bytes, n), err));
+        QN_TRY(qn_graph_new(g->ctx, "bits", &graph, err));
+        QN_TRY(qn_sw_add_svf_bytes(city->shadow, graph, views->sky, views->words[i], packed, err));
+        QN_TRY(qn_sw_golden_finish(&graph, err));
+        QN_TRY(qn_buf_read(packed, 0, bytes, n, err));
         for (size_t k = 0; k < n; k++)
             values[k] = bytes[k];
         snprintf(file, sizeof file, "athens/shmat_win64_%s.npy", kinds[i]);
@@ -99,7 +98,7 @@ static qn_status check_athens(qn_sw_golden *g, qn_err *err)
     QN_TRY(qn_sw_check_site_athens(g, &site, err));
     QN_TRY(qn_sw_check_city_open(g, &site, (qn_sw_window){ 0 }, &city, err));
     QN_TRY(qn_sw_check_city_views(g, &city, PATCH_OPTION, &views, err));
-    QN_TRY(qn_sw_golden_download(g, views.svf, SW_SVF_PLANES * city.cells, &svf, err));
+    QN_TRY(qn_sw_golden_download(views.svf, SW_SVF_PLANES * city.cells, &svf, err));
     w = qn_sw_golden_window_of(site.params, "window_100", site.rows, site.cols);
     for (size_t i = 0; i < SW_SVF_PLANES; i++) {
         snprintf(file, sizeof file, "athens/svf_win100_%s.npy", plane_names[i]);
@@ -139,7 +138,7 @@ static qn_status check_site(qn_sw_golden *g, const char *folder, const char *tot
     QN_TRY(qn_sw_check_site_of(g, folder, &site, err));
     QN_TRY(qn_sw_check_city_open(g, &site, (qn_sw_window){ 0 }, &city, err));
     QN_TRY(qn_sw_check_city_views(g, &city, PATCH_OPTION, &views, err));
-    QN_TRY(qn_sw_golden_download(g, views.svf, SW_SVF_PLANES * city.cells, &svf, err));
+    QN_TRY(qn_sw_golden_download(views.svf, SW_SVF_PLANES * city.cells, &svf, err));
     snprintf(file, sizeof file, "%s/svf_%s.npy", folder, total);
     qn_sw_golden_compare_all(g, file, svf, (qn_i64)city.cells, near_reference);
     for (size_t i = 1; i < SW_SVF_PLANES; i++) {

@@ -25,12 +25,11 @@ static qn_status make_walls(qn_sw_golden *g, const float *dsm, int rows, int col
     QN_TRY(qn_sw_golden_fresh(g, bytes, &degrees, err));
     QN_TRY(qn_sw_golden_fresh(g, bytes, &radians, err));
     QN_TRY(qn_sw_walls_new(g->ctx, rows, cols, pixel_m, wall_limit, &walls, err));
-    QN_TRY(qn_sw_golden_told(g, qn_graph_new(g->ctx, "walls", &graph), err));
-    QN_TRY(
-        qn_sw_golden_told(g, qn_sw_add_walls(walls, graph, ground, height, degrees, radians), err));
-    QN_TRY(qn_sw_golden_finish(g, &graph, err));
-    QN_TRY(qn_sw_golden_download(g, height, n, &out->height, err));
-    QN_TRY(qn_sw_golden_download(g, degrees, n, &out->degrees, err));
+    QN_TRY(qn_graph_new(g->ctx, "walls", &graph, err));
+    QN_TRY(qn_sw_add_walls(walls, graph, ground, height, degrees, radians, err));
+    QN_TRY(qn_sw_golden_finish(&graph, err));
+    QN_TRY(qn_sw_golden_download(height, n, &out->height, err));
+    QN_TRY(qn_sw_golden_download(degrees, n, &out->degrees, err));
 out:
     qn_graph_free(graph);
     qn_sw_walls_free(walls);
