@@ -1,6 +1,6 @@
 /* test_export.c - metrics as JSON and Prometheus text: shape, order, escapes, files. */
 #include "engine/telemetry/export.h"
-#include "unit/prom_check.h"
+#include "prom_check.h"
 #include "util/file.h"
 
 #include <jansson.h>

@@ -1,7 +1,7 @@
 /* test_metrics.c - names, series, exact counts from many threads, rates. */
 #include "engine/telemetry/export.h"
 #include "engine/telemetry/metrics.h"
-#include "unit/prom_check.h"
+#include "prom_check.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* test_serve.c - the HTTP side of metrics: answers, refusals, a clean end. */
 #include "engine/telemetry/metrics.h"
 #include "engine/telemetry/serve.h"
-#include "unit/prom_check.h"
+#include "prom_check.h"
 #include "util/clock.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* test_sim_clock.c - the simulated device: its virtual clock, its recordings. */
-#include "unit/sim_rig.h"
+#include "sim_rig.h"
 
 /* The virtual clock. */
 
