@@ -34,6 +34,7 @@ for backend in cuda opencl; do
         continue
     fi
     for test in "$pack"/tests/*; do
+        [ -L "$test" ] || continue # a program of many tests
         log=$("$test" 2>&1)
         code=$?
         [ $code -eq 0 ] || status=1

@@ -11,7 +11,7 @@ set -euo pipefail
 build=${1:?usage: fit_jacobian.sh BUILD [BACKEND [SIZE]]}
 backend=${2:-host}
 size=${3:-usual}
-solve=$build/tests/perf_fit_solve
+solve=("$build/tests/perf" perf_fit_solve)
 export OMP_WAIT_POLICY=passive
 
 case $size in
@@ -30,7 +30,7 @@ run() { # WHAT ARGUMENT...
     local what=$1 way
     shift
     for way in jacobian=free jacobian=stored storage=f32 jacobian=auto; do
-        "$solve" B5 what="$what" linear=pcg repeats=3 "$@" "$way" "${where[@]}" |
+        "${solve[@]}" B5 what="$what" linear=pcg repeats=3 "$@" "$way" "${where[@]}" |
             sed "s/^{/{\"way\": \"$way\", /"
     done | tee -a "$lines"
 }

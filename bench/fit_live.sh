@@ -16,7 +16,7 @@ echo
 echo '| values kept at most | first s | best s | in the loop s | steps | cost |'
 echo '|---|---|---|---|---|---|'
 for live in ${LIVE:-0 128 112 96 80 64}; do
-    QUERN_FIT_LIVE=$live "$build/tests/perf_fit_solve" B6 level="$level" backend="$backend" |
+    QUERN_FIT_LIVE=$live "$build/tests/perf" perf_fit_solve B6 level="$level" backend="$backend" |
         python3 -c '
 import json
 import sys

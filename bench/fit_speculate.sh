@@ -10,11 +10,11 @@ set -euo pipefail
 
 build=${1:?usage: fit_speculate.sh BUILD BACKEND}
 backend=${2:?usage: fit_speculate.sh BUILD BACKEND}
-solve=$build/tests/perf_fit_solve
+solve=("$build/tests/perf" perf_fit_solve)
 
 in_turns() {
     for speculate in 0 1 0 1; do
-        "$solve" B5 "$@" backend="$backend" speculate=$speculate repeats=9
+        "${solve[@]}" B5 "$@" backend="$backend" speculate=$speculate repeats=9
     done
 }
 

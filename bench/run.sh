@@ -14,4 +14,4 @@ for verb in ops graph pool kernels; do
     "$build/quern" bench $verb -o out/bench/$verb.json "${compare[@]}"
 done
 "$build/quern" tasks bench --samples 20 --csv out/bench/tasks.csv --md out/bench/tasks.md
-"$build/tests/perf_fit_eval"
+"$build/tests/perf" perf_fit_eval

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # cli_arc_devices.sh - `quern arc run` on several devices, by route, with checks and a profile: the
 # same digest everywhere.
+# test: long
 . "$(dirname "$0")/lib.sh"
 
 export QUERN_CACHE_DIR=$PWD/cache

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_arc_golden.sh - golden cases of the primitives on the CPU and on an OpenCL device.
+# test: long
 . "$(dirname "$0")/lib.sh"
 
 golden=${QUERN_TEST_DATA:-$QUERN_SOURCE_DIR/../shared/data}/arc

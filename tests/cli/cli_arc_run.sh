@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_arc_run.sh - `quern arc run`: programs on tasks, scores, files, errors with their place.
+# test: cost 25
 . "$(dirname "$0")/lib.sh"
 
 cat >solvers.py <<'PROGRAMS'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # cli_arc_solvers.sh - the public solvers.py, where it is at hand (QUERN_TEST_SOLVERS): its programs on
 # all training tasks, and on the CPU and an OpenCL device alike.
+# test: long, cost 50
 . "$(dirname "$0")/lib.sh"
 
 golden=${QUERN_TEST_DATA:-$QUERN_SOURCE_DIR/../shared/data}/arc

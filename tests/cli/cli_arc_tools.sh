@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_arc_tools.sh - `quern arc` check, bench, dis, ops, show and make.
+# test: cost 17
 . "$(dirname "$0")/lib.sh"
 
 # Check.

@@ -6,6 +6,7 @@
 #   ```out         lines that the block of commands above printed, whatever the numbers are
 #
 # Files of the reader's own (a raster, a mesh) are made by tests/docs/PAGE.sh, which is run first.
+# test: cost 24
 . "$(dirname "$0")/lib.sh"
 
 root=$(cd "$test_dir/../.." && pwd)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The example programs give the same answer on every device, and move what they say they move.
+# test: long, cost 38
 . "$(dirname "$0")/lib.sh"
 
 dir=$(dirname "$QUERN_BIN")/examples

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_fit_bench.sh - what `quern fit bench` prints, writes and refuses, on few instances.
+# test: long, cost 36
 . "$(dirname "$0")/lib.sh"
 
 checked() { if command -v python3 >/dev/null; then python3 - "$@"; else cat >/dev/null; fi; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # cli_fit_golden.sh - reference values on the CPU and a device; examples and NIST sets as users run
 # them.
+# test: long, cost 22
 . "$(dirname "$0")/lib.sh"
 
 golden=${QUERN_TEST_DATA:-$QUERN_SOURCE_DIR/../shared/data}/fit

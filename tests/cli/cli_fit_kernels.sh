@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_fit_kernels.sh - kernels of a program: values computed again instead of kept, and strict_fp.
+# test: quick-opencl
 . "$(dirname "$0")/lib.sh"
 
 export QUERN_CACHE_DIR=$scratch/cache QUERN_PROFILE=0

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_fit_run.sh - `quern fit run`: results, reports, pictures, devices, starts of --set.
+# test: cost 23
 . "$(dirname "$0")/lib.sh"
 
 common=(--backend cpu --quiet)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_help.sh - help of every command and verb; all examples run as pasted; bad lines are refused.
+# test: long, cost 12
 . "$(dirname "$0")/lib.sh"
 
 # Indented names below a heading of the last help text.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_les.sh - what `quern les run` and `quern les bench` write and refuse, on a small grid.
+# test: long, cost 53, no-cache
 . "$(dirname "$0")/lib.sh"
 
 has_fftw || { echo "skipped: this build has no FFTW"; exit 77; }

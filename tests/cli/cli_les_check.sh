@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_les_check.sh - `quern les check`: reference folders, findings, exit codes.
+# test: long, cost 13, no-cache
 . "$(dirname "$0")/lib.sh"
 
 has_fftw || { echo "skipped: this build has no FFTW"; exit 77; }

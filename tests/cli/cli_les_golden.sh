@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # cli_les_golden.sh - every reference array on the CPU; those of the smallest grid, which has all
 # kinds, on an OpenCL device too.
+# test: long, cost 56, no-cache
 . "$(dirname "$0")/lib.sh"
 
 has_fftw || { echo "skipped: this build has no FFTW"; exit 77; }

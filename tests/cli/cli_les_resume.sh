@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_les_resume.sh - a run that is killed goes on bit for bit; other and damaged files are refused.
+# test: long, cost 11, no-cache
 . "$(dirname "$0")/lib.sh"
 
 has_fftw || { echo "skipped: this build has no FFTW"; exit 77; }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # make package: a .deb and a .tar.gz that say what they need, and work where they are unpacked.
+# test: cost 37
 . "$(dirname "$0")/lib.sh"
 
 if nm -D "$QUERN_BIN" | grep __asan_init >/dev/null; then

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The Python package installs with pip, twice at no cost, and passes its tests.
+# test: cost 55
 . "$(dirname "$0")/lib.sh"
 
 if nm -D "$QUERN_BIN" | grep __asan_init >/dev/null; then

@@ -2,6 +2,7 @@
 # cli_report.sh - one page about several runs, what it refuses, and how a browser shows it: wide and
 # narrow, light and dark, nothing over the edge, every picture there.
 # shellcheck disable=SC1091,SC2154  # lib.sh, and what it sets
+# test: long
 . "$(dirname "$0")/lib.sh"
 
 source_dir=$(cd "$test_dir/../.." && pwd)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # cli_scan.sh - what `quern scan` measures, checks and writes. Times are never judged, only their
 # order and form; where a crossover is needed, the simulated device has one by its costs.
+# test: long
 . "$(dirname "$0")/lib.sh"
 
 export QUERN_HIDE=opencl,cuda

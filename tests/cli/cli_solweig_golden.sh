@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # cli_solweig_golden.sh - all reference data of solweig on the CPU, measurements among them; its
 # stages on an OpenCL device; days whose weather is part of a longer file.
+# test: long, cost 42
 . "$(dirname "$0")/lib.sh"
 
 golden=${QUERN_TEST_DATA:-$QUERN_SOURCE_DIR/../shared/data}/solweig

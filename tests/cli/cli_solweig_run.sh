@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_solweig_run.sh - what `quern solweig run` writes, survives and refuses, on a small city.
+# test: long, cost 54
 . "$(dirname "$0")/lib.sh"
 
 exits 0 quern solweig bench --size 72 --relief 12 --steps 1 --samples 1 --save city --backend cpu

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # cli_solweig_sites.sh - the two sites of the reference data on a machine without GDAL: their layers
 # as arrays, whole days and measurements from these, what is said where they are absent.
+# test: long, cost 29
 . "$(dirname "$0")/lib.sh"
 
 golden=${QUERN_TEST_DATA:-$QUERN_SOURCE_DIR/../shared/data}/solweig

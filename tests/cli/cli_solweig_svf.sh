@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_solweig_svf.sh - `quern solweig svf` and `bench`: files, tiles, real rasters, bad input.
+# test: long, cost 32
 . "$(dirname "$0")/lib.sh"
 
 golden=${QUERN_TEST_DATA:-${QUERN_SOURCE_DIR:-$test_dir/../..}/../shared/data}/solweig

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_tasks.sh - batches, benches, the pipe and file hashes as `quern tasks` shows them.
+# test: cost 31, quick-opencl
 . "$(dirname "$0")/lib.sh"
 
 cat >batch.csv <<'CSV'

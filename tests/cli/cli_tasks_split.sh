@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # cli_tasks_split.sh - one batch, or the chunks of files, over several devices: --devices, --split.
+# test: cost 21, quick-opencl
 . "$(dirname "$0")/lib.sh"
 
 cat >batch.csv <<'CSV'

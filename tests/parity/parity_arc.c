@@ -5,6 +5,7 @@
  * device's own are compiled only for GPUs: on a CPU under OpenCL each is another quarter of a
  * minute, and tests/unit/test_arc_vm_lanes_*.c have them as C.
  */
+/* test: cost 49 */
 #include "arc_hostile.h"
 #include "golden.h"
 #include "parity.h"

@@ -1,4 +1,5 @@
 /* parity_batch.c - thousands of instances in one dispatch, each with the result it has alone. */
+/* test: cost 26, quick-opencl */
 #include "parity.h"
 
 #include "kernel/matmul.gen.h"

@@ -4,6 +4,7 @@
  * of each backend (on the CPU that is the system's C compiler). What they must give is computed
  * here in plain C. Every buffer starts at an odd element of its block and has guards around it.
  */
+/* test: cost 18 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

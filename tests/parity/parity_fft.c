@@ -3,6 +3,7 @@
  * PoCL takes seconds to compile the kernels of one plan, so there are few cases; each has both
  * directions, a batch and an offset.
  */
+/* test: cost 39, quick-opencl */
 #include "fft_rig.h"
 #include "parity.h"
 

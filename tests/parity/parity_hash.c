@@ -1,6 +1,7 @@
 /* parity_hash.c - known answers of SHA-256 and Keccak-256, and Merkle trees of every shape, on
  * every device.
  */
+/* test: long, cost 9, quick-opencl, no-cache */
 #include "parity.h"
 
 #include "kernel/keccak.gen.h"

@@ -3,6 +3,7 @@
  * The table is the test: a row is an op, a shape, a seed and how exact the result must be. A new
  * op adds rows, and a function when its arguments are of a new kind.
  */
+/* test: cost 2, no-cache */
 #include "parity.h"
 
 #include "kernel/keccak.gen.h"

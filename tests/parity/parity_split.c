@@ -3,6 +3,7 @@
  * The two are halves of the first OpenCL device. rig_check compares with the host to the last
  * bit, so equal results of one and two devices follow.
  */
+/* test: quick-opencl */
 #include "split_rig.h"
 
 #include <quern/tasks.h>

@@ -4,6 +4,7 @@
  * slows both. Limits are about a third of what is usual: 90 % and 69 % on an H200, more than 100 %
  * and 50 % on a core, whose caches hold what the bound reads from memory.
  */
+/* test: bench-only */
 #include "engine_fixture.h"
 
 #include "lab/fit/bench/bench.h"

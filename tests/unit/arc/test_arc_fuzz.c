@@ -3,6 +3,7 @@
  * Each seed text is changed at a few places, thousands of times. The changes depend on nothing but
  * a counter, so a failure comes back.
  */
+/* test: cost 20 */
 #include "arc_program_rig.h"
 
 #include "util/hash.h"

@@ -1,4 +1,5 @@
 /* test_arc_patch_backwards.c - golden cases of the primitives on patches, the last lane first. */
+/* test: long */
 #define WIDTH 8
 #define LANES_BACKWARDS
 #define OPS_HEADER "arc_patch_ops.h"

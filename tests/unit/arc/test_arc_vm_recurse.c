@@ -1,6 +1,7 @@
 /* test_arc_vm_recurse.c - calls by the stack of C against calls by the machine's frames: the same
  * values, failures, steps, depths and bytes, under every limit.
  */
+/* test: long */
 #include "arc_program_rig.h"
 
 #include "arc_bare_vm.h"

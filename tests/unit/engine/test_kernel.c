@@ -2,6 +2,7 @@
  *
  * A second process is a context in a child: it shares nothing with the first but the folder.
  */
+/* test: cost 3 */
 #include "engine_fixture.h"
 
 #include "child.h"

@@ -1,4 +1,5 @@
 /* test_profile.c - what is kept of a device, and what is not believed. */
+/* test: cost 8 */
 #include "engine_fixture.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 /* test_fit_batches.c - dispatches of a limited number of instances give the bits of one. */
+/* test: quick-opencl */
 #include "fit_device_rig.h"
 
 #include "domain/fit/batch/order.h"

@@ -1,4 +1,5 @@
 /* test_fit_device.c - problems as stages of graphs, on every backend, against the CPU's sums. */
+/* test: long, cost 35, quick-opencl */
 #include "fit_device_rig.h"
 
 /* Gradient. */

@@ -1,4 +1,5 @@
 /* test_fit_jacobian.c - solves with a Jacobian that is stored, in f64 or f32, or computed anew. */
+/* test: cost 46, quick-opencl */
 #include "fit_backends.h"
 #include "fit_mgh.h"
 

@@ -1,4 +1,5 @@
 /* test_fit_kernels.c - printed kernels of every golden operation, run on every backend. */
+/* test: cost 16, quick-opencl */
 #include "fit_kernel_rig.h"
 
 static void operations_in_f64_agree_on_cpu(void **state)

@@ -1,4 +1,5 @@
 /* test_fit_lbfgs_resident.c - L-BFGS on devices against the one in host memory. */
+/* test: cost 44, quick-opencl */
 #include "fit_backends.h"
 
 #include "lab/fit/bench/solve_cases.h"

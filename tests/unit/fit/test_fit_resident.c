@@ -1,4 +1,5 @@
 /* test_fit_resident.c - Levenberg-Marquardt on devices against the one in host memory. */
+/* test: cost 47, quick-opencl */
 #include "fit_backends.h"
 #include "fit_mgh.h"
 

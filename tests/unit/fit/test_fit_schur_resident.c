@@ -1,4 +1,5 @@
 /* test_fit_schur_resident.c - elimination of points on devices against the one in host memory. */
+/* test: cost 57, quick-opencl, no-cache */
 #include "fit_backends.h"
 
 #include "lab/fit/bench/solve_cases.h"

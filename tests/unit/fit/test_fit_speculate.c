@@ -1,5 +1,6 @@
 /* test_fit_speculate.c - points evaluated before their step is judged: the same solves, bit for
  * bit, with fewer waits. */
+/* test: quick-opencl */
 #include "fit_backends.h"
 #include "fit_mgh.h"
 

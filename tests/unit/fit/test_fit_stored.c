@@ -1,4 +1,5 @@
 /* test_fit_stored.c - products with a stored Jacobian as stages, against those that compute it. */
+/* test: long, cost 45, quick-opencl */
 #include "fit_device_rig.h"
 
 #include "lab/fit/bench/cases.h"

@@ -1,4 +1,5 @@
 /* test_cuda.c - devices, memory, streams and launches of the CUDA backend. */
+/* test: cuda-mock */
 #include "mock/cuda_fixture.h"
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* test_cuda_branch.c - branches of graphs on the mock driver, which runs streams as late and as
  * unevenly as their events allow: what does not wait for its inputs reads rubbish here. */
+/* test: cuda-mock */
 #include "engine_fixture.h"
 
 #include "engine/graph/graph_impl.h"

@@ -3,6 +3,7 @@
  * Run twice: as it is, where tests that need NVRTC are skipped when there is none, and with
  * QUERN_NVRTC_LIB naming nothing, where those for machines without a compiler run.
  */
+/* test: cuda-mock, no-tsan */
 #include "mock/cuda_nvrtc.h"
 
 #include "hal/geometry.h"

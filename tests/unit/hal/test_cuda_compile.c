@@ -1,5 +1,6 @@
 /* test_cuda_compile.c - every kernel, compiled for the GPU of a data centre, takes its arguments.
  */
+/* test: long, cost 58, cuda-mock, no-tsan */
 #include "mock/cuda_nvrtc.h"
 
 /* Host and device must agree on every argument: the span, values by size, addresses. */

@@ -1,4 +1,5 @@
 /* test_cuda_errors.c - what the CUDA backend makes of a driver that fails. */
+/* test: cuda-mock */
 #include "mock/cuda_fixture.h"
 
 static void results_of_the_driver_have_their_status(void **state)

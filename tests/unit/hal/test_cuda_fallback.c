@@ -1,5 +1,6 @@
 /* test_cuda_fallback.c - a CUDA device that fails under the engine: the mock driver refuses, the
  * CPU computes. */
+/* test: cuda-mock */
 #include "engine_books.h"
 #include "fft_rig.h"
 

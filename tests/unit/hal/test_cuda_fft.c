@@ -3,6 +3,7 @@
  * Kernels are compiled for sm_90, loaded and launched, but nothing computes: what is tested is
  * that every plan compiles, how it is launched, and what failures leave behind.
  */
+/* test: long, cost 28, cuda-mock, no-tsan */
 #include "mock/cuda_fixture.h"
 
 #include "hal/opencl/opencl.h"

@@ -1,5 +1,6 @@
 /* test_cuda_graph.c - captured work of the CUDA backend: what is recorded, replayed, updated,
  * and what a failure in between leaves behind. */
+/* test: cuda-mock */
 #include "mock/cuda_fixture.h"
 
 enum { N = 64 };

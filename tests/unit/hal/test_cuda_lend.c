@@ -1,5 +1,6 @@
 /* test_cuda_lend.c - arrays in the hands of another library, on the CPU, on a driver whose device
  * memory the test can see, and where there are no addresses. */
+/* test: cuda-mock */
 #include "engine_fixture.h"
 
 #include "mock/mock_cuda.h"

@@ -1,4 +1,5 @@
 /* test_fft.c - transforms as stages, on the CPU and on sim. */
+/* test: cost 4, no-tsan */
 #include "engine_books.h"
 #include "fft_rig.h"
 

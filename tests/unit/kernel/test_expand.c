@@ -1,4 +1,5 @@
 /* test_expand.c - heads of kernel text: what is found, what is refused, what is printed. */
+/* test: no-tsan */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* test_expand_compile.c - expanded text is accepted, without a warning, by every compiler found. */
+/* test: no-tsan */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* test_les_check_codec.c - the checks of codec and proxy find nothing, wherever they run. */
+/* test: long, no-tsan */
 #include "parity/parity.h"
 
 #include "lab/les/check/check_codec.h"

@@ -1,4 +1,5 @@
 /* test_sw_bench.c - the made-up city, mirror images, and the step that is timed. */
+/* test: long, cost 7, no-tsan */
 #include "lab/solweig/bench/bench.h"
 #include "lab/made/town.h"
 #include "lab/solweig/bench/step.h"

@@ -1,4 +1,5 @@
 /* test_les_codec.c - encoding and decoding against golden arrays, and their identities. */
+/* test: cost 14, quick-opencl, no-cache */
 #include "codec_rig.h"
 
 #include "util/temp_dir.h"

@@ -1,4 +1,5 @@
 /* test_les_pass.c - steps by passes of our own against golden fields and the library's way. */
+/* test: long, cost 27, quick-opencl, no-cache */
 #include "les_rig.h"
 
 /* The field after `n` steps of the same flow, by passes and by a library. */

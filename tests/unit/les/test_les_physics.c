@@ -1,4 +1,5 @@
 /* test_les_physics.c - the checks of the solver on the CPU, and the shorter ones on devices. */
+/* test: long, cost 51, quick-opencl, no-cache */
 #include "parity/parity.h"
 
 #include "lab/les/check/check.h"

@@ -1,4 +1,5 @@
 /* test_les_sim.c - the flow against golden fields, and how its stages behave. */
+/* test: cost 48, quick-opencl, no-cache */
 #include "les_rig.h"
 
 /* Golden fields. */

@@ -1,4 +1,5 @@
 /* test_sw_behind.c - host work behind a computation: its order, its bound, its failures. */
+/* test: tsan */
 #include "domain/solweig/run/behind.h"
 
 #include <setjmp.h>

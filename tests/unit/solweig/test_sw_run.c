@@ -1,4 +1,5 @@
 /* test_sw_run.c - tiles change nothing, and nothing goes to the device while rows are computed. */
+/* test: long */
 #include "sw_run_tiles.h"
 
 #include <quern/metrics.h>

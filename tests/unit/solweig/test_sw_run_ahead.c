@@ -1,4 +1,5 @@
 /* test_sw_run_ahead.c - what a run does behind its computation changes no file, and is bounded. */
+/* test: long, cost 30 */
 #include "sw_small_city.h"
 
 #include <quern/metrics.h>

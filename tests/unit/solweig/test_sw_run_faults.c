@@ -1,4 +1,5 @@
 /* test_sw_run_faults.c - runs whose device fails: the same results, the exact line, the count. */
+/* test: cost 34 */
 #include "said.h"
 #include "sw_small_city.h"
 

@@ -1,5 +1,6 @@
 /* test_sw_run_files.c - files of a run: what is there, what a killed run leaves, what is refused.
  */
+/* test: cost 33 */
 #include "sw_small_city.h"
 
 #include "domain/solweig/cache/svf_cache.h"

@@ -1,4 +1,5 @@
 /* test_sw_run_golden.c - whole days at Gustav Adolfs torg, against golden data. */
+/* test: long, cost 19 */
 #include "sw_run_rig.h"
 
 enum { GA = 104 * 116 };

@@ -1,5 +1,6 @@
 /* test_sw_run_high.c - tiles of a city whose roofs are seen from further away than shadows reach.
  */
+/* test: long */
 #include "sw_run_tiles.h"
 
 /* Roofs and crowns of up to 72 m, as seen from 1259 m: beyond what shadows of a row reach. Pixels

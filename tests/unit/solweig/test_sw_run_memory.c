@@ -1,5 +1,6 @@
 /* test_sw_run_memory.c - bytes of a pixel on a device: as planned, and as a run really holds them.
  */
+/* test: long */
 #include "sw_small_city.h"
 
 #include "domain/solweig/run/tile.h"

@@ -1,4 +1,5 @@
 /* test_sw_shadow_golden.c - shadows, view factors and walls beside those of the reference. */
+/* test: long */
 #include "sw_shadow_rig.h"
 
 /* The window of a golden array in an array of `cols` columns. */

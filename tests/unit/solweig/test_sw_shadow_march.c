@@ -1,4 +1,5 @@
 /* test_sw_shadow_march.c - the march to one sun, beside the rule written out step by step. */
+/* test: long, cost 10 */
 #include "sw_shadow_rig.h"
 
 static const qn_sw_beam suns[] = {

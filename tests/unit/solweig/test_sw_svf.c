@@ -1,4 +1,5 @@
 /* test_sw_svf.c - view factors and bits of patches: properties, exits, devices, parts. */
+/* test: cost 5 */
 #include "sw_shadow_rig.h"
 
 #include "domain/solweig/shadow/patches.h"

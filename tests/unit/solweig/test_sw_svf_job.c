@@ -1,4 +1,5 @@
 /* test_sw_svf_job.c - view factors of whole rasters: tiles, memory, copies, faults. */
+/* test: long */
 #include "domain/solweig/view/svf_job.h"
 #include "domain/solweig/view/svf_plan.h"
 

@@ -1,4 +1,5 @@
 /* test_hash_files.c - roots of files, with batches and subtrees small enough to overflow. */
+/* test: no-tsan */
 #include "engine_fixture.h"
 
 #include "domain/tasks/hash_files.h"

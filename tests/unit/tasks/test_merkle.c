@@ -1,4 +1,5 @@
 /* test_merkle.c - trees against a recursive definition that shares nothing with them. */
+/* test: long, cost 1, no-tsan */
 #include "engine_fixture.h"
 
 #include <quern/tasks.h>

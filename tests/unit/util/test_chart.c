@@ -1,4 +1,5 @@
 /* test_chart.c - pages are well-formed, refer to nothing, and show what they were given. */
+/* test: no-tsan */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* test_hash.c - known answers of the digests and of the input generator. */
+/* test: no-tsan */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* test_json.c - files, typed members, values that JSON cannot hold. */
+/* test: no-tsan */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

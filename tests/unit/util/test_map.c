@@ -1,4 +1,5 @@
 /* test_map.c - keys found, replaced, removed, and walked in order. */
+/* test: no-tsan */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

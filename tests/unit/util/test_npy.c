@@ -1,4 +1,5 @@
 /* test_npy.c - NumPy arrays: what is read, what is written, and what is refused. */
+/* test: no-tsan */
 #include "golden.h"
 
 #include "util/file.h"

@@ -1,4 +1,5 @@
 /* test_png.c - PNG images, decoded again by libpng. */
+/* test: no-tsan */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

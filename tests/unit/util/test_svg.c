@@ -1,4 +1,5 @@
 /* test_svg.c - value labels, scales, round ticks, escaping. */
+/* test: no-tsan */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -3,6 +3,7 @@
  * The encoder is a script named ffmpeg in a folder of its own at the front of PATH, which shows
  * what it was called with; the real one is not needed.
  */
+/* test: no-tsan */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
