@@ -12,4 +12,4 @@ mkdir -p "$out"
 cp -r "$golden"/. "$out"
 chmod -R u+w "$out"
 "$quern" solweig check --golden "$golden" --export-npy "$out"
-rm -f "$out"/*/*.tif
+find "$out" -name "*.tif" -delete

@@ -94,7 +94,8 @@ static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_tasks *tasks = NULL;
     qn_batch batch = { .n = 0 };
     qn_out out = { 0 };
-    qn_status st = QN_OK, checked = QN_OK;
+    qn_err wrong = { .status = QN_OK };
+    qn_status st = QN_OK;
 
     options.split = &split;
     QN_TRY(qn_cli_input(args->words[0], err));
@@ -104,9 +105,10 @@ static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
     QN_TRY(qn_tasks_new(ctx, &options, &tasks, err));
     QN_TRY(qn_tasks_run(tasks, batch.tasks, batch.n, err));
     if (!qn_flag(args, "no-verify"))
-        checked = qn_tasks_verify(tasks, err);
-    if (checked != QN_OK && checked != QN_ERR_MISMATCH) {
-        st = checked;
+        qn_tasks_verify(tasks, &wrong);
+    if (wrong.status != QN_OK && wrong.status != QN_ERR_MISMATCH) {
+        *err = wrong;
+        st = wrong.status;
         goto out;
     }
     /* A result that differs is marked in the file; the run has failed all the same. */
@@ -114,9 +116,12 @@ static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
     if (path)
         QN_TRY(qn_out_commit(&out, err));
     qn_cli_summary(args, batch.n, "task", "tasks");
-    if (checked == QN_OK)
+    if (wrong.status == QN_OK) {
         tell_verified(args, batch.n);
-    st = checked;
+    } else {
+        *err = wrong;
+        st = wrong.status;
+    }
 out:
     qn_out_abort(&out);
     qn_tasks_free(tasks);

@@ -503,6 +503,7 @@ out:
 
 qn_status qn_tasks_verify(qn_tasks *tasks, qn_err *err)
 {
+    qn_err first = { .status = QN_OK }; /* later calls use err as well */
     qn_status st = QN_OK;
 
     for (int i = 0; i < tasks->stats.n_tasks; i++) {
@@ -514,14 +515,15 @@ qn_status qn_tasks_verify(qn_tasks *tasks, qn_err *err)
         if (!diff.mismatched)
             continue;
         tasks->results[i].state = QN_TASK_FAILED;
-        if (err->status == QN_OK)
-            qn_fail(err, QN_ERR_MISMATCH,
+        if (first.status == QN_OK)
+            qn_fail(&first, QN_ERR_MISMATCH,
                     "task %lld (%s, size %lld): %zu of %zu values differ from the reference, the "
                     "first at %zu",
                     (long long)tasks->results[i].id, spec->op->name, (long long)spec->n,
                     diff.mismatched, diff.checked, diff.first);
     }
-    st = err->status;
+    if (first.status != QN_OK)
+        st = qn_fail(err, first.status, "%s", first.text);
 out:
     return st;
 }
