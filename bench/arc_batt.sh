@@ -29,7 +29,7 @@ run() {
 
 mkdir -p batts
 for seed in $(seq "$files" -1 1); do # the last one's grids stay
-    "$quern" arc make --programs 16 --grids 4 --steps "$steps" --seed "$seed" --out made >/dev/null
+    "$quern" make programs --programs 16 --grids 4 --steps "$steps" --seed "$seed" --out made >/dev/null
     mv made/batt.py "batts/batt_$seed.py"
 done
 "$quern" arc dis batts --without dead -o batts.qarc --quiet

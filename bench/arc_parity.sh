@@ -66,7 +66,7 @@ if [ $# -gt 0 ]; then
     counts "$work/solvers.device.json"
 fi
 
-"$quern" arc make --programs "${MADE:-400}" --grids 1 --wrong 10 --steps 2868 --seed "${SEED:-1}" \
+"$quern" make programs --programs "${MADE:-400}" --grids 1 --wrong 10 --steps 2868 --seed "${SEED:-1}" \
     --out "$work/made" >/dev/null
 both made "$work/made/solvers.py" --tasks "$work/made/tasks" --match all
 same 'runs of made-up programs' "$work/made.cpu.txt" "$work/made.device.txt"

@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-"$build/quern" fit mesh icosphere "$level" "$work/made.obj" >/dev/null
+"$build/quern" make mesh icosphere "$level" "$work/made.obj" >/dev/null
 "$here/fit_shuffle.py" "$work/made.obj" "$work/shuffled.obj"
 
 solve() { # MESH RENUMBER

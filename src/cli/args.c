@@ -22,10 +22,15 @@ static const char *shown(const qn_opt *opt, char *out, size_t size)
     return out;
 }
 
+static int is_word(const char *word, const char *text, size_t len)
+{
+    return word && strlen(word) == len && memcmp(word, text, len) == 0;
+}
+
 static int is_named(const qn_opt *opt, const char *name, size_t len)
 {
     if (opt->name)
-        return strlen(opt->name) == len && memcmp(opt->name, name, len) == 0;
+        return is_word(opt->name, name, len) || is_word(opt->was, name, len);
     return len == 1 && opt->letter == name[0];
 }
 
@@ -196,6 +201,14 @@ typedef struct {
     qn_args *args;
 } parser;
 
+/* Old spellings work for one version. */
+
+static void note_old(qn_args *args, const char *was, const char *is)
+{
+    qn_str_addf(&args->notices, "quern %s: --%s is now %s; the old spelling will go\n", args->title,
+                was, is);
+}
+
 /* The value of an option that stands in the next word. */
 static qn_status next_word(parser *p, const char *name, const char **out, qn_err *err)
 {
@@ -220,6 +233,8 @@ static qn_status take_long(parser *p, qn_err *err)
     if (!s.opt || !s.opt->name)
         return fail_unknown_option(p->args, name, len, err);
     shown(s.opt, label, sizeof label);
+    if (is_word(s.opt->was, name, len))
+        note_old(p->args, s.opt->was, label);
     if (s.opt->kind == QN_OPT_FLAG) {
         if (value)
             return qn_fail(err, QN_ERR_USAGE, "%s takes no value", label);
@@ -295,6 +310,44 @@ static qn_status pick(const qn_command *const *commands, const char *word, const
     return qn_fail(err, QN_ERR_USAGE, "unknown %s '%s'; there are: %s", what, word, list);
 }
 
+/* Verbs that have moved to another command. */
+static const struct {
+    const char *parent, *was, *now[2];
+} moved[] = {
+    { "arc", "make", { "make", "programs" } },
+    { "fit", "mesh", { "make", "mesh" } },
+};
+
+static const qn_command *find(const qn_command *const *commands, const char *name)
+{
+    for (; *commands; commands++)
+        if (!strcmp((*commands)->name, name))
+            return *commands;
+    return NULL;
+}
+
+/* The verb that `word` names, after the command in args->command. */
+static qn_status take_verb(parser *p, const char *word, qn_err *err)
+{
+    qn_args *args = p->args;
+    const qn_command *parent = args->command, *verb = NULL;
+    qn_status st = QN_OK;
+
+    for (size_t i = 0; i < sizeof moved / sizeof *moved; i++)
+        if (!strcmp(parent->name, moved[i].parent) && !strcmp(word, moved[i].was)) {
+            parent = find(p->commands, moved[i].now[0]);
+            word = moved[i].now[1];
+            qn_str_addf(&args->notices, "quern: '%s %s' is now '%s %s'; the old spelling will go\n",
+                        moved[i].parent, moved[i].was, moved[i].now[0], word);
+        }
+    QN_TRY(pick(parent->verbs, word, "verb", &verb, err));
+    args->parent = parent;
+    args->command = verb;
+    snprintf(args->title, sizeof args->title, "%s %s", parent->name, verb->name);
+out:
+    return st;
+}
+
 static qn_status take_word(parser *p, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -313,10 +366,7 @@ static qn_status take_word(parser *p, qn_err *err)
         args->command = found;
         snprintf(args->title, sizeof args->title, "%s", found->name);
     } else if (args->command->verbs) {
-        QN_TRY(pick(args->command->verbs, word, "verb", &found, err));
-        args->parent = args->command;
-        args->command = found;
-        snprintf(args->title, sizeof args->title, "%s %s", args->parent->name, found->name);
+        QN_TRY(take_verb(p, word, err));
     } else {
         args->words[args->n_words++] = word;
     }
@@ -413,6 +463,7 @@ void qn_args_free(qn_args *args)
 {
     free(args->words);
     free(args->listed);
+    qn_str_free(&args->notices);
     args->words = NULL;
     args->listed = NULL;
 }

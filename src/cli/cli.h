@@ -1,13 +1,13 @@
-/* cli.h - the frame that every command of `quern` hangs in.
+/* cli.h - the frame that every command of `quern` uses.
  *
  * A command is one file and one line. To add `quern foo`:
  *
  *   1. src/cli/cmd_foo.c
  *
  *        static const qn_opt options[] = {
- *            { 'o', NULL,      QN_OPT_TEXT, "result file", .value = "FILE" },
- *            { 0,   "samples", QN_OPT_INT,  "runs per size", .fallback = "10", .min = 5, .max =
- * 1000 }, { 0 }
+ *            { 'o', NULL, QN_OPT_TEXT, "result file", .value = "FILE" },
+ *            { 0, "samples", QN_OPT_INT, "runs per size", .fallback = "10", .min = 5, .max = 99 },
+ *            { 0 }
  *        };
  *        static const char *const examples[] = { "quern foo --samples 5", NULL };
  *
@@ -28,8 +28,10 @@
  * suggestions for misspelt options and exit codes come from these tables. Every example is run
  * by tests/cli/cli_help.sh in an empty folder: it must work as pasted, and quickly.
  *
+ * Old spellings work for one version: `.was` of an option, and the table in args.c for verbs.
+ *
  * Data goes to stdout or files, messages to stderr. A command reports failure by its status and
- * a sentence in `err` (or in the context); it never prints "quern foo: ..." and never exits.
+ * a sentence in `err`; it never prints "quern foo: ..." and never exits.
  */
 #ifndef QN_CLI_CLI_H
 #define QN_CLI_CLI_H
@@ -63,6 +65,7 @@ typedef struct qn_opt {
     const char *env;      /* variable that counts when the option is not given */
     qn_i64 min, max;      /* of INT and REAL; both 0: any */
     int is_list;          /* may be given several times; qn_list has all values */
+    const char *was;      /* an old name that still works */
     /* Says what is wrong with a value ("is not a size such as 512M"), or NULL. */
     const char *(*check)(const char *value);
 } qn_opt;
@@ -120,6 +123,7 @@ struct qn_args {
     const char **words;
     int n_words;
     int help, version;
+    qn_str notices; /* a line for each old spelling that was used */
     qn_globals global;
     qn_session *session; /* the frame's; NULL in tests of the parser */
     /* private: value of each option of the two tables, NULL when not given; all values of lists */
@@ -209,7 +213,7 @@ void qn_help_print(const qn_command *const *commands, const qn_args *args, FILE 
 void qn_usage_print(const qn_args *args, FILE *to); /* one line */
 
 extern const qn_command qn_cmd_arc, qn_cmd_bench, qn_cmd_cache, qn_cmd_calibrate, qn_cmd_compare,
-    qn_cmd_devices, qn_cmd_fit, qn_cmd_les, qn_cmd_report, qn_cmd_route, qn_cmd_scan,
+    qn_cmd_devices, qn_cmd_fit, qn_cmd_les, qn_cmd_make, qn_cmd_report, qn_cmd_route, qn_cmd_scan,
     qn_cmd_selftest, qn_cmd_solweig, qn_cmd_tasks, qn_cmd_version;
 
 #endif

@@ -5,6 +5,6 @@
 #include "cli/cli.h"
 
 extern const qn_command qn_verb_arc_run, qn_verb_arc_check, qn_verb_arc_bench, qn_verb_arc_dis,
-    qn_verb_arc_ops, qn_verb_arc_show, qn_verb_arc_serve, qn_verb_arc_make;
+    qn_verb_arc_ops, qn_verb_arc_show, qn_verb_arc_serve;
 
 #endif

@@ -2,8 +2,13 @@
 #include "cli/cmd_fit.h"
 
 static const qn_command *const verbs[] = {
-    &qn_verb_fit_run,  &qn_verb_fit_check, &qn_verb_fit_new,   &qn_verb_fit_emit,
-    &qn_verb_fit_grad, &qn_verb_fit_mesh,  &qn_verb_fit_bench, NULL,
+    &qn_verb_fit_run,
+    &qn_verb_fit_check,
+    &qn_verb_fit_new,
+    &qn_verb_fit_emit,
+    &qn_verb_fit_grad,
+    &qn_verb_fit_bench,
+    NULL,
 };
 
 const qn_command qn_cmd_fit = {

@@ -5,6 +5,6 @@
 #include "cli/cli.h"
 
 extern const qn_command qn_verb_fit_run, qn_verb_fit_check, qn_verb_fit_new, qn_verb_fit_emit,
-    qn_verb_fit_grad, qn_verb_fit_mesh, qn_verb_fit_bench;
+    qn_verb_fit_grad, qn_verb_fit_bench;
 
 #endif

@@ -4,11 +4,9 @@
 #include "cli/solweig_options.h"
 #include "lab/solweig/bench/bench.h"
 #include "lab/made/town.h"
-#include "util/file.h"
 #include "util/table.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const qn_opt options[] = {
     QN_SW_OPTIONS_LAYERS,
@@ -51,7 +49,7 @@ static const qn_opt options[] = {
     QN_SW_OPTIONS_TILE,
     { .name = "save",
       .kind = QN_OPT_TEXT,
-      .help = "write the made-up city there: dsm.npy, cdsm.npy",
+      .help = "old spelling of `quern make town --out DIR`",
       .value = "DIR" },
     { .name = "json", .kind = QN_OPT_FLAG, .help = "print JSON instead of a table" },
     { 0 }
@@ -73,35 +71,23 @@ static qn_status parse_mirror(const char *text, int *down, int *across, qn_err *
     return QN_OK;
 }
 
-static qn_status save_layer(const char *folder, const char *name, const qn_sw_raster *layer,
-                            qn_err *err)
-{
-    char *path = NULL;
-    qn_status st;
-
-    if (!layer->data)
-        return QN_OK;
-    if (asprintf(&path, "%s/%s.npy", folder, name) < 0)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", folder);
-    st = qn_sw_raster_write(path, layer, err);
-    free(path);
-    return st;
-}
-
 static qn_status make_city(const qn_args *args, qn_sw_surface *out, qn_err *err)
 {
-    const qn_sw_made_city made = { .side = qn_int(args, "size"),
-                                   .relief = qn_real(args, "relief"),
-                                   .has_trees = qn_text(args, "veg")[0] == '1' };
+    const qn_made_town made = { .side = qn_int(args, "size"),
+                                .relief = qn_real(args, "relief"),
+                                .has_trees = qn_text(args, "veg")[0] == '1' };
     const qn_sw_height_options heights = { 0 };
     const char *folder = qn_text(args, "save");
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_city_make(&made, out, err));
+    QN_TRY(qn_town_make(&made, out, err));
     if (folder) {
-        QN_TRY(qn_make_dirs(folder, err));
-        QN_TRY(save_layer(folder, "dsm", &out->dsm, err));
-        QN_TRY(save_layer(folder, "cdsm", &out->cdsm, err));
+        if (!args->global.quiet)
+            fprintf(stderr,
+                    "quern solweig bench: --save is now `quern make town --out %s`; the old "
+                    "spelling will go\n",
+                    folder);
+        QN_TRY(qn_town_save(out, folder, err));
     }
     QN_TRY(qn_sw_prepare_heights(out, &heights, NULL, err));
 out:
@@ -117,7 +103,7 @@ static qn_status city_of(const qn_args *args, qn_sw_surface *out, qn_err *err)
         return make_city(args, out, err);
     QN_TRY(parse_mirror(qn_text(args, "mirror"), &down, &across, err));
     QN_TRY(qn_sw_surface_of(args, out, err));
-    QN_TRY(qn_sw_city_mirror(out, down, across, err));
+    QN_TRY(qn_town_mirror(out, down, across, err));
 out:
     return st;
 }

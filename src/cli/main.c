@@ -16,12 +16,11 @@
 #include <unistd.h>
 
 const qn_command *const qn_commands[] = {
-    &qn_cmd_devices,    &qn_cmd_tasks,   &qn_cmd_scan,
-    &qn_cmd_compare,    &qn_cmd_les,     &qn_cmd_solweig,
-    &qn_cmd_arc,        &qn_cmd_fit,     &qn_cmd_calibrate,
-    &qn_cmd_route,      &qn_cmd_bench,   &qn_cmd_report,
-    &qn_cmd_selftest,   &qn_cmd_cache,   &qn_cmd_man,
-    &qn_cmd_completion, &qn_cmd_version, NULL,
+    &qn_cmd_devices,    &qn_cmd_tasks,     &qn_cmd_scan,  &qn_cmd_compare,
+    &qn_cmd_les,        &qn_cmd_solweig,   &qn_cmd_arc,   &qn_cmd_fit,
+    &qn_cmd_make,       &qn_cmd_calibrate, &qn_cmd_route, &qn_cmd_bench,
+    &qn_cmd_report,     &qn_cmd_selftest,  &qn_cmd_cache, &qn_cmd_man,
+    &qn_cmd_completion, &qn_cmd_version,   NULL,
 };
 
 /* Every status has its exit code here and nowhere else. */
@@ -233,6 +232,8 @@ int main(int argc, char **argv)
     const int is_parsed = st == QN_OK;
 
     args.session = &session;
+    if (is_parsed && !args.global.quiet)
+        fputs(qn_str_get(&args.notices), stderr);
     if (is_parsed)
         st = dispatch(&args, &err);
     if (st != QN_OK)

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 export QUERN_CACHE_DIR=$PWD/cache
-exits 0 quern arc make --programs 40 --grids 5 --out made
+exits 0 quern make programs --programs 40 --grids 5 --out made
 run=(quern arc run made/solvers.py --tasks made/tasks --match all)
 exits 0 "${run[@]}" --backend cpu --digest cpu.txt
 same() {

@@ -23,10 +23,10 @@ refused 2 '--cases FILE is needed' quern arc check
 refused 6 'cannot open none.json' quern arc check --cases none.json
 
 # Make, and a picture of what made programs give.
-exits 0 quern arc make --programs 4 --grids 2 --steps 50 --out one --seed 3
-exits 0 quern arc make --programs 4 --grids 2 --steps 50 --out two --seed 3
+exits 0 quern make programs --programs 4 --grids 2 --steps 50 --out one --seed 3
+exits 0 quern make programs --programs 4 --grids 2 --steps 50 --out two --seed 3
 diff -r one two >/dev/null || fail 'one seed makes different files'
-exits 0 quern arc make --programs 4 --grids 2 --out two --seed 4
+exits 0 quern make programs --programs 4 --grids 2 --out two --seed 4
 ! diff -r one two >/dev/null || fail 'two seeds make the same files'
 exits 0 quern arc run one/solvers.py --tasks one/tasks -o one/results.jsonl --backend cpu --quiet
 lines one/results.jsonl 8

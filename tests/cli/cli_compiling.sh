@@ -7,7 +7,7 @@ script -qec true /dev/null >/dev/null 2>&1 || { echo 'skipped: no pseudo-termina
 
 # A driver without a GPU, and no compiler that would take its time.
 export QUERN_CUDA_LIB=$mock QUERN_NVRTC_LIB=/nowhere QUERN_HIDE=opencl
-quern arc make --programs 2 --grids 1 --out made >/dev/null 2>&1
+quern make programs --programs 2 --grids 1 --out made >/dev/null 2>&1
 run='quern arc run made/solvers.py --tasks made/tasks --backend cuda --quiet'
 
 last="$run, on a screen"

@@ -57,9 +57,9 @@ refused 2 "--precision: 'f16' is not one of f64, f32$" quern fit run nist.fit --
 refused 2 "--picture: nist.fit moves no vertices of a mesh$" \
     quern fit run nist.fit --picture p.png "${common[@]}"
 refused 2 "'curve' is not one of nist, mesh, bal, sketch$" quern fit new curve
-refused 2 "'cube' is not one of icosphere, grid, torus$" quern fit mesh cube 1 c.obj
-refused 2 "'c.stl' does not end in .obj or .ply$" quern fit mesh icosphere 1 c.stl
-refused 2 "'x' is not a level such as 3$" quern fit mesh icosphere x c.obj
+refused 2 "'cube' is not one of icosphere, grid, torus$" quern make mesh cube 1 c.obj
+refused 2 "'c.stl' does not end in .obj or .ply$" quern make mesh icosphere 1 c.stl
+refused 2 "'x' is not a level such as 3$" quern make mesh icosphere x c.obj
 refused 2 "--term: nist.fit has no term none$" quern fit emit nist.fit --term none
 refused 2 'give a program, or --golden DIR$' quern fit check
 refused 2 "'opps' is no part; did you mean ops\?$" quern fit check --golden . --part opps

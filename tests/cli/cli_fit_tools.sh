@@ -44,13 +44,13 @@ has scale.c 'fit_scale_jac'
 lacks scale.c 'fit_reproj_jac'
 
 # Mesh: counts and pictures.
-exits 0 quern fit mesh icosphere 2 ball.obj --radius 3 --picture ball.png
+exits 0 quern make mesh icosphere 2 ball.obj --radius 3 --picture ball.png
 [ "$(cat "$out")" = 'ball.obj: 162 vertices, 320 faces' ] || fail 'other counts'
 [ "$(grep -c '^f ' ball.obj)" = 320 ] || fail 'not 320 faces'
 [ -s ball.png ] || fail 'no picture'
-exits 0 quern fit mesh grid 4x2 sheets/sheet.ply --width 2
+exits 0 quern make mesh grid 4x2 sheets/sheet.ply --width 2
 has "$out" '^sheets/sheet.ply: 15 vertices, 16 faces$'
-exits 0 quern fit mesh torus 12x8 torus.obj
+exits 0 quern make mesh torus 12x8 torus.obj
 has "$out" '^torus.obj: 96 vertices, 192 faces$'
 printf 'fit 1;\nmesh M = obj("ball.obj");\nparam x[M.verts] : vec3 = M.pos;\n' >ball.fit
 echo 'residual r over v in M.verts { yield x[v] - 2*normalize(M.pos[v]); }' >>ball.fit

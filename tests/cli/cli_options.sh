@@ -54,10 +54,29 @@ misplaced=$(awk -F'\t' -v outputs="$outputs" '
 [ -z "$misplaced" ] || fail "$misplaced"
 
 # Folders of results have one default, and no help ends in an empty one.
-for verb in 'les run' 'solweig run' 'solweig svf' 'solweig walls' 'arc make' 'fit run'; do
+for verb in 'les run' 'solweig run' 'solweig svf' 'solweig walls' 'make programs' 'make town' 'fit run'; do
     # shellcheck disable=SC2086
     exits 0 quern $verb --help
     has "$out" '--out DIR .*\(default out\)$'
     tr -s ' \n' ' ' <"$out" >flat
     lacks flat '\(default *\)'
+done
+
+# Old spellings work, and one line on stderr says so.
+exits 0 quern arc make --programs 2 --grids 1 --out old
+lines "$err" 1
+has "$err" "^quern: 'arc make' is now 'make programs'; the old spelling will go$"
+exits 0 quern make programs --programs 2 --grids 1 --out new
+empty "$err"
+cmp -s old/solvers.py new/solvers.py || fail 'make programs is not arc make'
+exits 0 quern fit mesh icosphere 1 old.obj
+has "$err" "^quern: 'fit mesh' is now 'make mesh'; the old spelling will go$"
+exits 0 quern fit mesh icosphere 1 new.obj --quiet
+empty "$err"
+exits 0 quern solweig bench --size 32 --steps 1 --samples 1 --save old --backend cpu
+has "$err" '^quern solweig bench: --save is now `quern make town --out old`; the old spelling will go$'
+exits 0 quern make town --size 32 --out new
+has "$out" '^new/dsm.npy, cdsm.npy: 32 x 32 pixels of 1 m$'
+for layer in dsm cdsm; do
+    cmp -s old/$layer.npy new/$layer.npy || fail "$layer.npy of make town is not that of bench --save"
 done

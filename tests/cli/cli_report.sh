@@ -14,7 +14,7 @@ mkdir tasks
 exits 0 quern tasks run --scenario Uniform-32k --metrics tasks/metrics.json --memory-map tasks/memory.md "${quiet[@]}"
 exits 0 quern scan --backends cpu,cpu1 --sizes 100,1000 --samples 5 -o scan/scan --metrics scan/metrics.json \
     --progress off -q
-exits 0 quern solweig bench --size 32 --steps 1 --samples 1 --save city --backend cpu -q
+exits 0 quern make town --size 32 --out city
 echo 2006 207 13 0 0 0 0 0 0 2 60 26 -999 0 800 0 0 0 0 0 0 -999 -999 0 >noon.txt
 exits 0 quern solweig svf --dsm city/dsm.npy --out town/svf --metrics town/svf_metrics.json "${quiet[@]}"
 for name in town again; do

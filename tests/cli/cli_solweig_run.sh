@@ -3,7 +3,7 @@
 # test: long, cost 54
 . "$(dirname "$0")/lib.sh"
 
-exits 0 quern solweig bench --size 72 --relief 12 --steps 1 --samples 1 --save city --backend cpu
+exits 0 quern make town --size 72 --relief 12 --out city
 row() { echo "2006 207 $1 0 0 0 0 0 0 2 60 $2 -999 0 $3 0 0 0 0 0 0 -999 -999 0"; }
 { row 5 16 90; row 6 18 190; row 13 27 800; row 20 22 60; row 23 18 0; } >day.txt
 row 13 27 800 >noon.txt

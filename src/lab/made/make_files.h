@@ -1,4 +1,4 @@
-/* make_files.h - a folder of made programs and tasks: `quern arc make`.
+/* make_files.h - a folder of made programs and tasks: `quern make programs`.
  *
  *   solvers.py        programs made0, made1, ...
  *   batt.py           a batt program, when steps are asked for

@@ -1,9 +1,12 @@
-/* city.c - blocks, streets and trees from hashed numbers. */
+/* town.c - blocks, streets and trees from hashed numbers. */
 #include "lab/made/town.h"
 
+#include "domain/solweig/input/raster.h"
+#include "util/file.h"
 #include "util/hash.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { PERIOD = 60, STREET = 16, COURT = 14, TREE_STEP = 9, SEED = 20060726 };
@@ -45,7 +48,7 @@ static float crown_at(qn_i64 row, qn_i64 col)
     return dice(1, i, j) < 0.45f && off < 1 ? top * (1 - 0.3f * off * off) : 0;
 }
 
-qn_status qn_sw_city_make(const qn_sw_made_city *made, qn_sw_surface *out, qn_err *err)
+qn_status qn_town_make(const qn_made_town *made, qn_sw_surface *out, qn_err *err)
 {
     const double side = (double)made->side;
     const qn_sw_place place = { .rows = made->side,
@@ -70,6 +73,32 @@ qn_status qn_sw_city_make(const qn_sw_made_city *made, qn_sw_surface *out, qn_er
     s = (qn_sw_surface){ 0 };
 out:
     qn_sw_surface_free(&s);
+    return st;
+}
+
+static qn_status save_layer(const char *folder, const char *name, const qn_sw_raster *layer,
+                            qn_err *err)
+{
+    char *path = NULL;
+    qn_status st;
+
+    if (!layer->data)
+        return QN_OK;
+    if (asprintf(&path, "%s/%s.npy", folder, name) < 0)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", folder);
+    st = qn_sw_raster_write(path, layer, err);
+    free(path);
+    return st;
+}
+
+qn_status qn_town_save(const qn_sw_surface *town, const char *folder, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_make_dirs(folder, err));
+    QN_TRY(save_layer(folder, "dsm", &town->dsm, err));
+    QN_TRY(save_layer(folder, "cdsm", &town->cdsm, err));
+out:
     return st;
 }
 
@@ -101,7 +130,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_city_mirror(qn_sw_surface *surface, int down, int across, qn_err *err)
+qn_status qn_town_mirror(qn_sw_surface *surface, int down, int across, qn_err *err)
 {
     qn_status st = QN_OK;
 

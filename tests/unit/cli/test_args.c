@@ -24,7 +24,7 @@ static qn_status nothing(qn_ctx *ctx, const qn_args *args, qn_err *err)
 static const qn_opt scan_options[] = {
     { 'o', NULL, QN_OPT_TEXT, .value = "PREFIX", .help = "where results go" },
     { 'v', "verbose", QN_OPT_FLAG, .help = "more" },
-    { 'r', "refine", QN_OPT_FLAG, .help = "bisect" },
+    { 'r', "refine", QN_OPT_FLAG, .was = "bisect", .help = "bisect" },
     { 0, "samples", QN_OPT_INT, .fallback = "10", .min = 5, .max = 1000, .help = "runs" },
     { 0, "set", QN_OPT_TEXT, .is_list = 1, .help = "a value by its name" },
     { 0, "scale", QN_OPT_REAL, .fallback = "0.5", .env = "QUERN_TEST_SCALE", .help = "factor" },
@@ -49,7 +49,11 @@ static const qn_command hash_verb = { .name = "hash",
                                       .run = nothing };
 static const qn_command *const verbs[] = { &run_verb, &hash_verb, NULL };
 static const qn_command tasks = { .name = "tasks", .summary = "batches", .verbs = verbs };
-static const qn_command *const table[] = { &scan, &tasks, NULL };
+static const qn_command programs_verb = { .name = "programs", .summary = "make", .run = nothing };
+static const qn_command *const made[] = { &programs_verb, NULL };
+static const qn_command make = { .name = "make", .summary = "make", .verbs = made };
+static const qn_command arc = { .name = "arc", .summary = "programs", .verbs = verbs };
+static const qn_command *const table[] = { &scan, &tasks, &arc, &make, NULL };
 
 typedef struct {
     qn_args args;
@@ -140,6 +144,26 @@ static void a_list_keeps_every_value_in_order(void **state)
     assert_null(qn_list(args, "set", 3));
     assert_string_equal(qn_text(args, "set"), "c");
     assert_null(qn_list(parsed(state, "scan"), "set", 0));
+}
+
+static void old_names_of_options_work_and_say_so(void **state)
+{
+    const qn_args *args = parsed(state, "scan --bisect");
+
+    assert_true(qn_flag(args, "refine"));
+    assert_string_equal(qn_str_get(&args->notices),
+                        "quern scan: --bisect is now --refine; the old spelling will go\n");
+    assert_string_equal(qn_str_get(&parsed(state, "scan --refine")->notices), "");
+}
+
+static void old_verbs_work_and_say_so(void **state)
+{
+    const qn_args *args = parsed(state, "arc make");
+
+    assert_ptr_equal(args->command, &programs_verb);
+    assert_string_equal(args->title, "make programs");
+    assert_string_equal(qn_str_get(&args->notices),
+                        "quern: 'arc make' is now 'make programs'; the old spelling will go\n");
 }
 
 static void letters_may_share_a_dash(void **state)
@@ -271,7 +295,7 @@ static void commands_and_verbs_are_found_or_suggested(void **state)
 {
     assert_string_equal(parsed(state, "tasks hash a b")->title, "tasks hash");
     assert_refused(state, "tsaks", "unknown command 'tsaks'; did you mean tasks?");
-    assert_refused(state, "paint", "unknown command 'paint'; there are: scan, tasks");
+    assert_refused(state, "paint", "unknown command 'paint'; there are: scan, tasks, arc, make");
     assert_refused(state, "tasks hsah", "unknown verb 'hsah'; did you mean hash?");
     assert_refused(state, "tasks", "no verb given; there are: run, hash");
     assert_refused(state, "--quiet", "no command given");
@@ -380,6 +404,8 @@ int main(void)
         TEST(values_follow_as_a_word_or_after_an_equals_sign),
         TEST(last_of_two_values_counts),
         TEST(a_list_keeps_every_value_in_order),
+        TEST(old_names_of_options_work_and_say_so),
+        TEST(old_verbs_work_and_say_so),
         TEST(letters_may_share_a_dash),
         TEST(option_not_given_has_its_default),
         TEST(flag_beats_environment_beats_default),

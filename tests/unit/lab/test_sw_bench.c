@@ -10,7 +10,7 @@ static qn_sw_surface made(qn_i64 side, double relief, int has_trees)
 {
     qn_sw_surface s = { 0 };
 
-    must_do(qn_sw_city_make(&(qn_sw_made_city){ side, relief, has_trees }, &s, &err));
+    must_do(qn_town_make(&(qn_made_town){ side, relief, has_trees }, &s, &err));
     return s;
 }
 
@@ -55,7 +55,7 @@ static void copies_are_mirror_images(void **state)
     qn_sw_surface s = made(64, 20, 1), large = made(64, 20, 1);
     qn_sw_raster *const layers[][2] = { { &s.dsm, &large.dsm }, { &s.cdsm, &large.cdsm } };
 
-    must_do(qn_sw_city_mirror(&large, 2, 3, &err));
+    must_do(qn_town_mirror(&large, 2, 3, &err));
     for (int k = 0; k < 2; k++) {
         const float *from = layers[k][0]->data, *to = layers[k][1]->data;
 

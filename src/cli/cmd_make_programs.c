@@ -1,24 +1,25 @@
-/* cmd_arc_make.c - `quern arc make`: made programs and grids to try things with. */
-#include "cli/cmd_arc.h"
+/* cmd_make_programs.c - `quern make programs`: programs and tasks for `quern arc`. */
+#include "cli/cmd_make.h"
 
 #include "lab/made/make_files.h"
 
 static const qn_opt options[] = {
     { 0, "programs", QN_OPT_INT, .value = "N", .fallback = "10", .min = 1, .max = 100000,
-      .help = "how many, each with a task" },
+      .help = "number of programs, each with a task" },
     { 0, "grids", QN_OPT_INT, .value = "N", .fallback = "3", .min = 1, .max = 1000,
-      .help = "grids of each task" },
+      .help = "grids per task" },
     { 0, "statements", QN_OPT_INT, .value = "N", .min = 1, .max = 1000,
-      .help = "of each program (default: 5 to 80)" },
+      .help = "statements per program (default: 5 to 80)" },
     { 0, "steps", QN_OPT_INT, .value = "N", .min = 1, .max = 60000,
-      .help = "also a batt program of so many steps" },
+      .help = "also generate a batt program of N steps" },
     { 0, "wrong", QN_OPT_INT, .value = "PCT", .fallback = "0", .min = 0, .max = 100,
-      .help = "share with an argument of a wrong kind" },
-    { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "out", .help = "folder of the results" },
+      .help = "percentage of programs with an argument of the wrong kind" },
+    { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "out",
+      .help = "folder for solvers.py and tasks/" },
     { 0 }
 };
 
-static const char *const examples[] = { "quern arc make --programs 5 --out made",
+static const char *const examples[] = { "quern make programs --programs 5 --out made",
                                         "quern arc run made/solvers.py --tasks made/tasks", NULL };
 
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
@@ -42,12 +43,13 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     return st;
 }
 
-const qn_command qn_verb_arc_make = {
-    .name = "make",
-    .summary = "make up programs and grids, to try things with",
+const qn_command qn_verb_make_programs = {
+    .name = "programs",
+    .summary = "generate programs and tasks for arc",
     .options = options,
-    .notes = "The same --seed makes the same files everywhere. Tasks have no outputs: with -o,\n"
-             "`quern arc run` writes what programs give.",
+    .notes =
+        "The same --seed gives the same files everywhere. The tasks have no outputs; with -o,\n"
+        "`quern arc run` writes what the programs compute.",
     .examples = examples,
     .bare = 1,
     .run = run,

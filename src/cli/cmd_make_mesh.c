@@ -1,5 +1,5 @@
-/* cmd_fit_mesh.c - `quern fit mesh`: made meshes as files. */
-#include "cli/cmd_fit.h"
+/* cmd_make_mesh.c - `quern make mesh`: an icosphere, grid or torus as a file. */
+#include "cli/cmd_make.h"
 
 #include "domain/fit/mesh/mesh.h"
 #include "domain/fit/show/show.h"
@@ -10,16 +10,16 @@
 
 static const qn_opt options[] = {
     { 0, "radius", QN_OPT_REAL, .value = "R", .fallback = "1", .min = 0, .max = 1000000,
-      .help = "of an icosphere; of a torus, around its axis" },
+      .help = "radius of an icosphere, or of a torus around its axis" },
     { 0, "tube", QN_OPT_REAL, .value = "R", .fallback = "0.4", .min = 0, .max = 1000000,
-      .help = "radius of a torus' tube" },
+      .help = "radius of the tube of a torus" },
     { 0, "width", QN_OPT_REAL, .value = "W", .fallback = "1", .min = 0, .max = 1000000,
-      .help = "of a grid; its height follows from its cells" },
-    { 0, "picture", QN_OPT_TEXT, .value = "FILE.png", .help = "draw it" },
+      .help = "width of a grid; cells are square" },
+    { 0, "picture", QN_OPT_TEXT, .value = "FILE.png", .help = "also draw the mesh" },
     { 0 }
 };
 
-static const char *const examples[] = { "quern fit mesh icosphere 3 ball.obj --picture ball.png",
+static const char *const examples[] = { "quern make mesh icosphere 3 ball.obj --picture ball.png",
                                         NULL };
 
 enum { PICTURE_SIDE = 600 };
@@ -87,15 +87,17 @@ out:
     return st;
 }
 
-const qn_command qn_verb_fit_mesh = {
+const qn_command qn_verb_make_mesh = {
     .name = "mesh",
-    .summary = "write a made mesh: icosphere, grid or torus",
+    .summary = "generate a mesh for fit: an icosphere, a grid or a torus",
     .words = "icosphere|grid|torus SIZE FILE.obj|FILE.ply",
     .min_words = 3,
     .max_words = 3,
     .options = options,
-    .notes = "SIZE is the level of an icosphere (each splits faces in four), or two numbers such\n"
-             "as 16x8: cells of a grid, segments around a torus and around its tube.",
+    .notes =
+        "SIZE is the level of an icosphere (each level splits every face into four), or two\n"
+        "numbers such as 16x8: the cells of a grid, or the segments of a torus around its axis\n"
+        "and around its tube.",
     .examples = examples,
     .bare = 1,
     .run = run,
