@@ -1,5 +1,5 @@
 # Rasters with a place on the map: GeoTIFF, by GDAL. Its headers are needed here, the library only
-# when a command first opens such a file (src/domain/solweig/input/gdal_api.c). A build without the
+# when a command first opens such a file (src/domain/solweig/raster/gdal_api.c). A build without the
 # headers reads and writes .npy, and says at run time what is missing.
 option(QN_WITH_GDAL "GeoTIFF rasters, by GDAL" ON)
 if(QN_WITH_GDAL)
@@ -29,7 +29,7 @@ if(QN_WITH_GDAL AND GDAL_FOUND)
   foreach(folder ${GDAL_INCLUDE_DIRS})
     list(APPEND options -isystem ${folder})
   endforeach()
-  foreach(file input/gdal_api.c input/raster_gdal.c cache/zip.c)
+  foreach(file raster/gdal_api.c raster/raster_gdal.c cache/zip.c)
     set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/domain/solweig/${file} APPEND PROPERTY
                  COMPILE_OPTIONS ${options})
   endforeach()

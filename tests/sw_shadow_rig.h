@@ -5,8 +5,7 @@
 #include "golden.h"
 #include "parity/parity.h"
 
-#include "domain/solweig/shadow/svf.h"
-#include "domain/solweig/shadow/walls.h"
+#include "domain/solweig/shadow/shadow.h"
 
 #include <math.h>
 
@@ -177,7 +176,7 @@ static inline city city_open_in(qn_ctx *ctx, const site *s, qn_sw_area area)
         c.layers.wall_aspect = filled(c.ctx, "wall aspect", s->wall_aspect, bytes);
     }
     must_do(qn_sw_shadow_new(c.ctx, &area, &c.layers, &c.shadow, &err));
-    c.cells = (size_t)qn_sw_shadow_cells(c.shadow);
+    c.cells = area.core_rows ? (size_t)area.core_rows * (size_t)area.core_cols : site_cells(s);
     must(qn_graph_new(c.ctx, "cover", &graph, &failure));
     must(qn_sw_add_cover(c.shadow, graph, &failure));
     run_graph(c.ctx, graph);

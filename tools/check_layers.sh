@@ -48,7 +48,6 @@ backward='
     domain/fit/code domain/fit/eval
     domain/fit/linear domain/fit/solve
     domain/les domain/les/flow
-    domain/solweig/surface domain/solweig/radiation
     engine engine/memory
     engine engine/ops
     engine engine/route

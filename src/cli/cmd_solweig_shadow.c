@@ -2,8 +2,7 @@
 #include "cli/cmd_solweig.h"
 
 #include "cli/solweig_options.h"
-#include "domain/solweig/sky/season.h"
-#include "domain/solweig/sky/sun.h"
+#include "domain/solweig/sky/sky.h"
 #include "domain/solweig/view/map_out.h"
 #include "domain/solweig/view/sun_job.h"
 

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "domain/fit/linear/linear.h"
-#include "domain/solweig/input/gdal_api.h"
+#include "domain/solweig/raster/gdal_api.h"
 #include "engine/context.h"
 #include "hal/cpu/cpu_fft.h"
 #include "hal/cuda/cuda_api.h"

@@ -1,7 +1,7 @@
 /* solweig_options.c - from options to the layers of a city. */
 #include "cli/solweig_options.h"
 
-#include "domain/solweig/shadow/patches.h"
+#include "domain/solweig/shadow/shadow.h"
 #include "util/file.h"
 
 #include <errno.h>

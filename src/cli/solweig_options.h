@@ -3,7 +3,7 @@
 #define QN_CLI_SOLWEIG_OPTIONS_H
 
 #include "cli/cli.h"
-#include "domain/solweig/input/load.h"
+#include "domain/solweig/surface/surface.h"
 
 /* Rows of an option table. Every verb that reads a city has those of layers and heights;
  * --landcover, walls and --parity with --fixed only where they mean something. */

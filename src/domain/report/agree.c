@@ -1,7 +1,7 @@
 /* agree.c - the comparison of two folders of results. */
 #include "agree.h"
 
-#include "domain/solweig/input/raster.h"
+#include "domain/solweig/raster/raster.h"
 #include "util/file.h"
 #include "util/json.h"
 #include "util/npy.h"

@@ -1,7 +1,7 @@
 /* town.c - blocks, streets and trees from hashed numbers. */
 #include "lab/made/town.h"
 
-#include "domain/solweig/input/raster.h"
+#include "domain/solweig/raster/raster.h"
 #include "util/file.h"
 #include "util/hash.h"
 

@@ -2,7 +2,7 @@
 #ifndef QN_LAB_MADE_TOWN_H
 #define QN_LAB_MADE_TOWN_H
 
-#include "domain/solweig/input/heights.h"
+#include "domain/solweig/surface/surface.h"
 
 typedef struct qn_made_town {
     qn_i64 side;   /* pixels of 1 m, in both directions */

@@ -5,8 +5,7 @@
 #include "golden.h"
 #include "parity/parity.h"
 
-#include "domain/solweig/comfort/pet.h"
-#include "domain/solweig/comfort/utci.h"
+#include "domain/solweig/comfort/comfort.h"
 
 #include <math.h>
 

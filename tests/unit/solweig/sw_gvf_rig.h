@@ -4,7 +4,7 @@
 
 #include "sw_surface_rig.h"
 
-#include "domain/solweig/surface/gvf.h"
+#include "domain/solweig/ground/gvf.h"
 
 /* A surface and a step on a device. */
 

@@ -4,7 +4,7 @@
 #ifndef QN_TESTS_SW_PET_PLAIN_H
 #define QN_TESTS_SW_PET_PLAIN_H
 
-#include "domain/solweig/comfort/pet.h"
+#include "domain/solweig/comfort/comfort.h"
 
 #include <math.h>
 

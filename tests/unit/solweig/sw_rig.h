@@ -4,7 +4,7 @@
 
 #include "golden.h"
 
-#include "domain/solweig/input/heights.h"
+#include "domain/solweig/surface/surface.h"
 #include "util/file.h"
 #include "util/temp_dir.h"
 

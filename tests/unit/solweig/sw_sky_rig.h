@@ -4,7 +4,7 @@
 
 #include "golden.h"
 
-#include "domain/solweig/sky/series.h"
+#include "domain/solweig/sky/sky.h"
 #include "util/csv.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "golden.h"
 #include "parity/parity.h"
 
-#include "domain/solweig/surface/moment.h"
+#include "domain/solweig/step/step.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 
 #include "sw_shadow_rig.h"
 
-#include "domain/solweig/input/heights.h"
+#include "domain/solweig/surface/surface.h"
 
 static const place sim_place = { "sim", "sim", NULL };
 

@@ -1,7 +1,7 @@
 /* test_sw_align.c - layers on one grid. */
 #include "sw_rig.h"
 
-#include "domain/solweig/input/align.h"
+#include "domain/solweig/raster/raster.h"
 
 /* Values that are a plane over the map, so that bilinear resampling keeps them. */
 static qn_sw_raster plane(double west, double north, double size, qn_i64 rows, qn_i64 cols)

@@ -5,7 +5,7 @@
  */
 #include "sw_rig.h"
 
-#include "domain/solweig/input/materials.h"
+#include "domain/solweig/input/params.h"
 #include "domain/solweig/input/poi.h"
 #include "domain/solweig/weather/weather.h"
 

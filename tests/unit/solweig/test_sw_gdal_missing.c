@@ -3,7 +3,7 @@
 #include "sw_rig.h"
 #include "sw_svf_arrays.h"
 #include "domain/solweig/cache/zip.h"
-#include "domain/solweig/input/gdal_api.h"
+#include "domain/solweig/raster/gdal_api.h"
 
 #include <pthread.h>
 #include <sys/wait.h>

@@ -2,7 +2,7 @@
  */
 #include "sw_rig.h"
 
-#include "domain/solweig/input/buildings.h"
+#include "domain/solweig/surface/surface.h"
 
 enum { N = 4 };
 
@@ -292,7 +292,6 @@ static void relief_ignores_gaps_and_flat_ground_has_none(void **state)
 static void cropping_keeps_the_box_of_valid_pixels_and_its_place(void **state)
 {
     qn_sw_surface s = { .dsm = raster_at(100, 200, 2, 4, 5), .cdsm = raster_at(100, 200, 2, 4, 5) };
-    qn_sw_window box;
 
     (void)state;
     s.land_cover = calloc(20, 1);
@@ -304,8 +303,6 @@ static void cropping_keeps_the_box_of_valid_pixels_and_its_place(void **state)
     for (int y = 0; y < 4; y++)
         s.dsm.data[y * 5] = NAN; /* the first column is a gap */
     s.dsm.data[2 * 5 + 2] = NAN;
-    OK(qn_sw_work_box(&s, &box, &err));
-    assert_int_equal(box.row, 1);
     OK(qn_sw_crop_to_valid(&s, &err));
     assert_int_equal(s.dsm.place.rows, 3);
     assert_int_equal(s.dsm.place.cols, 4);
@@ -317,22 +314,20 @@ static void cropping_keeps_the_box_of_valid_pixels_and_its_place(void **state)
     qn_sw_surface_free(&s);
 }
 
-static void work_is_cut_only_where_that_saves_two_percent(void **state)
+static void layers_are_cut_to_the_box_of_their_valid_pixels(void **state)
 {
     qn_sw_surface s = { .dsm = raster_at(0, 100, 1, 100, 1) };
-    qn_sw_window box;
 
     (void)state;
-    s.dsm.data[0] = NAN; /* 99 % are left */
-    OK(qn_sw_work_box(&s, &box, &err));
-    assert_int_equal(box.rows, 100);
-    s.dsm.data[1] = s.dsm.data[2] = NAN;
-    OK(qn_sw_work_box(&s, &box, &err));
-    assert_int_equal(box.rows, 97);
-    assert_int_equal(box.row, 3);
-    for (int i = 0; i < 100; i++)
+    s.dsm.data[0] = NAN;
+    OK(qn_sw_crop_to_valid(&s, &err));
+    assert_int_equal(s.dsm.place.rows, 99);
+    s.dsm.data[0] = s.dsm.data[1] = NAN;
+    OK(qn_sw_crop_to_valid(&s, &err));
+    assert_int_equal(s.dsm.place.rows, 97);
+    for (int i = 0; i < 97; i++)
         s.dsm.data[i] = NAN;
-    REFUSED(qn_sw_work_box(&s, &box, &err), QN_ERR_INPUT, "100 x 1");
+    REFUSED(qn_sw_crop_to_valid(&s, &err), QN_ERR_INPUT, "97 x 1");
     qn_sw_surface_free(&s);
 }
 
@@ -358,7 +353,7 @@ int main(void)
         cmocka_unit_test(only_a_dem_of_whole_metres_is_smoothed),
         cmocka_unit_test(relief_ignores_gaps_and_flat_ground_has_none),
         cmocka_unit_test(cropping_keeps_the_box_of_valid_pixels_and_its_place),
-        cmocka_unit_test(work_is_cut_only_where_that_saves_two_percent),
+        cmocka_unit_test(layers_are_cut_to_the_box_of_their_valid_pixels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* test_sw_load.c - from files to a surface. */
 #include "sw_rig.h"
 
-#include "domain/solweig/input/load.h"
+#include "domain/solweig/surface/surface.h"
 
 static qn_status load(qn_sw_load_options options, qn_sw_surface *out, qn_err *err)
 {

@@ -1,8 +1,8 @@
 /* test_sw_materials.c - land cover, materials, parameter files, the building mask. */
 #include "sw_rig.h"
 
-#include "domain/solweig/input/buildings.h"
-#include "domain/solweig/input/materials.h"
+#include "domain/solweig/surface/surface.h"
+#include "domain/solweig/input/params.h"
 
 static qn_sw_params defaults(void)
 {

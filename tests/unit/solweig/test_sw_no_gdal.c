@@ -7,8 +7,8 @@
 #include "sw_svf_arrays.h"
 
 #undef QN_WITH_GDAL
-#include "domain/solweig/input/gdal_api.c"
-#include "domain/solweig/input/raster_gdal.c"
+#include "domain/solweig/raster/gdal_api.c"
+#include "domain/solweig/raster/raster_gdal.c"
 #include "domain/solweig/cache/zip.c"
 
 static void build_without_gdal_says_what_to_install(void **state)

@@ -3,7 +3,7 @@
 
 #include "domain/solweig/output/journal.h"
 #include "domain/solweig/output/outputs.h"
-#include "domain/solweig/weather/dates.h"
+#include "domain/solweig/weather/weather.h"
 
 #include <dirent.h>
 #include <signal.h>

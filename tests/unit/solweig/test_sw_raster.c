@@ -1,7 +1,7 @@
 /* test_sw_raster.c - rasters: files of both kinds, windows, and what is refused. */
 #include "sw_rig.h"
 
-#include "domain/solweig/input/raster_out.h"
+#include "domain/solweig/raster/raster_impl.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -86,19 +86,25 @@ static void expect_windows(const char *name)
 {
     qn_sw_raster r = numbered(40, 50), cut = { 0 };
     const qn_sw_window window = { 7, 11, 20, 30 }, outside = { 30, 0, 11, 1 };
-    qn_sw_source *source = NULL;
+    const qn_sw_read_options options = { 0 };
+    const qn_sw_format *format = NULL;
+    qn_sw_place place = { 0 };
+    void *file = NULL;
+    int is_integer;
     float part[20 * 30];
 
     OK(qn_sw_raster_write(in_folder(name), &r, &err));
-    OK(qn_sw_source_open(in_folder(name), NULL, &source, &err));
-    assert_int_equal(qn_sw_source_place(source)->rows, 40);
-    OK(qn_sw_source_read(source, window, part, &err));
+    OK(qn_sw_format_of(name, &format, &err));
+    OK(format->open(in_folder(name), &options, &file, &place, &is_integer, &err));
+    assert_int_equal(place.rows, 40);
+    OK(format->read(file, window, part, &err));
     OK(qn_sw_raster_cut(&r, window, &cut, &err));
     assert_floats(part, cut.data, 600);
-    REFUSED(qn_sw_source_read(source, outside, part, &err), QN_ERR_USAGE, "row 30");
+    REFUSED(qn_sw_raster_cut(&r, outside, &cut, &err), QN_ERR_USAGE, "row 30");
     assert_true(cut.data[0] == (7 * 50 + 11) * 0.5f);
     assert_true(cut.place.transform[0] == 1022 && cut.place.transform[3] == 4986);
-    qn_sw_source_close(source);
+    format->close(file);
+    qn_sw_place_free(&place);
     qn_sw_raster_free(&cut);
     qn_sw_raster_free(&r);
 }

@@ -1,7 +1,7 @@
 /* test_sw_rays.c - steps of rays, patches of the sky, filters of walls; and what is refused. */
 #include "sw_shadow_rig.h"
 
-#include "domain/solweig/shadow/patches.h"
+#include "domain/solweig/shadow/shadow.h"
 
 static void expect_error(qn_status got, qn_status want, const qn_err *err, const char *part)
 {

@@ -1,7 +1,7 @@
 /* test_sw_sky_perez.c - luminance of the sky and sizes of its patches. */
 #include "sw_sky_rig.h"
 
-#include "domain/solweig/sky/perez.h"
+#include "domain/solweig/sky/sky.h"
 
 enum { MAX_PATCHES = 609 };
 

@@ -1,7 +1,7 @@
 /* test_sw_sky_series.c - clearness, the split of light, and whole series of weather rows. */
 #include "sw_sky_rig.h"
 
-#include "domain/solweig/sky/emissivity.h"
+#include "domain/solweig/sky/sky.h"
 
 /* One state. */
 

@@ -2,7 +2,7 @@
 /* test: cost 5 */
 #include "sw_shadow_rig.h"
 
-#include "domain/solweig/shadow/patches.h"
+#include "domain/solweig/shadow/shadow.h"
 
 enum { ZENITH = 152 }; /* of option 2 */
 

@@ -2,7 +2,7 @@
 #ifndef QN_SOLWEIG_API_API_H
 #define QN_SOLWEIG_API_API_H
 
-#include "domain/solweig/input/load.h"
+#include "domain/solweig/surface/surface.h"
 
 #include <quern/solweig.h>
 

@@ -1,7 +1,7 @@
 /* layers.c - from the caller's arrays to the inside, and from parts back to whole arrays. */
 #include "api.h"
 
-#include "domain/solweig/shadow/patches.h"
+#include "domain/solweig/shadow/shadow.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef QN_SOLWEIG_CACHE_SVF_CACHE_H
 #define QN_SOLWEIG_CACHE_SVF_CACHE_H
 
-#include "domain/solweig/input/heights.h"
+#include "domain/solweig/surface/surface.h"
 #include "util/hash.h"
 
 enum { QN_SW_SVF_MAPS = 15, QN_SW_SVF_MATRICES = 3 };

@@ -1,8 +1,8 @@
 /* zip.c - archives through GDAL's file system of them. Create and read load GDAL; an archive that
  * is open means that it is there. */
 #include "zip.h"
-#include "domain/solweig/input/gdal_api.h"
-#include "domain/solweig/input/raster_out.h"
+#include "domain/solweig/raster/gdal_api.h"
+#include "domain/solweig/raster/raster.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * In single precision, as the kernel goes on with it.
  */
-#include "pet.h"
+#include "comfort.h"
 
 #include "kernel/sw_pet.gen.h"
 

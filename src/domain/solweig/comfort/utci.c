@@ -1,5 +1,5 @@
 /* utci.c - coefficients of a time step, and the stages that use them. */
-#include "utci.h"
+#include "comfort.h"
 
 #include "kernel/sw_utci.gen.h"
 

@@ -1,5 +1,5 @@
 /* materials.c - default materials, and their grids. */
-#include "materials.h"
+#include "params.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Materials are listed by name, and Names tells which id has which name. Every number is checked
  * against what it can be, and an error names its whole path in the file.
  */
-#include "materials.h"
+#include "params.h"
 #include "util/json.h"
 
 #include <stdio.h>

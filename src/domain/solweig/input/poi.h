@@ -2,7 +2,7 @@
 #ifndef QN_SOLWEIG_INPUT_POI_H
 #define QN_SOLWEIG_INPUT_POI_H
 
-#include "domain/solweig/input/raster.h"
+#include "domain/solweig/raster/raster.h"
 
 typedef struct qn_sw_poi {
     char *name;

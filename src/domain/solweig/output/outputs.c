@@ -1,7 +1,7 @@
 /* outputs.c - many raster files, a few of them open at a time. */
 #include "outputs.h"
 #include "journal.h"
-#include "domain/solweig/weather/dates.h"
+#include "domain/solweig/weather/weather.h"
 #include "util/file.h"
 
 #include <errno.h>

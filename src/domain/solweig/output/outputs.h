@@ -8,7 +8,7 @@
 #ifndef QN_SOLWEIG_OUTPUT_OUTPUTS_H
 #define QN_SOLWEIG_OUTPUT_OUTPUTS_H
 
-#include "domain/solweig/input/raster_out.h"
+#include "domain/solweig/raster/raster.h"
 
 typedef struct qn_sw_outputs qn_sw_outputs;
 

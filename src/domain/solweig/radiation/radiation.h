@@ -7,7 +7,7 @@
 #ifndef QN_SW_RADIATION_H
 #define QN_SW_RADIATION_H
 
-#include "domain/solweig/surface/series.h"
+#include "domain/solweig/step/step.h"
 #include "kernel/solweig/sw_radiation.h"
 
 /* A person between generic walls, abs_k 0.70 and abs_l 0.97; change what is different. */

@@ -6,7 +6,7 @@
 #ifndef QN_SW_SUMMARY_H
 #define QN_SW_SUMMARY_H
 
-#include "domain/solweig/surface/series.h"
+#include "domain/solweig/step/step.h"
 #include "kernel/solweig/sw_summary.h"
 
 /* Hours with UTCI above `above`, by day, by night or both. */

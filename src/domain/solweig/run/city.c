@@ -1,7 +1,7 @@
 /* city.c - the surface with everything that follows from it alone. */
 #include "city.h"
 
-#include "domain/solweig/input/buildings.h"
+#include "domain/solweig/surface/surface.h"
 #include "domain/solweig/view/sun_job.h"
 #include "util/clock.h"
 

@@ -7,7 +7,7 @@
 #ifndef QN_SW_RUN_PLAN_H
 #define QN_SW_RUN_PLAN_H
 
-#include "domain/solweig/input/raster.h"
+#include "domain/solweig/raster/raster.h"
 
 /* Zero in a limit: not known. */
 typedef struct qn_sw_plan_limits {

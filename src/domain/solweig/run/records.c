@@ -1,9 +1,8 @@
 /* records.c - from weather files to records on the device. */
 #include "records.h"
 
-#include "domain/solweig/sky/perez.h"
-#include "domain/solweig/surface/light.h"
-#include "domain/solweig/surface/moment.h"
+#include "domain/solweig/sky/sky.h"
+#include "domain/solweig/step/step.h"
 #include "util/hash.h"
 
 #include <limits.h>

@@ -5,10 +5,9 @@
 #ifndef QN_SW_RUN_RECORDS_H
 #define QN_SW_RUN_RECORDS_H
 
-#include "domain/solweig/comfort/pet.h"
-#include "domain/solweig/comfort/utci.h"
+#include "domain/solweig/comfort/comfort.h"
 #include "domain/solweig/run/run.h"
-#include "domain/solweig/shadow/rays.h"
+#include "domain/solweig/shadow/shadow.h"
 
 typedef struct qn_sw_records {
     qn_sw_weather weather;

@@ -3,7 +3,7 @@
 #include "tile_impl.h"
 
 #include "domain/solweig/output/journal.h"
-#include "domain/solweig/shadow/patches.h"
+#include "domain/solweig/shadow/shadow.h"
 #include "domain/solweig/view/room.h"
 #include "engine/memory/tiling.h"
 #include "util/clock.h"

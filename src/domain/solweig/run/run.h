@@ -7,13 +7,13 @@
 #ifndef QN_SW_RUN_H
 #define QN_SW_RUN_H
 
-#include "domain/solweig/input/load.h"
-#include "domain/solweig/input/materials.h"
+#include "domain/solweig/surface/surface.h"
+#include "domain/solweig/input/params.h"
 #include "domain/solweig/input/poi.h"
 #include "domain/solweig/radiation/summary.h"
 #include "domain/solweig/run/plan.h"
 #include "domain/solweig/run/planes.h"
-#include "domain/solweig/sky/series.h"
+#include "domain/solweig/sky/sky.h"
 #include "domain/solweig/weather/weather.h"
 
 typedef enum qn_sw_sky_kind { QN_SW_SKY_ANISO, QN_SW_SKY_ISO } qn_sw_sky_kind;

@@ -5,7 +5,7 @@
  */
 #include "tile_impl.h"
 
-#include "domain/solweig/surface/delay.h"
+#include "domain/solweig/step/step.h"
 #include "engine/context.h"
 #include "engine/memory/pool.h"
 #include "util/clock.h"

@@ -11,8 +11,8 @@
 #include "domain/solweig/radiation/radiation.h"
 #include "domain/solweig/run/records.h"
 #include "domain/solweig/run/tile_stage.h"
-#include "domain/solweig/shadow/svf.h"
-#include "domain/solweig/surface/gvf.h"
+#include "domain/solweig/shadow/shadow.h"
+#include "domain/solweig/ground/gvf.h"
 
 /* What all tiles of a run share; borrowed. */
 typedef struct qn_sw_scene {

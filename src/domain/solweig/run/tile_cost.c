@@ -5,7 +5,7 @@
  */
 #include "tile.h"
 
-#include "domain/solweig/shadow/patches.h"
+#include "domain/solweig/shadow/shadow.h"
 
 #include <math.h>
 

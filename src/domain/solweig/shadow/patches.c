@@ -1,5 +1,5 @@
 /* patches.c - bands of the sky, their patches and weights. */
-#include "patches.h"
+#include "shadow.h"
 
 #include <math.h>
 

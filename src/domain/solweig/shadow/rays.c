@@ -1,5 +1,5 @@
 /* rays.c - steps of rays, and the legs that they are taken in. */
-#include "rays.h"
+#include "shadow.h"
 
 #include "util/status.h"
 

@@ -149,11 +149,6 @@ void qn_sw_shadow_free(qn_sw_shadow *shadow)
     free(shadow);
 }
 
-qn_i64 qn_sw_shadow_cells(const qn_sw_shadow *shadow)
-{
-    return (qn_i64)shadow->par.core_rows * shadow->par.core_cols;
-}
-
 qn_range qn_sw_march_range(const qn_sw_shadow *shadow, int n_words)
 {
     const int cols = shadow->has_tiles ? TILE_SIDE : ROW_COLS;

@@ -1,16 +1,80 @@
-/* shadow.h - shadows of suns on a raster, as stages of graphs.
+/* shadow.h - rays, shadows, sky view factors and walls of a raster, as stages of graphs.
+ *
+ * Tables of rays are made on the host, in single precision and in the reference's order of
+ * operations: no device computes an angle, so none can move the edge of a shadow. A recorded graph
+ * serves a whole year: the rays of all suns lie on the device, and a buffer with one i32 holds the
+ * number of the present sun.
+ */
+#ifndef QN_SOLWEIG_SHADOW_SHADOW_H
+#define QN_SOLWEIG_SHADOW_SHADOW_H
+
+#include "kernel/solweig/sw_shadow.h"
+#include "kernel/solweig/sw_walls.h"
+#include "util/status.h"
+
+#include <quern/graph.h>
+
+/* The sky as patches.
+ *
+ * Options 1 to 4 have 145, 153, 305 and 609 patches, band by band from the horizon up. Azimuths
+ * and weights are the reference's, to the bit. */
+
+enum { QN_SW_MAX_PATCHES = 609 };
+
+typedef struct qn_sw_patch {
+    float altitude, azimuth; /* degrees */
+    sw_weight weight;        /* in view factors */
+} qn_sw_patch;
+
+/* Number of patches of the option, 0 where there is no such option. */
+int qn_sw_patch_count(int option);
+
+/* Fills `out`, which has room for them. An option that is not 1 to 4 is QN_ERR_INPUT. */
+qn_status qn_sw_patches(int option, qn_sw_patch *out, qn_err *err);
+
+/* Rays: tables of steps towards suns or patches of the sky. */
+
+/* The raster that rays cross. `max_height` is the highest thing above the lowest ground, both in
+ * metres; `max_dist` ends rays after so many metres, 0 never. */
+typedef struct qn_sw_reach {
+    int rows, cols;
+    float px, max_height, max_dist;
+} qn_sw_reach;
+
+/* Degrees, and the share of light that leaves let through. From an altitude of 89.5 on, and at or
+ * below the horizon, a ray has no steps: nothing is shaded. */
+typedef struct qn_sw_beam {
+    float azimuth, altitude, psi;
+} qn_sw_beam;
+
+typedef struct qn_sw_rays {
+    int n;
+    qn_i64 n_legs, n_steps; /* steps without those that fill the last legs */
+    sw_ray *list;           /* as on the device */
+    qn_buf *rays, *legs, *steps, *short_legs, *short_steps;
+} qn_sw_rays;
+
+/* An azimuth or altitude that is not a number, or a raster without pixels, is QN_ERR_INPUT; a ray
+ * that leads 2^31 pixels or more through the raster's array is QN_ERR_LIMIT. */
+qn_status qn_sw_rays_new(qn_ctx *ctx, const qn_sw_reach *reach, const qn_sw_beam *suns, int n,
+                         qn_sw_rays **out, qn_err *err);
+void qn_sw_rays_free(qn_sw_rays *rays); /* NULL is fine */
+
+/* How many pixels away a shadow can come from: the border a tile needs. At most 2^30. */
+int qn_sw_reach_pixels(const qn_sw_reach *reach);
+
+/* The steps of one ray alone; free() them. *n is 0, and *out NULL, for a ray without steps. */
+qn_status qn_sw_ray_steps(const qn_sw_reach *reach, const qn_sw_beam *sun, sw_step **out, int *n,
+                          qn_err *err);
+
+/* How many pixels, by rows or columns, that ray gets away from its start. */
+qn_status qn_sw_ray_pixels(const qn_sw_reach *reach, const qn_sw_beam *sun, int *out, qn_err *err);
+
+/* Shadows of suns.
  *
  * A qn_sw_shadow knows a raster: its heights, the window of it that results are wanted for (a
- * tile's core; the rest is what shadows reach over from), and the planes that marches need besides.
- * Make them once with qn_sw_add_cover; then any graph may add shadows and view factors (svf.h).
- *
- * A recorded graph serves a whole year: rays of all suns lie on the device, and `which`, a buffer
- * with one i32, tells the number of the sun at the time of the run.
- */
-#ifndef QN_SW_SHADOW_H
-#define QN_SW_SHADOW_H
-
-#include "rays.h"
+ * tile's core; shadows reach over from the rest), and the further planes that marches need. Make
+ * those once with qn_sw_add_cover; then any graph may add shadows and view factors. */
 
 /* How lanes lie on the raster. Results are equal. */
 typedef enum {
@@ -42,9 +106,6 @@ qn_status qn_sw_shadow_new(qn_ctx *ctx, const qn_sw_area *area, const qn_sw_laye
                            qn_sw_shadow **out, qn_err *err);
 void qn_sw_shadow_free(qn_sw_shadow *shadow); /* NULL is fine */
 
-/* Pixels of the core. */
-qn_i64 qn_sw_shadow_cells(const qn_sw_shadow *shadow);
-
 /* Adds the planes that marches need; to be run before them, and again when heights change. */
 qn_status qn_sw_add_cover(qn_sw_shadow *shadow, qn_graph *graph, qn_err *err);
 
@@ -56,5 +117,76 @@ typedef struct qn_sw_shade {
 /* Adds the shadow of the sun rays[which]. */
 qn_status qn_sw_add_shadow(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_rays *rays,
                            qn_buf *which, const qn_sw_shade *out, qn_err *err);
+
+/* Sky view factors, and which patches of the sky each pixel sees.
+ *
+ * One launch marches to all patches and leaves their bits as words, 32 patches each, plane by
+ * plane: [word][pixel of the core]. A second makes the sums. Nothing is read back in between. */
+
+/* Patches as rays over one raster, with their weights. */
+typedef struct qn_sw_sky {
+    int n_patches, n_words, n_bytes; /* of one pixel */
+    qn_sw_rays *rays;
+    qn_buf *weights;
+} qn_sw_sky;
+
+/* `reach->max_dist` should be 0: the reference's view factors have no limit. */
+qn_status qn_sw_sky_new(qn_ctx *ctx, int patch_option, const qn_sw_reach *reach, qn_sw_sky **out,
+                        qn_err *err);
+void qn_sw_sky_free(qn_sw_sky *sky); /* NULL is fine */
+
+/* Estimated share of the march to patches of the words [0, n_words), for progress: 0 to 1. */
+double qn_sw_sky_share(const qn_sw_sky *sky, int n_words);
+
+/* SW_SVF_PLANES planes of floats; n_words planes of u32 for buildings, vegetation, and vegetation
+ * before buildings. All of the core. */
+typedef struct qn_sw_views {
+    qn_buf *svf, *bldg, *veg, *vb;
+} qn_sw_views;
+
+/* Adds march and sums. */
+qn_status qn_sw_add_svf(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
+                        const qn_sw_views *out, qn_err *err);
+
+/* March and sums in parts, for progress: the words [first, last) of the march, from the first word
+ * on, then the sums when all words are there. */
+qn_status qn_sw_add_svf_words(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
+                              int first, int last, const qn_sw_views *out, qn_err *err);
+qn_status qn_sw_add_svf_finish(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
+                               const qn_sw_views *out, qn_err *err);
+
+/* Adds the words of one kind as bytes, [row][col][n_bytes], lowest bit first: as files have them.
+ */
+qn_status qn_sw_add_svf_bytes(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
+                              qn_buf *words, qn_buf *bytes, qn_err *err);
+
+/* Walls: how high they are, and where they face. */
+
+/* Lines and their sides, as bits, for one pixel size. */
+typedef struct qn_sw_walls {
+    sw_wall_par par;
+    qn_buf *masks;
+} qn_sw_walls;
+
+/* Steps in the ground below `limit` metres are no walls (1). A pixel below 0.2 m is QN_ERR_LIMIT:
+ * its lines have more than 45 pixels. */
+qn_status qn_sw_walls_new(qn_ctx *ctx, int rows, int cols, float px, float limit, qn_sw_walls **out,
+                          qn_err *err);
+void qn_sw_walls_free(qn_sw_walls *walls); /* NULL is fine */
+
+/* How many pixels around one decide about its wall. */
+int qn_sw_wall_reach(const qn_sw_walls *walls);
+
+/* Adds heights in metres; 0 where there is no wall. */
+qn_status qn_sw_add_wall_heights(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm,
+                                 qn_buf *height, qn_err *err);
+
+/* Adds aspects of walls of these heights, in degrees and in radians. */
+qn_status qn_sw_add_wall_aspects(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm,
+                                 qn_buf *height, qn_buf *degrees, qn_buf *radians, qn_err *err);
+
+/* Adds heights and aspects. */
+qn_status qn_sw_add_walls(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm, qn_buf *height,
+                          qn_buf *degrees, qn_buf *radians, qn_err *err);
 
 #endif

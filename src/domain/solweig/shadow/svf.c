@@ -1,7 +1,6 @@
 /* svf.c - the sky as rays, and the stages of view factors. */
-#include "svf.h"
+#include "shadow.h"
 
-#include "patches.h"
 #include "shadow_impl.h"
 
 #include "kernel/sw_cover.gen.h"

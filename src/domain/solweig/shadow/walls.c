@@ -3,7 +3,7 @@
  * A filter is a line through a square of about 9 m, turned; so are the two sides of the line. They
  * are turned in double precision and rounded half to even, since that decides ties.
  */
-#include "walls.h"
+#include "shadow.h"
 
 #include "kernel/sw_walls.gen.h"
 #include "util/status.h"

@@ -1,6 +1,5 @@
 /* clearness.c - clear sky, clearness index, direct and diffuse light. */
-#include "clearness.h"
-#include "sun.h"
+#include "sky.h"
 
 #include <math.h>
 

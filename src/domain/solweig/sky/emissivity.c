@@ -1,5 +1,5 @@
 /* emissivity.c - thermal radiation of the sky. */
-#include "emissivity.h"
+#include "sky.h"
 
 #include <math.h>
 

@@ -3,10 +3,9 @@
  * Clearness and brightness of the sky pick five numbers: a and b shape the brightening towards the
  * horizon, c and d the glow around the sun, e the light scattered back opposite to it.
  */
-#include "perez.h"
+#include "sky.h"
 
-#include "perez_tables.h"
-#include "sun.h"
+#include "tables.h"
 
 #include <math.h>
 

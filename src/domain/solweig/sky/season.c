@@ -1,5 +1,5 @@
 /* season.c - leaves by day of year. */
-#include "season.h"
+#include "sky.h"
 
 qn_sw_trees qn_sw_trees_default(void)
 {

@@ -2,9 +2,7 @@
  *
  * Years begin in March while counting, so that the day which may be missing is the last one.
  */
-#include "stamp.h"
-
-#include "domain/solweig/weather/dates.h"
+#include "sky.h"
 
 #include <math.h>
 

@@ -4,9 +4,9 @@
  * into right ascension and declination; the place on Earth gives the hour angle, corrected for
  * parallax; altitude and azimuth follow. Angles are in degrees unless a name ends in _rad.
  */
-#include "sun.h"
+#include "sky.h"
 
-#include "spa_tables.h"
+#include "tables.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef QN_SOLWEIG_VIEW_MAP_OUT_H
 #define QN_SOLWEIG_VIEW_MAP_OUT_H
 
-#include "domain/solweig/input/raster.h"
+#include "domain/solweig/raster/raster.h"
 #include "domain/solweig/picture/map_png.h"
 
 /* Fails with QN_ERR_USAGE unless `path` ends with .tif, .npy or .png and this build writes it. */

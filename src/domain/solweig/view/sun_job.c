@@ -4,7 +4,6 @@
 #include "tile_run.h"
 
 #include "domain/solweig/shadow/shadow.h"
-#include "domain/solweig/shadow/walls.h"
 
 /* Planes of a tile, 4 bytes each: three heights, four that marches need and five while those are
  * made; without vegetation one, one and two. */

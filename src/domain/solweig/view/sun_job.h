@@ -6,8 +6,8 @@
 #ifndef QN_SOLWEIG_VIEW_SUN_JOB_H
 #define QN_SOLWEIG_VIEW_SUN_JOB_H
 
-#include "domain/solweig/input/heights.h"
-#include "domain/solweig/shadow/rays.h"
+#include "domain/solweig/surface/surface.h"
+#include "domain/solweig/shadow/shadow.h"
 
 typedef struct qn_sw_sun_options {
     double max_dist; /* rays end after so many metres; 0: never */

@@ -9,7 +9,7 @@
 #include "svf_plan.h"
 
 #include "domain/solweig/cache/svf_cache.h"
-#include "domain/solweig/shadow/svf.h"
+#include "domain/solweig/shadow/shadow.h"
 
 enum { QN_SW_FLIGHT_LAYERS = 3 };
 

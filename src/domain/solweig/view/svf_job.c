@@ -5,7 +5,7 @@
 #include "room.h"
 #include "svf_flight.h"
 
-#include "domain/solweig/shadow/patches.h"
+#include "domain/solweig/shadow/shadow.h"
 #include "engine/fallback.h"
 #include "util/clock.h"
 

@@ -1,8 +1,7 @@
 /* svf_plan.c - sizes of tiles, from what rays reach and what devices hold. */
 #include "svf_plan.h"
 
-#include "domain/solweig/shadow/patches.h"
-#include "domain/solweig/shadow/svf.h"
+#include "domain/solweig/shadow/shadow.h"
 
 #include <math.h>
 

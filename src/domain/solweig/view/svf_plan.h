@@ -3,8 +3,8 @@
 #ifndef QN_SOLWEIG_VIEW_SVF_PLAN_H
 #define QN_SOLWEIG_VIEW_SVF_PLAN_H
 
-#include "domain/solweig/input/heights.h"
-#include "domain/solweig/shadow/rays.h"
+#include "domain/solweig/surface/surface.h"
+#include "domain/solweig/shadow/shadow.h"
 #include "domain/solweig/view/tiles.h"
 
 typedef struct qn_sw_svf_plan {

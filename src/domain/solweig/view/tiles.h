@@ -6,7 +6,7 @@
 #ifndef QN_SOLWEIG_VIEW_TILES_H
 #define QN_SOLWEIG_VIEW_TILES_H
 
-#include "domain/solweig/input/raster.h"
+#include "domain/solweig/raster/raster.h"
 
 #include <quern/quern.h>
 

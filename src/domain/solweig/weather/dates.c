@@ -1,5 +1,5 @@
 /* dates.c - the calendar, and the words that choose from it. */
-#include "dates.h"
+#include "weather.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,42 @@
-/* weather.h - weather series from EPW and UMEP text files. */
+/* weather.h - weather rows from EPW and UMEP text files, or from memory. */
 #ifndef QN_SOLWEIG_WEATHER_WEATHER_H
 #define QN_SOLWEIG_WEATHER_WEATHER_H
 
-#include "domain/solweig/weather/dates.h"
+#include "util/status.h"
 
 #include <quern/solweig.h>
+
+/* Local clock times as minutes. */
+
+typedef struct qn_sw_date {
+    int year, month, day, hour, minute;
+    int day_of_year; /* 1 .. 366 */
+} qn_sw_date;
+
+/* Minutes since the start of 1970, in local time; days before it are negative. The month and the
+ * day must be those of a calendar; hours and minutes may be any. */
+qn_i64 qn_sw_minutes_of(int year, int month, int day, int hour, int minute);
+qn_sw_date qn_sw_date_of(qn_i64 minutes);
+
+int qn_sw_is_leap(int year);
+int qn_sw_days_in_month(int year, int month);
+
+/* Which rows of a weather file a run takes. */
+typedef struct qn_sw_date_filter {
+    enum { QN_SW_ALL_DATES, QN_SW_BETWEEN, QN_SW_EVERY_YEAR } kind;
+    qn_i64 first, last;      /* minutes, of QN_SW_BETWEEN */
+    int first_day, last_day; /* month * 100 + day, of QN_SW_EVERY_YEAR; may wrap the year's end */
+    uint32_t hours;          /* bit h: rows stamped in hour h; 0 means all */
+} qn_sw_date_filter;
+
+/* `start` and `end` are YYYY-MM-DD, YYYY-MM-DDTHH:MM, or both MM-DD: whole days of any year. Each
+ * may be NULL: no start means every date, no end means the start (its day, when it has no time).
+ * An end at 00:00 takes in that whole day. `hours` is like "9,12-15", or NULL. */
+qn_status qn_sw_date_filter_parse(const char *start, const char *end, const char *hours,
+                                  qn_sw_date_filter *out, qn_err *err);
+int qn_sw_date_passes(const qn_sw_date_filter *filter, qn_i64 minutes);
+
+/* Rows. */
 
 typedef struct qn_sw_weather_row {
     qn_i64 minutes; /* the stamp, local time; qn_sw_date_of takes it apart */
@@ -23,7 +55,7 @@ typedef struct qn_sw_weather_row {
 typedef struct qn_sw_weather {
     qn_sw_weather_row *rows;
     size_t n_rows;
-    int has_place; /* only an EPW file tells where it is from */
+    int has_place; /* only an EPW file names its place */
     double latitude, longitude, utc_offset, elevation;
 } qn_sw_weather;
 
@@ -31,8 +63,7 @@ typedef struct qn_sw_weather {
 typedef struct qn_sw_weather_options {
     const char *start, *end, *hours; /* qn_sw_date_filter_parse */
     int hourly_only;                 /* of UMEP text: rows at minute 0 */
-    int fixed; /* of EPW: what is missing is told by each column's own mark, so that 99 % is a value
-                */
+    int fixed; /* of EPW: each column has its own mark of a missing value, so that 99 % is a value */
 } qn_sw_weather_options;
 
 /* Reads one .epw file, whose rows keep their order, or UMEP text files, which are joined and sorted
@@ -40,8 +71,8 @@ typedef struct qn_sw_weather_options {
 qn_status qn_sw_weather_read(const char *const *paths, size_t n_paths,
                              const qn_sw_weather_options *options, qn_sw_weather *out, qn_err *err);
 
-/* The same of rows in memory, each checked as those of files are. The time step is that of the
- * first two, an hour for one. */
+/* Takes rows in memory, with the checks that rows of files have. The time step is that of the first
+ * two, an hour for one. */
 qn_status qn_sw_weather_take(const qn_solweig_weather *rows, size_t n_rows,
                              const qn_sw_weather_options *options, qn_sw_weather *out, qn_err *err);
 void qn_sw_weather_free(qn_sw_weather *weather);

@@ -6,7 +6,7 @@
 #ifndef QN_LAB_SOLWEIG_BENCH_BENCH_H
 #define QN_LAB_SOLWEIG_BENCH_BENCH_H
 
-#include "domain/solweig/input/heights.h"
+#include "domain/solweig/surface/surface.h"
 
 #include <quern/quern.h>
 

@@ -1,9 +1,8 @@
 /* day.c - from a made-up day's weather to records. */
 #include "day.h"
 
-#include "domain/solweig/sky/perez.h"
-#include "domain/solweig/surface/light.h"
-#include "domain/solweig/surface/moment.h"
+#include "domain/solweig/sky/sky.h"
+#include "domain/solweig/step/step.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #ifndef QN_LAB_SOLWEIG_BENCH_DAY_H
 #define QN_LAB_SOLWEIG_BENCH_DAY_H
 
-#include "domain/solweig/shadow/rays.h"
-#include "domain/solweig/surface/series.h"
+#include "domain/solweig/shadow/shadow.h"
+#include "domain/solweig/step/step.h"
 
 /* Weather at noon, for comfort. */
 #define QN_SW_DAY_TA 24.0

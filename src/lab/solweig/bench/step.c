@@ -3,10 +3,10 @@
 
 #include "day.h"
 
-#include "domain/solweig/comfort/utci.h"
-#include "domain/solweig/input/buildings.h"
-#include "domain/solweig/input/materials.h"
-#include "domain/solweig/surface/delay.h"
+#include "domain/solweig/comfort/comfort.h"
+#include "domain/solweig/surface/surface.h"
+#include "domain/solweig/input/params.h"
+#include "domain/solweig/step/step.h"
 
 #include <stdlib.h>
 #include <string.h>

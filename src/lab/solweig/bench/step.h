@@ -6,12 +6,11 @@
 #ifndef QN_LAB_SOLWEIG_BENCH_STEP_H
 #define QN_LAB_SOLWEIG_BENCH_STEP_H
 
-#include "domain/solweig/input/heights.h"
-#include "domain/solweig/comfort/pet.h"
+#include "domain/solweig/surface/surface.h"
+#include "domain/solweig/comfort/comfort.h"
 #include "domain/solweig/radiation/radiation.h"
-#include "domain/solweig/shadow/svf.h"
-#include "domain/solweig/shadow/walls.h"
-#include "domain/solweig/surface/gvf.h"
+#include "domain/solweig/shadow/shadow.h"
+#include "domain/solweig/ground/gvf.h"
 
 enum { QN_SW_STEP_NOON = 12 }; /* number of the record at noon */
 

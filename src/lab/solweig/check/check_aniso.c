@@ -6,9 +6,8 @@
  */
 #include "lab/solweig/check/check_site.h"
 #include "domain/solweig/radiation/radiation.h"
-#include "domain/solweig/sky/emissivity.h"
-#include "domain/solweig/sky/perez.h"
-#include "domain/solweig/surface/moment.h"
+#include "domain/solweig/sky/sky.h"
+#include "domain/solweig/step/step.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* check_comfort.c - UTCI and PET, at points and on grids. */
 #include "lab/solweig/check/check_impl.h"
-#include "domain/solweig/comfort/pet.h"
-#include "domain/solweig/comfort/utci.h"
+#include "domain/solweig/comfort/comfort.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #define QN_LAB_SOLWEIG_CHECK_CHECK_DAYS_H
 
 #include "lab/solweig/check/check_impl.h"
-#include "domain/solweig/sky/sun.h"
-#include "domain/solweig/surface/moment.h"
+#include "domain/solweig/sky/sky.h"
+#include "domain/solweig/step/step.h"
 #include "domain/solweig/weather/weather.h"
 
 enum { QN_SW_STAMP_BYTES = 24 };

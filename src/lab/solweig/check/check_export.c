@@ -2,7 +2,7 @@
 #include "lab/solweig/check/check_export.h"
 
 #include "lab/solweig/check/check_site.h"
-#include "domain/solweig/input/place_json.h"
+#include "domain/solweig/raster/raster.h"
 #include "util/file.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #define QN_LAB_SOLWEIG_CHECK_CHECK_GROUND_H
 
 #include "lab/solweig/check/check_impl.h"
-#include "domain/solweig/surface/gvf.h"
-#include "domain/solweig/surface/moment.h"
+#include "domain/solweig/ground/gvf.h"
+#include "domain/solweig/step/step.h"
 
 /* Rasters on the host, each of options.rows * options.cols. Zero-initialised is none. */
 typedef struct qn_sw_check_ground {

@@ -3,7 +3,7 @@
 #define QN_LAB_SOLWEIG_CHECK_CHECK_IMPL_H
 
 #include "lab/solweig/check/check.h"
-#include "domain/solweig/input/raster.h"
+#include "domain/solweig/raster/raster.h"
 #include "util/csv.h"
 #include "util/json.h"
 #include "util/npy.h"

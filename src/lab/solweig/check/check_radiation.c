@@ -5,7 +5,7 @@
  */
 #include "lab/solweig/check/check_impl.h"
 #include "domain/solweig/radiation/radiation.h"
-#include "domain/solweig/surface/moment.h"
+#include "domain/solweig/step/step.h"
 
 #include "kernel/sw_iso.gen.h"
 

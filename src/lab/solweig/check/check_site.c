@@ -1,7 +1,7 @@
 /* check_site.c - sites of the reference data. */
 #include "lab/solweig/check/check_site.h"
 
-#include "domain/solweig/input/load.h"
+#include "domain/solweig/surface/surface.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -238,7 +238,7 @@ qn_status qn_sw_check_city_open(qn_sw_golden *g, const qn_sw_check_site *site, q
     if (site->wall_height)
         QN_TRY(upload_walls(g, site, n, &out->layers, err));
     QN_TRY(qn_sw_shadow_new(g->ctx, &area, &out->layers, &out->shadow, err));
-    out->cells = (size_t)qn_sw_shadow_cells(out->shadow);
+    out->cells = core.rows ? (size_t)core.rows * (size_t)core.cols : n;
     QN_TRY(qn_graph_new(g->ctx, "cover", &graph, err));
     QN_TRY(qn_sw_add_cover(out->shadow, graph, err));
     QN_TRY(qn_sw_golden_finish(&graph, err));

@@ -3,8 +3,8 @@
 #define QN_LAB_SOLWEIG_CHECK_CHECK_SITE_H
 
 #include "lab/solweig/check/check_impl.h"
-#include "domain/solweig/input/heights.h"
-#include "domain/solweig/shadow/svf.h"
+#include "domain/solweig/surface/surface.h"
+#include "domain/solweig/shadow/shadow.h"
 
 /* Heights on the host; walls only where they are given. Zero-initialised is none. */
 typedef struct qn_sw_check_site {

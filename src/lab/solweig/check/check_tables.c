@@ -1,11 +1,10 @@
 /* check_tables.c - published coefficients and tables, beside those built in. */
 #include "lab/solweig/check/check_impl.h"
 #include "domain/solweig/comfort/utci_table.h"
-#include "domain/solweig/input/materials.h"
-#include "domain/solweig/shadow/patches.h"
-#include "domain/solweig/sky/perez.h"
-#include "domain/solweig/sky/perez_tables.h"
-#include "domain/solweig/sky/spa_tables.h"
+#include "domain/solweig/input/params.h"
+#include "domain/solweig/shadow/shadow.h"
+#include "domain/solweig/sky/sky.h"
+#include "domain/solweig/sky/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>

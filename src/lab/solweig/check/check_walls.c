@@ -1,6 +1,6 @@
 /* check_walls.c - heights and aspects of walls, made from the DSM. */
 #include "lab/solweig/check/check_site.h"
-#include "domain/solweig/shadow/walls.h"
+#include "domain/solweig/shadow/shadow.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* check_weather.c - sun, clearness, and weather files with what is derived from their rows. */
 #include "lab/solweig/check/check_days.h"
 #include "lab/solweig/check/check_impl.h"
-#include "domain/solweig/sky/series.h"
+#include "domain/solweig/sky/sky.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,0 +1,210 @@
+/* sky.h - sun and sky: from weather rows to the numbers that every pixel shares.
+ *
+ * All in double precision on the host, once for all rows: a position of the sun takes 4 us, a row
+ * needs one and a new day 96 more.
+ */
+#ifndef QN_SOLWEIG_SKY_SKY_H
+#define QN_SOLWEIG_SKY_SKY_H
+
+#include "domain/solweig/weather/weather.h"
+
+/* Local date and time.
+ *
+ * The calendar is the Gregorian one for every year. There is no time zone here: the place gives a
+ * stamp its meaning. */
+
+typedef struct qn_sw_stamp {
+    int year, month, day; /* from 1 */
+    int hour, minute, second;
+} qn_sw_stamp;
+
+/* Whether the stamp is a time of the calendar: hour 0..23, year 1..9999. */
+int qn_sw_stamp_is_valid(const qn_sw_stamp *stamp);
+int qn_sw_is_same_day(const qn_sw_stamp *a, const qn_sw_stamp *b);
+
+int qn_sw_day_of_year(const qn_sw_stamp *stamp); /* 1..366 */
+
+/* The month and day of day `doy` of the year, at 00:00; doy may lie beyond the year's end. */
+qn_sw_stamp qn_sw_stamp_of_doy(int year, int doy);
+
+/* `stamp` moved by whole seconds, forward or back. */
+qn_sw_stamp qn_sw_stamp_add(qn_sw_stamp stamp, long long seconds);
+
+/* The middle of the interval of `step_min` minutes that ends at the stamp, in whole seconds: a
+ * fraction of a second is dropped. */
+qn_sw_stamp qn_sw_half_step_before(qn_sw_stamp stamp, double step_min);
+
+/* The part of the day that has passed, by hour and minute; seconds do not count. */
+double qn_sw_dectime(const qn_sw_stamp *stamp);
+
+/* The sun.
+ *
+ * The solar position algorithm of Reda and Andreas (2003), in double precision, with the difference
+ * between terrestrial and universal time left out. Refraction is added also below the horizon. */
+
+typedef struct qn_sw_site {
+    double latitude, longitude; /* degrees, north and east positive */
+    double altitude;            /* metres */
+    double utc_offset;          /* hours that local time is ahead of UTC */
+} qn_sw_site;
+
+/* Degrees; azimuth clockwise from north in [0, 360). */
+typedef struct qn_sw_sun {
+    double altitude, zenith, azimuth;
+} qn_sw_sun;
+
+qn_sw_sun qn_sw_sun_at(const qn_sw_site *place, const qn_sw_stamp *local);
+
+/* The largest altitude of the quarter hours of the local day, at least 0. 96 positions. */
+double qn_sw_altmax(const qn_sw_site *place, const qn_sw_stamp *day);
+
+/* The last day's largest altitude, so that rows of one day compute it once. Zero is empty. */
+typedef struct qn_sw_altmax_cache {
+    qn_sw_site place;
+    qn_sw_stamp day;
+    double altmax;
+    int is_filled;
+} qn_sw_altmax_cache;
+
+double qn_sw_altmax_cached(qn_sw_altmax_cache *cache, const qn_sw_site *place,
+                           const qn_sw_stamp *day);
+
+/* Simple geometry of the day, in hours of solar time. */
+typedef struct qn_sw_daylight {
+    double declination; /* degrees */
+    double length, sunrise, sunset;
+} qn_sw_daylight;
+
+qn_sw_daylight qn_sw_daylight_of(double latitude, int doy);
+
+/* The sun's light on this day over its mean: the square of the mean distance over that of the day.
+ */
+double qn_sw_sun_nearness(int doy);
+
+/* Trees: how much light they let through on a day. */
+
+typedef struct qn_sw_trees {
+    double leaf_on, leaf_off;          /* share of light that passes a crown */
+    int first_leaf_day, last_leaf_day; /* of the year; both are days without leaves */
+    int is_conifer;                    /* leaves all the year */
+} qn_sw_trees;
+
+/* 0.03 and 0.5, days 97 and 300, broadleaved: the tree settings of UMEP. */
+qn_sw_trees qn_sw_trees_default(void);
+
+/* Leaves are there strictly between the two days; a first day after the last one is a season over
+ * the end of the year, as in the south. */
+int qn_sw_has_leaves(const qn_sw_trees *trees, int doy);
+double qn_sw_psi(const qn_sw_trees *trees, int doy);
+
+/* Clearness: how much of the sunlight the air lets through, and how it splits.
+ *
+ * A clear sky is estimated from sun, temperature and humidity (Crawford and Duchon 1999); the
+ * measured radiation over it is the clearness index. Where direct and diffuse light were not
+ * measured, Reindl et al. (1990) split the global radiation. */
+
+/* The reference multiplies a pressure in hPa by ten, as if it were kPa. That raises the clearness
+ * index by day to 1.1 or more. */
+typedef enum { QN_SW_PRESSURE_REFERENCE, QN_SW_PRESSURE_FIXED } qn_sw_pressure_rule;
+
+#define QN_SW_NO_PRESSURE (-999.0) /* stands for 1013 hPa under both rules */
+
+typedef struct qn_sw_air {
+    double ta;       /* C */
+    double rh;       /* % */
+    double global;   /* W/m2, horizontal */
+    double pressure; /* hPa, or QN_SW_NO_PRESSURE */
+} qn_sw_air;
+
+typedef struct qn_sw_clearness {
+    double i0;          /* global radiation of a clear sky, W/m2 */
+    double index;       /* corrected for a low sun; infinite without a clear sky to compare with */
+    double uncorrected; /* global / i0 */
+    double i0_outside;  /* above the air */
+    double kt;          /* global / i0_outside */
+} qn_sw_clearness;
+
+qn_sw_clearness qn_sw_clearness_of(const qn_sw_air *air, double zenith_deg, int doy,
+                                   double latitude, qn_sw_pressure_rule rule);
+
+typedef struct qn_sw_split {
+    double direct;  /* on a surface across the beam */
+    double diffuse; /* horizontal */
+} qn_sw_split;
+
+/* Temperature or humidity that are NaN or at most -999 are unknown; the split then needs only Kt.
+ */
+qn_sw_split qn_sw_reindl(double global, double altitude_deg, double kt, double ta, double rh);
+
+/* Emissivity: how well the sky radiates heat, as a whole and patch by patch. */
+
+/* Of a clear sky, from the vapour near the ground (Prata 1996, Jonsson et al. 2006). */
+double qn_sw_sky_emissivity(double ta, double rh);
+
+/* With clouds: below a clearness index of 0.95 the sky goes towards a black body. */
+double qn_sw_clouded_emissivity(double emissivity, double clearness);
+
+/* How emissivity grows towards the horizon. The reference has Martin and Berdahl (1984) only. */
+typedef enum {
+    QN_SW_EMISSIVITY_MARTIN,   /* model 2, the default */
+    QN_SW_EMISSIVITY_UNSWORTH, /* model 1, Unsworth and Monteith (1975) */
+    QN_SW_EMISSIVITY_BLISS     /* model 3, Bliss (1961) */
+} qn_sw_emissivity_model;
+
+/* out[i] for a patch at altitude[i] degrees. */
+void qn_sw_patch_emissivity(qn_sw_emissivity_model model, double emissivity, const float *altitude,
+                            size_t n_patches, float *out);
+
+/* Luminance: which part of the sky is bright (Perez et al. 1993), and how large its patches are.
+ * Patches are given by their middles. */
+
+typedef struct qn_sw_perez_sky {
+    double zenith, azimuth; /* of the sun, degrees */
+    double diffuse, direct; /* W/m2 */
+    int doy;
+} qn_sw_perez_sky;
+
+/* out[i]: the luminance of the patch at altitude[i], azimuth[i] (degrees), relative; the sum over
+ * patches is 1. Uniform where the model does not apply: a sun lower than 3 degrees, diffuse
+ * radiation below 10 W/m2, or coefficients that would make a patch darker than black. */
+void qn_sw_perez_luminance(const qn_sw_perez_sky *sky, const float *altitude, const float *azimuth,
+                           size_t n_patches, float *out);
+
+/* Solid angles of patches at these altitudes, in degrees. Patches come in bands from the horizon
+ * up, those of a band one after another; the last band is the one patch around the zenith. */
+void qn_sw_steradians(const float *altitude, size_t n_patches, float *out);
+
+/* All of it for all rows.
+ *
+ * A row describes the interval that ends at its stamp: the sun is that of the middle of it; the day
+ * of year, the time of day and the largest altitude of the day are those of the stamp itself. */
+
+typedef struct qn_sw_sky_row {
+    qn_sw_sun sun;
+    double altmax;           /* degrees */
+    double sunrise_h;        /* solar hours */
+    double dectime;          /* days, of the stamp */
+    double direct, diffuse;  /* measured, or split from global */
+    double clearness;        /* by night that of the last row by day */
+    double clear_sky_global; /* of the ground temperature model */
+    double psi;              /* light that trees let through */
+    double emissivity;       /* of a clear sky */
+    double emissivity_aniso; /* with clouds, by the clearness index */
+    int doy;
+    int is_day; /* the sun is above the horizon */
+} qn_sw_sky_row;
+
+/* Zero-initialised does as the reference does. */
+typedef struct qn_sw_sky_rules {
+    qn_sw_pressure_rule pressure;
+    int ignore_measured_split; /* direct and diffuse are estimated for all rows */
+} qn_sw_sky_rules;
+
+/* Fills out[0 .. n_rows). A row or a place that has no meaning is QN_ERR_INPUT, naming row, value
+ * and limit; rows are counted from 1. Rows must be in the order of time, since the clearness of the
+ * day is carried into the night. */
+qn_status qn_sw_sky_derive(const qn_sw_weather_row *rows, size_t n_rows, const qn_sw_site *place,
+                           const qn_sw_trees *trees, const qn_sw_sky_rules *rules,
+                           qn_sw_sky_row *out, qn_err *err);
+
+#endif
