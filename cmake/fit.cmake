@@ -13,7 +13,7 @@ pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 
 # Dense factorisations and products of the solvers are loops too.
 set_property(SOURCE src/domain/fit/linear/dense.c src/domain/fit/linear/schur.c
-             src/domain/fit/solve/products.c APPEND PROPERTY COMPILE_OPTIONS ${FIT_FLAGS})
+             src/domain/fit/model/products.c APPEND PROPERTY COMPILE_OPTIONS ${FIT_FLAGS})
 
 # Sparse normal equations by CHOLMOD: its header is needed here, the library when a solve first asks
 # for it (src/domain/fit/linear/sparse.c). A build without it solves by conjugate gradients.

@@ -2,7 +2,7 @@
 #include "cli/cmd_fit.h"
 #include "cli/fit_options.h"
 
-#include "domain/fit/run/emit.h"
+#include "domain/fit/run/run.h"
 #include "util/file.h"
 
 #include <string.h>

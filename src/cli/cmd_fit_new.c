@@ -1,7 +1,7 @@
 /* cmd_fit_new.c - `quern fit new`: a commented program to begin with. */
 #include "cli/cmd_fit.h"
 
-#include "domain/fit/run/starts.h"
+#include "domain/fit/run/run.h"
 
 static const char *const examples[] = { "quern fit new mesh >ball.fit",
                                         "quern fit run ball.fit --out . --picture ball.png", NULL };

@@ -4,8 +4,8 @@
 /* test: cost 43, quick-opencl, no-cache */
 #include "parity.h"
 
-#include "domain/fit/batch/device.h"
-#include "domain/fit/batch/host.h"
+#include "domain/fit/device/device.h"
+#include "domain/fit/host/host.h"
 #include "lab/fit/bench/cases.h"
 
 #include <math.h>

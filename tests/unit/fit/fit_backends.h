@@ -4,7 +4,7 @@
 
 #include "fit_worlds.h"
 
-#include "domain/fit/solve/device_driver.h"
+#include "domain/fit/resident/resident.h"
 
 #include <quern/quern.h>
 

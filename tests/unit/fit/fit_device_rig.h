@@ -5,8 +5,8 @@
 #include "engine_fixture.h"
 #include "fit_problems.h"
 
-#include "domain/fit/batch/device.h"
-#include "domain/fit/batch/host.h"
+#include "domain/fit/device/device.h"
+#include "domain/fit/host/host.h"
 
 #include <math.h>
 

@@ -2,9 +2,9 @@
 /* test: quick-opencl */
 #include "fit_device_rig.h"
 
-#include "domain/fit/batch/order.h"
+#include "domain/fit/problem/sum_order.h"
 #include "lab/fit/bench/solve_cases.h"
-#include "domain/fit/solve/device_driver.h"
+#include "domain/fit/resident/resident.h"
 
 static const char *const places[] = { "cpu", "sim", "opencl", "cuda" };
 enum { N_PLACES = sizeof places / sizeof *places };

@@ -2,7 +2,7 @@
  */
 #include "golden.h"
 
-#include "domain/fit/batch/choose.h"
+#include "domain/fit/device/choose.h"
 #include "lab/fit/bench/cases.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * a status, a sentence and finite parameters, in host memory and on devices. */
 #include "fit_backends.h"
 
-#include "domain/fit/solve/device_driver.h"
+#include "domain/fit/resident/resident.h"
 
 enum { HOST_SOLVERS = 4, N_WAYS = 6 };
 

@@ -3,7 +3,7 @@
 #include "fit_mgh.h"
 #include "fit_worlds.h"
 
-#include "domain/fit/solve/covariance.h"
+#include "domain/fit/solve/solver.h"
 #include "domain/fit/solve/gradient_solver.h"
 
 static qn_fit_problem *rosenbrock(const double *lower, const double *upper)

@@ -1,7 +1,7 @@
 /* test_fit_host.c - cost, gradient and Jacobian of problems on the CPU. */
 #include "fit_problems.h"
 
-#include "domain/fit/batch/host.h"
+#include "domain/fit/host/host.h"
 
 #include <math.h>
 

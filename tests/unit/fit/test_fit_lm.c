@@ -3,7 +3,7 @@
 #include "fit_mgh.h"
 #include "fit_worlds.h"
 
-#include "domain/fit/solve/report_json.h"
+#include "domain/fit/run/run.h"
 
 static qn_fit_problem *curve(const double *start, int n, qn_fit_loss loss)
 {

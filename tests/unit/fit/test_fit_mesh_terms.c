@@ -1,7 +1,7 @@
 /* test_fit_mesh_terms.c - terms of meshes: known costs, energies and gradients. */
 #include "fit_problems.h"
 
-#include "domain/fit/batch/host.h"
+#include "domain/fit/host/host.h"
 #include "domain/fit/mesh/terms.h"
 
 #include <math.h>

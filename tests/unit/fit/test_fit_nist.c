@@ -1,7 +1,7 @@
 /* test_fit_nist.c - the NIST regression sets from both starts, against their certified values. */
 #include "fit_nist.h"
 
-#include "domain/fit/solve/covariance.h"
+#include "domain/fit/solve/solver.h"
 
 static void options_of(qn_fit_solve_options *o)
 {

@@ -1,7 +1,7 @@
 /* test_fit_problem.c - sets, groups by template and by instance, the inverse index. */
 #include "fit_problems.h"
 
-#include "domain/fit/batch/host.h"
+#include "domain/fit/host/host.h"
 
 #include <math.h>
 

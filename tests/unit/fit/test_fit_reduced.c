@@ -3,7 +3,7 @@
 #include "fit_backends.h"
 
 #include "lab/fit/bench/solve_cases.h"
-#include "domain/fit/solve/reduced_pattern.h"
+#include "domain/fit/resident/resident_impl.h"
 
 typedef struct sight {
     uint32_t cam, pt;

@@ -2,8 +2,8 @@
  */
 #include "fit_backends.h"
 
-#include "domain/fit/batch/host.h"
-#include "domain/fit/problem/renumber.h"
+#include "domain/fit/host/host.h"
+#include "domain/fit/problem/problem.h"
 #include "domain/fit/run/run.h"
 
 /* A chain whose links are numbered anyhow. */

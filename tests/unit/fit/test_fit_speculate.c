@@ -5,7 +5,7 @@
 #include "fit_mgh.h"
 
 #include "lab/fit/bench/solve_cases.h"
-#include "domain/fit/solve/device_graphs.h"
+#include "domain/fit/resident/resident_impl.h"
 
 #include <quern/metrics.h>
 

@@ -22,7 +22,6 @@
 #define QN_FIT_CODE_PRINT_H
 
 #include "domain/fit/code/program.h"
-#include "domain/fit/eval/eval.h"
 #include "util/str.h"
 
 typedef enum {
@@ -109,5 +108,10 @@ enum { QN_FIT_MAX_SUPPORT = 64 };
 extern const char *const qn_fit_section_names[QN_FIT_N_SECTIONS];
 
 extern const qn_fit_words qn_fit_wgsl_words[];
+
+/* The mathematical functions a WGSL module brings along. */
+
+/* Prints the functions of support.def and wgsl_math.def that `body` needs, callees first. */
+void qn_fit_wgsl_library(const char *body, qn_str *out);
 
 #endif

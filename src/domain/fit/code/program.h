@@ -8,6 +8,9 @@
 
 #include "domain/fit/derive/derive.h"
 
+/* What is computed in, or stored as. */
+typedef enum { QN_FIT_F64, QN_FIT_F32 } qn_fit_precision;
+
 typedef struct qn_fit_value {
     uint16_t op;
     uint8_t n_args;
@@ -56,5 +59,28 @@ qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_program *program, qn
  * kept, if that at most doubles the work. The bits of results stay. */
 enum { QN_FIT_CUDA_LIVE = 96 }; /* doubles: an item has 255 registers of half that size */
 qn_status qn_fit_relieve(qn_fit_program *program, int limit, qn_err *err);
+
+/* Who uses a value, and the same values in another order. */
+
+/* Who uses a value: user[first[v] .. first[v + 1]), rising, each user once. */
+typedef struct qn_fit_users {
+    uint32_t *first, *user;
+} qn_fit_users;
+
+/* 0: no memory. */
+int qn_fit_users_of(const qn_fit_program *program, qn_fit_users *out);
+void qn_fit_users_free(qn_fit_users *users);
+
+/* Whether `arg` is the first argument of `v` with that value. */
+static inline int qn_fit_is_first_arg(const qn_fit_value *v, int arg)
+{
+    for (int k = 0; k < arg; k++)
+        if (v->arg[k] == v->arg[arg])
+            return 0;
+    return 1;
+}
+
+/* Numbers of all values, ordered from the outputs upwards, in `out`. 0: no memory. */
+int qn_fit_order_up(const qn_fit_program *program, const qn_fit_users *users, uint32_t *out);
 
 #endif

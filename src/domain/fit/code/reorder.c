@@ -5,7 +5,7 @@
  * little more alive than that of schedule.c, but closes one piece of a term before it opens the
  * next: what is computed again (relieve.c) serves for longer.
  */
-#include "domain/fit/code/reorder.h"
+#include "domain/fit/code/program.h"
 
 #include <stdlib.h>
 

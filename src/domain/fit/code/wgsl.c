@@ -5,7 +5,6 @@
  */
 #include "domain/fit/code/print.h"
 
-#include "domain/fit/code/wgsl_library.h"
 #include "util/status.h"
 
 #include <stdlib.h>

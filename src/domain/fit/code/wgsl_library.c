@@ -1,5 +1,5 @@
 /* wgsl_library.c - support.def and wgsl_math.def as WGSL, word for word. */
-#include "domain/fit/code/wgsl_library.h"
+#include "domain/fit/code/print.h"
 
 #include <ctype.h>
 #include <string.h>

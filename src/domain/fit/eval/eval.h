@@ -10,8 +10,6 @@
 
 #include "domain/fit/code/program.h"
 
-typedef enum { QN_FIT_F64, QN_FIT_F32 } qn_fit_precision;
-
 /* Tables of a group; numbers are double or float as the plan says. Row k of a table begins at
  * k * ld. */
 typedef struct qn_fit_tables {

@@ -1,5 +1,5 @@
 /* blocks.c - diagonal blocks of the normal equations. */
-#include "domain/fit/linear/blocks.h"
+#include "domain/fit/linear/linear_impl.h"
 
 #include <math.h>
 #include <stdlib.h>

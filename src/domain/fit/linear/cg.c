@@ -1,5 +1,5 @@
 /* cg.c - preconditioned conjugate gradients. */
-#include "domain/fit/linear/cg.h"
+#include "domain/fit/linear/linear_impl.h"
 
 #include <math.h>
 #include <stdlib.h>

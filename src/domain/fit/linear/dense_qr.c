@@ -6,7 +6,7 @@
  * equations, and regression sets reach 1e10.
  */
 #include "domain/fit/linear/linear.h"
-#include "domain/fit/linear/qr.h"
+#include "domain/fit/linear/dense.h"
 
 #include <math.h>
 #include <stdlib.h>

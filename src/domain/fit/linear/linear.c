@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "domain/fit/linear/schur.h"
+#include "domain/fit/linear/linear_impl.h"
 
 /* Steps of AUTO are closer to those of a factor than conjugate gradients are asked for otherwise.
  */

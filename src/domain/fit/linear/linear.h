@@ -8,7 +8,7 @@
 #ifndef QN_FIT_LINEAR_LINEAR_H
 #define QN_FIT_LINEAR_LINEAR_H
 
-#include "domain/fit/solve/model.h"
+#include "domain/fit/model/model.h"
 
 typedef enum {
     QN_FIT_LINEAR_AUTO,

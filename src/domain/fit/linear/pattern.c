@@ -1,11 +1,9 @@
 /* pattern.c - the pattern of J'J, made once by sorting the pairs of columns of all terms. */
-#include "domain/fit/linear/pattern.h"
+#include "domain/fit/linear/linear_impl.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "domain/fit/linear/schur.h"
 
 void qn_fit_pattern_close(qn_fit_pattern *pattern)
 {

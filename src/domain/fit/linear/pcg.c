@@ -1,6 +1,5 @@
 /* pcg.c - the whole system by conjugate gradients, with the inverse of its block diagonal. */
-#include "domain/fit/linear/blocks.h"
-#include "domain/fit/linear/cg.h"
+#include "domain/fit/linear/linear_impl.h"
 
 #include <stdlib.h>
 #include <string.h>

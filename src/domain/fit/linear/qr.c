@@ -4,7 +4,7 @@
  * more than its microseconds. Norms are scaled, since columns of a badly scaled problem overflow
  * when squared.
  */
-#include "domain/fit/linear/qr.h"
+#include "domain/fit/linear/dense.h"
 
 #include <float.h>
 #include <math.h>

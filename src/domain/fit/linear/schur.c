@@ -7,7 +7,7 @@
  * fixed number of parts with a matrix each, whose sum has one order: threads do not show in the
  * bits.
  */
-#include "domain/fit/linear/schur.h"
+#include "domain/fit/linear/linear_impl.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,7 @@
  * S x = J_c' (J_c x - J_p C^-1 J_p' J_c x) + D^2 x needs two products with J and two with J'; no
  * matrix of cameras by cameras is made. The preconditioner is the block diagonal of S.
  */
-#include "domain/fit/linear/cg.h"
-#include "domain/fit/linear/schur.h"
+#include "domain/fit/linear/linear_impl.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "domain/fit/linear/pattern.h"
+#include "domain/fit/linear/linear_impl.h"
 
 #define CALLS(X)                                                                                   \
     X(cholmod_start)                                                                               \

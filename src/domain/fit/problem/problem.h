@@ -142,7 +142,7 @@ qn_status qn_fit_problem_add_instance(qn_fit_problem *problem, qn_fit_graph *gra
                                       const uint32_t *blocks, int n_slots, const double *columns,
                                       int n_columns, qn_fit_loss loss, qn_err *err);
 
-/* sums.c: groups that are added from here to qn_fit_problem_end_sum are energies of one squared
+/* Groups that are added from here to qn_fit_problem_end_sum are energies of one squared
  * sum. *set holds its factor, one number, by which every row of them is to be multiplied. */
 qn_status qn_fit_problem_begin_sum(qn_fit_problem *problem, const char *name, double target,
                                    double weight, int *set, qn_err *err);
@@ -173,6 +173,10 @@ typedef struct qn_fit_bad {
     uint32_t row; /* of the caller's table */
 } qn_fit_bad;
 
+/* Those instances, as words. */
+void qn_fit_describe_bad(const qn_fit_problem *problem, const qn_fit_bad *bad, char *text,
+                         size_t size);
+
 /* problem.c: columns of free scalars, beginnings of blocks. */
 qn_status qn_fit_problem_number_scalars(qn_fit_problem *problem, qn_err *err);
 
@@ -193,5 +197,30 @@ qn_status qn_fit_group_order(const qn_fit_problem *problem, const qn_fit_group *
 
 /* Sorts `n` keys with their companions, stable; scratch arrays are its own. */
 qn_status qn_fit_sort_keys(uint64_t *keys, uint32_t *with, size_t n, qn_err *err);
+
+/* A problem whose blocks are numbered by who meets whom.
+ *
+ * Meshes from files number their vertices in any order. Where the blocks of an instance lie far
+ * apart, every gather misses the caches; numbered breadth-first along the instances they lie side
+ * by side. A solver gets the renumbered problem, and nobody else needs to know: names, files and
+ * reports have the order of the original.
+ */
+
+typedef struct qn_fit_renumbered {
+    qn_fit_problem problem; /* finished; sets, graphs and places are the original's */
+    uint32_t *was;          /* [block]: its number in the original */
+} qn_fit_renumbered;
+
+/* Bytes of x between the first and the last block of an instance of one set, on average: of the
+ * group where that is most. */
+double qn_fit_problem_spread(const qn_fit_problem *problem);
+
+/* The original must be finished and outlive it. */
+qn_status qn_fit_renumbered_new(const qn_fit_problem *original, qn_fit_renumbered **out,
+                                qn_err *err);
+void qn_fit_renumbered_free(qn_fit_renumbered *renumbered);
+
+/* x as it is now, in the order of the original. */
+void qn_fit_renumbered_x(const qn_fit_renumbered *renumbered, double *x);
 
 #endif

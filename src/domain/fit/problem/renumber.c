@@ -1,5 +1,5 @@
 /* renumber.c - blocks numbered breadth-first. */
-#include "domain/fit/problem/renumber.h"
+#include "domain/fit/problem/problem.h"
 
 #include <stdlib.h>
 #include <string.h>

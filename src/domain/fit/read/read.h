@@ -25,8 +25,6 @@ typedef struct qn_fit_folders {
 qn_status qn_fit_folders_read(void *user, const char *name, char **data, size_t *bytes,
                               qn_err *err);
 
-/* Names (names.c). */
-
 /* The folder of a path ("." when it has none), into `out`. */
 void qn_fit_folder_of(const char *path, char *out, size_t size);
 

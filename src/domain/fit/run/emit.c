@@ -1,5 +1,5 @@
 /* emit.c - kernels of a program as text for a target. */
-#include "domain/fit/run/emit.h"
+#include "domain/fit/run/run.h"
 
 #include "domain/fit/code/print.h"
 #include "kernel/expand.h"

@@ -6,9 +6,9 @@
  */
 #include "domain/fit/run/run.h"
 
-#include "domain/fit/batch/choose.h"
-#include "domain/fit/problem/renumber.h"
-#include "domain/fit/solve/device_driver.h"
+#include "domain/fit/device/choose.h"
+#include "domain/fit/problem/problem.h"
+#include "domain/fit/resident/resident.h"
 #include "engine/context.h"
 #include "engine/fallback.h"
 

@@ -11,10 +11,13 @@
 #define QN_FIT_RUN_RUN_H
 
 #include "domain/fit/eval/eval.h"
-#include "domain/fit/solve/covariance.h"
+#include "domain/fit/problem/problem.h"
 #include "domain/fit/solve/solver.h"
 #include "domain/fit/text/text.h"
 #include "engine/telemetry/progress.h"
+#include "util/str.h"
+
+#include <jansson.h>
 
 /* Loading (load.c). */
 
@@ -89,6 +92,11 @@ typedef struct qn_fit_report_names {
     const char *program, *command;
 } qn_fit_report_names;
 
+/* The report of one solve, which the caller drops. `problem` names the groups; numbers that are
+ * not finite are null. */
+qn_status qn_fit_report_json(const qn_fit_problem *problem, const qn_fit_report *report,
+                             json_t **out, qn_err *err);
+
 /* JSON, or for a name that ends in .html a page with the course of the solve and, where the
  * program has a mesh, its picture before and after. */
 qn_status qn_fit_write_report(qn_ctx *ctx, const char *path, const qn_fit_text *text,
@@ -114,5 +122,30 @@ void qn_fit_scalar_name(const qn_fit_problem *problem, uint32_t k, char *out, si
 
 /* The first scalars of x that are parameters of the text, up to `most`; returns how many. */
 uint32_t qn_fit_shown_scalars(const qn_fit_problem *problem, uint32_t most, uint32_t *out);
+
+/* Kernels of a program as text for a target. */
+
+typedef enum {
+    QN_FIT_TARGET_C,
+    QN_FIT_TARGET_OPENCL,
+    QN_FIT_TARGET_CUDA,
+    QN_FIT_TARGET_WGSL
+} qn_fit_target;
+
+typedef enum {
+    QN_FIT_KERNEL_RES,  /* residuals */
+    QN_FIT_KERNEL_JAC,  /* residuals and their Jacobian */
+    QN_FIT_KERNEL_GRAD, /* cost and gradient */
+} qn_fit_kernel;
+
+/* Appends the text of one group's kernel, as the target's compiler gets it behind the prelude of
+ * the dialect (WGSL: whole). */
+qn_status qn_fit_emit(const qn_fit_group *group, qn_fit_kernel kernel, qn_fit_target target,
+                      qn_fit_precision precision, qn_str *out, qn_err *err);
+
+/* Commented programs to begin with, each of which runs as it is. */
+
+/* The text of "nist", "mesh", "bal" or "sketch"; NULL for any other name. */
+const char *qn_fit_start(const char *name);
 
 #endif

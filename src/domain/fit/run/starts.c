@@ -1,5 +1,5 @@
 /* starts.c - commented programs to begin with. */
-#include "domain/fit/run/starts.h"
+#include "domain/fit/run/run.h"
 
 #include <string.h>
 

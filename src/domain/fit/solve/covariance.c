@@ -1,12 +1,12 @@
 /* covariance.c - sigma^2 (J'J)^-1 from the triangle of J, which keeps the digits that J'J loses. */
-#include "domain/fit/solve/covariance.h"
+#include "domain/fit/solve/solver.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "domain/fit/linear/linear.h"
-#include "domain/fit/linear/qr.h"
+#include "domain/fit/linear/dense.h"
 
 void qn_fit_covariance_free(qn_fit_covariance *covariance)
 {

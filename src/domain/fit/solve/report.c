@@ -1,5 +1,5 @@
 /* report.c - options with their defaults, ends of a solve and their names, history. */
-#include "domain/fit/batch/choose.h"
+#include "domain/fit/device/choose.h"
 #include "domain/fit/solve/solver.h"
 
 #include <math.h>

@@ -11,10 +11,10 @@
 #ifndef QN_FIT_SOLVE_SOLVER_H
 #define QN_FIT_SOLVE_SOLVER_H
 
-#include "domain/fit/batch/accumulate.h"
-#include "domain/fit/batch/jacobian.h"
+#include "domain/fit/device/choose.h"
 #include "domain/fit/eval/eval.h"
 #include "domain/fit/linear/linear.h"
+#include "domain/fit/model/model.h"
 
 typedef enum {
     QN_FIT_CONVERGED_GRADIENT,
@@ -191,5 +191,22 @@ typedef enum { QN_FIT_SGD, QN_FIT_ADAM, QN_FIT_ADAMW } qn_fit_first_order;
 qn_status qn_fit_solve_first_order(qn_fit_problem *problem, qn_fit_first_order method,
                                    const qn_fit_solve_options *options, qn_fit_report *report,
                                    qn_err *err);
+
+/* How well a solve determines its parameters. */
+
+enum { QN_FIT_MAX_COVARIANCE = 2000 };
+
+typedef struct qn_fit_covariance {
+    int n;             /* free parameters */
+    int rank;          /* of the Jacobian; below n nothing else is known */
+    double sigma;      /* sqrt(2 cost / (rows - n)) */
+    double *deviation; /* per scalar of x; 0 where fixed */
+    double *matrix;    /* n by n over free parameters: sigma^2 (J'J)^-1 */
+} qn_fit_covariance;
+
+/* At problem->x. Fails when there are not more rows than free parameters, or more than
+ * QN_FIT_MAX_COVARIANCE of these. */
+qn_status qn_fit_covariance_new(const qn_fit_problem *problem, qn_fit_covariance *out, qn_err *err);
+void qn_fit_covariance_free(qn_fit_covariance *covariance);
 
 #endif

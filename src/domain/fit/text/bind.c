@@ -1,5 +1,5 @@
 /* bind.c - host values and splits; instances by the lengths of their lists. */
-#include "domain/fit/text/bind.h"
+#include "domain/fit/text/evaluate.h"
 
 #include "domain/fit/eval/eval.h"
 

@@ -1,5 +1,5 @@
 /* sources.c - inputs by name: meshes, tables, bundle adjustment problems. */
-#include "domain/fit/text/world.h"
+#include "domain/fit/text/scope.h"
 
 #include "util/closest.h"
 

@@ -1,5 +1,5 @@
 /* terms.c - residual and energy blocks: groups of the problem. */
-#include "domain/fit/text/bind.h"
+#include "domain/fit/text/evaluate.h"
 #include "domain/fit/text/text.h"
 
 #include "util/closest.h"

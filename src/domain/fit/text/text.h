@@ -11,7 +11,7 @@
 #define QN_FIT_TEXT_TEXT_H
 
 #include "domain/fit/problem/problem.h"
-#include "domain/fit/text/world.h"
+#include "domain/fit/text/scope.h"
 
 typedef struct qn_fit_override {
     const char *name; /* a constant, or a parameter without a domain */

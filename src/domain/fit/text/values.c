@@ -1,5 +1,5 @@
 /* values.c - expressions without parameters, as numbers. */
-#include "domain/fit/text/bind.h"
+#include "domain/fit/text/evaluate.h"
 #include "domain/fit/text/text.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* bench.c - evaluations of the cases, one row each. */
 #include "lab/fit/bench/bench_impl.h"
 
-#include "domain/fit/batch/host.h"
+#include "domain/fit/host/host.h"
 #include "util/clock.h"
 #include "util/list.h"
 #include "util/stats.h"

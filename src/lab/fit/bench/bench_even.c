@@ -2,8 +2,8 @@
  * the context's device, by the same graphs, on spheres of growing level. */
 #include "lab/fit/bench/bench_impl.h"
 
-#include "domain/fit/batch/choose.h"
-#include "domain/fit/solve/device_driver.h"
+#include "domain/fit/device/choose.h"
+#include "domain/fit/resident/resident.h"
 #include "util/clock.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #define QN_LAB_FIT_BENCH_BENCH_IMPL_H
 
 #include "lab/engine/time_runs.h"
-#include "domain/fit/batch/device.h"
-#include "domain/fit/batch/traffic.h"
+#include "domain/fit/device/device.h"
+#include "domain/fit/device/choose.h"
 #include "lab/fit/bench/bench.h"
 #include "lab/fit/bench/cases.h"
 

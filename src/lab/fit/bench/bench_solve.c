@@ -7,7 +7,7 @@
 
 #include "lab/fit/bench/cases.h"
 #include "lab/fit/bench/solve_cases.h"
-#include "domain/fit/solve/device_driver.h"
+#include "domain/fit/resident/resident.h"
 
 enum { SPRING_LEVEL = 5, HINGE_LEVEL = 3, N_CAMERAS = 64, N_POINTS = 20000, REPEATS = 3 };
 enum { HINGE_STEPS = 100, N_ROWS = 100000 };

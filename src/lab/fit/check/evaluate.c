@@ -1,9 +1,9 @@
 /* evaluate.c - cost and gradient of a problem, once, on the device of a context. */
 #include "lab/fit/check/check.h"
 
-#include "domain/fit/batch/device.h"
+#include "domain/fit/device/device.h"
 #include "domain/fit/run/run.h"
-#include "domain/fit/solve/model.h"
+#include "domain/fit/model/model.h"
 
 #include <quern/route.h>
 

@@ -6,7 +6,7 @@
 #include "lab/fit/check/check.h"
 
 #include "domain/fit/run/run.h"
-#include "domain/fit/solve/model.h"
+#include "domain/fit/model/model.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,0 +1,388 @@
+/* relieve.c - values computed again instead of kept.
+ *
+ * The reverse half of a derivative uses nearly every value of the forward half: a term over the
+ * ring of a vertex keeps 240 doubles, and an item of an NVIDIA GPU has room for about 120. What
+ * does not fit is stored and loaded again. Most of these values are cheap to make from coordinates.
+ *
+ * The values are walked in an order with a limit on how many are alive. Beyond it one is dropped:
+ * that which is needed latest, for its price, which is what it takes to make it again from those
+ * that are alive, down to loads. Whoever needs a value that was dropped makes it again, with the
+ * same bits. A value that only serves to make others again counts as needed when these are: without
+ * that the same few values were made over and over, at ten times the work. Where the order of
+ * schedule.c takes too much of it, that of reorder.c is tried.
+ *
+ * Compilers find equal expressions and keep their values, which would undo all this. So what is
+ * made again is marked, and printed in a way that they do not see through (print.c).
+ *
+ * A hinge term with six faces keeps 232 values and spilled 1304 bytes on sm_90; with at most 94 and
+ * a fifth more operations it spills none.
+ */
+#include "domain/fit/code/program.h"
+
+#include "util/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* MAX_PRICE: a root and a quotient with what is around them. MAX_DEPTH: of values that serve to
+ * make others again. */
+enum { NEVER = UINT32_MAX, MAX_VALUES = 8000, MAX_PRICE = 80, MAX_DEPTH = 4, MAX_GROWTH = 3 };
+
+typedef struct {
+    const qn_fit_program *p;
+    qn_fit_users users;
+    uint32_t *order;          /* of the walk */
+    uint32_t *turn;           /* value -> its place in the order */
+    uint32_t *alive, n_alive; /* a list, without literals */
+    uint32_t *where;          /* value -> its place in the list */
+    uint32_t *need;           /* value -> when it is needed next; before now: not known */
+    uint32_t *seen, *stack;   /* of price() */
+    uint32_t *out, n_out;     /* what is computed, in order */
+    uint8_t *is_alive, *is_made;
+    uint8_t *is_over; /* neither needed again nor any of its users */
+    uint8_t *holders; /* computations under way that need the value */
+    uint32_t stamp, now;
+    int limit, peak;
+    uint64_t extra, most_extra; /* weight of what was made again, and the end of patience */
+} walk;
+
+static int is_literal(const walk *w, uint32_t v)
+{
+    return w->p->values[v].op == QN_FIT_OP_lit;
+}
+
+static int is_leaf(const walk *w, uint32_t v)
+{
+    return qn_fit_op_has((qn_fit_opcode)w->p->values[v].op, QN_FIT_IS_LEAF);
+}
+
+/* A load counts as an operation. Eigenvalues are never made again. */
+static int weight(const walk *w, uint32_t v)
+{
+    const qn_fit_opcode op = (qn_fit_opcode)w->p->values[v].op;
+
+    if (qn_fit_op_has(op, QN_FIT_IS_EIG))
+        return MAX_PRICE + 1;
+    return qn_fit_ops[op].weight ? qn_fit_ops[op].weight : 1;
+}
+
+/* When the value is needed next: by a user that is still to come, or to make one again that was
+ * dropped. */
+static uint32_t next_need(walk *w, uint32_t v, int depth)
+{
+    uint32_t when = NEVER;
+    int is_over = 1;
+
+    for (uint32_t k = w->users.first[v]; k < w->users.first[v + 1]; k++) {
+        const uint32_t user = w->users.user[k];
+        uint32_t at = w->turn[user];
+
+        if (w->is_over[user])
+            continue;
+        if (at < w->now)
+            at = !w->is_alive[user] && depth < MAX_DEPTH ? next_need(w, user, depth + 1) : NEVER;
+        is_over &= w->is_over[user];
+        when = at < when ? at : when;
+    }
+    w->is_over[v] = is_over && w->turn[v] < w->now;
+    return when;
+}
+
+/* What it takes to make `v` again from what is alive; not exact beyond `most`. */
+static int price(walk *w, uint32_t v, double most)
+{
+    uint32_t n = 0;
+    int total = 0;
+
+    w->stamp++;
+    w->stack[n++] = v;
+    w->seen[v] = w->stamp;
+    while (n && total <= most) {
+        const uint32_t top = w->stack[--n];
+        const qn_fit_value *value = &w->p->values[top];
+
+        total += weight(w, top);
+        for (int k = 0; k < value->n_args; k++) {
+            const uint32_t a = value->arg[k];
+
+            if (w->seen[a] == w->stamp || w->is_alive[a] || is_literal(w, a))
+                continue;
+            w->seen[a] = w->stamp;
+            w->stack[n++] = a;
+        }
+    }
+    return total;
+}
+
+/* Kept from the last time, until that time has come or someone was dropped who needs it. */
+static uint32_t need_of(walk *w, uint32_t v)
+{
+    if (w->need[v] < w->now)
+        w->need[v] = next_need(w, v, 0);
+    return w->need[v];
+}
+
+static void forget_needs(walk *w, uint32_t v, int depth)
+{
+    const qn_fit_value *value = &w->p->values[v];
+
+    for (int k = 0; k < value->n_args; k++) {
+        w->need[value->arg[k]] = 0;
+        if (!w->is_alive[value->arg[k]] && depth < MAX_DEPTH)
+            forget_needs(w, value->arg[k], depth + 1);
+    }
+}
+
+static void drop(walk *w, uint32_t v)
+{
+    const uint32_t last = w->alive[--w->n_alive];
+
+    w->alive[w->where[v]] = last;
+    w->where[last] = w->where[v];
+    w->is_alive[v] = 0;
+    forget_needs(w, v, 0);
+}
+
+static void drop_dead(walk *w, uint32_t v)
+{
+    w->need[v] = 0;
+    if (w->is_alive[v] && !w->holders[v] && !is_literal(w, v) && need_of(w, v) == NEVER)
+        drop(w, v);
+}
+
+static void drop_cheap(walk *w)
+{
+    while ((int)w->n_alive > w->limit) {
+        uint32_t best = NEVER;
+        double most = 0;
+
+        for (uint32_t k = 0; k < w->n_alive; k++) {
+            const uint32_t v = w->alive[k];
+            const double wait = (double)(need_of(w, v) - w->now + 1);
+            /* A higher price would gain less than the best so far. */
+            const double bound = wait < MAX_PRICE * most ? wait / most : MAX_PRICE;
+            const int cost = w->holders[v] || bound < 1 ? MAX_PRICE + 1 : price(w, v, bound);
+            const double gain = wait / cost;
+
+            if (cost > bound)
+                continue;
+            if (best == NEVER || gain > most || (gain == most && v < best)) {
+                best = v;
+                most = gain;
+            }
+        }
+        if (best == NEVER)
+            return;
+        drop(w, best);
+    }
+}
+
+/* 0: it would take too much work. */
+static int compute(walk *w, uint32_t v)
+{
+    const qn_fit_value *value = &w->p->values[v];
+
+    for (int k = 0; k < value->n_args; k++)
+        w->holders[value->arg[k]]++;
+    for (int k = 0; k < value->n_args; k++)
+        if (!w->is_alive[value->arg[k]] && !compute(w, value->arg[k]))
+            return 0;
+    w->extra += w->is_made[v] ? (uint64_t)weight(w, v) : 0;
+    if (w->extra > w->most_extra || w->n_out == (uint32_t)w->p->n_values * MAX_GROWTH)
+        return 0;
+    w->out[w->n_out++] = v;
+    w->is_alive[v] = w->is_made[v] = 1;
+    if (!is_literal(w, v)) {
+        w->where[v] = w->n_alive;
+        w->alive[w->n_alive++] = v;
+    }
+    w->peak = (int)w->n_alive > w->peak ? (int)w->n_alive : w->peak;
+    for (int k = 0; k < value->n_args; k++)
+        w->holders[value->arg[k]]--;
+    for (int k = 0; k < value->n_args; k++)
+        drop_dead(w, value->arg[k]);
+    drop_dead(w, v);
+    w->holders[v]++;
+    drop_cheap(w);
+    w->holders[v]--;
+    return 1;
+}
+
+static int walk_order(walk *w)
+{
+    const uint32_t n = (uint32_t)w->p->n_values;
+
+    for (uint32_t k = 0; k < n; k++)
+        w->turn[w->order[k]] = k;
+    memset(w->is_alive, 0, n);
+    memset(w->is_made, 0, n);
+    memset(w->holders, 0, n);
+    memset(w->is_over, 0, n);
+    memset(w->need, 0, n * sizeof *w->need);
+    w->n_alive = w->n_out = 0;
+    w->peak = 0;
+    w->extra = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t v = w->order[k];
+
+        w->now = k + 1;
+        /* A leaf is loaded by who needs it, unless it is an output only. */
+        if (is_leaf(w, v) && w->users.first[v + 1] > w->users.first[v])
+            continue;
+        if (!w->is_made[v] && !compute(w, v))
+            return 0;
+    }
+    return 1;
+}
+
+/* The program again. */
+
+/* Values `out` of the program, in that order; arguments are the latest of their kind, outputs the
+ * first. `latest` and `first` are room for a number per value of the program. */
+static void link_values(qn_fit_program *p, const uint32_t *out, uint32_t n, qn_fit_value *values,
+                        uint32_t *latest, uint32_t *first)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t before = latest[out[k]];
+        qn_fit_value *v = &values[k];
+
+        *v = p->values[out[k]];
+        for (int a = 0; a < v->n_args; a++)
+            v->arg[a] = latest[v->arg[a]] - 1;
+        v->is_again = before != 0;
+        v->is_same = before && !memcmp(values[before - 1].arg, v->arg, sizeof v->arg);
+        latest[out[k]] = k + 1;
+        if (!before)
+            first[out[k]] = k + 1;
+    }
+    for (int k = 0; k < p->n_outputs; k++)
+        p->outputs[k] = first[p->outputs[k]] - 1;
+}
+
+/* Leaves out what was dropped before anyone used it; `number` is room for one per value. */
+static uint32_t sweep(qn_fit_program *p, qn_fit_value *values, uint32_t n, uint32_t *number)
+{
+    uint32_t kept = 0;
+
+    for (int k = 0; k < p->n_outputs; k++)
+        number[p->outputs[k]] = 1;
+    for (uint32_t k = n; k-- > 0;)
+        for (int a = 0; number[k] && a < values[k].n_args; a++)
+            number[values[k].arg[a]] = 1;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!number[k])
+            continue;
+        number[k] = kept;
+        for (int a = 0; a < values[k].n_args; a++)
+            values[k].arg[a] = number[values[k].arg[a]];
+        values[kept++] = values[k];
+    }
+    for (int k = 0; k < p->n_outputs; k++)
+        p->outputs[k] = number[p->outputs[k]];
+    return kept;
+}
+
+static qn_status rewrite(qn_fit_program *p, const uint32_t *out, uint32_t n, qn_err *err)
+{
+    qn_fit_value *values = calloc((size_t)n + 1, sizeof *values);
+    uint32_t *room = calloc(2 * (size_t)p->n_values + n, sizeof *room);
+    int n_ops = 0;
+
+    if (!values || !room) {
+        free(values);
+        free(room);
+        return qn_fail(err, QN_ERR_NOMEM, "%s: program of %u values", p->name, n);
+    }
+    link_values(p, out, n, values, room, room + p->n_values);
+    n = sweep(p, values, n, room + 2 * (size_t)p->n_values);
+    p->weight = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        n_ops += !qn_fit_op_has((qn_fit_opcode)values[k].op, QN_FIT_IS_LEAF | QN_FIT_IS_PART);
+        p->weight += qn_fit_ops[values[k].op].weight;
+    }
+    p->n_again = n_ops - p->n_ops;
+    p->n_ops = n_ops;
+    free(p->values);
+    free(room);
+    p->values = values;
+    p->n_values = (int)n;
+    return QN_OK;
+}
+
+static void walk_free(walk *w)
+{
+    free(w->order);
+    free(w->out);
+    free(w->is_alive);
+    qn_fit_users_free(&w->users);
+}
+
+/* 0: no memory. */
+static int walk_begin(walk *w, const qn_fit_program *p)
+{
+    const size_t n = (size_t)p->n_values;
+
+    *w = (walk){ .p = p };
+    w->order = calloc(7 * n, sizeof *w->order);
+    w->out = calloc(MAX_GROWTH * n, sizeof *w->out);
+    w->is_alive = calloc(4 * n, 1);
+    if (!w->order || !w->out || !w->is_alive || !qn_fit_users_of(p, &w->users))
+        return 0;
+    w->turn = w->order + n;
+    w->alive = w->order + 2 * n;
+    w->where = w->order + 3 * n;
+    w->seen = w->order + 4 * n;
+    w->stack = w->order + 5 * n;
+    w->need = w->order + 6 * n;
+    w->is_made = w->is_alive + n;
+    w->holders = w->is_alive + 2 * n;
+    w->is_over = w->is_alive + 3 * n;
+    return 1;
+}
+
+/* The order that is given, or else the one from the outputs upwards, with repetitions. 0: neither
+ * keeps to the limit and to most_extra. */
+static int try_orders(walk *w)
+{
+    const uint32_t n = (uint32_t)w->p->n_values;
+
+    for (uint32_t k = 0; k < n; k++)
+        w->order[k] = k;
+    if (walk_order(w) && w->peak < w->p->peak_live)
+        return 1;
+    return qn_fit_order_up(w->p, &w->users, w->order) && walk_order(w) && w->peak < w->p->peak_live;
+}
+
+qn_status qn_fit_relieve(qn_fit_program *program, int limit, qn_err *err)
+{
+    /* Places of blocks take registers too. Where room for all of them costs more than a share of
+     * the work, less of it is made: some bytes in memory are the lesser evil. */
+    static const struct {
+        int halves;
+        uint64_t share;
+    } tries[] = { { 2, 6 }, { 1, 4 }, { 0, 1 } };
+    const size_t n = (size_t)program->n_values;
+    qn_status st = QN_OK;
+    walk w = { 0 };
+    int is_found = 0;
+
+    if (limit < 1 || program->peak_live <= limit || n > MAX_VALUES)
+        return QN_OK;
+    if (!walk_begin(&w, program)) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: order of %zu values", program->name, n);
+        goto out;
+    }
+    for (size_t k = 0; k < sizeof tries / sizeof *tries && !is_found; k++) {
+        w.limit = limit - program->n_slots * tries[k].halves / 2;
+        w.most_extra = program->weight / tries[k].share;
+        is_found = w.limit > 0 && try_orders(&w);
+    }
+    if (is_found) {
+        QN_TRY(rewrite(program, w.out, w.n_out, err));
+        program->peak_live_kept = program->peak_live;
+        program->peak_live = w.peak;
+    }
+out:
+    walk_free(&w);
+    return st;
+}

@@ -1,0 +1,146 @@
+/* device.h - a problem on the engine: its tables resident, its evaluation as stages of graphs.
+ *
+ * Each group is one kernel, printed from its program; contributions are gathered by block through
+ * the inverse index (kernel/fit/fit_gather.c), in the order of order.h: no atomics, the same bits
+ * on every device as on the CPU where only + - * / and square roots are involved.
+ *
+ * A solver makes vectors here and adds stages to graphs of its own; nothing is read back unless it
+ * asks. Vectors are indexed like the problem's x, row vectors as in host.h.
+ */
+#ifndef QN_FIT_DEVICE_DEVICE_H
+#define QN_FIT_DEVICE_DEVICE_H
+
+#include "domain/fit/code/program.h"
+#include "domain/fit/device/choose.h"
+#include "domain/fit/eval/eval.h"
+#include "domain/fit/problem/problem.h"
+
+#include <quern/buffer.h>
+#include <quern/graph.h>
+
+typedef struct qn_fit_device qn_fit_device;
+
+/* The problem must be finished and outlive the device; graphs with its stages are freed first. */
+qn_status qn_fit_device_new(qn_ctx *ctx, const qn_fit_problem *problem, qn_fit_precision precision,
+                            qn_fit_device **out, qn_err *err);
+void qn_fit_device_free(qn_fit_device *device);
+
+/* For stages added afterwards. */
+void qn_fit_device_set_accumulate(qn_fit_device *device, qn_fit_accumulate how);
+/* Whether compilers may contract a * b + c in kernels that are made afterwards; not at first. */
+void qn_fit_device_set_contraction(qn_fit_device *device, int may_contract);
+/* Instances that one dispatch evaluates at most; 0: no limit. Results are the same bits for any.
+ * Before the first stage. */
+qn_status qn_fit_device_set_batch_size(qn_fit_device *device, qn_i64 most, qn_err *err);
+/* "gather", "owner" or "atomic": how gradients of this problem are summed. */
+const char *qn_fit_device_accumulation(qn_fit_device *device);
+
+/* New buffers, the caller's: a vector (with `values` where not NULL), a row vector, and the cost,
+ * which is 1 + n_groups doubles: the total and each group's. */
+qn_status qn_fit_device_vector(qn_fit_device *device, const char *name, const double *values,
+                               qn_buf **out, qn_err *err);
+qn_status qn_fit_device_rows(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
+qn_status qn_fit_device_cost(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
+/* Blocks of J'J, as qn_fit_host_diagonal. */
+qn_status qn_fit_device_blocks(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
+/* The precision that Jacobians are stored in; at first the device's own. F32 halves what a product
+ * with a stored Jacobian reads, and all that is computed stays as it was. Before the first call of
+ * _jacobian and of the stage. */
+void qn_fit_device_set_storage(qn_fit_device *device, qn_fit_precision storage);
+qn_status qn_fit_device_read_jacobian(qn_fit_device *device, qn_buf *jacobian, double *out,
+                                      qn_i64 n, qn_err *err);
+
+/* The stored Jacobian: value `stored` of instance i of a group is at jacobian_at + stored * ld + i;
+ * what entries they are is in the program's section QN_FIT_JAC. */
+qn_status qn_fit_device_jacobian(qn_fit_device *device, const char *name, qn_buf **out,
+                                 qn_err *err);
+size_t qn_fit_device_jacobian_bytes(const qn_fit_device *device); /* 0 before _jacobian */
+const qn_fit_program *qn_fit_device_program(const qn_fit_device *device, int group,
+                                            qn_i64 *jacobian_at); /* NULL before _jacobian */
+
+qn_status qn_fit_device_read(qn_fit_device *device, qn_buf *buf, double *out, qn_i64 n,
+                             qn_err *err);
+
+/* Stages.
+ *
+ * `cost` of a gradient, of residuals and of a linearization may be NULL: it is not computed then,
+ * which saves the traffic of one number per instance and the sums.
+ */
+
+qn_status qn_fit_stage_cost(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                            qn_err *err);
+qn_status qn_fit_stage_gradient(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                                qn_buf *gradient, qn_err *err);
+
+/* After a stage of the same graph or run that made the costs: which of them are not finite, as two
+ * u32 per group. Worth a graph of its own, for when a cost turns out bad. */
+qn_status qn_fit_device_bad(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
+qn_status qn_fit_stage_bad(qn_fit_device *device, qn_graph *graph, qn_buf *bad, qn_err *err);
+qn_status qn_fit_device_read_bad(qn_fit_device *device, qn_buf *bad, qn_fit_bad *out, qn_err *err);
+/* The term that was not finite in the costs evaluated last, as words. Runs a graph of its own. */
+void qn_fit_device_describe(qn_fit_device *device, char *text, size_t size);
+
+/* Least squares only: these fail on energies. Residuals, J, J v and J'u are scaled for the loss;
+ * products compute J anew. `v` is 0 at fixed scalars. */
+qn_status qn_fit_stage_residuals(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                                 qn_buf *rows, qn_err *err);
+qn_status qn_fit_stage_linearize(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                                 qn_buf *rows, qn_buf *jacobian, qn_err *err);
+qn_status qn_fit_stage_jv(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *v,
+                          qn_buf *rows, qn_err *err);
+qn_status qn_fit_stage_jtu(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *rows,
+                           qn_buf *out, qn_err *err);
+/* J'J v in one kernel per group, without rows between. */
+qn_status qn_fit_stage_jtjv(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *v,
+                            qn_buf *out, qn_err *err);
+/* Cost, residuals, gradient and diagonal: in one kernel per group where its values fit into the
+ * registers, else as the stages above and below. */
+qn_status qn_fit_stage_point(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
+                             qn_buf *rows, qn_buf *gradient, qn_buf *blocks, qn_err *err);
+/* Each slot by itself: what two slots of an instance bound to one block have in common is left
+ * out, which a preconditioner may. */
+qn_status qn_fit_stage_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *blocks,
+                                qn_err *err);
+
+/* Stages with a stored Jacobian (device_stored.c).
+ *
+ * `jacobian` is a buffer of qn_fit_device_jacobian. Sums are gathered, by the inverse index. Where
+ * J is stored in another precision, gradient and diagonal of a point are made from J as computed.
+ */
+
+qn_status qn_fit_stage_storing_point(qn_fit_device *device, qn_graph *graph, qn_buf *x,
+                                     qn_buf *cost, qn_buf *rows, qn_buf *gradient, qn_buf *blocks,
+                                     qn_buf *jacobian, qn_err *err);
+qn_status qn_fit_stage_stored_jv(qn_fit_device *device, qn_graph *graph, qn_buf *jacobian,
+                                 qn_buf *v, qn_buf *rows, qn_err *err);
+qn_status qn_fit_stage_stored_jtu(qn_fit_device *device, qn_graph *graph, qn_buf *jacobian,
+                                  qn_buf *rows, qn_buf *out, qn_err *err);
+qn_status qn_fit_stage_stored_jtjv(qn_fit_device *device, qn_graph *graph, qn_buf *jacobian,
+                                   qn_buf *v, qn_buf *out, qn_err *err);
+qn_status qn_fit_stage_stored_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *jacobian,
+                                       qn_buf *blocks, qn_err *err);
+
+/* Whether products J'J v are clearly shorter with a stored J than with stage_jtjv. */
+qn_status qn_fit_device_choose_stored(qn_fit_device *device, int *is_stored, qn_err *err);
+
+/* Tables on their way to a device.
+ *
+ * The host copy of a buffer is pinned memory that is used again and again: what is written there
+ * directly needs no second copy, and no fresh pages from the system, which for the tables of a
+ * million terms took longer than filling them. Large copies are made by all threads.
+ */
+
+/* A new buffer, at least 8 bytes, and its host copy, every byte of which is to be written at once:
+ * what was there before is anything. */
+qn_status qn_fit_upload_room(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out, void **host,
+                             qn_err *err);
+
+/* A new buffer with these bytes; room for `spare` more is left behind them. */
+qn_status qn_fit_upload(qn_ctx *ctx, const char *name, const void *from, size_t bytes, size_t spare,
+                        qn_buf **out, qn_err *err);
+
+void qn_fit_copy_bytes(void *to, const void *from, size_t bytes);
+/* Doubles as numbers of the precision. */
+void qn_fit_copy_numbers(void *to, const double *from, qn_i64 n, qn_fit_precision precision);
+
+#endif

@@ -1,0 +1,235 @@
+/* device_impl.h - inside of the device evaluation. */
+#ifndef QN_FIT_DEVICE_DEVICE_IMPL_H
+#define QN_FIT_DEVICE_DEVICE_IMPL_H
+
+#include "domain/fit/code/print.h"
+#include "domain/fit/code/program.h"
+#include "domain/fit/device/device.h"
+#include "domain/fit/problem/sum_order.h"
+
+typedef enum {
+    QN_FIT_DEV_COST,
+    QN_FIT_DEV_GRADIENT,
+    QN_FIT_DEV_RESIDUALS,
+    QN_FIT_DEV_LINEARIZE,
+    QN_FIT_DEV_JV,
+    QN_FIT_DEV_JTU,
+    QN_FIT_DEV_JTJV,
+    QN_FIT_DEV_DIAGONAL,
+    QN_FIT_DEV_BARE_GRADIENT, /* these three without the cost */
+    QN_FIT_DEV_BARE_RESIDUALS,
+    QN_FIT_DEV_BARE_LINEARIZE,
+    QN_FIT_DEV_POINT, /* cost, residuals, gradient and diagonal in one kernel */
+    QN_FIT_DEV_OWNER, /* the gradient, by block */
+    QN_FIT_DEV_OWNER_JTJV,
+    QN_FIT_DEV_ATOMIC, /* the gradient, in no order */
+    QN_FIT_DEV_ATOMIC_JTJV,
+    QN_FIT_DEV_STORING_POINT, /* as POINT, and J kept */
+    QN_FIT_DEV_STORED_JV,     /* these four read what was kept */
+    QN_FIT_DEV_STORED_JTU,
+    QN_FIT_DEV_STORED_JTJV,
+    QN_FIT_DEV_STORED_DIAGONAL,
+    QN_FIT_N_DEV
+} qn_fit_dev_kind;
+
+/* Contributions to be gathered, and which of them are whose. */
+typedef struct qn_fit_dev_parts {
+    qn_i64 *base;        /* of each group: where its contributions begin in `part` */
+    qn_buf *part;        /* contributions of all groups */
+    qn_buf *at, *factor; /* [place][cell] */
+} qn_fit_dev_parts;
+
+/* Kernels of one kind, and where their results go. */
+typedef struct qn_fit_dev_run {
+    qn_kernel_module *text, *module;
+    qn_fit_program **programs; /* of each group */
+    qn_i64 *jacobian_at;       /* of each group */
+    qn_fit_dev_parts slopes;   /* gathered for each scalar */
+    qn_fit_dev_parts squares;  /* gathered for each number of the diagonal blocks */
+    uint8_t *is_reduced;       /* of each group: summed inside of its kernel */
+    qn_buf **reduce_at;        /* of each of these */
+    uint8_t *is_small;         /* of each group: evaluated together with other small ones */
+    int n_small;
+    qn_buf *small_at; /* of each of these: where its tables begin */
+} qn_fit_dev_run;
+
+/* Lists of a set's blocks with more than 32 entries. */
+typedef struct qn_fit_dev_long {
+    qn_buf *target, *begin; /* blocks of the set; first chunk of each */
+    qn_buf *first, *last;   /* entries of each chunk */
+    qn_buf *sums;           /* [cell][chunk] */
+    qn_i64 n, n_chunks;
+} qn_fit_dev_long;
+
+enum { QN_FIT_DEV_SIDE = 32 };
+
+/* Lists of a set's blocks for the owner's kernel, 32 blocks side by side. */
+typedef struct qn_fit_dev_own {
+    qn_buf *row, *degree;        /* of 32 blocks; of a block */
+    qn_buf *from, *other, *data; /* of each entry: its place, the other slots, columns */
+    qn_i64 stride;
+} qn_fit_dev_own;
+
+struct qn_fit_device {
+    qn_ctx *ctx;
+    const qn_fit_problem *problem;
+    qn_fit_precision precision, storage; /* storage: of Jacobians */
+    qn_fit_accumulate accumulate;
+    int may_contract;
+    qn_i64 batch_size; /* instances of a dispatch; 0: no limit */
+    int max_dim;
+    qn_fit_dev_run runs[QN_FIT_N_DEV];
+
+    qn_buf *idx, *data;       /* of all groups, one after the other */
+    qn_i64 *idx_at, *data_at; /* of each group */
+    qn_i64 *row_at, *cost_at; /* of each group, in row vectors and in costs */
+    qn_i64 n_rows, n_costs;
+    qn_buf *ones; /* seeds of energies */
+
+    qn_buf *start, *place, *instance; /* the inverse index */
+    qn_buf *is_fixed, *is_off_block;  /* per scalar; per number of the diagonal blocks */
+    qn_fit_dev_long *longs;           /* of each set */
+    int owner_pays;                   /* -1: not asked yet */
+    qn_fit_dev_own *owns;             /* of each set; NULL before the first such gradient */
+    qn_buf *sums;                     /* of chunks, all sets; those of a set are a view of it */
+    qn_i64 *sums_at;                  /* of each set */
+
+    qn_buf *costs, *cost_first, *cost_last, *cost_sums, *cost_begin, *cost_rows, *cost_row;
+    qn_i64 n_cost_chunks, n_cost_rows;
+};
+
+size_t qn_fit_dev_size(const qn_fit_device *device); /* of a number */
+
+/* A buffer with numbers as the device has them; `values` may be NULL. */
+qn_status qn_fit_dev_numbers(qn_fit_device *device, const char *name, const double *values,
+                             qn_i64 n, qn_buf **out, qn_err *err);
+qn_status qn_fit_dev_bytes(qn_fit_device *device, const char *name, const void *bytes, size_t n,
+                           qn_buf **out, qn_err *err);
+
+/* device_runs.c: programs, text, kernels and tables of a kind, made once. */
+qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
+void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run);
+
+/* The section whose entries are gathered for each scalar, or -1. */
+int qn_fit_dev_section(const qn_fit_group *group, qn_fit_dev_kind kind);
+
+static inline int qn_fit_dev_has_squares(qn_fit_dev_kind kind)
+{
+    return kind == QN_FIT_DEV_DIAGONAL || kind == QN_FIT_DEV_POINT ||
+           kind == QN_FIT_DEV_STORING_POINT || kind == QN_FIT_DEV_STORED_DIAGONAL;
+}
+
+/* Columns of these programs are values of a stored Jacobian. */
+static inline int qn_fit_dev_reads_jacobian(qn_fit_dev_kind kind)
+{
+    return kind >= QN_FIT_DEV_STORED_JV && kind <= QN_FIT_DEV_STORED_DIAGONAL;
+}
+
+/* device_call.c: a call of a program's function with what it reads of instance `i`, for kernels
+ * that are printed around it. Texts stand in front of a row of a table: "" or "idx_at + ". */
+typedef struct qn_fit_dev_tables {
+    const char *idx, *data, *seed, *ld;
+    int is_seed_one; /* seeds of energies */
+} qn_fit_dev_tables;
+
+qn_status qn_fit_dev_print_call(const qn_fit_program *program, const char *function,
+                                const qn_fit_dev_tables *tables, const char *indent, qn_str *out,
+                                qn_err *err);
+/* ", IN(u32, idx), IN(real, x)": tables that the program reads; `stored` is the type of a stored
+ * Jacobian's values. */
+void qn_fit_dev_print_inputs(const qn_fit_program *program, const char *stored, qn_str *out);
+
+/* "real", or "float" where Jacobians are stored as such; and the size of their values. */
+const char *qn_fit_dev_stored_type(const qn_fit_device *device);
+size_t qn_fit_dev_stored_size(const qn_fit_device *device);
+
+/* device_parts.c: a kernel over `n` items in stages of at most `most` (0: one stage), and one over
+ * the blocks of a set in stages of at most batch_size terms. */
+qn_status qn_fit_dev_stage_parts(qn_graph *graph, const char *name, const qn_kernel_info *kernel,
+                                 qn_i64 n, qn_i64 most, const qn_arg *args, qn_err *err);
+qn_status qn_fit_dev_stage_blocks(qn_fit_device *device, qn_graph *graph, const char *name,
+                                  const qn_kernel_info *kernel, int set, const qn_arg *args,
+                                  qn_err *err);
+
+/* device_small.c: groups of less than 32 instances, in one kernel. */
+void qn_fit_dev_choose_small(const qn_fit_device *device, qn_fit_dev_kind kind);
+qn_status qn_fit_dev_print_small(const qn_fit_device *device, qn_fit_dev_kind kind, qn_str *out,
+                                 qn_err *err);
+qn_status qn_fit_dev_small_table(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
+
+/* Vectors of a stage; those that its kernels lack are NULL. */
+typedef struct qn_fit_dev_vectors {
+    qn_buf *x, *tangent, *seed, *rows, *jacobian;
+} qn_fit_dev_vectors;
+qn_status qn_fit_dev_stage_small(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
+                                 const qn_fit_dev_vectors *v, qn_err *err);
+
+/* device_atomic.c: sums by atomic additions, whose order is any. */
+static inline int qn_fit_dev_is_atomic(qn_fit_dev_kind kind)
+{
+    return kind == QN_FIT_DEV_ATOMIC || kind == QN_FIT_DEV_ATOMIC_JTJV;
+}
+qn_status qn_fit_dev_print_atomic(const qn_fit_device *device, qn_fit_dev_kind kind, qn_str *out,
+                                  qn_err *err);
+/* `tangent` NULL: the gradient. */
+qn_status qn_fit_dev_stage_atomic(qn_fit_device *device, qn_graph *graph, qn_buf *x,
+                                  qn_buf *tangent, qn_buf *out, qn_err *err);
+
+/* device_reduce.c: whether all slots of a group are parameters of its own that all instances share;
+ * the text of such a kernel, and its table. */
+int qn_fit_dev_can_reduce(const qn_fit_problem *problem, int group, qn_fit_dev_kind kind);
+qn_status qn_fit_dev_print_reduce(const qn_fit_device *device, qn_fit_dev_kind kind, int group,
+                                  const char *name, qn_str *out, qn_err *err);
+qn_status qn_fit_dev_reduce_table(qn_fit_device *device, qn_fit_dev_kind kind, int group,
+                                  qn_err *err);
+/* Whether the sums of a set's chunks come from such a kernel. */
+int qn_fit_dev_is_reduced(const qn_fit_device *device, qn_fit_dev_kind kind, int set);
+
+/* device_owner.c: gradients and products by block, where lists are short; whether that is wanted
+ * and takes less time. */
+static inline int qn_fit_dev_is_owner(qn_fit_dev_kind kind)
+{
+    return kind == QN_FIT_DEV_OWNER || kind == QN_FIT_DEV_OWNER_JTJV;
+}
+qn_status qn_fit_dev_choose_owner(qn_fit_device *device, int *is_owner, qn_err *err);
+/* Slots of all groups that a set's blocks are bound to. */
+int qn_fit_dev_count_places(const qn_fit_problem *p, int set);
+qn_status qn_fit_dev_print_owner(const qn_fit_device *device, qn_fit_dev_kind kind, qn_str *out,
+                                 qn_err *err);
+qn_status qn_fit_dev_owner_tables(qn_fit_device *device, qn_err *err); /* made once */
+void qn_fit_dev_owner_free(qn_fit_device *device);
+/* `tangent` NULL: the gradient. */
+qn_status qn_fit_dev_stage_owner(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *tangent,
+                                 qn_buf *out, qn_err *err);
+
+/* device_stages.c: kernels of all groups, the sum of costs (nothing where `cost` is NULL), and sums
+ * by block, of numbers of the diagonal blocks where `is_pair`. */
+qn_status qn_fit_dev_stage_groups(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
+                                  const qn_fit_dev_vectors *v, qn_err *err);
+qn_status qn_fit_dev_sum_costs(qn_fit_device *device, qn_graph *graph, qn_buf *cost, qn_err *err);
+qn_status qn_fit_dev_gather(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
+                            int is_pair, qn_buf *out, qn_err *err);
+/* Whether one kernel per group does all of a point without storing registers. */
+qn_status qn_fit_dev_choose_point(qn_fit_device *device, qn_fit_dev_kind kind, int *is_one,
+                                  qn_err *err);
+
+/* Programs of a kind alone, for questions about them. */
+qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
+
+/* Products with a Jacobian that is stored, as an expression.
+ *
+ * J v is linear in v: with stored values as data columns and parameters where v belongs, it is an
+ * expression like any other. Its derivatives are J itself, so programs for J v, J'u, J'J v and the
+ * diagonal blocks come from where all programs come from, with the signs and constants that stored
+ * entries share.
+ */
+
+/* `linearized` has the section QN_FIT_JAC; column k of the graph is its stored value k, slots and
+ * variables are its own. */
+qn_status qn_fit_stored_graph(const qn_fit_program *linearized, qn_fit_graph **out, qn_err *err);
+
+/* The program over that graph. */
+qn_status qn_fit_stored_program(const qn_fit_program *linearized, unsigned wants,
+                                qn_fit_program **out, qn_err *err);
+
+#endif

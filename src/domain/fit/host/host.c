@@ -1,0 +1,451 @@
+/* host.c - groups through the interpreter, block after block on all threads. */
+#include "domain/fit/host/host_impl.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Life. */
+
+static qn_status map_variables(qn_fit_host *h, int k, const qn_fit_program *p, qn_err *err)
+{
+    qn_fit_host_group *hg = &h->groups[k];
+    const size_t n = (size_t)h->problem->groups[k].n_slots * (size_t)h->max_dim;
+
+    if (hg->variable)
+        return QN_OK;
+    if (!(hg->variable = malloc((n + 1) * sizeof *hg->variable)))
+        return qn_fail(err, QN_ERR_NOMEM, "%s: variables", h->problem->groups[k].name);
+    for (size_t v = 0; v < n; v++)
+        hg->variable[v] = -1;
+    for (int v = 0; v < p->n_variables; v++)
+        hg->variable[p->variables[v].slot * (uint32_t)h->max_dim + p->variables[v].comp] = v;
+    return QN_OK;
+}
+
+qn_status qn_fit_host_new(const qn_fit_problem *problem, qn_fit_host_options options,
+                          qn_fit_host **out, qn_err *err)
+{
+    qn_fit_host *h = calloc(1, sizeof *h);
+    qn_i64 longest = 0, n_slots = 1;
+    qn_status st = QN_OK;
+
+    if (!h)
+        return qn_fail(err, QN_ERR_NOMEM, "evaluation");
+    h->problem = problem;
+    h->options = options;
+    if (h->options.threads < 1)
+        h->options.threads = omp_get_max_threads();
+    h->max_dim = 1;
+    for (int k = 0; k < problem->n_sets; k++)
+        h->max_dim =
+            (int)problem->sets[k].dim > h->max_dim ? (int)problem->sets[k].dim : h->max_dim;
+    h->groups = calloc((size_t)problem->n_groups + 1, sizeof *h->groups);
+    h->workspaces = calloc((size_t)h->options.threads + 1, sizeof *h->workspaces);
+    if (!h->groups || !h->workspaces) {
+        st = qn_fail(err, QN_ERR_NOMEM, "evaluation of %d groups", problem->n_groups);
+        goto out;
+    }
+    for (int k = 0; k < problem->n_groups; k++) {
+        const qn_fit_group *g = &problem->groups[k];
+
+        h->groups[k].row = h->n_rows;
+        h->n_rows += g->is_energy ? 0 : g->n_rows * g->ld;
+        n_slots = g->n_slots > n_slots ? g->n_slots : n_slots;
+        longest = g->n > longest ? g->n : longest;
+    }
+    /* A block may meet itself in every pair of slots. */
+    if (problem->inverse.max_degree * n_slots > longest)
+        longest = problem->inverse.max_degree * n_slots;
+    h->max_partials = longest / QN_FIT_CHUNK + 2;
+    h->residuals = calloc((size_t)h->n_rows + 1, sizeof *h->residuals);
+    h->partials = calloc((size_t)h->max_partials, sizeof *h->partials);
+    if (!h->residuals || !h->partials) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%lld residuals", (long long)h->n_rows);
+        goto out;
+    }
+    *out = h;
+    h = NULL;
+out:
+    qn_fit_host_free(h);
+    return st;
+}
+
+void qn_fit_host_free(qn_fit_host *host)
+{
+    if (!host)
+        return;
+    for (int k = 0; host->groups && k < host->problem->n_groups; k++) {
+        qn_fit_host_group *g = &host->groups[k];
+
+        for (int r = 0; r < QN_FIT_N_RUNS; r++) {
+            qn_fit_program_free(g->programs[r]);
+            qn_fit_plan_free(g->plans[r]);
+            qn_fit_jit_free(host, g->jits[r]);
+        }
+        free(g->cost);
+        free(g->gradient);
+        free(g->jacobian);
+        free(g->slopes);
+        free(g->squares);
+        free(g->products);
+        free(g->ones);
+        free(g->variable);
+    }
+    for (int t = 0; host->workspaces && t < host->options.threads; t++)
+        free(host->workspaces[t]);
+    free(host->workspaces);
+    free(host->groups);
+    free(host->cells);
+    free(host->residuals);
+    free(host->partials);
+    qn_ctx_close(host->ctx);
+    free(host);
+}
+
+/* Programs. */
+
+/* An energy's value is its rows, its gradient J' times ones. */
+static unsigned wants_of(const qn_fit_group *g, qn_fit_run run)
+{
+    static const unsigned residual[] = { QN_FIT_WANT(QN_FIT_COST),
+                                         QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_GRAD),
+                                         QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES) |
+                                             QN_FIT_WANT(QN_FIT_JAC),
+                                         QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES) |
+                                             QN_FIT_WANT(QN_FIT_GRAD) | QN_FIT_WANT(QN_FIT_DIAG),
+                                         QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES) |
+                                             QN_FIT_WANT(QN_FIT_JAC) | QN_FIT_WANT(QN_FIT_GRAD) |
+                                             QN_FIT_WANT(QN_FIT_DIAG),
+                                         QN_FIT_WANT(QN_FIT_JVP),
+                                         QN_FIT_WANT(QN_FIT_JTJV) };
+
+    if (!g->is_energy)
+        return residual[run];
+    return QN_FIT_WANT(QN_FIT_RES) | (run == QN_FIT_RUN_GRADIENT ? QN_FIT_WANT(QN_FIT_VJP) : 0);
+}
+
+static int gradient_section(const qn_fit_group *g)
+{
+    return g->is_energy ? QN_FIT_VJP : QN_FIT_GRAD;
+}
+
+static qn_status make_table(double **table, qn_i64 n, const char *name, qn_err *err)
+{
+    if (*table || (*table = calloc((size_t)n + 1, sizeof **table)))
+        return QN_OK;
+    return qn_fail(err, QN_ERR_NOMEM, "%s: a table of %lld numbers", name, (long long)n);
+}
+
+static int is_point(qn_fit_run run)
+{
+    return run == QN_FIT_RUN_POINT || run == QN_FIT_RUN_STORING_POINT;
+}
+
+static qn_status make_tables(qn_fit_host *h, int k, qn_fit_run run, qn_err *err)
+{
+    const qn_fit_group *g = &h->problem->groups[k];
+    qn_fit_host_group *hg = &h->groups[k];
+    const qn_fit_program *p = hg->programs[run];
+    const qn_i64 rows = g->is_energy ? g->n_rows : 1;
+    qn_status st = QN_OK;
+
+    QN_TRY(make_table(&hg->cost, rows * g->ld, g->name, err));
+    if (run == QN_FIT_RUN_GRADIENT)
+        QN_TRY(make_table(&hg->gradient, p->sections[gradient_section(g)].count * g->ld, g->name,
+                          err));
+    if (run == QN_FIT_RUN_GRADIENT && g->is_energy && !hg->ones) {
+        QN_TRY(make_table(&hg->ones, g->n_rows * g->ld, g->name, err));
+        for (qn_i64 i = 0; i < g->n_rows * g->ld; i++)
+            hg->ones[i] = 1;
+    }
+    if (run == QN_FIT_RUN_LINEARIZE || run == QN_FIT_RUN_STORING_POINT)
+        QN_TRY(make_table(&hg->jacobian, p->sections[QN_FIT_JAC].count * g->ld, g->name, err));
+    if (is_point(run)) {
+        QN_TRY(make_table(&hg->slopes, p->sections[QN_FIT_GRAD].count * g->ld, g->name, err));
+        QN_TRY(make_table(&hg->squares, p->sections[QN_FIT_DIAG].count * g->ld, g->name, err));
+    }
+    if (run == QN_FIT_RUN_JTJV)
+        QN_TRY(make_table(&hg->products, p->sections[QN_FIT_JTJV].count * g->ld, g->name, err));
+    if (run != QN_FIT_RUN_COST)
+        QN_TRY(map_variables(h, k, p, err));
+out:
+    return st;
+}
+
+static qn_status make_workspaces(qn_fit_host *h, size_t bytes, qn_err *err)
+{
+    const size_t list = (size_t)(QN_FIT_CHUNK + h->max_partials) * sizeof(double);
+    size_t wanted = bytes > list ? bytes : list;
+
+    wanted = (wanted + 127) / 64 * 64;
+    if (wanted <= h->workspace_bytes)
+        return QN_OK;
+    for (int t = 0; t < h->options.threads; t++) {
+        free(h->workspaces[t]);
+        if (!(h->workspaces[t] = aligned_alloc(64, wanted)))
+            return qn_fail(err, QN_ERR_NOMEM, "workspaces of %zu bytes", wanted);
+    }
+    h->workspace_bytes = wanted;
+    return QN_OK;
+}
+
+qn_status qn_fit_host_prepare(qn_fit_host *host, qn_fit_run run, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (int k = 0; k < host->problem->n_groups; k++) {
+        const qn_fit_group *g = &host->problem->groups[k];
+        qn_fit_host_group *hg = &host->groups[k];
+
+        if (hg->plans[run])
+            continue;
+        QN_TRY(qn_fit_program_new(g->graph, wants_of(g, run), g->loss, QN_FIT_SWEEP_AUTO,
+                                  &hg->programs[run], err));
+        QN_TRY(make_tables(host, k, run, err));
+        QN_TRY(qn_fit_plan_new(hg->programs[run], QN_FIT_F64, host->options.width, &hg->plans[run],
+                               err));
+        QN_TRY(make_workspaces(host, qn_fit_plan_bytes(hg->plans[run]), err));
+    }
+    QN_TRY(make_workspaces(host, 0, err));
+out:
+    return st;
+}
+
+/* Runs. */
+
+static qn_fit_tables tables_of(const qn_fit_host *h, int k, qn_fit_run run, const double *x)
+{
+    const qn_fit_group *g = &h->problem->groups[k];
+    const qn_fit_host_group *hg = &h->groups[k];
+    qn_fit_tables t = { .params = x, .idx = g->idx, .data = g->data, .ld = g->ld };
+
+    t.out[QN_FIT_COST] = hg->cost;
+    t.out[QN_FIT_RES] = g->is_energy ? hg->cost : h->residuals + hg->row;
+    t.out[QN_FIT_JAC] = hg->jacobian;
+    t.out[gradient_section(g)] = is_point(run) ? hg->slopes : hg->gradient;
+    t.out[QN_FIT_DIAG] = hg->squares;
+    t.out[QN_FIT_JTJV] = hg->products;
+    t.out[QN_FIT_JVP] = run == QN_FIT_RUN_JV ? h->rows + hg->row : NULL;
+    t.tangent = h->tangent;
+    if (run == QN_FIT_RUN_GRADIENT)
+        t.seed = hg->ones;
+    return t;
+}
+
+static double sum_costs(qn_fit_host *h, int k)
+{
+    const qn_fit_group *g = &h->problem->groups[k];
+    double total = 0;
+
+    for (int row = 0; row < (g->is_energy ? g->n_rows : 1); row++) {
+        const double *cost = h->groups[k].cost + row * g->ld;
+        const qn_i64 n_chunks = (g->n + QN_FIT_CHUNK - 1) / QN_FIT_CHUNK;
+
+        for (qn_i64 c = 0; c < n_chunks; c++) {
+            const qn_i64 from = c * QN_FIT_CHUNK, left = g->n - from;
+
+            h->partials[c] =
+                qn_fit_sum_lanes(cost + from, left < QN_FIT_CHUNK ? left : QN_FIT_CHUNK);
+        }
+        total += n_chunks == 1 ? h->partials[0] : qn_fit_sum_lanes(h->partials, n_chunks);
+    }
+    return total;
+}
+
+static void run_group(qn_fit_host *h, int k, qn_fit_run run, const double *x, qn_fit_bad *bad)
+{
+    enum { PART = 2048 };
+    const qn_fit_group *g = &h->problem->groups[k];
+    const qn_fit_host_group *hg = &h->groups[k];
+    const qn_fit_tables tables = tables_of(h, k, run, x);
+    const qn_i64 n_parts = (g->n + PART - 1) / PART;
+    const int has_cost = run != QN_FIT_RUN_JV && run != QN_FIT_RUN_JTJV;
+    qn_i64 count = 0, first = INT64_MAX;
+
+#pragma omp parallel for schedule(static) num_threads(h->options.threads)                            \
+    if (n_parts > 1) reduction(+ : count)          \
+    reduction(min : first)
+    for (qn_i64 part = 0; part < n_parts; part++) {
+        const qn_i64 from = part * PART, to = from + PART < g->n ? from + PART : g->n;
+        void *workspace = h->workspaces[omp_get_thread_num()];
+        qn_fit_fault fault = { 0, -1 };
+
+        if (hg->jits[run]) {
+            qn_fit_jit_run(hg->jits[run], &tables, from, to);
+            if (has_cost)
+                qn_fit_check(hg->plans[run], &tables, from, to, workspace, &fault);
+        } else {
+            qn_fit_eval(hg->plans[run], &tables, from, to, workspace, has_cost ? &fault : NULL);
+        }
+        count += fault.count;
+        if (fault.count && fault.first < first)
+            first = fault.first;
+    }
+    if (has_cost)
+        h->groups[k].total = sum_costs(h, k);
+    if (!bad || !count)
+        return;
+    bad->count += count;
+    if (bad->group < 0) {
+        bad->group = k;
+        bad->row = g->rows[first];
+    }
+}
+
+void qn_fit_host_run(qn_fit_host *host, qn_fit_run run, const double *x, qn_fit_bad *bad)
+{
+    if (bad)
+        *bad = (qn_fit_bad){ .group = -1 };
+    for (int k = 0; k < host->problem->n_groups; k++) {
+        qn_fit_host_compile(host, k, run);
+        run_group(host, k, run, x, bad);
+    }
+}
+
+void qn_fit_host_run_along(qn_fit_host *host, qn_fit_run run, const double *x,
+                           const double *tangent, double *rows)
+{
+    host->tangent = tangent;
+    host->rows = rows;
+    qn_fit_host_run(host, run, x, NULL);
+    host->tangent = NULL;
+    host->rows = NULL;
+}
+
+double qn_fit_host_group_cost(const qn_fit_host *host, int group)
+{
+    return host->groups[group].total;
+}
+
+static double total_cost(const qn_fit_host *h)
+{
+    double total = 0;
+
+    for (int k = 0; k < h->problem->n_groups; k++)
+        total += h->groups[k].total;
+    return total;
+}
+
+qn_status qn_fit_host_cost(qn_fit_host *host, const double *x, double *cost, qn_fit_bad *bad,
+                           qn_err *err)
+{
+    const qn_status st = qn_fit_host_prepare(host, QN_FIT_RUN_COST, err);
+
+    if (st != QN_OK)
+        return st;
+    qn_fit_host_run(host, QN_FIT_RUN_COST, x, bad);
+    *cost = total_cost(host);
+    return QN_OK;
+}
+
+/* Lists. */
+
+double qn_fit_sum_list(qn_fit_contribution value, const void *user, qn_i64 from, qn_i64 to,
+                       double *buffer)
+{
+    double *sums = buffer + QN_FIT_CHUNK;
+    qn_i64 n_chunks = 0;
+
+    for (qn_i64 at = from; at < to; at += QN_FIT_CHUNK) {
+        const qn_i64 n = to - at < QN_FIT_CHUNK ? to - at : QN_FIT_CHUNK;
+
+        for (qn_i64 k = 0; k < n; k++)
+            buffer[k] = value(user, at + k);
+        sums[n_chunks++] = qn_fit_sum_lanes(buffer, n);
+    }
+    return n_chunks == 1 ? sums[0] : qn_fit_sum_lanes(sums, n_chunks);
+}
+
+/* Gradient. */
+
+static qn_status make_cells(qn_fit_host *h, qn_err *err)
+{
+    const qn_fit_problem *p = h->problem;
+
+    if (h->cells)
+        return QN_OK;
+    if (!(h->cells = calloc((size_t)p->n_places * (size_t)h->max_dim + 1, sizeof *h->cells)))
+        return qn_fail(err, QN_ERR_NOMEM, "%d places of contributions", p->n_places);
+    for (int k = 0; k < p->n_groups; k++) {
+        const qn_fit_group *g = &p->groups[k];
+        const qn_fit_host_group *hg = &h->groups[k];
+        const qn_fit_program *program = hg->programs[QN_FIT_RUN_GRADIENT];
+        const qn_fit_entry *entries = program->sections[gradient_section(g)].entries;
+
+        for (int v = 0; v < program->n_variables; v++)
+            h->cells[(g->first_place + (int)program->variables[v].slot) * h->max_dim +
+                     (int)program->variables[v].comp] =
+                (qn_fit_cell){ entries[v].stored < 0 ? NULL
+                                                     : hg->gradient + entries[v].stored * g->ld,
+                               entries[v].factor };
+    }
+    return QN_OK;
+}
+
+typedef struct {
+    const qn_fit_host *host;
+    uint32_t comp;
+} scalar_of;
+
+static double gradient_part(const void *user, qn_i64 entry)
+{
+    const scalar_of *s = user;
+    const qn_fit_inverse *inv = &s->host->problem->inverse;
+    const qn_fit_cell *cell =
+        &s->host->cells[inv->place[entry] * (uint32_t)s->host->max_dim + s->comp];
+
+    return cell->at ? cell->factor * cell->at[inv->instance[entry]] : cell->factor;
+}
+
+/* Lists from first to last, all components at once: most blocks have few neighbours. */
+static void sum_short(const qn_fit_host *h, uint32_t block, uint32_t dim, double *out)
+{
+    const qn_fit_inverse *inv = &h->problem->inverse;
+
+    for (uint32_t c = 0; c < dim; c++)
+        out[c] = 0;
+    for (qn_i64 k = inv->start[block]; k < inv->start[block + 1]; k++) {
+        const qn_fit_cell *cells = &h->cells[inv->place[k] * (uint32_t)h->max_dim];
+        const uint32_t i = inv->instance[k];
+
+        for (uint32_t c = 0; c < dim; c++)
+            out[c] += cells[c].at ? cells[c].factor * cells[c].at[i] : cells[c].factor;
+    }
+}
+
+static void sum_block(const qn_fit_host *h, uint32_t block, double *gradient, double *buffer)
+{
+    const qn_fit_problem *p = h->problem;
+    const uint32_t first = p->block_first[block], dim = p->block_first[block + 1] - first;
+    const qn_i64 from = p->inverse.start[block], to = p->inverse.start[block + 1];
+
+    if (to - from <= QN_FIT_SHORT)
+        sum_short(h, block, dim, gradient + first);
+    for (uint32_t c = 0; c < dim; c++) {
+        const scalar_of of = { h, c };
+
+        if (p->is_fixed[first + c])
+            gradient[first + c] = 0;
+        else if (to - from > QN_FIT_SHORT)
+            gradient[first + c] = qn_fit_sum_list(gradient_part, &of, from, to, buffer);
+    }
+}
+
+qn_status qn_fit_host_gradient(qn_fit_host *host, const double *x, double *cost, double *gradient,
+                               qn_fit_bad *bad, qn_err *err)
+{
+    const qn_fit_problem *p = host->problem;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_fit_host_prepare(host, QN_FIT_RUN_GRADIENT, err));
+    QN_TRY(make_cells(host, err));
+    qn_fit_host_run(host, QN_FIT_RUN_GRADIENT, x, bad);
+    *cost = total_cost(host);
+#pragma omp parallel for schedule(static)                                                          \
+    num_threads(host->options.threads) if (p->n_scalars > QN_FIT_ALONE)
+    for (uint32_t b = 0; b < p->n_blocks; b++)
+        sum_block(host, b, gradient, host->workspaces[omp_get_thread_num()]);
+out:
+    return st;
+}

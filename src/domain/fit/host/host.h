@@ -1,0 +1,96 @@
+/* host.h - a problem evaluated on the CPU: the reference for every device.
+ *
+ * Programs are made when first needed and run by the interpreter, or compiled where that pays; sums
+ * follow order.h, so results have the same bits for any number of threads and any width of blocks.
+ *
+ * Vectors are indexed like the problem's x; entries of fixed scalars are 0. Row vectors hold
+ * residuals: row k of instance i of group g is at qn_fit_host_row(host, g) + k * ld + i, the rest
+ * is 0; their length is qn_fit_host_n_rows.
+ */
+#ifndef QN_FIT_HOST_HOST_H
+#define QN_FIT_HOST_HOST_H
+
+#include "domain/fit/code/program.h"
+#include "domain/fit/problem/problem.h"
+
+typedef struct qn_fit_host qn_fit_host;
+
+/* Whether groups are compiled by the system's compiler. AUTO: those that are large, once the
+ * interpreter has worked on them for as long as compiling takes; the choice depends on the number
+ * of evaluations and not on the clock. Without a compiler the interpreter goes on. */
+typedef enum { QN_FIT_JIT_AUTO, QN_FIT_JIT_NEVER, QN_FIT_JIT_ALWAYS } qn_fit_jit_mode;
+
+typedef struct qn_fit_host_options {
+    int threads; /* 0: as many as OpenMP has */
+    int width;   /* instances of a block of the interpreter; 0: chosen */
+    qn_fit_jit_mode jit;
+} qn_fit_host_options;
+
+/* The problem must be finished and outlive the host. */
+qn_status qn_fit_host_new(const qn_fit_problem *problem, qn_fit_host_options options,
+                          qn_fit_host **out, qn_err *err);
+void qn_fit_host_free(qn_fit_host *host);
+
+/* Whether the compiler may contract a * b + c in what is compiled afterwards; not at first. The
+ * interpreter never does. */
+void qn_fit_host_set_contraction(qn_fit_host *host, int may_contract);
+
+/* Groups and purposes that run compiled by now. */
+int qn_fit_host_n_compiled(const qn_fit_host *host);
+
+/* The objective at x: residuals with their losses and energies. `bad` may be NULL. */
+qn_status qn_fit_host_cost(qn_fit_host *host, const double *x, double *cost, qn_fit_bad *bad,
+                           qn_err *err);
+/* Of each group in the last call of cost, gradient or linearize. */
+double qn_fit_host_group_cost(const qn_fit_host *host, int group);
+
+qn_status qn_fit_host_gradient(qn_fit_host *host, const double *x, double *cost, double *gradient,
+                               qn_fit_bad *bad, qn_err *err);
+
+/* Residuals and the Jacobian at x, both scaled for the loss, are kept for the calls below. Fails
+ * with QN_ERR_UNSUPPORTED on a problem with energies. */
+qn_status qn_fit_host_linearize(qn_fit_host *host, const double *x, double *cost, qn_fit_bad *bad,
+                                qn_err *err);
+
+/* After linearize. */
+
+qn_i64 qn_fit_host_n_rows(const qn_fit_host *host);
+qn_i64 qn_fit_host_row(const qn_fit_host *host, int group);
+const double *qn_fit_host_residuals(const qn_fit_host *host);
+
+void qn_fit_host_jv(qn_fit_host *host, const double *v, double *rows);
+void qn_fit_host_jtu(qn_fit_host *host, const double *rows, double *out);
+
+/* J'J of each block, dim * dim numbers by rows, block after block: block b begins at
+ * sum of dim^2 of the blocks before it. Rows and columns of fixed scalars are 0. */
+void qn_fit_host_diagonal(qn_fit_host *host, double *out);
+qn_i64 qn_fit_diagonal_size(const qn_fit_problem *problem);
+
+/* J by columns of free scalars, and r: rows in the caller's order, group after group. `jacobian`
+ * has n_rows(problem) * n_free numbers, `residuals` n_rows(problem). */
+void qn_fit_host_dense(qn_fit_host *host, double *jacobian, double *residuals);
+
+/* Normal equations (normal.c). */
+
+/* The lower triangle of J'J by blocks: row p has blocks q = cols[k], k in [start[p], start[p + 1]),
+ * in rising order, the last is p itself. Block k is at values[at[k]], dim_p x dim_q by rows. */
+typedef struct qn_fit_normal {
+    qn_i64 *start, *at;
+    uint32_t *cols;
+    double *values;
+    qn_i64 n_pairs, n_values;
+
+    /* Who contributes to pair k: entries [first[k], first[k + 1]). */
+    qn_i64 *first;
+    uint32_t *instance;
+    uint32_t *places; /* two slots of a group: place of p * n_places + place of q */
+    qn_i64 n_entries;
+} qn_fit_normal;
+
+qn_status qn_fit_normal_new(const qn_fit_problem *problem, qn_fit_normal *out, qn_err *err);
+void qn_fit_normal_free(qn_fit_normal *normal);
+
+/* Fills values after linearize; fixed scalars have rows and columns of 0. */
+void qn_fit_host_normal(qn_fit_host *host, qn_fit_normal *normal);
+
+#endif

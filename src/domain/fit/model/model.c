@@ -1,0 +1,318 @@
+/* model.c - evaluation for solvers: programs and tables made beforehand, evaluations counted. */
+#include "domain/fit/model/model.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "domain/fit/host/host_impl.h"
+#include "domain/fit/model/model_impl.h"
+
+void qn_fit_model_free(qn_fit_model *model)
+{
+    if (!model)
+        return;
+    for (int k = 0; model->groups && k < model->problem->n_groups; k++) {
+        free(model->groups[k].packed);
+        free(model->groups[k].rounded);
+        free(model->groups[k].slot_start);
+        free(model->groups[k].slot_variable);
+        free(model->groups[k].slot_comp);
+    }
+    qn_fit_anew_free(model->anew);
+    free(model->groups);
+    free(model->places);
+    free(model->both);
+    free(model->both_at);
+    free(model->lanes);
+    free(model->partials);
+    free(model->doubles);
+    qn_fit_sums_free(model->sums);
+    qn_fit_host_free(model->host);
+    free(model);
+}
+
+/* Building. */
+
+static qn_status sort_variables(const qn_fit_model *m, qn_fit_model_group *g, qn_err *err)
+{
+    int n = 0;
+
+    g->slot_start = calloc((size_t)g->group->n_slots + 1, sizeof *g->slot_start);
+    g->slot_variable = calloc((size_t)g->n_variables + 1, sizeof *g->slot_variable);
+    g->slot_comp = calloc((size_t)g->n_variables + 1, sizeof *g->slot_comp);
+    if (!g->slot_start || !g->slot_variable || !g->slot_comp)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: variables", g->group->name);
+    for (int s = 0; s < g->group->n_slots; s++) {
+        const int dim = (int)m->problem->sets[g->group->slot_set[s]].dim;
+
+        g->slot_start[s] = n;
+        for (int c = 0; c < dim; c++)
+            for (int v = 0; v < g->n_variables; v++)
+                if ((int)g->variables[v].slot == s && (int)g->variables[v].comp == c) {
+                    g->slot_comp[n] = c;
+                    g->slot_variable[n++] = v;
+                }
+    }
+    g->slot_start[g->group->n_slots] = n;
+    return QN_OK;
+}
+
+/* The run that makes a point, by what the model is for. */
+static qn_fit_run point_run(unsigned uses)
+{
+    return uses & QN_FIT_MODEL_FREE      ? QN_FIT_RUN_POINT
+           : uses & QN_FIT_MODEL_ROUNDED ? QN_FIT_RUN_STORING_POINT
+                                         : QN_FIT_RUN_LINEARIZE;
+}
+
+/* Room for J as products read it; none where they compute it. */
+static int make_packed(qn_fit_model_group *g, unsigned uses)
+{
+    const size_t n = (size_t)(g->n_variables * g->group->n_rows * g->group->ld) + 1;
+
+    if (uses & QN_FIT_MODEL_FREE)
+        return 1;
+    if (uses & QN_FIT_MODEL_ROUNDED)
+        return (g->rounded = calloc(n, sizeof *g->rounded)) != NULL;
+    return (g->packed = calloc(n, sizeof *g->packed)) != NULL;
+}
+
+static qn_status view_group(qn_fit_model *m, int k, unsigned uses, qn_err *err)
+{
+    const qn_fit_host_group *from = &m->host->groups[k];
+    const qn_fit_program *p = from->programs[point_run(uses)];
+    qn_fit_model_group *g = &m->groups[k];
+
+    g->group = &m->problem->groups[k];
+    g->first_row = from->row;
+    g->res = m->host->residuals + from->row;
+    g->stored = from->jacobian;
+    g->variables = p->variables;
+    g->n_variables = p->n_variables;
+    g->entries = p->sections[QN_FIT_JAC].entries;
+    return make_packed(g, uses)
+               ? sort_variables(m, g, err)
+               : qn_fail(err, QN_ERR_NOMEM, "%s: a Jacobian of %lld numbers", g->group->name,
+                         (long long)(p->n_variables * g->group->n_rows * g->group->ld));
+}
+
+static int find_doubles(const qn_fit_model *m, qn_fit_double_use *out)
+{
+    int n = 0;
+
+    for (int k = 0; k < m->problem->n_groups; k++) {
+        const qn_fit_group *g = &m->problem->groups[k];
+
+        for (int a = 0; a < g->n_slots; a++)
+            for (int b = a + 1; b < g->n_slots; b++)
+                for (qn_i64 i = 0; i < g->n; i++) {
+                    if (g->idx[a * g->ld + i] != g->idx[b * g->ld + i])
+                        continue;
+                    if (out)
+                        out[n] = (qn_fit_double_use){ k, a, b, i };
+                    n++;
+                }
+    }
+    return n;
+}
+
+static qn_status make_places(qn_fit_model *m, qn_err *err)
+{
+    const qn_fit_problem *p = m->problem;
+
+    if (!(m->places = calloc((size_t)p->n_places + 1, sizeof *m->places)))
+        return qn_fail(err, QN_ERR_NOMEM, "%d slots", p->n_places);
+    for (int k = 0; k < p->n_places; k++) {
+        const int slot = p->places[k].slot;
+        const qn_fit_model_group *g = &m->groups[p->places[k].group];
+        const int from = g->slot_start[slot], n = g->slot_start[slot + 1] - from;
+
+        m->places[k] = (qn_fit_model_place){
+            .j = g->packed ? g->packed + from : NULL,
+            .rounded = g->rounded ? g->rounded + from : NULL,
+            .res = g->res,
+            .comp = g->slot_comp + from,
+            .stride = (qn_i64)g->group->n_rows * g->n_variables,
+            .ld = g->group->ld,
+            .first_row = g->first_row,
+            .n_rows = g->group->n_rows,
+            .n_variables = g->n_variables,
+            .n = n,
+            .dim = (int)p->sets[g->group->slot_set[slot]].dim,
+            .is_whole = n == (int)p->sets[g->group->slot_set[slot]].dim,
+        };
+    }
+    return QN_OK;
+}
+
+/* Numbers that a gather has at most for one block. */
+static size_t widest_sum(const qn_fit_problem *p)
+{
+    size_t width = 1;
+
+    for (int k = 0; k < p->n_sets; k++) {
+        const size_t dim = p->sets[k].dim;
+        const size_t need = dim <= QN_FIT_MAX_BLOCK && dim > 1 ? dim * dim : 2 * dim;
+
+        width = need > width ? need : width;
+    }
+    return width;
+}
+
+static qn_status prepare_jacobian(qn_fit_model *m, unsigned uses, qn_err *err)
+{
+    const qn_fit_problem *p = m->problem;
+    const size_t width = widest_sum(p);
+    qn_status st = QN_OK;
+
+    for (int k = 0; k < p->n_groups; k++)
+        if (p->groups[k].is_energy)
+            return qn_fail(err, QN_ERR_USAGE,
+                           "%s is an energy: least squares need residuals; use lbfgs or adam",
+                           p->groups[k].name);
+    QN_TRY(qn_fit_host_prepare(m->host, QN_FIT_RUN_COST, err));
+    QN_TRY(qn_fit_host_prepare(m->host, point_run(uses), err));
+    for (int k = 0; k < p->n_groups; k++)
+        QN_TRY(view_group(m, k, uses, err));
+    QN_TRY(make_places(m, err));
+    m->n_rows = qn_fit_host_n_rows(m->host);
+    m->n_doubles = find_doubles(m, NULL);
+    m->n_lanes = width * QN_FIT_SHORT;
+    m->lanes = calloc(m->n_lanes * (size_t)m->n_threads, sizeof *m->lanes);
+    m->both = calloc(2 * (size_t)p->n_scalars + 1, sizeof *m->both);
+    m->both_at = calloc((size_t)p->n_blocks + 1, sizeof *m->both_at);
+    m->doubles = calloc((size_t)m->n_doubles + 1, sizeof *m->doubles);
+    m->partials =
+        calloc((size_t)(p->inverse.max_degree / QN_FIT_CHUNK + 2) * width, sizeof *m->partials);
+    for (uint32_t b = 0; m->both_at && b <= p->n_blocks; b++)
+        m->both_at[b] = 2 * (qn_i64)p->block_first[b];
+    if (!m->lanes || !m->doubles || !m->partials || !m->both || !m->both_at)
+        st = qn_fail(err, QN_ERR_NOMEM, "sums of %zu numbers for %d threads", width, m->n_threads);
+    else
+        find_doubles(m, m->doubles);
+    if (st == QN_OK && uses & (QN_FIT_MODEL_FREE | QN_FIT_MODEL_ROUNDED))
+        st = qn_fit_anew_new(m, (uses & QN_FIT_MODEL_ROUNDED) != 0, err);
+out:
+    return st;
+}
+
+/* The host makes its tables in the first evaluation: that one is here. */
+static qn_status prepare_gradient(qn_fit_model *m, qn_err *err)
+{
+    double *gradient = calloc((size_t)m->problem->n_scalars + 1, sizeof *gradient);
+    double cost;
+    qn_status st;
+
+    if (!gradient)
+        return qn_fail(err, QN_ERR_NOMEM, "a gradient of %u parameters", m->problem->n_scalars);
+    st = qn_fit_host_gradient(m->host, m->problem->x, &cost, gradient, &m->bad, err);
+    if (st == QN_OK)
+        st = qn_fit_sums_new(m->problem, &m->sums, err);
+    if (st == QN_OK && m->sums)
+        st = qn_fit_sums_cost(m->sums, m->host, m->problem->x, &cost, &m->bad, err);
+    free(gradient);
+    return st;
+}
+
+qn_status qn_fit_model_new(const qn_fit_problem *problem, unsigned uses, int n_threads,
+                           qn_fit_model **out, qn_err *err)
+{
+    qn_fit_model *m = calloc(1, sizeof *m);
+    qn_status st = QN_OK;
+
+    if (!m || !(m->groups = calloc((size_t)problem->n_groups + 1, sizeof *m->groups))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "a model of %d groups", problem->n_groups);
+        goto out;
+    }
+    m->problem = problem;
+    m->n_threads = n_threads > 0 ? n_threads : omp_get_num_procs();
+    QN_TRY(
+        qn_fit_host_new(problem, (qn_fit_host_options){ .threads = m->n_threads }, &m->host, err));
+    if (uses & (QN_FIT_MODEL_JACOBIAN | QN_FIT_MODEL_FREE | QN_FIT_MODEL_ROUNDED))
+        QN_TRY(prepare_jacobian(m, uses, err));
+    if (uses & QN_FIT_MODEL_GRADIENT)
+        QN_TRY(prepare_gradient(m, err));
+    *out = m;
+    m = NULL;
+out:
+    qn_fit_model_free(m);
+    return st;
+}
+
+/* Evaluation. */
+
+/* Everything was prepared, so that evaluation has nothing left that could fail. */
+double qn_fit_model_cost(qn_fit_model *model, const double *x)
+{
+    double cost = NAN;
+    qn_err err;
+
+    model->n_costs++;
+    if (model->sums)
+        qn_fit_sums_cost(model->sums, model->host, x, &cost, &model->bad, &err);
+    else
+        qn_fit_host_cost(model->host, x, &cost, &model->bad, &err);
+    return model->bad.group < 0 ? cost : NAN;
+}
+
+double qn_fit_model_linearise(qn_fit_model *model, const double *x, double *gradient)
+{
+    double cost = NAN;
+    qn_err err;
+
+    model->n_jacobians++;
+    if (model->anew)
+        return qn_fit_anew_linearise(model, x, gradient);
+    qn_fit_host_linearize(model->host, x, &cost, &model->bad, &err);
+    qn_fit_model_pack(model);
+    qn_fit_model_slopes(model, gradient);
+    return model->bad.group < 0 ? cost : NAN;
+}
+
+/* In f64 it is there twice: as it was computed, and packed. */
+size_t qn_fit_model_jacobian_bytes(const qn_fit_model *model)
+{
+    size_t bytes = 0;
+
+    for (int k = 0; k < model->problem->n_groups; k++) {
+        const qn_fit_model_group *g = &model->groups[k];
+        const size_t ld = (size_t)g->group->ld;
+        const size_t n = (size_t)g->n_variables * (size_t)g->group->n_rows;
+        const qn_fit_program *p = model->host->groups[k].programs[QN_FIT_RUN_LINEARIZE];
+
+        if (g->rounded)
+            bytes += n * ld * sizeof *g->rounded;
+        if (g->packed)
+            bytes += (n + (size_t)p->sections[QN_FIT_JAC].count) * ld * sizeof *g->packed;
+    }
+    return bytes;
+}
+
+double qn_fit_model_gradient(qn_fit_model *model, const double *x, double *gradient)
+{
+    double cost = NAN;
+    qn_err err;
+
+    model->n_gradients++;
+    if (model->sums)
+        qn_fit_sums_gradient(model->sums, model->host, x, &cost, gradient, &model->bad, &err);
+    else
+        qn_fit_host_gradient(model->host, x, &cost, gradient, &model->bad, &err);
+    return model->bad.group < 0 ? cost : NAN;
+}
+
+double qn_fit_model_group_cost(const qn_fit_model *model, int group)
+{
+    double cost;
+
+    if (model->sums && qn_fit_sums_group_cost(model->sums, group, &cost))
+        return cost;
+    return qn_fit_host_group_cost(model->host, group);
+}
+
+void qn_fit_model_describe(const qn_fit_model *model, char *text, size_t size)
+{
+    qn_fit_describe_bad(model->problem, &model->bad, text, size);
+}

@@ -1,0 +1,413 @@
+/* device_driver.c - buffers and graphs of the resident solver, and how they are driven.
+ *
+ * The host polls: is_ready asks whether the last graph is over, reads the scalars, and in the
+ * middle of conjugate gradients sends the next eight or sixteen iterations on their way. Every 48
+ * iterations the residual is made anew, since the recurrence drifts away from it.
+ */
+#include "domain/fit/resident/resident.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "domain/fit/resident/resident_impl.h"
+#include "engine/context.h"
+
+enum { RESET = 48 };
+/* A second point may take an eighth of a device's memory. Its graphs are recorded anew, which costs
+ * as much as the waits of some hundred steps: 2 ms and tens of us on an H200 (fit_speculate.sh).
+ * Unasked it is for solves that take longer, and costs such a one no more than it has had to wait.
+ */
+enum { SPARE_SHARE = 8, STEPS_BEFORE_SPARE = 100 };
+
+void qn_fit_device_driver_free(qn_fit_device_driver *driver)
+{
+    if (!driver)
+        return;
+    for (int k = 0; k < QN_FIT_N_GRAPHS; k++)
+        qn_graph_free(driver->graphs[k]);
+    for (int k = 0; k < QN_FIT_N_PLAIN; k++)
+        qn_buf_free(driver->cg[k]);
+    for (int k = 0; k < QN_FIT_N_VECTORS; k++)
+        qn_buf_free(driver->vectors[k]);
+    for (int k = 0; k < QN_FIT_N_SMALL; k++)
+        qn_buf_free(driver->small[k]);
+    qn_fit_spare_free(driver);
+    qn_buf_free(driver->jacobian);
+    qn_fit_reduced_free(driver);
+    qn_fit_schur_free(driver);
+    qn_fit_device_free(driver->device);
+    free(driver);
+}
+
+static qn_status check(const qn_fit_problem *p, const qn_fit_solve_options *o, qn_err *err)
+{
+    for (int k = 0; k < p->n_sets; k++)
+        if (p->sets[k].dim > FIT_MAX_DIM)
+            return qn_fail(err, QN_ERR_LIMIT, "%s: blocks of %u numbers, limit %d on a device",
+                           p->sets[k].name, p->sets[k].dim, FIT_MAX_DIM);
+    if (o->trust_region_radius > 0)
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "trust_region_radius is kept on the CPU only");
+    return QN_OK;
+}
+
+/* Blocks that may be eliminated are, unless pcg is asked for. */
+static int wants_schur(qn_fit_device_driver *d)
+{
+    const qn_fit_linear_kind kind = d->opt.linear_solver;
+    const int is_asked = kind == QN_FIT_SCHUR || kind == QN_FIT_SCHUR_PCG;
+    const char *why;
+
+    if (kind == QN_FIT_PCG || (kind == QN_FIT_LINEAR_AUTO && qn_fit_options_need_pcg(&d->opt)))
+        return 0;
+    if (qn_fit_schur_fits(d->problem, &why))
+        return 1;
+    if (is_asked)
+        snprintf(d->note, sizeof d->note, ": pcg serves instead of %s: %s",
+                 qn_fit_linear_name(kind), why);
+    return 0;
+}
+
+/* Unless told, on GPUs: there the host's answer takes longer than many an evaluation. */
+static int wants_spare(qn_fit_device_driver *d)
+{
+    int device = d->ctx->pinned;
+    qn_device_info info;
+
+    if (d->opt.speculate >= 0)
+        return d->opt.speculate;
+    d->n_before_spare = STEPS_BEFORE_SPARE;
+    if (device < 0 &&
+        (qn_route_get_mode(d->ctx) != QN_ROUTE_GPU || qn_devices_select(d->ctx, 1, &device) != 1))
+        return 0;
+    info = *qn_device_get(d->ctx, device);
+    if (info.kind != QN_KIND_DISCRETE && info.kind != QN_KIND_INTEGRATED)
+        return 0;
+    return qn_fit_spare_bytes(d) <= info.mem_total / SPARE_SHARE;
+}
+
+qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
+                                   qn_fit_precision precision, const qn_fit_solve_options *options,
+                                   qn_fit_device_driver **out, qn_err *err)
+{
+    qn_fit_device_driver *d = calloc(1, sizeof *d);
+    qn_status st = QN_OK;
+
+    if (!d) {
+        st = qn_fail(err, QN_ERR_NOMEM, "a driver");
+        goto out;
+    }
+    QN_TRY(check(problem, options, err));
+    d->ctx = ctx;
+    d->problem = problem;
+    d->precision = precision;
+    d->opt = *options;
+    QN_TRY(qn_fit_device_new(ctx, problem, precision, &d->device, err));
+    qn_fit_device_set_accumulate(d->device, options->accumulate);
+    qn_fit_device_set_contraction(d->device, !options->strict_fp);
+    QN_TRY(qn_fit_device_set_batch_size(d->device, options->batch_size, err));
+    if (wants_schur(d))
+        QN_TRY(qn_fit_schur_new(d, err));
+    if (d->reduced)
+        snprintf(d->note, sizeof d->note, ": a reduced matrix of %lld blocks",
+                 (long long)d->reduced->n_stored);
+    QN_TRY(qn_fit_driver_jacobian(d, err));
+    QN_TRY(qn_fit_driver_buffers(d, err));
+    if (wants_spare(d))
+        QN_TRY(qn_fit_spare_new(d, err));
+    QN_TRY(qn_fit_driver_graphs(d, err));
+    *out = d;
+    d = NULL;
+out:
+    qn_fit_device_driver_free(d);
+    return st;
+}
+
+/* The table. */
+
+static void run(qn_fit_device_driver *d, int graph)
+{
+    if (d->st != QN_OK)
+        return;
+    d->st = qn_graph_run(d->graphs[graph], &d->err);
+    d->is_read = 0;
+    d->last = d->graphs[graph];
+}
+
+static void control(qn_fit_device_driver *d, int at, double value)
+{
+    d->control[at] = value;
+}
+
+static void send_control(qn_fit_device_driver *d)
+{
+    if (d->st == QN_OK)
+        d->st = qn_buf_write(d->small[QN_FIT_CONTROL], 0, d->control, sizeof d->control, &d->err);
+}
+
+static void linearise(void *self)
+{
+    qn_fit_device_driver *d = self;
+
+    d->asked = QN_FIT_ASKED_POINT;
+    d->n_used += d->here.is_ahead;
+    d->here.is_ahead = 0;
+    if (d->here.is_known)
+        return;
+    run(d, QN_FIT_G_POINT);
+    d->n_points++;
+    if (!d->has_scale)
+        run(d, QN_FIT_G_SCALE);
+    if (!d->has_scale && d->spare)
+        run(d, QN_FIT_G_FILL);
+    d->has_scale = 1;
+}
+
+static int at_once(const qn_fit_device_driver *d)
+{
+    return d->reduced ? (int)QN_FIT_REDUCED_AT_ONCE : (int)QN_FIT_CG_AT_ONCE;
+}
+
+static void solve(void *self, qn_fit_d_kind kind, double with)
+{
+    qn_fit_device_driver *d = self;
+    const qn_fit_linear_options *o = &d->opt.linear;
+
+    control(d, FIT_C_SHARE, 1); /* which most trials begin with */
+    control(d, FIT_C_KIND, kind);
+    control(d, FIT_C_BY, with);
+    control(d, FIT_C_ETA, o->eta > 0 ? o->eta : 0.1);
+    control(d, FIT_C_SMALL, o->tolerance > 0 ? o->tolerance : 1e-12);
+    send_control(d);
+    run(d, QN_FIT_G_SYSTEM);
+    run(d, QN_FIT_G_CG);
+    d->n_sent = at_once(d);
+    d->asked = QN_FIT_ASKED_SOLUTION;
+}
+
+static void try_step(void *self, double share, double longest)
+{
+    qn_fit_device_driver *d = self;
+
+    (void)longest;
+    if (d->control[FIT_C_SHARE] != share) {
+        control(d, FIT_C_SHARE, share);
+        send_control(d);
+    }
+    run(d, QN_FIT_G_TRIAL);
+    d->asked = QN_FIT_ASKED_TRIAL;
+    d->n_trials++;
+    d->there.is_known = 0;
+    d->is_ahead = d->spare && d->n_taken >= d->n_before_spare;
+    if (!d->is_ahead)
+        return;
+    run(d, QN_FIT_G_AHEAD);
+    d->n_points++;
+    d->n_speculated++;
+}
+
+/* Never asked for: has_bounds is 0, since steps are projected by themselves. */
+static void try_gradient(void *self, double share)
+{
+    try_step(self, share, 0);
+}
+
+/* The trial point and the current one change places. */
+static void accept(void *self)
+{
+    qn_fit_device_driver *d = self;
+
+    run(d, QN_FIT_G_SWAP);
+    d->n_taken++;
+    if (d->is_ahead)
+        qn_fit_spare_turn(d);
+    else
+        d->here.is_known = 0;
+}
+
+static void keep(void *self, int is_back)
+{
+    qn_fit_device_driver *d = self;
+
+    if (d->opt.nonmonotonic)
+        run(d, is_back ? QN_FIT_G_BACK : QN_FIT_G_KEEP);
+    if (is_back)
+        d->here.is_known = 0;
+}
+
+static void fetch_scalars(qn_fit_device_driver *d)
+{
+    if (d->st == QN_OK && !d->is_read)
+        d->st = qn_buf_read(d->small[QN_FIT_SCALARS], 0, d->scalars, sizeof d->scalars, &d->err);
+    d->is_read = d->st == QN_OK;
+}
+
+/* Until the device has answered. The copy is queued behind the work it waits for, so that this is
+ * one wait and not one for the work and another one for the copy. */
+static void wait_for_scalars(qn_fit_device_driver *d)
+{
+    if (d->is_read)
+        qn_graph_wait(d->last, NULL); /* a fault is seen by is_ready */
+    else
+        fetch_scalars(d);
+}
+
+static void read_scalars(qn_fit_device_driver *d)
+{
+    if (d->st == QN_OK)
+        d->st = qn_graph_wait(d->last, &d->err);
+    if (d->st == QN_OK)
+        fetch_scalars(d);
+    d->n_waits++;
+    for (int k = 0; d->st != QN_OK && k < FIT_N_SCALARS; k++)
+        d->scalars[k] = NAN;
+}
+
+/* 1: the step is found, or there is no way to go on. */
+static int is_solved(qn_fit_device_driver *d)
+{
+    const int most = d->opt.linear.max_iterations > 0 ? d->opt.linear.max_iterations : 500;
+
+    if (d->st != QN_OK || d->scalars[FIT_S_DONE] > 0 || d->n_sent >= most)
+        return 1;
+    if (d->n_sent % RESET == 0)
+        run(d, QN_FIT_G_RESET);
+    run(d, QN_FIT_G_CG);
+    d->n_sent += at_once(d);
+    return 0;
+}
+
+static void finish_solution(qn_fit_device_driver *d)
+{
+    if (d->schur)
+        run(d, QN_FIT_G_SUBSTITUTE);
+    if (d->st == QN_OK)
+        d->n_products += (qn_i64)d->scalars[FIT_S_ITERATIONS];
+}
+
+/* A trial is answered together with the evaluation of where it ends. */
+static void note_point(qn_fit_device_driver *d)
+{
+    const qn_fit_known seen = { .cost = d->scalars[FIT_S_COST],
+                                .gradient_max = d->scalars[FIT_S_GRADIENT],
+                                .x_norm = d->scalars[FIT_S_X],
+                                .is_known = d->st == QN_OK,
+                                .is_ahead = d->asked == QN_FIT_ASKED_TRIAL };
+
+    if (d->asked == QN_FIT_ASKED_POINT && d->spare)
+        d->here = seen;
+    if (d->asked == QN_FIT_ASKED_TRIAL && d->is_ahead)
+        d->there = seen;
+}
+
+static int is_ready(void *self, qn_fit_scalars *out)
+{
+    qn_fit_device_driver *d = self;
+    const double *s = d->scalars;
+
+    if (d->asked == QN_FIT_ASKED_POINT && d->here.is_known) {
+        *out = (qn_fit_scalars){ .cost = d->here.cost,
+                                 .gradient_max = d->here.gradient_max,
+                                 .x_norm = d->here.x_norm };
+        return 1;
+    }
+    if (d->st == QN_OK && !qn_graph_is_done(d->last))
+        return 0;
+    read_scalars(d);
+    if (d->asked == QN_FIT_ASKED_SOLUTION && !is_solved(d))
+        return 0;
+    if (d->asked == QN_FIT_ASKED_SOLUTION)
+        finish_solution(d);
+    else
+        note_point(d);
+    *out = (qn_fit_scalars){ .cost = s[d->asked == QN_FIT_ASKED_TRIAL ? FIT_S_TRIAL : FIT_S_COST],
+                             .gradient_max = s[FIT_S_GRADIENT],
+                             .x_norm = s[FIT_S_X],
+                             .model = s[FIT_S_MODEL],
+                             .step_norm = s[FIT_S_STEP],
+                             .is_solved = !(s[FIT_S_DONE] > 1) && d->st == QN_OK,
+                             .linear_iterations = d->st == QN_OK ? (int)s[FIT_S_ITERATIONS] : 0 };
+    return 1;
+}
+
+static void describe(void *self, char *text, size_t size)
+{
+    const qn_fit_device_driver *d = self;
+
+    if (d->st == QN_OK)
+        qn_fit_device_describe(d->device, text, size);
+    else
+        snprintf(text, size, "%.150s", d->err.text);
+}
+
+qn_fit_driver qn_fit_device_driver_table(qn_fit_device_driver *driver)
+{
+    return (qn_fit_driver){ .linearise = linearise,
+                            .solve = solve,
+                            .try_step = try_step,
+                            .try_gradient = try_gradient,
+                            .accept = accept,
+                            .undo = accept,
+                            .keep = keep,
+                            .is_ready = is_ready,
+                            .describe = describe,
+                            .self = driver };
+}
+
+/* Results. */
+
+qn_status qn_fit_device_driver_x(qn_fit_device_driver *driver, double *x, qn_err *err)
+{
+    return qn_fit_device_read(driver->device, driver->vectors[QN_FIT_X], x,
+                              driver->problem->n_scalars, err);
+}
+
+qn_status qn_fit_device_driver_status(const qn_fit_device_driver *driver, qn_err *err)
+{
+    return driver->st == QN_OK ? QN_OK : qn_fail(err, driver->st, "%s", driver->err.text);
+}
+
+qn_status qn_fit_solve_lm_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_precision precision,
+                             const qn_fit_solve_options *options, qn_fit_report *report,
+                             qn_err *err)
+{
+    qn_status st = QN_OK;
+    qn_fit_device_driver *driver = NULL;
+    qn_fit_lm *lm = NULL;
+    qn_fit_report r = { 0 };
+
+    QN_TRY(qn_fit_options_check(options, err));
+    QN_TRY(qn_fit_report_open(problem, options->max_iterations, &r, err));
+    QN_TRY(qn_fit_device_driver_new(ctx, problem, precision, options, &driver, err));
+    const qn_fit_driver table = qn_fit_device_driver_table(driver);
+
+    QN_TRY(qn_fit_lm_new(&table, options, &r, &lm, err));
+    for (qn_fit_state at = QN_FIT_RUNNING; at != QN_FIT_DONE; at = qn_fit_lm_step(lm))
+        if (at == QN_FIT_WAITING && driver->st == QN_OK)
+            wait_for_scalars(driver);
+    QN_TRY(qn_fit_device_driver_status(driver, err));
+    QN_TRY(qn_fit_device_driver_x(driver, problem->x, err));
+    r.n_costs = driver->n_trials;
+    r.n_jacobians = driver->n_points;
+    r.n_products = driver->n_products;
+    r.n_speculated = driver->n_speculated;
+    r.n_dropped = driver->n_speculated - driver->n_used;
+    r.n_waits = driver->n_waits;
+    r.batch_size = options->batch_size;
+    snprintf(r.solver, sizeof r.solver, "lm");
+    snprintf(r.linear, sizeof r.linear, "%s", driver->schur ? "schur_pcg" : "pcg");
+    snprintf(r.accumulation, sizeof r.accumulation, "%s",
+             driver->schur || driver->jacobian ? "gather"
+                                               : qn_fit_device_accumulation(driver->device));
+    qn_fit_driver_report_jacobian(driver, &r);
+    snprintf(r.note, sizeof r.note, "on %.60s%.130s", qn_graph_stage_device(driver->last, 0),
+             driver->note);
+    *report = r;
+    r = (qn_fit_report){ 0 };
+out:
+    qn_fit_lm_free(lm);
+    qn_fit_device_driver_free(driver);
+    qn_fit_report_free(&r);
+    return st;
+}

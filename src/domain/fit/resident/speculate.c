@@ -1,0 +1,182 @@
+/* device_spare.c - the second point, and how it and the first change places. */
+
+#include <stdlib.h>
+
+#include "domain/fit/resident/resident_impl.h"
+#include "kernel/fit_solve.gen.h"
+
+#define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
+
+/* Vectors that belong to a point. */
+static const int of_point[] = { QN_FIT_GRADIENT, QN_FIT_BLOCKS, QN_FIT_RESIDUALS };
+
+enum { N_OF_POINT = sizeof of_point / sizeof *of_point };
+
+struct qn_fit_device_spare {
+    qn_buf *vectors[N_OF_POINT];
+    qn_buf *gradient; /* what conjugate gradients see of it */
+    qn_buf *jacobian; /* where one is stored */
+    qn_buf **packed;  /* and, where blocks are eliminated, the same of each set */
+    qn_graph *graphs[QN_FIT_N_GRAPHS];
+};
+
+/* The Jacobian that the driver stores, or NULL. */
+static qn_buf *jacobian_of(const qn_fit_device_driver *d)
+{
+    return d->schur ? d->schur->jacobian : d->jacobian;
+}
+
+/* A buffer of the same size. */
+static qn_status twin(qn_fit_device_driver *d, const qn_buf *of, qn_buf **out, qn_err *err)
+{
+    return qn_buf_new(d->ctx, qn_buf_name(of), qn_buf_bytes(of), out, err);
+}
+
+static qn_status twin_packed(qn_fit_device_driver *d, qn_err *err)
+{
+    qn_fit_device_spare *spare = d->spare;
+    qn_status st = QN_OK;
+
+    if (!(spare->packed = calloc((size_t)d->problem->n_sets + 1, sizeof *spare->packed)))
+        return qn_fail(err, QN_ERR_NOMEM, "%d parameter sets", d->problem->n_sets);
+    for (int k = 0; k < d->problem->n_sets; k++)
+        QN_TRY(twin(d, d->schur->sets[k].packed, &spare->packed[k], err));
+out:
+    return st;
+}
+
+qn_status qn_fit_spare_new(struct qn_fit_device_driver *driver, qn_err *err)
+{
+    qn_fit_device_driver *d = driver;
+    const size_t size = d->precision == QN_FIT_F64 ? sizeof(double) : sizeof(float);
+    qn_status st = QN_OK;
+
+    if (!(d->spare = calloc(1, sizeof *d->spare)))
+        return qn_fail(err, QN_ERR_NOMEM, "a second point");
+    for (int k = 0; k < N_OF_POINT; k++)
+        QN_TRY(twin(d, d->vectors[of_point[k]], &d->spare->vectors[k], err));
+    QN_TRY(qn_buf_view(d->spare->vectors[0], qn_buf_name(d->spare->vectors[0]),
+                       d->schur ? (size_t)d->schur->first * size : 0, (size_t)d->n_cg * size,
+                       &d->spare->gradient, err));
+    if (jacobian_of(d))
+        QN_TRY(twin(d, jacobian_of(d), &d->spare->jacobian, err));
+    if (d->schur)
+        QN_TRY(twin_packed(d, err));
+out:
+    return st;
+}
+
+static qn_status copy(qn_fit_device_driver *d, qn_graph *g, qn_buf *from, qn_buf *to, qn_err *err)
+{
+    const size_t size = d->precision == QN_FIT_F64 ? sizeof(double) : sizeof(float);
+
+    return STAGE(fit_copy)(g, "fit.fill", qn_range_1d((qn_i64)(qn_buf_bytes(from) / size)), from,
+                           to, err);
+}
+
+qn_status qn_fit_spare_fill(struct qn_fit_device_driver *driver, qn_graph *graph, qn_err *err)
+{
+    qn_fit_device_driver *d = driver;
+    qn_fit_device_spare *spare = d->spare;
+    qn_status st = QN_OK;
+
+    if (!spare)
+        return QN_OK;
+    for (int k = 0; st == QN_OK && k < N_OF_POINT; k++)
+        st = copy(d, graph, d->vectors[of_point[k]], spare->vectors[k], err);
+    if (st == QN_OK && spare->jacobian)
+        st = copy(d, graph, jacobian_of(d), spare->jacobian, err);
+    for (int k = 0; st == QN_OK && d->schur && k < d->problem->n_sets; k++)
+        st = copy(d, graph, d->schur->sets[k].packed, spare->packed[k], err);
+    return st;
+}
+
+size_t qn_fit_spare_bytes(const struct qn_fit_device_driver *driver)
+{
+    const qn_fit_device_driver *d = driver;
+    size_t bytes = 0;
+
+    for (int k = 0; k < N_OF_POINT; k++)
+        bytes += qn_buf_bytes(d->vectors[of_point[k]]);
+    if (jacobian_of(d))
+        bytes += qn_buf_bytes(jacobian_of(d));
+    for (int k = 0; d->schur && k < d->problem->n_sets; k++)
+        bytes += qn_buf_bytes(d->schur->sets[k].packed);
+    return bytes;
+}
+
+void qn_fit_spare_free(struct qn_fit_device_driver *driver)
+{
+    qn_fit_device_spare *spare = driver->spare;
+
+    if (!spare)
+        return;
+    for (int k = 0; k < QN_FIT_N_GRAPHS; k++)
+        qn_graph_free(spare->graphs[k]);
+    qn_buf_free(spare->gradient);
+    for (int k = 0; k < N_OF_POINT; k++)
+        qn_buf_free(spare->vectors[k]);
+    for (int k = 0; spare->packed && k < driver->problem->n_sets; k++)
+        qn_buf_free(spare->packed[k]);
+    qn_buf_free(spare->jacobian);
+    free(spare->packed);
+    free(spare);
+    driver->spare = NULL;
+}
+
+static void swap(qn_buf **a, qn_buf **b)
+{
+    qn_buf *const before = *a;
+
+    *a = *b;
+    *b = before;
+}
+
+int qn_fit_spare_has(const struct qn_fit_device_driver *driver, int k)
+{
+    switch (k) {
+    case QN_FIT_G_POINT:
+    case QN_FIT_G_SYSTEM:
+    case QN_FIT_G_SUBSTITUTE:
+    case QN_FIT_G_TRIAL:
+    case QN_FIT_G_AHEAD:
+        return 1;
+    case QN_FIT_G_CG: /* a stored matrix is made of J, once for a step */
+    case QN_FIT_G_RESET:
+        return jacobian_of(driver) && !driver->reduced;
+    default:
+        return 0;
+    }
+}
+
+void qn_fit_spare_turn(struct qn_fit_device_driver *driver)
+{
+    qn_fit_device_driver *d = driver;
+    qn_fit_device_spare *spare = d->spare;
+    const qn_fit_known here = d->here;
+
+    for (int k = 0; k < N_OF_POINT; k++)
+        swap(&d->vectors[of_point[k]], &spare->vectors[k]);
+    swap(&d->cg[QN_FIT_GRADIENT], &spare->gradient);
+    if (spare->jacobian)
+        swap(d->schur ? &d->schur->jacobian : &d->jacobian, &spare->jacobian);
+    for (int k = 0; d->schur && k < d->problem->n_sets; k++)
+        swap(&d->schur->sets[k].packed, &spare->packed[k]);
+    for (int k = 0; k < QN_FIT_N_GRAPHS; k++) {
+        qn_graph *const before = d->graphs[k];
+
+        if (!qn_fit_spare_has(d, k))
+            continue;
+        d->graphs[k] = spare->graphs[k];
+        spare->graphs[k] = before;
+    }
+    d->here = d->there;
+    d->there = here;
+}
+
+void qn_fit_spare_visit(struct qn_fit_device_driver *driver)
+{
+    qn_fit_spare_turn(driver);
+    swap(&driver->vectors[QN_FIT_X], &driver->vectors[QN_FIT_TRIAL]);
+    swap(&driver->cg[QN_FIT_X], &driver->cg[QN_FIT_TRIAL]);
+}

@@ -1,0 +1,153 @@
+/* walk.h - from expressions to nodes of a graph.
+ *
+ * One walk makes the graph of one topology. References are not nodes: they are paths from the
+ * instance's own element through reference fields to an element of some domain, the same for all
+ * instances; a path and a parameter make a slot, a path and a column of numbers make a column.
+ * The length of a list is the one thing that is looked up for the walk's own instance, and noted,
+ * since instances with other lengths are other topologies.
+ */
+#ifndef QN_FIT_TEXT_EVALUATE_H
+#define QN_FIT_TEXT_EVALUATE_H
+
+#include "domain/fit/expr/graph.h"
+#include "domain/fit/text/scope.h"
+
+enum { QN_FIT_MAX_PATH = 8, QN_FIT_MAX_STEPS = 4000000, QN_FIT_MAX_WALK_DEPTH = 1000 };
+
+/* refs: e = refs[e]. Else e = start[e] + offset, an element of a list. */
+typedef struct qn_fit_step {
+    const uint32_t *refs, *start;
+    uint32_t offset;
+} qn_fit_step;
+
+typedef struct qn_fit_path {
+    int domain; /* of its end */
+    int n;
+    qn_fit_step steps[QN_FIT_MAX_PATH];
+} qn_fit_path;
+
+typedef struct qn_fit_slot_use {
+    int array; /* of the world: parameters */
+    qn_fit_path path;
+} qn_fit_slot_use;
+
+typedef struct qn_fit_column_use {
+    const double *at; /* NULL: the element's number */
+    int dim, comp;
+    qn_fit_path path;
+} qn_fit_column_use;
+
+typedef struct qn_fit_length_use {
+    const uint32_t *start;
+    qn_fit_path path;
+    uint32_t length;
+} qn_fit_length_use;
+
+typedef enum {
+    QN_FIT_VALUE_NONE, /* a fault has been told */
+    QN_FIT_VALUE_NODES,
+    QN_FIT_VALUE_PATH,
+    QN_FIT_VALUE_LIST,  /* elements start[e] .. of `list_domain`, e the path's end */
+    QN_FIT_VALUE_ARRAY, /* not indexed yet */
+    QN_FIT_VALUE_SOURCE
+} qn_fit_value_kind;
+
+typedef struct qn_fit_thing {
+    qn_fit_value_kind kind;
+    qn_fit_vec nodes;
+    qn_fit_path path;
+    const uint32_t *start;
+    int index; /* list: domain. array, source: number */
+} qn_fit_thing;
+
+typedef struct qn_fit_local {
+    const char *name;
+    qn_fit_thing thing;
+} qn_fit_local;
+
+typedef struct qn_fit_walk {
+    const qn_fit_world *world;
+    const qn_fit_ast *ast;
+    qn_fit_complaints *complaints;
+    qn_fit_graph *graph;
+    int is_host;       /* parameters are not allowed */
+    int self;          /* domain whose fields are visible by their names, or -1 */
+    int n_items;       /* functions before this item are visible */
+    uint32_t instance; /* whose list lengths hold; UINT32_MAX: none */
+
+    qn_fit_local *locals;
+    size_t local_room;
+    int n_locals, frame; /* names of the current function begin at frame */
+    qn_fit_slot_use *slots;
+    int n_slots, slot_room;
+    qn_fit_column_use *columns;
+    int n_columns, column_room;
+    qn_fit_length_use *lengths;
+    int n_lengths, length_room;
+    int n_steps, depth, is_lost;
+} qn_fit_walk;
+
+qn_status qn_fit_walk_begin(qn_fit_walk *walk, const char *name, qn_err *err);
+void qn_fit_walk_end(qn_fit_walk *walk);
+
+/* A name for the trees that follow. */
+void qn_fit_walk_bind(qn_fit_walk *walk, const char *name, const qn_fit_thing *thing);
+
+/* The value as nodes; n = 0 after a fault. */
+qn_fit_vec qn_fit_walk_expr(qn_fit_walk *walk, const qn_fit_tree *tree);
+void qn_fit_walk_thing(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out);
+qn_fit_vec qn_fit_walk_nodes(qn_fit_walk *walk, const qn_fit_tree *tree, const qn_fit_thing *thing);
+
+/* The element itself, as loop variable or self. */
+qn_fit_thing qn_fit_element(int domain);
+
+uint32_t qn_fit_path_end(const qn_fit_path *path, uint32_t element);
+
+/* Parts (walk_names.c, walk_calls.c). */
+
+void qn_fit_walk_fault(qn_fit_walk *walk, size_t at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void qn_fit_walk_name(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out);
+void qn_fit_walk_field(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out);
+void qn_fit_walk_index(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out);
+void qn_fit_walk_call(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out);
+void qn_fit_walk_fold(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out);
+void qn_fit_walk_array(qn_fit_walk *walk, const qn_fit_tree *tree, int array,
+                       const qn_fit_path *path, qn_fit_thing *out);
+
+/* From a walk to tables: what is evaluated before the fit, and what is left for it. */
+
+/* Values of nodes without parameters, out[root][k] for elements[k] (NULL: 0, 1, 2, ...). The
+ * walk's graph is finished by it. */
+qn_status qn_fit_host_values(qn_fit_walk *walk, const qn_fit_v *roots, int n_roots,
+                             const uint32_t *elements, uint32_t n, double *const *out, qn_err *err);
+
+/* The part of a graph that depends on parameters. Maximal parts that do not are its data columns:
+ * columns[k] is the node of the walk's graph behind column k. */
+typedef struct qn_fit_split {
+    qn_fit_graph *graph; /* not finished, outputs set */
+    qn_fit_v *columns;
+    int n_columns;
+} qn_fit_split;
+
+qn_status qn_fit_split_new(const qn_fit_walk *walk, const qn_fit_v *outputs, int n_outputs,
+                           qn_fit_split *out, qn_err *err);
+void qn_fit_split_free(qn_fit_split *split);
+
+/* A walk for each topology among `n` elements: instances that differ in no list's length. */
+typedef struct qn_fit_job {
+    /* Makes the nodes; a fault is told by the walk. */
+    void (*build)(struct qn_fit_job *job, qn_fit_walk *walk);
+    /* Takes the elements of this topology; positions are places in the list of all. */
+    qn_status (*take)(struct qn_fit_job *job, qn_fit_walk *walk, const uint32_t *elements,
+                      const uint32_t *positions, uint32_t n, int topology, qn_err *err);
+    const char *name;
+    size_t at;
+} qn_fit_job;
+
+/* `like` has the world, the tree and what is visible; `elements` NULL: all up to n. Without an
+ * element the expression is walked once, for its faults. */
+qn_status qn_fit_each_topology(const qn_fit_walk *like, qn_fit_job *job, const uint32_t *elements,
+                               uint32_t n, qn_err *err);
+
+#endif

@@ -1,0 +1,216 @@
+/* walk_calls.c - functions of the program and of the language; sums over lists. */
+#include "domain/fit/text/evaluate.h"
+
+#include "util/closest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Functions of the program. */
+
+/* The body sees its arguments and what the program has declared before it, not the caller's names.
+ */
+static void call_item(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_item *fun,
+                      qn_fit_thing *out)
+{
+    const int n_locals = w->n_locals, frame = w->frame, n_items = w->n_items;
+
+    if (t->n_kids != fun->n_words) {
+        qn_fit_walk_fault(w, t->at, "%s has %d argument%s, here are %d", fun->name.name,
+                          fun->n_words, fun->n_words == 1 ? "" : "s", t->n_kids);
+        return;
+    }
+    for (int k = 0; k < t->n_kids && !w->is_lost; k++) {
+        qn_fit_thing arg;
+
+        qn_fit_walk_thing(w, t->kids[k], &arg);
+        qn_fit_walk_bind(w, fun->words[k].name, &arg);
+    }
+    w->frame = n_locals;
+    w->n_items = (int)(fun - w->ast->items);
+    for (int k = 0; k < fun->n_lets && !w->is_lost; k++) {
+        qn_fit_thing value;
+
+        qn_fit_walk_thing(w, fun->lets[k].value, &value);
+        qn_fit_walk_bind(w, fun->lets[k].name, &value);
+    }
+    qn_fit_walk_thing(w, fun->value, out);
+    w->n_locals = n_locals;
+    w->frame = frame;
+    w->n_items = n_items;
+}
+
+/* Functions of the language. */
+
+static void unknown_function(qn_fit_walk *w, const qn_fit_tree *t)
+{
+    const char *names[512] = { 0 }, *hint;
+    const qn_fit_function *f;
+    int n = 0;
+
+    for (int k = 0; n < 400 && (f = qn_fit_function_at(k)); k++)
+        names[n++] = f->name;
+    for (int k = 0; n < 510 && k < w->n_items; k++)
+        if (w->ast->items[k].kind == QN_FIT_ITEM_FUN)
+            names[n++] = w->ast->items[k].name.name;
+    hint = qn_closest(t->name, names);
+    qn_fit_walk_fault(
+        w, t->at, hint ? "unknown function %.80s; did you mean %.80s?" : "unknown function %.80s",
+        t->name, hint);
+}
+
+static void call_builtin(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_function *f,
+                         qn_fit_thing *out)
+{
+    qn_fit_vec *args;
+
+    if (t->n_kids < f->min_args || t->n_kids > f->max_args) {
+        qn_fit_walk_fault(w, t->at, "%s: here are %d argument%s", f->usage, t->n_kids,
+                          t->n_kids == 1 ? "" : "s");
+        return;
+    }
+    if (!(args = calloc((size_t)t->n_kids + 1, sizeof *args))) {
+        w->is_lost = 1;
+        return;
+    }
+    for (int k = 0; k < t->n_kids && !w->is_lost; k++)
+        args[k] = qn_fit_walk_expr(w, t->kids[k]);
+    if (!w->is_lost && qn_fit_call(w->graph, f->name, args, t->n_kids, &out->nodes) == QN_OK)
+        out->kind = QN_FIT_VALUE_NODES;
+    free(args);
+}
+
+void qn_fit_walk_call(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out)
+{
+    const qn_fit_named found = qn_fit_world_find(walk->world, tree->name);
+    const qn_fit_function *f;
+
+    if (found.kind == QN_FIT_IS_BROKEN)
+        walk->is_lost = 1;
+    else if (found.kind == QN_FIT_IS_FUNCTION && found.index < walk->n_items)
+        call_item(walk, tree, &walk->ast->items[found.index], out);
+    else if ((f = qn_fit_function_find(tree->name)))
+        call_builtin(walk, tree, f, out);
+    else if (found.kind != QN_FIT_IS_NOTHING && found.kind != QN_FIT_IS_FUNCTION)
+        qn_fit_walk_fault(walk, tree->at, "%s is no function", tree->name);
+    else
+        unknown_function(walk, tree);
+}
+
+/* Folds. */
+
+enum { PRETENDED_LENGTH = 3 }; /* where there is no instance: for the check of types alone */
+
+static uint32_t length_of(qn_fit_walk *w, const qn_fit_thing *list)
+{
+    qn_fit_length_use *more;
+    uint32_t at;
+
+    if (w->instance == UINT32_MAX)
+        return PRETENDED_LENGTH;
+    at = qn_fit_path_end(&list->path, w->instance);
+    if (w->n_lengths == w->length_room) {
+        const int room = w->length_room ? 2 * w->length_room : 8;
+
+        if (!(more = realloc(w->lengths, (size_t)room * sizeof *more))) {
+            w->is_lost = 1;
+            return 0;
+        }
+        w->lengths = more;
+        w->length_room = room;
+    }
+    more = &w->lengths[w->n_lengths++];
+    *more = (qn_fit_length_use){ list->start, list->path, list->start[at + 1] - list->start[at] };
+    return more->length;
+}
+
+/* Component by component: what each element of the list gives. */
+static void join(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_vec *terms, int n,
+                 qn_fit_thing *out)
+{
+    qn_fit_v *column = malloc((size_t)(n + 1) * sizeof *column);
+
+    if (!column) {
+        w->is_lost = 1;
+        return;
+    }
+    out->kind = QN_FIT_VALUE_NODES;
+    out->nodes.n = terms[0].n;
+    for (int c = 0; c < terms[0].n; c++) {
+        for (int k = 0; k < n; k++)
+            column[k] = terms[k].at[c];
+        if (!strcmp(t->name, "sum")) {
+            out->nodes.at[c] = qn_fit_sum(w->graph, column, n);
+            continue;
+        }
+        out->nodes.at[c] = column[0];
+        for (int k = 1; k < n; k++)
+            out->nodes.at[c] =
+                qn_fit_op(w->graph, t->name, (const qn_fit_v[]){ out->nodes.at[c], column[k] }, 2);
+    }
+    free(column);
+}
+
+static int element_of(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_thing *list, uint32_t k,
+                      qn_fit_thing *out)
+{
+    if (list->kind == QN_FIT_VALUE_NODES) {
+        out->kind = QN_FIT_VALUE_NODES;
+        out->nodes.n = 1;
+        out->nodes.at[0] = list->nodes.at[k];
+        return 1;
+    }
+    if (list->path.n == QN_FIT_MAX_PATH) {
+        qn_fit_walk_fault(w, t->at, "more than %d references in a row", QN_FIT_MAX_PATH);
+        return 0;
+    }
+    out->kind = QN_FIT_VALUE_PATH;
+    out->path = list->path;
+    out->path.domain = list->index;
+    out->path.steps[out->path.n++] = (qn_fit_step){ .start = list->start, .offset = k };
+    return 1;
+}
+
+void qn_fit_walk_fold(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out)
+{
+    qn_fit_thing list, element;
+    const int n_locals = walk->n_locals;
+    qn_fit_vec *terms;
+    uint32_t n;
+
+    qn_fit_walk_thing(walk, tree->kids[0], &list);
+    if (walk->is_lost)
+        return;
+    if (list.kind != QN_FIT_VALUE_LIST && list.kind != QN_FIT_VALUE_NODES) {
+        qn_fit_walk_fault(walk, tree->kids[0]->at, "%s goes over a list or a vector", tree->name);
+        return;
+    }
+    n = list.kind == QN_FIT_VALUE_LIST ? length_of(walk, &list) : (uint32_t)list.nodes.n;
+    if (n == 0 && !strcmp(tree->name, "sum")) {
+        out->kind = QN_FIT_VALUE_NODES;
+        out->nodes.n = 1;
+        out->nodes.at[0] = qn_fit_lit(walk->graph, 0);
+        return;
+    }
+    if (n == 0 || n > QN_FIT_MAX_STEPS) {
+        qn_fit_walk_fault(walk, tree->at, "%s over a list of %u elements", tree->name, n);
+        return;
+    }
+    if (!(terms = calloc(n, sizeof *terms))) {
+        walk->is_lost = 1;
+        return;
+    }
+    for (uint32_t k = 0; k < n && !walk->is_lost; k++) {
+        if (!element_of(walk, tree, &list, k, &element))
+            break;
+        qn_fit_walk_bind(walk, tree->variable, &element);
+        terms[k] = qn_fit_walk_expr(walk, tree->kids[1]);
+        walk->n_locals = n_locals;
+        if (!walk->is_lost && terms[k].n != terms[0].n)
+            qn_fit_walk_fault(walk, tree->at, "elements of the list give vectors of %d and %d",
+                              terms[0].n, terms[k].n);
+    }
+    if (!walk->is_lost)
+        join(walk, tree, terms, (int)n, out);
+    free(terms);
+}
