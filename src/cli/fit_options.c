@@ -29,7 +29,7 @@ static void free_overrides(overrides *o)
 }
 
 /* One NAME=VALUE of `text`, which ends at a comma or with it. */
-static qn_status take_override(const char *text, size_t length, overrides *o, qn_err *err)
+static qn_status read_override(const char *text, size_t length, overrides *o, qn_err *err)
 {
     const char *equals = memchr(text, '=', length);
     char number[64], *end;
@@ -68,7 +68,7 @@ static qn_status overrides_of(const qn_args *args, overrides *out, qn_err *err)
     for (int k = 0; (text = qn_list(args, "set", k)); k++)
         for (size_t n; *text; text += n + (text[n] == ',')) {
             n = strcspn(text, ",");
-            QN_TRY(take_override(text, n, out, err));
+            QN_TRY(read_override(text, n, out, err));
         }
 out:
     return st;

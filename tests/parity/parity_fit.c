@@ -24,7 +24,7 @@ typedef struct {
     double *want, *got, *before;
     qn_i64 n_got;
     qn_err err;
-} rig;
+} fixture;
 
 static void must_ok(qn_status st, const qn_err *err)
 {
@@ -32,9 +32,9 @@ static void must_ok(qn_status st, const qn_err *err)
         fail_msg("%s", err->text);
 }
 
-static rig open_rig(const place *at, maker make, uint32_t n, qn_fit_precision precision)
+static fixture open_fixture(const place *at, maker make, uint32_t n, qn_fit_precision precision)
 {
-    rig r = { .ctx = open_place(at) };
+    fixture r = { .ctx = open_place(at) };
 
     must_ok(make(n, &r.p, &r.err), &r.err);
     must_ok(qn_fit_host_new(r.p, (qn_fit_host_options){ 0 }, &r.host, &r.err), &r.err);
@@ -44,7 +44,7 @@ static rig open_rig(const place *at, maker make, uint32_t n, qn_fit_precision pr
     return r;
 }
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     qn_graph_free(r->graph);
     qn_buf_free(r->x);
@@ -60,7 +60,7 @@ static void close_rig(rig *r)
     free(r->before);
 }
 
-static void run_and_read(rig *r, qn_buf *from)
+static void run_and_read(fixture *r, qn_buf *from)
 {
     must(qn_graph_run(r->graph, &failure));
     must(qn_graph_wait(r->graph, &failure));
@@ -86,7 +86,7 @@ static void assert_near(const place *at, const char *what, const double *got, co
 static void check_gradient(const place *at, maker make, uint32_t n, qn_fit_precision precision,
                            qn_fit_accumulate how, double tolerance)
 {
-    rig r = open_rig(at, make, n, precision);
+    fixture r = open_fixture(at, make, n, precision);
     double cost;
 
     r.n_got = r.p->n_scalars;
@@ -104,7 +104,7 @@ static void check_gradient(const place *at, maker make, uint32_t n, qn_fit_preci
         memcpy(r.before, r.got, (size_t)r.n_got * sizeof *r.got);
     }
     assert_near(at, "gradient", r.got, r.want, r.n_got, tolerance);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 #define ON_EVERY_DEVICE(at)                                                                        \
@@ -148,7 +148,7 @@ static void cameras_and_curves_have_the_same_gradient(void **state)
 /* J'J v in one kernel beside J'(J v) of the interpreter. */
 static void check_product(const place *at, maker make, uint32_t n, qn_fit_accumulate how)
 {
-    rig r = open_rig(at, make, n, QN_FIT_F64);
+    fixture r = open_fixture(at, make, n, QN_FIT_F64);
     double *v = calloc(r.p->n_scalars, sizeof *v), *rows, cost;
     qn_buf *tangent = NULL;
 
@@ -170,7 +170,7 @@ static void check_product(const place *at, maker make, uint32_t n, qn_fit_accumu
     qn_graph_free(r.graph);
     r.graph = NULL;
     qn_buf_free(tangent);
-    close_rig(&r);
+    close_fixture(&r);
     free(v);
     free(rows);
 }
@@ -189,7 +189,7 @@ static void products_agree(void **state)
 /* Residuals and Jacobians. */
 
 /* The interpreter's rows are at the same places. */
-static void check_rows(rig *r, const place *at, double tolerance)
+static void check_rows(fixture *r, const place *at, double tolerance)
 {
     const double *want = qn_fit_host_residuals(r->host);
 
@@ -205,7 +205,7 @@ static void check_rows(rig *r, const place *at, double tolerance)
 }
 
 /* J v by the stored values beside J v of the interpreter. */
-static void check_jacobian(rig *r, const place *at, double tolerance)
+static void check_jacobian(fixture *r, const place *at, double tolerance)
 {
     const qn_i64 n = (qn_i64)qn_buf_bytes(r->jacobian) / (qn_i64)sizeof(double);
     double *j = calloc((size_t)n, sizeof *j), *v = calloc(r->p->n_scalars, sizeof *v);
@@ -244,7 +244,7 @@ static void check_jacobian(rig *r, const place *at, double tolerance)
 
 static void check_linearization(const place *at, maker make, uint32_t n, double tolerance)
 {
-    rig r = open_rig(at, make, n, QN_FIT_F64);
+    fixture r = open_fixture(at, make, n, QN_FIT_F64);
     double cost;
 
     must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
@@ -254,7 +254,7 @@ static void check_linearization(const place *at, maker make, uint32_t n, double 
             &r.err);
     check_rows(&r, at, tolerance);
     check_jacobian(&r, at, tolerance > 0 ? tolerance : 1e-15);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void linearizations_agree(void **state)

@@ -2,7 +2,7 @@
 #ifndef QN_TESTS_FIT_BACKENDS_H
 #define QN_TESTS_FIT_BACKENDS_H
 
-#include "fit_worlds.h"
+#include "fit_scenes.h"
 
 #include "domain/fit/resident/resident.h"
 

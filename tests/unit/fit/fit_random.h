@@ -2,7 +2,7 @@
 #ifndef QN_TESTS_FIT_RANDOM_H
 #define QN_TESTS_FIT_RANDOM_H
 
-#include "fit_rig.h"
+#include "fit_golden.h"
 
 #define CALL1(name, a)    qn_fit_op(g, name, (const qn_fit_v[]){ a }, 1)
 #define CALL2(name, a, b) qn_fit_op(g, name, (const qn_fit_v[]){ a, b }, 2)

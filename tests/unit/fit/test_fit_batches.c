@@ -1,6 +1,6 @@
 /* test_fit_batches.c - dispatches of a limited number of instances give the bits of one. */
 /* test: quick-opencl */
-#include "fit_device_rig.h"
+#include "fit_device_fixture.h"
 
 #include "domain/fit/problem/sum_order.h"
 #include "lab/fit/bench/solve_cases.h"
@@ -37,7 +37,7 @@ typedef struct {
     int stages;
 } found;
 
-static void add_numbers(rig *r, qn_buf *buf, qn_i64 n, found *f)
+static void add_numbers(fixture *r, qn_buf *buf, qn_i64 n, found *f)
 {
     f->numbers = realloc(f->numbers, (size_t)(f->n + n) * sizeof *f->numbers);
     must_ok(qn_fit_device_read(r->device, buf, f->numbers + f->n, n, &r->err), &r->err);
@@ -46,12 +46,12 @@ static void add_numbers(rig *r, qn_buf *buf, qn_i64 n, found *f)
 
 static found evaluate(const char *backend, const char *text, qn_fit_accumulate how, qn_i64 most)
 {
-    rig r;
+    fixture r;
     qn_buf *blocks = NULL;
     found f = { 0 };
     double cost;
 
-    if (!open_rig(&r, fit_load(text, NULL), backend, QN_FIT_F64))
+    if (!open_fixture(&r, fit_load(text, NULL), backend, QN_FIT_F64))
         return f;
     qn_fit_device_set_accumulate(r.device, how);
     must_ok(qn_fit_device_set_batch_size(r.device, most, &r.err), &r.err);
@@ -77,7 +77,7 @@ static found evaluate(const char *backend, const char *text, qn_fit_accumulate h
     qn_graph_free(r.graph);
     r.graph = NULL;
     qn_buf_free(blocks);
-    close_rig(&r);
+    close_fixture(&r);
     return f;
 }
 
@@ -151,18 +151,18 @@ static void a_group_is_dispatched_in_equal_parts(void **state)
 
 static void too_many_parts_are_refused(void **state)
 {
-    rig r;
+    fixture r;
 
     (void)state;
-    assert_true(open_rig(&r,
-                         fit_load("fit 1;\nmesh M = grid(260, 260, 1, 1);\nparam a = 1;\n"
-                                  "residual r over v in M.verts { yield a - M.pos[v].x; }\n",
-                                  NULL),
-                         "sim", QN_FIT_F64));
+    assert_true(open_fixture(&r,
+                             fit_load("fit 1;\nmesh M = grid(260, 260, 1, 1);\nparam a = 1;\n"
+                                      "residual r over v in M.verts { yield a - M.pos[v].x; }\n",
+                                      NULL),
+                             "sim", QN_FIT_F64));
     assert_int_equal(qn_fit_device_set_batch_size(r.device, 1, &r.err), QN_ERR_LIMIT);
     assert_non_null(strstr(r.err.text, "batch_size = 1: 68121 instances of r are more than 65536"));
     assert_int_equal(qn_fit_device_set_batch_size(r.device, 2, &r.err), QN_OK);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Whole solves. */

@@ -1,16 +1,16 @@
 /* test_fit_device.c - problems as stages of graphs, on every backend, against the CPU's sums. */
 /* test: long, cost 35, quick-opencl */
-#include "fit_device_rig.h"
+#include "fit_device_fixture.h"
 
 /* Gradient. */
 
 static void gradient_agrees(const char *backend, qn_fit_text *text, qn_fit_precision precision,
                             double tolerance)
 {
-    rig r;
+    fixture r;
     double cost, total = 0;
 
-    if (!open_rig(&r, text, backend, precision))
+    if (!open_fixture(&r, text, backend, precision))
         return;
     must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
@@ -20,7 +20,7 @@ static void gradient_agrees(const char *backend, qn_fit_text *text, qn_fit_preci
     must(qn_buf_read(r.cost, 0, &total, sizeof total, &failure));
     if (!(fabs(total - cost) <= (precision == QN_FIT_F64 ? 1e-13 : 1e-5) * fabs(cost)))
         fail_msg("cost %.17g, on the CPU %.17g", total, cost);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static qn_fit_text *curve(void)
@@ -100,10 +100,10 @@ static void costs_of_many_groups_are_summed(void **state)
         n += (size_t)sprintf(text + n, "residual r%d over i in T { yield a * i.x - b + %d; }\n", k,
                              k);
     for (int k = 0; k < 2; k++) {
-        rig r;
+        fixture r;
         double cost, totals[21];
 
-        if (!open_rig(&r, fit_load(text, NULL), k ? "sim" : "cpu", QN_FIT_F64))
+        if (!open_fixture(&r, fit_load(text, NULL), k ? "sim" : "cpu", QN_FIT_F64))
             continue;
         must_ok(qn_fit_host_cost(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
         must_ok(qn_fit_stage_cost(r.device, r.graph, r.x, r.cost, &r.err), &r.err);
@@ -113,7 +113,7 @@ static void costs_of_many_groups_are_summed(void **state)
         assert_true(totals[0] == cost);
         for (int g = 0; g < 20; g++)
             assert_true(totals[1 + g] == qn_fit_host_group_cost(r.host, g));
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -121,10 +121,10 @@ static void costs_of_many_groups_are_summed(void **state)
 
 static void products_agree(const char *backend)
 {
-    rig r;
+    fixture r;
     double cost;
 
-    if (!open_rig(&r, fit_load(FIT_MIXED, NULL), backend, QN_FIT_F64))
+    if (!open_fixture(&r, fit_load(FIT_MIXED, NULL), backend, QN_FIT_F64))
         return;
     must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
     make_tangent(&r);
@@ -135,7 +135,7 @@ static void products_agree(const char *backend)
     must(qn_graph_new(r.ctx, "fit", &r.graph, &failure));
     must_ok(qn_fit_stage_jtjv(r.device, r.graph, r.x, r.v, r.out, &r.err), &r.err);
     assert_run(&r, 1e-12);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void products_agree_on_cpu_and_sim(void **state)
@@ -147,11 +147,11 @@ static void products_agree_on_cpu_and_sim(void **state)
 
 static void residuals_agree_with_the_cpu(void **state)
 {
-    rig r;
+    fixture r;
     double cost, *rows;
 
     (void)state;
-    if (!open_rig(&r, fit_load(FIT_MIXED, NULL), "sim", QN_FIT_F64))
+    if (!open_fixture(&r, fit_load(FIT_MIXED, NULL), "sim", QN_FIT_F64))
         return;
     must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
     must_ok(qn_fit_stage_residuals(r.device, r.graph, r.x, r.cost, r.rows, &r.err), &r.err);
@@ -166,19 +166,19 @@ static void residuals_agree_with_the_cpu(void **state)
                 assert_true(rows[at] == qn_fit_host_residuals(r.host)[at]);
             }
     free(rows);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* J v from stored values is J v. */
 static void the_stored_jacobian_gives_the_same_products(void **state)
 {
-    rig r;
+    fixture r;
     qn_buf *jacobian = NULL;
     double cost, *rows, *j, *v;
     qn_i64 n_jacobian = 0;
 
     (void)state;
-    if (!open_rig(&r, fit_load(FIT_MIXED, NULL), "sim", QN_FIT_F64))
+    if (!open_fixture(&r, fit_load(FIT_MIXED, NULL), "sim", QN_FIT_F64))
         return;
     must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
     must_ok(qn_fit_device_jacobian(r.device, "jacobian", &jacobian, &r.err), &r.err);
@@ -220,17 +220,17 @@ static void the_stored_jacobian_gives_the_same_products(void **state)
     qn_graph_free(r.graph);
     r.graph = NULL;
     qn_buf_free(jacobian);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Residuals and stored Jacobian into new arrays. On the CPU, where what no instance has is 0. */
 static void linearize(qn_fit_precision storage, int with_cost, double **rows, double **jacobian,
                       qn_i64 *n_rows, qn_i64 *n_jacobian)
 {
-    rig r;
+    fixture r;
     qn_buf *j = NULL;
 
-    assert_true(open_rig(&r, fit_load(FIT_MIXED, NULL), "cpu", QN_FIT_F64));
+    assert_true(open_fixture(&r, fit_load(FIT_MIXED, NULL), "cpu", QN_FIT_F64));
     qn_fit_device_set_storage(r.device, storage);
     must_ok(qn_fit_device_jacobian(r.device, "jacobian", &j, &r.err), &r.err);
     must_ok(qn_fit_stage_linearize(r.device, r.graph, r.x, with_cost ? r.cost : NULL, r.rows, j,
@@ -246,7 +246,7 @@ static void linearize(qn_fit_precision storage, int with_cost, double **rows, do
     qn_graph_free(r.graph);
     r.graph = NULL;
     qn_buf_free(j);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void without_the_cost_the_rest_is_the_same(void **state)
@@ -286,18 +286,19 @@ static void a_jacobian_stored_in_f32_is_rounded_only(void **state)
 
 static void owners_give_the_same_bits(const char *backend)
 {
-    rig r;
+    fixture r;
     double cost, total = 0;
 
-    if (!open_rig(&r,
-                  fit_load("fit 1;\nmesh M = icosphere(2, 1);\n"
-                           "param x[M.verts] : vec3 = 1.1 * M.pos fixed where self.index == 3;\n"
-                           "data rest[M.edges] = length(M.pos[self.a] - M.pos[self.b]);\n"
-                           "residual spring over e in M.edges {\n"
-                           "  yield length(x[e.a] - x[e.b]) - rest[e]; }\n"
-                           "energy pull over v in M.verts weight 0.1 { yield x[v].z, 2; }\n",
-                           NULL),
-                  backend, QN_FIT_F64))
+    if (!open_fixture(
+            &r,
+            fit_load("fit 1;\nmesh M = icosphere(2, 1);\n"
+                     "param x[M.verts] : vec3 = 1.1 * M.pos fixed where self.index == 3;\n"
+                     "data rest[M.edges] = length(M.pos[self.a] - M.pos[self.b]);\n"
+                     "residual spring over e in M.edges {\n"
+                     "  yield length(x[e.a] - x[e.b]) - rest[e]; }\n"
+                     "energy pull over v in M.verts weight 0.1 { yield x[v].z, 2; }\n",
+                     NULL),
+            backend, QN_FIT_F64))
         return;
     must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
@@ -311,7 +312,7 @@ static void owners_give_the_same_bits(const char *backend)
     qn_fit_device_set_accumulate(r.device, QN_FIT_ACCUMULATE_GATHER);
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
     assert_run(&r, 0);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Three slots of one set, slots of two sets in turn, groups with and without columns. */
@@ -325,12 +326,12 @@ static void owners_find_the_other_slots(void **state)
         "residual edge over e in M.edges {\n"
         "  yield x[e.a].x * w[e] * x[e.b].y - rest[e], w[e]^2 * x[e.b].z - x[e.a].y; }\n"
         "residual own over e in M.edges { yield w[e] - 1; }\n";
-    rig r;
+    fixture r;
     double cost;
 
     (void)state;
     for (int k = 0; k < 2; k++) {
-        if (!open_rig(&r, fit_load(text, NULL), k ? "sim" : "cpu", QN_FIT_F64))
+        if (!open_fixture(&r, fit_load(text, NULL), k ? "sim" : "cpu", QN_FIT_F64))
             continue;
         must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
         qn_fit_device_set_accumulate(r.device, QN_FIT_ACCUMULATE_OWNER);
@@ -343,7 +344,7 @@ static void owners_find_the_other_slots(void **state)
         make_tangent(&r);
         must_ok(qn_fit_stage_jtjv(r.device, r.graph, r.x, r.v, r.out, &r.err), &r.err);
         assert_run(&r, 1e-13);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -357,22 +358,22 @@ static void springs_are_evaluated_by_their_ends(void **state)
 
 static void a_curve_is_summed_in_its_kernel(void **state)
 {
-    rig r;
+    fixture r;
 
     (void)state;
-    if (!open_rig(&r, curve(), "sim", QN_FIT_F64))
+    if (!open_fixture(&r, curve(), "sim", QN_FIT_F64))
         return;
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
     /* The group, two for the cost, one join for each set. */
     assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 5);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Without terms that bind one block twice both have the same blocks. */
 static void diagonal_blocks_agree_with_the_cpu(void **state)
 {
     char text[2048];
-    rig r;
+    fixture r;
     qn_buf *blocks = NULL;
     double cost, *want, *got;
     qn_i64 n;
@@ -380,7 +381,7 @@ static void diagonal_blocks_agree_with_the_cpu(void **state)
     (void)state;
     snprintf(text, sizeof text, "%s", FIT_MIXED);
     *strstr(text, "residual pair") = 0;
-    if (!open_rig(&r, fit_load(text, NULL), "sim", QN_FIT_F64))
+    if (!open_fixture(&r, fit_load(text, NULL), "sim", QN_FIT_F64))
         return;
     n = qn_fit_diagonal_size(r.p);
     want = calloc((size_t)n, sizeof *want);
@@ -399,21 +400,21 @@ static void diagonal_blocks_agree_with_the_cpu(void **state)
     qn_buf_free(blocks);
     free(want);
     free(got);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void bad_costs_are_counted(const char *backend)
 {
-    rig r;
+    fixture r;
     qn_buf *bad = NULL;
     qn_fit_bad found;
 
-    if (!open_rig(&r,
-                  fit_load("fit 1;\ntable T(a) = { 1; 0; 2; 0 };\nparam s = 1;\n"
-                           "residual fine { yield s; }\n"
-                           "residual r over i in T { yield log(s * i.a); }\n",
-                           NULL),
-                  backend, QN_FIT_F64))
+    if (!open_fixture(&r,
+                      fit_load("fit 1;\ntable T(a) = { 1; 0; 2; 0 };\nparam s = 1;\n"
+                               "residual fine { yield s; }\n"
+                               "residual r over i in T { yield log(s * i.a); }\n",
+                               NULL),
+                      backend, QN_FIT_F64))
         return;
     must_ok(qn_fit_device_bad(r.device, "bad", &bad, &r.err), &r.err);
     must_ok(qn_fit_stage_cost(r.device, r.graph, r.x, r.cost, &r.err), &r.err);
@@ -428,7 +429,7 @@ static void bad_costs_are_counted(const char *backend)
     qn_graph_free(r.graph);
     r.graph = NULL;
     qn_buf_free(bad);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void what_is_not_finite_is_counted_and_named(void **state)
@@ -441,15 +442,15 @@ static void what_is_not_finite_is_counted_and_named(void **state)
 
 static void least_squares_refuse_energies(void **state)
 {
-    rig r;
+    fixture r;
 
     (void)state;
-    if (!open_rig(&r, fit_load("fit 1;\nparam a = 1;\nenergy bend { yield a^2; }\n", NULL), "sim",
-                  QN_FIT_F64))
+    if (!open_fixture(&r, fit_load("fit 1;\nparam a = 1;\nenergy bend { yield a^2; }\n", NULL),
+                      "sim", QN_FIT_F64))
         return;
     assert_int_equal(qn_fit_stage_residuals(r.device, r.graph, r.x, r.cost, r.rows, &r.err),
                      QN_ERR_UNSUPPORTED);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 int main(void)

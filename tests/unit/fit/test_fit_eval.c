@@ -1,5 +1,5 @@
 /* test_fit_eval.c - the interpreter: block sizes, ranges, registers, faults. */
-#include "fit_rig.h"
+#include "fit_golden.h"
 
 enum { N = 1000 };
 

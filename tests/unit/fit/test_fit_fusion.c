@@ -1,6 +1,6 @@
 /* test_fit_fusion.c - kernels that do several things at once: small groups, whole points, and sums
  * by atomic additions. */
-#include "fit_device_rig.h"
+#include "fit_device_fixture.h"
 
 static const char *const places[] = { "cpu", "sim", "opencl", "cuda" };
 enum { N_PLACES = sizeof places / sizeof *places };
@@ -21,18 +21,18 @@ static const char SKETCH[] =
     "  yield dot(p[l.b]-p[l.a], p[l.c]-p[l.b]), r*p[l.a].x*p[l.c].y; }\n"
     "residual s { yield r - 2; }\n";
 
-static void new_graph(rig *r)
+static void new_graph(fixture *r)
 {
     qn_graph_free(r->graph);
     must(qn_graph_new(r->ctx, "fit", &r->graph, &failure));
 }
 
-static int n_stages(const rig *r)
+static int n_stages(const fixture *r)
 {
     return (int)qn_graph_get_stats(r->graph).n_stages;
 }
 
-static void assert_cost(const rig *r, double cost)
+static void assert_cost(const fixture *r, double cost)
 {
     double total = 0;
 
@@ -40,7 +40,7 @@ static void assert_cost(const rig *r, double cost)
     assert_true(fabs(total - cost) <= 1e-13 * cost);
 }
 
-static void assert_rows(rig *r)
+static void assert_rows(fixture *r)
 {
     const qn_i64 n = qn_fit_host_n_rows(r->host);
     double *got = calloc((size_t)n + 1, sizeof *got);
@@ -54,7 +54,7 @@ static void assert_rows(rig *r)
     free(got);
 }
 
-static void assert_blocks(rig *r, qn_buf *blocks)
+static void assert_blocks(fixture *r, qn_buf *blocks)
 {
     const qn_i64 n = qn_fit_diagonal_size(r->p);
     double *want = calloc((size_t)n + 1, sizeof *want), *got = calloc((size_t)n + 1, sizeof *got);
@@ -74,10 +74,10 @@ static void small_groups_have_the_gradient_of_large_ones(void **state)
 {
     (void)state;
     for (int k = 0; k < N_PLACES; k++) {
-        rig r;
+        fixture r;
         double cost;
 
-        if (!open_rig(&r, fit_load(SKETCH, NULL), places[k], QN_FIT_F64))
+        if (!open_fixture(&r, fit_load(SKETCH, NULL), places[k], QN_FIT_F64))
             continue;
         must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
         qn_fit_device_set_accumulate(r.device, QN_FIT_ACCUMULATE_GATHER);
@@ -86,7 +86,7 @@ static void small_groups_have_the_gradient_of_large_ones(void **state)
         assert_int_equal(n_stages(&r), 1 + 2 + r.p->n_sets); /* one for all four groups */
         assert_run(&r, 1e-13);
         assert_cost(&r, cost);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -94,10 +94,10 @@ static void small_groups_have_the_products_of_large_ones(void **state)
 {
     (void)state;
     for (int k = 0; k < N_PLACES; k++) {
-        rig r;
+        fixture r;
         double cost;
 
-        if (!open_rig(&r, fit_load(SKETCH, NULL), places[k], QN_FIT_F64))
+        if (!open_fixture(&r, fit_load(SKETCH, NULL), places[k], QN_FIT_F64))
             continue;
         must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
         make_tangent(&r);
@@ -110,33 +110,33 @@ static void small_groups_have_the_products_of_large_ones(void **state)
         new_graph(&r);
         must_ok(qn_fit_stage_jtjv(r.device, r.graph, r.x, r.v, r.out, &r.err), &r.err);
         assert_run(&r, 1e-12);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
 static void small_groups_in_single_precision_are_near(void **state)
 {
-    rig r;
+    fixture r;
     double cost;
 
     (void)state;
-    if (!open_rig(&r, fit_load(SKETCH, NULL), "sim", QN_FIT_F32))
+    if (!open_fixture(&r, fit_load(SKETCH, NULL), "sim", QN_FIT_F32))
         return;
     must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, r.cost, r.out, &r.err), &r.err);
     assert_run(&r, 1e-5);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* A whole point. */
 
 static void point_agrees(const char *backend, const char *text, int stages)
 {
-    rig r;
+    fixture r;
     qn_buf *blocks = NULL;
     double cost;
 
-    if (!open_rig(&r, fit_load(text, NULL), backend, QN_FIT_F64))
+    if (!open_fixture(&r, fit_load(text, NULL), backend, QN_FIT_F64))
         return;
     must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
     must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
@@ -153,7 +153,7 @@ static void point_agrees(const char *backend, const char *text, int stages)
     qn_graph_free(r.graph);
     r.graph = NULL;
     qn_buf_free(blocks);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static const char FILM[] =
@@ -184,10 +184,10 @@ static void atomic_sums_are_near_those_in_order(void **state)
 {
     (void)state;
     for (int k = 0; k < 2; k++) {
-        rig r;
+        fixture r;
         double cost;
 
-        if (!open_rig(&r, fit_load(FIT_MIXED, NULL), places[k], QN_FIT_F64))
+        if (!open_fixture(&r, fit_load(FIT_MIXED, NULL), places[k], QN_FIT_F64))
             continue;
         must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
         qn_fit_device_set_accumulate(r.device, QN_FIT_ACCUMULATE_ATOMIC);
@@ -202,44 +202,45 @@ static void atomic_sums_are_near_those_in_order(void **state)
         new_graph(&r);
         must_ok(qn_fit_stage_jtjv(r.device, r.graph, r.x, r.v, r.out, &r.err), &r.err);
         assert_run(&r, 1e-12);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
 static void energies_are_added_atomically_too(void **state)
 {
-    rig r;
+    fixture r;
     double cost;
 
     (void)state;
-    if (!open_rig(&r,
-                  fit_load("fit 1;\nmesh M = icosphere(1, 1);\n"
-                           "param x[M.verts] : vec3 = 1.1 * M.pos;\n"
-                           "energy area over f in M.faces { yield tri_area(x[f.a], x[f.b], x[f.c]);"
-                           " }\n",
-                           NULL),
-                  "sim", QN_FIT_F64))
+    if (!open_fixture(
+            &r,
+            fit_load("fit 1;\nmesh M = icosphere(1, 1);\n"
+                     "param x[M.verts] : vec3 = 1.1 * M.pos;\n"
+                     "energy area over f in M.faces { yield tri_area(x[f.a], x[f.b], x[f.c]);"
+                     " }\n",
+                     NULL),
+            "sim", QN_FIT_F64))
         return;
     must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
     qn_fit_device_set_accumulate(r.device, QN_FIT_ACCUMULATE_ATOMIC);
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, NULL, r.out, &r.err), &r.err);
     assert_run(&r, 1e-12);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Without fallback a device that cannot says so; nothing is summed in another way in silence. */
 static void opencl_refuses_atomic_sums(void **state)
 {
-    rig r;
+    fixture r;
 
     (void)state;
-    if (!has_backend("opencl") || !open_rig(&r, fit_load(FILM, NULL), "opencl", QN_FIT_F64))
+    if (!has_backend("opencl") || !open_fixture(&r, fit_load(FILM, NULL), "opencl", QN_FIT_F64))
         return;
     qn_fit_device_set_accumulate(r.device, QN_FIT_ACCUMULATE_ATOMIC);
     must_ok(qn_fit_stage_gradient(r.device, r.graph, r.x, NULL, r.out, &r.err), &r.err);
     assert_int_not_equal(qn_graph_run(r.graph, &failure), QN_OK);
     assert_non_null(strstr(failure.text, "no atomic addition"));
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 int main(void)

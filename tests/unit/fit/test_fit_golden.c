@@ -1,5 +1,5 @@
 /* test_fit_golden.c - values and derivatives of every operation against 60-digit references. */
-#include "fit_rig.h"
+#include "fit_golden.h"
 
 static const char ops_file[] = "fit/golden/ops.json";
 static const char composites_file[] = "fit/golden/composites.json";

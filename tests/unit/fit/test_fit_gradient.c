@@ -1,7 +1,7 @@
 /* test_fit_gradient.c - L-BFGS, first-order methods, and covariances that cannot be had. */
 #include "alloc_count.h"
 #include "fit_mgh.h"
-#include "fit_worlds.h"
+#include "fit_scenes.h"
 
 #include "domain/fit/solve/solver.h"
 #include "domain/fit/solve/gradient_solver.h"
@@ -249,13 +249,13 @@ static void the_search_ends_where_both_conditions_hold(void **state)
         for (double first = 1e-3; first < 1e3; first *= 10) {
             const double cost = lines[k].cost(0), slope = lines[k].slope(0);
             qn_fit_search s;
-            qn_fit_found found = QN_FIT_SEARCH_ON;
+            qn_fit_search_state found = QN_FIT_SEARCH_ON;
             double at = 0;
 
             qn_fit_search_begin(&s, cost, slope, first);
             while (found == QN_FIT_SEARCH_ON) {
                 at = s.trial;
-                found = qn_fit_search_see(&s, lines[k].cost(at), lines[k].slope(at));
+                found = qn_fit_search_step(&s, lines[k].cost(at), lines[k].slope(at));
             }
             if (found != QN_FIT_SEARCH_FOUND)
                 fail_msg("line %zu from %g: failed after %d at %g", k, first, s.n_trials, at);
@@ -304,7 +304,7 @@ static void say_nothing(void *self, char *text, size_t size)
 static void the_first_step_of_adam_has_the_length_of_its_rate(void **state)
 {
     const qn_fit_objective of = { .n = 1, .evaluate = slope_of_one, .describe = say_nothing };
-    qn_fit_record history[8];
+    qn_fit_iteration history[8];
     qn_fit_report r = { .history = history, .history_room = 8 };
     qn_fit_solve_options o;
     qn_fit_descent *d = NULL;

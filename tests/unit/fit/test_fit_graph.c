@@ -1,5 +1,5 @@
 /* test_fit_graph.c - which expressions become one topology, which must not; errors of building. */
-#include "fit_rig.h"
+#include "fit_golden.h"
 
 typedef qn_fit_v (*expression)(qn_fit_graph *g);
 

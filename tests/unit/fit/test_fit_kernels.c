@@ -1,6 +1,6 @@
 /* test_fit_kernels.c - printed kernels of every golden operation, run on every backend. */
 /* test: cost 16, quick-opencl */
-#include "fit_kernel_rig.h"
+#include "fit_kernel_fixture.h"
 
 static void operations_in_f64_agree_on_cpu(void **state)
 {

@@ -1,7 +1,7 @@
 /* test_fit_kernels_composite.c - printed kernels of every golden composite, run on every backend.
  */
 /* test: cost 15, quick-opencl */
-#include "fit_kernel_rig.h"
+#include "fit_kernel_fixture.h"
 
 static void composites_in_f64_agree_on_cpu(void **state)
 {

@@ -89,7 +89,7 @@ typedef struct {
     int trials;
 } watched;
 
-static int count(void *user, const qn_fit_record *record, int iteration)
+static int count(void *user, const qn_fit_iteration *record, int iteration)
 {
     watched *w = user;
 

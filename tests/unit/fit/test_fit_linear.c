@@ -1,5 +1,5 @@
 /* test_fit_linear.c - linear solvers of a step against each other, and whole solves with them. */
-#include "fit_worlds.h"
+#include "fit_scenes.h"
 
 #include "domain/fit/linear/dense.h"
 #include "util/clock.h"

@@ -1,7 +1,7 @@
 /* test_fit_lm.c - Levenberg-Marquardt: ends, faults, damping, losses, bits, memory. */
 #include "alloc_count.h"
 #include "fit_mgh.h"
-#include "fit_worlds.h"
+#include "fit_scenes.h"
 
 #include "domain/fit/run/run.h"
 
@@ -127,7 +127,7 @@ static void limits_of_iterations_and_time_end_the_solve(void **state)
     qn_fit_problem_free(p);
 }
 
-static int stop_at_three(void *user, const qn_fit_record *record, int iteration)
+static int stop_at_three(void *user, const qn_fit_iteration *record, int iteration)
 {
     (void)record;
     *(int *)user = iteration;

@@ -1,5 +1,5 @@
 /* test_fit_print.c - the text of programs: the kernel dialect, functions, literals. */
-#include "fit_rig.h"
+#include "fit_golden.h"
 
 #include "engine_fixture.h"
 

@@ -160,7 +160,7 @@ static void solve(qn_ctx *ctx, qn_fit_problem *p, const char *solver, int renumb
     o.linear_solver = QN_FIT_PCG;
     o.function_tolerance = 1e-13;
     o.renumber = renumber;
-    must(qn_fit_solve_somewhere(ctx, p, solver, QN_FIT_F64, &o, out, &err), &err);
+    must(qn_fit_solve_routed(ctx, p, solver, QN_FIT_F64, &o, out, &err), &err);
 }
 
 static void results_are_in_the_order_of_the_caller(void **state)
@@ -252,7 +252,7 @@ static void what_is_far_apart_is_renumbered_unasked(void **state)
     qn_fit_options_default(&o);
     o.linear_solver = QN_FIT_PCG;
     o.max_iterations = 1;
-    must(qn_fit_solve_somewhere(ctx, p, "lm", QN_FIT_F64, &o, &solved, &err), &err);
+    must(qn_fit_solve_routed(ctx, p, "lm", QN_FIT_F64, &o, &solved, &err), &err);
     assert_true(solved.report.is_renumbered);
     qn_fit_report_free(&solved.report);
     qn_fit_problem_free(p);

@@ -298,7 +298,7 @@ static double check_only_scalars_cross(const char *backend, qn_fit_problem *p,
     o.linear.max_iterations = 8;
     o.speculate = 1;
     must(qn_fit_device_driver_new(ctx, p, QN_FIT_F64, &o, &driver, &err), &err);
-    driver->n_before_spare = n_before;
+    driver->n_before_speculation = n_before;
     table = qn_fit_device_driver_table(driver);
     for (int step = 0; step < 8; step++) {
         /* A point that was taken is one more wait where nothing is evaluated ahead. */

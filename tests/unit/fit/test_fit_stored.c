@@ -1,6 +1,6 @@
 /* test_fit_stored.c - products with a stored Jacobian as stages, against those that compute it. */
 /* test: long, cost 45, quick-opencl */
-#include "fit_device_rig.h"
+#include "fit_device_fixture.h"
 
 #include "lab/fit/bench/cases.h"
 
@@ -33,7 +33,7 @@ static void free_results(results *of)
     free(of->jtu);
 }
 
-static double *read_all(rig *r, qn_buf *buf, qn_i64 n)
+static double *read_all(fixture *r, qn_buf *buf, qn_i64 n)
 {
     double *out = calloc((size_t)n + 1, sizeof *out);
 
@@ -43,7 +43,7 @@ static double *read_all(rig *r, qn_buf *buf, qn_i64 n)
 
 /* A point, then J'J v and, from a Jacobian stored in f64, J' (J v): by a stored Jacobian, or
  * computed where that is NULL. */
-static void stage_all(rig *r, qn_buf *jacobian, int is_f64, qn_buf *gradient, qn_buf *blocks,
+static void stage_all(fixture *r, qn_buf *jacobian, int is_f64, qn_buf *gradient, qn_buf *blocks,
                       qn_buf *jtu)
 {
     qn_fit_device *d = r->device;
@@ -68,11 +68,11 @@ static void stage_all(rig *r, qn_buf *jacobian, int is_f64, qn_buf *gradient, qn
 /* 0: there is no such backend. */
 static int results_of(const char *backend, int is_stored, qn_fit_precision storage, results *out)
 {
-    rig r;
+    fixture r;
     qn_buf *jacobian = NULL, *gradient = NULL, *blocks = NULL, *jtu = NULL;
     double cost;
 
-    if (!open_rig(&r, fit_load(TEXT, NULL), backend, QN_FIT_F64))
+    if (!open_fixture(&r, fit_load(TEXT, NULL), backend, QN_FIT_F64))
         return 0;
     qn_fit_device_set_storage(r.device, storage);
     must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
@@ -98,7 +98,7 @@ static int results_of(const char *backend, int is_stored, qn_fit_precision stora
     qn_buf_free(gradient);
     qn_buf_free(blocks);
     qn_buf_free(jtu);
-    close_rig(&r);
+    close_fixture(&r);
     return 1;
 }
 

@@ -3,7 +3,7 @@
  * Nothing here compiles WGSL. The texts are read word by word: brackets match, every name is
  * declared before it is used, no name is a reserved word, nothing is wider than 32 bits.
  */
-#include "fit_rig.h"
+#include "fit_golden.h"
 
 #include "domain/fit/code/print.h"
 

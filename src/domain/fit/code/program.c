@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Sections and their tables move from the derivation into the program. */
-static void take_tables(qn_fit_program *p, qn_fit_derived *d)
+static void move_tables(qn_fit_program *p, qn_fit_derived *d)
 {
     memcpy(p->sections, d->sections, sizeof p->sections);
     memset(d->sections, 0, sizeof d->sections);
@@ -36,7 +36,7 @@ qn_status qn_fit_program_new(const qn_fit_graph *graph, unsigned wants, qn_fit_l
     QN_TRY(qn_fit_derive(graph, wants, loss, sweep, &derived, err));
     QN_TRY(qn_fit_lower(derived.graph, &lowered, err));
     QN_TRY(qn_fit_schedule(lowered, p, err));
-    take_tables(p, &derived);
+    move_tables(p, &derived);
     p->n_slots = (int)graph->n_slots;
     p->n_columns = (int)graph->n_columns;
     p->n_rows = graph->n_outputs;

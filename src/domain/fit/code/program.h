@@ -14,7 +14,7 @@ typedef enum { QN_FIT_F64, QN_FIT_F32 } qn_fit_precision;
 typedef struct qn_fit_value {
     uint16_t op;
     uint8_t n_args;
-    uint8_t is_again; /* computed before, and again here instead of kept (relieve.c) */
+    uint8_t is_again; /* computed before, and again here instead of kept (rematerialise.c) */
     uint8_t is_same;  /* from the very same arguments as then */
     uint32_t arg[QN_FIT_MAX_ARGS];
     uint32_t slot, comp; /* of leaves, as in a node */
@@ -55,10 +55,10 @@ qn_status qn_fit_lower(const qn_fit_graph *graph, qn_fit_graph **out, qn_err *er
 /* schedule.c: fills values, outputs and peak_live from a lowered graph. */
 qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_program *program, qn_err *err);
 
-/* relieve.c: where more than `limit` values are alive, cheap ones are computed again instead of
+/* rematerialise.c: where more than `limit` values are alive, cheap ones are computed again instead of
  * kept, if that at most doubles the work. The bits of results stay. */
 enum { QN_FIT_CUDA_LIVE = 96 }; /* doubles: an item has 255 registers of half that size */
-qn_status qn_fit_relieve(qn_fit_program *program, int limit, qn_err *err);
+qn_status qn_fit_rematerialise(qn_fit_program *program, int limit, qn_err *err);
 
 /* Who uses a value, and the same values in another order. */
 

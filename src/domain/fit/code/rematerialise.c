@@ -1,4 +1,4 @@
-/* relieve.c - values computed again instead of kept.
+/* rematerialise.c - values computed again instead of kept.
  *
  * The reverse half of a derivative uses nearly every value of the forward half: a term over the
  * ring of a vertex keeps 240 doubles, and an item of an NVIDIA GPU has room for about 120. What
@@ -32,7 +32,7 @@ typedef struct {
     const qn_fit_program *p;
     qn_fit_users users;
     uint32_t *order;          /* of the walk */
-    uint32_t *turn;           /* value -> its place in the order */
+    uint32_t *rank;           /* value -> its place in the order */
     uint32_t *alive, n_alive; /* a list, without literals */
     uint32_t *where;          /* value -> its place in the list */
     uint32_t *need;           /* value -> when it is needed next; before now: not known */
@@ -44,20 +44,20 @@ typedef struct {
     uint32_t stamp, now;
     int limit, peak;
     uint64_t extra, most_extra; /* weight of what was made again, and the end of patience */
-} walk;
+} rewriter;
 
-static int is_literal(const walk *w, uint32_t v)
+static int is_literal(const rewriter *w, uint32_t v)
 {
     return w->p->values[v].op == QN_FIT_OP_lit;
 }
 
-static int is_leaf(const walk *w, uint32_t v)
+static int is_leaf(const rewriter *w, uint32_t v)
 {
     return qn_fit_op_has((qn_fit_opcode)w->p->values[v].op, QN_FIT_IS_LEAF);
 }
 
 /* A load counts as an operation. Eigenvalues are never made again. */
-static int weight(const walk *w, uint32_t v)
+static int weight(const rewriter *w, uint32_t v)
 {
     const qn_fit_opcode op = (qn_fit_opcode)w->p->values[v].op;
 
@@ -68,14 +68,14 @@ static int weight(const walk *w, uint32_t v)
 
 /* When the value is needed next: by a user that is still to come, or to make one again that was
  * dropped. */
-static uint32_t next_need(walk *w, uint32_t v, int depth)
+static uint32_t next_need(rewriter *w, uint32_t v, int depth)
 {
     uint32_t when = NEVER;
     int is_over = 1;
 
     for (uint32_t k = w->users.first[v]; k < w->users.first[v + 1]; k++) {
         const uint32_t user = w->users.user[k];
-        uint32_t at = w->turn[user];
+        uint32_t at = w->rank[user];
 
         if (w->is_over[user])
             continue;
@@ -84,12 +84,12 @@ static uint32_t next_need(walk *w, uint32_t v, int depth)
         is_over &= w->is_over[user];
         when = at < when ? at : when;
     }
-    w->is_over[v] = is_over && w->turn[v] < w->now;
+    w->is_over[v] = is_over && w->rank[v] < w->now;
     return when;
 }
 
 /* What it takes to make `v` again from what is alive; not exact beyond `most`. */
-static int price(walk *w, uint32_t v, double most)
+static int price(rewriter *w, uint32_t v, double most)
 {
     uint32_t n = 0;
     int total = 0;
@@ -115,14 +115,14 @@ static int price(walk *w, uint32_t v, double most)
 }
 
 /* Kept from the last time, until that time has come or someone was dropped who needs it. */
-static uint32_t need_of(walk *w, uint32_t v)
+static uint32_t need_of(rewriter *w, uint32_t v)
 {
     if (w->need[v] < w->now)
         w->need[v] = next_need(w, v, 0);
     return w->need[v];
 }
 
-static void forget_needs(walk *w, uint32_t v, int depth)
+static void forget_needs(rewriter *w, uint32_t v, int depth)
 {
     const qn_fit_value *value = &w->p->values[v];
 
@@ -133,7 +133,7 @@ static void forget_needs(walk *w, uint32_t v, int depth)
     }
 }
 
-static void drop(walk *w, uint32_t v)
+static void drop(rewriter *w, uint32_t v)
 {
     const uint32_t last = w->alive[--w->n_alive];
 
@@ -143,14 +143,14 @@ static void drop(walk *w, uint32_t v)
     forget_needs(w, v, 0);
 }
 
-static void drop_dead(walk *w, uint32_t v)
+static void drop_dead(rewriter *w, uint32_t v)
 {
     w->need[v] = 0;
     if (w->is_alive[v] && !w->holders[v] && !is_literal(w, v) && need_of(w, v) == NEVER)
         drop(w, v);
 }
 
-static void drop_cheap(walk *w)
+static void drop_cheap(rewriter *w)
 {
     while ((int)w->n_alive > w->limit) {
         uint32_t best = NEVER;
@@ -178,7 +178,7 @@ static void drop_cheap(walk *w)
 }
 
 /* 0: it would take too much work. */
-static int compute(walk *w, uint32_t v)
+static int compute(rewriter *w, uint32_t v)
 {
     const qn_fit_value *value = &w->p->values[v];
 
@@ -208,12 +208,12 @@ static int compute(walk *w, uint32_t v)
     return 1;
 }
 
-static int walk_order(walk *w)
+static int rewrite_in_order(rewriter *w)
 {
     const uint32_t n = (uint32_t)w->p->n_values;
 
     for (uint32_t k = 0; k < n; k++)
-        w->turn[w->order[k]] = k;
+        w->rank[w->order[k]] = k;
     memset(w->is_alive, 0, n);
     memset(w->is_made, 0, n);
     memset(w->holders, 0, n);
@@ -309,7 +309,7 @@ static qn_status rewrite(qn_fit_program *p, const uint32_t *out, uint32_t n, qn_
     return QN_OK;
 }
 
-static void walk_free(walk *w)
+static void free_rewriter(rewriter *w)
 {
     free(w->order);
     free(w->out);
@@ -318,17 +318,17 @@ static void walk_free(walk *w)
 }
 
 /* 0: no memory. */
-static int walk_begin(walk *w, const qn_fit_program *p)
+static int begin_rewriter(rewriter *w, const qn_fit_program *p)
 {
     const size_t n = (size_t)p->n_values;
 
-    *w = (walk){ .p = p };
+    *w = (rewriter){ .p = p };
     w->order = calloc(7 * n, sizeof *w->order);
     w->out = calloc(MAX_GROWTH * n, sizeof *w->out);
     w->is_alive = calloc(4 * n, 1);
     if (!w->order || !w->out || !w->is_alive || !qn_fit_users_of(p, &w->users))
         return 0;
-    w->turn = w->order + n;
+    w->rank = w->order + n;
     w->alive = w->order + 2 * n;
     w->where = w->order + 3 * n;
     w->seen = w->order + 4 * n;
@@ -342,18 +342,19 @@ static int walk_begin(walk *w, const qn_fit_program *p)
 
 /* The order that is given, or else the one from the outputs upwards, with repetitions. 0: neither
  * keeps to the limit and to most_extra. */
-static int try_orders(walk *w)
+static int try_orders(rewriter *w)
 {
     const uint32_t n = (uint32_t)w->p->n_values;
 
     for (uint32_t k = 0; k < n; k++)
         w->order[k] = k;
-    if (walk_order(w) && w->peak < w->p->peak_live)
+    if (rewrite_in_order(w) && w->peak < w->p->peak_live)
         return 1;
-    return qn_fit_order_up(w->p, &w->users, w->order) && walk_order(w) && w->peak < w->p->peak_live;
+    return qn_fit_order_up(w->p, &w->users, w->order) && rewrite_in_order(w) &&
+           w->peak < w->p->peak_live;
 }
 
-qn_status qn_fit_relieve(qn_fit_program *program, int limit, qn_err *err)
+qn_status qn_fit_rematerialise(qn_fit_program *program, int limit, qn_err *err)
 {
     /* Places of blocks take registers too. Where room for all of them costs more than a share of
      * the work, less of it is made: some bytes in memory are the lesser evil. */
@@ -363,12 +364,12 @@ qn_status qn_fit_relieve(qn_fit_program *program, int limit, qn_err *err)
     } tries[] = { { 2, 6 }, { 1, 4 }, { 0, 1 } };
     const size_t n = (size_t)program->n_values;
     qn_status st = QN_OK;
-    walk w = { 0 };
+    rewriter w = { 0 };
     int is_found = 0;
 
     if (limit < 1 || program->peak_live <= limit || n > MAX_VALUES)
         return QN_OK;
-    if (!walk_begin(&w, program)) {
+    if (!begin_rewriter(&w, program)) {
         st = qn_fail(err, QN_ERR_NOMEM, "%s: order of %zu values", program->name, n);
         goto out;
     }
@@ -383,6 +384,6 @@ qn_status qn_fit_relieve(qn_fit_program *program, int limit, qn_err *err)
         program->peak_live = w.peak;
     }
 out:
-    walk_free(&w);
+    free_rewriter(&w);
     return st;
 }

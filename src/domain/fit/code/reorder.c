@@ -3,7 +3,7 @@
  * The last value is placed first. Of those whose users are all placed the one is taken that leaves
  * fewest values alive above it, of equals the one that was asked for last. Such an order keeps a
  * little more alive than that of schedule.c, but closes one piece of a term before it opens the
- * next: what is computed again (relieve.c) serves for longer.
+ * next: what is computed again (rematerialise.c) serves for longer.
  */
 #include "domain/fit/code/program.h"
 
@@ -59,7 +59,7 @@ static int growth(const sorter *s, uint32_t v)
     return more;
 }
 
-static uint32_t take_best(sorter *s)
+static uint32_t pop_best(sorter *s)
 {
     uint32_t best = 0;
     int least = 0;
@@ -110,7 +110,7 @@ int qn_fit_order_up(const qn_fit_program *program, const qn_fit_users *users, ui
             s.ready[s.n_ready++] = v;
     }
     for (uint32_t at = n; s.n_ready;) {
-        const uint32_t v = take_best(&s);
+        const uint32_t v = pop_best(&s);
 
         out[--at] = v;
         place_above(&s, v);

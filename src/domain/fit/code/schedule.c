@@ -153,7 +153,7 @@ static int is_leaf(const scheduler *s, qn_fit_v id)
 typedef struct {
     uint32_t *first, *user; /* users of a node: user[first[id] .. first[id + 1]) */
     uint32_t *waits;        /* operands, other than leaves, that a node still needs */
-    uint32_t *turn;         /* its place in the plan */
+    uint32_t *rank;         /* its place in the plan */
     qn_fit_v *ready;
     uint32_t n_ready;
 } candidates;
@@ -163,7 +163,7 @@ static void candidates_free(candidates *c)
     free(c->first);
     free(c->user);
     free(c->waits);
-    free(c->turn);
+    free(c->rank);
     free(c->ready);
 }
 
@@ -174,10 +174,10 @@ static int list_candidates(const scheduler *s, const qn_fit_v *plan, uint32_t n,
 
     c->first = calloc(room, sizeof *c->first);
     c->waits = calloc(room, sizeof *c->waits);
-    c->turn = calloc(room, sizeof *c->turn);
+    c->rank = calloc(room, sizeof *c->rank);
     c->ready = calloc(room, sizeof *c->ready);
     c->user = calloc((size_t)n * QN_FIT_MAX_ARGS + 1, sizeof *c->user);
-    if (!c->first || !c->waits || !c->turn || !c->ready || !c->user)
+    if (!c->first || !c->waits || !c->rank || !c->ready || !c->user)
         return 0;
     for (uint32_t k = 0; k < n; k++)
         for (int i = 0; i < s->g->nodes[plan[k]].n_args; i++)
@@ -187,7 +187,7 @@ static int list_candidates(const scheduler *s, const qn_fit_v *plan, uint32_t n,
     for (uint32_t k = n; k-- > 0;) {
         const qn_fit_node *node = qn_fit_at(s->g, plan[k]);
 
-        c->turn[plan[k]] = k;
+        c->rank[plan[k]] = k;
         for (int i = 0; i < node->n_args; i++) {
             c->user[--c->first[node->arg[i] + 1]] = plan[k];
             c->waits[plan[k]] += !is_leaf(s, node->arg[i]);
@@ -200,7 +200,7 @@ static int list_candidates(const scheduler *s, const qn_fit_v *plan, uint32_t n,
 }
 
 /* After which fewest values are alive; among equals the first of the plan. */
-static qn_fit_v take_best(const scheduler *s, candidates *c)
+static qn_fit_v pop_best(const scheduler *s, candidates *c)
 {
     uint32_t best = 0;
     int least = 0;
@@ -209,7 +209,7 @@ static qn_fit_v take_best(const scheduler *s, candidates *c)
         const int more = growth(s, c->ready[k]);
 
         if (k == 0 || more < least ||
-            (more == least && c->turn[c->ready[k]] < c->turn[c->ready[best]])) {
+            (more == least && c->rank[c->ready[k]] < c->rank[c->ready[best]])) {
             best = k;
             least = more;
         }
@@ -237,7 +237,7 @@ static int run_greedily(scheduler *s, const qn_fit_v *plan, uint32_t n)
         return INT_MAX; /* the plan stays as it is */
     }
     while (c.n_ready) {
-        const qn_fit_v id = take_best(s, &c);
+        const qn_fit_v id = pop_best(s, &c);
 
         emit(s, id);
         for (uint32_t k = c.first[id + 1]; k < c.first[id + 2]; k++)

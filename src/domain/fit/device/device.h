@@ -135,8 +135,8 @@ qn_status qn_fit_device_choose_stored(qn_fit_device *device, int *is_stored, qn_
 qn_status qn_fit_upload_room(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out, void **host,
                              qn_err *err);
 
-/* A new buffer with these bytes; room for `spare` more is left behind them. */
-qn_status qn_fit_upload(qn_ctx *ctx, const char *name, const void *from, size_t bytes, size_t spare,
+/* A new buffer with these bytes; room for `extra` more is left behind them. */
+qn_status qn_fit_upload(qn_ctx *ctx, const char *name, const void *from, size_t bytes, size_t extra,
                         qn_buf **out, qn_err *err);
 
 void qn_fit_copy_bytes(void *to, const void *from, size_t bytes);

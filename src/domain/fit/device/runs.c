@@ -223,7 +223,7 @@ static qn_status relieve(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
     QN_TRY(most_alive(d, &limit, err));
     for (int k = 0; k < d->problem->n_groups; k++)
         if (is_map(run, kind, k))
-            QN_TRY(qn_fit_relieve(run->programs[k], limit, err));
+            QN_TRY(qn_fit_rematerialise(run->programs[k], limit, err));
 out:
     return st;
 }

@@ -40,15 +40,15 @@ qn_status qn_fit_upload_room(qn_ctx *ctx, const char *name, size_t bytes, qn_buf
     return st;
 }
 
-qn_status qn_fit_upload(qn_ctx *ctx, const char *name, const void *from, size_t bytes, size_t spare,
+qn_status qn_fit_upload(qn_ctx *ctx, const char *name, const void *from, size_t bytes, size_t extra,
                         qn_buf **out, qn_err *err)
 {
     void *host;
-    const qn_status st = qn_fit_upload_room(ctx, name, bytes + spare, out, &host, err);
+    const qn_status st = qn_fit_upload_room(ctx, name, bytes + extra, out, &host, err);
 
     if (st != QN_OK)
         return st;
     qn_fit_copy_bytes(host, from, bytes);
-    memset((char *)host + bytes, 0, spare);
+    memset((char *)host + bytes, 0, extra);
     return QN_OK;
 }

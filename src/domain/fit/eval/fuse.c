@@ -25,7 +25,7 @@ static int is_product(const qn_fit_value *v)
     return v->op == QN_FIT_OP_mul || v->op == QN_FIT_OP_square;
 }
 
-static void take_in(qn_fit_value *sum, qn_fit_value *product, int position)
+static void fuse_into(qn_fit_value *sum, qn_fit_value *product, int position)
 {
     const uint32_t other = sum->arg[1 - position];
 
@@ -61,7 +61,7 @@ qn_fit_value *qn_fit_fuse(const qn_fit_program *program)
             qn_fit_value *product = &values[values[k].arg[i]];
 
             if (is_product(product) && uses[values[k].arg[i]] == 1) {
-                take_in(&values[k], product, i);
+                fuse_into(&values[k], product, i);
                 break;
             }
         }

@@ -54,14 +54,14 @@ static void find_last_uses(planner *s)
             s->last[s->values[k].arg[0]] = s->last[k];
 }
 
-static uint32_t take(planner *s)
+static uint32_t acquire(planner *s)
 {
     if (s->n_free)
         return s->free_regs[--s->n_free];
     return AT_REG | (uint32_t)s->plan->n_regs++;
 }
 
-static void give_back(planner *s, uint32_t place)
+static void release(planner *s, uint32_t place)
 {
     if ((place & AT_KIND) == AT_REG && place >= (uint32_t)s->plan->n_consts)
         s->free_regs[s->n_free++] = place;
@@ -84,9 +84,9 @@ static void release_operands(planner *s, uint32_t k)
             is_repeated |= holder(s, v->arg[j]) == a;
         if (is_repeated || s->last[a] != k)
             continue;
-        give_back(s, s->where[a][0]);
+        release(s, s->where[a][0]);
         for (int j = 1; is_eigenvalue(&s->values[a]) && j < 4; j++)
-            give_back(s, s->where[a][j]);
+            release(s, s->where[a][j]);
     }
 }
 
@@ -116,13 +116,13 @@ static void place_operation(planner *s, int k, int out)
 
     release_operands(s, (uint32_t)k);
     for (int j = 0; j < n_dst; j++) {
-        s->where[k][j] = j == 0 && out >= 0 ? AT_OUT | (uint32_t)out : take(s);
+        s->where[k][j] = j == 0 && out >= 0 ? AT_OUT | (uint32_t)out : acquire(s);
         in->dst[j] = s->where[k][j];
     }
     /* Nothing uses it later: an output, or the value of an eigenvalue wanted for its vector. */
     if (s->last[k] == (uint32_t)k)
         for (int j = 0; j < n_dst; j++)
-            give_back(s, s->where[k][j]);
+            release(s, s->where[k][j]);
 }
 
 static void place_value(planner *s, int k)

@@ -36,7 +36,8 @@ qn_fit_v qn_fit_sum(qn_fit_graph *graph, const qn_fit_v *terms, int n)
     for (int i = 0; i < n; i++) {
         int at = i;
 
-        for (; at > 0 && qn_fit_at(graph, sorted[at - 1])->look > qn_fit_at(graph, terms[i])->look;
+        for (;
+             at > 0 && qn_fit_at(graph, sorted[at - 1])->shape > qn_fit_at(graph, terms[i])->shape;
              at--)
             sorted[at] = sorted[at - 1];
         sorted[at] = terms[i];

@@ -57,7 +57,7 @@ static inline qn_fit_v qn_fit_make3(qn_fit_graph *g, qn_fit_opcode op, qn_fit_v 
     return qn_fit_make(g, op, (const qn_fit_v[]){ a, b, c });
 }
 
-static inline void qn_fit_give(qn_fit_call_frame *f, qn_fit_v v)
+static inline void qn_fit_return(qn_fit_call_frame *f, qn_fit_v v)
 {
     f->out->n = 1;
     f->out->at[0] = v;

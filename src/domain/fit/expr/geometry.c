@@ -25,7 +25,7 @@ void qn_fit_build_angle(qn_fit_call_frame *f)
     if (f->args[0].n != 2 && f->args[0].n != 3)
         qn_fit_graph_fault(f->g, QN_ERR_USAGE, "angle of %d components (2 or 3)", f->args[0].n);
     else
-        qn_fit_give(f, angle_between(f->g, &f->args[0], &f->args[1]));
+        qn_fit_return(f, angle_between(f->g, &f->args[0], &f->args[1]));
 }
 
 void qn_fit_build_corner_angle(qn_fit_call_frame *f)
@@ -33,13 +33,13 @@ void qn_fit_build_corner_angle(qn_fit_call_frame *f)
     const qn_fit_vec b = qn_fit_minus(f->g, &f->args[1], &f->args[0]);
     const qn_fit_vec c = qn_fit_minus(f->g, &f->args[2], &f->args[0]);
 
-    qn_fit_give(f, angle_between(f->g, &b, &c));
+    qn_fit_return(f, angle_between(f->g, &b, &c));
 }
 
 void qn_fit_build_angle_defect(qn_fit_call_frame *f)
 {
-    qn_fit_give(f, qn_fit_sub(f->g, qn_fit_exact(f->g, 6.28318530717958647692),
-                              qn_fit_sum(f->g, f->args[0].at, f->args[0].n)));
+    qn_fit_return(f, qn_fit_sub(f->g, qn_fit_exact(f->g, 6.28318530717958647692),
+                                qn_fit_sum(f->g, f->args[0].at, f->args[0].n)));
 }
 
 void qn_fit_build_dihedral(qn_fit_call_frame *f)
@@ -53,8 +53,9 @@ void qn_fit_build_dihedral(qn_fit_call_frame *f)
     const qn_fit_vec across = qn_fit_cross(g, &n1, &n2);
     const qn_fit_v inv = qn_fit_make1(g, QN_FIT_OP_recip0, qn_fit_length(g, e.at, 3));
 
-    qn_fit_give(f, qn_fit_make2(g, QN_FIT_OP_atan2, qn_fit_mul(g, qn_fit_dot(g, &across, &e), inv),
-                                qn_fit_dot(g, &n1, &n2)));
+    qn_fit_return(f,
+                  qn_fit_make2(g, QN_FIT_OP_atan2, qn_fit_mul(g, qn_fit_dot(g, &across, &e), inv),
+                               qn_fit_dot(g, &n1, &n2)));
 }
 
 /* Triangles, lines, planes. */
@@ -71,7 +72,7 @@ void qn_fit_build_tri_area(qn_fit_call_frame *f)
 {
     const qn_fit_vec n = twice_area(f);
 
-    qn_fit_give(f, qn_fit_mul(f->g, qn_fit_exact(f->g, 0.5), qn_fit_length(f->g, n.at, 3)));
+    qn_fit_return(f, qn_fit_mul(f->g, qn_fit_exact(f->g, 0.5), qn_fit_length(f->g, n.at, 3)));
 }
 
 void qn_fit_build_tri_normal(qn_fit_call_frame *f)
@@ -88,14 +89,14 @@ void qn_fit_build_dist_line2(qn_fit_call_frame *f)
     const qn_fit_v across =
         qn_fit_sub(f->g, qn_fit_mul(f->g, d.at[0], p.at[1]), qn_fit_mul(f->g, d.at[1], p.at[0]));
 
-    qn_fit_give(f, qn_fit_div(f->g, across, qn_fit_length(f->g, d.at, 2)));
+    qn_fit_return(f, qn_fit_div(f->g, across, qn_fit_length(f->g, d.at, 2)));
 }
 
 void qn_fit_build_dist_plane(qn_fit_call_frame *f)
 {
     const qn_fit_vec d = qn_fit_minus(f->g, &f->args[0], &f->args[1]);
 
-    qn_fit_give(f, qn_fit_dot(f->g, &d, &f->args[2]));
+    qn_fit_return(f, qn_fit_dot(f->g, &d, &f->args[2]));
 }
 
 void qn_fit_build_project_plane(qn_fit_call_frame *f)
@@ -177,7 +178,7 @@ static void eig2(qn_fit_call_frame *f, int is_max)
     const qn_fit_v h = qn_fit_mul(g, half, qn_fit_add(g, a, c));
     const qn_fit_v s = qn_fit_make2(g, QN_FIT_OP_gap2, qn_fit_mul(g, half, qn_fit_sub(g, a, c)), b);
 
-    qn_fit_give(f, is_max ? qn_fit_add(g, h, s) : qn_fit_sub(g, h, s));
+    qn_fit_return(f, is_max ? qn_fit_add(g, h, s) : qn_fit_sub(g, h, s));
 }
 
 void qn_fit_build_eig2_min(qn_fit_call_frame *f)

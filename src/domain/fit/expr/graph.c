@@ -103,7 +103,7 @@ static int is_same(const qn_fit_node *a, const qn_fit_node *b)
 }
 
 /* The sub-graph as it looks with slots anonymous; commutative arguments count in either order. */
-static uint64_t look_of(const qn_fit_graph *graph, const qn_fit_node *n)
+static uint64_t shape_of(const qn_fit_graph *graph, const qn_fit_node *n)
 {
     uint64_t h = mix(0x666974, n->op);
     int first = 0;
@@ -113,13 +113,13 @@ static uint64_t look_of(const qn_fit_graph *graph, const qn_fit_node *n)
     if (n->op == QN_FIT_OP_param || n->op == QN_FIT_OP_tangent)
         return mix(mix(h, n->comp), n->is_fixed);
     if (qn_fit_op_has((qn_fit_opcode)n->op, QN_FIT_COMM)) {
-        const uint64_t a = graph->nodes[n->arg[0]].look, b = graph->nodes[n->arg[1]].look;
+        const uint64_t a = graph->nodes[n->arg[0]].shape, b = graph->nodes[n->arg[1]].shape;
 
         h = mix(mix(h, a < b ? a : b), a < b ? b : a);
         first = 2;
     }
     for (int i = first; i < n->n_args; i++)
-        h = mix(h, graph->nodes[n->arg[i]].look);
+        h = mix(h, graph->nodes[n->arg[i]].shape);
     return h;
 }
 
@@ -174,7 +174,7 @@ qn_fit_v qn_fit_intern(qn_fit_graph *graph, const qn_fit_node *node)
     }
     n = &graph->nodes[graph->n_nodes];
     *n = *node;
-    n->look = look_of(graph, n);
+    n->shape = shape_of(graph, n);
     place(graph, graph->n_nodes);
     return graph->n_nodes++;
 }

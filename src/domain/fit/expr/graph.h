@@ -17,7 +17,7 @@ typedef struct qn_fit_node {
     qn_fit_v arg[QN_FIT_MAX_ARGS];
     uint32_t slot, comp; /* param, tangent: block slot and component; data: column; seed: row */
     double value;        /* lit; data that was a literal */
-    uint64_t look;       /* hash of the sub-graph with slots anonymous */
+    uint64_t shape;      /* hash of the sub-graph with slots anonymous */
 } qn_fit_node;
 
 struct qn_fit_graph {

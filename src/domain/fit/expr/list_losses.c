@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-static void give_mean(qn_fit_call_frame *f, const qn_fit_vec *items)
+static void return_mean(qn_fit_call_frame *f, const qn_fit_vec *items)
 {
-    qn_fit_give(
+    qn_fit_return(
         f, qn_fit_div(f->g, qn_fit_sum(f->g, items->at, items->n), qn_fit_exact(f->g, items->n)));
 }
 
@@ -15,7 +15,7 @@ void qn_fit_build_mse(qn_fit_call_frame *f)
 
     for (int i = 0; i < e.n; i++)
         e.at[i] = qn_fit_make1(f->g, QN_FIT_OP_square, e.at[i]);
-    give_mean(f, &e);
+    return_mean(f, &e);
 }
 
 void qn_fit_build_mae(qn_fit_call_frame *f)
@@ -24,7 +24,7 @@ void qn_fit_build_mae(qn_fit_call_frame *f)
 
     for (int i = 0; i < e.n; i++)
         e.at[i] = qn_fit_make1(f->g, QN_FIT_OP_abs, e.at[i]);
-    give_mean(f, &e);
+    return_mean(f, &e);
 }
 
 /* -mean[t log p + (1 - t) log(1 - p)] with p kept off 0 and 1. */
@@ -44,7 +44,7 @@ void qn_fit_build_bce(qn_fit_call_frame *f)
 
         e.at[i] = qn_fit_neg(g, qn_fit_add(g, yes, no));
     }
-    give_mean(f, &e);
+    return_mean(f, &e);
 }
 
 /* -log softmax(o)[target]. The largest is taken off first; it cancels, so no derivative goes
@@ -71,8 +71,8 @@ void qn_fit_build_cce(qn_fit_call_frame *f)
     most = qn_fit_make1(g, QN_FIT_OP_stop, most);
     for (int i = 0; i < o->n; i++)
         e.at[i] = qn_fit_make1(g, QN_FIT_OP_exp, qn_fit_sub(g, o->at[i], most));
-    qn_fit_give(f, qn_fit_sub(g, qn_fit_make1(g, QN_FIT_OP_log, qn_fit_sum(g, e.at, e.n)),
-                              qn_fit_sub(g, o->at[pick], most)));
+    qn_fit_return(f, qn_fit_sub(g, qn_fit_make1(g, QN_FIT_OP_log, qn_fit_sum(g, e.at, e.n)),
+                                qn_fit_sub(g, o->at[pick], most)));
 }
 
 /* |e| < d ? e^2 / 2 : d (|e| - d / 2), per component. */

@@ -221,7 +221,7 @@ qn_fit_v qn_fit_normalise(qn_fit_graph *graph, qn_fit_opcode *op, qn_fit_v *args
     if (!found && graph->err.status == QN_OK)
         found = rewritten(graph, *op, args);
     if (!found && qn_fit_op_has(*op, QN_FIT_COMM)) {
-        const uint64_t a = qn_fit_at(graph, args[0])->look, b = qn_fit_at(graph, args[1])->look;
+        const uint64_t a = qn_fit_at(graph, args[0])->shape, b = qn_fit_at(graph, args[1])->shape;
 
         if (a > b || (a == b && args[0] > args[1])) {
             const qn_fit_v first = args[0];

@@ -85,7 +85,7 @@ qn_fit_vec qn_fit_unit(qn_fit_graph *g, const qn_fit_vec *a)
 
 void qn_fit_build_dot(qn_fit_call_frame *f)
 {
-    qn_fit_give(f, qn_fit_dot(f->g, &f->args[0], &f->args[1]));
+    qn_fit_return(f, qn_fit_dot(f->g, &f->args[0], &f->args[1]));
 }
 
 void qn_fit_build_cross3(qn_fit_call_frame *f)
@@ -97,7 +97,7 @@ void qn_fit_build_cross2(qn_fit_call_frame *f)
 {
     const qn_fit_v *a = f->args[0].at, *b = f->args[1].at;
 
-    qn_fit_give(f, minor(f->g, a[0], b[1], a[1], b[0]));
+    qn_fit_return(f, minor(f->g, a[0], b[1], a[1], b[0]));
 }
 
 void qn_fit_build_perp2(qn_fit_call_frame *f)
@@ -109,26 +109,26 @@ void qn_fit_build_perp2(qn_fit_call_frame *f)
 
 void qn_fit_build_length(qn_fit_call_frame *f)
 {
-    qn_fit_give(f, qn_fit_length(f->g, f->args[0].at, f->args[0].n));
+    qn_fit_return(f, qn_fit_length(f->g, f->args[0].at, f->args[0].n));
 }
 
 void qn_fit_build_sqr_length(qn_fit_call_frame *f)
 {
-    qn_fit_give(f, qn_fit_dot(f->g, &f->args[0], &f->args[0]));
+    qn_fit_return(f, qn_fit_dot(f->g, &f->args[0], &f->args[0]));
 }
 
 void qn_fit_build_distance(qn_fit_call_frame *f)
 {
     const qn_fit_vec d = qn_fit_minus(f->g, &f->args[0], &f->args[1]);
 
-    qn_fit_give(f, qn_fit_length(f->g, d.at, d.n));
+    qn_fit_return(f, qn_fit_length(f->g, d.at, d.n));
 }
 
 void qn_fit_build_sqr_distance(qn_fit_call_frame *f)
 {
     const qn_fit_vec d = qn_fit_minus(f->g, &f->args[0], &f->args[1]);
 
-    qn_fit_give(f, qn_fit_dot(f->g, &d, &d));
+    qn_fit_return(f, qn_fit_dot(f->g, &d, &d));
 }
 
 void qn_fit_build_normalize(qn_fit_call_frame *f)
@@ -215,5 +215,5 @@ void qn_fit_build_det3(qn_fit_call_frame *f)
     const qn_fit_vec c = { .n = 3, .at = { m[6], m[7], m[8] } };
     const qn_fit_vec bc = qn_fit_cross(f->g, &b, &c);
 
-    qn_fit_give(f, qn_fit_dot(f->g, &a, &bc));
+    qn_fit_return(f, qn_fit_dot(f->g, &a, &bc));
 }

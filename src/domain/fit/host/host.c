@@ -78,7 +78,7 @@ void qn_fit_host_free(qn_fit_host *host)
     for (int k = 0; host->groups && k < host->problem->n_groups; k++) {
         qn_fit_host_group *g = &host->groups[k];
 
-        for (int r = 0; r < QN_FIT_N_RUNS; r++) {
+        for (int r = 0; r < QN_FIT_N_PASSES; r++) {
             qn_fit_program_free(g->programs[r]);
             qn_fit_plan_free(g->plans[r]);
             qn_fit_jit_free(host, g->jits[r]);
@@ -106,7 +106,7 @@ void qn_fit_host_free(qn_fit_host *host)
 /* Programs. */
 
 /* An energy's value is its rows, its gradient J' times ones. */
-static unsigned wants_of(const qn_fit_group *g, qn_fit_run run)
+static unsigned wants_of(const qn_fit_group *g, qn_fit_pass run)
 {
     static const unsigned residual[] = { QN_FIT_WANT(QN_FIT_COST),
                                          QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_GRAD),
@@ -122,7 +122,7 @@ static unsigned wants_of(const qn_fit_group *g, qn_fit_run run)
 
     if (!g->is_energy)
         return residual[run];
-    return QN_FIT_WANT(QN_FIT_RES) | (run == QN_FIT_RUN_GRADIENT ? QN_FIT_WANT(QN_FIT_VJP) : 0);
+    return QN_FIT_WANT(QN_FIT_RES) | (run == QN_FIT_PASS_GRADIENT ? QN_FIT_WANT(QN_FIT_VJP) : 0);
 }
 
 static int gradient_section(const qn_fit_group *g)
@@ -137,12 +137,12 @@ static qn_status make_table(double **table, qn_i64 n, const char *name, qn_err *
     return qn_fail(err, QN_ERR_NOMEM, "%s: a table of %lld numbers", name, (long long)n);
 }
 
-static int is_point(qn_fit_run run)
+static int is_point(qn_fit_pass run)
 {
-    return run == QN_FIT_RUN_POINT || run == QN_FIT_RUN_STORING_POINT;
+    return run == QN_FIT_PASS_POINT || run == QN_FIT_PASS_STORING_POINT;
 }
 
-static qn_status make_tables(qn_fit_host *h, int k, qn_fit_run run, qn_err *err)
+static qn_status make_tables(qn_fit_host *h, int k, qn_fit_pass run, qn_err *err)
 {
     const qn_fit_group *g = &h->problem->groups[k];
     qn_fit_host_group *hg = &h->groups[k];
@@ -151,23 +151,23 @@ static qn_status make_tables(qn_fit_host *h, int k, qn_fit_run run, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(make_table(&hg->cost, rows * g->ld, g->name, err));
-    if (run == QN_FIT_RUN_GRADIENT)
+    if (run == QN_FIT_PASS_GRADIENT)
         QN_TRY(make_table(&hg->gradient, p->sections[gradient_section(g)].count * g->ld, g->name,
                           err));
-    if (run == QN_FIT_RUN_GRADIENT && g->is_energy && !hg->ones) {
+    if (run == QN_FIT_PASS_GRADIENT && g->is_energy && !hg->ones) {
         QN_TRY(make_table(&hg->ones, g->n_rows * g->ld, g->name, err));
         for (qn_i64 i = 0; i < g->n_rows * g->ld; i++)
             hg->ones[i] = 1;
     }
-    if (run == QN_FIT_RUN_LINEARIZE || run == QN_FIT_RUN_STORING_POINT)
+    if (run == QN_FIT_PASS_LINEARIZE || run == QN_FIT_PASS_STORING_POINT)
         QN_TRY(make_table(&hg->jacobian, p->sections[QN_FIT_JAC].count * g->ld, g->name, err));
     if (is_point(run)) {
         QN_TRY(make_table(&hg->slopes, p->sections[QN_FIT_GRAD].count * g->ld, g->name, err));
         QN_TRY(make_table(&hg->squares, p->sections[QN_FIT_DIAG].count * g->ld, g->name, err));
     }
-    if (run == QN_FIT_RUN_JTJV)
+    if (run == QN_FIT_PASS_JTJV)
         QN_TRY(make_table(&hg->products, p->sections[QN_FIT_JTJV].count * g->ld, g->name, err));
-    if (run != QN_FIT_RUN_COST)
+    if (run != QN_FIT_PASS_COST)
         QN_TRY(map_variables(h, k, p, err));
 out:
     return st;
@@ -190,7 +190,7 @@ static qn_status make_workspaces(qn_fit_host *h, size_t bytes, qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_fit_host_prepare(qn_fit_host *host, qn_fit_run run, qn_err *err)
+qn_status qn_fit_host_prepare(qn_fit_host *host, qn_fit_pass run, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -214,7 +214,7 @@ out:
 
 /* Runs. */
 
-static qn_fit_tables tables_of(const qn_fit_host *h, int k, qn_fit_run run, const double *x)
+static qn_fit_tables tables_of(const qn_fit_host *h, int k, qn_fit_pass run, const double *x)
 {
     const qn_fit_group *g = &h->problem->groups[k];
     const qn_fit_host_group *hg = &h->groups[k];
@@ -226,9 +226,9 @@ static qn_fit_tables tables_of(const qn_fit_host *h, int k, qn_fit_run run, cons
     t.out[gradient_section(g)] = is_point(run) ? hg->slopes : hg->gradient;
     t.out[QN_FIT_DIAG] = hg->squares;
     t.out[QN_FIT_JTJV] = hg->products;
-    t.out[QN_FIT_JVP] = run == QN_FIT_RUN_JV ? h->rows + hg->row : NULL;
+    t.out[QN_FIT_JVP] = run == QN_FIT_PASS_JV ? h->rows + hg->row : NULL;
     t.tangent = h->tangent;
-    if (run == QN_FIT_RUN_GRADIENT)
+    if (run == QN_FIT_PASS_GRADIENT)
         t.seed = hg->ones;
     return t;
 }
@@ -253,14 +253,14 @@ static double sum_costs(qn_fit_host *h, int k)
     return total;
 }
 
-static void run_group(qn_fit_host *h, int k, qn_fit_run run, const double *x, qn_fit_bad *bad)
+static void run_group(qn_fit_host *h, int k, qn_fit_pass run, const double *x, qn_fit_bad *bad)
 {
     enum { PART = 2048 };
     const qn_fit_group *g = &h->problem->groups[k];
     const qn_fit_host_group *hg = &h->groups[k];
     const qn_fit_tables tables = tables_of(h, k, run, x);
     const qn_i64 n_parts = (g->n + PART - 1) / PART;
-    const int has_cost = run != QN_FIT_RUN_JV && run != QN_FIT_RUN_JTJV;
+    const int has_cost = run != QN_FIT_PASS_JV && run != QN_FIT_PASS_JTJV;
     qn_i64 count = 0, first = INT64_MAX;
 
 #pragma omp parallel for schedule(static) num_threads(h->options.threads)                            \
@@ -293,7 +293,7 @@ static void run_group(qn_fit_host *h, int k, qn_fit_run run, const double *x, qn
     }
 }
 
-void qn_fit_host_run(qn_fit_host *host, qn_fit_run run, const double *x, qn_fit_bad *bad)
+void qn_fit_host_run(qn_fit_host *host, qn_fit_pass run, const double *x, qn_fit_bad *bad)
 {
     if (bad)
         *bad = (qn_fit_bad){ .group = -1 };
@@ -303,7 +303,7 @@ void qn_fit_host_run(qn_fit_host *host, qn_fit_run run, const double *x, qn_fit_
     }
 }
 
-void qn_fit_host_run_along(qn_fit_host *host, qn_fit_run run, const double *x,
+void qn_fit_host_run_along(qn_fit_host *host, qn_fit_pass run, const double *x,
                            const double *tangent, double *rows)
 {
     host->tangent = tangent;
@@ -330,11 +330,11 @@ static double total_cost(const qn_fit_host *h)
 qn_status qn_fit_host_cost(qn_fit_host *host, const double *x, double *cost, qn_fit_bad *bad,
                            qn_err *err)
 {
-    const qn_status st = qn_fit_host_prepare(host, QN_FIT_RUN_COST, err);
+    const qn_status st = qn_fit_host_prepare(host, QN_FIT_PASS_COST, err);
 
     if (st != QN_OK)
         return st;
-    qn_fit_host_run(host, QN_FIT_RUN_COST, x, bad);
+    qn_fit_host_run(host, QN_FIT_PASS_COST, x, bad);
     *cost = total_cost(host);
     return QN_OK;
 }
@@ -370,7 +370,7 @@ static qn_status make_cells(qn_fit_host *h, qn_err *err)
     for (int k = 0; k < p->n_groups; k++) {
         const qn_fit_group *g = &p->groups[k];
         const qn_fit_host_group *hg = &h->groups[k];
-        const qn_fit_program *program = hg->programs[QN_FIT_RUN_GRADIENT];
+        const qn_fit_program *program = hg->programs[QN_FIT_PASS_GRADIENT];
         const qn_fit_entry *entries = program->sections[gradient_section(g)].entries;
 
         for (int v = 0; v < program->n_variables; v++)
@@ -438,9 +438,9 @@ qn_status qn_fit_host_gradient(qn_fit_host *host, const double *x, double *cost,
     const qn_fit_problem *p = host->problem;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_host_prepare(host, QN_FIT_RUN_GRADIENT, err));
+    QN_TRY(qn_fit_host_prepare(host, QN_FIT_PASS_GRADIENT, err));
     QN_TRY(make_cells(host, err));
-    qn_fit_host_run(host, QN_FIT_RUN_GRADIENT, x, bad);
+    qn_fit_host_run(host, QN_FIT_PASS_GRADIENT, x, bad);
     *cost = total_cost(host);
 #pragma omp parallel for schedule(static)                                                          \
     num_threads(host->options.threads) if (p->n_scalars > QN_FIT_ALONE)

@@ -9,32 +9,32 @@
 enum { QN_FIT_ALONE = 4096 }; /* scalars or instances that one thread does sooner than several */
 
 typedef enum {
-    QN_FIT_RUN_COST,
-    QN_FIT_RUN_GRADIENT,
-    QN_FIT_RUN_LINEARIZE,
-    QN_FIT_RUN_POINT,         /* cost, residuals, contributions to the gradient and the diagonal */
-    QN_FIT_RUN_STORING_POINT, /* the same and the Jacobian */
-    QN_FIT_RUN_JV,            /* these two along a tangent */
-    QN_FIT_RUN_JTJV,
-    QN_FIT_N_RUNS
-} qn_fit_run;
+    QN_FIT_PASS_COST,
+    QN_FIT_PASS_GRADIENT,
+    QN_FIT_PASS_LINEARIZE,
+    QN_FIT_PASS_POINT,         /* cost, residuals, contributions to the gradient and the diagonal */
+    QN_FIT_PASS_STORING_POINT, /* the same and the Jacobian */
+    QN_FIT_PASS_JV,            /* these two along a tangent */
+    QN_FIT_PASS_JTJV,
+    QN_FIT_N_PASSES
+} qn_fit_pass;
 
 typedef struct qn_fit_jit qn_fit_jit;
 
 typedef struct qn_fit_host_group {
-    qn_fit_program *programs[QN_FIT_N_RUNS];
-    qn_fit_plan *plans[QN_FIT_N_RUNS];
-    qn_fit_jit *jits[QN_FIT_N_RUNS];   /* NULL: interpreted */
-    double interpreted[QN_FIT_N_RUNS]; /* operations so far; infinite: there is no compiler */
-    double *cost;                      /* [i]; energies: [row][i] */
-    double *gradient;                  /* [stored][i] */
-    double *jacobian;                  /* [stored][i] */
-    double *slopes, *squares;          /* of a point: [stored][i] */
-    double *products;                  /* of JTJV: [stored][i] */
-    double *ones;                      /* energies: the seed of their gradient */
-    int *variable;                     /* [slot * max_dim + comp]: number among variables, or -1 */
-    qn_i64 row;                        /* of the row vectors */
-    double total;                      /* cost in the last run */
+    qn_fit_program *programs[QN_FIT_N_PASSES];
+    qn_fit_plan *plans[QN_FIT_N_PASSES];
+    qn_fit_jit *jits[QN_FIT_N_PASSES];   /* NULL: interpreted */
+    double interpreted[QN_FIT_N_PASSES]; /* operations so far; infinite: there is no compiler */
+    double *cost;                        /* [i]; energies: [row][i] */
+    double *gradient;                    /* [stored][i] */
+    double *jacobian;                    /* [stored][i] */
+    double *slopes, *squares;            /* of a point: [stored][i] */
+    double *products;                    /* of JTJV: [stored][i] */
+    double *ones;                        /* energies: the seed of their gradient */
+    int *variable; /* [slot * max_dim + comp]: number among variables, or -1 */
+    qn_i64 row;    /* of the row vectors */
+    double total;  /* cost in the last run */
 } qn_fit_host_group;
 
 /* What a component of a place contributes: factor * at[i], or the factor alone. */
@@ -60,18 +60,18 @@ struct qn_fit_host {
 };
 
 /* Programs and tables of a run, made once. */
-qn_status qn_fit_host_prepare(qn_fit_host *host, qn_fit_run run, qn_err *err);
+qn_status qn_fit_host_prepare(qn_fit_host *host, qn_fit_pass run, qn_err *err);
 
 /* host_jit.c: makes compiled code for a group once that pays; a failure leaves the interpreter. */
-void qn_fit_host_compile(qn_fit_host *host, int group, qn_fit_run run);
+void qn_fit_host_compile(qn_fit_host *host, int group, qn_fit_pass run);
 void qn_fit_jit_run(const qn_fit_jit *jit, const qn_fit_tables *tables, qn_i64 i0, qn_i64 i1);
 void qn_fit_jit_free(qn_fit_host *host, qn_fit_jit *jit);
 
 /* All instances of all groups. */
-void qn_fit_host_run(qn_fit_host *host, qn_fit_run run, const double *x, qn_fit_bad *bad);
+void qn_fit_host_run(qn_fit_host *host, qn_fit_pass run, const double *x, qn_fit_bad *bad);
 
 /* The same along `tangent`, which is 0 at fixed scalars: JV into `rows`, JTJV into `products`. */
-void qn_fit_host_run_along(qn_fit_host *host, qn_fit_run run, const double *x,
+void qn_fit_host_run_along(qn_fit_host *host, qn_fit_pass run, const double *x,
                            const double *tangent, double *rows);
 
 /* Contributions of a list, in its order: value(user, entry) for entries [from, to). `buffer` has

@@ -75,7 +75,7 @@ out:
     return st;
 }
 
-void qn_fit_host_compile(qn_fit_host *host, int group, qn_fit_run run)
+void qn_fit_host_compile(qn_fit_host *host, int group, qn_fit_pass run)
 {
     const qn_fit_group *g = &host->problem->groups[group];
     qn_fit_host_group *hg = &host->groups[group];
@@ -104,7 +104,7 @@ int qn_fit_host_n_compiled(const qn_fit_host *host)
     int n = 0;
 
     for (int k = 0; k < host->problem->n_groups; k++)
-        for (int run = 0; run < QN_FIT_N_RUNS; run++)
+        for (int run = 0; run < QN_FIT_N_PASSES; run++)
             n += host->groups[k].jits[run] != NULL;
     return n;
 }

@@ -155,7 +155,7 @@ static double cell_part(const void *user, qn_i64 entry)
     const qn_fit_place *y = &p->places[both % (uint32_t)p->n_places];
     const qn_fit_group *g = &p->groups[x->group];
     const qn_fit_host_group *hg = &c->host->groups[x->group];
-    const qn_fit_program *program = hg->programs[QN_FIT_RUN_LINEARIZE];
+    const qn_fit_program *program = hg->programs[QN_FIT_PASS_LINEARIZE];
     const qn_fit_entry *e = program->sections[QN_FIT_JAC].entries;
     const int a = hg->variable[x->slot * c->host->max_dim + (int)c->a];
     const int b = hg->variable[y->slot * c->host->max_dim + (int)c->b];

@@ -16,8 +16,8 @@ qn_status qn_fit_host_linearize(qn_fit_host *host, const double *x, double *cost
                            "%s is an energy: a solver of least squares takes residuals only; use "
                            "lbfgs or adam",
                            host->problem->groups[k].name);
-    QN_TRY(qn_fit_host_prepare(host, QN_FIT_RUN_LINEARIZE, err));
-    qn_fit_host_run(host, QN_FIT_RUN_LINEARIZE, x, bad);
+    QN_TRY(qn_fit_host_prepare(host, QN_FIT_PASS_LINEARIZE, err));
+    qn_fit_host_run(host, QN_FIT_PASS_LINEARIZE, x, bad);
     *cost = 0;
     for (int k = 0; k < host->problem->n_groups; k++)
         *cost += host->groups[k].total;
@@ -42,7 +42,7 @@ const double *qn_fit_host_residuals(const qn_fit_host *host)
 
 static const qn_fit_entry *entries_of(const qn_fit_host_group *hg)
 {
-    return hg->programs[QN_FIT_RUN_LINEARIZE]->sections[QN_FIT_JAC].entries;
+    return hg->programs[QN_FIT_PASS_LINEARIZE]->sections[QN_FIT_JAC].entries;
 }
 
 /* Products. */
@@ -54,7 +54,7 @@ void qn_fit_host_jv(qn_fit_host *host, const double *v, double *rows)
     for (int k = 0; k < p->n_groups; k++) {
         const qn_fit_group *g = &p->groups[k];
         const qn_fit_host_group *hg = &host->groups[k];
-        const qn_fit_program *program = hg->programs[QN_FIT_RUN_LINEARIZE];
+        const qn_fit_program *program = hg->programs[QN_FIT_PASS_LINEARIZE];
         const qn_fit_entry *e = entries_of(hg);
 
 #pragma omp parallel for schedule(static)                                                          \
@@ -109,7 +109,7 @@ static double jtu_part(const void *user, qn_i64 entry)
 
     for (int r = 0; hg && r < g->n_rows; r++)
         t += qn_fit_entry_value(
-                 &entries_of(hg)[r * hg->programs[QN_FIT_RUN_LINEARIZE]->n_variables + v],
+                 &entries_of(hg)[r * hg->programs[QN_FIT_PASS_LINEARIZE]->n_variables + v],
                  hg->jacobian, g->ld, i) *
              s->rows[hg->row + r * g->ld + i];
     return t;
@@ -147,7 +147,7 @@ static double diagonal_part(const void *user, qn_i64 entry)
     double t = 0;
 
     for (int slot = 0; hg && slot < g->n_slots; slot++) {
-        const int n = hg->programs[QN_FIT_RUN_LINEARIZE]->n_variables;
+        const int n = hg->programs[QN_FIT_PASS_LINEARIZE]->n_variables;
         const int b = hg->variable[slot * s->host->max_dim + (int)s->b];
 
         if (b < 0 || g->idx[slot * g->ld + i] != g->idx[place->slot * g->ld + i])
@@ -210,7 +210,7 @@ void qn_fit_host_dense(qn_fit_host *host, double *jacobian, double *residuals)
     for (int k = 0; k < p->n_groups; k++) {
         const qn_fit_group *g = &p->groups[k];
         const qn_fit_host_group *hg = &host->groups[k];
-        const qn_fit_program *program = hg->programs[QN_FIT_RUN_LINEARIZE];
+        const qn_fit_program *program = hg->programs[QN_FIT_PASS_LINEARIZE];
 
         for (qn_i64 i = 0; i < g->n; i++)
             for (int r = 0; r < g->n_rows; r++) {

@@ -97,13 +97,13 @@ qn_status qn_fit_linear_open(qn_fit_model *model, qn_fit_linear_kind kind,
                         .is_auto = kind == QN_FIT_LINEAR_AUTO };
     qn_status st;
 
-    if (model->anew) /* no other has products alone */
+    if (model->matrix_free) /* no other has products alone */
         kind = QN_FIT_PCG;
     kind = replace(model, kind == QN_FIT_LINEAR_AUTO ? choose(model) : kind, &l);
     l.of = class_of(kind);
     if (l.is_auto && kind == QN_FIT_PCG && !(l.options.eta > 0))
         l.options.eta = AUTO_ETA;
-    l.is_auto &= !model->anew;
+    l.is_auto &= !model->matrix_free;
     st = l.of->open(model, &l.options, &l.self, err);
     if (st == QN_OK)
         *out = l;

@@ -338,7 +338,7 @@ QN_CLONES static void apply_inverse(const schur *s, part *t, int dp, const doubl
 }
 
 /* matrix -= E_a' F_b for two runs. */
-static void take_pair(const schur *s, part *t, int dp, const run *a, const run *b)
+static void subtract_pair(const schur *s, part *t, int dp, const run *a, const run *b)
 {
     for (int i = 0; i < a->len; i++) {
         double *restrict row = t->matrix + (size_t)(a->column + (uint32_t)i) * s->n + b->column;
@@ -354,8 +354,8 @@ static void take_pair(const schur *s, part *t, int dp, const run *a, const run *
 }
 
 /* The same for two cameras of 9 numbers that see a point of 3. */
-static inline __attribute__((always_inline)) void take_cameras(const schur *s, part *t,
-                                                               const run *a, const run *b)
+static inline __attribute__((always_inline)) void subtract_cameras(const schur *s, part *t,
+                                                                   const run *a, const run *b)
 {
     const double *e0 = t->e + a->at, *e1 = e0 + s->room, *e2 = e1 + s->room;
     const double *f0 = t->f + b->at, *f1 = f0 + s->room, *f2 = f1 + s->room;
@@ -380,9 +380,9 @@ QN_CLONES static void take_pairs(const schur *s, part *t, int dp, size_t n_runs)
             if (b->column > a->column)
                 continue;
             if (dp == 3 && a->len == 9 && b->len == 9)
-                take_cameras(s, t, a, b);
+                subtract_cameras(s, t, a, b);
             else
-                take_pair(s, t, dp, a, b);
+                subtract_pair(s, t, dp, a, b);
         }
 }
 

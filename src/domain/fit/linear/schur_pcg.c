@@ -131,8 +131,8 @@ static void renew_schur(void *self)
 /* The preconditioner. */
 
 /* m -= E C^-1 E' for one term, E = J_c' J_p. */
-static void take_term(const schur_pcg *s, const qn_fit_model_group *g, int slot, qn_i64 i, int dc,
-                      double *m)
+static void subtract_term(const schur_pcg *s, const qn_fit_model_group *g, int slot, qn_i64 i,
+                          int dc, double *m)
 {
     const qn_fit_problem *p = s->model->problem;
     const int point = qn_fit_eliminated_slot(p, g->group);
@@ -178,7 +178,7 @@ static void precondition_block(schur_pcg *s, uint32_t block)
     for (qn_i64 k = p->inverse.start[block]; k < p->inverse.start[block + 1]; k++) {
         const qn_fit_place place = p->places[p->inverse.place[k]];
 
-        take_term(s, &s->model->groups[place.group], place.slot, p->inverse.instance[k], dc, m);
+        subtract_term(s, &s->model->groups[place.group], place.slot, p->inverse.instance[k], dc, m);
     }
     if (qn_fit_chol_small(dc, m))
         memcpy(s->blocks.factor + s->blocks.at[block], m, (size_t)(dc * dc) * sizeof *m);

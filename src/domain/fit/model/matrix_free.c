@@ -7,33 +7,34 @@
 #include <math.h>
 #include <stdlib.h>
 
-void qn_fit_anew_free(qn_fit_anew *anew)
+void qn_fit_matrix_free_free(qn_fit_matrix_free *matrix_free)
 {
-    if (!anew)
+    if (!matrix_free)
         return;
-    qn_fit_anew_cells *const all[] = { &anew->slopes, &anew->squares, &anew->products };
+    qn_fit_cells *const all[] = { &matrix_free->slopes, &matrix_free->squares,
+                                  &matrix_free->products };
 
     for (int k = 0; k < 3; k++) {
         free(all[k]->cells);
         free(all[k]->first);
     }
-    free(anew->diagonals);
-    free(anew->diagonals_at);
-    free(anew->rows);
-    free(anew);
+    free(matrix_free->diagonals);
+    free(matrix_free->diagonals_at);
+    free(matrix_free->rows);
+    free(matrix_free);
 }
 
-static qn_fit_run point_run(const qn_fit_anew *a)
+static qn_fit_pass point_run(const qn_fit_matrix_free *a)
 {
-    return a->is_rounded ? QN_FIT_RUN_STORING_POINT : QN_FIT_RUN_POINT;
+    return a->is_rounded ? QN_FIT_PASS_STORING_POINT : QN_FIT_PASS_POINT;
 }
 
 /* Tables. */
 
 /* Entries of a section that belong to a slot, as cells; 0 entries add nothing. A pair of different
  * components stands for two numbers of its block. `out` NULL: they are counted. */
-static int list_cells(const qn_fit_model *m, qn_fit_run run, int section, const double *table,
-                      int place, qn_fit_anew_cells *out, int n)
+static int list_cells(const qn_fit_model *m, qn_fit_pass run, int section, const double *table,
+                      int place, qn_fit_cells *out, int n)
 {
     const int group = m->problem->places[place].group, slot = m->problem->places[place].slot;
     const qn_fit_group *g = &m->problem->groups[group];
@@ -48,13 +49,13 @@ static int list_cells(const qn_fit_model *m, qn_fit_run run, int section, const 
 
         if ((int)a->slot != slot || s->entries[e].factor == 0)
             continue;
-        for (int turn = 0; turn < (is_pair && ca != cb ? 2 : 1); turn++, n++) {
+        for (int side = 0; side < (is_pair && ca != cb ? 2 : 1); side++, n++) {
             if (!out)
                 continue;
             out->cells[n].at =
                 s->entries[e].stored < 0 ? NULL : table + s->entries[e].stored * g->ld;
             out->cells[n].factor = s->entries[e].factor;
-            out->cells[n].to = !is_pair ? ca : turn ? cb * dim + ca : ca * dim + cb;
+            out->cells[n].to = !is_pair ? ca : side ? cb * dim + ca : ca * dim + cb;
         }
     }
     return n;
@@ -65,8 +66,8 @@ static const double *table_of(const qn_fit_host_group *g, int section)
     return section == QN_FIT_GRAD ? g->slopes : section == QN_FIT_DIAG ? g->squares : g->products;
 }
 
-static qn_status make_cells(const qn_fit_model *m, qn_fit_run run, int section,
-                            qn_fit_anew_cells *out, qn_err *err)
+static qn_status make_cells(const qn_fit_model *m, qn_fit_pass run, int section, qn_fit_cells *out,
+                            qn_err *err)
 {
     const int n_places = m->problem->n_places;
     int n = 0;
@@ -87,7 +88,7 @@ static qn_status make_cells(const qn_fit_model *m, qn_fit_run run, int section,
     return QN_OK;
 }
 
-static qn_status make_diagonals(qn_fit_model *m, qn_fit_anew *a, qn_err *err)
+static qn_status make_diagonals(qn_fit_model *m, qn_fit_matrix_free *a, qn_err *err)
 {
     const qn_fit_problem *p = m->problem;
 
@@ -110,31 +111,31 @@ static qn_status make_diagonals(qn_fit_model *m, qn_fit_anew *a, qn_err *err)
                                    : qn_fail(err, QN_ERR_NOMEM, "%u diagonal blocks", p->n_blocks);
 }
 
-qn_status qn_fit_anew_new(qn_fit_model *model, int is_rounded, qn_err *err)
+qn_status qn_fit_matrix_free_new(qn_fit_model *model, int is_rounded, qn_err *err)
 {
-    qn_fit_anew *a = calloc(1, sizeof *a);
+    qn_fit_matrix_free *a = calloc(1, sizeof *a);
     qn_status st = QN_OK;
 
     if (!a)
         return qn_fail(err, QN_ERR_NOMEM, "products");
-    model->anew = a;
+    model->matrix_free = a;
     a->is_rounded = is_rounded;
     QN_TRY(make_diagonals(model, a, err));
     QN_TRY(make_cells(model, point_run(a), QN_FIT_GRAD, &a->slopes, err));
     QN_TRY(make_cells(model, point_run(a), QN_FIT_DIAG, &a->squares, err));
-    QN_TRY(qn_fit_host_prepare(model->host, QN_FIT_RUN_JV, err));
+    QN_TRY(qn_fit_host_prepare(model->host, QN_FIT_PASS_JV, err));
     if (is_rounded)
         goto out;
-    QN_TRY(qn_fit_host_prepare(model->host, QN_FIT_RUN_JTJV, err));
-    QN_TRY(make_cells(model, QN_FIT_RUN_JTJV, QN_FIT_JTJV, &a->products, err));
+    QN_TRY(qn_fit_host_prepare(model->host, QN_FIT_PASS_JTJV, err));
+    QN_TRY(make_cells(model, QN_FIT_PASS_JTJV, QN_FIT_JTJV, &a->products, err));
 out:
     return st;
 }
 
 /* Sums. */
 
-static inline __attribute__((always_inline)) void add_cells(const qn_fit_anew_cells *of,
-                                                            uint32_t place, qn_i64 i, double *sum)
+static inline __attribute__((always_inline)) void add_cells(const qn_fit_cells *of, uint32_t place,
+                                                            qn_i64 i, double *sum)
 {
     for (int c = of->first[place]; c < of->first[place + 1]; c++)
         sum[of->cells[c].to] +=
@@ -146,7 +147,7 @@ static inline __attribute__((always_inline)) void add_slopes(const qn_fit_model 
                                                              double *sum)
 {
     (void)rows;
-    add_cells(&m->anew->slopes, place, i, sum);
+    add_cells(&m->matrix_free->slopes, place, i, sum);
 }
 
 static inline __attribute__((always_inline)) void add_squares(const qn_fit_model *m, uint32_t place,
@@ -154,7 +155,7 @@ static inline __attribute__((always_inline)) void add_squares(const qn_fit_model
                                                               double *sum)
 {
     (void)rows;
-    add_cells(&m->anew->squares, place, i, sum);
+    add_cells(&m->matrix_free->squares, place, i, sum);
 }
 
 static inline __attribute__((always_inline)) void add_products(const qn_fit_model *m,
@@ -162,7 +163,7 @@ static inline __attribute__((always_inline)) void add_products(const qn_fit_mode
                                                                const double *rows, double *sum)
 {
     (void)rows;
-    add_cells(&m->anew->products, place, i, sum);
+    add_cells(&m->matrix_free->products, place, i, sum);
 }
 
 /* J' rows of one instance, J in f32, into all components of a block, `n` of them. */
@@ -292,10 +293,10 @@ QN_CLONES static void rounded_jv(const qn_fit_model_group *g, const double *v, d
 
 /* What the model asks for. */
 
-double qn_fit_anew_linearise(qn_fit_model *model, const double *x, double *gradient)
+double qn_fit_matrix_free_linearise(qn_fit_model *model, const double *x, double *gradient)
 {
     const qn_fit_problem *p = model->problem;
-    qn_fit_anew *a = model->anew;
+    qn_fit_matrix_free *a = model->matrix_free;
     double cost = 0;
 
     a->x = x;
@@ -315,20 +316,20 @@ double qn_fit_anew_linearise(qn_fit_model *model, const double *x, double *gradi
     return model->bad.group < 0 ? cost : NAN;
 }
 
-void qn_fit_anew_jv(qn_fit_model *model, const double *v, double *rows)
+void qn_fit_matrix_free_jv(qn_fit_model *model, const double *v, double *rows)
 {
     model->n_products++;
-    qn_fit_host_run_along(model->host, QN_FIT_RUN_JV, model->anew->x, v, rows);
+    qn_fit_host_run_along(model->host, QN_FIT_PASS_JV, model->matrix_free->x, v, rows);
 }
 
-void qn_fit_anew_jtjv(qn_fit_model *model, const double *v, double *out)
+void qn_fit_matrix_free_jtjv(qn_fit_model *model, const double *v, double *out)
 {
     const qn_fit_problem *p = model->problem;
-    qn_fit_anew *a = model->anew;
+    qn_fit_matrix_free *a = model->matrix_free;
 
     model->n_products += 2;
     if (!a->is_rounded)
-        qn_fit_host_run_along(model->host, QN_FIT_RUN_JTJV, a->x, v, NULL);
+        qn_fit_host_run_along(model->host, QN_FIT_PASS_JTJV, a->x, v, NULL);
     for (int k = 0; a->is_rounded && k < p->n_groups; k++) {
         const qn_i64 n = p->groups[k].n, n_pieces = (n + PIECE - 1) / PIECE;
 
@@ -341,7 +342,7 @@ void qn_fit_anew_jtjv(qn_fit_model *model, const double *v, double *out)
     clear_fixed(model, out);
 }
 
-void qn_fit_anew_diagonal(const qn_fit_model *model, double *out)
+void qn_fit_matrix_free_diagonal(const qn_fit_model *model, double *out)
 {
     const qn_fit_problem *p = model->problem;
 
@@ -352,13 +353,14 @@ void qn_fit_anew_diagonal(const qn_fit_model *model, double *out)
             out[p->block_first[b] + k] =
                 p->is_fixed[p->block_first[b] + k]
                     ? 0
-                    : model->anew->diagonals[model->anew->diagonals_at[b] + k * dim + k];
+                    : model->matrix_free
+                          ->diagonals[model->matrix_free->diagonals_at[b] + k * dim + k];
     }
 }
 
-void qn_fit_anew_blocks(const qn_fit_model *model, double *out)
+void qn_fit_matrix_free_blocks(const qn_fit_model *model, double *out)
 {
-    const qn_fit_anew *a = model->anew;
+    const qn_fit_matrix_free *a = model->matrix_free;
 
     memcpy(out, a->diagonals, (size_t)a->diagonals_at[model->problem->n_blocks] * sizeof *out);
 }

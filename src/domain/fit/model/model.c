@@ -20,7 +20,7 @@ void qn_fit_model_free(qn_fit_model *model)
         free(model->groups[k].slot_variable);
         free(model->groups[k].slot_comp);
     }
-    qn_fit_anew_free(model->anew);
+    qn_fit_matrix_free_free(model->matrix_free);
     free(model->groups);
     free(model->places);
     free(model->both);
@@ -60,11 +60,11 @@ static qn_status sort_variables(const qn_fit_model *m, qn_fit_model_group *g, qn
 }
 
 /* The run that makes a point, by what the model is for. */
-static qn_fit_run point_run(unsigned uses)
+static qn_fit_pass point_run(unsigned uses)
 {
-    return uses & QN_FIT_MODEL_FREE      ? QN_FIT_RUN_POINT
-           : uses & QN_FIT_MODEL_ROUNDED ? QN_FIT_RUN_STORING_POINT
-                                         : QN_FIT_RUN_LINEARIZE;
+    return uses & QN_FIT_MODEL_FREE      ? QN_FIT_PASS_POINT
+           : uses & QN_FIT_MODEL_ROUNDED ? QN_FIT_PASS_STORING_POINT
+                                         : QN_FIT_PASS_LINEARIZE;
 }
 
 /* Room for J as products read it; none where they compute it. */
@@ -172,7 +172,7 @@ static qn_status prepare_jacobian(qn_fit_model *m, unsigned uses, qn_err *err)
             return qn_fail(err, QN_ERR_USAGE,
                            "%s is an energy: least squares need residuals; use lbfgs or adam",
                            p->groups[k].name);
-    QN_TRY(qn_fit_host_prepare(m->host, QN_FIT_RUN_COST, err));
+    QN_TRY(qn_fit_host_prepare(m->host, QN_FIT_PASS_COST, err));
     QN_TRY(qn_fit_host_prepare(m->host, point_run(uses), err));
     for (int k = 0; k < p->n_groups; k++)
         QN_TRY(view_group(m, k, uses, err));
@@ -193,7 +193,7 @@ static qn_status prepare_jacobian(qn_fit_model *m, unsigned uses, qn_err *err)
     else
         find_doubles(m, m->doubles);
     if (st == QN_OK && uses & (QN_FIT_MODEL_FREE | QN_FIT_MODEL_ROUNDED))
-        st = qn_fit_anew_new(m, (uses & QN_FIT_MODEL_ROUNDED) != 0, err);
+        st = qn_fit_matrix_free_new(m, (uses & QN_FIT_MODEL_ROUNDED) != 0, err);
 out:
     return st;
 }
@@ -263,8 +263,8 @@ double qn_fit_model_linearise(qn_fit_model *model, const double *x, double *grad
     qn_err err;
 
     model->n_jacobians++;
-    if (model->anew)
-        return qn_fit_anew_linearise(model, x, gradient);
+    if (model->matrix_free)
+        return qn_fit_matrix_free_linearise(model, x, gradient);
     qn_fit_host_linearize(model->host, x, &cost, &model->bad, &err);
     qn_fit_model_pack(model);
     qn_fit_model_slopes(model, gradient);
@@ -280,7 +280,7 @@ size_t qn_fit_model_jacobian_bytes(const qn_fit_model *model)
         const qn_fit_model_group *g = &model->groups[k];
         const size_t ld = (size_t)g->group->ld;
         const size_t n = (size_t)g->n_variables * (size_t)g->group->n_rows;
-        const qn_fit_program *p = model->host->groups[k].programs[QN_FIT_RUN_LINEARIZE];
+        const qn_fit_program *p = model->host->groups[k].programs[QN_FIT_PASS_LINEARIZE];
 
         if (g->rounded)
             bytes += n * ld * sizeof *g->rounded;

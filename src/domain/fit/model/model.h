@@ -63,8 +63,8 @@ typedef struct qn_fit_model_place {
 typedef struct qn_fit_model {
     const qn_fit_problem *problem;
     qn_fit_host *host;
-    struct qn_fit_anew *anew; /* NULL: J is kept in f64 */
-    struct qn_fit_sums *sums; /* NULL: none */
+    struct qn_fit_matrix_free *matrix_free; /* NULL: J is kept in f64 */
+    struct qn_fit_sums *sums;               /* NULL: none */
     qn_fit_model_group *groups;
     qn_fit_model_place *places;
     double *both; /* of each block: its gradient, then its diagonal of J' J */

@@ -36,33 +36,33 @@ int qn_fit_sums_group_cost(const qn_fit_sums *sums, int group, double *cost);
  */
 
 /* What place p adds to a block: cells [first[p], first[p + 1]). */
-typedef struct qn_fit_anew_cells {
+typedef struct qn_fit_cells {
     struct {
         const double *at; /* [i]; NULL: the factor alone */
         double factor;
         int to; /* number of the block's sums */
     } * cells;
     int *first;
-} qn_fit_anew_cells;
+} qn_fit_cells;
 
-typedef struct qn_fit_anew {
+typedef struct qn_fit_matrix_free {
     int is_rounded;  /* products read J in f32 */
     const double *x; /* where the last point was */
-    qn_fit_anew_cells slopes, squares, products;
+    qn_fit_cells slopes, squares, products;
     double *diagonals;    /* diagonal blocks of J'J, at[p] where block p begins */
     qn_i64 *diagonals_at; /* dim^2 numbers each */
     double *rows;         /* of products with a rounded J */
-} qn_fit_anew;
+} qn_fit_matrix_free;
 
 /* After the model's sums are there; fails on blocks of more than QN_FIT_MAX_BLOCK numbers. */
-qn_status qn_fit_anew_new(qn_fit_model *model, int is_rounded, qn_err *err);
-void qn_fit_anew_free(qn_fit_anew *anew);
+qn_status qn_fit_matrix_free_new(qn_fit_model *model, int is_rounded, qn_err *err);
+void qn_fit_matrix_free_free(qn_fit_matrix_free *matrix_free);
 
-double qn_fit_anew_linearise(qn_fit_model *model, const double *x, double *gradient);
-void qn_fit_anew_jv(qn_fit_model *model, const double *v, double *rows);
-void qn_fit_anew_jtjv(qn_fit_model *model, const double *v, double *out);
-void qn_fit_anew_diagonal(const qn_fit_model *model, double *out);
-void qn_fit_anew_blocks(const qn_fit_model *model, double *out);
+double qn_fit_matrix_free_linearise(qn_fit_model *model, const double *x, double *gradient);
+void qn_fit_matrix_free_jv(qn_fit_model *model, const double *v, double *rows);
+void qn_fit_matrix_free_jtjv(qn_fit_model *model, const double *v, double *out);
+void qn_fit_matrix_free_diagonal(const qn_fit_model *model, double *out);
+void qn_fit_matrix_free_blocks(const qn_fit_model *model, double *out);
 
 /* Sums over the terms of a block, in the order of batch/order.h.
  *

@@ -92,8 +92,8 @@ static void group_jv(const qn_fit_model_group *hg, const double *v, double *rows
 
 void qn_fit_model_jv(qn_fit_model *model, const double *v, double *rows)
 {
-    if (model->anew) {
-        qn_fit_anew_jv(model, v, rows);
+    if (model->matrix_free) {
+        qn_fit_matrix_free_jv(model, v, rows);
         return;
     }
     model->n_products++;
@@ -188,8 +188,8 @@ void qn_fit_model_jtu(qn_fit_model *model, const double *rows, double *out)
 
 void qn_fit_model_jtjv(qn_fit_model *model, const double *v, double *rows, double *out)
 {
-    if (model->anew) {
-        qn_fit_anew_jtjv(model, v, out);
+    if (model->matrix_free) {
+        qn_fit_matrix_free_jtjv(model, v, out);
         return;
     }
     qn_fit_model_jv(model, v, rows);
@@ -309,8 +309,8 @@ void qn_fit_model_diagonal(qn_fit_model *model, double *out)
 {
     const qn_fit_problem *p = model->problem;
 
-    if (model->anew) {
-        qn_fit_anew_diagonal(model, out);
+    if (model->matrix_free) {
+        qn_fit_matrix_free_diagonal(model, out);
         return;
     }
     for (uint32_t b = 0; b < p->n_blocks; b++)
@@ -338,8 +338,8 @@ void qn_fit_model_diagonal(qn_fit_model *model, double *out)
 
 void qn_fit_model_blocks(qn_fit_model *model, const qn_i64 *at, double *out)
 {
-    if (model->anew) {
-        qn_fit_anew_blocks(model, out);
+    if (model->matrix_free) {
+        qn_fit_matrix_free_blocks(model, out);
         return;
     }
 #pragma omp parallel for num_threads(model->n_threads) schedule(static) if (qn_fit_is_many(model))

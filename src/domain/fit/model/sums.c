@@ -55,7 +55,7 @@ static double sum_of(const qn_fit_host *host, const qn_fit_total *sum)
 }
 
 /* Costs of squares instead of those of the factors' rows. */
-static double put_right(const qn_fit_sums *s, const qn_fit_host *host, double cost)
+static double correct_cost(const qn_fit_sums *s, const qn_fit_host *host, double cost)
 {
     for (int k = 0; k < s->problem->n_sums; k++)
         cost += s->costs[k] - sum_of(host, &s->problem->sums[k]);
@@ -78,7 +78,7 @@ qn_status qn_fit_sums_cost(qn_fit_sums *s, qn_fit_host *host, const double *x, d
         s->costs[k] = sum->weight * off * off;
         s->x[sum->factor] = 2 * sum->weight * off;
     }
-    *cost = put_right(s, host, *cost);
+    *cost = correct_cost(s, host, *cost);
 out:
     return st;
 }
@@ -92,7 +92,7 @@ qn_status qn_fit_sums_gradient(qn_fit_sums *s, qn_fit_host *host, const double *
     if (bad->group >= 0 || !isfinite(*cost))
         goto out;
     QN_TRY(qn_fit_host_gradient(host, s->x, cost, gradient, bad, err));
-    *cost = put_right(s, host, *cost);
+    *cost = correct_cost(s, host, *cost);
 out:
     return st;
 }

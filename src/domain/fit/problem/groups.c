@@ -34,7 +34,7 @@ static qn_status allocate_tables(qn_fit_group *g, qn_err *err)
 }
 
 /* What the finished graph says of itself. */
-static qn_status take_graph(qn_fit_group *g, qn_fit_graph *graph, qn_err *err)
+static qn_status adopt_graph(qn_fit_group *g, qn_fit_graph *graph, qn_err *err)
 {
     g->graph = graph;
     g->n_slots = qn_fit_graph_n_slots(graph);
@@ -153,7 +153,7 @@ qn_status qn_fit_problem_add_group(qn_fit_problem *problem, const qn_fit_group_s
     g->n = spec->n;
     g->loss = spec->loss;
     g->is_energy = spec->is_energy;
-    QN_TRY(take_graph(g, graph, err));
+    QN_TRY(adopt_graph(g, graph, err));
     graph = NULL;
     QN_TRY(allocate_tables(g, err));
     fill_tables(problem, spec, g);
@@ -246,7 +246,7 @@ qn_status qn_fit_problem_add_instance(qn_fit_problem *problem, qn_fit_graph *gra
         snprintf(g->name, sizeof g->name, "%s", graph->name);
         g->loss = loss;
         g->is_by_instance = 1;
-        QN_TRY(take_graph(g, graph, err));
+        QN_TRY(adopt_graph(g, graph, err));
         graph = NULL;
         for (int s = 0; s < g->n_slots; s++)
             g->slot_set[s] = sets[qn_fit_graph_slot(like, s)];
@@ -318,7 +318,7 @@ static qn_status permute(qn_fit_group *g, const uint32_t *order, qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_fit_group_settle(qn_fit_problem *problem, qn_fit_group *group, qn_err *err)
+qn_status qn_fit_group_finish(qn_fit_problem *problem, qn_fit_group *group, qn_err *err)
 {
     uint32_t *order = NULL;
     qn_status st = QN_OK;

@@ -270,7 +270,7 @@ qn_status qn_fit_problem_finish(qn_fit_problem *problem, qn_err *err)
 
     QN_TRY(check_open(problem, err));
     for (int k = 0; k < problem->n_groups; k++)
-        QN_TRY(qn_fit_group_settle(problem, &problem->groups[k], err));
+        QN_TRY(qn_fit_group_finish(problem, &problem->groups[k], err));
     QN_TRY(qn_fit_problem_number_scalars(problem, err));
     QN_TRY(number_places(problem, err));
     QN_TRY(check_elimination(problem, err));

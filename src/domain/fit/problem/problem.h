@@ -181,7 +181,7 @@ void qn_fit_describe_bad(const qn_fit_problem *problem, const qn_fit_bad *bad, c
 qn_status qn_fit_problem_number_scalars(qn_fit_problem *problem, qn_err *err);
 
 /* groups.c: tables of a group in their last form. */
-qn_status qn_fit_group_settle(qn_fit_problem *problem, qn_fit_group *group, qn_err *err);
+qn_status qn_fit_group_finish(qn_fit_problem *problem, qn_fit_group *group, qn_err *err);
 
 /* promote.c: columns of one value become literals where that saves operations. */
 qn_status qn_fit_group_promote(qn_fit_group *group, qn_err *err);
@@ -213,7 +213,7 @@ typedef struct qn_fit_renumbered {
 
 /* Bytes of x between the first and the last block of an instance of one set, on average: of the
  * group where that is most. */
-double qn_fit_problem_spread(const qn_fit_problem *problem);
+double qn_fit_problem_span(const qn_fit_problem *problem);
 
 /* The original must be finished and outlive it. */
 qn_status qn_fit_renumbered_new(const qn_fit_problem *original, qn_fit_renumbered **out,

@@ -45,7 +45,7 @@ static int old_number(const qn_fit_graph *graph, int n, int (*name)(const qn_fit
     return 0;
 }
 
-static qn_status take_over(qn_fit_group *g, qn_fit_graph *graph, qn_err *err)
+static qn_status replace_graph(qn_fit_group *g, qn_fit_graph *graph, qn_err *err)
 {
     const int n_slots = qn_fit_graph_n_slots(graph), n_columns = qn_fit_graph_n_columns(graph);
     uint32_t *idx = calloc((size_t)(n_slots * g->ld) + 1, sizeof *idx);
@@ -102,7 +102,7 @@ qn_status qn_fit_group_promote(qn_fit_group *group, qn_err *err)
                                &graph, err));
     if (count_operations(graph) >= count_operations(group->graph))
         goto out;
-    QN_TRY(take_over(group, graph, err));
+    QN_TRY(replace_graph(group, graph, err));
     graph = NULL;
 out:
     qn_fit_graph_free(graph);

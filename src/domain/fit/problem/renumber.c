@@ -6,7 +6,7 @@
 
 /* How far apart. */
 
-static double spread_of(const qn_fit_group *g, int set)
+static double span_of(const qn_fit_group *g, int set)
 {
     double sum = 0;
     int n_slots = 0;
@@ -29,13 +29,13 @@ static double spread_of(const qn_fit_group *g, int set)
     return g->n ? sum / (double)g->n * sizeof(double) : 0;
 }
 
-double qn_fit_problem_spread(const qn_fit_problem *problem)
+double qn_fit_problem_span(const qn_fit_problem *problem)
 {
     double most = 0;
 
     for (int k = 0; k < problem->n_groups; k++)
         for (int set = 0; set < problem->n_sets; set++) {
-            const double spread = spread_of(&problem->groups[k], set);
+            const double spread = span_of(&problem->groups[k], set);
 
             most = spread > most ? spread : most;
         }
@@ -49,9 +49,9 @@ typedef struct {
     const qn_fit_problem *p;
     uint8_t *is_found;
     uint32_t *was, n;
-} walk;
+} search;
 
-static void find(walk *w, uint32_t block)
+static void find(search *w, uint32_t block)
 {
     if (w->is_found[block])
         return;
@@ -60,7 +60,7 @@ static void find(walk *w, uint32_t block)
 }
 
 /* All blocks of the set that meet `block` in an instance. */
-static void find_neighbours(walk *w, int set, uint32_t block)
+static void find_neighbours(search *w, int set, uint32_t block)
 {
     const qn_fit_problem *p = w->p;
 
@@ -76,7 +76,7 @@ static void find_neighbours(walk *w, int set, uint32_t block)
 /* Sets keep their places, so each is walked by itself. */
 static qn_status number_blocks(const qn_fit_problem *p, qn_fit_renumbered *r, qn_err *err)
 {
-    walk w = { .p = p, .was = r->was, .is_found = calloc((size_t)p->n_blocks + 1, 1) };
+    search w = { .p = p, .was = r->was, .is_found = calloc((size_t)p->n_blocks + 1, 1) };
 
     if (!w.is_found)
         return qn_fail(err, QN_ERR_NOMEM, "%u blocks", p->n_blocks);
@@ -102,7 +102,7 @@ static void *copy_of(const void *from, size_t bytes)
 }
 
 /* Numbers of all scalars, block by block in the new order. */
-static qn_status take_scalars(const qn_fit_problem *from, const uint32_t *was, qn_fit_problem *to,
+static qn_status copy_scalars(const qn_fit_problem *from, const uint32_t *was, qn_fit_problem *to,
                               qn_err *err)
 {
     const size_t n = from->n_scalars;
@@ -125,7 +125,7 @@ static qn_status take_scalars(const qn_fit_problem *from, const uint32_t *was, q
 }
 
 /* The tables of a group with new numbers, its instances sorted by these. */
-static qn_status take_group(const qn_fit_problem *p, const uint32_t *now, qn_fit_problem *to, int k,
+static qn_status copy_group(const qn_fit_problem *p, const uint32_t *now, qn_fit_problem *to, int k,
                             qn_err *err)
 {
     const qn_fit_group *from = &p->groups[k];
@@ -144,10 +144,10 @@ static qn_status take_group(const qn_fit_problem *p, const uint32_t *now, qn_fit
     for (int s = 0; s < from->n_slots; s++)
         for (qn_i64 i = 0; i < from->n; i++)
             g->idx[s * from->ld + i] = p->block_first[now[qn_fit_block_of(p, from, s, i)]];
-    return qn_fit_group_settle(to, g, err);
+    return qn_fit_group_finish(to, g, err);
 }
 
-static qn_status take_groups(const qn_fit_problem *from, const uint32_t *was, qn_fit_problem *to,
+static qn_status copy_groups(const qn_fit_problem *from, const uint32_t *was, qn_fit_problem *to,
                              qn_err *err)
 {
     uint32_t *now = malloc(((size_t)from->n_blocks + 1) * sizeof *now);
@@ -161,7 +161,7 @@ static qn_status take_groups(const qn_fit_problem *from, const uint32_t *was, qn
     for (uint32_t b = 0; b < from->n_blocks; b++)
         now[was[b]] = b;
     for (int k = 0; k < from->n_groups; k++)
-        QN_TRY(take_group(from, now, to, k, err));
+        QN_TRY(copy_group(from, now, to, k, err));
 out:
     free(now);
     return st;
@@ -185,9 +185,9 @@ qn_status qn_fit_renumbered_new(const qn_fit_problem *original, qn_fit_renumbere
     r->problem.inverse = (qn_fit_inverse){ 0 };
     r->problem.n_free = 0;
     QN_TRY(number_blocks(original, r, err));
-    QN_TRY(take_scalars(original, r->was, &r->problem, err));
+    QN_TRY(copy_scalars(original, r->was, &r->problem, err));
     QN_TRY(qn_fit_problem_number_scalars(&r->problem, err));
-    QN_TRY(take_groups(original, r->was, &r->problem, err));
+    QN_TRY(copy_groups(original, r->was, &r->problem, err));
     QN_TRY(qn_fit_inverse_new(&r->problem, &r->problem.inverse, err));
     *out = r;
     r = NULL;

@@ -33,7 +33,7 @@ void qn_fit_device_driver_free(qn_fit_device_driver *driver)
         qn_buf_free(driver->vectors[k]);
     for (int k = 0; k < QN_FIT_N_SMALL; k++)
         qn_buf_free(driver->small[k]);
-    qn_fit_spare_free(driver);
+    qn_fit_speculation_free(driver);
     qn_buf_free(driver->jacobian);
     qn_fit_reduced_free(driver);
     qn_fit_schur_free(driver);
@@ -70,21 +70,21 @@ static int wants_schur(qn_fit_device_driver *d)
 }
 
 /* Unless told, on GPUs: there the host's answer takes longer than many an evaluation. */
-static int wants_spare(qn_fit_device_driver *d)
+static int wants_speculation(qn_fit_device_driver *d)
 {
     int device = d->ctx->pinned;
     qn_device_info info;
 
     if (d->opt.speculate >= 0)
         return d->opt.speculate;
-    d->n_before_spare = STEPS_BEFORE_SPARE;
+    d->n_before_speculation = STEPS_BEFORE_SPARE;
     if (device < 0 &&
         (qn_route_get_mode(d->ctx) != QN_ROUTE_GPU || qn_devices_select(d->ctx, 1, &device) != 1))
         return 0;
     info = *qn_device_get(d->ctx, device);
     if (info.kind != QN_KIND_DISCRETE && info.kind != QN_KIND_INTEGRATED)
         return 0;
-    return qn_fit_spare_bytes(d) <= info.mem_total / SPARE_SHARE;
+    return qn_fit_speculation_bytes(d) <= info.mem_total / SPARE_SHARE;
 }
 
 qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
@@ -114,8 +114,8 @@ qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
                  (long long)d->reduced->n_stored);
     QN_TRY(qn_fit_driver_jacobian(d, err));
     QN_TRY(qn_fit_driver_buffers(d, err));
-    if (wants_spare(d))
-        QN_TRY(qn_fit_spare_new(d, err));
+    if (wants_speculation(d))
+        QN_TRY(qn_fit_speculation_new(d, err));
     QN_TRY(qn_fit_driver_graphs(d, err));
     *out = d;
     d = NULL;
@@ -159,7 +159,7 @@ static void linearise(void *self)
     d->n_points++;
     if (!d->has_scale)
         run(d, QN_FIT_G_SCALE);
-    if (!d->has_scale && d->spare)
+    if (!d->has_scale && d->speculation)
         run(d, QN_FIT_G_FILL);
     d->has_scale = 1;
 }
@@ -199,7 +199,7 @@ static void try_step(void *self, double share, double longest)
     d->asked = QN_FIT_ASKED_TRIAL;
     d->n_trials++;
     d->there.is_known = 0;
-    d->is_ahead = d->spare && d->n_taken >= d->n_before_spare;
+    d->is_ahead = d->speculation && d->n_taken >= d->n_before_speculation;
     if (!d->is_ahead)
         return;
     run(d, QN_FIT_G_AHEAD);
@@ -221,7 +221,7 @@ static void accept(void *self)
     run(d, QN_FIT_G_SWAP);
     d->n_taken++;
     if (d->is_ahead)
-        qn_fit_spare_turn(d);
+        qn_fit_speculation_swap(d);
     else
         d->here.is_known = 0;
 }
@@ -295,7 +295,7 @@ static void note_point(qn_fit_device_driver *d)
                                 .is_known = d->st == QN_OK,
                                 .is_ahead = d->asked == QN_FIT_ASKED_TRIAL };
 
-    if (d->asked == QN_FIT_ASKED_POINT && d->spare)
+    if (d->asked == QN_FIT_ASKED_POINT && d->speculation)
         d->here = seen;
     if (d->asked == QN_FIT_ASKED_TRIAL && d->is_ahead)
         d->there = seen;

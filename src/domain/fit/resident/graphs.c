@@ -335,11 +335,11 @@ static qn_status ahead_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
     qn_status st;
 
-    if (!d->spare)
+    if (!d->speculation)
         return QN_OK;
-    qn_fit_spare_visit(d);
+    qn_fit_speculation_visit(d);
     st = point_graph(d, g, err);
-    qn_fit_spare_visit(d);
+    qn_fit_speculation_visit(d);
     return st;
 }
 
@@ -371,7 +371,7 @@ static qn_status fill(qn_fit_device_driver *d, int k, qn_graph *g, qn_err *err)
     case QN_FIT_G_AHEAD:
         return ahead_graph(d, g, err);
     case QN_FIT_G_FILL:
-        return qn_fit_spare_fill(d, g, err);
+        return qn_fit_speculation_fill(d, g, err);
     case QN_FIT_G_SWAP:
         st = STAGE(fit_swap)(g, "fit.swap", all, v[QN_FIT_X], v[QN_FIT_TRIAL], err);
         return st;
@@ -404,10 +404,10 @@ qn_status qn_fit_driver_graphs(qn_fit_device_driver *driver, qn_err *err)
 {
     qn_status st = make_graphs(driver, err);
 
-    if (st != QN_OK || !driver->spare)
+    if (st != QN_OK || !driver->speculation)
         return st;
-    qn_fit_spare_turn(driver);
+    qn_fit_speculation_swap(driver);
     st = make_graphs(driver, err);
-    qn_fit_spare_turn(driver);
+    qn_fit_speculation_swap(driver);
     return st;
 }

@@ -95,7 +95,7 @@ out:
     return st;
 }
 
-static qn_status turn_graph(device_lbfgs *d, qn_graph *g, qn_err *err)
+static qn_status direction_graph(device_lbfgs *d, qn_graph *g, qn_err *err)
 {
     qn_buf **v = d->vectors, **s = d->small;
     qn_status st = QN_OK;
@@ -121,7 +121,7 @@ static qn_status make_graphs(device_lbfgs *d, qn_err *err)
     QN_TRY(STAGE(fit_lbfgs_take)(d->graphs[TAKE], "fit.take", qn_range_1d(d->par.n), d->par,
                                  d->small[SCALARS], d->vectors[TRIAL], d->vectors[TRIAL_GRADIENT],
                                  d->vectors[X], d->vectors[BASIS], err));
-    QN_TRY(turn_graph(d, d->graphs[TURN], err));
+    QN_TRY(direction_graph(d, d->graphs[TURN], err));
 out:
     return st;
 }
@@ -187,7 +187,7 @@ static void try_step(void *self, double share, qn_fit_lbfgs_scalars *out)
     out->gradient_max = d->scalars[FIT_L_GRADIENT];
 }
 
-static void take(void *self)
+static void accept(void *self)
 {
     device_lbfgs *d = self;
 
@@ -195,7 +195,7 @@ static void take(void *self)
     d->control[FIT_L_IS_NEW] = 1;
 }
 
-static void turn(void *self, int is_forgetting, qn_fit_lbfgs_scalars *out)
+static void set_direction(void *self, int is_forgetting, qn_fit_lbfgs_scalars *out)
 {
     device_lbfgs *d = self;
 
@@ -226,9 +226,11 @@ qn_status qn_fit_solve_lbfgs_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_pre
                                 qn_err *err)
 {
     device_lbfgs d = { .ctx = ctx, .problem = problem, .precision = precision };
-    const qn_fit_lbfgs_driver table = {
-        .try_step = try_step, .take = take, .turn = turn, .describe = describe, .self = &d
-    };
+    const qn_fit_lbfgs_driver table = { .try_step = try_step,
+                                        .accept = accept,
+                                        .set_direction = set_direction,
+                                        .describe = describe,
+                                        .self = &d };
     qn_fit_lbfgs *solver = NULL;
     qn_fit_report r = { 0 };
     qn_status st = QN_OK;

@@ -37,7 +37,7 @@ static int eliminated_slot(const qn_fit_problem *p, const qn_fit_group *g)
     return -1;
 }
 
-static const char *look_at(const qn_fit_problem *p, qn_fit_reduced_pattern *t, meetings *m)
+static const char *check_problem(const qn_fit_problem *p, qn_fit_reduced_pattern *t, meetings *m)
 {
     int n_kept = 0;
 
@@ -162,8 +162,8 @@ static qn_i64 list_point(const qn_fit_problem *p, const by_instance *by, uint32_
     return n;
 }
 
-static qn_status meet(const qn_fit_problem *p, const qn_fit_reduced_pattern *t, meetings *m,
-                      qn_err *err)
+static qn_status list_meetings(const qn_fit_problem *p, const qn_fit_reduced_pattern *t,
+                               meetings *m, qn_err *err)
 {
     by_instance by = { 0 };
     qn_status st = QN_OK;
@@ -415,7 +415,7 @@ static qn_status make(const qn_fit_problem *p, qn_fit_reduced_pattern *t, meetin
 
     t->n_blocks = set->count;
     t->n = start[set->count] - start[0];
-    QN_TRY(meet(p, t, m, err));
+    QN_TRY(list_meetings(p, t, m, err));
     if ((*why = count_pairs(m, t->n)))
         return QN_OK;
     if (!(t->start = calloc((size_t)t->n_blocks + 1, sizeof *t->start)))
@@ -436,7 +436,7 @@ qn_status qn_fit_reduced_pattern_new(const qn_fit_problem *problem, qn_fit_reduc
     if (!t.meetings)
         return qn_fail(err, QN_ERR_NOMEM, "a reduced system");
     t.meetings->most_rows = 1;
-    *why = look_at(problem, &t, t.meetings);
+    *why = check_problem(problem, &t, t.meetings);
     if (!*why)
         QN_TRY(make(problem, &t, t.meetings, why, err));
     if (!*why) {

@@ -120,22 +120,22 @@ qn_status qn_fit_schur_substitute(qn_fit_device_driver *driver, qn_graph *graph,
  * so the longest graph, that of conjugate gradients, is recorded once and not twice.
  */
 
-typedef struct qn_fit_device_spare qn_fit_device_spare;
+typedef struct qn_fit_speculation qn_fit_speculation;
 
 /* After the driver's own buffers. _bytes: what _new will take of the device. */
-size_t qn_fit_spare_bytes(const qn_fit_device_driver *driver);
-qn_status qn_fit_spare_new(qn_fit_device_driver *driver, qn_err *err);
+size_t qn_fit_speculation_bytes(const qn_fit_device_driver *driver);
+qn_status qn_fit_speculation_new(qn_fit_device_driver *driver, qn_err *err);
 /* Stages that bring the second room to the device, as a copy of the first point: so nothing is
  * allocated or sent when it is used. */
-qn_status qn_fit_spare_fill(qn_fit_device_driver *driver, qn_graph *graph, qn_err *err);
-void qn_fit_spare_free(qn_fit_device_driver *driver);
+qn_status qn_fit_speculation_fill(qn_fit_device_driver *driver, qn_graph *graph, qn_err *err);
+void qn_fit_speculation_free(qn_fit_device_driver *driver);
 
 /* The names of buffers and graphs stand for those of the other point. Nothing is sent. */
-void qn_fit_spare_turn(qn_fit_device_driver *driver);
+void qn_fit_speculation_swap(qn_fit_device_driver *driver);
 /* The same, and x stands for the trial point, for graphs that evaluate there; again to go back. */
-void qn_fit_spare_visit(qn_fit_device_driver *driver);
+void qn_fit_speculation_visit(qn_fit_device_driver *driver);
 /* Whether graph `k` reads what is known of a point, and so exists twice. */
-int qn_fit_spare_has(const qn_fit_device_driver *driver, int k);
+int qn_fit_speculation_has(const qn_fit_device_driver *driver, int k);
 
 enum { QN_FIT_CG_AT_ONCE = 8 };
 
@@ -213,13 +213,13 @@ struct qn_fit_device_driver {
     qn_buf *vectors[QN_FIT_N_VECTORS];
     qn_buf *cg[QN_FIT_N_PLAIN]; /* what conjugate gradients see of them: views of kept scalars */
     qn_i64 n_cg;
-    qn_fit_device_schur *schur;     /* NULL: nothing is eliminated */
-    qn_fit_device_reduced *reduced; /* NULL: the reduced system is not stored */
-    qn_fit_device_spare *spare;     /* NULL: points are evaluated when they have been taken */
-    qn_fit_known here, there;       /* there: the trial point, evaluated in advance */
-    int n_before_spare, n_taken;    /* steps to take before that begins, and taken */
-    int is_ahead;                   /* whether the last trial was */
-    qn_buf *jacobian;               /* of the current point; NULL: products compute it */
+    qn_fit_device_schur *schur;        /* NULL: nothing is eliminated */
+    qn_fit_device_reduced *reduced;    /* NULL: the reduced system is not stored */
+    qn_fit_speculation *speculation;   /* NULL: points are evaluated when they have been taken */
+    qn_fit_known here, there;          /* there: the trial point, evaluated in advance */
+    int n_before_speculation, n_taken; /* steps to take before that begins, and taken */
+    int is_ahead;                      /* whether the last trial was */
+    qn_buf *jacobian;                  /* of the current point; NULL: products compute it */
     char note[200];
     qn_buf *small[QN_FIT_N_SMALL];
     qn_graph *graphs[QN_FIT_N_GRAPHS];

@@ -16,7 +16,7 @@ static int eliminated_slot(const qn_fit_problem *p, const qn_fit_group *g)
     return -1;
 }
 
-static const char *look_at_sets(const qn_fit_problem *p)
+static const char *check_sets(const qn_fit_problem *p)
 {
     int dim = 0, n_runs = 0, was_kept = 0;
 
@@ -39,7 +39,7 @@ static const char *look_at_sets(const qn_fit_problem *p)
                         : NULL;
 }
 
-static const char *look_at_group(const qn_fit_problem *p, const qn_fit_group *g)
+static const char *check_group(const qn_fit_problem *p, const qn_fit_group *g)
 {
     if (g->n_rows > FIT_SCHUR_ROWS)
         return "a term has more than 8 rows";
@@ -56,10 +56,10 @@ static const char *look_at_group(const qn_fit_problem *p, const qn_fit_group *g)
 
 int qn_fit_schur_fits(const qn_fit_problem *problem, const char **why)
 {
-    const char *fault = look_at_sets(problem);
+    const char *fault = check_sets(problem);
 
     for (int k = 0; !fault && k < problem->n_groups; k++)
-        fault = look_at_group(problem, &problem->groups[k]);
+        fault = check_group(problem, &problem->groups[k]);
     *why = fault ? fault : "";
     return !fault;
 }

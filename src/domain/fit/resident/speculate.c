@@ -1,4 +1,4 @@
-/* device_spare.c - the second point, and how it and the first change places. */
+/* speculate.c - the second point, and how it and the first change places. */
 
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ static const int of_point[] = { QN_FIT_GRADIENT, QN_FIT_BLOCKS, QN_FIT_RESIDUALS
 
 enum { N_OF_POINT = sizeof of_point / sizeof *of_point };
 
-struct qn_fit_device_spare {
+struct qn_fit_speculation {
     qn_buf *vectors[N_OF_POINT];
     qn_buf *gradient; /* what conjugate gradients see of it */
     qn_buf *jacobian; /* where one is stored */
@@ -34,32 +34,33 @@ static qn_status twin(qn_fit_device_driver *d, const qn_buf *of, qn_buf **out, q
 
 static qn_status twin_packed(qn_fit_device_driver *d, qn_err *err)
 {
-    qn_fit_device_spare *spare = d->spare;
+    qn_fit_speculation *speculation = d->speculation;
     qn_status st = QN_OK;
 
-    if (!(spare->packed = calloc((size_t)d->problem->n_sets + 1, sizeof *spare->packed)))
+    if (!(speculation->packed =
+              calloc((size_t)d->problem->n_sets + 1, sizeof *speculation->packed)))
         return qn_fail(err, QN_ERR_NOMEM, "%d parameter sets", d->problem->n_sets);
     for (int k = 0; k < d->problem->n_sets; k++)
-        QN_TRY(twin(d, d->schur->sets[k].packed, &spare->packed[k], err));
+        QN_TRY(twin(d, d->schur->sets[k].packed, &speculation->packed[k], err));
 out:
     return st;
 }
 
-qn_status qn_fit_spare_new(struct qn_fit_device_driver *driver, qn_err *err)
+qn_status qn_fit_speculation_new(struct qn_fit_device_driver *driver, qn_err *err)
 {
     qn_fit_device_driver *d = driver;
     const size_t size = d->precision == QN_FIT_F64 ? sizeof(double) : sizeof(float);
     qn_status st = QN_OK;
 
-    if (!(d->spare = calloc(1, sizeof *d->spare)))
+    if (!(d->speculation = calloc(1, sizeof *d->speculation)))
         return qn_fail(err, QN_ERR_NOMEM, "a second point");
     for (int k = 0; k < N_OF_POINT; k++)
-        QN_TRY(twin(d, d->vectors[of_point[k]], &d->spare->vectors[k], err));
-    QN_TRY(qn_buf_view(d->spare->vectors[0], qn_buf_name(d->spare->vectors[0]),
+        QN_TRY(twin(d, d->vectors[of_point[k]], &d->speculation->vectors[k], err));
+    QN_TRY(qn_buf_view(d->speculation->vectors[0], qn_buf_name(d->speculation->vectors[0]),
                        d->schur ? (size_t)d->schur->first * size : 0, (size_t)d->n_cg * size,
-                       &d->spare->gradient, err));
+                       &d->speculation->gradient, err));
     if (jacobian_of(d))
-        QN_TRY(twin(d, jacobian_of(d), &d->spare->jacobian, err));
+        QN_TRY(twin(d, jacobian_of(d), &d->speculation->jacobian, err));
     if (d->schur)
         QN_TRY(twin_packed(d, err));
 out:
@@ -74,24 +75,24 @@ static qn_status copy(qn_fit_device_driver *d, qn_graph *g, qn_buf *from, qn_buf
                            to, err);
 }
 
-qn_status qn_fit_spare_fill(struct qn_fit_device_driver *driver, qn_graph *graph, qn_err *err)
+qn_status qn_fit_speculation_fill(struct qn_fit_device_driver *driver, qn_graph *graph, qn_err *err)
 {
     qn_fit_device_driver *d = driver;
-    qn_fit_device_spare *spare = d->spare;
+    qn_fit_speculation *speculation = d->speculation;
     qn_status st = QN_OK;
 
-    if (!spare)
+    if (!speculation)
         return QN_OK;
     for (int k = 0; st == QN_OK && k < N_OF_POINT; k++)
-        st = copy(d, graph, d->vectors[of_point[k]], spare->vectors[k], err);
-    if (st == QN_OK && spare->jacobian)
-        st = copy(d, graph, jacobian_of(d), spare->jacobian, err);
+        st = copy(d, graph, d->vectors[of_point[k]], speculation->vectors[k], err);
+    if (st == QN_OK && speculation->jacobian)
+        st = copy(d, graph, jacobian_of(d), speculation->jacobian, err);
     for (int k = 0; st == QN_OK && d->schur && k < d->problem->n_sets; k++)
-        st = copy(d, graph, d->schur->sets[k].packed, spare->packed[k], err);
+        st = copy(d, graph, d->schur->sets[k].packed, speculation->packed[k], err);
     return st;
 }
 
-size_t qn_fit_spare_bytes(const struct qn_fit_device_driver *driver)
+size_t qn_fit_speculation_bytes(const struct qn_fit_device_driver *driver)
 {
     const qn_fit_device_driver *d = driver;
     size_t bytes = 0;
@@ -105,23 +106,23 @@ size_t qn_fit_spare_bytes(const struct qn_fit_device_driver *driver)
     return bytes;
 }
 
-void qn_fit_spare_free(struct qn_fit_device_driver *driver)
+void qn_fit_speculation_free(struct qn_fit_device_driver *driver)
 {
-    qn_fit_device_spare *spare = driver->spare;
+    qn_fit_speculation *speculation = driver->speculation;
 
-    if (!spare)
+    if (!speculation)
         return;
     for (int k = 0; k < QN_FIT_N_GRAPHS; k++)
-        qn_graph_free(spare->graphs[k]);
-    qn_buf_free(spare->gradient);
+        qn_graph_free(speculation->graphs[k]);
+    qn_buf_free(speculation->gradient);
     for (int k = 0; k < N_OF_POINT; k++)
-        qn_buf_free(spare->vectors[k]);
-    for (int k = 0; spare->packed && k < driver->problem->n_sets; k++)
-        qn_buf_free(spare->packed[k]);
-    qn_buf_free(spare->jacobian);
-    free(spare->packed);
-    free(spare);
-    driver->spare = NULL;
+        qn_buf_free(speculation->vectors[k]);
+    for (int k = 0; speculation->packed && k < driver->problem->n_sets; k++)
+        qn_buf_free(speculation->packed[k]);
+    qn_buf_free(speculation->jacobian);
+    free(speculation->packed);
+    free(speculation);
+    driver->speculation = NULL;
 }
 
 static void swap(qn_buf **a, qn_buf **b)
@@ -132,7 +133,7 @@ static void swap(qn_buf **a, qn_buf **b)
     *b = before;
 }
 
-int qn_fit_spare_has(const struct qn_fit_device_driver *driver, int k)
+int qn_fit_speculation_has(const struct qn_fit_device_driver *driver, int k)
 {
     switch (k) {
     case QN_FIT_G_POINT:
@@ -149,34 +150,34 @@ int qn_fit_spare_has(const struct qn_fit_device_driver *driver, int k)
     }
 }
 
-void qn_fit_spare_turn(struct qn_fit_device_driver *driver)
+void qn_fit_speculation_swap(struct qn_fit_device_driver *driver)
 {
     qn_fit_device_driver *d = driver;
-    qn_fit_device_spare *spare = d->spare;
+    qn_fit_speculation *speculation = d->speculation;
     const qn_fit_known here = d->here;
 
     for (int k = 0; k < N_OF_POINT; k++)
-        swap(&d->vectors[of_point[k]], &spare->vectors[k]);
-    swap(&d->cg[QN_FIT_GRADIENT], &spare->gradient);
-    if (spare->jacobian)
-        swap(d->schur ? &d->schur->jacobian : &d->jacobian, &spare->jacobian);
+        swap(&d->vectors[of_point[k]], &speculation->vectors[k]);
+    swap(&d->cg[QN_FIT_GRADIENT], &speculation->gradient);
+    if (speculation->jacobian)
+        swap(d->schur ? &d->schur->jacobian : &d->jacobian, &speculation->jacobian);
     for (int k = 0; d->schur && k < d->problem->n_sets; k++)
-        swap(&d->schur->sets[k].packed, &spare->packed[k]);
+        swap(&d->schur->sets[k].packed, &speculation->packed[k]);
     for (int k = 0; k < QN_FIT_N_GRAPHS; k++) {
         qn_graph *const before = d->graphs[k];
 
-        if (!qn_fit_spare_has(d, k))
+        if (!qn_fit_speculation_has(d, k))
             continue;
-        d->graphs[k] = spare->graphs[k];
-        spare->graphs[k] = before;
+        d->graphs[k] = speculation->graphs[k];
+        speculation->graphs[k] = before;
     }
     d->here = d->there;
     d->there = here;
 }
 
-void qn_fit_spare_visit(struct qn_fit_device_driver *driver)
+void qn_fit_speculation_visit(struct qn_fit_device_driver *driver)
 {
-    qn_fit_spare_turn(driver);
+    qn_fit_speculation_swap(driver);
     swap(&driver->vectors[QN_FIT_X], &driver->vectors[QN_FIT_TRIAL]);
     swap(&driver->cg[QN_FIT_X], &driver->cg[QN_FIT_TRIAL]);
 }

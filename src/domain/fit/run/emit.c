@@ -101,7 +101,8 @@ qn_status qn_fit_emit(const qn_fit_group *group, qn_fit_kernel kernel, qn_fit_ta
     QN_TRY(qn_fit_program_new(group->graph, wants_of(kernel, group), group->loss, QN_FIT_SWEEP_AUTO,
                               &program, err));
     if (target == QN_FIT_TARGET_CUDA)
-        QN_TRY(qn_fit_relieve(program, QN_FIT_CUDA_LIVE * (precision == QN_FIT_F64 ? 1 : 2), err));
+        QN_TRY(qn_fit_rematerialise(program, QN_FIT_CUDA_LIVE * (precision == QN_FIT_F64 ? 1 : 2),
+                                    err));
     list[0] = program;
     qn_str_addf(out, "/* %s: %lld instances, %d operations, %d values alive at once */\n", name,
                 (long long)group->n, program->n_ops, program->peak_live);

@@ -88,7 +88,7 @@ out:
 
 int qn_fit_mesh_set(const qn_fit_text *text, qn_fit_mesh *mesh)
 {
-    const qn_fit_world *w = &text->world;
+    const qn_fit_scope *w = &text->scope;
 
     for (int k = 0; k < w->n_arrays; k++)
         for (int s = 0; s < w->n_sources && w->arrays[k].set >= 0 && w->arrays[k].dim == 3; s++)

@@ -41,7 +41,7 @@ static int make_course(const qn_fit_result *r, course *c)
         return 0;
     for (int s = 0; s < r->n_solves; s++)
         for (int k = 0; k < r->solves[s].report.n_history; k++) {
-            const qn_fit_record *rec = &r->solves[s].report.history[k];
+            const qn_fit_iteration *rec = &r->solves[s].report.history[k];
 
             c->cost[c->n] = (qn_point){ .x = (double)c->n, .y = rec->cost > 0 ? rec->cost : NAN };
             c->gradient[c->n] = (qn_point){ .x = (double)c->n,

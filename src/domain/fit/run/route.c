@@ -161,12 +161,12 @@ static int is_scattered(qn_ctx *ctx, const qn_fit_problem *p, const qn_fit_solve
 
     if (o->renumber >= 0)
         return o->renumber;
-    return qn_fit_problem_spread(p) > (is_gpu ? GPU_WINDOW : CPU_WINDOW);
+    return qn_fit_problem_span(p) > (is_gpu ? GPU_WINDOW : CPU_WINDOW);
 }
 
-qn_status qn_fit_solve_somewhere(qn_ctx *ctx, qn_fit_problem *problem, const char *solver,
-                                 qn_fit_precision precision, const qn_fit_solve_options *options,
-                                 qn_fit_solved *out, qn_err *err)
+qn_status qn_fit_solve_routed(qn_ctx *ctx, qn_fit_problem *problem, const char *solver,
+                              qn_fit_precision precision, const qn_fit_solve_options *options,
+                              qn_fit_solved *out, qn_err *err)
 {
     qn_fit_renumbered *near = NULL;
     qn_status st = QN_OK;
@@ -175,7 +175,7 @@ qn_status qn_fit_solve_somewhere(qn_ctx *ctx, qn_fit_problem *problem, const cha
         QN_TRY(qn_fit_renumbered_new(problem, &near, err));
     /* Terms that tie anything to anything have no near order. */
     if (!near || (options->renumber < 0 &&
-                  qn_fit_problem_spread(&near->problem) > qn_fit_problem_spread(problem) / 2)) {
+                  qn_fit_problem_span(&near->problem) > qn_fit_problem_span(problem) / 2)) {
         st = solve_as_numbered(ctx, problem, solver, precision, options, out, err);
         goto out;
     }

@@ -27,7 +27,7 @@ typedef struct {
 } watcher;
 
 /* A solve that is over in a second needs no bar. */
-static int watch(void *user, const qn_fit_record *record, int iteration)
+static int watch(void *user, const qn_fit_iteration *record, int iteration)
 {
     const watcher *w = user;
 
@@ -62,7 +62,7 @@ static qn_status run_one(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_solve *sol
                            err));
     o.watch = watch;
     o.user = &w;
-    st = qn_fit_solve_somewhere(ctx, p, solve->solver, options->precision, &o, out, err);
+    st = qn_fit_solve_routed(ctx, p, solve->solver, options->precision, &o, out, err);
     /* What has no meaning, or no solver, was asked for by the program. */
     if (st == QN_ERR_USAGE || (st == QN_ERR_UNSUPPORTED && options->precision == QN_FIT_F64))
         err->status = st = QN_ERR_INPUT;
@@ -113,7 +113,7 @@ qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_run_options *o
 {
     qn_fit_problem *p = text->problem;
     const qn_fit_solve fallback = { .solver = "lm" }, by_gradient = { .solver = "lbfgs" };
-    const qn_fit_solve *unsaid = qn_fit_problem_has_energies(p) ? &by_gradient : &fallback;
+    const qn_fit_solve *by_default = qn_fit_problem_has_energies(p) ? &by_gradient : &fallback;
     const double began = qn_now_us();
     qn_fit_result r = { .precision = options->precision };
     const int n = text->n_solves ? text->n_solves : 1;
@@ -127,7 +127,7 @@ qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_run_options *o
     }
     memcpy(r.start, p->x, p->n_scalars * sizeof *r.start);
     do {
-        QN_TRY(run_one(ctx, p, text->n_solves ? &text->solves[r.n_solves] : unsaid, options,
+        QN_TRY(run_one(ctx, p, text->n_solves ? &text->solves[r.n_solves] : by_default, options,
                        &r.solves[r.n_solves], err));
         note_metrics(ctx, p, &r.solves[r.n_solves].report);
         r.n_solves++;

@@ -67,9 +67,9 @@ typedef struct qn_fit_result {
 int qn_fit_device_of(qn_ctx *ctx);
 
 /* One solve where it is best done, from problem->x, which gets the result. */
-qn_status qn_fit_solve_somewhere(qn_ctx *ctx, qn_fit_problem *problem, const char *solver,
-                                 qn_fit_precision precision, const qn_fit_solve_options *options,
-                                 qn_fit_solved *out, qn_err *err);
+qn_status qn_fit_solve_routed(qn_ctx *ctx, qn_fit_problem *problem, const char *solver,
+                              qn_fit_precision precision, const qn_fit_solve_options *options,
+                              qn_fit_solved *out, qn_err *err);
 
 qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_run_options *options,
                      qn_fit_result *out, qn_err *err);

@@ -71,7 +71,7 @@ static double shade(const canvas *c, const corner *p)
     return fabs(n[0] * LIGHT[0] + n[1] * LIGHT[1] + n[2] * LIGHT[2]) / size;
 }
 
-static void put(const canvas *c, int x, int y, double depth, double bright, int is_edge)
+static void draw_pixel(const canvas *c, int x, int y, double depth, double bright, int is_edge)
 {
     float *near = &c->depth[(size_t)y * (size_t)c->side + (size_t)x];
     uint8_t *rgb =
@@ -129,7 +129,7 @@ static void draw_face(const canvas *c, const corner *p)
                 depth += w[k] * p[k].z;
             }
             if (is_in)
-                put(c, x, y, depth, bright, is_edge);
+                draw_pixel(c, x, y, depth, bright, is_edge);
         }
 }
 

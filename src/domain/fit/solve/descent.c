@@ -108,15 +108,15 @@ static double projected_max(const qn_fit_descent *d)
     return most;
 }
 
-static void see(qn_fit_descent *d, double before)
+static void note_cost(qn_fit_descent *d, double before)
 {
     const double time = d->opt.now ? d->opt.now(d->opt.user) - d->start_seconds : 0;
     const double most = projected_max(d);
-    const qn_fit_record r = { .cost = d->cost,
-                              .change = before - d->cost,
-                              .gradient_max = most,
-                              .seconds = time,
-                              .is_accepted = 1 };
+    const qn_fit_iteration r = { .cost = d->cost,
+                                 .change = before - d->cost,
+                                 .gradient_max = most,
+                                 .seconds = time,
+                                 .is_accepted = 1 };
 
     qn_fit_report_add(d->report, &r);
     d->report->gradient_max = most;
@@ -155,7 +155,7 @@ qn_fit_state qn_fit_descent_step(qn_fit_descent *solver)
         d->of.describe(d->of.self, where, sizeof where);
         END(d, QN_FIT_NON_FINITE, "%s %s", d->iteration ? "after a step" : "at the start", where);
     } else
-        see(d, before);
+        note_cost(d, before);
     if (!d->is_ended) {
         move(d);
         d->iteration++;

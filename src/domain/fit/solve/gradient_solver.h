@@ -32,10 +32,10 @@ typedef struct qn_fit_lbfgs_driver {
     /* cost, slope, gradient_max at x + share d; d is 0 before the first turn. */
     void (*try_step)(void *self, double share, qn_fit_lbfgs_scalars *out);
     /* x = what was tried, and the pair is kept if it is curved. */
-    void (*take)(void *self);
+    void (*accept)(void *self);
     /* d = -H g by the pairs, or by none after forgetting them; slope, length, n_pairs. The slope is
      * negative unless g is 0. */
-    void (*turn)(void *self, int is_forgetting, qn_fit_lbfgs_scalars *out);
+    void (*set_direction)(void *self, int is_forgetting, qn_fit_lbfgs_scalars *out);
     void (*describe)(void *self, char *text, size_t size);
     void *self;
 } qn_fit_lbfgs_driver;
@@ -83,11 +83,11 @@ typedef struct qn_fit_search {
     int n_trials, is_bracketed;
 } qn_fit_search;
 
-typedef enum { QN_FIT_SEARCH_ON, QN_FIT_SEARCH_FOUND, QN_FIT_SEARCH_FAILED } qn_fit_found;
+typedef enum { QN_FIT_SEARCH_ON, QN_FIT_SEARCH_FOUND, QN_FIT_SEARCH_FAILED } qn_fit_search_state;
 
 void qn_fit_search_begin(qn_fit_search *search, double cost, double slope, double first);
 
 /* What the trial gave; afterwards search->trial is the next one. */
-qn_fit_found qn_fit_search_see(qn_fit_search *search, double cost, double slope);
+qn_fit_search_state qn_fit_search_step(qn_fit_search *search, double cost, double slope);
 
 #endif

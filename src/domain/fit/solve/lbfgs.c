@@ -58,7 +58,7 @@ static double seconds(const qn_fit_lbfgs *l)
 
 static void begin_search(qn_fit_lbfgs *l, int is_forgetting)
 {
-    l->driver.turn(l->driver.self, is_forgetting, &l->s);
+    l->driver.set_direction(l->driver.self, is_forgetting, &l->s);
     l->is_steepest = !l->s.n_pairs;
     qn_fit_search_begin(&l->search, l->cost, l->s.slope,
                         l->is_steepest ? 1 / sqrt(-l->s.slope) : 1);
@@ -87,15 +87,15 @@ static void check_ends(qn_fit_lbfgs *l, double change)
 static void take_trial(qn_fit_lbfgs *l)
 {
     const double change = l->cost - l->s.cost;
-    qn_fit_record r = { .cost = l->s.cost,
-                        .change = change,
-                        .gradient_max = l->s.gradient_max,
-                        .step_norm = l->search.trial * l->s.length,
-                        .radius = l->search.trial,
-                        .is_accepted = 1,
-                        .linear_iterations = l->search.n_trials };
+    qn_fit_iteration r = { .cost = l->s.cost,
+                           .change = change,
+                           .gradient_max = l->s.gradient_max,
+                           .step_norm = l->search.trial * l->s.length,
+                           .radius = l->search.trial,
+                           .is_accepted = 1,
+                           .linear_iterations = l->search.n_trials };
 
-    l->driver.take(l->driver.self);
+    l->driver.accept(l->driver.self);
     l->cost = l->s.cost;
     l->gradient_max = l->s.gradient_max;
     l->iteration++;
@@ -124,10 +124,10 @@ static void start(qn_fit_lbfgs *l)
         END(l, QN_FIT_NON_FINITE, "at the start %s", where);
         return;
     }
-    l->driver.take(l->driver.self);
+    l->driver.accept(l->driver.self);
     qn_fit_report_add(
         l->report,
-        &(qn_fit_record){ .cost = l->cost, .gradient_max = l->gradient_max, .is_accepted = 1 });
+        &(qn_fit_iteration){ .cost = l->cost, .gradient_max = l->gradient_max, .is_accepted = 1 });
     check_ends(l, HUGE_VAL);
     if (!l->is_ended)
         begin_search(l, 0);
@@ -135,10 +135,10 @@ static void start(qn_fit_lbfgs *l)
 
 static void search_once(qn_fit_lbfgs *l)
 {
-    qn_fit_found found;
+    qn_fit_search_state found;
 
     l->driver.try_step(l->driver.self, l->search.trial, &l->s);
-    found = qn_fit_search_see(&l->search, l->s.cost, l->s.slope);
+    found = qn_fit_search_step(&l->search, l->s.cost, l->s.slope);
     if (found == QN_FIT_SEARCH_ON)
         return;
     /* A search that failed may have found a lower cost at least, if no flat place. */

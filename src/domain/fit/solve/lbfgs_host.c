@@ -116,7 +116,7 @@ static void try_step(void *self, double share, qn_fit_lbfgs_scalars *out)
     out->gradient_max = largest(h->trial_gradient, h->n);
 }
 
-static void take(void *self)
+static void accept(void *self)
 {
     qn_fit_lbfgs_host *h = self;
     double *s, *y;
@@ -139,7 +139,7 @@ static void take(void *self)
     memcpy(h->gradient, h->trial_gradient, h->n * sizeof *h->x);
 }
 
-static void turn(void *self, int is_forgetting, qn_fit_lbfgs_scalars *out)
+static void set_direction(void *self, int is_forgetting, qn_fit_lbfgs_scalars *out)
 {
     qn_fit_lbfgs_host *h = self;
 
@@ -164,7 +164,9 @@ static void describe(void *self, char *text, size_t size)
 
 qn_fit_lbfgs_driver qn_fit_lbfgs_host_table(qn_fit_lbfgs_host *host)
 {
-    return (qn_fit_lbfgs_driver){
-        .try_step = try_step, .take = take, .turn = turn, .describe = describe, .self = host
-    };
+    return (qn_fit_lbfgs_driver){ .try_step = try_step,
+                                  .accept = accept,
+                                  .set_direction = set_direction,
+                                  .describe = describe,
+                                  .self = host };
 }

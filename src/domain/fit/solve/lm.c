@@ -127,15 +127,15 @@ static void start_gradient(qn_fit_lm *lm, double share)
 static int record(qn_fit_lm *lm, int is_accepted, double rho)
 {
     const double time = seconds(lm);
-    const qn_fit_record r = { .cost = is_accepted ? lm->s.cost : lm->cost,
-                              .change = lm->cost - lm->s.cost,
-                              .gradient_max = lm->gradient_max,
-                              .step_norm = lm->s.step_norm,
-                              .rho = rho,
-                              .radius = lm->radius,
-                              .seconds = time,
-                              .linear_iterations = lm->linear_iterations,
-                              .is_accepted = is_accepted };
+    const qn_fit_iteration r = { .cost = is_accepted ? lm->s.cost : lm->cost,
+                                 .change = lm->cost - lm->s.cost,
+                                 .gradient_max = lm->gradient_max,
+                                 .step_norm = lm->s.step_norm,
+                                 .rho = rho,
+                                 .radius = lm->radius,
+                                 .seconds = time,
+                                 .linear_iterations = lm->linear_iterations,
+                                 .is_accepted = is_accepted };
 
     qn_fit_report_add(lm->report, &r);
     lm->iteration++;
@@ -217,7 +217,7 @@ static void widen(qn_fit_lm *lm, double rho)
     }
 }
 
-static void take(qn_fit_lm *lm, double rho, int may_end)
+static void take_step(qn_fit_lm *lm, double rho, int may_end)
 {
     const double change = fabs(lm->cost - lm->s.cost);
     const int is_flat = may_end && change <= lm->opt.function_tolerance * lm->cost;
@@ -286,7 +286,7 @@ static void reject(qn_fit_lm *lm, double rho, int is_invalid)
 
 /* A cost may be finite where its derivatives are not (the root of 0). At the start that is the end;
  * later the step there was a bad one: back, and a shorter one. */
-static void see_nothing_finite(qn_fit_lm *lm, int is_first)
+static void after_nothing_finite(qn_fit_lm *lm, int is_first)
 {
     char where[160] = "";
 
@@ -305,10 +305,10 @@ static void see_nothing_finite(qn_fit_lm *lm, int is_first)
         start_linearise(lm, AT_POINT);
 }
 
-static void see_point(qn_fit_lm *lm, int is_first)
+static void after_point(qn_fit_lm *lm, int is_first)
 {
     if (!isfinite(lm->s.cost) || !isfinite(lm->s.gradient_max)) {
-        see_nothing_finite(lm, is_first);
+        after_nothing_finite(lm, is_first);
         return;
     }
     lm->cost = lm->s.cost;
@@ -317,11 +317,11 @@ static void see_point(qn_fit_lm *lm, int is_first)
     lm->report->gradient_max = lm->gradient_max;
     if (is_first) {
         lm->report->initial_cost = lm->best_cost = lm->cost;
-        qn_fit_report_add(lm->report, &(qn_fit_record){ .cost = lm->cost,
-                                                        .gradient_max = lm->gradient_max,
-                                                        .radius = lm->radius,
-                                                        .seconds = seconds(lm),
-                                                        .is_accepted = 1 });
+        qn_fit_report_add(lm->report, &(qn_fit_iteration){ .cost = lm->cost,
+                                                           .gradient_max = lm->gradient_max,
+                                                           .radius = lm->radius,
+                                                           .seconds = seconds(lm),
+                                                           .is_accepted = 1 });
         lm->past_cost[0] = lm->cost;
         lm->n_past = 1;
         lm->driver.keep(lm->driver.self, 0);
@@ -336,7 +336,7 @@ static void see_point(qn_fit_lm *lm, int is_first)
         next_iteration(lm);
 }
 
-static void see_solution(qn_fit_lm *lm)
+static void after_solution(qn_fit_lm *lm)
 {
     lm->linear_iterations = lm->s.linear_iterations;
     lm->s.step_norm = 0;
@@ -347,10 +347,10 @@ static void see_solution(qn_fit_lm *lm)
         reject(lm, 0, 1);
 }
 
-static void see_gauss_step(qn_fit_lm *lm)
+static void after_gauss_step(qn_fit_lm *lm)
 {
     if (lm->s.cost < lm->cost) {
-        take(lm, (lm->cost - lm->s.cost) / lm->s.model, 1);
+        take_step(lm, (lm->cost - lm->s.cost) / lm->s.model, 1);
         return;
     }
     if (lm->s.step_norm <= lm->opt.parameter_tolerance * (lm->x_norm + lm->opt.parameter_tolerance))
@@ -365,7 +365,7 @@ static void see_gauss_step(qn_fit_lm *lm)
 /* What is predicted is lost in the digits of the cost: comparing costs decides nothing any more.
  * Steps themselves are still good, since they come from residuals and not from their sum, so they
  * are taken with little damping as long as they get shorter. */
-static void see_noise(qn_fit_lm *lm)
+static void after_noise(qn_fit_lm *lm)
 {
     const double model = lm->s.model;
     const int is_taken = model > 0 && lm->s.cost <= lm->cost * (1 + CANCELLED) &&
@@ -390,14 +390,14 @@ static void see_noise(qn_fit_lm *lm)
     start_linearise(lm, AT_POINT);
 }
 
-static void see_step(qn_fit_lm *lm)
+static void after_step(qn_fit_lm *lm)
 {
     const double small = lm->opt.parameter_tolerance * (lm->x_norm + lm->opt.parameter_tolerance);
     const int is_finite = isfinite(lm->s.cost) && isfinite(lm->s.model);
     double rho;
 
     if (lm->opt.damping == QN_FIT_DAMP_GAUSS) {
-        see_gauss_step(lm);
+        after_gauss_step(lm);
         return;
     }
     if (is_finite && lm->s.step_norm <= small) {
@@ -412,7 +412,7 @@ static void see_step(qn_fit_lm *lm)
         return;
     }
     if (is_finite && fabs(lm->s.model) <= NOISE * lm->cost) {
-        see_noise(lm);
+        after_noise(lm);
         return;
     }
     if (!is_finite || !(lm->s.model > 0)) {
@@ -422,19 +422,19 @@ static void see_step(qn_fit_lm *lm)
     rho = quality(lm);
     if (rho > lm->opt.min_relative_decrease) {
         widen(lm, rho);
-        take(lm, rho, 1);
+        take_step(lm, rho, 1);
     } else
         reject(lm, rho, 0);
 }
 
 /* Projected gradient with Armijo's rule, tried when steps fail at bounds. */
-static void see_gradient_step(qn_fit_lm *lm)
+static void after_gradient_step(qn_fit_lm *lm)
 {
     const int is_finite = isfinite(lm->s.cost);
 
     lm->linear_iterations = 0;
     if (is_finite && lm->s.slope < 0 && lm->s.cost <= lm->cost + ARMIJO * lm->s.slope)
-        take(lm, 0, 0);
+        take_step(lm, 0, 0);
     else if (++lm->n_halvings <= MAX_HALVINGS)
         start_gradient(lm, lm->share / 2);
     else
@@ -464,19 +464,19 @@ qn_fit_state qn_fit_lm_step(qn_fit_lm *lm)
     lm->is_waiting = 0;
     switch (lm->at) {
     case AT_START:
-        see_point(lm, 1);
+        after_point(lm, 1);
         break;
     case AT_POINT:
-        see_point(lm, 0);
+        after_point(lm, 0);
         break;
     case SOLVED:
-        see_solution(lm);
+        after_solution(lm);
         break;
     case TRIED:
-        see_step(lm);
+        after_step(lm);
         break;
     case TRIED_GRADIENT:
-        see_gradient_step(lm);
+        after_gradient_step(lm);
         break;
     default:
         break;

@@ -165,7 +165,7 @@ void qn_fit_report_free(qn_fit_report *report)
     *report = (qn_fit_report){ 0 };
 }
 
-void qn_fit_report_add(qn_fit_report *report, const qn_fit_record *record)
+void qn_fit_report_add(qn_fit_report *report, const qn_fit_iteration *record)
 {
     if (report->n_history < report->history_room)
         report->history[report->n_history++] = *record;

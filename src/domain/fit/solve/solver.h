@@ -40,10 +40,10 @@ typedef enum { QN_FIT_SCALE_AUTO, QN_FIT_SCALE_DIAGONAL, QN_FIT_SCALE_IDENTITY }
  * undamped with halved steps. */
 typedef enum { QN_FIT_DAMP_TRUST, QN_FIT_DAMP_LAMBDA, QN_FIT_DAMP_GAUSS } qn_fit_damp;
 
-typedef struct qn_fit_record {
+typedef struct qn_fit_iteration {
     double cost, change, gradient_max, step_norm, rho, radius, seconds;
     int linear_iterations, is_accepted;
-} qn_fit_record;
+} qn_fit_iteration;
 
 /* qn_fit_options_default fills it; nothing here may be left at 0 by chance. */
 typedef struct qn_fit_solve_options {
@@ -77,7 +77,7 @@ typedef struct qn_fit_solve_options {
     int n_threads;
     double (*now)(void *user); /* seconds; NULL: times are 0 and max_seconds is not kept */
     /* After each iteration; not 0 ends the solve. */
-    int (*watch)(void *user, const qn_fit_record *record, int iteration);
+    int (*watch)(void *user, const qn_fit_iteration *record, int iteration);
     void *user;
 } qn_fit_solve_options;
 
@@ -101,7 +101,7 @@ typedef struct qn_fit_report {
     double initial_cost, final_cost, gradient_max;
     double *group_costs; /* of the final point */
     int n_groups;
-    qn_fit_record *history; /* [0] is the start */
+    qn_fit_iteration *history; /* [0] is the start */
     int n_history, history_room;
     double total_seconds, evaluate_seconds, linear_seconds;
     char solver[32], linear[32], note[200];
@@ -120,7 +120,7 @@ typedef struct qn_fit_report {
 qn_status qn_fit_report_open(const qn_fit_problem *problem, int max_iterations, qn_fit_report *out,
                              qn_err *err);
 void qn_fit_report_free(qn_fit_report *report);
-void qn_fit_report_add(qn_fit_report *report, const qn_fit_record *record);
+void qn_fit_report_add(qn_fit_report *report, const qn_fit_iteration *record);
 __attribute__((format(printf, 3, 4))) void qn_fit_report_end(qn_fit_report *report, qn_fit_end end,
                                                              const char *format, ...);
 

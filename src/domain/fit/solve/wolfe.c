@@ -24,7 +24,7 @@ static double cubic(qn_fit_point a, qn_fit_point b)
 }
 
 /* The next trial inside the bracket, not in the outer tenths of it. */
-static qn_fit_found narrow(qn_fit_search *s)
+static qn_fit_search_state narrow(qn_fit_search *s)
 {
     const double width = s->high.at - s->low.at;
     const double lowest = cubic(s->low, s->high);
@@ -35,7 +35,7 @@ static qn_fit_found narrow(qn_fit_search *s)
                                                                          : QN_FIT_SEARCH_FAILED;
 }
 
-static qn_fit_found bracket(qn_fit_search *s, qn_fit_point low, qn_fit_point high)
+static qn_fit_search_state bracket(qn_fit_search *s, qn_fit_point low, qn_fit_point high)
 {
     s->is_bracketed = 1;
     s->low = low;
@@ -43,7 +43,7 @@ static qn_fit_found bracket(qn_fit_search *s, qn_fit_point low, qn_fit_point hig
     return narrow(s);
 }
 
-static qn_fit_found widen(qn_fit_search *s, qn_fit_point now)
+static qn_fit_search_state widen(qn_fit_search *s, qn_fit_point now)
 {
     const double lowest = cubic(s->before, now);
     const double least = now.at + 0.1 * (now.at - s->before.at);
@@ -54,7 +54,7 @@ static qn_fit_found widen(qn_fit_search *s, qn_fit_point now)
     return QN_FIT_SEARCH_ON;
 }
 
-qn_fit_found qn_fit_search_see(qn_fit_search *search, double cost, double slope)
+qn_fit_search_state qn_fit_search_step(qn_fit_search *search, double cost, double slope)
 {
     qn_fit_search *s = search;
     const qn_fit_point now = { s->trial, cost, slope };

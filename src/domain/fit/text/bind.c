@@ -54,7 +54,7 @@ static void fill_column(const qn_fit_column_use *use, const uint32_t *elements, 
     }
 }
 
-static void run_chunk(const qn_fit_walk *w, const machine *m, const uint32_t *elements,
+static void run_chunk(const qn_fit_evaluator *w, const machine *m, const uint32_t *elements,
                       uint32_t from, uint32_t n)
 {
     qn_fit_tables tables = { .data = m->data, .ld = CHUNK };
@@ -66,7 +66,7 @@ static void run_chunk(const qn_fit_walk *w, const machine *m, const uint32_t *el
     qn_fit_eval(m->plan, &tables, 0, n, m->workspace, NULL);
 }
 
-qn_status qn_fit_host_values(qn_fit_walk *walk, const qn_fit_v *roots, int n_roots,
+qn_status qn_fit_host_values(qn_fit_evaluator *evaluator, const qn_fit_v *roots, int n_roots,
                              const uint32_t *elements, uint32_t n, double *const *out, qn_err *err)
 {
     int *rows = calloc((size_t)n_roots + 1, sizeof *rows), n_rows = 0;
@@ -78,11 +78,11 @@ qn_status qn_fit_host_values(qn_fit_walk *walk, const qn_fit_v *roots, int n_roo
         goto out;
     }
     for (int k = 0; k < n_roots; k++) {
-        const qn_fit_node *node = qn_fit_at(walk->graph, roots[k]);
+        const qn_fit_node *node = qn_fit_at(evaluator->graph, roots[k]);
 
         rows[k] = -1;
         if (node->op != QN_FIT_OP_lit) {
-            qn_fit_output(walk->graph, roots[k]);
+            qn_fit_output(evaluator->graph, roots[k]);
             rows[k] = n_rows++;
         }
         for (uint32_t i = 0; node->op == QN_FIT_OP_lit && i < n; i++)
@@ -90,12 +90,12 @@ qn_status qn_fit_host_values(qn_fit_walk *walk, const qn_fit_v *roots, int n_roo
     }
     if (n_rows == 0)
         goto out;
-    QN_TRY(qn_fit_graph_finish(walk->graph, err));
-    QN_TRY(machine_new(walk->graph, &m, err));
+    QN_TRY(qn_fit_graph_finish(evaluator->graph, err));
+    QN_TRY(machine_new(evaluator->graph, &m, err));
     for (uint32_t from = 0; from < n; from += CHUNK) {
         const uint32_t count = n - from < CHUNK ? n - from : CHUNK;
 
-        run_chunk(walk, &m, elements, from, count);
+        run_chunk(evaluator, &m, elements, from, count);
         for (int k = 0; k < n_roots; k++)
             if (rows[k] >= 0)
                 memcpy(out[k] + from, m.res + (size_t)rows[k] * CHUNK, count * sizeof **out);
@@ -147,10 +147,10 @@ static void copy_dependent(splitter *s, qn_fit_v id)
     s->copy[id] = qn_fit_intern(s->split.graph, &node);
 }
 
-qn_status qn_fit_split_new(const qn_fit_walk *walk, const qn_fit_v *outputs, int n_outputs,
-                           qn_fit_split *out, qn_err *err)
+qn_status qn_fit_split_new(const qn_fit_evaluator *evaluator, const qn_fit_v *outputs,
+                           int n_outputs, qn_fit_split *out, qn_err *err)
 {
-    const qn_fit_graph *g = walk->graph;
+    const qn_fit_graph *g = evaluator->graph;
     splitter s = { .from = g };
     uint8_t *needed = calloc((size_t)g->n_nodes + 1, 1);
     qn_status st = QN_OK;
@@ -187,7 +187,7 @@ out:
 
 /* Topologies. */
 
-static int has_lengths(const qn_fit_walk *w, uint32_t element)
+static int has_lengths(const qn_fit_evaluator *w, uint32_t element)
 {
     for (int k = 0; k < w->n_lengths; k++) {
         const qn_fit_length_use *use = &w->lengths[k];
@@ -201,16 +201,16 @@ static int has_lengths(const qn_fit_walk *w, uint32_t element)
 
 /* One walk for the first of the `n` elements that are left; those like it move to the front of
  * `taken`, the others stay. Returns in *left how many do. */
-static qn_status one_topology(const qn_fit_walk *like, qn_fit_job *job, uint32_t *elements,
+static qn_status one_topology(const qn_fit_evaluator *like, qn_fit_job *job, uint32_t *elements,
                               uint32_t *positions, uint32_t n, uint32_t *taken, int topology,
                               uint32_t *left, qn_err *err)
 {
-    qn_fit_walk w = *like;
+    qn_fit_evaluator w = *like;
     uint32_t n_taken = 0, n_left = 0;
     qn_status st = QN_OK;
 
     w.instance = n ? elements[0] : UINT32_MAX;
-    QN_TRY(qn_fit_walk_begin(&w, job->name, err));
+    QN_TRY(qn_fit_evaluator_begin(&w, job->name, err));
     job->build(job, &w);
     if (w.is_lost || n == 0) {
         *left = 0;
@@ -237,17 +237,17 @@ static qn_status one_topology(const qn_fit_walk *like, qn_fit_job *job, uint32_t
             sorted[k] = taken[2 * k];
             sorted[n_taken + k] = taken[2 * k + 1];
         }
-        st = job->take(job, &w, sorted, sorted + n_taken, n_taken, topology, err);
+        st = job->read_elements(job, &w, sorted, sorted + n_taken, n_taken, topology, err);
         free(sorted);
     }
     *left = n_left;
 out:
-    qn_fit_walk_end(&w);
+    qn_fit_evaluator_end(&w);
     return st;
 }
 
-qn_status qn_fit_each_topology(const qn_fit_walk *like, qn_fit_job *job, const uint32_t *elements,
-                               uint32_t n, qn_err *err)
+qn_status qn_fit_each_topology(const qn_fit_evaluator *like, qn_fit_job *job,
+                               const uint32_t *elements, uint32_t n, qn_err *err)
 {
     uint32_t *rest = malloc(((size_t)n + 1) * 2 * sizeof *rest);
     uint32_t *taken = malloc(((size_t)n + 1) * 2 * sizeof *taken);
@@ -265,7 +265,7 @@ qn_status qn_fit_each_topology(const qn_fit_walk *like, qn_fit_job *job, const u
     }
     do {
         if (topology == MAX_TOPOLOGIES) {
-            qn_fit_complain(like->complaints, job->at,
+            qn_fit_diagnose(like->diagnostics, job->at,
                             "lists of %d combinations of lengths in one term (limit)", topology);
             break;
         }

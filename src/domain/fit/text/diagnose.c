@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-void qn_fit_complain(qn_fit_complaints *c, size_t at, const char *format, ...)
+void qn_fit_diagnose(qn_fit_diagnostics *c, size_t at, const char *format, ...)
 {
     va_list list;
 
-    if (c->n == QN_FIT_MAX_COMPLAINTS)
+    if (c->n == QN_FIT_MAX_DIAGNOSTICS)
         return;
     for (int k = 0; k < c->n; k++)
         if (c->list[k].at == at)
@@ -29,14 +29,14 @@ static int is_continuation(char c)
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-static size_t line_start(const qn_fit_complaints *c, size_t at)
+static size_t line_start(const qn_fit_diagnostics *c, size_t at)
 {
     while (at > 0 && c->text[at - 1] != '\n')
         at--;
     return at;
 }
 
-void qn_fit_place_of(const qn_fit_complaints *c, size_t at, int *line, int *column)
+void qn_fit_line_of(const qn_fit_diagnostics *c, size_t at, int *line, int *column)
 {
     *line = *column = 1;
     for (size_t k = 0; k < at && k < c->bytes; k++)
@@ -45,7 +45,7 @@ void qn_fit_place_of(const qn_fit_complaints *c, size_t at, int *line, int *colu
         *column += !is_continuation(c->text[k]);
 }
 
-static void print_source(const qn_fit_complaints *c, size_t at, qn_str *out)
+static void print_source(const qn_fit_diagnostics *c, size_t at, qn_str *out)
 {
     const size_t from = line_start(c, at);
     size_t to = from;
@@ -65,23 +65,23 @@ static void print_source(const qn_fit_complaints *c, size_t at, qn_str *out)
     qn_str_add(out, "^\n");
 }
 
-void qn_fit_complaints_print(const qn_fit_complaints *c, qn_str *out)
+void qn_fit_diagnostics_print(const qn_fit_diagnostics *c, qn_str *out)
 {
     for (int k = 0; k < c->n; k++) {
         int line, column;
 
-        qn_fit_place_of(c, c->list[k].at, &line, &column);
+        qn_fit_line_of(c, c->list[k].at, &line, &column);
         qn_str_addf(out, "%s:%d:%d: %s\n", c->file, line, column, c->list[k].text);
         print_source(c, c->list[k].at, out);
     }
 }
 
-qn_status qn_fit_complaints_fail(const qn_fit_complaints *c, qn_err *err)
+qn_status qn_fit_diagnostics_fail(const qn_fit_diagnostics *c, qn_err *err)
 {
     int line, column;
 
     if (c->n == 0)
         return QN_OK;
-    qn_fit_place_of(c, c->list[0].at, &line, &column);
+    qn_fit_line_of(c, c->list[0].at, &line, &column);
     return qn_fail(err, QN_ERR_INPUT, "%s:%d:%d: %s", c->file, line, column, c->list[0].text);
 }

@@ -7,34 +7,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-qn_status qn_fit_walk_begin(qn_fit_walk *walk, const char *name, qn_err *err)
+qn_status qn_fit_evaluator_begin(qn_fit_evaluator *evaluator, const char *name, qn_err *err)
 {
-    if (qn_fit_graph_new(name, QN_FIT_TEMPLATE, &walk->graph, err) != QN_OK)
+    if (qn_fit_graph_new(name, QN_FIT_TEMPLATE, &evaluator->graph, err) != QN_OK)
         return qn_fail(err, QN_ERR_NOMEM, "%s: a graph", name);
     return QN_OK;
 }
 
-void qn_fit_walk_end(qn_fit_walk *walk)
+void qn_fit_evaluator_end(qn_fit_evaluator *evaluator)
 {
-    qn_fit_graph_free(walk->graph);
-    free(walk->locals);
-    free(walk->slots);
-    free(walk->columns);
-    free(walk->lengths);
+    qn_fit_graph_free(evaluator->graph);
+    free(evaluator->locals);
+    free(evaluator->slots);
+    free(evaluator->columns);
+    free(evaluator->lengths);
 }
 
-void qn_fit_walk_fault(qn_fit_walk *walk, size_t at, const char *format, ...)
+void qn_fit_evaluator_fault(qn_fit_evaluator *evaluator, size_t at, const char *format, ...)
 {
     char text[240];
     va_list list;
 
-    if (walk->is_lost)
+    if (evaluator->is_lost)
         return;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    qn_fit_complain(walk->complaints, at, "%s", text);
-    walk->is_lost = 1;
+    qn_fit_diagnose(evaluator->diagnostics, at, "%s", text);
+    evaluator->is_lost = 1;
 }
 
 uint32_t qn_fit_path_end(const qn_fit_path *path, uint32_t element)
@@ -47,23 +47,24 @@ uint32_t qn_fit_path_end(const qn_fit_path *path, uint32_t element)
     return element;
 }
 
-qn_fit_thing qn_fit_element(int domain)
+qn_fit_text_value qn_fit_element(int domain)
 {
-    return (qn_fit_thing){ .kind = QN_FIT_VALUE_PATH, .path = { .domain = domain } };
+    return (qn_fit_text_value){ .kind = QN_FIT_VALUE_PATH, .path = { .domain = domain } };
 }
 
-void qn_fit_walk_bind(qn_fit_walk *walk, const char *name, const qn_fit_thing *thing)
+void qn_fit_evaluator_bind(qn_fit_evaluator *evaluator, const char *name,
+                           const qn_fit_text_value *value)
 {
-    qn_fit_local *more =
-        qn_grown(walk->locals, (size_t)walk->n_locals, &walk->local_room, sizeof *more);
+    qn_fit_local *more = qn_grown(evaluator->locals, (size_t)evaluator->n_locals,
+                                  &evaluator->local_room, sizeof *more);
 
     if (!more) {
-        walk->is_lost = 1;
+        evaluator->is_lost = 1;
         return;
     }
-    walk->locals = more;
-    walk->locals[walk->n_locals].name = name;
-    walk->locals[walk->n_locals++].thing = *thing;
+    evaluator->locals = more;
+    evaluator->locals[evaluator->n_locals].name = name;
+    evaluator->locals[evaluator->n_locals++].value = *value;
 }
 
 /* Values. */
@@ -79,60 +80,64 @@ static const char *shape_name(int n, char *out)
     return out;
 }
 
-qn_fit_vec qn_fit_walk_nodes(qn_fit_walk *walk, const qn_fit_tree *tree, const qn_fit_thing *thing)
+qn_fit_vec qn_fit_evaluate_nodes(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                                 const qn_fit_text_value *value)
 {
     const qn_fit_vec none = { 0 };
-    qn_fit_thing got = *thing;
+    qn_fit_text_value got = *value;
 
-    if (walk->is_lost)
+    if (evaluator->is_lost)
         return none;
     /* An array over the elements of an initialiser stands for this element's. */
-    if (got.kind == QN_FIT_VALUE_ARRAY && walk->self >= 0 &&
-        walk->world->arrays[got.index].domain == walk->self) {
-        const qn_fit_path here = { .domain = walk->self };
+    if (got.kind == QN_FIT_VALUE_ARRAY && evaluator->self >= 0 &&
+        evaluator->scope->arrays[got.index].domain == evaluator->self) {
+        const qn_fit_path here = { .domain = evaluator->self };
 
-        qn_fit_walk_array(walk, tree, thing->index, &here, &got);
+        qn_fit_evaluate_array(evaluator, tree, value->index, &here, &got);
     }
     switch (got.kind) {
     case QN_FIT_VALUE_NODES:
         return got.nodes;
     case QN_FIT_VALUE_NONE:
-        walk->is_lost = 1;
+        evaluator->is_lost = 1;
         break;
     case QN_FIT_VALUE_PATH:
-        qn_fit_walk_fault(walk, tree->at, "an element of %s is no number; take one of its fields",
-                          walk->world->domains[got.path.domain].name);
+        qn_fit_evaluator_fault(evaluator, tree->at,
+                               "an element of %s is no number; take one of its fields",
+                               evaluator->scope->domains[got.path.domain].name);
         break;
     case QN_FIT_VALUE_LIST:
-        qn_fit_walk_fault(walk, tree->at, "a list is no number; use sum, min or max over it");
+        qn_fit_evaluator_fault(evaluator, tree->at,
+                               "a list is no number; use sum, min or max over it");
         break;
     case QN_FIT_VALUE_ARRAY:
-        qn_fit_walk_fault(walk, tree->at, "%s is indexed by %s and has no index here",
-                          walk->world->arrays[got.index].name,
-                          walk->world->domains[walk->world->arrays[got.index].domain].name);
+        qn_fit_evaluator_fault(
+            evaluator, tree->at, "%s is indexed by %s and has no index here",
+            evaluator->scope->arrays[got.index].name,
+            evaluator->scope->domains[evaluator->scope->arrays[got.index].domain].name);
         break;
     case QN_FIT_VALUE_SOURCE:
-        qn_fit_walk_fault(walk, tree->at, "a source is no number");
+        qn_fit_evaluator_fault(evaluator, tree->at, "a source is no number");
         break;
     }
     return none;
 }
 
-qn_fit_vec qn_fit_walk_expr(qn_fit_walk *walk, const qn_fit_tree *tree)
+qn_fit_vec qn_fit_evaluate_expr(qn_fit_evaluator *evaluator, const qn_fit_tree *tree)
 {
-    qn_fit_thing thing;
+    qn_fit_text_value value;
 
-    qn_fit_walk_thing(walk, tree, &thing);
-    return qn_fit_walk_nodes(walk, tree, &thing);
+    qn_fit_evaluate_value(evaluator, tree, &value);
+    return qn_fit_evaluate_nodes(evaluator, tree, &value);
 }
 
-static void give(qn_fit_thing *out, const qn_fit_vec *nodes)
+static void set_nodes(qn_fit_text_value *out, const qn_fit_vec *nodes)
 {
     out->kind = QN_FIT_VALUE_NODES;
     out->nodes = *nodes;
 }
 
-static void give_one(qn_fit_thing *out, qn_fit_v node)
+static void set_node(qn_fit_text_value *out, qn_fit_v node)
 {
     out->kind = QN_FIT_VALUE_NODES;
     out->nodes.n = 1;
@@ -143,7 +148,8 @@ static void give_one(qn_fit_thing *out, qn_fit_v node)
 
 typedef qn_fit_v (*binary)(qn_fit_graph *graph, qn_fit_v a, qn_fit_v b);
 
-static void spread(qn_fit_walk *w, binary make, qn_fit_vec *a, const qn_fit_vec *b)
+static void apply_componentwise(qn_fit_evaluator *w, binary make, qn_fit_vec *a,
+                                const qn_fit_vec *b)
 {
     const int n = a->n > b->n ? a->n : b->n;
 
@@ -161,14 +167,14 @@ static const struct {
                    { QN_FIT_TOK_GE, "ge" }, { QN_FIT_TOK_AND, "and" },
                    { QN_FIT_TOK_OR, "or" } };
 
-static void scalar_op(qn_fit_walk *w, const qn_fit_tree *t, int op, qn_fit_vec *a,
+static void scalar_op(qn_fit_evaluator *w, const qn_fit_tree *t, int op, qn_fit_vec *a,
                       const qn_fit_vec *b)
 {
     char sign[8];
 
     if (a->n != 1 || b->n != 1) {
-        qn_fit_walk_fault(w, t->at, "%s is for two numbers, not for vectors",
-                          qn_fit_token_name(op, sign));
+        qn_fit_evaluator_fault(w, t->at, "%s is for two numbers, not for vectors",
+                               qn_fit_token_name(op, sign));
         return;
     }
     for (size_t k = 0; k < sizeof SCALAR_OPS / sizeof *SCALAR_OPS; k++)
@@ -180,7 +186,8 @@ static void scalar_op(qn_fit_walk *w, const qn_fit_tree *t, int op, qn_fit_vec *
 }
 
 /* a op= b */
-static void apply(qn_fit_walk *w, const qn_fit_tree *t, int op, qn_fit_vec *a, const qn_fit_vec *b)
+static void apply(qn_fit_evaluator *w, const qn_fit_tree *t, int op, qn_fit_vec *a,
+                  const qn_fit_vec *b)
 {
     char x[32], y[32];
 
@@ -188,155 +195,158 @@ static void apply(qn_fit_walk *w, const qn_fit_tree *t, int op, qn_fit_vec *a, c
     case '+':
     case '-':
         if (a->n != b->n)
-            qn_fit_walk_fault(w, t->at, "%s %s %s: the sizes differ", shape_name(a->n, x),
-                              op == '+' ? "plus" : "minus", shape_name(b->n, y));
+            qn_fit_evaluator_fault(w, t->at, "%s %s %s: the sizes differ", shape_name(a->n, x),
+                                   op == '+' ? "plus" : "minus", shape_name(b->n, y));
         else
-            spread(w, op == '+' ? qn_fit_add : qn_fit_sub, a, b);
+            apply_componentwise(w, op == '+' ? qn_fit_add : qn_fit_sub, a, b);
         break;
     case '*':
         if (a->n > 1 && b->n > 1)
-            qn_fit_walk_fault(w, t->at, "%s times %s: use dot, cross or components",
-                              shape_name(a->n, x), shape_name(b->n, y));
+            qn_fit_evaluator_fault(w, t->at, "%s times %s: use dot, cross or components",
+                                   shape_name(a->n, x), shape_name(b->n, y));
         else
-            spread(w, qn_fit_mul, a, b);
+            apply_componentwise(w, qn_fit_mul, a, b);
         break;
     case '/':
         if (b->n > 1)
-            qn_fit_walk_fault(w, t->at, "division by %s", shape_name(b->n, y));
+            qn_fit_evaluator_fault(w, t->at, "division by %s", shape_name(b->n, y));
         else
-            spread(w, qn_fit_div, a, b);
+            apply_componentwise(w, qn_fit_div, a, b);
         break;
     default:
         scalar_op(w, t, op, a, b);
     }
 }
 
-static void walk_chain(qn_fit_walk *w, const qn_fit_tree *t, qn_fit_thing *out)
+static void evaluate_chain(qn_fit_evaluator *w, const qn_fit_tree *t, qn_fit_text_value *out)
 {
-    qn_fit_vec total = qn_fit_walk_expr(w, t->kids[0]);
+    qn_fit_vec total = qn_fit_evaluate_expr(w, t->kids[0]);
 
     for (int k = 1; k < t->n_kids && !w->is_lost; k++) {
-        const qn_fit_vec next = qn_fit_walk_expr(w, t->kids[k]);
+        const qn_fit_vec next = qn_fit_evaluate_expr(w, t->kids[k]);
 
         if (!w->is_lost)
             apply(w, t->kids[k], t->ops[k - 1], &total, &next);
     }
-    give(out, &total);
+    set_nodes(out, &total);
 }
 
-static void walk_unary(qn_fit_walk *w, const qn_fit_tree *t, qn_fit_thing *out)
+static void evaluate_unary(qn_fit_evaluator *w, const qn_fit_tree *t, qn_fit_text_value *out)
 {
-    qn_fit_vec v = qn_fit_walk_expr(w, t->kids[0]);
+    qn_fit_vec v = qn_fit_evaluate_expr(w, t->kids[0]);
 
     if (t->op == '!' && v.n > 1)
-        qn_fit_walk_fault(w, t->at, "! of a vector");
+        qn_fit_evaluator_fault(w, t->at, "! of a vector");
     for (int k = 0; k < v.n && !w->is_lost; k++)
         v.at[k] =
             t->op == '-' ? qn_fit_neg(w->graph, v.at[k]) : qn_fit_op(w->graph, "not", &v.at[k], 1);
-    give(out, &v);
+    set_nodes(out, &v);
 }
 
-static void walk_power(qn_fit_walk *w, const qn_fit_tree *t, qn_fit_thing *out)
+static void evaluate_power(qn_fit_evaluator *w, const qn_fit_tree *t, qn_fit_text_value *out)
 {
-    const qn_fit_vec a = qn_fit_walk_expr(w, t->kids[0]), b = qn_fit_walk_expr(w, t->kids[1]);
+    const qn_fit_vec a = qn_fit_evaluate_expr(w, t->kids[0]),
+                     b = qn_fit_evaluate_expr(w, t->kids[1]);
 
     if (!w->is_lost && (a.n != 1 || b.n != 1))
-        qn_fit_walk_fault(w, t->at, "^ is for two numbers, not for vectors");
+        qn_fit_evaluator_fault(w, t->at, "^ is for two numbers, not for vectors");
     if (!w->is_lost)
-        give_one(out, qn_fit_op(w->graph, "pow", (const qn_fit_v[]){ a.at[0], b.at[0] }, 2));
+        set_node(out, qn_fit_op(w->graph, "pow", (const qn_fit_v[]){ a.at[0], b.at[0] }, 2));
 }
 
-static void walk_select(qn_fit_walk *w, const qn_fit_tree *t, qn_fit_thing *out)
+static void evaluate_select(qn_fit_evaluator *w, const qn_fit_tree *t, qn_fit_text_value *out)
 {
-    const qn_fit_vec c = qn_fit_walk_expr(w, t->kids[0]);
-    qn_fit_vec a = qn_fit_walk_expr(w, t->kids[1]);
-    const qn_fit_vec b = qn_fit_walk_expr(w, t->kids[2]);
+    const qn_fit_vec c = qn_fit_evaluate_expr(w, t->kids[0]);
+    qn_fit_vec a = qn_fit_evaluate_expr(w, t->kids[1]);
+    const qn_fit_vec b = qn_fit_evaluate_expr(w, t->kids[2]);
 
     if (!w->is_lost && (c.n != 1 || a.n != b.n))
-        qn_fit_walk_fault(w, t->at,
-                          c.n != 1 ? "a condition is one number, not a vector"
-                                   : "both sides of ?: have the same size");
+        qn_fit_evaluator_fault(w, t->at,
+                               c.n != 1 ? "a condition is one number, not a vector"
+                                        : "both sides of ?: have the same size");
     for (int k = 0; k < a.n && !w->is_lost; k++)
         a.at[k] = qn_fit_op(w->graph, "select", (const qn_fit_v[]){ c.at[0], a.at[k], b.at[k] }, 3);
-    give(out, &a);
+    set_nodes(out, &a);
 }
 
-static void walk_vector(qn_fit_walk *w, const qn_fit_tree *t, qn_fit_thing *out)
+static void evaluate_vector(qn_fit_evaluator *w, const qn_fit_tree *t, qn_fit_text_value *out)
 {
     qn_fit_vec v = { 0 };
 
     for (int k = 0; k < t->n_kids && !w->is_lost; k++) {
-        const qn_fit_vec part = qn_fit_walk_expr(w, t->kids[k]);
+        const qn_fit_vec part = qn_fit_evaluate_expr(w, t->kids[k]);
 
         if (!w->is_lost && v.n + part.n > QN_FIT_MAX_VEC)
-            qn_fit_walk_fault(w, t->at, "a vector of more than %d components", QN_FIT_MAX_VEC);
+            qn_fit_evaluator_fault(w, t->at, "a vector of more than %d components", QN_FIT_MAX_VEC);
         for (int c = 0; c < part.n && !w->is_lost; c++)
             v.at[v.n++] = part.at[c];
     }
-    give(out, &v);
+    set_nodes(out, &v);
 }
 
-void qn_fit_walk_thing(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out)
+void qn_fit_evaluate_value(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                           qn_fit_text_value *out)
 {
     out->kind = QN_FIT_VALUE_NONE;
-    if (walk->is_lost)
+    if (evaluator->is_lost)
         return;
-    if (++walk->n_steps > QN_FIT_MAX_STEPS || walk->depth >= QN_FIT_MAX_WALK_DEPTH) {
-        qn_fit_walk_fault(walk, tree->at,
-                          walk->depth >= QN_FIT_MAX_WALK_DEPTH
-                              ? "functions inside of functions, deeper than %d"
-                              : "a term of more than %d operations, functions and lists unrolled",
-                          walk->depth >= QN_FIT_MAX_WALK_DEPTH ? QN_FIT_MAX_WALK_DEPTH
-                                                               : QN_FIT_MAX_STEPS);
+    if (++evaluator->n_steps > QN_FIT_MAX_STEPS || evaluator->depth >= QN_FIT_MAX_EVALUATE_DEPTH) {
+        qn_fit_evaluator_fault(
+            evaluator, tree->at,
+            evaluator->depth >= QN_FIT_MAX_EVALUATE_DEPTH
+                ? "functions inside of functions, deeper than %d"
+                : "a term of more than %d operations, functions and lists unrolled",
+            evaluator->depth >= QN_FIT_MAX_EVALUATE_DEPTH ? QN_FIT_MAX_EVALUATE_DEPTH
+                                                          : QN_FIT_MAX_STEPS);
         return;
     }
-    walk->depth++;
+    evaluator->depth++;
     switch (tree->kind) {
     case QN_FIT_TREE_NUMBER:
-        give_one(out, qn_fit_lit(walk->graph, tree->number));
+        set_node(out, qn_fit_lit(evaluator->graph, tree->number));
         break;
     case QN_FIT_TREE_NAME:
-        qn_fit_walk_name(walk, tree, out);
+        qn_fit_evaluate_name(evaluator, tree, out);
         break;
     case QN_FIT_TREE_CALL:
-        qn_fit_walk_call(walk, tree, out);
+        qn_fit_evaluate_call(evaluator, tree, out);
         break;
     case QN_FIT_TREE_UNARY:
-        walk_unary(walk, tree, out);
+        evaluate_unary(evaluator, tree, out);
         break;
     case QN_FIT_TREE_CHAIN:
-        walk_chain(walk, tree, out);
+        evaluate_chain(evaluator, tree, out);
         break;
     case QN_FIT_TREE_POWER:
-        walk_power(walk, tree, out);
+        evaluate_power(evaluator, tree, out);
         break;
     case QN_FIT_TREE_SELECT:
-        walk_select(walk, tree, out);
+        evaluate_select(evaluator, tree, out);
         break;
     case QN_FIT_TREE_FIELD:
-        qn_fit_walk_field(walk, tree, out);
+        qn_fit_evaluate_field(evaluator, tree, out);
         break;
     case QN_FIT_TREE_INDEX:
-        qn_fit_walk_index(walk, tree, out);
+        qn_fit_evaluate_index(evaluator, tree, out);
         break;
     case QN_FIT_TREE_VECTOR:
-        walk_vector(walk, tree, out);
+        evaluate_vector(evaluator, tree, out);
         break;
     case QN_FIT_TREE_FOLD:
-        qn_fit_walk_fold(walk, tree, out);
+        qn_fit_evaluate_fold(evaluator, tree, out);
         break;
     case QN_FIT_TREE_STRING:
     case QN_FIT_TREE_NAMED:
-        qn_fit_walk_fault(walk, tree->at, "a text is no number");
+        qn_fit_evaluator_fault(evaluator, tree->at, "a text is no number");
         break;
     }
-    walk->depth--;
-    if (*qn_fit_graph_error(walk->graph)) {
-        const char *text = strchr(qn_fit_graph_error(walk->graph), ' ');
+    evaluator->depth--;
+    if (*qn_fit_graph_error(evaluator->graph)) {
+        const char *text = strchr(qn_fit_graph_error(evaluator->graph), ' ');
 
-        qn_fit_walk_fault(walk, tree->at, "%.200s",
-                          text ? text + 1 : qn_fit_graph_error(walk->graph));
+        qn_fit_evaluator_fault(evaluator, tree->at, "%.200s",
+                               text ? text + 1 : qn_fit_graph_error(evaluator->graph));
     }
-    if (walk->is_lost)
+    if (evaluator->is_lost)
         out->kind = QN_FIT_VALUE_NONE;
 }

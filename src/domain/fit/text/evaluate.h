@@ -12,7 +12,7 @@
 #include "domain/fit/expr/graph.h"
 #include "domain/fit/text/scope.h"
 
-enum { QN_FIT_MAX_PATH = 8, QN_FIT_MAX_STEPS = 4000000, QN_FIT_MAX_WALK_DEPTH = 1000 };
+enum { QN_FIT_MAX_PATH = 8, QN_FIT_MAX_STEPS = 4000000, QN_FIT_MAX_EVALUATE_DEPTH = 1000 };
 
 /* refs: e = refs[e]. Else e = start[e] + offset, an element of a list. */
 typedef struct qn_fit_step {
@@ -52,23 +52,23 @@ typedef enum {
     QN_FIT_VALUE_SOURCE
 } qn_fit_value_kind;
 
-typedef struct qn_fit_thing {
+typedef struct qn_fit_text_value {
     qn_fit_value_kind kind;
     qn_fit_vec nodes;
     qn_fit_path path;
     const uint32_t *start;
     int index; /* list: domain. array, source: number */
-} qn_fit_thing;
+} qn_fit_text_value;
 
 typedef struct qn_fit_local {
     const char *name;
-    qn_fit_thing thing;
+    qn_fit_text_value value;
 } qn_fit_local;
 
-typedef struct qn_fit_walk {
-    const qn_fit_world *world;
+typedef struct qn_fit_evaluator {
+    const qn_fit_scope *scope;
     const qn_fit_ast *ast;
-    qn_fit_complaints *complaints;
+    qn_fit_diagnostics *diagnostics;
     qn_fit_graph *graph;
     int is_host;       /* parameters are not allowed */
     int self;          /* domain whose fields are visible by their names, or -1 */
@@ -85,41 +85,49 @@ typedef struct qn_fit_walk {
     qn_fit_length_use *lengths;
     int n_lengths, length_room;
     int n_steps, depth, is_lost;
-} qn_fit_walk;
+} qn_fit_evaluator;
 
-qn_status qn_fit_walk_begin(qn_fit_walk *walk, const char *name, qn_err *err);
-void qn_fit_walk_end(qn_fit_walk *walk);
+qn_status qn_fit_evaluator_begin(qn_fit_evaluator *evaluator, const char *name, qn_err *err);
+void qn_fit_evaluator_end(qn_fit_evaluator *evaluator);
 
 /* A name for the trees that follow. */
-void qn_fit_walk_bind(qn_fit_walk *walk, const char *name, const qn_fit_thing *thing);
+void qn_fit_evaluator_bind(qn_fit_evaluator *evaluator, const char *name,
+                           const qn_fit_text_value *value);
 
 /* The value as nodes; n = 0 after a fault. */
-qn_fit_vec qn_fit_walk_expr(qn_fit_walk *walk, const qn_fit_tree *tree);
-void qn_fit_walk_thing(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out);
-qn_fit_vec qn_fit_walk_nodes(qn_fit_walk *walk, const qn_fit_tree *tree, const qn_fit_thing *thing);
+qn_fit_vec qn_fit_evaluate_expr(qn_fit_evaluator *evaluator, const qn_fit_tree *tree);
+void qn_fit_evaluate_value(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                           qn_fit_text_value *out);
+qn_fit_vec qn_fit_evaluate_nodes(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                                 const qn_fit_text_value *value);
 
 /* The element itself, as loop variable or self. */
-qn_fit_thing qn_fit_element(int domain);
+qn_fit_text_value qn_fit_element(int domain);
 
 uint32_t qn_fit_path_end(const qn_fit_path *path, uint32_t element);
 
 /* Parts (walk_names.c, walk_calls.c). */
 
-void qn_fit_walk_fault(qn_fit_walk *walk, size_t at, const char *format, ...)
+void qn_fit_evaluator_fault(qn_fit_evaluator *evaluator, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void qn_fit_walk_name(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out);
-void qn_fit_walk_field(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out);
-void qn_fit_walk_index(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out);
-void qn_fit_walk_call(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out);
-void qn_fit_walk_fold(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out);
-void qn_fit_walk_array(qn_fit_walk *walk, const qn_fit_tree *tree, int array,
-                       const qn_fit_path *path, qn_fit_thing *out);
+void qn_fit_evaluate_name(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                          qn_fit_text_value *out);
+void qn_fit_evaluate_field(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                           qn_fit_text_value *out);
+void qn_fit_evaluate_index(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                           qn_fit_text_value *out);
+void qn_fit_evaluate_call(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                          qn_fit_text_value *out);
+void qn_fit_evaluate_fold(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                          qn_fit_text_value *out);
+void qn_fit_evaluate_array(qn_fit_evaluator *evaluator, const qn_fit_tree *tree, int array,
+                           const qn_fit_path *path, qn_fit_text_value *out);
 
 /* From a walk to tables: what is evaluated before the fit, and what is left for it. */
 
 /* Values of nodes without parameters, out[root][k] for elements[k] (NULL: 0, 1, 2, ...). The
  * walk's graph is finished by it. */
-qn_status qn_fit_host_values(qn_fit_walk *walk, const qn_fit_v *roots, int n_roots,
+qn_status qn_fit_host_values(qn_fit_evaluator *evaluator, const qn_fit_v *roots, int n_roots,
                              const uint32_t *elements, uint32_t n, double *const *out, qn_err *err);
 
 /* The part of a graph that depends on parameters. Maximal parts that do not are its data columns:
@@ -130,24 +138,25 @@ typedef struct qn_fit_split {
     int n_columns;
 } qn_fit_split;
 
-qn_status qn_fit_split_new(const qn_fit_walk *walk, const qn_fit_v *outputs, int n_outputs,
-                           qn_fit_split *out, qn_err *err);
+qn_status qn_fit_split_new(const qn_fit_evaluator *evaluator, const qn_fit_v *outputs,
+                           int n_outputs, qn_fit_split *out, qn_err *err);
 void qn_fit_split_free(qn_fit_split *split);
 
 /* A walk for each topology among `n` elements: instances that differ in no list's length. */
 typedef struct qn_fit_job {
     /* Makes the nodes; a fault is told by the walk. */
-    void (*build)(struct qn_fit_job *job, qn_fit_walk *walk);
+    void (*build)(struct qn_fit_job *job, qn_fit_evaluator *evaluator);
     /* Takes the elements of this topology; positions are places in the list of all. */
-    qn_status (*take)(struct qn_fit_job *job, qn_fit_walk *walk, const uint32_t *elements,
-                      const uint32_t *positions, uint32_t n, int topology, qn_err *err);
+    qn_status (*read_elements)(struct qn_fit_job *job, qn_fit_evaluator *evaluator,
+                               const uint32_t *elements, const uint32_t *positions, uint32_t n,
+                               int topology, qn_err *err);
     const char *name;
     size_t at;
 } qn_fit_job;
 
 /* `like` has the world, the tree and what is visible; `elements` NULL: all up to n. Without an
  * element the expression is walked once, for its faults. */
-qn_status qn_fit_each_topology(const qn_fit_walk *like, qn_fit_job *job, const uint32_t *elements,
-                               uint32_t n, qn_err *err);
+qn_status qn_fit_each_topology(const qn_fit_evaluator *like, qn_fit_job *job,
+                               const uint32_t *elements, uint32_t n, qn_err *err);
 
 #endif

@@ -10,31 +10,31 @@
 
 /* The body sees its arguments and what the program has declared before it, not the caller's names.
  */
-static void call_item(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_item *fun,
-                      qn_fit_thing *out)
+static void call_item(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_item *fun,
+                      qn_fit_text_value *out)
 {
     const int n_locals = w->n_locals, frame = w->frame, n_items = w->n_items;
 
     if (t->n_kids != fun->n_words) {
-        qn_fit_walk_fault(w, t->at, "%s has %d argument%s, here are %d", fun->name.name,
-                          fun->n_words, fun->n_words == 1 ? "" : "s", t->n_kids);
+        qn_fit_evaluator_fault(w, t->at, "%s has %d argument%s, here are %d", fun->name.name,
+                               fun->n_words, fun->n_words == 1 ? "" : "s", t->n_kids);
         return;
     }
     for (int k = 0; k < t->n_kids && !w->is_lost; k++) {
-        qn_fit_thing arg;
+        qn_fit_text_value arg;
 
-        qn_fit_walk_thing(w, t->kids[k], &arg);
-        qn_fit_walk_bind(w, fun->words[k].name, &arg);
+        qn_fit_evaluate_value(w, t->kids[k], &arg);
+        qn_fit_evaluator_bind(w, fun->words[k].name, &arg);
     }
     w->frame = n_locals;
     w->n_items = (int)(fun - w->ast->items);
     for (int k = 0; k < fun->n_lets && !w->is_lost; k++) {
-        qn_fit_thing value;
+        qn_fit_text_value value;
 
-        qn_fit_walk_thing(w, fun->lets[k].value, &value);
-        qn_fit_walk_bind(w, fun->lets[k].name, &value);
+        qn_fit_evaluate_value(w, fun->lets[k].value, &value);
+        qn_fit_evaluator_bind(w, fun->lets[k].name, &value);
     }
-    qn_fit_walk_thing(w, fun->value, out);
+    qn_fit_evaluate_value(w, fun->value, out);
     w->n_locals = n_locals;
     w->frame = frame;
     w->n_items = n_items;
@@ -42,7 +42,7 @@ static void call_item(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_item *f
 
 /* Functions of the language. */
 
-static void unknown_function(qn_fit_walk *w, const qn_fit_tree *t)
+static void unknown_function(qn_fit_evaluator *w, const qn_fit_tree *t)
 {
     const char *names[512] = { 0 }, *hint;
     const qn_fit_function *f;
@@ -54,19 +54,19 @@ static void unknown_function(qn_fit_walk *w, const qn_fit_tree *t)
         if (w->ast->items[k].kind == QN_FIT_ITEM_FUN)
             names[n++] = w->ast->items[k].name.name;
     hint = qn_closest(t->name, names);
-    qn_fit_walk_fault(
+    qn_fit_evaluator_fault(
         w, t->at, hint ? "unknown function %.80s; did you mean %.80s?" : "unknown function %.80s",
         t->name, hint);
 }
 
-static void call_builtin(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_function *f,
-                         qn_fit_thing *out)
+static void call_builtin(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_function *f,
+                         qn_fit_text_value *out)
 {
     qn_fit_vec *args;
 
     if (t->n_kids < f->min_args || t->n_kids > f->max_args) {
-        qn_fit_walk_fault(w, t->at, "%s: here are %d argument%s", f->usage, t->n_kids,
-                          t->n_kids == 1 ? "" : "s");
+        qn_fit_evaluator_fault(w, t->at, "%s: here are %d argument%s", f->usage, t->n_kids,
+                               t->n_kids == 1 ? "" : "s");
         return;
     }
     if (!(args = calloc((size_t)t->n_kids + 1, sizeof *args))) {
@@ -74,34 +74,35 @@ static void call_builtin(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_func
         return;
     }
     for (int k = 0; k < t->n_kids && !w->is_lost; k++)
-        args[k] = qn_fit_walk_expr(w, t->kids[k]);
+        args[k] = qn_fit_evaluate_expr(w, t->kids[k]);
     if (!w->is_lost && qn_fit_call(w->graph, f->name, args, t->n_kids, &out->nodes) == QN_OK)
         out->kind = QN_FIT_VALUE_NODES;
     free(args);
 }
 
-void qn_fit_walk_call(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out)
+void qn_fit_evaluate_call(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                          qn_fit_text_value *out)
 {
-    const qn_fit_named found = qn_fit_world_find(walk->world, tree->name);
+    const qn_fit_named found = qn_fit_scope_find(evaluator->scope, tree->name);
     const qn_fit_function *f;
 
     if (found.kind == QN_FIT_IS_BROKEN)
-        walk->is_lost = 1;
-    else if (found.kind == QN_FIT_IS_FUNCTION && found.index < walk->n_items)
-        call_item(walk, tree, &walk->ast->items[found.index], out);
+        evaluator->is_lost = 1;
+    else if (found.kind == QN_FIT_IS_FUNCTION && found.index < evaluator->n_items)
+        call_item(evaluator, tree, &evaluator->ast->items[found.index], out);
     else if ((f = qn_fit_function_find(tree->name)))
-        call_builtin(walk, tree, f, out);
+        call_builtin(evaluator, tree, f, out);
     else if (found.kind != QN_FIT_IS_NOTHING && found.kind != QN_FIT_IS_FUNCTION)
-        qn_fit_walk_fault(walk, tree->at, "%s is no function", tree->name);
+        qn_fit_evaluator_fault(evaluator, tree->at, "%s is no function", tree->name);
     else
-        unknown_function(walk, tree);
+        unknown_function(evaluator, tree);
 }
 
 /* Folds. */
 
 enum { PRETENDED_LENGTH = 3 }; /* where there is no instance: for the check of types alone */
 
-static uint32_t length_of(qn_fit_walk *w, const qn_fit_thing *list)
+static uint32_t length_of(qn_fit_evaluator *w, const qn_fit_text_value *list)
 {
     qn_fit_length_use *more;
     uint32_t at;
@@ -125,8 +126,8 @@ static uint32_t length_of(qn_fit_walk *w, const qn_fit_thing *list)
 }
 
 /* Component by component: what each element of the list gives. */
-static void join(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_vec *terms, int n,
-                 qn_fit_thing *out)
+static void join(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_vec *terms, int n,
+                 qn_fit_text_value *out)
 {
     qn_fit_v *column = malloc((size_t)(n + 1) * sizeof *column);
 
@@ -151,8 +152,8 @@ static void join(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_vec *terms, 
     free(column);
 }
 
-static int element_of(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_thing *list, uint32_t k,
-                      qn_fit_thing *out)
+static int element_of(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_text_value *list,
+                      uint32_t k, qn_fit_text_value *out)
 {
     if (list->kind == QN_FIT_VALUE_NODES) {
         out->kind = QN_FIT_VALUE_NODES;
@@ -161,7 +162,7 @@ static int element_of(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_thing *
         return 1;
     }
     if (list->path.n == QN_FIT_MAX_PATH) {
-        qn_fit_walk_fault(w, t->at, "more than %d references in a row", QN_FIT_MAX_PATH);
+        qn_fit_evaluator_fault(w, t->at, "more than %d references in a row", QN_FIT_MAX_PATH);
         return 0;
     }
     out->kind = QN_FIT_VALUE_PATH;
@@ -171,46 +172,49 @@ static int element_of(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_thing *
     return 1;
 }
 
-void qn_fit_walk_fold(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out)
+void qn_fit_evaluate_fold(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                          qn_fit_text_value *out)
 {
-    qn_fit_thing list, element;
-    const int n_locals = walk->n_locals;
+    qn_fit_text_value list, element;
+    const int n_locals = evaluator->n_locals;
     qn_fit_vec *terms;
     uint32_t n;
 
-    qn_fit_walk_thing(walk, tree->kids[0], &list);
-    if (walk->is_lost)
+    qn_fit_evaluate_value(evaluator, tree->kids[0], &list);
+    if (evaluator->is_lost)
         return;
     if (list.kind != QN_FIT_VALUE_LIST && list.kind != QN_FIT_VALUE_NODES) {
-        qn_fit_walk_fault(walk, tree->kids[0]->at, "%s goes over a list or a vector", tree->name);
+        qn_fit_evaluator_fault(evaluator, tree->kids[0]->at, "%s goes over a list or a vector",
+                               tree->name);
         return;
     }
-    n = list.kind == QN_FIT_VALUE_LIST ? length_of(walk, &list) : (uint32_t)list.nodes.n;
+    n = list.kind == QN_FIT_VALUE_LIST ? length_of(evaluator, &list) : (uint32_t)list.nodes.n;
     if (n == 0 && !strcmp(tree->name, "sum")) {
         out->kind = QN_FIT_VALUE_NODES;
         out->nodes.n = 1;
-        out->nodes.at[0] = qn_fit_lit(walk->graph, 0);
+        out->nodes.at[0] = qn_fit_lit(evaluator->graph, 0);
         return;
     }
     if (n == 0 || n > QN_FIT_MAX_STEPS) {
-        qn_fit_walk_fault(walk, tree->at, "%s over a list of %u elements", tree->name, n);
+        qn_fit_evaluator_fault(evaluator, tree->at, "%s over a list of %u elements", tree->name, n);
         return;
     }
     if (!(terms = calloc(n, sizeof *terms))) {
-        walk->is_lost = 1;
+        evaluator->is_lost = 1;
         return;
     }
-    for (uint32_t k = 0; k < n && !walk->is_lost; k++) {
-        if (!element_of(walk, tree, &list, k, &element))
+    for (uint32_t k = 0; k < n && !evaluator->is_lost; k++) {
+        if (!element_of(evaluator, tree, &list, k, &element))
             break;
-        qn_fit_walk_bind(walk, tree->variable, &element);
-        terms[k] = qn_fit_walk_expr(walk, tree->kids[1]);
-        walk->n_locals = n_locals;
-        if (!walk->is_lost && terms[k].n != terms[0].n)
-            qn_fit_walk_fault(walk, tree->at, "elements of the list give vectors of %d and %d",
-                              terms[0].n, terms[k].n);
+        qn_fit_evaluator_bind(evaluator, tree->variable, &element);
+        terms[k] = qn_fit_evaluate_expr(evaluator, tree->kids[1]);
+        evaluator->n_locals = n_locals;
+        if (!evaluator->is_lost && terms[k].n != terms[0].n)
+            qn_fit_evaluator_fault(evaluator, tree->at,
+                                   "elements of the list give vectors of %d and %d", terms[0].n,
+                                   terms[k].n);
     }
-    if (!walk->is_lost)
-        join(walk, tree, terms, (int)n, out);
+    if (!evaluator->is_lost)
+        join(evaluator, tree, terms, (int)n, out);
     free(terms);
 }

@@ -10,7 +10,7 @@
 /* Uses. */
 
 /* Room for one more; NULL and the walk is lost without memory. */
-static void *one_more(qn_fit_walk *w, void **list, int n, int *room, size_t size)
+static void *one_more(qn_fit_evaluator *w, void **list, int n, int *room, size_t size)
 {
     if (n == *room) {
         const int more = *room ? 2 * *room : 16;
@@ -37,7 +37,7 @@ static int is_same_path(const qn_fit_path *a, const qn_fit_path *b)
     return 1;
 }
 
-static int slot_of(qn_fit_walk *w, int array, const qn_fit_path *path)
+static int slot_of(qn_fit_evaluator *w, int array, const qn_fit_path *path)
 {
     qn_fit_slot_use *at;
 
@@ -51,7 +51,7 @@ static int slot_of(qn_fit_walk *w, int array, const qn_fit_path *path)
     return w->n_slots++;
 }
 
-static qn_fit_v column_of(qn_fit_walk *w, const double *numbers, int dim, int comp,
+static qn_fit_v column_of(qn_fit_evaluator *w, const double *numbers, int dim, int comp,
                           const qn_fit_path *path)
 {
     qn_fit_column_use *at;
@@ -69,30 +69,30 @@ static qn_fit_v column_of(qn_fit_walk *w, const double *numbers, int dim, int co
     return qn_fit_data(w->graph, w->n_columns++);
 }
 
-void qn_fit_walk_array(qn_fit_walk *walk, const qn_fit_tree *tree, int array,
-                       const qn_fit_path *path, qn_fit_thing *out)
+void qn_fit_evaluate_array(qn_fit_evaluator *evaluator, const qn_fit_tree *tree, int array,
+                           const qn_fit_path *path, qn_fit_text_value *out)
 {
-    const qn_fit_array *a = &walk->world->arrays[array];
+    const qn_fit_array *a = &evaluator->scope->arrays[array];
 
-    if (a->set >= 0 && walk->is_host) {
-        qn_fit_walk_fault(walk, tree->at,
-                          "%s is a parameter; this expression is evaluated before the fit",
-                          a->name);
+    if (a->set >= 0 && evaluator->is_host) {
+        qn_fit_evaluator_fault(evaluator, tree->at,
+                               "%s is a parameter; this expression is evaluated before the fit",
+                               a->name);
         return;
     }
     out->kind = QN_FIT_VALUE_NODES;
     out->nodes.n = a->dim;
     if (a->set >= 0)
-        qn_fit_params(walk->graph, slot_of(walk, array, path), a->dim, out->nodes.at);
+        qn_fit_params(evaluator->graph, slot_of(evaluator, array, path), a->dim, out->nodes.at);
     else
         for (int c = 0; c < a->dim; c++)
-            out->nodes.at[c] = column_of(walk, a->at, a->dim, c, path);
+            out->nodes.at[c] = column_of(evaluator, a->at, a->dim, c, path);
 }
 
 /* Names. */
 
-static void field_of(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_path *path,
-                     const qn_fit_field *field, qn_fit_thing *out)
+static void field_of(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_path *path,
+                     const qn_fit_field *field, qn_fit_text_value *out)
 {
     if (field->kind == QN_FIT_FIELD_REAL) {
         out->kind = QN_FIT_VALUE_NODES;
@@ -101,7 +101,7 @@ static void field_of(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_path *pa
         return;
     }
     if (path->n == QN_FIT_MAX_PATH) {
-        qn_fit_walk_fault(w, t->at, "more than %d references in a row", QN_FIT_MAX_PATH);
+        qn_fit_evaluator_fault(w, t->at, "more than %d references in a row", QN_FIT_MAX_PATH);
         return;
     }
     out->path = *path;
@@ -116,10 +116,10 @@ static void field_of(qn_fit_walk *w, const qn_fit_tree *t, const qn_fit_path *pa
     }
 }
 
-static void unknown_name(qn_fit_walk *w, const qn_fit_tree *t)
+static void unknown_name(qn_fit_evaluator *w, const qn_fit_tree *t)
 {
     const char **names =
-        calloc((size_t)(w->n_locals + 1) + w->world->names.n_used + 2, sizeof *names);
+        calloc((size_t)(w->n_locals + 1) + w->scope->names.n_used + 2, sizeof *names);
     const char *hint = NULL;
     const qn_map_entry *e;
     size_t at = 0;
@@ -127,47 +127,49 @@ static void unknown_name(qn_fit_walk *w, const qn_fit_tree *t)
 
     for (int k = w->frame; names && k < w->n_locals; k++)
         names[n++] = w->locals[k].name;
-    while (names && (e = qn_map_next(&w->world->names, &at)))
+    while (names && (e = qn_map_next(&w->scope->names, &at)))
         names[n++] = e->key;
     if (names)
         hint = qn_closest(t->name, names);
-    qn_fit_walk_fault(w, t->at,
-                      hint ? "unknown name %.80s; did you mean %.80s?" : "unknown name %.80s",
-                      t->name, hint);
+    qn_fit_evaluator_fault(w, t->at,
+                           hint ? "unknown name %.80s; did you mean %.80s?" : "unknown name %.80s",
+                           t->name, hint);
     free(names);
 }
 
-void qn_fit_walk_name(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out)
+void qn_fit_evaluate_name(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                          qn_fit_text_value *out)
 {
     const qn_fit_field *field;
     qn_fit_named found;
 
-    for (int k = walk->n_locals; k-- > walk->frame;)
-        if (!strcmp(walk->locals[k].name, tree->name)) {
-            *out = walk->locals[k].thing;
+    for (int k = evaluator->n_locals; k-- > evaluator->frame;)
+        if (!strcmp(evaluator->locals[k].name, tree->name)) {
+            *out = evaluator->locals[k].value;
             return;
         }
-    if (walk->self >= 0 && walk->frame == 0 &&
-        (field = qn_fit_domain_find(walk->world, walk->self, tree->name))) {
-        const qn_fit_path here = { .domain = walk->self };
+    if (evaluator->self >= 0 && evaluator->frame == 0 &&
+        (field = qn_fit_domain_find(evaluator->scope, evaluator->self, tree->name))) {
+        const qn_fit_path here = { .domain = evaluator->self };
 
-        field_of(walk, tree, &here, field, out);
+        field_of(evaluator, tree, &here, field, out);
         return;
     }
-    found = qn_fit_world_find(walk->world, tree->name);
+    found = qn_fit_scope_find(evaluator->scope, tree->name);
     switch (found.kind) {
     case QN_FIT_IS_CONSTANT: {
-        const qn_fit_constant *c = &walk->world->constants[found.index];
+        const qn_fit_constant *c = &evaluator->scope->constants[found.index];
 
         out->kind = QN_FIT_VALUE_NODES;
         out->nodes.n = c->n;
         for (int k = 0; k < c->n; k++)
-            out->nodes.at[k] = qn_fit_lit(walk->graph, c->at[k]);
+            out->nodes.at[k] = qn_fit_lit(evaluator->graph, c->at[k]);
         return;
     }
     case QN_FIT_IS_ARRAY:
-        if (walk->world->arrays[found.index].domain < 0) {
-            qn_fit_walk_array(walk, tree, found.index, &(qn_fit_path){ .domain = -1 }, out);
+        if (evaluator->scope->arrays[found.index].domain < 0) {
+            qn_fit_evaluate_array(evaluator, tree, found.index, &(qn_fit_path){ .domain = -1 },
+                                  out);
             return;
         }
         out->kind = QN_FIT_VALUE_ARRAY;
@@ -178,16 +180,17 @@ void qn_fit_walk_name(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *
         out->index = found.index;
         return;
     case QN_FIT_IS_DOMAIN:
-        qn_fit_walk_fault(walk, tree->at, "%s is a domain, not a value", tree->name);
+        qn_fit_evaluator_fault(evaluator, tree->at, "%s is a domain, not a value", tree->name);
         return;
     case QN_FIT_IS_FUNCTION:
-        qn_fit_walk_fault(walk, tree->at, "%s is a function; it wants arguments", tree->name);
+        qn_fit_evaluator_fault(evaluator, tree->at, "%s is a function; it wants arguments",
+                               tree->name);
         return;
     case QN_FIT_IS_TERM:
-        qn_fit_walk_fault(walk, tree->at, "%s is a term, not a value", tree->name);
+        qn_fit_evaluator_fault(evaluator, tree->at, "%s is a term, not a value", tree->name);
         return;
     case QN_FIT_IS_BROKEN:
-        walk->is_lost = 1;
+        evaluator->is_lost = 1;
         return;
     case QN_FIT_IS_NOTHING:
         break;
@@ -195,75 +198,76 @@ void qn_fit_walk_name(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *
     if (!strcmp(tree->name, "pi")) {
         out->kind = QN_FIT_VALUE_NODES;
         out->nodes.n = 1;
-        out->nodes.at[0] = qn_fit_lit(walk->graph, 3.14159265358979323846);
+        out->nodes.at[0] = qn_fit_lit(evaluator->graph, 3.14159265358979323846);
         return;
     }
-    unknown_name(walk, tree);
+    unknown_name(evaluator, tree);
 }
 
 /* Fields. */
 
-static void no_such_field(qn_fit_walk *w, const qn_fit_tree *t, int domain)
+static void no_such_field(qn_fit_evaluator *w, const qn_fit_tree *t, int domain)
 {
-    const qn_fit_domain *d = &w->world->domains[domain];
+    const qn_fit_domain *d = &w->scope->domains[domain];
     const char *names[QN_FIT_MAX_FIELDS + 1] = { 0 }, *hint;
 
     for (int k = 0; k < d->n_fields; k++)
         names[k] = d->fields[k].name;
     hint = qn_closest(t->name, names);
-    qn_fit_walk_fault(w, t->at,
-                      hint ? "%.80s has no field %.60s; did you mean %.60s?"
-                           : "%.80s has no field %.60s",
-                      d->name, t->name, hint);
+    qn_fit_evaluator_fault(w, t->at,
+                           hint ? "%.80s has no field %.60s; did you mean %.60s?"
+                                : "%.80s has no field %.60s",
+                           d->name, t->name, hint);
 }
 
-static void source_member(qn_fit_walk *w, const qn_fit_tree *t, qn_fit_thing *out)
+static void source_member(qn_fit_evaluator *w, const qn_fit_tree *t, qn_fit_text_value *out)
 {
     char name[136];
     qn_fit_named found;
 
     snprintf(name, sizeof name, "%.64s.%.64s", t->kids[0]->name ? t->kids[0]->name : "", t->name);
-    found = qn_fit_world_find(w->world, name);
+    found = qn_fit_scope_find(w->scope, name);
     if (found.kind == QN_FIT_IS_ARRAY) {
         out->kind = QN_FIT_VALUE_ARRAY;
         out->index = found.index;
     } else if (found.kind == QN_FIT_IS_DOMAIN) {
-        qn_fit_walk_fault(w, t->at, "%s is a domain, not a value", name);
+        qn_fit_evaluator_fault(w, t->at, "%s is a domain, not a value", name);
     } else {
-        qn_fit_walk_fault(w, t->at, "there is no %s", name);
+        qn_fit_evaluator_fault(w, t->at, "there is no %s", name);
     }
 }
 
-void qn_fit_walk_field(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out)
+void qn_fit_evaluate_field(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                           qn_fit_text_value *out)
 {
     static const char letters[] = "xyzw";
-    qn_fit_thing of;
+    qn_fit_text_value of;
     const qn_fit_field *field;
     const char *letter;
     qn_fit_vec v;
 
-    qn_fit_walk_thing(walk, tree->kids[0], &of);
-    if (walk->is_lost)
+    qn_fit_evaluate_value(evaluator, tree->kids[0], &of);
+    if (evaluator->is_lost)
         return;
     if (of.kind == QN_FIT_VALUE_SOURCE) {
-        source_member(walk, tree, out);
+        source_member(evaluator, tree, out);
         return;
     }
     if (of.kind == QN_FIT_VALUE_PATH) {
-        field = qn_fit_domain_find(walk->world, of.path.domain, tree->name);
+        field = qn_fit_domain_find(evaluator->scope, of.path.domain, tree->name);
         if (field)
-            field_of(walk, tree, &of.path, field, out);
+            field_of(evaluator, tree, &of.path, field, out);
         else
-            no_such_field(walk, tree, of.path.domain);
+            no_such_field(evaluator, tree, of.path.domain);
         return;
     }
-    v = qn_fit_walk_nodes(walk, tree->kids[0], &of);
-    if (walk->is_lost)
+    v = qn_fit_evaluate_nodes(evaluator, tree->kids[0], &of);
+    if (evaluator->is_lost)
         return;
     letter = tree->name[1] ? NULL : strchr(letters, tree->name[0]);
     if (!letter || letter - letters >= v.n || v.n > 4 || v.n < 2) {
-        qn_fit_walk_fault(walk, tree->at, "a value of %d component%s has no .%.60s", v.n,
-                          v.n == 1 ? "" : "s", tree->name);
+        qn_fit_evaluator_fault(evaluator, tree->at, "a value of %d component%s has no .%.60s", v.n,
+                               v.n == 1 ? "" : "s", tree->name);
         return;
     }
     out->kind = QN_FIT_VALUE_NODES;
@@ -274,71 +278,75 @@ void qn_fit_walk_field(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing 
 /* Indices. */
 
 /* The source of an index, for messages: from its beginning to the bracket. */
-static const char *index_text(const qn_fit_walk *w, const qn_fit_tree *t, char *out, size_t size)
+static const char *index_text(const qn_fit_evaluator *w, const qn_fit_tree *t, char *out,
+                              size_t size)
 {
     const qn_fit_tree *first = t;
     size_t n = 0;
 
     while (first->kind == QN_FIT_TREE_FIELD || first->kind == QN_FIT_TREE_INDEX)
         first = first->kids[0];
-    while (first->at + n < w->complaints->bytes && n < size - 1 &&
-           !strchr("]\n", w->complaints->text[first->at + n]))
+    while (first->at + n < w->diagnostics->bytes && n < size - 1 &&
+           !strchr("]\n", w->diagnostics->text[first->at + n]))
         n++;
-    snprintf(out, size, "%.*s", (int)n, w->complaints->text + first->at);
+    snprintf(out, size, "%.*s", (int)n, w->diagnostics->text + first->at);
     return out;
 }
 
-static void index_array(qn_fit_walk *w, const qn_fit_tree *t, int array, qn_fit_thing *out)
+static void index_array(qn_fit_evaluator *w, const qn_fit_tree *t, int array,
+                        qn_fit_text_value *out)
 {
-    const qn_fit_array *a = &w->world->arrays[array];
+    const qn_fit_array *a = &w->scope->arrays[array];
     const qn_fit_tree *first = t->kids[1];
-    qn_fit_thing index;
+    qn_fit_text_value index;
     char text[64];
 
-    qn_fit_walk_thing(w, t->kids[1], &index);
+    qn_fit_evaluate_value(w, t->kids[1], &index);
     if (w->is_lost)
         return;
     while (first->kind == QN_FIT_TREE_FIELD || first->kind == QN_FIT_TREE_INDEX)
         first = first->kids[0];
     if (index.kind != QN_FIT_VALUE_PATH)
-        qn_fit_walk_fault(w, first->at, "%s is indexed by %s, %s is no reference", a->name,
-                          w->world->domains[a->domain].name,
-                          index_text(w, t->kids[1], text, sizeof text));
+        qn_fit_evaluator_fault(w, first->at, "%s is indexed by %s, %s is no reference", a->name,
+                               w->scope->domains[a->domain].name,
+                               index_text(w, t->kids[1], text, sizeof text));
     else if (index.path.domain != a->domain)
-        qn_fit_walk_fault(w, first->at, "%s is indexed by %s, %s refers to %s", a->name,
-                          w->world->domains[a->domain].name,
-                          index_text(w, t->kids[1], text, sizeof text),
-                          w->world->domains[index.path.domain].name);
+        qn_fit_evaluator_fault(w, first->at, "%s is indexed by %s, %s refers to %s", a->name,
+                               w->scope->domains[a->domain].name,
+                               index_text(w, t->kids[1], text, sizeof text),
+                               w->scope->domains[index.path.domain].name);
     else
-        qn_fit_walk_array(w, t, array, &index.path, out);
+        qn_fit_evaluate_array(w, t, array, &index.path, out);
 }
 
-void qn_fit_walk_index(qn_fit_walk *walk, const qn_fit_tree *tree, qn_fit_thing *out)
+void qn_fit_evaluate_index(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                           qn_fit_text_value *out)
 {
-    qn_fit_thing of;
+    qn_fit_text_value of;
     qn_fit_vec v, k;
     const qn_fit_node *node;
 
-    qn_fit_walk_thing(walk, tree->kids[0], &of);
-    if (walk->is_lost)
+    qn_fit_evaluate_value(evaluator, tree->kids[0], &of);
+    if (evaluator->is_lost)
         return;
     if (of.kind == QN_FIT_VALUE_ARRAY) {
-        index_array(walk, tree, of.index, out);
+        index_array(evaluator, tree, of.index, out);
         return;
     }
-    v = qn_fit_walk_nodes(walk, tree->kids[0], &of);
-    k = qn_fit_walk_expr(walk, tree->kids[1]);
-    if (walk->is_lost || *qn_fit_graph_error(walk->graph))
+    v = qn_fit_evaluate_nodes(evaluator, tree->kids[0], &of);
+    k = qn_fit_evaluate_expr(evaluator, tree->kids[1]);
+    if (evaluator->is_lost || *qn_fit_graph_error(evaluator->graph))
         return;
-    node = qn_fit_at(walk->graph, k.at[0]);
+    node = qn_fit_at(evaluator->graph, k.at[0]);
     if (k.n != 1 || node->op != QN_FIT_OP_lit) {
-        qn_fit_walk_fault(walk, tree->kids[1]->at, "the index of a vector is a constant number");
+        qn_fit_evaluator_fault(evaluator, tree->kids[1]->at,
+                               "the index of a vector is a constant number");
         return;
     }
     if (!(node->value >= 0) || node->value >= v.n || node->value != (int)node->value) {
-        qn_fit_walk_fault(walk, tree->kids[1]->at,
-                          "index %g of a vector of %d components (0 to %d)", node->value, v.n,
-                          v.n - 1);
+        qn_fit_evaluator_fault(evaluator, tree->kids[1]->at,
+                               "index %g of a vector of %d components (0 to %d)", node->value, v.n,
+                               v.n - 1);
         return;
     }
     out->kind = QN_FIT_VALUE_NODES;

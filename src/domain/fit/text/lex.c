@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t skip_blank(const qn_fit_complaints *c, size_t at)
+static size_t skip_blank(const qn_fit_diagnostics *c, size_t at)
 {
     while (at < c->bytes) {
         if (c->text[at] == '#')
@@ -26,19 +26,19 @@ static int is_name(char ch)
     return isalnum((unsigned char)ch) || ch == '_';
 }
 
-static char char_at(const qn_fit_complaints *c, size_t at)
+static char char_at(const qn_fit_diagnostics *c, size_t at)
 {
     return at < c->bytes ? c->text[at] : 0;
 }
 
-static size_t digits(const qn_fit_complaints *c, size_t at)
+static size_t digits(const qn_fit_diagnostics *c, size_t at)
 {
     while (isdigit((unsigned char)char_at(c, at)))
         at++;
     return at;
 }
 
-static void read_number(qn_fit_complaints *c, qn_fit_token *t)
+static void read_number(qn_fit_diagnostics *c, qn_fit_token *t)
 {
     size_t at = digits(c, t->at);
     char text[512];
@@ -58,15 +58,15 @@ static void read_number(qn_fit_complaints *c, qn_fit_token *t)
              c->text + t->at);
     t->number = strtod(text, NULL);
     if (is_name(char_at(c, at))) {
-        qn_fit_complain(c, t->at, "a number ends before '%c'", char_at(c, at));
+        qn_fit_diagnose(c, t->at, "a number ends before '%c'", char_at(c, at));
         t->kind = QN_FIT_TOK_BAD;
     } else if (!isfinite(t->number) || at - t->at >= 500) {
-        qn_fit_complain(c, t->at, "number too large");
+        qn_fit_diagnose(c, t->at, "number too large");
         t->kind = QN_FIT_TOK_BAD;
     }
 }
 
-static void read_string(qn_fit_complaints *c, qn_fit_token *t)
+static void read_string(qn_fit_diagnostics *c, qn_fit_token *t)
 {
     size_t at = t->at + 1;
 
@@ -77,7 +77,7 @@ static void read_string(qn_fit_complaints *c, qn_fit_token *t)
         t->end = at + 1;
         return;
     }
-    qn_fit_complain(c, t->at, "string without its end on the same line");
+    qn_fit_diagnose(c, t->at, "string without its end on the same line");
     t->kind = QN_FIT_TOK_BAD;
     t->end = at;
 }
@@ -89,7 +89,7 @@ static const struct {
               { ">=", QN_FIT_TOK_GE },   { "&&", QN_FIT_TOK_AND }, { "||", QN_FIT_TOK_OR },
               { "->", QN_FIT_TOK_ARROW } };
 
-static void read_sign(qn_fit_complaints *c, qn_fit_token *t)
+static void read_sign(qn_fit_diagnostics *c, qn_fit_token *t)
 {
     const unsigned char ch = (unsigned char)c->text[t->at];
 
@@ -105,13 +105,13 @@ static void read_sign(qn_fit_complaints *c, qn_fit_token *t)
         return;
     }
     if (ch > ' ' && ch < 127)
-        qn_fit_complain(c, t->at, "'%c' means nothing here", ch);
+        qn_fit_diagnose(c, t->at, "'%c' means nothing here", ch);
     else
-        qn_fit_complain(c, t->at, "byte 0x%02x outside of comments and strings", ch);
+        qn_fit_diagnose(c, t->at, "byte 0x%02x outside of comments and strings", ch);
     t->kind = QN_FIT_TOK_BAD;
 }
 
-qn_fit_token qn_fit_next_token(qn_fit_complaints *c, size_t at)
+qn_fit_token qn_fit_next_token(qn_fit_diagnostics *c, size_t at)
 {
     qn_fit_token t = { .kind = QN_FIT_TOK_END };
 

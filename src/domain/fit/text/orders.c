@@ -49,12 +49,12 @@ static const char *const OPTIONS[] = { "max_iterations",
                                        "clip_norm",
                                        NULL };
 
-static void unknown(qn_fit_meaning *m, const qn_fit_word *word, const char *what,
+static void unknown(qn_fit_loader *m, const qn_fit_word *word, const char *what,
                     const char *const *names)
 {
     const char *hint = qn_closest(word->name, names);
 
-    qn_fit_complain(m->complaints, word->at,
+    qn_fit_diagnose(m->diagnostics, word->at,
                     hint ? "unknown %s %.60s; did you mean %.60s?" : "unknown %s %.60s", what,
                     word->name, hint);
 }
@@ -68,7 +68,7 @@ static int is_one_of(const char *name, const char *const *names)
 }
 
 /* A name that is no constant is a word: linear_solver = schur. */
-static qn_status mean_option(qn_fit_meaning *m, int item, const qn_fit_word *word,
+static qn_status load_option(qn_fit_loader *m, int item, const qn_fit_word *word,
                              qn_fit_option *out, qn_err *err)
 {
     double *number = NULL;
@@ -78,7 +78,7 @@ static qn_status mean_option(qn_fit_meaning *m, int item, const qn_fit_word *wor
     snprintf(out->name, sizeof out->name, "%s", word->name);
     if (word->string ||
         (word->value->kind == QN_FIT_TREE_NAME &&
-         qn_fit_world_find(&m->text->world, word->value->name).kind == QN_FIT_IS_NOTHING &&
+         qn_fit_scope_find(&m->text->scope, word->value->name).kind == QN_FIT_IS_NOTHING &&
          strcmp(word->value->name, "pi"))) {
         snprintf(out->word, sizeof out->word, "%.63s",
                  word->string ? word->string : word->value->name);
@@ -87,12 +87,12 @@ static qn_status mean_option(qn_fit_meaning *m, int item, const qn_fit_word *wor
     st = qn_fit_values(m, item, word->value, -1, NULL, &dim, &number, err);
     out->number = number ? *number : 0;
     if (number && isnan(*number))
-        qn_fit_complain(m->complaints, word->value->at, "%.40s is not a number", word->name);
+        qn_fit_diagnose(m->diagnostics, word->value->at, "%.40s is not a number", word->name);
     free(number);
     return st;
 }
 
-qn_status qn_fit_mean_solve(qn_fit_meaning *m, int item, qn_err *err)
+qn_status qn_fit_load_solve(qn_fit_loader *m, int item, qn_err *err)
 {
     const qn_fit_item *it = &m->ast->items[item];
     qn_fit_text *t = m->text;
@@ -117,11 +117,11 @@ qn_status qn_fit_mean_solve(qn_fit_meaning *m, int item, qn_err *err)
             continue;
         }
         if (qn_fit_solve_option(solve, it->words[k].name)) {
-            qn_fit_complain(m->complaints, it->words[k].at, "option %.40s is given twice",
+            qn_fit_diagnose(m->diagnostics, it->words[k].at, "option %.40s is given twice",
                             it->words[k].name);
             continue;
         }
-        st = mean_option(m, item, &it->words[k], &solve->options[solve->n_options], err);
+        st = load_option(m, item, &it->words[k], &solve->options[solve->n_options], err);
         solve->n_options++;
     }
     return st;
@@ -147,33 +147,33 @@ static int is_mesh_file(const char *name)
     return ends_with(name, ".obj") || ends_with(name, ".ply");
 }
 
-qn_status qn_fit_mean_write(qn_fit_meaning *m, int item, qn_err *err)
+qn_status qn_fit_load_write(qn_fit_loader *m, int item, qn_err *err)
 {
     const qn_fit_item *it = &m->ast->items[item];
-    const qn_fit_named found = qn_fit_world_find(&m->text->world, it->name.name);
+    const qn_fit_named found = qn_fit_scope_find(&m->text->scope, it->name.name);
     qn_fit_text *t = m->text;
     qn_fit_write write = { .source = -1 }, *more;
     const qn_fit_array *array;
 
     if (found.kind == QN_FIT_IS_BROKEN)
         return QN_OK;
-    if (found.kind != QN_FIT_IS_ARRAY || t->world.arrays[found.index].set < 0) {
-        qn_fit_complain(m->complaints, it->name.at, "%.80s is no parameter", it->name.name);
+    if (found.kind != QN_FIT_IS_ARRAY || t->scope.arrays[found.index].set < 0) {
+        qn_fit_diagnose(m->diagnostics, it->name.at, "%.80s is no parameter", it->name.name);
         return QN_OK;
     }
-    array = &t->world.arrays[found.index];
+    array = &t->scope.arrays[found.index];
     write.set = array->set;
-    for (int k = 0; k < t->world.n_sources; k++)
-        if (array->dim == 3 && array->domain >= 0 && t->world.sources[k].verts == array->domain)
+    for (int k = 0; k < t->scope.n_sources; k++)
+        if (array->dim == 3 && array->domain >= 0 && t->scope.sources[k].verts == array->domain)
             write.source = k;
     if (strlen(it->string) >= sizeof write.file)
-        qn_fit_complain(m->complaints, it->string_at, "a name of more than %zu bytes",
+        qn_fit_diagnose(m->diagnostics, it->string_at, "a name of more than %zu bytes",
                         sizeof write.file - 1);
     else if (!m->options->allow_any_name && !qn_fit_name_is_safe(it->string))
-        qn_fit_complain(m->complaints, it->string_at,
+        qn_fit_diagnose(m->diagnostics, it->string_at,
                         "\"%.80s\": absolute names and .. are not allowed", it->string);
     else if (is_mesh_file(it->string) && write.source < 0)
-        qn_fit_complain(m->complaints, it->name.at,
+        qn_fit_diagnose(m->diagnostics, it->name.at,
                         "%.80s is no vec3 over the vertices of a mesh: it cannot be written as one",
                         it->name.name);
     snprintf(write.file, sizeof write.file, "%.255s", it->string);
@@ -191,7 +191,7 @@ qn_status qn_fit_text_print_write(const qn_fit_text *text, int write, const doub
     const qn_fit_set *set = &text->problem->sets[w->set];
 
     if (is_mesh_file(w->file)) {
-        qn_fit_mesh mesh = text->world.sources[w->source].mesh;
+        qn_fit_mesh mesh = text->scope.sources[w->source].mesh;
 
         mesh.pos = (double *)(x + set->first);
         (ends_with(w->file, ".obj") ? qn_fit_obj_print : qn_fit_ply_print)(&mesh, out);

@@ -13,7 +13,7 @@ static void expect_word(qn_fit_parser *p, const char *word)
 }
 
 /* A name; one that is declared must not be a word of the language. */
-static qn_fit_word take_name(qn_fit_parser *p, const char *wanted, int is_declared)
+static qn_fit_word read_name(qn_fit_parser *p, const char *wanted, int is_declared)
 {
     qn_fit_word w = { .at = p->token.at, .name = "" };
 
@@ -25,7 +25,7 @@ static qn_fit_word take_name(qn_fit_parser *p, const char *wanted, int is_declar
     }
     w.name = qn_fit_token_text(p);
     if (is_declared && qn_fit_is_keyword(w.name)) {
-        qn_fit_complain(p->complaints, w.at, "%s is a word of the language and cannot be %s",
+        qn_fit_diagnose(p->diagnostics, w.at, "%s is a word of the language and cannot be %s",
                         w.name, wanted);
         p->is_lost = 1;
     }
@@ -49,17 +49,17 @@ static void add_tree(qn_fit_parser *p, qn_fit_item *item, qn_fit_tree *t)
         *at = t;
 }
 
-static qn_fit_word *take_domain(qn_fit_parser *p)
+static qn_fit_word *read_domain(qn_fit_parser *p)
 {
-    qn_fit_word *w = qn_fit_ast_take(p->ast, sizeof *w);
+    qn_fit_word *w = qn_fit_ast_alloc(p->ast, sizeof *w);
 
     if (!w) {
         p->is_lost = 1;
         return NULL;
     }
-    *w = take_name(p, "the name of a domain", 0);
+    *w = read_name(p, "the name of a domain", 0);
     if (qn_fit_accept(p, '.'))
-        w->member = take_name(p, "a domain of this source", 0).name;
+        w->member = read_name(p, "a domain of this source", 0).name;
     return w;
 }
 
@@ -92,7 +92,7 @@ static void parse_rows(qn_fit_parser *p, qn_fit_item *item)
             qn_fit_accept(p, ',');
         }
         if (!p->is_lost && n != item->n_words) {
-            qn_fit_complain(p->complaints, at, "row of %d numbers in a table of %d columns", n,
+            qn_fit_diagnose(p->diagnostics, at, "row of %d numbers in a table of %d columns", n,
                             item->n_words);
             p->is_lost = 1;
             return;
@@ -108,11 +108,11 @@ static void parse_input(qn_fit_parser *p, qn_fit_item *item, const char *kind)
 {
     item->kind = QN_FIT_ITEM_INPUT;
     item->word = kind;
-    item->name = take_name(p, "the name of an input", 1);
+    item->name = read_name(p, "the name of an input", 1);
     if (!strcmp(kind, "table") && qn_fit_accept(p, '(')) {
         item->kind = QN_FIT_ITEM_TABLE;
         do
-            add_word(p, &item->words, &item->n_words, take_name(p, "the name of a column", 1));
+            add_word(p, &item->words, &item->n_words, read_name(p, "the name of a column", 1));
         while (qn_fit_accept(p, ','));
         qn_fit_expect(p, ')');
         qn_fit_expect(p, '=');
@@ -120,7 +120,7 @@ static void parse_input(qn_fit_parser *p, qn_fit_item *item, const char *kind)
         return;
     }
     qn_fit_expect(p, '=');
-    add_word(p, &item->words, &item->n_words, take_name(p, "the name of a source", 0));
+    add_word(p, &item->words, &item->n_words, read_name(p, "the name of a source", 0));
     qn_fit_expect(p, '(');
     qn_fit_parse_args(p, 1, &item->list, &item->n_list);
     qn_fit_expect(p, ')');
@@ -129,7 +129,7 @@ static void parse_input(qn_fit_parser *p, qn_fit_item *item, const char *kind)
 
 static qn_fit_tree *parse_tuple(qn_fit_parser *p)
 {
-    qn_fit_tree *t = qn_fit_ast_take(p->ast, sizeof *t);
+    qn_fit_tree *t = qn_fit_ast_alloc(p->ast, sizeof *t);
 
     if (!t) {
         p->is_lost = 1;
@@ -146,13 +146,13 @@ static qn_fit_tree *parse_tuple(qn_fit_parser *p)
 static void parse_set(qn_fit_parser *p, qn_fit_item *item)
 {
     item->kind = QN_FIT_ITEM_SET;
-    item->name = take_name(p, "the name of a set", 1);
+    item->name = read_name(p, "the name of a set", 1);
     qn_fit_expect(p, '(');
     do {
-        qn_fit_word w = take_name(p, "the name of a field", 1);
+        qn_fit_word w = read_name(p, "the name of a field", 1);
 
         if (qn_fit_accept(p, QN_FIT_TOK_ARROW)) {
-            const qn_fit_word *domain = take_domain(p);
+            const qn_fit_word *domain = read_domain(p);
 
             w.is_reference = 1;
             if (domain) {
@@ -181,7 +181,7 @@ static void parse_set(qn_fit_parser *p, qn_fit_item *item)
 static void parse_const(qn_fit_parser *p, qn_fit_item *item)
 {
     item->kind = QN_FIT_ITEM_CONST;
-    item->name = take_name(p, "the name of a constant", 1);
+    item->name = read_name(p, "the name of a constant", 1);
     qn_fit_expect(p, '=');
     item->value = qn_fit_parse_expr(p);
     qn_fit_expect(p, ';');
@@ -238,10 +238,10 @@ static void parse_values(qn_fit_parser *p, qn_fit_item *item, qn_fit_item_kind k
     const int is_param = kind == QN_FIT_ITEM_PARAM;
 
     item->kind = kind;
-    item->name = take_name(p, is_param ? "the name of a parameter" : "the name of data", 1);
+    item->name = read_name(p, is_param ? "the name of a parameter" : "the name of data", 1);
     if (!is_param || p->token.kind == '[') {
         qn_fit_expect(p, '[');
-        item->domain = take_domain(p);
+        item->domain = read_domain(p);
         qn_fit_expect(p, ']');
     }
     if (qn_fit_accept(p, ':'))
@@ -256,7 +256,7 @@ static void parse_values(qn_fit_parser *p, qn_fit_item *item, qn_fit_item_kind k
 static void parse_lets(qn_fit_parser *p, qn_fit_item *item)
 {
     while (qn_fit_accept_word(p, "let")) {
-        qn_fit_word w = take_name(p, "the name of a value", 1);
+        qn_fit_word w = read_name(p, "the name of a value", 1);
 
         qn_fit_expect(p, '=');
         w.value = qn_fit_parse_expr(p);
@@ -268,11 +268,11 @@ static void parse_lets(qn_fit_parser *p, qn_fit_item *item)
 static void parse_fun(qn_fit_parser *p, qn_fit_item *item)
 {
     item->kind = QN_FIT_ITEM_FUN;
-    item->name = take_name(p, "the name of a function", 1);
+    item->name = read_name(p, "the name of a function", 1);
     qn_fit_expect(p, '(');
     if (p->token.kind != ')')
         do
-            add_word(p, &item->words, &item->n_words, take_name(p, "the name of an argument", 1));
+            add_word(p, &item->words, &item->n_words, read_name(p, "the name of an argument", 1));
         while (qn_fit_accept(p, ','));
     qn_fit_expect(p, ')');
     if (qn_fit_accept(p, '=')) {
@@ -303,7 +303,7 @@ static int parse_option(qn_fit_parser *p, qn_fit_item *item)
     } else if (qn_fit_accept_word(p, "loss")) {
         w.name = "loss";
         w.at = p->token.at;
-        w.member = take_name(p, "the name of a loss", 0).name;
+        w.member = read_name(p, "the name of a loss", 0).name;
         if (qn_fit_accept(p, '(')) {
             w.value = qn_fit_parse_expr(p);
             qn_fit_expect(p, ')');
@@ -319,12 +319,12 @@ static void parse_block(qn_fit_parser *p, qn_fit_item *item, const char *kind)
 {
     item->kind = QN_FIT_ITEM_BLOCK;
     item->word = kind;
-    item->name = take_name(p, "the name of a term", 1);
+    item->name = read_name(p, "the name of a term", 1);
     if (qn_fit_accept_word(p, "over")) {
         item->loop_at = p->token.at;
-        item->loop = take_name(p, "a loop variable", 1).name;
+        item->loop = read_name(p, "a loop variable", 1).name;
         expect_word(p, "in");
-        item->domain = take_domain(p);
+        item->domain = read_domain(p);
         if (qn_fit_accept_word(p, "where"))
             item->where = qn_fit_parse_expr(p);
     }
@@ -343,10 +343,10 @@ static void parse_block(qn_fit_parser *p, qn_fit_item *item, const char *kind)
 static void parse_solve(qn_fit_parser *p, qn_fit_item *item)
 {
     item->kind = QN_FIT_ITEM_SOLVE;
-    item->name = take_name(p, "the name of a solver", 0);
+    item->name = read_name(p, "the name of a solver", 0);
     qn_fit_expect(p, '{');
     while (!p->is_lost && p->token.kind != '}') {
-        qn_fit_word w = take_name(p, "the name of an option", 0);
+        qn_fit_word w = read_name(p, "the name of an option", 0);
 
         qn_fit_expect(p, '=');
         if (p->token.kind == QN_FIT_TOK_STRING) {
@@ -386,13 +386,13 @@ static void parse_item(qn_fit_parser *p, qn_fit_item *item)
         parse_block(p, item, "energy");
     else if (qn_fit_accept_word(p, "eliminate")) {
         item->kind = QN_FIT_ITEM_ELIMINATE;
-        item->name = take_name(p, "the name of a parameter", 0);
+        item->name = read_name(p, "the name of a parameter", 0);
         qn_fit_expect(p, ';');
     } else if (qn_fit_accept_word(p, "solve")) {
         parse_solve(p, item);
     } else if (qn_fit_accept_word(p, "write")) {
         item->kind = QN_FIT_ITEM_WRITE;
-        item->name = take_name(p, "the name of a parameter", 0);
+        item->name = read_name(p, "the name of a parameter", 0);
         expect_word(p, "to");
         item->string_at = p->token.at;
         if (!p->is_lost && p->token.kind == QN_FIT_TOK_STRING)
@@ -429,9 +429,9 @@ static void recover(qn_fit_parser *p)
     while (p->token.kind != QN_FIT_TOK_END) {
         size_t k = p->token.at;
 
-        while (k > 0 && (p->complaints->text[k - 1] == ' ' || p->complaints->text[k - 1] == '\t'))
+        while (k > 0 && (p->diagnostics->text[k - 1] == ' ' || p->diagnostics->text[k - 1] == '\t'))
             k--;
-        if (starts_item(p) && (k == 0 || p->complaints->text[k - 1] == '\n'))
+        if (starts_item(p) && (k == 0 || p->diagnostics->text[k - 1] == '\n'))
             break;
         qn_fit_advance(p);
     }
@@ -451,29 +451,29 @@ static qn_fit_item *new_item(qn_fit_ast *ast)
     return &ast->items[ast->n_items];
 }
 
-qn_status qn_fit_parse(qn_fit_complaints *complaints, qn_fit_ast *out, qn_err *err)
+qn_status qn_fit_parse(qn_fit_diagnostics *diagnostics, qn_fit_ast *out, qn_err *err)
 {
-    qn_fit_parser p = { .complaints = complaints, .ast = out };
+    qn_fit_parser p = { .diagnostics = diagnostics, .ast = out };
     qn_fit_item *item;
 
-    if (complaints->bytes > QN_FIT_MAX_TEXT)
-        return qn_fail(err, QN_ERR_LIMIT, "%s: %zu bytes (limit %d)", complaints->file,
-                       complaints->bytes, QN_FIT_MAX_TEXT);
+    if (diagnostics->bytes > QN_FIT_MAX_TEXT)
+        return qn_fail(err, QN_ERR_LIMIT, "%s: %zu bytes (limit %d)", diagnostics->file,
+                       diagnostics->bytes, QN_FIT_MAX_TEXT);
     qn_fit_advance(&p);
     if (!qn_fit_is_word(&p, "fit") || p.is_lost) {
-        qn_fit_complain(complaints, p.token.at, "a program begins with \"fit 1;\"");
+        qn_fit_diagnose(diagnostics, p.token.at, "a program begins with \"fit 1;\"");
         return QN_OK;
     }
     qn_fit_advance(&p);
     if (p.token.kind != QN_FIT_TOK_NUMBER || p.token.number != 1) {
-        qn_fit_complain(complaints, p.token.at, "only version 1 of the language is known: fit 1;");
+        qn_fit_diagnose(diagnostics, p.token.at, "only version 1 of the language is known: fit 1;");
         return QN_OK;
     }
     qn_fit_advance(&p);
     qn_fit_expect(&p, ';');
     if (p.is_lost)
         recover(&p);
-    while (p.token.kind != QN_FIT_TOK_END && complaints->n < QN_FIT_MAX_COMPLAINTS) {
+    while (p.token.kind != QN_FIT_TOK_END && diagnostics->n < QN_FIT_MAX_DIAGNOSTICS) {
         if (!(item = new_item(out)))
             break;
         parse_item(&p, item);
@@ -483,7 +483,7 @@ qn_status qn_fit_parse(qn_fit_complaints *complaints, qn_fit_ast *out, qn_err *e
             out->n_items++;
     }
     if (out->is_out_of_memory)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: %zu bytes of program", complaints->file,
-                       complaints->bytes);
+        return qn_fail(err, QN_ERR_NOMEM, "%s: %zu bytes of program", diagnostics->file,
+                       diagnostics->bytes);
     return QN_OK;
 }

@@ -5,7 +5,7 @@
 
 static qn_fit_tree *node(qn_fit_parser *p, qn_fit_tree_kind kind, size_t at)
 {
-    qn_fit_tree *t = qn_fit_ast_take(p->ast, sizeof *t);
+    qn_fit_tree *t = qn_fit_ast_alloc(p->ast, sizeof *t);
 
     if (!t) {
         p->is_lost = 1;
@@ -31,7 +31,7 @@ static int enter(qn_fit_parser *p)
         return 1;
     }
     if (!p->is_lost)
-        qn_fit_complain(p->complaints, p->token.at, "nested deeper than %d", QN_FIT_MAX_NESTING);
+        qn_fit_diagnose(p->diagnostics, p->token.at, "nested deeper than %d", QN_FIT_MAX_NESTING);
     p->is_lost = 1;
     return 0;
 }
@@ -50,7 +50,7 @@ void qn_fit_parse_args(qn_fit_parser *p, int is_source, qn_fit_tree ***list, int
             arg->name = qn_fit_token_text(p);
             qn_fit_advance(p);
         } else if (is_source && p->token.kind == QN_FIT_TOK_NAME &&
-                   qn_fit_next_token(p->complaints, p->token.end).kind == '=') {
+                   qn_fit_next_token(p->diagnostics, p->token.end).kind == '=') {
             arg = node(p, QN_FIT_TREE_NAMED, p->token.at);
             arg->name = qn_fit_token_text(p);
             qn_fit_advance(p);
@@ -75,15 +75,15 @@ void qn_fit_parse_args(qn_fit_parser *p, int is_source, qn_fit_tree ***list, int
 /* sum(c in list: body), when `in` follows the first name. */
 static int is_fold(qn_fit_parser *p, const char *name)
 {
-    qn_fit_token t = qn_fit_next_token(p->complaints, p->token.end);
+    qn_fit_token t = qn_fit_next_token(p->diagnostics, p->token.end);
 
     if (strcmp(name, "sum") && strcmp(name, "min") && strcmp(name, "max"))
         return 0;
     if (p->token.kind != '(' || t.kind != QN_FIT_TOK_NAME)
         return 0;
-    t = qn_fit_next_token(p->complaints, t.end);
+    t = qn_fit_next_token(p->diagnostics, t.end);
     return t.kind == QN_FIT_TOK_NAME && t.end - t.at == 2 &&
-           !strncmp(p->complaints->text + t.at, "in", 2);
+           !strncmp(p->diagnostics->text + t.at, "in", 2);
 }
 
 static qn_fit_tree *parse_postfix(qn_fit_parser *p);
@@ -157,7 +157,7 @@ static qn_fit_tree *parse_postfix(qn_fit_parser *p)
         qn_fit_tree *outer = node(p, QN_FIT_TREE_FIELD, p->token.at);
 
         if (n == QN_FIT_MAX_NESTING) {
-            qn_fit_complain(p->complaints, p->token.at, "more than %d fields and indices in a row",
+            qn_fit_diagnose(p->diagnostics, p->token.at, "more than %d fields and indices in a row",
                             QN_FIT_MAX_NESTING);
             p->is_lost = 1;
             break;
@@ -232,7 +232,7 @@ static qn_fit_tree *parse_level(qn_fit_parser *p, int level)
         int n_ops = chain ? chain->n_kids - 1 : 0, *op;
 
         if (chain && level == COMPARE_LEVEL) {
-            qn_fit_complain(p->complaints, p->token.at,
+            qn_fit_diagnose(p->diagnostics, p->token.at,
                             "a comparison of a comparison: use && between them");
             p->is_lost = 1;
             break;

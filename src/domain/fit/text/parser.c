@@ -6,7 +6,7 @@
 
 /* Memory. */
 
-void *qn_fit_ast_take(qn_fit_ast *ast, size_t bytes)
+void *qn_fit_ast_alloc(qn_fit_ast *ast, size_t bytes)
 {
     const size_t wanted = (bytes + 15) / 16 * 16;
     char *at;
@@ -51,7 +51,7 @@ void *qn_fit_append(qn_fit_parser *p, void **list, int *n, size_t size)
     if (p->ast->is_out_of_memory)
         return NULL;
     if ((*n & (*n - 1)) == 0) {
-        void *more = qn_fit_ast_take(p->ast, (size_t)(*n ? 2 * *n : 1) * size);
+        void *more = qn_fit_ast_alloc(p->ast, (size_t)(*n ? 2 * *n : 1) * size);
 
         if (!more) {
             p->is_lost = 1;
@@ -69,7 +69,7 @@ void *qn_fit_append(qn_fit_parser *p, void **list, int *n, size_t size)
 void qn_fit_advance(qn_fit_parser *p)
 {
     p->last_end = p->token.end;
-    p->token = qn_fit_next_token(p->complaints, p->token.end);
+    p->token = qn_fit_next_token(p->diagnostics, p->token.end);
     if (p->token.kind == QN_FIT_TOK_BAD)
         p->is_lost = 1;
 }
@@ -79,20 +79,20 @@ const char *qn_fit_token_text(qn_fit_parser *p)
     const int is_string = p->token.kind == QN_FIT_TOK_STRING;
     const size_t from = p->token.at + (size_t)is_string,
                  n = p->token.end - from - (size_t)is_string;
-    char *text = qn_fit_ast_take(p->ast, n + 1);
+    char *text = qn_fit_ast_alloc(p->ast, n + 1);
 
     if (!text) {
         p->is_lost = 1;
         return "";
     }
-    memcpy(text, p->complaints->text + from, n);
+    memcpy(text, p->diagnostics->text + from, n);
     return text;
 }
 
 int qn_fit_is_word(const qn_fit_parser *p, const char *word)
 {
     return p->token.kind == QN_FIT_TOK_NAME && p->token.end - p->token.at == strlen(word) &&
-           !strncmp(p->complaints->text + p->token.at, word, strlen(word));
+           !strncmp(p->diagnostics->text + p->token.at, word, strlen(word));
 }
 
 int qn_fit_accept(qn_fit_parser *p, int kind)
@@ -114,7 +114,7 @@ int qn_fit_accept_word(qn_fit_parser *p, const char *word)
 /* What is missing at the end of a line is missed there, not on the next one. */
 void qn_fit_unexpected(qn_fit_parser *p, const char *wanted)
 {
-    const char *text = p->complaints->text;
+    const char *text = p->diagnostics->text;
     size_t at = p->token.at;
     char sign[8];
 
@@ -125,13 +125,13 @@ void qn_fit_unexpected(qn_fit_parser *p, const char *wanted)
         if (text[k] == '\n')
             at = p->last_end;
     if (at != p->token.at || p->token.kind == QN_FIT_TOK_END)
-        qn_fit_complain(p->complaints, at, "expected %s", wanted);
+        qn_fit_diagnose(p->diagnostics, at, "expected %s", wanted);
     else if (p->token.kind == QN_FIT_TOK_NAME)
-        qn_fit_complain(p->complaints, at, "expected %s, found %.*s", wanted,
+        qn_fit_diagnose(p->diagnostics, at, "expected %s, found %.*s", wanted,
                         (int)(p->token.end - p->token.at < 60 ? p->token.end - p->token.at : 60),
                         text + p->token.at);
     else
-        qn_fit_complain(p->complaints, at, "expected %s, found %s", wanted,
+        qn_fit_diagnose(p->diagnostics, at, "expected %s, found %s", wanted,
                         qn_fit_token_name(p->token.kind, sign));
 }
 

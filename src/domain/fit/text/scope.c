@@ -5,23 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-void qn_fit_world_free(qn_fit_world *world)
+void qn_fit_scope_free(qn_fit_scope *scope)
 {
-    for (int k = 0; k < world->n_sources; k++)
-        qn_fit_mesh_free(&world->sources[k].mesh);
-    for (int k = 0; k < world->n_owned; k++)
-        free(world->owned[k]);
-    free(world->owned);
-    free(world->domains);
-    free(world->arrays);
-    free(world->constants);
-    free(world->sources);
-    qn_map_free(&world->names);
-    *world = (qn_fit_world){ 0 };
+    for (int k = 0; k < scope->n_sources; k++)
+        qn_fit_mesh_free(&scope->sources[k].mesh);
+    for (int k = 0; k < scope->n_owned; k++)
+        free(scope->owned[k]);
+    free(scope->owned);
+    free(scope->domains);
+    free(scope->arrays);
+    free(scope->constants);
+    free(scope->sources);
+    qn_map_free(&scope->names);
+    *scope = (qn_fit_scope){ 0 };
 }
 
 /* Room for one more of `size` bytes: doubled when the number is a power of two. */
-static void *grow(qn_fit_world *w, void *list, int n, size_t size)
+static void *grow(qn_fit_scope *w, void *list, int n, size_t size)
 {
     void *more = list;
 
@@ -30,114 +30,114 @@ static void *grow(qn_fit_world *w, void *list, int n, size_t size)
     return more;
 }
 
-void *qn_fit_world_own(qn_fit_world *world, void *memory)
+void *qn_fit_scope_own(qn_fit_scope *scope, void *memory)
 {
     void **owned;
 
     if (!memory)
         return NULL;
-    if (!(owned = grow(world, world->owned, world->n_owned, sizeof *owned))) {
+    if (!(owned = grow(scope, scope->owned, scope->n_owned, sizeof *owned))) {
         free(memory);
         return NULL;
     }
-    world->owned = owned;
-    world->owned[world->n_owned++] = memory;
+    scope->owned = owned;
+    scope->owned[scope->n_owned++] = memory;
     return memory;
 }
 
-void *qn_fit_world_take(qn_fit_world *world, size_t n, size_t size)
+void *qn_fit_scope_alloc(qn_fit_scope *scope, size_t n, size_t size)
 {
     void *memory = calloc(n ? n : 1, size);
 
     if (!memory)
-        world->is_out_of_memory = 1;
-    return qn_fit_world_own(world, memory);
+        scope->is_out_of_memory = 1;
+    return qn_fit_scope_own(scope, memory);
 }
 
 /* Names. */
 
 enum { KIND_BITS = 4 };
 
-qn_fit_named qn_fit_world_find(const qn_fit_world *world, const char *name)
+qn_fit_named qn_fit_scope_find(const qn_fit_scope *scope, const char *name)
 {
-    const uintptr_t code = (uintptr_t)qn_map_get(&world->names, name);
+    const uintptr_t code = (uintptr_t)qn_map_get(&scope->names, name);
 
     return (qn_fit_named){ (qn_fit_name_kind)(code & ((1 << KIND_BITS) - 1)),
                            (int)(code >> KIND_BITS) };
 }
 
-void qn_fit_world_name(qn_fit_world *world, const char *name, qn_fit_name_kind kind, int index)
+void qn_fit_scope_name(qn_fit_scope *scope, const char *name, qn_fit_name_kind kind, int index)
 {
     const uintptr_t code = (uintptr_t)index << KIND_BITS | (uintptr_t)kind;
 
-    if (qn_map_put(&world->names, name, (void *)code) != QN_OK)
-        world->is_out_of_memory = 1;
+    if (qn_map_put(&scope->names, name, (void *)code) != QN_OK)
+        scope->is_out_of_memory = 1;
 }
 
 /* Entries. */
 
-int qn_fit_world_domain(qn_fit_world *world, const char *name, uint32_t n)
+int qn_fit_scope_domain(qn_fit_scope *scope, const char *name, uint32_t n)
 {
-    qn_fit_domain *list = grow(world, world->domains, world->n_domains, sizeof *list);
+    qn_fit_domain *list = grow(scope, scope->domains, scope->n_domains, sizeof *list);
 
     if (!list)
         return -1;
-    world->domains = list;
-    list += world->n_domains;
+    scope->domains = list;
+    list += scope->n_domains;
     memset(list, 0, sizeof *list);
     snprintf(list->name, sizeof list->name, "%s", name);
     list->n = n;
-    qn_fit_world_name(world, name, QN_FIT_IS_DOMAIN, world->n_domains);
-    return world->n_domains++;
+    qn_fit_scope_name(scope, name, QN_FIT_IS_DOMAIN, scope->n_domains);
+    return scope->n_domains++;
 }
 
-int qn_fit_world_array(qn_fit_world *world, const char *name, int domain, int dim, const double *at)
+int qn_fit_scope_array(qn_fit_scope *scope, const char *name, int domain, int dim, const double *at)
 {
-    qn_fit_array *list = grow(world, world->arrays, world->n_arrays, sizeof *list);
+    qn_fit_array *list = grow(scope, scope->arrays, scope->n_arrays, sizeof *list);
 
     if (!list)
         return -1;
-    world->arrays = list;
-    list[world->n_arrays] = (qn_fit_array){ .domain = domain, .dim = dim, .at = at, .set = -1 };
-    snprintf(list[world->n_arrays].name, sizeof list->name, "%s", name);
-    qn_fit_world_name(world, name, QN_FIT_IS_ARRAY, world->n_arrays);
-    return world->n_arrays++;
+    scope->arrays = list;
+    list[scope->n_arrays] = (qn_fit_array){ .domain = domain, .dim = dim, .at = at, .set = -1 };
+    snprintf(list[scope->n_arrays].name, sizeof list->name, "%s", name);
+    qn_fit_scope_name(scope, name, QN_FIT_IS_ARRAY, scope->n_arrays);
+    return scope->n_arrays++;
 }
 
-int qn_fit_world_constant(qn_fit_world *world, const char *name, const double *at, int n)
+int qn_fit_scope_constant(qn_fit_scope *scope, const char *name, const double *at, int n)
 {
-    qn_fit_constant *list = grow(world, world->constants, world->n_constants, sizeof *list);
+    qn_fit_constant *list = grow(scope, scope->constants, scope->n_constants, sizeof *list);
 
     if (!list)
         return -1;
-    world->constants = list;
-    list[world->n_constants].n = n;
-    memcpy(list[world->n_constants].at, at, (size_t)n * sizeof *at);
-    qn_fit_world_name(world, name, QN_FIT_IS_CONSTANT, world->n_constants);
-    return world->n_constants++;
+    scope->constants = list;
+    list[scope->n_constants].n = n;
+    memcpy(list[scope->n_constants].at, at, (size_t)n * sizeof *at);
+    qn_fit_scope_name(scope, name, QN_FIT_IS_CONSTANT, scope->n_constants);
+    return scope->n_constants++;
 }
 
-int qn_fit_world_source(qn_fit_world *world, const char *name)
+int qn_fit_scope_source(qn_fit_scope *scope, const char *name)
 {
-    qn_fit_source *list = grow(world, world->sources, world->n_sources, sizeof *list);
+    qn_fit_source *list = grow(scope, scope->sources, scope->n_sources, sizeof *list);
 
     if (!list)
         return -1;
-    world->sources = list;
-    list[world->n_sources] = (qn_fit_source){ .verts = -1 };
-    qn_fit_world_name(world, name, QN_FIT_IS_SOURCE, world->n_sources);
-    return world->n_sources++;
+    scope->sources = list;
+    list[scope->n_sources] = (qn_fit_source){ .verts = -1 };
+    qn_fit_scope_name(scope, name, QN_FIT_IS_SOURCE, scope->n_sources);
+    return scope->n_sources++;
 }
 
-void qn_fit_domain_field(qn_fit_world *world, int domain, qn_fit_field field)
+void qn_fit_domain_field(qn_fit_scope *scope, int domain, qn_fit_field field)
 {
-    if (domain >= 0 && world->domains[domain].n_fields < QN_FIT_MAX_FIELDS)
-        world->domains[domain].fields[world->domains[domain].n_fields++] = field;
+    if (domain >= 0 && scope->domains[domain].n_fields < QN_FIT_MAX_FIELDS)
+        scope->domains[domain].fields[scope->domains[domain].n_fields++] = field;
 }
 
-const qn_fit_field *qn_fit_domain_find(const qn_fit_world *world, int domain, const char *name)
+const qn_fit_field *qn_fit_domain_find(const qn_fit_scope *scope, int domain, const char *name)
 {
-    const qn_fit_domain *d = &world->domains[domain];
+    const qn_fit_domain *d = &scope->domains[domain];
 
     for (int k = 0; k < d->n_fields; k++)
         if (!strcmp(d->fields[k].name, name))

@@ -69,7 +69,7 @@ typedef struct qn_fit_named {
     int index;
 } qn_fit_named;
 
-typedef struct qn_fit_world {
+typedef struct qn_fit_scope {
     qn_map names;
     qn_fit_domain *domains;
     int n_domains;
@@ -82,25 +82,25 @@ typedef struct qn_fit_world {
     void **owned;
     int n_owned;
     int is_out_of_memory;
-} qn_fit_world;
+} qn_fit_scope;
 
-void qn_fit_world_free(qn_fit_world *world);
+void qn_fit_scope_free(qn_fit_scope *scope);
 
 /* Memory that goes with the world; NULL is passed on. */
-void *qn_fit_world_own(qn_fit_world *world, void *memory);
-void *qn_fit_world_take(qn_fit_world *world, size_t n, size_t size); /* zeroed */
+void *qn_fit_scope_own(qn_fit_scope *scope, void *memory);
+void *qn_fit_scope_alloc(qn_fit_scope *scope, size_t n, size_t size); /* zeroed */
 
-qn_fit_named qn_fit_world_find(const qn_fit_world *world, const char *name);
-void qn_fit_world_name(qn_fit_world *world, const char *name, qn_fit_name_kind kind, int index);
+qn_fit_named qn_fit_scope_find(const qn_fit_scope *scope, const char *name);
+void qn_fit_scope_name(qn_fit_scope *scope, const char *name, qn_fit_name_kind kind, int index);
 
 /* The new one's number, named; -1 without memory. */
-int qn_fit_world_domain(qn_fit_world *world, const char *name, uint32_t n);
-int qn_fit_world_array(qn_fit_world *world, const char *name, int domain, int dim,
+int qn_fit_scope_domain(qn_fit_scope *scope, const char *name, uint32_t n);
+int qn_fit_scope_array(qn_fit_scope *scope, const char *name, int domain, int dim,
                        const double *at);
-int qn_fit_world_constant(qn_fit_world *world, const char *name, const double *at, int n);
-int qn_fit_world_source(qn_fit_world *world, const char *name);
-void qn_fit_domain_field(qn_fit_world *world, int domain, qn_fit_field field);
-const qn_fit_field *qn_fit_domain_find(const qn_fit_world *world, int domain, const char *name);
+int qn_fit_scope_constant(qn_fit_scope *scope, const char *name, const double *at, int n);
+int qn_fit_scope_source(qn_fit_scope *scope, const char *name);
+void qn_fit_domain_field(qn_fit_scope *scope, int domain, qn_fit_field field);
+const qn_fit_field *qn_fit_domain_find(const qn_fit_scope *scope, int domain, const char *name);
 
 /* sources.c: enters what a source gives. Arguments are evaluated: numbers, or texts. */
 typedef struct qn_fit_source_arg {
@@ -111,10 +111,10 @@ typedef struct qn_fit_source_arg {
 } qn_fit_source_arg;
 
 /* `item` is an input. Faults of files and arguments are complained of. */
-void qn_fit_world_input(qn_fit_world *world, const qn_fit_item *item, const qn_fit_source_arg *args,
-                        int n_args, const qn_fit_files *files, qn_fit_complaints *complaints);
+void qn_fit_scope_input(qn_fit_scope *scope, const qn_fit_item *item, const qn_fit_source_arg *args,
+                        int n_args, const qn_fit_files *files, qn_fit_diagnostics *diagnostics);
 
 /* A table's columns, which the world takes over. */
-void qn_fit_world_table(qn_fit_world *world, const char *name, qn_fit_table *table);
+void qn_fit_scope_table(qn_fit_scope *scope, const char *name, qn_fit_table *table);
 
 #endif

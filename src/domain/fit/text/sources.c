@@ -16,26 +16,26 @@ static char *member(char *out, const char *source, const char *name)
     return out;
 }
 
-static void refs(qn_fit_world *w, int domain, const char *name, uint32_t *at, int to)
+static void refs(qn_fit_scope *w, int domain, const char *name, uint32_t *at, int to)
 {
     qn_fit_domain_field(
         w, domain,
         (qn_fit_field){
-            .name = name, .kind = QN_FIT_FIELD_REF, .refs = qn_fit_world_own(w, at), .to = to });
+            .name = name, .kind = QN_FIT_FIELD_REF, .refs = qn_fit_scope_own(w, at), .to = to });
 }
 
-static void reals(qn_fit_world *w, int domain, const char *name, double *at)
+static void reals(qn_fit_scope *w, int domain, const char *name, double *at)
 {
-    qn_fit_domain_field(w, domain, (qn_fit_field){ .name = name, .real = qn_fit_world_own(w, at) });
+    qn_fit_domain_field(w, domain, (qn_fit_field){ .name = name, .real = qn_fit_scope_own(w, at) });
 }
 
-static void index_field(qn_fit_world *w, int domain)
+static void index_field(qn_fit_scope *w, int domain)
 {
     qn_fit_domain_field(w, domain, (qn_fit_field){ .name = "index" });
 }
 
 /* Corners of faces as columns. */
-static void face_columns(qn_fit_world *w, int faces, const qn_fit_mesh *m, int verts)
+static void face_columns(qn_fit_scope *w, int faces, const qn_fit_mesh *m, int verts)
 {
     static const char *const names[] = { "a", "b", "c" };
 
@@ -50,7 +50,7 @@ static void face_columns(qn_fit_world *w, int faces, const qn_fit_mesh *m, int v
 }
 
 /* Takes the mesh over. */
-static qn_status enter_mesh(qn_fit_world *w, const char *name, qn_fit_mesh *mesh, qn_err *err)
+static qn_status enter_mesh(qn_fit_scope *w, const char *name, qn_fit_mesh *mesh, qn_err *err)
 {
     qn_fit_topology t = { 0 };
     char text[136];
@@ -59,24 +59,24 @@ static qn_status enter_mesh(qn_fit_world *w, const char *name, qn_fit_mesh *mesh
 
     if (st != QN_OK)
         return st;
-    source = qn_fit_world_source(w, name);
-    verts = qn_fit_world_domain(w, member(text, name, "verts"), mesh->n_verts);
-    edges = qn_fit_world_domain(w, member(text, name, "edges"), t.n_edges);
-    faces = qn_fit_world_domain(w, member(text, name, "faces"), mesh->n_faces);
-    hinges = qn_fit_world_domain(w, member(text, name, "hinges"), t.n_hinges);
-    corners = qn_fit_world_domain(w, member(text, name, "corners"), mesh->n_faces * 3);
+    source = qn_fit_scope_source(w, name);
+    verts = qn_fit_scope_domain(w, member(text, name, "verts"), mesh->n_verts);
+    edges = qn_fit_scope_domain(w, member(text, name, "edges"), t.n_edges);
+    faces = qn_fit_scope_domain(w, member(text, name, "faces"), mesh->n_faces);
+    hinges = qn_fit_scope_domain(w, member(text, name, "hinges"), t.n_hinges);
+    corners = qn_fit_scope_domain(w, member(text, name, "corners"), mesh->n_faces * 3);
     if (source < 0 || verts < 0 || edges < 0 || faces < 0 || hinges < 0 || corners < 0) {
         qn_fit_topology_free(&t);
         return qn_fail(err, QN_ERR_NOMEM, "%s: a mesh", name);
     }
     w->sources[source].mesh = *mesh;
     w->sources[source].verts = verts;
-    qn_fit_world_array(w, member(text, name, "pos"), verts, 3, mesh->pos);
+    qn_fit_scope_array(w, member(text, name, "pos"), verts, 3, mesh->pos);
     index_field(w, verts);
     qn_fit_domain_field(w, verts,
                         (qn_fit_field){ .name = "ring",
                                         .kind = QN_FIT_FIELD_LIST,
-                                        .start = qn_fit_world_own(w, t.ring_start),
+                                        .start = qn_fit_scope_own(w, t.ring_start),
                                         .to = corners });
     reals(w, verts, "boundary", t.boundary);
     refs(w, edges, "a", t.edge_a, verts);
@@ -95,19 +95,19 @@ static qn_status enter_mesh(qn_fit_world *w, const char *name, qn_fit_mesh *mesh
     return QN_OK;
 }
 
-static qn_status enter_bal(qn_fit_world *w, const char *name, const qn_fit_bal *b, qn_err *err)
+static qn_status enter_bal(qn_fit_scope *w, const char *name, const qn_fit_bal *b, qn_err *err)
 {
     char text[136];
-    const int source = qn_fit_world_source(w, name);
-    const int cameras = qn_fit_world_domain(w, member(text, name, "cameras"), b->n_cameras);
-    const int points = qn_fit_world_domain(w, member(text, name, "points"), b->n_points);
-    const int obs = qn_fit_world_domain(w, member(text, name, "obs"), b->n_obs);
+    const int source = qn_fit_scope_source(w, name);
+    const int cameras = qn_fit_scope_domain(w, member(text, name, "cameras"), b->n_cameras);
+    const int points = qn_fit_scope_domain(w, member(text, name, "points"), b->n_points);
+    const int obs = qn_fit_scope_domain(w, member(text, name, "obs"), b->n_obs);
 
     if (source < 0 || cameras < 0 || points < 0 || obs < 0)
         return qn_fail(err, QN_ERR_NOMEM, "%s: observations", name);
-    qn_fit_world_array(w, member(text, name, "camera"), cameras, 9,
-                       qn_fit_world_own(w, b->cameras));
-    qn_fit_world_array(w, member(text, name, "point"), points, 3, qn_fit_world_own(w, b->points));
+    qn_fit_scope_array(w, member(text, name, "camera"), cameras, 9,
+                       qn_fit_scope_own(w, b->cameras));
+    qn_fit_scope_array(w, member(text, name, "point"), points, 3, qn_fit_scope_own(w, b->points));
     refs(w, obs, "cam", b->cam, cameras);
     refs(w, obs, "pt", b->pt, points);
     reals(w, obs, "u", b->u);
@@ -115,16 +115,16 @@ static qn_status enter_bal(qn_fit_world *w, const char *name, const qn_fit_bal *
     return QN_OK;
 }
 
-void qn_fit_world_table(qn_fit_world *world, const char *name, qn_fit_table *table)
+void qn_fit_scope_table(qn_fit_scope *scope, const char *name, qn_fit_table *table)
 {
-    const int domain = qn_fit_world_domain(world, name, (uint32_t)table->n_rows);
+    const int domain = qn_fit_scope_domain(scope, name, (uint32_t)table->n_rows);
 
     for (int c = 0; c < table->n_cols; c++) {
-        char *copy = qn_fit_world_take(world, sizeof table->names[c], 1);
+        char *copy = qn_fit_scope_alloc(scope, sizeof table->names[c], 1);
 
         if (copy)
             memcpy(copy, table->names[c], sizeof table->names[c]);
-        reals(world, domain, copy ? copy : "", table->cols[c]);
+        reals(scope, domain, copy ? copy : "", table->cols[c]);
     }
     *table = (qn_fit_table){ 0 };
 }
@@ -132,7 +132,7 @@ void qn_fit_world_table(qn_fit_world *world, const char *name, qn_fit_table *tab
 /* Arguments. */
 
 typedef struct {
-    qn_fit_world *world;
+    qn_fit_scope *scope;
     const qn_fit_item *item;
     const qn_fit_source_arg *args;
     int n_args;
@@ -199,7 +199,7 @@ static qn_status make_mesh(call *c, const char *source, qn_err *err)
     } else {
         QN_TRY(qn_fit_ply_parse(file, c->data, c->bytes, &m, err));
     }
-    QN_TRY(enter_mesh(c->world, c->item->name.name, &m, err));
+    QN_TRY(enter_mesh(c->scope, c->item->name.name, &m, err));
 out:
     qn_fit_mesh_free(&m);
     return st;
@@ -217,7 +217,7 @@ static qn_status make_table(call *c, const char *source, qn_err *err)
     else
         QN_TRY(qn_fit_csv_parse(file, c->data, c->bytes, !header || header->number != 0,
                                 sep && sep->text && *sep->text ? *sep->text : ',', &t, err));
-    qn_fit_world_table(c->world, c->item->name.name, &t);
+    qn_fit_scope_table(c->scope, c->item->name.name, &t);
 out:
     return st;
 }
@@ -229,7 +229,7 @@ static qn_status make_bal(call *c, const char *source, qn_err *err)
 
     (void)source;
     QN_TRY(qn_fit_bal_parse(c->args[0].text, c->data, c->bytes, &b, err));
-    QN_TRY(enter_bal(c->world, c->item->name.name, &b, err));
+    QN_TRY(enter_bal(c->scope, c->item->name.name, &b, err));
 out:
     return st;
 }
@@ -247,7 +247,7 @@ static const struct {
 
 enum { N_SOURCES = sizeof SOURCES / sizeof *SOURCES };
 
-static void no_such_source(const qn_fit_item *item, qn_fit_complaints *complaints)
+static void no_such_source(const qn_fit_item *item, qn_fit_diagnostics *diagnostics)
 {
     const char *names[N_SOURCES + 1] = { 0 }, *hint;
     int n = 0;
@@ -256,15 +256,15 @@ static void no_such_source(const qn_fit_item *item, qn_fit_complaints *complaint
         if (!strcmp(SOURCES[k].kind, item->word))
             names[n++] = SOURCES[k].name;
     hint = qn_closest(item->words[0].name, names);
-    qn_fit_complain(complaints, item->words[0].at, "no source %s for a %s; %s%s?",
+    qn_fit_diagnose(diagnostics, item->words[0].at, "no source %s for a %s; %s%s?",
                     item->words[0].name, item->word, hint ? "did you mean " : "there is ",
                     hint ? hint : names[0]);
 }
 
-void qn_fit_world_input(qn_fit_world *world, const qn_fit_item *item, const qn_fit_source_arg *args,
-                        int n_args, const qn_fit_files *files, qn_fit_complaints *complaints)
+void qn_fit_scope_input(qn_fit_scope *scope, const qn_fit_item *item, const qn_fit_source_arg *args,
+                        int n_args, const qn_fit_files *files, qn_fit_diagnostics *diagnostics)
 {
-    call c = { world, item, n_args ? args : NULL, n_args, files, NULL, 0 };
+    call c = { scope, item, n_args ? args : NULL, n_args, files, NULL, 0 };
     const char *source = item->words[0].name;
     qn_err err = { .text = "" };
     qn_status st = QN_OK;
@@ -274,16 +274,16 @@ void qn_fit_world_input(qn_fit_world *world, const qn_fit_item *item, const qn_f
            (strcmp(SOURCES[k].kind, item->word) || strcmp(SOURCES[k].name, source)))
         k++;
     if (k == N_SOURCES) {
-        no_such_source(item, complaints);
+        no_such_source(item, diagnostics);
         return;
     }
     if (n_args < SOURCES[k].min_args || n_args > SOURCES[k].max_args) {
-        qn_fit_complain(complaints, item->words[0].at, "%s has %d to %d arguments, here are %d",
+        qn_fit_diagnose(diagnostics, item->words[0].at, "%s has %d to %d arguments, here are %d",
                         source, SOURCES[k].min_args, SOURCES[k].max_args, n_args);
         return;
     }
     if (SOURCES[k].has_file && !args[0].text) {
-        qn_fit_complain(complaints, args[0].at, "%s wants the name of a file as text", source);
+        qn_fit_diagnose(diagnostics, args[0].at, "%s wants the name of a file as text", source);
         return;
     }
     if (SOURCES[k].has_file)
@@ -291,6 +291,6 @@ void qn_fit_world_input(qn_fit_world *world, const qn_fit_item *item, const qn_f
     if (st == QN_OK)
         st = SOURCES[k].make(&c, source, &err);
     if (st != QN_OK)
-        qn_fit_complain(complaints, n_args ? args[0].at : item->words[0].at, "%.220s", err.text);
+        qn_fit_diagnose(diagnostics, n_args ? args[0].at : item->words[0].at, "%.220s", err.text);
     free(c.data);
 }

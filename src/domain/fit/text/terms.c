@@ -13,7 +13,7 @@ enum { MAX_ROWS = 4096 };
 
 typedef struct {
     qn_fit_job job;
-    qn_fit_meaning *m;
+    qn_fit_loader *m;
     const qn_fit_item *item;
     int domain;
     qn_fit_loss loss;
@@ -26,14 +26,14 @@ typedef struct {
 
 /* The nodes of a term. */
 
-static void add_rows(term *t, qn_fit_walk *w, const qn_fit_tree *tree)
+static void add_rows(term *t, qn_fit_evaluator *w, const qn_fit_tree *tree)
 {
-    const qn_fit_vec v = qn_fit_walk_expr(w, tree);
+    const qn_fit_vec v = qn_fit_evaluate_expr(w, tree);
 
     if (w->is_lost)
         return;
     if (t->n_rows + v.n > MAX_ROWS) {
-        qn_fit_walk_fault(w, tree->at, "a term of more than %d rows", MAX_ROWS);
+        qn_fit_evaluator_fault(w, tree->at, "a term of more than %d rows", MAX_ROWS);
         return;
     }
     for (int c = 0; c < v.n; c++)
@@ -41,23 +41,23 @@ static void add_rows(term *t, qn_fit_walk *w, const qn_fit_tree *tree)
 }
 
 /* Rows times the weight's root; energies times the weight. */
-static void apply_weight(term *t, qn_fit_walk *w, int is_energy)
+static void apply_weight(term *t, qn_fit_evaluator *w, int is_energy)
 {
     qn_fit_vec weight;
 
     w->is_host = 1;
-    weight = qn_fit_walk_expr(w, t->weight);
+    weight = qn_fit_evaluate_expr(w, t->weight);
     w->is_host = 0;
     if (w->is_lost)
         return;
     if (weight.n != 1) {
-        qn_fit_walk_fault(w, t->weight->at, "a weight is one number, not a vector");
+        qn_fit_evaluator_fault(w, t->weight->at, "a weight is one number, not a vector");
         return;
     }
     if (qn_fit_at(w->graph, weight.at[0])->op == QN_FIT_OP_lit &&
         !(qn_fit_at(w->graph, weight.at[0])->value >= 0)) {
-        qn_fit_walk_fault(w, t->weight->at, "weight %g is below 0",
-                          qn_fit_at(w->graph, weight.at[0])->value);
+        qn_fit_evaluator_fault(w, t->weight->at, "weight %g is below 0",
+                               qn_fit_at(w->graph, weight.at[0])->value);
         return;
     }
     if (!is_energy)
@@ -67,29 +67,29 @@ static void apply_weight(term *t, qn_fit_walk *w, int is_energy)
 }
 
 /* Rows of a sum times its factor, which is a parameter without a name that a text could have. */
-static void apply_factor(term *t, qn_fit_walk *w)
+static void apply_factor(term *t, qn_fit_evaluator *w)
 {
     const qn_fit_tree name = { .kind = QN_FIT_TREE_NAME, .at = t->target->at, .name = t->factor };
-    const qn_fit_vec factor = qn_fit_walk_expr(w, &name);
+    const qn_fit_vec factor = qn_fit_evaluate_expr(w, &name);
 
     for (int k = 0; k < t->n_rows && !w->is_lost; k++)
         t->rows[k] = qn_fit_mul(w->graph, factor.at[0], t->rows[k]);
 }
 
-static void build(qn_fit_job *job, qn_fit_walk *w)
+static void build(qn_fit_job *job, qn_fit_evaluator *w)
 {
     term *t = (term *)job;
-    const qn_fit_thing here = qn_fit_element(t->domain);
+    const qn_fit_text_value here = qn_fit_element(t->domain);
     const qn_fit_item *item = t->item;
 
     t->n_rows = 0;
     if (t->domain >= 0)
-        qn_fit_walk_bind(w, item->loop, &here);
+        qn_fit_evaluator_bind(w, item->loop, &here);
     for (int k = 0; k < item->n_lets && !w->is_lost; k++) {
-        qn_fit_thing value;
+        qn_fit_text_value value;
 
-        qn_fit_walk_thing(w, item->lets[k].value, &value);
-        qn_fit_walk_bind(w, item->lets[k].name, &value);
+        qn_fit_evaluate_value(w, item->lets[k].value, &value);
+        qn_fit_evaluator_bind(w, item->lets[k].name, &value);
     }
     for (int k = 0; k < item->n_list && !w->is_lost; k++)
         add_rows(t, w, item->list[k]);
@@ -134,18 +134,18 @@ static qn_status allocate_tables(tables *t, uint32_t n, const char *name, qn_err
     return is_full ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "%s: tables of %u rows", name, n);
 }
 
-static void fill_slots(const qn_fit_walk *w, const uint32_t *elements, uint32_t n, tables *t)
+static void fill_slots(const qn_fit_evaluator *w, const uint32_t *elements, uint32_t n, tables *t)
 {
     for (int s = 0; s < t->n_slots; s++) {
-        t->sets[s] = w->world->arrays[w->slots[s].array].set;
+        t->sets[s] = w->scope->arrays[w->slots[s].array].set;
         for (uint32_t k = 0; k < n; k++)
             t->blocks[s][k] =
                 w->slots[s].path.domain < 0 ? 0 : qn_fit_path_end(&w->slots[s].path, elements[k]);
     }
 }
 
-static qn_status take(qn_fit_job *job, qn_fit_walk *w, const uint32_t *elements,
-                      const uint32_t *positions, uint32_t n, int topology, qn_err *err)
+static qn_status read_elements(qn_fit_job *job, qn_fit_evaluator *w, const uint32_t *elements,
+                               const uint32_t *positions, uint32_t n, int topology, qn_err *err)
 {
     term *t = (term *)job;
     qn_fit_split split = { 0 };
@@ -188,7 +188,7 @@ out:
 static const char *const LOSSES[] = { "none",   "huber", "soft_l1", "cauchy",
                                       "arctan", "tukey", "geman",   NULL };
 
-static qn_status mean_loss(qn_fit_meaning *m, int item, const qn_fit_word *word, qn_fit_loss *out,
+static qn_status load_loss(qn_fit_loader *m, int item, const qn_fit_word *word, qn_fit_loss *out,
                            qn_err *err)
 {
     const char *hint;
@@ -200,7 +200,7 @@ static qn_status mean_loss(qn_fit_meaning *m, int item, const qn_fit_word *word,
         k++;
     if (!LOSSES[k]) {
         hint = qn_closest(word->member, LOSSES);
-        qn_fit_complain(m->complaints, word->at, "unknown loss %.60s; did you mean %s?",
+        qn_fit_diagnose(m->diagnostics, word->at, "unknown loss %.60s; did you mean %s?",
                         word->member, hint ? hint : "huber");
         return QN_OK;
     }
@@ -209,7 +209,7 @@ static qn_status mean_loss(qn_fit_meaning *m, int item, const qn_fit_word *word,
         return QN_OK;
     st = qn_fit_values(m, item, word->value, -1, NULL, &dim, &scale, err);
     if (scale && (!(*scale > 0) || !isfinite(*scale)))
-        qn_fit_complain(m->complaints, word->value->at, "the scale %g of a loss is not above 0",
+        qn_fit_diagnose(m->diagnostics, word->value->at, "the scale %g of a loss is not above 0",
                         *scale);
     else if (scale)
         out->scale = *scale;
@@ -218,7 +218,7 @@ static qn_status mean_loss(qn_fit_meaning *m, int item, const qn_fit_word *word,
 }
 
 /* Elements that the condition lets through; NULL: all. */
-static qn_status mean_where(qn_fit_meaning *m, int item, int domain, uint32_t **elements,
+static qn_status load_where(qn_fit_loader *m, int item, int domain, uint32_t **elements,
                             uint32_t *n, qn_err *err)
 {
     const qn_fit_item *it = &m->ast->items[item];
@@ -244,7 +244,7 @@ out:
 }
 
 /* One number, from an expression without parameters. */
-static qn_status mean_number(qn_fit_meaning *m, int item, const qn_fit_tree *tree, double *out,
+static qn_status load_number(qn_fit_loader *m, int item, const qn_fit_tree *tree, double *out,
                              qn_err *err)
 {
     double *value = NULL;
@@ -261,67 +261,68 @@ static qn_status mean_number(qn_fit_meaning *m, int item, const qn_fit_tree *tre
 static qn_status begin_sum(term *t, int item, qn_err *err)
 {
     qn_fit_text *text = t->m->text;
-    const int before = t->m->complaints->n;
+    const int before = t->m->diagnostics->n;
     double target = 0, weight = 1;
     qn_err why = { .text = "" };
     int set, array;
     qn_status st = QN_OK;
 
-    QN_TRY(mean_number(t->m, item, t->target, &target, err));
+    QN_TRY(load_number(t->m, item, t->target, &target, err));
     if (t->weight)
-        QN_TRY(mean_number(t->m, item, t->weight, &weight, err));
-    if (t->m->complaints->n != before)
+        QN_TRY(load_number(t->m, item, t->weight, &weight, err));
+    if (t->m->diagnostics->n != before)
         goto out;
     if (qn_fit_problem_begin_sum(text->problem, t->item->name.name, target, weight, &set, &why) !=
         QN_OK) {
-        qn_fit_complain(t->m->complaints, t->target->at, "%.220s", why.text);
+        qn_fit_diagnose(t->m->diagnostics, t->target->at, "%.220s", why.text);
         goto out;
     }
     snprintf(t->factor, sizeof t->factor, "%.50s factor", t->item->name.name);
-    array = qn_fit_world_array(&text->world, t->factor, -1, 1,
-                               qn_fit_world_take(&text->world, 1, sizeof(double)));
+    array = qn_fit_scope_array(&text->scope, t->factor, -1, 1,
+                               qn_fit_scope_alloc(&text->scope, 1, sizeof(double)));
     if (array < 0)
         return qn_fail(err, QN_ERR_NOMEM, "%s: a sum", t->item->name.name);
-    text->world.arrays[array].set = set;
+    text->scope.arrays[array].set = set;
 out:
     return st;
 }
 
-qn_status qn_fit_mean_term(qn_fit_meaning *m, int item, qn_err *err)
+qn_status qn_fit_load_term(qn_fit_loader *m, int item, qn_err *err)
 {
     const qn_fit_item *it = &m->ast->items[item];
-    const qn_fit_walk like = { .world = &m->text->world,
-                               .ast = m->ast,
-                               .complaints = m->complaints,
-                               .self = -1,
-                               .n_items = item };
-    term t = {
-        .job = { build, take, it->name.name, it->name.at }, .m = m, .item = it, .domain = -1
-    };
-    const int before = m->complaints->n;
+    const qn_fit_evaluator like = { .scope = &m->text->scope,
+                                    .ast = m->ast,
+                                    .diagnostics = m->diagnostics,
+                                    .self = -1,
+                                    .n_items = item };
+    term t = { .job = { build, read_elements, it->name.name, it->name.at },
+               .m = m,
+               .item = it,
+               .domain = -1 };
+    const int before = m->diagnostics->n;
     uint32_t *elements = NULL, n = 1;
     qn_status st = QN_OK;
 
     if (it->domain && (t.domain = qn_fit_find_domain(m, it->domain)) < 0)
         return QN_OK;
     if (t.domain >= 0)
-        n = m->text->world.domains[t.domain].n;
+        n = m->text->scope.domains[t.domain].n;
     for (int k = 0; k < it->n_words; k++) {
         if (!strcmp(it->words[k].name, "weight"))
             t.weight = it->words[k].value;
         else if (!strcmp(it->words[k].name, "target") && !strcmp(it->word, "energy"))
             t.target = it->words[k].value;
         else if (!strcmp(it->words[k].name, "target"))
-            qn_fit_complain(m->complaints, it->words[k].at,
+            qn_fit_diagnose(m->diagnostics, it->words[k].at,
                             "a residual has no target; take it away from what is yielded");
         else if (!strcmp(it->word, "energy"))
-            qn_fit_complain(m->complaints, it->words[k].at, "an energy has no loss");
+            qn_fit_diagnose(m->diagnostics, it->words[k].at, "an energy has no loss");
         else
-            QN_TRY(mean_loss(m, item, &it->words[k], &t.loss, err));
+            QN_TRY(load_loss(m, item, &it->words[k], &t.loss, err));
     }
     if (it->where)
-        QN_TRY(mean_where(m, item, t.domain, &elements, &n, err));
-    if (m->complaints->n != before)
+        QN_TRY(load_where(m, item, t.domain, &elements, &n, err));
+    if (m->diagnostics->n != before)
         goto out;
     if (!(t.rows = calloc(MAX_ROWS, sizeof *t.rows))) {
         st = qn_fail(err, QN_ERR_NOMEM, "%s: rows", it->name.name);
@@ -329,10 +330,10 @@ qn_status qn_fit_mean_term(qn_fit_meaning *m, int item, qn_err *err)
     }
     if (t.target)
         QN_TRY(begin_sum(&t, item, err));
-    if (m->complaints->n != before)
+    if (m->diagnostics->n != before)
         goto out;
     QN_TRY(qn_fit_each_topology(&like, &t.job, elements, n, err));
-    if (t.target && m->complaints->n == before)
+    if (t.target && m->diagnostics->n == before)
         qn_fit_problem_end_sum(m->text->problem);
 out:
     free(elements);

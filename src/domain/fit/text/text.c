@@ -17,13 +17,13 @@ void qn_fit_text_free(qn_fit_text *text)
     free(text->solves);
     free(text->writes);
     qn_fit_problem_free(text->problem);
-    qn_fit_world_free(&text->world);
+    qn_fit_scope_free(&text->scope);
     free(text);
 }
 
-int qn_fit_find_domain(qn_fit_meaning *m, const qn_fit_word *word)
+int qn_fit_find_domain(qn_fit_loader *m, const qn_fit_word *word)
 {
-    const qn_fit_world *w = &m->text->world;
+    const qn_fit_scope *w = &m->text->scope;
     const char **names, *hint = NULL;
     char name[136];
     qn_fit_named found;
@@ -33,11 +33,11 @@ int qn_fit_find_domain(qn_fit_meaning *m, const qn_fit_word *word)
         snprintf(name, sizeof name, "%.64s.%.64s", word->name, word->member);
     else
         snprintf(name, sizeof name, "%.64s", word->name);
-    found = qn_fit_world_find(w, name);
+    found = qn_fit_scope_find(w, name);
     if (found.kind == QN_FIT_IS_DOMAIN)
         return found.index;
     /* What was declared with a fault brings no second one. */
-    if (qn_fit_world_find(w, word->name).kind == QN_FIT_IS_BROKEN)
+    if (qn_fit_scope_find(w, word->name).kind == QN_FIT_IS_BROKEN)
         return -1;
     if ((names = calloc((size_t)w->n_domains + 1, sizeof *names))) {
         for (int k = 0; k < w->n_domains; k++)
@@ -45,10 +45,10 @@ int qn_fit_find_domain(qn_fit_meaning *m, const qn_fit_word *word)
         hint = qn_closest(name, names);
     }
     if (found.kind != QN_FIT_IS_NOTHING)
-        qn_fit_complain(m->complaints, word->at, "%s is no domain%s", name,
+        qn_fit_diagnose(m->diagnostics, word->at, "%s is no domain%s", name,
                         found.kind == QN_FIT_IS_SOURCE ? "; name one of its domains" : "");
     else
-        qn_fit_complain(m->complaints, word->at,
+        qn_fit_diagnose(m->diagnostics, word->at,
                         hint ? "unknown domain %.80s; did you mean %.80s?" : "unknown domain %.80s",
                         name, hint);
     free(names);
@@ -58,20 +58,21 @@ int qn_fit_find_domain(qn_fit_meaning *m, const qn_fit_word *word)
 /* Declarations. */
 
 /* Whether a name can be declared; a complaint when not. */
-static int is_new(qn_fit_meaning *m, const qn_fit_word *word)
+static int is_new(qn_fit_loader *m, const qn_fit_word *word)
 {
-    if (qn_fit_world_find(&m->text->world, word->name).kind != QN_FIT_IS_NOTHING)
-        qn_fit_complain(m->complaints, word->at, "%.80s is declared twice", word->name);
+    if (qn_fit_scope_find(&m->text->scope, word->name).kind != QN_FIT_IS_NOTHING)
+        qn_fit_diagnose(m->diagnostics, word->at, "%.80s is declared twice", word->name);
     else if (qn_fit_function_find(word->name))
-        qn_fit_complain(m->complaints, word->at, "%.80s is a function of the language", word->name);
+        qn_fit_diagnose(m->diagnostics, word->at, "%.80s is a function of the language",
+                        word->name);
     else if (strlen(word->name) > 63)
-        qn_fit_complain(m->complaints, word->at, "a name of more than 63 characters");
+        qn_fit_diagnose(m->diagnostics, word->at, "a name of more than 63 characters");
     else
         return 1;
     return 0;
 }
 
-static const qn_fit_override *override_of(const qn_fit_meaning *m, const char *name)
+static const qn_fit_override *override_of(const qn_fit_loader *m, const char *name)
 {
     for (int k = 0; k < m->options->n_overrides; k++)
         if (!strcmp(m->options->overrides[k].name, name))
@@ -79,11 +80,11 @@ static const qn_fit_override *override_of(const qn_fit_meaning *m, const char *n
     return NULL;
 }
 
-static qn_status mean_input(qn_fit_meaning *m, int item, qn_err *err)
+static qn_status load_input(qn_fit_loader *m, int item, qn_err *err)
 {
     const qn_fit_item *it = &m->ast->items[item];
     qn_fit_source_arg *args = calloc((size_t)it->n_list + 1, sizeof *args);
-    const int before = m->complaints->n;
+    const int before = m->diagnostics->n;
     qn_status st = QN_OK;
 
     if (!args)
@@ -106,36 +107,37 @@ static qn_status mean_input(qn_fit_meaning *m, int item, qn_err *err)
         args[k].number = number ? *number : 0;
         free(number);
     }
-    if (st == QN_OK && m->complaints->n == before)
-        qn_fit_world_input(&m->text->world, it, args, it->n_list, m->options->files, m->complaints);
+    if (st == QN_OK && m->diagnostics->n == before)
+        qn_fit_scope_input(&m->text->scope, it, args, it->n_list, m->options->files,
+                           m->diagnostics);
     free(args);
     return st;
 }
 
-static qn_status mean_table(qn_fit_meaning *m, const qn_fit_item *it, qn_err *err)
+static qn_status load_table(qn_fit_loader *m, const qn_fit_item *it, qn_err *err)
 {
     qn_fit_table t = { .n_cols = it->n_words };
     qn_i64 room = 0;
     qn_status st = QN_OK;
 
     if (it->n_words > QN_FIT_MAX_COLUMNS) {
-        qn_fit_complain(m->complaints, it->name.at, "a table of %d columns (limit %d)", it->n_words,
-                        QN_FIT_MAX_COLUMNS);
+        qn_fit_diagnose(m->diagnostics, it->name.at, "a table of %d columns (limit %d)",
+                        it->n_words, QN_FIT_MAX_COLUMNS);
         return QN_OK;
     }
     for (int c = 0; c < it->n_words; c++) {
         for (int b = 0; b < c; b++)
             if (!strcmp(it->words[b].name, it->words[c].name))
-                qn_fit_complain(m->complaints, it->words[c].at, "column %.40s is declared twice",
+                qn_fit_diagnose(m->diagnostics, it->words[c].at, "column %.40s is declared twice",
                                 it->words[c].name);
         if (strlen(it->words[c].name) >= sizeof t.names[c])
-            qn_fit_complain(m->complaints, it->words[c].at,
+            qn_fit_diagnose(m->diagnostics, it->words[c].at,
                             "a column's name has at most 31 letters");
         snprintf(t.names[c], sizeof t.names[c], "%.31s", it->words[c].name);
     }
     for (qn_i64 k = 0; k < it->n_numbers; k += it->n_words)
         QN_TRY(qn_fit_table_add_row(&t, it->numbers + k, &room, err));
-    qn_fit_world_table(&m->text->world, it->name.name, &t);
+    qn_fit_scope_table(&m->text->scope, it->name.name, &t);
 out:
     qn_fit_table_free(&t);
     return st;
@@ -143,7 +145,7 @@ out:
 
 /* Sets. */
 
-static qn_status tuple_number(qn_fit_meaning *m, int item, const qn_fit_tree *t, double *out,
+static qn_status tuple_number(qn_fit_loader *m, int item, const qn_fit_tree *t, double *out,
                               qn_err *err)
 {
     double *value = NULL;
@@ -160,17 +162,17 @@ static qn_status tuple_number(qn_fit_meaning *m, int item, const qn_fit_tree *t,
     return st;
 }
 
-static qn_status fill_set(qn_fit_meaning *m, int item, const int *to, double **reals,
+static qn_status fill_set(qn_fit_loader *m, int item, const int *to, double **reals,
                           uint32_t **refs, qn_err *err)
 {
     const qn_fit_item *it = &m->ast->items[item];
     qn_status st = QN_OK;
 
-    for (int k = 0; k < it->n_list && m->complaints->n < QN_FIT_MAX_COMPLAINTS; k++) {
+    for (int k = 0; k < it->n_list && m->diagnostics->n < QN_FIT_MAX_DIAGNOSTICS; k++) {
         const qn_fit_tree *tuple = it->list[k];
 
         if (tuple->n_kids != it->n_words) {
-            qn_fit_complain(m->complaints, tuple->at, "%d values in a set of %d fields",
+            qn_fit_diagnose(m->diagnostics, tuple->at, "%d values in a set of %d fields",
                             tuple->n_kids, it->n_words);
             continue;
         }
@@ -180,12 +182,12 @@ static qn_status fill_set(qn_fit_meaning *m, int item, const int *to, double **r
             QN_TRY(tuple_number(m, item, tuple->kids[f], &number, err));
             if (to[f] < 0) {
                 reals[f][k] = number;
-            } else if (!(number >= 0) || number >= m->text->world.domains[to[f]].n ||
+            } else if (!(number >= 0) || number >= m->text->scope.domains[to[f]].n ||
                        number != floor(number)) {
-                qn_fit_complain(m->complaints, tuple->kids[f]->at,
+                qn_fit_diagnose(m->diagnostics, tuple->kids[f]->at,
                                 "%g is no element of %s, which has %u (0 to %u)", number,
-                                m->text->world.domains[to[f]].name, m->text->world.domains[to[f]].n,
-                                m->text->world.domains[to[f]].n - 1);
+                                m->text->scope.domains[to[f]].name, m->text->scope.domains[to[f]].n,
+                                m->text->scope.domains[to[f]].n - 1);
             } else {
                 refs[f][k] = (uint32_t)number;
             }
@@ -195,17 +197,17 @@ out:
     return st;
 }
 
-static qn_status mean_set(qn_fit_meaning *m, int item, qn_err *err)
+static qn_status load_set(qn_fit_loader *m, int item, qn_err *err)
 {
     const qn_fit_item *it = &m->ast->items[item];
-    qn_fit_world *w = &m->text->world;
+    qn_fit_scope *w = &m->text->scope;
     double *reals[QN_FIT_MAX_COLUMNS] = { 0 };
     uint32_t *refs[QN_FIT_MAX_COLUMNS] = { 0 };
     int to[QN_FIT_MAX_COLUMNS], domain;
     qn_status st = QN_OK;
 
     if (it->n_words > QN_FIT_MAX_COLUMNS) {
-        qn_fit_complain(m->complaints, it->name.at, "a set of %d fields (limit %d)", it->n_words,
+        qn_fit_diagnose(m->diagnostics, it->name.at, "a set of %d fields (limit %d)", it->n_words,
                         QN_FIT_MAX_COLUMNS);
         return QN_OK;
     }
@@ -218,15 +220,15 @@ static qn_status mean_set(qn_fit_meaning *m, int item, qn_err *err)
 
             if ((to[f] = qn_fit_find_domain(m, &word)) < 0)
                 return QN_OK;
-            refs[f] = qn_fit_world_take(w, (size_t)it->n_list, sizeof **refs);
+            refs[f] = qn_fit_scope_alloc(w, (size_t)it->n_list, sizeof **refs);
         } else {
-            reals[f] = qn_fit_world_take(w, (size_t)it->n_list, sizeof **reals);
+            reals[f] = qn_fit_scope_alloc(w, (size_t)it->n_list, sizeof **reals);
         }
         if (!refs[f] && !reals[f])
             return qn_fail(err, QN_ERR_NOMEM, "%s: %d tuples", it->name.name, it->n_list);
     }
     QN_TRY(fill_set(m, item, to, reals, refs, err));
-    domain = qn_fit_world_domain(w, it->name.name, (uint32_t)it->n_list);
+    domain = qn_fit_scope_domain(w, it->name.name, (uint32_t)it->n_list);
     for (int f = 0; f < it->n_words; f++)
         qn_fit_domain_field(
             w, domain,
@@ -241,7 +243,7 @@ out:
 
 /* Values. */
 
-static qn_status mean_const(qn_fit_meaning *m, int item, qn_err *err)
+static qn_status load_const(qn_fit_loader *m, int item, qn_err *err)
 {
     const qn_fit_item *it = &m->ast->items[item];
     const qn_fit_override *other = override_of(m, it->name.name);
@@ -254,15 +256,15 @@ static qn_status mean_const(qn_fit_meaning *m, int item, qn_err *err)
         *value = other->value;
     for (int c = 0; value && c < dim; c++)
         if (!isfinite(value[c]))
-            qn_fit_complain(m->complaints, it->value->at, "%s is %g", it->name.name, value[c]);
+            qn_fit_diagnose(m->diagnostics, it->value->at, "%s is %g", it->name.name, value[c]);
     if (value)
-        qn_fit_world_constant(&m->text->world, it->name.name, value, dim);
+        qn_fit_scope_constant(&m->text->scope, it->name.name, value, dim);
 out:
     free(value);
     return st;
 }
 
-static qn_status mean_clause(qn_fit_meaning *m, int item, const qn_fit_word *clause, int set,
+static qn_status load_clause(qn_fit_loader *m, int item, const qn_fit_word *clause, int set,
                              int domain, qn_err *err)
 {
     qn_fit_problem *p = m->text->problem;
@@ -283,7 +285,7 @@ static qn_status mean_clause(qn_fit_meaning *m, int item, const qn_fit_word *cla
 
         if (qn_fit_problem_bound(p, set, is_lower ? values : NULL, is_lower ? NULL : values,
                                  &why) != QN_OK)
-            qn_fit_complain(m->complaints, clause->at, "%.220s", why.text);
+            qn_fit_diagnose(m->diagnostics, clause->at, "%.220s", why.text);
         goto out;
     }
     if (!(mask = malloc(n + 1))) {
@@ -299,12 +301,12 @@ out:
     return st;
 }
 
-static qn_status mean_values(qn_fit_meaning *m, int item, qn_err *err)
+static qn_status load_values(qn_fit_loader *m, int item, qn_err *err)
 {
     const qn_fit_item *it = &m->ast->items[item];
     const int is_param = it->kind == QN_FIT_ITEM_PARAM;
     const qn_fit_override *other = is_param && !it->domain ? override_of(m, it->name.name) : NULL;
-    qn_fit_world *w = &m->text->world;
+    qn_fit_scope *w = &m->text->scope;
     double *values = NULL;
     int dim = it->dim, domain = -1, set = -1, array;
     qn_err why = { .text = "" };
@@ -322,16 +324,16 @@ static qn_status mean_values(qn_fit_meaning *m, int item, qn_err *err)
     if (is_param && qn_fit_problem_add_set(m->text->problem, it->name.name,
                                            domain < 0 ? 1 : w->domains[domain].n, (uint32_t)dim,
                                            values, &set, &why) != QN_OK) {
-        qn_fit_complain(m->complaints, it->value->at, "%.220s", why.text);
+        qn_fit_diagnose(m->diagnostics, it->value->at, "%.220s", why.text);
         goto out;
     }
-    array = qn_fit_world_array(w, it->name.name, domain, dim, qn_fit_world_own(w, values));
+    array = qn_fit_scope_array(w, it->name.name, domain, dim, qn_fit_scope_own(w, values));
     values = NULL;
     if (array < 0)
         return qn_fail(err, QN_ERR_NOMEM, "%s: an array", it->name.name);
     w->arrays[array].set = set;
     for (int k = 0; k < it->n_words && st == QN_OK; k++)
-        st = mean_clause(m, item, &it->words[k], set, domain, err);
+        st = load_clause(m, item, &it->words[k], set, domain, err);
 out:
     free(values);
     return st;
@@ -339,7 +341,7 @@ out:
 
 /* The whole. */
 
-static qn_status mean_item(qn_fit_meaning *m, int item, qn_err *err)
+static qn_status load_item(qn_fit_loader *m, int item, qn_err *err)
 {
     const qn_fit_item *it = &m->ast->items[item];
     qn_fit_named found;
@@ -348,75 +350,75 @@ static qn_status mean_item(qn_fit_meaning *m, int item, qn_err *err)
         return QN_OK;
     switch (it->kind) {
     case QN_FIT_ITEM_INPUT:
-        return mean_input(m, item, err);
+        return load_input(m, item, err);
     case QN_FIT_ITEM_TABLE:
-        return mean_table(m, it, err);
+        return load_table(m, it, err);
     case QN_FIT_ITEM_SET:
-        return mean_set(m, item, err);
+        return load_set(m, item, err);
     case QN_FIT_ITEM_CONST:
-        return mean_const(m, item, err);
+        return load_const(m, item, err);
     case QN_FIT_ITEM_PARAM:
     case QN_FIT_ITEM_DATA:
-        return mean_values(m, item, err);
+        return load_values(m, item, err);
     case QN_FIT_ITEM_FUN:
-        qn_fit_world_name(&m->text->world, it->name.name, QN_FIT_IS_FUNCTION, item);
+        qn_fit_scope_name(&m->text->scope, it->name.name, QN_FIT_IS_FUNCTION, item);
         return QN_OK;
     case QN_FIT_ITEM_BLOCK:
-        qn_fit_world_name(&m->text->world, it->name.name, QN_FIT_IS_TERM, item);
-        return qn_fit_mean_term(m, item, err);
+        qn_fit_scope_name(&m->text->scope, it->name.name, QN_FIT_IS_TERM, item);
+        return qn_fit_load_term(m, item, err);
     case QN_FIT_ITEM_ELIMINATE:
-        found = qn_fit_world_find(&m->text->world, it->name.name);
-        if (found.kind == QN_FIT_IS_ARRAY && m->text->world.arrays[found.index].set >= 0)
+        found = qn_fit_scope_find(&m->text->scope, it->name.name);
+        if (found.kind == QN_FIT_IS_ARRAY && m->text->scope.arrays[found.index].set >= 0)
             return qn_fit_problem_eliminate(m->text->problem,
-                                            m->text->world.arrays[found.index].set, err);
+                                            m->text->scope.arrays[found.index].set, err);
         if (found.kind != QN_FIT_IS_BROKEN)
-            qn_fit_complain(m->complaints, it->name.at, "%.80s is no parameter", it->name.name);
+            qn_fit_diagnose(m->diagnostics, it->name.at, "%.80s is no parameter", it->name.name);
         return QN_OK;
     case QN_FIT_ITEM_SOLVE:
-        return qn_fit_mean_solve(m, item, err);
+        return qn_fit_load_solve(m, item, err);
     case QN_FIT_ITEM_WRITE:
-        return qn_fit_mean_write(m, item, err);
+        return qn_fit_load_write(m, item, err);
     }
     return QN_OK;
 }
 
 /* What no item has used was probably misspelt. */
-static void check_overrides(qn_fit_meaning *m, qn_err *err)
+static void check_overrides(qn_fit_loader *m, qn_err *err)
 {
     for (int k = 0; k < m->options->n_overrides; k++) {
         const char *name = m->options->overrides[k].name;
-        const qn_fit_named found = qn_fit_world_find(&m->text->world, name);
+        const qn_fit_named found = qn_fit_scope_find(&m->text->scope, name);
         const int is_scalar = found.kind == QN_FIT_IS_ARRAY &&
-                              m->text->world.arrays[found.index].set >= 0 &&
-                              m->text->world.arrays[found.index].domain < 0;
+                              m->text->scope.arrays[found.index].set >= 0 &&
+                              m->text->scope.arrays[found.index].domain < 0;
 
         if (found.kind != QN_FIT_IS_CONSTANT && !is_scalar)
             qn_fail(err, QN_ERR_USAGE, "%s is no constant and no parameter of one number in %s",
-                    name, m->complaints->file);
+                    name, m->diagnostics->file);
     }
 }
 
-static qn_status mean_all(qn_fit_meaning *m, qn_err *err)
+static qn_status load_all(qn_fit_loader *m, qn_err *err)
 {
-    const int had = m->complaints->n;
+    const int had = m->diagnostics->n;
     qn_status st = QN_OK;
 
-    for (int k = 0; k < m->ast->n_items && m->complaints->n < QN_FIT_MAX_COMPLAINTS; k++) {
+    for (int k = 0; k < m->ast->n_items && m->diagnostics->n < QN_FIT_MAX_DIAGNOSTICS; k++) {
         const qn_fit_item *it = &m->ast->items[k];
 
-        QN_TRY(mean_item(m, k, err));
+        QN_TRY(load_item(m, k, err));
         if (it->kind < QN_FIT_ITEM_BLOCK &&
-            qn_fit_world_find(&m->text->world, it->name.name).kind == QN_FIT_IS_NOTHING)
-            qn_fit_world_name(&m->text->world, it->name.name, QN_FIT_IS_BROKEN, 0);
-        if (m->text->world.is_out_of_memory) {
-            st = qn_fail(err, QN_ERR_NOMEM, "%s: its tables", m->complaints->file);
+            qn_fit_scope_find(&m->text->scope, it->name.name).kind == QN_FIT_IS_NOTHING)
+            qn_fit_scope_name(&m->text->scope, it->name.name, QN_FIT_IS_BROKEN, 0);
+        if (m->text->scope.is_out_of_memory) {
+            st = qn_fail(err, QN_ERR_NOMEM, "%s: its tables", m->diagnostics->file);
             goto out;
         }
     }
-    if (m->complaints->n != had)
+    if (m->diagnostics->n != had)
         goto out;
     if (m->text->problem->n_groups == 0) {
-        qn_fit_complain(m->complaints, m->complaints->bytes,
+        qn_fit_diagnose(m->diagnostics, m->diagnostics->bytes,
                         "a program without a residual or an energy");
         goto out;
     }
@@ -433,10 +435,10 @@ qn_status qn_fit_text_load(const char *file, const char *text, size_t bytes,
                            const qn_fit_text_options *options, qn_fit_text **out, qn_str *faults,
                            qn_err *err)
 {
-    qn_fit_complaints *c = calloc(1, sizeof *c);
+    qn_fit_diagnostics *c = calloc(1, sizeof *c);
     qn_fit_text *t = calloc(1, sizeof *t);
     qn_fit_ast ast = { 0 };
-    qn_fit_meaning m = { t, &ast, c, options };
+    qn_fit_loader m = { t, &ast, c, options };
     qn_err own = { .text = "" };
     qn_status st = QN_OK;
 
@@ -444,15 +446,15 @@ qn_status qn_fit_text_load(const char *file, const char *text, size_t bytes,
         st = qn_fail(&own, QN_ERR_NOMEM, "%s: a program", file);
         goto out;
     }
-    *c = (qn_fit_complaints){ .file = file, .text = text, .bytes = bytes };
+    *c = (qn_fit_diagnostics){ .file = file, .text = text, .bytes = bytes };
     QN_TRY(qn_fit_problem_new(&t->problem, &own));
     QN_TRY(qn_fit_parse(c, &ast, &own));
     if (c->n == 0)
-        QN_TRY(mean_all(&m, &own));
+        QN_TRY(load_all(&m, &own));
     if (c->n) {
         if (faults)
-            qn_fit_complaints_print(c, faults);
-        st = qn_fit_complaints_fail(c, &own);
+            qn_fit_diagnostics_print(c, faults);
+        st = qn_fit_diagnostics_fail(c, &own);
         goto out;
     }
     *out = t;

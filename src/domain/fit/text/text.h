@@ -44,7 +44,7 @@ typedef struct qn_fit_write {
 } qn_fit_write;
 
 typedef struct qn_fit_text {
-    qn_fit_world world;
+    qn_fit_scope scope;
     qn_fit_problem *problem;
     qn_fit_solve *solves;
     int n_solves;
@@ -68,24 +68,24 @@ const qn_fit_option *qn_fit_solve_option(const qn_fit_solve *solve, const char *
 
 /* Parts (terms.c, orders.c). */
 
-typedef struct qn_fit_meaning {
+typedef struct qn_fit_loader {
     qn_fit_text *text;
     const qn_fit_ast *ast;
-    qn_fit_complaints *complaints;
+    qn_fit_diagnostics *diagnostics;
     const qn_fit_text_options *options;
-} qn_fit_meaning;
+} qn_fit_loader;
 
 /* A domain by its words, or -1 and a complaint. */
-int qn_fit_find_domain(qn_fit_meaning *m, const qn_fit_word *word);
+int qn_fit_find_domain(qn_fit_loader *m, const qn_fit_word *word);
 
 /* Values of an expression without parameters over `n` elements of a domain (-1: one, without):
  * *dim numbers each, allocated. *dim is given, or 0 to be found; a number serves for a vector.
  * Bare names of fields are visible, and `loop` where it is not NULL. NULL after a complaint. */
-qn_status qn_fit_values(qn_fit_meaning *m, int item, const qn_fit_tree *tree, int domain,
+qn_status qn_fit_values(qn_fit_loader *m, int item, const qn_fit_tree *tree, int domain,
                         const char *loop, int *dim, double **out, qn_err *err);
 
-qn_status qn_fit_mean_term(qn_fit_meaning *m, int item, qn_err *err);
-qn_status qn_fit_mean_solve(qn_fit_meaning *m, int item, qn_err *err);
-qn_status qn_fit_mean_write(qn_fit_meaning *m, int item, qn_err *err);
+qn_status qn_fit_load_term(qn_fit_loader *m, int item, qn_err *err);
+qn_status qn_fit_load_solve(qn_fit_loader *m, int item, qn_err *err);
+qn_status qn_fit_load_write(qn_fit_loader *m, int item, qn_err *err);
 
 #endif

@@ -12,32 +12,32 @@
 
 /* Faults of a program text, each with its place. */
 
-enum { QN_FIT_MAX_COMPLAINTS = 20 };
+enum { QN_FIT_MAX_DIAGNOSTICS = 20 };
 
-typedef struct qn_fit_complaint {
+typedef struct qn_fit_diagnostic {
     size_t at; /* byte of the text */
     char text[240];
-} qn_fit_complaint;
+} qn_fit_diagnostic;
 
-typedef struct qn_fit_complaints {
+typedef struct qn_fit_diagnostics {
     const char *file, *text;
     size_t bytes;
-    qn_fit_complaint list[QN_FIT_MAX_COMPLAINTS];
+    qn_fit_diagnostic list[QN_FIT_MAX_DIAGNOSTICS];
     int n; /* the list is full at the limit; what comes after is dropped */
-} qn_fit_complaints;
+} qn_fit_diagnostics;
 
 /* One message per place: a second one there is dropped. */
-void qn_fit_complain(qn_fit_complaints *c, size_t at, const char *format, ...)
+void qn_fit_diagnose(qn_fit_diagnostics *c, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Line and column of a byte, from 1; columns count characters. */
-void qn_fit_place_of(const qn_fit_complaints *c, size_t at, int *line, int *column);
+void qn_fit_line_of(const qn_fit_diagnostics *c, size_t at, int *line, int *column);
 
 /* "FILE:LINE:COL: message", the source line and a caret under the place, for each. */
-void qn_fit_complaints_print(const qn_fit_complaints *c, qn_str *out);
+void qn_fit_diagnostics_print(const qn_fit_diagnostics *c, qn_str *out);
 
 /* The first one as an error. */
-qn_status qn_fit_complaints_fail(const qn_fit_complaints *c, qn_err *err);
+qn_status qn_fit_diagnostics_fail(const qn_fit_diagnostics *c, qn_err *err);
 
 enum {
     QN_FIT_MAX_TEXT = 16 << 20, /* bytes of a program */
@@ -146,11 +146,11 @@ typedef struct qn_fit_ast {
 } qn_fit_ast;
 
 /* Zeroed memory of the tree's own; NULL when there is none, remembered. */
-void *qn_fit_ast_take(qn_fit_ast *ast, size_t bytes);
+void *qn_fit_ast_alloc(qn_fit_ast *ast, size_t bytes);
 void qn_fit_ast_free(qn_fit_ast *ast);
 
 /* Trees of all items that could be read; what could not is in `complaints`. */
-qn_status qn_fit_parse(qn_fit_complaints *complaints, qn_fit_ast *out, qn_err *err);
+qn_status qn_fit_parse(qn_fit_diagnostics *diagnostics, qn_fit_ast *out, qn_err *err);
 
 /* Lexer (lex.c). */
 
@@ -161,7 +161,7 @@ typedef struct qn_fit_token {
 } qn_fit_token;
 
 /* The token at or after `at`. Bad characters are complained of. */
-qn_fit_token qn_fit_next_token(qn_fit_complaints *c, size_t at);
+qn_fit_token qn_fit_next_token(qn_fit_diagnostics *c, size_t at);
 
 /* "';'", "name", "the end" for messages. */
 const char *qn_fit_token_name(int kind, char *out);
@@ -169,7 +169,7 @@ const char *qn_fit_token_name(int kind, char *out);
 /* Shared by the two parsers. */
 
 typedef struct qn_fit_parser {
-    qn_fit_complaints *complaints;
+    qn_fit_diagnostics *diagnostics;
     qn_fit_ast *ast;
     qn_fit_token token;
     size_t last_end; /* of the token before */

@@ -15,25 +15,25 @@ typedef struct {
     double *out;
 } values_job;
 
-static void build(qn_fit_job *job, qn_fit_walk *w)
+static void build(qn_fit_job *job, qn_fit_evaluator *w)
 {
     values_job *v = (values_job *)job;
-    const qn_fit_thing here = qn_fit_element(v->domain);
+    const qn_fit_text_value here = qn_fit_element(v->domain);
 
     if (v->domain >= 0)
-        qn_fit_walk_bind(w, v->loop ? v->loop : "self", &here);
-    v->roots = qn_fit_walk_expr(w, v->tree);
+        qn_fit_evaluator_bind(w, v->loop ? v->loop : "self", &here);
+    v->roots = qn_fit_evaluate_expr(w, v->tree);
     if (w->is_lost)
         return;
     if (v->dim == 0)
         v->dim = v->roots.n;
     if (v->roots.n != v->dim && v->roots.n != 1)
-        qn_fit_walk_fault(w, v->tree->at, "%d numbers where %d %s", v->roots.n, v->dim,
-                          v->dim == 1 ? "is wanted" : "are wanted");
+        qn_fit_evaluator_fault(w, v->tree->at, "%d numbers where %d %s", v->roots.n, v->dim,
+                               v->dim == 1 ? "is wanted" : "are wanted");
 }
 
-static qn_status take(qn_fit_job *job, qn_fit_walk *w, const uint32_t *elements,
-                      const uint32_t *positions, uint32_t n, int topology, qn_err *err)
+static qn_status read_elements(qn_fit_job *job, qn_fit_evaluator *w, const uint32_t *elements,
+                               const uint32_t *positions, uint32_t n, int topology, qn_err *err)
 {
     values_job *v = (values_job *)job;
     double *columns = malloc(((size_t)v->roots.n * n + 1) * sizeof *columns);
@@ -59,26 +59,26 @@ out:
     return st;
 }
 
-qn_status qn_fit_values(qn_fit_meaning *m, int item, const qn_fit_tree *tree, int domain,
+qn_status qn_fit_values(qn_fit_loader *m, int item, const qn_fit_tree *tree, int domain,
                         const char *loop, int *dim, double **out, qn_err *err)
 {
-    const qn_fit_walk like = { .world = &m->text->world,
-                               .ast = m->ast,
-                               .complaints = m->complaints,
-                               .is_host = 1,
-                               .self = loop ? -1 : domain,
-                               .n_items = item };
-    values_job v = { .job = { build, take, m->ast->items[item].name.name, tree->at },
+    const qn_fit_evaluator like = { .scope = &m->text->scope,
+                                    .ast = m->ast,
+                                    .diagnostics = m->diagnostics,
+                                    .is_host = 1,
+                                    .self = loop ? -1 : domain,
+                                    .n_items = item };
+    values_job v = { .job = { build, read_elements, m->ast->items[item].name.name, tree->at },
                      .tree = tree,
                      .loop = loop,
                      .domain = domain,
                      .dim = *dim,
-                     .n = domain < 0 ? 1 : m->text->world.domains[domain].n };
-    const int before = m->complaints->n;
+                     .n = domain < 0 ? 1 : m->text->scope.domains[domain].n };
+    const int before = m->diagnostics->n;
     const qn_status st = qn_fit_each_topology(&like, &v.job, NULL, v.n, err);
 
     *out = NULL;
-    if (st != QN_OK || m->complaints->n != before) {
+    if (st != QN_OK || m->diagnostics->n != before) {
         free(v.out);
         return st;
     }

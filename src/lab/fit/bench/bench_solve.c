@@ -21,7 +21,7 @@ static double now(void *user)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int is_reached(void *user, const qn_fit_record *record, int iteration)
+static int is_reached(void *user, const qn_fit_iteration *record, int iteration)
 {
     (void)iteration;
     return record->is_accepted && record->cost <= *(const double *)user;

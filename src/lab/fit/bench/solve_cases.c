@@ -27,7 +27,7 @@ static void seed(dice *d, uint64_t with)
             6364136223846793005u * (d->state[k - 1] ^ (d->state[k - 1] >> 62)) + (uint64_t)k;
 }
 
-static void turn(dice *d)
+static void rotate(dice *d)
 {
     for (int k = 0; k < TWIST; k++) {
         const uint64_t x =
@@ -43,7 +43,7 @@ static uint64_t draw(dice *d)
     uint64_t x;
 
     if (d->at == TWIST)
-        turn(d);
+        rotate(d);
     x = d->state[d->at++];
     x ^= (x >> 29) & 0x5555555555555555u;
     x ^= (x << 17) & 0x71d67fffeda60000u;
@@ -141,12 +141,12 @@ qn_status qn_fit_case_hinges(int level, qn_fit_problem **out, qn_err *err)
 
 enum { SEEN_BY = 6, CAMERA = 9 };
 
-typedef struct world {
+typedef struct views {
     double *cameras, *points;
     double *u, *v;
     uint32_t *cam, *pt;
     uint32_t n_obs;
-} world;
+} views;
 
 /* Cameras turn about y only. */
 static void project(const double *c, const double *x, double *out)
@@ -173,7 +173,7 @@ static void place_cameras(int n, double *cameras)
     }
 }
 
-static void observe(world *w, dice *d, int n_cameras, int n_points)
+static void observe(views *w, dice *d, int n_cameras, int n_points)
 {
     for (int j = 0; j < n_points; j++) {
         const int from = (int)(draw(d) % (uint64_t)n_cameras);
@@ -191,7 +191,7 @@ static void observe(world *w, dice *d, int n_cameras, int n_points)
     }
 }
 
-static qn_status make_world(int n_cameras, int n_points, world *w, qn_err *err)
+static qn_status make_views(int n_cameras, int n_points, views *w, qn_err *err)
 {
     static const double off[CAMERA] = { 0.01, 0.01, 0.01, 0.03, 0.03, 0.03, 5, 0, 0 };
     const size_t n_obs = (size_t)n_points * SEEN_BY;
@@ -248,11 +248,11 @@ qn_status qn_fit_case_arc_of_cameras(int n_cameras, int n_points, qn_fit_problem
 {
     qn_fit_problem *p = NULL;
     qn_fit_graph *g = NULL;
-    world w = { 0 };
+    views w = { 0 };
     qn_status st = QN_OK;
     int sets[2];
 
-    QN_TRY(make_world(n_cameras, n_points, &w, err));
+    QN_TRY(make_views(n_cameras, n_points, &w, err));
     QN_TRY(qn_fit_problem_new(&p, err));
     QN_TRY(qn_fit_problem_add_set(p, "cam", (uint32_t)n_cameras, CAMERA, w.cameras, &sets[0], err));
     QN_TRY(qn_fit_problem_add_set(p, "pt", (uint32_t)n_points, 3, w.points, &sets[1], err));

@@ -41,8 +41,8 @@ static qn_fit_finding *add(qn_fit_findings *f, const char *part)
     return &f->list[f->n++];
 }
 
-void qn_fit_found(qn_fit_findings *f, const char *part, qn_i64 n, double value, double limit,
-                  const char *format, ...)
+void qn_fit_finding_add(qn_fit_findings *f, const char *part, qn_i64 n, double value, double limit,
+                        const char *format, ...)
 {
     qn_fit_finding *one = add(f, part);
     va_list args;

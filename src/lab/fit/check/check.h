@@ -32,9 +32,9 @@ typedef struct qn_fit_findings {
 void qn_fit_findings_free(qn_fit_findings *findings);
 
 /* `value` has to be at most `limit`; NaN is not. */
-__attribute__((format(printf, 6, 7))) void qn_fit_found(qn_fit_findings *f, const char *part,
-                                                        qn_i64 n, double value, double limit,
-                                                        const char *format, ...);
+__attribute__((format(printf, 6, 7))) void qn_fit_finding_add(qn_fit_findings *f, const char *part,
+                                                              qn_i64 n, double value, double limit,
+                                                              const char *format, ...);
 void qn_fit_skipped(qn_fit_findings *f, const char *part, const char *what, const char *why);
 
 typedef struct qn_fit_part {

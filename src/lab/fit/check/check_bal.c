@@ -47,14 +47,14 @@ static qn_status check_one(qn_ctx *ctx, const char *folder, const json_t *one, q
         return qn_fail(err, QN_ERR_INPUT, "%s/bal.json: a problem without file or loss", folder);
     QN_TRY(load(folder, file, loss, &text, err));
     QN_TRY(qn_fit_evaluate(ctx, text->problem, text->problem->x, &cost, NULL, err));
-    qn_fit_found(f, "bal", 1, qn_fit_off(cost, qn_fit_json_number(one, "initial_cost")), 1e-9,
-                 "%s, loss %s: cost before, relative", file, loss);
+    qn_fit_finding_add(f, "bal", 1, qn_fit_off(cost, qn_fit_json_number(one, "initial_cost")), 1e-9,
+                       "%s, loss %s: cost before, relative", file, loss);
     QN_TRY(qn_fit_program_solve(text, &r, err));
     if (!isnan(below))
-        qn_fit_found(f, "bal", 1, r.final_cost, below, "%s, loss %s: cost after", file, loss);
+        qn_fit_finding_add(f, "bal", 1, r.final_cost, below, "%s, loss %s: cost after", file, loss);
     else /* a lower cost is as good */
-        qn_fit_found(f, "bal", 1, (r.final_cost - want) / want, tolerance,
-                     "%s, loss %s: cost after, relative", file, loss);
+        qn_fit_finding_add(f, "bal", 1, (r.final_cost - want) / want, tolerance,
+                           "%s, loss %s: cost after, relative", file, loss);
 out:
     qn_fit_report_free(&r);
     qn_fit_text_free(text);

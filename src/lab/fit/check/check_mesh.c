@@ -49,8 +49,8 @@ static qn_status check_term(qn_ctx *ctx, const char *folder, const char *file, c
     QN_TRY(qn_fit_program_load(file, &program, folder, &text, err));
     QN_TRY(qn_fit_evaluate(ctx, text->problem, text->problem->x, &cost, NULL, err));
     /* Sums that cancel to almost nothing agree to rounding of their parts. */
-    qn_fit_found(f, "mesh", 1, fabs(cost - want) / fmax(fabs(want), 1e-3), 1e-10,
-                 "%s: %s, relative", file, terms[k].key);
+    qn_fit_finding_add(f, "mesh", 1, fabs(cost - want) / fmax(fabs(want), 1e-3), 1e-10,
+                       "%s: %s, relative", file, terms[k].key);
 out:
     qn_fit_text_free(text);
     return st;
@@ -126,8 +126,8 @@ static qn_status check_energies(qn_ctx *ctx, const shape *s, const char *file, c
         st = qn_fit_evaluate(ctx, p, p->x, &cost, NULL, err);
         qn_fit_problem_free(p);
         QN_TRY(st);
-        qn_fit_found(f, "mesh", 1, fabs(cost - want) / fmax(fabs(want), 1e-12), tolerance_of(kind),
-                     "%s: %s, relative", file, qn_fit_term_name(kind));
+        qn_fit_finding_add(f, "mesh", 1, fabs(cost - want) / fmax(fabs(want), 1e-12),
+                           tolerance_of(kind), "%s: %s, relative", file, qn_fit_term_name(kind));
     }
 out:
     return st;
@@ -159,7 +159,7 @@ static qn_status check_gradient(qn_ctx *ctx, const shape *s, const char *name, c
 
         worst = isnan(off) ? INFINITY : fmax(worst, off);
     }
-    qn_fit_found(f, "mesh", p->n_scalars, worst, 1e-8, "noisy1.obj: gradient of %s", name);
+    qn_fit_finding_add(f, "mesh", p->n_scalars, worst, 1e-8, "noisy1.obj: gradient of %s", name);
 out:
     free(gradient);
     qn_fit_problem_free(p);
@@ -186,7 +186,8 @@ static void check_counts(const shape *s, const char *file, const json_t *counts,
 
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         worst = fmax(worst, fabs(rows[k].got - qn_fit_json_number(counts, rows[k].name)));
-    qn_fit_found(f, "mesh", 5, worst, 0, "%s: vertices, faces, edges, hinges, boundary", file);
+    qn_fit_finding_add(f, "mesh", 5, worst, 0, "%s: vertices, faces, edges, hinges, boundary",
+                       file);
 }
 
 static qn_status check_file(qn_ctx *ctx, const char *folder, const char *file, const json_t *one,

@@ -99,16 +99,16 @@ static qn_status check_starts(const json_t *list, double factor, int enough, qn_
                 factor * json_number_value(json_array_get(json_object_get(one, "x0"), (size_t)j));
         QN_TRY(solve(&t, &end, err));
         if (factor == 1)
-            qn_fit_found(f, "mgh", 1,
-                         qn_fit_off(end.before, qn_fit_json_number(one, "sum_sq_at_x0")), 1e-12,
-                         "%s: sum of squares at the start, relative",
-                         json_string_value(json_object_get(one, "name")));
+            qn_fit_finding_add(f, "mgh", 1,
+                               qn_fit_off(end.before, qn_fit_json_number(one, "sum_sq_at_x0")),
+                               1e-12, "%s: sum of squares at the start, relative",
+                               json_string_value(json_object_get(one, "name")));
         n_solved += agrees(end.after, qn_fit_json_number(one, "min_sum_sq"));
         n_wild += end.is_wild;
     }
-    qn_fit_found(f, "mgh", n_list, n_list - n_solved, n_list - enough,
-                 "starts times %g: problems not solved of %d", factor, n_list);
-    qn_fit_found(f, "mgh", n_list, n_wild, 0, "starts times %g: not finite or grown", factor);
+    qn_fit_finding_add(f, "mgh", n_list, n_list - n_solved, n_list - enough,
+                       "starts times %g: problems not solved of %d", factor, n_list);
+    qn_fit_finding_add(f, "mgh", n_list, n_wild, 0, "starts times %g: not finite or grown", factor);
 out:
     return st;
 }
@@ -144,8 +144,8 @@ static qn_status check_boxes(qn_fit_findings *f, qn_err *err)
         for (int j = 0; j < t.n; j++)
             t.start[j] = boxes[k].start[j];
         QN_TRY(solve(&t, &end, err));
-        qn_fit_found(f, "mgh", 1, agrees(end.after, boxes[k].want) ? 0 : end.after, 0,
-                     "problem %d in its box", t.id);
+        qn_fit_finding_add(f, "mgh", 1, agrees(end.after, boxes[k].want) ? 0 : end.after, 0,
+                           "problem %d in its box", t.id);
     }
 out:
     return st;

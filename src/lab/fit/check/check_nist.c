@@ -104,16 +104,16 @@ static qn_status check_solve(const nist_set *s, int start, qn_fit_findings *f, q
         qn_fit_skipped(f, "nist", s->name, "start 1 ends on its plateau, which is allowed");
         goto out;
     }
-    qn_fit_found(f, "nist", s->n_params, worst_off(s, text->problem->x, "certified"), digits,
-                 "%s from start %d: parameters, relative", s->name, start);
+    qn_fit_finding_add(f, "nist", s->n_params, worst_off(s, text->problem->x, "certified"), digits,
+                       "%s from start %d: parameters, relative", s->name, start);
     if (s->is_exact)
-        qn_fit_found(f, "nist", 1, 2 * r.final_cost, 1e-20, "%s from start %d: sum of squares",
-                     s->name, start);
+        qn_fit_finding_add(f, "nist", 1, 2 * r.final_cost, 1e-20,
+                           "%s from start %d: sum of squares", s->name, start);
     else
-        qn_fit_found(f, "nist", 1, qn_fit_off(2 * r.final_cost, s->rss), 1e-9,
-                     "%s from start %d: sum of squares, relative", s->name, start);
+        qn_fit_finding_add(f, "nist", 1, qn_fit_off(2 * r.final_cost, s->rss), 1e-9,
+                           "%s from start %d: sum of squares, relative", s->name, start);
     QN_TRY(qn_fit_covariance_new(text->problem, &c, err));
-    qn_fit_found(
+    qn_fit_finding_add(
         f, "nist", s->n_params, c.rank < c.n ? INFINITY : worst_off(s, c.deviation, "stddev"),
         s->is_exact ? 1e-2 : 1e-4, "%s from start %d: deviations, relative", s->name, start);
 out:
@@ -143,11 +143,12 @@ static qn_status check_costs(qn_ctx *ctx, const nist_set *sets, int n, qn_fit_fi
     QN_TRY(qn_fit_evaluate_groups(ctx, text->problem, text->problem->x, costs, err));
     for (int k = 0; k < n; k++) {
         if (sets[k].is_exact)
-            qn_fit_found(f, "nist", 1, 2 * costs[1 + k], 1e-20,
-                         "%s: sum of squares at the certified values", sets[k].name);
+            qn_fit_finding_add(f, "nist", 1, 2 * costs[1 + k], 1e-20,
+                               "%s: sum of squares at the certified values", sets[k].name);
         else
-            qn_fit_found(f, "nist", 1, qn_fit_off(2 * costs[1 + k], sets[k].rss), 1e-9,
-                         "%s: sum of squares at the certified values, relative", sets[k].name);
+            qn_fit_finding_add(f, "nist", 1, qn_fit_off(2 * costs[1 + k], sets[k].rss), 1e-9,
+                               "%s: sum of squares at the certified values, relative",
+                               sets[k].name);
     }
 out:
     free(costs);

@@ -111,8 +111,8 @@ static qn_status check(qn_ctx *ctx, const char *folder, const char *part,
     for (int k = 0; k < golden.n; k++) {
         const qn_fit_records *r = &golden.list[k];
 
-        qn_fit_found(f, part, (qn_i64)r->n * r->n_rows * (1 + r->n_args), judge(&golden, k), 1,
-                     "%s: worst error, share of what is allowed", r->op);
+        qn_fit_finding_add(f, part, (qn_i64)r->n * r->n_rows * (1 + r->n_args), judge(&golden, k),
+                           1, "%s: worst error, share of what is allowed", r->op);
     }
 out:
     qn_fit_golden_free(&golden);

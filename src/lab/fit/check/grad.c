@@ -17,9 +17,9 @@
 typedef struct {
     qn_fit_model *model;
     double *x, *gradient, *other;
-} rig;
+} fixture;
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     qn_fit_model_free(r->model);
     free(r->x);
@@ -27,7 +27,7 @@ static void close_rig(rig *r)
     free(r->other);
 }
 
-static qn_status open_rig(rig *r, const qn_fit_problem *p, qn_err *err)
+static qn_status open_fixture(fixture *r, const qn_fit_problem *p, qn_err *err)
 {
     const size_t n = (size_t)p->n_scalars + 1;
 
@@ -41,12 +41,12 @@ static qn_status open_rig(rig *r, const qn_fit_problem *p, qn_err *err)
 }
 
 /* A step that is small for this parameter and still far above its rounding. */
-static double step_of(const rig *r, uint32_t k, double typical)
+static double step_of(const fixture *r, uint32_t k, double typical)
 {
     return 2e-4 * (fabs(r->x[k]) > 0 ? fabs(r->x[k]) : typical > 0 ? typical : 1);
 }
 
-static double difference(rig *r, uint32_t k, double h)
+static double difference(fixture *r, uint32_t k, double h)
 {
     static const double at[] = { -2, -1, 1, 2 }, weight[] = { 1, -8, 8, -1 };
     const double x = r->x[k];
@@ -69,7 +69,7 @@ static double largest(const double *list, uint32_t n)
     return most;
 }
 
-static void compare_differences(rig *r, const qn_fit_problem *p, int most, double cost,
+static void compare_differences(fixture *r, const qn_fit_problem *p, int most, double cost,
                                 qn_fit_grad *out)
 {
     const double size = largest(r->gradient, p->n_scalars), typical = largest(p->x, p->n_scalars);
@@ -102,12 +102,12 @@ qn_status qn_fit_check_grad(qn_ctx *ctx, const qn_fit_problem *problem, int most
 {
     const qn_fit_problem *p = problem;
     const int device = qn_fit_device_of(ctx);
-    rig r = { 0 };
+    fixture r = { 0 };
     double cost, device_cost;
     qn_status st = QN_OK;
 
     *out = (qn_fit_grad){ .device_limit = 1e-10 };
-    QN_TRY(open_rig(&r, p, err));
+    QN_TRY(open_fixture(&r, p, err));
     cost = qn_fit_model_gradient(r.model, r.x, r.gradient);
     if (!isfinite(cost)) {
         char what[200];
@@ -129,6 +129,6 @@ qn_status qn_fit_check_grad(qn_ctx *ctx, const qn_fit_problem *problem, int most
         }
     }
 out:
-    close_rig(&r);
+    close_fixture(&r);
     return st;
 }

@@ -36,9 +36,9 @@ typedef struct {
     qn_kernel_module *text, *module;
     qn_buf *idx, *x, *res, *jac;
     qn_graph *graph;
-} rig;
+} fixture;
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     qn_graph_free(r->graph);
     qn_buf_free(r->idx);
@@ -49,7 +49,7 @@ static void close_rig(rig *r)
     qn_kernels_free(r->text);
 }
 
-static qn_status compile(rig *r, const qn_fit_golden *g, qn_err *err)
+static qn_status compile(fixture *r, const qn_fit_golden *g, qn_err *err)
 {
     const qn_fit_program *list[] = { g->program };
     qn_str text = { 0 };
@@ -64,7 +64,7 @@ out:
     return st;
 }
 
-static qn_status launch(rig *r, qn_fit_golden *g, qn_err *err)
+static qn_status launch(fixture *r, qn_fit_golden *g, qn_err *err)
 {
     const qn_fit_program *p = g->program;
     const size_t n = (size_t)g->n_instances, size = sizeof *g->out;
@@ -98,14 +98,14 @@ out:
 qn_status qn_fit_golden_run(qn_ctx *ctx, qn_fit_golden *golden, qn_err *err)
 {
     const qn_route_mode mode = qn_route_get_mode(ctx);
-    rig r = { .ctx = ctx };
+    fixture r = { .ctx = ctx };
     qn_status st;
 
     if (qn_fit_device_of(ctx) == 0)
         return interpret(golden, err);
     qn_route_set_mode(ctx, QN_ROUTE_GPU);
     st = launch(&r, golden, err);
-    close_rig(&r);
+    close_fixture(&r);
     qn_route_set_mode(ctx, mode);
     return st;
 }

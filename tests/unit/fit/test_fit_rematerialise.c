@@ -1,4 +1,4 @@
-/* test_fit_relieve.c - values computed again instead of kept: fewer alive, the same bits. */
+/* test_fit_rematerialise.c - values computed again instead of kept: fewer alive, the same bits. */
 #include "fit_random.h"
 
 #include "domain/fit/code/print.h"
@@ -53,7 +53,7 @@ static qn_fit_program *program_of(const ring *r, int limit)
     must_ok(qn_fit_program_new(r->group->graph, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_GRAD),
                                (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO, &p, &err),
             &err);
-    must_ok(qn_fit_relieve(p, limit, &err), &err);
+    must_ok(qn_fit_rematerialise(p, limit, &err), &err);
     return p;
 }
 
@@ -112,7 +112,7 @@ static void bits_stay_when_values_are_computed_again(void **state)
 static void bits_of_random_expressions_stay(void **state)
 {
     static const int limits[] = { 6, 10, 14 };
-    int n_relieved = 0;
+    int n_rematerialised = 0;
 
     (void)state;
     for (uint64_t seed = 0; seed < 300; seed++) {
@@ -129,12 +129,12 @@ static void bits_of_random_expressions_stay(void **state)
 
             must_ok(qn_fit_program_new(g, wants, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO, &p, &err),
                     &err);
-            must_ok(qn_fit_relieve(p, l < 0 ? 0 : limits[l], &err), &err);
+            must_ok(qn_fit_rematerialise(p, l < 0 ? 0 : limits[l], &err), &err);
             got = fit_run_at(p, g, x, idx);
             if (want)
                 assert_memory_equal(got, want, (size_t)p->n_outputs * N_POINTS * sizeof *got);
             assert_true(count_alive(p) <= p->peak_live);
-            n_relieved += p->n_again > 0;
+            n_rematerialised += p->n_again > 0;
             qn_fit_program_free(p);
             if (want)
                 free(got);
@@ -144,7 +144,7 @@ static void bits_of_random_expressions_stay(void **state)
         free(want);
         qn_fit_graph_free(g);
     }
-    assert_true(n_relieved > 100);
+    assert_true(n_rematerialised > 100);
 }
 
 static void fewer_values_are_alive_for_little_more_work(void **state)

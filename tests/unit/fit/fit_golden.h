@@ -1,4 +1,4 @@
-/* fit_rig.h - golden records of fit as graphs: one graph per operation, one instance per record. */
+/* fit_golden.h - golden records of fit as graphs: one graph per operation, one instance per record. */
 #ifndef QN_TESTS_FIT_RIG_H
 #define QN_TESTS_FIT_RIG_H
 

@@ -1,4 +1,4 @@
-/* fit_worlds.h - bundle adjustment and spring meshes as problems. */
+/* fit_scenes.h - bundle adjustment and spring meshes as problems. */
 #ifndef QN_TESTS_FIT_WORLDS_H
 #define QN_TESTS_FIT_WORLDS_H
 

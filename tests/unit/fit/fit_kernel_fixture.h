@@ -1,9 +1,9 @@
-/* fit_kernel_rig.h - a file of golden records as one kernel, on a backend, against the interpreter.
+/* fit_kernel_fixture.h - a file of golden records as one kernel, on a backend, against the interpreter.
  */
 #ifndef QN_TESTS_FIT_KERNEL_RIG_H
 #define QN_TESTS_FIT_KERNEL_RIG_H
 
-#include "fit_rig.h"
+#include "fit_golden.h"
 
 #include "engine_fixture.h"
 
@@ -18,9 +18,9 @@ typedef struct {
     double *x;        /* arguments of all records */
     size_t n_numbers; /* in x */
     int n, is_f64;
-} fit_kernel_rig;
+} fit_kernel_fixture;
 
-static inline void count_instances(fit_kernel_rig *r)
+static inline void count_instances(fit_kernel_fixture *r)
 {
     for (int k = 0; k < r->golden->n; k++) {
         const fit_records *f = &r->golden->list[k];
@@ -30,7 +30,7 @@ static inline void count_instances(fit_kernel_rig *r)
     }
 }
 
-static inline void make_program(fit_kernel_rig *r)
+static inline void make_program(fit_kernel_fixture *r)
 {
     qn_fit_graph *g = NULL;
     qn_err err = { .text = "" };
@@ -67,7 +67,7 @@ static inline void make_program(fit_kernel_rig *r)
 
 /* On a backend. */
 
-static inline qn_kernel_module *compile(const fit_kernel_rig *r, qn_ctx *ctx,
+static inline qn_kernel_module *compile(const fit_kernel_fixture *r, qn_ctx *ctx,
                                         qn_kernel_module **text_module)
 {
     const qn_fit_program *p = r->program;
@@ -84,7 +84,7 @@ static inline qn_kernel_module *compile(const fit_kernel_rig *r, qn_ctx *ctx,
     return module;
 }
 
-static inline qn_buf *buffer_of(const fit_kernel_rig *r, qn_ctx *ctx, const char *name,
+static inline qn_buf *buffer_of(const fit_kernel_fixture *r, qn_ctx *ctx, const char *name,
                                 const double *numbers, size_t n)
 {
     qn_buf *buf = NULL;
@@ -103,7 +103,7 @@ static inline qn_buf *buffer_of(const fit_kernel_rig *r, qn_ctx *ctx, const char
     return buf;
 }
 
-static inline void read_numbers(const fit_kernel_rig *r, qn_ctx *ctx, qn_buf *buf, double *out,
+static inline void read_numbers(const fit_kernel_fixture *r, qn_ctx *ctx, qn_buf *buf, double *out,
                                 size_t n)
 {
     float *single = calloc(n, sizeof *single);
@@ -119,7 +119,7 @@ static inline void read_numbers(const fit_kernel_rig *r, qn_ctx *ctx, qn_buf *bu
 }
 
 /* Outputs as doubles, [output][i]. */
-static inline double *run_kernel(const fit_kernel_rig *r, qn_ctx *ctx)
+static inline double *run_kernel(const fit_kernel_fixture *r, qn_ctx *ctx)
 {
     const qn_fit_program *p = r->program;
     const size_t n_res = (size_t)(p->sections[QN_FIT_RES].count * r->n);
@@ -163,7 +163,7 @@ static inline int is_close(double got, double want, double tolerance)
     return fabs(got - want) <= tolerance;
 }
 
-static inline int count_faults(const fit_kernel_rig *r, const double *got, const double *want,
+static inline int count_faults(const fit_kernel_fixture *r, const double *got, const double *want,
                                double tolerance)
 {
     int faults = 0;
@@ -183,7 +183,7 @@ static inline int count_faults(const fit_kernel_rig *r, const double *got, const
 static inline void fit_run_kernels(const char *backend, const char *file, int is_f64,
                                    double tolerance)
 {
-    fit_kernel_rig r = { .is_f64 = is_f64 };
+    fit_kernel_fixture r = { .is_f64 = is_f64 };
     double *got, *want;
     qn_ctx *ctx;
     int faults;

@@ -1,4 +1,4 @@
-/* fit_device_rig.h - a problem on a backend beside the evaluation in host memory. */
+/* fit_device_fixture.h - a problem on a backend beside the evaluation in host memory. */
 #ifndef QN_TESTS_FIT_DEVICE_RIG_H
 #define QN_TESTS_FIT_DEVICE_RIG_H
 
@@ -26,13 +26,13 @@ typedef struct {
     qn_buf *x, *v, *out, *cost, *rows;
     double *want, *got, *host_rows;
     qn_err err;
-} rig;
+} fixture;
 
 /* 0: there is no such backend. */
-static inline int open_rig(rig *r, qn_fit_text *text, const char *backend,
-                           qn_fit_precision precision)
+static inline int open_fixture(fixture *r, qn_fit_text *text, const char *backend,
+                               qn_fit_precision precision)
 {
-    *r = (rig){ .text = text, .p = text->problem };
+    *r = (fixture){ .text = text, .p = text->problem };
     if (!(r->ctx = open_if_present(backend))) {
         qn_fit_text_free(text);
         return 0;
@@ -50,7 +50,7 @@ static inline int open_rig(rig *r, qn_fit_text *text, const char *backend,
     return 1;
 }
 
-static inline void close_rig(rig *r)
+static inline void close_fixture(fixture *r)
 {
     qn_graph_free(r->graph);
     qn_buf_free(r->x);
@@ -67,19 +67,19 @@ static inline void close_rig(rig *r)
     free(r->host_rows);
 }
 
-static inline void run_graph(rig *r)
+static inline void run_graph(fixture *r)
 {
     must(qn_graph_run(r->graph, &failure));
     must(qn_graph_wait(r->graph, &failure));
 }
 
-static inline void read_out(rig *r)
+static inline void read_out(fixture *r)
 {
     must_ok(qn_fit_device_read(r->device, r->out, r->got, r->p->n_scalars, &r->err), &r->err);
 }
 
 /* tolerance 0: the same bits */
-static inline void assert_vector(const rig *r, double tolerance)
+static inline void assert_vector(const fixture *r, double tolerance)
 {
     for (uint32_t s = 0; s < r->p->n_scalars; s++)
         if (!(fabs(r->got[s] - r->want[s]) <= tolerance * (1 + fabs(r->want[s]))))
@@ -87,14 +87,14 @@ static inline void assert_vector(const rig *r, double tolerance)
 }
 
 /* The graph, once, gives the vector that is wanted. */
-static inline void assert_run(rig *r, double tolerance)
+static inline void assert_run(fixture *r, double tolerance)
 {
     run_graph(r);
     read_out(r);
     assert_vector(r, tolerance);
 }
 
-static inline void make_tangent(rig *r)
+static inline void make_tangent(fixture *r)
 {
     double *v = calloc(r->p->n_scalars, sizeof *v);
 
