@@ -86,31 +86,28 @@ out:
 
 /* Reference values. */
 
-static const char *const verdicts[] = { "ok", "OUT", "skipped" };
-
-static void add_finding(qn_table *table, const qn_fit_finding *f)
+static void add_finding(qn_table *table, const qn_finding *f)
 {
     qn_table_add(table, f->part);
-    qn_table_add(table, f->what);
-    if (f->verdict == QN_FIT_SKIPPED) {
+    qn_table_add(table, f->name);
+    if (f->verdict == QN_FINDING_SKIPPED) {
         for (int k = 0; k < 3; k++)
             qn_table_add(table, "-");
     } else {
         qn_table_addf(table, "%lld", (long long)f->n);
         qn_table_addf(table, "%.3g", f->value);
-        qn_table_addf(table, "%.3g", f->limit);
+        qn_table_addf(table, "%.3g", f->high);
     }
-    qn_table_add(table, verdicts[f->verdict]);
+    qn_table_add(table, qn_verdict_name(f->verdict));
 }
 
-static qn_status print_findings(const qn_fit_findings *findings, int is_all, int is_json,
-                                qn_err *err)
+static qn_status print_findings(const qn_findings *findings, int is_all, int is_json, qn_err *err)
 {
     qn_table table = qn_table_begin("PART", "WHAT", "VALUES", "FOUND", "LIMIT", "VERDICT");
     int n = 0;
 
     for (size_t k = 0; k < findings->n; k++)
-        if (is_all || findings->list[k].verdict != QN_FIT_OK) {
+        if (is_all || findings->list[k].verdict != QN_FINDING_OK) {
             add_finding(&table, &findings->list[k]);
             n++;
         }
@@ -120,21 +117,21 @@ static qn_status print_findings(const qn_fit_findings *findings, int is_all, int
     return QN_OK;
 }
 
-static void print_parts(const qn_fit_findings *findings)
+static void print_parts(const qn_findings *findings)
 {
     for (const qn_fit_part *part = qn_fit_parts; part->name; part++) {
         size_t n = 0, out = 0, skipped = 0;
         qn_i64 values = 0;
 
         for (size_t k = 0; k < findings->n; k++) {
-            const qn_fit_finding *f = &findings->list[k];
+            const qn_finding *f = &findings->list[k];
 
             if (strcmp(f->part, part->name))
                 continue;
             n++;
             values += f->n;
-            out += f->verdict == QN_FIT_OUT;
-            skipped += f->verdict == QN_FIT_SKIPPED;
+            out += f->verdict == QN_FINDING_OUT;
+            skipped += f->verdict == QN_FINDING_SKIPPED;
         }
         if (n)
             printf("%-10s  %zu findings of %lld values: %zu ok, %zu out of bounds, %zu skipped\n",
@@ -142,24 +139,10 @@ static void print_parts(const qn_fit_findings *findings)
     }
 }
 
-/* The first that is out of bounds is named: the others are in the table. */
-static qn_status judge(const qn_fit_findings *findings, qn_err *err)
-{
-    for (size_t k = 0; k < findings->n; k++)
-        if (findings->list[k].verdict == QN_FIT_OUT)
-            return qn_fail(err, QN_ERR_MISMATCH,
-                           "%zu of %zu findings are out of bounds, the first of them %s",
-                           findings->n_out, findings->n, findings->list[k].what);
-    if (findings->n == findings->n_skipped)
-        return qn_fail(err, QN_ERR_INPUT, "nothing was compared: all of %zu findings are skipped",
-                       findings->n);
-    return QN_OK;
-}
-
 static qn_status check_golden(const qn_args *args, qn_err *err)
 {
     const int is_json = qn_flag(args, "json");
-    qn_fit_findings findings = { 0 };
+    qn_findings findings = { 0 };
     qn_ctx *ctx = NULL;
     qn_status st = QN_OK;
 
@@ -170,10 +153,10 @@ static qn_status check_golden(const qn_args *args, qn_err *err)
     if (!is_json)
         print_parts(&findings);
     qn_cli_summary(args, (double)findings.n, "finding", "findings");
-    QN_TRY(judge(&findings, err));
+    QN_TRY(qn_findings_judge(&findings, err));
 out:
     st = qn_cli_close(args, ctx, st, err);
-    qn_fit_findings_free(&findings);
+    qn_findings_free(&findings);
     return st;
 }
 

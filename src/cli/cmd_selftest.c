@@ -10,80 +10,81 @@ enum { MAX_COLUMNS = 24 };
 
 static const char *const examples[] = { "quern selftest --backend cpu", NULL };
 
-static size_t find_devices(const qn_selftest *tests, const char **devices)
+static size_t find_devices(const qn_findings *findings, const char **devices)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < tests->n; i++) {
+    for (size_t i = 0; i < findings->n; i++) {
         size_t k = 0;
 
-        while (k < n && strcmp(devices[k], tests->list[i].device))
+        while (k < n && strcmp(devices[k], findings->list[i].part))
             k++;
         if (k == n && n < MAX_COLUMNS)
-            devices[n++] = tests->list[i].device;
+            devices[n++] = findings->list[i].part;
     }
     return n;
 }
 
-static int is_first(const qn_selftest *tests, size_t at)
+static int is_first(const qn_findings *findings, size_t at)
 {
     for (size_t i = 0; i < at; i++)
-        if (!strcmp(tests->list[i].name, tests->list[at].name))
+        if (!strcmp(findings->list[i].name, findings->list[at].name))
             return 0;
     return 1;
 }
 
-static const char *result_of(const qn_selftest *tests, const char *name, const char *device)
+static const char *result_of(const qn_findings *findings, const char *name, const char *device)
 {
     static const char *const names[] = {
-        [QN_CHECK_OK] = "ok",
-        [QN_CHECK_FAILED] = "FAILED",
-        [QN_CHECK_SKIPPED] = "skipped",
+        [QN_FINDING_OK] = "ok",
+        [QN_FINDING_OUT] = "FAILED",
+        [QN_FINDING_SKIPPED] = "skipped",
     };
 
-    for (size_t i = 0; i < tests->n; i++)
-        if (!strcmp(tests->list[i].name, name) && !strcmp(tests->list[i].device, device))
-            return names[tests->list[i].result];
+    for (size_t i = 0; i < findings->n; i++)
+        if (!strcmp(findings->list[i].name, name) && !strcmp(findings->list[i].part, device))
+            return names[findings->list[i].verdict];
     return "-";
 }
 
 /* Checks down, devices across. */
-static qn_status print_table(const qn_selftest *tests, qn_err *err)
+static qn_status print_table(const qn_findings *findings, qn_err *err)
 {
     const char *names[MAX_COLUMNS + 2] = { "CHECK" };
-    const size_t n = find_devices(tests, names + 1);
+    const size_t n = find_devices(findings, names + 1);
     qn_table table = qn_table_begin_list(names);
 
-    for (size_t i = 0; i < tests->n; i++) {
-        if (!is_first(tests, i))
+    for (size_t i = 0; i < findings->n; i++) {
+        if (!is_first(findings, i))
             continue;
-        qn_table_add(&table, tests->list[i].name);
+        qn_table_add(&table, findings->list[i].name);
         for (size_t d = 0; d < n; d++)
-            qn_table_add(&table, result_of(tests, tests->list[i].name, names[1 + d]));
+            qn_table_add(&table, result_of(findings, findings->list[i].name, names[1 + d]));
     }
     if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table of %zu checks to stdout", tests->n);
+        return qn_fail(err, QN_ERR_IO, "cannot write a table of %zu checks to stdout", findings->n);
     return QN_OK;
 }
 
-static void print_details(const qn_selftest *tests, qn_check_result result, const char *title)
+static void print_details(const qn_findings *findings, qn_verdict verdict, const char *title)
 {
-    for (size_t i = 0; i < tests->n; i++) {
-        const qn_check *c = &tests->list[i];
+    for (size_t i = 0; i < findings->n; i++) {
+        const qn_finding *f = &findings->list[i];
 
-        if (c->result == result)
-            printf("%s: %s on %s: %s\n", title, c->name, c->device, c->detail);
+        if (f->verdict == verdict)
+            printf("%s: %s on %s: %s\n", title, f->name, f->part, f->note);
     }
 }
 
-static qn_status print_end(const qn_selftest *tests, qn_err *err)
+static qn_status print_end(const qn_findings *findings, qn_err *err)
 {
     putchar('\n');
-    print_details(tests, QN_CHECK_SKIPPED, "skipped");
-    print_details(tests, QN_CHECK_FAILED, "FAILED");
-    printf("%zu checks, %zu failed\n", tests->n, tests->n_failed);
-    if (tests->n_failed)
-        return qn_fail(err, QN_ERR_MISMATCH, "%zu of %zu checks failed", tests->n_failed, tests->n);
+    print_details(findings, QN_FINDING_SKIPPED, "skipped");
+    print_details(findings, QN_FINDING_OUT, "FAILED");
+    printf("%zu checks, %zu failed\n", findings->n, findings->n_out);
+    if (findings->n_out)
+        return qn_fail(err, QN_ERR_MISMATCH, "%zu of %zu checks failed", findings->n_out,
+                       findings->n);
     return QN_OK;
 }
 
@@ -91,15 +92,15 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_selftest_options options = { .engine = args->global.engine };
-    qn_selftest tests = { 0 };
+    qn_findings findings = { 0 };
 
     (void)none;
     QN_TRY(qn_cli_progress(args, &options.watch.mode, err));
-    QN_TRY(qn_selftest_run(&options, &tests, err));
-    QN_TRY(print_table(&tests, err));
-    QN_TRY(print_end(&tests, err));
+    QN_TRY(qn_selftest_run(&options, &findings, err));
+    QN_TRY(print_table(&findings, err));
+    QN_TRY(print_end(&findings, err));
 out:
-    qn_selftest_free(&tests);
+    qn_findings_free(&findings);
     return st;
 }
 

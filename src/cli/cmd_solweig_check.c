@@ -59,7 +59,7 @@ static qn_status print_list(int is_json, qn_err *err)
 
 /* Findings. */
 
-static void add_figures(qn_table *table, const qn_sw_finding *f)
+static void add_figures(qn_table *table, const qn_finding *f)
 {
     if (!f->n) {
         for (int i = 0; i < 4; i++)
@@ -67,42 +67,27 @@ static void add_figures(qn_table *table, const qn_sw_finding *f)
         return;
     }
     qn_table_addf(table, "%lld", (long long)f->n);
-    qn_table_addf(table, "%.4g", f->mean_abs_diff);
-    qn_table_addf(table, "%.4g", f->max_abs_diff);
+    qn_table_addf(table, "%.4g", f->mean);
+    qn_table_addf(table, "%.4g", f->value);
     qn_table_addf(table, "%.3f", f->equal_pct);
 }
 
-static qn_status print(const qn_sw_report *report, int is_json, qn_err *err)
+static qn_status print(const qn_findings *findings, int is_json, qn_err *err)
 {
-    static const char *const verdicts[] = { "ok", "OUT", "skipped" };
     qn_table table = qn_table_begin("STAGE", "NAME", "VALUES", "MEAN_ABS_DIFF", "MAX_ABS_DIFF",
                                     "EQUAL_PCT", "LIMIT", "VERDICT");
 
-    for (size_t i = 0; i < report->n; i++) {
-        const qn_sw_finding *f = &report->list[i];
+    for (size_t i = 0; i < findings->n; i++) {
+        const qn_finding *f = &findings->list[i];
 
-        qn_table_add(&table, f->stage);
+        qn_table_add(&table, f->part);
         qn_table_add(&table, f->name);
         add_figures(&table, f);
-        qn_table_add(&table, f->limit);
-        qn_table_add(&table, verdicts[f->verdict]);
+        qn_table_add(&table, f->note);
+        qn_table_add(&table, qn_verdict_name(f->verdict));
     }
     if (!qn_table_print(&table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
         return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
-}
-
-/* The first finding that is out of bounds is named: others are in the table. */
-static qn_status judge(const qn_sw_report *report, qn_err *err)
-{
-    for (size_t i = 0; i < report->n; i++)
-        if (report->list[i].verdict == QN_SW_OUT)
-            return qn_fail(err, QN_ERR_MISMATCH,
-                           "%zu of %zu findings are out of bounds, the first of them %s",
-                           report->n_out, report->n, report->list[i].name);
-    if (report->n == report->n_skipped)
-        return qn_fail(err, QN_ERR_INPUT, "nothing was compared: all of %zu findings are skipped",
-                       report->n);
     return QN_OK;
 }
 
@@ -166,7 +151,7 @@ static qn_status run_export(const qn_args *args, qn_err *err)
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     const char *dir = qn_text(args, "golden"), *list = qn_text(args, "stage");
-    qn_sw_report report = { 0 };
+    qn_findings findings = { 0 };
     qn_status st = QN_OK;
 
     if (qn_flag(args, "list"))
@@ -178,12 +163,12 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     if (qn_flag(args, "measured"))
         return run_measured(ctx, args, err);
     QN_TRY(check_list(list, err));
-    QN_TRY(qn_sw_check_run(ctx, dir, list, &report, err));
-    QN_TRY(print(&report, qn_flag(args, "json"), err));
-    qn_cli_summary(args, (double)report.n, "finding", "findings");
-    QN_TRY(judge(&report, err));
+    QN_TRY(qn_sw_check_run(ctx, dir, list, &findings, err));
+    QN_TRY(print(&findings, qn_flag(args, "json"), err));
+    qn_cli_summary(args, (double)findings.n, "finding", "findings");
+    QN_TRY(qn_findings_judge(&findings, err));
 out:
-    qn_sw_report_free(&report);
+    qn_findings_free(&findings);
     return st;
 }
 

@@ -17,10 +17,10 @@
 enum { SEED = 1, HASH_LANES = 64, MAX_ITEMS = 20011 };
 
 /* Builders make their buffers with `in`: one that failed has left its sentence in the context. */
-/* Hands on why the rig could not make a buffer. */
-static qn_status in(const qn_rig *rig, const qn_buf *buf, qn_err *err)
+/* Hands on why the fixture could not make a buffer. */
+static qn_status in(const qn_fixture *fixture, const qn_buf *buf, qn_err *err)
 {
-    return buf ? QN_OK : qn_fail(err, rig->err.status, "%s", rig->err.text);
+    return buf ? QN_OK : qn_fail(err, fixture->err.status, "%s", fixture->err.text);
 }
 
 static qn_i64 ceil_div(qn_i64 n, qn_i64 by)
@@ -29,103 +29,106 @@ static qn_i64 ceil_div(qn_i64 n, qn_i64 by)
 }
 
 /* The result: `n` elements of `type`, `size` bytes each. */
-static qn_status result(qn_rig *rig, const char *type, qn_i64 n, size_t size, qn_err *err)
+static qn_status result(qn_fixture *fixture, const char *type, qn_i64 n, size_t size, qn_err *err)
 {
-    rig->type = type;
-    rig->out = qn_rig_new(rig, (size_t)n * size);
-    return in(rig, rig->out, err);
+    fixture->type = type;
+    fixture->out = qn_fixture_new(fixture, (size_t)n * size);
+    return in(fixture, fixture->out, err);
 }
 
 /* Vectors. */
 
-static qn_status build_vadd(qn_rig *rig, const qn_case *c, qn_err *err)
+static qn_status build_vadd(qn_fixture *fixture, const qn_case *c, qn_err *err)
 {
-    qn_buf *x = qn_rig_floats(rig, c->n, SEED), *y = qn_rig_floats(rig, c->n, SEED + 1);
+    qn_buf *x = qn_fixture_floats(fixture, c->n, SEED),
+           *y = qn_fixture_floats(fixture, c->n, SEED + 1);
     qn_status st = QN_OK;
 
-    QN_TRY(in(rig, x && y ? x : NULL, err));
-    QN_TRY(result(rig, "float", c->n, 4, err));
-    QN_TRY(stage_vadd(rig->graph, c->name, qn_range_1d(c->n), x, y, rig->out, err));
+    QN_TRY(in(fixture, x && y ? x : NULL, err));
+    QN_TRY(result(fixture, "float", c->n, 4, err));
+    QN_TRY(stage_vadd(fixture->graph, c->name, qn_range_1d(c->n), x, y, fixture->out, err));
 out:
     return st;
 }
 
-static qn_status build_saxpy(qn_rig *rig, const qn_case *c, qn_err *err)
+static qn_status build_saxpy(qn_fixture *fixture, const qn_case *c, qn_err *err)
 {
-    qn_buf *x = qn_rig_floats(rig, c->n, SEED);
+    qn_buf *x = qn_fixture_floats(fixture, c->n, SEED);
     qn_status st = QN_OK;
 
-    rig->out = qn_rig_floats(rig, c->n, SEED + 1);
-    rig->type = "float";
-    QN_TRY(in(rig, x && rig->out ? x : NULL, err));
-    QN_TRY(stage_saxpy(rig->graph, c->name, qn_range_1d(c->n), 1.7f, x, rig->out, err));
+    fixture->out = qn_fixture_floats(fixture, c->n, SEED + 1);
+    fixture->type = "float";
+    QN_TRY(in(fixture, x && fixture->out ? x : NULL, err));
+    QN_TRY(stage_saxpy(fixture->graph, c->name, qn_range_1d(c->n), 1.7f, x, fixture->out, err));
 out:
     return st;
 }
 
-static qn_status build_map(qn_rig *rig, const qn_case *c, qn_err *err)
+static qn_status build_map(qn_fixture *fixture, const qn_case *c, qn_err *err)
 {
     const qn_kernel_info *kernel = qn_op_kernel(qn_op_find(c->ops));
-    qn_buf *x = qn_rig_floats(rig, c->n, SEED);
+    qn_buf *x = qn_fixture_floats(fixture, c->n, SEED);
     const float k = 0.37f;
     qn_status st = QN_OK;
 
-    QN_TRY(in(rig, x, err));
-    QN_TRY(result(rig, "float", c->n, 4, err));
-    const qn_arg args[] = { qn_arg_val(&k, sizeof k), qn_arg_buf(x), qn_arg_buf(rig->out) };
+    QN_TRY(in(fixture, x, err));
+    QN_TRY(result(fixture, "float", c->n, 4, err));
+    const qn_arg args[] = { qn_arg_val(&k, sizeof k), qn_arg_buf(x), qn_arg_buf(fixture->out) };
     const int skip = 3 - kernel->n_args; /* some have no constant */
-    QN_TRY(qn_graph_stage(rig->graph, c->name, kernel, qn_range_1d(c->n), args + skip, err));
+    QN_TRY(qn_graph_stage(fixture->graph, c->name, kernel, qn_range_1d(c->n), args + skip, err));
 out:
     return st;
 }
 
 /* All steps but those of which no two devices give the same bits. */
-static qn_status build_chain(qn_rig *rig, const qn_case *c, qn_err *err)
+static qn_status build_chain(qn_fixture *fixture, const qn_case *c, qn_err *err)
 {
     chain_par p = { .n = c->n, .n_steps = QN_CHAIN_EXP };
-    qn_buf *x = qn_rig_floats(rig, c->n, SEED);
+    qn_buf *x = qn_fixture_floats(fixture, c->n, SEED);
     qn_status st = QN_OK;
 
     for (int i = 0; i < p.n_steps; i++) {
         p.code[i] = i;
         p.k[i] = 1.25f;
     }
-    QN_TRY(in(rig, x, err));
-    QN_TRY(result(rig, "float", c->n, 4, err));
-    QN_TRY(stage_chain(rig->graph, c->name, qn_range_1d(ceil_div(c->n, CHAIN_CHUNK)), p, x,
-                       rig->out, err));
+    QN_TRY(in(fixture, x, err));
+    QN_TRY(result(fixture, "float", c->n, 4, err));
+    QN_TRY(stage_chain(fixture->graph, c->name, qn_range_1d(ceil_div(c->n, CHAIN_CHUNK)), p, x,
+                       fixture->out, err));
 out:
     return st;
 }
 
-static qn_status build_sort(qn_rig *rig, const qn_case *c, qn_err *err)
+static qn_status build_sort(qn_fixture *fixture, const qn_case *c, qn_err *err)
 {
-    qn_buf *x = qn_rig_floats(rig, c->n, SEED);
+    qn_buf *x = qn_fixture_floats(fixture, c->n, SEED);
     qn_status st = QN_OK;
 
-    QN_TRY(in(rig, x, err));
-    QN_TRY(result(rig, "float", c->n, 4, err));
-    const qn_arg args[] = { qn_arg_val(&c->n, sizeof c->n), qn_arg_buf(x), qn_arg_buf(rig->out) };
-    QN_TRY(qn_graph_op(rig->graph, c->name, "sort", qn_range_1d(1), args, 3, err));
+    QN_TRY(in(fixture, x, err));
+    QN_TRY(result(fixture, "float", c->n, 4, err));
+    const qn_arg args[] = { qn_arg_val(&c->n, sizeof c->n), qn_arg_buf(x),
+                            qn_arg_buf(fixture->out) };
+    QN_TRY(qn_graph_op(fixture->graph, c->name, "sort", qn_range_1d(1), args, 3, err));
 out:
     return st;
 }
 
 /* Reductions. */
 
-static qn_status build_reduce(qn_rig *rig, const qn_case *c, qn_err *err)
+static qn_status build_reduce(qn_fixture *fixture, const qn_case *c, qn_err *err)
 {
     const qn_i64 start[] = { 0, c->n };
     const int32_t pitch = (int32_t)ceil_div(c->n, REDUCE_CHUNK);
     const qn_range chunks = qn_range_2d(pitch, 1), one = qn_range_1d(1);
-    qn_buf *table = qn_rig_copy(rig, start, sizeof start);
-    qn_buf *x = qn_rig_floats(rig, c->n, SEED), *y = qn_rig_floats(rig, c->n, SEED + 1);
-    qn_buf *part = qn_rig_new(rig, (size_t)pitch * sizeof(float));
-    qn_graph *g = rig->graph;
+    qn_buf *table = qn_fixture_copy(fixture, start, sizeof start);
+    qn_buf *x = qn_fixture_floats(fixture, c->n, SEED),
+           *y = qn_fixture_floats(fixture, c->n, SEED + 1);
+    qn_buf *part = qn_fixture_new(fixture, (size_t)pitch * sizeof(float));
+    qn_graph *g = fixture->graph;
     qn_status st = QN_OK;
 
-    QN_TRY(in(rig, table && x && y ? part : NULL, err));
-    QN_TRY(result(rig, "float", 1, 4, err));
+    QN_TRY(in(fixture, table && x && y ? part : NULL, err));
+    QN_TRY(result(fixture, "float", 1, 4, err));
     if (!strcmp(c->name, "dot"))
         QN_TRY(stage_dot_part(g, "dot", chunks, pitch, table, x, y, part, err));
     else if (!strcmp(c->name, "max"))
@@ -133,93 +136,96 @@ static qn_status build_reduce(qn_rig *rig, const qn_case *c, qn_err *err)
     else
         QN_TRY(stage_sum_part(g, "sum", chunks, pitch, table, x, part, err));
     if (!strcmp(c->name, "max"))
-        QN_TRY(stage_max_join(g, "join", one, pitch, table, part, rig->out, err));
+        QN_TRY(stage_max_join(g, "join", one, pitch, table, part, fixture->out, err));
     else
-        QN_TRY(stage_sum_join(g, "join", one, pitch, table, part, rig->out, err));
+        QN_TRY(stage_sum_join(g, "join", one, pitch, table, part, fixture->out, err));
 out:
     return st;
 }
 
-static qn_status build_scan(qn_rig *rig, const qn_case *c, qn_err *err)
+static qn_status build_scan(qn_fixture *fixture, const qn_case *c, qn_err *err)
 {
     const qn_i64 chunks = ceil_div(c->n, SCAN_CHUNK);
     int32_t values[MAX_ITEMS];
-    qn_buf *part = qn_rig_new(rig, (size_t)chunks * 4), *total = qn_rig_new(rig, 4);
-    qn_graph *g = rig->graph;
+    qn_buf *part = qn_fixture_new(fixture, (size_t)chunks * 4), *total = qn_fixture_new(fixture, 4);
+    qn_graph *g = fixture->graph;
     qn_buf *x;
     qn_status st = QN_OK;
 
     for (qn_i64 i = 0; i < c->n; i++)
         values[i] = qn_random_byte(SEED, (uint64_t)i) - 100;
-    x = qn_rig_copy(rig, values, (size_t)c->n * sizeof *values);
-    QN_TRY(in(rig, x && part ? total : NULL, err));
-    QN_TRY(result(rig, "i32", c->n, 4, err));
-    QN_TRY(stage_scan_part(g, "part", qn_range_1d(chunks), c->n, x, rig->out, part, err));
+    x = qn_fixture_copy(fixture, values, (size_t)c->n * sizeof *values);
+    QN_TRY(in(fixture, x && part ? total : NULL, err));
+    QN_TRY(result(fixture, "i32", c->n, 4, err));
+    QN_TRY(stage_scan_part(g, "part", qn_range_1d(chunks), c->n, x, fixture->out, part, err));
     QN_TRY(stage_scan_join(g, "join", qn_range_1d(1), (int32_t)chunks, part, total, err));
-    QN_TRY(stage_scan_add(g, "add", qn_range_1d(c->n), part, rig->out, err));
+    QN_TRY(stage_scan_add(g, "add", qn_range_1d(c->n), part, fixture->out, err));
 out:
     return st;
 }
 
 /* Half of the items meet in cell 0, the others spread. */
-static qn_status build_segments(qn_rig *rig, const qn_case *c, qn_err *err)
+static qn_status build_segments(qn_fixture *fixture, const qn_case *c, qn_err *err)
 {
     enum { CELLS = 500 };
     int32_t target[MAX_ITEMS];
-    qn_buf *value = qn_rig_floats(rig, c->n, SEED);
+    qn_buf *value = qn_fixture_floats(fixture, c->n, SEED);
     qn_status st = QN_OK;
 
     for (qn_i64 i = 0; i < c->n; i++)
         target[i] = i & 1 ? 0 : (int32_t)(qn_random_u64(SEED + 2, (uint64_t)i) % CELLS);
-    QN_TRY(in(rig, value, err));
-    QN_TRY(result(rig, "float", CELLS, 4, err));
-    QN_TRY(qn_segments_new(rig->ctx, "segments", target, c->n, CELLS, &rig->segments, err));
-    QN_TRY(qn_segments_sum(rig->segments, rig->graph, "segments", value, rig->out, err));
+    QN_TRY(in(fixture, value, err));
+    QN_TRY(result(fixture, "float", CELLS, 4, err));
+    QN_TRY(qn_segments_new(fixture->ctx, "segments", target, c->n, CELLS, &fixture->segments, err));
+    QN_TRY(
+        qn_segments_sum(fixture->segments, fixture->graph, "segments", value, fixture->out, err));
 out:
     return st;
 }
 
 /* Matrices, hashes. */
 
-static qn_status build_matmul(qn_rig *rig, const qn_case *c, qn_err *err)
+static qn_status build_matmul(qn_fixture *fixture, const qn_case *c, qn_err *err)
 {
     const qn_i64 size = c->n * c->n;
     const i32 n = (i32)c->n;
     const matmul_par p = { size, size, size, n, n, n, 0 };
-    qn_buf *a = qn_rig_floats(rig, size, SEED), *b = qn_rig_floats(rig, size, SEED + 1);
+    qn_buf *a = qn_fixture_floats(fixture, size, SEED),
+           *b = qn_fixture_floats(fixture, size, SEED + 1);
     const qn_range tiles =
         qn_range_3d(ceil_div(n, MATMUL_TILE_COLS), ceil_div(n, MATMUL_TILE_ROWS), 1);
     qn_status st = QN_OK;
 
-    QN_TRY(in(rig, a ? b : NULL, err));
-    QN_TRY(result(rig, "float", size, 4, err));
-    QN_TRY(stage_matmul(rig->graph, c->name, tiles, p, a, b, rig->out, err));
+    QN_TRY(in(fixture, a ? b : NULL, err));
+    QN_TRY(result(fixture, "float", size, 4, err));
+    QN_TRY(stage_matmul(fixture->graph, c->name, tiles, p, a, b, fixture->out, err));
 out:
     return st;
 }
 
-qn_status qn_build_hash(qn_rig *rig, const char *op, const void *messages, const qn_i64 *start,
-                        qn_i64 n, qn_err *err)
+qn_status qn_build_hash(qn_fixture *fixture, const char *op, const void *messages,
+                        const qn_i64 *start, qn_i64 n, qn_err *err)
 {
     const qn_i64 words = start[n] / 4 + 1;
     const qn_range groups = qn_range_1d(ceil_div(n, HASH_LANES));
-    qn_buf *table = qn_rig_copy(rig, start, (size_t)(n + 1) * sizeof *start);
-    qn_buf *data = qn_rig_new(rig, (size_t)words * 4);
+    qn_buf *table = qn_fixture_copy(fixture, start, (size_t)(n + 1) * sizeof *start);
+    qn_buf *data = qn_fixture_new(fixture, (size_t)words * 4);
     qn_status st = QN_OK;
 
-    QN_TRY(in(rig, table ? data : NULL, err));
+    QN_TRY(in(fixture, table ? data : NULL, err));
     QN_TRY(qn_buf_write(data, 0, messages, (size_t)start[n], err));
-    QN_TRY(result(rig, "u32", 8 * n, 4, err));
+    QN_TRY(result(fixture, "u32", 8 * n, 4, err));
     if (!strcmp(op, "sha256"))
-        QN_TRY(stage_sha256(rig->graph, op, groups, n, words, table, data, rig->out, err));
+        QN_TRY(stage_sha256(fixture->graph, op, groups, n, words, table, data, fixture->out, err));
     else
-        QN_TRY(stage_keccak256(rig->graph, op, groups, n, words, table, data, rig->out, err));
+        QN_TRY(
+            stage_keccak256(fixture->graph, op, groups, n, words, table, data, fixture->out, err));
 out:
     return st;
 }
 
 /* Messages of 0, 1, 2, ... bytes: every alignment and every way of padding. */
-static qn_status build_messages(qn_rig *rig, const qn_case *c, qn_err *err)
+static qn_status build_messages(qn_fixture *fixture, const qn_case *c, qn_err *err)
 {
     enum { MOST = 300 };
     qn_i64 start[MOST + 1] = { 0 };
@@ -229,13 +235,13 @@ static qn_status build_messages(qn_rig *rig, const qn_case *c, qn_err *err)
         start[i + 1] = start[i] + i;
     for (qn_i64 i = 0; i < start[c->n]; i++)
         bytes[i] = qn_random_byte(SEED, (uint64_t)i);
-    return qn_build_hash(rig, c->name, bytes, start, c->n, err);
+    return qn_build_hash(fixture, c->name, bytes, start, c->n, err);
 }
 
-static qn_status add_levels(qn_rig *rig, qn_i64 n, int is_rfc, qn_buf *from, qn_buf *start,
+static qn_status add_levels(qn_fixture *fixture, qn_i64 n, int is_rfc, qn_buf *from, qn_buf *start,
                             qn_buf *leaf, qn_buf *tree, qn_err *err)
 {
-    qn_graph *g = rig->graph;
+    qn_graph *g = fixture->graph;
     qn_i64 nodes = is_rfc ? n : ceil_div(n, 2);
     i32 level = is_rfc ? 0 : 1;
     qn_status st = QN_OK;
@@ -254,14 +260,15 @@ static qn_status add_levels(qn_rig *rig, qn_i64 n, int is_rfc, qn_buf *from, qn_
         nodes = ceil_div(nodes, 2);
     }
     QN_TRY(is_rfc ? stage_merkle_top_rfc(g, "top", qn_range_1d(1), level, 1, from, start, tree,
-                                         rig->out, err)
+                                         fixture->out, err)
                   : stage_merkle_top(g, "top", qn_range_1d(1), level, 1, from, start, tree,
-                                     rig->out, err));
+                                     fixture->out, err));
 out:
     return st;
 }
 
-qn_status qn_build_merkle(qn_rig *rig, qn_i64 n_leaves, uint64_t seed, int is_rfc, qn_err *err)
+qn_status qn_build_merkle(qn_fixture *fixture, qn_i64 n_leaves, uint64_t seed, int is_rfc,
+                          qn_err *err)
 {
     enum { MAX_LEVELS = 48 };
     const i64 from[] = { 0, n_leaves };
@@ -272,21 +279,21 @@ qn_status qn_build_merkle(qn_rig *rig, qn_i64 n_leaves, uint64_t seed, int is_rf
     while (ceil_div(n_leaves, (qn_i64)1 << (n_levels - 1)) > 1)
         n_levels++;
     const i64 nodes = merkle_layout(from, 1, is_rfc ? 0 : 1, n_levels, start);
-    qn_buf *from_buf = qn_rig_copy(rig, from, sizeof from);
-    qn_buf *start_buf = qn_rig_copy(rig, start, (size_t)n_levels * sizeof *start);
-    qn_buf *leaf = qn_rig_bytes(rig, 32 * n_leaves, seed);
-    qn_buf *tree = qn_rig_new(rig, (size_t)nodes * 32);
+    qn_buf *from_buf = qn_fixture_copy(fixture, from, sizeof from);
+    qn_buf *start_buf = qn_fixture_copy(fixture, start, (size_t)n_levels * sizeof *start);
+    qn_buf *leaf = qn_fixture_bytes(fixture, 32 * n_leaves, seed);
+    qn_buf *tree = qn_fixture_new(fixture, (size_t)nodes * 32);
 
-    QN_TRY(in(rig, from_buf && start_buf && leaf ? tree : NULL, err));
-    QN_TRY(result(rig, "u32", 8, 4, err));
-    QN_TRY(add_levels(rig, n_leaves, is_rfc, from_buf, start_buf, leaf, tree, err));
+    QN_TRY(in(fixture, from_buf && start_buf && leaf ? tree : NULL, err));
+    QN_TRY(result(fixture, "u32", 8, 4, err));
+    QN_TRY(add_levels(fixture, n_leaves, is_rfc, from_buf, start_buf, leaf, tree, err));
 out:
     return st;
 }
 
-static qn_status build_tree(qn_rig *rig, const qn_case *c, qn_err *err)
+static qn_status build_tree(qn_fixture *fixture, const qn_case *c, qn_err *err)
 {
-    return qn_build_merkle(rig, c->n, SEED, c->arg != NULL, err);
+    return qn_build_merkle(fixture, c->n, SEED, c->arg != NULL, err);
 }
 
 /* The table. */
@@ -318,14 +325,14 @@ qn_case qn_case_of_map(const qn_op *op)
 qn_status qn_case_run(qn_ctx *ctx, const char *device, const qn_case *c, const char **type,
                       void **data, size_t *bytes, qn_err *err)
 {
-    qn_rig rig = { 0 };
-    qn_status st = qn_rig_open(ctx, &rig, err);
+    qn_fixture fixture = { 0 };
+    qn_status st = qn_fixture_open(ctx, &fixture, err);
 
     if (st == QN_OK)
-        st = c->build(&rig, c, err);
-    else
-        st = qn_rig_run(&rig, device, data, bytes, err);
-    *type = rig.type;
-    qn_rig_close(&rig);
+        st = c->build(&fixture, c, err);
+    if (st == QN_OK)
+        st = qn_fixture_run(&fixture, device, data, bytes, err);
+    *type = fixture.type;
+    qn_fixture_close(&fixture);
     return st;
 }

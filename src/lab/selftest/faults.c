@@ -122,13 +122,13 @@ out:
     return st;
 }
 
-qn_status qn_selftest_fault(qn_selftest *tests, const qn_options *engine, const char *device,
+qn_status qn_selftest_fault(qn_findings *findings, const qn_options *engine, const char *device,
                             qn_err *err)
 {
     qn_err why = { 0 };
     const qn_status found = check_fault(engine, device, &why);
 
-    return qn_selftest_note(tests, "fault: launch fails once", device, found, &why, err);
+    return qn_selftest_note(findings, "fault: launch fails once", device, found, &why, err);
 }
 
 /* The kernel cache. */
@@ -178,7 +178,7 @@ out:
     return st;
 }
 
-qn_status qn_selftest_cache(qn_selftest *tests, const qn_options *engine, const char *device,
+qn_status qn_selftest_cache(qn_findings *findings, const qn_options *engine, const char *device,
                             qn_err *err)
 {
     static const char name[] = "cache: compiled once";
@@ -187,10 +187,10 @@ qn_status qn_selftest_cache(qn_selftest *tests, const qn_options *engine, const 
     qn_status found;
 
     if (use && !strcmp(use, "0"))
-        return qn_selftest_skip(tests, name, device, "QUERN_CACHE=0", err);
+        return qn_selftest_skip(findings, name, device, "QUERN_CACHE=0", err);
     found = check_cache(engine, device, &why);
     /* Without a C compiler the CPU runs what is built in, and nothing else. */
     if (found == QN_ERR_UNSUPPORTED)
-        return qn_selftest_skip(tests, name, device, why.text, err);
-    return qn_selftest_note(tests, name, device, found, &why, err);
+        return qn_selftest_skip(findings, name, device, why.text, err);
+    return qn_selftest_note(findings, name, device, found, &why, err);
 }

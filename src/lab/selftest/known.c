@@ -134,7 +134,7 @@ static qn_status host_buckets(qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_selftest_known_host(qn_selftest *tests, qn_err *err)
+qn_status qn_selftest_known_host(qn_findings *findings, qn_err *err)
 {
     static const struct {
         const char *name;
@@ -150,7 +150,7 @@ qn_status qn_selftest_known_host(qn_selftest *tests, qn_err *err)
         qn_err why = { 0 };
         const qn_status found = checks[i].check(&why);
 
-        QN_TRY(qn_selftest_note(tests, checks[i].name, "host", found, &why, err));
+        QN_TRY(qn_selftest_note(findings, checks[i].name, "host", found, &why, err));
     }
 out:
     return st;
@@ -158,14 +158,14 @@ out:
 
 /* On a device. */
 
-static qn_status check_digests(qn_rig *rig, const char *device, const char *what,
+static qn_status check_digests(qn_fixture *fixture, const char *device, const char *what,
                                const char *const *answers, qn_i64 n, qn_err *err)
 {
     void *data = NULL;
     size_t bytes;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_rig_run(rig, device, &data, &bytes, err));
+    QN_TRY(qn_fixture_run(fixture, device, &data, &bytes, err));
     for (qn_i64 i = 0; i < n; i++)
         QN_TRY(check_digest(what, i, (uint8_t *)data + QN_SHA256_BYTES * i, answers[i], err));
 out:
@@ -179,7 +179,7 @@ static qn_status known_hash(qn_ctx *ctx, const char *device, const char *op,
     const qn_i64 length = (qn_i64)strlen(long_message);
     const qn_i64 start[] = { 0, 0, 3, 3 + length, 3 + length + MILLION };
     char *text = malloc((size_t)start[4]);
-    qn_rig rig = { 0 };
+    qn_fixture fixture = { 0 };
     qn_status st = QN_OK;
 
     if (!text)
@@ -187,11 +187,11 @@ static qn_status known_hash(qn_ctx *ctx, const char *device, const char *op,
     memset(text, 'a', (size_t)start[4]);
     memcpy(text, "abc", 3);
     memcpy(text + 3, long_message, (size_t)length);
-    if ((st = qn_rig_open(ctx, &rig, err)) == QN_OK)
-        st = qn_build_hash(&rig, op, text, start, n, err);
-    else
-        st = check_digests(&rig, device, "digest", answers, n, err);
-    qn_rig_close(&rig);
+    if ((st = qn_fixture_open(ctx, &fixture, err)) == QN_OK)
+        st = qn_build_hash(&fixture, op, text, start, n, err);
+    if (st == QN_OK)
+        st = check_digests(&fixture, device, "digest", answers, n, err);
+    qn_fixture_close(&fixture);
     free(text);
     return st;
 }
@@ -199,16 +199,16 @@ static qn_status known_hash(qn_ctx *ctx, const char *device, const char *op,
 static qn_status known_root(qn_ctx *ctx, const char *device, qn_i64 n, int is_rfc,
                             const char *answer, qn_err *err)
 {
-    qn_rig rig = { 0 };
-    qn_status st = qn_rig_open(ctx, &rig, err);
+    qn_fixture fixture = { 0 };
+    qn_status st = qn_fixture_open(ctx, &fixture, err);
 
     if (st == QN_OK)
-        st = qn_build_merkle(&rig, n, LEAF_SEED, is_rfc, err);
-    else
-        st = check_digests(&rig, device, "root", &answer, 1, err);
+        st = qn_build_merkle(&fixture, n, LEAF_SEED, is_rfc, err);
+    if (st == QN_OK)
+        st = check_digests(&fixture, device, "root", &answer, 1, err);
     if (st != QN_OK)
         qn_prefix(err, "%lld leaves%s", (long long)n, is_rfc ? ", rfc6962" : "");
-    qn_rig_close(&rig);
+    qn_fixture_close(&fixture);
     return st;
 }
 
@@ -224,18 +224,18 @@ out:
     return st;
 }
 
-qn_status qn_selftest_known(qn_selftest *tests, qn_ctx *ctx, int device, qn_err *err)
+qn_status qn_selftest_known(qn_findings *findings, qn_ctx *ctx, int device, qn_err *err)
 {
     const char *id = qn_device_id(ctx, device);
     qn_status st = QN_OK, found;
     qn_err why = { 0 };
 
     found = known_hash(ctx, id, "sha256", sha256_answers, 4, &why);
-    QN_TRY(qn_selftest_note(tests, "known: sha256", id, found, &why, err));
+    QN_TRY(qn_selftest_note(findings, "known: sha256", id, found, &why, err));
     found = known_hash(ctx, id, "keccak256", keccak256_answers, 2, &why);
-    QN_TRY(qn_selftest_note(tests, "known: keccak256", id, found, &why, err));
+    QN_TRY(qn_selftest_note(findings, "known: keccak256", id, found, &why, err));
     found = known_roots(ctx, id, &why);
-    QN_TRY(qn_selftest_note(tests, "known: merkle roots", id, found, &why, err));
+    QN_TRY(qn_selftest_note(findings, "known: merkle roots", id, found, &why, err));
 out:
     return st;
 }

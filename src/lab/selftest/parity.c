@@ -67,7 +67,7 @@ out:
     return st;
 }
 
-static qn_status note_case(qn_selftest *tests, qn_ctx *reference, qn_ctx *ctx, int device,
+static qn_status note_case(qn_findings *findings, qn_ctx *reference, qn_ctx *ctx, int device,
                            const qn_case *c, qn_err *err)
 {
     const char *id = qn_device_id(ctx, device);
@@ -77,11 +77,11 @@ static qn_status note_case(qn_selftest *tests, qn_ctx *reference, qn_ctx *ctx, i
 
     snprintf(name, sizeof name, "parity: %s", c->name);
     if (!op || !qn_op_kernel(op))
-        return qn_selftest_skip(tests, name, id, "this build lacks the kernel", err);
+        return qn_selftest_skip(findings, name, id, "this build lacks the kernel", err);
     if (op->priority == QN_PRIORITY_CPU && device != QN_CPU_SLOT)
-        return qn_selftest_skip(tests, name, id, "runs on the CPU only", err);
+        return qn_selftest_skip(findings, name, id, "runs on the CPU only", err);
     const qn_status found = check_case(reference, ctx, id, c, &why);
-    return qn_selftest_note(tests, name, id, found, &why, err);
+    return qn_selftest_note(findings, name, id, found, &why, err);
 }
 
 static int is_covered(const qn_op *op)
@@ -93,25 +93,25 @@ static int is_covered(const qn_op *op)
     return is_in;
 }
 
-qn_status qn_selftest_parity(qn_selftest *tests, qn_ctx *reference, qn_ctx *ctx, int device,
+qn_status qn_selftest_parity(qn_findings *findings, qn_ctx *reference, qn_ctx *ctx, int device,
                              qn_err *err)
 {
     qn_status st = QN_OK;
 
     for (const qn_case *c = qn_cases; c->name; c++)
-        QN_TRY(note_case(tests, reference, ctx, device, c, err));
+        QN_TRY(note_case(findings, reference, ctx, device, c, err));
     for (int i = 0; i < qn_op_count(); i++) {
         const qn_op *op = qn_op_at(i);
         const qn_case map = qn_case_of_map(op);
         char name[48];
 
         if (is_map(op))
-            QN_TRY(note_case(tests, reference, ctx, device, &map, err));
+            QN_TRY(note_case(findings, reference, ctx, device, &map, err));
         if (is_covered(op))
             continue;
         snprintf(name, sizeof name, "parity: %.32s", op->name);
-        QN_TRY(
-            qn_selftest_skip(tests, name, qn_device_id(ctx, device), "no case for this op", err));
+        QN_TRY(qn_selftest_skip(findings, name, qn_device_id(ctx, device), "no case for this op",
+                                err));
     }
 out:
     return st;
@@ -129,19 +129,20 @@ static qn_status check_echo(qn_ctx *ctx, const char *device, qn_err *err)
                              .list = { 11, 1, 2, 3, 55 } };
     const uint32_t want[] = { 42,         0xfffffffe, 5,  0x01234567, 0x89abcdef, (uint32_t)-7,
                               0xdeadbeef, 0x3f000000, 11, 55,         0xbf800000, 6 };
-    qn_rig rig = { 0 };
+    qn_fixture fixture = { 0 };
     void *got = NULL;
     size_t bytes;
-    qn_status st = qn_rig_open(ctx, &rig, err);
+    qn_status st = qn_fixture_open(ctx, &fixture, err);
 
     if (st == QN_OK)
-        st = (rig.out = qn_rig_new(&rig, sizeof want)) ? QN_OK : QN_ERR_NOMEM;
+        st = (fixture.out = qn_fixture_new(&fixture, sizeof want)) ? QN_OK : QN_ERR_NOMEM;
     if (st == QN_OK)
-        st = stage_selftest_echo(rig.graph, "echo", qn_range_1d(1), 42, p, -1.0f, rig.out, err);
+        st = stage_selftest_echo(fixture.graph, "echo", qn_range_1d(1), 42, p, -1.0f, fixture.out,
+                                 err);
     if (st != QN_OK) {
         goto out;
     }
-    QN_TRY(qn_rig_run(&rig, device, &got, &bytes, err));
+    QN_TRY(qn_fixture_run(&fixture, device, &got, &bytes, err));
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
         if (((uint32_t *)got)[i] != want[i]) {
             st = qn_fail(err, QN_ERR_MISMATCH, "word %zu of the parameters is %08x, not %08x", i,
@@ -150,7 +151,7 @@ static qn_status check_echo(qn_ctx *ctx, const char *device, qn_err *err)
         }
 out:
     free(got);
-    qn_rig_close(&rig);
+    qn_fixture_close(&fixture);
     return st;
 }
 
@@ -158,20 +159,20 @@ out:
 static qn_status check_visits(qn_ctx *ctx, const char *device, i32 cols, i32 rows, qn_err *err)
 {
     const size_t n = (size_t)cols * (size_t)rows;
-    qn_rig rig = { 0 };
+    qn_fixture fixture = { 0 };
     void *seen = NULL;
     size_t bytes;
-    qn_status st = qn_rig_open(ctx, &rig, err);
+    qn_status st = qn_fixture_open(ctx, &fixture, err);
 
     if (st == QN_OK)
-        st = (rig.out = qn_rig_new(&rig, n * sizeof(uint32_t))) ? QN_OK : QN_ERR_NOMEM;
+        st = (fixture.out = qn_fixture_new(&fixture, n * sizeof(uint32_t))) ? QN_OK : QN_ERR_NOMEM;
     if (st == QN_OK)
-        st = stage_selftest_visit(rig.graph, "visit", qn_range_2d(cols, rows), cols, rows, rig.out,
-                                  err);
+        st = stage_selftest_visit(fixture.graph, "visit", qn_range_2d(cols, rows), cols, rows,
+                                  fixture.out, err);
     if (st != QN_OK) {
         goto out;
     }
-    QN_TRY(qn_rig_run(&rig, device, &seen, &bytes, err));
+    QN_TRY(qn_fixture_run(&fixture, device, &seen, &bytes, err));
     for (size_t i = 0; i < n; i++)
         if (((uint32_t *)seen)[i] != 1) {
             st = qn_fail(err, QN_ERR_MISMATCH, "%d x %d: point %zu was visited %u times", cols,
@@ -180,7 +181,7 @@ static qn_status check_visits(qn_ctx *ctx, const char *device, i32 cols, i32 row
         }
 out:
     free(seen);
-    qn_rig_close(&rig);
+    qn_fixture_close(&fixture);
     return st;
 }
 
@@ -197,16 +198,16 @@ out:
     return st;
 }
 
-qn_status qn_selftest_geometry(qn_selftest *tests, qn_ctx *ctx, int device, qn_err *err)
+qn_status qn_selftest_geometry(qn_findings *findings, qn_ctx *ctx, int device, qn_err *err)
 {
     const char *id = qn_device_id(ctx, device);
     qn_status st = QN_OK, found;
     qn_err why = { 0 };
 
     found = check_echo(ctx, id, &why);
-    QN_TRY(qn_selftest_note(tests, "launch: parameters", id, found, &why, err));
+    QN_TRY(qn_selftest_note(findings, "launch: parameters", id, found, &why, err));
     found = check_shapes(ctx, id, &why);
-    QN_TRY(qn_selftest_note(tests, "launch: every point once", id, found, &why, err));
+    QN_TRY(qn_selftest_note(findings, "launch: every point once", id, found, &why, err));
 out:
     return st;
 }

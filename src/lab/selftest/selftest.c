@@ -2,51 +2,38 @@
 #include "lab/selftest/selftest_impl.h"
 
 #include "engine/settings.h"
-#include "util/list.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-void qn_selftest_free(qn_selftest *tests)
+static qn_status add(qn_findings *findings, const char *name, const char *device,
+                     qn_verdict verdict, const char *note, qn_err *err)
 {
-    free(tests->list);
-    *tests = (qn_selftest){ 0 };
+    qn_finding f = { .n = verdict != QN_FINDING_SKIPPED, .verdict = verdict };
+
+    snprintf(f.part, sizeof f.part, "%s", device);
+    snprintf(f.name, sizeof f.name, "%s", name);
+    snprintf(f.note, sizeof f.note, "%s", note);
+    qn_findings_add(findings, &f);
+    return qn_findings_complete(findings, err);
 }
 
-static qn_status add(qn_selftest *tests, const char *name, const char *device,
-                     qn_check_result result, const char *detail, qn_err *err)
+qn_status qn_selftest_note(qn_findings *findings, const char *name, const char *device,
+                           qn_status st, const qn_err *why, qn_err *err)
 {
-    qn_check *c;
-    qn_check *list = qn_grown(tests->list, tests->n, &tests->room, sizeof *list);
-
-    if (!list)
-        return qn_fail(err, QN_ERR_NOMEM, "selftest: no memory for %zu checks", tests->n + 1);
-    tests->list = list;
-    c = &tests->list[tests->n++];
-    *c = (qn_check){ .result = result };
-    snprintf(c->name, sizeof c->name, "%s", name);
-    snprintf(c->device, sizeof c->device, "%s", device);
-    snprintf(c->detail, sizeof c->detail, "%s", detail);
-    tests->n_failed += result == QN_CHECK_FAILED;
-    return QN_OK;
+    return st == QN_OK ? add(findings, name, device, QN_FINDING_OK, "", err)
+                       : add(findings, name, device, QN_FINDING_OUT, why->text, err);
 }
 
-qn_status qn_selftest_note(qn_selftest *tests, const char *name, const char *device, qn_status st,
-                           const qn_err *why, qn_err *err)
-{
-    return st == QN_OK ? add(tests, name, device, QN_CHECK_OK, "", err)
-                       : add(tests, name, device, QN_CHECK_FAILED, why->text, err);
-}
-
-qn_status qn_selftest_skip(qn_selftest *tests, const char *name, const char *device,
+qn_status qn_selftest_skip(qn_findings *findings, const char *name, const char *device,
                            const char *reason, qn_err *err)
 {
-    return add(tests, name, device, QN_CHECK_SKIPPED, reason, err);
+    return add(findings, name, device, QN_FINDING_SKIPPED, reason, err);
 }
 
-/* One device after the other, each in the context it would have when asked for by name: what one
- * leaves behind cannot disturb the next. */
-static qn_status test_device(qn_selftest *tests, const qn_options *engine, qn_ctx *reference,
+/* One device after the other, each in the context that its name opens, so that none disturbs the
+ * next. */
+static qn_status test_device(qn_findings *findings, const qn_options *engine, qn_ctx *reference,
                              const char *device, qn_err *err)
 {
     qn_options options = *engine;
@@ -60,12 +47,12 @@ static qn_status test_device(qn_selftest *tests, const qn_options *engine, qn_ct
         st = qn_fail(err, QN_ERR_INIT, "device %s is gone", device);
         goto out;
     }
-    QN_TRY(qn_selftest_known(tests, ctx, slot, err));
-    QN_TRY(qn_selftest_geometry(tests, ctx, slot, err));
-    QN_TRY(qn_selftest_parity(tests, reference, ctx, slot, err));
+    QN_TRY(qn_selftest_known(findings, ctx, slot, err));
+    QN_TRY(qn_selftest_geometry(findings, ctx, slot, err));
+    QN_TRY(qn_selftest_parity(findings, reference, ctx, slot, err));
     if (slot != QN_CPU_SLOT)
-        QN_TRY(qn_selftest_fault(tests, engine, device, err));
-    QN_TRY(qn_selftest_cache(tests, engine, device, err));
+        QN_TRY(qn_selftest_fault(findings, engine, device, err));
+    QN_TRY(qn_selftest_cache(findings, engine, device, err));
 out:
     qn_ctx_close(ctx);
     return st;
@@ -100,7 +87,7 @@ out:
     return st;
 }
 
-qn_status qn_selftest_run(const qn_selftest_options *options, qn_selftest *out, qn_err *err)
+qn_status qn_selftest_run(const qn_selftest_options *options, qn_findings *out, qn_err *err)
 {
     const qn_options *engine = &options->engine;
     qn_options one_thread = *engine;

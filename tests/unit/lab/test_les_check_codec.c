@@ -8,21 +8,21 @@ static void check_everywhere(const qn_les_check *check)
 {
     for (int i = 0; i <= N_PLACES; i++) {
         const place *at = i ? &device_places[i - 1] : &cpu_place;
-        qn_les_report report = { 0 };
+        qn_findings findings = { 0 };
         qn_err err = { .text = "" };
 
         if (i && !is_here(at))
             continue;
         qn_ctx *ctx = open_place(at);
-        if (check->run(ctx, &report, &err) != QN_OK)
+        if (check->run(ctx, &findings, &err) != QN_OK)
             fail_msg("%s on %s: %s", check->name, at->name, err.text);
-        assert_true(report.n > 0);
-        for (size_t k = 0; k < report.n; k++)
-            if (!report.list[k].is_ok)
-                fail_msg("%s on %s: %s: %g is above %g", check->name, at->name, report.list[k].what,
-                         report.list[k].value, report.list[k].high);
-        assert_int_equal(report.n_failed, 0);
-        free(report.list);
+        assert_true(findings.n > 0);
+        for (size_t k = 0; k < findings.n; k++)
+            if (findings.list[k].verdict != QN_FINDING_OK)
+                fail_msg("%s on %s: %s: %g is above %g", check->name, at->name,
+                         findings.list[k].name, findings.list[k].value, findings.list[k].high);
+        assert_int_equal(findings.n_out, 0);
+        qn_findings_free(&findings);
         qn_ctx_close(ctx);
     }
 }

@@ -7,25 +7,25 @@
 static void expect_all(const place *at, const char *name)
 {
     qn_ctx *ctx = open_place(at);
-    qn_les_report report = { 0 };
+    qn_findings findings = { 0 };
     qn_err err = { .text = "" };
     const qn_les_check *check = qn_les_checks;
 
     while (check->name && strcmp(check->name, name) != 0)
         check++;
     assert_non_null(check->name);
-    if (check->run(ctx, &report, &err) != QN_OK)
+    if (check->run(ctx, &findings, &err) != QN_OK)
         fail_msg("%s on %s: %s", name, at->name, err.text);
-    assert_true(report.n > 0);
-    for (size_t i = 0; i < report.n; i++) {
-        const qn_les_finding *f = &report.list[i];
+    assert_true(findings.n > 0);
+    for (size_t i = 0; i < findings.n; i++) {
+        const qn_finding *f = &findings.list[i];
 
-        if (!f->is_ok)
-            fail_msg("%s on %s: %s: %.6g is not in [%.6g, %.6g]", f->check, at->name, f->what,
+        if (f->verdict != QN_FINDING_OK)
+            fail_msg("%s on %s: %s: %.6g is not in [%.6g, %.6g]", f->part, at->name, f->name,
                      f->value, f->low, f->high);
     }
-    assert_int_equal(report.n_failed, 0);
-    qn_les_report_free(&report);
+    assert_int_equal(findings.n_out, 0);
+    qn_findings_free(&findings);
     qn_ctx_close(ctx);
 }
 

@@ -1,12 +1,9 @@
-/* check.c - findings, and the list of parts. */
+/* check.c - the list of parts. */
 #include "lab/fit/check/check.h"
 
 #include "util/closest.h"
-#include "util/list.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const qn_fit_part qn_fit_parts[] = {
@@ -20,58 +17,6 @@ const qn_fit_part qn_fit_parts[] = {
     { "examples", "whole programs", qn_fit_check_examples },
     { NULL, NULL, NULL },
 };
-
-void qn_fit_findings_free(qn_fit_findings *findings)
-{
-    free(findings->list);
-    *findings = (qn_fit_findings){ 0 };
-}
-
-static qn_fit_finding *add(qn_fit_findings *f, const char *part)
-{
-    qn_fit_finding *list = qn_grown(f->list, (size_t)f->n, &f->room, sizeof *list);
-
-    if (!list) {
-        f->has_lost = 1;
-        return NULL;
-    }
-    f->list = list;
-    f->list[f->n] = (qn_fit_finding){ .verdict = QN_FIT_OK };
-    snprintf(f->list[f->n].part, sizeof f->list->part, "%s", part);
-    return &f->list[f->n++];
-}
-
-void qn_fit_finding_add(qn_fit_findings *f, const char *part, qn_i64 n, double value, double limit,
-                        const char *format, ...)
-{
-    qn_fit_finding *one = add(f, part);
-    va_list args;
-
-    if (!one)
-        return;
-    va_start(args, format);
-    vsnprintf(one->what, sizeof one->what, format, args);
-    va_end(args);
-    one->n = n;
-    one->value = value;
-    one->limit = limit;
-    if (!(value <= limit)) {
-        one->verdict = QN_FIT_OUT;
-        f->n_out++;
-    }
-}
-
-void qn_fit_skipped(qn_fit_findings *f, const char *part, const char *what, const char *why)
-{
-    qn_fit_finding *one = add(f, part);
-
-    if (!one)
-        return;
-    snprintf(one->what, sizeof one->what, "%.110s", what);
-    snprintf(one->note, sizeof one->note, "%.110s", why);
-    one->verdict = QN_FIT_SKIPPED;
-    f->n_skipped++;
-}
 
 static int is_listed(const char *list, const char *name)
 {
@@ -108,7 +53,7 @@ static qn_status check_list(const char *list, qn_err *err)
 }
 
 qn_status qn_fit_check_golden(qn_ctx *ctx, const char *folder, const char *list,
-                              qn_fit_findings *findings, qn_err *err)
+                              qn_findings *findings, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -116,8 +61,7 @@ qn_status qn_fit_check_golden(qn_ctx *ctx, const char *folder, const char *list,
     for (const qn_fit_part *part = qn_fit_parts; part->name; part++)
         if (is_listed(list, part->name))
             QN_TRY(part->run(ctx, folder, findings, err));
-    if (findings->has_lost)
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu findings", findings->n + 1);
+    QN_TRY(qn_findings_complete(findings, err));
 out:
     return st;
 }

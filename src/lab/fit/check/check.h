@@ -1,45 +1,17 @@
-/* check.h - folders of reference values: what they hold, as findings.
- *
- * A part takes one kind of file through parser, derivatives, kernels and solvers on the devices of
- * a context and compares. What is out of bounds is a finding; so is a folder that is absent.
+/* check.h - folders of reference values, compared with the results of parser, derivatives, kernels
+ * and solvers on the devices of a context.
  */
 #ifndef QN_LAB_FIT_CHECK_CHECK_H
 #define QN_LAB_FIT_CHECK_CHECK_H
 
-#include "util/status.h"
+#include "lab/finding.h"
 
 #include "domain/fit/eval/eval.h"
 #include "domain/fit/problem/problem.h"
 
-typedef enum { QN_FIT_OK, QN_FIT_OUT, QN_FIT_SKIPPED } qn_fit_verdict;
-
-typedef struct qn_fit_finding {
-    char part[12];
-    char what[112];
-    char note[112]; /* why it was skipped; else "" */
-    qn_i64 n;       /* values compared */
-    double value, limit;
-    qn_fit_verdict verdict;
-} qn_fit_finding;
-
-/* Zero-initialised is empty. */
-typedef struct qn_fit_findings {
-    qn_fit_finding *list;
-    size_t n, room, n_out, n_skipped;
-    int has_lost; /* findings, for lack of memory */
-} qn_fit_findings;
-
-void qn_fit_findings_free(qn_fit_findings *findings);
-
-/* `value` has to be at most `limit`; NaN is not. */
-__attribute__((format(printf, 6, 7))) void qn_fit_finding_add(qn_fit_findings *f, const char *part,
-                                                              qn_i64 n, double value, double limit,
-                                                              const char *format, ...);
-void qn_fit_skipped(qn_fit_findings *f, const char *part, const char *what, const char *why);
-
 typedef struct qn_fit_part {
     const char *name, *about;
-    qn_status (*run)(qn_ctx *ctx, const char *folder, qn_fit_findings *findings, qn_err *err);
+    qn_status (*run)(qn_ctx *ctx, const char *folder, qn_findings *findings, qn_err *err);
 } qn_fit_part;
 
 /* Ended by a NULL name. */
@@ -47,7 +19,7 @@ extern const qn_fit_part qn_fit_parts[];
 
 /* The parts of a comma list ("ops,nist"; "all") on the data in `folder`. */
 qn_status qn_fit_check_golden(qn_ctx *ctx, const char *folder, const char *list,
-                              qn_fit_findings *findings, qn_err *err);
+                              qn_findings *findings, qn_err *err);
 
 /* Derivatives of a program (grad.c). */
 
@@ -74,12 +46,12 @@ qn_status qn_fit_evaluate_groups(qn_ctx *ctx, const qn_fit_problem *problem, con
 qn_status qn_fit_evaluate(qn_ctx *ctx, const qn_fit_problem *problem, const double *x, double *cost,
                           double *gradient, qn_err *err);
 
-qn_status qn_fit_check_ops(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err);
-qn_status qn_fit_check_composites(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err);
-qn_status qn_fit_check_nist(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err);
-qn_status qn_fit_check_mgh(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err);
-qn_status qn_fit_check_bal(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err);
-qn_status qn_fit_check_mesh(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err);
-qn_status qn_fit_check_examples(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err);
+qn_status qn_fit_check_ops(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
+qn_status qn_fit_check_composites(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
+qn_status qn_fit_check_nist(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
+qn_status qn_fit_check_mgh(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
+qn_status qn_fit_check_bal(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
+qn_status qn_fit_check_mesh(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
+qn_status qn_fit_check_examples(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
 
 #endif

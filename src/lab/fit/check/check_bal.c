@@ -30,14 +30,14 @@ static qn_status load(const char *folder, const char *file, const char *loss, qn
     return qn_fit_program_load(file, &text, folder, out, err);
 }
 
-static qn_status check_one(qn_ctx *ctx, const char *folder, const json_t *one, qn_fit_findings *f,
+static qn_status check_one(qn_ctx *ctx, const char *folder, const json_t *one, qn_findings *f,
                            qn_err *err)
 {
     const char *file = json_string_value(json_object_get(one, "file"));
     const char *loss = json_string_value(json_object_get(one, "loss"));
-    const double below = qn_fit_json_number(one, "final_cost_below");
-    const double want = qn_fit_json_number(one, "final_cost");
-    const double tolerance = qn_fit_json_number(one, "final_cost_rel_tol");
+    const double below = qn_golden_member(one, "final_cost_below");
+    const double want = qn_golden_member(one, "final_cost");
+    const double tolerance = qn_golden_member(one, "final_cost_rel_tol");
     qn_fit_text *text = NULL;
     qn_fit_report r = { 0 };
     double cost;
@@ -47,21 +47,21 @@ static qn_status check_one(qn_ctx *ctx, const char *folder, const json_t *one, q
         return qn_fail(err, QN_ERR_INPUT, "%s/bal.json: a problem without file or loss", folder);
     QN_TRY(load(folder, file, loss, &text, err));
     QN_TRY(qn_fit_evaluate(ctx, text->problem, text->problem->x, &cost, NULL, err));
-    qn_fit_finding_add(f, "bal", 1, qn_fit_off(cost, qn_fit_json_number(one, "initial_cost")), 1e-9,
-                       "%s, loss %s: cost before, relative", file, loss);
+    qn_finding_below(f, "bal", 1, qn_fit_off(cost, qn_golden_member(one, "initial_cost")), 1e-9,
+                     "%s, loss %s: cost before, relative", file, loss);
     QN_TRY(qn_fit_program_solve(text, &r, err));
     if (!isnan(below))
-        qn_fit_finding_add(f, "bal", 1, r.final_cost, below, "%s, loss %s: cost after", file, loss);
+        qn_finding_below(f, "bal", 1, r.final_cost, below, "%s, loss %s: cost after", file, loss);
     else /* a lower cost is as good */
-        qn_fit_finding_add(f, "bal", 1, (r.final_cost - want) / want, tolerance,
-                           "%s, loss %s: cost after, relative", file, loss);
+        qn_finding_below(f, "bal", 1, (r.final_cost - want) / want, tolerance,
+                         "%s, loss %s: cost after, relative", file, loss);
 out:
     qn_fit_report_free(&r);
     qn_fit_text_free(text);
     return st;
 }
 
-qn_status qn_fit_check_bal(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err)
+qn_status qn_fit_check_bal(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err)
 {
     json_t *root, *list;
     char place[2048];

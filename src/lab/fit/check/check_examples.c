@@ -29,37 +29,36 @@ static double worst_of(const qn_fit_problem *p, const char *name, const json_t *
 }
 
 static void compare(const char *file, const qn_fit_text *text, const qn_fit_report *r,
-                    const json_t *want, qn_fit_findings *f)
+                    const json_t *want, qn_findings *f)
 {
     const json_t *params = json_object_get(want, "params"), *one;
-    const double final = qn_fit_json_number(want, "final_cost");
-    const double below = qn_fit_json_number(want, "final_cost_below");
+    const double final = qn_golden_member(want, "final_cost");
+    const double below = qn_golden_member(want, "final_cost_below");
     const char *name;
 
-    qn_fit_finding_add(f, "examples", 1, !qn_fit_end_is_converged(r->end), 0, "%s: converged",
-                       file);
-    if (!isnan(qn_fit_json_number(want, "initial_cost")))
-        qn_fit_finding_add(f, "examples", 1,
-                           qn_fit_off(r->initial_cost, qn_fit_json_number(want, "initial_cost")),
-                           1e-9, "%s: cost before, relative", file);
+    qn_finding_below(f, "examples", 1, !qn_fit_end_is_converged(r->end), 0, "%s: converged", file);
+    if (!isnan(qn_golden_member(want, "initial_cost")))
+        qn_finding_below(f, "examples", 1,
+                         qn_fit_off(r->initial_cost, qn_golden_member(want, "initial_cost")), 1e-9,
+                         "%s: cost before, relative", file);
     if (!isnan(final))
-        qn_fit_finding_add(f, "examples", 1, qn_fit_off(r->final_cost, final),
-                           fmax(qn_fit_json_number(want, "final_cost_rel_tol"),
-                                strcmp(r->linear, "pcg") ? 0 : INEXACT),
-                           "%s: cost after, relative", file);
+        qn_finding_below(f, "examples", 1, qn_fit_off(r->final_cost, final),
+                         fmax(qn_golden_member(want, "final_cost_rel_tol"),
+                              strcmp(r->linear, "pcg") ? 0 : INEXACT),
+                         "%s: cost after, relative", file);
     if (!isnan(below))
-        qn_fit_finding_add(f, "examples", 1, r->final_cost, below, "%s: cost after", file);
+        qn_finding_below(f, "examples", 1, r->final_cost, below, "%s: cost after", file);
     json_object_foreach((json_t *)params, name, one)
-        qn_fit_finding_add(f, "examples", 1, worst_of(text->problem, name, one, 0), 1e-8,
-                           "%s: %s, relative", file, name);
+        qn_finding_below(f, "examples", 1, worst_of(text->problem, name, one, 0), 1e-8,
+                         "%s: %s, relative", file, name);
     if (json_object_get(want, "p"))
-        qn_fit_finding_add(f, "examples", 1,
-                           worst_of(text->problem, "p", json_object_get(want, "p"), 1),
-                           qn_fit_json_number(want, "abs_tol"), "%s: p", file);
+        qn_finding_below(f, "examples", 1,
+                         worst_of(text->problem, "p", json_object_get(want, "p"), 1),
+                         qn_golden_member(want, "abs_tol"), "%s: p", file);
 }
 
 static qn_status check_one(qn_ctx *ctx, const char *place, const char *file, const json_t *want,
-                           qn_fit_findings *f, qn_err *err)
+                           qn_findings *f, qn_err *err)
 {
     const qn_fit_run_options o = { .n_threads = 1, .watch = { .mode = QN_PROGRESS_OFF } };
     char path[2400];
@@ -79,7 +78,7 @@ out:
     return st;
 }
 
-qn_status qn_fit_check_examples(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err)
+qn_status qn_fit_check_examples(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err)
 {
     json_t *root = NULL, *files, *one;
     const char *name;

@@ -32,9 +32,9 @@ static const struct {
 };
 
 static qn_status check_term(qn_ctx *ctx, const char *folder, const char *file, const json_t *values,
-                            size_t k, uint32_t n_edges, qn_fit_findings *f, qn_err *err)
+                            size_t k, uint32_t n_edges, qn_findings *f, qn_err *err)
 {
-    const double want = qn_fit_json_number(values, terms[k].key);
+    const double want = qn_golden_member(values, terms[k].key);
     qn_fit_text *text = NULL;
     qn_str program = { 0 };
     double cost;
@@ -45,12 +45,12 @@ static qn_status check_term(qn_ctx *ctx, const char *folder, const char *file, c
     qn_str_addf(&program,
                 "fit 1;\nmesh M = obj(\"%s\");\nparam L = %.17g fixed;\nparam N = %u fixed;\n"
                 "param x[M.verts] : vec3 = M.pos;\n%s\n",
-                file, qn_fit_json_number(values, "mean_edge_length"), n_edges, terms[k].term);
+                file, qn_golden_member(values, "mean_edge_length"), n_edges, terms[k].term);
     QN_TRY(qn_fit_program_load(file, &program, folder, &text, err));
     QN_TRY(qn_fit_evaluate(ctx, text->problem, text->problem->x, &cost, NULL, err));
     /* Sums that cancel to almost nothing agree to rounding of their parts. */
-    qn_fit_finding_add(f, "mesh", 1, fabs(cost - want) / fmax(fabs(want), 1e-3), 1e-10,
-                       "%s: %s, relative", file, terms[k].key);
+    qn_finding_below(f, "mesh", 1, fabs(cost - want) / fmax(fabs(want), 1e-3), 1e-10,
+                     "%s: %s, relative", file, terms[k].key);
 out:
     qn_fit_text_free(text);
     return st;
@@ -110,13 +110,13 @@ static double tolerance_of(qn_fit_term_kind kind)
 }
 
 static qn_status check_energies(qn_ctx *ctx, const shape *s, const char *file, const json_t *values,
-                                qn_fit_findings *f, qn_err *err)
+                                qn_findings *f, qn_err *err)
 {
     qn_status st = QN_OK;
 
     for (int k = QN_FIT_DEV_COVARIANCE; k < QN_FIT_N_TERMS; k++) {
         const qn_fit_term_kind kind = (qn_fit_term_kind)k;
-        const double want = qn_fit_json_number(values, qn_fit_term_name(kind));
+        const double want = qn_golden_member(values, qn_fit_term_name(kind));
         qn_fit_problem *p = NULL;
         double cost;
 
@@ -126,15 +126,15 @@ static qn_status check_energies(qn_ctx *ctx, const shape *s, const char *file, c
         st = qn_fit_evaluate(ctx, p, p->x, &cost, NULL, err);
         qn_fit_problem_free(p);
         QN_TRY(st);
-        qn_fit_finding_add(f, "mesh", 1, fabs(cost - want) / fmax(fabs(want), 1e-12),
-                           tolerance_of(kind), "%s: %s, relative", file, qn_fit_term_name(kind));
+        qn_finding_below(f, "mesh", 1, fabs(cost - want) / fmax(fabs(want), 1e-12),
+                         tolerance_of(kind), "%s: %s, relative", file, qn_fit_term_name(kind));
     }
 out:
     return st;
 }
 
 static qn_status check_gradient(qn_ctx *ctx, const shape *s, const char *name, const json_t *want,
-                                qn_fit_findings *f, qn_err *err)
+                                qn_findings *f, qn_err *err)
 {
     qn_fit_problem *p = NULL;
     double *gradient = NULL, cost, worst = 0;
@@ -144,7 +144,7 @@ static qn_status check_gradient(qn_ctx *ctx, const shape *s, const char *name, c
     while (kind < QN_FIT_N_TERMS && strcmp(qn_fit_term_name((qn_fit_term_kind)kind), name))
         kind++;
     if (kind == QN_FIT_N_TERMS) {
-        qn_fit_skipped(f, "mesh", name, "no such term");
+        qn_finding_skip(f, "mesh", name, "no such term");
         return QN_OK;
     }
     QN_TRY(problem_of(s, (qn_fit_term_kind)kind, &p, err));
@@ -159,7 +159,7 @@ static qn_status check_gradient(qn_ctx *ctx, const shape *s, const char *name, c
 
         worst = isnan(off) ? INFINITY : fmax(worst, off);
     }
-    qn_fit_finding_add(f, "mesh", p->n_scalars, worst, 1e-8, "noisy1.obj: gradient of %s", name);
+    qn_finding_below(f, "mesh", p->n_scalars, worst, 1e-8, "noisy1.obj: gradient of %s", name);
 out:
     free(gradient);
     qn_fit_problem_free(p);
@@ -168,7 +168,7 @@ out:
 
 /* The part. */
 
-static void check_counts(const shape *s, const char *file, const json_t *counts, qn_fit_findings *f)
+static void check_counts(const shape *s, const char *file, const json_t *counts, qn_findings *f)
 {
     double boundary = 0;
 
@@ -185,13 +185,12 @@ static void check_counts(const shape *s, const char *file, const json_t *counts,
     double worst = 0;
 
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        worst = fmax(worst, fabs(rows[k].got - qn_fit_json_number(counts, rows[k].name)));
-    qn_fit_finding_add(f, "mesh", 5, worst, 0, "%s: vertices, faces, edges, hinges, boundary",
-                       file);
+        worst = fmax(worst, fabs(rows[k].got - qn_golden_member(counts, rows[k].name)));
+    qn_finding_below(f, "mesh", 5, worst, 0, "%s: vertices, faces, edges, hinges, boundary", file);
 }
 
 static qn_status check_file(qn_ctx *ctx, const char *folder, const char *file, const json_t *one,
-                            qn_fit_findings *f, qn_err *err)
+                            qn_findings *f, qn_err *err)
 {
     const json_t *values = json_object_get(one, "values");
     shape s = { 0 };
@@ -207,8 +206,8 @@ out:
     return st;
 }
 
-static qn_status check_gradients(qn_ctx *ctx, const char *folder, const char *place,
-                                 qn_fit_findings *f, qn_err *err)
+static qn_status check_gradients(qn_ctx *ctx, const char *folder, const char *place, qn_findings *f,
+                                 qn_err *err)
 {
     json_t *root = NULL, *energies = NULL, *one;
     const char *name;
@@ -227,7 +226,7 @@ out:
     return st;
 }
 
-qn_status qn_fit_check_mesh(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err)
+qn_status qn_fit_check_mesh(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err)
 {
     json_t *root = NULL, *files, *one;
     const char *name;

@@ -78,7 +78,7 @@ static int agrees(double got, double want)
     return want == 0 ? got <= 1e-8 : fabs(got - want) <= 1e-4 * want;
 }
 
-static qn_status check_starts(const json_t *list, double factor, int enough, qn_fit_findings *f,
+static qn_status check_starts(const json_t *list, double factor, int enough, qn_findings *f,
                               qn_err *err)
 {
     const int n_list = (int)json_array_size(list);
@@ -87,9 +87,9 @@ static qn_status check_starts(const json_t *list, double factor, int enough, qn_
 
     for (int k = 0; k < n_list; k++) {
         const json_t *one = json_array_get(list, (size_t)k);
-        task t = { .id = (int)qn_fit_json_number(one, "id"),
-                   .n = (int)qn_fit_json_number(one, "n"),
-                   .m = (int)qn_fit_json_number(one, "m") };
+        task t = { .id = (int)qn_golden_member(one, "id"),
+                   .n = (int)qn_golden_member(one, "n"),
+                   .m = (int)qn_golden_member(one, "m") };
         outcome end;
 
         if (t.n < 1 || t.n > MAX_N)
@@ -99,16 +99,16 @@ static qn_status check_starts(const json_t *list, double factor, int enough, qn_
                 factor * json_number_value(json_array_get(json_object_get(one, "x0"), (size_t)j));
         QN_TRY(solve(&t, &end, err));
         if (factor == 1)
-            qn_fit_finding_add(f, "mgh", 1,
-                               qn_fit_off(end.before, qn_fit_json_number(one, "sum_sq_at_x0")),
-                               1e-12, "%s: sum of squares at the start, relative",
-                               json_string_value(json_object_get(one, "name")));
-        n_solved += agrees(end.after, qn_fit_json_number(one, "min_sum_sq"));
+            qn_finding_below(f, "mgh", 1,
+                             qn_fit_off(end.before, qn_golden_member(one, "sum_sq_at_x0")), 1e-12,
+                             "%s: sum of squares at the start, relative",
+                             json_string_value(json_object_get(one, "name")));
+        n_solved += agrees(end.after, qn_golden_member(one, "min_sum_sq"));
         n_wild += end.is_wild;
     }
-    qn_fit_finding_add(f, "mgh", n_list, n_list - n_solved, n_list - enough,
-                       "starts times %g: problems not solved of %d", factor, n_list);
-    qn_fit_finding_add(f, "mgh", n_list, n_wild, 0, "starts times %g: not finite or grown", factor);
+    qn_finding_below(f, "mgh", n_list, n_list - n_solved, n_list - enough,
+                     "starts times %g: problems not solved of %d", factor, n_list);
+    qn_finding_below(f, "mgh", n_list, n_wild, 0, "starts times %g: not finite or grown", factor);
 out:
     return st;
 }
@@ -129,7 +129,7 @@ static const struct bounded {
     { 18, 6, 13, { 1, 2, 1, 1, 1, 1 }, { 0, 0, 0, 1, 0, 0 }, { 2, 8, 1, 7, 5, 5 }, 0.53209865e-3 },
 };
 
-static qn_status check_boxes(qn_fit_findings *f, qn_err *err)
+static qn_status check_boxes(qn_findings *f, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -144,14 +144,14 @@ static qn_status check_boxes(qn_fit_findings *f, qn_err *err)
         for (int j = 0; j < t.n; j++)
             t.start[j] = boxes[k].start[j];
         QN_TRY(solve(&t, &end, err));
-        qn_fit_finding_add(f, "mgh", 1, agrees(end.after, boxes[k].want) ? 0 : end.after, 0,
-                           "problem %d in its box", t.id);
+        qn_finding_below(f, "mgh", 1, agrees(end.after, boxes[k].want) ? 0 : end.after, 0,
+                         "problem %d in its box", t.id);
     }
 out:
     return st;
 }
 
-qn_status qn_fit_check_mgh(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err)
+qn_status qn_fit_check_mgh(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err)
 {
     json_t *root, *list;
     qn_status st = QN_OK;

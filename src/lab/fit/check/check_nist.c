@@ -89,7 +89,7 @@ static int may_fail(const nist_set *s, int start, const qn_fit_report *r)
     return !strcmp(s->name, "BoxBOD") && start == 1 && qn_fit_off(2 * r->final_cost, 9771.5) < 1e-4;
 }
 
-static qn_status check_solve(const nist_set *s, int start, qn_fit_findings *f, qn_err *err)
+static qn_status check_solve(const nist_set *s, int start, qn_findings *f, qn_err *err)
 {
     const char *level = json_string_value(json_object_get(s->json, "difficulty"));
     const double digits = level && !strcmp(level, "lower") ? 1e-8 : 1e-6;
@@ -101,19 +101,19 @@ static qn_status check_solve(const nist_set *s, int start, qn_fit_findings *f, q
     QN_TRY(load(s, start == 1 ? "start1" : "start2", &text, err));
     QN_TRY(qn_fit_program_solve(text, &r, err));
     if (may_fail(s, start, &r)) {
-        qn_fit_skipped(f, "nist", s->name, "start 1 ends on its plateau, which is allowed");
+        qn_finding_skip(f, "nist", s->name, "start 1 ends on its plateau, which is allowed");
         goto out;
     }
-    qn_fit_finding_add(f, "nist", s->n_params, worst_off(s, text->problem->x, "certified"), digits,
-                       "%s from start %d: parameters, relative", s->name, start);
+    qn_finding_below(f, "nist", s->n_params, worst_off(s, text->problem->x, "certified"), digits,
+                     "%s from start %d: parameters, relative", s->name, start);
     if (s->is_exact)
-        qn_fit_finding_add(f, "nist", 1, 2 * r.final_cost, 1e-20,
-                           "%s from start %d: sum of squares", s->name, start);
+        qn_finding_below(f, "nist", 1, 2 * r.final_cost, 1e-20, "%s from start %d: sum of squares",
+                         s->name, start);
     else
-        qn_fit_finding_add(f, "nist", 1, qn_fit_off(2 * r.final_cost, s->rss), 1e-9,
-                           "%s from start %d: sum of squares, relative", s->name, start);
+        qn_finding_below(f, "nist", 1, qn_fit_off(2 * r.final_cost, s->rss), 1e-9,
+                         "%s from start %d: sum of squares, relative", s->name, start);
     QN_TRY(qn_fit_covariance_new(text->problem, &c, err));
-    qn_fit_finding_add(
+    qn_finding_below(
         f, "nist", s->n_params, c.rank < c.n ? INFINITY : worst_off(s, c.deviation, "stddev"),
         s->is_exact ? 1e-2 : 1e-4, "%s from start %d: deviations, relative", s->name, start);
 out:
@@ -124,8 +124,7 @@ out:
 }
 
 /* All sets at their certified parameters, on the device. */
-static qn_status check_costs(qn_ctx *ctx, const nist_set *sets, int n, qn_fit_findings *f,
-                             qn_err *err)
+static qn_status check_costs(qn_ctx *ctx, const nist_set *sets, int n, qn_findings *f, qn_err *err)
 {
     qn_fit_text *text = NULL;
     qn_str program = { 0 };
@@ -143,12 +142,11 @@ static qn_status check_costs(qn_ctx *ctx, const nist_set *sets, int n, qn_fit_fi
     QN_TRY(qn_fit_evaluate_groups(ctx, text->problem, text->problem->x, costs, err));
     for (int k = 0; k < n; k++) {
         if (sets[k].is_exact)
-            qn_fit_finding_add(f, "nist", 1, 2 * costs[1 + k], 1e-20,
-                               "%s: sum of squares at the certified values", sets[k].name);
+            qn_finding_below(f, "nist", 1, 2 * costs[1 + k], 1e-20,
+                             "%s: sum of squares at the certified values", sets[k].name);
         else
-            qn_fit_finding_add(f, "nist", 1, qn_fit_off(2 * costs[1 + k], sets[k].rss), 1e-9,
-                               "%s: sum of squares at the certified values, relative",
-                               sets[k].name);
+            qn_finding_below(f, "nist", 1, qn_fit_off(2 * costs[1 + k], sets[k].rss), 1e-9,
+                             "%s: sum of squares at the certified values, relative", sets[k].name);
     }
 out:
     free(costs);
@@ -171,7 +169,7 @@ static qn_status read_sets(const json_t *list, const char *place, nist_set **out
                               .name = json_string_value(json_object_get(one, "name")),
                               .folder = place,
                               .n_params = (int)json_array_size(json_object_get(one, "certified")),
-                              .rss = qn_fit_json_number(one, "rss") };
+                              .rss = qn_golden_member(one, "rss") };
         sets[k].is_exact = sets[k].rss < 1e-20;
         if (!sets[k].name || sets[k].n_params < 1 || sets[k].n_params > MAX_PARAMS) {
             free(sets);
@@ -183,7 +181,7 @@ static qn_status read_sets(const json_t *list, const char *place, nist_set **out
     return QN_OK;
 }
 
-qn_status qn_fit_check_nist(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err)
+qn_status qn_fit_check_nist(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err)
 {
     json_t *root, *list;
     nist_set *sets = NULL;

@@ -95,7 +95,7 @@ static double judge_composite(const qn_fit_golden *g, int k)
 }
 
 static qn_status check(qn_ctx *ctx, const char *folder, const char *part,
-                       double (*judge)(const qn_fit_golden *, int), qn_fit_findings *f, qn_err *err)
+                       double (*judge)(const qn_fit_golden *, int), qn_findings *f, qn_err *err)
 {
     qn_fit_golden golden = { .n = 0 };
     char path[2048];
@@ -103,7 +103,7 @@ static qn_status check(qn_ctx *ctx, const char *folder, const char *part,
 
     snprintf(path, sizeof path, "%s/golden/%s.json", folder, part);
     if (access(path, R_OK) != 0) {
-        qn_fit_skipped(f, part, path, "there is no such file");
+        qn_finding_skip(f, part, path, "there is no such file");
         return QN_OK;
     }
     QN_TRY(qn_fit_golden_load(path, &golden, err));
@@ -111,20 +111,20 @@ static qn_status check(qn_ctx *ctx, const char *folder, const char *part,
     for (int k = 0; k < golden.n; k++) {
         const qn_fit_records *r = &golden.list[k];
 
-        qn_fit_finding_add(f, part, (qn_i64)r->n * r->n_rows * (1 + r->n_args), judge(&golden, k),
-                           1, "%s: worst error, share of what is allowed", r->op);
+        qn_finding_below(f, part, (qn_i64)r->n * r->n_rows * (1 + r->n_args), judge(&golden, k), 1,
+                         "%s: worst error, share of what is allowed", r->op);
     }
 out:
     qn_fit_golden_free(&golden);
     return st;
 }
 
-qn_status qn_fit_check_ops(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err)
+qn_status qn_fit_check_ops(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err)
 {
     return check(ctx, folder, "ops", judge_op, f, err);
 }
 
-qn_status qn_fit_check_composites(qn_ctx *ctx, const char *folder, qn_fit_findings *f, qn_err *err)
+qn_status qn_fit_check_composites(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err)
 {
     return check(ctx, folder, "composites", judge_composite, f, err);
 }

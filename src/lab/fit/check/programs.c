@@ -40,7 +40,7 @@ out:
 }
 
 qn_status qn_fit_golden_list(const char *folder, const char *name, const char *member,
-                             const char *part, qn_fit_findings *f, json_t **root, json_t **out,
+                             const char *part, qn_findings *f, json_t **root, json_t **out,
                              qn_err *err)
 {
     char path[2048], *text = NULL;
@@ -51,7 +51,7 @@ qn_status qn_fit_golden_list(const char *folder, const char *name, const char *m
     *root = *out = NULL;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (access(path, R_OK) != 0) {
-        qn_fit_skipped(f, part, path, "there is no such file");
+        qn_finding_skip(f, part, path, "there is no such file");
         return QN_OK;
     }
     QN_TRY(qn_file_read(path, &text, &bytes, err));
@@ -65,13 +65,6 @@ qn_status qn_fit_golden_list(const char *folder, const char *name, const char *m
 out:
     free(text);
     return st;
-}
-
-double qn_fit_json_number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 double qn_fit_off(double got, double want)

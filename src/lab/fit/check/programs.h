@@ -4,7 +4,7 @@
 
 #include "domain/fit/run/run.h"
 #include "lab/fit/check/check.h"
-#include "util/json.h"
+#include "lab/golden.h"
 
 /* A program text with the files of one folder. The text is freed, also on failure. */
 qn_status qn_fit_program_load(const char *name, qn_str *text, const char *folder, qn_fit_text **out,
@@ -16,10 +16,8 @@ qn_status qn_fit_program_solve(qn_fit_text *text, qn_fit_report *out, qn_err *er
 /* FOLDER/NAME as a list of JSON, or of an object's member; *out is NULL when there is no such file,
  * which becomes a finding. The caller drops *root. */
 qn_status qn_fit_golden_list(const char *folder, const char *name, const char *member,
-                             const char *part, qn_fit_findings *f, json_t **root, json_t **out,
+                             const char *part, qn_findings *f, json_t **root, json_t **out,
                              qn_err *err);
-
-double qn_fit_json_number(const json_t *object, const char *key);
 
 /* |got - want| / |want| */
 double qn_fit_off(double got, double want);

@@ -16,10 +16,10 @@
 #include <string.h>
 
 /* Adds the finding that an error is not above `limit`; a NaN is. */
-static void expect(qn_les_report *report, const char *check, const char *what, double value,
+static void expect(qn_findings *findings, const char *check, const char *what, double value,
                    double limit)
 {
-    qn_les_expect(report, check, value, 0, limit, "%s", what);
+    qn_finding_within(findings, check, value, 0, limit, "%s", what);
 }
 
 #define MAKE(config, ...)                                                                          \
@@ -27,7 +27,7 @@ static void expect(qn_les_report *report, const char *check, const char *what, d
 
 /* V9: random numbers and initial fields. */
 
-static void check_philox(qn_les_report *report)
+static void check_philox(qn_findings *findings)
 {
     static const struct {
         philox_words counter;
@@ -49,7 +49,7 @@ static void check_philox(qn_les_report *report)
 
         n_off += memcmp(&got, &known[i].want, sizeof got) != 0;
     }
-    expect(report, "V9", "known answers of Philox that differ", n_off, 0);
+    expect(findings, "V9", "known answers of Philox that differ", n_off, 0);
 }
 
 static double differs(const void *data, size_t bytes, const char *sha256)
@@ -61,7 +61,7 @@ static double differs(const void *data, size_t bytes, const char *sha256)
     return strcmp(qn_hex(digest, sizeof digest, text), sha256) != 0;
 }
 
-static qn_status check_spectral(qn_les_report *report, qn_err *err)
+static qn_status check_spectral(qn_findings *findings, qn_err *err)
 {
     qn_les_config config;
     double *half = NULL;
@@ -73,7 +73,7 @@ static qn_status check_spectral(qn_les_report *report, qn_err *err)
         goto out;
     }
     QN_TRY(qn_les_ic_fill(&config, half, err));
-    expect(report, "V9", "ic spectral: half spectrum is not the known one",
+    expect(findings, "V9", "ic spectral: half spectrum is not the known one",
            differs(half, qn_les_ic_elems(&config) * sizeof *half,
                    "a26bac24a78ed6012589ccb47c00c8eeae3455a5eb20b8d880cdf8257081fa21"),
            0);
@@ -82,7 +82,7 @@ out:
     return st;
 }
 
-static qn_status check_box(qn_ctx *ctx, qn_les_report *report, qn_err *err)
+static qn_status check_box(qn_ctx *ctx, qn_findings *findings, qn_err *err)
 {
     static const qn_i64 want[QN_LES_BOX_MOMENTS] = { 361644437, 74924923, 34349767941 };
     qn_i64 got[QN_LES_BOX_MOMENTS];
@@ -102,8 +102,8 @@ static qn_status check_box(qn_ctx *ctx, qn_les_report *report, qn_err *err)
     QN_TRY(qn_graph_wait(graph, err));
     QN_TRY(qn_buf_read(moments, 0, got, sizeof got, err));
     QN_TRY(qn_buf_host(field, QN_HOST_READ, &cells, err));
-    expect(report, "V9", "ic box: integer sums differ", memcmp(got, want, sizeof got) != 0, 0);
-    expect(report, "V9", "ic box: field is not the known one",
+    expect(findings, "V9", "ic box: integer sums differ", memcmp(got, want, sizeof got) != 0, 0);
+    expect(findings, "V9", "ic box: field is not the known one",
            differs(cells, 64 * 64 * sizeof(double),
                    "793b9f76558144fa6114f1c9805a651c718d1b5b8ae2537e247d97fdff9e4435"),
            0);
@@ -114,13 +114,13 @@ out:
     return st;
 }
 
-static qn_status check_random(qn_ctx *ctx, qn_les_report *report, qn_err *err)
+static qn_status check_random(qn_ctx *ctx, qn_findings *findings, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    check_philox(report);
-    QN_TRY(check_spectral(report, err));
-    QN_TRY(check_box(ctx, report, err));
+    check_philox(findings);
+    QN_TRY(check_spectral(findings, err));
+    QN_TRY(check_box(ctx, findings, err));
 out:
     return st;
 }
@@ -287,7 +287,7 @@ static double parseval_off(const bench *b)
     return fabs(sum / square - 1);
 }
 
-static qn_status check_codec(qn_ctx *ctx, qn_les_report *report, qn_err *err)
+static qn_status check_codec(qn_ctx *ctx, qn_findings *findings, qn_err *err)
 {
     static const char *const gated[] = { "n",   "64",   "seed", "1", "precision",
                                          "f64", "gate", "1",    NULL };
@@ -301,18 +301,18 @@ static qn_status check_codec(qn_ctx *ctx, qn_les_report *report, qn_err *err)
 
     QN_TRY(open_bench(ctx, gated, &b, err));
     QN_TRY(run_bench(&b, &lp, &full, err));
-    expect(report, "V10", "encoding of the decoded low-pass field: waves off", waves_off(&b),
+    expect(findings, "V10", "encoding of the decoded low-pass field: waves off", waves_off(&b),
            1e-13);
-    expect(report, "V10", "bands do not add up to the enstrophy", parseval_off(&b), 1e-12);
-    expect(report, "V10", "gate 1: enstrophy off", fabs(full.dZ_rel), 1e-12);
+    expect(findings, "V10", "bands do not add up to the enstrophy", parseval_off(&b), 1e-12);
+    expect(findings, "V10", "gate 1: enstrophy off", fabs(full.dZ_rel), 1e-12);
     close_bench(&b);
     QN_TRY(open_bench(ctx, open, &b, err));
     QN_TRY(run_bench(&b, &lp, &full, err));
-    expect(report, "V10", "gate 0: enstrophy off", fabs(full.dZ_rel), 1e-12);
+    expect(findings, "V10", "gate 0: enstrophy off", fabs(full.dZ_rel), 1e-12);
     close_bench(&b);
     QN_TRY(open_bench(ctx, all, &b, err));
     QN_TRY(run_bench(&b, &lp, &full, err));
-    expect(report, "V10", "all modes kept: field off", lp.rel_l2, 1e-12);
+    expect(findings, "V10", "all modes kept: field off", lp.rel_l2, 1e-12);
 out:
     close_bench(&b);
     return st;
@@ -349,7 +349,7 @@ static void make_frames(const double *a, double *z)
         }
 }
 
-static qn_status check_recovery(qn_ctx *ctx, qn_les_report *report, qn_err *err)
+static qn_status check_recovery(qn_ctx *ctx, qn_findings *findings, qn_err *err)
 {
     double want[D * D], got[D * D], mu[D], scale[D], frames[T * D], off = 0;
     qn_les_config config;
@@ -367,8 +367,8 @@ static qn_status check_recovery(qn_ctx *ctx, qn_les_report *report, qn_err *err)
     QN_TRY(qn_les_proxy_read(proxy, got, mu, scale, err));
     for (int k = 0; k < D * D; k++)
         off = fmax(off, fabs(got[k] - want[k]));
-    expect(report, "V11", "rotation and decay: operator off", off, 1e-8);
-    expect(report, "V11", "rotation and decay: spectral radius off",
+    expect(findings, "V11", "rotation and decay: operator off", off, 1e-8);
+    expect(findings, "V11", "rotation and decay: spectral radius off",
            fabs(qn_les_proxy_get(proxy).spectral_radius - 1), 1e-4);
 out:
     qn_les_proxy_free(proxy);

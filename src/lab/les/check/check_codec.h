@@ -9,6 +9,6 @@
 extern const qn_les_check qn_les_codec_checks[];
 
 /* V11 of the pipeline: flow, codec, proxy and decoding, at two sizes in both precisions. */
-qn_status qn_les_check_pipeline(qn_ctx *ctx, qn_les_report *report, qn_err *err);
+qn_status qn_les_check_pipeline(qn_ctx *ctx, qn_findings *findings, qn_err *err);
 
 #endif

@@ -29,11 +29,6 @@ qn_status qn_les_flow_row(qn_les_flow *flow, qn_les_row *out, qn_err *err);
 /* A new state from cells; the clock stays. */
 qn_status qn_les_flow_set(qn_les_flow *flow, const double *cells, qn_err *err);
 
-/* Adds the finding that low <= value <= high. One that finds no memory has failed. */
-__attribute__((format(printf, 6, 7))) void qn_les_expect(qn_les_report *report, const char *check,
-                                                         double value, double low, double high,
-                                                         const char *format, ...);
-
 /* Relative distance in the L2 norm, largest difference, mean of a product. */
 double qn_les_distance(const double *a, const double *b, size_t n);
 double qn_les_largest(const double *a, const double *b, size_t n);
@@ -43,9 +38,9 @@ double qn_les_mean_product(const double *a, const double *b, size_t n);
 int qn_les_has_f64(const qn_ctx *ctx);
 
 /* The checks of check_flows.c. */
-qn_status qn_les_check_shear(qn_ctx *ctx, qn_les_report *report, qn_err *err);
-qn_status qn_les_check_decay(qn_ctx *ctx, qn_les_report *report, qn_err *err);
-qn_status qn_les_check_symmetry(qn_ctx *ctx, qn_les_report *report, qn_err *err);
-qn_status qn_les_check_backends(qn_ctx *ctx, qn_les_report *report, qn_err *err);
+qn_status qn_les_check_shear(qn_ctx *ctx, qn_findings *findings, qn_err *err);
+qn_status qn_les_check_decay(qn_ctx *ctx, qn_findings *findings, qn_err *err);
+qn_status qn_les_check_symmetry(qn_ctx *ctx, qn_findings *findings, qn_err *err);
+qn_status qn_les_check_backends(qn_ctx *ctx, qn_findings *findings, qn_err *err);
 
 #endif

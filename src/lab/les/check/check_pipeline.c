@@ -229,7 +229,7 @@ out:
 }
 
 static qn_status check_at(qn_ctx *ctx, const char *n, const char *precision, double limit,
-                          qn_les_report *report, qn_err *err)
+                          qn_findings *findings, qn_err *err)
 {
     pipeline p = { 0 };
     double got[N_FIGURES] = { 0 };
@@ -246,26 +246,26 @@ static qn_status check_at(qn_ctx *ctx, const char *n, const char *precision, dou
         for (int k = 0; k < N_FIGURES; k++) {
             const double want = known[p.from + i].figures[k];
 
-            qn_les_expect(report, "V11", got[k], want - limit, want + limit, "N %s %s t %d: %s", n,
-                          precision, t, figure_names[k]);
+            qn_finding_within(findings, "V11", got[k], want - limit, want + limit,
+                              "N %s %s t %d: %s", n, precision, t, figure_names[k]);
         }
         if (t >= 10)
-            qn_les_expect(report, "V11", got[LP_L2] / got[PERSISTENCE], 0, 1,
-                          "N %s %s t %d: low-pass error over persistence", n, precision, t);
+            qn_finding_within(findings, "V11", got[LP_L2] / got[PERSISTENCE], 0, 1,
+                              "N %s %s t %d: low-pass error over persistence", n, precision, t);
     }
 out:
     close_pipeline(&p);
     return st;
 }
 
-qn_status qn_les_check_pipeline(qn_ctx *ctx, qn_les_report *report, qn_err *err)
+qn_status qn_les_check_pipeline(qn_ctx *ctx, qn_findings *findings, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(check_at(ctx, "64", "f64", 1e-8, report, err));
-    QN_TRY(check_at(ctx, "128", "f64", 1e-8, report, err));
-    QN_TRY(check_at(ctx, "64", "f32", 2e-3, report, err));
-    QN_TRY(check_at(ctx, "128", "f32", 2e-3, report, err));
+    QN_TRY(check_at(ctx, "64", "f64", 1e-8, findings, err));
+    QN_TRY(check_at(ctx, "128", "f64", 1e-8, findings, err));
+    QN_TRY(check_at(ctx, "64", "f32", 2e-3, findings, err));
+    QN_TRY(check_at(ctx, "128", "f32", 2e-3, findings, err));
 out:
     return st;
 }

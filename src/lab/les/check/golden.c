@@ -15,7 +15,7 @@
 
 /* Stages, run at once. */
 
-qn_status qn_golden_finish(qn_graph *graph, qn_status st, qn_err *err)
+qn_status qn_les_golden_finish(qn_graph *graph, qn_status st, qn_err *err)
 {
     if (st == QN_OK)
         st = qn_graph_run(graph, err);
@@ -25,7 +25,7 @@ qn_status qn_golden_finish(qn_graph *graph, qn_status st, qn_err *err)
     return st;
 }
 
-size_t qn_golden_cells(const golden *g)
+size_t qn_les_golden_cells(const golden *g)
 {
     return (size_t)g->config.N * (size_t)g->config.N;
 }
@@ -41,10 +41,10 @@ static qn_status compare_field(const golden *g, int t, qn_err *err)
 
     snprintf(what, sizeof what, "omega_t%d", t);
     QN_TRY(qn_graph_new(g->ctx, what, &graph, err));
-    QN_TRY(qn_golden_finish(graph, qn_les_sim_add_field(g->sim, graph, g->field, err), err));
-    QN_TRY(qn_golden_compare_buf(
-        g, what, g->field, 0, qn_golden_cells(g), REL,
-        is_mcw ? qn_golden_pick(g, 1e-10, 1e-4) : qn_golden_pick(g, f64, f32), err));
+    QN_TRY(qn_les_golden_finish(graph, qn_les_sim_add_field(g->sim, graph, g->field, err), err));
+    QN_TRY(qn_les_golden_compare_buf(
+        g, what, g->field, 0, qn_les_golden_cells(g), REL,
+        is_mcw ? qn_les_golden_pick(g, 1e-10, 1e-4) : qn_les_golden_pick(g, f64, f32), err));
 out:
     return st;
 }
@@ -66,10 +66,11 @@ static qn_status compare_probes(const golden *g, qn_err *err)
         qn_graph *graph = NULL;
 
         QN_TRY(qn_graph_new(g->ctx, probes[i].name, &graph, err));
-        QN_TRY(qn_golden_finish(
+        QN_TRY(qn_les_golden_finish(
             graph, qn_les_sim_add_probe(g->sim, graph, probes[i].probe, g->field, err), err));
-        QN_TRY(qn_golden_compare_buf(g, probes[i].name, g->field, 0, qn_golden_cells(g), REL,
-                                     qn_golden_pick(g, probes[i].f64, probes[i].f32), err));
+        QN_TRY(qn_les_golden_compare_buf(g, probes[i].name, g->field, 0, qn_les_golden_cells(g),
+                                         REL, qn_les_golden_pick(g, probes[i].f64, probes[i].f32),
+                                         err));
     }
 out:
     return st;
@@ -95,7 +96,7 @@ static qn_status compare_modes(const golden *g, const char *what, int32_t *modes
     double wrong = 0;
     qn_status st = QN_OK;
 
-    if (!qn_golden_load(g, what, &file))
+    if (!qn_les_golden_load(g, what, &file))
         return QN_OK;
     if (!(want = malloc((size_t)(n + 1) * sizeof *want))) {
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d modes", n);
@@ -115,8 +116,8 @@ static qn_status compare_modes(const golden *g, const char *what, int32_t *modes
         for (int i = 0; i < n; i++)
             wrong += want[i] != modes[i];
     }
-    qn_les_expect(g->report, "golden", wrong, 0, 0, "%s %s, %s", g->prefix, what,
-                  g->is_f64 ? "f64" : "f32");
+    qn_finding_within(g->findings, "golden", wrong, 0, 0, "%s %s, %s", g->prefix, what,
+                      g->is_f64 ? "f64" : "f32");
 out:
     free(want);
     qn_npy_free(&file);
@@ -139,7 +140,7 @@ static qn_status compare_places(const golden *g, const int32_t *anchors, int n, 
             at++;
         places[i] = at;
     }
-    st = qn_golden_compare(g, "anchor_pos", places, n, ABS, 0);
+    st = qn_les_golden_compare(g, "anchor_pos", places, n, ABS, 0);
     free(places);
     return st;
 }
@@ -156,13 +157,13 @@ static qn_status choose_anchors(const golden *g, const char *what, qn_err *err)
     if (!modes)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %d anchors", n);
     QN_TRY(qn_graph_new(g->ctx, "anchors", &graph, err));
-    QN_TRY(qn_golden_finish(
+    QN_TRY(qn_les_golden_finish(
         graph, qn_les_codec_add_anchors(g->codec, graph, qn_les_sim_state(g->sim), err), err));
     QN_TRY(qn_les_codec_read_anchors(g->codec, modes, err));
     QN_TRY(compare_modes(g, what, modes, n, err));
     if (!g->is_origin && !strcmp(what, "anchor_idx"))
         QN_TRY(compare_places(g, modes, n, err));
-    if (g->is_origin && qn_golden_load(g, what, &file)) {
+    if (g->is_origin && qn_les_golden_load(g, what, &file)) {
         for (int i = 0; i < n && qn_npy_elems(&file) == n; i++)
             modes[i] = (int32_t)qn_npy_at(&file, i);
         qn_npy_free(&file);
@@ -200,7 +201,7 @@ static qn_status compare_start(const golden *g, qn_err *err)
         return QN_OK;
     QN_TRY(qn_les_ic_fill(&g->config, start, err));
     if (qn_les_ic_start(&g->config) == QN_LES_START_SPECTRUM)
-        QN_TRY(qn_golden_compare(g, "ic_hat", start, (qn_i64)n, ABS, 0));
+        QN_TRY(qn_les_golden_compare(g, "ic_hat", start, (qn_i64)n, ABS, 0));
 out:
     free(start);
     return st;
@@ -220,7 +221,7 @@ static qn_status compare_ints(const golden *g, const char *what, qn_buf *buf, qn
     QN_TRY(qn_buf_read(buf, 0, ints, n * sizeof *ints, err));
     for (size_t i = 0; i < n; i++)
         got[i] = ints[i];
-    QN_TRY(qn_golden_compare(g, what, got, (qn_i64)n, ABS, 0));
+    QN_TRY(qn_les_golden_compare(g, what, got, (qn_i64)n, ABS, 0));
 out:
     free(ints);
     free(got);
@@ -243,17 +244,17 @@ static qn_status compare_box(const golden *g, qn_err *err)
     config.ic_width = (int)json_integer_value(width);
     const les_box_par par = { .seed = config.seed, .n = config.N, .reach = config.ic_width / 2 };
     for (int i = 0; i < 3; i++)
-        QN_TRY(qn_buf_new(g->ctx, "box", qn_golden_cells(g) * sizeof(int32_t), &ints[i], err));
+        QN_TRY(qn_buf_new(g->ctx, "box", qn_les_golden_cells(g) * sizeof(int32_t), &ints[i], err));
     QN_TRY(qn_graph_new(g->ctx, "box", &graph, err));
     QN_TRY(stage_les_box_noise(graph, "box.noise", points, par, ints[0], err));
     QN_TRY(stage_les_box_rows(graph, "box.rows", points, par, ints[0], ints[1], err));
     QN_TRY(stage_les_box_cols(graph, "box.cols", points, par, ints[1], ints[2], err));
-    QN_TRY(qn_golden_finish(graph, qn_les_ic_box(graph, &config, g->field, NULL, err), err));
+    QN_TRY(qn_les_golden_finish(graph, qn_les_ic_box(graph, &config, g->field, NULL, err), err));
     graph = NULL;
     QN_TRY(compare_ints(g, "box_noise_i32", ints[0], err));
     QN_TRY(compare_ints(g, "box_sum_i32", ints[2], err));
-    QN_TRY(qn_golden_compare_buf(g, "box_omega", g->field, 0, qn_golden_cells(g), REL,
-                                 qn_golden_pick(g, 0, 1e-7), err));
+    QN_TRY(qn_les_golden_compare_buf(g, "box_omega", g->field, 0, qn_les_golden_cells(g), REL,
+                                     qn_les_golden_pick(g, 0, 1e-7), err));
 out:
     qn_graph_free(graph);
     for (int i = 0; i < 3; i++)
@@ -263,7 +264,7 @@ out:
 
 /* The trajectory. */
 
-int qn_golden_has(const golden *g, const char *format, int t)
+int qn_les_golden_has(const golden *g, const char *format, int t)
 {
     char what[32], path[1024];
 
@@ -284,9 +285,10 @@ static qn_status compare_spectrum(const golden *g, int t, qn_err *err)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %d shells", n);
     snprintf(what, sizeof what, "spectrum_t%d", t);
     QN_TRY(qn_graph_new(g->ctx, what, &graph, err));
-    QN_TRY(qn_golden_finish(graph, qn_les_sim_add_spectrum(g->sim, graph, 0, g->shells, err), err));
+    QN_TRY(qn_les_golden_finish(graph, qn_les_sim_add_spectrum(g->sim, graph, 0, g->shells, err),
+                                err));
     QN_TRY(qn_buf_read(g->shells, 0, shells, (size_t)n * sizeof *shells, err));
-    QN_TRY(qn_golden_compare(g, what, shells, n, REL, qn_golden_pick(g, 1e-12, 1e-5)));
+    QN_TRY(qn_les_golden_compare(g, what, shells, n, REL, qn_les_golden_pick(g, 1e-12, 1e-5)));
 out:
     free(shells);
     return st;
@@ -297,19 +299,19 @@ static qn_status look_at(const golden *g, int t, qn_err *err)
     qn_status st = QN_OK;
     char what[32];
 
-    if (qn_golden_has(g, "enc_s0", t)) {
+    if (qn_les_golden_has(g, "enc_s0", t)) {
         snprintf(what, sizeof what, "enc_s0_t%d", t);
-        QN_TRY(qn_golden_compare_bytes(g, what, qn_les_codec_ternary(g->codec, 1),
-                                       qn_golden_pick(g, 0, 1e-3), err));
+        QN_TRY(qn_les_golden_compare_bytes(g, what, qn_les_codec_ternary(g->codec, 1),
+                                           qn_les_golden_pick(g, 0, 1e-3), err));
     }
-    if (qn_golden_has(g, "enc_s", t)) {
+    if (qn_les_golden_has(g, "enc_s", t)) {
         snprintf(what, sizeof what, "enc_s_t%d", t);
-        QN_TRY(qn_golden_compare_bytes(g, what, qn_les_codec_ternary(g->codec, 0),
-                                       qn_golden_pick(g, 0, 5e-3), err));
+        QN_TRY(qn_les_golden_compare_bytes(g, what, qn_les_codec_ternary(g->codec, 0),
+                                           qn_les_golden_pick(g, 0, 5e-3), err));
     }
-    if (qn_golden_has(g, "omega", t))
+    if (qn_les_golden_has(g, "omega", t))
         QN_TRY(compare_field(g, t, err));
-    if (qn_golden_has(g, "spectrum", t))
+    if (qn_les_golden_has(g, "spectrum", t))
         QN_TRY(compare_spectrum(g, t, err));
 out:
     return st;
@@ -333,7 +335,7 @@ static qn_status go(const golden *g, int is_tiny, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(qn_graph_new(g->ctx, "first", &first, err));
-    QN_TRY(qn_golden_finish(first, add_frame(g, first, 0, err), err));
+    QN_TRY(qn_les_golden_finish(first, add_frame(g, first, 0, err), err));
     QN_TRY(qn_graph_new(g->ctx, "step", &next, err));
     QN_TRY(add_frame(g, next, 1, err));
     if (!is_tiny)
@@ -378,8 +380,8 @@ static qn_status open_case(golden *g, int is_tiny, qn_err *err)
     g->d = qn_les_codec_layout(g->codec).size;
     QN_TRY(
         qn_buf_new(g->ctx, "z", (size_t)(g->config.steps + 1) * (size_t)g->d * real, &g->z, err));
-    QN_TRY(qn_buf_new(g->ctx, "field", qn_golden_cells(g) * real, &g->field, err));
-    QN_TRY(qn_buf_new(g->ctx, "decoded", qn_golden_cells(g) * real, &g->other, err));
+    QN_TRY(qn_buf_new(g->ctx, "field", qn_les_golden_cells(g) * real, &g->field, err));
+    QN_TRY(qn_buf_new(g->ctx, "decoded", qn_les_golden_cells(g) * real, &g->other, err));
     QN_TRY(qn_buf_new(g->ctx, "shells", (size_t)qn_les_sim_shells(&g->config) * sizeof(double),
                       &g->shells, err));
 out:
@@ -394,18 +396,18 @@ static qn_status check_tiny(golden *g, qn_err *err)
     qn_npy file;
     qn_status st = QN_OK;
 
-    if (!qn_golden_load(g, "tiny_Z", &file))
+    if (!qn_les_golden_load(g, "tiny_Z", &file))
         return QN_OK;
     qn_npy_free(&file);
     QN_TRY(open_case(g, 1, err));
     QN_TRY(choose_anchors(g, "tiny_anchor_idx", err));
     QN_TRY(go(g, 1, err));
-    QN_TRY(qn_golden_compare_buf(g, "tiny_Z", g->z, 0, (size_t)(frames + 1) * (size_t)g->d, ABS,
-                                 qn_golden_pick(g, 1e-12, 1e-3), err));
-    QN_TRY(qn_golden_learn(g, frames + 1, &zhat, err));
-    QN_TRY(qn_golden_compare_operator(g, 1, err));
-    QN_TRY(qn_golden_compare_buf(g, "tiny_Zhat", zhat, 0, (size_t)(frames + 1) * (size_t)g->d, REL,
-                                 qn_golden_pick(g, 1e-8, 1e-3), err));
+    QN_TRY(qn_les_golden_compare_buf(g, "tiny_Z", g->z, 0, (size_t)(frames + 1) * (size_t)g->d, ABS,
+                                     qn_les_golden_pick(g, 1e-12, 1e-3), err));
+    QN_TRY(qn_les_golden_learn(g, frames + 1, &zhat, err));
+    QN_TRY(qn_les_golden_compare_operator(g, 1, err));
+    QN_TRY(qn_les_golden_compare_buf(g, "tiny_Zhat", zhat, 0, (size_t)(frames + 1) * (size_t)g->d,
+                                     REL, qn_les_golden_pick(g, 1e-8, 1e-3), err));
 out:
     qn_buf_free(zhat);
     close_case(g);
@@ -423,8 +425,8 @@ static qn_status check_case(golden *g, qn_err *err)
     QN_TRY(compare_probes(g, err));
     QN_TRY(choose_anchors(g, "anchor_idx", err));
     QN_TRY(go(g, 0, err));
-    QN_TRY(qn_golden_compare_proxy(g, err));
-    QN_TRY(qn_golden_compare_decoded(g, err));
+    QN_TRY(qn_les_golden_compare_proxy(g, err));
+    QN_TRY(qn_les_golden_compare_decoded(g, err));
     close_case(g);
     QN_TRY(check_tiny(g, err));
 out:
@@ -441,7 +443,7 @@ static int is_case(const struct dirent *entry)
     return n > 5 && !strcmp(entry->d_name + n - 5, ".json");
 }
 
-qn_status qn_les_check_golden(qn_ctx *ctx, const char *dir, int is_f64, qn_les_report *report,
+qn_status qn_les_check_golden(qn_ctx *ctx, const char *dir, int is_f64, qn_findings *findings,
                               qn_err *err)
 {
     struct dirent **entries = NULL;
@@ -454,9 +456,11 @@ qn_status qn_les_check_golden(qn_ctx *ctx, const char *dir, int is_f64, qn_les_r
         st = qn_fail(err, QN_ERR_INPUT, "%s has no case, a file <prefix>.json", dir);
     for (int i = 0; i < n && st == QN_OK; i++) {
         char path[1024];
-        golden g = {
-            .ctx = ctx, .dir = dir, .is_f64 = is_f64, .report = report, .prefix = entries[i]->d_name
-        };
+        golden g = { .ctx = ctx,
+                     .dir = dir,
+                     .is_f64 = is_f64,
+                     .findings = findings,
+                     .prefix = entries[i]->d_name };
 
         snprintf(path, sizeof path, "%s/%s", dir, entries[i]->d_name);
         st = qn_json_read(path, &g.json, err);

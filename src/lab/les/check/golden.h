@@ -11,7 +11,7 @@
 #include "domain/les/config.h"
 
 /* Every case of `dir`, in the precision asked for. No case at all is QN_ERR_INPUT. */
-qn_status qn_les_check_golden(qn_ctx *ctx, const char *dir, int is_f64, qn_les_report *report,
+qn_status qn_les_check_golden(qn_ctx *ctx, const char *dir, int is_f64, qn_findings *findings,
                               qn_err *err);
 
 /* The configuration of a case. `tiny` takes the overrides of its member `tiny`. */

@@ -13,7 +13,7 @@ typedef struct golden {
     const char *dir, *prefix;
     json_t *json;
     int is_f64, is_origin;
-    qn_les_report *report;
+    qn_findings *findings;
     qn_les_config config;
     qn_les_sim *sim;
     qn_les_codec *codec;
@@ -25,36 +25,36 @@ typedef struct golden {
 typedef enum { REL, ABS, SHARE } measure; /* relative L2, largest difference, share of cells */
 
 /* 0 when the case has no such array. One that cannot be read is a finding. */
-int qn_golden_load(const golden *g, const char *what, qn_npy *out);
+int qn_les_golden_load(const golden *g, const char *what, qn_npy *out);
 
 /* `n` reals of `buf` from element `at` on, as doubles; free() them. */
-qn_status qn_golden_read_reals(const golden *g, qn_buf *buf, size_t at, size_t n, double **out,
-                               qn_err *err);
+qn_status qn_les_golden_read_reals(const golden *g, qn_buf *buf, size_t at, size_t n, double **out,
+                                   qn_err *err);
 
 /* Compares `n` numbers with the array `what`, where there is one. */
-qn_status qn_golden_compare(const golden *g, const char *what, const double *got, qn_i64 n,
-                            measure by, double limit);
+qn_status qn_les_golden_compare(const golden *g, const char *what, const double *got, qn_i64 n,
+                                measure by, double limit);
 
 /* The same of `n` reals of `buf` from element `at` on, and of a buffer of int8. */
-qn_status qn_golden_compare_buf(const golden *g, const char *what, qn_buf *buf, size_t at, size_t n,
-                                measure by, double limit, qn_err *err);
-qn_status qn_golden_compare_bytes(const golden *g, const char *what, qn_buf *buf, double limit,
-                                  qn_err *err);
+qn_status qn_les_golden_compare_buf(const golden *g, const char *what, qn_buf *buf, size_t at,
+                                    size_t n, measure by, double limit, qn_err *err);
+qn_status qn_les_golden_compare_bytes(const golden *g, const char *what, qn_buf *buf, double limit,
+                                      qn_err *err);
 
 /* Runs a graph once and frees it; `st` is that of its making. */
-qn_status qn_golden_finish(qn_graph *graph, qn_status st, qn_err *err);
-size_t qn_golden_cells(const golden *g);
+qn_status qn_les_golden_finish(qn_graph *graph, qn_status st, qn_err *err);
+size_t qn_les_golden_cells(const golden *g);
 
 /* Whether the case has the array <format>_t<t>. */
-int qn_golden_has(const golden *g, const char *format, int t);
+int qn_les_golden_has(const golden *g, const char *format, int t);
 
 /* golden_proxy.c: the operator of `n_train` vectors and what it rolls out, and the comparisons. */
-qn_status qn_golden_learn(golden *g, int n_train, qn_buf **zhat, qn_err *err);
-qn_status qn_golden_compare_operator(const golden *g, int is_tiny, qn_err *err);
-qn_status qn_golden_compare_proxy(golden *g, qn_err *err);
-qn_status qn_golden_compare_decoded(const golden *g, qn_err *err);
+qn_status qn_les_golden_learn(golden *g, int n_train, qn_buf **zhat, qn_err *err);
+qn_status qn_les_golden_compare_operator(const golden *g, int is_tiny, qn_err *err);
+qn_status qn_les_golden_compare_proxy(golden *g, qn_err *err);
+qn_status qn_les_golden_compare_decoded(const golden *g, qn_err *err);
 
 /* The limit of the precision. */
-double qn_golden_pick(const golden *g, double f64, double f32);
+double qn_les_golden_pick(const golden *g, double f64, double f32);
 
 #endif

@@ -20,9 +20,9 @@ static qn_status compare_z(const golden *g, int t, qn_err *err)
     char what[32];
 
     snprintf(what, sizeof what, "z_t%d", t);
-    if (t > g->config.steps || !qn_golden_load(g, what, &want))
+    if (t > g->config.steps || !qn_les_golden_load(g, what, &want))
         return QN_OK;
-    QN_TRY(qn_golden_read_reals(g, g->z, (size_t)t * (size_t)g->d, (size_t)g->d, &z, err));
+    QN_TRY(qn_les_golden_read_reals(g, g->z, (size_t)t * (size_t)g->d, (size_t)g->d, &z, err));
     if (!g->is_f64 && !g->is_origin && qn_npy_elems(&want) == g->d) {
         const int at[2] = { layout.mid, layout.high };
 
@@ -30,16 +30,17 @@ static qn_status compare_z(const golden *g, int t, qn_err *err)
             logs = fmax(logs, fabs(z[at[i]] - qn_npy_at(&want, at[i])));
             z[at[i]] = qn_npy_at(&want, at[i]);
         }
-        qn_les_expect(g->report, "golden", logs, 0, 1e-3, "%s %s logarithms, f32", g->prefix, what);
+        qn_finding_within(g->findings, "golden", logs, 0, 1e-3, "%s %s logarithms, f32", g->prefix,
+                          what);
     }
-    QN_TRY(qn_golden_compare(g, what, z, g->d, ABS, qn_golden_pick(g, 1e-12, 1e-6)));
+    QN_TRY(qn_les_golden_compare(g, what, z, g->d, ABS, qn_les_golden_pick(g, 1e-12, 1e-6)));
 out:
     free(z);
     qn_npy_free(&want);
     return st;
 }
 
-qn_status qn_golden_compare_operator(const golden *g, int is_tiny, qn_err *err)
+qn_status qn_les_golden_compare_operator(const golden *g, int is_tiny, qn_err *err)
 {
     const size_t d = (size_t)g->d;
     double *a = malloc((d * d + 2 * d) * sizeof *a);
@@ -50,20 +51,20 @@ qn_status qn_golden_compare_operator(const golden *g, int is_tiny, qn_err *err)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for an operator of %zu rows", d);
     QN_TRY(qn_les_proxy_read(g->proxy, a, a + d * d, a + d * d + d, err));
     if (g->is_f64)
-        QN_TRY(qn_golden_compare(g, is_tiny ? "tiny_A" : "A_row_head", a, (qn_i64)(d * d), REL,
-                                 limit));
+        QN_TRY(qn_les_golden_compare(g, is_tiny ? "tiny_A" : "A_row_head", a, (qn_i64)(d * d), REL,
+                                     limit));
     if (is_tiny) {
-        QN_TRY(qn_golden_compare(g, "tiny_mu", a + d * d, (qn_i64)d, REL,
-                                 qn_golden_pick(g, 1e-12, 1e-5)));
-        QN_TRY(qn_golden_compare(g, "tiny_scale", a + d * d + d, (qn_i64)d, REL,
-                                 qn_golden_pick(g, 1e-11, 1e-4)));
+        QN_TRY(qn_les_golden_compare(g, "tiny_mu", a + d * d, (qn_i64)d, REL,
+                                     qn_les_golden_pick(g, 1e-12, 1e-5)));
+        QN_TRY(qn_les_golden_compare(g, "tiny_scale", a + d * d + d, (qn_i64)d, REL,
+                                     qn_les_golden_pick(g, 1e-11, 1e-4)));
     }
 out:
     free(a);
     return st;
 }
 
-qn_status qn_golden_learn(golden *g, int n_train, qn_buf **zhat, qn_err *err)
+qn_status qn_les_golden_learn(golden *g, int n_train, qn_buf **zhat, qn_err *err)
 {
     const int n = g->config.steps;
     qn_graph *graph = NULL;
@@ -73,13 +74,13 @@ qn_status qn_golden_learn(golden *g, int n_train, qn_buf **zhat, qn_err *err)
     QN_TRY(qn_les_proxy_learn(g->proxy, g->z, n_train, err));
     QN_TRY(qn_buf_new(g->ctx, "zhat", qn_buf_bytes(g->z), zhat, err));
     QN_TRY(qn_graph_new(g->ctx, "rollout", &graph, err));
-    QN_TRY(qn_golden_finish(graph, qn_les_proxy_add_rollout(g->proxy, graph, g->z, n, *zhat, err),
-                            err));
+    QN_TRY(qn_les_golden_finish(
+        graph, qn_les_proxy_add_rollout(g->proxy, graph, g->z, n, *zhat, err), err));
 out:
     return st;
 }
 
-qn_status qn_golden_compare_proxy(golden *g, qn_err *err)
+qn_status qn_les_golden_compare_proxy(golden *g, qn_err *err)
 {
     qn_buf *zhat = NULL;
     qn_status st = QN_OK;
@@ -87,13 +88,13 @@ qn_status qn_golden_compare_proxy(golden *g, qn_err *err)
 
     for (int t = 0; t <= g->config.steps; t++)
         QN_TRY(compare_z(g, t, err));
-    QN_TRY(qn_golden_learn(g, qn_les_proxy_train(&g->config, g->config.steps + 1), &zhat, err));
-    QN_TRY(qn_golden_compare_operator(g, 0, err));
+    QN_TRY(qn_les_golden_learn(g, qn_les_proxy_train(&g->config, g->config.steps + 1), &zhat, err));
+    QN_TRY(qn_les_golden_compare_operator(g, 0, err));
     for (int t = 1; t <= g->config.steps; t++)
-        if (qn_golden_has(g, "zhat", t)) {
+        if (qn_les_golden_has(g, "zhat", t)) {
             snprintf(what, sizeof what, "zhat_t%d", t);
-            QN_TRY(qn_golden_compare_buf(g, what, zhat, (size_t)t * (size_t)g->d, (size_t)g->d, REL,
-                                         qn_golden_pick(g, 1e-8, 1e-3), err));
+            QN_TRY(qn_les_golden_compare_buf(g, what, zhat, (size_t)t * (size_t)g->d, (size_t)g->d,
+                                             REL, qn_les_golden_pick(g, 1e-8, 1e-3), err));
         }
 out:
     qn_buf_free(zhat);
@@ -112,9 +113,9 @@ static int join_phases(const golden *g, int t, const char *path)
     int ok;
 
     snprintf(what, sizeof what, "dec_phase_mid_t%d", t);
-    ok = qn_golden_load(g, what, &mid);
+    ok = qn_les_golden_load(g, what, &mid);
     snprintf(what, sizeof what, "dec_phase_high_t%d", t);
-    ok = ok && qn_golden_load(g, what, &high) && qn_npy_elems(&mid) == n * n &&
+    ok = ok && qn_les_golden_load(g, what, &high) && qn_npy_elems(&mid) == n * n &&
          mid.type == QN_NPY_F8 && qn_npy_elems(&high) == n * n && high.type == QN_NPY_F8 &&
          (both.data = malloc((size_t)(2 * n * n) * sizeof(double)));
     if (ok) {
@@ -148,21 +149,21 @@ static qn_status decode_as(const golden *g, int t, int gate, const char *phases,
     QN_TRY(qn_les_codec_read_anchors(g->codec, anchors, err));
     QN_TRY(qn_les_codec_set_anchors(codec, anchors, err));
     QN_TRY(qn_graph_new(g->ctx, "decode", &graph, err));
-    QN_TRY(qn_golden_finish(
+    QN_TRY(qn_les_golden_finish(
         graph, qn_les_codec_add_decode(codec, graph, g->z, t, t, g->field, g->other, err), err));
     snprintf(what, sizeof what, "dec_lp_t%d", t);
     if (gate)
-        QN_TRY(qn_golden_compare_buf(g, what, g->field, 0, qn_golden_cells(g), REL,
-                                     qn_golden_pick(g, 1e-12, 1e-5), err));
+        QN_TRY(qn_les_golden_compare_buf(g, what, g->field, 0, qn_les_golden_cells(g), REL,
+                                         qn_les_golden_pick(g, 1e-12, 1e-5), err));
     if (gate) {
         snprintf(what, sizeof what, "dec_s_t%d", t);
-        QN_TRY(qn_golden_compare_bytes(g, what, qn_les_codec_ternary(codec, 0),
-                                       qn_golden_pick(g, 0, 5e-3), err));
+        QN_TRY(qn_les_golden_compare_bytes(g, what, qn_les_codec_ternary(codec, 0),
+                                           qn_les_golden_pick(g, 0, 5e-3), err));
     }
     snprintf(what, sizeof what, "%s_t%d", full, t);
     if (!g->is_origin || phases[0])
-        QN_TRY(qn_golden_compare_buf(g, what, g->other, 0, qn_golden_cells(g), REL,
-                                     qn_golden_pick(g, 1e-12, 1e-5), err));
+        QN_TRY(qn_les_golden_compare_buf(g, what, g->other, 0, qn_les_golden_cells(g), REL,
+                                         qn_les_golden_pick(g, 1e-12, 1e-5), err));
 out:
     free(anchors);
     qn_les_codec_free(codec);
@@ -180,7 +181,7 @@ static qn_status put_z(const golden *g, int t, qn_err *err)
     char what[32];
 
     snprintf(what, sizeof what, "z_t%d", t);
-    if (z && narrow && qn_golden_load(g, what, &want)) {
+    if (z && narrow && qn_les_golden_load(g, what, &want)) {
         for (int i = 0; i < g->d && qn_npy_elems(&want) == g->d; i++) {
             z[i] = qn_npy_at(&want, i);
             narrow[i] = (float)z[i];
@@ -193,7 +194,7 @@ static qn_status put_z(const golden *g, int t, qn_err *err)
     return st;
 }
 
-qn_status qn_golden_compare_decoded(const golden *g, qn_err *err)
+qn_status qn_les_golden_compare_decoded(const golden *g, qn_err *err)
 {
     qn_temp_dir dir = { 0 };
     char path[1100];
@@ -202,7 +203,7 @@ qn_status qn_golden_compare_decoded(const golden *g, qn_err *err)
     QN_TRY(qn_temp_dir_make(&dir, err));
     snprintf(path, sizeof path, "%s/phases.npy", dir.path);
     for (int t = 0; t <= g->config.steps; t++) {
-        if (!qn_golden_has(g, "dec_lp", t))
+        if (!qn_les_golden_has(g, "dec_lp", t))
             continue;
         const int has_phases = g->is_origin && join_phases(g, t, path);
 

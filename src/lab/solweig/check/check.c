@@ -1,12 +1,7 @@
-/* check.c - the list of checks, and findings. */
+/* check.c - the list of checks. */
 #include "lab/solweig/check/check_impl.h"
 
-#include "util/list.h"
-#include "util/str.h"
-
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -47,103 +42,27 @@ static const struct {
 
 enum { N_CHECKS = sizeof checks / sizeof *checks };
 
-/* Findings. */
+/* Windows. */
 
-void qn_sw_report_free(qn_sw_report *report)
+qn_sw_window qn_sw_golden_window_of(const json_t *object, const char *key, qn_i64 rows, qn_i64 cols)
 {
-    free(report->list);
-    *report = (qn_sw_report){ 0 };
+    const json_t *list = json_object_get(object, key);
+    qn_i64 at[4];
+
+    for (size_t i = 0; i < 4; i++)
+        at[i] = json_integer_value(json_array_get(list, i));
+    if (at[0] < 0 || at[1] < at[0] || at[1] > rows || at[2] < 0 || at[3] < at[2] || at[3] > cols)
+        return (qn_sw_window){ 0 };
+    return (
+        qn_sw_window){ .row = at[0], .col = at[2], .rows = at[1] - at[0], .cols = at[3] - at[2] };
 }
 
-static qn_sw_finding *next_finding(qn_sw_golden *g)
+void qn_sw_golden_compare(qn_golden *g, const char *file, const float *got, qn_i64 pitch,
+                          qn_sw_window window, qn_limit limit)
 {
-    qn_sw_report *report = g->report;
-    qn_sw_finding *f;
-    qn_sw_finding *more = qn_grown(report->list, report->n, &report->room, sizeof *more);
+    const float *first = got ? got + window.row * pitch + window.col : NULL;
 
-    if (!more) {
-        report->has_lost = 1;
-        return NULL;
-    }
-    report->list = more;
-    f = &report->list[report->n++];
-    memset(f, 0, sizeof *f);
-    snprintf(f->stage, sizeof f->stage, "%s", g->stage);
-    return f;
-}
-
-static void settle(qn_sw_golden *g, qn_sw_finding *f, qn_sw_verdict verdict)
-{
-    f->verdict = verdict;
-    g->report->n_out += verdict == QN_SW_OUT;
-    g->report->n_skipped += verdict == QN_SW_SKIPPED;
-}
-
-void qn_sw_tally_add(qn_sw_tally *tally, double got, double want)
-{
-    const qn_sw_limit *limit = &tally->limit;
-    const int is_same = got == want || (isnan(got) && isnan(want));
-    const double off = is_same ? 0 : isfinite(got - want) ? fabs(got - want) : INFINITY;
-
-    tally->n++;
-    tally->n_equal += is_same;
-    tally->n_beyond += !is_same && !(off <= limit->abs + limit->rel * fabs(want));
-    tally->sum += off;
-    tally->most = fmax(tally->most, off);
-}
-
-static void print_limit(const qn_sw_limit *limit, char *out, size_t size)
-{
-    qn_str text = { 0 };
-
-    if (limit->abs > 0 || limit->rel <= 0)
-        qn_str_addf(&text, "%g", limit->abs);
-    if (limit->rel > 0)
-        qn_str_addf(&text, "%s%g rel", limit->abs > 0 ? " + " : "", limit->rel);
-    if (limit->share > 0)
-        qn_str_addf(&text, " on %g %%, all %g", 100 * limit->share, limit->most);
-    snprintf(out, size, "%s", qn_str_get(&text));
-    qn_str_free(&text);
-}
-
-void qn_sw_golden_tell(qn_sw_golden *g, const qn_sw_tally *tally, const char *name, ...)
-{
-    const qn_sw_limit *limit = &tally->limit;
-    const double n = (double)tally->n, beyond = (double)tally->n_beyond;
-    qn_sw_finding *f = next_finding(g);
-    int is_ok = tally->n > 0;
-    va_list list;
-
-    if (!f)
-        return;
-    va_start(list, name);
-    vsnprintf(f->name, sizeof f->name, name, list);
-    va_end(list);
-    if (limit->share > 0)
-        is_ok = is_ok && beyond <= (1 - limit->share) * n && tally->most <= limit->most;
-    else
-        is_ok = is_ok && tally->n_beyond == 0;
-    print_limit(limit, f->limit, sizeof f->limit);
-    f->n = tally->n;
-    f->mean_abs_diff = tally->n ? tally->sum / n : 0;
-    f->max_abs_diff = tally->most;
-    f->equal_pct = tally->n ? 100 * (double)tally->n_equal / n : 0;
-    settle(g, f, is_ok ? QN_SW_OK : QN_SW_OUT);
-}
-
-void qn_sw_golden_tell_why(qn_sw_golden *g, qn_sw_verdict verdict, const char *name,
-                           const char *why, ...)
-{
-    qn_sw_finding *f = next_finding(g);
-    va_list list;
-
-    if (!f)
-        return;
-    snprintf(f->name, sizeof f->name, "%s", name);
-    va_start(list, why);
-    vsnprintf(f->limit, sizeof f->limit, why, list);
-    va_end(list);
-    settle(g, f, verdict);
+    qn_golden_compare(g, file, first, pitch, window.rows, window.cols, limit);
 }
 
 /* The list. */
@@ -190,7 +109,7 @@ static int is_in_list(int check, const char *list)
 static qn_status find_folder(const char *dir, qn_err *err)
 {
     static const char *const known[] = { "athens", "points", "ga", "gbg", "weather", "tables" };
-    char path[QN_SW_PATH_BYTES];
+    char path[QN_GOLDEN_PATH];
     struct stat is;
 
     if (stat(dir, &is) != 0 || !S_ISDIR(is.st_mode))
@@ -204,21 +123,20 @@ static qn_status find_folder(const char *dir, qn_err *err)
                    "%s has none of the folders athens, points, ga, gbg, weather and tables", dir);
 }
 
-qn_status qn_sw_check_run(qn_ctx *ctx, const char *dir, const char *list, qn_sw_report *report,
+qn_status qn_sw_check_run(qn_ctx *ctx, const char *dir, const char *list, qn_findings *findings,
                           qn_err *err)
 {
     qn_status st = QN_OK;
 
     QN_TRY(find_folder(dir, err));
     for (int i = 0; i < N_CHECKS; i++) {
-        qn_sw_golden g = { .ctx = ctx, .dir = dir, .stage = checks[i].name, .report = report };
+        qn_golden g = { .ctx = ctx, .dir = dir, .part = checks[i].name, .findings = findings };
 
         if (!is_in_list(i, list))
             continue;
-        QN_TRY(qn_sw_golden_go_on(&g, checks[i].run(&g, err), err));
+        QN_TRY(qn_golden_unblock(&g, checks[i].run(&g, err), err));
     }
-    if (report->has_lost)
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for more than %zu findings", report->n);
+    QN_TRY(qn_findings_complete(findings, err));
 out:
     return st;
 }

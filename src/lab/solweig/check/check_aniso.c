@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const qn_sw_limit limit = { .abs = 0.01 };
+static const qn_limit limit = { .abs = 0.01 };
 
 /* One case. */
 
@@ -34,44 +34,44 @@ typedef struct sky_case {
 
 static float param(const sky_case *c, const char *key)
 {
-    return (float)qn_sw_golden_member(c->params, key);
+    return (float)qn_golden_member(c->params, key);
 }
 
-static qn_status case_floats(qn_sw_golden *g, const sky_case *c, const char *what, size_t n,
+static qn_status case_floats(qn_golden *g, const sky_case *c, const char *what, size_t n,
                              float **out, qn_err *err)
 {
     char file[128];
 
     snprintf(file, sizeof file, "athens/aniso_%s_%s.npy", c->name, what);
-    return qn_sw_golden_floats(g, file, n, out, err);
+    return qn_golden_floats(g, file, n, out, err);
 }
 
 /* The sky that the case was given, made of its weather. `columns`: altitude, azimuth and luminance
  * of patches. */
-static void compare_sky(qn_sw_golden *g, const sky_case *c, const float *columns, float *made)
+static void compare_sky(qn_golden *g, const sky_case *c, const float *columns, float *made)
 {
     const int n = c->views->sky->n_patches;
-    const double clear = qn_sw_sky_emissivity(qn_sw_golden_member(c->params, "ta"),
-                                              qn_sw_golden_member(c->params, "rh"));
-    const double ci = qn_sw_golden_member(c->params, "clearness_index");
-    const qn_sw_perez_sky sky = { 90 - qn_sw_golden_member(c->params, "sun_altitude"),
-                                  qn_sw_golden_member(c->params, "sun_azimuth"),
-                                  qn_sw_golden_member(c->params, "diffuse"),
-                                  qn_sw_golden_member(c->params, "direct"), (int)param(c, "jday") };
-    qn_sw_tally light = { .limit = { .rel = 1e-4 } }, heat = { .limit = { .rel = 1e-5 } };
+    const double clear =
+        qn_sw_sky_emissivity(qn_golden_member(c->params, "ta"), qn_golden_member(c->params, "rh"));
+    const double ci = qn_golden_member(c->params, "clearness_index");
+    const qn_sw_perez_sky sky = { 90 - qn_golden_member(c->params, "sun_altitude"),
+                                  qn_golden_member(c->params, "sun_azimuth"),
+                                  qn_golden_member(c->params, "diffuse"),
+                                  qn_golden_member(c->params, "direct"), (int)param(c, "jday") };
+    qn_tally light = { .limit = { .rel = 1e-4 } }, heat = { .limit = { .rel = 1e-5 } };
 
     qn_sw_perez_luminance(&sky, columns, columns + n, (size_t)n, made);
     for (int i = 0; i < n; i++)
-        qn_sw_tally_add(&light, (double)made[i], (double)columns[2 * n + i]);
-    qn_sw_golden_tell(g, &light, "athens/aniso_%s_lv.npy", c->name);
-    qn_sw_tally_add(&heat, clear, qn_sw_golden_member(c->params, "esky"));
-    qn_sw_tally_add(&heat, qn_sw_clouded_emissivity(clear, ci),
-                    qn_sw_golden_member(c->params, "esky_used"));
-    qn_sw_golden_tell(g, &heat, "athens/aniso_%s_params.json esky", c->name);
+        qn_tally_add(&light, (double)made[i], (double)columns[2 * n + i]);
+    qn_golden_add(g, &light, "athens/aniso_%s_lv.npy", c->name);
+    qn_tally_add(&heat, clear, qn_golden_member(c->params, "esky"));
+    qn_tally_add(&heat, qn_sw_clouded_emissivity(clear, ci),
+                 qn_golden_member(c->params, "esky_used"));
+    qn_golden_add(g, &heat, "athens/aniso_%s_params.json esky", c->name);
 }
 
 /* Patches and their luminance from the case's own table: altitude, azimuth, luminance. */
-static qn_status fill_step(qn_sw_golden *g, sky_case *c, qn_err *err)
+static qn_status fill_step(qn_golden *g, sky_case *c, qn_err *err)
 {
     const int n = c->views->sky->n_patches;
     const qn_sw_row row = { .ta = param(c, "ta"),
@@ -91,7 +91,7 @@ static qn_status fill_step(qn_sw_golden *g, sky_case *c, qn_err *err)
     materials.wall_emissivity = param(c, "emis_wall");
     materials.wall_albedo = param(c, "albedo_wall");
     QN_TRY(case_floats(g, c, "lv", 3 * (size_t)n, &table, err));
-    QN_TRY(qn_sw_golden_floats_new(4 * (size_t)n, 0, &columns, err));
+    QN_TRY(qn_golden_floats_new(4 * (size_t)n, 0, &columns, err));
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
             columns[k * n + i] = table[3 * i + k];
@@ -120,7 +120,7 @@ static void free_case(sky_case *c)
     qn_buf_free(c->all_open);
 }
 
-static qn_status open_case(qn_sw_golden *g, sky_case *c, qn_err *err)
+static qn_status open_case(qn_golden *g, sky_case *c, qn_err *err)
 {
     const size_t words = c->n * (size_t)c->views->sky->n_words * sizeof(uint32_t);
     char file[128];
@@ -132,12 +132,12 @@ static qn_status open_case(qn_sw_golden *g, sky_case *c, qn_err *err)
     c->sky = calloc(32 * SW_MAX_WORDS, sizeof *c->sky);
     QN_TRY(c->dome && c->sky && ones ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "the sky %s", c->name));
     memset(ones, 0xff, words);
-    QN_TRY(qn_sw_golden_upload(g, ones, words, &c->all_open, err));
-    QN_TRY(qn_sw_golden_json(g, file, &c->params, err));
+    QN_TRY(qn_golden_upload(g, ones, words, &c->all_open, err));
+    QN_TRY(qn_golden_json(g, file, &c->params, err));
     QN_TRY(case_floats(g, c, "in_svf", c->n, &c->svf, err));
     QN_TRY(case_floats(g, c, "in_shadow", c->n, &c->shadow, err));
-    QN_TRY(qn_sw_golden_floats_new(c->n, 0, &c->lup, err));
-    QN_TRY(qn_sw_golden_floats_new(c->n, 0, &c->kup, err));
+    QN_TRY(qn_golden_floats_new(c->n, 0, &c->lup, err));
+    QN_TRY(qn_golden_floats_new(c->n, 0, &c->kup, err));
     QN_TRY(fill_step(g, c, err));
     c->body = json_is_true(json_object_get(c->params, "standing")) ? qn_sw_body_standing()
                                                                    : qn_sw_body_sitting();
@@ -158,19 +158,19 @@ typedef struct sky_maps {
     qn_sw_radiation *radiation;
 } sky_maps;
 
-static qn_status upload_maps(qn_sw_golden *g, const sky_case *c, sky_maps *m, qn_err *err)
+static qn_status upload_maps(qn_golden *g, const sky_case *c, sky_maps *m, qn_err *err)
 {
     const size_t bytes = c->n * sizeof(float);
     float *one = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_floats_new(c->n, 1, &one, err));
-    QN_TRY(qn_sw_golden_upload(g, c->svf, bytes, &m->svf, err));
-    QN_TRY(qn_sw_golden_upload(g, one, bytes, &m->veg, err));
-    QN_TRY(qn_sw_golden_upload(g, c->shadow, bytes, &m->shadow, err));
-    QN_TRY(qn_sw_golden_upload(g, c->lup, bytes, &m->lup, err));
-    QN_TRY(qn_sw_golden_upload(g, c->kup, bytes, &m->alb, err));
-    QN_TRY(qn_sw_golden_fresh(g, bytes, &m->nosh, err));
+    QN_TRY(qn_golden_floats_new(c->n, 1, &one, err));
+    QN_TRY(qn_golden_upload(g, c->svf, bytes, &m->svf, err));
+    QN_TRY(qn_golden_upload(g, one, bytes, &m->veg, err));
+    QN_TRY(qn_golden_upload(g, c->shadow, bytes, &m->shadow, err));
+    QN_TRY(qn_golden_upload(g, c->lup, bytes, &m->lup, err));
+    QN_TRY(qn_golden_upload(g, c->kup, bytes, &m->alb, err));
+    QN_TRY(qn_golden_fresh(g, bytes, &m->nosh, err));
     QN_TRY(qn_sw_series_new(g->ctx, 1, &c->step, c->dome->n_table, c->dome->table, c->sky,
                             &m->series, err));
     QN_TRY(qn_sw_radiation_new(g->ctx, c->cols, c->rows, &c->body, m->series, SW_BITS_GIVEN,
@@ -193,7 +193,7 @@ static void free_maps(sky_maps *m)
 }
 
 /* Planes of radiation; free() them. `bldg` are the words of buildings. */
-static qn_status radiate(qn_sw_golden *g, const sky_case *c, qn_buf *bldg, float **out, qn_err *err)
+static qn_status radiate(qn_golden *g, const sky_case *c, qn_buf *bldg, float **out, qn_err *err)
 {
     const qn_sw_sky_bits bits = { bldg, c->views->words[1], c->views->words[2] };
     sky_maps m = { 0 };
@@ -204,8 +204,8 @@ static qn_status radiate(qn_sw_golden *g, const sky_case *c, qn_buf *bldg, float
     QN_TRY(qn_graph_new(g->ctx, "aniso", &graph, err));
     QN_TRY(qn_sw_add_aniso(m.radiation, graph, m.series, &bits, m.svf, m.veg, m.shadow, m.lup,
                            m.alb, m.nosh, err));
-    QN_TRY(qn_sw_golden_finish(&graph, err));
-    QN_TRY(qn_sw_golden_download(m.radiation->planes, SW_RADIATION_PLANES * c->n, out, err));
+    QN_TRY(qn_golden_finish(&graph, err));
+    QN_TRY(qn_golden_download(m.radiation->planes, SW_RADIATION_PLANES * c->n, out, err));
 out:
     qn_graph_free(graph);
     free_maps(&m);
@@ -214,16 +214,16 @@ out:
 
 /* What the files hold. */
 
-static void compare(qn_sw_golden *g, const sky_case *c, const char *what, const float *got)
+static void compare(qn_golden *g, const sky_case *c, const char *what, const float *got)
 {
     char file[128];
 
     snprintf(file, sizeof file, "athens/aniso_%s_out_%s.npy", c->name, what);
-    qn_sw_golden_compare_all(g, file, got, (qn_i64)c->n, limit);
+    qn_golden_compare_all(g, file, got, (qn_i64)c->n, limit);
 }
 
 /* One plane of the case with some of it taken away. */
-static qn_status part_of(qn_sw_golden *g, const sky_case *c, qn_buf *bldg, int plane, float **out,
+static qn_status part_of(qn_golden *g, const sky_case *c, qn_buf *bldg, int plane, float **out,
                          qn_err *err)
 {
     float *planes = NULL;
@@ -250,7 +250,7 @@ static sky_case dark_case(const sky_case *c, sw_sky *dark)
 }
 
 /* Heat by what it comes from: sky, leaves, shaded and sunlit walls, and what they reflect. */
-static qn_status compare_heat(qn_sw_golden *g, const sky_case *c, const float *all, qn_err *err)
+static qn_status compare_heat(qn_golden *g, const sky_case *c, const float *all, qn_err *err)
 {
     const float ew = c->body.wall_emissivity;
     sw_sky *dark = malloc(32 * SW_MAX_WORDS * sizeof *dark);
@@ -294,7 +294,7 @@ out:
 }
 
 /* Light by what it comes from: the sun, the sky, and all that is diffuse on flat ground. */
-static qn_status compare_light(qn_sw_golden *g, const sky_case *c, qn_err *err)
+static qn_status compare_light(qn_golden *g, const sky_case *c, qn_err *err)
 {
     sky_case part = *c;
     float *got = NULL;
@@ -323,7 +323,7 @@ out:
 
 /* The stage has the sum of the four sides; each is told by a case in which all get what that one
  * does. With a beam of 1 straight down the ground's albedo is what it reflects. */
-static qn_status compare_sides(qn_sw_golden *g, const sky_case *c, qn_err *err)
+static qn_status compare_sides(qn_golden *g, const sky_case *c, qn_err *err)
 {
     static const char *const names[4] = { "keast", "ksouth", "kwest", "knorth" };
     static const float kup[4] = { 40, 42, 44, 46 };
@@ -332,7 +332,7 @@ static qn_status compare_sides(qn_sw_golden *g, const sky_case *c, qn_err *err)
     float *got = NULL, *same = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_floats_new(c->n, 0, &same, err));
+    QN_TRY(qn_golden_floats_new(c->n, 0, &same, err));
     part.kup = same;
     part.step.direct = part.step.sin_alt = 1;
     for (int d = 0; d < 4; d++) {
@@ -353,7 +353,7 @@ out:
     return st;
 }
 
-static qn_status check_case(qn_sw_golden *g, sky_case *c, qn_err *err)
+static qn_status check_case(qn_golden *g, sky_case *c, qn_err *err)
 {
     float *planes = NULL;
     qn_status st = QN_OK;
@@ -373,12 +373,12 @@ out:
 }
 
 /* A case that is blocked does not keep the others from being checked. */
-qn_status qn_sw_check_aniso(qn_sw_golden *g, qn_err *err)
+qn_status qn_sw_check_aniso(qn_golden *g, qn_err *err)
 {
     qn_sw_check_site site = { 0 };
     qn_sw_check_city city = { 0 };
     qn_sw_check_views views = { 0 };
-    qn_sw_names names = { 0 };
+    qn_golden_names names = { 0 };
     qn_sw_window w;
     qn_status st = QN_OK;
 
@@ -386,7 +386,7 @@ qn_status qn_sw_check_aniso(qn_sw_golden *g, qn_err *err)
     w = qn_sw_golden_window_of(site.params, "window_64", site.rows, site.cols);
     QN_TRY(qn_sw_check_city_open(g, &site, w, &city, err));
     QN_TRY(qn_sw_check_city_views(g, &city, 2, &views, err));
-    QN_TRY(qn_sw_golden_list(g, "athens", "aniso_", "_params.json", &names, err));
+    QN_TRY(qn_golden_list(g, "athens", "aniso_", "_params.json", &names, err));
     for (size_t i = 0; i < names.n; i++) {
         sky_case c = { .name = names.list[i],
                        .rows = (int)w.rows,
@@ -394,12 +394,12 @@ qn_status qn_sw_check_aniso(qn_sw_golden *g, qn_err *err)
                        .n = city.cells,
                        .views = &views };
 
-        QN_TRY(qn_sw_golden_go_on(g, check_case(g, &c, err), err));
+        QN_TRY(qn_golden_unblock(g, check_case(g, &c, err), err));
     }
     if (!names.n)
-        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, "athens/aniso_*_params.json", "absent");
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, "athens/aniso_*_params.json", "absent");
 out:
-    qn_sw_golden_names_free(&names);
+    qn_golden_names_free(&names);
     qn_sw_check_views_free(&views);
     qn_sw_check_city_close(&city);
     qn_sw_check_site_free(&site);

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const qn_sw_limit exact = { 0 };
-static const qn_sw_limit near_umep = { .abs = 2e-5 };
-static const qn_sw_limit near_exact = { .abs = 1e-6 };
+static const qn_limit exact = { 0 };
+static const qn_limit near_umep = { .abs = 2e-5 };
+static const qn_limit near_exact = { .abs = 1e-6 };
 
 /* shadow, wall_sun, then the planes SW_DETAIL_*. */
 typedef struct sun_planes {
     float *sun, *detail;
 } sun_planes;
 
-static qn_status cast(qn_sw_golden *g, qn_sw_check_city *city, qn_sw_beam sun, sun_planes *out,
+static qn_status cast(qn_golden *g, qn_sw_check_city *city, qn_sw_beam sun, sun_planes *out,
                       qn_err *err)
 {
     const qn_sw_reach reach = qn_sw_check_site_reach(city->site, city->site->max_dist);
@@ -30,17 +30,17 @@ static qn_status cast(qn_sw_golden *g, qn_sw_check_city *city, qn_sw_beam sun, s
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_fresh(g, bytes, &shade.shadow, err));
-    QN_TRY(qn_sw_golden_fresh(g, bytes, &shade.wall_sun, err));
-    QN_TRY(qn_sw_golden_fresh(g, bytes * SW_DETAIL_PLANES, &shade.detail, err));
-    QN_TRY(qn_sw_golden_upload(g, &first, sizeof first, &which, err));
-    QN_TRY(qn_sw_golden_refuse(g, "athens/params.json",
-                               qn_sw_rays_new(g->ctx, &reach, &sun, 1, &rays, err), err));
+    QN_TRY(qn_golden_fresh(g, bytes, &shade.shadow, err));
+    QN_TRY(qn_golden_fresh(g, bytes, &shade.wall_sun, err));
+    QN_TRY(qn_golden_fresh(g, bytes * SW_DETAIL_PLANES, &shade.detail, err));
+    QN_TRY(qn_golden_upload(g, &first, sizeof first, &which, err));
+    QN_TRY(qn_golden_refuse(g, "athens/params.json",
+                            qn_sw_rays_new(g->ctx, &reach, &sun, 1, &rays, err), err));
     QN_TRY(qn_graph_new(g->ctx, "shadow", &graph, err));
     QN_TRY(qn_sw_add_shadow(city->shadow, graph, rays, which, &shade, err));
-    QN_TRY(qn_sw_golden_finish(&graph, err));
-    QN_TRY(qn_sw_golden_download(shade.wall_sun, city->cells, &out->sun, err));
-    QN_TRY(qn_sw_golden_download(shade.detail, city->cells * SW_DETAIL_PLANES, &out->detail, err));
+    QN_TRY(qn_golden_finish(&graph, err));
+    QN_TRY(qn_golden_download(shade.wall_sun, city->cells, &out->sun, err));
+    QN_TRY(qn_golden_download(shade.detail, city->cells * SW_DETAIL_PLANES, &out->detail, err));
 out:
     qn_graph_free(graph);
     qn_sw_rays_free(rays);
@@ -53,13 +53,13 @@ out:
 
 /* The middle of the raster that a file with a square of it holds; all of it where there is no such
  * file. */
-static qn_sw_window window_in(const qn_sw_golden *g, const char *file, const qn_sw_check_site *s)
+static qn_sw_window window_in(const qn_golden *g, const char *file, const qn_sw_check_site *s)
 {
     qn_sw_window w = { .rows = s->rows, .cols = s->cols };
-    char path[QN_SW_PATH_BYTES];
+    char path[QN_GOLDEN_PATH];
     qn_npy array = { 0 };
 
-    qn_sw_golden_path(g, file, path);
+    qn_golden_path(g, file, path);
     if (qn_npy_read(path, &array, NULL) == QN_OK && array.n_dims == 2 && array.dims[0] <= s->rows &&
         array.dims[1] <= s->cols)
         w = (qn_sw_window){ .row = (s->rows - array.dims[0]) / 2,
@@ -71,8 +71,8 @@ static qn_sw_window window_in(const qn_sw_golden *g, const char *file, const qn_
 }
 
 /* A file with values at pixels with walls, in the order of rows; elsewhere they are 0. */
-static void compare_at_walls(qn_sw_golden *g, const char *name, const char *what,
-                             const qn_sw_check_site *s, const float *got, qn_sw_limit limit)
+static void compare_at_walls(qn_golden *g, const char *name, const char *what,
+                             const qn_sw_check_site *s, const float *got, qn_limit limit)
 {
     const size_t all = (size_t)s->rows * (size_t)s->cols;
     float *values = NULL;
@@ -80,8 +80,8 @@ static void compare_at_walls(qn_sw_golden *g, const char *name, const char *what
     qn_i64 n = 0, n_stray = 0;
 
     snprintf(file, sizeof file, "athens/shadow_%s_%s_at_walls.npy", name, what);
-    if (qn_sw_golden_floats_new(all, 0, &values, NULL) != QN_OK) {
-        qn_sw_golden_tell_why(g, QN_SW_OUT, file, "no memory");
+    if (qn_golden_floats_new(all, 0, &values, NULL) != QN_OK) {
+        qn_golden_add_why(g, QN_FINDING_OUT, file, "no memory");
         return;
     }
     for (size_t i = 0; i < all; i++) {
@@ -91,15 +91,15 @@ static void compare_at_walls(qn_sw_golden *g, const char *name, const char *what
             n_stray += got[i] != 0;
     }
     if (n_stray)
-        qn_sw_golden_tell_why(g, QN_SW_OUT, file, "%lld pixels without a wall are not 0",
-                              (long long)n_stray);
+        qn_golden_add_why(g, QN_FINDING_OUT, file, "%lld pixels without a wall are not 0",
+                          (long long)n_stray);
     else
-        qn_sw_golden_compare_all(g, file, values, n, limit);
+        qn_golden_compare_all(g, file, values, n, limit);
     free(values);
 }
 
-static qn_status check_sun(qn_sw_golden *g, qn_sw_check_city *city, const char *name,
-                           qn_sw_beam sun, int has_walls, qn_err *err)
+static qn_status check_sun(qn_golden *g, qn_sw_check_city *city, const char *name, qn_sw_beam sun,
+                           int has_walls, qn_err *err)
 {
     static const char *const kinds[] = { "bldg", "veg", "vegblocksbldg" };
     const qn_sw_check_site *s = city->site;
@@ -143,12 +143,12 @@ static int is_sun(const char *name, qn_sw_beam *out)
 }
 
 /* Suns by the angles in the names of their files. */
-static qn_status check_by_name(qn_sw_golden *g, qn_sw_check_city *city, qn_err *err)
+static qn_status check_by_name(qn_golden *g, qn_sw_check_city *city, qn_err *err)
 {
-    qn_sw_names names = { 0 };
+    qn_golden_names names = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_list(g, "athens", "shadow_", "_bldg.npy", &names, err));
+    QN_TRY(qn_golden_list(g, "athens", "shadow_", "_bldg.npy", &names, err));
     for (size_t i = 0; i < names.n; i++) {
         char walls[160];
         qn_sw_beam sun;
@@ -156,14 +156,14 @@ static qn_status check_by_name(qn_sw_golden *g, qn_sw_check_city *city, qn_err *
         if (!is_sun(names.list[i], &sun))
             continue;
         snprintf(walls, sizeof walls, "athens/shadow_%s_wall_sun_at_walls.npy", names.list[i]);
-        QN_TRY(check_sun(g, city, names.list[i], sun, qn_sw_golden_has(g, walls), err));
+        QN_TRY(check_sun(g, city, names.list[i], sun, qn_golden_has(g, walls), err));
     }
 out:
-    qn_sw_golden_names_free(&names);
+    qn_golden_names_free(&names);
     return st;
 }
 
-qn_status qn_sw_check_shadow(qn_sw_golden *g, qn_err *err)
+qn_status qn_sw_check_shadow(qn_golden *g, qn_err *err)
 {
     qn_sw_check_site site = { 0 };
     qn_sw_check_city city = { 0 };

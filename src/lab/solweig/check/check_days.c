@@ -62,14 +62,14 @@ static weather_kind take_weather(qn_sw_day *day, const char *path)
     return WHOLE_WEATHER;
 }
 
-static qn_status find_weather(qn_sw_golden *g, qn_sw_day *day, weather_kind *found, qn_err *err)
+static qn_status find_weather(qn_golden *g, qn_sw_day *day, weather_kind *found, qn_err *err)
 {
-    char path[QN_SW_PATH_BYTES + 300];
-    qn_sw_names names = { 0 };
+    char path[QN_GOLDEN_PATH + 300];
+    qn_golden_names names = { 0 };
     qn_status st = QN_OK;
 
     *found = NO_WEATHER;
-    QN_TRY(qn_sw_golden_list(g, day->folder, "", ".txt", &names, err));
+    QN_TRY(qn_golden_list(g, day->folder, "", ".txt", &names, err));
     for (size_t i = 0; i < names.n && *found != WHOLE_WEATHER; i++) {
         weather_kind kind;
 
@@ -78,11 +78,11 @@ static qn_status find_weather(qn_sw_golden *g, qn_sw_day *day, weather_kind *fou
         *found = kind > *found ? kind : *found;
     }
 out:
-    qn_sw_golden_names_free(&names);
+    qn_golden_names_free(&names);
     return st;
 }
 
-static qn_status take_day(qn_sw_golden *g, qn_sw_day *day, qn_sw_day_fn run, qn_err *err)
+static qn_status take_day(qn_golden *g, qn_sw_day *day, qn_sw_day_fn run, qn_err *err)
 {
     weather_kind found = NO_WEATHER;
     qn_status st = QN_OK;
@@ -91,37 +91,37 @@ static qn_status take_day(qn_sw_golden *g, qn_sw_day *day, qn_sw_day_fn run, qn_
     day->is_iso = !strncmp(day->kind, "iso", 3);
     day->is_sitting = strstr(day->kind, "sitting") != NULL;
     day->is_estimated = strstr(day->kind, "estimated_split") != NULL;
-    QN_TRY(qn_sw_golden_csv(g, day->file, &day->series, err));
+    QN_TRY(qn_golden_csv(g, day->file, &day->series, err));
     QN_TRY(find_weather(g, day, &found, err));
     if (!day->series.n_rows)
-        qn_sw_golden_tell_why(g, QN_SW_OUT, day->file, "it has no rows");
+        qn_golden_add_why(g, QN_FINDING_OUT, day->file, "it has no rows");
     else if (found == WHOLE_WEATHER)
         QN_TRY(run(g, day, err));
     else if (found == SHORT_WEATHER)
-        qn_sw_golden_tell_why(g, QN_SW_OUT, day->file, "its weather file lacks rows");
+        qn_golden_add_why(g, QN_FINDING_OUT, day->file, "its weather file lacks rows");
     else
-        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, day->file, "no weather in %s begins with it",
-                              day->folder);
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, day->file, "no weather in %s begins with it",
+                          day->folder);
 out:
     qn_csv_free(&day->series);
     qn_sw_weather_free(&day->weather);
     return st;
 }
 
-qn_status qn_sw_each_day(qn_sw_golden *g, const char *folder, qn_sw_day_fn run, qn_err *err)
+qn_status qn_sw_each_day(qn_golden *g, const char *folder, qn_sw_day_fn run, qn_err *err)
 {
-    qn_sw_names names = { 0 };
+    qn_golden_names names = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_list(g, folder, "", "_timeseries.csv", &names, err));
+    QN_TRY(qn_golden_list(g, folder, "", "_timeseries.csv", &names, err));
     for (size_t i = 0; i < names.n; i++) {
         qn_sw_day day = { .folder = folder, .kind = names.list[i] };
 
-        QN_TRY(qn_sw_golden_go_on(g, take_day(g, &day, run, err), err));
+        QN_TRY(qn_golden_unblock(g, take_day(g, &day, run, err), err));
     }
     if (!names.n)
-        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, folder, "no *_timeseries.csv in it");
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, folder, "no *_timeseries.csv in it");
 out:
-    qn_sw_golden_names_free(&names);
+    qn_golden_names_free(&names);
     return st;
 }

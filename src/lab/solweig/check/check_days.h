@@ -17,7 +17,7 @@ enum { QN_SW_STAMP_BYTES = 24 };
 typedef struct qn_sw_day {
     const char *folder, *kind;
     char file[128]; /* of the series */
-    char met[QN_SW_PATH_BYTES + 300];
+    char met[QN_GOLDEN_PATH + 300];
     char first[QN_SW_STAMP_BYTES], last[QN_SW_STAMP_BYTES]; /* stamps of the series */
     int has_more;                                           /* the weather file has other rows */
     int is_iso, is_sitting, is_estimated;
@@ -28,12 +28,12 @@ typedef struct qn_sw_day {
 /* Where both sites are: Gothenburg. */
 extern const qn_sw_site qn_sw_day_site;
 
-typedef qn_status (*qn_sw_day_fn)(qn_sw_golden *g, const qn_sw_day *day, qn_err *err);
+typedef qn_status (*qn_sw_day_fn)(qn_golden *g, const qn_sw_day *day, qn_err *err);
 
 /* Calls `run` for every day of a folder. A day without its weather is a finding, skipped. */
-qn_status qn_sw_each_day(qn_sw_golden *g, const char *folder, qn_sw_day_fn run, qn_err *err);
+qn_status qn_sw_each_day(qn_golden *g, const char *folder, qn_sw_day_fn run, qn_err *err);
 
 /* Tmrt at the point of interest of the folder, for every row; NaN where there is no such point. */
-qn_status qn_sw_day_at_poi(qn_sw_golden *g, const qn_sw_day *day, double *tmrt, qn_err *err);
+qn_status qn_sw_day_at_poi(qn_golden *g, const qn_sw_day *day, double *tmrt, qn_err *err);
 
 #endif

@@ -12,7 +12,7 @@ static qn_status export_layer(const char *layer, const char *folder, qn_err *err
 {
     const char *slash = strrchr(layer, '/'), *name = slash ? slash + 1 : layer;
     const char *dot = strrchr(name, '.');
-    char path[QN_SW_PATH_BYTES + 300];
+    char path[QN_GOLDEN_PATH + 300];
     qn_sw_raster raster = { 0 };
     qn_status st = QN_OK;
 
@@ -26,11 +26,11 @@ out:
     return st;
 }
 
-static qn_status export_site(qn_sw_golden *g, const char *site, const char *out, int *n_layers,
+static qn_status export_site(qn_golden *g, const char *site, const char *out, int *n_layers,
                              qn_err *err)
 {
     qn_sw_check_site_files files = { 0 };
-    char folder[QN_SW_PATH_BYTES];
+    char folder[QN_GOLDEN_PATH];
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_check_site_find(g, site, &files, err));
@@ -52,18 +52,18 @@ out:
 qn_status qn_sw_check_export(const char *dir, const char *out, int *n_layers, qn_err *err)
 {
     static const char *const sites[] = { "ga", "gbg" };
-    qn_sw_report report = { 0 };
-    qn_sw_golden g = { .dir = dir, .stage = "export", .report = &report };
+    qn_findings findings = { 0 };
+    qn_golden g = { .dir = dir, .part = "export", .findings = &findings };
     qn_status st = QN_OK;
 
     *n_layers = 0;
     for (size_t i = 0; i < sizeof sites / sizeof *sites; i++)
-        QN_TRY(qn_sw_golden_go_on(&g, export_site(&g, sites[i], out, n_layers, err), err));
+        QN_TRY(qn_golden_unblock(&g, export_site(&g, sites[i], out, n_layers, err), err));
     if (!*n_layers)
         st = qn_fail(err, QN_ERR_INPUT, "%s has no layers of a site: %s %s", dir,
-                     report.list ? report.list[0].name : "ga and gbg",
-                     report.list ? report.list[0].limit : "are absent");
+                     findings.list ? findings.list[0].name : "ga and gbg",
+                     findings.list ? findings.list[0].note : "are absent");
 out:
-    qn_sw_report_free(&report);
+    qn_findings_free(&findings);
     return st;
 }

@@ -28,10 +28,10 @@ void qn_sw_check_seen_free(qn_sw_check_seen *seen)
 
 sw_moment qn_sw_check_ground_step(const json_t *params)
 {
-    const float sbc = (float)qn_sw_golden_member(params, "sbc");
-    const float wall = sbc * (float)qn_sw_golden_member(params, "emis_wall");
-    sw_moment s = { .ta = (float)qn_sw_golden_member(params, "ta"),
-                    .tg_wall = (float)qn_sw_golden_member(params, "tg_wall"),
+    const float sbc = (float)qn_golden_member(params, "sbc");
+    const float wall = sbc * (float)qn_golden_member(params, "emis_wall");
+    sw_moment s = { .ta = (float)qn_golden_member(params, "ta"),
+                    .tg_wall = (float)qn_golden_member(params, "tg_wall"),
                     .sbc = sbc };
     float cold, warm;
 
@@ -59,29 +59,29 @@ static void free_maps(athens_maps *m)
     free(m->at_walls);
 }
 
-static qn_status read_maps(qn_sw_golden *g, athens_maps *m, qn_err *err)
+static qn_status read_maps(qn_golden *g, athens_maps *m, qn_err *err)
 {
     json_t *params = NULL;
     size_t n_walls = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_json(g, "athens/params.json", &params, err));
-    m->cols = (size_t)qn_sw_golden_count(params, "cols");
-    m->n = m->cols * (size_t)qn_sw_golden_count(params, "rows");
-    QN_TRY(qn_sw_golden_floats(g, "athens/shadow_noon_bldg.npy", m->n, &m->bldg, err));
-    QN_TRY(qn_sw_golden_floats(g, "athens/shadow_noon_veg.npy", m->n, &m->veg, err));
-    QN_TRY(qn_sw_golden_floats(g, "athens/in_wall_height.npy", m->n, &m->height, err));
-    QN_TRY(qn_sw_golden_floats(g, "athens/in_wall_aspect.npy", m->n, &m->aspect, err));
+    QN_TRY(qn_golden_json(g, "athens/params.json", &params, err));
+    m->cols = (size_t)qn_golden_count(params, "cols");
+    m->n = m->cols * (size_t)qn_golden_count(params, "rows");
+    QN_TRY(qn_golden_floats(g, "athens/shadow_noon_bldg.npy", m->n, &m->bldg, err));
+    QN_TRY(qn_golden_floats(g, "athens/shadow_noon_veg.npy", m->n, &m->veg, err));
+    QN_TRY(qn_golden_floats(g, "athens/in_wall_height.npy", m->n, &m->height, err));
+    QN_TRY(qn_golden_floats(g, "athens/in_wall_aspect.npy", m->n, &m->aspect, err));
     for (size_t i = 0; i < m->n; i++)
         n_walls += m->height[i] > 0;
-    QN_TRY(qn_sw_golden_floats(g, "athens/shadow_noon_wall_sun_at_walls.npy", n_walls, &m->at_walls,
-                               err));
+    QN_TRY(qn_golden_floats(g, "athens/shadow_noon_wall_sun_at_walls.npy", n_walls, &m->at_walls,
+                            err));
 out:
     json_decref(params);
     return st;
 }
 
-qn_status qn_sw_check_ground_athens(qn_sw_golden *g, qn_sw_window w, float leaf,
+qn_status qn_sw_check_ground_athens(qn_golden *g, qn_sw_window w, float leaf,
                                     qn_sw_check_ground *out, qn_err *err)
 {
     const size_t n = (size_t)(w.rows * w.cols);
@@ -90,10 +90,10 @@ qn_status qn_sw_check_ground_athens(qn_sw_golden *g, qn_sw_window w, float leaf,
     qn_status st = QN_OK;
 
     QN_TRY(read_maps(g, &m, err));
-    QN_TRY(qn_sw_golden_floats_new(n, 0, &out->shadow, err));
-    QN_TRY(qn_sw_golden_floats_new(n, 0, &out->wall_height, err));
-    QN_TRY(qn_sw_golden_floats_new(n, 0, &out->wall_aspect, err));
-    QN_TRY(qn_sw_golden_floats_new(n, 0, &out->wall_sun, err));
+    QN_TRY(qn_golden_floats_new(n, 0, &out->shadow, err));
+    QN_TRY(qn_golden_floats_new(n, 0, &out->wall_height, err));
+    QN_TRY(qn_golden_floats_new(n, 0, &out->wall_aspect, err));
+    QN_TRY(qn_golden_floats_new(n, 0, &out->wall_sun, err));
     for (size_t i = 0; i < m.n; i++) {
         const qn_i64 row = (qn_i64)(i / m.cols) - w.row, col = (qn_i64)(i % m.cols) - w.col;
         const float sun = m.height[i] > 0 ? m.at_walls[wall++] : 0;
@@ -135,7 +135,7 @@ static void free_bufs(ground_bufs *b)
     qn_buf_free(b->row_col);
 }
 
-static qn_status upload_ground(qn_sw_golden *g, const qn_sw_check_ground *s, ground_bufs *b,
+static qn_status upload_ground(qn_golden *g, const qn_sw_check_ground *s, ground_bufs *b,
                                qn_err *err)
 {
     const size_t n = (size_t)s->options.cols * (size_t)s->options.rows, bytes = n * sizeof(float);
@@ -148,13 +148,13 @@ static qn_status upload_ground(qn_sw_golden *g, const qn_sw_check_ground *s, gro
         b->gvf->par.near_plain = b->gvf->par.far_plain;
         b->gvf->par.near_wall = b->gvf->par.far_wall;
     }
-    QN_TRY(qn_sw_golden_fresh(g, n, &b->maps.class_of, err));
-    QN_TRY(qn_sw_golden_upload(g, s->buildings, n, &b->maps.buildings, err));
-    QN_TRY(qn_sw_golden_upload(g, s->albedo, bytes, &b->maps.albedo, err));
-    QN_TRY(qn_sw_golden_upload(g, s->emissivity, bytes, &b->maps.emissivity, err));
-    QN_TRY(qn_sw_golden_upload(g, s->wall_height, bytes, &b->maps.wall_height, err));
-    QN_TRY(qn_sw_golden_upload(g, s->wall_aspect, bytes, &b->maps.wall_aspect, err));
-    QN_TRY(qn_sw_golden_upload(g, s->wall_sun, bytes, &b->wall_sun, err));
+    QN_TRY(qn_golden_fresh(g, n, &b->maps.class_of, err));
+    QN_TRY(qn_golden_upload(g, s->buildings, n, &b->maps.buildings, err));
+    QN_TRY(qn_golden_upload(g, s->albedo, bytes, &b->maps.albedo, err));
+    QN_TRY(qn_golden_upload(g, s->emissivity, bytes, &b->maps.emissivity, err));
+    QN_TRY(qn_golden_upload(g, s->wall_height, bytes, &b->maps.wall_height, err));
+    QN_TRY(qn_golden_upload(g, s->wall_aspect, bytes, &b->maps.wall_aspect, err));
+    QN_TRY(qn_golden_upload(g, s->wall_sun, bytes, &b->wall_sun, err));
 out:
     return st;
 }
@@ -182,7 +182,7 @@ out:
     return st;
 }
 
-static qn_status upload_rays(qn_sw_golden *g, ground_bufs *b, qn_err *err)
+static qn_status upload_rays(qn_golden *g, ground_bufs *b, qn_err *err)
 {
     const size_t n = 2 * SW_RAYS * (size_t)b->gvf->par.second;
     int *row_col = malloc(n * sizeof *row_col);
@@ -191,12 +191,12 @@ static qn_status upload_rays(qn_sw_golden *g, ground_bufs *b, qn_err *err)
     if (!row_col)
         return qn_fail(err, QN_ERR_NOMEM, "a table of %zu steps", n);
     qn_sw_gvf_steps(b->gvf->par.second, row_col);
-    st = qn_sw_golden_upload(g, row_col, n * sizeof *row_col, &b->row_col, err);
+    st = qn_golden_upload(g, row_col, n * sizeof *row_col, &b->row_col, err);
     free(row_col);
     return st;
 }
 
-static qn_status see(qn_sw_golden *g, const qn_sw_check_ground *s, qn_sw_gvf_variant variant,
+static qn_status see(qn_golden *g, const qn_sw_check_ground *s, qn_sw_gvf_variant variant,
                      ground_bufs *b, qn_err *err)
 {
     qn_graph *graph = NULL;
@@ -204,7 +204,7 @@ static qn_status see(qn_sw_golden *g, const qn_sw_check_ground *s, qn_sw_gvf_var
 
     QN_TRY(qn_graph_new(g->ctx, "geometry", &graph, err));
     QN_TRY(qn_sw_add_gvf_geometry(b->gvf, graph, &b->maps, err));
-    QN_TRY(qn_sw_golden_finish(&graph, err));
+    QN_TRY(qn_golden_finish(&graph, err));
     QN_TRY(write_ground(s, b->gvf, err));
     QN_TRY(qn_graph_new(g->ctx, "thermal", &graph, err));
     if (variant == QN_SW_GVF_UMEP) {
@@ -214,13 +214,13 @@ static qn_status see(qn_sw_golden *g, const qn_sw_check_ground *s, qn_sw_gvf_var
     } else {
         QN_TRY(qn_sw_add_gvf_thermal(b->gvf, graph, b->series, &b->maps, err));
     }
-    QN_TRY(qn_sw_golden_finish(&graph, err));
+    QN_TRY(qn_golden_finish(&graph, err));
 out:
     qn_graph_free(graph);
     return st;
 }
 
-qn_status qn_sw_check_ground_see(qn_sw_golden *g, const qn_sw_check_ground *ground,
+qn_status qn_sw_check_ground_see(qn_golden *g, const qn_sw_check_ground *ground,
                                  qn_sw_gvf_variant variant, qn_sw_check_seen *out, qn_err *err)
 {
     const size_t n = (size_t)ground->options.cols * (size_t)ground->options.rows;
@@ -230,9 +230,9 @@ qn_status qn_sw_check_ground_see(qn_sw_golden *g, const qn_sw_check_ground *grou
 
     QN_TRY(upload_ground(g, ground, &b, err));
     QN_TRY(see(g, ground, variant, &b, err));
-    QN_TRY(qn_sw_golden_download(b.gvf->lup, all, &out->lup, err));
-    QN_TRY(qn_sw_golden_download(b.gvf->alb, all, &out->alb, err));
-    QN_TRY(qn_sw_golden_download(b.gvf->nosh, all, &out->nosh, err));
+    QN_TRY(qn_golden_download(b.gvf->lup, all, &out->lup, err));
+    QN_TRY(qn_golden_download(b.gvf->alb, all, &out->alb, err));
+    QN_TRY(qn_golden_download(b.gvf->nosh, all, &out->nosh, err));
 out:
     free_bufs(&b);
     return st;

@@ -29,12 +29,12 @@ typedef enum qn_sw_gvf_variant { QN_SW_GVF_PRODUCTION, QN_SW_GVF_UMEP } qn_sw_gv
 
 /* Every pixel has a temperature of its own, `tg`: what stage ground makes of classes is written
  * here instead. */
-qn_status qn_sw_check_ground_see(qn_sw_golden *g, const qn_sw_check_ground *ground,
+qn_status qn_sw_check_ground_see(qn_golden *g, const qn_sw_check_ground *ground,
                                  qn_sw_gvf_variant variant, qn_sw_check_seen *out, qn_err *err);
 
 /* Rasters of Athens that both kinds of files share, cut to `window`: walls and the sun on them at
  * noon, and its shadow, bldg - (1 - veg) * leaf, at least 0. */
-qn_status qn_sw_check_ground_athens(qn_sw_golden *g, qn_sw_window window, float leaf,
+qn_status qn_sw_check_ground_athens(qn_golden *g, qn_sw_window window, float leaf,
                                     qn_sw_check_ground *out, qn_err *err);
 
 /* The record of a step of which a parameter file tells ta, tg_wall, emis_wall and sbc. */

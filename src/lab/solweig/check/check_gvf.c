@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const qn_sw_limit near_lup = { .abs = 1e-3 };
-static const qn_sw_limit near_albedo = { .abs = 1e-6 };
-static const qn_sw_limit near_umep = { .abs = 1e-3 };
+static const qn_limit near_lup = { .abs = 1e-3 };
+static const qn_limit near_albedo = { .abs = 1e-6 };
+static const qn_limit near_umep = { .abs = 1e-3 };
 
 /* Ground whose temperature, emissivity and albedo vary as gvf_params.json says in words. */
 static qn_status vary_ground(qn_sw_check_ground *s, qn_err *err)
@@ -16,9 +16,9 @@ static qn_status vary_ground(qn_sw_check_ground *s, qn_err *err)
     const size_t n = (size_t)rows * (size_t)cols;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_floats_new(n, 0, &s->tg, err));
-    QN_TRY(qn_sw_golden_floats_new(n, 0, &s->emissivity, err));
-    QN_TRY(qn_sw_golden_floats_new(n, 0, &s->albedo, err));
+    QN_TRY(qn_golden_floats_new(n, 0, &s->tg, err));
+    QN_TRY(qn_golden_floats_new(n, 0, &s->emissivity, err));
+    QN_TRY(qn_golden_floats_new(n, 0, &s->albedo, err));
     for (int y = 0; y < rows; y++)
         for (int x = 0; x < cols; x++) {
             const int p = y * cols + x;
@@ -32,8 +32,8 @@ out:
 }
 
 /* Planes of all directions, each where its file is. */
-static void compare_planes(qn_sw_golden *g, const char *what, const float *planes, size_t cells,
-                           qn_i64 cols, qn_sw_window w, qn_sw_limit limit)
+static void compare_planes(qn_golden *g, const char *what, const float *planes, size_t cells,
+                           qn_i64 cols, qn_sw_window w, qn_limit limit)
 {
     static const char *const ends[SW_DIRS] = {
         [SW_ALL] = "", [SW_N] = "_n", [SW_E] = "_e", [SW_S] = "_s", [SW_W] = "_w"
@@ -54,11 +54,11 @@ static qn_sw_gvf_options options_of(const json_t *params, int rows, int cols, do
                                 .has_walls = 1,
                                 .pixel_m = 1,
                                 .height_m = (float)height_m,
-                                .wall_albedo = (float)qn_sw_golden_member(params, "albedo_wall"),
+                                .wall_albedo = (float)qn_golden_member(params, "albedo_wall"),
                                 .water_class = -1 };
 }
 
-qn_status qn_sw_check_gvf(qn_sw_golden *g, qn_err *err)
+qn_status qn_sw_check_gvf(qn_golden *g, qn_err *err)
 {
     qn_sw_check_ground s = { 0 };
     qn_sw_check_seen seen = { 0 };
@@ -67,22 +67,21 @@ qn_status qn_sw_check_gvf(qn_sw_golden *g, qn_err *err)
     size_t n;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_json(g, "athens/gvf_params.json", &params, err));
-    QN_TRY(qn_sw_golden_json(g, "athens/params.json", &site, err));
-    all.rows = qn_sw_golden_count(site, "rows");
-    all.cols = qn_sw_golden_count(site, "cols");
+    QN_TRY(qn_golden_json(g, "athens/gvf_params.json", &params, err));
+    QN_TRY(qn_golden_json(g, "athens/params.json", &site, err));
+    all.rows = qn_golden_count(site, "rows");
+    all.cols = qn_golden_count(site, "cols");
     n = (size_t)(all.rows * all.cols);
     w = qn_sw_golden_window_of(params, "window", all.rows, all.cols);
-    s.options = options_of(params, (int)all.rows, (int)all.cols,
-                           qn_sw_golden_member(params, "human_height"));
+    s.options =
+        options_of(params, (int)all.rows, (int)all.cols, qn_golden_member(params, "human_height"));
     s.step = qn_sw_check_ground_step(params);
     QN_TRY(vary_ground(&s, err));
     QN_TRY(qn_sw_check_ground_athens(g, all, 0.97f, &s, err));
-    QN_TRY(qn_sw_golden_bytes(g, "athens/gvf_in_buildings.npy", n, &s.buildings, err));
+    QN_TRY(qn_golden_bytes(g, "athens/gvf_in_buildings.npy", n, &s.buildings, err));
     s.options.has_sides = 1;
-    QN_TRY(qn_sw_golden_refuse(g, "athens/gvf_params.json",
-                               qn_sw_check_ground_see(g, &s, QN_SW_GVF_PRODUCTION, &seen, err),
-                               err));
+    QN_TRY(qn_golden_refuse(g, "athens/gvf_params.json",
+                            qn_sw_check_ground_see(g, &s, QN_SW_GVF_PRODUCTION, &seen, err), err));
     compare_planes(g, "lup", seen.lup, n, all.cols, w, near_lup);
     compare_planes(g, "alb", seen.alb, n, all.cols, w, near_albedo);
     compare_planes(g, "nosh", seen.nosh, n, all.cols, w, near_albedo);
@@ -105,12 +104,12 @@ out:
 /* The height of a person who looks as many steps far as the file says. */
 static double height_of(const json_t *params)
 {
-    return qn_sw_golden_member(params, "second") / 20;
+    return qn_golden_member(params, "second") / 20;
 }
 
 /* The sunlit share of what is seen, far steps weighing as much as near ones: the albedo where
  * everything is white, and 1 on roofs. */
-static qn_status check_norm(qn_sw_golden *g, qn_sw_check_ground *s, qn_sw_window w, qn_err *err)
+static qn_status check_norm(qn_golden *g, qn_sw_check_ground *s, qn_sw_window w, qn_err *err)
 {
     const size_t n = (size_t)s->options.cols * (size_t)s->options.rows;
     qn_sw_check_seen seen = { 0 };
@@ -131,7 +130,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_check_gvf_umep(qn_sw_golden *g, qn_err *err)
+qn_status qn_sw_check_gvf_umep(qn_golden *g, qn_err *err)
 {
     qn_sw_check_ground s = { 0 };
     qn_sw_check_seen seen = { 0 };
@@ -140,10 +139,10 @@ qn_status qn_sw_check_gvf_umep(qn_sw_golden *g, qn_err *err)
     size_t n;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_json(g, "athens/gvfumep_params.json", &params, err));
-    QN_TRY(qn_sw_golden_json(g, "athens/params.json", &site, err));
-    pad = qn_sw_golden_window_of(params, "pad_window", qn_sw_golden_count(site, "rows"),
-                                 qn_sw_golden_count(site, "cols"));
+    QN_TRY(qn_golden_json(g, "athens/gvfumep_params.json", &params, err));
+    QN_TRY(qn_golden_json(g, "athens/params.json", &site, err));
+    pad = qn_sw_golden_window_of(params, "pad_window", qn_golden_count(site, "rows"),
+                                 qn_golden_count(site, "cols"));
     w = qn_sw_golden_window_of(params, "window", pad.row + pad.rows, pad.col + pad.cols);
     w.row -= pad.row;
     w.col -= pad.col;
@@ -152,14 +151,13 @@ qn_status qn_sw_check_gvf_umep(qn_sw_golden *g, qn_err *err)
     s.options.aspect_in_radians = 1;
     s.step = qn_sw_check_ground_step(params);
     QN_TRY(qn_sw_check_ground_athens(g, pad, 1, &s, err));
+    QN_TRY(qn_golden_floats_new(n, (float)qn_golden_member(params, "albedo"), &s.albedo, err));
     QN_TRY(
-        qn_sw_golden_floats_new(n, (float)qn_sw_golden_member(params, "albedo"), &s.albedo, err));
-    QN_TRY(qn_sw_golden_floats_new(n, (float)qn_sw_golden_member(params, "emissivity"),
-                                   &s.emissivity, err));
-    QN_TRY(qn_sw_golden_bytes(g, "athens/gvfumep_in_buildings_pad40.npy", n, &s.buildings, err));
-    QN_TRY(qn_sw_golden_floats(g, "athens/gvfumep_in_tg_pad40.npy", n, &s.tg, err));
-    QN_TRY(qn_sw_golden_refuse(g, "athens/gvfumep_params.json",
-                               qn_sw_check_ground_see(g, &s, QN_SW_GVF_UMEP, &seen, err), err));
+        qn_golden_floats_new(n, (float)qn_golden_member(params, "emissivity"), &s.emissivity, err));
+    QN_TRY(qn_golden_bytes(g, "athens/gvfumep_in_buildings_pad40.npy", n, &s.buildings, err));
+    QN_TRY(qn_golden_floats(g, "athens/gvfumep_in_tg_pad40.npy", n, &s.tg, err));
+    QN_TRY(qn_golden_refuse(g, "athens/gvfumep_params.json",
+                            qn_sw_check_ground_see(g, &s, QN_SW_GVF_UMEP, &seen, err), err));
     qn_sw_golden_compare(g, "athens/gvfumep_out_lup_win60.npy", seen.lup, pad.cols, w, near_umep);
     qn_sw_golden_compare(g, "athens/gvfumep_out_alb_win60.npy", seen.alb, pad.cols, w, near_umep);
     QN_TRY(check_norm(g, &s, w, err));

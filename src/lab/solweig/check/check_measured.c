@@ -53,9 +53,9 @@ static double measured_at(const qn_csv *measured, const qn_sw_date *date)
     const double day = date->year * 10000.0 + date->month * 100.0 + date->day;
 
     for (size_t i = 0; i < measured->n_rows; i++)
-        if (qn_sw_golden_cell(measured, i, "day") == day &&
-            qn_sw_golden_cell(measured, i, "hour") == date->hour)
-            return qn_sw_golden_cell(measured, i, "Tmrt");
+        if (qn_golden_cell(measured, i, "day") == day &&
+            qn_golden_cell(measured, i, "hour") == date->hour)
+            return qn_golden_cell(measured, i, "Tmrt");
     return NAN;
 }
 
@@ -78,7 +78,7 @@ static int has_hours(const measuring *m, const qn_sw_day *day)
     return 0;
 }
 
-static qn_status measure_day(qn_sw_golden *g, const qn_sw_day *day, qn_err *err)
+static qn_status measure_day(qn_golden *g, const qn_sw_day *day, qn_err *err)
 {
     measuring *m = g->user;
     const size_t n = day->weather.n_rows;
@@ -97,7 +97,7 @@ static qn_status measure_day(qn_sw_golden *g, const qn_sw_day *day, qn_err *err)
         if (isnan(measured))
             continue;
         add_pair(&ours, tmrt[i], measured);
-        add_pair(&reference, qn_sw_golden_cell(&day->series, i, "poi_tmrt"), measured);
+        add_pair(&reference, qn_golden_cell(&day->series, i, "poi_tmrt"), measured);
     }
     snprintf(found.day, sizeof found.day, "%s", day->kind);
     found.n_hours = (int)ours.n;
@@ -111,21 +111,21 @@ out:
 
 qn_status qn_sw_check_measured(qn_ctx *ctx, const char *dir, qn_sw_measured_list *out, qn_err *err)
 {
-    qn_sw_report report = { 0 };
+    qn_findings findings = { 0 };
     measuring m = { .out = out };
-    qn_sw_golden g = { .ctx = ctx, .dir = dir, .stage = "measured", .report = &report, .user = &m };
-    char path[QN_SW_PATH_BYTES];
+    qn_golden g = { .ctx = ctx, .dir = dir, .part = "measured", .findings = &findings, .user = &m };
+    char path[QN_GOLDEN_PATH];
     qn_status st = QN_OK;
 
-    qn_sw_golden_path(&g, "ga/measurements_ga.csv", path);
+    qn_golden_path(&g, "ga/measurements_ga.csv", path);
     QN_TRY(qn_csv_read(path, &m.measured, err));
     QN_TRY(qn_sw_each_day(&g, "ga", measure_day, err));
     if (!out->n)
         st = qn_fail(err, QN_ERR_INPUT, "%s has no day that %s is about%s%s", dir,
-                     "ga/measurements_ga.csv", report.n ? "; " : "",
-                     report.n ? report.list[0].limit : "");
+                     "ga/measurements_ga.csv", findings.n ? "; " : "",
+                     findings.n ? findings.list[0].note : "");
 out:
     qn_csv_free(&m.measured);
-    qn_sw_report_free(&report);
+    qn_findings_free(&findings);
     return st;
 }

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const qn_sw_limit limit = { .abs = 5e-4, .rel = 1e-5 };
+static const qn_limit limit = { .abs = 5e-4, .rel = 1e-5 };
 
 static const struct side {
     int dir;
@@ -28,7 +28,7 @@ static const struct side {
 
 static float param(const json_t *p, const char *key)
 {
-    return (float)qn_sw_golden_member(p, key);
+    return (float)qn_golden_member(p, key);
 }
 
 static sw_moment step_of(const json_t *p)
@@ -68,7 +68,7 @@ static sw_moment step_of(const json_t *p)
 static qn_status make_given(const json_t *p, const sw_moment *step, size_t n, float **out,
                             qn_err *err)
 {
-    qn_status st = qn_sw_golden_floats_new(4 * n, param(p, "kup_all"), out, err);
+    qn_status st = qn_golden_floats_new(4 * n, param(p, "kup_all"), out, err);
 
     for (size_t i = 0; st == QN_OK && i < n; i++) {
         (*out)[n + i] = 0.95f * step->air4;
@@ -83,7 +83,7 @@ typedef struct side_maps {
     qn_sw_series *series;
 } side_maps;
 
-static qn_status run_side(qn_sw_golden *g, const json_t *p, const struct side *side, side_maps *m,
+static qn_status run_side(qn_golden *g, const json_t *p, const struct side *side, side_maps *m,
                           qn_i64 rows, qn_i64 cols, qn_err *err)
 {
     const sw_sky_par par = { .plane = rows * cols, .cols = (i32)cols };
@@ -99,54 +99,53 @@ static qn_status run_side(qn_sw_golden *g, const json_t *p, const struct side *s
     QN_TRY(stage_sw_iso_side(graph, "radiation", qn_range_2d(cols, rows), par, body, side->dir,
                              m->series->now, m->series->steps, m->svf, m->shadow, m->given, m->sun,
                              m->heat, err));
-    QN_TRY(qn_sw_golden_finish(&graph, err));
-    QN_TRY(qn_sw_golden_download(m->sun, (size_t)par.plane, &got, err));
+    QN_TRY(qn_golden_finish(&graph, err));
+    QN_TRY(qn_golden_download(m->sun, (size_t)par.plane, &got, err));
     snprintf(file, sizeof file, "athens/radiation_kside_%s_win100.npy", side->letter);
-    qn_sw_golden_compare_all(g, file, got, par.plane, limit);
+    qn_golden_compare_all(g, file, got, par.plane, limit);
     free(got);
     got = NULL;
-    QN_TRY(qn_sw_golden_download(m->heat, (size_t)par.plane, &got, err));
+    QN_TRY(qn_golden_download(m->heat, (size_t)par.plane, &got, err));
     snprintf(file, sizeof file, "athens/radiation_lside_%s_win100.npy", side->letter);
-    qn_sw_golden_compare_all(g, file, got, par.plane, limit);
+    qn_golden_compare_all(g, file, got, par.plane, limit);
 out:
     free(got);
     qn_graph_free(graph);
     return st;
 }
 
-static int has_side(const qn_sw_golden *g, const struct side *side)
+static int has_side(const qn_golden *g, const struct side *side)
 {
     char sun[64], heat[64];
 
     snprintf(sun, sizeof sun, "athens/radiation_kside_%s_win100.npy", side->letter);
     snprintf(heat, sizeof heat, "athens/radiation_lside_%s_win100.npy", side->letter);
-    return qn_sw_golden_has(g, sun) || qn_sw_golden_has(g, heat);
+    return qn_golden_has(g, sun) || qn_golden_has(g, heat);
 }
 
-static qn_status check_side(qn_sw_golden *g, const json_t *p, const struct side *side,
-                            qn_sw_window w, const float *veg, qn_err *err)
+static qn_status check_side(qn_golden *g, const json_t *p, const struct side *side, qn_sw_window w,
+                            const float *veg, qn_err *err)
 {
     const size_t n = (size_t)(w.rows * w.cols), bytes = n * sizeof(float);
-    const char *file = qn_sw_golden_has(g, side->umep) ? side->umep : side->reference;
+    const char *file = qn_golden_has(g, side->umep) ? side->umep : side->reference;
     const sw_moment step = step_of(p);
     float *svf = NULL, *own = NULL, *given = NULL;
     side_maps m = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_floats(g, file, n, &own, err));
-    QN_TRY(qn_sw_golden_floats_new(SW_VIEW_PLANES * n, 1, &svf, err));
+    QN_TRY(qn_golden_floats(g, file, n, &own, err));
+    QN_TRY(qn_golden_floats_new(SW_VIEW_PLANES * n, 1, &svf, err));
     memcpy(svf + (size_t)side->dir * n, own, bytes);
     for (size_t d = 0; d < SW_DIRS; d++) {
         memcpy(svf + (SW_VEG + d) * n, veg, bytes);
         memcpy(svf + (SW_AVEG + d) * n, veg, bytes);
     }
     QN_TRY(make_given(p, &step, n, &given, err));
-    QN_TRY(qn_sw_golden_upload(g, svf, SW_VIEW_PLANES * bytes, &m.svf, err));
-    QN_TRY(qn_sw_golden_upload(g, given, 4 * bytes, &m.given, err));
-    QN_TRY(
-        qn_sw_golden_fresh(g, bytes, &m.shadow, err)); /* a cylinder's sides have no direct light */
-    QN_TRY(qn_sw_golden_fresh(g, bytes, &m.sun, err));
-    QN_TRY(qn_sw_golden_fresh(g, bytes, &m.heat, err));
+    QN_TRY(qn_golden_upload(g, svf, SW_VIEW_PLANES * bytes, &m.svf, err));
+    QN_TRY(qn_golden_upload(g, given, 4 * bytes, &m.given, err));
+    QN_TRY(qn_golden_fresh(g, bytes, &m.shadow, err)); /* a cylinder's sides have no direct light */
+    QN_TRY(qn_golden_fresh(g, bytes, &m.sun, err));
+    QN_TRY(qn_golden_fresh(g, bytes, &m.heat, err));
     QN_TRY(qn_sw_series_new(g->ctx, 1, &step, 0, NULL, NULL, &m.series, err));
     QN_TRY(run_side(g, p, side, &m, w.rows, w.cols, err));
 out:
@@ -162,7 +161,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_check_radiation(qn_sw_golden *g, qn_err *err)
+qn_status qn_sw_check_radiation(qn_golden *g, qn_err *err)
 {
     json_t *params = NULL, *site = NULL;
     float *veg = NULL;
@@ -170,19 +169,19 @@ qn_status qn_sw_check_radiation(qn_sw_golden *g, qn_err *err)
     int n_sides = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_json(g, "athens/radiation_params.json", &params, err));
-    QN_TRY(qn_sw_golden_json(g, "athens/params.json", &site, err));
-    w = qn_sw_golden_window_of(site, "window_100", qn_sw_golden_count(site, "rows"),
-                               qn_sw_golden_count(site, "cols"));
-    QN_TRY(qn_sw_golden_floats(g, "athens/svf_veg_umep_win100.npy", (size_t)(w.rows * w.cols), &veg,
-                               err));
+    QN_TRY(qn_golden_json(g, "athens/radiation_params.json", &params, err));
+    QN_TRY(qn_golden_json(g, "athens/params.json", &site, err));
+    w = qn_sw_golden_window_of(site, "window_100", qn_golden_count(site, "rows"),
+                               qn_golden_count(site, "cols"));
+    QN_TRY(qn_golden_floats(g, "athens/svf_veg_umep_win100.npy", (size_t)(w.rows * w.cols), &veg,
+                            err));
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
         if (has_side(g, &sides[i])) {
             QN_TRY(check_side(g, params, &sides[i], w, veg, err));
             n_sides++;
         }
     if (!n_sides)
-        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, "athens/radiation_*side_*_win100.npy", "absent");
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, "athens/radiation_*side_*_win100.npy", "absent");
 out:
     free(veg);
     json_decref(params);

@@ -13,13 +13,13 @@
 
 /* A march that takes one step more or less moves a patch over the edge of sunlight, and with it
  * one pixel: so bounds hold for nearly all pixels, and wider ones for all. */
-static const qn_sw_limit kelvin = { .abs = 0.02, .share = 0.999, .most = 0.1 };
-static const qn_sw_limit watts = { .abs = 0.02, .rel = 1e-5, .share = 0.999, .most = 1 };
-static const qn_sw_limit mean_kelvin = { .abs = 0.005 };
-static const qn_sw_limit one_kelvin = { .abs = 0.1 };
-static const qn_sw_limit one_watt = { .abs = 0.05, .rel = 1e-5 };
-static const qn_sw_limit sunlit = { .abs = 1e-5 };
-static const qn_sw_limit exact = { 0 };
+static const qn_limit kelvin = { .abs = 0.02, .share = 0.999, .most = 0.1 };
+static const qn_limit watts = { .abs = 0.02, .rel = 1e-5, .share = 0.999, .most = 1 };
+static const qn_limit mean_kelvin = { .abs = 0.005 };
+static const qn_limit one_kelvin = { .abs = 0.1 };
+static const qn_limit one_watt = { .abs = 0.05, .rel = 1e-5 };
+static const qn_limit sunlit = { .abs = 1e-5 };
+static const qn_limit exact = { 0 };
 
 enum { UTCI_STRIDE = 37 }; /* the mean of UTCI is over every so manieth pixel */
 
@@ -49,7 +49,7 @@ static qn_status keep(void *user, const qn_sw_row_view *view, qn_err *err)
         if (!view->plane[p] || view->row >= kept->n_rows)
             continue;
         if (!kept->plane[p])
-            QN_TRY(qn_sw_golden_floats_new(kept->n_rows * kept->pixels, NAN, &kept->plane[p], err));
+            QN_TRY(qn_golden_floats_new(kept->n_rows * kept->pixels, NAN, &kept->plane[p], err));
         for (qn_i64 r = 0; r < w->rows; r++)
             memcpy(kept->plane[p] + view->row * kept->pixels +
                        (size_t)((w->row + r) * cols + w->col),
@@ -61,22 +61,22 @@ out:
 
 /* The pixel of the folder's poi.geojson. Where there is no such file it is the one of the site
  * gbg, which only its description tells. */
-static qn_status find_poi(qn_sw_golden *g, const qn_sw_day *day, const qn_sw_place *place,
-                          qn_i64 *out, qn_err *err)
+static qn_status find_poi(qn_golden *g, const qn_sw_day *day, const qn_sw_place *place, qn_i64 *out,
+                          qn_err *err)
 {
-    char file[64], path[QN_SW_PATH_BYTES];
+    char file[64], path[QN_GOLDEN_PATH];
     qn_sw_pois pois = { 0 };
     qn_status st = QN_OK;
 
     snprintf(file, sizeof file, "%s/poi.geojson", day->folder);
-    qn_sw_golden_path(g, file, path);
+    qn_golden_path(g, file, path);
     *out = -1;
-    if (!qn_sw_golden_has(g, file)) {
+    if (!qn_golden_has(g, file)) {
         if (!strcmp(day->folder, "gbg") && place->rows > 51 && place->cols > 117)
             *out = 51 * place->cols + 117;
         return QN_OK;
     }
-    QN_TRY(qn_sw_golden_refuse(g, file, qn_sw_pois_read(path, place, &pois, err), err));
+    QN_TRY(qn_golden_refuse(g, file, qn_sw_pois_read(path, place, &pois, err), err));
     if (pois.n)
         *out = pois.list[0].row * place->cols + pois.list[0].col;
 out:
@@ -84,7 +84,7 @@ out:
     return st;
 }
 
-static qn_status run_day(qn_sw_golden *g, const qn_sw_day *day, day_planes *kept, qn_err *err)
+static qn_status run_day(qn_golden *g, const qn_sw_day *day, day_planes *kept, qn_err *err)
 {
     const char *const weather[] = { day->met };
     const qn_sw_run_options options = { .observe = keep, .watched = kept->watched, .user = kept };
@@ -112,8 +112,7 @@ static qn_status run_day(qn_sw_golden *g, const qn_sw_day *day, day_planes *kept
                                       .parity = 1 };
 
     kept->n_rows = day->weather.n_rows;
-    QN_TRY(
-        qn_sw_golden_refuse(g, day->file, qn_sw_run(g->ctx, &config, &options, &result, err), err));
+    QN_TRY(qn_golden_refuse(g, day->file, qn_sw_run(g->ctx, &config, &options, &result, err), err));
     QN_TRY(find_poi(g, day, &result.place, &kept->poi, err));
 out:
     qn_sw_run_result_free(&result);
@@ -154,7 +153,7 @@ static const struct column {
     const char *name;
     qn_sw_plane plane;
     figure figure;
-    const qn_sw_limit *limit;
+    const qn_limit *limit;
     int by_day; /* the reference has no meaning there at night */
 } columns[] = {
     { "tmrt_mean", QN_SW_TMRT, MEAN, &mean_kelvin, 0 },
@@ -188,39 +187,38 @@ static double figure_of(const day_planes *kept, const struct column *column, siz
     }
 }
 
-static void compare_series(qn_sw_golden *g, const day_planes *kept)
+static void compare_series(qn_golden *g, const day_planes *kept)
 {
     const qn_csv *csv = &kept->day->series;
 
     if (csv->n_rows != kept->n_rows) {
-        qn_sw_golden_tell_why(g, QN_SW_OUT, kept->day->file, "%zu rows, not %zu", csv->n_rows,
-                              kept->n_rows);
+        qn_golden_add_why(g, QN_FINDING_OUT, kept->day->file, "%zu rows, not %zu", csv->n_rows,
+                          kept->n_rows);
         return;
     }
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
         const struct column *c = &columns[k];
-        qn_sw_tally tally = { .limit = *c->limit };
+        qn_tally tally = { .limit = *c->limit };
 
         if ((c->figure == AT_POI && kept->poi < 0) || !kept->plane[c->plane])
             continue;
         for (size_t row = 0; row < csv->n_rows; row++)
-            if (!c->by_day || qn_sw_golden_cell(csv, row, "sun_altitude") > 0)
-                qn_sw_tally_add(&tally, figure_of(kept, c, row),
-                                qn_sw_golden_cell(csv, row, c->name));
-        qn_sw_golden_tell(g, &tally, "%s %s", kept->day->file, c->name);
+            if (!c->by_day || qn_golden_cell(csv, row, "sun_altitude") > 0)
+                qn_tally_add(&tally, figure_of(kept, c, row), qn_golden_cell(csv, row, c->name));
+        qn_golden_add(g, &tally, "%s %s", kept->day->file, c->name);
     }
 }
 
 /* Beside rasters. */
 
-static qn_sw_limit limit_of(int plane)
+static qn_limit limit_of(int plane)
 {
     switch (plane) {
     case QN_SW_TMRT:
     case QN_SW_UTCI:
         return kelvin;
     case QN_SW_PET:
-        return (qn_sw_limit){ .abs = 0.02, .share = 0.999, .most = 0.2 };
+        return (qn_limit){ .abs = 0.02, .share = 0.999, .most = 0.2 };
     case QN_SW_SHADOW:
         return exact;
     default:
@@ -237,16 +235,16 @@ static int row_of_hour(const qn_sw_day *day, int hour)
     return -1;
 }
 
-static qn_status hours_of(const qn_sw_golden *g, const qn_sw_day *day, int plane, qn_sw_names *out,
+static qn_status hours_of(const qn_golden *g, const qn_sw_day *day, int plane, qn_golden_names *out,
                           qn_err *err)
 {
     char prefix[128];
 
     snprintf(prefix, sizeof prefix, "%s_%s_h", day->kind, qn_sw_plane_name((qn_sw_plane)plane));
-    return qn_sw_golden_list(g, day->folder, prefix, ".npy", out, err);
+    return qn_golden_list(g, day->folder, prefix, ".npy", out, err);
 }
 
-static void compare_raster(qn_sw_golden *g, const day_planes *kept, int plane, const char *hour)
+static void compare_raster(qn_golden *g, const day_planes *kept, int plane, const char *hour)
 {
     const qn_sw_day *day = kept->day;
     const int row = row_of_hour(day, (int)strtol(hour, NULL, 10));
@@ -255,48 +253,48 @@ static void compare_raster(qn_sw_golden *g, const day_planes *kept, int plane, c
     snprintf(file, sizeof file, "%s/%s_%s_h%s.npy", day->folder, day->kind,
              qn_sw_plane_name((qn_sw_plane)plane), hour);
     if (row < 0 || !kept->plane[plane])
-        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, file, "the run has no such row or plane");
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, file, "the run has no such row or plane");
     else if (plane == QN_SW_SHADOW &&
-             !(qn_sw_golden_cell(&day->series, (size_t)row, "sun_altitude") > 0))
-        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, file, "by night there are no shadows");
+             !(qn_golden_cell(&day->series, (size_t)row, "sun_altitude") > 0))
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, file, "by night there are no shadows");
     else
-        qn_sw_golden_compare_all(g, file, kept->plane[plane] + (size_t)row * kept->pixels,
-                                 (qn_i64)kept->pixels, limit_of(plane));
+        qn_golden_compare_all(g, file, kept->plane[plane] + (size_t)row * kept->pixels,
+                              (qn_i64)kept->pixels, limit_of(plane));
 }
 
 /* Every raster of the day. */
-static qn_status compare_rasters(qn_sw_golden *g, const day_planes *kept, qn_err *err)
+static qn_status compare_rasters(qn_golden *g, const day_planes *kept, qn_err *err)
 {
     size_t n_found = 0;
     char name[128];
     qn_status st = QN_OK;
 
     for (int p = 0; p < QN_SW_PLANES; p++) {
-        qn_sw_names hours = { 0 };
+        qn_golden_names hours = { 0 };
 
         QN_TRY(hours_of(g, kept->day, p, &hours, err));
         for (size_t i = 0; i < hours.n; i++)
             compare_raster(g, kept, p, hours.list[i]);
         n_found += hours.n;
-        qn_sw_golden_names_free(&hours);
+        qn_golden_names_free(&hours);
     }
     snprintf(name, sizeof name, "%s/%s_*_h*.npy", kept->day->folder, kept->day->kind);
     if (!n_found)
-        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, name, "absent");
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, name, "absent");
 out:
     return st;
 }
 
-static qn_status check_day(qn_sw_golden *g, const qn_sw_day *day, qn_err *err)
+static qn_status check_day(qn_golden *g, const qn_sw_day *day, qn_err *err)
 {
     day_planes kept = { .day = day, .poi = -1, .watched = all_planes };
-    qn_sw_names hours = { 0 };
+    qn_golden_names hours = { 0 };
     qn_status st = QN_OK;
 
     QN_TRY(hours_of(g, day, QN_SW_PET, &hours, err));
     if (hours.n) /* it takes long, so only where it is asked for */
         kept.watched |= 1u << QN_SW_PET;
-    qn_sw_golden_names_free(&hours);
+    qn_golden_names_free(&hours);
     QN_TRY(run_day(g, day, &kept, err));
     compare_series(g, &kept);
     QN_TRY(compare_rasters(g, &kept, err));
@@ -306,7 +304,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_day_at_poi(qn_sw_golden *g, const qn_sw_day *day, double *tmrt, qn_err *err)
+qn_status qn_sw_day_at_poi(qn_golden *g, const qn_sw_day *day, double *tmrt, qn_err *err)
 {
     day_planes kept = { .day = day, .poi = -1, .watched = 1u << QN_SW_TMRT };
     qn_status st = QN_OK;
@@ -321,12 +319,12 @@ out:
     return st;
 }
 
-qn_status qn_sw_check_ga(qn_sw_golden *g, qn_err *err)
+qn_status qn_sw_check_ga(qn_golden *g, qn_err *err)
 {
     return qn_sw_each_day(g, "ga", check_day, err);
 }
 
-qn_status qn_sw_check_gbg(qn_sw_golden *g, qn_err *err)
+qn_status qn_sw_check_gbg(qn_golden *g, qn_err *err)
 {
     return qn_sw_each_day(g, "gbg", check_day, err);
 }

@@ -24,24 +24,24 @@ void qn_sw_check_site_free(qn_sw_check_site *site)
     *site = (qn_sw_check_site){ 0 };
 }
 
-qn_status qn_sw_check_site_athens(qn_sw_golden *g, qn_sw_check_site *out, qn_err *err)
+qn_status qn_sw_check_site_athens(qn_golden *g, qn_sw_check_site *out, qn_err *err)
 {
     qn_sw_check_site s = { 0 };
     size_t n;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_json(g, "athens/params.json", &s.params, err));
-    s.rows = qn_sw_golden_count(s.params, "rows");
-    s.cols = qn_sw_golden_count(s.params, "cols");
-    s.pixel_m = (float)qn_sw_golden_member(s.params, "pixel_size_m");
-    s.max_height = (float)qn_sw_golden_member(s.params, "max_height_m");
-    s.max_dist = (float)qn_sw_golden_member(s.params, "max_shadow_distance_m");
+    QN_TRY(qn_golden_json(g, "athens/params.json", &s.params, err));
+    s.rows = qn_golden_count(s.params, "rows");
+    s.cols = qn_golden_count(s.params, "cols");
+    s.pixel_m = (float)qn_golden_member(s.params, "pixel_size_m");
+    s.max_height = (float)qn_golden_member(s.params, "max_height_m");
+    s.max_dist = (float)qn_golden_member(s.params, "max_shadow_distance_m");
     n = (size_t)s.rows * (size_t)s.cols;
-    QN_TRY(qn_sw_golden_floats(g, "athens/in_dsm.npy", n, &s.dsm, err));
-    QN_TRY(qn_sw_golden_floats(g, "athens/in_cdsm.npy", n, &s.canopy, err));
-    QN_TRY(qn_sw_golden_floats(g, "athens/in_tdsm.npy", n, &s.trunk, err));
-    QN_TRY(qn_sw_golden_floats(g, "athens/in_wall_height.npy", n, &s.wall_height, err));
-    QN_TRY(qn_sw_golden_floats(g, "athens/in_wall_aspect.npy", n, &s.wall_aspect, err));
+    QN_TRY(qn_golden_floats(g, "athens/in_dsm.npy", n, &s.dsm, err));
+    QN_TRY(qn_golden_floats(g, "athens/in_cdsm.npy", n, &s.canopy, err));
+    QN_TRY(qn_golden_floats(g, "athens/in_tdsm.npy", n, &s.trunk, err));
+    QN_TRY(qn_golden_floats(g, "athens/in_wall_height.npy", n, &s.wall_height, err));
+    QN_TRY(qn_golden_floats(g, "athens/in_wall_aspect.npy", n, &s.wall_aspect, err));
     *out = s;
     s = (qn_sw_check_site){ 0 };
 out:
@@ -50,30 +50,30 @@ out:
 }
 
 /* The first file of the folder that begins with one of two words and has this ending. */
-static qn_status find_layer(qn_sw_golden *g, const char *folder, const char *const words[2],
+static qn_status find_layer(qn_golden *g, const char *folder, const char *const words[2],
                             const char *ending, char **out, qn_err *err)
 {
-    char path[QN_SW_PATH_BYTES + 300];
+    char path[QN_GOLDEN_PATH + 300];
     qn_status st = QN_OK;
 
     *out = NULL;
     for (int i = 0; i < 2 && !*out && words[i]; i++) {
-        qn_sw_names names;
+        qn_golden_names names;
 
-        QN_TRY(qn_sw_golden_list(g, folder, words[i], ending, &names, err));
+        QN_TRY(qn_golden_list(g, folder, words[i], ending, &names, err));
         if (names.n) {
             snprintf(path, sizeof path, "%s/%s/%s%s%s", g->dir, folder, words[i], names.list[0],
                      ending);
             *out = strdup(path);
         }
-        qn_sw_golden_names_free(&names);
+        qn_golden_names_free(&names);
     }
 out:
     return st;
 }
 
 /* All layers come from files of one kind: GeoTIFF, or arrays with a place. */
-static qn_status find_layers(qn_sw_golden *g, const char *folder, const char *ending,
+static qn_status find_layers(qn_golden *g, const char *folder, const char *ending,
                              qn_sw_check_site_files *out, qn_err *err)
 {
     static const struct {
@@ -94,7 +94,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_check_site_find(qn_sw_golden *g, const char *folder, qn_sw_check_site_files *out,
+qn_status qn_sw_check_site_find(qn_golden *g, const char *folder, qn_sw_check_site_files *out,
                                 qn_err *err)
 {
     char name[64];
@@ -110,9 +110,9 @@ qn_status qn_sw_check_site_find(qn_sw_golden *g, const char *folder, qn_sw_check
     }
     snprintf(name, sizeof name, "%s/DSM*.tif", folder);
     if (!out->dsm) {
-        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, name,
-                              has_tif ? "there is no GDAL to read it, and no .npy beside it"
-                                      : "absent");
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, name,
+                          has_tif ? "there is no GDAL to read it, and no .npy beside it"
+                                  : "absent");
         g->is_blocked = 1;
         st = qn_fail(err, QN_ERR_INPUT, "%s cannot be read", name);
     }
@@ -131,7 +131,7 @@ void qn_sw_check_site_files_free(qn_sw_check_site_files *files)
     *files = (qn_sw_check_site_files){ 0 };
 }
 
-qn_status qn_sw_check_site_surface(qn_sw_golden *g, const char *folder, qn_sw_surface *out,
+qn_status qn_sw_check_site_surface(qn_golden *g, const char *folder, qn_sw_surface *out,
                                    qn_err *err)
 {
     qn_sw_check_site_files files = { 0 };
@@ -146,7 +146,7 @@ qn_status qn_sw_check_site_surface(qn_sw_golden *g, const char *folder, qn_sw_su
                                          .heights = { .parity = 1 } };
 
     if ((st = qn_sw_surface_load(&options, out, NULL, &local)) != QN_OK) {
-        qn_sw_golden_tell_why(g, QN_SW_OUT, folder, "cannot be read: %s", local.text);
+        qn_golden_add_why(g, QN_FINDING_OUT, folder, "cannot be read: %s", local.text);
         g->is_blocked = 1;
         qn_fail(err, st, "%s", local.text);
     }
@@ -155,8 +155,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_check_site_of(qn_sw_golden *g, const char *folder, qn_sw_check_site *out,
-                              qn_err *err)
+qn_status qn_sw_check_site_of(qn_golden *g, const char *folder, qn_sw_check_site *out, qn_err *err)
 {
     qn_sw_surface surface = { 0 };
     qn_status st = QN_OK;
@@ -199,23 +198,23 @@ static float highest(const qn_sw_check_site *site, size_t n)
     return most;
 }
 
-static qn_status upload_walls(qn_sw_golden *g, const qn_sw_check_site *site, size_t n,
+static qn_status upload_walls(qn_golden *g, const qn_sw_check_site *site, size_t n,
                               qn_sw_layers *layers, qn_err *err)
 {
     float *aspect = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_floats_new(n, 0, &aspect, err));
+    QN_TRY(qn_golden_floats_new(n, 0, &aspect, err));
     for (size_t i = 0; i < n; i++)
         aspect[i] = site->wall_aspect[i] * radians;
-    QN_TRY(qn_sw_golden_upload(g, site->wall_height, n * sizeof(float), &layers->wall_height, err));
-    QN_TRY(qn_sw_golden_upload(g, aspect, n * sizeof(float), &layers->wall_aspect, err));
+    QN_TRY(qn_golden_upload(g, site->wall_height, n * sizeof(float), &layers->wall_height, err));
+    QN_TRY(qn_golden_upload(g, aspect, n * sizeof(float), &layers->wall_aspect, err));
 out:
     free(aspect);
     return st;
 }
 
-qn_status qn_sw_check_city_open(qn_sw_golden *g, const qn_sw_check_site *site, qn_sw_window core,
+qn_status qn_sw_check_city_open(qn_golden *g, const qn_sw_check_site *site, qn_sw_window core,
                                 qn_sw_check_city *out, qn_err *err)
 {
     const size_t n = (size_t)site->rows * (size_t)site->cols, bytes = n * sizeof(float);
@@ -230,10 +229,10 @@ qn_status qn_sw_check_city_open(qn_sw_golden *g, const qn_sw_check_site *site, q
     qn_status st = QN_OK;
 
     *out = (qn_sw_check_city){ .site = site };
-    QN_TRY(qn_sw_golden_upload(g, site->dsm, bytes, &out->layers.dsm, err));
+    QN_TRY(qn_golden_upload(g, site->dsm, bytes, &out->layers.dsm, err));
     if (site->canopy) {
-        QN_TRY(qn_sw_golden_upload(g, site->canopy, bytes, &out->layers.canopy, err));
-        QN_TRY(qn_sw_golden_upload(g, site->trunk, bytes, &out->layers.trunk, err));
+        QN_TRY(qn_golden_upload(g, site->canopy, bytes, &out->layers.canopy, err));
+        QN_TRY(qn_golden_upload(g, site->trunk, bytes, &out->layers.trunk, err));
     }
     if (site->wall_height)
         QN_TRY(upload_walls(g, site, n, &out->layers, err));
@@ -241,7 +240,7 @@ qn_status qn_sw_check_city_open(qn_sw_golden *g, const qn_sw_check_site *site, q
     out->cells = core.rows ? (size_t)core.rows * (size_t)core.cols : n;
     QN_TRY(qn_graph_new(g->ctx, "cover", &graph, err));
     QN_TRY(qn_sw_add_cover(out->shadow, graph, err));
-    QN_TRY(qn_sw_golden_finish(&graph, err));
+    QN_TRY(qn_golden_finish(&graph, err));
 out:
     qn_graph_free(graph);
     if (st != QN_OK)
@@ -260,7 +259,7 @@ void qn_sw_check_city_close(qn_sw_check_city *city)
     *city = (qn_sw_check_city){ 0 };
 }
 
-qn_status qn_sw_check_city_views(qn_sw_golden *g, qn_sw_check_city *city, int patch_option,
+qn_status qn_sw_check_city_views(qn_golden *g, qn_sw_check_city *city, int patch_option,
                                  qn_sw_check_views *out, qn_err *err)
 {
     const qn_sw_reach reach = qn_sw_check_site_reach(city->site, 0);
@@ -268,17 +267,17 @@ qn_status qn_sw_check_city_views(qn_sw_golden *g, qn_sw_check_city *city, int pa
     qn_status st = QN_OK;
 
     *out = (qn_sw_check_views){ 0 };
-    QN_TRY(qn_sw_golden_refuse(g, city->site->params ? "athens/params.json" : g->stage,
-                               qn_sw_sky_new(g->ctx, patch_option, &reach, &out->sky, err), err));
-    QN_TRY(qn_sw_golden_fresh(g, city->cells * SW_SVF_PLANES * sizeof(float), &out->svf, err));
+    QN_TRY(qn_golden_refuse(g, city->site->params ? "athens/params.json" : g->part,
+                            qn_sw_sky_new(g->ctx, patch_option, &reach, &out->sky, err), err));
+    QN_TRY(qn_golden_fresh(g, city->cells * SW_SVF_PLANES * sizeof(float), &out->svf, err));
     for (int i = 0; i < 3; i++)
-        QN_TRY(qn_sw_golden_fresh(g, city->cells * (size_t)out->sky->n_words * sizeof(uint32_t),
-                                  &out->words[i], err));
+        QN_TRY(qn_golden_fresh(g, city->cells * (size_t)out->sky->n_words * sizeof(uint32_t),
+                               &out->words[i], err));
     const qn_sw_views views = { out->svf, out->words[0], out->words[1], out->words[2] };
 
     QN_TRY(qn_graph_new(g->ctx, "svf", &graph, err));
     QN_TRY(qn_sw_add_svf(city->shadow, graph, out->sky, &views, err));
-    QN_TRY(qn_sw_golden_finish(&graph, err));
+    QN_TRY(qn_golden_finish(&graph, err));
 out:
     qn_graph_free(graph);
     if (st != QN_OK)

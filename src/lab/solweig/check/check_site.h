@@ -16,17 +16,16 @@ typedef struct qn_sw_check_site {
 } qn_sw_check_site;
 
 /* athens/in_*.npy with athens/params.json. */
-qn_status qn_sw_check_site_athens(qn_sw_golden *g, qn_sw_check_site *out, qn_err *err);
+qn_status qn_sw_check_site_athens(qn_golden *g, qn_sw_check_site *out, qn_err *err);
 
 /* The layers of a folder with DSM*.tif and so on, prepared as the reference does; without GDAL they
  * are DSM*.npy and so on with their places beside them (place_json.h, check_export.h). Without the
  * files it blocks the check. */
-qn_status qn_sw_check_site_surface(qn_sw_golden *g, const char *folder, qn_sw_surface *out,
+qn_status qn_sw_check_site_surface(qn_golden *g, const char *folder, qn_sw_surface *out,
                                    qn_err *err);
 
 /* The same as a site without walls. */
-qn_status qn_sw_check_site_of(qn_sw_golden *g, const char *folder, qn_sw_check_site *out,
-                              qn_err *err);
+qn_status qn_sw_check_site_of(qn_golden *g, const char *folder, qn_sw_check_site *out, qn_err *err);
 void qn_sw_check_site_free(qn_sw_check_site *site);
 
 /* Paths of the layers of a folder; NULL where there is none. */
@@ -34,7 +33,7 @@ typedef struct qn_sw_check_site_files {
     char *dsm, *dem, *cdsm, *land_cover;
 } qn_sw_check_site_files;
 
-qn_status qn_sw_check_site_find(qn_sw_golden *g, const char *folder, qn_sw_check_site_files *out,
+qn_status qn_sw_check_site_find(qn_golden *g, const char *folder, qn_sw_check_site_files *out,
                                 qn_err *err);
 void qn_sw_check_site_files_free(qn_sw_check_site_files *files);
 
@@ -48,7 +47,7 @@ typedef struct qn_sw_check_city {
 } qn_sw_check_city;
 
 /* `core` without rows is all of the site. */
-qn_status qn_sw_check_city_open(qn_sw_golden *g, const qn_sw_check_site *site, qn_sw_window core,
+qn_status qn_sw_check_city_open(qn_golden *g, const qn_sw_check_site *site, qn_sw_window core,
                                 qn_sw_check_city *out, qn_err *err);
 void qn_sw_check_city_close(qn_sw_check_city *city);
 
@@ -60,7 +59,7 @@ typedef struct qn_sw_check_views {
     qn_buf *svf, *words[3]; /* buildings, vegetation, vegetation before buildings */
 } qn_sw_check_views;
 
-qn_status qn_sw_check_city_views(qn_sw_golden *g, qn_sw_check_city *city, int patch_option,
+qn_status qn_sw_check_city_views(qn_golden *g, qn_sw_check_city *city, int patch_option,
                                  qn_sw_check_views *out, qn_err *err);
 void qn_sw_check_views_free(qn_sw_check_views *views);
 

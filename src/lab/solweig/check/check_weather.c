@@ -24,29 +24,29 @@ static void read_stamp(const char *text, qn_sw_stamp *out)
     }
 }
 
-static qn_status check_sun(qn_sw_golden *g, qn_err *err)
+static qn_status check_sun(qn_golden *g, qn_err *err)
 {
     const char *file = "weather/sun_position.csv";
-    qn_sw_tally zenith = { .limit = { .abs = 1e-6 } }, azimuth = zenith;
+    qn_tally zenith = { .limit = { .abs = 1e-6 } }, azimuth = zenith;
     qn_csv csv = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_csv(g, file, &csv, err));
+    QN_TRY(qn_golden_csv(g, file, &csv, err));
     for (size_t i = 0; i < csv.n_rows; i++) {
-        const qn_sw_site place = { qn_sw_golden_cell(&csv, i, "latitude"),
-                                   qn_sw_golden_cell(&csv, i, "longitude"),
-                                   qn_sw_golden_cell(&csv, i, "altitude_m"),
-                                   qn_sw_golden_cell(&csv, i, "utc_offset") };
+        const qn_sw_site place = { qn_golden_cell(&csv, i, "latitude"),
+                                   qn_golden_cell(&csv, i, "longitude"),
+                                   qn_golden_cell(&csv, i, "altitude_m"),
+                                   qn_golden_cell(&csv, i, "utc_offset") };
         qn_sw_stamp at = { 0 };
         qn_sw_sun sun;
 
         read_stamp(qn_csv_get(&csv, i, 0), &at);
         sun = qn_sw_sun_at(&place, &at);
-        qn_sw_tally_add(&zenith, sun.zenith, qn_sw_golden_cell(&csv, i, "zenith_deg"));
-        qn_sw_tally_add(&azimuth, sun.azimuth, qn_sw_golden_cell(&csv, i, "azimuth_deg"));
+        qn_tally_add(&zenith, sun.zenith, qn_golden_cell(&csv, i, "zenith_deg"));
+        qn_tally_add(&azimuth, sun.azimuth, qn_golden_cell(&csv, i, "azimuth_deg"));
     }
-    qn_sw_golden_tell(g, &zenith, "%s zenith", file);
-    qn_sw_golden_tell(g, &azimuth, "%s azimuth", file);
+    qn_golden_add(g, &zenith, "%s zenith", file);
+    qn_golden_add(g, &azimuth, "%s azimuth", file);
 out:
     qn_csv_free(&csv);
     return st;
@@ -63,12 +63,12 @@ static const char *const clearness_columns[CLEARNESS_COLUMNS] = {
 
 static void clearness_row(const qn_csv *csv, size_t i, double out[CLEARNESS_COLUMNS])
 {
-    const double zenith = qn_sw_golden_cell(csv, i, "zenith_deg"),
-                 global = qn_sw_golden_cell(csv, i, "global");
-    const double latitude = qn_sw_golden_cell(csv, i, "latitude");
-    const int doy = qn_sw_golden_whole(csv, i, "jday");
-    const qn_sw_air air = { qn_sw_golden_cell(csv, i, "ta"), qn_sw_golden_cell(csv, i, "rh"),
-                            global, qn_sw_golden_cell(csv, i, "pressure_arg") };
+    const double zenith = qn_golden_cell(csv, i, "zenith_deg"),
+                 global = qn_golden_cell(csv, i, "global");
+    const double latitude = qn_golden_cell(csv, i, "latitude");
+    const int doy = qn_golden_whole(csv, i, "jday");
+    const qn_sw_air air = { qn_golden_cell(csv, i, "ta"), qn_golden_cell(csv, i, "rh"), global,
+                            qn_golden_cell(csv, i, "pressure_arg") };
     const qn_sw_clearness c =
         qn_sw_clearness_of(&air, zenith, doy, latitude, QN_SW_PRESSURE_REFERENCE);
     const qn_sw_daylight day = qn_sw_daylight_of(latitude, doy);
@@ -84,25 +84,25 @@ static void clearness_row(const qn_csv *csv, size_t i, double out[CLEARNESS_COLU
     memcpy(out, made, sizeof made);
 }
 
-static qn_status check_clearness(qn_sw_golden *g, qn_err *err)
+static qn_status check_clearness(qn_golden *g, qn_err *err)
 {
     const char *file = "weather/clearness_diffuse.csv";
-    qn_sw_tally tally[CLEARNESS_COLUMNS];
+    qn_tally tally[CLEARNESS_COLUMNS];
     qn_csv csv = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_csv(g, file, &csv, err));
+    QN_TRY(qn_golden_csv(g, file, &csv, err));
     for (int k = 0; k < CLEARNESS_COLUMNS; k++)
-        tally[k] = (qn_sw_tally){ .limit = { .abs = 1e-12, .rel = 1e-9 } };
+        tally[k] = (qn_tally){ .limit = { .abs = 1e-12, .rel = 1e-9 } };
     for (size_t i = 0; i < csv.n_rows; i++) {
         double got[CLEARNESS_COLUMNS];
 
         clearness_row(&csv, i, got);
         for (int k = 0; k < CLEARNESS_COLUMNS; k++)
-            qn_sw_tally_add(&tally[k], got[k], qn_sw_golden_cell(&csv, i, clearness_columns[k]));
+            qn_tally_add(&tally[k], got[k], qn_golden_cell(&csv, i, clearness_columns[k]));
     }
     for (int k = 0; k < CLEARNESS_COLUMNS; k++)
-        qn_sw_golden_tell(g, &tally[k], "%s %s", file, clearness_columns[k]);
+        qn_golden_add(g, &tally[k], "%s %s", file, clearness_columns[k]);
 out:
     qn_csv_free(&csv);
     return st;
@@ -123,10 +123,10 @@ static int is_mark(const char *field)
 
 /* Every .epw is read, and its rows are those of its lines: the fields are taken apart here a second
  * time, as plainly as the format has them. */
-static void tell_epw(qn_sw_golden *g, const char *file, const char *path, const qn_sw_weather *w)
+static void tell_epw(qn_golden *g, const char *file, const char *path, const qn_sw_weather *w)
 {
     static const int columns[] = { 6, 8, 13, 14, 15, 21 };
-    qn_sw_tally tally = { .limit = { 0 } };
+    qn_tally tally = { .limit = { 0 } };
     char line[2048], *fields[32];
     FILE *text = fopen(path, "r");
     size_t row = 0, n_line = 0;
@@ -148,16 +148,16 @@ static void tell_epw(qn_sw_golden *g, const char *file, const char *path, const 
 
         for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
             if (!is_mark(fields[columns[k]]))
-                qn_sw_tally_add(&tally, got[k], strtod(fields[columns[k]], NULL));
+                qn_tally_add(&tally, got[k], strtod(fields[columns[k]], NULL));
     }
     if (text)
         fclose(text);
-    qn_sw_golden_tell(g, &tally, "%s, %zu rows", file, w->n_rows);
+    qn_golden_add(g, &tally, "%s, %zu rows", file, w->n_rows);
 }
 
-static qn_status check_epw(qn_sw_golden *g, const char *name, qn_err *err)
+static qn_status check_epw(qn_golden *g, const char *name, qn_err *err)
 {
-    char file[320], path[QN_SW_PATH_BYTES];
+    char file[320], path[QN_GOLDEN_PATH];
     const char *const paths[] = { path };
     const qn_sw_weather_options options = { 0 };
     qn_sw_weather w = { 0 };
@@ -165,37 +165,37 @@ static qn_status check_epw(qn_sw_golden *g, const char *name, qn_err *err)
 
     (void)err;
     snprintf(file, sizeof file, "weather/%s.epw", name);
-    qn_sw_golden_path(g, file, path);
+    qn_golden_path(g, file, path);
     if (qn_sw_weather_read(paths, 1, &options, &w, &local) != QN_OK)
-        qn_sw_golden_tell_why(g, QN_SW_OUT, file, "cannot be read: %s", local.text);
+        qn_golden_add_why(g, QN_FINDING_OUT, file, "cannot be read: %s", local.text);
     else
         tell_epw(g, file, path, &w);
     qn_sw_weather_free(&w);
     return QN_OK;
 }
 
-qn_status qn_sw_check_weather(qn_sw_golden *g, qn_err *err)
+qn_status qn_sw_check_weather(qn_golden *g, qn_err *err)
 {
     return check_sun(g, err);
 }
 
-qn_status qn_sw_check_clearness(qn_sw_golden *g, qn_err *err)
+qn_status qn_sw_check_clearness(qn_golden *g, qn_err *err)
 {
     return check_clearness(g, err);
 }
 
-qn_status qn_sw_check_epw(qn_sw_golden *g, qn_err *err)
+qn_status qn_sw_check_epw(qn_golden *g, qn_err *err)
 {
-    qn_sw_names names = { 0 };
+    qn_golden_names names = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_golden_list(g, "weather", "", ".epw", &names, err));
+    QN_TRY(qn_golden_list(g, "weather", "", ".epw", &names, err));
     for (size_t i = 0; i < names.n; i++)
         QN_TRY(check_epw(g, names.list[i], err));
     if (!names.n)
-        qn_sw_golden_tell_why(g, QN_SW_SKIPPED, "weather/*.epw", "absent");
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, "weather/*.epw", "absent");
 out:
-    qn_sw_golden_names_free(&names);
+    qn_golden_names_free(&names);
     return st;
 }
 
@@ -244,43 +244,43 @@ static void day_row(const qn_sw_weather_row *w, const qn_sw_sky_row *s, qn_sw_de
     memcpy(out, made, sizeof made);
 }
 
-static qn_status check_day(qn_sw_golden *g, const qn_sw_day *day, qn_err *err)
+static qn_status check_day(qn_golden *g, const qn_sw_day *day, qn_err *err)
 {
     const qn_sw_trees trees = qn_sw_trees_default();
     const qn_sw_sky_rules rules = { .ignore_measured_split = day->is_estimated };
     const qn_sw_weather *w = &day->weather;
     qn_sw_sky_row *sky = calloc(w->n_rows + 1, sizeof *sky);
-    qn_sw_tally tally[DAY_COLUMNS];
+    qn_tally tally[DAY_COLUMNS];
     qn_sw_delay delay;
     qn_status st = QN_OK;
 
     QN_TRY(sky ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "%zu rows of sky", w->n_rows));
-    QN_TRY(qn_sw_golden_refuse(
+    QN_TRY(qn_golden_refuse(
         g, day->file,
         qn_sw_sky_derive(w->rows, w->n_rows, &qn_sw_day_site, &trees, &rules, sky, err), err));
     if (w->n_rows != day->series.n_rows) {
-        qn_sw_golden_tell_why(g, QN_SW_OUT, day->file, "%zu rows, not %zu", day->series.n_rows,
-                              w->n_rows);
+        qn_golden_add_why(g, QN_FINDING_OUT, day->file, "%zu rows, not %zu", day->series.n_rows,
+                          w->n_rows);
         goto out;
     }
     delay = qn_sw_delay_begin(w->n_rows > 1 ? w->rows[0].timestep_min / 1440 : 1.0 / 24);
     for (int k = 0; k < DAY_COLUMNS; k++)
-        tally[k] = (qn_sw_tally){ .limit = { .abs = 1e-6, .rel = 1e-4 } };
+        tally[k] = (qn_tally){ .limit = { .abs = 1e-6, .rel = 1e-4 } };
     for (size_t i = 0; i < w->n_rows; i++) {
         double got[DAY_COLUMNS];
 
         day_row(&w->rows[i], &sky[i], &delay, got);
         for (int k = 0; k < DAY_COLUMNS; k++)
-            qn_sw_tally_add(&tally[k], got[k], qn_sw_golden_cell(&day->series, i, day_columns[k]));
+            qn_tally_add(&tally[k], got[k], qn_golden_cell(&day->series, i, day_columns[k]));
     }
     for (int k = 0; k < DAY_COLUMNS; k++)
-        qn_sw_golden_tell(g, &tally[k], "%s %s", day->file, day_columns[k]);
+        qn_golden_add(g, &tally[k], "%s %s", day->file, day_columns[k]);
 out:
     free(sky);
     return st;
 }
 
-qn_status qn_sw_check_days(qn_sw_golden *g, qn_err *err)
+qn_status qn_sw_check_days(qn_golden *g, qn_err *err)
 {
     static const char *const folders[] = { "ga", "gbg" };
     qn_status st = QN_OK;

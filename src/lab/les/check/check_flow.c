@@ -1,42 +1,9 @@
-/* check_rig.c - flows and findings of checks. */
+/* check_flow.c - flows of checks, and distances between their fields. */
 #include "check_impl.h"
-#include "util/list.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Findings. */
-
-void qn_les_report_free(qn_les_report *report)
-{
-    free(report->list);
-    *report = (qn_les_report){ 0 };
-}
-
-void qn_les_expect(qn_les_report *report, const char *check, double value, double low, double high,
-                   const char *format, ...)
-{
-    qn_les_finding *list = qn_grown(report->list, report->n, &report->room, sizeof *list);
-    qn_les_finding *finding;
-    va_list args;
-
-    if (!list) {
-        report->n_failed++;
-        return;
-    }
-    report->list = list;
-    finding = &report->list[report->n++];
-    *finding = (qn_les_finding){ .value = value, .low = low, .high = high };
-    finding->is_ok = value >= low && value <= high;
-    report->n_failed += !finding->is_ok;
-    snprintf(finding->check, sizeof finding->check, "%s", check);
-    va_start(args, format);
-    vsnprintf(finding->what, sizeof finding->what, format, args);
-    va_end(args);
-}
 
 double qn_les_distance(const double *a, const double *b, size_t n)
 {

@@ -1,0 +1,313 @@
+/* golden.c - files of reference data, and arrays beside them. */
+#include "lab/golden.h"
+
+#include "util/str.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Counting. */
+
+void qn_tally_add(qn_tally *tally, double got, double want)
+{
+    const qn_limit *limit = &tally->limit;
+    const int is_same = got == want || (isnan(got) && isnan(want));
+    const double off = is_same ? 0 : isfinite(got - want) ? fabs(got - want) : INFINITY;
+
+    tally->n++;
+    tally->n_equal += is_same;
+    tally->n_beyond += !is_same && !(off <= limit->abs + limit->rel * fabs(want));
+    tally->sum += off;
+    tally->most = fmax(tally->most, off);
+}
+
+static void print_limit(const qn_limit *limit, char *out, size_t size)
+{
+    qn_str text = { 0 };
+
+    if (limit->abs > 0 || limit->rel <= 0)
+        qn_str_addf(&text, "%g", limit->abs);
+    if (limit->rel > 0)
+        qn_str_addf(&text, "%s%g rel", limit->abs > 0 ? " + " : "", limit->rel);
+    if (limit->share > 0)
+        qn_str_addf(&text, " on %g %%, all %g", 100 * limit->share, limit->most);
+    snprintf(out, size, "%s", qn_str_get(&text));
+    qn_str_free(&text);
+}
+
+void qn_golden_add(qn_golden *g, const qn_tally *tally, const char *name, ...)
+{
+    const qn_limit *limit = &tally->limit;
+    const double n = (double)tally->n, beyond = (double)tally->n_beyond;
+    qn_finding f = { .n = tally->n, .value = tally->most };
+    int is_ok = tally->n > 0;
+    va_list list;
+
+    snprintf(f.part, sizeof f.part, "%s", g->part);
+    va_start(list, name);
+    vsnprintf(f.name, sizeof f.name, name, list);
+    va_end(list);
+    if (limit->share > 0)
+        is_ok = is_ok && beyond <= (1 - limit->share) * n && tally->most <= limit->most;
+    else
+        is_ok = is_ok && tally->n_beyond == 0;
+    print_limit(limit, f.note, sizeof f.note);
+    f.mean = tally->n ? tally->sum / n : 0;
+    f.equal_pct = tally->n ? 100 * (double)tally->n_equal / n : 0;
+    f.verdict = is_ok ? QN_FINDING_OK : QN_FINDING_OUT;
+    qn_findings_add(g->findings, &f);
+}
+
+void qn_golden_add_why(qn_golden *g, qn_verdict verdict, const char *name, const char *why, ...)
+{
+    qn_finding f = { .verdict = verdict };
+    va_list list;
+
+    snprintf(f.part, sizeof f.part, "%s", g->part);
+    snprintf(f.name, sizeof f.name, "%s", name);
+    va_start(list, why);
+    vsnprintf(f.note, sizeof f.note, why, list);
+    va_end(list);
+    qn_findings_add(g->findings, &f);
+}
+
+/* Files. */
+
+void qn_golden_path(const qn_golden *g, const char *file, char path[QN_GOLDEN_PATH])
+{
+    snprintf(path, QN_GOLDEN_PATH, "%s/%s", g->dir, file);
+}
+
+int qn_golden_has(const qn_golden *g, const char *file)
+{
+    char path[QN_GOLDEN_PATH];
+
+    qn_golden_path(g, file, path);
+    return access(path, F_OK) == 0;
+}
+
+/* Adds the finding about a file that the check needs and that cannot be had. */
+static qn_status blocked(qn_golden *g, const char *file, const char *why, qn_err *err)
+{
+    const int is_there = qn_golden_has(g, file);
+
+    if (is_there)
+        qn_golden_add_why(g, QN_FINDING_OUT, file, "cannot be read: %s", why);
+    else
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, file, "absent");
+    g->is_blocked = 1;
+    return qn_fail(err, QN_ERR_INPUT, "%s: %s", file, is_there ? why : "absent");
+}
+
+qn_status qn_golden_unblock(qn_golden *g, qn_status st, qn_err *err)
+{
+    if (st == QN_OK || !g->is_blocked)
+        return st;
+    g->is_blocked = 0;
+    if (err)
+        *err = (qn_err){ 0 };
+    return QN_OK;
+}
+
+qn_status qn_golden_refuse(qn_golden *g, const char *file, qn_status st, qn_err *err)
+{
+    const int is_content =
+        st == QN_ERR_INPUT || st == QN_ERR_IO || st == QN_ERR_USAGE || st == QN_ERR_LIMIT;
+
+    if (is_content && !g->is_blocked) {
+        qn_golden_add_why(g, QN_FINDING_OUT, file, "%s", err ? err->text : "cannot be read");
+        g->is_blocked = 1;
+    }
+    return st;
+}
+
+/* Reading. */
+
+static qn_status read_array(qn_golden *g, const char *file, size_t n, qn_npy *out, qn_err *err)
+{
+    char path[QN_GOLDEN_PATH], why[96];
+    qn_err local = { .text = "" };
+
+    qn_golden_path(g, file, path);
+    if (qn_npy_read(path, out, &local) != QN_OK)
+        return blocked(g, file, local.text, err);
+    if ((size_t)qn_npy_elems(out) == n)
+        return QN_OK;
+    snprintf(why, sizeof why, "%lld values, not %zu", (long long)qn_npy_elems(out), n);
+    qn_npy_free(out);
+    return blocked(g, file, why, err);
+}
+
+qn_status qn_golden_floats(qn_golden *g, const char *file, size_t n, float **out, qn_err *err)
+{
+    qn_npy array = { 0 };
+    float *values = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(read_array(g, file, n, &array, err));
+    QN_TRY(qn_golden_floats_new(n, 0, &values, err));
+    for (size_t i = 0; i < n; i++)
+        values[i] = (float)qn_npy_at(&array, (qn_i64)i);
+    *out = values;
+out:
+    qn_npy_free(&array);
+    return st;
+}
+
+qn_status qn_golden_bytes(qn_golden *g, const char *file, size_t n, uint8_t **out, qn_err *err)
+{
+    qn_npy array = { 0 };
+    uint8_t *bytes = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(read_array(g, file, n, &array, err));
+    if (!(bytes = malloc(n + 1))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: %zu bytes", file, n);
+        goto out;
+    }
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = (uint8_t)qn_npy_at(&array, (qn_i64)i);
+    *out = bytes;
+out:
+    qn_npy_free(&array);
+    return st;
+}
+
+qn_status qn_golden_json(qn_golden *g, const char *file, json_t **out, qn_err *err)
+{
+    char path[QN_GOLDEN_PATH];
+    json_error_t why;
+
+    qn_golden_path(g, file, path);
+    *out = json_load_file(path, 0, &why);
+    return *out ? QN_OK : blocked(g, file, why.text, err);
+}
+
+qn_status qn_golden_csv(qn_golden *g, const char *file, qn_csv *out, qn_err *err)
+{
+    char path[QN_GOLDEN_PATH];
+    qn_err local = { .text = "" };
+
+    qn_golden_path(g, file, path);
+    return qn_csv_read(path, out, &local) == QN_OK ? QN_OK : blocked(g, file, local.text, err);
+}
+
+double qn_golden_member(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+double qn_golden_cell(const qn_csv *csv, size_t row, const char *column)
+{
+    const int at = qn_csv_find(csv, column);
+    const char *text = at < 0 ? "" : qn_csv_get(csv, row, (size_t)at);
+    char *end;
+    const double value = strtod(text, &end);
+
+    return end == text || *end ? NAN : value;
+}
+
+int qn_golden_whole(const qn_csv *csv, size_t row, const char *column)
+{
+    const double value = qn_golden_cell(csv, row, column);
+
+    return value >= 0 && value <= 1 << 20 ? (int)value : -1;
+}
+
+int qn_golden_count(const json_t *object, const char *key)
+{
+    const double n = qn_golden_member(object, key);
+
+    return n >= 1 && n <= 1 << 20 ? (int)n : 0;
+}
+
+/* Folders. */
+
+/* The part of `name` between prefix and suffix, allocated; NULL when it is not such a name. */
+static char *middle(const char *name, const char *prefix, const char *suffix)
+{
+    const size_t all = strlen(name), head = strlen(prefix), tail = strlen(suffix);
+
+    if (all <= head + tail || strncmp(name, prefix, head) != 0 ||
+        strcmp(name + all - tail, suffix) != 0)
+        return NULL;
+    return strndup(name + head, all - head - tail);
+}
+
+qn_status qn_golden_list(const qn_golden *g, const char *folder, const char *prefix,
+                         const char *suffix, qn_golden_names *out, qn_err *err)
+{
+    char path[QN_GOLDEN_PATH];
+    struct dirent **entries = NULL;
+    qn_status st = QN_OK;
+    int n;
+
+    qn_golden_path(g, folder, path);
+    *out = (qn_golden_names){ 0 };
+    n = scandir(path, &entries, NULL, alphasort);
+    if (n > 0 && !(out->list = calloc((size_t)n, sizeof *out->list)))
+        st = qn_fail(err, QN_ERR_NOMEM, "%d names of %s", n, path);
+    for (int i = 0; i < n; i++) {
+        char *name = st == QN_OK ? middle(entries[i]->d_name, prefix, suffix) : NULL;
+
+        if (name)
+            out->list[out->n++] = name;
+        free(entries[i]);
+    }
+    free(entries);
+    return st;
+}
+
+void qn_golden_names_free(qn_golden_names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        free(names->list[i]);
+    free(names->list);
+    *names = (qn_golden_names){ 0 };
+}
+
+/* Comparing. */
+
+void qn_golden_compare(qn_golden *g, const char *file, const float *got, qn_i64 pitch, qn_i64 rows,
+                       qn_i64 cols, qn_limit limit)
+{
+    qn_tally tally = { .limit = limit };
+    char path[QN_GOLDEN_PATH];
+    qn_err local = { .text = "" };
+    qn_npy want = { 0 };
+
+    if (!qn_golden_has(g, file)) {
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, file, "absent");
+        return;
+    }
+    if (!got) {
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, file, "the data it is computed from is absent");
+        return;
+    }
+    qn_golden_path(g, file, path);
+    if (qn_npy_read(path, &want, &local) != QN_OK) {
+        qn_golden_add_why(g, QN_FINDING_OUT, file, "cannot be read: %s", local.text);
+    } else if (qn_npy_elems(&want) != rows * cols) {
+        qn_golden_add_why(g, QN_FINDING_OUT, file, "%lld values, not %lld",
+                          (long long)qn_npy_elems(&want), (long long)rows * (long long)cols);
+    } else {
+        for (qn_i64 r = 0; r < rows; r++)
+            for (qn_i64 c = 0; c < cols; c++)
+                qn_tally_add(&tally, (double)got[r * pitch + c], qn_npy_at(&want, r * cols + c));
+        qn_golden_add(g, &tally, "%s", file);
+    }
+    qn_npy_free(&want);
+}
+
+void qn_golden_compare_all(qn_golden *g, const char *file, const float *got, qn_i64 n,
+                           qn_limit limit)
+{
+    qn_golden_compare(g, file, got, n, 1, n, limit);
+}
