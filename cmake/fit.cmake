@@ -8,9 +8,6 @@ elseif(QN_SANITIZE)
 endif()
 set_property(SOURCE ${FIT_LOOPS} APPEND PROPERTY COMPILE_OPTIONS ${FIT_FLAGS})
 
-# Packed data files.
-pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
-
 # Dense factorisations and products of the solvers are loops too.
 set_property(SOURCE src/domain/fit/linear/dense.c src/domain/fit/linear/schur.c
              src/domain/fit/model/products.c APPEND PROPERTY COMPILE_OPTIONS ${FIT_FLAGS})

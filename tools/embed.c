@@ -4,6 +4,7 @@
  *                                                 PTX of one kernel file; its typed launchers
  *   quern-embed kernel-without-ptx ...            the same but PTX
  *   quern-embed table OUT.c dialect.h FILES...    the prelude as text, the list of all modules
+ *   quern-embed text IN.c                         prints the text as it is embedded
  *
  * A file with a line PRECISIONS becomes two modules; the second goes to OUT_f64.gen.c.
  */
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 enum { MAX_HEADERS = 64, MAX_PATH = 4096 };
 
@@ -96,6 +98,25 @@ static void print_literal(qn_str *out, const char *text)
             qn_str_add_n(out, text, 1);
     }
     qn_str_add(out, "\"");
+}
+
+/* `text` compressed, as a table `name` of bytes. */
+static qn_status print_packed(qn_str *out, const char *name, const char *text, qn_err *err)
+{
+    const size_t len = strlen(text);
+    uLongf bytes = compressBound(len);
+    unsigned char *const data = malloc(bytes);
+
+    if (!data || compress2(data, &bytes, (const Bytef *)text, len, Z_BEST_COMPRESSION) != Z_OK) {
+        free(data);
+        return qn_fail(err, QN_ERR_NOMEM, "no memory to compress %zu characters", len);
+    }
+    qn_str_addf(out, "static const unsigned char %s[%lu] =", name, bytes);
+    for (size_t i = 0; i < bytes; i++)
+        qn_str_addf(out, "%s\\%03o", i % 24 ? "" : i ? "\"\n    \"" : "\n    \"", data[i]);
+    qn_str_add(out, "\";\n");
+    free(data);
+    return QN_OK;
 }
 
 /* Includes. */
@@ -282,27 +303,28 @@ static void print_kernel_table(qn_str *out, const qn_head *head, const job *j, c
                 v->suffix);
 }
 
-static void print_module_table(qn_str *out, const qn_heads *heads, const job *j, const variant *v,
-                               const char *text, const char *ptx)
+static qn_status print_module_table(qn_str *out, const qn_heads *heads, const job *j,
+                                    const variant *v, const char *text, const char *ptx)
 {
+    qn_status st = QN_OK;
+
     qn_str_add(out, "static const qn_kernel_info *const qn_list[] = {\n");
     for (int i = 0; i < heads->n; i++)
         qn_str_addf(out, "    &qn_kernel_%s,\n", heads->list[i].name);
-    qn_str_add(out, "};\nstatic const char qn_text[] =");
-    print_literal(out, text);
-    qn_str_add(out, ";\n");
-    if (*ptx) {
-        qn_str_add(out, "static const unsigned char qn_ptx[] =");
-        print_literal(out, ptx);
-        qn_str_add(out, ";\n");
-    }
+    qn_str_add(out, "};\n");
+    QN_TRY(print_packed(out, "qn_text", text, j->err));
+    if (*ptx)
+        QN_TRY(print_packed(out, "qn_ptx", ptx, j->err));
     qn_str_addf(out,
                 "const qn_kernel_module qn_module_%s%s = {\n"
-                "    .name = \"%s%s\", .text = qn_text, .defines = %s%s%s, .ptx = %s,\n"
+                "    .name = \"%s%s\", .defines = %s%s%s,\n"
+                "    .packed = { qn_text, sizeof qn_text }, .ptx = { %s },\n"
                 "    .kernels = qn_list, .n_kernels = %d,\n};\n",
                 j->name, v->suffix, j->name, v->suffix, v->defines ? "\"" : "",
-                v->defines ? v->defines : "NULL", v->defines ? "\"" : "", *ptx ? "qn_ptx" : "NULL",
-                heads->n);
+                v->defines ? v->defines : "NULL", v->defines ? "\"" : "",
+                *ptx ? "qn_ptx, sizeof qn_ptx" : "NULL, 0", heads->n);
+out:
+    return st;
 }
 
 static qn_status make_ptx(const job *j, const variant *v, const char *text, qn_str *ptx)
@@ -366,7 +388,7 @@ static qn_status write_c(job *j, const variant *v, const char *path)
     qn_str_addf(&out, "extern const qn_kernel_module qn_module_%s%s;\n", j->name, v->suffix);
     for (int i = 0; i < heads.n; i++)
         print_kernel_table(&out, &heads.list[i], j, v);
-    print_module_table(&out, &heads, j, v, qn_str_get(&device), qn_str_get(&ptx));
+    QN_TRY(print_module_table(&out, &heads, j, v, qn_str_get(&device), qn_str_get(&ptx)));
     qn_str_add(&out, "#endif\n");
     QN_TRY(write_file(path, &out, j->err));
 out:
@@ -521,6 +543,22 @@ out:
     return st;
 }
 
+/* The text as it is embedded, before the names of kernels get the suffix of a precision. */
+static qn_status print_text(const char *in, qn_err *err)
+{
+    qn_str text = { 0 };
+    qn_status st = QN_OK;
+    job j;
+
+    QN_TRY(open_job(&j, in, err));
+    QN_TRY(inline_headers(&j, j.file, qn_str_get(&j.text), 0, &text));
+    fputs(qn_str_get(&text), stdout);
+out:
+    close_job(&j);
+    qn_str_free(&text);
+    return st;
+}
+
 /* The table of all modules. */
 
 /* Kernel names are looked up across files, so no two files may share one. */
@@ -602,11 +640,14 @@ int main(int argc, char **argv)
         st = make_kernel(argv[2], argv[3], argv[4], 1, &err);
     } else if (argc == 5 && !strcmp(argv[1], "kernel-without-ptx")) {
         st = make_kernel(argv[2], argv[3], argv[4], 0, &err);
+    } else if (argc == 3 && !strcmp(argv[1], "text")) {
+        st = print_text(argv[2], &err);
     } else if (argc >= 4 && !strcmp(argv[1], "table")) {
         st = make_table(argv[2], argv[3], argv + 4, argc - 4, &err);
     } else {
         fputs("usage: quern-embed kernel[-without-ptx] IN.c OUT.gen.c OUT.gen.h\n"
-              "       quern-embed table OUT.c dialect.h FILES...\n",
+              "       quern-embed table OUT.c dialect.h FILES...\n"
+              "       quern-embed text IN.c\n",
               stderr);
         return 2;
     }

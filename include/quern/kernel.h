@@ -56,12 +56,19 @@ typedef struct qn_kernel_info {
     const qn_kernel_module *module;
 } qn_kernel_info;
 
+/* A text as it is embedded in the library: compressed by zlib. */
+typedef struct qn_packed_text {
+    const unsigned char *data; /* NULL: there is none */
+    size_t bytes;
+} qn_packed_text;
+
 /* One kernel file: its text (includes resolved, dialect.h left out) and its kernels. */
 struct qn_kernel_module {
-    const char *name;         /* "vector" */
-    const char *text;         /* dialect text, heads as written */
-    const char *defines;      /* "LANES=32 FAST=1", may be NULL */
-    const unsigned char *ptx; /* embedded PTX, NUL-terminated, or NULL */
+    const char *name;      /* "vector" */
+    const char *text;      /* dialect text, heads as written; NULL: in `packed` */
+    const char *defines;   /* "LANES=32 FAST=1", may be NULL */
+    qn_packed_text packed; /* the text of a built-in module */
+    qn_packed_text ptx;    /* its PTX, for machines without NVRTC */
     const qn_kernel_info *const *kernels;
     int n_kernels;
 };

@@ -8,6 +8,7 @@
 #include "engine/kcache.h"
 #include "hal/cpu/cpu_module.h"
 #include "hal/geometry.h"
+#include "hal/module_text.h"
 #include "kernel/contract.h"
 #include "kernel/expand.h"
 #include "util/clock.h"
@@ -59,7 +60,10 @@ static void make_key(const qn_device *device, const qn_kernel_module *module, co
     add_part(&hash, QN_VERSION);
     add_part(&hash, qn_dialect_text);
     add_part(&hash, module->name);
-    add_part(&hash, module->text);
+    if (module->text)
+        add_part(&hash, module->text);
+    else
+        qn_sha256_add(&hash, module->packed.data, module->packed.bytes);
     add_part(&hash, defines);
     add_part(&hash, device->backend->name);
     add_part(&hash, device->info.name);
@@ -106,10 +110,12 @@ static qn_status build_from_text(qn_device *device, qn_source *src, const char *
     qn_ctx *ctx = device->ctx;
     const double start = qn_now_us();
     qn_str unit = { 0 };
+    char *text = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_expand_unit(src->module->name, src->module->text, defines,
-                          targets[device->backend->language], &unit, err));
+    QN_TRY(qn_module_text(src->module, &text, err));
+    QN_TRY(qn_expand_unit(src->module->name, text, defines, targets[device->backend->language],
+                          &unit, err));
     src->text = qn_str_get(&unit);
     src->binary = (qn_blob){ 0 };
     dump(device, src->module, src->text);
@@ -121,6 +127,7 @@ out:
     if (st != QN_OK && src->log[0])
         qn_log_put(&ctx->log, QN_LOG_DEBUG, "compiler log of %s:\n%s", src->module->name, src->log);
     qn_str_free(&unit);
+    free(text);
     src->text = NULL;
     return st;
 }

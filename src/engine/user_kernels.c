@@ -1,6 +1,7 @@
 /* user_kernels.c - kernel text that arrives at run time: from users, from generators. */
 #include "engine/context.h"
 
+#include "hal/module_text.h"
 #include "kernel/expand.h"
 
 #include <stdio.h>
@@ -130,12 +131,17 @@ qn_status qn_kernels_with(qn_ctx *ctx, const qn_kernel_module *module, const cha
                           qn_kernel_module **out, qn_err *err)
 {
     const char *const own = module->defines ? module->defines : "";
-    char all[512];
+    char all[512], *text;
+    qn_status st;
 
     if (snprintf(all, sizeof all, "%s%s%s", own, *own ? " " : "", defines) >= (int)sizeof all)
         return qn_fail(err, QN_ERR_LIMIT, "kernel module %s: more than %zu characters of constants",
                        module->name, sizeof all - 1);
-    return make(module->name, module->text, all, out, err);
+    if ((st = qn_module_text(module, &text, err)) != QN_OK)
+        return st;
+    st = make(module->name, text, all, out, err);
+    free(text);
+    return st;
 }
 
 const qn_kernel_info *qn_kernels_find(const qn_kernel_module *module, const char *name)

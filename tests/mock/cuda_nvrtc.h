@@ -4,6 +4,7 @@
 
 #include "mock/cuda_fixture.h"
 
+#include "hal/module_text.h"
 #include "kernel/expand.h"
 
 static inline void need_nvrtc(void)
@@ -21,6 +22,7 @@ static inline void expand(const qn_kernel_module *module, int team_lanes, qn_str
 {
     char defines[256];
     int has_teams = 0;
+    char *text;
     qn_err err;
 
     for (int i = 0; i < module->n_kernels; i++)
@@ -29,8 +31,10 @@ static inline void expand(const qn_kernel_module *module, int team_lanes, qn_str
     if (has_teams)
         snprintf(defines + strlen(defines), sizeof defines - strlen(defines), "%sLANES=%d",
                  defines[0] ? " " : "", team_lanes);
-    if (qn_expand_unit(module->name, module->text, defines, QN_EXPAND_CUDA, out, &err) != QN_OK)
+    if (qn_module_text(module, &text, &err) != QN_OK ||
+        qn_expand_unit(module->name, text, defines, QN_EXPAND_CUDA, out, &err) != QN_OK)
         fail_msg("%s", err.text);
+    free(text);
 }
 
 static inline qn_status build_text(fixture *f, const qn_kernel_module *module, const char *text,

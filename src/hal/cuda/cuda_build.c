@@ -8,6 +8,7 @@
  */
 #include "hal/cuda/cuda.h"
 #include "hal/geometry.h"
+#include "hal/module_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,9 +159,11 @@ static qn_status compile(const qn_nvrtc_api *nvrtc, const qn_nvrtc_options *opti
 /* `reason` says why nothing was compiled. */
 static qn_status take_embedded(const qn_source *src, const char *reason, qn_blob *out, qn_err *err)
 {
-    const char *const ptx = (const char *)src->module->ptx;
+    size_t bytes;
+    char *ptx;
+    qn_status st;
 
-    if (!ptx)
+    if (!src->module->ptx.data)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "module %s: no compiler (%s) and no embedded PTX",
                        src->module->name, reason);
     if (qn_module_has_teams(src->module) && src->team_lanes != QN_PTX_TEAM_LANES)
@@ -168,7 +171,9 @@ static qn_status take_embedded(const qn_source *src, const char *reason, qn_blob
                        "module %s: no compiler (%s), and the embedded PTX has teams of %d lanes, "
                        "not %d",
                        src->module->name, reason, (int)QN_PTX_TEAM_LANES, src->team_lanes);
-    return copy_image(ptx, strlen(ptx), QN_BIN_PTX, out, err);
+    if ((st = qn_module_ptx(src->module, &ptx, &bytes, err)) == QN_OK)
+        *out = (qn_blob){ ptx, bytes, QN_BIN_PTX };
+    return st;
 }
 
 qn_status qn_cuda_image(qn_dev *dev, qn_source *src, qn_cuda_fusing fusing, qn_blob *out,

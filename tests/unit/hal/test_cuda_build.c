@@ -8,6 +8,8 @@
 
 #include "hal/geometry.h"
 
+#include <zlib.h>
+
 static void need_no_nvrtc(void)
 {
     const char *reason;
@@ -197,6 +199,17 @@ static void image_from_nvrtc_loads_again_as_binary(void **state)
 
 /* Without NVRTC. */
 
+/* The PTX of the hand-written module, compressed as in a build; the caller frees .data. */
+static qn_packed_text packed_ptx(void)
+{
+    uLongf bytes = compressBound(strlen(hand_ptx));
+    unsigned char *const data = malloc(bytes);
+
+    assert_non_null(data);
+    assert_int_equal(compress(data, &bytes, (const Bytef *)hand_ptx, strlen(hand_ptx)), Z_OK);
+    return (qn_packed_text){ data, bytes };
+}
+
 static void embedded_ptx_serves_without_a_compiler(void **state)
 {
     fixture *f = *state;
@@ -205,10 +218,11 @@ static void embedded_ptx_serves_without_a_compiler(void **state)
     char compiler[128];
 
     need_no_nvrtc();
-    with_ptx.ptx = (const unsigned char *)hand_ptx;
+    with_ptx.ptx = packed_ptx();
     must(f, build_text(f, &with_ptx, hand_text, NULL, 0, &built));
     assert_int_equal(kind_of(f, built), QN_BIN_PTX);
     cu->unload(f->dev, built);
+    free((void *)(uintptr_t)with_ptx.ptx.data);
     cu->compiler(f->dev, compiler, sizeof compiler);
     assert_string_equal(compiler, "ptx driver 13.0");
 }
@@ -231,19 +245,19 @@ static void embedded_ptx_of_other_team_lanes_is_refused(void **state)
         .name = "saxpy", .form = QN_FORM_TEAM, .n_args = 3, .args = saxpy_args, .cpu = run_saxpy
     };
     static const qn_kernel_info *const kernels[] = { &team };
-    const qn_kernel_module teams = {
-        .name = "teams", .ptx = (const unsigned char *)hand_ptx, .kernels = kernels, .n_kernels = 1
-    };
+    qn_kernel_module teams = { .name = "teams", .kernels = kernels, .n_kernels = 1 };
     fixture *f = *state;
     qn_module *built = NULL;
     qn_source src = { .module = &teams, .text = "", .team_lanes = 16 };
 
     need_no_nvrtc();
+    teams.ptx = packed_ptx();
     assert_int_equal(cu->build(f->dev, &src, &built, &f->err), QN_ERR_UNSUPPORTED);
     assert_non_null(strstr(f->err.text, "embedded PTX has teams of 32 lanes, not 16"));
     src.team_lanes = 32;
     must(f, cu->build(f->dev, &src, &built, &f->err));
     cu->unload(f->dev, built);
+    free((void *)(uintptr_t)teams.ptx.data);
 }
 
 /* With or without. */
