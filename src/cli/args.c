@@ -479,6 +479,11 @@ static slot must_find(const qn_args *args, const char *name)
     return s;
 }
 
+int qn_has_option(const qn_args *args, const char *name)
+{
+    return find_slot((qn_args *)args, name, strlen(name), 0).opt != NULL;
+}
+
 int qn_given(const qn_args *args, const char *name)
 {
     return *must_find(args, name).value != NULL;

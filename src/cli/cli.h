@@ -142,6 +142,9 @@ qn_i64 qn_int(const qn_args *args, const char *name);
 double qn_real(const qn_args *args, const char *name);
 int qn_given(const qn_args *args, const char *name); /* by option or environment */
 
+/* Whether the command, or every command, has an option of that name. */
+int qn_has_option(const qn_args *args, const char *name);
+
 /* The k-th value of an option that is a list, in the order given; NULL past the last. */
 const char *qn_list(const qn_args *args, const char *name, int k);
 

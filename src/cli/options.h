@@ -1,0 +1,56 @@
+/* options.h - the options of a tool's list (util/options.h) on the command line.
+ *
+ *     static const qn_opt options[] = {
+ *     #define OPTION QN_CLI_OPTION
+ *     #define MEMBER QN_CLI_NO_OPTION
+ *     #include <quern/options/foo.def>
+ *         { .name = "out", ... },                     options of the command alone
+ *         { 0 }
+ *     };
+ *
+ *     QN_TRY(qn_cli_options(args, qn_foo_option_table(), &o, &store, err));
+ *
+ * Numbers pass as text: their limits need not be whole, and a length may be written 2*pi. They are
+ * checked in one place, in the same words as those of a JSON file.
+ */
+#ifndef QN_CLI_OPTIONS_H
+#define QN_CLI_OPTIONS_H
+
+#include "cli/cli.h"
+#include "util/options.h"
+
+/* A row of a command's table; an empty default is not mentioned in help. */
+#define QN_CLI_OPTION(kind_, member, flag, value_, min_, max_, fallback_, help_)                   \
+    { .name = flag,                                                                                \
+      .help = help_,                                                                               \
+      .value = value_,                                                                             \
+      .fallback = sizeof fallback_ > 1 ? fallback_ : NULL,                                         \
+      QN_CLI_KIND_##kind_ },
+#define QN_CLI_NO_OPTION(kind, member, flag, value, min, max, fallback, help)
+
+#define QN_CLI_KIND_CHOICE .kind = QN_OPT_CHOICE
+#define QN_CLI_KIND_PRESET .kind = QN_OPT_CHOICE
+#define QN_CLI_KIND_FLAG   .kind = QN_OPT_FLAG
+#define QN_CLI_KIND_INT    .kind = QN_OPT_TEXT
+#define QN_CLI_KIND_INT64  .kind = QN_OPT_TEXT
+#define QN_CLI_KIND_REAL   .kind = QN_OPT_TEXT
+#define QN_CLI_KIND_SEED   .kind = QN_OPT_TEXT
+#define QN_CLI_KIND_BYTES  .kind = QN_OPT_TEXT
+#define QN_CLI_KIND_TEXT   .kind = QN_OPT_TEXT
+#define QN_CLI_KIND_FILE   .kind = QN_OPT_TEXT
+#define QN_CLI_KIND_TEXTS  .kind = QN_OPT_TEXT, .is_list = 1
+
+/* A command with this row reads the options of the file first. */
+#define QN_CLI_OPTION_CONFIG                                                                       \
+    {                                                                                              \
+        .name = "config", .kind = QN_OPT_TEXT, .value = "FILE.json",                               \
+        .help = "JSON file with options as keys"                                                   \
+    }
+
+/* Fills a whole struct with the defaults, the file of --config, and what was given on the command
+ * line or in the environment. Rows whose flag the command does not have stay as they are. A FILE
+ * that cannot be read is QN_ERR_INPUT. `store` owns the texts. */
+qn_status qn_cli_options(const qn_args *args, const qn_option_table *table, void *options,
+                         qn_option_store *store, qn_err *err);
+
+#endif

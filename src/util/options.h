@@ -1,0 +1,133 @@
+/* options.h - options of a tool from one list: struct, table, command line, JSON, Python.
+ *
+ * What a tool's author writes, for a tool `foo`:
+ *
+ *   1. include/quern/options/foo.def: the list, a row per option. OPTION is an option of the command;
+ *      MEMBER is in the struct only, or is a global option of the command already.
+ *
+ *        #ifndef MEMBER
+ *        #define MEMBER OPTION
+ *        #endif
+ *        OPTION(INT, steps, "steps", "N", 1, 1000, "10", "time steps")
+ *        OPTION(CHOICE, form, "form", "flux|advective", 0, 0, "flux", "form of advection")
+ *        MEMBER(ARRAY(double), field, NULL, NULL, 0, 0, "", "initial field, in memory")
+ *        #undef OPTION
+ *        #undef MEMBER
+ *
+ *   2. <quern/foo.h>: the struct, and a call that fills in its defaults.
+ *
+ *        typedef struct qn_foo_options {
+ *            size_t size;
+ *        #define OPTION QN_OPTION_MEMBER
+ *        #include <quern/options/foo.def>
+ *        } qn_foo_options;
+ *
+ *        QN_API void qn_foo_options_init(qn_foo_options *options, size_t size);
+ *        QN_API const qn_option_table *qn_foo_option_table(void);
+ *
+ *   3. a file of domain/foo: the table, and how a call takes the options it is given.
+ *
+ *        #define OPTIONS qn_foo_options
+ *        static const qn_option rows[] = {
+ *        #define OPTION QN_OPTION_ROW
+ *        #include <quern/options/foo.def>
+ *            QN_OPTION_END
+ *        };
+ *        static const qn_option_table table = { "qn_foo_options", sizeof(OPTIONS), rows, NULL };
+ *
+ *        qn_options_init(&table, options, size);                  in qn_foo_options_init
+ *        QN_TRY(qn_options_take(&table, options, &taken, err));   in every call that has options
+ *
+ *   4. the command: rows of its option table, and the struct they fill (cli/options.h).
+ *   5. Python: `Options("qn_foo_option_table", keywords)` (quern/_options.py).
+ */
+#ifndef QN_UTIL_OPTIONS_H
+#define QN_UTIL_OPTIONS_H
+
+#include "util/status.h"
+
+#include <quern/options.h>
+
+#include <jansson.h>
+#include <stddef.h>
+
+enum { QN_OPTION_TEXT_BYTES = 512 }; /* of a TEXT or FILE, its end included */
+
+/* A row of a table, of the struct that the macro OPTIONS names. */
+#define QN_OPTION_ROW(kind_, member, flag_, value_, min_, max_, fallback_, help_)                  \
+    { .name = #member,                                                                             \
+      .flag = flag_,                                                                               \
+      .offset = offsetof(OPTIONS, member),                                                         \
+      .size = sizeof(((OPTIONS *)0)->member),                                                      \
+      .value = value_,                                                                             \
+      .min = min_,                                                                                 \
+      .max = max_,                                                                                 \
+      .fallback = fallback_,                                                                       \
+      .help = help_,                                                                               \
+      QN_OPTION_KIND_##kind_(member) },
+#define QN_OPTION_END                                                                              \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
+
+#define QN_OPTION_KIND_CHOICE(m)   .kind = QN_OPTION_CHOICE
+#define QN_OPTION_KIND_PRESET(m)   .kind = QN_OPTION_PRESET
+#define QN_OPTION_KIND_INT(m)      .kind = QN_OPTION_INT
+#define QN_OPTION_KIND_INT64(m)    .kind = QN_OPTION_INT64
+#define QN_OPTION_KIND_FLAG(m)     .kind = QN_OPTION_FLAG
+#define QN_OPTION_KIND_REAL(m)     .kind = QN_OPTION_REAL
+#define QN_OPTION_KIND_SEED(m)     .kind = QN_OPTION_SEED
+#define QN_OPTION_KIND_BYTES(m)    .kind = QN_OPTION_BYTES
+#define QN_OPTION_KIND_TEXT(m)     .kind = QN_OPTION_TEXT
+#define QN_OPTION_KIND_FILE(m)     .kind = QN_OPTION_FILE
+#define QN_OPTION_KIND_TEXTS(m)    .kind = QN_OPTION_TEXTS, QN_OPTION_COUNTED(m)
+#define QN_OPTION_KIND_ARRAY(type) .kind = QN_OPTION_ARRAY, .element = #type, QN_OPTION_COUNTED
+#define QN_OPTION_COUNTED(m)       .count_offset = offsetof(OPTIONS, n_##m)
+
+/* Owns the texts and lists that options point to; zeroed to begin with. */
+typedef struct qn_option_store {
+    void **blocks;
+    size_t n, room;
+} qn_option_store;
+
+void qn_option_store_free(qn_option_store *store);
+
+/* The row with that name or flag, in any case, - and _ alike; or NULL. */
+const qn_option *qn_option_find(const qn_option_table *table, const char *name);
+
+/* Fills the first `size` bytes of a struct with defaults. A size that is no struct's leaves
+ * options->size 0, which calls refuse. */
+void qn_options_init(const qn_option_table *table, void *options, size_t size);
+
+/* Copies the options that a call was given to `out`, a whole struct: a NULL `given` stands for the
+ * defaults, members beyond a shorter struct have theirs, a NULL text becomes "". Values beyond
+ * their limits are QN_ERR_USAGE. Texts and arrays stay the caller's. */
+qn_status qn_options_take(const qn_option_table *table, const void *given, void *out, qn_err *err);
+
+/* Where values as text come from, for messages: "--" for flags, "FILE: " for a file, "" for
+ * neither; and the status of a wrong value. */
+typedef struct qn_option_source {
+    const char *where;
+    qn_status wrong;
+} qn_option_source;
+
+/* Sets one option of a whole struct. The message of a wrong value names option, value and limit;
+ * that of an unknown name what it was probably meant to be. A text is copied into `store`, which
+ * then must live as long as the options; without a store, which TEXTS need, it is borrowed. TEXTS
+ * get one more. */
+qn_status qn_option_set(const qn_option_table *table, const char *name, const char *text,
+                        qn_option_source source, void *options, qn_option_store *store,
+                        qn_err *err);
+
+/* Sets the defaults, those of a preset that `pairs` or `root` name, the members of `root`, a JSON
+ * object of the file that `where` names ("FILE: "), then `pairs`: name, value, ..., NULL. `root`
+ * and `pairs` may be NULL. Mistakes are QN_ERR_INPUT in the file, QN_ERR_USAGE in pairs. */
+qn_status qn_options_make(const qn_option_table *table, const json_t *root, const char *where,
+                          const char *const *pairs, void *options, qn_option_store *store,
+                          qn_err *err);
+
+/* The options as a JSON object that makes the same ones again; NULL for lack of memory. What is not
+ * set, empty texts and arrays are left out. */
+json_t *qn_options_json(const qn_option_table *table, const void *options);
+
+#endif
