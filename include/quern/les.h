@@ -1,25 +1,68 @@
-/* les.h - two-dimensional turbulence from programs.
+/* les.h - 2-D turbulence from programs.
  *
- * Settings are those of `quern les run` (docs/les.md): name, value, name, value, ..., NULL, with
- * names as on the command line without their dashes ("n", "64", "dealias", "two_thirds").
+ * The options are those of `quern les run` (docs/les.md), in a struct of the same names:
  *
- * A qn_les is a flow that stays on the device: it is stepped, looked at, stepped on.
- * qn_les_run_settings is the whole command, with encoded frames, the learned operator, and files.
+ *     qn_les_options options;
+ *     qn_les *les;
+ *
+ *     qn_les_options_init(&options, sizeof options);
+ *     options.N = 64;
+ *     options.dealias = QN_LES_DEALIAS_TWO_THIRDS;
+ *     status = qn_les_new(ctx, &options, &les, &err);
+ *
+ * A qn_les is a flow that stays on the device: it is stepped, inspected, stepped again.
+ * qn_les_run_files is the whole command, with encoded frames, the learned operator, and files.
  */
 #ifndef QUERN_LES_H
 #define QUERN_LES_H
 
-#include <quern/quern.h>
+#include <quern/options.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* Values of the choices. */
+enum { QN_LES_PROFILE_QUERN, QN_LES_PROFILE_ORIGIN };
+enum { QN_LES_DT_AUTO, QN_LES_DT_FIXED, QN_LES_DT_CFL };
+enum { QN_LES_FLUX, QN_LES_ADVECTIVE };
+enum { QN_LES_DEALIAS_NONE, QN_LES_DEALIAS_TWO_THIRDS, QN_LES_DEALIAS_EXP };
+enum { QN_LES_VISC_EXPLICIT, QN_LES_VISC_IFAC };
+enum { QN_LES_NU_STAGE, QN_LES_NU_STEP };
+enum { QN_LES_FORCING_NONE, QN_LES_FORCING_KOLMOGOROV, QN_LES_FORCING_STATIC };
+enum { QN_LES_IC_SPECTRAL, QN_LES_IC_BOX, QN_LES_IC_TAYLOR_GREEN, QN_LES_IC_SHEAR, QN_LES_IC_FILE };
+enum { QN_LES_SHAPE_COMPACT, QN_LES_SHAPE_MCWILLIAMS };
+enum { QN_LES_NORM_OMEGA_RMS, QN_LES_NORM_ENERGY };
+enum { QN_LES_CODEC_QUERN, QN_LES_CODEC_ORIGIN };
+enum { QN_LES_SMOOTH_BOX, QN_LES_SMOOTH_DIRECT, QN_LES_SMOOTH_PADDED };
+enum { QN_LES_STABILIZE_NONE, QN_LES_STABILIZE_SHRINK };
+enum { QN_LES_ROLLOUT_GEMV, QN_LES_ROLLOUT_BLOCKED };
+enum { QN_LES_WHAT_SIM, QN_LES_WHAT_CODEC, QN_LES_WHAT_ALL };
+enum { QN_LES_F32, QN_LES_F64 };
+enum { QN_LES_OBSERVE_NONE, QN_LES_OBSERVE_METRICS, QN_LES_OBSERVE_SNAPSHOTS };
+enum { QN_LES_FFT_AUTO, QN_LES_FFT_FFTW, QN_LES_FFT_VKFFT, QN_LES_FFT_OWN };
+enum { QN_LES_VIDEO_NONE, QN_LES_VIDEO_Y4M, QN_LES_VIDEO_WEBM, QN_LES_VIDEO_MP4 };
+
+/* Texts and arrays are the caller's; calls read them before they return. */
+typedef struct qn_les_options {
+    size_t size;
+#define OPTION QN_OPTION_MEMBER
+#include <quern/options/les.def>
+} qn_les_options;
+
+/* Fills in the defaults, those of profile quern; `size` is that of the struct. */
+QN_API void qn_les_options_init(qn_les_options *options, size_t size);
+
+/* Fills in the defaults of a profile; setting the member alone would change no other. */
+QN_API void qn_les_options_profile(qn_les_options *options, int profile);
+
+QN_API const qn_option_table *qn_les_option_table(void);
+
 typedef struct qn_les qn_les;
 
-/* Makes the field at time 0. A time step that would blow up is QN_ERR_USAGE, with the largest that
- * would not. `settings` may be NULL. Free it before the context is closed. */
-QN_API qn_status qn_les_new(qn_ctx *ctx, const char *const *settings, qn_les **out, qn_err *err);
+/* Makes the field at time 0. An unstable time step is QN_ERR_USAGE, with the largest stable one.
+ * NULL options stand for the defaults. Free it before the context is closed. */
+QN_API qn_status qn_les_new(qn_ctx *ctx, const qn_les_options *options, qn_les **out, qn_err *err);
 QN_API void qn_les_free(qn_les *les); /* NULL is fine */
 
 typedef struct qn_les_size {
@@ -52,9 +95,9 @@ QN_API qn_status qn_les_look(qn_les *les, qn_les_now *out, qn_err *err);
 enum { QN_LES_NAME_SIZE = 24 };
 
 /* `quern les run`: `stamp` gets the time that names of files begin with (les_<stamp>_...) in the
- * folder of the setting "out". */
-QN_API qn_status qn_les_run_settings(qn_ctx *ctx, const char *const *settings,
-                                     char stamp[QN_LES_NAME_SIZE], qn_err *err);
+ * folder `out` of the options. */
+QN_API qn_status qn_les_run_files(qn_ctx *ctx, const qn_les_options *options,
+                                  char stamp[QN_LES_NAME_SIZE], qn_err *err);
 
 #ifdef __cplusplus
 }

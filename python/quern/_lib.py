@@ -15,7 +15,6 @@ VERSION = "0.1.0"
 _P = c.POINTER
 _err = _P(s.Err)
 _out = _P(c.c_void_p)
-_texts = _P(c.c_char_p)
 
 # What a call returns, then what it takes; `int` where the result is a qn_status. Calls that can
 # fail take an Err last.
@@ -64,14 +63,14 @@ _CALLS = {
     "qn_solweig_n_rows": (c.c_size_t, s.handle),
     "qn_solweig_rows": (_P(s.SolweigRow), s.handle),
     "qn_solweig_plane": (s.floats, s.handle, c.c_char_p),
-    "qn_les_new": (c.c_int, s.handle, _texts, _out, _err),
+    "qn_les_new": (c.c_int, s.handle, c.c_void_p, _out, _err),
     "qn_les_free": (None, s.handle),
     "qn_les_get_size": (None, s.handle, _P(s.LesSize)),
     "qn_les_step": (c.c_int, s.handle, c.c_int, _err),
     "qn_les_vorticity": (c.c_int, s.handle, c.c_void_p, c.c_size_t, _err),
     "qn_les_spectrum": (c.c_int, s.handle, c.c_int, c.c_void_p, c.c_size_t, _err),
     "qn_les_look": (c.c_int, s.handle, _P(s.LesNow), _err),
-    "qn_les_run_settings": (c.c_int, s.handle, _texts, c.c_char_p, _err),
+    "qn_les_run_files": (c.c_int, s.handle, c.c_void_p, c.c_char_p, _err),
     "qn_fit_solve_program": (c.c_int, s.handle, c.c_char_p, _P(s.FitOptions), _out, _out, _err),
     "qn_fit_solution_free": (None, s.handle),
     "qn_fit_faults_free": (None, c.c_void_p),
@@ -171,8 +170,3 @@ def encode(value: str | os.PathLike[str] | None) -> bytes | None:
     if b"\0" in data:
         raise ValueError("a text with a NUL character")
     return data
-
-
-def texts(values: list[str]) -> c.Array[c.c_char_p]:
-    """A list of texts, ended by NULL."""
-    return (c.c_char_p * (len(values) + 1))(*[encode(value) for value in values], None)

@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 
 from . import _structs as s
-from ._lib import address_of, lib, texts
+from ._lib import address_of, lib
+from ._options import OptionTable
 from .context import TOOLS, Context, Tool, context_for
 
-_ARRAYS = {"ic": "ic-file", "forcing": "forcing-file"}
+_OPTIONS = OptionTable("qn_les")
+_ARRAYS = {"ic": "ic_file", "forcing": "forcing_file"}
 
 
-def _settings_of(settings: dict[str, Any], folder: Path) -> list[str]:
-    """Keyword arguments as name, value, name, value: arrays become files in `folder`."""
-    pairs: list[str] = []
+def _options_of(settings: dict[str, Any], folder: Path) -> Any:
+    """Keyword arguments as options: arrays become files in `folder`."""
+    options: dict[str, Any] = {}
     for name, value in settings.items():
         if isinstance(value, np.ndarray):
             if name not in _ARRAYS:
@@ -30,10 +32,8 @@ def _settings_of(settings: dict[str, Any], folder: Path) -> list[str]:
             path = folder / f"{name}.npy"
             np.save(path, np.ascontiguousarray(value))
             name, value = _ARRAYS[name], path
-        if isinstance(value, bool):
-            value = int(value)
-        pairs += [name.replace("_", "-"), repr(value) if isinstance(value, float) else str(value)]
-    return pairs
+        options[name] = value
+    return _OPTIONS.make(options)
 
 
 class Flow(Tool):
@@ -51,8 +51,8 @@ class Flow(Tool):
         super().__init__(ctx, backend)
         handle = c.c_void_p()
         with tempfile.TemporaryDirectory(prefix="quern-les-") as folder:
-            pairs = texts(_settings_of(settings, Path(folder)))
-            self.ctx._call(lib.qn_les_new, self.ctx.handle, pairs, c.byref(handle))
+            options = _options_of(settings, Path(folder))
+            self.ctx._call(lib.qn_les_new, self.ctx.handle, c.byref(options), c.byref(handle))
         self._handle = self.ctx._adopt(TOOLS, address_of(handle), lib.qn_les_free)
         size = s.LesSize()
         lib.qn_les_get_size(self._handle, c.byref(size))
@@ -125,9 +125,9 @@ def run(*, ctx: Context | None = None, backend: str | None = None,
     with contextlib.ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quern-les-")))
         folder = Path(out) if out is not None else scratch / "out"
-        pairs = texts(_settings_of(settings, scratch) + ["out", str(folder)])
+        options = _options_of({**settings, "out": folder}, scratch)
         used = stack.enter_context(context_for(ctx, backend))
-        used._call(lib.qn_les_run_settings, used.handle, pairs, stamp)
+        used._call(lib.qn_les_run_files, used.handle, c.byref(options), stamp)
         return _read(folder, f"les_{stamp.value.decode()}_")
 
 

@@ -57,7 +57,7 @@ def test_bad_settings_have_the_sentence_of_the_command(cpu):
     with pytest.raises(quern.Error, match="setps.*steps") as caught:
         quern.les.run(setps=3, ctx=cpu)
     assert caught.value.status == "usage"
-    with pytest.raises(quern.Error, match="n"):
+    with pytest.raises(quern.Error, match="N: 3 is below the least value, 16"):
         quern.les.Flow(n=3, ctx=cpu)
     with pytest.raises(TypeError, match="steps is no array"):
         quern.les.run(steps=np.array([1]), ctx=cpu)
@@ -73,3 +73,18 @@ def test_a_flow_may_have_a_context_of_its_own():
     flow.close()
     with pytest.raises(quern.Error, match="closed"):
         flow.step(1)
+
+
+def test_values_that_do_not_fit_are_refused_by_name(cpu):
+    for keywords, words in (({"form": "fluks"}, "form: 'fluks' is not one of flux, advective"),
+                            ({"steps": 2.5}, "steps: '2.5' is not a whole number"),
+                            ({"nu0": "much"}, "nu0: 'much' is not a number"),
+                            ({"seed": -1}, "seed: '-1' is not a whole number from 0")):
+        with pytest.raises(quern.Error, match=words):
+            quern.les.Flow(ctx=cpu, **keywords)
+
+
+def test_a_profile_brings_its_own_defaults():
+    options = quern.les._OPTIONS.make({"Train-Frac": 0.5, "profile": "origin", "l": "2*pi"})
+    assert (options.N, options.steps, options.train_frac) == (64, 300, 0.5)
+    assert options.L == 2 * np.pi

@@ -1,7 +1,7 @@
 /* cmd_les.c - `quern les`: the verbs, and `run`. */
 #include "cli/cmd_les.h"
 
-#include "cli/les_options.h"
+#include "cli/options.h"
 #include "domain/les/run/run.h"
 #include "util/table.h"
 
@@ -15,22 +15,19 @@ static const char *const run_examples[] = {
     NULL
 };
 
-/* Files that are named must be there before anything is computed. */
-static qn_status check_inputs(const qn_les_config *config, qn_err *err)
-{
-    const char *const files[] = { config->ic_file, config->forcing_file, config->phases };
-    char path[QN_LES_TEXT_BYTES + 8];
-    qn_status st = QN_OK;
+static const qn_opt run_options[] = { QN_CLI_OPTION_CONFIG,
+#define OPTION QN_CLI_OPTION
+#define MEMBER QN_CLI_NO_OPTION
+#include <quern/options/les.def>
+                                      { 0 } };
 
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (files[i][0])
-            QN_TRY(qn_cli_input(files[i], err));
-    if (config->kernel_only[0]) {
-        snprintf(path, sizeof path, "%s/A.npy", config->kernel_only);
-        QN_TRY(qn_cli_input(path, err));
-    }
-out:
-    return st;
+/* The folder of --kernel-only must be there before anything is computed. */
+static qn_status check_folder(const qn_les_options *config, qn_err *err)
+{
+    char path[QN_OPTION_TEXT_BYTES + 8];
+
+    snprintf(path, sizeof path, "%s/A.npy", config->kernel_only);
+    return config->kernel_only[0] ? qn_cli_input(path, err) : QN_OK;
 }
 
 static qn_status print_errors(const qn_les_result *result, qn_err *err)
@@ -56,7 +53,8 @@ static qn_status print_errors(const qn_les_result *result, qn_err *err)
     return QN_OK;
 }
 
-static qn_status print_result(const qn_les_config *config, const qn_les_result *result, qn_err *err)
+static qn_status print_result(const qn_les_options *config, const qn_les_result *result,
+                              qn_err *err)
 {
     const qn_les_time *sim = &result->times[QN_LES_TIME_SIM];
     qn_status st = QN_OK;
@@ -74,7 +72,7 @@ out:
 }
 
 /* The device is that of --backend, or of the file of --config. */
-static qn_status open_device(const qn_args *args, const qn_les_config *config, qn_ctx **out,
+static qn_status open_device(const qn_args *args, const qn_les_options *config, qn_ctx **out,
                              qn_err *err)
 {
     qn_args local = *args;
@@ -88,7 +86,8 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
 {
     qn_les_run_options options = { 0 };
     qn_les_result result = { 0 };
-    qn_les_config config;
+    qn_option_store store = { 0 };
+    qn_les_options config;
     qn_ctx *ctx = NULL;
     qn_str line = { 0 };
     qn_status st = QN_OK;
@@ -96,8 +95,9 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     (void)none;
     qn_cli_line(args, &line);
     options.command = qn_str_get(&line);
-    QN_TRY(qn_les_config_of(args, &config, err));
-    QN_TRY(check_inputs(&config, err));
+    QN_TRY(qn_cli_options(args, qn_les_option_table(), &config, &store, err));
+    QN_TRY(qn_les_options_settle(&config, err));
+    QN_TRY(check_folder(&config, err));
     QN_TRY(qn_cli_progress(args, &options.watch.mode, err));
     QN_TRY(open_device(args, &config, &ctx, err));
     QN_TRY(qn_les_run(ctx, &config, &options, &result, err));
@@ -106,6 +106,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
 out:
     st = qn_cli_close(args, ctx, st, err);
     qn_les_result_free(&result);
+    qn_option_store_free(&store);
     qn_str_free(&line);
     return st;
 }
@@ -113,7 +114,7 @@ out:
 const qn_command qn_verb_les_run = {
     .name = "run",
     .summary = "simulate, encode, learn, roll out, decode, and compare",
-    .options = qn_les_cli_options,
+    .options = run_options,
     .notes =
         "Defaults are those of --profile quern; --profile origin has its own (docs/les.md).\n"
         "Files go to --out: les_<time>_metrics.json, _series.csv, _spectrum.csv, and with\n"
@@ -131,6 +132,6 @@ static const qn_command *const verbs[] = { &qn_verb_les_run, &qn_verb_les_bench,
 
 const qn_command qn_cmd_les = {
     .name = "les",
-    .summary = "two-dimensional turbulence with an encoded, learned shadow",
+    .summary = "2-D turbulence, with an optional learned surrogate",
     .verbs = verbs,
 };

@@ -85,7 +85,7 @@ out:
 
 /* A flow that is the same for all sizes, with a step that is stable on all of them. */
 static qn_status make_config(const qn_args *args, const char *what, int n, int members, int is_f64,
-                             int is_origin, int steps, int every, qn_les_config *out, qn_err *err)
+                             int is_origin, int steps, int every, qn_les_options *out, qn_err *err)
 {
     char size[16], count[16], length[16], frames[16], stride[16];
     const char *const pairs[] = { "profile",
@@ -121,7 +121,7 @@ static qn_status make_config(const qn_args *args, const char *what, int n, int m
     snprintf(length, sizeof length, "%d", steps);
     snprintf(frames, sizeof frames, "%d", every);
     snprintf(stride, sizeof stride, "%d", steps / 2);
-    return qn_les_config_make(NULL, pairs, out, err);
+    return qn_les_options_make(NULL, pairs, NULL, out, err);
 }
 
 /* Steps. */
@@ -155,7 +155,7 @@ static qn_status measure_steps(qn_ctx *ctx, const qn_args *args, const cases *c,
                                qn_les_points *points, qn_err *err)
 {
     const int samples = (int)qn_int(args, "samples");
-    qn_les_config config;
+    qn_les_options config;
     qn_status st = QN_OK;
 
     QN_TRY(qn_les_bandwidth(ctx, &points->gbs, err));
@@ -189,7 +189,7 @@ static void prefix_of(const qn_args *args, const char *what, char *out, size_t s
 static qn_status bench_steps(qn_ctx *ctx, const qn_args *args, const cases *c, qn_err *err)
 {
     qn_les_points points = { 0 };
-    char prefix[QN_LES_TEXT_BYTES];
+    char prefix[QN_OPTION_TEXT_BYTES];
     qn_str line = { 0 };
     qn_status st = QN_OK;
 
@@ -219,7 +219,7 @@ static qn_status open_cpu(const qn_args *args, qn_ctx **out, qn_err *err)
 static qn_status add_summary(const qn_args *args, const qn_table *table, const char *line,
                              qn_err *err)
 {
-    char path[QN_LES_TEXT_BYTES], utc[QN_UTC_SIZE];
+    char path[QN_OPTION_TEXT_BYTES], utc[QN_UTC_SIZE];
     char *before = NULL;
     size_t bytes = 0;
     qn_str text = { 0 };
@@ -249,10 +249,10 @@ out:
     return st;
 }
 
-static qn_status add_row(qn_table *table, qn_ctx *cpu, qn_ctx *device, const qn_les_config *config,
+static qn_status add_row(qn_table *table, qn_ctx *cpu, qn_ctx *device, const qn_les_options *config,
                          qn_err *err)
 {
-    qn_les_config brief = *config;
+    qn_les_options brief = *config;
     qn_les_whole on_cpu, on_both, on_device;
     qn_status st = QN_OK;
 
@@ -283,7 +283,7 @@ static qn_status bench_table(qn_ctx *device, const qn_args *args, const cases *c
 {
     qn_table table = qn_table_begin("N", "precision", "steps", "flow on cpu s", "cpu s", "mixed s",
                                     "gpu s", "cpu / gpu", "cpu error", "gpu error", "device");
-    qn_les_config config;
+    qn_les_options config;
     qn_ctx *cpu = NULL;
     qn_str line = { 0 };
     qn_status st = QN_OK;
@@ -315,7 +315,7 @@ static qn_status sweep_size(qn_ctx *ctx, const qn_args *args, const cases *c, in
                             qn_table *table, qn_err *err)
 {
     static const int every[] = { 1, 10, 50 };
-    qn_les_config config;
+    qn_les_options config;
     qn_les_whole whole;
     qn_status st = QN_OK;
 
@@ -344,7 +344,7 @@ static qn_status bench_sweep(qn_ctx *ctx, const qn_args *args, const cases *c, q
 {
     qn_table table = qn_table_begin("N", "PRECISION", "FRAMES EVERY", "DEVICE", "RUN S", "STEP US",
                                     "ROLLOUT US", "ERROR");
-    char prefix[QN_LES_TEXT_BYTES], path[QN_LES_TEXT_BYTES + 8];
+    char prefix[QN_OPTION_TEXT_BYTES], path[QN_OPTION_TEXT_BYTES + 8];
     qn_str json = { 0 }, md = { 0 };
     qn_status st = QN_OK;
 
@@ -374,7 +374,7 @@ static qn_status bench_rollout(qn_ctx *ctx, const qn_args *args, const cases *c,
 {
     static const int ways[] = { QN_LES_ROLLOUT_GEMV, QN_LES_ROLLOUT_BLOCKED };
     qn_table table = qn_table_begin("FEATURES", "PREC", "MEMBERS", "GEMV US", "BLOCKED US");
-    qn_les_config config;
+    qn_les_options config;
     qn_sizes features = { 0 };
     qn_status st = QN_OK;
     double us;

@@ -11,12 +11,12 @@
 #include <math.h>
 #include <quern/fft.h>
 
-static inline qn_les_config config_of(const char *const *pairs)
+static inline qn_les_options config_of(const char *const *pairs)
 {
-    qn_les_config config;
+    qn_les_options config;
     qn_err err = { .text = "" };
 
-    if (qn_les_config_make(NULL, pairs, &config, &err) != QN_OK)
+    if (qn_les_options_make(NULL, pairs, NULL, &config, &err) != QN_OK)
         fail_msg("%s", err.text);
     return config;
 }
@@ -31,7 +31,7 @@ static inline qn_les_config config_of(const char *const *pairs)
 
 /* Arrays in run precision. */
 
-static inline qn_buf *new_array(qn_ctx *ctx, const qn_les_config *config, const char *name,
+static inline qn_buf *new_array(qn_ctx *ctx, const qn_les_options *config, const char *name,
                                 size_t elems)
 {
     qn_buf *buf = NULL;
@@ -40,7 +40,7 @@ static inline qn_buf *new_array(qn_ctx *ctx, const qn_les_config *config, const 
     return buf;
 }
 
-static inline void write_reals(qn_ctx *ctx, const qn_les_config *config, qn_buf *buf, size_t at,
+static inline void write_reals(qn_ctx *ctx, const qn_les_options *config, qn_buf *buf, size_t at,
                                const double *from, size_t elems)
 {
     float *narrow = malloc(elems * sizeof *narrow);
@@ -55,7 +55,7 @@ static inline void write_reals(qn_ctx *ctx, const qn_les_config *config, qn_buf 
     free(narrow);
 }
 
-static inline double *read_reals(qn_ctx *ctx, const qn_les_config *config, qn_buf *buf, size_t at,
+static inline double *read_reals(qn_ctx *ctx, const qn_les_options *config, qn_buf *buf, size_t at,
                                  size_t elems)
 {
     double *out = malloc(elems * sizeof *out);
@@ -84,7 +84,7 @@ static inline void run_once(qn_ctx *ctx, qn_graph *graph)
 
 typedef struct {
     qn_ctx *ctx;
-    const qn_les_config *config;
+    const qn_les_options *config;
     qn_les_codec *codec;
     qn_buf *state, *z, *lp, *full;
     size_t cells; /* of one member */
@@ -93,7 +93,7 @@ typedef struct {
 
 enum { ROOM = 4 };
 
-static inline rig open_rig(const place *at, const qn_les_config *config)
+static inline rig open_rig(const place *at, const qn_les_options *config)
 {
     const size_t n = (size_t)config->N, members = (size_t)config->ensemble;
     rig r = { .ctx = open_place(at), .config = config, .cells = n * n };

@@ -10,12 +10,12 @@
 
 #include <math.h>
 
-static inline qn_les_config config_of(const char *const *pairs)
+static inline qn_les_options config_of(const char *const *pairs)
 {
-    qn_les_config config;
+    qn_les_options config;
     qn_err err = { .text = "" };
 
-    if (qn_les_config_make(NULL, pairs, &config, &err) != QN_OK)
+    if (qn_les_options_make(NULL, pairs, NULL, &config, &err) != QN_OK)
         fail_msg("%s", err.text);
     return config;
 }
@@ -24,7 +24,7 @@ static inline qn_les_config config_of(const char *const *pairs)
 
 typedef struct flow {
     qn_ctx *ctx;
-    qn_les_config config;
+    qn_les_options config;
     qn_les_sim *sim;
 } flow;
 
@@ -37,7 +37,7 @@ typedef struct flow {
     } while (0)
 
 /* The flow stays where it is: the solver keeps the address of its configuration. */
-static inline void flow_open(flow *f, const place *at, qn_les_config config)
+static inline void flow_open(flow *f, const place *at, qn_les_options config)
 {
     *f = (flow){ .ctx = open_place(at), .config = config };
     must_do(qn_les_sim_new(f->ctx, &f->config, &f->sim, &err));

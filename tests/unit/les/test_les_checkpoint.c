@@ -33,19 +33,19 @@ static int remove_folder(void **state)
     return 0;
 }
 
-static qn_les_config config_with(const char *name, const char *value)
+static qn_les_options config_with(const char *name, const char *value)
 {
     const char *const pairs[] = { "n", "32", name, value, NULL };
-    qn_les_config config;
+    qn_les_options config;
     qn_err err = { .text = "" };
 
-    if (qn_les_config_make(NULL, pairs, &config, &err) != QN_OK)
+    if (qn_les_options_make(NULL, pairs, NULL, &config, &err) != QN_OK)
         fail_msg("%s", err.text);
     return config;
 }
 
 /* A state of 1001 bytes, an odd number, and vectors. */
-static void write_one(const qn_les_config *config)
+static void write_one(const qn_les_options *config)
 {
     qn_les_saved saved = { .step = 120, .stamp = "20260131T120000Z" };
     qn_err err = { .text = "" };
@@ -61,7 +61,7 @@ static void write_one(const qn_les_config *config)
 
 static void what_was_written_is_read(void **state)
 {
-    const qn_les_config config = config_with("seed", "7");
+    const qn_les_options config = config_with("seed", "7");
     qn_les_saved saved = { 0 };
     qn_err err = { .text = "" };
 
@@ -80,7 +80,7 @@ static void what_was_written_is_read(void **state)
 }
 
 /* The status of reading `bytes` bytes as a checkpoint; the message must name the file. */
-static qn_status status_of(const qn_les_config *config, const char *data, size_t bytes)
+static qn_status status_of(const qn_les_options *config, const char *data, size_t bytes)
 {
     qn_les_saved saved = { 0 };
     qn_err err = { .text = "" };
@@ -96,7 +96,7 @@ static qn_status status_of(const qn_les_config *config, const char *data, size_t
 
 static void a_cut_file_is_refused_at_every_length(void **state)
 {
-    const qn_les_config config = config_with("seed", "7");
+    const qn_les_options config = config_with("seed", "7");
     qn_err err = { .text = "" };
     size_t bytes;
     char *data;
@@ -112,7 +112,7 @@ static void a_cut_file_is_refused_at_every_length(void **state)
 
 static void a_flipped_bit_anywhere_is_found(void **state)
 {
-    const qn_les_config config = config_with("seed", "7");
+    const qn_les_options config = config_with("seed", "7");
     qn_err err = { .text = "" };
     size_t bytes;
     char *data;
@@ -130,7 +130,7 @@ static void a_flipped_bit_anywhere_is_found(void **state)
 
 static void another_run_is_refused_by_the_option_that_differs(void **state)
 {
-    const qn_les_config config = config_with("seed", "7"), other = config_with("nu0", "0.002");
+    const qn_les_options config = config_with("seed", "7"), other = config_with("nu0", "0.002");
     qn_les_saved saved = { 0 };
     qn_err err = { .text = "" };
 
@@ -144,7 +144,7 @@ static void another_run_is_refused_by_the_option_that_differs(void **state)
 
 static void where_files_go_may_differ(void **state)
 {
-    const qn_les_config config = config_with("out", "here"), other = config_with("out", "there");
+    const qn_les_options config = config_with("out", "here"), other = config_with("out", "there");
     qn_les_saved saved = { 0 };
     qn_err err = { .text = "" };
 
@@ -156,7 +156,7 @@ static void where_files_go_may_differ(void **state)
 
 static void a_missing_file_is_wrong_input(void **state)
 {
-    const qn_les_config config = config_with("seed", "7");
+    const qn_les_options config = config_with("seed", "7");
     qn_les_saved saved = { 0 };
     qn_err err = { .text = "" };
 

@@ -40,8 +40,8 @@ static void each_case(void (*check)(const place *, const golden_case *, int is_f
     }
 }
 
-static qn_les_config case_config(const golden_case *c, int is_f64, const char *gate,
-                                 const char *phases)
+static qn_les_options case_config(const golden_case *c, int is_f64, const char *gate,
+                                  const char *phases)
 {
     return CONFIG("profile", c->profile, "n", c->n, "precision", is_f64 ? "f64" : "f32", "gate",
                   gate, "phases", phases, "ic-file", is_origin(c) ? "unread.npy" : "");
@@ -106,7 +106,7 @@ static void expect_vector(const rig *r, const golden_case *c, const char *what, 
 
 static void check_encoded(const place *at, const golden_case *c, int is_f64)
 {
-    const qn_les_config config = case_config(c, is_f64, "1", "");
+    const qn_les_options config = case_config(c, is_f64, "1", "");
     const double before = is_f64 ? 0 : 0.001, after = is_f64 ? 0 : 0.005;
     rig r = open_rig(at, &config);
 
@@ -150,7 +150,7 @@ static void expect_positions(const rig *r, const golden_case *c, const int32_t *
 
 static void check_anchors(const place *at, const golden_case *c, int is_f64)
 {
-    const qn_les_config config = case_config(c, is_f64, "1", "");
+    const qn_les_options config = case_config(c, is_f64, "1", "");
     rig r = open_rig(at, &config);
     const int n = qn_les_codec_modes(r.codec)->n_anchors;
     qn_npy idx = golden_of(c->prefix, "anchor_idx");
@@ -215,7 +215,7 @@ static void expect_field(const rig *r, qn_buf *field, const golden_case *c, cons
 }
 
 /* The golden vector of step 100, decoded. */
-static rig decoded_rig(const place *at, const golden_case *c, const qn_les_config *config)
+static rig decoded_rig(const place *at, const golden_case *c, const qn_les_options *config)
 {
     rig r = open_rig(at, config);
     qn_npy z = golden_of(c->prefix, "z_t100");
@@ -291,7 +291,7 @@ static void check_decoded(const place *at, const golden_case *c, int is_f64)
         snprintf(path, sizeof path, "%s/phases.npy", dir.path);
         write_phases(c, path);
     }
-    const qn_les_config gated = case_config(c, is_f64, "1", path);
+    const qn_les_options gated = case_config(c, is_f64, "1", path);
     rig r = decoded_rig(at, c, &gated);
     expect_field(&r, r.lp, c, "dec_lp_t100", limit);
     expect_ternary(&r, c, "dec_s_t100", 0, is_f64 ? 0 : 0.005);
@@ -301,7 +301,7 @@ static void check_decoded(const place *at, const golden_case *c, int is_f64)
     }
     close_rig(&r);
     if (!is_origin(c)) {
-        const qn_les_config open = case_config(c, is_f64, "0", path);
+        const qn_les_options open = case_config(c, is_f64, "0", path);
 
         r = decoded_rig(at, c, &open);
         expect_field(&r, r.full, c, "dec_full_nogate_t100", limit);
@@ -319,7 +319,7 @@ static void decoded_fields_are_the_golden_ones(void **state)
 /* Behaviour. */
 
 /* A random field for every member, smooth enough to have all bands. */
-static double *random_state(const qn_les_config *config)
+static double *random_state(const qn_les_options *config)
 {
     const size_t n = (size_t)config->N, cells = n * n * (size_t)config->ensemble;
     double *field = malloc(cells * sizeof *field);
@@ -331,7 +331,7 @@ static double *random_state(const qn_les_config *config)
     return field;
 }
 
-static void expect_same_encoding(const qn_les_config *a, const qn_les_config *b)
+static void expect_same_encoding(const qn_les_options *a, const qn_les_options *b)
 {
     rig r = open_rig(&cpu_place, a), q = open_rig(&cpu_place, b);
     double *field = random_state(a);
@@ -352,8 +352,8 @@ static void expect_same_encoding(const qn_les_config *a, const qn_les_config *b)
 
 static void smoothing_by_sums_agrees_with_the_transfer_function(void **state)
 {
-    const qn_les_config by_wave = CONFIG("n", "48", "precision", "f64");
-    const qn_les_config by_sum = CONFIG("n", "48", "precision", "f64", "smooth", "box_direct");
+    const qn_les_options by_wave = CONFIG("n", "48", "precision", "f64");
+    const qn_les_options by_sum = CONFIG("n", "48", "precision", "f64", "smooth", "box_direct");
 
     (void)state;
     expect_same_encoding(&by_wave, &by_sum);
@@ -366,9 +366,9 @@ static void members_are_encoded_and_decoded_independently(void **state)
 
     (void)state;
     for (int k = 0; k < 2; k++) {
-        const qn_les_config three = CONFIG("profile", profiles[k], "n", "32", "ensemble", "3",
-                                           "ic-file", "unread.npy", "precision", "f64");
-        const qn_les_config single =
+        const qn_les_options three = CONFIG("profile", profiles[k], "n", "32", "ensemble", "3",
+                                            "ic-file", "unread.npy", "precision", "f64");
+        const qn_les_options single =
             CONFIG("profile", profiles[k], "n", "32", "ic-file", "unread.npy", "precision", "f64");
         rig r = open_rig(&cpu_place, &three), q = open_rig(&cpu_place, &single);
         double *fields = random_state(&three);
@@ -396,7 +396,7 @@ static void members_are_encoded_and_decoded_independently(void **state)
 
 static void rows_beyond_the_room_are_not_written(void **state)
 {
-    const qn_les_config config = CONFIG("n", "32", "precision", "f64");
+    const qn_les_options config = CONFIG("n", "32", "precision", "f64");
     rig r = open_rig(&cpu_place, &config);
     double *field = random_state(&config);
     qn_err err = { .text = "" };
@@ -445,7 +445,7 @@ static void majority_is_that_of_the_definition(void **state)
 
     (void)state;
     for (size_t k = 0; k < sizeof grids / sizeof grids[0]; k++) {
-        const qn_les_config config =
+        const qn_les_options config =
             CONFIG("n", grids[k].n, "maj-iters", grids[k].passes, "tau", "0.1", "k-cut", "3");
         rig r = open_rig(&cpu_place, &config);
         double *field = random_state(&config);
@@ -483,8 +483,8 @@ static void encoding_moves_nothing_between_host_and_device(void **state)
 
     (void)state;
     for (int k = 0; k < 2; k++) {
-        const qn_les_config config = CONFIG("profile", profiles[k], "n", "64", "ensemble", "2",
-                                            "ic-file", "unread.npy", "precision", "f32");
+        const qn_les_options config = CONFIG("profile", profiles[k], "n", "64", "ensemble", "2",
+                                             "ic-file", "unread.npy", "precision", "f32");
         const place sim = { "sim", "sim", NULL };
         rig r = open_rig(&sim, &config);
         double *field = random_state(&config);
@@ -512,7 +512,7 @@ static void encoding_moves_nothing_between_host_and_device(void **state)
 /* The state, lists and tables go up; room for the rows is made on the device. */
 static void room_for_rows_is_not_brought_from_the_host(void **state)
 {
-    const qn_les_config config = CONFIG("n", "64", "precision", "f32");
+    const qn_les_options config = CONFIG("n", "64", "precision", "f32");
     const place sim = { "sim", "sim", NULL };
     rig r = open_rig(&sim, &config);
     double *field = random_state(&config);
@@ -539,8 +539,8 @@ static void room_for_rows_is_not_brought_from_the_host(void **state)
 
 static void what_does_not_fit_is_refused(void **state)
 {
-    const qn_les_config config = CONFIG("n", "32", "pairs", "2");
-    const qn_les_config phases = CONFIG("n", "32", "phases", "phases.npy");
+    const qn_les_options config = CONFIG("n", "32", "pairs", "2");
+    const qn_les_options phases = CONFIG("n", "32", "phases", "phases.npy");
     rig r = open_rig(&cpu_place, &config);
     qn_les_codec *none = NULL;
     qn_err err = { .text = "" };

@@ -12,9 +12,10 @@
 /* The command is no library; its files are tested as part of this one. */
 #include "cli/args.c"
 #include "cli/globals.c"
-#include "cli/les_options.c"
+#include "cli/options.c"
 #include "cli/help.c"
 
+#include "domain/les/options/options.h"
 #include "util/file.h"
 #include "util/json.h"
 #include "util/temp_dir.h"
@@ -31,12 +32,14 @@ qn_status qn_cli_input(const char *path, qn_err *err)
     return QN_OK;
 }
 
-static qn_les_config made(const char *file, const char *const *pairs)
+static qn_option_store store;
+
+static qn_les_options made(const char *file, const char *const *pairs)
 {
-    qn_les_config config;
+    qn_les_options config;
     qn_err err = { .text = "" };
 
-    if (qn_les_config_make(file, pairs, &config, &err) != QN_OK)
+    if (qn_les_options_make(file, pairs, &store, &config, &err) != QN_OK)
         fail_msg("%s", err.text);
     return config;
 }
@@ -47,10 +50,10 @@ static qn_les_config made(const char *file, const char *const *pairs)
 static void expect_refused(const char *file, const char *const *pairs, qn_status status,
                            const char *words)
 {
-    qn_les_config config;
+    qn_les_options config;
     qn_err err = { .text = "" };
 
-    assert_int_equal(qn_les_config_make(file, pairs, &config, &err), status);
+    assert_int_equal(qn_les_options_make(file, pairs, &store, &config, &err), status);
     if (!strstr(err.text, words))
         fail_msg("'%s' does not say '%s'", err.text, words);
 }
@@ -75,6 +78,7 @@ static int remove_folder(void **state)
 {
     (void)state;
     qn_temp_dir_remove(&dir);
+    qn_option_store_free(&store);
     return 0;
 }
 
@@ -91,7 +95,7 @@ static const char *file_with(const char *text)
 
 static void profile_quern_is_the_default(void **state)
 {
-    const qn_les_config c = made(NULL, NULL);
+    const qn_les_options c = made(NULL, NULL);
 
     (void)state;
     assert_int_equal(c.profile, QN_LES_PROFILE_QUERN);
@@ -118,7 +122,7 @@ static void profile_quern_is_the_default(void **state)
 
 static void profile_origin_has_its_own_defaults(void **state)
 {
-    const qn_les_config c = CONFIG("profile", "origin", "ic-file", "omega.npy");
+    const qn_les_options c = CONFIG("profile", "origin", "ic-file", "omega.npy");
 
     (void)state;
     assert_int_equal(c.N, 64);
@@ -140,7 +144,7 @@ static void profile_origin_has_its_own_defaults(void **state)
     assert_int_equal(c.observer, QN_LES_OBSERVE_SNAPSHOTS);
 }
 
-/* The enumerators of config.h stand in the order of options.def. */
+/* The enumerators of <quern/les.h> stand in the order of les.def. */
 static void choices_have_their_numbers(void **state)
 {
     static const struct {
@@ -170,12 +174,12 @@ static void choices_have_their_numbers(void **state)
     int n_choices = 0;
 
     (void)state;
-    for (const qn_les_option *option = qn_les_options; option->key; option++)
-        n_choices += option->kind == QN_LES_CHOICE;
+    for (const qn_option *option = qn_les_option_table()->rows; option->name; option++)
+        n_choices += option->kind == QN_OPTION_CHOICE || option->kind == QN_OPTION_PRESET;
     assert_int_equal(n_choices, sizeof choices / sizeof choices[0]);
     for (int i = 0; i < n_choices; i++) {
-        const qn_les_option *option = qn_les_option_find(choices[i].key);
-        const qn_les_config c =
+        const qn_option *option = qn_option_find(qn_les_option_table(), choices[i].key);
+        const qn_les_options c =
             CONFIG(choices[i].key, choices[i].last, "ic_file", "a.npy", "forcing_file", "b.npy");
         const char *end = strrchr(option->value, '|');
 
@@ -194,7 +198,7 @@ static void choices_have_their_numbers(void **state)
 
 static void names_are_keys_or_flags(void **state)
 {
-    const qn_les_config c = CONFIG("k-cut", "5", "K_MID", "7.5", "cs", "0.2", "n", "128");
+    const qn_les_options c = CONFIG("k-cut", "5", "K_MID", "7.5", "cs", "0.2", "n", "128");
 
     (void)state;
     assert_true(c.k_cut == 5 && c.k_mid == 7.5 && c.Cs == 0.2);
@@ -205,8 +209,8 @@ static void flags_beat_the_file_and_the_file_beats_the_profile(void **state)
 {
     const char *file = file_with("{\"profile\": \"origin\", \"N\": 96, \"ic\": \"box\", "
                                  "\"nu0\": 2e-4, \"L\": \"4*pi\", \"resume\": true}");
-    const qn_les_config c = made(file, PAIRS("nu0", "3e-4"));
-    const qn_les_config q = made(file, PAIRS("profile", "quern"));
+    const qn_les_options c = made(file, PAIRS("nu0", "3e-4"));
+    const qn_les_options q = made(file, PAIRS("profile", "quern"));
 
     (void)state;
     assert_int_equal(c.form, QN_LES_ADVECTIVE);
@@ -244,7 +248,7 @@ static void seeds_have_63_bits(void **state)
 
 static void what_is_wrong_is_named_with_its_limit(void **state)
 {
-    char text[QN_LES_TEXT_BYTES + 1];
+    char text[QN_OPTION_TEXT_BYTES + 1];
 
     (void)state;
     REFUSED("--n: 8 is below the least value, 16", "n", "8");
@@ -267,7 +271,7 @@ static void what_is_wrong_is_named_with_its_limit(void **state)
     REFUSED("forcing_k: 32 is not below N/2, 32", "n", "64", "forcing", "kolmogorov", "forcing-k",
             "32");
     memset(text, 'x', sizeof text);
-    text[QN_LES_TEXT_BYTES] = 0;
+    text[QN_OPTION_TEXT_BYTES] = 0;
     REFUSED("--out: 512 bytes exceed the limit of 511", "out", text);
     assert_int_equal(CONFIG("n", "16", "what", "sim").N, 16);
 }
@@ -296,9 +300,18 @@ static void mistakes_in_a_file_name_it(void **state)
 
 /* Writing. */
 
-static void expect_same_again(const qn_les_config *config)
+static void expect_equal(const qn_les_options *a, const qn_les_options *b)
 {
-    json_t *root = qn_les_config_json(config);
+    json_t *first = qn_les_options_json(a), *second = qn_les_options_json(b);
+
+    assert_true(json_equal(first, second));
+    json_decref(first);
+    json_decref(second);
+}
+
+static void expect_same_again(const qn_les_options *config)
+{
+    json_t *root = qn_les_options_json(config);
     qn_err err = { .text = "" };
 
     assert_non_null(root);
@@ -306,13 +319,13 @@ static void expect_same_again(const qn_les_config *config)
         fail_msg("%s", err.text);
     json_decref(root);
 
-    const qn_les_config again = made(path, NULL);
-    assert_memory_equal(&again, config, sizeof again);
+    const qn_les_options again = made(path, NULL);
+    expect_equal(&again, config);
 }
 
 static void effective_configuration_makes_itself_again(void **state)
 {
-    const qn_les_config all[] = {
+    const qn_les_options all[] = {
         made(NULL, NULL),
         CONFIG("profile", "origin", "ic-file", "a.npy"),
         CONFIG("n", "768", "dt-mode", "cfl", "dt-max", "0.02", "ic", "box", "seed", "77", "l", "3",
@@ -327,13 +340,13 @@ static void effective_configuration_makes_itself_again(void **state)
 
 static void every_option_is_written_under_its_key(void **state)
 {
-    const qn_les_config c = made(NULL, NULL);
-    json_t *root = qn_les_config_json(&c);
+    const qn_les_options c = made(NULL, NULL);
+    json_t *root = qn_les_options_json(&c);
 
     (void)state;
-    for (const qn_les_option *option = qn_les_options; option->key; option++)
-        if (option->kind != QN_LES_TEXT)
-            assert_non_null(json_object_get(root, option->key));
+    for (const qn_option *option = qn_les_option_table()->rows; option->name; option++)
+        if (option->kind != QN_OPTION_TEXT && option->kind != QN_OPTION_FILE)
+            assert_non_null(json_object_get(root, option->name));
     assert_string_equal(json_string_value(json_object_get(root, "L")), "2*pi");
     assert_string_equal(json_string_value(json_object_get(root, "form")), "flux");
     assert_int_equal(json_integer_value(json_object_get(root, "N")), 256);
@@ -350,18 +363,26 @@ static qn_status nothing(qn_ctx *ctx, const qn_args *args, qn_err *err)
     return QN_OK;
 }
 
+static const qn_opt flow_options[] = { QN_CLI_OPTION_CONFIG,
+#define OPTION QN_CLI_OPTION
+#define MEMBER QN_CLI_NO_OPTION
+#include <quern/options/les.def>
+                                       { 0 } };
+
 static const qn_command les = {
-    .name = "les", .summary = "flow", .options = qn_les_cli_options, .run = nothing
+    .name = "les", .summary = "flow", .options = flow_options, .run = nothing
 };
 static const qn_command *const commands[] = { &les, NULL };
 
-static qn_status parsed(int argc, const char *const *argv, qn_les_config *config, qn_err *err)
+static qn_status parsed(int argc, const char *const *argv, qn_les_options *config, qn_err *err)
 {
     qn_args args;
     qn_status st = qn_args_parse(commands, argc, (char **)argv, &args, err);
 
     if (st == QN_OK)
-        st = qn_les_config_of(&args, config, err);
+        st = qn_cli_options(&args, qn_les_option_table(), config, &store, err);
+    if (st == QN_OK)
+        st = qn_les_options_settle(config, err);
     qn_args_free(&args);
     return st;
 }
@@ -377,7 +398,7 @@ static void command_line_makes_a_configuration(void **state)
                                  "2*pi",      "--allow-unstable",
                                  "--backend", "sim",
                                  "--config",  file_with("{\"k_mid\": 10, \"N\": 32}") };
-    qn_les_config c;
+    qn_les_options c;
     qn_err err = { .text = "" };
 
     (void)state;
@@ -394,19 +415,19 @@ static void command_line_makes_a_configuration(void **state)
 static void command_line_without_options_is_the_default(void **state)
 {
     const char *const argv[] = { "quern", "les" };
-    const qn_les_config want = made(NULL, NULL);
-    qn_les_config c;
+    const qn_les_options want = made(NULL, NULL);
+    qn_les_options c;
     qn_err err = { .text = "" };
 
     (void)state;
     assert_int_equal(parsed(2, argv, &c, &err), QN_OK);
-    assert_memory_equal(&c, &want, sizeof c);
+    expect_equal(&c, &want);
 }
 
 static void misspelt_flag_gets_a_suggestion(void **state)
 {
     const char *const argv[] = { "quern", "les", "--majiters", "3" };
-    qn_les_config c;
+    qn_les_options c;
     qn_err err = { .text = "" };
 
     (void)state;
@@ -417,12 +438,12 @@ static void misspelt_flag_gets_a_suggestion(void **state)
 static void every_option_is_a_flag_with_help(void **state)
 {
     (void)state;
-    for (const qn_les_option *option = qn_les_options; option->key; option++) {
+    for (const qn_option *option = qn_les_option_table()->rows; option->name; option++) {
         const qn_args args = { .command = &les };
 
         assert_false(qn_given(&args, option->flag)); /* stops the program when there is none */
         assert_true(option->help[0] != 0);
-        assert_ptr_equal(qn_les_option_find(option->flag), option);
+        assert_ptr_equal(qn_option_find(qn_les_option_table(), option->flag), option);
     }
 }
 

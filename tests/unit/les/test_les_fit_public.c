@@ -33,7 +33,7 @@ static qn_err err;
 
 static void a_flow_is_stepped_and_looked_at(void **state)
 {
-    static const char *const settings[] = { "n", "32", "seed", "3", NULL };
+    qn_les_options options;
     static float early[32 * 32], late[32 * 32];
     double shells[64];
     qn_ctx *ctx = open_sim(NULL);
@@ -47,7 +47,10 @@ static void a_flow_is_stepped_and_looked_at(void **state)
         qn_ctx_close(ctx);
         skip();
     }
-    OK(qn_les_new(ctx, settings, &les, &err));
+    qn_les_options_init(&options, sizeof options);
+    options.N = 32;
+    options.seed = 3;
+    OK(qn_les_new(ctx, &options, &les, &err));
     qn_les_get_size(les, &size);
     assert_true(size.n == 32 && size.ensemble == 1 && !size.is_f64 && size.n_shells <= 64);
     OK(qn_les_vorticity(les, early, sizeof early, &err));
@@ -67,16 +70,21 @@ static void a_flow_is_stepped_and_looked_at(void **state)
     qn_ctx_close(ctx);
 }
 
-static void settings_without_meaning_are_refused(void **state)
+static void options_without_meaning_are_refused(void **state)
 {
-    static const char *const odd[] = { "n", "33", NULL }, *const typo[] = { "stps", "3", NULL };
     char stamp[QN_LES_NAME_SIZE];
+    qn_les_options odd, unset = { 0 };
     qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
     qn_les *les = NULL;
 
     (void)state;
-    REFUSED(qn_les_new(ctx, odd, &les, &err), QN_ERR_USAGE, "33");
-    REFUSED(qn_les_run_settings(ctx, typo, stamp, &err), QN_ERR_USAGE, "steps");
+    qn_les_options_init(&odd, sizeof odd);
+    odd.N = 33;
+    REFUSED(qn_les_new(ctx, &odd, &les, &err), QN_ERR_USAGE, "33");
+    odd.N = 8;
+    REFUSED(qn_les_new(ctx, &odd, &les, &err), QN_ERR_USAGE, "N: 8 is below the least value, 16");
+    REFUSED(qn_les_run_files(ctx, &unset, stamp, &err), QN_ERR_USAGE,
+            "qn_les_options: a struct of 0 bytes is unknown");
     assert_null(les);
     assert_string_equal(stamp, "");
     qn_ctx_close(ctx);
@@ -186,7 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flow_is_stepped_and_looked_at),
-        cmocka_unit_test(settings_without_meaning_are_refused),
+        cmocka_unit_test(options_without_meaning_are_refused),
         cmocka_unit_test(a_program_is_solved_with_files_in_memory),
         cmocka_unit_test(faults_of_a_program_are_all_told),
         cmocka_unit_test(fallbacks_are_listed),

@@ -11,13 +11,13 @@ static const char *const backends[] = { "cpu", "sim", "opencl" };
 
 enum { N = 20 };
 
-static qn_les_config config_of(const char *precision)
+static qn_les_options config_of(const char *precision)
 {
     const char *const pairs[] = { "n", "20", "precision", precision, "what", "sim", NULL };
-    qn_les_config config;
+    qn_les_options config;
     qn_err err = { .text = "" };
 
-    if (qn_les_config_make(NULL, pairs, &config, &err) != QN_OK)
+    if (qn_les_options_make(NULL, pairs, NULL, &config, &err) != QN_OK)
         fail_msg("%s", err.text);
     return config;
 }
@@ -71,7 +71,7 @@ static double cell(int is_f64, int i, int shift)
 
 static void check_frame(const char *backend, int is_f64)
 {
-    const qn_les_config config = config_of(is_f64 ? "f64" : "f32");
+    const qn_les_options config = config_of(is_f64 ? "f64" : "f32");
     const qn_les_frame_size size = qn_les_frame_size_of(&config, 3);
     const int zoom = 13, side = N * zoom;
     qn_ctx *ctx = open_if_present(backend);
@@ -124,7 +124,7 @@ static void frames_have_the_colours_of_the_table(void **state)
 
 static void large_grids_are_drawn_cell_by_pixel(void **state)
 {
-    qn_les_config config = config_of("f32");
+    qn_les_options config = config_of("f32");
 
     (void)state;
     config.N = 512;

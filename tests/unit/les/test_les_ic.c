@@ -10,19 +10,19 @@
 
 #include <math.h>
 
-static qn_les_config config_of(const char *const *pairs)
+static qn_les_options config_of(const char *const *pairs)
 {
-    qn_les_config config;
+    qn_les_options config;
     qn_err err = { .text = "" };
 
-    if (qn_les_config_make(NULL, pairs, &config, &err) != QN_OK)
+    if (qn_les_options_make(NULL, pairs, NULL, &config, &err) != QN_OK)
         fail_msg("%s", err.text);
     return config;
 }
 
 #define CONFIG(...) config_of((const char *const[]){ __VA_ARGS__, NULL })
 
-static double *filled_with(const qn_les_config *config)
+static double *filled_with(const qn_les_options *config)
 {
     double *out = calloc(qn_les_ic_elems(config) * (size_t)config->ensemble, sizeof *out);
     qn_err err = { .text = "" };
@@ -83,7 +83,7 @@ static void gaussian_integers_stay_in_their_range(void **state)
 
 static void expect_golden_spectrum(const char *prefix, const char *n)
 {
-    const qn_les_config config = CONFIG("n", n, "seed", "1");
+    const qn_les_options config = CONFIG("n", n, "seed", "1");
     double *half = filled_with(&config);
     char name[64];
 
@@ -110,7 +110,7 @@ static void spectral_field_has_the_golden_bits(void **state)
 }
 
 /* Sums over the half spectrum: of |h|^2 for p = 0, |h|^2/k^2 for p = 1, each over N^4. */
-static double power_of(const qn_les_config *config, const double *half, int p)
+static double power_of(const qn_les_options *config, const double *half, int p)
 {
     const int n = config->N;
     double sum = 0;
@@ -128,9 +128,9 @@ static double power_of(const qn_les_config *config, const double *half, int p)
 
 static void spectral_field_has_the_value_that_was_asked_for(void **state)
 {
-    const qn_les_config rms = CONFIG("n", "64", "ic-value", "2.5");
-    const qn_les_config energy = CONFIG("n", "256", "seed", "2026", "ic-shape", "mcwilliams",
-                                        "ic-norm", "energy", "ic-value", "0.5");
+    const qn_les_options rms = CONFIG("n", "64", "ic-value", "2.5");
+    const qn_les_options energy = CONFIG("n", "256", "seed", "2026", "ic-shape", "mcwilliams",
+                                         "ic-norm", "energy", "ic-value", "0.5");
     double *half = filled_with(&rms);
 
     (void)state;
@@ -144,8 +144,8 @@ static void spectral_field_has_the_value_that_was_asked_for(void **state)
 
 static void spectral_field_is_the_same_flow_on_finer_grids(void **state)
 {
-    const qn_les_config coarse = CONFIG("n", "64", "ic-kmax", "12");
-    const qn_les_config fine = CONFIG("n", "96", "ic-kmax", "12");
+    const qn_les_options coarse = CONFIG("n", "64", "ic-kmax", "12");
+    const qn_les_options fine = CONFIG("n", "96", "ic-kmax", "12");
     double *a = filled_with(&coarse), *b = filled_with(&fine);
 
     (void)state;
@@ -163,8 +163,8 @@ static void spectral_field_is_the_same_flow_on_finer_grids(void **state)
 
 static void members_of_an_ensemble_add_to_the_seed(void **state)
 {
-    const qn_les_config three = CONFIG("n", "32", "seed", "40", "ensemble", "3");
-    const qn_les_config last = CONFIG("n", "32", "seed", "42");
+    const qn_les_options three = CONFIG("n", "32", "seed", "40", "ensemble", "3");
+    const qn_les_options last = CONFIG("n", "32", "seed", "42");
     double *all = filled_with(&three), *one = filled_with(&last);
     const size_t elems = qn_les_ic_elems(&last);
 
@@ -179,7 +179,7 @@ static void members_of_an_ensemble_add_to_the_seed(void **state)
 
 static void taylor_green_is_a_product_of_cosines(void **state)
 {
-    const qn_les_config config = CONFIG("n", "16", "ic", "taylor_green", "what", "sim");
+    const qn_les_options config = CONFIG("n", "16", "ic", "taylor_green", "what", "sim");
     double *om = filled_with(&config);
 
     (void)state;
@@ -192,7 +192,7 @@ static void taylor_green_is_a_product_of_cosines(void **state)
 
 static void shear_layers_are_opposite_and_symmetric(void **state)
 {
-    const qn_les_config config = CONFIG("n", "64", "ic", "shear");
+    const qn_les_options config = CONFIG("n", "64", "ic", "shear");
     const double r = M_PI / 15;
     double *om = filled_with(&config);
 
@@ -214,8 +214,8 @@ static void file_is_taken_as_it_is(void **state)
     (void)state;
 
     qn_npy want = golden_array("les/origin_n64_s0_omega_t0.npy");
-    const qn_les_config config = CONFIG("profile", "origin", "ensemble", "2", "ic-file",
-                                        golden_path("les/origin_n64_s0_omega_t0.npy"));
+    const qn_les_options config = CONFIG("profile", "origin", "ensemble", "2", "ic-file",
+                                         golden_path("les/origin_n64_s0_omega_t0.npy"));
     double *om = filled_with(&config);
 
     assert_memory_equal(om, want.data, 4096 * sizeof *om);
@@ -235,7 +235,8 @@ static void expect_refused(const qn_npy *array, const char *words)
     assert_int_equal(qn_temp_dir_make(&dir, &err), QN_OK);
     snprintf(path, sizeof path, "%s/field.npy", dir.path);
     assert_int_equal(qn_npy_write(path, array, &err), QN_OK);
-    const qn_les_config config = CONFIG("n", "16", "what", "sim", "ensemble", "2", "ic-file", path);
+    const qn_les_options config =
+        CONFIG("n", "16", "what", "sim", "ensemble", "2", "ic-file", path);
     assert_int_equal(qn_les_ic_fill(&config, out, &err), QN_ERR_INPUT);
     if (!strstr(err.text, words))
         fail_msg("'%s' does not say '%s'", err.text, words);
@@ -269,7 +270,7 @@ typedef struct {
     qn_i64 moments[8 * QN_LES_BOX_MOMENTS];
 } box_result;
 
-static box_result box_at(const place *at, const qn_les_config *config)
+static box_result box_at(const place *at, const qn_les_options *config)
 {
     qn_ctx *ctx = open_place(at);
     const size_t cells = (size_t)config->N * (size_t)config->N * (size_t)config->ensemble;
@@ -298,7 +299,7 @@ static box_result box_at(const place *at, const qn_les_config *config)
 
 static void expect_golden_box(const place *at, const char *prefix, const char *n)
 {
-    const qn_les_config config = CONFIG("n", n, "seed", "1", "ic", "box", "precision", "f64");
+    const qn_les_options config = CONFIG("n", n, "seed", "1", "ic", "box", "precision", "f64");
     box_result got = box_at(at, &config);
     double scale[2];
     char name[64];
@@ -386,8 +387,8 @@ static void noise_and_box_sums_are_the_golden_integers_everywhere(void **state)
 /* f32, several members, a side that is no multiple of anything, the widest box. */
 static void box_field_is_the_same_on_every_device(void **state)
 {
-    const qn_les_config config = CONFIG("n", "130", "ic", "box", "ic-width", "63", "ensemble", "3",
-                                        "seed", "4294967295", "precision", "f32");
+    const qn_les_options config = CONFIG("n", "130", "ic", "box", "ic-width", "63", "ensemble", "3",
+                                         "seed", "4294967295", "precision", "f32");
     box_result want = box_at(&cpu_place, &config);
     double sum = 0, square = 0;
 
@@ -414,7 +415,7 @@ static void box_field_is_the_same_on_every_device(void **state)
 
 static void only_moments_of_a_box_field_cross_to_the_host(void **state)
 {
-    const qn_les_config config = CONFIG("n", "64", "ic", "box", "ensemble", "2");
+    const qn_les_options config = CONFIG("n", "64", "ic", "box", "ensemble", "2");
     qn_ctx *ctx = open_sim(NULL);
     qn_buf *field = NULL;
     qn_graph *graph = NULL;

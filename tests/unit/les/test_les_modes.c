@@ -5,11 +5,11 @@
 
 static qn_les_modes modes_of(const char *const *pairs)
 {
-    qn_les_config config;
+    qn_les_options config;
     qn_les_modes modes = { 0 };
     qn_err err = { .text = "" };
 
-    if (qn_les_config_make(NULL, pairs, &config, &err) != QN_OK ||
+    if (qn_les_options_make(NULL, pairs, NULL, &config, &err) != QN_OK ||
         qn_les_modes_new(&config, &modes, &err) != QN_OK)
         fail_msg("%s", err.text);
     return modes;

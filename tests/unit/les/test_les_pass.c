@@ -3,13 +3,13 @@
 #include "les_rig.h"
 
 /* The field after `n` steps of the same flow, by passes and by a library. */
-static double distance_between_ways(const place *at, qn_les_config config, int n)
+static double distance_between_ways(const place *at, qn_les_options config, int n)
 {
     double *fields[2], off;
     size_t cells = 0;
 
     for (int way = 0; way < 2; way++) {
-        const qn_les_config chosen = config;
+        const qn_les_options chosen = config;
         flow f;
 
         config.fft = way ? QN_LES_FFT_OWN : QN_LES_FFT_AUTO;
@@ -121,7 +121,7 @@ static void what_has_no_passes_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const qn_les_config config = CONFIG(cases[i].flag, cases[i].value, "fft", "own");
+        const qn_les_options config = CONFIG(cases[i].flag, cases[i].value, "fft", "own");
         qn_les_sim *sim = NULL;
         qn_err err = { .text = "" };
 

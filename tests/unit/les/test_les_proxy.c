@@ -12,7 +12,7 @@ static const place *place_at(int i)
     return i == 0 ? &cpu_place : i <= N_PLACES ? &device_places[i - 1] : NULL;
 }
 
-static qn_les_proxy *new_proxy(qn_ctx *ctx, const qn_les_config *config, int d)
+static qn_les_proxy *new_proxy(qn_ctx *ctx, const qn_les_options *config, int d)
 {
     qn_les_proxy *proxy = NULL;
     qn_err err = { .text = "" };
@@ -21,7 +21,7 @@ static qn_les_proxy *new_proxy(qn_ctx *ctx, const qn_les_config *config, int d)
     return proxy;
 }
 
-static qn_buf *frames_of(qn_ctx *ctx, const qn_les_config *config, const double *z, size_t elems)
+static qn_buf *frames_of(qn_ctx *ctx, const qn_les_options *config, const double *z, size_t elems)
 {
     qn_buf *buf = new_array(ctx, config, "frames", elems);
 
@@ -29,7 +29,7 @@ static qn_buf *frames_of(qn_ctx *ctx, const qn_les_config *config, const double 
     return buf;
 }
 
-static double *rolled_out(qn_ctx *ctx, const qn_les_config *config, qn_les_proxy *proxy, qn_buf *z,
+static double *rolled_out(qn_ctx *ctx, const qn_les_options *config, qn_les_proxy *proxy, qn_buf *z,
                           int d, int n)
 {
     const size_t elems = (size_t)(n + 1) * (size_t)(d * config->ensemble);
@@ -69,8 +69,8 @@ static void expect_golden(const tiny_case *c, const char *what, double *got, dou
 
 static void check_tiny(const place *at, const tiny_case *c, int is_f64)
 {
-    const qn_les_config config = CONFIG("profile", c->profile, "n", "64", "ic-file", "unread.npy",
-                                        "precision", is_f64 ? "f64" : "f32");
+    const qn_les_options config = CONFIG("profile", c->profile, "n", "64", "ic-file", "unread.npy",
+                                         "precision", is_f64 ? "f64" : "f32");
     qn_ctx *ctx = open_place(at);
     qn_npy frames = golden_of(c->prefix, "tiny_Z");
     const int n = (int)frames.dims[0], d = (int)frames.dims[1];
@@ -181,7 +181,7 @@ static void roll_on_host(const random_system *s, const double *z, int n, double 
 static void check_rollout(const place *at, const char *rollout, int n)
 {
     enum { SIZE = 70, MEMBERS = 3 };
-    const qn_les_config config =
+    const qn_les_options config =
         CONFIG("precision", "f64", "ensemble", "3", "rollout", rollout, "n", "32");
     random_system s = new_system(SIZE, MEMBERS, 0.4);
     qn_ctx *ctx = open_place(at);
@@ -220,8 +220,8 @@ static void rollouts_are_powers_of_the_operator(void **state)
 
 static void operator_that_grows_is_shrunk_when_asked(void **state)
 {
-    const qn_les_config as_is = CONFIG("precision", "f64", "steps", "10");
-    const qn_les_config shrunk = CONFIG("precision", "f64", "stabilize", "shrink");
+    const qn_les_options as_is = CONFIG("precision", "f64", "steps", "10");
+    const qn_les_options shrunk = CONFIG("precision", "f64", "stabilize", "shrink");
     /* A turn by any angle, times 3: the radius is 3, the norm of a power is 3^n sqrt(2). */
     const double a[4] = { 3 * cos(0.7), 3 * sin(0.7), -3 * sin(0.7), 3 * cos(0.7) };
     const double mu[2] = { 0 }, scale[2] = { 1, 1 };
@@ -249,7 +249,7 @@ static void operator_that_grows_is_shrunk_when_asked(void **state)
 static void learning_moves_two_matrices_down_and_one_up(void **state)
 {
     enum { SIZE = 30, FRAMES = 50 };
-    const qn_les_config config = CONFIG("precision", "f32");
+    const qn_les_options config = CONFIG("precision", "f32");
     qn_ctx *ctx = open_sim(NULL);
     random_system s = new_system(SIZE, FRAMES, 1);
     qn_buf *z = frames_of(ctx, &config, s.z, SIZE * FRAMES);
@@ -271,8 +271,8 @@ static void learning_moves_two_matrices_down_and_one_up(void **state)
 
 static void share_of_the_frames_is_learned_from(void **state)
 {
-    const qn_les_config quern = CONFIG("n", "64");
-    const qn_les_config origin = CONFIG("profile", "origin", "ic-file", "unread.npy");
+    const qn_les_options quern = CONFIG("n", "64");
+    const qn_les_options origin = CONFIG("profile", "origin", "ic-file", "unread.npy");
 
     (void)state;
     assert_int_equal(qn_les_proxy_train(&quern, 301), 211);
@@ -281,7 +281,7 @@ static void share_of_the_frames_is_learned_from(void **state)
 
 static void what_cannot_be_learned_is_refused(void **state)
 {
-    const qn_les_config config = CONFIG("precision", "f64", "ridge", "0", "standardize", "0");
+    const qn_les_options config = CONFIG("precision", "f64", "ridge", "0", "standardize", "0");
     qn_ctx *ctx = open_place(&cpu_place);
     qn_buf *z = new_array(ctx, &config, "frames", 4 * 3);
     qn_les_proxy *proxy = new_proxy(ctx, &config, 3);

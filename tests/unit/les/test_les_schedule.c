@@ -11,10 +11,10 @@
 
 static qn_les_schedule schedule_of(const char *const *pairs)
 {
-    qn_les_config config;
+    qn_les_options config;
     qn_err err = { .text = "" };
 
-    if (qn_les_config_make(NULL, pairs, &config, &err) != QN_OK)
+    if (qn_les_options_make(NULL, pairs, NULL, &config, &err) != QN_OK)
         fail_msg("%s", err.text);
     return qn_les_schedule_of(&config);
 }

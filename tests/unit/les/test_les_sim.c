@@ -31,7 +31,7 @@ static const golden_case origin_128 = { "origin_n128_s0", "128", 1 };
 static const golden_case quern_64 = { "quern_n64_s1", "64", 0 };
 static const golden_case quern_128 = { "quern_n128_s1", "128", 0 };
 
-static qn_les_config golden_config(const golden_case *g, const char *precision)
+static qn_les_options golden_config(const golden_case *g, const char *precision)
 {
     char path[96];
 
@@ -193,7 +193,7 @@ static const char *const ways[][8] = {
 };
 enum { N_WAYS = sizeof ways / sizeof ways[0] };
 
-static qn_les_config way_config(const char *const w[8])
+static qn_les_options way_config(const char *const w[8])
 {
     return CONFIG("n", "32", "seed", "5", w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]);
 }
@@ -478,7 +478,7 @@ static void step_of_mode_cfl_comes_from_the_flow(void **state)
     flow_close(&f);
 }
 
-static void expect_refused(qn_les_config config, const char *words)
+static void expect_refused(qn_les_options config, const char *words)
 {
     qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
     qn_les_sim *sim = NULL;
@@ -493,7 +493,7 @@ static void expect_refused(qn_les_config config, const char *words)
 
 static void what_cannot_work_is_refused_with_a_sentence(void **state)
 {
-    qn_les_config both = CONFIG("n", "32", "form", "advective");
+    qn_les_options both = CONFIG("n", "32", "form", "advective");
 
     (void)state;
     both.visc = QN_LES_VISC_IFAC;
@@ -532,7 +532,7 @@ static void cells_that_are_not_finite_are_counted_for_good(void **state)
 
 /* From rest, a wave of force drives a wave of vorticity and nothing else: Heun's method for
  * h' = filter (force - rate h). */
-static void expect_driven_wave(qn_les_config config, double filter)
+static void expect_driven_wave(qn_les_options config, double filter)
 {
     const double rate = config.nu0 * 16 + config.drag, force = -config.forcing_amplitude * 4;
     const double e = config.visc == QN_LES_VISC_IFAC ? exp(-config.dt * rate) : 1;

@@ -5,12 +5,12 @@
 
 #include <math.h>
 
-static qn_les_config config_of(const char *const *pairs)
+static qn_les_options config_of(const char *const *pairs)
 {
-    qn_les_config config;
+    qn_les_options config;
     qn_err err = { .text = "" };
 
-    if (qn_les_config_make(NULL, pairs, &config, &err) != QN_OK)
+    if (qn_les_options_make(NULL, pairs, NULL, &config, &err) != QN_OK)
         fail_msg("%s", err.text);
     return config;
 }
@@ -25,7 +25,7 @@ static void assert_near(double got, double want)
 
 static void largest_wavenumber_follows_dealiasing_and_box(void **state)
 {
-    qn_les_config config = CONFIG("n", "64");
+    qn_les_options config = CONFIG("n", "64");
 
     (void)state;
     assert_near(qn_les_kmax(&config), 21);
@@ -38,7 +38,7 @@ static void largest_wavenumber_follows_dealiasing_and_box(void **state)
 
 static void numbers_are_products_of_rate_and_step(void **state)
 {
-    const qn_les_config config = CONFIG("n", "64", "dealias", "none", "nu0", "0.001");
+    const qn_les_options config = CONFIG("n", "64", "dealias", "none", "nu0", "0.001");
     const qn_les_stability s = qn_les_stability_of(&config, 0.01, 2.5, 0.003);
 
     (void)state;
@@ -50,7 +50,7 @@ static void numbers_are_products_of_rate_and_step(void **state)
 
 static void explicit_viscosity_fails_on_large_grids(void **state)
 {
-    qn_les_config config = CONFIG("n", "2000", "dealias", "none");
+    qn_les_options config = CONFIG("n", "2000", "dealias", "none");
 
     (void)state;
     assert_true(qn_les_stability_of(&config, 0.01, 0, 0).is_stable);
@@ -63,7 +63,7 @@ static void explicit_viscosity_fails_on_large_grids(void **state)
 
 static void unstable_step_is_refused_with_the_largest_admissible(void **state)
 {
-    qn_les_config config = CONFIG("n", "64", "dt", "0.05");
+    qn_les_options config = CONFIG("n", "64", "dt", "0.05");
     qn_les_stability s = qn_les_stability_of(&config, config.dt, 1.7, 0);
     qn_err err = { .text = "" };
 
@@ -84,7 +84,7 @@ static void unstable_step_is_refused_with_the_largest_admissible(void **state)
 
 static void field_that_is_not_finite_is_not_stable(void **state)
 {
-    const qn_les_config config = CONFIG("n", "64");
+    const qn_les_options config = CONFIG("n", "64");
     const qn_les_stability s = qn_les_stability_of(&config, 0.01, NAN, 0);
     qn_err err = { .text = "" };
 
@@ -104,7 +104,7 @@ static void automatic_step_shrinks_with_the_grid(void **state)
 
 static void cfl_step_is_the_least_of_three(void **state)
 {
-    const qn_les_config config = CONFIG("n", "64", "dt-mode", "cfl", "dt-max", "0.02");
+    const qn_les_options config = CONFIG("n", "64", "dt-mode", "cfl", "dt-max", "0.02");
 
     (void)state;
     assert_near(qn_les_dt_cfl(&config, 0.001, 0), 0.02);
@@ -128,7 +128,7 @@ static double largest(const char *a, const char *b)
 
 static void default_field_is_stable_by_the_automatic_rule(void **state)
 {
-    const qn_les_config config = CONFIG("n", "128", "seed", "1");
+    const qn_les_options config = CONFIG("n", "128", "seed", "1");
 
     (void)state;
     need_golden("les/quern_n128_s1_u_t0.npy");

@@ -1,4 +1,4 @@
-/* les.c - a flow that a program steps, and the whole command from its settings.
+/* les.c - a flow that a program steps, and the whole command from its options.
  *
  * Steps are two graphs that are recorded once: one of many steps, one of a single one. Looks at the
  * flow are graphs of their own, made when they are first asked for.
@@ -14,7 +14,7 @@ enum { MANY = 16 };
 
 struct qn_les {
     qn_ctx *ctx;
-    qn_les_config config;
+    qn_les_options config;
     qn_les_sim *sim;
     qn_graph *many, *one, *field_graph, *row_graph, *check_graph;
     qn_buf *field;
@@ -22,7 +22,7 @@ struct qn_les {
 
 /* The flow. */
 
-qn_status qn_les_new(qn_ctx *ctx, const char *const *settings, qn_les **out, qn_err *err)
+qn_status qn_les_new(qn_ctx *ctx, const qn_les_options *options, qn_les **out, qn_err *err)
 {
     qn_les *les = calloc(1, sizeof *les);
     qn_status st = QN_OK;
@@ -30,7 +30,7 @@ qn_status qn_les_new(qn_ctx *ctx, const char *const *settings, qn_les **out, qn_
     if (!les)
         return qn_fail(err, QN_ERR_NOMEM, "les: no memory for a flow");
     les->ctx = ctx;
-    QN_TRY(qn_les_config_make(NULL, settings, &les->config, err));
+    QN_TRY(qn_les_options_take(options, &les->config, err));
     QN_TRY(qn_les_sim_new(ctx, &les->config, &les->sim, err));
     QN_TRY(qn_les_sim_log_room(les->sim, 1, err));
     *out = les;
@@ -198,17 +198,16 @@ out:
 
 /* The command. */
 
-qn_status qn_les_run_settings(qn_ctx *ctx, const char *const *settings,
-                              char stamp[QN_LES_NAME_SIZE], qn_err *err)
+qn_status qn_les_run_files(qn_ctx *ctx, const qn_les_options *options, char stamp[QN_LES_NAME_SIZE],
+                           qn_err *err)
 {
-    const qn_les_run_options options = { .watch = { .mode = QN_PROGRESS_OFF },
-                                         .command = "les run" };
+    const qn_les_run_options how = { .watch = { .mode = QN_PROGRESS_OFF }, .command = "les run" };
     qn_les_result result = { 0 };
-    qn_les_config config;
+    qn_les_options config;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_config_make(NULL, settings, &config, err));
-    QN_TRY(qn_les_run(ctx, &config, &options, &result, err));
+    QN_TRY(qn_les_options_take(options, &config, err));
+    QN_TRY(qn_les_run(ctx, &config, &how, &result, err));
 out:
     memcpy(stamp, result.stamp, sizeof result.stamp);
     qn_les_result_free(&result);

@@ -91,7 +91,7 @@ out:
 
 static qn_status make_table(qn_les_codec *codec, qn_err *err)
 {
-    const qn_les_config *c = codec->config;
+    const qn_les_options *c = codec->config;
     const size_t n =
         codec->par.is_drawn_before ? (size_t)c->N * (size_t)c->N : (size_t)CODEC_PHASES;
     double *table = calloc(2 * n, sizeof *table);
@@ -115,7 +115,7 @@ out:
 
 static codec_par par_of(const qn_les_codec *codec)
 {
-    const qn_les_config *c = codec->config;
+    const qn_les_options *c = codec->config;
     const qn_les_modes *m = &codec->modes;
     const int reach = (int)sqrt((double)m->mid2);
 
@@ -171,7 +171,7 @@ out:
     return st;
 }
 
-qn_status qn_les_codec_new(qn_ctx *ctx, const qn_les_config *config, qn_les_codec **out,
+qn_status qn_les_codec_new(qn_ctx *ctx, const qn_les_options *config, qn_les_codec **out,
                            qn_err *err)
 {
     const int n = config->N;

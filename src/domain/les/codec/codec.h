@@ -8,7 +8,7 @@
 #ifndef QN_LES_CODEC_H
 #define QN_LES_CODEC_H
 
-#include "domain/les/config.h"
+#include "domain/les/options/options.h"
 #include "domain/les/flow/modes.h"
 
 #include <quern/graph.h>
@@ -16,7 +16,7 @@
 typedef struct qn_les_codec qn_les_codec;
 
 /* `config` must outlive it. */
-qn_status qn_les_codec_new(qn_ctx *ctx, const qn_les_config *config, qn_les_codec **out,
+qn_status qn_les_codec_new(qn_ctx *ctx, const qn_les_options *config, qn_les_codec **out,
                            qn_err *err);
 void qn_les_codec_free(qn_les_codec *codec); /* NULL is fine */
 
@@ -71,6 +71,6 @@ typedef struct qn_les_errors {
 enum { QN_LES_SUMS = 16 };
 qn_status qn_les_codec_add_compare(qn_les_codec *codec, qn_graph *graph, qn_buf *a, qn_buf *b,
                                    qn_buf *sums, int row, qn_err *err);
-qn_les_errors qn_les_errors_of(const qn_les_config *config, const double sums[QN_LES_SUMS]);
+qn_les_errors qn_les_errors_of(const qn_les_options *config, const double sums[QN_LES_SUMS]);
 
 #endif

@@ -8,7 +8,7 @@
 _Static_assert((int)PAIR_SUMS <= (int)QN_LES_SUMS, "room for all sums of a pair");
 
 /* Shells 1 .. k_mid, as far as the grid has them. */
-static int shells_of(const qn_les_config *config)
+static int shells_of(const qn_les_options *config)
 {
     const int last = (int)rint(config->N / sqrt(2.0));
 
@@ -44,7 +44,7 @@ out:
     return st;
 }
 
-qn_les_errors qn_les_errors_of(const qn_les_config *config, const double sums[QN_LES_SUMS])
+qn_les_errors qn_les_errors_of(const qn_les_options *config, const double sums[QN_LES_SUMS])
 {
     const double cells = (double)config->N * config->N;
     const double ea = sums[PAIR_ENERGY_A] / (cells * cells);

@@ -40,7 +40,7 @@ out:
 static qn_status add_rest_by_sums(const qn_les_codec *codec, qn_graph *graph, qn_buf *field,
                                   qn_buf *rest, qn_err *err)
 {
-    const qn_les_config *c = codec->config;
+    const qn_les_options *c = codec->config;
     const int members = codec->par.members;
     const smooth_par par = { .n = c->N,
                              .reach = c->smooth_k / 2,

@@ -10,7 +10,7 @@
 
 struct qn_les_codec {
     qn_ctx *ctx;
-    const qn_les_config *config;
+    const qn_les_options *config;
     qn_les_modes modes;
     qn_les_layout layout;
     codec_par par;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-qn_les_start qn_les_ic_start(const qn_les_config *config)
+qn_les_start qn_les_ic_start(const qn_les_options *config)
 {
     switch (config->ic) {
     case QN_LES_IC_SPECTRAL:
@@ -19,7 +19,7 @@ qn_les_start qn_les_ic_start(const qn_les_config *config)
     }
 }
 
-size_t qn_les_ic_elems(const qn_les_config *config)
+size_t qn_les_ic_elems(const qn_les_options *config)
 {
     const size_t n = (size_t)config->N;
 
@@ -42,7 +42,7 @@ static int is_drawn(int kx, int ky, int kmax)
 }
 
 /* The coefficient of a mode before it is scaled. */
-static void draw_mode(const qn_les_config *config, uint64_t seed, int kx, int ky, double out[2])
+static void draw_mode(const qn_les_options *config, uint64_t seed, int kx, int ky, double out[2])
 {
     const double k2 = kx * kx + ky * ky;
     const double t = k2 / (config->ic_k0 * config->ic_k0);
@@ -55,7 +55,7 @@ static void draw_mode(const qn_les_config *config, uint64_t seed, int kx, int ky
 
 /* Modes go by ky, then kx: the order of the sum is part of the result. They are drawn twice, which
  * costs less than the code to keep them. */
-static void fill_spectral(const qn_les_config *config, uint64_t seed, double *half)
+static void fill_spectral(const qn_les_options *config, uint64_t seed, double *half)
 {
     const int n = config->N, kmax = config->ic_kmax;
     const int edge = config->dealias == QN_LES_DEALIAS_TWO_THIRDS ? (n - 1) / 3 : (n - 1) / 2;
@@ -96,7 +96,7 @@ static void fill_spectral(const qn_les_config *config, uint64_t seed, double *ha
 
 /* On the grid. */
 
-static void fill_taylor_green(const qn_les_config *config, double *field)
+static void fill_taylor_green(const qn_les_options *config, double *field)
 {
     const int n = config->N;
 
@@ -108,7 +108,7 @@ static void fill_taylor_green(const qn_les_config *config, double *field)
 
 /* Two shear layers, u = tanh of the distance from each in units of r, and a slight v = 0.05 sin x
  * that wakes them. */
-static void fill_shear(const qn_les_config *config, double *field)
+static void fill_shear(const qn_les_options *config, double *field)
 {
     const int n = config->N;
     const double r = M_PI / 15;
@@ -126,7 +126,7 @@ static void fill_shear(const qn_les_config *config, double *field)
 
 /* From a file. */
 
-static qn_status check_shape(const qn_les_config *config, const qn_npy *array, qn_err *err)
+static qn_status check_shape(const qn_les_options *config, const qn_npy *array, qn_err *err)
 {
     const int d = array->n_dims;
 
@@ -147,7 +147,7 @@ static qn_status check_shape(const qn_les_config *config, const qn_npy *array, q
 }
 
 /* One field serves all members. */
-static qn_status fill_file(const qn_les_config *config, double *out, qn_err *err)
+static qn_status fill_file(const qn_les_options *config, double *out, qn_err *err)
 {
     const size_t elems = qn_les_ic_elems(config), all = elems * (size_t)config->ensemble;
     qn_npy array = { 0 };
@@ -175,7 +175,7 @@ out:
     return st;
 }
 
-qn_status qn_les_ic_fill(const qn_les_config *config, double *out, qn_err *err)
+qn_status qn_les_ic_fill(const qn_les_options *config, double *out, qn_err *err)
 {
     const size_t elems = qn_les_ic_elems(config);
 

@@ -10,28 +10,28 @@
 #ifndef QN_LES_IC_H
 #define QN_LES_IC_H
 
-#include "domain/les/config.h"
+#include "domain/les/options/options.h"
 
 #include <quern/graph.h>
 
 typedef enum { QN_LES_START_SPECTRUM, QN_LES_START_FIELD, QN_LES_START_DEVICE } qn_les_start;
 
 /* What config->ic gives. */
-qn_les_start qn_les_ic_start(const qn_les_config *config);
+qn_les_start qn_les_ic_start(const qn_les_options *config);
 
 /* Doubles of one member that qn_les_ic_fill writes; 0 when the device makes it. */
-size_t qn_les_ic_elems(const qn_les_config *config);
+size_t qn_les_ic_elems(const qn_les_options *config);
 
 /* Writes all members, one after the other. Not for `box`. A file whose content does not fit is
  * QN_ERR_INPUT. */
-qn_status qn_les_ic_fill(const qn_les_config *config, double *out, qn_err *err);
+qn_status qn_les_ic_fill(const qn_les_options *config, double *out, qn_err *err);
 
 /* ic = box: adds the stages that write all members to `field` (float or double, by the precision
  * of the configuration) to `graph`, and the moments to `moments` unless it is NULL:
  * QN_LES_BOX_MOMENTS numbers of 8 bytes per member, as in kernel/les_box.h. `config` must outlive
  * the graph. What fails is told by the context of the graph. */
 enum { QN_LES_BOX_MOMENTS = 3 };
-qn_status qn_les_ic_box(qn_graph *graph, const qn_les_config *config, qn_buf *field,
+qn_status qn_les_ic_box(qn_graph *graph, const qn_les_options *config, qn_buf *field,
                         qn_buf *moments, qn_err *err);
 
 /* Mean and inverse deviation of n x n box sums with these moments. */

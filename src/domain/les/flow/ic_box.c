@@ -25,7 +25,7 @@ void qn_les_box_scale(int n, const qn_i64 moments[QN_LES_BOX_MOMENTS], double sc
 
 static qn_status scale_on_host(void *user, void *const *data, qn_err *err)
 {
-    const qn_les_config *config = user;
+    const qn_les_options *config = user;
     const qn_i64 *moments = data[0];
     double *scale = data[1];
 
@@ -35,7 +35,7 @@ static qn_status scale_on_host(void *user, void *const *data, qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_les_ic_box(qn_graph *graph, const qn_les_config *config, qn_buf *field,
+qn_status qn_les_ic_box(qn_graph *graph, const qn_les_options *config, qn_buf *field,
                         qn_buf *moments, qn_err *err)
 {
     const int n = config->N, members = config->ensemble;

@@ -129,7 +129,7 @@ static int square_floor(double k)
     return (int)floor(k * k);
 }
 
-qn_status qn_les_modes_new(const qn_les_config *config, qn_les_modes *out, qn_err *err)
+qn_status qn_les_modes_new(const qn_les_options *config, qn_les_modes *out, qn_err *err)
 {
     const int is_full = config->codec == QN_LES_CODEC_ORIGIN;
     const int wanted = is_full ? config->topk_mid : config->pairs;

@@ -13,7 +13,7 @@
 #ifndef QN_LES_MODES_H
 #define QN_LES_MODES_H
 
-#include "domain/les/config.h"
+#include "domain/les/options/options.h"
 
 typedef struct qn_les_modes {
     int n; /* cells along a side */
@@ -33,7 +33,7 @@ typedef struct qn_les_wave {
     int kx, ky;
 } qn_les_wave;
 
-qn_status qn_les_modes_new(const qn_les_config *config, qn_les_modes *out, qn_err *err);
+qn_status qn_les_modes_new(const qn_les_options *config, qn_les_modes *out, qn_err *err);
 void qn_les_modes_free(qn_les_modes *modes);
 
 /* Whether mode (kx, ky) is in the lists of `band`. */

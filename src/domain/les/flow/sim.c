@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static les_par parameters(const qn_les_config *c)
+static les_par parameters(const qn_les_options *c)
 {
     const double q = 2 * M_PI / c->L, dx = c->L / c->N, cells = (double)c->N * c->N;
     const int is_flux = c->form == QN_LES_FLUX;
@@ -37,7 +37,7 @@ static les_par parameters(const qn_les_config *c)
 }
 
 /* The device that will run the stages, as far as can be said. */
-static qn_status check_library(qn_ctx *ctx, const qn_les_config *c, qn_err *err)
+static qn_status check_library(qn_ctx *ctx, const qn_les_options *c, qn_err *err)
 {
     const char *id = qn_device_id(ctx, qn_device_count(ctx) > 1 ? 1 : 0);
     const int is_vkfft = !strncmp(id, "opencl", 6) || !strncmp(id, "cuda", 4);
@@ -50,7 +50,7 @@ static qn_status check_library(qn_ctx *ctx, const qn_les_config *c, qn_err *err)
     return QN_OK;
 }
 
-static qn_status check(qn_ctx *ctx, const qn_les_config *c, qn_err *err)
+static qn_status check(qn_ctx *ctx, const qn_les_options *c, qn_err *err)
 {
     if (c->visc == QN_LES_VISC_IFAC && c->form != QN_LES_FLUX)
         return qn_fail(err, QN_ERR_USAGE, "visc: ifac needs form flux");
@@ -85,7 +85,7 @@ out:
 /* Two maxima are read, once. A step of dt_mode cfl follows from them and is not refused. */
 static qn_status look_at_stability(qn_les_sim *sim, qn_err *err)
 {
-    const qn_les_config *c = sim->config;
+    const qn_les_options *c = sim->config;
     const int is_cfl = c->dt_mode == QN_LES_DT_CFL;
     double clock[CLOCK_WORDS];
     qn_graph *graph = NULL;
@@ -110,7 +110,7 @@ out:
                : qn_les_stability_check(c, &sim->stability, err);
 }
 
-qn_status qn_les_sim_new(qn_ctx *ctx, const qn_les_config *config, qn_les_sim **out, qn_err *err)
+qn_status qn_les_sim_new(qn_ctx *ctx, const qn_les_options *config, qn_les_sim **out, qn_err *err)
 {
     const int keeps_nu = config->nu_update == QN_LES_NU_STEP;
     qn_les_sim *sim = NULL;

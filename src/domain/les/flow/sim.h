@@ -9,7 +9,7 @@
 #ifndef QN_LES_SIM_H
 #define QN_LES_SIM_H
 
-#include "domain/les/config.h"
+#include "domain/les/options/options.h"
 #include "stability.h"
 
 #include <quern/graph.h>
@@ -18,7 +18,7 @@ typedef struct qn_les_sim qn_les_sim;
 
 /* Makes the state at t = 0, looks at its stability and refuses what would blow up, unless the
  * configuration allows it. `config` must outlive it. */
-qn_status qn_les_sim_new(qn_ctx *ctx, const qn_les_config *config, qn_les_sim **out, qn_err *err);
+qn_status qn_les_sim_new(qn_ctx *ctx, const qn_les_options *config, qn_les_sim **out, qn_err *err);
 void qn_les_sim_free(qn_les_sim *sim); /* NULL is fine */
 
 /* zd, za and dt of the first step. */
@@ -47,7 +47,7 @@ qn_status qn_les_sim_add_check(qn_les_sim *sim, qn_graph *graph, qn_err *err);
 /* Adds the shell spectrum of member `member`, QN doubles (qn_les_sim_shells), to `shells`. */
 qn_status qn_les_sim_add_spectrum(qn_les_sim *sim, qn_graph *graph, int member, qn_buf *shells,
                                   qn_err *err);
-int qn_les_sim_shells(const qn_les_config *config);
+int qn_les_sim_shells(const qn_les_options *config);
 
 /* Reading back. */
 

@@ -9,6 +9,7 @@
 
 #include "kernel/les_grid.gen.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +80,7 @@ qn_status qn_les_sim_set_fields(qn_les_sim *sim, double *values, qn_err *err)
 
 static qn_status begin_state(qn_les_sim *sim, qn_err *err)
 {
-    const qn_les_config *c = sim->config;
+    const qn_les_options *c = sim->config;
     const size_t elems = qn_les_ic_elems(c) * (size_t)c->ensemble;
     double *values = NULL;
     qn_status st = QN_OK;
@@ -102,7 +103,7 @@ out:
 /* One force for all members, read as an initial field is. */
 static qn_status begin_force(qn_les_sim *sim, qn_err *err)
 {
-    qn_les_config file = *sim->config;
+    qn_les_options file = *sim->config;
     const size_t cells = (size_t)file.N * (size_t)file.N;
     double *values = malloc(cells * sizeof *values);
     qn_status st = QN_OK;
@@ -111,7 +112,7 @@ static qn_status begin_force(qn_les_sim *sim, qn_err *err)
         return qn_fail(err, QN_ERR_NOMEM, "the force of %zu numbers exceeds host memory", cells);
     file.ic = QN_LES_IC_FILE;
     file.ensemble = 1;
-    memcpy(file.ic_file, file.forcing_file, sizeof file.ic_file);
+    file.ic_file = file.forcing_file;
     QN_TRY(qn_les_ic_fill(&file, values, err));
     QN_TRY(take_fields(sim, values, sim->force, 1, 0, err));
 out:
@@ -121,8 +122,9 @@ out:
 
 qn_status qn_les_sim_begin(qn_les_sim *sim, qn_err *err)
 {
+    const double dt = isnan(sim->config->dt) ? QN_LES_DT_DEFAULT : sim->config->dt;
     const double clock[CLOCK_WORDS] = {
-        [CLOCK_DT] = sim->config->dt, [CLOCK_LAST_GOOD] = -1, [CLOCK_FIRST_BAD] = -1
+        [CLOCK_DT] = dt, [CLOCK_LAST_GOOD] = -1, [CLOCK_FIRST_BAD] = -1
     };
     qn_status st = QN_OK;
 

@@ -11,7 +11,7 @@
 
 struct qn_les_sim {
     qn_ctx *ctx;
-    const qn_les_config *config;
+    const qn_les_options *config;
     int is_f64;
     int is_fused; /* stages in time write the fields of the next */
     int n_fields; /* of work */

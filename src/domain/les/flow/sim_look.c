@@ -70,7 +70,7 @@ out:
     return st;
 }
 
-int qn_les_sim_shells(const qn_les_config *config)
+int qn_les_sim_shells(const qn_les_options *config)
 {
     return (int)rint(config->N / sqrt(2)) + 1;
 }

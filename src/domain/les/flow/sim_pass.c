@@ -36,7 +36,7 @@ struct qn_les_passes {
 /* NULL when passes exist for the run, else why not. */
 static const char *why_not(const qn_les_sim *sim)
 {
-    const qn_les_config *c = sim->config;
+    const qn_les_options *c = sim->config;
 
     if ((c->N & (c->N - 1)) || c->N < 64 || c->N > (sim->is_f64 ? 2048 : 4096))
         return sim->is_f64 ? "N must be a power of two from 64 to 2048"

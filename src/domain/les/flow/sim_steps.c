@@ -64,7 +64,7 @@ qn_status qn_les_add_fields(qn_les_sim *sim, qn_graph *graph, qn_err *err)
 
 qn_status qn_les_add_peaks(qn_les_sim *sim, qn_graph *graph, int is_step, qn_err *err)
 {
-    const qn_les_config *c = sim->config;
+    const qn_les_options *c = sim->config;
     const les_dt_par par = { .dt_max = c->dt_max,
                              .cfl_dx = c->cfl * c->L / c->N,
                              .nu0 = c->nu0,

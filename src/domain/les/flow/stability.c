@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-double qn_les_kmax(const qn_les_config *config)
+double qn_les_kmax(const qn_les_options *config)
 {
     const int n =
         config->dealias == QN_LES_DEALIAS_TWO_THIRDS ? (config->N - 1) / 3 : config->N / 2;
@@ -11,14 +11,14 @@ double qn_les_kmax(const qn_les_config *config)
     return 2 * M_PI / config->L * n;
 }
 
-double qn_les_k2max(const qn_les_config *config)
+double qn_les_k2max(const qn_les_options *config)
 {
     const double kmax = qn_les_kmax(config);
 
     return 2 * kmax * kmax;
 }
 
-qn_les_stability qn_les_stability_of(const qn_les_config *config, double dt, double speed,
+qn_les_stability qn_les_stability_of(const qn_les_options *config, double dt, double speed,
                                      double nut)
 {
     const double rate_a = speed * qn_les_kmax(config);
@@ -45,7 +45,7 @@ static double shown_step(double dt)
     return floor(dt / unit) * unit;
 }
 
-qn_status qn_les_stability_check(const qn_les_config *config, const qn_les_stability *s,
+qn_status qn_les_stability_check(const qn_les_options *config, const qn_les_stability *s,
                                  qn_err *err)
 {
     if (s->is_stable || config->allow_unstable)
@@ -62,12 +62,7 @@ qn_status qn_les_stability_check(const qn_les_config *config, const qn_les_stabi
                    shown_step(s->dt_admissible));
 }
 
-double qn_les_dt_auto(int n)
-{
-    return 0.01 * fmin(1, 128.0 / n);
-}
-
-double qn_les_dt_cfl(const qn_les_config *config, double speed, double nut)
+double qn_les_dt_cfl(const qn_les_options *config, double speed, double nut)
 {
     const double dx = config->L / config->N;
 

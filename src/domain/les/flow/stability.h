@@ -7,15 +7,15 @@
 #ifndef QN_LES_STABILITY_H
 #define QN_LES_STABILITY_H
 
-#include "domain/les/config.h"
+#include "domain/les/options/options.h"
 
 #define QN_LES_ZD_MAX 2.0
 #define QN_LES_ZA_MAX 1.0
 
 /* Largest wavenumber that the dealiasing rule leaves along an axis, and the square of the largest
  * of both axes together. */
-double qn_les_kmax(const qn_les_config *config);
-double qn_les_k2max(const qn_les_config *config);
+double qn_les_kmax(const qn_les_options *config);
+double qn_les_k2max(const qn_les_options *config);
 
 typedef struct qn_les_stability {
     double zd, za;
@@ -24,18 +24,15 @@ typedef struct qn_les_stability {
 } qn_les_stability;
 
 /* With visc ifac zd is reported, but limits nothing. */
-qn_les_stability qn_les_stability_of(const qn_les_config *config, double dt, double speed,
+qn_les_stability qn_les_stability_of(const qn_les_options *config, double dt, double speed,
                                      double nut);
 
 /* QN_ERR_USAGE naming the limit and the largest admissible step, unless `s` is stable or the
  * configuration allows it not to be. */
-qn_status qn_les_stability_check(const qn_les_config *config, const qn_les_stability *s,
+qn_status qn_les_stability_check(const qn_les_options *config, const qn_les_stability *s,
                                  qn_err *err);
 
-/* dt_mode auto: za stays the same from N = 128 on. */
-double qn_les_dt_auto(int n);
-
 /* dt_mode cfl, as the device computes it. */
-double qn_les_dt_cfl(const qn_les_config *config, double speed, double nut);
+double qn_les_dt_cfl(const qn_les_options *config, double speed, double nut);
 
 #endif

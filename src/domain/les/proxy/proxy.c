@@ -27,7 +27,7 @@ out:
     return st;
 }
 
-qn_status qn_les_proxy_new(qn_ctx *ctx, const qn_les_config *config, int d, qn_les_proxy **out,
+qn_status qn_les_proxy_new(qn_ctx *ctx, const qn_les_options *config, int d, qn_les_proxy **out,
                            qn_err *err)
 {
     qn_les_proxy *proxy = calloc(1, sizeof *proxy);

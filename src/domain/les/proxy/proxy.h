@@ -7,14 +7,14 @@
 #ifndef QN_LES_PROXY_H
 #define QN_LES_PROXY_H
 
-#include "domain/les/config.h"
+#include "domain/les/options/options.h"
 
 #include <quern/graph.h>
 
 typedef struct qn_les_proxy qn_les_proxy;
 
 /* For vectors of `d` numbers. `config` must outlive it. */
-qn_status qn_les_proxy_new(qn_ctx *ctx, const qn_les_config *config, int d, qn_les_proxy **out,
+qn_status qn_les_proxy_new(qn_ctx *ctx, const qn_les_options *config, int d, qn_les_proxy **out,
                            qn_err *err);
 void qn_les_proxy_free(qn_les_proxy *proxy); /* NULL is fine */
 
@@ -22,7 +22,7 @@ void qn_les_proxy_free(qn_les_proxy *proxy); /* NULL is fine */
 qn_status qn_les_proxy_learn(qn_les_proxy *proxy, qn_buf *z, int n_train, qn_err *err);
 
 /* Frames used for learning when there are `n_frames` in all. */
-int qn_les_proxy_train(const qn_les_config *config, int n_frames);
+int qn_les_proxy_train(const qn_les_options *config, int n_frames);
 
 /* Adds the rollout of `n` steps from row 0 of `z` (all members): zhat, [n + 1][ensemble][D], row 0
  * being that of z. */

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-int qn_les_proxy_train(const qn_les_config *config, int n_frames)
+int qn_les_proxy_train(const qn_les_options *config, int n_frames)
 {
     return (int)round(config->train_frac * (n_frames - 1)) + 1;
 }
@@ -98,7 +98,7 @@ out:
 
 qn_status qn_les_run_operator(qn_les_proxy *proxy, qn_graph *graph, qn_err *err)
 {
-    const qn_les_config *c = proxy->config;
+    const qn_les_options *c = proxy->config;
     double rho = 0;
     qn_status st = QN_OK;
 
@@ -202,7 +202,7 @@ out:
 
 qn_status qn_les_proxy_learn(qn_les_proxy *proxy, qn_buf *z, int n_train, qn_err *err)
 {
-    const qn_les_config *c = proxy->config;
+    const qn_les_options *c = proxy->config;
     solve_par solve = { .d = proxy->d, .ridge = c->ridge * (c->standardize ? n_train - 1 : 1) };
     qn_graph *graph = NULL;
     qn_status st = QN_OK;

@@ -8,7 +8,7 @@
 
 struct qn_les_proxy {
     qn_ctx *ctx;
-    const qn_les_config *config;
+    const qn_les_options *config;
     int d, is_f64;
     qn_les_proxy_info info;
     qn_buf *a, *mu, *scale;  /* double */

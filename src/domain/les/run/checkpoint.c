@@ -50,7 +50,7 @@ qn_status qn_les_saved_grow(qn_les_saved *saved, int part, size_t bytes, qn_err 
     return QN_OK;
 }
 
-void qn_les_checkpoint_path(const qn_les_config *config, char *out, size_t size)
+void qn_les_checkpoint_path(const qn_les_options *config, char *out, size_t size)
 {
     snprintf(out, size, "%s/les_checkpoint.qnc", config->out);
 }
@@ -58,18 +58,18 @@ void qn_les_checkpoint_path(const qn_les_config *config, char *out, size_t size)
 /* What must agree. */
 
 /* The configuration without what only says where things go or come from. */
-static json_t *relevant_json(const qn_les_config *config)
+static json_t *relevant_json(const qn_les_options *config)
 {
     static const char *const free_to_differ[] = { "out",   "log_metrics", "resume",
                                                   "video", "backend",     "checkpoint_every" };
-    json_t *json = qn_les_config_json(config);
+    json_t *json = qn_les_options_json(config);
 
     for (size_t i = 0; json && i < sizeof free_to_differ / sizeof *free_to_differ; i++)
         json_object_del(json, free_to_differ[i]);
     return json;
 }
 
-static char *relevant_text(const qn_les_config *config)
+static char *relevant_text(const qn_les_options *config)
 {
     json_t *json = relevant_json(config);
     char *text =
@@ -153,7 +153,7 @@ out:
     return st;
 }
 
-qn_status qn_les_checkpoint_write(const char *path, const qn_les_config *config,
+qn_status qn_les_checkpoint_write(const char *path, const qn_les_options *config,
                                   qn_les_saved *saved, qn_err *err)
 {
     qn_les_bytes *text = &saved->parts[QN_LES_SAVED_CONFIG];
@@ -239,7 +239,7 @@ out:
     return st;
 }
 
-static qn_status check_config(const char *path, const qn_les_config *config, const head *h,
+static qn_status check_config(const char *path, const qn_les_options *config, const head *h,
                               const qn_les_saved *saved, qn_err *err)
 {
     const qn_les_bytes *part = &saved->parts[QN_LES_SAVED_CONFIG];
@@ -262,7 +262,7 @@ out:
     return st;
 }
 
-qn_status qn_les_checkpoint_read(const char *path, const qn_les_config *config, qn_les_saved *out,
+qn_status qn_les_checkpoint_read(const char *path, const qn_les_options *config, qn_les_saved *out,
                                  qn_err *err)
 {
     qn_les_saved saved = { 0 };

@@ -14,7 +14,7 @@
 #ifndef QN_LES_CHECKPOINT_H
 #define QN_LES_CHECKPOINT_H
 
-#include "domain/les/config.h"
+#include "domain/les/options/options.h"
 
 enum { QN_LES_STAMP_SIZE = 17 };
 
@@ -47,15 +47,15 @@ void qn_les_saved_free(qn_les_saved *saved);
 qn_status qn_les_saved_grow(qn_les_saved *saved, int part, size_t bytes, qn_err *err);
 
 /* Where the checkpoint of a run is. */
-void qn_les_checkpoint_path(const qn_les_config *config, char *out, size_t size);
+void qn_les_checkpoint_path(const qn_les_options *config, char *out, size_t size);
 
 /* Writes `saved` in one piece, the part CONFIG being made here. The old file stays until then. */
-qn_status qn_les_checkpoint_write(const char *path, const qn_les_config *config,
+qn_status qn_les_checkpoint_write(const char *path, const qn_les_options *config,
                                   qn_les_saved *saved, qn_err *err);
 
 /* A missing or damaged file is QN_ERR_INPUT, one of another configuration QN_ERR_USAGE, naming the
  * option that differs. */
-qn_status qn_les_checkpoint_read(const char *path, const qn_les_config *config, qn_les_saved *out,
+qn_status qn_les_checkpoint_read(const char *path, const qn_les_options *config, qn_les_saved *out,
                                  qn_err *err);
 
 #endif

@@ -4,12 +4,12 @@
 #include "kernel/les_frame.gen.h"
 #include "kernel/les/les_frame.h"
 
-static int zoom_of(const qn_les_config *config)
+static int zoom_of(const qn_les_options *config)
 {
     return config->N >= 256 ? 1 : (256 + config->N - 1) / config->N;
 }
 
-qn_les_frame_size qn_les_frame_size_of(const qn_les_config *config, int panels)
+qn_les_frame_size qn_les_frame_size_of(const qn_les_options *config, int panels)
 {
     const int side = config->N * zoom_of(config);
     const int width = panels * side + (panels - 1) * FRAME_GAP;
@@ -22,7 +22,7 @@ static double inverse_of(double scale)
     return scale > 0 ? 1 / scale : 1;
 }
 
-qn_status qn_les_add_frame(qn_graph *graph, const qn_les_config *config, int panels, double scale,
+qn_status qn_les_add_frame(qn_graph *graph, const qn_les_options *config, int panels, double scale,
                            qn_buf *flow, qn_buf *decoded, qn_buf *rgb, qn_err *err)
 {
     const qn_les_frame_size size = qn_les_frame_size_of(config, panels);

@@ -2,7 +2,7 @@
 #ifndef QN_LES_FRAME_H
 #define QN_LES_FRAME_H
 
-#include "domain/les/config.h"
+#include "domain/les/options/options.h"
 
 #include <quern/graph.h>
 
@@ -12,11 +12,11 @@ typedef struct qn_les_frame_size {
     size_t bytes; /* red, green, blue per pixel, no gaps */
 } qn_les_frame_size;
 
-qn_les_frame_size qn_les_frame_size_of(const qn_les_config *config, int panels);
+qn_les_frame_size qn_les_frame_size_of(const qn_les_options *config, int panels);
 
 /* Adds the picture of member 0 of `flow` and `decoded` (the flow itself with one panel). `scale` is
  * the value that has the last colour. */
-qn_status qn_les_add_frame(qn_graph *graph, const qn_les_config *config, int panels, double scale,
+qn_status qn_les_add_frame(qn_graph *graph, const qn_les_options *config, int panels, double scale,
                            qn_buf *flow, qn_buf *decoded, qn_buf *rgb, qn_err *err);
 
 #endif

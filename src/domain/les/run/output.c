@@ -8,17 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-void qn_les_path(const qn_les_config *config, const qn_les_result *result, const char *name,
+void qn_les_path(const qn_les_options *config, const qn_les_result *result, const char *name,
                  char *out, size_t size)
 {
     snprintf(out, size, "%s/les_%s_%s", config->out, result->stamp, name);
 }
 
-qn_status qn_les_write_field(const qn_les_config *config, const qn_les_result *result,
+qn_status qn_les_write_field(const qn_les_options *config, const qn_les_result *result,
                              const char *name, int step, int members, const void *data, qn_err *err)
 {
     const qn_i64 n = config->N;
-    char path[QN_LES_TEXT_BYTES + 80], file[48];
+    char path[QN_OPTION_TEXT_BYTES + 80], file[48];
     qn_npy array = { .type = config->precision == QN_LES_F64 ? QN_NPY_F8 : QN_NPY_F4,
                      .n_dims = members > 1 ? 3 : 2,
                      .data = (void *)data };
@@ -31,10 +31,10 @@ qn_status qn_les_write_field(const qn_les_config *config, const qn_les_result *r
     return qn_npy_write(path, &array, err);
 }
 
-qn_status qn_les_write_array(const qn_les_config *config, const char *name, int type, int n_dims,
+qn_status qn_les_write_array(const qn_les_options *config, const char *name, int type, int n_dims,
                              const qn_i64 *dims, const void *data, qn_err *err)
 {
-    char path[QN_LES_TEXT_BYTES + 80];
+    char path[QN_OPTION_TEXT_BYTES + 80];
     qn_npy array = { .type = (qn_npy_type)type, .n_dims = n_dims, .data = (void *)data };
 
     memcpy(array.dims, dims, (size_t)n_dims * sizeof *dims);
@@ -42,11 +42,12 @@ qn_status qn_les_write_array(const qn_les_config *config, const char *name, int 
     return qn_npy_write(path, &array, err);
 }
 
-qn_status qn_les_write_series(const qn_les_config *config, const qn_les_result *result, qn_err *err)
+qn_status qn_les_write_series(const qn_les_options *config, const qn_les_result *result,
+                              qn_err *err)
 {
     static const char *const names[] = { "step",         "time",    "energy", "enstrophy",
                                          "palinstrophy", "max_abs", "mean",   "kurtosis" };
-    char path[QN_LES_TEXT_BYTES + 80];
+    char path[QN_OPTION_TEXT_BYTES + 80];
     qn_out out = { 0 };
     qn_status st = QN_OK;
 
@@ -72,10 +73,10 @@ out:
     return st;
 }
 
-qn_status qn_les_write_spectrum(const qn_les_config *config, const qn_les_result *result,
+qn_status qn_les_write_spectrum(const qn_les_options *config, const qn_les_result *result,
                                 qn_err *err)
 {
-    char path[QN_LES_TEXT_BYTES + 80];
+    char path[QN_OPTION_TEXT_BYTES + 80];
     qn_out out = { 0 };
     qn_status st = QN_OK;
 

@@ -22,13 +22,13 @@ const char *qn_les_fft_of(const qn_les_result *result)
     return !strncmp(device, "opencl", 6) || !strncmp(device, "cuda", 4) ? "vkfft" : "fftw";
 }
 
-int qn_les_ffts_per_step(const qn_les_config *config)
+int qn_les_ffts_per_step(const qn_les_options *config)
 {
     return config->form == QN_LES_FLUX ? 12 : 14;
 }
 
 /* 77 and 89 fields cross memory per step when transforms are a library's. */
-double qn_les_step_bytes(const qn_les_config *config)
+double qn_les_step_bytes(const qn_les_options *config)
 {
     const double w = (double)config->N * config->N * (config->precision == QN_LES_F64 ? 8 : 4);
 
@@ -81,7 +81,7 @@ static void append(object *o, json_t *array, object item)
 
 /* The blocks. */
 
-static object device_json(qn_ctx *ctx, const qn_les_config *config, const qn_les_result *result)
+static object device_json(qn_ctx *ctx, const qn_les_options *config, const qn_les_result *result)
 {
     static const char *const ffts[] = { "auto", "fftw", "vkfft", "own" };
     object o = object_new();
@@ -173,7 +173,7 @@ static object timing_json(qn_ctx *ctx, const qn_les_result *result)
     return o;
 }
 
-static object sim_json(const qn_les_config *config, const qn_les_result *result)
+static object sim_json(const qn_les_options *config, const qn_les_result *result)
 {
     const qn_les_time *sim = &result->times[QN_LES_TIME_SIM];
     const double step_s = sim->count ? sim->wall_s / (double)sim->count : NAN;
@@ -195,7 +195,7 @@ static object sim_json(const qn_les_config *config, const qn_les_result *result)
     return o;
 }
 
-static object proxy_json(const qn_les_config *config, const qn_les_result *result)
+static object proxy_json(const qn_les_options *config, const qn_les_result *result)
 {
     object o = object_new();
 
@@ -262,7 +262,7 @@ static object hash_json(const qn_les_hash *h)
     return o;
 }
 
-json_t *qn_les_result_json(qn_ctx *ctx, const qn_les_config *config, const qn_les_result *result)
+json_t *qn_les_result_json(qn_ctx *ctx, const qn_les_options *config, const qn_les_result *result)
 {
     json_t *snapshots = json_array(), *hashes = json_array(), *flags = json_array();
     object o = object_new();
@@ -271,7 +271,7 @@ json_t *qn_les_result_json(qn_ctx *ctx, const qn_les_config *config, const qn_le
     put_text(&o, "run_ts", result->stamp);
     put_text(&o, "git", QN_GIT);
     put_text(&o, "status", result->status);
-    put(&o, "config", qn_les_config_json(config));
+    put(&o, "config", qn_les_options_json(config));
     put_object(&o, "device", device_json(ctx, config, result));
     put_object(&o, "residency", residency_json(&result->residency));
     put_object(&o, "timing", timing_json(ctx, result));
@@ -306,11 +306,11 @@ static void stamped(const char *path, const char *stamp, char *out, size_t size)
     snprintf(out, size, "%.*s_%s%s", (int)stem, path, stamp, dot ? dot : ".json");
 }
 
-qn_status qn_les_write_metrics(qn_ctx *ctx, const qn_les_config *config,
+qn_status qn_les_write_metrics(qn_ctx *ctx, const qn_les_options *config,
                                const qn_les_result *result, qn_err *err)
 {
     const qn_run_report told = { .command = "les run", .status = result->status };
-    char path[QN_LES_TEXT_BYTES + 80], also[QN_LES_TEXT_BYTES + 80];
+    char path[QN_OPTION_TEXT_BYTES + 80], also[QN_OPTION_TEXT_BYTES + 80];
     json_t *json = NULL, *les = NULL;
     qn_status st = QN_OK;
 

@@ -81,11 +81,11 @@ static void add_md_table(qn_str *md, const char *heading, qn_table table)
     qn_table_free(&table);
 }
 
-static qn_status write_md(const qn_les_config *config, const qn_les_result *result,
+static qn_status write_md(const qn_les_options *config, const qn_les_result *result,
                           const char *command, qn_err *err)
 {
     const qn_les_time *sim = &result->times[QN_LES_TIME_SIM];
-    char path[QN_LES_TEXT_BYTES + 16];
+    char path[QN_OPTION_TEXT_BYTES + 16];
     qn_str md = { 0 };
     qn_status st;
 
@@ -161,7 +161,7 @@ typedef struct error_point {
     double step, lp, full, persistence, corr_lp, corr;
 } error_point;
 
-static void add_errors(qn_page *page, const qn_les_config *config, const qn_les_result *result)
+static void add_errors(qn_page *page, const qn_les_options *config, const qn_les_result *result)
 {
     const int n = result->n_compared;
     const qn_axis steps = { "step", QN_UNIT_COUNT, 0 };
@@ -235,7 +235,7 @@ static void add_spectrum(qn_page *page, const qn_les_result *result)
 }
 
 /* Some of the pictures, first and last among them, as part of the page. */
-static qn_status add_pictures(qn_page *page, const qn_les_config *config,
+static qn_status add_pictures(qn_page *page, const qn_les_options *config,
                               const qn_les_result *result, qn_err *err)
 {
     const int n = result->n_frames < MAX_PICTURES ? result->n_frames : MAX_PICTURES;
@@ -250,7 +250,7 @@ static qn_status add_pictures(qn_page *page, const qn_les_config *config,
     for (int i = 0; i < n; i++) {
         const int at = n > 1 ? i * (result->n_frames - 1) / (n - 1) : 0;
         const int step = result->n_compared > at ? result->compared[at].step : at * config->stride;
-        char path[QN_LES_TEXT_BYTES + 80], name[32];
+        char path[QN_OPTION_TEXT_BYTES + 80], name[32];
         char *png = NULL;
         size_t bytes = 0;
 
@@ -291,7 +291,7 @@ static void add_tiles(qn_page *page, const qn_les_result *result)
     qn_page_tiles(page, tiles, sizeof tiles / sizeof *tiles);
 }
 
-static void add_conditions(qn_page *page, qn_ctx *ctx, const qn_les_config *config,
+static void add_conditions(qn_page *page, qn_ctx *ctx, const qn_les_options *config,
                            const qn_les_result *result, const char *command)
 {
     const char *name = result->device;
@@ -310,10 +310,10 @@ static void add_conditions(qn_page *page, qn_ctx *ctx, const qn_les_config *conf
     qn_page_conditions(page, facts, sizeof facts / sizeof *facts);
 }
 
-static qn_status write_page(qn_ctx *ctx, const qn_les_config *config, const qn_les_result *result,
+static qn_status write_page(qn_ctx *ctx, const qn_les_options *config, const qn_les_result *result,
                             const char *command, qn_err *err)
 {
-    char title[96], path[QN_LES_TEXT_BYTES + 16];
+    char title[96], path[QN_OPTION_TEXT_BYTES + 16];
     qn_page page = { 0 };
     qn_status st = QN_OK;
 
@@ -344,8 +344,8 @@ out:
     return st;
 }
 
-qn_status qn_les_write_report(qn_ctx *ctx, const qn_les_config *config, const qn_les_result *result,
-                              const char *command, qn_err *err)
+qn_status qn_les_write_report(qn_ctx *ctx, const qn_les_options *config,
+                              const qn_les_result *result, const char *command, qn_err *err)
 {
     qn_status st = QN_OK;
 

@@ -297,7 +297,7 @@ static void run_free(run *r)
     qn_progress_free(r->progress);
 }
 
-qn_status qn_les_run(qn_ctx *ctx, const qn_les_config *config, const qn_les_run_options *options,
+qn_status qn_les_run(qn_ctx *ctx, const qn_les_options *config, const qn_les_run_options *options,
                      qn_les_result *result, qn_err *err)
 {
     run r = { .ctx = ctx,

@@ -94,7 +94,7 @@ typedef struct qn_les_run_options {
 
 /* Runs, and writes the files of `config->out`. `result` is to be freed in any case; when cells
  * became not finite, the status is QN_ERR_FAILED and what is known is written all the same. */
-qn_status qn_les_run(qn_ctx *ctx, const qn_les_config *config, const qn_les_run_options *options,
+qn_status qn_les_run(qn_ctx *ctx, const qn_les_options *config, const qn_les_run_options *options,
                      qn_les_result *result, qn_err *err);
 void qn_les_result_free(qn_les_result *result);
 
@@ -103,7 +103,7 @@ __attribute__((format(printf, 2, 3))) void qn_les_flag(qn_les_result *result, co
                                                        ...);
 
 /* "<out>/les_<stamp>_<name>" */
-void qn_les_path(const qn_les_config *config, const qn_les_result *result, const char *name,
+void qn_les_path(const qn_les_options *config, const qn_les_result *result, const char *name,
                  char *out, size_t size);
 
 const char *qn_les_phase_name(qn_les_phase phase);

@@ -93,7 +93,7 @@ static qn_status open_film(show *w, const qn_les_frame_size *size, qn_err *err)
 {
     static const char *const endings[] = { "", "video.y4m", "video.webm", "video.mp4" };
     run *r = w->r;
-    char path[QN_LES_TEXT_BYTES + 80];
+    char path[QN_OPTION_TEXT_BYTES + 80];
     qn_err why = { .text = "" };
     qn_status st;
 
@@ -116,7 +116,7 @@ static qn_status write_frame(show *w, const uint8_t *rgb, qn_err *err)
 {
     run *r = w->r;
     const qn_les_frame_size size = qn_les_frame_size_of(r->config, w->panels);
-    char path[QN_LES_TEXT_BYTES + 80], name[32];
+    char path[QN_OPTION_TEXT_BYTES + 80], name[32];
     qn_status st = QN_OK;
 
     qn_les_run_enter(r, QN_LES_TIME_PLOT);
@@ -370,7 +370,7 @@ out:
 
 qn_status qn_les_run_proxy(run *r, qn_err *err)
 {
-    const qn_les_config *config = r->config;
+    const qn_les_options *config = r->config;
     const int has_proxy = r->codec && config->what == QN_LES_WHAT_ALL;
     const int n_train = has_proxy ? qn_les_proxy_train(config, r->plan.n_frames) : 0;
     qn_buf *zhat = NULL;
@@ -403,7 +403,7 @@ out:
 
 static qn_status read_part(const run *r, const char *name, qn_npy *out, qn_err *err)
 {
-    char path[2 * QN_LES_TEXT_BYTES];
+    char path[2 * QN_OPTION_TEXT_BYTES];
 
     snprintf(path, sizeof path, "%s/%s.npy", r->config->kernel_only, name);
     return qn_npy_read(path, out, err);

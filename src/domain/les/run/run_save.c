@@ -83,7 +83,7 @@ qn_status qn_les_run_save(run *r, qn_err *err)
     const size_t bytes = qn_les_sim_save_bytes(r->sim);
     qn_les_residency *res = &r->result->residency;
     qn_les_progress now;
-    char path[QN_LES_TEXT_BYTES + 32];
+    char path[QN_OPTION_TEXT_BYTES + 32];
     qn_status st = QN_OK;
 
     res->syncs++;
@@ -110,7 +110,7 @@ out:
 
 qn_status qn_les_run_load(run *r, qn_err *err)
 {
-    char path[QN_LES_TEXT_BYTES + 32];
+    char path[QN_OPTION_TEXT_BYTES + 32];
     qn_status st = QN_OK;
 
     qn_les_checkpoint_path(r->config, path, sizeof path);

@@ -14,14 +14,14 @@ static int divisor_up_to(int n, int most)
 }
 
 /* Usual spans are a whole number of encodings long, so that they are alike. */
-static int span_of(const qn_les_config *config)
+static int span_of(const qn_les_options *config)
 {
     const int e = config->what == QN_LES_WHAT_SIM ? 1 : config->encode_every;
 
     return e > QN_LES_SPAN_MAX ? QN_LES_SPAN_MAX : QN_LES_SPAN_MAX / e * e;
 }
 
-qn_les_schedule qn_les_schedule_of(const qn_les_config *config)
+qn_les_schedule qn_les_schedule_of(const qn_les_options *config)
 {
     const int has_codec = config->what != QN_LES_WHAT_SIM;
     const int is_seen = config->observer != QN_LES_OBSERVE_NONE;

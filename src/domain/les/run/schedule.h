@@ -8,7 +8,7 @@
 #ifndef QN_LES_SCHEDULE_H
 #define QN_LES_SCHEDULE_H
 
-#include "domain/les/config.h"
+#include "domain/les/options/options.h"
 
 enum {
     QN_LES_DUE_CHECK = 1,
@@ -29,7 +29,7 @@ typedef struct qn_les_schedule {
     int n_frames, n_rows, n_snapshots, n_hashes; /* of the whole run, step 0 included */
 } qn_les_schedule;
 
-qn_les_schedule qn_les_schedule_of(const qn_les_config *config);
+qn_les_schedule qn_les_schedule_of(const qn_les_options *config);
 
 /* What is due after `step` steps: bits of QN_LES_DUE. Step 0 has no checkpoint. */
 unsigned qn_les_due(const qn_les_schedule *schedule, int step);

@@ -45,7 +45,7 @@ out:
 /* One point. */
 
 /* The transforms of BATCH steps, on zeros: they take as long, and stay zeros. */
-static qn_status add_transforms(qn_graph *graph, const qn_les_config *config, qn_buf *fields,
+static qn_status add_transforms(qn_graph *graph, const qn_les_options *config, qn_buf *fields,
                                 qn_err *err)
 {
     static const int batches[2][4] = { { 4, 2, 4, 2 }, { 7, 1, 5, 1 } };
@@ -68,7 +68,7 @@ out:
     return st;
 }
 
-static qn_status time_transforms(qn_ctx *ctx, const qn_les_config *config, int samples,
+static qn_status time_transforms(qn_ctx *ctx, const qn_les_options *config, int samples,
                                  qn_les_point *point, qn_err *err)
 {
     const int most = config->form == QN_LES_FLUX ? 4 : 7;
@@ -91,7 +91,7 @@ out:
     return st;
 }
 
-static qn_status time_steps(qn_ctx *ctx, const qn_les_config *config, int samples,
+static qn_status time_steps(qn_ctx *ctx, const qn_les_options *config, int samples,
                             qn_les_point *point, qn_err *err)
 {
     const double start = qn_now_us();
@@ -114,7 +114,7 @@ out:
     return st;
 }
 
-qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_config *config, int samples, int is_fft_only,
+qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_options *config, int samples, int is_fft_only,
                            qn_les_points *points, qn_err *err)
 {
     qn_les_point point = { .n = config->N,

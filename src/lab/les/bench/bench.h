@@ -6,7 +6,7 @@
 #ifndef QN_LAB_LES_BENCH_BENCH_H
 #define QN_LAB_LES_BENCH_BENCH_H
 
-#include "domain/les/config.h"
+#include "domain/les/options/options.h"
 
 typedef struct qn_les_point {
     int n, members, is_f64, is_origin;
@@ -30,7 +30,7 @@ void qn_les_points_free(qn_les_points *points);
 qn_status qn_les_bandwidth(qn_ctx *ctx, double *gbs, qn_err *err);
 
 /* Measures one point and appends it. With `is_fft_only` no step is made. */
-qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_config *config, int samples, int is_fft_only,
+qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_options *config, int samples, int is_fft_only,
                            qn_les_points *points, qn_err *err);
 
 /* Files of a bench: <prefix>.csv, <prefix>.json and <prefix>.html. */
@@ -39,7 +39,7 @@ qn_status qn_les_bench_write(const qn_les_points *points, const char *prefix, co
 
 /* Time of a step of an operator of `d` features, in the precision, members and way of rolling out
  * of `config`. */
-qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_config *config, int d, int samples,
+qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_options *config, int d, int samples,
                                double *us, qn_err *err);
 
 /* From flow to decoded fields. */
@@ -51,11 +51,11 @@ typedef struct qn_les_whole {
 } qn_les_whole;
 
 /* On one device. Files go to a folder that vanishes. */
-qn_status qn_les_whole_run(qn_ctx *ctx, const qn_les_config *config, qn_les_whole *out,
+qn_status qn_les_whole_run(qn_ctx *ctx, const qn_les_options *config, qn_les_whole *out,
                            qn_err *err);
 
 /* The flow on `cpu`, everything else on `device`: every encoded frame goes up. */
-qn_status qn_les_mixed_run(qn_ctx *cpu, qn_ctx *device, const qn_les_config *config,
+qn_status qn_les_mixed_run(qn_ctx *cpu, qn_ctx *device, const qn_les_options *config,
                            qn_les_whole *out, qn_err *err);
 
 #endif

@@ -190,7 +190,7 @@ static qn_status write_page(const qn_les_points *points, const char *path, const
 qn_status qn_les_bench_write(const qn_les_points *points, const char *prefix, const char *command,
                              qn_err *err)
 {
-    char path[QN_LES_TEXT_BYTES + 64];
+    char path[QN_OPTION_TEXT_BYTES + 64];
     qn_status st = QN_OK;
 
     QN_TRY(qn_make_parent(prefix, err));

@@ -41,7 +41,7 @@ static qn_status fill(qn_buf *z, int n, int is_f64, qn_err *err)
     return st;
 }
 
-qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_config *config, int d, int samples,
+qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_options *config, int d, int samples,
                                double *us, qn_err *err)
 {
     const int is_f64 = config->precision == QN_LES_F64;

@@ -14,20 +14,22 @@
 
 /* On one device. */
 
-qn_status qn_les_whole_run(qn_ctx *ctx, const qn_les_config *config, qn_les_whole *out, qn_err *err)
+qn_status qn_les_whole_run(qn_ctx *ctx, const qn_les_options *config, qn_les_whole *out,
+                           qn_err *err)
 {
     const qn_les_run_options options = { .watch = { .mode = QN_PROGRESS_OFF } };
-    qn_les_config local = *config;
+    qn_les_options local = *config;
     qn_les_result result = { 0 };
     qn_temp_dir dir = { 0 };
     qn_status st = QN_OK;
 
     QN_TRY(qn_temp_dir_make(&dir, err));
-    if (strlen(dir.path) >= sizeof local.out) {
-        st = qn_fail(err, QN_ERR_LIMIT, "%s is longer than %zu bytes", dir.path, sizeof local.out);
+    if (strlen(dir.path) >= QN_OPTION_TEXT_BYTES) {
+        st = qn_fail(err, QN_ERR_LIMIT, "%s is longer than %d bytes", dir.path,
+                     QN_OPTION_TEXT_BYTES - 1);
         goto out;
     }
-    memcpy(local.out, dir.path, strlen(dir.path) + 1);
+    local.out = dir.path;
     QN_TRY(qn_les_run(ctx, &local, &options, &result, err));
     *out = (qn_les_whole){ .total_s = result.total_s, .error = NAN };
     snprintf(out->device, sizeof out->device, "%s", result.device);
@@ -66,7 +68,7 @@ static void mixed_free(mixed *m)
     qn_les_sim_free(m->sim);
 }
 
-static qn_status mixed_make(qn_ctx *cpu, qn_ctx *device, const qn_les_config *config, int frames,
+static qn_status mixed_make(qn_ctx *cpu, qn_ctx *device, const qn_les_options *config, int frames,
                             mixed *m, qn_err *err)
 {
     const size_t real = config->precision == QN_LES_F64 ? sizeof(double) : sizeof(float);
@@ -103,7 +105,7 @@ out:
     return st;
 }
 
-qn_status qn_les_mixed_run(qn_ctx *cpu, qn_ctx *device, const qn_les_config *config,
+qn_status qn_les_mixed_run(qn_ctx *cpu, qn_ctx *device, const qn_les_options *config,
                            qn_les_whole *out, qn_err *err)
 {
     const int frames = config->steps / config->encode_every + 1;

@@ -23,7 +23,7 @@ static void expect(qn_findings *findings, const char *check, const char *what, d
 }
 
 #define MAKE(config, ...)                                                                          \
-    qn_les_config_make(NULL, (const char *const[]){ __VA_ARGS__, NULL }, config, err)
+    qn_les_options_make(NULL, (const char *const[]){ __VA_ARGS__, NULL }, NULL, config, err)
 
 /* V9: random numbers and initial fields. */
 
@@ -63,7 +63,7 @@ static double differs(const void *data, size_t bytes, const char *sha256)
 
 static qn_status check_spectral(qn_findings *findings, qn_err *err)
 {
-    qn_les_config config;
+    qn_les_options config;
     double *half = NULL;
     qn_status st = QN_OK;
 
@@ -86,7 +86,7 @@ static qn_status check_box(qn_ctx *ctx, qn_findings *findings, qn_err *err)
 {
     static const qn_i64 want[QN_LES_BOX_MOMENTS] = { 361644437, 74924923, 34349767941 };
     qn_i64 got[QN_LES_BOX_MOMENTS];
-    qn_les_config config;
+    qn_les_options config;
     qn_buf *field = NULL, *moments = NULL;
     qn_graph *graph = NULL;
     void *cells;
@@ -130,7 +130,7 @@ out:
 /* A codec with a field to encode: N = 64, f64. */
 typedef struct {
     qn_ctx *ctx;
-    qn_les_config config;
+    qn_les_options config;
     qn_les_codec *codec;
     qn_buf *state, *z, *field, *lp, *full, *sums;
     double *row[2]; /* of z, read back */
@@ -158,7 +158,7 @@ static qn_status open_bench(qn_ctx *ctx, const char *const *pairs, bench *b, qn_
     qn_status st = QN_OK;
 
     *b = (bench){ .ctx = ctx };
-    QN_TRY(qn_les_config_make(NULL, pairs, &b->config, err));
+    QN_TRY(qn_les_options_make(NULL, pairs, NULL, &b->config, err));
     QN_TRY(qn_les_codec_new(ctx, &b->config, &b->codec, err));
     const size_t d = (size_t)qn_les_codec_layout(b->codec).size;
     half = calloc(HALF, sizeof *half);
@@ -352,7 +352,7 @@ static void make_frames(const double *a, double *z)
 static qn_status check_recovery(qn_ctx *ctx, qn_findings *findings, qn_err *err)
 {
     double want[D * D], got[D * D], mu[D], scale[D], frames[T * D], off = 0;
-    qn_les_config config;
+    qn_les_options config;
     qn_les_proxy *proxy = NULL;
     qn_buf *z = NULL;
     qn_status st = QN_OK;

@@ -52,7 +52,7 @@ qn_status qn_les_flow_open(qn_ctx *ctx, const char *const *pairs, qn_les_flow *o
     qn_status st = QN_OK;
 
     *out = (qn_les_flow){ .ctx = ctx };
-    QN_TRY(qn_les_config_make(NULL, pairs, &out->config, err));
+    QN_TRY(qn_les_options_make(NULL, pairs, NULL, &out->config, err));
     QN_TRY(qn_les_sim_new(ctx, &out->config, &out->sim, err));
     out->cells = (size_t)out->config.N * (size_t)out->config.N * (size_t)out->config.ensemble;
     QN_TRY(qn_buf_new(ctx, "looked at",

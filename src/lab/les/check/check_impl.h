@@ -7,7 +7,7 @@
 
 typedef struct qn_les_flow {
     qn_ctx *ctx;
-    qn_les_config config;
+    qn_les_options config;
     qn_les_sim *sim;
     qn_buf *field; /* what is looked at */
     size_t cells;

@@ -72,7 +72,7 @@ enum { STEPS = 300, N_TIMES = 6 };
 
 typedef struct {
     qn_ctx *ctx;
-    qn_les_config config;
+    qn_les_options config;
     qn_les_sim *sim;
     qn_les_codec *codec;
     qn_les_proxy *proxy;
@@ -121,7 +121,7 @@ static qn_status open_pipeline(qn_ctx *ctx, const char *n, const char *precision
     qn_status st = QN_OK;
 
     *p = (pipeline){ .ctx = ctx };
-    QN_TRY(qn_les_config_make(NULL, pairs, &p->config, err));
+    QN_TRY(qn_les_options_make(NULL, pairs, NULL, &p->config, err));
     while (known[p->from].n != p->config.N)
         p->from++;
     QN_TRY(qn_les_sim_new(ctx, &p->config, &p->sim, err));

@@ -233,7 +233,7 @@ static qn_status compare_box(const golden *g, qn_err *err)
 {
     const json_t *width = json_object_get(json_object_get(g->json, "box"), "width");
     const qn_range points = qn_range_2d(g->config.N, g->config.N);
-    qn_les_config config = g->config;
+    qn_les_options config = g->config;
     qn_buf *ints[3] = { NULL };
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
@@ -373,7 +373,8 @@ static qn_status open_case(golden *g, int is_tiny, qn_err *err)
     const size_t real = g->is_f64 ? 8 : 4;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_golden_config(g->dir, g->prefix, g->json, g->is_f64, is_tiny, &g->config, err));
+    QN_TRY(qn_les_golden_config(g->dir, g->prefix, g->json, g->is_f64, is_tiny, &g->texts,
+                                &g->config, err));
     g->is_origin = g->config.codec == QN_LES_CODEC_ORIGIN;
     QN_TRY(qn_les_sim_new(g->ctx, &g->config, &g->sim, err));
     QN_TRY(qn_les_codec_new(g->ctx, &g->config, &g->codec, err));
@@ -467,6 +468,7 @@ qn_status qn_les_check_golden(qn_ctx *ctx, const char *dir, int is_f64, qn_findi
         entries[i]->d_name[strlen(entries[i]->d_name) - 5] = 0;
         if (st == QN_OK)
             st = check_case(&g, err);
+        qn_option_store_free(&g.texts);
         json_decref(g.json);
     }
     for (int i = 0; i < n; i++)

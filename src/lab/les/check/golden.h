@@ -8,14 +8,16 @@
 #define QN_LAB_LES_CHECK_GOLDEN_H
 
 #include "check.h"
-#include "domain/les/config.h"
+#include "domain/les/options/options.h"
 
 /* Every case of `dir`, in the precision asked for. No case at all is QN_ERR_INPUT. */
 qn_status qn_les_check_golden(qn_ctx *ctx, const char *dir, int is_f64, qn_findings *findings,
                               qn_err *err);
 
-/* The configuration of a case. `tiny` takes the overrides of its member `tiny`. */
+/* The options of a case, with those of its member `tiny` on top when `is_tiny`. `store` owns the
+ * texts. */
 qn_status qn_les_golden_config(const char *dir, const char *prefix, const json_t *json, int is_f64,
-                               int is_tiny, qn_les_config *out, qn_err *err);
+                               int is_tiny, qn_option_store *store, qn_les_options *out,
+                               qn_err *err);
 
 #endif

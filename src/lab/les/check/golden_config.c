@@ -110,7 +110,8 @@ static void put_files(pairs *p, const char *dir, const char *prefix, int is_orig
 }
 
 qn_status qn_les_golden_config(const char *dir, const char *prefix, const json_t *json, int is_f64,
-                               int is_tiny, qn_les_config *out, qn_err *err)
+                               int is_tiny, qn_option_store *store, qn_les_options *out,
+                               qn_err *err)
 {
     const char *profile = json_string_value(json_object_get(json, "profile"));
     const json_t *tiny = json_object_get(json, "tiny");
@@ -140,7 +141,7 @@ qn_status qn_les_golden_config(const char *dir, const char *prefix, const json_t
         put(&p, "train_frac", "1");
     }
     p.list[2 * p.n] = NULL;
-    if ((st = qn_les_config_make(NULL, p.list, out, err)) != QN_OK && err)
+    if ((st = qn_les_options_make(NULL, p.list, store, out, err)) != QN_OK && err)
         qn_prefix(err, "%s.json", prefix);
     return st;
 }

@@ -14,7 +14,8 @@ typedef struct golden {
     json_t *json;
     int is_f64, is_origin;
     qn_findings *findings;
-    qn_les_config config;
+    qn_les_options config;
+    qn_option_store texts; /* of config */
     qn_les_sim *sim;
     qn_les_codec *codec;
     qn_les_proxy *proxy;

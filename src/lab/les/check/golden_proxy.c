@@ -135,7 +135,7 @@ static qn_status decode_as(const golden *g, int t, int gate, const char *phases,
 {
     const int n_anchors = qn_les_codec_modes(g->codec)->n_anchors;
     int32_t *anchors = calloc((size_t)n_anchors + 1, sizeof *anchors);
-    qn_les_config config = g->config;
+    qn_les_options config = g->config;
     qn_les_codec *codec = NULL;
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
@@ -144,7 +144,7 @@ static qn_status decode_as(const golden *g, int t, int gate, const char *phases,
     if (!anchors)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %d anchors", n_anchors);
     config.gate = gate;
-    snprintf(config.phases, sizeof config.phases, "%s", phases);
+    config.phases = phases;
     QN_TRY(qn_les_codec_new(g->ctx, &config, &codec, err));
     QN_TRY(qn_les_codec_read_anchors(g->codec, anchors, err));
     QN_TRY(qn_les_codec_set_anchors(codec, anchors, err));

@@ -1,7 +1,5 @@
-/* settle.c - what follows from several options together. */
-#include "settle.h"
-
-#include "stability.h"
+/* settle.c - options that depend on each other. */
+#include "options.h"
 
 #include <math.h>
 
@@ -12,32 +10,43 @@ int qn_les_smooth_width(int n)
     return (nearest > 3 ? nearest : 3) | 1;
 }
 
-static qn_status settle_time(qn_les_config *c, const qn_les_given *given, qn_err *err)
+double qn_les_dt_auto(int n)
+{
+    return 0.01 * fmin(1, 128.0 / n);
+}
+
+static qn_status settle_time(qn_les_options *c, qn_err *err)
 {
     const double automatic = qn_les_dt_auto(c->N);
+    const int is_given = !isnan(c->dt);
 
-    if (given->dt && !given->dt_mode)
-        c->dt_mode = QN_LES_DT_FIXED;
-    if (c->dt_mode == QN_LES_DT_CFL && given->dt)
-        return qn_fail(err, QN_ERR_USAGE,
-                       "dt: %g has no meaning with dt_mode cfl; its limit is "
-                       "dt_max",
-                       c->dt);
-    if (c->dt_mode != QN_LES_DT_AUTO)
+    if (c->dt_mode < 0)
+        c->dt_mode = is_given ? QN_LES_DT_FIXED : QN_LES_DT_AUTO;
+    switch (c->dt_mode) {
+    case QN_LES_DT_CFL:
+        if (is_given)
+            return qn_fail(err, QN_ERR_USAGE,
+                           "dt: %g has no meaning with dt_mode cfl; its limit is dt_max", c->dt);
         return QN_OK;
-    if (given->dt && fabs(c->dt - automatic) > 1e-9 * automatic)
-        return qn_fail(err, QN_ERR_USAGE, "dt: %g is not the step of dt_mode auto, %g", c->dt,
-                       automatic);
-    c->dt = automatic;
-    return QN_OK;
+    case QN_LES_DT_AUTO:
+        if (is_given && fabs(c->dt - automatic) > 1e-9 * automatic)
+            return qn_fail(err, QN_ERR_USAGE, "dt: %g is not the step of dt_mode auto, %g", c->dt,
+                           automatic);
+        c->dt = automatic;
+        return QN_OK;
+    default:
+        if (!is_given)
+            c->dt = QN_LES_DT_DEFAULT;
+        return QN_OK;
+    }
 }
 
 /* A file that is named is meant to be used; one that is needed must be named. */
-static qn_status settle_file(const char *what, const char *name, const char *path, int is_given,
-                             int by_file, int *choice, qn_err *err)
+static qn_status settle_file(const char *what, const char *name, const char *path, int by_file,
+                             int otherwise, int *choice, qn_err *err)
 {
-    if (path[0] && !is_given)
-        *choice = by_file;
+    if (*choice < 0)
+        *choice = path[0] ? by_file : otherwise;
     if (path[0] && *choice != by_file)
         return qn_fail(err, QN_ERR_USAGE, "%s_file: %s is given, but %s is not %s", what, path,
                        what, name);
@@ -47,13 +56,13 @@ static qn_status settle_file(const char *what, const char *name, const char *pat
     return QN_OK;
 }
 
-static qn_status settle_field(qn_les_config *c, const qn_les_given *given, qn_err *err)
+static qn_status settle_field(qn_les_options *c, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(settle_file("ic", "file", c->ic_file, given->ic, QN_LES_IC_FILE, &c->ic, err));
-    QN_TRY(settle_file("forcing", "static", c->forcing_file, given->forcing, QN_LES_FORCING_STATIC,
-                       &c->forcing, err));
+    QN_TRY(settle_file("ic", "file", c->ic_file, QN_LES_IC_FILE, QN_LES_IC_SPECTRAL, &c->ic, err));
+    QN_TRY(settle_file("forcing", "static", c->forcing_file, QN_LES_FORCING_STATIC,
+                       QN_LES_FORCING_NONE, &c->forcing, err));
     if (c->ic_k0 == 0)
         c->ic_k0 = c->ic_shape == QN_LES_SHAPE_COMPACT ? 4 : 6;
     if (c->ic == QN_LES_IC_BOX && (c->ic_width % 2 == 0 || c->ic_width > c->N))
@@ -69,7 +78,7 @@ out:
     return st;
 }
 
-static qn_status settle_codec(qn_les_config *c, qn_err *err)
+static qn_status settle_codec(qn_les_options *c, qn_err *err)
 {
     if (c->smooth_k == 0)
         c->smooth_k = c->smooth == QN_LES_SMOOTH_PADDED ? 11 : qn_les_smooth_width(c->N);
@@ -85,7 +94,7 @@ static qn_status settle_codec(qn_les_config *c, qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_les_settle(qn_les_config *config, const qn_les_given *given, qn_err *err)
+qn_status qn_les_options_settle(qn_les_options *config, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -94,8 +103,8 @@ qn_status qn_les_settle(qn_les_config *config, const qn_les_given *given, qn_err
                        config->N);
     if (config->visc == QN_LES_VISC_IFAC && config->form != QN_LES_FLUX)
         return qn_fail(err, QN_ERR_USAGE, "visc: ifac needs form flux");
-    QN_TRY(settle_time(config, given, err));
-    QN_TRY(settle_field(config, given, err));
+    QN_TRY(settle_time(config, err));
+    QN_TRY(settle_field(config, err));
     QN_TRY(settle_codec(config, err));
 out:
     return st;
