@@ -91,9 +91,9 @@ static void neighbours_come_to_lie_side_by_side(void **state)
 
     (void)state;
     must(qn_fit_renumbered_new(p, &r, &err), &err);
-    assert_true(qn_fit_problem_spread(p) > 30 * 2 * sizeof(double));
+    assert_true(qn_fit_problem_span(p) > 30 * 2 * sizeof(double));
     /* From a link in the middle both ways. */
-    assert_true(qn_fit_problem_spread(&r->problem) <= 2 * 2 * sizeof(double));
+    assert_true(qn_fit_problem_span(&r->problem) <= 2 * 2 * sizeof(double));
     qn_fit_renumbered_free(r);
     qn_fit_problem_free(p);
 }
