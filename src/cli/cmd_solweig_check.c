@@ -2,8 +2,6 @@
 #include "cli/cmd_solweig.h"
 
 #include "lab/solweig/check/check.h"
-#include "lab/solweig/check/check_export.h"
-#include "lab/solweig/check/check_measured.h"
 #include "util/table.h"
 
 #include <math.h>

@@ -1,14 +1,14 @@
-/* sw_aniso.c - radiation from a sky of patches, and from walls and leaves before them.
+/* sw_aniso.c - radiation from a sky of patches, and from walls and leaves in front of them.
  *
- * What a patch gives depends on its class alone: sky, leaves, sunlit or shaded wall. So a pixel has
- * sums of numbers of patches by class, and temperatures are multiplied in at the end. Sunlight on a
- * wall ends at an angle; patches hold its tangent, made on the host so that x < lit_below is what
- * the arc tangent in degrees would say, for every x. A wall that does not look at the sun is cool
- * at any angle, though its sunlight is counted by the angle all the same: so is the reference.
+ * The radiation of a patch depends on its class alone: sky, leaves, sunlit or shaded wall. So a
+ * pixel adds up weights of patches by class, and temperatures are multiplied in at the end.
+ * Sunlight on a wall ends at an angle; patches hold its tangent, made on the host so that x <
+ * lit_below agrees with the arc tangent in degrees for every x. A wall that faces away from the sun
+ * is cool at any angle, yet its sunlight is still counted by the angle, as in the reference.
  *
- * Lanes lie along a row. As one loop over patches within a pixel (MAP) gcc finds no vectors; lanes
- * within the loop over patches are vectors, and several patches stand in one block of lanes, since
- * sums go through memory after each block.
+ * Lanes lie along a row. With one loop over patches within a pixel (MAP) gcc does not vectorise;
+ * with lanes inside the loop over patches it does. Several patches share one block of lanes,
+ * because sums go through memory after each block.
  */
 #define LANES 64
 #include "dialect.h"
@@ -18,12 +18,12 @@
 
 /* Sums over patches of one pixel. */
 typedef struct {
-    float open_lum, leaf_lum;        /* luminance, without buildings before it; behind leaves */
+    float open_lum, leaf_lum;        /* luminance: without buildings in front; behind leaves */
     float sky_cos, sky_sin, sky_lum; /* visible sky: emissivity, luminance */
     float leaf_cos, leaf_sin;
     float cool_cos, cool_sin, warm_cos, warm_sin; /* walls by heat */
     float dark, lit;                              /* walls by sunlight */
-    float back_cos, back_sin;                     /* all that is not sky */
+    float back_cos, back_sin;                     /* everything but sky */
 } sw_sums;
 
 /* Patches of a word by class. */

@@ -1,8 +1,8 @@
-/* sw_delay.c - the ground answers to a change of the sun with delay. */
+/* sw_delay.c - the ground responds to a change of the sun with a delay. */
 #include "dialect.h"
 #include "sw_moment.h"
 
-/* Planes of `value` become what is felt; `state` is kept from step to step. */
+/* Replaces planes of `value` by their delayed values; `state` lives from step to step. */
 MAP(sw_delay, VAL(i64, plane), VAL(i32, cols), IN(i32, now), IN(sw_moment, steps),
     INOUT(float, value), INOUT(float, state))
 {

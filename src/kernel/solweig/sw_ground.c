@@ -1,4 +1,4 @@
-/* sw_ground.c - what the ground emits and reflects in a time step. */
+/* sw_ground.c - emission and reflection of the ground in a time step. */
 #include "dialect.h"
 #include "sw_gvf.h"
 #include "sw_math.h"
@@ -30,7 +30,7 @@ MAP(sw_ground, VAL(sw_gvf_par, p), IN(i32, now), IN(sw_moment, steps), IN(u8, cl
     reflect[out] = bits_f32(f32_bits(albedo[at] * sun) | wall);
 }
 
-/* Without walls the ground below is all that is seen. */
+/* Without walls a person sees only the ground at their own pixel. */
 MAP(sw_ground_open, VAL(sw_gvf_par, p), IN(i32, now), IN(sw_moment, steps), IN(u8, class_of),
     IN(float, albedo), IN(float, emissivity), IN(float, shadow), IN(float, svf), OUT(float, lup),
     OUT(float, alb))
@@ -43,7 +43,7 @@ MAP(sw_ground_open, VAL(sw_gvf_par, p), IN(i32, now), IN(sw_moment, steps), IN(u
     alb[gz * p.plane + at] = albedo[at] * (1.0f - svf[at]);
 }
 
-/* The albedo that is seen where nothing shades, without walls: that of the pixel. */
+/* The unshaded albedo that a person sees, without walls: that of the pixel. */
 MAP(sw_plain_albedo, VAL(sw_gvf_par, p), IN(float, albedo), OUT(float, nosh))
 {
     const i64 at = (i64)gy * p.cols + gx;

@@ -1,11 +1,11 @@
-/* sw_gvf.h - what a person sees of the ground: 18 rays, and rasters with a border.
+/* sw_gvf.h - the view of the ground: 18 rays, and rasters with a border.
  *
- * A ray of azimuth 5 + 20 k degrees has `second` steps; the nearest `first` of them count once
- * more. Steps are offsets into rasters with a border of `pad` pixels on every side, so that rays
- * never ask whether they have left the grid. Rows of the table of steps are filled up to a
- * multiple of SW_GVF_CHUNK beyond the first ones; what is behind `second` is never reached, since
- * a ray is blocked there at the latest. Lengths of rays are bytes, 18 planes of them; where
- * `second` is above 255, the high bytes follow in 18 more.
+ * A ray of azimuth 5 + 20 k degrees has `second` steps; the nearest `first` of them count twice.
+ * Steps are offsets into rasters with a border of `pad` pixels on every side, so that rays need no
+ * check for the edge of the grid. Rows of the table of steps are filled up to a multiple of
+ * SW_GVF_CHUNK beyond the first ones; steps after `second` are never reached, since a ray is
+ * blocked there at the latest. Lengths of rays are bytes, 18 planes of them; where `second` is
+ * above 255, the high bytes follow in 18 more.
  */
 #ifndef QN_KERNEL_SW_GVF_H
 #define QN_KERNEL_SW_GVF_H
@@ -13,7 +13,7 @@
 #include "kernel/types.h"
 
 #define SW_RAYS       18
-#define SW_GVF_CHUNK  4 /* steps that a lane takes in one go */
+#define SW_GVF_CHUNK  4 /* steps that a lane takes at a time */
 #define SW_MAX_SECOND 4095
 
 /* Rays of the quarters between north, east, south and west: 0, 5, 9, 14, and 18 after the last. */
@@ -28,15 +28,15 @@ typedef struct {
     i32 pad, stride; /* of rasters with a border: its width, and pixels of a row */
     i32 first, second;
     i32 n_table; /* steps of a row of the table */
-    i32 n_dirs;  /* planes of results: SW_DIRS, or 1 where sides are not asked for */
+    i32 n_dirs;  /* planes of results: SW_DIRS, or 1 without sides */
     i32 water;   /* class of ground whose emission has no excess of its own; -1: none */
 } sw_gvf_par;
 QN_PAR_SIZE(sw_gvf_par, 64);
 
-/* The half turn that each ray looks into, to find the walls that face it. */
+/* The half circle around each ray, to find the walls that face it. */
 typedef struct {
     float low[SW_RAYS], high[SW_RAYS]; /* radians, not wrapped */
-    float unit;                        /* what the aspect is multiplied with first */
+    float unit;                        /* factor of the aspect, applied first */
 } sw_gvf_sectors;
 QN_PAR_SIZE(sw_gvf_sectors, 148);
 

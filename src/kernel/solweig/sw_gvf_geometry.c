@@ -1,14 +1,14 @@
-/* sw_gvf_geometry.c - how far each of 18 rays goes over open ground, once for a surface.
+/* sw_gvf_geometry.c - how far each of 18 rays gets over open ground, once for a surface.
  *
  * Lanes lie along a row and take the steps of a ray together: a step is then the same offset for
- * all of them, and what it reads is contiguous.
+ * all of them, and their reads are contiguous.
  */
 #define LANES 128
 #include "dialect.h"
 #include "sw_gvf.h"
 #include "sw_moment.h"
 
-/* Rasters with a border: 1 where a ray goes on, and the albedo, which is -1 beyond the grid. */
+/* Rasters with a border: 1 where a ray continues, and the albedo, which is -1 beyond the grid. */
 MAP(sw_gvf_pad, VAL(sw_gvf_par, p), IN(u8, buildings), IN(float, albedo), OUT(float, open),
     OUT(float, ground))
 {
@@ -21,7 +21,7 @@ MAP(sw_gvf_pad, VAL(sw_gvf_par, p), IN(u8, buildings), IN(float, albedo), OUT(fl
     ground[out] = is_inside ? albedo[at] : -1.0f;
 }
 
-/* Bit k: a sunlit wall here does not count in what ray k sees far away, since it faces the ray. */
+/* Bit k: a sunlit wall here does not count in the far part of ray k, since it faces the ray. */
 MAP(sw_gvf_face, VAL(sw_gvf_par, p), VAL(sw_gvf_sectors, s), IN(float, wall_height),
     IN(float, aspect), OUT(u32, face))
 {
@@ -43,7 +43,7 @@ MAP(sw_gvf_face, VAL(sw_gvf_par, p), VAL(sw_gvf_sectors, s), IN(float, wall_heig
     face[at] = bits;
 }
 
-/* Length of each ray, and the albedo that is seen where nothing shades. */
+/* Length of each ray, and the unshaded albedo that a person sees. */
 GROUP(sw_gvf_geometry, VAL(sw_gvf_par, p), IN(i32, offset), IN(float, open), IN(float, ground),
       OUT(u8, block), OUT(float, nosh))
 {

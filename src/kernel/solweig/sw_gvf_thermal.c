@@ -2,9 +2,9 @@
  *
  * Lanes lie along a row, as in sw_gvf_geometry. A ray adds up open ground until it is blocked; from
  * the first sunlit wall on, every further step up to the last counts a wall, blocked or not. So a
- * ray may be left where it is blocked, and the walls of the steps that remain are counted at once;
- * or taken back, where the last steps in one go went beyond the end. Several steps stand in one
- * block of lanes: sums would go through memory after each of them otherwise.
+ * ray may stop where it is blocked, and the walls of the remaining steps are added in one
+ * operation, or subtracted where the last steps overshot the end. Several steps share one block of
+ * lanes: otherwise sums would go through memory after each step.
  */
 #define LANES 128
 #include "dialect.h"
@@ -19,7 +19,7 @@ typedef struct {
     i32 walls;
 } sw_ray;
 
-/* What lies behind the edge is masked as bits: comparisons would take twice the instructions. */
+/* Pixels beyond the edge are masked as bits: comparisons would take twice the instructions. */
 FN sw_ray sw_take(sw_ray r, i32 step, i32 edge, float excess, float reflect)
 {
     const u32 open = (u32)((step - edge) >> 31);

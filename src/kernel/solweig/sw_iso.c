@@ -6,14 +6,14 @@
 #define SW_VIEW 4.4897f
 
 /* View of the sky from a wall, of 4.4897, as a polynomial of the sky view factor. It is not
- * held within bounds: below 0 it grows fast, and the reference has it so. */
+ * clamped: below 0 it grows fast, as in the reference. */
 FN float sw_view(float x)
 {
     return (((((63.227f * x - 161.51f) * x + 156.91f) * x - 70.424f) * x + 16.773f) * x - 0.4863f) *
            x;
 }
 
-/* What one side of the person sees. */
+/* View of one side of the person. */
 typedef struct {
     float svf, veg, aveg;
     float kup, lup, ldown;
@@ -32,7 +32,7 @@ FN float sw_side_sun(sw_side v, GLOBAL const sw_moment *steps, i32 now, float wa
             v.kup);
 }
 
-/* Of side d: walls that look at it may be sunlit. */
+/* Long waves on side d: the walls that it sees may be sunlit. */
 FN float sw_side_heat(sw_side v, GLOBAL const sw_moment *steps, i32 now, i32 d, float ew)
 {
     const float up = sw_unit(1.0f - v.svf);
@@ -108,7 +108,8 @@ MAP(sw_iso, VAL(sw_sky_par, p), VAL(sw_body, body), IN(i32, now), IN(sw_moment, 
         sw_side_heat(s, steps, step, SW_S, ew) + sw_side_heat(w, steps, step, SW_W, ew);
 }
 
-/* For checks: what side d gets, with all else given. Planes of `given`: kup, lup, ldown, shaded. */
+/* For checks: radiation on side d, with everything else given. Planes of `given`: kup, lup, ldown,
+ * shaded. */
 MAP(sw_iso_side, VAL(sw_sky_par, p), VAL(sw_body, body), VAL(i32, d), IN(i32, now),
     IN(sw_moment, steps), IN(float, svf), IN(float, shadow), IN(float, given), OUT(float, sun),
     OUT(float, heat))

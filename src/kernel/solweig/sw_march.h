@@ -1,9 +1,9 @@
-/* sw_march.h - the parts of a march along a ray that all its kernels share.
+/* sw_march.h - the march along a ray: parts that all its kernels share.
  *
- * A kernel file says how lanes lie on the raster before it includes this: SW_TILE_COLS x
- * SW_TILE_ROWS pixels per group, SW_LANE_COL and SW_LANE_ROW of a lane. Lanes along a row are loads
- * of neighbours on the CPU; tiles of 8 columns keep the lanes of a warp close together, which then
- * agree more often about leaving out a leg.
+ * Before it includes this, a kernel file defines how lanes lie on the raster: SW_TILE_COLS x
+ * SW_TILE_ROWS pixels per group, SW_LANE_COL and SW_LANE_ROW of a lane. On the CPU, lanes along a
+ * row load neighbours; tiles of 8 columns keep the lanes of a warp close together, so that they
+ * agree more often that a leg can be skipped.
  *
  * The limit of a lane is the height of its pixel, and infinity when nothing matters any more.
  */
@@ -12,7 +12,7 @@
 
 #include "sw_shadow.h"
 
-/* What the lanes of a group say about a leg. */
+/* State of a leg for the lanes of a group. */
 #define LEG_ALIVE  1 /* the ray is still inside and below the highest thing */
 #define LEG_NEEDED 2 /* something in its window is above the ray */
 
@@ -40,8 +40,8 @@ FN i32 is_leg_inside(sw_grid par, sw_leg leg, i32 first_row, i32 first_col)
            (first_col + SW_TILE_COLS - 1 + leg.col1 < par.cols);
 }
 
-/* How many legs of the ray are surely inside for all lanes of the group. Room beyond 2^20 pixels is
- * not used, so that the error of the product stays below half a pixel. */
+/* How many legs of the ray are certainly inside for all lanes of the group. The distance is capped
+ * at 2^20 pixels, so that the error of the product stays below half a pixel. */
 FN i32 legs_inside(sw_grid par, sw_ray ray, i32 first_row, i32 first_col)
 {
     const i32 below = par.rows - SW_TILE_ROWS - first_row;
@@ -64,7 +64,7 @@ FN i32 look_at_leg(sw_grid par, float prev, float most, float limit)
     return is_alive * LEG_ALIVE | is_needed * LEG_NEEDED;
 }
 
-/* LEG_* of a lane, for any leg. A window that begins outside is not known, so its leg is taken; so
+/* LEG_* of a lane, for any leg. A window that begins outside is unknown, so its leg is marched; so
  * is every leg when its exit is off. */
 FN i32 look_at_edge(sw_grid par, sw_leg leg, GLOBAL const float *top, i32 row, i32 col, float limit)
 {

@@ -1,14 +1,13 @@
 /* sw_math.h - angles from + - * / and square roots.
  *
- * They become vectors on the CPU, where calls of the library would stop that, and every device
- * gives the same bits.
+ * Unlike calls of the library they vectorise on the CPU, and every device gives the same bits.
  */
 #ifndef QN_KERNEL_SW_MATH_H
 #define QN_KERNEL_SW_MATH_H
 
 #define SW_PI 3.14159265358979f
 
-/* What f32 arithmetic gives for the tangent of its pi/2, which lies beyond the true one. */
+/* The tangent, in f32 arithmetic, of the f32 pi/2, which is greater than the true one. */
 #define SW_TAN_RIGHT (-22877332.0f)
 
 FN float sw_pow4(float x)
@@ -16,7 +15,7 @@ FN float sw_pow4(float x)
     return (x * x) * (x * x);
 }
 
-/* Within 0 and 1; a NaN stays. */
+/* Clamped to 0 .. 1; NaN stays NaN. */
 FN float sw_unit(float x)
 {
     const float low = x < 0.0f ? 0.0f : x;

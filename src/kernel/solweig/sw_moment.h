@@ -1,17 +1,17 @@
-/* sw_moment.h - what a time step of the urban climate needs besides rasters: one record per step.
+/* sw_moment.h - records of time steps: everything in a step that all pixels share.
  *
- * Records of a whole series lie on the device, and `now` (one i32) says which of them is meant, so
- * that one recorded step is replayed for a year without an upload: kernels read steps[now[0]], and
- * sw_next adds one. Everything that depends on weather and sun alone is computed on the host,
- * sines and exponentials included; devices then agree about it.
+ * The records of all steps lie on the device, and `now` (one i32) is the number of the present one,
+ * so that one recorded step is replayed for a year without an upload: kernels read steps[now[0]],
+ * and sw_next adds one. Everything that depends on weather and sun alone is computed on the host,
+ * sines and exponentials included, so that devices agree about it.
  *
  *     steps   sw_moment [n_steps]
  *     sky     sw_sky [n_steps][n_patches]
- *     patches sw_patch [n_patches]: what does not change with time
+ *     patches sw_patch [n_patches]: the same in all steps
  *
- * Tables of patches are filled up with empty ones, which give nothing (sw_radiation.h).
+ * Tables of patches are filled up with empty ones, which add nothing (sw_radiation.h).
  *
- * Rasters are planes of rows * cols. Where a buffer has several planes, one after the other, their
+ * Rasters are planes of rows * cols. Where a buffer has several planes, one after another, their
  * numbers are below.
  */
 #ifndef QN_KERNEL_SW_MOMENT_H
@@ -19,16 +19,16 @@
 
 #include "kernel/types.h"
 
-/* Where radiation goes to, or comes from: planes of view factors, of Lup, of albedo. */
+/* Directions of radiation: planes of view factors, of Lup, of albedo. */
 enum { SW_ALL, SW_N, SW_E, SW_S, SW_W, SW_DIRS };
 
 /* Sky view factors: 3 * SW_DIRS planes, of buildings, vegetation, and vegetation before
  * buildings. */
 enum { SW_SVF = 0, SW_VEG = SW_DIRS, SW_AVEG = 2 * SW_DIRS, SW_VIEW_PLANES = 3 * SW_DIRS };
 
-/* Planes of radiation that the temperature of a person is made of. K4 and L4 are the sums of what
- * comes from the four sides; KSIDE and LSIDE hold what a cylinder gets from all around. An
- * isotropic sky has only the first SW_ISO_PLANES: there KSIDE is the sun alone, LSIDE nothing. */
+/* Planes of radiation that make up the temperature of a person. K4 and L4 are sums over the four
+ * sides; KSIDE and LSIDE are the radiation on a cylinder from all around. An isotropic sky has only
+ * the first SW_ISO_PLANES: there KSIDE is the sun alone, LSIDE nothing. */
 enum {
     SW_KDOWN,
     SW_KUP,
@@ -51,7 +51,7 @@ typedef struct {
     float air4;                   /* sbc * ta_k^4 */
     float wall4;                  /* sbc * (ta_k + tg_wall)^4 */
     float tg_wall;                /* excess of wall temperature over air */
-    float wall_excess;            /* what a sunlit wall emits beyond one of air temperature, W/m2 */
+    float wall_excess;            /* emission of a sunlit wall over one at air temperature */
     float direct, diffuse, total; /* of the sun, W/m2; total on flat ground */
     float sin_alt, cos_alt, tan_zen;
     float psi;            /* transmissivity of vegetation */
@@ -60,7 +60,7 @@ typedef struct {
     float sky_scale;      /* diffuse over the luminance that falls on the ground; 0 by night */
     float delay_keep;     /* weight of the state in the delay */
     float box[4];         /* direct radiation on N, E, S, W of a box, of a pixel in full sun */
-    float lit[4];         /* 1 where walls that N, E, S, W look at are sunlit, else 0 */
+    float lit[4];         /* 1 where the walls that sides N, E, S, W see are sunlit, else 0 */
     float lit4[4];        /* sbc * T^4 of such walls */
     float tg[SW_CLASSES]; /* excess of ground temperature over air in full sun */
     i32 is_day;           /* the sun is above the horizon */
@@ -82,8 +82,8 @@ typedef struct {
     float share; /* of the luminance of the sky */
     float emissivity;
     float shift;                 /* of the tangents below, by the sun's direction; 0 or less */
-    float warm_below, cool_from; /* tangents for heat: those of the patch if its walls look at the
-                                    sun, else -infinity, so that all are cool */
+    float warm_below, cool_from; /* tangents for heat: those of the patch if its walls face the sun,
+                                  * else -infinity, so that all are cool */
 } sw_sky;
 QN_PAR_SIZE(sw_sky, 20);
 

@@ -1,14 +1,14 @@
 /* sw_pet.c - the Physiologically Equivalent Temperature of every pixel.
  *
  * Two searches: first skin and clothes of the person out here, then the room in which the same
- * person would feel the same. Both walk in steps of 1, 0.1, 0.01 and 0.001 K, a step smaller each
- * time the heat balance changes its sign. How the blood flows is not known before: six hypotheses
+ * person would feel the same. Both walk in steps of 1, 0.1, 0.01 and 0.001 K, a smaller step each
+ * time the heat balance changes its sign. The blood flow is not known in advance: six hypotheses
  * are tried in turn until one agrees with its own result.
  *
- * Lanes are pixels. A group stays together in the hypothesis, but each lane walks at its own pace;
- * what a lane must not change any more is kept by a selection, so that the CPU works on vectors.
+ * Lanes are pixels. A group shares the hypothesis, but each lane walks at its own pace; values that
+ * a lane must not change any more are protected by a selection, so that the CPU works on vectors.
  * 10^x is made here of + - * and bits: no library function is in the loops, and every device gives
- * the same bits (but for a map of wind, whose power of 0.67 is the device's).
+ * the same bits (except with a map of wind, whose power of 0.67 is the device's).
  */
 #define LANES 64
 #include "dialect.h"
@@ -259,8 +259,8 @@ GROUP(sw_pet, VAL(sw_pet_par, p), IN(float, wind), IN(float, tmrt), OUT(float, p
     EACH_LANE if (first + LANE < p.n) pet[first + LANE] = P(is_valid) ? P(tx) : NAN;
 }
 
-/* The mean of five neighbours, fewer at the ends. A walk stops up to a step of 0.001 K too far, and
- * where a body sweats that shows in PET as a saw of 0.04 K; of it a table needs the middle. */
+/* The mean of five neighbours, fewer at the ends. A walk stops up to 0.001 K too far, and where a
+ * body sweats that shows in PET as a sawtooth of 0.04 K; a table needs the middle of it. */
 MAP(sw_pet_smooth, VAL(i32, n), IN(float, solved), OUT(float, table))
 {
     const i32 edge = MIN(gx, n - 1 - gx), reach = MIN(edge, 2);

@@ -1,4 +1,4 @@
-/* sw_pet.h - body, clothing and air as the PET kernels need them. */
+/* sw_pet.h - body, clothing and air: the parameters of the PET kernels. */
 #ifndef QN_KERNEL_SW_PET_H
 #define QN_KERNEL_SW_PET_H
 

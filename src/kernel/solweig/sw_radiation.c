@@ -3,9 +3,9 @@
 #include "sw_radiation.h"
 #include "sw_wedge.h"
 
-/* What a sky of patches leaves to do: sunlight from the ground, and on it. The four sides of a
- * person get half of what comes from below, each from its own half of the ground: together twice
- * what comes from all of it, so no planes of directions are needed. */
+/* The rest of the radiation under a sky of patches: sunlight from the ground, and on it. Each of
+ * the four sides of a person gets half of the light from its own half of the ground: together twice
+ * the light of all of it, so no planes of directions are needed. */
 MAP(sw_kup, VAL(sw_sky_par, p), VAL(sw_body, body), IN(i32, now), IN(sw_moment, steps),
     IN(float, svf), IN(float, veg), IN(float, shadow), IN(float, lup), IN(float, alb),
     IN(float, nosh), INOUT(float, radiation))
@@ -30,7 +30,7 @@ MAP(sw_kup, VAL(sw_sky_par, p), VAL(sw_body, body), IN(i32, now), IN(sw_moment, 
     radiation[SW_L4 * p.plane + at] = 2.0f * lup[at];
 }
 
-/* Mean radiant temperature of what a person absorbs; NaN where KDOWN is none. */
+/* Mean radiant temperature of the radiation that a person absorbs; NaN where KDOWN is NaN. */
 FN float sw_felt(sw_body body, float sbc, float kdown, float k, float l)
 {
     const float absorbed = body.abs_k * k + body.abs_l * l;

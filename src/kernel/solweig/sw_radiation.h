@@ -5,16 +5,16 @@
 #include "kernel/types.h"
 
 /* Where the bits of vegetation come from. Without a canopy no patch is hidden by leaves; the
- * reference then has the bits of buildings in the place of those before buildings, so that no
- * building counts as a wall (SW_BITS_BARE). SW_BITS_WALLS has walls there. */
+ * reference then uses the bits of buildings for those of vegetation before buildings, so that no
+ * building counts as a wall (SW_BITS_BARE). With SW_BITS_WALLS buildings are walls. */
 enum { SW_BITS_GIVEN, SW_BITS_BARE, SW_BITS_WALLS };
 
-#define SW_PATCH_CHUNK 4 /* patches that a lane takes in one go */
+#define SW_PATCH_CHUNK 4 /* patches that a lane takes at a time */
 
 typedef struct {
     i64 plane; /* pixels of a raster */
     i32 cols;
-    i32 n_patches; /* of tables: with empty ones up to a multiple of SW_PATCH_CHUNK */
+    i32 n_patches; /* of tables, filled up to a multiple of SW_PATCH_CHUNK */
     i32 bits;      /* SW_BITS_* */
     i32 is_aniso;
 } sw_sky_par;

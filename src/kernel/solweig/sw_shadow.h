@@ -1,12 +1,13 @@
-/* sw_shadow.h - what shadow marches on host and device share: rays, grids, planes of results.
+/* sw_shadow.h - rays, grids and planes of results, which host and device share.
  *
- * A ray is the way from a pixel towards the sun or a patch of sky, as a table of steps made on the
- * host: offsets in rows and columns, and how high the ray is there. Kernels only subtract and
+ * A ray is the path from a pixel towards the sun or a patch of sky, as a table of steps made on the
+ * host: offsets in rows and columns, and the height of the ray there. Kernels only subtract and
  * compare, so every backend gives the same bits.
  *
  * Steps are grouped into legs of SW_LEG_STEPS. No leg spans more than SW_LEG_STEPS rows or columns,
- * so one look at the highest thing in a window of that size, kept for every pixel, says whether a
- * leg can be left out. All pixels share the legs: lanes stay side by side and loads contiguous.
+ * so one comparison with the greatest height in a window of that size, stored for every pixel,
+ * decides whether a leg can be skipped. All pixels share the legs: lanes stay side by side and
+ * loads contiguous.
  */
 #ifndef QN_KERNEL_SW_SHADOW_H
 #define QN_KERNEL_SW_SHADOW_H
@@ -32,10 +33,10 @@ typedef struct {
 } sw_leg;
 QN_PAR_SIZE(sw_leg, 32);
 
-/* A ray without legs is never shaded. Angles are of suns only, in radians. `psi` is what leaves
- * let through. `faces` says how walls are told that face the sun: SW_FACES_*. The ray goes up or
- * down rows (row_way -1 or 1), and after row_steps * r steps by no more than r + 0.5 rows; so for
- * columns. */
+/* A ray without legs is never shaded. Angles are of suns only, in radians. `psi` is the share of
+ * light that leaves let through. `faces` (SW_FACES_*) selects the test for walls that face the sun.
+ * The ray goes up or down rows (row_way -1 or 1), and after row_steps * r steps by no more than r +
+ * 0.5 rows; likewise for columns. */
 typedef struct {
     i32 leg, n_legs;
     float face_lo, face_hi, psi;

@@ -14,7 +14,7 @@ FN i32 sw_is_finite(float x)
     return x - x == 0.0f;
 }
 
-/* The word of count k, and how far up in it the count begins. */
+/* The word of count k, and the lowest bit of the count in it. */
 FN i32 sw_word(sw_summary_par p, i32 k)
 {
     return p.per_word == 2 ? k >> 1 : k;

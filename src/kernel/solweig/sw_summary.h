@@ -1,8 +1,8 @@
-/* sw_summary.h - what is kept of a series: sums, counts and extremes of each pixel of the core, and
+/* sw_summary.h - the summary of a series: sums, counts and extremes of each pixel of the core, and
  * one record of means per step.
  *
- * What follows from these is not kept: the sum over all hours is that of day and night, shade is
- * what is left of the hours, and hours above a threshold are a count times the interval.
+ * Derived figures are not stored: the sum over all hours is that of day and night, hours of shade
+ * are the hours without sun, and hours above a threshold are a count times the interval.
  */
 #ifndef QN_KERNEL_SW_SUMMARY_H
 #define QN_KERNEL_SW_SUMMARY_H
@@ -23,7 +23,7 @@ enum { SW_TMRT_MAX, SW_TMRT_MIN, SW_UTCI_MAX, SW_UTCI_MIN, SW_EXTREMES };
  * SW_NARROW_STEPS steps: the first of a pair is its lower half. */
 enum { SW_N_TMRT_DAY, SW_N_TMRT_NIGHT, SW_N_UTCI_DAY, SW_N_UTCI_NIGHT, SW_COUNTS };
 
-/* Grids that come of them; beyond the last, hours above threshold `which - SW_GRIDS`. */
+/* Grids made from them; beyond the last, hours above threshold `which - SW_GRIDS`. */
 enum {
     SW_GRID_TMRT_MEAN,
     SW_GRID_TMRT_MAX,

@@ -1,6 +1,6 @@
 /* sw_sun.c - shadow of one sun on ground and walls, with lanes along a row.
  *
- * Which sun is read from memory, so that a recorded graph serves every hour of a year.
+ * The number of the sun is read from memory, so that a recorded graph serves every hour of a year.
  */
 #define LANES 16
 #include "dialect.h"

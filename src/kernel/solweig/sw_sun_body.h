@@ -1,15 +1,16 @@
 /* sw_sun_body.h - body of the march to one sun; see sw_sun.c.
  *
- * Pixels beside a wall march on after they are shaded, since the wall above them may be in the sun:
- * until the shade is higher than the wall. For the others the march ends with the first shade.
+ * Pixels beside a wall continue to march after they are shaded, since the wall above them may be in
+ * the sun, until the shade is higher than the wall. For the others the march ends with the first
+ * shade.
  */
 const sw_ray ray = rays[which[0]];
 const i64 core_cells = (i64)par.core_rows * par.core_cols;
 const i32 is_quick = (par.exits & (SW_EXIT_ABOVE | SW_EXIT_LEGS)) == (SW_EXIT_ABOVE | SW_EXIT_LEGS);
 PRIV(float, ground);
 PRIV(float, limit);
-PRIV(float, rise);   /* of the shade on things */
-PRIV(float, leaves); /* the same of leaves */
+PRIV(float, rise);   /* height of the shade */
+PRIV(float, leaves); /* height of the shade of leaves */
 PRIV(float, wall);
 PRIV(i32, away); /* what the reference calls face */
 PRIV(i32, shade);

@@ -1,7 +1,7 @@
 /* sw_svf_body.h - body of the march to all patches; see sw_svf.c.
  *
- * A group makes one word, the bits of 32 patches, of its pixels. Of the march only two facts count:
- * whether a building shades, and whether leaves did before it.
+ * A group makes one word, the bits of 32 patches, of its pixels. Only two facts of the march
+ * matter: whether a building shades, and whether leaves did before it.
  */
 const i64 core_cells = (i64)par.core_rows * par.core_cols;
 const i32 first = GROUP_Z * 32;

@@ -21,7 +21,7 @@ MAP(sw_utci, VAL(sw_utci_par, p), IN(float, tmrt), OUT(float, utci))
     utci[at] = is_number(t) && t > -999.0f ? sum : NAN;
 }
 
-/* The wind's polynomials are written out: gcc makes no vectors of loops whose length differs. */
+/* The polynomials of wind are written out: gcc does not vectorise loops of varying length. */
 MAP(sw_utci_wind, VAL(sw_utci_wind_par, p), IN(float, wind), IN(float, tmrt), OUT(float, utci))
 {
     const i64 at = (i64)gy * p.cols + gx;

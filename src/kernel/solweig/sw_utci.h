@@ -1,4 +1,4 @@
-/* sw_utci.h - what the UTCI kernels need to know of the weather. */
+/* sw_utci.h - the weather as parameters of the UTCI kernels. */
 #ifndef QN_KERNEL_SW_UTCI_H
 #define QN_KERNEL_SW_UTCI_H
 

@@ -1,9 +1,9 @@
 /* sw_walls.c - heights of walls, and the direction each one faces.
  *
- * A wall pixel is the low one of two neighbours. Its direction is that of the line, among 180, on
- * which most wall pixels around it lie; the higher side decides which of the two ways it faces.
- * Pixels of a line are counted as bits. Where that gives nothing, or 0, the slope decides. Only
- * + - * / of doubles are used, so every backend gives the same bits.
+ * A wall pixel is the lower of two neighbours. Its direction is that of the line, among 180, on
+ * which most wall pixels around it lie; the higher side decides which of the two directions it
+ * faces. Pixels of a line are counted as bits. Where that gives nothing, or 0, the slope decides.
+ * Only + - * / of doubles are used, so every backend gives the same bits.
  */
 #include "dialect.h"
 #include "sw_walls.h"
@@ -66,7 +66,7 @@ FN double angle_of(double y, double x)
     return y < 0 ? -a : a;
 }
 
-/* Slope along an axis: between both neighbours, or to the one there is. */
+/* Slope along an axis: between both neighbours, or to the only one. */
 FN double slope(GLOBAL const float *dsm, i64 at, i64 step, i32 has_before, i32 has_after)
 {
     const double before = dsm[has_before ? at - step : at];

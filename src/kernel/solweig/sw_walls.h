@@ -11,7 +11,7 @@
 typedef struct {
     i32 rows, cols;
     i32 side, n_words;
-    float limit; /* lower walls are none */
+    float limit; /* lower steps are no walls */
     i32 spare;
 } sw_wall_par;
 QN_PAR_SIZE(sw_wall_par, 24);

@@ -29,7 +29,7 @@ FN float sw_wedge(float svf, float veg, float tan_zen)
     return (circle - (2.0f * ba * ha + uk)) / circle;
 }
 
-/* Sky that is seen through leaves of transmissivity psi. */
+/* Sky seen through leaves of transmissivity psi. */
 FN float sw_open_sky(float svf, float veg, float psi)
 {
     return sw_unit(svf - (1.0f - veg) * (1.0f - psi));

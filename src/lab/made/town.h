@@ -11,7 +11,7 @@ typedef struct qn_made_town {
 } qn_made_town;
 
 /* Blocks of 44 m with courts between streets of 16 m; trees along the streets and in courts. The
- * DSM is absolute, the CDSM height above ground: as files have them, before heights.h. */
+ * DSM is absolute, the CDSM height above ground, as in files. */
 qn_status qn_town_make(const qn_made_town *made, qn_sw_surface *out, qn_err *err);
 
 /* Writes dsm.npy and, where there are trees, cdsm.npy; makes the folder where it is missing. */

@@ -1,7 +1,7 @@
-/* svf_arrays.c - memory of view factors: plain, or a file without a name that is mapped.
+/* svf_arrays.c - memory of view factors: plain, or a mapped file without a name.
  *
- * All maps and bits of a large raster are more than most machines have: 120 bytes of a pixel. In a
- * file the system writes out what is not in use.
+ * All maps and bits take 120 bytes of a pixel, for a large raster more than most machines have.
+ * From a mapped file the system writes out the pages that are not in use.
  */
 #include "svf_cache.h"
 
@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MAPPED_PIXELS 50e6 /* rasters above this are mapped, unless told otherwise */
+#define MAPPED_PIXELS 50e6 /* larger rasters are mapped, unless the variable below says otherwise */
 
 static int is_large(size_t cells)
 {
@@ -36,7 +36,7 @@ static const char *folder(void)
     return "/tmp";
 }
 
-/* Room on the disk is taken now: a mapping that finds none later ends the process. */
+/* Space on the disk is reserved now: a mapping that runs out of it later ends the process. */
 static qn_status map_file(size_t bytes, void **out, qn_err *err)
 {
     char path[1100];

@@ -1,4 +1,4 @@
-/* svf_cache.c - keeping sky view factors. */
+/* svf_cache.c - writing and reading the cache of sky view factors. */
 #include "svf_cache.h"
 #include "zip.h"
 #include "util/file.h"
@@ -64,7 +64,7 @@ qn_sw_svf_key qn_sw_svf_key_of(const qn_sw_surface *s, int patch_option)
 
 /* Writing. */
 
-/* A map as GeoTIFF, by way of a file beside the archive. */
+/* Adds a map as GeoTIFF, through a file beside the archive. */
 static qn_status add_map(qn_sw_zip *zip, const char *folder, const char *name,
                          const qn_sw_raster *map, qn_err *err)
 {
@@ -120,7 +120,7 @@ out:
     return st;
 }
 
-/* To the archive, or to a file of its own where there is none. */
+/* Writes to the archive, or to a separate file where there is none. */
 static qn_status write_array(const char *folder, qn_sw_zip *zip, const char *name,
                              const qn_npy *array, qn_err *err)
 {

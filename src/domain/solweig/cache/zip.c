@@ -1,5 +1,5 @@
-/* zip.c - archives through GDAL's file system of them. Create and read load GDAL; an archive that
- * is open means that it is there. */
+/* zip.c - archives through GDAL's virtual file system. Create and read load GDAL; an open archive
+ * means that it is loaded. */
 #include "zip.h"
 #include "domain/solweig/raster/gdal_api.h"
 #include "domain/solweig/raster/raster.h"
@@ -115,7 +115,7 @@ void qn_sw_zip_abort(qn_sw_zip *zip)
     drop(zip);
 }
 
-/* The size of an open file, which ends at its beginning again. */
+/* The size of an open file, which is rewound. */
 static size_t size_of(VSILFILE *file)
 {
     qn_sw_gdal.VSIFSeekL(file, 0, SEEK_END);

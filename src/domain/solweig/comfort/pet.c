@@ -1,6 +1,6 @@
-/* pet.c - what of PET is the same for all pixels, and its stages.
+/* pet.c - the part of PET that all pixels share, and its stages.
  *
- * In single precision, as the kernel goes on with it.
+ * In single precision, like the kernel.
  */
 #include "comfort.h"
 
@@ -54,7 +54,7 @@ static float metabolism(const qn_sw_body *body)
     return (float)body->activity_w + rest;
 }
 
-/* Clothes: how much of the body they cover, and how they hold back heat. */
+/* Clothes: the share of the body they cover, and how they insulate. */
 typedef struct clothes {
     float share, area, rcl, htcl;
 } clothes;

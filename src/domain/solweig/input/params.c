@@ -1,7 +1,7 @@
 /* params.c - parameter files in UMEP's layout: sections, each with a Value object.
  *
- * Materials are listed by name, and Names tells which id has which name. Every number is checked
- * against what it can be, and an error names its whole path in the file.
+ * Materials are listed by name, and Names maps ids to names. Every number is checked against its
+ * limits, and an error names its whole path in the file.
  */
 #include "params.h"
 #include "util/json.h"
@@ -32,7 +32,7 @@ static qn_status find_values(const file *f, const char *section, const char *par
     return QN_OK;
 }
 
-/* values[key] into *out where it is there. */
+/* Sets *out to values[key], if there is one. */
 static qn_status take_number(const file *f, const char *section, const json_t *values,
                              const char *key, double min, double max, double *out)
 {
@@ -103,7 +103,7 @@ static qn_status take_covers(const file *f, const tables *t, qn_sw_params *param
             goto out;
         }
         if (id < 0 || id >= QN_SW_COVERS)
-            continue; /* walls, which their own entry describes */
+            continue; /* walls have an entry of their own */
         qn_sw_material *m = &params->cover[id];
         const char *text = json_string_value(name);
 
@@ -156,7 +156,7 @@ out:
     return st;
 }
 
-/* One of two words; what is absent leaves *out. */
+/* One of two words; *out stays when it is absent. */
 static qn_status take_word(const file *f, const char *section, const json_t *values,
                            const char *key, const char *zero, const char *one, int *out)
 {
@@ -172,7 +172,7 @@ static qn_status take_word(const file *f, const char *section, const json_t *val
     return QN_OK;
 }
 
-/* Metres, or centimetres where a person would be taller than 3 m. */
+/* Metres; values above 3 are centimetres. */
 static qn_status take_height(const file *f, const json_t *values, double *out)
 {
     double height = *out;

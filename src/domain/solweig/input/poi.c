@@ -17,7 +17,7 @@ void qn_sw_pois_free(qn_sw_pois *pois)
     *pois = (qn_sw_pois){ 0 };
 }
 
-/* What is read so far; `where` tells the place in the file, for messages. */
+/* The points read so far. Calls below take `where`, the place in the file, for messages. */
 typedef struct {
     const char *path;
     const qn_sw_place *place;

@@ -103,8 +103,8 @@ static const char *const glyphs[GLYPHS] = {
     [DEGREE] = ".##../#..#./#..#./.##../...../...../.....",
 };
 
-/* The glyph of the next letter; `*text` moves past it. Only the degree sign is known beyond ASCII,
- * every other letter there is a question mark. */
+/* The glyph of the next letter; `*text` moves past it. Beyond ASCII there is only the degree sign;
+ * every other letter becomes a question mark. */
 static int next_glyph(const char **text)
 {
     const unsigned char *at = (const unsigned char *)*text;

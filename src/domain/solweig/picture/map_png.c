@@ -89,7 +89,7 @@ static void draw_text(canvas *c, int x, int y, int size, const char *text)
     }
 }
 
-/* As large as fits, but not below one dot per dot; the rest of a long title is cut by the edge. */
+/* As large as fits, but at least one pixel per dot; the edge cuts off a title that is too long. */
 static void draw_title(canvas *c, const char *title)
 {
     const int width = qn_sw_font_letters(title) * QN_SW_FONT_STEP;
@@ -199,8 +199,8 @@ static void draw_lengths(canvas *c, scale s, double pixel_size)
     draw_text(c, MARGIN, y + 9, 1, text);
 }
 
-/* The scale's ends: those asked for, or the least and the greatest value of the grid; far enough
- * apart that values between them can be told from each other. */
+/* The scale's ends: the ones in `map`, or the least and the greatest value of the grid; far enough
+ * apart that values between them can be distinguished. */
 static void find_range(const float *grid, size_t n, double *low, double *high)
 {
     const int is_asked = *low != *high;

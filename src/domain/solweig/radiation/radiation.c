@@ -22,7 +22,7 @@ sw_body qn_sw_body_standing(void)
                       .f_cyl = 0.28f };
 }
 
-/* 0.166666 is not a sixth: the reference has it so. */
+/* 0.166666 is not a sixth, but it is the reference's number. */
 sw_body qn_sw_body_sitting(void)
 {
     sw_body body = qn_sw_body_standing();

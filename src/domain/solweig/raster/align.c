@@ -39,7 +39,7 @@ static qn_status check_layers(const qn_sw_layer *layers, size_t n, qn_err *err)
     return QN_OK;
 }
 
-/* Where a layer lies: a plain array lies where the DSM does. */
+/* The place of a layer; a plain array has that of the DSM. */
 static const qn_sw_place *place_of(const qn_sw_layer *layers, size_t i)
 {
     const qn_sw_place *dsm = &layers[0].raster->place;
@@ -118,7 +118,7 @@ static int is_on_grid(const qn_sw_place *p, const qn_sw_place *target)
            fabs(-p->transform[5] - target->pixel_size) <= NEARLY;
 }
 
-/* Layer i on the target grid, if it is not there already: then *out stays absent. */
+/* Layer i on the target grid; *out stays absent if the layer is there already. */
 static qn_status move_layer(const qn_sw_layer *layers, size_t i, const qn_sw_place *target,
                             qn_sw_raster *out, qn_err *err)
 {

@@ -30,7 +30,7 @@ static struct {
     char reason[256]; /* empty when loaded */
 } loaded = { .once = PTHREAD_ONCE_INIT };
 
-/* Keeps why the first file could not be opened: the others are only substitutes for it. */
+/* Keeps the reason why the first file could not be opened: the others are only substitutes. */
 static void *open_library(const char *file)
 {
     void *lib = dlopen(file, RTLD_LAZY | RTLD_LOCAL);

@@ -1,8 +1,9 @@
 /* raster_gdal.c - rasters as GeoTIFF, by GDAL.
  *
  * GDAL prints its errors and, when it closes a file, returns none. So every call here runs under a
- * handler that keeps the first message, and what the handler saw decides. A file that is open means
- * that GDAL is loaded. A build without GDAL has the same functions, which say what is missing.
+ * handler that keeps the first message, and that message decides whether the call failed. An open
+ * file means that GDAL is loaded. In a build without GDAL the same functions fail and name what is
+ * missing.
  */
 #include "gdal_api.h"
 #include "raster_impl.h"
@@ -102,7 +103,7 @@ static qn_status open_set(tif_file *file, GDALAccess access_mode, qn_err *err)
     VSIStatBufL info;
     message m;
 
-    /* GDAL's own stat also looks into archives. */
+    /* Unlike stat(), GDAL's own also finds files inside archives. */
     if (qn_sw_gdal.VSIStatL(file->path, &info) != 0)
         return qn_fail(err, QN_ERR_IO, "cannot open %s: no such file", file->path);
     listen_to(&m);
@@ -235,7 +236,8 @@ static qn_status create_tif(const char *path, const qn_sw_place *place, void **h
     options = qn_sw_gdal.CSLSetNameValue(options, "TILED", "YES");
     options = qn_sw_gdal.CSLSetNameValue(options, "COMPRESS", "DEFLATE");
     options = qn_sw_gdal.CSLSetNameValue(options, "PREDICTOR", "3"); /* of floating point */
-    /* Against level 6: 0.63 s for 1.03 s of a Tmrt map of 9 million pixels, and 1.5 % larger. */
+    /* A Tmrt map of 9 million pixels takes 0.63 s, against 1.03 s at level 6, and is 1.5 % larger.
+     */
     options = qn_sw_gdal.CSLSetNameValue(options, "ZLEVEL", "1");
     options = qn_sw_gdal.CSLSetNameValue(options, "NUM_THREADS", "ALL_CPUS");
     options = qn_sw_gdal.CSLSetNameValue(options, "BIGTIFF", "IF_SAFER");

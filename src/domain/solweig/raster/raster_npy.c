@@ -1,7 +1,7 @@
 /* raster_npy.c - rasters as NumPy arrays of two dimensions.
  *
- * Rows are read and written at their place in the file, so a window of a large array costs what
- * it holds. An array in Fortran order is read whole.
+ * Rows are read and written in place, so the cost of a window does not depend on the size of the
+ * array. An array in Fortran order is read whole.
  */
 #include "raster.h"
 #include "raster_impl.h"
@@ -55,7 +55,7 @@ static qn_status fail_errno(const char *doing, const char *path, qn_err *err)
     return qn_fail(err, QN_ERR_IO, "cannot %s %s: %s", doing, path, strerror(errno));
 }
 
-/* pread and pwrite that go on after a short count; 0 bytes mean that the file ends. */
+/* pread and pwrite, repeated after a short count; 0 bytes mean the end of the file. */
 static qn_status read_at(const npy_file *file, void *data, size_t bytes, size_t at, qn_err *err)
 {
     for (size_t done = 0; done < bytes;) {

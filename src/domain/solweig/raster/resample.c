@@ -49,7 +49,7 @@ static void weigh(double u, double radius, qn_i64 n_source, taps *t)
             t->first = i + 1;
         }
     }
-    /* Beyond the edge the last pixel stands for all. */
+    /* Beyond the edge the last pixel is repeated. */
     if (t->n == 0) {
         t->first = t->centre;
         t->weight[t->n++] = 1;
@@ -73,7 +73,8 @@ static qn_status make_axis(qn_i64 n_target, double start, double ratio, qn_i64 n
         double u = start + ((double)i + 0.5) * ratio;
         const double whole = round(u - 0.5) + 0.5;
 
-        /* A grid that is off by whole pixels is copied, not blurred by rounding errors. */
+        /* A grid that is off by a whole number of pixels is copied, not blurred by rounding errors.
+         */
         u = fabs(u - whole) < 1e-6 ? whole : u;
         t->weight = a.weights + (size_t)i * room;
         t->centre = clamped(floor(u), n_source);

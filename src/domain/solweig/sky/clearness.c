@@ -27,7 +27,7 @@ static double pressure_of(double pressure, qn_sw_pressure_rule rule)
     return rule == QN_SW_PRESSURE_FIXED ? pressure : pressure * 10.0;
 }
 
-/* What water vapour lets through, along `path` air masses. */
+/* Transmission of water vapour along `path` air masses. */
 static double through_vapour(const qn_sw_air *air, double latitude, int doy, double path)
 {
     const double fraction = air->rh > 0 ? air->rh / 100.0 : 0.01;

@@ -1,4 +1,4 @@
-/* derive.c - one row after the other, then the nights. */
+/* derive.c - sun and sky row by row, then the clearness of the nights. */
 #include "sky.h"
 
 #include <math.h>
@@ -99,9 +99,9 @@ static void fill_light(const qn_sw_weather_row *row, double latitude, const qn_s
     sky->direct = split.direct;
     sky->diffuse = split.diffuse;
 
-    /* Within 0.01 degrees of the horizon the index is infinite. One does the same as infinity
-     * wherever the reference uses it, but for the sky's radiation on walls, where infinity would
-     * make the night that follows NaN. */
+    /* Within 0.01 degrees of the horizon the index is infinite. One has the same effect as infinity
+     * everywhere in the reference, except in the sky's radiation on walls, where infinity would
+     * make the following night NaN. */
     sky->clearness = is_lit(row, sky) && isfinite(clear.index) ? clear.index : 1.0;
 }
 
@@ -131,7 +131,7 @@ qn_status qn_sw_sky_derive(const qn_sw_weather_row *rows, size_t n_rows, const q
         fill_light(&rows[i], place->latitude, rules, sky);
         sky->clear_sky_global = clear_sky_global(&rows[i], sky, place->latitude);
 
-        /* A night knows of clouds only what the last row by day knew. */
+        /* By night the clouds are those of the last row by day. */
         if (is_lit(&rows[i], sky))
             carried = sky->clearness;
         sky->clearness = carried;

@@ -25,7 +25,7 @@ static double emissivity_at(qn_sw_emissivity_model model, double e, double s)
          * hemisphere. Near the horizon a moist sky would pass 1. */
         return fmin(e - 0.094 * (0.5 + log(s)), 1.0);
     case QN_SW_EMISSIVITY_BLISS:
-        /* 1.8 is the path that stands for the hemisphere. */
+        /* 1.8 is the equivalent path of the hemisphere. */
         return 1.0 - pow(1.0 - e, 1.0 / (1.8 * s));
     case QN_SW_EMISSIVITY_MARTIN:
         break;

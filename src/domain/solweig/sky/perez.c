@@ -56,7 +56,7 @@ static shape shape_of(const qn_sw_perez_sky *sky)
     shape s = { linear(x[0], z, bright), linear(x[1], z, bright), linear(x[2], z, bright),
                 linear(x[3], z, bright), linear(x[4], z, bright) };
 
-    /* Overcast skies have forms of their own; the fourth c is not used. */
+    /* Overcast skies have formulas of their own; the fourth c is not used. */
     if (k == 0) {
         s.c = exp(pow(bright * (x[2][0] + x[2][1] * z), x[2][2])) - 1.0;
         s.d = -exp(bright * (x[3][0] + x[3][1] * z)) + x[3][2] + bright * x[3][3];

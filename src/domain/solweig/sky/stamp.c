@@ -1,6 +1,6 @@
 /* stamp.c - days since a fixed day, and back.
  *
- * Years begin in March while counting, so that the day which may be missing is the last one.
+ * Years are counted from March, so that the leap day is the last one.
  */
 #include "sky.h"
 

@@ -129,8 +129,8 @@ static equatorial seen_from_centre(double day, double longitude)
                          .radius = radius };
 }
 
-/* Above -5.11 degrees the refraction of the air; near it the formula has no meaning, but the sun is
- * down, and the reference keeps it. */
+/* Refraction of the air, above -5.11 degrees. Near that the formula is meaningless, but the sun is
+ * down then, and the reference has it too. */
 static double refraction(double altitude)
 {
     return 1.02 / (60.0 * tan(rad(altitude + 10.3 / (altitude + 5.11))));

@@ -1,4 +1,4 @@
-/* dates.c - the calendar, and the words that choose from it. */
+/* dates.c - the calendar, and filters of dates. */
 #include "weather.h"
 
 #include <stdio.h>
@@ -80,7 +80,7 @@ static qn_status fail_date(const char *text, qn_err *err)
                    "date \"%.40s\" is none of YYYY-MM-DD, YYYY-MM-DDTHH:MM, MM-DD", text);
 }
 
-/* Exactly `n` digits, then `*text` is past them; -1 when they are not there. */
+/* Reads exactly `n` digits and moves `*text` past them; -1 when they are not there. */
 static int take_digits(const char **text, int n)
 {
     int value = 0;
@@ -162,7 +162,7 @@ static qn_i64 minutes_of(const parsed_date *d)
     return qn_sw_minutes_of(d->year, d->month, d->day, d->hour, d->minute);
 }
 
-/* Rows are stamped in minutes, so the last of a day is the last that an end at 23:59:59 takes. */
+/* Stamps are whole minutes, so an end at 23:59:59 includes the last row of a day. */
 static qn_i64 end_of(const parsed_date *d)
 {
     const int is_midnight = d->hour == 0 && d->minute == 0;

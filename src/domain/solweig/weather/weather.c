@@ -52,7 +52,7 @@ int qn_sw_number(const char *text, double *out)
     const size_t lead = strspn(text, " \t");
     char *end;
 
-    /* Hexadecimal and "infinity" are C's idea of numbers, not that of weather files. */
+    /* strtod also reads hexadecimal and "infinity", which are no numbers in weather files. */
     if (text[lead] == '\0' || strpbrk(text, "xXnN"))
         return 0;
     const double value = strtod(text + lead, &end);
@@ -116,7 +116,7 @@ static int by_time(const void *a, const void *b)
     return (first->line > second->line) - (first->line < second->line);
 }
 
-/* Output files are named by their minute, so a time may come once. */
+/* Output files are named by their minute, so each time may occur only once. */
 static qn_status refuse_twice(const char *const *paths, const qn_sw_weather_row *rows, size_t n,
                               qn_err *err)
 {
@@ -176,7 +176,7 @@ out:
     return st;
 }
 
-/* Keeps what passes, in order. */
+/* Keeps the rows that pass, in order. */
 static size_t filter_rows(qn_sw_weather_row *rows, size_t n, const qn_sw_date_filter *filter)
 {
     size_t kept = 0;
@@ -188,8 +188,8 @@ static size_t filter_rows(qn_sw_weather_row *rows, size_t n, const qn_sw_date_fi
     return kept;
 }
 
-/* No row is left. A typical year is told from its first row to its last, since its months are of
- * several years. */
+/* No row is left. The message names the first row of a typical year and its last, since its months
+ * are of several years. */
 static qn_status fail_empty(const char *name, const qn_sw_weather_row *rows, size_t n,
                             int is_typical_year, qn_err *err)
 {
@@ -211,7 +211,7 @@ static qn_status fail_empty(const char *name, const qn_sw_weather_row *rows, siz
                    last->date.hour, last->date.minute);
 }
 
-/* Filters and orders what was read, and takes the rows over. */
+/* Filters and orders the rows that were read, and takes ownership of them. */
 static qn_status settle(const char *const *names, const qn_sw_date_filter *filter,
                         qn_sw_row_list *list, qn_sw_weather *weather, qn_err *err)
 {

@@ -59,7 +59,7 @@ static qn_status read_location(qn_sw_lines *lines, qn_sw_weather *place, qn_err 
     return QN_OK;
 }
 
-/* The reference takes any of these for missing, in every column. */
+/* The reference treats any of these as missing, in every column. */
 static int is_any_mark(const char *text)
 {
     static const char *const marks[] = { "99", "999", "9999", "99999", "999999999" };
@@ -110,7 +110,7 @@ static qn_status take_stamp(const qn_sw_lines *lines, const int d[5], qn_sw_weat
         return qn_fail(err, QN_ERR_INPUT,
                        "%s:%zu: %d-%d-%d, hour %d, minute %d is not a time; hours are 1 .. 24",
                        lines->name, lines->line, d[YEAR], d[MONTH], d[DAY], d[HOUR], d[MINUTE]);
-    /* Minute 60 and minute 0 both say that the hour is over. */
+    /* Minute 60 and minute 0 both mean the end of the hour. */
     row->minutes = qn_sw_minutes_of(d[YEAR], d[MONTH], d[DAY], d[HOUR], d[MINUTE] % 60);
     row->date = qn_sw_date_of(row->minutes);
     return QN_OK;

@@ -85,7 +85,7 @@ qn_status qn_sw_read_umep(qn_sw_lines *lines, size_t file, const qn_sw_weather_o
         if (!take_numbers(line, v) || (options->hourly_only && v[MINUTE] != 0))
             continue;
         QN_TRY(take_stamp(lines, v, &row, err));
-        /* The step is that of the file, so rows that are dropped below count too. */
+        /* The step is that of the whole file, including rows that are dropped below. */
         if (n_stamps < 2)
             stamp[n_stamps++] = row.minutes;
         if (is_missing(v[TA]) || is_missing(v[RH]) || is_missing(v[GLOBAL]))

@@ -1,4 +1,4 @@
-/* bench.c - one graph after the other, timed. */
+/* bench.c - times of graphs, one after another. */
 #include "bench.h"
 
 #include "step.h"
@@ -16,7 +16,7 @@
 
 enum { MAX_SAMPLES = 100 };
 
-/* What all measurements share. */
+/* The context of all measurements. */
 typedef struct bench {
     qn_ctx *ctx;
     qn_sw_surface *surface;
@@ -69,7 +69,7 @@ out:
     return st;
 }
 
-/* What is done once. */
+/* Work that is done once. */
 
 typedef qn_status (*add_fn)(qn_sw_step *step, qn_graph *graph, qn_err *err);
 
@@ -86,7 +86,7 @@ out:
     return st;
 }
 
-/* The same without being timed. */
+/* Runs a graph without timing it. */
 static qn_status run_parts(bench *b, qn_sw_step *step, qn_err *err)
 {
     qn_graph *graph = NULL;
@@ -184,7 +184,7 @@ free:
     return st;
 }
 
-/* The whole. */
+/* All of it. */
 
 static qn_status bench_sky(bench *b, int is_aniso, qn_err *err)
 {

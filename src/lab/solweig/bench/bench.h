@@ -1,7 +1,7 @@
 /* bench.h - how long the parts of the work take on a raster that stays on the device.
  *
- * Every figure is the median of several runs after a first one that is not counted: kernels are
- * compiled, tables are up, memory is there. Nothing is uploaded or read back in between.
+ * Every figure is the median of several runs after a warm-up, which compiles kernels, uploads
+ * tables and allocates memory. Nothing is uploaded or read back in between.
  */
 #ifndef QN_LAB_SOLWEIG_BENCH_BENCH_H
 #define QN_LAB_SOLWEIG_BENCH_BENCH_H
@@ -13,8 +13,8 @@
 typedef struct qn_sw_bench_options {
     int patch_option; /* 1 to 4 */
     int steps;        /* time steps replayed */
-    int samples;      /* runs that the median is of */
-    qn_i64 tile;      /* view factors also in tiles of this side; 0: not */
+    int samples;      /* runs per median */
+    qn_i64 tile;      /* view factors also in tiles of this side; 0: no tiles */
 } qn_sw_bench_options;
 
 typedef struct qn_sw_bench_line {
@@ -33,7 +33,7 @@ typedef struct qn_sw_bench_result {
     double bytes_per_pixel; /* most memory held on the device; 0: works in host memory */
 } qn_sw_bench_result;
 
-/* `surface` is prepared (heights.h); its walls are computed when it has none. */
+/* `surface` is prepared (surface.h); its walls are computed when it has none. */
 qn_status qn_sw_bench(qn_ctx *ctx, qn_sw_surface *surface, const qn_sw_bench_options *options,
                       qn_sw_bench_result *out, qn_err *err);
 

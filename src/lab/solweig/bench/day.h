@@ -1,4 +1,4 @@
-/* day.h - a clear summer day as records of time steps, over and over. */
+/* day.h - a clear summer day as records of time steps, repeated. */
 #ifndef QN_LAB_SOLWEIG_BENCH_DAY_H
 #define QN_LAB_SOLWEIG_BENCH_DAY_H
 

@@ -30,7 +30,7 @@ out:
     return st;
 }
 
-/* What is given. */
+/* Input. */
 
 static qn_status upload_layers(qn_sw_step *s, const qn_sw_surface *surface, qn_err *err)
 {
@@ -70,7 +70,7 @@ out:
     return st;
 }
 
-/* What is computed. */
+/* Results. */
 
 static qn_status make_marches(qn_sw_step *s, const qn_sw_surface *surface, int patch_option,
                               const qn_sw_beam *suns, int n_suns, qn_err *err)

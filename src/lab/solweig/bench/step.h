@@ -49,7 +49,7 @@ qn_status qn_sw_step_open(qn_ctx *ctx, const qn_sw_surface *surface, int patch_o
                           int n_steps, qn_sw_step *out, qn_err *err);
 void qn_sw_step_close(qn_sw_step *step);
 
-/* What comes before the first step, in this order: walls, planes of marches, view factors, and the
+/* The work before the first step, in this order: walls, planes of marches, view factors, and the
  * view of the ground. */
 qn_status qn_sw_step_add_walls(qn_sw_step *step, qn_graph *graph, qn_err *err);
 qn_status qn_sw_step_add_svf(qn_sw_step *step, qn_graph *graph, qn_err *err);

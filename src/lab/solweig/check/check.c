@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A check with several parts has a row for each: a part that is blocked does not keep the others
- * from being run. */
+/* A check with several parts has a row for each, so that a blocked part does not stop the others.
+ */
 static const struct {
     const char *name, *about; /* about NULL: a further part */
     qn_sw_check_fn run;

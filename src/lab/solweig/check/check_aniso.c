@@ -1,8 +1,8 @@
 /* check_aniso.c - radiation from a sky of patches, over a window of Athens.
  *
- * Cases are aniso_<case>_params.json with arrays of their own. The stage gives sums; the parts that
- * the files hold are found by taking away what else there is: with black walls, with a sky that
- * does not emit, with walls that all are cool.
+ * Cases are aniso_<case>_params.json with arrays of their own. The stage computes sums; the files
+ * hold parts of them, which are isolated by removing the rest: with black walls, with a sky that
+ * does not emit, with walls that are all cool.
  */
 #include "lab/solweig/check/check_site.h"
 #include "domain/solweig/radiation/radiation.h"
@@ -46,8 +46,8 @@ static qn_status case_floats(qn_golden *g, const sky_case *c, const char *what, 
     return qn_golden_floats(g, file, n, out, err);
 }
 
-/* The sky that the case was given, made of its weather. `columns`: altitude, azimuth and luminance
- * of patches. */
+/* The sky of the case, made from its weather. `columns`: altitude, azimuth and luminance of
+ * patches. */
 static void compare_sky(qn_golden *g, const sky_case *c, const float *columns, float *made)
 {
     const int n = c->views->sky->n_patches;
@@ -212,7 +212,7 @@ out:
     return st;
 }
 
-/* What the files hold. */
+/* Parts of the radiation, as files hold them. */
 
 static void compare(qn_golden *g, const sky_case *c, const char *what, const float *got)
 {
@@ -222,7 +222,7 @@ static void compare(qn_golden *g, const sky_case *c, const char *what, const flo
     qn_golden_compare_all(g, file, got, (qn_i64)c->n, limit);
 }
 
-/* One plane of the case with some of it taken away. */
+/* One plane of the case with some of it removed. */
 static qn_status part_of(qn_golden *g, const sky_case *c, qn_buf *bldg, int plane, float **out,
                          qn_err *err)
 {
@@ -249,7 +249,7 @@ static sky_case dark_case(const sky_case *c, sw_sky *dark)
     return part;
 }
 
-/* Heat by what it comes from: sky, leaves, shaded and sunlit walls, and what they reflect. */
+/* Heat by source: sky, leaves, shaded and sunlit walls, and their reflection. */
 static qn_status compare_heat(qn_golden *g, const sky_case *c, const float *all, qn_err *err)
 {
     const float ew = c->body.wall_emissivity;
@@ -293,7 +293,7 @@ out:
     return st;
 }
 
-/* Light by what it comes from: the sun, the sky, and all that is diffuse on flat ground. */
+/* Light by source: the sun, the sky, and all diffuse light on flat ground. */
 static qn_status compare_light(qn_golden *g, const sky_case *c, qn_err *err)
 {
     sky_case part = *c;
@@ -321,8 +321,8 @@ out:
     return st;
 }
 
-/* The stage has the sum of the four sides; each is told by a case in which all get what that one
- * does. With a beam of 1 straight down the ground's albedo is what it reflects. */
+/* The stage has the sum of the four sides; each one is isolated by a case in which all sides get
+ * its light. With a beam of 1 straight down the reflected light is the ground's albedo. */
 static qn_status compare_sides(qn_golden *g, const sky_case *c, qn_err *err)
 {
     static const char *const names[4] = { "keast", "ksouth", "kwest", "knorth" };
@@ -372,7 +372,7 @@ out:
     return st;
 }
 
-/* A case that is blocked does not keep the others from being checked. */
+/* A blocked case does not stop the others. */
 qn_status qn_sw_check_aniso(qn_golden *g, qn_err *err)
 {
     qn_sw_check_site site = { 0 };

@@ -1,6 +1,6 @@
 /* check_athens_shadow.c - shadows of suns over Athens.
  *
- * Suns are those that params.json names, and those whose files carry their angles in the name,
+ * Suns are those that params.json names, and those of files with angles in their names,
  * shadow_az<degrees>_alt<degrees>_*. An array smaller than the raster is its middle.
  */
 #include "lab/solweig/check/check_site.h"

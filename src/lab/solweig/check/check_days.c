@@ -30,8 +30,8 @@ static int has_stamp(const qn_sw_weather *w, const char *stamp)
 
 typedef enum { NO_WEATHER, SHORT_WEATHER, WHOLE_WEATHER } weather_kind;
 
-/* Whether a file has the rows of the series. They are then kept in `day`, and where the file has
- * more than those, so are the first and last stamp. */
+/* Whether a file has the rows of the series. If so they go to `day`, with the first and last stamp
+ * where the file has more rows. */
 static weather_kind take_weather(qn_sw_day *day, const char *path)
 {
     const char *const paths[] = { path };

@@ -1,8 +1,8 @@
 /* check_days.h - whole days of reference data at a site.
  *
- * A day is <kind>_timeseries.csv, where the kind holds what it is about: iso or aniso, sitting or
- * not, estimated_split or not, and its date, YYYYMMDD. Its weather is in a text file of the folder
- * that has the rows of the series.
+ * A day is <kind>_timeseries.csv, where the kind names its settings: iso or aniso, sitting or not,
+ * estimated_split or not, and its date, YYYYMMDD. Its weather is in a text file of the folder that
+ * has the rows of the series.
  */
 #ifndef QN_LAB_SOLWEIG_CHECK_CHECK_DAYS_H
 #define QN_LAB_SOLWEIG_CHECK_CHECK_DAYS_H

@@ -1,5 +1,5 @@
 /* check_export.c - GeoTIFF layers of sites into arrays and places. */
-#include "lab/solweig/check/check_export.h"
+#include "lab/solweig/check/check.h"
 
 #include "lab/solweig/check/check_site.h"
 #include "domain/solweig/raster/raster.h"

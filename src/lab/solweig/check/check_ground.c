@@ -113,7 +113,7 @@ out:
 
 /* A step. */
 
-/* What is on the device. */
+/* Buffers on the device. */
 typedef struct ground_bufs {
     qn_sw_series *series;
     qn_sw_gvf *gvf;
@@ -159,7 +159,7 @@ out:
     return st;
 }
 
-/* What stage ground would write, with a temperature of its own at every pixel. */
+/* Writes the results of stage ground, with a separate temperature at every pixel. */
 static qn_status write_ground(const qn_sw_check_ground *s, qn_sw_gvf *gvf, qn_err *err)
 {
     const float air = s->step.ta_k;

@@ -1,4 +1,4 @@
-/* check_gvf.c - what is seen of ground and walls in Athens. */
+/* check_gvf.c - the view of ground and walls in Athens. */
 #include "lab/solweig/check/check_ground.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ static const qn_limit near_lup = { .abs = 1e-3 };
 static const qn_limit near_albedo = { .abs = 1e-6 };
 static const qn_limit near_umep = { .abs = 1e-3 };
 
-/* Ground whose temperature, emissivity and albedo vary as gvf_params.json says in words. */
+/* Ground whose temperature, emissivity and albedo vary as gvf_params.json describes. */
 static qn_status vary_ground(qn_sw_check_ground *s, qn_err *err)
 {
     const int rows = s->options.rows, cols = s->options.cols;
@@ -31,7 +31,7 @@ out:
     return st;
 }
 
-/* Planes of all directions, each where its file is. */
+/* Compares the planes of all directions that have files. */
 static void compare_planes(qn_golden *g, const char *what, const float *planes, size_t cells,
                            qn_i64 cols, qn_sw_window w, qn_limit limit)
 {
@@ -101,7 +101,7 @@ out:
 
 /* With buildings all around. */
 
-/* The height of a person who looks as many steps far as the file says. */
+/* The height of a person whose rays have as many steps as the file says. */
 static double height_of(const json_t *params)
 {
     return qn_golden_member(params, "second") / 20;

@@ -1,8 +1,8 @@
-/* check_measured.c - how near to measurements a run is, and the reference was.
+/* check_measured.c - a run and the reference against measurements.
  *
  * A measured hour belongs to the row that is stamped in it.
  */
-#include "lab/solweig/check/check_measured.h"
+#include "lab/solweig/check/check.h"
 
 #include "lab/solweig/check/check_days.h"
 

@@ -130,7 +130,7 @@ out:
 
 /* A person. */
 
-/* Where each plane of the file goes to; -1 is Lup. Planes that go to one place are added up. */
+/* The plane that each plane of the file is added to; -1 is Lup. */
 static int place_of(const char *name)
 {
     static const struct {

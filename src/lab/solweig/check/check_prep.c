@@ -1,4 +1,4 @@
-/* check_prep.c - heights as the layers of a site are made ready, and what holds for all of them. */
+/* check_prep.c - prepared heights of the sites, and figures of the whole raster. */
 #include "lab/solweig/check/check_site.h"
 
 qn_status qn_sw_check_prep(qn_golden *g, qn_err *err)

@@ -52,7 +52,7 @@ static sw_moment step_of(const json_t *p)
     materials.wall_albedo = param(p, "albedo");
     qn_sw_moment_fill(&row, &materials, NULL, NULL, NULL, &delay, &step, NULL);
 
-    /* The wall's temperature is given, not made of weather; so is that of the sunlit ones. */
+    /* The temperatures of shaded and sunlit walls are given, not made from weather. */
     step.tg_wall = param(p, "tg_wall");
     for (int d = 0; d < 4; d++) {
         static const float turn[4] = { 90, 180, 270, 0 };
@@ -64,7 +64,7 @@ static sw_moment step_of(const json_t *p)
     return step;
 }
 
-/* Planes that the side reads: what goes up, what comes down, and the shaded part of walls. */
+/* Planes that the side reads: radiation going up, coming down, and the shaded part of walls. */
 static qn_status make_given(const json_t *p, const sw_moment *step, size_t n, float **out,
                             qn_err *err)
 {

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A march that takes one step more or less moves a patch over the edge of sunlight, and with it
- * one pixel: so bounds hold for nearly all pixels, and wider ones for all. */
+/* One step more or less of a march can move a patch, and with it one pixel, across the edge of
+ * sunlight. So narrow bounds hold for nearly all pixels, and wider ones for all. */
 static const qn_limit kelvin = { .abs = 0.02, .share = 0.999, .most = 0.1 };
 static const qn_limit watts = { .abs = 0.02, .rel = 1e-5, .share = 0.999, .most = 1 };
 static const qn_limit mean_kelvin = { .abs = 0.005 };
@@ -21,9 +21,9 @@ static const qn_limit one_watt = { .abs = 0.05, .rel = 1e-5 };
 static const qn_limit sunlit = { .abs = 1e-5 };
 static const qn_limit exact = { 0 };
 
-enum { UTCI_STRIDE = 37 }; /* the mean of UTCI is over every so manieth pixel */
+enum { UTCI_STRIDE = 37 }; /* the mean of UTCI is over every STRIDE-th pixel */
 
-/* What a run gives. */
+/* Results of a run. */
 
 typedef struct day_planes {
     const qn_sw_day *day;
@@ -59,8 +59,8 @@ out:
     return st;
 }
 
-/* The pixel of the folder's poi.geojson. Where there is no such file it is the one of the site
- * gbg, which only its description tells. */
+/* The pixel of the folder's poi.geojson. Without such a file it is the one of the site gbg, which
+ * is known from its description only. */
 static qn_status find_poi(qn_golden *g, const qn_sw_day *day, const qn_sw_place *place, qn_i64 *out,
                           qn_err *err)
 {
@@ -146,7 +146,7 @@ static row_figures figures_of(const float *plane, size_t n, size_t stride)
     return f;
 }
 
-/* Columns of one kind: how a row's figure comes from a plane. */
+/* Kinds of columns: how a row's figure follows from a plane. */
 typedef enum { MEAN, LEAST, MOST, STRIDED_MEAN, AT_POI } figure;
 
 static const struct column {
@@ -292,7 +292,7 @@ static qn_status check_day(qn_golden *g, const qn_sw_day *day, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(hours_of(g, day, QN_SW_PET, &hours, err));
-    if (hours.n) /* it takes long, so only where it is asked for */
+    if (hours.n) /* slow, so only when PET is compared */
         kept.watched |= 1u << QN_SW_PET;
     qn_golden_names_free(&hours);
     QN_TRY(run_day(g, day, &kept, err));

@@ -19,12 +19,12 @@ typedef struct qn_sw_check_site {
 qn_status qn_sw_check_site_athens(qn_golden *g, qn_sw_check_site *out, qn_err *err);
 
 /* The layers of a folder with DSM*.tif and so on, prepared as the reference does; without GDAL they
- * are DSM*.npy and so on with their places beside them (place_json.h, check_export.h). Without the
+ * are DSM*.npy and so on with their places beside them (raster.h, check.h). Without the
  * files it blocks the check. */
 qn_status qn_sw_check_site_surface(qn_golden *g, const char *folder, qn_sw_surface *out,
                                    qn_err *err);
 
-/* The same as a site without walls. */
+/* These layers as a site without walls. */
 qn_status qn_sw_check_site_of(qn_golden *g, const char *folder, qn_sw_check_site *out, qn_err *err);
 void qn_sw_check_site_free(qn_sw_check_site *site);
 

@@ -12,7 +12,7 @@ static const char *const plane_names[SW_SVF_PLANES] = { "svf",    "svf_n",  "svf
                                                         "veg_s",  "veg_w",  "aveg",  "aveg_n",
                                                         "aveg_e", "aveg_s", "aveg_w" };
 
-/* UMEP's files are of the north and the east; of the others where they are there. */
+/* UMEP's files are of the north and the east; the others are optional. */
 static const char *const umep_names[] = { "total", "north", "east", "south", "west" };
 
 static const qn_limit near_reference = { .abs = 5e-6 };
@@ -125,7 +125,7 @@ out:
 
 /* Sites with trees. */
 
-/* Every plane that the folder has, svf_<plane>.npy; `total` is the first of them there. */
+/* Every plane in the folder, svf_<plane>.npy; `total` is the first plane there. */
 static qn_status check_site(qn_golden *g, const char *folder, const char *total, qn_err *err)
 {
     qn_sw_check_site site = { 0 };

@@ -1,4 +1,4 @@
-/* check_tables.c - published coefficients and tables, beside those built in. */
+/* check_tables.c - built-in coefficients and tables against the published ones. */
 #include "lab/solweig/check/check_impl.h"
 #include "domain/solweig/comfort/utci_table.h"
 #include "domain/solweig/input/params.h"
@@ -14,7 +14,7 @@ static const qn_limit exact = { 0 };
 
 /* Patches and their light. */
 
-/* The patches of one option as the table has them. */
+/* The patches of one option in the table. */
 typedef struct patch_rows {
     float altitude[QN_SW_MAX_PATCHES], azimuth[QN_SW_MAX_PATCHES], steradian[QN_SW_MAX_PATCHES];
     size_t n;
@@ -285,7 +285,7 @@ out:
     return st;
 }
 
-/* A table that is absent does not keep the others from being checked. */
+/* An absent table does not stop the others. */
 qn_status qn_sw_check_tables(qn_golden *g, qn_err *err)
 {
     static const qn_sw_check_fn tables[] = { check_patches, check_luminance, check_perez,

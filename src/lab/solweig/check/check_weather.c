@@ -1,4 +1,4 @@
-/* check_weather.c - sun, clearness, and weather files with what is derived from their rows. */
+/* check_weather.c - sun, clearness, weather files, and the figures derived from their rows. */
 #include "lab/solweig/check/check_days.h"
 #include "lab/solweig/check/check_impl.h"
 #include "domain/solweig/sky/sky.h"
@@ -10,7 +10,7 @@
 
 /* Tables. */
 
-/* "2018-07-03T12:21:00"; what is missing at its end is 0. */
+/* "2018-07-03T12:21:00"; parts missing at the end are 0. */
 static void read_stamp(const char *text, qn_sw_stamp *out)
 {
     int *const parts[] = { &out->year, &out->month,  &out->day,
@@ -110,7 +110,7 @@ out:
 
 /* Files that stand alone. */
 
-/* What stands for a value that is missing. */
+/* The marks of a missing value. */
 static int is_mark(const char *field)
 {
     static const char *const marks[] = { "", "99", "999", "9999", "99999", "999999999" };
@@ -121,8 +121,8 @@ static int is_mark(const char *field)
     return 0;
 }
 
-/* Every .epw is read, and its rows are those of its lines: the fields are taken apart here a second
- * time, as plainly as the format has them. */
+/* Reads every .epw and compares its rows with its lines, whose fields are parsed here a second
+ * time, as plainly as possible. */
 static void tell_epw(qn_golden *g, const char *file, const char *path, const qn_sw_weather *w)
 {
     static const int columns[] = { 6, 8, 13, 14, 15, 21 };
@@ -209,7 +209,7 @@ static const char *const day_columns[DAY_COLUMNS] = {
     "psi",          "tg_wall",     "ci_tg",  "timeadd_after"
 };
 
-/* What every pixel shares in a row, as the series of the reference lists it. */
+/* The figures of a row that every pixel shares, against the series of the reference. */
 static void day_row(const qn_sw_weather_row *w, const qn_sw_sky_row *s, qn_sw_delay *delay,
                     double out[DAY_COLUMNS])
 {
