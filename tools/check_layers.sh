@@ -15,34 +15,6 @@
 # those with an exception as well, and nothing else.
 set -euo pipefail
 
-# Exceptions to rule 5, to be emptied: headers of the engine that others still include.
-engine_headers='
-    engine/compile.h
-    engine/context.h
-    engine/fallback.h
-    engine/kcache.h
-    engine/lift.h
-    engine/memory/ledger.h
-    engine/memory/pool.h
-    engine/memory/residency.h
-    engine/memory/tiling.h
-    engine/ops/registry.h
-    engine/ops/segment.h
-    engine/route/explain.h
-    engine/route/measure.h
-    engine/route/profile.h
-    engine/route/route.h
-    engine/route/route_stage.h
-    engine/settings.h
-    engine/split/select.h
-    engine/telemetry/export.h
-    engine/telemetry/metrics.h
-    engine/telemetry/progress.h
-    engine/telemetry/report.h
-    engine/telemetry/serve.h
-    engine/telemetry/summary.h
-'
-
 # Exceptions to rule 6, to be emptied: includes from the first folder into the second do not count.
 backward='
     engine engine/memory
@@ -164,15 +136,10 @@ engine_door() {
     local files
     mapfile -t files < <(sources src | grep -v '^src/engine/')
     [ ${#files[@]} -gt 0 ] || return 0
-    awk -v allowed="$engine_headers" '
-        BEGIN {
-            n = split(allowed, name)
-            for (i = 1; i <= n; i++) may[name[i]] = 1
-            may["engine/engine.h"] = 1
-        }
+    awk '
         /^[ \t]*#[ \t]*include[ \t]*"engine\// {
             split($0, quoted, "\"")
-            if (!(quoted[2] in may))
+            if (quoted[2] != "engine/engine.h")
                 printf "%s:%d: \"%s\" is private to the engine; include engine/engine.h\n", \
                        FILENAME, FNR, quoted[2]
         }' "${files[@]}"
@@ -234,13 +201,9 @@ if [ -n "$found" ]; then
     exit 1
 fi
 # Exceptions that nothing needs any more.
-for header in $engine_headers; do
-    grep -rqF "#include \"$header\"" src --include='*.[ch]' --exclude-dir=engine ||
-        printf 'check_layers: delete the exception %s\n' "$header"
-done
 while read -r from to; do
     [ -z "$from" ] || grep -qE "^#include \"$to/[^/]*\"" "src/$from"/*.[ch] 2>/dev/null ||
         printf 'check_layers: delete the exception %s %s\n' "$from" "$to"
 done <<<"$backward"
-printf 'check_layers: ok, with exceptions for %d headers of the engine and %d pairs of folders\n' \
-    "$(wc -w <<<"$engine_headers")" "$(($(wc -w <<<"$backward") / 2))"
+printf 'check_layers: ok, with exceptions for %d pairs of folders\n' \
+    "$(($(wc -w <<<"$backward") / 2))"

@@ -19,7 +19,7 @@ typedef struct qn_metric qn_metric;
 /* Label list: QN_LABELS("stage", name, "reason", "oom"); NULL means no labels. */
 #define QN_LABELS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-QN_API qn_metrics *qn_ctx_metrics(qn_ctx *ctx);
+QN_API qn_metrics *qn_ctx_metrics(const qn_ctx *ctx);
 
 /* The series of that name and labels, made on first use; it lives as long as `metrics`. The name
  * and the label keys must be in the table. Names that are computed from others when they are read

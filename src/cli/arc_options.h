@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "domain/arc/batch/programs.h"
 #include "domain/arc/run/session.h"
-#include "engine/telemetry/progress.h"
+#include "util/progress.h"
 
 /* Rows of an option table: limits of the virtual machine. */
 #define QN_ARC_OPTIONS_VM                                                                          \

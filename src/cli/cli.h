@@ -38,8 +38,8 @@
 
 #include <quern/quern.h>
 
-#include "engine/telemetry/export.h"
-#include "engine/telemetry/progress.h"
+#include "engine/engine.h"
+#include "util/progress.h"
 #include "util/closest.h"
 #include "util/status.h"
 #include "util/str.h"

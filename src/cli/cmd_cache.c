@@ -5,7 +5,7 @@
  */
 #include "cli/cli.h"
 
-#include "engine/kcache.h"
+#include "engine/engine.h"
 #include "util/file.h"
 #include "util/str.h"
 #include "util/table.h"
@@ -15,14 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { N_KINDS = QN_N_BINS };
-
 static const double cap_bytes = 512.0 * (1 << 20);
-static const char *const kinds[N_KINDS] = {
-    [QN_BIN_NONE] = "damaged",  [QN_BIN_CUBIN] = "cubin",   [QN_BIN_PTX] = "ptx",
-    [QN_BIN_OPENCL] = "opencl", [QN_BIN_OBJECT] = "object", [QN_BIN_FFT] = "fft",
-};
-
 /* The folder and what is in it, oldest use first. */
 typedef struct {
     char path[1024];
@@ -51,11 +44,6 @@ out:
     return st;
 }
 
-static const char *kind_name(const qn_kcache_entry *entry)
-{
-    return kinds[entry->kind < N_KINDS ? entry->kind : QN_BIN_NONE];
-}
-
 static const char *format_time(int64_t seconds, char *out, size_t size)
 {
     const time_t when = (time_t)seconds;
@@ -70,18 +58,19 @@ static void print_kinds(const cache *c)
 {
     char text[32];
 
-    for (int k = 0; k < N_KINDS; k++) {
+    for (uint32_t k = 0; qn_kcache_kind(k); k++) {
         double bytes = 0;
         int n = 0;
 
         for (int i = 0; i < c->n; i++) {
-            if (kind_name(&c->list[i]) != kinds[k])
+            if (c->list[i].kind != k)
                 continue;
             n++;
             bytes += (double)c->list[i].bytes;
         }
         if (n)
-            printf("  %-7s %d, %s\n", kinds[k], n, qn_format_bytes(bytes, text, sizeof text));
+            printf("  %-7s %d, %s\n", qn_kcache_kind(k), n,
+                   qn_format_bytes(bytes, text, sizeof text));
     }
 }
 
@@ -125,7 +114,7 @@ static qn_status run_list(qn_ctx *none, const qn_args *args, qn_err *err)
     qn_table table = qn_table_begin("KEY", "KIND", "BYTES", "USED");
     for (int i = c.n - 1; i >= 0; i--) {
         qn_table_add(&table, c.list[i].key);
-        qn_table_add(&table, kind_name(&c.list[i]));
+        qn_table_add(&table, qn_kcache_kind(c.list[i].kind));
         qn_table_addf(&table, "%llu", (unsigned long long)c.list[i].bytes);
         qn_table_add(&table, format_time(c.list[i].used_s, when, sizeof when));
     }

@@ -1,10 +1,8 @@
 /* cmd_calibrate.c - `quern calibrate`: measure the devices and keep what was found. */
 #include "cli/cli.h"
 
-#include "engine/context.h"
-#include "engine/route/profile.h"
-#include "engine/telemetry/progress.h"
-#include "engine/route/route.h"
+#include "engine/engine.h"
+#include "util/progress.h"
 #include "util/crossover.h"
 #include "util/table.h"
 
@@ -36,35 +34,40 @@ static void show_progress(void *user, const char *device, const char *op, int do
     qn_progress_at(w->bar, done);
 }
 
+static qn_i64 crossover_of(const qn_route_op *op, int d, int m)
+{
+    return d == QN_CPU_SLOT ? -1 : qn_route_op_crossover(op, d, (qn_residency)m);
+}
+
 static void add_row(qn_table *table, const qn_route_op *op, const char *device, int d)
 {
-    const qn_model *model = &op->models[d];
-    const qn_model_bucket *first = model->buckets[0], *last = model->buckets[model->n_buckets - 1];
+    const int n = qn_route_op_points(op, d);
+    const qn_route_point first = qn_route_op_point(op, d, 0),
+                         last = qn_route_op_point(op, d, n - 1);
     char text[32];
 
-    qn_table_add(table, op->name);
+    qn_table_add(table, qn_route_op_name(op));
     qn_table_add(table, device);
-    qn_table_addf(table, "%d", model->n_buckets);
-    qn_table_addf(table, "%.0f", first->size);
-    qn_table_addf(table, "%.3f", first->median_us);
-    qn_table_addf(table, "%.0f", last->size);
-    qn_table_addf(table, "%.3f", last->median_us);
+    qn_table_addf(table, "%d", n);
+    qn_table_addf(table, "%.0f", first.size);
+    qn_table_addf(table, "%.3f", first.median_us);
+    qn_table_addf(table, "%.0f", last.size);
+    qn_table_addf(table, "%.3f", last.median_us);
     for (int m = QN_RESIDENT; m <= QN_COLD; m++)
-        qn_table_add(table, qn_crossover_text(d == QN_CPU_SLOT ? -1 : op->crossover[d][m], text,
-                                              sizeof text));
+        qn_table_add(table, qn_crossover_text(crossover_of(op, d, m), text, sizeof text));
 }
 
 static qn_status print_result(const qn_ctx *ctx, qn_err *err)
 {
     qn_table table =
         qn_table_begin("OP", "DEVICE", "POINTS", "FROM", "US", "TO", "US", "RESIDENT", "COLD");
-    const qn_map_entry *entry;
+    const qn_route_op *op;
     size_t at = 0;
 
-    while ((entry = qn_map_next(&ctx->router->ops, &at)))
-        for (int d = 0; d < ctx->n_devices; d++)
-            if (((const qn_route_op *)entry->value)->models[d].n_buckets)
-                add_row(&table, entry->value, ctx->devices[d].id, d);
+    while ((op = qn_route_op_next(ctx, &at)))
+        for (int d = 0; d < qn_device_count(ctx); d++)
+            if (qn_route_op_points(op, d))
+                add_row(&table, op, qn_device_id(ctx, d), d);
     if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
         return qn_fail(err, QN_ERR_IO, "cannot write the measurements to stdout");
     return QN_OK;
@@ -75,11 +78,11 @@ static qn_status print_files(const qn_ctx *ctx, qn_err *err)
     char path[1200];
     qn_status st = QN_OK;
 
-    for (int d = 0; d < ctx->n_devices; d++) {
-        if (d != QN_CPU_SLOT && !(ctx->candidates >> d & 1))
+    for (int d = 0; d < qn_device_count(ctx); d++) {
+        if (d != QN_CPU_SLOT && !qn_device_is_candidate(ctx, d))
             continue;
         QN_TRY(qn_profile_path(ctx, d, path, sizeof path, err));
-        printf("%s  %s\n", ctx->devices[d].id, path);
+        printf("%s  %s\n", qn_device_id(ctx, d), path);
     }
 out:
     return st;

@@ -1,10 +1,7 @@
 /* cmd_devices.c - `quern devices`: what can run here, and why the rest cannot. */
 #include "cli/cli.h"
 
-#include "engine/context.h"
-#include "engine/memory/tiling.h"
-#include "engine/route/profile.h"
-#include "engine/route/route.h"
+#include "engine/engine.h"
 #include "util/clock.h"
 #include "util/crossover.h"
 #include "util/json.h"
@@ -29,11 +26,6 @@ static const char *const kinds[] = {
     [QN_KIND_SIM] = "sim",
 };
 
-static const char *state_of(const qn_ctx *ctx, int i)
-{
-    return ctx->devices[i].lost ? "lost" : ctx->devices[i].health.bad ? "unhealthy" : "ok";
-}
-
 /* The simulated device is for tests; it is listed only where somebody asked for it. */
 static int is_missing(const qn_backend_state *state)
 {
@@ -44,14 +36,12 @@ static int is_missing(const qn_backend_state *state)
  * others are compared with and has none. */
 static const qn_route_op *next_crossover(const qn_ctx *ctx, int d, size_t *at)
 {
-    const qn_map_entry *entry;
+    const qn_route_op *op;
 
-    while (d != QN_CPU_SLOT && (entry = qn_map_next(&ctx->router->ops, at))) {
-        const qn_route_op *op = entry->value;
-
-        if (op->crossover[d][QN_COLD] >= 0 || op->crossover[d][QN_RESIDENT] >= 0)
+    while (d != QN_CPU_SLOT && (op = qn_route_op_next(ctx, at)))
+        if (qn_route_op_crossover(op, d, QN_COLD) >= 0 ||
+            qn_route_op_crossover(op, d, QN_RESIDENT) >= 0)
             return op;
-    }
     return NULL;
 }
 
@@ -70,7 +60,7 @@ static qn_status print_table(const qn_ctx *ctx, qn_err *err)
         qn_table_addf(&table, "%.1f", (double)info->mem_total / (1 << 30));
         qn_table_addf(&table, "%u", info->units);
         qn_table_add(&table, info->arch);
-        qn_table_add(&table, state_of(ctx, i));
+        qn_table_add(&table, qn_device_state(ctx, i));
     }
     for (int i = 0; i < qn_backend_state_count(ctx); i++) {
         const qn_backend_state *state = qn_backend_state_at(ctx, i);
@@ -127,9 +117,10 @@ static void print_profile(const qn_ctx *ctx, int d)
     else
         printf("  profile    %.0f days old (%s)\n", age_s / 86400, updated);
     for (; (op = next_crossover(ctx, d, &at)); head = "")
-        printf("  %-10s %-12s cold %s, resident %s\n", head, op->name,
-               qn_crossover_text(op->crossover[d][QN_COLD], cold, sizeof cold),
-               qn_crossover_text(op->crossover[d][QN_RESIDENT], resident, sizeof resident));
+        printf("  %-10s %-12s cold %s, resident %s\n", head, qn_route_op_name(op),
+               qn_crossover_text(qn_route_op_crossover(op, d, QN_COLD), cold, sizeof cold),
+               qn_crossover_text(qn_route_op_crossover(op, d, QN_RESIDENT), resident,
+                                 sizeof resident));
 }
 
 static void print_details(const qn_ctx *ctx, int i)
@@ -183,11 +174,12 @@ static json_t *profile_json(const qn_ctx *ctx, int d, int *ok)
     while ((op = next_crossover(ctx, d, &at))) {
         json_t *j = json_object();
 
-        put(j, "op", qn_json_text(op->name), ok);
-        if (op->crossover[d][QN_COLD] >= 0)
-            put(j, "crossover_cold", json_integer(op->crossover[d][QN_COLD]), ok);
-        if (op->crossover[d][QN_RESIDENT] >= 0)
-            put(j, "crossover_resident", json_integer(op->crossover[d][QN_RESIDENT]), ok);
+        put(j, "op", qn_json_text(qn_route_op_name(op)), ok);
+        if (qn_route_op_crossover(op, d, QN_COLD) >= 0)
+            put(j, "crossover_cold", json_integer(qn_route_op_crossover(op, d, QN_COLD)), ok);
+        if (qn_route_op_crossover(op, d, QN_RESIDENT) >= 0)
+            put(j, "crossover_resident", json_integer(qn_route_op_crossover(op, d, QN_RESIDENT)),
+                ok);
         if (json_array_append_new(ops, j) != 0)
             *ok = 0;
     }
@@ -203,9 +195,9 @@ static json_t *device_json(const qn_ctx *ctx, int i, int *ok)
     const struct {
         const char *key, *text;
     } texts[] = {
-        { "id", qn_device_id(ctx, i) }, { "name", info->name }, { "vendor", info->vendor },
-        { "driver", info->driver },     { "arch", info->arch }, { "kind", kinds[info->kind] },
-        { "state", state_of(ctx, i) },
+        { "id", qn_device_id(ctx, i) },       { "name", info->name }, { "vendor", info->vendor },
+        { "driver", info->driver },           { "arch", info->arch }, { "kind", kinds[info->kind] },
+        { "state", qn_device_state(ctx, i) },
     };
     const struct {
         const char *key;

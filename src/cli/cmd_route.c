@@ -1,10 +1,7 @@
 /* cmd_route.c - `quern route`: what the router knows, and how good its choices are. */
 #include "cli/cmd_route.h"
 
-#include "engine/context.h"
-#include "engine/route/explain.h"
-#include "engine/route/profile.h"
-#include "engine/route/route.h"
+#include "engine/engine.h"
 #include "lab/route/route_eval.h"
 #include "util/crossover.h"
 #include "util/table.h"
@@ -24,53 +21,58 @@ qn_status qn_route_print(qn_table *table, qn_err *err)
 
 static void print_device(const qn_ctx *ctx, int d)
 {
-    const qn_router *r = ctx->router;
+    const qn_speed speed = qn_device_speed(ctx, d);
+    int is_measured;
+    const qn_link link = qn_device_link(ctx, d, &is_measured);
     const char *updated = qn_profile_updated(ctx, d);
 
-    printf("%s  %s\n", ctx->devices[d].id, ctx->devices[d].info.name);
+    printf("%s  %s\n", qn_device_id(ctx, d), qn_device_get(ctx, d)->name);
     printf("  profile  %s\n", *updated ? updated : "none");
-    printf("  speed    launch %.2f us, %.1f GB/s, %.1f Gflop/s (%s)\n", r->speeds[d].launch_us,
-           r->speeds[d].gbps, r->speeds[d].gflops,
-           r->speeds[d].is_measured ? "measured" : "assumed");
-    if (!ctx->devices[d].info.unified_memory)
+    printf("  speed    launch %.2f us, %.1f GB/s, %.1f Gflop/s (%s)\n", speed.launch_us, speed.gbps,
+           speed.gflops, speed.is_measured ? "measured" : "assumed");
+    if (!qn_device_get(ctx, d)->unified_memory)
         printf(
             "  link     up %.2f us + %.2f GB/s, down %.2f us + %.2f GB/s, %.1f us per run (%s)\n",
-            r->links[d].h2d_us, r->links[d].h2d_gbps, r->links[d].d2h_us, r->links[d].d2h_gbps,
-            r->links[d].sync_us, r->has_link >> d & 1 ? "measured" : "assumed");
+            link.h2d_us, link.h2d_gbps, link.d2h_us, link.d2h_gbps, link.sync_us,
+            is_measured ? "measured" : "assumed");
 }
 
-static int n_samples(const qn_model *model)
+static int n_samples(const qn_route_op *op, int d)
 {
     int n = 0;
 
-    for (int i = 0; i < model->n_buckets; i++)
-        n += model->buckets[i]->n;
+    for (int i = 0; i < qn_route_op_points(op, d); i++)
+        n += qn_route_op_point(op, d, i).n;
     return n;
+}
+
+static qn_i64 crossover_of(const qn_route_op *op, int d, int m)
+{
+    return d == QN_CPU_SLOT ? -1 : qn_route_op_crossover(op, d, (qn_residency)m);
 }
 
 static qn_status print_ops(const qn_ctx *ctx, qn_err *err)
 {
     qn_table table = qn_table_begin("OP", "DEVICE", "POINTS", "SAMPLES", "FIT US",
                                     "FIT US PER ITEM", "RESIDENT", "COLD");
-    const qn_map_entry *entry;
+    const qn_route_op *op;
     size_t at = 0;
     char text[32];
 
-    while ((entry = qn_map_next(&ctx->router->ops, &at)))
-        for (int d = 0; d < ctx->n_devices; d++) {
-            const qn_route_op *op = entry->value;
+    while ((op = qn_route_op_next(ctx, &at)))
+        for (int d = 0; d < qn_device_count(ctx); d++) {
+            const qn_line fit = qn_route_op_fit(op, d);
 
-            if (!op->models[d].n_buckets)
+            if (!qn_route_op_points(op, d))
                 continue;
-            qn_table_add(&table, op->name);
-            qn_table_add(&table, ctx->devices[d].id);
-            qn_table_addf(&table, "%d", op->models[d].n_buckets);
-            qn_table_addf(&table, "%d", n_samples(&op->models[d]));
-            qn_table_addf(&table, "%.3f", op->models[d].fit.a_us);
-            qn_table_addf(&table, "%.3g", op->models[d].fit.b_us);
+            qn_table_add(&table, qn_route_op_name(op));
+            qn_table_add(&table, qn_device_id(ctx, d));
+            qn_table_addf(&table, "%d", qn_route_op_points(op, d));
+            qn_table_addf(&table, "%d", n_samples(op, d));
+            qn_table_addf(&table, "%.3f", fit.a_us);
+            qn_table_addf(&table, "%.3g", fit.b_us);
             for (int m = QN_RESIDENT; m <= QN_COLD; m++)
-                qn_table_add(&table, qn_crossover_text(d == QN_CPU_SLOT ? -1 : op->crossover[d][m],
-                                                       text, sizeof text));
+                qn_table_add(&table, qn_crossover_text(crossover_of(op, d, m), text, sizeof text));
         }
     if (qn_table_rows(&table) <= 1) {
         qn_table_free(&table);
@@ -82,28 +84,28 @@ static qn_status print_ops(const qn_ctx *ctx, qn_err *err)
 
 static qn_status print_op(const qn_ctx *ctx, const char *name, qn_err *err)
 {
-    const qn_route_op *op = qn_map_get(&ctx->router->ops, name);
+    const qn_route_op *op = qn_route_op_find(ctx, name);
     qn_table table;
     char a[32], b[32];
 
     if (!op && !qn_op_find(name))
         return qn_fail(err, QN_ERR_USAGE, "unknown op '%s'", name);
     table = qn_table_begin("DEVICE", "SIZE", "MEDIAN US", "MAD US", "SAMPLES");
-    for (int d = 0; op && d < ctx->n_devices; d++)
-        for (int i = 0; i < op->models[d].n_buckets; i++) {
-            const qn_model_bucket *bucket = op->models[d].buckets[i];
+    for (int d = 0; op && d < qn_device_count(ctx); d++)
+        for (int i = 0; i < qn_route_op_points(op, d); i++) {
+            const qn_route_point point = qn_route_op_point(op, d, i);
 
-            qn_table_add(&table, ctx->devices[d].id);
-            qn_table_addf(&table, "%.0f", bucket->size);
-            qn_table_addf(&table, "%.3f", bucket->median_us);
-            qn_table_addf(&table, "%.3f", bucket->mad_us);
-            qn_table_addf(&table, "%d", bucket->n);
+            qn_table_add(&table, qn_device_id(ctx, d));
+            qn_table_addf(&table, "%.0f", point.size);
+            qn_table_addf(&table, "%.3f", point.median_us);
+            qn_table_addf(&table, "%.3f", point.mad_us);
+            qn_table_addf(&table, "%d", point.n);
         }
-    for (int d = 1; op && d < ctx->n_devices; d++)
-        if (op->models[d].n_buckets)
-            printf("%s  threshold resident %s, cold %s\n", ctx->devices[d].id,
-                   qn_crossover_text(op->crossover[d][QN_RESIDENT], a, sizeof a),
-                   qn_crossover_text(op->crossover[d][QN_COLD], b, sizeof b));
+    for (int d = 1; op && d < qn_device_count(ctx); d++)
+        if (qn_route_op_points(op, d))
+            printf("%s  threshold resident %s, cold %s\n", qn_device_id(ctx, d),
+                   qn_crossover_text(crossover_of(op, d, QN_RESIDENT), a, sizeof a),
+                   qn_crossover_text(crossover_of(op, d, QN_COLD), b, sizeof b));
     if (qn_table_rows(&table) <= 1) {
         qn_table_free(&table);
         printf("nothing is measured of %s; quern calibrate --op %s does it\n", name, name);
@@ -117,7 +119,7 @@ static qn_status run_show(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_profile_load_all(ctx);
     if (args->n_words)
         return print_op(ctx, args->words[0], err);
-    for (int d = 0; d < ctx->n_devices; d++)
+    for (int d = 0; d < qn_device_count(ctx); d++)
         print_device(ctx, d);
     return print_ops(ctx, err);
 }
@@ -254,7 +256,8 @@ static qn_status replay(qn_ctx *ctx, trace *t, int samples, qn_err *err)
             QN_TRY(
                 qn_eval_op(ctx, t->trials[i].op, t->trials[i].size, samples, t->trials[i].us, err));
     }
-    t->n_devices = ctx->n_devices < QN_REGRET_DEVICES ? ctx->n_devices : QN_REGRET_DEVICES;
+    t->n_devices =
+        qn_device_count(ctx) < QN_REGRET_DEVICES ? qn_device_count(ctx) : QN_REGRET_DEVICES;
     for (int d = 0; d < t->n_devices; d++)
         t->devices[d] = qn_device_id(ctx, d);
 out:
@@ -269,10 +272,10 @@ static void set_thresholds(qn_ctx *ctx, trace *t)
     if (!qn_devices_select(ctx, 1, &best))
         return;
     for (int i = 0; i < t->n; i++) {
-        const qn_route_op *op = qn_map_get(&ctx->router->ops, t->trials[i].op);
+        const qn_route_op *op = qn_route_op_find(ctx, t->trials[i].op);
 
-        if (op && op->crossover[best][QN_COLD] > 0)
-            t->trials[i].threshold = op->crossover[best][QN_COLD];
+        if (op && crossover_of(op, best, QN_COLD) > 0)
+            t->trials[i].threshold = crossover_of(op, best, QN_COLD);
     }
 }
 
@@ -314,7 +317,8 @@ static qn_status print_regret(qn_ctx *ctx, const trace *t, int skip, qn_err *err
     add_policy(&table, "as routed", routed_us(t, skip), r.best_us);
     for (int p = 0; p < QN_N_POLICIES; p++)
         add_policy(&table, policies[p], r.us[p], r.best_us);
-    qn_metric_set(qn_metric_of(ctx->metrics, "route_regret", NULL), r.regret[QN_POLICY_AUTO]);
+    qn_metric_set(qn_metric_of(qn_ctx_metrics(ctx), "route_regret", NULL),
+                  r.regret[QN_POLICY_AUTO]);
     return qn_route_print(&table, err);
 }
 

@@ -2,7 +2,7 @@
 #include "cli/cmd_route.h"
 
 #include "lab/tasks/scenario.h"
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "lab/route/route_eval.h"
 
 #include <math.h>
@@ -165,7 +165,7 @@ static qn_status print_cells(qn_ctx *ctx, const cell *cells, int n, int n_sizes,
         }
     }
     add_row(&table, "total", "all", &total);
-    qn_metric_set(qn_metric_of(ctx->metrics, "route_regret", NULL),
+    qn_metric_set(qn_metric_of(qn_ctx_metrics(ctx), "route_regret", NULL),
                   total.more_us[QN_POLICY_AUTO].us / total.best_us);
     if ((st = qn_route_print(&table, err)) != QN_OK)
         return st;

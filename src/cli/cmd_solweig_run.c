@@ -3,7 +3,7 @@
 
 #include "cli/solweig_options.h"
 #include "domain/solweig/run/run.h"
-#include "engine/telemetry/progress.h"
+#include "util/progress.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "domain/fit/linear/linear.h"
 #include "domain/solweig/raster/gdal_api.h"
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "hal/cpu/cpu_fft.h"
 #include "hal/cuda/cuda_api.h"
 #include "hal/opencl/cl_api.h"

@@ -1,11 +1,7 @@
 /* main.c - the table of commands, and the way from a command line to an exit code. */
 #include "cli/cli.h"
 
-#include "engine/context.h"
-#include "engine/memory/ledger.h"
-#include "engine/telemetry/report.h"
-#include "engine/telemetry/serve.h"
-#include "engine/telemetry/summary.h"
+#include "engine/engine.h"
 #include "util/file.h"
 
 #include <errno.h>
@@ -60,7 +56,8 @@ qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err)
     if (args->global.memory_map)
         QN_TRY(qn_ledger_open(ctx, err));
     if (args->global.metrics_port && !session->server) {
-        QN_TRY(qn_serve_open(ctx->metrics, args->global.metrics_port, &session->server, err));
+        QN_TRY(
+            qn_serve_open(qn_ctx_metrics(ctx), args->global.metrics_port, &session->server, err));
         session->served = ctx;
     }
     *out = ctx;
@@ -105,13 +102,17 @@ static void print_end(const qn_args *args, qn_ctx *ctx, const char *status)
 {
     const qn_session *session = args->session;
     const char *stats = getenv("QUERN_STATS");
+    const qn_run_info info = { .command = args->title,
+                               .status = status,
+                               .n_items = session->n_items,
+                               .item = session->item,
+                               .items = session->items };
 
     if (session->items && !args->global.quiet) {
-        qn_report_print(ctx, stderr, args->title, status, session->n_items, session->item,
-                        session->items);
+        qn_report_print(ctx, stderr, &info);
     } else if (stats && strcmp(stats, "1") == 0) {
         qn_report_refresh(ctx);
-        qn_stats_print(stderr, ctx->metrics);
+        qn_stats_print(stderr, qn_ctx_metrics(ctx));
     }
 }
 
@@ -123,17 +124,17 @@ static qn_status write_metrics(const qn_args *args, qn_ctx *ctx, const char *sta
     qn_status st;
 
     qn_cli_line(args, &line);
-    const qn_run_report told = { .command = args->title,
-                                 .command_line = line.failed ? NULL : qn_str_get(&line),
-                                 .status = status,
-                                 .checks = session->checks,
-                                 .n_checks = session->n_checks,
-                                 .n_items = session->n_items,
-                                 .item = session->item,
-                                 .items = session->items };
+    const qn_run_info info = { .command = args->title,
+                               .command_line = line.failed ? NULL : qn_str_get(&line),
+                               .status = status,
+                               .checks = session->checks,
+                               .n_checks = session->n_checks,
+                               .n_items = session->n_items,
+                               .item = session->item,
+                               .items = session->items };
 
     qn_make_parent(args->global.metrics, &no_folder); /* what it lacks shows in the next line */
-    st = qn_report_write(ctx, &told, args->global.metrics, err);
+    st = qn_report_write(ctx, &info, args->global.metrics, err);
     qn_str_free(&line);
     return st;
 }

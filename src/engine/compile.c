@@ -15,6 +15,7 @@
 #include "util/file.h"
 #include "util/hash.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -308,6 +309,19 @@ qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_modul
         hold(device, entry);
     trim(device);
     return QN_OK;
+}
+
+qn_status qn_compile_time(qn_ctx *ctx, int d, const qn_kernel_module *module, double *us,
+                          qn_err *err)
+{
+    qn_device *device = &ctx->devices[d];
+    const double start = qn_now_us();
+    qn_module *built;
+    const qn_status st = qn_compile(device, module, &built, err);
+    const int is_ready = is_builtin(module) && device->backend->language == QN_LANG_C;
+
+    *us = is_ready ? NAN : qn_now_us() - start;
+    return st;
 }
 
 qn_status qn_compile_for_cpu(qn_ctx *ctx, const qn_kernel_info *kernel,

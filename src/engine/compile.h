@@ -13,14 +13,6 @@ enum { QN_MODULES_KEPT = 512 };
 qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_module **out,
                      qn_err *err);
 
-/* The function of a kernel on the CPU, compiled where its text was made at run time, for callers
- * that run it themselves. It stays loaded until qn_compile_drop(ctx, held). */
-qn_status qn_compile_for_cpu(qn_ctx *ctx, const qn_kernel_info *kernel,
-                             qn_module *held[QN_MAX_DEVICES], qn_cpu_kernel *out, qn_err *err);
-
-/* What a stage has compiled, by slot, is held no longer; the places become NULL. */
-void qn_compile_drop(qn_ctx *ctx, qn_module *modules[QN_MAX_DEVICES]);
-
 /* LANES of a TEAM kernel on the device. */
 int qn_team_lanes(const qn_device *device, const qn_kernel_info *kernel);
 

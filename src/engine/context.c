@@ -49,6 +49,51 @@ int qn_device_find(const qn_ctx *ctx, const char *id)
     return -1;
 }
 
+const char *qn_device_backend(const qn_ctx *ctx, int device)
+{
+    return ctx->devices[device].backend->name;
+}
+
+const char *qn_device_state(const qn_ctx *ctx, int device)
+{
+    return ctx->devices[device].lost         ? "lost"
+           : ctx->devices[device].health.bad ? "unhealthy"
+                                             : "ok";
+}
+
+int qn_device_is_candidate(const qn_ctx *ctx, int device)
+{
+    return (int)(ctx->candidates >> device & 1u);
+}
+
+int qn_ctx_pinned(const qn_ctx *ctx)
+{
+    return ctx->pinned;
+}
+
+const qn_settings *qn_ctx_settings(const qn_ctx *ctx)
+{
+    return &ctx->settings;
+}
+
+double qn_ctx_set_verify(qn_ctx *ctx, double pct)
+{
+    const double had = ctx->settings.verify_pct;
+
+    ctx->settings.verify_pct = pct;
+    return had;
+}
+
+qn_log *qn_ctx_log(qn_ctx *ctx)
+{
+    return &ctx->log;
+}
+
+int qn_ctx_has_faults(const qn_ctx *ctx)
+{
+    return ctx->faults != NULL;
+}
+
 int qn_backend_state_count(const qn_ctx *ctx)
 {
     return ctx->n_backends;
@@ -115,8 +160,8 @@ static void host_free(void *user, qn_block *block)
 static qn_status open_host_pool(qn_ctx *ctx, qn_err *err)
 {
     const qn_pool_options opt = { .name = "host",
-                                  .budget_bytes = ctx->host_budget,
-                                  .bucket_min = ctx->bucket_min,
+                                  .budget_bytes = ctx->settings.host_budget,
+                                  .bucket_min = ctx->settings.bucket_min,
                                   .max_idle = 16 };
     const qn_pool_source source = { ctx, host_alloc, host_free, NULL };
 
@@ -187,7 +232,7 @@ static qn_status open_device(qn_ctx *ctx, const qn_backend *backend, int index,
 {
     qn_device *device = &ctx->devices[ctx->n_devices];
     const qn_pool_source source = { device, device_alloc, device_free, device_is_idle };
-    qn_pool_options opt = { .name = "device", .bucket_min = ctx->bucket_min };
+    qn_pool_options opt = { .name = "device", .bucket_min = ctx->settings.bucket_min };
     qn_status st;
 
     *device = (qn_device){ .ctx = ctx,
@@ -347,7 +392,9 @@ static qn_status open_devices(qn_ctx *ctx, const qn_options *options, const char
     const char *wanted = qn_settings_backend(options);
     const char *env = getenv("QUERN_MEM_BUDGET");
     const char *budget = options->mem_budget ? options->mem_budget : env && *env ? env : "80%";
-    const qn_hal_config config = { .threads = ctx->threads, .sim = sim, .clock = &ctx->clock };
+    const qn_hal_config config = { .threads = ctx->settings.threads,
+                                   .sim = sim,
+                                   .clock = &ctx->clock };
     qn_status st = QN_OK;
     size_t checked;
 
@@ -379,7 +426,7 @@ qn_status qn_ctx_open(const qn_options *options, qn_ctx **out, qn_err *err)
     QN_TRY(qn_metrics_new(&ctx->metrics, err));
     find_ctx_metrics(ctx);
     ctx->fallbacks = qn_fallbacks_new();
-    ctx->kcache = qn_kcache_new(ctx->cache_dir[0] ? ctx->cache_dir : NULL);
+    ctx->kcache = qn_kcache_new(ctx->settings.cache_dir[0] ? ctx->settings.cache_dir : NULL);
     if (!ctx->fallbacks || !ctx->kcache) {
         st = qn_fail(err, QN_ERR_NOMEM, "context: out of host memory");
         goto out;

@@ -5,16 +5,12 @@
 #ifndef QN_ENGINE_CONTEXT_H
 #define QN_ENGINE_CONTEXT_H
 
-#include <quern/graph.h>
-#include <quern/metrics.h>
-#include <quern/route.h>
-
+#include "engine/engine.h"
 #include "engine/memory/pool.h"
 #include "hal/backend.h"
-#include "util/log.h"
 #include "util/map.h"
 
-enum { QN_MAX_DEVICES = 16, QN_CPU_SLOT = 0, QN_MAX_BACKENDS = 8 };
+enum { QN_MAX_BACKENDS = 8 };
 
 typedef struct qn_faults qn_faults;
 typedef struct qn_fallbacks qn_fallbacks;
@@ -83,13 +79,6 @@ typedef struct qn_device {
     unsigned n_queued; /* stages submitted and not waited for, of all graphs */
 } qn_device;
 
-/* A backend as `quern devices` shows it: how many devices, or why none. */
-typedef struct qn_backend_state {
-    const char *name;
-    int n_devices;
-    char reason[160];
-} qn_backend_state;
-
 /* Series of the whole context that hot paths update. */
 typedef struct qn_ctx_metrics_cache {
     qn_metric *elided, *transfers, *transfer_us, *crossings, *gpu_ops, *cpu_ops;
@@ -109,18 +98,8 @@ struct qn_ctx {
     qn_backend_state backends[QN_MAX_BACKENDS];
     int n_backends;
 
-    qn_route_mode route_mode;
-    qn_fallback_policy fallback;
-    int threads, op_priority, timing;
-    int overlap; /* branches of a graph run side by side */
-    int fuse;    /* chains of element-wise stages become one */
-    double verify_pct;
+    qn_settings settings;
     uint64_t verify_seen; /* device stages that could have been checked */
-    char cache_dir[1024];
-    char explain_path[1024];
-    size_t host_budget; /* 0: no limit */
-    size_t bucket_min;
-    char spill_dir[1024];
 
     qn_metrics *metrics;
     qn_ctx_metrics_cache m;
@@ -139,15 +118,6 @@ struct qn_ctx {
     double opened_us;
     char started[24];
 };
-
-int qn_backend_state_count(const qn_ctx *ctx);
-const qn_backend_state *qn_backend_state_at(const qn_ctx *ctx, int i);
-
-/* The slot of "cuda:0" (or the first of "cuda"), or -1. */
-int qn_device_find(const qn_ctx *ctx, const char *id);
-
-/* Now, in the time of the context: virtual when a sim device is open. */
-double qn_ctx_now_us(const qn_ctx *ctx);
 
 /* Stream.c. */
 

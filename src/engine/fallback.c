@@ -144,7 +144,7 @@ qn_status qn_fallback_note(qn_ctx *ctx, const char *stage, qn_err *err)
 
     memcpy(text, err->text, sizeof text);
     trim_sentence(text, sizeof text, err->status);
-    if (ctx->fallback == QN_FALLBACK_ERROR)
+    if (ctx->settings.fallback == QN_FALLBACK_ERROR)
         return qn_fail(err, QN_ERR_FALLBACK, "stage %s failed (%s) and fallback is forbidden",
                        stage, text);
     if ((entry = find_entry(ctx->fallbacks, stage, reason))) {

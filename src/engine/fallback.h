@@ -20,10 +20,6 @@ const qn_fallback_entry *qn_fallbacks_at(const qn_fallbacks *list, int i);
 /* The reason class of a status. */
 const char *qn_fallback_reason(qn_status status);
 
-/* Prints "[GPU] <stage> failed: <reason>. CPU fallback." and counts it. With --fallback=error
- * prints nothing and returns QN_ERR_FALLBACK with the sentence. */
-qn_status qn_fallback_note(qn_ctx *ctx, const char *stage, qn_err *err);
-
 /* Health. */
 void qn_health_note(qn_device *device, int failed);
 /* Two mismatches in a row trip the breaker at once. */

@@ -330,3 +330,13 @@ qn_status qn_kcache_store(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], co
     trim(cache->dir);
     return QN_OK;
 }
+
+const char *qn_kcache_kind(uint32_t kind)
+{
+    static const char *const names[QN_N_BINS] = {
+        [QN_BIN_NONE] = "damaged",  [QN_BIN_CUBIN] = "cubin",   [QN_BIN_PTX] = "ptx",
+        [QN_BIN_OPENCL] = "opencl", [QN_BIN_OBJECT] = "object", [QN_BIN_FFT] = "fft",
+    };
+
+    return kind < QN_N_BINS ? names[kind] : NULL;
+}

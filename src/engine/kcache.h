@@ -8,11 +8,12 @@
 #ifndef QN_ENGINE_KCACHE_H
 #define QN_ENGINE_KCACHE_H
 
+#include "engine/engine.h"
 #include "hal/backend.h"
 
 typedef struct qn_kcache qn_kcache;
 
-enum { QN_KEY_CHARS = 64, QN_KCACHE_VERSION = 1, QN_KCACHE_HEADER = 56 };
+enum { QN_KCACHE_VERSION = 1, QN_KCACHE_HEADER = 56 };
 
 typedef enum { QN_KCACHE_MISS, QN_KCACHE_HIT, QN_KCACHE_BAD } qn_kcache_result;
 
@@ -29,21 +30,5 @@ qn_kcache_result qn_kcache_load(qn_kcache *cache, const char key[QN_KEY_CHARS + 
 /* Best effort: QN_ERR_IO says why it was not kept. Over 512 MiB the oldest entries go. */
 qn_status qn_kcache_store(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], const qn_blob *blob,
                           qn_err *err);
-
-/* For `quern cache`. */
-
-typedef struct qn_kcache_entry {
-    char key[QN_KEY_CHARS + 1];
-    uint32_t kind; /* qn_bin_kind; 0: not readable as one of ours */
-    uint64_t bytes;
-    int64_t used_s; /* seconds since 1970 */
-} qn_kcache_entry;
-
-/* All entries, oldest use first. The caller frees *out. A folder that does not exist is empty;
- * one that cannot be read is QN_ERR_IO. */
-qn_status qn_kcache_list(const char *dir, qn_kcache_entry **out, int *n, qn_err *err);
-
-/* Removes all entries, and temporary files as above. */
-qn_status qn_kcache_clear(const char *dir, int *n_removed, qn_err *err);
 
 #endif

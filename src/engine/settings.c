@@ -98,12 +98,12 @@ static qn_status resolve_fallback(qn_ctx *ctx, const qn_options *options, qn_err
 {
     const char *text = pick(NULL, "QUERN_FALLBACK", "cpu");
 
-    ctx->fallback = options->fallback;
-    if (ctx->fallback != QN_FALLBACK_DEFAULT)
+    ctx->settings.fallback = options->fallback;
+    if (ctx->settings.fallback != QN_FALLBACK_DEFAULT)
         return QN_OK;
     if (strcmp(text, "cpu") && strcmp(text, "error"))
         return qn_fail(err, QN_ERR_USAGE, "QUERN_FALLBACK: '%s' is neither cpu nor error", text);
-    ctx->fallback = *text == 'e' ? QN_FALLBACK_ERROR : QN_FALLBACK_CPU;
+    ctx->settings.fallback = *text == 'e' ? QN_FALLBACK_ERROR : QN_FALLBACK_CPU;
     return QN_OK;
 }
 
@@ -112,11 +112,11 @@ static qn_status resolve_memory(qn_ctx *ctx, qn_err *err)
     const char *host = pick(NULL, "QUERN_HOST_BUDGET", NULL);
     const char *bucket = pick(NULL, "QUERN_BUCKET_MIN", NULL);
 
-    if (host && (qn_parse_bytes(host, &ctx->host_budget) || !ctx->host_budget))
+    if (host && (qn_parse_bytes(host, &ctx->settings.host_budget) || !ctx->settings.host_budget))
         return qn_fail(err, QN_ERR_USAGE, "QUERN_HOST_BUDGET: '%s' is not a size", host);
-    ctx->bucket_min = QN_BUCKET_MIN;
-    if (bucket && (qn_parse_bytes(bucket, &ctx->bucket_min) || !ctx->bucket_min ||
-                   ctx->bucket_min & (ctx->bucket_min - 1)))
+    ctx->settings.bucket_min = QN_BUCKET_MIN;
+    if (bucket && (qn_parse_bytes(bucket, &ctx->settings.bucket_min) || !ctx->settings.bucket_min ||
+                   ctx->settings.bucket_min & (ctx->settings.bucket_min - 1)))
         return qn_fail(err, QN_ERR_USAGE, "QUERN_BUCKET_MIN: '%s' is not a power of two", bucket);
     return QN_OK;
 }
@@ -139,14 +139,15 @@ static qn_status resolve_folders(qn_ctx *ctx, const qn_options *options, qn_err 
 
     if (!off || strcmp(off, "0")) {
         /* Without a home there is no cache; that is no reason to fail. */
-        if (qn_cache_dir(ctx->cache_dir, sizeof ctx->cache_dir, options->cache_dir) != QN_OK)
+        if (qn_cache_dir(ctx->settings.cache_dir, sizeof ctx->settings.cache_dir,
+                         options->cache_dir) != QN_OK)
             qn_log_put(&ctx->log, QN_LOG_WARN,
                        "no folder for the kernel cache; set QUERN_CACHE_DIR");
     }
-    QN_TRY(keep_path("QUERN_SPILL_DIR", getenv("QUERN_SPILL_DIR"), ctx->spill_dir,
-                     sizeof ctx->spill_dir, err));
-    QN_TRY(keep_path("explain_route", options->explain_route, ctx->explain_path,
-                     sizeof ctx->explain_path, err));
+    QN_TRY(keep_path("QUERN_SPILL_DIR", getenv("QUERN_SPILL_DIR"), ctx->settings.spill_dir,
+                     sizeof ctx->settings.spill_dir, err));
+    QN_TRY(keep_path("explain_route", options->explain_route, ctx->settings.explain_path,
+                     sizeof ctx->settings.explain_path, err));
 out:
     return st;
 }
@@ -163,16 +164,17 @@ static qn_status resolve_numbers(qn_ctx *ctx, const qn_options *options, qn_err 
     if (!(options->verify_pct >= 0 && options->verify_pct <= 100))
         return qn_fail(err, QN_ERR_USAGE, "verify sample of %g %% is not between 0 and 100",
                        options->verify_pct);
-    ctx->threads = options->threads;
-    ctx->op_priority = options->op_priority ? options->op_priority : QN_PRIORITY_WARM;
-    ctx->verify_pct = options->verify_pct;
-    st = parse_int("QUERN_OVERLAP", pick(NULL, "QUERN_OVERLAP", "1"), 0, 1, &ctx->overlap, err);
+    ctx->settings.threads = options->threads;
+    ctx->settings.op_priority = options->op_priority ? options->op_priority : QN_PRIORITY_WARM;
+    ctx->settings.verify_pct = options->verify_pct;
+    st = parse_int("QUERN_OVERLAP", pick(NULL, "QUERN_OVERLAP", "1"), 0, 1, &ctx->settings.overlap,
+                   err);
     if (st == QN_OK)
-        st = parse_int("QUERN_FUSE", pick(NULL, "QUERN_FUSE", "1"), 0, 1, &ctx->fuse, err);
+        st = parse_int("QUERN_FUSE", pick(NULL, "QUERN_FUSE", "1"), 0, 1, &ctx->settings.fuse, err);
     if (st != QN_OK)
         return st;
-    return !ctx->threads && threads
-               ? parse_int("QUERN_THREADS", threads, 1, 1024, &ctx->threads, err)
+    return !ctx->settings.threads && threads
+               ? parse_int("QUERN_THREADS", threads, 1, 1024, &ctx->settings.threads, err)
                : QN_OK;
 }
 
@@ -188,11 +190,12 @@ qn_status qn_settings_resolve(qn_ctx *ctx, const qn_options *options, qn_err *er
                      level);
         goto out;
     }
-    QN_TRY(parse_route(pick(options->route, "QUERN_ROUTE", "auto"), &ctx->route_mode, err));
+    QN_TRY(
+        parse_route(pick(options->route, "QUERN_ROUTE", "auto"), &ctx->settings.route_mode, err));
     QN_TRY(resolve_fallback(ctx, options, err));
     QN_TRY(resolve_numbers(ctx, options, err));
     QN_TRY(resolve_memory(ctx, err));
-    ctx->timing = timing && !strcmp(timing, "1");
+    ctx->settings.timing = timing && !strcmp(timing, "1");
     QN_TRY(resolve_folders(ctx, options, err));
 out:
     return st;

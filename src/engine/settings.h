@@ -8,16 +8,10 @@
 /* Fills the plain settings of the context (log, route, fallback, threads, budgets, folders). */
 qn_status qn_settings_resolve(qn_ctx *ctx, const qn_options *options, qn_err *err);
 
-/* The --backend value: flag, QUERN_BACKEND (or QUERN_DEVICES), "auto". */
-const char *qn_settings_backend(const qn_options *options);
-
 /* All fault rules, of the option and of the environment, into `out`. */
 void qn_settings_faults(const qn_options *options, qn_str *out);
 
 /* "80%" of `free_bytes`, or "512M", into bytes. */
 qn_status qn_settings_budget(const char *text, uint64_t free_bytes, size_t *out, qn_err *err);
-
-/* True when QUERN_HIDE names the backend. */
-int qn_settings_is_hidden(const char *backend);
 
 #endif

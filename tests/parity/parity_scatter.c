@@ -3,7 +3,7 @@
  */
 #include "parity.h"
 
-#include "engine/ops/segment.h"
+#include "engine/engine.h"
 
 #include <math.h>
 

@@ -3,9 +3,6 @@
 
 #include <stdlib.h>
 
-static const qn_op same_bits = { .name = "same bits", .exactness = QN_EXACT_BITS };
-static const qn_op close_by = { .name = "close by", .exactness = QN_EXACT_REL, .tolerance = 1e-6 };
-
 static void add_diff(qn_diff *sum, const qn_diff *piece, size_t offset)
 {
     if (!sum->mismatched && piece->mismatched)
@@ -25,7 +22,7 @@ static qn_status check_piece(void *user, const qn_task_spec *spec, size_t offset
     const size_t each = op->result_bytes(spec) / (size_t)n;
     const size_t step =
         op->check_elems && op->check_elems * each < bytes ? op->check_elems * each : bytes;
-    const qn_op *how = spec->arg->is_smooth ? &close_by : &same_bits;
+    const qn_exactness how = spec->arg->is_smooth ? QN_EXACT_REL : QN_EXACT_BITS;
     qn_diff *sum = user;
     void *want = malloc(step + 1);
     qn_status st = QN_OK;
@@ -38,7 +35,7 @@ static qn_status check_piece(void *user, const qn_task_spec *spec, size_t offset
 
         QN_TRY(
             op->reference(spec, (qn_i64)((offset + at) / each), (qn_i64)(size / each), want, err));
-        diff = qn_op_compare(how, op->type, want, (const char *)data + at, size);
+        diff = qn_compare_arrays(how, 1e-6, op->type, want, (const char *)data + at, size);
         add_diff(sum, &diff, sum->checked);
     }
 out:

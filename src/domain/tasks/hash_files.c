@@ -9,8 +9,7 @@
 
 #include "hash_trees.h"
 
-#include "engine/context.h"
-#include "engine/split/select.h"
+#include "engine/engine.h"
 #include "kernel/sha256.gen.h"
 #include "kernel/types.h"
 

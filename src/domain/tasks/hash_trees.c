@@ -9,7 +9,7 @@
 
 #include "trees.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "util/list.h"
 
 #include <stdlib.h>

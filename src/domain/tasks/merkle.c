@@ -1,7 +1,7 @@
 /* merkle.c - trees for callers: roots, and proofs that read only what they need. */
 #include <quern/tasks.h>
 
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "trees.h"
 
 #include <stdlib.h>

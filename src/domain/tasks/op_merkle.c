@@ -1,7 +1,7 @@
 /* op_merkle.c - the op merkle: one root per task. Trees of one part share their launches. */
 #include "task.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "trees.h"
 
 #include <stdlib.h>

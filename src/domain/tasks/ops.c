@@ -4,7 +4,7 @@
  */
 #include "task.h"
 
-#include "engine/memory/pool.h"
+#include "engine/engine.h"
 #include "util/map.h"
 #include "util/str.h"
 

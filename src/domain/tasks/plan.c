@@ -6,7 +6,7 @@
  */
 #include "task.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "trees.h"
 #include "util/str.h"
 

@@ -9,7 +9,7 @@
  */
 #include "task.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +52,8 @@ qn_task_cache *qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options, i
     cache->options = *options;
     cache->n_shares = n_shares;
     /* Plans hold host memory that nobody else can have. */
-    cache->limit_bytes = ctx->host_budget
-                             ? ctx->host_budget / 2
+    cache->limit_bytes = qn_ctx_settings(ctx)->host_budget
+                             ? qn_ctx_settings(ctx)->host_budget / 2
                              : (size_t)(qn_device_get(ctx, QN_CPU_SLOT)->mem_total / 8);
     return cache;
 }

@@ -8,7 +8,7 @@
  */
 #include "task.h"
 
-#include "engine/split/select.h"
+#include "engine/engine.h"
 #include "util/map.h"
 
 #include <stdlib.h>
@@ -164,7 +164,7 @@ const char *qn_task_spread_name(qn_task_spread *spread, unsigned slots)
 
     if (!(slots & (slots - 1)))
         return first;
-    for (int d = 0; d < spread->ctx->n_devices; d++)
+    for (int d = 0; d < qn_device_count(spread->ctx); d++)
         if (slots >> d & 1)
             snprintf(name + strlen(name), sizeof name - strlen(name), "%s%s", *name ? "+" : "",
                      qn_device_id(spread->ctx, d));

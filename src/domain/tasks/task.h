@@ -11,8 +11,7 @@
 #include <quern/graph.h>
 #include <quern/tasks.h>
 
-#include "engine/context.h"
-#include "engine/ops/registry.h"
+#include "engine/engine.h"
 #include "kernel/vector.h"
 #include "util/hash.h"
 

@@ -3,10 +3,10 @@
  * The steady state, a batch that is the last one again, does nothing but compare it, run the graph
  * and note the results: no plan is looked for, no input made, no memory asked for.
  */
+#include "modules.h"
 #include "task.h"
 
-#include "engine/context.h"
-#include "engine/telemetry/metrics.h"
+#include "engine/engine.h"
 #include "util/clock.h"
 #include "util/map.h"
 
@@ -93,7 +93,7 @@ qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **
     tasks->ctx = ctx;
     tasks->options = *options;
     if (!options->bucket_min)
-        tasks->options.bucket_min = ctx->bucket_min;
+        tasks->options.bucket_min = qn_ctx_settings(ctx)->bucket_min;
     if (!options->chunk_elems)
         tasks->options.chunk_elems = CHUNK_ELEMS;
     if (tasks->options.chunk_elems > MAX_CHUNK)

@@ -5,7 +5,7 @@
  */
 #include "trees.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "kernel/merkle.gen.h"
 #include "kernel/merkle.h"
 #include "kernel/merkle_rfc.gen.h"

@@ -160,7 +160,7 @@ qn_status qn_branches_find(const qn_graph *graph, const int *device, qn_branches
     dealer d = { .graph = graph, .device = device, .out = out };
     qn_status st = qn_branches_none(graph, out, err);
 
-    d.n_streams = graph->ctx->overlap ? QN_N_COMPUTE : 1;
+    d.n_streams = graph->ctx->settings.overlap ? QN_N_COMPUTE : 1;
     memset(d.last, -1, sizeof d.last);
     memset(d.seen, -1, sizeof d.seen);
     for (int s = 0; s < graph->n_stages && st == QN_OK; s++)

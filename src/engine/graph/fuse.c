@@ -98,7 +98,7 @@ static int can_be_step(const search *s, int i)
     const qn_stage *stage = &s->graph->stages[i];
     const qn_range *r = &stage->range;
 
-    return map_of(stage) >= 0 && stage->op->priority <= s->graph->ctx->op_priority &&
+    return map_of(stage) >= 0 && stage->op->priority <= s->graph->ctx->settings.op_priority &&
            !s->bound[i] && r->x0 == 0 && r->x1 > 0 && r->y0 == 0 && r->y1 == 1 && r->z0 == 0 &&
            r->z1 == 1;
 }
@@ -300,7 +300,7 @@ qn_status qn_fuse(qn_graph *graph, qn_err *err)
     qn_status st = QN_OK;
 
     /* Injected faults name stages, so these stay what they are. */
-    if (!graph->ctx->fuse || graph->ctx->faults || graph->n_stages < 2)
+    if (!graph->ctx->settings.fuse || graph->ctx->faults || graph->n_stages < 2)
         return QN_OK;
     f = calloc(1, sizeof *f);
     s.uses = calloc(n_bufs, sizeof *s.uses);

@@ -127,7 +127,7 @@ void qn_recover_prepare(qn_graph *graph, int b)
     qn_err ignored;
 
     /* Where host memory is scarce the arrays themselves need it more. */
-    if (!buf->spare && !graph->ctx->host_budget && is_worth_keeping(graph, b))
+    if (!buf->spare && !graph->ctx->settings.host_budget && is_worth_keeping(graph, b))
         qn_evict_acquire_host(graph->ctx, buf->root->bytes, &buf->spare, &ignored);
 }
 

@@ -112,7 +112,7 @@ qn_status qn_graph_run_from(qn_graph *graph, int s, qn_err *err)
     int tight = -1; /* the stage that found no memory when it was submitted */
 
     while (s <= graph->n_stages) {
-        const int is_single = graph->ctx->verify_pct > 0 || s == tight;
+        const int is_single = graph->ctx->settings.verify_pct > 0 || s == tight;
         qn_failure failure;
         int next;
         qn_status st = run_stretch(graph, s, is_single, &next, &failure, err);
@@ -185,7 +185,7 @@ static qn_status run(qn_graph *graph, qn_err *err)
     qn_route_begin(graph);
     if ((st = qn_recover_begin(graph, err)) != QN_OK)
         return st;
-    if (!ctx->timing && ctx->verify_pct == 0 && !graph->is_sampled) {
+    if (!ctx->settings.timing && ctx->settings.verify_pct == 0 && !graph->is_sampled) {
         qn_plan_key(graph, key);
         if (!(recording = qn_record_find(graph, key)) && graph->stats.runs > 0)
             recording = qn_record_make(graph, key);

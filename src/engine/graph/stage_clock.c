@@ -22,7 +22,7 @@ static int wants_time(const qn_graph *graph, const qn_step *step)
     if (step->kind != QN_STEP_STAGE)
         return graph->is_sampled && step->kind != QN_STEP_PEER &&
                qn_router_wants_copy(graph->ctx, step->device, step->kind == QN_STEP_UPLOAD);
-    return graph->ctx->timing || (graph->is_sampled && graph->route->marked[step->stage]);
+    return graph->ctx->settings.timing || (graph->is_sampled && graph->route->marked[step->stage]);
 }
 
 static qn_stream stream_of(const qn_step *step, qn_stream compute)
@@ -84,7 +84,7 @@ static void note(qn_graph *graph, int s, qn_device *device, double us)
     if (device->slot != QN_CPU_SLOT)
         qn_metric_add(device->m.exec_seconds, us / 1e6);
     qn_route_timed(graph, s, device->slot, us);
-    if (ctx->timing)
+    if (ctx->settings.timing)
         qn_log_line(&ctx->log, "[time] %s %s n=%lld exec=%.3fus h2d=%llu d2h=%llu", stage->name,
                     device->id, n, us, (unsigned long long)stage->h2d_bytes,
                     (unsigned long long)stage->d2h_bytes);

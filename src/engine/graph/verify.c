@@ -38,7 +38,7 @@ static int place_of(const qn_stage *stage, int a)
 /* Spread evenly: stage number k is checked when the running share passes a whole number. */
 static int is_sampled(const qn_ctx *ctx, uint64_t k)
 {
-    const double share = ctx->verify_pct / 100;
+    const double share = ctx->settings.verify_pct / 100;
 
     return (uint64_t)((double)(k + 1) * share) > (uint64_t)((double)k * share);
 }
@@ -174,7 +174,7 @@ qn_status qn_verify_run(qn_graph *graph, int s, qn_failure *failure, qn_err *err
     snapshot snap = { { 0 } };
     qn_status st = QN_OK;
 
-    if (!(ctx->verify_pct > 0) || device->slot == QN_CPU_SLOT || !stage->kernel ||
+    if (!(ctx->settings.verify_pct > 0) || device->slot == QN_CPU_SLOT || !stage->kernel ||
         !is_sampled(ctx, ctx->verify_seen++))
         return qn_submit_plan(graph, &graph->plan, failure, err);
     qn_plan_pin(graph, &graph->plan, 1);

@@ -164,15 +164,15 @@ static qn_status write_spill(qn_buf *victim, qn_err *err)
     char path[1100];
     int file;
 
-    if (!ctx->spill_dir[0])
+    if (!ctx->settings.spill_dir[0])
         return qn_fail(err, QN_ERR_NOMEM, "no folder to spill to (QUERN_SPILL_DIR)");
-    snprintf(path, sizeof path, "%s/quern-spill-XXXXXX", ctx->spill_dir);
+    snprintf(path, sizeof path, "%s/quern-spill-XXXXXX", ctx->settings.spill_dir);
     if ((file = mkostemp(path, O_CLOEXEC)) < 0)
         return qn_fail(err, QN_ERR_IO, "cannot create %s: %s", path, strerror(errno));
     unlink(path);
     if (!qn_write_exactly(file, victim->host, victim->bytes)) {
         qn_fail(err, QN_ERR_IO, "spill of %s (%zu bytes) to %s: %s", victim->name, victim->bytes,
-                ctx->spill_dir, strerror(errno));
+                ctx->settings.spill_dir, strerror(errno));
         close(file);
         return QN_ERR_IO;
     }
@@ -211,7 +211,7 @@ qn_status qn_evict_acquire_host(qn_ctx *ctx, size_t bytes, qn_block **out, qn_er
     qn_status st = qn_pool_acquire(ctx->host_pool, bytes, BLOCK_USE, out, err);
     qn_err why;
 
-    while (st == QN_ERR_NOMEM && ctx->host_budget) {
+    while (st == QN_ERR_NOMEM && ctx->settings.host_budget) {
         const qn_status spilled = spill_one(ctx, &why);
 
         if (spilled == QN_ERR_NOMEM) /* nothing to spill: what was asked for says more */

@@ -25,8 +25,6 @@ struct qn_ledger {
     int failed; /* lack of memory: something is missing in it */
 };
 
-/* From now on; before the first array is made. Closed with the context. */
-qn_status qn_ledger_open(qn_ctx *ctx, qn_err *err);
 void qn_ledger_close(qn_ctx *ctx);
 
 /* What the engine tells it; nothing happens without a ledger. */
@@ -36,8 +34,5 @@ void qn_ledger_graph(const qn_graph *graph); /* stages and lifetimes are known *
 
 /* The row, with the counts of arrays that are still there. */
 qn_ledger_row qn_ledger_get(const qn_ctx *ctx, const qn_map_entry *entry);
-
-/* Writes the map of all arrays as Markdown; `title` is what ran. */
-qn_status qn_ledger_write(const qn_ctx *ctx, const char *title, const char *path, qn_err *err);
 
 #endif

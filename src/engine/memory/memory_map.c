@@ -136,7 +136,7 @@ static void add_pools(const qn_ctx *ctx, qn_str *page)
     qn_str_add(page, "\n## Memory\n\n"
                      "| where | budget | peak | at the end | blocks allocated | reused |\n"
                      "|---|---:|---:|---:|---:|---:|\n");
-    add_pool(page, "host", ctx->host_pool, ctx->host_budget);
+    add_pool(page, "host", ctx->host_pool, ctx->settings.host_budget);
     for (int d = 1; d < ctx->n_devices; d++)
         if (ctx->devices[d].pool)
             add_pool(page, ctx->devices[d].id, ctx->devices[d].pool, ctx->devices[d].budget_bytes);

@@ -8,15 +8,9 @@
 #ifndef QN_ENGINE_POOL_H
 #define QN_ENGINE_POOL_H
 
+#include "engine/engine.h"
 #include "hal/backend.h"
 #include "util/status.h"
-
-typedef struct qn_pool qn_pool;
-
-/* max(16384, smallest power of two >= n), with another minimum when QUERN_BUCKET_MIN is set.
- * Fails above 2^62. */
-qn_status qn_bucket(uint64_t n, uint64_t minimum, uint64_t *out, qn_err *err);
-enum { QN_BUCKET_MIN = 16384 };
 
 typedef struct qn_block {
     qn_mem *mem;   /* device memory */
@@ -70,8 +64,6 @@ void qn_pool_release(qn_pool *pool, qn_block *block);
 
 /* Frees idle blocks, oldest first, until `bytes` are gone or none is left; what was freed. */
 size_t qn_pool_trim(qn_pool *pool, size_t bytes);
-
-void qn_pool_set_disabled(qn_pool *pool, int disabled);
 
 /* From now on blocks larger than `bytes` are rounded to 2 MiB: for work that has few arrays, large
  * and long-lived, where a power of two would cost half as much again and be reused for nothing. */

@@ -142,3 +142,19 @@ qn_cost qn_op_cost(const qn_op *op, const qn_op_use *use)
 {
     return op->cost(op, use);
 }
+
+qn_diff qn_op_compare(const qn_op *op, const char *type, const void *want, const void *got,
+                      size_t bytes)
+{
+    return qn_compare_arrays(op->exactness, op->tolerance, type, want, got, bytes);
+}
+
+const char *qn_op_name(const qn_op *op)
+{
+    return op->name;
+}
+
+int qn_op_is_cpu_only(const qn_op *op)
+{
+    return op->priority == QN_PRIORITY_CPU;
+}

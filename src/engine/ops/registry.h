@@ -8,19 +8,10 @@
 #ifndef QN_ENGINE_REGISTRY_H
 #define QN_ENGINE_REGISTRY_H
 
-#include <quern/graph.h>
-
+#include "engine/engine.h"
 #include "util/status.h"
 
 enum { QN_PRIORITY_HOT = 1, QN_PRIORITY_WARM = 3, QN_PRIORITY_CPU = 9 };
-
-/* How far a device's result may be from the CPU's. */
-typedef enum {
-    QN_EXACT_BITS, /* not at all; two NaN count as equal */
-    QN_EXACT_ULP,  /* `tolerance` units in the last place */
-    QN_EXACT_REL,  /* |a - b| <= tolerance * max(|a|, |b|), or both below the smallest normal */
-    QN_EXACT_NORM  /* |a - b| <= tolerance * the largest |a| of the array */
-} qn_exactness;
 
 /* Where a range may be cut. Along x (y, z): point, group or team number k touches only the k-th
  * of equally many parts of each buffer, so a piece can run on slices of the buffers with its
@@ -39,7 +30,6 @@ typedef struct qn_op_use {
     const void *const *values; /* of a value; NULL for a buffer */
 } qn_op_use;
 
-typedef struct qn_op qn_op;
 typedef qn_cost (*qn_cost_fn)(const qn_op *op, const qn_op_use *use);
 
 struct qn_op {
@@ -49,40 +39,16 @@ struct qn_op {
     const qn_kernel_info *cpu; /* head and body of an op without kernel, else NULL */
     qn_cost_fn cost;           /* never NULL */
     double work;               /* flops per point of the range, or per unit the cost counts */
-    qn_exactness exactness;
+    qn_exactness exactness;    /* how far a device's result may be from the CPU's */
     double tolerance;
     qn_split_axis split;
     const char *module; /* crypto, merkle, vector, reduce, matmul; NULL: none of them */
 };
-
-/* The op of that name, or NULL. */
-const qn_op *qn_op_find(const char *name);
-
-/* All ops in order of their names: 0 .. qn_op_count() - 1. */
-int qn_op_count(void);
-const qn_op *qn_op_at(int i);
-
-/* Head and body that a stage of the op runs: its built-in kernel, or the CPU-only one, which has
- * no module and therefore never leaves the CPU. NULL when this build lacks the kernel. */
-const qn_kernel_info *qn_op_kernel(const qn_op *op);
 
 /* The op whose kernel this is; for a kernel outside the registry an op of priority 1 and
  * exactness BITS whose cost is the size of its arguments. Never NULL. */
 const qn_op *qn_op_of_kernel(const qn_kernel_info *kernel);
 
 qn_cost qn_op_cost(const qn_op *op, const qn_op_use *use);
-
-/* What a comparison of two results found. */
-typedef struct qn_diff {
-    size_t checked, mismatched;
-    size_t first;                      /* index of the first mismatch */
-    double max_abs, max_rel, mean_abs; /* floats: over elements finite on both sides */
-    double finite_pct;                 /* share of `got` that is finite; 100 for integers */
-} qn_diff;
-
-/* Compares `bytes` bytes of elements of `type` (a type name of a kernel head: "float", "u32";
- * unknown ones are compared as bytes) by the op's exactness. */
-qn_diff qn_op_compare(const qn_op *op, const char *type, const void *want, const void *got,
-                      size_t bytes);
 
 #endif

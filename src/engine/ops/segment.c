@@ -3,8 +3,6 @@
  * Besides the sorted list of items (start, code) it holds the cells with long lists and the
  * chunks these lists are cut into, so that one group can work on each chunk.
  */
-#include "engine/ops/segment.h"
-
 #include "engine/context.h"
 #include "kernel/segment.gen.h"
 #include "kernel/segment.h"

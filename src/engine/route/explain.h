@@ -7,24 +7,12 @@
 #ifndef QN_ENGINE_EXPLAIN_H
 #define QN_ENGINE_EXPLAIN_H
 
-#include "util/csv.h"
+#include "engine/engine.h"
 
 typedef struct qn_explain qn_explain;
-
-typedef struct qn_explain_row {
-    uint64_t seq;
-    const char *stage, *op, *candidate, *reason;
-    qn_i64 size;
-    double predicted_us, actual_us; /* NaN: not known */
-    int chosen;
-} qn_explain_row;
 
 qn_status qn_explain_open(const char *path, qn_explain **out, qn_err *err);
 void qn_explain_put(qn_explain *explain, const qn_explain_row *row);
 qn_status qn_explain_close(qn_explain *explain, qn_err *err);
-
-/* A file of this format; cells are checked, strings live as long as `csv`. */
-qn_status qn_explain_read(const char *path, qn_csv *csv, qn_explain_row **rows, size_t *n,
-                          qn_err *err);
 
 #endif

@@ -158,6 +158,60 @@ out:
     return st;
 }
 
+/* The smallest use of the op that has `items` work items or more. */
+static qn_status sample_of(const qn_op *op, qn_i64 items, qn_op_sample *out, qn_err *err)
+{
+    qn_i64 low = 0, high = 1; /* low has too few, high enough */
+    qn_status st = QN_OK;
+
+    for (;; high *= 2) {
+        QN_TRY(qn_op_sample_make(op, high, out, err));
+        if (qn_op_sample_items(out) >= (double)items)
+            break;
+        low = high;
+        if (high >= (qn_i64)1 << 40) {
+            st = qn_fail(err, QN_ERR_LIMIT, "op %s: no use of it has %lld items", op->name,
+                         (long long)items);
+            goto out;
+        }
+    }
+    while (high - low > 1) {
+        const qn_i64 mid = low + (high - low) / 2;
+
+        QN_TRY(qn_op_sample_make(op, mid, out, err));
+        if (qn_op_sample_items(out) >= (double)items)
+            high = mid;
+        else
+            low = mid;
+    }
+    QN_TRY(qn_op_sample_make(op, high, out, err));
+out:
+    return st;
+}
+
+qn_status qn_op_time(qn_ctx *ctx, int d, const qn_op *op, qn_i64 items, int n, double *us,
+                     qn_err *err)
+{
+    qn_device *device = &ctx->devices[d];
+    qn_measure m = { 0 };
+    qn_op_sample sample;
+    qn_status st = QN_OK;
+
+    QN_TRY(sample_of(op, items, &sample, err));
+    QN_TRY(qn_measure_open(device, &sample, &m, err));
+    for (int i = -2; i < n; i++) { /* the first two are warm-up */
+        double one;
+
+        QN_TRY(device->info.unified_memory ? qn_measure_resident(&m, &one, err)
+                                           : qn_measure_cold(&m, &one, err));
+        if (i >= 0)
+            us[i] = one;
+    }
+out:
+    qn_measure_close(&m);
+    return st;
+}
+
 /* Copies. */
 
 enum { N_QUEUED = 16, N_LINK_SAMPLES = 5, SMALL_BYTES = 4096, LARGE_BYTES = 8 << 20 };

@@ -13,18 +13,13 @@
 #ifndef QN_ENGINE_MODEL_H
 #define QN_ENGINE_MODEL_H
 
-#include <quern/quern.h>
+#include "engine/engine.h"
 
 enum {
     QN_MODEL_WINDOW = 32,
     QN_MODEL_CONFIRM = 3, /* slow samples that make a change; also what counts as measured */
     QN_MODEL_MADS = 5     /* farther than this many MAD from the median is set aside */
 };
-
-/* a + b * size */
-typedef struct qn_line {
-    double a_us, b_us;
-} qn_line;
 
 typedef struct qn_timed {
     double size, us;

@@ -59,11 +59,11 @@ static uint64_t hash_of(const identity *id)
 
 static qn_status folder_of(const qn_ctx *ctx, char *out, size_t size, qn_err *err)
 {
-    if (!ctx->cache_dir[0])
+    if (!ctx->settings.cache_dir[0])
         return qn_fail(err, QN_ERR_INIT, "no folder for profiles; set QUERN_CACHE_DIR");
-    if ((size_t)snprintf(out, size, "%s/profile", ctx->cache_dir) >= size)
-        return qn_fail(err, QN_ERR_LIMIT, "the path %s/profile is longer than %zu", ctx->cache_dir,
-                       size);
+    if ((size_t)snprintf(out, size, "%s/profile", ctx->settings.cache_dir) >= size)
+        return qn_fail(err, QN_ERR_LIMIT, "the path %s/profile is longer than %zu",
+                       ctx->settings.cache_dir, size);
     return QN_OK;
 }
 
@@ -221,7 +221,8 @@ void qn_profile_save(qn_ctx *ctx, int d)
 {
     qn_err err;
 
-    if (qn_profile_is_used() && ctx->cache_dir[0] && qn_profile_write(ctx, d, &err) != QN_OK)
+    if (qn_profile_is_used() && ctx->settings.cache_dir[0] &&
+        qn_profile_write(ctx, d, &err) != QN_OK)
         qn_log_put(&ctx->log, QN_LOG_INFO, "profile of %s is not kept: %s", ctx->devices[d].id,
                    err.text);
 }
@@ -452,7 +453,7 @@ static void load(qn_ctx *ctx, int d)
 
 void qn_profile_load_all(qn_ctx *ctx)
 {
-    if (ctx->router->is_loaded || !qn_profile_is_used() || !ctx->cache_dir[0])
+    if (ctx->router->is_loaded || !qn_profile_is_used() || !ctx->settings.cache_dir[0])
         return;
     ctx->router->is_loaded = 1;
     for (int d = 0; d < ctx->n_devices; d++)

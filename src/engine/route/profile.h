@@ -11,19 +11,8 @@
 
 #include "engine/context.h"
 
-int qn_profile_is_used(void);
-
-/* The file of a device; QN_ERR_INIT without a cache folder. */
-qn_status qn_profile_path(const qn_ctx *ctx, int device, char *out, size_t size, qn_err *err);
-
-/* Fills the router from the profiles of all devices, once. */
-void qn_profile_load_all(qn_ctx *ctx);
-
 /* Writes what the router knows of a device. Saving is the same for those who cannot fail. */
 qn_status qn_profile_write(qn_ctx *ctx, int device, qn_err *err);
 void qn_profile_save(qn_ctx *ctx, int device);
-
-/* When the device's profile was last written ("2026-01-31T12:00:00Z"), "" when there is none. */
-const char *qn_profile_updated(const qn_ctx *ctx, int device);
 
 #endif

@@ -89,13 +89,9 @@ qn_status qn_router_open(qn_ctx *ctx, qn_err *err)
         r->links[d] = (qn_link){ 10, 10, 10, 10, assumed_sync_us(&ctx->devices[d]) };
     }
     find_metrics(ctx);
-    return ctx->explain_path[0] ? qn_explain_open(ctx->explain_path, &r->explain, err) : QN_OK;
-}
-
-void qn_route_op_clear(qn_route_op *op)
-{
-    for (int d = 0; d < QN_MAX_DEVICES; d++)
-        qn_model_free(&op->models[d]);
+    return ctx->settings.explain_path[0]
+               ? qn_explain_open(ctx->settings.explain_path, &r->explain, err)
+               : QN_OK;
 }
 
 void qn_router_close(qn_ctx *ctx)
@@ -109,10 +105,8 @@ void qn_router_close(qn_ctx *ctx)
         return;
     if (r->explain && qn_explain_close(r->explain, &err) != QN_OK)
         qn_log_put(&ctx->log, QN_LOG_ERROR, "%s", err.text);
-    while ((entry = qn_map_next(&r->ops, &at))) {
-        qn_route_op_clear(entry->value);
-        free(entry->value);
-    }
+    while ((entry = qn_map_next(&r->ops, &at)))
+        qn_route_op_free(entry->value);
     qn_map_free(&r->ops);
     for (int d = 0; d < QN_MAX_DEVICES; d++)
         for (int way = 0; way < 2; way++)
@@ -125,13 +119,10 @@ qn_route_op *qn_router_op(qn_ctx *ctx, const char *name)
 {
     qn_route_op *op = qn_map_get(&ctx->router->ops, name);
 
-    if (op || !(op = calloc(1, sizeof *op)))
+    if (op || !(op = qn_route_op_new(name)))
         return op;
-    snprintf(op->name, sizeof op->name, "%s", name);
-    for (int d = 0; d < QN_MAX_DEVICES; d++)
-        op->crossover[d][QN_RESIDENT] = op->crossover[d][QN_COLD] = -1;
     if (qn_map_put(&ctx->router->ops, name, op) != QN_OK) {
-        free(op);
+        qn_route_op_free(op);
         return NULL;
     }
     return op;
@@ -148,12 +139,12 @@ void qn_router_inform(qn_ctx *ctx)
 
 qn_route_mode qn_route_get_mode(const qn_ctx *ctx)
 {
-    return ctx->route_mode;
+    return ctx->settings.route_mode;
 }
 
 void qn_route_set_mode(qn_ctx *ctx, qn_route_mode mode)
 {
-    ctx->route_mode = mode;
+    ctx->settings.route_mode = mode;
 }
 
 /* What is learned. */

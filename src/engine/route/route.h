@@ -14,28 +14,8 @@
 
 typedef struct qn_explain qn_explain;
 
-/* What estimates are made of where nothing was measured. */
-typedef struct qn_speed {
-    double launch_us, gbps, gflops;
-    int is_measured;
-} qn_speed;
-
-typedef enum {
-    QN_WHY_BEST,
-    QN_WHY_KEPT,
-    QN_WHY_PROBE,
-    QN_WHY_PINNED,
-    QN_WHY_CPU_ONLY,
-    QN_WHY_MODE,
-    QN_WHY_THRESHOLD,
-    QN_WHY_BALANCE,
-    QN_N_WHY
-} qn_why;
-
-const char *qn_why_name(qn_why why);
-
 /* One op in the eyes of the router. */
-typedef struct qn_route_op {
+struct qn_route_op {
     char name[96];
     qn_model models[QN_MAX_DEVICES];
     uint64_t decisions, probes;
@@ -49,7 +29,7 @@ typedef struct qn_route_op {
     double in_bytes, out_bytes;          /* per item of the last use, for cold thresholds */
     qn_line prior[QN_MAX_DEVICES];       /* estimate of the last use */
     qn_metric *counted[QN_MAX_DEVICES][QN_N_WHY];
-} qn_route_op;
+};
 
 struct qn_router {
     qn_map ops; /* name -> qn_route_op */
@@ -79,24 +59,12 @@ struct qn_router {
 qn_status qn_router_open(qn_ctx *ctx, qn_err *err);
 void qn_router_close(qn_ctx *ctx);
 
-/* The op of that name, made on first use. NULL for lack of memory. */
-qn_route_op *qn_router_op(qn_ctx *ctx, const char *name);
-void qn_route_op_clear(qn_route_op *op);
-
 /* Reads profiles, or scans quickly for want of them, once. */
 void qn_router_inform(qn_ctx *ctx);
-
-/* A measured time of an op at a size on a device. */
-void qn_route_observe(qn_route_op *op, int device, double size, double us);
-void qn_router_observe(qn_ctx *ctx, qn_route_op *op, int device, double size, double us);
 
 /* A measured copy, for links that were not calibrated. */
 int qn_router_wants_copy(const qn_ctx *ctx, int device, int is_upload);
 void qn_router_copied(qn_ctx *ctx, int device, int is_upload, double bytes, double us);
-
-/* A stage of the op failed on the device: busy ones cost more for a while, those that cannot run
- * it are not asked again. */
-void qn_router_failed(qn_ctx *ctx, qn_route_op *op, int device, qn_status status);
 
 /* Factor on the times of a device that was busy lately; 1 for others. */
 double qn_router_busy(const qn_ctx *ctx, int device);
@@ -145,7 +113,6 @@ void qn_route_book(qn_route_op *op, int n, double us);
 void qn_route_book_probe(qn_route_op *op, int n);
 
 /* Books time lost by probes and samples; whether more may be lost, which is 0.5 % of the total. */
-void qn_route_spend(qn_route_op *op, double us);
 int qn_route_can_spend(const qn_route_op *op);
 
 #endif

@@ -10,12 +10,6 @@
 
 #include "engine/context.h"
 
-/* Cost of copies between host and device. 10^9 bytes per second. */
-typedef struct qn_link {
-    double h2d_us, h2d_gbps, d2h_us, d2h_gbps;
-    double sync_us; /* what a run on the device takes beyond its copies and stages */
-} qn_link;
-
 typedef struct qn_path_use {
     int buf; /* of the path */
     uint8_t reads, writes;

@@ -329,7 +329,7 @@ void qn_route_book_light(qn_graph *graph)
 /* A run that is like the last one costs these few comparisons: no clock, no lock, no memory. */
 static int is_light(const qn_graph *graph, const struct qn_graph_route *r)
 {
-    return r->n_lighter > 0 && r->mode == graph->ctx->route_mode &&
+    return r->n_lighter > 0 && r->mode == graph->ctx->settings.route_mode &&
            r->light_generation == graph->ctx->router->generation;
 }
 
@@ -346,7 +346,7 @@ void qn_route_begin(qn_graph *graph)
         return;
     }
     qn_route_explain(graph);
-    if (r->mode != graph->ctx->route_mode) {
+    if (r->mode != graph->ctx->settings.route_mode) {
         qn_route_graph(graph);
         if (!(r = graph->route) || r->is_idle)
             return;

@@ -47,14 +47,14 @@ static int forced_device(qn_ctx *ctx, const qn_stage *stage, const qn_route_op *
     if (stage->pin >= 0 && !stage->host)
         return stage->pin;
     if (ctx->pinned >= 0 && stage->kernel && stage->kernel->module &&
-        stage->op->priority <= ctx->op_priority)
+        stage->op->priority <= ctx->settings.op_priority)
         return ctx->pinned;
     *why = QN_WHY_CPU_ONLY;
-    if (!op || !stage->kernel->module || stage->op->priority > ctx->op_priority ||
+    if (!op || !stage->kernel->module || stage->op->priority > ctx->settings.op_priority ||
         ctx->candidates == 1u << QN_CPU_SLOT)
         return QN_CPU_SLOT;
     *why = QN_WHY_MODE;
-    switch (ctx->route_mode) {
+    switch (ctx->settings.route_mode) {
     case QN_ROUTE_CPU:
         return QN_CPU_SLOT;
     case QN_ROUTE_GPU:
@@ -189,14 +189,14 @@ static int needs_profile(const qn_graph *graph)
 {
     const qn_ctx *ctx = graph->ctx;
 
-    if (ctx->pinned >= 0 || ctx->route_mode == QN_ROUTE_CPU || ctx->route_mode == QN_ROUTE_GPU ||
-        !(ctx->candidates & (ctx->candidates - 1)))
+    if (ctx->pinned >= 0 || ctx->settings.route_mode == QN_ROUTE_CPU ||
+        ctx->settings.route_mode == QN_ROUTE_GPU || !(ctx->candidates & (ctx->candidates - 1)))
         return 0;
     for (int s = 0; s < graph->n_stages; s++) {
         const qn_stage *stage = &graph->stages[s];
 
         if (stage->pin < 0 && stage->kernel && stage->kernel->module &&
-            stage->op->priority <= ctx->op_priority)
+            stage->op->priority <= ctx->settings.op_priority)
             return 1;
     }
     return 0;
@@ -222,7 +222,7 @@ void qn_route_graph(qn_graph *graph)
     for (int s = 0; s < graph->n_stages; s++)
         graph->stages[s].device = QN_CPU_SLOT;
     if (r && is_complete(graph, r)) {
-        r->mode = graph->ctx->route_mode;
+        r->mode = graph->ctx->settings.route_mode;
         for (int s = 0; s < graph->n_stages; s++)
             describe_stage(graph, s);
         for (int b = 0; b < graph->n_bufs; b++)

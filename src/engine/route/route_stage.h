@@ -94,9 +94,6 @@ void qn_route_begin(qn_graph *graph);
 void qn_route_end(qn_graph *graph);
 void qn_route_waited(qn_graph *graph);
 
-/* Runs in which something was timed or tried, so far. */
-uint64_t qn_route_experiments(const qn_graph *graph);
-
 /* A stage was timed, or failed. */
 void qn_route_timed(qn_graph *graph, int stage, int device, double us);
 void qn_route_failed(qn_graph *graph, int stage, int device, qn_status status);

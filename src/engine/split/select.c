@@ -161,7 +161,7 @@ int qn_devices_set(qn_ctx *ctx, const char *text, int *out)
     int n = 0;
 
     text = list_of(text);
-    if (ctx->route_mode == QN_ROUTE_CPU)
+    if (ctx->settings.route_mode == QN_ROUTE_CPU)
         set = 0;
     else if (!text)
         set = intended(ctx);
@@ -169,7 +169,7 @@ int qn_devices_set(qn_ctx *ctx, const char *text, int *out)
         set = ((1u << ctx->n_devices) - 1) & ~(1u << QN_CPU_SLOT);
     else
         set = listed(ctx, text);
-    if (ctx->route_mode == QN_ROUTE_BALANCE)
+    if (ctx->settings.route_mode == QN_ROUTE_BALANCE)
         set |= 1u << QN_CPU_SLOT;
     for (int d = 0; d < ctx->n_devices; d++)
         if (set >> d & 1)
@@ -183,7 +183,7 @@ int qn_devices_shared(qn_ctx *ctx, const char *text)
 {
     int set[QN_MAX_DEVICES], n;
 
-    if (!list_of(text) && !ctx->is_list && ctx->route_mode != QN_ROUTE_BALANCE)
+    if (!list_of(text) && !ctx->is_list && ctx->settings.route_mode != QN_ROUTE_BALANCE)
         return 0;
     n = qn_devices_set(ctx, text, set);
     if (n == 1 && (!list_of(text) || set[0] == QN_CPU_SLOT || set[0] == ctx->pinned))

@@ -15,9 +15,4 @@ int qn_rates_of_profile(const qn_ctx *ctx, const int *devices, int n, double *ou
  * least 1; `out` has room for QN_MAX_DEVICES. */
 int qn_devices_set(qn_ctx *ctx, const char *text, int *out);
 
-/* How many devices the user wants to share work, by a list (`text`, QUERN_DEVICES, --backend) or by
- * the route `balance`. 0: nothing of that kind, or one device that everything goes to anyway, or
- * one and the CPU for the router to choose from. */
-int qn_devices_shared(qn_ctx *ctx, const char *text);
-
 #endif

@@ -28,7 +28,7 @@ static void bind_stages(qn_graph *graph, int device)
     for (int s = 0; s < graph->n_stages; s++) {
         qn_stage *stage = &graph->stages[s];
         const int can_leave = stage->kernel && stage->kernel->module &&
-                              stage->op->priority <= graph->ctx->op_priority;
+                              stage->op->priority <= graph->ctx->settings.op_priority;
 
         if (stage->pin < 0)
             stage->pin = can_leave ? device : QN_CPU_SLOT;

@@ -227,8 +227,8 @@ static json_t *checks_json(const qn_run_report *report)
     json_t *array = json_array();
     int ok = array != NULL;
 
-    for (size_t i = 0; i < report->n_checks && ok; i++) {
-        const qn_run_check *const c = &report->checks[i];
+    for (size_t i = 0; i < report->run.n_checks && ok; i++) {
+        const qn_run_check *const c = &report->run.checks[i];
         json_t *const json = json_object();
 
         ok = put(json, "what", text_json(c->what)) && put(json, "against", text_json(c->against)) &&
@@ -244,18 +244,19 @@ static json_t *checks_json(const qn_run_report *report)
 /* What the run did and how it compared, where it said so. */
 static int put_told(json_t *root, const qn_run_report *report)
 {
-    const char *name = report->n_items == 1 && report->item ? report->item : report->items;
+    const char *name =
+        report->run.n_items == 1 && report->run.item ? report->run.item : report->run.items;
     json_t *work;
 
-    if (report->command_line && !put(root, "command_line", text_json(report->command_line)))
+    if (report->run.command_line && !put(root, "command_line", text_json(report->run.command_line)))
         return 0;
-    if (report->items) {
+    if (report->run.items) {
         work = json_object();
-        if (!put(root, "work", work) || !put(work, "count", number_json(report->n_items)) ||
+        if (!put(root, "work", work) || !put(work, "count", number_json(report->run.n_items)) ||
             !put(work, "name", text_json(name)))
             return 0;
     }
-    return !report->n_checks || put(root, "checks", checks_json(report));
+    return !report->run.n_checks || put(root, "checks", checks_json(report));
 }
 
 /* The wall time is told twice, by the run and by a metric: one value for both. */
@@ -277,11 +278,11 @@ qn_status qn_export_json(qn_metrics *metrics, const qn_run_report *report, qn_st
     QN_TRY(qn_metrics_collect(metrics, &samples, &n, err));
     root = json_object();
     if (put(root, "format", json_string("quern-metrics/1")) &&
-        put(root, "command", text_json(report->command)) &&
+        put(root, "command", text_json(report->run.command)) &&
         put(root, "version", text_json(QN_VERSION)) &&
         put(root, "started", text_json(report->started)) &&
         put(root, "wall_time_s", number_json(qn_metric_value(metrics, "wall_time_s", NULL))) &&
-        put(root, "status", text_json(report->status ? report->status : "ok")) &&
+        put(root, "status", text_json(report->run.status ? report->run.status : "ok")) &&
         put_told(root, report) && put(root, "devices", devices_json(report)) &&
         put(root, "metrics", metrics_json(samples, n)) &&
         put(root, "fallbacks", fallbacks_json(report)) && put(root, "stages", stages_json(report)))

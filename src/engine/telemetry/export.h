@@ -26,32 +26,17 @@ typedef struct qn_run_stage {
     uint64_t h2d_bytes, d2h_bytes;
 } qn_run_stage;
 
-/* A comparison that the run made of its results. */
-typedef struct qn_run_check {
-    const char *what, *against; /* "results", "a plain computation on the host" */
-    double n_values;            /* how many were compared */
-    double n_equal;      /* of them the same, as exactly as the op promises; NAN: not counted */
-    double error, limit; /* the largest one and what is allowed; NAN: only counted */
-    int is_ok;
-} qn_run_check;
-
-/* What a run was and how it ended. Works when zeroed; strings may be NULL. */
+/* A run as the exporters write it. Works when zeroed; strings may be NULL. */
 typedef struct qn_run_report {
-    const char *command;      /* "tasks run" */
-    const char *command_line; /* as one would type it; NULL: not known */
-    const char *started;      /* UTC, "2026-01-31T12:00:00Z" */
-    const char *status;       /* "ok", or the name of a qn_status; NULL means "ok" */
-    double wall_time_s;       /* 0: since the metrics were made */
+    qn_run_info run;
+    const char *started; /* UTC, "2026-01-31T12:00:00Z" */
+    double wall_time_s;  /* 0: since the metrics were made */
     const qn_run_device *devices;
     size_t n_devices;
     const qn_run_fallback *fallbacks;
     size_t n_fallbacks;
     const qn_run_stage *stages;
     size_t n_stages;
-    const qn_run_check *checks;
-    size_t n_checks;
-    double n_items;           /* what the run worked on; 0: not told */
-    const char *item, *items; /* "task", "tasks" */
 
     /* For the summary only. */
     double budget_bytes; /* of device memory, 0: none */

@@ -408,20 +408,15 @@ qn_metric *qn_metric_of(qn_metrics *metrics, const char *name, const char *const
     return series ? series : &metrics->sink;
 }
 
-qn_module_metrics qn_metrics_module(qn_metrics *metrics, const char *module)
+const qn_metric *qn_metric_next(const qn_metrics *metrics, const char *name,
+                                const qn_metric *before)
 {
-    const int is_tree = strcmp(module, "merkle") == 0;
-    const char *const endings[] = { "executions_total", "failures_total", "cpu_fallback_total",
-                                    is_tree ? "last_tree_size" : "last_batch_size",
-                                    "last_latency_ms" };
-    qn_module_metrics out;
-    qn_metric **const members[] = { &out.executions, &out.failures, &out.cpu_fallbacks,
-                                    &out.last_size, &out.latency_ms };
-    char name[64];
+    return before ? before->next : qn_metrics_first(metrics, name);
+}
 
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        snprintf(name, sizeof name, "gpu_%s_%s", module, endings[i]);
-        *members[i] = qn_metric_of(metrics, name, NULL);
-    }
-    return out;
+const char *qn_metric_label(const qn_metric *metric, const char *key)
+{
+    const int i = metric->def ? key_index(metric->def, key) : -1;
+
+    return i < 0 ? NULL : metric->labels[i];
 }

@@ -6,8 +6,7 @@
 #ifndef QN_ENGINE_METRICS_H
 #define QN_ENGINE_METRICS_H
 
-#include <quern/metrics.h>
-
+#include "engine/engine.h"
 #include "engine/telemetry/histogram.h"
 
 #include <stdatomic.h>
@@ -61,9 +60,6 @@ const qn_metric *qn_metrics_first(const qn_metrics *metrics, const char *name);
 /* Seconds since qn_metrics_new. */
 double qn_metrics_age_s(const qn_metrics *metrics);
 
-/* Value of a counter or gauge series, count of a histogram. */
-double qn_series_value(const qn_metric *series);
-
 /* True when the series has every pair of `labels` (NULL: always). */
 int qn_series_has(const qn_metric *series, const char *const *labels);
 
@@ -79,14 +75,5 @@ typedef struct qn_sample {
  * values included. A counter nobody touched is 0: absence must not look like zero, nor zero
  * like absence. Free it with free(); strings in it live as long as `metrics`. */
 qn_status qn_metrics_collect(const qn_metrics *metrics, qn_sample **out, size_t *n, qn_err *err);
-
-/* The series gpu_<module>_* of one module: crypto, merkle, vector, reduce or matmul. */
-typedef struct qn_module_metrics {
-    qn_metric *executions, *failures, *cpu_fallbacks;
-    qn_metric *last_size;  /* merkle: last_tree_size, others: last_batch_size */
-    qn_metric *latency_ms; /* observe; last, avg, min and max are read from it */
-} qn_module_metrics;
-
-qn_module_metrics qn_metrics_module(qn_metrics *metrics, const char *module);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-qn_metrics *qn_ctx_metrics(qn_ctx *ctx)
+qn_metrics *qn_ctx_metrics(const qn_ctx *ctx)
 {
     return ctx->metrics;
 }
@@ -127,15 +127,14 @@ static void describe_devices(const qn_ctx *ctx, description *d)
         d->report.budget_bytes += (double)ctx->devices[i].budget_bytes;
 }
 
-static void describe(qn_ctx *ctx, const char *command, const char *status, description *d)
+static void describe(qn_ctx *ctx, const qn_run_info *info, description *d)
 {
     const int n = qn_fallbacks_count(ctx->fallbacks);
     const qn_map_entry *entry;
     size_t at = 0, k = 0;
 
-    *d = (description){ .report = { .command = command,
+    *d = (description){ .report = { .run = *info,
                                     .started = ctx->started,
-                                    .status = status,
                                     .wall_time_s = (qn_now_us() - ctx->opened_us) / 1e6 } };
     describe_devices(ctx, d);
     d->fallbacks = calloc((size_t)n + 1, sizeof *d->fallbacks);
@@ -163,36 +162,26 @@ static void forget(description *d)
     free(d->stages);
 }
 
-void qn_report_print(qn_ctx *ctx, FILE *to, const char *command, const char *status, double n_items,
-                     const char *item, const char *items)
+void qn_report_print(qn_ctx *ctx, FILE *to, const qn_run_info *info)
 {
     const char *stats = getenv("QUERN_STATS");
     description d;
 
     qn_report_refresh(ctx);
-    describe(ctx, command, status, &d);
-    d.report.n_items = n_items;
-    d.report.item = item;
-    d.report.items = items;
+    describe(ctx, info, &d);
     qn_summary_print(to, ctx->metrics, &d.report);
     if (stats && !strcmp(stats, "1"))
         qn_stats_print(to, ctx->metrics);
     forget(&d);
 }
 
-qn_status qn_report_write(qn_ctx *ctx, const qn_run_report *told, const char *path, qn_err *err)
+qn_status qn_report_write(qn_ctx *ctx, const qn_run_info *info, const char *path, qn_err *err)
 {
     description d;
     qn_status st;
 
     qn_report_refresh(ctx);
-    describe(ctx, told->command, told->status, &d);
-    d.report.command_line = told->command_line;
-    d.report.n_items = told->n_items;
-    d.report.item = told->item;
-    d.report.items = told->items;
-    d.report.checks = told->checks;
-    d.report.n_checks = told->n_checks;
+    describe(ctx, info, &d);
     st = qn_export_file(ctx->metrics, &d.report, path, err);
     forget(&d);
     return st;
@@ -200,5 +189,5 @@ qn_status qn_report_write(qn_ctx *ctx, const qn_run_report *told, const char *pa
 
 qn_status qn_metrics_write(qn_ctx *ctx, const char *command, const char *path, qn_err *err)
 {
-    return qn_report_write(ctx, &(qn_run_report){ .command = command, .status = "ok" }, path, err);
+    return qn_report_write(ctx, &(qn_run_info){ .command = command, .status = "ok" }, path, err);
 }

@@ -4,8 +4,6 @@
  * not needed for two GETs. The thread waits on sockets together with an event that
  * qn_serve_close raises, so that closing never waits for a client.
  */
-#include "engine/telemetry/serve.h"
-
 #include "engine/telemetry/export.h"
 #include "util/clock.h"
 #include "util/status.h"

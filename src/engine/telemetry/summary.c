@@ -1,54 +1,13 @@
 /* summary.c - prints the end of a run for people. */
 #include "engine/telemetry/summary.h"
 
+#include "util/format.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NUMBER = 40 };
-
-/* Numbers. */
-
-char *qn_format_count(double count, char *out, size_t size)
-{
-    char digits[NUMBER];
-    size_t at = 0;
-
-    if (!isfinite(count) || fabs(count) >= 1e18) {
-        snprintf(out, size, "%g", count);
-    } else if (fabs(count) < 100 && count != trunc(count)) {
-        snprintf(out, size, fabs(count) < 1 ? "%.3g" : "%.1f", count);
-    } else {
-        snprintf(digits, sizeof digits, "%.0f", count);
-        const size_t n = strlen(digits);
-        for (size_t i = 0; i < n && at + 2 < size; i++) {
-            /* A space before every group of three, not after a sign. */
-            if (i > 0 && (n - i) % 3 == 0 && digits[i - 1] != '-')
-                out[at++] = ' ';
-            out[at++] = digits[i];
-        }
-        out[at] = '\0';
-    }
-    return out;
-}
-
-char *qn_format_time(double seconds, char *out, size_t size)
-{
-    const double whole = round(seconds);
-
-    if (seconds < 0.9995e-3)
-        snprintf(out, size, "%.0f us", seconds * 1e6);
-    else if (seconds < 0.99995)
-        snprintf(out, size, "%.1f ms", seconds * 1e3);
-    else if (whole < 120)
-        snprintf(out, size, "%.1f s", seconds);
-    else if (whole < 3600)
-        snprintf(out, size, "%d:%02d min", (int)(whole / 60), (int)fmod(whole, 60));
-    else
-        snprintf(out, size, "%.0f:%02d:%02d h", trunc(whole / 3600), (int)fmod(whole, 3600) / 60,
-                 (int)fmod(whole, 60));
-    return out;
-}
 
 /* Summary. */
 
@@ -96,15 +55,15 @@ static const char *sum(printer *p, const char *name)
 static void print_title(printer *p, const qn_run_report *report)
 {
     const double wall_s = total(p, "wall_time_s");
-    const char *const status = report->status ? report->status : "ok";
+    const char *const status = report->run.status ? report->run.status : "ok";
     char time[NUMBER];
 
     qn_format_time(wall_s, time, sizeof time);
-    fprintf(p->to, "quern %s: ", report->command ? report->command : "run");
-    if (report->n_items > 0 && report->item && report->items)
-        fprintf(p->to, "%s %s in %s (%s %s/s)", count(p, report->n_items),
-                report->n_items == 1 ? report->item : report->items, time,
-                count(p, wall_s > 0 ? report->n_items / wall_s : 0), report->items);
+    fprintf(p->to, "quern %s: ", report->run.command ? report->run.command : "run");
+    if (report->run.n_items > 0 && report->run.item && report->run.items)
+        fprintf(p->to, "%s %s in %s (%s %s/s)", count(p, report->run.n_items),
+                report->run.n_items == 1 ? report->run.item : report->run.items, time,
+                count(p, wall_s > 0 ? report->run.n_items / wall_s : 0), report->run.items);
     else
         fprintf(p->to, "%s", time);
     fprintf(p->to, ", result %s\n", status);

@@ -14,13 +14,4 @@
  */
 void qn_summary_print(FILE *to, const qn_metrics *metrics, const qn_run_report *report);
 
-/* Pools with their hit rates, buckets with their tasks and waste (QUERN_STATS=1). Prints nothing
- * where nothing was counted. */
-void qn_stats_print(FILE *to, const qn_metrics *metrics);
-
-/* Both into `out`, which they return. 1240 -> "1 240"; below 100 with one decimal when it is
- * not whole, below 1 with three digits. 0.0031 s -> "3.1 ms", 754 s -> "12:34 min". */
-char *qn_format_count(double count, char *out, size_t size);
-char *qn_format_time(double seconds, char *out, size_t size);
-
 #endif

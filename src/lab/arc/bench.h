@@ -14,7 +14,7 @@
 #define QN_LAB_ARC_BENCH_H
 
 #include "domain/arc/batch/series.h"
-#include "engine/telemetry/progress.h"
+#include "util/progress.h"
 #include "util/json.h"
 
 enum { QN_ARC_BENCH_REPLICATES = 8, QN_ARC_BENCH_SIZES = 16, QN_ARC_BENCH_PLACES = 16 };

@@ -9,7 +9,7 @@
 
 #include <quern/quern.h>
 
-#include "engine/telemetry/progress.h"
+#include "util/progress.h"
 #include "util/status.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "lab/engine/time_runs.h"
 #include "lab/engine/bench.h"
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "util/clock.h"
 
 /* Opens a context as `options` want it, with a fault rule more when `fault` is not NULL. The first
@@ -15,13 +15,17 @@ qn_status qn_bench_open(const qn_bench_options *options, const char *fault, qn_b
 /* How many devices the run measures. */
 static inline int qn_bench_devices(const qn_ctx *ctx)
 {
-    return __builtin_popcount(ctx->candidates);
+    int n = 0;
+
+    for (int d = 0; d < qn_device_count(ctx); d++)
+        n += qn_device_is_candidate(ctx, d);
+    return n;
 }
 
 /* Does the run measure device number `d`? */
 static inline int qn_bench_has(const qn_ctx *ctx, int d)
 {
-    return (int)(ctx->candidates >> d & 1u);
+    return qn_device_is_candidate(ctx, d);
 }
 
 /* The time a device lives in: virtual on sim, else the monotonic clock. */

@@ -7,7 +7,7 @@
  */
 #include "lab/engine/bench_impl.h"
 
-#include "engine/compile.h"
+#include "engine/engine.h"
 #include "util/temp_dir.h"
 
 #include <math.h>
@@ -58,31 +58,12 @@ static int count_wanted(const char *list)
     return n;
 }
 
-static qn_status time_compile(qn_device *device, const qn_kernel_module *module, double *us,
-                              qn_err *err)
-{
-    const double start = qn_now_us();
-    qn_module *built;
-    const qn_status st = qn_compile(device, module, &built, err);
-
-    *us = qn_now_us() - start;
-    return st;
-}
-
-static qn_status add_times(qn_bench *bench, qn_device *device, const qn_kernel_module *module,
-                           qn_better better, const char *metric, double us, qn_err *err)
-{
-    /* The CPU runs built-in kernels as they are; only a device has something to compile. */
-    const double ms = device->backend->language == QN_LANG_C ? NAN : us / 1000;
-
-    return qn_bench_add(bench, module->name, device->id, metric, better, ms, err);
-}
-
 /* All wanted modules on one device. In a fresh folder they are compiled, and then come from
  * memory; in a second context they come from the folder. */
-static qn_status time_device(qn_device *device, const qn_bench_options *options, int is_second,
-                             qn_progress *progress, qn_bench *bench, qn_err *err)
+static qn_status time_device(qn_ctx *ctx, int device, const qn_bench_options *options,
+                             int is_second, qn_progress *progress, qn_bench *bench, qn_err *err)
 {
+    const char *id = qn_device_id(ctx, device);
     qn_status st = QN_OK;
     double us;
 
@@ -91,12 +72,12 @@ static qn_status time_device(qn_device *device, const qn_bench_options *options,
 
         if (!is_wanted(options->modules, module->name))
             continue;
-        QN_TRY(time_compile(device, module, &us, err));
-        QN_TRY(add_times(bench, device, module, QN_LESS, is_second ? "disk ms" : "compiled ms", us,
-                         err));
+        QN_TRY(qn_compile_time(ctx, device, module, &us, err));
+        QN_TRY(qn_bench_add(bench, module->name, id, is_second ? "disk ms" : "compiled ms", QN_LESS,
+                            us / 1000, err));
         if (!is_second) {
-            QN_TRY(time_compile(device, module, &us, err));
-            QN_TRY(add_times(bench, device, module, QN_LESS, "memory ms", us, err));
+            QN_TRY(qn_compile_time(ctx, device, module, &us, err));
+            QN_TRY(qn_bench_add(bench, module->name, id, "memory ms", QN_LESS, us / 1000, err));
         }
         qn_progress_add(progress, 1);
     }
@@ -115,9 +96,9 @@ static qn_status time_context(const qn_bench_options *options, int is_second,
         QN_TRY(qn_progress_new(&options->watch, "bench kernels", "modules",
                                2 * qn_bench_devices(ctx) * count_wanted(options->modules), progress,
                                err));
-    for (int d = 0; d < ctx->n_devices; d++)
+    for (int d = 0; d < qn_device_count(ctx); d++)
         if (qn_bench_has(ctx, d))
-            QN_TRY(time_device(&ctx->devices[d], options, is_second, *progress, bench, err));
+            QN_TRY(time_device(ctx, d, options, is_second, *progress, bench, err));
 out:
     qn_ctx_close(ctx);
     return st;

@@ -126,7 +126,7 @@ static qn_status bench_one(qn_ctx *ctx, int d, const char *op, qn_i64 n,
     QN_TRY(time_work(&work, options->samples, &us, err));
     QN_TRY(add_rates(bench, item, qn_device_id(ctx, d), rate_of(op), n, us, err));
     qn_work_close(&work); /* the triad needs the memory */
-    qn_pool_trim(ctx->host_pool, SIZE_MAX);
+    qn_ctx_trim(ctx, QN_TRIM_HOST);
     if (d == QN_CPU_SLOT)
         QN_TRY(add_triad(ctx, op, item, n, options->samples, us, bench, err));
 out:

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL_USES = QN_USE_READ | QN_USE_WRITE | QN_USE_COPY_SRC | QN_USE_COPY_DST, PER_SAMPLE = 8 };
-enum { HOST_USES = QN_USE_MAP_READ | QN_USE_MAP_WRITE };
+enum { PER_SAMPLE = 8 };
 
 static const struct {
     const char *name;
@@ -20,35 +19,20 @@ static const struct {
 } sizes[] = { { "64 KiB", 64 << 10 }, { "1 MiB", 1 << 20 }, { "16 MiB", 16 << 20 } };
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 
-/* One acquire, use and release. */
-static qn_status cycle(qn_pool *pool, size_t bytes, unsigned usage, int is_touched, qn_err *err)
-{
-    qn_block *block;
-    const qn_status st = qn_pool_acquire(pool, bytes, usage, &block, err);
-
-    if (st != QN_OK)
-        return st;
-    if (is_touched)
-        memset(block->host, 1, bytes);
-    qn_pool_release(pool, block);
-    return QN_OK;
-}
-
 static qn_status median_us(qn_pool *pool, size_t bytes, int is_host, int is_touched, int samples,
                            double *out, qn_err *err)
 {
-    const unsigned usage = is_host ? HOST_USES : ALL_USES;
     double *times = calloc((size_t)samples, sizeof *times);
     qn_status st = QN_OK;
 
     if (!times)
         return qn_fail(err, QN_ERR_NOMEM, "bench pool: no memory for %d samples", samples);
-    QN_TRY(cycle(pool, bytes, usage, is_touched, err));
+    QN_TRY(qn_pool_cycle(pool, bytes, is_host, is_touched, err));
     for (int i = 0; i < samples; i++) {
         const double start = qn_now_us();
 
         for (int k = 0; k < PER_SAMPLE; k++)
-            QN_TRY(cycle(pool, bytes, usage, is_touched, err));
+            QN_TRY(qn_pool_cycle(pool, bytes, is_host, is_touched, err));
         times[i] = (qn_now_us() - start) / PER_SAMPLE;
     }
     *out = qn_stats_of(times, (size_t)samples).median;
@@ -102,15 +86,15 @@ qn_status qn_bench_pool(const qn_bench_options *options, qn_bench *bench, qn_err
     QN_TRY(qn_bench_open(options, NULL, bench, &ctx, err));
     QN_TRY(qn_progress_new(&options->watch, "bench pool", "pools", 1 + qn_bench_devices(ctx),
                            &progress, err));
-    QN_TRY(one_pool(ctx->host_pool, ctx->pinner ? "host, pinned" : "host", 1, options->samples,
-                    bench, err));
+    QN_TRY(one_pool(qn_ctx_host_pool(ctx), qn_ctx_host_is_pinned(ctx) ? "host, pinned" : "host", 1,
+                    options->samples, bench, err));
     qn_progress_add(progress, 1);
-    for (int d = 0; d < ctx->n_devices; d++) {
+    for (int d = 0; d < qn_device_count(ctx); d++) {
         if (!qn_bench_has(ctx, d))
             continue;
-        if (ctx->devices[d].pool)
-            QN_TRY(one_pool(ctx->devices[d].pool, ctx->devices[d].id, 0, options->samples, bench,
-                            err));
+        if (qn_device_pool(ctx, d))
+            QN_TRY(one_pool(qn_device_pool(ctx, d), qn_device_id(ctx, d), 0, options->samples,
+                            bench, err));
         qn_progress_add(progress, 1);
     }
 out:

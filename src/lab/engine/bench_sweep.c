@@ -98,7 +98,7 @@ static qn_status time_level(const qn_bench_options *options, const char *device,
     engine.backend = level ? device : "cpu";
     engine.op_priority = level;
     QN_TRY(qn_ctx_open(&engine, &ctx, err));
-    QN_TRY(time_mix(ctx, ctx->n_devices - 1, n, times, options->samples, err));
+    QN_TRY(time_mix(ctx, qn_device_count(ctx) - 1, n, times, options->samples, err));
     *us = qn_stats_of(times, (size_t)options->samples).median;
 out:
     qn_ctx_close(ctx);

@@ -6,7 +6,7 @@
  */
 #include "lab/route/route_eval.h"
 
-#include "engine/route/route_stage.h"
+#include "engine/engine.h"
 #include "util/clock.h"
 #include "util/hash.h"
 
@@ -158,7 +158,7 @@ static qn_status add_way(qn_ctx *ctx, contest *c, const qn_batch_plan *plan, int
     QN_TRY(arrays_new(ctx, plan, &c->shared, &w->arrays, err));
     QN_TRY(qn_graph_new(ctx, "eval", &w->graph, err));
     for (int t = 0; t < plan->n_tasks; t++)
-        QN_TRY(add_task(w, t, plan->sizes[t], device >= 0 ? ctx->devices[device].id : NULL, err));
+        QN_TRY(add_task(w, t, plan->sizes[t], device >= 0 ? qn_device_id(ctx, device) : NULL, err));
 out:
     return st;
 }
@@ -173,8 +173,8 @@ static qn_status contest_open(qn_ctx *ctx, const qn_batch_plan *plan, contest *c
     QN_TRY(add_way(ctx, c, plan, -1, QN_ROUTE_STATIC, err));
     QN_TRY(add_way(ctx, c, plan, QN_CPU_SLOT, QN_ROUTE_AUTO, err));
     QN_TRY(add_way(ctx, c, plan, QN_CPU_SLOT, QN_ROUTE_AUTO, err));
-    for (int d = 1; d < ctx->n_devices; d++)
-        if (ctx->candidates >> d & 1)
+    for (int d = 1; d < qn_device_count(ctx); d++)
+        if (qn_device_is_candidate(ctx, d))
             QN_TRY(add_way(ctx, c, plan, d, QN_ROUTE_AUTO, err));
 out:
     return st;
@@ -372,7 +372,7 @@ static qn_status judge(qn_ctx *ctx, const contest *c, qn_batch_times *out, qn_er
 
 qn_status qn_eval_batch(qn_ctx *ctx, const qn_batch_plan *plan, qn_batch_times *out, qn_err *err)
 {
-    const qn_route_mode before = ctx->route_mode;
+    const qn_route_mode before = qn_route_get_mode(ctx);
     contest c = { .n = 0 };
     qn_status st = QN_OK;
 

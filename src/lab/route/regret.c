@@ -1,6 +1,7 @@
 /* regret.c - how much time a policy loses on a trace that was measured on every device. */
 #include "lab/route/regret.h"
-#include "engine/route/route.h"
+#include "engine/engine.h"
+#include "util/map.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ typedef struct {
 } learners;
 
 typedef struct {
-    qn_route_op op;
+    qn_route_op *op;
     /* Device of the last decision in each octave of sizes: hysteresis compares like with like. */
     signed char by_octave[64];
 } learner;
@@ -25,7 +26,8 @@ static learner *find_learner(learners *all, const char *name)
     if (l || !(l = calloc(1, sizeof *l)))
         return l;
     memset(l->by_octave, -1, sizeof l->by_octave);
-    if (qn_map_put(&all->ops, name, l) != QN_OK) {
+    if (!(l->op = qn_route_op_new(name)) || qn_map_put(&all->ops, name, l) != QN_OK) {
+        qn_route_op_free(l->op);
         free(l);
         return NULL;
     }
@@ -38,61 +40,43 @@ static void free_learners(learners *all)
     size_t at = 0;
 
     while ((entry = qn_map_next(&all->ops, &at))) {
-        qn_route_op_clear(&((learner *)entry->value)->op);
+        qn_route_op_free(((learner *)entry->value)->op);
         free(entry->value);
     }
     qn_map_free(&all->ops);
 }
 
 /* A device of which nothing is known is taken for an equal of the CPU. */
-static qn_line prior_of(const qn_route_op *op)
+static qn_route_case case_of(const learner *l, const qn_trial *t, int n_devices, int present)
 {
-    static const qn_line typical = { 3, 1e-3 };
+    const qn_line typical = { 3, 1e-3 };
+    const qn_line prior =
+        qn_route_op_points(l->op, QN_CPU_SLOT) > 1 ? qn_route_op_fit(l->op, QN_CPU_SLOT) : typical;
+    const double cpu_us = qn_route_predict_us(l->op, QN_CPU_SLOT, (double)t->size, prior);
+    qn_route_case c = { .size = (double)t->size, .bound = -1, .present = present };
 
-    return op->models[QN_CPU_SLOT].n_buckets > 1 ? op->models[QN_CPU_SLOT].fit : typical;
-}
-
-static void look(const learner *l, const qn_trial *t, int n_devices, qn_route_view *view)
-{
-    const qn_line prior = prior_of(&l->op);
-    const double cpu_us = qn_model_predict(&l->op.models[QN_CPU_SLOT], (double)t->size, &prior);
-
-    view->devices = 0;
-    for (int d = 0; d < n_devices; d++) {
-        const qn_model *model = &l->op.models[d];
-        const double size = (double)t->size;
-
-        if (isnan(t->us[d]))
-            continue;
-        view->devices |= 1u << d;
-        view->support[d] = qn_model_support(model, size);
-        view->cost_us[d] = model->n_buckets ? qn_model_predict(model, size, &prior) : cpu_us;
-        view->hope_us[d] =
-            fmin(view->cost_us[d], model->n_buckets ? qn_model_hope(model, size, &prior) : cpu_us);
-    }
+    for (int d = 0; d < n_devices; d++)
+        if (!isnan(t->us[d])) {
+            c.devices |= 1u << d;
+            c.prior[d] = qn_route_op_points(l->op, d) ? prior : (qn_line){ cpu_us, 0 };
+        }
+    return c;
 }
 
 static int decide(learner *l, const qn_trial *t, int n_devices, int *is_probe)
 {
     signed char *present = &l->by_octave[(int)log2(t->size < 1 ? 1 : (double)t->size)];
-    qn_route_view view;
-    qn_why why;
-    int device, probe;
+    const qn_route_case c = case_of(l, t, n_devices, *present);
+    const qn_route_choice choice = qn_route_choose(NULL, l->op, &c);
+    const int device = choice.device;
 
-    look(l, t, n_devices, &view);
-    device = qn_route_settle(&view, *present, &why);
     if (device < 0)
         return -1;
-    *present = (signed char)device;
-    qn_route_book(&l->op, 1, view.cost_us[device]);
-    probe = qn_route_probe(&l->op, &view, view.cost_us[device], 1u << device, 1);
-    *is_probe = probe >= 0;
-    if (probe >= 0) {
-        qn_route_book_probe(&l->op, 1);
-        qn_route_spend(&l->op, t->us[probe] - view.cost_us[device]);
-        device = probe;
-    }
-    qn_route_observe(&l->op, device, (double)t->size, t->us[device]);
+    *is_probe = choice.why == QN_WHY_PROBE;
+    if (*is_probe)
+        qn_route_spend(l->op, t->us[device] - choice.predicted_us[choice.settled]);
+    *present = (signed char)choice.settled;
+    qn_route_observe(l->op, device, (double)t->size, t->us[device]);
     return device;
 }
 

@@ -2,7 +2,7 @@
 #ifndef QN_LAB_ROUTE_ROUTE_EVAL_H
 #define QN_LAB_ROUTE_ROUTE_EVAL_H
 
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "lab/route/eval_estimate.h"
 #include "lab/route/regret.h"
 

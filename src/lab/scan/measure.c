@@ -41,7 +41,7 @@ out:
 
 static void add_device(qn_scanner *s, int d)
 {
-    add_place(s, s->ctx->devices[d].backend->name, s->ctx, d);
+    add_place(s, qn_device_backend(s->ctx, d), s->ctx, d);
 }
 
 /* Names that found no device were reported when the context was opened. */
@@ -49,9 +49,9 @@ static qn_status add_named(qn_scanner *s, const char *name, qn_err *err)
 {
     if (!strcmp(name, "cpu1"))
         return add_one_thread(s, err);
-    for (int d = 0; d < s->ctx->n_devices; d++)
-        if (!strcmp(s->ctx->devices[d].id, name) ||
-            !strcmp(s->ctx->devices[d].backend->name, name) || !strcmp(name, "auto"))
+    for (int d = 0; d < qn_device_count(s->ctx); d++)
+        if (!strcmp(qn_device_id(s->ctx, d), name) || !strcmp(qn_device_backend(s->ctx, d), name) ||
+            !strcmp(name, "auto"))
             add_device(s, d);
     return QN_OK;
 }
@@ -68,7 +68,7 @@ qn_status qn_scanner_open(qn_scanner *s, qn_err *err)
         add_device(s, QN_CPU_SLOT);
     if (!names) {
         QN_TRY(add_one_thread(s, err));
-        for (int d = 1; d < s->ctx->n_devices; d++)
+        for (int d = 1; d < qn_device_count(s->ctx); d++)
             add_device(s, d);
     }
 out:
@@ -165,14 +165,14 @@ static qn_status forgive(qn_scanner *s, const qn_place *place, const char *op, q
 
     if (place->device == QN_CPU_SLOT || err->status == QN_ERR_MISMATCH)
         return err->status;
-    if (s->ctx->fallback == QN_FALLBACK_ERROR) {
+    if (qn_ctx_settings(s->ctx)->fallback == QN_FALLBACK_ERROR) {
         err->status = QN_ERR_FALLBACK;
         return qn_prefix(err, "%s of size %lld on %s", op, (long long)size,
                          qn_device_id(place->ctx, place->device));
     }
     snprintf(note, sizeof note, "%s of size %lld, %s, on %s was not measured: %s", op,
              (long long)size, residency, qn_device_id(place->ctx, place->device), err->text);
-    qn_log_put(&s->ctx->log, QN_LOG_WARN, "%s", note);
+    qn_log_put(qn_ctx_log(s->ctx), QN_LOG_WARN, "%s", note);
     err->status = QN_OK;
     err->text[0] = '\0';
     return qn_scan_add_fact(s->scan, "note", note, err);

@@ -3,7 +3,7 @@
 #define QN_LAB_SCAN_MEASURE_H
 
 #include "lab/scan/scan.h"
-#include "engine/context.h"
+#include "engine/engine.h"
 
 enum { QN_MAX_PLACES = QN_MAX_DEVICES + 1 };
 

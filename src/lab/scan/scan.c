@@ -167,9 +167,9 @@ static qn_status scan_op(qn_scanner *s, const char *op, qn_err *err)
     if (s->options->is_refined)
         QN_TRY(refine(s, op, err));
     /* What the pools keep for reuse would only crowd the next op. */
-    qn_pool_trim(s->ctx->host_pool, SIZE_MAX);
+    qn_ctx_trim(s->ctx, QN_TRIM_HOST);
     if (s->one_thread)
-        qn_pool_trim(s->one_thread->host_pool, SIZE_MAX);
+        qn_ctx_trim(s->one_thread, QN_TRIM_HOST);
 out:
     qn_sizes_free(&sizes);
     return st;

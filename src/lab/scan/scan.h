@@ -9,7 +9,7 @@
 
 #include <quern/route.h>
 
-#include "engine/telemetry/progress.h"
+#include "util/progress.h"
 #include "util/status.h"
 
 /* One op at one size on one device. Times are per run of the op, in microseconds. */

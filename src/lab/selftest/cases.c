@@ -319,7 +319,7 @@ const qn_case qn_cases[] = {
 
 qn_case qn_case_of_map(const qn_op *op)
 {
-    return (qn_case){ op->name, op->name, build_map, 3001, NULL };
+    return (qn_case){ qn_op_name(op), qn_op_name(op), build_map, 3001, NULL };
 }
 
 qn_status qn_case_run(qn_ctx *ctx, const char *device, const qn_case *c, const char **type,

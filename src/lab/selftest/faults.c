@@ -2,7 +2,7 @@
  * again. Both need contexts of their own. */
 #include "lab/selftest/selftest_impl.h"
 
-#include "engine/fallback.h"
+#include "engine/engine.h"
 #include "util/temp_dir.h"
 
 #include <math.h>
@@ -76,21 +76,21 @@ static qn_status twice_check(const twice *t, qn_err *err)
 /* The line goes to memory instead of stderr: nothing is wrong here. */
 static qn_status faulty_run(qn_ctx *ctx, const char *device, char **line, size_t *n, qn_err *err)
 {
-    qn_log kept = ctx->log;
+    qn_log *log = qn_ctx_log(ctx), before = *log;
     twice t = { 0 };
     qn_status st;
 
-    ctx->log = (qn_log){ QN_LOG_WARN, open_memstream(line, n) };
-    if (!ctx->log.to) {
-        ctx->log = kept;
+    *log = (qn_log){ QN_LOG_WARN, open_memstream(line, n) };
+    if (!log->to) {
+        *log = before;
         return qn_fail(err, QN_ERR_NOMEM, "selftest: no memory for a log");
     }
     st = twice_run(ctx, device, QN_FALLBACK_CPU, &t, err);
     if (st == QN_OK)
         st = twice_check(&t, err);
     twice_free(&t);
-    fclose(ctx->log.to);
-    ctx->log = kept;
+    fclose(log->to);
+    *log = before;
     return st;
 }
 

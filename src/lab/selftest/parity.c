@@ -33,7 +33,7 @@ static int has_op(const char *list, const char *name)
 
 static int is_map(const qn_op *op)
 {
-    return !strncmp(op->name, "map_", 4);
+    return !strncmp(qn_op_name(op), "map_", 4);
 }
 
 static qn_status compare(const qn_case *c, const char *type, const void *want, size_t n_want,
@@ -78,7 +78,7 @@ static qn_status note_case(qn_findings *findings, qn_ctx *reference, qn_ctx *ctx
     snprintf(name, sizeof name, "parity: %s", c->name);
     if (!op || !qn_op_kernel(op))
         return qn_selftest_skip(findings, name, id, "this build lacks the kernel", err);
-    if (op->priority == QN_PRIORITY_CPU && device != QN_CPU_SLOT)
+    if (qn_op_is_cpu_only(op) && device != QN_CPU_SLOT)
         return qn_selftest_skip(findings, name, id, "runs on the CPU only", err);
     const qn_status found = check_case(reference, ctx, id, c, &why);
     return qn_selftest_note(findings, name, id, found, &why, err);
@@ -89,7 +89,7 @@ static int is_covered(const qn_op *op)
     int is_in = is_map(op);
 
     for (const qn_case *c = qn_cases; c->name; c++)
-        is_in |= has_op(c->ops, op->name);
+        is_in |= has_op(c->ops, qn_op_name(op));
     return is_in;
 }
 
@@ -109,7 +109,7 @@ qn_status qn_selftest_parity(qn_findings *findings, qn_ctx *reference, qn_ctx *c
             QN_TRY(note_case(findings, reference, ctx, device, &map, err));
         if (is_covered(op))
             continue;
-        snprintf(name, sizeof name, "parity: %.32s", op->name);
+        snprintf(name, sizeof name, "parity: %.32s", qn_op_name(op));
         QN_TRY(qn_selftest_skip(findings, name, qn_device_id(ctx, device), "no case for this op",
                                 err));
     }

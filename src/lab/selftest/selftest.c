@@ -1,7 +1,7 @@
 /* selftest.c - the list of checks, and which of them run where. */
 #include "lab/selftest/selftest_impl.h"
 
-#include "engine/settings.h"
+#include "engine/engine.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,9 +74,9 @@ static qn_status find_devices(const qn_options *engine, device_list *out, qn_err
 
     out->n = 0;
     QN_TRY(qn_ctx_open(engine, &ctx, err));
-    for (int d = 0; d < ctx->n_devices; d++)
-        if (ctx->candidates >> d & 1u)
-            snprintf(out->id[out->n++], sizeof out->id[0], "%s", ctx->devices[d].id);
+    for (int d = 0; d < qn_device_count(ctx); d++)
+        if (qn_device_is_candidate(ctx, d))
+            snprintf(out->id[out->n++], sizeof out->id[0], "%s", qn_device_id(ctx, d));
     if (is_all && !qn_settings_is_hidden("sim"))
         snprintf(out->id[out->n++], sizeof out->id[0], "sim:0");
     /* A name that found no device leaves the CPU as the only candidate. */

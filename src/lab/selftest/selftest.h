@@ -6,7 +6,7 @@
 
 #include <quern/quern.h>
 
-#include "engine/telemetry/progress.h"
+#include "util/progress.h"
 #include "lab/finding.h"
 
 typedef struct qn_selftest_options {

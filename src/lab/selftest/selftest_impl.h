@@ -3,9 +3,7 @@
 #define QN_LAB_SELFTEST_SELFTEST_IMPL_H
 
 #include "lab/selftest/selftest.h"
-#include "engine/context.h"
-#include "engine/ops/registry.h"
-#include "engine/ops/segment.h"
+#include "engine/engine.h"
 
 /* Adds a check. `st` other than QN_OK is a failure with the text of `why`. */
 qn_status qn_selftest_note(qn_findings *findings, const char *name, const char *device,

@@ -6,7 +6,7 @@
  */
 #include "bench.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "util/hash.h"
 
 #include <stdio.h>
@@ -73,10 +73,10 @@ out:
 
 static void set_pools(qn_ctx *ctx, int disabled)
 {
-    qn_pool_set_disabled(ctx->host_pool, disabled);
-    for (int d = 0; d < ctx->n_devices; d++)
-        if (ctx->devices[d].pool)
-            qn_pool_set_disabled(ctx->devices[d].pool, disabled);
+    qn_pool_set_disabled(qn_ctx_host_pool(ctx), disabled);
+    for (int d = 0; d < qn_device_count(ctx); d++)
+        if (qn_device_pool(ctx, d))
+            qn_pool_set_disabled(qn_device_pool(ctx, d), disabled);
 }
 
 static qn_tasks_options options_of(const series *s)

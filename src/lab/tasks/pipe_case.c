@@ -7,7 +7,7 @@
 
 #include "domain/tasks/task.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "kernel/vector.gen.h"
 #include "util/clock.h"
 

@@ -28,7 +28,7 @@ static rig open_on(const char *backend, int overlap, const char *fault)
 
     setenv("QUERN_OVERLAP", overlap ? "1" : "0", 1);
     r.ctx = open_with((qn_options){ .backend = backend, .fault = fault, .log = "none" });
-    r.ctx->fuse = 0; /* so that every stage is one launch */
+    r.ctx->settings.fuse = 0; /* so that every stage is one launch */
     unsetenv("QUERN_OVERLAP");
     must(qn_graph_new(r.ctx, "g", &r.graph, &failure));
     for (int b = 0; b < N_BUFS; b++)

@@ -303,8 +303,8 @@ static void other_sizes_of_the_environment_are_checked(void **state)
     refused((qn_options){ .backend = "cpu" }, QN_ERR_USAGE, "QUERN_BUCKET_MIN: '1000'");
     setenv("QUERN_BUCKET_MIN", "1024", 1);
     ctx = open_with((qn_options){ .backend = "cpu" });
-    assert_int_equal(ctx->host_budget, 64 << 20);
-    assert_int_equal(ctx->bucket_min, 1024);
+    assert_int_equal(ctx->settings.host_budget, 64 << 20);
+    assert_int_equal(ctx->settings.bucket_min, 1024);
     qn_ctx_close(ctx);
 }
 
@@ -318,11 +318,11 @@ static void threads_come_from_the_option_then_the_environment(void **state)
     (void)state;
     setenv("QUERN_THREADS", "5", 1);
     ctx = open_with((qn_options){ .backend = "cpu" });
-    assert_int_equal(ctx->threads, 5);
+    assert_int_equal(ctx->settings.threads, 5);
     assert_int_equal(qn_device_get(ctx, 0)->units, 5);
     qn_ctx_close(ctx);
     ctx = open_with((qn_options){ .backend = "cpu", .threads = 3 });
-    assert_int_equal(ctx->threads, 3);
+    assert_int_equal(ctx->settings.threads, 3);
     assert_int_equal(qn_device_get(ctx, 0)->units, 3);
     qn_ctx_close(ctx);
     for (int i = 0; bad[i][0]; i++) {

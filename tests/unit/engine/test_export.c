@@ -33,9 +33,9 @@ static const qn_run_stage stages[] = { { "vmul", "cuda:0", 1, 2.5, 0, 0 },
 
 static qn_run_report full_report(void)
 {
-    return (qn_run_report){ .command = "tasks run",
+    return (qn_run_report){ .run.command = "tasks run",
                             .started = "2026-01-31T12:00:00Z",
-                            .status = "ok",
+                            .run.status = "ok",
                             .wall_time_s = 0.0031,
                             .devices = devices,
                             .n_devices = 2,
@@ -121,11 +121,11 @@ static void json_tells_command_line_work_and_checks_of_a_run_that_said_so(void *
                                     { "decay", "analysis", 1, NAN, 2e-3, 1e-3, 0 } };
     qn_run_report report = full_report();
 
-    report.command_line = "quern tasks run --scenario all";
-    report.n_items = 34;
-    report.items = "tasks";
-    report.checks = checks;
-    report.n_checks = 2;
+    report.run.command_line = "quern tasks run --scenario all";
+    report.run.n_items = 34;
+    report.run.items = "tasks";
+    report.run.checks = checks;
+    report.run.n_checks = 2;
     json_t *const root = exported(*state, &report);
     const json_t *const list = json_object_get(root, "checks");
     const json_t *const first = json_array_get(list, 0), *const second = json_array_get(list, 1);

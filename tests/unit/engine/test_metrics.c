@@ -1,4 +1,5 @@
 /* test_metrics.c - names, series, exact counts from many threads, rates. */
+#include "domain/tasks/modules.h"
 #include "engine/telemetry/export.h"
 #include "engine/telemetry/metrics.h"
 #include "prom_check.h"

@@ -1,5 +1,5 @@
 /* test_progress.c - a bar that only moves forward, ends at 100 %, and does not chatter. */
-#include "engine/telemetry/progress.h"
+#include "util/progress.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -215,7 +215,7 @@ static void cheap_stage_does_not_cause_two_copies(void **state)
     const char *const ops[] = { "map_mul", "map_neg" };
 
     (void)state;
-    ctx->fuse = 0; /* three stages are what this is about */
+    ctx->settings.fuse = 0; /* three stages are what this is about */
     for (int o = 0; o < 2; o++)
         for (int i = 0; i < 5; i++) {
             qn_route_op *op = qn_router_op(ctx, ops[o]);

@@ -1,6 +1,6 @@
 /* test_serve.c - the HTTP side of metrics: answers, refusals, a clean end. */
 #include "engine/telemetry/metrics.h"
-#include "engine/telemetry/serve.h"
+#include "engine/engine.h"
 #include "prom_check.h"
 #include "util/clock.h"
 

@@ -1,5 +1,6 @@
 /* test_summary.c - the end of a run as people read it. */
 #include "engine/telemetry/summary.h"
+#include "util/format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,12 +52,12 @@ static void a_run_is_told_in_six_lines(void **state)
 {
     static const qn_run_device devices[] = { { "cpu:0", "AMD EPYC", "avx2", "", NULL },
                                              { "cuda:0", "NVIDIA H100", "sm_90", "550.1", NULL } };
-    const qn_run_report report = { .command = "tasks run",
+    const qn_run_report report = { .run.command = "tasks run",
                                    .devices = devices,
                                    .n_devices = 2,
-                                   .n_items = 24,
-                                   .item = "task",
-                                   .items = "tasks",
+                                   .run.n_items = 24,
+                                   .run.item = "task",
+                                   .run.items = "tasks",
                                    .budget_bytes = 63.2 * 1073741824 };
     const char *const *const gpu = QN_LABELS("device", "cuda:0");
     qn_metrics *const m = *state;
@@ -91,13 +92,13 @@ static void a_run_is_told_in_six_lines(void **state)
 static void a_run_on_the_cpu_alone_names_the_cpu(void **state)
 {
     static const qn_run_device cpu = { "cpu:0", "AMD EPYC", "avx2", "", NULL };
-    const qn_run_report report = { .command = "les run",
-                                   .status = "failed",
+    const qn_run_report report = { .run.command = "les run",
+                                   .run.status = "failed",
                                    .devices = &cpu,
                                    .n_devices = 1,
-                                   .n_items = 1,
-                                   .item = "step",
-                                   .items = "steps" };
+                                   .run.n_items = 1,
+                                   .run.item = "step",
+                                   .run.items = "steps" };
 
     qn_metric_set(qn_metric_of(*state, "wall_time_s", NULL), 2);
     add(*state, "cpu_ops", NULL, 1234567);
@@ -126,7 +127,7 @@ static void every_device_has_a_line_and_a_failed_one_two(void **state)
 
 static void a_run_that_counts_nothing_tells_its_time(void **state)
 {
-    const qn_run_report report = { .command = "devices" };
+    const qn_run_report report = { .run.command = "devices" };
 
     qn_metric_set(qn_metric_of(*state, "wall_time_s", NULL), 0.25);
     char *const text = summary_of(*state, &report);

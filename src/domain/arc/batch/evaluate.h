@@ -3,7 +3,7 @@
 #define QN_ARC_EVALUATE_H
 
 #include "domain/arc/batch/series.h"
-#include "engine/telemetry/progress.h"
+#include "util/progress.h"
 
 typedef struct qn_arc_evaluate_options {
     qn_arc_session_options session;

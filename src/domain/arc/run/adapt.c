@@ -2,8 +2,7 @@
 #include "domain/arc/run/adapt.h"
 
 #include "domain/arc/run/session_impl.h"
-#include "engine/route/explain.h"
-#include "engine/route/route.h"
+#include "engine/engine.h"
 #include "util/status.h"
 
 #include <math.h>
@@ -75,22 +74,12 @@ static uint32_t fill(qn_arc_job *samples, uint32_t n, uint32_t enough)
 
 static void explain(qn_arc_session *s, const qn_arc_kept_program *p, uint32_t n, const double us[2])
 {
-    qn_router *router = s->ctx->router;
-    const int chosen = p->place == QN_ARC_PLACE_CPU ? QN_CPU_SLOT : s->device;
-    const int places[2] = { QN_CPU_SLOT, s->device };
-    const uint64_t seq = ++router->seq;
+    qn_route_choice choice = { .device = p->place == QN_ARC_PLACE_CPU ? QN_CPU_SLOT : s->device,
+                               .why = QN_WHY_BEST };
 
-    for (int k = 0; router->explain && k < 2; k++)
-        qn_explain_put(router->explain,
-                       &(qn_explain_row){ .seq = seq,
-                                          .stage = p->id,
-                                          .op = "arc.program",
-                                          .candidate = s->ctx->devices[places[k]].id,
-                                          .size = n,
-                                          .predicted_us = us[k],
-                                          .chosen = places[k] == chosen,
-                                          .actual_us = NAN,
-                                          .reason = qn_why_name(QN_WHY_BEST) });
+    for (int d = 0; d < QN_MAX_DEVICES; d++)
+        choice.predicted_us[d] = d == QN_CPU_SLOT ? us[0] : d == s->device ? us[1] : NAN;
+    qn_route_explain_choice(s->ctx, p->id, "arc.program", n, &choice, NAN);
 }
 
 static uint32_t enough_jobs(const qn_arc_session *s)

@@ -9,14 +9,12 @@
 #define QN_ARC_CHOOSE_H
 
 #include "domain/arc/run/session_impl.h"
-#include "engine/route/route.h"
+#include "engine/engine.h"
 
 typedef struct qn_arc_decision {
-    int device; /* QN_CPU_SLOT, or the session's device */
-    qn_why why;
-    double units;                        /* cost of the batch */
-    double predicted_us[QN_MAX_DEVICES]; /* NaN: no candidate */
-    double compiled_ms;                  /* by the context, before the batch */
+    qn_route_choice choice; /* QN_CPU_SLOT, or the session's device */
+    double units;           /* cost of the batch */
+    double compiled_ms;     /* by the context, before the batch */
 } qn_arc_decision;
 
 /* Reads what is known of both places. */

@@ -3,7 +3,7 @@
 #include "domain/arc/run/choose.h"
 #include "domain/arc/run/launch.h"
 #include "domain/arc/run/verify.h"
-#include "engine/fallback.h"
+#include "engine/engine.h"
 #include "util/clock.h"
 #include "util/status.h"
 
@@ -94,7 +94,8 @@ static qn_arc_work work_of(const qn_arc_flight *f, qn_arc_pooled pooled)
 /* Time that the context has spent on compiling kernels. */
 static double compiled_us(const qn_ctx *ctx)
 {
-    return 1e3 * qn_metric_summary(ctx->m.compile_ms).sum;
+    return 1e3 *
+           qn_metric_summary(qn_metric_of(qn_ctx_metrics(ctx), "kernel_compile_time_ms", NULL)).sum;
 }
 
 /* Places. */
@@ -105,7 +106,7 @@ static qn_status run_home(qn_arc_flight *f, int *device, qn_err *err)
     qn_arc_home *home = f->slice->home;
     qn_arc_stats *stats = &f->s->stats;
     const double start = qn_now_us();
-    const double copied = qn_metric_value(f->s->ctx->metrics, "transfer_time_us", NULL);
+    const double copied = qn_metric_value(qn_ctx_metrics(f->s->ctx), "transfer_time_us", NULL);
     const double compiled = compiled_us(f->s->ctx);
     qn_arc_range whole;
     const qn_arc_work work = work_of(f, pooled_for(f, home->loaded, &whole));
@@ -116,7 +117,7 @@ static qn_status run_home(qn_arc_flight *f, int *device, qn_err *err)
     QN_TRY(qn_arc_station_run(home->station, f->tier, &work, &answer, device, err));
     home->loaded = f->slice->number;
     kernel_us = qn_now_us() - start - answer.download_us;
-    upload_us = qn_metric_value(f->s->ctx->metrics, "transfer_time_us", NULL) - copied;
+    upload_us = qn_metric_value(qn_ctx_metrics(f->s->ctx), "transfer_time_us", NULL) - copied;
     compile_us = compiled_us(f->s->ctx) - compiled;
     kernel_us -= upload_us + compile_us;
     stats->time_compile += compile_us * 1e-6;
@@ -232,12 +233,12 @@ static qn_status run_chosen(qn_arc_flight *f, double units, qn_err *err)
     const qn_arc_decision d = qn_arc_choose(f->s, units);
     const double start = qn_ctx_now_us(f->s->ctx);
     int device = QN_CPU_SLOT;
-    const qn_status st = d.device == QN_CPU_SLOT && f->s->device != QN_CPU_SLOT
+    const qn_status st = d.choice.device == QN_CPU_SLOT && f->s->device != QN_CPU_SLOT
                              ? run_cpu(f, err)
                              : run_device(f, &device, err);
 
     if (st == QN_OK)
-        qn_arc_chosen(f->s, &d, device == d.device ? qn_ctx_now_us(f->s->ctx) - start : -1);
+        qn_arc_chosen(f->s, &d, device == d.choice.device ? qn_ctx_now_us(f->s->ctx) - start : -1);
     return st;
 }
 

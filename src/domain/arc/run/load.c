@@ -1,7 +1,7 @@
 /* load.c - pieces of the pool in one upload, put into place by a kernel. */
 #include "domain/arc/run/load.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "kernel/arc_load.gen.h"
 #include "util/status.h"
 

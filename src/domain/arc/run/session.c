@@ -5,7 +5,7 @@
 #include "domain/arc/run/choose.h"
 #include "domain/arc/run/session_impl.h"
 #include "domain/arc/value/encode.h"
-#include "engine/route/profile.h"
+#include "engine/engine.h"
 #include "util/list.h"
 #include "util/status.h"
 
@@ -35,14 +35,15 @@ static void load_costs(qn_arc_session *s)
 {
     qn_err err = { .status = QN_OK };
     const int n = snprintf(s->costs_path, sizeof s->costs_path, "%s/profile/arc-costs.json",
-                           s->ctx->cache_dir);
+                           qn_ctx_settings(s->ctx)->cache_dir);
 
-    if (!qn_profile_is_used() || !s->ctx->cache_dir[0] || n >= (int)sizeof s->costs_path)
+    if (!qn_profile_is_used() || !qn_ctx_settings(s->ctx)->cache_dir[0] ||
+        n >= (int)sizeof s->costs_path)
         s->costs_path[0] = '\0';
     if (!s->costs_path[0] || access(s->costs_path, F_OK) != 0)
         return;
     if (qn_arc_costs_read(s->costs, s->costs_path, &err) != QN_OK)
-        qn_log_put(&s->ctx->log, QN_LOG_INFO, "costs of programs are ignored: %s", err.text);
+        qn_log_put(qn_ctx_log(s->ctx), QN_LOG_INFO, "costs of programs are ignored: %s", err.text);
 }
 
 static void save_costs(qn_arc_session *s)
@@ -50,7 +51,7 @@ static void save_costs(qn_arc_session *s)
     qn_err err = { .status = QN_OK };
 
     if (s->costs && s->costs_path[0] && qn_arc_costs_write(s->costs, s->costs_path, &err) != QN_OK)
-        qn_log_put(&s->ctx->log, QN_LOG_INFO, "costs of programs are not kept: %s", err.text);
+        qn_log_put(qn_ctx_log(s->ctx), QN_LOG_INFO, "costs of programs are not kept: %s", err.text);
 }
 
 qn_status qn_arc_session_new(qn_ctx *ctx, const qn_arc_session_options *options,

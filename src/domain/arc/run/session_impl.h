@@ -9,7 +9,7 @@
 #include "domain/arc/run/share.h"
 #include "domain/arc/run/spread.h"
 #include "domain/arc/run/station.h"
-#include "engine/context.h"
+#include "engine/engine.h"
 
 /* From so many jobs on, threads of the host are worth waking up. */
 enum { QN_ARC_MANY = 1 << 14 };

@@ -2,7 +2,7 @@
 #include "domain/arc/run/deadline.h"
 #include "domain/arc/run/tiers.h"
 #include "domain/arc/value/op_names.h"
-#include "engine/fallback.h"
+#include "engine/engine.h"
 #include "util/status.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "domain/arc/run/adapt.h"
 #include "domain/arc/run/order.h"
 #include "domain/arc/run/session_impl.h"
-#include "engine/fallback.h"
+#include "engine/engine.h"
 #include "util/status.h"
 
 #include <stdlib.h>
@@ -162,7 +162,7 @@ static int shrink_pool(qn_arc_session *s)
         return 0;
     qn_arc_pool_shrink(s->usual.pool, budget);
     s->stats.pool_shrinks++;
-    qn_log_put(&s->ctx->log, QN_LOG_WARN,
+    qn_log_put(qn_ctx_log(s->ctx), QN_LOG_WARN,
                "arc: %s has no memory for %zu KB of programs and grids; batches go in pieces of "
                "%zu KB",
                qn_device_id(s->ctx, s->device), extent >> 10, budget >> 10);

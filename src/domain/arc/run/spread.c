@@ -2,7 +2,7 @@
 #include "domain/arc/run/spread.h"
 
 #include "domain/arc/run/station.h"
-#include "engine/split/select.h"
+#include "engine/engine.h"
 #include "util/status.h"
 
 #include <stdio.h>
@@ -220,7 +220,7 @@ static void load_all(qn_arc_spread *spread)
 
         if (spread->stations[spread->set[i]])
             qn_arc_station_rise(spread->stations[spread->set[i]]);
-        if (!spread->ctx->faults) /* injected faults are meant for runs */
+        if (!qn_ctx_has_faults(spread->ctx)) /* injected faults are meant for runs */
             (void)station_of(spread, spread->set[i], &station, &ignored);
     }
     if (spread->stations[QN_CPU_SLOT])

@@ -126,8 +126,8 @@ uint32_t qn_arc_station_steps(const qn_arc_station *s)
  * its runs. Devices that are CPUs have none unless told. */
 uint32_t qn_arc_station_turns(const qn_arc_station *s)
 {
-    const int is_any =
-        qn_arc_is_host(qn_arc_station_info(s)) || s->ctx->fallback == QN_FALLBACK_ERROR;
+    const int is_any = qn_arc_is_host(qn_arc_station_info(s)) ||
+                       qn_ctx_settings(s->ctx)->fallback == QN_FALLBACK_ERROR;
     const uint32_t usual = is_any ? 0 : USUAL_TURNS;
 
     if (s->device == QN_CPU_SLOT || s->limits.max_turns == QN_ARC_ANY_TURNS)

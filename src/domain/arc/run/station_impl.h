@@ -7,7 +7,7 @@
 
 #include "domain/arc/run/load.h"
 #include "domain/arc/run/station.h"
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "util/status.h"
 
 enum { QN_ARC_USUAL_LANES = 32, QN_ARC_KERNEL_ARGS = 7 };

@@ -131,8 +131,9 @@ static void tell_rerun(const qn_arc_flight *f)
 
     if (f->tier != QN_ARC_TIER_FEW || !f->waiting[f->tier].n || f->s->is_measuring)
         return;
-    qn_log_put(&f->s->ctx->log, QN_LOG_INFO, "arc.vm: %u runs on %s with %u KB instead of %u KB",
-               f->waiting[f->tier].n, qn_device_id(f->s->ctx, f->s->device),
+    qn_log_put(qn_ctx_log(f->s->ctx), QN_LOG_INFO,
+               "arc.vm: %u runs on %s with %u KB instead of %u KB", f->waiting[f->tier].n,
+               qn_device_id(f->s->ctx, f->s->device),
                qn_arc_station_arena(station, QN_ARC_TIER_FEW) >> 10,
                qn_arc_station_arena(station, QN_ARC_TIER_MANY) >> 10);
 }

@@ -4,7 +4,7 @@
 #include "domain/arc/run/launch.h"
 #include "domain/arc/value/encode.h"
 #include "domain/arc/value/text.h"
-#include "engine/fallback.h"
+#include "engine/engine.h"
 #include "util/status.h"
 
 #include <stdlib.h>
@@ -12,13 +12,12 @@
 
 void qn_arc_verify_begin(qn_arc_session *s)
 {
-    s->verify_pct = s->ctx->verify_pct;
-    s->ctx->verify_pct = 0;
+    s->verify_pct = qn_ctx_set_verify(s->ctx, 0);
 }
 
 void qn_arc_verify_end(qn_arc_session *s)
 {
-    s->ctx->verify_pct = s->verify_pct;
+    qn_ctx_set_verify(s->ctx, s->verify_pct);
 }
 
 /* Spread evenly over all runs, as the engine does it for stages. */
@@ -130,7 +129,7 @@ static qn_status tell(qn_arc_flight *f, uint32_t n, uint32_t n_wrong, uint32_t j
 
 qn_status qn_arc_verify(qn_arc_flight *f, qn_err *err)
 {
-    qn_metrics *metrics = f->s->ctx->metrics;
+    qn_metrics *metrics = qn_ctx_metrics(f->s->ctx);
     uint32_t *places = malloc(((size_t)f->n_now + 1) * sizeof *places);
     arc_instance *list = malloc(((size_t)f->n_now + 1) * sizeof *list);
     qn_arc_answer answer = { 0 };

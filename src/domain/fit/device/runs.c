@@ -1,7 +1,7 @@
 /* device_runs.c - kernels of all groups for one purpose, and the tables of their contributions. */
 #include "domain/fit/device/device_impl.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,7 +202,7 @@ static qn_status most_alive(const qn_fit_device *d, int *out, qn_err *err)
     }
     for (int k = 0; k < qn_device_count(d->ctx); k++)
         has_cuda |= !strncmp(qn_device_id(d->ctx, k), "cuda", 4) &&
-                    (d->ctx->pinned < 0 || d->ctx->pinned == k);
+                    (qn_ctx_pinned(d->ctx) < 0 || qn_ctx_pinned(d->ctx) == k);
     *out = has_cuda * (d->precision == QN_FIT_F64 ? QN_FIT_CUDA_LIVE : 2 * QN_FIT_CUDA_LIVE);
     return QN_OK;
 }
@@ -231,7 +231,7 @@ out:
 static void note_live(const qn_fit_device *d, qn_fit_dev_kind kind)
 {
     const qn_fit_dev_run *run = &d->runs[kind];
-    qn_metrics *const metrics = d->ctx->metrics;
+    qn_metrics *const metrics = qn_ctx_metrics(d->ctx);
     char name[64];
 
     for (int k = 0; k < d->problem->n_groups; k++) {

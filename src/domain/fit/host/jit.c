@@ -9,7 +9,7 @@
 #include "domain/fit/host/host_impl.h"
 
 #include "domain/fit/code/print.h"
-#include "engine/compile.h"
+#include "engine/engine.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "domain/fit/resident/resident_impl.h"
-#include "engine/context.h"
+#include "engine/engine.h"
 
 enum { RESET = 48 };
 /* A second point may take an eighth of a device's memory. Its graphs are recorded anew, which costs
@@ -72,7 +72,7 @@ static int wants_schur(qn_fit_device_driver *d)
 /* Unless told, on GPUs: there the host's answer takes longer than many an evaluation. */
 static int wants_speculation(qn_fit_device_driver *d)
 {
-    int device = d->ctx->pinned;
+    int device = qn_ctx_pinned(d->ctx);
     qn_device_info info;
 
     if (d->opt.speculate >= 0)

@@ -9,8 +9,7 @@
 #include "domain/fit/device/choose.h"
 #include "domain/fit/problem/problem.h"
 #include "domain/fit/resident/resident.h"
-#include "engine/context.h"
-#include "engine/fallback.h"
+#include "engine/engine.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,8 +48,8 @@ int qn_fit_device_of(qn_ctx *ctx)
 {
     int device;
 
-    if (ctx->pinned >= 0)
-        return ctx->pinned;
+    if (qn_ctx_pinned(ctx) >= 0)
+        return qn_ctx_pinned(ctx);
     if (qn_route_get_mode(ctx) == QN_ROUTE_CPU || qn_devices_select(ctx, 1, &device) != 1)
         return QN_CPU_SLOT;
     const qn_device_kind kind = qn_device_get(ctx, device)->kind;
@@ -94,7 +93,7 @@ static qn_status solve_on_device(qn_ctx *ctx, int device, qn_fit_problem *p, con
     const qn_route_mode mode = qn_route_get_mode(ctx);
     qn_status st;
 
-    if (device != QN_CPU_SLOT && ctx->pinned < 0)
+    if (device != QN_CPU_SLOT && qn_ctx_pinned(ctx) < 0)
         qn_route_set_mode(ctx, QN_ROUTE_GPU);
     st = (is_lm(solver) ? qn_fit_solve_lm_on : qn_fit_solve_lbfgs_on)(ctx, p, precision, o,
                                                                       &out->report, err);
@@ -113,7 +112,8 @@ static int is_chosen(const qn_ctx *ctx, int device, const qn_fit_problem *p,
     qn_fit_choice choice;
     qn_err err;
 
-    return device != QN_CPU_SLOT && ctx->pinned < 0 && o->linear_solver == QN_FIT_LINEAR_AUTO &&
+    return device != QN_CPU_SLOT && qn_ctx_pinned(ctx) < 0 &&
+           o->linear_solver == QN_FIT_LINEAR_AUTO &&
            qn_fit_choose(p, qn_device_get(ctx, device), o->n_threads, o->fallback_threshold,
                          precision, &choice, &err) == QN_OK &&
            choice.is_device;
@@ -123,7 +123,7 @@ static qn_status solve_as_numbered(qn_ctx *ctx, qn_fit_problem *problem, const c
                                    qn_fit_precision precision, const qn_fit_solve_options *options,
                                    qn_fit_solved *out, qn_err *err)
 {
-    const int device = qn_fit_device_of(ctx), is_named = ctx->pinned > QN_CPU_SLOT;
+    const int device = qn_fit_device_of(ctx), is_named = qn_ctx_pinned(ctx) > QN_CPU_SLOT;
     const char *why = refusal(problem, solver, options);
     qn_err failure = { .text = "" };
     qn_status st = QN_OK;

@@ -1,7 +1,7 @@
 /* run.c - solve blocks one after the other, watched, and what the result is worth. */
 #include "domain/fit/run/run.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "util/clock.h"
 
 #include <stdio.h>
@@ -100,11 +100,11 @@ static void note_metrics(qn_ctx *ctx, const qn_fit_problem *p, const qn_fit_repo
     const double n = (double)(r->n_costs + r->n_jacobians + r->n_gradients);
 
     for (int k = 0; k < p->n_groups; k++)
-        qn_metric_observe(qn_metric_of(ctx->metrics, "fit_batch_size", NULL),
+        qn_metric_observe(qn_metric_of(qn_ctx_metrics(ctx), "fit_batch_size", NULL),
                           (double)p->groups[k].n);
-    qn_metric_set(qn_metric_of(ctx->metrics, "fit_kernel_groups", NULL), p->n_groups);
+    qn_metric_set(qn_metric_of(qn_ctx_metrics(ctx), "fit_kernel_groups", NULL), p->n_groups);
     if (r->total_seconds > 0)
-        qn_metric_set(qn_metric_of(ctx->metrics, "fit_residuals_per_s", NULL),
+        qn_metric_set(qn_metric_of(qn_ctx_metrics(ctx), "fit_residuals_per_s", NULL),
                       n * (double)r->n_rows / r->total_seconds);
 }
 

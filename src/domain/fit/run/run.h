@@ -14,7 +14,7 @@
 #include "domain/fit/problem/problem.h"
 #include "domain/fit/solve/solver.h"
 #include "domain/fit/text/text.h"
-#include "engine/telemetry/progress.h"
+#include "util/progress.h"
 #include "util/str.h"
 
 #include <jansson.h>

@@ -2,8 +2,7 @@
 #include "domain/fit/run/run.h"
 
 #include "domain/fit/code/program.h"
-#include "engine/fallback.h"
-#include "engine/telemetry/metrics.h"
+#include "engine/engine.h"
 #include "util/hash.h"
 #include "util/json.h"
 
@@ -60,16 +59,22 @@ static json_t *fallbacks_json(const qn_ctx *ctx)
 {
     json_t *list = json_array();
 
-    for (int k = 0; k < qn_fallbacks_count(ctx->fallbacks); k++) {
-        const qn_fallback_entry *e = qn_fallbacks_at(ctx->fallbacks, k);
+    for (int k = 0; k < qn_ctx_fallback_count(ctx); k++) {
         json_t *o = json_object();
+        qn_fallback f;
 
-        json_object_set_new(o, "stage", qn_json_text(e->stage));
-        json_object_set_new(o, "reason", qn_json_text(e->text));
-        json_object_set_new(o, "count", json_integer((json_int_t)e->count));
+        qn_ctx_fallback_get(ctx, k, &f);
+        json_object_set_new(o, "stage", qn_json_text(f.stage));
+        json_object_set_new(o, "reason", qn_json_text(f.text));
+        json_object_set_new(o, "count", json_integer((json_int_t)f.count));
         json_array_append_new(list, o);
     }
     return list;
+}
+
+static const qn_metric *next_of(const qn_ctx *ctx, const char *name, const qn_metric *before)
+{
+    return qn_metric_next(qn_ctx_metrics(ctx), name, before);
 }
 
 /* Device time of each kernel, from events: there when QUERN_TIMING=1 has every stage timed. */
@@ -77,11 +82,12 @@ static json_t *stages_json(const qn_ctx *ctx)
 {
     json_t *list = json_array();
 
-    for (const qn_metric *m = qn_metrics_first(ctx->metrics, "gpu_stage_time_ms"); m; m = m->next) {
+    for (const qn_metric *m = NULL; (m = next_of(ctx, "gpu_stage_time_ms", m));) {
+        const char *stage = qn_metric_label(m, "stage");
         const qn_summary s = qn_metric_summary(m);
         json_t *o = json_object();
 
-        json_object_set_new(o, "stage", qn_json_text(m->labels[0] ? m->labels[0] : ""));
+        json_object_set_new(o, "stage", qn_json_text(stage ? stage : ""));
         json_object_set_new(o, "runs", json_integer((json_int_t)s.count));
         json_object_set_new(o, "ms", qn_json_number(s.sum));
         json_array_append_new(list, o);
@@ -94,15 +100,16 @@ static json_t *kernels_json(const qn_ctx *ctx)
 {
     json_t *list = json_array();
 
-    for (const qn_metric *m = qn_metrics_first(ctx->metrics, "kernel_registers"); m; m = m->next) {
-        const char *const labels[] = { "kernel", m->labels[0], "device", m->labels[1], NULL };
+    for (const qn_metric *m = NULL; (m = next_of(ctx, "kernel_registers", m));) {
+        const char *const labels[] = { "kernel", qn_metric_label(m, "kernel"), "device",
+                                       qn_metric_label(m, "device"), NULL };
         json_t *o = json_object();
 
-        json_object_set_new(o, "kernel", qn_json_text(m->labels[0]));
+        json_object_set_new(o, "kernel", qn_json_text(labels[1]));
         json_object_set_new(o, "registers", qn_json_number(qn_series_value(m)));
         json_object_set_new(
             o, "local_bytes",
-            qn_json_number(qn_metric_value(ctx->metrics, "kernel_local_bytes", labels)));
+            qn_json_number(qn_metric_value(qn_ctx_metrics(ctx), "kernel_local_bytes", labels)));
         json_array_append_new(list, o);
     }
     return list;
@@ -118,15 +125,15 @@ static json_t *live_json(const qn_ctx *ctx)
                    { "operations_repeated", "kernel_repeats" } };
     json_t *list = json_array();
 
-    for (const qn_metric *m = qn_metrics_first(ctx->metrics, "kernel_live"); m; m = m->next) {
-        const char *const labels[] = { "kernel", m->labels[0], NULL };
+    for (const qn_metric *m = NULL; (m = next_of(ctx, "kernel_live", m));) {
+        const char *const labels[] = { "kernel", qn_metric_label(m, "kernel"), NULL };
         json_t *o = json_object();
 
-        json_object_set_new(o, "kernel", qn_json_text(m->labels[0]));
+        json_object_set_new(o, "kernel", qn_json_text(labels[1]));
         for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-            json_object_set_new(
-                o, counts[k].name,
-                json_integer((json_int_t)qn_metric_value(ctx->metrics, counts[k].metric, labels)));
+            json_object_set_new(o, counts[k].name,
+                                json_integer((json_int_t)qn_metric_value(
+                                    qn_ctx_metrics(ctx), counts[k].metric, labels)));
         json_array_append_new(list, o);
     }
     return list;
@@ -157,9 +164,10 @@ qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *t
                         json_integer((json_int_t)last->report.jacobian_bytes));
     json_object_set_new(root, "reproducible",
                         json_boolean(strcmp(last->report.accumulation, "atomic") != 0));
-    json_object_set_new(root, "dispatches",
-                        json_integer((json_int_t)(qn_metric_value(ctx->metrics, "gpu_ops", NULL) +
-                                                  qn_metric_value(ctx->metrics, "cpu_ops", NULL))));
+    json_object_set_new(
+        root, "dispatches",
+        json_integer((json_int_t)(qn_metric_value(qn_ctx_metrics(ctx), "gpu_ops", NULL) +
+                                  qn_metric_value(qn_ctx_metrics(ctx), "cpu_ops", NULL))));
     json_object_set_new(root, "batch_size", json_integer(last->report.batch_size));
     json_object_set_new(root, "speculated", json_integer(last->report.n_speculated));
     json_object_set_new(root, "dropped", json_integer(last->report.n_dropped));
@@ -169,7 +177,7 @@ qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *t
     for (size_t k = 0; k < sizeof counters / sizeof *counters; k++)
         json_object_set_new(
             root, counters[k].name,
-            qn_json_number(qn_metric_value(ctx->metrics, counters[k].metric, NULL)));
+            qn_json_number(qn_metric_value(qn_ctx_metrics(ctx), counters[k].metric, NULL)));
     json_object_set_new(root, "fallbacks", fallbacks_json(ctx));
     json_object_set_new(root, "stages", stages_json(ctx));
     json_object_set_new(root, "kernels", kernels_json(ctx));

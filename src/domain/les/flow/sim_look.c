@@ -5,7 +5,7 @@
 #include "kernel/les_grid.gen.h"
 #include "kernel/les_look.gen.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "kernel/les/les_pass.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "kernel/les_pass.gen.h"
 
 #include <math.h>
@@ -73,7 +73,7 @@ static cut cut_of(int n, int is_f64)
 static int pays(const qn_les_sim *sim)
 {
     const qn_ctx *ctx = sim->ctx;
-    const qn_device_info *device = &ctx->devices[ctx->n_devices > 1 ? 1 : 0].info;
+    const qn_device_info *device = qn_device_get(ctx, qn_device_count(ctx) > 1 ? 1 : 0);
     const cut c = cut_of(sim->par.n, sim->is_f64);
     const uint32_t held = (uint32_t)(sim->par.n * (c.cols > c.rows ? c.cols : c.rows));
     const uint32_t mode = sim->is_f64 ? 2 * sizeof(double) : 2 * sizeof(float);

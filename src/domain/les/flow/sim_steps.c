@@ -11,7 +11,7 @@
 #include "kernel/les_look.gen.h"
 #include "kernel/les_step.gen.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 
 qn_range qn_les_modes_range(const qn_les_sim *sim)
 {

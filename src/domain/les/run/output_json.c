@@ -1,7 +1,7 @@
 /* output_json.c - a run as JSON, inside the engine's metrics. */
 #include "output.h"
 
-#include "engine/telemetry/report.h"
+#include "engine/engine.h"
 #include "util/file.h"
 #include "util/json.h"
 
@@ -148,10 +148,14 @@ static double device_seconds(const qn_ctx *ctx, qn_les_phase phase)
 {
     double ms = 0;
 
-    for (const qn_metric *m = qn_metrics_first(ctx->metrics, "gpu_stage_time_ms"); m; m = m->next)
-        if (m->labels[0] && !strncmp(m->labels[0], "les.", 4) && phase_of(m->labels[0]) == phase)
+    for (const qn_metric *m = NULL;
+         (m = qn_metric_next(qn_ctx_metrics(ctx), "gpu_stage_time_ms", m));) {
+        const char *stage = qn_metric_label(m, "stage");
+
+        if (stage && !strncmp(stage, "les.", 4) && phase_of(stage) == phase)
             ms += qn_metric_summary(m).sum;
-    return ctx->timing && ms > 0 ? ms / 1e3 : NAN;
+    }
+    return qn_ctx_settings(ctx)->timing && ms > 0 ? ms / 1e3 : NAN;
 }
 
 static object timing_json(qn_ctx *ctx, const qn_les_result *result)
@@ -309,13 +313,13 @@ static void stamped(const char *path, const char *stamp, char *out, size_t size)
 qn_status qn_les_write_metrics(qn_ctx *ctx, const qn_les_options *config,
                                const qn_les_result *result, qn_err *err)
 {
-    const qn_run_report told = { .command = "les run", .status = result->status };
+    const qn_run_info info = { .command = "les run", .status = result->status };
     char path[QN_OPTION_TEXT_BYTES + 80], also[QN_OPTION_TEXT_BYTES + 80];
     json_t *json = NULL, *les = NULL;
     qn_status st = QN_OK;
 
     qn_les_path(config, result, "metrics.json", path, sizeof path);
-    QN_TRY(qn_report_write(ctx, &told, path, err));
+    QN_TRY(qn_report_write(ctx, &info, path, err));
     QN_TRY(qn_json_read(path, &json, err));
     les = qn_les_result_json(ctx, config, result);
     if (!les || json_object_set(json, "les", les) != 0) {

@@ -2,7 +2,7 @@
 #include "run_impl.h"
 
 #include "output.h"
-#include "engine/telemetry/report.h"
+#include "engine/engine.h"
 #include "util/clock.h"
 #include "util/file.h"
 

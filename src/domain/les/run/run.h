@@ -13,7 +13,7 @@
 #include "schedule.h"
 #include "domain/les/flow/sim.h"
 
-#include "engine/telemetry/progress.h"
+#include "util/progress.h"
 
 typedef enum {
     QN_LES_TIME_INIT,

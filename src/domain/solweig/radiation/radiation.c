@@ -5,7 +5,7 @@
 #include "kernel/sw_iso.gen.h"
 #include "kernel/sw_radiation.gen.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 
 #include "kernel/sw_summary.gen.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 
 #include <stdlib.h>
 

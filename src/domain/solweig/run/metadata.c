@@ -1,7 +1,7 @@
 /* metadata.c - run_metadata.json: what was computed, how, and where. */
 #include "run_impl.h"
 
-#include "engine/fallback.h"
+#include "engine/engine.h"
 #include "util/clock.h"
 #include "util/json.h"
 
@@ -138,12 +138,14 @@ static json_t *fallbacks_of(const qn_sw_job *job)
 {
     json_t *all = json_object();
 
-    for (int i = 0; i < qn_fallbacks_count(job->ctx->fallbacks); i++) {
-        const qn_fallback_entry *e = qn_fallbacks_at(job->ctx->fallbacks, i);
-        const json_t *before = json_object_get(all, e->stage);
+    for (int i = 0; i < qn_ctx_fallback_count(job->ctx); i++) {
+        qn_fallback f;
+        const json_t *before;
 
-        json_object_set_new(all, e->stage,
-                            json_integer(json_integer_value(before) + (json_int_t)e->count));
+        qn_ctx_fallback_get(job->ctx, i, &f);
+        before = json_object_get(all, f.stage);
+        json_object_set_new(all, f.stage,
+                            json_integer(json_integer_value(before) + (json_int_t)f.count));
     }
     return all;
 }
@@ -153,7 +155,7 @@ static json_t *devices_of(qn_ctx *ctx)
     json_t *all = json_array();
 
     for (int d = 0; d < qn_device_count(ctx); d++)
-        if (ctx->candidates >> d & 1u)
+        if (qn_device_is_candidate(ctx, d))
             json_array_append_new(all,
                                   json_pack("{s:s, s:o}", "backend", qn_device_id(ctx, d), "device",
                                             qn_json_text(qn_device_get(ctx, d)->name)));

@@ -4,8 +4,7 @@
 
 #include "domain/solweig/output/journal.h"
 #include "domain/solweig/shadow/shadow.h"
-#include "domain/solweig/view/room.h"
-#include "engine/memory/tiling.h"
+#include "engine/engine.h"
 #include "util/clock.h"
 #include "util/stats.h"
 
@@ -48,7 +47,7 @@ static qn_sw_plan_limits limits_of(const qn_sw_job *job)
     for (int d = 0; d < qn_device_count(job->ctx); d++) {
         const qn_tile_limits room = qn_device_tiles(job->ctx, d);
 
-        if (!(job->ctx->candidates >> d & 1u))
+        if (!qn_device_is_candidate(job->ctx, d))
             continue;
         if (!limits.device_bytes || room.usable_bytes < limits.device_bytes)
             limits.device_bytes = room.usable_bytes;
@@ -146,7 +145,7 @@ static void make_plan(qn_sw_job *job)
 
     borders_of(job, &shadow, &view);
     *plan = qn_sw_plan_make(box, shadow, view, &cost, &limits);
-    if (is_kept || plan->core < 2 || qn_sw_has_room(job->ctx, tile_bytes(plan)))
+    if (is_kept || plan->core < 2 || qn_devices_can_hold(job->ctx, tile_bytes(plan)))
         return;
     limits.tile = (plan->core + 1) / 2;
     *plan = qn_sw_plan_make(box, shadow, view, &cost, &limits);
@@ -395,7 +394,7 @@ qn_status qn_sw_run(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_run
     qn_status st = QN_OK;
 
     QN_TRY(check_config(config, err));
-    qn_sw_pack(ctx);
+    qn_ctx_pack_memory(ctx);
     QN_TRY(load(&job, err));
     qn_sw_job_tell(&job, "layers", 0.05);
     QN_TRY(make_room(&job, err));

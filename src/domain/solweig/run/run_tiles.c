@@ -9,7 +9,7 @@
 #include "run_impl.h"
 #include "tile_impl.h"
 
-#include "engine/fallback.h"
+#include "engine/engine.h"
 #include "util/clock.h"
 
 #include <quern/metrics.h>

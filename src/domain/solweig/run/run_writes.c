@@ -7,7 +7,7 @@
  */
 #include "run_impl.h"
 
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "util/clock.h"
 
 #include <quern/metrics.h>
@@ -23,7 +23,7 @@ qn_status qn_sw_job_writes_begin(qn_sw_job *job, qn_err *err)
     const qn_sw_plan *plan = &job->result->plan;
     const size_t pixels = (size_t)(plan->core < plan->box.rows ? plan->core : plan->box.rows) *
                           (size_t)(plan->core < plan->box.cols ? plan->core : plan->box.cols);
-    const int limit = job->ctx->overlap ? LIMIT : 0;
+    const int limit = qn_ctx_settings(job->ctx)->overlap ? LIMIT : 0;
 
     for (int s = 0; s <= limit; s++) {
         job->slots[s].job = job;
@@ -182,7 +182,7 @@ qn_status qn_sw_job_await_writes(qn_sw_job *job, qn_err *err)
 {
     const qn_sw_behind_stats stats = qn_sw_behind_get_stats(job->behind);
     const qn_status st = qn_sw_behind_wait(job->behind, stats.n_put, err);
-    const int limit = job->ctx->overlap ? LIMIT : 0;
+    const int limit = qn_ctx_settings(job->ctx)->overlap ? LIMIT : 0;
     qn_metrics *metrics = qn_ctx_metrics(job->ctx);
 
     job->result->times.write_s = job->write_s;

@@ -6,8 +6,7 @@
 #include "tile_impl.h"
 
 #include "domain/solweig/step/step.h"
-#include "engine/context.h"
-#include "engine/memory/pool.h"
+#include "engine/engine.h"
 #include "util/clock.h"
 
 #include <stdlib.h>
@@ -187,7 +186,6 @@ static qn_status add_views(qn_sw_tile *tile, qn_graph *graph, const qn_sw_sky *s
     const qn_i64 pixels = (qn_i64)qn_sw_window_pixels(&tile->place.seen);
     const size_t bytes = (size_t)pixels * SW_VIEW_PLANES * sizeof(float);
     const int aniso = is_aniso(tile), leaves = aniso && tile->layers.canopy;
-    const qn_ctx *ctx = tile->scene->ctx;
     qn_sw_views *own = &tile->views, all = { 0 };
     qn_status st = QN_OK;
 
@@ -240,13 +238,10 @@ out:
  * other arrays of its sizes: steps have none. */
 static void drop_start(qn_sw_tile *tile)
 {
-    const qn_ctx *ctx = tile->scene->ctx;
-
     qn_buf_free(tile->maps.wall_height);
     qn_buf_free(tile->maps.wall_aspect);
     tile->maps.wall_height = tile->maps.wall_aspect = NULL;
-    for (int d = 1; d < ctx->n_devices; d++)
-        qn_pool_trim(ctx->devices[d].pool, SIZE_MAX);
+    qn_ctx_trim(tile->scene->ctx, QN_TRIM_DEVICES);
 }
 
 /* A time step. */
@@ -391,7 +386,6 @@ qn_status qn_sw_tile_step(qn_sw_tile *tile, size_t row, qn_err *err)
 {
     const qn_sw_records *records = tile->scene->records;
     const qn_sw_window *seen = &tile->place.seen;
-    qn_ctx *ctx = tile->scene->ctx;
     sw_utci_par utci = records->utci[row];
     sw_pet_par pet = records->pet[row];
     qn_status st = QN_OK;

@@ -2,11 +2,10 @@
 #include "svf_job.h"
 
 #include "domain/solweig/view/of_device.h"
-#include "room.h"
 #include "svf_flight.h"
 
 #include "domain/solweig/shadow/shadow.h"
-#include "engine/fallback.h"
+#include "engine/engine.h"
 #include "util/clock.h"
 
 #include <quern/metrics.h>
@@ -232,7 +231,7 @@ qn_status qn_sw_svf_compute(qn_ctx *ctx, const qn_sw_surface *surface,
     job j = { .ctx = ctx, .surface = surface };
     qn_status st = QN_OK;
 
-    qn_sw_pack(ctx);
+    qn_ctx_pack_memory(ctx);
     QN_TRY(qn_sw_svf_plan_make(ctx, surface, option, options->tile, &j.plan, err));
     QN_TRY(qn_sw_svf_arrays_new((size_t)j.plan.tiles.rows * (size_t)j.plan.tiles.cols,
                                 qn_sw_patch_count(option), &j.arrays, err));

@@ -7,7 +7,7 @@
 #define QN_SOLWEIG_VIEW_SVF_JOB_H
 
 #include "domain/solweig/cache/svf_cache.h"
-#include "engine/telemetry/progress.h"
+#include "util/progress.h"
 
 #include <quern/quern.h>
 

@@ -2,9 +2,8 @@
 #include "tile_run.h"
 
 #include "domain/solweig/view/of_device.h"
-#include "room.h"
 
-#include "engine/fallback.h"
+#include "engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +44,7 @@ qn_status qn_sw_tiles_run(qn_ctx *ctx, const qn_sw_tiles *tiles, const qn_sw_til
 {
     qn_status st = QN_OK;
 
-    qn_sw_pack(ctx);
+    qn_ctx_pack_memory(ctx);
     for (qn_i64 i = 0; i < qn_sw_tiles_count(tiles); i++) {
         const qn_sw_tile_cut at = qn_sw_tiles_at(tiles, i);
 

@@ -1,9 +1,7 @@
 /* tiles.c - sizes of tiles from what devices hold, and their windows. */
 #include "tiles.h"
 
-#include "room.h"
-
-#include "engine/memory/tiling.h"
+#include "engine/engine.h"
 
 enum { MIN_CORE = 64 };
 
@@ -91,6 +89,6 @@ void qn_sw_tiles_fit(qn_ctx *ctx, qn_sw_tiles *tiles, int n_in_flight)
         while (tiles->core > MIN_CORE && !fits(ctx, tiles, n_in_flight))
             qn_sw_tiles_set(tiles, max2(tiles->core * 7 / 8, MIN_CORE));
     }
-    if (tiles->core > 1 && !qn_sw_has_room(ctx, qn_sw_tiles_bytes(tiles) * in_flight))
+    if (tiles->core > 1 && !qn_devices_can_hold(ctx, qn_sw_tiles_bytes(tiles) * in_flight))
         qn_sw_tiles_set(tiles, (tiles->core + 1) / 2);
 }

@@ -3,7 +3,7 @@
 
 #include "step.h"
 
-#include "domain/solweig/view/room.h"
+#include "engine/engine.h"
 #include "domain/solweig/view/sun_job.h"
 #include "domain/solweig/view/svf_job.h"
 #include "util/clock.h"
@@ -224,7 +224,7 @@ qn_status qn_sw_bench(qn_ctx *ctx, qn_sw_surface *surface, const qn_sw_bench_opt
     if (options->samples < 1 || options->samples > MAX_SAMPLES || options->steps < 1)
         return qn_fail(err, QN_ERR_USAGE, "%d samples of %d steps; samples are 1 to %d",
                        options->samples, options->steps, MAX_SAMPLES);
-    qn_sw_pack(ctx);
+    qn_ctx_pack_memory(ctx);
     if (!surface->wall_height.data)
         QN_TRY(qn_sw_walls_compute(ctx, &surface->dsm, &walls, &surface->wall_height,
                                    &surface->wall_aspect, err));

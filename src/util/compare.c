@@ -1,12 +1,14 @@
-/* compare.c - are two results the same, as far as their op promises?
- *
- * Parity tests and the cross-check of running graphs ask the same question here.
- */
-#include "engine/ops/registry.h"
+/* compare.c - whether two arrays agree, as exactly as was promised. */
+#include "util/compare.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
+
+typedef struct {
+    qn_exactness how;
+    double tolerance;
+} promise;
 
 /* Element i of an array of floats as double. */
 typedef double (*load_fn)(const void *data, size_t i);
@@ -46,7 +48,7 @@ static double norm_of(load_fn load, const void *data, size_t n)
     return norm;
 }
 
-static int is_close(const qn_op *op, double a, double b, double norm, int is_f64)
+static int is_close(const promise *p, double a, double b, double norm, int is_f64)
 {
     const double smallest = is_f64 ? DBL_MIN : (double)FLT_MIN;
 
@@ -54,11 +56,11 @@ static int is_close(const qn_op *op, double a, double b, double norm, int is_f64
         return isnan(a) && isnan(b);
     if (a == b || isinf(a) || isinf(b))
         return a == b;
-    if (op->exactness == QN_EXACT_ULP)
-        return ulps_between(a, b, is_f64 ? 52 : 23, smallest) <= op->tolerance;
-    if (op->exactness == QN_EXACT_NORM)
-        return fabs(a - b) <= op->tolerance * norm;
-    return fabs(a - b) <= op->tolerance * fmax(fabs(a), fabs(b)) ||
+    if (p->how == QN_EXACT_ULP)
+        return ulps_between(a, b, is_f64 ? 52 : 23, smallest) <= p->tolerance;
+    if (p->how == QN_EXACT_NORM)
+        return fabs(a - b) <= p->tolerance * norm;
+    return fabs(a - b) <= p->tolerance * fmax(fabs(a), fabs(b)) ||
            fmax(fabs(a), fabs(b)) < smallest;
 }
 
@@ -68,11 +70,11 @@ static void note_mismatch(qn_diff *diff, size_t i)
         diff->first = i;
 }
 
-static qn_diff compare_floats(const qn_op *op, load_fn load, size_t size, const void *want,
+static qn_diff compare_floats(const promise *p, load_fn load, size_t size, const void *want,
                               const void *got, size_t n)
 {
     qn_diff diff = { .checked = n, .finite_pct = 100 };
-    const double norm = op->exactness == QN_EXACT_NORM ? norm_of(load, want, n) : 0;
+    const double norm = p->how == QN_EXACT_NORM ? norm_of(load, want, n) : 0;
     size_t n_finite = 0, n_both = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -89,7 +91,7 @@ static qn_diff compare_floats(const qn_op *op, load_fn load, size_t size, const 
         }
         if (same || (isnan(a) && isnan(b)))
             continue;
-        if (op->exactness == QN_EXACT_BITS || !is_close(op, a, b, norm, size == sizeof(double)))
+        if (p->how == QN_EXACT_BITS || !is_close(p, a, b, norm, size == sizeof(double)))
             note_mismatch(&diff, i);
     }
     diff.mean_abs /= n_both ? (double)n_both : 1;
@@ -112,16 +114,17 @@ static size_t size_of(const char *type)
     return 1;
 }
 
-qn_diff qn_op_compare(const qn_op *op, const char *type, const void *want, const void *got,
-                      size_t bytes)
+qn_diff qn_compare_arrays(qn_exactness how, double tolerance, const char *type, const void *want,
+                          const void *got, size_t bytes)
 {
+    const promise p = { how, tolerance };
     qn_diff diff = { .finite_pct = 100 };
     size_t size;
 
     if (!strcmp(type, "float"))
-        return compare_floats(op, load_f32, sizeof(float), want, got, bytes / sizeof(float));
+        return compare_floats(&p, load_f32, sizeof(float), want, got, bytes / sizeof(float));
     if (!strcmp(type, "double"))
-        return compare_floats(op, load_f64, sizeof(double), want, got, bytes / sizeof(double));
+        return compare_floats(&p, load_f64, sizeof(double), want, got, bytes / sizeof(double));
 
     size = size_of(type);
     diff.checked = bytes / size;

@@ -5,10 +5,10 @@
  * only grows and ends at 1, in any order and from any number of threads. (Showing the start of
  * the youngest phase plus its share is simpler, and jumps when two phases run at once.)
  */
-#include "engine/telemetry/progress.h"
+#include "util/progress.h"
 
-#include "engine/telemetry/summary.h"
 #include "util/clock.h"
+#include "util/format.h"
 #include "util/status.h"
 #include "util/str.h"
 

@@ -8,8 +8,8 @@
  * printed at every tenth. Calls may come from any thread. NULL is fine everywhere: workloads
  * need not ask whether anybody watches.
  */
-#ifndef QN_ENGINE_PROGRESS_H
-#define QN_ENGINE_PROGRESS_H
+#ifndef QN_UTIL_PROGRESS_H
+#define QN_UTIL_PROGRESS_H
 
 #include <quern/quern.h>
 
