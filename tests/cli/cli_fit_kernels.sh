@@ -73,6 +73,6 @@ has "$err" 'strict_fp is 3; it must be from 0 to 1'
 sed 's/icosphere(0/icosphere(1/' ring.fit >rings.fit
 exits 0 quern fit emit rings.fit --target cuda --kernel grad
 has "$out" 'x\[FIT_SAME\(b[0-9]+\)'
-has "$out" 'at most [0-9]+ values alive; [0-9]+, if [0-9]+ operations were not done again'
+has "$out" 'at most [0-9]+ values alive; [0-9]+ without [0-9]+ repeated operations'
 exits 0 quern fit emit rings.fit --target opencl --kernel grad
 lacks "$out" 'FIT_SAME'

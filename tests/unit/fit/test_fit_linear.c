@@ -278,7 +278,7 @@ static void a_solver_that_cannot_serve_is_replaced_with_a_note(void **state)
     o.linear_solver = QN_FIT_SCHUR;
     must(qn_fit_solve_lm(p, &o, &r, &err), &err);
     assert_string_equal(r.linear, "pcg");
-    assert_string_equal(r.note, "pcg serves instead of schur: no set is to be eliminated");
+    assert_string_equal(r.note, "pcg is used instead of schur: the program eliminates no set");
     qn_fit_report_free(&r);
     qn_fit_problem_free(p);
 }

@@ -261,7 +261,7 @@ static void where_nothing_is_kept_the_whole_is_solved(void **state)
     options_of(&o);
     must(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
     assert_string_equal(r.linear, "pcg");
-    assert_non_null(strstr(r.note, "pcg serves instead of schur_pcg: no set is kept"));
+    assert_non_null(strstr(r.note, "pcg is used instead of schur_pcg: no set is kept"));
     assert_true(r.final_cost < 1e-12);
     qn_fit_report_free(&r);
     qn_fit_problem_free(p);

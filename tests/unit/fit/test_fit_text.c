@@ -211,10 +211,10 @@ static void a_wrong_reference_is_named(void **state)
 {
     (void)state;
     assert_fault("residual r over e in M.edges { yield x[e].x; }",
-                 "t.fit:4:40: x is indexed by M.verts, e refers to M.edges");
+                 "t.fit:4:40: x is indexed by M.verts, but e refers to M.edges");
     assert_fault("data f[M.faces] = 1;\nresidual r over e in M.edges { yield f[e.a] + x[e.a].x; }",
-                 "t.fit:5:40: f is indexed by M.faces, e.a refers to M.verts");
-    assert_fault("residual r over e in M.edges { yield x[3].x; }", "3 is no reference");
+                 "t.fit:5:40: f is indexed by M.faces, but e.a refers to M.verts");
+    assert_fault("residual r over e in M.edges { yield x[3].x; }", "3 is not a reference");
 }
 
 static void a_misspelt_name_gets_a_hint(void **state)
@@ -286,7 +286,7 @@ static void deep_and_long_texts_end_in_a_fault(void **state)
     for (int k = 1; k < 60; k++)
         n += (size_t)sprintf(text + n, "fun f%d(a) = f%d(a) + f%d(a + 1);\n", k, k - 1, k - 1);
     sprintf(text + n, "const c = f59(1);\n");
-    assert_says(text, "operations, functions and lists unrolled");
+    assert_says(text, "operations once functions and lists are expanded");
     free(text);
 }
 

@@ -1,4 +1,4 @@
-/* lower.c - integer powers become chains of products, a stop its argument. */
+/* lower.c - replaces integer powers by chains of products, and each stop by its argument. */
 #include "domain/fit/code/program.h"
 
 #include "util/status.h"

@@ -207,8 +207,8 @@ static void print_body(const char *body, qn_str *out)
     }
 }
 
-/* A number that the compiler takes for another one: what is computed from it is computed, though it
- * was before. Only where programs repeat themselves. */
+/* Hides from the compiler that two numbers are equal, so that it computes the repeated value again.
+ * Printed only for programs that repeat operations. */
 static void print_same(const qn_fit_program *const *programs, int n, qn_str *out)
 {
     static const struct {

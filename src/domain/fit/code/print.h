@@ -1,22 +1,22 @@
 /* print.h - programs as text.
  *
- * One statement per value, `const real v17 = v3 * v9;`, in the kernel dialect, which is C, OpenCL
- * C and CUDA in one, or in WGSL. Names come from numbers only; a graph's own name stands in a
+ * One statement per value, `const real v17 = v3 * v9;`, in the kernel dialect, which is C, OpenCL C
+ * and CUDA in one, or in WGSL. Names are made from numbers; the graph's own name appears in a
  * comment.
  *
- * The kernel of a program is a MAP over instances. Its arguments are those of this list that the
- * program has, in this order (qn_fit_kernel_args):
+ * The kernel of a program is a MAP over instances. Its arguments are those of the following list
+ * that the program needs, in this order (qn_fit_kernel_args):
  *
- *   VAL(i64, ld)        rows of the tables below begin at k * ld
- *   IN(u32, idx)        [slot][i]: where in x the block begins, in numbers
- *   IN(real, x)         parameters
- *   IN(real, tangent)   like x
- *   IN(real, data)      [column][i]
- *   IN(real, seed)      [row][i]
- *   OUT(real, cost) OUT(real, res) OUT(real, jvp) OUT(real, jac) OUT(real, grad) OUT(real, vjp)
- *   OUT(real, jtjv) OUT(real, diag)   sections as in derive.h, [output][i]
+ * VAL(i64, ld)        rows of the tables below begin at k * ld
+ * IN(u32, idx)        [slot][i]: where in x the block begins, in numbers
+ * IN(real, x)         parameters
+ * IN(real, tangent)   like x
+ * IN(real, data)      [column][i]
+ * IN(real, seed)      [row][i]
+ * OUT(real, cost) OUT(real, res) OUT(real, jvp) OUT(real, jac) OUT(real, grad) OUT(real, vjp)
+ * OUT(real, jtjv) OUT(real, diag)   sections as in derive.h, [output][i]
  *
- * A text for double is compiled with REAL=double (qn_kernels_with), one for float with REAL=float.
+ * Text for double is compiled with REAL=double (qn_kernels_with), text for float with REAL=float.
  */
 #ifndef QN_FIT_CODE_PRINT_H
 #define QN_FIT_CODE_PRINT_H
@@ -38,26 +38,25 @@ typedef enum {
 /* The arguments of the program's kernel, in order; returns how many. */
 int qn_fit_kernel_args(const qn_fit_program *program, qn_fit_arg *out);
 
-/* The support functions that any of the programs needs: once, in front of their texts. */
+/* The support functions that any of the programs needs, to be printed once before their text. */
 void qn_fit_print_support(const qn_fit_program *const *programs, int n, qn_str *out);
 
 /* MAP(name, ...) { ... } */
 qn_status qn_fit_print_map(const qn_fit_program *program, const char *name,
                            qn_fit_precision precision, qn_str *out, qn_err *err);
 
-/* The same with the Jacobian, written or read, stored in another precision than the one that is
- * computed in. */
+/* Like qn_fit_print_map, with a Jacobian, written or read, that is stored in another precision than
+ * that of the computation. */
 qn_status qn_fit_print_map_stored(const qn_fit_program *program, const char *name,
                                   qn_fit_precision precision, qn_fit_precision storage, qn_str *out,
                                   qn_err *err);
 
-/* For kernels of another form: a struct `name_out { real v[n_outputs]; }` and a function
- * `FN name_out name(const real in0, ...)` whose arguments are the leaves that
- * qn_fit_function_inputs lists. */
+/* For other kernels: a struct `name_out { real v[n_outputs]; }` and a function `FN name_out
+ * name(const real in0, ...)` whose arguments are the leaves listed by qn_fit_function_inputs. */
 qn_status qn_fit_print_function(const qn_fit_program *program, const char *name,
                                 qn_fit_precision precision, qn_str *out, qn_err *err);
 
-/* The values (leaves but literals) that are arguments of the function, in order; returns how many.
+/* The leaves, except literals, that are arguments of the function, in order; returns their number.
  * `out` has room for n_values. */
 int qn_fit_function_inputs(const qn_fit_program *program, uint32_t *out);
 
@@ -76,23 +75,23 @@ typedef struct qn_fit_words {
 typedef struct qn_fit_style {
     int is_wgsl;
     qn_fit_precision precision;
-    const char *jac_type;  /* of the Jacobian's table: "real" or what it is stored as */
-    const char *data_type; /* of columns, which may be that table */
+    const char *jac_type;  /* of the Jacobian's table: "real", or the type that it is stored as */
+    const char *data_type; /* of the columns, which may be that table */
 } qn_fit_style;
 
-/* A number that reads back as itself: "0.5", "0.5f", negative ones in parentheses. */
+/* A number with all its digits: "0.5", "0.5f", negative ones in parentheses. */
 qn_status qn_fit_print_literal(double value, qn_fit_style style, qn_str *out, qn_err *err);
 
-/* The statement that makes value `k`, without indentation; leaves are the caller's. */
+/* The statement that computes value `k`, without indentation; the caller prints leaves. */
 qn_status qn_fit_print_statement(const qn_fit_program *program, int k, qn_fit_style style,
                                  qn_str *out, qn_err *err);
 
-/* What a later statement calls value `k`. */
+/* The name of value `k` in later statements. */
 qn_status qn_fit_print_operand(const qn_fit_program *program, uint32_t k, qn_fit_style style,
                                qn_str *out, qn_err *err);
 
-/* `text` with words replaced: operands a, b, c, d by names[], the rest by `words` (ended by NULL
- * in `from`, may be NULL). */
+/* `text` with words replaced: operands a, b, c, d by names[], others by `words` (may be NULL; ends
+ * with NULL in `from`). */
 void qn_fit_replace_words(const char *text, const char *const *names, const qn_fit_words *words,
                           qn_str *out);
 
@@ -109,7 +108,7 @@ extern const char *const qn_fit_section_names[QN_FIT_N_SECTIONS];
 
 extern const qn_fit_words qn_fit_wgsl_words[];
 
-/* The mathematical functions a WGSL module brings along. */
+/* The mathematical functions of a WGSL module (wgsl_library.c). */
 
 /* Prints the functions of support.def and wgsl_math.def that `body` needs, callees first. */
 void qn_fit_wgsl_library(const char *body, qn_str *out);

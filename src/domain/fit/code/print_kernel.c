@@ -54,7 +54,7 @@ static void print_arg(qn_fit_arg arg, qn_fit_style style, qn_str *out)
                     qn_fit_section_names[arg - QN_FIT_ARG_OUT]);
 }
 
-/* A graph's name is the user's: printable, and no end of a comment. */
+/* A graph's name comes from the user: keep it printable, and free of the end of a comment. */
 static void print_comment(const qn_fit_program *p, qn_str *out)
 {
     qn_str_add(out, "/* ");
@@ -63,8 +63,7 @@ static void print_comment(const qn_fit_program *p, qn_str *out)
                     isprint((unsigned char)*c) && *c != '*' && *c != '/' && *c != '\\' ? *c : '_');
     qn_str_addf(out, ": %d operations, at most %d values alive", p->n_ops, p->peak_live);
     if (p->n_again)
-        qn_str_addf(out, "; %d, if %d operations were not done again", p->peak_live_kept,
-                    p->n_again);
+        qn_str_addf(out, "; %d without %d repeated operations", p->peak_live_kept, p->n_again);
     qn_str_add(out, " */\n");
 }
 
@@ -85,7 +84,7 @@ static void print_row(const char *table, unsigned row, qn_str *out)
     print_cell(table, row, "i", out);
 }
 
-/* The block's place is loaded where its first component is. */
+/* The start of a block is loaded together with its first component. */
 static void print_load(const qn_fit_program *p, int k, uint8_t *has_block, qn_str *out)
 {
     const qn_fit_value *v = &p->values[k];
@@ -132,7 +131,7 @@ out:
     return st;
 }
 
-/* Every output that is value `k`. */
+/* Writes every output whose value is `k`. */
 static qn_status print_stores(const qn_fit_program *p, uint32_t k, qn_fit_style style, qn_str *out,
                               qn_err *err)
 {

@@ -1,4 +1,4 @@
-/* program.c - graph to program: derive, lower, schedule. */
+/* program.c - turns a graph into a program: derive, lower, schedule. */
 #include "domain/fit/code/program.h"
 
 #include "util/status.h"

@@ -1,21 +1,21 @@
-/* program.h - a straight-line program: what the interpreter runs and printers print.
+/* program.h - a straight-line program, which the interpreter runs and printers print.
  *
- * Values in an order in which few of them are alive at a time; arguments are numbers of earlier
- * values. Leaves are values too: a parameter stands where it is first needed, a literal first.
+ * Values are in an order in which few of them are alive at a time; arguments are numbers of earlier
+ * values. Leaves are values too: a parameter comes where it is first needed, literals come first.
  */
 #ifndef QN_FIT_CODE_PROGRAM_H
 #define QN_FIT_CODE_PROGRAM_H
 
 #include "domain/fit/derive/derive.h"
 
-/* What is computed in, or stored as. */
+/* Of computations, or of stored numbers. */
 typedef enum { QN_FIT_F64, QN_FIT_F32 } qn_fit_precision;
 
 typedef struct qn_fit_value {
     uint16_t op;
     uint8_t n_args;
-    uint8_t is_again; /* computed before, and again here instead of kept (rematerialise.c) */
-    uint8_t is_same;  /* from the very same arguments as then */
+    uint8_t is_again; /* a repeated value, computed again instead of kept (rematerialise.c) */
+    uint8_t is_same;  /* a repetition with the same arguments */
     uint32_t arg[QN_FIT_MAX_ARGS];
     uint32_t slot, comp; /* of leaves, as in a node */
     double literal;
@@ -28,7 +28,7 @@ typedef struct qn_fit_program {
     uint32_t *outputs; /* values */
     int n_outputs;
 
-    /* What the outputs are; entries as in derive.h. */
+    /* The meaning of the outputs; entries as in derive.h. */
     qn_fit_section sections[QN_FIT_N_SECTIONS];
     qn_fit_variable *variables;
     int n_variables;
@@ -37,9 +37,9 @@ typedef struct qn_fit_program {
     int n_slots, n_columns, n_rows; /* of the group: rows of index, data and seed tables */
     uint32_t *slot_dims;
     int uses_tangent, uses_seed;
-    int reads_jacobian;          /* columns are values of a stored Jacobian */
-    int n_ops, peak_live;        /* operations; values alive at once, literals left out */
-    int n_again, peak_live_kept; /* operations done again; peak_live without that, 0: none are */
+    int reads_jacobian;          /* its columns are values of a stored Jacobian */
+    int n_ops, peak_live;        /* operations; most values alive at once, without literals */
+    int n_again, peak_live_kept; /* repeated operations; peak_live without them, or 0 */
     uint64_t weight;
     qn_fit_sweep sweep;
 } qn_fit_program;
@@ -49,20 +49,21 @@ qn_status qn_fit_program_new(const qn_fit_graph *graph, unsigned wants, qn_fit_l
                              qn_fit_sweep sweep, qn_fit_program **out, qn_err *err);
 void qn_fit_program_free(qn_fit_program *program);
 
-/* lower.c: a graph without what no target has as one operation (powi, stop). Outputs go along. */
+/* lower.c: a copy of the graph, with its outputs, that replaces operations no target has (powi,
+ * stop). */
 qn_status qn_fit_lower(const qn_fit_graph *graph, qn_fit_graph **out, qn_err *err);
 
 /* schedule.c: fills values, outputs and peak_live from a lowered graph. */
 qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_program *program, qn_err *err);
 
-/* rematerialise.c: where more than `limit` values are alive, cheap ones are computed again instead of
- * kept, if that at most doubles the work. The bits of results stay. */
-enum { QN_FIT_CUDA_LIVE = 96 }; /* doubles: an item has 255 registers of half that size */
+/* rematerialise.c: where more than `limit` values are alive, computes cheap ones again instead of
+ * keeping them, unless that would more than double the work. The bits of results do not change. */
+enum { QN_FIT_CUDA_LIVE = 96 }; /* in doubles: an item has 255 registers of 32 bits */
 qn_status qn_fit_rematerialise(qn_fit_program *program, int limit, qn_err *err);
 
-/* Who uses a value, and the same values in another order. */
+/* Users of values, and another order (reorder.c). */
 
-/* Who uses a value: user[first[v] .. first[v + 1]), rising, each user once. */
+/* The users of value v: user[first[v] .. first[v + 1]), ascending, each user once. */
 typedef struct qn_fit_users {
     uint32_t *first, *user;
 } qn_fit_users;
@@ -71,7 +72,7 @@ typedef struct qn_fit_users {
 int qn_fit_users_of(const qn_fit_program *program, qn_fit_users *out);
 void qn_fit_users_free(qn_fit_users *users);
 
-/* Whether `arg` is the first argument of `v` with that value. */
+/* Whether no earlier argument of `v` is the same value as argument `arg`. */
 static inline int qn_fit_is_first_arg(const qn_fit_value *v, int arg)
 {
     for (int k = 0; k < arg; k++)
@@ -80,7 +81,7 @@ static inline int qn_fit_is_first_arg(const qn_fit_value *v, int arg)
     return 1;
 }
 
-/* Numbers of all values, ordered from the outputs upwards, in `out`. 0: no memory. */
+/* Writes the numbers of all values, ordered from the outputs upwards. 0: no memory. */
 int qn_fit_order_up(const qn_fit_program *program, const qn_fit_users *users, uint32_t *out);
 
 #endif

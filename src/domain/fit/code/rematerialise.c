@@ -1,21 +1,21 @@
-/* rematerialise.c - values computed again instead of kept.
+/* rematerialise.c - computes values again instead of keeping them.
  *
  * The reverse half of a derivative uses nearly every value of the forward half: a term over the
- * ring of a vertex keeps 240 doubles, and an item of an NVIDIA GPU has room for about 120. What
- * does not fit is stored and loaded again. Most of these values are cheap to make from coordinates.
+ * ring of a vertex keeps 240 doubles, but an item of an NVIDIA GPU has room for about 120. The
+ * compiler spills the rest to memory. Most of these values are cheap to compute from coordinates.
  *
- * The values are walked in an order with a limit on how many are alive. Beyond it one is dropped:
- * that which is needed latest, for its price, which is what it takes to make it again from those
- * that are alive, down to loads. Whoever needs a value that was dropped makes it again, with the
- * same bits. A value that only serves to make others again counts as needed when these are: without
- * that the same few values were made over and over, at ten times the work. Where the order of
- * schedule.c takes too much of it, that of reorder.c is tried.
+ * Values are visited in order, with a limit on how many are alive. Beyond the limit one value is
+ * dropped: the one whose next use is furthest away relative to its price, which is the work of
+ * computing it again from values that are alive, down to loads. A user of a dropped value computes
+ * it again, with the same bits. A value that only serves to compute others again counts as needed
+ * when they are: without this rule the same few values were computed over and over, at ten times
+ * the work. Where the order of schedule.c needs too much extra work, that of reorder.c is tried.
  *
- * Compilers find equal expressions and keep their values, which would undo all this. So what is
- * made again is marked, and printed in a way that they do not see through (print.c).
+ * Compilers find equal expressions and keep their values, which would undo all this. Repeated
+ * values are therefore marked, and printed in a form that compilers do not see through (print.c).
  *
- * A hinge term with six faces keeps 232 values and spilled 1304 bytes on sm_90; with at most 94 and
- * a fifth more operations it spills none.
+ * A hinge term with six faces kept 232 values alive and spilled 1304 bytes on sm_90; with at most
+ * 94 values and a fifth more operations it spills none.
  */
 #include "domain/fit/code/program.h"
 
@@ -24,26 +24,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* MAX_PRICE: a root and a quotient with what is around them. MAX_DEPTH: of values that serve to
- * make others again. */
+/* MAX_PRICE: a root, a quotient and a few operations around them. MAX_DEPTH: how far a value is
+ * followed that only serves to compute others again. */
 enum { NEVER = UINT32_MAX, MAX_VALUES = 8000, MAX_PRICE = 80, MAX_DEPTH = 4, MAX_GROWTH = 3 };
 
 typedef struct {
     const qn_fit_program *p;
     qn_fit_users users;
-    uint32_t *order;          /* of the walk */
-    uint32_t *rank;           /* value -> its place in the order */
+    uint32_t *order;          /* of the visit */
+    uint32_t *rank;           /* value -> its position in the order */
     uint32_t *alive, n_alive; /* a list, without literals */
-    uint32_t *where;          /* value -> its place in the list */
-    uint32_t *need;           /* value -> when it is needed next; before now: not known */
+    uint32_t *where;          /* value -> its position in the list */
+    uint32_t *need;           /* value -> when it is needed next; earlier than now: unknown */
     uint32_t *seen, *stack;   /* of price() */
-    uint32_t *out, n_out;     /* what is computed, in order */
+    uint32_t *out, n_out;     /* the operations to compute, in order */
     uint8_t *is_alive, *is_made;
-    uint8_t *is_over; /* neither needed again nor any of its users */
-    uint8_t *holders; /* computations under way that need the value */
+    uint8_t *is_over; /* neither it nor any of its users is needed again */
+    uint8_t *holders; /* computations in progress that need the value */
     uint32_t stamp, now;
     int limit, peak;
-    uint64_t extra, most_extra; /* weight of what was made again, and the end of patience */
+    uint64_t extra, most_extra; /* weight of repeated operations, and its limit */
 } rewriter;
 
 static int is_literal(const rewriter *w, uint32_t v)
@@ -56,7 +56,7 @@ static int is_leaf(const rewriter *w, uint32_t v)
     return qn_fit_op_has((qn_fit_opcode)w->p->values[v].op, QN_FIT_IS_LEAF);
 }
 
-/* A load counts as an operation. Eigenvalues are never made again. */
+/* A load counts as an operation. Eigenvalues are never computed again. */
 static int weight(const rewriter *w, uint32_t v)
 {
     const qn_fit_opcode op = (qn_fit_opcode)w->p->values[v].op;
@@ -66,8 +66,7 @@ static int weight(const rewriter *w, uint32_t v)
     return qn_fit_ops[op].weight ? qn_fit_ops[op].weight : 1;
 }
 
-/* When the value is needed next: by a user that is still to come, or to make one again that was
- * dropped. */
+/* When the value is needed next: by a later user, or to compute a dropped one again. */
 static uint32_t next_need(rewriter *w, uint32_t v, int depth)
 {
     uint32_t when = NEVER;
@@ -88,7 +87,7 @@ static uint32_t next_need(rewriter *w, uint32_t v, int depth)
     return when;
 }
 
-/* What it takes to make `v` again from what is alive; not exact beyond `most`. */
+/* The work of computing `v` again from values that are alive; not exact beyond `most`. */
 static int price(rewriter *w, uint32_t v, double most)
 {
     uint32_t n = 0;
@@ -114,7 +113,7 @@ static int price(rewriter *w, uint32_t v, double most)
     return total;
 }
 
-/* Kept from the last time, until that time has come or someone was dropped who needs it. */
+/* Cached until that time is reached or a value that needs it is dropped. */
 static uint32_t need_of(rewriter *w, uint32_t v)
 {
     if (w->need[v] < w->now)
@@ -177,7 +176,7 @@ static void drop_cheap(rewriter *w)
     }
 }
 
-/* 0: it would take too much work. */
+/* 0: too much work. */
 static int compute(rewriter *w, uint32_t v)
 {
     const qn_fit_value *value = &w->p->values[v];
@@ -226,7 +225,7 @@ static int rewrite_in_order(rewriter *w)
         const uint32_t v = w->order[k];
 
         w->now = k + 1;
-        /* A leaf is loaded by who needs it, unless it is an output only. */
+        /* A leaf is loaded by its first user, unless it is only an output. */
         if (is_leaf(w, v) && w->users.first[v + 1] > w->users.first[v])
             continue;
         if (!w->is_made[v] && !compute(w, v))
@@ -235,7 +234,7 @@ static int rewrite_in_order(rewriter *w)
     return 1;
 }
 
-/* The program again. */
+/* The rewritten program. */
 
 /* Values `out` of the program, in that order; arguments are the latest of their kind, outputs the
  * first. `latest` and `first` are room for a number per value of the program. */
@@ -259,7 +258,7 @@ static void link_values(qn_fit_program *p, const uint32_t *out, uint32_t n, qn_f
         p->outputs[k] = first[p->outputs[k]] - 1;
 }
 
-/* Leaves out what was dropped before anyone used it; `number` is room for one per value. */
+/* Leaves out values that were dropped before any use; `number` has room for one per value. */
 static uint32_t sweep(qn_fit_program *p, qn_fit_value *values, uint32_t n, uint32_t *number)
 {
     uint32_t kept = 0;
@@ -340,8 +339,8 @@ static int begin_rewriter(rewriter *w, const qn_fit_program *p)
     return 1;
 }
 
-/* The order that is given, or else the one from the outputs upwards, with repetitions. 0: neither
- * keeps to the limit and to most_extra. */
+/* Tries the given order, then the one from the outputs upwards, both with repetitions. 0: neither
+ * stays within the limit and most_extra. */
 static int try_orders(rewriter *w)
 {
     const uint32_t n = (uint32_t)w->p->n_values;
@@ -356,8 +355,8 @@ static int try_orders(rewriter *w)
 
 qn_status qn_fit_rematerialise(qn_fit_program *program, int limit, qn_err *err)
 {
-    /* Places of blocks take registers too. Where room for all of them costs more than a share of
-     * the work, less of it is made: some bytes in memory are the lesser evil. */
+    /* The starts of blocks take registers too. Where room for all of them would cost too much extra
+     * work, the limit is relaxed: spilling a few bytes is cheaper. */
     static const struct {
         int halves;
         uint64_t share;

@@ -1,9 +1,9 @@
-/* reorder.c - the same values in an order that is found from the outputs upwards.
+/* reorder.c - orders the values of a program from the outputs upwards.
  *
- * The last value is placed first. Of those whose users are all placed the one is taken that leaves
- * fewest values alive above it, of equals the one that was asked for last. Such an order keeps a
- * little more alive than that of schedule.c, but closes one piece of a term before it opens the
- * next: what is computed again (rematerialise.c) serves for longer.
+ * The last value is placed first. Among the values whose users are all placed, the next is the one
+ * that leaves the fewest values alive above it; a tie goes to the value requested last. This order
+ * keeps slightly more values alive than that of schedule.c, but finishes one piece of a term before
+ * it begins the next, so that a repeated value (rematerialise.c) serves for longer.
  */
 #include "domain/fit/code/program.h"
 
@@ -42,7 +42,7 @@ void qn_fit_users_free(qn_fit_users *users)
 typedef struct {
     const qn_fit_program *p;
     uint32_t *left;  /* users that are not placed yet */
-    uint32_t *asked; /* when a value was asked for, from 1 */
+    uint32_t *asked; /* when a value was first requested, counted from 1 */
     uint32_t *ready;
     uint32_t n_ready, clock;
 } sorter;

@@ -1,4 +1,4 @@
-/* schedule.c - an order of nodes in which few values are alive at a time.
+/* schedule.c - finds an order of nodes in which few values are alive at a time.
  *
  * Depth first from the outputs, the operand that needs more registers first (Sethi and Ullman's
  * rule), so that loads come late and a value is used soon after it is made. On a graph with shared
@@ -14,7 +14,7 @@
 
 typedef struct {
     const qn_fit_graph *g;
-    uint32_t *need;  /* registers the sub-graph would take as a tree */
+    uint32_t *need;  /* registers that the sub-graph would need as a tree */
     uint32_t *place; /* node -> position in `order` + 1 */
     qn_fit_v *order;
     qn_fit_v *stack;
@@ -80,8 +80,8 @@ static void visit(scheduler *s, qn_fit_v root)
     }
 }
 
-/* Values alive at the worst place; an output is stored when it is made and lives on only for
- * other uses. */
+/* The largest number of values alive at once; an output is stored as soon as it is computed and
+ * stays alive only for other uses. */
 static int count_live(scheduler *s)
 {
     int live = 0, peak = 0;
@@ -108,7 +108,7 @@ static int count_live(scheduler *s)
 /* Beyond this many nodes the quadratic search below is left out. */
 enum { MAX_SEARCHED = 6000 };
 
-/* How many more values are alive after `id` has been computed now, with the loads it needs. */
+/* How many more values are alive once `id` and the loads that it needs have been computed. */
 static int growth(const scheduler *s, qn_fit_v id)
 {
     const qn_fit_node *n = qn_fit_at(s->g, id);
@@ -153,7 +153,7 @@ static int is_leaf(const scheduler *s, qn_fit_v id)
 typedef struct {
     uint32_t *first, *user; /* users of a node: user[first[id] .. first[id + 1]) */
     uint32_t *waits;        /* operands, other than leaves, that a node still needs */
-    uint32_t *rank;         /* its place in the plan */
+    uint32_t *rank;         /* its position in the plan */
     qn_fit_v *ready;
     uint32_t n_ready;
 } candidates;
@@ -192,14 +192,14 @@ static int list_candidates(const scheduler *s, const qn_fit_v *plan, uint32_t n,
             c->user[--c->first[node->arg[i] + 1]] = plan[k];
             c->waits[plan[k]] += !is_leaf(s, node->arg[i]);
         }
-        /* A leaf is loaded by who needs it, and by itself when it is an output only. */
+        /* A leaf is loaded by its first user, or by itself when it is only an output. */
         if (is_leaf(s, plan[k]) ? s->uses[plan[k]] == 0 : c->waits[plan[k]] == 0)
             c->ready[c->n_ready++] = plan[k];
     }
     return 1;
 }
 
-/* After which fewest values are alive; among equals the first of the plan. */
+/* The candidate that leaves the fewest values alive; ties go to the earliest in the plan. */
 static qn_fit_v pop_best(const scheduler *s, candidates *c)
 {
     uint32_t best = 0;
@@ -220,8 +220,8 @@ static qn_fit_v pop_best(const scheduler *s, candidates *c)
     return id;
 }
 
-/* The same nodes again: of those that can be computed, the one after which fewest values are
- * alive; among equals the first of the order so far (`plan`, `n` nodes). */
+/* Orders the nodes once more: of those that can be computed, always the one that leaves the fewest
+ * values alive; ties go to the earlier one in the order so far (`plan`, `n` nodes). */
 static int run_greedily(scheduler *s, const qn_fit_v *plan, uint32_t n)
 {
     candidates c = { 0 };

@@ -1,7 +1,7 @@
 /* wgsl.c - a program as a WGSL module.
  *
- * The same statements; support functions are translated word for word, and the mathematical
- * functions, which WGSL guarantees too loosely or not at all, are those of wgsl_library.c.
+ * The statements are the same. Support functions are translated word for word. WGSL leaves the
+ * accuracy of mathematical functions too open, or lacks them, so they come from wgsl_library.c.
  */
 #include "domain/fit/code/print.h"
 

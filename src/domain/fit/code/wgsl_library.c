@@ -49,7 +49,7 @@ static void print_params(const char *text, qn_str *out)
     }
 }
 
-/* One statement up to its semicolon; declarations change form, the rest keeps it. */
+/* One statement up to its semicolon; declarations change form, other statements stay. */
 static const char *print_support_statement(const char *p, qn_str *out)
 {
     const char *end = strchr(p, ';');
@@ -125,7 +125,7 @@ typedef struct {
     int n;
 } library;
 
-/* What a function calls comes before it. */
+/* Prints the functions that a function calls before the function itself. */
 static void print_after_callees(library *lib, int k, qn_str *out)
 {
     if (lib->is_printed[k])

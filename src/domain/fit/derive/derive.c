@@ -1,4 +1,4 @@
-/* derive.c - from a finished graph to the outputs that were wished for. */
+/* derive.c - makes the wanted outputs from a finished graph. */
 #include "domain/fit/derive/derive.h"
 
 #include "util/list.h"
@@ -126,7 +126,7 @@ static void make_jacobian(work *w, int is_wanted)
 /* sum over rows of seeds[k] times row k of J, one reverse sweep. */
 static void store_transposed(work *w, int section, const qn_fit_v *seeds)
 {
-    qn_fit_v *sums = w->jac; /* has room for one row at least */
+    qn_fit_v *sums = w->jac; /* has room for at least one row */
 
     memset(w->sweep, 0, w->n * sizeof *w->sweep);
     qn_fit_reverse(w->g, w->n, w->rows, seeds, w->d->n_rows, w->sweep);
@@ -238,7 +238,7 @@ static void make_outputs(work *w, unsigned wants, qn_fit_loss loss)
     if (wants & (QN_FIT_WANT(QN_FIT_JAC) | QN_FIT_WANT(QN_FIT_DIAG)))
         make_jacobian(w, (wants & QN_FIT_WANT(QN_FIT_JAC)) != 0);
     if (wants & QN_FIT_WANT(QN_FIT_DIAG))
-        store_diagonal(w); /* before the products, which use its array */
+        store_diagonal(w); /* before the products, which reuse its array */
     if (wants & QN_FIT_WANT(QN_FIT_GRAD)) {
         memcpy(seeds, w->rows, (size_t)n_rows * sizeof *seeds);
         scale_seeds(w, seeds, w->slope);
@@ -345,7 +345,7 @@ qn_status qn_fit_derive(const qn_fit_graph *graph, unsigned wants, qn_fit_loss l
     if (!graph->is_finished)
         return qn_fail(err, QN_ERR_USAGE, "%s: not finished", graph->name);
     if (!wants || wants >= QN_FIT_WANT(QN_FIT_N_SECTIONS))
-        return qn_fail(err, QN_ERR_USAGE, "%s: no such wishes: %#x", graph->name, wants);
+        return qn_fail(err, QN_ERR_USAGE, "%s: no such outputs: %#x", graph->name, wants);
     QN_TRY(qn_fit_loss_check(loss, err));
     QN_TRY(derive_once(graph, wants, loss,
                        sweep == QN_FIT_SWEEP_AUTO ? QN_FIT_SWEEP_REVERSE : sweep, out, err));

@@ -1,19 +1,19 @@
-/* derive.h - derivatives as nodes: what a kernel of a group computes.
+/* derive.h - derivatives as nodes: the outputs of a group's kernels.
  *
- * From a finished graph and a set of wishes comes a new graph whose outputs are, in this order,
- * those sections that were wished for:
+ * From a finished graph and a set of wanted sections comes a new graph. Its outputs are these
+ * sections, in this order:
  *
- *   COST  1/2 rho(s), s the sum of squares of the rows            1
- *   RES   w r, w = sqrt(rho'(s)); r itself without a loss         rows
- *   JVP   w J v, v the tangent leaves                             rows
- *   JAC   w J                                                     rows x variables
- *   GRAD  J' rho' r                                               variables
- *   VJP   w J' u, u the seed leaves                               variables
- *   JTJV  rho' J' J v                                             variables
- *   DIAG  upper triangles of rho' J' J, one per block slot        pairs of variables of a slot
+ * COST  1/2 rho(s), s the sum of squares of the rows            1
+ * RES   w r, w = sqrt(rho'(s)); r itself without a loss         rows
+ * JVP   w J v, v the tangent leaves                             rows
+ * JAC   w J                                                     rows x variables
+ * GRAD  J' rho' r                                               variables
+ * VJP   w J' u, u the seed leaves                               variables
+ * JTJV  rho' J' J v                                             variables
+ * DIAG  upper triangles of rho' J' J, one per block slot        pairs of variables of a slot
  *
- * From JAC on a section has entries, and only distinct values that vary are stored: an entry is a
- * stored value times a sign, or a constant (a spring has 6 entries of J and stores 3 values).
+ * The sections from JAC on have entries, and store only the distinct values that vary: an entry is
+ * a stored value times a sign, or a constant (a spring has 6 entries of J and stores 3 values).
  */
 #ifndef QN_FIT_DERIVE_DERIVE_H
 #define QN_FIT_DERIVE_DERIVE_H
@@ -32,7 +32,7 @@ enum {
     QN_FIT_N_SECTIONS
 };
 
-/* Wishes are these, or-ed. */
+/* Wanted sections, combined by |. */
 #define QN_FIT_WANT(section) (1u << (section))
 
 typedef enum {
@@ -53,13 +53,13 @@ typedef struct qn_fit_loss {
 
 typedef enum { QN_FIT_SWEEP_AUTO, QN_FIT_SWEEP_REVERSE, QN_FIT_SWEEP_FORWARD } qn_fit_sweep;
 
-/* A parameter that gets derivatives, by canonical slot; in canonical order of first use. */
+/* A parameter that gets derivatives; variables are in canonical order of first use. */
 typedef struct qn_fit_variable {
     uint32_t slot, comp;
 } qn_fit_variable;
 
 typedef struct qn_fit_entry {
-    int32_t stored; /* output number counted from the section's first, or -1: a constant */
+    int32_t stored; /* number of the output in the section, or -1: a constant */
     double factor;  /* 1 or -1; the constant */
 } qn_fit_entry;
 
@@ -82,7 +82,7 @@ typedef struct qn_fit_derived {
     qn_fit_pair *pairs;
     int n_rows;
     uint64_t weight;    /* weighted operations */
-    qn_fit_sweep sweep; /* the one J was made by */
+    qn_fit_sweep sweep; /* used for J */
 } qn_fit_derived;
 
 qn_status qn_fit_derive(const qn_fit_graph *graph, unsigned wants, qn_fit_loss loss,
@@ -94,15 +94,15 @@ void qn_fit_derived_free(qn_fit_derived *derived);
 /* The partial of node `id` in its argument `i`; 0 when it is zero everywhere. */
 qn_fit_v qn_fit_partial(qn_fit_graph *graph, qn_fit_v id, int i);
 
-/* adj[x] += for every x below the roots, by reverse accumulation from seeds[k] at roots[k]. Nodes
- * are those before `n`; adj has n zeros. Only what leads to variables is followed. */
+/* Adds to adj[x] for every x below the roots, by reverse accumulation from seeds[k] at roots[k].
+ * Nodes are those before `n`; adj has n zeros. Only nodes that depend on variables are followed. */
 void qn_fit_reverse(qn_fit_graph *graph, qn_fit_v n, const qn_fit_v *roots, const qn_fit_v *seeds,
                     int n_roots, qn_fit_v *adj);
 
-/* tan[x] for every node before `n`, from what is set at leaves; 0 is no dependence. */
+/* tan[x] for every node before `n`, from the values at leaves; 0 means no dependence. */
 void qn_fit_forward(qn_fit_graph *graph, qn_fit_v n, qn_fit_v *tan);
 
-/* Whether a loss is known and its scale makes sense. */
+/* Whether a loss is known and its scale is valid. */
 qn_status qn_fit_loss_check(qn_fit_loss loss, qn_err *err);
 
 /* rho(s) and rho'(s) as nodes. */

@@ -20,7 +20,7 @@ qn_status qn_fit_loss_check(qn_fit_loss loss, qn_err *err)
     return QN_OK;
 }
 
-/* s / a^2, kept off 0 where its root is divided by. */
+/* s / a^2, kept away from 0 where its root is a divisor. */
 static qn_fit_v scaled(qn_fit_graph *g, qn_fit_loss loss, qn_fit_v s)
 {
     return OP2(div, s, LIT(loss.scale * loss.scale));

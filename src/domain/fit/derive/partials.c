@@ -11,7 +11,7 @@ static qn_fit_v two(qn_fit_graph *g, qn_fit_opcode op, qn_fit_v a, qn_fit_v b)
     return qn_fit_make(g, op, (const qn_fit_v[]){ a, b });
 }
 
-/* The words of ops.def. */
+/* The names that ops.def uses. */
 #define NO              0
 #define LIT(x)          qn_fit_exact(g, x)
 #define OP1(name, x)    one(g, QN_FIT_OP_##name, x)
@@ -45,7 +45,7 @@ static qn_fit_v eigen_partial(qn_fit_graph *g, qn_fit_v id, int i)
     return MUL(LIT(2), MUL(v[row[i]], v[col[i]]));
 }
 
-/* `V` and the arguments are copied: nodes move when the graph grows. */
+/* `V` and the arguments are copied, because nodes move when the graph grows. */
 qn_fit_v qn_fit_partial(qn_fit_graph *graph, qn_fit_v id, int i)
 {
     qn_fit_graph *const g = graph;

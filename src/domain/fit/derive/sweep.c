@@ -1,7 +1,7 @@
 /* sweep.c - forward and reverse accumulation over a graph.
  *
- * Both make nodes, so equal work is shared between rows, columns and values. What is known to be
- * zero is no node at all.
+ * Both create nodes, so equal work is shared between rows, columns and values. A value known to be
+ * zero gets no node.
  */
 #include "domain/fit/derive/derive.h"
 
@@ -26,8 +26,8 @@ static void accumulate(qn_fit_graph *g, qn_fit_v *sum, qn_fit_v term)
 
 enum { LEADS_TO_VARIABLE = 1, BEHIND_SELECT = 2, IS_USED = 4, MAY_BLOW = 8 };
 
-/* Which nodes lead to variables; which may be infinite or NaN by a singular operation below; and
- * which reach the roots through branches of selects only. */
+/* Which nodes depend on variables; which may be infinite or NaN because of a singular operation
+ * below them; and which reach the roots only through branches of selects. */
 static void mark(const qn_fit_graph *g, qn_fit_v n, const qn_fit_v *roots, int n_roots,
                  uint8_t *marks)
 {
@@ -61,7 +61,7 @@ static void mark(const qn_fit_graph *g, qn_fit_v n, const qn_fit_v *roots, int n
     }
 }
 
-/* g * partial, and 0 where nothing arrives although the partial is infinite. */
+/* g * partial, but 0 where g is 0 although the partial is infinite. */
 static qn_fit_v arriving(qn_fit_graph *g, qn_fit_v id, int i, qn_fit_v adj, unsigned marks_of_node)
 {
     const qn_fit_v partial = qn_fit_partial(g, id, i);

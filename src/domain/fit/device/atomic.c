@@ -1,9 +1,9 @@
-/* device_atomic.c - gradients and products J'J v by atomic additions.
+/* atomic.c - gradients and products J'J v by atomic additions.
  *
- * Each instance adds what it has straight to the result: no contributions, no lists. Additions
- * come in the order in which the device gets to them, so the last bits differ from run to run, and
- * instances that share a parameter wait for each other. CUDA adds doubles in memory; the CPU
- * compares and swaps; OpenCL C has neither without extensions, and is refused by its compiler.
+ * Each instance adds directly to the result: no stored contributions, no lists. Additions happen in
+ * whatever order the device reaches them, so the last bits differ from run to run, and instances
+ * that share a parameter wait for each other. CUDA adds doubles in memory; the CPU compares and
+ * swaps; OpenCL C has neither without extensions, so the text refuses to compile there.
  */
 #include "domain/fit/device/device_impl.h"
 

@@ -1,4 +1,4 @@
-/* device_call.c - calls of a program's function, for kernels that are printed around them. */
+/* call.c - prints calls of a program's function, for kernels that are printed around them. */
 #include "domain/fit/device/device_impl.h"
 
 #include <stdlib.h>

@@ -4,12 +4,13 @@
 #include <omp.h>
 #include <stdio.h>
 
-/* Of a step: products with J'J, as many as conjugate gradients take on meshes, other evaluations
- * (cost, gradient, diagonal), and launches, most of them of products. Steps of a solve. */
+/* For one step: the products with J'J that conjugate gradients need on meshes, the other
+ * evaluations (cost, gradient, diagonal), and the launches, most of them for products. Then the
+ * steps of a solve. */
 enum { PRODUCTS = 32, EVALUATIONS = 3 + PRODUCTS, LAUNCHES = 9 * PRODUCTS + 12, STEPS = 12 };
 
-/* As measured by `quern fit bench B8` on an H200 beside 16 cores of a Xeon. A thread of the CPU
- * joins the others for each 8192 terms; with fewer they wait for each other. */
+/* Measured by `quern fit bench B8` on an H200 with 16 cores of a Xeon. One more CPU thread joins
+ * for each 8192 terms; with fewer terms per thread they would wait for each other. */
 static const double GPU_BYTES = 3.5e12, GPU_OPS = 8e12, GPU_LAUNCH_US = 2.2, GPU_BEGIN_US = 24e3;
 static const double CORE_BYTES = 8e9, CORE_OPS = 3e9, CPU_LAUNCH_US = 1.0, TERMS_OF_A_CORE = 8192;
 
@@ -32,7 +33,7 @@ static double device_us(const qn_fit_traffic *t)
     return GPU_BEGIN_US / STEPS + GPU_LAUNCH_US * LAUNCHES + EVALUATIONS * evaluation_us(t);
 }
 
-/* Both are estimates: storing J takes memory, and must halve the time to be worth it. */
+/* Both are estimates, and storing J takes memory: it must halve the time to be worth it. */
 int qn_fit_is_stored_shorter(const qn_fit_traffic *free_way, const qn_fit_traffic *stored_way)
 {
     return 2 * evaluation_us(stored_way) < evaluation_us(free_way);

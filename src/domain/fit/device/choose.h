@@ -1,8 +1,8 @@
-/* choose.h - whether a problem is worth a device, before anything is sent there.
+/* choose.h - whether a problem is worth a device, decided before anything is sent there.
  *
- * A step of Levenberg-Marquardt is estimated on both sides, by launches, bytes and operations; on
- * the device with its share of what it takes to begin there: tables go up, kernels are loaded. The
- * whole problem goes to one side: halves would meet in transfers.
+ * The time of a step of Levenberg-Marquardt is estimated for both, from launches, bytes and
+ * operations; the device's share of uploading tables and loading kernels is included. The whole
+ * problem goes to one of them, since halves would have to exchange data.
  */
 #ifndef QN_FIT_DEVICE_CHOOSE_H
 #define QN_FIT_DEVICE_CHOOSE_H
@@ -10,12 +10,12 @@
 #include "domain/fit/eval/eval.h"
 #include "domain/fit/problem/problem.h"
 
-/* How gradients and products with J'J are summed on a device.
+/* How a device sums gradients and products with J'J.
  *
- * GATHER writes contributions and sums them by block; with OWNER each block evaluates its terms
- * anew, which pays for short terms with few neighbours. Both give the same bits, always. ATOMIC
- * adds contributions to the result as they come: without the tables of the other two, and with
- * other last bits in every run; for CUDA and the CPU. AUTO is the faster of the first two.
+ * GATHER writes contributions and sums them by block. With OWNER each block evaluates its own
+ * terms, which pays for short terms with few neighbours. Both always give the same bits. ATOMIC
+ * adds contributions to the result in any order: it needs no tables, but the last bits differ in
+ * every run; only on CUDA and the CPU. AUTO is the faster of the first two.
  */
 
 typedef enum {
@@ -25,26 +25,26 @@ typedef enum {
     QN_FIT_ACCUMULATE_ATOMIC
 } qn_fit_accumulate;
 
-/* Where products of an iterative solver have J from.
+/* Where the products of an iterative solver get J.
  *
- * STORED: it is formed once for each accepted point and read by every product. FREE: products
- * evaluate the terms again. AUTO: STORED where that is clearly shorter (batch/choose.h).
+ * STORED: J is formed once for each accepted point and read by every product. FREE: products
+ * evaluate the terms again. AUTO: STORED where that is clearly faster.
  */
 
 typedef enum { QN_FIT_JACOBIAN_AUTO, QN_FIT_JACOBIAN_STORED, QN_FIT_JACOBIAN_FREE } qn_fit_jacobian;
 
-/* What an evaluation costs before it is run: bytes to move, operations, launches.
+/* The cost of an evaluation: bytes to move, operations, launches.
  *
- * Bytes are those that must move when every parameter that instances share is read once: what a
- * perfect cache would leave. Time is never less than bytes over bandwidth.
+ * Bytes are those that must move when shared parameters are read once, as with a perfect cache. The
+ * time is never less than bytes over bandwidth.
  */
 
 typedef enum {
     QN_FIT_DO_RESIDUALS,
     QN_FIT_DO_LINEARIZE, /* residuals and the stored values of J */
     QN_FIT_DO_GRADIENT,  /* contributions written, and gathered by block */
-    QN_FIT_DO_OWNER,     /* the gradient, each block evaluating its terms anew */
-    QN_FIT_DO_ATOMIC     /* the gradient, contributions added where they belong */
+    QN_FIT_DO_OWNER,     /* the gradient, where each block evaluates its own terms */
+    QN_FIT_DO_ATOMIC     /* the gradient by atomic additions */
 } qn_fit_work;
 
 typedef struct qn_fit_traffic {
@@ -57,24 +57,24 @@ typedef struct qn_fit_traffic {
 qn_status qn_fit_traffic_of(const qn_fit_problem *problem, qn_fit_work work,
                             qn_fit_precision precision, qn_fit_traffic *out, qn_err *err);
 
-/* The gradient in its two ways, for who chooses between them. */
+/* The gradient by gather and by owner, to choose between them. */
 qn_status qn_fit_traffic_of_gradients(const qn_fit_problem *problem, qn_fit_precision precision,
                                       qn_fit_traffic *gather, qn_fit_traffic *owner, qn_err *err);
 
-enum { QN_FIT_FEW_INSTANCES = 256 }; /* the usual number below which it is always the CPU */
+enum { QN_FIT_FEW_INSTANCES = 256 }; /* by default, fewer instances always run on the CPU */
 
 typedef struct qn_fit_choice {
     int is_device;
-    double host_us, device_us; /* of a step, as estimated; 0: not asked */
+    double host_us, device_us; /* of a step, as estimated; 0: not estimated */
     char text[160];            /* "cpu: a step of 2562 terms takes about ..." */
 } qn_fit_choice;
 
-/* `threads` 0: as many as OpenMP has. `few`: with fewer instances it is the CPU. */
+/* `threads` 0: as many as OpenMP has. Problems with fewer than `few` instances run on the CPU. */
 qn_status qn_fit_choose(const qn_fit_problem *problem, const qn_device_info *device, int threads,
                         int few, qn_fit_precision precision, qn_fit_choice *out, qn_err *err);
 
-/* Whether a product that reads a stored J is clearly shorter than one that computes J anew, by what
- * both move and compute on a GPU. The same on every device, so that bits are. */
+/* Whether a product that reads a stored J is clearly faster than one that computes J, by the bytes
+ * and operations of both on a GPU. The answer is the same on every device, so that the bits are. */
 int qn_fit_is_stored_shorter(const qn_fit_traffic *free_way, const qn_fit_traffic *stored_way);
 
 #endif

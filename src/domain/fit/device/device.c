@@ -55,7 +55,7 @@ static qn_status lay_out(qn_fit_device *d, qn_err *err)
     return QN_OK;
 }
 
-/* Seeds of energies: as many ones as the largest of them has rows. */
+/* Seeds of energies: one for each row of the largest energy. */
 static qn_status upload_ones(qn_fit_device *d, qn_err *err)
 {
     const qn_fit_problem *p = d->problem;
@@ -101,7 +101,7 @@ out:
     return st;
 }
 
-/* Which numbers of the diagonal blocks belong to a fixed scalar. */
+/* Marks the numbers of the diagonal blocks that belong to a fixed scalar. */
 static qn_status upload_off(qn_fit_device *d, qn_err *err)
 {
     const qn_fit_problem *p = d->problem;
@@ -265,7 +265,7 @@ out:
     return st;
 }
 
-/* Life. */
+/* Open and close. */
 
 qn_status qn_fit_device_new(qn_ctx *ctx, const qn_fit_problem *problem, qn_fit_precision precision,
                             qn_fit_device **out, qn_err *err)

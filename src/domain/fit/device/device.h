@@ -1,10 +1,11 @@
-/* device.h - a problem on the engine: its tables resident, its evaluation as stages of graphs.
+/* device.h - a problem on a device: resident tables, and evaluation as stages of graphs.
  *
- * Each group is one kernel, printed from its program; contributions are gathered by block through
- * the inverse index (kernel/fit/fit_gather.c), in the order of order.h: no atomics, the same bits
- * on every device as on the CPU where only + - * / and square roots are involved.
+ * Each group is one kernel, printed from its program. Contributions are gathered by block through
+ * the inverse index (kernel/fit/fit_gather.c), in the order of problem/sum_order.h: without
+ * atomics, and with the same bits on every device as on the CPU where only + - * / and square roots
+ * are involved.
  *
- * A solver makes vectors here and adds stages to graphs of its own; nothing is read back unless it
+ * A solver makes vectors here and adds stages to its own graphs; nothing is read back unless it
  * asks. Vectors are indexed like the problem's x, row vectors as in host.h.
  */
 #ifndef QN_FIT_DEVICE_DEVICE_H
@@ -25,33 +26,33 @@ qn_status qn_fit_device_new(qn_ctx *ctx, const qn_fit_problem *problem, qn_fit_p
                             qn_fit_device **out, qn_err *err);
 void qn_fit_device_free(qn_fit_device *device);
 
-/* For stages added afterwards. */
+/* Applies to stages added from now on. */
 void qn_fit_device_set_accumulate(qn_fit_device *device, qn_fit_accumulate how);
-/* Whether compilers may contract a * b + c in kernels that are made afterwards; not at first. */
+/* Whether compilers may contract a * b + c in kernels made from now on; off at first. */
 void qn_fit_device_set_contraction(qn_fit_device *device, int may_contract);
-/* Instances that one dispatch evaluates at most; 0: no limit. Results are the same bits for any.
- * Before the first stage. */
+/* The most instances of one dispatch; 0: no limit. The bits of results do not depend on it. To be
+ * called before the first stage. */
 qn_status qn_fit_device_set_batch_size(qn_fit_device *device, qn_i64 most, qn_err *err);
-/* "gather", "owner" or "atomic": how gradients of this problem are summed. */
+/* "How gradients of this problem are summed: "gather", "owner" or "atomic". */
 const char *qn_fit_device_accumulation(qn_fit_device *device);
 
-/* New buffers, the caller's: a vector (with `values` where not NULL), a row vector, and the cost,
- * which is 1 + n_groups doubles: the total and each group's. */
+/* New buffers that belong to the caller: a vector (filled with `values` unless NULL), a row vector,
+ * and the cost, which is 1 + n_groups doubles: the total, then each group's. */
 qn_status qn_fit_device_vector(qn_fit_device *device, const char *name, const double *values,
                                qn_buf **out, qn_err *err);
 qn_status qn_fit_device_rows(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
 qn_status qn_fit_device_cost(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
-/* Blocks of J'J, as qn_fit_host_diagonal. */
+/* Diagonal blocks of J'J, laid out as in qn_fit_host_diagonal. */
 qn_status qn_fit_device_blocks(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
-/* The precision that Jacobians are stored in; at first the device's own. F32 halves what a product
- * with a stored Jacobian reads, and all that is computed stays as it was. Before the first call of
- * _jacobian and of the stage. */
+/* The precision in which Jacobians are stored; at first the device's own. F32 halves the bytes that
+ * a product with a stored Jacobian reads; computations keep their precision. To be called before
+ * _jacobian and before the first stage. */
 void qn_fit_device_set_storage(qn_fit_device *device, qn_fit_precision storage);
 qn_status qn_fit_device_read_jacobian(qn_fit_device *device, qn_buf *jacobian, double *out,
                                       qn_i64 n, qn_err *err);
 
 /* The stored Jacobian: value `stored` of instance i of a group is at jacobian_at + stored * ld + i;
- * what entries they are is in the program's section QN_FIT_JAC. */
+ * the program's section QN_FIT_JAC says which entries these are. */
 qn_status qn_fit_device_jacobian(qn_fit_device *device, const char *name, qn_buf **out,
                                  qn_err *err);
 size_t qn_fit_device_jacobian_bytes(const qn_fit_device *device); /* 0 before _jacobian */
@@ -63,7 +64,7 @@ qn_status qn_fit_device_read(qn_fit_device *device, qn_buf *buf, double *out, qn
 
 /* Stages.
  *
- * `cost` of a gradient, of residuals and of a linearization may be NULL: it is not computed then,
+ * `cost` of a gradient, of residuals and of a linearization may be NULL: then it is not computed,
  * which saves the traffic of one number per instance and the sums.
  */
 
@@ -72,8 +73,8 @@ qn_status qn_fit_stage_cost(qn_fit_device *device, qn_graph *graph, qn_buf *x, q
 qn_status qn_fit_stage_gradient(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
                                 qn_buf *gradient, qn_err *err);
 
-/* After a stage of the same graph or run that made the costs: which of them are not finite, as two
- * u32 per group. Worth a graph of its own, for when a cost turns out bad. */
+/* Which costs are not finite, as two u32 per group; after a stage that computed the costs, in the
+ * same graph or an earlier run. Best in a graph of its own, run when a cost is not finite. */
 qn_status qn_fit_device_bad(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
 qn_status qn_fit_stage_bad(qn_fit_device *device, qn_graph *graph, qn_buf *bad, qn_err *err);
 qn_status qn_fit_device_read_bad(qn_fit_device *device, qn_buf *bad, qn_fit_bad *out, qn_err *err);
@@ -81,7 +82,7 @@ qn_status qn_fit_device_read_bad(qn_fit_device *device, qn_buf *bad, qn_fit_bad 
 void qn_fit_device_describe(qn_fit_device *device, char *text, size_t size);
 
 /* Least squares only: these fail on energies. Residuals, J, J v and J'u are scaled for the loss;
- * products compute J anew. `v` is 0 at fixed scalars. */
+ * products compute J. `v` must be 0 at fixed scalars. */
 qn_status qn_fit_stage_residuals(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
                                  qn_buf *rows, qn_err *err);
 qn_status qn_fit_stage_linearize(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
@@ -93,19 +94,19 @@ qn_status qn_fit_stage_jtu(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn
 /* J'J v in one kernel per group, without rows between. */
 qn_status qn_fit_stage_jtjv(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *v,
                             qn_buf *out, qn_err *err);
-/* Cost, residuals, gradient and diagonal: in one kernel per group where its values fit into the
- * registers, else as the stages above and below. */
+/* Cost, residuals, gradient and diagonal: in one kernel per group if its values fit into the
+ * registers, else by the other stages. */
 qn_status qn_fit_stage_point(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
                              qn_buf *rows, qn_buf *gradient, qn_buf *blocks, qn_err *err);
-/* Each slot by itself: what two slots of an instance bound to one block have in common is left
- * out, which a preconditioner may. */
+/* Only products of a slot with itself: those of two slots of an instance that are bound to the same
+ * block are left out, which a preconditioner may do. */
 qn_status qn_fit_stage_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *blocks,
                                 qn_err *err);
 
 /* Stages with a stored Jacobian (device_stored.c).
  *
  * `jacobian` is a buffer of qn_fit_device_jacobian. Sums are gathered, by the inverse index. Where
- * J is stored in another precision, gradient and diagonal of a point are made from J as computed.
+ * J is stored in another precision, gradient and diagonal of a point use J as computed.
  */
 
 qn_status qn_fit_stage_storing_point(qn_fit_device *device, qn_graph *graph, qn_buf *x,
@@ -120,22 +121,22 @@ qn_status qn_fit_stage_stored_jtjv(qn_fit_device *device, qn_graph *graph, qn_bu
 qn_status qn_fit_stage_stored_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *jacobian,
                                        qn_buf *blocks, qn_err *err);
 
-/* Whether products J'J v are clearly shorter with a stored J than with stage_jtjv. */
+/* Whether products J'J v are clearly faster with a stored J than with qn_fit_stage_jtjv. */
 qn_status qn_fit_device_choose_stored(qn_fit_device *device, int *is_stored, qn_err *err);
 
-/* Tables on their way to a device.
+/* Uploading tables.
  *
- * The host copy of a buffer is pinned memory that is used again and again: what is written there
- * directly needs no second copy, and no fresh pages from the system, which for the tables of a
- * million terms took longer than filling them. Large copies are made by all threads.
+ * The host copy of a buffer is pinned memory that is reused: tables written straight into it need
+ * no second copy and no fresh pages from the system, which took longer than filling the tables of a
+ * million terms. Large copies are made by all threads.
  */
 
-/* A new buffer, at least 8 bytes, and its host copy, every byte of which is to be written at once:
- * what was there before is anything. */
+/* A new buffer of at least 8 bytes and its host copy. The caller must write every byte of the copy
+ * now, since its content is undefined. */
 qn_status qn_fit_upload_room(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out, void **host,
                              qn_err *err);
 
-/* A new buffer with these bytes; room for `extra` more is left behind them. */
+/* A new buffer with these bytes, followed by `extra` bytes of 0. */
 qn_status qn_fit_upload(qn_ctx *ctx, const char *name, const void *from, size_t bytes, size_t extra,
                         qn_buf **out, qn_err *err);
 

@@ -16,7 +16,7 @@ typedef enum {
     QN_FIT_DEV_JTU,
     QN_FIT_DEV_JTJV,
     QN_FIT_DEV_DIAGONAL,
-    QN_FIT_DEV_BARE_GRADIENT, /* these three without the cost */
+    QN_FIT_DEV_BARE_GRADIENT, /* these three omit the cost */
     QN_FIT_DEV_BARE_RESIDUALS,
     QN_FIT_DEV_BARE_LINEARIZE,
     QN_FIT_DEV_POINT, /* cost, residuals, gradient and diagonal in one kernel */
@@ -24,33 +24,33 @@ typedef enum {
     QN_FIT_DEV_OWNER_JTJV,
     QN_FIT_DEV_ATOMIC, /* the gradient, in no order */
     QN_FIT_DEV_ATOMIC_JTJV,
-    QN_FIT_DEV_STORING_POINT, /* as POINT, and J kept */
-    QN_FIT_DEV_STORED_JV,     /* these four read what was kept */
+    QN_FIT_DEV_STORING_POINT, /* like POINT, and stores J */
+    QN_FIT_DEV_STORED_JV,     /* these four read a stored J */
     QN_FIT_DEV_STORED_JTU,
     QN_FIT_DEV_STORED_JTJV,
     QN_FIT_DEV_STORED_DIAGONAL,
     QN_FIT_N_DEV
 } qn_fit_dev_kind;
 
-/* Contributions to be gathered, and which of them are whose. */
+/* Contributions to be gathered, and where each belongs. */
 typedef struct qn_fit_dev_parts {
     qn_i64 *base;        /* of each group: where its contributions begin in `part` */
     qn_buf *part;        /* contributions of all groups */
     qn_buf *at, *factor; /* [place][cell] */
 } qn_fit_dev_parts;
 
-/* Kernels of one kind, and where their results go. */
+/* Kernels of one kind, and where they write their results. */
 typedef struct qn_fit_dev_run {
     qn_kernel_module *text, *module;
     qn_fit_program **programs; /* of each group */
     qn_i64 *jacobian_at;       /* of each group */
     qn_fit_dev_parts slopes;   /* gathered for each scalar */
     qn_fit_dev_parts squares;  /* gathered for each number of the diagonal blocks */
-    uint8_t *is_reduced;       /* of each group: summed inside of its kernel */
-    qn_buf **reduce_at;        /* of each of these */
+    uint8_t *is_reduced;       /* of each group: summed inside its kernel */
+    qn_buf **reduce_at;        /* of each reduced group */
     uint8_t *is_small;         /* of each group: evaluated together with other small ones */
     int n_small;
-    qn_buf *small_at; /* of each of these: where its tables begin */
+    qn_buf *small_at; /* of each small group: where its tables begin */
 } qn_fit_dev_run;
 
 /* Lists of a set's blocks with more than 32 entries. */
@@ -63,9 +63,9 @@ typedef struct qn_fit_dev_long {
 
 enum { QN_FIT_DEV_SIDE = 32 };
 
-/* Lists of a set's blocks for the owner's kernel, 32 blocks side by side. */
+/* Lists of a set's blocks for the kernel of owners, 32 blocks side by side. */
 typedef struct qn_fit_dev_own {
-    qn_buf *row, *degree;        /* of 32 blocks; of a block */
+    qn_buf *row, *degree;        /* of each 32 blocks; of each block */
     qn_buf *from, *other, *data; /* of each entry: its place, the other slots, columns */
     qn_i64 stride;
 } qn_fit_dev_own;
@@ -89,9 +89,9 @@ struct qn_fit_device {
     qn_buf *start, *place, *instance; /* the inverse index */
     qn_buf *is_fixed, *is_off_block;  /* per scalar; per number of the diagonal blocks */
     qn_fit_dev_long *longs;           /* of each set */
-    int owner_pays;                   /* -1: not asked yet */
+    int owner_pays;                   /* -1: not decided yet */
     qn_fit_dev_own *owns;             /* of each set; NULL before the first such gradient */
-    qn_buf *sums;                     /* of chunks, all sets; those of a set are a view of it */
+    qn_buf *sums;                     /* of chunks of all sets; each set has a view of it */
     qn_i64 *sums_at;                  /* of each set */
 
     qn_buf *costs, *cost_first, *cost_last, *cost_sums, *cost_begin, *cost_rows, *cost_row;
@@ -100,13 +100,13 @@ struct qn_fit_device {
 
 size_t qn_fit_dev_size(const qn_fit_device *device); /* of a number */
 
-/* A buffer with numbers as the device has them; `values` may be NULL. */
+/* A buffer of numbers in the device's precision; `values` may be NULL. */
 qn_status qn_fit_dev_numbers(qn_fit_device *device, const char *name, const double *values,
                              qn_i64 n, qn_buf **out, qn_err *err);
 qn_status qn_fit_dev_bytes(qn_fit_device *device, const char *name, const void *bytes, size_t n,
                            qn_buf **out, qn_err *err);
 
-/* device_runs.c: programs, text, kernels and tables of a kind, made once. */
+/* runs.c: makes the programs, text, kernels and tables of a kind, once. */
 qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
 void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run);
 
@@ -125,8 +125,8 @@ static inline int qn_fit_dev_reads_jacobian(qn_fit_dev_kind kind)
     return kind >= QN_FIT_DEV_STORED_JV && kind <= QN_FIT_DEV_STORED_DIAGONAL;
 }
 
-/* device_call.c: a call of a program's function with what it reads of instance `i`, for kernels
- * that are printed around it. Texts stand in front of a row of a table: "" or "idx_at + ". */
+/* call.c: prints a call of a program's function with its inputs for instance `i`, for kernels that
+ * are printed around it. Each text precedes a row of a table: "" or "idx_at + ". */
 typedef struct qn_fit_dev_tables {
     const char *idx, *data, *seed, *ld;
     int is_seed_one; /* seeds of energies */
@@ -135,36 +135,36 @@ typedef struct qn_fit_dev_tables {
 qn_status qn_fit_dev_print_call(const qn_fit_program *program, const char *function,
                                 const qn_fit_dev_tables *tables, const char *indent, qn_str *out,
                                 qn_err *err);
-/* ", IN(u32, idx), IN(real, x)": tables that the program reads; `stored` is the type of a stored
- * Jacobian's values. */
+/* The tables that the program reads: ", IN(u32, idx), IN(real, x)"; `stored` is the type of the
+ * values of a stored Jacobian. */
 void qn_fit_dev_print_inputs(const qn_fit_program *program, const char *stored, qn_str *out);
 
-/* "real", or "float" where Jacobians are stored as such; and the size of their values. */
+/* "The type of stored Jacobians, "real" or "float", and the size of their values. */
 const char *qn_fit_dev_stored_type(const qn_fit_device *device);
 size_t qn_fit_dev_stored_size(const qn_fit_device *device);
 
-/* device_parts.c: a kernel over `n` items in stages of at most `most` (0: one stage), and one over
- * the blocks of a set in stages of at most batch_size terms. */
+/* parts.c: a kernel over `n` items in stages of at most `most` (0: one stage), and one over the
+ * blocks of a set in stages of at most batch_size terms. */
 qn_status qn_fit_dev_stage_parts(qn_graph *graph, const char *name, const qn_kernel_info *kernel,
                                  qn_i64 n, qn_i64 most, const qn_arg *args, qn_err *err);
 qn_status qn_fit_dev_stage_blocks(qn_fit_device *device, qn_graph *graph, const char *name,
                                   const qn_kernel_info *kernel, int set, const qn_arg *args,
                                   qn_err *err);
 
-/* device_small.c: groups of less than 32 instances, in one kernel. */
+/* small.c: groups of fewer than 32 instances, in one kernel. */
 void qn_fit_dev_choose_small(const qn_fit_device *device, qn_fit_dev_kind kind);
 qn_status qn_fit_dev_print_small(const qn_fit_device *device, qn_fit_dev_kind kind, qn_str *out,
                                  qn_err *err);
 qn_status qn_fit_dev_small_table(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
 
-/* Vectors of a stage; those that its kernels lack are NULL. */
+/* Vectors of a stage; those that its kernels do not use are NULL. */
 typedef struct qn_fit_dev_vectors {
     qn_buf *x, *tangent, *seed, *rows, *jacobian;
 } qn_fit_dev_vectors;
 qn_status qn_fit_dev_stage_small(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
                                  const qn_fit_dev_vectors *v, qn_err *err);
 
-/* device_atomic.c: sums by atomic additions, whose order is any. */
+/* atomic.c: sums by atomic additions, in any order. */
 static inline int qn_fit_dev_is_atomic(qn_fit_dev_kind kind)
 {
     return kind == QN_FIT_DEV_ATOMIC || kind == QN_FIT_DEV_ATOMIC_JTJV;
@@ -175,8 +175,8 @@ qn_status qn_fit_dev_print_atomic(const qn_fit_device *device, qn_fit_dev_kind k
 qn_status qn_fit_dev_stage_atomic(qn_fit_device *device, qn_graph *graph, qn_buf *x,
                                   qn_buf *tangent, qn_buf *out, qn_err *err);
 
-/* device_reduce.c: whether all slots of a group are parameters of its own that all instances share;
- * the text of such a kernel, and its table. */
+/* reduce.c: whether all slots of a group are parameters that its instances share and no other group
+ * uses; the text of such a kernel, and its table. */
 int qn_fit_dev_can_reduce(const qn_fit_problem *problem, int group, qn_fit_dev_kind kind);
 qn_status qn_fit_dev_print_reduce(const qn_fit_device *device, qn_fit_dev_kind kind, int group,
                                   const char *name, qn_str *out, qn_err *err);
@@ -185,14 +185,13 @@ qn_status qn_fit_dev_reduce_table(qn_fit_device *device, qn_fit_dev_kind kind, i
 /* Whether the sums of a set's chunks come from such a kernel. */
 int qn_fit_dev_is_reduced(const qn_fit_device *device, qn_fit_dev_kind kind, int set);
 
-/* device_owner.c: gradients and products by block, where lists are short; whether that is wanted
- * and takes less time. */
+/* owner.c: gradients and products by block, for short lists; whether to use them. */
 static inline int qn_fit_dev_is_owner(qn_fit_dev_kind kind)
 {
     return kind == QN_FIT_DEV_OWNER || kind == QN_FIT_DEV_OWNER_JTJV;
 }
 qn_status qn_fit_dev_choose_owner(qn_fit_device *device, int *is_owner, qn_err *err);
-/* Slots of all groups that a set's blocks are bound to. */
+/* The number of slots of all groups that are bound to blocks of a set. */
 int qn_fit_dev_count_places(const qn_fit_problem *p, int set);
 qn_status qn_fit_dev_print_owner(const qn_fit_device *device, qn_fit_dev_kind kind, qn_str *out,
                                  qn_err *err);
@@ -202,30 +201,29 @@ void qn_fit_dev_owner_free(qn_fit_device *device);
 qn_status qn_fit_dev_stage_owner(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *tangent,
                                  qn_buf *out, qn_err *err);
 
-/* device_stages.c: kernels of all groups, the sum of costs (nothing where `cost` is NULL), and sums
- * by block, of numbers of the diagonal blocks where `is_pair`. */
+/* stages.c: the kernels of all groups, the sum of costs (nothing if `cost` is NULL), and sums by
+ * block; with `is_pair`, those of the diagonal blocks. */
 qn_status qn_fit_dev_stage_groups(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
                                   const qn_fit_dev_vectors *v, qn_err *err);
 qn_status qn_fit_dev_sum_costs(qn_fit_device *device, qn_graph *graph, qn_buf *cost, qn_err *err);
 qn_status qn_fit_dev_gather(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
                             int is_pair, qn_buf *out, qn_err *err);
-/* Whether one kernel per group does all of a point without storing registers. */
+/* Whether one kernel per group can evaluate a whole point without spilling registers. */
 qn_status qn_fit_dev_choose_point(qn_fit_device *device, qn_fit_dev_kind kind, int *is_one,
                                   qn_err *err);
 
-/* Programs of a kind alone, for questions about them. */
+/* Makes only the programs of a kind, for questions about them. */
 qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
 
-/* Products with a Jacobian that is stored, as an expression.
+/* Products with a stored Jacobian, as an expression (stored_graph.c).
  *
- * J v is linear in v: with stored values as data columns and parameters where v belongs, it is an
- * expression like any other. Its derivatives are J itself, so programs for J v, J'u, J'J v and the
- * diagonal blocks come from where all programs come from, with the signs and constants that stored
- * entries share.
+ * J v is linear in v: with stored values as data columns and v as parameters it is an expression
+ * like any other. Its derivative is J itself, so the programs for J v, J'u, J'J v and the diagonal
+ * blocks are derived like all programs, with the signs and constants of stored entries.
  */
 
-/* `linearized` has the section QN_FIT_JAC; column k of the graph is its stored value k, slots and
- * variables are its own. */
+/* `linearized` has the section QN_FIT_JAC. Column k of the graph is stored value k; slots and
+ * variables are those of `linearized`. */
 qn_status qn_fit_stored_graph(const qn_fit_program *linearized, qn_fit_graph **out, qn_err *err);
 
 /* The program over that graph. */

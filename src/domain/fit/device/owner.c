@@ -1,14 +1,14 @@
-/* device_owner.c - gradients and products J'J v without contributions: each block evaluates the
+/* owner.c - gradients and products J'J v without stored contributions: each block evaluates the
  * terms it is in.
  *
- * A spring has a score of operations and six neighbours: doing it twice costs less than writing
- * what it gives to both ends and reading that again. The kernel of a set walks the list of a block,
- * evaluates each instance and keeps what this block gets, in the order of the list, so the sums are
- * those of the gather.
+ * A spring takes some twenty operations, and a vertex has six of them: evaluating each spring twice
+ * costs less than writing its contributions to both ends and reading them back. The kernel of a set
+ * goes through the list of a block, evaluates each instance and adds the part that belongs to this
+ * block, in the order of the list, so the sums equal those of the gather.
  *
- * What an instance is bound to is copied to each of its entries, 32 blocks side by side: entry j of
- * block b is at (row[b / 32] + j) * 32 + b % 32, so that neighbours read neighbours. Going through
- * the instances' own tables instead took two dependent loads more, each scattered.
+ * The bindings of an instance are copied to each of its entries, 32 blocks side by side: entry j of
+ * block b is at (row[b / 32] + j) * 32 + b % 32, so that neighbouring items read neighbouring
+ * numbers. Reading the instances' own tables instead took two more dependent loads, both scattered.
  */
 #include "domain/fit/device/device_impl.h"
 
@@ -20,8 +20,8 @@
 
 enum { SIDE = QN_FIT_DEV_SIDE, MAX_PLACES = 255 };
 
-/* Weighted operations that take as long as a byte of traffic: those of a device with 34e12
- * operations and 4.3e12 bytes a second. */
+/* Weighted operations that take as long as one byte of traffic, on a device with 34e12 operations
+ * and 4.3e12 bytes a second. */
 static const double OPS_PER_BYTE = 8;
 
 int qn_fit_dev_count_places(const qn_fit_problem *p, int set)
@@ -76,12 +76,12 @@ typedef struct {
     uint8_t *degree, *from;
     void *data;
     qn_fit_precision precision; /* of data */
-    int n_others, n_columns;    /* the most that a group of the set has */
-    qn_i64 stride;              /* entries with those that fill up */
-    uint8_t *number;            /* of each place, among those of the set */
+    int n_others, n_columns;    /* the largest number in any group of the set */
+    qn_i64 stride;              /* entries, padding included */
+    uint8_t *number;            /* of each place, counted within the set */
 } tables;
 
-/* Rows of 32 entries, as many for 32 blocks as the longest of their lists has. */
+/* Rows of 32 entries: 32 blocks get as many rows as their longest list has entries. */
 static void count_rows(const qn_fit_problem *p, const qn_fit_set *set, tables *t)
 {
     const qn_i64 *start = p->inverse.start + set->first_block;
@@ -98,7 +98,7 @@ static void count_rows(const qn_fit_problem *p, const qn_fit_set *set, tables *t
         rows += most;
     }
     t->row[(set->count + SIDE - 1) / SIDE] = rows;
-    t->stride = (qn_i64)(rows + 1) * SIDE; /* one more row is loaded, and not used */
+    t->stride = (qn_i64)(rows + 1) * SIDE; /* one more row is loaded but not used */
 }
 
 static void set_number(const tables *t, qn_i64 at, double value)
@@ -109,7 +109,7 @@ static void set_number(const tables *t, qn_i64 at, double value)
         ((float *)t->data)[at] = (float)value;
 }
 
-/* What a group has less than others of the set is 0: it is loaded, and not used. */
+/* Where a group has fewer of them than others of the set, the rest is 0: loaded but not used. */
 static void fill_entry(const qn_fit_problem *p, qn_i64 entry, qn_i64 k, tables *t)
 {
     const uint32_t place = p->inverse.place[entry], i = p->inverse.instance[entry];
@@ -137,7 +137,7 @@ static void clear_entry(qn_i64 k, tables *t)
         set_number(t, c * t->stride + k, 0);
 }
 
-/* Places of the set, numbered as print_group does. */
+/* The places of the set, numbered as in print_group. */
 static void number_places(const qn_fit_problem *p, int set, tables *t)
 {
     uint8_t next = 0;

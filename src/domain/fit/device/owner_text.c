@@ -1,9 +1,9 @@
-/* device_owner_text.c - the kernel of a set whose blocks evaluate their own terms.
+/* owner_text.c - prints the kernel of a set whose blocks evaluate their own terms.
  *
- * One item a block. An entry of its list is evaluated once, whatever slot the block has in it, and
- * what this slot gets is added. The entry behind it is loaded before that: the waiting of one hides
- * in the work of the other, which brought ten million springs on an H200 from 214 us to 166;
- * unrolling the loop did not.
+ * One item per block. Each entry of its list is evaluated once, whichever slot the block has in it,
+ * and the part of this slot is added. The next entry is loaded before that, so that its latency
+ * hides behind the work: this brought ten million springs on an H200 from 214 us to 166; unrolling
+ * the loop did not.
  */
 #include "domain/fit/device/device_impl.h"
 
@@ -18,7 +18,7 @@ static int section_of(const qn_fit_group *g, qn_fit_dev_kind kind)
     return kind == QN_FIT_DEV_OWNER_JTJV ? QN_FIT_JTJV : g->is_energy ? QN_FIT_VJP : QN_FIT_GRAD;
 }
 
-/* What every entry of a set has, whatever its group, and is loaded ahead. */
+/* The data that every entry of a set has, in any group, and that is loaded ahead. */
 typedef struct {
     int others, columns;
 } common;
@@ -41,7 +41,7 @@ static common common_of(const qn_fit_problem *p, int set)
     return c;
 }
 
-/* Loads the entry at `at`; declares the names the first time. */
+/* Loads the entry at `at`; the first call declares the names. */
 static void print_ahead(common c, int has_places, int is_first, const char *at, qn_str *out)
 {
     const char *indent = is_first ? "    " : "        ";
@@ -75,7 +75,7 @@ static void print_load(const qn_fit_value *v, const qn_fit_group *g, int set, co
     }
 }
 
-/* Where the other slots' blocks begin: they follow each other, the block's own left out. */
+/* Where the blocks of the other slots begin: one after the other, without the block itself. */
 static void print_others(const qn_fit_group *g, int set, common c, qn_str *out)
 {
     for (int s = c.others; s + 1 < g->n_slots; s++)
@@ -102,7 +102,7 @@ static void print_others(const qn_fit_group *g, int set, common c, qn_str *out)
     }
 }
 
-/* What the block gets as slot `slot` of an instance. */
+/* The part of the block as slot `slot` of an instance. */
 static void print_sums(const qn_fit_program *p, const qn_fit_section *s, int slot, qn_str *out)
 {
     qn_str_addf(out, "            if (own == %d) {\n", slot);
@@ -120,7 +120,7 @@ static void print_sums(const qn_fit_program *p, const qn_fit_section *s, int slo
     qn_str_add(out, "            }\n");
 }
 
-/* One evaluation for all slots of the set that the group has; *place goes on behind them. */
+/* One evaluation for all slots of the group that are of this set; *place moves past them. */
 static qn_status print_group(const qn_fit_device *d, qn_fit_dev_kind kind, int group, int set,
                              int *place, qn_str *out, qn_err *err)
 {
@@ -165,7 +165,7 @@ static qn_status print_group(const qn_fit_device *d, qn_fit_dev_kind kind, int g
     return QN_OK;
 }
 
-/* Where nothing is fixed, asking each scalar is a tenth of the time in f32. */
+/* Where nothing is fixed, testing each scalar would take a tenth of the time in f32. */
 static int has_fixed(const qn_fit_problem *p, int set)
 {
     const qn_fit_set *s = &p->sets[set];

@@ -1,12 +1,12 @@
-/* device_parts.c - dispatches of a limited number of instances.
+/* parts.c - dispatches of a limited number of instances.
  *
- * A part is a range of the same launch, so every instance is computed and every sum added as if
- * there were one: results do not depend on where the cuts are. For devices that end a kernel after
- * some time, or that should serve a screen between two of them.
+ * A part is a range of the same launch, so every instance and every sum is computed as in a single
+ * launch: results do not depend on the cuts. This is for devices that stop long kernels, or that
+ * drive a screen between two of them.
  */
 #include "domain/fit/device/device_impl.h"
 
-/* Stages of one kernel: each costs the host some microseconds and a kilobyte. */
+/* Stages of one kernel: each costs the host a few microseconds and a kilobyte. */
 enum { MOST_PARTS = 1 << 16 };
 
 qn_status qn_fit_device_set_batch_size(qn_fit_device *device, qn_i64 most, qn_err *err)
@@ -35,8 +35,8 @@ qn_status qn_fit_dev_stage_parts(qn_graph *graph, const char *name, const qn_ker
     return st;
 }
 
-/* The block after the last one that a dispatch from `first` on may take: their terms are not more
- * than the limit, and there is one block at least. */
+/* The end of a dispatch that begins at block `first`: at least one block, and otherwise no more
+ * terms than the limit. */
 static uint32_t end_of_part(const qn_fit_device *d, const qn_fit_set *set, uint32_t first)
 {
     const qn_i64 *start = d->problem->inverse.start + set->first_block;

@@ -1,16 +1,16 @@
-/* device_reduce.c - parameters that all instances share: summed inside of the kernel.
+/* reduce.c - sums for parameters that all instances share, made inside the kernel.
  *
- * The parameters of a curve get a contribution from every row. Instead of writing them all and
- * gathering them again, one group of lanes runs over a chunk of instances and writes one number
- * for each parameter. Lanes take instances as they would take entries of a list, so the sums have
- * the order of order.h.
+ * The parameters of a curve get a contribution from every row. Instead of writing all of these and
+ * gathering them again, one group of lanes processes a chunk of instances and writes one number for
+ * each parameter. Lanes take instances as they would take entries of a list, so the sums have the
+ * order of sum_order.h.
  */
 #include "domain/fit/device/device_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A set of one block that only slot `slot` of this group has, in every instance. */
+/* Whether the set is one block that only slot `slot` of this group uses, in every instance. */
 static int is_own_block(const qn_fit_problem *p, const qn_fit_group *g, int slot)
 {
     const qn_fit_set *set = &p->sets[g->slot_set[slot]];
@@ -54,7 +54,7 @@ static void print_head(const qn_fit_program *p, const char *name, const char *st
     qn_str_add(out, ", IN(i64, at), INOUT(real, cost), INOUT(real, sums))\n{\n");
 }
 
-/* What variable `v` gets from one instance. */
+/* What one instance adds to variable `v`. */
 static void print_part(const qn_fit_section *s, int v, qn_str *out)
 {
     const qn_fit_entry *e = &s->entries[v];
@@ -133,7 +133,7 @@ out:
 
 /* Tables and stage. */
 
-/* at[variable]: where the chunks of its sum begin. */
+/* at[variable]: where the chunk sums of the variable begin. */
 qn_status qn_fit_dev_reduce_table(qn_fit_device *device, qn_fit_dev_kind kind, int group,
                                   qn_err *err)
 {

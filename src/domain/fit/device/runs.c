@@ -1,4 +1,4 @@
-/* device_runs.c - kernels of all groups for one purpose, and the tables of their contributions. */
+/* runs.c - kernels of all groups for one purpose, and the tables of their contributions. */
 #include "domain/fit/device/device_impl.h"
 
 #include "engine/engine.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An energy's value is its rows, its gradient J' times ones. */
+/* The value of an energy is the sum of its rows; its gradient is J' times ones. */
 static unsigned wants_of(const qn_fit_group *g, qn_fit_dev_kind kind)
 {
     static const unsigned wants[QN_FIT_N_DEV] = {
@@ -93,9 +93,10 @@ void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run)
     *run = (qn_fit_dev_run){ 0 };
 }
 
-/* Kernels with about a hundred registers leave a unit of an NVIDIA GPU two groups. Asked for three,
- * its compiler stores a few of the registers, and more loads are on their way at a time: cameras of
- * 47 doubles alive took 74 us instead of 80 on an H200. With more of them it stores too many. */
+/* With about a hundred registers per item, a multiprocessor of an NVIDIA GPU runs two groups. Asked
+ * for three, the compiler spills a few registers, and more loads are in flight at a time: cameras
+ * with 47 doubles alive took 74 us instead of 80 on an H200. With more values alive it spills too
+ * many. */
 static int wants_three_groups(const qn_fit_device *d, qn_fit_dev_kind kind)
 {
     enum { LEAST = 36, MOST = 52 };
@@ -182,7 +183,7 @@ out:
 
 /* Values alive. */
 
-/* 0: as many as there are. On the CPU and on OpenCL's devices compilers decide by themselves. */
+/* 0: no limit. On the CPU and on OpenCL devices the compilers decide. */
 static qn_status most_alive(const qn_fit_device *d, int *out, qn_err *err)
 {
     enum { MOST = 100000 };
@@ -207,7 +208,7 @@ static qn_status most_alive(const qn_fit_device *d, int *out, qn_err *err)
     return QN_OK;
 }
 
-/* Whether the program is printed as a kernel of its own, which loads what it needs. */
+/* Whether the program is printed as a kernel of its own, which loads its inputs. */
 static int is_map(const qn_fit_dev_run *run, qn_fit_dev_kind kind, int group)
 {
     return !qn_fit_dev_is_owner(kind) && !qn_fit_dev_is_atomic(kind) && !run->is_small[group] &&
@@ -250,7 +251,7 @@ static void note_live(const qn_fit_device *d, qn_fit_dev_kind kind)
 
 /* Contributions. */
 
-/* The tables of contributions while they are filled. */
+/* The tables of contributions while they are being filled. */
 typedef struct {
     const qn_fit_problem *p;
     const qn_i64 *base;
@@ -259,7 +260,7 @@ typedef struct {
     double *factor;
 } cells;
 
-/* Where cell `cell` of a place finds its contribution. */
+/* Sets where cell `cell` of a place finds its contribution. */
 static void set_cell(const cells *c, int group, uint32_t slot, uint32_t cell, const qn_fit_entry *e)
 {
     const qn_fit_group *g = &c->p->groups[group];
@@ -331,16 +332,16 @@ out:
     return st;
 }
 
-/* A kind, made once. */
+/* Preparing a kind, once. */
 
-/* Inside of a kernel a whole chunk is summed, or nothing. */
+/* A kernel sums whole chunks, or nothing. */
 static int is_reduced(const qn_fit_device *d, int group, qn_fit_dev_kind kind)
 {
     return (!d->batch_size || d->batch_size >= QN_FIT_CHUNK) &&
            qn_fit_dev_can_reduce(d->problem, group, kind);
 }
 
-/* Energies have no place in least squares. */
+/* Least squares take residuals only. */
 static qn_status check_energies(const qn_fit_problem *p, qn_fit_dev_kind kind, qn_err *err)
 {
     if (kind == QN_FIT_DEV_COST || kind == QN_FIT_DEV_GRADIENT ||
@@ -361,8 +362,8 @@ static int follows_linearize(qn_fit_dev_kind kind)
            qn_fit_dev_reads_jacobian(kind);
 }
 
-/* Whoever writes a Jacobian goes the way of LINEARIZE, so that all have the same distinct values in
- * the same order; whoever reads one has it from there. */
+/* All kinds that write a Jacobian use the sweep of LINEARIZE, so that they have the same distinct
+ * values in the same order; all that read one take the layout from there. */
 static qn_status make_program(qn_fit_device *d, qn_fit_dev_kind kind, int k, qn_fit_program **out,
                               qn_err *err)
 {

@@ -1,10 +1,10 @@
-/* device_small.c - groups of less than 32 instances, evaluated by one kernel.
+/* small.c - groups of fewer than 32 instances, evaluated by one kernel.
  *
- * Terms that a caller writes one by one, constraints of a sketch for instance, make many groups of
- * few instances, and a launch for each takes longer than all their work. Here 32 neighbouring items
- * belong to one group, and a condition on its number picks the function: items of a group go the
- * same way. Where the tables of a group begin is read from a table of its own, so that the text
- * does not depend on how many instances there are.
+ * Terms written one by one, such as the constraints of a sketch, form many groups of few instances,
+ * and a launch for each takes longer than all their work. Here 32 neighbouring items belong to one
+ * group, and a condition on the group's number picks the function, so that all items of a group
+ * take the same branch. The starts of a group's tables are read from a table, so that the text does
+ * not depend on the number of instances.
  */
 #include "domain/fit/device/device_impl.h"
 
@@ -14,8 +14,8 @@
 /* Numbers of a group in the table. */
 enum { N, IDX_AT, DATA_AT, ROW_AT, COST_AT, JACOBIAN_AT, SLOPE_AT, SQUARE_AT, N_NUMBERS };
 
-/* Above this many values alive a group's registers would slow the others down. Of fewer groups the
- * launches saved are not worth a kernel that no other problem can use. */
+/* MOST_ALIVE: a group with more values alive would slow the others down by its registers. LEAST:
+ * with fewer groups the saved launches are not worth a kernel that no other problem can use. */
 enum { SIDE = 32, MOST_ALIVE = 64, LEAST = 3 };
 
 static int can_join(const qn_fit_device *d, qn_fit_dev_kind kind, int k)
@@ -43,7 +43,7 @@ void qn_fit_dev_choose_small(const qn_fit_device *device, qn_fit_dev_kind kind)
     run->n_small = n;
 }
 
-/* Whether any of them has this section, or reads this leaf. */
+/* Whether any of the groups has this section, or reads this leaf. */
 static int writes(const qn_fit_device *d, qn_fit_dev_kind kind, unsigned sections, int energies)
 {
     for (int k = 0; k < d->problem->n_groups; k++)
@@ -54,7 +54,7 @@ static int writes(const qn_fit_device *d, qn_fit_dev_kind kind, unsigned section
     return 0;
 }
 
-/* Where results go. Rows of energies are costs. */
+/* Where results are written. Rows of energies are costs. */
 typedef struct {
     const char *name;
     unsigned sections;

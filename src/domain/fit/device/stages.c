@@ -49,7 +49,7 @@ static qn_arg input_of(const qn_fit_device *d, qn_fit_dev_kind kind, int k, qn_f
     }
 }
 
-/* A group whose contributions are summed in its kernel: a group of lanes for each chunk. */
+/* A group whose kernel sums its contributions: one group of lanes for each chunk. */
 static qn_status stage_reduced(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind kind, int k,
                                const qn_fit_dev_vectors *v, qn_err *err)
 {
@@ -86,7 +86,7 @@ static qn_status stage_group(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind 
         return QN_OK;
     if (d->runs[kind].is_reduced[k])
         return stage_reduced(d, graph, kind, k, v, err);
-    /* Where all entries are constants the gather's tables say everything. */
+    /* Where all entries are constants, the gather's tables hold all that is needed. */
     if (g->n == 0 || wanted[n - 1] < QN_FIT_ARG_OUT)
         return QN_OK;
     for (int a = 0; a < n; a++) {
@@ -116,9 +116,9 @@ static qn_status stage_groups(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind
 
 #define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
 
-enum { FEW_ROWS = 16 }; /* of costs, that one group of lanes sums sooner than two kernels do */
+enum { FEW_ROWS = 16 }; /* costs that one group of lanes sums faster than two kernels do */
 
-/* Nothing where the cost is not wanted. */
+/* Adds nothing where no cost is wanted. */
 static qn_status sum_costs(qn_fit_device *d, qn_graph *graph, qn_buf *cost, qn_err *err)
 {
     qn_status st;
@@ -219,7 +219,7 @@ qn_status qn_fit_dev_gather(qn_fit_device *device, qn_graph *graph, qn_fit_dev_k
     return gather_all(device, graph, kind, is_pair, out, err);
 }
 
-/* What solvers add. */
+/* Stages for solvers. */
 
 qn_status qn_fit_stage_cost(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
                             qn_err *err)
@@ -319,10 +319,10 @@ qn_status qn_fit_stage_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *
     return st == QN_OK ? gather_all(device, graph, QN_FIT_DEV_DIAGONAL, 1, blocks, err) : st;
 }
 
-/* Values alive in a kernel that does everything; with more of them it would store registers. */
+/* The largest number of values alive in a combined kernel; with more it would spill registers. */
 enum { MOST_ALIVE = 96 };
 
-/* Parameters that all instances share are summed in the kernel of their gradient alone. */
+/* Parameters that all instances share are summed only in the kernel of their gradient. */
 qn_status qn_fit_dev_choose_point(qn_fit_device *device, qn_fit_dev_kind kind, int *is_one,
                                   qn_err *err)
 {
@@ -367,7 +367,7 @@ out:
     return st;
 }
 
-/* What is not finite. */
+/* Terms that are not finite. */
 
 qn_status qn_fit_stage_bad(qn_fit_device *device, qn_graph *graph, qn_buf *bad, qn_err *err)
 {

@@ -1,9 +1,9 @@
-/* device_stored.c - products with a Jacobian that is kept on the device.
+/* stored.c - products with a Jacobian stored on the device.
  *
- * A point forms J once, distinct values that vary only; products of conjugate gradients then read
- * it instead of evaluating the terms again. Stored in another precision than the device's, J serves
- * products alone: the gradient, which says where a solve ends, and the diagonal come from values
- * that were not rounded, so that only the way there changes.
+ * J is formed once per point, as its distinct values that vary; the products of conjugate gradients
+ * then read it instead of evaluating the terms again. When J is stored in another precision than
+ * the device's, it serves products only: the gradient, which decides where a solve ends, and the
+ * diagonal come from unrounded values, so that only the path of the solve changes.
  */
 #include "domain/fit/device/choose.h"
 #include "domain/fit/device/device_impl.h"
@@ -90,7 +90,7 @@ qn_status qn_fit_stage_stored_diagonal(qn_fit_device *device, qn_graph *graph, q
 
 /* Which of the two. */
 
-/* Bytes and operations of J'J v for one group, each way. */
+/* Bytes and operations of J'J v for one group, computed and stored. */
 static qn_status count_group(qn_fit_device *d, int k, int is_owner, qn_fit_traffic *free_way,
                              qn_fit_traffic *stored_way, qn_err *err)
 {
@@ -101,7 +101,7 @@ static qn_status count_group(qn_fit_device *d, int k, int is_owner, qn_fit_traff
     qn_fit_derived jacobian = { 0 };
     const qn_status st = qn_fit_derive(g->graph, QN_FIT_WANT(QN_FIT_JAC), g->loss,
                                        QN_FIT_SWEEP_AUTO, &jacobian, err);
-    double sums = size * p->sections[QN_FIT_JTJV].count; /* written, read again by lists */
+    double sums = size * p->sections[QN_FIT_JTJV].count; /* written, then read by lists */
     int n_entries = 0;
 
     if (st != QN_OK)
@@ -122,7 +122,7 @@ static qn_status count_group(qn_fit_device *d, int k, int is_owner, qn_fit_traff
     stored_way->bytes +=
         n * (4.0 * g->n_slots + sums +
              (double)(qn_fit_dev_stored_size(d) * (size_t)jacobian.sections[QN_FIT_JAC].count));
-    stored_way->ops += n * 4 * n_entries; /* J v, then J' of that */
+    stored_way->ops += n * 4 * n_entries; /* J v, then J' times that */
     qn_fit_derived_free(&jacobian);
     return QN_OK;
 }

@@ -1,4 +1,4 @@
-/* stored_graph.c - rows of J v from stored values, constants and signs. */
+/* stored_graph.c - builds the rows of J v from stored values, constants and signs. */
 #include "domain/fit/device/device_impl.h"
 
 #include "util/status.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* entry * variable; 0 where the entry is. */
+/* entry * variable; 0 where the entry is 0. */
 static qn_fit_v term_of(qn_fit_graph *g, const qn_fit_entry *e, qn_fit_v variable)
 {
     qn_fit_v term;
@@ -17,8 +17,8 @@ static qn_fit_v term_of(qn_fit_graph *g, const qn_fit_entry *e, qn_fit_v variabl
     return e->factor < 0 ? qn_fit_neg(g, term) : term;
 }
 
-/* All variables come first: one without an entry is one nevertheless, since sums of parameters
- * that all instances share are made for each. */
+/* All variables come first, even those without an entry, because the sums of parameters that all
+ * instances share are made for every variable. */
 static void fill(qn_fit_graph *g, const qn_fit_program *from, qn_fit_v *leaves)
 {
     for (int k = 0; k < from->n_variables; k++)

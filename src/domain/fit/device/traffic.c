@@ -1,4 +1,4 @@
-/* traffic.c - bytes and operations, counted from programs and tables. */
+/* traffic.c - counts bytes and operations from programs and tables. */
 #include "domain/fit/device/choose.h"
 
 #include "domain/fit/code/print.h"
@@ -17,7 +17,7 @@ static unsigned wants_of(const qn_fit_group *g, qn_fit_work work)
     }
 }
 
-/* Different slots or columns that a program reads. */
+/* How many different slots or columns a program reads. */
 static int count_read(const qn_fit_program *p, qn_fit_opcode leaf, int n_tables, uint8_t *seen)
 {
     int n = 0;
@@ -40,12 +40,12 @@ static void add_group(const qn_fit_group *g, const qn_fit_program *p, qn_fit_wor
 
     t->launches += g->n > 0;
     if (work == QN_FIT_DO_OWNER) {
-        /* A block knows itself; of the other slots it reads where they are. */
+        /* A block knows where it begins itself; of the other slots it reads where they begin. */
         t->bytes += n * g->n_slots * (4.0 * (n_slots - 1) + size * n_columns);
         t->ops += n * g->n_slots * (double)p->weight;
         return;
     }
-    if (work == QN_FIT_DO_ATOMIC) { /* sums are in the cache: a block is read and written once */
+    if (work == QN_FIT_DO_ATOMIC) { /* sums stay in the cache: a block is read and written once */
         t->bytes += n * reads;
         t->ops += n * (double)p->weight;
         return;
@@ -57,7 +57,7 @@ static void add_group(const qn_fit_group *g, const qn_fit_program *p, qn_fit_wor
         t->bytes += n * (8.0 * g->n_slots + size * p->n_variables);
 }
 
-/* What several kinds of work of one program cost: it is made once. */
+/* The costs of several kinds of work of one program, which is made once. */
 static qn_status count_works(const qn_fit_problem *problem, const qn_fit_work *works, int n_works,
                              qn_fit_precision precision, qn_fit_traffic *out, qn_err *err)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { PIECE = 1 << 18 }; /* bytes that are worth a thread's attention */
+enum { PIECE = 1 << 18 }; /* bytes from which another thread pays */
 
 void qn_fit_copy_bytes(void *to, const void *from, size_t bytes)
 {

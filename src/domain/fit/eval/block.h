@@ -1,7 +1,7 @@
 /* block.h - the loops of the interpreter; REAL, BLOCK and CHECK are set by the including file.
  *
- * One loop per operation of ops.def. A destination may be the place of an operand: lanes do not
- * meet, so that needs no care.
+ * One loop per operation of ops.def. A destination may be the location of an operand: this is safe
+ * because lanes are independent.
  */
 #include "kernel/dialect.h"
 

@@ -1,4 +1,4 @@
-/* eval.c - a range of instances, block after block. */
+/* eval.c - evaluates a range of instances, block after block. */
 #include "domain/fit/eval/plan.h"
 
 static size_t number_bytes(const qn_fit_plan *plan)
@@ -6,7 +6,7 @@ static size_t number_bytes(const qn_fit_plan *plan)
     return plan->precision == QN_FIT_F64 ? sizeof(double) : sizeof(float);
 }
 
-/* Registers lie behind the table of places, at a line of the cache. */
+/* Registers follow the table of operands, aligned to a cache line. */
 static void place_registers(const qn_fit_plan *plan, void **places)
 {
     const size_t table = (size_t)qn_fit_plan_places(plan) * sizeof *places;
@@ -16,7 +16,7 @@ static void place_registers(const qn_fit_plan *plan, void **places)
         places[k] = regs + (size_t)k * (size_t)plan->width * number_bytes(plan);
 }
 
-/* Constants are registers that never change: filled once for all blocks of a call. */
+/* Constants are registers that never change; they are filled once per call. */
 static void fill_constants(const qn_fit_plan *plan, void *const *places)
 {
     for (int k = 0; k < plan->n_consts; k++)
@@ -34,7 +34,7 @@ static void *row_at(const qn_fit_plan *plan, const void *table, const qn_fit_tab
     return (char *)table + (size_t)(row * t->ld + i) * number_bytes(plan);
 }
 
-/* What lies in the caller's tables moves on with the block. */
+/* Operands in the caller's tables advance with the block. */
 static void place_tables(const qn_fit_plan *plan, const qn_fit_tables *t, qn_i64 i, void **places)
 {
     void **at = places + plan->n_regs;

@@ -1,16 +1,15 @@
-/* eval.h - the interpreter: a program over blocks of instances, on the CPU.
+/* eval.h - the interpreter: runs a program over blocks of instances, on the CPU.
  *
- * The reference for every device, and the way that needs no compiler. Each value is an array over
- * a block of some hundred instances, each operation one loop that compilers vectorise. Values of
- * one instance depend on that instance alone, so ranges, threads and block sizes do not change a
- * bit.
+ * It is the reference for every device and needs no compiler. Each value is an array over a block
+ * of about a hundred instances, and each operation is one loop that compilers vectorise. Values of
+ * an instance depend only on that instance, so ranges, threads and block sizes do not change a bit.
  */
 #ifndef QN_FIT_EVAL_EVAL_H
 #define QN_FIT_EVAL_EVAL_H
 
 #include "domain/fit/code/program.h"
 
-/* Tables of a group; numbers are double or float as the plan says. Row k of a table begins at
+/* Tables of a group; numbers are double or float, depending on the plan. Row k of a table begins at
  * k * ld. */
 typedef struct qn_fit_tables {
     const void *params;           /* all parameters; a block is contiguous */
@@ -24,8 +23,9 @@ typedef struct qn_fit_tables {
 
 typedef struct qn_fit_plan qn_fit_plan;
 
-/* Registers for a program. `width` is the number of instances of a block: a multiple of 8, or 0
- * for one that keeps the registers in the first cache. Read only afterwards: threads share it. */
+/* Assigns registers to a program. `width` is the number of instances of a block: a multiple of 8,
+ * or 0 for a width at which the registers fit the first-level cache. Threads share the plan, which
+ * does not change afterwards. */
 qn_status qn_fit_plan_new(const qn_fit_program *program, qn_fit_precision precision, int width,
                           qn_fit_plan **out, qn_err *err);
 void qn_fit_plan_free(qn_fit_plan *plan);
@@ -39,11 +39,12 @@ typedef struct qn_fit_fault {
     qn_i64 first; /* the lowest of them, or -1 */
 } qn_fit_fault;
 
-/* Instances [i0, i1) into out. `fault` may be NULL, which saves a pass over the outputs. */
+/* Evaluates instances [i0, i1) into out. `fault` may be NULL, which saves a pass over the
+ * outputs. */
 void qn_fit_eval(const qn_fit_plan *plan, const qn_fit_tables *tables, qn_i64 i0, qn_i64 i1,
                  void *workspace, qn_fit_fault *fault);
 
-/* Whether what is in out for [i0, i1) is finite, whoever computed it. */
+/* Checks that the outputs of [i0, i1) are finite, whether the interpreter computed them or not. */
 void qn_fit_check(const qn_fit_plan *plan, const qn_fit_tables *tables, qn_i64 i0, qn_i64 i1,
                   void *workspace, qn_fit_fault *fault);
 

@@ -1,4 +1,4 @@
-/* fuse.c - a product and the sum that alone uses it become one pass over a block.
+/* fuse.c - merges a product with the sum that is its only user into one pass over a block.
  *
  * The interpreter is bound by loads and stores of its registers; this saves one of each for every
  * pair, and changes no bit: the product is rounded before it is added.

@@ -1,7 +1,7 @@
-/* plan.c - registers for a program, by linear scan.
+/* plan.c - assigns registers to a program, by linear scan.
  *
- * Columns and seeds are read where they lie, an output is written where it belongs and read from
- * there by later operations, so only gathered parameters and inner values take registers.
+ * Columns and seeds are read in place, and outputs are written in place and read from there by
+ * later operations, so only gathered parameters and inner values need registers.
  */
 #include "domain/fit/eval/plan.h"
 
@@ -12,7 +12,7 @@
 
 enum { CACHE_BYTES = 24 * 1024, MIN_WIDTH = 64, MAX_WIDTH = 256 };
 
-/* Where a value is while registers are being counted: the kind in the upper bits. */
+/* Where a value is while registers are being counted; the upper bits hold the kind. */
 enum {
     AT_REG = 0u << 29,
     AT_COLUMN = 1u << 29,
@@ -23,9 +23,9 @@ enum {
 
 typedef struct {
     const qn_fit_program *p;
-    qn_fit_value *values; /* of the program, with products taken in */
+    qn_fit_value *values; /* of the program, with products merged into sums */
     qn_fit_plan *plan;
-    uint32_t (*where)[4]; /* value -> its place, and those of an eigenvector */
+    uint32_t (*where)[4]; /* value -> its location, and those of an eigenvector */
     uint32_t *last;       /* value -> the last one that uses it */
     uint32_t *free_regs;
     int n_free;
@@ -119,7 +119,7 @@ static void place_operation(planner *s, int k, int out)
         s->where[k][j] = j == 0 && out >= 0 ? AT_OUT | (uint32_t)out : acquire(s);
         in->dst[j] = s->where[k][j];
     }
-    /* Nothing uses it later: an output, or the value of an eigenvalue wanted for its vector. */
+    /* Not used later: an output, or an eigenvalue that is needed only for its vector. */
     if (s->last[k] == (uint32_t)k)
         for (int j = 0; j < n_dst; j++)
             release(s, s->where[k][j]);
@@ -172,7 +172,7 @@ static void place_constants(planner *s)
     s->plan->n_regs = s->plan->n_consts;
 }
 
-/* An operation that is several outputs is computed into the first and copied. */
+/* An operation that serves as several outputs is computed into the first and copied. */
 static void copy_repeated_outputs(planner *s)
 {
     for (int o = 0; o < s->p->n_outputs; o++) {
@@ -200,7 +200,7 @@ static void place_outputs(qn_fit_plan *plan, const qn_fit_program *p)
         }
 }
 
-/* The number of a place, once all registers are known. */
+/* The number of an operand, once all registers are known. */
 static uint32_t numbered(const qn_fit_plan *plan, uint32_t at)
 {
     const uint32_t k = at & ~(uint32_t)AT_KIND;

@@ -4,10 +4,10 @@
 
 #include "domain/fit/eval/eval.h"
 
-/* Operands are numbers of places: registers, then columns, seed rows and outputs. A table of
- * addresses, made anew for each block, says where they are. */
-/* Instructions beside the operations: a product taken into the sum that alone uses it, with both
- * roundings kept; `gone` is a value that was. */
+/* Operands are numbered: registers, then columns, seed rows and outputs. A table of addresses,
+ * updated for each block, says where they are. */
+/* Instructions besides the operations: a product merged into the sum that is its only user, with
+ * both roundings; `gone` is a merged product. */
 enum {
     QN_FIT_OP_copy = QN_FIT_OP_COUNT,
     QN_FIT_OP_mul_add, /* a b + c */
@@ -16,14 +16,14 @@ enum {
     QN_FIT_OP_gone
 };
 
-/* fuse.c: a copy of the program's values with products taken into sums. NULL without memory. */
+/* fuse.c: a copy of the program's values with products merged into sums; NULL without memory. */
 qn_fit_value *qn_fit_fuse(const qn_fit_program *program);
 
 typedef struct qn_fit_instr {
     uint16_t op;
     uint16_t n_args;
     uint32_t slot, comp; /* of gathers */
-    uint32_t dst[4];     /* one; an eigenvalue has its vector too */
+    uint32_t dst[4];     /* one; an eigenvalue also writes its vector */
     uint32_t arg[QN_FIT_MAX_ARGS];
 } qn_fit_instr;
 
@@ -48,7 +48,7 @@ void qn_fit_block_f64(const qn_fit_plan *plan, const qn_fit_tables *tables, void
 void qn_fit_block_f32(const qn_fit_plan *plan, const qn_fit_tables *tables, void *const *places,
                       qn_i64 i, int n);
 
-/* The instances of [i, i + n) whose outputs are not all finite. */
+/* Counts the instances of [i, i + n) whose outputs are not all finite. */
 void qn_fit_check_f64(const qn_fit_plan *plan, void *const *places, qn_i64 i, int n,
                       qn_fit_fault *fault);
 void qn_fit_check_f32(const qn_fit_plan *plan, void *const *places, qn_i64 i, int n,

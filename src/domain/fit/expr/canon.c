@@ -1,10 +1,10 @@
 /* canon.c - canonical order, canonical text and signature of a graph.
  *
  * Operands of commutative operations are ordered by colour: a hash of the sub-graph below them,
- * with slots anonymous, refined once by where in the whole expression each slot and column is
- * used. Then nodes are numbered depth first from the outputs, slots and columns by first visit.
- * Equal texts mean equal programs up to the names of slots, whatever the hashes do; graphs that
- * differ only in order get one text unless colours tie between slots of different use.
+ * with slots anonymous, refined once by where each slot and column is used in the whole expression.
+ * Then nodes are numbered depth first from the outputs, and slots and columns by first visit. Equal
+ * texts mean equal programs up to the names of slots, even if hashes collide; graphs that differ
+ * only in order get the same text unless slots of different use have the same colour.
  */
 #include "domain/fit/expr/graph.h"
 
@@ -163,7 +163,7 @@ static void order_operands(canon *c, qn_fit_v id)
     }
 }
 
-/* Depth first without recursion: a chain of a million nodes is legal. */
+/* Depth first without recursion, because a chain of a million nodes is legal. */
 static void visit(canon *c, qn_fit_v root)
 {
     size_t depth = 0;
@@ -213,7 +213,7 @@ static void mark_fixed(qn_fit_graph *g)
                 g->nodes[id].is_fixed = 1;
 }
 
-/* Takes over what `f` owns; the old arrays go with `f`. */
+/* Moves the arrays of `f` into the graph; the old arrays are freed with `f`. */
 static void swap_graphs(qn_fit_graph *g, qn_fit_graph *f)
 {
     const qn_fit_graph old = *g;

@@ -1,4 +1,4 @@
-/* finish.c - the end of building, and what a finished graph tells. */
+/* finish.c - finishes a graph, and answers questions about a finished one. */
 #include "domain/fit/expr/graph.h"
 
 #include "util/status.h"

@@ -1,4 +1,4 @@
-/* functions.c - every function by its name: the table, and scalar operations on vectors. */
+/* functions.c - the table of functions by name, and scalar operations on vectors. */
 #include "domain/fit/expr/functions.h"
 
 #include "util/status.h"
@@ -21,7 +21,7 @@ qn_fit_v qn_fit_sum(qn_fit_graph *graph, const qn_fit_v *terms, int n)
     qn_fit_v total = 0;
 
     if (n < 1)
-        qn_fit_graph_fault(graph, QN_ERR_USAGE, "a sum of nothing");
+        qn_fit_graph_fault(graph, QN_ERR_USAGE, "a sum without terms");
     for (int i = 0; i < n; i++)
         if (!terms[i] || terms[i] >= graph->n_nodes)
             qn_fit_graph_fault(graph, QN_ERR_USAGE, "term %d of a sum is no node of this graph",
@@ -32,7 +32,7 @@ qn_fit_v qn_fit_sum(qn_fit_graph *graph, const qn_fit_v *terms, int n)
         qn_fit_graph_fault(graph, QN_ERR_NOMEM, "a sum of %d terms", n);
         return 0;
     }
-    /* By look, and as given where that is equal: insertion keeps the order of equals. */
+    /* Sorts by shape; insertion keeps the given order of equals. */
     for (int i = 0; i < n; i++) {
         int at = i;
 
@@ -74,7 +74,8 @@ static void lerp(qn_fit_call_frame *f)
 
 typedef struct {
     qn_fit_function info;
-    const char *shapes; /* per argument: a digit, n (as the first n), * (any length) */
+    const char *shapes; /* per argument: a digit, n (the same length as the first n), * (any
+                         * length) */
     void (*build)(qn_fit_call_frame *frame);
 } entry;
 

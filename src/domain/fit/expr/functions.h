@@ -1,5 +1,5 @@
-/* functions.h - what a builder of a function gets; the builders of vectors.c, geometry.c and
- * list_losses.c. Shapes of arguments have been checked. */
+/* functions.h - the builders of vectors.c, geometry.c and list_losses.c, and the arguments of a
+ * builder, whose shapes have been checked. */
 #ifndef QN_FIT_EXPR_FUNCTIONS_H
 #define QN_FIT_EXPR_FUNCTIONS_H
 
@@ -12,7 +12,7 @@ typedef struct qn_fit_call_frame {
     qn_fit_vec *out;
 } qn_fit_call_frame;
 
-/* Vector helpers the other builders use. */
+/* Vector helpers for the builders. */
 qn_fit_v qn_fit_dot(qn_fit_graph *g, const qn_fit_vec *a, const qn_fit_vec *b);
 qn_fit_v qn_fit_length(qn_fit_graph *g, const qn_fit_v *at, int n);
 qn_fit_vec qn_fit_minus(qn_fit_graph *g, const qn_fit_vec *a, const qn_fit_vec *b);

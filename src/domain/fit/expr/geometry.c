@@ -3,7 +3,7 @@
 
 /* Angles. */
 
-/* Never by acos of a normalised dot, which loses half the digits near 0 and pi. */
+/* acos of a normalised dot product would lose half the digits near 0 and pi. */
 static qn_fit_v angle_between(qn_fit_graph *g, const qn_fit_vec *a, const qn_fit_vec *b)
 {
     qn_fit_v across;
@@ -118,10 +118,10 @@ static qn_fit_v series(qn_fit_graph *g, qn_fit_v t2, double c0, double c1, doubl
     return qn_fit_add(g, qn_fit_exact(g, c0), qn_fit_mul(g, t2, inner));
 }
 
-/* p cos t + (w x p) sin t / t + w (w.p) (1 - cos t) / t^2, with half angles: 1 - cos t would lose
- * its digits near 0, and the derivative with them. Below t = 1e-4 the three factors are series,
- * whose next terms are under the last digit of a double; only the factors are selected, so one
- * threshold serves both precisions and little stands behind a select. */
+/* p cos t + (w x p) sin t / t + w (w.p) (1 - cos t) / t^2, with half angles, because 1 - cos t
+ * would lose its digits near 0, and the derivative with them. Below t = 1e-4 the three factors are
+ * series whose next terms are below the last digit of a double. Only the factors are selected, so
+ * one threshold serves both precisions and few operations depend on the select. */
 void qn_fit_build_rotate_aa(qn_fit_call_frame *f)
 {
     qn_fit_graph *g = f->g;

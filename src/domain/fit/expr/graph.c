@@ -1,4 +1,4 @@
-/* graph.c - nodes that are made once: leaves, hash consing, outputs. */
+/* graph.c - creates each node once: leaves, hash consing, outputs. */
 #include "domain/fit/expr/graph.h"
 
 #include "util/hash.h"
@@ -102,7 +102,8 @@ static int is_same(const qn_fit_node *a, const qn_fit_node *b)
            !memcmp(a->arg, b->arg, sizeof a->arg);
 }
 
-/* The sub-graph as it looks with slots anonymous; commutative arguments count in either order. */
+/* A hash of the sub-graph with slots anonymous; the order of commutative arguments does not
+ * matter. */
 static uint64_t shape_of(const qn_fit_graph *graph, const qn_fit_node *n)
 {
     uint64_t h = mix(0x666974, n->op);
@@ -269,7 +270,7 @@ static int is_structural(double value)
     return 0;
 }
 
-/* A literal column is never shared: two constants that are equal here may differ elsewhere. */
+/* Literal columns are never shared: constants that are equal here may differ in other instances. */
 qn_fit_v qn_fit_lit(qn_fit_graph *graph, double value)
 {
     if (!is_open(graph))
@@ -375,7 +376,7 @@ void qn_fit_output(qn_fit_graph *graph, qn_fit_v row)
     graph->outputs[graph->n_outputs++] = row;
 }
 
-/* Arguments have smaller numbers than their users, so one pass from the end is enough. */
+/* Arguments have smaller numbers than their users, so one pass from the end suffices. */
 void qn_fit_reach(const qn_fit_graph *graph, const qn_fit_v *roots, int n_roots, uint8_t *mark)
 {
     for (int i = 0; i < n_roots; i++)

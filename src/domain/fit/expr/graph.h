@@ -1,7 +1,7 @@
-/* graph.h - nodes of an expression, inside of fit.
+/* graph.h - nodes of an expression, inside fit.
  *
- * A graph only grows, arguments come before their users, and equal nodes are one node. The public
- * side is <quern/fit.h>; derivatives (derive/) and programs (code/) build and read nodes here.
+ * A graph only grows, arguments come before their users, and equal nodes are the same node. The
+ * public header is <quern/fit.h>; derive/ and code/ build and read nodes here.
  */
 #ifndef QN_FIT_EXPR_GRAPH_H
 #define QN_FIT_EXPR_GRAPH_H
@@ -47,23 +47,22 @@ struct qn_fit_graph {
     uint8_t signature[QN_FIT_SIGNATURE_BYTES];
 };
 
-/* Normalises, then finds or makes the node. 0 when the graph has failed. */
+/* Normalises, then finds or creates the node. 0 if the graph has a fault. */
 qn_fit_v qn_fit_make(qn_fit_graph *graph, qn_fit_opcode op, const qn_fit_v *args);
 
-/* The same without the rewrites of normalise.c. */
+/* Finds or creates the node without the rewrites of normalise.c. */
 qn_fit_v qn_fit_intern(qn_fit_graph *graph, const qn_fit_node *node);
 
-/* A leaf of any kind, as it is. */
+/* A leaf of any kind. */
 qn_fit_v qn_fit_leaf(qn_fit_graph *graph, qn_fit_opcode op, uint32_t slot, uint32_t comp);
 
-/* A literal whatever the mode of the graph. */
+/* A literal, in either mode of the graph. */
 qn_fit_v qn_fit_exact(qn_fit_graph *graph, double value);
 
 qn_status qn_fit_graph_fault(qn_fit_graph *graph, qn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* normalise.c: the node that stands for op(args) already, or 0; may reorder or replace `args` and
- * `op`. */
+/* normalise.c: an existing node equal to op(args), or 0; may reorder or replace `args` and `op`. */
 qn_fit_v qn_fit_normalise(qn_fit_graph *graph, qn_fit_opcode *op, qn_fit_v *args);
 
 /* canon.c: the body of qn_fit_graph_finish. */
@@ -72,7 +71,7 @@ qn_status qn_fit_canonicalise(qn_fit_graph *graph, qn_err *err);
 /* An unfinished copy of the nodes and outputs of a finished graph, for derivatives. */
 qn_status qn_fit_graph_copy(const qn_fit_graph *graph, qn_fit_graph **out, qn_err *err);
 
-/* Marks what the roots need: mark[id] = 1; `mark` has n_nodes bytes, zero. */
+/* Marks the nodes that the roots depend on by mark[id] = 1; `mark` has n_nodes zero bytes. */
 void qn_fit_reach(const qn_fit_graph *graph, const qn_fit_v *roots, int n_roots, uint8_t *mark);
 
 static inline const qn_fit_node *qn_fit_at(const qn_fit_graph *graph, qn_fit_v id)

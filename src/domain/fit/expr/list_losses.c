@@ -27,7 +27,7 @@ void qn_fit_build_mae(qn_fit_call_frame *f)
     return_mean(f, &e);
 }
 
-/* -mean[t log p + (1 - t) log(1 - p)] with p kept off 0 and 1. */
+/* -mean[t log p + (1 - t) log(1 - p)] with p kept away from 0 and 1. */
 void qn_fit_build_bce(qn_fit_call_frame *f)
 {
     qn_fit_graph *g = f->g;
@@ -47,8 +47,8 @@ void qn_fit_build_bce(qn_fit_call_frame *f)
     return_mean(f, &e);
 }
 
-/* -log softmax(o)[target]. The largest is taken off first; it cancels, so no derivative goes
- * through it. */
+/* -log softmax(o)[target]. The largest output is subtracted first; it cancels, so no derivative
+ * goes through it. */
 void qn_fit_build_cce(qn_fit_call_frame *f)
 {
     qn_fit_graph *g = f->g;

@@ -1,9 +1,9 @@
-/* normalise.c - rewrites of one node while it is made.
+/* normalise.c - rewrites a node while it is created.
  *
- * Every one of them is exact in IEEE arithmetic, with these exceptions that are meant: x + 0 is x
- * also for x = -0, powers by a literal become chains or roots, and the sign of a NaN is not kept.
- * Negations move outwards, so that entries of a Jacobian which differ in sign become one node.
- * Nothing is reassociated or distributed, and x * 0 stays: it may be a NaN.
+ * Every rewrite is exact in IEEE arithmetic, with three deliberate exceptions: x + 0 becomes x even
+ * for x = -0, powers by a literal become chains or roots, and the sign of a NaN may change.
+ * Negations move outwards, so that entries of a Jacobian which differ only in sign become one node.
+ * Nothing is reassociated or distributed, and x * 0 stays, because it may be NaN.
  */
 #include "domain/fit/expr/graph.h"
 
@@ -44,7 +44,7 @@ static int is_power_of_two(double x)
     return fabs(m) == 0.5 && e > -1000 && e < 1000;
 }
 
-/* All literals: the value, unless it is not finite, which has to be seen at run time. */
+/* If all operands are literals, the value, unless it is not finite: that must show at run time. */
 static qn_fit_v fold(qn_fit_graph *g, qn_fit_opcode op, const qn_fit_v *args)
 {
     double values[QN_FIT_MAX_ARGS];
@@ -97,7 +97,7 @@ static qn_fit_v of_mul(qn_fit_graph *g, qn_fit_v a, qn_fit_v b)
         return negated(g, qn_fit_mul(g, inner(g, a), b));
     if (is_op(g, b, OPC(neg)))
         return negated(g, qn_fit_mul(g, a, inner(g, b)));
-    /* A literal's sign moves outwards like a negation. */
+    /* The sign of a literal moves outwards like a negation. */
     for (int i = 0; i < 2; i++) {
         const qn_fit_v l = i ? b : a, x = i ? a : b;
 
@@ -168,7 +168,7 @@ static qn_fit_v of_select(qn_fit_graph *g, const qn_fit_v *args)
     return 0;
 }
 
-/* Even functions do not see a sign, odd ones hand it on. */
+/* Even functions drop a sign, odd ones pass it on. */
 static qn_fit_v of_sign(qn_fit_graph *g, qn_fit_opcode op, qn_fit_v a)
 {
     if (!is_op(g, a, OPC(neg)))

@@ -14,7 +14,7 @@ const qn_fit_op_info qn_fit_ops[QN_FIT_OP_COUNT] = {
 #include "domain/fit/expr/ops.def"
 };
 
-/* What only partials are made of. */
+/* Operations that only partials use. */
 static const qn_fit_opcode helpers[] = { QN_FIT_OP_pow_da, QN_FIT_OP_pow_db,    QN_FIT_OP_sign1,
                                          QN_FIT_OP_below,  QN_FIT_OP_gap2,      QN_FIT_OP_tanh_d,
                                          QN_FIT_OP_mulz,   QN_FIT_OP_sigmoid_d, QN_FIT_OP_recip0,

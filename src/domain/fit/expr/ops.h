@@ -35,8 +35,8 @@ typedef struct qn_fit_op_info {
 
 extern const qn_fit_op_info qn_fit_ops[QN_FIT_OP_COUNT];
 
-/* The operation a user may name, or QN_FIT_OP_COUNT: leaves, parts and helpers of partials are
- * not among them. */
+/* The operation of that name, or QN_FIT_OP_COUNT. Leaves, parts and helpers of partials have no
+ * public name. */
 qn_fit_opcode qn_fit_op_find(const char *name);
 
 static inline int qn_fit_op_has(qn_fit_opcode op, unsigned flag)

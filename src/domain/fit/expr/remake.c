@@ -1,11 +1,11 @@
-/* remake.c - a finished graph once more, with what was learnt about its instances. */
+/* remake.c - rebuilds a finished graph with what is known about its instances. */
 #include "domain/fit/expr/graph.h"
 
 #include "util/status.h"
 
 #include <stdlib.h>
 
-/* The leaf as its builder made it, so that names of slots and columns stay those of the builder. */
+/* The leaf as its builder created it, so that slots and columns keep the builder's names. */
 static qn_fit_v remade_column(const qn_fit_graph *from, uint32_t column,
                               const qn_fit_change *change, qn_fit_graph *g)
 {

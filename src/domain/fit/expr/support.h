@@ -2,7 +2,7 @@
 #ifndef QN_FIT_EXPR_SUPPORT_H
 #define QN_FIT_EXPR_SUPPORT_H
 
-/* Names of <math.h> that the dialect leaves to each language. */
+/* Functions of <math.h> that the dialect does not define. */
 #define asinh(x) QN_OF1(asinh, x)
 #define acosh(x) QN_OF1(acosh, x)
 #define atanh(x) QN_OF1(atanh, x)

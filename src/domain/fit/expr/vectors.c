@@ -12,7 +12,7 @@ qn_fit_v qn_fit_dot(qn_fit_graph *g, const qn_fit_vec *a, const qn_fit_vec *b)
     return qn_fit_sum(g, terms, a->n);
 }
 
-/* More than four components are lengths of lengths: the partials stay 0 at 0. */
+/* Longer vectors than four are lengths of lengths, so that the partials stay 0 at 0. */
 qn_fit_v qn_fit_length(qn_fit_graph *g, const qn_fit_v *at, int n)
 {
     qn_fit_v part[QN_FIT_MAX_VEC / 4 + 1];
@@ -75,7 +75,7 @@ qn_fit_vec qn_fit_cross(qn_fit_graph *g, const qn_fit_vec *a, const qn_fit_vec *
                                  minor(g, p[0], q[1], p[1], q[0]) } };
 }
 
-/* With the guarded reciprocal the derivative is (I - n n')/l by itself, and 0 at 0. */
+/* Through the guarded reciprocal the derivative becomes (I - n n')/l, and 0 at 0. */
 qn_fit_vec qn_fit_unit(qn_fit_graph *g, const qn_fit_vec *a)
 {
     return qn_fit_scaled(g, a, qn_fit_make1(g, QN_FIT_OP_recip0, qn_fit_length(g, a->at, a->n)));

@@ -1,11 +1,11 @@
-/* host.c - groups through the interpreter, block after block on all threads. */
+/* host.c - evaluates groups by the interpreter, block after block on all threads. */
 #include "domain/fit/host/host_impl.h"
 
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Life. */
+/* Open and close. */
 
 static qn_status map_variables(qn_fit_host *h, int k, const qn_fit_program *p, qn_err *err)
 {
@@ -54,7 +54,7 @@ qn_status qn_fit_host_new(const qn_fit_problem *problem, qn_fit_host_options opt
         n_slots = g->n_slots > n_slots ? g->n_slots : n_slots;
         longest = g->n > longest ? g->n : longest;
     }
-    /* A block may meet itself in every pair of slots. */
+    /* A block may be paired with itself in every pair of slots. */
     if (problem->inverse.max_degree * n_slots > longest)
         longest = problem->inverse.max_degree * n_slots;
     h->max_partials = longest / QN_FIT_CHUNK + 2;
@@ -105,7 +105,7 @@ void qn_fit_host_free(qn_fit_host *host)
 
 /* Programs. */
 
-/* An energy's value is its rows, its gradient J' times ones. */
+/* The value of an energy is the sum of its rows; its gradient is J' times ones. */
 static unsigned wants_of(const qn_fit_group *g, qn_fit_pass run)
 {
     static const unsigned residual[] = { QN_FIT_WANT(QN_FIT_COST),
@@ -212,7 +212,7 @@ out:
     return st;
 }
 
-/* Runs. */
+/* Passes. */
 
 static qn_fit_tables tables_of(const qn_fit_host *h, int k, qn_fit_pass run, const double *x)
 {

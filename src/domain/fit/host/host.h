@@ -1,11 +1,12 @@
-/* host.h - a problem evaluated on the CPU: the reference for every device.
+/* host.h - evaluates a problem on the CPU: the reference for every device.
  *
- * Programs are made when first needed and run by the interpreter, or compiled where that pays; sums
- * follow order.h, so results have the same bits for any number of threads and any width of blocks.
+ * Programs are made when first needed and run by the interpreter, or compiled where that pays. Sums
+ * follow problem/sum_order.h, so results have the same bits for any number of threads and any width
+ * of blocks.
  *
  * Vectors are indexed like the problem's x; entries of fixed scalars are 0. Row vectors hold
- * residuals: row k of instance i of group g is at qn_fit_host_row(host, g) + k * ld + i, the rest
- * is 0; their length is qn_fit_host_n_rows.
+ * residuals: row k of instance i of group g is at qn_fit_host_row(host, g) + k * ld + i, and
+ * padding is 0; their length is qn_fit_host_n_rows.
  */
 #ifndef QN_FIT_HOST_HOST_H
 #define QN_FIT_HOST_HOST_H
@@ -15,14 +16,14 @@
 
 typedef struct qn_fit_host qn_fit_host;
 
-/* Whether groups are compiled by the system's compiler. AUTO: those that are large, once the
- * interpreter has worked on them for as long as compiling takes; the choice depends on the number
- * of evaluations and not on the clock. Without a compiler the interpreter goes on. */
+/* Whether groups are compiled by the system's compiler. AUTO compiles large ones, once the
+ * interpreter has worked on them for as long as compiling takes; this depends on the number of
+ * evaluations, not on the clock. Without a compiler the interpreter is used throughout. */
 typedef enum { QN_FIT_JIT_AUTO, QN_FIT_JIT_NEVER, QN_FIT_JIT_ALWAYS } qn_fit_jit_mode;
 
 typedef struct qn_fit_host_options {
     int threads; /* 0: as many as OpenMP has */
-    int width;   /* instances of a block of the interpreter; 0: chosen */
+    int width;   /* instances of a block of the interpreter; 0: automatic */
     qn_fit_jit_mode jit;
 } qn_fit_host_options;
 
@@ -31,23 +32,23 @@ qn_status qn_fit_host_new(const qn_fit_problem *problem, qn_fit_host_options opt
                           qn_fit_host **out, qn_err *err);
 void qn_fit_host_free(qn_fit_host *host);
 
-/* Whether the compiler may contract a * b + c in what is compiled afterwards; not at first. The
- * interpreter never does. */
+/* Whether the compiler may contract a * b + c in code compiled from now on; off at first. The
+ * interpreter never contracts. */
 void qn_fit_host_set_contraction(qn_fit_host *host, int may_contract);
 
-/* Groups and purposes that run compiled by now. */
+/* How many passes of groups are compiled by now. */
 int qn_fit_host_n_compiled(const qn_fit_host *host);
 
 /* The objective at x: residuals with their losses and energies. `bad` may be NULL. */
 qn_status qn_fit_host_cost(qn_fit_host *host, const double *x, double *cost, qn_fit_bad *bad,
                            qn_err *err);
-/* Of each group in the last call of cost, gradient or linearize. */
+/* The cost of one group in the last call of cost, gradient or linearize. */
 double qn_fit_host_group_cost(const qn_fit_host *host, int group);
 
 qn_status qn_fit_host_gradient(qn_fit_host *host, const double *x, double *cost, double *gradient,
                                qn_fit_bad *bad, qn_err *err);
 
-/* Residuals and the Jacobian at x, both scaled for the loss, are kept for the calls below. Fails
+/* Stores the residuals and the Jacobian at x, both scaled for the loss, for the calls below. Fails
  * with QN_ERR_UNSUPPORTED on a problem with energies. */
 qn_status qn_fit_host_linearize(qn_fit_host *host, const double *x, double *cost, qn_fit_bad *bad,
                                 qn_err *err);
@@ -80,7 +81,7 @@ typedef struct qn_fit_normal {
     double *values;
     qn_i64 n_pairs, n_values;
 
-    /* Who contributes to pair k: entries [first[k], first[k + 1]). */
+    /* The contributions to pair k: entries [first[k], first[k + 1]). */
     qn_i64 *first;
     uint32_t *instance;
     uint32_t *places; /* two slots of a group: place of p * n_places + place of q */

@@ -1,10 +1,10 @@
-/* host_jit.c - large groups compiled by the system's compiler.
+/* jit.c - compiles large groups with the system's compiler.
  *
- * The text is that of devices, compiled as C by the CPU backend of the engine and kept in its
- * cache; the function is called on the interpreter's tables, part by part, so that threads, checks
- * and sums stay as they are. The interpreter loads and stores every value; compiled code keeps them
- * in registers, which is worth a factor of 3 to 7. Terms with functions of the mathematical library
- * stay interpreted: compilers do not vectorise their calls, and the interpreter's loops do.
+ * The kernel text is the one for devices, compiled as C by the engine's CPU backend and cached
+ * there. The function is called on the interpreter's tables, part by part, so that threads, checks
+ * and sums stay the same. The interpreter loads and stores every value; compiled code holds them in
+ * registers and is 3 to 7 times faster. Terms that call the mathematical library stay interpreted:
+ * compilers do not vectorise these calls, whereas the interpreter's loops do.
  */
 #include "domain/fit/host/host_impl.h"
 
@@ -14,8 +14,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Operations of a group below which it is not worth the while, and those that the interpreter does
- * while a compiler runs. */
+/* Groups with fewer operations are not worth compiling; and the operations that the interpreter
+ * does in the time that a compiler takes. */
 static const double LARGE = 1e6, COMPILER = 3e8;
 
 enum { MAX_INSTANCES = 1 << 30, CALL_WEIGHT = 20 };
@@ -38,7 +38,7 @@ void qn_fit_jit_free(qn_fit_host *host, qn_fit_jit *jit)
     free(jit);
 }
 
-/* Sine and cosine are ours, and vectorise. */
+/* Sine and cosine are quern's own and vectorise. */
 static int calls_library(const qn_fit_program *p)
 {
     for (int k = 0; k < p->n_values; k++)

@@ -32,7 +32,7 @@ static int is_free(const qn_fit_problem *p, uint32_t block)
     return p->inverse.start[block] != p->inverse.start[block + 1];
 }
 
-/* Counts when there are no tables yet. A pair of one block with itself through two slots stands
+/* Only counts while there are no tables yet. A block paired with itself through two slots appears
  * twice, as it does in the sum. */
 static void walk_pairs(const qn_fit_problem *p, entries *e)
 {
@@ -73,7 +73,7 @@ static uint32_t dim_of(const qn_fit_problem *p, uint32_t block)
     return p->block_first[block + 1] - p->block_first[block];
 }
 
-/* Sorted entries to rows of blocks. */
+/* Turns sorted entries into rows of blocks. */
 static void fill_structure(const qn_fit_problem *p, const entries *e, qn_fit_normal *n)
 {
     n->n_entries = (qn_i64)e->n;

@@ -1,4 +1,4 @@
-/* host_products.c - the stored Jacobian: products, diagonal blocks, a dense copy. */
+/* products.c - the stored Jacobian: products, diagonal blocks, a dense copy. */
 #include "domain/fit/host/host_impl.h"
 
 #include <omp.h>
@@ -86,7 +86,7 @@ typedef struct {
     uint32_t a, b; /* components */
 } part_of;
 
-/* The group and the variable of component `comp` behind an entry; NULL when there is none. */
+/* The group and the variable of component `comp` of an entry; NULL when there is none. */
 static const qn_fit_host_group *variable_at(const qn_fit_host *h, qn_i64 entry, uint32_t comp,
                                             int *variable, const qn_fit_group **group)
 {
@@ -134,7 +134,7 @@ void qn_fit_host_jtu(qn_fit_host *host, const double *rows, double *out)
 
 /* Diagonal blocks. */
 
-/* Two slots of an instance may be bound to one block: then other slots of it count here too. */
+/* Two slots of an instance may be bound to the same block: then the other slot counts here too. */
 static double diagonal_part(const void *user, qn_i64 entry)
 {
     const part_of *s = user;
@@ -221,7 +221,7 @@ void qn_fit_host_dense(qn_fit_host *host, double *jacobian, double *residuals)
                     const qn_fit_variable *of = &program->variables[a];
                     const uint32_t col = p->column[g->idx[of->slot * g->ld + i] + of->comp];
 
-                    /* One block at two slots: both count in its column. */
+                    /* A block at two slots: both add to its column. */
                     if (col != QN_FIT_NO_COLUMN)
                         jacobian[row + (qn_i64)col * m] += qn_fit_entry_value(
                             &entries_of(hg)[r * program->n_variables + a], hg->jacobian, g->ld, i);

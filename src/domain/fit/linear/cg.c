@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESET = 50 }; /* iterations between residuals made anew */
+enum { RESET = 50 }; /* iterations between residuals computed from scratch */
 
 qn_status qn_fit_cg_open(uint32_t n, qn_fit_cg *out, qn_err *err)
 {
@@ -61,7 +61,7 @@ qn_fit_outcome qn_fit_cg_solve(qn_fit_cg *cg, const qn_fit_linear_options *optio
             cg->p[k] = cg->z[k] + (o.iterations ? rho / before * cg->p[k] : 0);
         cg->apply(cg->self, cg->p, cg->q);
         curvature = qn_fit_inner(cg->p, cg->q, cg->n);
-        /* Rounding made A indefinite: what was found so far is a descent direction. */
+        /* Rounding made A indefinite; the solution so far is still a descent direction. */
         if (!(curvature > 0) || !isfinite(rho)) {
             o.is_solved = o.iterations > 0 && isfinite(rho);
             break;

@@ -1,8 +1,8 @@
 /* dense.c - Cholesky, plain and by panels.
  *
- * A panel of QN_FIT_PANEL columns is factored, copied with rows and columns exchanged, and taken
- * off what lies right of it, row by row: the inner loop runs along rows and needs no order of sums
- * to be changed to be vectorised.
+ * A panel of QN_FIT_PANEL columns is factored, copied transposed, and subtracted from the columns
+ * to its right, row by row: the inner loop runs along rows and vectorises without changing the
+ * order of any sum.
  */
 #include "domain/fit/linear/dense.h"
 
@@ -55,7 +55,7 @@ void qn_fit_chol_solve(int n, const double *l, double *b)
     solve_triangles(n, l, b);
 }
 
-/* Vertices and cameras, with loops that the compiler unrolls. */
+/* The sizes of vertices and cameras, with loops that the compiler unrolls. */
 void qn_fit_chol_small_solve(int n, const double *l, double *b)
 {
     if (n == 3)
@@ -66,7 +66,7 @@ void qn_fit_chol_small_solve(int n, const double *l, double *b)
         solve_triangles(n, l, b);
 }
 
-/* The panel's own triangle, columns from `c` on. */
+/* The triangle of the panel itself, from column `c` on. */
 static int factor_top(int n, double *a, int c, int width)
 {
     for (int j = c; j < c + width; j++) {

@@ -1,4 +1,4 @@
-/* dense_cholesky.c - normal equations as one dense matrix. */
+/* dense_cholesky.c - solves the normal equations as one dense matrix. */
 #include "domain/fit/linear/dense.h"
 #include "domain/fit/linear/linear.h"
 
@@ -75,7 +75,8 @@ static void add_instance(dense_cholesky *d, const qn_fit_model_group *g, qn_i64 
                                           g->variables[b].comp];
             double dot = 0;
 
-            /* Both orders of a pair come by; a scalar met twice is its own pair in both. */
+            /* The loop meets both orders of a pair; a scalar used twice is paired with itself in
+             * both. */
             if (cb == QN_FIT_NO_COLUMN || cb > ca)
                 continue;
             for (int r = 0; r < g->group->n_rows; r++)

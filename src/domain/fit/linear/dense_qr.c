@@ -1,9 +1,9 @@
 /* dense_qr.c - Householder QR of [J S; D] for few parameters.
  *
- * Rows of J go into a triangle R in pieces, once per Jacobian; a step then works on [R S; D] alone,
- * so that trying another damping costs nothing per row and memory does not grow with the rows.
- * R y = Q'r keeps the digits that J'J would lose: a condition of 1e8 is the end of normal
- * equations, and regression sets reach 1e10.
+ * Rows of J are appended to a triangle R in pieces, once per Jacobian; a step then works on [R S;
+ * D] only, so that trying another damping costs nothing per row, and memory does not grow with the
+ * rows. R y = Q'r preserves the digits that J'J would lose: normal equations fail at a condition of
+ * 1e8, and regression sets reach 1e10.
  */
 #include "domain/fit/linear/linear.h"
 #include "domain/fit/linear/dense.h"
@@ -84,7 +84,7 @@ out:
     return st;
 }
 
-/* Row `row` of the instances [from, to) into the piece. */
+/* Copies row `row` of the instances [from, to) into the piece. */
 static void fill_piece(dense_qr *q, const qn_fit_model_group *hg, int row, qn_i64 from, qn_i64 to)
 {
     const qn_fit_problem *p = q->model->problem;
@@ -123,7 +123,7 @@ static void renew_qr(void *self)
     }
 }
 
-/* [R S; D] and [-Q'r; 0] with the columns that may move. Returns their number. */
+/* [R S; D] and [-Q'r; 0], only columns of scalars that may move. Returns their number. */
 static int build(dense_qr *q, const qn_fit_system *s)
 {
     const int n = q->n;

@@ -1,4 +1,4 @@
-/* linear.c - which linear solver serves. */
+/* linear.c - chooses the linear solver. */
 #include "domain/fit/linear/linear.h"
 
 #include <stdio.h>
@@ -6,7 +6,8 @@
 
 #include "domain/fit/linear/linear_impl.h"
 
-/* Steps of AUTO are closer to those of a factor than conjugate gradients are asked for otherwise.
+/* With AUTO, conjugate gradients are solved more tightly than usual, so that their steps are close
+ * to those of a factorisation.
  */
 #define AUTO_ETA 0.01
 
@@ -48,7 +49,7 @@ static qn_fit_linear_kind choose(const qn_fit_model *model)
     return QN_FIT_PCG;
 }
 
-/* What serves instead of a solver that cannot: the same answer by another way. */
+/* The replacement for a solver that cannot be used: the same answer by another way. */
 static qn_fit_linear_kind replace(const qn_fit_model *model, qn_fit_linear_kind kind,
                                   qn_fit_linear *out)
 {
@@ -56,16 +57,16 @@ static qn_fit_linear_kind replace(const qn_fit_model *model, qn_fit_linear_kind 
     const char *why = "";
 
     if (is_schur && !qn_fit_can_eliminate(model, &why)) {
-        snprintf(out->note, sizeof out->note, "pcg serves instead of %s: %s", names[kind], why);
+        snprintf(out->note, sizeof out->note, "pcg is used instead of %s: %s", names[kind], why);
         return QN_FIT_PCG;
     }
     if (kind == QN_FIT_SCHUR && qn_fit_n_kept(model->problem) > QN_FIT_MAX_DENSE) {
-        snprintf(out->note, sizeof out->note, "schur_pcg serves: %u kept parameters, limit %d",
+        snprintf(out->note, sizeof out->note, "schur_pcg is used: %u kept parameters, limit %d",
                  qn_fit_n_kept(model->problem), QN_FIT_MAX_DENSE);
         return QN_FIT_SCHUR_PCG;
     }
     if (kind == QN_FIT_SPARSE_CHOLESKY && !qn_fit_has_sparse(&why)) {
-        snprintf(out->note, sizeof out->note, "pcg serves instead of sparse_cholesky: %s", why);
+        snprintf(out->note, sizeof out->note, "pcg is used instead of sparse_cholesky: %s", why);
         return QN_FIT_PCG;
     }
     return kind;
@@ -97,7 +98,7 @@ qn_status qn_fit_linear_open(qn_fit_model *model, qn_fit_linear_kind kind,
                         .is_auto = kind == QN_FIT_LINEAR_AUTO };
     qn_status st;
 
-    if (model->matrix_free) /* no other has products alone */
+    if (model->matrix_free) /* only pcg needs nothing but products */
         kind = QN_FIT_PCG;
     kind = replace(model, kind == QN_FIT_LINEAR_AUTO ? choose(model) : kind, &l);
     l.of = class_of(kind);
@@ -110,7 +111,7 @@ qn_status qn_fit_linear_open(qn_fit_model *model, qn_fit_linear_kind kind,
     return st;
 }
 
-/* Iterations are counted, not timed: the same problem goes the same way every time. */
+/* Iterations are counted, not timed, so that the same problem always takes the same path. */
 static void reconsider(qn_fit_linear *l, int iterations)
 {
     qn_fit_linear next = { .of = &qn_fit_class_sparse };

@@ -4,15 +4,15 @@
 
 #include "domain/fit/linear/linear.h"
 
-/* Diagonal blocks of the normal equations, factored: the preconditioner of CG and the
- * inverses of eliminated blocks. */
+/* Factored diagonal blocks of the normal equations: the preconditioner of CG and the inverses of
+ * eliminated blocks. */
 
 typedef struct qn_fit_blocks {
     qn_fit_model *model;
     qn_i64 *at;      /* where a block begins; [n_blocks] is the end */
     double *normal;  /* J'J */
     double *factor;  /* L of S J'J S + D^2, by rows */
-    int is_diagonal; /* blocks are too large to be kept whole: their diagonal alone */
+    int is_diagonal; /* blocks are too large: only their diagonal is stored */
 } qn_fit_blocks;
 
 qn_status qn_fit_blocks_open(qn_fit_model *model, qn_fit_blocks *out, qn_err *err);
@@ -23,10 +23,10 @@ void qn_fit_blocks_renew(qn_fit_blocks *blocks);
 void qn_fit_blocks_damped(const qn_fit_blocks *blocks, const qn_fit_system *system, uint32_t b,
                           double *out);
 
-/* Factors all. A block that is not positive definite becomes its diagonal. */
+/* Factors all blocks. One that is not positive definite is replaced by its diagonal. */
 void qn_fit_blocks_factor(qn_fit_blocks *blocks, const qn_fit_system *system);
 
-/* v of block `b`, in place, by the factor. */
+/* Solves with the factor of block `b`, in place. */
 void qn_fit_blocks_apply(const qn_fit_blocks *blocks, uint32_t b, double *v);
 
 static inline int qn_fit_block_dim(const qn_fit_problem *p, uint32_t b)
@@ -34,7 +34,7 @@ static inline int qn_fit_block_dim(const qn_fit_problem *p, uint32_t b)
     return (int)(p->block_first[b + 1] - p->block_first[b]);
 }
 
-/* Preconditioned conjugate gradients for A y = b, A known by its products. */
+/* Preconditioned conjugate gradients for A y = b, with A given by its products. */
 
 typedef struct qn_fit_cg {
     uint32_t n;
@@ -47,14 +47,14 @@ typedef struct qn_fit_cg {
 qn_status qn_fit_cg_open(uint32_t n, qn_fit_cg *out, qn_err *err);
 void qn_fit_cg_close(qn_fit_cg *cg);
 
-/* From y = 0. Stops when the quadratic model gains less than eta of itself per iteration, or by
- * the residual. */
+/* Starts at y = 0. Stops when an iteration improves the quadratic model by less than eta of its
+ * value, or by the residual. */
 qn_fit_outcome qn_fit_cg_solve(qn_fit_cg *cg, const qn_fit_linear_options *options, const double *b,
                                double *y);
 
-/* J'J as a sparse matrix: its pattern, and where each term adds to it. */
+/* J'J as a sparse matrix: its pattern, and where each term adds. */
 
-/* Lower triangle by columns, rows in order; the diagonal is there for every column. */
+/* The lower triangle by columns, rows in order; every column has its diagonal entry. */
 typedef struct qn_fit_pattern {
     qn_fit_model *model;
     int n;
@@ -68,7 +68,7 @@ qn_status qn_fit_pattern_open(qn_fit_model *model, qn_fit_pattern *out, qn_err *
 void qn_fit_pattern_close(qn_fit_pattern *pattern);
 void qn_fit_pattern_renew(qn_fit_pattern *pattern); /* values of J'J */
 
-/* Which blocks are eliminated, and the terms of one of them. */
+/* Elimination of blocks. */
 
 static inline int qn_fit_is_eliminated(const qn_fit_problem *p, const qn_fit_group *g, int slot)
 {
@@ -85,10 +85,10 @@ static inline uint32_t qn_fit_scalar_of(const qn_fit_model_group *g, int variabl
 /* The eliminated slot of a group, or -1. */
 int qn_fit_eliminated_slot(const qn_fit_problem *problem, const qn_fit_group *group);
 
-/* Scalars of sets that stay. */
+/* The number of scalars of kept sets. */
 uint32_t qn_fit_n_kept(const qn_fit_problem *problem);
 
-/* 0 when elimination cannot be used as asked; *why says the reason. */
+/* 0 if elimination cannot be used as requested; *why says why. */
 int qn_fit_can_eliminate(const qn_fit_model *model, const char **why);
 
 #endif

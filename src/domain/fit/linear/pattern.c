@@ -1,4 +1,4 @@
-/* pattern.c - the pattern of J'J, made once by sorting the pairs of columns of all terms. */
+/* pattern.c - makes the pattern of J'J, once, by sorting the pairs of columns of all terms. */
 #include "domain/fit/linear/linear_impl.h"
 
 #include <limits.h>
@@ -22,8 +22,8 @@ static qn_i64 pairs_of(const qn_fit_model_group *g)
     return (qn_i64)g->n_variables * (g->n_variables + 1) / 2;
 }
 
-/* Column and row of pair (a, b) as one number, column first; 0 when one of them is fixed. Numbers
- * begin at 1, so that 0 is free. */
+/* Column and row of pair (a, b) as one number, column first; 0 when either is fixed. Columns are
+ * counted from 1, so that 0 is available. */
 static uint64_t key_of(const qn_fit_problem *p, const qn_fit_model_group *g, int a, int b, qn_i64 i)
 {
     const uint32_t ca = p->column[qn_fit_scalar_of(g, a, i)];
@@ -149,7 +149,7 @@ void qn_fit_pattern_renew(qn_fit_pattern *pattern)
                         continue;
                     for (int r = 0; r < g->group->n_rows; r++)
                         dot += qn_fit_jac_at(g, r, a, i) * qn_fit_jac_at(g, r, b, i);
-                    /* Two slots bound to one block: both orders of the pair fall together. */
+                    /* Two slots bound to one block: both orders of the pair are the same entry. */
                     if (a != b && p->column[qn_fit_scalar_of(g, a, i)] ==
                                       p->column[qn_fit_scalar_of(g, b, i)])
                         dot *= 2;

@@ -1,4 +1,5 @@
-/* pcg.c - the whole system by conjugate gradients, with the inverse of its block diagonal. */
+/* pcg.c - solves the whole system by conjugate gradients, preconditioned by the inverse of its
+ * block diagonal. */
 #include "domain/fit/linear/linear_impl.h"
 
 #include <stdlib.h>

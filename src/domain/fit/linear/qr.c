@@ -1,8 +1,7 @@
 /* qr.c - Householder QR: rows appended to a triangle, and least squares with pivoting.
  *
- * Plain loops over columns: matrices here have some ten columns, and the digits of a fit matter
- * more than its microseconds. Norms are scaled, since columns of a badly scaled problem overflow
- * when squared.
+ * Plain loops over columns: these matrices have about ten columns, and digits matter more than
+ * microseconds. Norms are scaled, since columns of a badly scaled problem overflow when squared.
  */
 #include "domain/fit/linear/dense.h"
 
@@ -70,7 +69,7 @@ static void swap_columns(double *a, int lda, int m, int j, int k, int *pivot, do
     norms[k] = s;
 }
 
-/* Column k below the diagonal becomes 0; the reflection is applied to what is right of it. */
+/* Makes column k zero below the diagonal and applies the reflection to the columns to its right. */
 static void reflect(int m, int n, double *a, int lda, double *b, int k)
 {
     double *v = a + (size_t)k * lda + k;

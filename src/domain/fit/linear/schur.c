@@ -1,11 +1,11 @@
-/* schur.c - elimination of points, the reduced system as one dense matrix.
+/* schur.c - eliminates points and solves the reduced system as one dense matrix.
  *
  * Each eliminated block p has C = S (sum J_p' J_p) S + D^2, G = S C^-1 S and, for each kept block c
  * of its terms, E_c = J_p' J_c. The reduced matrix is S (B - sum E_a' G E_b) S + D^2: columns are
- * scaled once at the end, and J is read where it lies. All scalars of kept sets are columns, so
- * that a block is always a run of neighbours; fixed ones have scale 0. Blocks are dealt with in a
- * fixed number of parts with a matrix each, whose sum has one order: threads do not show in the
- * bits.
+ * scaled once at the end, and J is read in place. All scalars of kept sets are columns, so that a
+ * block is always a run of adjacent columns; fixed ones have scale 0. Blocks are divided into a
+ * fixed number of parts with a matrix each, which are added in a fixed order, so the bits do not
+ * depend on the threads.
  */
 #include "domain/fit/linear/linear_impl.h"
 
@@ -18,7 +18,7 @@
 
 enum { PARTS = 4 };
 
-/* Columns of one kept block in a term: where they begin in the reduced system and in E. */
+/* The columns of one kept block in a term: where they begin in the reduced system and in E. */
 typedef struct run {
     uint32_t column;
     int len;
@@ -35,13 +35,13 @@ typedef struct schur {
     qn_fit_model *model;
     int n;            /* kept scalars */
     uint32_t *scalar; /* of x, of each column */
-    uint32_t *column; /* of each scalar of x; or none */
+    uint32_t *column; /* of each scalar of x, or QN_FIT_NO_COLUMN */
     uint32_t *points; /* eliminated blocks */
     qn_i64 *factor_at;
     double *factor; /* of C, of each point */
     double *moved;  /* S y of kept scalars, indexed like x */
     uint32_t n_points;
-    size_t room, run_room, point_dim; /* columns, runs and scalars of a point at most */
+    size_t room, run_room, point_dim; /* the most columns, runs and scalars of a point */
     part parts[PARTS];
     double *panel;
     const qn_fit_system *system;
@@ -78,7 +78,7 @@ int qn_fit_can_eliminate(const qn_fit_model *model, const char **why)
             return 0;
         }
     }
-    *why = n_eliminated ? "a term uses one block twice" : "no set is to be eliminated";
+    *why = n_eliminated ? "a term uses one block twice" : "the program eliminates no set";
     return n_eliminated && !model->n_doubles;
 }
 
@@ -107,7 +107,7 @@ static void close_schur(void *self)
 
 /* Building. */
 
-/* Columns and runs that the terms of one eliminated block have at most. */
+/* The most columns and runs that the terms of one eliminated block have. */
 static void measure_points(schur *s)
 {
     const qn_fit_problem *p = s->model->problem;
@@ -207,8 +207,8 @@ out:
 
 /* One eliminated block. */
 
-/* J_a' J_b of two rows and two slots that have all components of their blocks, from `a` and `b` on
- * in a row. */
+/* J_a' J_b for two slots that use all components of their blocks, which are consecutive from `a`
+ * and `b`. */
 static inline __attribute__((always_inline)) void multiply(const double *j, int w, int a, int dim_a,
                                                            int b, int dim_b, double *out,
                                                            size_t stride)
@@ -224,7 +224,7 @@ static inline __attribute__((always_inline)) void multiply(const double *j, int 
     }
 }
 
-/* The same for any slots; `out` has rows of `stride` numbers. The loops of points seen by cameras
+/* J_a' J_b for any slots; `out` has rows of `stride` numbers. The loops for points seen by cameras
  * are unrolled. */
 static inline __attribute__((always_inline)) void multiply_slots(const schur *s,
                                                                  const qn_fit_model_group *g,
@@ -268,7 +268,7 @@ static inline __attribute__((always_inline)) void add_kept(const schur *s, part 
         }
 }
 
-/* C += J_p' J_p of one term, and E of its kept blocks behind the `n` runs there are. */
+/* C += J_p' J_p of one term; E of its kept blocks follows the `n` runs so far. */
 QN_CLONES static size_t add_term(const schur *s, part *t, const qn_fit_model_group *g, int slot,
                                  qn_i64 i, int dp, double *c, size_t n)
 {
@@ -290,7 +290,7 @@ QN_CLONES static size_t add_term(const schur *s, part *t, const qn_fit_model_gro
     return n;
 }
 
-/* G = S C^-1 S from J_p' J_p, and the factor of C where back substitution finds it. */
+/* G = S C^-1 S from J_p' J_p; the factor of C is stored for back substitution. */
 static int invert(const schur *s, uint32_t k, int dp, double *c, double *g)
 {
     const uint32_t first = s->model->problem->block_first[s->points[k]];
@@ -337,7 +337,7 @@ QN_CLONES static void apply_inverse(const schur *s, part *t, int dp, const doubl
     }
 }
 
-/* matrix -= E_a' F_b for two runs. */
+/* matrix -= E_a' F_b for two runs of columns. */
 static void subtract_pair(const schur *s, part *t, int dp, const run *a, const run *b)
 {
     for (int i = 0; i < a->len; i++) {
@@ -353,7 +353,7 @@ static void subtract_pair(const schur *s, part *t, int dp, const run *a, const r
     }
 }
 
-/* The same for two cameras of 9 numbers that see a point of 3. */
+/* matrix -= E_a' F_b for two cameras of 9 numbers that see a point of 3. */
 static inline __attribute__((always_inline)) void subtract_cameras(const schur *s, part *t,
                                                                    const run *a, const run *b)
 {
@@ -370,7 +370,7 @@ static inline __attribute__((always_inline)) void subtract_cameras(const schur *
     }
 }
 
-/* The lower triangle of blocks: cameras of 9 numbers and points of 3 have loops of their own. */
+/* The lower triangle of blocks; cameras of 9 numbers and points of 3 have their own loops. */
 QN_CLONES static void take_pairs(const schur *s, part *t, int dp, size_t n_runs)
 {
     for (size_t x = 0; x < n_runs; x++)
@@ -417,8 +417,8 @@ static int eliminate_point(const schur *s, part *t, uint32_t k)
 
 /* The reduced system. */
 
-/* J_c' J_c of those instances in [from, to) of a group that no eliminated block has: its terms are
- * dealt with while they are at hand. */
+/* J_c' J_c of those instances in [from, to) that use no eliminated block; the terms of eliminated
+ * blocks add theirs where they are processed. */
 static void add_rest(const schur *s, part *t, const qn_fit_model_group *g, qn_i64 from, qn_i64 to)
 {
     const qn_fit_problem *p = s->model->problem;
@@ -506,7 +506,7 @@ static void substitute(const schur *s, uint32_t k, double *y)
 
 static void renew_schur(void *self)
 {
-    (void)self; /* the Jacobian is read where it lies */
+    (void)self; /* the Jacobian is read in place */
 }
 
 static qn_fit_outcome solve_schur(void *self, const qn_fit_system *system, double *y)

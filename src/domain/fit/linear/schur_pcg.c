@@ -1,7 +1,7 @@
-/* schur_pcg.c - elimination of points, the reduced system by conjugate gradients.
+/* schur_pcg.c - eliminates points and solves the reduced system by conjugate gradients.
  *
- * S x = J_c' (J_c x - J_p C^-1 J_p' J_c x) + D^2 x needs two products with J and two with J'; no
- * matrix of cameras by cameras is made. The preconditioner is the block diagonal of S.
+ * S x = J_c' (J_c x - J_p C^-1 J_p' J_c x) + D^2 x needs two products with J and two with J'; the
+ * matrix of cameras by cameras is never formed. The preconditioner is the block diagonal of S.
  */
 #include "domain/fit/linear/linear_impl.h"
 
@@ -37,7 +37,8 @@ static void close_schur(void *self)
     free(s);
 }
 
-/* Calls for all blocks of one kind: C^-1, or the preconditioner; the other kind becomes 0. */
+/* Applies the factors of all blocks of one kind (C^-1, or the preconditioner); blocks of the other
+ * kind become 0. */
 static void on_blocks(const schur_pcg *s, int points, double *v)
 {
     const qn_fit_problem *p = s->model->problem;
@@ -166,8 +167,8 @@ static void subtract_term(const schur_pcg *s, const qn_fit_model_group *g, int s
     }
 }
 
-/* The diagonal block of S; what it was before (B + D^2) serves where rounding, or a camera that
- * sees a point twice, make it indefinite. */
+/* The diagonal block of S; B + D^2 is used instead where rounding, or a camera that sees a point
+ * twice, makes it indefinite. */
 static void precondition_block(schur_pcg *s, uint32_t block)
 {
     const qn_fit_problem *p = s->model->problem;

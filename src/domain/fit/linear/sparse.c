@@ -1,8 +1,8 @@
-/* sparse.c - normal equations as a sparse matrix, by CHOLMOD.
+/* sparse.c - solves the normal equations as a sparse matrix, by CHOLMOD.
  *
- * The library is loaded on first use; types come from its header at build time, and only the
- * library of that header's soname fits them. A build without the header, or a machine without the
- * library, says what is missing, and conjugate gradients serve.
+ * The library is loaded on first use. Its types come from the header at build time, so only the
+ * library with that header's soname fits. A build without the header, or a machine without the
+ * library, says what is missing and uses conjugate gradients.
  */
 #include "domain/fit/linear/linear.h"
 
@@ -38,7 +38,7 @@ static struct {
 
 static struct {
     pthread_once_t once;
-    char reason[200]; /* empty when loaded */
+    char reason[200]; /* "" once it is loaded */
 } loaded = { .once = PTHREAD_ONCE_INIT };
 
 static void load(void)
@@ -155,7 +155,7 @@ static qn_fit_outcome solve_sparse(void *self, const qn_fit_system *system, doub
 
         for (int k = t->start[c]; k < t->start[c + 1]; k++)
             a[k] = t->value[k] * sc * system->scale[t->scalar[t->row[k]]];
-        a[t->start[c]] += system->damping[t->scalar[c]]; /* the diagonal is the first */
+        a[t->start[c]] += system->damping[t->scalar[c]]; /* the diagonal comes first */
         b[c] = -system->gradient[t->scalar[c]] * sc;
     }
     if (!api.cholmod_factorize(s->a, s->l, &s->common) || s->common.status != CHOLMOD_OK)

@@ -1,4 +1,4 @@
-/* dev.c - developability of a vertex, from the faces around it. */
+/* dev.c - energies for the developability of a vertex, from the faces around it. */
 #include "domain/fit/expr/functions.h"
 #include "domain/fit/mesh/terms.h"
 
@@ -57,8 +57,8 @@ static qn_fit_v covariance(qn_fit_graph *g, const qn_fit_vec *normals, const qn_
     return qn_fit_op(g, "eig3_min", c, 6);
 }
 
-/* In the plane across the mean normal: that normal is a null vector, so the smaller eigenvalue of
- * the plane is the middle one of three. */
+/* Restricted to the plane orthogonal to the mean normal, which is a null vector: the smaller
+ * eigenvalue in the plane is the middle one of three. */
 static qn_fit_v hinge(qn_fit_graph *g, const qn_fit_vec *normals, const qn_fit_v *angles,
                       const qn_fit_v *areas, int n)
 {
@@ -85,7 +85,7 @@ static qn_fit_v hinge(qn_fit_graph *g, const qn_fit_vec *normals, const qn_fit_v
 
 /* Parts of the ring. */
 
-/* Mean squared distance from the mean normal, of `n` faces from `from`. */
+/* Mean squared distance from the mean normal, over `n` faces that begin at `from`. */
 static qn_fit_v variance(qn_fit_graph *g, const qn_fit_vec *normals, int from, int n, int valence)
 {
     qn_fit_v terms[QN_FIT_MAX_VEC];
@@ -134,7 +134,7 @@ static qn_fit_v partition(qn_fit_graph *g, const qn_fit_vec *normals, int n)
 
 /* Ridges. */
 
-/* 1 when fold `a` counts more than fold `b`; of equal ones the first does. */
+/* 1 when fold `a` is sharper than fold `b`; a tie goes to the first. */
 static qn_fit_v is_sharper(qn_fit_graph *g, const qn_fit_v *folds, int a, int b)
 {
     return op2(g, a < b ? "ge" : "gt", folds[a], folds[b]);
@@ -145,8 +145,8 @@ static qn_fit_v arc(qn_fit_graph *g, const qn_fit_vec *normals, int from, int n,
     return n == 1 ? qn_fit_lit(g, 1) : misalignment(g, normals, from, n, valence);
 }
 
-/* The ring cut at its two sharpest folds, an arc of one face costing 1. Which folds these are is
- * asked anew at every evaluation, by comparisons, which have no derivative. */
+/* The ring cut at its two sharpest folds; an arc of one face costs 1. Every evaluation finds these
+ * folds again, by comparisons, which have no derivative. */
 static qn_fit_v ridge(qn_fit_graph *g, const qn_fit_vec *normals, int n)
 {
     const qn_fit_v one = qn_fit_lit(g, 1);

@@ -1,4 +1,4 @@
-/* generate.c - meshes from numbers. */
+/* generate.c - generates icospheres, grids and tori. */
 #include "domain/fit/mesh/mesh.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static void base_icosahedron(qn_fit_mesh *m)
     m->n_faces = 20;
 }
 
-/* Middles of edges, by the edge's two vertices; open addressing. */
+/* Midpoints of edges, found by the two vertices of the edge; open addressing. */
 typedef struct {
     uint64_t *keys;
     uint32_t *verts;

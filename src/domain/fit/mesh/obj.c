@@ -1,4 +1,4 @@
-/* obj.c - Wavefront OBJ: vertices and faces, everything else skipped. */
+/* obj.c - reads and writes vertices and faces of Wavefront OBJ; other lines are skipped. */
 #include "domain/fit/mesh/mesh.h"
 #include "util/list.h"
 
@@ -70,7 +70,7 @@ static qn_status read_vertex(reader *r, const char *at, qn_err *err)
     return qn_fit_mesh_add_vert(&r->mesh, &r->room, p, err);
 }
 
-/* Indices count from 1; negative ones from the end. What follows a slash is skipped. */
+/* Indices count from 1, negative ones from the end. The part after a slash is skipped. */
 static qn_status read_face(reader *r, const char *at, qn_err *err)
 {
     uint32_t first = 0, last = 0;

@@ -240,7 +240,7 @@ qn_status qn_fit_ply_parse(const char *name, const char *text, size_t bytes, qn_
     r->bytes = bytes;
     QN_TRY(read_head(r, err));
     for (int k = 0; k < r->n_elements; k++) {
-        /* An element without properties takes no bytes: its count says nothing. */
+        /* An element without properties takes no bytes, so its count has no limit. */
         if (r->elements[k].n_properties == 0)
             continue;
         for (uint64_t i = 0; i < r->elements[k].count; i++)

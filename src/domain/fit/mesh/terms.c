@@ -20,7 +20,7 @@ const char *qn_fit_term_name(qn_fit_term_kind kind)
     return names[kind];
 }
 
-/* A group being made: instances with the vertices at their slots and their numbers. */
+/* A group under construction: for each instance, the vertices at its slots and its numbers. */
 typedef struct {
     qn_fit_problem *problem;
     const qn_fit_mesh *mesh;
@@ -176,7 +176,7 @@ static void add_vertices(maker *m)
     }
 }
 
-/* Faces of a vertex, when they close around it; else 0. */
+/* The number of faces around a vertex if they close around it, else 0. */
 static uint32_t closed_valence(const qn_fit_topology *t, uint32_t v)
 {
     const uint32_t from = t->ring_start[v], n = t->ring_start[v + 1] - from;
@@ -187,7 +187,7 @@ static uint32_t closed_valence(const qn_fit_topology *t, uint32_t v)
     return n;
 }
 
-/* Vertices with `valence` faces; slot 0 is the vertex, then its neighbours around it. */
+/* Vertices with `valence` faces; slot 0 is the vertex, the others are its neighbours in order. */
 static void add_rings(maker *m, uint32_t valence)
 {
     const qn_fit_topology *t = m->topology;

@@ -1,7 +1,7 @@
-/* terms.h - what meshes are asked for: springs, smoothness, bending, developability.
+/* terms.h - terms over meshes: springs, smoothness, bending, developability.
  *
- * Each term is an expression over the vertices it touches, built here, and a group of a problem
- * bound to the elements of a mesh. Terms over rings make a group for each valence.
+ * Each term is an expression over the vertices that it touches, and a group of the problem that
+ * binds it to the elements of a mesh. Terms over rings make a group for each valence.
  */
 #ifndef QN_FIT_MESH_TERMS_H
 #define QN_FIT_MESH_TERMS_H
@@ -19,10 +19,10 @@ typedef enum {
     QN_FIT_TERM_AREA,           /* per face: (A - A0) / sqrt(A0) */
     QN_FIT_TERM_ANCHOR,         /* per vertex: x - x0 */
 
-    /* Energies of interior vertices with more than three faces, each 0 where the faces around it
-     * unroll into a plane. */
+    /* Energies of interior vertices with more than three faces, each 0 where these faces unroll
+     * into a plane. */
     QN_FIT_DEV_COVARIANCE, /* smallest eigenvalue of sum of theta N N' */
-    QN_FIT_DEV_HINGE,      /* the same in the tangent plane: middle eigenvalue */
+    QN_FIT_DEV_HINGE,      /* middle eigenvalue of sum of theta N N' */
     QN_FIT_DEV_BIMODAL,    /* variance of normals in the two halves of the ring */
     QN_FIT_DEV_ALIGNMENT,  /* 1 - N . mean normal, in the two halves */
     QN_FIT_DEV_PARTITION,  /* the least variance over all cuts of the ring in two */
@@ -41,7 +41,7 @@ qn_status qn_fit_add_mesh_term(qn_fit_problem *problem, int set, const qn_fit_me
                                const qn_fit_topology *topology, qn_fit_term_kind kind,
                                double weight, qn_err *err);
 
-/* weight (V - target)^2, V the signed volume that the faces enclose (volume.c). */
+/* weight (V - target)^2, where V is the signed volume enclosed by the faces (volume.c). */
 qn_status qn_fit_add_volume(qn_fit_problem *problem, int set, const qn_fit_mesh *mesh,
                             double target, double weight, qn_err *err);
 

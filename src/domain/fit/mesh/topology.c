@@ -1,7 +1,7 @@
 /* topology.c - edges, hinges and rings of a mesh.
  *
- * Half edges are sorted by their two vertices (counting sort by the lower one), which puts the
- * sides of an edge next to each other.
+ * Half edges are sorted by their two vertices (counting sort by the lower one), which brings the
+ * sides of an edge together.
  */
 #include "domain/fit/mesh/mesh.h"
 
@@ -11,7 +11,7 @@
 typedef struct {
     uint32_t lo, hi, face;
     uint32_t opposite;
-    int is_forward; /* runs lo -> hi in its face */
+    int is_forward; /* runs from lo to hi in its face */
 } side;
 
 void qn_fit_topology_free(qn_fit_topology *t)
@@ -125,7 +125,7 @@ static void swap_corner(qn_fit_topology *t, uint32_t a, uint32_t b)
     t->ring_k[b] = k;
 }
 
-/* The corner of [from, to) whose first neighbour is `v`, or `to`. */
+/* The corner in [from, to) whose first neighbour is `v`, or `to`. */
 static uint32_t find_j(const qn_fit_topology *t, uint32_t from, uint32_t to, uint32_t v)
 {
     while (from < to && t->ring_j[from] != v)
@@ -133,7 +133,7 @@ static uint32_t find_j(const qn_fit_topology *t, uint32_t from, uint32_t to, uin
     return from;
 }
 
-/* The corner that no other precedes starts an open fan. */
+/* A corner that no other precedes begins an open fan. */
 static uint32_t first_corner(const qn_fit_topology *t, uint32_t from, uint32_t to)
 {
     for (uint32_t c = from; c < to; c++) {

@@ -1,4 +1,4 @@
-/* volume.c - the space that a mesh encloses, held to a target: an energy of one sum over faces. */
+/* volume.c - holds the volume of a mesh to a target: an energy of one sum over faces. */
 #include "domain/fit/expr/functions.h"
 #include "domain/fit/mesh/terms.h"
 

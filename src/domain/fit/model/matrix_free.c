@@ -1,4 +1,4 @@
-/* anew.c - a point, and products, from programs and from a Jacobian in f32. */
+/* matrix_free.c - points and products, from programs or from a Jacobian in f32. */
 #include "domain/fit/model/model_impl.h"
 
 #include "domain/fit/host/host_impl.h"
@@ -31,8 +31,8 @@ static qn_fit_pass point_run(const qn_fit_matrix_free *a)
 
 /* Tables. */
 
-/* Entries of a section that belong to a slot, as cells; 0 entries add nothing. A pair of different
- * components stands for two numbers of its block. `out` NULL: they are counted. */
+/* The entries of a section that belong to a slot, as cells; zero entries add nothing. A pair of
+ * different components adds to two numbers of its block. With `out` NULL they are only counted. */
 static int list_cells(const qn_fit_model *m, qn_fit_pass run, int section, const double *table,
                       int place, qn_fit_cells *out, int n)
 {
@@ -166,7 +166,7 @@ static inline __attribute__((always_inline)) void add_products(const qn_fit_mode
     add_cells(&m->matrix_free->products, place, i, sum);
 }
 
-/* J' rows of one instance, J in f32, into all components of a block, `n` of them. */
+/* Adds J' rows of one instance, J in f32, to all `n` components of a block. */
 static inline __attribute__((always_inline)) void add_whole(const qn_fit_model_place *at, int n,
                                                             const float *j, const double *u,
                                                             double *sum)
@@ -247,7 +247,7 @@ static void clear_fixed(const qn_fit_model *m, double *out)
 
 /* J in f32. */
 
-enum { PIECE = 64 }; /* instances: both forms of J stay in the first cache */
+enum { PIECE = 64 }; /* instances for which both forms of J stay in the first-level cache */
 
 static void round_group(const qn_fit_model_group *g, qn_i64 from, qn_i64 to)
 {
@@ -263,7 +263,7 @@ static void round_group(const qn_fit_model_group *g, qn_i64 from, qn_i64 to)
         }
 }
 
-/* What one slot of an instance adds to its rows. */
+/* Adds one slot's part of J v to the rows of an instance. */
 static inline void add_slot(const qn_fit_model_group *g, int slot, const double *v, qn_i64 i,
                             double *rows)
 {
@@ -291,7 +291,7 @@ QN_CLONES static void rounded_jv(const qn_fit_model_group *g, const double *v, d
             add_slot(g, slot, v, i, rows + g->first_row + i);
 }
 
-/* What the model asks for. */
+/* The calls of the model. */
 
 double qn_fit_matrix_free_linearise(qn_fit_model *model, const double *x, double *gradient)
 {

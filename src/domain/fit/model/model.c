@@ -1,4 +1,4 @@
-/* model.c - evaluation for solvers: programs and tables made beforehand, evaluations counted. */
+/* model.c - evaluation for solvers: makes programs and tables beforehand and counts evaluations. */
 #include "domain/fit/model/model.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ static qn_status sort_variables(const qn_fit_model *m, qn_fit_model_group *g, qn
     return QN_OK;
 }
 
-/* The run that makes a point, by what the model is for. */
+/* The pass that evaluates a point, depending on the purpose of the model. */
 static qn_fit_pass point_run(unsigned uses)
 {
     return uses & QN_FIT_MODEL_FREE      ? QN_FIT_PASS_POINT
@@ -67,7 +67,7 @@ static qn_fit_pass point_run(unsigned uses)
                                          : QN_FIT_PASS_LINEARIZE;
 }
 
-/* Room for J as products read it; none where they compute it. */
+/* Allocates J in the form that products read; nothing where they compute it. */
 static int make_packed(qn_fit_model_group *g, unsigned uses)
 {
     const size_t n = (size_t)(g->n_variables * g->group->n_rows * g->group->ld) + 1;
@@ -147,7 +147,7 @@ static qn_status make_places(qn_fit_model *m, qn_err *err)
     return QN_OK;
 }
 
-/* Numbers that a gather has at most for one block. */
+/* The most numbers that a gather sums for one block. */
 static size_t widest_sum(const qn_fit_problem *p)
 {
     size_t width = 1;
@@ -198,7 +198,7 @@ out:
     return st;
 }
 
-/* The host makes its tables in the first evaluation: that one is here. */
+/* The host makes its tables in the first evaluation, so it takes place here. */
 static qn_status prepare_gradient(qn_fit_model *m, qn_err *err)
 {
     double *gradient = calloc((size_t)m->problem->n_scalars + 1, sizeof *gradient);
@@ -243,7 +243,7 @@ out:
 
 /* Evaluation. */
 
-/* Everything was prepared, so that evaluation has nothing left that could fail. */
+/* Everything is prepared, so an evaluation cannot fail. */
 double qn_fit_model_cost(qn_fit_model *model, const double *x)
 {
     double cost = NAN;
@@ -271,7 +271,7 @@ double qn_fit_model_linearise(qn_fit_model *model, const double *x, double *grad
     return model->bad.group < 0 ? cost : NAN;
 }
 
-/* In f64 it is there twice: as it was computed, and packed. */
+/* In f64 there are two copies: as computed, and packed. */
 size_t qn_fit_model_jacobian_bytes(const qn_fit_model *model)
 {
     size_t bytes = 0;

@@ -1,8 +1,8 @@
-/* model.h - what solvers in host memory see of a problem: costs, gradients, the kept Jacobian.
+/* model.h - what solvers in host memory use of a problem: costs, gradients, the Jacobian.
  *
- * Evaluation is that of batch/host.h; this adds direct access to Jacobians, for solvers that build
- * matrices from them, and products that pass over them once. Sums follow batch/order.h, so that
- * bits depend neither on threads nor on the way.
+ * host/host.h evaluates; the model adds direct access to Jacobians, for solvers that build matrices
+ * from them, and products that read them once. Sums follow problem/sum_order.h, so that bits depend
+ * neither on the number of threads nor on the kind of product.
  *
  * Vectors over parameters are indexed like the problem's x; entries of fixed scalars are 0.
  * Vectors over rows are one table after the other, [row][instance] with the group's leading
@@ -14,10 +14,9 @@
 #include "domain/fit/host/host.h"
 #include "domain/fit/problem/problem.h"
 
-/* What qn_fit_model_new prepares for: least squares need residuals and Jacobians, L-BFGS and
- * first-order methods the gradient alone. FREE and ROUNDED are least squares for conjugate
- * gradients, with products that compute J anew or read it in f32 (anew.h): no Jacobian is in the
- * groups then. */
+/* The purpose of a model: least squares need residuals and Jacobians, L-BFGS and first-order
+ * methods only the gradient. FREE and ROUNDED are least squares by conjugate gradients, with
+ * products that compute J or read it in f32 (matrix_free.c): then groups hold no Jacobian. */
 enum {
     QN_FIT_MODEL_JACOBIAN = 1,
     QN_FIT_MODEL_GRADIENT = 2,
@@ -25,16 +24,16 @@ enum {
     QN_FIT_MODEL_ROUNDED = 8
 };
 
-enum { QN_FIT_MAX_BLOCK = 32 }; /* scalars of a block whose normal matrix is kept whole */
+enum { QN_FIT_MAX_BLOCK = 32 }; /* scalars of a block whose whole normal matrix is stored */
 
 typedef struct qn_fit_model_group {
     const qn_fit_group *group;
     const double *res;    /* [row][i] */
     const double *stored; /* [value][i]: distinct entries of the Jacobian */
-    /* [i][row][k]: the whole Jacobian of an instance side by side, for those who go by blocks;
-     * k counts variables by slot, then component. */
+    /* [i][row][k]: the whole Jacobian of an instance in one piece, for sums by block; k counts
+     * variables by slot, then component. */
     double *packed;
-    float *rounded; /* the same in f32; NULL: there is none */
+    float *rounded; /* the packed Jacobian in f32, or NULL */
     qn_i64 first_row;
     const qn_fit_variable *variables;
     const qn_fit_entry *entries;
@@ -43,27 +42,27 @@ typedef struct qn_fit_model_group {
     int *slot_comp;                  /* component of each of these */
 } qn_fit_model_group;
 
-/* One instance that uses a block twice: its two Jacobians add up. */
+/* An instance that uses a block twice: its two Jacobians add up. */
 typedef struct qn_fit_double_use {
     int group, slot_a, slot_b;
     qn_i64 instance;
 } qn_fit_double_use;
 
-/* A slot of a group, with all that a sum over its instances needs in one place. */
+/* A slot of a group, with everything that a sum over its instances needs. */
 typedef struct qn_fit_model_place {
-    const double *j;      /* of instance 0; NULL: not kept */
+    const double *j;      /* of instance 0; NULL: not stored */
     const float *rounded; /* likewise */
     const double *res;
     const int *comp;
     qn_i64 stride, ld, first_row;    /* stride: from instance to instance */
     int n_rows, n_variables, n, dim; /* n: variables of the slot */
-    int is_whole;                    /* all components are */
+    int is_whole;                    /* the slot uses all components of its block */
 } qn_fit_model_place;
 
 typedef struct qn_fit_model {
     const qn_fit_problem *problem;
     qn_fit_host *host;
-    struct qn_fit_matrix_free *matrix_free; /* NULL: J is kept in f64 */
+    struct qn_fit_matrix_free *matrix_free; /* NULL: J is stored in f64 */
     struct qn_fit_sums *sums;               /* NULL: none */
     qn_fit_model_group *groups;
     qn_fit_model_place *places;
@@ -71,25 +70,25 @@ typedef struct qn_fit_model {
     qn_i64 *both_at;
     qn_i64 n_rows; /* of a vector over rows, padding included */
     int n_threads;
-    double *lanes;    /* of each thread: sums of a list by lanes */
-    size_t n_lanes;   /* numbers of one thread's */
-    double *partials; /* of the chunks of a long list */
+    double *lanes;    /* of each thread: partial sums of a list, by lane */
+    size_t n_lanes;   /* numbers per thread */
+    double *partials; /* sums of the chunks of a long list */
     qn_fit_double_use *doubles;
     int n_doubles;
     qn_fit_bad bad;                                       /* of the last evaluation */
     qn_i64 n_costs, n_jacobians, n_products, n_gradients; /* evaluations so far */
 } qn_fit_model;
 
-/* `n_threads` 0 is one for each processor. The problem is finished and outlives the model.
- * Nothing is allocated afterwards. */
+/* With `n_threads` 0 there is one thread per processor. The problem must be finished and outlive
+ * the model. Later calls allocate nothing. */
 qn_status qn_fit_model_new(const qn_fit_problem *problem, unsigned uses, int n_threads,
                            qn_fit_model **out, qn_err *err);
 void qn_fit_model_free(qn_fit_model *model);
 
-/* The cost at x; NaN when a term is not finite, and `bad` says which. */
+/* The cost at x; NaN when a term is not finite, which `bad` then names. */
 double qn_fit_model_cost(qn_fit_model *model, const double *x);
 
-/* The cost at x, with residuals and Jacobians kept in the groups, and the diagonal of J' J. */
+/* The cost at x; stores residuals and Jacobians in the groups, and the diagonal of J' J. */
 double qn_fit_model_linearise(qn_fit_model *model, const double *x, double *gradient);
 
 /* Cost and gradient without a Jacobian; energies count as well. */
@@ -101,13 +100,13 @@ double qn_fit_model_group_cost(const qn_fit_model *model, int group);
 /* The term that was not finite, as words. */
 void qn_fit_model_describe(const qn_fit_model *model, char *text, size_t size);
 
-/* Of the Jacobian that products read; 0: they compute it. */
+/* Bytes of the Jacobian that products read; 0: they compute it. */
 size_t qn_fit_model_jacobian_bytes(const qn_fit_model *model);
 
-/* Fills `packed`, by qn_fit_model_linearise. */
+/* Fills `packed`; called by qn_fit_model_linearise. */
 void qn_fit_model_pack(qn_fit_model *model);
 
-/* Products with the kept Jacobian (products.c). */
+/* Products with the stored Jacobian (products.c). */
 
 void qn_fit_model_jv(qn_fit_model *model, const double *v, double *rows);
 void qn_fit_model_jtu(qn_fit_model *model, const double *rows, double *out); /* NULL: residuals */
@@ -120,7 +119,7 @@ void qn_fit_model_diagonal(qn_fit_model *model, double *out);    /* of J' J */
  * more than QN_FIT_MAX_BLOCK scalars per block. */
 void qn_fit_model_blocks(qn_fit_model *model, const qn_i64 *at, double *out);
 
-/* Sum of a[i] b[i] by pieces of one size. */
+/* The sum of a[i] b[i], in pieces of one size. */
 double qn_fit_inner(const double *a, const double *b, qn_i64 n);
 
 static inline double qn_fit_jac_at(const qn_fit_model_group *g, int row, int variable, qn_i64 i)

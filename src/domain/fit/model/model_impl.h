@@ -17,44 +17,44 @@ typedef struct qn_fit_sums qn_fit_sums;
 qn_status qn_fit_sums_new(const qn_fit_problem *problem, qn_fit_sums **out, qn_err *err);
 void qn_fit_sums_free(qn_fit_sums *sums);
 
-/* As those of the host. After a point that is not finite the gradient is left alone. */
+/* Like the calls of the host. If the point is not finite, the gradient is not changed. */
 qn_status qn_fit_sums_cost(qn_fit_sums *sums, qn_fit_host *host, const double *x, double *cost,
                            qn_fit_bad *bad, qn_err *err);
 qn_status qn_fit_sums_gradient(qn_fit_sums *sums, qn_fit_host *host, const double *x, double *cost,
                                double *gradient, qn_fit_bad *bad, qn_err *err);
 
-/* 1 when the group belongs to a sum: the first of its groups has the whole cost. */
+/* 1 if the group belongs to a sum, whose first group carries the whole cost. */
 int qn_fit_sums_group_cost(const qn_fit_sums *sums, int group, double *cost);
 
 /* Least squares in host memory without a Jacobian in f64.
  *
- * For conjugate gradients alone. Contributions to the gradient and to the diagonal blocks of J'J
+ * Only for conjugate gradients. Contributions to the gradient and to the diagonal blocks of J'J
  * come from the programs of a point, J v from a program along v. Products J'J v either come from a
- * program too, which evaluates the terms again, or read a Jacobian in f32; all else is the same.
- * What two slots of an instance bound to one block have in common is left out of the diagonal, as
- * on a device: it damps and preconditions.
+ * program as well, which evaluates the terms again, or read a Jacobian in f32. The diagonal, which
+ * damps and preconditions, leaves out the product of two slots of an instance that are bound to the
+ * same block, as on a device.
  */
 
-/* What place p adds to a block: cells [first[p], first[p + 1]). */
+/* The contributions of place p to a block: cells [first[p], first[p + 1]). */
 typedef struct qn_fit_cells {
     struct {
-        const double *at; /* [i]; NULL: the factor alone */
+        const double *at; /* [i]; NULL: only the factor */
         double factor;
-        int to; /* number of the block's sums */
+        int to; /* which of the block's sums */
     } * cells;
     int *first;
 } qn_fit_cells;
 
 typedef struct qn_fit_matrix_free {
     int is_rounded;  /* products read J in f32 */
-    const double *x; /* where the last point was */
+    const double *x; /* the last point */
     qn_fit_cells slopes, squares, products;
-    double *diagonals;    /* diagonal blocks of J'J, at[p] where block p begins */
+    double *diagonals;    /* diagonal blocks of J'J; block p begins at diagonals_at[p] */
     qn_i64 *diagonals_at; /* dim^2 numbers each */
-    double *rows;         /* of products with a rounded J */
+    double *rows;         /* scratch of products with a rounded J */
 } qn_fit_matrix_free;
 
-/* After the model's sums are there; fails on blocks of more than QN_FIT_MAX_BLOCK numbers. */
+/* After the model has its sums; fails on blocks of more than QN_FIT_MAX_BLOCK numbers. */
 qn_status qn_fit_matrix_free_new(qn_fit_model *model, int is_rounded, qn_err *err);
 void qn_fit_matrix_free_free(qn_fit_matrix_free *matrix_free);
 
@@ -64,16 +64,16 @@ void qn_fit_matrix_free_jtjv(qn_fit_model *model, const double *v, double *out);
 void qn_fit_matrix_free_diagonal(const qn_fit_model *model, double *out);
 void qn_fit_matrix_free_blocks(const qn_fit_model *model, double *out);
 
-/* Sums over the terms of a block, in the order of batch/order.h.
+/* Sums over the terms of a block, in the order of problem/sum_order.h.
  *
- * Each list is walked by functions that are inlined with the adder they are called with, so that
- * every kind of sum has a loop of its own. Threads come in from QN_FIT_MANY entries on: for less,
- * waking them costs more.
+ * The functions that go through a list are inlined together with their adder, so that every kind of
+ * sum has its own loop. Threads are used from QN_FIT_MANY entries on: for fewer, waking them costs
+ * more than it saves.
  */
 
 enum { QN_FIT_MANY = 32768, QN_FIT_BLOCKS_AT_ONCE = 64, QN_FIT_AHEAD = 8 };
 
-/* Adds to `sum` what one entry of the inverse index gives. */
+/* Adds the contribution of one entry of the inverse index to `sum`. */
 typedef void qn_fit_adder(const qn_fit_model *model, uint32_t place, qn_i64 i, const double *rows,
                           double *sum);
 
@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) void add_entry(const qn_fit_model *
     add(m, m->problem->inverse.place[k], m->problem->inverse.instance[k], rows, sum);
 }
 
-/* Instances of a long list lie far apart, in steps that no processor foresees. */
+/* Instances of a long list are far apart, in steps that a processor cannot predict. */
 static inline void fetch(const qn_fit_model *m, qn_i64 k)
 {
     const qn_fit_model_place *at = &m->places[m->problem->inverse.place[k]];
@@ -97,7 +97,7 @@ static inline void fetch(const qn_fit_model *m, qn_i64 k)
         __builtin_prefetch(j + n);
 }
 
-/* Entries [from, to), at most a chunk of them, into `sum`, which is 0. */
+/* Sums entries [from, to), at most a chunk, into `sum`, which is 0. */
 static inline __attribute__((always_inline)) void sum_chunk(const qn_fit_model *m,
                                                             qn_fit_adder *add, const double *rows,
                                                             qn_i64 from, qn_i64 to, size_t width,
@@ -128,7 +128,7 @@ static inline __attribute__((always_inline)) void sum_long_list(qn_fit_model *m,
 {
     const qn_i64 from = m->problem->inverse.start[block], to = m->problem->inverse.start[block + 1];
     const qn_i64 n_chunks = (to - from + QN_FIT_CHUNK - 1) / QN_FIT_CHUNK;
-    double *parts = m->partials; /* [component][chunk] once they are all there */
+    double *parts = m->partials; /* [component][chunk] */
     double one[QN_FIT_MAX_DIM];
 
 #pragma omp parallel for num_threads(m->n_threads) schedule(static) private(one)
@@ -144,13 +144,13 @@ static inline __attribute__((always_inline)) void sum_long_list(qn_fit_model *m,
         out[k] = qn_fit_sum_lanes(parts + (qn_i64)k * n_chunks, n_chunks);
 }
 
-/* Where block b's sums begin, and how many they are: its scalars, or with `at` what that says. */
+/* Where the sums of block b begin: at its scalars, or where `at` says. */
 static inline qn_i64 first_of(const qn_fit_problem *p, const qn_i64 *at, uint32_t b)
 {
     return at ? at[b] : p->block_first[b];
 }
 
-/* Lists of one chunk; longer ones are left to qn_fit_long_lists. */
+/* Lists of at most one chunk; qn_fit_long_lists sums the longer ones. */
 static inline __attribute__((always_inline)) void qn_fit_short_list(const qn_fit_model *m,
                                                                     qn_fit_adder *add,
                                                                     const double *rows,
@@ -179,7 +179,7 @@ static inline __attribute__((always_inline)) void qn_fit_long_lists(qn_fit_model
                           out + first_of(p, at, b));
 }
 
-/* Of a piece of blocks that begins at `from`. */
+/* The end of the piece of blocks that begins at `from`. */
 static inline uint32_t qn_fit_last_block(const qn_fit_model *m, uint32_t from)
 {
     return from + QN_FIT_BLOCKS_AT_ONCE < m->problem->n_blocks ? from + QN_FIT_BLOCKS_AT_ONCE

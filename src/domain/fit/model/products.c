@@ -1,14 +1,14 @@
-/* products.c - products with the kept Jacobian, and sums over the terms of a block.
+/* products.c - products with the stored Jacobian, and sums over the terms of a block.
  *
- * Sums are by block, in the order of batch/order.h, and read the Jacobians of a block's instances
- * where they lie side by side: writing what each instance gives and gathering that took twice as
- * long.
+ * Sums are made block by block, in the order of problem/sum_order.h, and read the Jacobians of a
+ * block's instances from the packed form: writing the contributions of each instance and gathering
+ * them took twice as long.
  */
 #include "domain/fit/model/model_impl.h"
 #include "kernel/dialect.h"
 
 enum { PIECE = 256 };
-enum { PACK = 64 }; /* instances: a piece of both forms of J stays in the first cache */
+enum { PACK = 64 }; /* instances for which both forms of J stay in the first-level cache */
 
 double qn_fit_inner(const double *a, const double *b, qn_i64 n)
 {
@@ -121,7 +121,7 @@ static inline void add_some(const qn_fit_model_place *at, const double *j, const
     }
 }
 
-/* All components of a block, `n` of them: no table says where they go. */
+/* All `n` components of a block: no table is needed to place them. */
 static inline __attribute__((always_inline)) void add_all(const qn_fit_model_place *at, int n,
                                                           const double *j, const double *u,
                                                           double *sum)
@@ -221,7 +221,7 @@ static inline __attribute__((always_inline)) void add_whole_squares(const qn_fit
             sum[k] += j[r * at->n_variables + k] * j[r * at->n_variables + k];
 }
 
-/* Jacobians of two slots of one instance, row by row into the block they both are. */
+/* Adds the product of two slots of an instance that are bound to the same block, row by row. */
 static inline void add_pairs(const qn_fit_model_group *g, int slot_a, int slot_b, qn_i64 i,
                              uint32_t dim, double *sum)
 {
@@ -237,7 +237,7 @@ static inline void add_pairs(const qn_fit_model_group *g, int slot_a, int slot_b
         }
 }
 
-/* J' J of a slot with all `n` components of its block. */
+/* J' J of a slot that uses all `n` components of its block. */
 static inline __attribute__((always_inline)) void add_square(const qn_fit_model_place *at, int n,
                                                              const double *j, double *sum)
 {
@@ -267,7 +267,7 @@ static inline __attribute__((always_inline)) void add_blocks(const qn_fit_model 
         add_square(at, at->n, j, sum);
 }
 
-/* The gradient into sum, squares behind it. */
+/* The gradient goes into sum, followed by the squares. */
 static inline __attribute__((always_inline)) void add_both(const qn_fit_model *m, uint32_t place,
                                                            qn_i64 i, const double *rows,
                                                            double *sum)

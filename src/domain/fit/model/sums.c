@@ -1,7 +1,7 @@
 /* sums.c - objectives with squared sums of energies, in two passes.
  *
- * The first pass has 1 for factors and gives the sums. The second has 2 weight (sum - target), so
- * that gradients come out as those of the squares; costs are put right afterwards.
+ * The first pass uses factors of 1 and gives the sums. The second uses 2 weight (sum - target), so
+ * that its gradients are those of the squares; costs are corrected afterwards.
  */
 #include "domain/fit/model/model_impl.h"
 
@@ -11,8 +11,8 @@
 
 struct qn_fit_sums {
     const qn_fit_problem *problem;
-    double *x;     /* the point, with factors of its own */
-    double *costs; /* of each sum: its weight times the squared distance */
+    double *x;     /* the point, with its own factors */
+    double *costs; /* of each sum: weight times the squared distance from its target */
 };
 
 qn_status qn_fit_sums_new(const qn_fit_problem *problem, qn_fit_sums **out, qn_err *err)
@@ -54,7 +54,7 @@ static double sum_of(const qn_fit_host *host, const qn_fit_total *sum)
     return total;
 }
 
-/* Costs of squares instead of those of the factors' rows. */
+/* Replaces the costs of the scaled rows by those of the squares. */
 static double correct_cost(const qn_fit_sums *s, const qn_fit_host *host, double cost)
 {
     for (int k = 0; k < s->problem->n_sums; k++)

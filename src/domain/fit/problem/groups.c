@@ -1,4 +1,4 @@
-/* groups.c - terms: by template with tables, or one by one and grouped by topology. */
+/* groups.c - adds terms: by template with tables, or one by one, grouped by topology. */
 #include "domain/fit/problem/problem.h"
 #include "util/list.h"
 
@@ -33,7 +33,7 @@ static qn_status allocate_tables(qn_fit_group *g, qn_err *err)
     return qn_fail(err, QN_ERR_NOMEM, "%s: tables of %lld instances", g->name, (long long)g->n);
 }
 
-/* What the finished graph says of itself. */
+/* Copies the sizes of the finished graph. */
 static qn_status adopt_graph(qn_fit_group *g, qn_fit_graph *graph, qn_err *err)
 {
     g->graph = graph;
@@ -70,7 +70,7 @@ static qn_status check_spec(const qn_fit_problem *p, const qn_fit_group_spec *sp
     return QN_OK;
 }
 
-/* A component that is fixed in every row is no variable of the group. */
+/* A component that is fixed in every row is not a variable of the group. */
 static void fix_components(const qn_fit_problem *p, const qn_fit_group_spec *spec)
 {
     for (int s = 0; s < spec->n_slots; s++) {
@@ -237,7 +237,7 @@ qn_status qn_fit_problem_add_instance(qn_fit_problem *problem, qn_fit_graph *gra
     fix_scalars(problem, graph, sets, blocks, n_slots);
     QN_TRY(qn_fit_graph_finish(graph, err));
     QN_TRY(check_slots(problem, graph, sets, n_slots, n_columns, err));
-    /* The latest group first: terms of one kind come one after the other. */
+    /* Searches the latest group first, because terms of one kind tend to follow each other. */
     for (int k = problem->n_groups - 1; k >= 0 && !g; k--)
         if (is_same_topology(&problem->groups[k], graph, sets, loss))
             g = &problem->groups[k];
@@ -336,7 +336,7 @@ qn_status qn_fit_group_finish(qn_fit_problem *problem, qn_fit_group *group, qn_e
         while (i < group->n && group->idx[s * group->ld + i] == group->idx[s * group->ld])
             i++;
         group->is_global_slot[s] = group->n > 0 && i >= group->n;
-        /* Lanes past the end read the first block: any place of x that exists. */
+        /* Lanes past the end read the first block, which always exists. */
         for (i = group->n; i < group->ld; i++)
             group->idx[s * group->ld + i] = group->n ? group->idx[s * group->ld] : 0;
     }

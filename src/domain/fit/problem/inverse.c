@@ -1,7 +1,7 @@
-/* inverse.c - from blocks to the instances that use them.
+/* inverse.c - lists, for each block, the instances that use it.
  *
- * A counting sort by block; places and instances are walked in order, so each list has them in
- * order too, and every sum over a list has one order of additions.
+ * A counting sort by block: places and instances are visited in order, so each list has them in
+ * order, and every sum over a list has one order of additions.
  */
 #include "domain/fit/problem/problem.h"
 
@@ -24,7 +24,7 @@ static int is_free_block(const qn_fit_problem *p, uint32_t block)
     return 0;
 }
 
-/* Fixed blocks count nothing: their lists stay empty. */
+/* Fixed blocks are not counted: their lists stay empty. */
 static void count_entries(const qn_fit_problem *p, const uint8_t *is_free, qn_fit_inverse *inv)
 {
     for (int k = 0; k < p->n_places; k++) {
@@ -57,7 +57,7 @@ static void fill_entries(const qn_fit_problem *p, const uint8_t *is_free, qn_fit
             inv->instance[inv->start[block]++] = (uint32_t)i;
         }
     }
-    /* Each start has moved to the next one's place. */
+    /* Each start has moved to where the next list begins. */
     memmove(inv->start + 1, inv->start, p->n_blocks * sizeof *inv->start);
     inv->start[0] = 0;
 }

@@ -1,8 +1,8 @@
-/* order.c - instances in an order that keeps gathers near each other.
+/* order.c - sorts instances so that their gathers are close to each other.
  *
- * The key of an instance is the lowest block it uses of the largest set, then the highest of
- * these, or the next slot's block where only one is of that set: edges by (lower vertex, higher
- * vertex), observations by point.
+ * The key of an instance is the lowest block that it uses of the largest set, then the highest of
+ * these, or the block of the next slot where only one slot is of that set: edges sort by (lower
+ * vertex, higher vertex), observations by point.
  */
 #include "domain/fit/problem/problem.h"
 
@@ -24,7 +24,7 @@ qn_status qn_fit_sort_keys(uint64_t *keys, uint32_t *with, size_t n, qn_err *err
 
         for (size_t i = 0; i < n; i++)
             count[(from[i] >> shift & 255) + 1]++;
-        /* A byte that all keys share moves nothing. */
+        /* A byte that is equal in all keys needs no pass. */
         if (n == 0 || count[(from[0] >> shift & 255) + 1] == n)
             continue;
         for (int b = 0; b < 256; b++)

@@ -1,4 +1,4 @@
-/* problem.c - sets of parameters, and the end of building. */
+/* problem.c - sets of parameters, squared sums, and finishing a problem. */
 #include "domain/fit/problem/problem.h"
 
 #include <math.h>
@@ -211,7 +211,7 @@ qn_i64 qn_fit_problem_n_rows(const qn_fit_problem *problem)
     return n;
 }
 
-/* The end. */
+/* Finishing. */
 
 qn_status qn_fit_problem_number_scalars(qn_fit_problem *problem, qn_err *err)
 {
@@ -244,7 +244,7 @@ static qn_status number_places(qn_fit_problem *p, qn_err *err)
     return QN_OK;
 }
 
-/* Elimination inverts one block at a time, so two of them must not meet in an instance. */
+/* Elimination inverts one block at a time, so an instance must not use two of them. */
 static qn_status check_elimination(const qn_fit_problem *p, qn_err *err)
 {
     for (int k = 0; k < p->n_groups; k++) {

@@ -1,7 +1,8 @@
-/* promote.c - columns that have one value in all instances become literals again.
+/* promote.c - turns columns with the same value in all instances back into literals.
  *
- * Terms that came one by one have a column for every number that may differ between them. Where it
- * does not, a literal may fold with others; it stays a column where that saves nothing.
+ * Terms that were added one by one have a column for every number that may differ between them.
+ * Where the number is the same everywhere, a literal may fold with others; it stays a column where
+ * that saves no operation.
  */
 #include "domain/fit/problem/problem.h"
 
@@ -35,7 +36,7 @@ static int count_operations(const qn_fit_graph *graph)
     return n;
 }
 
-/* The old number of a slot or column of the new graph, by the builder's name. */
+/* The old number of a slot or column of the new graph, found by the builder's name. */
 static int old_number(const qn_fit_graph *graph, int n, int (*name)(const qn_fit_graph *, int),
                       int wanted)
 {

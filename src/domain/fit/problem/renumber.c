@@ -1,10 +1,10 @@
-/* renumber.c - blocks numbered breadth-first. */
+/* renumber.c - numbers blocks breadth-first. */
 #include "domain/fit/problem/problem.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* How far apart. */
+/* Distances. */
 
 static double span_of(const qn_fit_group *g, int set)
 {
@@ -44,7 +44,7 @@ double qn_fit_problem_span(const qn_fit_problem *problem)
 
 /* The numbers. */
 
-/* Blocks in the order in which they are found; `was` is the queue as well. */
+/* Blocks in the order in which they are found; `was` also serves as the queue. */
 typedef struct {
     const qn_fit_problem *p;
     uint8_t *is_found;
@@ -59,7 +59,7 @@ static void find(search *w, uint32_t block)
     w->was[w->n++] = block;
 }
 
-/* All blocks of the set that meet `block` in an instance. */
+/* Finds all blocks of the set that share an instance with `block`. */
 static void find_neighbours(search *w, int set, uint32_t block)
 {
     const qn_fit_problem *p = w->p;
@@ -73,7 +73,7 @@ static void find_neighbours(search *w, int set, uint32_t block)
     }
 }
 
-/* Sets keep their places, so each is walked by itself. */
+/* Sets keep their positions, so each is searched on its own. */
 static qn_status number_blocks(const qn_fit_problem *p, qn_fit_renumbered *r, qn_err *err)
 {
     search w = { .p = p, .was = r->was, .is_found = calloc((size_t)p->n_blocks + 1, 1) };
@@ -92,7 +92,7 @@ static qn_status number_blocks(const qn_fit_problem *p, qn_fit_renumbered *r, qn
     return QN_OK;
 }
 
-/* The problem. */
+/* The renumbered problem. */
 
 static void *copy_of(const void *from, size_t bytes)
 {
@@ -101,7 +101,7 @@ static void *copy_of(const void *from, size_t bytes)
     return copy ? memcpy(copy, from, bytes) : NULL;
 }
 
-/* Numbers of all scalars, block by block in the new order. */
+/* Copies the values of all scalars, block by block in the new order. */
 static qn_status copy_scalars(const qn_fit_problem *from, const uint32_t *was, qn_fit_problem *to,
                               qn_err *err)
 {
@@ -124,7 +124,7 @@ static qn_status copy_scalars(const qn_fit_problem *from, const uint32_t *was, q
     return QN_OK;
 }
 
-/* The tables of a group with new numbers, its instances sorted by these. */
+/* Copies the tables of a group with new numbers and sorts its instances by them. */
 static qn_status copy_group(const qn_fit_problem *p, const uint32_t *now, qn_fit_problem *to, int k,
                             qn_err *err)
 {

@@ -1,9 +1,9 @@
-/* order.h - the one order in which contributions are added.
+/* sum_order.h - the order in which contributions are added.
  *
- * Lists of up to 32 numbers from first to last. Longer ones by 32 lanes, lane l taking numbers l,
- * l + 32, ..., and a tree over the lanes; beyond 4096 numbers chunk by chunk, the chunks' sums in
- * the same way. kernel/fit/gather.c adds in the same order, so devices and the CPU agree bit for
- * bit, for any number of threads.
+ * Lists of up to 32 numbers are added from first to last. Longer lists use 32 lanes, where lane l
+ * adds numbers l, l + 32, ..., and a tree over the lanes. Beyond 4096 numbers this is done chunk by
+ * chunk, and the sums of chunks are added the same way. kernel/fit/fit_gather.c adds in the same
+ * order, so devices and the CPU agree bit for bit, for any number of threads.
  */
 #ifndef QN_FIT_PROBLEM_SUM_ORDER_H
 #define QN_FIT_PROBLEM_SUM_ORDER_H
@@ -12,7 +12,7 @@
 
 enum { QN_FIT_SHORT = 32, QN_FIT_CHUNK = 4096 };
 
-/* Of one chunk, or of the sums of chunks. */
+/* The sum of one chunk, or of the sums of chunks. */
 static inline double qn_fit_sum_lanes(const double *v, qn_i64 n)
 {
     double lane[QN_FIT_SHORT] = { 0 }, t = 0;

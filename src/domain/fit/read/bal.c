@@ -1,4 +1,4 @@
-/* bal.c - bundle adjustment problems as text: counts, observations, cameras, points. */
+/* bal.c - reads bundle adjustment problems: counts, observations, cameras, points. */
 #include "domain/fit/read/read.h"
 
 #include <math.h>
@@ -32,8 +32,8 @@ static qn_status next_number(reader *r, double *out, qn_err *err)
                        r->line);
     *out = strtod(r->at, &end);
     if (end == r->at || !isfinite(*out))
-        return qn_fail(err, QN_ERR_INPUT, "%s:%ld: \"%.12s\" is no finite number", r->name, r->line,
-                       r->at);
+        return qn_fail(err, QN_ERR_INPUT, "%s:%ld: \"%.12s\" is not a finite number", r->name,
+                       r->line, r->at);
     r->at = end;
     return QN_OK;
 }
@@ -75,7 +75,7 @@ qn_status qn_fit_bal_parse(const char *name, const char *text, size_t bytes, qn_
     QN_TRY(next_index(&r, INT32_MAX, "number of cameras", &b.n_cameras, err));
     QN_TRY(next_index(&r, INT32_MAX, "number of points", &b.n_points, err));
     QN_TRY(next_index(&r, INT32_MAX, "number of observations", &b.n_obs, err));
-    /* Every number takes two bytes: a short file cannot ask for much memory. */
+    /* Every number takes at least two bytes, so a short file cannot demand much memory. */
     if (((uint64_t)b.n_obs * 4 + (uint64_t)b.n_cameras * 9 + (uint64_t)b.n_points * 3) * 2 >
         bytes + 2) {
         st = qn_fail(err, QN_ERR_INPUT,

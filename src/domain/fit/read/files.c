@@ -1,4 +1,4 @@
-/* files.c - named files in a list of folders. */
+/* files.c - reads named files from a list of folders. */
 #include "domain/fit/read/read.h"
 
 #include "util/file.h"

@@ -1,4 +1,4 @@
-/* gunzip.c - gzip bytes in memory. */
+/* gunzip.c - unpacks gzip data in memory. */
 #include "domain/fit/read/read.h"
 
 #include "util/inflate.h"

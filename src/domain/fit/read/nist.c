@@ -1,4 +1,4 @@
-/* nist.c - tables: NIST regression sets and separated values. */
+/* nist.c - reads tables: NIST regression sets and separated values. */
 #include "domain/fit/read/read.h"
 
 #include "util/csv.h"
@@ -40,7 +40,7 @@ qn_status qn_fit_table_add_row(qn_fit_table *table, const double *row, qn_i64 *r
 
 /* Lines. */
 
-/* The next line without its end into `line`, cut at 255 bytes; 0 past the last. */
+/* Copies the next line into `line`, without its end and at most 255 bytes; 0 past the last line. */
 static int next_line(const char *text, size_t bytes, size_t *at, char *line)
 {
     const char *end;
@@ -56,7 +56,7 @@ static int next_line(const char *text, size_t bytes, size_t *at, char *line)
     return 1;
 }
 
-/* Up to `room` numbers of a line; -1 when there is something else in it. */
+/* Reads up to `room` numbers of a line; -1 when it contains anything else. */
 static int numbers_of(const char *line, double *out, int room)
 {
     int n = 0;
@@ -166,7 +166,7 @@ qn_status qn_fit_nist_head(const char *name, const char *text, size_t bytes, qn_
 
 /* Separated values. */
 
-/* The table's reader knows commas and wants a header: other forms are rewritten for it. */
+/* qn_csv_parse knows commas and expects a header: other forms are rewritten for it. */
 static char *with_commas(const char *text, size_t bytes, int has_header, char separator, size_t *n)
 {
     char *copy = malloc(bytes + 16 * QN_FIT_MAX_COLUMNS + 1);

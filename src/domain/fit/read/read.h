@@ -1,13 +1,13 @@
-/* read.h - files of data: NIST regression sets, bundle adjustment problems, gzip.
+/* read.h - reads data: NIST regression sets, separated values, bundle adjustment problems, gzip.
  *
- * Readers take bytes, so that they run where there are no files; `name` starts error messages.
+ * Readers take bytes, so they work without files; `name` begins error messages.
  */
 #ifndef QN_FIT_READ_READ_H
 #define QN_FIT_READ_READ_H
 
 #include "util/status.h"
 
-/* How bytes of a named file are got; the caller frees *data, behind which lies a NUL. */
+/* Reads a named file. The caller frees *data, which is followed by a NUL. */
 typedef struct qn_fit_files {
     qn_status (*read)(void *user, const char *name, char **data, size_t *bytes, qn_err *err);
     void *user;
@@ -15,8 +15,8 @@ typedef struct qn_fit_files {
 
 /* Folders (files.c). */
 
-/* Names are looked up in `folders` in turn (ended by NULL). Absolute names and ".." are refused
- * unless `allow_any`. A reader of qn_fit_files with a qn_fit_folders as user. */
+/* Looks a name up in each of `folders` (ended by NULL). Refuses absolute names and ".." unless
+ * `allow_any`. qn_fit_folders_read is a reader for qn_fit_files, with a qn_fit_folders as user. */
 typedef struct qn_fit_folders {
     const char *const *folders;
     int allow_any;
@@ -28,12 +28,12 @@ qn_status qn_fit_folders_read(void *user, const char *name, char **data, size_t 
 /* The folder of a path ("." when it has none), into `out`. */
 void qn_fit_folder_of(const char *path, char *out, size_t size);
 
-/* Whether a name may be used without leave: relative, no "..", not empty. */
+/* Whether a name is relative, not empty and without "..". */
 int qn_fit_name_is_safe(const char *name);
 
 /* Gzip (gunzip.c). */
 
-/* Replaces *data by what it unpacks to when it begins like a gzip file; else leaves it. */
+/* Unpacks *data if it is a gzip file; else leaves it unchanged. */
 qn_status qn_fit_gunzip(const char *name, char **data, size_t *bytes, qn_err *err);
 
 /* Tables (nist.c). */
@@ -51,11 +51,11 @@ typedef struct qn_fit_table {
 void qn_fit_table_free(qn_fit_table *table);
 qn_status qn_fit_table_add_row(qn_fit_table *table, const double *row, qn_i64 *room, qn_err *err);
 
-/* The numbers of an original .dat file; columns y, x or y, x1, x2, as its last header says. */
+/* The numbers of a .dat file of NIST; columns y, x or y, x1, x2, as its last header says. */
 qn_status qn_fit_nist_parse(const char *name, const char *text, size_t bytes, qn_fit_table *out,
                             qn_err *err);
 
-/* What the head of a NIST file says beside its data. */
+/* The head of a NIST file. */
 typedef struct qn_fit_nist {
     int n_params;
     double start1[16], start2[16], certified[16], stddev[16];
@@ -64,7 +64,7 @@ typedef struct qn_fit_nist {
 qn_status qn_fit_nist_head(const char *name, const char *text, size_t bytes, qn_fit_nist *out,
                            qn_err *err);
 
-/* Separated values. With a header its words name the columns, else they are c1, c2, ... */
+/* Separated values. The header names the columns; without one they are c1, c2, ... */
 qn_status qn_fit_csv_parse(const char *name, const char *text, size_t bytes, int has_header,
                            char separator, qn_fit_table *out, qn_err *err);
 

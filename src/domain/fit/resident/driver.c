@@ -1,8 +1,8 @@
-/* device_driver.c - buffers and graphs of the resident solver, and how they are driven.
+/* driver.c - drives the graphs of the resident solver.
  *
- * The host polls: is_ready asks whether the last graph is over, reads the scalars, and in the
- * middle of conjugate gradients sends the next eight or sixteen iterations on their way. Every 48
- * iterations the residual is made anew, since the recurrence drifts away from it.
+ * The host polls: is_ready checks whether the last graph has finished and reads the scalars; during
+ * conjugate gradients it submits the next eight or sixteen iterations. Every 48 iterations the
+ * residual is computed from scratch, because the recurrence drifts away from it.
  */
 #include "domain/fit/resident/resident.h"
 
@@ -15,9 +15,10 @@
 #include "engine/engine.h"
 
 enum { RESET = 48 };
-/* A second point may take an eighth of a device's memory. Its graphs are recorded anew, which costs
- * as much as the waits of some hundred steps: 2 ms and tens of us on an H200 (fit_speculate.sh).
- * Unasked it is for solves that take longer, and costs such a one no more than it has had to wait.
+/* A second point may take an eighth of a device's memory. Its graphs are recorded separately, which
+ * costs as much as the waits of about a hundred steps: 2 ms against tens of us on an H200
+ * (fit_speculate.sh). By default only solves that take longer get one, so that it never costs more
+ * than the waits so far.
  */
 enum { SPARE_SHARE = 8, STEPS_BEFORE_SPARE = 100 };
 
@@ -48,11 +49,11 @@ static qn_status check(const qn_fit_problem *p, const qn_fit_solve_options *o, q
             return qn_fail(err, QN_ERR_LIMIT, "%s: blocks of %u numbers, limit %d on a device",
                            p->sets[k].name, p->sets[k].dim, FIT_MAX_DIM);
     if (o->trust_region_radius > 0)
-        return qn_fail(err, QN_ERR_UNSUPPORTED, "trust_region_radius is kept on the CPU only");
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "only the CPU honours trust_region_radius");
     return QN_OK;
 }
 
-/* Blocks that may be eliminated are, unless pcg is asked for. */
+/* Blocks are eliminated where the program allows it, unless it asks for pcg. */
 static int wants_schur(qn_fit_device_driver *d)
 {
     const qn_fit_linear_kind kind = d->opt.linear_solver;
@@ -64,12 +65,12 @@ static int wants_schur(qn_fit_device_driver *d)
     if (qn_fit_schur_fits(d->problem, &why))
         return 1;
     if (is_asked)
-        snprintf(d->note, sizeof d->note, ": pcg serves instead of %s: %s",
+        snprintf(d->note, sizeof d->note, ": pcg is used instead of %s: %s",
                  qn_fit_linear_name(kind), why);
     return 0;
 }
 
-/* Unless told, on GPUs: there the host's answer takes longer than many an evaluation. */
+/* By default only on GPUs, where waiting for the host often takes longer than an evaluation. */
 static int wants_speculation(qn_fit_device_driver *d)
 {
     int device = qn_ctx_pinned(d->ctx);
@@ -174,7 +175,7 @@ static void solve(void *self, qn_fit_d_kind kind, double with)
     qn_fit_device_driver *d = self;
     const qn_fit_linear_options *o = &d->opt.linear;
 
-    control(d, FIT_C_SHARE, 1); /* which most trials begin with */
+    control(d, FIT_C_SHARE, 1); /* the usual case */
     control(d, FIT_C_KIND, kind);
     control(d, FIT_C_BY, with);
     control(d, FIT_C_ETA, o->eta > 0 ? o->eta : 0.1);
@@ -207,13 +208,13 @@ static void try_step(void *self, double share, double longest)
     d->n_speculated++;
 }
 
-/* Never asked for: has_bounds is 0, since steps are projected by themselves. */
+/* Never called: has_bounds is 0, since the device projects steps itself. */
 static void try_gradient(void *self, double share)
 {
     try_step(self, share, 0);
 }
 
-/* The trial point and the current one change places. */
+/* Exchanges the trial point and the current one. */
 static void accept(void *self)
 {
     qn_fit_device_driver *d = self;
@@ -243,12 +244,12 @@ static void fetch_scalars(qn_fit_device_driver *d)
     d->is_read = d->st == QN_OK;
 }
 
-/* Until the device has answered. The copy is queued behind the work it waits for, so that this is
- * one wait and not one for the work and another one for the copy. */
+/* Waits until the device has answered. The copy is queued behind the work, so that there is one
+ * wait instead of one for the work and one for the copy. */
 static void wait_for_scalars(qn_fit_device_driver *d)
 {
     if (d->is_read)
-        qn_graph_wait(d->last, NULL); /* a fault is seen by is_ready */
+        qn_graph_wait(d->last, NULL); /* is_ready reports a fault */
     else
         fetch_scalars(d);
 }
@@ -264,7 +265,7 @@ static void read_scalars(qn_fit_device_driver *d)
         d->scalars[k] = NAN;
 }
 
-/* 1: the step is found, or there is no way to go on. */
+/* 1: the step is complete, or the solve cannot continue. */
 static int is_solved(qn_fit_device_driver *d)
 {
     const int most = d->opt.linear.max_iterations > 0 ? d->opt.linear.max_iterations : 500;
@@ -286,7 +287,7 @@ static void finish_solution(qn_fit_device_driver *d)
         d->n_products += (qn_i64)d->scalars[FIT_S_ITERATIONS];
 }
 
-/* A trial is answered together with the evaluation of where it ends. */
+/* The result of a trial arrives together with the evaluation of the point where it ends. */
 static void note_point(qn_fit_device_driver *d)
 {
     const qn_fit_known seen = { .cost = d->scalars[FIT_S_COST],

@@ -1,4 +1,4 @@
-/* device_graphs.c - buffers of the resident solver, and its work as graphs. */
+/* graphs.c - buffers and graphs of the resident solver. */
 #include "domain/fit/resident/resident_impl.h"
 
 #include <stdlib.h>
@@ -197,7 +197,7 @@ static qn_status all_sets(qn_fit_device_driver *d, qn_graph *g, on_sets what, qn
     return st;
 }
 
-/* q = (S J'J S + D^2) of what p holds; v is S p already. Chunks of p.q into SUMS. */
+/* q = (S J'J S + D^2) p; v already holds S p. Chunks of p.q into SUMS. */
 static qn_status product(qn_fit_device_driver *d, qn_graph *g, int of, qn_err *err)
 {
     const qn_i64 n_chunks = chunks_of(d->n_cg);
@@ -267,7 +267,8 @@ out:
     return st;
 }
 
-/* Kernels that have numbers in hand sum them; who needs a sum joins its chunks. */
+/* The kernel that computes numbers also sums them in chunks; the kernel that needs the sum joins
+ * the chunks. */
 static qn_status one_iteration(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
     const qn_i64 n_chunks = chunks_of(d->n_cg);
@@ -308,7 +309,7 @@ out:
     return st;
 }
 
-/* delta is the step that was made, after projection. */
+/* delta is the step after projection. */
 static qn_status trial_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
     qn_buf **v = d->vectors, **s = d->small;
@@ -330,7 +331,7 @@ out:
     return st;
 }
 
-/* Where the trial leads to, into the room of the second point. */
+/* Evaluates the trial point into the buffers of the second point. */
 static qn_status ahead_graph(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
     qn_status st;
@@ -382,7 +383,7 @@ static qn_status fill(qn_fit_device_driver *d, int k, qn_graph *g, qn_err *err)
     }
 }
 
-/* Those that are not there yet. */
+/* Records the graphs that do not exist yet. */
 static qn_status make_graphs(qn_fit_device_driver *driver, qn_err *err)
 {
     static const char *const names[] = { "fit.point", "fit.scale",      "fit.system", "fit.cg",

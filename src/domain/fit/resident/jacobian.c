@@ -1,8 +1,8 @@
-/* device_jacobian.c - where the resident solver has J from.
+/* jacobian.c - whether the resident solver stores J or computes it.
  *
- * With elimination J is kept in any case, for J' and for blocks of J'J; J v is computed anew unless
- * it is to be read, which the observations of cameras take longer for. Without, conjugate
- * gradients read J or compute it, as asked or as estimated.
+ * With elimination J is always stored, for J' and for blocks of J'J; J v is computed unless the
+ * program asks to read it, which is slower for observations of cameras. Without elimination,
+ * conjugate gradients read J or compute it, as the program asks or as estimated.
  */
 #include "domain/fit/resident/resident_impl.h"
 
@@ -26,7 +26,7 @@ out:
     return st;
 }
 
-/* The buffer that products read; NULL: they compute. */
+/* The buffer that products read; NULL: they compute J. */
 static qn_buf *kept(const qn_fit_device_driver *d)
 {
     if (d->schur)
@@ -39,8 +39,8 @@ static int is_rounded(const qn_fit_device_driver *d)
     return d->precision == QN_FIT_F64 && d->opt.storage == QN_FIT_F32;
 }
 
-/* Near the end of a solve the model's decrease is a small difference: a rounded J would drown it,
- * and good steps would be turned down. */
+/* Near the end of a solve the predicted decrease is a small difference: a rounded J would swamp it,
+ * and good steps would be rejected. */
 qn_status qn_fit_driver_jv(qn_fit_device_driver *driver, qn_graph *graph, qn_buf *v, qn_buf *rows,
                            qn_err *err)
 {

@@ -1,8 +1,8 @@
-/* lbfgs_device.c - L-BFGS with all vectors on a device of the engine.
+/* lbfgs.c - L-BFGS with all vectors on a device of the engine.
  *
- * Three graphs, recorded once: try (a trial point with cost and gradient), take (the pair) and turn
- * (the next direction, three launches). The host writes three numbers before a graph and reads six
- * after it.
+ * Three graphs, recorded once: try (a trial point with cost and gradient), accept (the point and
+ * its pair) and direction (the next direction, three launches). The host writes three numbers
+ * before a graph and reads six after it.
  */
 #include "domain/fit/resident/resident.h"
 #include "domain/fit/solve/gradient_solver.h"

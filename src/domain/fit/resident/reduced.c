@@ -1,4 +1,4 @@
-/* device_reduced.c - buffers and stages of the stored reduced system. */
+/* reduced.c - buffers and stages of the stored reduced system. */
 
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ static qn_status numbers(qn_fit_device_driver *d, const char *name, qn_i64 n, qn
     return qn_buf_new(d->ctx, name, (size_t)(n + 1) * size, out, err);
 }
 
-/* Pairs of a block in chunks, which end where the block does. */
+/* The pairs of a block in chunks; no chunk goes past the end of its block. */
 static qn_status make_chunks(qn_fit_device_driver *d, const qn_fit_reduced_pattern *t, qn_err *err)
 {
     qn_fit_device_reduced *r = d->reduced;
@@ -54,7 +54,7 @@ out:
     return st;
 }
 
-/* Most of the tables' bytes: made where they are sent from. */
+/* The largest tables, written straight into the buffers that are uploaded. */
 static qn_status fill_pairs(qn_fit_device_driver *d, const qn_fit_reduced_pattern *t, qn_err *err)
 {
     const size_t bytes = (size_t)t->pairs[t->n_lower] * sizeof(uint32_t);

@@ -1,24 +1,25 @@
-/* reduced_pattern.c - rows of the reduced matrix, found one by one and side by side. */
+/* reduced_pattern.c - finds the rows of the reduced matrix, several at a time. */
 #include "domain/fit/resident/resident_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Forming the matrix costs about as much as pairs / entries products with its factors, and a step
- * takes a hundred products. */
+/* Forming the matrix costs about as much as (pairs / entries) products with its factors, and a step
+ * takes about a hundred products. */
 enum { MOST_PAIRS = 32 };
 
-/* A row while it is made: columns in rising order, pairs of those up to the diagonal. */
+/* A row under construction: columns in ascending order, and the pairs of those up to the
+ * diagonal. */
 typedef struct row_of {
     uint32_t *column;
     qn_i64 *n_pairs;
     uint32_t n, n_lower;
 } row_of;
 
-/* What the rows are made from: the kept block and the eliminated one of each entry, and of each
- * eliminated block its entries in rising order. */
+/* The input of the rows: the kept and the eliminated block of each entry, and for each eliminated
+ * block its entries in ascending order. */
 typedef struct qn_fit_meetings {
-    uint32_t *owner, *point; /* of each entry; UINT32_MAX: it has no point */
+    uint32_t *owner, *point; /* of each entry; UINT32_MAX: no eliminated block */
     qn_i64 *start;           /* of each eliminated block */
     uint32_t *entry;
     uint32_t n_points;
@@ -27,7 +28,7 @@ typedef struct qn_fit_meetings {
     uint32_t n_rows;
 } meetings;
 
-/* Whether it fits. */
+/* Whether the problem fits. */
 
 static int eliminated_slot(const qn_fit_problem *p, const qn_fit_group *g)
 {
@@ -80,9 +81,9 @@ static const char *count_pairs(const meetings *m, qn_i64 n)
                                           : NULL;
 }
 
-/* Who meets whom. */
+/* Which kept blocks share an eliminated one. */
 
-/* Numbers of eliminated blocks, counted over their sets in order. */
+/* Numbers the eliminated blocks through all their sets. */
 static uint32_t point_number(const qn_fit_problem *p, int set, uint32_t scalar)
 {
     uint32_t n = (scalar - p->sets[set].first) / p->sets[set].dim;
@@ -140,7 +141,7 @@ static int find_entries(const qn_fit_problem *p, const qn_fit_reduced_pattern *t
     return 1;
 }
 
-/* The entries of one eliminated block in rising order, or just how many there are. */
+/* The entries of one eliminated block in ascending order, or only their number. */
 static qn_i64 list_point(const qn_fit_problem *p, const by_instance *by, uint32_t block,
                          uint32_t *out)
 {
@@ -218,7 +219,7 @@ static int make_row(const meetings *m, uint32_t a, qn_i64 from, qn_i64 to, qn_i6
     uint32_t n = 1;
 
     list[0] = a;
-    count[a] = 1; /* the diagonal is there without a point as well */
+    count[a] = 1; /* the diagonal exists even without an eliminated block */
     for (qn_i64 e = from; e < to; e++)
         for (qn_i64 f = m->point[e] == UINT32_MAX ? 0 : m->start[m->point[e]];
              m->point[e] != UINT32_MAX && f < m->start[m->point[e] + 1]; f++) {
@@ -314,12 +315,12 @@ static qn_status number_blocks(qn_fit_reduced_pattern *t, const row_of *rows, qn
     return QN_OK;
 }
 
-/* Where the pairs are written. */
+/* Writing the pairs. */
 typedef struct pair_lists {
     uint32_t *left, *right;
 } pair_lists;
 
-/* The pairs of row a: those of its entry e lie in the order of the lists of e's point. */
+/* The pairs of row a: for each of its entries, in the order of the list of the eliminated block. */
 static void fill_row(const qn_fit_reduced_pattern *t, uint32_t a, qn_i64 first_lower, qn_i64 from,
                      qn_i64 to, qn_i64 *next, pair_lists out)
 {
@@ -369,7 +370,7 @@ int qn_fit_reduced_pattern_pairs(const qn_fit_problem *problem,
     return is_sound;
 }
 
-/* A product with the matrix reads it once, one with its factors reads them four times. */
+/* A product with the matrix reads it once; a product with its factors reads them four times. */
 static const char *weigh(const qn_fit_problem *p, const qn_fit_reduced_pattern *t,
                          const meetings *m)
 {

@@ -1,8 +1,8 @@
-/* device_driver.h - Levenberg-Marquardt with all vectors on a device of the engine.
+/* resident.h - Levenberg-Marquardt and L-BFGS with all vectors on a device of the engine.
  *
- * Work is graphs that are recorded once and replayed: linearise, some iterations of conjugate
- * gradients, try, accept. The host writes five numbers before a step and reads one array of
- * scalars after it; nothing else crosses. Steps are by pcg, matrix-free; where blocks are to be
+ * The work consists of graphs that are recorded once and replayed: linearise, several iterations of
+ * conjugate gradients, try, accept. The host writes five numbers before a step and reads one array
+ * of scalars after it; nothing else is transferred. Steps are solved by pcg; where blocks are
  * eliminated, by schur_pcg.
  */
 #ifndef QN_FIT_RESIDENT_RESIDENT_H
@@ -20,16 +20,16 @@ qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
 void qn_fit_device_driver_free(qn_fit_device_driver *driver);
 qn_fit_driver qn_fit_device_driver_table(qn_fit_device_driver *driver);
 
-/* The current point, and what went wrong on the device, if anything did: then scalars are NaN. */
+/* The current point; and the first fault of the device, after which scalars are NaN. */
 qn_status qn_fit_device_driver_x(qn_fit_device_driver *driver, double *x, qn_err *err);
 qn_status qn_fit_device_driver_status(const qn_fit_device_driver *driver, qn_err *err);
 
-/* As qn_fit_solve_lm, on the context's device. */
+/* Like qn_fit_solve_lm, on the context's device. */
 qn_status qn_fit_solve_lm_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_precision precision,
                              const qn_fit_solve_options *options, qn_fit_report *report,
                              qn_err *err);
 
-/* As qn_fit_solve_lbfgs, on the context's device. */
+/* Like qn_fit_solve_lbfgs, on the context's device. */
 qn_status qn_fit_solve_lbfgs_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_precision precision,
                                 const qn_fit_solve_options *options, qn_fit_report *report,
                                 qn_err *err);

@@ -1,4 +1,4 @@
-/* device_schur.c - the reduced system as stages. */
+/* schur.c - the reduced system as stages. */
 
 #include "domain/fit/resident/resident_impl.h"
 #include "kernel/fit/fit_schur.h"
@@ -23,7 +23,7 @@ static fit_schur_par par_of(const qn_fit_device_driver *d, int set)
 
 /* Pieces, for one kept set. */
 
-/* J' rows into `out`. */
+/* Writes J' rows into `out`. */
 static qn_status transposed(qn_fit_device_driver *d, qn_graph *g, int set, qn_buf *rows,
                             qn_buf *out, qn_err *err)
 {
@@ -91,7 +91,7 @@ static qn_status points(qn_fit_device_driver *d, qn_graph *g, int kind, double s
     return st;
 }
 
-/* What eliminated blocks take off a row vector. */
+/* Subtracts the part of the eliminated blocks from a row vector. */
 static qn_status reduce(qn_fit_device_driver *d, qn_graph *g, qn_buf *rows, qn_err *err)
 {
     qn_status st = QN_OK;

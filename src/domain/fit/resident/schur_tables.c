@@ -1,4 +1,4 @@
-/* device_schur_tables.c - lists, places and buffers of the reduced system. */
+/* schur_tables.c - lists, places and buffers of the reduced system. */
 
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 #include "domain/fit/resident/resident_impl.h"
 #include "kernel/fit/fit_schur.h"
 
-/* Whether it fits. */
+/* Whether the problem fits. */
 
 static int eliminated_slot(const qn_fit_problem *p, const qn_fit_group *g)
 {
@@ -33,7 +33,7 @@ static const char *check_sets(const qn_fit_problem *p)
             return "eliminated blocks differ in size";
         dim = (int)set->dim;
     }
-    return !dim         ? "no set is to be eliminated"
+    return !dim         ? "the program eliminates no set"
            : !n_runs    ? "no set is kept"
            : n_runs > 1 ? "eliminated sets lie between kept ones"
                         : NULL;
@@ -87,7 +87,7 @@ static qn_status table(qn_fit_device_driver *d, const char *name, const void *by
     return qn_fit_upload(d->ctx, name, bytes, n, 8, out, err);
 }
 
-/* Where places find their part of J and their rows. */
+/* Where each place finds its part of J and its rows. */
 static qn_status make_places(qn_fit_device_driver *d, qn_err *err)
 {
     const qn_fit_problem *p = d->problem;
@@ -258,7 +258,7 @@ out:
     return st;
 }
 
-/* All of it. */
+/* Building and freeing. */
 
 static void measure(qn_fit_device_driver *d)
 {

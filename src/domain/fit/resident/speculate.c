@@ -1,4 +1,4 @@
-/* speculate.c - the second point, and how it and the first change places. */
+/* speculate.c - a second point, evaluated before the step to it is judged. */
 
 #include <stdlib.h>
 
@@ -14,9 +14,9 @@ enum { N_OF_POINT = sizeof of_point / sizeof *of_point };
 
 struct qn_fit_speculation {
     qn_buf *vectors[N_OF_POINT];
-    qn_buf *gradient; /* what conjugate gradients see of it */
-    qn_buf *jacobian; /* where one is stored */
-    qn_buf **packed;  /* and, where blocks are eliminated, the same of each set */
+    qn_buf *gradient; /* the part that conjugate gradients use */
+    qn_buf *jacobian; /* if J is stored */
+    qn_buf **packed;  /* where blocks are eliminated: of each set */
     qn_graph *graphs[QN_FIT_N_GRAPHS];
 };
 
@@ -142,7 +142,7 @@ int qn_fit_speculation_has(const struct qn_fit_device_driver *driver, int k)
     case QN_FIT_G_TRIAL:
     case QN_FIT_G_AHEAD:
         return 1;
-    case QN_FIT_G_CG: /* a stored matrix is made of J, once for a step */
+    case QN_FIT_G_CG: /* a stored matrix is made from J, once per step */
     case QN_FIT_G_RESET:
         return jacobian_of(driver) && !driver->reduced;
     default:

@@ -1,4 +1,4 @@
-/* emit.c - kernels of a program as text for a target. */
+/* emit.c - prints the kernels of a program as text for a target. */
 #include "domain/fit/run/run.h"
 
 #include "domain/fit/code/print.h"
@@ -20,7 +20,8 @@ static unsigned wants_of(qn_fit_kernel kernel, const qn_fit_group *g)
     }
 }
 
-/* A name that every language takes: letters and digits of the group's, with the kernel's. */
+/* A name that is valid in every language: letters and digits of the group's name, and the
+ * kernel's. */
 static void name_of(const qn_fit_group *g, qn_fit_kernel kernel, char *out, size_t size)
 {
     static const char *const kernels[] = { "res", "jac", "grad" };
@@ -33,7 +34,7 @@ static void name_of(const qn_fit_group *g, qn_fit_kernel kernel, char *out, size
 
 enum { WIDTH = 100 };
 
-/* The last blank up to `cut`, behind a comma where there is one. */
+/* The last blank up to `cut`, preferably one after a comma. */
 static size_t last_gap(const char *line, size_t cut)
 {
     for (size_t k = cut; k > 1; k--)
@@ -44,7 +45,8 @@ static size_t last_gap(const char *line, size_t cut)
     return cut;
 }
 
-/* Heads are expanded on one line, as the numbers of lines must stay; here they are for readers. */
+/* Expanded heads are one long line, since line numbers must not change; this breaks them for
+ * readers. */
 static void add_broken(const char *line, size_t n, qn_str *out)
 {
     size_t indent = 0;

@@ -1,4 +1,4 @@
-/* files.c - the files of a run: the program that it reads, and what `write` asks for. */
+/* files.c - reads the program of a run and writes the results that it asks for. */
 #include "domain/fit/run/run.h"
 
 #include "util/file.h"

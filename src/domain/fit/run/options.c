@@ -1,4 +1,4 @@
-/* options.c - a solve block as options of a solver. */
+/* options.c - turns a solve block into options of a solver. */
 #include "domain/fit/run/run.h"
 
 #include <math.h>
@@ -113,8 +113,9 @@ static qn_status set_option(const qn_fit_option *o, qn_fit_solve_options *out, q
     return qn_fail(err, QN_ERR_INPUT, "solve: unknown option %s", o->name);
 }
 
-/* Who asks for the last digits of the cost means the gradient too: its default, which knows nothing
- * of the scale of parameters, would end curve fits a few digits early. */
+/* A program that asks for a tight function_tolerance gets the same gradient_tolerance, unless it
+ * sets one: the default, which ignores the scale of parameters, would end curve fits a few digits
+ * early. */
 static void tighten_gradient(const qn_fit_solve *solve, qn_fit_solve_options *o)
 {
     if (qn_fit_solve_option(solve, "function_tolerance") &&
@@ -123,7 +124,7 @@ static void tighten_gradient(const qn_fit_solve *solve, qn_fit_solve_options *o)
         o->gradient_tolerance = o->function_tolerance;
 }
 
-/* Solvers by the gradient have no Jacobian to say something about. */
+/* Solvers that use only the gradient have no Jacobian, so options about it are errors. */
 static qn_status check_solver(const qn_fit_solve *solve, const qn_fit_solve_options *o, qn_err *err)
 {
     if (!strcmp(solve->solver, "lm") || !strcmp(solve->solver, "gauss_newton") ||

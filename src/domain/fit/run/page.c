@@ -1,4 +1,4 @@
-/* page.c - a result as a page: how it ended, the course of the cost, parameters, a mesh. */
+/* page.c - a result as an HTML page: how it ended, the history of the cost, parameters, a mesh. */
 #include "domain/fit/run/run.h"
 
 #include "domain/fit/show/show.h"
@@ -13,7 +13,7 @@
 
 enum { SHOWN_SCALARS = 60, PICTURE_SIDE = 480 };
 
-/* The course. */
+/* History. */
 
 typedef struct {
     qn_point *cost, *gradient, *rejected;
@@ -27,7 +27,7 @@ static void free_course(course *c)
     free(c->rejected);
 }
 
-/* Iterations of all solves, numbered through. */
+/* The iterations of all solves, numbered consecutively. */
 static int make_course(const qn_fit_result *r, course *c)
 {
     size_t n = 1;

@@ -1,4 +1,4 @@
-/* solve.c - a program of `quern fit` from its text to its solution, without files of its own. */
+/* program.c - the public call: a program of `quern fit` from its text to its solution. */
 #include "domain/fit/run/run.h"
 
 #include "domain/fit/read/read.h"
@@ -12,7 +12,7 @@ struct qn_fit_solution {
     qn_fit_text *text;
     qn_fit_result result;
     char *report;
-    int *sets; /* of the problem, that are parameters of the text */
+    int *sets; /* those sets of the problem that the program declares */
     int n_sets;
 };
 
@@ -25,7 +25,7 @@ static qn_status read_named(void *user, const char *name, char **data, size_t *b
     for (int i = 0; i < o->n_files; i++) {
         if (strcmp(o->files[i].name, name))
             continue;
-        /* A NUL behind the last byte, as files that are read have it. */
+        /* A NUL follows the last byte, as in files that are read. */
         if (!(*data = malloc(o->files[i].bytes + 1)))
             return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %zu bytes", name,
                            o->files[i].bytes);
@@ -128,7 +128,7 @@ void qn_fit_faults_free(char *faults)
     free(faults);
 }
 
-/* Asking. */
+/* Results. */
 
 int qn_fit_solution_n_parameters(const qn_fit_solution *solution)
 {

@@ -1,4 +1,4 @@
-/* report.c - a result as JSON: the last solve, those before it, parameters and deviations. */
+/* report.c - a result as JSON: the last solve, earlier solves, parameters and deviations. */
 #include "domain/fit/run/run.h"
 
 #include "util/file.h"
@@ -119,7 +119,7 @@ qn_status qn_fit_report_json(const qn_fit_problem *problem, const qn_fit_report 
 
 /* A run. */
 
-/* More numbers than this are for `write`. */
+/* Larger parameters are left to `write`. */
 enum { MAX_LISTED = 100000, MAX_MATRIX = 200 };
 
 static json_t *blocks_json(const qn_fit_set *set, const double *x)
@@ -228,7 +228,7 @@ qn_status qn_fit_report_text(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_
 
     QN_TRY(qn_fit_report_json(text->problem, qn_fit_last_report(result), &root, err));
     QN_TRY(fill(ctx, text, result, names, root, err));
-    /* Parameters with all their digits. */
+    /* 17 digits reproduce a double. */
     if (!(*out = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17))))
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for the report of %s", names.program);
 out:

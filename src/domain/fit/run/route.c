@@ -1,8 +1,8 @@
-/* route.c - where a solve is done: in host memory, or resident on a device.
+/* route.c - decides where a solve runs: in host memory, or resident on a device.
  *
- * A device that --backend names gets every solve it can do. Left to choose, a solve goes to a GPU
- * when an iteration there is expected to be shorter (batch/choose.h). Factorisations (QR, Cholesky)
- * and first-order methods are the CPU's.
+ * A device named by --backend gets every solve that it can do. Without --backend a solve goes to a
+ * GPU when an iteration there is expected to be shorter (device/choose.h). Factorisations (QR,
+ * Cholesky) and first-order methods run on the CPU.
  */
 #include "domain/fit/run/run.h"
 
@@ -28,16 +28,16 @@ static const char *refusal(const qn_fit_problem *p, const char *solver,
     if (!is_lm(solver) && !is_lbfgs)
         return "first-order methods run on the CPU";
     if (p->n_sums)
-        return "squared sums are put together on the CPU";
+        return "squared sums are evaluated on the CPU";
     if (is_lbfgs)
         return p->has_bounds ? "lbfgs takes no bounds" : NULL;
     if (qn_fit_problem_has_energies(p))
-        return "energies are no least squares";
+        return "energies are not least squares";
     if (o->linear_solver == QN_FIT_DENSE_QR || o->linear_solver == QN_FIT_DENSE_CHOLESKY ||
         o->linear_solver == QN_FIT_SPARSE_CHOLESKY)
-        return "of the linear solvers a device has pcg and schur_pcg";
+        return "a device has only the linear solvers pcg and schur_pcg";
     if (o->trust_region_radius > 0)
-        return "trust_region_radius is kept on the CPU only";
+        return "only the CPU honours trust_region_radius";
     for (int k = 0; k < p->n_sets; k++)
         if (p->sets[k].dim > QN_FIT_MAX_BLOCK)
             return "a block has more than 32 numbers";
@@ -70,7 +70,7 @@ static qn_status solve_on_host(qn_fit_problem *p, const char *solver, const qn_f
     return qn_fit_solve_lbfgs(p, o, report, err);
 }
 
-/* Costs of the groups where a device ended, which only counts the whole. */
+/* The cost of each group at the result: a device only computes the total. */
 static qn_status count_groups(const qn_fit_problem *p, qn_fit_report *report, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -105,7 +105,7 @@ static qn_status solve_on_device(qn_ctx *ctx, int device, qn_fit_problem *p, con
     return st;
 }
 
-/* Without being told, a solve leaves the CPU for a GPU that is faster. */
+/* Without --backend, a solve moves from the CPU to a GPU that is faster. */
 static int is_chosen(const qn_ctx *ctx, int device, const qn_fit_problem *p,
                      qn_fit_precision precision, const qn_fit_solve_options *o)
 {
@@ -151,8 +151,8 @@ out:
     return st;
 }
 
-/* Gathers that miss the second cache of a processor cost two to three times what the others do. A
- * GPU has more of it, and solves in less time than renumbering takes. */
+/* Gathers that miss a processor's second-level cache cost two to three times as much as others. A
+ * GPU has a larger one, and often solves in less time than renumbering takes. */
 static int is_scattered(qn_ctx *ctx, const qn_fit_problem *p, const qn_fit_solve_options *o)
 {
     enum { CPU_WINDOW = 1 << 19, GPU_WINDOW = 1 << 26 };
@@ -173,7 +173,7 @@ qn_status qn_fit_solve_routed(qn_ctx *ctx, qn_fit_problem *problem, const char *
 
     if (is_scattered(ctx, problem, options))
         QN_TRY(qn_fit_renumbered_new(problem, &near, err));
-    /* Terms that tie anything to anything have no near order. */
+    /* Some problems have no order that brings their blocks together. */
     if (!near || (options->renumber < 0 &&
                   qn_fit_problem_span(&near->problem) > qn_fit_problem_span(problem) / 2)) {
         st = solve_as_numbered(ctx, problem, solver, precision, options, out, err);

@@ -1,4 +1,4 @@
-/* run.c - solve blocks one after the other, watched, and what the result is worth. */
+/* run.c - runs solve blocks one after the other, with progress, then estimates deviations. */
 #include "domain/fit/run/run.h"
 
 #include "engine/engine.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to so many free parameters deviations are worth their time unasked: the factorisation grows
- * with the cube. */
+/* Deviations are computed by default up to this many free parameters: the time of the factorisation
+ * grows with the cube. */
 enum { FREE_UNASKED = 200 };
 
 static double now_s(void *user)
@@ -18,7 +18,7 @@ static double now_s(void *user)
     return qn_now_us() * 1e-6;
 }
 
-/* The bar. */
+/* Progress. */
 
 typedef struct {
     qn_progress *bar;
@@ -26,7 +26,7 @@ typedef struct {
     int (*is_stopped)(void);
 } watcher;
 
-/* A solve that is over in a second needs no bar. */
+/* Solves shorter than a second show no progress bar. */
 static int watch(void *user, const qn_fit_iteration *record, int iteration)
 {
     const watcher *w = user;
@@ -63,7 +63,7 @@ static qn_status run_one(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_solve *sol
     o.watch = watch;
     o.user = &w;
     st = qn_fit_solve_routed(ctx, p, solve->solver, options->precision, &o, out, err);
-    /* What has no meaning, or no solver, was asked for by the program. */
+    /* Options without meaning, or without a solver, come from the program. */
     if (st == QN_ERR_USAGE || (st == QN_ERR_UNSUPPORTED && options->precision == QN_FIT_F64))
         err->status = st = QN_ERR_INPUT;
     QN_TRY(st);
@@ -94,7 +94,7 @@ static void note_covariance(const qn_fit_problem *p, int is_asked, qn_fit_result
                  r->covariance.rank, r->covariance.n);
 }
 
-/* Groups, their sizes and rows per second, for who watches the metrics. */
+/* Groups, their sizes and rows per second, for the metrics. */
 static void note_metrics(qn_ctx *ctx, const qn_fit_problem *p, const qn_fit_report *r)
 {
     const double n = (double)(r->n_costs + r->n_jacobians + r->n_gradients);

@@ -1,11 +1,11 @@
-/* run.h - a program text from its file to its results.
+/* run.h - runs a program: from its file to its results.
  *
  *     st = qn_fit_load(path, &load, &text, &faults, &err);
  *     st = qn_fit_run(ctx, text, &options, &result, &err);
  *     st = qn_fit_write_results(text, "out", &err);
  *
- * Solve blocks run one after the other, each from where the one before ended. How a solve ended is
- * in its report, not in the status; parameters are finite in every case.
+ * Solve blocks run one after the other, each from the result of the one before. The report, not the
+ * status, says how a solve ended; parameters are always finite.
  */
 #ifndef QN_FIT_RUN_RUN_H
 #define QN_FIT_RUN_RUN_H
@@ -19,20 +19,20 @@
 
 #include <jansson.h>
 
-/* Loading (load.c). */
+/* Loading (files.c). */
 
 typedef struct qn_fit_load_options {
-    const char *data; /* folder for files that are not beside the program; NULL: none */
+    const char *data; /* folder for files that are not next to the program; NULL: none */
     const qn_fit_override *overrides;
     int n_overrides;
     int allow_any_name; /* absolute names and .. */
 } qn_fit_load_options;
 
-/* Faults of the text go to `faults`, each with its place; `err` has the first. */
+/* Faults of the text are added to `faults`, each with its position; `err` has the first. */
 qn_status qn_fit_load(const char *path, const qn_fit_load_options *options, qn_fit_text **out,
                       qn_str *faults, qn_err *err);
 
-/* What a solve block says, over the defaults of its solver (options.c). */
+/* The options of a solve block, over the defaults of its solver (options.c). */
 qn_status qn_fit_options_of(const qn_fit_solve *solve, qn_fit_solve_options *out, qn_err *err);
 
 /* Solving (route.c, run.c). */
@@ -40,9 +40,9 @@ qn_status qn_fit_options_of(const qn_fit_solve *solve, qn_fit_solve_options *out
 typedef struct qn_fit_run_options {
     qn_fit_precision precision;
     int n_threads;     /* 0: all */
-    int is_covariance; /* deviations also of problems with many parameters */
+    int is_covariance; /* deviations even for problems with many parameters */
     qn_progress_options watch;
-    /* Asked after each iteration; 1 ends the solve where it is. NULL: it goes on. */
+    /* Called after each iteration; 1 ends the solve. May be NULL. */
     int (*is_stopped)(void);
 } qn_fit_run_options;
 
@@ -53,20 +53,20 @@ typedef struct qn_fit_solved {
 
 /* Zero-initialised is empty. */
 typedef struct qn_fit_result {
-    qn_fit_solved *solves; /* as many as there are solve blocks, at least one */
+    qn_fit_solved *solves; /* one for each solve block, at least one */
     int n_solves;
-    double *start; /* the parameters before */
+    double *start; /* the parameters before the first solve */
     qn_fit_precision precision;
     qn_fit_covariance covariance;
-    char no_covariance[200]; /* why there is none; "" when there is */
+    char no_covariance[200]; /* why there are no deviations, or "" */
     double seconds;
 } qn_fit_result;
 
-/* The device that solves and evaluations are for: the one --backend names, else a GPU, else the
- * CPU. Its place among those of the context. */
+/* The index of the device for solves and evaluations: the one that --backend names, else a GPU,
+ * else the CPU. */
 int qn_fit_device_of(qn_ctx *ctx);
 
-/* One solve where it is best done, from problem->x, which gets the result. */
+/* One solve, on the device that suits it, from problem->x, which receives the result. */
 qn_status qn_fit_solve_routed(qn_ctx *ctx, qn_fit_problem *problem, const char *solver,
                               qn_fit_precision precision, const qn_fit_solve_options *options,
                               qn_fit_solved *out, qn_err *err);
@@ -80,9 +80,9 @@ static inline const qn_fit_report *qn_fit_last_report(const qn_fit_result *resul
     return &result->solves[result->n_solves - 1].report;
 }
 
-/* Files (results.c, report.c, stats.c, page.c). */
+/* Files (files.c, report.c, stats.c, page.c). */
 
-/* Fails unless every file named by a `write` of the text can be made in the folder. */
+/* Fails unless every file named by a `write` of the program can be created in the folder. */
 qn_status qn_fit_check_results(const qn_fit_text *text, const char *folder, qn_err *err);
 /* Fails unless `path` can be written. Nothing is left behind. */
 qn_status qn_fit_check_file(const char *path, qn_err *err);
@@ -97,11 +97,11 @@ typedef struct qn_fit_report_names {
 qn_status qn_fit_report_json(const qn_fit_problem *problem, const qn_fit_report *report,
                              json_t **out, qn_err *err);
 
-/* JSON, or for a name that ends in .html a page with the course of the solve and, where the
+/* Writes JSON, or for a name that ends in .html a page with the history of the solve and, if the
  * program has a mesh, its picture before and after. */
 qn_status qn_fit_write_report(qn_ctx *ctx, const char *path, const qn_fit_text *text,
                               const qn_fit_result *result, qn_fit_report_names names, qn_err *err);
-/* That JSON; free() it. */
+/* The JSON report, to be freed by free(). */
 qn_status qn_fit_report_text(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_result *result,
                              qn_fit_report_names names, char **out, qn_err *err);
 qn_status qn_fit_write_page(qn_ctx *ctx, const char *path, const qn_fit_text *text,
@@ -109,21 +109,22 @@ qn_status qn_fit_write_page(qn_ctx *ctx, const char *path, const qn_fit_text *te
 qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *text,
                              const qn_fit_result *result, qn_err *err);
 
-/* The set whose vertices a program moves, with the mesh: what a picture shows. -1: none. */
+/* The set of mesh vertices that a program moves, and the mesh; -1: none. */
 int qn_fit_mesh_set(const qn_fit_text *text, qn_fit_mesh *mesh);
 
-/* Text for people (summary.c). */
+/* Text output (summary.c). */
 
 void qn_fit_print_summary(const qn_fit_text *text, const qn_fit_result *result, const char *program,
                           qn_str *out);
 
-/* "b1", "x[12].y", "cam[3][7]": scalar `k` of the problem's x. */
+/* "The name of scalar `k` of the problem's x: "b1", "x[12].y", "cam[3][7]". */
 void qn_fit_scalar_name(const qn_fit_problem *problem, uint32_t k, char *out, size_t size);
 
-/* The first scalars of x that are parameters of the text, up to `most`; returns how many. */
+/* The first scalars of x that are parameters of the program, at most `most`; returns their
+ * number. */
 uint32_t qn_fit_shown_scalars(const qn_fit_problem *problem, uint32_t most, uint32_t *out);
 
-/* Kernels of a program as text for a target. */
+/* Kernels as text (emit.c). */
 
 typedef enum {
     QN_FIT_TARGET_C,
@@ -138,12 +139,12 @@ typedef enum {
     QN_FIT_KERNEL_GRAD, /* cost and gradient */
 } qn_fit_kernel;
 
-/* Appends the text of one group's kernel, as the target's compiler gets it behind the prelude of
- * the dialect (WGSL: whole). */
+/* Appends the text of one group's kernel, as the target's compiler gets it after the prelude of the
+ * dialect (for WGSL: a whole module). */
 qn_status qn_fit_emit(const qn_fit_group *group, qn_fit_kernel kernel, qn_fit_target target,
                       qn_fit_precision precision, qn_str *out, qn_err *err);
 
-/* Commented programs to begin with, each of which runs as it is. */
+/* Commented programs that run as they are (starts.c). */
 
 /* The text of "nist", "mesh", "bal" or "sketch"; NULL for any other name. */
 const char *qn_fit_start(const char *name);

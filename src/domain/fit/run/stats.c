@@ -1,4 +1,4 @@
-/* stats.c - what a run was made of: groups and their operations, kernels, copies, fallbacks. */
+/* stats.c - writes figures of a run: groups and their operations, kernels, copies, fallbacks. */
 #include "domain/fit/run/run.h"
 
 #include "domain/fit/code/program.h"
@@ -77,7 +77,7 @@ static const qn_metric *next_of(const qn_ctx *ctx, const char *name, const qn_me
     return qn_metric_next(qn_ctx_metrics(ctx), name, before);
 }
 
-/* Device time of each kernel, from events: there when QUERN_TIMING=1 has every stage timed. */
+/* Device time of each kernel, from events; empty unless QUERN_TIMING=1 times every stage. */
 static json_t *stages_json(const qn_ctx *ctx)
 {
     json_t *list = json_array();
@@ -95,7 +95,7 @@ static json_t *stages_json(const qn_ctx *ctx)
     return list;
 }
 
-/* Registers of each kernel, and what it keeps in memory for want of them: CUDA tells. */
+/* Registers of each kernel and the bytes that it spills; only CUDA reports them. */
 static json_t *kernels_json(const qn_ctx *ctx)
 {
     json_t *list = json_array();
@@ -115,7 +115,7 @@ static json_t *kernels_json(const qn_ctx *ctx)
     return list;
 }
 
-/* Values alive at once in each kernel of a group, and what was done about them. */
+/* Values alive at once in each kernel of a group, and repeated operations. */
 static json_t *live_json(const qn_ctx *ctx)
 {
     static const struct {

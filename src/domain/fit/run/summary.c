@@ -1,4 +1,4 @@
-/* summary.c - a result for people: how it ended, what it cost, the parameters. */
+/* summary.c - prints a result: how it ended, its cost, the parameters. */
 #include "domain/fit/run/run.h"
 
 #include "util/table.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of more parameters than are worth a page only the first few. */
+/* Of many parameters only the first few are shown. */
 enum { SHOWN_SCALARS = 40, FEW_SCALARS = 6, SHOWN_GROUPS = 20 };
 
 static const qn_fit_set *set_of(const qn_fit_problem *p, uint32_t k)
@@ -116,7 +116,7 @@ static void add_solve(const qn_fit_solved *s, qn_fit_precision precision, qn_str
         qn_str_addf(out, ": %.4f s evaluating, %.4f s for steps", r->evaluate_seconds,
                     r->linear_seconds);
     qn_str_add(out, "\n");
-    /* The device is named already. */
+    /* The line above names the device already. */
     if (r->note[0] && (strncmp(r->note, "on ", 3) || r->may_contract))
         qn_str_addf(out, "note: %s\n", r->note);
 }

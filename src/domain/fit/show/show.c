@@ -1,7 +1,7 @@
 /* show.c - triangles by a depth buffer, seen from the front, the right and above.
  *
- * Faces are shaded by the angle between their normal and the light, the same on both sides, so that
- * open sheets show too. Their edges are darker where triangles are large enough to tell apart.
+ * Faces are shaded by the angle between their normal and the light, equally on both sides, so that
+ * open sheets show as well. Edges are darker where triangles are large enough to distinguish.
  */
 #include "domain/fit/show/show.h"
 

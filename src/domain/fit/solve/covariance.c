@@ -1,4 +1,5 @@
-/* covariance.c - sigma^2 (J'J)^-1 from the triangle of J, which keeps the digits that J'J loses. */
+/* covariance.c - sigma^2 (J'J)^-1 from the triangle of J, which preserves the digits that J'J
+ * loses. */
 #include "domain/fit/solve/solver.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ void qn_fit_covariance_free(qn_fit_covariance *covariance)
     *covariance = (qn_fit_covariance){ 0 };
 }
 
-/* Columns of R to length 1; their lengths into `scale`. A column of zeros keeps the length 0. */
+/* Scales the columns of R to length 1 and stores their lengths in `scale`. A column of zeros has
+ * length 0. */
 static void scale_columns(int n, double *r, double *scale)
 {
     for (int c = 0; c < n; c++) {

@@ -67,7 +67,7 @@ static void clip(qn_fit_descent *d)
         d->gradient[k] *= d->opt.clip_norm / norm;
 }
 
-/* Moments are corrected for having begun at 0. */
+/* Moments are corrected for their start at 0. */
 static void move(qn_fit_descent *d)
 {
     const qn_fit_solve_options *o = &d->opt;
@@ -92,7 +92,7 @@ static void move(qn_fit_descent *d)
     }
 }
 
-/* The gradient of the move that bounds allow, largest entry. */
+/* The largest entry of the gradient along moves that the bounds allow. */
 static double projected_max(const qn_fit_descent *d)
 {
     double most = 0;
@@ -161,7 +161,7 @@ qn_fit_state qn_fit_descent_step(qn_fit_descent *solver)
         d->iteration++;
         return QN_FIT_RUNNING;
     }
-    /* The best point seen is the result: steps of a fixed length may end beside it. */
+    /* The result is the best point visited: steps of fixed length may end next to it. */
     if (d->report->n_history)
         memcpy(d->x, d->best, d->n * sizeof *d->x);
     d->report->final_cost = d->best_cost;

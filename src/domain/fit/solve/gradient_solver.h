@@ -1,7 +1,7 @@
-/* gradient_solver.h - solvers that see a cost and its gradient alone.
+/* gradient_solver.h - solvers that use only a cost and its gradient.
  *
- * All are state machines like Levenberg-Marquardt: each step makes one evaluation. Vectors are made
- * beforehand.
+ * All are state machines like Levenberg-Marquardt: each step makes one evaluation. Vectors are
+ * allocated beforehand.
  */
 #ifndef QN_FIT_SOLVE_GRADIENT_SOLVER_H
 #define QN_FIT_SOLVE_GRADIENT_SOLVER_H
@@ -19,8 +19,8 @@ typedef struct qn_fit_objective {
 
 /* L-BFGS (lbfgs.c).
  *
- * The solver sees scalars; the point, the gradient, the direction d and the pairs belong to who
- * drives it: host memory (lbfgs_host.c) or a device (lbfgs_device.c). */
+ * The solver sees scalars. The point, the gradient, the direction d and the pairs belong to its
+ * driver: host memory (lbfgs_host.c) or a device (resident/lbfgs.c). */
 
 typedef struct qn_fit_lbfgs_scalars {
     double cost, slope, gradient_max; /* slope: along d */
@@ -29,12 +29,12 @@ typedef struct qn_fit_lbfgs_scalars {
 } qn_fit_lbfgs_scalars;
 
 typedef struct qn_fit_lbfgs_driver {
-    /* cost, slope, gradient_max at x + share d; d is 0 before the first turn. */
+    /* cost, slope, gradient_max at x + share d; d is 0 before the first set_direction. */
     void (*try_step)(void *self, double share, qn_fit_lbfgs_scalars *out);
-    /* x = what was tried, and the pair is kept if it is curved. */
+    /* x becomes the trial point; the pair is stored if its curvature is positive. */
     void (*accept)(void *self);
-    /* d = -H g by the pairs, or by none after forgetting them; slope, length, n_pairs. The slope is
-     * negative unless g is 0. */
+    /* d = -H g from the pairs, or without them after forgetting; slope, length, n_pairs. The slope
+     * is negative unless g is 0. */
     void (*set_direction)(void *self, int is_forgetting, qn_fit_lbfgs_scalars *out);
     void (*describe)(void *self, char *text, size_t size);
     void *self;
@@ -48,12 +48,12 @@ qn_status qn_fit_lbfgs_new(const qn_fit_lbfgs_driver *driver, const qn_fit_solve
 qn_fit_state qn_fit_lbfgs_step(qn_fit_lbfgs *solver);
 void qn_fit_lbfgs_free(qn_fit_lbfgs *solver);
 
-/* A step whose change of gradient has less than this of curvature is no pair. */
+/* A step whose relative curvature is below this is not stored as a pair. */
 #define QN_FIT_CURVED 1e-10
 
 typedef struct qn_fit_lbfgs_host qn_fit_lbfgs_host;
 
-/* `x` has the start and gets the result; it and the objective outlive the vectors. */
+/* `x` holds the start and receives the result; it and the objective outlive the vectors. */
 qn_status qn_fit_lbfgs_host_new(const qn_fit_objective *objective,
                                 const qn_fit_solve_options *options, double *x,
                                 qn_fit_lbfgs_host **out, qn_err *err);
@@ -72,14 +72,15 @@ void qn_fit_descent_free(qn_fit_descent *solver);
 
 /* Line search (wolfe.c). */
 
-/* Strong Wolfe conditions by bracketing and cubic interpolation, one trial after the other. */
+/* Finds a point with the strong Wolfe conditions by bracketing and cubic interpolation, one trial
+ * at a time. */
 typedef struct qn_fit_point {
     double at, cost, slope;
 } qn_fit_point;
 
 typedef struct qn_fit_search {
     qn_fit_point start, before, low, high;
-    double trial, widest; /* shares of the direction; widest: not finite from there on */
+    double trial, widest; /* shares of the direction; from `widest` on the cost is not finite */
     int n_trials, is_bracketed;
 } qn_fit_search;
 
@@ -87,7 +88,7 @@ typedef enum { QN_FIT_SEARCH_ON, QN_FIT_SEARCH_FOUND, QN_FIT_SEARCH_FAILED } qn_
 
 void qn_fit_search_begin(qn_fit_search *search, double cost, double slope, double first);
 
-/* What the trial gave; afterwards search->trial is the next one. */
+/* Takes the cost and slope of the trial; search->trial becomes the next one. */
 qn_fit_search_state qn_fit_search_step(qn_fit_search *search, double cost, double slope);
 
 #endif

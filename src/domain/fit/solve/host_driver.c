@@ -14,7 +14,7 @@ struct qn_fit_host_driver {
     double *x, *trial, *best;
     double *gradient, *diagonal;
     double *scale;            /* of the first Jacobian; 0 where fixed */
-    double *active, *damping; /* scale without what is held at a bound; D^2 */
+    double *active, *damping; /* scale with 0 for scalars held at a bound; D^2 */
     double *step, *delta;
     double *rows;
     int has_scale;
@@ -140,7 +140,7 @@ static void linearise(void *self)
 
         if (p->is_fixed[k])
             continue;
-        /* NaN must not hide behind a comparison. */
+        /* A comparison would hide NaN. */
         largest = move <= largest ? largest : move;
         sum += d->x[k] * d->x[k];
     }
@@ -152,7 +152,7 @@ static void linearise(void *self)
     prepare_linear(d);
 }
 
-/* A variable at its bound with a gradient that points out of the box does not move. */
+/* A variable at its bound does not move while its gradient points out of the box. */
 static int is_held(const qn_fit_host_driver *d, uint32_t k)
 {
     const qn_fit_problem *p = d->model->problem;
@@ -192,7 +192,7 @@ static void solve(void *self, qn_fit_d_kind kind, double by)
     d->linear_seconds += clock_of(d) - start;
 }
 
-/* The trial point x + share * along, projected, with everything that is asked about it. */
+/* The trial point x + share * along, projected, with its cost and the other scalars. */
 static void try_along(qn_fit_host_driver *d, const double *along, double share)
 {
     const qn_fit_problem *p = d->model->problem;
@@ -218,7 +218,7 @@ static void try_step(void *self, double share, double longest)
     try_along(d, d->step, length > longest ? share * longest / length : share);
 }
 
-/* From the length at which the linear model along the gradient is lowest. */
+/* Starts at the length that minimises the linear model along the gradient. */
 static void try_gradient(void *self, double share)
 {
     qn_fit_host_driver *d = self;

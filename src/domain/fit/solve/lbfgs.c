@@ -1,8 +1,8 @@
 /* lbfgs.c - L-BFGS with a strong Wolfe line search, as a state machine over scalars.
  *
- * A pair of step and change of gradient is kept only when its curvature is positive; else the
- * approximation would turn uphill. A failed search drops the history and tries the steepest way
- * once before giving up.
+ * A pair (step, change of gradient) is stored only if its curvature is positive; otherwise the
+ * approximation would point uphill. After a failed search the history is dropped and steepest
+ * descent is tried once before the solve gives up.
  */
 #include "domain/fit/solve/gradient_solver.h"
 
@@ -141,7 +141,7 @@ static void search_once(qn_fit_lbfgs *l)
     found = qn_fit_search_step(&l->search, l->s.cost, l->s.slope);
     if (found == QN_FIT_SEARCH_ON)
         return;
-    /* A search that failed may have found a lower cost at least, if no flat place. */
+    /* A failed search may still have found a lower cost. */
     if (found == QN_FIT_SEARCH_FOUND || (isfinite(l->s.slope) && l->s.cost < l->cost))
         take_trial(l);
     else if (!l->is_steepest) {

@@ -131,7 +131,7 @@ static void accept(void *self)
     if (qn_fit_inner(s, y, h->n) >
         QN_FIT_CURVED * sqrt(qn_fit_inner(s, s, h->n) * qn_fit_inner(y, y, h->n)))
         h->n_pairs += h->n_pairs < h->history;
-    else { /* what lay in its place is lost all the same */
+    else { /* the pair that was stored there is lost in either case */
         h->newest = (h->newest + h->history - 1) % h->history;
         h->n_pairs -= h->n_pairs == h->history;
     }

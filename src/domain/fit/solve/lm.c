@@ -1,9 +1,9 @@
 /* lm.c - Levenberg-Marquardt as a state machine.
  *
- * Each phase looks at the scalars of the work before it and starts the next piece. A curved valley
- * in which column norms shrink makes the diagonal useless as a measure of steps: the radius stays
- * small while every step succeeds. Twenty such steps in a row, and damping goes over to the
- * identity once.
+ * Each phase inspects the scalars of the previous work and starts the next. In a curved valley
+ * where column norms shrink, the diagonal is useless as a measure of steps: the radius stays small
+ * although every step succeeds. After twenty such steps in a row, damping switches to the identity,
+ * once.
  */
 #include "domain/fit/solve/solver.h"
 
@@ -16,7 +16,7 @@ enum { VALLEY_STEPS = 20, BOUND_REJECTS = 3, MAX_HALVINGS = 20, GAUSS_HALVINGS =
 enum { LAMBDA_TRIES = 10, NOISE_STEPS = 40 };
 #define VALLEY_RADIUS 0.1
 #define ARMIJO        1e-4
-/* Of a sum of squares, relative; and of one whose residuals are small differences. */
+/* Relative rounding of a sum of squares; and of one whose residuals are small differences. */
 #define NOISE     (4 * DBL_EPSILON)
 #define CANCELLED 1e-11
 
@@ -32,15 +32,15 @@ struct qn_fit_lm {
 
     double cost, cost_before, gradient_max, x_norm;
     double radius, nu; /* LAMBDA: radius is 1 / lambda */
-    double share;      /* of the step or of the gradient that is tried */
+    double share;      /* of the step or the gradient that is tried */
     qn_fit_d_kind d_kind;
     int has_switched, n_valley;
     int n_invalid, n_rejects, n_halvings, iteration;
     int linear_iterations;
-    int n_noise; /* steps taken below the rounding of the cost */
+    int n_noise; /* steps accepted below the rounding of the cost */
     double noise_step;
 
-    /* Nonmonotonic: accepted costs, and decreases predicted since each. */
+    /* Nonmonotonic: accepted costs, and the predicted decrease since each. */
     double past_cost[16], past_model[16], best_cost;
     int n_past;
     double start_seconds;
@@ -121,9 +121,10 @@ static void start_gradient(qn_fit_lm *lm, double share)
     lm->is_waiting = 1;
 }
 
-/* Records and limits. */
+/* History and limits. */
 
-/* Returns 0 when the caller's watcher, the clock or the count ends the solve. */
+/* Returns 0 when the caller's watch function, the time limit or the iteration limit ends the
+ * solve. */
 static int record(qn_fit_lm *lm, int is_accepted, double rho)
 {
     const double time = seconds(lm);
@@ -168,8 +169,8 @@ static void next_iteration(qn_fit_lm *lm)
 
 /* Acceptance. */
 
-/* The decrease over the prediction; with nonmonotonic steps the better of that and the one since
- * the worst of the last costs. */
+/* The decrease relative to the prediction; with nonmonotonic steps also relative to the worst of
+ * the last costs, whichever is better. */
 static double quality(const qn_fit_lm *lm)
 {
     double rho = (lm->cost - lm->s.cost) / lm->s.model;
@@ -239,7 +240,7 @@ static void take_step(qn_fit_lm *lm, double rho, int may_end)
         start_linearise(lm, AT_POINT);
 }
 
-/* Damping grows; 0 when there is no room left. */
+/* Increases the damping; 0 when it is at its limit. */
 static int narrow(qn_fit_lm *lm)
 {
     lm->n_valley = 0;
@@ -267,13 +268,13 @@ static void reject(qn_fit_lm *lm, double rho, int is_invalid)
     if (!record(lm, 0, rho))
         return;
     if (lm->n_invalid >= lm->opt.max_consecutive_invalid) {
-        END(lm, QN_FIT_LINEAR_FAILURE, "%d linear systems in a row gave no step of use",
+        END(lm, QN_FIT_LINEAR_FAILURE, "%d linear systems in a row gave no usable step",
             lm->n_invalid);
         return;
     }
     if (lm->opt.damping == QN_FIT_DAMP_GAUSS) {
         END(lm, is_invalid ? QN_FIT_LINEAR_FAILURE : QN_FIT_STALLED_RADIUS,
-            is_invalid ? "the undamped system has no solution of use; the cost is %.10g"
+            is_invalid ? "the undamped system has no usable solution; the cost is %.10g"
                        : "no share of the undamped step lowers the cost of %.10g",
             lm->cost);
         return;
@@ -284,8 +285,8 @@ static void reject(qn_fit_lm *lm, double rho, int is_invalid)
 
 /* Phases. */
 
-/* A cost may be finite where its derivatives are not (the root of 0). At the start that is the end;
- * later the step there was a bad one: back, and a shorter one. */
+/* A cost may be finite where its derivatives are not (the root of 0). At the start this ends the
+ * solve; later the step to this point is undone and a shorter one is tried. */
 static void after_nothing_finite(qn_fit_lm *lm, int is_first)
 {
     char where[160] = "";
@@ -362,9 +363,9 @@ static void after_gauss_step(qn_fit_lm *lm)
         reject(lm, 0, 0);
 }
 
-/* What is predicted is lost in the digits of the cost: comparing costs decides nothing any more.
- * Steps themselves are still good, since they come from residuals and not from their sum, so they
- * are taken with little damping as long as they get shorter. */
+/* The predicted decrease is below the rounding of the cost, so comparing costs is meaningless. The
+ * steps are still good, since they come from the residuals and not from their sum: they are
+ * accepted with little damping as long as they get shorter. */
 static void after_noise(qn_fit_lm *lm)
 {
     const double model = lm->s.model;
@@ -427,7 +428,7 @@ static void after_step(qn_fit_lm *lm)
         reject(lm, rho, 0);
 }
 
-/* Projected gradient with Armijo's rule, tried when steps fail at bounds. */
+/* A projected gradient step with Armijo's rule, tried when steps fail at bounds. */
 static void after_gradient_step(qn_fit_lm *lm)
 {
     const int is_finite = isfinite(lm->s.cost);

@@ -1,4 +1,4 @@
-/* report.c - options with their defaults, ends of a solve and their names, history. */
+/* report.c - default options, names of the ways a solve ends, history. */
 #include "domain/fit/device/choose.h"
 #include "domain/fit/solve/solver.h"
 
@@ -138,7 +138,7 @@ qn_status qn_fit_options_check(const qn_fit_solve_options *options, qn_err *err)
     return check_jacobian(o, err);
 }
 
-/* Records are all there before the first step, since the loop must not ask for memory. */
+/* The history is allocated before the first step, since the loop must not allocate. */
 qn_status qn_fit_report_open(const qn_fit_problem *problem, int max_iterations, qn_fit_report *out,
                              qn_err *err)
 {

@@ -1,4 +1,4 @@
-/* solve.c - whole solves in model memory: evaluator, driver, solver, report. */
+/* solve.c - whole solves in host memory: model, driver, solver, report. */
 #include "domain/fit/solve/gradient_solver.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static unsigned uses_of(const qn_fit_solve_options *o)
                                                  : QN_FIT_MODEL_JACOBIAN;
 }
 
-/* In host memory J is stored unless it is to be computed anew: solvers share it. */
+/* In host memory J is stored unless the program asks to compute it: the solvers share it. */
 static void report_jacobian(const qn_fit_model *model, const qn_fit_solve_options *o,
                             qn_fit_report *r)
 {
@@ -72,7 +72,7 @@ out:
     return st;
 }
 
-/* Solvers by the gradient. */
+/* Solvers that use only the gradient. */
 
 static double evaluate(void *self, const double *x, double *gradient)
 {

@@ -1,12 +1,12 @@
-/* solver.h - options and reports of the solvers, and how a solver is driven.
+/* solver.h - options and reports of the solvers, and the interface of their drivers.
  *
  * A solver is a state machine over scalars. The vectors belong to a driver, which does what the
  * solver asks for (linearise here, solve with this damping, try that step) and answers with one
- * small struct. A driver need not answer at once: until is_ready says so, the solver waits. So one
- * solver serves host memory, devices and places where reading is a promise.
+ * small struct. A driver may answer later: the solver waits until is_ready returns 1. The same
+ * solver therefore works with host memory, with devices, and where reading is asynchronous.
  *
- * Nothing here allocates between the first step and the last, or calls the operating system; time
- * comes from a clock the caller may give.
+ * Between the first and the last step nothing here allocates or calls the operating system; time
+ * comes from a clock that the caller may supply.
  */
 #ifndef QN_FIT_SOLVE_SOLVER_H
 #define QN_FIT_SOLVE_SOLVER_H
@@ -36,8 +36,8 @@ typedef enum { QN_FIT_RUNNING, QN_FIT_WAITING, QN_FIT_DONE } qn_fit_state;
 
 typedef enum { QN_FIT_SCALE_AUTO, QN_FIT_SCALE_DIAGONAL, QN_FIT_SCALE_IDENTITY } qn_fit_scale;
 
-/* TRUST is the default. LAMBDA adds lambda to the diagonal, ten times more or less of it; GAUSS is
- * undamped with halved steps. */
+/* TRUST is the default. LAMBDA adds lambda to the diagonal and changes it by factors of ten. GAUSS
+ * is undamped and halves its steps. */
 typedef enum { QN_FIT_DAMP_TRUST, QN_FIT_DAMP_LAMBDA, QN_FIT_DAMP_GAUSS } qn_fit_damp;
 
 typedef struct qn_fit_iteration {
@@ -45,7 +45,7 @@ typedef struct qn_fit_iteration {
     int linear_iterations, is_accepted;
 } qn_fit_iteration;
 
-/* qn_fit_options_default fills it; nothing here may be left at 0 by chance. */
+/* Filled by qn_fit_options_default: for many members 0 is not a useful value. */
 typedef struct qn_fit_solve_options {
     int max_iterations;
     double function_tolerance, gradient_tolerance, parameter_tolerance;
@@ -61,13 +61,13 @@ typedef struct qn_fit_solve_options {
     qn_fit_linear_kind linear_solver;
     qn_fit_linear_options linear;
     qn_fit_jacobian jacobian;     /* of pcg */
-    qn_fit_precision storage;     /* of a stored Jacobian; F32 implies that it is stored */
+    qn_fit_precision storage;     /* of a stored Jacobian; F32 implies STORED */
     qn_fit_accumulate accumulate; /* on a device */
     int strict_fp;                /* 0: compilers may contract a * b + c in kernels of terms */
-    int speculate;  /* on a device: evaluate where a step ends before it is judged; -1: on a GPU */
-    int batch_size; /* on a device: most instances of a dispatch; 0: all */
-    int renumber;   /* blocks, for locality; -1: where it is expected to pay */
-    int fallback_threshold; /* instances; with fewer, `auto` means the CPU */
+    int speculate;  /* on a device: evaluate the end of a step before it is judged; -1: on a GPU */
+    int batch_size; /* on a device: the most instances of a dispatch; 0: all */
+    int renumber;   /* reorder blocks, for locality; -1: where it is expected to pay */
+    int fallback_threshold; /* with fewer instances, `auto` means the CPU */
 
     /* L-BFGS and first-order methods. */
     int history;
@@ -75,8 +75,8 @@ typedef struct qn_fit_solve_options {
     double clip_norm; /* longest gradient; 0: no limit */
 
     int n_threads;
-    double (*now)(void *user); /* seconds; NULL: times are 0 and max_seconds is not kept */
-    /* After each iteration; not 0 ends the solve. */
+    double (*now)(void *user); /* seconds; NULL: times are 0 and max_seconds has no effect */
+    /* Called after each iteration; a result other than 0 ends the solve. */
     int (*watch)(void *user, const qn_fit_iteration *record, int iteration);
     void *user;
 } qn_fit_solve_options;
@@ -85,8 +85,8 @@ void qn_fit_options_default(qn_fit_solve_options *options); /* of Levenberg-Marq
 void qn_fit_options_lbfgs(qn_fit_solve_options *options);
 void qn_fit_options_first_order(qn_fit_solve_options *options);
 qn_status qn_fit_options_check(const qn_fit_solve_options *options, qn_err *err);
-/* Of the linear solvers only pcg computes J anew, or reads it in another precision: `auto` is it
- * then. */
+/* Whether the options need pcg, the only linear solver that computes J or reads it in another
+ * precision: then `auto` means pcg. */
 int qn_fit_options_need_pcg(const qn_fit_solve_options *options);
 
 typedef struct qn_fit_report {
@@ -94,21 +94,22 @@ typedef struct qn_fit_report {
     char text[256];
     int n_accepted, n_rejected;
     qn_i64 n_costs, n_jacobians, n_gradients, n_products;
-    qn_i64 n_speculated, n_dropped; /* of the Jacobians: before their step was judged; in vain */
-    qn_i64 n_waits;                 /* for a device to answer */
+    qn_i64 n_speculated, n_dropped; /* Jacobians evaluated before their step was judged; those of
+                                     * them wasted */
+    qn_i64 n_waits;                 /* waits for a device */
     int batch_size;                 /* on a device: most instances of a dispatch; 0: all */
-    int is_renumbered;              /* blocks, for the solve */
+    int is_renumbered;              /* whether blocks were reordered */
     double initial_cost, final_cost, gradient_max;
-    double *group_costs; /* of the final point */
+    double *group_costs; /* at the result */
     int n_groups;
     qn_fit_iteration *history; /* [0] is the start */
     int n_history, history_room;
     double total_seconds, evaluate_seconds, linear_seconds;
     char solver[32], linear[32], note[200];
-    char accumulation[16]; /* how gradients are summed: "gather", "owner", "atomic" */
-    char jacobian[8];      /* "stored", "free", "mixed": J'u reads what is kept, J v computes;
-                              "none": a solver by the gradient */
-    char storage[4];       /* of a stored one: "f64", "f32" */
+    char accumulation[16]; /* of gradients: "gather", "owner", "atomic" */
+    char jacobian[8];      /* "stored"; "free"; "mixed": J'u reads a stored J, J v computes it;
+                              "none": the solver uses only the gradient */
+    char storage[4];       /* of a stored Jacobian: "f64", "f32" */
     size_t jacobian_bytes;
     int may_contract;       /* strict_fp = 0 */
     int is_underdetermined; /* fewer rows than free parameters */
@@ -124,13 +125,13 @@ void qn_fit_report_add(qn_fit_report *report, const qn_fit_iteration *record);
 __attribute__((format(printf, 3, 4))) void qn_fit_report_end(qn_fit_report *report, qn_fit_end end,
                                                              const char *format, ...);
 
-/* What drives Levenberg-Marquardt. */
+/* The driver of Levenberg-Marquardt. */
 
 typedef struct qn_fit_scalars {
-    double cost;         /* at the point asked for; NaN or infinite when a term is */
+    double cost;         /* at the requested point; NaN or infinite when a term is */
     double gradient_max; /* |P(x - g) - x|, largest entry */
     double x_norm;
-    double model;     /* decrease that the linear model predicts for the projected step */
+    double model;     /* decrease predicted by the linear model for the projected step */
     double slope;     /* g . (x' - x), of try_gradient */
     double step_norm; /* |x' - x| */
     int is_solved, linear_iterations;
@@ -139,14 +140,14 @@ typedef struct qn_fit_scalars {
 typedef enum { QN_FIT_D_DIAGONAL, QN_FIT_D_IDENTITY, QN_FIT_D_NONE } qn_fit_d_kind;
 
 typedef struct qn_fit_driver {
-    /* Each starts work; scalars come by is_ready. */
+    /* Each call starts work; is_ready returns the scalars. */
     void (*linearise)(void *self);                              /* cost, gradient_max, x_norm */
     void (*solve)(void *self, qn_fit_d_kind kind, double by);   /* is_solved, linear_iterations */
     void (*try_step)(void *self, double share, double longest); /* cost, model, step_norm */
     void (*try_gradient)(void *self, double share);             /* cost, slope, step_norm */
     void (*accept)(void *self);                                 /* x = x' */
     void (*undo)(void *self);                                   /* the last accept */
-    void (*keep)(void *self, int is_back); /* remembers x as the best; or goes back to it */
+    void (*keep)(void *self, int is_back); /* remembers x as the best point, or returns to it */
     int (*is_ready)(void *self, qn_fit_scalars *out);
     /* The term that was not finite, as words. */
     void (*describe)(void *self, char *text, size_t size);
@@ -174,14 +175,15 @@ void qn_fit_host_driver_free(qn_fit_host_driver *driver);
 qn_fit_driver qn_fit_host_driver_table(qn_fit_host_driver *driver);
 double *qn_fit_host_driver_x(qn_fit_host_driver *driver); /* the current point */
 const qn_fit_linear *qn_fit_host_driver_linear(const qn_fit_host_driver *driver);
-/* Of the Jacobian at the current point, by a solver that can tell (dense_qr); else -1. */
+/* The rank of the Jacobian at the current point, if the linear solver knows it (dense_qr); else
+ * -1. */
 int qn_fit_host_driver_rank(qn_fit_host_driver *driver);
 void qn_fit_host_driver_times(const qn_fit_host_driver *driver, qn_fit_report *report);
 
 /* Whole solves (solve.c). */
 
-/* From problem->x, which gets the result. A status other than QN_OK means that nothing was solved
- * (bad options, no memory); how a solve ended is in the report. */
+/* Starts at problem->x, which receives the result. A status other than QN_OK means that nothing was
+ * solved (bad options, no memory); the report says how a solve ended. */
 qn_status qn_fit_solve_lm(qn_fit_problem *problem, const qn_fit_solve_options *options,
                           qn_fit_report *report, qn_err *err);
 qn_status qn_fit_solve_lbfgs(qn_fit_problem *problem, const qn_fit_solve_options *options,
@@ -198,13 +200,13 @@ enum { QN_FIT_MAX_COVARIANCE = 2000 };
 
 typedef struct qn_fit_covariance {
     int n;             /* free parameters */
-    int rank;          /* of the Jacobian; below n nothing else is known */
+    int rank;          /* of the Jacobian; below n the members below are not set */
     double sigma;      /* sqrt(2 cost / (rows - n)) */
     double *deviation; /* per scalar of x; 0 where fixed */
     double *matrix;    /* n by n over free parameters: sigma^2 (J'J)^-1 */
 } qn_fit_covariance;
 
-/* At problem->x. Fails when there are not more rows than free parameters, or more than
+/* At problem->x. Fails unless there are more rows than free parameters, and at most
  * QN_FIT_MAX_COVARIANCE of these. */
 qn_status qn_fit_covariance_new(const qn_fit_problem *problem, qn_fit_covariance *out, qn_err *err);
 void qn_fit_covariance_free(qn_fit_covariance *covariance);

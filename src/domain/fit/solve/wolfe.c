@@ -14,7 +14,7 @@ void qn_fit_search_begin(qn_fit_search *search, double cost, double slope, doubl
     search->before = search->low = search->start;
 }
 
-/* Where the cubic through both points with their slopes is lowest; NaN where it has no minimum. */
+/* The minimum of the cubic through both points with their slopes; NaN where there is none. */
 static double cubic(qn_fit_point a, qn_fit_point b)
 {
     const double d = a.slope + b.slope - 3 * (a.cost - b.cost) / (a.at - b.at);
@@ -23,7 +23,7 @@ static double cubic(qn_fit_point a, qn_fit_point b)
     return b.at - (b.at - a.at) * (b.slope + e - d) / (b.slope - a.slope + 2 * e);
 }
 
-/* The next trial inside the bracket, not in the outer tenths of it. */
+/* The next trial inside the bracket, but not within a tenth of its ends. */
 static qn_fit_search_state narrow(qn_fit_search *s)
 {
     const double width = s->high.at - s->low.at;

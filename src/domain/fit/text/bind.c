@@ -1,4 +1,5 @@
-/* bind.c - host values and splits; instances by the lengths of their lists. */
+/* bind.c - evaluates expressions without parameters, and groups instances by the lengths of their
+ * lists. */
 #include "domain/fit/text/evaluate.h"
 
 #include "domain/fit/eval/eval.h"
@@ -10,7 +11,7 @@
 
 enum { CHUNK = 4096, MAX_TOPOLOGIES = 1000 };
 
-/* Chunks of elements through the interpreter, which is the one the fit itself uses. */
+/* Chunks of elements go through the interpreter that the fit itself uses. */
 typedef struct {
     qn_fit_program *program;
     qn_fit_plan *plan;
@@ -118,11 +119,11 @@ void qn_fit_split_free(qn_fit_split *split)
 typedef struct {
     const qn_fit_graph *from;
     qn_fit_split split;
-    uint8_t *depends; /* on a parameter */
+    uint8_t *depends; /* depends on a parameter */
     qn_fit_v *copy;
 } splitter;
 
-/* The copy of a node that a dependent one needs: itself, a literal, or a new column. */
+/* The copy of a node that a dependent node uses: the node itself, a literal, or a new column. */
 static qn_fit_v copy_of(splitter *s, qn_fit_v id)
 {
     const qn_fit_node *node = qn_fit_at(s->from, id);
@@ -199,8 +200,8 @@ static int has_lengths(const qn_fit_evaluator *w, uint32_t element)
     return 1;
 }
 
-/* One walk for the first of the `n` elements that are left; those like it move to the front of
- * `taken`, the others stay. Returns in *left how many do. */
+/* Evaluates the first of the `n` remaining elements; those of the same topology move to the front
+ * of `taken`. *left is the number of the others. */
 static qn_status one_topology(const qn_fit_evaluator *like, qn_fit_job *job, uint32_t *elements,
                               uint32_t *positions, uint32_t n, uint32_t *taken, int topology,
                               uint32_t *left, qn_err *err)

@@ -1,4 +1,4 @@
-/* complain.c - a list of faults, printed with their lines. */
+/* diagnose.c - a list of faults, printed with their lines. */
 #include "domain/fit/text/tree.h"
 
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static void print_source(const qn_fit_diagnostics *c, size_t at, qn_str *out)
 
     while (to < c->bytes && c->text[to] != '\n' && c->text[to] != '\r')
         to++;
-    /* A line that nobody can read on a screen helps nobody. */
+    /* Very long lines are not printed. */
     if (to - from > 400)
         return;
     qn_str_add(out, "    ");

@@ -1,4 +1,4 @@
-/* walk.c - expressions, operator by operator. */
+/* evaluate.c - turns expressions into nodes, operator by operator. */
 #include "domain/fit/text/evaluate.h"
 #include "util/list.h"
 
@@ -88,7 +88,7 @@ qn_fit_vec qn_fit_evaluate_nodes(qn_fit_evaluator *evaluator, const qn_fit_tree 
 
     if (evaluator->is_lost)
         return none;
-    /* An array over the elements of an initialiser stands for this element's. */
+    /* In an initialiser, an array over the same domain means its value at this element. */
     if (got.kind == QN_FIT_VALUE_ARRAY && evaluator->self >= 0 &&
         evaluator->scope->arrays[got.index].domain == evaluator->self) {
         const qn_fit_path here = { .domain = evaluator->self };
@@ -103,12 +103,12 @@ qn_fit_vec qn_fit_evaluate_nodes(qn_fit_evaluator *evaluator, const qn_fit_tree 
         break;
     case QN_FIT_VALUE_PATH:
         qn_fit_evaluator_fault(evaluator, tree->at,
-                               "an element of %s is no number; take one of its fields",
+                               "an element of %s is not a number; use one of its fields",
                                evaluator->scope->domains[got.path.domain].name);
         break;
     case QN_FIT_VALUE_LIST:
         qn_fit_evaluator_fault(evaluator, tree->at,
-                               "a list is no number; use sum, min or max over it");
+                               "a list is not a number; use sum, min or max over it");
         break;
     case QN_FIT_VALUE_ARRAY:
         qn_fit_evaluator_fault(
@@ -117,7 +117,7 @@ qn_fit_vec qn_fit_evaluate_nodes(qn_fit_evaluator *evaluator, const qn_fit_tree 
             evaluator->scope->domains[evaluator->scope->arrays[got.index].domain].name);
         break;
     case QN_FIT_VALUE_SOURCE:
-        qn_fit_evaluator_fault(evaluator, tree->at, "a source is no number");
+        qn_fit_evaluator_fault(evaluator, tree->at, "a source is not a number");
         break;
     }
     return none;
@@ -294,8 +294,8 @@ void qn_fit_evaluate_value(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
         qn_fit_evaluator_fault(
             evaluator, tree->at,
             evaluator->depth >= QN_FIT_MAX_EVALUATE_DEPTH
-                ? "functions inside of functions, deeper than %d"
-                : "a term of more than %d operations, functions and lists unrolled",
+                ? "functions nested deeper than %d"
+                : "a term of more than %d operations once functions and lists are expanded",
             evaluator->depth >= QN_FIT_MAX_EVALUATE_DEPTH ? QN_FIT_MAX_EVALUATE_DEPTH
                                                           : QN_FIT_MAX_STEPS);
         return;
@@ -337,7 +337,7 @@ void qn_fit_evaluate_value(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
         break;
     case QN_FIT_TREE_STRING:
     case QN_FIT_TREE_NAMED:
-        qn_fit_evaluator_fault(evaluator, tree->at, "a text is no number");
+        qn_fit_evaluator_fault(evaluator, tree->at, "a text is not a number");
         break;
     }
     evaluator->depth--;

@@ -1,10 +1,10 @@
-/* walk.h - from expressions to nodes of a graph.
+/* evaluate.h - turns expressions of a program into nodes of a graph.
  *
- * One walk makes the graph of one topology. References are not nodes: they are paths from the
+ * One evaluation makes the graph of one topology. References are not nodes: they are paths from the
  * instance's own element through reference fields to an element of some domain, the same for all
- * instances; a path and a parameter make a slot, a path and a column of numbers make a column.
- * The length of a list is the one thing that is looked up for the walk's own instance, and noted,
- * since instances with other lengths are other topologies.
+ * instances. A path and a parameter make a slot; a path and a column of numbers make a column. Only
+ * the length of a list is looked up for a particular instance. It is recorded, since instances with
+ * other lengths have other topologies.
  */
 #ifndef QN_FIT_TEXT_EVALUATE_H
 #define QN_FIT_TEXT_EVALUATE_H
@@ -21,13 +21,13 @@ typedef struct qn_fit_step {
 } qn_fit_step;
 
 typedef struct qn_fit_path {
-    int domain; /* of its end */
+    int domain; /* at its end */
     int n;
     qn_fit_step steps[QN_FIT_MAX_PATH];
 } qn_fit_path;
 
 typedef struct qn_fit_slot_use {
-    int array; /* of the world: parameters */
+    int array; /* of the scope: parameters */
     qn_fit_path path;
 } qn_fit_slot_use;
 
@@ -44,7 +44,7 @@ typedef struct qn_fit_length_use {
 } qn_fit_length_use;
 
 typedef enum {
-    QN_FIT_VALUE_NONE, /* a fault has been told */
+    QN_FIT_VALUE_NONE, /* a fault has been reported */
     QN_FIT_VALUE_NODES,
     QN_FIT_VALUE_PATH,
     QN_FIT_VALUE_LIST,  /* elements start[e] .. of `list_domain`, e the path's end */
@@ -70,14 +70,14 @@ typedef struct qn_fit_evaluator {
     const qn_fit_ast *ast;
     qn_fit_diagnostics *diagnostics;
     qn_fit_graph *graph;
-    int is_host;       /* parameters are not allowed */
-    int self;          /* domain whose fields are visible by their names, or -1 */
+    int is_host;       /* parameters are errors */
+    int self;          /* domain whose field names are visible, or -1 */
     int n_items;       /* functions before this item are visible */
-    uint32_t instance; /* whose list lengths hold; UINT32_MAX: none */
+    uint32_t instance; /* that supplies list lengths; UINT32_MAX: none */
 
     qn_fit_local *locals;
     size_t local_room;
-    int n_locals, frame; /* names of the current function begin at frame */
+    int n_locals, frame; /* names of the current function begin at `frame` */
     qn_fit_slot_use *slots;
     int n_slots, slot_room;
     qn_fit_column_use *columns;
@@ -90,23 +90,23 @@ typedef struct qn_fit_evaluator {
 qn_status qn_fit_evaluator_begin(qn_fit_evaluator *evaluator, const char *name, qn_err *err);
 void qn_fit_evaluator_end(qn_fit_evaluator *evaluator);
 
-/* A name for the trees that follow. */
+/* Binds a name for the following trees. */
 void qn_fit_evaluator_bind(qn_fit_evaluator *evaluator, const char *name,
                            const qn_fit_text_value *value);
 
-/* The value as nodes; n = 0 after a fault. */
+/* The value of an expression as nodes; n = 0 after a fault. */
 qn_fit_vec qn_fit_evaluate_expr(qn_fit_evaluator *evaluator, const qn_fit_tree *tree);
 void qn_fit_evaluate_value(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
                            qn_fit_text_value *out);
 qn_fit_vec qn_fit_evaluate_nodes(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
                                  const qn_fit_text_value *value);
 
-/* The element itself, as loop variable or self. */
+/* The element itself, for a loop variable or self. */
 qn_fit_text_value qn_fit_element(int domain);
 
 uint32_t qn_fit_path_end(const qn_fit_path *path, uint32_t element);
 
-/* Parts (walk_names.c, walk_calls.c). */
+/* Parts (evaluate_names.c, evaluate_calls.c). */
 
 void qn_fit_evaluator_fault(qn_fit_evaluator *evaluator, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -123,15 +123,15 @@ void qn_fit_evaluate_fold(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
 void qn_fit_evaluate_array(qn_fit_evaluator *evaluator, const qn_fit_tree *tree, int array,
                            const qn_fit_path *path, qn_fit_text_value *out);
 
-/* From a walk to tables: what is evaluated before the fit, and what is left for it. */
+/* Parts of an expression that are evaluated before the fit, and the rest (bind.c). */
 
-/* Values of nodes without parameters, out[root][k] for elements[k] (NULL: 0, 1, 2, ...). The
- * walk's graph is finished by it. */
+/* The values of nodes without parameters, out[root][k] for elements[k] (NULL: 0, 1, 2, ...).
+ * Finishes the evaluator's graph. */
 qn_status qn_fit_host_values(qn_fit_evaluator *evaluator, const qn_fit_v *roots, int n_roots,
                              const uint32_t *elements, uint32_t n, double *const *out, qn_err *err);
 
-/* The part of a graph that depends on parameters. Maximal parts that do not are its data columns:
- * columns[k] is the node of the walk's graph behind column k. */
+/* The part of a graph that depends on parameters. The largest parts that do not become data
+ * columns: columns[k] is the node of the evaluator's graph for column k. */
 typedef struct qn_fit_split {
     qn_fit_graph *graph; /* not finished, outputs set */
     qn_fit_v *columns;
@@ -142,11 +142,11 @@ qn_status qn_fit_split_new(const qn_fit_evaluator *evaluator, const qn_fit_v *ou
                            int n_outputs, qn_fit_split *out, qn_err *err);
 void qn_fit_split_free(qn_fit_split *split);
 
-/* A walk for each topology among `n` elements: instances that differ in no list's length. */
+/* Evaluates an expression once for each topology: elements whose lists have the same lengths. */
 typedef struct qn_fit_job {
-    /* Makes the nodes; a fault is told by the walk. */
+    /* Makes the nodes; the evaluator records faults. */
     void (*build)(struct qn_fit_job *job, qn_fit_evaluator *evaluator);
-    /* Takes the elements of this topology; positions are places in the list of all. */
+    /* Receives the elements of this topology; positions are their indices among all elements. */
     qn_status (*read_elements)(struct qn_fit_job *job, qn_fit_evaluator *evaluator,
                                const uint32_t *elements, const uint32_t *positions, uint32_t n,
                                int topology, qn_err *err);
@@ -154,8 +154,8 @@ typedef struct qn_fit_job {
     size_t at;
 } qn_fit_job;
 
-/* `like` has the world, the tree and what is visible; `elements` NULL: all up to n. Without an
- * element the expression is walked once, for its faults. */
+/* `like` has the scope, the tree and the visible names; `elements` NULL: all up to n. If there are
+ * no elements the expression is evaluated once, to find its faults. */
 qn_status qn_fit_each_topology(const qn_fit_evaluator *like, qn_fit_job *job,
                                const uint32_t *elements, uint32_t n, qn_err *err);
 

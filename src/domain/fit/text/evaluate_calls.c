@@ -1,4 +1,4 @@
-/* walk_calls.c - functions of the program and of the language; sums over lists. */
+/* evaluate_calls.c - functions of the program and of the language; sums over lists. */
 #include "domain/fit/text/evaluate.h"
 
 #include "util/closest.h"
@@ -8,7 +8,7 @@
 
 /* Functions of the program. */
 
-/* The body sees its arguments and what the program has declared before it, not the caller's names.
+/* The body sees its arguments and earlier declarations of the program, but not the caller's names.
  */
 static void call_item(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_item *fun,
                       qn_fit_text_value *out)
@@ -16,7 +16,7 @@ static void call_item(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_it
     const int n_locals = w->n_locals, frame = w->frame, n_items = w->n_items;
 
     if (t->n_kids != fun->n_words) {
-        qn_fit_evaluator_fault(w, t->at, "%s has %d argument%s, here are %d", fun->name.name,
+        qn_fit_evaluator_fault(w, t->at, "%s takes %d argument%s, not %d", fun->name.name,
                                fun->n_words, fun->n_words == 1 ? "" : "s", t->n_kids);
         return;
     }
@@ -65,7 +65,7 @@ static void call_builtin(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit
     qn_fit_vec *args;
 
     if (t->n_kids < f->min_args || t->n_kids > f->max_args) {
-        qn_fit_evaluator_fault(w, t->at, "%s: here are %d argument%s", f->usage, t->n_kids,
+        qn_fit_evaluator_fault(w, t->at, "%s: %d argument%s", f->usage, t->n_kids,
                                t->n_kids == 1 ? "" : "s");
         return;
     }
@@ -93,14 +93,14 @@ void qn_fit_evaluate_call(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
     else if ((f = qn_fit_function_find(tree->name)))
         call_builtin(evaluator, tree, f, out);
     else if (found.kind != QN_FIT_IS_NOTHING && found.kind != QN_FIT_IS_FUNCTION)
-        qn_fit_evaluator_fault(evaluator, tree->at, "%s is no function", tree->name);
+        qn_fit_evaluator_fault(evaluator, tree->at, "%s is not a function", tree->name);
     else
         unknown_function(evaluator, tree);
 }
 
 /* Folds. */
 
-enum { PRETENDED_LENGTH = 3 }; /* where there is no instance: for the check of types alone */
+enum { PRETENDED_LENGTH = 3 }; /* without an instance, only to check types */
 
 static uint32_t length_of(qn_fit_evaluator *w, const qn_fit_text_value *list)
 {
@@ -125,7 +125,7 @@ static uint32_t length_of(qn_fit_evaluator *w, const qn_fit_text_value *list)
     return more->length;
 }
 
-/* Component by component: what each element of the list gives. */
+/* Component by component, the value of each element of the list. */
 static void join(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_vec *terms, int n,
                  qn_fit_text_value *out)
 {
@@ -184,7 +184,7 @@ void qn_fit_evaluate_fold(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
     if (evaluator->is_lost)
         return;
     if (list.kind != QN_FIT_VALUE_LIST && list.kind != QN_FIT_VALUE_NODES) {
-        qn_fit_evaluator_fault(evaluator, tree->kids[0]->at, "%s goes over a list or a vector",
+        qn_fit_evaluator_fault(evaluator, tree->kids[0]->at, "%s needs a list or a vector",
                                tree->name);
         return;
     }
@@ -211,8 +211,8 @@ void qn_fit_evaluate_fold(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
         evaluator->n_locals = n_locals;
         if (!evaluator->is_lost && terms[k].n != terms[0].n)
             qn_fit_evaluator_fault(evaluator, tree->at,
-                                   "elements of the list give vectors of %d and %d", terms[0].n,
-                                   terms[k].n);
+                                   "elements of the list give vectors of %d and %d components",
+                                   terms[0].n, terms[k].n);
     }
     if (!evaluator->is_lost)
         join(evaluator, tree, terms, (int)n, out);

@@ -1,4 +1,4 @@
-/* walk_names.c - names, fields and indices: what they lead to. */
+/* evaluate_names.c - resolves names, fields and indices. */
 #include "domain/fit/text/evaluate.h"
 
 #include "util/closest.h"
@@ -9,7 +9,7 @@
 
 /* Uses. */
 
-/* Room for one more; NULL and the walk is lost without memory. */
+/* Room for one more; without memory, NULL, and the evaluation is lost. */
 static void *one_more(qn_fit_evaluator *w, void **list, int n, int *room, size_t size)
 {
     if (n == *room) {
@@ -183,7 +183,7 @@ void qn_fit_evaluate_name(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
         qn_fit_evaluator_fault(evaluator, tree->at, "%s is a domain, not a value", tree->name);
         return;
     case QN_FIT_IS_FUNCTION:
-        qn_fit_evaluator_fault(evaluator, tree->at, "%s is a function; it wants arguments",
+        qn_fit_evaluator_fault(evaluator, tree->at, "%s is a function; it needs arguments",
                                tree->name);
         return;
     case QN_FIT_IS_TERM:
@@ -277,7 +277,7 @@ void qn_fit_evaluate_field(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
 
 /* Indices. */
 
-/* The source of an index, for messages: from its beginning to the bracket. */
+/* The text of an index, for messages: from its beginning to the bracket. */
 static const char *index_text(const qn_fit_evaluator *w, const qn_fit_tree *t, char *out,
                               size_t size)
 {
@@ -307,11 +307,11 @@ static void index_array(qn_fit_evaluator *w, const qn_fit_tree *t, int array,
     while (first->kind == QN_FIT_TREE_FIELD || first->kind == QN_FIT_TREE_INDEX)
         first = first->kids[0];
     if (index.kind != QN_FIT_VALUE_PATH)
-        qn_fit_evaluator_fault(w, first->at, "%s is indexed by %s, %s is no reference", a->name,
-                               w->scope->domains[a->domain].name,
+        qn_fit_evaluator_fault(w, first->at, "%s is indexed by %s, but %s is not a reference",
+                               a->name, w->scope->domains[a->domain].name,
                                index_text(w, t->kids[1], text, sizeof text));
     else if (index.path.domain != a->domain)
-        qn_fit_evaluator_fault(w, first->at, "%s is indexed by %s, %s refers to %s", a->name,
+        qn_fit_evaluator_fault(w, first->at, "%s is indexed by %s, but %s refers to %s", a->name,
                                w->scope->domains[a->domain].name,
                                index_text(w, t->kids[1], text, sizeof text),
                                w->scope->domains[index.path.domain].name);
@@ -340,7 +340,7 @@ void qn_fit_evaluate_index(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
     node = qn_fit_at(evaluator->graph, k.at[0]);
     if (k.n != 1 || node->op != QN_FIT_OP_lit) {
         qn_fit_evaluator_fault(evaluator, tree->kids[1]->at,
-                               "the index of a vector is a constant number");
+                               "the index of a vector must be a constant number");
         return;
     }
     if (!(node->value >= 0) || node->value >= v.n || node->value != (int)node->value) {

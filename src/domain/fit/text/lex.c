@@ -58,7 +58,7 @@ static void read_number(qn_fit_diagnostics *c, qn_fit_token *t)
              c->text + t->at);
     t->number = strtod(text, NULL);
     if (is_name(char_at(c, at))) {
-        qn_fit_diagnose(c, t->at, "a number ends before '%c'", char_at(c, at));
+        qn_fit_diagnose(c, t->at, "'%c' may not follow a number", char_at(c, at));
         t->kind = QN_FIT_TOK_BAD;
     } else if (!isfinite(t->number) || at - t->at >= 500) {
         qn_fit_diagnose(c, t->at, "number too large");
@@ -105,7 +105,7 @@ static void read_sign(qn_fit_diagnostics *c, qn_fit_token *t)
         return;
     }
     if (ch > ' ' && ch < 127)
-        qn_fit_diagnose(c, t->at, "'%c' means nothing here", ch);
+        qn_fit_diagnose(c, t->at, "'%c' has no meaning here", ch);
     else
         qn_fit_diagnose(c, t->at, "byte 0x%02x outside of comments and strings", ch);
     t->kind = QN_FIT_TOK_BAD;

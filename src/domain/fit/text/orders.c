@@ -1,4 +1,4 @@
-/* orders.c - what to do with a problem: solve and write. */
+/* orders.c - the instructions of a program: solve and write. */
 #include "domain/fit/text/text.h"
 
 #include "util/closest.h"
@@ -67,7 +67,7 @@ static int is_one_of(const char *name, const char *const *names)
     return 0;
 }
 
-/* A name that is no constant is a word: linear_solver = schur. */
+/* A name that is not a constant is a word: linear_solver = schur. */
 static qn_status load_option(qn_fit_loader *m, int item, const qn_fit_word *word,
                              qn_fit_option *out, qn_err *err)
 {
@@ -158,7 +158,7 @@ qn_status qn_fit_load_write(qn_fit_loader *m, int item, qn_err *err)
     if (found.kind == QN_FIT_IS_BROKEN)
         return QN_OK;
     if (found.kind != QN_FIT_IS_ARRAY || t->scope.arrays[found.index].set < 0) {
-        qn_fit_diagnose(m->diagnostics, it->name.at, "%.80s is no parameter", it->name.name);
+        qn_fit_diagnose(m->diagnostics, it->name.at, "%.80s is not a parameter", it->name.name);
         return QN_OK;
     }
     array = &t->scope.arrays[found.index];
@@ -173,9 +173,10 @@ qn_status qn_fit_load_write(qn_fit_loader *m, int item, qn_err *err)
         qn_fit_diagnose(m->diagnostics, it->string_at,
                         "\"%.80s\": absolute names and .. are not allowed", it->string);
     else if (is_mesh_file(it->string) && write.source < 0)
-        qn_fit_diagnose(m->diagnostics, it->name.at,
-                        "%.80s is no vec3 over the vertices of a mesh: it cannot be written as one",
-                        it->name.name);
+        qn_fit_diagnose(
+            m->diagnostics, it->name.at,
+            "%.80s is not a vec3 over the vertices of a mesh: it cannot be written as one",
+            it->name.name);
     snprintf(write.file, sizeof write.file, "%.255s", it->string);
     if (!(more = realloc(t->writes, (size_t)(t->n_writes + 1) * sizeof *more)))
         return qn_fail(err, QN_ERR_NOMEM, "write %s", it->name.name);

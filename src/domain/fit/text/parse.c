@@ -1,4 +1,4 @@
-/* parse.c - items of a program. */
+/* parse.c - parses the items of a program. */
 #include "domain/fit/text/tree.h"
 #include "util/list.h"
 
@@ -12,7 +12,7 @@ static void expect_word(qn_fit_parser *p, const char *word)
         qn_fit_unexpected(p, word);
 }
 
-/* A name; one that is declared must not be a word of the language. */
+/* A name; a declared one must not be a word of the language. */
 static qn_fit_word read_name(qn_fit_parser *p, const char *wanted, int is_declared)
 {
     qn_fit_word w = { .at = p->token.at, .name = "" };
@@ -288,8 +288,8 @@ static void parse_fun(qn_fit_parser *p, qn_fit_item *item)
     qn_fit_expect(p, '}');
 }
 
-/* "loss NAME [(scale)]", "weight expr" or "target expr"; the loss's name is the member of the word.
- * `target` is a word of this place alone: elsewhere it may be a name. */
+/* "loss NAME [(scale)]", "weight expr" or "target expr"; the name of the loss is the member of the
+ * word. `target` is reserved only here: elsewhere it may be a name. */
 static int parse_option(qn_fit_parser *p, qn_fit_item *item)
 {
     qn_fit_word w = { .at = p->token.at };
@@ -420,8 +420,8 @@ static int starts_item(const qn_fit_parser *p)
     return 0;
 }
 
-/* To the word that starts the next item on a line of its own: the rest of a broken one would only
- * bring more complaints. */
+/* Skips to the word that starts the next item on a line of its own: the rest of a broken item would
+ * only cause more errors. */
 static void recover(qn_fit_parser *p)
 {
     p->is_lost = 0;

@@ -1,4 +1,4 @@
-/* parse_expr.c - expressions. */
+/* parse_expr.c - parses expressions. */
 #include "domain/fit/text/tree.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* parser.c - the ground the parsers stand on: memory of trees, tokens, what was expected. */
+/* parser.c - shared by the parsers: memory of trees, tokens, and errors about tokens. */
 #include "domain/fit/text/tree.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ void qn_fit_ast_free(qn_fit_ast *ast)
     *ast = (qn_fit_ast){ 0 };
 }
 
-/* Room doubles when the number is a power of two: no count of it is kept. */
+/* The list doubles when its length is a power of two, so no capacity is stored. */
 void *qn_fit_append(qn_fit_parser *p, void **list, int *n, size_t size)
 {
     if (p->ast->is_out_of_memory)
@@ -111,7 +111,7 @@ int qn_fit_accept_word(qn_fit_parser *p, const char *word)
     return 1;
 }
 
-/* What is missing at the end of a line is missed there, not on the next one. */
+/* A token missing at the end of a line is reported there, not on the next line. */
 void qn_fit_unexpected(qn_fit_parser *p, const char *wanted)
 {
     const char *text = p->diagnostics->text;

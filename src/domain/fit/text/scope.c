@@ -1,4 +1,4 @@
-/* world.c - lists of what has been declared, and the map from names to them. */
+/* scope.c - lists of declarations, and the map from names to them. */
 #include "domain/fit/text/scope.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ void qn_fit_scope_free(qn_fit_scope *scope)
     *scope = (qn_fit_scope){ 0 };
 }
 
-/* Room for one more of `size` bytes: doubled when the number is a power of two. */
+/* Room for one more of `size` bytes; doubled when the number is a power of two. */
 static void *grow(qn_fit_scope *w, void *list, int n, size_t size)
 {
     void *more = list;

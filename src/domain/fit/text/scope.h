@@ -1,8 +1,8 @@
-/* world.h - what names of a program stand for: domains, arrays, constants, functions.
+/* scope.h - the names of a program: domains, arrays, constants, functions.
  *
- * A domain is a number of elements with fields: numbers, references to elements of a domain, lists
- * of elements. An array has a vector of numbers for each element of a domain; parameters are
- * arrays too.
+ * A domain is a set of elements with fields: numbers, references to elements of a domain, lists of
+ * elements. An array has a vector of numbers for each element of a domain; parameters are arrays
+ * too.
  */
 #ifndef QN_FIT_TEXT_SCOPE_H
 #define QN_FIT_TEXT_SCOPE_H
@@ -47,9 +47,9 @@ typedef struct qn_fit_constant {
     double at[QN_FIT_MAX_VEC];
 } qn_fit_constant;
 
-/* A mesh or a bundle adjustment problem: names "M.verts", "M.pos" are entered beside it. */
+/* A mesh or a bundle adjustment problem; its parts have names of their own: "M.verts", "M.pos". */
 typedef struct qn_fit_source {
-    qn_fit_mesh mesh; /* empty when it is none */
+    qn_fit_mesh mesh; /* empty for other sources */
     int verts;        /* domain */
 } qn_fit_source;
 
@@ -61,7 +61,7 @@ typedef enum {
     QN_FIT_IS_CONSTANT,
     QN_FIT_IS_FUNCTION, /* index: item of the tree */
     QN_FIT_IS_TERM,
-    QN_FIT_IS_BROKEN /* its declaration has a fault, which has been told */
+    QN_FIT_IS_BROKEN /* its declaration has a fault, which has been reported */
 } qn_fit_name_kind;
 
 typedef struct qn_fit_named {
@@ -86,14 +86,14 @@ typedef struct qn_fit_scope {
 
 void qn_fit_scope_free(qn_fit_scope *scope);
 
-/* Memory that goes with the world; NULL is passed on. */
+/* Passes memory to the scope, which frees it; returns it, or NULL. */
 void *qn_fit_scope_own(qn_fit_scope *scope, void *memory);
 void *qn_fit_scope_alloc(qn_fit_scope *scope, size_t n, size_t size); /* zeroed */
 
 qn_fit_named qn_fit_scope_find(const qn_fit_scope *scope, const char *name);
 void qn_fit_scope_name(qn_fit_scope *scope, const char *name, qn_fit_name_kind kind, int index);
 
-/* The new one's number, named; -1 without memory. */
+/* Enter a named entry and return its number; -1 without memory. */
 int qn_fit_scope_domain(qn_fit_scope *scope, const char *name, uint32_t n);
 int qn_fit_scope_array(qn_fit_scope *scope, const char *name, int domain, int dim,
                        const double *at);
@@ -102,19 +102,19 @@ int qn_fit_scope_source(qn_fit_scope *scope, const char *name);
 void qn_fit_domain_field(qn_fit_scope *scope, int domain, qn_fit_field field);
 const qn_fit_field *qn_fit_domain_find(const qn_fit_scope *scope, int domain, const char *name);
 
-/* sources.c: enters what a source gives. Arguments are evaluated: numbers, or texts. */
+/* sources.c: enters a source. Arguments are numbers or texts. */
 typedef struct qn_fit_source_arg {
-    const char *name; /* NULL: by place */
+    const char *name; /* NULL: positional */
     const char *text; /* NULL: a number */
     double number;
     size_t at;
 } qn_fit_source_arg;
 
-/* `item` is an input. Faults of files and arguments are complained of. */
+/* `item` is an input. Reports faults of files and arguments. */
 void qn_fit_scope_input(qn_fit_scope *scope, const qn_fit_item *item, const qn_fit_source_arg *args,
                         int n_args, const qn_fit_files *files, qn_fit_diagnostics *diagnostics);
 
-/* A table's columns, which the world takes over. */
+/* Enters a table, whose columns the scope then owns. */
 void qn_fit_scope_table(qn_fit_scope *scope, const char *name, qn_fit_table *table);
 
 #endif

@@ -1,4 +1,4 @@
-/* sources.c - inputs by name: meshes, tables, bundle adjustment problems. */
+/* sources.c - reads inputs by name: meshes, tables, bundle adjustment problems. */
 #include "domain/fit/text/scope.h"
 
 #include "util/closest.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a source enters. */
+/* Entering a source. */
 
 static char *member(char *out, const char *source, const char *name)
 {
@@ -49,7 +49,7 @@ static void face_columns(qn_fit_scope *w, int faces, const qn_fit_mesh *m, int v
     }
 }
 
-/* Takes the mesh over. */
+/* Takes ownership of the mesh. */
 static qn_status enter_mesh(qn_fit_scope *w, const char *name, qn_fit_mesh *mesh, qn_err *err)
 {
     qn_fit_topology t = { 0 };
@@ -159,7 +159,7 @@ static qn_status integer_at(const call *c, int k, const char *what, int *out, qn
     const double number = number_at(c, k, NAN);
 
     if (!(number >= 0) || number > INT32_MAX || number != floor(number))
-        return qn_fail(err, QN_ERR_INPUT, "%s is a whole number, argument %d", what, k + 1);
+        return qn_fail(err, QN_ERR_INPUT, "%s: argument %d must be a whole number", what, k + 1);
     *out = (int)number;
     return QN_OK;
 }
@@ -169,7 +169,8 @@ static qn_status read_file(call *c, qn_err *err)
     const qn_status st =
         c->files && c->files->read
             ? c->files->read(c->files->user, c->args[0].text, &c->data, &c->bytes, err)
-            : qn_fail(err, QN_ERR_UNSUPPORTED, "%s: there are no files here", c->args[0].text);
+            : qn_fail(err, QN_ERR_UNSUPPORTED, "%s: this program cannot read files",
+                      c->args[0].text);
 
     return st == QN_OK ? qn_fit_gunzip(c->args[0].text, &c->data, &c->bytes, err) : st;
 }
@@ -278,12 +279,12 @@ void qn_fit_scope_input(qn_fit_scope *scope, const qn_fit_item *item, const qn_f
         return;
     }
     if (n_args < SOURCES[k].min_args || n_args > SOURCES[k].max_args) {
-        qn_fit_diagnose(diagnostics, item->words[0].at, "%s has %d to %d arguments, here are %d",
+        qn_fit_diagnose(diagnostics, item->words[0].at, "%s takes %d to %d arguments, not %d",
                         source, SOURCES[k].min_args, SOURCES[k].max_args, n_args);
         return;
     }
     if (SOURCES[k].has_file && !args[0].text) {
-        qn_fit_diagnose(diagnostics, args[0].at, "%s wants the name of a file as text", source);
+        qn_fit_diagnose(diagnostics, args[0].at, "%s needs the name of a file as text", source);
         return;
     }
     if (SOURCES[k].has_file)

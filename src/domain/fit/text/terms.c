@@ -1,4 +1,4 @@
-/* terms.c - residual and energy blocks: groups of the problem. */
+/* terms.c - turns residual and energy blocks into groups of the problem. */
 #include "domain/fit/text/evaluate.h"
 #include "domain/fit/text/text.h"
 
@@ -18,8 +18,8 @@ typedef struct {
     int domain;
     qn_fit_loss loss;
     const qn_fit_tree *weight;
-    const qn_fit_tree *target; /* of the sum of all rows; NULL: they count one by one */
-    char factor[64];           /* name of the number that rows of a sum are multiplied by */
+    const qn_fit_tree *target; /* of the sum of all rows; NULL: each row counts by itself */
+    char factor[64];           /* name of the factor that multiplies the rows of a sum */
     qn_fit_v *rows;
     int n_rows;
 } term;
@@ -40,7 +40,7 @@ static void add_rows(term *t, qn_fit_evaluator *w, const qn_fit_tree *tree)
         t->rows[t->n_rows++] = v.at[c];
 }
 
-/* Rows times the weight's root; energies times the weight. */
+/* Multiplies rows by the root of the weight, energies by the weight. */
 static void apply_weight(term *t, qn_fit_evaluator *w, int is_energy)
 {
     qn_fit_vec weight;
@@ -66,7 +66,7 @@ static void apply_weight(term *t, qn_fit_evaluator *w, int is_energy)
         t->rows[k] = qn_fit_mul(w->graph, weight.at[0], t->rows[k]);
 }
 
-/* Rows of a sum times its factor, which is a parameter without a name that a text could have. */
+/* Multiplies the rows of a sum by its factor, a parameter whose name no program can use. */
 static void apply_factor(term *t, qn_fit_evaluator *w)
 {
     const qn_fit_tree name = { .kind = QN_FIT_TREE_NAME, .at = t->target->at, .name = t->factor };
@@ -99,7 +99,7 @@ static void build(qn_fit_job *job, qn_fit_evaluator *w)
         apply_weight(t, w, !strcmp(item->word, "energy"));
 }
 
-/* The tables of a topology. */
+/* The tables of one topology. */
 
 typedef struct {
     int *sets;
@@ -217,7 +217,7 @@ static qn_status load_loss(qn_fit_loader *m, int item, const qn_fit_word *word, 
     return st;
 }
 
-/* Elements that the condition lets through; NULL: all. */
+/* The elements for which the condition holds; NULL: all. */
 static qn_status load_where(qn_fit_loader *m, int item, int domain, uint32_t **elements,
                             uint32_t *n, qn_err *err)
 {
@@ -257,7 +257,7 @@ static qn_status load_number(qn_fit_loader *m, int item, const qn_fit_tree *tree
     return st;
 }
 
-/* weight (sum - target)^2: the problem is told, and the factor of the rows gets a name. */
+/* weight (sum - target)^2: begins the sum in the problem and names the factor of its rows. */
 static qn_status begin_sum(term *t, int item, qn_err *err)
 {
     qn_fit_text *text = t->m->text;
@@ -314,7 +314,7 @@ qn_status qn_fit_load_term(qn_fit_loader *m, int item, qn_err *err)
             t.target = it->words[k].value;
         else if (!strcmp(it->words[k].name, "target"))
             qn_fit_diagnose(m->diagnostics, it->words[k].at,
-                            "a residual has no target; take it away from what is yielded");
+                            "a residual has no target; subtract it in the yield");
         else if (!strcmp(it->word, "energy"))
             qn_fit_diagnose(m->diagnostics, it->words[k].at, "an energy has no loss");
         else

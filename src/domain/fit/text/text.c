@@ -1,4 +1,4 @@
-/* text.c - what items mean, one after the other. */
+/* text.c - loads the items of a program, one after the other. */
 #include "domain/fit/text/text.h"
 
 #include "util/closest.h"
@@ -36,7 +36,7 @@ int qn_fit_find_domain(qn_fit_loader *m, const qn_fit_word *word)
     found = qn_fit_scope_find(w, name);
     if (found.kind == QN_FIT_IS_DOMAIN)
         return found.index;
-    /* What was declared with a fault brings no second one. */
+    /* A declaration with a fault causes no further errors. */
     if (qn_fit_scope_find(w, word->name).kind == QN_FIT_IS_BROKEN)
         return -1;
     if ((names = calloc((size_t)w->n_domains + 1, sizeof *names))) {
@@ -45,7 +45,7 @@ int qn_fit_find_domain(qn_fit_loader *m, const qn_fit_word *word)
         hint = qn_closest(name, names);
     }
     if (found.kind != QN_FIT_IS_NOTHING)
-        qn_fit_diagnose(m->diagnostics, word->at, "%s is no domain%s", name,
+        qn_fit_diagnose(m->diagnostics, word->at, "%s is not a domain%s", name,
                         found.kind == QN_FIT_IS_SOURCE ? "; name one of its domains" : "");
     else
         qn_fit_diagnose(m->diagnostics, word->at,
@@ -57,7 +57,7 @@ int qn_fit_find_domain(qn_fit_loader *m, const qn_fit_word *word)
 
 /* Declarations. */
 
-/* Whether a name can be declared; a complaint when not. */
+/* Whether a name can be declared; reports an error if not. */
 static int is_new(qn_fit_loader *m, const qn_fit_word *word)
 {
     if (qn_fit_scope_find(&m->text->scope, word->name).kind != QN_FIT_IS_NOTHING)
@@ -172,7 +172,7 @@ static qn_status fill_set(qn_fit_loader *m, int item, const int *to, double **re
         const qn_fit_tree *tuple = it->list[k];
 
         if (tuple->n_kids != it->n_words) {
-            qn_fit_diagnose(m->diagnostics, tuple->at, "%d values in a set of %d fields",
+            qn_fit_diagnose(m->diagnostics, tuple->at, "%d values for a set of %d fields",
                             tuple->n_kids, it->n_words);
             continue;
         }
@@ -185,7 +185,7 @@ static qn_status fill_set(qn_fit_loader *m, int item, const int *to, double **re
             } else if (!(number >= 0) || number >= m->text->scope.domains[to[f]].n ||
                        number != floor(number)) {
                 qn_fit_diagnose(m->diagnostics, tuple->kids[f]->at,
-                                "%g is no element of %s, which has %u (0 to %u)", number,
+                                "%g is not an element of %s, which has %u (0 to %u)", number,
                                 m->text->scope.domains[to[f]].name, m->text->scope.domains[to[f]].n,
                                 m->text->scope.domains[to[f]].n - 1);
             } else {
@@ -339,7 +339,7 @@ out:
     return st;
 }
 
-/* The whole. */
+/* The whole program. */
 
 static qn_status load_item(qn_fit_loader *m, int item, qn_err *err)
 {
@@ -372,7 +372,7 @@ static qn_status load_item(qn_fit_loader *m, int item, qn_err *err)
             return qn_fit_problem_eliminate(m->text->problem,
                                             m->text->scope.arrays[found.index].set, err);
         if (found.kind != QN_FIT_IS_BROKEN)
-            qn_fit_diagnose(m->diagnostics, it->name.at, "%.80s is no parameter", it->name.name);
+            qn_fit_diagnose(m->diagnostics, it->name.at, "%.80s is not a parameter", it->name.name);
         return QN_OK;
     case QN_FIT_ITEM_SOLVE:
         return qn_fit_load_solve(m, item, err);
@@ -382,7 +382,7 @@ static qn_status load_item(qn_fit_loader *m, int item, qn_err *err)
     return QN_OK;
 }
 
-/* What no item has used was probably misspelt. */
+/* An override that no item used was probably misspelt. */
 static void check_overrides(qn_fit_loader *m, qn_err *err)
 {
     for (int k = 0; k < m->options->n_overrides; k++) {
@@ -393,8 +393,9 @@ static void check_overrides(qn_fit_loader *m, qn_err *err)
                               m->text->scope.arrays[found.index].domain < 0;
 
         if (found.kind != QN_FIT_IS_CONSTANT && !is_scalar)
-            qn_fail(err, QN_ERR_USAGE, "%s is no constant and no parameter of one number in %s",
-                    name, m->diagnostics->file);
+            qn_fail(err, QN_ERR_USAGE,
+                    "%s is neither a constant nor a parameter of one number in %s", name,
+                    m->diagnostics->file);
     }
 }
 
@@ -419,7 +420,7 @@ static qn_status load_all(qn_fit_loader *m, qn_err *err)
         goto out;
     if (m->text->problem->n_groups == 0) {
         qn_fit_diagnose(m->diagnostics, m->diagnostics->bytes,
-                        "a program without a residual or an energy");
+                        "the program has no residual and no energy");
         goto out;
     }
     check_overrides(m, err);

@@ -1,11 +1,11 @@
-/* text.h - a program text and what it means: a problem, and what to do with it.
+/* text.h - loads a program text: the problem that it describes, and what to do with it.
  *
  *     qn_fit_text *text;
  *     qn_str faults = { 0 };
  *     st = qn_fit_text_load(path, bytes, n_bytes, &options, &text, &faults, &err);
  *
- * The problem is finished and owned by the text. Nothing here calls the system: files come through
- * the reader of the options.
+ * The problem is finished and owned by the text. Nothing here calls the operating system: the
+ * reader in the options provides files.
  */
 #ifndef QN_FIT_TEXT_TEXT_H
 #define QN_FIT_TEXT_TEXT_H
@@ -40,7 +40,7 @@ typedef struct qn_fit_solve {
 typedef struct qn_fit_write {
     int set;
     char file[256];
-    int source; /* mesh of the world whose vertices these are, or -1 */
+    int source; /* the source whose mesh has these vertices, or -1 */
 } qn_fit_write;
 
 typedef struct qn_fit_text {
@@ -52,14 +52,15 @@ typedef struct qn_fit_text {
     int n_writes;
 } qn_fit_text;
 
-/* Every fault goes to `faults` with its place, source line and caret; `err` has the first. */
+/* Every fault is added to `faults` with its position, source line and caret; `err` has the
+ * first. */
 qn_status qn_fit_text_load(const char *file, const char *text, size_t bytes,
                            const qn_fit_text_options *options, qn_fit_text **out, qn_str *faults,
                            qn_err *err);
 void qn_fit_text_free(qn_fit_text *text);
 
-/* What a `write` writes, with the parameters x of the problem: the mesh (.obj, .ply) or a table
- * of the set with a row for each block (anything else). */
+/* The content of a `write` for the parameters x: a mesh (.obj, .ply), or for other names a table
+ * with a row for each block. */
 qn_status qn_fit_text_print_write(const qn_fit_text *text, int write, const double *x, qn_str *out,
                                   qn_err *err);
 
@@ -75,12 +76,13 @@ typedef struct qn_fit_loader {
     const qn_fit_text_options *options;
 } qn_fit_loader;
 
-/* A domain by its words, or -1 and a complaint. */
+/* A domain by its name, or -1 after reporting an error. */
 int qn_fit_find_domain(qn_fit_loader *m, const qn_fit_word *word);
 
-/* Values of an expression without parameters over `n` elements of a domain (-1: one, without):
- * *dim numbers each, allocated. *dim is given, or 0 to be found; a number serves for a vector.
- * Bare names of fields are visible, and `loop` where it is not NULL. NULL after a complaint. */
+/* The values of an expression without parameters over the elements of a domain (-1: a single
+ * value): *dim numbers each, allocated. *dim is given, or 0 to be determined; a single number fills
+ * a vector. Field names are visible, and `loop` unless it is NULL. *out is NULL after a reported
+ * fault. */
 qn_status qn_fit_values(qn_fit_loader *m, int item, const qn_fit_tree *tree, int domain,
                         const char *loop, int *dim, double **out, qn_err *err);
 

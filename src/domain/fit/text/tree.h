@@ -1,8 +1,8 @@
-/* tree.h - a program text as trees.
+/* tree.h - parses a program text into trees.
  *
- * Items in the order of the text, expressions as nodes. Sums, products and logical chains are one
- * node with many operands, so that the depth of a tree is that of its parentheses. Everything lies
- * in one arena and goes with it.
+ * Items are in the order of the text. Sums, products and logical chains are one node with many
+ * operands, so that the depth of a tree is that of its parentheses. Everything is in one arena and
+ * is freed with it.
  */
 #ifndef QN_FIT_TEXT_TREE_H
 #define QN_FIT_TEXT_TREE_H
@@ -10,7 +10,7 @@
 #include "util/status.h"
 #include "util/str.h"
 
-/* Faults of a program text, each with its place. */
+/* Faults of a program text, each with its position. */
 
 enum { QN_FIT_MAX_DIAGNOSTICS = 20 };
 
@@ -23,17 +23,17 @@ typedef struct qn_fit_diagnostics {
     const char *file, *text;
     size_t bytes;
     qn_fit_diagnostic list[QN_FIT_MAX_DIAGNOSTICS];
-    int n; /* the list is full at the limit; what comes after is dropped */
+    int n; /* faults past the limit are dropped */
 } qn_fit_diagnostics;
 
-/* One message per place: a second one there is dropped. */
+/* Records a fault; at most one per position. */
 void qn_fit_diagnose(qn_fit_diagnostics *c, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Line and column of a byte, from 1; columns count characters. */
 void qn_fit_line_of(const qn_fit_diagnostics *c, size_t at, int *line, int *column);
 
-/* "FILE:LINE:COL: message", the source line and a caret under the place, for each. */
+/* For each fault: FILE:LINE:COL: message, the source line, and a caret under the position. */
 void qn_fit_diagnostics_print(const qn_fit_diagnostics *c, qn_str *out);
 
 /* The first one as an error. */
@@ -60,7 +60,7 @@ typedef enum {
     QN_FIT_TREE_NAMED /* name = kid, in the arguments of sources */
 } qn_fit_tree_kind;
 
-/* Operators of chains; two-character ones by the token's number. */
+/* Tokens of more than one character; chains use them as operators. */
 enum {
     QN_FIT_TOK_EQ = 256,
     QN_FIT_TOK_NE,
@@ -100,7 +100,7 @@ typedef enum {
     QN_FIT_ITEM_WRITE
 } qn_fit_item_kind;
 
-/* A name with its place; for a domain the member behind the point, for a field its domain. */
+/* A name with its position; for a domain the member after the point, for a field its domain. */
 typedef struct qn_fit_word {
     size_t at;
     const char *name, *member;
@@ -114,7 +114,7 @@ typedef struct qn_fit_word {
 typedef struct qn_fit_item {
     qn_fit_item_kind kind;
     size_t at;        /* of its keyword */
-    qn_fit_word name; /* what it declares or names */
+    qn_fit_word name; /* the declared name */
     const char *word; /* input: kind of source. block: "energy". solve, write: as named */
     qn_fit_word *domain;
     const char *loop;
@@ -142,14 +142,14 @@ typedef struct qn_fit_ast {
     char *next;
     size_t left;
     int is_out_of_memory;
-    qn_fit_tree nothing; /* stands for trees there was no memory for */
+    qn_fit_tree nothing; /* replaces trees when memory is short */
 } qn_fit_ast;
 
-/* Zeroed memory of the tree's own; NULL when there is none, remembered. */
+/* Zeroed memory of the arena; NULL without memory, which is_out_of_memory records. */
 void *qn_fit_ast_alloc(qn_fit_ast *ast, size_t bytes);
 void qn_fit_ast_free(qn_fit_ast *ast);
 
-/* Trees of all items that could be read; what could not is in `complaints`. */
+/* Parses all items; those with faults are in `diagnostics`. */
 qn_status qn_fit_parse(qn_fit_diagnostics *diagnostics, qn_fit_ast *out, qn_err *err);
 
 /* Lexer (lex.c). */
@@ -160,7 +160,7 @@ typedef struct qn_fit_token {
     double number;
 } qn_fit_token;
 
-/* The token at or after `at`. Bad characters are complained of. */
+/* The token at or after `at`. Reports bad characters. */
 qn_fit_token qn_fit_next_token(qn_fit_diagnostics *c, size_t at);
 
 /* "';'", "name", "the end" for messages. */
@@ -174,7 +174,7 @@ typedef struct qn_fit_parser {
     qn_fit_token token;
     size_t last_end; /* of the token before */
     int depth;
-    int is_lost; /* a fault in this item has been told */
+    int is_lost; /* a fault in this item has been reported */
 } qn_fit_parser;
 
 void qn_fit_advance(qn_fit_parser *p);
@@ -185,16 +185,16 @@ int qn_fit_expect(qn_fit_parser *p, int kind);
 void qn_fit_unexpected(qn_fit_parser *p, const char *wanted);
 const char *qn_fit_token_text(qn_fit_parser *p); /* of a name or a string, in the arena */
 
-/* Words of the language cannot be declared; most of them stand for no value either. */
+/* Words of the language cannot be declared, and most of them are not values. */
 int qn_fit_is_keyword(const char *name);
 int qn_fit_is_no_value(const char *name);
 
-/* A list that grows in the arena: room for one more in *list. */
+/* Room for one more element of a list that grows in the arena. */
 void *qn_fit_append(qn_fit_parser *p, void **list, int *n, size_t size);
 
 /* parse_expr.c */
 qn_fit_tree *qn_fit_parse_expr(qn_fit_parser *p);
-/* Arguments up to ')': with strings and NAME = value where `is_source`. */
+/* Arguments up to ')'; with `is_source`, strings and NAME = value are allowed. */
 void qn_fit_parse_args(qn_fit_parser *p, int is_source, qn_fit_tree ***list, int *n);
 
 #endif
