@@ -288,7 +288,7 @@ static void advance(void *user, const char *phase, double share)
 
 static void print_result(const qn_sw_run_config *c, const qn_sw_run_result *r)
 {
-    const qn_sw_plan *plan = &r->plan;
+    const qn_tiles *plan = &r->plan;
     size_t hottest = 0;
 
     for (size_t i = 1; i < r->n_rows; i++)
@@ -305,11 +305,11 @@ static void print_result(const qn_sw_run_config *c, const qn_sw_run_result *r)
     printf("sky view %s in %.3f s; %s sky, %.0f bytes per pixel on the device\n",
            r->svf_was_read ? "read" : "computed", r->times.svf_s,
            c->sky == QN_SW_SKY_ANISO ? "anisotropic" : "isotropic", plan->cost.device);
-    if (qn_sw_plan_tiles(plan) > 1)
+    if (qn_tiles_count(plan) > 1)
         printf("%lld tiles of %lld pixels with %lld around them (%s): mean %.0f ms, p95 %.0f ms\n",
-               (long long)qn_sw_plan_tiles(plan), (long long)plan->core,
-               (long long)(plan->shadow_border + plan->view_border), plan->limited_by,
-               r->times.tile_mean_ms, r->times.tile_p95_ms);
+               (long long)qn_tiles_count(plan), (long long)plan->core,
+               (long long)(plan->border + plan->padding), plan->limited_by, r->times.tile_mean_ms,
+               r->times.tile_p95_ms);
     if (r->n_tiles_kept)
         printf("%d tiles were finished by the run before\n", r->n_tiles_kept);
     if (c->parity || c->fixed || c->fix_pressure)

@@ -3,8 +3,7 @@
 
 #include "cli/solweig_options.h"
 #include "domain/solweig/sky/sky.h"
-#include "domain/solweig/view/map_out.h"
-#include "domain/solweig/view/sun_job.h"
+#include "domain/solweig/view/view.h"
 
 #include <math.h>
 #include <stdio.h>

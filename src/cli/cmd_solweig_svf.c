@@ -2,8 +2,7 @@
 #include "cli/cmd_solweig.h"
 
 #include "cli/solweig_options.h"
-#include "domain/solweig/view/map_out.h"
-#include "domain/solweig/view/svf_job.h"
+#include "domain/solweig/view/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

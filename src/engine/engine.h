@@ -11,6 +11,8 @@
 #include <quern/metrics.h>
 #include <quern/route.h>
 
+#include "engine/tiles.h"
+#include "engine/write_queue.h"
 #include "util/compare.h"
 #include "util/csv.h"
 #include "util/log.h"
@@ -52,6 +54,9 @@ int qn_ctx_has_faults(const qn_ctx *ctx);
 /* Prints "[GPU] <stage> failed: <reason>. CPU fallback.", counts it and clears `err`. With
  * --fallback=error prints nothing and returns QN_ERR_FALLBACK with the sentence. */
 qn_status qn_fallback_note(qn_ctx *ctx, const char *stage, qn_err *err);
+
+/* 1 when a device failed, not the request: the CPU can still do the work. */
+int qn_status_is_device_fault(qn_status status);
 
 /* Devices. */
 

@@ -79,6 +79,12 @@ const char *qn_fallback_reason(qn_status status)
     }
 }
 
+int qn_status_is_device_fault(qn_status status)
+{
+    return status == QN_ERR_INJECTED || status == QN_ERR_LAUNCH || status == QN_ERR_DEVICE_LOST ||
+           status == QN_ERR_TIMEOUT;
+}
+
 static qn_fallback_entry *find_entry(qn_fallbacks *list, const char *stage, const char *reason)
 {
     qn_fallback_entry *grown;

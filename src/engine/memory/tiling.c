@@ -20,11 +20,3 @@ qn_tile_limits qn_device_tiles(const qn_ctx *ctx, int device)
 {
     return qn_tile_limits_of(&ctx->devices[device].info, ctx->devices[device].budget_bytes);
 }
-
-uint64_t qn_tile_items(const qn_tile_limits *limits, uint64_t item_bytes, uint64_t widest_bytes)
-{
-    const uint64_t by_tile = item_bytes ? limits->tile_bytes / item_bytes : UINT64_MAX;
-    const uint64_t by_array = widest_bytes ? limits->array_bytes / widest_bytes : UINT64_MAX;
-
-    return min2(by_tile, by_array);
-}

@@ -69,10 +69,7 @@ void qn_split_fail(qn_split *split, qn_split_worker *worker, const char *stage, 
 /* Did the device fail in a call of the work, which copied something from or to it? */
 static int is_device_failure(const qn_split_worker *worker, qn_status status)
 {
-    if (is_cpu(worker))
-        return 0;
-    return status == QN_ERR_DEVICE_LOST || status == QN_ERR_TIMEOUT || status == QN_ERR_LAUNCH ||
-           status == QN_ERR_BUSY || status == QN_ERR_INJECTED;
+    return !is_cpu(worker) && (qn_status_is_device_fault(status) || status == QN_ERR_BUSY);
 }
 
 /* A call of the work failed with `err`: QN_OK when that was the device's fault. */

@@ -76,7 +76,7 @@ static const char *const documented[] = {
     "recent_cpu_batches", "recent_gpu_batches", "recent_cpu_time_us", "recent_gpu_time_us",
     "route_regret", "route_probe_total", "route_mispredict_pct", "device_total_tasks",
     "device_active_tasks", "device_total_execution_ms", "device_avg_task_ms",
-    "tile_turnaround_ms", "mean_turnaround", "max_queue", "tile_workers", "inflight_limit",
+    "tile_turnaround_ms", "mean_turnaround", "max_queue", "inflight_limit",
     "svf_tile_wall_time_s", "svf_stitch_copy_time_ms", "svf_patch_progress_rate",
     "svf_gpu_fallback_count", "timestep_wall_time_s", "les_sim_time_s", "les_encode_time_s",
     "les_learn_time_s", "les_rollout_time_s", "les_decode_time_s", "les_plot_time_s",

@@ -1,7 +1,6 @@
 /* test_tiling.c - tile sizes follow the budget and the largest array of a device. */
 #include "engine_fixture.h"
 
-#include "engine/memory/pool.h"
 #include "engine/memory/tiling.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -53,33 +52,6 @@ static void the_table_of_limits(void **state)
     }
 }
 
-static void items_are_as_many_as_both_limits_allow(void **state)
-{
-    static const struct {
-        uint64_t tile, array, item, widest, want;
-    } table[] = {
-        { 1000, 1000, 20, 4, 50 }, /* five float arrays: the working set decides */
-        { 1000, 100, 20, 4, 25 },  /* the largest array decides */
-        { 1000, 200, 20, 4, 50 },  /* both at once */
-        { 999, 1000, 20, 4, 49 },  /* rounded down */
-        { 19, 100, 20, 4, 0 },     /* not even one */
-        { 100, 3, 20, 4, 0 },
-        { 0, 0, 20, 4, 0 },
-        { 1000, 1000, 8, 8, 125 },
-        { 1000, 1000, 0, 4, 250 }, /* nothing besides one array */
-        { UINT64_MAX, UINT64_MAX, 1, 1, UINT64_MAX },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        const qn_tile_limits l = { .tile_bytes = table[i].tile, .array_bytes = table[i].array };
-        const uint64_t n = qn_tile_items(&l, table[i].item, table[i].widest);
-
-        if (n != table[i].want)
-            fail_msg("row %zu: %llu items", i, (unsigned long long)n);
-    }
-}
-
 static void a_device_is_asked_and_never_assumed(void **state)
 {
     qn_ctx *ctx = open_with((qn_options){
@@ -95,59 +67,11 @@ static void a_device_is_asked_and_never_assumed(void **state)
     qn_ctx_close(ctx);
 }
 
-/* The largest tile really runs where it is promised to: nothing is evicted, nothing falls back. */
-static void check_largest_tile(const char *fault, int n_arrays)
-{
-    qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim", .mem_budget = "100%", .fault = fault, .threads = 1 });
-    const qn_tile_limits l = qn_device_tiles(ctx, 1);
-    const int n = (int)qn_tile_items(&l, (uint64_t)n_arrays * sizeof(float), sizeof(float));
-    const qn_metrics *m = qn_ctx_metrics(ctx);
-    qn_buf *arrays[8];
-    char text[2048];
-    qn_graph *g;
-
-    assert_true(n > 0 && n_arrays <= 8);
-    must(qn_graph_new(ctx, "tile", &g, &failure));
-    for (int i = 0; i < n_arrays; i++)
-        arrays[i] = ramp(ctx, "a", n, 1, 0);
-    for (int i = 1; i < n_arrays; i++)
-        must(stage_saxpy(g, "saxpy", qn_range_1d(n), 1.0f, arrays[i - 1], arrays[i], &failure));
-    CAPTURE_STDERR(text, sizeof text, {
-        must(qn_graph_run(g, &failure));
-        must(qn_graph_wait(g, &failure));
-    });
-    assert_string_equal(text, "");
-    assert_true(value_at(ctx, arrays[n_arrays - 1], n - 1) == (float)n_arrays);
-    assert_true(qn_metric_value(m, "evictions_clean", NULL) == 0);
-    assert_true(qn_metric_value(m, "evictions_dirty", NULL) == 0);
-    assert_true(qn_metric_value(m, "gpu_fallback_count", NULL) == 0);
-    assert_true(qn_pool_get_stats(ctx->devices[1].pool).bytes_peak <= l.usable_bytes);
-    qn_graph_free(g);
-    for (int i = 0; i < n_arrays; i++)
-        qn_buf_free(arrays[i]);
-    qn_ctx_close(ctx);
-}
-
-static void the_largest_tile_runs_without_eviction(void **state)
-{
-    static const int n_arrays[] = { 2, 3, 5, 7, 8 };
-
-    (void)state;
-    for (int i = 0; i < 5; i++) {
-        check_largest_tile("sim.mem=8M", n_arrays[i]);
-        check_largest_tile("sim.mem=7M", n_arrays[i]);
-        check_largest_tile("sim.mem=8M,sim.max_alloc=300K", n_arrays[i]);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_of_limits),
-        cmocka_unit_test(items_are_as_many_as_both_limits_allow),
         cmocka_unit_test(a_device_is_asked_and_never_assumed),
-        cmocka_unit_test(the_largest_tile_runs_without_eviction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static inline void check_tiles(const qn_sw_run_config *whole, const qn_i64 *side
     kept_planes one = { 0 };
     qn_sw_run_result result = run_kept(ctx, whole, tiles_watched, &one);
 
-    assert_int_equal(qn_sw_plan_tiles(&result.plan), 1);
+    assert_int_equal(qn_tiles_count(&result.plan), 1);
     for (int i = 0; i < n; i++) {
         qn_sw_run_config config = *whole;
         kept_planes tiled = { 0 };
@@ -34,7 +34,7 @@ static inline void check_tiles(const qn_sw_run_config *whole, const qn_i64 *side
         config.tile = sides[i];
         snprintf(name, sizeof name, "tiles of %d", (int)sides[i]);
         other = run_kept(ctx, &config, tiles_watched, &tiled);
-        assert_true(qn_sw_plan_tiles(&other.plan) > 1);
+        assert_true(qn_tiles_count(&other.plan) > 1);
         assert_same_planes(name, &one, &tiled);
         assert_same_rows(&result, &other);
         drop_planes(&tiled);

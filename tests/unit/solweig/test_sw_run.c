@@ -59,16 +59,16 @@ static void tiles_see_less_than_the_raster(void **state)
     qn_ctx *ctx = open_place(&cpu_place);
     kept_planes kept = { 0 };
     qn_sw_run_result result;
-    qn_sw_tile_place corner;
+    qn_tile corner;
 
     (void)state;
     config.tile = 70;
     result = run_kept(ctx, &config, 0, &kept);
-    corner = qn_sw_plan_tile(&result.plan, 0);
-    assert_true(corner.reach.rows < CITY_ROWS && corner.reach.cols < CITY_COLS);
-    assert_int_equal(result.plan.view_border, 34);
-    assert_int_equal(result.plan.shadow_border, (qn_i64)ceil(2.4 / tan(3 * M_PI / 180)));
-    assert_int_equal(kept.n_views, qn_sw_plan_tiles(&result.plan) * 5);
+    corner = qn_tiles_at(&result.plan, 0);
+    assert_true(corner.outer.rows < CITY_ROWS && corner.outer.cols < CITY_COLS);
+    assert_int_equal(result.plan.padding, 34);
+    assert_int_equal(result.plan.border, (qn_i64)ceil(2.4 / tan(3 * M_PI / 180)));
+    assert_int_equal(kept.n_views, qn_tiles_count(&result.plan) * 5);
     qn_sw_run_result_free(&result);
     qn_ctx_close(ctx);
 }

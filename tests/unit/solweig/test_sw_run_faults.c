@@ -44,13 +44,13 @@ static int remove_small(void **state)
 }
 
 /* Runs with a fault, finds the planes of the clean run, and gives what was said. */
-static qn_sw_plan run_faulty(const qn_sw_run_config *config, const char *rule, double *n_fallbacks,
-                             char *text, size_t size)
+static qn_tiles run_faulty(const qn_sw_run_config *config, const char *rule, double *n_fallbacks,
+                           char *text, size_t size)
 {
     qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = rule });
     kept_planes kept = { 0 };
     qn_sw_run_result result;
-    qn_sw_plan plan;
+    qn_tiles plan;
 
     listen_begin();
     result = run_kept(ctx, config, watched, &kept);
@@ -170,17 +170,17 @@ static void lack_of_memory_makes_tiles_smaller_once(void **state)
     const qn_sw_run_config config = city_config();
     char text[65536];
     double n_fallbacks;
-    qn_sw_plan plan = run_faulty(&config, "alloc", &n_fallbacks, text, sizeof text);
+    qn_tiles plan = run_faulty(&config, "alloc", &n_fallbacks, text, sizeof text);
 
     (void)state;
     assert_int_equal(plan.core, 36);
-    assert_int_equal(qn_sw_plan_tiles(&plan), 4);
+    assert_int_equal(qn_tiles_count(&plan), 4);
     assert_string_equal(plan.limited_by, "lack of memory");
     assert_non_null(strstr(text, "[GPU] walls failed: buffer sw dsm: out of memory (injected"));
     assert_true(n_fallbacks > 0);
 
     plan = run_faulty(&config, "alloc:tile*1", &n_fallbacks, text, sizeof text);
-    assert_int_equal(qn_sw_plan_tiles(&plan), 4);
+    assert_int_equal(qn_tiles_count(&plan), 4);
     assert_true(n_fallbacks == 0);
     assert_string_equal(text, "");
 }

@@ -4,7 +4,7 @@
 #include "sw_small_city.h"
 
 #include "domain/solweig/cache/svf_cache.h"
-#include "domain/solweig/view/svf_job.h"
+#include "domain/solweig/view/view.h"
 
 #include <signal.h>
 #include <sys/stat.h>

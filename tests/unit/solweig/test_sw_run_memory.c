@@ -22,24 +22,24 @@ static void no_kind_of_run_is_planned_above_the_bar(void **state)
                                                  .has_vegetation = has & 1,
                                                  .has_pet = has >> 1,
                                                  .n_thresholds = 3,
-                                                 .n_rows = 8784 };
-                const qn_sw_plan_cost cost = qn_sw_tile_cost(&needs);
+                                                 .n_steps = 8784 };
+                const qn_tiles_cost cost = qn_sw_tile_cost(&needs);
 
                 if (!(cost.device > 150 && cost.device <= BAR))
                     fail_msg("sky %d, option %d, %d: %g bytes", sky, option, has, cost.device);
-                assert_true(cost.largest > 0 && cost.largest < cost.device);
+                assert_true(cost.widest > 0 && cost.widest < cost.device);
             }
 }
 
 static void long_series_count_in_whole_words(void **state)
 {
     qn_sw_tile_needs needs = {
-        .sky = QN_SW_SKY_ISO, .patch_option = 2, .n_thresholds = 3, .n_rows = 65535
+        .sky = QN_SW_SKY_ISO, .patch_option = 2, .n_thresholds = 3, .n_steps = 65535
     };
     const double narrow = qn_sw_tile_cost(&needs).device;
 
     (void)state;
-    needs.n_rows = 65536;
+    needs.n_steps = 65536;
     assert_float_equal(qn_sw_tile_cost(&needs).device - narrow, 12, 0);
 }
 
@@ -70,7 +70,7 @@ static double peak_of(const qn_sw_run_config *config, double *planned)
     double peak = 0;
 
     must_do(qn_sw_run(ctx, config, NULL, &result, &err));
-    assert_int_equal(qn_sw_plan_tiles(&result.plan), 1);
+    assert_int_equal(qn_tiles_count(&result.plan), 1);
     for (int d = 1; d < ctx->n_devices; d++)
         peak = fmax(peak, (double)qn_pool_get_stats(ctx->devices[d].pool).bytes_peak);
     *planned = result.plan.cost.device;

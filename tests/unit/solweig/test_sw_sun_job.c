@@ -1,5 +1,5 @@
 /* test_sw_sun_job.c - the shadow of a sun and the walls of whole rasters: tiles, memory, faults. */
-#include "domain/solweig/view/sun_job.h"
+#include "domain/solweig/view/view.h"
 
 #include "said.h"
 #include "sw_view_rig.h"

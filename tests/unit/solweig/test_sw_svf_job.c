@@ -1,7 +1,6 @@
 /* test_sw_svf_job.c - view factors of whole rasters: tiles, memory, copies, faults. */
 /* test: long */
-#include "domain/solweig/view/svf_job.h"
-#include "domain/solweig/view/svf_plan.h"
+#include "domain/solweig/view/view.h"
 
 #include "said.h"
 #include "sw_view_rig.h"
@@ -90,9 +89,8 @@ static void the_overlap_is_as_wide_as_the_longest_ray(void **state)
     enum { ROWS = 200, COLS = 24, WALL = 30 };
     (void)state;
     site s = flat_site(ROWS, COLS);
-    qn_sw_svf_plan plan;
     qn_ctx *ctx = open_place(&cpu_place);
-    const qn_sw_surface surface = surface_of(&s);
+    qn_sw_svf_report report;
     int farthest = 0;
     views want;
 
@@ -103,35 +101,11 @@ static void the_overlap_is_as_wide_as_the_longest_ray(void **state)
     while ((want.bldg[(size_t)((WALL + farthest + 1) * COLS + 12) * 20] & 1) == 0)
         farthest++;
     assert_true(farthest > 100 && farthest < ROWS - WALL - 5);
-    must_do(qn_sw_svf_plan_make(ctx, &surface, 2, 20, &plan, &err));
-    assert_in_range(plan.tiles.overlap, farthest, farthest + 2);
-    compute(ctx, &s, 20, &want, "wall");
+    report = compute(ctx, &s, 20, &want, "wall");
+    assert_in_range(report.overlap, farthest, farthest + 2);
     qn_ctx_close(ctx);
     views_free(&want);
     site_free(&s);
-}
-
-static void tiles_cover_the_raster_once(void **state)
-{
-    (void)state;
-    qn_sw_tiles tiles = { .rows = 101, .cols = 70, .overlap = 13 };
-    int seen[101][70] = { { 0 } };
-
-    qn_sw_tiles_set(&tiles, 33);
-    for (qn_i64 i = 0; i < qn_sw_tiles_count(&tiles); i++) {
-        const qn_sw_tile_cut t = qn_sw_tiles_at(&tiles, i);
-
-        assert_true(t.area.row >= 0 && t.area.row + t.area.rows <= 101);
-        assert_true(t.area.col >= 0 && t.area.col + t.area.cols <= 70);
-        assert_true(t.area.row == 0 || t.core.row - t.area.row == 13);
-        assert_true(t.area.col + t.area.cols == 70 ||
-                    t.area.col + t.area.cols == t.core.col + t.core.cols + 13);
-        for (qn_i64 r = 0; r < t.core.rows; r++)
-            for (qn_i64 c = 0; c < t.core.cols; c++)
-                seen[t.core.row + r][t.core.col + c]++;
-    }
-    for (int i = 0; i < 101 * 70; i++)
-        assert_int_equal(seen[i / 70][i % 70], 1);
 }
 
 /* Devices. */
@@ -346,7 +320,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_of_any_size_give_the_bits_of_the_whole),
         cmocka_unit_test(the_overlap_is_as_wide_as_the_longest_ray),
-        cmocka_unit_test(tiles_cover_the_raster_once),
         cmocka_unit_test(memory_decides_about_tiles),
         cmocka_unit_test(devices_agree_and_only_results_come_back),
         cmocka_unit_test(more_groups_than_a_grid_has),

@@ -1,7 +1,7 @@
 /* svf.c - sky view factors from arrays to arrays. */
 #include "api.h"
 
-#include "domain/solweig/view/svf_job.h"
+#include "domain/solweig/view/view.h"
 
 #include <string.h>
 

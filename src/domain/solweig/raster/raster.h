@@ -8,6 +8,7 @@
 #define QN_SOLWEIG_RASTER_RASTER_H
 
 #include "util/status.h"
+#include "util/window.h"
 
 /* Where a grid lies. Row 0 is the north edge, column 0 the west edge. */
 typedef struct qn_sw_place {
@@ -26,9 +27,7 @@ typedef struct qn_sw_raster {
 } qn_sw_raster;
 
 /* A rectangle of pixels inside a grid. */
-typedef struct qn_sw_window {
-    qn_i64 row, col, rows, cols;
-} qn_sw_window;
+typedef qn_window qn_sw_window;
 
 /* Memory. */
 

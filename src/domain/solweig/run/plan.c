@@ -1,124 +1,263 @@
-/* plan.c - tile sizes and windows. */
-#include "plan.h"
+/* plan.c - the tiles of a run: bytes of a pixel, margins, and the plan of an interrupted run.
+ *
+ * The device memory of a tile has two peaks: at its start, when rays march over the sky and the view
+ * of the ground is measured, and during the steps. The larger of the two counts.
+ */
+#include "run_impl.h"
+
+#include "domain/solweig/output/journal.h"
+#include "domain/solweig/shadow/shadow.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { LEAST_SIDE = 256, FILE_BLOCK = 256, BLIND_SIDE = 2500 /* where no limit is known */ };
+/* How the line of a plan begins that identifies unfinished runs. */
+#define PLAN_HEAD "solweig 1 tile=%lld border=%lld+%lld"
 
-static qn_i64 side_of(double pixels)
+/* Cores of whole blocks share no block of a file. */
+enum { FILE_BLOCK = 256, LEAST_SIDE = 256 };
+
+/* Bytes, by the buffers that tile.c makes. */
+
+#define PLANE 4.0 /* bytes */
+
+/* Heights, walls, and the planes that marches need besides. */
+static double heights(const qn_sw_tile_needs *n)
 {
-    const double most = 1 << 30;
-
-    return pixels >= most * most ? (qn_i64)most : (qn_i64)floor(sqrt(pixels));
+    return PLANE * (n->has_vegetation ? 9 : 4);
 }
 
-/* Lowers the limit to what `bytes` hold at `each` bytes a pixel. */
-static void lower(qn_sw_plan *plan, uint64_t bytes, double each, const char *by)
+/* Class, buildings, albedo, emissivity. */
+static double ground(void)
 {
-    qn_i64 side;
+    return 1 + 1 + 2 * PLANE;
+}
 
-    if (!bytes || !(each > 0))
-        return;
-    side = side_of((double)bytes / each);
-    if (side < plan->max_side) {
-        plan->max_side = side;
-        plan->limited_by = by;
+static double dirs(const qn_sw_tile_needs *n)
+{
+    return n->sky == QN_SW_SKY_ANISO ? 1 : SW_DIRS;
+}
+
+/* Of the view of the ground what its geometry makes: albedo unshaded, lengths of rays, faces. */
+static double geometry(const qn_sw_tile_needs *n)
+{
+    return PLANE * dirs(n) + SW_RAYS + sizeof(u32);
+}
+
+static double words(const qn_sw_tile_needs *n)
+{
+    const int n_words = (qn_sw_patch_count(n->patch_option) + 31) / 32;
+
+    return sizeof(u32) * (double)n_words;
+}
+
+static double matrices(const qn_sw_tile_needs *n)
+{
+    return n->has_vegetation ? 3 : 1;
+}
+
+static double summary(const qn_sw_tile_needs *n)
+{
+    return SW_SUMS * sizeof(double) + SW_EXTREMES * sizeof(float) +
+           (double)qn_sw_summary_words(n->n_thresholds, n->n_steps) * sizeof(u32);
+}
+
+/* View factors that steps read: all under an isotropic sky, else two and the bits of patches. */
+static double sky(const qn_sw_tile_needs *n)
+{
+    if (n->sky == QN_SW_SKY_ISO)
+        return PLANE * SW_VIEW_PLANES;
+    return 2 * PLANE + words(n) * matrices(n);
+}
+
+/* Temporaries of the start lie in one allocation: view factors or bits that are not kept, before
+ * them five planes of windows of heights, after them two of the ground's view. */
+static double start_temps(const qn_sw_tile_needs *n)
+{
+    const double march = n->sky == QN_SW_SKY_ISO
+                             ? 3 * words(n)
+                             : PLANE * SW_VIEW_PLANES + (3 - matrices(n)) * words(n);
+
+    return fmax(march, 5 * PLANE);
+}
+
+static double at_start(const qn_sw_tile_needs *n)
+{
+    return heights(n) + ground() + 2 * PLANE + geometry(n) + sky(n) + start_temps(n) + summary(n);
+}
+
+/* Shadow, and where the view of the ground has no sides to lend Tmrt, UTCI and PET. */
+static double results(const qn_sw_tile_needs *n)
+{
+    const int is_lent = n->sky == QN_SW_SKY_ISO;
+
+    return PLANE + (is_lent ? 0 : PLANE * (n->has_pet ? 3 : 2));
+}
+
+/* Lup, albedo and delayed state of the view, and its two bordered planes of a step. */
+static double in_steps(const qn_sw_tile_needs *n)
+{
+    const double view = 3 * PLANE * dirs(n) + 2 * PLANE;
+    const double radiation =
+        PLANE * (n->sky == QN_SW_SKY_ISO ? SW_ISO_PLANES : SW_RADIATION_PLANES);
+
+    return heights(n) + ground() + geometry(n) + sky(n) + view + radiation + results(n) +
+           summary(n);
+}
+
+qn_tiles_cost qn_sw_tile_cost(const qn_sw_tile_needs *needs)
+{
+    const double layers = heights(needs) + ground();
+    const double views = needs->sky == QN_SW_SKY_ISO ? PLANE * SW_VIEW_PLANES : 0;
+
+    /* The host has the layers of a tile and of the next one, and steps on their way to files. */
+    return (qn_tiles_cost){ .device = fmax(at_start(needs), in_steps(needs)),
+                            .host = 2 * layers + 64,
+                            .widest = fmax(start_temps(needs), views) };
+}
+
+/* Tiles. */
+
+static double number_of(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text && *text ? strtod(text, NULL) : 0;
+}
+
+/* Pixels that the view of the ground reaches over, and those that shadows come from: a pixel reads
+ * shadows `padding` pixels away, and each of those needs its full march. */
+static void set_margins(const qn_sw_job *job, qn_tiles_needs *needs)
+{
+    const qn_sw_place *place = &job->city.surface.dsm.place;
+    const qn_sw_reach reach = { .rows = (int)place->rows,
+                                .cols = (int)place->cols,
+                                .px = (float)place->pixel_size,
+                                .max_height = job->city.relief.max_height,
+                                .max_dist = job->scene.cached
+                                                ? (float)qn_sw_shadow_distance(job->config)
+                                                : 0 };
+    const qn_sw_gvf_options gvf = { .pixel_m = (float)place->pixel_size,
+                                    .height_m = (float)job->params.person.height_m,
+                                    .divides_by_pixel = job->config->fixed };
+    int first, second;
+
+    qn_sw_gvf_reach(&gvf, &first, &second);
+    needs->border = qn_sw_reach_pixels(&reach);
+    needs->padding = second > 1 ? second - 1 : 0;
+}
+
+/* The numbers of a plan's line; 0 when it has another form. */
+static int read_plan(const char *line, qn_i64 *core, qn_i64 *margin)
+{
+    static const char *const names[] = { "tile=", "border=", "+" };
+    qn_i64 numbers[3];
+    char *end = NULL;
+
+    for (int i = 0; i < 3; i++) {
+        const char *at = strstr(i ? end : line, names[i]);
+
+        if (!at)
+            return 0;
+        numbers[i] = strtoll(at + strlen(names[i]), &end, 10);
     }
+    *core = numbers[0];
+    *margin = numbers[1] + numbers[2];
+    return 1;
 }
 
-static void limit_side(qn_sw_plan *plan, const qn_sw_plan_limits *limits)
+/* A resumed run continues with its tiles, unless others are asked for: memory may have been larger
+ * or smaller when it began. 1: there are such tiles. */
+static int resume_tiles(const qn_sw_job *job, qn_tiles_needs *needs)
 {
-    const double fraction = limits->fraction > 0 ? limits->fraction : 0.5;
-    const uint64_t device = (uint64_t)(fraction * (double)limits->device_bytes);
-    const uint64_t host = (uint64_t)(fraction * (double)limits->host_bytes);
-    const int is_blind = !limits->device_bytes && !limits->host_bytes && !limits->max_side;
+    qn_sw_journal journal = { .fd = -1 };
+    char path[QN_SW_PATH];
+    qn_i64 core, margin;
+    int is_known;
 
-    plan->max_side = is_blind ? BLIND_SIDE : 1 << 30;
-    plan->limited_by = is_blind ? "no known limit" : "raster";
-    lower(plan, device, plan->cost.device, "device memory");
-    lower(plan, host, plan->cost.host, "host memory");
-    lower(plan, limits->max_alloc, plan->cost.largest, "the largest allocation");
-    if (limits->max_side > 0 && limits->max_side < plan->max_side) {
-        plan->max_side = limits->max_side;
-        plan->limited_by = "QUERN_SOLWEIG_MAX_TILE_SIDE";
-    } else if (plan->max_side < LEAST_SIDE) {
-        plan->max_side = LEAST_SIDE;
+    if (!job->config->resume || job->config->tile ||
+        qn_sw_job_path(job, path, NULL, "unfinished.txt") != QN_OK ||
+        qn_sw_journal_open(path, &journal, NULL) != QN_OK)
+        return 0;
+    is_known = read_plan(journal.plan, &core, &margin);
+    if (is_known) {
+        needs->core = margin ? core : 0;
+        needs->max_side = core;
     }
+    qn_sw_journal_close(&journal);
+    return is_known;
 }
 
-/* The core that leaves room for its borders: multiples of 256 where there is a choice, since such
- * tiles share no block of a file. Where borders leave next to nothing, a quarter of the side: they
- * are needed whatever the core is, and a core of a few pixels would be all borders. */
-static qn_i64 core_within(qn_i64 max_side, qn_i64 border)
+void qn_sw_job_plan(qn_sw_job *job)
 {
-    const qn_i64 room = max_side - 2 * border;
-    const qn_i64 least = max_side / 4 > 1 ? max_side / 4 : 1;
+    const qn_sw_place *place = &job->city.surface.dsm.place;
+    const qn_sw_tile_needs tile = { .sky = job->config->sky,
+                                    .patch_option = qn_sw_patch_option(job->config),
+                                    .has_vegetation = job->city.surface.cdsm.data != NULL,
+                                    .has_pet = job->scene.has_pet,
+                                    .n_thresholds = job->scene.n_thresholds,
+                                    .n_steps = (qn_i64)job->forcing.n };
+    const qn_tiles_limits unlimited = { 0 };
+    qn_tiles_needs needs = { .rows = place->rows,
+                             .cols = place->cols,
+                             .cost = qn_sw_tile_cost(&tile),
+                             .core = job->config->tile,
+                             .max_side = (qn_i64)number_of("QUERN_SOLWEIG_MAX_TILE_SIDE"),
+                             .max_side_from = "QUERN_SOLWEIG_MAX_TILE_SIDE",
+                             .least_side = LEAST_SIDE,
+                             .multiple = FILE_BLOCK,
+                             .fraction = number_of("QUERN_SOLWEIG_RAM_FRACTION") };
 
-    if (room < least)
-        return least;
-    return room > FILE_BLOCK ? room / FILE_BLOCK * FILE_BLOCK : room;
+    set_margins(job, &needs);
+    job->result->plan = resume_tiles(job, &needs) ? qn_tiles_plan(&needs, &unlimited)
+                                                  : qn_tiles_plan_on(job->ctx, &needs);
 }
 
-qn_sw_plan qn_sw_plan_make(qn_sw_window box, qn_i64 shadow_border, qn_i64 view_border,
-                           const qn_sw_plan_cost *cost, const qn_sw_plan_limits *limits)
-{
-    const qn_i64 longer = box.rows > box.cols ? box.rows : box.cols;
-    qn_sw_plan plan = { .box = box, .cost = *cost };
+/* The line of the plan. */
 
-    limit_side(&plan, limits);
-    if (limits->tile <= 0 && longer <= plan.max_side) {
-        plan.core = longer;
-        plan.across = plan.down = 1;
-        plan.limited_by = "raster";
-        return plan;
+/* Of everything that outputs depend on. */
+static uint64_t hash_of(const qn_sw_job *job)
+{
+    const qn_sw_run_config *c = job->config;
+    const qn_sw_city *city = &job->city;
+    const qn_sw_person *person = &job->params.person;
+    const qn_sw_posture *posture = &job->params.posture[person->pose];
+    const double body[] = { person->abs_k, person->abs_l,  person->height_m,    posture->f_side,
+                            posture->f_up, posture->f_cyl, (double)person->pose };
+    const size_t n = qn_sw_elems(&job->result->place), bytes = n * sizeof(float);
+    const qn_sw_svf_key key = qn_sw_svf_key_of(&city->surface, qn_sw_patch_option(c));
+    uint64_t hash = job->forcing.hash;
+
+    hash = qn_fnv1a64_add(hash, key.hex, sizeof key.hex);
+    hash = qn_fnv1a64_add(hash, body, sizeof body);
+    hash = qn_fnv1a64_add(hash, city->class_of, n);
+    hash = qn_fnv1a64_add(hash, city->buildings, n);
+    hash = qn_fnv1a64_add(hash, city->ground.albedo, bytes);
+    hash = qn_fnv1a64_add(hash, city->ground.emissivity, bytes);
+    hash = qn_fnv1a64_add(hash, city->surface.wall_height.data, bytes);
+    hash = qn_fnv1a64_add(hash, city->wall_radians, bytes);
+    for (int i = 0; i < job->scene.n_thresholds; i++)
+        hash = qn_fnv1a64_add(hash, &job->scene.thresholds[i], sizeof(qn_sw_threshold));
+    for (size_t i = 0; i < job->figures.pois.n; i++) {
+        const qn_i64 at[] = { job->figures.pois.list[i].row, job->figures.pois.list[i].col };
+
+        hash = qn_fnv1a64_add(hash, at, sizeof at);
     }
-    plan.shadow_border = shadow_border;
-    plan.view_border = view_border;
-    if (limits->tile > 0) {
-        plan.core = limits->tile;
-        plan.limited_by = "forced";
-    } else {
-        plan.core = core_within(plan.max_side, shadow_border + view_border);
-    }
-    if (plan.core > longer)
-        plan.core = longer;
-    plan.across = (box.cols + plan.core - 1) / plan.core;
-    plan.down = (box.rows + plan.core - 1) / plan.core;
-    return plan;
+    return hash;
 }
 
-/* [at, at + length) wider by `border` on both sides, inside [0, most). */
-static void widen(qn_i64 border, qn_i64 low, qn_i64 most, qn_i64 *at, qn_i64 *length)
+void qn_sw_job_plan_line(const qn_sw_job *job, char *out, size_t size)
 {
-    const qn_i64 from = *at - border < low ? low : *at - border;
-    const qn_i64 to = *at + *length + border > most ? most : *at + *length + border;
+    const qn_sw_run_config *c = job->config;
+    const qn_tiles *plan = &job->result->plan;
 
-    *at = from;
-    *length = to - from;
-}
-
-static qn_sw_window wider(const qn_sw_window *box, qn_sw_window w, qn_i64 border)
-{
-    widen(border, box->row, box->row + box->rows, &w.row, &w.rows);
-    widen(border, box->col, box->col + box->cols, &w.col, &w.cols);
-    return w;
-}
-
-qn_sw_tile_place qn_sw_plan_tile(const qn_sw_plan *plan, qn_i64 number)
-{
-    const qn_i64 down = number / plan->across, across = number % plan->across;
-    const qn_sw_window *box = &plan->box;
-    qn_sw_tile_place place = { .number = number };
-
-    place.core = (qn_sw_window){ .row = box->row + down * plan->core,
-                                 .col = box->col + across * plan->core,
-                                 .rows = plan->core,
-                                 .cols = plan->core };
-    if (place.core.row + place.core.rows > box->row + box->rows)
-        place.core.rows = box->row + box->rows - place.core.row;
-    if (place.core.col + place.core.cols > box->col + box->cols)
-        place.core.cols = box->col + box->cols - place.core.col;
-    place.seen = wider(box, place.core, plan->view_border);
-    place.reach = wider(box, place.seen, plan->shadow_border);
-    return place;
+    snprintf(out, size,
+             PLAN_HEAD " rows=%zu outputs=%x grids=%d sky=%d fixed=%d pet=%d distance=%g "
+                       "key=%016llx",
+             (long long)plan->core, (long long)plan->border, (long long)plan->padding,
+             job->forcing.n, job->written, c->no_summary ? 0 : qn_sw_grid_count(&job->scene),
+             (int)c->sky, c->fixed, (int)c->pet, c->max_distance_m,
+             (unsigned long long)hash_of(job));
 }

@@ -36,7 +36,7 @@ static double air(const qn_sw_job *job, size_t poi, size_t row)
 
 static double tmrt_at(const qn_sw_job *job, size_t poi, size_t row)
 {
-    return (double)qn_sw_rows_at(&job->rows, poi, row)[QN_SW_TMRT];
+    return (double)qn_sw_figures_at(&job->figures, poi, row)[QN_SW_TMRT];
 }
 
 static void add_curve(const qn_sw_job *job, curves *c, qn_page *page, const char *name,
@@ -82,10 +82,10 @@ static void add_series(const qn_sw_job *job, qn_page *page)
     add_curve(job, &c, page, "mean UTCI", mean_utci, 0, 0);
     add_curve(job, &c, page, "air", air, 0, 1);
     draw(page, &c, "Means over the raster");
-    if (!job->rows.pois.n)
+    if (!job->figures.pois.n)
         return;
-    for (size_t i = 0; i < job->rows.pois.n; i++)
-        add_curve(job, &c, page, job->rows.pois.list[i].name, tmrt_at, i, 0);
+    for (size_t i = 0; i < job->figures.pois.n; i++)
+        add_curve(job, &c, page, job->figures.pois.list[i].name, tmrt_at, i, 0);
     draw(page, &c, "Tmrt at points of interest");
 }
 
@@ -163,7 +163,7 @@ static void add_conditions(const qn_sw_job *job, qn_page *page)
              (long long)r->place.cols, r->place.pixel_size);
     snprintf(rows, sizeof rows, "%zu from %s", r->n_rows, first);
     snprintf(tiles, sizeof tiles, "%lld, limited by %s, %.0f bytes per pixel",
-             (long long)qn_sw_plan_tiles(&r->plan), r->plan.limited_by, r->plan.cost.device);
+             (long long)qn_tiles_count(&r->plan), r->plan.limited_by, r->plan.cost.device);
     snprintf(mode, sizeof mode, "%s sky, %s%s",
              c->sky == QN_SW_SKY_ANISO ? "anisotropic" : "isotropic",
              job->params.person.pose == QN_SW_SITTING ? "sitting" : "standing",

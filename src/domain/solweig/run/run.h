@@ -1,8 +1,8 @@
-/* run.h - how hot it feels across a city, for every row of a weather file.
+/* run.h - how hot it feels across a city, for every time step of a weather file.
  *
  * One call reads rasters and weather, cuts the raster into tiles that fit into the device, and
- * takes each tile through all rows. What belongs to a tile stays on the device meanwhile; only what
- * was asked for comes back. Results do not depend on the tiles, to the bit.
+ * takes each tile through all steps. Meanwhile the data of a tile stay on the device, and only the
+ * requested results come back. Results do not depend on the tiles, to the bit.
  */
 #ifndef QN_SW_RUN_H
 #define QN_SW_RUN_H
@@ -11,15 +11,38 @@
 #include "domain/solweig/input/params.h"
 #include "domain/solweig/input/poi.h"
 #include "domain/solweig/radiation/summary.h"
-#include "domain/solweig/run/plan.h"
-#include "domain/solweig/run/planes.h"
 #include "domain/solweig/sky/sky.h"
 #include "domain/solweig/weather/weather.h"
+#include "engine/engine.h"
+
+/* The rasters of a time step that a run can hand out. */
+typedef enum qn_sw_plane {
+    QN_SW_TMRT,
+    QN_SW_UTCI,
+    QN_SW_PET,
+    QN_SW_SHADOW,
+    QN_SW_KDOWN,
+    QN_SW_KUP,
+    QN_SW_LDOWN,
+    QN_SW_LUP,
+    QN_SW_PLANES
+} qn_sw_plane;
+
+/* A set of planes: bit 1 << plane. */
+typedef unsigned qn_sw_plane_set;
+
+#define QN_SW_HAS(set, plane) (((set) >> (plane)) & 1u)
+
+const char *qn_sw_plane_name(qn_sw_plane plane); /* "tmrt", also its folder */
+const char *qn_sw_plane_unit(qn_sw_plane plane);
+
+/* "tmrt,utci" into a set. "none" is the empty one; a name that is none of them is QN_ERR_USAGE. */
+qn_status qn_sw_planes_parse(const char *list, qn_sw_plane_set *out, qn_err *err);
 
 typedef enum qn_sw_sky_kind { QN_SW_SKY_ANISO, QN_SW_SKY_ISO } qn_sw_sky_kind;
 typedef enum qn_sw_pet_way { QN_SW_PET_SOLVED, QN_SW_PET_TABLED } qn_sw_pet_way;
 
-/* Zero-initialised gives the defaults; surface.dsm and weather must be there. Everything is
+/* Zero-initialised gives the defaults; surface.dsm and weather are required. Everything is
  * borrowed for the time of the call. */
 typedef struct qn_sw_run_config {
     qn_sw_load_options surface;
@@ -27,9 +50,9 @@ typedef struct qn_sw_run_config {
     size_t n_weather;
     const qn_solweig_weather *weather_rows; /* instead of files */
     size_t n_weather_rows;
-    qn_sw_weather_options rows; /* which rows of them; `fixed` below is added */
+    qn_sw_weather_options rows; /* which steps of them; `fixed` below is added */
 
-    /* Where it is. An EPW file tells; UMEP text does not, so there has_site is needed. */
+    /* Where the city is. An EPW file knows; UMEP text does not and needs has_site. */
     int has_site;
     qn_sw_site site;
 
@@ -37,27 +60,27 @@ typedef struct qn_sw_run_config {
     qn_sw_sky_kind sky;
     int patch_option;      /* 1 .. 4; 0 means 2 */
     qn_sw_pet_way pet;     /* how PET is computed where it is asked for */
-    double max_distance_m; /* shadows come from no further; 0 means 1000 */
-    int ignore_split;      /* direct and diffuse light are estimated for all rows */
-    int fix_pressure;      /* the clearness index takes hPa for hPa */
-    int fixed;             /* that, and the other known faults of the reference mended */
-    int parity;            /* missing heights as the reference has them, too */
+    double max_distance_m; /* the longest shadow; 0 means 1000 */
+    int ignore_split;      /* direct and diffuse light are estimated for all steps */
+    int fix_pressure;      /* the clearness index takes air pressure in hPa */
+    int fixed;             /* that, and other known faults of the reference are corrected */
+    int parity;            /* missing heights are treated as in the reference */
 
     qn_i64 tile;     /* side of a tile's core, pixels; 0: what fits */
-    const char *svf; /* folder with sky view factors, used where they match; may be NULL */
+    const char *svf; /* folder with sky view factors, used if they match; may be NULL */
 
     /* Files. Without `out` nothing is written. */
     const char *out;
-    qn_sw_plane_set outputs;    /* rasters of every row; 0 means tmrt, unless no_outputs */
-    int no_outputs, no_summary; /* not even those; no summary grids */
-    const char *maps;           /* hours of the day that get a PNG of each output, like "9,12-15" */
-    int resume;                 /* go on with what a killed run left in `out` */
+    qn_sw_plane_set outputs;    /* rasters of every step; 0 means tmrt, unless no_outputs */
+    int no_outputs, no_summary; /* no rasters of steps; no summary grids */
+    const char *maps;           /* hours of the day with a PNG of each output, like "9,12-15" */
+    int resume;                 /* continue the interrupted run in `out` */
     const char *pois;           /* points whose values are written as series; may be NULL */
     const qn_sw_threshold *thresholds; /* of UTCI hours; NULL: 32 and 38 by day, 26 by night */
     int n_thresholds;
 } qn_sw_run_config;
 
-/* A row of a tile, as an observer sees it: planes of the core, rows * cols packed. */
+/* A step of a tile, as an observer sees it: planes of the core, rows * cols packed. */
 typedef struct qn_sw_row_view {
     size_t row;
     const qn_sw_weather_row *weather;
@@ -71,15 +94,15 @@ typedef struct qn_sw_run_options {
     /* Share done, 0 to 1, never backwards; may be NULL. */
     void (*progress)(void *user, const char *phase, double share);
 
-    /* Called after every row of every tile with the planes of `watched`; may be NULL. A tile that a
-     * device has lost is begun again: its rows come twice then, the same. A failure ends the run.
-     */
+    /* Called after every step of every tile with the planes of `watched`; may be NULL. A tile that
+     * a device lost is done again: its steps then come twice, with equal planes. A failure ends the
+     * run. */
     qn_status (*observe)(void *user, const qn_sw_row_view *view, qn_err *err);
     qn_sw_plane_set watched;
     void *user;
 } qn_sw_run_options;
 
-/* What one row came to over the whole raster. */
+/* Results of one step over the whole raster. */
 typedef struct qn_sw_row_result {
     qn_i64 minutes; /* the stamp */
     double ta, rh, ws, global, direct, diffuse;
@@ -94,7 +117,7 @@ typedef struct qn_sw_row_result {
 
 typedef struct qn_sw_run_times {
     double load_s, walls_s, svf_s, steps_s, write_s, total_s;
-    double step_mean_s;               /* of a row of a tile */
+    double step_mean_s;               /* of a step of a tile */
     double tile_mean_ms, tile_p95_ms; /* from its first work to its last file */
     double stitch_ms;                 /* copying cores out */
 } qn_sw_run_times;
@@ -104,23 +127,23 @@ typedef struct qn_sw_run_result {
     qn_sw_place place;
     qn_sw_row_result *rows;
     size_t n_rows;
-    qn_sw_plan plan;
+    qn_tiles plan;
     qn_sw_run_times times;
     qn_sw_site site;
     float max_height;
-    int n_tiles_done, n_tiles_kept; /* computed now; finished by the run that was killed */
-    int n_tiles_ahead;              /* whose layers were cut while the one before was computed */
-    int behind_peak;                /* items of host work waiting or being done meanwhile */
+    int n_tiles_done, n_tiles_kept; /* computed now; finished by the interrupted run */
+    int n_tiles_ahead;              /* whose layers were cut while the tile before was computed */
+    int queue_peak;                 /* items of host work that were waiting or running at once */
     int has_vegetation, has_land_cover;
-    int was_smoothed;        /* the DEM was of whole metres */
+    int was_smoothed;        /* the DEM had whole metres */
     int svf_was_read;        /* from the folder */
-    char svf_note[160];      /* why it was not, "" where none was given */
-    uint64_t h2d_bytes_loop; /* went to the device inside the loops over rows */
+    char svf_note[160];      /* why not; "" where no folder was given */
+    uint64_t h2d_bytes_loop; /* went to the device inside the loops over steps */
     uint64_t d2h_bytes_loop; /* came from it */
 } qn_sw_run_result;
 
-/* On failure partial files are removed, except those of a run that was killed. *result (may be
- * NULL) is empty before, and to be freed. */
+/* Removes partial files on failure. `result` may be NULL; else it is empty before, and the caller
+ * frees it. */
 qn_status qn_sw_run(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_run_options *options,
                     qn_sw_run_result *result, qn_err *err);
 void qn_sw_run_result_free(qn_sw_run_result *result);

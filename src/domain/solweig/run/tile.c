@@ -3,9 +3,10 @@
  * Under an anisotropic sky only two of the fifteen planes of view factors are read in a step, and
  * under an isotropic one no bits at all; what is not read lives in the graph of the start alone.
  */
-#include "tile_impl.h"
+#include "tile.h"
 
 #include "domain/solweig/step/step.h"
+#include "domain/solweig/view/view.h"
 #include "engine/engine.h"
 #include "util/clock.h"
 
@@ -18,35 +19,34 @@ static int is_aniso(const qn_sw_tile *tile)
 
 /* Rays. */
 
-void qn_sw_marches_free(qn_sw_marches *marches)
+void qn_sw_ray_tables_free(qn_sw_ray_tables *tables)
 {
-    qn_sw_rays_free(marches->suns);
-    qn_sw_sky_free(marches->sky);
-    *marches = (qn_sw_marches){ 0 };
+    qn_sw_rays_free(tables->suns);
+    qn_sw_sky_free(tables->sky);
+    *tables = (qn_sw_ray_tables){ 0 };
 }
 
-static qn_status fit_marches(const qn_sw_scene *scene, const qn_sw_window *reach,
-                             qn_sw_marches *marches, qn_err *err)
+static qn_status fit_ray_tables(const qn_sw_scene *scene, const qn_window *outer,
+                                qn_sw_ray_tables *tables, qn_err *err)
 {
     const qn_sw_run_config *config = scene->config;
-    qn_sw_reach way = { .rows = (int)reach->rows,
-                        .cols = (int)reach->cols,
-                        .px = (float)scene->city->surface.dsm.place.pixel_size,
-                        .max_height = scene->city->relief.max_height,
-                        .max_dist =
-                            (float)(config->max_distance_m > 0 ? config->max_distance_m : 1000) };
+    qn_sw_reach reach = { .rows = (int)outer->rows,
+                          .cols = (int)outer->cols,
+                          .px = (float)scene->city->surface.dsm.place.pixel_size,
+                          .max_height = scene->city->relief.max_height,
+                          .max_dist = (float)qn_sw_shadow_distance(config) };
     qn_status st = QN_OK;
 
-    if (marches->rows == way.rows && marches->cols == way.cols)
+    if (tables->rows == reach.rows && tables->cols == reach.cols)
         return QN_OK;
-    qn_sw_marches_free(marches);
-    QN_TRY(qn_sw_rays_new(scene->ctx, &way, scene->records->suns, (int)scene->records->n,
-                          &marches->suns, err));
-    way.max_dist = 0;
-    if (!scene->kept)
-        QN_TRY(qn_sw_sky_new(scene->ctx, qn_sw_patch_option(config), &way, &marches->sky, err));
-    marches->rows = way.rows;
-    marches->cols = way.cols;
+    qn_sw_ray_tables_free(tables);
+    QN_TRY(qn_sw_rays_new(scene->ctx, &reach, scene->forcing->suns, (int)scene->forcing->n,
+                          &tables->suns, err));
+    reach.max_dist = 0;
+    if (!scene->cached)
+        QN_TRY(qn_sw_sky_new(scene->ctx, qn_sw_patch_option(config), &reach, &tables->sky, err));
+    tables->rows = reach.rows;
+    tables->cols = reach.cols;
 out:
     return st;
 }
@@ -72,8 +72,8 @@ static qn_sw_gvf_options gvf_options(const qn_sw_tile *tile)
     const qn_sw_scene *scene = tile->scene;
     const int fixed = scene->config->fixed;
 
-    return (qn_sw_gvf_options){ .cols = (int)tile->place.seen.cols,
-                                .rows = (int)tile->place.seen.rows,
+    return (qn_sw_gvf_options){ .cols = (int)tile->place.padded.cols,
+                                .rows = (int)tile->place.padded.rows,
                                 .has_sides = !is_aniso(tile),
                                 .has_walls = 1,
                                 .pixel_m = (float)scene->city->surface.dsm.place.pixel_size,
@@ -96,16 +96,10 @@ static int bits_of(const qn_sw_tile *tile)
 static qn_status make_objects(qn_sw_tile *tile, qn_err *err)
 {
     const qn_sw_scene *scene = tile->scene;
-    const qn_sw_tile_place *at = &tile->place;
-    const qn_sw_area area = { .rows = (int)at->reach.rows,
-                              .cols = (int)at->reach.cols,
-                              .core_row = (int)(at->seen.row - at->reach.row),
-                              .core_col = (int)(at->seen.col - at->reach.col),
-                              .core_rows = (int)at->seen.rows,
-                              .core_cols = (int)at->seen.cols,
-                              .gmax = scene->city->relief.top };
-    const qn_sw_core core = { .x0 = (int)(at->core.col - at->seen.col),
-                              .y0 = (int)(at->core.row - at->seen.row),
+    const qn_tile *at = &tile->place;
+    const qn_sw_area area = qn_sw_area_of(at, scene->city->relief.top);
+    const qn_sw_core core = { .x0 = (int)(at->core.col - at->padded.col),
+                              .y0 = (int)(at->core.row - at->padded.row),
                               .cols = (int)at->core.cols,
                               .rows = (int)at->core.rows };
     const qn_sw_gvf_options view = gvf_options(tile);
@@ -114,10 +108,10 @@ static qn_status make_objects(qn_sw_tile *tile, qn_err *err)
 
     QN_TRY(qn_sw_shadow_new(scene->ctx, &area, &tile->layers, &tile->shadow, err));
     QN_TRY(qn_sw_gvf_new(scene->ctx, &view, &tile->gvf, err));
-    QN_TRY(qn_sw_radiation_new(scene->ctx, view.cols, view.rows, &body, scene->records->series,
+    QN_TRY(qn_sw_radiation_new(scene->ctx, view.cols, view.rows, &body, scene->forcing->series,
                                bits_of(tile), &tile->radiation, err));
-    QN_TRY(qn_sw_summary_new(scene->ctx, view.cols, core, scene->records->dt_hours,
-                             scene->thresholds, scene->n_thresholds, (int)scene->records->n,
+    QN_TRY(qn_sw_summary_new(scene->ctx, view.cols, core, scene->forcing->dt_hours,
+                             scene->thresholds, scene->n_thresholds, (int)scene->forcing->n,
                              &tile->summary, err));
     if (scene->has_pet && scene->config->pet == QN_SW_PET_TABLED)
         QN_TRY(qn_sw_pet_table_new(scene->ctx, &tile->pet_table, err));
@@ -125,11 +119,12 @@ out:
     return st;
 }
 
-/* A plane of results of a step that nothing reads before `alb` is no longer read: one of its
- * planes, where sides have planes of their own. */
-static qn_status make_late(qn_sw_tile *tile, const char *name, int plane, qn_buf **out, qn_err *err)
+/* A plane of results that is written after the last read of `alb` in a step: one of its planes,
+ * where sides have planes of their own. */
+static qn_status make_aliased(qn_sw_tile *tile, const char *name, int plane, qn_buf **out,
+                              qn_err *err)
 {
-    const size_t n = qn_sw_window_pixels(&tile->place.seen), bytes = n * sizeof(float);
+    const size_t n = qn_window_pixels(&tile->place.padded), bytes = n * sizeof(float);
 
     if (tile->gvf->par.n_dirs <= plane)
         return qn_sw_tile_make(tile, name, n, sizeof(float), out, err);
@@ -138,20 +133,20 @@ static qn_status make_late(qn_sw_tile *tile, const char *name, int plane, qn_buf
 
 static qn_status make_planes(qn_sw_tile *tile, qn_err *err)
 {
-    const size_t n = qn_sw_window_pixels(&tile->place.seen), f = sizeof(float);
+    const size_t n = qn_window_pixels(&tile->place.padded), f = sizeof(float);
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_tile_make(tile, "shadow", n, f, &tile->shade, err));
     QN_TRY(qn_sw_tile_make(tile, "delay", n * (size_t)tile->gvf->par.n_dirs, f, &tile->state, err));
-    QN_TRY(make_late(tile, "tmrt", SW_S, &tile->tmrt, err));
-    QN_TRY(make_late(tile, "utci", SW_N, &tile->utci, err));
+    QN_TRY(make_aliased(tile, "tmrt", SW_S, &tile->tmrt, err));
+    QN_TRY(make_aliased(tile, "utci", SW_N, &tile->utci, err));
     if (tile->scene->has_pet)
-        QN_TRY(make_late(tile, "pet", SW_E, &tile->pet, err));
+        QN_TRY(make_aliased(tile, "pet", SW_E, &tile->pet, err));
 out:
     return st;
 }
 
-/* What is done once. */
+/* Before the first step. */
 
 /* Plane number `plane` of `from` into a buffer of its own: times one changes no bit. */
 static qn_status add_copy(qn_graph *graph, qn_buf *from, int plane, qn_i64 pixels, qn_buf *to,
@@ -166,14 +161,14 @@ static qn_status add_copy(qn_graph *graph, qn_buf *from, int plane, qn_i64 pixel
                           args, err);
 }
 
-/* Bits, or a temporary in their place when they are not read later. */
-static qn_status bits_buffer(qn_sw_tile *tile, qn_graph *graph, const char *name, int is_kept,
+/* Bits, or a temporary in their place where no step reads them. */
+static qn_status bits_buffer(qn_sw_tile *tile, qn_graph *graph, const char *name, int is_needed,
                              int n_words, qn_buf **own, qn_buf **out, qn_err *err)
 {
-    const size_t n = qn_sw_window_pixels(&tile->place.seen) * (size_t)n_words;
+    const size_t n = qn_window_pixels(&tile->place.padded) * (size_t)n_words;
     qn_status st = QN_OK;
 
-    if (!is_kept)
+    if (!is_needed)
         return qn_graph_temp(graph, name, n * sizeof(uint32_t), out, err);
     QN_TRY(qn_sw_tile_make(tile, name, n, sizeof(uint32_t), own, err));
     *out = *own;
@@ -183,7 +178,7 @@ out:
 
 static qn_status add_views(qn_sw_tile *tile, qn_graph *graph, const qn_sw_sky *sky, qn_err *err)
 {
-    const qn_i64 pixels = (qn_i64)qn_sw_window_pixels(&tile->place.seen);
+    const qn_i64 pixels = (qn_i64)qn_window_pixels(&tile->place.padded);
     const size_t bytes = (size_t)pixels * SW_VIEW_PLANES * sizeof(float);
     const int aniso = is_aniso(tile), leaves = aniso && tile->layers.canopy;
     qn_sw_views *own = &tile->views, all = { 0 };
@@ -210,7 +205,7 @@ out:
     return st;
 }
 
-static qn_status run_start(qn_sw_tile *tile, const qn_sw_marches *marches, qn_err *err)
+static qn_status run_start(qn_sw_tile *tile, const qn_sw_ray_tables *tables, qn_err *err)
 {
     qn_ctx *ctx = tile->scene->ctx;
     const double start = qn_now_us();
@@ -219,13 +214,13 @@ static qn_status run_start(qn_sw_tile *tile, const qn_sw_marches *marches, qn_er
 
     QN_TRY(qn_graph_new(ctx, "start of a tile", &graph, err));
     QN_TRY(qn_sw_add_cover(tile->shadow, graph, err));
-    if (marches->sky)
-        QN_TRY(add_views(tile, graph, marches->sky, err));
+    if (tables->sky)
+        QN_TRY(add_views(tile, graph, tables->sky, err));
     else
-        QN_TRY(qn_sw_tile_kept(tile, err));
+        QN_TRY(qn_sw_tile_cached(tile, err));
     QN_TRY(qn_sw_add_gvf_geometry(tile->gvf, graph, &tile->maps, err));
     QN_TRY(qn_sw_add_summary_clear(tile->summary, graph, err));
-    QN_TRY(qn_sw_tile_pin(tile, graph, err));
+    QN_TRY(qn_tile_pin(tile->slot, graph, err));
     QN_TRY(qn_graph_run(graph, err));
     QN_TRY(qn_graph_wait(graph, err));
     tile->svf_s = (qn_now_us() - start) * 1e-6;
@@ -234,8 +229,8 @@ out:
     return st;
 }
 
-/* Which walls face which ray is known now; and what the start had for itself does not wait for
- * other arrays of its sizes: steps have none. */
+/* Which walls face which ray is known now. And memory of the start is given back, since steps have
+ * no arrays of its sizes. */
 static void drop_start(qn_sw_tile *tile)
 {
     qn_buf_free(tile->maps.wall_height);
@@ -248,7 +243,7 @@ static void drop_start(qn_sw_tile *tile)
 
 static qn_status add_radiation(qn_sw_tile *tile, qn_graph *graph, qn_err *err)
 {
-    const qn_sw_series *series = tile->scene->records->series;
+    const qn_sw_series *series = tile->scene->forcing->series;
     const qn_sw_sky_bits bits = { tile->views.bldg, tile->views.veg, tile->views.vb };
     const qn_sw_gvf *gvf = tile->gvf;
 
@@ -261,40 +256,40 @@ static qn_status add_radiation(qn_sw_tile *tile, qn_graph *graph, qn_err *err)
 
 static qn_status add_comfort(qn_sw_tile *tile, qn_graph *graph, qn_err *err)
 {
-    const qn_sw_window *seen = &tile->place.seen;
-    const qn_sw_records *records = tile->scene->records;
-    sw_utci_par utci = records->utci[0];
-    sw_pet_par pet = records->pet[0];
+    const qn_window *padded = &tile->place.padded;
+    const qn_sw_forcing *forcing = tile->scene->forcing;
+    sw_utci_par utci = forcing->utci[0];
+    sw_pet_par pet = forcing->pet[0];
     qn_status st = QN_OK;
 
-    utci.cols = (int)seen->cols;
-    pet.n = seen->rows * seen->cols;
+    utci.cols = (int)padded->cols;
+    pet.n = padded->rows * padded->cols;
     tile->utci_stage = qn_graph_get_stats(graph).n_stages;
-    QN_TRY(qn_sw_add_utci(graph, &utci, (int)seen->rows, tile->tmrt, tile->utci, err));
+    QN_TRY(qn_sw_add_utci(graph, &utci, (int)padded->rows, tile->tmrt, tile->utci, err));
     tile->pet_stage = qn_graph_get_stats(graph).n_stages;
     if (tile->pet_table)
-        QN_TRY(qn_sw_add_pet_by_table(tile->pet_table, graph, &pet, (int)seen->cols,
-                                      (int)seen->rows, tile->tmrt, tile->pet, err));
+        QN_TRY(qn_sw_add_pet_by_table(tile->pet_table, graph, &pet, (int)padded->cols,
+                                      (int)padded->rows, tile->tmrt, tile->pet, err));
     else if (tile->pet)
         QN_TRY(qn_sw_add_pet(graph, &pet, tile->tmrt, tile->pet, err));
 out:
     return st;
 }
 
-static qn_status build_step(qn_sw_tile *tile, const qn_sw_marches *marches, qn_err *err)
+static qn_status build_step(qn_sw_tile *tile, const qn_sw_ray_tables *tables, qn_err *err)
 {
-    qn_sw_series *series = tile->scene->records->series;
+    qn_sw_series *series = tile->scene->forcing->series;
     /* Sunlit walls are read early in a step, and the index of comfort is made late in it. */
     qn_buf *const wall_sun = tile->utci;
     const qn_sw_shade shade = { tile->shade, wall_sun, NULL };
-    const int cols = (int)tile->place.seen.cols, rows = (int)tile->place.seen.rows;
+    const int cols = (int)tile->place.padded.cols, rows = (int)tile->place.padded.rows;
     qn_sw_gvf *gvf = tile->gvf;
     qn_graph *graph;
     qn_status st = QN_OK;
 
     QN_TRY(qn_graph_new(tile->scene->ctx, "time step", &tile->step, err));
     graph = tile->step;
-    QN_TRY(qn_sw_add_shadow(tile->shadow, graph, marches->suns, series->now, &shade, err));
+    QN_TRY(qn_sw_add_shadow(tile->shadow, graph, tables->suns, series->now, &shade, err));
     QN_TRY(
         qn_sw_add_ground(gvf, graph, series, &tile->maps, tile->shade, wall_sun, tile->svf, err));
     QN_TRY(qn_sw_add_gvf_thermal(gvf, graph, series, &tile->maps, err));
@@ -305,16 +300,15 @@ static qn_status build_step(qn_sw_tile *tile, const qn_sw_marches *marches, qn_e
     QN_TRY(
         qn_sw_add_summary(tile->summary, graph, series, tile->tmrt, tile->utci, tile->shade, err));
     QN_TRY(qn_sw_add_next(series, graph, err));
-    QN_TRY(qn_sw_tile_pin(tile, graph, err));
+    QN_TRY(qn_tile_pin(tile->slot, graph, err));
 out:
     return st;
 }
 
 /* Calls. */
 
-qn_status qn_sw_tile_open(const qn_sw_scene *scene, const qn_sw_tile_place *place,
-                          qn_sw_tile_stage *stage, qn_sw_marches *marches, qn_sw_tile **out,
-                          qn_err *err)
+qn_status qn_sw_tile_open(const qn_sw_scene *scene, const qn_tile_slot *slot, qn_sw_cut *cut,
+                          qn_sw_ray_tables *tables, qn_sw_tile **out, qn_err *err)
 {
     qn_sw_tile *tile = calloc(1, sizeof *tile);
     qn_status st = QN_OK;
@@ -322,21 +316,22 @@ qn_status qn_sw_tile_open(const qn_sw_scene *scene, const qn_sw_tile_place *plac
     if (!tile)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for a tile");
     tile->scene = scene;
-    tile->place = *place;
-    if (stage->data[QN_SW_STAGE_DSM] && stage->number == place->number) {
-        tile->stage = *stage;
-        *stage = (qn_sw_tile_stage){ 0 };
+    tile->slot = slot;
+    tile->place = slot->tile;
+    if (cut->data[QN_SW_CUT_DSM] && cut->number == tile->place.number) {
+        tile->cut = *cut;
+        *cut = (qn_sw_cut){ 0 };
     } else {
-        QN_TRY(qn_sw_stage_fill(scene->city, place, &tile->stage, err));
+        QN_TRY(qn_sw_cut_make(scene->city, &tile->place, &tile->cut, err));
     }
-    QN_TRY(fit_marches(scene, &place->reach, marches, err));
+    QN_TRY(fit_ray_tables(scene, &tile->place.outer, tables, err));
     QN_TRY(qn_sw_tile_layers(tile, err));
     QN_TRY(make_objects(tile, err));
-    QN_TRY(run_start(tile, marches, err));
+    QN_TRY(run_start(tile, tables, err));
     drop_start(tile);
     QN_TRY(make_planes(tile, err));
-    QN_TRY(build_step(tile, marches, err));
-    QN_TRY(qn_sw_series_seek(scene->records->series, 0, err));
+    QN_TRY(build_step(tile, tables, err));
+    QN_TRY(qn_sw_series_seek(scene->forcing->series, 0, err));
     *out = tile;
     tile = NULL;
 out:
@@ -378,20 +373,20 @@ void qn_sw_tile_close(qn_sw_tile *tile)
     qn_sw_shadow_free(tile->shadow);
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         qn_buf_free(buffers[i]);
-    qn_sw_stage_free(&tile->stage);
+    qn_sw_cut_free(&tile->cut);
     free(tile);
 }
 
-qn_status qn_sw_tile_step(qn_sw_tile *tile, size_t row, qn_err *err)
+qn_status qn_sw_tile_step(qn_sw_tile *tile, size_t step, qn_err *err)
 {
-    const qn_sw_records *records = tile->scene->records;
-    const qn_sw_window *seen = &tile->place.seen;
-    sw_utci_par utci = records->utci[row];
-    sw_pet_par pet = records->pet[row];
+    const qn_sw_forcing *forcing = tile->scene->forcing;
+    const qn_window *padded = &tile->place.padded;
+    sw_utci_par utci = forcing->utci[step];
+    sw_pet_par pet = forcing->pet[step];
     qn_status st = QN_OK;
 
-    utci.cols = (int)seen->cols;
-    pet.n = seen->rows * seen->cols;
+    utci.cols = (int)padded->cols;
+    pet.n = padded->rows * padded->cols;
     QN_TRY(qn_graph_set(tile->step, tile->utci_stage, 0, &utci, err));
     if (tile->pet)
         QN_TRY(qn_graph_set(tile->step, tile->pet_stage, 0, &pet, err));

@@ -4,8 +4,7 @@
 #include "step.h"
 
 #include "engine/engine.h"
-#include "domain/solweig/view/sun_job.h"
-#include "domain/solweig/view/svf_job.h"
+#include "domain/solweig/view/view.h"
 #include "util/clock.h"
 #include "util/stats.h"
 

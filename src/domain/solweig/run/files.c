@@ -1,9 +1,105 @@
-/* metadata.c - run_metadata.json: what was computed, how, and where. */
+/* files.c - what a run writes after its rasters: series as CSV, and run_metadata.json. */
 #include "run_impl.h"
 
 #include "engine/engine.h"
 #include "util/clock.h"
+#include "util/csv.h"
+#include "util/file.h"
 #include "util/json.h"
+
+#include <math.h>
+
+/* Series. */
+
+/* An empty field where there is no number. */
+static void put(qn_csv_writer *w, double value, const char *format)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, format, value);
+    qn_csv_put(w, isfinite(value) ? text : "");
+}
+
+static void put_step(qn_csv_writer *w, const qn_sw_row_result *r)
+{
+    const double values[] = {
+        r->ta,      r->rh,           r->ws,          r->global,    r->direct,
+        r->diffuse, r->sun_altitude, r->sun_azimuth, r->clearness, r->diffuse_fraction
+    };
+    char stamp[20];
+
+    qn_sw_stamp_iso(r->minutes, stamp);
+    qn_csv_put(w, stamp);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        put(w, values[i], "%.6g");
+    qn_csv_put(w, r->is_day ? "1" : "0");
+    put(w, r->tmrt_mean, "%.5f");
+    put(w, r->utci_mean, "%.5f");
+    put(w, r->sun_fraction, "%.6f");
+    qn_csv_putf(w, "%lld", (long long)r->n_valid);
+    qn_csv_end_row(w);
+}
+
+static qn_status write_steps(const qn_sw_job *job, qn_err *err)
+{
+    static const char *const header[] = {
+        "datetime",  "ta",           "rh",           "ws",        "global",           "direct",
+        "diffuse",   "sun_altitude", "sun_azimuth",  "clearness", "diffuse_fraction", "is_daytime",
+        "tmrt_mean", "utci_mean",    "sun_fraction", "n_valid"
+    };
+    char path[QN_SW_PATH];
+    qn_out out = { 0 };
+    qn_csv_writer w;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_job_path(job, path, err, "timeseries.csv"));
+    QN_TRY(qn_out_open(path, &out, err));
+    w = (qn_csv_writer){ .to = out.file };
+    for (size_t i = 0; i < sizeof header / sizeof *header; i++)
+        qn_csv_put(&w, header[i]);
+    qn_csv_end_row(&w);
+    for (size_t r = 0; r < job->result->n_rows; r++)
+        put_step(&w, &job->result->rows[r]);
+    QN_TRY(qn_out_commit(&out, err));
+out:
+    qn_out_abort(&out);
+    return st;
+}
+
+static qn_status write_pois(const qn_sw_job *job, qn_err *err)
+{
+    const qn_sw_figures *figures = &job->figures;
+    char path[QN_SW_PATH], stamp[20];
+    qn_out out = { 0 };
+    qn_csv_writer w;
+    qn_status st = QN_OK;
+
+    if (!job->config->pois)
+        return QN_OK;
+    QN_TRY(qn_sw_job_path(job, path, err, "pois.csv"));
+    QN_TRY(qn_out_open(path, &out, err));
+    w = (qn_csv_writer){ .to = out.file };
+    qn_csv_put(&w, "name");
+    qn_csv_put(&w, "datetime");
+    for (int p = 0; p < QN_SW_PLANES; p++)
+        qn_csv_put(&w, qn_sw_plane_name((qn_sw_plane)p));
+    qn_csv_end_row(&w);
+    for (size_t i = 0; i < figures->pois.n; i++)
+        for (size_t r = 0; r < figures->n_steps; r++) {
+            qn_sw_stamp_iso(job->result->rows[r].minutes, stamp);
+            qn_csv_put(&w, figures->pois.list[i].name);
+            qn_csv_put(&w, stamp);
+            for (int p = 0; p < QN_SW_PLANES; p++)
+                put(&w, (double)qn_sw_figures_at(figures, i, r)[p], "%.7g");
+            qn_csv_end_row(&w);
+        }
+    QN_TRY(qn_out_commit(&out, err));
+out:
+    qn_out_abort(&out);
+    return st;
+}
+
+/* What was computed, how, and where. */
 
 static json_t *grid_of(const qn_sw_job *job)
 {
@@ -33,7 +129,7 @@ static json_t *timeseries_of(const qn_sw_job *job)
     qn_sw_stamp_iso(r->rows[r->n_rows - 1].minutes, last);
     return json_pack("{s:s, s:s, s:I, s:o}", "start", first, "end", last, "timesteps",
                      (json_int_t)r->n_rows, "interval_hours",
-                     qn_json_number(job->records.dt_hours));
+                     qn_json_number(job->forcing.dt_hours));
 }
 
 static json_t *parameters_of(const qn_sw_job *job)
@@ -42,11 +138,10 @@ static json_t *parameters_of(const qn_sw_job *job)
 
     return json_pack("{s:b, s:b, s:i, s:o, s:b, s:b, s:b, s:b, s:b}", "use_anisotropic_sky",
                      c->sky == QN_SW_SKY_ANISO, "conifer", job->params.trees.is_conifer,
-                     "patch_option", c->patch_option ? c->patch_option : 2, "max_shadow_distance_m",
-                     qn_json_number(c->max_distance_m > 0 ? c->max_distance_m : 1000), "parity",
-                     c->parity, "fixed", c->fixed, "fix_pressure", c->fixed || c->fix_pressure,
-                     "ignore_measured_split", c->ignore_split, "dem_was_smoothed",
-                     job->result->was_smoothed);
+                     "patch_option", qn_sw_patch_option(c), "max_shadow_distance_m",
+                     qn_json_number(qn_sw_shadow_distance(c)), "parity", c->parity, "fixed",
+                     c->fixed, "fix_pressure", c->fixed || c->fix_pressure, "ignore_measured_split",
+                     c->ignore_split, "dem_was_smoothed", job->result->was_smoothed);
 }
 
 static json_t *outputs_of(const qn_sw_job *job)
@@ -108,14 +203,13 @@ static json_t *physics_of(const qn_sw_job *job)
 
 static json_t *plan_of(const qn_sw_job *job)
 {
-    const qn_sw_plan *p = &job->result->plan;
+    const qn_tiles *p = &job->result->plan;
 
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "core", (json_int_t)p->core,
                      "across", (json_int_t)p->across, "down", (json_int_t)p->down, "shadow_border",
-                     (json_int_t)p->shadow_border, "view_border", (json_int_t)p->view_border,
-                     "limited_by", p->limited_by, "device_bytes_per_pixel",
-                     qn_json_number(p->cost.device), "host_bytes_per_pixel",
-                     qn_json_number(p->cost.host));
+                     (json_int_t)p->border, "view_border", (json_int_t)p->padding, "limited_by",
+                     p->limited_by, "device_bytes_per_pixel", qn_json_number(p->cost.device),
+                     "host_bytes_per_pixel", qn_json_number(p->cost.host));
 }
 
 static json_t *telemetry_of(const qn_sw_job *job)
@@ -162,7 +256,7 @@ static json_t *devices_of(qn_ctx *ctx)
     return all;
 }
 
-qn_status qn_sw_write_metadata(const qn_sw_job *job, qn_err *err)
+static qn_status write_metadata(const qn_sw_job *job, qn_err *err)
 {
     char path[QN_SW_PATH], now[QN_UTC_SIZE];
     json_t *root = NULL;
@@ -184,5 +278,18 @@ qn_status qn_sw_write_metadata(const qn_sw_job *job, qn_err *err)
     QN_TRY(qn_json_write(path, root, err));
 out:
     json_decref(root);
+    return st;
+}
+
+qn_status qn_sw_job_files(qn_sw_job *job, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(write_steps(job, err));
+    QN_TRY(write_pois(job, err));
+    QN_TRY(qn_sw_write_maps(job, err));
+    QN_TRY(write_metadata(job, err));
+    QN_TRY(qn_sw_write_report(job, err));
+out:
     return st;
 }

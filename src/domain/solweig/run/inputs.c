@@ -1,13 +1,107 @@
-/* records.c - from weather files to records on the device. */
-#include "records.h"
+/* inputs.c - layers and weather of a run, and everything that follows from them alone. */
+#include "inputs.h"
 
+#include "domain/solweig/surface/surface.h"
 #include "domain/solweig/sky/sky.h"
 #include "domain/solweig/step/step.h"
+#include "domain/solweig/view/view.h"
+#include "util/clock.h"
 #include "util/hash.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The city. */
+
+/* Lower steps in the ground are no walls, metres. */
+#define WALL_LIMIT 1.0
+
+static qn_status no_memory(qn_err *err, const qn_sw_place *place)
+{
+    return qn_fail(err, QN_ERR_NOMEM, "no memory for layers of %lld x %lld pixels",
+                   (long long)place->rows, (long long)place->cols);
+}
+
+/* The same product as in the stage walls. */
+static void turn_to_radians(qn_sw_city *city)
+{
+    const size_t n = qn_sw_elems(&city->surface.dsm.place);
+
+    for (size_t i = 0; i < n; i++)
+        city->wall_radians[i] = city->surface.wall_aspect.data[i] * 0.017453292519943295f;
+}
+
+static void classify(qn_sw_city *city)
+{
+    const uint8_t *cover = city->surface.land_cover;
+    const size_t n = qn_sw_elems(&city->surface.dsm.place);
+
+    for (size_t i = 0; cover && i < n; i++)
+        city->class_of[i] = (uint8_t)qn_sw_cover_id(cover[i]);
+}
+
+static qn_status check_size(const qn_sw_run_config *config, const qn_sw_place *place, qn_err *err)
+{
+    if (place->rows > QN_MAX_AXIS || place->cols > QN_MAX_AXIS)
+        return qn_fail(err, QN_ERR_LIMIT, "%s: %lld x %lld pixels; a side has at most %d",
+                       config->surface.dsm ? config->surface.dsm : "DSM", (long long)place->rows,
+                       (long long)place->cols, QN_MAX_AXIS);
+    return QN_OK;
+}
+
+qn_status qn_sw_city_load(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_params *params,
+                          qn_sw_city *out, qn_err *err)
+{
+    const qn_sw_walls_options walls = { .limit = WALL_LIMIT };
+    qn_sw_load_options load = config->surface;
+    const double start = qn_now_us();
+    qn_sw_city city = { 0 };
+    qn_status st = QN_OK;
+    double loaded;
+    size_t n;
+
+    load.heights.parity |= config->parity;
+    if (!(load.heights.trunk_ratio > 0))
+        load.heights.trunk_ratio = params->trunk_ratio;
+    QN_TRY(qn_sw_surface_load(&load, &city.surface, &city.was_smoothed, err));
+    QN_TRY(check_size(config, &city.surface.dsm.place, err));
+    n = qn_sw_elems(&city.surface.dsm.place);
+    loaded = qn_now_us();
+    city.load_s = (loaded - start) * 1e-6;
+    city.wall_radians = calloc(n, sizeof *city.wall_radians);
+    city.class_of = calloc(n, 1);
+    if (!city.wall_radians || !city.class_of) {
+        st = no_memory(err, &city.surface.dsm.place);
+        goto out;
+    }
+    if (!city.surface.wall_height.data)
+        QN_TRY(qn_sw_walls_compute(ctx, &city.surface.dsm, &walls, &city.surface.wall_height,
+                                   &city.surface.wall_aspect, err));
+    turn_to_radians(&city);
+    city.walls_s = (qn_now_us() - loaded) * 1e-6;
+    QN_TRY(qn_sw_building_mask(&city.surface, &city.buildings, err));
+    QN_TRY(qn_sw_material_grids_new(&city.surface, params, &city.ground, err));
+    classify(&city);
+    city.relief = qn_sw_relief_of(&city.surface);
+    *out = city;
+    city = (qn_sw_city){ 0 };
+out:
+    qn_sw_city_free(&city);
+    return st;
+}
+
+void qn_sw_city_free(qn_sw_city *city)
+{
+    qn_sw_surface_free(&city->surface);
+    qn_sw_material_grids_free(&city->ground);
+    free(city->wall_radians);
+    free(city->buildings);
+    free(city->class_of);
+    *city = (qn_sw_city){ 0 };
+}
+
+/* The forcing. */
 
 static qn_sw_ground_class class_of(const qn_sw_material *m)
 {
@@ -26,10 +120,8 @@ static qn_sw_materials materials_of(const qn_sw_params *params, int has_land_cov
     return m;
 }
 
-/* The device's part. */
-
 static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
-                             const qn_sw_params *params, int has_land_cover, qn_sw_records *r,
+                             const qn_sw_params *params, int has_land_cover, qn_sw_forcing *r,
                              qn_err *err)
 {
     const int is_aniso = config->sky == QN_SW_SKY_ANISO;
@@ -45,7 +137,7 @@ static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
     if (!table || !moments)
         goto no_memory;
     if (is_aniso) {
-        QN_TRY(qn_sw_patch_sky_make(config->patch_option ? config->patch_option : 2, table, err));
+        QN_TRY(qn_sw_patch_sky_make(qn_sw_patch_option(config), table, err));
         n_table = (size_t)table->dome.n_table;
         if (!(sky = calloc(r->n * n_table, sizeof *sky)))
             goto no_memory;
@@ -69,7 +161,7 @@ static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
                             is_aniso ? table->dome.table : NULL, sky, &r->series, err));
     goto out;
 no_memory:
-    st = qn_fail(err, QN_ERR_NOMEM, "no memory for records of %zu rows", r->n);
+    st = qn_fail(err, QN_ERR_NOMEM, "no memory for records of %zu steps", r->n);
 out:
     free(table);
     free(moments);
@@ -77,9 +169,7 @@ out:
     return st;
 }
 
-/* The host's part. */
-
-static qn_status read_weather(const qn_sw_run_config *config, qn_sw_records *r, qn_err *err)
+static qn_status read_weather(const qn_sw_run_config *config, qn_sw_forcing *r, qn_err *err)
 {
     qn_sw_weather_options rows = config->rows;
     qn_status st = QN_OK;
@@ -110,7 +200,7 @@ out:
     return st;
 }
 
-static void fill_host(const qn_sw_params *params, qn_sw_records *r)
+static void fill_host(const qn_sw_params *params, qn_sw_forcing *r)
 {
     const qn_sw_person *p = &params->person;
     const qn_sw_body body = { p->weight_kg,  p->age, p->height_m,
@@ -141,8 +231,8 @@ static double interval_hours(const qn_sw_weather *weather)
     return hours > 0 ? hours : 1;
 }
 
-qn_status qn_sw_records_make(qn_ctx *ctx, const qn_sw_run_config *config,
-                             const qn_sw_params *params, int has_land_cover, qn_sw_records *out,
+qn_status qn_sw_forcing_make(qn_ctx *ctx, const qn_sw_run_config *config,
+                             const qn_sw_params *params, int has_land_cover, qn_sw_forcing *out,
                              qn_err *err)
 {
     const qn_sw_sky_rules rules = {
@@ -150,7 +240,7 @@ qn_status qn_sw_records_make(qn_ctx *ctx, const qn_sw_run_config *config,
             config->fixed || config->fix_pressure ? QN_SW_PRESSURE_FIXED : QN_SW_PRESSURE_REFERENCE,
         .ignore_measured_split = config->ignore_split,
     };
-    qn_sw_records r = { .hash = QN_FNV1A64_START };
+    qn_sw_forcing r = { .hash = QN_FNV1A64_START };
     qn_status st = QN_OK;
 
     QN_TRY(read_weather(config, &r, err));
@@ -167,19 +257,19 @@ qn_status qn_sw_records_make(qn_ctx *ctx, const qn_sw_run_config *config,
     fill_host(params, &r);
     QN_TRY(make_series(ctx, config, params, has_land_cover, &r, err));
     *out = r;
-    r = (qn_sw_records){ 0 };
+    r = (qn_sw_forcing){ 0 };
 out:
-    qn_sw_records_free(&r);
+    qn_sw_forcing_free(&r);
     return st;
 }
 
-void qn_sw_records_free(qn_sw_records *records)
+void qn_sw_forcing_free(qn_sw_forcing *forcing)
 {
-    qn_sw_weather_free(&records->weather);
-    qn_sw_series_free(records->series);
-    free(records->sky);
-    free(records->suns);
-    free(records->utci);
-    free(records->pet);
-    *records = (qn_sw_records){ 0 };
+    qn_sw_weather_free(&forcing->weather);
+    qn_sw_series_free(forcing->series);
+    free(forcing->sky);
+    free(forcing->suns);
+    free(forcing->utci);
+    free(forcing->pet);
+    *forcing = (qn_sw_forcing){ 0 };
 }

@@ -1,8 +1,66 @@
-/* run_files.c - names of grids, paths, and the order of what is written at the end. */
+/* names.c - names of rasters, grids, files and time stamps. */
 #include "run_impl.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+/* Rasters of a step. */
+
+static const struct {
+    const char *name, *unit;
+} planes[QN_SW_PLANES] = {
+    [QN_SW_TMRT] = { "tmrt", "°C" },     [QN_SW_UTCI] = { "utci", "°C" },
+    [QN_SW_PET] = { "pet", "°C" },       [QN_SW_SHADOW] = { "shadow", "sunlit" },
+    [QN_SW_KDOWN] = { "kdown", "W/m2" }, [QN_SW_KUP] = { "kup", "W/m2" },
+    [QN_SW_LDOWN] = { "ldown", "W/m2" }, [QN_SW_LUP] = { "lup", "W/m2" },
+};
+
+const char *qn_sw_plane_name(qn_sw_plane plane)
+{
+    return planes[plane].name;
+}
+
+const char *qn_sw_plane_unit(qn_sw_plane plane)
+{
+    return planes[plane].unit;
+}
+
+static int find(const char *name, size_t length)
+{
+    for (int i = 0; i < QN_SW_PLANES; i++)
+        if (strlen(planes[i].name) == length && !strncmp(planes[i].name, name, length))
+            return i;
+    return -1;
+}
+
+qn_status qn_sw_planes_parse(const char *list, qn_sw_plane_set *out, qn_err *err)
+{
+    qn_sw_plane_set set = 0;
+
+    if (!strcmp(list, "none")) {
+        *out = 0;
+        return QN_OK;
+    }
+    for (;;) {
+        const size_t length = strcspn(list, ",");
+        const int plane = find(list, length);
+
+        if (plane < 0)
+            return qn_fail(err, QN_ERR_USAGE,
+                           "'%.*s' is no output; there are tmrt, utci, pet, shadow, kdown, kup, "
+                           "ldown and lup, or none",
+                           (int)length, list);
+        set |= 1u << plane;
+        if (!list[length])
+            break;
+        list += length + 1;
+    }
+    *out = set;
+    return QN_OK;
+}
+
+/* Files. */
 
 int qn_sw_grid_count(const qn_sw_scene *scene)
 {
@@ -62,17 +120,4 @@ void qn_sw_stamp_iso(qn_i64 minutes, char out[20])
     const qn_sw_date d = qn_sw_date_of(minutes);
 
     snprintf(out, 20, "%04d-%02d-%02dT%02d:%02d", d.year % 10000, d.month, d.day, d.hour, d.minute);
-}
-
-qn_status qn_sw_job_files(qn_sw_job *job, qn_err *err)
-{
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_sw_write_rows(job, err));
-    QN_TRY(qn_sw_write_pois(job, err));
-    QN_TRY(qn_sw_write_maps(job, err));
-    QN_TRY(qn_sw_write_metadata(job, err));
-    QN_TRY(qn_sw_write_report(job, err));
-out:
-    return st;
 }

@@ -1,6 +1,6 @@
-/* test_sw_behind.c - host work behind a computation: its order, its bound, its failures. */
+/* test_write_queue.c - host work beside a computation: its order, its bound, its failures. */
 /* test: tsan */
-#include "domain/solweig/run/behind.h"
+#include "engine/write_queue.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,41 +50,41 @@ static void count_drop(void *item)
     seen.n_dropped++;
 }
 
-static const qn_sw_behind_work work = { note, count_drop };
+static const qn_write_work work = { note, count_drop };
 
-static qn_sw_behind *open_behind(int limit)
+static qn_write_queue *open_queue(int limit)
 {
-    qn_sw_behind *b = NULL;
+    qn_write_queue *b = NULL;
 
-    assert_int_equal(qn_sw_behind_open(limit, &b, NULL), QN_OK);
+    assert_int_equal(qn_write_queue_open(limit, &b, NULL), QN_OK);
     return b;
 }
 
-static void items_are_done_in_order_and_never_more_than_the_limit_at_once(void **state)
+static void items_run_in_order_within_the_limit(void **state)
 {
     (void)state;
     for (int limit = 0; limit <= 3; limit++) {
-        qn_sw_behind *b;
-        qn_sw_behind_stats stats;
+        qn_write_queue *b;
+        qn_write_queue_stats stats;
 
         begin(NULL);
-        b = open_behind(limit);
+        b = open_queue(limit);
         for (int i = 0; i < ITEMS; i++)
-            assert_int_equal(qn_sw_behind_put(b, &work, &ids[i], NULL), QN_OK);
-        assert_int_equal(qn_sw_behind_wait(b, ITEMS, NULL), QN_OK);
-        stats = qn_sw_behind_get_stats(b);
+            assert_int_equal(qn_write_queue_put(b, &work, &ids[i], NULL), QN_OK);
+        assert_int_equal(qn_write_queue_wait(b, ITEMS, NULL), QN_OK);
+        stats = qn_write_queue_get_stats(b);
         assert_int_equal(stats.n_put, ITEMS);
         assert_int_equal(stats.n_done, ITEMS);
         assert_true(stats.peak <= limit);
         for (int i = 0; i < ITEMS; i++)
             assert_int_equal(seen.order[i], i);
-        qn_sw_behind_close(b);
+        qn_write_queue_close(b);
         assert_int_equal(seen.n_dropped, ITEMS);
     }
 }
 
 typedef struct putter {
-    qn_sw_behind *behind;
+    qn_write_queue *queue;
     int n_put;
 } putter;
 
@@ -93,16 +93,16 @@ static void *put_three(void *user)
     putter *p = user;
 
     for (int i = 0; i < 3; i++) {
-        qn_sw_behind_put(p->behind, &work, &ids[i], NULL);
+        qn_write_queue_put(p->queue, &work, &ids[i], NULL);
         __atomic_add_fetch(&p->n_put, 1, __ATOMIC_SEQ_CST);
     }
     return NULL;
 }
 
 /* While the first is held up, one more waits, and the third is not taken. */
-static void who_puts_too_many_waits(void **state)
+static void putting_too_many_items_waits(void **state)
 {
-    qn_sw_behind *b = open_behind(2);
+    qn_write_queue *b = open_queue(2);
     putter p = { b, 0 };
     pthread_t thread;
 
@@ -116,69 +116,69 @@ static void who_puts_too_many_waits(void **state)
     assert_int_equal(seen.n_run, 0);
     pthread_mutex_unlock(&seen.gate);
     pthread_join(thread, NULL);
-    assert_int_equal(qn_sw_behind_wait(b, 3, NULL), QN_OK);
-    assert_int_equal(qn_sw_behind_get_stats(b).peak, 2);
+    assert_int_equal(qn_write_queue_wait(b, 3, NULL), QN_OK);
+    assert_int_equal(qn_write_queue_get_stats(b).peak, 2);
     assert_int_equal(seen.n_run, 3);
-    qn_sw_behind_close(b);
+    qn_write_queue_close(b);
 }
 
-static void a_failure_is_told_and_what_is_behind_it_is_dropped(void **state)
+static void a_failure_is_reported_and_later_items_are_dropped(void **state)
 {
     (void)state;
     for (int limit = 0; limit <= 2; limit += 2) {
         qn_err err = { .text = "" };
-        qn_sw_behind *b;
+        qn_write_queue *b;
         qn_status st = QN_OK;
         int n = 0;
 
         begin(NULL);
         seen.fails_at = 4;
-        b = open_behind(limit);
+        b = open_queue(limit);
         while (n < 20)
-            if (qn_sw_behind_put(b, &work, &ids[n++], &err) != QN_OK)
+            if (qn_write_queue_put(b, &work, &ids[n++], &err) != QN_OK)
                 st = QN_ERR_IO;
         assert_int_equal(st, QN_ERR_IO);
-        assert_int_equal(qn_sw_behind_wait(b, 20, &err), QN_ERR_IO);
+        assert_int_equal(qn_write_queue_wait(b, 20, &err), QN_ERR_IO);
         assert_string_equal(err.text, "item 4 is bad");
-        assert_int_equal(qn_sw_behind_get_stats(b).n_done, 4);
-        qn_sw_behind_close(b);
+        assert_int_equal(qn_write_queue_get_stats(b).n_done, 4);
+        qn_write_queue_close(b);
         assert_int_equal(seen.n_run, 5);
         assert_int_equal(seen.n_dropped, 20);
     }
 }
 
-static void items_that_wait_are_dropped_at_the_end(void **state)
+static void waiting_items_are_dropped_on_close(void **state)
 {
-    qn_sw_behind *b = open_behind(3);
+    qn_write_queue *b = open_queue(3);
 
     (void)state;
     pthread_mutex_lock(&seen.gate);
     for (int i = 0; i < 3; i++)
-        qn_sw_behind_put(b, &work, &ids[i], NULL);
+        qn_write_queue_put(b, &work, &ids[i], NULL);
     pthread_mutex_unlock(&seen.gate);
-    qn_sw_behind_close(b);
+    qn_write_queue_close(b);
     assert_int_equal(seen.n_dropped, 3);
 }
 
 static void impossible_limits_are_refused(void **state)
 {
-    qn_sw_behind *b = NULL;
+    qn_write_queue *b = NULL;
     qn_err err;
 
     (void)state;
-    assert_int_equal(qn_sw_behind_open(QN_SW_BEHIND_MAX + 1, &b, &err), QN_ERR_LIMIT);
-    assert_int_equal(qn_sw_behind_open(-1, &b, &err), QN_ERR_LIMIT);
+    assert_int_equal(qn_write_queue_open(QN_WRITE_QUEUE_MAX + 1, &b, &err), QN_ERR_LIMIT);
+    assert_int_equal(qn_write_queue_open(-1, &b, &err), QN_ERR_LIMIT);
     assert_null(b);
-    qn_sw_behind_close(NULL);
+    qn_write_queue_close(NULL);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(items_are_done_in_order_and_never_more_than_the_limit_at_once),
-        cmocka_unit_test_setup(who_puts_too_many_waits, begin),
-        cmocka_unit_test(a_failure_is_told_and_what_is_behind_it_is_dropped),
-        cmocka_unit_test_setup(items_that_wait_are_dropped_at_the_end, begin),
+        cmocka_unit_test(items_run_in_order_within_the_limit),
+        cmocka_unit_test_setup(putting_too_many_items_waits, begin),
+        cmocka_unit_test(a_failure_is_reported_and_later_items_are_dropped),
+        cmocka_unit_test_setup(waiting_items_are_dropped_on_close, begin),
         cmocka_unit_test(impossible_limits_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

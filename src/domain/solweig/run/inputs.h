@@ -1,0 +1,57 @@
+/* inputs.h - what holds for all tiles: the city, and what drives each time step. */
+#ifndef QN_SW_RUN_INPUTS_H
+#define QN_SW_RUN_INPUTS_H
+
+#include "domain/solweig/comfort/comfort.h"
+#include "domain/solweig/run/run.h"
+#include "domain/solweig/shadow/shadow.h"
+
+static inline int qn_sw_patch_option(const qn_sw_run_config *config)
+{
+    return config->patch_option ? config->patch_option : 2;
+}
+
+static inline double qn_sw_shadow_distance(const qn_sw_run_config *config)
+{
+    return config->max_distance_m > 0 ? config->max_distance_m : 1000;
+}
+
+/* The surface with everything that follows from it alone. Arrays are rows * cols. Zero-initialised
+ * is empty. */
+typedef struct qn_sw_city {
+    qn_sw_surface surface; /* with walls, in degrees */
+    float *wall_radians;
+    uint8_t *buildings; /* 1 ground, 0 building */
+    uint8_t *class_of;  /* of ground: the land cover, or 0 */
+    qn_sw_material_grids ground;
+    qn_sw_relief relief;
+    int was_smoothed;
+    double load_s, walls_s;
+} qn_sw_city;
+
+/* Reads the layers, and computes walls where they are not given. */
+qn_status qn_sw_city_load(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_params *params,
+                          qn_sw_city *out, qn_err *err);
+void qn_sw_city_free(qn_sw_city *city);
+
+/* Everything about the time steps that is equal for all pixels: made once on the host for all
+ * steps, kept on the device, shared by the tiles. */
+typedef struct qn_sw_forcing {
+    qn_sw_weather weather;
+    qn_sw_site site;
+    size_t n;        /* steps */
+    double dt_hours; /* between the first two steps; 1 for one step */
+    qn_sw_sky_row *sky;
+    qn_sw_beam *suns;     /* in the order of steps */
+    qn_sw_series *series; /* on the device */
+    sw_utci_par *utci;    /* without the number of columns */
+    sw_pet_par *pet;      /* without the number of pixels */
+    uint64_t hash;        /* of all of it: other forcing gives other results */
+} qn_sw_forcing;
+
+qn_status qn_sw_forcing_make(qn_ctx *ctx, const qn_sw_run_config *config,
+                             const qn_sw_params *params, int has_land_cover, qn_sw_forcing *out,
+                             qn_err *err);
+void qn_sw_forcing_free(qn_sw_forcing *forcing);
+
+#endif

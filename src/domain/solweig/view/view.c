@@ -1,0 +1,77 @@
+/* view.c - what the maps share: tiles, and files of the kind that a name asks for. */
+#include "view.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Tiles. */
+
+qn_status qn_sw_tiles_of(qn_ctx *ctx, const qn_sw_place *place, qn_tiles_needs *needs,
+                         qn_tiles *out, qn_err *err)
+{
+    if (place->rows < 1 || place->cols < 1 || place->rows > QN_MAX_AXIS ||
+        place->cols > QN_MAX_AXIS)
+        return qn_fail(err, QN_ERR_LIMIT, "raster of %lld x %lld pixels, sides must be 1 to %d",
+                       (long long)place->rows, (long long)place->cols, QN_MAX_AXIS);
+    needs->rows = place->rows;
+    needs->cols = place->cols;
+    needs->cost.widest = sizeof(float);
+    *out = qn_tiles_plan_on(ctx, needs);
+    return QN_OK;
+}
+
+qn_sw_area qn_sw_area_of(const qn_tile *tile, float gmax)
+{
+    const qn_window *outer = &tile->outer, *padded = &tile->padded;
+
+    return (qn_sw_area){ .rows = (int)outer->rows,
+                         .cols = (int)outer->cols,
+                         .core_row = (int)(padded->row - outer->row),
+                         .core_col = (int)(padded->col - outer->col),
+                         .core_rows = (int)padded->rows,
+                         .core_cols = (int)padded->cols,
+                         .gmax = gmax };
+}
+
+qn_status qn_sw_tile_start(const qn_tile_slot *slot, qn_graph *graph, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_tile_pin(slot, graph, err));
+    QN_TRY(qn_graph_run(graph, err));
+out:
+    return st;
+}
+
+/* Files. */
+
+static int has_ending(const char *path, const char *ending)
+{
+    const size_t n = strlen(path), m = strlen(ending);
+
+    return n > m && !strcasecmp(path + n - m, ending);
+}
+
+qn_status qn_sw_map_check(const char *path, qn_err *err)
+{
+    if (has_ending(path, ".tif") && !qn_sw_has_geotiff())
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "%s: this build has no GDAL to write it; use .npy",
+                       path);
+    if (!has_ending(path, ".tif") && !has_ending(path, ".npy") && !has_ending(path, ".png"))
+        return qn_fail(err, QN_ERR_USAGE, "%s does not end with .tif, .npy or .png", path);
+    return QN_OK;
+}
+
+qn_status qn_sw_map_out(const char *path, const qn_sw_raster *raster, const qn_sw_map *map,
+                        qn_err *err)
+{
+    if (has_ending(path, ".png"))
+        return qn_sw_map_write(path, raster->data, raster->place.rows, raster->place.cols, map,
+                               err);
+    return qn_sw_raster_write(path, raster, err);
+}
+
+const char *qn_sw_map_ending(const qn_sw_place *place)
+{
+    return place->is_placed && qn_sw_has_geotiff() ? ".tif" : ".npy";
+}

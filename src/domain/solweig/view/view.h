@@ -1,0 +1,91 @@
+/* view.h - maps of a city that need no weather: sky view factors, the shadow of one sun, walls.
+ *
+ * A raster that a device does not hold is computed in tiles (engine/tiles.h), with the same
+ * bits. Only the cores of tiles come back from the device, each once.
+ */
+#ifndef QN_SOLWEIG_VIEW_VIEW_H
+#define QN_SOLWEIG_VIEW_VIEW_H
+
+#include "domain/solweig/cache/svf_cache.h"
+#include "domain/solweig/surface/surface.h"
+#include "domain/solweig/picture/map_png.h"
+#include "domain/solweig/shadow/shadow.h"
+#include "util/progress.h"
+#include "engine/engine.h"
+
+/* Sky view factors. */
+
+typedef struct qn_sw_svf_options {
+    int patch_option;      /* 1 to 4; 0 means 2, 153 patches */
+    qn_i64 tile;           /* side of a tile's core; 0: as memory allows */
+    qn_progress *progress; /* gets a phase that takes `share` of it; may be NULL */
+    double share;
+} qn_sw_svf_options;
+
+typedef struct qn_sw_svf_report {
+    qn_i64 n_tiles, core; /* side of a core */
+    int overlap;          /* pixels around it; 0 for one tile */
+    int n_patches;
+    double wall_s, stitch_ms; /* stitching: copying cores to where they belong */
+    double tile_bytes;        /* of device memory, for the largest tile */
+    double d2h_bytes;         /* that came back */
+    int is_mapped;            /* results lie in a file, not in memory */
+    char device[32];          /* that made the last sums: "cuda:0" */
+} qn_sw_svf_report;
+
+/* `surface` is prepared (heights.h). Two tiles are in flight: one is computed while the core of the
+ * one before it is copied. After a failure `out` is unchanged. `report` may be NULL. */
+qn_status qn_sw_svf_compute(qn_ctx *ctx, const qn_sw_surface *surface,
+                            const qn_sw_svf_options *options, qn_sw_svf_arrays *out,
+                            qn_sw_svf_report *report, qn_err *err);
+
+/* Shadow. */
+
+typedef struct qn_sw_sun_options {
+    double max_dist; /* metres after which rays end; 0: no limit */
+    qn_i64 tile;     /* side of a tile's core in pixels; 0: what fits */
+} qn_sw_sun_options;
+
+/* 1 in the sun, 0 in the shade, between them below trees, for the sun of `beam`. `out` gets the
+ * place of the DSM. */
+qn_status qn_sw_shadow_compute(qn_ctx *ctx, const qn_sw_surface *surface, const qn_sw_beam *beam,
+                               const qn_sw_sun_options *options, qn_sw_raster *out, qn_err *err);
+
+/* Walls. */
+
+typedef struct qn_sw_walls_options {
+    double limit; /* lower steps in the ground, in metres, are no walls */
+    qn_i64 tile;
+} qn_sw_walls_options;
+
+/* Heights in metres, 0 where there is no wall, and where walls face, in degrees. */
+qn_status qn_sw_walls_compute(qn_ctx *ctx, const qn_sw_raster *dsm,
+                              const qn_sw_walls_options *options, qn_sw_raster *height,
+                              qn_sw_raster *aspect, qn_err *err);
+
+/* Tiles. */
+
+/* Cuts the raster of `place` as needs->cost, border and core say. QN_ERR_LIMIT for a raster that is
+ * empty or too large. */
+qn_status qn_sw_tiles_of(qn_ctx *ctx, const qn_sw_place *place, qn_tiles_needs *needs,
+                         qn_tiles *out, qn_err *err);
+
+/* A tile as marches see it: results for its padded core. */
+qn_sw_area qn_sw_area_of(const qn_tile *tile, float gmax);
+
+/* Pins the graph of a tile where that is needed, and starts it. */
+qn_status qn_sw_tile_start(const qn_tile_slot *slot, qn_graph *graph, qn_err *err);
+
+/* Files. */
+
+/* Fails with QN_ERR_USAGE unless `path` ends with .tif, .npy or .png and this build writes it. */
+qn_status qn_sw_map_check(const char *path, qn_err *err);
+
+/* Writes .tif and .npy with the values, .png as `map` says. */
+qn_status qn_sw_map_out(const char *path, const qn_sw_raster *raster, const qn_sw_map *map,
+                        qn_err *err);
+
+/* ".tif" where the raster has a place on the map and this build writes GeoTIFF, else ".npy". */
+const char *qn_sw_map_ending(const qn_sw_place *place);
+
+#endif
