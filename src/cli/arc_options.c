@@ -56,17 +56,17 @@ qn_status qn_arc_session_options_of(const qn_args *args, qn_arc_session_options 
     if (qn_given(args, "max-steps"))
         o.limits.max_steps = (uint32_t)qn_int(args, "max-steps");
     if (qn_given(args, "max-turns"))
-        o.limits.max_turns =
-            qn_int(args, "max-turns") ? (uint32_t)qn_int(args, "max-turns") : QN_ARC_ANY_TURNS;
+        o.limits.max_loops =
+            qn_int(args, "max-turns") ? (uint32_t)qn_int(args, "max-turns") : QN_ARC_ANY_LOOPS;
     for (int op = 0; qn_given(args, "op-priority") && op < ARC_N_OPS; op++)
         if (qn_arc_op_at(op)->priority > (int)qn_int(args, "op-priority"))
             switch_off(&o.limits, op);
     o.split = (qn_split_options){ .devices = args->global.devices, .depth = args->global.pipeline };
     qn_split_mode_find(args->global.split, &o.split.mode);
-    o.share = qn_flag(args, "no-share") ? QN_ARC_SHARE_NONE : QN_ARC_SHARE_WORTH;
-    o.adapts = qn_flag(args, "adapt");
+    o.prefixes = qn_flag(args, "no-share") ? QN_ARC_PREFIXES_OFF : QN_ARC_PREFIXES_WORTH;
+    o.measures_programs = qn_flag(args, "adapt");
     if (qn_given(args, "slice"))
-        o.slice_ms = qn_real(args, "slice") > 0 ? qn_real(args, "slice") : -1;
+        o.launch_ms = qn_real(args, "slice") > 0 ? qn_real(args, "slice") : -1;
     QN_TRY(read_arena(qn_text(args, "arena"), &o.limits, err));
     QN_TRY(read_disabled(qn_text(args, "disable-op"), &o.limits, err));
     *out = o;

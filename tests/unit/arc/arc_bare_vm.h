@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "lab/made/make.h"
-#include "domain/arc/pool/pool.h"
+#include "domain/arc/run/pool.h"
 #include "domain/arc/task/task.h"
 #include "domain/arc/value/encode.h"
 
@@ -31,8 +31,8 @@
 
 typedef struct bare_vm {
     arc_par par;
-    qn_arc_pool *pool;
-    qn_arc_batch batch;
+    qn_content_store *pool;
+    qn_content_hold hold;
     arc_instance *list;
     uint32_t room;
     arc_result *results; /* by number */
@@ -50,7 +50,6 @@ static inline void bare_must(int is_so, const char *what)
 
 static inline bare_vm bare_open(uint32_t arena, uint32_t max_steps)
 {
-    const qn_arc_pool_options options = { .budget_bytes = (size_t)1 << 30 };
     bare_vm vm = { .par = { .arena_bytes = arena,
                             .n_frames = 64,
                             .n_slots = 64,
@@ -61,14 +60,14 @@ static inline bare_vm bare_open(uint32_t arena, uint32_t max_steps)
                             .chunk = 1 } };
     qn_err err;
 
-    bare_must(qn_arc_pool_new(&options, &vm.pool, &err) == QN_OK, "no pool");
+    bare_must(qn_arc_pool_open((size_t)1 << 30, NULL, &vm.pool, &err) == QN_OK, "no pool");
     return vm;
 }
 
 static inline void bare_close(bare_vm *vm)
 {
-    qn_arc_pool_release(vm->pool, &vm->batch);
-    qn_arc_pool_free(vm->pool);
+    qn_content_release(vm->pool, &vm->hold);
+    qn_content_close(vm->pool);
     free(vm->list);
     free(vm->results);
     free(vm->out);
@@ -79,14 +78,14 @@ static inline void bare_close(bare_vm *vm)
 static inline uint64_t bare_value(bare_vm *vm, const qn_arc_value *value)
 {
     qn_arc_blob blob = { 0 };
-    qn_arc_taken taken = QN_ARC_FULL;
+    qn_content_taken taken = QN_CONTENT_FULL;
     uint64_t v = 0;
     qn_err err;
 
     bare_must(qn_arc_encode(value, &blob, &v, &err) == QN_OK, "a value cannot be encoded");
-    bare_must(qn_arc_pool_take(vm->pool, &vm->batch, QN_ARC_USE_ALWAYS, &v, blob.bytes, blob.n,
-                               &taken, &err) == QN_OK &&
-                  taken == QN_ARC_RESIDENT,
+    bare_must(qn_arc_pool_value(vm->pool, &vm->hold, &v, blob.bytes, blob.n, &taken, &err) ==
+                      QN_OK &&
+                  taken == QN_CONTENT_RESIDENT,
               "a value does not fit");
     qn_arc_blob_free(&blob);
     return v;
@@ -114,13 +113,12 @@ static inline uint64_t bare_made_grid(bare_vm *vm, uint64_t seed)
 static inline uint32_t bare_add(bare_vm *vm, const unsigned char *code, size_t n,
                                 const uint64_t args[3])
 {
-    qn_arc_taken taken = QN_ARC_FULL;
+    qn_content_taken taken = QN_CONTENT_FULL;
     uint32_t place = 0;
     qn_err err;
 
-    bare_must(qn_arc_pool_take_program(vm->pool, &vm->batch, code, n, &place, &taken, &err) ==
-                      QN_OK &&
-                  taken == QN_ARC_RESIDENT,
+    bare_must(qn_arc_pool_program(vm->pool, &vm->hold, code, n, &place, &taken, &err) == QN_OK &&
+                  taken == QN_CONTENT_RESIDENT,
               "a program does not fit");
     if (vm->par.n_instances == vm->room) {
         vm->room = vm->room ? 2 * vm->room : 64;
@@ -161,14 +159,14 @@ static inline void bare_take_all(const arc_par *par, const arc_arrays *in)
 /* Runs all instances, one after the other, in one arena. */
 static inline void bare_run(bare_vm *vm)
 {
-    const size_t n = (size_t)vm->par.n_instances, extent = qn_arc_pool_extent(vm->pool);
+    const size_t n = (size_t)vm->par.n_instances, extent = qn_content_extent(vm->pool);
     uint64_t *pool = malloc(extent + 8), *arena = malloc(vm->par.arena_bytes);
     arc_result *results = calloc(n + ARC_HEAD_RESULTS, sizeof *results);
 
     vm->out = realloc(vm->out, vm->par.output_bytes);
     vm->trace = realloc(vm->trace, n * vm->par.trace_stride * 8 + 8);
     bare_must(pool && arena && results && vm->out && vm->trace, "no memory");
-    memcpy(pool, qn_arc_pool_bytes(vm->pool), extent);
+    memcpy(pool, qn_content_bytes(vm->pool), extent);
     memset(arena, 0xA5, vm->par.arena_bytes);
     {
         const arc_arrays in = { .pool = (const u8 *)pool,

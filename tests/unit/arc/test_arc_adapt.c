@@ -14,7 +14,7 @@ static rig open_adapting(const char *fault, int adapts, const char *explain)
                                           .fault = fault,
                                           .explain_route = explain,
                                           .log = "none" }),
-                  (qn_arc_session_options){ .adapts = adapts });
+                  (qn_arc_session_options){ .measures_programs = adapts });
 }
 
 /* Made programs on some grids, and what they give on the CPU. */
@@ -75,7 +75,7 @@ static void programs_leave_a_device_that_is_slow_with_them(void **state)
         rig_run(&r);
         assert_same(&ref, &r, "slow device");
     }
-    assert_int_equal(qn_arc_session_stats(r.s)->adapted_programs, N_PROGRAMS);
+    assert_int_equal(qn_arc_session_stats(r.s)->measured_programs, N_PROGRAMS);
     assert_int_equal(qn_arc_session_stats(r.s)->cpu_programs, N_PROGRAMS);
     assert_int_equal(qn_arc_session_stats(r.s)->gpu_ops, 0);
     rig_close(&r);
@@ -96,7 +96,7 @@ static void programs_stay_on_a_device_that_is_quick_with_them(void **state)
         rig_run(&r);
         assert_same(&ref, &r, "quick device");
     }
-    assert_int_equal(qn_arc_session_stats(r.s)->adapted_programs, N_PROGRAMS);
+    assert_int_equal(qn_arc_session_stats(r.s)->measured_programs, N_PROGRAMS);
     assert_int_equal(qn_arc_session_stats(r.s)->cpu_programs, 0);
     assert_int_equal(qn_arc_session_stats(r.s)->cpu_ops, 0);
     rig_close(&r);
@@ -136,7 +136,7 @@ static void what_programs_share_changes_nothing(void **state)
 
     (void)state;
     r = rig_in(open_with((qn_options){ .backend = "cpu,sim:0", .route = "gpu", .log = "none" }),
-               (qn_arc_session_options){ .share = QN_ARC_SHARE_ALL });
+               (qn_arc_session_options){ .prefixes = QN_ARC_PREFIXES_ALL });
     add_programs(&r, programs);
     for (int p = 0; p < N_PROGRAMS; p++)
         qn_arc_session_place(r.s, programs[p], QN_ARC_PLACE_CPU);

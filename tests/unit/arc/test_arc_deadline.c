@@ -77,8 +77,8 @@ static void with_time_enough_results_are_those_without_a_deadline(void **state)
     add_made(&ref, 60, 600);
     rig_run(&ref);
     for (int b = 0; b < 2; b++) {
-        rig r = rig_open(backends[b], (qn_arc_session_options){ .share = QN_ARC_SHARE_ALL,
-                                                                .limits = { .max_turns = 50 } });
+        rig r = rig_open(backends[b], (qn_arc_session_options){ .prefixes = QN_ARC_PREFIXES_ALL,
+                                                                .limits = { .max_loops = 50 } });
 
         add_made(&r, 60, 600);
         qn_arc_session_until(r.s, qn_now_us() + 3e8);

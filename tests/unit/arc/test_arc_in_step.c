@@ -1,7 +1,7 @@
 /* test_arc_in_step.c - instances in groups that run one program, on one device and on several. */
 #include "arc_session_rig.h"
 
-#include "domain/arc/run/in_step.h"
+#include "domain/arc/run/cut.h"
 
 enum { PROGRAMS = 12, GRIDS = 40, TEAMS = 8 };
 
@@ -15,8 +15,8 @@ static void programs_are_filled_up_to_whole_groups(void **state)
     (void)state;
     for (uint32_t k = 0; k < 8; k++)
         list[k] = (arc_instance){ .program = programs[k], .number = k };
-    assert_int_equal(qn_arc_in_step(list, 8, 4, NULL), 12);
-    assert_int_equal(qn_arc_in_step(list, 8, 4, to), 12);
+    assert_int_equal(qn_arc_pad_groups(list, 8, 4, NULL), 12);
+    assert_int_equal(qn_arc_pad_groups(list, 8, 4, to), 12);
     for (uint32_t k = 0; k < 12; k++) {
         static const uint32_t numbers[] = { 0, 1, 2, ARC_NOBODY, 3,          4,
                                             5, 6, 7, ARC_NOBODY, ARC_NOBODY, ARC_NOBODY };
@@ -29,10 +29,10 @@ static void programs_are_filled_up_to_whole_groups(void **state)
 static void groups_pay_while_few_places_are_empty(void **state)
 {
     (void)state;
-    assert_true(qn_arc_in_step_pays(100, 100));
-    assert_true(qn_arc_in_step_pays(100, 125));
-    assert_false(qn_arc_in_step_pays(100, 126));
-    assert_false(qn_arc_in_step_pays(1, 8));
+    assert_true(qn_arc_pad_groups_pays(100, 100));
+    assert_true(qn_arc_pad_groups_pays(100, 125));
+    assert_false(qn_arc_pad_groups_pays(100, 126));
+    assert_false(qn_arc_pad_groups_pays(1, 8));
 }
 
 /* Devices. */
@@ -54,7 +54,7 @@ static void add_programs(rig *r)
 
 static rig open_in_step(qn_ctx *ctx)
 {
-    rig r = rig_in(ctx, (qn_arc_session_options){ .limits = { .in_step = TEAMS } });
+    rig r = rig_in(ctx, (qn_arc_session_options){ .limits = { .pad_to = TEAMS } });
 
     add_programs(&r);
     return r;

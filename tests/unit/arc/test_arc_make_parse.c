@@ -11,34 +11,34 @@
 
 #include "domain/arc/compile/compile.h"
 #include "lab/made/make.h"
-#include "domain/arc/pool/pool.h"
+#include "domain/arc/run/pool.h"
 #include "domain/arc/value/encode.h"
 #include "kernel/arc/arc_code.h"
 
 /* The constants of a program in the pool are those it has in its file. */
-static void check_in_pool(const qn_arc_code *code, qn_arc_pool *pool, qn_arc_batch *batch,
+static void check_in_pool(const qn_arc_code *code, qn_content_store *pool, qn_content_hold *hold,
                           qn_arc_heap *heap)
 {
     const arc_program *const head = (const arc_program *)code->bytes;
     const size_t constants = sizeof *head + head->n_ins * sizeof(arc_ins);
-    qn_arc_taken taken = QN_ARC_FULL;
+    qn_content_taken taken = QN_CONTENT_FULL;
     uint32_t place = 1;
     qn_err err = { .text = "" };
 
-    if (qn_arc_pool_take_program(pool, batch, code->bytes, code->n, &place, &taken, &err) != QN_OK)
+    if (qn_arc_pool_program(pool, hold, code->bytes, code->n, &place, &taken, &err) != QN_OK)
         fail_msg("%s", err.text);
-    assert_int_equal(taken, QN_ARC_RESIDENT);
+    assert_int_equal(taken, QN_CONTENT_RESIDENT);
     assert_int_equal(place % 16, 0);
-    assert_memory_equal(qn_arc_pool_bytes(pool) + place, code->bytes, constants);
+    assert_memory_equal(qn_content_bytes(pool) + place, code->bytes, constants);
     for (size_t i = 0; i < head->n_const; i++) {
         const size_t at = constants + i * sizeof(uint64_t);
         uint64_t in_file, in_pool;
         qn_arc_value one, other;
 
         memcpy(&in_file, code->bytes + at, sizeof in_file);
-        memcpy(&in_pool, qn_arc_pool_bytes(pool) + place + at, sizeof in_pool);
+        memcpy(&in_pool, qn_content_bytes(pool) + place + at, sizeof in_pool);
         assert_int_equal(qn_arc_decode(in_file, code->bytes, code->n, 0, heap, &one, &err), QN_OK);
-        assert_int_equal(qn_arc_decode(in_pool, qn_arc_pool_bytes(pool), qn_arc_pool_extent(pool),
+        assert_int_equal(qn_arc_decode(in_pool, qn_content_bytes(pool), qn_content_extent(pool),
                                        ARC_POOLED, heap, &other, &err),
                          QN_OK);
         assert_int_equal(qn_arc_compare(&one, &other), 0);
@@ -48,16 +48,15 @@ static void check_in_pool(const qn_arc_code *code, qn_arc_pool *pool, qn_arc_bat
 /* Parses and compiles every program in `text`, and puts it into a pool; gives their number. */
 static int compile_all(const qn_str *text)
 {
-    const qn_arc_pool_options options = { .budget_bytes = 16 << 20 };
-    qn_arc_pool *pool = NULL;
-    qn_arc_batch batch = { 0 };
+    qn_content_store *pool = NULL;
+    qn_content_hold hold = { 0 };
     qn_arc_heap *heap = NULL;
     qn_arc_file *file = NULL;
     qn_err err = { .text = "" };
     int n;
 
     assert_false(text->failed);
-    assert_int_equal(qn_arc_pool_new(&options, &pool, &err), QN_OK);
+    assert_int_equal(qn_arc_pool_open(16 << 20, NULL, &pool, &err), QN_OK);
     assert_int_equal(qn_arc_heap_new(&heap, &err), QN_OK);
     if (qn_arc_parse("made.py", text->data, text->len, NULL, 0, &file, &err) != QN_OK)
         fail_msg("%s", err.text);
@@ -72,12 +71,12 @@ static int compile_all(const qn_str *text)
 
         if (qn_arc_compile(&file->programs[i], NULL, &code, &err) != QN_OK)
             fail_msg("%s", err.text);
-        check_in_pool(&code, pool, &batch, heap);
+        check_in_pool(&code, pool, &hold, heap);
         qn_arc_code_free(&code);
     }
     n = file->n_programs;
-    qn_arc_pool_release(pool, &batch);
-    qn_arc_pool_free(pool);
+    qn_content_release(pool, &hold);
+    qn_content_close(pool);
     qn_arc_heap_free(heap);
     qn_arc_file_free(file);
     return n;

@@ -1,7 +1,7 @@
 /* test_arc_order.c - jobs are handed out by cost, and what was measured outlives the process. */
 #include "arc_session_rig.h"
 
-#include "domain/arc/run/order.h"
+#include "domain/arc/run/session_impl.h"
 #include "util/file.h"
 #include "util/temp_dir.h"
 
@@ -58,14 +58,14 @@ static rig open_both(const folder *f, const char *log)
 /* The program of the job that would be handed out at `place`. */
 static int program_at(const rig *r, int place)
 {
-    const qn_arc_slice slice = { .jobs = r->jobs, .n = r->n };
+    const qn_arc_batch batch = { .s = r->s, .jobs = r->jobs, .n = r->n };
     uint32_t order[4];
     float costs[4];
     qn_err err = { .text = "" };
 
     for (size_t p = 0; p < r->s->programs.n; p++)
         r->s->programs.items[p].cost = qn_arc_program_cost(r->s, &r->s->programs.items[p]);
-    assert_int_equal(qn_arc_order(r->s, &slice, order, costs, &err), QN_OK);
+    assert_int_equal(qn_arc_order(&batch, order, costs, &err), QN_OK);
     return r->jobs[order[place]].program;
 }
 

@@ -4,11 +4,11 @@
 
 enum { GRIDS = 12, PROGRAMS = 30, COPIES = 4, BATT_STEPS = 60 };
 
-static rig open_sharing(const char *backend, qn_arc_sharing_mode mode, qn_arc_limits limits)
+static rig open_sharing(const char *backend, qn_arc_prefix_mode mode, qn_arc_limits limits)
 {
     return rig_in(
         open_with((qn_options){ .backend = backend, .fault = "sim.devices=3", .log = "none" }),
-        (qn_arc_session_options){ .share = mode, .limits = limits });
+        (qn_arc_session_options){ .prefixes = mode, .limits = limits });
 }
 
 static void add_grids(rig *r, int *grids)
@@ -52,8 +52,8 @@ static void add_batts(rig *r)
 /* Both, with and without sharing, twice: the second time prefixes are resident. */
 static void compare(const char *backend, qn_arc_limits limits, void (*add)(rig *))
 {
-    rig alone = open_sharing(backend, QN_ARC_SHARE_NONE, limits);
-    rig r = open_sharing(backend, QN_ARC_SHARE_ALL, limits);
+    rig alone = open_sharing(backend, QN_ARC_PREFIXES_OFF, limits);
+    rig r = open_sharing(backend, QN_ARC_PREFIXES_ALL, limits);
     const qn_arc_stats *a = qn_arc_session_stats(alone.s), *b = qn_arc_session_stats(r.s);
 
     add(&alone);
@@ -138,8 +138,8 @@ static void steps_and_line_of_a_failure_are_those_of_the_program(void **state)
 
     (void)state;
     for (int t = 0; t < 2; t++) {
-        rig alone = open_sharing("cpu", QN_ARC_SHARE_NONE, (qn_arc_limits){ 0 });
-        rig r = open_sharing("cpu", QN_ARC_SHARE_ALL, (qn_arc_limits){ 0 });
+        rig alone = open_sharing("cpu", QN_ARC_PREFIXES_OFF, (qn_arc_limits){ 0 });
+        rig r = open_sharing("cpu", QN_ARC_PREFIXES_ALL, (qn_arc_limits){ 0 });
         rig *both[] = { &alone, &r };
 
         for (int b = 0; b < 2; b++) {
@@ -199,7 +199,7 @@ static void sharing_begins_with_three_programs_that_save_enough(void **state)
 
     (void)state;
     for (int c = 0; c < 3; c++) {
-        rig r = open_sharing("cpu", QN_ARC_SHARE_WORTH, (qn_arc_limits){ 0 });
+        rig r = open_sharing("cpu", QN_ARC_PREFIXES_WORTH, (qn_arc_limits){ 0 });
 
         add_text(&r, cases[c].text, cases[c].n);
         rig_run(&r);
@@ -210,7 +210,7 @@ static void sharing_begins_with_three_programs_that_save_enough(void **state)
 
 static void traces_hold_every_step(void **state)
 {
-    rig r = open_sharing("cpu", QN_ARC_SHARE_ALL, (qn_arc_limits){ 0 });
+    rig r = open_sharing("cpu", QN_ARC_PREFIXES_ALL, (qn_arc_limits){ 0 });
 
     (void)state;
     add_text(&r, costly, 3);

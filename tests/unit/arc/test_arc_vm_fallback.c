@@ -146,7 +146,7 @@ static const char takes_long[] = "def solve_long(I):\n    x = interval(0, 20000,
 static void few_turns_change_nothing_but_the_counters(void **state)
 {
     static const char *const devices[] = { NULL, "sim:0,sim:1" };
-    rig cpu = open_quiet("cpu", (qn_arc_session_options){ .limits = { .max_turns = 20 } });
+    rig cpu = open_quiet("cpu", (qn_arc_session_options){ .limits = { .max_loops = 20 } });
 
     (void)state;
     add_made(&cpu, 300, INSTANCES);
@@ -155,7 +155,7 @@ static void few_turns_change_nothing_but_the_counters(void **state)
     for (int d = 0; d < 2; d++) {
         rig sim = rig_in(
             open_with((qn_options){ .backend = "sim", .log = "none", .fault = "sim.devices=2" }),
-            (qn_arc_session_options){ .limits = { .max_turns = 20 },
+            (qn_arc_session_options){ .limits = { .max_loops = 20 },
                                       .split = { .devices = devices[d] } });
 
         add_made(&sim, 300, INSTANCES);
@@ -172,7 +172,7 @@ static void job_that_takes_long_leaves_its_line(void **state)
 {
     (void)state;
     assert_int_equal(
-        run_leaving((qn_arc_limits){ .max_turns = 100 }, takes_long, ARC_E_TURNS,
+        run_leaving((qn_arc_limits){ .max_loops = 100 }, takes_long, ARC_E_TURNS,
                     "[GPU] arc.vm failed: TURNS limit 100 (program a, grid grid7). CPU fallback.\n",
                     "39999")
             .gpu_ops,
@@ -182,11 +182,11 @@ static void job_that_takes_long_leaves_its_line(void **state)
 /* Devices that are CPUs keep what they have unless told. */
 static void turns_are_not_limited_on_devices_that_are_cpus(void **state)
 {
-    static const uint32_t limits[] = { 0, QN_ARC_ANY_TURNS };
+    static const uint32_t limits[] = { 0, QN_ARC_ANY_LOOPS };
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        rig r = rig_open("sim", (qn_arc_session_options){ .limits = { .max_turns = limits[i] } });
+        rig r = rig_open("sim", (qn_arc_session_options){ .limits = { .max_loops = limits[i] } });
 
         rig_job(&r, rig_program(&r, "long", takes_long), rig_made_grid(&r, 7));
         rig_run(&r);

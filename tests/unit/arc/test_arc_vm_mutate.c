@@ -8,7 +8,7 @@
 #include "arc_bare_vm.h"
 
 #include "lab/made/make.h"
-#include "domain/arc/run/stats.h"
+#include "domain/arc/value/op_names.h"
 #include "util/hash.h"
 
 enum { PROGRAMS = 120, ROUNDS = 60, MAX_STEPS = 2000, ARENA = 64 << 10 };

@@ -7,7 +7,6 @@
 #include "arc_bare_vm.h"
 
 #include "lab/made/make.h"
-#include "domain/arc/run/stats.h"
 #include "domain/arc/value/op_names.h"
 
 enum { ARENA = 256 << 10, MADE = 300 };

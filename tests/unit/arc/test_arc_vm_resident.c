@@ -106,10 +106,10 @@ static void job_larger_than_the_pool_runs_on_the_cpu_and_says_so(void **state)
     }
     rig_run(&ref);
     CAPTURE_STDERR(text, sizeof text, rig_run(&r));
-    assert_same(&ref, &r, "outsize");
+    assert_same(&ref, &r, "oversize");
     assert_string_equal(text, "[GPU] arc.vm failed: POOL limit 4 KB (program long, grid grid2). "
                               "CPU fallback.\n");
-    assert_int_equal(qn_arc_session_stats(r.s)->outsize, 1);
+    assert_int_equal(qn_arc_session_stats(r.s)->oversize, 1);
     assert_true(qn_arc_session_stats(r.s)->gpu_ops > 0);
     assert_true(qn_arc_session_stats(r.s)->cpu_ops >= 400);
     rig_close(&r);
@@ -176,7 +176,7 @@ static void long_batch_goes_in_several_launches(void **state)
     static const char text[] = "def solve_a(I):\n    f = power(increment, 2000)\n"
                                "    O = f(ZERO)\n    return O\n";
     rig r = rig_in(open_with((qn_options){ .backend = "sim", .log = "none" }),
-                   (qn_arc_session_options){ .slice_ms = 5 });
+                   (qn_arc_session_options){ .launch_ms = 5 });
     const int program = rig_program(&r, "a", text), grid = rig_made_grid(&r, 1);
     uint32_t told[2] = { 0 };
     uint64_t first;
@@ -214,8 +214,8 @@ static void time_of_uploads_is_told(void **state)
 static void second_run_uploads_nothing_but_the_list(void **state)
 {
     enum { PROGRAMS = 20, GRIDS = 15 };
-    rig r =
-        rig_open("sim", (qn_arc_session_options){ .limits = { .arena = 2 << 20 }, .slice_ms = -1 });
+    rig r = rig_open("sim",
+                     (qn_arc_session_options){ .limits = { .arena = 2 << 20 }, .launch_ms = -1 });
     qn_arc_stats first, second;
     qn_transfer_count before, after;
     int grids[GRIDS];
@@ -251,7 +251,7 @@ static void second_run_uploads_nothing_but_the_list(void **state)
 /* A grid that is new comes by itself, not with everything that was there. */
 static void new_grid_is_all_that_is_uploaded(void **state)
 {
-    rig r = rig_open("sim", (qn_arc_session_options){ .slice_ms = -1 });
+    rig r = rig_open("sim", (qn_arc_session_options){ .launch_ms = -1 });
     const int program = rig_made_program(&r, 51, 0);
     qn_transfer_count before, after;
 

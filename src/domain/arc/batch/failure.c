@@ -1,7 +1,6 @@
 /* failure.c - codes and places of failed runs as text. */
 #include "domain/arc/batch/failure.h"
 
-#include "domain/arc/run/stats.h"
 #include "domain/arc/value/op_names.h"
 #include "kernel/arc/arc_ops.h"
 

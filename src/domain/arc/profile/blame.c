@@ -3,6 +3,7 @@
 
 #include "domain/arc/profile/placed_jobs.h"
 #include "domain/arc/run/session_impl.h"
+#include "domain/arc/value/op_names.h"
 #include "domain/arc/value/known.h"
 #include "util/status.h"
 
@@ -29,7 +30,7 @@ qn_status qn_arc_blame(const qn_arc_session *s, const qn_arc_job *job, const arc
         st = qn_fail(err, QN_ERR_NOMEM, "arc: no memory to look for what failed");
         goto out;
     }
-    *out = qn_arc_profile_vm_blame(vm, qn_arc_pool_bytes(placed.pool), &instance, &again);
+    *out = qn_arc_profile_vm_blame(vm, qn_content_bytes(placed.pool), &instance, &again);
     if (again.code != result->code || again.line != result->line || out->op == result->op)
         *out = (qn_arc_blamed){ .op = -1 };
 out:

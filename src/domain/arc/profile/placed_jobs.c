@@ -10,20 +10,18 @@
 
 qn_status qn_arc_placed_jobs_open(qn_arc_placed_jobs *p, const qn_arc_session *s, qn_err *err)
 {
-    const qn_arc_pool_options options = { .budget_bytes = POOL_BYTES };
-
     p->values = calloc(s->values.n + 1, sizeof *p->values);
     p->programs = calloc(s->programs.n + 1, sizeof *p->programs);
     if (!p->values || !p->programs)
         return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for a profile");
-    return qn_arc_pool_new(&options, &p->pool, err);
+    return qn_arc_pool_open(POOL_BYTES, NULL, &p->pool, err);
 }
 
 void qn_arc_placed_jobs_close(qn_arc_placed_jobs *p)
 {
     if (p->pool)
-        qn_arc_pool_release(p->pool, &p->batch);
-    qn_arc_pool_free(p->pool);
+        qn_content_release(p->pool, &p->hold);
+    qn_content_close(p->pool);
     free(p->values);
     free(p->programs);
 }
@@ -31,8 +29,8 @@ void qn_arc_placed_jobs_close(qn_arc_placed_jobs *p)
 static qn_status place_value(qn_arc_placed_jobs *p, const qn_arc_session *s, int value,
                              uint64_t *out, qn_err *err)
 {
-    const qn_arc_kept_value *k;
-    qn_arc_taken taken = QN_ARC_FULL;
+    const qn_arc_value_entry *k;
+    qn_content_taken taken = QN_CONTENT_FULL;
     qn_status st = QN_OK;
 
     *out = ARC_SLOT_NONE;
@@ -41,9 +39,9 @@ static qn_status place_value(qn_arc_placed_jobs *p, const qn_arc_session *s, int
     k = &s->values.items[value];
     if (!p->values[value]) {
         p->values[value] = k->slot;
-        QN_TRY(qn_arc_pool_take(p->pool, &p->batch, QN_ARC_USE_ALWAYS, &p->values[value], k->bytes,
-                                k->n, &taken, err));
-        if (taken != QN_ARC_RESIDENT)
+        QN_TRY(
+            qn_arc_pool_value(p->pool, &p->hold, &p->values[value], k->bytes, k->n, &taken, err));
+        if (taken != QN_CONTENT_RESIDENT)
             return qn_fail(err, QN_ERR_LIMIT, "arc: a profile takes more than %zu MB of values",
                            POOL_BYTES >> 20);
     }
@@ -55,14 +53,14 @@ out:
 qn_status qn_arc_placed_jobs_add(qn_arc_placed_jobs *p, const qn_arc_session *s,
                                  const qn_arc_job *job, arc_instance *out, qn_err *err)
 {
-    const qn_arc_kept_program *k = &s->programs.items[job->program];
-    qn_arc_taken taken = QN_ARC_RESIDENT;
+    const qn_arc_program_entry *k = &s->programs.items[job->program];
+    qn_content_taken taken = QN_CONTENT_RESIDENT;
     uint32_t place = 0;
     qn_status st = QN_OK;
 
     if (!p->programs[job->program]) {
-        QN_TRY(qn_arc_pool_take_program(p->pool, &p->batch, k->bytes, k->n, &place, &taken, err));
-        if (taken != QN_ARC_RESIDENT)
+        QN_TRY(qn_arc_pool_program(p->pool, &p->hold, k->bytes, k->n, &place, &taken, err));
+        if (taken != QN_CONTENT_RESIDENT)
             return qn_fail(err, QN_ERR_LIMIT, "arc: a profile takes more than %zu MB of programs",
                            POOL_BYTES >> 20);
         p->programs[job->program] = place + 1;

@@ -2,12 +2,12 @@
 #ifndef QN_ARC_PLACED_JOBS_H
 #define QN_ARC_PLACED_JOBS_H
 
-#include "domain/arc/pool/pool.h"
+#include "domain/arc/run/pool.h"
 #include "domain/arc/run/session.h"
 
 typedef struct qn_arc_placed_jobs {
-    qn_arc_pool *pool;
-    qn_arc_batch batch;
+    qn_content_store *pool;
+    qn_content_hold hold;
     uint64_t *values;   /* slots, by number in the session; 0: not taken yet */
     uint32_t *programs; /* places + 1 */
 } qn_arc_placed_jobs;

@@ -4,6 +4,7 @@
 #include "domain/arc/profile/placed_jobs.h"
 #include "domain/arc/profile/profile_vm.h"
 #include "domain/arc/run/session_impl.h"
+#include "domain/arc/value/op_names.h"
 #include "util/clock.h"
 #include "util/status.h"
 
@@ -68,7 +69,7 @@ static qn_status run_jobs(qn_arc_profile *profile, const qn_arc_placed_jobs *p,
                           const arc_instance *list, const qn_arc_session *s, job_time *times,
                           uint32_t n, int threads, double per_tick, qn_err *err)
 {
-    const unsigned char *pool = qn_arc_pool_bytes(p->pool);
+    const unsigned char *pool = qn_content_bytes(p->pool);
     int has_failed = 0;
 
 #pragma omp parallel num_threads(threads)

@@ -1,24 +1,28 @@
-/* order.c - jobs by cost and program, in two passes of a counting sort. */
-#include "domain/arc/run/order.h"
+/* order.c - jobs by cost and program, in two passes of a counting sort.
+ *
+ * Costly jobs come first, in steps of a factor of two, so that none is left for the end. Among
+ * equals those of one program are together, since neighbours then run the same code.
+ */
+#include "domain/arc/run/session_impl.h"
+#include "util/status.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Bytes of the grid for which a program's cost is meant. */
 enum { USUAL_BYTES = 100 + ARC_GRID_HEAD, N_BUCKETS = 64 };
 
-double qn_arc_program_cost(const qn_arc_session *s, const qn_arc_kept_program *program)
+double qn_arc_program_cost(const qn_arc_session *s, const qn_arc_program_entry *program)
 {
     const arc_program *head = (const arc_program *)(const void *)program->bytes;
     const double estimate = head->cost ? head->cost : 1;
     const double steps = qn_arc_costs_steps(s->costs, program->key);
 
-    /* Steps are of the same mixture as the instructions. */
+    /* Assumes that steps are the same mixture of primitives as the instructions. */
     return steps > 0 ? steps * estimate / (head->n_ins ? head->n_ins : 1) : estimate;
 }
 
-double qn_arc_job_cost(const qn_arc_session *s, const qn_arc_job *job)
+static double job_cost(const qn_arc_session *s, const qn_arc_job *job)
 {
     const int grid = qn_arc_job_grid(s, job);
     const double bytes = grid < 0 ? USUAL_BYTES : (double)s->values.items[grid].n;
@@ -34,7 +38,7 @@ static unsigned char bucket_of(double cost)
     return (unsigned char)(bits < N_BUCKETS ? N_BUCKETS - 1 - bits : 0);
 }
 
-/* Turns counts into the place of the first of each. */
+/* Turns counts into the position of the first of each. */
 static void add_up(uint32_t *counts, size_t n)
 {
     uint32_t at = 0;
@@ -47,11 +51,11 @@ static void add_up(uint32_t *counts, size_t n)
     }
 }
 
-qn_status qn_arc_order(const qn_arc_session *s, const qn_arc_slice *slice, uint32_t *order,
-                       float *costs, qn_err *err)
+qn_status qn_arc_order(const qn_arc_batch *b, uint32_t *order, float *costs, qn_err *err)
 {
-    const uint32_t n = slice->n;
-    const qn_arc_job *jobs = slice->jobs + slice->first;
+    const qn_arc_session *s = b->s;
+    const uint32_t n = b->n;
+    const qn_arc_job *jobs = b->jobs + b->first;
     uint32_t *by_program = malloc(((size_t)n + 1) * sizeof *by_program);
     uint32_t *programs = calloc(s->programs.n + 1, sizeof *programs);
     unsigned char *buckets = malloc((size_t)n + 1);
@@ -62,7 +66,7 @@ qn_status qn_arc_order(const qn_arc_session *s, const qn_arc_slice *slice, uint3
     for (uint32_t k = 0; k < n; k++) {
         if (!has_room)
             continue;
-        costs[k] = (float)qn_arc_job_cost(s, &jobs[k]);
+        costs[k] = (float)job_cost(s, &jobs[k]);
         buckets[k] = bucket_of(costs[k]);
     }
     for (uint32_t k = 0; has_room && k < n; k++) {

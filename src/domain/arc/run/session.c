@@ -1,8 +1,5 @@
-/* session.c - what a session keeps, and what came out of its last run. */
-#include "domain/arc/run/session.h"
-
+/* session.c - the programs and values of a session, and the results of its last run. */
 #include "domain/arc/compile/check.h"
-#include "domain/arc/run/choose.h"
 #include "domain/arc/run/session_impl.h"
 #include "domain/arc/value/encode.h"
 #include "engine/engine.h"
@@ -14,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Longest launch by estimate: below what watchdogs of displays allow. */
-enum { SLICE_MS = 200 };
+/* Longest launch by estimate, below what the watchdogs of displays allow. */
+enum { LAUNCH_MS = 200 };
 
 static size_t pool_budget(qn_ctx *ctx, const qn_arc_session_options *options)
 {
@@ -30,7 +27,7 @@ static size_t pool_budget(qn_ctx *ctx, const qn_arc_session_options *options)
 
 /* What programs cost. */
 
-/* As with the engine's profiles, a file that is wrong is never a reason to fail. */
+/* As with the engine's profiles, a bad file is never a reason to fail. */
 static void load_costs(qn_arc_session *s)
 {
     qn_err err = { .status = QN_OK };
@@ -51,35 +48,35 @@ static void save_costs(qn_arc_session *s)
     qn_err err = { .status = QN_OK };
 
     if (s->costs && s->costs_path[0] && qn_arc_costs_write(s->costs, s->costs_path, &err) != QN_OK)
-        qn_log_put(qn_ctx_log(s->ctx), QN_LOG_INFO, "costs of programs are not kept: %s", err.text);
+        qn_log_put(qn_ctx_log(s->ctx), QN_LOG_INFO, "costs of programs are not saved: %s",
+                   err.text);
 }
 
 qn_status qn_arc_session_new(qn_ctx *ctx, const qn_arc_session_options *options,
                              qn_arc_session **out, qn_err *err)
 {
-    const qn_arc_pool_options pool = { .budget_bytes = pool_budget(ctx, options) };
     qn_arc_session *s = calloc(1, sizeof *s);
-    qn_arc_limits on_cpu;
     qn_status st = QN_OK;
 
     if (!s)
         return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
     s->ctx = ctx;
     s->limits = options->limits;
-    s->share.mode = options->share;
-    s->adapts = options->adapts;
+    s->common.mode = options->prefixes;
+    s->measures_programs = options->measures_programs;
     s->threads = (int)qn_device_get(ctx, QN_CPU_SLOT)->units;
     s->threads = s->threads > 0 ? s->threads : 1;
-    s->slice_us =
-        options->slice_ms < 0 ? 0 : 1e3 * (options->slice_ms > 0 ? options->slice_ms : SLICE_MS);
+    s->launch_us = options->launch_ms < 0
+                       ? 0
+                       : 1e3 * (options->launch_ms > 0 ? options->launch_ms : LAUNCH_MS);
     s->device = qn_device_count(ctx) > 1 ? QN_CPU_SLOT + 1 : QN_CPU_SLOT;
-    QN_TRY(qn_arc_station_new(ctx, &s->limits, s->device, &s->usual.station, err));
-    QN_TRY(qn_arc_pool_new(&pool, &s->usual.pool, err));
-    on_cpu = qn_arc_station_on_cpu(s->usual.station);
-    QN_TRY(qn_arc_spread_new(ctx, &s->limits, &on_cpu, &options->split, &s->spread, err));
+    QN_TRY(qn_arc_executor_new(ctx, &s->limits, s->device, &s->usual.executor, err));
+    s->executors[s->device] = s->usual.executor;
+    QN_TRY(qn_arc_pool_open(pool_budget(ctx, options), NULL, &s->usual.pool, err));
+    QN_TRY(qn_arc_split_new(s, &options->split, &s->split, err));
     QN_TRY(qn_arc_costs_new(&s->costs, err));
     load_costs(s);
-    qn_arc_choose_begin(s);
+    qn_arc_place_begin(s);
     *out = s;
     s = NULL;
 out:
@@ -89,35 +86,50 @@ out:
 
 static void forget_values(qn_arc_session *s)
 {
-    qn_arc_attic_drop(&s->values.attic);
+    qn_arena_clear(&s->values.arena);
     free(s->values.items);
-    s->values = (qn_arc_kept_values){ 0 };
+    s->values = (qn_arc_values_added){ 0 };
 }
 
 void qn_arc_session_free(qn_arc_session *s)
 {
     if (!s)
         return;
-    qn_arc_choose_end(s);
+    qn_arc_place_end(s);
     save_costs(s);
     qn_arc_costs_free(s->costs);
-    qn_arc_spread_free(s->spread);
-    qn_arc_station_free(s->cpu);
-    qn_arc_station_free(s->outsize.station);
-    qn_arc_pool_free(s->outsize.pool);
-    qn_arc_station_free(s->usual.station);
-    qn_arc_pool_free(s->usual.pool);
+    qn_arc_split_free(s->split);
+    qn_arc_executor_free(s->oversize.executor);
+    qn_content_close(s->oversize.pool);
+    for (int d = 0; d < QN_MAX_DEVICES; d++)
+        qn_arc_executor_free(s->executors[d]);
+    qn_content_close(s->usual.pool);
     qn_arc_session_forget_programs(s);
     forget_values(s);
+    free(s->lists);
     free(s->outcomes);
     free(s->out);
     free(s->trace);
     free(s);
 }
 
-/* What is kept. */
+/* The executor of a device. The CPU beside a device has limits of its own. */
+qn_status qn_arc_session_executor(qn_arc_session *s, int device, qn_arc_executor **out, qn_err *err)
+{
+    const qn_arc_limits limits =
+        device == QN_CPU_SLOT ? qn_arc_executor_on_cpu(s->usual.executor) : s->limits;
+    qn_status st = QN_OK;
 
-/* One more element in an array. */
+    if (!s->executors[device])
+        QN_TRY(qn_arc_executor_new(s->ctx, &limits, device, &s->executors[device], err));
+    *out = s->executors[device];
+out:
+    return st;
+}
+
+/* Programs and values. */
+
+/* Room for one more element in an array. */
 static qn_status grow(void **items, size_t n, size_t *room, size_t size, qn_err *err)
 {
     void *grown = qn_grown(*items, n, room, size);
@@ -128,13 +140,13 @@ static qn_status grow(void **items, size_t n, size_t *room, size_t size, qn_err 
     return QN_OK;
 }
 
-/* Room for `n` bytes with the id behind them. */
-static qn_status store(qn_arc_attic *attic, const char *id, size_t n, unsigned char **bytes,
+/* Room for `n` bytes followed by the id. */
+static qn_status store(qn_arena *arena, const char *id, size_t n, unsigned char **bytes,
                        const char **copy, qn_err *err)
 {
     const size_t n_id = strlen(id) + 1;
 
-    if (!(*bytes = qn_arc_attic_take(attic, n + n_id)))
+    if (!(*bytes = qn_arena_take(arena, n + n_id)))
         return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
     *copy = memcpy(*bytes + n, id, n_id);
     return QN_OK;
@@ -143,14 +155,14 @@ static qn_status store(qn_arc_attic *attic, const char *id, size_t n, unsigned c
 qn_status qn_arc_session_program(qn_arc_session *s, const char *id, const unsigned char *bytes,
                                  size_t n, int *program, qn_err *err)
 {
-    qn_arc_kept_programs *list = &s->programs;
-    qn_arc_kept_program k = { .n = n };
+    qn_arc_programs_added *list = &s->programs;
+    qn_arc_program_entry k = { .n = n };
     unsigned char *to = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(qn_arc_code_check(bytes, n, err));
     QN_TRY(grow((void **)&list->items, list->n, &list->room, sizeof *list->items, err));
-    QN_TRY(store(&list->attic, id, n, &to, &k.id, err));
+    QN_TRY(store(&list->arena, id, n, &to, &k.id, err));
     k.bytes = memcpy(to, bytes, n);
     k.key = qn_arc_costs_key(bytes, n);
     *program = (int)list->n;
@@ -164,18 +176,18 @@ void qn_arc_session_place(qn_arc_session *s, int program, qn_arc_place place)
     s->programs.items[program].place = place;
 }
 
-/* A value of `n` bytes, which the caller writes. */
+/* Adds a value of `n` bytes, which the caller writes. */
 static qn_status add_value(qn_arc_session *s, const char *id, uint64_t slot, size_t n, int *index,
                            unsigned char **to, qn_err *err)
 {
-    qn_arc_kept_values *list = &s->values;
-    qn_arc_kept_value k = { .n = (uint32_t)n, .slot = slot, .placed = slot };
+    qn_arc_values_added *list = &s->values;
+    qn_arc_value_entry k = { .n = (uint32_t)n, .slot = slot, .pooled = slot };
     qn_status st = QN_OK;
 
     if (n > UINT32_MAX)
         return qn_fail(err, QN_ERR_LIMIT, "arc: value %s has %zu bytes", id, n);
     QN_TRY(grow((void **)&list->items, list->n, &list->room, sizeof *list->items, err));
-    QN_TRY(store(&list->attic, id, n, to, &k.id, err));
+    QN_TRY(store(&list->arena, id, n, to, &k.id, err));
     k.bytes = *to;
     *index = (int)list->n;
     list->items[list->n++] = k;
@@ -218,20 +230,20 @@ out:
 
 void qn_arc_session_forget_programs(qn_arc_session *s)
 {
-    qn_arc_share_forget(&s->share);
-    qn_arc_attic_drop(&s->programs.attic);
+    qn_arc_prefixes_forget(&s->common);
+    qn_arena_clear(&s->programs.arena);
     free(s->programs.items);
-    s->programs = (qn_arc_kept_programs){ 0 };
+    s->programs = (qn_arc_programs_added){ 0 };
 }
 
 void qn_arc_session_forget(qn_arc_session *s)
 {
     qn_arc_session_forget_programs(s);
     forget_values(s);
-    qn_arc_pool_clear(s->usual.pool);
+    qn_content_clear(s->usual.pool);
 }
 
-/* What came out. */
+/* Results. */
 
 const arc_result *qn_arc_session_result(const qn_arc_session *s, uint32_t job)
 {
@@ -272,12 +284,12 @@ const uint64_t *qn_arc_session_trace(const qn_arc_session *s, uint32_t job)
 
 const qn_arc_stats *qn_arc_session_stats(qn_arc_session *s)
 {
-    const qn_arc_pool_stats pool = qn_arc_pool_get_stats(s->usual.pool);
+    const qn_content_stats pool = qn_content_get_stats(s->usual.pool);
 
-    s->stats.cache_hits = pool.cache_hits;
-    s->stats.cache_misses = pool.cache_misses;
-    s->stats.cache_evictions = pool.cache_evictions;
-    s->stats.cache_bytes = pool.cache_bytes;
+    s->stats.cache_hits = pool.hits;
+    s->stats.cache_misses = pool.misses;
+    s->stats.cache_evictions = pool.evictions;
+    s->stats.cache_bytes = pool.bytes;
     return &s->stats;
 }
 
@@ -286,8 +298,8 @@ const char *qn_arc_session_device(const qn_arc_session *s)
     const int is_cpu = s->route == QN_ARC_ROUTE_CPU ||
                        (s->route == QN_ARC_ROUTE_MEASURED && s->ran_last == QN_CPU_SLOT);
 
-    if (s->spread)
-        return qn_arc_spread_name(s->spread);
+    if (s->split)
+        return qn_arc_split_name(s->split);
     return qn_device_id(s->ctx, is_cpu ? QN_CPU_SLOT : s->device);
 }
 
@@ -296,8 +308,8 @@ void qn_arc_session_until(qn_arc_session *s, double us)
     s->deadline_us = us;
 }
 
-void qn_arc_session_watch(qn_arc_session *s, qn_arc_told told, void *user)
+void qn_arc_session_watch(qn_arc_session *s, qn_arc_on_progress *on_progress, void *user)
 {
-    s->told = told;
-    s->told_user = user;
+    s->on_progress = on_progress;
+    s->user = user;
 }

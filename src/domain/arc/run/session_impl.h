@@ -1,55 +1,61 @@
-/* session_impl.h - the inside of a session. Private to domain/arc/run. */
+/* session_impl.h - the inside of a session, and a batch on its way down the rungs.
+ *
+ * A run goes through these files in this order:
+ *
+ *   prefixes.c   computes once what several programs compute from the same grid
+ *   run.c        makes the programs and values of a batch resident
+ *   rungs.c      takes the batch down the rungs; order.c and cut.c say which jobs are next
+ *   launch.c     runs a launch on a device, on several (split.c), or on the CPU; place.c chooses
+ *   results.c    keeps results, and sends jobs that need more room to the next rung
+ */
 #ifndef QN_ARC_SESSION_IMPL_H
 #define QN_ARC_SESSION_IMPL_H
 
-#include "domain/arc/pool/pool.h"
-#include "domain/arc/run/attic.h"
+#include "domain/arc/compile/prefix.h"
 #include "domain/arc/run/costs.h"
-#include "domain/arc/run/session.h"
-#include "domain/arc/run/share.h"
-#include "domain/arc/run/spread.h"
-#include "domain/arc/run/station.h"
+#include "domain/arc/run/executor.h"
 #include "engine/engine.h"
+#include "util/arena.h"
 
 /* From so many jobs on, threads of the host are worth waking up. */
 enum { QN_ARC_MANY = 1 << 14 };
 
-/* A value that the session keeps. */
-typedef struct qn_arc_kept_value {
+/* Programs and values that were added, with what the last batch that used them knows of them. */
+typedef struct qn_arc_value_entry {
     const char *id;
     const unsigned char *bytes;
     uint32_t n;
-    uint64_t slot;   /* its payload an offset into bytes */
-    uint64_t placed; /* of the slice `slice`: the pooled slot */
-    uint64_t slice;
-    qn_arc_ticket ticket;
-} qn_arc_kept_value;
+    uint64_t slot;    /* its payload an offset into bytes */
+    uint64_t pooled;  /* in the batch `version`: the slot in the pool */
+    uint64_t version; /* of the pool, when it was last taken */
+    qn_content_ticket ticket;
+} qn_arc_value_entry;
 
-typedef struct qn_arc_kept_program {
+typedef struct qn_arc_program_entry {
     const char *id;
     const unsigned char *bytes;
     size_t n;
-    uint64_t placed; /* of the slice `slice`: the place in the pool */
-    uint64_t slice;
-    qn_arc_ticket ticket;
-    uint64_t key;   /* what it is found by among costs */
+    uint32_t pooled; /* in the batch `version`: the offset in the pool */
+    uint64_t version;
+    qn_content_ticket ticket;
+    uint64_t key;   /* in the table of costs */
     double cost;    /* of a run, by estimate */
-    uint64_t steps; /* of runs that have not been added to the costs */
+    uint64_t steps; /* of runs that have not been added to the costs yet */
     uint32_t runs;
     qn_arc_place place;
-} qn_arc_kept_program;
+} qn_arc_program_entry;
 
-typedef struct qn_arc_kept_values {
-    qn_arc_kept_value *items;
+typedef struct qn_arc_values_added {
+    qn_arc_value_entry *items;
     size_t n, room;
-    qn_arc_attic attic; /* ids and bytes */
-} qn_arc_kept_values;
+    qn_arena arena; /* ids and bytes */
+} qn_arc_values_added;
 
-typedef struct qn_arc_kept_programs {
-    qn_arc_kept_program *items;
+typedef struct qn_arc_programs_added {
+    qn_arc_program_entry *items;
     size_t n, room;
-    qn_arc_attic attic;
-} qn_arc_kept_programs;
+    qn_arena arena;
+} qn_arc_programs_added;
 
 /* Result of a job, and where in `out` the bytes of its launch begin. */
 typedef struct qn_arc_outcome {
@@ -57,52 +63,69 @@ typedef struct qn_arc_outcome {
     size_t out_at, out_bytes;
 } qn_arc_outcome;
 
-/* Where the first tier runs, unless several devices share it. */
+/* A pool, and the executor that runs what is in it. */
+typedef struct qn_arc_home {
+    qn_content_store *pool;
+    qn_arc_executor *executor;
+} qn_arc_home;
+
+/* What programs have in common: prefixes.c. */
+typedef struct qn_arc_common {
+    qn_arc_prefix_mode mode;
+    size_t n_planned; /* programs of the plan; when there are others, a new one is made */
+    qn_arc_prefixes plan;
+    qn_arc_program_entry *programs; /* prefixes, then the rest of each program */
+    qn_arena values;                /* of the run */
+} qn_arc_common;
+
+typedef struct qn_arc_split qn_arc_split;
+
+/* Where the first rung runs, unless several devices share it. */
 typedef enum qn_arc_route {
     QN_ARC_ROUTE_DEVICE,
     QN_ARC_ROUTE_CPU,
-    QN_ARC_ROUTE_MEASURED /* as choose.h decides for each batch */
+    QN_ARC_ROUTE_MEASURED /* the router decides for each batch */
 } qn_arc_route;
 
-/* A pool, and the station that has a copy of it. */
-typedef struct qn_arc_home {
-    qn_arc_pool *pool;
-    qn_arc_station *station;
-    uint64_t loaded; /* the slice whose pool the station has; 0: none */
-} qn_arc_home;
+/* A decision about one batch. */
+typedef struct qn_arc_decision {
+    qn_route_choice choice;
+    double units;       /* cost of the batch */
+    double compiled_ms; /* by the context, before the batch */
+} qn_arc_decision;
 
 struct qn_arc_session {
     qn_ctx *ctx;
     int threads; /* of the host, for long lists */
-    int device;  /* of the usual station: the first beyond the CPU where there is one */
+    int device;  /* of the first rung: the first one beyond the CPU where there is one */
     qn_arc_limits limits;
     qn_arc_home usual;
-    qn_arc_home outsize;   /* for what is larger than the pool, on the CPU; made when needed */
-    qn_arc_spread *spread; /* several devices that share the first tier, or NULL */
-    qn_arc_station *cpu;   /* the CPU beside a device; made when needed */
-    uint64_t cpu_loaded;
+    qn_arc_home oversize; /* for jobs that are larger than the pool, on the CPU; made when needed */
+    qn_arc_executor *executors[QN_MAX_DEVICES]; /* made when needed; one is that of `usual` */
+    qn_arc_split *split;                        /* several devices share the first rung, or NULL */
     qn_arc_route route;
-    int adapts;
-    int is_measuring;     /* runs whose results nobody looks at: nothing is told of them */
     int ran_last;         /* the device that the last batch was routed to */
     qn_arc_pace paces[2]; /* of the CPU and the device, before this process measured any */
-    unsigned timed_first; /* places whose first batch of this process was timed, by bits */
+    unsigned timed_first; /* bits: whose first batch of this process was timed */
+    int measures_programs;
+    int is_measuring; /* nobody looks at the results of this run, and nothing is logged of them */
 
-    qn_arc_share share;
-
-    qn_arc_kept_programs programs;
-    qn_arc_kept_values values;
+    qn_arc_common common;
+    qn_arc_programs_added programs;
+    qn_arc_values_added values;
     qn_arc_costs *costs;
-    char costs_path[1200]; /* "": they are not kept */
-    uint64_t slice;
-    double slice_us;    /* a launch is to be shorter by estimate; 0: any */
-    double us_per_unit; /* of launches so far; 0: none was timed */
-    double deadline_us; /* of runs; 0: none */
-    double verify_pct;  /* of the context, during a launch */
+    char costs_path[1200]; /* "": they are not saved */
+    uint64_t version;      /* of the pool, one for each batch */
+    double launch_us;      /* longest launch by estimate; 0: any */
+    double us_per_unit;    /* of launches so far; 0: none was timed */
+    double deadline_us;    /* of runs; 0: none */
+    double verify_pct;     /* of the context, during a launch */
     uint64_t verify_seen;
-    qn_arc_told told;
-    void *told_user;
+    qn_arc_on_progress *on_progress;
+    void *user;
 
+    void *lists; /* memory of a batch's lists */
+    size_t lists_room;
     qn_arc_outcome *outcomes;
     uint32_t n_outcomes, outcomes_room;
     unsigned char *out; /* outputs of all launches of the last run */
@@ -112,6 +135,54 @@ struct qn_arc_session {
 
     qn_arc_stats stats;
 };
+
+/* Jobs that wait for a rung, by their number in the batch. */
+typedef struct qn_arc_queue {
+    uint32_t *jobs;
+    uint32_t n;
+} qn_arc_queue;
+
+/* What jobs of a rung may take where there is a deadline: see deadline.c. */
+enum { QN_ARC_FIRST_STEPS = 1024 };
+
+typedef struct qn_arc_budget {
+    uint32_t steps;     /* of a job; 0: the limit on steps */
+    double wave_us;     /* the longest that launches with this budget took */
+    qn_arc_queue small; /* jobs for which it was too small */
+} qn_arc_budget;
+
+/* Jobs first .. first + n - 1 of a run, with all that they need resident at `home`. */
+typedef struct qn_arc_batch {
+    qn_arc_session *s;
+    const qn_arc_job *jobs; /* of the run */
+    uint32_t first, n;
+    uint32_t want, trace_stride;
+    qn_arc_home *home;
+    qn_arc_pool_state state;
+    int n_launched; /* launches that ended well */
+
+    qn_arc_rung rung; /* the one that is being run */
+    qn_arc_queue waiting[QN_ARC_N_RUNGS];
+    qn_arc_budget budgets[QN_ARC_N_RUNGS];
+    float *costs;        /* by job */
+    qn_arc_queue beside; /* jobs that take longer than devices are good at */
+    uint8_t *is_long;    /* by job: it is one of them */
+
+    /* The launch: the first n_now jobs of the rung's queue. */
+    uint32_t n_now;
+    arc_instance *list;
+    float *listed;   /* costs by place in the list */
+    uint32_t *again; /* jobs that are to run on the same rung again */
+    uint32_t n_again;
+    size_t output_bytes; /* room for outputs */
+    int is_alone;        /* one job, whose output fits beside no other */
+    uint32_t n_alone;    /* jobs of which that is so, the first of the queue */
+} qn_arc_batch;
+
+static inline const qn_arc_job *qn_arc_job_at(const qn_arc_batch *batch, uint32_t job)
+{
+    return &batch->jobs[batch->first + job];
+}
 
 /* The bytes of the outcome's launch; NULL when no launch had any. */
 static inline const unsigned char *qn_arc_out_of(const qn_arc_session *session,
@@ -133,24 +204,100 @@ static inline int qn_arc_job_grid(const qn_arc_session *session, const qn_arc_jo
     return job->args[qn_arc_takes_three(session, job->program) ? 1 : 0];
 }
 
-/* slices.c: runs jobs first .. n - 1 of the list and fills their outcomes; those of jobs before
+/* session.c: the executor of a device. */
+qn_status qn_arc_session_executor(qn_arc_session *session, int device, qn_arc_executor **out,
+                                  qn_err *err);
+
+/* prefixes.c: runs all jobs and fills the outcomes, unless no value would be shared. Then *is_done
+ * stays 0 and nothing has run. */
+qn_status qn_arc_prefixes_run(qn_arc_session *session, const qn_arc_job *jobs, uint32_t n,
+                              uint32_t want, int *is_done, qn_err *err);
+void qn_arc_prefixes_forget(qn_arc_common *common); /* the programs are gone */
+
+/* run.c: runs jobs first .. n - 1 of the list and fills their outcomes; those of jobs before
  * `first` stay. */
 qn_status qn_arc_run_all(qn_arc_session *session, const qn_arc_job *jobs, uint32_t first,
                          uint32_t n, uint32_t want, uint32_t trace_stride, qn_err *err);
 
-/* A slice of a run: jobs first .. first + n - 1, with everything resident at `home`. */
-typedef struct qn_arc_slice {
-    const qn_arc_job *jobs;
-    uint32_t first, n;
-    uint32_t want, trace_stride;
-    qn_arc_home *home;
-    uint64_t number;
-    const qn_arc_range *fresh; /* new in the pool since the slice before */
-    size_t n_fresh;
-    int n_launched; /* launches that ended well */
-} qn_arc_slice;
+/* order.c: what a run of the program costs on a grid of a hundred cells, in scalar primitives, by
+ * measurement or else by its instructions. */
+double qn_arc_program_cost(const qn_arc_session *session, const qn_arc_program_entry *program);
 
-/* tiers.c: runs the slice, what did not fit again in the next tier, and fills the outcomes. */
-qn_status qn_arc_run_tiers(qn_arc_session *session, qn_arc_slice *slice, qn_err *err);
+/* The jobs of the batch in the order in which they are handed out, and the cost of each job. */
+qn_status qn_arc_order(const qn_arc_batch *batch, uint32_t *order, float *costs, qn_err *err);
+
+/* rungs.c: takes the batch down the rungs and fills the outcomes. */
+qn_status qn_arc_run_rungs(qn_arc_batch *batch, qn_err *err);
+
+/* launch.c: runs the launch of the batch. */
+qn_status qn_arc_launch_run(qn_arc_batch *batch, qn_err *err);
+
+/* Runs instances of the launch on the CPU, on the first rung. */
+qn_status qn_arc_launch_on_cpu(qn_arc_batch *batch, const arc_instance *list, uint32_t n,
+                               qn_arc_answer *answer, qn_err *err);
+
+/* split.c: a launch on several devices. *out stays NULL where the user does not share work among
+ * devices. */
+qn_status qn_arc_split_new(qn_arc_session *session, const qn_split_options *options,
+                           qn_arc_split **out, qn_err *err);
+void qn_arc_split_free(qn_arc_split *split); /* NULL is fine */
+qn_status qn_arc_split_run(qn_arc_split *split, qn_arc_batch *batch, const qn_arc_launch *launch,
+                           qn_err *err);
+const char *qn_arc_split_name(const qn_arc_split *split); /* "sim:0+sim:1" */
+
+/* place.c: where batches and programs run. */
+void qn_arc_place_begin(qn_arc_session *session); /* reads what is known of both places */
+void qn_arc_place_end(qn_arc_session *session);   /* adds what was measured to the costs */
+qn_arc_decision qn_arc_place_batch(qn_arc_session *session, double units);
+
+/* The batch took `us` where it was sent, or ran elsewhere (us < 0). */
+void qn_arc_batch_took(qn_arc_session *session, const qn_arc_decision *decision, double us);
+
+/* Milliseconds that the context has spent compiling kernels. */
+double qn_arc_compiled_ms(const qn_arc_session *session);
+
+/* Measures programs of the jobs that have no place yet, if the session does that. */
+qn_status qn_arc_place_programs(qn_arc_session *session, const qn_arc_job *jobs, uint32_t n,
+                                qn_err *err);
+
+/* Whether the CPU runs the job of the batch in place of a device. */
+int qn_arc_batch_is_for_cpu(const qn_arc_batch *batch, uint32_t job);
+
+/* results.c: takes results of jobs first .. first + n - 1 of the launch, which ran on `device`. */
+qn_status qn_arc_take_results(qn_arc_batch *batch, uint32_t first, uint32_t n,
+                              const qn_arc_answer *answer, int device, qn_err *err);
+
+/* Copies a launch's outputs after those of earlier ones; they begin at *at. */
+qn_status qn_arc_keep_outputs(qn_arc_session *session, const qn_arc_answer *answer, size_t *at,
+                              qn_err *err);
+
+/* Logs a fallback of the job, and fails where fallback is forbidden. */
+qn_status qn_arc_note_fallback(const qn_arc_session *session, const qn_arc_job *job,
+                               qn_status status, const char *reason, qn_err *err);
+
+/* verify.c: keeps the engine from comparing arrays until the end. */
+void qn_arc_verify_begin(qn_arc_session *session);
+void qn_arc_verify_end(qn_arc_session *session);
+
+/* Compares results of the launch with those of the CPU. Those that differ are replaced and logged;
+ * under --fallback=error they are an error. */
+qn_status qn_arc_verify(qn_arc_batch *batch, qn_err *err);
+
+/* deadline.c: sets the first budgets of all rungs. */
+void qn_arc_deadline_begin(qn_arc_batch *batch);
+int qn_arc_deadline_is_over(const qn_arc_batch *batch);
+
+/* A launch of the batch took `us`. */
+void qn_arc_deadline_took(qn_arc_batch *batch, double us);
+
+/* Whether a job that ended so waits for a larger budget. */
+int qn_arc_deadline_is_short(const qn_arc_batch *batch, const arc_result *result);
+
+/* Queues jobs whose budget was too small again, with a larger one. 0: there are none, or there is
+ * no time for them and they have been given up. */
+int qn_arc_deadline_again(qn_arc_batch *batch);
+
+/* Gives up all jobs that wait for a rung. */
+void qn_arc_deadline_give_up(qn_arc_batch *batch, qn_arc_rung rung);
 
 #endif

@@ -1,12 +1,7 @@
 /* stats.c - statistics as JSON. */
-#include "domain/arc/run/stats.h"
+#include "domain/arc/run/session.h"
 
 #include "domain/arc/value/op_names.h"
-
-int qn_arc_code_is_limit(int code)
-{
-    return code >= ARC_E_OVERFLOW;
-}
 
 static json_t *fallbacks_json(const qn_arc_stats *s)
 {
@@ -16,8 +11,8 @@ static json_t *fallbacks_json(const qn_arc_stats *s)
         if (s->fallbacks[c])
             json_object_set_new(out, qn_arc_code_name(c),
                                 json_integer((json_int_t)s->fallbacks[c]));
-    if (out && s->outsize)
-        json_object_set_new(out, "POOL", json_integer((json_int_t)s->outsize));
+    if (out && s->oversize)
+        json_object_set_new(out, "POOL", json_integer((json_int_t)s->oversize));
     return out;
 }
 
@@ -47,7 +42,7 @@ json_t *qn_arc_stats_json(const qn_arc_stats *s)
         { "cache_bytes", s->cache_bytes },
         { "shared_nodes", s->shared_nodes },
         { "shared_hits", s->shared_hits },
-        { "adapted_programs", s->adapted_programs },
+        { "adapted_programs", s->measured_programs },
         { "cpu_programs", s->cpu_programs },
         { "arena_high_water", s->arena_high_water },
         { "frames_high_water", s->frames_high_water },

@@ -1,12 +1,16 @@
-/* verify.c - results of a device beside those of the CPU. */
-#include "domain/arc/run/verify.h"
-
-#include "domain/arc/run/launch.h"
+/* verify.c - checks a share of the runs of a device against the CPU.
+ *
+ * The engine's cross-check compares whole arrays after every stage, but no two devices leave the
+ * same bytes in arenas, which are scratch. So it is off during launches of grid programs, and
+ * results of runs are compared here, as many as --verify-sample says.
+ */
+#include "domain/arc/run/session_impl.h"
+#include "domain/arc/value/op_names.h"
 #include "domain/arc/value/encode.h"
 #include "domain/arc/value/text.h"
-#include "engine/engine.h"
 #include "util/status.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +24,7 @@ void qn_arc_verify_end(qn_arc_session *s)
     qn_ctx_set_verify(s->ctx, s->verify_pct);
 }
 
-/* Spread evenly over all runs, as the engine does it for stages. */
+/* Samples are spread evenly over all runs, as the engine does for stages. */
 static int is_sampled(qn_arc_session *s)
 {
     const double share = s->verify_pct / 100, k = (double)s->verify_seen++;
@@ -28,21 +32,21 @@ static int is_sampled(qn_arc_session *s)
     return (uint64_t)((k + 1) * share) > (uint64_t)(k * share);
 }
 
-/* What went on to another tier, or found no room for its output, has no result yet. */
-static int has_result(const qn_arc_flight *f, uint32_t job)
+/* A job that waits for another rung, or found no room for its output, has no result yet. */
+static int has_result(const qn_arc_batch *b, uint32_t job)
 {
-    const int code = f->s->outcomes[f->slice->first + job].result.code;
+    const int code = b->s->outcomes[b->first + job].result.code;
 
     return !qn_arc_code_is_limit(code) || code == ARC_E_STEPS;
 }
 
-/* Places of sampled jobs in the launch. */
-static uint32_t choose(qn_arc_flight *f, uint32_t *places)
+/* Positions of the sampled jobs in the launch. */
+static uint32_t sample(qn_arc_batch *b, uint32_t *places)
 {
     uint32_t n = 0;
 
-    for (uint32_t k = 0; k < f->n_now; k++)
-        if (has_result(f, f->waiting[f->tier].jobs[k]) && is_sampled(f->s))
+    for (uint32_t k = 0; k < b->n_now; k++)
+        if (has_result(b, b->waiting[b->rung].jobs[k]) && is_sampled(b->s))
             places[n++] = k;
     return n;
 }
@@ -64,7 +68,7 @@ out:
     return st;
 }
 
-/* Outputs are compared as the language writes them: where they lie is another matter. */
+/* Compares outputs as text, since they may lie anywhere. */
 static int is_same(const qn_arc_session *s, const qn_arc_outcome *had, const arc_result *r,
                    const qn_arc_answer *answer, int has_output)
 {
@@ -85,27 +89,27 @@ static int is_same(const qn_arc_session *s, const qn_arc_outcome *had, const arc
     return same;
 }
 
-/* Compares all; those that differ get the CPU's result. */
-static qn_status compare(qn_arc_flight *f, const uint32_t *places, uint32_t n,
+/* Compares all; jobs that differ get the CPU's result. */
+static qn_status compare(qn_arc_batch *b, const uint32_t *places, uint32_t n,
                          const qn_arc_answer *answer, uint32_t *n_wrong, uint32_t *first_wrong,
                          qn_err *err)
 {
-    const uint32_t *jobs = f->waiting[f->tier].jobs;
+    const uint32_t *jobs = b->waiting[b->rung].jobs;
     size_t out_at = 0;
     qn_status st = QN_OK;
 
     *n_wrong = 0;
     for (uint32_t k = 0; k < n; k++) {
-        qn_arc_outcome *had = &f->s->outcomes[f->slice->first + jobs[places[k]]];
+        qn_arc_outcome *had = &b->s->outcomes[b->first + jobs[places[k]]];
         const arc_result *r = &answer->results[k];
 
-        /* On the CPU another limit may come first: nothing can be said. */
+        /* On the CPU another limit may come first, which proves nothing. */
         if ((qn_arc_code_is_limit(r->code) && r->code != ARC_E_STEPS) ||
-            is_same(f->s, had, r, answer, (f->slice->want & ARC_WANT_OUTPUT) != 0))
+            is_same(b->s, had, r, answer, (b->want & ARC_WANT_OUTPUT) != 0))
             continue;
         if (!(*n_wrong)++) {
             *first_wrong = jobs[places[k]];
-            QN_TRY(qn_arc_keep_outputs(f->s, answer, &out_at, err));
+            QN_TRY(qn_arc_keep_outputs(b->s, answer, &out_at, err));
         }
         *had = (qn_arc_outcome){ .result = *r, .out_at = out_at, .out_bytes = answer->n_out };
     }
@@ -113,47 +117,42 @@ out:
     return st;
 }
 
-static qn_status tell(qn_arc_flight *f, uint32_t n, uint32_t n_wrong, uint32_t job, qn_err *err)
+static qn_status note_mismatch(const qn_arc_batch *b, uint32_t n, uint32_t n_wrong, uint32_t job,
+                               qn_err *err)
 {
-    const qn_arc_job *j = qn_arc_job_at(f, job);
-    const int grid = qn_arc_job_grid(f->s, j);
-    qn_err why;
+    char reason[96];
 
-    qn_fail(&why, QN_ERR_MISMATCH, "%u of %u runs differ from the CPU (program %s, grid %s)",
-            n_wrong, n, f->s->programs.items[j->program].id,
-            grid < 0 ? "none" : f->s->values.items[grid].id);
-    if (qn_fallback_note(f->s->ctx, "arc.vm", &why) == QN_OK)
-        return QN_OK;
-    return qn_fail(err, why.status, "%s", why.text);
+    snprintf(reason, sizeof reason, "%u of %u runs differ from the CPU", n_wrong, n);
+    return qn_arc_note_fallback(b->s, qn_arc_job_at(b, job), QN_ERR_MISMATCH, reason, err);
 }
 
-qn_status qn_arc_verify(qn_arc_flight *f, qn_err *err)
+qn_status qn_arc_verify(qn_arc_batch *b, qn_err *err)
 {
-    qn_metrics *metrics = qn_ctx_metrics(f->s->ctx);
-    uint32_t *places = malloc(((size_t)f->n_now + 1) * sizeof *places);
-    arc_instance *list = malloc(((size_t)f->n_now + 1) * sizeof *list);
+    qn_metrics *metrics = qn_ctx_metrics(b->s->ctx);
+    uint32_t *places = malloc(((size_t)b->n_now + 1) * sizeof *places);
+    arc_instance *list = malloc(((size_t)b->n_now + 1) * sizeof *list);
     qn_arc_answer answer = { 0 };
     uint32_t n = 0, n_wrong = 0, first_wrong = 0;
     qn_status st = QN_OK;
 
     if (!places || !list) {
-        st = qn_fail(err, QN_ERR_NOMEM, "arc: no memory for a check of %u runs", f->n_now);
+        st = qn_fail(err, QN_ERR_NOMEM, "arc: no memory for a check of %u runs", b->n_now);
         goto out;
     }
-    n = choose(f, places);
+    n = sample(b, places);
     if (n == 0)
         goto out;
     for (uint32_t k = 0; k < n; k++) {
-        list[k] = f->list[places[k]];
+        list[k] = b->list[places[k]];
         list[k].number = k;
     }
-    QN_TRY(qn_arc_launch_cpu(f, list, n, &answer, err));
-    QN_TRY(compare(f, places, n, &answer, &n_wrong, &first_wrong, err));
+    QN_TRY(qn_arc_launch_on_cpu(b, list, n, &answer, err));
+    QN_TRY(compare(b, places, n, &answer, &n_wrong, &first_wrong, err));
     qn_metric_add(qn_metric_of(metrics, "verify_checked", QN_LABELS("op", "arc_run")), n);
     if (n_wrong) {
         qn_metric_add(qn_metric_of(metrics, "verify_mismatched", QN_LABELS("op", "arc_run")),
                       n_wrong);
-        QN_TRY(tell(f, n, n_wrong, first_wrong, err));
+        QN_TRY(note_mismatch(b, n, n_wrong, first_wrong, err));
     }
 out:
     free(places);

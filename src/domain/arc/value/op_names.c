@@ -40,6 +40,11 @@ const char *qn_arc_code_name(int code)
     return code >= 0 && code < ARC_N_CODES ? names[code] : "?";
 }
 
+int qn_arc_code_is_limit(int code)
+{
+    return code >= ARC_E_OVERFLOW;
+}
+
 const char *qn_arc_form_name(int form)
 {
     static const char *const names[] = {

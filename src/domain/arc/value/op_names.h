@@ -6,8 +6,11 @@
 const char *qn_arc_op_name(int op);
 int qn_arc_op_arity(int op);
 
-/* "EMPTY" of ARC_E_EMPTY; "?" of what is none. */
+/* "EMPTY" of ARC_E_EMPTY; "?" of a number that is no code. */
 const char *qn_arc_code_name(int code);
+
+/* Whether the code means that more room, or the CPU, may help. */
+int qn_arc_code_is_limit(int code);
 
 /* "compose" of ARC_FORM_COMPOSE, which is also the primitive that makes such closures. */
 const char *qn_arc_form_name(int form);

@@ -1,0 +1,53 @@
+/* cut.h - how a list of jobs is cut; nothing else decides that.
+ *
+ * There are four cuts, each with a reason of its own:
+ *
+ *   a run into batches       the programs and values of a batch must fit into the pool together
+ *   a batch into launches    nothing stops a launch, and a display, a progress bar or a deadline
+ *                            may be waiting for its end
+ *   a launch into pieces     several devices share it
+ *   a piece into chunks      teams take chunks of the list as they become free; where teams share a
+ *                            group, those of a group take instances of one program together
+ */
+#ifndef QN_ARC_CUT_H
+#define QN_ARC_CUT_H
+
+#include "kernel/arc/arc_code.h"
+
+struct qn_arc_batch;
+
+/* Most jobs of a batch; the pool may have room for fewer. */
+uint32_t qn_arc_cut_batch(uint32_t n);
+
+/* How many of the first waiting jobs of the batch's rung the next launch has. */
+uint32_t qn_arc_cut_launch(const struct qn_arc_batch *batch);
+
+/* Jobs of the batch that run at the same time on its rung. */
+uint32_t qn_arc_jobs_at_once(const struct qn_arc_batch *batch);
+
+/* Pieces of about equal cost. Returns how many: at most qn_arc_most_pieces, which `pieces` must
+ * have room for. */
+typedef struct qn_arc_piece {
+    uint32_t first, n;
+    int slot; /* of the executor that runs it */
+} qn_arc_piece;
+
+int qn_arc_most_pieces(uint32_t n, int n_devices);
+int qn_arc_cut_pieces(const float *costs, uint32_t n, int n_devices, qn_arc_piece *pieces);
+
+/* How a device with so many units deals n instances, or groups of them, to its teams. */
+typedef struct qn_arc_dealing {
+    uint32_t n_queues, singles, chunk; /* arc_par */
+} qn_arc_dealing;
+
+qn_arc_dealing qn_arc_cut_chunks(uint32_t n, uint32_t units);
+
+/* Puts a list in which instances of one program follow each other into groups of `teams`. The last
+ * group of a program is padded with instances of nobody. Returns how many there are then; `to` may
+ * be NULL. */
+uint32_t qn_arc_pad_groups(const arc_instance *list, uint32_t n, uint32_t teams, arc_instance *to);
+
+/* Whether few enough of the padded instances are nobody's. */
+int qn_arc_pad_groups_pays(uint32_t n, uint32_t n_padded);
+
+#endif

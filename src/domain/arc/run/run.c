@@ -1,0 +1,306 @@
+/* run.c - a run in batches whose programs and values fit into the pool together. */
+#include "domain/arc/run/cut.h"
+#include "domain/arc/run/session_impl.h"
+#include "domain/arc/value/op_names.h"
+#include "util/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { UPLOAD_GAP = 4096 };
+
+/* A pool is not made smaller than that; the engine finds memory for it, or the CPU runs. */
+enum { LEAST_POOL = 1 << 16 };
+
+#define OVERSIZE_BYTES ((size_t)1 << 31)
+
+/* Making resident. */
+
+/* Tickets are of the usual pool. */
+static qn_status take_program(qn_arc_batch *b, qn_content_hold *hold, int index,
+                              qn_content_taken *taken, qn_err *err)
+{
+    qn_arc_session *s = b->s;
+    qn_arc_program_entry *k = &s->programs.items[index];
+    const int is_usual = b->home == &s->usual;
+    qn_status st = QN_OK;
+
+    *taken = QN_CONTENT_RESIDENT;
+    if (k->version == b->state.version)
+        return QN_OK;
+    k->cost = qn_arc_program_cost(s, k);
+    if (!is_usual || !qn_content_retake(b->home->pool, hold, k->ticket)) {
+        k->version = 0;
+        k->ticket = (qn_content_ticket){ 0 };
+        QN_TRY(qn_arc_pool_program(b->home->pool, hold, k->bytes, k->n, &k->pooled, taken, err));
+        if (*taken != QN_CONTENT_RESIDENT)
+            return QN_OK;
+        if (is_usual)
+            k->ticket = qn_content_last(b->home->pool);
+    }
+    k->version = b->state.version;
+out:
+    return st;
+}
+
+static qn_status take_value(qn_arc_batch *b, qn_content_hold *hold, int index,
+                            qn_content_taken *taken, qn_err *err)
+{
+    qn_arc_value_entry *k;
+    const int is_usual = b->home == &b->s->usual;
+    qn_status st = QN_OK;
+
+    *taken = QN_CONTENT_RESIDENT;
+    if (index < 0 || (k = &b->s->values.items[index])->version == b->state.version)
+        return QN_OK;
+    if (!is_usual || !qn_content_retake(b->home->pool, hold, k->ticket)) {
+        k->version = 0;
+        k->ticket = (qn_content_ticket){ 0 };
+        k->pooled = k->slot;
+        QN_TRY(qn_arc_pool_value(b->home->pool, hold, &k->pooled, k->bytes, k->n, taken, err));
+        if (*taken != QN_CONTENT_RESIDENT)
+            return QN_OK;
+        if (is_usual)
+            k->ticket = qn_content_last(b->home->pool);
+    }
+    k->version = b->state.version;
+out:
+    return st;
+}
+
+static qn_status take_job(qn_arc_batch *b, qn_content_hold *hold, const qn_arc_job *job,
+                          qn_content_taken *taken, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(take_program(b, hold, job->program, taken, err));
+    for (int a = 0; a < 3 && *taken == QN_CONTENT_RESIDENT; a++)
+        QN_TRY(take_value(b, hold, job->args[a], taken, err));
+    if (*taken == QN_CONTENT_RESIDENT)
+        QN_TRY(take_value(b, hold, job->expected, taken, err));
+out:
+    return st;
+}
+
+/* A batch. */
+
+/* Runs as many jobs as the pool of the home has room for, at most `most`; batch->n says how many, 0
+ * when not even one fits. */
+static qn_status run_at(qn_arc_batch *b, qn_arc_home *home, uint32_t most, qn_err *err)
+{
+    qn_content_taken taken = QN_CONTENT_RESIDENT;
+    qn_content_hold hold = { 0 };
+    qn_status st = QN_OK;
+
+    b->home = home;
+    b->state = (qn_arc_pool_state){ .pool = home->pool, .version = ++b->s->version };
+    b->n_launched = 0;
+    for (b->n = 0; b->n < most; b->n++) {
+        QN_TRY(take_job(b, &hold, qn_arc_job_at(b, b->n), &taken, err));
+        if (taken != QN_CONTENT_RESIDENT)
+            break;
+    }
+    b->state.n_fresh = qn_content_uploads(&hold, UPLOAD_GAP, &b->state.fresh);
+    if (b->n)
+        QN_TRY(qn_arc_run_rungs(b, err));
+out:
+    if (st == QN_OK)
+        qn_content_release(home->pool, &hold);
+    else
+        qn_content_abandon(home->pool, &hold);
+    return st;
+}
+
+/* A job that is larger than the pool runs on the CPU, in a pool of its own. */
+static qn_status run_oversize(qn_arc_batch *b, qn_err *err)
+{
+    qn_arc_session *s = b->s;
+    const qn_arc_job *job = &b->jobs[b->first];
+    const qn_arc_limits limits = qn_arc_executor_on_cpu(s->usual.executor);
+    char reason[64];
+    qn_status st = QN_OK;
+
+    snprintf(reason, sizeof reason, "POOL limit %zu KB", qn_content_budget(s->usual.pool) >> 10);
+    if (s->device != QN_CPU_SLOT)
+        QN_TRY(qn_arc_note_fallback(s, job, QN_ERR_LIMIT, reason, err));
+    if (!s->oversize.pool)
+        QN_TRY(qn_arc_pool_open(OVERSIZE_BYTES, NULL, &s->oversize.pool, err));
+    if (!s->oversize.executor)
+        QN_TRY(qn_arc_executor_new(s->ctx, &limits, QN_CPU_SLOT, &s->oversize.executor, err));
+    s->stats.oversize++;
+    QN_TRY(run_at(b, &s->oversize, 1, err));
+    if (b->n == 0)
+        st = qn_fail(err, QN_ERR_LIMIT, "arc: program %s with its values is larger than %zu MB",
+                     s->programs.items[job->program].id, OVERSIZE_BYTES >> 20);
+    qn_content_clear(s->oversize.pool);
+out:
+    return st;
+}
+
+/* The device has no memory for the pool: halves it, for the batch to be run in smaller ones. */
+static int shrink_pool(qn_arc_session *s)
+{
+    const size_t extent = qn_content_extent(s->usual.pool);
+    const size_t had = qn_content_budget(s->usual.pool);
+    size_t budget = LEAST_POOL;
+
+    while (2 * budget < extent && 2 * budget < had)
+        budget *= 2;
+    if (had <= LEAST_POOL || budget >= had)
+        return 0;
+    qn_content_shrink(s->usual.pool, budget);
+    s->stats.pool_shrinks++;
+    qn_log_put(qn_ctx_log(s->ctx), QN_LOG_WARN,
+               "arc: %s has no memory for %zu KB of programs and grids; batches go in pieces of "
+               "%zu KB",
+               qn_device_id(s->ctx, s->device), extent >> 10, budget >> 10);
+    return 1;
+}
+
+static qn_status run_batch(qn_arc_batch *b, uint32_t n_left, qn_err *err)
+{
+    const uint32_t most = qn_arc_cut_batch(n_left);
+    qn_arc_session *s = b->s;
+    qn_status st;
+
+    do
+        st = run_at(b, &s->usual, most, err);
+    while (st == QN_ERR_NOMEM && !b->n_launched && shrink_pool(s));
+    if (st == QN_OK && b->n == 0)
+        return run_oversize(b, err);
+    s->stats.pool_pieces += st == QN_OK && b->n < most;
+    return st;
+}
+
+/* A run. */
+
+static qn_status check_jobs(const qn_arc_session *s, const qn_arc_job *jobs, uint32_t n,
+                            qn_err *err)
+{
+    const int n_values = (int)s->values.n;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const qn_arc_job *j = &jobs[i];
+        int is_known = j->program >= 0 && j->program < (int)s->programs.n;
+
+        for (int a = 0; a < 3; a++)
+            is_known &= j->args[a] >= -1 && j->args[a] < n_values;
+        if (!is_known || j->expected < -1 || j->expected >= n_values)
+            return qn_fail(err, QN_ERR_USAGE,
+                           "arc: job %u names a program or value that is not there", i);
+    }
+    return QN_OK;
+}
+
+static qn_status make_room(qn_arc_session *s, uint32_t n, uint32_t trace_stride, qn_err *err)
+{
+    free(s->trace);
+    s->trace = NULL;
+    s->n_outcomes = n;
+    s->trace_stride = trace_stride;
+    if (n > s->outcomes_room) {
+        qn_arc_outcome *grown = realloc(s->outcomes, (size_t)n * sizeof *grown);
+
+        s->outcomes = grown ? grown : s->outcomes;
+        s->outcomes_room = grown ? n : s->outcomes_room;
+    }
+    if (trace_stride)
+        s->trace = calloc((size_t)n * trace_stride + 1, sizeof *s->trace);
+    if (n > s->outcomes_room || (trace_stride && !s->trace))
+        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %u results", n);
+    return QN_OK;
+}
+
+/* Counts what became of the jobs, and notes what their programs took, for the order of later
+ * batches. */
+static void count_jobs(qn_arc_session *s, const qn_arc_job *jobs, uint32_t n)
+{
+    qn_arc_stats *stats = &s->stats;
+
+    for (uint32_t k = 0; k < n; k++) {
+        const arc_result *r = &s->outcomes[k].result;
+        qn_arc_program_entry *program = &s->programs.items[jobs[k].program];
+
+        stats->ok += r->code == ARC_OK;
+        stats->limits += (uint64_t)qn_arc_code_is_limit(r->code);
+        stats->not_ok_steps += r->not_ok;
+        stats->steps_total += r->steps;
+        if (r->code == ARC_E_TIMEOUT) {
+            stats->timeouts++;
+            continue;
+        }
+        program->steps += r->steps;
+        program->runs++;
+    }
+    stats->instances += n;
+    stats->errors = stats->instances - stats->ok - stats->limits;
+    for (size_t p = 0; p < s->programs.n; p++) {
+        qn_arc_program_entry *k = &s->programs.items[p];
+
+        if (k->runs)
+            qn_arc_costs_add(s->costs, k->key, (double)k->steps / k->runs);
+        k->steps = 0;
+        k->runs = 0;
+    }
+}
+
+qn_status qn_arc_run_all(qn_arc_session *s, const qn_arc_job *jobs, uint32_t first, uint32_t n,
+                         uint32_t want, uint32_t trace_stride, qn_err *err)
+{
+    qn_arc_batch batch = {
+        .s = s, .jobs = jobs, .first = first, .want = want, .trace_stride = trace_stride
+    };
+    qn_status st = QN_OK;
+
+    QN_TRY(make_room(s, n, trace_stride, err));
+    if (!first)
+        s->n_out = 0;
+    for (; batch.first < n; batch.first += batch.n)
+        QN_TRY(run_batch(&batch, n - batch.first, err));
+out:
+    return st;
+}
+
+qn_status qn_arc_session_time(qn_arc_session *s, const qn_arc_job *jobs, uint32_t n,
+                              double *seconds, qn_err *err)
+{
+    const qn_arc_stats before = s->stats;
+    qn_arc_on_progress *const on_progress = s->on_progress;
+    const double deadline_us = s->deadline_us;
+    qn_status st = QN_OK;
+
+    s->on_progress = NULL;
+    s->deadline_us = 0;
+    s->is_measuring = 1;
+    QN_TRY(check_jobs(s, jobs, n, err));
+    QN_TRY(qn_arc_run_all(s, jobs, 0, n, 0, 0, err));
+    *seconds = s->stats.time_kernel - before.time_kernel;
+out:
+    s->on_progress = on_progress;
+    s->deadline_us = deadline_us;
+    s->is_measuring = 0;
+    s->stats = before;
+    return st;
+}
+
+qn_status qn_arc_session_run(qn_arc_session *s, const qn_arc_job *jobs, uint32_t n, uint32_t want,
+                             uint32_t trace_stride, qn_err *err)
+{
+    const qn_transfer_count before = qn_ctx_transfers(s->ctx);
+    qn_transfer_count after;
+    int is_done = 0;
+    qn_status st = QN_OK;
+
+    QN_TRY(check_jobs(s, jobs, n, err));
+    QN_TRY(qn_arc_place_programs(s, jobs, n, err));
+    QN_TRY(qn_arc_prefixes_run(s, jobs, n, want, &is_done, err));
+    if (!is_done)
+        QN_TRY(qn_arc_run_all(s, jobs, 0, n, want, trace_stride, err));
+    count_jobs(s, jobs, n);
+    after = qn_ctx_transfers(s->ctx);
+    s->stats.transfers += after.h2d_count + after.d2h_count - before.h2d_count - before.d2h_count;
+    s->stats.transfer_bytes +=
+        after.h2d_bytes + after.d2h_bytes - before.h2d_bytes - before.d2h_bytes;
+out:
+    return st;
+}

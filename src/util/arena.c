@@ -1,0 +1,41 @@
+/* arena.c - blocks that are filled one after the other. */
+#include "util/arena.h"
+
+#include <stdlib.h>
+
+enum { BLOCK = 1 << 18, ALIGN = 16 };
+
+typedef struct qn_arena_block {
+    struct qn_arena_block *older;
+    _Alignas(ALIGN) unsigned char bytes[];
+} block;
+
+void *qn_arena_take(qn_arena *arena, size_t bytes)
+{
+    const size_t need = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+
+    if (!arena->newest || arena->room - arena->used < need) {
+        const size_t room = need > BLOCK ? need : BLOCK;
+        block *added = malloc(sizeof *added + room);
+
+        if (!added)
+            return NULL;
+        added->older = arena->newest;
+        arena->newest = added;
+        arena->used = 0;
+        arena->room = room;
+    }
+    arena->used += need;
+    return arena->newest->bytes + arena->used - need;
+}
+
+void qn_arena_clear(qn_arena *arena)
+{
+    while (arena->newest) {
+        block *const older = arena->newest->older;
+
+        free(arena->newest);
+        arena->newest = older;
+    }
+    *arena = (qn_arena){ 0 };
+}

@@ -1,0 +1,98 @@
+/* content_fixture.h - a content store with an allocator that counts, and fails on demand. */
+#ifndef QN_TESTS_CONTENT_FIXTURE_H
+#define QN_TESTS_CONTENT_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/content_store.h"
+
+static long n_blocks;       /* allocated and not freed */
+static long allocs_to_fail; /* this allocation fails, counted from 1; 0: none */
+static long n_allocs;
+
+static inline void *counted_resize(void *old, size_t bytes)
+{
+    void *made;
+
+    if (bytes == 0) {
+        n_blocks -= old != NULL;
+        free(old);
+        return NULL;
+    }
+    if (++n_allocs == allocs_to_fail)
+        return NULL;
+    made = realloc(old, bytes);
+    n_blocks += !old && made;
+    return made;
+}
+
+/* Words of content with this bit are handles, whose low bits are an offset. */
+#define HANDLE (UINT64_C(1) << 63)
+
+enum { BASE = 1 << 30 };
+
+static inline qn_status move_words(uint64_t *handle, unsigned char *bytes, size_t n, uint32_t by,
+                                   qn_err *err)
+{
+    (void)err;
+    for (size_t at = 0; at + 8 <= n; at += 8) {
+        uint64_t word;
+
+        memcpy(&word, bytes + at, sizeof word);
+        word += word & HANDLE ? by : 0;
+        memcpy(bytes + at, &word, sizeof word);
+    }
+    *handle += by;
+    return QN_OK;
+}
+
+static inline qn_content_store *open_store(size_t budget)
+{
+    const qn_content_options options = {
+        .budget_bytes = budget, .base = BASE, .move = move_words, .resize = counted_resize
+    };
+    qn_content_store *store = NULL;
+    qn_err err = { .text = "" };
+
+    if (qn_content_open(&options, &store, &err) != QN_OK)
+        fail_msg("%s", err.text);
+    return store;
+}
+
+enum { MOST_CONTENT = 4096 };
+
+/* Content without handles that begins with `id`. */
+static inline qn_content content_of(int id, size_t n, unsigned char *bytes)
+{
+    memset(bytes, 0, n);
+    memcpy(bytes, &id, sizeof id);
+    return (qn_content){ .bytes = bytes, .n = n };
+}
+
+static inline qn_content_taken take(qn_content_store *store, qn_content_hold *hold, int id,
+                                    size_t n, size_t *at)
+{
+    unsigned char bytes[MOST_CONTENT];
+    const qn_content content = content_of(id, n, bytes);
+    qn_content_taken taken = QN_CONTENT_FULL;
+    uint64_t handle = 0;
+    qn_err err = { .text = "" };
+
+    if (qn_content_take(store, hold, &content, &handle, &taken, &err) != QN_OK)
+        fail_msg("%s", err.text);
+    if (taken == QN_CONTENT_RESIDENT) {
+        assert_memory_equal(qn_content_bytes(store) + handle - BASE, bytes, n);
+        if (at)
+            *at = (size_t)handle - BASE;
+    }
+    return taken;
+}
+
+#endif
