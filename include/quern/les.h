@@ -10,8 +10,10 @@
  *     options.dealias = QN_LES_DEALIAS_TWO_THIRDS;
  *     status = qn_les_new(ctx, &options, &les, &err);
  *
- * A qn_les is a flow that stays on the device: it is stepped, inspected, stepped again.
- * qn_les_run_files is the whole command, with encoded frames, the learned operator, and files.
+ * A qn_les is a flow that stays on the device: it is stepped, inspected, stepped again. qn_les_run
+ * is all that the command does: flow, encoded frames, learned operator, rollout, comparison. Fields
+ * come from memory and results stay in memory; files are written only to a folder that
+ * options.out names.
  */
 #ifndef QUERN_LES_H
 #define QUERN_LES_H
@@ -43,6 +45,9 @@ enum { QN_LES_OBSERVE_NONE, QN_LES_OBSERVE_METRICS, QN_LES_OBSERVE_SNAPSHOTS };
 enum { QN_LES_FFT_AUTO, QN_LES_FFT_FFTW, QN_LES_FFT_VKFFT, QN_LES_FFT_OWN };
 enum { QN_LES_VIDEO_NONE, QN_LES_VIDEO_Y4M, QN_LES_VIDEO_WEBM, QN_LES_VIDEO_MP4 };
 
+enum { QN_LES_HOLD_ARRAYS, QN_LES_HOLD_TABLES };
+enum { QN_LES_PROGRESS_OFF, QN_LES_PROGRESS_AUTO, QN_LES_PROGRESS_ON };
+
 /* Texts and arrays are the caller's; calls read them before they return. */
 typedef struct qn_les_options {
     size_t size;
@@ -58,46 +63,103 @@ QN_API void qn_les_options_profile(qn_les_options *options, int profile);
 
 QN_API const qn_option_table *qn_les_option_table(void);
 
+/* A flow on a device. */
+
 typedef struct qn_les qn_les;
 
 /* Makes the field at time 0. An unstable time step is QN_ERR_USAGE, with the largest stable one.
- * NULL options stand for the defaults. Free it before the context is closed. */
+ * NULL options stand for the defaults. Free the flow before its context is closed. */
 QN_API qn_status qn_les_new(qn_ctx *ctx, const qn_les_options *options, qn_les **out, qn_err *err);
 QN_API void qn_les_free(qn_les *les); /* NULL is fine */
 
 typedef struct qn_les_size {
     int n, ensemble; /* cells along a side; members */
-    int is_f64;      /* double, else float */
-    int n_shells;    /* of a spectrum */
+    int is_f64;      /* fields are double, else float */
+    int n_shells;    /* numbers of a spectrum */
 } qn_les_size;
 
 QN_API void qn_les_get_size(const qn_les *les, qn_les_size *out);
 
-/* Makes `n` steps and waits for them. QN_ERR_FAILED when cells became not finite. */
+/* Makes `n` steps and waits for them. NaN or infinity in the flow is QN_ERR_FAILED. */
 QN_API qn_status qn_les_step(qn_les *les, int n, qn_err *err);
 
-/* ensemble * n * n numbers of the flow's precision, member after member, row after row. `bytes` is
- * the room at `out`. */
+/* Copies the vorticity: ensemble * n * n numbers in the precision of the flow, member after member,
+ * row after row. `bytes` is the size of `out`. */
 QN_API qn_status qn_les_vorticity(qn_les *les, void *out, size_t bytes, qn_err *err);
 
-/* Energy of member `member` by wavenumber 0, 1, 2, ...: n_shells doubles. */
+/* Copies the energy of one member by wavenumber 0, 1, 2, ...: n_shells doubles. */
 QN_API qn_status qn_les_spectrum(qn_les *les, int member, double *out, size_t bytes, qn_err *err);
 
-/* Where member 0 stands. */
-typedef struct qn_les_now {
+/* The state of member 0. */
+typedef struct qn_les_state {
     qn_i64 step;
     double time, dt;
     double energy, enstrophy, palinstrophy, max_vorticity;
-} qn_les_now;
+} qn_les_state;
 
-QN_API qn_status qn_les_look(qn_les *les, qn_les_now *out, qn_err *err);
+QN_API qn_status qn_les_inspect(qn_les *les, qn_les_state *out, qn_err *err);
 
-enum { QN_LES_NAME_SIZE = 24 };
+/* A whole run. */
 
-/* `quern les run`: `stamp` gets the time that names of files begin with (les_<stamp>_...) in the
- * folder `out` of the options. */
-QN_API qn_status qn_les_run_files(qn_ctx *ctx, const qn_les_options *options,
-                                  char stamp[QN_LES_NAME_SIZE], qn_err *err);
+typedef struct qn_les_result qn_les_result;
+
+/* Does what options.what says. When the flow becomes NaN or infinite, the status is QN_ERR_FAILED,
+ * and the files of options.out say what is known. */
+QN_API qn_status qn_les_run(qn_ctx *ctx, const qn_les_options *options, qn_les_result **out,
+                            qn_err *err);
+QN_API void qn_les_result_free(qn_les_result *result); /* NULL is fine */
+
+/* An array of a result, which owns it. */
+typedef struct qn_les_array {
+    const char *name;
+    const char *type;    /* "<f4", "<f8" or "<i4", as NumPy writes it */
+    const char *columns; /* names of the last dimension, with commas between them; NULL: no table */
+    int n_dims;
+    qn_i64 dims[4]; /* slowest first */
+    const void *data;
+} qn_les_array;
+
+/* The array of that name, or NULL when the run did not make it:
+ *
+ *     steps                      steps of the snapshots, one per field of omega
+ *     omega                      vorticity at these steps, [steps][ensemble][N][N]
+ *     decoded, lowpass           decoded fields, with and without the residual
+ *     z, anchors                 encoded frames; the modes of their anchors
+ *     A, mu, scale               the learned operator, and the scaling of its features
+ *     zhat                       the frames that kernel_only rolled out
+ *     series                     a table: step, time, energy, enstrophy, ...
+ *     spectrum                   a table: wavenumber, energy at the first and the last step
+ *
+ * An ensemble of one has no dimension of its own. After options.resume, fields of an ensemble from
+ * before the checkpoint are only in the files. With options.hold at QN_LES_HOLD_TABLES there are
+ * the tables alone. */
+QN_API const qn_les_array *qn_les_result_array(const qn_les_result *result, const char *name);
+
+/* The metrics of the run as JSON, with its options, times, errors and hashes in the member `les`. */
+QN_API const char *qn_les_result_metrics(const qn_les_result *result);
+
+typedef struct qn_les_summary {
+    const char *stamp;  /* "20260131T120000Z"; files are named les_<stamp>_... */
+    const char *device; /* that made the steps, "cuda:0"; "" without steps */
+    qn_i64 n_steps;     /* made by this run */
+    double step_s;      /* seconds per step; NaN without steps */
+    double time;        /* that the flow has reached */
+} qn_les_summary;
+
+QN_API void qn_les_result_summary(const qn_les_result *result, qn_les_summary *out);
+
+/* A decoded field against the flow at the same step. */
+typedef struct qn_les_comparison {
+    int step;
+    const char *window; /* "fit": learned from it; "forecast": beyond; "codec": decoded only */
+    double lowpass_error, lowpass_correlation; /* without the residual; errors are relative L2 */
+    double error, correlation;
+    double energy_drift, enstrophy_drift; /* relative */
+    double persistence;                   /* error of keeping the first frame */
+} qn_les_comparison;
+
+/* Comparison `index`; 0 when there is none. */
+QN_API int qn_les_result_comparison(const qn_les_result *result, int index, qn_les_comparison *out);
 
 #ifdef __cplusplus
 }

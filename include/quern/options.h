@@ -40,7 +40,7 @@ typedef enum qn_option_kind {
 
 typedef struct qn_option {
     const char *name; /* of the member; also the key in JSON and the keyword in Python */
-    const char *flag; /* on the command line, without its dashes; NULL: none */
+    const char *flag; /* on the command line, without its dashes; NULL: the row is for calls only */
     int kind;         /* a qn_option_kind */
     size_t offset, size;
     size_t count_offset; /* of n_<name>, a size_t; 0: the kind has none */

@@ -64,7 +64,7 @@ for time, row, tmrt in zip(day.times, day.rows, day["tmrt"]):
 with quern.les.Flow(n=32, ic="taylor_green", nu0=0.01, ctx=ctx) as flow:
     for _ in range(3):
         flow.step(20)
-        now = flow.look()
+        now = flow.inspect()
         print(f"time {now['time']:.2f}: energy {now['energy']:.5f}")
 
 # %% A search: which pair of turns solves the task?

@@ -130,10 +130,16 @@ class LesSize(c.Structure):
     _fields_ = _fields(c.c_int, "n ensemble is_f64 n_shells")
 
 
-class LesNow(c.Structure):
-    c_name = "qn_les_now"
+class LesState(c.Structure):
+    c_name = "qn_les_state"
     _fields_ = [("step", i64)] + _fields(c.c_double, "time dt energy enstrophy palinstrophy "
                                                      "max_vorticity")
+
+
+class LesArray(c.Structure):
+    c_name = "qn_les_array"
+    _fields_ = (_fields(text, "name type columns")
+                + [("n_dims", c.c_int), ("dims", i64 * 4), ("data", handle)])
 
 
 class FitFile(c.Structure):

@@ -26,11 +26,11 @@ def test_a_flow_goes_where_the_run_goes(cpu):
         flow.step(21)  # many at a time, and one by one
         flow.step(19)
         assert np.array_equal(flow.vorticity(), want.omega[-1])
-        now = flow.look()
+        now = flow.inspect()
         assert now["step"] == 40 and now["time"] == pytest.approx(0.4)
         assert now["energy"] == pytest.approx(want.series["energy"][-1], rel=1e-12)
         assert np.allclose(flow.spectrum(), want.spectrum["end"], rtol=1e-9, atol=1e-15)
-        assert flow.look()["energy"] == now["energy"]
+        assert flow.inspect()["energy"] == now["energy"]
 
 
 def test_a_field_of_ones_own_decays_as_theory_says(cpu):
@@ -88,3 +88,47 @@ def test_a_profile_brings_its_own_defaults():
     options = quern.les._OPTIONS.make({"Train-Frac": 0.5, "profile": "origin", "l": "2*pi"})
     assert (options.N, options.steps, options.train_frac) == (64, 300, 0.5)
     assert options.L == 2 * np.pi
+
+
+def test_a_run_in_memory_writes_no_file(cpu, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    n = 32
+    x = np.arange(n) * 2 * np.pi / n
+    omega = np.outer(np.sin(x), np.cos(2 * x))
+    result = quern.les.run(n=n, steps=4, stride=2, ic=omega, precision="f64", k_cut=5, k_mid=8,
+                           encode_every=1, ctx=cpu)
+    assert list(tmp_path.iterdir()) == []
+    assert np.allclose(result.omega[0], omega, atol=1e-12)
+    assert result.decoded.shape == result.lowpass.shape == (3, n, n)
+    assert result.series.dtype.names[:3] == ("step", "time", "energy")
+    assert result.spectrum.dtype.names == ("k", "start", "end")
+    assert result.encoded["A"].shape == 2 * result.encoded["mu"].shape
+    assert result.metrics["les"]["config"]["ic"] == "file"
+
+
+def test_a_resumed_run_has_the_fields_from_before_its_checkpoint(cpu, tmp_path):
+    settings = dict(n=32, steps=40, stride=10, checkpoint_every=20, out=tmp_path, ctx=cpu)
+    want = quern.les.run(**settings)
+    again = quern.les.run(resume=True, **settings)
+    assert again.steps.tolist() == want.steps.tolist()
+    assert np.array_equal(again.omega, want.omega)
+    assert np.array_equal(again.series, want.series)
+    with pytest.raises(quern.Error, match="checkpoint_every: checkpoints need out, a folder"):
+        quern.les.run(n=32, steps=40, checkpoint_every=20, ctx=cpu)
+
+
+def test_a_static_force_may_be_an_array(cpu, tmp_path):
+    force = np.zeros((32, 32))
+    force[3, 5] = 1e-3
+    np.save(tmp_path / "force.npy", force)
+    by_array = quern.les.run(n=32, steps=4, what="sim", forcing=force, ctx=cpu)
+    by_file = quern.les.run(n=32, steps=4, what="sim", forcing_file=tmp_path / "force.npy", ctx=cpu)
+    free = quern.les.run(n=32, steps=4, what="sim", ctx=cpu)
+    assert by_array.series["energy"][-1] == by_file.series["energy"][-1]
+    assert by_array.series["energy"][-1] != free.series["energy"][-1]
+
+
+def test_the_former_name_of_inspect_still_works(cpu):
+    with quern.les.Flow(n=32, ctx=cpu) as flow:
+        with pytest.warns(DeprecationWarning, match="inspect"):
+            assert flow.look() == flow.inspect()

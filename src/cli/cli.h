@@ -159,6 +159,9 @@ void qn_cli_check(const qn_args *args, qn_run_check check);
 /* What --progress says; --quiet shows none. */
 qn_status qn_cli_progress(const qn_args *args, qn_progress_mode *out, qn_err *err);
 
+/* Refuses --devices that names several, for commands that work on one. */
+qn_status qn_cli_one_device(const qn_args *args, qn_err *err);
+
 /* A context as the global options want it, served on --metrics-port while it is the only one. */
 qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err);
 

@@ -2,8 +2,9 @@
 #include "cli/cmd_les.h"
 
 #include "cli/options.h"
-#include "domain/les/run/run.h"
 #include "util/table.h"
+
+#include <quern/les.h>
 
 #include <string.h>
 
@@ -19,6 +20,11 @@ static const qn_opt run_options[] = { QN_CLI_OPTION_CONFIG,
 #define OPTION QN_CLI_OPTION
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/les.def>
+                                      { .name = "out",
+                                        .kind = QN_OPT_TEXT,
+                                        .value = "DIR",
+                                        .fallback = "out",
+                                        .help = "folder for the results" },
                                       { 0 } };
 
 /* The folder of --kernel-only must be there before anything is computed. */
@@ -34,78 +40,96 @@ static qn_status print_errors(const qn_les_result *result, qn_err *err)
 {
     qn_table table = qn_table_begin("STEP", "WINDOW", "LOW-PASS ERROR", "CORR", "DECODED ERROR",
                                     "CORR ", "ENERGY %", "ENSTROPHY %", "PERSISTENCE");
+    qn_les_comparison c;
 
-    for (int i = 0; i < result->n_compared; i++) {
-        const qn_les_compared *c = &result->compared[i];
-
-        qn_table_addf(&table, "%d", c->step);
-        qn_table_add(&table, c->window);
-        qn_table_addf(&table, "%.4f", c->lp.rel_l2);
-        qn_table_addf(&table, "%.4f", c->lp.corr);
-        qn_table_addf(&table, "%.4f", c->full.rel_l2);
-        qn_table_addf(&table, "%.4f", c->full.corr);
-        qn_table_addf(&table, "%+.2f", 100 * c->full.dE_rel);
-        qn_table_addf(&table, "%+.2f", 100 * c->full.dZ_rel);
-        qn_table_addf(&table, "%.4f", c->persistence);
+    for (int i = 0; qn_les_result_comparison(result, i, &c); i++) {
+        qn_table_addf(&table, "%d", c.step);
+        qn_table_add(&table, c.window);
+        qn_table_addf(&table, "%.4f", c.lowpass_error);
+        qn_table_addf(&table, "%.4f", c.lowpass_correlation);
+        qn_table_addf(&table, "%.4f", c.error);
+        qn_table_addf(&table, "%.4f", c.correlation);
+        qn_table_addf(&table, "%+.2f", 100 * c.energy_drift);
+        qn_table_addf(&table, "%+.2f", 100 * c.enstrophy_drift);
+        qn_table_addf(&table, "%.4f", c.persistence);
     }
     if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
         return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
     return QN_OK;
 }
 
-static qn_status print_result(const qn_les_options *config, const qn_les_result *result,
+static qn_status print_result(const qn_les_options *options, const qn_les_result *result,
                               qn_err *err)
 {
-    const qn_les_time *sim = &result->times[QN_LES_TIME_SIM];
+    qn_les_comparison first;
+    qn_les_summary run;
     qn_status st = QN_OK;
 
-    if (sim->count)
-        printf("%lld steps of %d x %d%s on %s: %.4f ms per step, time %g\n", (long long)sim->count,
-               config->N, config->N, config->precision == QN_LES_F64 ? " (f64)" : "",
-               result->device, 1e3 * sim->wall_s / (double)sim->count, result->end.time);
-    if (result->n_compared)
+    qn_les_result_summary(result, &run);
+    if (run.n_steps)
+        printf("%lld steps of %d x %d%s on %s: %.4f ms per step, time %g\n", (long long)run.n_steps,
+               options->N, options->N, options->precision == QN_LES_F64 ? " (f64)" : "", run.device,
+               1e3 * run.step_s, run.time);
+    if (qn_les_result_comparison(result, 0, &first))
         QN_TRY(print_errors(result, err));
-    printf("files: %s/les_%s_*%s\n", config->out, result->stamp,
-           config->observer != QN_LES_OBSERVE_NONE && sim->count ? ", report.html, report.md" : "");
+    printf("files: %s/les_%s_*%s\n", options->out, run.stamp,
+           options->observer != QN_LES_OBSERVE_NONE && run.n_steps ? ", report.html, report.md"
+                                                                   : "");
+out:
+    return st;
+}
+
+/* What the command line says beyond the list of options. */
+static qn_status add_frame(const qn_args *args, const char *line, qn_les_options *options,
+                           qn_err *err)
+{
+    qn_progress_mode mode;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_cli_progress(args, &mode, err));
+    options->progress = mode == QN_PROGRESS_ON     ? QN_LES_PROGRESS_ON
+                        : mode == QN_PROGRESS_AUTO ? QN_LES_PROGRESS_AUTO
+                                                   : QN_LES_PROGRESS_OFF;
+    options->hold = QN_LES_HOLD_TABLES;
+    options->command = line;
+    if (!options->out[0])
+        options->out = qn_text(args, "out");
 out:
     return st;
 }
 
 /* The device is that of --backend, or of the file of --config. */
-static qn_status open_device(const qn_args *args, const qn_les_options *config, qn_ctx **out,
-                             qn_err *err)
+static qn_status open_device(const qn_args *args, const char *backend, qn_ctx **out, qn_err *err)
 {
     qn_args local = *args;
 
-    if (!qn_given(args, "backend") && strcmp(config->backend, "auto"))
-        local.global.engine.backend = config->backend;
+    if (!qn_given(args, "backend") && strcmp(backend, "auto"))
+        local.global.engine.backend = backend;
     return qn_cli_open(&local, out, err);
 }
 
 static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
 {
-    qn_les_run_options options = { 0 };
-    qn_les_result result = { 0 };
+    qn_les_options options;
     qn_option_store store = { 0 };
-    qn_les_options config;
+    qn_les_result *result = NULL;
     qn_ctx *ctx = NULL;
     qn_str line = { 0 };
     qn_status st = QN_OK;
 
     (void)none;
     qn_cli_line(args, &line);
-    options.command = qn_str_get(&line);
-    QN_TRY(qn_cli_options(args, qn_les_option_table(), &config, &store, err));
-    QN_TRY(qn_les_options_settle(&config, err));
-    QN_TRY(check_folder(&config, err));
-    QN_TRY(qn_cli_progress(args, &options.watch.mode, err));
-    QN_TRY(open_device(args, &config, &ctx, err));
-    QN_TRY(qn_les_run(ctx, &config, &options, &result, err));
-    QN_TRY(print_result(&config, &result, err));
-    qn_cli_summary(args, (double)config.steps, "step", "steps");
+    QN_TRY(qn_cli_one_device(args, err));
+    QN_TRY(qn_cli_options(args, qn_les_option_table(), &options, &store, err));
+    QN_TRY(add_frame(args, qn_str_get(&line), &options, err));
+    QN_TRY(check_folder(&options, err));
+    QN_TRY(open_device(args, options.backend, &ctx, err));
+    QN_TRY(qn_les_run(ctx, &options, &result, err));
+    QN_TRY(print_result(&options, result, err));
+    qn_cli_summary(args, (double)options.steps, "step", "steps");
 out:
     st = qn_cli_close(args, ctx, st, err);
-    qn_les_result_free(&result);
+    qn_les_result_free(result);
     qn_option_store_free(&store);
     qn_str_free(&line);
     return st;

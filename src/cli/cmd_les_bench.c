@@ -409,6 +409,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     cases c = { 0 };
     qn_status st = QN_OK;
 
+    QN_TRY(qn_cli_one_device(args, err));
     QN_TRY(parse(args, &c, err));
     if (qn_given(args, "features"))
         QN_TRY(bench_rollout(ctx, args, &c, err));

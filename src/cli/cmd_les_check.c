@@ -127,6 +127,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 
     if (!args->n_words && !qn_given(args, "golden"))
         return qn_fail(err, QN_ERR_USAGE, "give --golden DIR, names of checks (V1 to V12), or all");
+    QN_TRY(qn_cli_one_device(args, err));
     QN_TRY(check_names(args, err));
     if (qn_given(args, "golden"))
         QN_TRY(run_golden(ctx, args, &findings, err));

@@ -4,12 +4,12 @@
 #include "util/json.h"
 
 /* Name, value, name, value, ... of what was given. */
-typedef struct pairs {
+typedef struct pair_list {
     const char *list[2 * QN_MAX_OPTS + 1];
     int n;
-} pairs;
+} pair_list;
 
-static qn_status add(pairs *p, const char *flag, const char *value, qn_err *err)
+static qn_status add(pair_list *p, const char *flag, const char *value, qn_err *err)
 {
     if (p->n == 2 * QN_MAX_OPTS)
         return qn_fail(err, QN_ERR_LIMIT, "--%s: more than %d values of options", flag,
@@ -19,7 +19,7 @@ static qn_status add(pairs *p, const char *flag, const char *value, qn_err *err)
     return QN_OK;
 }
 
-static qn_status add_row(const qn_args *args, const qn_option *row, pairs *p, qn_err *err)
+static qn_status add_row(const qn_args *args, const qn_option *row, pair_list *p, qn_err *err)
 {
     const char *value;
     qn_status st = QN_OK;
@@ -55,7 +55,7 @@ qn_status qn_cli_options(const qn_args *args, const qn_option_table *table, void
     const char *file = qn_has_option(args, "config") ? qn_text(args, "config") : NULL;
     char where[300];
     json_t *root = NULL;
-    pairs p = { .n = 0 };
+    pair_list p = { .n = 0 };
     qn_status st = QN_OK;
 
     snprintf(where, sizeof where, "%.280s: ", file ? file : "");

@@ -16,6 +16,7 @@
 #include "util/compare.h"
 #include "util/csv.h"
 #include "util/log.h"
+#include "util/str.h"
 
 #include <stdio.h>
 
@@ -388,6 +389,9 @@ void qn_stats_print(FILE *to, const qn_metrics *metrics);
 
 /* The metrics file, .json or .prom. */
 qn_status qn_report_write(qn_ctx *ctx, const qn_run_info *info, const char *path, qn_err *err);
+
+/* Appends the text of the .json file. */
+qn_status qn_report_json(qn_ctx *ctx, const qn_run_info *info, qn_str *out, qn_err *err);
 
 /* Notes what becomes of every array of the context from now on; before the first one is made. */
 qn_status qn_ledger_open(qn_ctx *ctx, qn_err *err);

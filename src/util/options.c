@@ -91,6 +91,14 @@ const qn_option *qn_option_find(const qn_option_table *table, const char *name)
     return NULL;
 }
 
+/* The row that a text may set: rows without a flag are for calls only. */
+static const qn_option *find_by_text(const qn_option_table *table, const char *name)
+{
+    const qn_option *row = qn_option_find(table, name);
+
+    return row && row->flag ? row : NULL;
+}
+
 static const qn_option *preset_of(const qn_option_table *table)
 {
     for (const qn_option *row = table->rows; row->name; row++)
@@ -102,7 +110,7 @@ static const qn_option *preset_of(const qn_option_table *table)
 /* How messages name an option: "--k-cut" of the command line, "FILE: k_cut" of a file. */
 static const char *name_in(qn_option_source source, const qn_option *row)
 {
-    return strcmp(source.where, "--") == 0 && row->flag ? row->flag : row->name;
+    return strcmp(source.where, "--") == 0 ? row->flag : row->name;
 }
 
 static qn_status fail_unknown(const qn_option_table *table, const char *name,
@@ -116,8 +124,10 @@ static qn_status fail_unknown(const qn_option_table *table, const char *name,
     for (const qn_option *row = table->rows; row->name; row++)
         n++;
     if ((names = calloc(n + 1, sizeof *names))) {
-        for (size_t i = 0; i < n; i++)
-            names[i] = name_in(source, &table->rows[i]);
+        n = 0;
+        for (const qn_option *row = table->rows; row->name; row++)
+            if (row->flag)
+                names[n++] = name_in(source, row);
         close = qn_closest(name, names);
     }
     free(names);
@@ -351,16 +361,6 @@ static qn_status put_texts(const setting *s, const char *const **to)
     return QN_OK;
 }
 
-static qn_status put_array(const setting *s, const void **to)
-{
-    if (s->text[0])
-        return qn_fail(s->err, s->source.wrong, "%s%s: an array is given in memory, not as text",
-                       s->source.where, name_in(s->source, s->row));
-    *to = NULL;
-    *count_of(s->options, s->row) = 0;
-    return QN_OK;
-}
-
 static qn_status put(const setting *s)
 {
     void *to = member_of(s->options, s->row);
@@ -389,13 +389,15 @@ static qn_status put(const setting *s)
     case QN_OPTION_ARRAY:
         break;
     }
-    return put_array(s, to);
+    *(const void **)to = NULL; /* as a default only */
+    *count_of(s->options, s->row) = 0;
+    return QN_OK;
 }
 
 qn_status qn_option_set(const qn_option_table *table, const char *name, const char *text,
                         qn_option_source source, void *options, qn_option_store *store, qn_err *err)
 {
-    const setting s = { .row = qn_option_find(table, name),
+    const setting s = { .row = find_by_text(table, name),
                         .source = source,
                         .text = text,
                         .options = options,
@@ -568,7 +570,7 @@ static qn_status read_member(const qn_option_table *table, const char *key, cons
                              qn_option_source source, void *options, qn_option_store *store,
                              qn_err *err)
 {
-    const qn_option *row = qn_option_find(table, key);
+    const qn_option *row = find_by_text(table, key);
     const json_t *item;
     qn_status st = QN_OK;
     size_t i;
@@ -649,11 +651,13 @@ static json_t *option_json(const qn_option *row, const void *options)
     }
 }
 
-/* Left out of JSON: what is not set, and arrays. */
+/* Left out of JSON: what is not set, and what is for calls only. */
 static int is_silent(const qn_option *row, const void *options)
 {
     const void *from = const_member_of(options, row);
 
+    if (!row->flag)
+        return 1;
     switch ((qn_option_kind)row->kind) {
     case QN_OPTION_CHOICE:
     case QN_OPTION_PRESET:
@@ -666,7 +670,7 @@ static int is_silent(const qn_option *row, const void *options)
     case QN_OPTION_TEXTS:
         return !*(const size_t *)(const void *)((const char *)options + row->count_offset);
     default:
-        return row->kind == QN_OPTION_ARRAY;
+        return 0;
     }
 }
 

@@ -2,8 +2,9 @@
  *
  * What a tool's author writes, for a tool `foo`:
  *
- *   1. include/quern/options/foo.def: the list, a row per option. OPTION is an option of the command;
- *      MEMBER is in the struct only, or is a global option of the command already.
+ *   1. include/quern/options/foo.def: the list, a row per option. OPTION is an option of the command,
+ *      MEMBER is not: without a flag it is for calls only, with one it is a global option, or the
+ *      command has a row of its own for it.
  *
  *        #ifndef MEMBER
  *        #define MEMBER OPTION
@@ -111,7 +112,8 @@ typedef struct qn_option_source {
     qn_status wrong;
 } qn_option_source;
 
-/* Sets one option of a whole struct. The message of a wrong value names option, value and limit;
+/* Sets one option of a whole struct; rows without a flag are for calls only, and unknown here. The
+ * message of a wrong value names option, value and limit;
  * that of an unknown name what it was probably meant to be. A text is copied into `store`, which
  * then must live as long as the options; without a store, which TEXTS need, it is borrowed. TEXTS
  * get one more. */
@@ -127,7 +129,7 @@ qn_status qn_options_make(const qn_option_table *table, const json_t *root, cons
                           qn_err *err);
 
 /* The options as a JSON object that makes the same ones again; NULL for lack of memory. What is not
- * set, empty texts and arrays are left out. */
+ * set, and rows without a flag, are left out. */
 json_t *qn_options_json(const qn_option_table *table, const void *options);
 
 #endif

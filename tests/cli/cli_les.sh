@@ -91,6 +91,8 @@ has "$(echo bad/*_metrics.json)" '"nonfinite"'
 refused 6 'cannot open nowhere.npy' les --ic-file nowhere.npy
 refused 6 'cannot open nowhere/A.npy' les --kernel-only nowhere
 refused 2 'unknown option --strid; did you mean --stride' les --strid 3
+refused 2 '--devices: les run works on one device; choose it with --backend' \
+    quern les run --devices cpu,sim --n 16
 refused 2 'N: 33 is odd' quern les run --n 33
 refused 2 'fft: vkfft does not run on cpu:0' les --fft vkfft --what sim --out bad
 

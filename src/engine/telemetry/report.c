@@ -187,6 +187,18 @@ qn_status qn_report_write(qn_ctx *ctx, const qn_run_info *info, const char *path
     return st;
 }
 
+qn_status qn_report_json(qn_ctx *ctx, const qn_run_info *info, qn_str *out, qn_err *err)
+{
+    description d;
+    qn_status st;
+
+    qn_report_refresh(ctx);
+    describe(ctx, info, &d);
+    st = qn_export_json(ctx->metrics, &d.report, out, err);
+    forget(&d);
+    return st;
+}
+
 qn_status qn_metrics_write(qn_ctx *ctx, const char *command, const char *path, qn_err *err)
 {
     return qn_report_write(ctx, &(qn_run_info){ .command = command, .status = "ok" }, path, err);

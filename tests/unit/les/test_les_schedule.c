@@ -89,8 +89,8 @@ static void check_spans(const qn_les_schedule *s)
 static void spans_cover_every_step_and_end_at_marks(void **state)
 {
     const qn_les_schedule a = SCHEDULE("steps", "1000", "hash-every", "70");
-    const qn_les_schedule b =
-        SCHEDULE("steps", "333", "encode-every", "7", "stride", "14", "checkpoint-every", "100");
+    const qn_les_schedule b = SCHEDULE("steps", "333", "encode-every", "7", "stride", "14",
+                                       "checkpoint-every", "100", "out", "o");
     const qn_les_schedule c = SCHEDULE("steps", "500", "encode-every", "120", "stride", "120");
 
     (void)state;

@@ -151,7 +151,7 @@ static void wrong_texts_name_option_value_and_limit(void **state)
     expect_refused("seed", "-1",
                    "--seed: '-1' is not a whole number from 0 to 9223372036854775807");
     expect_refused("room", "much", "--room: 'much' is not a size such as 512M");
-    expect_refused("field", "1,2", "--field: an array is given in memory, not as text");
+    expect_refused("field", "1,2", "--field is unknown");
     expect_refused("lenght", "1", "--lenght is unknown; did you mean --length?");
     memset(text, 'x', sizeof text);
     text[QN_OPTION_TEXT_BYTES] = 0;

@@ -66,20 +66,29 @@ static qn_status make_box(qn_les_codec *codec, qn_err *err)
     return st;
 }
 
-/* Unit vectors of the phases in a file: mid and high, N x N each, of which a mode has one. */
+static int has_phases(const qn_les_options *config)
+{
+    return config->phases[0] || config->n_phase_field;
+}
+
+/* Unit vectors of the phases that are given: mid and high, N x N each, of which a mode has one. */
 static qn_status read_phases(const qn_les_codec *codec, double *table, qn_err *err)
 {
-    const int n = codec->config->N;
+    const qn_les_options *c = codec->config;
+    const int n = c->N;
     const qn_i64 dims[3] = { CODEC_BANDS, n, n };
+    const double *phases = c->phase_field;
     qn_npy file = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_npy_read_as(codec->config->phases, QN_NPY_F8, 3, dims, &file, err));
+    if (!c->n_phase_field) {
+        QN_TRY(qn_npy_read_as(c->phases, QN_NPY_F8, 3, dims, &file, err));
+        phases = file.data;
+    }
     for (int mode = 0; mode < n * n; mode++) {
         const qn_les_wave k = qn_les_wave_of(&codec->modes, mode);
         const int band = qn_les_in_band(&codec->modes, QN_LES_HIGH, k) ? CODEC_HIGH : CODEC_MID;
-        const double phase =
-            ((const double *)file.data)[(size_t)band * (size_t)n * (size_t)n + (size_t)mode];
+        const double phase = phases[(size_t)band * (size_t)n * (size_t)n + (size_t)mode];
 
         table[2 * mode] = cos(phase);
         table[2 * mode + 1] = sin(phase);
@@ -135,7 +144,7 @@ static codec_par par_of(const qn_les_codec *codec)
                         .at_low = codec->layout.low_re,
                         .at_support = codec->layout.support,
                         .at_anchor = codec->layout.anchor_re,
-                        .is_drawn_before = c->phases[0] != 0 };
+                        .is_drawn_before = has_phases(c) };
 }
 
 static size_t kept_bytes(const qn_les_codec *codec)
@@ -178,9 +187,9 @@ qn_status qn_les_codec_new(qn_ctx *ctx, const qn_les_options *config, qn_les_cod
     qn_les_codec *codec = NULL;
     qn_status st = QN_OK;
 
-    if (config->phases[0] && config->codec != QN_LES_CODEC_ORIGIN)
+    if (has_phases(config) && config->codec != QN_LES_CODEC_ORIGIN)
         return qn_fail(err, QN_ERR_USAGE, "phases: %s is given, but codec is not origin",
-                       config->phases);
+                       config->phases[0] ? config->phases : "an array");
     if (!(codec = calloc(1, sizeof *codec)))
         return qn_fail(err, QN_ERR_NOMEM, "no memory for a codec");
     codec->ctx = ctx;

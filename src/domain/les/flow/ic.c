@@ -124,7 +124,7 @@ static void fill_shear(const qn_les_options *config, double *field)
     }
 }
 
-/* From a file. */
+/* From a file, or from memory. */
 
 static qn_status check_shape(const qn_les_options *config, const qn_npy *array, qn_err *err)
 {
@@ -147,23 +147,26 @@ static qn_status check_shape(const qn_les_options *config, const qn_npy *array, 
 }
 
 /* One field serves all members. */
-static qn_status fill_file(const qn_les_options *config, double *out, qn_err *err)
+static qn_status fill_given(const qn_les_options *config, double *out, qn_err *err)
 {
     const size_t elems = qn_les_ic_elems(config), all = elems * (size_t)config->ensemble;
     qn_npy array = { 0 };
     qn_status st = QN_OK;
+    size_t n = config->n_ic_field;
 
-    QN_TRY(qn_npy_read(config->ic_file, &array, err));
-    QN_TRY(check_shape(config, &array, err));
-
-    const size_t n = (size_t)qn_npy_elems(&array);
+    if (!n) {
+        QN_TRY(qn_npy_read(config->ic_file, &array, err));
+        QN_TRY(check_shape(config, &array, err));
+        n = (size_t)qn_npy_elems(&array);
+    }
     for (size_t i = 0; i < n; i++) {
-        const double value = array.type == QN_NPY_F8 ? ((const double *)array.data)[i]
-                                                     : (double)((const float *)array.data)[i];
+        const double value =
+            config->n_ic_field ? config->ic_field[i] : qn_npy_at(&array, (qn_i64)i);
 
         if (!isfinite(value)) {
             st = qn_fail(err, QN_ERR_INPUT, "%s: the number at row %zu, column %zu is not finite",
-                         config->ic_file, i / (size_t)config->N, i % (size_t)config->N);
+                         config->n_ic_field ? "ic_field" : config->ic_file, i / (size_t)config->N,
+                         i % (size_t)config->N);
             goto out;
         }
         out[i] = value;
@@ -180,7 +183,7 @@ qn_status qn_les_ic_fill(const qn_les_options *config, double *out, qn_err *err)
     const size_t elems = qn_les_ic_elems(config);
 
     if (config->ic == QN_LES_IC_FILE)
-        return fill_file(config, out, err);
+        return fill_given(config, out, err);
     for (int b = 0; b < config->ensemble; b++) {
         double *member = out + (size_t)b * elems;
 

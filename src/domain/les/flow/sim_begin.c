@@ -113,6 +113,8 @@ static qn_status begin_force(qn_les_sim *sim, qn_err *err)
     file.ic = QN_LES_IC_FILE;
     file.ensemble = 1;
     file.ic_file = file.forcing_file;
+    file.ic_field = file.forcing_field;
+    file.n_ic_field = file.n_forcing_field;
     QN_TRY(qn_les_ic_fill(&file, values, err));
     QN_TRY(take_fields(sim, values, sim->force, 1, 0, err));
 out:

@@ -41,28 +41,62 @@ static qn_status settle_time(qn_les_options *c, qn_err *err)
     }
 }
 
-/* A file that is named is meant to be used; one that is needed must be named. */
-static qn_status settle_file(const char *what, const char *name, const char *path, int by_file,
-                             int otherwise, int *choice, qn_err *err)
+/* Where a field comes from that may be in a file or in memory. */
+typedef struct source {
+    const char *option, *by_file; /* "ic" and its choice that needs one, "file" */
+    const char *path;
+    const double *field;
+    size_t n;
+    int choice, otherwise; /* the number of by_file, and that of the default */
+} source;
+
+static int is_given(const source *s)
+{
+    return s->path[0] || s->n;
+}
+
+/* What is given is meant to be used; what is needed must be given. */
+static qn_status settle_source(const source *s, int *choice, qn_err *err)
 {
     if (*choice < 0)
-        *choice = path[0] ? by_file : otherwise;
-    if (path[0] && *choice != by_file)
-        return qn_fail(err, QN_ERR_USAGE, "%s_file: %s is given, but %s is not %s", what, path,
-                       what, name);
-    if (!path[0] && *choice == by_file)
-        return qn_fail(err, QN_ERR_USAGE, "%s: %s needs %s_file, an array of NumPy", what, name,
-                       what);
+        *choice = is_given(s) ? s->choice : s->otherwise;
+    if (s->path[0] && s->n)
+        return qn_fail(err, QN_ERR_USAGE, "%s: both %s_file and %s_field are given", s->option,
+                       s->option, s->option);
+    if (s->n && !s->field)
+        return qn_fail(err, QN_ERR_USAGE, "%s_field: NULL with %zu numbers", s->option, s->n);
+    if (is_given(s) && *choice != s->choice)
+        return qn_fail(err, QN_ERR_USAGE, "%s_%s: %s is given, but %s is not %s", s->option,
+                       s->n ? "field" : "file", s->n ? "an array" : s->path, s->option, s->by_file);
+    if (!is_given(s) && *choice == s->choice)
+        return qn_fail(err, QN_ERR_USAGE, "%s: %s needs %s_file, an array of NumPy", s->option,
+                       s->by_file, s->option);
     return QN_OK;
+}
+
+/* An array in memory must have one of these lengths. */
+static qn_status check_length(const char *name, size_t n, size_t one, size_t all, qn_err *err)
+{
+    if (!n || n == one || n == all)
+        return QN_OK;
+    return qn_fail(err, QN_ERR_USAGE, "%s: an array of %zu numbers, but %zu are needed", name, n,
+                   one);
 }
 
 static qn_status settle_field(qn_les_options *c, qn_err *err)
 {
+    const size_t cells = (size_t)c->N * (size_t)c->N;
+    const source ic = { "ic",          "file",         c->ic_file,        c->ic_field,
+                        c->n_ic_field, QN_LES_IC_FILE, QN_LES_IC_SPECTRAL };
+    const source forcing = { "forcing",          "static",           c->forcing_file,
+                             c->forcing_field,   c->n_forcing_field, QN_LES_FORCING_STATIC,
+                             QN_LES_FORCING_NONE };
     qn_status st = QN_OK;
 
-    QN_TRY(settle_file("ic", "file", c->ic_file, QN_LES_IC_FILE, QN_LES_IC_SPECTRAL, &c->ic, err));
-    QN_TRY(settle_file("forcing", "static", c->forcing_file, QN_LES_FORCING_STATIC,
-                       QN_LES_FORCING_NONE, &c->forcing, err));
+    QN_TRY(settle_source(&ic, &c->ic, err));
+    QN_TRY(settle_source(&forcing, &c->forcing, err));
+    QN_TRY(check_length("ic_field", c->n_ic_field, cells, cells * (size_t)c->ensemble, err));
+    QN_TRY(check_length("forcing_field", c->n_forcing_field, cells, cells, err));
     if (c->ic_k0 == 0)
         c->ic_k0 = c->ic_shape == QN_LES_SHAPE_COMPACT ? 4 : 6;
     if (c->ic == QN_LES_IC_BOX && (c->ic_width % 2 == 0 || c->ic_width > c->N))
@@ -80,8 +114,17 @@ out:
 
 static qn_status settle_codec(qn_les_options *c, qn_err *err)
 {
+    const size_t cells = (size_t)c->N * (size_t)c->N;
+    qn_status st;
+
     if (c->smooth_k == 0)
         c->smooth_k = c->smooth == QN_LES_SMOOTH_PADDED ? 11 : qn_les_smooth_width(c->N);
+    if (c->phases[0] && c->n_phase_field)
+        return qn_fail(err, QN_ERR_USAGE, "phases: both a file and phase_field are given");
+    if (c->n_phase_field && !c->phase_field)
+        return qn_fail(err, QN_ERR_USAGE, "phase_field: NULL with %zu numbers", c->n_phase_field);
+    if ((st = check_length("phase_field", c->n_phase_field, 2 * cells, 2 * cells, err)) != QN_OK)
+        return st;
     if (c->what == QN_LES_WHAT_SIM)
         return QN_OK;
     if (c->smooth_k % 2 == 0 || c->smooth_k > c->N)
@@ -91,6 +134,16 @@ static qn_status settle_codec(qn_les_options *c, qn_err *err)
         return qn_fail(err, QN_ERR_USAGE, "k_cut: %g is not below N/2, %d", c->k_cut, c->N / 2);
     if (c->k_mid < c->k_cut)
         return qn_fail(err, QN_ERR_USAGE, "k_mid: %g is below k_cut, %g", c->k_mid, c->k_cut);
+    return QN_OK;
+}
+
+/* Files that only make sense in a folder. */
+static qn_status settle_files(const qn_les_options *c, qn_err *err)
+{
+    const char *needs = c->resume ? "resume" : c->checkpoint_every ? "checkpoint_every" : NULL;
+
+    if (needs && !c->out[0])
+        return qn_fail(err, QN_ERR_USAGE, "%s: checkpoints need out, a folder", needs);
     return QN_OK;
 }
 
@@ -106,6 +159,7 @@ qn_status qn_les_options_settle(qn_les_options *config, qn_err *err)
     QN_TRY(settle_time(config, err));
     QN_TRY(settle_field(config, err));
     QN_TRY(settle_codec(config, err));
+    QN_TRY(settle_files(config, err));
 out:
     return st;
 }

@@ -6,6 +6,7 @@
 #include "util/npy.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void qn_les_path(const qn_les_options *config, const qn_les_result *result, const char *name,
@@ -14,85 +15,194 @@ void qn_les_path(const qn_les_options *config, const qn_les_result *result, cons
     snprintf(out, size, "%s/les_%s_%s", config->out, result->stamp, name);
 }
 
-qn_status qn_les_write_field(const qn_les_options *config, const qn_les_result *result,
-                             const char *name, int step, int members, const void *data, qn_err *err)
-{
-    const qn_i64 n = config->N;
-    char path[QN_OPTION_TEXT_BYTES + 80], file[48];
-    qn_npy array = { .type = config->precision == QN_LES_F64 ? QN_NPY_F8 : QN_NPY_F4,
-                     .n_dims = members > 1 ? 3 : 2,
-                     .data = (void *)data };
+/* Arrays of the result. */
 
-    if (members > 1)
-        array.dims[0] = members;
-    array.dims[array.n_dims - 2] = array.dims[array.n_dims - 1] = n;
-    snprintf(file, sizeof file, "%s_t%06d.npy", name, step);
-    qn_les_path(config, result, file, path, sizeof path);
-    return qn_npy_write(path, &array, err);
+static qn_les_array *find(qn_les_result *result, const char *name)
+{
+    return (qn_les_array *)(uintptr_t)qn_les_result_array(result, name);
 }
 
-qn_status qn_les_write_array(const qn_les_options *config, const char *name, int type, int n_dims,
-                             const qn_i64 *dims, const void *data, qn_err *err)
+/* Adds an array that takes over `data`. */
+static qn_les_array *add(qn_les_result *result, const char *name, qn_npy_type type, int n_dims,
+                         const qn_i64 *dims, const void *data)
 {
-    char path[QN_OPTION_TEXT_BYTES + 80];
-    qn_npy array = { .type = (qn_npy_type)type, .n_dims = n_dims, .data = (void *)data };
+    qn_les_array *array = &result->arrays[result->n_arrays++];
 
-    memcpy(array.dims, dims, (size_t)n_dims * sizeof *dims);
-    snprintf(path, sizeof path, "%s/%s.npy", config->out, name);
-    return qn_npy_write(path, &array, err);
+    *array = (qn_les_array){
+        .name = name, .type = qn_npy_type_name(type), .n_dims = n_dims, .data = data
+    };
+    memcpy(array->dims, dims, (size_t)n_dims * sizeof *dims);
+    return array;
 }
 
-qn_status qn_les_write_series(const qn_les_options *config, const qn_les_result *result,
-                              qn_err *err)
+/* Adds room for `n` items of `item_bytes` each, none of them there so far. */
+static qn_status add_list(qn_les_result *result, const char *name, qn_npy_type type, int n_dims,
+                          const qn_i64 *dims, size_t n, size_t item_bytes, qn_err *err)
 {
-    static const char *const names[] = { "step",         "time",    "energy", "enstrophy",
-                                         "palinstrophy", "max_abs", "mean",   "kurtosis" };
-    char path[QN_OPTION_TEXT_BYTES + 80];
-    qn_out out = { 0 };
+    void *data = NULL;
+    size_t bytes;
     qn_status st = QN_OK;
 
-    qn_les_path(config, result, "series.csv", path, sizeof path);
-    QN_TRY(qn_out_open(path, &out, err));
-    qn_csv_writer w = { .to = out.file };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        qn_csv_put(&w, names[i]);
-    qn_csv_end_row(&w);
-    for (int i = 0; i < result->n_rows; i++) {
-        const qn_les_row *row = &result->rows[i];
-        const double values[] = { row->time,    row->energy, row->enstrophy, row->palinstrophy,
-                                  row->max_abs, row->mean,   row->kurtosis };
-
-        qn_csv_putf(&w, "%.0f", row->step);
-        for (size_t k = 0; k < sizeof values / sizeof *values; k++)
-            qn_csv_putf(&w, "%.17g", values[k]);
-        qn_csv_end_row(&w);
-    }
-    QN_TRY(qn_out_commit(&out, err));
+    QN_TRY(qn_size_mul(n, item_bytes, name, &bytes, err));
+    if (!(data = malloc(bytes ? bytes : 1)))
+        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %zu bytes of results", name, bytes);
+    add(result, name, type, n_dims, dims, data);
 out:
-    qn_out_abort(&out);
     return st;
 }
 
-qn_status qn_les_write_spectrum(const qn_les_options *config, const qn_les_result *result,
-                                qn_err *err)
+static void append(qn_les_array *list, const void *item, size_t bytes)
+{
+    memcpy((char *)(uintptr_t)list->data + (size_t)list->dims[0] * bytes, item, bytes);
+    list->dims[0]++;
+}
+
+/* Fields. */
+
+static const char *const field_names[] = { "omega", "decoded", "lowpass" };
+static const char *const field_files[] = { "omega", "full", "lp" };
+
+/* A field as an array: N x N, with the members in front where there are several. */
+static qn_npy shape_of(const qn_les_options *config, const void *data)
+{
+    qn_npy array = { .type = config->precision == QN_LES_F64 ? QN_NPY_F8 : QN_NPY_F4,
+                     .n_dims = config->ensemble > 1 ? 3 : 2,
+                     .data = (void *)(uintptr_t)data };
+
+    array.dims[0] = config->ensemble;
+    array.dims[array.n_dims - 2] = array.dims[array.n_dims - 1] = config->N;
+    return array;
+}
+
+static qn_status hold_field(const qn_les_options *config, qn_les_result *result, qn_les_field field,
+                            int step, const qn_npy *array, qn_err *err)
+{
+    const char *name = field_names[field];
+    const size_t bytes = (size_t)qn_npy_elems(array) * qn_npy_elem_bytes(array->type);
+    const size_t n = (size_t)config->steps / (size_t)config->stride + 1;
+    const int32_t number = step;
+    qn_i64 dims[4] = { 0 };
+    qn_status st = QN_OK;
+
+    memcpy(dims + 1, array->dims, (size_t)array->n_dims * sizeof *dims);
+    if (!find(result, name))
+        QN_TRY(add_list(result, name, array->type, array->n_dims + 1, dims, n, bytes, err));
+    append(find(result, name), array->data, bytes);
+    if (field != QN_LES_FIELD_OMEGA)
+        goto out;
+    if (!find(result, "steps"))
+        QN_TRY(add_list(result, "steps", QN_NPY_I4, 1, dims, n, sizeof number, err));
+    append(find(result, "steps"), &number, sizeof number);
+out:
+    return st;
+}
+
+qn_status qn_les_output_field(const qn_les_options *config, qn_les_result *result,
+                              qn_les_field field, int step, const void *data, qn_err *err)
+{
+    const qn_npy array = shape_of(config, data);
+    char path[QN_OPTION_TEXT_BYTES + 80], file[48];
+    qn_status st = QN_OK;
+
+    if (config->hold == QN_LES_HOLD_ARRAYS)
+        QN_TRY(hold_field(config, result, field, step, &array, err));
+    if (!config->out[0])
+        goto out;
+    snprintf(file, sizeof file, "%s_t%06d.npy", field_files[field], step);
+    qn_les_path(config, result, file, path, sizeof path);
+    QN_TRY(qn_npy_write(path, &array, err));
+out:
+    return st;
+}
+
+qn_status qn_les_output_array(const qn_les_options *config, qn_les_result *result, const char *name,
+                              int type, int n_dims, const qn_i64 *dims, void *data, qn_err *err)
 {
     char path[QN_OPTION_TEXT_BYTES + 80];
+    qn_npy array = { .type = (qn_npy_type)type, .n_dims = n_dims, .data = data };
+    qn_status st = QN_OK;
+
+    memcpy(array.dims, dims, (size_t)n_dims * sizeof *dims);
+    if (config->out[0]) {
+        snprintf(path, sizeof path, "%s/%s.npy", config->out, name);
+        QN_TRY(qn_npy_write(path, &array, err));
+    }
+    if (config->hold == QN_LES_HOLD_ARRAYS) {
+        add(result, name, array.type, n_dims, dims, data);
+        data = NULL;
+    }
+out:
+    free(data);
+    return st;
+}
+
+/* Tables. */
+
+static const char series_columns[] =
+    "step,time,energy,enstrophy,palinstrophy,max_abs,mean,kurtosis";
+
+static qn_status add_series(qn_les_result *result, qn_err *err)
+{
+    const qn_i64 dims[] = { result->n_rows, sizeof(qn_les_row) / sizeof(double) };
+    const size_t bytes = (size_t)result->n_rows * sizeof(qn_les_row);
+    double *data = malloc(bytes ? bytes : 1);
+
+    if (!data)
+        return qn_fail(err, QN_ERR_NOMEM, "series: no memory for %zu bytes", bytes);
+    if (bytes)
+        memcpy(data, result->rows, bytes);
+    add(result, "series", QN_NPY_F8, 2, dims, data)->columns = series_columns;
+    return QN_OK;
+}
+
+/* A run that was resumed has no spectrum of the first step. */
+static qn_status add_spectrum(qn_les_result *result, qn_err *err)
+{
+    const int has_start = result->shells[0] != NULL;
+    const qn_i64 dims[] = { result->n_shells, 2 + has_start };
+    double *data = malloc((size_t)(dims[0] * dims[1] + 1) * sizeof *data), *at = data;
+
+    if (!data)
+        return qn_fail(err, QN_ERR_NOMEM, "spectrum: no memory for %d shells", result->n_shells);
+    for (int k = 0; k < result->n_shells; k++) {
+        *at++ = k;
+        if (has_start)
+            *at++ = result->shells[0][k];
+        *at++ = result->shells[1][k];
+    }
+    add(result, "spectrum", QN_NPY_F8, 2, dims, data)->columns =
+        has_start ? "k,start,end" : "k,end";
+    return QN_OK;
+}
+
+qn_status qn_les_add_tables(qn_les_result *result, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(add_series(result, err));
+    QN_TRY(add_spectrum(result, err));
+out:
+    return st;
+}
+
+/* The first column holds whole numbers. */
+qn_status qn_les_write_table(const qn_les_options *config, const qn_les_result *result,
+                             const char *name, qn_err *err)
+{
+    const qn_les_array *table = qn_les_result_array(result, name);
+    const double *at = table->data;
+    char path[QN_OPTION_TEXT_BYTES + 80], file[32];
     qn_out out = { 0 };
     qn_status st = QN_OK;
 
-    qn_les_path(config, result, "spectrum.csv", path, sizeof path);
+    snprintf(file, sizeof file, "%s.csv", name);
+    qn_les_path(config, result, file, path, sizeof path);
     QN_TRY(qn_out_open(path, &out, err));
+    fprintf(out.file, "%s\n", table->columns);
     qn_csv_writer w = { .to = out.file };
-    qn_csv_put(&w, "k");
-    if (result->shells[0])
-        qn_csv_put(&w, "start");
-    qn_csv_put(&w, "end");
-    qn_csv_end_row(&w);
-    for (int k = 0; k < result->n_shells; k++) {
-        qn_csv_putf(&w, "%d", k);
-        if (result->shells[0])
-            qn_csv_putf(&w, "%.17g", result->shells[0][k]);
-        qn_csv_putf(&w, "%.17g", result->shells[1][k]);
+    for (qn_i64 i = 0; i < table->dims[0]; i++) {
+        for (qn_i64 k = 0; k < table->dims[1]; k++)
+            qn_csv_putf(&w, k ? "%.17g" : "%.0f", *at++);
         qn_csv_end_row(&w);
     }
     QN_TRY(qn_out_commit(&out, err));

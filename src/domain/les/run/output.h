@@ -1,34 +1,42 @@
-/* output.h - the files of a run. Names begin with <out>/les_<stamp>_, except for what another run
- * reads (z.npy, A.npy, mu.npy, scale.npy, anchors.npy) and the reports. */
+/* output.h - arrays and tables of a run, in memory and in the files of its folder.
+ *
+ * Names of files begin with <out>/les_<stamp>_, except for the arrays that another run reads (z.npy,
+ * A.npy, mu.npy, scale.npy, anchors.npy) and the reports. Without a folder no file is written.
+ */
 #ifndef QN_LES_OUTPUT_H
 #define QN_LES_OUTPUT_H
 
 #include "run.h"
 
-/* <name>_tNNNNNN.npy: `members` fields in run precision; one has two dimensions. */
-qn_status qn_les_write_field(const qn_les_options *config, const qn_les_result *result,
-                             const char *name, int step, int members, const void *data,
-                             qn_err *err);
+/* "<out>/les_<stamp>_<name>" */
+void qn_les_path(const qn_les_options *config, const qn_les_result *result, const char *name,
+                 char *out, size_t size);
 
-/* <out>/<name>.npy */
-qn_status qn_les_write_array(const qn_les_options *config, const char *name, int type, int n_dims,
-                             const qn_i64 *dims, const void *data, qn_err *err);
+/* Appends a field of all members to the array `name` of the result, and writes it to its file
+ * (_omega_t*.npy, _full_t*.npy, _lp_t*.npy). */
+typedef enum { QN_LES_FIELD_OMEGA, QN_LES_FIELD_DECODED, QN_LES_FIELD_LOWPASS } qn_les_field;
+qn_status qn_les_output_field(const qn_les_options *config, qn_les_result *result,
+                              qn_les_field field, int step, const void *data, qn_err *err);
 
-qn_status qn_les_write_series(const qn_les_options *config, const qn_les_result *result,
-                              qn_err *err);
-qn_status qn_les_write_spectrum(const qn_les_options *config, const qn_les_result *result,
-                                qn_err *err);
+/* Adds an array to the result, and writes it to <out>/<name>.npy. It takes over `data`, which came
+ * from malloc, even when it fails. */
+qn_status qn_les_output_array(const qn_les_options *config, qn_les_result *result, const char *name,
+                              int type, int n_dims, const qn_i64 *dims, void *data, qn_err *err);
 
-/* The engine's metrics with the member `les`, to *_metrics.json and to log_metrics. */
-qn_status qn_les_write_metrics(qn_ctx *ctx, const qn_les_options *config,
-                               const qn_les_result *result, qn_err *err);
+/* Adds the tables `series` and `spectrum`. */
+qn_status qn_les_add_tables(qn_les_result *result, qn_err *err);
 
-/* The member `les`; NULL for lack of memory. */
-json_t *qn_les_result_json(qn_ctx *ctx, const qn_les_options *config, const qn_les_result *result);
+/* Writes a table as CSV. */
+qn_status qn_les_write_table(const qn_les_options *config, const qn_les_result *result,
+                             const char *name, qn_err *err);
+
+/* The engine's metrics with the member `les`: into the result, *_metrics.json and log_metrics. */
+qn_status qn_les_write_metrics(qn_ctx *ctx, const qn_les_options *config, qn_les_result *result,
+                               qn_err *err);
 
 /* report.md and report.html. */
 qn_status qn_les_write_report(qn_ctx *ctx, const qn_les_options *config,
-                              const qn_les_result *result, const char *command, qn_err *err);
+                              const qn_les_result *result, qn_err *err);
 
 /* "own", "vkfft" or "fftw": what made the steps. */
 const char *qn_les_fft_of(const qn_les_result *result);

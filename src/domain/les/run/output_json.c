@@ -58,6 +58,13 @@ static void put_number(object *o, const char *key, double value)
     put(o, key, qn_json_number(value));
 }
 
+/* What was not measured is left out. */
+static void put_measured(object *o, const char *key, double value)
+{
+    if (isfinite(value))
+        put_number(o, key, value);
+}
+
 static void put_count(object *o, const char *key, double value)
 {
     put(o, key, json_integer((json_int_t)value));
@@ -99,7 +106,6 @@ static object device_json(qn_ctx *ctx, const qn_les_options *config, const qn_le
     put_text(&o, "fft_requested", ffts[config->fft]);
     put_text(&o, "fft_used", qn_les_fft_of(result));
     put_text(&o, "precision", config->precision == QN_LES_F64 ? "f64" : "f32");
-    put_number(&o, "hbm_gbs_measured", NAN);
     return o;
 }
 
@@ -164,11 +170,15 @@ static object timing_json(qn_ctx *ctx, const qn_les_result *result)
 
     for (int i = 0; i < QN_LES_TIMES; i++) {
         const char *name = qn_les_phase_name((qn_les_phase)i);
-        object phase = object_new();
+        object phase;
 
+        if (!result->times[i].count && !(result->times[i].wall_s > 0))
+            continue;
+        phase = object_new();
         put_number(&phase, "wall_s", result->times[i].wall_s);
-        put_number(&phase, "device_s", device_seconds(ctx, (qn_les_phase)i));
-        put_count(&phase, "count", (double)result->times[i].count);
+        put_measured(&phase, "device_s", device_seconds(ctx, (qn_les_phase)i));
+        if (result->times[i].count)
+            put_count(&phase, "count", (double)result->times[i].count);
         put_object(&o, name, phase);
     }
     object total = object_new();
@@ -180,7 +190,7 @@ static object timing_json(qn_ctx *ctx, const qn_les_result *result)
 static object sim_json(const qn_les_options *config, const qn_les_result *result)
 {
     const qn_les_time *sim = &result->times[QN_LES_TIME_SIM];
-    const double step_s = sim->count ? sim->wall_s / (double)sim->count : NAN;
+    const double step_s = sim->wall_s / (double)sim->count;
     const double bytes = qn_les_step_bytes(config);
     object o = object_new();
 
@@ -190,7 +200,6 @@ static object sim_json(const qn_les_options *config, const qn_les_result *result
     put_count(&o, "fft_per_step", qn_les_ffts_per_step(config));
     put_count(&o, "bytes_model", bytes);
     put_number(&o, "gbs_model", bytes / step_s / 1e9);
-    put_number(&o, "roofline_frac", NAN);
     put_number(&o, "zd", result->stability.zd);
     put_number(&o, "za", result->stability.za);
     put_number(&o, "dt", result->stability.dt);
@@ -208,9 +217,12 @@ static object proxy_json(const qn_les_options *config, const qn_les_result *resu
     put_count(&o, "n_mid", result->modes.n_mid);
     put_count(&o, "n_high", (double)result->modes.n_high);
     put_count(&o, "pairs", result->modes.n_anchors);
-    put_count(&o, "T", result->proxy.n_train);
+    if (!result->has_proxy)
+        return o;
+    if (result->proxy.n_train)
+        put_count(&o, "T", result->proxy.n_train);
     put_number(&o, "ridge", config->ridge);
-    put_number(&o, "spectral_radius", result->has_proxy ? result->proxy.spectral_radius : NAN);
+    put_number(&o, "spectral_radius", result->proxy.spectral_radius);
     return o;
 }
 
@@ -260,13 +272,15 @@ static object hash_json(const qn_les_hash *h)
 
     put_count(&o, "t", h->step);
     snprintf(text, sizeof text, "%016" PRIx64, h->z);
-    put(&o, "z_fnv1a64", h->has_z ? json_string(text) : json_null());
+    if (h->has_z)
+        put_text(&o, "z_fnv1a64", text);
     snprintf(text, sizeof text, "%016" PRIx64, h->omega);
     put_text(&o, "omega_fnv1a64", text);
     return o;
 }
 
-json_t *qn_les_result_json(qn_ctx *ctx, const qn_les_options *config, const qn_les_result *result)
+/* The member `les`; NULL for lack of memory. */
+static json_t *result_json(qn_ctx *ctx, const qn_les_options *config, const qn_les_result *result)
 {
     json_t *snapshots = json_array(), *hashes = json_array(), *flags = json_array();
     object o = object_new();
@@ -279,7 +293,8 @@ json_t *qn_les_result_json(qn_ctx *ctx, const qn_les_options *config, const qn_l
     put_object(&o, "device", device_json(ctx, config, result));
     put_object(&o, "residency", residency_json(&result->residency));
     put_object(&o, "timing", timing_json(ctx, result));
-    put_object(&o, "sim", sim_json(config, result));
+    if (result->times[QN_LES_TIME_SIM].count)
+        put_object(&o, "sim", sim_json(config, result));
     if (result->has_codec)
         put_object(&o, "proxy", proxy_json(config, result));
     for (int i = 0; i < result->n_compared; i++)
@@ -310,30 +325,51 @@ static void stamped(const char *path, const char *stamp, char *out, size_t size)
     snprintf(out, size, "%.*s_%s%s", (int)stem, path, stamp, dot ? dot : ".json");
 }
 
-qn_status qn_les_write_metrics(qn_ctx *ctx, const qn_les_options *config,
-                               const qn_les_result *result, qn_err *err)
+/* The engine's metrics, and the run as their member `les`. */
+static qn_status metrics_json(qn_ctx *ctx, const qn_les_options *config,
+                              const qn_les_result *result, json_t **out, qn_err *err)
 {
     const qn_run_info info = { .command = "les run", .status = result->status };
-    char path[QN_OPTION_TEXT_BYTES + 80], also[QN_OPTION_TEXT_BYTES + 80];
-    json_t *json = NULL, *les = NULL;
+    qn_str text = { 0 };
+    json_t *json = NULL;
     qn_status st = QN_OK;
 
-    qn_les_path(config, result, "metrics.json", path, sizeof path);
-    QN_TRY(qn_report_write(ctx, &info, path, err));
-    QN_TRY(qn_json_read(path, &json, err));
-    les = qn_les_result_json(ctx, config, result);
-    if (!les || json_object_set(json, "les", les) != 0) {
+    QN_TRY(qn_report_json(ctx, &info, &text, err));
+    json = json_loads(qn_str_get(&text), 0, NULL);
+    if (!json || json_object_set_new(json, "les", result_json(ctx, config, result)) != 0) {
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for the metrics of the run");
         goto out;
     }
-    QN_TRY(qn_json_write(path, json, err));
+    *out = json;
+    json = NULL;
+out:
+    json_decref(json);
+    qn_str_free(&text);
+    return st;
+}
+
+qn_status qn_les_write_metrics(qn_ctx *ctx, const qn_les_options *config, qn_les_result *result,
+                               qn_err *err)
+{
+    char path[QN_OPTION_TEXT_BYTES + 80];
+    json_t *json = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(metrics_json(ctx, config, result, &json, err));
+    if (!(result->metrics = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(12)))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for the metrics of the run");
+        goto out;
+    }
+    if (config->out[0]) {
+        qn_les_path(config, result, "metrics.json", path, sizeof path);
+        QN_TRY(qn_json_write(path, json, err));
+    }
     if (config->log_metrics[0]) {
-        stamped(config->log_metrics, result->stamp, also, sizeof also);
-        QN_TRY(qn_make_parent(also, err));
-        QN_TRY(qn_json_write(also, json, err));
+        stamped(config->log_metrics, result->stamp, path, sizeof path);
+        QN_TRY(qn_make_parent(path, err));
+        QN_TRY(qn_json_write(path, json, err));
     }
 out:
-    json_decref(les);
     json_decref(json);
     return st;
 }

@@ -81,8 +81,7 @@ static void add_md_table(qn_str *md, const char *heading, qn_table table)
     qn_table_free(&table);
 }
 
-static qn_status write_md(const qn_les_options *config, const qn_les_result *result,
-                          const char *command, qn_err *err)
+static qn_status write_md(const qn_les_options *config, const qn_les_result *result, qn_err *err)
 {
     const qn_les_time *sim = &result->times[QN_LES_TIME_SIM];
     char path[QN_OPTION_TEXT_BYTES + 16];
@@ -90,7 +89,7 @@ static qn_status write_md(const qn_les_options *config, const qn_les_result *res
     qn_status st;
 
     qn_str_addf(&md, "# quern les: %d x %d, %d steps\n\n", config->N, config->N, config->steps);
-    qn_str_addf(&md, "    %s\n\n", command ? command : "quern les run");
+    qn_str_addf(&md, "    %s\n\n", config->command);
     qn_str_addf(&md, "Run %s, status %s, on %s in %s.\n", result->stamp, result->status,
                 result->device, config->precision == QN_LES_F64 ? "f64" : "f32");
     if (sim->count)
@@ -292,7 +291,7 @@ static void add_tiles(qn_page *page, const qn_les_result *result)
 }
 
 static void add_conditions(qn_page *page, qn_ctx *ctx, const qn_les_options *config,
-                           const qn_les_result *result, const char *command)
+                           const qn_les_result *result)
 {
     const char *name = result->device;
     char grid[64];
@@ -306,12 +305,12 @@ static void add_conditions(qn_page *page, qn_ctx *ctx, const qn_les_options *con
     const qn_fact facts[] = { { "run", result->stamp, NULL },
                               { "device", name, NULL },
                               { "grid", grid, NULL },
-                              { "command", command ? command : "quern les run", NULL } };
+                              { "command", config->command, NULL } };
     qn_page_conditions(page, facts, sizeof facts / sizeof *facts);
 }
 
 static qn_status write_page(qn_ctx *ctx, const qn_les_options *config, const qn_les_result *result,
-                            const char *command, qn_err *err)
+                            qn_err *err)
 {
     char title[96], path[QN_OPTION_TEXT_BYTES + 16];
     qn_page page = { 0 };
@@ -324,7 +323,7 @@ static qn_status write_page(qn_ctx *ctx, const qn_les_options *config, const qn_
                   "Vorticity of a two-dimensional flow, and what a learned linear "
                   "operator makes of it.");
     add_tiles(&page, result);
-    add_conditions(&page, ctx, config, result, command);
+    add_conditions(&page, ctx, config, result);
     if (result->n_compared) {
         qn_page_section(&page, "Accuracy");
         add_errors(&page, config, result);
@@ -345,12 +344,12 @@ out:
 }
 
 qn_status qn_les_write_report(qn_ctx *ctx, const qn_les_options *config,
-                              const qn_les_result *result, const char *command, qn_err *err)
+                              const qn_les_result *result, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(write_md(config, result, command, err));
-    QN_TRY(write_page(ctx, config, result, command, err));
+    QN_TRY(write_md(config, result, err));
+    QN_TRY(write_page(ctx, config, result, err));
 out:
     return st;
 }

@@ -37,16 +37,6 @@ void qn_les_flag(qn_les_result *result, const char *format, ...)
     result->n_flags++;
 }
 
-void qn_les_result_free(qn_les_result *result)
-{
-    free(result->rows);
-    free(result->compared);
-    free(result->hashes);
-    free(result->shells[0]);
-    free(result->shells[1]);
-    *result = (qn_les_result){ 0 };
-}
-
 void qn_les_run_enter(run *r, qn_les_phase phase)
 {
     const double now = qn_now_us();
@@ -135,7 +125,8 @@ static qn_status begin(run *r, qn_err *err)
     qn_status st = QN_OK;
 
     make_stamp(r->result->stamp);
-    QN_TRY(qn_make_dirs(r->config->out, err));
+    if (r->config->out[0])
+        QN_TRY(qn_make_dirs(r->config->out, err));
     if (r->config->resume)
         QN_TRY(qn_les_run_load(r, err));
     QN_TRY(make_flow(r, err));
@@ -198,16 +189,19 @@ static void note_fallbacks(run *r)
         qn_les_flag(r->result, "%.0f stages fell back to the CPU", n);
 }
 
-static qn_status write_files(run *r, qn_err *err)
+static qn_status write_results(run *r, qn_err *err)
 {
     const int is_seen = r->config->observer != QN_LES_OBSERVE_NONE;
+    const int has_files = r->config->out[0] && is_seen && r->sim;
     qn_status st = QN_OK;
 
     fill_residency(r);
     note_fallbacks(r);
-    if (is_seen && r->sim) {
-        QN_TRY(qn_les_write_series(r->config, r->result, err));
-        QN_TRY(qn_les_write_spectrum(r->config, r->result, err));
+    if (is_seen && r->sim)
+        QN_TRY(qn_les_add_tables(r->result, err));
+    if (has_files) {
+        QN_TRY(qn_les_write_table(r->config, r->result, "series", err));
+        QN_TRY(qn_les_write_table(r->config, r->result, "spectrum", err));
     }
     qn_les_run_enter(r, QN_LES_TIME_PLOT);
     r->result->total_s = 0;
@@ -215,8 +209,8 @@ static qn_status write_files(run *r, qn_err *err)
         r->result->total_s += r->result->times[i].wall_s;
     set_gauges(r);
     QN_TRY(qn_les_write_metrics(r->ctx, r->config, r->result, err));
-    if (is_seen && r->sim)
-        QN_TRY(qn_les_write_report(r->ctx, r->config, r->result, r->options->command, err));
+    if (has_files)
+        QN_TRY(qn_les_write_report(r->ctx, r->config, r->result, err));
 out:
     return st;
 }
@@ -260,7 +254,7 @@ static qn_status run_flow(run *r, qn_err *err)
     qn_les_run_enter(r, QN_LES_TIME_METRICS);
     if (r->codec && r->config->observer != QN_LES_OBSERVE_NONE && !r->is_stopped)
         QN_TRY(qn_les_run_measure_encode(r, err));
-    QN_TRY(write_files(r, ended == QN_OK ? err : NULL));
+    QN_TRY(write_results(r, ended == QN_OK ? err : NULL));
     st = ended;
 out:
     return st;
@@ -271,7 +265,8 @@ static qn_status run_without_flow(run *r, qn_err *err)
     qn_status st = QN_OK;
 
     make_stamp(r->result->stamp);
-    QN_TRY(qn_make_dirs(r->config->out, err));
+    if (r->config->out[0])
+        QN_TRY(qn_make_dirs(r->config->out, err));
     QN_TRY(make_codec(r, err));
     if (!r->codec) {
         st = qn_fail(err, QN_ERR_USAGE, "kernel_only: there is nothing to roll out with what sim");
@@ -279,7 +274,7 @@ static qn_status run_without_flow(run *r, qn_err *err)
     }
     QN_TRY(qn_les_run_kernel_only(r, err));
     qn_les_run_enter(r, QN_LES_TIME_METRICS);
-    QN_TRY(write_files(r, err));
+    QN_TRY(write_results(r, err));
 out:
     return st;
 }
@@ -297,24 +292,34 @@ static void run_free(run *r)
     qn_progress_free(r->progress);
 }
 
-qn_status qn_les_run(qn_ctx *ctx, const qn_les_options *config, const qn_les_run_options *options,
-                     qn_les_result *result, qn_err *err)
+static qn_progress_mode mode_of(const qn_les_options *config)
 {
-    run r = { .ctx = ctx,
-              .config = config,
-              .options = options,
-              .result = result,
-              .plan = qn_les_schedule_of(config),
-              .phase_since = qn_now_us() };
+    static const qn_progress_mode modes[] = { QN_PROGRESS_OFF, QN_PROGRESS_AUTO, QN_PROGRESS_ON };
+
+    return modes[config->progress];
+}
+
+qn_status qn_les_run(qn_ctx *ctx, const qn_les_options *options, qn_les_result **out, qn_err *err)
+{
+    run r = { .ctx = ctx, .config = &r.options, .phase_since = qn_now_us() };
+    qn_progress_options watch = { 0 };
     qn_status st = QN_OK;
 
-    *result = (qn_les_result){ .status = "ok" };
-    QN_TRY(qn_progress_new(&options->watch, "les run", "steps", config->steps, &r.progress, err));
-    QN_TRY(config->kernel_only[0] ? run_without_flow(&r, err) : run_flow(&r, err));
+    QN_TRY(qn_les_options_take(options, &r.options, err));
+    if (!(r.result = calloc(1, sizeof *r.result))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "les: no memory for a result");
+        goto out;
+    }
+    r.result->status = "ok";
+    r.plan = qn_les_schedule_of(r.config);
+    watch.mode = mode_of(r.config);
+    QN_TRY(qn_progress_new(&watch, "les run", "steps", r.config->steps, &r.progress, err));
+    QN_TRY(r.config->kernel_only[0] ? run_without_flow(&r, err) : run_flow(&r, err));
     qn_progress_done(r.progress);
+    *out = r.result;
+    r.result = NULL;
 out:
-    if (st != QN_OK && !strcmp(result->status, "ok"))
-        result->status = "error";
     run_free(&r);
+    qn_les_result_free(r.result);
     return st;
 }

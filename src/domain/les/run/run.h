@@ -1,8 +1,8 @@
 /* run.h - a whole run: flow, encoded frames, learned operator, rollout, decoded fields, errors.
  *
  * Steps with their encodings are graphs that are recorded once and replayed; between marks
- * (schedule.h) the host only submits. Everything a run computes stays on the device until
- * somebody observes it: fields at snapshots, the rest at the end.
+ * (schedule.h) the host only submits. Results stay on the device until they are observed: fields
+ * at snapshots, everything else at the end.
  */
 #ifndef QN_LES_RUN_H
 #define QN_LES_RUN_H
@@ -59,7 +59,9 @@ typedef struct qn_les_hash {
 
 enum { QN_LES_MAX_FLAGS = 16, QN_LES_FLAG_SIZE = 160 };
 
-typedef struct qn_les_result {
+enum { QN_LES_MAX_ARRAYS = 12 };
+
+struct qn_les_result {
     char stamp[QN_LES_STAMP_SIZE]; /* "20260131T120000Z"; names of files begin with les_ and this */
     const char *status;            /* "ok", "nonfinite", "unstable", "error" */
     char device[32];               /* that made the steps */
@@ -85,26 +87,14 @@ typedef struct qn_les_result {
     int n_frames; /* pictures */
     char flags[QN_LES_MAX_FLAGS][QN_LES_FLAG_SIZE];
     int n_flags;
-} qn_les_result;
-
-typedef struct qn_les_run_options {
-    qn_progress_options watch;
-    const char *command; /* as typed, for reports */
-} qn_les_run_options;
-
-/* Runs, and writes the files of `config->out`. `result` is to be freed in any case; when cells
- * became not finite, the status is QN_ERR_FAILED and what is known is written all the same. */
-qn_status qn_les_run(qn_ctx *ctx, const qn_les_options *config, const qn_les_run_options *options,
-                     qn_les_result *result, qn_err *err);
-void qn_les_result_free(qn_les_result *result);
+    qn_les_array arrays[QN_LES_MAX_ARRAYS]; /* their data belong to the result */
+    int n_arrays;
+    char *metrics; /* JSON */
+};
 
 /* Adds a line about something that is not as asked; once for each text. */
 __attribute__((format(printf, 2, 3))) void qn_les_flag(qn_les_result *result, const char *format,
                                                        ...);
-
-/* "<out>/les_<stamp>_<name>" */
-void qn_les_path(const qn_les_options *config, const qn_les_result *result, const char *name,
-                 char *out, size_t size);
 
 const char *qn_les_phase_name(qn_les_phase phase);
 

@@ -25,8 +25,8 @@ typedef struct run_slot {
 
 typedef struct run {
     qn_ctx *ctx;
-    const qn_les_options *config;
-    const qn_les_run_options *options;
+    qn_les_options options;       /* settled */
+    const qn_les_options *config; /* the same */
     qn_les_result *result;
     qn_les_schedule plan;
 

@@ -123,7 +123,7 @@ static int is_finite(const run *r, const void *field)
     return ok;
 }
 
-/* Writes the field that is on its way to the host. */
+/* Takes the field that is on its way to the host. */
 static qn_status collect(run *r, run_slot *slot, qn_err *err)
 {
     void *data = NULL;
@@ -134,8 +134,7 @@ static qn_status collect(run *r, run_slot *slot, qn_err *err)
     QN_TRY(qn_les_run_wait(r, slot->graph, err));
     QN_TRY(qn_buf_host(slot->field, QN_HOST_READ, &data, err));
     r->is_stopped |= !is_finite(r, data);
-    QN_TRY(qn_les_write_field(r->config, r->result, "omega", slot->pending, r->config->ensemble,
-                              data, err));
+    QN_TRY(qn_les_output_field(r->config, r->result, QN_LES_FIELD_OMEGA, slot->pending, data, err));
     slot->pending = -1;
 out:
     return st;

@@ -29,7 +29,8 @@ typedef struct show {
     qn_buf *first;  /* low-pass field of the first frame */
     qn_buf *sums;
     scene scenes[2];
-    int panels, has_files;
+    int panels;
+    int has_fields, has_frames; /* for the caller */
     double scale;
 } show;
 
@@ -70,7 +71,7 @@ static qn_status show_make(show *w, qn_err *err)
             QN_TRY(qn_buf_new(r->ctx, "les.low-pass", fields, &s->lp, err));
         if (w->source)
             QN_TRY(qn_buf_new(r->ctx, "les.decoded", fields, &s->full, err));
-        if (w->has_files && r->store)
+        if (w->has_frames && r->store)
             QN_TRY(qn_buf_new(r->ctx, "les.frame", size.bytes, &s->rgb, err));
     }
     if (w->source && r->store) {
@@ -136,14 +137,14 @@ out:
     return st;
 }
 
-static qn_status write_decoded(show *w, qn_buf *buf, const char *name, int step, qn_err *err)
+static qn_status take_decoded(show *w, qn_buf *buf, qn_les_field field, int step, qn_err *err)
 {
     run *r = w->r;
     void *data;
     qn_status st = QN_OK;
 
     QN_TRY(qn_buf_host(buf, QN_HOST_READ, &data, err));
-    QN_TRY(qn_les_write_field(r->config, r->result, name, step, r->config->ensemble, data, err));
+    QN_TRY(qn_les_output_field(r->config, r->result, field, step, data, err));
 out:
     return st;
 }
@@ -157,9 +158,9 @@ static qn_status collect(show *w, scene *s, qn_err *err)
     if (s->step < 0)
         return QN_OK;
     QN_TRY(qn_les_run_wait(r, s->graph, err));
-    if (w->has_files && w->source) {
-        QN_TRY(write_decoded(w, s->lp, "lp", s->step, err));
-        QN_TRY(write_decoded(w, s->full, "full", s->step, err));
+    if (w->has_fields && w->source) {
+        QN_TRY(take_decoded(w, s->lp, QN_LES_FIELD_LOWPASS, s->step, err));
+        QN_TRY(take_decoded(w, s->full, QN_LES_FIELD_DECODED, s->step, err));
     }
     if (s->rgb) {
         QN_TRY(qn_buf_host(s->rgb, QN_HOST_READ, &rgb, err));
@@ -207,7 +208,7 @@ static qn_status submit(show *w, scene *s, int step, qn_err *err)
                                 w->source ? s->full : s->flow, s->rgb, err));
         QN_TRY(qn_graph_output(s->graph, s->rgb, err));
     }
-    if (w->has_files && w->source) {
+    if (w->has_fields && w->source) {
         QN_TRY(qn_graph_output(s->graph, s->lp, err));
         QN_TRY(qn_graph_output(s->graph, s->full, err));
     }
@@ -305,18 +306,31 @@ out:
 
 /* The operator. */
 
-static qn_status write_operator(run *r, qn_err *err)
+/* Adds `n_dims` dimensions of `d` numbers from `from` on as an array. */
+static qn_status add_copy(run *r, const char *name, int n_dims, const double *from, qn_err *err)
 {
-    const qn_i64 d = r->result->layout.size, square[] = { d, d };
+    const qn_i64 d = r->result->layout.size, dims[] = { d, d };
+    const size_t bytes = (size_t)(n_dims > 1 ? d * d : d) * sizeof *from;
+    double *data = malloc(bytes);
+
+    if (!data)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %zu bytes", name, bytes);
+    memcpy(data, from, bytes);
+    return qn_les_output_array(r->config, r->result, name, QN_NPY_F8, n_dims, dims, data, err);
+}
+
+static qn_status read_operator(run *r, qn_err *err)
+{
+    const qn_i64 d = r->result->layout.size;
     double *a = malloc((size_t)(d * d + 2 * d) * sizeof *a), *mu = a ? a + d * d : NULL;
     qn_status st = QN_OK;
 
     if (!a)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for an operator of %lld rows", (long long)d);
     QN_TRY(qn_les_proxy_read(r->proxy, a, mu, mu + d, err));
-    QN_TRY(qn_les_write_array(r->config, "A", QN_NPY_F8, 2, square, a, err));
-    QN_TRY(qn_les_write_array(r->config, "mu", QN_NPY_F8, 1, &d, mu, err));
-    QN_TRY(qn_les_write_array(r->config, "scale", QN_NPY_F8, 1, &d, mu + d, err));
+    QN_TRY(add_copy(r, "A", 2, a, err));
+    QN_TRY(add_copy(r, "mu", 1, mu, err));
+    QN_TRY(add_copy(r, "scale", 1, mu + d, err));
 out:
     free(a);
     return st;
@@ -345,7 +359,7 @@ static qn_status learn(run *r, int n_train, qn_err *err)
                 result->proxy.spectral_radius, r->config->steps, result->proxy.growth);
     }
     if (r->config->observer != QN_LES_OBSERVE_NONE)
-        QN_TRY(write_operator(r, err));
+        QN_TRY(read_operator(r, err));
 out:
     return st;
 }
@@ -376,7 +390,8 @@ qn_status qn_les_run_proxy(run *r, qn_err *err)
     qn_buf *zhat = NULL;
     show w = { .r = r,
                .panels = r->codec ? 3 : 1,
-               .has_files = config->observer == QN_LES_OBSERVE_SNAPSHOTS,
+               .has_fields = config->observer == QN_LES_OBSERVE_SNAPSHOTS,
+               .has_frames = config->observer == QN_LES_OBSERVE_SNAPSHOTS && config->out[0],
                .scale = r->result->n_rows ? r->result->rows[0].max_abs : 1 };
     qn_status st = QN_OK;
 
@@ -475,26 +490,31 @@ out:
     return st;
 }
 
-static qn_status write_rolled_out(run *r, qn_buf *zhat, qn_err *err)
+static qn_status read_rolled_out(run *r, qn_buf *zhat, qn_err *err)
 {
     const int members = r->config->ensemble;
     const qn_i64 rows = r->plan.n_frames, d = r->result->layout.size;
     const qn_i64 two[] = { rows, d }, three[] = { rows, members, d };
-    void *data;
+    const size_t bytes = (size_t)rows * qn_les_run_row_bytes(r);
+    void *data = malloc(bytes);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_host(zhat, QN_HOST_READ, &data, err));
-    QN_TRY(qn_les_write_array(r->config, "zhat",
-                              r->config->precision == QN_LES_F64 ? QN_NPY_F8 : QN_NPY_F4,
-                              members > 1 ? 3 : 2, members > 1 ? three : two, data, err));
+    if (!data)
+        return qn_fail(err, QN_ERR_NOMEM, "zhat: no memory for %zu bytes", bytes);
+    QN_TRY(qn_buf_read(zhat, 0, data, bytes, err));
+    st = qn_les_output_array(r->config, r->result, "zhat",
+                             r->config->precision == QN_LES_F64 ? QN_NPY_F8 : QN_NPY_F4,
+                             members > 1 ? 3 : 2, members > 1 ? three : two, data, err);
+    data = NULL;
 out:
+    free(data);
     return st;
 }
 
 qn_status qn_les_run_kernel_only(run *r, qn_err *err)
 {
     qn_buf *zhat = NULL;
-    show w = { .r = r, .panels = 1, .has_files = r->config->observer == QN_LES_OBSERVE_SNAPSHOTS };
+    show w = { .r = r, .panels = 1, .has_fields = r->config->observer == QN_LES_OBSERVE_SNAPSHOTS };
     qn_status st = QN_OK;
 
     QN_TRY(load_operator(r, err));
@@ -503,7 +523,7 @@ qn_status qn_les_run_kernel_only(run *r, qn_err *err)
     qn_les_run_enter(r, QN_LES_TIME_DECODE);
     w.source = zhat;
     if (r->config->observer != QN_LES_OBSERVE_NONE) {
-        QN_TRY(write_rolled_out(r, zhat, err));
+        QN_TRY(read_rolled_out(r, zhat, err));
         QN_TRY(show_make(&w, err));
         QN_TRY(show_all(&w, err));
     }

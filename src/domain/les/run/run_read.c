@@ -82,7 +82,7 @@ out:
     return st;
 }
 
-static qn_status write_z(run *r, qn_err *err)
+static qn_status read_z(run *r, qn_err *err)
 {
     const int rows = r->step / r->plan.encode + 1, members = r->config->ensemble;
     const qn_i64 d = r->result->layout.size;
@@ -94,14 +94,15 @@ static qn_status write_z(run *r, qn_err *err)
     if (!data)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %d encoded frames", rows);
     QN_TRY(qn_buf_read(r->z, 0, data, (size_t)rows * qn_les_run_row_bytes(r), err));
-    QN_TRY(qn_les_write_array(r->config, "z", type, members > 1 ? 3 : 2, members > 1 ? three : two,
-                              data, err));
+    st = qn_les_output_array(r->config, r->result, "z", type, members > 1 ? 3 : 2,
+                             members > 1 ? three : two, data, err);
+    data = NULL;
 out:
     free(data);
     return st;
 }
 
-static qn_status write_anchors(run *r, qn_err *err)
+static qn_status read_anchors(run *r, qn_err *err)
 {
     const int members = r->config->ensemble, n = r->result->modes.n_anchors;
     const qn_i64 one[] = { n }, two[] = { members, n };
@@ -111,8 +112,9 @@ static qn_status write_anchors(run *r, qn_err *err)
     if (!modes)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %d anchors", n);
     QN_TRY(qn_les_codec_read_anchors(r->codec, modes, err));
-    QN_TRY(qn_les_write_array(r->config, "anchors", QN_NPY_I4, members > 1 ? 2 : 1,
-                              members > 1 ? two : one, modes, err));
+    st = qn_les_output_array(r->config, r->result, "anchors", QN_NPY_I4, members > 1 ? 2 : 1,
+                             members > 1 ? two : one, modes, err);
+    modes = NULL;
 out:
     free(modes);
     return st;
@@ -132,8 +134,8 @@ qn_status qn_les_run_read(run *r, qn_err *err)
     if (r->shells)
         QN_TRY(read_shells(r, err));
     if (r->codec && r->config->observer != QN_LES_OBSERVE_NONE) {
-        QN_TRY(write_z(r, err));
-        QN_TRY(write_anchors(r, err));
+        QN_TRY(read_z(r, err));
+        QN_TRY(read_anchors(r, err));
     }
 out:
     return st;

@@ -6,6 +6,8 @@
  */
 #include "run_impl.h"
 
+#include "output.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +186,25 @@ out:
     return st;
 }
 
+/* Snapshots from before the checkpoint, which has those of member 0, go to the result. Their files
+ * are there already. */
+static qn_status restore_fields(run *r, qn_err *err)
+{
+    const qn_les_bytes *part = &r->saved.parts[QN_LES_SAVED_FIELDS];
+    qn_les_options memory = r->options;
+    qn_status st = QN_OK;
+
+    memory.out = "";
+    if (!r->store || r->config->ensemble > 1 || r->config->observer != QN_LES_OBSERVE_SNAPSHOTS)
+        return QN_OK;
+    for (int k = 0; k * r->plan.snapshot <= r->step; k++)
+        QN_TRY(qn_les_output_field(&memory, r->result, QN_LES_FIELD_OMEGA, k * r->plan.snapshot,
+                                   (const char *)part->data + (size_t)k * qn_les_run_field_bytes(r),
+                                   err));
+out:
+    return st;
+}
+
 qn_status qn_les_run_restore(run *r, qn_err *err)
 {
     const qn_les_schedule *plan = &r->plan;
@@ -200,6 +221,7 @@ qn_status qn_les_run_restore(run *r, qn_err *err)
                     r->hashes ? (size_t)(r->step / plan->hash + 1) * 2 * sizeof(uint64_t) : 0,
                     err));
     QN_TRY(restore_log(r, err));
+    QN_TRY(restore_fields(r, err));
 out:
     return st;
 }

@@ -17,9 +17,8 @@
 qn_status qn_les_whole_run(qn_ctx *ctx, const qn_les_options *config, qn_les_whole *out,
                            qn_err *err)
 {
-    const qn_les_run_options options = { .watch = { .mode = QN_PROGRESS_OFF } };
     qn_les_options local = *config;
-    qn_les_result result = { 0 };
+    qn_les_result *result = NULL;
     qn_temp_dir dir = { 0 };
     qn_status st = QN_OK;
 
@@ -30,15 +29,16 @@ qn_status qn_les_whole_run(qn_ctx *ctx, const qn_les_options *config, qn_les_who
         goto out;
     }
     local.out = dir.path;
-    QN_TRY(qn_les_run(ctx, &local, &options, &result, err));
-    *out = (qn_les_whole){ .total_s = result.total_s, .error = NAN };
-    snprintf(out->device, sizeof out->device, "%s", result.device);
-    out->step_us = 1e6 * result.times[QN_LES_TIME_SIM].wall_s / config->steps;
-    out->rollout_us = 1e6 * result.times[QN_LES_TIME_ROLLOUT].wall_s / config->steps;
-    if (result.n_compared)
-        out->error = result.compared[result.n_compared - 1].lp.rel_l2;
+    local.hold = QN_LES_HOLD_TABLES;
+    QN_TRY(qn_les_run(ctx, &local, &result, err));
+    *out = (qn_les_whole){ .total_s = result->total_s, .error = NAN };
+    snprintf(out->device, sizeof out->device, "%s", result->device);
+    out->step_us = 1e6 * result->times[QN_LES_TIME_SIM].wall_s / config->steps;
+    out->rollout_us = 1e6 * result->times[QN_LES_TIME_ROLLOUT].wall_s / config->steps;
+    if (result->n_compared)
+        out->error = result->compared[result->n_compared - 1].lp.rel_l2;
 out:
-    qn_les_result_free(&result);
+    qn_les_result_free(result);
     qn_temp_dir_remove(&dir);
     return st;
 }

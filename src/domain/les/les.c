@@ -1,11 +1,9 @@
-/* les.c - a flow that a program steps, and the whole command from its options.
+/* les.c - a flow that a program steps and inspects.
  *
- * Steps are two graphs that are recorded once: one of many steps, one of a single one. Looks at the
- * flow are graphs of their own, made when they are first asked for.
+ * Steps are two graphs that are recorded once: one of many steps, one of a single step. What reads
+ * the flow has graphs of its own, each made on first use.
  */
-#include "domain/les/run/run.h"
-
-#include <quern/les.h>
+#include "domain/les/flow/sim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +60,7 @@ void qn_les_get_size(const qn_les *les, qn_les_size *out)
                           .n_shells = qn_les_sim_shells(&les->config) };
 }
 
-/* The graph at *graph, made with `n` steps when it is not there. */
+/* Makes the graph of `n` steps at *graph on first use. */
 static qn_status steps_graph(qn_les *les, int n, qn_graph **graph, qn_err *err)
 {
     qn_graph *made = NULL;
@@ -79,7 +77,7 @@ out:
     return st;
 }
 
-/* Looks whether everything is finite, which waits for the steps. */
+/* Checks for NaN and infinity, which waits for the steps. */
 static qn_status check(qn_les *les, qn_err *err)
 {
     qn_les_progress now;
@@ -120,7 +118,7 @@ out:
     return st;
 }
 
-/* Looking. */
+/* Reading. */
 
 qn_status qn_les_vorticity(qn_les *les, void *out, size_t bytes, qn_err *err)
 {
@@ -130,7 +128,8 @@ qn_status qn_les_vorticity(qn_les *les, void *out, size_t bytes, qn_err *err)
     qn_status st = QN_OK;
 
     if (bytes != wanted)
-        return qn_fail(err, QN_ERR_USAGE, "room of %zu bytes for a field of %zu", bytes, wanted);
+        return qn_fail(err, QN_ERR_USAGE, "a buffer of %zu bytes for a field of %zu", bytes,
+                       wanted);
     if (!les->field)
         QN_TRY(qn_buf_new(les->ctx, "les.field", wanted, &les->field, err));
     if (!les->field_graph) {
@@ -151,7 +150,8 @@ qn_status qn_les_spectrum(qn_les *les, int member, double *out, size_t bytes, qn
     qn_status st = QN_OK;
 
     if (bytes != wanted)
-        return qn_fail(err, QN_ERR_USAGE, "room of %zu bytes for a spectrum of %zu", bytes, wanted);
+        return qn_fail(err, QN_ERR_USAGE, "a buffer of %zu bytes for a spectrum of %zu", bytes,
+                       wanted);
     if (member < 0 || member >= les->config.ensemble)
         return qn_fail(err, QN_ERR_USAGE, "member %d of %d", member, les->config.ensemble);
     QN_TRY(qn_buf_new(les->ctx, "les.spectrum", wanted, &shells, err));
@@ -165,7 +165,7 @@ out:
     return st;
 }
 
-qn_status qn_les_look(qn_les *les, qn_les_now *out, qn_err *err)
+qn_status qn_les_inspect(qn_les *les, qn_les_state *out, qn_err *err)
 {
     qn_les_progress now;
     qn_les_row *rows = NULL;
@@ -184,32 +184,14 @@ qn_status qn_les_look(qn_les *les, qn_les_now *out, qn_err *err)
         st = qn_fail(err, QN_ERR_FAILED, "the log of the flow is empty");
         goto out;
     }
-    *out = (qn_les_now){ .step = now.step,
-                         .time = now.time,
-                         .dt = now.dt,
-                         .energy = rows[0].energy,
-                         .enstrophy = rows[0].enstrophy,
-                         .palinstrophy = rows[0].palinstrophy,
-                         .max_vorticity = rows[0].max_abs };
+    *out = (qn_les_state){ .step = now.step,
+                           .time = now.time,
+                           .dt = now.dt,
+                           .energy = rows[0].energy,
+                           .enstrophy = rows[0].enstrophy,
+                           .palinstrophy = rows[0].palinstrophy,
+                           .max_vorticity = rows[0].max_abs };
 out:
     free(rows);
-    return st;
-}
-
-/* The command. */
-
-qn_status qn_les_run_files(qn_ctx *ctx, const qn_les_options *options, char stamp[QN_LES_NAME_SIZE],
-                           qn_err *err)
-{
-    const qn_les_run_options how = { .watch = { .mode = QN_PROGRESS_OFF }, .command = "les run" };
-    qn_les_result result = { 0 };
-    qn_les_options config;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_les_options_take(options, &config, err));
-    QN_TRY(qn_les_run(ctx, &config, &how, &result, err));
-out:
-    memcpy(stamp, result.stamp, sizeof result.stamp);
-    qn_les_result_free(&result);
     return st;
 }
