@@ -1,4 +1,4 @@
-/* png.c - writing and checking through libpng.
+/* png.c - encoding and checking through libpng.
  *
  * libpng leaves a failed call by longjmp, so everything it may leave behind lives in one struct
  * whose address is known before the jump is armed.
@@ -7,12 +7,13 @@
 #include "util/file.h"
 
 #include <png.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct {
     png_structp png;
     png_infop info;
-    qn_out out;
+    FILE *to;
     qn_err *err;
     const char *path;
 } writer;
@@ -31,12 +32,12 @@ static void on_warning(png_structp png, png_const_charp text)
     (void)text;
 }
 
-/* Failed writes show in qn_out_commit, with the reason of the system. */
+/* Lack of memory shows when the stream is closed. */
 static void write_bytes(png_structp png, png_bytep data, png_size_t bytes)
 {
     writer *w = png_get_io_ptr(png);
 
-    (void)!fwrite(data, 1, bytes, w->out.file);
+    (void)!fwrite(data, 1, bytes, w->to);
 }
 
 static void flush_nothing(png_structp png)
@@ -63,29 +64,40 @@ static int encode(writer *w, const uint8_t *rgb, int width, int height)
     return 0;
 }
 
-qn_status qn_png_write(const char *path, const uint8_t *rgb, int width, int height, qn_err *err)
+qn_status qn_png_encode(const char *path, const uint8_t *rgb, int width, int height, char **data,
+                        size_t *bytes, qn_err *err)
 {
     qn_err text = { .text = "" };
     writer w = { .err = &text, .path = path };
-    qn_status st = QN_OK;
+    char *image = NULL;
+    int is_encoded = 0;
 
     if (width < 1 || height < 1 || width > QN_PNG_MAX_SIDE || height > QN_PNG_MAX_SIDE)
         return qn_fail(err, QN_ERR_LIMIT, "%s: an image of %d x %d pixels is outside 1 .. %d", path,
                        width, height, QN_PNG_MAX_SIDE);
-    if (!(w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w, on_error, on_warning)) ||
-        !(w.info = png_create_info_struct(w.png))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory to write a PNG image", path);
-        goto out;
-    }
-    QN_TRY(qn_out_open(path, &w.out, err));
-    if (encode(&w, rgb, width, height) != 0) {
-        st = qn_fail(err, text.status, "%s", text.text);
-        goto out;
-    }
-    QN_TRY(qn_out_commit(&w.out, err));
-out:
-    qn_out_abort(&w.out);
+    if ((w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w, on_error, on_warning)) &&
+        (w.info = png_create_info_struct(w.png)) && (w.to = open_memstream(&image, bytes)))
+        is_encoded = encode(&w, rgb, width, height) == 0;
     png_destroy_write_struct(&w.png, &w.info);
+    if (w.to && fclose(w.to) == 0 && is_encoded) {
+        *data = image;
+        return QN_OK;
+    }
+    free(image);
+    return text.status != QN_OK
+               ? qn_fail(err, text.status, "%s", text.text)
+               : qn_fail(err, QN_ERR_NOMEM, "%s: no memory to write a PNG image", path);
+}
+
+qn_status qn_png_write(const char *path, const uint8_t *rgb, int width, int height, qn_err *err)
+{
+    char *data = NULL;
+    size_t bytes = 0;
+    qn_status st = qn_png_encode(path, rgb, width, height, &data, &bytes, err);
+
+    if (st == QN_OK)
+        st = qn_file_write(path, data, bytes, err);
+    free(data);
     return st;
 }
 

@@ -3,6 +3,7 @@
 
 #include "domain/solweig/picture/font.h"
 #include "domain/solweig/picture/map_png.h"
+#include "util/file.h"
 
 #include <png.h>
 
@@ -176,6 +177,45 @@ static void grids_without_a_range_are_drawn(void **state)
     free(p.rgb);
 }
 
+/* Blocks of a large grid reach over the edges of parts; a mapped grid is as good as another. */
+static void a_grid_in_parts_gives_the_same_file(void **state)
+{
+    enum { COLS = 3300, ROWS = 40, SIDE = 17 };
+    const qn_sw_map look = { .title = "parts" };
+    const qn_i64 cols[] = { 70, COLS };
+    float *grid = malloc(sizeof *grid * ROWS * COLS), part[SIDE * SIDE];
+
+    (void)state;
+    for (int i = 0; i < ROWS * COLS; i++)
+        grid[i] = i % 11 ? (float)(i % 1009) / 8 : NAN;
+    for (int k = 0; k < 2; k++) {
+        qn_sw_map_grid g = { 0 };
+        char *whole = NULL, *parts = NULL;
+        size_t n = 0, m = 0;
+
+        OK(qn_sw_map_write(in_folder("map.png"), grid, ROWS, cols[k], &look, &err));
+        OK(qn_file_read(in_folder("map.png"), &whole, &n, &err));
+        OK(qn_sw_map_grid_new(ROWS, cols[k], k, &g, &err));
+        for (qn_i64 row = 0; row < ROWS; row += SIDE)
+            for (qn_i64 col = 0; col < cols[k]; col += SIDE) {
+                const qn_window w = { row, col, ROWS - row < SIDE ? ROWS - row : SIDE,
+                                      cols[k] - col < SIDE ? cols[k] - col : SIDE };
+
+                assert_false(qn_sw_map_grid_is_full(&g));
+                qn_window_cut(grid, cols[k], &w, sizeof *part, part);
+                qn_sw_map_grid_add(&g, &w, part);
+            }
+        assert_true(qn_sw_map_grid_is_full(&g));
+        OK(qn_sw_map_encode("parts", &g, &look, &parts, &m, &err));
+        assert_int_equal(n, m);
+        assert_memory_equal(whole, parts, n);
+        qn_sw_map_grid_free(&g);
+        free(whole);
+        free(parts);
+    }
+    free(grid);
+}
+
 static void maps_that_cannot_be_are_refused(void **state)
 {
     const float grid[1] = { 1 };
@@ -201,6 +241,7 @@ int main(void)
         cmocka_unit_test(steps_are_round_and_few),
         T(large_grids_are_averaged),
         T(grids_without_a_range_are_drawn),
+        T(a_grid_in_parts_gives_the_same_file),
         T(maps_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* test_sw_run_files.c - files of a run: what is there, what a killed run leaves, what is refused.
  */
 /* test: cost 33 */
+#include "said.h"
 #include "sw_small_city.h"
 
 #include "domain/solweig/cache/svf_cache.h"
@@ -117,12 +118,13 @@ static qn_status die_in_the_third_tile(void *user, const qn_sw_row_view *view, q
 
 static void run_and_die(void)
 {
-    const qn_sw_run_config config = files_config("killed");
+    qn_sw_run_config config = files_config("killed");
     int n_starts = 0;
     const qn_sw_run_options options = { .observe = die_in_the_third_tile, .user = &n_starts };
     qn_ctx *ctx = open_place(&cpu_place);
     qn_err err = { .text = "" };
 
+    config.maps = "13";
     (void)qn_sw_run(ctx, &config, &options, NULL, &err);
     _exit(1);
 }
@@ -146,8 +148,10 @@ static void killed_run_goes_on_to_the_same_files(void **state)
 
     ctx = open_place(&cpu_place);
     config = files_config("whole");
+    config.maps = "13";
     must_do(qn_sw_run(ctx, &config, NULL, NULL, &err));
     config = files_config("killed");
+    config.maps = "13";
     config.resume = 1;
     config.fixed = 1;
     must_refuse(qn_sw_run(ctx, &config, NULL, NULL, &err), QN_ERR_MISMATCH, "another one");
@@ -158,6 +162,8 @@ static void killed_run_goes_on_to_the_same_files(void **state)
     assert_int_equal(result.n_tiles_kept, 2);
     assert_int_equal(result.n_tiles_done, 4);
     assert_same_results("whole", "killed");
+    assert_same_file("whole/maps/tmrt_20060726_1300.png", "killed/maps/tmrt_20060726_1300.png");
+    assert_same_file("whole/maps/pet_20060726_1300.png", "killed/maps/pet_20060726_1300.png");
     assert_false(is_there("killed/unfinished.txt"));
     assert_false(is_there("killed/unfinished"));
     qn_sw_run_result_free(&result);
@@ -206,6 +212,38 @@ static void pictures_report_and_metadata_are_written(void **state)
     assert_true(json_is_true(golden_member(root, "parameters/use_anisotropic_sky")));
     json_decref(root);
     qn_ctx_close(ctx);
+}
+
+/* Its planes reach the maps twice. */
+static void maps_of_a_tile_that_is_redone_are_the_same(void **state)
+{
+    static const char *const maps[] = { "maps/tmrt_20060726_1300.png",
+                                        "maps/pet_20060726_2300.png" };
+    static const char *const folders[] = { "one", "four" };
+
+    (void)state;
+    for (int tiles = 0; tiles < 2; tiles++) {
+        qn_sw_run_config config = files_config("clean");
+        qn_ctx *ctx = open_with((qn_options){ .backend = "sim" });
+        char a[64], b[64], text[4096];
+
+        config.maps = "13,23";
+        config.tile = tiles ? 40 : 0;
+        must_do(qn_sw_run(ctx, &config, NULL, NULL, &err));
+        qn_ctx_close(ctx);
+        ctx = open_with((qn_options){ .backend = "sim", .fault = "copy_d2h@14*1" });
+        config.out = in_city(folders[tiles]);
+        listen_begin();
+        must_do(qn_sw_run(ctx, &config, NULL, NULL, &err));
+        listen_end(text, sizeof text);
+        qn_ctx_close(ctx);
+        assert_non_null(strstr(text, ". CPU fallback.\n"));
+        for (int i = 0; i < 2; i++) {
+            snprintf(a, sizeof a, "clean/%s", maps[i]);
+            snprintf(b, sizeof b, "%s/%s", folders[tiles], maps[i]);
+            assert_same_file(a, b);
+        }
+    }
 }
 
 static void points_have_the_values_of_the_rasters(void **state)
@@ -390,6 +428,7 @@ int main(void)
         cmocka_unit_test(killed_run_goes_on_to_the_same_files),
         cmocka_unit_test(there_must_be_something_to_resume),
         cmocka_unit_test(pictures_report_and_metadata_are_written),
+        cmocka_unit_test(maps_of_a_tile_that_is_redone_are_the_same),
         cmocka_unit_test(points_have_the_values_of_the_rasters),
         cmocka_unit_test(kept_view_factors_give_the_same_bits),
         cmocka_unit_test(failed_run_leaves_no_file),

@@ -8,6 +8,7 @@
 #define QN_SOLWEIG_CACHE_SVF_CACHE_H
 
 #include "domain/solweig/surface/surface.h"
+#include "util/big_block.h"
 #include "util/hash.h"
 
 enum { QN_SW_SVF_MAPS = 15, QN_SW_SVF_MATRICES = 3 };
@@ -19,10 +20,8 @@ typedef struct qn_sw_svf_arrays {
     float *map[QN_SW_SVF_MAPS];
     uint8_t *matrix[QN_SW_SVF_MATRICES]; /* shadow, vegetation, vegetation and buildings */
     int n_patches;
-    int n_bytes; /* (n_patches + 7) / 8 */
-    void *block; /* where all of them lie; NULL: each by itself */
-    size_t bytes;
-    int is_mapped; /* the block is a file */
+    int n_bytes;        /* (n_patches + 7) / 8 */
+    qn_big_block block; /* where all of them lie; empty: each by itself */
 } qn_sw_svf_arrays;
 
 /* Room for `cells` pixels, in one block. Above QUERN_SOLWEIG_MEMMAP_PIXELS of them (50e6) that is a

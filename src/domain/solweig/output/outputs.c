@@ -186,16 +186,63 @@ static const char *ending(void)
     return qn_sw_has_geotiff() ? "tif" : "npy";
 }
 
-qn_status qn_sw_outputs_write(qn_sw_outputs *o, const char *name, qn_i64 minutes,
-                              qn_sw_window window, const float *data, qn_i64 stride, qn_err *err)
+/* NULL for lack of memory. */
+static char *raster_path(const qn_sw_outputs *o, const char *name, qn_i64 minutes)
 {
     const qn_sw_date d = qn_sw_date_of(minutes);
     char *path = NULL;
 
-    if (asprintf(&path, "%s/%s/%s_%04d%02d%02d_%02d%02d.%s", o->folder, name, name, d.year, d.month,
-                 d.day, d.hour, d.minute, ending()) < 0)
+    return asprintf(&path, "%s/%s/%s_%04d%02d%02d_%02d%02d.%s", o->folder, name, name, d.year,
+                    d.month, d.day, d.hour, d.minute, ending()) < 0
+               ? NULL
+               : path;
+}
+
+qn_status qn_sw_outputs_write(qn_sw_outputs *o, const char *name, qn_i64 minutes,
+                              qn_sw_window window, const float *data, qn_i64 stride, qn_err *err)
+{
+    return write_to(o, raster_path(o, name, minutes), window, data, stride, err);
+}
+
+qn_status qn_sw_outputs_read(qn_sw_outputs *o, const char *name, qn_i64 minutes,
+                             qn_sw_window window, float *data, qn_err *err)
+{
+    char *path = raster_path(o, name, minutes);
+    char *partial = path ? qn_sw_partial_name(path) : NULL;
+    qn_status st = QN_OK;
+
+    if (!partial) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for the name of a file", o->folder);
+        goto out;
+    }
+    QN_TRY(
+        qn_sw_raster_read_window(access(partial, F_OK) == 0 ? partial : path, window, data, err));
+out:
+    free(partial);
+    free(path);
+    return st;
+}
+
+qn_status qn_sw_outputs_write_file(qn_sw_outputs *o, const char *name, const void *data,
+                                   size_t bytes, qn_err *err)
+{
+    char *path = NULL, *partial = NULL;
+    qn_status st = QN_OK;
+
+    if (asprintf(&path, "%s/%s", o->folder, name) < 0)
         path = NULL;
-    return write_to(o, path, window, data, stride, err);
+    if (!path || !(partial = qn_sw_partial_name(path))) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for the name of a file", o->folder);
+        goto out;
+    }
+    QN_TRY(qn_make_parent(partial, err));
+    QN_TRY(qn_file_write(partial, data, bytes, err));
+    if (!qn_map_has(&o->journal.files, path))
+        QN_TRY(qn_sw_journal_add_file(&o->journal, path, err));
+out:
+    free(partial);
+    free(path);
+    return st;
 }
 
 qn_status qn_sw_outputs_write_summary(qn_sw_outputs *o, const char *name, qn_sw_window window,

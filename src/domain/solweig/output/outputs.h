@@ -34,6 +34,15 @@ qn_status qn_sw_outputs_write(qn_sw_outputs *outputs, const char *name, qn_i64 m
 qn_status qn_sw_outputs_write_summary(qn_sw_outputs *outputs, const char *name, qn_sw_window window,
                                       const float *data, qn_i64 stride, qn_err *err);
 
+/* Writes <folder>/<name> as a whole: "maps/tmrt.png". */
+qn_status qn_sw_outputs_write_file(qn_sw_outputs *outputs, const char *name, const void *data,
+                                   size_t bytes, qn_err *err);
+
+/* Reads a window of what qn_sw_outputs_write has written, also in an earlier run; its tile must be
+ * finished. */
+qn_status qn_sw_outputs_read(qn_sw_outputs *outputs, const char *name, qn_i64 minutes,
+                             qn_sw_window window, float *data, qn_err *err);
+
 /* All windows of this tile are written: closes the files and notes it. A kill of the process cannot
  * undo that; a power cut can. */
 qn_status qn_sw_outputs_finish_tile(qn_sw_outputs *outputs, qn_i64 tile, qn_err *err);

@@ -5,6 +5,7 @@
  */
 #include "map_png.h"
 #include "font.h"
+#include "util/file.h"
 #include "util/png.h"
 
 #include <math.h>
@@ -117,39 +118,23 @@ static scale scale_of(qn_i64 rows, qn_i64 cols)
     return s;
 }
 
-static qn_i64 least(qn_i64 a, qn_i64 b)
+/* Mean of the finite pixels of one block; NaN if none is. */
+static double block_mean(const qn_sw_map_grid *g, size_t block)
 {
-    return a < b ? a : b;
+    if (g->value)
+        return isfinite(g->value[block]) ? (double)g->value[block] : NAN;
+    return g->n[block] ? g->sum[block] / g->n[block] : NAN;
 }
 
-/* Mean of the finite cells of one block; NaN if none is. */
-static double block_mean(const float *grid, qn_i64 rows, qn_i64 cols, qn_i64 row, qn_i64 col,
-                         int side)
+static void draw_grid(canvas *c, const qn_sw_map_grid *g, scale s, double low, double high)
 {
-    double sum = 0;
-    int n = 0;
+    size_t block = 0;
 
-    for (qn_i64 y = row; y < least(row + side, rows); y++) {
-        for (qn_i64 x = col; x < least(col + side, cols); x++) {
-            if (isfinite(grid[y * cols + x])) {
-                sum += grid[y * cols + x];
-                n++;
-            }
-        }
-    }
-    return n ? sum / n : NAN;
-}
-
-static void draw_grid(canvas *c, const float *grid, qn_i64 rows, qn_i64 cols, scale s, double low,
-                      double high)
-{
     for (int y = 0; y < s.height / s.zoom; y++) {
         for (int x = 0; x < s.width / s.zoom; x++) {
-            const double value =
-                block_mean(grid, rows, cols, (qn_i64)y * s.shrink, (qn_i64)x * s.shrink, s.shrink);
             uint8_t rgb[3];
 
-            qn_sw_map_colour(value, low, high, rgb);
+            qn_sw_map_colour(block_mean(g, block++), low, high, rgb);
             fill(c, MARGIN + x * s.zoom, MARGIN + TITLE_HEIGHT + y * s.zoom, s.zoom, s.zoom, rgb);
         }
     }
@@ -201,17 +186,11 @@ static void draw_lengths(canvas *c, scale s, double pixel_size)
 
 /* The scale's ends: the ones in `map`, or the least and the greatest value of the grid; far enough
  * apart that values between them can be distinguished. */
-static void find_range(const float *grid, size_t n, double *low, double *high)
+static void find_range(const qn_sw_map_grid *g, double *low, double *high)
 {
     const int is_asked = *low != *high;
-    double a = is_asked ? *low : INFINITY, b = is_asked ? *high : -INFINITY;
+    double a = is_asked ? *low : (double)g->low, b = is_asked ? *high : (double)g->high;
 
-    for (size_t i = 0; !is_asked && i < n; i++) {
-        if (isfinite(grid[i])) {
-            a = fmin(a, grid[i]);
-            b = fmax(b, grid[i]);
-        }
-    }
     if (a > b) { /* not one finite value */
         a = 0;
         b = 1;
@@ -222,35 +201,128 @@ static void find_range(const float *grid, size_t n, double *low, double *high)
     *high = b + room;
 }
 
-qn_status qn_sw_map_write(const char *path, const float *grid, qn_i64 rows, qn_i64 cols,
-                          const qn_sw_map *map, qn_err *err)
+/* The grid. */
+
+static size_t n_blocks(const scale *s)
 {
-    double low = map->low, high = map->high;
+    return (size_t)(s->width / s->zoom) * (size_t)(s->height / s->zoom);
+}
+
+size_t qn_sw_map_grid_bytes(qn_i64 rows, qn_i64 cols)
+{
+    const scale s = scale_of(rows, cols);
+
+    return n_blocks(&s) * (s.shrink > 1 ? sizeof(double) + sizeof(uint32_t) : sizeof(float));
+}
+
+qn_status qn_sw_map_grid_new(qn_i64 rows, qn_i64 cols, int is_mapped, qn_sw_map_grid *out,
+                             qn_err *err)
+{
+    qn_sw_map_grid g = { .rows = rows, .cols = cols, .low = INFINITY, .high = -INFINITY };
+    scale s;
     qn_status st = QN_OK;
-    canvas c = { 0 };
 
     if (rows < 1 || cols < 1 || rows > QN_PNG_MAX_SIDE || cols > QN_PNG_MAX_SIDE)
-        return qn_fail(err, QN_ERR_LIMIT, "%s: a map of %lld x %lld pixels is outside 1 .. %d",
-                       path, (long long)rows, (long long)cols, QN_PNG_MAX_SIDE);
+        return qn_fail(err, QN_ERR_LIMIT, "a map of %lld x %lld pixels is outside 1 .. %d",
+                       (long long)rows, (long long)cols, QN_PNG_MAX_SIDE);
+    s = scale_of(rows, cols);
+    g.shrink = s.shrink;
+    QN_TRY(qn_big_block_new(qn_sw_map_grid_bytes(rows, cols), is_mapped, "a map", "map", &g.block,
+                            err));
+    if (s.shrink > 1) {
+        g.sum = g.block.data;
+        g.n = (uint32_t *)(void *)(g.sum + n_blocks(&s));
+    } else {
+        g.value = g.block.data;
+    }
+    *out = g;
+out:
+    return st;
+}
+
+void qn_sw_map_grid_free(qn_sw_map_grid *grid)
+{
+    qn_big_block_free(&grid->block);
+    *grid = (qn_sw_map_grid){ 0 };
+}
+
+/* One row of pixels from column `col` on. */
+static void add_row(qn_sw_map_grid *g, qn_i64 row, qn_i64 col, const float *data, qn_i64 n)
+{
+    const qn_i64 across = (g->cols + g->shrink - 1) / g->shrink;
+    const qn_i64 first = row / g->shrink * across;
+
+    if (g->value)
+        memcpy(g->value + first + col, data, (size_t)n * sizeof *data);
+    for (qn_i64 i = 0; i < n; i++) {
+        const qn_i64 block = first + (col + i) / g->shrink;
+
+        if (!isfinite(data[i]))
+            continue;
+        g->low = fminf(g->low, data[i]);
+        g->high = fmaxf(g->high, data[i]);
+        if (g->sum) {
+            g->sum[block] += data[i];
+            g->n[block]++;
+        }
+    }
+}
+
+void qn_sw_map_grid_add(qn_sw_map_grid *g, const qn_window *w, const float *data)
+{
+    for (qn_i64 r = 0; r < w->rows; r++)
+        add_row(g, w->row + r, w->col, data + r * w->cols, w->cols);
+    g->n_added += w->rows * w->cols;
+}
+
+/* The file. */
+
+qn_status qn_sw_map_encode(const char *path, const qn_sw_map_grid *g, const qn_sw_map *map,
+                           char **data, size_t *bytes, qn_err *err)
+{
+    const scale s = scale_of(g->rows, g->cols);
+    const int legend = s.height > LEAST_HEIGHT ? s.height : LEAST_HEIGHT;
+    double low = map->low, high = map->high;
+    canvas c = { .width = 2 * MARGIN + s.width + LEGEND_GAP + LEGEND_BAR + LEGEND_TEXT,
+                 .height = 2 * MARGIN + TITLE_HEIGHT + legend + FOOT_HEIGHT };
+    const size_t n = 3 * (size_t)c.width * (size_t)c.height;
+    qn_status st;
+
     if (!isfinite(high - low) || low > high)
         return qn_fail(err, QN_ERR_USAGE, "%s: a scale from %g to %g", path, low, high);
-    find_range(grid, (size_t)rows * (size_t)cols, &low, &high);
-
-    const scale s = scale_of(rows, cols);
-    const int legend = s.height > LEAST_HEIGHT ? s.height : LEAST_HEIGHT;
-    c.width = 2 * MARGIN + s.width + LEGEND_GAP + LEGEND_BAR + LEGEND_TEXT;
-    c.height = 2 * MARGIN + TITLE_HEIGHT + legend + FOOT_HEIGHT;
-    const size_t bytes = 3 * (size_t)c.width * (size_t)c.height;
-    if (!(c.rgb = malloc(bytes)))
+    find_range(g, &low, &high);
+    if (!(c.rgb = malloc(n)))
         return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %d x %d pixels", path, c.width,
                        c.height);
-    memset(c.rgb, 255, bytes);
+    memset(c.rgb, 255, n);
     draw_title(&c, map->title ? map->title : "");
-    draw_grid(&c, grid, rows, cols, s, low, high);
+    draw_grid(&c, g, s, low, high);
     draw_legend(&c, MARGIN + s.width + LEGEND_GAP, legend, low, high, map->unit);
     if (map->pixel_size > 0)
         draw_lengths(&c, s, map->pixel_size);
-    st = qn_png_write(path, c.rgb, c.width, c.height, err);
+    st = qn_png_encode(path, c.rgb, c.width, c.height, data, bytes, err);
     free(c.rgb);
+    return st;
+}
+
+qn_status qn_sw_map_write(const char *path, const float *grid, qn_i64 rows, qn_i64 cols,
+                          const qn_sw_map *map, qn_err *err)
+{
+    const qn_window all = { 0, 0, rows, cols };
+    qn_sw_map_grid g = { 0 };
+    char *data = NULL;
+    size_t bytes = 0;
+    qn_status st = qn_sw_map_grid_new(rows, cols, 0, &g, err);
+
+    if (st != QN_OK) {
+        qn_prefix(err, "%s", path);
+        return st;
+    }
+    qn_sw_map_grid_add(&g, &all, grid);
+    QN_TRY(qn_sw_map_encode(path, &g, map, &data, &bytes, err));
+    QN_TRY(qn_file_write(path, data, bytes, err));
+out:
+    qn_sw_map_grid_free(&g);
+    free(data);
     return st;
 }

@@ -194,3 +194,23 @@ out:
         format->close(file);
     return st;
 }
+
+qn_status qn_sw_raster_read_window(const char *path, qn_sw_window window, float *data, qn_err *err)
+{
+    const qn_sw_read_options options = { 0 };
+    const qn_sw_format *format = NULL;
+    qn_sw_place place = { 0 };
+    void *file = NULL;
+    int is_integer;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_format_of(path, &format, err));
+    QN_TRY(format->open(path, &options, &file, &place, &is_integer, err));
+    QN_TRY(qn_sw_window_check(&place, window, err));
+    QN_TRY(format->read(file, window, data, err));
+out:
+    if (file)
+        format->close(file);
+    qn_sw_place_free(&place);
+    return st;
+}

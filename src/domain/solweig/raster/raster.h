@@ -70,6 +70,9 @@ int qn_sw_has_geotiff(void);
 qn_status qn_sw_raster_read(const char *path, const qn_sw_read_options *options, qn_sw_raster *out,
                             qn_err *err);
 
+/* Reads the pixels of `window` into `data`, without gaps. */
+qn_status qn_sw_raster_read_window(const char *path, qn_sw_window window, float *data, qn_err *err);
+
 /* Writes all of `raster` in one piece: GeoTIFF (f32, tiled, deflate, no data = NaN) or .npy. */
 qn_status qn_sw_raster_write(const char *path, const qn_sw_raster *raster, qn_err *err);
 

@@ -287,7 +287,6 @@ qn_status qn_sw_job_files(qn_sw_job *job, qn_err *err)
 
     QN_TRY(write_steps(job, err));
     QN_TRY(write_pois(job, err));
-    QN_TRY(qn_sw_write_maps(job, err));
     QN_TRY(write_metadata(job, err));
     QN_TRY(qn_sw_write_report(job, err));
 out:

@@ -1,13 +1,12 @@
 /* report.c - report.html: maps, series, times, on one page. */
 #include "run_impl.h"
 
-#include "util/file.h"
 #include "util/page/chart.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_MAPS = 6, MAX_CURVES = 8 };
+enum { MAX_CURVES = 8 };
 
 /* Curves. */
 
@@ -91,46 +90,25 @@ static void add_series(const qn_sw_job *job, qn_page *page)
 
 /* Maps. */
 
-static qn_status add_map(const qn_sw_job *job, qn_page *page, qn_sw_plane plane, qn_i64 minutes,
-                         qn_err *err)
+static void add_maps(const qn_sw_job *job, qn_page *page)
 {
-    char path[QN_SW_PATH], stamp[16];
-    char *png = NULL;
-    size_t bytes = 0;
-    qn_status st = QN_OK;
-
-    qn_sw_stamp_name(minutes, stamp);
-    QN_TRY(qn_sw_job_path(job, path, err, "maps/%s_%s.png", qn_sw_plane_name(plane), stamp));
-    QN_TRY(qn_file_read(path, &png, &bytes, err));
-    qn_str_addf(&page->html,
-                "<p><img alt=\"%s %s\" style=\"max-width:100%%\" src=\"data:image/png;base64,",
-                qn_sw_plane_name(plane), stamp);
-    qn_str_add_base64(&page->html, png, bytes);
-    qn_str_add(&page->html, "\"/></p>\n");
-out:
-    free(png);
-    return st;
-}
-
-static qn_status add_maps(const qn_sw_job *job, qn_page *page, qn_err *err)
-{
-    qn_sw_date_filter filter;
-    int n = 0;
-    qn_status st = QN_OK;
+    const size_t n = qn_sw_maps_count(job->maps);
 
     if (!job->config->maps || !job->written)
-        return QN_OK;
-    QN_TRY(qn_sw_date_filter_parse(NULL, NULL, job->config->maps, &filter, err));
+        return;
     qn_page_section(page, "Maps");
-    for (size_t r = 0; r < job->result->n_rows; r++)
-        for (int p = 0; p < QN_SW_PLANES; p++)
-            if (QN_SW_HAS(job->written, p) &&
-                qn_sw_date_passes(&filter, job->result->rows[r].minutes) && n++ < MAX_MAPS)
-                QN_TRY(add_map(job, page, (qn_sw_plane)p, job->result->rows[r].minutes, err));
-    if (n > MAX_MAPS)
+    for (size_t i = 0; i < n && i < QN_SW_PICTURES; i++) {
+        const qn_sw_picture *p = qn_sw_maps_picture(job->maps, i);
+
+        qn_str_addf(&page->html,
+                    "<p><img alt=\"%s\" style=\"max-width:100%%\" "
+                    "src=\"data:image/png;base64,",
+                    p->name);
+        qn_str_add_base64(&page->html, p->png, p->bytes);
+        qn_str_add(&page->html, "\"/></p>\n");
+    }
+    if (n > QN_SW_PICTURES)
         qn_page_note(page, "The other maps are in the folder maps.");
-out:
-    return st;
 }
 
 /* Figures. */
@@ -215,7 +193,7 @@ qn_status qn_sw_write_report(const qn_sw_job *job, qn_err *err)
                   "Mean radiant temperature and comfort of a person at every pixel of a city.");
     add_tiles(job, &page);
     add_conditions(job, &page);
-    QN_TRY(add_maps(job, &page, err));
+    add_maps(job, &page);
     add_series(job, &page);
     add_times(job, &page);
     QN_TRY(qn_sw_job_path(job, path, err, "report.html"));

@@ -200,6 +200,7 @@ static void drop(qn_sw_job *job)
         qn_sw_figures_forget(&job->figures, job->config->out);
         qn_sw_outputs_abort(job->outputs);
     }
+    qn_sw_maps_free(job->maps);
     qn_sw_ray_tables_free(&job->tables);
     qn_sw_figures_free(&job->figures);
     qn_sw_svf_arrays_free(&job->cached);
@@ -223,6 +224,7 @@ qn_status qn_sw_run(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_run
     qn_sw_job_advance(&job, "layers", 0.05);
     QN_TRY(make_memory(&job, err));
     QN_TRY(open_outputs(&job, err));
+    QN_TRY(qn_sw_maps_new(&job, &job.maps, err));
     QN_TRY(qn_sw_job_tiles(&job, err));
     QN_TRY(qn_sw_job_await_writes(&job, err));
     QN_TRY(finish(&job, start, err));

@@ -3,10 +3,19 @@
 #define QN_SW_RUN_IMPL_H
 
 #include "domain/solweig/output/outputs.h"
+#include "domain/solweig/picture/map_png.h"
 #include "domain/solweig/run/tile.h"
 #include "engine/engine.h"
 
 typedef struct qn_sw_job qn_sw_job;
+typedef struct qn_sw_maps qn_sw_maps;
+
+/* A map as a file in memory. */
+typedef struct qn_sw_picture {
+    char name[32]; /* "tmrt 20060726_1300" */
+    char *png;
+    size_t bytes;
+} qn_sw_picture;
 
 /* Sums of every step in every tile, and values at points of interest (figures.c). */
 typedef struct qn_sw_figures {
@@ -20,8 +29,9 @@ typedef struct qn_sw_figures {
 /* Planes of a core on the host, on their way to files. */
 typedef struct qn_sw_step_slot {
     qn_sw_job *job;
+    size_t step;
     qn_i64 minutes;
-    qn_window window;
+    qn_tile tile;
     float *plane[QN_SW_PLANES];
 } qn_sw_step_slot;
 
@@ -42,6 +52,7 @@ struct qn_sw_job {
     qn_sw_figures figures;
     qn_sw_outputs *outputs;                   /* NULL without a folder */
     qn_sw_plane_set written, watched, wanted; /* as files; by the observer; by either */
+    qn_sw_maps *maps;
     qn_write_queue *queue;
     qn_sw_step_slot slots[QN_SW_SLOTS];
     int n_slots;
@@ -106,8 +117,19 @@ qn_sw_row_result qn_sw_figures_step(const qn_sw_figures *figures, const qn_sw_fo
 /* files.c: writes everything that follows the rasters. */
 qn_status qn_sw_job_files(qn_sw_job *job, qn_err *err);
 
-/* maps.c, report.c. */
-qn_status qn_sw_write_maps(const qn_sw_job *job, qn_err *err);
+/* maps.c. No maps are NULL. The maps of a step grow with every tile; a complete one is drawn and
+ * written. Planes of a finished tile of an interrupted run are loaded from its files. */
+qn_status qn_sw_maps_new(const qn_sw_job *job, qn_sw_maps **out, qn_err *err);
+void qn_sw_maps_free(qn_sw_maps *maps);
+qn_status qn_sw_maps_add(qn_sw_job *job, const qn_sw_step_slot *slot, qn_err *err);
+qn_status qn_sw_maps_load(qn_sw_job *job, const qn_tile *tile, qn_err *err);
+
+/* The first maps, for the report. */
+enum { QN_SW_PICTURES = 6 };
+size_t qn_sw_maps_count(const qn_sw_maps *maps);
+const qn_sw_picture *qn_sw_maps_picture(const qn_sw_maps *maps, size_t i);
+
+/* report.c */
 qn_status qn_sw_write_report(const qn_sw_job *job, qn_err *err);
 
 /* names.c. The name of summary grid `which`. */

@@ -53,7 +53,7 @@ static qn_status show(const qn_sw_job *job, const qn_sw_step_slot *slot, size_t 
                             .weather = &job->forcing.weather.rows[step],
                             .sky = &job->forcing.sky[step],
                             .place = &job->city.surface.dsm.place,
-                            .window = slot->window };
+                            .window = slot->tile.core };
 
     if (!options || !options->observe)
         return QN_OK;
@@ -79,8 +79,9 @@ static qn_status hand_out(qn_sw_job *job, qn_tile_slot *slot, size_t step, qn_er
     QN_TRY(read_pois(job, slot, step, err));
     slot->stage = NULL;
     job->result->times.stitch_ms += (qn_now_us() - start) * 1e-3;
+    to->step = step;
     to->minutes = job->forcing.weather.rows[step].minutes;
-    to->window = slot->tile.core;
+    to->tile = slot->tile;
     QN_TRY(show(job, to, step, err));
     QN_TRY(qn_sw_job_put_step(job, to, err));
 out:
@@ -271,7 +272,7 @@ static void clear(void *user, qn_tile_slot *slot)
 }
 
 /* What the interrupted run has finished. */
-static qn_status load_figures(qn_sw_job *job, qn_err *err)
+static qn_status load_finished(qn_sw_job *job, qn_err *err)
 {
     const qn_tiles *plan = &job->result->plan;
     qn_status st = QN_OK;
@@ -283,6 +284,7 @@ static qn_status load_figures(qn_sw_job *job, qn_err *err)
             continue;
         job->result->n_tiles_kept++;
         QN_TRY(qn_sw_figures_load(&job->figures, job->config->out, &tile, err));
+        QN_TRY(qn_sw_maps_load(job, &tile, err));
     }
 out:
     return st;
@@ -298,7 +300,7 @@ qn_status qn_sw_job_tiles(qn_sw_job *job, qn_err *err)
                                 .clear = clear };
     qn_status st = QN_OK;
 
-    QN_TRY(load_figures(job, err));
+    QN_TRY(load_finished(job, err));
     QN_TRY(qn_tiles_run(job->ctx, &job->result->plan, &work, NULL, err));
 out:
     return st;

@@ -63,8 +63,9 @@ static qn_status write_step(void *item, qn_err *err)
     for (int p = 0; p < QN_SW_PLANES; p++)
         if (QN_SW_HAS(job->written, p))
             QN_TRY(qn_sw_outputs_write(job->outputs, qn_sw_plane_name((qn_sw_plane)p),
-                                       slot->minutes, slot->window, slot->plane[p],
-                                       slot->window.cols, err));
+                                       slot->minutes, slot->tile.core, slot->plane[p],
+                                       slot->tile.core.cols, err));
+    QN_TRY(qn_sw_maps_add(job, slot, err));
     job->write_s += (qn_now_us() - start) * 1e-6;
 out:
     return st;

@@ -345,7 +345,7 @@ static qn_sw_svf_report report_of(const svf_job *j, double wall_s, uint64_t d2h_
                            .n_patches = j->arrays.n_patches,
                            .wall_s = wall_s,
                            .stitch_ms = j->stitch_us / 1e3,
-                           .is_mapped = j->arrays.is_mapped,
+                           .is_mapped = j->arrays.block.is_mapped,
                            .tile_bytes = qn_tiles_bytes(&j->tiles),
                            .d2h_bytes = (double)d2h_bytes };
 
