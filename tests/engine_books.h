@@ -6,7 +6,7 @@
 
 #include <regex.h>
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 #include "hal/sim/sim.h"
 
 static inline double count_of(qn_ctx *ctx, const char *name)

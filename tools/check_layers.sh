@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_layers.sh [--cycles] [ROOT] - the tree is the architecture, and this script holds it to that.
+# check_layers.sh [ROOT] - the tree is the architecture, and this script holds it to that.
 #
 # 1. src: a file includes its own folder or one after it in cli, lab, domain, engine, hal, kernel,
 #    util; besides that <quern/...> and the system.
@@ -11,22 +11,9 @@
 # 6. Folders of src do not include each other in a cycle, at any depth.
 # 7. No source file is longer than 800 lines.
 #
-# Prints file:line: what is wrong; exit 1 when anything is. --cycles prints all cycles of rule 6,
-# those with an exception as well, and nothing else.
+# Prints file:line: what is wrong; exit 1 when anything is.
 set -euo pipefail
 
-# Exceptions to rule 6, to be emptied: includes from the first folder into the second do not count.
-backward='
-    engine engine/memory
-    engine engine/ops
-    engine engine/route
-    engine engine/telemetry
-    engine/memory engine/graph
-    engine/route engine/graph
-'
-
-only_cycles=
-[ "${1:-}" != --cycles ] || { only_cycles=1; shift; }
 root=${1:-$(dirname "$0")/..}
 cd "$root"
 
@@ -145,16 +132,11 @@ engine_door() {
         }' "${files[@]}"
 }
 
-# cycles EXCEPTIONS
 cycles() {
     local files
     mapfile -t files < <(sources src)
     [ ${#files[@]} -gt 0 ] || return 0
-    awk -v exceptions="$1" '
-        BEGIN {
-            n = split(exceptions, name)
-            for (i = 1; i < n; i += 2) ignored[name[i], name[i + 1]] = 1
-        }
+    awk '
         FNR == 1 {
             own = FILENAME
             sub(/^src\//, "", own)
@@ -163,7 +145,7 @@ cycles() {
         /^[ \t]*#[ \t]*include[ \t]*"/ {
             split($0, quoted, "\"")
             target = quoted[2]
-            if (!sub(/\/[^\/]*$/, "", target) || target == own || (own, target) in ignored) next
+            if (!sub(/\/[^\/]*$/, "", target) || target == own) next
             from[++n_edges] = own
             to[n_edges] = target
             where[n_edges] = FILENAME ":" FNR ": \"" quoted[2] "\""
@@ -189,21 +171,10 @@ lengths() {
         "${files[@]}"
 }
 
-if [ -n "$only_cycles" ]; then
-    cycles ''
-    exit
-fi
-
-found=$(layers; kernel_texts; public_files; exported; engine_door; cycles "$backward"; lengths)
+found=$(layers; kernel_texts; public_files; exported; engine_door; cycles; lengths)
 if [ -n "$found" ]; then
     printf '%s\n' "$found"
     printf 'check_layers: %d problems\n' "$(printf '%s\n' "$found" | wc -l)" >&2
     exit 1
 fi
-# Exceptions that nothing needs any more.
-while read -r from to; do
-    [ -z "$from" ] || grep -qE "^#include \"$to/[^/]*\"" "src/$from"/*.[ch] 2>/dev/null ||
-        printf 'check_layers: delete the exception %s %s\n' "$from" "$to"
-done <<<"$backward"
-printf 'check_layers: ok, with exceptions for %d pairs of folders\n' \
-    "$(($(wc -w <<<"$backward") / 2))"
+printf 'check_layers: ok\n'

@@ -6,7 +6,7 @@
  */
 #include "engine_fixture.h"
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 
 enum { PARTS = 8, N = 100000 };
 

@@ -15,7 +15,7 @@
 
 #include <quern/pipe.h>
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 
 #include <quern/tasks.h>
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 
 enum { WARM_UP = 3, REPEATS = 50 };
 

@@ -7,7 +7,7 @@
  * eight vadds of 500 000 floats from host to host take about the time of their uploads alone.
  * Branches of the graph fork from its own stream and join it again.
  */
-#include "engine/graph/graph_impl.h"
+#include "engine/graph/run.h"
 
 #include <stdlib.h>
 

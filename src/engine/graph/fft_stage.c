@@ -4,9 +4,9 @@
  * with a cost and an exactness. Only preparing and launching it ask the backend for a plan instead
  * of a module.
  */
-#include "engine/fault.h"
-#include "engine/fft.h"
-#include "engine/graph/graph_impl.h"
+#include "engine/device/fault.h"
+#include "engine/device/fft.h"
+#include "engine/graph/run.h"
 
 #include <math.h>
 #include <stdlib.h>

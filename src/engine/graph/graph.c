@@ -3,17 +3,26 @@
  * Whatever changes what a run does makes the graph uncompiled again; a run in flight is waited
  * for first, since it may have to be repeated as it was.
  */
-#include "engine/graph/graph_impl.h"
+#include "engine/graph/run.h"
 
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 #include "engine/memory/ledger.h"
 
-#include "engine/route/route_stage.h"
 #include "hal/geometry.h"
 #include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static qn_status wait_for_runs(qn_runs *runs, qn_err *err)
+{
+    return qn_recover_wait((qn_graph *)runs, err);
+}
+
+static void release_temps(qn_runs *runs, int slot)
+{
+    qn_order_release((qn_graph *)runs, slot);
+}
 
 qn_status qn_graph_new(qn_ctx *ctx, const char *name, qn_graph **out, qn_err *err)
 {
@@ -21,6 +30,7 @@ qn_status qn_graph_new(qn_ctx *ctx, const char *name, qn_graph **out, qn_err *er
 
     if (!graph)
         return qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", name);
+    graph->runs = (qn_runs){ .wait = wait_for_runs, .release = release_temps };
     graph->ctx = ctx;
     graph->failed_stage = -1;
     strncpy(graph->name, name, sizeof graph->name - 1);
@@ -42,13 +52,21 @@ static void free_bufs(qn_graph *graph)
     for (int b = 0; b < graph->n_bufs; b++) {
         qn_buf *root = graph->bufs[b].root;
 
-        if (root->writer == graph)
+        if (root->writer == &graph->runs)
             root->writer = NULL;
         if (graph->bufs[b].spare)
             qn_pool_release(graph->ctx->host_pool, graph->bufs[b].spare);
         qn_buf_free(root);
     }
     free(graph->bufs);
+}
+
+/* The stages that run are again those that were added. */
+static void split_fused(qn_graph *graph)
+{
+    if (graph->fusion)
+        qn_route_free(graph); /* it knows the stages that go */
+    qn_fuse_undo(graph);
 }
 
 void qn_graph_free(qn_graph *graph)
@@ -59,7 +77,7 @@ void qn_graph_free(qn_graph *graph)
     qn_fence_clear(&graph->fence);
     qn_route_free(graph);
     qn_record_free(graph);
-    qn_fuse_undo(graph);
+    split_fused(graph);
     free_bufs(graph);
     for (int s = 0; s < graph->n_stages; s++) {
         qn_compile_drop(graph->ctx, graph->stages[s].modules);
@@ -81,7 +99,7 @@ static qn_status reopen(qn_graph *graph, qn_err *err)
     const qn_status st = qn_recover_wait(graph, err);
 
     if (st == QN_OK)
-        qn_fuse_undo(graph);
+        split_fused(graph);
     return st;
 }
 
@@ -194,14 +212,6 @@ static qn_status fill_args(qn_graph *graph, qn_stage *stage, const qn_arg *args,
     return QN_OK;
 }
 
-int qn_stage_kernel_i(const qn_kernel_info *kernel)
-{
-    for (int i = 0; kernel->module && i < kernel->module->n_kernels; i++)
-        if (kernel->module->kernels[i] == kernel)
-            return i;
-    return 0;
-}
-
 qn_status qn_graph_add(qn_graph *graph, const char *name, const qn_op *op,
                        const qn_kernel_info *kernel, qn_range range, const qn_arg *args,
                        qn_err *err)
@@ -299,7 +309,7 @@ qn_status qn_graph_temp(qn_graph *graph, const char *name, size_t bytes, qn_buf 
     if (st != QN_OK)
         return st;
     buf->is_temp = 1;
-    buf->owner = graph;
+    buf->owner = &graph->runs;
     if ((st = use_buf(graph, buf, &i, err)) == QN_OK) {
         graph->stats.n_temps++;
         *out = buf;
@@ -411,7 +421,7 @@ qn_status qn_graph_prepare(qn_graph *graph, qn_err *err)
     graph->is_compiled = 1;
 out:
     if (st != QN_OK)
-        qn_fuse_undo(graph);
+        split_fused(graph);
     return st;
 }
 

@@ -6,7 +6,7 @@
  */
 #include <quern/pipe.h>
 
-#include "engine/graph/graph_impl.h"
+#include "engine/graph/run.h"
 
 #include <stdlib.h>
 #include <string.h>

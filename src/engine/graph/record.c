@@ -5,7 +5,7 @@
  * submitted again without planning or validation. Up to four recordings per graph, since the
  * first run (inputs uploaded) and the next (inputs resident) are different plans.
  */
-#include "engine/graph/graph_impl.h"
+#include "engine/graph/run.h"
 
 #include <stdlib.h>
 #include <string.h>

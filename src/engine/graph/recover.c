@@ -9,8 +9,8 @@
  * too, so that the repeated run ends with the numbers of the failed one, and graphs that started
  * from its results find them.
  */
-#include "engine/fallback.h"
-#include "engine/route/route_stage.h"
+#include "engine/device/fallback.h"
+#include "engine/graph/run.h"
 
 qn_status qn_recover_note(qn_graph *graph, int s, qn_err *err)
 {
@@ -51,7 +51,7 @@ static qn_status recover_inputs(qn_graph *graph, qn_err *err)
 
     for (int d = 1; d < ctx->n_devices; d++)
         lost |= (unsigned)(ctx->devices[d].lost != 0) << d;
-    if (graph->in_flight & lost)
+    if (graph->runs.in_flight & lost)
         QN_TRY(qn_recover_wait(graph, err));
     for (int b = 0; lost && b < graph->n_bufs; b++) {
         qn_buf *root = graph->bufs[b].root;
@@ -94,69 +94,6 @@ void qn_recover_end(qn_graph *graph)
         graph->bufs[b].end_version = graph->bufs[b].root->version;
 }
 
-int qn_recover_needs(const qn_graph *graph, int b)
-{
-    const qn_stage *stage;
-
-    if (graph->bufs[b].root->is_temp)
-        return 0;
-    if (graph->bufs[b].first < 0)
-        return 1; /* it is only downloaded */
-    stage = &graph->stages[graph->bufs[b].first];
-    for (int a = 0; a < stage->n_args; a++)
-        if (stage->args[a].buf_i == b &&
-            (stage->args[a].mode != QN_ARG_OUT || stage->args[a].is_partial))
-            return 1;
-    return 0;
-}
-
-/* Downloads in place. */
-
-/* Is what the run started from in the host copy, and nowhere else once that is overwritten? */
-static int is_worth_keeping(const qn_graph *graph, int b)
-{
-    const qn_buf *root = graph->bufs[b].root;
-
-    return !root->is_temp && !root->wrapped && root->host_version == graph->bufs[b].start_version &&
-           qn_recover_needs(graph, b);
-}
-
-void qn_recover_prepare(qn_graph *graph, int b)
-{
-    qn_graph_buf *buf = &graph->bufs[b];
-    qn_err ignored;
-
-    /* Where host memory is scarce the arrays themselves need it more. */
-    if (!buf->spare && !graph->ctx->settings.host_budget && is_worth_keeping(graph, b))
-        qn_evict_acquire_host(graph->ctx, buf->root->bytes, &buf->spare, &ignored);
-}
-
-void *qn_recover_landing(const qn_graph *graph, int b)
-{
-    const qn_graph_buf *buf = &graph->bufs[b];
-
-    return buf->spare && is_worth_keeping(graph, b) ? buf->spare->host : buf->root->host;
-}
-
-static void exchange(qn_graph_buf *buf)
-{
-    qn_buf *root = buf->root;
-    qn_block *block = root->host_block;
-    const uint64_t version = root->host_version;
-
-    root->host_block = buf->spare;
-    root->host = root->host_block->host;
-    root->host_version = buf->spare_version;
-    buf->spare = block;
-    buf->spare_version = version;
-}
-
-void qn_recover_landed(qn_graph *graph, int b)
-{
-    if (graph->bufs[b].spare && is_worth_keeping(graph, b))
-        exchange(&graph->bufs[b]);
-}
-
 /* Going back. */
 
 static qn_status lost_start(const qn_buf *root, qn_err *err)
@@ -169,7 +106,7 @@ static qn_status lost_start(const qn_buf *root, qn_err *err)
 static qn_status rewind_one(qn_graph *graph, int b, qn_err *err)
 {
     qn_graph_buf *buf = &graph->bufs[b];
-    const int needed = qn_recover_needs(graph, b);
+    const int needed = qn_run_needs(graph, b);
     qn_buf *root = buf->root;
     qn_err ignored;
     qn_status st;
@@ -179,7 +116,8 @@ static qn_status rewind_one(qn_graph *graph, int b, qn_err *err)
         return qn_fail(err, QN_ERR_DEVICE_LOST,
                        "buffer %s was written since the run that failed, which cannot be repeated",
                        root->name);
-    if (root->version == buf->start_version && qn_buf_find_valid(root) < 0 && root->writer != graph)
+    if (root->version == buf->start_version && qn_buf_find_valid(root) < 0 &&
+        root->writer != &graph->runs)
         if ((st = qn_buf_recover(root, QN_OK, err)) != QN_OK)
             return st;
     if (root->version == buf->start_version && qn_buf_find_valid(root) >= 0)
@@ -187,7 +125,7 @@ static qn_status rewind_one(qn_graph *graph, int b, qn_err *err)
     if (needed && root->host_version != buf->start_version) {
         if (!buf->spare || buf->spare_version != buf->start_version || !root->host_block)
             return lost_start(root, err);
-        exchange(buf);
+        qn_spare_exchange(buf);
     }
     root->version = root->host_version = buf->start_version;
     for (int d = 1; d < graph->ctx->n_devices; d++)
@@ -204,10 +142,10 @@ static qn_status move_to_cpu(qn_graph *graph, qn_err *err)
     qn_status st = QN_OK;
 
     for (int d = 1; d < ctx->n_devices; d++)
-        if (!ctx->devices[d].lost && graph->in_flight >> d & 1)
+        if (!ctx->devices[d].lost && graph->runs.in_flight >> d & 1)
             qn_device_sync(&ctx->devices[d], &ignored);
     qn_run_settled(graph);
-    if (graph->is_running)
+    if (graph->runs.is_running)
         qn_recover_end(graph);
     for (int b = 0; b < graph->n_bufs; b++)
         QN_TRY(rewind_one(graph, b, err));
@@ -291,9 +229,9 @@ static qn_status rerun(qn_graph *graph, int d, qn_err *err)
 
     if (st != QN_OK)
         return st;
-    graph->is_running = 1;
+    graph->runs.is_running = 1;
     st = qn_graph_run_from(graph, next, err);
-    graph->is_running = 0;
+    graph->runs.is_running = 0;
     qn_recover_end(graph);
     return st;
 }
@@ -303,7 +241,7 @@ qn_status qn_recover_wait(qn_graph *graph, qn_err *err)
     qn_ctx *ctx = graph->ctx;
 
     for (int d = 1; d < ctx->n_devices; d++) {
-        if (!(graph->in_flight >> d & 1))
+        if (!(graph->runs.in_flight >> d & 1))
             continue;
         if (qn_fence_await(&graph->fence, &ctx->devices[d], err) != QN_OK ||
             qn_points_await(&ctx->devices[d], &graph->last[d], err) != QN_OK)

@@ -4,8 +4,7 @@
  * pass. What fails on the way moves one stage (or the rest of the graph) to the CPU and the loop
  * plans again from there: fallback is not a second code path, only another plan.
  */
-#include "engine/route/route_stage.h"
-#include "engine/graph/verify.h"
+#include "engine/graph/run.h"
 #include "util/clock.h"
 
 /* One stage alone: when the whole graph does not fit, or when stages are cross-checked. */
@@ -131,7 +130,7 @@ qn_status qn_graph_run_from(qn_graph *graph, int s, qn_err *err)
 static void set_fence(qn_graph *graph)
 {
     for (int d = 1; d < graph->ctx->n_devices; d++)
-        for (int on = 0; graph->in_flight >> d & 1 && on < QN_N_STREAMS; on++) {
+        for (int on = 0; graph->runs.in_flight >> d & 1 && on < QN_N_STREAMS; on++) {
             qn_device *device = &graph->ctx->devices[d];
 
             if (graph->last[d].seq[on] > device->streams[on].done)
@@ -152,8 +151,8 @@ static void note_queued(qn_graph *graph)
     for (int s = 0; s < graph->n_stages; s++) {
         const int d = graph->stage_device[s];
 
-        graph->queued[d] += d != QN_CPU_SLOT && graph->in_flight >> d & 1;
-        graph->ctx->devices[d].n_queued += d != QN_CPU_SLOT && graph->in_flight >> d & 1;
+        graph->queued[d] += d != QN_CPU_SLOT && graph->runs.in_flight >> d & 1;
+        graph->ctx->devices[d].n_queued += d != QN_CPU_SLOT && graph->runs.in_flight >> d & 1;
     }
     for (int d = 1; d < graph->ctx->n_devices; d++)
         set_queue(&graph->ctx->devices[d], graph->ctx->devices[d].n_queued);
@@ -168,7 +167,7 @@ void qn_run_settled(qn_graph *graph)
             set_queue(device, device->n_queued - graph->queued[d]);
         graph->queued[d] = 0;
     }
-    graph->in_flight = 0;
+    graph->runs.in_flight = 0;
 }
 
 static qn_status run(qn_graph *graph, qn_err *err)
@@ -190,9 +189,9 @@ static qn_status run(qn_graph *graph, qn_err *err)
         if (!(recording = qn_record_find(graph, key)) && graph->stats.runs > 0)
             recording = qn_record_make(graph, key);
     }
-    graph->is_running = 1;
+    graph->runs.is_running = 1;
     st = recording ? qn_record_run(graph, recording, err) : qn_graph_run_from(graph, 0, err);
-    graph->is_running = 0;
+    graph->runs.is_running = 0;
     qn_recover_end(graph);
     if (graph->is_fenced && st == QN_OK)
         set_fence(graph);

@@ -4,8 +4,7 @@
  * sample; replayed graphs are never timed step by step. What is not the stage itself (compiling
  * it, waiting for its data) happens before the clock starts.
  */
-#include "engine/route/route_stage.h"
-#include "engine/telemetry/report.h"
+#include "engine/graph/run.h"
 
 #include "util/clock.h"
 
@@ -75,7 +74,7 @@ static void note(qn_graph *graph, int s, qn_device *device, double us)
     const long long n = (r->x1 - r->x0) * (r->y1 - r->y0) * (r->z1 - r->z0);
 
     if (!stage->logs[device->slot])
-        stage->logs[device->slot] = qn_report_stage(ctx, stage->name, device);
+        stage->logs[device->slot] = qn_stage_log_of(ctx, stage->name, device);
     if (stage->logs[device->slot])
         stage->logs[device->slot]->exec_us += us;
     qn_metric_observe(qn_metric_of(ctx->metrics, "gpu_stage_time_ms",

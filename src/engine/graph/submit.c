@@ -4,11 +4,10 @@
  * still computes. Uploads, launches and downloads go to streams of their own and meet at points
  * (stream.c), so copies overlap computation without any stage asking for it.
  */
-#include "engine/compile.h"
-#include "engine/fallback.h"
-#include "engine/fault.h"
-#include "engine/graph/graph_impl.h"
-#include "engine/route/route_stage.h"
+#include "engine/device/compile.h"
+#include "engine/device/fallback.h"
+#include "engine/device/fault.h"
+#include "engine/graph/run.h"
 #include "hal/geometry.h"
 #include "hal/sim/sim.h"
 #include "util/clock.h"
@@ -198,7 +197,7 @@ qn_status qn_submit_step(qn_graph *graph, const qn_step *step, const qn_lanes *l
         return qn_buf_upload(graph->bufs[step->buf_i].root, device, lanes->upload, name, err);
     case QN_STEP_DOWNLOAD:
         return qn_buf_download(graph->bufs[step->buf_i].root, device,
-                               qn_recover_landing(graph, step->buf_i), lanes->download, name, err);
+                               qn_spare_landing(graph, step->buf_i), lanes->download, name, err);
     case QN_STEP_PEER:
         return qn_buf_peer(graph->bufs[step->buf_i].root, &ctx->devices[step->from], device,
                            lanes->upload, err);
@@ -211,7 +210,7 @@ qn_status qn_submit_step(qn_graph *graph, const qn_step *step, const qn_lanes *l
 static qn_stage_log *stage_log(qn_stage *stage, qn_device *device)
 {
     if (!stage->logs[device->slot])
-        stage->logs[device->slot] = qn_report_stage(device->ctx, stage->name, device);
+        stage->logs[device->slot] = qn_stage_log_of(device->ctx, stage->name, device);
     return stage->logs[device->slot];
 }
 
@@ -232,7 +231,7 @@ static void apply_stage(qn_graph *graph, qn_stage *stage, qn_device *device, qn_
             qn_buf *root = graph->bufs[stage->args[a].buf_i].root;
 
             qn_buf_note_write(root, device, at);
-            root->writer = device->slot == QN_CPU_SLOT ? NULL : graph;
+            root->writer = device->slot == QN_CPU_SLOT ? NULL : &graph->runs;
         }
     if (stage_log(stage, device))
         stage->logs[device->slot]->runs++;
@@ -263,7 +262,7 @@ void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at)
         break;
     case QN_STEP_DOWNLOAD:
         qn_count_transfer(root, device, QN_TRANSFER_D2H, root->bytes);
-        qn_recover_landed(graph, step->buf_i);
+        qn_spare_landed(graph, step->buf_i);
         qn_buf_note_download(root, device, at);
         stage->d2h_bytes += root->bytes;
         if (stage_log(stage, device))
@@ -284,7 +283,7 @@ void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at)
     if (step->device == QN_CPU_SLOT)
         return;
     qn_points_add(&graph->last[step->device], at);
-    graph->in_flight |= 1u << step->device;
+    graph->runs.in_flight |= 1u << step->device;
 }
 
 static qn_stream lane_of(const qn_step *step, const qn_lanes *lanes)

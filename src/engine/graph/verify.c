@@ -5,10 +5,10 @@
  * stage only writes, the copy is that of its result: what the CPU does not write compares equal.
  * This is slow and meant to be: it is asked for with --verify-sample.
  */
-#include "engine/graph/verify.h"
+#include "engine/graph/run.h"
 
-#include "engine/compile.h"
-#include "engine/fallback.h"
+#include "engine/device/compile.h"
+#include "engine/device/fallback.h"
 #include "hal/geometry.h"
 
 #include <stdlib.h>

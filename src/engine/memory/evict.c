@@ -6,8 +6,8 @@
  * do not run hold nothing of value and count as clean. When the host has a budget, too, its
  * least used copies go to files; off by default.
  */
-#include "engine/fault.h"
-#include "engine/graph/graph_impl.h"
+#include "engine/device/fault.h"
+#include "engine/memory/residency.h"
 #include "util/file.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static int evict_one(qn_device *device, int clean)
     qn_log_put(&ctx->log, QN_LOG_INFO, "memory: %s copy of %s (%zu bytes) leaves %s",
                clean ? "clean" : "dirty", victim->name, victim->bytes, device->id);
     if (victim->copies[device->slot].borrowed)
-        qn_order_release(victim->owner, device->slot);
+        victim->owner->release(victim->owner, device->slot);
     else
         qn_buf_drop_copy(victim, device);
     return 1;

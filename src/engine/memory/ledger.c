@@ -1,8 +1,6 @@
 /* ledger.c - notes about arrays that come and go. */
 #include "engine/memory/ledger.h"
 
-#include "engine/graph/graph_impl.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,21 +84,16 @@ void qn_ledger_gone(const qn_buf *root)
     add_counts(row, root);
 }
 
-void qn_ledger_graph(const qn_graph *graph)
+void qn_ledger_used(const qn_buf *root, const char *first, const char *last, int is_output)
 {
-    if (!graph->ctx->ledger)
-        return;
-    for (int b = 0; b < graph->n_bufs; b++) {
-        const qn_graph_buf *buf = &graph->bufs[b];
-        qn_ledger_row *row = buf->first >= 0 ? row_of(buf->root) : NULL;
+    qn_ledger_row *row = row_of(root);
 
-        if (!row)
-            continue;
-        row->is_output |= buf->is_output;
-        if (!row->first[0])
-            snprintf(row->first, sizeof row->first, "%s", graph->stages[buf->first].name);
-        snprintf(row->last, sizeof row->last, "%s", graph->stages[buf->last].name);
-    }
+    if (!row)
+        return;
+    row->is_output |= is_output;
+    if (!row->first[0])
+        snprintf(row->first, sizeof row->first, "%s", first);
+    snprintf(row->last, sizeof row->last, "%s", last);
 }
 
 qn_ledger_row qn_ledger_get(const qn_ctx *ctx, const qn_map_entry *entry)

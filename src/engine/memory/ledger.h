@@ -30,7 +30,8 @@ void qn_ledger_close(qn_ctx *ctx);
 /* What the engine tells it; nothing happens without a ledger. */
 void qn_ledger_made(const qn_buf *root);
 void qn_ledger_gone(const qn_buf *root);
-void qn_ledger_graph(const qn_graph *graph); /* stages and lifetimes are known */
+/* A graph uses it from stage `first` to stage `last`. */
+void qn_ledger_used(const qn_buf *root, const char *first, const char *last, int is_output);
 
 /* The row, with the counts of arrays that are still there. */
 qn_ledger_row qn_ledger_get(const qn_ctx *ctx, const qn_map_entry *entry);

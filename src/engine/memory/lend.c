@@ -3,7 +3,6 @@
  * Whatever is pending ends first: the other library has streams of its own, which know nothing of
  * ours. The copy is pinned until it is given back, so that nothing moves under its hands.
  */
-#include "engine/graph/graph_impl.h"
 #include "engine/memory/residency.h"
 
 #include <quern/interop.h>
@@ -48,7 +47,7 @@ static qn_status lend_device(qn_buf *buf, qn_device *device, qn_host_access acce
     if (device->lost)
         return qn_fail(err, QN_ERR_DEVICE_LOST, "device %s is lost", device->id);
     if (root->writer && root->writer->in_flight && !root->writer->is_running)
-        QN_TRY(qn_recover_wait(root->writer, err));
+        QN_TRY(root->writer->wait(root->writer, err));
     QN_TRY(qn_buf_need_block(root, device, root->name, err));
     if (keeps)
         QN_TRY(bring(root, device, err));

@@ -1,8 +1,7 @@
 /* residency.c - moving copies of a buffer, and keeping the books about it. */
 #include "engine/memory/residency.h"
 
-#include "engine/fault.h"
-#include "engine/graph/graph_impl.h"
+#include "engine/device/fault.h"
 #include "util/clock.h"
 
 #include <string.h>
@@ -305,13 +304,13 @@ out:
 
 qn_status qn_buf_recover(qn_buf *root, qn_status st, qn_err *err)
 {
-    qn_graph *writer = root->writer;
+    qn_runs *writer = root->writer;
 
     /* What failed before it was queued leaves the run alone. */
     if (!writer || !writer->in_flight || writer->is_running || st == QN_ERR_NOMEM ||
         st == QN_ERR_INJECTED)
         return st;
-    return qn_recover_wait(writer, err);
+    return writer->wait(writer, err);
 }
 
 qn_status qn_buf_fetch(qn_buf *root, qn_err *err)

@@ -6,7 +6,17 @@
 #ifndef QN_ENGINE_RESIDENCY_H
 #define QN_ENGINE_RESIDENCY_H
 
-#include "engine/context.h"
+#include "engine/device/context.h"
+
+/* The runs of a graph, as its arrays see them. First member of a graph. */
+typedef struct qn_runs {
+    int is_running;     /* between the start of a run and its last submission */
+    unsigned in_flight; /* devices with work of the last run, one bit per slot */
+    /* Waits for the last run; what failed in it is run again. */
+    qn_status (*wait)(struct qn_runs *runs, qn_err *err);
+    /* Gives the memory of its temporaries on a device back. */
+    void (*release)(struct qn_runs *runs, int slot);
+} qn_runs;
 
 /* The replica on one device. */
 typedef struct qn_copy {
@@ -43,8 +53,8 @@ struct qn_buf {
     int spill_file; /* open file with the content while evicted from the host, -1 */
     int is_temp;
 
-    qn_graph *owner;  /* of a temporary */
-    qn_graph *writer; /* whose run wrote the present version on a device; NULL: nobody's */
+    qn_runs *owner;   /* of a temporary */
+    qn_runs *writer;  /* whose run wrote the present version on a device; NULL: nobody's */
     unsigned visited; /* devices that ever held it, one bit per slot */
     uint64_t uses;    /* accesses that a device could have served: hot when > 2 */
     qn_transfer_count count;

@@ -3,7 +3,7 @@
  * Besides the sorted list of items (start, code) it holds the cells with long lists and the
  * chunks these lists are cut into, so that one group can work on each chunk.
  */
-#include "engine/context.h"
+#include "engine/engine.h"
 #include "kernel/segment.gen.h"
 #include "kernel/segment.h"
 
@@ -37,8 +37,8 @@ out:
     return st;
 }
 
-static qn_status check_targets(qn_ctx *ctx, const char *name, const int32_t *target, qn_i64 n,
-                               qn_i64 n_cells, qn_err *err)
+static qn_status check_targets(const char *name, const int32_t *target, qn_i64 n, qn_i64 n_cells,
+                               qn_err *err)
 {
     if (n < 0 || n > INT32_MAX || n_cells < 1 || n_cells > QN_MAX_AXIS)
         return qn_fail(err, QN_ERR_LIMIT,
@@ -118,7 +118,7 @@ qn_status qn_segments_new(qn_ctx *ctx, const char *name, const int32_t *target, 
     qn_segments *s = NULL;
     void *start = NULL, *code = NULL;
 
-    QN_TRY(check_targets(ctx, name, target, n_items, n_cells, err));
+    QN_TRY(check_targets(name, target, n_items, n_cells, err));
     if (!(s = calloc(1, sizeof *s)))
         return qn_fail(err, QN_ERR_NOMEM, "segments %s: %zu bytes", name, sizeof *s);
     s->n_cells = n_cells;

@@ -5,7 +5,7 @@
  */
 #include "engine/route/calibrate.h"
 
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 #include "engine/route/measure.h"
 #include "engine/route/profile.h"
 #include "engine/route/route.h"

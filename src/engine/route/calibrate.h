@@ -2,7 +2,7 @@
 #ifndef QN_ENGINE_CALIBRATE_H
 #define QN_ENGINE_CALIBRATE_H
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 
 /* The quick scan of candidates that have no profile, within two seconds together; what it finds
  * becomes their profile. Simulated devices and CPU devices of other backends are left to

@@ -1,7 +1,7 @@
 /* measure.c - raw measurements through the backend's table. */
 #include "engine/route/measure.h"
 
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 #include "hal/geometry.h"
 #include "util/clock.h"
 #include "util/stats.h"

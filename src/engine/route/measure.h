@@ -5,7 +5,7 @@
 #ifndef QN_ENGINE_MEASURE_H
 #define QN_ENGINE_MEASURE_H
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 #include "engine/route/op_sample.h"
 #include "engine/route/route_path.h"
 

@@ -9,7 +9,7 @@
 #ifndef QN_ENGINE_PROFILE_H
 #define QN_ENGINE_PROFILE_H
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 
 /* Writes what the router knows of a device. Saving is the same for those who cannot fail. */
 qn_status qn_profile_write(qn_ctx *ctx, int device, qn_err *err);

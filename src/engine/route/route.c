@@ -9,7 +9,7 @@
 
 #include "engine/route/calibrate.h"
 #include "engine/route/explain.h"
-#include "engine/fallback.h"
+#include "engine/device/fallback.h"
 #include "engine/route/profile.h"
 #include "util/clock.h"
 

@@ -1,13 +1,13 @@
 /* route.h - what the router knows, and how one decision is made of it.
  *
  * Private to engine/. Per op and device there is a time model (model.h); per device a link, a
- * speed for what was never measured, and how busy it is. Graphs use this through route_stage.c,
- * which prices the choices for each chain of stages; traces through regret.c.
+ * speed for what was never measured, and how busy it is. Graphs use this through place/, which
+ * prices the choices for each chain of stages; work that is no stage through choose.c.
  */
 #ifndef QN_ENGINE_ROUTE_H
 #define QN_ENGINE_ROUTE_H
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 #include "engine/route/model.h"
 #include "engine/ops/registry.h"
 #include "engine/route/route_path.h"

@@ -8,7 +8,7 @@
 #ifndef QN_ENGINE_ROUTE_PATH_H
 #define QN_ENGINE_ROUTE_PATH_H
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 
 typedef struct qn_path_use {
     int buf; /* of the path */

@@ -5,7 +5,7 @@
  */
 #include "engine/split/select.h"
 
-#include "engine/fallback.h"
+#include "engine/device/fallback.h"
 #include "engine/route/route.h"
 
 #include <math.h>

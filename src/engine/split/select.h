@@ -2,7 +2,7 @@
 #ifndef QN_ENGINE_SELECT_H
 #define QN_ENGINE_SELECT_H
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 
 /* Measured rates of `n` devices, comparable with each other: items per ms in batches that were
  * split in this context; or, from the profiles, between the speed of memory and of arithmetic.

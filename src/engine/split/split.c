@@ -1,7 +1,7 @@
 /* split.c - one batch over several devices: opening, sharing, reporting. */
 #include "engine/split/split_impl.h"
 
-#include "engine/fallback.h"
+#include "engine/device/fallback.h"
 #include "engine/route/route.h"
 #include "engine/split/select.h"
 

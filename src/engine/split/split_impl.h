@@ -6,7 +6,7 @@
 #define QN_ENGINE_SPLIT_IMPL_H
 
 #include "engine/split/cluster.h"
-#include "engine/graph/graph_impl.h"
+#include "engine/graph/run.h"
 #include "engine/split/share.h"
 
 /* A chunk's place on a device. */

@@ -6,7 +6,7 @@
  */
 #include "engine/split/split_impl.h"
 
-#include "engine/fallback.h"
+#include "engine/device/fallback.h"
 
 #include <sched.h>
 #include <string.h>

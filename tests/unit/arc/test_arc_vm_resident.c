@@ -1,8 +1,8 @@
 /* test_arc_vm_resident.c - programs and grids that stay on the device, and those that had to go. */
 #include "arc_session_rig.h"
 
-#include "engine/context.h"
-#include "engine/memory/pool.h"
+#include "engine/device/context.h"
+#include "engine/device/pool.h"
 
 enum { SMALL_POOL = 28 << 10 };
 

@@ -7,7 +7,7 @@
 
 #include <quern/tasks.h>
 
-#include "engine/graph/graph_impl.h"
+#include "engine/plan/graph_impl.h"
 
 /* A launch takes 100 us and nothing else takes time, so clocks can be worked out by hand. */
 #define ONLY_LAUNCHES                                                                              \

@@ -6,8 +6,8 @@
 
 #include <quern/tasks.h>
 
-#include "engine/context.h"
-#include "engine/fault.h"
+#include "engine/device/context.h"
+#include "engine/device/fault.h"
 
 #include <math.h>
 

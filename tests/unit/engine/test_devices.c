@@ -1,7 +1,7 @@
 /* test_devices.c - choosing devices, with four of them simulated. */
 #include "split_rig.h"
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 #include "engine/route/profile.h"
 #include "engine/route/route.h"
 #include "engine/split/select.h"

@@ -1,7 +1,7 @@
 /* test_fallback.c - a device that fails costs time, never results; and it is always said. */
 #include "engine_books.h"
 
-#include "engine/fallback.h"
+#include "engine/device/fallback.h"
 
 enum { N = 5000 };
 

@@ -1,7 +1,7 @@
 /* test_fence.c - asking for the end of a run, and runs that leave failures to their caller. */
 #include "engine_fixture.h"
 
-#include "engine/graph/graph_impl.h"
+#include "engine/plan/graph_impl.h"
 
 static void graph_can_be_asked_whether_it_is_done(void **state)
 {

@@ -1,7 +1,7 @@
 /* test_fuse.c - chains of element-wise stages run as one, and nobody can tell by the result. */
 #include "engine_books.h"
 
-#include "engine/graph/graph_impl.h"
+#include "engine/plan/graph_impl.h"
 #include "kernel/vector.h"
 
 enum { N = 3001, N_TEMPS = 24 };

@@ -1,7 +1,7 @@
 /* test_graph.c - hazards, order, temporaries, one submission, recorded runs. */
 #include "engine_fixture.h"
 
-#include "engine/graph/graph_impl.h"
+#include "engine/plan/graph_impl.h"
 
 enum { N = 5000 };
 

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/kcache.h"
+#include "engine/device/kcache.h"
 #include "util/file.h"
 #include "util/temp_dir.h"
 

@@ -7,8 +7,8 @@
 
 #include "child.h"
 
-#include "engine/context.h"
-#include "engine/kcache.h"
+#include "engine/device/context.h"
+#include "engine/device/kcache.h"
 #include "util/file.h"
 #include "util/temp_dir.h"
 

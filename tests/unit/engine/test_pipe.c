@@ -4,7 +4,7 @@
 
 #include <quern/pipe.h>
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 
 enum { N = 3000, N_BATCHES = 24, NEVER = -1 };
 

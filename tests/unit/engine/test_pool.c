@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "engine/memory/pool.h"
+#include "engine/device/pool.h"
 #include "util/hash.h"
 
 #include <stdlib.h>

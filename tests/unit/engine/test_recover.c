@@ -5,7 +5,7 @@
  */
 #include "engine_books.h"
 
-#include "engine/graph/graph_impl.h"
+#include "engine/plan/graph_impl.h"
 
 enum { N = 2000 };
 

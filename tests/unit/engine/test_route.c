@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "engine/route/route_stage.h"
+#include "engine/place/place.h"
 #include "hal/sim/sim.h"
 #include "util/csv.h"
 

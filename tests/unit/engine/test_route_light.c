@@ -10,7 +10,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "engine/route/route_stage.h"
+#include "engine/place/place.h"
 
 enum { N = 4096, WARM_UP = 400 };
 

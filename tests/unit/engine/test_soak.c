@@ -1,8 +1,8 @@
 /* test_soak.c - ten thousand graphs made, run and freed leave a context as it was. */
 #include "engine_fixture.h"
 
-#include "engine/context.h"
-#include "engine/telemetry/report.h"
+#include "engine/device/context.h"
+#include "engine/device/stage_log.h"
 #include "hal/sim/sim.h"
 
 #include <malloc.h>

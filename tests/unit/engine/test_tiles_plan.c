@@ -1,7 +1,7 @@
 /* test_tiles_plan.c - sizes and windows of tiles follow memory and margins. */
 #include "engine_fixture.h"
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 
 #define MIB ((uint64_t)1 << 20)
 

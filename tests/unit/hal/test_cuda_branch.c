@@ -3,7 +3,7 @@
 /* test: cuda-mock */
 #include "engine_fixture.h"
 
-#include "engine/graph/graph_impl.h"
+#include "engine/plan/graph_impl.h"
 #include "hal/cuda/cuda_api.h"
 #include "mock/mock_cuda.h"
 

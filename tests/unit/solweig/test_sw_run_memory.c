@@ -4,8 +4,8 @@
 #include "sw_small_city.h"
 
 #include "domain/solweig/run/tile.h"
-#include "engine/context.h"
-#include "engine/memory/pool.h"
+#include "engine/device/context.h"
+#include "engine/device/pool.h"
 
 #define BAR 320.0 /* bytes */
 

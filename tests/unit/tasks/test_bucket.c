@@ -4,7 +4,7 @@
 #include <quern/tasks.h>
 
 #include "lab/tasks/scenario.h"
-#include "engine/context.h"
+#include "engine/device/context.h"
 #include "engine/telemetry/summary.h"
 
 static uint64_t bucket_of(uint64_t n, uint64_t minimum)

@@ -3,7 +3,7 @@
 
 #include <quern/tasks.h>
 
-#include "engine/context.h"
+#include "engine/device/context.h"
 #include "util/hash.h"
 
 typedef struct {

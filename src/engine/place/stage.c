@@ -1,0 +1,354 @@
+/* stage.c - what the router is told of a graph, and what it tells of its decisions. */
+#include "engine/place/place.h"
+
+#include "engine/route/explain.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What is not the router's to choose. */
+
+static qn_i64 points_of(const qn_range *r)
+{
+    return (r->x1 - r->x0) * (r->y1 - r->y0) * (r->z1 - r->z0);
+}
+
+/* Work items: points of a MAP, lanes of the groups of a GROUP, teams of a TEAM. */
+static double size_of(const qn_stage *stage)
+{
+    const double lanes = stage->kernel && stage->kernel->lanes > 1 ? stage->kernel->lanes : 1;
+
+    return (double)points_of(&stage->range) * lanes;
+}
+
+static int best_device(qn_ctx *ctx)
+{
+    int best = QN_CPU_SLOT;
+
+    qn_devices_select(ctx, 1, &best);
+    return best;
+}
+
+/* The profile's threshold; an op that was never calibrated is taken for a vadd. */
+static int static_device(qn_ctx *ctx, const qn_route_op *op, double size)
+{
+    const int device = best_device(ctx);
+    qn_i64 from = op->crossover[device][QN_COLD];
+    const qn_route_op *usual;
+
+    if (from < 0 && (usual = qn_router_op(ctx, "vadd")))
+        from = usual->crossover[device][QN_COLD];
+    return from > 0 && size >= (double)from ? device : QN_CPU_SLOT;
+}
+
+static int forced_device(qn_ctx *ctx, const qn_stage *stage, const qn_route_op *op, qn_why *why)
+{
+    *why = QN_WHY_PINNED;
+    if (stage->pin >= 0 && !stage->host)
+        return stage->pin;
+    if (ctx->pinned >= 0 && stage->kernel && stage->kernel->module &&
+        stage->op->priority <= ctx->settings.op_priority)
+        return ctx->pinned;
+    *why = QN_WHY_CPU_ONLY;
+    if (!op || !stage->kernel->module || stage->op->priority > ctx->settings.op_priority ||
+        ctx->candidates == 1u << QN_CPU_SLOT)
+        return QN_CPU_SLOT;
+    *why = QN_WHY_MODE;
+    switch (ctx->settings.route_mode) {
+    case QN_ROUTE_CPU:
+        return QN_CPU_SLOT;
+    case QN_ROUTE_GPU:
+        return best_device(ctx);
+    case QN_ROUTE_STATIC:
+        *why = QN_WHY_THRESHOLD;
+        return static_device(ctx, op, size_of(stage));
+    case QN_ROUTE_AUTO:
+    case QN_ROUTE_BALANCE:
+        break;
+    }
+    *why = QN_WHY_BEST;
+    return -1;
+}
+
+/* The graph's side. */
+
+/* Kernels outside the registry share one op; the router tells them apart. */
+static qn_route_op *op_of(qn_ctx *ctx, const qn_stage *stage)
+{
+    char name[96];
+
+    if (!stage->kernel)
+        return NULL;
+    if (qn_op_find(stage->op->name) == stage->op)
+        return qn_router_op(ctx, stage->op->name);
+    snprintf(name, sizeof name, "%s.%s",
+             stage->kernel->module ? stage->kernel->module->name : "cpu", stage->kernel->name);
+    return qn_router_op(ctx, name);
+}
+
+static qn_cost cost_of(const qn_graph *graph, const qn_stage *stage)
+{
+    size_t bytes[QN_MAX_ARGS] = { 0 };
+    const void *values[QN_MAX_ARGS] = { 0 };
+    const qn_op_use use = { stage->kernel, stage->range, bytes, values };
+
+    for (int a = 0; a < stage->n_args; a++) {
+        const qn_stage_arg *arg = &stage->args[a];
+
+        if (arg->buf_i >= 0)
+            bytes[a] = graph->bufs[arg->buf_i].root->bytes - arg->offset;
+        else
+            values[a] = stage->values + arg->value_at;
+    }
+    return qn_op_cost(stage->op, &use);
+}
+
+static void *array(size_t n, size_t size)
+{
+    return calloc(n + 1, size);
+}
+
+static struct qn_graph_route *new_route(const qn_graph *graph)
+{
+    const size_t n = (size_t)graph->n_stages, n_bufs = (size_t)graph->n_bufs;
+    struct qn_graph_route *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    qn_trials_reset(&r->trials);
+    r->probed = r->tried_on = -1;
+    r->ops = array(n, sizeof *r->ops);
+    r->sizes = array(n, sizeof *r->sizes);
+    r->costs = array(n, sizeof *r->costs);
+    r->forced = array(n, sizeof *r->forced);
+    r->why = array(n, sizeof *r->why);
+    r->wanting = array(n, sizeof *r->wanting);
+    r->marked = array(n, sizeof *r->marked);
+    r->actual_us = array(n, sizeof *r->actual_us);
+    r->predicted =
+        graph->ctx->router->explain ? array(n, QN_MAX_DEVICES * sizeof *r->predicted) : NULL;
+    r->version = array(n_bufs, sizeof *r->version);
+    r->d2h_base = array(n_bufs, sizeof *r->d2h_base);
+    r->stable = array(n_bufs, sizeof *r->stable);
+    r->n_readers = array(n_bufs, sizeof *r->n_readers);
+    r->was_there = array(n_bufs, sizeof *r->was_there);
+    return r;
+}
+
+static int is_complete(const qn_graph *graph, const struct qn_graph_route *r)
+{
+    return r->ops && r->sizes && r->costs && r->forced && r->why && r->wanting && r->marked &&
+           r->actual_us && (r->predicted || !graph->ctx->router->explain) && r->version &&
+           r->d2h_base && r->stable && r->n_readers && r->was_there;
+}
+
+static void free_route(struct qn_graph_route *r)
+{
+    if (!r)
+        return;
+    qn_chains_free(r);
+    free(r->ops);
+    free(r->sizes);
+    free(r->costs);
+    free(r->forced);
+    free(r->why);
+    free(r->wanting);
+    free(r->marked);
+    free(r->actual_us);
+    free(r->predicted);
+    free(r->version);
+    free(r->d2h_base);
+    free(r->stable);
+    free(r->n_readers);
+    free(r->was_there);
+    free(r);
+}
+
+static void describe_stage(qn_graph *graph, int s)
+{
+    qn_ctx *ctx = graph->ctx;
+    struct qn_graph_route *r = graph->route;
+    qn_stage *stage = &graph->stages[s];
+    qn_route_op *op = op_of(ctx, stage);
+
+    r->ops[s] = op;
+    r->actual_us[s] = NAN;
+    r->sizes[s] = size_of(stage);
+    r->forced[s] = forced_device(ctx, stage, op, &r->why[s]);
+    r->n_open += r->forced[s] < 0;
+    stage->device = r->forced[s] >= 0 ? r->forced[s] : QN_CPU_SLOT;
+    if (!op || r->sizes[s] <= 0)
+        return;
+    r->costs[s] = cost_of(graph, stage);
+    op->in_bytes = r->costs[s].read_bytes / r->sizes[s];
+    op->out_bytes = r->costs[s].write_bytes / r->sizes[s];
+}
+
+/* Could a stage of the graph be placed by what profiles say? */
+static int needs_profile(const qn_graph *graph)
+{
+    const qn_ctx *ctx = graph->ctx;
+
+    if (ctx->pinned >= 0 || ctx->settings.route_mode == QN_ROUTE_CPU ||
+        ctx->settings.route_mode == QN_ROUTE_GPU || !(ctx->candidates & (ctx->candidates - 1)))
+        return 0;
+    for (int s = 0; s < graph->n_stages; s++) {
+        const qn_stage *stage = &graph->stages[s];
+
+        if (stage->pin < 0 && stage->kernel && stage->kernel->module &&
+            stage->op->priority <= ctx->settings.op_priority)
+            return 1;
+    }
+    return 0;
+}
+
+/* True when every stage is where it must be. */
+static int is_idle(const qn_graph *graph)
+{
+    for (int s = 0; s < graph->n_stages; s++)
+        if (graph->route->why[s] != QN_WHY_PINNED && graph->route->why[s] != QN_WHY_CPU_ONLY)
+            return 0;
+    return 1;
+}
+
+void qn_route_graph(qn_graph *graph)
+{
+    struct qn_graph_route *r;
+
+    qn_route_free(graph);
+    if (needs_profile(graph))
+        qn_router_inform(graph->ctx);
+    graph->route = r = new_route(graph);
+    for (int s = 0; s < graph->n_stages; s++)
+        graph->stages[s].device = QN_CPU_SLOT;
+    if (r && is_complete(graph, r)) {
+        r->mode = graph->ctx->settings.route_mode;
+        for (int s = 0; s < graph->n_stages; s++)
+            describe_stage(graph, s);
+        for (int b = 0; b < graph->n_bufs; b++)
+            r->d2h_base[b] = graph->bufs[b].root->count.d2h_count;
+        if (!r->n_open || qn_chains_make(graph) == QN_OK) {
+            r->is_idle = !r->predicted && is_idle(graph);
+            qn_route_decide(graph);
+            return;
+        }
+    }
+    /* Without memory to think, the CPU does it. */
+    free_route(r);
+    graph->route = NULL;
+}
+
+/* Explanations. */
+
+static void explain_stage(const qn_graph *graph, int s, uint64_t seq)
+{
+    const struct qn_graph_route *r = graph->route;
+    const qn_ctx *ctx = graph->ctx;
+    const qn_stage *stage = &graph->stages[s];
+
+    for (int d = 0; d < ctx->n_devices; d++) {
+        const int is_chosen = stage->device == d;
+        const double predicted = r->predicted[s * QN_MAX_DEVICES + d];
+
+        if (!is_chosen && isnan(predicted))
+            continue;
+        qn_explain_put(ctx->router->explain,
+                       &(qn_explain_row){ .seq = seq,
+                                          .stage = stage->name,
+                                          .op = r->ops[s] ? r->ops[s]->name : stage->op->name,
+                                          .candidate = ctx->devices[d].id,
+                                          .size = (qn_i64)r->sizes[s],
+                                          .predicted_us = predicted,
+                                          .chosen = is_chosen,
+                                          .actual_us = is_chosen ? r->actual_us[s] : NAN,
+                                          .reason = qn_why_name(r->why[s]) });
+    }
+}
+
+/* Rows are written when the times of the run are known, that is, before the next one. */
+void qn_route_explain(qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+
+    if (!r->first_seq || !graph->ctx->router->explain)
+        return;
+    for (int s = 0; s < graph->n_stages; s++)
+        explain_stage(graph, s, r->first_seq + (uint64_t)s);
+    r->first_seq = 0;
+}
+
+void qn_route_predict(qn_graph *graph)
+{
+    struct qn_graph_route *r = graph->route;
+
+    if (!r->predicted)
+        return;
+    for (int i = 0; i < graph->n_stages * QN_MAX_DEVICES; i++)
+        r->predicted[i] = NAN;
+    for (int c = 0; c < r->n_chains; c++) {
+        qn_chain *chain = &r->chains[c];
+
+        for (int i = 0; chain->n_open && i < chain->n_stages; i++)
+            for (int d = 0; d < graph->ctx->n_devices; d++)
+                if (chain->path.stages[i].forced < 0 ? chain->path.candidates >> d & 1
+                                                     : chain->path.stages[i].forced == d)
+                    r->predicted[chain->stages[i] * QN_MAX_DEVICES + d] =
+                        qn_path_stage_cost(&chain->path, chain->device, i, d);
+    }
+}
+
+void qn_route_free(qn_graph *graph)
+{
+    if (!graph->route)
+        return;
+    qn_route_book_light(graph);
+    qn_route_explain(graph);
+    free_route(graph->route);
+    graph->route = NULL;
+}
+
+/* Questions from outside. */
+
+static qn_chain *find_chain(struct qn_graph_route *r, int stage, int *at)
+{
+    for (int c = 0; c < r->n_chains; c++)
+        for (int i = 0; i < r->chains[c].n_stages; i++)
+            if (r->chains[c].stages[i] == stage) {
+                *at = i;
+                return &r->chains[c];
+            }
+    return NULL;
+}
+
+int qn_route_options(qn_graph *graph, int stage, qn_route_option *out, int max)
+{
+    struct qn_graph_route *r = graph->route;
+    const qn_stage *s = &graph->stages[stage];
+    qn_chain *chain;
+    int at, n = 0;
+
+    if (!r || r->forced[stage] >= 0 || !(chain = find_chain(r, stage, &at))) {
+        if (max > 0)
+            out[0] = (qn_route_option){ s->device, NAN, 0, 1 };
+        return 1;
+    }
+    qn_chain_price(graph, chain, qn_router_alive(graph->ctx));
+    if (!chain->is_settled)
+        qn_chain_settle(chain);
+    for (int d = 0; d < graph->ctx->n_devices; d++) {
+        if (!(chain->view.devices >> d & 1))
+            continue;
+        if (n < max)
+            out[n] =
+                (qn_route_option){ d, qn_path_stage_cost(&chain->path, chain->device, at, d),
+                                   qn_model_support(&r->ops[stage]->models[d], r->sizes[stage]),
+                                   s->device == d };
+        n++;
+    }
+    return n;
+}
+
+const char *qn_route_reason(const qn_graph *graph, int stage)
+{
+    return qn_why_name(graph->route ? graph->route->why[stage] : QN_WHY_CPU_ONLY);
+}

@@ -1,0 +1,255 @@
+/* graph_impl.h - the inside of a graph, and what follows from it.
+ *
+ * order.c finds dependencies and lifetimes of stages, fuse.c joins stages, plan.c turns a stretch of
+ * stages and the present residency into steps, branch.c assigns their stages to streams.
+ */
+#ifndef QN_ENGINE_GRAPH_IMPL_H
+#define QN_ENGINE_GRAPH_IMPL_H
+
+#include "engine/plan/fence.h"
+#include "engine/ops/registry.h"
+#include "engine/device/stage_log.h"
+#include "engine/memory/residency.h"
+
+enum { QN_MAX_RECORDINGS = 4 };
+
+typedef struct qn_stage_arg {
+    int buf_i;      /* index into graph->bufs, -1 for a value */
+    size_t offset;  /* bytes into the root */
+    size_t bytes;   /* from there to the end of the buffer or view */
+    int is_partial; /* a view, an offset, a late range: the rest of the root must survive an OUT */
+    qn_arg_mode mode;
+    size_t value_at; /* into stage->values */
+    size_t value_bytes;
+} qn_stage_arg;
+
+/* What makes a stage a transform. */
+typedef struct qn_stage_fft {
+    qn_fft_shape shape;
+    qn_fft_direction direction;
+    qn_fft *plans[QN_MAX_DEVICES];
+    unsigned own; /* slots whose plan is the stage's own */
+} qn_stage_fft;
+
+typedef struct qn_stage {
+    char name[64];
+    const qn_op *op;              /* cost, exactness, priority */
+    const qn_kernel_info *kernel; /* NULL for a host stage */
+    int kernel_i;                 /* in its module */
+    qn_stage_fft *fft;            /* not NULL: `kernel` is only the head of a transform */
+    qn_host_fn host;
+    void *user;
+    qn_range range;
+    int n_args;
+    qn_stage_arg *args;
+    unsigned char *values;
+    uint64_t value_gen; /* graph->value_gen when a value last changed */
+    int pin;            /* slot, -1 = the router decides */
+    int device;         /* slot chosen by compile */
+    int *deps;          /* earlier stages it must follow */
+    int n_deps;
+    qn_module *modules[QN_MAX_DEVICES];
+    qn_launch last;                     /* span, group and grid of its last launch */
+    qn_stage_log *logs[QN_MAX_DEVICES]; /* what it did on each device */
+    uint64_t h2d_bytes, d2h_bytes;      /* moved for its sake */
+} qn_stage;
+
+typedef struct qn_graph_buf {
+    qn_buf *root;
+    int first, last; /* stages that touch it */
+    int is_output;
+    int temp_slot;          /* shared memory of temporaries, -1 otherwise */
+    uint64_t start_version; /* at the start of the run: what a rerun needs */
+    uint64_t end_version;   /* at its end: what a rerun must find unless it is lost anyway */
+    qn_block *spare;        /* host memory with what the run started from, or for what it brings */
+    uint64_t spare_version; /* of what is in it */
+} qn_graph_buf;
+
+/* Memory that temporaries share, one after the other. */
+typedef struct qn_temp_slot {
+    size_t bytes;
+    int tenant;                      /* the buffer that has it last */
+    qn_block *block[QN_MAX_DEVICES]; /* slot 0: host memory */
+    qn_points used[QN_MAX_DEVICES];  /* by all of them; the next one's first write comes after */
+} qn_temp_slot;
+
+typedef enum { QN_STEP_UPLOAD, QN_STEP_DOWNLOAD, QN_STEP_PEER, QN_STEP_STAGE } qn_step_kind;
+
+typedef struct qn_step {
+    qn_step_kind kind;
+    int stage;  /* the stage it serves */
+    int buf_i;  /* transfers */
+    int device; /* where it happens */
+    int from;   /* PEER */
+} qn_step;
+
+/* Where a plan needs memory for a buffer, and where it writes it; one bit per slot, 0 the host. */
+typedef struct qn_touch {
+    unsigned where, writes;
+} qn_touch;
+
+/* Stage `after` waits for stage `before`, which is on another stream of the same device. */
+typedef struct qn_meet {
+    int before, after;
+} qn_meet;
+
+/* The end of one stage on its stream. */
+typedef struct qn_end {
+    qn_event *event;
+    qn_point at;
+} qn_end;
+
+/* How stages are dealt out to the compute streams of their devices. */
+typedef struct qn_branches {
+    int n_stages;
+    qn_stream *on;              /* by stage, counted from the graph's own stream */
+    int (*clock)[QN_N_COMPUTE]; /* by stage: the last of each stream that is over when it starts */
+    unsigned char *is_met;      /* by stage: another stream waits for it */
+    qn_meet *meets;             /* in the order of `after` */
+    int n_meets;
+    size_t cap_meets;
+    unsigned used; /* streams, one bit each */
+    qn_end *ends;  /* by stage that is met, while a plan is submitted */
+} qn_branches;
+
+typedef struct qn_plan {
+    qn_step *steps;
+    int n;
+    size_t cap;
+    int from; /* its first stage; what comes before has been submitted */
+    qn_branches branches;
+    int crossings, elided;
+    qn_touch *touched; /* by buffer */
+    int one_device;    /* slot when every step is on one non-CPU device, else -1 */
+} qn_plan;
+
+/* What stopped a run, and where. */
+typedef struct qn_failure {
+    int stage;
+    const qn_step *step; /* NULL: there was no memory for the stage */
+    int source;          /* slot that did not deliver what a CPU stage waited for, 0: none */
+    int is_late;         /* the step was queued, so what it wrote cannot be trusted */
+    int is_final;        /* no device is to blame, so none can be avoided */
+    int is_told;         /* and everything was said and counted */
+} qn_failure;
+
+/* A plan that worked, with the state it is valid for. */
+typedef struct qn_recording {
+    uint64_t key[2];
+    qn_plan plan;
+    qn_replay *replay; /* NULL: the steps are submitted again without planning */
+    int device;
+    uint64_t value_gen;
+    int *launch_i;     /* per stage: its launch in the recording, -1 when in parts */
+    qn_launch *shapes; /* per stage: span, group and grid of that launch */
+    uint64_t tick;
+} qn_recording;
+
+struct qn_graph {
+    qn_runs runs; /* first: arrays know the graph by it */
+    qn_ctx *ctx;
+    char name[64];
+    qn_stage *stages;
+    int n_stages;
+    size_t cap_stages;
+    struct qn_fusion *fusion; /* fuse.c: the stages as built, NULL when all run as they are */
+    qn_graph_buf *bufs;
+    int n_bufs;
+    size_t cap_bufs;
+    int (*edges)[2]; /* explicit ones */
+    int n_edges;
+    qn_temp_slot *slots;
+    int n_slots;
+    int *stage_device; /* for the run in progress: the compiled choice, or CPU after a fallback */
+    qn_plan plan;      /* scratch of the run in progress */
+    qn_recording recordings[QN_MAX_RECORDINGS];
+    int is_timed;       /* every step of the run is timed */
+    double phase_us[4]; /* of such runs, by kind of step */
+    uint64_t timed_runs;
+    struct qn_graph_route *route; /* place.h */
+    int is_sampled;               /* the router wants the time of stages of this run */
+    int is_compiled;
+    int awaited; /* slot that a CPU stage waits for, 0: none */
+    qn_stream stream;
+    uint64_t value_gen;
+    qn_graph_stats stats;
+    qn_points last[QN_MAX_DEVICES];  /* ends of the runs on each device */
+    unsigned queued[QN_MAX_DEVICES]; /* stages submitted since the last wait, by device */
+    int is_fenced;                   /* takes turns with other graphs: runs end in a fence */
+    qn_fence fence;
+    qn_fallback_policy fallback; /* ERROR: failures of devices are the caller's business */
+    int failed_stage;            /* under that policy: where the last run failed, else -1 */
+    qn_err failure;              /* and why */
+};
+
+/* Order.c. */
+qn_status qn_order_check(qn_graph *graph, qn_err *err);     /* edges; cycles */
+qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err); /* first/last, temp slots */
+/* Gives the memory of the temporaries on one device (0: the host) back; the graph does not run. */
+void qn_order_release(qn_graph *graph, int slot);
+void qn_order_release_all(qn_graph *graph);
+
+/* Plan.c. */
+/* Steps for stages [from, to); the number after the last stage stands for the outputs. */
+qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err *err);
+/* Memory for everything the plan touches. On QN_ERR_NOMEM nothing is lost; *stage names the
+ * first stage that did not fit. */
+qn_status qn_plan_memory(qn_graph *graph, const qn_plan *plan, int *stage, qn_err *err);
+/* Keeps everything the plan touches where it is (by = 1), and no longer (by = -1). */
+void qn_plan_pin(qn_graph *graph, const qn_plan *plan, int by);
+/* Identifies the residency the plan starts from. */
+void qn_plan_key(const qn_graph *graph, uint64_t key[2]);
+void qn_plan_free(qn_plan *plan);
+
+/* Branch.c. */
+/* Deals all stages out; `device` has the slot of each, NULL stands for one device for all. */
+qn_status qn_branches_find(const qn_graph *graph, const int *device, qn_branches *out, qn_err *err);
+/* All stages on one stream; nothing is said about clocks. */
+qn_status qn_branches_none(const qn_graph *graph, qn_branches *out, qn_err *err);
+/* Around the submission of stage `s`: before it, its stream waits for the others, which
+ * *next_meet counts up; after it, its end is marked when somebody waits for it. */
+qn_status qn_branches_begin(qn_graph *graph, const qn_branches *branches, int s, int *next_meet,
+                            qn_err *err);
+qn_status qn_branches_end(qn_graph *graph, const qn_branches *branches, int s, qn_point at,
+                          qn_err *err);
+/* Gives the events of a submission back. */
+void qn_branches_drop(qn_graph *graph, const qn_branches *branches);
+void qn_branches_free(qn_branches *branches);
+/* The compute stream of branch `on`: that of the graph, or one after it. */
+static inline qn_stream qn_branch_stream(const qn_graph *graph, qn_stream on)
+{
+    return QN_COMPUTE + (graph->stream - QN_COMPUTE + on) % QN_N_COMPUTE;
+}
+
+/* Fuse.c. */
+/* Replaces chains of element-wise stages by one stage each, and brings them back. Stage numbers of
+ * the caller are those of the stages as built; all else in the engine goes by those that run. */
+qn_status qn_fuse(qn_graph *graph, qn_err *err);
+void qn_fuse_undo(qn_graph *graph);
+int qn_fuse_count(const qn_graph *graph);            /* stages as built */
+int qn_fuse_place(const qn_graph *graph, int stage); /* the stage that runs a built one */
+qn_stage *qn_fuse_built(qn_graph *graph, int stage);
+/* A value of the built stage has changed. */
+void qn_fuse_update(qn_graph *graph, int stage);
+
+/* The kernel's place in its module. */
+int qn_stage_kernel_i(const qn_kernel_info *kernel);
+
+/* Spare.c. */
+/* Is the content with which a run finds the buffer part of its results? */
+int qn_run_needs(const qn_graph *graph, int b);
+/* A download into the host copy may overwrite what a rerun would start from. Then it lands in a
+ * spare block instead, which becomes the host copy while the old one is kept in its place.
+ * Memory for that is got as long as there is plenty; where the download goes; and that it was
+ * submitted. */
+void qn_spare_prepare(qn_graph *graph, int b);
+void *qn_spare_landing(const qn_graph *graph, int b);
+void qn_spare_landed(qn_graph *graph, int b);
+/* Spare block and host copy change places. */
+void qn_spare_exchange(qn_graph_buf *buf);
+
+/* Memory_map.c. */
+/* Notes in the ledger of the context what the graph uses; lifetimes are known. */
+void qn_ledger_graph(const qn_graph *graph);
+
+#endif

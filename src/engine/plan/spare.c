@@ -1,0 +1,63 @@
+/* spare.c - downloads that must not overwrite what a run started from. */
+#include "engine/plan/graph_impl.h"
+
+int qn_run_needs(const qn_graph *graph, int b)
+{
+    const qn_stage *stage;
+
+    if (graph->bufs[b].root->is_temp)
+        return 0;
+    if (graph->bufs[b].first < 0)
+        return 1; /* it is only downloaded */
+    stage = &graph->stages[graph->bufs[b].first];
+    for (int a = 0; a < stage->n_args; a++)
+        if (stage->args[a].buf_i == b &&
+            (stage->args[a].mode != QN_ARG_OUT || stage->args[a].is_partial))
+            return 1;
+    return 0;
+}
+
+/* Is what the run started from in the host copy, and nowhere else once that is overwritten? */
+static int is_worth_keeping(const qn_graph *graph, int b)
+{
+    const qn_buf *root = graph->bufs[b].root;
+
+    return !root->is_temp && !root->wrapped && root->host_version == graph->bufs[b].start_version &&
+           qn_run_needs(graph, b);
+}
+
+void qn_spare_prepare(qn_graph *graph, int b)
+{
+    qn_graph_buf *buf = &graph->bufs[b];
+    qn_err ignored;
+
+    /* Where host memory is scarce the arrays themselves need it more. */
+    if (!buf->spare && !graph->ctx->settings.host_budget && is_worth_keeping(graph, b))
+        qn_evict_acquire_host(graph->ctx, buf->root->bytes, &buf->spare, &ignored);
+}
+
+void *qn_spare_landing(const qn_graph *graph, int b)
+{
+    const qn_graph_buf *buf = &graph->bufs[b];
+
+    return buf->spare && is_worth_keeping(graph, b) ? buf->spare->host : buf->root->host;
+}
+
+void qn_spare_exchange(qn_graph_buf *buf)
+{
+    qn_buf *root = buf->root;
+    qn_block *block = root->host_block;
+    const uint64_t version = root->host_version;
+
+    root->host_block = buf->spare;
+    root->host = root->host_block->host;
+    root->host_version = buf->spare_version;
+    buf->spare = block;
+    buf->spare_version = version;
+}
+
+void qn_spare_landed(qn_graph *graph, int b)
+{
+    if (graph->bufs[b].spare && is_worth_keeping(graph, b))
+        qn_spare_exchange(&graph->bufs[b]);
+}
