@@ -23,7 +23,8 @@ static void build(float *dsm)
 static qn_status run(qn_ctx *ctx, qn_err *err)
 {
     static float dsm[CELLS], maps[QN_SOLWEIG_SVF_MAPS * CELLS];
-    const qn_solweig_layers layers = { .rows = SIDE, .cols = SIDE, .pixel_size = 1, .dsm = dsm };
+    qn_solweig_layer_options layers;
+    qn_solweig_run_options options;
     /* 26 July 2006, 13:00. */
     const qn_solweig_weather noon = { .minutes = 19231980,
                                       .ta = 26,
@@ -33,28 +34,32 @@ static qn_status run(qn_ctx *ctx, qn_err *err)
                                       .global = 800,
                                       .direct = NAN,
                                       .diffuse = NAN };
-    const qn_solweig_run_options options = { .weather = &noon,
-                                             .n_weather = 1,
-                                             .has_site = 1,
-                                             .latitude = 57.7,
-                                             .longitude = 12,
-                                             .utc_offset = 1,
-                                             .outputs = "tmrt,shadow" };
     const int street = 24 * SIDE + 24, open = 2 * SIDE + 2;
     qn_solweig_result *result = NULL;
     qn_status st;
 
     build(dsm);
-    if ((st = qn_solweig_svf(ctx, &layers, NULL, maps, NULL, err)) != QN_OK ||
+    qn_solweig_layer_options_init(&layers, sizeof layers);
+    layers.rows = layers.cols = SIDE;
+    layers.dsm = dsm;
+    layers.n_dsm = CELLS;
+    qn_solweig_run_options_init(&options, sizeof options);
+    options.weather = &noon;
+    options.n_weather = 1;
+    options.latitude = 57.7;
+    options.longitude = 12;
+    options.utc_offset = 1;
+    options.outputs = "tmrt,shadow";
+    if ((st = qn_solweig_svf(ctx, &layers, NULL, maps, NULL, NULL, err)) != QN_OK ||
         (st = qn_solweig_run(ctx, &layers, &options, &result, err)) != QN_OK)
         return st;
-    const float *tmrt = qn_solweig_plane(result, "tmrt");
+    const float *tmrt = qn_solweig_result_plane(result, "tmrt");
 
     printf("sky view %.2f in the street, %.2f in the open\n", (double)maps[street],
            (double)maps[open]);
     printf("mean radiant temperature %.1f in the street, %.1f in the open, %.1f in the mean\n",
-           (double)tmrt[street], (double)tmrt[open], qn_solweig_rows(result)[0].tmrt_mean);
-    qn_solweig_free(result);
+           (double)tmrt[street], (double)tmrt[open], qn_solweig_result_steps(result)->tmrt_mean);
+    qn_solweig_result_free(result);
     return QN_OK;
 }
 

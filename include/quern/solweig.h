@@ -1,55 +1,143 @@
-/* solweig.h - sky view and heat stress of a city, from arrays to arrays.
+/* solweig.h - sky view, shadows and heat stress of a city.
  *
- * What `quern solweig svf` and `quern solweig run` do with files (docs/solweig.md), for programs
- * that have layers in memory. All layers have rows x cols pixels, row 0 at the north edge; NaN is
- * no data. Results have the same shape, with NaN where some layer has no data around the part that
- * is computed.
+ * The commands `quern solweig svf | shadow | walls | run` (docs/solweig.md) as calls. Each takes the
+ * layers of a city and a struct of options, both filled with defaults first:
+ *
+ *     qn_solweig_layer_options layers;
+ *     qn_solweig_svf_options options;
+ *
+ *     qn_solweig_layer_options_init(&layers, sizeof layers);
+ *     layers.rows = layers.cols = 512;
+ *     layers.dsm = heights;
+ *     layers.n_dsm = 512 * 512;
+ *     qn_solweig_svf_options_init(&options, sizeof options);
+ *     options.patches = QN_SOLWEIG_305_PATCHES;
+ *     status = qn_solweig_svf(ctx, &layers, &options, maps, NULL, NULL, &err);
+ *
+ * A layer is an array or a file. Arrays have rows x cols pixels, row 0 at the north edge; NaN is no
+ * data. When the DSM is an array, results have its shape, with NaN outside the part that is computed
+ * because some layer has no data there. When it is a file, results have the shape of the part of the
+ * map that all layers cover, which the report names.
+ *
+ * NULL options stand for the defaults. After a failure results are unchanged. Texts and arrays are
+ * the caller's and are read during the call only.
  */
 #ifndef QUERN_SOLWEIG_H
 #define QUERN_SOLWEIG_H
 
-#include <quern/quern.h>
+#include <quern/options.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Layers are read during the call only; NULL is an absent one. */
-typedef struct qn_solweig_layers {
-    qn_i64 rows, cols;
-    double pixel_size;                      /* metres; 0 means 1 */
-    const float *dsm;                       /* ground and buildings, metres; must be there */
-    const float *dem;                       /* ground */
-    const float *cdsm, *tdsm;               /* canopy top and bottom */
-    const float *land_cover;                /* ids, whole numbers of 0 .. 255 */
-    const float *wall_height, *wall_aspect; /* both or none; none: they are computed */
-    const float *albedo, *emissivity;       /* of the ground, where there is no land cover */
+/* Layers. */
 
-    int dsm_relative;                 /* the DSM is height above the DEM */
-    int cdsm_absolute, tdsm_absolute; /* elevations, not heights above ground */
-    int keep_quantised;               /* do not smooth a DEM of whole metres */
-    double trunk_ratio;               /* canopy bottom over top, without a TDSM; 0 means 0.25 */
-    double min_object_height;         /* metres; 0 means 1 */
-} qn_solweig_layers;
+typedef struct qn_solweig_layer_options {
+    size_t size;
+#define OPTION QN_OPTION_MEMBER
+#include <quern/options/solweig_layer.def>
+} qn_solweig_layer_options;
+
+QN_API void qn_solweig_layer_options_init(qn_solweig_layer_options *layers, size_t size);
+QN_API const qn_option_table *qn_solweig_layer_option_table(void);
+
+/* The grid of results. */
+typedef struct qn_solweig_grid {
+    qn_i64 rows, cols;
+    double pixel_size; /* metres */
+    int was_smoothed;  /* the DEM had whole metres and was smoothed */
+} qn_solweig_grid;
+
+/* Values of the choices below. */
+enum {
+    QN_SOLWEIG_145_PATCHES,
+    QN_SOLWEIG_153_PATCHES,
+    QN_SOLWEIG_305_PATCHES,
+    QN_SOLWEIG_609_PATCHES
+};
+enum { QN_SOLWEIG_NO_RASTERS, QN_SOLWEIG_TIF_RASTERS, QN_SOLWEIG_NPY_RASTERS };
+enum { QN_SOLWEIG_ANISOTROPIC, QN_SOLWEIG_ISOTROPIC };
+enum { QN_SOLWEIG_STANDING, QN_SOLWEIG_SITTING };
+enum { QN_SOLWEIG_PROGRESS_OFF, QN_SOLWEIG_PROGRESS_AUTO, QN_SOLWEIG_PROGRESS_ON };
 
 /* Sky view factors. */
 
 enum { QN_SOLWEIG_SVF_MAPS = 15, QN_SOLWEIG_SVF_MATRICES = 3 };
 
 typedef struct qn_solweig_svf_options {
-    int patches; /* of the sky: 145, 153, 305 or 609; 0 means 153 */
-    qn_i64 tile; /* side of a tile, pixels; 0: what fits */
+    size_t size;
+#define OPTION QN_OPTION_MEMBER
+#include <quern/options/solweig_svf.def>
 } qn_solweig_svf_options;
 
-/* `maps` gets QN_SOLWEIG_SVF_MAPS * rows * cols floats: all, N, E, S, W of buildings, then of
- * vegetation, then of buildings behind vegetation. `matrices` (may be NULL) gets, for buildings,
- * vegetation, vegetation before buildings, rows * cols * ((patches + 7) / 8) bytes each: bit p of a
- * pixel is set when it sees patch p. `options` may be NULL. After a failure both are unchanged. */
-QN_API qn_status qn_solweig_svf(qn_ctx *ctx, const qn_solweig_layers *layers,
-                                const qn_solweig_svf_options *options, float *maps,
-                                uint8_t *matrices, qn_err *err);
+QN_API void qn_solweig_svf_options_init(qn_solweig_svf_options *options, size_t size);
+QN_API const qn_option_table *qn_solweig_svf_option_table(void);
 
-/* Runs. */
+typedef struct qn_solweig_svf_report {
+    qn_solweig_grid grid;
+    int n_patches, border;    /* pixels around the core of a tile */
+    qn_i64 n_tiles, core;     /* side of a core */
+    double wall_s, stitch_ms; /* stitching: copying cores to where they belong */
+    char device[32];          /* "cuda:0" */
+} qn_solweig_svf_report;
+
+/* `maps` gets QN_SOLWEIG_SVF_MAPS * rows * cols floats: all, N, E, S, W of buildings, then of
+ * vegetation, then of vegetation before buildings. `matrices` gets, for buildings, vegetation,
+ * vegetation before buildings, rows * cols * ((patches + 7) / 8) bytes each: bit p of a pixel is set
+ * when it sees patch p. Both need a DSM in memory. maps, matrices and report may be NULL. */
+QN_API qn_status qn_solweig_svf(qn_ctx *ctx, const qn_solweig_layer_options *layers,
+                                const qn_solweig_svf_options *options, float *maps,
+                                uint8_t *matrices, qn_solweig_svf_report *report, qn_err *err);
+
+/* The shadow of one sun. */
+
+typedef struct qn_solweig_shadow_options {
+    size_t size;
+#define OPTION QN_OPTION_MEMBER
+#include <quern/options/solweig_shadow.def>
+} qn_solweig_shadow_options;
+
+QN_API void qn_solweig_shadow_options_init(qn_solweig_shadow_options *options, size_t size);
+QN_API const qn_option_table *qn_solweig_shadow_option_table(void);
+
+typedef struct qn_solweig_shadow_report {
+    qn_solweig_grid grid;
+    double azimuth, altitude; /* of the sun, degrees */
+    double sunlit;            /* mean of the map; NaN without a valid pixel */
+} qn_solweig_shadow_report;
+
+/* `shadow` gets rows * cols floats: 1 in the sun, 0 in the shade of a building, psi in that of a
+ * tree; it needs a DSM in memory. shadow and report may be NULL. */
+QN_API qn_status qn_solweig_shadow(qn_ctx *ctx, const qn_solweig_layer_options *layers,
+                                   const qn_solweig_shadow_options *options, float *shadow,
+                                   qn_solweig_shadow_report *report, qn_err *err);
+
+/* Walls. */
+
+typedef struct qn_solweig_wall_options {
+    size_t size;
+#define OPTION QN_OPTION_MEMBER
+#include <quern/options/solweig_wall.def>
+} qn_solweig_wall_options;
+
+QN_API void qn_solweig_wall_options_init(qn_solweig_wall_options *options, size_t size);
+QN_API const qn_option_table *qn_solweig_wall_option_table(void);
+
+typedef struct qn_solweig_wall_report {
+    qn_solweig_grid grid;
+    qn_i64 n_walls; /* pixels with a wall */
+    double highest; /* metres */
+    char ending[8]; /* of the files: ".tif" or ".npy" */
+} qn_solweig_wall_report;
+
+/* `height` gets rows * cols floats, metres, 0 without a wall; `aspect` as many, degrees clockwise
+ * from north. Both need a DSM in memory. height, aspect and report may be NULL. */
+QN_API qn_status qn_solweig_walls(qn_ctx *ctx, const qn_solweig_layer_options *layers,
+                                  const qn_solweig_wall_options *options, float *height,
+                                  float *aspect, qn_solweig_wall_report *report, qn_err *err);
+
+/* Runs through the time steps of a weather series. */
 
 typedef struct qn_solweig_weather {
     qn_i64 minutes;         /* local time since the start of 1970; the end of the interval */
@@ -59,31 +147,17 @@ typedef struct qn_solweig_weather {
     double direct, diffuse; /* W/m2; NaN: not measured */
 } qn_solweig_weather;
 
-/* Everything zero: the defaults of docs/solweig.md. Weather must be there, as rows or as files. */
 typedef struct qn_solweig_run_options {
-    const qn_solweig_weather *weather;
-    size_t n_weather;
-    const char *const *weather_files; /* one .epw file, or UMEP text files */
-    size_t n_weather_files;
-    const char *from, *to, *hours; /* "2006-07-26", "2006-07-27T12:00", "9,12-15" */
-
-    int has_site; /* an .epw file knows; otherwise it is needed */
-    double latitude, longitude, utc_offset, altitude;
-
-    const char *outputs;       /* "tmrt,utci,pet,shadow,kdown,kup,ldown,lup"; NULL: tmrt */
-    const char *out;           /* folder for the files of the command; NULL: no files */
-    const char *svf;           /* folder of `quern solweig svf`; NULL: computed */
-    const char *params;        /* file of materials, trees and person; NULL: the defaults */
-    const char *wall_material; /* "brick", ...; NULL: of the params */
-    int is_sitting, is_conifer, is_isotropic, has_pet_table;
-    int ignore_split, fix_pressure, fixed;
-    int patches;           /* as above */
-    double max_distance_m; /* that shadows come from; 0 means 1000 */
-    qn_i64 tile;
+    size_t size;
+#define OPTION QN_OPTION_MEMBER
+#include <quern/options/solweig_run.def>
 } qn_solweig_run_options;
 
-/* What one row of the weather came to. */
-typedef struct qn_solweig_row {
+QN_API void qn_solweig_run_options_init(qn_solweig_run_options *options, size_t size);
+QN_API const qn_option_table *qn_solweig_run_option_table(void);
+
+/* Results of one time step. */
+typedef struct qn_solweig_step {
     qn_i64 minutes;
     double sun_altitude, sun_azimuth; /* degrees */
     double tmrt_mean, utci_mean;      /* over valid pixels */
@@ -91,20 +165,35 @@ typedef struct qn_solweig_row {
     double direct, diffuse;           /* W/m2, measured or estimated */
     qn_i64 n_valid;
     int is_day;
-} qn_solweig_row;
+} qn_solweig_step;
+
+typedef struct qn_solweig_run_report {
+    qn_solweig_grid grid;
+    double total_s, svf_s;            /* of the whole run; of the starts of tiles, with sky view */
+    double step_mean_s;               /* of a step of a tile */
+    double tile_mean_ms, tile_p95_ms; /* from the first work of a tile to its last file */
+    double device_bytes_per_pixel;
+    qn_i64 n_tiles, core, border; /* pixels: side of a core, width around it */
+    char limited_by[32];          /* what the size of tiles depends on */
+    qn_i64 n_tiles_resumed;       /* finished by the interrupted run */
+    int svf_was_read;             /* from the folder `svf` */
+    char svf_note[160];           /* why not; "" where no folder was given */
+} qn_solweig_run_report;
 
 typedef struct qn_solweig_result qn_solweig_result;
 
-QN_API qn_status qn_solweig_run(qn_ctx *ctx, const qn_solweig_layers *layers,
+/* Keeps the outputs in memory, unless options->files_only. Free *out. */
+QN_API qn_status qn_solweig_run(qn_ctx *ctx, const qn_solweig_layer_options *layers,
                                 const qn_solweig_run_options *options, qn_solweig_result **out,
                                 qn_err *err);
-QN_API void qn_solweig_free(qn_solweig_result *result); /* NULL is fine */
+QN_API void qn_solweig_result_free(qn_solweig_result *result); /* NULL is fine */
 
-QN_API size_t qn_solweig_n_rows(const qn_solweig_result *result);
-QN_API const qn_solweig_row *qn_solweig_rows(const qn_solweig_result *result);
-/* n_rows * rows * cols floats of one output, or NULL when it was not asked for. They live as long
- * as the result. */
-QN_API const float *qn_solweig_plane(const qn_solweig_result *result, const char *output);
+/* These live as long as the result. */
+QN_API size_t qn_solweig_result_n_steps(const qn_solweig_result *result);
+QN_API const qn_solweig_step *qn_solweig_result_steps(const qn_solweig_result *result);
+QN_API const qn_solweig_run_report *qn_solweig_result_report(const qn_solweig_result *result);
+/* n_steps * rows * cols floats of one output, or NULL when it is not there. */
+QN_API const float *qn_solweig_result_plane(const qn_solweig_result *result, const char *output);
 
 #ifdef __cplusplus
 }

@@ -56,7 +56,7 @@ day = quern.solweig.run(
     court, {"time": hours, "ta": [22, 24, 25, 26, 26], "rh": 55, "ws": 2,
             "global": [600, 700, 780, 800, 760]},
     site=(57.7, 12.0, 1.0), outputs=["tmrt", "shadow"], ctx=ctx)
-for time, row, tmrt in zip(day.times, day.rows, day["tmrt"]):
+for time, row, tmrt in zip(day.times, day.steps, day["tmrt"]):
     print(f"{time}: sun at {row['sun_altitude']:.0f} degrees, "
           f"{np.nanmean(tmrt[14:34, 14:34]):.1f} degrees in the court")
 

@@ -83,18 +83,10 @@ class Fallback(c.Structure):
     _fields_ = _fields(text, "stage reason text") + [("count", u64)]
 
 
-class SolweigLayers(c.Structure):
-    c_name = "qn_solweig_layers"
-    _fields_ = (_fields(i64, "rows cols") + [("pixel_size", c.c_double)]
-                + _fields(floats, "dsm dem cdsm tdsm land_cover wall_height wall_aspect albedo "
-                                  "emissivity")
-                + _fields(c.c_int, "dsm_relative cdsm_absolute tdsm_absolute keep_quantised")
-                + _fields(c.c_double, "trunk_ratio min_object_height"))
-
-
-class SvfOptions(c.Structure):
-    c_name = "qn_solweig_svf_options"
-    _fields_ = [("patches", c.c_int), ("tile", i64)]
+class SolweigGrid(c.Structure):
+    c_name = "qn_solweig_grid"
+    _fields_ = (_fields(i64, "rows cols")
+                + [("pixel_size", c.c_double), ("was_smoothed", c.c_int)])
 
 
 class Weather(c.Structure):
@@ -104,21 +96,8 @@ class Weather(c.Structure):
                                                    "direct", "diffuse")])
 
 
-class SolweigOptions(c.Structure):
-    c_name = "qn_solweig_run_options"
-    _fields_ = ([("weather", c.POINTER(Weather)), ("n_weather", size_t),
-                 ("weather_files", c.POINTER(text)), ("n_weather_files", size_t)]
-                + [(name, text) for name in ("from", "to", "hours")]
-                + [("has_site", c.c_int)]
-                + _fields(c.c_double, "latitude longitude utc_offset altitude")
-                + _fields(text, "outputs out svf params wall_material")
-                + _fields(c.c_int, "is_sitting is_conifer is_isotropic has_pet_table ignore_split "
-                                   "fix_pressure fixed patches")
-                + [("max_distance_m", c.c_double), ("tile", i64)])
-
-
-class SolweigRow(c.Structure):
-    c_name = "qn_solweig_row"
+class SolweigStep(c.Structure):
+    c_name = "qn_solweig_step"
     _fields_ = ([("minutes", i64)]
                 + _fields(c.c_double, "sun_altitude sun_azimuth tmrt_mean utci_mean sun_fraction "
                                       "direct diffuse")

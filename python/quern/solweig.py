@@ -1,10 +1,15 @@
-"""Sky view and heat stress of a city: NumPy arrays in, NumPy arrays out (docs/solweig.md)."""
+"""Sky view, shadows and heat stress of a city: NumPy arrays in, NumPy arrays out (docs/solweig.md).
+
+A layer is an array, or the name of a .tif or .npy file. Keywords are the options of the commands
+`quern solweig svf | shadow | walls | run`, with _ for -.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes as c
 import os
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Union
 
@@ -12,11 +17,13 @@ import numpy as np
 
 from . import _structs as s
 from ._lib import address_of, encode, lib
+from ._options import ARRAY, OptionTable
 from .context import Context, context_for
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    Layer = Union[npt.ArrayLike, str, os.PathLike[str]]
     WeatherLike = Union[str, os.PathLike[str], Iterable[Union[str, os.PathLike[str]]],
                         Mapping[str, npt.ArrayLike]]
 
@@ -24,53 +31,71 @@ _SIDES = ("", "N", "E", "S", "W")
 MAP_NAMES = tuple(f"svf{side}{kind}" for kind in ("", "veg", "aveg") for side in _SIDES)
 MATRIX_NAMES = ("buildings", "vegetation", "vegetation_before_buildings")
 OUTPUTS = ("tmrt", "utci", "pet", "shadow", "kdown", "kup", "ldown", "lup")
-_PATCHES = {0: 153, 145: 145, 153: 153, 305: 305, 609: 609}
 
-_LAYERS = ("dsm", "dem", "cdsm", "tdsm", "landcover", "wall_height", "wall_aspect", "albedo",
-           "emissivity")
-_HEIGHTS = ("dsm_relative", "cdsm_absolute", "tdsm_absolute", "keep_quantised", "trunk_ratio",
-            "min_height")
-_FIELDS = {"landcover": "land_cover", "min_height": "min_object_height"}  # of the struct
+_LAYER, _SVF, _SHADOW, _WALL, _RUN = (OptionTable(f"qn_solweig_{name}") for name in
+                                      ("layer", "svf", "shadow", "wall", "run"))
+_ARRAYS = tuple(name for name, row in _LAYER.rows.items() if row.kind == ARRAY)
+_WAS = {"fixed": "corrected", "parity": "reference"}
 
 
 # Layers.
 
 
-class _Layers:
-    """Arrays of one shape as C has them; they live as long as this does."""
-
-    def __init__(self, dsm: npt.ArrayLike, pixel_size: float, options: dict[str, Any]):
-        unknown = set(options) - set(_LAYERS) - set(_HEIGHTS)
-        if unknown:
-            raise TypeError(f"unknown option {sorted(unknown)[0]!r}; layers are "
-                            f"{', '.join(_LAYERS)}, other options {', '.join(_HEIGHTS)}")
-        self.arrays = {"dsm": self._grid("dsm", dsm)}
-        self.shape = self.arrays["dsm"].shape
-        for name in _LAYERS[1:]:
-            if options.get(name) is not None:
-                self.arrays[name] = self._grid(name, options[name])
-        self.struct = s.SolweigLayers(rows=self.shape[0], cols=self.shape[1],
-                                      pixel_size=pixel_size)
-        for name, array in self.arrays.items():
-            if array.shape != self.shape:
-                raise ValueError(f"{name} of {array.shape[0]} x {array.shape[1]} pixels on a dsm "
-                                 f"of {self.shape[0]} x {self.shape[1]}")
-            setattr(self.struct, _FIELDS.get(name, name), array.ctypes.data_as(s.floats))
-        for name in _HEIGHTS:
-            if options.get(name) is not None:
-                setattr(self.struct, _FIELDS.get(name, name), options[name])
-
-    @staticmethod
-    def _grid(name: str, layer: npt.ArrayLike) -> np.ndarray:
-        array = np.asarray(layer)
-        if array.ndim != 2 or array.size == 0:
-            raise ValueError(f"{name} has shape {array.shape}; a layer has rows and columns")
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"{name} is of dtype {array.dtype}; layers are numbers")
-        return np.ascontiguousarray(array, "f4")
+def _grid(name: str, layer: npt.ArrayLike) -> np.ndarray:
+    array = np.asarray(layer)
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(f"{name} has shape {array.shape}; a layer has rows and columns")
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} is of dtype {array.dtype}; layers are numbers")
+    return np.ascontiguousarray(array, "f4")
 
 
-# Sky view.
+def _layers_of(dsm: Layer, options: dict[str, Any], own: OptionTable) -> tuple[Any, Any]:
+    """The shape of the DSM (None: a file) and the layers among `options`, which keeps those of
+    `own`."""
+    for was, now in _WAS.items():
+        if was in options:
+            warnings.warn(f"{was} is now called {now}", DeprecationWarning, stacklevel=3)
+            options[now] = options.pop(was)
+    unknown = [name for name in options if name not in _LAYER.rows and name not in own.rows]
+    if unknown:
+        known = [*_ARRAYS[1:], *(name for table in (_LAYER, own) for name in table.rows
+                                 if name not in _ARRAYS and not name.endswith("_file"))]
+        raise TypeError(f"unknown option {unknown[0]!r}; there are {', '.join(known)}")
+    given = {"dsm": dsm, **{name: options.pop(name) for name in list(options)
+                            if name in _LAYER.rows}}
+    layers: dict[str, Any] = {}
+    shape = None
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name in _ARRAYS and isinstance(value, (str, os.PathLike)):
+            name = f"{name}_file"
+        elif name in _ARRAYS:
+            value = _grid(name, value)
+            if shape is not None and value.shape != shape:
+                raise ValueError(f"{name} of {value.shape[0]} x {value.shape[1]} pixels on a dsm "
+                                 f"of {shape[0]} x {shape[1]}")
+            shape = value.shape
+            layers.update(rows=shape[0], cols=shape[1])
+        layers[name] = value
+    return shape if "dsm" in layers else None, _LAYER.make(layers)
+
+
+def _values(options: dict[str, Any]) -> dict[str, Any]:
+    """Options without those that are None; patches are a choice of words."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if "patches" in given:
+        given["patches"] = str(given["patches"] or 153)
+    return given
+
+
+def _needs_array(shape: Any, what: str) -> None:
+    if shape is None:
+        raise ValueError(f"{what} has the shape of the dsm: give that as an array")
+
+
+# Maps.
 
 
 @dataclass
@@ -101,40 +126,68 @@ class SkyView:
         return np.unpackbits(bits, axis=2, count=self.patches, bitorder="little").astype(bool)
 
 
-def svf(dsm: npt.ArrayLike, *, pixel_size: float = 1.0, patches: int = 153, tile: int = 0,
-        matrices: bool = False, ctx: Context | None = None, backend: str | None = None,
-        **layers: Any) -> SkyView:
+def svf(dsm: npt.ArrayLike, *, matrices: bool = False, ctx: Context | None = None,
+        backend: str | None = None, **options: Any) -> SkyView:
     """Sky view factors of a surface.
 
     `dsm` is heights of ground and buildings in metres, row 0 in the north, NaN where there are no
-    data. Further layers: dem, cdsm, tdsm (ground, canopy top and bottom), and how they are meant:
-    dsm_relative, cdsm_absolute, tdsm_absolute, keep_quantised, trunk_ratio, min_height.
+    data. Further layers are dem, cdsm and tdsm (ground, canopy top and bottom); options such as
+    pixel_size, patches, tile, dsm_relative are those of the command.
     """
-    if patches not in _PATCHES:
-        raise ValueError(f"patches={patches}; there are 145, 153, 305 and 609")
-    given = _Layers(dsm, pixel_size, layers)
-    patches = _PATCHES[patches]
-    maps = np.empty((len(MAP_NAMES), *given.shape), "f4")
-    bits = np.empty((3, *given.shape, (patches + 7) // 8), "u1") if matrices else None
-    options = s.SvfOptions(patches=patches, tile=tile)
+    shape, layers = _layers_of(dsm, options, _SVF)
+    _needs_array(shape, "a sky view")
+    own = _SVF.make(_values(options))
+    patches = (145, 153, 305, 609)[own.patches]
+    maps = np.empty((len(MAP_NAMES), *shape), "f4")
+    bits = np.empty((3, *shape, (patches + 7) // 8), "u1") if matrices else None
     with context_for(ctx, backend) as used:
-        used._call(lib.qn_solweig_svf, used.handle, c.byref(given.struct), c.byref(options),
-                       maps.ctypes.data, None if bits is None else bits.ctypes.data)
+        used._call(lib.qn_solweig_svf, used.handle, c.byref(layers), c.byref(own),
+                   maps.ctypes.data, None if bits is None else bits.ctypes.data, None)
     return SkyView(maps, patches, bits)
+
+
+def shadow(dsm: npt.ArrayLike, *, ctx: Context | None = None, backend: str | None = None,
+           **options: Any) -> np.ndarray:
+    """The shadow of one sun: 1 in the sun, 0 in the shade of a building, between them below trees.
+
+    The sun is given by `azimuth` and `altitude`, or by `at`, `latitude`, `longitude` and
+    `utc_offset`.
+    """
+    shape, layers = _layers_of(dsm, options, _SHADOW)
+    _needs_array(shape, "a shadow")
+    own = _SHADOW.make(_values(options))
+    result = np.empty(shape, "f4")
+    with context_for(ctx, backend) as used:
+        used._call(lib.qn_solweig_shadow, used.handle, c.byref(layers), c.byref(own),
+                   result.ctypes.data, None)
+    return result
+
+
+def walls(dsm: npt.ArrayLike, *, ctx: Context | None = None, backend: str | None = None,
+          **options: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Heights of walls in metres, 0 where there is none, and the degrees that they face."""
+    shape, layers = _layers_of(dsm, options, _WALL)
+    _needs_array(shape, "a map of walls")
+    own = _WALL.make(_values(options))
+    height, aspect = np.empty(shape, "f4"), np.empty(shape, "f4")
+    with context_for(ctx, backend) as used:
+        used._call(lib.qn_solweig_walls, used.handle, c.byref(layers), c.byref(own),
+                   height.ctypes.data, aspect.ctypes.data, None)
+    return height, aspect
 
 
 # Runs.
 
 
 class _Handle:
-    """A result of the library, freed with the last array that looks at it."""
+    """A result of the library, freed with the last array over its memory."""
 
     def __init__(self, handle: int):
         self.handle = handle
 
     def __del__(self) -> None:
         with contextlib.suppress(Exception):
-            lib.qn_solweig_free(self.handle)
+            lib.qn_solweig_result_free(self.handle)
 
 
 class _Plane:
@@ -148,10 +201,10 @@ class _Plane:
 
 @dataclass
 class Result:
-    """A run: `result["tmrt"]` is (times, rows, cols); `rows` has what each time came to."""
+    """A run: `result["tmrt"]` is (times, rows, cols); `steps` has the figures of each time."""
 
     times: np.ndarray  # datetime64[m], local
-    rows: np.ndarray  # records: sun_altitude, tmrt_mean, utci_mean, sun_fraction, ...
+    steps: np.ndarray  # records: sun_altitude, tmrt_mean, utci_mean, sun_fraction, ...
     outputs: dict[str, np.ndarray]
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -164,97 +217,72 @@ _WEATHER = {"ta": np.nan, "rh": np.nan, "ws": 1.0, "pressure": np.nan, "global":
             "direct": np.nan, "diffuse": np.nan}
 
 
-def _weather_rows(weather: Mapping[str, Any]) -> np.ndarray:
-    """Columns as rows of the C struct."""
+def _weather_steps(weather: Mapping[str, Any]) -> np.ndarray:
+    """Columns as records of the C struct."""
     unknown = set(weather) - set(_WEATHER) - {"time"}
     missing = [name for name in ("time", "ta", "rh", "global") if name not in weather]
     if unknown or missing:
         raise ValueError(f"weather has {'no ' + missing[0] if missing else 'unknown columns'}; "
                          f"columns are time, {', '.join(_WEATHER)}")
     time = np.atleast_1d(np.asarray(weather["time"], "datetime64[m]"))
-    rows = np.empty(time.shape, np.dtype(s.Weather))
+    steps = np.empty(time.shape, np.dtype(s.Weather))
     if time.ndim != 1 or np.isnat(time).any():
         raise ValueError("weather: time is a column of dates and times")
-    rows["minutes"] = time.astype("i8")
+    steps["minutes"] = time.astype("i8")
     for name, default in _WEATHER.items():
         column = np.atleast_1d(np.asarray(weather.get(name, default), "f8"))
         if column.shape not in (time.shape, (1,)):
             raise ValueError(f"weather: {column.shape} values of {name} for {time.shape} times")
-        rows["pressure_hpa" if name == "pressure" else name] = column
-    return rows
+        steps["pressure_hpa" if name == "pressure" else name] = column
+    return steps
 
 
-def _set_weather(options: s.SolweigOptions, weather: WeatherLike) -> list[Any]:
-    """Fills in rows or files; what is returned must live until the call."""
-    if isinstance(weather, Mapping):
-        rows = _weather_rows(weather)
-        options.weather = rows.ctypes.data_as(c.POINTER(s.Weather))
-        options.n_weather = len(rows)
-        return [rows]
-    names = [weather] if isinstance(weather, (str, os.PathLike)) else list(weather)
-    files = (c.c_char_p * len(names))(*[encode(name) for name in names])
-    options.weather_files = c.cast(files, c.POINTER(c.c_char_p))
-    options.n_weather_files = len(names)
-    return [files]
-
-
-def run(dsm: npt.ArrayLike, weather: WeatherLike, *, pixel_size: float = 1.0,
-        outputs: str | Iterable[str] = "tmrt",
+def run(dsm: Layer, weather: WeatherLike, *, outputs: str | Iterable[str] = "tmrt",
         site: tuple[float, float, float] | tuple[float, float, float, float] | None = None,
-        start: str | None = None, end: str | None = None, hours: str | None = None,
-        out: str | os.PathLike[str] | None = None,
-        svf: str | os.PathLike[str] | None = None,
-        params: str | os.PathLike[str] | None = None, wall_material: str | None = None,
-        person: str = "standing", conifer: bool = False, sky: str = "aniso",
-        pet_table: bool = False, ignore_split: bool = False, fix_pressure: bool = False,
-        fixed: bool = False, patches: int = 153, max_distance: float = 0, tile: int = 0,
-        ctx: Context | None = None, backend: str | None = None, **layers: Any) -> Result:
-    """How hot it feels across a city, for every row of the weather.
+        start: str | None = None, end: str | None = None, ctx: Context | None = None,
+        backend: str | None = None, **options: Any) -> Result:
+    """How hot it feels across a city, for every time step of the weather.
 
     `weather` is a mapping of columns - time (local, the end of each interval), ta in degrees C, rh
     in %, global in W/m2, and where known ws, pressure (hPa), direct, diffuse - or the name of an
     .epw file, or names of UMEP text files. `site` is (latitude, longitude, hours ahead of UTC[,
-    metres above the sea]); an .epw file knows it. `outputs` are names of OUTPUTS. Layers are those
+    metres above the sea]); an .epw file has it. `outputs` are names of OUTPUTS. Layers are those
     of svf(), and landcover, wall_height with wall_aspect, albedo, emissivity. `start` and `end` are
-    the command's --from and --to; the rest is named as its options are. With `out`, the files of
+    the command's --from and --to; other options are named as there. With `out`, the files of
     `quern solweig run` are written there too.
     """
-    if person not in ("standing", "sitting"):
-        raise ValueError(f"person={person!r}; it is 'standing' or 'sitting'")
-    if sky not in ("aniso", "iso"):
-        raise ValueError(f"sky={sky!r}; it is 'aniso' or 'iso'")
     names = outputs.split(",") if isinstance(outputs, str) else list(outputs)
     names = [] if names == ["none"] else names
-    given = _Layers(dsm, pixel_size, layers)
-    options = s.SolweigOptions(
-        to=encode(end), hours=encode(hours), outputs=encode(",".join(names) or "none"),
-        out=encode(out), svf=encode(svf), params=encode(params),
-        wall_material=encode(wall_material), is_sitting=person == "sitting", is_conifer=conifer,
-        is_isotropic=sky == "iso", has_pet_table=pet_table, ignore_split=ignore_split,
-        fix_pressure=fix_pressure, fixed=fixed, patches=patches, max_distance_m=max_distance,
-        tile=tile)
-    setattr(options, "from", encode(start))
+    shape, layers = _layers_of(dsm, options, _RUN)
+    own = _RUN.make(_values({**options, "from": start, "to": end,
+                             "outputs": ",".join(names) or "none"}))
     if site is not None:
-        options.has_site = 1
-        options.latitude, options.longitude, options.utc_offset = site[:3]
-        options.altitude = site[3] if len(site) > 3 else 0
-    alive = _set_weather(options, weather)
-    if site is None and isinstance(weather, Mapping):
-        raise ValueError("columns do not say where they are from: "
-                         "site=(latitude, longitude, hours ahead of UTC)")
+        own.latitude, own.longitude, own.utc_offset = site[:3]
+        own.altitude = site[3] if len(site) > 3 else 0
+    if isinstance(weather, Mapping):
+        steps = _weather_steps(weather)
+        if site is None:
+            raise ValueError("columns do not say where they are from: "
+                             "site=(latitude, longitude, hours ahead of UTC)")
+        own.weather = steps.ctypes.data_as(c.POINTER(s.Weather))
+        own.n_weather = len(steps)
+    else:
+        _RUN._set_many(own, _RUN.rows["weather_files"], weather)
     made = c.c_void_p()
     with context_for(ctx, backend) as used:
-        used._call(lib.qn_solweig_run, used.handle, c.byref(given.struct), c.byref(options),
-                       c.byref(made))
-    del alive
-    return _result_of(_Handle(address_of(made)), names, given.shape)
+        used._call(lib.qn_solweig_run, used.handle, c.byref(layers), c.byref(own), c.byref(made))
+    return _result_of(_Handle(address_of(made)), names, shape)
 
 
-def _result_of(owner: _Handle, names: list[str], shape: tuple[int, int]) -> Result:
-    n = lib.qn_solweig_n_rows(owner.handle)
-    table = c.string_at(lib.qn_solweig_rows(owner.handle), n * c.sizeof(s.SolweigRow))
-    rows = np.frombuffer(table, np.dtype(s.SolweigRow))
-    planes = {name: np.asarray(_Plane(owner, lib.qn_solweig_plane(owner.handle, encode(name)),
+def _result_of(owner: _Handle, names: list[str], shape: tuple[int, int] | None) -> Result:
+    n = lib.qn_solweig_result_n_steps(owner.handle)
+    table = c.string_at(lib.qn_solweig_result_steps(owner.handle), n * c.sizeof(s.SolweigStep))
+    steps = np.frombuffer(table, np.dtype(s.SolweigStep))
+    if shape is None:
+        grid = lib.qn_solweig_result_report(owner.handle).contents
+        shape = (grid.rows, grid.cols)
+    planes = {name: np.asarray(_Plane(owner, lib.qn_solweig_result_plane(owner.handle,
+                                                                         encode(name)),
                                       (n, *shape)))
               for name in names}
-    return Result(rows["minutes"].astype("datetime64[m]"), rows, planes)
+    return Result(steps["minutes"].astype("datetime64[m]"), steps, planes)

@@ -68,7 +68,7 @@ def test_a_run_has_the_rasters_of_the_command(cpu, command, town, tmp_path):
         assert np.array_equal(by_rows[name], want, equal_nan=True)
         assert np.array_equal(by_file[name], want, equal_nan=True)
     assert by_rows.times.tolist() == WEATHER["time"].tolist()
-    assert np.allclose(by_rows.rows["tmrt_mean"], np.nanmean(by_rows["tmrt"], axis=(1, 2)))
+    assert np.allclose(by_rows.steps["tmrt_mean"], np.nanmean(by_rows["tmrt"], axis=(1, 2)))
 
 
 def test_a_run_in_tiles_on_a_device_is_that_of_the_cpu(cpu, town):
@@ -82,7 +82,7 @@ def test_outputs_outlive_the_result_and_rows_can_be_chosen(cpu, town):
     tmrt = quern.solweig.run(town["dsm"], WEATHER, site=SITE, hours="13", ctx=cpu)["tmrt"]
     assert tmrt.shape == (1, 24, 32) and np.isfinite(tmrt).any()
     nothing = quern.solweig.run(town["dsm"], WEATHER, site=SITE, outputs="none", ctx=cpu)
-    assert nothing.outputs == {} and len(nothing.rows) == 2
+    assert nothing.outputs == {} and len(nothing.steps) == 2
     with pytest.raises(KeyError, match="no output 'tmrt'"):
         nothing["tmrt"]
 
@@ -97,11 +97,11 @@ def test_bad_layers_are_refused(cpu, town):
         svf(dsm, cdsm=np.zeros((3, 3)), ctx=cpu)
     with pytest.raises(TypeError, match="unknown option 'trees'"):
         svf(dsm, trees=dsm, ctx=cpu)
-    with pytest.raises(ValueError, match="patches=100"):
+    with pytest.raises(quern.Error, match="patches: '100' is not one of 145"):
         svf(dsm, patches=100, ctx=cpu)
     with pytest.raises(quern.Error, match="none of its 9 pixels is finite"):
         svf(np.full((3, 3), np.nan), ctx=cpu)
-    with pytest.raises(quern.Error, match="pixel size of -1"):
+    with pytest.raises(quern.Error, match="pixel_size: -1 is below the least value"):
         svf(dsm, pixel_size=-1, ctx=cpu)
     with pytest.raises(quern.Error, match="trunks without canopies"):
         svf(dsm, tdsm=dsm, ctx=cpu)
@@ -117,8 +117,33 @@ def test_options_are_named_as_those_of_the_command(cpu, town):
         assert not np.array_equal(
             quern.solweig.run(**town, weather=WEATHER, site=SITE, ctx=cpu, **changed)["tmrt"], plain)
     for wrong in ({"person": "lying"}, {"sky": "blue"}):
-        with pytest.raises(ValueError, match="it is '"):
+        with pytest.raises(quern.Error, match="is not one of"):
             quern.solweig.run(**town, weather=WEATHER, site=SITE, ctx=cpu, **wrong)
+
+
+def test_a_layer_may_be_a_file(cpu, town, tmp_path):
+    want = quern.solweig.run(town["dsm"], WEATHER, site=SITE, ctx=cpu)["tmrt"]
+    np.save(tmp_path / "dsm.npy", town["dsm"].astype("f4"))
+    got = quern.solweig.run(tmp_path / "dsm.npy", WEATHER, site=SITE, ctx=cpu)["tmrt"]
+    assert np.array_equal(got, want, equal_nan=True)
+    with pytest.raises(ValueError, match="give that as an array"):
+        quern.solweig.svf(tmp_path / "dsm.npy", ctx=cpu)
+
+
+def test_a_house_has_a_shadow_and_walls(cpu, town):
+    shade = quern.solweig.shadow(town["dsm"], azimuth=180, altitude=30, ctx=cpu)
+    height, aspect = quern.solweig.walls(town["dsm"], ctx=cpu)
+    assert shade.shape == height.shape == aspect.shape == town["dsm"].shape
+    assert 0 < shade.mean() < 1 and height.max() > 1
+    with pytest.raises(quern.Error, match="where is the sun"):
+        quern.solweig.shadow(town["dsm"], ctx=cpu)
+
+
+def test_an_old_name_of_an_option_still_works(cpu, town):
+    want = quern.solweig.run(town["dsm"], WEATHER, site=SITE, corrected=True, ctx=cpu)["tmrt"]
+    with pytest.warns(DeprecationWarning, match="fixed is now called corrected"):
+        got = quern.solweig.run(town["dsm"], WEATHER, site=SITE, fixed=True, ctx=cpu)["tmrt"]
+    assert np.array_equal(got, want, equal_nan=True)
 
 
 def test_bad_weather_is_refused(cpu, town):

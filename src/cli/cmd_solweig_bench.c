@@ -2,30 +2,39 @@
 #include "cli/cmd_solweig.h"
 
 #include "cli/solweig_options.h"
+#include "domain/solweig/shadow/shadow.h"
 #include "lab/solweig/bench/bench.h"
 #include "lab/made/town.h"
 #include "util/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const qn_opt options[] = {
-    QN_SW_OPTIONS_LAYERS,
-    QN_SW_OPTIONS_HEIGHTS,
+#define OPTION     QN_CLI_OPTION
+#define MEMBER     QN_CLI_NO_OPTION
+#define RUN_OPTION QN_CLI_NO_OPTION
+#define RENAMED    QN_SW_CLI_RENAMED
+#include <quern/options/solweig_layer.def>
     { .name = "size",
       .kind = QN_OPT_INT,
-      .help = "pixels of a side of the made-up city",
+      .help = "side of the generated city, pixels",
       .value = "N",
       .fallback = "1000",
       .min = 16,
       .max = 1 << 16 },
     { .name = "relief",
       .kind = QN_OPT_REAL,
-      .help = "metres to its highest roof",
+      .help = "metres from the ground to the highest roof of the generated city",
       .value = "M",
       .fallback = "40",
       .min = 1,
       .max = 1000 },
-    { .name = "veg", .kind = QN_OPT_CHOICE, .help = "with trees", .value = "0|1", .fallback = "1" },
+    { .name = "veg",
+      .kind = QN_OPT_CHOICE,
+      .help = "1: the generated city has trees",
+      .value = "0|1",
+      .fallback = "1" },
     { .name = "steps",
       .kind = QN_OPT_INT,
       .help = "time steps replayed",
@@ -35,7 +44,7 @@ static const qn_opt options[] = {
       .max = 100000 },
     { .name = "samples",
       .kind = QN_OPT_INT,
-      .help = "measurements per figure, of which the median counts",
+      .help = "measurements per figure; the median is printed",
       .value = "N",
       .fallback = "5",
       .min = 1,
@@ -45,8 +54,12 @@ static const qn_opt options[] = {
       .help = "repeat the layers of --dsm, down and across, as mirror images",
       .value = "RxC",
       .fallback = "1x1" },
-    QN_SW_OPTIONS_PATCHES,
-    QN_SW_OPTIONS_TILE,
+    { .name = "patches",
+      .kind = QN_OPT_CHOICE,
+      .help = "patches of the sky",
+      .value = "145|153|305|609",
+      .fallback = "153" },
+    QN_SW_OPTION_TILE,
     { .name = "save",
       .kind = QN_OPT_TEXT,
       .help = "old spelling of `quern make town --out DIR`",
@@ -58,6 +71,17 @@ static const qn_opt options[] = {
 static const char *const examples[] = {
     "quern solweig bench --size 128 --relief 30 --steps 2 --samples 1 --backend cpu", NULL
 };
+
+/* Number 1 to 4 of the set of patches that --patches names. */
+static int patch_option_of(const qn_args *args)
+{
+    const int n = atoi(qn_text(args, "patches"));
+    int option = 1;
+
+    while (option < 4 && qn_sw_patch_count(option) != n)
+        option++;
+    return option;
+}
 
 /* The city. */
 
@@ -96,15 +120,21 @@ out:
 
 static qn_status city_of(const qn_args *args, qn_sw_surface *out, qn_err *err)
 {
+    qn_solweig_layer_options layers;
+    qn_option_store store = { 0 };
+    qn_solweig_grid grid;
     int down = 1, across = 1;
     qn_status st = QN_OK;
 
     if (!qn_text(args, "dsm"))
         return make_city(args, out, err);
     QN_TRY(parse_mirror(qn_text(args, "mirror"), &down, &across, err));
-    QN_TRY(qn_sw_surface_of(args, out, err));
+    QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
+    QN_TRY(qn_sw_bench_load(&layers, out, &grid, err));
+    qn_sw_note_smoothed(args, &layers, &grid);
     QN_TRY(qn_town_mirror(out, down, across, err));
 out:
+    qn_option_store_free(&store);
     return st;
 }
 
@@ -135,16 +165,14 @@ static qn_status print_result(const qn_args *args, const qn_sw_bench_result *r, 
 
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    qn_sw_bench_options bench = { .patch_option = qn_sw_patch_option_of(args),
+    qn_sw_bench_options bench = { .patch_option = patch_option_of(args),
                                   .steps = (int)qn_int(args, "steps"),
                                   .samples = (int)qn_int(args, "samples") };
     qn_sw_bench_result result = { 0 };
     qn_sw_surface surface = { 0 };
-    int tile = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_tile_of(args, &tile, err));
-    bench.tile = tile;
+    QN_TRY(qn_sw_tile_of(args, &bench.tile, err));
     QN_TRY(city_of(args, &surface, err));
     QN_TRY(qn_sw_bench(ctx, &surface, &bench, &result, err));
     QN_TRY(print_result(args, &result, err));
@@ -158,11 +186,10 @@ const qn_command qn_verb_solweig_bench = {
     .summary = "time of view factors, shadows, walls and of the stages of a time step",
     .options = options,
     .notes =
-        "Without --dsm a city is made up: blocks of buildings, streets, trees. Times are of\n"
-        "work whose data stays on the device, without reading and writing files: `svf` marches\n"
-        "to all patches and sums, `step without pet` replays a recorded step --steps times,\n"
-        "from midnight on. With --tile N view factors are also made in tiles, uploads and\n"
-        "copies of the results included.",
+        "Without --dsm a city is generated: blocks of buildings, streets, trees. Data stays on\n"
+        "the device, and files are not timed: `svf` marches to all patches and adds up the sums,\n"
+        "`step without pet` replays a recorded step --steps times, from midnight on. With\n"
+        "--tile N view factors are also computed in tiles, with uploads and copies of results.",
     .examples = examples,
     .run = run,
 };

@@ -51,7 +51,8 @@ done
 
 # Switches.
 exits 0 hot --backend cpu --outputs none --no-summary --sky iso --person sitting --fixed --out iso
-has "$out" '^switches: --fixed$'
+has "$out" '^switches: --corrected$'
+has "$err" '--fixed is now --corrected'
 [ ! -e iso/tmrt ] && [ ! -e iso/summary ] || fail "rasters that nobody asked for"
 exits 0 hot --backend cpu --outputs none --above-day 30 --above-night 30,20 --out above
 [ "$(ls above/summary | grep -c above)" = 2 ] || fail "a threshold of day and night has two grids"

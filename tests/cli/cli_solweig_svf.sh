@@ -111,7 +111,7 @@ refused 6 'cannot open nowhere.npy' svf --dsm nowhere.npy --out bad
 refused 2 "--patches: '150' is not one of 145, 153, 305, 609" svf --dsm city/dsm.npy --patches 150
 refused 2 "--tile: '1.5' is not a whole number" svf --dsm city/dsm.npy --out bad --tile 1.5
 refused 2 "--tile: 'all' is not a number" svf --dsm city/dsm.npy --out bad --tile all
-refused 2 "--pixel-size: '-1' is not a number" svf --dsm city/dsm.npy --out bad --pixel-size -1
+refused 2 '--pixel-size: -1 is below the least value, 0.01' svf --dsm city/dsm.npy --out bad --pixel-size -1
 refused 6 'bare/dsm.npy: 64 x 64 pixels, but city/dsm.npy has 96 x 96' \
     svf --dsm city/dsm.npy --cdsm bare/dsm.npy --out bad
 head -c 3000 city/dsm.npy >cut.npy
@@ -196,7 +196,7 @@ if [ ! -r "$golden/ga/DSM_GA.tif" ]; then
     exit 0
 fi
 exits 0 svf --dsm "$golden/ga/DSM_GA.tif" --dem "$golden/ga/DEM_GA.tif" \
-    --cdsm "$golden/ga/CDSM_GA.tif" --parity --out ga --rasters npy
+    --cdsm "$golden/ga/CDSM_GA.tif" --reference --out ga --rasters npy
 for pair in svf:svf_svf svfN:svf_svf_n svfEveg:svf_veg_e svfSveg:svf_veg_s svfWaveg:svf_aveg_w; do
     same_data $((104 * 116 * 4)) "ga/${pair%:*}.npy" "$golden/ga/${pair#*:}.npy"
 done

@@ -1,25 +1,56 @@
-/* api.h - what the parts of the public interface share (<quern/solweig.h>). */
+/* api.h - shared parts of the public interface (<quern/solweig.h>). */
 #ifndef QN_SOLWEIG_API_API_H
 #define QN_SOLWEIG_API_API_H
 
 #include "domain/solweig/surface/surface.h"
+#include "util/progress.h"
 
 #include <quern/solweig.h>
 
-/* How to load layers that are in memory; `layers` is borrowed. */
-qn_sw_load_options qn_sw_api_load(const qn_solweig_layers *layers);
+/* Copies options that a call was given: checked, with texts that are never NULL. */
+qn_status qn_sw_layer_take(const qn_solweig_layer_options *given, qn_solweig_layer_options *out,
+                           qn_err *err);
+qn_status qn_sw_svf_take(const qn_solweig_svf_options *given, qn_solweig_svf_options *out,
+                         qn_err *err);
+qn_status qn_sw_shadow_take(const qn_solweig_shadow_options *given, qn_solweig_shadow_options *out,
+                            qn_err *err);
+qn_status qn_sw_wall_take(const qn_solweig_wall_options *given, qn_solweig_wall_options *out,
+                          qn_err *err);
+qn_status qn_sw_run_take(const qn_solweig_run_options *given, qn_solweig_run_options *out,
+                         qn_err *err);
 
-/* The option of a number of patches; fails where there is none. */
-qn_status qn_sw_api_patches(int patches, int *option, qn_err *err);
+/* NULL for the empty text. */
+static inline const char *qn_sw_text(const char *text)
+{
+    return text[0] ? text : NULL;
+}
 
-/* Where a part of the layers, cut to what is valid, lies in the whole of them. */
-qn_sw_window qn_sw_api_window(const qn_solweig_layers *layers, const qn_sw_place *place);
+/* How layers are loaded; `layers` was taken, and is borrowed. */
+qn_sw_load_options qn_sw_load_of(const qn_solweig_layer_options *layers);
 
-/* Puts `from`, packed rows of `at`, to its place in a grid of `cols` columns; `bytes` of a pixel.
- */
+/* Takes and loads layers for a map that needs no weather. A result in memory (`has_arrays`) needs a
+ * DSM in memory. */
+qn_status qn_sw_api_load(const qn_solweig_layer_options *given, int has_arrays,
+                         qn_solweig_layer_options *layers, qn_sw_surface *surface,
+                         qn_solweig_grid *grid, qn_err *err);
+
+/* Where the computed part lies in the arrays of the layers, whose shape results have. A DSM from a
+ * file has no arrays: there the part is the whole. */
+qn_sw_window qn_sw_api_window(const qn_solweig_layer_options *layers, const qn_sw_place *place);
+
+/* Pastes `from`, packed rows of `at`, into a grid of `cols` columns; `bytes` of a pixel. */
 void qn_sw_api_paste(const void *from, qn_sw_window at, qn_i64 cols, size_t bytes, void *to);
 
-/* NaN in n floats. */
+/* Sets n floats to NaN. */
 void qn_sw_api_clear(float *to, size_t n);
+
+/* A whole grid of the layers' shape: `from` where it was computed, NaN elsewhere. */
+void qn_sw_api_give(const qn_solweig_layer_options *layers, const qn_sw_raster *from, float *to);
+
+/* A line of progress as the choice `progress` says. */
+qn_status qn_sw_api_progress(const char *name, int progress, qn_progress **out, qn_err *err);
+
+/* Makes a folder where needed and checks that files can be made there. */
+qn_status qn_sw_api_folder(const char *folder, qn_err *err);
 
 #endif

@@ -1,38 +1,81 @@
-/* layers.c - from the caller's arrays to the inside, and from parts back to whole arrays. */
+/* layers.c - from the caller's layers to a surface, and from parts back to whole arrays. */
 #include "api.h"
 
-#include "domain/solweig/shadow/shadow.h"
+#include "util/file.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
-qn_sw_load_options qn_sw_api_load(const qn_solweig_layers *layers)
+/* In. */
+
+static int is_npy(const char *path)
 {
-    return (qn_sw_load_options){ .layers = layers,
-                                 .heights = { .dsm_relative = layers->dsm_relative,
-                                              .cdsm_absolute = layers->cdsm_absolute,
-                                              .tdsm_absolute = layers->tdsm_absolute,
-                                              .keep_quantised = layers->keep_quantised,
-                                              .trunk_ratio = layers->trunk_ratio,
-                                              .min_object_height = layers->min_object_height } };
+    const size_t n = strlen(path);
+
+    return n > 4 && !strcmp(path + n - 4, ".npy");
 }
 
-qn_status qn_sw_api_patches(int patches, int *option, qn_err *err)
+qn_sw_load_options qn_sw_load_of(const qn_solweig_layer_options *l)
 {
-    *option = patches ? 1 : 2;
-    while (patches && qn_sw_patch_count(*option) != patches)
-        if (++*option > 4)
-            return qn_fail(err, QN_ERR_USAGE, "%d patches of the sky; there are %d, %d, %d or %d",
-                           patches, qn_sw_patch_count(1), qn_sw_patch_count(2),
-                           qn_sw_patch_count(3), qn_sw_patch_count(4));
-    return QN_OK;
+    const double size = l->pixel_size > 0 ? l->pixel_size : 0;
+    const int is_tif = !l->n_dsm && !is_npy(l->dsm_file);
+
+    return (qn_sw_load_options){
+        .dsm = qn_sw_text(l->dsm_file),
+        .dem = qn_sw_text(l->dem_file),
+        .cdsm = qn_sw_text(l->cdsm_file),
+        .tdsm = qn_sw_text(l->tdsm_file),
+        .land_cover = qn_sw_text(l->landcover_file),
+        .wall_height = qn_sw_text(l->wall_height_file),
+        .wall_aspect = qn_sw_text(l->wall_aspect_file),
+        .albedo = qn_sw_text(l->albedo_file),
+        .emissivity = qn_sw_text(l->emissivity_file),
+        .arrays = l,
+        .npy_pixel_size = is_tif ? 0 : size,
+        .align = { .pixel_size = is_tif ? size : 0 },
+        .heights = { .dsm_relative = l->dsm_relative,
+                     .cdsm_absolute = l->cdsm_absolute,
+                     .tdsm_absolute = l->tdsm_absolute,
+                     .keep_quantised = l->keep_quantised,
+                     .trunk_ratio = l->trunk_ratio > 0 ? l->trunk_ratio : 0,
+                     .min_object_height = l->min_height,
+                     .parity = l->reference },
+    };
 }
 
-qn_sw_window qn_sw_api_window(const qn_solweig_layers *layers, const qn_sw_place *place)
+qn_status qn_sw_api_load(const qn_solweig_layer_options *given, int has_arrays,
+                         qn_solweig_layer_options *layers, qn_sw_surface *surface,
+                         qn_solweig_grid *grid, qn_err *err)
+{
+    qn_sw_load_options load;
+    int was_smoothed = 0;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_layer_take(given, layers, err));
+    if (has_arrays && !layers->n_dsm)
+        return qn_fail(err, QN_ERR_USAGE,
+                       "results in memory have the shape of the DSM's array, and there is none");
+    load = qn_sw_load_of(layers);
+    QN_TRY(qn_sw_surface_load(&load, surface, &was_smoothed, err));
+    *grid = (qn_solweig_grid){ .rows = surface->dsm.place.rows,
+                               .cols = surface->dsm.place.cols,
+                               .pixel_size = surface->dsm.place.pixel_size,
+                               .was_smoothed = was_smoothed };
+out:
+    return st;
+}
+
+/* Out. */
+
+qn_sw_window qn_sw_api_window(const qn_solweig_layer_options *layers, const qn_sw_place *place)
 {
     const double size = place->pixel_size;
     const double north = (double)layers->rows * size;
 
+    if (!layers->n_dsm)
+        return (qn_sw_window){ 0, 0, place->rows, place->cols };
     return (qn_sw_window){ .row = (qn_i64)llround((north - place->transform[3]) / size),
                            .col = (qn_i64)llround(place->transform[0] / size),
                            .rows = place->rows,
@@ -52,4 +95,36 @@ void qn_sw_api_clear(float *to, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         to[i] = NAN;
+}
+
+void qn_sw_api_give(const qn_solweig_layer_options *layers, const qn_sw_raster *from, float *to)
+{
+    if (!to)
+        return;
+    qn_sw_api_clear(to, (size_t)layers->rows * (size_t)layers->cols);
+    qn_sw_api_paste(from->data, qn_sw_api_window(layers, &from->place), layers->cols, sizeof *to,
+                    to);
+}
+
+/* Besides. */
+
+qn_status qn_sw_api_progress(const char *name, int progress, qn_progress **out, qn_err *err)
+{
+    static const qn_progress_mode modes[] = { [QN_SOLWEIG_PROGRESS_OFF] = QN_PROGRESS_OFF,
+                                              [QN_SOLWEIG_PROGRESS_AUTO] = QN_PROGRESS_AUTO,
+                                              [QN_SOLWEIG_PROGRESS_ON] = QN_PROGRESS_ON };
+    const qn_progress_options options = { .mode = modes[progress] };
+
+    return qn_progress_new(&options, name, "", 1, out, err);
+}
+
+qn_status qn_sw_api_folder(const char *folder, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_make_dirs(folder, err));
+    if (access(folder, W_OK | X_OK))
+        st = qn_fail(err, QN_ERR_IO, "cannot write into %s: %s", folder, strerror(errno));
+out:
+    return st;
 }

@@ -1,28 +1,31 @@
-/* run.c - runs from arrays to arrays.
+/* run.c - runs from layers and weather to arrays and files.
  *
- * Tiles hand out their rows as they are done. An output is one array of all rows, which grows while
- * the first tile tells how many rows there are.
+ * Tiles hand out their time steps as they are done. An output is one array of all steps, which
+ * grows during the first tile, since only that knows how many steps there are.
  */
 #include "api.h"
 
 #include "domain/solweig/run/run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct qn_solweig_result {
-    qn_i64 rows, cols;               /* of the layers */
-    const qn_solweig_layers *layers; /* during the run */
-    float *planes[QN_SW_PLANES];     /* [row][rows][cols] */
-    size_t n_planes[QN_SW_PLANES];   /* rows of weather that there is room for */
-    qn_solweig_row *list;
+    qn_i64 rows, cols;                      /* of the planes */
+    const qn_solweig_layer_options *layers; /* during the run */
+    float *planes[QN_SW_PLANES];            /* [step][rows][cols] */
+    size_t n_planes[QN_SW_PLANES];          /* steps that there is memory for */
+    qn_solweig_step *steps;
     size_t n;
+    qn_solweig_run_report report;
 };
 
-/* What comes out. */
+/* Results. */
 
 static qn_status make_room(qn_solweig_result *r, int plane, size_t n, qn_err *err)
 {
+    const char *name = qn_sw_plane_name((qn_sw_plane)plane);
     const size_t cells = (size_t)r->rows * (size_t)r->cols;
     float *grown;
     size_t bytes;
@@ -30,11 +33,10 @@ static qn_status make_room(qn_solweig_result *r, int plane, size_t n, qn_err *er
 
     if (n <= r->n_planes[plane])
         return QN_OK;
-    QN_TRY(
-        qn_size_mul(n, cells * sizeof *grown, qn_sw_plane_name((qn_sw_plane)plane), &bytes, err));
+    QN_TRY(qn_size_mul(n, cells * sizeof *grown, name, &bytes, err));
     if (!(grown = realloc(r->planes[plane], bytes)))
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %zu rows of %zu pixels",
-                       qn_sw_plane_name((qn_sw_plane)plane), n, cells);
+        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %zu time steps of %zu pixels", name, n,
+                       cells);
     qn_sw_api_clear(grown + r->n_planes[plane] * cells, (n - r->n_planes[plane]) * cells);
     r->planes[plane] = grown;
     r->n_planes[plane] = n;
@@ -43,155 +45,276 @@ out:
 }
 
 /* The window of a tile is that of the part which is computed; that part lies in the layers. */
-static qn_status take_row(void *user, const qn_sw_row_view *view, qn_err *err)
+static qn_status add_step(void *user, const qn_sw_row_view *view, qn_err *err)
 {
     qn_solweig_result *r = user;
     const qn_sw_window part = qn_sw_api_window(r->layers, view->place);
     const qn_sw_window at = { part.row + view->window.row, part.col + view->window.col,
                               view->window.rows, view->window.cols };
-    const size_t cells = (size_t)r->rows * (size_t)r->cols;
     qn_status st = QN_OK;
 
+    r->rows = r->layers->n_dsm ? r->layers->rows : view->place->rows;
+    r->cols = r->layers->n_dsm ? r->layers->cols : view->place->cols;
     for (int p = 0; p < QN_SW_PLANES; p++) {
         if (!view->plane[p])
             continue;
         QN_TRY(make_room(r, p, view->row + 1, err));
         qn_sw_api_paste(view->plane[p], at, r->cols, sizeof(float),
-                        r->planes[p] + view->row * cells);
+                        r->planes[p] + view->row * (size_t)r->rows * (size_t)r->cols);
     }
 out:
     return st;
 }
 
-static qn_status take_list(qn_solweig_result *r, const qn_sw_run_result *run, qn_err *err)
+static qn_status take_steps(qn_solweig_result *r, const qn_sw_run_result *run, qn_err *err)
 {
-    if (!(r->list = calloc(run->n_rows + 1, sizeof *r->list)))
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu rows", run->n_rows);
+    if (!(r->steps = calloc(run->n_rows + 1, sizeof *r->steps)))
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu time steps", run->n_rows);
     r->n = run->n_rows;
     for (size_t i = 0; i < r->n; i++) {
         const qn_sw_row_result *from = &run->rows[i];
 
-        r->list[i] = (qn_solweig_row){ .minutes = from->minutes,
-                                       .sun_altitude = from->sun_altitude,
-                                       .sun_azimuth = from->sun_azimuth,
-                                       .tmrt_mean = from->tmrt_mean,
-                                       .utci_mean = from->utci_mean,
-                                       .sun_fraction = from->sun_fraction,
-                                       .direct = from->direct,
-                                       .diffuse = from->diffuse,
-                                       .n_valid = from->n_valid,
-                                       .is_day = from->is_day };
+        r->steps[i] = (qn_solweig_step){ .minutes = from->minutes,
+                                         .sun_altitude = from->sun_altitude,
+                                         .sun_azimuth = from->sun_azimuth,
+                                         .tmrt_mean = from->tmrt_mean,
+                                         .utci_mean = from->utci_mean,
+                                         .sun_fraction = from->sun_fraction,
+                                         .direct = from->direct,
+                                         .diffuse = from->diffuse,
+                                         .n_valid = from->n_valid,
+                                         .is_day = from->is_day };
     }
     return QN_OK;
 }
 
-/* What goes in. */
+static qn_solweig_run_report report_of(const qn_sw_run_result *run)
+{
+    const qn_tiles *plan = &run->plan;
+    qn_solweig_run_report r = { .grid = { .rows = run->place.rows,
+                                          .cols = run->place.cols,
+                                          .pixel_size = run->place.pixel_size,
+                                          .was_smoothed = run->was_smoothed },
+                                .total_s = run->times.total_s,
+                                .svf_s = run->times.svf_s,
+                                .step_mean_s = run->times.step_mean_s,
+                                .tile_mean_ms = run->times.tile_mean_ms,
+                                .tile_p95_ms = run->times.tile_p95_ms,
+                                .device_bytes_per_pixel = plan->cost.device,
+                                .n_tiles = qn_tiles_count(plan),
+                                .core = plan->core,
+                                .border = plan->border + plan->padding,
+                                .n_tiles_resumed = run->n_tiles_kept,
+                                .svf_was_read = run->svf_was_read };
+
+    snprintf(r.limited_by, sizeof r.limited_by, "%s", plan->limited_by);
+    memcpy(r.svf_note, run->svf_note, sizeof r.svf_note);
+    return r;
+}
+
+/* Options. */
 
 static qn_status read_params(const qn_solweig_run_options *o, qn_sw_params *out, qn_err *err)
 {
+    static const char *const walls[] = { "generic", "cobblestone", "brick", "concrete", "wood" };
     qn_status st = QN_OK;
 
     qn_sw_params_default(out);
-    if (o->params)
+    if (o->params[0])
         QN_TRY(qn_sw_params_read(o->params, out, err));
-    if (o->wall_material)
-        QN_TRY(qn_sw_params_set_wall(out, o->wall_material, err));
-    if (o->is_sitting)
-        out->person.pose = QN_SW_SITTING;
-    out->trees.is_conifer |= o->is_conifer;
+    if (o->wall_material >= 0)
+        QN_TRY(qn_sw_params_set_wall(out, walls[o->wall_material], err));
+    if (o->person >= 0)
+        out->person.pose = o->person == QN_SOLWEIG_SITTING ? QN_SW_SITTING : QN_SW_STANDING;
+    out->trees.is_conifer |= o->conifer;
 out:
     return st;
 }
 
-static qn_status read_options(const qn_solweig_layers *layers, const qn_solweig_run_options *o,
-                              qn_sw_run_config *out, qn_err *err)
+/* Adds the numbers of a list; one that is there already serves both day and night. */
+static qn_status add_thresholds(const char *name, const char *list, int by_day, qn_sw_threshold *to,
+                                int *n, qn_err *err)
 {
-    qn_sw_run_config c = { .surface = qn_sw_api_load(layers),
-                           .weather = o->weather_files,
-                           .n_weather = o->n_weather_files,
-                           .weather_rows = o->weather,
-                           .n_weather_rows = o->n_weather,
-                           .rows = { .start = o->from, .end = o->to, .hours = o->hours },
-                           .has_site = o->has_site,
-                           .site = { o->latitude, o->longitude, o->altitude, o->utc_offset },
-                           .sky = o->is_isotropic ? QN_SW_SKY_ISO : QN_SW_SKY_ANISO,
-                           .pet = o->has_pet_table ? QN_SW_PET_TABLED : QN_SW_PET_SOLVED,
-                           .max_distance_m = o->max_distance_m,
-                           .ignore_split = o->ignore_split,
-                           .fix_pressure = o->fix_pressure,
-                           .fixed = o->fixed,
-                           .tile = o->tile,
-                           .svf = o->svf,
-                           .out = o->out };
+    const char *at = strcmp(list, "none") ? list : "";
+
+    while (*at) {
+        char *end = NULL;
+        const float above = strtof(at, &end);
+        int i = 0;
+
+        if (end == at || (*end && *end != ',') || !isfinite(above))
+            return qn_fail(err, QN_ERR_USAGE, "--%s: '%s' is not a list of temperatures", name,
+                           list);
+        while (i < *n && to[i].above != above)
+            i++;
+        if (i == SW_THRESHOLDS)
+            return qn_fail(err, QN_ERR_LIMIT, "--%s: over %d thresholds", name, SW_THRESHOLDS);
+        to[i].above = above;
+        to[i].by_day |= by_day;
+        to[i].by_night |= !by_day;
+        *n += i == *n;
+        at = *end ? end + 1 : end;
+    }
+    return QN_OK;
+}
+
+/* Memory for what a configuration points to. */
+typedef struct request {
+    qn_solweig_layer_options layers;
+    qn_solweig_run_options options;
+    qn_sw_params params;
+    qn_sw_threshold thresholds[SW_THRESHOLDS];
+    qn_sw_run_config config;
+} request;
+
+static qn_status check_options(const qn_solweig_run_options *o, qn_err *err)
+{
+    const int n_site = !isnan(o->latitude) + !isnan(o->longitude) + !isnan(o->utc_offset);
+    qn_sw_date_filter filter;
     qn_status st = QN_OK;
 
     if (o->n_weather && o->n_weather_files)
-        return qn_fail(err, QN_ERR_USAGE, "weather as rows and as files; it is one or the other");
-    if (o->max_distance_m < 0 || !(o->max_distance_m <= 1e6))
-        return qn_fail(err, QN_ERR_USAGE, "shadows from %g m; the limits are 0 and 1e6",
-                       o->max_distance_m);
-    QN_TRY(qn_sw_api_patches(o->patches, &c.patch_option, err));
-    QN_TRY(qn_sw_planes_parse(o->outputs ? o->outputs : "tmrt", &c.outputs, err));
-    c.no_outputs = c.outputs == 0;
-    *out = c;
+        return qn_fail(err, QN_ERR_USAGE, "weather in memory and in files; it is one or the other");
+    if (n_site != 0 && n_site != 3)
+        return qn_fail(err, QN_ERR_USAGE, "--lat, --lon and --utc come together");
+    if (o->maps[0])
+        QN_TRY(qn_sw_date_filter_parse(NULL, NULL, o->maps, &filter, err));
+    if (o->out[0])
+        QN_TRY(qn_sw_api_folder(o->out, err));
+out:
+    return st;
+}
+
+static qn_status read_request(const qn_solweig_layer_options *layers,
+                              const qn_solweig_run_options *options, request *r, qn_err *err)
+{
+    qn_sw_run_config *c = &r->config;
+    qn_solweig_run_options *o = &r->options;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_layer_take(layers, &r->layers, err));
+    QN_TRY(qn_sw_run_take(options, o, err));
+    QN_TRY(check_options(o, err));
+    QN_TRY(read_params(o, &r->params, err));
+    *c =
+        (qn_sw_run_config){ .surface = qn_sw_load_of(&r->layers),
+                            .weather = o->weather_files,
+                            .n_weather = o->n_weather_files,
+                            .weather_rows = o->weather,
+                            .n_weather_rows = o->n_weather,
+                            .rows = { .start = qn_sw_text(o->from),
+                                      .end = qn_sw_text(o->to),
+                                      .hours = qn_sw_text(o->hours),
+                                      .hourly_only = o->hourly },
+                            .has_site = !isnan(o->latitude),
+                            .site = { o->latitude, o->longitude, o->altitude, o->utc_offset },
+                            .params = &r->params,
+                            .sky = o->sky == QN_SOLWEIG_ISOTROPIC ? QN_SW_SKY_ISO : QN_SW_SKY_ANISO,
+                            .patch_option = o->patches + 1,
+                            .pet = o->pet_table ? QN_SW_PET_TABLED : QN_SW_PET_SOLVED,
+                            .max_distance_m = o->max_distance,
+                            .ignore_split = o->ignore_split,
+                            .fix_pressure = o->fix_pressure,
+                            .fixed = o->corrected,
+                            .parity = r->layers.reference,
+                            .tile = o->tile,
+                            .svf = qn_sw_text(o->svf),
+                            .out = qn_sw_text(o->out),
+                            .no_summary = o->no_summary,
+                            .maps = qn_sw_text(o->maps),
+                            .resume = o->resume,
+                            .pois = qn_sw_text(o->pois),
+                            .thresholds = r->thresholds };
+    QN_TRY(add_thresholds("above-day", o->above_day, 1, r->thresholds, &c->n_thresholds, err));
+    QN_TRY(add_thresholds("above-night", o->above_night, 0, r->thresholds, &c->n_thresholds, err));
+    QN_TRY(qn_sw_planes_parse(o->outputs, &c->outputs, err));
+    c->no_outputs = c->outputs == 0;
 out:
     return st;
 }
 
 /* The run. */
 
-qn_status qn_solweig_run(qn_ctx *ctx, const qn_solweig_layers *layers,
+/* For the hooks of a run. */
+typedef struct watcher {
+    qn_solweig_result *result;
+    qn_progress *progress;
+} watcher;
+
+static void watch_share(void *user, const char *phase, double share)
+{
+    (void)phase;
+    qn_progress_at(((watcher *)user)->progress, share);
+}
+
+static qn_status watch_step(void *user, const qn_sw_row_view *view, qn_err *err)
+{
+    return add_step(((watcher *)user)->result, view, err);
+}
+
+qn_status qn_solweig_run(qn_ctx *ctx, const qn_solweig_layer_options *layers,
                          const qn_solweig_run_options *options, qn_solweig_result **out,
                          qn_err *err)
 {
+    request *r = calloc(1, sizeof *r);
     qn_solweig_result *result = calloc(1, sizeof *result);
-    qn_sw_run_options how = { .observe = take_row, .user = result };
+    watcher w = { .result = result };
+    qn_sw_run_options how = { .progress = watch_share, .user = &w };
     qn_sw_run_result run = { 0 };
-    qn_sw_run_config config;
-    qn_sw_params params;
     qn_status st = QN_OK;
 
-    if (!result)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for a result");
-    result->rows = layers->rows;
-    result->cols = layers->cols;
-    result->layers = layers;
-    QN_TRY(read_options(layers, options, &config, err));
-    QN_TRY(read_params(options, &params, err));
-    config.params = &params;
-    how.watched = config.outputs;
-    QN_TRY(qn_sw_run(ctx, &config, &how, &run, err));
-    QN_TRY(take_list(result, &run, err));
+    if (!r || !result) {
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for a result");
+        goto out;
+    }
+    QN_TRY(read_request(layers, options, r, err));
+    result->layers = &r->layers;
+    if (!r->options.files_only) {
+        how.observe = watch_step;
+        how.watched = r->config.outputs;
+    }
+    QN_TRY(qn_sw_api_progress("solweig run", r->options.progress, &w.progress, err));
+    QN_TRY(qn_sw_run(ctx, &r->config, &how, &run, err));
+    qn_progress_done(w.progress);
+    QN_TRY(take_steps(result, &run, err));
+    result->report = report_of(&run);
     result->layers = NULL;
     *out = result;
     result = NULL;
 out:
+    qn_progress_free(w.progress);
     qn_sw_run_result_free(&run);
-    qn_solweig_free(result);
+    qn_solweig_result_free(result);
+    free(r);
     return st;
 }
 
-void qn_solweig_free(qn_solweig_result *result)
+void qn_solweig_result_free(qn_solweig_result *result)
 {
     if (!result)
         return;
     for (int p = 0; p < QN_SW_PLANES; p++)
         free(result->planes[p]);
-    free(result->list);
+    free(result->steps);
     free(result);
 }
 
-size_t qn_solweig_n_rows(const qn_solweig_result *result)
+size_t qn_solweig_result_n_steps(const qn_solweig_result *result)
 {
     return result->n;
 }
 
-const qn_solweig_row *qn_solweig_rows(const qn_solweig_result *result)
+const qn_solweig_step *qn_solweig_result_steps(const qn_solweig_result *result)
 {
-    return result->list;
+    return result->steps;
 }
 
-const float *qn_solweig_plane(const qn_solweig_result *result, const char *output)
+const qn_solweig_run_report *qn_solweig_result_report(const qn_solweig_result *result)
+{
+    return &result->report;
+}
+
+const float *qn_solweig_result_plane(const qn_solweig_result *result, const char *output)
 {
     for (int p = 0; p < QN_SW_PLANES; p++)
         if (!strcmp(qn_sw_plane_name((qn_sw_plane)p), output))

@@ -5,17 +5,18 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MAX_LAYERS = 9 };
-
-/* Every layer that may be read as heights, the DSM first. */
+/* Every layer, the DSM first. */
 static const struct {
-    size_t path, array, raster; /* offsets in the options, in layers in memory, in the surface */
-    const char *name;           /* of an array, in messages */
+    size_t path, array, count; /* offsets in the options, in layers in memory */
+    size_t raster;             /* in the surface; of land cover 0 */
+    const char *name;          /* of an array, in messages */
 } kinds[] = {
+#define ARRAY(m, a)                                                                                \
+    offsetof(qn_sw_load_options, m), offsetof(qn_solweig_layer_options, a),                        \
+        offsetof(qn_solweig_layer_options, n_##a)
 #define KIND(m, text)                                                                              \
     {                                                                                              \
-        offsetof(qn_sw_load_options, m), offsetof(qn_solweig_layers, m),                           \
-            offsetof(qn_sw_surface, m), text                                                       \
+        ARRAY(m, m), offsetof(qn_sw_surface, m), text                                              \
     }
     KIND(dsm, "DSM"),
     KIND(dem, "DEM"),
@@ -25,129 +26,115 @@ static const struct {
     KIND(wall_aspect, "wall aspects"),
     KIND(albedo, "albedo"),
     KIND(emissivity, "emissivity"),
+    { ARRAY(land_cover, landcover), 0, "land cover" },
 #undef KIND
+#undef ARRAY
 };
 
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = sizeof kinds / sizeof *kinds, COVER = KINDS - 1, HEIGHTS = 4, ASPECTS = 5 };
 
 static const char *path_of(const qn_sw_load_options *options, int kind)
 {
     return *(const char *const *)((const char *)options + kinds[kind].path);
 }
 
-/* From memory. */
-
-static const float *array_of(const qn_solweig_layers *layers, int kind)
+static const float *array_of(const qn_sw_load_options *options, int kind)
 {
-    return *(const float *const *)((const char *)layers + kinds[kind].array);
+    const char *arrays = (const char *)options->arrays;
+
+    return arrays ? *(const float *const *)(arrays + kinds[kind].array) : NULL;
 }
 
-static qn_status copy_array(const char *name, const float *data, const qn_sw_place *place,
-                            qn_sw_raster *out, qn_err *err)
+static int has_layer(const qn_sw_load_options *options, int kind)
 {
-    const size_t n = qn_sw_elems(place);
-    qn_status st = QN_OK;
-    size_t i = 0;
+    return array_of(options, kind) || path_of(options, kind);
+}
 
+/* The name of a layer in messages. */
+static const char *name_of(const qn_sw_load_options *options, int kind)
+{
+    return array_of(options, kind) ? kinds[kind].name : path_of(options, kind);
+}
+
+/* From memory. The place is that of an .npy file without one. */
+
+static qn_status copy_array(const qn_sw_load_options *options, int kind, qn_sw_raster *out,
+                            qn_err *err)
+{
+    const qn_solweig_layer_options *layers = options->arrays;
+    const size_t count = *(const size_t *)((const char *)layers + kinds[kind].count);
+    const double size = options->npy_pixel_size > 0 ? options->npy_pixel_size : 1;
+    const qn_sw_place place = { .rows = layers->rows,
+                                .cols = layers->cols,
+                                .transform = { 0, size, 0, (double)layers->rows * size, 0, -size },
+                                .pixel_size = size };
+    const float *data = array_of(options, kind);
+    const char *name = kinds[kind].name;
+    size_t n = 0, i = 0;
+    qn_status st = QN_OK;
+
+    if (layers->rows < 1 || layers->cols < 1)
+        return qn_fail(err, QN_ERR_USAGE, "layers of %lld x %lld pixels", (long long)layers->rows,
+                       (long long)layers->cols);
+    QN_TRY(qn_size_mul((size_t)layers->rows, (size_t)layers->cols, "layers", &n, err));
+    if (count != n)
+        return qn_fail(err, QN_ERR_USAGE, "%s: %zu values for %lld x %lld pixels", name, count,
+                       (long long)layers->rows, (long long)layers->cols);
     while (i < n && !isfinite(data[i]))
         i++;
     if (i == n)
         return qn_fail(err, QN_ERR_INPUT, "%s: none of its %zu pixels is finite", name, n);
-    QN_TRY(qn_sw_raster_new(place, out, err));
+    QN_TRY(qn_sw_raster_new(&place, out, err));
     memcpy(out->data, data, n * sizeof *data);
 out:
     return st;
 }
 
-/* The place is that of an .npy file without one. */
-static qn_status copy_layers(const qn_solweig_layers *layers, qn_sw_surface *s, qn_sw_raster *cover,
-                             qn_err *err)
+/* All of them, on one grid. */
+
+static qn_status read_layer(const qn_sw_load_options *options, int kind, qn_sw_raster *out,
+                            qn_err *err)
 {
-    const double size = layers->pixel_size != 0 ? layers->pixel_size : 1;
-    const qn_sw_place place = { .rows = layers->rows,
-                                .cols = layers->cols,
-                                .transform = { 0, size, 0, (double)layers->rows * size, 0, -size },
-                                .pixel_size = size };
-    size_t elems;
-    qn_status st = QN_OK;
+    const qn_sw_read_options read = { .pixel_size = options->npy_pixel_size,
+                                      .crs = kind == 0 ? QN_SW_CRS_PROJECTED : QN_SW_CRS_ANY };
 
-    if (!(size > 0) || !isfinite(size))
-        return qn_fail(err, QN_ERR_USAGE, "a pixel size of %g m is not positive", size);
-    if (layers->rows < 1 || layers->cols < 1)
-        return qn_fail(err, QN_ERR_USAGE, "layers of %lld x %lld pixels", (long long)layers->rows,
-                       (long long)layers->cols);
-    QN_TRY(qn_size_mul((size_t)layers->rows, (size_t)layers->cols * sizeof(float), "layers", &elems,
-                       err));
-    for (int i = 0; i < KINDS; i++)
-        if (array_of(layers, i))
-            QN_TRY(copy_array(kinds[i].name, array_of(layers, i), &place,
-                              (qn_sw_raster *)(void *)((char *)s + kinds[i].raster), err));
-    if (layers->land_cover)
-        QN_TRY(copy_array("land cover", layers->land_cover, &place, cover, err));
-out:
-    return st;
-}
-
-/* From files. */
-
-/* Reads the layers that are asked for; `layers` gets one entry for each. */
-static qn_status read_layers(const qn_sw_load_options *options, qn_sw_surface *s,
-                             qn_sw_raster *cover, qn_sw_layer *layers, size_t *n, qn_err *err)
-{
-    qn_sw_read_options read = { .pixel_size = options->npy_pixel_size };
-    qn_status st = QN_OK;
-
-    *n = 0;
-    for (int i = 0; i < KINDS; i++) {
-        const char *path = path_of(options, i);
-        qn_sw_raster *raster = (qn_sw_raster *)(void *)((char *)s + kinds[i].raster);
-
-        if (!path)
-            continue;
-        read.crs = i == 0 ? QN_SW_CRS_PROJECTED : QN_SW_CRS_ANY;
-        QN_TRY(qn_sw_raster_read(path, &read, raster, err));
-        layers[(*n)++] = (qn_sw_layer){ path, raster, QN_SW_BILINEAR };
-    }
-    if (options->land_cover) {
-        read.crs = QN_SW_CRS_ANY;
-        QN_TRY(qn_sw_raster_read(options->land_cover, &read, cover, err));
-        layers[(*n)++] = (qn_sw_layer){ options->land_cover, cover, QN_SW_NEAREST };
-    }
-out:
-    return st;
+    if (array_of(options, kind))
+        return copy_array(options, kind, out, err);
+    return qn_sw_raster_read(path_of(options, kind), &read, out, err);
 }
 
 static qn_status read_aligned(const qn_sw_load_options *options, qn_sw_surface *s,
                               qn_sw_raster *cover, qn_err *err)
 {
-    qn_sw_layer layers[MAX_LAYERS];
+    qn_sw_layer layers[KINDS];
     size_t n = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(read_layers(options, s, cover, layers, &n, err));
+    for (int i = 0; i < KINDS; i++) {
+        qn_sw_raster *raster =
+            i == COVER ? cover : (qn_sw_raster *)(void *)((char *)s + kinds[i].raster);
+
+        if (!has_layer(options, i))
+            continue;
+        QN_TRY(read_layer(options, i, raster, err));
+        layers[n++] = (qn_sw_layer){ name_of(options, i), raster,
+                                     i == COVER ? QN_SW_NEAREST : QN_SW_BILINEAR };
+    }
     QN_TRY(qn_sw_align(layers, n, &options->align, err));
 out:
     return st;
 }
 
-/* Both. */
-
 static qn_status check_given(const qn_sw_load_options *o, qn_err *err)
 {
-    const qn_solweig_layers *m = o->layers;
-    const int has_dsm = m ? m->dsm != NULL : o->dsm != NULL;
-    const int has_height = m ? m->wall_height != NULL : o->wall_height != NULL;
-    const int has_aspect = m ? m->wall_aspect != NULL : o->wall_aspect != NULL;
-    const char *file = o->wall_height ? o->wall_height : o->wall_aspect;
+    const int has_height = has_layer(o, HEIGHTS), has_aspect = has_layer(o, ASPECTS);
 
-    if (!has_dsm)
+    if (!has_layer(o, 0))
         return qn_fail(err, QN_ERR_USAGE, "no DSM: a surface needs one");
     if (has_height != has_aspect)
         return qn_fail(err, QN_ERR_USAGE,
                        "wall heights and wall aspects come together, not %s alone",
-                       !m           ? file
-                       : has_height ? "wall heights"
-                                    : "wall aspects");
+                       name_of(o, has_height ? HEIGHTS : ASPECTS));
     return QN_OK;
 }
 
@@ -159,13 +146,9 @@ qn_status qn_sw_surface_load(const qn_sw_load_options *options, qn_sw_surface *o
     qn_sw_raster cover = { 0 };
 
     QN_TRY(check_given(options, err));
-    if (options->layers)
-        QN_TRY(copy_layers(options->layers, &s, &cover, err));
-    else
-        QN_TRY(read_aligned(options, &s, &cover, err));
+    QN_TRY(read_aligned(options, &s, &cover, err));
     if (cover.data)
-        QN_TRY(qn_sw_land_cover(options->layers ? "land cover" : options->land_cover, &cover,
-                                &s.land_cover, err));
+        QN_TRY(qn_sw_land_cover(name_of(options, COVER), &cover, &s.land_cover, err));
     QN_TRY(qn_sw_prepare_heights(&s, &options->heights, was_smoothed, err));
     QN_TRY(qn_sw_crop_to_valid(&s, err));
     *out = s;

@@ -70,11 +70,11 @@ typedef struct qn_sw_load_options {
     const char *dsm, *dem, *cdsm, *tdsm, *land_cover;
     const char *wall_height, *wall_aspect, *albedo, *emissivity;
 
-    /* Layers in memory instead of files; NULL: there are files. `heights` says in either case what
-     * the heights mean. */
-    const qn_solweig_layers *layers;
+    /* Layers in memory; one that is there counts, not its path. NULL: all are files. Only the arrays
+     * and their shape are read from it. */
+    const qn_solweig_layer_options *arrays;
 
-    double npy_pixel_size; /* of .npy files, metres; 0 means 1 */
+    double npy_pixel_size; /* of .npy files and arrays, metres; 0 means 1 */
     qn_sw_align_options align;
     qn_sw_height_options heights;
 } qn_sw_load_options;

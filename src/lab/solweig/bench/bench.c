@@ -4,6 +4,7 @@
 #include "step.h"
 
 #include "engine/engine.h"
+#include "domain/solweig/api/api.h"
 #include "domain/solweig/view/view.h"
 #include "util/clock.h"
 #include "util/stats.h"
@@ -234,4 +235,12 @@ qn_status qn_sw_bench(qn_ctx *ctx, qn_sw_surface *surface, const qn_sw_bench_opt
     *out = result;
 out:
     return st;
+}
+
+qn_status qn_sw_bench_load(const qn_solweig_layer_options *layers, qn_sw_surface *out,
+                           qn_solweig_grid *grid, qn_err *err)
+{
+    qn_solweig_layer_options own;
+
+    return qn_sw_api_load(layers, 0, &own, out, grid, err);
 }

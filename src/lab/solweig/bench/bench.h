@@ -33,6 +33,10 @@ typedef struct qn_sw_bench_result {
     double bytes_per_pixel; /* most memory held on the device; 0: works in host memory */
 } qn_sw_bench_result;
 
+/* Loads the layers of a city. */
+qn_status qn_sw_bench_load(const qn_solweig_layer_options *layers, qn_sw_surface *out,
+                           qn_solweig_grid *grid, qn_err *err);
+
 /* `surface` is prepared (surface.h); its walls are computed when it has none. */
 qn_status qn_sw_bench(qn_ctx *ctx, qn_sw_surface *surface, const qn_sw_bench_options *options,
                       qn_sw_bench_result *out, qn_err *err);
