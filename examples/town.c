@@ -22,11 +22,11 @@ static void build(float *dsm)
 
 static qn_status run(qn_ctx *ctx, qn_err *err)
 {
-    static float dsm[CELLS], maps[QN_SOLWEIG_SVF_MAPS * CELLS];
-    qn_solweig_layer_options layers;
-    qn_solweig_run_options options;
+    static float dsm[CELLS], maps[QN_SW_SVF_MAPS * CELLS];
+    qn_sw_layer_options layers;
+    qn_sw_run_options options;
     /* 26 July 2006, 13:00. */
-    const qn_solweig_weather noon = { .minutes = 19231980,
+    const qn_sw_weather_step noon = { .minutes = 19231980,
                                       .ta = 26,
                                       .rh = 55,
                                       .ws = 2,
@@ -35,31 +35,31 @@ static qn_status run(qn_ctx *ctx, qn_err *err)
                                       .direct = NAN,
                                       .diffuse = NAN };
     const int street = 24 * SIDE + 24, open = 2 * SIDE + 2;
-    qn_solweig_result *result = NULL;
+    qn_sw_result *result = NULL;
     qn_status st;
 
     build(dsm);
-    qn_solweig_layer_options_init(&layers, sizeof layers);
+    qn_sw_layer_options_init(&layers, sizeof layers);
     layers.rows = layers.cols = SIDE;
     layers.dsm = dsm;
     layers.n_dsm = CELLS;
-    qn_solweig_run_options_init(&options, sizeof options);
+    qn_sw_run_options_init(&options, sizeof options);
     options.weather = &noon;
     options.n_weather = 1;
     options.latitude = 57.7;
     options.longitude = 12;
     options.utc_offset = 1;
     options.outputs = "tmrt,shadow";
-    if ((st = qn_solweig_svf(ctx, &layers, NULL, maps, NULL, NULL, err)) != QN_OK ||
-        (st = qn_solweig_run(ctx, &layers, &options, &result, err)) != QN_OK)
+    if ((st = qn_sw_svf(ctx, &layers, NULL, maps, NULL, NULL, err)) != QN_OK ||
+        (st = qn_sw_run(ctx, &layers, &options, &result, err)) != QN_OK)
         return st;
-    const float *tmrt = qn_solweig_result_plane(result, "tmrt");
+    const float *tmrt = qn_sw_result_plane(result, "tmrt");
 
     printf("sky view %.2f in the street, %.2f in the open\n", (double)maps[street],
            (double)maps[open]);
     printf("mean radiant temperature %.1f in the street, %.1f in the open, %.1f in the mean\n",
-           (double)tmrt[street], (double)tmrt[open], qn_solweig_result_steps(result)->tmrt_mean);
-    qn_solweig_result_free(result);
+           (double)tmrt[street], (double)tmrt[open], qn_sw_result_steps(result)->tmrt_mean);
+    qn_sw_result_free(result);
     return QN_OK;
 }
 

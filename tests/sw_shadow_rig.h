@@ -141,18 +141,18 @@ static inline float site_gmax(const site *s)
 typedef struct city {
     const site *site;
     qn_ctx *ctx;
-    qn_sw_layers layers;
-    qn_sw_shadow *shadow;
+    qn_sw_height_bufs layers;
+    qn_sw_shadow_raster *shadow;
     size_t cells; /* of the core */
 } city;
 
-static inline qn_sw_reach site_reach(const site *s, float max_dist)
+static inline qn_sw_ray_limits site_reach(const site *s, float max_dist)
 {
-    return (qn_sw_reach){ .rows = s->rows,
-                          .cols = s->cols,
-                          .px = s->px,
-                          .max_height = s->max_height,
-                          .max_dist = max_dist };
+    return (qn_sw_ray_limits){ .rows = s->rows,
+                               .cols = s->cols,
+                               .px = s->px,
+                               .max_height = s->max_height,
+                               .max_dist = max_dist };
 }
 
 /* Rows, cols and gmax of `area` are those of the site, unless it has a gmax. The context belongs to
@@ -204,7 +204,7 @@ static inline void city_close(city *c)
 /* shadow, wall_sun, then the planes SW_DETAIL_*, for one sun; free() it. */
 static inline float *city_shadow(city *c, qn_sw_beam sun, float max_dist)
 {
-    const qn_sw_reach reach = site_reach(c->site, max_dist);
+    const qn_sw_ray_limits limits = site_reach(c->site, max_dist);
     const size_t bytes = c->cells * sizeof(float);
     const int32_t first = 0;
     float *out = plane_new(c->cells * (2 + SW_DETAIL_PLANES));
@@ -217,7 +217,7 @@ static inline float *city_shadow(city *c, qn_sw_beam sun, float max_dist)
     guarded *const parts[] = { &shadow, &wall_sun, &detail };
     float *to = out;
 
-    must_do(qn_sw_rays_new(c->ctx, &reach, &sun, 1, &rays, &err));
+    must_do(qn_sw_rays_new(c->ctx, &limits, &sun, 1, &rays, &err));
     must(qn_graph_new(c->ctx, "shadow", &graph, &failure));
     must(qn_sw_add_shadow(c->shadow, graph, rays, which, &shade, &failure));
     run_graph(c->ctx, graph);
@@ -251,14 +251,14 @@ static inline void views_free(views *v)
 
 static inline views city_svf(city *c, int option)
 {
-    const qn_sw_reach reach = site_reach(c->site, 0);
+    const qn_sw_ray_limits limits = site_reach(c->site, 0);
     qn_sw_sky *sky = NULL;
     qn_graph *graph = NULL;
     guarded svf, words[3], bytes[3];
     uint8_t *taken[3];
     views v = { .cells = c->cells };
 
-    must_do(qn_sw_sky_new(c->ctx, option, &reach, &sky, &err));
+    must_do(qn_sw_sky_new(c->ctx, option, &limits, &sky, &err));
     svf = guarded_new(c->ctx, c->cells * SW_SVF_PLANES * sizeof(float));
     for (int i = 0; i < 3; i++) {
         words[i] = guarded_new(c->ctx, c->cells * (size_t)sky->n_words * sizeof(uint32_t));

@@ -1,18 +1,18 @@
-/* solweig.h - sky view, shadows and heat stress of a city.
+/* solweig.h - sky view, shadows and heat stress of a city (SOLWEIG; names begin with qn_sw_).
  *
  * The commands `quern solweig svf | shadow | walls | run` (docs/solweig.md) as calls. Each takes the
  * layers of a city and a struct of options, both filled with defaults first:
  *
- *     qn_solweig_layer_options layers;
- *     qn_solweig_svf_options options;
+ *     qn_sw_layer_options layers;
+ *     qn_sw_svf_options options;
  *
- *     qn_solweig_layer_options_init(&layers, sizeof layers);
+ *     qn_sw_layer_options_init(&layers, sizeof layers);
  *     layers.rows = layers.cols = 512;
  *     layers.dsm = heights;
  *     layers.n_dsm = 512 * 512;
- *     qn_solweig_svf_options_init(&options, sizeof options);
- *     options.patches = QN_SOLWEIG_305_PATCHES;
- *     status = qn_solweig_svf(ctx, &layers, &options, maps, NULL, NULL, &err);
+ *     qn_sw_svf_options_init(&options, sizeof options);
+ *     options.patches = QN_SW_305_PATCHES;
+ *     status = qn_sw_svf(ctx, &layers, &options, maps, NULL, NULL, &err);
  *
  * A layer is an array or a file. Arrays have rows x cols pixels, row 0 at the north edge; NaN is no
  * data. When the DSM is an array, results have its shape, with NaN outside the part that is computed
@@ -33,131 +33,126 @@ extern "C" {
 
 /* Layers. */
 
-typedef struct qn_solweig_layer_options {
+typedef struct qn_sw_layer_options {
     size_t size;
 #define OPTION QN_OPTION_MEMBER
 #include <quern/options/solweig_layer.def>
-} qn_solweig_layer_options;
+} qn_sw_layer_options;
 
-QN_API void qn_solweig_layer_options_init(qn_solweig_layer_options *layers, size_t size);
-QN_API const qn_option_table *qn_solweig_layer_option_table(void);
+QN_API void qn_sw_layer_options_init(qn_sw_layer_options *layers, size_t size);
+QN_API const qn_option_table *qn_sw_layer_option_table(void);
 
 /* The grid of results. */
-typedef struct qn_solweig_grid {
+typedef struct qn_sw_grid {
     qn_i64 rows, cols;
     double pixel_size; /* metres */
     int was_smoothed;  /* the DEM had whole metres and was smoothed */
-} qn_solweig_grid;
+} qn_sw_grid;
 
 /* Values of the choices below. */
-enum {
-    QN_SOLWEIG_145_PATCHES,
-    QN_SOLWEIG_153_PATCHES,
-    QN_SOLWEIG_305_PATCHES,
-    QN_SOLWEIG_609_PATCHES
-};
-enum { QN_SOLWEIG_NO_RASTERS, QN_SOLWEIG_TIF_RASTERS, QN_SOLWEIG_NPY_RASTERS };
-enum { QN_SOLWEIG_ANISOTROPIC, QN_SOLWEIG_ISOTROPIC };
-enum { QN_SOLWEIG_STANDING, QN_SOLWEIG_SITTING };
-enum { QN_SOLWEIG_PROGRESS_OFF, QN_SOLWEIG_PROGRESS_AUTO, QN_SOLWEIG_PROGRESS_ON };
+enum { QN_SW_145_PATCHES, QN_SW_153_PATCHES, QN_SW_305_PATCHES, QN_SW_609_PATCHES };
+enum { QN_SW_NO_RASTERS, QN_SW_TIF_RASTERS, QN_SW_NPY_RASTERS };
+enum { QN_SW_ANISOTROPIC, QN_SW_ISOTROPIC };
+enum { QN_SW_STANDING, QN_SW_SITTING };
+enum { QN_SW_PROGRESS_OFF, QN_SW_PROGRESS_AUTO, QN_SW_PROGRESS_ON };
 
 /* Sky view factors. */
 
-enum { QN_SOLWEIG_SVF_MAPS = 15, QN_SOLWEIG_SVF_MATRICES = 3 };
+enum { QN_SW_SVF_MAPS = 15, QN_SW_SVF_MATRICES = 3 };
 
-typedef struct qn_solweig_svf_options {
+typedef struct qn_sw_svf_options {
     size_t size;
 #define OPTION QN_OPTION_MEMBER
 #include <quern/options/solweig_svf.def>
-} qn_solweig_svf_options;
+} qn_sw_svf_options;
 
-QN_API void qn_solweig_svf_options_init(qn_solweig_svf_options *options, size_t size);
-QN_API const qn_option_table *qn_solweig_svf_option_table(void);
+QN_API void qn_sw_svf_options_init(qn_sw_svf_options *options, size_t size);
+QN_API const qn_option_table *qn_sw_svf_option_table(void);
 
-typedef struct qn_solweig_svf_report {
-    qn_solweig_grid grid;
+typedef struct qn_sw_svf_report {
+    qn_sw_grid grid;
     int n_patches, border;    /* pixels around the core of a tile */
     qn_i64 n_tiles, core;     /* side of a core */
     double wall_s, stitch_ms; /* stitching: copying cores to where they belong */
     char device[32];          /* "cuda:0" */
-} qn_solweig_svf_report;
+} qn_sw_svf_report;
 
-/* `maps` gets QN_SOLWEIG_SVF_MAPS * rows * cols floats: all, N, E, S, W of buildings, then of
+/* `maps` gets QN_SW_SVF_MAPS * rows * cols floats: all, N, E, S, W of buildings, then of
  * vegetation, then of vegetation before buildings. `matrices` gets, for buildings, vegetation,
  * vegetation before buildings, rows * cols * ((patches + 7) / 8) bytes each: bit p of a pixel is set
  * when it sees patch p. Both need a DSM in memory. maps, matrices and report may be NULL. */
-QN_API qn_status qn_solweig_svf(qn_ctx *ctx, const qn_solweig_layer_options *layers,
-                                const qn_solweig_svf_options *options, float *maps,
-                                uint8_t *matrices, qn_solweig_svf_report *report, qn_err *err);
+QN_API qn_status qn_sw_svf(qn_ctx *ctx, const qn_sw_layer_options *layers,
+                           const qn_sw_svf_options *options, float *maps, uint8_t *matrices,
+                           qn_sw_svf_report *report, qn_err *err);
 
 /* The shadow of one sun. */
 
-typedef struct qn_solweig_shadow_options {
+typedef struct qn_sw_shadow_options {
     size_t size;
 #define OPTION QN_OPTION_MEMBER
 #include <quern/options/solweig_shadow.def>
-} qn_solweig_shadow_options;
+} qn_sw_shadow_options;
 
-QN_API void qn_solweig_shadow_options_init(qn_solweig_shadow_options *options, size_t size);
-QN_API const qn_option_table *qn_solweig_shadow_option_table(void);
+QN_API void qn_sw_shadow_options_init(qn_sw_shadow_options *options, size_t size);
+QN_API const qn_option_table *qn_sw_shadow_option_table(void);
 
-typedef struct qn_solweig_shadow_report {
-    qn_solweig_grid grid;
+typedef struct qn_sw_shadow_report {
+    qn_sw_grid grid;
     double azimuth, altitude; /* of the sun, degrees */
     double sunlit;            /* mean of the map; NaN without a valid pixel */
-} qn_solweig_shadow_report;
+} qn_sw_shadow_report;
 
 /* `shadow` gets rows * cols floats: 1 in the sun, 0 in the shade of a building, psi in that of a
  * tree; it needs a DSM in memory. shadow and report may be NULL. */
-QN_API qn_status qn_solweig_shadow(qn_ctx *ctx, const qn_solweig_layer_options *layers,
-                                   const qn_solweig_shadow_options *options, float *shadow,
-                                   qn_solweig_shadow_report *report, qn_err *err);
+QN_API qn_status qn_sw_shadow(qn_ctx *ctx, const qn_sw_layer_options *layers,
+                              const qn_sw_shadow_options *options, float *shadow,
+                              qn_sw_shadow_report *report, qn_err *err);
 
 /* Walls. */
 
-typedef struct qn_solweig_wall_options {
+typedef struct qn_sw_wall_options {
     size_t size;
 #define OPTION QN_OPTION_MEMBER
 #include <quern/options/solweig_wall.def>
-} qn_solweig_wall_options;
+} qn_sw_wall_options;
 
-QN_API void qn_solweig_wall_options_init(qn_solweig_wall_options *options, size_t size);
-QN_API const qn_option_table *qn_solweig_wall_option_table(void);
+QN_API void qn_sw_wall_options_init(qn_sw_wall_options *options, size_t size);
+QN_API const qn_option_table *qn_sw_wall_option_table(void);
 
-typedef struct qn_solweig_wall_report {
-    qn_solweig_grid grid;
+typedef struct qn_sw_wall_report {
+    qn_sw_grid grid;
     qn_i64 n_walls; /* pixels with a wall */
     double highest; /* metres */
     char ending[8]; /* of the files: ".tif" or ".npy" */
-} qn_solweig_wall_report;
+} qn_sw_wall_report;
 
 /* `height` gets rows * cols floats, metres, 0 without a wall; `aspect` as many, degrees clockwise
  * from north. Both need a DSM in memory. height, aspect and report may be NULL. */
-QN_API qn_status qn_solweig_walls(qn_ctx *ctx, const qn_solweig_layer_options *layers,
-                                  const qn_solweig_wall_options *options, float *height,
-                                  float *aspect, qn_solweig_wall_report *report, qn_err *err);
+QN_API qn_status qn_sw_walls(qn_ctx *ctx, const qn_sw_layer_options *layers,
+                             const qn_sw_wall_options *options, float *height, float *aspect,
+                             qn_sw_wall_report *report, qn_err *err);
 
 /* Runs through the time steps of a weather series. */
 
-typedef struct qn_solweig_weather {
+typedef struct qn_sw_weather_step {
     qn_i64 minutes;         /* local time since the start of 1970; the end of the interval */
     double ta, rh, ws;      /* degrees C, %, m/s */
     double pressure_hpa;    /* NaN: 1013.25 */
     double global;          /* W/m2 */
     double direct, diffuse; /* W/m2; NaN: not measured */
-} qn_solweig_weather;
+} qn_sw_weather_step;
 
-typedef struct qn_solweig_run_options {
+typedef struct qn_sw_run_options {
     size_t size;
 #define OPTION QN_OPTION_MEMBER
 #include <quern/options/solweig_run.def>
-} qn_solweig_run_options;
+} qn_sw_run_options;
 
-QN_API void qn_solweig_run_options_init(qn_solweig_run_options *options, size_t size);
-QN_API const qn_option_table *qn_solweig_run_option_table(void);
+QN_API void qn_sw_run_options_init(qn_sw_run_options *options, size_t size);
+QN_API const qn_option_table *qn_sw_run_option_table(void);
 
 /* Results of one time step. */
-typedef struct qn_solweig_step {
+typedef struct qn_sw_step {
     qn_i64 minutes;
     double sun_altitude, sun_azimuth; /* degrees */
     double tmrt_mean, utci_mean;      /* over valid pixels */
@@ -165,10 +160,10 @@ typedef struct qn_solweig_step {
     double direct, diffuse;           /* W/m2, measured or estimated */
     qn_i64 n_valid;
     int is_day;
-} qn_solweig_step;
+} qn_sw_step;
 
-typedef struct qn_solweig_run_report {
-    qn_solweig_grid grid;
+typedef struct qn_sw_run_report {
+    qn_sw_grid grid;
     double total_s, svf_s;            /* of the whole run; of the starts of tiles, with sky view */
     double step_mean_s;               /* of a step of a tile */
     double tile_mean_ms, tile_p95_ms; /* from the first work of a tile to its last file */
@@ -178,22 +173,21 @@ typedef struct qn_solweig_run_report {
     qn_i64 n_tiles_resumed;       /* finished by the interrupted run */
     int svf_was_read;             /* from the folder `svf` */
     char svf_note[160];           /* why not; "" where no folder was given */
-} qn_solweig_run_report;
+} qn_sw_run_report;
 
-typedef struct qn_solweig_result qn_solweig_result;
+typedef struct qn_sw_result qn_sw_result;
 
 /* Keeps the outputs in memory, unless options->files_only. Free *out. */
-QN_API qn_status qn_solweig_run(qn_ctx *ctx, const qn_solweig_layer_options *layers,
-                                const qn_solweig_run_options *options, qn_solweig_result **out,
-                                qn_err *err);
-QN_API void qn_solweig_result_free(qn_solweig_result *result); /* NULL is fine */
+QN_API qn_status qn_sw_run(qn_ctx *ctx, const qn_sw_layer_options *layers,
+                           const qn_sw_run_options *options, qn_sw_result **out, qn_err *err);
+QN_API void qn_sw_result_free(qn_sw_result *result); /* NULL is fine */
 
 /* These live as long as the result. */
-QN_API size_t qn_solweig_result_n_steps(const qn_solweig_result *result);
-QN_API const qn_solweig_step *qn_solweig_result_steps(const qn_solweig_result *result);
-QN_API const qn_solweig_run_report *qn_solweig_result_report(const qn_solweig_result *result);
+QN_API size_t qn_sw_result_n_steps(const qn_sw_result *result);
+QN_API const qn_sw_step *qn_sw_result_steps(const qn_sw_result *result);
+QN_API const qn_sw_run_report *qn_sw_result_report(const qn_sw_result *result);
 /* n_steps * rows * cols floats of one output, or NULL when it is not there. */
-QN_API const float *qn_solweig_result_plane(const qn_solweig_result *result, const char *output);
+QN_API const float *qn_sw_result_plane(const qn_sw_result *result, const char *output);
 
 #ifdef __cplusplus
 }

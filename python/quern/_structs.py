@@ -84,20 +84,20 @@ class Fallback(c.Structure):
 
 
 class SolweigGrid(c.Structure):
-    c_name = "qn_solweig_grid"
+    c_name = "qn_sw_grid"
     _fields_ = (_fields(i64, "rows cols")
                 + [("pixel_size", c.c_double), ("was_smoothed", c.c_int)])
 
 
 class Weather(c.Structure):
-    c_name = "qn_solweig_weather"
+    c_name = "qn_sw_weather_step"
     _fields_ = ([("minutes", i64)]
                 + [(name, c.c_double) for name in ("ta", "rh", "ws", "pressure_hpa", "global",
                                                    "direct", "diffuse")])
 
 
 class SolweigStep(c.Structure):
-    c_name = "qn_solweig_step"
+    c_name = "qn_sw_step"
     _fields_ = ([("minutes", i64)]
                 + _fields(c.c_double, "sun_altitude sun_azimuth tmrt_mean utci_mean sun_fraction "
                                       "direct diffuse")

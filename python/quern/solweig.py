@@ -32,7 +32,7 @@ MAP_NAMES = tuple(f"svf{side}{kind}" for kind in ("", "veg", "aveg") for side in
 MATRIX_NAMES = ("buildings", "vegetation", "vegetation_before_buildings")
 OUTPUTS = ("tmrt", "utci", "pet", "shadow", "kdown", "kup", "ldown", "lup")
 
-_LAYER, _SVF, _SHADOW, _WALL, _RUN = (OptionTable(f"qn_solweig_{name}") for name in
+_LAYER, _SVF, _SHADOW, _WALL, _RUN = (OptionTable(f"qn_sw_{name}") for name in
                                       ("layer", "svf", "shadow", "wall", "run"))
 _ARRAYS = tuple(name for name, row in _LAYER.rows.items() if row.kind == ARRAY)
 _WAS = {"fixed": "corrected", "parity": "reference"}
@@ -141,7 +141,7 @@ def svf(dsm: npt.ArrayLike, *, matrices: bool = False, ctx: Context | None = Non
     maps = np.empty((len(MAP_NAMES), *shape), "f4")
     bits = np.empty((3, *shape, (patches + 7) // 8), "u1") if matrices else None
     with context_for(ctx, backend) as used:
-        used._call(lib.qn_solweig_svf, used.handle, c.byref(layers), c.byref(own),
+        used._call(lib.qn_sw_svf, used.handle, c.byref(layers), c.byref(own),
                    maps.ctypes.data, None if bits is None else bits.ctypes.data, None)
     return SkyView(maps, patches, bits)
 
@@ -158,7 +158,7 @@ def shadow(dsm: npt.ArrayLike, *, ctx: Context | None = None, backend: str | Non
     own = _SHADOW.make(_values(options))
     result = np.empty(shape, "f4")
     with context_for(ctx, backend) as used:
-        used._call(lib.qn_solweig_shadow, used.handle, c.byref(layers), c.byref(own),
+        used._call(lib.qn_sw_shadow, used.handle, c.byref(layers), c.byref(own),
                    result.ctypes.data, None)
     return result
 
@@ -171,7 +171,7 @@ def walls(dsm: npt.ArrayLike, *, ctx: Context | None = None, backend: str | None
     own = _WALL.make(_values(options))
     height, aspect = np.empty(shape, "f4"), np.empty(shape, "f4")
     with context_for(ctx, backend) as used:
-        used._call(lib.qn_solweig_walls, used.handle, c.byref(layers), c.byref(own),
+        used._call(lib.qn_sw_walls, used.handle, c.byref(layers), c.byref(own),
                    height.ctypes.data, aspect.ctypes.data, None)
     return height, aspect
 
@@ -187,7 +187,7 @@ class _Handle:
 
     def __del__(self) -> None:
         with contextlib.suppress(Exception):
-            lib.qn_solweig_result_free(self.handle)
+            lib.qn_sw_result_free(self.handle)
 
 
 class _Plane:
@@ -270,18 +270,18 @@ def run(dsm: Layer, weather: WeatherLike, *, outputs: str | Iterable[str] = "tmr
         _RUN._set_many(own, _RUN.rows["weather_files"], weather)
     made = c.c_void_p()
     with context_for(ctx, backend) as used:
-        used._call(lib.qn_solweig_run, used.handle, c.byref(layers), c.byref(own), c.byref(made))
+        used._call(lib.qn_sw_run, used.handle, c.byref(layers), c.byref(own), c.byref(made))
     return _result_of(_Handle(address_of(made)), names, shape)
 
 
 def _result_of(owner: _Handle, names: list[str], shape: tuple[int, int] | None) -> Result:
-    n = lib.qn_solweig_result_n_steps(owner.handle)
-    table = c.string_at(lib.qn_solweig_result_steps(owner.handle), n * c.sizeof(s.SolweigStep))
+    n = lib.qn_sw_result_n_steps(owner.handle)
+    table = c.string_at(lib.qn_sw_result_steps(owner.handle), n * c.sizeof(s.SolweigStep))
     steps = np.frombuffer(table, np.dtype(s.SolweigStep))
     if shape is None:
-        grid = lib.qn_solweig_result_report(owner.handle).contents
+        grid = lib.qn_sw_result_report(owner.handle).contents
         shape = (grid.rows, grid.cols)
-    planes = {name: np.asarray(_Plane(owner, lib.qn_solweig_result_plane(owner.handle,
+    planes = {name: np.asarray(_Plane(owner, lib.qn_sw_result_plane(owner.handle,
                                                                          encode(name)),
                                       (n, *shape)))
               for name in names}

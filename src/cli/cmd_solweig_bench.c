@@ -120,9 +120,9 @@ out:
 
 static qn_status city_of(const qn_args *args, qn_sw_surface *out, qn_err *err)
 {
-    qn_solweig_layer_options layers;
+    qn_sw_layer_options layers;
     qn_option_store store = { 0 };
-    qn_solweig_grid grid;
+    qn_sw_grid grid;
     int down = 1, across = 1;
     qn_status st = QN_OK;
 

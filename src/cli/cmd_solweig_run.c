@@ -58,13 +58,13 @@ out:
     return st;
 }
 
-static void print_hottest(const qn_solweig_result *result)
+static void print_hottest(const qn_sw_result *result)
 {
-    const qn_solweig_step *steps = qn_solweig_result_steps(result), *hottest = steps;
+    const qn_sw_step *steps = qn_sw_result_steps(result), *hottest = steps;
     time_t seconds;
     struct tm when;
 
-    for (size_t i = 1; i < qn_solweig_result_n_steps(result); i++)
+    for (size_t i = 1; i < qn_sw_result_n_steps(result); i++)
         if (steps[i].tmrt_mean > hottest->tmrt_mean)
             hottest = &steps[i];
     seconds = (time_t)hottest->minutes * 60;
@@ -74,11 +74,11 @@ static void print_hottest(const qn_solweig_result *result)
            hottest->tmrt_mean, hottest->utci_mean);
 }
 
-static void print_result(const qn_solweig_layer_options *layers, const qn_solweig_run_options *o,
-                         const qn_solweig_result *result)
+static void print_result(const qn_sw_layer_options *layers, const qn_sw_run_options *o,
+                         const qn_sw_result *result)
 {
-    const qn_solweig_run_report *r = qn_solweig_result_report(result);
-    const size_t n = qn_solweig_result_n_steps(result);
+    const qn_sw_run_report *r = qn_sw_result_report(result);
+    const size_t n = qn_sw_result_n_steps(result);
 
     printf("%lld x %lld pixels of %g m, %zu row%s: %.3f s, %.2f ms per row and tile\n",
            (long long)r->grid.rows, (long long)r->grid.cols, r->grid.pixel_size, n,
@@ -86,8 +86,7 @@ static void print_result(const qn_solweig_layer_options *layers, const qn_solwei
     print_hottest(result);
     printf("sky view %s in %.3f s; %s sky, %.0f bytes per pixel on the device\n",
            r->svf_was_read ? "read" : "computed", r->svf_s,
-           o->sky == QN_SOLWEIG_ANISOTROPIC ? "anisotropic" : "isotropic",
-           r->device_bytes_per_pixel);
+           o->sky == QN_SW_ANISOTROPIC ? "anisotropic" : "isotropic", r->device_bytes_per_pixel);
     if (r->n_tiles > 1)
         printf("%lld tiles of %lld pixels with %lld around them (%s): mean %.0f ms, p95 %.0f ms\n",
                (long long)r->n_tiles, (long long)r->core, (long long)r->border, r->limited_by,
@@ -106,30 +105,30 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     const char *weather[MAX_WEATHER];
     char *weather_text = NULL;
-    qn_solweig_layer_options layers;
-    qn_solweig_run_options o;
-    qn_solweig_result *result = NULL;
-    const qn_solweig_run_report *r;
+    qn_sw_layer_options layers;
+    qn_sw_run_options o;
+    qn_sw_result *result = NULL;
+    const qn_sw_run_report *r;
     qn_option_store store = { 0 };
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
-    QN_TRY(qn_cli_options(args, qn_solweig_run_option_table(), &o, &store, err));
+    QN_TRY(qn_cli_options(args, qn_sw_run_option_table(), &o, &store, err));
     QN_TRY(read_weather(args, &weather_text, weather, &o.n_weather_files, err));
     QN_TRY(qn_sw_tile_of(args, &o.tile, err));
     QN_TRY(qn_sw_progress_of(args, &o.progress, err));
     o.weather_files = weather;
     o.out = qn_text(args, "out");
     o.files_only = 1;
-    QN_TRY(qn_solweig_run(ctx, &layers, &o, &result, err));
-    r = qn_solweig_result_report(result);
+    QN_TRY(qn_sw_run(ctx, &layers, &o, &result, err));
+    r = qn_sw_result_report(result);
     qn_sw_note_smoothed(args, &layers, &r->grid);
     if (r->svf_note[0] && !args->global.quiet)
         fprintf(stderr, "sky view computed: %s\n", r->svf_note);
     print_result(&layers, &o, result);
-    qn_cli_summary(args, (double)qn_solweig_result_n_steps(result), "row", "rows");
+    qn_cli_summary(args, (double)qn_sw_result_n_steps(result), "row", "rows");
 out:
-    qn_solweig_result_free(result);
+    qn_sw_result_free(result);
     qn_option_store_free(&store);
     free(weather_text);
     return st;

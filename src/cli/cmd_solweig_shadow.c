@@ -29,19 +29,19 @@ static const char *const shadow_examples[] = {
 
 static qn_status run_shadow(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    qn_solweig_layer_options layers;
-    qn_solweig_shadow_options o;
-    qn_solweig_shadow_report r;
+    qn_sw_layer_options layers;
+    qn_sw_shadow_options o;
+    qn_sw_shadow_report r;
     qn_option_store store = { 0 };
     qn_status st = QN_OK;
 
     if (!qn_text(args, "o"))
         return qn_fail(err, QN_ERR_USAGE, "-o FILE is needed: .tif, .npy or .png");
-    QN_TRY(qn_cli_options(args, qn_solweig_shadow_option_table(), &o, &store, err));
+    QN_TRY(qn_cli_options(args, qn_sw_shadow_option_table(), &o, &store, err));
     QN_TRY(qn_sw_tile_of(args, &o.tile, err));
     o.file = qn_text(args, "o");
     QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
-    QN_TRY(qn_solweig_shadow(ctx, &layers, &o, NULL, &r, err));
+    QN_TRY(qn_sw_shadow(ctx, &layers, &o, NULL, &r, err));
     qn_sw_note_smoothed(args, &layers, &r.grid);
     printf("sun at azimuth %.3f, altitude %.3f%s: %.1f %% sunlit\nfile: %s\n", r.azimuth,
            r.altitude, r.altitude > 0 ? "" : ", below the horizon", 100 * r.sunlit, o.file);
@@ -80,17 +80,17 @@ static const char *const walls_examples[] = {
 
 static qn_status run_walls(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    qn_solweig_layer_options layers;
-    qn_solweig_wall_options o;
-    qn_solweig_wall_report r;
+    qn_sw_layer_options layers;
+    qn_sw_wall_options o;
+    qn_sw_wall_report r;
     qn_option_store store = { 0 };
     qn_status st = QN_OK;
 
-    qn_solweig_wall_options_init(&o, sizeof o);
+    qn_sw_wall_options_init(&o, sizeof o);
     QN_TRY(qn_sw_tile_of(args, &o.tile, err));
     o.out = qn_text(args, "out");
     QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
-    QN_TRY(qn_solweig_walls(ctx, &layers, &o, NULL, NULL, &r, err));
+    QN_TRY(qn_sw_walls(ctx, &layers, &o, NULL, NULL, &r, err));
     qn_sw_note_smoothed(args, &layers, &r.grid);
     printf("%lld of %lld pixels have a wall, the highest %.1f m\n", (long long)r.n_walls,
            (long long)(r.grid.rows * r.grid.cols), r.highest);

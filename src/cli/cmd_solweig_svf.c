@@ -20,7 +20,7 @@ static const char *const examples[] = {
     "quern solweig svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out view --backend cpu", NULL
 };
 
-static void print_report(const qn_solweig_svf_report *r, const char *folder)
+static void print_report(const qn_sw_svf_report *r, const char *folder)
 {
     const double mpix = (double)r->grid.rows * (double)r->grid.cols / 1e6;
 
@@ -35,18 +35,18 @@ static void print_report(const qn_solweig_svf_report *r, const char *folder)
 
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    qn_solweig_layer_options layers;
-    qn_solweig_svf_options o;
-    qn_solweig_svf_report report;
+    qn_sw_layer_options layers;
+    qn_sw_svf_options o;
+    qn_sw_svf_report report;
     qn_option_store store = { 0 };
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
-    QN_TRY(qn_cli_options(args, qn_solweig_svf_option_table(), &o, &store, err));
+    QN_TRY(qn_cli_options(args, qn_sw_svf_option_table(), &o, &store, err));
     QN_TRY(qn_sw_tile_of(args, &o.tile, err));
     QN_TRY(qn_sw_progress_of(args, &o.progress, err));
     o.out = qn_text(args, "out");
-    QN_TRY(qn_solweig_svf(ctx, &layers, &o, NULL, NULL, &report, err));
+    QN_TRY(qn_sw_svf(ctx, &layers, &o, NULL, NULL, &report, err));
     qn_sw_note_smoothed(args, &layers, &report.grid);
     print_report(&report, o.out);
     qn_cli_summary(args, (double)report.grid.rows * (double)report.grid.cols, "pixel", "pixels");

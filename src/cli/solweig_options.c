@@ -16,13 +16,13 @@ static qn_status check_devices(const qn_args *args, qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_sw_layers_of(const qn_args *args, qn_solweig_layer_options *out,
-                          qn_option_store *store, qn_err *err)
+qn_status qn_sw_layers_of(const qn_args *args, qn_sw_layer_options *out, qn_option_store *store,
+                          qn_err *err)
 {
     qn_status st = QN_OK;
 
     QN_TRY(check_devices(args, err));
-    QN_TRY(qn_cli_options(args, qn_solweig_layer_option_table(), out, store, err));
+    QN_TRY(qn_cli_options(args, qn_sw_layer_option_table(), out, store, err));
     if (!out->dsm_file[0])
         st = qn_fail(err, QN_ERR_USAGE, "--dsm FILE is needed: heights of ground and buildings");
 out:
@@ -51,9 +51,9 @@ qn_status qn_sw_tile_of(const qn_args *args, qn_i64 *out, qn_err *err)
 
 qn_status qn_sw_progress_of(const qn_args *args, int *out, qn_err *err)
 {
-    static const int choices[] = { [QN_PROGRESS_AUTO] = QN_SOLWEIG_PROGRESS_AUTO,
-                                   [QN_PROGRESS_ON] = QN_SOLWEIG_PROGRESS_ON,
-                                   [QN_PROGRESS_OFF] = QN_SOLWEIG_PROGRESS_OFF };
+    static const int choices[] = { [QN_PROGRESS_AUTO] = QN_SW_PROGRESS_AUTO,
+                                   [QN_PROGRESS_ON] = QN_SW_PROGRESS_ON,
+                                   [QN_PROGRESS_OFF] = QN_SW_PROGRESS_OFF };
     qn_progress_mode mode = QN_PROGRESS_AUTO;
     const qn_status st = qn_cli_progress(args, &mode, err);
 
@@ -61,8 +61,8 @@ qn_status qn_sw_progress_of(const qn_args *args, int *out, qn_err *err)
     return st;
 }
 
-void qn_sw_note_smoothed(const qn_args *args, const qn_solweig_layer_options *layers,
-                         const qn_solweig_grid *grid)
+void qn_sw_note_smoothed(const qn_args *args, const qn_sw_layer_options *layers,
+                         const qn_sw_grid *grid)
 {
     if (grid->was_smoothed && !args->global.quiet)
         fprintf(stderr, "%s: whole metres, smoothed (--keep-quantised leaves them)\n",

@@ -31,8 +31,8 @@
 
 /* The layers of the command line, whose texts `store` owns. Files that are not there fail with
  * QN_ERR_INPUT; so does --devices with more than one, since solweig computes on one device. */
-qn_status qn_sw_layers_of(const qn_args *args, qn_solweig_layer_options *out,
-                          qn_option_store *store, qn_err *err);
+qn_status qn_sw_layers_of(const qn_args *args, qn_sw_layer_options *out, qn_option_store *store,
+                          qn_err *err);
 
 /* 0 for auto. */
 qn_status qn_sw_tile_of(const qn_args *args, qn_i64 *out, qn_err *err);
@@ -41,7 +41,7 @@ qn_status qn_sw_tile_of(const qn_args *args, qn_i64 *out, qn_err *err);
 qn_status qn_sw_progress_of(const qn_args *args, int *out, qn_err *err);
 
 /* Says on stderr when the DEM was smoothed. */
-void qn_sw_note_smoothed(const qn_args *args, const qn_solweig_layer_options *layers,
-                         const qn_solweig_grid *grid);
+void qn_sw_note_smoothed(const qn_args *args, const qn_sw_layer_options *layers,
+                         const qn_sw_grid *grid);
 
 #endif

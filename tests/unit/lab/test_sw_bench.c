@@ -83,7 +83,7 @@ static float *tmrt_of(const place *at, const qn_sw_surface *surface, int is_anis
     qn_ctx *ctx = open_place(at);
     float *out = plane_new(n);
     qn_graph *once = NULL, *graph = NULL;
-    qn_sw_step step;
+    qn_sw_bench_step step;
 
     must_do(qn_sw_step_open(ctx, surface, 2, is_aniso, 24, &step, &err));
     must(qn_graph_new(ctx, "once", &once, &failure));
@@ -95,7 +95,7 @@ static float *tmrt_of(const place *at, const qn_sw_surface *surface, int is_anis
     for (int i = 0; i < QN_SW_STEP_STAGES; i++)
         must(qn_sw_step_add(&step, graph, (qn_sw_step_stage)i, &failure));
     must(qn_sw_add_next(step.series, graph, &failure));
-    must_do(qn_sw_series_seek(step.series, 0, &err));
+    must_do(qn_sw_step_table_seek(step.series, 0, &err));
     for (int i = 0; i < n_steps; i++)
         must(qn_graph_run(graph, &failure));
     must(qn_graph_wait(graph, &failure));

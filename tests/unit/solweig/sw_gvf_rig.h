@@ -72,7 +72,7 @@ static inline view view_of(const place *at, const surface *s, variant how)
 {
     const size_t n = pixels_in(s), planes = s->options.has_sides ? SW_DIRS : 1;
     qn_ctx *ctx = open_place(at);
-    qn_sw_series *series = plain_series(ctx, &s->step, 1);
+    qn_sw_step_table *series = plain_series(ctx, &s->step, 1);
     qn_sw_ground_maps maps = { .class_of = filled(ctx, "class", s->class_of, n),
                                .buildings = filled(ctx, "buildings", s->buildings, n),
                                .albedo = floats_buf(ctx, s->albedo, n),
@@ -113,7 +113,7 @@ static inline view view_of(const place *at, const surface *s, variant how)
                 read_floats(ctx, gvf->nosh, planes * n) };
     qn_graph_free(graph);
     qn_sw_gvf_free(gvf);
-    qn_sw_series_free(series);
+    qn_sw_step_table_free(series);
     qn_buf_free(steps);
     qn_buf_free(shadow);
     qn_buf_free(wall_sun);

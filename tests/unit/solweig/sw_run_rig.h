@@ -35,7 +35,7 @@ static inline qn_sw_run_config ga_config(const char *const *weather)
         .n_weather = 1,
         .has_site = 1,
         .site = { .latitude = 57.7, .longitude = 12.0, .altitude = 10, .utc_offset = 1 },
-        .parity = 1,
+        .reference = 1,
     };
 }
 
@@ -48,7 +48,7 @@ typedef struct kept_planes {
     int n_views;
 } kept_planes;
 
-static inline qn_status keep_planes(void *user, const qn_sw_row_view *view, qn_err *err)
+static inline qn_status keep_planes(void *user, const qn_sw_step_view *view, qn_err *err)
 {
     kept_planes *kept = user;
     const qn_sw_window *w = &view->window;
@@ -86,11 +86,11 @@ static inline void drop_planes(kept_planes *kept)
 static inline qn_sw_run_result run_kept(qn_ctx *ctx, const qn_sw_run_config *config,
                                         qn_sw_plane_set set, kept_planes *kept)
 {
-    const qn_sw_run_options options = { .observe = keep_planes, .watched = set, .user = kept };
+    const qn_sw_run_hooks options = { .observe = keep_planes, .watched = set, .user = kept };
     qn_sw_run_result result = { 0 };
 
     kept->set = set;
-    must_do(qn_sw_run(ctx, config, &options, &result, &err));
+    must_do(qn_sw_simulate(ctx, config, &options, &result, &err));
     return result;
 }
 

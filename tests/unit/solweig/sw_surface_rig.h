@@ -135,49 +135,49 @@ static inline void assert_near(const char *what, const place *at, const float *g
 /* Steps. */
 
 /* A clear day's noon. */
-static inline qn_sw_row noon_row(void)
+static inline qn_sw_step_weather noon_row(void)
 {
-    return (qn_sw_row){ .ta = 25,
-                        .direct = 700,
-                        .diffuse = 120,
-                        .global = 700,
-                        .azimuth = 170,
-                        .altitude = 55,
-                        .zenith = 35,
-                        .altmax = 56,
-                        .sunrise_h = 5,
-                        .dectime = 0.5f,
-                        .clear_sky_global = 800,
-                        .ci = 1,
-                        .esky = 0.8f,
-                        .psi = 0.03f };
+    return (qn_sw_step_weather){ .ta = 25,
+                                 .direct = 700,
+                                 .diffuse = 120,
+                                 .global = 700,
+                                 .azimuth = 170,
+                                 .altitude = 55,
+                                 .zenith = 35,
+                                 .altmax = 56,
+                                 .sunrise_h = 5,
+                                 .dectime = 0.5f,
+                                 .clear_sky_global = 800,
+                                 .ci = 1,
+                                 .esky = 0.8f,
+                                 .psi = 0.03f };
 }
 
-static inline qn_sw_row night_row(void)
+static inline qn_sw_step_weather night_row(void)
 {
-    return (qn_sw_row){ .ta = 15,
-                        .azimuth = 10,
-                        .altitude = -20,
-                        .zenith = 110,
-                        .altmax = 56,
-                        .sunrise_h = 5,
-                        .dectime = 0.04f,
-                        .ci = 0.8f,
-                        .esky = 0.75f,
-                        .psi = 0.03f };
+    return (qn_sw_step_weather){ .ta = 15,
+                                 .azimuth = 10,
+                                 .altitude = -20,
+                                 .zenith = 110,
+                                 .altmax = 56,
+                                 .sunrise_h = 5,
+                                 .dectime = 0.04f,
+                                 .ci = 0.8f,
+                                 .esky = 0.75f,
+                                 .psi = 0.03f };
 }
 
 /* A series of these records under an isotropic sky. */
-static inline qn_sw_series *plain_series(qn_ctx *ctx, const sw_moment *steps, int n)
+static inline qn_sw_step_table *plain_series(qn_ctx *ctx, const sw_moment *steps, int n)
 {
-    qn_sw_series *series = NULL;
+    qn_sw_step_table *series = NULL;
 
-    must_do(qn_sw_series_new(ctx, n, steps, 0, NULL, NULL, &series, &err));
+    must_do(qn_sw_step_table_new(ctx, n, steps, 0, NULL, NULL, &series, &err));
     return series;
 }
 
 /* The record of one row with default materials. */
-static inline sw_moment step_of(qn_sw_row row)
+static inline sw_moment step_of(qn_sw_step_weather row)
 {
     const qn_sw_materials materials = qn_sw_materials_default();
     qn_sw_delay delay = qn_sw_delay_begin(1.0 / 24);

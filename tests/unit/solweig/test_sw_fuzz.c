@@ -119,7 +119,7 @@ static void expect_weather_survives(const char *name, const char *text, size_t l
     int n_good = 0;
 
     for (int round = 0; round < ROUNDS; round++) {
-        const qn_sw_weather_options options = { .fixed = round & 1 };
+        const qn_sw_weather_options options = { .corrected = round & 1 };
         const char *path = write_variant(name, text, len, round);
         qn_sw_weather w = { 0 };
         qn_err err = { .text = "" };

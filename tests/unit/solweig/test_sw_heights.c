@@ -24,7 +24,7 @@ static qn_sw_surface ga_surface(void)
                         .dem = golden_raster("solweig/ga/DEM_GA.tif"),
                         .cdsm = golden_raster("solweig/ga/CDSM_GA.tif") };
 
-    prepare(&s, (qn_sw_height_options){ .parity = 1 });
+    prepare(&s, (qn_sw_height_options){ .reference = 1 });
     return s;
 }
 
@@ -129,12 +129,12 @@ static void canopy_below_a_roof_is_no_canopy(void **state)
 
 static void gap_in_a_relative_canopy_is_no_tree_but_one_in_parity_mode(void **state)
 {
-    for (int parity = 0; parity <= 1; parity++) {
+    for (int reference = 0; reference <= 1; reference++) {
         qn_sw_surface s = { .dsm = row_of(10, 10, 10, 10), .cdsm = row_of(NAN, 8, 8, 8) };
 
         (void)state;
-        prepare(&s, (qn_sw_height_options){ .parity = parity });
-        assert_floats(s.cdsm.data, (const float[N]){ parity ? 20 : NAN, 18, 18, 18 }, N);
+        prepare(&s, (qn_sw_height_options){ .reference = reference });
+        assert_floats(s.cdsm.data, (const float[N]){ reference ? 20 : NAN, 18, 18, 18 }, N);
         qn_sw_surface_free(&s);
     }
 }
@@ -158,7 +158,7 @@ static void trunk_of_an_absolute_canopy_starts_from_the_ground(void **state)
     (void)state;
     prepare(&s, (qn_sw_height_options){ .cdsm_absolute = 1 });
     assert_floats(s.tdsm.data, (const float[N]){ 12, 12, 12, 12 }, N);
-    prepare(&old, (qn_sw_height_options){ .cdsm_absolute = 1, .parity = 1 });
+    prepare(&old, (qn_sw_height_options){ .cdsm_absolute = 1, .reference = 1 });
     assert_floats(old.tdsm.data, (const float[N]){ 4.5f, 4.5f, 4.5f, 4.5f }, N);
     qn_sw_surface_free(&s);
     qn_sw_surface_free(&old);

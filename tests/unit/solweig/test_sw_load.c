@@ -32,7 +32,7 @@ static void surface_of_ga_is_that_of_the_reference(void **state)
                                          .dem = ga("DEM_GA.tif"),
                                          .cdsm = ga("CDSM_GA.tif"),
                                          .land_cover = ga("LC_GA.tif"),
-                                         .heights = { .parity = 1 } };
+                                         .heights = { .reference = 1 } };
     qn_sw_raster want = golden_raster("solweig/ga/prep_cdsm.npy");
     qn_sw_surface s = { 0 };
 
@@ -52,7 +52,7 @@ static void box_of_a_surface_is_a_part_of_it(void **state)
     const qn_sw_load_options options = { .dsm = ga("DSM_GA.tif"),
                                          .dem = ga("DEM_GA.tif"),
                                          .cdsm = ga("CDSM_GA.tif"),
-                                         .heights = { .parity = 1, .keep_quantised = 1 },
+                                         .heights = { .reference = 1, .keep_quantised = 1 },
                                          .align = { .box = &box } };
     qn_sw_raster all = golden_raster("solweig/ga/prep_dsm.npy"), want = { 0 };
     qn_sw_surface s = { 0 };

@@ -8,7 +8,7 @@
 enum { ROWS = 20, COLS = 24, CELLS = ROWS * COLS };
 
 static float dsm[CELLS];
-static const qn_solweig_weather noon = { .minutes = 19220100, /* 2006-07-18T11:00 */
+static const qn_sw_weather_step noon = { .minutes = 19220100, /* 2006-07-18T11:00 */
                                          .ta = 25,
                                          .rh = 60,
                                          .ws = 2,
@@ -18,9 +18,9 @@ static const qn_solweig_weather noon = { .minutes = 19220100, /* 2006-07-18T11:0
                                          .diffuse = NAN };
 
 /* One house, with a frame of `frame` pixels without data. */
-static qn_solweig_layer_options town(int frame)
+static qn_sw_layer_options town(int frame)
 {
-    qn_solweig_layer_options layers;
+    qn_sw_layer_options layers;
 
     for (int r = 0; r < ROWS; r++)
         for (int c = 0; c < COLS; c++) {
@@ -28,7 +28,7 @@ static qn_solweig_layer_options town(int frame)
 
             dsm[r * COLS + c] = is_out ? NAN : r >= 8 && r < 12 && c >= 8 && c < 14 ? 10 : 0;
         }
-    qn_solweig_layer_options_init(&layers, sizeof layers);
+    qn_sw_layer_options_init(&layers, sizeof layers);
     layers.rows = ROWS;
     layers.cols = COLS;
     layers.dsm = dsm;
@@ -37,11 +37,11 @@ static qn_solweig_layer_options town(int frame)
 }
 
 /* A run from rows in memory at the place of the town. */
-static qn_solweig_run_options hours(const qn_solweig_weather *weather, size_t n)
+static qn_sw_run_options hours(const qn_sw_weather_step *weather, size_t n)
 {
-    qn_solweig_run_options options;
+    qn_sw_run_options options;
 
-    qn_solweig_run_options_init(&options, sizeof options);
+    qn_sw_run_options_init(&options, sizeof options);
     options.weather = weather;
     options.n_weather = n;
     options.latitude = 57.7;
@@ -52,15 +52,15 @@ static qn_solweig_run_options hours(const qn_solweig_weather *weather, size_t n)
 
 static void sky_view_is_darker_beside_the_house_and_keeps_its_place(void **state)
 {
-    static float maps[QN_SOLWEIG_SVF_MAPS * CELLS];
-    static uint8_t bits[QN_SOLWEIG_SVF_MATRICES * CELLS * 20];
-    const qn_solweig_layer_options layers = town(3);
+    static float maps[QN_SW_SVF_MAPS * CELLS];
+    static uint8_t bits[QN_SW_SVF_MATRICES * CELLS * 20];
+    const qn_sw_layer_options layers = town(3);
     qn_ctx *ctx = open_sim(NULL);
-    qn_solweig_svf_report report;
+    qn_sw_svf_report report;
     qn_err err = { .text = "" };
 
     (void)state;
-    if (qn_solweig_svf(ctx, &layers, NULL, maps, bits, &report, &err) != QN_OK)
+    if (qn_sw_svf(ctx, &layers, NULL, maps, bits, &report, &err) != QN_OK)
         fail_msg("%s", err.text);
     assert_true(isnan(maps[0]) && isnan(maps[2 * COLS + 10]));
     assert_true(maps[7 * COLS + 10] < 0.8f && maps[4 * COLS + 4] > maps[7 * COLS + 10]);
@@ -73,8 +73,8 @@ static void sky_view_is_darker_beside_the_house_and_keeps_its_place(void **state
 
 static void a_run_fills_the_planes_that_were_asked_for(void **state)
 {
-    const qn_solweig_layer_options layers = town(2);
-    const qn_solweig_weather day[] = { noon,
+    const qn_sw_layer_options layers = town(2);
+    const qn_sw_weather_step day[] = { noon,
                                        { .minutes = noon.minutes + 60,
                                          .ta = 26,
                                          .rh = 55,
@@ -83,41 +83,41 @@ static void a_run_fills_the_planes_that_were_asked_for(void **state)
                                          .global = 750,
                                          .direct = NAN,
                                          .diffuse = NAN } };
-    qn_solweig_run_options options = hours(day, 2);
+    qn_sw_run_options options = hours(day, 2);
     qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
-    qn_solweig_result *result = NULL;
+    qn_sw_result *result = NULL;
     qn_err err = { .text = "" };
     double sum = 0;
 
     (void)state;
     options.outputs = "tmrt,shadow";
     options.tile = 7;
-    if (qn_solweig_run(ctx, &layers, &options, &result, &err) != QN_OK)
+    if (qn_sw_run(ctx, &layers, &options, &result, &err) != QN_OK)
         fail_msg("%s", err.text);
-    assert_int_equal(qn_solweig_result_n_steps(result), 2);
-    assert_null(qn_solweig_result_plane(result, "utci"));
-    assert_null(qn_solweig_result_plane(result, "heat"));
-    const qn_solweig_step *steps = qn_solweig_result_steps(result);
-    const float *tmrt = qn_solweig_result_plane(result, "tmrt");
+    assert_int_equal(qn_sw_result_n_steps(result), 2);
+    assert_null(qn_sw_result_plane(result, "utci"));
+    assert_null(qn_sw_result_plane(result, "heat"));
+    const qn_sw_step *steps = qn_sw_result_steps(result);
+    const float *tmrt = qn_sw_result_plane(result, "tmrt");
 
     assert_true(steps[1].minutes == steps[0].minutes + 60 && steps[0].is_day);
     for (int i = 0; i < CELLS; i++)
         sum += isnan(tmrt[CELLS + i]) ? 0 : (double)tmrt[CELLS + i];
     assert_true(fabs(sum / (double)steps[1].n_valid - steps[1].tmrt_mean) < 1e-3);
-    assert_int_equal(qn_solweig_result_report(result)->n_tiles, 9);
+    assert_int_equal(qn_sw_result_report(result)->n_tiles, 9);
     assert_true(isnan(tmrt[0]) && steps[1].n_valid == (ROWS - 4) * (COLS - 4));
-    qn_solweig_result_free(result);
+    qn_sw_result_free(result);
     qn_ctx_close(ctx);
 }
 
-static void refused(const qn_solweig_layer_options *layers, const qn_solweig_run_options *options,
+static void refused(const qn_sw_layer_options *layers, const qn_sw_run_options *options,
                     qn_status want, const char *part)
 {
     qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
-    qn_solweig_result *result = NULL;
+    qn_sw_result *result = NULL;
     qn_err err = { .text = "" };
 
-    assert_int_equal(qn_solweig_run(ctx, layers, options, &result, &err), want);
+    assert_int_equal(qn_sw_run(ctx, layers, options, &result, &err), want);
     if (!strstr(err.text, part))
         fail_msg("\"%s\" does not hold \"%s\"", err.text, part);
     assert_null(result);
@@ -126,10 +126,10 @@ static void refused(const qn_solweig_layer_options *layers, const qn_solweig_run
 
 static void options_without_a_meaning_are_refused(void **state)
 {
-    const qn_solweig_layer_options layers = town(0);
-    qn_solweig_layer_options none = layers, flat = layers, few = layers;
-    qn_solweig_weather wet = noon, late = noon;
-    qn_solweig_run_options o = hours(&noon, 1);
+    const qn_sw_layer_options layers = town(0);
+    qn_sw_layer_options none = layers, flat = layers, few = layers;
+    qn_sw_weather_step wet = noon, late = noon;
+    qn_sw_run_options o = hours(&noon, 1);
 
     (void)state;
     none.dsm = NULL;
@@ -141,7 +141,7 @@ static void options_without_a_meaning_are_refused(void **state)
     refused(&few, &o, QN_ERR_USAGE, "DSM: 479 values for 20 x 24 pixels");
     o.patches = 4;
     refused(&layers, &o, QN_ERR_USAGE, "145|153|305|609");
-    o.patches = QN_SOLWEIG_153_PATCHES;
+    o.patches = QN_SW_153_PATCHES;
     o.max_distance = NAN;
     refused(&layers, &o, QN_ERR_USAGE, "max_distance");
     o.max_distance = 1000;
@@ -159,7 +159,7 @@ static void options_without_a_meaning_are_refused(void **state)
     refused(&layers, &o, QN_ERR_INPUT, "outside the years 1 .. 9999");
     o.n_weather = 0;
     refused(&layers, &o, QN_ERR_USAGE, "a run needs one");
-    qn_solweig_run_options_init(&o, sizeof o);
+    qn_sw_run_options_init(&o, sizeof o);
     o.weather = &noon;
     o.n_weather = 1;
     refused(&layers, &o, QN_ERR_USAGE, "the weather does not say where it is from");
@@ -172,21 +172,21 @@ static void options_without_a_meaning_are_refused(void **state)
 static void a_house_has_a_shadow_and_walls(void **state)
 {
     static float shadow[CELLS], height[CELLS], aspect[CELLS];
-    const qn_solweig_layer_options layers = town(2);
-    qn_solweig_shadow_options options;
-    qn_solweig_shadow_report sun;
-    qn_solweig_wall_report walls;
+    const qn_sw_layer_options layers = town(2);
+    qn_sw_shadow_options options;
+    qn_sw_shadow_report sun;
+    qn_sw_wall_report walls;
     qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
     qn_err err = { .text = "" };
 
     (void)state;
-    qn_solweig_shadow_options_init(&options, sizeof options);
-    assert_int_equal(qn_solweig_shadow(ctx, &layers, &options, shadow, &sun, &err), QN_ERR_USAGE);
+    qn_sw_shadow_options_init(&options, sizeof options);
+    assert_int_equal(qn_sw_shadow(ctx, &layers, &options, shadow, &sun, &err), QN_ERR_USAGE);
     assert_non_null(strstr(err.text, "where is the sun?"));
     options.azimuth = 180;
     options.altitude = 45;
-    if (qn_solweig_shadow(ctx, &layers, &options, shadow, &sun, &err) != QN_OK ||
-        qn_solweig_walls(ctx, &layers, NULL, height, aspect, &walls, &err) != QN_OK)
+    if (qn_sw_shadow(ctx, &layers, &options, shadow, &sun, &err) != QN_OK ||
+        qn_sw_walls(ctx, &layers, NULL, height, aspect, &walls, &err) != QN_OK)
         fail_msg("%s", err.text);
     assert_true(shadow[6 * COLS + 10] == 0 && shadow[14 * COLS + 10] == 1 && isnan(shadow[0]));
     assert_true(sun.sunlit > 0.5 && sun.sunlit < 1);
@@ -198,8 +198,8 @@ static void a_house_has_a_shadow_and_walls(void **state)
 
 static void results_in_memory_need_a_dsm_in_memory(void **state)
 {
-    static float maps[QN_SOLWEIG_SVF_MAPS * CELLS];
-    qn_solweig_layer_options layers = town(0);
+    static float maps[QN_SW_SVF_MAPS * CELLS];
+    qn_sw_layer_options layers = town(0);
     qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
     qn_err err = { .text = "" };
 
@@ -207,7 +207,7 @@ static void results_in_memory_need_a_dsm_in_memory(void **state)
     layers.dsm = NULL;
     layers.n_dsm = 0;
     layers.dsm_file = "dsm.npy";
-    assert_int_equal(qn_solweig_svf(ctx, &layers, NULL, maps, NULL, NULL, &err), QN_ERR_USAGE);
+    assert_int_equal(qn_sw_svf(ctx, &layers, NULL, maps, NULL, NULL, &err), QN_ERR_USAGE);
     assert_non_null(strstr(err.text, "the DSM's array"));
     qn_ctx_close(ctx);
 }

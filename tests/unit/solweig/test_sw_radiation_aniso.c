@@ -132,7 +132,7 @@ static float *planes_of(const place *at, const scene *s)
     qn_buf *shadow = floats_buf(ctx, s->shadow, n), *lup = floats_buf(ctx, s->lup, n);
     qn_buf *alb = floats_buf(ctx, s->kup ? s->kup : zero, n), *nosh = floats_buf(ctx, zero, n);
     qn_sw_sky_bits bits = { .bldg = filled(ctx, "bldg", s->bldg, 4 * words * n) };
-    qn_sw_series *series = NULL;
+    qn_sw_step_table *series = NULL;
     qn_sw_radiation *radiation = NULL;
     qn_graph *graph = NULL;
 
@@ -140,8 +140,8 @@ static float *planes_of(const place *at, const scene *s)
         bits.veg = filled(ctx, "veg", s->veg, 4 * words * n);
         bits.vb = filled(ctx, "vb", s->vb, 4 * words * n);
     }
-    must_do(qn_sw_series_new(ctx, 1, &s->step, s->patches.n_table, s->patches.table, s->sky,
-                             &series, &err));
+    must_do(qn_sw_step_table_new(ctx, 1, &s->step, s->patches.n_table, s->patches.table, s->sky,
+                                 &series, &err));
     must_do(
         qn_sw_radiation_new(ctx, s->cols, s->rows, &s->body, series, s->bits, &radiation, &err));
     must(qn_graph_new(ctx, "aniso", &graph, &failure));
@@ -150,7 +150,7 @@ static float *planes_of(const place *at, const scene *s)
     run_graph(ctx, graph);
     out = read_floats(ctx, radiation->planes, SW_RADIATION_PLANES * n);
     qn_sw_radiation_free(radiation);
-    qn_sw_series_free(series);
+    qn_sw_step_table_free(series);
     qn_buf_free(svf);
     qn_buf_free(veg);
     qn_buf_free(shadow);
@@ -181,23 +181,23 @@ static float *case_array(const char *name, const char *what, size_t n)
     return golden_floats(path, n);
 }
 
-static qn_sw_row case_row(json_t *p)
+static qn_sw_step_weather case_row(json_t *p)
 {
-    return (qn_sw_row){ .ta = number_in(p, "ta"),
-                        .direct = number_in(p, "direct"),
-                        .diffuse = number_in(p, "diffuse"),
-                        .azimuth = number_in(p, "sun_azimuth"),
-                        .altitude = number_in(p, "sun_altitude"),
-                        .zenith = 90 - number_in(p, "sun_altitude"),
-                        .ci = number_in(p, "clearness_index"),
-                        .esky = number_in(p, "esky"),
-                        .psi = number_in(p, "psi") };
+    return (qn_sw_step_weather){ .ta = number_in(p, "ta"),
+                                 .direct = number_in(p, "direct"),
+                                 .diffuse = number_in(p, "diffuse"),
+                                 .azimuth = number_in(p, "sun_azimuth"),
+                                 .altitude = number_in(p, "sun_altitude"),
+                                 .zenith = 90 - number_in(p, "sun_altitude"),
+                                 .ci = number_in(p, "clearness_index"),
+                                 .esky = number_in(p, "esky"),
+                                 .psi = number_in(p, "psi") };
 }
 
 /* The record with the wall temperature of the golden case. */
 static void fill_case(scene *s, json_t *p, const sky_table *sky, const float *luminance)
 {
-    const qn_sw_row row = case_row(p);
+    const qn_sw_step_weather row = case_row(p);
     const qn_sw_materials materials = qn_sw_materials_default();
     qn_sw_delay delay = qn_sw_delay_begin(1.0 / 24);
     float warm;
@@ -328,7 +328,7 @@ static void radiation_is_that_of_golden_data(void **state)
 enum { COLS = 83, ROWS = 3, SMALL = COLS * ROWS, N_SMALL = 45 };
 
 /* A sky of three bands, random bits and view factors, and a pixel that is no number. */
-static scene random_scene(const qn_sw_row *row, uint64_t seed)
+static scene random_scene(const qn_sw_step_weather *row, uint64_t seed)
 {
     const qn_sw_materials materials = qn_sw_materials_default();
     qn_sw_delay delay = qn_sw_delay_begin(1.0 / 24);
@@ -383,7 +383,7 @@ static int bit_of(const uint32_t *words, int i, int p)
 }
 
 /* Patch by patch as the specification has it, with the arc tangent. Out: KSIDE, LSIDE, LDOWN. */
-static void plain_pixel(const scene *s, const qn_sw_row *row, int p, float out[3])
+static void plain_pixel(const scene *s, const qn_sw_step_weather *row, int p, float out[3])
 {
     const float pi = 3.14159265358979f, ew = 0.9f, aw = 0.2f;
     const float tg = s->step.tg_wall, air = s->step.ta_k;
@@ -446,7 +446,7 @@ static void plain_pixel(const scene *s, const qn_sw_row *row, int p, float out[3
     }
 }
 
-static void check_plain(const scene *s, const qn_sw_row *row)
+static void check_plain(const scene *s, const qn_sw_step_weather *row)
 {
     static const int planes[3] = { SW_KSIDE, SW_LSIDE, SW_LDOWN };
     float *want[3];
@@ -478,7 +478,7 @@ static void classes_of_patches_are_those_of_the_arc_tangent(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        qn_sw_row row = noon_row();
+        qn_sw_step_weather row = noon_row();
         scene s;
 
         row.azimuth = between(seed, 0, 0, 360);
@@ -492,7 +492,7 @@ static void classes_of_patches_are_those_of_the_arc_tangent(void **state)
 
 static void by_night_walls_have_the_temperature_of_air(void **state)
 {
-    const qn_sw_row row = night_row();
+    const qn_sw_step_weather row = night_row();
     scene s = random_scene(&row, 7);
 
     (void)state;
@@ -504,7 +504,7 @@ static void by_night_walls_have_the_temperature_of_air(void **state)
 
 static void a_box_gets_no_direct_sun_all_around(void **state)
 {
-    const qn_sw_row row = noon_row();
+    const qn_sw_step_weather row = noon_row();
     scene s = random_scene(&row, 8);
 
     (void)state;
@@ -516,7 +516,7 @@ static void a_box_gets_no_direct_sun_all_around(void **state)
 /* Without a canopy the reference takes every building for leaves: no sunlit wall. */
 static void without_canopy_walls_count_only_if_asked_for(void **state)
 {
-    const qn_sw_row row = noon_row();
+    const qn_sw_step_weather row = noon_row();
     scene s = random_scene(&row, 9);
     float *bare, *walls;
 
@@ -539,7 +539,7 @@ static void without_canopy_walls_count_only_if_asked_for(void **state)
 
 static void a_pixel_without_sky_view_has_no_light(void **state)
 {
-    const qn_sw_row row = noon_row();
+    const qn_sw_step_weather row = noon_row();
     scene s = random_scene(&row, 10);
 
     (void)state;
@@ -593,7 +593,7 @@ static void wrong_skies_are_refused(void **state)
     const float altitude = 95, azimuth = 0, steradian = 1;
     sw_moment step = step_of(noon_row());
     qn_sw_dome patches;
-    qn_sw_series *series = NULL;
+    qn_sw_step_table *series = NULL;
     qn_ctx *ctx = open_place(&sw_places[0]);
 
     (void)state;
@@ -601,9 +601,9 @@ static void wrong_skies_are_refused(void **state)
                 "altitude 95");
     must_refuse(qn_sw_dome_make(700, &altitude, &azimuth, &steradian, &patches, &err), QN_ERR_LIMIT,
                 "700 sky patches");
-    must_refuse(qn_sw_series_new(ctx, 1, &step, 7, NULL, NULL, &series, &err), QN_ERR_USAGE,
+    must_refuse(qn_sw_step_table_new(ctx, 1, &step, 7, NULL, NULL, &series, &err), QN_ERR_USAGE,
                 "table of 7");
-    must_refuse(qn_sw_series_new(ctx, 0, &step, 0, NULL, NULL, &series, &err), QN_ERR_USAGE,
+    must_refuse(qn_sw_step_table_new(ctx, 0, &step, 0, NULL, NULL, &series, &err), QN_ERR_USAGE,
                 "0 steps");
     assert_null(series);
     qn_ctx_close(ctx);

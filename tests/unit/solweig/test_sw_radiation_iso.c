@@ -24,16 +24,16 @@ static float number_in(json_t *root, const char *key)
 
 static sw_moment golden_step(json_t *p)
 {
-    const qn_sw_row row = { .ta = number_in(p, "ta"),
-                            .direct = number_in(p, "direct"),
-                            .diffuse = number_in(p, "diffuse"),
-                            .global = number_in(p, "glob"),
-                            .azimuth = number_in(p, "azimuth"),
-                            .altitude = number_in(p, "altitude"),
-                            .zenith = 90 - number_in(p, "altitude"),
-                            .ci = number_in(p, "clearness_index"),
-                            .esky = number_in(p, "esky"),
-                            .psi = number_in(p, "psi") };
+    const qn_sw_step_weather row = { .ta = number_in(p, "ta"),
+                                     .direct = number_in(p, "direct"),
+                                     .diffuse = number_in(p, "diffuse"),
+                                     .global = number_in(p, "glob"),
+                                     .azimuth = number_in(p, "azimuth"),
+                                     .altitude = number_in(p, "altitude"),
+                                     .zenith = 90 - number_in(p, "altitude"),
+                                     .ci = number_in(p, "clearness_index"),
+                                     .esky = number_in(p, "esky"),
+                                     .psi = number_in(p, "psi") };
     qn_sw_materials materials = qn_sw_materials_default();
     qn_sw_delay delay = qn_sw_delay_begin(1.0 / 24);
     sw_moment step;
@@ -65,7 +65,7 @@ static void check_golden_side(const place *at, json_t *p, float *svf_planes)
     const sw_moment step = golden_step(p);
     const sw_sky_par par = { .plane = PIXELS, .cols = SIDE };
     qn_ctx *ctx = open_place(at);
-    qn_sw_series *series = plain_series(ctx, &step, 1);
+    qn_sw_step_table *series = plain_series(ctx, &step, 1);
     float *given = constant(4 * PIXELS, number_in(p, "kup_all")), *got, *want;
     qn_buf *svf = floats_buf(ctx, svf_planes, SW_VIEW_PLANES * PIXELS), *in, *shadow, *sun, *heat;
     qn_graph *graph = NULL;
@@ -100,7 +100,7 @@ static void check_golden_side(const place *at, json_t *p, float *svf_planes)
     qn_buf_free(shadow);
     qn_buf_free(sun);
     qn_buf_free(heat);
-    qn_sw_series_free(series);
+    qn_sw_step_table_free(series);
     qn_ctx_close(ctx);
 }
 
@@ -125,14 +125,14 @@ static void sides_are_those_of_golden_data(void **state)
 enum { COLS = 53, ROWS = 4, N = COLS * ROWS };
 
 typedef struct scene {
-    qn_sw_row row;
+    qn_sw_step_weather row;
     sw_moment step;
     sw_body body;
     float svf[SW_VIEW_PLANES * N], shadow[N];
     float lup[SW_DIRS * N], alb[SW_DIRS * N], nosh[SW_DIRS * N];
 } scene;
 
-static void fill_scene(scene *s, qn_sw_row row, uint64_t seed)
+static void fill_scene(scene *s, qn_sw_step_weather row, uint64_t seed)
 {
     s->row = row;
     s->step = step_of(row);
@@ -255,7 +255,7 @@ static void plain_pixel(const scene *s, int i, float out[SW_RADIATION_PLANES])
 static float *run_scene(const place *at, scene *s)
 {
     qn_ctx *ctx = open_place(at);
-    qn_sw_series *series = plain_series(ctx, &s->step, 1);
+    qn_sw_step_table *series = plain_series(ctx, &s->step, 1);
     qn_buf *svf = floats_buf(ctx, s->svf, SW_VIEW_PLANES * N),
            *shadow = floats_buf(ctx, s->shadow, N);
     qn_buf *lup = floats_buf(ctx, s->lup, SW_DIRS * N), *alb = floats_buf(ctx, s->alb, SW_DIRS * N);
@@ -273,7 +273,7 @@ static float *run_scene(const place *at, scene *s)
     must(qn_buf_read(radiation->planes, 0, out, SW_ISO_PLANES * N * sizeof *out, &failure));
     must(qn_buf_read(tmrt, 0, out + SW_ISO_PLANES * N, N * sizeof *out, &failure));
     qn_sw_radiation_free(radiation);
-    qn_sw_series_free(series);
+    qn_sw_step_table_free(series);
     qn_buf_free(svf);
     qn_buf_free(shadow);
     qn_buf_free(lup);
@@ -327,7 +327,7 @@ static void a_step_is_that_of_a_plain_computation(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof suns / sizeof suns[0]; i++) {
-        qn_sw_row row = noon_row();
+        qn_sw_step_weather row = noon_row();
 
         row.azimuth = suns[i][0];
         row.altitude = suns[i][1];
@@ -346,7 +346,7 @@ static void a_step_is_that_of_a_plain_computation(void **state)
 static void hidden_sky_gives_what_the_polynomial_says(void **state)
 {
     static scene s;
-    qn_sw_row row = noon_row();
+    qn_sw_step_weather row = noon_row();
 
     (void)state;
     row.altitude = 2; /* below 3 all walls are shaded; above, f32 has noise in this corner */
@@ -405,12 +405,12 @@ static float *run_tmrt(const place *at, const float *planes, const float *lup, f
     const sw_sky sky[4] = { { 0 } };
     qn_ctx *ctx = open_place(at);
     qn_buf *below = floats_buf(ctx, lup, ALL), *tmrt = floats_buf(ctx, lup, ALL);
-    qn_sw_series *series = NULL;
+    qn_sw_step_table *series = NULL;
     qn_sw_radiation *radiation = NULL;
     qn_graph *graph = NULL;
     float *out;
 
-    must_do(qn_sw_series_new(ctx, 1, &step, 4, patches, sky, &series, &err));
+    must_do(qn_sw_step_table_new(ctx, 1, &step, 4, patches, sky, &series, &err));
     must_do(
         qn_sw_radiation_new(ctx, POINTS, POINTS, &body, series, SW_BITS_GIVEN, &radiation, &err));
     must(qn_buf_write(radiation->planes, 0, planes, SW_RADIATION_PLANES * ALL * sizeof *planes,
@@ -422,7 +422,7 @@ static float *run_tmrt(const place *at, const float *planes, const float *lup, f
     qn_buf_free(below);
     qn_buf_free(tmrt);
     qn_sw_radiation_free(radiation);
-    qn_sw_series_free(series);
+    qn_sw_step_table_free(series);
     qn_ctx_close(ctx);
     return out;
 }

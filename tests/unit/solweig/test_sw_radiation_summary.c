@@ -114,7 +114,7 @@ static float plain_grid(const plain *a, int which)
 
 typedef struct rig {
     qn_ctx *ctx;
-    qn_sw_series *series;
+    qn_sw_step_table *series;
     qn_sw_summary *summary;
     qn_buf *tmrt, *utci, *shadow;
 } rig;
@@ -143,7 +143,7 @@ static void rig_close(rig *r)
     qn_buf_free(r->utci);
     qn_buf_free(r->shadow);
     qn_sw_summary_free(r->summary);
-    qn_sw_series_free(r->series);
+    qn_sw_step_table_free(r->series);
     qn_ctx_close(r->ctx);
 }
 
@@ -284,7 +284,7 @@ static void the_last_step_of_a_short_series_does_not_spill_over(void **state)
     const sw_moment day = { .is_day = 1 };
     const qn_sw_threshold hot[2] = { { 32, 1, 1 }, { 50, 1, 1 } };
     qn_ctx *ctx = open_place(&sw_places[0]);
-    qn_sw_series *series = plain_series(ctx, &day, 1);
+    qn_sw_step_table *series = plain_series(ctx, &day, 1);
     qn_buf *value = floats_buf(ctx, &warm, 1), *shadow = floats_buf(ctx, &sunny, 1);
     qn_sw_summary *summary = NULL;
     qn_graph *clear = NULL, *step = NULL;
@@ -307,7 +307,7 @@ static void the_last_step_of_a_short_series_does_not_spill_over(void **state)
     assert_true(grid_of(ctx, summary, SW_GRIDS + 1) == 0);
     qn_graph_free(step);
     qn_sw_summary_free(summary);
-    qn_sw_series_free(series);
+    qn_sw_step_table_free(series);
     qn_buf_free(value);
     qn_buf_free(shadow);
     qn_ctx_close(ctx);

@@ -61,7 +61,7 @@ static void an_option_that_does_not_exist_is_refused(void **state)
 
 /* Rays. */
 
-static const qn_sw_reach field = { .rows = 1000, .cols = 1000, .px = 1, .max_height = 20 };
+static const qn_sw_ray_limits field = { .rows = 1000, .cols = 1000, .px = 1, .max_height = 20 };
 
 static void a_ray_begins_at_its_pixel_and_ends_one_step_above(void **state)
 {
@@ -103,7 +103,7 @@ static void rays_are_no_longer_than_those_of_3_degrees(void **state)
 {
     const int most = (int)ceilf(20 / tanf(3 * 3.14159265f / 180)) + 1;
     (void)state;
-    assert_int_equal(qn_sw_reach_pixels(&field), most - 1);
+    assert_int_equal(qn_sw_ray_border(&field), most - 1);
     for (int i = 0; i < 2; i++) {
         sw_step *steps = NULL;
         int n;
@@ -116,20 +116,20 @@ static void rays_are_no_longer_than_those_of_3_degrees(void **state)
 
 static void a_distance_or_the_raster_ends_a_ray(void **state)
 {
-    qn_sw_reach reach = field;
+    qn_sw_ray_limits limits = field;
     sw_step *steps = NULL;
     int n;
     (void)state;
 
-    reach.max_dist = 50;
-    must_do(qn_sw_ray_steps(&reach, &(qn_sw_beam){ 0, 5, 0 }, &steps, &n, &err));
+    limits.max_dist = 50;
+    must_do(qn_sw_ray_steps(&limits, &(qn_sw_beam){ 0, 5, 0 }, &steps, &n, &err));
     assert_int_equal(n, 51);
     free(steps);
-    reach.rows = 30;
-    must_do(qn_sw_ray_steps(&reach, &(qn_sw_beam){ 0, 5, 0 }, &steps, &n, &err));
+    limits.rows = 30;
+    must_do(qn_sw_ray_steps(&limits, &(qn_sw_beam){ 0, 5, 0 }, &steps, &n, &err));
     assert_int_equal(n, 31);
     free(steps);
-    must_do(qn_sw_ray_steps(&reach, &(qn_sw_beam){ 0, 90, 0 }, &steps, &n, &err));
+    must_do(qn_sw_ray_steps(&limits, &(qn_sw_beam){ 0, 90, 0 }, &steps, &n, &err));
     assert_int_equal(n, 0);
     assert_null(steps);
 }
@@ -137,23 +137,23 @@ static void a_distance_or_the_raster_ends_a_ray(void **state)
 static void rays_that_have_no_meaning_are_refused(void **state)
 {
     const qn_sw_beam bad[] = { { 10, 20, 0 }, { NAN, 20, 0 } };
-    qn_sw_reach reach = field;
+    qn_sw_ray_limits limits = field;
     qn_ctx *ctx = open_sim(NULL);
     qn_sw_rays *rays = NULL;
     qn_err err = { .text = "" };
     (void)state;
 
     expect_error(qn_sw_rays_new(ctx, &field, bad, 2, &rays, &err), QN_ERR_INPUT, &err, "ray 1");
-    reach.px = 0;
-    expect_error(qn_sw_rays_new(ctx, &reach, bad, 1, &rays, &err), QN_ERR_INPUT, &err,
+    limits.px = 0;
+    expect_error(qn_sw_rays_new(ctx, &limits, bad, 1, &rays, &err), QN_ERR_INPUT, &err,
                  "pixel size 0");
-    reach = field;
-    reach.max_height = NAN;
-    expect_error(qn_sw_rays_new(ctx, &reach, bad, 1, &rays, &err), QN_ERR_INPUT, &err,
+    limits = field;
+    limits.max_height = NAN;
+    expect_error(qn_sw_rays_new(ctx, &limits, bad, 1, &rays, &err), QN_ERR_INPUT, &err,
                  "maximum height nan");
-    reach = field;
-    reach.cols = 0;
-    expect_error(qn_sw_rays_new(ctx, &reach, bad, 1, &rays, &err), QN_ERR_INPUT, &err,
+    limits = field;
+    limits.cols = 0;
+    expect_error(qn_sw_rays_new(ctx, &limits, bad, 1, &rays, &err), QN_ERR_INPUT, &err,
                  "1000 x 0 pixels");
     assert_null(rays);
     qn_ctx_close(ctx);
@@ -162,7 +162,7 @@ static void rays_that_have_no_meaning_are_refused(void **state)
 /* Records of rays hold distances of 32 bits; a raster this wide is cut into tiles long before. */
 static void a_ray_across_too_many_pixels_is_refused(void **state)
 {
-    const qn_sw_reach wide = { .rows = 1000, .cols = 1 << 30, .px = 1, .max_height = 20 };
+    const qn_sw_ray_limits wide = { .rows = 1000, .cols = 1 << 30, .px = 1, .max_height = 20 };
     qn_ctx *ctx = open_sim(NULL);
     qn_sw_rays *rays = NULL;
     qn_err err = { .text = "" };
@@ -206,8 +206,8 @@ static void rasters_that_do_not_fit_are_refused(void **state)
         { { .rows = 8, .cols = 8, .core_rows = 4 }, QN_ERR_INPUT, "core of 4 x 0 pixels" },
     };
     qn_ctx *ctx = open_sim(NULL);
-    qn_sw_layers layers = { 0 };
-    qn_sw_shadow *shadow = NULL;
+    qn_sw_height_bufs layers = { 0 };
+    qn_sw_shadow_raster *shadow = NULL;
     qn_err err = { .text = "" };
     (void)state;
 
@@ -234,7 +234,7 @@ static void rasters_that_do_not_fit_are_refused(void **state)
 static void walls_of_pixels_that_are_too_small_are_refused(void **state)
 {
     qn_ctx *ctx = open_sim(NULL);
-    qn_sw_walls *walls = NULL;
+    qn_sw_wall_filters *walls = NULL;
     qn_err said = { .text = "" };
     (void)state;
 
@@ -262,7 +262,7 @@ static void walls_face_away_from_their_building(void **state)
         qn_buf *b[4];
         float *dsm = plane_new(SIDE * SIDE), *height = plane_new(SIDE * SIDE);
         float *aspect = plane_new(SIDE * SIDE);
-        qn_sw_walls *walls = NULL;
+        qn_sw_wall_filters *walls = NULL;
         qn_graph *graph = NULL;
 
         for (int i = 0; i < SIDE * SIDE; i++)

@@ -30,7 +30,7 @@ static void tiles_without_trees_give_the_bits_of_the_whole(void **state)
 
     (void)state;
     config.surface.cdsm = config.surface.tdsm = NULL;
-    config.fixed = 1;
+    config.corrected = 1;
     check_tiles(&config, sides, 1);
 }
 
@@ -84,7 +84,7 @@ static void nothing_goes_to_the_device_between_rows(void **state)
     const uint64_t pixels = CITY_ROWS * CITY_COLS;
 
     (void)state;
-    must_do(qn_sw_run(ctx, &config, NULL, &result, &err));
+    must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
     assert_int_equal(result.h2d_bytes_loop, 0);
     assert_int_equal(result.d2h_bytes_loop, 0);
     assert_true(qn_ctx_transfers(ctx).h2d_bytes > 0);
@@ -106,7 +106,7 @@ static void metrics_have_times_of_tiles_and_rows(void **state)
 
     (void)state;
     config.tile = 160;
-    must_do(qn_sw_run(ctx, &config, NULL, NULL, &err));
+    must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
     assert_int_equal((int)qn_metric_value(metrics, "timestep_wall_time_s", NULL), 4 * 5);
     assert_int_equal((int)qn_metric_value(metrics, "svf_tile_wall_time_s", NULL), 4);
     assert_int_equal((int)qn_metric_value(metrics, "tile_turnaround_ms", NULL), 4);
@@ -126,14 +126,14 @@ static void watch_progress(void *user, const char *phase, double share)
 
 static void progress_goes_forward_to_the_end(void **state)
 {
-    const qn_sw_run_options options = { .progress = watch_progress };
+    const qn_sw_run_hooks options = { .progress = watch_progress };
     qn_sw_run_config config = city_config();
     qn_ctx *ctx = open_place(&cpu_place);
 
     (void)state;
     last_share = 0;
     config.tile = 160;
-    must_do(qn_sw_run(ctx, &config, &options, NULL, &err));
+    must_do(qn_sw_simulate(ctx, &config, &options, NULL, &err));
     assert_float_equal(last_share, 1, 0);
     qn_ctx_close(ctx);
 }

@@ -37,7 +37,7 @@ static qn_sw_run_result run_to(qn_ctx *ctx, const char *folder, qn_i64 tile)
     config.outputs = 1u << QN_SW_TMRT | 1u << QN_SW_SHADOW;
     config.rows = (qn_sw_weather_options){ .start = "2006-07-26T13:00", .end = "2006-07-26T20:00" };
     config.tile = tile;
-    must_do(qn_sw_run(ctx, &config, NULL, &result, &err));
+    must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
     return result;
 }
 
@@ -134,7 +134,7 @@ static void a_write_that_fails_behind_ends_the_run(void **state)
         snprintf(path, sizeof path, "%s/tmrt", config.out);
         must_do(qn_make_parent(path, &err));
         must_do(qn_file_write(path, "x", 1, &err)); /* where a folder should be */
-        assert_int_equal(qn_sw_run(ctx, &config, NULL, NULL, &why), QN_ERR_IO);
+        assert_int_equal(qn_sw_simulate(ctx, &config, NULL, NULL, &why), QN_ERR_IO);
         assert_non_null(strstr(why.text, "tmrt"));
         qn_ctx_close(ctx);
     }

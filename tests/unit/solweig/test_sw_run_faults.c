@@ -10,7 +10,7 @@ static const qn_sw_plane_set watched =
 
 /* Runs without a fault, by the sky. */
 static kept_planes clean[2];
-static qn_sw_row_result clean_noon[2];
+static qn_sw_step_figures clean_noon[2];
 
 /* A smaller city than that of other tests: each fault is a run. */
 static int make_small(void **state)

@@ -105,7 +105,7 @@ static void assert_same_results(const char *a, const char *b)
 
 /* A run that is killed. */
 
-static qn_status die_in_the_third_tile(void *user, const qn_sw_row_view *view, qn_err *err)
+static qn_status die_in_the_third_tile(void *user, const qn_sw_step_view *view, qn_err *err)
 {
     int *n_starts = user;
 
@@ -120,12 +120,12 @@ static void run_and_die(void)
 {
     qn_sw_run_config config = files_config("killed");
     int n_starts = 0;
-    const qn_sw_run_options options = { .observe = die_in_the_third_tile, .user = &n_starts };
+    const qn_sw_run_hooks options = { .observe = die_in_the_third_tile, .user = &n_starts };
     qn_ctx *ctx = open_place(&cpu_place);
     qn_err err = { .text = "" };
 
     config.maps = "13";
-    (void)qn_sw_run(ctx, &config, &options, NULL, &err);
+    (void)qn_sw_simulate(ctx, &config, &options, NULL, &err);
     _exit(1);
 }
 
@@ -149,15 +149,15 @@ static void killed_run_goes_on_to_the_same_files(void **state)
     ctx = open_place(&cpu_place);
     config = files_config("whole");
     config.maps = "13";
-    must_do(qn_sw_run(ctx, &config, NULL, NULL, &err));
+    must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
     config = files_config("killed");
     config.maps = "13";
     config.resume = 1;
-    config.fixed = 1;
-    must_refuse(qn_sw_run(ctx, &config, NULL, NULL, &err), QN_ERR_MISMATCH, "another one");
-    config.fixed = 0;
+    config.corrected = 1;
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_MISMATCH, "another one");
+    config.corrected = 0;
     config.tile = 0; /* that of the run before */
-    must_do(qn_sw_run(ctx, &config, NULL, &result, &err));
+    must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
     assert_int_equal(result.plan.core, 32);
     assert_int_equal(result.n_tiles_kept, 2);
     assert_int_equal(result.n_tiles_done, 4);
@@ -177,9 +177,9 @@ static void there_must_be_something_to_resume(void **state)
 
     (void)state;
     config.resume = 1;
-    must_refuse(qn_sw_run(ctx, &config, NULL, NULL, &err), QN_ERR_IO, "unfinished.txt");
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_IO, "unfinished.txt");
     config.out = NULL;
-    must_refuse(qn_sw_run(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE, "nothing to resume");
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE, "nothing to resume");
     qn_ctx_close(ctx);
 }
 
@@ -196,7 +196,7 @@ static void pictures_report_and_metadata_are_written(void **state)
     (void)state;
     config.maps = "13";
     config.pet = QN_SW_PET_TABLED;
-    must_do(qn_sw_run(ctx, &config, NULL, NULL, &err));
+    must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
     assert_true(is_there("full/maps/tmrt_20060726_1300.png"));
     assert_true(is_there("full/maps/pet_20060726_1300.png"));
     assert_false(is_there("full/maps/tmrt_20060726_2300.png"));
@@ -229,12 +229,12 @@ static void maps_of_a_tile_that_is_redone_are_the_same(void **state)
 
         config.maps = "13,23";
         config.tile = tiles ? 40 : 0;
-        must_do(qn_sw_run(ctx, &config, NULL, NULL, &err));
+        must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
         qn_ctx_close(ctx);
         ctx = open_with((qn_options){ .backend = "sim", .fault = "copy_d2h@14*1" });
         config.out = in_city(folders[tiles]);
         listen_begin();
-        must_do(qn_sw_run(ctx, &config, NULL, NULL, &err));
+        must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
         listen_end(text, sizeof text);
         qn_ctx_close(ctx);
         assert_non_null(strstr(text, ". CPU fallback.\n"));
@@ -256,7 +256,7 @@ static void points_have_the_values_of_the_rasters(void **state)
     char path[64];
 
     (void)state;
-    must_do(qn_sw_run(ctx, &config, NULL, NULL, &err));
+    must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
     snprintf(path, sizeof path, "points/tmrt/tmrt_20060726_1300.%s", ending());
     must_do(qn_sw_raster_read(in_city(path), NULL, &map, &err));
     must_do(qn_csv_read(in_city("points/pois.csv"), &csv, &err));
@@ -298,9 +298,9 @@ static void kept_view_factors_give_the_same_bits(void **state)
 {
     qn_sw_run_config config = city_config();
     qn_ctx *ctx = open_place(&cpu_place);
-    const qn_sw_svf_options job = { .patch_option = 2, .share = 1 };
+    const qn_sw_svf_job job = { .patch_option = 2, .share = 1 };
     qn_sw_svf_arrays arrays = { 0 };
-    qn_sw_svf_report report;
+    qn_sw_svf_figures report;
     qn_sw_surface surface = { 0 };
     qn_sw_run_result result = { 0 };
     qn_sw_svf_key key;
@@ -316,7 +316,7 @@ static void kept_view_factors_give_the_same_bits(void **state)
     config = city_config();
     config.svf = in_city("svf");
     config.patch_option = 1; /* the folder has those of option 2 */
-    must_do(qn_sw_run(ctx, &config, NULL, &result, &err));
+    must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
     assert_false(result.svf_was_read);
     assert_non_null(strstr(result.svf_note, "another surface"));
     qn_sw_run_result_free(&result);
@@ -327,7 +327,7 @@ static void kept_view_factors_give_the_same_bits(void **state)
 
 /* What is refused. */
 
-static qn_status refuse_a_row(void *user, const qn_sw_row_view *view, qn_err *err)
+static qn_status refuse_a_row(void *user, const qn_sw_step_view *view, qn_err *err)
 {
     (void)user;
     return view->row == 3 ? qn_fail(err, QN_ERR_FAILED, "no more") : QN_OK;
@@ -336,12 +336,12 @@ static qn_status refuse_a_row(void *user, const qn_sw_row_view *view, qn_err *er
 static void failed_run_leaves_no_file(void **state)
 {
     const qn_sw_run_config config = files_config("failed");
-    const qn_sw_run_options options = { .observe = refuse_a_row };
+    const qn_sw_run_hooks options = { .observe = refuse_a_row };
     qn_ctx *ctx = open_place(&cpu_place);
     char path[64];
 
     (void)state;
-    must_refuse(qn_sw_run(ctx, &config, &options, NULL, &err), QN_ERR_FAILED, "no more");
+    must_refuse(qn_sw_simulate(ctx, &config, &options, NULL, &err), QN_ERR_FAILED, "no more");
     snprintf(path, sizeof path, "failed/tmrt/tmrt_20060726_0450.%s", ending());
     assert_false(is_there(path));
     snprintf(path, sizeof path, "failed/tmrt/tmrt_20060726_0450.partial.%s", ending());
@@ -358,29 +358,30 @@ static void bad_input_is_refused_by_name(void **state)
 
     (void)state;
     config.surface.dsm = in_city("none.npy");
-    must_refuse(qn_sw_run(ctx, &config, NULL, NULL, &err), QN_ERR_IO, "none.npy");
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_IO, "none.npy");
     config = city_config();
     write_layer("odd.npy", small, 3, 4);
     config.surface.cdsm = in_city("odd.npy");
-    must_refuse(qn_sw_run(ctx, &config, NULL, NULL, &err), QN_ERR_INPUT, "odd.npy");
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_INPUT, "odd.npy");
     config = city_config();
     config.has_site = 0;
-    must_refuse(qn_sw_run(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE, "day.txt does not say");
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE,
+                "day.txt does not say");
     config = city_config();
     config.site.latitude = 95;
-    must_refuse(qn_sw_run(ctx, &config, NULL, NULL, &err), QN_ERR_INPUT, "95");
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_INPUT, "95");
     config = city_config();
     config.rows.start = "2007-01-01";
-    must_refuse(qn_sw_run(ctx, &config, NULL, NULL, &err), QN_ERR_INPUT, "day.txt");
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_INPUT, "day.txt");
     config = city_config();
     config.patch_option = 5;
-    must_refuse(qn_sw_run(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE, "patch option 5");
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE, "patch option 5");
     config = city_config();
     config.tile = -1;
-    must_refuse(qn_sw_run(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE, "-1");
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE, "-1");
     config = city_config();
     config.n_weather = 0;
-    must_refuse(qn_sw_run(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE, "weather");
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE, "weather");
     free(small);
     qn_ctx_close(ctx);
 }
@@ -398,7 +399,7 @@ static void weather_of_an_epw_file_knows_its_place(void **state)
     config.weather = &weather;
     config.has_site = 0;
     config.rows = (qn_sw_weather_options){ .start = "07-03", .hours = "6,12,23" };
-    must_do(qn_sw_run(ctx, &config, NULL, &result, &err));
+    must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
     assert_int_equal(result.n_rows, 3);
     assert_true(result.site.latitude > 37 && result.site.latitude < 39);
     assert_true(result.rows[1].sun_altitude > 60 && !result.rows[2].is_day);

@@ -24,7 +24,7 @@ static void check_rows(const qn_sw_run_result *result, const char *prefix)
     must_do(qn_csv_read(ga_path(name), &csv, &err));
     assert_int_equal(csv.n_rows, result->n_rows);
     for (size_t r = 0; r < csv.n_rows; r++) {
-        const qn_sw_row_result *got = &result->rows[r];
+        const qn_sw_step_figures *got = &result->rows[r];
         const struct {
             const char *name;
             double got, within;

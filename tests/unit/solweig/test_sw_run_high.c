@@ -29,7 +29,7 @@ static void tiles_of_a_high_city_give_the_bits_of_the_whole(void **state)
     config.surface.cdsm = in_city(high[1]);
     config.surface.tdsm = in_city(high[2]);
     config.surface.npy_pixel_size = 10;
-    config.fixed = 1;
+    config.corrected = 1;
     check_tiles(&config, sides, 3);
 }
 

@@ -69,7 +69,7 @@ static double peak_of(const qn_sw_run_config *config, double *planned)
     qn_sw_run_result result = { 0 };
     double peak = 0;
 
-    must_do(qn_sw_run(ctx, config, NULL, &result, &err));
+    must_do(qn_sw_simulate(ctx, config, NULL, &result, &err));
     assert_int_equal(qn_tiles_count(&result.plan), 1);
     for (int d = 1; d < ctx->n_devices; d++)
         peak = fmax(peak, (double)qn_pool_get_stats(ctx->devices[d].pool).bytes_peak);

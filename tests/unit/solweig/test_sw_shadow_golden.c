@@ -297,7 +297,7 @@ static walls walls_of(const place *at, const site *s, const float *given)
     qn_ctx *ctx = open_place(at);
     qn_buf *dsm = filled(ctx, "dsm", s->dsm, bytes);
     guarded made[3] = { guarded_new(ctx, bytes), guarded_new(ctx, bytes), guarded_new(ctx, bytes) };
-    qn_sw_walls *w = NULL;
+    qn_sw_wall_filters *w = NULL;
     qn_graph *graph = NULL;
     walls out;
 

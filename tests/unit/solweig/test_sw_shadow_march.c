@@ -97,13 +97,13 @@ static void march_plainly(const site *s, qn_sw_beam sun, const sw_step *steps, i
 
 static float *shadow_plainly(const site *s, qn_sw_beam sun, float max_dist)
 {
-    const qn_sw_reach reach = site_reach(s, max_dist);
+    const qn_sw_ray_limits limits = site_reach(s, max_dist);
     const size_t cells = site_cells(s);
     float *out = plane_new(cells * N_PLANES);
     sw_step *steps = NULL;
     int n;
 
-    must_do(qn_sw_ray_steps(&reach, &sun, &steps, &n, &err));
+    must_do(qn_sw_ray_steps(&limits, &sun, &steps, &n, &err));
     assert_true(n > 0);
     for (int r = 0; r < s->rows; r++)
         for (int c = 0; c < s->cols; c++)
@@ -212,7 +212,7 @@ static void devices_give_the_bits_of_the_cpu(void **state)
     site_free(&s);
 }
 
-/* The core of a raster that was cut out with the reach of shadows around it. */
+/* The core of a raster that was cut out with the limits of shadows around it. */
 static void a_tile_s_core_is_a_slice_of_the_whole(void **state)
 {
     const qn_sw_beam sun = { 211, 22, 0.03f };
@@ -324,7 +324,7 @@ static void a_year_of_suns_needs_one_graph(void **state)
     (void)state;
     site s = random_site(33, 40, 1, 11);
     city c = city_open(&(place){ "sim", "sim", NULL }, &s, (qn_sw_area){ 0 });
-    const qn_sw_reach reach = site_reach(&s, 0);
+    const qn_sw_ray_limits limits = site_reach(&s, 0);
     const size_t bytes = c.cells * sizeof(float);
     float *got = plane_new(c.cells);
     qn_sw_rays *rays = NULL;
@@ -334,7 +334,7 @@ static void a_year_of_suns_needs_one_graph(void **state)
     must(qn_buf_new(c.ctx, "shadow", bytes, &shadow, &failure));
     must(qn_buf_new(c.ctx, "wall sun", bytes, &wall_sun, &failure));
     must(qn_buf_new(c.ctx, "which", sizeof(int32_t), &which, &failure));
-    must_do(qn_sw_rays_new(c.ctx, &reach, suns, N_SUNS, &rays, &err));
+    must_do(qn_sw_rays_new(c.ctx, &limits, suns, N_SUNS, &rays, &err));
     must(qn_graph_new(c.ctx, "hour", &graph, &failure));
     must(qn_sw_add_shadow(c.shadow, graph, rays, which,
                           &(qn_sw_shade){ .shadow = shadow, .wall_sun = wall_sun }, &failure));
@@ -367,7 +367,7 @@ static void check_strip(const place *at, int rows, int cols, qn_sw_lanes lanes)
     const qn_sw_beam sun = { cols > rows ? 90.0f : 180.0f, 45, 0.03f };
     const size_t n = (size_t)rows * (size_t)cols, last = n - 1;
     site s = { .rows = rows, .cols = cols, .px = 1, .max_height = 10 };
-    const qn_sw_reach reach = site_reach(&s, 0);
+    const qn_sw_ray_limits limits = site_reach(&s, 0);
     const int32_t first = 0;
     qn_buf *shadow = NULL, *wall_sun = NULL, *which;
     qn_sw_rays *rays = NULL;
@@ -381,7 +381,7 @@ static void check_strip(const place *at, int rows, int cols, qn_sw_lanes lanes)
     which = filled(c.ctx, "which", &first, sizeof first);
     must(qn_buf_new(c.ctx, "shadow", n * sizeof(float), &shadow, &failure));
     must(qn_buf_new(c.ctx, "wall sun", n * sizeof(float), &wall_sun, &failure));
-    must_do(qn_sw_rays_new(c.ctx, &reach, &sun, 1, &rays, &err));
+    must_do(qn_sw_rays_new(c.ctx, &limits, &sun, 1, &rays, &err));
     must(qn_graph_new(c.ctx, "strip", &graph, &failure));
     must(qn_sw_add_shadow(c.shadow, graph, rays, which,
                           &(qn_sw_shade){ .shadow = shadow, .wall_sun = wall_sun }, &failure));

@@ -52,16 +52,20 @@ static void fixed_pressure_takes_the_pressure_as_it_is(void **state)
 {
     const qn_sw_air sea = { 20, 50, 500, 1013 }, none = { 20, 50, 500, QN_SW_NO_PRESSURE };
     const qn_sw_air tenth = { 20, 50, 500, 101.3 };
-    const qn_sw_clearness fixed = qn_sw_clearness_of(&sea, 40, 180, 50, QN_SW_PRESSURE_FIXED);
-    const qn_sw_clearness kept = qn_sw_clearness_of(&sea, 40, 180, 50, QN_SW_PRESSURE_REFERENCE);
+    const qn_sw_clearness corrected =
+        qn_sw_clearness_of(&sea, 40, 180, 50, QN_SW_PRESSURE_CORRECTED);
+    const qn_sw_clearness reference =
+        qn_sw_clearness_of(&sea, 40, 180, 50, QN_SW_PRESSURE_REFERENCE);
 
     (void)state;
-    assert_true(fixed.i0 == qn_sw_clearness_of(&none, 40, 180, 50, QN_SW_PRESSURE_FIXED).i0);
-    assert_true(fixed.i0 == qn_sw_clearness_of(&none, 40, 180, 50, QN_SW_PRESSURE_REFERENCE).i0);
-    expect_near("i0", 0, fixed.i0,
+    assert_true(corrected.i0 ==
+                qn_sw_clearness_of(&none, 40, 180, 50, QN_SW_PRESSURE_CORRECTED).i0);
+    assert_true(corrected.i0 ==
+                qn_sw_clearness_of(&none, 40, 180, 50, QN_SW_PRESSURE_REFERENCE).i0);
+    expect_near("i0", 0, corrected.i0,
                 qn_sw_clearness_of(&tenth, 40, 180, 50, QN_SW_PRESSURE_REFERENCE).i0, 1e-12, 0);
-    assert_true(kept.i0 < 0.9 * fixed.i0);
-    assert_true(kept.index > fixed.index + 0.05);
+    assert_true(reference.i0 < 0.9 * corrected.i0);
+    assert_true(reference.index > corrected.index + 0.05);
 }
 
 static void no_clear_sky_below_the_horizon(void **state)
@@ -84,8 +88,8 @@ static void dry_air_counts_as_one_percent(void **state)
     const qn_sw_air none = { 20, 0, 500, 1013 }, one = { 20, 1, 500, 1013 };
 
     (void)state;
-    assert_true(qn_sw_clearness_of(&none, 40, 180, 50, QN_SW_PRESSURE_FIXED).i0 ==
-                qn_sw_clearness_of(&one, 40, 180, 50, QN_SW_PRESSURE_FIXED).i0);
+    assert_true(qn_sw_clearness_of(&none, 40, 180, 50, QN_SW_PRESSURE_CORRECTED).i0 ==
+                qn_sw_clearness_of(&one, 40, 180, 50, QN_SW_PRESSURE_CORRECTED).i0);
 }
 
 /* Borders of the three branches, with and without temperature and humidity. */
@@ -143,7 +147,7 @@ static size_t rows_of(const qn_csv *csv, qn_sw_weather_row *rows)
 }
 
 static void derive(const qn_sw_weather_row *rows, size_t n, qn_sw_sky_rules rules,
-                   qn_sw_sky_row *out)
+                   qn_sw_sky_step *out)
 {
     const qn_sw_trees trees = qn_sw_trees_default();
     qn_err err = { .text = "" };
@@ -156,7 +160,7 @@ static void derive(const qn_sw_weather_row *rows, size_t n, qn_sw_sky_rules rule
 static void series_agrees_with(const char *name, int is_estimated)
 {
     qn_sw_weather_row rows[MAX_ROWS];
-    qn_sw_sky_row sky[MAX_ROWS];
+    qn_sw_sky_step sky[MAX_ROWS];
     qn_csv csv;
     size_t n;
 
@@ -204,7 +208,7 @@ static void june_day_of_kronenhuset_agrees(void **state)
 static void clearness_of_the_day_is_carried_into_the_night(void **state)
 {
     qn_sw_weather_row rows[4];
-    qn_sw_sky_row sky[4];
+    qn_sw_sky_step sky[4];
     const int hours[] = { 1, 12, 13, 23 };
 
     (void)state;
@@ -231,7 +235,7 @@ static void sun_at_the_horizon_leaves_the_clearness_finite(void **state)
     const qn_sw_sky_rules rules = { 0 };
     qn_sw_site place = gothenburg;
     qn_sw_weather_row rows[2] = { fine_row(), fine_row() };
-    qn_sw_sky_row sky[2];
+    qn_sw_sky_step sky[2];
     double up = -30, down = 60;
     qn_err err;
 
@@ -252,7 +256,7 @@ static void sun_at_the_horizon_leaves_the_clearness_finite(void **state)
 static void one_measured_part_alone_is_not_used(void **state)
 {
     qn_sw_weather_row rows[3] = { fine_row(), fine_row(), fine_row() };
-    qn_sw_sky_row sky[3];
+    qn_sw_sky_step sky[3];
 
     (void)state;
     rows[1].direct = 123;
@@ -269,21 +273,22 @@ static void one_measured_part_alone_is_not_used(void **state)
 static void fixed_pressure_lowers_the_clearness_of_rows(void **state)
 {
     const qn_sw_weather_row row = fine_row();
-    qn_sw_sky_row kept, fixed;
+    qn_sw_sky_step reference, corrected;
 
     (void)state;
-    derive(&row, 1, (qn_sw_sky_rules){ 0 }, &kept);
-    derive(&row, 1, (qn_sw_sky_rules){ .pressure = QN_SW_PRESSURE_FIXED }, &fixed);
-    assert_true(kept.clearness > fixed.clearness + 0.05);
-    assert_true(kept.clear_sky_global == fixed.clear_sky_global);
-    assert_true(kept.direct == fixed.direct); /* the split depends on light outside the air only */
+    derive(&row, 1, (qn_sw_sky_rules){ 0 }, &reference);
+    derive(&row, 1, (qn_sw_sky_rules){ .pressure = QN_SW_PRESSURE_CORRECTED }, &corrected);
+    assert_true(reference.clearness > corrected.clearness + 0.05);
+    assert_true(reference.clear_sky_global == corrected.clear_sky_global);
+    assert_true(reference.direct ==
+                corrected.direct); /* the split depends on light outside the air only */
 }
 
 /* At 00:00 the sun is that of the evening before, day and leaves are those of the new day. */
 static void midnight_belongs_to_the_day_of_its_stamp(void **state)
 {
     qn_sw_weather_row row = fine_row();
-    qn_sw_sky_row sky;
+    qn_sw_sky_step sky;
     const qn_sw_stamp evening = { 2006, 4, 7, 23, 30, 0 }, day = { 2006, 4, 8, 0, 0, 0 };
 
     (void)state;
@@ -349,7 +354,7 @@ static void bad_rows_and_places_are_named(void **state)
         const qn_sw_sky_rules rules = { 0 };
         qn_sw_weather_row rows[2] = { fine_row(), fine_row() };
         qn_sw_site place = gothenburg;
-        qn_sw_sky_row out[2];
+        qn_sw_sky_step out[2];
         qn_err err = { .text = "" };
 
         cases[i].change(&rows[1], &place);

@@ -16,8 +16,8 @@ typedef struct maps {
 static maps compute(qn_ctx *ctx, const site *s, qn_i64 tile)
 {
     const qn_sw_surface surface = surface_of(s);
-    const qn_sw_sun_options sun = { .max_dist = 1000, .tile = tile };
-    const qn_sw_walls_options walls = { .limit = 1, .tile = tile };
+    const qn_sw_sun_job sun = { .max_dist = 1000, .tile = tile };
+    const qn_sw_wall_job walls = { .limit = 1, .tile = tile };
     maps m = { 0 };
 
     must_do(qn_sw_shadow_compute(ctx, &surface, &low_sun, &sun, &m.shadow, &err));
@@ -59,8 +59,8 @@ static void expect_same(qn_ctx *ctx, const site *s, qn_i64 tile, const maps *wan
 static void one_sun_and_walls_are_those_of_the_stages(void **state)
 {
     const qn_sw_beam sun = { 133, 21, 0.03f };
-    const qn_sw_sun_options far = { .max_dist = 1000 };
-    const qn_sw_walls_options walls = { .limit = 1 };
+    const qn_sw_sun_job far = { .max_dist = 1000 };
+    const qn_sw_wall_job walls = { .limit = 1 };
     (void)state;
     site s = random_site(70, 66, 2, 16);
     const qn_sw_surface surface = surface_of(&s);
@@ -190,7 +190,7 @@ static void forbidden_fallbacks_leave_nothing(void **state)
     (void)state;
     site s = relief_site(30, 30, 6, 20, 15);
     const qn_sw_surface surface = surface_of(&s);
-    const qn_sw_sun_options sun = { .max_dist = 1000 };
+    const qn_sw_sun_job sun = { .max_dist = 1000 };
     qn_ctx *ctx = open_with(
         (qn_options){ .backend = "sim", .fault = "copy_d2h", .fallback = QN_FALLBACK_ERROR });
     qn_sw_raster got = { 0 };

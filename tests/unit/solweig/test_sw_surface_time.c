@@ -13,7 +13,7 @@ static float number_in(json_t *root, const char *key)
 static void ground_temperature_is_that_of_golden_data(void **state)
 {
     const qn_sw_ground_class kinds[2] = { { 0.50f, -2.0f, 15 }, { 0.37f, -3.41f, 15 } };
-    qn_sw_row row = { 0 };
+    qn_sw_step_weather row = { 0 };
     float *want;
     json_t *p;
 
@@ -40,7 +40,7 @@ static void ground_temperature_is_that_of_golden_data(void **state)
 static void walls_that_peak_before_sunrise_stay_cold(void **state)
 {
     const qn_sw_ground_class early = { 0.5f, 0, 4 };
-    qn_sw_row row = noon_row();
+    qn_sw_step_weather row = noon_row();
 
     (void)state;
     row.global = row.clear_sky_global = 0; /* clearness 1 */
@@ -52,7 +52,7 @@ static void walls_that_peak_before_sunrise_stay_cold(void **state)
 static void nothing_is_warmer_than_air_at_night_or_before_sunrise(void **state)
 {
     const qn_sw_ground_class kind = { 0.37f, -3.41f, 15 };
-    qn_sw_row row = night_row();
+    qn_sw_step_weather row = night_row();
 
     (void)state;
     row.dectime = 0.6f;
@@ -68,7 +68,7 @@ static void nothing_is_warmer_than_air_at_night_or_before_sunrise(void **state)
 
 static void clearness_of_an_odd_sky_is_one(void **state)
 {
-    qn_sw_row row = noon_row();
+    qn_sw_step_weather row = noon_row();
 
     (void)state;
     row.clear_sky_global = 1e-30f;
@@ -88,7 +88,7 @@ static void run_delay(const place *at, const sw_moment *step, int planes, float 
 {
     const size_t n = (size_t)(N * planes);
     qn_ctx *ctx = open_place(at);
-    qn_sw_series *series = plain_series(ctx, step, 1);
+    qn_sw_step_table *series = plain_series(ctx, step, 1);
     qn_buf *v = floats_buf(ctx, value, n), *s = floats_buf(ctx, state, n);
     qn_graph *graph = NULL;
 
@@ -99,7 +99,7 @@ static void run_delay(const place *at, const sw_moment *step, int planes, float 
     must(qn_buf_read(s, 0, state, n * sizeof *state, &failure));
     qn_buf_free(v);
     qn_buf_free(s);
-    qn_sw_series_free(series);
+    qn_sw_step_table_free(series);
     qn_ctx_close(ctx);
 }
 
@@ -234,7 +234,7 @@ static void a_box_gets_the_sun_on_two_sides(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        qn_sw_row row = noon_row();
+        qn_sw_step_weather row = noon_row();
         sw_moment step;
 
         row.azimuth = cases[i][0];
@@ -247,7 +247,7 @@ static void a_box_gets_the_sun_on_two_sides(void **state)
 /* East walls are lit when the sun is in the west; by night none is. */
 static void walls_opposite_the_sun_are_lit(void **state)
 {
-    qn_sw_row row = noon_row();
+    qn_sw_step_weather row = noon_row();
     sw_moment step;
 
     (void)state;
@@ -282,7 +282,7 @@ static void emissivity_of_patches_knows_clouds(void **state)
     must_do(qn_sw_dome_make(1, &altitude, &azimuth, &steradian, &dome, &err));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         qn_sw_delay delay = qn_sw_delay_begin(1.0 / 24);
-        qn_sw_row row = noon_row();
+        qn_sw_step_weather row = noon_row();
 
         row.ci = cases[i].ci;
         qn_sw_moment_fill(&row, &materials, &dome, &share, NULL, &delay, &step, sky);
@@ -304,7 +304,7 @@ static void a_replayed_graph_goes_through_the_series(void **state)
         steps[i] = (sw_moment){ .delay_keep = (float)i };
     for (int k = 0; k < N_SW_PLACES; k++) {
         float one = 1, zero = 0, got;
-        qn_sw_series *series;
+        qn_sw_step_table *series;
         qn_graph *graph = NULL;
         qn_buf *v, *s;
         qn_ctx *ctx;
@@ -318,19 +318,19 @@ static void a_replayed_graph_goes_through_the_series(void **state)
         must(qn_graph_new(ctx, "step", &graph, &failure));
         must(qn_sw_add_delay(graph, series, 1, 1, 1, v, s, &failure));
         must(qn_sw_add_next(series, graph, &failure));
-        must_do(qn_sw_series_seek(series, 2, &err));
+        must_do(qn_sw_step_table_seek(series, 2, &err));
         for (int i = 2; i < STEPS; i++) {
             must(qn_buf_write(v, 0, &one, sizeof one, &failure));
             must(qn_graph_run(graph, &failure));
             must(qn_buf_read(v, 0, &got, sizeof got, &failure));
             assert_true(got == 1 - (float)i);
         }
-        must_refuse(qn_sw_series_seek(series, STEPS, &err), QN_ERR_USAGE,
+        must_refuse(qn_sw_step_table_seek(series, STEPS, &err), QN_ERR_USAGE,
                     "step 5 of a series of 5");
         qn_graph_free(graph);
         qn_buf_free(v);
         qn_buf_free(s);
-        qn_sw_series_free(series);
+        qn_sw_step_table_free(series);
         qn_ctx_close(ctx);
     }
 }

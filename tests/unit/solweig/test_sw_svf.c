@@ -206,7 +206,7 @@ static void the_zenith_is_not_shaded_by_a_canopy(void **state)
     site_free(&s);
 }
 
-/* A canopy above 1 m that does not reach above the ground shades its pixel all the same, if there
+/* A canopy above 1 m that does not limits above the ground shades its pixel all the same, if there
  * is no trunk zone: heights of bushes are compared with 1, not with the ground. */
 static void a_bush_shades_its_own_pixel(void **state)
 {
@@ -340,7 +340,7 @@ static void parts_make_the_whole_and_nothing_is_read_between(void **state)
     (void)state;
     site s = random_site(40, 48, 1, 61);
     city c = city_open(&(place){ "sim", "sim", NULL }, &s, (qn_sw_area){ 0 });
-    const qn_sw_reach reach = site_reach(&s, 0);
+    const qn_sw_ray_limits limits = site_reach(&s, 0);
     views want = svf_of(&cpu_place, &s, (qn_sw_area){ 0 }, 2);
     const size_t bytes = want.cells * SW_SVF_PLANES * sizeof(float);
     float *svf = plane_new(want.cells * SW_SVF_PLANES);
@@ -349,7 +349,7 @@ static void parts_make_the_whole_and_nothing_is_read_between(void **state)
     qn_buf **const words[] = { &out.bldg, &out.veg, &out.vb };
     double share = 0;
 
-    must_do(qn_sw_sky_new(c.ctx, 2, &reach, &sky, &err));
+    must_do(qn_sw_sky_new(c.ctx, 2, &limits, &sky, &err));
     must(qn_buf_new(c.ctx, "svf", bytes, &out.svf, &failure));
     for (int i = 0; i < 3; i++)
         must(qn_buf_new(c.ctx, "words", want.cells * (size_t)sky->n_words * 4, words[i], &failure));

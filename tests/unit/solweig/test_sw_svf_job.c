@@ -40,13 +40,13 @@ static void expect_arrays(const qn_sw_svf_arrays *got, const views *want, const 
             fail_msg("%s: bits %d differ", where, i);
 }
 
-static qn_sw_svf_report compute(qn_ctx *ctx, const site *s, qn_i64 tile, const views *want,
-                                const char *where)
+static qn_sw_svf_figures compute(qn_ctx *ctx, const site *s, qn_i64 tile, const views *want,
+                                 const char *where)
 {
     const qn_sw_surface surface = surface_of(s);
-    const qn_sw_svf_options options = { .tile = tile };
+    const qn_sw_svf_job options = { .tile = tile };
     qn_sw_svf_arrays arrays = { 0 };
-    qn_sw_svf_report report = { 0 };
+    qn_sw_svf_figures report = { 0 };
 
     must_do(qn_sw_svf_compute(ctx, &surface, &options, &arrays, &report, &err));
     expect_arrays(&arrays, want, where);
@@ -68,7 +68,7 @@ static void tiles_of_any_size_give_the_bits_of_the_whole(void **state)
         qn_ctx *ctx = open_place(&cpu_place);
 
         for (int t = 0; t < 3; t++) {
-            qn_sw_svf_report r = compute(ctx, &s, tiles[t], &want, "tiles");
+            qn_sw_svf_figures r = compute(ctx, &s, tiles[t], &want, "tiles");
 
             assert_int_equal(r.n_tiles,
                              ((130 + tiles[t] - 1) / tiles[t]) * ((145 + tiles[t] - 1) / tiles[t]));
@@ -90,7 +90,7 @@ static void the_overlap_is_as_wide_as_the_longest_ray(void **state)
     (void)state;
     site s = flat_site(ROWS, COLS);
     qn_ctx *ctx = open_place(&cpu_place);
-    qn_sw_svf_report report;
+    qn_sw_svf_figures report;
     int farthest = 0;
     views want;
 
@@ -144,7 +144,7 @@ static void devices_agree_and_only_results_come_back(void **state)
             continue;
         for (int t = 0; t < 2; t++) {
             qn_ctx *ctx = open_place(&device_places[d]);
-            const qn_sw_svf_report r = compute(ctx, &s, tiles[t], &want, device_places[d].name);
+            const qn_sw_svf_figures r = compute(ctx, &s, tiles[t], &want, device_places[d].name);
             const double outputs = (double)want.cells * (15 * 4 + 3 * 20);
 
             if (!strcmp(device_places[d].backend, "sim"))
@@ -197,9 +197,8 @@ static void results_of_large_rasters_lie_in_a_file(void **state)
     assert_int_equal(compute(ctx, &s, 0, &want, "larger").is_mapped, 1);
     assert_int_equal(compute(ctx, &s, 40, &want, "larger, in tiles").is_mapped, 1);
     setenv("QUERN_SPILL_DIR", "/nowhere", 1);
-    assert_int_equal(
-        qn_sw_svf_compute(ctx, &surface, &(qn_sw_svf_options){ 0 }, &arrays, NULL, &err),
-        QN_ERR_IO);
+    assert_int_equal(qn_sw_svf_compute(ctx, &surface, &(qn_sw_svf_job){ 0 }, &arrays, NULL, &err),
+                     QN_ERR_IO);
     assert_non_null(strstr(err.text, "/nowhere/quern-svf-"));
     assert_null(arrays.map[0]);
     unsetenv("QUERN_SPILL_DIR");
@@ -304,10 +303,10 @@ static void forbidden_fallbacks_and_bad_options_leave_nothing(void **state)
         .backend = "sim", .fault = "launch:svf.finish", .fallback = QN_FALLBACK_ERROR });
 
     assert_int_not_equal(
-        qn_sw_svf_compute(ctx, &surface, &(qn_sw_svf_options){ 0 }, &arrays, NULL, &err), QN_OK);
+        qn_sw_svf_compute(ctx, &surface, &(qn_sw_svf_job){ 0 }, &arrays, NULL, &err), QN_OK);
     assert_non_null(strstr(err.text, "svf.finish"));
     assert_null(arrays.map[0]);
-    assert_int_equal(qn_sw_svf_compute(ctx, &surface, &(qn_sw_svf_options){ .patch_option = 7 },
+    assert_int_equal(qn_sw_svf_compute(ctx, &surface, &(qn_sw_svf_job){ .patch_option = 7 },
                                        &arrays, NULL, &err),
                      QN_ERR_INPUT);
     assert_null(arrays.map[0]);

@@ -191,7 +191,7 @@ static void humidity_of_99_is_missing_unless_fixed(void **state)
     assert_true(w.rows[0].rh == 50 && w.rows[0].ta == 20 && w.rows[0].global == 0);
     assert_true(isnan(w.rows[0].direct) && w.rows[0].diffuse == 9999);
     qn_sw_weather_free(&w);
-    w = read_epw(rows, (qn_sw_weather_options){ .fixed = 1 });
+    w = read_epw(rows, (qn_sw_weather_options){ .corrected = 1 });
     assert_true(w.rows[0].rh == 99 && w.rows[0].ta == 99 && w.rows[0].global == 999);
     assert_true(isnan(w.rows[0].direct) && isnan(w.rows[0].diffuse) && w.rows[0].ws == 99);
     qn_sw_weather_free(&w);

@@ -8,16 +8,12 @@
 #include <quern/solweig.h>
 
 /* Copies options that a call was given: checked, with texts that are never NULL. */
-qn_status qn_sw_layer_take(const qn_solweig_layer_options *given, qn_solweig_layer_options *out,
-                           qn_err *err);
-qn_status qn_sw_svf_take(const qn_solweig_svf_options *given, qn_solweig_svf_options *out,
-                         qn_err *err);
-qn_status qn_sw_shadow_take(const qn_solweig_shadow_options *given, qn_solweig_shadow_options *out,
+qn_status qn_sw_layer_take(const qn_sw_layer_options *given, qn_sw_layer_options *out, qn_err *err);
+qn_status qn_sw_svf_take(const qn_sw_svf_options *given, qn_sw_svf_options *out, qn_err *err);
+qn_status qn_sw_shadow_take(const qn_sw_shadow_options *given, qn_sw_shadow_options *out,
                             qn_err *err);
-qn_status qn_sw_wall_take(const qn_solweig_wall_options *given, qn_solweig_wall_options *out,
-                          qn_err *err);
-qn_status qn_sw_run_take(const qn_solweig_run_options *given, qn_solweig_run_options *out,
-                         qn_err *err);
+qn_status qn_sw_wall_take(const qn_sw_wall_options *given, qn_sw_wall_options *out, qn_err *err);
+qn_status qn_sw_run_take(const qn_sw_run_options *given, qn_sw_run_options *out, qn_err *err);
 
 /* NULL for the empty text. */
 static inline const char *qn_sw_text(const char *text)
@@ -26,17 +22,17 @@ static inline const char *qn_sw_text(const char *text)
 }
 
 /* How layers are loaded; `layers` was taken, and is borrowed. */
-qn_sw_load_options qn_sw_load_of(const qn_solweig_layer_options *layers);
+qn_sw_load_options qn_sw_load_of(const qn_sw_layer_options *layers);
 
 /* Takes and loads layers for a map that needs no weather. A result in memory (`has_arrays`) needs a
  * DSM in memory. */
-qn_status qn_sw_api_load(const qn_solweig_layer_options *given, int has_arrays,
-                         qn_solweig_layer_options *layers, qn_sw_surface *surface,
-                         qn_solweig_grid *grid, qn_err *err);
+qn_status qn_sw_api_load(const qn_sw_layer_options *given, int has_arrays,
+                         qn_sw_layer_options *layers, qn_sw_surface *surface, qn_sw_grid *grid,
+                         qn_err *err);
 
 /* Where the computed part lies in the arrays of the layers, whose shape results have. A DSM from a
  * file has no arrays: there the part is the whole. */
-qn_sw_window qn_sw_api_window(const qn_solweig_layer_options *layers, const qn_sw_place *place);
+qn_sw_window qn_sw_api_window(const qn_sw_layer_options *layers, const qn_sw_place *place);
 
 /* Pastes `from`, packed rows of `at`, into a grid of `cols` columns; `bytes` of a pixel. */
 void qn_sw_api_paste(const void *from, qn_sw_window at, qn_i64 cols, size_t bytes, void *to);
@@ -45,7 +41,7 @@ void qn_sw_api_paste(const void *from, qn_sw_window at, qn_i64 cols, size_t byte
 void qn_sw_api_clear(float *to, size_t n);
 
 /* A whole grid of the layers' shape: `from` where it was computed, NaN elsewhere. */
-void qn_sw_api_give(const qn_solweig_layer_options *layers, const qn_sw_raster *from, float *to);
+void qn_sw_api_give(const qn_sw_layer_options *layers, const qn_sw_raster *from, float *to);
 
 /* A line of progress as the choice `progress` says. */
 qn_status qn_sw_api_progress(const char *name, int progress, qn_progress **out, qn_err *err);

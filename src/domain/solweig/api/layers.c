@@ -17,7 +17,7 @@ static int is_npy(const char *path)
     return n > 4 && !strcmp(path + n - 4, ".npy");
 }
 
-qn_sw_load_options qn_sw_load_of(const qn_solweig_layer_options *l)
+qn_sw_load_options qn_sw_load_of(const qn_sw_layer_options *l)
 {
     const double size = l->pixel_size > 0 ? l->pixel_size : 0;
     const int is_tif = !l->n_dsm && !is_npy(l->dsm_file);
@@ -41,13 +41,13 @@ qn_sw_load_options qn_sw_load_of(const qn_solweig_layer_options *l)
                      .keep_quantised = l->keep_quantised,
                      .trunk_ratio = l->trunk_ratio > 0 ? l->trunk_ratio : 0,
                      .min_object_height = l->min_height,
-                     .parity = l->reference },
+                     .reference = l->reference },
     };
 }
 
-qn_status qn_sw_api_load(const qn_solweig_layer_options *given, int has_arrays,
-                         qn_solweig_layer_options *layers, qn_sw_surface *surface,
-                         qn_solweig_grid *grid, qn_err *err)
+qn_status qn_sw_api_load(const qn_sw_layer_options *given, int has_arrays,
+                         qn_sw_layer_options *layers, qn_sw_surface *surface, qn_sw_grid *grid,
+                         qn_err *err)
 {
     qn_sw_load_options load;
     int was_smoothed = 0;
@@ -59,17 +59,17 @@ qn_status qn_sw_api_load(const qn_solweig_layer_options *given, int has_arrays,
                        "results in memory have the shape of the DSM's array, and there is none");
     load = qn_sw_load_of(layers);
     QN_TRY(qn_sw_surface_load(&load, surface, &was_smoothed, err));
-    *grid = (qn_solweig_grid){ .rows = surface->dsm.place.rows,
-                               .cols = surface->dsm.place.cols,
-                               .pixel_size = surface->dsm.place.pixel_size,
-                               .was_smoothed = was_smoothed };
+    *grid = (qn_sw_grid){ .rows = surface->dsm.place.rows,
+                          .cols = surface->dsm.place.cols,
+                          .pixel_size = surface->dsm.place.pixel_size,
+                          .was_smoothed = was_smoothed };
 out:
     return st;
 }
 
 /* Out. */
 
-qn_sw_window qn_sw_api_window(const qn_solweig_layer_options *layers, const qn_sw_place *place)
+qn_sw_window qn_sw_api_window(const qn_sw_layer_options *layers, const qn_sw_place *place)
 {
     const double size = place->pixel_size;
     const double north = (double)layers->rows * size;
@@ -97,7 +97,7 @@ void qn_sw_api_clear(float *to, size_t n)
         to[i] = NAN;
 }
 
-void qn_sw_api_give(const qn_solweig_layer_options *layers, const qn_sw_raster *from, float *to)
+void qn_sw_api_give(const qn_sw_layer_options *layers, const qn_sw_raster *from, float *to)
 {
     if (!to)
         return;
@@ -110,9 +110,9 @@ void qn_sw_api_give(const qn_solweig_layer_options *layers, const qn_sw_raster *
 
 qn_status qn_sw_api_progress(const char *name, int progress, qn_progress **out, qn_err *err)
 {
-    static const qn_progress_mode modes[] = { [QN_SOLWEIG_PROGRESS_OFF] = QN_PROGRESS_OFF,
-                                              [QN_SOLWEIG_PROGRESS_AUTO] = QN_PROGRESS_AUTO,
-                                              [QN_SOLWEIG_PROGRESS_ON] = QN_PROGRESS_ON };
+    static const qn_progress_mode modes[] = { [QN_SW_PROGRESS_OFF] = QN_PROGRESS_OFF,
+                                              [QN_SW_PROGRESS_AUTO] = QN_PROGRESS_AUTO,
+                                              [QN_SW_PROGRESS_ON] = QN_PROGRESS_ON };
     const qn_progress_options options = { .mode = modes[progress] };
 
     return qn_progress_new(&options, name, "", 1, out, err);

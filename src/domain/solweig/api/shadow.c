@@ -48,7 +48,7 @@ static qn_status parse_time(const char *text, qn_sw_stamp *out, qn_err *err)
     return qn_fail(err, QN_ERR_USAGE, "--at: '%s' is not a time such as 2006-07-26T13:30", text);
 }
 
-static qn_status sun_at(const qn_solweig_shadow_options *o, qn_sw_beam *out, qn_err *err)
+static qn_status sun_at(const qn_sw_shadow_options *o, qn_sw_beam *out, qn_err *err)
 {
     const qn_sw_trees trees = qn_sw_trees_default();
     const qn_sw_site site = { .latitude = o->latitude,
@@ -72,7 +72,7 @@ out:
     return st;
 }
 
-static qn_status sun_of(const qn_solweig_shadow_options *o, qn_sw_beam *out, qn_err *err)
+static qn_status sun_of(const qn_sw_shadow_options *o, qn_sw_beam *out, qn_err *err)
 {
     const int has_azimuth = !isnan(o->azimuth), has_altitude = !isnan(o->altitude);
     qn_status st = QN_OK;
@@ -108,17 +108,17 @@ static double mean_of(const qn_sw_raster *raster)
     return count ? sum / (double)count : NAN;
 }
 
-qn_status qn_solweig_shadow(qn_ctx *ctx, const qn_solweig_layer_options *layers,
-                            const qn_solweig_shadow_options *options, float *shadow,
-                            qn_solweig_shadow_report *report, qn_err *err)
+qn_status qn_sw_shadow(qn_ctx *ctx, const qn_sw_layer_options *layers,
+                       const qn_sw_shadow_options *options, float *shadow,
+                       qn_sw_shadow_report *report, qn_err *err)
 {
     qn_sw_map look = { .title = "Sunlit share", .low = 0, .high = 1 };
-    qn_solweig_layer_options l;
-    qn_solweig_shadow_options o;
-    qn_solweig_grid grid;
+    qn_sw_layer_options l;
+    qn_sw_shadow_options o;
+    qn_sw_grid grid;
     qn_sw_surface surface = { 0 };
     qn_sw_raster map = { 0 };
-    qn_sw_sun_options job;
+    qn_sw_sun_job job;
     qn_sw_beam sun;
     qn_status st = QN_OK;
 
@@ -127,17 +127,17 @@ qn_status qn_solweig_shadow(qn_ctx *ctx, const qn_solweig_layer_options *layers,
         QN_TRY(qn_sw_map_check(o.file, err));
     QN_TRY(sun_of(&o, &sun, err));
     QN_TRY(qn_sw_api_load(layers, shadow != NULL, &l, &surface, &grid, err));
-    job = (qn_sw_sun_options){ .max_dist = o.max_distance, .tile = o.tile };
+    job = (qn_sw_sun_job){ .max_dist = o.max_distance, .tile = o.tile };
     QN_TRY(qn_sw_shadow_compute(ctx, &surface, &sun, &job, &map, err));
     look.pixel_size = map.place.pixel_size;
     if (o.file[0])
         QN_TRY(qn_sw_map_out(o.file, &map, &look, err));
     qn_sw_api_give(&l, &map, shadow);
     if (report)
-        *report = (qn_solweig_shadow_report){ .grid = grid,
-                                              .azimuth = (double)sun.azimuth,
-                                              .altitude = (double)sun.altitude,
-                                              .sunlit = mean_of(&map) };
+        *report = (qn_sw_shadow_report){ .grid = grid,
+                                         .azimuth = (double)sun.azimuth,
+                                         .altitude = (double)sun.altitude,
+                                         .sunlit = mean_of(&map) };
 out:
     qn_sw_raster_free(&map);
     qn_sw_surface_free(&surface);
@@ -175,10 +175,10 @@ out:
     return st;
 }
 
-static qn_solweig_wall_report walls_of(const qn_solweig_grid *grid, const qn_sw_raster *height)
+static qn_sw_wall_report walls_of(const qn_sw_grid *grid, const qn_sw_raster *height)
 {
     const size_t n = qn_sw_elems(&height->place);
-    qn_solweig_wall_report r = { .grid = *grid };
+    qn_sw_wall_report r = { .grid = *grid };
 
     for (size_t i = 0; i < n; i++)
         if (height->data[i] > 0) {
@@ -189,16 +189,16 @@ static qn_solweig_wall_report walls_of(const qn_solweig_grid *grid, const qn_sw_
     return r;
 }
 
-qn_status qn_solweig_walls(qn_ctx *ctx, const qn_solweig_layer_options *layers,
-                           const qn_solweig_wall_options *options, float *height, float *aspect,
-                           qn_solweig_wall_report *report, qn_err *err)
+qn_status qn_sw_walls(qn_ctx *ctx, const qn_sw_layer_options *layers,
+                      const qn_sw_wall_options *options, float *height, float *aspect,
+                      qn_sw_wall_report *report, qn_err *err)
 {
-    qn_solweig_layer_options l;
-    qn_solweig_wall_options o;
-    qn_solweig_grid grid;
+    qn_sw_layer_options l;
+    qn_sw_wall_options o;
+    qn_sw_grid grid;
     qn_sw_raster heights = { 0 }, aspects = { 0 };
     qn_sw_surface surface = { 0 };
-    qn_sw_walls_options job = { .limit = 1 };
+    qn_sw_wall_job job = { .limit = 1 };
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_wall_take(options, &o, err));

@@ -34,11 +34,11 @@ static qn_status write_map(const char *folder, const char *name, const char *end
     return st;
 }
 
-static qn_status write_files(const qn_solweig_svf_options *o, const qn_sw_surface *surface,
+static qn_status write_files(const qn_sw_svf_options *o, const qn_sw_surface *surface,
                              const qn_sw_svf_arrays *arrays, qn_err *err)
 {
     static const char *const endings[] = {
-        [QN_SOLWEIG_TIF_RASTERS] = ".tif", [QN_SOLWEIG_NPY_RASTERS] = ".npy"
+        [QN_SW_TIF_RASTERS] = ".tif", [QN_SW_NPY_RASTERS] = ".npy"
     };
     const qn_sw_place *place = &surface->dsm.place;
     const qn_sw_svf_key key = qn_sw_svf_key_of(surface, o->patches + 1);
@@ -47,7 +47,7 @@ static qn_status write_files(const qn_solweig_svf_options *o, const qn_sw_surfac
 
     QN_TRY(qn_sw_svf_cache_write(o->out, place, arrays, &key, err));
     QN_TRY(write_map(o->out, "svf", ".png", &map, err));
-    for (int i = 0; o->rasters != QN_SOLWEIG_NO_RASTERS && i < QN_SW_SVF_MAPS; i++) {
+    for (int i = 0; o->rasters != QN_SW_NO_RASTERS && i < QN_SW_SVF_MAPS; i++) {
         char name[16];
 
         map_name(i, name, sizeof name);
@@ -60,7 +60,7 @@ out:
 
 /* Arrays. */
 
-static void give_arrays(const qn_solweig_layer_options *layers, const qn_sw_place *place,
+static void give_arrays(const qn_sw_layer_options *layers, const qn_sw_place *place,
                         const qn_sw_svf_arrays *arrays, float *maps, uint8_t *matrices)
 {
     const qn_sw_window at = qn_sw_api_window(layers, place);
@@ -77,35 +77,35 @@ static void give_arrays(const qn_solweig_layer_options *layers, const qn_sw_plac
         qn_sw_api_paste(arrays->matrix[i], at, layers->cols, bytes, matrices + i * cells * bytes);
 }
 
-static qn_solweig_svf_report report_of(const qn_solweig_grid *grid, const qn_sw_svf_report *r)
+static qn_sw_svf_report report_of(const qn_sw_grid *grid, const qn_sw_svf_figures *r)
 {
-    qn_solweig_svf_report out = { .grid = *grid,
-                                  .n_patches = r->n_patches,
-                                  .border = r->overlap,
-                                  .n_tiles = r->n_tiles,
-                                  .core = r->core,
-                                  .wall_s = r->wall_s,
-                                  .stitch_ms = r->stitch_ms };
+    qn_sw_svf_report out = { .grid = *grid,
+                             .n_patches = r->n_patches,
+                             .border = r->overlap,
+                             .n_tiles = r->n_tiles,
+                             .core = r->core,
+                             .wall_s = r->wall_s,
+                             .stitch_ms = r->stitch_ms };
 
     memcpy(out.device, r->device, sizeof out.device);
     return out;
 }
 
-qn_status qn_solweig_svf(qn_ctx *ctx, const qn_solweig_layer_options *layers,
-                         const qn_solweig_svf_options *options, float *maps, uint8_t *matrices,
-                         qn_solweig_svf_report *report, qn_err *err)
+qn_status qn_sw_svf(qn_ctx *ctx, const qn_sw_layer_options *layers,
+                    const qn_sw_svf_options *options, float *maps, uint8_t *matrices,
+                    qn_sw_svf_report *report, qn_err *err)
 {
-    qn_solweig_layer_options l;
-    qn_solweig_svf_options o;
-    qn_solweig_grid grid;
-    qn_sw_svf_options job = { .share = 1 };
+    qn_sw_layer_options l;
+    qn_sw_svf_options o;
+    qn_sw_grid grid;
+    qn_sw_svf_job job = { .share = 1 };
     qn_sw_svf_arrays arrays = { 0 };
     qn_sw_surface surface = { 0 };
-    qn_sw_svf_report found;
+    qn_sw_svf_figures found;
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_svf_take(options, &o, err));
-    if (o.rasters == QN_SOLWEIG_TIF_RASTERS)
+    if (o.rasters == QN_SW_TIF_RASTERS)
         QN_TRY(qn_sw_map_check("svf.tif", err));
     job.patch_option = o.patches + 1;
     job.tile = o.tile;

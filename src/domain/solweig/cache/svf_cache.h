@@ -1,8 +1,8 @@
-/* svf_cache.h - sky view factors kept from one run to the next.
+/* svf_cache.h - sky view factors cached for later runs.
  *
  * A folder holds svfs.zip with the maps as GeoTIFF, shadowmats.npz with the bits of every patch,
  * and svf.json with the key of the surface they were made for. Without GDAL the same arrays are
- * kept as .npy. svf.json comes last and goes first: without it there is no cache.
+ * cached as .npy. svf.json is written last and removed first: without it there is no cache.
  */
 #ifndef QN_SOLWEIG_CACHE_SVF_CACHE_H
 #define QN_SOLWEIG_CACHE_SVF_CACHE_H
@@ -11,10 +11,8 @@
 #include "util/big_block.h"
 #include "util/hash.h"
 
-enum { QN_SW_SVF_MAPS = 15, QN_SW_SVF_MATRICES = 3 };
-
 /* Each map is rows * cols; its order is all, N, E, S, W of buildings, then of vegetation, then of
- * buildings behind vegetation. A matrix has n_bytes bytes for each pixel. Zero-initialised is
+ * vegetation before buildings. A matrix has n_bytes bytes for each pixel. Zero-initialised is
  * none. */
 typedef struct qn_sw_svf_arrays {
     float *map[QN_SW_SVF_MAPS];
@@ -37,7 +35,7 @@ typedef struct qn_sw_svf_key {
 /* Of everything that sky view factors depend on: prepared heights, pixel size, patch option. */
 qn_sw_svf_key qn_sw_svf_key_of(const qn_sw_surface *surface, int patch_option);
 
-/* Replaces what the folder, which is made where needed, has kept. */
+/* Replaces the cache of the folder, which is made where needed. */
 qn_status qn_sw_svf_cache_write(const char *folder, const qn_sw_place *place,
                                 const qn_sw_svf_arrays *arrays, const qn_sw_svf_key *key,
                                 qn_err *err);

@@ -1,4 +1,4 @@
-/* utci_table.h - the published polynomial behind utci.c. */
+/* utci_table.h - the published polynomial of utci.c. */
 #ifndef QN_SW_UTCI_TABLE_H
 #define QN_SW_UTCI_TABLE_H
 

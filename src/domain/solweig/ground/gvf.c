@@ -233,7 +233,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_add_ground(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_series *series,
+qn_status qn_sw_add_ground(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_step_table *series,
                            const qn_sw_ground_maps *maps, qn_buf *shadow, qn_buf *wall_sun,
                            qn_buf *svf, qn_err *err)
 {
@@ -247,7 +247,7 @@ qn_status qn_sw_add_ground(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_series *
                            gvf->excess, gvf->reflect, err);
 }
 
-qn_status qn_sw_add_gvf_thermal(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_series *series,
+qn_status qn_sw_add_gvf_thermal(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_step_table *series,
                                 const qn_sw_ground_maps *maps, qn_err *err)
 {
     if (!gvf->options.has_walls)
@@ -258,7 +258,7 @@ qn_status qn_sw_add_gvf_thermal(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_ser
                                 gvf->lup, gvf->alb, err);
 }
 
-qn_status qn_sw_add_gvf_umep(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_series *series,
+qn_status qn_sw_add_gvf_umep(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_step_table *series,
                              const qn_sw_ground_maps *maps, qn_buf *row_col, qn_buf *wall_sun,
                              qn_err *err)
 {

@@ -56,13 +56,13 @@ qn_status qn_sw_add_gvf_geometry(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_gr
 
 /* Adds the light and heat that the ground of each pixel gives off in a step. `svf` is the total, read only without walls;
  * `wall_sun` (sunlit height of walls) is read only with them. */
-qn_status qn_sw_add_ground(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_series *series,
+qn_status qn_sw_add_ground(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_step_table *series,
                            const qn_sw_ground_maps *maps, qn_buf *shadow, qn_buf *wall_sun,
                            qn_buf *svf, qn_err *err);
 
 /* Adds what a person sees of that, lup and alb; nothing without walls, where stage ground has made
  * them. */
-qn_status qn_sw_add_gvf_thermal(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_series *series,
+qn_status qn_sw_add_gvf_thermal(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_step_table *series,
                                 const qn_sw_ground_maps *maps, qn_err *err);
 
 /* Steps of a ray, `first` and `second` of the options; and its table: row and column offset of
@@ -71,7 +71,7 @@ void qn_sw_gvf_reach(const qn_sw_gvf_options *options, int *first, int *second);
 void qn_sw_gvf_steps(int second, int *row_col);
 
 /* For checks: gvf.thermal as UMEP does it, with the total only, after the stage ground. */
-qn_status qn_sw_add_gvf_umep(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_series *series,
+qn_status qn_sw_add_gvf_umep(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_step_table *series,
                              const qn_sw_ground_maps *maps, qn_buf *row_col, qn_buf *wall_sun,
                              qn_err *err);
 

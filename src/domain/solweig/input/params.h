@@ -11,15 +11,13 @@ typedef struct qn_sw_material {
     float tmaxlst;     /* hour of the highest surface temperature */
 } qn_sw_material;
 
-typedef enum qn_sw_pose { QN_SW_STANDING, QN_SW_SITTING } qn_sw_pose;
-
 typedef struct qn_sw_posture {
     double f_side, f_up, f_cyl;
     double height; /* of the centre of gravity, m */
 } qn_sw_posture;
 
 typedef struct qn_sw_person {
-    qn_sw_pose pose;
+    int pose;            /* QN_SW_STANDING or QN_SW_SITTING */
     double abs_k, abs_l; /* absorbed share of short and long waves */
     double age, weight_kg, height_m, activity_w, clo;
     int is_female;

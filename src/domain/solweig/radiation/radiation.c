@@ -35,7 +35,7 @@ sw_body qn_sw_body_sitting(void)
 }
 
 qn_status qn_sw_radiation_new(qn_ctx *ctx, int cols, int rows, const sw_body *body,
-                              const qn_sw_series *series, int bits, qn_sw_radiation **out,
+                              const qn_sw_step_table *series, int bits, qn_sw_radiation **out,
                               qn_err *err)
 {
     qn_sw_radiation *r = NULL;
@@ -76,9 +76,10 @@ static qn_range pixels_of(const qn_sw_radiation *r)
     return qn_range_2d(r->par.cols, r->rows);
 }
 
-qn_status qn_sw_add_aniso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
-                          const qn_sw_sky_bits *bits, qn_buf *svf, qn_buf *veg, qn_buf *shadow,
-                          qn_buf *lup, qn_buf *alb, qn_buf *nosh, qn_err *err)
+qn_status qn_sw_add_aniso(qn_sw_radiation *radiation, qn_graph *graph,
+                          const qn_sw_step_table *series, const qn_sw_sky_bits *bits, qn_buf *svf,
+                          qn_buf *veg, qn_buf *shadow, qn_buf *lup, qn_buf *alb, qn_buf *nosh,
+                          qn_err *err)
 {
     const int is_given = radiation->par.bits == SW_BITS_GIVEN;
     const qn_range groups =
@@ -101,7 +102,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_add_iso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
+qn_status qn_sw_add_iso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_step_table *series,
                         qn_buf *svf, qn_buf *shadow, qn_buf *lup, qn_buf *alb, qn_buf *nosh,
                         qn_err *err)
 {
@@ -110,8 +111,9 @@ qn_status qn_sw_add_iso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw
                         err);
 }
 
-qn_status qn_sw_add_tmrt(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
-                         qn_buf *lup, qn_buf *shadow, qn_buf *tmrt, qn_err *err)
+qn_status qn_sw_add_tmrt(qn_sw_radiation *radiation, qn_graph *graph,
+                         const qn_sw_step_table *series, qn_buf *lup, qn_buf *shadow, qn_buf *tmrt,
+                         qn_err *err)
 {
     if (radiation->par.is_aniso)
         return stage_sw_tmrt(graph, "tmrt", pixels_of(radiation), radiation->par, radiation->body,

@@ -1,4 +1,4 @@
-/* radiation.h - radiation on a person at every pixel, and the temperature it amounts to.
+/* radiation.h - radiation on a person at every pixel, and its mean radiant temperature.
  *
  * One object per run: what the person and the sky are, and the planes of radiation of the step.
  * A step under a sky of patches has the stages aniso and radiation, under an isotropic one
@@ -22,10 +22,10 @@ typedef struct qn_sw_radiation {
     qn_buf *planes; /* SW_KDOWN .., see sw_moment.h */
 } qn_sw_radiation;
 
-/* `bits` is SW_BITS_GIVEN, or says what stands for the bits of vegetation where there is none. The
- * sky is that of `series`. */
+/* `bits` is SW_BITS_GIVEN, or selects the substitute for the bits of vegetation where there is none.
+ * The sky is that of `series`. */
 qn_status qn_sw_radiation_new(qn_ctx *ctx, int cols, int rows, const sw_body *body,
-                              const qn_sw_series *series, int bits, qn_sw_radiation **out,
+                              const qn_sw_step_table *series, int bits, qn_sw_radiation **out,
                               qn_err *err);
 void qn_sw_radiation_free(qn_sw_radiation *radiation);
 
@@ -37,18 +37,20 @@ typedef struct qn_sw_sky_bits {
 
 /* Sunlight and heat under a sky of patches, as planes of one step. svf and veg are total sky view
  * factors; lup (felt), alb and nosh the first planes of the view of the ground. */
-qn_status qn_sw_add_aniso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
-                          const qn_sw_sky_bits *bits, qn_buf *svf, qn_buf *veg, qn_buf *shadow,
-                          qn_buf *lup, qn_buf *alb, qn_buf *nosh, qn_err *err);
+qn_status qn_sw_add_aniso(qn_sw_radiation *radiation, qn_graph *graph,
+                          const qn_sw_step_table *series, const qn_sw_sky_bits *bits, qn_buf *svf,
+                          qn_buf *veg, qn_buf *shadow, qn_buf *lup, qn_buf *alb, qn_buf *nosh,
+                          qn_err *err);
 
-/* The same under an isotropic sky. svf has SW_VIEW_PLANES planes, the last three SW_DIRS. */
-qn_status qn_sw_add_iso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
+/* Adds sunlight and heat under an isotropic sky. svf has SW_VIEW_PLANES planes, the last three SW_DIRS. */
+qn_status qn_sw_add_iso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_step_table *series,
                         qn_buf *svf, qn_buf *shadow, qn_buf *lup, qn_buf *alb, qn_buf *nosh,
                         qn_err *err);
 
-/* Mean radiant temperature of the planes, C; not a number where KDOWN is none. `shadow` is read
+/* Mean radiant temperature of the planes, C; NaN where KDOWN is NaN. `shadow` is read
  * under an isotropic sky only. */
-qn_status qn_sw_add_tmrt(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_series *series,
-                         qn_buf *lup, qn_buf *shadow, qn_buf *tmrt, qn_err *err);
+qn_status qn_sw_add_tmrt(qn_sw_radiation *radiation, qn_graph *graph,
+                         const qn_sw_step_table *series, qn_buf *lup, qn_buf *shadow, qn_buf *tmrt,
+                         qn_err *err);
 
 #endif

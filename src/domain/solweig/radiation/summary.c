@@ -108,7 +108,7 @@ qn_status qn_sw_add_summary_clear(qn_sw_summary *summary, qn_graph *graph, qn_er
                                   summary->sums, summary->extremes, summary->counts, err);
 }
 
-qn_status qn_sw_add_summary(qn_sw_summary *summary, qn_graph *graph, const qn_sw_series *series,
+qn_status qn_sw_add_summary(qn_sw_summary *summary, qn_graph *graph, const qn_sw_step_table *series,
                             qn_buf *tmrt, qn_buf *utci, qn_buf *shadow, qn_err *err)
 {
     const sw_summary_par par = summary->par;

@@ -1,7 +1,7 @@
-/* summary.h - what is kept of a series: grids of means, extremes and hours, and means per step.
+/* summary.h - the summary of a series: grids of means, extremes and hours, and means per step.
  *
  * Accumulators of the core window stay on the device. One record of sums per step stays there too,
- * until it is asked for: 64 bytes a step.
+ * until it is read: 64 bytes a step.
  */
 #ifndef QN_SW_SUMMARY_H
 #define QN_SW_SUMMARY_H
@@ -38,14 +38,14 @@ void qn_sw_summary_free(qn_sw_summary *summary);
 /* Words of counts of a pixel. */
 int qn_sw_summary_words(int n_thresholds, qn_i64 n_steps);
 
-/* Adds: everything begins anew. */
+/* Adds the stage that clears all accumulators. */
 qn_status qn_sw_add_summary_clear(qn_sw_summary *summary, qn_graph *graph, qn_err *err);
 
 /* Adds the present step. */
-qn_status qn_sw_add_summary(qn_sw_summary *summary, qn_graph *graph, const qn_sw_series *series,
+qn_status qn_sw_add_summary(qn_sw_summary *summary, qn_graph *graph, const qn_sw_step_table *series,
                             qn_buf *tmrt, qn_buf *utci, qn_buf *shadow, qn_err *err);
 
-/* Adds: grid `which` (SW_GRID_*, or SW_GRIDS + threshold) of the core, f32, into `grid`. */
+/* Adds the stage that makes grid `which` (SW_GRID_*, or SW_GRIDS + threshold) of the core, f32, into `grid`. */
 qn_status qn_sw_add_summary_grid(qn_sw_summary *summary, qn_graph *graph, int which, qn_buf *grid,
                                  qn_err *err);
 

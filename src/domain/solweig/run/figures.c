@@ -171,11 +171,11 @@ static double mean_of(double sum, qn_i64 n)
     return n > 0 ? sum / (double)n : NAN;
 }
 
-qn_sw_row_result qn_sw_figures_step(const qn_sw_figures *figures, const qn_sw_forcing *forcing,
-                                    size_t step)
+qn_sw_step_figures qn_sw_figures_step(const qn_sw_figures *figures, const qn_sw_forcing *forcing,
+                                      size_t step)
 {
     const qn_sw_weather_row *w = &forcing->weather.rows[step];
-    const qn_sw_sky_row *s = &forcing->sky[step];
+    const qn_sw_sky_step *s = &forcing->sky[step];
     qn_sw_step_sums all = { 0 };
 
     for (qn_i64 t = 0; t < figures->n_tiles; t++) {
@@ -187,21 +187,21 @@ qn_sw_row_result qn_sw_figures_step(const qn_sw_figures *figures, const qn_sw_fo
         all.n_tmrt += one->n_tmrt;
         all.n_utci += one->n_utci;
     }
-    return (qn_sw_row_result){ .minutes = w->minutes,
-                               .ta = w->ta,
-                               .rh = w->rh,
-                               .ws = w->ws,
-                               .global = w->global,
-                               .direct = s->direct,
-                               .diffuse = s->diffuse,
-                               .sun_altitude = s->sun.altitude,
-                               .sun_azimuth = s->sun.azimuth,
-                               .tmrt_mean = mean_of(all.tmrt, all.n_tmrt),
-                               .utci_mean = mean_of(all.utci, all.n_utci),
-                               .sun_fraction = s->is_day ? mean_of(all.shadow, all.n_tmrt) : 0,
-                               .diffuse_fraction =
-                                   w->global > 0 ? s->diffuse / w->global : (double)NAN,
-                               .clearness = s->clearness,
-                               .n_valid = all.n_tmrt,
-                               .is_day = s->is_day };
+    return (qn_sw_step_figures){ .minutes = w->minutes,
+                                 .ta = w->ta,
+                                 .rh = w->rh,
+                                 .ws = w->ws,
+                                 .global = w->global,
+                                 .direct = s->direct,
+                                 .diffuse = s->diffuse,
+                                 .sun_altitude = s->sun.altitude,
+                                 .sun_azimuth = s->sun.azimuth,
+                                 .tmrt_mean = mean_of(all.tmrt, all.n_tmrt),
+                                 .utci_mean = mean_of(all.utci, all.n_utci),
+                                 .sun_fraction = s->is_day ? mean_of(all.shadow, all.n_tmrt) : 0,
+                                 .diffuse_fraction =
+                                     w->global > 0 ? s->diffuse / w->global : (double)NAN,
+                                 .clearness = s->clearness,
+                                 .n_valid = all.n_tmrt,
+                                 .is_day = s->is_day };
 }

@@ -20,7 +20,7 @@ static void put(qn_csv_writer *w, double value, const char *format)
     qn_csv_put(w, isfinite(value) ? text : "");
 }
 
-static void put_step(qn_csv_writer *w, const qn_sw_row_result *r)
+static void put_step(qn_csv_writer *w, const qn_sw_step_figures *r)
 {
     const double values[] = {
         r->ta,      r->rh,           r->ws,          r->global,    r->direct,
@@ -139,9 +139,10 @@ static json_t *parameters_of(const qn_sw_job *job)
     return json_pack("{s:b, s:b, s:i, s:o, s:b, s:b, s:b, s:b, s:b}", "use_anisotropic_sky",
                      c->sky == QN_SW_SKY_ANISO, "conifer", job->params.trees.is_conifer,
                      "patch_option", qn_sw_patch_option(c), "max_shadow_distance_m",
-                     qn_json_number(qn_sw_shadow_distance(c)), "parity", c->parity, "fixed",
-                     c->fixed, "fix_pressure", c->fixed || c->fix_pressure, "ignore_measured_split",
-                     c->ignore_split, "dem_was_smoothed", job->result->was_smoothed);
+                     qn_json_number(qn_sw_shadow_distance(c)), "parity", c->reference, "fixed",
+                     c->corrected, "fix_pressure", c->corrected || c->fix_pressure,
+                     "ignore_measured_split", c->ignore_split, "dem_was_smoothed",
+                     job->result->was_smoothed);
 }
 
 static json_t *outputs_of(const qn_sw_job *job)

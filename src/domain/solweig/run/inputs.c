@@ -53,7 +53,7 @@ static qn_status check_size(const qn_sw_run_config *config, const qn_sw_place *p
 qn_status qn_sw_city_load(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_params *params,
                           qn_sw_city *out, qn_err *err)
 {
-    const qn_sw_walls_options walls = { .limit = WALL_LIMIT };
+    const qn_sw_wall_job walls = { .limit = WALL_LIMIT };
     qn_sw_load_options load = config->surface;
     const double start = qn_now_us();
     qn_sw_city city = { 0 };
@@ -61,7 +61,7 @@ qn_status qn_sw_city_load(qn_ctx *ctx, const qn_sw_run_config *config, const qn_
     double loaded;
     size_t n;
 
-    load.heights.parity |= config->parity;
+    load.heights.reference |= config->reference;
     if (!(load.heights.trunk_ratio > 0))
         load.heights.trunk_ratio = params->trunk_ratio;
     QN_TRY(qn_sw_surface_load(&load, &city.surface, &city.was_smoothed, err));
@@ -143,10 +143,10 @@ static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
             goto no_memory;
     }
     for (size_t i = 0; i < r->n; i++) {
-        const qn_sw_sky_row *s = &r->sky[i];
+        const qn_sw_sky_step *s = &r->sky[i];
         const qn_sw_perez_sky light = { s->sun.zenith, s->sun.azimuth, s->diffuse, s->direct,
                                         s->doy };
-        const qn_sw_row row = qn_sw_row_of(&r->weather.rows[i], s);
+        const qn_sw_step_weather row = qn_sw_step_weather_of(&r->weather.rows[i], s);
 
         if (is_aniso)
             qn_sw_perez_luminance(&light, table->altitude, table->azimuth, (size_t)table->dome.n,
@@ -157,8 +157,8 @@ static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
     }
     r->hash = qn_fnv1a64_add(r->hash, moments, r->n * sizeof *moments);
     r->hash = qn_fnv1a64_add(r->hash, sky, r->n * n_table * sizeof *sky);
-    QN_TRY(qn_sw_series_new(ctx, (int)r->n, moments, (int)n_table,
-                            is_aniso ? table->dome.table : NULL, sky, &r->series, err));
+    QN_TRY(qn_sw_step_table_new(ctx, (int)r->n, moments, (int)n_table,
+                                is_aniso ? table->dome.table : NULL, sky, &r->series, err));
     goto out;
 no_memory:
     st = qn_fail(err, QN_ERR_NOMEM, "no memory for records of %zu steps", r->n);
@@ -176,7 +176,7 @@ static qn_status read_weather(const qn_sw_run_config *config, qn_sw_forcing *r, 
 
     if (!config->n_weather && !config->n_weather_rows)
         return qn_fail(err, QN_ERR_USAGE, "no weather file: a run needs one");
-    rows.fixed |= config->fixed;
+    rows.corrected |= config->corrected;
     if (config->n_weather_rows)
         QN_TRY(qn_sw_weather_take(config->weather_rows, config->n_weather_rows, &rows, &r->weather,
                                   err));
@@ -208,7 +208,7 @@ static void fill_host(const qn_sw_params *params, qn_sw_forcing *r)
 
     for (size_t i = 0; i < r->n; i++) {
         const qn_sw_weather_row *w = &r->weather.rows[i];
-        const qn_sw_sky_row *s = &r->sky[i];
+        const qn_sw_sky_step *s = &r->sky[i];
 
         r->suns[i] = (qn_sw_beam){ .azimuth = (float)s->sun.azimuth,
                                    .altitude = (float)s->sun.altitude,
@@ -236,8 +236,8 @@ qn_status qn_sw_forcing_make(qn_ctx *ctx, const qn_sw_run_config *config,
                              qn_err *err)
 {
     const qn_sw_sky_rules rules = {
-        .pressure =
-            config->fixed || config->fix_pressure ? QN_SW_PRESSURE_FIXED : QN_SW_PRESSURE_REFERENCE,
+        .pressure = config->corrected || config->fix_pressure ? QN_SW_PRESSURE_CORRECTED
+                                                              : QN_SW_PRESSURE_REFERENCE,
         .ignore_measured_split = config->ignore_split,
     };
     qn_sw_forcing r = { .hash = QN_FNV1A64_START };
@@ -266,7 +266,7 @@ out:
 void qn_sw_forcing_free(qn_sw_forcing *forcing)
 {
     qn_sw_weather_free(&forcing->weather);
-    qn_sw_series_free(forcing->series);
+    qn_sw_step_table_free(forcing->series);
     free(forcing->sky);
     free(forcing->suns);
     free(forcing->utci);

@@ -132,20 +132,20 @@ static double number_of(const char *name)
 static void set_margins(const qn_sw_job *job, qn_tiles_needs *needs)
 {
     const qn_sw_place *place = &job->city.surface.dsm.place;
-    const qn_sw_reach reach = { .rows = (int)place->rows,
-                                .cols = (int)place->cols,
-                                .px = (float)place->pixel_size,
-                                .max_height = job->city.relief.max_height,
-                                .max_dist = job->scene.cached
-                                                ? (float)qn_sw_shadow_distance(job->config)
-                                                : 0 };
+    const qn_sw_ray_limits limits = { .rows = (int)place->rows,
+                                      .cols = (int)place->cols,
+                                      .px = (float)place->pixel_size,
+                                      .max_height = job->city.relief.max_height,
+                                      .max_dist = job->scene.cached
+                                                      ? (float)qn_sw_shadow_distance(job->config)
+                                                      : 0 };
     const qn_sw_gvf_options gvf = { .pixel_m = (float)place->pixel_size,
                                     .height_m = (float)job->params.person.height_m,
-                                    .divides_by_pixel = job->config->fixed };
+                                    .divides_by_pixel = job->config->corrected };
     int first, second;
 
     qn_sw_gvf_reach(&gvf, &first, &second);
-    needs->border = qn_sw_reach_pixels(&reach);
+    needs->border = qn_sw_ray_border(&limits);
     needs->padding = second > 1 ? second - 1 : 0;
 }
 
@@ -258,6 +258,6 @@ void qn_sw_job_plan_line(const qn_sw_job *job, char *out, size_t size)
                        "key=%016llx",
              (long long)plan->core, (long long)plan->border, (long long)plan->padding,
              job->forcing.n, job->written, c->no_summary ? 0 : qn_sw_grid_count(&job->scene),
-             (int)c->sky, c->fixed, (int)c->pet, c->max_distance_m,
+             (int)c->sky, c->corrected, (int)c->pet, c->max_distance_m,
              (unsigned long long)hash_of(job));
 }

@@ -145,10 +145,11 @@ static void add_conditions(const qn_sw_job *job, qn_page *page)
     snprintf(mode, sizeof mode, "%s sky, %s%s",
              c->sky == QN_SW_SKY_ANISO ? "anisotropic" : "isotropic",
              job->params.person.pose == QN_SW_SITTING ? "sitting" : "standing",
-             c->fixed ? "; --fixed: pressure, distances and aspects of the ground's view, water, "
-                        "marks of missing values, walls without trees"
+             c->corrected
+                 ? "; --corrected: pressure, distances and aspects of the ground's view, water, "
+                   "marks of missing values, walls without trees"
              : c->fix_pressure ? "; --fix-pressure"
-             : c->parity       ? "; --parity: missing heights as the reference has them"
+             : c->reference    ? "; --reference: missing heights as the reference has them"
                                : "");
     const qn_fact facts[] = { { "grid", grid, NULL },
                               { "rows", rows, NULL },

@@ -210,8 +210,8 @@ static void drop(qn_sw_job *job)
     free(job->tile_ms);
 }
 
-qn_status qn_sw_run(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_run_options *options,
-                    qn_sw_run_result *result, qn_err *err)
+qn_status qn_sw_simulate(qn_ctx *ctx, const qn_sw_run_config *config,
+                         const qn_sw_run_hooks *options, qn_sw_run_result *result, qn_err *err)
 {
     const double start = qn_now_us();
     qn_sw_run_result local = { 0 };

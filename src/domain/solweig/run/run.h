@@ -48,9 +48,9 @@ typedef struct qn_sw_run_config {
     qn_sw_load_options surface;
     const char *const *weather; /* one .epw, or UMEP text files */
     size_t n_weather;
-    const qn_solweig_weather *weather_rows; /* instead of files */
+    const qn_sw_weather_step *weather_rows; /* instead of files */
     size_t n_weather_rows;
-    qn_sw_weather_options rows; /* which steps of them; `fixed` below is added */
+    qn_sw_weather_options rows; /* which steps of them; `corrected` below is added */
 
     /* Where the city is. An EPW file knows; UMEP text does not and needs has_site. */
     int has_site;
@@ -63,8 +63,8 @@ typedef struct qn_sw_run_config {
     double max_distance_m; /* the longest shadow; 0 means 1000 */
     int ignore_split;      /* direct and diffuse light are estimated for all steps */
     int fix_pressure;      /* the clearness index takes air pressure in hPa */
-    int fixed;             /* that, and other known faults of the reference are corrected */
-    int parity;            /* missing heights are treated as in the reference */
+    int corrected;         /* that, and other known faults of the reference are corrected */
+    int reference;         /* missing heights are treated as in the reference */
 
     qn_i64 tile;     /* side of a tile's core, pixels; 0: what fits */
     const char *svf; /* folder with sky view factors, used if they match; may be NULL */
@@ -81,29 +81,29 @@ typedef struct qn_sw_run_config {
 } qn_sw_run_config;
 
 /* A step of a tile, as an observer sees it: planes of the core, rows * cols packed. */
-typedef struct qn_sw_row_view {
+typedef struct qn_sw_step_view {
     size_t row;
     const qn_sw_weather_row *weather;
-    const qn_sw_sky_row *sky;
+    const qn_sw_sky_step *sky;
     const qn_sw_place *place;         /* of the whole raster */
     qn_sw_window window;              /* the core in it */
     const float *plane[QN_SW_PLANES]; /* NULL where not asked for */
-} qn_sw_row_view;
+} qn_sw_step_view;
 
-typedef struct qn_sw_run_options {
+typedef struct qn_sw_run_hooks {
     /* Share done, 0 to 1, never backwards; may be NULL. */
     void (*progress)(void *user, const char *phase, double share);
 
     /* Called after every step of every tile with the planes of `watched`; may be NULL. A tile that
      * a device lost is done again: its steps then come twice, with equal planes. A failure ends the
      * run. */
-    qn_status (*observe)(void *user, const qn_sw_row_view *view, qn_err *err);
+    qn_status (*observe)(void *user, const qn_sw_step_view *view, qn_err *err);
     qn_sw_plane_set watched;
     void *user;
-} qn_sw_run_options;
+} qn_sw_run_hooks;
 
 /* Results of one step over the whole raster. */
-typedef struct qn_sw_row_result {
+typedef struct qn_sw_step_figures {
     qn_i64 minutes; /* the stamp */
     double ta, rh, ws, global, direct, diffuse;
     double sun_altitude, sun_azimuth;
@@ -113,7 +113,7 @@ typedef struct qn_sw_row_result {
     double clearness;
     qn_i64 n_valid;
     int is_day;
-} qn_sw_row_result;
+} qn_sw_step_figures;
 
 typedef struct qn_sw_run_times {
     double load_s, walls_s, svf_s, steps_s, write_s, total_s;
@@ -125,7 +125,7 @@ typedef struct qn_sw_run_times {
 /* Zero-initialised is empty. */
 typedef struct qn_sw_run_result {
     qn_sw_place place;
-    qn_sw_row_result *rows;
+    qn_sw_step_figures *rows;
     size_t n_rows;
     qn_tiles plan;
     qn_sw_run_times times;
@@ -144,8 +144,8 @@ typedef struct qn_sw_run_result {
 
 /* Removes partial files on failure. `result` may be NULL; else it is empty before, and the caller
  * frees it. */
-qn_status qn_sw_run(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_run_options *options,
-                    qn_sw_run_result *result, qn_err *err);
+qn_status qn_sw_simulate(qn_ctx *ctx, const qn_sw_run_config *config,
+                         const qn_sw_run_hooks *options, qn_sw_run_result *result, qn_err *err);
 void qn_sw_run_result_free(qn_sw_run_result *result);
 
 #endif

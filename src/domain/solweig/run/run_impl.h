@@ -40,7 +40,7 @@ enum { QN_SW_SLOTS = 3 };
 struct qn_sw_job {
     qn_ctx *ctx;
     const qn_sw_run_config *config;
-    const qn_sw_run_options *options;
+    const qn_sw_run_hooks *options;
     qn_sw_run_result *result;
     qn_sw_params params;
     qn_sw_city city;
@@ -111,8 +111,8 @@ qn_status qn_sw_figures_load(qn_sw_figures *figures, const char *folder, const q
 void qn_sw_figures_forget(const qn_sw_figures *figures, const char *folder);
 
 /* Step number `step` over all tiles. */
-qn_sw_row_result qn_sw_figures_step(const qn_sw_figures *figures, const qn_sw_forcing *forcing,
-                                    size_t step);
+qn_sw_step_figures qn_sw_figures_step(const qn_sw_figures *figures, const qn_sw_forcing *forcing,
+                                      size_t step);
 
 /* files.c: writes everything that follows the rasters. */
 qn_status qn_sw_job_files(qn_sw_job *job, qn_err *err);

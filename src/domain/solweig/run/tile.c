@@ -30,23 +30,23 @@ static qn_status fit_ray_tables(const qn_sw_scene *scene, const qn_window *outer
                                 qn_sw_ray_tables *tables, qn_err *err)
 {
     const qn_sw_run_config *config = scene->config;
-    qn_sw_reach reach = { .rows = (int)outer->rows,
-                          .cols = (int)outer->cols,
-                          .px = (float)scene->city->surface.dsm.place.pixel_size,
-                          .max_height = scene->city->relief.max_height,
-                          .max_dist = (float)qn_sw_shadow_distance(config) };
+    qn_sw_ray_limits limits = { .rows = (int)outer->rows,
+                                .cols = (int)outer->cols,
+                                .px = (float)scene->city->surface.dsm.place.pixel_size,
+                                .max_height = scene->city->relief.max_height,
+                                .max_dist = (float)qn_sw_shadow_distance(config) };
     qn_status st = QN_OK;
 
-    if (tables->rows == reach.rows && tables->cols == reach.cols)
+    if (tables->rows == limits.rows && tables->cols == limits.cols)
         return QN_OK;
     qn_sw_ray_tables_free(tables);
-    QN_TRY(qn_sw_rays_new(scene->ctx, &reach, scene->forcing->suns, (int)scene->forcing->n,
+    QN_TRY(qn_sw_rays_new(scene->ctx, &limits, scene->forcing->suns, (int)scene->forcing->n,
                           &tables->suns, err));
-    reach.max_dist = 0;
+    limits.max_dist = 0;
     if (!scene->cached)
-        QN_TRY(qn_sw_sky_new(scene->ctx, qn_sw_patch_option(config), &reach, &tables->sky, err));
-    tables->rows = reach.rows;
-    tables->cols = reach.cols;
+        QN_TRY(qn_sw_sky_new(scene->ctx, qn_sw_patch_option(config), &limits, &tables->sky, err));
+    tables->rows = limits.rows;
+    tables->cols = limits.cols;
 out:
     return st;
 }
@@ -70,7 +70,7 @@ static sw_body body_of(const qn_sw_params *params)
 static qn_sw_gvf_options gvf_options(const qn_sw_tile *tile)
 {
     const qn_sw_scene *scene = tile->scene;
-    const int fixed = scene->config->fixed;
+    const int corrected = scene->config->corrected;
 
     return (qn_sw_gvf_options){ .cols = (int)tile->place.padded.cols,
                                 .rows = (int)tile->place.padded.rows,
@@ -80,17 +80,17 @@ static qn_sw_gvf_options gvf_options(const qn_sw_tile *tile)
                                 .height_m = (float)scene->params->person.height_m,
                                 .wall_albedo = scene->params->wall.albedo,
                                 .water_class = !scene->city->surface.land_cover ? -1
-                                               : fixed                          ? QN_SW_WATER
+                                               : corrected                      ? QN_SW_WATER
                                                                                 : 3,
-                                .divides_by_pixel = fixed,
-                                .aspect_in_radians = fixed };
+                                .divides_by_pixel = corrected,
+                                .aspect_in_radians = corrected };
 }
 
 static int bits_of(const qn_sw_tile *tile)
 {
     if (tile->layers.canopy)
         return SW_BITS_GIVEN;
-    return tile->scene->config->fixed ? SW_BITS_WALLS : SW_BITS_BARE;
+    return tile->scene->config->corrected ? SW_BITS_WALLS : SW_BITS_BARE;
 }
 
 static qn_status make_objects(qn_sw_tile *tile, qn_err *err)
@@ -243,7 +243,7 @@ static void drop_start(qn_sw_tile *tile)
 
 static qn_status add_radiation(qn_sw_tile *tile, qn_graph *graph, qn_err *err)
 {
-    const qn_sw_series *series = tile->scene->forcing->series;
+    const qn_sw_step_table *series = tile->scene->forcing->series;
     const qn_sw_sky_bits bits = { tile->views.bldg, tile->views.veg, tile->views.vb };
     const qn_sw_gvf *gvf = tile->gvf;
 
@@ -278,7 +278,7 @@ out:
 
 static qn_status build_step(qn_sw_tile *tile, const qn_sw_ray_tables *tables, qn_err *err)
 {
-    qn_sw_series *series = tile->scene->forcing->series;
+    qn_sw_step_table *series = tile->scene->forcing->series;
     /* Sunlit walls are read early in a step, and the index of comfort is made late in it. */
     qn_buf *const wall_sun = tile->utci;
     const qn_sw_shade shade = { tile->shade, wall_sun, NULL };
@@ -331,7 +331,7 @@ qn_status qn_sw_tile_open(const qn_sw_scene *scene, const qn_tile_slot *slot, qn
     drop_start(tile);
     QN_TRY(make_planes(tile, err));
     QN_TRY(build_step(tile, tables, err));
-    QN_TRY(qn_sw_series_seek(scene->forcing->series, 0, err));
+    QN_TRY(qn_sw_step_table_seek(scene->forcing->series, 0, err));
     *out = tile;
     tile = NULL;
 out:

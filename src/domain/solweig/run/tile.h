@@ -71,12 +71,12 @@ typedef struct qn_sw_tile {
     const qn_tile_slot *slot;
     qn_tile place;
     qn_sw_cut cut; /* memory of layers and maps on the host */
-    qn_sw_layers layers;
+    qn_sw_height_bufs layers;
     qn_sw_ground_maps maps;
     qn_sw_views views; /* bits of an anisotropic sky */
     qn_buf *svf, *veg; /* all planes and none (isotropic), or the two totals */
     qn_buf *shade, *state, *tmrt, *utci, *pet;
-    qn_sw_shadow *shadow;
+    qn_sw_shadow_raster *shadow;
     qn_sw_gvf *gvf;
     qn_sw_radiation *radiation;
     qn_sw_summary *summary;

@@ -85,7 +85,7 @@ out:
 /* Buffers over the memory of the cut; none for a layer that is not there. */
 qn_status qn_sw_tile_layers(qn_sw_tile *tile, qn_err *err)
 {
-    qn_sw_layers *l = &tile->layers;
+    qn_sw_height_bufs *l = &tile->layers;
     qn_sw_ground_maps *m = &tile->maps;
     const struct {
         const char *name;

@@ -48,12 +48,12 @@ out:
 
 static qn_status show(const qn_sw_job *job, const qn_sw_step_slot *slot, size_t step, qn_err *err)
 {
-    const qn_sw_run_options *options = job->options;
-    qn_sw_row_view view = { .row = step,
-                            .weather = &job->forcing.weather.rows[step],
-                            .sky = &job->forcing.sky[step],
-                            .place = &job->city.surface.dsm.place,
-                            .window = slot->tile.core };
+    const qn_sw_run_hooks *options = job->options;
+    qn_sw_step_view view = { .row = step,
+                             .weather = &job->forcing.weather.rows[step],
+                             .sky = &job->forcing.sky[step],
+                             .place = &job->city.surface.dsm.place,
+                             .window = slot->tile.core };
 
     if (!options || !options->observe)
         return QN_OK;

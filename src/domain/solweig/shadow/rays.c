@@ -31,15 +31,15 @@ static int is_vertical(float a)
     return (a >= PI / 4 && a < 3 * PI / 4) || (a >= 5 * PI / 4 && a < 7 * PI / 4);
 }
 
-static qn_status check(const qn_sw_reach *reach, const qn_sw_beam *sun, int i, qn_err *err)
+static qn_status check(const qn_sw_ray_limits *limits, const qn_sw_beam *sun, int i, qn_err *err)
 {
-    if (reach->rows < 1 || reach->cols < 1)
-        return qn_fail(err, QN_ERR_INPUT, "raster of %d x %d pixels", reach->rows, reach->cols);
-    if (!(reach->px > 0) || !isfinite(reach->px))
-        return qn_fail(err, QN_ERR_INPUT, "pixel size %g is not above 0", (double)reach->px);
-    if (!(reach->max_height >= 0) || !isfinite(reach->max_height))
+    if (limits->rows < 1 || limits->cols < 1)
+        return qn_fail(err, QN_ERR_INPUT, "raster of %d x %d pixels", limits->rows, limits->cols);
+    if (!(limits->px > 0) || !isfinite(limits->px))
+        return qn_fail(err, QN_ERR_INPUT, "pixel size %g is not above 0", (double)limits->px);
+    if (!(limits->max_height >= 0) || !isfinite(limits->max_height))
         return qn_fail(err, QN_ERR_INPUT, "maximum height %g is below 0",
-                       (double)reach->max_height);
+                       (double)limits->max_height);
     if (!isfinite(sun->azimuth) || !isfinite(sun->altitude))
         return qn_fail(err, QN_ERR_INPUT, "ray %d: azimuth %g, altitude %g", i,
                        (double)sun->azimuth, (double)sun->altitude);
@@ -51,21 +51,21 @@ static int has_steps(const qn_sw_beam *sun)
     return sun->altitude > 0 && sun->altitude < OVERHEAD;
 }
 
-int qn_sw_reach_pixels(const qn_sw_reach *reach)
+int qn_sw_ray_border(const qn_sw_ray_limits *limits)
 {
-    float way = reach->max_height / tanf(LOWEST_SUN * RADIAN);
+    float length = limits->max_height / tanf(LOWEST_SUN * RADIAN);
 
-    if (reach->max_dist > 0)
-        way = fminf(way, reach->max_dist);
-    return (int)fminf(ceilf(way / reach->px), (float)(1 << 30));
+    if (limits->max_dist > 0)
+        length = fminf(length, limits->max_dist);
+    return (int)fminf(ceilf(length / limits->px), (float)(1 << 30));
 }
 
-qn_status qn_sw_ray_steps(const qn_sw_reach *reach, const qn_sw_beam *sun, sw_step **out, int *n,
-                          qn_err *err)
+qn_status qn_sw_ray_steps(const qn_sw_ray_limits *limits, const qn_sw_beam *sun, sw_step **out,
+                          int *n, qn_err *err)
 {
     const float a = sun->azimuth * RADIAN, e = sun->altitude * RADIAN;
     const float s = sinf(a), c = cosf(a), t = tanf(a);
-    const float k = tanf(e) * reach->px;
+    const float k = tanf(e) * limits->px;
     const int vertical = is_vertical(a);
     const float ds = fabsf(1.0f / (vertical ? s : c));
     sw_step *steps;
@@ -75,18 +75,18 @@ qn_status qn_sw_ray_steps(const qn_sw_reach *reach, const qn_sw_beam *sun, sw_st
 
     *out = NULL;
     *n = 0;
-    QN_TRY(check(reach, sun, 0, err));
+    QN_TRY(check(limits, sun, 0, err));
     if (!has_steps(sun))
         return QN_OK;
     /* A ray leaves the raster after as many steps as its longer side has pixels. */
-    i_max = qn_sw_reach_pixels(reach);
-    room = reach->rows > reach->cols ? reach->rows : reach->cols;
+    i_max = qn_sw_ray_border(limits);
+    room = limits->rows > limits->cols ? limits->rows : limits->cols;
     room = i_max < room ? i_max : room;
     if (!(steps = malloc(((size_t)room + 2) * sizeof *steps)))
         return qn_fail(err, QN_ERR_NOMEM, "no memory for a ray of %d steps", room);
     /* The tests look at the step before: one step beyond each limit is part of the ray. */
-    for (;
-         i <= i_max && reach->max_height >= dz && abs(row) < reach->rows && abs(col) < reach->cols;
+    for (; i <= i_max && limits->max_height >= dz && abs(row) < limits->rows &&
+           abs(col) < limits->cols;
          i++) {
         const float prev = dz, f = (float)i;
 
@@ -164,9 +164,9 @@ static sw_leg leg_of(const sw_step *steps)
     return leg;
 }
 
-/* The way of a ray, and how many steps surely lead no further than one row or column: none of its
- * steps is more than half a pixel beyond. */
-static void set_way(const sw_step *steps, int n, sw_ray *ray)
+/* The direction of a ray, and how many steps certainly lead no further than one row or column: no
+ * step is more than half a pixel beyond. */
+static void set_direction(const sw_step *steps, int n, sw_ray *ray)
 {
     float rows = 1e-6f, cols = 1e-6f; /* per step */
 
@@ -194,7 +194,7 @@ static qn_status add_steps(tables *all, const sw_step *steps, int n, sw_ray *ray
     QN_TRY(make_room(all, (size_t)n_legs, err));
     ray->leg = (int)all->n_legs;
     ray->n_legs = n_legs;
-    set_way(steps, n, ray);
+    set_direction(steps, n, ray);
     for (int i = 0; i < n_legs * SW_LEG_STEPS; i++) {
         const size_t to = (size_t)ray->leg * SW_LEG_STEPS + (size_t)i;
         const sw_step step = steps[i < n ? i : n - 1];
@@ -261,10 +261,10 @@ out:
     return st;
 }
 
-qn_status qn_sw_rays_new(qn_ctx *ctx, const qn_sw_reach *reach, const qn_sw_beam *suns, int n,
+qn_status qn_sw_rays_new(qn_ctx *ctx, const qn_sw_ray_limits *limits, const qn_sw_beam *suns, int n,
                          qn_sw_rays **out, qn_err *err)
 {
-    tables all = { .cols = reach->cols };
+    tables all = { .cols = limits->cols };
     qn_sw_rays *rays = calloc(1, sizeof *rays);
     sw_step *steps = NULL;
     qn_status st = QN_OK;
@@ -276,8 +276,8 @@ qn_status qn_sw_rays_new(qn_ctx *ctx, const qn_sw_reach *reach, const qn_sw_beam
     for (int i = 0; i < n; i++) {
         int n_steps;
 
-        QN_TRY(check(reach, &suns[i], i, err));
-        QN_TRY(qn_sw_ray_steps(reach, &suns[i], &steps, &n_steps, err));
+        QN_TRY(check(limits, &suns[i], i, err));
+        QN_TRY(qn_sw_ray_steps(limits, &suns[i], &steps, &n_steps, err));
         rays->list[i].psi = suns[i].psi;
         set_faces(&suns[i], &rays->list[i]);
         QN_TRY(add_steps(&all, steps, n_steps, &rays->list[i], err));
@@ -313,13 +313,14 @@ void qn_sw_rays_free(qn_sw_rays *rays)
     free(rays);
 }
 
-qn_status qn_sw_ray_pixels(const qn_sw_reach *reach, const qn_sw_beam *sun, int *out, qn_err *err)
+qn_status qn_sw_ray_pixels(const qn_sw_ray_limits *limits, const qn_sw_beam *sun, int *out,
+                           qn_err *err)
 {
     sw_step *steps = NULL;
     int n = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_ray_steps(reach, sun, &steps, &n, err));
+    QN_TRY(qn_sw_ray_steps(limits, sun, &steps, &n, err));
     *out = 0;
     if (n) {
         const int rows = abs(steps[n - 1].row), cols = abs(steps[n - 1].col);

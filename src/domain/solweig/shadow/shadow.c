@@ -41,7 +41,7 @@ static qn_status check_layer(const qn_sw_area *a, const char *name, const qn_buf
     return QN_OK;
 }
 
-static qn_status check_layers(const qn_sw_area *a, const qn_sw_layers *l, qn_err *err)
+static qn_status check_layers(const qn_sw_area *a, const qn_sw_height_bufs *l, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -71,7 +71,7 @@ static int has_gpu(const qn_ctx *ctx)
     return 0;
 }
 
-static sw_grid grid_of(const qn_sw_area *a, const qn_sw_layers *l)
+static sw_grid grid_of(const qn_sw_area *a, const qn_sw_height_bufs *l)
 {
     const int is_whole = a->core_rows == 0;
 
@@ -87,7 +87,7 @@ static sw_grid grid_of(const qn_sw_area *a, const qn_sw_layers *l)
                       .gmax = a->gmax };
 }
 
-static qn_status make_planes(qn_sw_shadow *s, qn_err *err)
+static qn_status make_planes(qn_sw_shadow_raster *s, qn_err *err)
 {
     const size_t bytes = (size_t)s->par.rows * (size_t)s->par.cols * sizeof(float);
     qn_status st = QN_OK;
@@ -103,15 +103,15 @@ out:
     return st;
 }
 
-static qn_buf *or_ground(qn_buf *layer, const qn_sw_layers *l)
+static qn_buf *or_ground(qn_buf *layer, const qn_sw_height_bufs *l)
 {
     return layer ? layer : l->dsm;
 }
 
-qn_status qn_sw_shadow_new(qn_ctx *ctx, const qn_sw_area *area, const qn_sw_layers *layers,
-                           qn_sw_shadow **out, qn_err *err)
+qn_status qn_sw_shadow_new(qn_ctx *ctx, const qn_sw_area *area, const qn_sw_height_bufs *layers,
+                           qn_sw_shadow_raster **out, qn_err *err)
 {
-    qn_sw_shadow *s = NULL;
+    qn_sw_shadow_raster *s = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(check_area(area, err));
@@ -124,11 +124,11 @@ qn_status qn_sw_shadow_new(qn_ctx *ctx, const qn_sw_area *area, const qn_sw_laye
     s->par = grid_of(area, layers);
     s->has_tiles =
         area->lanes == QN_SW_LANES_AUTO ? has_gpu(ctx) : area->lanes == QN_SW_LANES_TILES;
-    s->layers = (qn_sw_layers){ .dsm = layers->dsm,
-                                .canopy = or_ground(layers->canopy, layers),
-                                .trunk = or_ground(layers->trunk, layers),
-                                .wall_height = or_ground(layers->wall_height, layers),
-                                .wall_aspect = or_ground(layers->wall_aspect, layers) };
+    s->layers = (qn_sw_height_bufs){ .dsm = layers->dsm,
+                                     .canopy = or_ground(layers->canopy, layers),
+                                     .trunk = or_ground(layers->trunk, layers),
+                                     .wall_height = or_ground(layers->wall_height, layers),
+                                     .wall_aspect = or_ground(layers->wall_aspect, layers) };
     QN_TRY(make_planes(s, err));
     *out = s;
     s = NULL;
@@ -137,7 +137,7 @@ out:
     return st;
 }
 
-void qn_sw_shadow_free(qn_sw_shadow *shadow)
+void qn_sw_shadow_free(qn_sw_shadow_raster *shadow)
 {
     if (!shadow)
         return;
@@ -149,7 +149,7 @@ void qn_sw_shadow_free(qn_sw_shadow *shadow)
     free(shadow);
 }
 
-qn_range qn_sw_march_range(const qn_sw_shadow *shadow, int n_words)
+qn_range qn_sw_march_range(const qn_sw_shadow_raster *shadow, int n_words)
 {
     const int cols = shadow->has_tiles ? TILE_SIDE : ROW_COLS;
     const int rows = shadow->has_tiles ? TILE_SIDE : 1;
@@ -158,10 +158,10 @@ qn_range qn_sw_march_range(const qn_sw_shadow *shadow, int n_words)
                        (shadow->par.core_rows + rows - 1) / rows, n_words);
 }
 
-/* What marches need. */
+/* Planes for marches. */
 
 /* The highest of each window of SW_LEG_STEPS x SW_LEG_STEPS pixels of `from`, in `to`. */
-static qn_status add_windows(qn_sw_shadow *s, qn_graph *graph, qn_buf *from, qn_buf *to,
+static qn_status add_windows(qn_sw_shadow_raster *s, qn_graph *graph, qn_buf *from, qn_buf *to,
                              qn_err *err)
 {
     const qn_range pixels = qn_range_2d(s->par.cols, s->par.rows);
@@ -178,9 +178,9 @@ out:
     return st;
 }
 
-qn_status qn_sw_add_cover(qn_sw_shadow *shadow, qn_graph *graph, qn_err *err)
+qn_status qn_sw_add_cover(qn_sw_shadow_raster *shadow, qn_graph *graph, qn_err *err)
 {
-    qn_sw_shadow *s = shadow;
+    qn_sw_shadow_raster *s = shadow;
     qn_buf *highest = s->layers.dsm;
     qn_status st = QN_OK;
 
@@ -198,10 +198,10 @@ out:
 
 /* One sun. */
 
-qn_status qn_sw_add_shadow(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_rays *rays,
+qn_status qn_sw_add_shadow(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_rays *rays,
                            qn_buf *which, const qn_sw_shade *out, qn_err *err)
 {
-    const qn_sw_shadow *s = shadow;
+    const qn_sw_shadow_raster *s = shadow;
     const qn_range groups = qn_sw_march_range(s, 1);
     qn_buf *const high = or_ground(s->high, &s->layers), *const low = or_ground(s->low, &s->layers);
     qn_buf *const leaf_top = or_ground(s->leaf_top, &s->layers);

@@ -36,10 +36,10 @@ qn_status qn_sw_patches(int option, qn_sw_patch *out, qn_err *err);
 
 /* The raster that rays cross. `max_height` is the highest thing above the lowest ground, both in
  * metres; `max_dist` ends rays after so many metres, 0 never. */
-typedef struct qn_sw_reach {
+typedef struct qn_sw_ray_limits {
     int rows, cols;
     float px, max_height, max_dist;
-} qn_sw_reach;
+} qn_sw_ray_limits;
 
 /* Degrees, and the share of light that leaves let through. From an altitude of 89.5 on, and at or
  * below the horizon, a ray has no steps: nothing is shaded. */
@@ -56,23 +56,24 @@ typedef struct qn_sw_rays {
 
 /* An azimuth or altitude that is not a number, or a raster without pixels, is QN_ERR_INPUT; a ray
  * that leads 2^31 pixels or more through the raster's array is QN_ERR_LIMIT. */
-qn_status qn_sw_rays_new(qn_ctx *ctx, const qn_sw_reach *reach, const qn_sw_beam *suns, int n,
+qn_status qn_sw_rays_new(qn_ctx *ctx, const qn_sw_ray_limits *limits, const qn_sw_beam *suns, int n,
                          qn_sw_rays **out, qn_err *err);
 void qn_sw_rays_free(qn_sw_rays *rays); /* NULL is fine */
 
 /* How many pixels away a shadow can come from: the border a tile needs. At most 2^30. */
-int qn_sw_reach_pixels(const qn_sw_reach *reach);
+int qn_sw_ray_border(const qn_sw_ray_limits *limits);
 
 /* The steps of one ray alone; free() them. *n is 0, and *out NULL, for a ray without steps. */
-qn_status qn_sw_ray_steps(const qn_sw_reach *reach, const qn_sw_beam *sun, sw_step **out, int *n,
-                          qn_err *err);
+qn_status qn_sw_ray_steps(const qn_sw_ray_limits *limits, const qn_sw_beam *sun, sw_step **out,
+                          int *n, qn_err *err);
 
 /* How many pixels, by rows or columns, that ray gets away from its start. */
-qn_status qn_sw_ray_pixels(const qn_sw_reach *reach, const qn_sw_beam *sun, int *out, qn_err *err);
+qn_status qn_sw_ray_pixels(const qn_sw_ray_limits *limits, const qn_sw_beam *sun, int *out,
+                           qn_err *err);
 
 /* Shadows of suns.
  *
- * A qn_sw_shadow knows a raster: its heights, the window of it that results are wanted for (a
+ * A qn_sw_shadow_raster knows a raster: its heights, the window of it that results are wanted for (a
  * tile's core; shadows reach over from the rest), and the further planes that marches need. Make
  * those once with qn_sw_add_cover; then any graph may add shadows and view factors. */
 
@@ -96,18 +97,18 @@ typedef struct qn_sw_area {
 /* Arrays of rows x cols floats, finite or NaN. Canopy and trunk: both or none; NaN or below the
  * ground is no vegetation. Walls: both or none; the aspect is in radians. They must outlive the
  * object. */
-typedef struct qn_sw_layers {
+typedef struct qn_sw_height_bufs {
     qn_buf *dsm, *canopy, *trunk, *wall_height, *wall_aspect;
-} qn_sw_layers;
+} qn_sw_height_bufs;
 
-typedef struct qn_sw_shadow qn_sw_shadow;
+typedef struct qn_sw_shadow_raster qn_sw_shadow_raster;
 
-qn_status qn_sw_shadow_new(qn_ctx *ctx, const qn_sw_area *area, const qn_sw_layers *layers,
-                           qn_sw_shadow **out, qn_err *err);
-void qn_sw_shadow_free(qn_sw_shadow *shadow); /* NULL is fine */
+qn_status qn_sw_shadow_new(qn_ctx *ctx, const qn_sw_area *area, const qn_sw_height_bufs *layers,
+                           qn_sw_shadow_raster **out, qn_err *err);
+void qn_sw_shadow_free(qn_sw_shadow_raster *shadow); /* NULL is fine */
 
 /* Adds the planes that marches need; to be run before them, and again when heights change. */
-qn_status qn_sw_add_cover(qn_sw_shadow *shadow, qn_graph *graph, qn_err *err);
+qn_status qn_sw_add_cover(qn_sw_shadow_raster *shadow, qn_graph *graph, qn_err *err);
 
 /* Results for the core, as floats. `detail`: SW_DETAIL_PLANES planes, or NULL. */
 typedef struct qn_sw_shade {
@@ -115,7 +116,7 @@ typedef struct qn_sw_shade {
 } qn_sw_shade;
 
 /* Adds the shadow of the sun rays[which]. */
-qn_status qn_sw_add_shadow(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_rays *rays,
+qn_status qn_sw_add_shadow(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_rays *rays,
                            qn_buf *which, const qn_sw_shade *out, qn_err *err);
 
 /* Sky view factors, and which patches of the sky each pixel sees.
@@ -130,9 +131,9 @@ typedef struct qn_sw_sky {
     qn_buf *weights;
 } qn_sw_sky;
 
-/* `reach->max_dist` should be 0: the reference's view factors have no limit. */
-qn_status qn_sw_sky_new(qn_ctx *ctx, int patch_option, const qn_sw_reach *reach, qn_sw_sky **out,
-                        qn_err *err);
+/* `limits->max_dist` should be 0: the reference's view factors have no limit. */
+qn_status qn_sw_sky_new(qn_ctx *ctx, int patch_option, const qn_sw_ray_limits *limits,
+                        qn_sw_sky **out, qn_err *err);
 void qn_sw_sky_free(qn_sw_sky *sky); /* NULL is fine */
 
 /* Estimated share of the march to patches of the words [0, n_words), for progress: 0 to 1. */
@@ -145,48 +146,48 @@ typedef struct qn_sw_views {
 } qn_sw_views;
 
 /* Adds march and sums. */
-qn_status qn_sw_add_svf(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
+qn_status qn_sw_add_svf(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_sky *sky,
                         const qn_sw_views *out, qn_err *err);
 
 /* March and sums in parts, for progress: the words [first, last) of the march, from the first word
  * on, then the sums when all words are there. */
-qn_status qn_sw_add_svf_words(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
+qn_status qn_sw_add_svf_words(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_sky *sky,
                               int first, int last, const qn_sw_views *out, qn_err *err);
-qn_status qn_sw_add_svf_finish(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
+qn_status qn_sw_add_svf_finish(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_sky *sky,
                                const qn_sw_views *out, qn_err *err);
 
 /* Adds the words of one kind as bytes, [row][col][n_bytes], lowest bit first: as files have them.
  */
-qn_status qn_sw_add_svf_bytes(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
+qn_status qn_sw_add_svf_bytes(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_sky *sky,
                               qn_buf *words, qn_buf *bytes, qn_err *err);
 
 /* Walls: how high they are, and where they face. */
 
 /* Lines and their sides, as bits, for one pixel size. */
-typedef struct qn_sw_walls {
+typedef struct qn_sw_wall_filters {
     sw_wall_par par;
     qn_buf *masks;
-} qn_sw_walls;
+} qn_sw_wall_filters;
 
 /* Steps in the ground below `limit` metres are no walls (1). A pixel below 0.2 m is QN_ERR_LIMIT:
  * its lines have more than 45 pixels. */
-qn_status qn_sw_walls_new(qn_ctx *ctx, int rows, int cols, float px, float limit, qn_sw_walls **out,
-                          qn_err *err);
-void qn_sw_walls_free(qn_sw_walls *walls); /* NULL is fine */
+qn_status qn_sw_walls_new(qn_ctx *ctx, int rows, int cols, float px, float limit,
+                          qn_sw_wall_filters **out, qn_err *err);
+void qn_sw_walls_free(qn_sw_wall_filters *walls); /* NULL is fine */
 
 /* How many pixels around one decide about its wall. */
-int qn_sw_wall_reach(const qn_sw_walls *walls);
+int qn_sw_wall_reach(const qn_sw_wall_filters *walls);
 
 /* Adds heights in metres; 0 where there is no wall. */
-qn_status qn_sw_add_wall_heights(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm,
+qn_status qn_sw_add_wall_heights(const qn_sw_wall_filters *walls, qn_graph *graph, qn_buf *dsm,
                                  qn_buf *height, qn_err *err);
 
 /* Adds aspects of walls of these heights, in degrees and in radians. */
-qn_status qn_sw_add_wall_aspects(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm,
+qn_status qn_sw_add_wall_aspects(const qn_sw_wall_filters *walls, qn_graph *graph, qn_buf *dsm,
                                  qn_buf *height, qn_buf *degrees, qn_buf *radians, qn_err *err);
 
 /* Adds heights and aspects. */
-qn_status qn_sw_add_walls(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm, qn_buf *height,
-                          qn_buf *degrees, qn_buf *radians, qn_err *err);
+qn_status qn_sw_add_walls(const qn_sw_wall_filters *walls, qn_graph *graph, qn_buf *dsm,
+                          qn_buf *height, qn_buf *degrees, qn_buf *radians, qn_err *err);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "shadow.h"
 
-struct qn_sw_shadow {
+struct qn_sw_shadow_raster {
     qn_ctx *ctx;
-    qn_sw_layers layers; /* what there is not is the ground */
+    qn_sw_height_bufs layers; /* what there is not is the ground */
     sw_grid par;
     int has_tiles;
     qn_buf *high, *low, *top, *leaf_top; /* sw_cover.c; without vegetation only `top` */
@@ -14,6 +14,6 @@ struct qn_sw_shadow {
 };
 
 /* Groups of a march over the core. */
-qn_range qn_sw_march_range(const qn_sw_shadow *shadow, int n_words);
+qn_range qn_sw_march_range(const qn_sw_shadow_raster *shadow, int n_words);
 
 #endif

@@ -15,8 +15,8 @@
 
 enum { WORD_BITS = 32, FINISH_COLS = 64 /* as in sw_svf_finish.c */ };
 
-qn_status qn_sw_sky_new(qn_ctx *ctx, int patch_option, const qn_sw_reach *reach, qn_sw_sky **out,
-                        qn_err *err)
+qn_status qn_sw_sky_new(qn_ctx *ctx, int patch_option, const qn_sw_ray_limits *limits,
+                        qn_sw_sky **out, qn_err *err)
 {
     qn_sw_patch patches[QN_SW_MAX_PATCHES];
     qn_sw_beam suns[QN_SW_MAX_PATCHES];
@@ -36,7 +36,7 @@ qn_status qn_sw_sky_new(qn_ctx *ctx, int patch_option, const qn_sw_reach *reach,
     sky->n_patches = n;
     sky->n_words = (n + WORD_BITS - 1) / WORD_BITS;
     sky->n_bytes = (n + 7) / 8;
-    QN_TRY(qn_sw_rays_new(ctx, reach, suns, n, &sky->rays, err));
+    QN_TRY(qn_sw_rays_new(ctx, limits, suns, n, &sky->rays, err));
     QN_TRY(qn_buf_new(ctx, "sw weights", (size_t)n * sizeof *weights, &sky->weights, err));
     QN_TRY(qn_buf_write(sky->weights, 0, weights, (size_t)n * sizeof *weights, err));
     *out = sky;
@@ -71,10 +71,10 @@ double qn_sw_sky_share(const qn_sw_sky *sky, int n_words)
     return whole > 0 ? part / whole : 1;
 }
 
-qn_status qn_sw_add_svf_words(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
+qn_status qn_sw_add_svf_words(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_sky *sky,
                               int first, int last, const qn_sw_views *out, qn_err *err)
 {
-    const qn_sw_shadow *s = shadow;
+    const qn_sw_shadow_raster *s = shadow;
     const qn_sw_rays *rays = sky->rays;
     qn_buf *const ground = s->layers.dsm;
     qn_buf *const high = s->high ? s->high : ground, *const low = s->low ? s->low : ground;
@@ -105,10 +105,10 @@ out:
     return st;
 }
 
-qn_status qn_sw_add_svf_finish(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
+qn_status qn_sw_add_svf_finish(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_sky *sky,
                                const qn_sw_views *out, qn_err *err)
 {
-    const qn_sw_shadow *s = shadow;
+    const qn_sw_shadow_raster *s = shadow;
     const qn_range groups =
         qn_range_2d((s->par.core_cols + FINISH_COLS - 1) / FINISH_COLS, s->par.core_rows);
     sw_grid par = s->par;
@@ -118,7 +118,7 @@ qn_status qn_sw_add_svf_finish(qn_sw_shadow *shadow, qn_graph *graph, const qn_s
                                s->layers.trunk, out->bldg, out->veg, out->vb, out->svf, err);
 }
 
-qn_status qn_sw_add_svf(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
+qn_status qn_sw_add_svf(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_sky *sky,
                         const qn_sw_views *out, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -129,7 +129,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_add_svf_bytes(qn_sw_shadow *shadow, qn_graph *graph, const qn_sw_sky *sky,
+qn_status qn_sw_add_svf_bytes(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_sky *sky,
                               qn_buf *words, qn_buf *bytes, qn_err *err)
 {
     sw_grid par = shadow->par;

@@ -98,10 +98,10 @@ static void fill_masks(const sw_wall_par *par, u32 *masks)
     }
 }
 
-qn_status qn_sw_walls_new(qn_ctx *ctx, int rows, int cols, float px, float limit, qn_sw_walls **out,
-                          qn_err *err)
+qn_status qn_sw_walls_new(qn_ctx *ctx, int rows, int cols, float px, float limit,
+                          qn_sw_wall_filters **out, qn_err *err)
 {
-    qn_sw_walls *walls = NULL;
+    qn_sw_wall_filters *walls = NULL;
     u32 *masks = NULL;
     qn_status st = QN_OK;
     size_t n;
@@ -136,7 +136,7 @@ out:
     return st;
 }
 
-void qn_sw_walls_free(qn_sw_walls *walls)
+void qn_sw_walls_free(qn_sw_wall_filters *walls)
 {
     if (!walls)
         return;
@@ -144,27 +144,27 @@ void qn_sw_walls_free(qn_sw_walls *walls)
     free(walls);
 }
 
-int qn_sw_wall_reach(const qn_sw_walls *walls)
+int qn_sw_wall_reach(const qn_sw_wall_filters *walls)
 {
     return walls->par.side / 2 + 2;
 }
 
-qn_status qn_sw_add_wall_heights(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm,
+qn_status qn_sw_add_wall_heights(const qn_sw_wall_filters *walls, qn_graph *graph, qn_buf *dsm,
                                  qn_buf *height, qn_err *err)
 {
     return stage_sw_wall_height(graph, "walls", qn_range_2d(walls->par.cols, walls->par.rows),
                                 walls->par, dsm, height, err);
 }
 
-qn_status qn_sw_add_wall_aspects(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm,
+qn_status qn_sw_add_wall_aspects(const qn_sw_wall_filters *walls, qn_graph *graph, qn_buf *dsm,
                                  qn_buf *height, qn_buf *degrees, qn_buf *radians, qn_err *err)
 {
     return stage_sw_wall_aspect(graph, "walls", qn_range_2d(walls->par.cols, walls->par.rows),
                                 walls->par, dsm, height, walls->masks, degrees, radians, err);
 }
 
-qn_status qn_sw_add_walls(const qn_sw_walls *walls, qn_graph *graph, qn_buf *dsm, qn_buf *height,
-                          qn_buf *degrees, qn_buf *radians, qn_err *err)
+qn_status qn_sw_add_walls(const qn_sw_wall_filters *walls, qn_graph *graph, qn_buf *dsm,
+                          qn_buf *height, qn_buf *degrees, qn_buf *radians, qn_err *err)
 {
     qn_status st = QN_OK;
 

@@ -24,7 +24,7 @@ static double pressure_of(double pressure, qn_sw_pressure_rule rule)
 {
     if (pressure == QN_SW_NO_PRESSURE)
         return 1013.0;
-    return rule == QN_SW_PRESSURE_FIXED ? pressure : pressure * 10.0;
+    return rule == QN_SW_PRESSURE_CORRECTED ? pressure : pressure * 10.0;
 }
 
 /* Transmission of water vapour along `path` air masses. */

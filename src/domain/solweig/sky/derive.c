@@ -63,7 +63,7 @@ static qn_status check_row(const qn_sw_weather_row *row, size_t number, qn_err *
 }
 
 /* Clear sky of the ground model: normal pressure, and a split as if nothing were lost outside. */
-static double clear_sky_global(const qn_sw_weather_row *row, const qn_sw_sky_row *sky,
+static double clear_sky_global(const qn_sw_weather_row *row, const qn_sw_sky_step *sky,
                                double latitude)
 {
     const qn_sw_air air = { row->ta, row->rh, row->global, QN_SW_NO_PRESSURE };
@@ -77,13 +77,13 @@ static double clear_sky_global(const qn_sw_weather_row *row, const qn_sw_sky_row
     return split.direct * sin(sky->sun.altitude * M_PI / 180.0) + split.diffuse;
 }
 
-static int is_lit(const qn_sw_weather_row *row, const qn_sw_sky_row *sky)
+static int is_lit(const qn_sw_weather_row *row, const qn_sw_sky_step *sky)
 {
     return sky->is_day && row->global > 0;
 }
 
 static void fill_light(const qn_sw_weather_row *row, double latitude, const qn_sw_sky_rules *rules,
-                       qn_sw_sky_row *sky)
+                       qn_sw_sky_step *sky)
 {
     const qn_sw_air air = { row->ta, row->rh, row->global, row->pressure_hpa };
     const int is_measured =
@@ -107,7 +107,7 @@ static void fill_light(const qn_sw_weather_row *row, double latitude, const qn_s
 
 qn_status qn_sw_sky_derive(const qn_sw_weather_row *rows, size_t n_rows, const qn_sw_site *place,
                            const qn_sw_trees *trees, const qn_sw_sky_rules *rules,
-                           qn_sw_sky_row *out, qn_err *err)
+                           qn_sw_sky_step *out, qn_err *err)
 {
     qn_sw_altmax_cache cache = { 0 };
     double carried = 1.0;
@@ -119,12 +119,12 @@ qn_status qn_sw_sky_derive(const qn_sw_weather_row *rows, size_t n_rows, const q
     for (size_t i = 0; i < n_rows; i++) {
         const qn_sw_stamp stamp = stamp_of(&rows[i]);
         const qn_sw_stamp middle = qn_sw_half_step_before(stamp, rows[i].timestep_min);
-        qn_sw_sky_row *sky = &out[i];
+        qn_sw_sky_step *sky = &out[i];
 
-        *sky = (qn_sw_sky_row){ .sun = qn_sw_sun_at(place, &middle),
-                                .doy = qn_sw_day_of_year(&stamp),
-                                .altmax = qn_sw_altmax_cached(&cache, place, &stamp),
-                                .dectime = qn_sw_dectime(&stamp) };
+        *sky = (qn_sw_sky_step){ .sun = qn_sw_sun_at(place, &middle),
+                                 .doy = qn_sw_day_of_year(&stamp),
+                                 .altmax = qn_sw_altmax_cached(&cache, place, &stamp),
+                                 .dectime = qn_sw_dectime(&stamp) };
         sky->is_day = sky->sun.altitude > 0;
         sky->sunrise_h = qn_sw_daylight_of(place->latitude, sky->doy).sunrise;
         sky->psi = qn_sw_psi(trees, sky->doy);

@@ -105,7 +105,7 @@ double qn_sw_psi(const qn_sw_trees *trees, int doy);
 
 /* The reference multiplies a pressure in hPa by ten, as if it were kPa. That raises the clearness
  * index by day to 1.1 or more. */
-typedef enum { QN_SW_PRESSURE_REFERENCE, QN_SW_PRESSURE_FIXED } qn_sw_pressure_rule;
+typedef enum { QN_SW_PRESSURE_REFERENCE, QN_SW_PRESSURE_CORRECTED } qn_sw_pressure_rule;
 
 #define QN_SW_NO_PRESSURE (-999.0) /* stands for 1013 hPa under both rules */
 
@@ -179,7 +179,7 @@ void qn_sw_steradians(const float *altitude, size_t n_patches, float *out);
  * A row describes the interval that ends at its stamp: the sun is that of the middle of it; the day
  * of year, the time of day and the largest altitude of the day are those of the stamp itself. */
 
-typedef struct qn_sw_sky_row {
+typedef struct qn_sw_sky_step {
     qn_sw_sun sun;
     double altmax;           /* degrees */
     double sunrise_h;        /* solar hours */
@@ -192,7 +192,7 @@ typedef struct qn_sw_sky_row {
     double emissivity_aniso; /* with clouds, by the clearness index */
     int doy;
     int is_day; /* the sun is above the horizon */
-} qn_sw_sky_row;
+} qn_sw_sky_step;
 
 /* Zero-initialised does as the reference does. */
 typedef struct qn_sw_sky_rules {
@@ -205,6 +205,6 @@ typedef struct qn_sw_sky_rules {
  * day is carried into the night. */
 qn_status qn_sw_sky_derive(const qn_sw_weather_row *rows, size_t n_rows, const qn_sw_site *place,
                            const qn_sw_trees *trees, const qn_sw_sky_rules *rules,
-                           qn_sw_sky_row *out, qn_err *err);
+                           qn_sw_sky_step *out, qn_err *err);
 
 #endif

@@ -30,7 +30,7 @@ void qn_sw_delay_take(qn_sw_delay *delay, sw_moment *step)
         delay->timeadd = 0;
 }
 
-qn_status qn_sw_add_delay(qn_graph *graph, const qn_sw_series *series, int cols, int rows,
+qn_status qn_sw_add_delay(qn_graph *graph, const qn_sw_step_table *series, int cols, int rows,
                           int planes, qn_buf *value, qn_buf *state, qn_err *err)
 {
     return stage_sw_delay(graph, "delay", qn_range_3d(cols, rows, planes), (qn_i64)cols * rows,

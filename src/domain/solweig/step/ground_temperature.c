@@ -5,7 +5,7 @@
 
 #define HALF_PI 1.57079632679490f
 
-float qn_sw_ground_clearness(const qn_sw_row *row)
+float qn_sw_ground_clearness(const qn_sw_step_weather *row)
 {
     const int is_above = row->zenith > 0 && row->zenith < 90;
     const float low_sun = 0.3454f + (is_above ? 0.1473f * logf(90 - row->zenith) : 0);
@@ -18,7 +18,7 @@ float qn_sw_ground_clearness(const qn_sw_row *row)
 }
 
 /* `delay`: days from sunrise to the highest temperature. */
-static float excess(const qn_sw_row *row, const qn_sw_ground_class *kind, float delay)
+static float excess(const qn_sw_step_weather *row, const qn_sw_ground_class *kind, float delay)
 {
     const float sunrise = row->sunrise_h / 24;
     const float amplitude = kind->tgk * row->altmax + kind->tstart;
@@ -31,14 +31,14 @@ static float excess(const qn_sw_row *row, const qn_sw_ground_class *kind, float 
     return fmaxf(t * qn_sw_ground_clearness(row), 0);
 }
 
-float qn_sw_ground_excess(const qn_sw_row *row, const qn_sw_ground_class *ground)
+float qn_sw_ground_excess(const qn_sw_step_weather *row, const qn_sw_ground_class *ground)
 {
     const float delay = ground->tmaxlst / 24 - row->sunrise_h / 24;
 
     return excess(row, ground, delay <= 0 ? 1 : delay);
 }
 
-float qn_sw_wall_excess(const qn_sw_row *row, const qn_sw_ground_class *wall)
+float qn_sw_wall_excess(const qn_sw_step_weather *row, const qn_sw_ground_class *wall)
 {
     const float delay = wall->tmaxlst / 24 - row->sunrise_h / 24;
 

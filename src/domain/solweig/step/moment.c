@@ -14,22 +14,22 @@ static float pow4(float x)
     return (x * x) * (x * x);
 }
 
-qn_sw_row qn_sw_row_of(const qn_sw_weather_row *w, const qn_sw_sky_row *s)
+qn_sw_step_weather qn_sw_step_weather_of(const qn_sw_weather_row *w, const qn_sw_sky_step *s)
 {
-    return (qn_sw_row){ .ta = (float)w->ta,
-                        .direct = (float)s->direct,
-                        .diffuse = (float)s->diffuse,
-                        .global = (float)w->global,
-                        .azimuth = (float)s->sun.azimuth,
-                        .altitude = (float)s->sun.altitude,
-                        .zenith = (float)s->sun.zenith,
-                        .altmax = (float)s->altmax,
-                        .sunrise_h = (float)s->sunrise_h,
-                        .dectime = (float)s->dectime,
-                        .clear_sky_global = (float)s->clear_sky_global,
-                        .ci = (float)s->clearness,
-                        .esky = (float)s->emissivity,
-                        .psi = (float)s->psi };
+    return (qn_sw_step_weather){ .ta = (float)w->ta,
+                                 .direct = (float)s->direct,
+                                 .diffuse = (float)s->diffuse,
+                                 .global = (float)w->global,
+                                 .azimuth = (float)s->sun.azimuth,
+                                 .altitude = (float)s->sun.altitude,
+                                 .zenith = (float)s->sun.zenith,
+                                 .altmax = (float)s->altmax,
+                                 .sunrise_h = (float)s->sunrise_h,
+                                 .dectime = (float)s->dectime,
+                                 .clear_sky_global = (float)s->clear_sky_global,
+                                 .ci = (float)s->clearness,
+                                 .esky = (float)s->emissivity,
+                                 .psi = (float)s->psi };
 }
 
 qn_sw_materials qn_sw_materials_default(void)
@@ -47,7 +47,7 @@ qn_sw_materials qn_sw_materials_default(void)
 enum { N, E, S, W };
 
 /* Direct radiation on the four sides of a box. */
-static void fill_box(const qn_sw_row *row, sw_moment *out)
+static void fill_box(const qn_sw_step_weather *row, sw_moment *out)
 {
     const float az = row->azimuth;
     const float beam = row->direct * cosf(rad(row->altitude));
@@ -58,8 +58,8 @@ static void fill_box(const qn_sw_row *row, sw_moment *out)
     out->box[W] = az > 180 && az <= 360 ? beam * sinf(rad(az - 180)) : 0;
 }
 
-/* Walls that the four sides look at: those in the east are sunlit when the sun is in the west. */
-static void fill_walls(const qn_sw_row *row, sw_moment *out)
+/* Walls that the four sides see: those in the east are sunlit when the sun is in the west. */
+static void fill_walls(const qn_sw_step_weather *row, sw_moment *out)
 {
     const float az = row->azimuth;
     const int is_lit[4] = { [N] = az > 90 && az <= 270,
@@ -76,9 +76,9 @@ static void fill_walls(const qn_sw_row *row, sw_moment *out)
     }
 }
 
-/* Walls of a patch look at the sun when it stands behind the person. */
-static void fill_sky(const qn_sw_row *row, const qn_sw_dome *patches, const float *luminance,
-                     const float *emissivity, sw_moment *out, sw_sky *sky)
+/* The walls of a patch face the sun when it is behind the person. */
+static void fill_sky(const qn_sw_step_weather *row, const qn_sw_dome *patches,
+                     const float *luminance, const float *emissivity, sw_moment *out, sw_sky *sky)
 {
     const float slope = tanf(rad(row->altitude));
     const float clouded = row->ci < 0.95f ? row->ci * row->esky + (1 - row->ci) : row->esky;
@@ -101,7 +101,7 @@ static void fill_sky(const qn_sw_row *row, const qn_sw_dome *patches, const floa
     out->sky_scale = out->is_day && on_ground > 0 ? row->diffuse / on_ground : 0;
 }
 
-void qn_sw_moment_fill(const qn_sw_row *row, const qn_sw_materials *materials,
+void qn_sw_moment_fill(const qn_sw_step_weather *row, const qn_sw_materials *materials,
                        const qn_sw_dome *patches, const float *luminance, const float *emissivity,
                        qn_sw_delay *delay, sw_moment *out, sw_sky *sky)
 {

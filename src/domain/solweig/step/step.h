@@ -1,6 +1,6 @@
 /* step.h - everything in a time step that all pixels share.
  *
- * Weather and sun of a step (qn_sw_row) and the materials become a record of numbers (sw_moment),
+ * Weather and sun of a step (qn_sw_step_weather) and the materials become a record of numbers (sw_moment),
  * and, under a sky of patches, a row of its table (sw_sky). All records are made before the first
  * step, uploaded once, and stay on the device; a number there says which step is the present one.
  */
@@ -12,7 +12,7 @@
 #include "kernel/solweig/sw_moment.h"
 
 /* Weather and sun of one step, as plain numbers. */
-typedef struct qn_sw_row {
+typedef struct qn_sw_step_weather {
     float ta;                        /* air, C */
     float direct, diffuse, global;   /* W/m2 */
     float azimuth, altitude, zenith; /* of the sun, degrees */
@@ -23,9 +23,10 @@ typedef struct qn_sw_row {
     float ci;                        /* clearness index, carried into the night */
     float esky;                      /* emissivity of a clear sky */
     float psi;                       /* transmissivity of vegetation */
-} qn_sw_row;
+} qn_sw_step_weather;
 
-qn_sw_row qn_sw_row_of(const qn_sw_weather_row *weather, const qn_sw_sky_row *sky);
+qn_sw_step_weather qn_sw_step_weather_of(const qn_sw_weather_row *weather,
+                                         const qn_sw_sky_step *sky);
 
 /* The temperature of the ground: how much warmer than air ground and walls are in full sun.
  *
@@ -38,14 +39,14 @@ typedef struct qn_sw_ground_class {
 } qn_sw_ground_class;
 
 /* Share of clear-sky radiation, at most 1. */
-float qn_sw_ground_clearness(const qn_sw_row *row);
+float qn_sw_ground_clearness(const qn_sw_step_weather *row);
 
 /* Excess over air temperature, K; 0 with the sun below the horizon. A wall whose highest
  * temperature comes before sunrise has none, while ground then takes a day to get warm. */
-float qn_sw_ground_excess(const qn_sw_row *row, const qn_sw_ground_class *ground);
-float qn_sw_wall_excess(const qn_sw_row *row, const qn_sw_ground_class *wall);
+float qn_sw_ground_excess(const qn_sw_step_weather *row, const qn_sw_ground_class *ground);
+float qn_sw_wall_excess(const qn_sw_step_weather *row, const qn_sw_ground_class *wall);
 
-/* The delay: the ground answers late to a change of the sun, by an exponential mean.
+/* The delay: the ground responds late to a change of the sun, by an exponential mean.
  *
  * Every pixel is at the same point of it, so the clock is here and the device has only the state of
  * the pixels. It restarts with the first step of the day and with every step of the night. */
@@ -106,36 +107,36 @@ qn_sw_materials qn_sw_materials_default(void);
  * their shares (n, adding up to 1), `emissivity` theirs, and sky[0 .. n_table) gets the row of the
  * table; all are NULL for an isotropic sky. Without `emissivity` it grows towards the horizon after
  * Martin and Berdahl, from that of the row, with clouds by the row's clearness index. */
-void qn_sw_moment_fill(const qn_sw_row *row, const qn_sw_materials *materials,
+void qn_sw_moment_fill(const qn_sw_step_weather *row, const qn_sw_materials *materials,
                        const qn_sw_dome *patches, const float *luminance, const float *emissivity,
                        qn_sw_delay *delay, sw_moment *out, sw_sky *sky);
 
 /* All records on the device. A graph of one step ends with qn_sw_add_next and is run repeatedly. */
-typedef struct qn_sw_series {
+typedef struct qn_sw_step_table {
     qn_ctx *ctx;
     int n_steps;
     int n_patches; /* of the tables, empty ones included; 0: isotropic sky */
     qn_buf *now;   /* the number of the present step */
     qn_buf *steps;
     qn_buf *sky, *patches; /* NULL for an isotropic sky */
-} qn_sw_series;
+} qn_sw_step_table;
 
 /* `steps` and the tables are copied. `sky` has [n_steps][n_patches] entries (qn_sw_moment_fill);
  * without patches it and `patches` are NULL. */
-qn_status qn_sw_series_new(qn_ctx *ctx, int n_steps, const sw_moment *steps, int n_patches,
-                           const sw_patch *patches, const sw_sky *sky, qn_sw_series **out,
-                           qn_err *err);
-void qn_sw_series_free(qn_sw_series *series);
+qn_status qn_sw_step_table_new(qn_ctx *ctx, int n_steps, const sw_moment *steps, int n_patches,
+                               const sw_patch *patches, const sw_sky *sky, qn_sw_step_table **out,
+                               qn_err *err);
+void qn_sw_step_table_free(qn_sw_step_table *series);
 
 /* The next step that is run is number `step`. */
-qn_status qn_sw_series_seek(qn_sw_series *series, int step, qn_err *err);
+qn_status qn_sw_step_table_seek(qn_sw_step_table *series, int step, qn_err *err);
 
 /* Adds the stage that moves on to the next step. */
-qn_status qn_sw_add_next(qn_sw_series *series, qn_graph *graph, qn_err *err);
+qn_status qn_sw_add_next(qn_sw_step_table *series, qn_graph *graph, qn_err *err);
 
-/* Adds the delay: planes of `value` (Lup, or all that answers late) become what is felt; `state`
+/* Adds the delay: planes of `value` (such as Lup) become their delayed means; `state`
  * has as many planes and lives from step to step. */
-qn_status qn_sw_add_delay(qn_graph *graph, const qn_sw_series *series, int cols, int rows,
+qn_status qn_sw_add_delay(qn_graph *graph, const qn_sw_step_table *series, int cols, int rows,
                           int planes, qn_buf *value, qn_buf *state, qn_err *err);
 
 #endif

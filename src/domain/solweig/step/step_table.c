@@ -19,12 +19,12 @@ out:
     return st;
 }
 
-qn_status qn_sw_series_new(qn_ctx *ctx, int n_steps, const sw_moment *steps, int n_patches,
-                           const sw_patch *patches, const sw_sky *sky, qn_sw_series **out,
-                           qn_err *err)
+qn_status qn_sw_step_table_new(qn_ctx *ctx, int n_steps, const sw_moment *steps, int n_patches,
+                               const sw_patch *patches, const sw_sky *sky, qn_sw_step_table **out,
+                               qn_err *err)
 {
     const int zero = 0;
-    qn_sw_series *series = NULL;
+    qn_sw_step_table *series = NULL;
     qn_status st = QN_OK;
 
     if (n_steps < 1)
@@ -34,7 +34,7 @@ qn_status qn_sw_series_new(qn_ctx *ctx, int n_steps, const sw_moment *steps, int
                        n_patches, SW_PATCH_CHUNK, 32 * SW_MAX_WORDS);
     if (!(series = calloc(1, sizeof *series)))
         return qn_fail(err, QN_ERR_NOMEM, "a series of %d steps", n_steps);
-    *series = (qn_sw_series){ .ctx = ctx, .n_steps = n_steps, .n_patches = n_patches };
+    *series = (qn_sw_step_table){ .ctx = ctx, .n_steps = n_steps, .n_patches = n_patches };
     QN_TRY(filled(ctx, "now", &zero, 1, sizeof zero, &series->now, err));
     QN_TRY(filled(ctx, "steps", steps, (size_t)n_steps, sizeof *steps, &series->steps, err));
     if (n_patches) {
@@ -46,11 +46,11 @@ qn_status qn_sw_series_new(qn_ctx *ctx, int n_steps, const sw_moment *steps, int
     *out = series;
     series = NULL;
 out:
-    qn_sw_series_free(series);
+    qn_sw_step_table_free(series);
     return st;
 }
 
-void qn_sw_series_free(qn_sw_series *series)
+void qn_sw_step_table_free(qn_sw_step_table *series)
 {
     if (!series)
         return;
@@ -61,14 +61,14 @@ void qn_sw_series_free(qn_sw_series *series)
     free(series);
 }
 
-qn_status qn_sw_series_seek(qn_sw_series *series, int step, qn_err *err)
+qn_status qn_sw_step_table_seek(qn_sw_step_table *series, int step, qn_err *err)
 {
     if (step < 0 || step >= series->n_steps)
         return qn_fail(err, QN_ERR_USAGE, "step %d of a series of %d", step, series->n_steps);
     return qn_buf_write(series->now, 0, &step, sizeof step, err);
 }
 
-qn_status qn_sw_add_next(qn_sw_series *series, qn_graph *graph, qn_err *err)
+qn_status qn_sw_add_next(qn_sw_step_table *series, qn_graph *graph, qn_err *err)
 {
     return stage_sw_next(graph, "next", qn_range_1d(1), series->now, err);
 }

@@ -1,7 +1,7 @@
 /* buildings.c - the building mask.
  *
  * Without land cover a building is what lies within 25 m of a wall, or stands 2 m above low ground:
- * a coarse guess, kept because the reference makes it.
+ * a coarse guess, but it is the reference's.
  */
 #include "surface.h"
 
@@ -82,26 +82,26 @@ qn_status qn_sw_low_ground(const qn_sw_surface *s, double *out, qn_err *err)
 
 /* Growing. */
 
-/* One line of a dilation: 1 within `reach` of a 1. `stride` is the step from pixel to pixel. */
-static void grow_line(uint8_t *line, qn_i64 stride, qn_i64 n, qn_i64 reach, uint8_t *copy)
+/* One line of a dilation: 1 within `distance` of a 1. `stride` is the step from pixel to pixel. */
+static void grow_line(uint8_t *line, qn_i64 stride, qn_i64 n, qn_i64 distance, uint8_t *copy)
 {
-    qn_i64 last = -reach - 1; /* the nearest 1 before i */
+    qn_i64 last = -distance - 1; /* the nearest 1 before i */
 
     for (qn_i64 i = 0; i < n; i++)
         copy[i] = line[i * stride];
     for (qn_i64 i = 0; i < n; i++) {
         last = copy[i] ? i : last;
-        line[i * stride] = i - last <= reach;
+        line[i * stride] = i - last <= distance;
     }
-    last = n + reach + 1;
+    last = n + distance + 1;
     for (qn_i64 i = n - 1; i >= 0; i--) {
         last = copy[i] ? i : last;
-        line[i * stride] |= last - i <= reach;
+        line[i * stride] |= last - i <= distance;
     }
 }
 
-/* A 3 x 3 square grown `reach` times is a square again, so rows and columns can go in turn. */
-static qn_status grow(uint8_t *mask, const qn_sw_place *place, qn_i64 reach, qn_err *err)
+/* A 3 x 3 square grown `distance` times is a square again, so rows and columns can go in turn. */
+static qn_status grow(uint8_t *mask, const qn_sw_place *place, qn_i64 distance, qn_err *err)
 {
     const qn_i64 longer = place->rows > place->cols ? place->rows : place->cols;
     uint8_t *copy = calloc((size_t)longer, 1);
@@ -109,9 +109,9 @@ static qn_status grow(uint8_t *mask, const qn_sw_place *place, qn_i64 reach, qn_
     if (!copy)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for a line of %lld pixels", (long long)longer);
     for (qn_i64 y = 0; y < place->rows; y++)
-        grow_line(mask + y * place->cols, 1, place->cols, reach, copy);
+        grow_line(mask + y * place->cols, 1, place->cols, distance, copy);
     for (qn_i64 x = 0; x < place->cols; x++)
-        grow_line(mask + x, place->cols, place->rows, reach, copy);
+        grow_line(mask + x, place->cols, place->rows, distance, copy);
     free(copy);
     return QN_OK;
 }
@@ -121,14 +121,14 @@ static qn_status grow(uint8_t *mask, const qn_sw_place *place, qn_i64 reach, qn_
 static qn_status ground_by_walls(const qn_sw_surface *s, uint8_t *mask, qn_err *err)
 {
     const size_t n = qn_sw_elems(&s->dsm.place);
-    const qn_i64 reach = (qn_i64)(25 / s->dsm.place.pixel_size) + 1;
+    const qn_i64 distance = (qn_i64)(25 / s->dsm.place.pixel_size) + 1;
     qn_status st = QN_OK;
     double low;
 
     QN_TRY(qn_sw_low_ground(s, &low, err));
     for (size_t i = 0; i < n; i++)
         mask[i] = s->wall_height.data[i] > 0;
-    QN_TRY(grow(mask, &s->dsm.place, reach, err));
+    QN_TRY(grow(mask, &s->dsm.place, distance, err));
     for (size_t i = 0; i < n; i++)
         mask[i] = !(mask[i] || s->dsm.data[i] > low + 2);
 out:

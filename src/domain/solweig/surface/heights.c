@@ -51,7 +51,7 @@ qn_status qn_sw_land_cover(const char *name, const qn_sw_raster *raster, uint8_t
 /* NaN of a vegetation layer becomes `base`, and so does what is next to it. A NaN in heights above
  * ground means no tree; filling it with an elevation plants one that high, as the reference does.
  */
-static void fill_layer(qn_sw_raster *layer, const float *base, int is_relative, int parity)
+static void fill_layer(qn_sw_raster *layer, const float *base, int is_relative, int reference)
 {
     const size_t n = layer->data ? qn_sw_elems(&layer->place) : 0;
 
@@ -59,7 +59,7 @@ static void fill_layer(qn_sw_raster *layer, const float *base, int is_relative, 
         float *v = &layer->data[i];
 
         if (isnan(*v))
-            *v = is_relative && !parity ? 0 : base[i];
+            *v = is_relative && !reference ? 0 : base[i];
         else if (fabsf(*v - base[i]) < NEAR_GROUND)
             *v = base[i];
     }
@@ -72,10 +72,10 @@ static void fill_gaps(qn_sw_surface *s, const qn_sw_height_options *o)
 
     for (size_t i = 0; s->dem.data && i < n; i++) {
         if (isnan(s->dsm.data[i]))
-            s->dsm.data[i] = o->dsm_relative && !o->parity ? 0 : s->dem.data[i];
+            s->dsm.data[i] = o->dsm_relative && !o->reference ? 0 : s->dem.data[i];
     }
-    fill_layer(&s->cdsm, base, !o->cdsm_absolute, o->parity);
-    fill_layer(&s->tdsm, base, !o->tdsm_absolute, o->parity);
+    fill_layer(&s->cdsm, base, !o->cdsm_absolute, o->reference);
+    fill_layer(&s->tdsm, base, !o->tdsm_absolute, o->reference);
 }
 
 /* The DSM on its ground: never below it, and flat where an object is too low to matter. */
@@ -104,7 +104,7 @@ static qn_status derive_trunk(qn_sw_surface *s, const float *base, float ratio,
                               const qn_sw_height_options *o, qn_err *err)
 {
     const size_t n = qn_sw_elems(&s->cdsm.place);
-    const int from_ground = o->cdsm_absolute && !o->parity;
+    const int from_ground = o->cdsm_absolute && !o->reference;
     const qn_status st = qn_sw_raster_new(&s->cdsm.place, &s->tdsm, err);
 
     if (st != QN_OK)

@@ -12,8 +12,8 @@ static const struct {
     const char *name;          /* of an array, in messages */
 } kinds[] = {
 #define ARRAY(m, a)                                                                                \
-    offsetof(qn_sw_load_options, m), offsetof(qn_solweig_layer_options, a),                        \
-        offsetof(qn_solweig_layer_options, n_##a)
+    offsetof(qn_sw_load_options, m), offsetof(qn_sw_layer_options, a),                             \
+        offsetof(qn_sw_layer_options, n_##a)
 #define KIND(m, text)                                                                              \
     {                                                                                              \
         ARRAY(m, m), offsetof(qn_sw_surface, m), text                                              \
@@ -61,7 +61,7 @@ static const char *name_of(const qn_sw_load_options *options, int kind)
 static qn_status copy_array(const qn_sw_load_options *options, int kind, qn_sw_raster *out,
                             qn_err *err)
 {
-    const qn_solweig_layer_options *layers = options->arrays;
+    const qn_sw_layer_options *layers = options->arrays;
     const size_t count = *(const size_t *)((const char *)layers + kinds[kind].count);
     const double size = options->npy_pixel_size > 0 ? options->npy_pixel_size : 1;
     const qn_sw_place place = { .rows = layers->rows,

@@ -1,4 +1,4 @@
-/* surface.h - the layers of a city: from files or arrays to the heights that rays cross.
+/* surface.h - the layers of a city: from files or arrays to heights for the march.
  *
  * All layers lie on the same grid. After qn_sw_prepare_heights every height is absolute, and NaN in
  * canopy and trunk means "no vegetation": it must not be filled again.
@@ -48,7 +48,7 @@ typedef struct qn_sw_height_options {
     double min_object_height; /* metres; 0 means 1.0 */
     int keep_quantised;       /* do not smooth a DEM of whole metres */
     double smooth_sigma;      /* pixels; 0 means 3 */
-    int parity;               /* NaN and missing trunks as the reference treats them */
+    int reference;            /* NaN and missing trunks as the reference treats them */
 } qn_sw_height_options;
 
 /* Prepares dsm, dem, cdsm and tdsm in place; makes a TDSM where there is only a CDSM. Sets
@@ -72,7 +72,7 @@ typedef struct qn_sw_load_options {
 
     /* Layers in memory; one that is there counts, not its path. NULL: all are files. Only the arrays
      * and their shape are read from it. */
-    const qn_solweig_layer_options *arrays;
+    const qn_sw_layer_options *arrays;
 
     double npy_pixel_size; /* of .npy files and arrays, metres; 0 means 1 */
     qn_sw_align_options align;

@@ -12,12 +12,12 @@ typedef struct sun_job {
     const qn_sw_surface *surface;
     const qn_sw_beam *beam;
     qn_sw_raster out;
-    qn_sw_reach reach; /* over the whole raster */
+    qn_sw_ray_limits limits; /* over the whole raster */
     float gmax;
     int has_veg;
     qn_graph *graph; /* this and what follows: of a tile */
-    qn_sw_layers layers;
-    qn_sw_shadow *shadow;
+    qn_sw_height_bufs layers;
+    qn_sw_shadow_raster *shadow;
     qn_sw_rays *rays;
     qn_sw_shade shade;
     qn_buf *which;
@@ -42,7 +42,7 @@ static void clear_sun(void *user, qn_tile_slot *slot)
     j->rays = NULL;
     j->which = NULL;
     j->shade = (qn_sw_shade){ 0 };
-    j->layers = (qn_sw_layers){ 0 };
+    j->layers = (qn_sw_height_bufs){ 0 };
 }
 
 static qn_status make_buffers(sun_job *j, const qn_tile *tile, qn_err *err)
@@ -72,14 +72,14 @@ static qn_status begin_sun(void *user, qn_tile_slot *slot, qn_err *err)
 {
     sun_job *j = user;
     const qn_sw_area area = qn_sw_area_of(&slot->tile, j->gmax);
-    qn_sw_reach reach = j->reach;
+    qn_sw_ray_limits limits = j->limits;
     qn_status st = QN_OK;
 
-    reach.rows = area.rows;
-    reach.cols = area.cols;
+    limits.rows = area.rows;
+    limits.cols = area.cols;
     QN_TRY(qn_graph_new(j->ctx, "shadow", &j->graph, err));
     QN_TRY(make_buffers(j, &slot->tile, err));
-    QN_TRY(qn_sw_rays_new(j->ctx, &reach, j->beam, 1, &j->rays, err));
+    QN_TRY(qn_sw_rays_new(j->ctx, &limits, j->beam, 1, &j->rays, err));
     QN_TRY(qn_sw_shadow_new(j->ctx, &area, &j->layers, &j->shadow, err));
     QN_TRY(qn_sw_add_cover(j->shadow, j->graph, err));
     QN_TRY(qn_sw_add_shadow(j->shadow, j->graph, j->rays, j->which, &j->shade, err));
@@ -102,7 +102,7 @@ out:
 }
 
 qn_status qn_sw_shadow_compute(qn_ctx *ctx, const qn_sw_surface *surface, const qn_sw_beam *beam,
-                               const qn_sw_sun_options *options, qn_sw_raster *out, qn_err *err)
+                               const qn_sw_sun_job *options, qn_sw_raster *out, qn_err *err)
 {
     const qn_sw_place *place = &surface->dsm.place;
     const qn_sw_relief relief = qn_sw_relief_of(surface);
@@ -112,11 +112,11 @@ qn_status qn_sw_shadow_compute(qn_ctx *ctx, const qn_sw_surface *surface, const 
                   .beam = beam,
                   .has_veg = has_veg,
                   .gmax = has_veg ? relief.top : relief.highest,
-                  .reach = { .rows = (int)place->rows,
-                             .cols = (int)place->cols,
-                             .px = (float)place->pixel_size,
-                             .max_height = has_veg ? relief.max_height : relief.max_building,
-                             .max_dist = (float)options->max_dist } };
+                  .limits = { .rows = (int)place->rows,
+                              .cols = (int)place->cols,
+                              .px = (float)place->pixel_size,
+                              .max_height = has_veg ? relief.max_height : relief.max_building,
+                              .max_dist = (float)options->max_dist } };
     const qn_tile_work work = { .stage = "shadow",
                                 .user = &j,
                                 .begin = begin_sun,
@@ -130,7 +130,7 @@ qn_status qn_sw_shadow_compute(qn_ctx *ctx, const qn_sw_surface *surface, const 
     int border = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_ray_pixels(&j.reach, beam, &border, err));
+    QN_TRY(qn_sw_ray_pixels(&j.limits, beam, &border, err));
     needs.border = border;
     QN_TRY(qn_sw_tiles_of(ctx, place, &needs, &tiles, err));
     QN_TRY(qn_sw_raster_new(place, &j.out, err));
@@ -150,7 +150,7 @@ typedef struct wall_job {
     float limit;
     qn_sw_raster height_out, aspect_out;
     qn_graph *graph; /* this and what follows: of a tile */
-    qn_sw_walls *walls;
+    qn_sw_wall_filters *walls;
     qn_buf *dsm, *height, *degrees, *radians;
 } wall_job;
 
@@ -211,7 +211,7 @@ out:
 /* Pixels around one that decide about its wall. */
 static qn_status wall_border(const wall_job *j, qn_i64 *out, qn_err *err)
 {
-    qn_sw_walls *walls = NULL;
+    qn_sw_wall_filters *walls = NULL;
     const qn_status st =
         qn_sw_walls_new(j->ctx, 1, 1, (float)j->from->place.pixel_size, j->limit, &walls, err);
 
@@ -221,9 +221,8 @@ static qn_status wall_border(const wall_job *j, qn_i64 *out, qn_err *err)
     return st;
 }
 
-qn_status qn_sw_walls_compute(qn_ctx *ctx, const qn_sw_raster *dsm,
-                              const qn_sw_walls_options *options, qn_sw_raster *height,
-                              qn_sw_raster *aspect, qn_err *err)
+qn_status qn_sw_walls_compute(qn_ctx *ctx, const qn_sw_raster *dsm, const qn_sw_wall_job *options,
+                              qn_sw_raster *height, qn_sw_raster *aspect, qn_err *err)
 {
     wall_job j = { .ctx = ctx, .from = dsm, .limit = (float)options->limit };
     const qn_tile_work work = { .stage = "walls",

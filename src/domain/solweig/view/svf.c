@@ -24,7 +24,7 @@ static const double MARCH_SHARE = 0.95;
 /* Arrays of a tile, and its graph that is running. */
 typedef struct svf_tile {
     qn_buf *layers[LAYERS]; /* DSM, canopy, trunk; the last two NULL without trees */
-    qn_sw_shadow *shadow;
+    qn_sw_shadow_raster *shadow;
     qn_sw_sky *sky; /* stays for the next tile of the same shape */
     qn_i64 sky_rows, sky_cols;
     qn_sw_views views;
@@ -35,10 +35,10 @@ typedef struct svf_tile {
 typedef struct svf_job {
     qn_ctx *ctx;
     const qn_sw_surface *surface;
-    int patch_option;  /* as in patches.h */
-    qn_sw_reach reach; /* over the whole raster */
-    float gmax;        /* nothing is higher */
-    int has_veg;       /* canopy and trunks count */
+    int patch_option;        /* as in patches.h */
+    qn_sw_ray_limits limits; /* over the whole raster */
+    float gmax;              /* nothing is higher */
+    int has_veg;             /* canopy and trunks count */
     qn_tiles tiles;
     svf_tile in_flight[IN_FLIGHT];
     qn_sw_svf_arrays arrays;
@@ -50,7 +50,7 @@ typedef struct svf_job {
 /* The cut. */
 
 /* The farthest pixel, by rows or columns, that a ray to any patch reaches. */
-static qn_status farthest(const qn_sw_reach *reach, int option, qn_i64 *out, qn_err *err)
+static qn_status farthest(const qn_sw_ray_limits *limits, int option, qn_i64 *out, qn_err *err)
 {
     qn_sw_patch patches[QN_SW_MAX_PATCHES];
     qn_status st = QN_OK;
@@ -61,7 +61,7 @@ static qn_status farthest(const qn_sw_reach *reach, int option, qn_i64 *out, qn_
         const qn_sw_beam beam = { .azimuth = patches[i].azimuth, .altitude = patches[i].altitude };
         int pixels = 0;
 
-        QN_TRY(qn_sw_ray_pixels(reach, &beam, &pixels, err));
+        QN_TRY(qn_sw_ray_pixels(limits, &beam, &pixels, err));
         most = pixels > most ? pixels : most;
     }
     *out = most;
@@ -82,11 +82,12 @@ static qn_status cut(svf_job *j, qn_i64 core, qn_err *err)
 
     j->has_veg = s->cdsm.data && s->tdsm.data;
     j->gmax = j->has_veg ? relief.top : relief.highest;
-    j->reach = (qn_sw_reach){ .rows = (int)place->rows,
-                              .cols = (int)place->cols,
-                              .px = (float)place->pixel_size,
-                              .max_height = j->has_veg ? relief.max_height : relief.max_building };
-    QN_TRY(farthest(&j->reach, j->patch_option, &needs.border, err));
+    j->limits =
+        (qn_sw_ray_limits){ .rows = (int)place->rows,
+                            .cols = (int)place->cols,
+                            .px = (float)place->pixel_size,
+                            .max_height = j->has_veg ? relief.max_height : relief.max_building };
+    QN_TRY(farthest(&j->limits, j->patch_option, &needs.border, err));
     needs.cost = (qn_tiles_cost){
         .device = sizeof(float) * (j->has_veg ? PLANES : PLANES_BARE),
         .device_core = SW_SVF_PLANES * sizeof(float) + 3.0 * matrix_bytes,
@@ -126,16 +127,16 @@ static void clear(void *user, qn_tile_slot *slot)
 /* Rays depend on the shape of a tile alone. */
 static qn_status make_sky(const svf_job *j, svf_tile *t, const qn_window *w, qn_err *err)
 {
-    qn_sw_reach reach = j->reach;
+    qn_sw_ray_limits limits = j->limits;
     qn_status st = QN_OK;
 
     if (t->sky && t->sky_rows == w->rows && t->sky_cols == w->cols)
         return QN_OK;
     qn_sw_sky_free(t->sky);
     t->sky = NULL;
-    reach.rows = (int)w->rows;
-    reach.cols = (int)w->cols;
-    QN_TRY(qn_sw_sky_new(j->ctx, j->patch_option, &reach, &t->sky, err));
+    limits.rows = (int)w->rows;
+    limits.cols = (int)w->cols;
+    QN_TRY(qn_sw_sky_new(j->ctx, j->patch_option, &limits, &t->sky, err));
     t->sky_rows = w->rows;
     t->sky_cols = w->cols;
 out:
@@ -174,7 +175,7 @@ static qn_status make_tile(svf_job *j, svf_tile *t, const qn_tile *tile, qn_err 
     QN_TRY(make_results(j->ctx, t, &tile->core, err));
     QN_TRY(qn_sw_shadow_new(
         j->ctx, &area,
-        &(qn_sw_layers){ .dsm = t->layers[0], .canopy = t->layers[1], .trunk = t->layers[2] },
+        &(qn_sw_height_bufs){ .dsm = t->layers[0], .canopy = t->layers[1], .trunk = t->layers[2] },
         &t->shadow, err));
 out:
     return st;
@@ -304,7 +305,7 @@ out:
 
 /* The whole. */
 
-static qn_status run_tiles(svf_job *j, const qn_sw_svf_options *options, qn_tiles_stats *stats,
+static qn_status run_tiles(svf_job *j, const qn_sw_svf_job *options, qn_tiles_stats *stats,
                            qn_err *err)
 {
     const qn_tile_work work = { .stage = "svf.finish",
@@ -337,25 +338,24 @@ static void set_metrics(const svf_job *j, double wall_s, const qn_tiles_stats *s
     qn_metric_set(qn_metric_of(metrics, "inflight_limit", NULL), IN_FLIGHT);
 }
 
-static qn_sw_svf_report report_of(const svf_job *j, double wall_s, uint64_t d2h_bytes)
+static qn_sw_svf_figures report_of(const svf_job *j, double wall_s, uint64_t d2h_bytes)
 {
-    qn_sw_svf_report r = { .n_tiles = qn_tiles_count(&j->tiles),
-                           .core = j->tiles.core,
-                           .overlap = (int)j->tiles.border,
-                           .n_patches = j->arrays.n_patches,
-                           .wall_s = wall_s,
-                           .stitch_ms = j->stitch_us / 1e3,
-                           .is_mapped = j->arrays.block.is_mapped,
-                           .tile_bytes = qn_tiles_bytes(&j->tiles),
-                           .d2h_bytes = (double)d2h_bytes };
+    qn_sw_svf_figures r = { .n_tiles = qn_tiles_count(&j->tiles),
+                            .core = j->tiles.core,
+                            .overlap = (int)j->tiles.border,
+                            .n_patches = j->arrays.n_patches,
+                            .wall_s = wall_s,
+                            .stitch_ms = j->stitch_us / 1e3,
+                            .is_mapped = j->arrays.block.is_mapped,
+                            .tile_bytes = qn_tiles_bytes(&j->tiles),
+                            .d2h_bytes = (double)d2h_bytes };
 
     snprintf(r.device, sizeof r.device, "%s", j->device);
     return r;
 }
 
-qn_status qn_sw_svf_compute(qn_ctx *ctx, const qn_sw_surface *surface,
-                            const qn_sw_svf_options *options, qn_sw_svf_arrays *out,
-                            qn_sw_svf_report *report, qn_err *err)
+qn_status qn_sw_svf_compute(qn_ctx *ctx, const qn_sw_surface *surface, const qn_sw_svf_job *options,
+                            qn_sw_svf_arrays *out, qn_sw_svf_figures *report, qn_err *err)
 {
     const uint64_t before = qn_ctx_transfers(ctx).d2h_bytes;
     const double start_us = qn_now_us();

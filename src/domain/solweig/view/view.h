@@ -15,14 +15,14 @@
 
 /* Sky view factors. */
 
-typedef struct qn_sw_svf_options {
+typedef struct qn_sw_svf_job {
     int patch_option;      /* 1 to 4; 0 means 2, 153 patches */
     qn_i64 tile;           /* side of a tile's core; 0: as memory allows */
     qn_progress *progress; /* gets a phase that takes `share` of it; may be NULL */
     double share;
-} qn_sw_svf_options;
+} qn_sw_svf_job;
 
-typedef struct qn_sw_svf_report {
+typedef struct qn_sw_svf_figures {
     qn_i64 n_tiles, core; /* side of a core */
     int overlap;          /* pixels around it; 0 for one tile */
     int n_patches;
@@ -31,37 +31,35 @@ typedef struct qn_sw_svf_report {
     double d2h_bytes;         /* that came back */
     int is_mapped;            /* results lie in a file, not in memory */
     char device[32];          /* that made the last sums: "cuda:0" */
-} qn_sw_svf_report;
+} qn_sw_svf_figures;
 
 /* `surface` is prepared (heights.h). Two tiles are in flight: one is computed while the core of the
  * one before it is copied. After a failure `out` is unchanged. `report` may be NULL. */
-qn_status qn_sw_svf_compute(qn_ctx *ctx, const qn_sw_surface *surface,
-                            const qn_sw_svf_options *options, qn_sw_svf_arrays *out,
-                            qn_sw_svf_report *report, qn_err *err);
+qn_status qn_sw_svf_compute(qn_ctx *ctx, const qn_sw_surface *surface, const qn_sw_svf_job *options,
+                            qn_sw_svf_arrays *out, qn_sw_svf_figures *report, qn_err *err);
 
 /* Shadow. */
 
-typedef struct qn_sw_sun_options {
+typedef struct qn_sw_sun_job {
     double max_dist; /* metres after which rays end; 0: no limit */
     qn_i64 tile;     /* side of a tile's core in pixels; 0: what fits */
-} qn_sw_sun_options;
+} qn_sw_sun_job;
 
 /* 1 in the sun, 0 in the shade, between them below trees, for the sun of `beam`. `out` gets the
  * place of the DSM. */
 qn_status qn_sw_shadow_compute(qn_ctx *ctx, const qn_sw_surface *surface, const qn_sw_beam *beam,
-                               const qn_sw_sun_options *options, qn_sw_raster *out, qn_err *err);
+                               const qn_sw_sun_job *options, qn_sw_raster *out, qn_err *err);
 
 /* Walls. */
 
-typedef struct qn_sw_walls_options {
+typedef struct qn_sw_wall_job {
     double limit; /* lower steps in the ground, in metres, are no walls */
     qn_i64 tile;
-} qn_sw_walls_options;
+} qn_sw_wall_job;
 
 /* Heights in metres, 0 where there is no wall, and where walls face, in degrees. */
-qn_status qn_sw_walls_compute(qn_ctx *ctx, const qn_sw_raster *dsm,
-                              const qn_sw_walls_options *options, qn_sw_raster *height,
-                              qn_sw_raster *aspect, qn_err *err);
+qn_status qn_sw_walls_compute(qn_ctx *ctx, const qn_sw_raster *dsm, const qn_sw_wall_job *options,
+                              qn_sw_raster *height, qn_sw_raster *aspect, qn_err *err);
 
 /* Tiles. */
 

@@ -252,7 +252,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_weather_take(const qn_solweig_weather *rows, size_t n_rows,
+qn_status qn_sw_weather_take(const qn_sw_weather_step *rows, size_t n_rows,
                              const qn_sw_weather_options *options, qn_sw_weather *out, qn_err *err)
 {
     static const char *const name[] = { "weather" };
@@ -265,7 +265,7 @@ qn_status qn_sw_weather_take(const qn_solweig_weather *rows, size_t n_rows,
 
     QN_TRY(qn_sw_date_filter_parse(options->start, options->end, options->hours, &filter, err));
     for (size_t i = 0; i < n_rows; i++) {
-        const qn_solweig_weather *w = &rows[i];
+        const qn_sw_weather_step *w = &rows[i];
         qn_sw_weather_row row = { .minutes = w->minutes,
                                   .timestep_min = 60,
                                   .ta = w->ta,

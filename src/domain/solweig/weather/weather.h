@@ -63,7 +63,7 @@ typedef struct qn_sw_weather {
 typedef struct qn_sw_weather_options {
     const char *start, *end, *hours; /* qn_sw_date_filter_parse */
     int hourly_only;                 /* of UMEP text: rows at minute 0 */
-    int fixed; /* of EPW: each column has its own mark of a missing value, so that 99 % is a value */
+    int corrected; /* of EPW: each column has its own mark of a missing value, so that 99 % is a value */
 } qn_sw_weather_options;
 
 /* Reads one .epw file, whose rows keep their order, or UMEP text files, which are joined and sorted
@@ -73,7 +73,7 @@ qn_status qn_sw_weather_read(const char *const *paths, size_t n_paths,
 
 /* Takes rows in memory, with the checks that rows of files have. The time step is that of the first
  * two, an hour for one. */
-qn_status qn_sw_weather_take(const qn_solweig_weather *rows, size_t n_rows,
+qn_status qn_sw_weather_take(const qn_sw_weather_step *rows, size_t n_rows,
                              const qn_sw_weather_options *options, qn_sw_weather *out, qn_err *err);
 void qn_sw_weather_free(qn_sw_weather *weather);
 

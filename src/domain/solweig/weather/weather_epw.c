@@ -75,14 +75,14 @@ static int is_any_mark(const char *text)
     return 0;
 }
 
-static double value_of(char *const *fields, int column, int fixed)
+static double value_of(char *const *fields, int column, int corrected)
 {
     const char *text = fields[columns[column].at];
     double value;
 
     if (!qn_sw_number(text, &value))
         return NAN;
-    return (fixed ? value == columns[column].missing : is_any_mark(text)) ? NAN : value;
+    return (corrected ? value == columns[column].missing : is_any_mark(text)) ? NAN : value;
 }
 
 static double or_default(double value, double otherwise)
@@ -116,12 +116,12 @@ static qn_status take_stamp(const qn_sw_lines *lines, const int d[5], qn_sw_weat
     return QN_OK;
 }
 
-static void take_values(char *const *fields, int fixed, qn_sw_weather_row *row)
+static void take_values(char *const *fields, int corrected, qn_sw_weather_row *row)
 {
     double v[N_COLUMNS];
 
     for (int i = 0; i < N_COLUMNS; i++)
-        v[i] = value_of(fields, i, fixed);
+        v[i] = value_of(fields, i, corrected);
     row->timestep_min = 60;
     row->ta = or_default(v[TA], 20);
     row->rh = or_default(v[RH], 50);
@@ -156,7 +156,7 @@ qn_status qn_sw_read_epw(qn_sw_lines *lines, size_t file, const qn_sw_weather_op
         if (!is_dated)
             continue;
         QN_TRY(take_stamp(lines, date, &row, err));
-        take_values(fields, options->fixed, &row);
+        take_values(fields, options->corrected, &row);
         QN_TRY(qn_sw_check_row(lines->name, &row, err));
         QN_TRY(qn_sw_add_row(list, lines->name, &row, err));
     }

@@ -71,9 +71,10 @@ out:
 
 /* Work that is done once. */
 
-typedef qn_status (*add_fn)(qn_sw_step *step, qn_graph *graph, qn_err *err);
+typedef qn_status (*add_fn)(qn_sw_bench_step *step, qn_graph *graph, qn_err *err);
 
-static qn_status time_part(bench *b, qn_sw_step *step, add_fn add, const char *name, qn_err *err)
+static qn_status time_part(bench *b, qn_sw_bench_step *step, add_fn add, const char *name,
+                           qn_err *err)
 {
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
@@ -87,7 +88,7 @@ out:
 }
 
 /* Runs a graph without timing it. */
-static qn_status run_parts(bench *b, qn_sw_step *step, qn_err *err)
+static qn_status run_parts(bench *b, qn_sw_bench_step *step, qn_err *err)
 {
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
@@ -105,14 +106,14 @@ out:
 
 static qn_status time_tiled(bench *b, qn_err *err)
 {
-    const qn_sw_svf_options job = { .patch_option = b->options->patch_option,
-                                    .tile = b->options->tile };
+    const qn_sw_svf_job job = { .patch_option = b->options->patch_option,
+                                .tile = b->options->tile };
     double us[MAX_SAMPLES];
     qn_status st = QN_OK;
 
     for (int i = -1; i < b->options->samples; i++) {
         qn_sw_svf_arrays arrays = { 0 };
-        qn_sw_svf_report report;
+        qn_sw_svf_figures report;
 
         QN_TRY(qn_sw_svf_compute(b->ctx, b->surface, &job, &arrays, &report, err));
         qn_sw_svf_arrays_free(&arrays);
@@ -126,11 +127,11 @@ out:
 
 /* A time step. */
 
-static qn_status time_stages(bench *b, qn_sw_step *step, const char *part, qn_err *err)
+static qn_status time_stages(bench *b, qn_sw_bench_step *step, const char *part, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_series_seek(step->series, QN_SW_STEP_NOON, err));
+    QN_TRY(qn_sw_step_table_seek(step->series, QN_SW_STEP_NOON, err));
     for (int i = 0; i < QN_SW_STEP_STAGES; i++) {
         qn_graph *graph = NULL;
 
@@ -146,12 +147,12 @@ out:
 }
 
 /* `steps` runs of one graph with everything but PET, waited for at the end. */
-static qn_status replay(bench *b, qn_sw_step *step, qn_graph *graph, double *us, qn_err *err)
+static qn_status replay(bench *b, qn_sw_bench_step *step, qn_graph *graph, double *us, qn_err *err)
 {
     qn_status st = QN_OK;
     double start;
 
-    QN_TRY(qn_sw_series_seek(step->series, 0, err));
+    QN_TRY(qn_sw_step_table_seek(step->series, 0, err));
     start = qn_now_us();
     for (int i = 0; i < b->options->steps && st == QN_OK; i++)
         st = qn_graph_run(graph, err);
@@ -163,7 +164,7 @@ out:
     return st;
 }
 
-static qn_status time_steps(bench *b, qn_sw_step *step, const char *part, qn_err *err)
+static qn_status time_steps(bench *b, qn_sw_bench_step *step, const char *part, qn_err *err)
 {
     qn_graph *graph = NULL;
     double us[2];
@@ -189,7 +190,7 @@ free:
 static qn_status bench_sky(bench *b, int is_aniso, qn_err *err)
 {
     const char *part = is_aniso ? "aniso" : "iso";
-    qn_sw_step step = { 0 };
+    qn_sw_bench_step step = { 0 };
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_step_open(b->ctx, b->surface, b->options->patch_option, is_aniso,
@@ -218,7 +219,7 @@ qn_status qn_sw_bench(qn_ctx *ctx, qn_sw_surface *surface, const qn_sw_bench_opt
                                   .cols = surface->dsm.place.cols,
                                   .relief = (double)qn_sw_relief_of(surface).max_height };
     bench b = { .ctx = ctx, .surface = surface, .options = options, .result = &result };
-    const qn_sw_walls_options walls = { .limit = 1 };
+    const qn_sw_wall_job walls = { .limit = 1 };
     qn_status st = QN_OK;
 
     if (options->samples < 1 || options->samples > MAX_SAMPLES || options->steps < 1)
@@ -237,10 +238,10 @@ out:
     return st;
 }
 
-qn_status qn_sw_bench_load(const qn_solweig_layer_options *layers, qn_sw_surface *out,
-                           qn_solweig_grid *grid, qn_err *err)
+qn_status qn_sw_bench_load(const qn_sw_layer_options *layers, qn_sw_surface *out, qn_sw_grid *grid,
+                           qn_err *err)
 {
-    qn_solweig_layer_options own;
+    qn_sw_layer_options own;
 
     return qn_sw_api_load(layers, 0, &own, out, grid, err);
 }

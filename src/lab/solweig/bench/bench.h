@@ -34,8 +34,8 @@ typedef struct qn_sw_bench_result {
 } qn_sw_bench_result;
 
 /* Loads the layers of a city. */
-qn_status qn_sw_bench_load(const qn_solweig_layer_options *layers, qn_sw_surface *out,
-                           qn_solweig_grid *grid, qn_err *err);
+qn_status qn_sw_bench_load(const qn_sw_layer_options *layers, qn_sw_surface *out, qn_sw_grid *grid,
+                           qn_err *err);
 
 /* `surface` is prepared (surface.h); its walls are computed when it has none. */
 qn_status qn_sw_bench(qn_ctx *ctx, qn_sw_surface *surface, const qn_sw_bench_options *options,

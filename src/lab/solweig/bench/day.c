@@ -15,7 +15,7 @@ static double global_at(int hour)
     return fmax(0, 800 * sin(M_PI * (hour - 4) / 17.0));
 }
 
-static qn_status derive_day(qn_sw_weather_row *rows, qn_sw_sky_row *sky, qn_err *err)
+static qn_status derive_day(qn_sw_weather_row *rows, qn_sw_sky_step *sky, qn_err *err)
 {
     const qn_sw_site site = { .latitude = 57.7, .longitude = 11.9, .utc_offset = 1 };
     const qn_sw_trees trees = qn_sw_trees_default();
@@ -40,7 +40,7 @@ static qn_status derive_day(qn_sw_weather_row *rows, qn_sw_sky_row *sky, qn_err 
 /* Arrays of a day while its records are made. */
 typedef struct day {
     qn_sw_weather_row rows[HOURS];
-    qn_sw_sky_row sky[HOURS];
+    qn_sw_sky_step sky[HOURS];
     qn_sw_patch_sky table;
     float luminance[QN_SW_MAX_PATCHES];
     sw_moment *moments;
@@ -50,8 +50,8 @@ typedef struct day {
 static void fill_step(day *d, int is_aniso, int i, qn_sw_delay *delay, qn_sw_beam *sun)
 {
     const qn_sw_materials materials = qn_sw_materials_default();
-    const qn_sw_sky_row *s = &d->sky[i % HOURS];
-    const qn_sw_row row = qn_sw_row_of(&d->rows[i % HOURS], s);
+    const qn_sw_sky_step *s = &d->sky[i % HOURS];
+    const qn_sw_step_weather row = qn_sw_step_weather_of(&d->rows[i % HOURS], s);
     const qn_sw_perez_sky light = { s->sun.zenith, s->sun.azimuth, s->diffuse, s->direct, s->doy };
     const size_t n_table = (size_t)d->table.dome.n_table;
 
@@ -64,7 +64,7 @@ static void fill_step(day *d, int is_aniso, int i, qn_sw_delay *delay, qn_sw_bea
     *sun = (qn_sw_beam){ row.azimuth, row.altitude, row.psi };
 }
 
-qn_status qn_sw_day_make(qn_ctx *ctx, int patch_option, int n_steps, qn_sw_series **out,
+qn_status qn_sw_day_make(qn_ctx *ctx, int patch_option, int n_steps, qn_sw_step_table **out,
                          qn_sw_beam **suns, qn_err *err)
 {
     qn_sw_delay delay = qn_sw_delay_begin(1.0 / 24);
@@ -87,8 +87,8 @@ qn_status qn_sw_day_make(qn_ctx *ctx, int patch_option, int n_steps, qn_sw_serie
     QN_TRY(derive_day(d->rows, d->sky, err));
     for (int i = 0; i < n_steps; i++)
         fill_step(d, patch_option > 0, i, &delay, &beams[i]);
-    QN_TRY(qn_sw_series_new(ctx, n_steps, d->moments, d->table.dome.n_table,
-                            patch_option ? d->table.dome.table : NULL, d->patches, out, err));
+    QN_TRY(qn_sw_step_table_new(ctx, n_steps, d->moments, d->table.dome.n_table,
+                                patch_option ? d->table.dome.table : NULL, d->patches, out, err));
     *suns = beams;
     beams = NULL;
 out:

@@ -12,7 +12,7 @@
 
 /* `n_steps` records from midnight on and their suns, which the caller frees with free(). A
  * `patch_option` of 0 is an isotropic sky. */
-qn_status qn_sw_day_make(qn_ctx *ctx, int patch_option, int n_steps, qn_sw_series **out,
+qn_status qn_sw_day_make(qn_ctx *ctx, int patch_option, int n_steps, qn_sw_step_table **out,
                          qn_sw_beam **suns, qn_err *err);
 
 #endif

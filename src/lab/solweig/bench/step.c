@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t cells_of(const qn_sw_step *s)
+static size_t cells_of(const qn_sw_bench_step *s)
 {
     return (size_t)s->rows * (size_t)s->cols;
 }
 
 /* A buffer of `elem` bytes a pixel; filled from `data` unless that is NULL. */
-static qn_status make(qn_sw_step *s, const char *name, size_t elem, const void *data, qn_buf **out,
-                      qn_err *err)
+static qn_status make(qn_sw_bench_step *s, const char *name, size_t elem, const void *data,
+                      qn_buf **out, qn_err *err)
 {
     const size_t bytes = cells_of(s) * elem;
     qn_status st = QN_OK;
@@ -32,7 +32,7 @@ out:
 
 /* Input. */
 
-static qn_status upload_layers(qn_sw_step *s, const qn_sw_surface *surface, qn_err *err)
+static qn_status upload_layers(qn_sw_bench_step *s, const qn_sw_surface *surface, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -49,7 +49,7 @@ out:
 }
 
 /* Ground of one kind everywhere, and buildings by their heights. */
-static qn_status upload_ground(qn_sw_step *s, const qn_sw_surface *surface, qn_err *err)
+static qn_status upload_ground(qn_sw_bench_step *s, const qn_sw_surface *surface, qn_err *err)
 {
     qn_sw_material_grids grids = { 0 };
     uint8_t *buildings = NULL;
@@ -72,29 +72,30 @@ out:
 
 /* Results. */
 
-static qn_status make_marches(qn_sw_step *s, const qn_sw_surface *surface, int patch_option,
+static qn_status make_marches(qn_sw_bench_step *s, const qn_sw_surface *surface, int patch_option,
                               const qn_sw_beam *suns, int n_suns, qn_err *err)
 {
     const qn_sw_relief relief = qn_sw_relief_of(surface);
-    qn_sw_reach reach = { .rows = s->rows,
-                          .cols = s->cols,
-                          .px = (float)surface->dsm.place.pixel_size,
-                          .max_height = s->has_veg ? relief.max_height : relief.max_building };
+    qn_sw_ray_limits limits = { .rows = s->rows,
+                                .cols = s->cols,
+                                .px = (float)surface->dsm.place.pixel_size,
+                                .max_height =
+                                    s->has_veg ? relief.max_height : relief.max_building };
     const qn_sw_area area = { .rows = s->rows,
                               .cols = s->cols,
                               .gmax = s->has_veg ? relief.top : relief.highest };
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_shadow_new(s->ctx, &area, &s->layers, &s->shadow, err));
-    QN_TRY(qn_sw_walls_new(s->ctx, s->rows, s->cols, reach.px, 1, &s->walls, err));
-    QN_TRY(qn_sw_sky_new(s->ctx, patch_option, &reach, &s->sky, err));
-    reach.max_dist = 1000;
-    QN_TRY(qn_sw_rays_new(s->ctx, &reach, suns, n_suns, &s->suns, err));
+    QN_TRY(qn_sw_walls_new(s->ctx, s->rows, s->cols, limits.px, 1, &s->walls, err));
+    QN_TRY(qn_sw_sky_new(s->ctx, patch_option, &limits, &s->sky, err));
+    limits.max_dist = 1000;
+    QN_TRY(qn_sw_rays_new(s->ctx, &limits, suns, n_suns, &s->suns, err));
 out:
     return st;
 }
 
-static qn_status make_objects(qn_sw_step *s, const qn_sw_surface *surface, qn_err *err)
+static qn_status make_objects(qn_sw_bench_step *s, const qn_sw_surface *surface, qn_err *err)
 {
     const sw_body body = qn_sw_body_standing();
     const qn_sw_gvf_options view = { .cols = s->cols,
@@ -115,7 +116,7 @@ out:
     return st;
 }
 
-static qn_status make_results(qn_sw_step *s, qn_err *err)
+static qn_status make_results(qn_sw_bench_step *s, qn_err *err)
 {
     const size_t words = (size_t)s->sky->n_words * sizeof(uint32_t);
     const size_t plane = cells_of(s) * sizeof(float);
@@ -138,14 +139,14 @@ out:
 }
 
 qn_status qn_sw_step_open(qn_ctx *ctx, const qn_sw_surface *surface, int patch_option, int is_aniso,
-                          int n_steps, qn_sw_step *out, qn_err *err)
+                          int n_steps, qn_sw_bench_step *out, qn_err *err)
 {
     const int n = n_steps < 24 ? 24 : n_steps;
-    qn_sw_step s = { .ctx = ctx,
-                     .rows = (int)surface->dsm.place.rows,
-                     .cols = (int)surface->dsm.place.cols,
-                     .is_aniso = is_aniso,
-                     .has_veg = surface->cdsm.data && surface->tdsm.data };
+    qn_sw_bench_step s = { .ctx = ctx,
+                           .rows = (int)surface->dsm.place.rows,
+                           .cols = (int)surface->dsm.place.cols,
+                           .is_aniso = is_aniso,
+                           .has_veg = surface->cdsm.data && surface->tdsm.data };
     qn_sw_beam *suns = NULL;
     qn_status st = QN_OK;
 
@@ -156,14 +157,14 @@ qn_status qn_sw_step_open(qn_ctx *ctx, const qn_sw_surface *surface, int patch_o
     QN_TRY(make_objects(&s, surface, err));
     QN_TRY(make_results(&s, err));
     *out = s;
-    s = (qn_sw_step){ 0 };
+    s = (qn_sw_bench_step){ 0 };
 out:
     qn_sw_step_close(&s);
     free(suns);
     return st;
 }
 
-void qn_sw_step_close(qn_sw_step *s)
+void qn_sw_step_close(qn_sw_bench_step *s)
 {
     qn_buf *const buffers[] = { s->layers.dsm,
                                 s->layers.canopy,
@@ -191,25 +192,25 @@ void qn_sw_step_close(qn_sw_step *s)
     qn_sw_pet_table_free(s->pet_table);
     qn_sw_radiation_free(s->radiation);
     qn_sw_gvf_free(s->gvf);
-    qn_sw_series_free(s->series);
+    qn_sw_step_table_free(s->series);
     qn_sw_rays_free(s->suns);
     qn_sw_sky_free(s->sky);
     qn_sw_walls_free(s->walls);
     qn_sw_shadow_free(s->shadow);
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         qn_buf_free(buffers[i]);
-    *s = (qn_sw_step){ 0 };
+    *s = (qn_sw_bench_step){ 0 };
 }
 
 /* Stages. */
 
-qn_status qn_sw_step_add_walls(qn_sw_step *s, qn_graph *graph, qn_err *err)
+qn_status qn_sw_step_add_walls(qn_sw_bench_step *s, qn_graph *graph, qn_err *err)
 {
     return qn_sw_add_walls(s->walls, graph, s->layers.dsm, s->layers.wall_height,
                            s->maps.wall_aspect, s->layers.wall_aspect, err);
 }
 
-qn_status qn_sw_step_add_svf(qn_sw_step *s, qn_graph *graph, qn_err *err)
+qn_status qn_sw_step_add_svf(qn_sw_bench_step *s, qn_graph *graph, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -219,12 +220,12 @@ out:
     return st;
 }
 
-qn_status qn_sw_step_add_geometry(qn_sw_step *s, qn_graph *graph, qn_err *err)
+qn_status qn_sw_step_add_geometry(qn_sw_bench_step *s, qn_graph *graph, qn_err *err)
 {
     return qn_sw_add_gvf_geometry(s->gvf, graph, &s->maps, err);
 }
 
-const char *qn_sw_step_name(const qn_sw_step *s, qn_sw_step_stage stage)
+const char *qn_sw_step_name(const qn_sw_bench_step *s, qn_sw_step_stage stage)
 {
     static const char *const names[QN_SW_STEP_STAGES] = { "shadow", "ground", "gvf.thermal",
                                                           "delay",  NULL,     "tmrt",
@@ -233,7 +234,7 @@ const char *qn_sw_step_name(const qn_sw_step *s, qn_sw_step_stage stage)
     return names[stage] ? names[stage] : s->is_aniso ? "aniso" : "radiation";
 }
 
-static qn_status add_sky(qn_sw_step *s, qn_graph *graph, qn_err *err)
+static qn_status add_sky(qn_sw_bench_step *s, qn_graph *graph, qn_err *err)
 {
     const qn_sw_sky_bits bits = { s->views.bldg, s->has_veg ? s->views.veg : NULL,
                                   s->has_veg ? s->views.vb : NULL };
@@ -246,7 +247,7 @@ static qn_status add_sky(qn_sw_step *s, qn_graph *graph, qn_err *err)
                          gvf->nosh, err);
 }
 
-qn_status qn_sw_step_add(qn_sw_step *s, qn_graph *graph, qn_sw_step_stage stage, qn_err *err)
+qn_status qn_sw_step_add(qn_sw_bench_step *s, qn_graph *graph, qn_sw_step_stage stage, qn_err *err)
 {
     const qn_sw_shade shade = { s->shade, s->wall_sun, NULL };
     const qn_sw_body body = qn_sw_body_default();

@@ -26,36 +26,37 @@ typedef enum qn_sw_step_stage {
     QN_SW_STEP_STAGES
 } qn_sw_step_stage;
 
-typedef struct qn_sw_step {
+typedef struct qn_sw_bench_step {
     qn_ctx *ctx;
     int rows, cols, is_aniso, has_veg;
-    qn_sw_layers layers;
+    qn_sw_height_bufs layers;
     qn_sw_ground_maps maps;
-    qn_sw_shadow *shadow;
-    qn_sw_walls *walls;
+    qn_sw_shadow_raster *shadow;
+    qn_sw_wall_filters *walls;
     qn_sw_sky *sky;
     qn_sw_rays *suns;
-    qn_sw_series *series;
+    qn_sw_step_table *series;
     qn_sw_gvf *gvf;
     qn_sw_radiation *radiation;
     qn_sw_pet_table *pet_table;
     qn_sw_views views;
     qn_buf *shade, *wall_sun, *state, *svf, *veg, *tmrt, *utci, *pet;
-} qn_sw_step;
+} qn_sw_bench_step;
 
 /* Uploads the layers of a prepared surface and makes all objects; nothing is computed. `n_steps`
  * records are made, at least a day. */
 qn_status qn_sw_step_open(qn_ctx *ctx, const qn_sw_surface *surface, int patch_option, int is_aniso,
-                          int n_steps, qn_sw_step *out, qn_err *err);
-void qn_sw_step_close(qn_sw_step *step);
+                          int n_steps, qn_sw_bench_step *out, qn_err *err);
+void qn_sw_step_close(qn_sw_bench_step *step);
 
 /* The work before the first step, in this order: walls, planes of marches, view factors, and the
  * view of the ground. */
-qn_status qn_sw_step_add_walls(qn_sw_step *step, qn_graph *graph, qn_err *err);
-qn_status qn_sw_step_add_svf(qn_sw_step *step, qn_graph *graph, qn_err *err);
-qn_status qn_sw_step_add_geometry(qn_sw_step *step, qn_graph *graph, qn_err *err);
+qn_status qn_sw_step_add_walls(qn_sw_bench_step *step, qn_graph *graph, qn_err *err);
+qn_status qn_sw_step_add_svf(qn_sw_bench_step *step, qn_graph *graph, qn_err *err);
+qn_status qn_sw_step_add_geometry(qn_sw_bench_step *step, qn_graph *graph, qn_err *err);
 
-const char *qn_sw_step_name(const qn_sw_step *step, qn_sw_step_stage stage);
-qn_status qn_sw_step_add(qn_sw_step *step, qn_graph *graph, qn_sw_step_stage stage, qn_err *err);
+const char *qn_sw_step_name(const qn_sw_bench_step *step, qn_sw_step_stage stage);
+qn_status qn_sw_step_add(qn_sw_bench_step *step, qn_graph *graph, qn_sw_step_stage stage,
+                         qn_err *err);
 
 #endif

@@ -74,15 +74,15 @@ static void compare_sky(qn_golden *g, const sky_case *c, const float *columns, f
 static qn_status fill_step(qn_golden *g, sky_case *c, qn_err *err)
 {
     const int n = c->views->sky->n_patches;
-    const qn_sw_row row = { .ta = param(c, "ta"),
-                            .direct = param(c, "direct"),
-                            .diffuse = param(c, "diffuse"),
-                            .azimuth = param(c, "sun_azimuth"),
-                            .altitude = param(c, "sun_altitude"),
-                            .zenith = 90 - param(c, "sun_altitude"),
-                            .ci = param(c, "clearness_index"),
-                            .esky = param(c, "esky"),
-                            .psi = param(c, "psi") };
+    const qn_sw_step_weather row = { .ta = param(c, "ta"),
+                                     .direct = param(c, "direct"),
+                                     .diffuse = param(c, "diffuse"),
+                                     .azimuth = param(c, "sun_azimuth"),
+                                     .altitude = param(c, "sun_altitude"),
+                                     .zenith = 90 - param(c, "sun_altitude"),
+                                     .ci = param(c, "clearness_index"),
+                                     .esky = param(c, "esky"),
+                                     .psi = param(c, "psi") };
     qn_sw_materials materials = qn_sw_materials_default();
     qn_sw_delay delay = qn_sw_delay_begin(1.0 / 24);
     float *table = NULL, *columns = NULL;
@@ -154,7 +154,7 @@ out:
 
 typedef struct sky_maps {
     qn_buf *svf, *veg, *shadow, *lup, *alb, *nosh;
-    qn_sw_series *series;
+    qn_sw_step_table *series;
     qn_sw_radiation *radiation;
 } sky_maps;
 
@@ -171,8 +171,8 @@ static qn_status upload_maps(qn_golden *g, const sky_case *c, sky_maps *m, qn_er
     QN_TRY(qn_golden_upload(g, c->lup, bytes, &m->lup, err));
     QN_TRY(qn_golden_upload(g, c->kup, bytes, &m->alb, err));
     QN_TRY(qn_golden_fresh(g, bytes, &m->nosh, err));
-    QN_TRY(qn_sw_series_new(g->ctx, 1, &c->step, c->dome->n_table, c->dome->table, c->sky,
-                            &m->series, err));
+    QN_TRY(qn_sw_step_table_new(g->ctx, 1, &c->step, c->dome->n_table, c->dome->table, c->sky,
+                                &m->series, err));
     QN_TRY(qn_sw_radiation_new(g->ctx, c->cols, c->rows, &c->body, m->series, SW_BITS_GIVEN,
                                &m->radiation, err));
 out:
@@ -183,7 +183,7 @@ out:
 static void free_maps(sky_maps *m)
 {
     qn_sw_radiation_free(m->radiation);
-    qn_sw_series_free(m->series);
+    qn_sw_step_table_free(m->series);
     qn_buf_free(m->svf);
     qn_buf_free(m->veg);
     qn_buf_free(m->shadow);

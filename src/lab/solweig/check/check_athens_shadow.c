@@ -21,7 +21,7 @@ typedef struct sun_planes {
 static qn_status cast(qn_golden *g, qn_sw_check_city *city, qn_sw_beam sun, sun_planes *out,
                       qn_err *err)
 {
-    const qn_sw_reach reach = qn_sw_check_site_reach(city->site, city->site->max_dist);
+    const qn_sw_ray_limits limits = qn_sw_check_site_reach(city->site, city->site->max_dist);
     const size_t bytes = city->cells * sizeof(float);
     const int32_t first = 0;
     qn_sw_shade shade = { 0 };
@@ -35,7 +35,7 @@ static qn_status cast(qn_golden *g, qn_sw_check_city *city, qn_sw_beam sun, sun_
     QN_TRY(qn_golden_fresh(g, bytes * SW_DETAIL_PLANES, &shade.detail, err));
     QN_TRY(qn_golden_upload(g, &first, sizeof first, &which, err));
     QN_TRY(qn_golden_refuse(g, "athens/params.json",
-                            qn_sw_rays_new(g->ctx, &reach, &sun, 1, &rays, err), err));
+                            qn_sw_rays_new(g->ctx, &limits, &sun, 1, &rays, err), err));
     QN_TRY(qn_graph_new(g->ctx, "shadow", &graph, err));
     QN_TRY(qn_sw_add_shadow(city->shadow, graph, rays, which, &shade, err));
     QN_TRY(qn_golden_finish(&graph, err));

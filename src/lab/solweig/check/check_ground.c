@@ -115,7 +115,7 @@ out:
 
 /* Buffers on the device. */
 typedef struct ground_bufs {
-    qn_sw_series *series;
+    qn_sw_step_table *series;
     qn_sw_gvf *gvf;
     qn_sw_ground_maps maps;
     qn_buf *wall_sun, *row_col;
@@ -124,7 +124,7 @@ typedef struct ground_bufs {
 static void free_bufs(ground_bufs *b)
 {
     qn_sw_gvf_free(b->gvf);
-    qn_sw_series_free(b->series);
+    qn_sw_step_table_free(b->series);
     qn_buf_free(b->maps.class_of);
     qn_buf_free(b->maps.buildings);
     qn_buf_free(b->maps.albedo);
@@ -141,7 +141,7 @@ static qn_status upload_ground(qn_golden *g, const qn_sw_check_ground *s, ground
     const size_t n = (size_t)s->options.cols * (size_t)s->options.rows, bytes = n * sizeof(float);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_series_new(g->ctx, 1, &s->step, 0, NULL, NULL, &b->series, err));
+    QN_TRY(qn_sw_step_table_new(g->ctx, 1, &s->step, 0, NULL, NULL, &b->series, err));
     QN_TRY(qn_sw_gvf_new(g->ctx, &s->options, &b->gvf, err));
     if (s->is_far_only) {
         b->gvf->par.first = b->gvf->par.second;

@@ -29,13 +29,13 @@ static qn_status check_ground(qn_golden *g, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(qn_golden_json(g, "points/groundtemp.json", &p, err));
-    const qn_sw_row row = { .altitude = (float)qn_golden_member(p, "sun_altitude"),
-                            .altmax = (float)qn_golden_member(p, "altmax"),
-                            .dectime = (float)qn_golden_member(p, "dectime"),
-                            .sunrise_h = (float)qn_golden_member(p, "snup"),
-                            .global = (float)qn_golden_member(p, "global_rad"),
-                            .clear_sky_global = (float)qn_golden_member(p, "rad_g0"),
-                            .zenith = (float)qn_golden_member(p, "zen_deg") };
+    const qn_sw_step_weather row = { .altitude = (float)qn_golden_member(p, "sun_altitude"),
+                                     .altmax = (float)qn_golden_member(p, "altmax"),
+                                     .dectime = (float)qn_golden_member(p, "dectime"),
+                                     .sunrise_h = (float)qn_golden_member(p, "snup"),
+                                     .global = (float)qn_golden_member(p, "global_rad"),
+                                     .clear_sky_global = (float)qn_golden_member(p, "rad_g0"),
+                                     .zenith = (float)qn_golden_member(p, "zen_deg") };
 
     for (int i = 0; i < POINTS; i++)
         got[i] = qn_sw_ground_excess(&row, &kinds[i / SIDE >= SIDE / 2]);
@@ -55,12 +55,12 @@ static qn_status run_delay(qn_golden *g, const sw_moment *step, float *value, fl
                            qn_err *err)
 {
     const size_t bytes = POINTS * sizeof(float);
-    qn_sw_series *series = NULL;
+    qn_sw_step_table *series = NULL;
     qn_buf *v = NULL, *s = NULL;
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_series_new(g->ctx, 1, step, 0, NULL, NULL, &series, err));
+    QN_TRY(qn_sw_step_table_new(g->ctx, 1, step, 0, NULL, NULL, &series, err));
     QN_TRY(qn_golden_upload(g, value, bytes, &v, err));
     QN_TRY(qn_golden_upload(g, state, bytes, &s, err));
     QN_TRY(qn_graph_new(g->ctx, "delay", &graph, err));
@@ -70,7 +70,7 @@ static qn_status run_delay(qn_golden *g, const sw_moment *step, float *value, fl
     QN_TRY(qn_buf_read(s, 0, state, bytes, err));
 out:
     qn_graph_free(graph);
-    qn_sw_series_free(series);
+    qn_sw_step_table_free(series);
     qn_buf_free(v);
     qn_buf_free(s);
     return st;
@@ -189,7 +189,7 @@ static qn_status run_tmrt(qn_golden *g, const json_t *p, const tmrt_case *c, flo
     const sw_sky sky[SW_PATCH_CHUNK] = { { 0 } };
     const size_t n = (size_t)c->rows * (size_t)c->cols, bytes = n * sizeof(float);
     sw_body body = is_standing ? qn_sw_body_standing() : qn_sw_body_sitting();
-    qn_sw_series *series = NULL;
+    qn_sw_step_table *series = NULL;
     qn_sw_radiation *radiation = NULL;
     qn_buf *lup = NULL, *tmrt = NULL;
     qn_graph *graph = NULL;
@@ -197,7 +197,7 @@ static qn_status run_tmrt(qn_golden *g, const json_t *p, const tmrt_case *c, flo
 
     body.abs_k = (float)qn_golden_member(p, "abs_k");
     body.abs_l = (float)qn_golden_member(p, "abs_l");
-    QN_TRY(qn_sw_series_new(g->ctx, 1, &step, SW_PATCH_CHUNK, patches, sky, &series, err));
+    QN_TRY(qn_sw_step_table_new(g->ctx, 1, &step, SW_PATCH_CHUNK, patches, sky, &series, err));
     QN_TRY(qn_sw_radiation_new(g->ctx, c->cols, c->rows, &body, series, SW_BITS_GIVEN, &radiation,
                                err));
     QN_TRY(qn_buf_write(radiation->planes, 0, c->planes, SW_RADIATION_PLANES * bytes, err));
@@ -210,7 +210,7 @@ static qn_status run_tmrt(qn_golden *g, const json_t *p, const tmrt_case *c, flo
 out:
     qn_graph_free(graph);
     qn_sw_radiation_free(radiation);
-    qn_sw_series_free(series);
+    qn_sw_step_table_free(series);
     qn_buf_free(lup);
     qn_buf_free(tmrt);
     return st;

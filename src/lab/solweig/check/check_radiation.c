@@ -33,16 +33,16 @@ static float param(const json_t *p, const char *key)
 
 static sw_moment step_of(const json_t *p)
 {
-    const qn_sw_row row = { .ta = param(p, "ta"),
-                            .direct = param(p, "direct"),
-                            .diffuse = param(p, "diffuse"),
-                            .global = param(p, "glob"),
-                            .azimuth = param(p, "azimuth"),
-                            .altitude = param(p, "altitude"),
-                            .zenith = 90 - param(p, "altitude"),
-                            .ci = param(p, "clearness_index"),
-                            .esky = param(p, "esky"),
-                            .psi = param(p, "psi") };
+    const qn_sw_step_weather row = { .ta = param(p, "ta"),
+                                     .direct = param(p, "direct"),
+                                     .diffuse = param(p, "diffuse"),
+                                     .global = param(p, "glob"),
+                                     .azimuth = param(p, "azimuth"),
+                                     .altitude = param(p, "altitude"),
+                                     .zenith = 90 - param(p, "altitude"),
+                                     .ci = param(p, "clearness_index"),
+                                     .esky = param(p, "esky"),
+                                     .psi = param(p, "psi") };
     qn_sw_materials materials = qn_sw_materials_default();
     qn_sw_delay delay = qn_sw_delay_begin(1.0 / 24);
     sw_moment step;
@@ -80,7 +80,7 @@ static qn_status make_given(const json_t *p, const sw_moment *step, size_t n, fl
 
 typedef struct side_maps {
     qn_buf *svf, *given, *shadow, *sun, *heat;
-    qn_sw_series *series;
+    qn_sw_step_table *series;
 } side_maps;
 
 static qn_status run_side(qn_golden *g, const json_t *p, const struct side *side, side_maps *m,
@@ -146,10 +146,10 @@ static qn_status check_side(qn_golden *g, const json_t *p, const struct side *si
     QN_TRY(qn_golden_fresh(g, bytes, &m.shadow, err)); /* a cylinder's sides have no direct light */
     QN_TRY(qn_golden_fresh(g, bytes, &m.sun, err));
     QN_TRY(qn_golden_fresh(g, bytes, &m.heat, err));
-    QN_TRY(qn_sw_series_new(g->ctx, 1, &step, 0, NULL, NULL, &m.series, err));
+    QN_TRY(qn_sw_step_table_new(g->ctx, 1, &step, 0, NULL, NULL, &m.series, err));
     QN_TRY(run_side(g, p, side, &m, w.rows, w.cols, err));
 out:
-    qn_sw_series_free(m.series);
+    qn_sw_step_table_free(m.series);
     qn_buf_free(m.svf);
     qn_buf_free(m.given);
     qn_buf_free(m.shadow);

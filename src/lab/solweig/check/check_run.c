@@ -37,7 +37,7 @@ static const qn_sw_plane_set all_planes = 1u << QN_SW_TMRT | 1u << QN_SW_UTCI | 
                                           1u << QN_SW_KDOWN | 1u << QN_SW_KUP | 1u << QN_SW_LDOWN |
                                           1u << QN_SW_LUP;
 
-static qn_status keep(void *user, const qn_sw_row_view *view, qn_err *err)
+static qn_status keep(void *user, const qn_sw_step_view *view, qn_err *err)
 {
     day_planes *kept = user;
     const qn_sw_window *w = &view->window;
@@ -87,7 +87,7 @@ out:
 static qn_status run_day(qn_golden *g, const qn_sw_day *day, day_planes *kept, qn_err *err)
 {
     const char *const weather[] = { day->met };
-    const qn_sw_run_options options = { .observe = keep, .watched = kept->watched, .user = kept };
+    const qn_sw_run_hooks options = { .observe = keep, .watched = kept->watched, .user = kept };
     qn_sw_run_result result = { 0 };
     qn_sw_check_site_files files = { 0 };
     qn_sw_params params;
@@ -109,10 +109,11 @@ static qn_status run_day(qn_golden *g, const qn_sw_day *day, day_planes *kept, q
                                       .params = &params,
                                       .sky = day->is_iso ? QN_SW_SKY_ISO : QN_SW_SKY_ANISO,
                                       .ignore_split = day->is_estimated,
-                                      .parity = 1 };
+                                      .reference = 1 };
 
     kept->n_rows = day->weather.n_rows;
-    QN_TRY(qn_golden_refuse(g, day->file, qn_sw_run(g->ctx, &config, &options, &result, err), err));
+    QN_TRY(qn_golden_refuse(g, day->file, qn_sw_simulate(g->ctx, &config, &options, &result, err),
+                            err));
     QN_TRY(find_poi(g, day, &result.place, &kept->poi, err));
 out:
     qn_sw_run_result_free(&result);

@@ -143,7 +143,7 @@ qn_status qn_sw_check_site_surface(qn_golden *g, const char *folder, qn_sw_surfa
                                          .dem = files.dem,
                                          .cdsm = files.cdsm,
                                          .land_cover = files.land_cover,
-                                         .heights = { .parity = 1 } };
+                                         .heights = { .reference = 1 } };
 
     if ((st = qn_sw_surface_load(&options, out, NULL, &local)) != QN_OK) {
         qn_golden_add_why(g, QN_FINDING_OUT, folder, "cannot be read: %s", local.text);
@@ -176,13 +176,13 @@ out:
 
 /* On devices. */
 
-qn_sw_reach qn_sw_check_site_reach(const qn_sw_check_site *site, float max_dist)
+qn_sw_ray_limits qn_sw_check_site_reach(const qn_sw_check_site *site, float max_dist)
 {
-    return (qn_sw_reach){ .rows = site->rows,
-                          .cols = site->cols,
-                          .px = site->pixel_m,
-                          .max_height = site->max_height,
-                          .max_dist = max_dist };
+    return (qn_sw_ray_limits){ .rows = site->rows,
+                               .cols = site->cols,
+                               .px = site->pixel_m,
+                               .max_height = site->max_height,
+                               .max_dist = max_dist };
 }
 
 /* Nothing is higher. */
@@ -199,7 +199,7 @@ static float highest(const qn_sw_check_site *site, size_t n)
 }
 
 static qn_status upload_walls(qn_golden *g, const qn_sw_check_site *site, size_t n,
-                              qn_sw_layers *layers, qn_err *err)
+                              qn_sw_height_bufs *layers, qn_err *err)
 {
     float *aspect = NULL;
     qn_status st = QN_OK;
@@ -262,13 +262,13 @@ void qn_sw_check_city_close(qn_sw_check_city *city)
 qn_status qn_sw_check_city_views(qn_golden *g, qn_sw_check_city *city, int patch_option,
                                  qn_sw_check_views *out, qn_err *err)
 {
-    const qn_sw_reach reach = qn_sw_check_site_reach(city->site, 0);
+    const qn_sw_ray_limits limits = qn_sw_check_site_reach(city->site, 0);
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
     *out = (qn_sw_check_views){ 0 };
     QN_TRY(qn_golden_refuse(g, city->site->params ? "athens/params.json" : g->part,
-                            qn_sw_sky_new(g->ctx, patch_option, &reach, &out->sky, err), err));
+                            qn_sw_sky_new(g->ctx, patch_option, &limits, &out->sky, err), err));
     QN_TRY(qn_golden_fresh(g, city->cells * SW_SVF_PLANES * sizeof(float), &out->svf, err));
     for (int i = 0; i < 3; i++)
         QN_TRY(qn_golden_fresh(g, city->cells * (size_t)out->sky->n_words * sizeof(uint32_t),

@@ -41,8 +41,8 @@ void qn_sw_check_site_files_free(qn_sw_check_site_files *files);
 
 typedef struct qn_sw_check_city {
     const qn_sw_check_site *site;
-    qn_sw_layers layers;
-    qn_sw_shadow *shadow;
+    qn_sw_height_bufs layers;
+    qn_sw_shadow_raster *shadow;
     size_t cells; /* of the core */
 } qn_sw_check_city;
 
@@ -51,7 +51,7 @@ qn_status qn_sw_check_city_open(qn_golden *g, const qn_sw_check_site *site, qn_s
                                 qn_sw_check_city *out, qn_err *err);
 void qn_sw_check_city_close(qn_sw_check_city *city);
 
-qn_sw_reach qn_sw_check_site_reach(const qn_sw_check_site *site, float max_dist);
+qn_sw_ray_limits qn_sw_check_site_reach(const qn_sw_check_site *site, float max_dist);
 
 /* View factors (SW_SVF_PLANES planes) and words of bits of the core. Zero-initialised is none. */
 typedef struct qn_sw_check_views {

@@ -16,7 +16,7 @@ static qn_status make_walls(qn_golden *g, const float *dsm, int rows, int cols, 
 {
     const size_t n = (size_t)rows * (size_t)cols, bytes = n * sizeof(float);
     qn_buf *ground = NULL, *height = NULL, *degrees = NULL, *radians = NULL;
-    qn_sw_walls *walls = NULL;
+    qn_sw_wall_filters *walls = NULL;
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 

@@ -210,16 +210,16 @@ static const char *const day_columns[DAY_COLUMNS] = {
 };
 
 /* The figures of a row that every pixel shares, against the series of the reference. */
-static void day_row(const qn_sw_weather_row *w, const qn_sw_sky_row *s, qn_sw_delay *delay,
+static void day_row(const qn_sw_weather_row *w, const qn_sw_sky_step *s, qn_sw_delay *delay,
                     double out[DAY_COLUMNS])
 {
-    const qn_sw_row row = { .altitude = (float)s->sun.altitude,
-                            .zenith = (float)s->sun.zenith,
-                            .altmax = (float)s->altmax,
-                            .sunrise_h = (float)s->sunrise_h,
-                            .dectime = (float)s->dectime,
-                            .global = (float)w->global,
-                            .clear_sky_global = (float)s->clear_sky_global };
+    const qn_sw_step_weather row = { .altitude = (float)s->sun.altitude,
+                                     .zenith = (float)s->sun.zenith,
+                                     .altmax = (float)s->altmax,
+                                     .sunrise_h = (float)s->sunrise_h,
+                                     .dectime = (float)s->dectime,
+                                     .global = (float)w->global,
+                                     .clear_sky_global = (float)s->clear_sky_global };
     const qn_sw_materials materials = qn_sw_materials_default();
     sw_moment step = { .is_day = s->is_day };
 
@@ -249,7 +249,7 @@ static qn_status check_day(qn_golden *g, const qn_sw_day *day, qn_err *err)
     const qn_sw_trees trees = qn_sw_trees_default();
     const qn_sw_sky_rules rules = { .ignore_measured_split = day->is_estimated };
     const qn_sw_weather *w = &day->weather;
-    qn_sw_sky_row *sky = calloc(w->n_rows + 1, sizeof *sky);
+    qn_sw_sky_step *sky = calloc(w->n_rows + 1, sizeof *sky);
     qn_tally tally[DAY_COLUMNS];
     qn_sw_delay delay;
     qn_status st = QN_OK;
