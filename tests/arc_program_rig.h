@@ -2,15 +2,7 @@
 #ifndef QN_TESTS_ARC_PROGRAM_RIG_H
 #define QN_TESTS_ARC_PROGRAM_RIG_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "domain/arc/compile/check.h"
 #include "domain/arc/compile/code_file.h"

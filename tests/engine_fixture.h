@@ -6,29 +6,12 @@
 #ifndef QN_TESTS_ENGINE_FIXTURE_H
 #define QN_TESTS_ENGINE_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "test.h"
 
 #include <quern/graph.h>
 #include <quern/metrics.h>
 
 #include "kernel/vector.gen.h"
-
-/* Where calls of a test leave why they failed. */
-static qn_err failure __attribute__((unused));
-
-#define must(call)                                                                                 \
-    do {                                                                                           \
-        if ((call) != QN_OK)                                                                       \
-            fail_msg("%s: %s", #call, failure.text);                                               \
-    } while (0)
 
 static inline qn_ctx *open_with(qn_options options)
 {
@@ -94,22 +77,14 @@ static inline float value_at(qn_ctx *ctx, qn_buf *buf, int i)
     return v;
 }
 
-/* Lines on stderr while `body` runs, into `text`. */
-#define CAPTURE_STDERR(text, size, body)                                                           \
-    do {                                                                                           \
-        FILE *const captured = tmpfile();                                                          \
-        const int saved = dup(2);                                                                  \
-        size_t n_read;                                                                             \
-        fflush(stderr);                                                                            \
-        dup2(fileno(captured), 2);                                                                 \
-        body;                                                                                      \
-        fflush(stderr);                                                                            \
-        dup2(saved, 2);                                                                            \
-        close(saved);                                                                              \
-        rewind(captured);                                                                          \
-        n_read = fread((text), 1, (size)-1, captured);                                             \
-        (text)[n_read] = 0;                                                                        \
-        fclose(captured);                                                                          \
-    } while (0)
+static inline double count_of(qn_ctx *ctx, const char *name)
+{
+    return qn_metric_value(qn_ctx_metrics(ctx), name, NULL);
+}
+
+static inline double metric(qn_ctx *ctx, const char *name, const char *const *labels)
+{
+    return qn_metric_value(qn_ctx_metrics(ctx), name, labels);
+}
 
 #endif

@@ -6,16 +6,7 @@
 #ifndef QN_TESTS_GOLDEN_H
 #define QN_TESTS_GOLDEN_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "test.h"
 
 #include "util/hash.h"
 #include "util/json.h"

@@ -6,16 +6,7 @@
 #ifndef CUDA_FIXTURE_H
 #define CUDA_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "hal/backend.h"
 #include "hal/cuda/cuda_api.h"
@@ -93,7 +84,7 @@ typedef struct fixture {
     qn_err err;
 } fixture;
 
-static inline void must(const fixture *f, qn_status st)
+static inline void must_do(const fixture *f, qn_status st)
 {
     if (st != QN_OK)
         fail_msg("%s: %s", qn_status_name(st), f->err.text);
@@ -129,8 +120,8 @@ static inline qn_status build_ptx(fixture *f, const char *ptx, qn_module **out)
 
 static inline void open_device(fixture *f)
 {
-    must(f, cu->open(&config, 0, &f->dev, &f->err));
-    must(f, build_ptx(f, hand_ptx, &f->module));
+    must_do(f, cu->open(&config, 0, &f->dev, &f->err));
+    must_do(f, build_ptx(f, hand_ptx, &f->module));
 }
 
 static inline void close_device(fixture *f)
@@ -187,7 +178,7 @@ static inline qn_mem *alloc(fixture *f, size_t bytes)
     qn_mem *mem = NULL;
 
     assert_true(f->n_mems < MAX_MEMS);
-    must(f, cu->alloc(f->dev, bytes, QN_USE_READ | QN_USE_WRITE, &mem, &f->err));
+    must_do(f, cu->alloc(f->dev, bytes, QN_USE_READ | QN_USE_WRITE, &mem, &f->err));
     f->mems[f->n_mems++] = mem;
     return mem;
 }
@@ -197,15 +188,15 @@ static inline qn_mem *alloc_with(fixture *f, const void *from, size_t bytes)
 {
     qn_mem *const mem = alloc(f, bytes);
 
-    must(f, cu->upload(f->dev, mem, 0, from, bytes, QN_COMPUTE, &f->err));
+    must_do(f, cu->upload(f->dev, mem, 0, from, bytes, QN_COMPUTE, &f->err));
     return mem;
 }
 
 static inline void read_back(fixture *f, qn_mem *mem, void *to, size_t bytes)
 {
-    must(f, cu->sync(f->dev, &f->err));
-    must(f, cu->download(f->dev, mem, 0, to, bytes, QN_DOWNLOAD, &f->err));
-    must(f, cu->sync(f->dev, &f->err));
+    must_do(f, cu->sync(f->dev, &f->err));
+    must_do(f, cu->download(f->dev, mem, 0, to, bytes, QN_DOWNLOAD, &f->err));
+    must_do(f, cu->sync(f->dev, &f->err));
 }
 
 /* y = a x + y over [0, n) in groups of 64. `args` and `a` belong to the caller. */

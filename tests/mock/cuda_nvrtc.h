@@ -51,7 +51,7 @@ static inline qn_bin_kind kind_of(fixture *f, qn_module *module)
 {
     qn_blob blob = { 0 };
 
-    must(f, cu->binary(f->dev, module, &blob, &f->err));
+    must_do(f, cu->binary(f->dev, module, &blob, &f->err));
     free(blob.data);
     return blob.kind;
 }

@@ -5,17 +5,7 @@
  * here in plain C. Every buffer starts at an odd element of its block and has guards around it.
  */
 /* test: cost 18 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "hal/backend.h"
 #include "hal/geometry.h"

@@ -26,12 +26,6 @@ typedef struct {
     qn_err err;
 } fixture;
 
-static void must_ok(qn_status st, const qn_err *err)
-{
-    if (st != QN_OK)
-        fail_msg("%s", err->text);
-}
-
 static fixture open_fixture(const place *at, maker make, uint32_t n, qn_fit_precision precision)
 {
     fixture r = { .ctx = open_place(at) };
@@ -68,8 +62,8 @@ static void run_and_read(fixture *r, qn_buf *from)
 }
 
 /* tolerance 0: the same bits. */
-static void assert_near(const place *at, const char *what, const double *got, const double *want,
-                        qn_i64 n, double tolerance)
+static void assert_all_near(const place *at, const char *what, const double *got,
+                            const double *want, qn_i64 n, double tolerance)
 {
     double most = 1e-300;
 
@@ -103,7 +97,7 @@ static void check_gradient(const place *at, maker make, uint32_t n, qn_fit_preci
             fail_msg("%s: run %d gives other bits than the one before", at->name, run);
         memcpy(r.before, r.got, (size_t)r.n_got * sizeof *r.got);
     }
-    assert_near(at, "gradient", r.got, r.want, r.n_got, tolerance);
+    assert_all_near(at, "gradient", r.got, r.want, r.n_got, tolerance);
     close_fixture(&r);
 }
 
@@ -166,7 +160,7 @@ static void check_product(const place *at, maker make, uint32_t n, qn_fit_accumu
     must_ok(qn_fit_device_vector(r.device, "out", NULL, &r.gradient, &r.err), &r.err);
     must_ok(qn_fit_stage_jtjv(r.device, r.graph, r.x, tangent, r.gradient, &r.err), &r.err);
     run_and_read(&r, r.gradient);
-    assert_near(at, "J'J v", r.got, r.want, r.n_got, 1e-13);
+    assert_all_near(at, "J'J v", r.got, r.want, r.n_got, 1e-13);
     qn_graph_free(r.graph);
     r.graph = NULL;
     qn_buf_free(tangent);
@@ -200,7 +194,8 @@ static void check_rows(fixture *r, const place *at, double tolerance)
         for (int row = 0; row < r->p->groups[k].n_rows; row++) {
             const qn_i64 from = qn_fit_host_row(r->host, k) + row * r->p->groups[k].ld;
 
-            assert_near(at, "residual", r->got + from, want + from, r->p->groups[k].n, tolerance);
+            assert_all_near(at, "residual", r->got + from, want + from, r->p->groups[k].n,
+                            tolerance);
         }
 }
 
@@ -234,8 +229,8 @@ static void check_jacobian(fixture *r, const place *at, double tolerance)
                 }
                 r->got[qn_fit_host_row(r->host, k) + row * g->ld + i] = t;
             }
-        assert_near(at, "J v", r->got + qn_fit_host_row(r->host, k),
-                    want + qn_fit_host_row(r->host, k), g->n, tolerance);
+        assert_all_near(at, "J v", r->got + qn_fit_host_row(r->host, k),
+                        want + qn_fit_host_row(r->host, k), g->n, tolerance);
     }
     free(j);
     free(v);

@@ -10,17 +10,9 @@
  *
  * prints a line of JSON for each case; without backend= the solvers in host memory run.
  */
+#include "test.h"
+
 #include "lab/fit/bench/bench_solve.h"
-
-#include <setjmp.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const char *value_of(int argc, char **argv, const char *key)
 {

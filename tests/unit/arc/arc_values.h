@@ -2,13 +2,7 @@
 #ifndef QN_TESTS_ARC_VALUES_H
 #define QN_TESTS_ARC_VALUES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <string.h>
+#include "test.h"
 
 #include "domain/arc/value/encode.h"
 #include "util/hash.h"

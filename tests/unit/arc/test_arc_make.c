@@ -1,14 +1,7 @@
 /* test_arc_make.c - random programs and grids are reproducible and well formed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lab/made/make.h"
 #include "lab/made/signatures.h"

@@ -1,13 +1,6 @@
 /* test_arc_make_parse.c - random programs are programs: they parse, compile, and lie in the
  * pool of resident values with their constants. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
+#include "test.h"
 
 #include "domain/arc/compile/compile.h"
 #include "lab/made/make.h"

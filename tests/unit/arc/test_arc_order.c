@@ -28,7 +28,7 @@ typedef struct folder {
     char costs[1300];
 } folder;
 
-static folder make_folder(void)
+static folder new_folder(void)
 {
     folder f;
     qn_err err = { .text = "" };
@@ -71,7 +71,7 @@ static int program_at(const rig *r, int place)
 
 static void program_never_seen_goes_by_its_instructions(void **state)
 {
-    folder f = make_folder();
+    folder f = new_folder();
     rig r = open_both(&f, "none");
 
     (void)state;
@@ -84,7 +84,7 @@ static void program_never_seen_goes_by_its_instructions(void **state)
 
 static void second_batch_begins_with_what_took_long_in_the_first(void **state)
 {
-    folder f = make_folder();
+    folder f = new_folder();
     rig r = open_both(&f, "none");
 
     (void)state;
@@ -98,7 +98,7 @@ static void second_batch_begins_with_what_took_long_in_the_first(void **state)
 
 static void next_process_begins_with_what_took_long_in_this_one(void **state)
 {
-    folder f = make_folder();
+    folder f = new_folder();
     rig first = open_both(&f, "none"), second;
 
     (void)state;
@@ -113,7 +113,7 @@ static void next_process_begins_with_what_took_long_in_this_one(void **state)
 /* Only the program that takes long is worth a line of the file. */
 static void file_holds_the_programs_that_take_long(void **state)
 {
-    folder f = make_folder();
+    folder f = new_folder();
     rig r = open_both(&f, "none");
     qn_arc_costs *costs = NULL;
     qn_err err = { .text = "" };
@@ -138,7 +138,7 @@ static void file_that_is_wrong_is_ignored_with_one_line(void **state)
         "{\"format\": \"quern-arc-costs/1\", \"programs\": {\"12\": 3}}",
         "{\"format\": \"quern-arc-costs/1\", \"programs\": {\"00000000000000ff\": -1}}",
     };
-    folder f = make_folder();
+    folder f = new_folder();
     qn_err err = { .text = "" };
 
     (void)state;

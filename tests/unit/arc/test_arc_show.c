@@ -8,27 +8,12 @@
 #include "domain/arc/show/figure.h"
 #include "domain/arc/show/show.h"
 #include "util/file.h"
-#include "util/temp_dir.h"
 
-static qn_temp_dir dir;
 static char path[1200];
-
-static int make_dir(void **state)
-{
-    (void)state;
-    return qn_temp_dir_make(&dir, NULL) == QN_OK ? 0 : -1;
-}
-
-static int drop_dir(void **state)
-{
-    (void)state;
-    qn_temp_dir_remove(&dir);
-    return 0;
-}
 
 static const char *in_dir(const char *name)
 {
-    snprintf(path, sizeof path, "%s/%s", dir.path, name);
+    snprintf(path, sizeof path, "%s/%s", test_folder.path, name);
     return path;
 }
 
@@ -416,5 +401,5 @@ int main(void)
         cmocka_unit_test(bad_results_are_refused_with_their_line),
     };
 
-    return cmocka_run_group_tests(tests, make_dir, drop_dir);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -4,27 +4,12 @@
 
 #include "domain/arc/task/task.h"
 #include "util/file.h"
-#include "util/temp_dir.h"
 
-static qn_temp_dir dir;
 static char path[1200];
-
-static int make_dir(void **state)
-{
-    (void)state;
-    return qn_temp_dir_make(&dir, NULL) == QN_OK ? 0 : -1;
-}
-
-static int drop_dir(void **state)
-{
-    (void)state;
-    qn_temp_dir_remove(&dir);
-    return 0;
-}
 
 static const char *put(const char *name, const char *text)
 {
-    snprintf(path, sizeof path, "%s/%s", dir.path, name);
+    snprintf(path, sizeof path, "%s/%s", test_folder.path, name);
     if (qn_make_parent(path, NULL) != QN_OK || qn_file_write(path, text, strlen(text), NULL))
         fail_msg("cannot write %s", path);
     return path;
@@ -71,7 +56,7 @@ static void folder_gives_its_tasks_by_id(void **state)
     put("many/a.json", SMALL);
     put("many/a-b.json", SMALL); /* '-' sorts before '.', but "a" before "a-b" */
     put("many/notes.txt", "not a task");
-    snprintf(path, sizeof path, "%s/many", dir.path);
+    snprintf(path, sizeof path, "%s/many", test_folder.path);
     tasks = read_tasks(path);
     assert_int_equal(tasks.n, 3);
     assert_string_equal(tasks.items[0].id, "a");
@@ -161,7 +146,7 @@ static void missing_and_empty_places_are_errors(void **state)
     (void)state;
     assert_int_equal(qn_arc_tasks_read("/nowhere/at/all", &tasks, &err), QN_ERR_IO);
     put("empty/readme.txt", "");
-    snprintf(path, sizeof path, "%s/empty", dir.path);
+    snprintf(path, sizeof path, "%s/empty", test_folder.path);
     assert_int_equal(qn_arc_tasks_read(path, &tasks, &err), QN_ERR_INPUT);
     assert_non_null(strstr(err.text, "no *.json file"));
 }
@@ -174,7 +159,7 @@ static void one_bad_file_of_a_folder_is_named(void **state)
     (void)state;
     put("mixed/a.json", SMALL);
     put("mixed/b.json", "{}");
-    snprintf(path, sizeof path, "%s/mixed", dir.path);
+    snprintf(path, sizeof path, "%s/mixed", test_folder.path);
     assert_int_equal(qn_arc_tasks_read(path, &tasks, &err), QN_ERR_INPUT);
     assert_non_null(strstr(err.text, "mixed/b.json: train"));
 }
@@ -253,5 +238,5 @@ int main(void)
         cmocka_unit_test(corpus_is_read),
     };
 
-    return cmocka_run_group_tests(tests, make_dir, drop_dir);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

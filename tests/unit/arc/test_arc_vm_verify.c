@@ -3,11 +3,6 @@
 
 #include "domain/arc/run/session_impl.h"
 
-static double metric(const rig *r, const char *name)
-{
-    return qn_metric_value(qn_ctx_metrics(r->ctx), name, NULL);
-}
-
 /* Falsifies results between the device's launch and the check. */
 typedef struct forger {
     rig *r;
@@ -57,9 +52,9 @@ static void right_results_pass_without_a_word(void **state)
         CAPTURE_STDERR(text, sizeof text, rig_run(&r));
         assert_string_equal(text, "");
         assert_same(&ref, &r, "checked");
-        assert_true(metric(&r, "verify_checked") >= 2 * shares[i] - 6);
-        assert_true(metric(&r, "verify_checked") <= 2 * shares[i]);
-        assert_true(metric(&r, "verify_mismatched") == 0);
+        assert_true(count_of(r.ctx, "verify_checked") >= 2 * shares[i] - 6);
+        assert_true(count_of(r.ctx, "verify_checked") <= 2 * shares[i]);
+        assert_true(count_of(r.ctx, "verify_mismatched") == 0);
         rig_close(&r);
     }
     rig_close(&ref);
@@ -77,7 +72,7 @@ static void wrong_results_are_told_and_replaced(void **state)
     CAPTURE_STDERR(text, sizeof text, rig_run(&r));
     assert_non_null(strstr(text, "[GPU] arc.vm failed: 2 of "));
     assert_non_null(strstr(text, " runs differ from the CPU (program "));
-    assert_true(metric(&r, "verify_mismatched") == 2);
+    assert_true(count_of(r.ctx, "verify_mismatched") == 2);
     assert_same(&ref, &r, "replaced");
     rig_close(&r);
     rig_close(&ref);
@@ -114,7 +109,7 @@ static void device_with_other_arenas_raises_no_alarm(void **state)
     add_made(&r, 20, 100);
     CAPTURE_STDERR(text, sizeof text, rig_run(&r));
     assert_string_equal(text, "");
-    assert_true(metric(&r, "verify_checked") > 80);
+    assert_true(count_of(r.ctx, "verify_checked") > 80);
     rig_close(&r);
 }
 

@@ -1,12 +1,5 @@
 /* test_args.c - command lines: what is understood, what is refused, and in which words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 /* The command is no library; its files are tested as part of this one. */
 #include "cli/args.c"

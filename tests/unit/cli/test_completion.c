@@ -1,15 +1,10 @@
 /* test_completion.c - what shells offer follows from the tables. */
+#include "test.h"
+
 #include "cli/args.c"
 #include "cli/globals.c"
 #include "cli/help.c"
 #include "cli/manual/completion.c"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static const qn_command verb = { .name = "go", .words = "[FILE.csv]" };
 static const qn_command *const verbs[] = { &verb, NULL };

@@ -1,12 +1,7 @@
 /* test_roff.c - what a man page prints is the text it was given. */
+#include "test.h"
+
 #include "cli/manual/roff.c"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static void becomes(const char *text, const char *want)
 {

@@ -3,7 +3,7 @@
  * Sim does work when it is queued, so a missing wait does not spoil its results; but it counts
  * work that began too early by its clock (qn_sim_races), which close_rig asks for.
  */
-#include "engine_books.h"
+#include "engine_counters.h"
 
 #include <quern/tasks.h>
 

@@ -1,8 +1,5 @@
 /* test_chunks.c - who may take which items of a batch. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "engine/split/cluster.h"
 

@@ -2,7 +2,7 @@
  *
  * Arrays of 4096 floats fill one block of 16 KiB; budgets are counted in such blocks.
  */
-#include "engine_books.h"
+#include "engine_counters.h"
 
 #include "engine/plan/graph_impl.h"
 

@@ -1,17 +1,11 @@
 /* test_export.c - metrics as JSON and Prometheus text: shape, order, escapes, files. */
+#include "test.h"
+
 #include "engine/telemetry/export.h"
 #include "prom_check.h"
 #include "util/file.h"
 
 #include <jansson.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 static int open_metrics(void **state)
 {

@@ -1,5 +1,5 @@
 /* test_fallback.c - a device that fails costs time, never results; and it is always said. */
-#include "engine_books.h"
+#include "engine_counters.h"
 
 #include "engine/device/fallback.h"
 

@@ -1,5 +1,5 @@
 /* test_fuse.c - chains of element-wise stages run as one, and nobody can tell by the result. */
-#include "engine_books.h"
+#include "engine_counters.h"
 
 #include "engine/plan/graph_impl.h"
 #include "kernel/vector.h"

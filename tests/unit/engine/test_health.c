@@ -1,5 +1,5 @@
 /* test_health.c - when a device is refused, for how long, and how it comes back. */
-#include "engine_books.h"
+#include "engine_counters.h"
 
 #include "engine/device/fallback.h"
 

@@ -1,4 +1,6 @@
 /* test_metrics.c - names, series, exact counts from many threads, rates. */
+#include "test.h"
+
 #include "domain/tasks/modules.h"
 #include "engine/telemetry/export.h"
 #include "engine/telemetry/metrics.h"
@@ -6,16 +8,9 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 enum { N_THREADS = 3, N_UPDATES = 500000 };
 

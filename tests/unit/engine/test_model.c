@@ -1,22 +1,10 @@
 /* test_model.c - times by size: windows, prediction, and what a changed device teaches. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <math.h>
+#include "test.h"
 
 #include "engine/route/model.h"
 #include "util/hash.h"
 
 static const qn_line flat = { 10, 0 };
-
-static void assert_near(double value, double wanted, double relative)
-{
-    if (!(fabs(value - wanted) <= relative * fabs(wanted)))
-        fail_msg("%g is not within %g of %g", value, relative, wanted);
-}
 
 /* n samples of `us` with noise of +-2 %. */
 static void add_many(qn_model *model, double size, double us, int n)

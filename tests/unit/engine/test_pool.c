@@ -1,14 +1,8 @@
 /* test_pool.c - reuse rules of the buffer pool. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "engine/device/pool.h"
 #include "util/hash.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* Memory whose device may still be busy: `busy` says so for every block. */
 typedef struct {

@@ -12,27 +12,9 @@
 #include "util/file.h"
 #include "util/json.h"
 
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/quern-profile-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int drop_folder(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
-
 static qn_ctx *open_here(const char *backend, const char *log)
 {
-    return open_with((qn_options){ .backend = backend, .cache_dir = folder, .log = log });
+    return open_with((qn_options){ .backend = backend, .cache_dir = test_folder.path, .log = log });
 }
 
 /* A context that knows something of sim:0. */
@@ -147,7 +129,7 @@ static void nothing_but_the_profile_is_left(void **state)
     (void)state;
     write_profile();
     write_profile();
-    snprintf(path, sizeof path, "%s/profile", folder);
+    snprintf(path, sizeof path, "%s/profile", test_folder.path);
     assert_non_null(dir = opendir(path));
     while ((entry = readdir(dir)))
         n += entry->d_name[0] != '.';
@@ -215,7 +197,7 @@ static void profile_of_an_older_driver_is_mentioned(void **state)
     write_profile();
     tamper("\"driver\": \"sim\"", "\"driver\": \"old\"");
     path_of(path, sizeof path);
-    snprintf(older, sizeof older, "%s/profile/sim-00000000000000aa.json", folder);
+    snprintf(older, sizeof older, "%s/profile/sim-00000000000000aa.json", test_folder.path);
     assert_int_equal(rename(path, older), 0);
     ctx = load(text, sizeof text);
     assert_int_equal(n_lines(text), 1);
@@ -244,9 +226,9 @@ static void folder_that_cannot_be_written_is_told(void **state)
     qn_err err;
 
     (void)state;
-    snprintf(path, sizeof path, "%s/profile", folder);
+    snprintf(path, sizeof path, "%s/profile", test_folder.path);
     assert_int_equal(qn_file_write(path, "x", 1, &err),
-                     QN_OK); /* a file where a folder is needed */
+                     QN_OK); /* a file where a test_folder.path is needed */
     assert_int_equal(qn_profile_write(ctx, 1, &err), QN_ERR_IO);
     assert_non_null(strstr(err.text, path));
     qn_ctx_close(ctx);
@@ -256,8 +238,8 @@ static void folder_that_cannot_be_written_is_told(void **state)
 
 static qn_ctx *calibrated(const char *fault, const qn_calibration *how)
 {
-    qn_ctx *ctx =
-        open_with((qn_options){ .backend = "cpu,sim", .cache_dir = folder, .fault = fault });
+    qn_ctx *ctx = open_with(
+        (qn_options){ .backend = "cpu,sim", .cache_dir = test_folder.path, .fault = fault });
 
     must(qn_calibrate(ctx, how, &failure));
     return ctx;
@@ -351,7 +333,7 @@ static void there_is_no_scan_where_nothing_is_to_be_found(void **state)
     qn_ctx_close(ctx);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_folder, drop_folder)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
 
 int main(void)
 {

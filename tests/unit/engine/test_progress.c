@@ -1,17 +1,10 @@
 /* test_progress.c - a bar that only moves forward, ends at 100 %, and does not chatter. */
+#include "test.h"
+
 #include "util/progress.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 /* The clock of these tests stands still until a test moves it. */
 static double clock_us;

@@ -3,7 +3,7 @@
  * sim.fail_at=N: the N-th launch and all that follows do nothing, downloads bring poison, and the
  * first who waits is told. sim.refuse_at=N: the N-th launch is refused when it is submitted.
  */
-#include "engine_books.h"
+#include "engine_counters.h"
 
 #include "engine/plan/graph_impl.h"
 

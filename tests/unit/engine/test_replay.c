@@ -3,7 +3,7 @@
  * The program stands in front of the allocator, to count what a replayed run asks of it.
  */
 #include "alloc_count.h"
-#include "engine_books.h"
+#include "engine_counters.h"
 
 #include "engine/plan/graph_impl.h"
 

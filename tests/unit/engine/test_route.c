@@ -29,11 +29,6 @@ static void teach(qn_ctx *ctx, const char *device, double a_us, double b_us)
             qn_route_observe(op, d, n, a_us + b_us * n);
 }
 
-static double metric(qn_ctx *ctx, const char *name, const char *const *labels)
-{
-    return qn_metric_value(qn_ctx_metrics(ctx), name, labels);
-}
-
 static qn_ctx *open_two(const char *mode, const char *fault)
 {
     return open_with((qn_options){ .backend = "cpu,sim", .route = mode, .fault = fault });

@@ -91,11 +91,6 @@ static void assert_looks_are_few(addition *a)
 /* The second device takes longer by more than it could ever make up for. */
 #define UNEVEN TWO ",sim.slow.1=400"
 
-static double metric(qn_ctx *ctx, const char *name, const char *const *labels)
-{
-    return qn_metric_value(qn_ctx_metrics(ctx), name, labels);
-}
-
 /* Runs between looks. */
 
 static void settled_run_reads_no_clock_takes_no_lock_and_no_memory(void **state)

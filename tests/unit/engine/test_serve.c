@@ -1,4 +1,6 @@
 /* test_serve.c - the HTTP side of metrics: answers, refusals, a clean end. */
+#include "test.h"
+
 #include "engine/telemetry/metrics.h"
 #include "engine/engine.h"
 #include "prom_check.h"
@@ -6,18 +8,10 @@
 
 #include <arpa/inet.h>
 #include <jansson.h>
-#include <math.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 typedef struct served {
     qn_metrics *metrics;

@@ -1,12 +1,7 @@
 /* test_share.c - how many items each device gets, and when that is corrected. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "engine/split/share.h"
-
-#include <math.h>
 
 static void assert_shares(const qn_i64 *got, const qn_i64 *want, int k)
 {

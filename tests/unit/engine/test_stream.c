@@ -3,7 +3,7 @@
  * sim computes when work is submitted, so order shows in its clock: a copy that had to wait for a
  * kernel ends after it.
  */
-#include "engine_books.h"
+#include "engine_counters.h"
 
 #include "engine/plan/graph_impl.h"
 

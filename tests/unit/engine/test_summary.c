@@ -1,13 +1,8 @@
 /* test_summary.c - the end of a run as people read it. */
+#include "test.h"
+
 #include "engine/telemetry/summary.h"
 #include "util/format.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static int open_metrics(void **state)
 {

@@ -1,5 +1,5 @@
 /* test_verify.c - the cross-check finds what a device got wrong, and mends it. */
-#include "engine_books.h"
+#include "engine_counters.h"
 
 enum { N = 3000 };
 

@@ -60,7 +60,7 @@ static inline void compare_solves(const solvers *by, qn_fit_problem *(*make)(voi
     qn_fit_report want, got;
     qn_err err = { .text = "" };
 
-    must(by->host(p, o, &want, &err), &err);
+    must_ok(by->host(p, o, &want, &err), &err);
     if (by->also)
         by->also(&want);
     qn_fit_problem_free(p);
@@ -70,7 +70,7 @@ static inline void compare_solves(const solvers *by, qn_fit_problem *(*make)(voi
         if (!ctx)
             continue;
         p = make();
-        must(by->device(ctx, p, precision, o, &got, &err), &err);
+        must_ok(by->device(ctx, p, precision, o, &got, &err), &err);
         assert_true(fabs(got.initial_cost - want.initial_cost) <=
                     (precision == QN_FIT_F64 ? 1e-12 : 1e-4) * want.initial_cost);
         if (!(fabs(got.final_cost - want.final_cost) <= tolerance * want.final_cost))

@@ -10,12 +10,6 @@
 
 #include <math.h>
 
-static inline void must_ok(qn_status st, const qn_err *err)
-{
-    if (st != QN_OK)
-        fail_msg("%s", err->text);
-}
-
 typedef struct {
     qn_fit_text *text;
     const qn_fit_problem *p;

@@ -10,12 +10,6 @@
 #include "lab/fit/check/records.h"
 #include "domain/fit/eval/eval.h"
 
-static inline void must_ok(qn_status st, const qn_err *err)
-{
-    if (st != QN_OK)
-        fail_msg("%s", err->text);
-}
-
 /* Functions. */
 
 static inline qn_fit_vec fit_vec_of(const qn_fit_v *at, int n)

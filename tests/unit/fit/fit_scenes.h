@@ -49,25 +49,26 @@ static inline qn_fit_problem *bal_from(const qn_fit_bal *bal, qn_fit_loss loss)
     qn_err err = { .text = "" };
     int sets[2];
 
-    must(qn_fit_problem_new(&p, &err), &err);
-    must(qn_fit_problem_add_set(p, "cam", bal->n_cameras, 9, bal->cameras, &sets[0], &err), &err);
-    must(qn_fit_problem_add_set(p, "pt", bal->n_points, 3, bal->points, &sets[1], &err), &err);
-    must(qn_fit_problem_eliminate(p, sets[1], &err), &err);
+    must_ok(qn_fit_problem_new(&p, &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "cam", bal->n_cameras, 9, bal->cameras, &sets[0], &err),
+            &err);
+    must_ok(qn_fit_problem_add_set(p, "pt", bal->n_points, 3, bal->points, &sets[1], &err), &err);
+    must_ok(qn_fit_problem_eliminate(p, sets[1], &err), &err);
     reprojection();
-    must(qn_fit_problem_add_group(
-             p,
-             &(qn_fit_group_spec){ .name = "reproj",
-                                   .graph = G,
-                                   .n = bal->n_obs,
-                                   .n_slots = 2,
-                                   .n_columns = 2,
-                                   .slot_set = sets,
-                                   .slot_block = (const uint32_t *const[]){ bal->cam, bal->pt },
-                                   .columns = (const double *const[]){ bal->u, bal->v },
-                                   .loss = loss },
-             &err),
-         &err);
-    must(qn_fit_problem_finish(p, &err), &err);
+    must_ok(qn_fit_problem_add_group(
+                p,
+                &(qn_fit_group_spec){ .name = "reproj",
+                                      .graph = G,
+                                      .n = bal->n_obs,
+                                      .n_slots = 2,
+                                      .n_columns = 2,
+                                      .slot_set = sets,
+                                      .slot_block = (const uint32_t *const[]){ bal->cam, bal->pt },
+                                      .columns = (const double *const[]){ bal->u, bal->v },
+                                      .loss = loss },
+                &err),
+            &err);
+    must_ok(qn_fit_problem_finish(p, &err), &err);
     return p;
 }
 
@@ -79,9 +80,9 @@ static inline qn_fit_problem *bal_problem(const char *file, qn_fit_loss loss)
     char *text = NULL;
     size_t bytes;
 
-    must(qn_file_read(golden_path(file), &text, &bytes, &err), &err);
-    must(qn_fit_gunzip(file, &text, &bytes, &err), &err);
-    must(qn_fit_bal_parse(file, text, bytes, &bal, &err), &err);
+    must_ok(qn_file_read(golden_path(file), &text, &bytes, &err), &err);
+    must_ok(qn_fit_gunzip(file, &text, &bytes, &err), &err);
+    must_ok(qn_fit_bal_parse(file, text, bytes, &bal, &err), &err);
     p = bal_from(&bal, loss);
     qn_fit_bal_free(&bal);
     free(text);
@@ -101,10 +102,10 @@ static inline qn_fit_problem *spring_problem(int level)
     int sets[2];
     v x[3];
 
-    must(qn_fit_mesh_icosphere(level, 1, &mesh, &err), &err);
-    must(qn_fit_topology_new(&mesh, &top, &err), &err);
-    must(qn_fit_problem_new(&p, &err), &err);
-    must(qn_fit_problem_add_set(p, "x", mesh.n_verts, 3, mesh.pos, &sets[0], &err), &err);
+    must_ok(qn_fit_mesh_icosphere(level, 1, &mesh, &err), &err);
+    must_ok(qn_fit_topology_new(&mesh, &top, &err), &err);
+    must_ok(qn_fit_problem_new(&p, &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "x", mesh.n_verts, 3, mesh.pos, &sets[0], &err), &err);
     sets[1] = sets[0];
     rest = calloc(top.n_edges, sizeof *rest);
     for (uint32_t e = 0; e < top.n_edges; e++) {
@@ -117,7 +118,7 @@ static inline qn_fit_problem *spring_problem(int level)
     qn_fit_params(G, 0, 3, ends[0].at);
     qn_fit_params(G, 1, 3, ends[1].at);
     row(sub(call2("distance", ends[0], ends[1]).at[0], col(0)));
-    must(
+    must_ok(
         qn_fit_problem_add_group(
             p,
             &(qn_fit_group_spec){ .name = "spring",
@@ -142,20 +143,20 @@ static inline qn_fit_problem *spring_problem(int level)
     qn_fit_params(G, 0, 3, x);
     for (int k = 0; k < 3; k++)
         row(sub(x[k], col(k)));
-    must(qn_fit_problem_add_group(
-             p,
-             &(qn_fit_group_spec){ .name = "anchor",
-                                   .graph = G,
-                                   .n = mesh.n_verts,
-                                   .n_slots = 1,
-                                   .n_columns = 3,
-                                   .slot_set = sets,
-                                   .slot_block = (const uint32_t *const[]){ verts },
-                                   .columns = (const double *const *)at,
-                                   .weight = 0.01 },
-             &err),
-         &err);
-    must(qn_fit_problem_finish(p, &err), &err);
+    must_ok(qn_fit_problem_add_group(
+                p,
+                &(qn_fit_group_spec){ .name = "anchor",
+                                      .graph = G,
+                                      .n = mesh.n_verts,
+                                      .n_slots = 1,
+                                      .n_columns = 3,
+                                      .slot_set = sets,
+                                      .slot_block = (const uint32_t *const[]){ verts },
+                                      .columns = (const double *const *)at,
+                                      .weight = 0.01 },
+                &err),
+            &err);
+    must_ok(qn_fit_problem_finish(p, &err), &err);
     for (int k = 0; k < 3; k++)
         free(at[k]);
     free(verts);

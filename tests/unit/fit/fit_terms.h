@@ -14,12 +14,6 @@ typedef qn_fit_v v;
 
 static qn_fit_graph *G; /* the graph that is being written */
 
-static inline void must(qn_status st, const qn_err *err)
-{
-    if (st != QN_OK)
-        fail_msg("%s", err->text);
-}
-
 /* A golden file whose root is a list. */
 static inline json_t *golden_list(const char *name)
 {
@@ -133,23 +127,23 @@ static inline qn_fit_problem *one_group(int n, const double *start, uint32_t row
     const uint32_t *slot_block[] = { blocks };
     int set;
 
-    must(qn_fit_problem_new(&p, &err), &err);
-    must(qn_fit_problem_add_set(p, "b", 1, (uint32_t)n, start, &set, &err), &err);
+    must_ok(qn_fit_problem_new(&p, &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "b", 1, (uint32_t)n, start, &set, &err), &err);
     if (lower)
-        must(qn_fit_problem_bound(p, set, lower, upper, &err), &err);
-    must(qn_fit_problem_add_group(p,
-                                  &(qn_fit_group_spec){ .name = "r",
-                                                        .graph = G,
-                                                        .n = rows,
-                                                        .n_slots = 1,
-                                                        .n_columns = n_cols,
-                                                        .slot_set = &set,
-                                                        .slot_block = slot_block,
-                                                        .columns = cols,
-                                                        .loss = loss },
-                                  &err),
-         &err);
-    must(qn_fit_problem_finish(p, &err), &err);
+        must_ok(qn_fit_problem_bound(p, set, lower, upper, &err), &err);
+    must_ok(qn_fit_problem_add_group(p,
+                                     &(qn_fit_group_spec){ .name = "r",
+                                                           .graph = G,
+                                                           .n = rows,
+                                                           .n_slots = 1,
+                                                           .n_columns = n_cols,
+                                                           .slot_set = &set,
+                                                           .slot_block = slot_block,
+                                                           .columns = cols,
+                                                           .loss = loss },
+                                     &err),
+            &err);
+    must_ok(qn_fit_problem_finish(p, &err), &err);
     free(blocks);
     return p;
 }

@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-static void must_ok(qn_status st, const qn_err *err)
-{
-    if (st != QN_OK)
-        fail_msg("%s", err->text);
-}
-
 static qn_fit_traffic traffic(const qn_fit_problem *p, qn_fit_work work, qn_fit_precision precision)
 {
     qn_fit_traffic t;

@@ -46,9 +46,9 @@ static qn_fit_report solve_by(int way, qn_fit_problem *p, qn_fit_damp damping)
     o.linear_solver = ways[way];
     o.damping = damping;
     o.max_iterations = 30;
-    must(ctx ? qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err)
-             : qn_fit_solve_lm(p, &o, &r, &err),
-         &err);
+    must_ok(ctx ? qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err)
+                : qn_fit_solve_lm(p, &o, &r, &err),
+            &err);
     qn_ctx_close(ctx);
     return r;
 }

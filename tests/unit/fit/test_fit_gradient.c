@@ -24,7 +24,7 @@ static void lbfgs_follows_a_curved_valley(void **state)
     (void)state;
     qn_fit_options_lbfgs(&o);
     o.function_tolerance = 0;
-    must(qn_fit_solve_lbfgs(p, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_lbfgs(p, &o, &r, &err), &err);
     assert_int_equal(r.end, QN_FIT_CONVERGED_GRADIENT);
     assert_true(fabs(p->x[0] - 1) < 1e-5 && fabs(p->x[1] - 1) < 1e-5);
     assert_true(r.n_accepted < 60);
@@ -46,7 +46,7 @@ static void lbfgs_and_lm_agree_on_springs(void **state)
     o.max_iterations = 1000;
     o.gradient_tolerance = 1e-8;
     o.function_tolerance = 1e-12;
-    must(qn_fit_solve_lbfgs(p, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_lbfgs(p, &o, &r, &err), &err);
     if (!(fabs(r.final_cost - 0.006960249037677908) < 1e-6 * 0.00696))
         fail_msg("%.12g after %d: %s", r.final_cost, r.n_accepted, r.text);
     assert_true(r.group_costs[0] + r.group_costs[1] == r.final_cost);
@@ -145,17 +145,17 @@ static void add_hinges(qn_fit_problem *p, int set, const qn_fit_topology *top, u
         n++;
     }
     hinge_rows(valence);
-    must(qn_fit_problem_add_group(
-             p,
-             &(qn_fit_group_spec){ .name = "hinge",
-                                   .graph = G,
-                                   .n = n,
-                                   .n_slots = valence + 1,
-                                   .slot_set = sets,
-                                   .slot_block = (const uint32_t *const *)blocks,
-                                   .is_energy = 1 },
-             &err),
-         &err);
+    must_ok(qn_fit_problem_add_group(
+                p,
+                &(qn_fit_group_spec){ .name = "hinge",
+                                      .graph = G,
+                                      .n = n,
+                                      .n_slots = valence + 1,
+                                      .slot_set = sets,
+                                      .slot_block = (const uint32_t *const *)blocks,
+                                      .is_energy = 1 },
+                &err),
+            &err);
     for (int k = 0; k <= valence; k++)
         free(blocks[k]);
 }
@@ -168,13 +168,13 @@ static qn_fit_problem *hinge_problem(void)
     qn_err err = { .text = "" };
     int set;
 
-    must(qn_fit_mesh_icosphere(1, 1, &mesh, &err), &err);
-    must(qn_fit_topology_new(&mesh, &top, &err), &err);
-    must(qn_fit_problem_new(&p, &err), &err);
-    must(qn_fit_problem_add_set(p, "x", mesh.n_verts, 3, mesh.pos, &set, &err), &err);
+    must_ok(qn_fit_mesh_icosphere(1, 1, &mesh, &err), &err);
+    must_ok(qn_fit_topology_new(&mesh, &top, &err), &err);
+    must_ok(qn_fit_problem_new(&p, &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "x", mesh.n_verts, 3, mesh.pos, &set, &err), &err);
     add_hinges(p, set, &top, mesh.n_verts, 5);
     add_hinges(p, set, &top, mesh.n_verts, 6);
-    must(qn_fit_problem_finish(p, &err), &err);
+    must_ok(qn_fit_problem_finish(p, &err), &err);
     qn_fit_topology_free(&top);
     qn_fit_mesh_free(&mesh);
     return p;
@@ -196,7 +196,7 @@ static void hinge_energy_of_a_sphere_falls(void **state)
 
         qn_fit_options_lbfgs(&o);
         o.max_iterations = goals[k].iterations;
-        must(qn_fit_solve_lbfgs(p, &o, &r, &err), &err);
+        must_ok(qn_fit_solve_lbfgs(p, &o, &r, &err), &err);
         assert_true(fabs(r.initial_cost - 12.79817) < 1e-4);
         assert_true(r.final_cost < goals[k].below);
         qn_fit_report_free(&r);
@@ -279,7 +279,7 @@ static void first_order_methods_lower_the_cost(void **state)
         o.max_iterations = 2000;
         o.learning_rate = method == QN_FIT_SGD ? 1e-3 : 0.02;
         o.weight_decay = 1e-3;
-        must(qn_fit_solve_first_order(p, (qn_fit_first_order)method, &o, &r, &err), &err);
+        must_ok(qn_fit_solve_first_order(p, (qn_fit_first_order)method, &o, &r, &err), &err);
         assert_true(r.final_cost < 0.05 * r.initial_cost);
         assert_true(isfinite(p->x[0]) && isfinite(p->x[1]));
         qn_fit_report_free(&r);
@@ -313,12 +313,12 @@ static void the_first_step_of_adam_has_the_length_of_its_rate(void **state)
 
     (void)state;
     qn_fit_options_first_order(&o);
-    must(qn_fit_descent_new(&of, QN_FIT_ADAM, &o, &x, &r, &d, &err), &err);
+    must_ok(qn_fit_descent_new(&of, QN_FIT_ADAM, &o, &x, &r, &d, &err), &err);
     assert_int_equal(qn_fit_descent_step(d), QN_FIT_RUNNING);
     assert_true(fabs(x - (5 - 1e-3)) < 1e-10);
     qn_fit_descent_free(d);
     x = 5;
-    must(qn_fit_descent_new(&of, QN_FIT_ADAMW, &o, &x, &r, &d, &err), &err);
+    must_ok(qn_fit_descent_new(&of, QN_FIT_ADAMW, &o, &x, &r, &d, &err), &err);
     qn_fit_descent_step(d);
     assert_true(fabs(x - (5 - 1e-3 * (1 + 0.01 * 5))) < 1e-10);
     qn_fit_descent_free(d);
@@ -336,7 +336,7 @@ static void descent_stays_in_its_box(void **state)
     qn_fit_options_first_order(&o);
     o.learning_rate = 0.01;
     o.max_iterations = 3000;
-    must(qn_fit_solve_first_order(p, QN_FIT_ADAM, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_first_order(p, QN_FIT_ADAM, &o, &r, &err), &err);
     assert_true(p->x[0] <= 0.5 && p->x[1] >= 0.5);
     qn_fit_report_free(&r);
     qn_fit_options_lbfgs(&o);
@@ -366,17 +366,17 @@ static void the_loop_of_lbfgs_asks_for_no_memory(void **state)
     qn_fit_options_lbfgs(&o);
     o.function_tolerance = 0;
     o.gradient_tolerance = 1e-9;
-    must(qn_fit_model_new(p, QN_FIT_MODEL_GRADIENT, 1, &model, &err), &err);
-    must(qn_fit_report_open(p, o.max_iterations, &r, &err), &err);
+    must_ok(qn_fit_model_new(p, QN_FIT_MODEL_GRADIENT, 1, &model, &err), &err);
+    must_ok(qn_fit_report_open(p, o.max_iterations, &r, &err), &err);
     const qn_fit_objective of = { .n = p->n_scalars,
                                   .evaluate = (double (*)(void *, const double *,
                                                           double *))qn_fit_model_gradient,
                                   .describe = say_nothing,
                                   .self = model };
 
-    must(qn_fit_lbfgs_host_new(&of, &o, x, &vectors, &err), &err);
+    must_ok(qn_fit_lbfgs_host_new(&of, &o, x, &vectors, &err), &err);
     table = qn_fit_lbfgs_host_table(vectors);
-    must(qn_fit_lbfgs_new(&table, &o, &r, &l, &err), &err);
+    must_ok(qn_fit_lbfgs_new(&table, &o, &r, &l, &err), &err);
     before = count_allocs();
     while (qn_fit_lbfgs_step(l) != QN_FIT_DONE)
         ;
@@ -407,7 +407,7 @@ static void covariance_says_when_it_cannot_be_had(void **state)
     for (int k = 0; k < 3; k++)
         row(plus(add(X(1), X(2)), -k));
     p = one_group(2, (const double[]){ 0, 0 }, 1, 0, NULL, (qn_fit_loss){ 0 }, NULL, NULL);
-    must(qn_fit_covariance_new(p, &c, &err), &err);
+    must_ok(qn_fit_covariance_new(p, &c, &err), &err);
     assert_int_equal(c.rank, 1);
     assert_true(c.deviation[0] == 0);
     qn_fit_covariance_free(&c);

@@ -5,12 +5,6 @@
 
 #include <math.h>
 
-static void must_ok(qn_status st, const qn_err *err)
-{
-    if (st != QN_OK)
-        fail_msg("%s", err->text);
-}
-
 static qn_fit_host *host_of(const qn_fit_problem *p, int threads, int width)
 {
     qn_fit_host *h = NULL;
@@ -31,12 +25,6 @@ static double cost_of(const qn_fit_problem *p, const double *x)
     must_ok(qn_fit_host_cost(h, x, &cost, NULL, &err), &err);
     qn_fit_host_free(h);
     return cost;
-}
-
-static void assert_near(double got, double wanted, double tolerance)
-{
-    if (!(fabs(got - wanted) <= tolerance * fmax(fabs(wanted), 1e-300)))
-        fail_msg("%.17g is not %.17g", got, wanted);
 }
 
 /* Golden. */

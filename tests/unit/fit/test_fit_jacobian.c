@@ -37,9 +37,9 @@ static void solve(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_solve_options *o,
     qn_err err = { .text = "" };
 
     if (ctx)
-        must(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, o, r, &err), &err);
+        must_ok(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, o, r, &err), &err);
     else
-        must(qn_fit_solve_lm(p, o, r, &err), &err);
+        must_ok(qn_fit_solve_lm(p, o, r, &err), &err);
 }
 
 static void assert_said(const qn_fit_report *r, const way *w)
@@ -282,7 +282,7 @@ static void solvers_of_matrices_store_it(void **state)
     assert_true(r.jacobian_bytes > 0);
     qn_fit_report_free(&r);
     qn_fit_options_lbfgs(&o);
-    must(qn_fit_solve_lbfgs(p, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_lbfgs(p, &o, &r, &err), &err);
     assert_string_equal(r.jacobian, "none");
     assert_string_equal(r.storage, "");
     qn_fit_report_free(&r);

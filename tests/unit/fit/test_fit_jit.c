@@ -10,12 +10,6 @@
 
 enum { N = 6000 };
 
-static void must_ok(qn_status st, const qn_err *err)
-{
-    if (st != QN_OK)
-        fail_msg("%s", err->text);
-}
-
 /* One evaluation each of cost, gradient and J, with the cost behind the gradient. */
 typedef struct {
     double *gradient, *residuals;

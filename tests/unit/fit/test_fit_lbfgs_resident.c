@@ -17,7 +17,7 @@ static qn_fit_problem *hinges(void)
     qn_fit_problem *p = NULL;
     qn_err err = { .text = "" };
 
-    must(qn_fit_case_hinges(1, &p, &err), &err);
+    must_ok(qn_fit_case_hinges(1, &p, &err), &err);
     return p;
 }
 
@@ -72,7 +72,7 @@ static void hinges_fold_on_every_backend(void **state)
             continue;
         qn_fit_options_lbfgs(&o);
         o.max_iterations = 50;
-        must(qn_fit_solve_lbfgs_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
+        must_ok(qn_fit_solve_lbfgs_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
         if (!(r.final_cost < 2.5))
             fail_msg("%s: %g after %d", backends[k], r.final_cost, r.n_accepted);
         qn_fit_report_free(&r);
@@ -122,7 +122,7 @@ static void only_scalars_cross(void **state)
         o.function_tolerance = 0;
         o.watch = count;
         o.user = &w;
-        must(qn_fit_solve_lbfgs_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
+        must_ok(qn_fit_solve_lbfgs_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
         assert_true(r.n_accepted >= 8 && w.trials >= 5);
         assert_true(qn_metric_value(qn_ctx_metrics(ctx), "pool_misses", NULL) == w.misses);
         /* Of each trial, and of each direction. */
@@ -166,7 +166,7 @@ static void a_start_that_is_not_finite_ends_with_a_sentence(void **state)
 
     (void)state;
     qn_fit_options_lbfgs(&o);
-    must(qn_fit_solve_lbfgs_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_lbfgs_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
     check_not_finite(p, &r);
     qn_fit_problem_free(p);
     qn_ctx_close(ctx);

@@ -15,8 +15,8 @@ static qn_fit_outcome step_of(qn_fit_problem *p, qn_fit_linear_kind kind, double
     double *d = calloc(p->n_scalars, sizeof *d);
     qn_fit_outcome out;
 
-    must(qn_fit_model_new(p, QN_FIT_MODEL_JACOBIAN, 2, &host, &err), &err);
-    must(qn_fit_linear_open(host, kind, &o, &linear, &err), &err);
+    must_ok(qn_fit_model_new(p, QN_FIT_MODEL_JACOBIAN, 2, &host, &err), &err);
+    must_ok(qn_fit_linear_open(host, kind, &o, &linear, &err), &err);
     assert_string_equal(linear.note, "");
     qn_fit_model_linearise(host, p->x, g);
     qn_fit_model_diagonal(host, d);
@@ -116,7 +116,7 @@ static void solve_to(qn_fit_problem *p, qn_fit_linear_kind kind, double initial,
     o.linear_solver = kind;
     o.max_iterations = 300;
     o.function_tolerance = 1e-10;
-    must(qn_fit_solve_lm(p, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_lm(p, &o, &r, &err), &err);
     assert_true(fabs(r.initial_cost - initial) <= 1e-9 * initial);
     if (!(r.final_cost <= final * (1 + tolerance)))
         fail_msg("%s: cost %.12g instead of %.12g (%s)", r.linear, r.final_cost, final, r.text);
@@ -140,7 +140,7 @@ static void left_to_choose(qn_fit_problem *p, const char *linear, const char *no
     qn_err err = { .text = "" };
 
     qn_fit_options_default(&o);
-    must(qn_fit_solve_lm(p, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_lm(p, &o, &r, &err), &err);
     assert_string_equal(r.linear, linear);
     if (strncmp(r.note, note, strlen(note)) != 0)
         fail_msg("note: %s", r.note);
@@ -165,31 +165,31 @@ static qn_fit_problem *chain(void)
         a[k] = k;
         b[k] = k + 1;
     }
-    must(qn_fit_problem_new(&p, &err), &err);
-    must(qn_fit_problem_add_set(p, "x", N, 1, start, &set, &err), &err);
+    must_ok(qn_fit_problem_new(&p, &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "x", N, 1, start, &set, &err), &err);
     begin("link");
     row(sub(sub(qn_fit_param(G, 1, 0), qn_fit_param(G, 0, 0)), lit(1)));
-    must(qn_fit_problem_add_group(p,
-                                  &(qn_fit_group_spec){ .name = "link",
-                                                        .graph = G,
-                                                        .n = N - 1,
-                                                        .n_slots = 2,
-                                                        .slot_set = sets,
-                                                        .slot_block = both },
-                                  &err),
-         &err);
+    must_ok(qn_fit_problem_add_group(p,
+                                     &(qn_fit_group_spec){ .name = "link",
+                                                           .graph = G,
+                                                           .n = N - 1,
+                                                           .n_slots = 2,
+                                                           .slot_set = sets,
+                                                           .slot_block = both },
+                                     &err),
+            &err);
     begin("first");
     row(mul(lit(1), sub(qn_fit_param(G, 0, 0), lit(0.5))));
-    must(qn_fit_problem_add_group(p,
-                                  &(qn_fit_group_spec){ .name = "first",
-                                                        .graph = G,
-                                                        .n = 1,
-                                                        .n_slots = 1,
-                                                        .slot_set = sets,
-                                                        .slot_block = one },
-                                  &err),
-         &err);
-    must(qn_fit_problem_finish(p, &err), &err);
+    must_ok(qn_fit_problem_add_group(p,
+                                     &(qn_fit_group_spec){ .name = "first",
+                                                           .graph = G,
+                                                           .n = 1,
+                                                           .n_slots = 1,
+                                                           .slot_set = sets,
+                                                           .slot_block = one },
+                                     &err),
+            &err);
+    must_ok(qn_fit_problem_finish(p, &err), &err);
     return p;
 }
 
@@ -257,7 +257,7 @@ static void fewer_rows_than_parameters_reach_zero(void **state)
     o.max_iterations = 200;
     o.function_tolerance = 1e-16;
     o.gradient_tolerance = 1e-14;
-    must(qn_fit_solve_lm(p, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_lm(p, &o, &r, &err), &err);
     assert_true(fabs(r.initial_cost - 2764.219984422) < 1e-6);
     assert_true(r.is_underdetermined);
     if (!(r.final_cost < 1e-18))
@@ -276,7 +276,7 @@ static void a_solver_that_cannot_serve_is_replaced_with_a_note(void **state)
     (void)state;
     qn_fit_options_default(&o);
     o.linear_solver = QN_FIT_SCHUR;
-    must(qn_fit_solve_lm(p, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_lm(p, &o, &r, &err), &err);
     assert_string_equal(r.linear, "pcg");
     assert_string_equal(r.note, "pcg is used instead of schur: the program eliminates no set");
     qn_fit_report_free(&r);

@@ -30,7 +30,7 @@ static qn_fit_report solve_with(qn_fit_problem *p, qn_fit_solve_options *o)
     qn_fit_report r;
     qn_err err = { .text = "" };
 
-    must(qn_fit_solve_lm(p, o, &r, &err), &err);
+    must_ok(qn_fit_solve_lm(p, o, &r, &err), &err);
     for (uint32_t k = 0; k < p->n_scalars; k++)
         assert_true(isfinite(p->x[k]));
     return r;
@@ -73,20 +73,20 @@ static void all_parameters_fixed_is_converged_and_says_so(void **state)
 
     (void)state;
     mgh_rows(1, 2, 2);
-    must(qn_fit_problem_new(&p, &err), &err);
-    must(qn_fit_problem_add_set(p, "b", 1, 2, start, &set, &err), &err);
-    must(qn_fit_problem_fix(p, set, (const uint8_t[]){ 1, 1 }, &err), &err);
-    must(qn_fit_problem_add_group(
-             p,
-             &(qn_fit_group_spec){ .name = "r",
-                                   .graph = G,
-                                   .n = 1,
-                                   .n_slots = 1,
-                                   .slot_set = &set,
-                                   .slot_block = (const uint32_t *const[]){ &block } },
-             &err),
-         &err);
-    must(qn_fit_problem_finish(p, &err), &err);
+    must_ok(qn_fit_problem_new(&p, &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "b", 1, 2, start, &set, &err), &err);
+    must_ok(qn_fit_problem_fix(p, set, (const uint8_t[]){ 1, 1 }, &err), &err);
+    must_ok(qn_fit_problem_add_group(
+                p,
+                &(qn_fit_group_spec){ .name = "r",
+                                      .graph = G,
+                                      .n = 1,
+                                      .n_slots = 1,
+                                      .slot_set = &set,
+                                      .slot_block = (const uint32_t *const[]){ &block } },
+                &err),
+            &err);
+    must_ok(qn_fit_problem_finish(p, &err), &err);
     r = solve_plain(p);
     assert_int_equal(r.end, QN_FIT_CONVERGED_GRADIENT);
     assert_non_null(strstr(r.text, "no parameter is free"));
@@ -271,20 +271,20 @@ static void energies_are_refused_by_name(void **state)
     (void)state;
     begin("e");
     row(sq(X(1)));
-    must(qn_fit_problem_new(&p, &err), &err);
-    must(qn_fit_problem_add_set(p, "b", 1, 1, &start, &set, &err), &err);
-    must(qn_fit_problem_add_group(
-             p,
-             &(qn_fit_group_spec){ .name = "bend",
-                                   .graph = G,
-                                   .n = 1,
-                                   .n_slots = 1,
-                                   .slot_set = &set,
-                                   .slot_block = (const uint32_t *const[]){ &block },
-                                   .is_energy = 1 },
-             &err),
-         &err);
-    must(qn_fit_problem_finish(p, &err), &err);
+    must_ok(qn_fit_problem_new(&p, &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "b", 1, 1, &start, &set, &err), &err);
+    must_ok(qn_fit_problem_add_group(
+                p,
+                &(qn_fit_group_spec){ .name = "bend",
+                                      .graph = G,
+                                      .n = 1,
+                                      .n_slots = 1,
+                                      .slot_set = &set,
+                                      .slot_block = (const uint32_t *const[]){ &block },
+                                      .is_energy = 1 },
+                &err),
+            &err);
+    must_ok(qn_fit_problem_finish(p, &err), &err);
     qn_fit_options_default(&o);
     assert_int_equal(qn_fit_solve_lm(p, &o, &r, &err), QN_ERR_USAGE);
     assert_string_equal(err.text,
@@ -361,7 +361,7 @@ static void reports_become_json(void **state)
     json_t *root = NULL, *history;
 
     (void)state;
-    must(qn_fit_report_json(p, &r, &root, &err), &err);
+    must_ok(qn_fit_report_json(p, &r, &root, &err), &err);
     history = json_object_get(root, "history");
     assert_string_equal(json_string_value(json_object_get(root, "status")), qn_fit_end_name(r.end));
     assert_int_equal(json_array_size(history), r.n_accepted + r.n_rejected + 1);
@@ -469,9 +469,9 @@ static double loop(int is_slow, qn_fit_linear_kind kind, unsigned uses, long *n_
     o.linear_solver = kind;
     o.n_threads = 1;
     o.function_tolerance = 1e-12;
-    must(qn_fit_report_open(p, o.max_iterations, &r, &err), &err);
-    must(qn_fit_model_new(p, uses, 1, &model, &err), &err);
-    must(qn_fit_host_driver_new(model, &o, &driver, &err), &err);
+    must_ok(qn_fit_report_open(p, o.max_iterations, &r, &err), &err);
+    must_ok(qn_fit_model_new(p, uses, 1, &model, &err), &err);
+    must_ok(qn_fit_host_driver_new(model, &o, &driver, &err), &err);
     table = qn_fit_host_driver_table(driver);
     if (is_slow) {
         slow = (slow_driver){ .inner = table };
@@ -483,7 +483,7 @@ static double loop(int is_slow, qn_fit_linear_kind kind, unsigned uses, long *n_
         table.accept = slow_accept;
         table.keep = slow_keep;
     }
-    must(qn_fit_lm_new(&table, &o, &r, &lm, &err), &err);
+    must_ok(qn_fit_lm_new(&table, &o, &r, &lm, &err), &err);
     before = count_allocs();
     while ((at = qn_fit_lm_step(lm)) != QN_FIT_DONE)
         *n_waits += at == QN_FIT_WAITING;

@@ -3,16 +3,9 @@
  * Sound programs are broken on one known line by a mutator that has no chance in it, besides those
  * written by hand. Some thousand more are broken anywhere, for what the sanitizers see.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "domain/fit/text/text.h"
 #include "util/hash.h"

@@ -3,12 +3,6 @@
 
 #include <math.h>
 
-static void must_ok(qn_status st, const qn_err *err)
-{
-    if (st != QN_OK)
-        fail_msg("%s", err->text);
-}
-
 static qn_fit_mesh read_mesh(const char *name)
 {
     qn_fit_mesh m = { 0 };

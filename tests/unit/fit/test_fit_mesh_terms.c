@@ -6,12 +6,6 @@
 
 #include <math.h>
 
-static void must_ok(qn_status st, const qn_err *err)
-{
-    if (st != QN_OK)
-        fail_msg("%s", err->text);
-}
-
 typedef struct {
     qn_fit_mesh mesh;
     qn_fit_topology topology;
@@ -86,7 +80,7 @@ static void gradient_at(qn_fit_host *h, const double *x, double *gradient)
     must_ok(qn_fit_host_gradient(h, x, &cost, gradient, NULL, &err), &err);
 }
 
-static void assert_near(const char *what, double got, double want, double tolerance)
+static void assert_term(const char *what, double got, double want, double tolerance)
 {
     if (!(fabs(got - want) <= tolerance * fmax(1e-12, fabs(want))))
         fail_msg("%s: %.15g is not %.15g", what, got, want);
@@ -119,7 +113,7 @@ static void energies_of_all_meshes_are_the_golden_ones(void **state)
             char what[128];
 
             snprintf(what, sizeof what, "%s of %s", term, name);
-            assert_near(what, cost_of(p),
+            assert_term(what, cost_of(p),
                         json_number_value(json_object_get(json_object_get(one, "values"), term)),
                         tolerance_of(k));
             qn_fit_problem_free(p);
@@ -140,7 +134,7 @@ static void hinge_energy_of_the_first_icosphere_is_known(void **state)
     must_ok(qn_fit_topology_new(&s.mesh, &s.topology, &err), &err);
     p = problem_of(&s, QN_FIT_DEV_HINGE);
     assert_int_equal(p->n_groups, 2);
-    assert_near("hinge", cost_of(p), 12.798169352688245, 1e-14);
+    assert_term("hinge", cost_of(p), 12.798169352688245, 1e-14);
     qn_fit_problem_free(p);
     free_shape(&s);
 }
@@ -224,7 +218,7 @@ static void a_straight_ridge_costs_nothing(void **state)
         n_ridge += !(s.topology.boundary[v] > 0) && fabs(s.mesh.pos[3 * (size_t)v] - 0.5) < 1e-9;
     assert_int_equal(n_ridge, 7);
     p = problem_of(&s, QN_FIT_DEV_RIDGE);
-    assert_near("ridge", cost_of(p), 7 * 7 - n_ridge, 1e-9);
+    assert_term("ridge", cost_of(p), 7 * 7 - n_ridge, 1e-9);
     qn_fit_problem_free(p);
     free_shape(&s);
 }

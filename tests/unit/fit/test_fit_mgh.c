@@ -50,7 +50,7 @@ static int count_solved(double factor)
         mgh_rows(id, n, m);
         p = one_group(n, start, 1, 0, NULL, (qn_fit_loss){ 0 }, NULL, NULL);
         options_of(&o);
-        must(qn_fit_solve_lm(p, &o, &r, &err), &err);
+        must_ok(qn_fit_solve_lm(p, &o, &r, &err), &err);
         if (factor == 1)
             assert_true(fabs(2 * r.initial_cost - at_start) <= 1e-12 * at_start);
         assert_false(r.final_cost > r.initial_cost);
@@ -121,7 +121,7 @@ static void minima_in_boxes_are_reached(void **state)
         mgh_rows(b->id, b->n, b->m);
         p = one_group(b->n, b->start, 1, 0, NULL, (qn_fit_loss){ 0 }, b->lower, b->upper);
         options_of(&o);
-        must(qn_fit_solve_lm(p, &o, &r, &err), &err);
+        must_ok(qn_fit_solve_lm(p, &o, &r, &err), &err);
         if (!agrees(2 * r.final_cost, b->want))
             fail_msg("problem %d in its box: %.10g instead of %.10g", b->id, 2 * r.final_cost,
                      b->want);

@@ -39,7 +39,7 @@ static void check_deviations(json_t *set, const qn_fit_problem *p)
     qn_fit_covariance c;
     qn_err err = { .text = "" };
 
-    must(qn_fit_covariance_new(p, &c, &err), &err);
+    must_ok(qn_fit_covariance_new(p, &c, &err), &err);
     assert_int_equal(c.rank, p->n_free);
     if (digits(set, c.deviation, "stddev") < (strcmp(name, "Lanczos1") ? 4 : 2))
         fail_msg("%s: deviations agree to %.2f digits", name, digits(set, c.deviation, "stddev"));
@@ -59,7 +59,7 @@ static void check_set(json_t *set, int start)
     double rss, got;
 
     options_of(&o);
-    must(qn_fit_solve_lm(p, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_lm(p, &o, &r, &err), &err);
     rss = 2 * r.final_cost;
     got = digits(set, p->x, "certified");
     if (strcmp(name, "BoxBOD") || start == 2) {

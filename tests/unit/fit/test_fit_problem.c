@@ -5,12 +5,6 @@
 
 #include <math.h>
 
-static void must_ok(qn_status st, const qn_err *err)
-{
-    if (st != QN_OK)
-        fail_msg("%s", err->text);
-}
-
 static qn_fit_problem *new_problem(uint32_t n, uint32_t dim, int *set)
 {
     qn_fit_problem *p = NULL;

@@ -26,22 +26,22 @@ static qn_fit_problem *seen(uint32_t n_cameras, uint32_t dim, uint32_t n_points,
         cam[k] = of[k].cam;
         pt[k] = of[k].pt;
     }
-    must(qn_fit_problem_new(&p, &err), &err);
-    must(qn_fit_problem_add_set(p, "cam", n_cameras, dim, start, &sets[0], &err), &err);
-    must(qn_fit_problem_add_set(p, "pt", n_points, 1, start, &sets[1], &err), &err);
-    must(qn_fit_problem_eliminate(p, sets[1], &err), &err);
+    must_ok(qn_fit_problem_new(&p, &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "cam", n_cameras, dim, start, &sets[0], &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "pt", n_points, 1, start, &sets[1], &err), &err);
+    must_ok(qn_fit_problem_eliminate(p, sets[1], &err), &err);
     begin("seen");
     row(sub(mul(qn_fit_param(G, 0, 0), qn_fit_param(G, 1, 0)), lit(1)));
-    must(qn_fit_problem_add_group(p,
-                                  &(qn_fit_group_spec){ .name = "seen",
-                                                        .graph = G,
-                                                        .n = n,
-                                                        .n_slots = 2,
-                                                        .slot_set = sets,
-                                                        .slot_block = blocks },
-                                  &err),
-         &err);
-    must(qn_fit_problem_finish(p, &err), &err);
+    must_ok(qn_fit_problem_add_group(p,
+                                     &(qn_fit_group_spec){ .name = "seen",
+                                                           .graph = G,
+                                                           .n = n,
+                                                           .n_slots = 2,
+                                                           .slot_set = sets,
+                                                           .slot_block = blocks },
+                                     &err),
+            &err);
+    must_ok(qn_fit_problem_finish(p, &err), &err);
     return p;
 }
 
@@ -61,7 +61,7 @@ static void blocks_that_share_a_point_meet(void **state)
     const char *why;
 
     (void)state;
-    must(qn_fit_reduced_pattern_new(p, &t, &why, &err), &err);
+    must_ok(qn_fit_reduced_pattern_new(p, &t, &why, &err), &err);
     assert_null(why);
     assert_int_equal(t.n_blocks, 4);
     assert_int_equal(t.n_lower, 6);
@@ -87,7 +87,7 @@ static void a_pair_names_entries_of_both_blocks(void **state)
     const char *why;
 
     (void)state;
-    must(qn_fit_reduced_pattern_new(p, &t, &why, &err), &err);
+    must_ok(qn_fit_reduced_pattern_new(p, &t, &why, &err), &err);
     assert_int_equal(t.n_lower, 3);
     assert_int_equal(t.pairs[3], 5);
     assert_true(qn_fit_reduced_pattern_pairs(p, &t, left, right));
@@ -107,7 +107,7 @@ static void is_refused(qn_fit_problem *p, const char *reason)
     qn_err err = { .text = "" };
     const char *why = NULL;
 
-    must(qn_fit_reduced_pattern_new(p, &t, &why, &err), &err);
+    must_ok(qn_fit_reduced_pattern_new(p, &t, &why, &err), &err);
     assert_non_null(why);
     assert_string_equal(why, reason);
     assert_null(t.start);
@@ -139,24 +139,24 @@ static void several_kept_sets_have_no_matrix(void **state)
     int sets[3];
 
     (void)state;
-    must(qn_fit_problem_new(&p, &err), &err);
+    must_ok(qn_fit_problem_new(&p, &err), &err);
     for (int k = 0; k < 3; k++)
-        must(qn_fit_problem_add_set(p, k ? k > 1 ? "pt" : "lens" : "cam", 1, 1, start, &sets[k],
-                                    &err),
-             &err);
-    must(qn_fit_problem_eliminate(p, sets[2], &err), &err);
+        must_ok(qn_fit_problem_add_set(p, k ? k > 1 ? "pt" : "lens" : "cam", 1, 1, start, &sets[k],
+                                       &err),
+                &err);
+    must_ok(qn_fit_problem_eliminate(p, sets[2], &err), &err);
     begin("seen");
     row(sub(mul(qn_fit_param(G, 0, 0), qn_fit_param(G, 1, 0)), qn_fit_param(G, 2, 0)));
-    must(qn_fit_problem_add_group(p,
-                                  &(qn_fit_group_spec){ .name = "seen",
-                                                        .graph = G,
-                                                        .n = 1,
-                                                        .n_slots = 3,
-                                                        .slot_set = sets,
-                                                        .slot_block = blocks },
-                                  &err),
-         &err);
-    must(qn_fit_problem_finish(p, &err), &err);
+    must_ok(qn_fit_problem_add_group(p,
+                                     &(qn_fit_group_spec){ .name = "seen",
+                                                           .graph = G,
+                                                           .n = 1,
+                                                           .n_slots = 3,
+                                                           .slot_set = sets,
+                                                           .slot_block = blocks },
+                                     &err),
+            &err);
+    must_ok(qn_fit_problem_finish(p, &err), &err);
     is_refused(p, "several sets are kept");
 }
 
@@ -170,11 +170,11 @@ static void solve_on(const char *backend, int threads, double *x, uint32_t n)
     qn_fit_report r;
     qn_err err = { .text = "" };
 
-    must(qn_ctx_open(&(qn_options){ .backend = backend, .threads = threads }, &ctx, &err), &err);
-    must(qn_fit_case_arc_of_cameras(40, 400, &p, &err), &err);
+    must_ok(qn_ctx_open(&(qn_options){ .backend = backend, .threads = threads }, &ctx, &err), &err);
+    must_ok(qn_fit_case_arc_of_cameras(40, 400, &p, &err), &err);
     assert_int_equal(p->n_scalars, n);
     qn_fit_options_default(&o);
-    must(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
     assert_non_null(strstr(r.note, "a reduced matrix of 440 blocks"));
     assert_true(qn_fit_end_is_converged(r.end));
     memcpy(x, p->x, n * sizeof *x);

@@ -42,30 +42,30 @@ static qn_fit_problem *chain(void)
         right[k] = block[(k * 11 + 3) % (N - 1) + 1];
         length[k] = 1 + 0.01 * (k % 5);
     }
-    must(qn_fit_problem_new(&p, &err), &err);
-    must(qn_fit_problem_add_set(p, "link", N, 2, start, &sets[0], &err), &err);
-    must(qn_fit_problem_add_set(p, "stiff", 1, 1, (const double[]){ 2 }, &stiff, &err), &err);
+    must_ok(qn_fit_problem_new(&p, &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "link", N, 2, start, &sets[0], &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "stiff", 1, 1, (const double[]){ 2 }, &stiff, &err), &err);
     sets[1] = sets[0];
     sets[2] = stiff;
-    must(qn_fit_problem_fix(p, sets[0], fixed, &err), &err);
-    must(qn_fit_problem_bound(p, sets[0], lower, NULL, &err), &err);
+    must_ok(qn_fit_problem_fix(p, sets[0], fixed, &err), &err);
+    must_ok(qn_fit_problem_bound(p, sets[0], lower, NULL, &err), &err);
     begin("spring");
     row(mul(qn_fit_param(G, 2, 0), sub(add(sq(sub(qn_fit_param(G, 0, 0), qn_fit_param(G, 1, 0))),
                                            sq(sub(qn_fit_param(G, 0, 1), qn_fit_param(G, 1, 1)))),
                                        col(0))));
     row(sub(qn_fit_param(G, 2, 0), lit(1)));
-    must(qn_fit_problem_add_group(p,
-                                  &(qn_fit_group_spec){ .name = "spring",
-                                                        .graph = G,
-                                                        .n = N - 1,
-                                                        .n_slots = 3,
-                                                        .n_columns = 1,
-                                                        .slot_set = sets,
-                                                        .slot_block = slots,
-                                                        .columns = columns },
-                                  &err),
-         &err);
-    must(qn_fit_problem_finish(p, &err), &err);
+    must_ok(qn_fit_problem_add_group(p,
+                                     &(qn_fit_group_spec){ .name = "spring",
+                                                           .graph = G,
+                                                           .n = N - 1,
+                                                           .n_slots = 3,
+                                                           .n_columns = 1,
+                                                           .slot_set = sets,
+                                                           .slot_block = slots,
+                                                           .columns = columns },
+                                     &err),
+            &err);
+    must_ok(qn_fit_problem_finish(p, &err), &err);
     return p;
 }
 
@@ -75,8 +75,8 @@ static double cost_of(const qn_fit_problem *p, const double *x, double *gradient
     qn_err err = { .text = "" };
     double cost;
 
-    must(qn_fit_host_new(p, (qn_fit_host_options){ 0 }, &host, &err), &err);
-    must(qn_fit_host_gradient(host, x, &cost, gradient, NULL, &err), &err);
+    must_ok(qn_fit_host_new(p, (qn_fit_host_options){ 0 }, &host, &err), &err);
+    must_ok(qn_fit_host_gradient(host, x, &cost, gradient, NULL, &err), &err);
     qn_fit_host_free(host);
     return cost;
 }
@@ -90,7 +90,7 @@ static void neighbours_come_to_lie_side_by_side(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    must(qn_fit_renumbered_new(p, &r, &err), &err);
+    must_ok(qn_fit_renumbered_new(p, &r, &err), &err);
     assert_true(qn_fit_problem_span(p) > 30 * 2 * sizeof(double));
     /* From a link in the middle both ways. */
     assert_true(qn_fit_problem_span(&r->problem) <= 2 * 2 * sizeof(double));
@@ -106,7 +106,7 @@ static void every_block_keeps_its_numbers(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    must(qn_fit_renumbered_new(p, &r, &err), &err);
+    must_ok(qn_fit_renumbered_new(p, &r, &err), &err);
     qn_fit_renumbered_x(r, x);
     assert_memory_equal(x, p->x, sizeof x);
     assert_int_equal(r->problem.n_free, p->n_free);
@@ -128,7 +128,7 @@ static void terms_and_their_rows_are_the_same(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    must(qn_fit_renumbered_new(p, &r, &err), &err);
+    must_ok(qn_fit_renumbered_new(p, &r, &err), &err);
     assert_true(fabs(cost_of(p, p->x, g) - cost_of(&r->problem, r->problem.x, h)) < 1e-10);
     for (uint32_t b = 0; b < N; b++)
         for (uint32_t c = 0; c < 2; c++)
@@ -160,7 +160,7 @@ static void solve(qn_ctx *ctx, qn_fit_problem *p, const char *solver, int renumb
     o.linear_solver = QN_FIT_PCG;
     o.function_tolerance = 1e-13;
     o.renumber = renumber;
-    must(qn_fit_solve_routed(ctx, p, solver, QN_FIT_F64, &o, out, &err), &err);
+    must_ok(qn_fit_solve_routed(ctx, p, solver, QN_FIT_F64, &o, out, &err), &err);
 }
 
 static void results_are_in_the_order_of_the_caller(void **state)
@@ -218,22 +218,22 @@ static qn_fit_problem *ring(uint32_t n, uint32_t step)
         left[k] = k;
         right[k] = (k + step) % n;
     }
-    must(qn_fit_problem_new(&p, &err), &err);
-    must(qn_fit_problem_add_set(p, "x", n, 1, start, &sets[0], &err), &err);
+    must_ok(qn_fit_problem_new(&p, &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "x", n, 1, start, &sets[0], &err), &err);
     sets[1] = sets[0];
     begin("tie");
     row(sub(sub(qn_fit_param(G, 0, 0), qn_fit_param(G, 1, 0)), lit(0.5)));
-    must(qn_fit_problem_add_group(
-             p,
-             &(qn_fit_group_spec){ .name = "tie",
-                                   .graph = G,
-                                   .n = n,
-                                   .n_slots = 2,
-                                   .slot_set = sets,
-                                   .slot_block = (const uint32_t *const[]){ left, right } },
-             &err),
-         &err);
-    must(qn_fit_problem_finish(p, &err), &err);
+    must_ok(qn_fit_problem_add_group(
+                p,
+                &(qn_fit_group_spec){ .name = "tie",
+                                      .graph = G,
+                                      .n = n,
+                                      .n_slots = 2,
+                                      .slot_set = sets,
+                                      .slot_block = (const uint32_t *const[]){ left, right } },
+                &err),
+            &err);
+    must_ok(qn_fit_problem_finish(p, &err), &err);
     free(start);
     free(left);
     free(right);
@@ -252,7 +252,7 @@ static void what_is_far_apart_is_renumbered_unasked(void **state)
     qn_fit_options_default(&o);
     o.linear_solver = QN_FIT_PCG;
     o.max_iterations = 1;
-    must(qn_fit_solve_routed(ctx, p, "lm", QN_FIT_F64, &o, &solved, &err), &err);
+    must_ok(qn_fit_solve_routed(ctx, p, "lm", QN_FIT_F64, &o, &solved, &err), &err);
     assert_true(solved.report.is_renumbered);
     qn_fit_report_free(&solved.report);
     qn_fit_problem_free(p);

@@ -84,7 +84,7 @@ static void bits_are_those_of_the_run_before(void **state)
             qn_err err = { .text = "" };
 
             options_of(&o);
-            must(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
+            must_ok(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
             if (!want) {
                 want = malloc(p->n_scalars * sizeof *want);
                 memcpy(want, p->x, p->n_scalars * sizeof *want);
@@ -119,7 +119,7 @@ static void check_crossings(qn_fit_jacobian jacobian, qn_fit_precision storage)
     options_of(&o);
     o.jacobian = jacobian;
     o.storage = storage;
-    must(qn_fit_device_driver_new(ctx, p, QN_FIT_F64, &o, &driver, &err), &err);
+    must_ok(qn_fit_device_driver_new(ctx, p, QN_FIT_F64, &o, &driver, &err), &err);
     table = qn_fit_device_driver_table(driver);
     for (int step = 0; step < 4; step++) {
         const qn_transfer_count before = qn_ctx_transfers(ctx);
@@ -171,7 +171,7 @@ static void a_start_that_is_not_finite_ends_with_a_sentence(void **state)
 
     (void)state;
     options_of(&o);
-    must(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
     check_not_finite(p, &r);
     qn_fit_problem_free(p);
     qn_ctx_close(ctx);

@@ -19,7 +19,7 @@ static qn_fit_problem *cameras(void)
     qn_fit_problem *p = NULL;
     qn_err err = { .text = "" };
 
-    must(qn_fit_case_arc_of_cameras(7, 50, &p, &err), &err);
+    must_ok(qn_fit_case_arc_of_cameras(7, 50, &p, &err), &err);
     return p;
 }
 
@@ -56,52 +56,52 @@ static qn_fit_problem *held(void)
         pt[k] = k / N_KEPT;
         data[k] = 1 + 0.03 * (k * 11 % 17);
     }
-    must(qn_fit_problem_new(&p, &err), &err);
-    must(qn_fit_problem_add_set(p, "cam", N_KEPT, 3, kept, &sets[0], &err), &err);
-    must(qn_fit_problem_add_set(p, "pt", N_POINTS, 2, points, &sets[1], &err), &err);
-    must(qn_fit_problem_fix(p, sets[0], fixed, &err), &err);
-    must(qn_fit_problem_bound(p, sets[0], lower, NULL, &err), &err);
-    must(qn_fit_problem_eliminate(p, sets[1], &err), &err);
+    must_ok(qn_fit_problem_new(&p, &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "cam", N_KEPT, 3, kept, &sets[0], &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "pt", N_POINTS, 2, points, &sets[1], &err), &err);
+    must_ok(qn_fit_problem_fix(p, sets[0], fixed, &err), &err);
+    must_ok(qn_fit_problem_bound(p, sets[0], lower, NULL, &err), &err);
+    must_ok(qn_fit_problem_eliminate(p, sets[1], &err), &err);
     begin("seen");
     row(sub(add(mul(qn_fit_param(G, 0, 0), qn_fit_param(G, 1, 0)),
                 mul(qn_fit_param(G, 0, 1), fun("sin", qn_fit_param(G, 1, 1)))),
             col(0)));
-    must(qn_fit_problem_add_group(p,
-                                  &(qn_fit_group_spec){ .name = "seen",
-                                                        .graph = G,
-                                                        .n = N_KEPT * N_POINTS,
-                                                        .n_slots = 2,
-                                                        .n_columns = 1,
-                                                        .slot_set = sets,
-                                                        .slot_block = blocks,
-                                                        .columns = columns },
-                                  &err),
-         &err);
+    must_ok(qn_fit_problem_add_group(p,
+                                     &(qn_fit_group_spec){ .name = "seen",
+                                                           .graph = G,
+                                                           .n = N_KEPT * N_POINTS,
+                                                           .n_slots = 2,
+                                                           .n_columns = 1,
+                                                           .slot_set = sets,
+                                                           .slot_block = blocks,
+                                                           .columns = columns },
+                                     &err),
+            &err);
     begin("alone");
     row(sub(qn_fit_param(G, 0, 2), lit(0.3)));
     row(sub(qn_fit_param(G, 0, 1), qn_fit_param(G, 0, 0)));
-    must(qn_fit_problem_add_group(p,
-                                  &(qn_fit_group_spec){ .name = "alone",
-                                                        .graph = G,
-                                                        .n = N_KEPT,
-                                                        .n_slots = 1,
-                                                        .slot_set = sets,
-                                                        .slot_block = blocks },
-                                  &err),
-         &err);
+    must_ok(qn_fit_problem_add_group(p,
+                                     &(qn_fit_group_spec){ .name = "alone",
+                                                           .graph = G,
+                                                           .n = N_KEPT,
+                                                           .n_slots = 1,
+                                                           .slot_set = sets,
+                                                           .slot_block = blocks },
+                                     &err),
+            &err);
     begin("near");
     row(sub(qn_fit_param(G, 0, 0), lit(0.6)));
     row(sub(qn_fit_param(G, 0, 1), lit(0.7)));
-    must(qn_fit_problem_add_group(p,
-                                  &(qn_fit_group_spec){ .name = "near",
-                                                        .graph = G,
-                                                        .n = N_KEPT * N_POINTS,
-                                                        .n_slots = 1,
-                                                        .slot_set = sets + 1,
-                                                        .slot_block = blocks + 1 },
-                                  &err),
-         &err);
-    must(qn_fit_problem_finish(p, &err), &err);
+    must_ok(qn_fit_problem_add_group(p,
+                                     &(qn_fit_group_spec){ .name = "near",
+                                                           .graph = G,
+                                                           .n = N_KEPT * N_POINTS,
+                                                           .n_slots = 1,
+                                                           .slot_set = sets + 1,
+                                                           .slot_block = blocks + 1 },
+                                     &err),
+            &err);
+    must_ok(qn_fit_problem_finish(p, &err), &err);
     return p;
 }
 
@@ -206,7 +206,7 @@ static void only_scalars_cross(void **state)
         if (!ctx)
             continue;
         options_of(&o);
-        must(qn_fit_device_driver_new(ctx, p, QN_FIT_F64, &o, &driver, &err), &err);
+        must_ok(qn_fit_device_driver_new(ctx, p, QN_FIT_F64, &o, &driver, &err), &err);
         table = qn_fit_device_driver_table(driver);
         for (int step = 0; step < 3; step++) {
             const qn_transfer_count before = qn_ctx_transfers(ctx);
@@ -242,24 +242,24 @@ static void where_nothing_is_kept_the_whole_is_solved(void **state)
     int set;
 
     (void)state;
-    must(qn_fit_problem_new(&p, &err), &err);
-    must(qn_fit_problem_add_set(p, "pt", 4, 1, start, &set, &err), &err);
-    must(qn_fit_problem_eliminate(p, set, &err), &err);
+    must_ok(qn_fit_problem_new(&p, &err), &err);
+    must_ok(qn_fit_problem_add_set(p, "pt", 4, 1, start, &set, &err), &err);
+    must_ok(qn_fit_problem_eliminate(p, set, &err), &err);
     begin("far");
     row(sub(mul(qn_fit_param(G, 0, 0), qn_fit_param(G, 0, 0)), lit(2)));
-    must(qn_fit_problem_add_group(
-             p,
-             &(qn_fit_group_spec){ .name = "far",
-                                   .graph = G,
-                                   .n = 4,
-                                   .n_slots = 1,
-                                   .slot_set = &set,
-                                   .slot_block = (const uint32_t *const[]){ a } },
-             &err),
-         &err);
-    must(qn_fit_problem_finish(p, &err), &err);
+    must_ok(qn_fit_problem_add_group(
+                p,
+                &(qn_fit_group_spec){ .name = "far",
+                                      .graph = G,
+                                      .n = 4,
+                                      .n_slots = 1,
+                                      .slot_set = &set,
+                                      .slot_block = (const uint32_t *const[]){ a } },
+                &err),
+            &err);
+    must_ok(qn_fit_problem_finish(p, &err), &err);
     options_of(&o);
-    must(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
     assert_string_equal(r.linear, "pcg");
     assert_non_null(strstr(r.note, "pcg is used instead of schur_pcg: no set is kept"));
     assert_true(r.final_cost < 1e-12);

@@ -1,17 +1,8 @@
 /* test_fit_show.c - pictures of meshes: depth, frames, faces without area. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "domain/fit/show/show.h"
 #include "util/file.h"
-#include "util/temp_dir.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { SIDE = 64 };
 

@@ -63,7 +63,7 @@ static qn_fit_problem *cameras(void)
     qn_fit_problem *p = NULL;
     qn_err err = { .text = "" };
 
-    must(qn_fit_case_arc_of_cameras(N, 50, &p, &err), &err);
+    must_ok(qn_fit_case_arc_of_cameras(N, 50, &p, &err), &err);
     for (int k = 0; k < N; k++)
         p->x[9 * k + 1] += k % 2 ? 0.9 : -0.9; /* turned, for a start that is far away */
     return p;
@@ -87,7 +87,7 @@ static qn_fit_report solve(qn_ctx *ctx, qn_fit_problem *p, qn_fit_solve_options 
     qn_err err = { .text = "" };
 
     o.speculate = speculate;
-    must(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
+    must_ok(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
     return r;
 }
 
@@ -297,7 +297,7 @@ static double check_only_scalars_cross(const char *backend, qn_fit_problem *p,
     o.linear_solver = linear;
     o.linear.max_iterations = 8;
     o.speculate = 1;
-    must(qn_fit_device_driver_new(ctx, p, QN_FIT_F64, &o, &driver, &err), &err);
+    must_ok(qn_fit_device_driver_new(ctx, p, QN_FIT_F64, &o, &driver, &err), &err);
     driver->n_before_speculation = n_before;
     table = qn_fit_device_driver_table(driver);
     for (int step = 0; step < 8; step++) {

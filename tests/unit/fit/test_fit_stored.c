@@ -102,8 +102,8 @@ static int results_of(const char *backend, int is_stored, qn_fit_precision stora
     return 1;
 }
 
-static void assert_near(const double *got, const double *want, qn_i64 n, double tolerance,
-                        const char *what)
+static void assert_all_near(const double *got, const double *want, qn_i64 n, double tolerance,
+                            const char *what)
 {
     double largest = 0;
 
@@ -123,16 +123,16 @@ static void a_stored_jacobian_gives_what_a_computed_one_does(void **state)
     (void)state;
     assert_true(results_of("cpu", 0, QN_FIT_F64, &want));
     assert_true(results_of("cpu", 1, QN_FIT_F64, &got));
-    assert_near(got.gradient, want.gradient, want.n, 1e-13, "gradient");
-    assert_near(got.blocks, want.blocks, want.n_blocks, 1e-13, "diagonal");
-    assert_near(got.jtjv, want.jtjv, want.n, 1e-13, "J'J v");
-    assert_near(got.jtu, want.jtjv, want.n, 1e-13, "J' (J v)");
+    assert_all_near(got.gradient, want.gradient, want.n, 1e-13, "gradient");
+    assert_all_near(got.blocks, want.blocks, want.n_blocks, 1e-13, "diagonal");
+    assert_all_near(got.jtjv, want.jtjv, want.n, 1e-13, "J'J v");
+    assert_all_near(got.jtu, want.jtjv, want.n, 1e-13, "J' (J v)");
     free_results(&got);
     /* Rounding reaches products, and neither the gradient nor the diagonal. */
     assert_true(results_of("cpu", 1, QN_FIT_F32, &got));
-    assert_near(got.gradient, want.gradient, want.n, 1e-13, "gradient");
-    assert_near(got.blocks, want.blocks, want.n_blocks, 1e-13, "diagonal");
-    assert_near(got.jtjv, want.jtjv, want.n, 1e-6, "J'J v in f32");
+    assert_all_near(got.gradient, want.gradient, want.n, 1e-13, "gradient");
+    assert_all_near(got.blocks, want.blocks, want.n_blocks, 1e-13, "diagonal");
+    assert_all_near(got.jtjv, want.jtjv, want.n, 1e-6, "J'J v in f32");
     assert_true(memcmp(got.jtjv, want.jtjv, (size_t)want.n * sizeof *want.jtjv) != 0);
     free_results(&got);
     free_results(&want);

@@ -6,12 +6,6 @@
 
 #include <math.h>
 
-static void must_ok(qn_status st, const qn_err *err)
-{
-    if (st != QN_OK)
-        fail_msg("%s", err->text);
-}
-
 static qn_fit_model *model_of(const qn_fit_problem *p)
 {
     qn_fit_model *m = NULL;

@@ -1,10 +1,5 @@
 /* test_fit_wgsl_math.c - the mathematical functions WGSL modules bring along, as C floats. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static double reference(const char *name, double x);
 

@@ -2,15 +2,7 @@
 #ifndef QN_TESTS_SIM_RIG_H
 #define QN_TESTS_SIM_RIG_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "hal/sim/sim.h"
 

@@ -1,23 +1,15 @@
 /* test_cpu.c - the CPU backend: its launcher, its memory, its run-time compiler. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <dirent.h>
-#include <stdio.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "hal/backend.h"
 #include "hal/cpu/cpu_launch.h"
 #include "hal/cpu/cpu_module.h"
 #include "util/clock.h"
-#include "hopeless_alloc.h"
+#include "failing_malloc.h"
 
 static const qn_backend *const cpu = &qn_backend_cpu;
 

@@ -129,7 +129,7 @@ static void current_context_is_not_set_again(void **state)
     const int before = mock_cuda_calls("cuCtxSetCurrent");
 
     for (int i = 0; i < 10; i++)
-        must(f, cu->sync(f->dev, &f->err));
+        must_do(f, cu->sync(f->dev, &f->err));
     assert_int_equal(mock_cuda_calls("cuCtxSetCurrent"), before);
 }
 
@@ -141,11 +141,11 @@ static void copies_arrive_at_their_offset(void **state)
     qn_mem *const mem = alloc(f, 8);
     unsigned char got[8];
 
-    must(f, cu->upload(f->dev, mem, 2, "quern", 5, QN_UPLOAD, &f->err));
+    must_do(f, cu->upload(f->dev, mem, 2, "quern", 5, QN_UPLOAD, &f->err));
     read_back(f, mem, got, sizeof got);
     assert_memory_equal(got, "\xA5\xA5quern\xA5", 8);
-    must(f, cu->download(f->dev, mem, 3, got, 3, QN_DOWNLOAD, &f->err));
-    must(f, cu->sync(f->dev, &f->err));
+    must_do(f, cu->download(f->dev, mem, 3, got, 3, QN_DOWNLOAD, &f->err));
+    must_do(f, cu->sync(f->dev, &f->err));
     assert_memory_equal(got, "uer", 3);
 }
 
@@ -155,9 +155,9 @@ static void rectangle_comes_back_packed(void **state)
     qn_mem *const mem = alloc_with(f, "abcdefghijklmnopqrst", 20); /* 4 rows of 5 */
     char got[7] = "";
 
-    must(f, cu->sync(f->dev, &f->err));
-    must(f, cu->download_rect(f->dev, mem, 6, 5, got, 2, 3, QN_DOWNLOAD, &f->err));
-    must(f, cu->sync(f->dev, &f->err));
+    must_do(f, cu->sync(f->dev, &f->err));
+    must_do(f, cu->download_rect(f->dev, mem, 6, 5, got, 2, 3, QN_DOWNLOAD, &f->err));
+    must_do(f, cu->sync(f->dev, &f->err));
     assert_string_equal(got, "ghlmqr");
     assert_int_equal(mock_cuda_calls("cuMemcpy2DAsync_v2"), 1);
 }
@@ -168,9 +168,9 @@ static void rectangle_of_whole_rows_is_one_plain_copy(void **state)
     qn_mem *const mem = alloc_with(f, "abcdefghij", 10);
     char got[7] = "";
 
-    must(f, cu->sync(f->dev, &f->err));
-    must(f, cu->download_rect(f->dev, mem, 2, 3, got, 3, 2, QN_DOWNLOAD, &f->err));
-    must(f, cu->sync(f->dev, &f->err));
+    must_do(f, cu->sync(f->dev, &f->err));
+    must_do(f, cu->download_rect(f->dev, mem, 2, 3, got, 3, 2, QN_DOWNLOAD, &f->err));
+    must_do(f, cu->sync(f->dev, &f->err));
     assert_string_equal(got, "cdefgh");
     assert_int_equal(mock_cuda_calls("cuMemcpy2DAsync_v2"), 0);
 }
@@ -193,8 +193,8 @@ static void block_of_no_bytes_is_a_block(void **state)
     qn_mem *const mem = alloc(f, 0);
 
     assert_non_null(mem);
-    must(f, cu->upload(f->dev, mem, 0, NULL, 0, QN_UPLOAD, &f->err));
-    must(f, cu->download(f->dev, mem, 0, NULL, 0, QN_UPLOAD, &f->err));
+    must_do(f, cu->upload(f->dev, mem, 0, NULL, 0, QN_UPLOAD, &f->err));
+    must_do(f, cu->download(f->dev, mem, 0, NULL, 0, QN_UPLOAD, &f->err));
 }
 
 static void pinned_memory_is_memory(void **state)
@@ -202,7 +202,7 @@ static void pinned_memory_is_memory(void **state)
     fixture *f = *state;
     void *ptr = NULL;
 
-    must(f, cu->host_alloc(f->dev, 100, &ptr, &f->err));
+    must_do(f, cu->host_alloc(f->dev, 100, &ptr, &f->err));
     memset(ptr, 1, 100);
     cu->host_free(f->dev, ptr);
     mock_cuda_fail("cuMemHostAlloc", 1, CUDA_ERROR_OUT_OF_MEMORY);
@@ -218,12 +218,12 @@ static void devices_copy_to_each_other(void **state)
     qn_dev *other = NULL;
     char got[9] = "";
 
-    must(f, cu->sync(f->dev, &f->err));
-    must(f, cu->open(&config, 1, &other, &f->err));
-    must(f, cu->alloc(other, 8, 0, &dst, &f->err));
-    must(f, cu->copy_peer(f->dev, src, other, dst, 8, QN_UPLOAD, &f->err));
-    must(f, cu->download(other, dst, 0, got, 8, QN_UPLOAD, &f->err));
-    must(f, cu->sync(other, &f->err));
+    must_do(f, cu->sync(f->dev, &f->err));
+    must_do(f, cu->open(&config, 1, &other, &f->err));
+    must_do(f, cu->alloc(other, 8, 0, &dst, &f->err));
+    must_do(f, cu->copy_peer(f->dev, src, other, dst, 8, QN_UPLOAD, &f->err));
+    must_do(f, cu->download(other, dst, 0, got, 8, QN_UPLOAD, &f->err));
+    must_do(f, cu->sync(other, &f->err));
     assert_string_equal(got, "12345678");
     cu->release(other, dst);
     cu->close(other);
@@ -239,8 +239,8 @@ static void polled_event_gets_done(void **state)
     qn_event *event = NULL;
     int polls = 0;
 
-    must(f, launch_saxpy(f, 1.0f, mem, mem, 1, QN_COMPUTE));
-    must(f, cu->record(f->dev, QN_COMPUTE, &event, &f->err));
+    must_do(f, launch_saxpy(f, 1.0f, mem, mem, 1, QN_COMPUTE));
+    must_do(f, cu->record(f->dev, QN_COMPUTE, &event, &f->err));
     assert_int_equal(cu->is_done(f->dev, event), 0);
     while (cu->is_done(f->dev, event) == 0 && polls < 100)
         polls++;
@@ -258,12 +258,12 @@ static void stream_waits_for_the_event_of_another(void **state)
     qn_mem *const mem = alloc(f, sizeof from);
     qn_event *uploaded = NULL, *downloaded = NULL;
 
-    must(f, cu->upload(f->dev, mem, 0, from, sizeof from, QN_UPLOAD, &f->err));
-    must(f, cu->record(f->dev, QN_UPLOAD, &uploaded, &f->err));
-    must(f, cu->wait(f->dev, QN_DOWNLOAD, uploaded, &f->err));
-    must(f, cu->download(f->dev, mem, 0, got, sizeof got, QN_DOWNLOAD, &f->err));
-    must(f, cu->record(f->dev, QN_DOWNLOAD, &downloaded, &f->err));
-    must(f, cu->await(f->dev, downloaded, &f->err));
+    must_do(f, cu->upload(f->dev, mem, 0, from, sizeof from, QN_UPLOAD, &f->err));
+    must_do(f, cu->record(f->dev, QN_UPLOAD, &uploaded, &f->err));
+    must_do(f, cu->wait(f->dev, QN_DOWNLOAD, uploaded, &f->err));
+    must_do(f, cu->download(f->dev, mem, 0, got, sizeof got, QN_DOWNLOAD, &f->err));
+    must_do(f, cu->record(f->dev, QN_DOWNLOAD, &downloaded, &f->err));
+    must_do(f, cu->await(f->dev, downloaded, &f->err));
     assert_memory_equal(got, from, sizeof from);
     cu->drop(f->dev, uploaded);
     cu->drop(f->dev, downloaded);
@@ -275,8 +275,8 @@ static void dropped_events_are_used_again(void **state)
     qn_event *event = NULL;
 
     for (int i = 0; i < 20; i++) {
-        must(f, cu->record(f->dev, QN_COMPUTE + i % 3, &event, &f->err));
-        must(f, cu->wait(f->dev, QN_DOWNLOAD, event, &f->err));
+        must_do(f, cu->record(f->dev, QN_COMPUTE + i % 3, &event, &f->err));
+        must_do(f, cu->wait(f->dev, QN_DOWNLOAD, event, &f->err));
         cu->drop(f->dev, event);
     }
     assert_int_equal(mock_cuda_calls("cuEventCreate"), 1);
@@ -289,11 +289,11 @@ static void time_between_events_is_known_when_both_are_done(void **state)
     qn_mem *const mem = alloc_with(f, &one, sizeof one);
     qn_event *before = NULL, *after = NULL;
 
-    must(f, cu->record(f->dev, QN_COMPUTE, &before, &f->err));
-    must(f, launch_saxpy(f, 1.0f, mem, mem, 1, QN_COMPUTE));
-    must(f, cu->record(f->dev, QN_COMPUTE, &after, &f->err));
+    must_do(f, cu->record(f->dev, QN_COMPUTE, &before, &f->err));
+    must_do(f, launch_saxpy(f, 1.0f, mem, mem, 1, QN_COMPUTE));
+    must_do(f, cu->record(f->dev, QN_COMPUTE, &after, &f->err));
     assert_true(cu->elapsed_us(f->dev, before, after) < 0.0);
-    must(f, cu->await(f->dev, after, &f->err));
+    must_do(f, cu->await(f->dev, after, &f->err));
     assert_float_equal(cu->elapsed_us(f->dev, before, after), 2.0, 1e-3);
     cu->drop(f->dev, before);
     cu->drop(f->dev, after);
@@ -306,7 +306,7 @@ static void streams_are_made_when_first_used(void **state)
 
     assert_int_equal(mock_cuda_get_live().streams, 0);
     for (int i = 0; i < 3; i++) {
-        must(f, cu->record(f->dev, QN_COMPUTE + 2, &event, &f->err));
+        must_do(f, cu->record(f->dev, QN_COMPUTE + 2, &event, &f->err));
         cu->drop(f->dev, event);
     }
     assert_int_equal(mock_cuda_get_live().streams, 1);
@@ -326,7 +326,7 @@ static void kernel_gets_its_values_and_buffers(void **state)
     }
     mem_x = alloc_with(f, x, sizeof x);
     mem_y = alloc_with(f, y, sizeof y);
-    must(f, launch_saxpy(f, 2.0f, mem_x, mem_y, 100, QN_COMPUTE));
+    must_do(f, launch_saxpy(f, 2.0f, mem_x, mem_y, 100, QN_COMPUTE));
     read_back(f, mem_y, got, sizeof got);
     for (int i = 0; i < 100; i++)
         assert_float_equal(got[i], 2.0f * (float)i + 1.0f, 0.0f);
@@ -348,7 +348,7 @@ static void kernel_gets_structs_offsets_and_its_whole_span(void **state)
                              .args = args,
                              .stream = QN_COMPUTE };
 
-    must(f, cu->launch(f->dev, &call, &f->err));
+    must_do(f, cu->launch(f->dev, &call, &f->err));
     read_back(f, mem, got, sizeof got);
     assert_int_equal(got[0], (int32_t)0xA5A5A5A5);
     assert_int_equal(got[2], (int32_t)0xA5A5A5A5);

@@ -49,7 +49,7 @@ static void built_in_kernel_runs_from_its_cubin(void **state)
     assert_non_null(vadd);
     f->running = vadd->module;
     expand(vadd->module, 32, &unit);
-    must(f, build_text(f, vadd->module, qn_str_get(&unit), NULL, 0, &built));
+    must_do(f, build_text(f, vadd->module, qn_str_get(&unit), NULL, 0, &built));
     qn_str_free(&unit);
     for (int i = 0; i < N; i++) {
         x[i] = (float)i;
@@ -62,7 +62,7 @@ static void built_in_kernel_runs_from_its_cubin(void **state)
     while (vadd->module->kernels[call.kernel_i] != vadd)
         call.kernel_i++;
     cu->info(f->dev, &info);
-    must(f, qn_launch_range(cu, f->dev, &info, &call, &range, 32, NULL, &f->err));
+    must_do(f, qn_launch_range(cu, f->dev, &info, &call, &range, 32, NULL, &f->err));
     read_back(f, args[2].mem, got, sizeof got);
     for (int i = 0; i < N; i++)
         assert_float_equal(got[i], (float)i + 0.5f, 0.0f);
@@ -109,7 +109,7 @@ static void architecture_younger_than_nvrtc_gets_ptx(void **state)
     close_device(f);
     mock_cuda_set_arch(95);
     open_device(f);
-    must(f, build_text(f, &hand, hand_text, NULL, 0, &built));
+    must_do(f, build_text(f, &hand, hand_text, NULL, 0, &built));
     assert_int_equal(kind_of(f, built), QN_BIN_PTX);
     cu->unload(f->dev, built);
     cu->compiler(f->dev, compiler, sizeof compiler);
@@ -139,8 +139,8 @@ static void results_are_not_contracted(void **state)
     close_device(f);
     mock_cuda_set_arch(95); /* for PTX, which can be read */
     open_device(f);
-    must(f, build_text(f, &hand, hand_text, NULL, 0, &built));
-    must(f, cu->binary(f->dev, built, &blob, &f->err));
+    must_do(f, build_text(f, &hand, hand_text, NULL, 0, &built));
+    must_do(f, cu->binary(f->dev, built, &blob, &f->err));
     assert_non_null(strstr(blob.data, "mul.rn.f32"));
     assert_null(strstr(blob.data, "fma."));
     free(blob.data);
@@ -158,8 +158,8 @@ static void results_are_contracted_where_a_module_allows_it(void **state)
     close_device(f);
     mock_cuda_set_arch(95);
     open_device(f);
-    must(f, cu->build(f->dev, &src, &built, &f->err));
-    must(f, cu->binary(f->dev, built, &blob, &f->err));
+    must_do(f, cu->build(f->dev, &src, &built, &f->err));
+    must_do(f, cu->binary(f->dev, built, &blob, &f->err));
     assert_non_null(strstr(blob.data, "fma.rn.f32"));
     free(blob.data);
     cu->unload(f->dev, built);
@@ -189,9 +189,9 @@ static void image_from_nvrtc_loads_again_as_binary(void **state)
     qn_source src = { .module = &hand };
 
     need_nvrtc();
-    must(f, build_text(f, &hand, hand_text, NULL, 0, &built));
-    must(f, cu->binary(f->dev, built, &src.binary, &f->err));
-    must(f, cu->build(f->dev, &src, &again, &f->err));
+    must_do(f, build_text(f, &hand, hand_text, NULL, 0, &built));
+    must_do(f, cu->binary(f->dev, built, &src.binary, &f->err));
+    must_do(f, cu->build(f->dev, &src, &again, &f->err));
     free(src.binary.data);
     cu->unload(f->dev, built);
     cu->unload(f->dev, again);
@@ -219,7 +219,7 @@ static void embedded_ptx_serves_without_a_compiler(void **state)
 
     need_no_nvrtc();
     with_ptx.ptx = packed_ptx();
-    must(f, build_text(f, &with_ptx, hand_text, NULL, 0, &built));
+    must_do(f, build_text(f, &with_ptx, hand_text, NULL, 0, &built));
     assert_int_equal(kind_of(f, built), QN_BIN_PTX);
     cu->unload(f->dev, built);
     free((void *)(uintptr_t)with_ptx.ptx.data);
@@ -255,7 +255,7 @@ static void embedded_ptx_of_other_team_lanes_is_refused(void **state)
     assert_int_equal(cu->build(f->dev, &src, &built, &f->err), QN_ERR_UNSUPPORTED);
     assert_non_null(strstr(f->err.text, "embedded PTX has teams of 32 lanes, not 16"));
     src.team_lanes = 32;
-    must(f, cu->build(f->dev, &src, &built, &f->err));
+    must_do(f, cu->build(f->dev, &src, &built, &f->err));
     cu->unload(f->dev, built);
     free((void *)(uintptr_t)teams.ptx.data);
 }
@@ -267,7 +267,7 @@ static void binary_is_what_was_loaded(void **state)
     fixture *f = *state;
     qn_blob blob = { 0 };
 
-    must(f, cu->binary(f->dev, f->module, &blob, &f->err));
+    must_do(f, cu->binary(f->dev, f->module, &blob, &f->err));
     assert_int_equal(blob.kind, QN_BIN_PTX);
     assert_int_equal(blob.bytes, strlen(hand_ptx));
     assert_memory_equal(blob.data, hand_ptx, blob.bytes);

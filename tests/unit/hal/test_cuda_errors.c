@@ -50,8 +50,8 @@ static void fault_of_a_kernel_surfaces_when_waited_for(void **state)
     qn_event *event = NULL;
 
     mock_cuda_fail("run", 1, CUDA_ERROR_ILLEGAL_ADDRESS);
-    must(f, launch_saxpy(f, 1.0f, mem, mem, 1, QN_COMPUTE));
-    must(f, cu->record(f->dev, QN_COMPUTE, &event, &f->err));
+    must_do(f, launch_saxpy(f, 1.0f, mem, mem, 1, QN_COMPUTE));
+    must_do(f, cu->record(f->dev, QN_COMPUTE, &event, &f->err));
     assert_int_equal(cu->is_done(f->dev, event), -1);
     assert_int_equal(cu->await(f->dev, event, &f->err), QN_ERR_DEVICE_LOST);
     assert_string_equal(f->err.text,
@@ -67,7 +67,7 @@ static void lost_device_stays_lost_until_it_is_opened_again(void **state)
     float got;
 
     mock_cuda_fail("run", 1, CUDA_ERROR_LAUNCH_FAILED);
-    must(f, launch_saxpy(f, 1.0f, mem, mem, 1, QN_COMPUTE));
+    must_do(f, launch_saxpy(f, 1.0f, mem, mem, 1, QN_COMPUTE));
     assert_int_equal(cu->sync(f->dev, &f->err), QN_ERR_DEVICE_LOST);
     assert_int_equal(cu->alloc(f->dev, 4, 0, &more, &f->err), QN_ERR_DEVICE_LOST);
     assert_int_equal(cu->upload(f->dev, mem, 0, "1234", 4, QN_UPLOAD, &f->err), QN_ERR_DEVICE_LOST);

@@ -1,7 +1,7 @@
 /* test_cuda_fallback.c - a CUDA device that fails under the engine: the mock driver refuses, the
  * CPU computes. */
 /* test: cuda-mock */
-#include "engine_books.h"
+#include "engine_counters.h"
 #include "fft_rig.h"
 
 #include "hal/cpu/cpu_fft.h"

@@ -55,7 +55,7 @@ static qn_fft *make(fixture *f, const qn_fft_shape *shape, qn_fft_build *build)
 {
     qn_fft *plan = NULL;
 
-    must(f, cu->fft_make(f->dev, shape, build, &plan, &f->err));
+    must_do(f, cu->fft_make(f->dev, shape, build, &plan, &f->err));
     return plan;
 }
 
@@ -79,9 +79,9 @@ static void plans_of_all_kinds_compile_for_sm_90(void **state)
         assert_true(build.n_compiled >= 4);
         assert_int_equal(build.made.kind, QN_BIN_FFT);
         assert_int_equal(build.scratch_bytes > 0, table[i / 2].has_scratch);
-        must(f, cu->fft_run(f->dev, plan, QN_FFT_FORWARD, &data, QN_COMPUTE, &f->err));
-        must(f, cu->fft_run(f->dev, plan, QN_FFT_INVERSE, &data, QN_COMPUTE, &f->err));
-        must(f, cu->sync(f->dev, &f->err));
+        must_do(f, cu->fft_run(f->dev, plan, QN_FFT_FORWARD, &data, QN_COMPUTE, &f->err));
+        must_do(f, cu->fft_run(f->dev, plan, QN_FFT_INVERSE, &data, QN_COMPUTE, &f->err));
+        must_do(f, cu->sync(f->dev, &f->err));
         seen.n = 0;
         free(build.made.data);
         cu->fft_free(f->dev, plan);
@@ -143,12 +143,12 @@ static void a_run_only_launches_on_the_data_it_was_given(void **state)
 
     for (int i = 0; i < 5; i++)
         before[i] = mock_cuda_calls(costly[i]);
-    must(f, cu->fft_run(f->dev, plan, QN_FFT_FORWARD, &data, 3, &f->err));
-    must(f, cu->fft_run(f->dev, plan, QN_FFT_INVERSE, &data, 5, &f->err));
+    must_do(f, cu->fft_run(f->dev, plan, QN_FFT_FORWARD, &data, 3, &f->err));
+    must_do(f, cu->fft_run(f->dev, plan, QN_FFT_INVERSE, &data, 5, &f->err));
     for (int i = 0; i < 5; i++)
         assert_int_equal(mock_cuda_calls(costly[i]), before[i]);
     assert_int_equal(seen.n, 0); /* queued, not waited for */
-    must(f, cu->sync(f->dev, &f->err));
+    must_do(f, cu->sync(f->dev, &f->err));
     assert_int_equal(seen.n, 4);
     for (int i = 0; i < seen.n; i++) {
         assert_true(seen.from[i] == seen.from[0] && seen.to[i] == seen.from[0]);
@@ -165,14 +165,14 @@ static void a_captured_transform_runs_when_replayed(void **state)
     const qn_launch_arg data = { .mem = alloc(f, qn_fft_bytes(&small)) };
     qn_replay *replay = NULL;
 
-    must(f, cu->capture_begin(f->dev, QN_COMPUTE, &f->err));
-    must(f, cu->fft_run(f->dev, plan, QN_FFT_FORWARD, &data, QN_COMPUTE, &f->err));
-    must(f, cu->capture_end(f->dev, QN_COMPUTE, &replay, &f->err));
-    must(f, cu->sync(f->dev, &f->err));
+    must_do(f, cu->capture_begin(f->dev, QN_COMPUTE, &f->err));
+    must_do(f, cu->fft_run(f->dev, plan, QN_FFT_FORWARD, &data, QN_COMPUTE, &f->err));
+    must_do(f, cu->capture_end(f->dev, QN_COMPUTE, &replay, &f->err));
+    must_do(f, cu->sync(f->dev, &f->err));
     assert_int_equal(seen.n, 0);
-    must(f, cu->replay(f->dev, replay, QN_COMPUTE, &f->err));
-    must(f, cu->replay(f->dev, replay, QN_COMPUTE, &f->err));
-    must(f, cu->sync(f->dev, &f->err));
+    must_do(f, cu->replay(f->dev, replay, QN_COMPUTE, &f->err));
+    must_do(f, cu->replay(f->dev, replay, QN_COMPUTE, &f->err));
+    must_do(f, cu->sync(f->dev, &f->err));
     assert_int_equal(seen.n, 4);
     cu->replay_free(f->dev, replay);
     cu->fft_free(f->dev, plan);
@@ -186,14 +186,14 @@ static void a_failed_launch_spoils_the_capture(void **state)
     const qn_launch_arg data = { .mem = alloc(f, qn_fft_bytes(&small)) };
     qn_replay *replay = NULL;
 
-    must(f, cu->capture_begin(f->dev, QN_COMPUTE, &f->err));
+    must_do(f, cu->capture_begin(f->dev, QN_COMPUTE, &f->err));
     mock_cuda_fail("cuLaunchKernel", 2, CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(cu->fft_run(f->dev, plan, QN_FFT_FORWARD, &data, QN_COMPUTE, &f->err),
                      QN_ERR_LAUNCH);
     assert_string_equal(f->err.text, "cuLaunchKernel: CUDA_ERROR_INVALID_VALUE (invalid argument)");
     assert_int_equal(cu->capture_end(f->dev, QN_COMPUTE, &replay, &f->err), QN_ERR_LAUNCH);
     assert_null(replay);
-    must(f, cu->fft_run(f->dev, plan, QN_FFT_FORWARD, &data, QN_COMPUTE, &f->err));
+    must_do(f, cu->fft_run(f->dev, plan, QN_FFT_FORWARD, &data, QN_COMPUTE, &f->err));
     cu->fft_free(f->dev, plan);
 }
 

@@ -25,7 +25,7 @@ static int set_up(void **state)
         w.x[i] = 1.0f;
     w.mem_x = alloc_with(w.f, w.x, sizeof w.x);
     w.mem_y = alloc_with(w.f, w.y, sizeof w.y);
-    must(w.f, cu->sync(w.f->dev, &w.f->err));
+    must_do(w.f, cu->sync(w.f->dev, &w.f->err));
     *state = &w;
     return failed;
 }
@@ -41,17 +41,17 @@ static int tear_down(void **state)
 
 static void begin(work *w)
 {
-    must(w->f, cu->capture_begin(w->f->dev, QN_COMPUTE, &w->f->err));
+    must_do(w->f, cu->capture_begin(w->f->dev, QN_COMPUTE, &w->f->err));
 }
 
 static void end(work *w)
 {
-    must(w->f, cu->capture_end(w->f->dev, QN_COMPUTE, &w->replay, &w->f->err));
+    must_do(w->f, cu->capture_end(w->f->dev, QN_COMPUTE, &w->replay, &w->f->err));
 }
 
 static void replay(work *w)
 {
-    must(w->f, cu->replay(w->f->dev, w->replay, QN_COMPUTE, &w->f->err));
+    must_do(w->f, cu->replay(w->f->dev, w->replay, QN_COMPUTE, &w->f->err));
 }
 
 static void expect_y(work *w, float expected)
@@ -62,7 +62,7 @@ static void expect_y(work *w, float expected)
 
 static void add(work *w, float a, qn_stream on)
 {
-    must(w->f, launch_saxpy(w->f, a, w->mem_x, w->mem_y, N, on));
+    must_do(w->f, launch_saxpy(w->f, a, w->mem_x, w->mem_y, N, on));
 }
 
 static qn_launch call_with(work *w, float a)
@@ -96,7 +96,7 @@ static void captured_work_runs_when_replayed(void **state)
     replay(w);
     replay(w);
     expect_y(w, 22.0f);
-    must(f, cu->replay(f->dev, w->replay, QN_COMPUTE + 1, &f->err));
+    must_do(f, cu->replay(f->dev, w->replay, QN_COMPUTE + 1, &f->err));
     expect_y(w, 33.0f);
 }
 
@@ -108,7 +108,7 @@ static void update_changes_the_replays_that_follow(void **state)
 
     capture_two(w);
     replay(w);
-    must(f, cu->update(f->dev, w->replay, 1, &call, &f->err));
+    must_do(f, cu->update(f->dev, w->replay, 1, &call, &f->err));
     expect_y(w, 11.0f); /* queued before the update */
     replay(w);
     expect_y(w, 11.0f + 21.0f);
@@ -138,7 +138,7 @@ static void many_launches_keep_their_numbers(void **state)
     for (int i = 0; i < MANY; i++)
         add(w, i == MANY - 1 ? 7.0f : 1.0f, QN_COMPUTE);
     end(w);
-    must(f, cu->update(f->dev, w->replay, MANY - 1, &call, &f->err));
+    must_do(f, cu->update(f->dev, w->replay, MANY - 1, &call, &f->err));
     replay(w);
     expect_y(w, (float)(MANY - 1) + 1000.0f);
 }
@@ -152,17 +152,17 @@ static void streams_join_a_capture_by_waiting_for_it(void **state)
     qn_event *begun = NULL, *uploaded = NULL, *computed = NULL, *back = NULL;
 
     begin(w);
-    must(f, cu->record(f->dev, QN_COMPUTE, &begun, &f->err));
-    must(f, cu->wait(f->dev, QN_UPLOAD, begun, &f->err));
-    must(f, cu->upload(f->dev, w->mem_y, 0, first, sizeof first, QN_UPLOAD, &f->err));
-    must(f, cu->record(f->dev, QN_UPLOAD, &uploaded, &f->err));
-    must(f, cu->wait(f->dev, QN_COMPUTE, uploaded, &f->err));
+    must_do(f, cu->record(f->dev, QN_COMPUTE, &begun, &f->err));
+    must_do(f, cu->wait(f->dev, QN_UPLOAD, begun, &f->err));
+    must_do(f, cu->upload(f->dev, w->mem_y, 0, first, sizeof first, QN_UPLOAD, &f->err));
+    must_do(f, cu->record(f->dev, QN_UPLOAD, &uploaded, &f->err));
+    must_do(f, cu->wait(f->dev, QN_COMPUTE, uploaded, &f->err));
     add(w, 4.0f, QN_COMPUTE);
-    must(f, cu->record(f->dev, QN_COMPUTE, &computed, &f->err));
-    must(f, cu->wait(f->dev, QN_DOWNLOAD, computed, &f->err));
-    must(f, cu->download(f->dev, w->mem_y, 0, result, sizeof result, QN_DOWNLOAD, &f->err));
-    must(f, cu->record(f->dev, QN_DOWNLOAD, &back, &f->err));
-    must(f, cu->wait(f->dev, QN_COMPUTE, back, &f->err));
+    must_do(f, cu->record(f->dev, QN_COMPUTE, &computed, &f->err));
+    must_do(f, cu->wait(f->dev, QN_DOWNLOAD, computed, &f->err));
+    must_do(f, cu->download(f->dev, w->mem_y, 0, result, sizeof result, QN_DOWNLOAD, &f->err));
+    must_do(f, cu->record(f->dev, QN_DOWNLOAD, &back, &f->err));
+    must_do(f, cu->wait(f->dev, QN_COMPUTE, back, &f->err));
     end(w);
     cu->drop(f->dev, begun);
     cu->drop(f->dev, uploaded);
@@ -173,7 +173,7 @@ static void streams_join_a_capture_by_waiting_for_it(void **state)
         for (int i = 0; i < N; i++)
             first[i] = (float)run;
         replay(w);
-        must(f, cu->sync(f->dev, &f->err));
+        must_do(f, cu->sync(f->dev, &f->err));
         assert_all_equal(result, N, (float)run + 4.0f);
     }
 }
@@ -197,8 +197,8 @@ static void work_beside_a_capture_runs_at_once(void **state)
     begin(w);
     add(w, 100.0f, QN_COMPUTE);
     add(w, 1.0f, QN_COMPUTE + 1);
-    must(f, cu->record(f->dev, QN_COMPUTE + 1, &event, &f->err));
-    must(f, cu->await(f->dev, event, &f->err));
+    must_do(f, cu->record(f->dev, QN_COMPUTE + 1, &event, &f->err));
+    must_do(f, cu->await(f->dev, event, &f->err));
     cu->drop(f->dev, event);
     end(w);
     expect_y(w, 1.0f);
@@ -216,7 +216,7 @@ static void event_of_a_capture_has_no_time_and_does_no_harm(void **state)
 
     begin(w);
     add(w, 1.0f, QN_COMPUTE);
-    must(f, cu->record(f->dev, QN_COMPUTE, &event, &f->err));
+    must_do(f, cu->record(f->dev, QN_COMPUTE, &event, &f->err));
     assert_int_equal(cu->is_done(f->dev, event), 0);
     assert_int_equal(cu->await(f->dev, event, &f->err), QN_ERR_LAUNCH);
     assert_true(cu->elapsed_us(f->dev, event, event) < 0.0);
@@ -234,8 +234,8 @@ static void stream_that_does_not_come_back_spoils_the_capture(void **state)
 
     begin(w);
     add(w, 1.0f, QN_COMPUTE);
-    must(f, cu->record(f->dev, QN_COMPUTE, &event, &f->err));
-    must(f, cu->wait(f->dev, QN_COMPUTE + 1, event, &f->err));
+    must_do(f, cu->record(f->dev, QN_COMPUTE, &event, &f->err));
+    must_do(f, cu->wait(f->dev, QN_COMPUTE + 1, event, &f->err));
     add(w, 1.0f, QN_COMPUTE + 1);
     assert_int_equal(cu->capture_end(f->dev, QN_COMPUTE, &w->replay, &f->err), QN_ERR_LAUNCH);
     assert_null(w->replay);
@@ -250,7 +250,7 @@ static void wait_for_work_outside_spoils_the_capture(void **state)
     qn_event *event = NULL;
 
     add(w, 1.0f, QN_COMPUTE + 1);
-    must(f, cu->record(f->dev, QN_COMPUTE + 1, &event, &f->err));
+    must_do(f, cu->record(f->dev, QN_COMPUTE + 1, &event, &f->err));
     begin(w);
     assert_int_equal(cu->wait(f->dev, QN_COMPUTE, event, &f->err), QN_ERR_LAUNCH);
     assert_int_equal(cu->capture_end(f->dev, QN_COMPUTE, &w->replay, &f->err), QN_ERR_LAUNCH);

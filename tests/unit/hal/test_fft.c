@@ -1,6 +1,6 @@
 /* test_fft.c - transforms as stages, on the CPU and on sim. */
 /* test: cost 4, no-tsan */
-#include "engine_books.h"
+#include "engine_counters.h"
 #include "fft_rig.h"
 
 #include "hal/cpu/cpu_fft.h"

@@ -1,12 +1,5 @@
 /* test_geometry.c - every point of a range is launched exactly once, within the limits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "hal/geometry.h"
 

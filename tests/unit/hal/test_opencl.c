@@ -1,16 +1,7 @@
 /* test_opencl.c - the OpenCL backend against whatever device is here; skipped without one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test.h"
 
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "hal/backend.h"
 
@@ -78,7 +69,7 @@ static void need_device(void)
     }
 }
 
-static void must(const fixture *f, qn_status st)
+static void must_do(const fixture *f, qn_status st)
 {
     if (st != QN_OK)
         fail_msg("%s: %s", qn_status_name(st), f->err.text);
@@ -88,8 +79,8 @@ static void open_index(fixture *f, int index)
 {
     qn_source src = { .module = &module_info, .text = text };
 
-    must(f, cl->open(&config, index, &f->dev, &f->err));
-    must(f, cl->build(f->dev, &src, &f->module, &f->err));
+    must_do(f, cl->open(&config, index, &f->dev, &f->err));
+    must_do(f, cl->build(f->dev, &src, &f->module, &f->err));
 }
 
 static void close_fixture(fixture *f)
@@ -130,7 +121,7 @@ static qn_mem *alloc(fixture *f, size_t bytes)
 {
     qn_mem *mem = NULL;
 
-    must(f, cl->alloc(f->dev, bytes, QN_USE_READ | QN_USE_WRITE, &mem, &f->err));
+    must_do(f, cl->alloc(f->dev, bytes, QN_USE_READ | QN_USE_WRITE, &mem, &f->err));
     return mem;
 }
 
@@ -164,11 +155,11 @@ static void check_saxpy(fixture *f, qn_module *module)
         x[i] = (float)i * 0.37f;
         y[i] = (float)(N - i);
     }
-    must(f, cl->upload(f->dev, mx, AT, x, sizeof x, QN_COMPUTE, &f->err));
-    must(f, cl->upload(f->dev, my, AT, y, sizeof y, QN_COMPUTE, &f->err));
-    must(f, launch_saxpy(f, module, 2.0f, mx, my, AT, 3, 997, QN_COMPUTE));
-    must(f, cl->download(f->dev, my, AT, got, sizeof got, QN_COMPUTE, &f->err));
-    must(f, cl->sync(f->dev, &f->err));
+    must_do(f, cl->upload(f->dev, mx, AT, x, sizeof x, QN_COMPUTE, &f->err));
+    must_do(f, cl->upload(f->dev, my, AT, y, sizeof y, QN_COMPUTE, &f->err));
+    must_do(f, launch_saxpy(f, module, 2.0f, mx, my, AT, 3, 997, QN_COMPUTE));
+    must_do(f, cl->download(f->dev, my, AT, got, sizeof got, QN_COMPUTE, &f->err));
+    must_do(f, cl->sync(f->dev, &f->err));
 
     for (int i = 0; i < N; i++) {
         const float want = i >= 3 && i < 997 ? 2.0f * x[i] + y[i] : y[i];
@@ -324,13 +315,13 @@ static void bytes_come_back_from_where_they_were_put(void **state)
 
     for (int i = 0; i < 300; i++)
         put[i] = (unsigned char)(i * 7);
-    must(f, cl->upload(f->dev, mem, 17, put, 300, QN_UPLOAD, &f->err));
-    must(f, cl->upload(f->dev, mem, 117, put, 50, QN_UPLOAD, &f->err));
-    must(f, cl->upload(f->dev, mem, 0, NULL, 0, QN_UPLOAD, &f->err));
-    must(f, cl->sync(f->dev, &f->err));
-    must(f, cl->download(f->dev, mem, 17, got, 300, QN_DOWNLOAD, &f->err));
-    must(f, cl->download(f->dev, mem, 0, NULL, 0, QN_DOWNLOAD, &f->err));
-    must(f, cl->sync(f->dev, &f->err));
+    must_do(f, cl->upload(f->dev, mem, 17, put, 300, QN_UPLOAD, &f->err));
+    must_do(f, cl->upload(f->dev, mem, 117, put, 50, QN_UPLOAD, &f->err));
+    must_do(f, cl->upload(f->dev, mem, 0, NULL, 0, QN_UPLOAD, &f->err));
+    must_do(f, cl->sync(f->dev, &f->err));
+    must_do(f, cl->download(f->dev, mem, 17, got, 300, QN_DOWNLOAD, &f->err));
+    must_do(f, cl->download(f->dev, mem, 0, NULL, 0, QN_DOWNLOAD, &f->err));
+    must_do(f, cl->sync(f->dev, &f->err));
 
     assert_memory_equal(got, put, 100);
     assert_memory_equal(got + 100, put, 50);
@@ -373,14 +364,14 @@ static void pinned_memory_can_be_written_and_copied(void **state)
     void *a = NULL, *b = NULL, *kept = NULL;
     qn_mem *mem = alloc(f, 4096);
 
-    must(f, cl->host_alloc(f->dev, 4096, &a, &f->err));
-    must(f, cl->host_alloc(f->dev, 4096, &b, &f->err));
-    must(f, cl->host_alloc(f->dev, 100, &kept, &f->err));
+    must_do(f, cl->host_alloc(f->dev, 4096, &a, &f->err));
+    must_do(f, cl->host_alloc(f->dev, 4096, &b, &f->err));
+    must_do(f, cl->host_alloc(f->dev, 100, &kept, &f->err));
     memset(a, 0x5a, 4096);
     memset(b, 0, 4096);
-    must(f, cl->upload(f->dev, mem, 0, a, 4096, QN_COMPUTE, &f->err));
-    must(f, cl->download(f->dev, mem, 0, b, 4096, QN_COMPUTE, &f->err));
-    must(f, cl->sync(f->dev, &f->err));
+    must_do(f, cl->upload(f->dev, mem, 0, a, 4096, QN_COMPUTE, &f->err));
+    must_do(f, cl->download(f->dev, mem, 0, b, 4096, QN_COMPUTE, &f->err));
+    must_do(f, cl->sync(f->dev, &f->err));
 
     assert_memory_equal(a, b, 4096);
     cl->host_free(f->dev, a);
@@ -398,9 +389,10 @@ static void check_rect(fixture *f, size_t at, size_t pitch, size_t row_bytes, si
     for (size_t i = 0; i < sizeof all; i++)
         all[i] = (unsigned char)(i * 31 + i / 256);
     memset(got, 0, sizeof got);
-    must(f, cl->upload(f->dev, mem, 0, all, sizeof all, QN_COMPUTE, &f->err));
-    must(f, cl->download_rect(f->dev, mem, at, pitch, got, row_bytes, rows, QN_COMPUTE, &f->err));
-    must(f, cl->sync(f->dev, &f->err));
+    must_do(f, cl->upload(f->dev, mem, 0, all, sizeof all, QN_COMPUTE, &f->err));
+    must_do(f,
+            cl->download_rect(f->dev, mem, at, pitch, got, row_bytes, rows, QN_COMPUTE, &f->err));
+    must_do(f, cl->sync(f->dev, &f->err));
     for (size_t y = 0; y < rows; y++)
         assert_memory_equal(got + y * row_bytes, all + at + y * pitch, row_bytes);
     assert_int_equal(got[rows * row_bytes], 0);
@@ -438,10 +430,10 @@ static void program_survives_as_binary(void **state)
     qn_source src = { .module = &module_info };
     qn_module *again = NULL;
 
-    must(f, cl->binary(f->dev, f->module, &src.binary, &f->err));
+    must_do(f, cl->binary(f->dev, f->module, &src.binary, &f->err));
     assert_int_equal(src.binary.kind, QN_BIN_OPENCL);
     assert_true(src.binary.bytes > 0);
-    must(f, cl->build(f->dev, &src, &again, &f->err));
+    must_do(f, cl->build(f->dev, &src, &again, &f->err));
     check_saxpy(f, again);
     cl->unload(f->dev, again);
     free(src.binary.data);
@@ -518,11 +510,11 @@ static void span_bounds_all_three_axes(void **state)
     int32_t got[X * Y * Z] = { 0 };
     qn_mem *out = alloc(f, sizeof got);
 
-    must(f, cl->upload(f->dev, out, 0, got, sizeof got, QN_COMPUTE, &f->err));
-    must(f, launch_box(f, out, &par, (qn_span){ 2, 12, 1, 6, 1, 3 }, (uint32_t[]){ 4, 4, 1 },
-                       (uint32_t[]){ 3, 2, 2 }));
-    must(f, cl->download(f->dev, out, 0, got, sizeof got, QN_COMPUTE, &f->err));
-    must(f, cl->sync(f->dev, &f->err));
+    must_do(f, cl->upload(f->dev, out, 0, got, sizeof got, QN_COMPUTE, &f->err));
+    must_do(f, launch_box(f, out, &par, (qn_span){ 2, 12, 1, 6, 1, 3 }, (uint32_t[]){ 4, 4, 1 },
+                          (uint32_t[]){ 3, 2, 2 }));
+    must_do(f, cl->download(f->dev, out, 0, got, sizeof got, QN_COMPUTE, &f->err));
+    must_do(f, cl->sync(f->dev, &f->err));
 
     for (int i = 0; i < X * Y * Z; i++) {
         const int x = i % X, y = i / X % Y, z = i / X / Y;
@@ -540,11 +532,11 @@ static void tall_grid_is_launched_in_one_piece(void **state)
     int32_t last = 0;
     qn_mem *out = alloc(f, ROWS * sizeof last);
 
-    must(f, launch_box(f, out, &par, (qn_span){ 0, 1, 0, ROWS, 0, 1 }, (uint32_t[]){ 1, 1, 1 },
-                       (uint32_t[]){ 1, ROWS, 1 }));
-    must(f, cl->download(f->dev, out, (ROWS - 1) * sizeof last, &last, sizeof last, QN_COMPUTE,
-                         &f->err));
-    must(f, cl->sync(f->dev, &f->err));
+    must_do(f, launch_box(f, out, &par, (qn_span){ 0, 1, 0, ROWS, 0, 1 }, (uint32_t[]){ 1, 1, 1 },
+                          (uint32_t[]){ 1, ROWS, 1 }));
+    must_do(f, cl->download(f->dev, out, (ROWS - 1) * sizeof last, &last, sizeof last, QN_COMPUTE,
+                            &f->err));
+    must_do(f, cl->sync(f->dev, &f->err));
     assert_int_equal(last, 1 + 100 * (ROWS - 1));
     cl->release(f->dev, out);
 }
@@ -585,17 +577,17 @@ static void events_order_work_across_streams(void **state)
             x[i] = (float)(i % 1000 * round);
             y[i] = (float)round;
         }
-        must(f, cl->upload(f->dev, my, 0, y, N * sizeof *y, QN_UPLOAD, &f->err));
-        must(f, cl->upload(f->dev, mx, 0, x, N * sizeof *x, QN_UPLOAD, &f->err));
-        must(f, cl->record(f->dev, QN_UPLOAD, &up, &f->err));
-        must(f, cl->wait(f->dev, QN_COMPUTE + 1, up, &f->err));
+        must_do(f, cl->upload(f->dev, my, 0, y, N * sizeof *y, QN_UPLOAD, &f->err));
+        must_do(f, cl->upload(f->dev, mx, 0, x, N * sizeof *x, QN_UPLOAD, &f->err));
+        must_do(f, cl->record(f->dev, QN_UPLOAD, &up, &f->err));
+        must_do(f, cl->wait(f->dev, QN_COMPUTE + 1, up, &f->err));
         cl->drop(f->dev, up); /* before it is done, most likely */
-        must(f, launch_saxpy(f, f->module, 1.0f, mx, my, 0, 0, N, QN_COMPUTE + 1));
-        must(f, cl->record(f->dev, QN_COMPUTE + 1, &ran, &f->err));
-        must(f, cl->wait(f->dev, QN_DOWNLOAD, ran, &f->err));
-        must(f, cl->download(f->dev, my, 0, got, N * sizeof *got, QN_DOWNLOAD, &f->err));
-        must(f, cl->record(f->dev, QN_DOWNLOAD, &down, &f->err));
-        must(f, cl->await(f->dev, down, &f->err));
+        must_do(f, launch_saxpy(f, f->module, 1.0f, mx, my, 0, 0, N, QN_COMPUTE + 1));
+        must_do(f, cl->record(f->dev, QN_COMPUTE + 1, &ran, &f->err));
+        must_do(f, cl->wait(f->dev, QN_DOWNLOAD, ran, &f->err));
+        must_do(f, cl->download(f->dev, my, 0, got, N * sizeof *got, QN_DOWNLOAD, &f->err));
+        must_do(f, cl->record(f->dev, QN_DOWNLOAD, &down, &f->err));
+        must_do(f, cl->await(f->dev, down, &f->err));
 
         for (int i = 0; i < N; i++) {
             if (got[i] != x[i] + y[i])
@@ -617,11 +609,11 @@ static void event_becomes_done_without_being_awaited(void **state)
     qn_event *event = NULL;
     int done = 0;
 
-    must(f, cl->record(f->dev, QN_COMPUTE, &event, &f->err));
+    must_do(f, cl->record(f->dev, QN_COMPUTE, &event, &f->err));
     for (int tries = 0; tries < 100000 && !(done = cl->is_done(f->dev, event)); tries++)
         usleep(1000);
     assert_int_equal(done, 1);
-    must(f, cl->await(f->dev, event, &f->err));
+    must_do(f, cl->await(f->dev, event, &f->err));
     cl->drop(f->dev, event);
 }
 
@@ -632,11 +624,11 @@ static void time_passes_between_events(void **state)
     qn_event *from = NULL, *to = NULL;
     qn_mem *x = alloc(f, N * sizeof(float)), *y = alloc(f, N * sizeof(float));
 
-    must(f, cl->record(f->dev, QN_COMPUTE, &from, &f->err));
+    must_do(f, cl->record(f->dev, QN_COMPUTE, &from, &f->err));
     for (int i = 0; i < 10; i++)
-        must(f, launch_saxpy(f, f->module, 1.0f, x, y, 0, 0, N, QN_COMPUTE));
-    must(f, cl->record(f->dev, QN_COMPUTE, &to, &f->err));
-    must(f, cl->await(f->dev, to, &f->err));
+        must_do(f, launch_saxpy(f, f->module, 1.0f, x, y, 0, 0, N, QN_COMPUTE));
+    must_do(f, cl->record(f->dev, QN_COMPUTE, &to, &f->err));
+    must_do(f, cl->await(f->dev, to, &f->err));
 
     assert_true(cl->elapsed_us(f->dev, from, to) > 0.0);
     assert_true(cl->elapsed_us(f->dev, from, to) < 60e6);
@@ -655,10 +647,10 @@ static void closing_waits_for_work_in_flight(void **state)
 
     assert_true(got && zero);
     got[N - 1] = 7.0f;
-    must(f, cl->upload(f->dev, x, 0, zero, N * sizeof *zero, QN_COMPUTE, &f->err));
-    must(f, cl->upload(f->dev, y, 0, zero, N * sizeof *zero, QN_COMPUTE, &f->err));
-    must(f, launch_saxpy(f, f->module, 1.0f, x, y, 0, 0, N, QN_COMPUTE));
-    must(f, cl->download(f->dev, y, 0, got, N * sizeof *got, QN_COMPUTE, &f->err));
+    must_do(f, cl->upload(f->dev, x, 0, zero, N * sizeof *zero, QN_COMPUTE, &f->err));
+    must_do(f, cl->upload(f->dev, y, 0, zero, N * sizeof *zero, QN_COMPUTE, &f->err));
+    must_do(f, launch_saxpy(f, f->module, 1.0f, x, y, 0, 0, N, QN_COMPUTE));
+    must_do(f, cl->download(f->dev, y, 0, got, N * sizeof *got, QN_COMPUTE, &f->err));
     cl->release(f->dev, x);
     cl->release(f->dev, y);
     close_fixture(f);

@@ -1,18 +1,8 @@
 /* test_expand.c - heads of kernel text: what is found, what is refused, what is printed. */
 /* test: no-tsan */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "kernel/expand.h"
-#include "util/status.h"
 
 static char *read_source(const char *name)
 {

@@ -1,16 +1,6 @@
 /* test_expand_compile.c - expanded text is accepted, without a warning, by every compiler found. */
 /* test: no-tsan */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "test.h"
 
 #include "hal/opencl/cl_api.h"
 #include "hal/cuda/cuda_api.h"

@@ -1,16 +1,7 @@
 /* test_bench.c - figures: kept, found, compared. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "lab/engine/bench.h"
-#include "util/temp_dir.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void add(qn_bench *bench, const char *item, const char *metric, qn_better better,
                 double value)

@@ -1,14 +1,7 @@
 /* test_compare.c - joins of scans: ratios, ties, holes, and where B starts to win. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "lab/scan/compare.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static void add(qn_scan *scan, const char *op, qn_i64 size, const char *device, double median_us)
 {

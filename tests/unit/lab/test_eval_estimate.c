@@ -1,10 +1,5 @@
 /* test_eval_estimate.c - differences between ways of running, and how sure they are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
+#include "test.h"
 
 #include "lab/route/eval_estimate.h"
 #include "util/hash.h"
@@ -18,7 +13,7 @@ static double noise(uint64_t seed, int i)
     return (double)qn_random_float(seed, (uint64_t)i);
 }
 
-static void assert_near(double value, double wanted, double by)
+static void assert_within(double value, double wanted, double by)
 {
     if (!(fabs(value - wanted) <= by))
         fail_msg("%g is not within %g of %g", value, by, wanted);
@@ -30,9 +25,9 @@ static void trimmed_mean_leaves_a_fifth_out_on_either_side(void **state)
     const qn_estimate e = qn_trimmed_mean(values, 5);
 
     (void)state;
-    assert_near(e.us, 2, 1e-12);
+    assert_within(e.us, 2, 1e-12);
     /* winsorised: 1 1 2 3 3, variance 1, 3/5 kept */
-    assert_near(e.se_us, 1 / (0.6 * sqrt(5)), 1e-12);
+    assert_within(e.se_us, 1 / (0.6 * sqrt(5)), 1e-12);
 }
 
 static void error_of_a_trimmed_mean_is_that_of_repeated_ones(void **state)
@@ -51,7 +46,7 @@ static void error_of_a_trimmed_mean_is_that_of_repeated_ones(void **state)
         square += e.us * e.us / REPEATS;
         said += e.se_us / REPEATS;
     }
-    assert_near(said / sqrt(square), 1, 0.1);
+    assert_within(said / sqrt(square), 1, 0.1);
 }
 
 static void few_rounds_have_no_error(void **state)
@@ -59,7 +54,7 @@ static void few_rounds_have_no_error(void **state)
     double one[] = { 3 };
 
     (void)state;
-    assert_near(qn_trimmed_mean(one, 1).us, 3, 0);
+    assert_within(qn_trimmed_mean(one, 1).us, 3, 0);
     assert_true(isnan(qn_trimmed_mean(one, 1).se_us));
     assert_true(isnan(qn_trimmed_mean(one, 0).us));
     assert_true(isnan(qn_paired_difference(way, other, NULL, 0, scratch).us));
@@ -78,7 +73,7 @@ static void what_strikes_both_cancels(void **state)
         way[i] = machine + 0.3 + 0.01 * noise(2, i);
     }
     e = qn_paired_difference(way, other, NULL, N, scratch);
-    assert_near(e.us, 0.3, 0.002);
+    assert_within(e.us, 0.3, 0.002);
     assert_true(e.se_us < 0.001);
 }
 
@@ -114,8 +109,8 @@ static void special_rounds_count_in_full(void **state)
     }
     full = qn_paired_difference(way, other, special, N, scratch);
     blind = qn_paired_difference(way, other, NULL, N, scratch);
-    assert_near(full.us, 0.1 + 60.0 / 40, 1e-9);
-    assert_near(blind.us, 0.1, 1e-9);
+    assert_within(full.us, 0.1 + 60.0 / 40, 1e-9);
+    assert_within(blind.us, 0.1, 1e-9);
 }
 
 static void one_special_round_has_an_error_as_large_as_itself(void **state)
@@ -129,8 +124,8 @@ static void one_special_round_has_an_error_as_large_as_itself(void **state)
         way[i] = i == 5 ? 42 : 2;
     }
     e = qn_paired_difference(way, other, special, N, scratch);
-    assert_near(e.us, 40.0 / N, 1e-9);
-    assert_near(e.se_us, 40.0 / N, 1e-9);
+    assert_within(e.us, 40.0 / N, 1e-9);
+    assert_within(e.se_us, 40.0 / N, 1e-9);
 }
 
 int main(void)

@@ -1,16 +1,8 @@
 /* test_scan_csv.c - the file of a scan, in and out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "lab/scan/scan.h"
 #include "util/file.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define HEADER                                                                                     \
     "op,size,residency,backend,device,samples,median_us,p90_us,min_us,max_us,mean_us,stddev_us,"   \

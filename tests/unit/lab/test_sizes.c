@@ -1,13 +1,7 @@
 /* test_sizes.c - lists of sizes and ops as users write them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "lab/scan/sizes.h"
-
-#include <string.h>
 
 static void expect(const char *text, const qn_i64 *want, size_t n)
 {

@@ -1,35 +1,16 @@
 /* test_les_checkpoint.c - checkpoint files: round trip, damage, other runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "test.h"
 
 #include "domain/les/run/checkpoint.h"
 #include "util/file.h"
-#include "util/temp_dir.h"
 
-static qn_temp_dir dir;
-static char path[1100];
+static const char *path; /* of a file in the folder */
 
-static int make_folder(void **state)
+static int choose_path(void **state)
 {
-    (void)state;
-    if (qn_temp_dir_make(&dir, NULL) != QN_OK)
+    if (make_folder(state) != 0)
         return -1;
-    snprintf(path, sizeof path, "%s/les_checkpoint.qnc", dir.path);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    qn_temp_dir_remove(&dir);
+    path = in_folder("les_checkpoint.qnc");
     return 0;
 }
 
@@ -176,5 +157,5 @@ int main(void)
         cmocka_unit_test(where_files_go_may_differ),
         cmocka_unit_test(a_missing_file_is_wrong_input),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, choose_path, remove_folder);
 }

@@ -1,13 +1,5 @@
 /* test_les_config.c - options of `quern les`: defaults, files, flags, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 /* The command is no library; its files are tested as part of this one. */
 #include "cli/args.c"
@@ -18,7 +10,6 @@
 #include "domain/les/options/options.h"
 #include "util/file.h"
 #include "util/json.h"
-#include "util/temp_dir.h"
 
 /* Stands in for the one of main.c. */
 qn_status qn_cli_input(const char *path, qn_err *err)
@@ -62,24 +53,20 @@ static void expect_refused(const char *file, const char *const *pairs, qn_status
 
 /* A folder with one file. */
 
-static qn_temp_dir dir;
-static char path[1100];
+static const char *path; /* of a file in the folder */
 
-static int make_folder(void **state)
+static int choose_path(void **state)
 {
-    (void)state;
-    if (qn_temp_dir_make(&dir, NULL) != QN_OK)
+    if (make_folder(state) != 0)
         return -1;
-    snprintf(path, sizeof path, "%s/run.json", dir.path);
+    path = in_folder("run.json");
     return 0;
 }
 
-static int remove_folder(void **state)
+static int forget_all(void **state)
 {
-    (void)state;
-    qn_temp_dir_remove(&dir);
     qn_option_store_free(&store);
-    return 0;
+    return remove_folder(state);
 }
 
 static const char *file_with(const char *text)
@@ -472,5 +459,5 @@ int main(void)
         cmocka_unit_test(misspelt_flag_gets_a_suggestion),
         cmocka_unit_test(every_option_is_a_flag_with_help),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, choose_path, forget_all);
 }

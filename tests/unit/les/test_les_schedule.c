@@ -1,11 +1,5 @@
 /* test_les_schedule.c - what is due when, and which steps make one graph. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <string.h>
+#include "test.h"
 
 #include "domain/les/run/schedule.h"
 

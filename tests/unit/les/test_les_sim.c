@@ -331,12 +331,6 @@ static void not_a_byte_crosses_for_the_first_steps_either(void **state)
 
 /* Diagnostics. */
 
-static void assert_near(double got, double want, double tolerance)
-{
-    if (!(fabs(got - want) <= tolerance * fabs(want)))
-        fail_msg("%.17g is not %.17g", got, want);
-}
-
 static double figure(json_t *root, const char *path)
 {
     return json_number_value(golden_member(root, path));

@@ -6,9 +6,6 @@
 
 #include "domain/solweig/surface/surface.h"
 #include "util/file.h"
-#include "util/temp_dir.h"
-
-#include <math.h>
 
 #define OK(call)                                                                                   \
     do {                                                                                           \
@@ -25,32 +22,6 @@
         if (!strstr(err.text, part))                                                               \
             fail_msg("\"%s\" does not hold \"%s\"", err.text, part);                               \
     } while (0)
-
-static qn_temp_dir sw_dir;
-
-static inline int sw_make_folder(void **state)
-{
-    (void)state;
-    return qn_temp_dir_make(&sw_dir, NULL) == QN_OK ? 0 : -1;
-}
-
-static inline int sw_remove_folder(void **state)
-{
-    (void)state;
-    qn_temp_dir_remove(&sw_dir);
-    return 0;
-}
-
-/* The path of `name` in the test's folder; the last four are kept. */
-static inline const char *in_folder(const char *name)
-{
-    static char paths[4][1400];
-    static int next;
-    char *path = paths[next++ % 4];
-
-    snprintf(path, sizeof paths[0], "%s/%s", sw_dir.path, name);
-    return path;
-}
 
 static inline const char *write_text(const char *name, const char *text)
 {

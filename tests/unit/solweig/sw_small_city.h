@@ -10,24 +10,11 @@
 
 enum { CITY_ROWS = 240, CITY_COLS = 270 };
 
-static qn_temp_dir city_dir;
-
-/* The path of `name`; the last sixteen are kept. */
-static inline const char *in_city(const char *name)
-{
-    static char paths[16][1400];
-    static int next;
-    char *path = paths[next++ % 16];
-
-    snprintf(path, sizeof paths[0], "%s/%s", city_dir.path, name);
-    return path;
-}
-
 static inline void write_layer(const char *name, float *data, int rows, int cols)
 {
     const qn_npy array = { .type = QN_NPY_F4, .n_dims = 2, .dims = { rows, cols }, .data = data };
 
-    must_do(qn_npy_write(in_city(name), &array, &err));
+    must_do(qn_npy_write(in_folder(name), &array, &err));
 }
 
 /* Houses of 1.3 to 2.2 m, trees of up to 2.4 m with 1.2 m below their crowns. */
@@ -80,23 +67,16 @@ static inline void write_city_weather(void)
         "2006 207 20 0 0 0 0 0 0 1 60 22 101.3 0 60 0 -999 -999 0 0 0 50 80 0\n"
         "2006 207 23 0 0 0 0 0 0 1 80 18 101.3 0 0 0 -999 -999 0 0 0 0 0 0\n";
 
-    must_do(qn_file_write(in_city("day.txt"), text, sizeof text - 1, &err));
+    must_do(qn_file_write(in_folder("day.txt"), text, sizeof text - 1, &err));
 }
 
 static inline int make_city(void **state)
 {
     (void)state;
-    if (qn_temp_dir_make(&city_dir, NULL) != QN_OK)
+    if (make_folder(state) != 0)
         return -1;
     write_city(CITY_ROWS, CITY_COLS);
     write_city_weather();
-    return 0;
-}
-
-static inline int remove_city(void **state)
-{
-    (void)state;
-    qn_temp_dir_remove(&city_dir);
     return 0;
 }
 
@@ -104,12 +84,12 @@ static inline qn_sw_run_config city_config(void)
 {
     static const char *weather[1];
 
-    weather[0] = in_city("day.txt");
+    weather[0] = in_folder("day.txt");
     return (qn_sw_run_config){
-        .surface = { .dsm = in_city("dsm.npy"),
-                     .cdsm = in_city("cdsm.npy"),
-                     .tdsm = in_city("tdsm.npy"),
-                     .land_cover = in_city("cover.npy") },
+        .surface = { .dsm = in_folder("dsm.npy"),
+                     .cdsm = in_folder("cdsm.npy"),
+                     .tdsm = in_folder("tdsm.npy"),
+                     .land_cover = in_folder("cover.npy") },
         .weather = weather,
         .n_weather = 1,
         .has_site = 1,

@@ -121,8 +121,8 @@ static inline double farthest(const float *got, const float *want, size_t n)
 }
 
 /* `got` within `tolerance` of `want`; `what` and the place in the message. */
-static inline void assert_near(const char *what, const place *at, const float *got,
-                               const float *want, size_t n, double tolerance)
+static inline void assert_all_near(const char *what, const place *at, const float *got,
+                                   const float *want, size_t n, double tolerance)
 {
     const double off = farthest(got, want, n);
 

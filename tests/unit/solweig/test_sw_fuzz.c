@@ -271,7 +271,7 @@ static void damaged_arrays_never_crash(void **state)
     free(text);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, sw_make_folder, sw_remove_folder)
+#define T(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void)
 {

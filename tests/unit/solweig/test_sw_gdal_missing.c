@@ -108,8 +108,7 @@ int main(void)
         cmocka_unit_test(library_without_the_functions_is_named), /* before anything loads */
         cmocka_unit_test(threads_that_ask_at_once_hear_the_same),
         cmocka_unit_test(rasters_and_archives_say_what_to_install),
-        cmocka_unit_test_setup_teardown(plain_arrays_take_its_place, sw_make_folder,
-                                        sw_remove_folder),
+        cmocka_unit_test_setup_teardown(plain_arrays_take_its_place, make_folder, remove_folder),
         cmocka_unit_test(reference_systems_are_compared_by_their_text),
     };
 

@@ -117,7 +117,7 @@ static void layers_that_do_not_fit_are_refused(void **state)
     qn_sw_raster_free(&b);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, sw_make_folder, sw_remove_folder)
+#define T(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void)
 {

@@ -229,7 +229,7 @@ static void maps_that_cannot_be_are_refused(void **state)
     REFUSED(qn_sw_map_write(in_folder("no/m.png"), grid, 1, 1, &plain, &err), QN_ERR_IO, "m.png");
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, sw_make_folder, sw_remove_folder)
+#define T(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void)
 {

@@ -274,7 +274,7 @@ static void buildings_are_near_walls_or_above_low_ground(void **state)
     qn_sw_surface_free(&s);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, sw_make_folder, sw_remove_folder)
+#define T(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void)
 {

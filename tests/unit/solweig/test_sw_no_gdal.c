@@ -63,8 +63,8 @@ int main(void)
         cmocka_unit_test(build_without_gdal_says_what_to_install),
         cmocka_unit_test(reference_systems_are_compared_by_their_text),
         cmocka_unit_test(archives_say_what_to_install),
-        cmocka_unit_test_setup_teardown(sky_view_factors_are_kept_as_plain_arrays, sw_make_folder,
-                                        sw_remove_folder),
+        cmocka_unit_test_setup_teardown(sky_view_factors_are_kept_as_plain_arrays, make_folder,
+                                        remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,7 +146,7 @@ static int be_killed(const char *folder)
 {
     qn_sw_raster r = grid();
 
-    snprintf(sw_dir.path, sizeof sw_dir.path, "%s", folder);
+    snprintf(test_folder.path, sizeof test_folder.path, "%s", folder);
     qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_NEW);
     for (int t = 0; t < 2; t++) {
         write_tile(o, t, 2 * TIMES);
@@ -165,7 +165,7 @@ static void kill_a_run(void)
 
     assert_true(child >= 0);
     if (child == 0) {
-        execl("/proc/self/exe", "test_sw_outputs", "child", sw_dir.path, (char *)NULL);
+        execl("/proc/self/exe", "test_sw_outputs", "child", test_folder.path, (char *)NULL);
         _exit(99);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -289,7 +289,7 @@ static void text_that_is_no_journal_is_refused(void **state)
                 bad[i].part);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, sw_make_folder, sw_remove_folder)
+#define T(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(int argc, char **argv)
 {

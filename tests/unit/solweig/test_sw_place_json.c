@@ -60,7 +60,7 @@ static void places_that_are_none_are_refused(void **state)
     qn_sw_raster_free(&r);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, sw_make_folder, sw_remove_folder)
+#define T(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void)
 {

@@ -218,7 +218,7 @@ static void check_plane(const char *name, const char *what, const place *at, con
     float *want = case_array(name, what, PIXELS);
 
     snprintf(text, sizeof text, "%s %s", name, what);
-    assert_near(text, at, planes + plane * PIXELS, want, PIXELS, 0.01);
+    assert_all_near(text, at, planes + plane * PIXELS, want, PIXELS, 0.01);
     free(want);
 }
 
@@ -235,7 +235,7 @@ static void check_sides(const char *name, const place *at, const float *planes)
             sum[i] += one[i];
         free(one);
     }
-    assert_near("four sides", at, planes + SW_K4 * PIXELS, sum, PIXELS, 0.01);
+    assert_all_near("four sides", at, planes + SW_K4 * PIXELS, sum, PIXELS, 0.01);
     free(sum);
 }
 
@@ -467,7 +467,7 @@ static void check_plain(const scene *s, const qn_sw_step_weather *row)
             continue;
         got = planes_of(&sw_places[at], s);
         for (int k = 0; k < 3; k++)
-            assert_near("plain", &sw_places[at], got + planes[k] * SMALL, want[k], SMALL, 2e-3);
+            assert_all_near("plain", &sw_places[at], got + planes[k] * SMALL, want[k], SMALL, 2e-3);
         free(got);
     }
     for (int k = 0; k < 3; k++)

@@ -197,7 +197,7 @@ static void check_grids(rig *r, const place *at)
             want[i] = plain_grid(&a, which);
         }
         snprintf(text, sizeof text, "grid %d", which);
-        assert_near(text, at, got, want, CORE, 0);
+        assert_all_near(text, at, got, want, CORE, 0);
         free(got);
     }
     qn_buf_free(grid);

@@ -18,7 +18,7 @@ static void need_geotiff(void)
 
 static int n_files(void)
 {
-    DIR *dir = opendir(sw_dir.path);
+    DIR *dir = opendir(test_folder.path);
     int n = 0;
 
     assert_non_null(dir);
@@ -471,7 +471,7 @@ static void no_data_of_a_geotiff_is_nan_and_bytes_are_whole_numbers(void **state
             "has 2 bands");
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, sw_make_folder, sw_remove_folder)
+#define T(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void)
 {

@@ -49,7 +49,7 @@ static void tiles_without_a_valid_pixel_are_no_harm(void **state)
     write_layer("holes.npy", dsm.data, CITY_ROWS, CITY_COLS);
     qn_npy_free(&dsm);
     config = city_config();
-    config.surface.dsm = in_city("holes.npy");
+    config.surface.dsm = in_folder("holes.npy");
     check_tiles(&config, sides, 1);
 }
 
@@ -150,5 +150,5 @@ int main(void)
         cmocka_unit_test(metrics_have_times_of_tiles_and_rows),
         cmocka_unit_test(progress_goes_forward_to_the_end),
     };
-    return cmocka_run_group_tests(tests, make_city, remove_city);
+    return cmocka_run_group_tests(tests, make_city, remove_folder);
 }

@@ -10,7 +10,7 @@
 static int make_small(void **state)
 {
     (void)state;
-    if (qn_temp_dir_make(&city_dir, NULL) != QN_OK)
+    if (make_folder(state) != 0)
         return -1;
     write_city(120, 135);
     write_city_weather();
@@ -33,7 +33,7 @@ static qn_sw_run_result run_to(qn_ctx *ctx, const char *folder, qn_i64 tile)
     qn_sw_run_config config = city_config();
     qn_sw_run_result result = { 0 };
 
-    config.out = in_city(folder);
+    config.out = in_folder(folder);
     config.outputs = 1u << QN_SW_TMRT | 1u << QN_SW_SHADOW;
     config.rows = (qn_sw_weather_options){ .start = "2006-07-26T13:00", .end = "2006-07-26T20:00" };
     config.tile = tile;
@@ -48,7 +48,7 @@ static int compare_folder(const char *a, const char *b, const char *part)
     struct dirent **names = NULL;
     int n, n_rasters = 0;
 
-    snprintf(path[0], sizeof path[0], "%s/%s", in_city(a), part);
+    snprintf(path[0], sizeof path[0], "%s/%s", in_folder(a), part);
     n = scandir(path[0], &names, NULL, alphasort);
     assert_true(n > 2);
     for (int i = 0; i < n; i++) {
@@ -57,7 +57,7 @@ static int compare_folder(const char *a, const char *b, const char *part)
 
         if (names[i]->d_name[0] != '.') {
             for (int k = 0; k < 2; k++) {
-                snprintf(path[k], sizeof path[k], "%s/%s/%s", in_city(k ? b : a), part,
+                snprintf(path[k], sizeof path[k], "%s/%s/%s", in_folder(k ? b : a), part,
                          names[i]->d_name);
                 must_do(qn_file_read(path[k], &data[k], &bytes[k], &err));
             }
@@ -129,7 +129,7 @@ static void a_write_that_fails_behind_ends_the_run(void **state)
         qn_err why = { .text = "" };
         char path[1600];
 
-        config.out = in_city("blocked");
+        config.out = in_folder("blocked");
         config.tile = 70;
         snprintf(path, sizeof path, "%s/tmrt", config.out);
         must_do(qn_make_parent(path, &err));
@@ -147,5 +147,5 @@ int main(void)
         cmocka_unit_test(queue_stays_within_its_limit),
         cmocka_unit_test(a_write_that_fails_behind_ends_the_run),
     };
-    return cmocka_run_group_tests(tests, make_small, remove_city);
+    return cmocka_run_group_tests(tests, make_small, remove_folder);
 }

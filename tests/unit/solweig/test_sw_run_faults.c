@@ -1,6 +1,5 @@
 /* test_sw_run_faults.c - runs whose device fails: the same results, the exact line, the count. */
 /* test: cost 34 */
-#include "said.h"
 #include "sw_small_city.h"
 
 #include <quern/metrics.h>
@@ -20,7 +19,7 @@ static int make_small(void **state)
     qn_sw_run_result result;
 
     (void)state;
-    if (qn_temp_dir_make(&city_dir, NULL) != QN_OK)
+    if (make_folder(state) != 0)
         return -1;
     write_city(64, 72);
     write_city_weather();
@@ -40,7 +39,7 @@ static int remove_small(void **state)
 {
     drop_planes(&clean[0]);
     drop_planes(&clean[1]);
-    return remove_city(state);
+    return remove_folder(state);
 }
 
 /* Runs with a fault, finds the planes of the clean run, and gives what was said. */
@@ -52,9 +51,9 @@ static qn_tiles run_faulty(const qn_sw_run_config *config, const char *rule, dou
     qn_sw_run_result result;
     qn_tiles plan;
 
-    listen_begin();
+    capture_begin();
     result = run_kept(ctx, config, watched, &kept);
-    listen_end(text, size);
+    capture_end(text, size);
     assert_same_planes(rule, &clean[config->sky], &kept);
     assert_float_equal(result.rows[2].tmrt_mean, clean_noon[config->sky].tmrt_mean, 1e-9);
     assert_int_equal(result.rows[2].n_valid, clean_noon[config->sky].n_valid);

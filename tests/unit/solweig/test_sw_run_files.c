@@ -1,7 +1,6 @@
 /* test_sw_run_files.c - files of a run: what is there, what a killed run leaves, what is refused.
  */
 /* test: cost 33 */
-#include "said.h"
 #include "sw_small_city.h"
 
 #include "domain/solweig/cache/svf_cache.h"
@@ -18,11 +17,11 @@ static int make_small(void **state)
     static const char pois[] = "name,row,col\nyard,12,13\ncorner,59,69\n";
 
     (void)state;
-    if (qn_temp_dir_make(&city_dir, NULL) != QN_OK)
+    if (make_folder(state) != 0)
         return -1;
     write_city(FILES_ROWS, FILES_COLS);
     write_city_weather();
-    must_do(qn_file_write(in_city("pois.csv"), pois, sizeof pois - 1, &err));
+    must_do(qn_file_write(in_folder("pois.csv"), pois, sizeof pois - 1, &err));
     return 0;
 }
 
@@ -30,16 +29,16 @@ static qn_sw_run_config files_config(const char *out)
 {
     qn_sw_run_config config = city_config();
 
-    config.out = in_city(out);
+    config.out = in_folder(out);
     config.tile = 32;
-    config.pois = in_city("pois.csv");
+    config.pois = in_folder("pois.csv");
     config.outputs = 1u << QN_SW_TMRT | 1u << QN_SW_PET;
     return config;
 }
 
 static int is_there(const char *name)
 {
-    return access(in_city(name), F_OK) == 0;
+    return access(in_folder(name), F_OK) == 0;
 }
 
 static const char *ending(void)
@@ -53,8 +52,8 @@ static void assert_same_file(const char *a, const char *b)
     char *x = NULL, *y = NULL;
     size_t n = 0, m = 0;
 
-    must_do(qn_file_read(in_city(a), &x, &n, &err));
-    must_do(qn_file_read(in_city(b), &y, &m, &err));
+    must_do(qn_file_read(in_folder(a), &x, &n, &err));
+    must_do(qn_file_read(in_folder(b), &y, &m, &err));
     if (n != m || memcmp(x, y, n))
         fail_msg("%s and %s differ", a, b);
     free(x);
@@ -65,8 +64,8 @@ static void assert_same_raster(const char *a, const char *b)
 {
     qn_sw_raster x = { 0 }, y = { 0 };
 
-    must_do(qn_sw_raster_read(in_city(a), NULL, &x, &err));
-    must_do(qn_sw_raster_read(in_city(b), NULL, &y, &err));
+    must_do(qn_sw_raster_read(in_folder(a), NULL, &x, &err));
+    must_do(qn_sw_raster_read(in_folder(b), NULL, &y, &err));
     assert_int_equal(qn_sw_elems(&x.place), qn_sw_elems(&y.place));
     if (memcmp(x.data, y.data, qn_sw_elems(&x.place) * sizeof(float)))
         fail_msg("%s and %s differ", a, b);
@@ -200,11 +199,11 @@ static void pictures_report_and_metadata_are_written(void **state)
     assert_true(is_there("full/maps/tmrt_20060726_1300.png"));
     assert_true(is_there("full/maps/pet_20060726_1300.png"));
     assert_false(is_there("full/maps/tmrt_20060726_2300.png"));
-    must_do(qn_file_read(in_city("full/report.html"), &page, &bytes, &err));
+    must_do(qn_file_read(in_folder("full/report.html"), &page, &bytes, &err));
     assert_non_null(strstr(page, "data:image/png;base64,"));
     assert_non_null(strstr(page, "Tmrt at points of interest"));
     free(page);
-    must_do(qn_json_read(in_city("full/run_metadata.json"), &root, &err));
+    must_do(qn_json_read(in_folder("full/run_metadata.json"), &root, &err));
     assert_int_equal(json_integer_value(golden_member(root, "grid/rows")), FILES_ROWS);
     assert_int_equal(json_integer_value(golden_member(root, "timeseries/timesteps")), 5);
     assert_int_equal(json_integer_value(golden_member(root, "tile_plan/core")), 32);
@@ -232,10 +231,10 @@ static void maps_of_a_tile_that_is_redone_are_the_same(void **state)
         must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
         qn_ctx_close(ctx);
         ctx = open_with((qn_options){ .backend = "sim", .fault = "copy_d2h@14*1" });
-        config.out = in_city(folders[tiles]);
-        listen_begin();
+        config.out = in_folder(folders[tiles]);
+        capture_begin();
         must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
-        listen_end(text, sizeof text);
+        capture_end(text, sizeof text);
         qn_ctx_close(ctx);
         assert_non_null(strstr(text, ". CPU fallback.\n"));
         for (int i = 0; i < 2; i++) {
@@ -258,8 +257,8 @@ static void points_have_the_values_of_the_rasters(void **state)
     (void)state;
     must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
     snprintf(path, sizeof path, "points/tmrt/tmrt_20060726_1300.%s", ending());
-    must_do(qn_sw_raster_read(in_city(path), NULL, &map, &err));
-    must_do(qn_csv_read(in_city("points/pois.csv"), &csv, &err));
+    must_do(qn_sw_raster_read(in_folder(path), NULL, &map, &err));
+    must_do(qn_csv_read(in_folder("points/pois.csv"), &csv, &err));
     assert_int_equal(csv.n_rows, 10);
     assert_string_equal(qn_csv_get(&csv, 2, 0), "yard");
     assert_string_equal(qn_csv_get(&csv, 2, 1), "2006-07-26T13:00");
@@ -284,7 +283,7 @@ static void check_kept(qn_ctx *ctx, qn_sw_sky_kind sky)
     result = run_kept(ctx, &config, 1u << QN_SW_TMRT, &fresh);
     assert_false(result.svf_was_read);
     qn_sw_run_result_free(&result);
-    config.svf = in_city("svf");
+    config.svf = in_folder("svf");
     config.tile = 40;
     result = run_kept(ctx, &config, 1u << QN_SW_TMRT, &read);
     assert_true(result.svf_was_read);
@@ -309,12 +308,12 @@ static void kept_view_factors_give_the_same_bits(void **state)
     must_do(qn_sw_surface_load(&config.surface, &surface, NULL, &err));
     must_do(qn_sw_svf_compute(ctx, &surface, &job, &arrays, &report, &err));
     key = qn_sw_svf_key_of(&surface, 2);
-    must_do(qn_sw_svf_cache_write(in_city("svf"), &surface.dsm.place, &arrays, &key, &err));
+    must_do(qn_sw_svf_cache_write(in_folder("svf"), &surface.dsm.place, &arrays, &key, &err));
     check_kept(ctx, QN_SW_SKY_ANISO);
     check_kept(ctx, QN_SW_SKY_ISO);
 
     config = city_config();
-    config.svf = in_city("svf");
+    config.svf = in_folder("svf");
     config.patch_option = 1; /* the folder has those of option 2 */
     must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
     assert_false(result.svf_was_read);
@@ -357,11 +356,11 @@ static void bad_input_is_refused_by_name(void **state)
     float *small = constant(12, 1);
 
     (void)state;
-    config.surface.dsm = in_city("none.npy");
+    config.surface.dsm = in_folder("none.npy");
     must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_IO, "none.npy");
     config = city_config();
     write_layer("odd.npy", small, 3, 4);
-    config.surface.cdsm = in_city("odd.npy");
+    config.surface.cdsm = in_folder("odd.npy");
     must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_INPUT, "odd.npy");
     config = city_config();
     config.has_site = 0;
@@ -437,5 +436,5 @@ int main(void)
         cmocka_unit_test(weather_of_an_epw_file_knows_its_place),
         cmocka_unit_test(lists_of_outputs_are_read_and_checked),
     };
-    return cmocka_run_group_tests(tests, make_small, remove_city);
+    return cmocka_run_group_tests(tests, make_small, remove_folder);
 }

@@ -16,7 +16,7 @@ static void tiles_of_a_high_city_give_the_bits_of_the_whole(void **state)
     for (int i = 0; i < 3; i++) {
         qn_npy layer = { 0 };
 
-        must_do(qn_npy_read(in_city(names[i]), &layer, &err));
+        must_do(qn_npy_read(in_folder(names[i]), &layer, &err));
         for (int p = 0; p < CITY_ROWS * CITY_COLS; p++) {
             float *value = &((float *)layer.data)[p];
 
@@ -25,9 +25,9 @@ static void tiles_of_a_high_city_give_the_bits_of_the_whole(void **state)
         write_layer(high[i], layer.data, CITY_ROWS, CITY_COLS);
         qn_npy_free(&layer);
     }
-    config.surface.dsm = in_city(high[0]);
-    config.surface.cdsm = in_city(high[1]);
-    config.surface.tdsm = in_city(high[2]);
+    config.surface.dsm = in_folder(high[0]);
+    config.surface.cdsm = in_folder(high[1]);
+    config.surface.tdsm = in_folder(high[2]);
     config.surface.npy_pixel_size = 10;
     config.corrected = 1;
     check_tiles(&config, sides, 3);
@@ -38,5 +38,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_of_a_high_city_give_the_bits_of_the_whole),
     };
-    return cmocka_run_group_tests(tests, make_city, remove_city);
+    return cmocka_run_group_tests(tests, make_city, remove_folder);
 }

@@ -55,10 +55,10 @@ static int make_wide(void **state)
         "2006 207 13 0 0 0 0 0 0 3 50 27 101.3 0 800 0 -999 -999 0 0 0 100 850 0\n";
 
     (void)state;
-    if (qn_temp_dir_make(&city_dir, NULL) != QN_OK)
+    if (make_folder(state) != 0)
         return -1;
     write_city(SIDE, SIDE);
-    must_do(qn_file_write(in_city("day.txt"), noon, sizeof noon - 1, &err));
+    must_do(qn_file_write(in_folder("day.txt"), noon, sizeof noon - 1, &err));
     return 0;
 }
 
@@ -94,7 +94,7 @@ static void isotropic_runs_with_all_outputs_hold_what_is_planned(void **state)
 
     (void)state;
     config.sky = QN_SW_SKY_ISO;
-    config.out = in_city("out");
+    config.out = in_folder("out");
     config.outputs = 1u << QN_SW_TMRT | 1u << QN_SW_UTCI | 1u << QN_SW_PET;
     config.pet = QN_SW_PET_TABLED;
     expect_peak(&config);
@@ -118,5 +118,5 @@ int main(void)
     };
 
     setenv("QUERN_GDAL_LIB", "/nowhere/libgdal.so", 1); /* plain arrays are written faster */
-    return cmocka_run_group_tests(tests, make_wide, remove_city);
+    return cmocka_run_group_tests(tests, make_wide, remove_folder);
 }

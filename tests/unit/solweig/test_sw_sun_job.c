@@ -1,7 +1,6 @@
 /* test_sw_sun_job.c - the shadow of a sun and the walls of whole rasters: tiles, memory, faults. */
 #include "domain/solweig/view/view.h"
 
-#include "said.h"
 #include "sw_view_rig.h"
 
 #include <quern/metrics.h>
@@ -155,9 +154,9 @@ static void a_result_that_cannot_be_copied_is_made_again_on_the_cpu(void **state
         qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = faults[i].rule });
         char text[8192];
 
-        listen_begin();
+        capture_begin();
         expect_same(ctx, &s, 40, &want, faults[i].rule);
-        listen_end(text, sizeof text);
+        capture_end(text, sizeof text);
         if (!strstr(text, faults[i].line) || !strstr(text, ". CPU fallback."))
             fail_msg("%s: \"%s\" lacks \"%s\"", faults[i].rule, text, faults[i].line);
         assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count", NULL) == 1);
@@ -175,9 +174,9 @@ static void lack_of_memory_changes_nothing_and_is_told(void **state)
     qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = "alloc" });
     char text[8192];
 
-    listen_begin();
+    capture_begin();
     expect_same(ctx, &s, 0, &want, "alloc");
-    listen_end(text, sizeof text);
+    capture_end(text, sizeof text);
     assert_non_null(strstr(text, "[GPU] shadow failed: buffer"));
     assert_non_null(strstr(text, "out of memory (injected"));
     qn_ctx_close(ctx);

@@ -118,7 +118,7 @@ static void check_window(const char *name, const place *at, const float *plane, 
 
     snprintf(path, sizeof path, "athens/%s_win100", name);
     want = golden_floats(path, 10000);
-    assert_near(name, at, got, want, 10000, tolerance);
+    assert_all_near(name, at, got, want, 10000, tolerance);
     free(want);
     free(got);
 }
@@ -166,8 +166,8 @@ static void one_plane_is_a_quarter_of_four_sides(void **state)
     sides = view_of(&sw_places[0], &s, PRODUCTION);
     s.options.has_sides = 0;
     one = view_of(&sw_places[0], &s, PRODUCTION);
-    assert_near("plane", &sw_places[0], one.lup, sides.lup, NEAR_ALL, 0);
-    assert_near("plane", &sw_places[0], one.nosh, sides.nosh, NEAR_ALL, 0);
+    assert_all_near("plane", &sw_places[0], one.lup, sides.lup, NEAR_ALL, 0);
+    assert_all_near("plane", &sw_places[0], one.nosh, sides.nosh, NEAR_ALL, 0);
     for (int i = 0; i < NEAR_ALL; i++) {
         float sum = 0;
 
@@ -251,8 +251,8 @@ static void umep_golden_with_buildings_all_around_is_met(void **state)
         v = view_of(&sw_places[k], &s, UMEP);
         lup = window_of(v.lup, PAD_COLS, 40, 40, WINDOW, WINDOW);
         alb = window_of(v.alb, PAD_COLS, 40, 40, WINDOW, WINDOW);
-        assert_near("gvfumep lup", &sw_places[k], lup, want_lup, WINDOW * WINDOW, 1e-3);
-        assert_near("gvfumep alb", &sw_places[k], alb, want_alb, WINDOW * WINDOW, 1e-3);
+        assert_all_near("gvfumep lup", &sw_places[k], lup, want_lup, WINDOW * WINDOW, 1e-3);
+        assert_all_near("gvfumep alb", &sw_places[k], alb, want_alb, WINDOW * WINDOW, 1e-3);
         free(lup);
         free(alb);
         view_free(&v);

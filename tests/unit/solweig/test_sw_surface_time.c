@@ -122,11 +122,11 @@ static void check_delay(const place *at, const char *name)
     run_delay(at, &step, 1, value, state);
     snprintf(path, sizeof path, "points/%s_lup", name);
     want = golden_floats(path, N);
-    assert_near(name, at, value, want, N, 1e-3);
+    assert_all_near(name, at, value, want, N, 1e-3);
     free(want);
     snprintf(path, sizeof path, "points/%s_tgmap1", name);
     want = golden_floats(path, N);
-    assert_near(name, at, state, want, N, 1e-3);
+    assert_all_near(name, at, state, want, N, 1e-3);
     free(want);
     free(value);
     free(state);

@@ -167,7 +167,7 @@ static void archives_hold_named_files(void **state)
     assert_int_not_equal(access(in_folder("c.partial.npz"), F_OK), 0);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, sw_make_folder, sw_remove_folder)
+#define T(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void)
 {

@@ -2,7 +2,6 @@
 /* test: long */
 #include "domain/solweig/view/view.h"
 
-#include "said.h"
 #include "sw_view_rig.h"
 
 /* Ground with low steps, so that rays are short. */
@@ -235,9 +234,9 @@ static void a_stage_that_fails_once_is_counted_once(void **state)
         qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = faults[i].rule });
         char text[8192];
 
-        listen_begin();
+        capture_begin();
         compute(ctx, &s, i % 2 ? 40 : 0, &want, faults[i].rule);
-        listen_end(text, sizeof text);
+        capture_end(text, sizeof text);
         if (!strstr(text, faults[i].line) || !strstr(text, ". CPU fallback."))
             fail_msg("%s: \"%s\" lacks \"%s\"", faults[i].rule, text, faults[i].line);
         assert_true(qn_metric_value(qn_ctx_metrics(ctx), "svf_gpu_fallback_count", NULL) ==
@@ -263,9 +262,9 @@ static void lack_of_memory_and_lost_devices_change_nothing(void **state)
         qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = rules[i] });
         char text[16384];
 
-        listen_begin();
+        capture_begin();
         compute(ctx, &s, 40, &want, rules[i]);
-        listen_end(text, sizeof text);
+        capture_end(text, sizeof text);
         assert_true(i < 2 || strstr(text, "[GPU] svf."));
         qn_ctx_close(ctx);
     }

@@ -411,7 +411,7 @@ static void bad_umep_files_are_refused_with_their_line(void **state)
                        bad[i].part);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, sw_make_folder, sw_remove_folder)
+#define T(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void)
 {

@@ -3,37 +3,14 @@
 
 #include "domain/tasks/batch.h"
 
-static char folder[] = "/tmp/quern-batch-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static const char *path_of(const char *name)
-{
-    static char path[128];
-
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(path_of("batch.csv"));
-    return rmdir(folder);
-}
-
 static qn_status read_text(const char *text, qn_batch *out, qn_err *err)
 {
     const qn_tasks_options options = { 0 };
-    FILE *file = fopen(path_of("batch.csv"), "w");
+    FILE *file = fopen(in_folder("batch.csv"), "w");
 
     fputs(text, file);
     fclose(file);
-    return qn_batch_read(path_of("batch.csv"), &options, out, err);
+    return qn_batch_read(in_folder("batch.csv"), &options, out, err);
 }
 
 static void a_batch_has_its_tasks_in_order(void **state)

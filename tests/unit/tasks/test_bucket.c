@@ -65,11 +65,6 @@ static void the_smallest_bucket_can_be_another(void **state)
 
 /* Tasks. */
 
-static double metric(qn_ctx *ctx, const char *name, const char *const *labels)
-{
-    return qn_metric_value(qn_ctx_metrics(ctx), name, labels);
-}
-
 static void every_scenario_misses_once_per_bucket_and_hits_otherwise(void **state)
 {
     static const struct {

@@ -51,11 +51,6 @@ static void close_rig(rig *r)
     qn_ctx_close(r->ctx);
 }
 
-static double metric(const rig *r, const char *name, const char *const *labels)
-{
-    return qn_metric_value(qn_ctx_metrics(r->ctx), name, labels);
-}
-
 static int find_reference(void **state)
 {
     rig r = open_rig((qn_options){ .backend = "cpu" }, NULL);
@@ -180,7 +175,7 @@ static void the_second_batch_of_a_shape_finds_its_plan_and_recordings(void **sta
     for (int again = 0; again < 3; again++)
         run(&r);
     assert_int_equal(qn_tasks_get_stats(r.tasks).was_planned, 0);
-    assert_true(metric(&r, "graph_replays", NULL) > 0);
+    assert_true(metric(r.ctx, "graph_replays", NULL) > 0);
     close_rig(&r);
 }
 
@@ -196,12 +191,12 @@ static void tasks_are_counted_by_device_and_cut_ones_by_share(void **state)
     for (int d = 1; d <= 4; d++) {
         const char *const *by_device = QN_LABELS("device", qn_device_id(r.ctx, d));
 
-        assert_true(metric(&r, "device_total_tasks", by_device) > 0);
-        assert_true(metric(&r, "device_total_execution_ms", by_device) > 0);
-        sum += metric(&r, "device_total_tasks", by_device);
+        assert_true(metric(r.ctx, "device_total_tasks", by_device) > 0);
+        assert_true(metric(r.ctx, "device_total_execution_ms", by_device) > 0);
+        sum += metric(r.ctx, "device_total_tasks", by_device);
     }
     assert_float_equal(sum, N, 1e-9);
-    assert_true(metric(&r, "device_active_tasks", NULL) == 0);
+    assert_true(metric(r.ctx, "device_active_tasks", NULL) == 0);
     close_rig(&r);
 }
 
@@ -216,7 +211,7 @@ static void without_a_set_nothing_is_shared(void **state)
 
         run(&r);
         assert_int_equal(qn_tasks_get_stats(r.tasks).submissions, 1);
-        assert_true(metric(&r, "device_total_tasks", NULL) == 0);
+        assert_true(metric(r.ctx, "device_total_tasks", NULL) == 0);
         close_rig(&r);
     }
 }
@@ -235,7 +230,7 @@ static void cpu_that_was_asked_for_is_no_fallback(void **state)
         run(&r);
         assert_string_equal(qn_tasks_get_stats(r.tasks).devices, "cpu:0+sim:0+sim:1+sim:2+sim:3");
         assert_int_equal(count_state(&r, QN_TASK_OK), N);
-        assert_true(metric(&r, "gpu_fallback_count", NULL) == 0);
+        assert_true(metric(r.ctx, "gpu_fallback_count", NULL) == 0);
         close_rig(&r);
     }
 }
@@ -298,9 +293,9 @@ static void a_device_that_fails_changes_no_result_and_is_named(void **state)
             for (int again = 0; again < 3; again++)
                 run(&r);
             assert_int_equal(count_state(&r, QN_TASK_OK), N);
-            assert_true(metric(&r, "gpu_fallback_count", NULL) == 0);
-            assert_float_equal(metric(&r, "device_total_tasks", NULL), 3 * N, 1e-6);
-            assert_true(metric(&r, "device_active_tasks", NULL) == 0);
+            assert_true(metric(r.ctx, "gpu_fallback_count", NULL) == 0);
+            assert_float_equal(metric(r.ctx, "device_total_tasks", NULL), 3 * N, 1e-6);
+            assert_true(metric(r.ctx, "device_active_tasks", NULL) == 0);
             read_report(&r, text, sizeof text);
             if (count_text(text, "\"state\": \"failed\"") != 1 || !strstr(text, cases[c].reason))
                 fail_msg("%s: not named in the report", cases[c].fault);
@@ -324,7 +319,7 @@ static void the_cpu_does_the_rest_when_no_device_is_left(void **state)
         assert_int_equal(count_text(text, "\n"), 1);
         assert_non_null(strstr(qn_tasks_get_stats(r.tasks).devices, "cpu:0"));
         assert_int_equal(qn_tasks_results(r.tasks)[3].state, QN_TASK_FALLBACK);
-        assert_true(metric(&r, "gpu_fallback_count", NULL) == 1);
+        assert_true(metric(r.ctx, "gpu_fallback_count", NULL) == 1);
         close_rig(&r);
     }
 }

@@ -30,11 +30,6 @@ static void close_rig(rig *r)
     qn_ctx_close(r->ctx);
 }
 
-static double metric(const rig *r, const char *name)
-{
-    return qn_metric_value(qn_ctx_metrics(r->ctx), name, NULL);
-}
-
 /* One task of every op, sizes at and around the edges of chunks, lanes and buckets. */
 static const qn_task all_ops[] = {
     { 1, "vadd", 20000, 7, NULL },
@@ -264,15 +259,15 @@ static void metrics_tell_the_last_batch_and_the_modules(void **state)
 
     (void)state;
     must(qn_tasks_run(r.tasks, list, 4, &failure));
-    assert_true(metric(&r, "hybrid_batch_size") == 4);
-    assert_true(metric(&r, "hybrid_executor_duration_ms") > 0);
-    assert_true(metric(&r, "hybrid_throughput_tps") > 0);
-    assert_true(metric(&r, "gpu_vector_executions_total") == 1);
-    assert_true(metric(&r, "gpu_vector_last_batch_size") == 2);
-    assert_true(metric(&r, "gpu_crypto_executions_total") == 1);
-    assert_true(metric(&r, "gpu_merkle_last_tree_size") == 700);
-    assert_true(metric(&r, "gpu_merkle_failures_total") == 0);
-    assert_true(metric(&r, "gpu_vector_last_latency_ms") > 0);
+    assert_true(count_of(r.ctx, "hybrid_batch_size") == 4);
+    assert_true(count_of(r.ctx, "hybrid_executor_duration_ms") > 0);
+    assert_true(count_of(r.ctx, "hybrid_throughput_tps") > 0);
+    assert_true(count_of(r.ctx, "gpu_vector_executions_total") == 1);
+    assert_true(count_of(r.ctx, "gpu_vector_last_batch_size") == 2);
+    assert_true(count_of(r.ctx, "gpu_crypto_executions_total") == 1);
+    assert_true(count_of(r.ctx, "gpu_merkle_last_tree_size") == 700);
+    assert_true(count_of(r.ctx, "gpu_merkle_failures_total") == 0);
+    assert_true(count_of(r.ctx, "gpu_vector_last_latency_ms") > 0);
     close_rig(&r);
 }
 
@@ -291,8 +286,8 @@ static void a_failed_launch_falls_back_and_says_which_tasks(void **state)
     assert_string_equal(qn_tasks_results(r.tasks)[0].device, "cpu:0");
     assert_int_equal(qn_tasks_results(r.tasks)[1].state, QN_TASK_OK);
     assert_string_equal(qn_tasks_results(r.tasks)[1].device, "sim:0");
-    assert_true(metric(&r, "gpu_vector_cpu_fallback_total") == 1);
-    assert_true(metric(&r, "gpu_reduce_cpu_fallback_total") == 0);
+    assert_true(count_of(r.ctx, "gpu_vector_cpu_fallback_total") == 1);
+    assert_true(count_of(r.ctx, "gpu_reduce_cpu_fallback_total") == 0);
     close_rig(&r);
 }
 

@@ -1,21 +1,12 @@
 /* test_chart.c - pages are well-formed, refer to nothing, and show what they were given. */
 /* test: no-tsan */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "util/page/chart.h"
 #include "util/file.h"
 #include "util/hash.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { N = 5, DEPTH = 32 };
 

@@ -1,15 +1,9 @@
 /* test_clock.c - the clock goes forward, sleeps last, dates have one form. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "util/clock.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <string.h>
 #include <time.h>
 
 static void time_never_runs_backwards(void **state)

@@ -1,13 +1,7 @@
 /* test_crossover.c - the 90 % rule on curves of every shape. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "util/crossover.h"
-
-#include <math.h>
 
 static const qn_i64 sizes[] = { 1000, 2000, 5000, 10000, 20000 };
 static const double cpu[] = { 100, 100, 100, 100, 100 };

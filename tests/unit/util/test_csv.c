@@ -1,19 +1,11 @@
 /* test_csv.c - quoting, line numbers, limits, and any bytes at all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "util/csv.h"
 #include "util/file.h"
 #include "util/hash.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static const char scan[] = "# quern-scan 1\n"
                            "# version: 0.1.0\n"

@@ -1,19 +1,12 @@
 /* test_file.c - whole files, replaced in one piece, and folders. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "util/file.h"
 
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static char dir[] = "/tmp/quern-test-file-XXXXXX";
 static char path_text[512];

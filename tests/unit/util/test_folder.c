@@ -1,36 +1,12 @@
 /* test_folder.c - lists of files, in an order that is the same everywhere. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include "test.h"
 
 #include "util/file.h"
 #include "util/folder.h"
-#include "util/temp_dir.h"
-
-static qn_temp_dir dir;
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return qn_temp_dir_make(&dir, NULL) == QN_OK ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    qn_temp_dir_remove(&dir);
-    return 0;
-}
 
 static void path_of(const char *name, char *path, size_t size)
 {
-    snprintf(path, size, "%s/%s", dir.path, name);
+    snprintf(path, size, "%s/%s", test_folder.path, name);
 }
 
 static void touch(const char *name)
@@ -53,7 +29,7 @@ static void files_below_are_listed_by_name_with_numbers_by_value(void **state)
         touch(want[3 - i]);
     touch(".hidden");
     touch("frames/.part.png");
-    assert_int_equal(qn_folder_list(dir.path, &folder, NULL), QN_OK);
+    assert_int_equal(qn_folder_list(test_folder.path, &folder, NULL), QN_OK);
     assert_int_equal(folder.n, 4);
     for (size_t i = 0; i < 4; i++) {
         size_t n_found = 0;
@@ -74,8 +50,8 @@ static void links_to_folders_are_not_followed(void **state)
 
     (void)state;
     path_of("loop", link, sizeof link);
-    assert_int_equal(symlink(dir.path, link), 0);
-    assert_int_equal(qn_folder_list(dir.path, &folder, NULL), QN_OK);
+    assert_int_equal(symlink(test_folder.path, link), 0);
+    assert_int_equal(qn_folder_list(test_folder.path, &folder, NULL), QN_OK);
     for (size_t k = 0; k < folder.n; k++)
         assert_int_not_equal(strncmp(folder.files[k], "loop", 4), 0);
     qn_folder_free(&folder);
@@ -99,7 +75,7 @@ static void endings_and_folders_are_known(void **state)
     assert_true(qn_has_ending("a.png", ".png"));
     assert_false(qn_has_ending(".png", ".png"));
     assert_false(qn_has_ending("a.png.txt", ".png"));
-    assert_true(qn_is_folder(dir.path));
+    assert_true(qn_is_folder(test_folder.path));
     assert_false(qn_is_folder("/nowhere/at/all"));
 }
 

@@ -1,15 +1,8 @@
 /* test_hash.c - known answers of the digests and of the input generator. */
 /* test: no-tsan */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "util/hash.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static void expect_sha(const void *data, size_t bytes, const char *hex)
 {

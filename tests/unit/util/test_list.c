@@ -1,15 +1,8 @@
 /* test_list.c - lists that grow by one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdlib.h>
+#include "test.h"
 
 #include "util/list.h"
-#include "hopeless_alloc.h"
+#include "failing_malloc.h"
 
 static void what_is_added_one_by_one_stays_in_place(void **state)
 {

@@ -1,15 +1,8 @@
 /* test_map.c - keys found, replaced, removed, and walked in order. */
 /* test: no-tsan */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "util/map.h"
-
-#include <stdio.h>
-#include <string.h>
 
 static int values[5000];
 

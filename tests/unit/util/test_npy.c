@@ -7,22 +7,13 @@
 
 #include <dirent.h>
 
-static qn_temp_dir dir;
-static char path[1100];
+static const char *path; /* of a file in the folder */
 
-static int make_folder(void **state)
+static int choose_path(void **state)
 {
-    (void)state;
-    if (qn_temp_dir_make(&dir, NULL) != QN_OK)
+    if (make_folder(state) != 0)
         return -1;
-    snprintf(path, sizeof path, "%s/a.npy", dir.path);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    qn_temp_dir_remove(&dir);
+    path = in_folder("a.npy");
     return 0;
 }
 
@@ -300,5 +291,5 @@ int main(void)
         cmocka_unit_test(write_that_fails_leaves_nothing),
         cmocka_unit_test(golden_files_come_out_as_they_went_in),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, choose_path, remove_folder);
 }

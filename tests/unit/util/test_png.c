@@ -1,37 +1,20 @@
 /* test_png.c - PNG images, decoded again by libpng. */
 /* test: no-tsan */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <png.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "util/file.h"
 #include "util/hash.h"
 #include "util/png.h"
-#include "util/temp_dir.h"
 
-static qn_temp_dir dir;
-static char path[1100];
+static const char *path; /* of a file in the folder */
 
-static int make_folder(void **state)
+static int choose_path(void **state)
 {
-    (void)state;
-    if (qn_temp_dir_make(&dir, NULL) != QN_OK)
+    if (make_folder(state) != 0)
         return -1;
-    snprintf(path, sizeof path, "%s/a.png", dir.path);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    qn_temp_dir_remove(&dir);
+    path = in_folder("a.png");
     return 0;
 }
 
@@ -150,5 +133,5 @@ int main(void)
         cmocka_unit_test(image_without_pixels_or_too_large_is_refused),
         cmocka_unit_test(check_takes_whole_images_and_refuses_every_part_of_one),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, choose_path, remove_folder);
 }

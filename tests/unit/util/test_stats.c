@@ -1,13 +1,7 @@
 /* test_stats.c - medians, ranks, spread, and samples that are not numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "util/stats.h"
-
-#include <math.h>
 
 #define ABOUT(a, b) assert_true(is_near(a, b))
 

@@ -1,14 +1,5 @@
 /* test_status.c - error sentences and sizes that cannot overflow. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <string.h>
-
-#include "util/status.h"
+#include "test.h"
 
 static void a_failure_leaves_its_status_and_one_line(void **state)
 {

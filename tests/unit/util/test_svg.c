@@ -1,16 +1,9 @@
 /* test_svg.c - value labels, scales, round ticks, escaping. */
 /* test: no-tsan */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "util/hash.h"
 #include "util/page/svg.h"
-
-#include <math.h>
-#include <string.h>
 
 static void expect_label(qn_unit unit, double value, int digits, const char *wanted)
 {

@@ -1,15 +1,9 @@
 /* test_table.c - alignment, Markdown, JSON, and cells that need care. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "util/table.h"
 
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 static qn_table devices(void)
 {

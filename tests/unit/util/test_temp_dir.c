@@ -1,18 +1,9 @@
 /* test_temp_dir.c - folders that go away again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "util/file.h"
-#include "util/temp_dir.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static qn_temp_dir make(void)
 {

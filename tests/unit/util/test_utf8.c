@@ -1,9 +1,5 @@
 /* test_utf8.c - valid and invalid sequences. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "util/utf8.h"
 

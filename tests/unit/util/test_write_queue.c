@@ -1,16 +1,10 @@
 /* test_write_queue.c - host work beside a computation: its order, its bound, its failures. */
 /* test: tsan */
+#include "test.h"
+
 #include "util/write_queue.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <pthread.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { ITEMS = 200 };
 

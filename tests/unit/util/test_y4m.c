@@ -4,58 +4,45 @@
  * what it was called with; the real one is not needed.
  */
 /* test: no-tsan */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "util/file.h"
 #include "util/hash.h"
-#include "util/temp_dir.h"
 #include "util/y4m.h"
 
 enum { WIDTH = 37, HEIGHT = 21, AREA = WIDTH * HEIGHT };
 
-static qn_temp_dir dir;
 static char film_path[1100], saved_path[4096];
 
-static int make_folder(void **state)
+static int make_films(void **state)
 {
-    (void)state;
     snprintf(saved_path, sizeof saved_path, "%s", getenv("PATH"));
-    if (qn_temp_dir_make(&dir, NULL) != QN_OK)
+    if (make_folder(state) != 0)
         return -1;
-    snprintf(film_path, sizeof film_path, "%s/film", dir.path);
+    snprintf(film_path, sizeof film_path, "%s/film", test_folder.path);
     return 0;
 }
 
-static int remove_folder(void **state)
+static int remove_films(void **state)
 {
-    (void)state;
     setenv("PATH", saved_path, 1);
-    qn_temp_dir_remove(&dir);
-    return 0;
+    return remove_folder(state);
 }
 
 /* A program called ffmpeg that runs `body`, found before any other. */
 static void install_encoder(const char *body)
 {
-    char path[1200], text[sizeof saved_path + sizeof dir.path];
+    char path[1200], text[sizeof saved_path + sizeof test_folder.path];
     qn_err err = { .text = "" };
 
-    snprintf(path, sizeof path, "%s/ffmpeg", dir.path);
+    snprintf(path, sizeof path, "%s/ffmpeg", test_folder.path);
     snprintf(text, sizeof text, "#!/bin/sh\nfor last; do :; done\nout=${last#file:}\n%s\n", body);
     if (qn_file_write(path, text, strlen(text), &err) != QN_OK)
         fail_msg("%s", err.text);
     assert_int_equal(chmod(path, 0755), 0);
-    snprintf(text, sizeof text, "%s:%s", dir.path, saved_path);
+    snprintf(text, sizeof text, "%s:%s", test_folder.path, saved_path);
     setenv("PATH", text, 1);
 }
 
@@ -96,7 +83,7 @@ static int n_files(void)
     char command[1200];
     int n = -1;
 
-    snprintf(command, sizeof command, "ls -A '%s' | wc -l", dir.path);
+    snprintf(command, sizeof command, "ls -A '%s' | wc -l", test_folder.path);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     assert_int_equal(fscanf(pipe, "%d", &n), 1);
@@ -214,11 +201,12 @@ static void encoder_gets_the_stream_and_its_file_is_put_in_place(void **state)
     size_t bytes;
 
     (void)state;
-    snprintf(log, sizeof log, "printf '%%s\\n' \"$*\" > '%s/args'; cat > \"$out\"", dir.path);
+    snprintf(log, sizeof log, "printf '%%s\\n' \"$*\" > '%s/args'; cat > \"$out\"",
+             test_folder.path);
     install_encoder(log);
     make_film(QN_FILM_WEBM);
     assert_film_is_the_stream();
-    snprintf(log, sizeof log, "%s/args", dir.path);
+    snprintf(log, sizeof log, "%s/args", test_folder.path);
     assert_int_equal(qn_file_read(log, &text, &bytes, NULL), QN_OK);
     assert_non_null(strstr(text, "-f yuv4mpegpipe -i pipe:0"));
     assert_non_null(strstr(text, "-f webm"));
@@ -293,5 +281,5 @@ int main(void)
         cmocka_unit_test(failing_encoder_leaves_no_film),
         cmocka_unit_test(encoder_that_dies_is_an_error),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_films, remove_films);
 }

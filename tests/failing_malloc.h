@@ -1,7 +1,7 @@
-/* hopeless_alloc.h - for tests that ask for memory that cannot be had: malloc then returns NULL
+/* failing_malloc.h - for tests that ask for memory that cannot be had: malloc then returns NULL
  * under the sanitizers, too, which otherwise end the program. Include it once in a program. */
-#ifndef QN_TESTS_HOPELESS_ALLOC_H
-#define QN_TESTS_HOPELESS_ALLOC_H
+#ifndef QN_TESTS_FAILING_MALLOC_H
+#define QN_TESTS_FAILING_MALLOC_H
 
 const char *__asan_default_options(void);
 const char *__tsan_default_options(void);

@@ -1,6 +1,6 @@
-/* engine_books.h - what tests of failures check besides the result: lines, counters, leaks. */
-#ifndef QN_TESTS_ENGINE_BOOKS_H
-#define QN_TESTS_ENGINE_BOOKS_H
+/* engine_counters.h - what tests of failures check besides the result: lines, counters, leaks. */
+#ifndef QN_TESTS_ENGINE_COUNTERS_H
+#define QN_TESTS_ENGINE_COUNTERS_H
 
 #include "engine_fixture.h"
 
@@ -8,11 +8,6 @@
 
 #include "engine/device/context.h"
 #include "hal/sim/sim.h"
-
-static inline double count_of(qn_ctx *ctx, const char *name)
-{
-    return qn_metric_value(qn_ctx_metrics(ctx), name, NULL);
-}
 
 static inline double fallbacks(qn_ctx *ctx, const char *stage, const char *reason)
 {
