@@ -157,6 +157,8 @@ head -c 200 city/dsm.npy >cut.npy
 refused 6 '.*cut.npy' quern solweig run --dsm cut.npy --weather day.txt "${place[@]}" --out x
 row 13 27 -5 | sed 's/ 60 27/ 160 27/' >bad.txt
 refused 6 '.*bad.txt' quern solweig run "${city[@]}" --weather bad.txt "${place[@]}" --out x
+echo '{"PET_settings":{"Value":{"clo":9}}}' >warm.json
+refused 6 'person: clo 9 is not within 0.02 to 5' hot --params warm.json --outputs pet --out x
 refused 1 '.*unfinished.txt' hot --resume --out x
 touch file
 refused 1 '.*file' hot --out file/x

@@ -5,7 +5,7 @@
  */
 #include "api.h"
 
-#include "domain/solweig/run/run.h"
+#include "domain/solweig/run/inputs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -185,6 +185,13 @@ out:
     return st;
 }
 
+static qn_status check_body(const qn_sw_person *p, qn_err *err)
+{
+    const qn_sw_body body = qn_sw_body_of(p);
+
+    return qn_sw_body_check(&body, err);
+}
+
 static qn_status read_request(const qn_sw_layer_options *layers, const qn_sw_run_options *options,
                               request *r, qn_err *err)
 {
@@ -228,6 +235,8 @@ static qn_status read_request(const qn_sw_layer_options *layers, const qn_sw_run
     QN_TRY(add_thresholds("above-night", o->above_night, 0, r->thresholds, &c->n_thresholds, err));
     QN_TRY(qn_sw_planes_parse(o->outputs, &c->outputs, err));
     c->no_outputs = c->outputs == 0;
+    if (QN_SW_HAS(c->outputs, QN_SW_PET))
+        QN_TRY(check_body(&r->params.person, err));
 out:
     return st;
 }

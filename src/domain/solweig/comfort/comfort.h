@@ -30,9 +30,6 @@ qn_status qn_sw_add_utci(qn_graph *graph, const sw_utci_par *par, int rows, qn_b
 qn_status qn_sw_add_utci_wind(qn_graph *graph, const sw_utci_wind_par *par, int rows, qn_buf *wind,
                               qn_buf *tmrt, qn_buf *utci, qn_err *err);
 
-/* One point, in double precision. */
-double qn_sw_utci(double ta, double rh, double va, double tmrt);
-
 /* The Physiologically Equivalent Temperature (Hoeppe 1999): the temperature of a room in which a
  * person has the same heat balance as out here.
  *

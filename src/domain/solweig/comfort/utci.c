@@ -105,13 +105,3 @@ qn_status qn_sw_add_utci_wind(qn_graph *graph, const sw_utci_wind_par *par, int 
     return stage_sw_utci_wind(graph, "utci", qn_range_2d(par->cols, rows), *par, wind, tmrt, utci,
                               err);
 }
-
-double qn_sw_utci(double ta, double rh, double va, double tmrt)
-{
-    double c[POWERS], sum = 0;
-
-    gather_at(ta, rh, va, c);
-    for (int j = QN_SW_UTCI_DEGREE; j >= 0; j--)
-        sum = sum * (tmrt - ta) + c[j];
-    return is_given(tmrt) ? sum : NAN;
-}

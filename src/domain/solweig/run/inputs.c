@@ -200,11 +200,15 @@ out:
     return st;
 }
 
+qn_sw_body qn_sw_body_of(const qn_sw_person *p)
+{
+    return (qn_sw_body){ p->weight_kg,  p->age, p->height_m,
+                         p->activity_w, p->clo, p->is_female ? QN_SW_FEMALE : QN_SW_MALE };
+}
+
 static void fill_host(const qn_sw_params *params, qn_sw_forcing *r)
 {
-    const qn_sw_person *p = &params->person;
-    const qn_sw_body body = { p->weight_kg,  p->age, p->height_m,
-                              p->activity_w, p->clo, p->is_female ? QN_SW_FEMALE : QN_SW_MALE };
+    const qn_sw_body body = qn_sw_body_of(&params->person);
 
     for (size_t i = 0; i < r->n; i++) {
         const qn_sw_weather_row *w = &r->weather.rows[i];

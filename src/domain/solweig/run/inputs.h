@@ -54,4 +54,7 @@ qn_status qn_sw_forcing_make(qn_ctx *ctx, const qn_sw_run_config *config,
                              qn_err *err);
 void qn_sw_forcing_free(qn_sw_forcing *forcing);
 
+/* The person as PET takes it. */
+qn_sw_body qn_sw_body_of(const qn_sw_person *person);
+
 #endif

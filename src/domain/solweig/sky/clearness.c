@@ -1,4 +1,4 @@
-/* clearness.c - clear sky, clearness index, direct and diffuse light. */
+/* clearness.c - clear sky, clearness index, direct and diffuse light, emissivity. */
 #include "sky.h"
 
 #include <math.h>
@@ -94,4 +94,19 @@ qn_sw_split qn_sw_reindl(double global, double altitude_deg, double kt, double t
     if (altitude_deg < 1.0 && direct > global)
         direct = global;
     return (qn_sw_split){ .direct = direct, .diffuse = fmin(diffuse, global) };
+}
+
+/* Emissivity. */
+
+double qn_sw_sky_emissivity(double ta, double rh)
+{
+    const double vapour = 6.107 * pow(10.0, 7.5 * ta / (237.3 + ta)) * rh / 100.0;
+    const double water = 46.5 * vapour / (ta + 273.15);
+
+    return 1.0 - (1.0 + water) * exp(-sqrt(1.2 + 3.0 * water));
+}
+
+double qn_sw_clouded_emissivity(double emissivity, double clearness)
+{
+    return clearness < 0.95 ? clearness * emissivity + (1.0 - clearness) : emissivity;
 }

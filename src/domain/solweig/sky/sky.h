@@ -24,9 +24,6 @@ int qn_sw_is_same_day(const qn_sw_stamp *a, const qn_sw_stamp *b);
 
 int qn_sw_day_of_year(const qn_sw_stamp *stamp); /* 1..366 */
 
-/* The month and day of day `doy` of the year, at 00:00; doy may lie beyond the year's end. */
-qn_sw_stamp qn_sw_stamp_of_doy(int year, int doy);
-
 /* `stamp` moved by whole seconds, forward or back. */
 qn_sw_stamp qn_sw_stamp_add(qn_sw_stamp stamp, long long seconds);
 
@@ -136,24 +133,13 @@ typedef struct qn_sw_split {
  */
 qn_sw_split qn_sw_reindl(double global, double altitude_deg, double kt, double ta, double rh);
 
-/* Emissivity: how well the sky radiates heat, as a whole and patch by patch. */
+/* Emissivity: how well the sky radiates heat. */
 
 /* Of a clear sky, from the vapour near the ground (Prata 1996, Jonsson et al. 2006). */
 double qn_sw_sky_emissivity(double ta, double rh);
 
 /* With clouds: below a clearness index of 0.95 the sky goes towards a black body. */
 double qn_sw_clouded_emissivity(double emissivity, double clearness);
-
-/* How emissivity grows towards the horizon. The reference has Martin and Berdahl (1984) only. */
-typedef enum {
-    QN_SW_EMISSIVITY_MARTIN,   /* model 2, the default */
-    QN_SW_EMISSIVITY_UNSWORTH, /* model 1, Unsworth and Monteith (1975) */
-    QN_SW_EMISSIVITY_BLISS     /* model 3, Bliss (1961) */
-} qn_sw_emissivity_model;
-
-/* out[i] for a patch at altitude[i] degrees. */
-void qn_sw_patch_emissivity(qn_sw_emissivity_model model, double emissivity, const float *altitude,
-                            size_t n_patches, float *out);
 
 /* Luminance: which part of the sky is bright (Perez et al. 1993), and how large its patches are.
  * Patches are given by their middles. */

@@ -24,8 +24,8 @@ int qn_sw_days_in_month(int year, int month)
 /* Days from 1970-01-01 to the first day of `year`. */
 static qn_i64 days_before_year(int year)
 {
-    const qn_i64 y = (qn_i64)year - 1;
-    const qn_i64 leaps = y / 4 - y / 100 + y / 400;
+    const qn_i64 y = (qn_i64)year - 1, era = y + 400; /* not negative: divisions round down */
+    const qn_i64 leaps = era / 4 - era / 100 + era / 400 - 97;
 
     return 365 * y + leaps - 719162;
 }
