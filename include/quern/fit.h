@@ -1,4 +1,20 @@
-/* fit.h - expressions for batched nonlinear least squares.
+/* fit.h - nonlinear least squares: programs solved from memory, and expressions.
+ *
+ * Programs are texts in the language of `quern fit` (docs/fit.md). Their tables may be arrays:
+ *
+ *     const qn_fit_column columns[] = { { "points.csv", "x", x, n }, { "points.csv", "y", y, n } };
+ *     qn_fit_options options;
+ *     qn_fit_solution *solution;
+ *     qn_fit_parameter a;
+ *
+ *     qn_fit_options_init(&options, sizeof options);
+ *     options.columns = columns;
+ *     options.n_columns = 2;
+ *     st = qn_fit_solve_program(ctx, text, &options, &solution, NULL, &err);
+ *     qn_fit_solution_parameter(solution, 0, &a);
+ *
+ * The solution, not the status, says how a solve ended: one that did not converge still has its
+ * best parameters.
  *
  * A qn_fit_graph is the expression of one kind of term: its leaves are parameters (component c of
  * the block bound to slot s), data columns and literals; its outputs are residual rows. It is
@@ -21,11 +37,76 @@
 #ifndef QUERN_FIT_H
 #define QUERN_FIT_H
 
-#include <quern/quern.h>
+#include <quern/options.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Programs. */
+
+/* A data file in memory, by the name that the program uses: csv("points.csv"). */
+typedef struct qn_fit_file {
+    const char *name;
+    const void *data;
+    size_t bytes;
+} qn_fit_file;
+
+typedef enum { QN_FIT_COLUMN_F64, QN_FIT_COLUMN_F32, QN_FIT_COLUMN_I64 } qn_fit_column_type;
+
+/* A column of a table in memory. The columns with the same `file`, all of the same length, replace
+ * that file wherever the program reads it by csv(...). Numbers must be finite; those of I64 are
+ * rounded to double. */
+typedef struct qn_fit_column {
+    const char *file; /* "points.csv" */
+    const char *name; /* of the column, at most 31 bytes */
+    const void *data;
+    qn_i64 count;
+    qn_i64 stride; /* bytes from one number to the next; 0: no gap between them */
+    int type;      /* a qn_fit_column_type */
+} qn_fit_column;
+
+/* Values of options.precision. */
+typedef enum { QN_FIT_F64, QN_FIT_F32 } qn_fit_precision;
+
+/* Texts and arrays are the caller's; the call reads them before it returns. */
+typedef struct qn_fit_options {
+    size_t size;
+#define OPTION QN_OPTION_MEMBER
+#include <quern/options/fit.def>
+} qn_fit_options;
+
+/* Fills in the defaults; `size` is that of the struct. */
+QN_API void qn_fit_options_init(qn_fit_options *options, size_t size);
+QN_API const qn_option_table *qn_fit_option_table(void);
+
+typedef struct qn_fit_solution qn_fit_solution;
+
+/* Solves a program and writes the files that the options ask for. NULL options mean the defaults.
+ * If the text or its data are wrong, the status is QN_ERR_INPUT and `err` has the first fault; then
+ * *faults (may be NULL) lists all of them with their lines, to be freed by qn_fit_faults_free. */
+QN_API qn_status qn_fit_solve_program(qn_ctx *ctx, const char *text, const qn_fit_options *options,
+                                      qn_fit_solution **out, char **faults, qn_err *err);
+QN_API void qn_fit_solution_free(qn_fit_solution *solution); /* NULL is fine */
+QN_API void qn_fit_faults_free(char *faults);                /* NULL is fine */
+
+/* A parameter of the program: `count` blocks of `dim` numbers. The arrays belong to the solution. */
+typedef struct qn_fit_parameter {
+    const char *name;
+    uint32_t count, dim;
+    const double *values, *start; /* count * dim */
+    const double *deviations;     /* likewise; NULL: unknown */
+} qn_fit_parameter;
+
+QN_API int qn_fit_solution_n_parameters(const qn_fit_solution *solution);
+QN_API void qn_fit_solution_parameter(const qn_fit_solution *solution, int i,
+                                      qn_fit_parameter *out);
+
+QN_API int qn_fit_solution_is_converged(const qn_fit_solution *solution); /* every solve did */
+/* The report of --report FILE.json; it belongs to the solution. */
+QN_API const char *qn_fit_solution_report(const qn_fit_solution *solution);
+
+/* Expressions. */
 
 typedef struct qn_fit_graph qn_fit_graph;
 

@@ -78,7 +78,7 @@ _CALLS = {
     "qn_les_result_free": (None, s.handle),
     "qn_les_result_array": (_P(s.LesArray), s.handle, c.c_char_p),
     "qn_les_result_metrics": (c.c_char_p, s.handle),
-    "qn_fit_solve_program": (c.c_int, s.handle, c.c_char_p, _P(s.FitOptions), _out, _out, _err),
+    "qn_fit_solve_program": (c.c_int, s.handle, c.c_char_p, c.c_void_p, _out, _out, _err),
     "qn_fit_solution_free": (None, s.handle),
     "qn_fit_faults_free": (None, c.c_void_p),
     "qn_fit_solution_n_parameters": (c.c_int, s.handle),

@@ -126,16 +126,10 @@ class FitFile(c.Structure):
     _fields_ = [("name", text), ("data", c.c_char_p), ("bytes", size_t)]
 
 
-class FitSetting(c.Structure):
-    c_name = "qn_fit_setting"
-    _fields_ = [("name", text), ("value", c.c_double)]
-
-
-class FitOptions(c.Structure):
-    c_name = "qn_fit_program_options"
-    _fields_ = [("name", text), ("files", c.POINTER(FitFile)), ("n_files", c.c_int),
-                ("folder", text), ("settings", c.POINTER(FitSetting)), ("n_settings", c.c_int),
-                ("is_f32", c.c_int), ("is_covariance", c.c_int), ("threads", c.c_int)]
+class FitColumn(c.Structure):
+    c_name = "qn_fit_column"
+    _fields_ = [("file", text), ("name", text), ("data", c.c_void_p), ("count", c.c_int64),
+                ("stride", c.c_int64), ("type", c.c_int)]
 
 
 class FitParameter(c.Structure):

@@ -1,12 +1,10 @@
-"""Nonlinear least squares: programs of `quern fit`, solved from memory (docs/fit.md)."""
+"""Nonlinear least squares: programs of `quern fit`, solved from arrays (docs/fit.md)."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes as c
-import io
 import json
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Mapping, Union
 
@@ -14,6 +12,7 @@ import numpy as np
 
 from . import _structs as s
 from ._lib import address_of, check_err, encode, lib
+from ._options import OptionTable
 from .context import Context, context_for
 
 if TYPE_CHECKING:
@@ -21,11 +20,14 @@ if TYPE_CHECKING:
 
     FileLike = Union[str, bytes, np.ndarray, Mapping[str, npt.ArrayLike]]
 
+_OPTIONS = OptionTable("qn_fit")
+_TYPES = {"f8": 0, "f4": 1, "i8": 2}  # qn_fit_column_type
+
 
 @dataclass
 class Solution:
-    """What a solve found. Values are floats for parameters that are one number, else arrays
-    (blocks,) or (blocks, numbers)."""
+    """The result of a solve. Values are floats for parameters of one number, else arrays (blocks,)
+    or (blocks, numbers)."""
 
     values: dict[str, Any]
     start: dict[str, Any]
@@ -42,30 +44,31 @@ class Solution:
         return float(self.report["final_cost"])
 
 
-def _csv(columns: Mapping[str, Any]) -> bytes:
-    """Columns as text with all their digits."""
-    names = list(columns)
-    arrays = [np.asarray(columns[name], "f8") for name in names]
-    if not names or any(array.ndim != 1 or array.shape != arrays[0].shape for array in arrays):
-        raise ValueError("a table has columns of one length")
-    text = io.StringIO()
-    text.write(",".join(names) + "\n")
-    for row in zip(*(array.tolist() for array in arrays)):
-        text.write(",".join(map(repr, row)) + "\n")
-    return text.getvalue().encode()
+def _column(file: str, name: str, values: Any, keep: list[Any]) -> s.FitColumn:
+    """A column that the library reads in place; other types than f8, f4, i8 become f8."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{file}: column {name} has {array.ndim} dimensions, not 1")
+    if array.dtype.str[1:] not in _TYPES or not array.dtype.isnative or not array.strides[0]:
+        array = np.ascontiguousarray(array, "f8")
+    keep.append(array)
+    return s.FitColumn(encode(file), encode(name), array.ctypes.data, array.size,
+                       array.strides[0], _TYPES[array.dtype.str[1:]])
 
 
-def _bytes_of(name: str, content: FileLike) -> bytes:
-    if isinstance(content, bytes):
-        return content
-    if isinstance(content, str):
-        return content.encode()
-    if isinstance(content, Mapping):
-        return _csv(content)
-    array = np.asarray(content)
-    if array.dtype.names:
-        return _csv({field: array[field] for field in array.dtype.names})
-    raise TypeError(f"{name}: data is text, bytes, a mapping of columns or a structured array")
+def _columns_of(file: str, content: Any, keep: list[Any]) -> list[s.FitColumn]:
+    if not isinstance(content, Mapping):
+        array = np.asarray(content)
+        if not array.dtype.names:
+            raise TypeError(f"{file}: data is text, bytes, a mapping of columns or a structured "
+                            "array")
+        content = {field: array[field] for field in array.dtype.names}
+    if not content:
+        raise ValueError(f"{file}: a table has at least one column")
+    columns = [_column(file, name, values, keep) for name, values in content.items()]
+    if any(column.count != columns[0].count for column in columns):
+        raise ValueError(f"{file}: a table has columns of one length")
+    return columns
 
 
 def _shaped(pointer: Any, parameter: s.FitParameter) -> Any:
@@ -90,32 +93,33 @@ def _solution_of(handle: int) -> Solution:
 
 
 def run(text: str, data: Mapping[str, FileLike] | None = None, *,
-        set: Mapping[str, float] | None = None, folder: str | os.PathLike[str] | None = None,
-        precision: str = "f64", covariance: bool = False, threads: int = 0, name: str = "program",
-        ctx: Context | None = None, backend: str | None = None) -> Solution:
+        set: Mapping[str, float] | None = None, ctx: Context | None = None,
+        backend: str | None = None, **options: Any) -> Solution:
     """Solves a program.
 
-    `data` are the files that the program names: text, bytes, or for csv("points.csv") a mapping of
-    columns, {"points.csv": {"x": x, "y": y}}. Files that are not there are looked for in `folder`.
-    `set` gives constants other values, or parameters of one number other starts. A solve that did
-    not converge is no exception: look at `converged`. A wrong program is an Error, whose `faults`
-    has all of them with their lines.
+    `data` holds the files that the program names: text or bytes, or for csv("points.csv") a mapping
+    of columns, {"points.csv": {"x": x, "y": y}}, or a structured array. Columns are read in place.
+    `set` gives constants other values, or parameters of one number other start values. Other
+    keywords are the options of `quern fit run` and of <quern/fit.h>: `folder` (of further data
+    files), `name` (in messages), `precision`, `covariance`, `threads`, `report`, ... If a solve does
+    not converge this is no exception: look at `converged`. A wrong program is an Error, whose
+    `faults` lists all of them with their lines.
     """
-    if precision not in ("f32", "f64"):
-        raise ValueError(f"precision={precision!r}; it is 'f32' or 'f64'")
-    contents = {file: _bytes_of(file, content) for file, content in (data or {}).items()}
-    settings = dict(set or {})
-    files = (s.FitFile * (len(contents) + 1))(
-        *[s.FitFile(encode(file), content, len(content)) for file, content in contents.items()])
-    values = (s.FitSetting * (len(settings) + 1))(
-        *[s.FitSetting(encode(key), float(value)) for key, value in settings.items()])
-    options = s.FitOptions(name=encode(name), files=files, n_files=len(contents),
-                           folder=encode(folder), settings=values, n_settings=len(settings),
-                           is_f32=precision == "f32", is_covariance=covariance, threads=threads)
+    keep: list[Any] = []
+    files, columns = [], []
+    for file, content in (data or {}).items():
+        if isinstance(content, str):
+            content = content.encode()
+        if isinstance(content, bytes):
+            files.append(s.FitFile(encode(file), content, len(content)))
+        else:
+            columns += _columns_of(file, content, keep)
+    settings = [f"{name}={float(value)!r}" for name, value in (set or {}).items()]
+    chosen = _OPTIONS.make({**options, "files": files, "columns": columns, "set": settings})
     handle, faults, err = c.c_void_p(), c.c_void_p(), s.Err()
     with context_for(ctx, backend) as used, contextlib.ExitStack() as stack:
         with used._lock:
-            status = lib.qn_fit_solve_program(used.handle, encode(text), c.byref(options),
+            status = lib.qn_fit_solve_program(used.handle, encode(text), c.byref(chosen),
                                               c.byref(handle), c.byref(faults), c.byref(err))
             if handle:
                 stack.callback(lib.qn_fit_solution_free, handle.value)

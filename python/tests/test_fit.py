@@ -99,5 +99,29 @@ def test_bad_data_is_refused(cpu, points):
         quern.fit.run(CURVE, {"points.csv": {"t": [1, 2], "y": [1]}}, ctx=cpu)
     with pytest.raises(TypeError, match="points.csv: data is text"):
         quern.fit.run(CURVE, {"points.csv": np.zeros((3, 2))}, ctx=cpu)
-    with pytest.raises(ValueError, match="precision='f16'"):
+    with pytest.raises(quern.Error, match="precision: 'f16' is not one of f64, f32"):
         quern.fit.run(CURVE, {"points.csv": points}, precision="f16", ctx=cpu)
+    with pytest.raises(quern.Error, match="covarience is unknown; did you mean covariance"):
+        quern.fit.run(CURVE, {"points.csv": points}, covarience=True, ctx=cpu)
+    with pytest.raises(quern.Error, match="points.csv: column y, row 2: nan is not finite"):
+        quern.fit.run(CURVE, {"points.csv": {"t": [1, 2], "y": [1, np.nan]}}, ctx=cpu)
+
+
+def test_columns_give_the_bits_of_their_text(cpu, points):
+    lines = ["t,y", *(f"{t!r},{y!r}" for t, y in zip(points["t"].tolist(), points["y"].tolist()))]
+    want = quern.fit.run(CURVE, {"points.csv": "\n".join(lines) + "\n"}, ctx=cpu)
+    both = np.empty((len(points["t"]), 2))
+    both[:, 0], both[:, 1] = points["t"], points["y"]
+    for table in (points, {"t": both[:, 0], "y": both[:, 1]},
+                  {"t": points["t"][::-1][::-1], "y": points["y"].astype(">f8")}):
+        assert quern.fit.run(CURVE, {"points.csv": table}, ctx=cpu).values == want.values
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i8", "i4", "?"])
+def test_columns_may_have_other_types(cpu, dtype):
+    t = np.array([0, 1, 1, 0, 1, 0]).astype(dtype)
+    y = np.arange(6).astype(dtype if dtype != "?" else "i2")
+    text = CURVE.replace("a*exp(-b*i.t)", "(a + b*i.t)")
+    as_f8 = {"points.csv": {"t": t.astype("f8"), "y": y.astype("f8")}}
+    got = quern.fit.run(text, {"points.csv": {"t": t, "y": y}}, ctx=cpu)
+    assert got.values == quern.fit.run(text, as_f8, ctx=cpu).values

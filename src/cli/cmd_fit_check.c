@@ -9,7 +9,9 @@
 #include <string.h>
 
 static const qn_opt options[] = {
-    QN_FIT_OPTIONS_LOAD,
+#define OPTION QN_CLI_OPTION
+#define MEMBER QN_CLI_NO_OPTION
+#include <quern/options/fit_load.def>
     { 0, "golden", QN_OPT_TEXT, .value = "DIR",
       .help = "instead of a program: compare with the reference data of this folder" },
     { 0, "part", QN_OPT_TEXT, .value = "LIST", .fallback = "all",
@@ -64,13 +66,13 @@ static qn_status check_program(const qn_args *args, qn_err *err)
     qn_fit_text *text = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_text_of(args, &text, err));
+    QN_TRY(qn_cli_fit_text(args, &text, err));
     for (int k = 0; k < text->problem->n_groups; k++)
         QN_TRY(add_group(&table, &text->problem->groups[k], err));
     for (int k = 0; k < text->n_solves; k++) {
         qn_fit_solve_options o;
 
-        QN_TRY(qn_fit_options_of(&text->solves[k], &o, err));
+        QN_TRY(qn_fit_solve_options_of(&text->solves[k], &o, err));
     }
     if (!is_json)
         printf("%s: %u parameters, %u of them free; %lld rows of residuals\n", args->words[0],

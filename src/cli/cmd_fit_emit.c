@@ -8,13 +8,16 @@
 #include <string.h>
 
 static const qn_opt options[] = {
-    QN_FIT_OPTIONS_LOAD,
+#define OPTION QN_CLI_OPTION
+#define MEMBER QN_CLI_NO_OPTION
+#include <quern/options/fit_load.def>
     { 0, "target", QN_OPT_CHOICE, .value = "c|opencl|cuda|wgsl", .fallback = "c",
       .help = "language" },
     { 0, "kernel", QN_OPT_CHOICE, .value = "res|jac|grad", .fallback = "jac",
       .help = "residuals; with their Jacobian; cost with its gradient" },
     { 0, "term", QN_OPT_TEXT, .value = "NAME", .help = "only this term (default: all)" },
-    QN_FIT_OPTION_PRECISION,
+    { 0, "precision", QN_OPT_CHOICE, .value = "f64|f32", .fallback = "f64",
+      .help = "precision of numbers in the kernel" },
     { 'o', NULL, QN_OPT_TEXT, .value = "FILE", .help = "write into this file, not stdout" },
     { 0 }
 };
@@ -65,7 +68,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_status st = QN_OK;
 
     (void)ctx;
-    QN_TRY(qn_fit_text_of(args, &text, err));
+    QN_TRY(qn_cli_fit_text(args, &text, err));
     QN_TRY(emit_all(args, text->problem, &out, err));
     if (qn_text(args, "o"))
         QN_TRY(qn_file_write_str(qn_text(args, "o"), &out, err));

@@ -4,11 +4,14 @@
 
 #include "lab/fit/check/check.h"
 
-static const qn_opt options[] = { QN_FIT_OPTIONS_LOAD,
-                                  { 0, "most", QN_OPT_INT, .value = "N", .fallback = "2000",
-                                    .min = 1, .max = 1000000,
-                                    .help = "parameters to compare, spread over all" },
-                                  { 0 } };
+static const qn_opt options[] = {
+#define OPTION QN_CLI_OPTION
+#define MEMBER QN_CLI_NO_OPTION
+#include <quern/options/fit_load.def>
+    { 0, "most", QN_OPT_INT, .value = "N", .fallback = "2000", .min = 1, .max = 1000000,
+      .help = "parameters to compare, spread over all" },
+    { 0 }
+};
 
 static const char *const examples[] = { "quern fit new bal >cameras.fit",
                                         "quern fit grad cameras.fit", NULL };
@@ -41,7 +44,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_fit_grad g;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_text_of(args, &text, err));
+    QN_TRY(qn_cli_fit_text(args, &text, err));
     QN_TRY(qn_fit_check_grad(ctx, text->problem, (int)qn_int(args, "most"), &g, err));
     QN_TRY(print(text->problem, &g, err));
 out:

@@ -52,9 +52,9 @@ refused 6 'lbfgs takes no bounds; ' quern fit run bounds.fit "${common[@]}"
 # Command lines.
 refused 2 'FILE.fit is missing$' quern fit run
 refused 2 "unknown option --reprot; did you mean --report\?$" quern fit run nist.fit --reprot r.json
-refused 2 "--report: 'r.txt' does not end in .json or .html$" quern fit run nist.fit --report r.txt
+refused 2 "report: 'r.txt' does not end in .json or .html$" quern fit run nist.fit --report r.txt
 refused 2 "--precision: 'f16' is not one of f64, f32$" quern fit run nist.fit --precision f16
-refused 2 "--picture: nist.fit moves no vertices of a mesh$" \
+refused 2 "picture: nist.fit moves no vertices of a mesh$" \
     quern fit run nist.fit --picture p.png "${common[@]}"
 refused 2 "'curve' is not one of nist, mesh, bal, sketch$" quern fit new curve
 refused 2 "'cube' is not one of icosphere, grid, torus$" quern make mesh cube 1 c.obj

@@ -29,9 +29,9 @@ exits 0 quern fit run mesh.fit --set high=0.1 --out high "${common[@]}"
 has "$out" '^x\[0\]\.z +0\.1 +fixed +0\.1$'
 refused 2 'b3 is neither a constant nor a parameter of one number in nist.fit$' \
     quern fit run nist.fit --set b3=1 "${common[@]}"
-refused 2 "--set: 'b1' is not NAME=VALUE$" quern fit run nist.fit --set b1 "${common[@]}"
-refused 2 "--set: 'much' is not a number$" quern fit run nist.fit --set b1=much "${common[@]}"
-refused 2 "--set: 'nan' is not a number$" quern fit run nist.fit --set b1=nan "${common[@]}"
+refused 2 "set: 'b1' is not NAME=VALUE$" quern fit run nist.fit --set b1 "${common[@]}"
+refused 2 "set: 'much' is not a number$" quern fit run nist.fit --set b1=much "${common[@]}"
+refused 2 "set: 'nan' is not a number$" quern fit run nist.fit --set b1=nan "${common[@]}"
 
 # Files.
 exits 0 quern fit run mesh.fit --out made/films --report made/r.json --report made/r.html \

@@ -32,7 +32,7 @@ static qn_status read_itself(void *user, const char *name, char **data, size_t *
 static void try_program(const char *text, size_t n)
 {
     bytes own = { text, n };
-    const qn_fit_files files = { read_itself, &own };
+    const qn_fit_files files = { read_itself, NULL, &own };
     const qn_fit_text_options options = { .files = &files };
     qn_fit_text *out = NULL;
     qn_str faults = { 0 };

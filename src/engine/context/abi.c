@@ -3,7 +3,7 @@
 
 #include <quern/arc.h>
 #include <quern/fallback.h>
-#include <quern/fit_program.h>
+#include <quern/fit.h>
 #include <quern/graph.h>
 #include <quern/les.h>
 #include <quern/solweig.h>
@@ -155,19 +155,13 @@ static const qn_abi_entry table[] = {
     MEMBER(qn_fit_file, name),
     MEMBER(qn_fit_file, data),
     MEMBER(qn_fit_file, bytes),
-    WHOLE(qn_fit_setting),
-    MEMBER(qn_fit_setting, name),
-    MEMBER(qn_fit_setting, value),
-    WHOLE(qn_fit_program_options),
-    MEMBER(qn_fit_program_options, name),
-    MEMBER(qn_fit_program_options, files),
-    MEMBER(qn_fit_program_options, n_files),
-    MEMBER(qn_fit_program_options, folder),
-    MEMBER(qn_fit_program_options, settings),
-    MEMBER(qn_fit_program_options, n_settings),
-    MEMBER(qn_fit_program_options, is_f32),
-    MEMBER(qn_fit_program_options, is_covariance),
-    MEMBER(qn_fit_program_options, threads),
+    WHOLE(qn_fit_column),
+    MEMBER(qn_fit_column, file),
+    MEMBER(qn_fit_column, name),
+    MEMBER(qn_fit_column, data),
+    MEMBER(qn_fit_column, count),
+    MEMBER(qn_fit_column, stride),
+    MEMBER(qn_fit_column, type),
     WHOLE(qn_fit_parameter),
     MEMBER(qn_fit_parameter, name),
     MEMBER(qn_fit_parameter, count),

@@ -11,7 +11,7 @@ static inline qn_fit_text *fit_load(const char *text, const char *data_folder)
 {
     static const char *folders[2];
     static qn_fit_folders places = { folders, 0 };
-    static const qn_fit_files files = { qn_fit_folders_read, &places };
+    static const qn_fit_files files = { qn_fit_folders_read, NULL, &places };
     const qn_fit_text_options options = { .files = &files };
     qn_fit_text *out = NULL;
     qn_str faults = { 0 };

@@ -181,7 +181,7 @@ static void solves_agree(qn_fit_problem *(*make)(void), solver *solve, qn_fit_li
         qn_fit_report r;
         qn_err err = { .text = "" };
 
-        qn_fit_options_default(&o);
+        qn_fit_solve_options_default(&o);
         o.linear_solver = linear;
         o.max_iterations = 5;
         o.batch_size = k ? 40 : 0;

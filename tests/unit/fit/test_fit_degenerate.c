@@ -42,7 +42,7 @@ static qn_fit_report solve_by(int way, qn_fit_problem *p, qn_fit_damp damping)
     qn_fit_report r;
     qn_err err = { .text = "" };
 
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.linear_solver = ways[way];
     o.damping = damping;
     o.max_iterations = 30;

@@ -22,7 +22,7 @@ static void lbfgs_follows_a_curved_valley(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    qn_fit_options_lbfgs(&o);
+    qn_fit_solve_options_lbfgs(&o);
     o.function_tolerance = 0;
     must_ok(qn_fit_solve_lbfgs(p, &o, &r, &err), &err);
     assert_int_equal(r.end, QN_FIT_CONVERGED_GRADIENT);
@@ -42,7 +42,7 @@ static void lbfgs_and_lm_agree_on_springs(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    qn_fit_options_lbfgs(&o);
+    qn_fit_solve_options_lbfgs(&o);
     o.max_iterations = 1000;
     o.gradient_tolerance = 1e-8;
     o.function_tolerance = 1e-12;
@@ -194,7 +194,7 @@ static void hinge_energy_of_a_sphere_falls(void **state)
         qn_fit_report r;
         qn_err err = { .text = "" };
 
-        qn_fit_options_lbfgs(&o);
+        qn_fit_solve_options_lbfgs(&o);
         o.max_iterations = goals[k].iterations;
         must_ok(qn_fit_solve_lbfgs(p, &o, &r, &err), &err);
         assert_true(fabs(r.initial_cost - 12.79817) < 1e-4);
@@ -275,7 +275,7 @@ static void first_order_methods_lower_the_cost(void **state)
         qn_fit_report r;
         qn_err err = { .text = "" };
 
-        qn_fit_options_first_order(&o);
+        qn_fit_solve_options_first_order(&o);
         o.max_iterations = 2000;
         o.learning_rate = method == QN_FIT_SGD ? 1e-3 : 0.02;
         o.weight_decay = 1e-3;
@@ -312,7 +312,7 @@ static void the_first_step_of_adam_has_the_length_of_its_rate(void **state)
     double x = 5;
 
     (void)state;
-    qn_fit_options_first_order(&o);
+    qn_fit_solve_options_first_order(&o);
     must_ok(qn_fit_descent_new(&of, QN_FIT_ADAM, &o, &x, &r, &d, &err), &err);
     assert_int_equal(qn_fit_descent_step(d), QN_FIT_RUNNING);
     assert_true(fabs(x - (5 - 1e-3)) < 1e-10);
@@ -333,13 +333,13 @@ static void descent_stays_in_its_box(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    qn_fit_options_first_order(&o);
+    qn_fit_solve_options_first_order(&o);
     o.learning_rate = 0.01;
     o.max_iterations = 3000;
     must_ok(qn_fit_solve_first_order(p, QN_FIT_ADAM, &o, &r, &err), &err);
     assert_true(p->x[0] <= 0.5 && p->x[1] >= 0.5);
     qn_fit_report_free(&r);
-    qn_fit_options_lbfgs(&o);
+    qn_fit_solve_options_lbfgs(&o);
     assert_int_equal(qn_fit_solve_lbfgs(p, &o, &r, &err), QN_ERR_UNSUPPORTED);
     assert_string_equal(err.text, "lbfgs takes no bounds; use lm, sgd or adam");
     qn_fit_problem_free(p);
@@ -363,7 +363,7 @@ static void the_loop_of_lbfgs_asks_for_no_memory(void **state)
 
     (void)state;
     memcpy(x, p->x, p->n_scalars * sizeof *x);
-    qn_fit_options_lbfgs(&o);
+    qn_fit_solve_options_lbfgs(&o);
     o.function_tolerance = 0;
     o.gradient_tolerance = 1e-9;
     must_ok(qn_fit_model_new(p, QN_FIT_MODEL_GRADIENT, 1, &model, &err), &err);

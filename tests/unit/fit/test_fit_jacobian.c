@@ -22,7 +22,7 @@ static qn_fit_solve_options options_of(const way *w)
 {
     qn_fit_solve_options o;
 
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.linear_solver = QN_FIT_PCG;
     o.function_tolerance = 1e-9;
     o.max_iterations = 100;
@@ -281,7 +281,7 @@ static void solvers_of_matrices_store_it(void **state)
     assert_string_equal(r.storage, "f64");
     assert_true(r.jacobian_bytes > 0);
     qn_fit_report_free(&r);
-    qn_fit_options_lbfgs(&o);
+    qn_fit_solve_options_lbfgs(&o);
     must_ok(qn_fit_solve_lbfgs(p, &o, &r, &err), &err);
     assert_string_equal(r.jacobian, "none");
     assert_string_equal(r.storage, "");

@@ -34,7 +34,7 @@ static void compare(qn_fit_problem *(*make)(void), qn_fit_precision precision, i
     static const solvers lbfgs = { qn_fit_solve_lbfgs, qn_fit_solve_lbfgs_on, goes_down };
     qn_fit_solve_options o;
 
-    qn_fit_options_lbfgs(&o);
+    qn_fit_solve_options_lbfgs(&o);
     o.max_iterations = iterations;
     compare_solves(&lbfgs, make, &o, precision, tolerance);
 }
@@ -70,7 +70,7 @@ static void hinges_fold_on_every_backend(void **state)
 
         if (!ctx)
             continue;
-        qn_fit_options_lbfgs(&o);
+        qn_fit_solve_options_lbfgs(&o);
         o.max_iterations = 50;
         must_ok(qn_fit_solve_lbfgs_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
         if (!(r.final_cost < 2.5))
@@ -116,7 +116,7 @@ static void only_scalars_cross(void **state)
 
         if (!ctx)
             continue;
-        qn_fit_options_lbfgs(&o);
+        qn_fit_solve_options_lbfgs(&o);
         o.max_iterations = 12;
         o.gradient_tolerance = 0;
         o.function_tolerance = 0;
@@ -149,7 +149,7 @@ static void bounds_are_refused(void **state)
     begin("pair");
     row(sub(X(1), X(2)));
     p = one_group(2, x, 1, 0, NULL, (qn_fit_loss){ 0 }, lower, NULL);
-    qn_fit_options_lbfgs(&o);
+    qn_fit_solve_options_lbfgs(&o);
     assert_int_equal(qn_fit_solve_lbfgs_on(ctx, p, QN_FIT_F64, &o, &r, &err), QN_ERR_UNSUPPORTED);
     assert_string_equal(err.text, "lbfgs takes no bounds; use lm, sgd or adam");
     qn_fit_problem_free(p);
@@ -165,7 +165,7 @@ static void a_start_that_is_not_finite_ends_with_a_sentence(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    qn_fit_options_lbfgs(&o);
+    qn_fit_solve_options_lbfgs(&o);
     must_ok(qn_fit_solve_lbfgs_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
     check_not_finite(p, &r);
     qn_fit_problem_free(p);

@@ -112,7 +112,7 @@ static void solve_to(qn_fit_problem *p, qn_fit_linear_kind kind, double initial,
     qn_fit_report r;
     qn_err err = { .text = "" };
 
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.linear_solver = kind;
     o.max_iterations = 300;
     o.function_tolerance = 1e-10;
@@ -139,7 +139,7 @@ static void left_to_choose(qn_fit_problem *p, const char *linear, const char *no
     qn_fit_report r;
     qn_err err = { .text = "" };
 
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     must_ok(qn_fit_solve_lm(p, &o, &r, &err), &err);
     assert_string_equal(r.linear, linear);
     if (strncmp(r.note, note, strlen(note)) != 0)
@@ -253,7 +253,7 @@ static void fewer_rows_than_parameters_reach_zero(void **state)
     (void)state;
     need_golden("fit/bal/dubrovnik-3-7-pre.txt");
     p = bal_problem("fit/bal/dubrovnik-3-7-pre.txt", (qn_fit_loss){ 0 });
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.max_iterations = 200;
     o.function_tolerance = 1e-16;
     o.gradient_tolerance = 1e-14;
@@ -274,7 +274,7 @@ static void a_solver_that_cannot_serve_is_replaced_with_a_note(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.linear_solver = QN_FIT_SCHUR;
     must_ok(qn_fit_solve_lm(p, &o, &r, &err), &err);
     assert_string_equal(r.linear, "pcg");
@@ -291,7 +291,7 @@ static void too_many_parameters_for_a_dense_solver_are_refused(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.linear_solver = QN_FIT_DENSE_QR;
     assert_int_equal(qn_fit_solve_lm(p, &o, &r, &err), QN_ERR_LIMIT);
     assert_string_equal(err.text, "dense_qr: 7686 free parameters, limit 2000");

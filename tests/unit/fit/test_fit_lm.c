@@ -40,7 +40,7 @@ static qn_fit_report solve_plain(qn_fit_problem *p)
 {
     qn_fit_solve_options o;
 
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     return solve_with(p, &o);
 }
 
@@ -108,7 +108,7 @@ static void limits_of_iterations_and_time_end_the_solve(void **state)
     double seconds = 0;
 
     (void)state;
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.max_iterations = 2;
     r = solve_with(p, &o);
     assert_int_equal(r.end, QN_FIT_MAX_ITERATIONS);
@@ -142,7 +142,7 @@ static void the_caller_may_stop(void **state)
     int seen = 0;
 
     (void)state;
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.watch = stop_at_three;
     o.user = &seen;
     r = solve_with(p, &o);
@@ -160,11 +160,11 @@ static void bad_options_are_refused(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.function_tolerance = -1;
     assert_int_equal(qn_fit_solve_lm(p, &o, &r, &err), QN_ERR_USAGE);
     assert_string_equal(err.text, "function_tolerance is -1; it must be from 0 to 1");
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.initial_radius = NAN;
     assert_int_equal(qn_fit_solve_lm(p, &o, &r, &err), QN_ERR_USAGE);
     qn_fit_problem_free(p);
@@ -225,7 +225,7 @@ static void singular_systems_are_solved_by_damping(void **state)
         row(by(2, plus(add(X(1), X(2)), -3)));
         row(by(0, X(3)));
         p = one_group(3, (const double[]){ 0, 0, 7 }, 1, 0, NULL, (qn_fit_loss){ 0 }, NULL, NULL);
-        qn_fit_options_default(&o);
+        qn_fit_solve_options_default(&o);
         o.linear_solver = kinds[k];
         r = solve_with(p, &o);
         assert_true(qn_fit_end_is_converged(r.end));
@@ -247,7 +247,7 @@ static void an_undamped_singular_system_fails_with_a_sentence(void **state)
     begin("sum");
     row(plus(add(X(1), X(2)), -3));
     p = one_group(2, (const double[]){ 0, 0 }, 1, 0, NULL, (qn_fit_loss){ 0 }, NULL, NULL);
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.damping = QN_FIT_DAMP_GAUSS;
     o.jacobi_scaling = 0;
     o.linear_solver = QN_FIT_DENSE_CHOLESKY;
@@ -285,7 +285,7 @@ static void energies_are_refused_by_name(void **state)
                 &err),
             &err);
     must_ok(qn_fit_problem_finish(p, &err), &err);
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     assert_int_equal(qn_fit_solve_lm(p, &o, &r, &err), QN_ERR_USAGE);
     assert_string_equal(err.text,
                         "bend is an energy: least squares need residuals; use lbfgs or adam");
@@ -304,7 +304,7 @@ static void other_dampings_reach_the_same_minimum(void **state)
         qn_fit_solve_options o;
         qn_fit_report r;
 
-        qn_fit_options_default(&o);
+        qn_fit_solve_options_default(&o);
         o.max_iterations = 200;
         o.damping = k == 1 ? QN_FIT_DAMP_LAMBDA : k == 2 ? QN_FIT_DAMP_GAUSS : QN_FIT_DAMP_TRUST;
         o.damping_scale = k == 3 ? QN_FIT_SCALE_IDENTITY : QN_FIT_SCALE_AUTO;
@@ -343,7 +343,7 @@ static void steps_are_not_longer_than_allowed(void **state)
     qn_fit_report r;
 
     (void)state;
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.trust_region_radius = 0.05;
     r = solve_with(p, &o);
     for (int k = 1; k < r.n_history; k++)
@@ -393,7 +393,7 @@ static void bits_do_not_depend_on_threads_or_runs(void **state)
             qn_fit_solve_options o;
             qn_fit_report r;
 
-            qn_fit_options_default(&o);
+            qn_fit_solve_options_default(&o);
             o.linear_solver = kinds[k];
             o.max_iterations = 8;
             o.n_threads = threads[t];
@@ -465,7 +465,7 @@ static double loop(int is_slow, qn_fit_linear_kind kind, unsigned uses, long *n_
     long before;
     double cost;
 
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.linear_solver = kind;
     o.n_threads = 1;
     o.function_tolerance = 1e-12;

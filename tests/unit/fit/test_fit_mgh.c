@@ -11,7 +11,7 @@ static void numbers(json_t *list, double *out)
 
 static void options_of(qn_fit_solve_options *o)
 {
-    qn_fit_options_default(o);
+    qn_fit_solve_options_default(o);
     o->max_iterations = 2000;
     o->function_tolerance = 1e-16;
     o->gradient_tolerance = 1e-14;

@@ -5,7 +5,7 @@
 
 static void options_of(qn_fit_solve_options *o)
 {
-    qn_fit_options_default(o);
+    qn_fit_solve_options_default(o);
     o->max_iterations = 2000;
     o->function_tolerance = 1e-18;
     o->parameter_tolerance = 1e-14;

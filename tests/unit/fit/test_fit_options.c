@@ -13,7 +13,7 @@ static qn_status read_options(const char *block, qn_fit_solve_options *out, qn_e
 
     snprintf(text, sizeof text, "fit 1;\nparam a = 1;\nresidual r { yield a; }\nsolve %s\n", block);
     t = fit_load(text, NULL);
-    st = qn_fit_options_of(&t->solves[0], out, err);
+    st = qn_fit_solve_options_of(&t->solves[0], out, err);
     qn_fit_text_free(t);
     return st;
 }

@@ -173,7 +173,7 @@ static void solve_on(const char *backend, int threads, double *x, uint32_t n)
     must_ok(qn_ctx_open(&(qn_options){ .backend = backend, .threads = threads }, &ctx, &err), &err);
     must_ok(qn_fit_case_arc_of_cameras(40, 400, &p, &err), &err);
     assert_int_equal(p->n_scalars, n);
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     must_ok(qn_fit_solve_lm_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
     assert_non_null(strstr(r.note, "a reduced matrix of 440 blocks"));
     assert_true(qn_fit_end_is_converged(r.end));

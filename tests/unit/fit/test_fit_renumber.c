@@ -156,7 +156,7 @@ static void solve(qn_ctx *ctx, qn_fit_problem *p, const char *solver, int renumb
     qn_fit_solve_options o;
     qn_err err = { .text = "" };
 
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.linear_solver = QN_FIT_PCG;
     o.function_tolerance = 1e-13;
     o.renumber = renumber;
@@ -249,7 +249,7 @@ static void what_is_far_apart_is_renumbered_unasked(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    qn_fit_options_default(&o);
+    qn_fit_solve_options_default(&o);
     o.linear_solver = QN_FIT_PCG;
     o.max_iterations = 1;
     must_ok(qn_fit_solve_routed(ctx, p, "lm", QN_FIT_F64, &o, &solved, &err), &err);

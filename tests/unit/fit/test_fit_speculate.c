@@ -11,7 +11,7 @@
 
 static void options_of(qn_fit_solve_options *o)
 {
-    qn_fit_options_default(o);
+    qn_fit_solve_options_default(o);
     o->linear_solver = QN_FIT_PCG;
     o->function_tolerance = 1e-9;
 }

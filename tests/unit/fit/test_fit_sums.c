@@ -141,7 +141,7 @@ static void a_film_around_a_volume_becomes_round(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    qn_fit_options_lbfgs(&o);
+    qn_fit_solve_options_lbfgs(&o);
     o.max_iterations = 500;
     must_ok(qn_fit_solve_lbfgs(t->problem, &o, &r, &err), &err);
     assert_true(qn_fit_end_is_converged(r.end));

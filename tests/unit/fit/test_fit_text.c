@@ -9,7 +9,7 @@
 static char folder[2048];
 static const char *folders[3];
 static qn_fit_folders places = { folders, 0 };
-static const qn_fit_files files = { qn_fit_folders_read, &places };
+static const qn_fit_files files = { qn_fit_folders_read, NULL, &places };
 static const qn_fit_text_options options = { .files = &files };
 
 static qn_fit_text *load_text(const char *name, const char *text)

@@ -1,4 +1,4 @@
-/* test_les_fit_public.c - <quern/les.h>, <quern/fit_program.h>, <quern/fallback.h>, <quern/abi.h>.
+/* test_les_fit_public.c - <quern/les.h>, <quern/fit.h>, <quern/fallback.h>, <quern/abi.h>.
  */
 #include "engine_fixture.h"
 
@@ -6,7 +6,7 @@
 
 #include <quern/abi.h>
 #include <quern/fallback.h>
-#include <quern/fit_program.h>
+#include <quern/fit.h>
 #include <quern/les.h>
 
 #include <math.h>
@@ -180,15 +180,18 @@ static void a_program_is_solved_with_files_in_memory(void **state)
 {
     static const char table[] = "x,y\n0,1\n1,3\n2,5\n3,7.5\n";
     const qn_fit_file file = { "t.csv", table, sizeof table - 1 };
-    const qn_fit_setting start = { "a", 0.5 };
-    const qn_fit_program_options options = {
-        .files = &file, .n_files = 1, .settings = &start, .n_settings = 1
-    };
+    const char *const start = "a=0.5";
+    qn_fit_options options;
     qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
     qn_fit_solution *solution = NULL;
     qn_fit_parameter p;
 
     (void)state;
+    qn_fit_options_init(&options, sizeof options);
+    options.files = &file;
+    options.n_files = 1;
+    options.set = &start;
+    options.n_set = 1;
     OK(qn_fit_solve_program(ctx, line_program, &options, &solution, NULL, &err));
     assert_true(qn_fit_solution_is_converged(solution));
     assert_int_equal(qn_fit_solution_n_parameters(solution), 2);
@@ -202,7 +205,111 @@ static void a_program_is_solved_with_files_in_memory(void **state)
     qn_ctx_close(ctx);
 }
 
-static void faults_of_a_program_are_all_told(void **state)
+/* The parameters of line_program for these columns, or the status of the failure. */
+static qn_status solve_columns(qn_ctx *ctx, const qn_fit_column *columns, size_t n, double *ab)
+{
+    qn_fit_options options;
+    qn_fit_solution *solution = NULL;
+    qn_fit_parameter p;
+    qn_status st;
+
+    qn_fit_options_init(&options, sizeof options);
+    options.columns = columns;
+    options.n_columns = n;
+    st = qn_fit_solve_program(ctx, line_program, &options, &solution, NULL, &err);
+    for (int i = 0; st == QN_OK && i < 2; i++) {
+        qn_fit_solution_parameter(solution, i, &p);
+        ab[i] = p.values[0];
+    }
+    qn_fit_solution_free(solution);
+    return st;
+}
+
+static void tables_of_a_program_are_arrays(void **state)
+{
+    static const struct {
+        float x;
+        double y;
+    } rows[] = { { 0, 1 }, { 1, 3 }, { 2, 5 }, { 3, 7.5 } };
+    static const int64_t x[] = { 0, 1, 2, 3 };
+    static const double y[] = { 1, 3, 5, 7.5 };
+    const qn_fit_column columns[] = {
+        { "t.csv", "x", x, 4, 0, QN_FIT_COLUMN_I64 },
+        { "other.csv", "x", y, 1, 0, QN_FIT_COLUMN_F64 },
+        { "t.csv", "y", y, 4, 0, QN_FIT_COLUMN_F64 },
+    };
+    const qn_fit_column strided[] = {
+        { "t.csv", "x", &rows[0].x, 4, sizeof rows[0], QN_FIT_COLUMN_F32 },
+        { "t.csv", "y", &rows[0].y, 4, sizeof rows[0], QN_FIT_COLUMN_F64 },
+    };
+    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    double want[2], got[2];
+
+    (void)state;
+    OK(solve_columns(ctx, columns, 3, want));
+    OK(solve_columns(ctx, strided, 2, got));
+    assert_memory_equal(got, want, sizeof want);
+    assert_true(fabs(want[1] - 2.15) < 1e-6);
+    qn_ctx_close(ctx);
+}
+
+static void wrong_columns_are_refused_by_name(void **state)
+{
+    static const double y[] = { 1, 3, 5, NAN };
+    const qn_fit_column x = { "t.csv", "x", y, 3, 0, QN_FIT_COLUMN_F64 };
+    const struct {
+        qn_fit_column column;
+        qn_status want;
+        const char *text;
+    } cases[] = {
+        { { "t.csv", "y", y, 4, 0, 0 },
+          QN_ERR_INPUT,
+          "t.csv: column y has 4 rows, column x has 3" },
+        { { "t.csv", "y", y, 3, 0, 7 }, QN_ERR_INPUT, "t.csv: column y has the unknown type 7" },
+        { { "t.csv", "", y, 3, 0, 0 }, QN_ERR_INPUT, "t.csv: the name of a column has 1 to 31" },
+        { { "t.csv", "y", NULL, 3, 0, 0 }, QN_ERR_INPUT, "t.csv: column y has 3 rows" },
+        { { "t.csv", "y", y + 1, 3, 0, 0 },
+          QN_ERR_INPUT,
+          "t.csv: column y, row 3: nan is not finite" },
+        { { "u.csv", "y", y, 3, 0, 0 }, QN_ERR_INPUT, "has no field y" },
+    };
+    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    double ab[2];
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const qn_fit_column columns[] = { x, cases[k].column };
+
+        REFUSED(solve_columns(ctx, columns, 2, ab), cases[k].want, cases[k].text);
+    }
+    qn_ctx_close(ctx);
+}
+
+static void options_of_fits_are_checked(void **state)
+{
+    const char *const reports[] = { "r.json", "r.txt" }, *const set = "a";
+    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_fit_solution *solution = NULL;
+    qn_fit_options o, unset = { 0 };
+
+    (void)state;
+    REFUSED(qn_fit_solve_program(ctx, line_program, &unset, &solution, NULL, &err), QN_ERR_USAGE,
+            "qn_fit_options: a struct of 0 bytes is unknown");
+    qn_fit_options_init(&o, sizeof o);
+    o.report = reports;
+    o.n_report = 2;
+    REFUSED(qn_fit_solve_program(ctx, line_program, &o, &solution, NULL, &err), QN_ERR_USAGE,
+            "report: 'r.txt' does not end in .json or .html");
+    o.n_report = 0;
+    o.set = &set;
+    o.n_set = 1;
+    REFUSED(qn_fit_solve_program(ctx, line_program, &o, &solution, NULL, &err), QN_ERR_USAGE,
+            "set: 'a' is not NAME=VALUE");
+    assert_null(solution);
+    qn_ctx_close(ctx);
+}
+
+static void all_faults_of_a_program_are_reported(void **state)
 {
     qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
     qn_fit_solution *solution = NULL;
@@ -278,7 +385,10 @@ int main(void)
         cmocka_unit_test(a_run_takes_and_gives_arrays_in_memory),
         cmocka_unit_test(fields_of_another_size_are_refused),
         cmocka_unit_test(a_program_is_solved_with_files_in_memory),
-        cmocka_unit_test(faults_of_a_program_are_all_told),
+        cmocka_unit_test(tables_of_a_program_are_arrays),
+        cmocka_unit_test(wrong_columns_are_refused_by_name),
+        cmocka_unit_test(options_of_fits_are_checked),
+        cmocka_unit_test(all_faults_of_a_program_are_reported),
         cmocka_unit_test(fallbacks_are_listed),
         cmocka_unit_test(layouts_are_those_of_the_headers),
     };

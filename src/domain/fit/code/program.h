@@ -8,9 +8,6 @@
 
 #include "domain/fit/derive/derive.h"
 
-/* Of computations, or of stored numbers. */
-typedef enum { QN_FIT_F64, QN_FIT_F32 } qn_fit_precision;
-
 typedef struct qn_fit_value {
     uint16_t op;
     uint8_t n_args;

@@ -7,16 +7,12 @@
 
 #include "util/status.h"
 
-/* Reads a named file. The caller frees *data, which is followed by a NUL. */
-typedef struct qn_fit_files {
-    qn_status (*read)(void *user, const char *name, char **data, size_t *bytes, qn_err *err);
-    void *user;
-} qn_fit_files;
+#include <quern/fit.h>
 
 /* Folders (files.c). */
 
 /* Looks a name up in each of `folders` (ended by NULL). Refuses absolute names and ".." unless
- * `allow_any`. qn_fit_folders_read is a reader for qn_fit_files, with a qn_fit_folders as user. */
+ * `allow_any`. qn_fit_folders_read can be the `read` of qn_fit_files, with a qn_fit_folders as user. */
 typedef struct qn_fit_folders {
     const char *const *folders;
     int allow_any;
@@ -36,7 +32,7 @@ int qn_fit_name_is_safe(const char *name);
 /* Unpacks *data if it is a gzip file; else leaves it unchanged. */
 qn_status qn_fit_gunzip(const char *name, char **data, size_t *bytes, qn_err *err);
 
-/* Tables (nist.c). */
+/* Tables (tables.c). */
 
 enum { QN_FIT_MAX_COLUMNS = 64 };
 
@@ -50,6 +46,10 @@ typedef struct qn_fit_table {
 
 void qn_fit_table_free(qn_fit_table *table);
 qn_status qn_fit_table_add_row(qn_fit_table *table, const double *row, qn_i64 *room, qn_err *err);
+
+/* The table of those columns whose file is `file`; *is_found is 0 if there are none. */
+qn_status qn_fit_columns_read(const qn_fit_column *columns, size_t n, const char *file,
+                              qn_fit_table *out, int *is_found, qn_err *err);
 
 /* The numbers of a .dat file of NIST; columns y, x or y, x1, x2, as its last header says. */
 qn_status qn_fit_nist_parse(const char *name, const char *text, size_t bytes, qn_fit_table *out,
@@ -67,6 +67,14 @@ qn_status qn_fit_nist_head(const char *name, const char *text, size_t bytes, qn_
 /* Separated values. The header names the columns; without one they are c1, c2, ... */
 qn_status qn_fit_csv_parse(const char *name, const char *text, size_t bytes, int has_header,
                            char separator, qn_fit_table *out, qn_err *err);
+
+/* The files of a program. The caller frees *data, which is followed by a NUL. `table` (may be NULL)
+ * supplies a table that is in memory; if it has none of that name, *is_found is 0. */
+typedef struct qn_fit_files {
+    qn_status (*read)(void *user, const char *name, char **data, size_t *bytes, qn_err *err);
+    qn_status (*table)(void *user, const char *name, qn_fit_table *out, int *is_found, qn_err *err);
+    void *user;
+} qn_fit_files;
 
 /* Bundle adjustment (bal.c). */
 

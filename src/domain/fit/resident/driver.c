@@ -60,7 +60,7 @@ static int wants_schur(qn_fit_device_driver *d)
     const int is_asked = kind == QN_FIT_SCHUR || kind == QN_FIT_SCHUR_PCG;
     const char *why;
 
-    if (kind == QN_FIT_PCG || (kind == QN_FIT_LINEAR_AUTO && qn_fit_options_need_pcg(&d->opt)))
+    if (kind == QN_FIT_PCG || (kind == QN_FIT_LINEAR_AUTO && qn_fit_solve_options_need_pcg(&d->opt)))
         return 0;
     if (qn_fit_schur_fits(d->problem, &why))
         return 1;
@@ -378,7 +378,7 @@ qn_status qn_fit_solve_lm_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_precis
     qn_fit_lm *lm = NULL;
     qn_fit_report r = { 0 };
 
-    QN_TRY(qn_fit_options_check(options, err));
+    QN_TRY(qn_fit_solve_options_check(options, err));
     QN_TRY(qn_fit_report_open(problem, options->max_iterations, &r, err));
     QN_TRY(qn_fit_device_driver_new(ctx, problem, precision, options, &driver, err));
     const qn_fit_driver table = qn_fit_device_driver_table(driver);

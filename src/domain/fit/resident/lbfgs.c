@@ -235,7 +235,7 @@ qn_status qn_fit_solve_lbfgs_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_pre
     qn_fit_report r = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_options_check(options, err));
+    QN_TRY(qn_fit_solve_options_check(options, err));
     QN_TRY(qn_fit_report_open(problem, options->max_iterations, &r, err));
     QN_TRY(open_vectors(&d, options, err));
     QN_TRY(qn_fit_lbfgs_new(&table, options, &r, &solver, err));

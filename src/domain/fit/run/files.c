@@ -1,36 +1,14 @@
-/* files.c - reads the program of a run and writes the results that it asks for. */
+/* files.c - the files of a run: what `write` asks for, reports, figures, a picture. */
 #include "domain/fit/run/run.h"
 
+#include "domain/fit/show/show.h"
 #include "util/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PATH = 2048 };
-
-qn_status qn_fit_load(const char *path, const qn_fit_load_options *options, qn_fit_text **out,
-                      qn_str *faults, qn_err *err)
-{
-    qn_status st = QN_OK;
-    char beside[1024], *bytes = NULL;
-    size_t n_bytes;
-
-    qn_fit_folder_of(path, beside, sizeof beside);
-    const char *const folders[] = { beside, options->data, NULL };
-    qn_fit_folders places = { folders, options->allow_any_name };
-    const qn_fit_files files = { qn_fit_folders_read, &places };
-    const qn_fit_text_options text = { .files = &files,
-                                       .overrides = options->overrides,
-                                       .n_overrides = options->n_overrides,
-                                       .allow_any_name = options->allow_any_name };
-
-    QN_TRY(qn_file_read(path, &bytes, &n_bytes, err));
-    QN_TRY(qn_fit_text_load(path, bytes, n_bytes, &text, out, faults, err));
-out:
-    free(bytes);
-    return st;
-}
+enum { MAX_PATH = 2048, PICTURE_SIDE = 600 };
 
 static qn_status path_of(const qn_fit_write *write, const char *folder, char *out, qn_err *err)
 {
@@ -43,7 +21,8 @@ static qn_status path_of(const qn_fit_write *write, const char *folder, char *ou
                                   file, MAX_PATH - 1);
 }
 
-qn_status qn_fit_check_file(const char *path, qn_err *err)
+/* Fails unless `path` can be written. Leaves nothing behind. */
+static qn_status check_file(const char *path, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_out out = { 0 };
@@ -55,20 +34,30 @@ out:
     return st;
 }
 
-qn_status qn_fit_check_results(const qn_fit_text *text, const char *folder, qn_err *err)
+qn_status qn_fit_check_files(const qn_fit_text *text, const qn_fit_options *options, qn_err *err)
 {
-    qn_status st = QN_OK;
+    qn_fit_mesh mesh;
     char path[MAX_PATH];
+    qn_status st = QN_OK;
 
-    for (int k = 0; k < text->n_writes; k++) {
-        QN_TRY(path_of(&text->writes[k], folder, path, err));
-        QN_TRY(qn_fit_check_file(path, err));
+    for (int k = 0; k < text->n_writes && options->out[0]; k++) {
+        QN_TRY(path_of(&text->writes[k], options->out, path, err));
+        QN_TRY(check_file(path, err));
     }
+    for (size_t k = 0; k < options->n_report; k++)
+        QN_TRY(check_file(options->report[k], err));
+    if (options->stats[0])
+        QN_TRY(check_file(options->stats, err));
+    if (!options->picture[0])
+        goto out;
+    QN_TRY(check_file(options->picture, err));
+    if (qn_fit_mesh_set(text, &mesh) < 0)
+        st = qn_fail(err, QN_ERR_USAGE, "picture: %s moves no vertices of a mesh", options->name);
 out:
     return st;
 }
 
-qn_status qn_fit_write_results(const qn_fit_text *text, const char *folder, qn_err *err)
+static qn_status write_results(const qn_fit_text *text, const char *folder, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_str content = { 0 };
@@ -83,6 +72,49 @@ qn_status qn_fit_write_results(const qn_fit_text *text, const char *folder, qn_e
     }
 out:
     qn_str_free(&content);
+    return st;
+}
+
+static qn_status write_report(qn_ctx *ctx, const char *path, const qn_fit_text *text,
+                              const qn_fit_result *result, const qn_fit_options *options,
+                              qn_err *err)
+{
+    qn_status st = QN_OK;
+    char *content = NULL;
+
+    if (!strcmp(path + strlen(path) - 5, ".html"))
+        return qn_fit_write_page(ctx, path, text, result, options, err);
+    QN_TRY(qn_fit_report_text(ctx, text, result, options, &content, err));
+    QN_TRY(qn_file_write(path, content, strlen(content), err));
+out:
+    free(content);
+    return st;
+}
+
+static qn_status draw(const char *path, const qn_fit_text *text, const qn_fit_result *result,
+                      qn_err *err)
+{
+    qn_fit_mesh mesh;
+    const uint32_t first = text->problem->sets[qn_fit_mesh_set(text, &mesh)].first;
+
+    mesh.pos = text->problem->x + first;
+    return qn_fit_show_mesh(path, &mesh, result->start + first, PICTURE_SIDE, err);
+}
+
+qn_status qn_fit_write_files(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_result *result,
+                             const qn_fit_options *options, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    if (options->out[0])
+        QN_TRY(write_results(text, options->out, err));
+    for (size_t k = 0; k < options->n_report; k++)
+        QN_TRY(write_report(ctx, options->report[k], text, result, options, err));
+    if (options->stats[0])
+        QN_TRY(qn_fit_write_stats(ctx, options->stats, text, result, err));
+    if (options->picture[0])
+        QN_TRY(draw(options->picture, text, result, err));
+out:
     return st;
 }
 

@@ -135,16 +135,16 @@ static qn_status check_solver(const qn_fit_solve *solve, const qn_fit_solve_opti
                    solve->solver);
 }
 
-qn_status qn_fit_options_of(const qn_fit_solve *solve, qn_fit_solve_options *out, qn_err *err)
+qn_status qn_fit_solve_options_of(const qn_fit_solve *solve, qn_fit_solve_options *out, qn_err *err)
 {
     qn_status st = QN_OK;
 
     if (!strcmp(solve->solver, "lbfgs"))
-        qn_fit_options_lbfgs(out);
+        qn_fit_solve_options_lbfgs(out);
     else if (strcmp(solve->solver, "lm") && strcmp(solve->solver, "gauss_newton"))
-        qn_fit_options_first_order(out);
+        qn_fit_solve_options_first_order(out);
     else
-        qn_fit_options_default(out);
+        qn_fit_solve_options_default(out);
     if (!strcmp(solve->solver, "sgd"))
         out->learning_rate = 1e-2;
     if (!strcmp(solve->solver, "gauss_newton"))
@@ -153,7 +153,7 @@ qn_status qn_fit_options_of(const qn_fit_solve *solve, qn_fit_solve_options *out
         QN_TRY(set_option(&solve->options[k], out, err));
     QN_TRY(check_solver(solve, out, err));
     tighten_gradient(solve, out);
-    if (qn_fit_options_check(out, err) != QN_OK) {
+    if (qn_fit_solve_options_check(out, err) != QN_OK) {
         err->status = st = QN_ERR_INPUT;
         qn_prefix(err, "solve");
     }

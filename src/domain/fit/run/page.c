@@ -177,7 +177,7 @@ out:
 
 /* The page. */
 
-static void add_head(qn_page *page, const qn_fit_result *r, qn_fit_report_names names,
+static void add_head(qn_page *page, const qn_fit_result *r, const qn_fit_options *options,
                      const qn_fit_problem *p, const char *device_name)
 {
     const qn_fit_solved *last = &r->solves[r->n_solves - 1];
@@ -197,14 +197,14 @@ static void add_head(qn_page *page, const qn_fit_result *r, qn_fit_report_names 
                               { "solver", last->report.solver, last->report.linear },
                               { "device", device_name, NULL },
                               { "precision", r->precision == QN_FIT_F64 ? "f64" : "f32", NULL },
-                              { "command", names.command, NULL } };
+                              { "command", options->command, NULL } };
 
     qn_page_tiles(page, tiles, sizeof tiles / sizeof *tiles);
     qn_page_conditions(page, facts, sizeof facts / sizeof *facts);
 }
 
 qn_status qn_fit_write_page(qn_ctx *ctx, const char *path, const qn_fit_text *text,
-                            const qn_fit_result *result, qn_fit_report_names names, qn_err *err)
+                            const qn_fit_result *result, const qn_fit_options *options, qn_err *err)
 {
     const qn_fit_solved *last = &result->solves[result->n_solves - 1];
     const char *device_name = last->device;
@@ -215,9 +215,9 @@ qn_status qn_fit_write_page(qn_ctx *ctx, const char *path, const qn_fit_text *te
     for (int d = 0; d < qn_device_count(ctx); d++)
         if (!strcmp(qn_device_id(ctx, d), last->device))
             device_name = qn_device_get(ctx, d)->name;
-    snprintf(title, sizeof title, "quern fit: %.150s", names.program);
+    snprintf(title, sizeof title, "quern fit: %.150s", qn_fit_base_name(options));
     qn_page_begin(&page, title, NULL);
-    add_head(&page, result, names, text->problem, device_name);
+    add_head(&page, result, options, text->problem, device_name);
     add_course(&page, result);
     QN_TRY(add_mesh(&page, text, result, err));
     add_parameters(&page, text->problem, result);

@@ -1,7 +1,6 @@
 /* report.c - a result as JSON: the last solve, earlier solves, parameters and deviations. */
 #include "domain/fit/run/run.h"
 
-#include "util/file.h"
 #include "util/json.h"
 
 #include <stdlib.h>
@@ -172,15 +171,15 @@ static json_t *matrix_json(const qn_fit_covariance *c)
 }
 
 static qn_status fill(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_result *r,
-                      qn_fit_report_names names, json_t *root, qn_err *err)
+                      const qn_fit_options *options, json_t *root, qn_err *err)
 {
     const qn_fit_problem *p = text->problem;
     const qn_fit_solved *last = &r->solves[r->n_solves - 1];
     json_t *sets = json_array(), *earlier = json_array();
     qn_status st = QN_OK;
 
-    json_object_set_new(root, "program", qn_json_text(names.program));
-    json_object_set_new(root, "command", qn_json_text(names.command));
+    json_object_set_new(root, "program", qn_json_text(qn_fit_base_name(options)));
+    json_object_set_new(root, "command", qn_json_text(options->command));
     json_object_set_new(root, "version", json_string(qn_version()));
     json_object_set_new(root, "device", json_string(last->device));
     for (int d = 0; d < qn_device_count(ctx); d++)
@@ -213,40 +212,18 @@ out:
     return st;
 }
 
-static int ends_in_html(const char *path)
-{
-    const size_t n = strlen(path);
-
-    return n > 5 && !strcmp(path + n - 5, ".html");
-}
-
 qn_status qn_fit_report_text(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_result *result,
-                             qn_fit_report_names names, char **out, qn_err *err)
+                             const qn_fit_options *options, char **out, qn_err *err)
 {
     qn_status st = QN_OK;
     json_t *root = NULL;
 
     QN_TRY(qn_fit_report_json(text->problem, qn_fit_last_report(result), &root, err));
-    QN_TRY(fill(ctx, text, result, names, root, err));
+    QN_TRY(fill(ctx, text, result, options, root, err));
     /* 17 digits reproduce a double. */
     if (!(*out = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17))))
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for the report of %s", names.program);
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for the report of %s", options->name);
 out:
     json_decref(root);
-    return st;
-}
-
-qn_status qn_fit_write_report(qn_ctx *ctx, const char *path, const qn_fit_text *text,
-                              const qn_fit_result *result, qn_fit_report_names names, qn_err *err)
-{
-    qn_status st = QN_OK;
-    char *content = NULL;
-
-    if (ends_in_html(path))
-        return qn_fit_write_page(ctx, path, text, result, names, err);
-    QN_TRY(qn_fit_report_text(ctx, text, result, names, &content, err));
-    QN_TRY(qn_file_write(path, content, strlen(content), err));
-out:
-    free(content);
     return st;
 }

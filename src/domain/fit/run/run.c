@@ -27,7 +27,7 @@ typedef struct {
 } watcher;
 
 /* Solves shorter than a second show no progress bar. */
-static int watch(void *user, const qn_fit_iteration *record, int iteration)
+static int watch_iteration(void *user, const qn_fit_iteration *record, int iteration)
 {
     const watcher *w = user;
 
@@ -49,20 +49,22 @@ static void note_contraction(qn_fit_report *r)
 }
 
 static qn_status run_one(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_solve *solve,
-                         const qn_fit_run_options *options, qn_fit_solved *out, qn_err *err)
+                         const qn_fit_options *options, const qn_fit_watch *watch,
+                         qn_fit_solved *out, qn_err *err)
 {
     qn_fit_solve_options o;
-    watcher w = { .began_us = qn_now_us(), .is_stopped = options->is_stopped };
+    watcher w = { .began_us = qn_now_us(), .is_stopped = watch->is_stopped };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_options_of(solve, &o, err));
-    o.n_threads = options->n_threads;
+    QN_TRY(qn_fit_solve_options_of(solve, &o, err));
+    o.n_threads = options->threads;
     o.now = now_s;
-    QN_TRY(qn_progress_new(&options->watch, solve->solver, "iterations", o.max_iterations, &w.bar,
+    QN_TRY(qn_progress_new(&watch->progress, solve->solver, "iterations", o.max_iterations, &w.bar,
                            err));
-    o.watch = watch;
+    o.watch = watch_iteration;
     o.user = &w;
-    st = qn_fit_solve_routed(ctx, p, solve->solver, options->precision, &o, out, err);
+    st = qn_fit_solve_routed(ctx, p, solve->solver, (qn_fit_precision)options->precision, &o, out,
+                             err);
     /* Options without meaning, or without a solver, come from the program. */
     if (st == QN_ERR_USAGE || (st == QN_ERR_UNSUPPORTED && options->precision == QN_FIT_F64))
         err->status = st = QN_ERR_INPUT;
@@ -108,14 +110,15 @@ static void note_metrics(qn_ctx *ctx, const qn_fit_problem *p, const qn_fit_repo
                       n * (double)r->n_rows / r->total_seconds);
 }
 
-qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_run_options *options,
-                     qn_fit_result *out, qn_err *err)
+qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_options *options,
+                     const qn_fit_watch *watch, qn_fit_result *out, qn_err *err)
 {
+    static const qn_fit_watch unwatched = { .progress = { .mode = QN_PROGRESS_OFF } };
     qn_fit_problem *p = text->problem;
     const qn_fit_solve fallback = { .solver = "lm" }, by_gradient = { .solver = "lbfgs" };
     const qn_fit_solve *by_default = qn_fit_problem_has_energies(p) ? &by_gradient : &fallback;
     const double began = qn_now_us();
-    qn_fit_result r = { .precision = options->precision };
+    qn_fit_result r = { .precision = (qn_fit_precision)options->precision };
     const int n = text->n_solves ? text->n_solves : 1;
     qn_status st = QN_OK;
 
@@ -128,11 +131,11 @@ qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_run_options *o
     memcpy(r.start, p->x, p->n_scalars * sizeof *r.start);
     do {
         QN_TRY(run_one(ctx, p, text->n_solves ? &text->solves[r.n_solves] : by_default, options,
-                       &r.solves[r.n_solves], err));
+                       watch ? watch : &unwatched, &r.solves[r.n_solves], err));
         note_metrics(ctx, p, &r.solves[r.n_solves].report);
         r.n_solves++;
     } while (r.n_solves < n && r.solves[r.n_solves - 1].report.end != QN_FIT_USER_STOP);
-    note_covariance(p, options->is_covariance, &r);
+    note_covariance(p, options->covariance, &r);
     r.seconds = (qn_now_us() - began) * 1e-6;
     *out = r;
     r = (qn_fit_result){ 0 };

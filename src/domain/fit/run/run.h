@@ -1,8 +1,8 @@
 /* run.h - runs a program: from its file to its results.
  *
- *     st = qn_fit_load(path, &load, &text, &faults, &err);
- *     st = qn_fit_run(ctx, text, &options, &result, &err);
- *     st = qn_fit_write_results(text, "out", &err);
+ *     st = qn_fit_load_file(&options, &text, &faults, &err);
+ *     st = qn_fit_run(ctx, text, &options, NULL, &result, &err);
+ *     st = qn_fit_write_files(ctx, text, &result, &options, &err);
  *
  * Solve blocks run one after the other, each from the result of the one before. The report, not the
  * status, says how a solve ended; parameters are always finite.
@@ -19,32 +19,34 @@
 
 #include <jansson.h>
 
-/* Loading (files.c). */
+/* Loading (load.c). */
 
-typedef struct qn_fit_load_options {
-    const char *data; /* folder for files that are not next to the program; NULL: none */
-    const qn_fit_override *overrides;
-    int n_overrides;
-    int allow_any_name; /* absolute names and .. */
-} qn_fit_load_options;
+/* Copies the options of a call and checks them; NULL means the defaults. */
+qn_status qn_fit_options_take(const qn_fit_options *given, qn_fit_options *out, qn_err *err);
+/* Checks whole options. */
+qn_status qn_fit_options_check(const qn_fit_options *options, qn_err *err);
+
+/* The name of the program without folders. */
+const char *qn_fit_base_name(const qn_fit_options *options);
 
 /* Faults of the text are added to `faults`, each with its position; `err` has the first. */
-qn_status qn_fit_load(const char *path, const qn_fit_load_options *options, qn_fit_text **out,
-                      qn_str *faults, qn_err *err);
+qn_status qn_fit_load(const char *program, size_t bytes, const qn_fit_options *options,
+                      qn_fit_text **out, qn_str *faults, qn_err *err);
+/* Loads the file that is the program's name; data files are searched next to it first. */
+qn_status qn_fit_load_file(const qn_fit_options *options, qn_fit_text **out, qn_str *faults,
+                           qn_err *err);
 
 /* The options of a solve block, over the defaults of its solver (options.c). */
-qn_status qn_fit_options_of(const qn_fit_solve *solve, qn_fit_solve_options *out, qn_err *err);
+qn_status qn_fit_solve_options_of(const qn_fit_solve *solve, qn_fit_solve_options *out,
+                                  qn_err *err);
 
 /* Solving (route.c, run.c). */
 
-typedef struct qn_fit_run_options {
-    qn_fit_precision precision;
-    int n_threads;     /* 0: all */
-    int is_covariance; /* deviations even for problems with many parameters */
-    qn_progress_options watch;
-    /* Called after each iteration; 1 ends the solve. May be NULL. */
-    int (*is_stopped)(void);
-} qn_fit_run_options;
+/* How a run is watched. */
+typedef struct qn_fit_watch {
+    qn_progress_options progress;
+    int (*is_stopped)(void); /* called after each iteration; 1 ends the solve */
+} qn_fit_watch;
 
 typedef struct qn_fit_solved {
     qn_fit_report report;
@@ -71,8 +73,9 @@ qn_status qn_fit_solve_routed(qn_ctx *ctx, qn_fit_problem *problem, const char *
                               qn_fit_precision precision, const qn_fit_solve_options *options,
                               qn_fit_solved *out, qn_err *err);
 
-qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_run_options *options,
-                     qn_fit_result *out, qn_err *err);
+/* `watch` may be NULL. */
+qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_options *options,
+                     const qn_fit_watch *watch, qn_fit_result *out, qn_err *err);
 void qn_fit_result_free(qn_fit_result *result);
 
 static inline const qn_fit_report *qn_fit_last_report(const qn_fit_result *result)
@@ -82,30 +85,24 @@ static inline const qn_fit_report *qn_fit_last_report(const qn_fit_result *resul
 
 /* Files (files.c, report.c, stats.c, page.c). */
 
-/* Fails unless every file named by a `write` of the program can be created in the folder. */
-qn_status qn_fit_check_results(const qn_fit_text *text, const char *folder, qn_err *err);
-/* Fails unless `path` can be written. Nothing is left behind. */
-qn_status qn_fit_check_file(const char *path, qn_err *err);
-qn_status qn_fit_write_results(const qn_fit_text *text, const char *folder, qn_err *err);
-
-typedef struct qn_fit_report_names {
-    const char *program, *command;
-} qn_fit_report_names;
+/* Fails unless every file that the options and the program ask for can be written. */
+qn_status qn_fit_check_files(const qn_fit_text *text, const qn_fit_options *options, qn_err *err);
+qn_status qn_fit_write_files(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_result *result,
+                             const qn_fit_options *options, qn_err *err);
 
 /* The report of one solve, which the caller drops. `problem` names the groups; numbers that are
  * not finite are null. */
 qn_status qn_fit_report_json(const qn_fit_problem *problem, const qn_fit_report *report,
                              json_t **out, qn_err *err);
 
-/* Writes JSON, or for a name that ends in .html a page with the history of the solve and, if the
- * program has a mesh, its picture before and after. */
-qn_status qn_fit_write_report(qn_ctx *ctx, const char *path, const qn_fit_text *text,
-                              const qn_fit_result *result, qn_fit_report_names names, qn_err *err);
-/* The JSON report, to be freed by free(). */
+/* The JSON report of a run, to be freed by free(). */
 qn_status qn_fit_report_text(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_result *result,
-                             qn_fit_report_names names, char **out, qn_err *err);
+                             const qn_fit_options *options, char **out, qn_err *err);
+/* A page with the history of the solve and, if the program has a mesh, its picture before and
+ * after. */
 qn_status qn_fit_write_page(qn_ctx *ctx, const char *path, const qn_fit_text *text,
-                            const qn_fit_result *result, qn_fit_report_names names, qn_err *err);
+                            const qn_fit_result *result, const qn_fit_options *options,
+                            qn_err *err);
 qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *text,
                              const qn_fit_result *result, qn_err *err);
 

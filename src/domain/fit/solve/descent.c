@@ -24,7 +24,7 @@ qn_status qn_fit_descent_new(const qn_fit_objective *objective, qn_fit_first_ord
     qn_fit_descent *d = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_options_check(options, err));
+    QN_TRY(qn_fit_solve_options_check(options, err));
     if (!(d = calloc(1, sizeof *d)) || !(d->gradient = calloc(4 * (n + 8), sizeof *d->gradient))) {
         st = qn_fail(err, QN_ERR_NOMEM, "descent of %zu parameters", n);
         goto out;

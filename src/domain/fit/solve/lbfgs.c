@@ -26,7 +26,7 @@ qn_status qn_fit_lbfgs_new(const qn_fit_lbfgs_driver *driver, const qn_fit_solve
     qn_fit_lbfgs *l;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_options_check(options, err));
+    QN_TRY(qn_fit_solve_options_check(options, err));
     if (!(l = calloc(1, sizeof *l))) {
         st = qn_fail(err, QN_ERR_NOMEM, "a solver");
         goto out;

@@ -26,7 +26,7 @@ qn_status qn_fit_lbfgs_host_new(const qn_fit_objective *objective,
     qn_fit_lbfgs_host *h = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_options_check(options, err));
+    QN_TRY(qn_fit_solve_options_check(options, err));
     if (objective->lower) {
         st = qn_fail(err, QN_ERR_UNSUPPORTED, "lbfgs takes no bounds; use lm, sgd or adam");
         goto out;

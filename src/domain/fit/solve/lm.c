@@ -52,7 +52,7 @@ qn_status qn_fit_lm_new(const qn_fit_driver *driver, const qn_fit_solve_options 
     qn_fit_lm *lm;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_options_check(options, err));
+    QN_TRY(qn_fit_solve_options_check(options, err));
     if (!(lm = calloc(1, sizeof *lm))) {
         st = qn_fail(err, QN_ERR_NOMEM, "a solver");
         goto out;

@@ -24,7 +24,7 @@ int qn_fit_end_is_converged(qn_fit_end end)
     return end <= QN_FIT_CONVERGED_PARAMETERS;
 }
 
-void qn_fit_options_default(qn_fit_solve_options *options)
+void qn_fit_solve_options_default(qn_fit_solve_options *options)
 {
     *options = (qn_fit_solve_options){
         .max_iterations = 50,
@@ -54,23 +54,23 @@ void qn_fit_options_default(qn_fit_solve_options *options)
     };
 }
 
-void qn_fit_options_lbfgs(qn_fit_solve_options *options)
+void qn_fit_solve_options_lbfgs(qn_fit_solve_options *options)
 {
-    qn_fit_options_default(options);
+    qn_fit_solve_options_default(options);
     options->gradient_tolerance = 1e-6;
     options->function_tolerance = 1e-9;
     options->max_iterations = 200;
 }
 
-void qn_fit_options_first_order(qn_fit_solve_options *options)
+void qn_fit_solve_options_first_order(qn_fit_solve_options *options)
 {
-    qn_fit_options_default(options);
+    qn_fit_solve_options_default(options);
     options->gradient_tolerance = 1e-6;
     options->function_tolerance = 0;
     options->max_iterations = 1000;
 }
 
-int qn_fit_options_need_pcg(const qn_fit_solve_options *options)
+int qn_fit_solve_options_need_pcg(const qn_fit_solve_options *options)
 {
     return options->jacobian == QN_FIT_JACOBIAN_FREE || options->storage == QN_FIT_F32;
 }
@@ -84,7 +84,7 @@ static qn_status check_jacobian(const qn_fit_solve_options *o, qn_err *err)
         return qn_fail(err, QN_ERR_USAGE,
                        "storage = f32 says how a Jacobian is stored, and jacobian = free stores "
                        "none");
-    if (qn_fit_options_need_pcg(o) && o->linear_solver != QN_FIT_LINEAR_AUTO &&
+    if (qn_fit_solve_options_need_pcg(o) && o->linear_solver != QN_FIT_LINEAR_AUTO &&
         o->linear_solver != QN_FIT_PCG)
         return qn_fail(err, QN_ERR_USAGE,
                        "%s is for linear_solver = pcg: %s makes matrices of a Jacobian that is "
@@ -100,7 +100,7 @@ static qn_status check_jacobian(const qn_fit_solve_options *o, qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_fit_options_check(const qn_fit_solve_options *options, qn_err *err)
+qn_status qn_fit_solve_options_check(const qn_fit_solve_options *options, qn_err *err)
 {
     const qn_fit_solve_options *o = options;
     const struct {

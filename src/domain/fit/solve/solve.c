@@ -40,7 +40,7 @@ qn_status qn_fit_solve_lm(qn_fit_problem *problem, const qn_fit_solve_options *o
     qn_fit_lm *lm = NULL;
     qn_fit_report r = { 0 };
 
-    QN_TRY(qn_fit_options_check(options, err));
+    QN_TRY(qn_fit_solve_options_check(options, err));
     QN_TRY(qn_fit_report_open(problem, options->max_iterations, &r, err));
     QN_TRY(qn_fit_model_new(problem, uses_of(options), options->n_threads, &model, err));
     qn_fit_host_set_contraction(model->host, !options->strict_fp);
@@ -96,7 +96,7 @@ static qn_status begin_gradient(qn_fit_problem *p, const qn_fit_solve_options *o
 {
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_options_check(options, err));
+    QN_TRY(qn_fit_solve_options_check(options, err));
     QN_TRY(qn_fit_report_open(p, options->max_iterations, &s->report, err));
     QN_TRY(qn_fit_model_new(p, QN_FIT_MODEL_GRADIENT, options->n_threads, &s->model, err));
     qn_fit_host_set_contraction(s->model->host, !options->strict_fp);

@@ -45,7 +45,7 @@ typedef struct qn_fit_iteration {
     int linear_iterations, is_accepted;
 } qn_fit_iteration;
 
-/* Filled by qn_fit_options_default: for many members 0 is not a useful value. */
+/* Filled by qn_fit_solve_options_default: for many members 0 is not a useful value. */
 typedef struct qn_fit_solve_options {
     int max_iterations;
     double function_tolerance, gradient_tolerance, parameter_tolerance;
@@ -81,13 +81,13 @@ typedef struct qn_fit_solve_options {
     void *user;
 } qn_fit_solve_options;
 
-void qn_fit_options_default(qn_fit_solve_options *options); /* of Levenberg-Marquardt */
-void qn_fit_options_lbfgs(qn_fit_solve_options *options);
-void qn_fit_options_first_order(qn_fit_solve_options *options);
-qn_status qn_fit_options_check(const qn_fit_solve_options *options, qn_err *err);
+void qn_fit_solve_options_default(qn_fit_solve_options *options); /* of Levenberg-Marquardt */
+void qn_fit_solve_options_lbfgs(qn_fit_solve_options *options);
+void qn_fit_solve_options_first_order(qn_fit_solve_options *options);
+qn_status qn_fit_solve_options_check(const qn_fit_solve_options *options, qn_err *err);
 /* Whether the options need pcg, the only linear solver that computes J or reads it in another
  * precision: then `auto` means pcg. */
-int qn_fit_options_need_pcg(const qn_fit_solve_options *options);
+int qn_fit_solve_options_need_pcg(const qn_fit_solve_options *options);
 
 typedef struct qn_fit_report {
     qn_fit_end end;

@@ -139,6 +139,8 @@ typedef struct {
     const qn_fit_files *files;
     char *data; /* of the file */
     size_t bytes;
+    qn_fit_table table; /* instead of a file, if has_table */
+    int has_table;
 } call;
 
 static double number_at(const call *c, int k, double otherwise)
@@ -164,15 +166,22 @@ static qn_status integer_at(const call *c, int k, const char *what, int *out, qn
     return QN_OK;
 }
 
-static qn_status read_file(call *c, qn_err *err)
+static qn_status read_file(call *c, const char *source, qn_err *err)
 {
-    const qn_status st =
-        c->files && c->files->read
-            ? c->files->read(c->files->user, c->args[0].text, &c->data, &c->bytes, err)
-            : qn_fail(err, QN_ERR_UNSUPPORTED, "%s: this program cannot read files",
-                      c->args[0].text);
+    const qn_fit_files *files = c->files;
+    const char *name = c->args[0].text;
+    qn_status st = QN_OK;
 
-    return st == QN_OK ? qn_fit_gunzip(c->args[0].text, &c->data, &c->bytes, err) : st;
+    if (!files || !files->read)
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "%s: this program cannot read files", name);
+    if (files->table && !strcmp(source, "csv"))
+        QN_TRY(files->table(files->user, name, &c->table, &c->has_table, err));
+    if (c->has_table)
+        goto out;
+    QN_TRY(files->read(files->user, name, &c->data, &c->bytes, err));
+    QN_TRY(qn_fit_gunzip(name, &c->data, &c->bytes, err));
+out:
+    return st;
 }
 
 /* The sources. */
@@ -213,7 +222,9 @@ static qn_status make_table(call *c, const char *source, qn_err *err)
     qn_fit_table t = { 0 };
     qn_status st = QN_OK;
 
-    if (!strcmp(source, "nist"))
+    if (c->has_table)
+        t = c->table;
+    else if (!strcmp(source, "nist"))
         QN_TRY(qn_fit_nist_parse(file, c->data, c->bytes, &t, err));
     else
         QN_TRY(qn_fit_csv_parse(file, c->data, c->bytes, !header || header->number != 0,
@@ -265,7 +276,9 @@ static void no_such_source(const qn_fit_item *item, qn_fit_diagnostics *diagnost
 void qn_fit_scope_input(qn_fit_scope *scope, const qn_fit_item *item, const qn_fit_source_arg *args,
                         int n_args, const qn_fit_files *files, qn_fit_diagnostics *diagnostics)
 {
-    call c = { scope, item, n_args ? args : NULL, n_args, files, NULL, 0 };
+    call c = {
+        .scope = scope, .item = item, .args = n_args ? args : NULL, .n_args = n_args, .files = files
+    };
     const char *source = item->words[0].name;
     qn_err err = { .text = "" };
     qn_status st = QN_OK;
@@ -288,7 +301,7 @@ void qn_fit_scope_input(qn_fit_scope *scope, const qn_fit_item *item, const qn_f
         return;
     }
     if (SOURCES[k].has_file)
-        st = read_file(&c, &err);
+        st = read_file(&c, source, &err);
     if (st == QN_OK)
         st = SOURCES[k].make(&c, source, &err);
     if (st != QN_OK)

@@ -31,7 +31,7 @@ static qn_status time_steps(qn_ctx *ctx, qn_fit_problem *p, qn_fit_precision pre
     if (!start)
         return qn_fail(err, QN_ERR_NOMEM, "%u parameters", p->n_scalars);
     memcpy(start, p->x, bytes);
-    qn_fit_options_default(&options);
+    qn_fit_solve_options_default(&options);
     options.max_iterations = STEPS;
     options.function_tolerance = options.gradient_tolerance = options.parameter_tolerance = 0;
     options.now = seconds;

@@ -107,11 +107,11 @@ static qn_status run_case(qn_ctx *ctx, const qn_fit_bench_solve_options *o, cons
     json_t *row;
 
     if (!strcmp(o->name, "B6")) {
-        qn_fit_options_lbfgs(&how);
+        qn_fit_solve_options_lbfgs(&how);
         how.max_iterations = HINGE_STEPS;
         how.function_tolerance = how.gradient_tolerance = 0;
     } else {
-        qn_fit_options_default(&how);
+        qn_fit_solve_options_default(&how);
         how.function_tolerance = goal > 0 ? 0 : 1e-6;
     }
     /* Springs by conjugate gradients, as their peer: factors of a mesh cost twenty times more. */

@@ -60,7 +60,7 @@ static void compare(const char *file, const qn_fit_text *text, const qn_fit_repo
 static qn_status check_one(qn_ctx *ctx, const char *place, const char *file, const json_t *want,
                            qn_findings *f, qn_err *err)
 {
-    const qn_fit_run_options o = { .n_threads = 1, .watch = { .mode = QN_PROGRESS_OFF } };
+    qn_fit_options o;
     char path[2400];
     qn_fit_text *text = NULL;
     qn_fit_result result = { 0 };
@@ -68,8 +68,11 @@ static qn_status check_one(qn_ctx *ctx, const char *place, const char *file, con
     qn_status st = QN_OK;
 
     snprintf(path, sizeof path, "%s/%.300s", place, file);
-    QN_TRY(qn_fit_load(path, &(qn_fit_load_options){ 0 }, &text, &faults, err));
-    QN_TRY(qn_fit_run(ctx, text, &o, &result, err));
+    QN_TRY(qn_fit_options_take(NULL, &o, err));
+    o.name = path;
+    o.threads = 1;
+    QN_TRY(qn_fit_load_file(&o, &text, &faults, err));
+    QN_TRY(qn_fit_run(ctx, text, &o, NULL, &result, err));
     compare(file, text, qn_fit_last_report(&result), want, f);
 out:
     qn_str_free(&faults);

@@ -14,7 +14,7 @@ qn_status qn_fit_program_load(const char *name, qn_str *text, const char *folder
 {
     const char *const folders[] = { folder, NULL };
     qn_fit_folders places = { folders, 0 };
-    const qn_fit_files files = { qn_fit_folders_read, &places };
+    const qn_fit_files files = { qn_fit_folders_read, NULL, &places };
     const qn_fit_text_options options = { .files = &files };
     qn_status st;
 
@@ -32,7 +32,7 @@ qn_status qn_fit_program_solve(qn_fit_text *text, qn_fit_report *out, qn_err *er
     qn_fit_solve_options o;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_options_of(&text->solves[0], &o, err));
+    QN_TRY(qn_fit_solve_options_of(&text->solves[0], &o, err));
     o.n_threads = 1;
     QN_TRY(qn_fit_solve_lm(text->problem, &o, out, err));
 out:

@@ -1,4 +1,4 @@
-/* nist.c - reads tables: NIST regression sets and separated values. */
+/* tables.c - reads tables: NIST regression sets, separated values, columns in memory. */
 #include "domain/fit/read/read.h"
 
 #include "util/csv.h"
@@ -224,6 +224,89 @@ qn_status qn_fit_csv_parse(const char *name, const char *text, size_t bytes, int
 out:
     free(copy);
     qn_csv_free(&csv);
+    qn_fit_table_free(&t);
+    return st;
+}
+
+/* Columns in memory. */
+
+static double number_at(const qn_fit_column *c, qn_i64 row)
+{
+    static const qn_i64 sizes[] = { sizeof(double), sizeof(float), sizeof(int64_t) };
+    const char *at = (const char *)c->data + row * (c->stride ? c->stride : sizes[c->type]);
+    double f64;
+    float f32;
+    int64_t i64;
+
+    switch (c->type) {
+    case QN_FIT_COLUMN_F64:
+        memcpy(&f64, at, sizeof f64);
+        return f64;
+    case QN_FIT_COLUMN_F32:
+        memcpy(&f32, at, sizeof f32);
+        return f32;
+    default:
+        memcpy(&i64, at, sizeof i64);
+        return (double)i64;
+    }
+}
+
+static qn_status check_column(const qn_fit_column *c, const qn_fit_table *t, qn_err *err)
+{
+    if (!c->name || !c->name[0] || strlen(c->name) >= sizeof t->names[0])
+        return qn_fail(err, QN_ERR_USAGE, "%s: the name of a column has 1 to %zu bytes", c->file,
+                       sizeof t->names[0] - 1);
+    if (c->type < QN_FIT_COLUMN_F64 || c->type > QN_FIT_COLUMN_I64)
+        return qn_fail(err, QN_ERR_USAGE, "%s: column %s has the unknown type %d", c->file, c->name,
+                       c->type);
+    if (c->count < 0 || c->count > INT32_MAX || (c->count && !c->data))
+        return qn_fail(err, QN_ERR_USAGE, "%s: column %s has %lld rows (0 to %d) at %p", c->file,
+                       c->name, (long long)c->count, INT32_MAX, c->data);
+    if (t->n_cols == QN_FIT_MAX_COLUMNS)
+        return qn_fail(err, QN_ERR_LIMIT, "%s: more than %d columns", c->file, QN_FIT_MAX_COLUMNS);
+    if (t->n_cols && c->count != t->n_rows)
+        return qn_fail(err, QN_ERR_USAGE, "%s: column %s has %lld rows, column %s has %lld",
+                       c->file, c->name, (long long)c->count, t->names[0], (long long)t->n_rows);
+    return QN_OK;
+}
+
+static qn_status add_column(const qn_fit_column *c, qn_fit_table *t, qn_err *err)
+{
+    double *to;
+    qn_status st = QN_OK;
+
+    QN_TRY(check_column(c, t, err));
+    if (!(to = malloc(((size_t)c->count + 1) * sizeof *to)))
+        return qn_fail(err, QN_ERR_NOMEM, "%s: a column of %lld rows", c->file,
+                       (long long)c->count);
+    snprintf(t->names[t->n_cols], sizeof t->names[0], "%s", c->name);
+    t->cols[t->n_cols++] = to;
+    t->n_rows = c->count;
+    for (qn_i64 row = 0; row < c->count; row++) {
+        to[row] = number_at(c, row);
+        if (!isfinite(to[row]))
+            return qn_fail(err, QN_ERR_INPUT, "%s: column %s, row %lld: %g is not finite", c->file,
+                           c->name, (long long)row + 1, to[row]);
+    }
+out:
+    return st;
+}
+
+qn_status qn_fit_columns_read(const qn_fit_column *columns, size_t n, const char *file,
+                              qn_fit_table *out, int *is_found, qn_err *err)
+{
+    qn_fit_table t = { 0 };
+    qn_status st = QN_OK;
+
+    *is_found = 0;
+    for (size_t k = 0; k < n; k++)
+        if (!strcmp(columns[k].file, file))
+            QN_TRY(add_column(&columns[k], &t, err));
+    *is_found = t.n_cols > 0;
+    if (*is_found)
+        *out = t;
+    t = (qn_fit_table){ 0 };
+out:
     qn_fit_table_free(&t);
     return st;
 }
