@@ -79,7 +79,7 @@ out:
     return st;
 }
 
-/* What the command line says beyond the list of options. */
+/* Options that are not in the list: progress, the command line, and the default of --out. */
 static qn_status add_frame(const qn_args *args, const char *line, qn_les_options *options,
                            qn_err *err)
 {
@@ -98,7 +98,7 @@ out:
     return st;
 }
 
-/* The device is that of --backend, or of the file of --config. */
+/* Opens the device of --backend, or of the file of --config. */
 static qn_status open_device(const qn_args *args, const char *backend, qn_ctx **out, qn_err *err)
 {
     qn_args local = *args;
@@ -137,15 +137,17 @@ out:
 
 const qn_command qn_verb_les_run = {
     .name = "run",
-    .summary = "simulate, encode, learn, roll out, decode, and compare",
+    .summary = "simulate a flow, encode it, learn from it, and compare the forecast",
     .options = run_options,
     .notes =
-        "Defaults are those of --profile quern; --profile origin has its own (docs/les.md).\n"
-        "Files go to --out: les_<time>_metrics.json, _series.csv, _spectrum.csv, and with\n"
-        "--observer snapshots fields (.npy), pictures (.png) and a film; report.html and\n"
-        "report.md; z.npy, A.npy, mu.npy, scale.npy, anchors.npy for --kernel-only.\n"
-        "Exit 1: cells became not finite. Exit 2: the time step is not stable; the message has\n"
-        "the largest that is. --resume goes on from les_checkpoint.qnc in --out, bit for bit.",
+        "The defaults shown are those of --profile quern; --profile origin has its own\n"
+        "(docs/les.md).\n"
+        "Files in --out: les_<time>_metrics.json, _series.csv and _spectrum.csv; with --observer\n"
+        "snapshots also fields (.npy), pictures (.png) and a film; report.html and report.md;\n"
+        "z.npy, A.npy, mu.npy, scale.npy and anchors.npy for --kernel-only.\n"
+        "Exit 1: the flow became NaN or infinite. Exit 2: the time step is unstable; the message\n"
+        "names the largest stable one. --resume continues from les_checkpoint.qnc in --out with\n"
+        "the same bits as an uninterrupted run.",
     .examples = run_examples,
     .bare = 1,
     .run = run,

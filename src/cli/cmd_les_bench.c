@@ -1,4 +1,4 @@
-/* cmd_les_bench.c - `quern les bench`: steps by grid, whole runs side by side. */
+/* cmd_les_bench.c - `quern les bench`: times of steps by grid, and of whole runs. */
 #include "cli/cmd_les.h"
 
 #include "lab/les/bench/bench.h"
@@ -13,25 +13,27 @@
 
 static const qn_opt options[] = {
     { 0, "sizes", QN_OPT_TEXT, .value = "LIST", .fallback = "256,512,1024",
-      .help = "cells along a side" },
-    { 0, "precision", QN_OPT_TEXT, .value = "LIST", .fallback = "f32", .help = "f32, f64 or both" },
-    { 0, "ensemble", QN_OPT_TEXT, .value = "LIST", .fallback = "1", .help = "members" },
+      .help = "grid sizes, in cells along a side" },
+    { 0, "precision", QN_OPT_TEXT, .value = "LIST", .fallback = "f32",
+      .help = "precisions of the fields: f32, f64 or both" },
+    { 0, "ensemble", QN_OPT_TEXT, .value = "LIST", .fallback = "1",
+      .help = "ensemble sizes, in members" },
     { 0, "profile", QN_OPT_TEXT, .value = "LIST", .fallback = "quern",
-      .help = "quern, origin or both" },
+      .help = "sets of defaults: quern, origin or both" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "7", .min = 3, .max = 100,
-      .help = "measurements per figure, of which the median counts" },
+      .help = "measurements per time; the median is reported" },
     { 0, "steps", QN_OPT_INT, .value = "N", .fallback = "200", .min = 20, .max = 1000000,
-      .help = "steps of a whole run of --table and --sweep" },
+      .help = "steps of each run of --table and --sweep" },
     { 0, "fft", QN_OPT_TEXT, .value = "WAY", .fallback = "auto",
-      .help = "transforms of a step: auto, fftw, vkfft or own" },
-    { 0, "fft-only", QN_OPT_FLAG, .help = "only the transforms of a step" },
+      .help = "Fourier transforms: auto, fftw, vkfft or own" },
+    { 0, "fft-only", QN_OPT_FLAG, .help = "time only the Fourier transforms of a step" },
     { 0, "table", QN_OPT_FLAG,
-      .help = "whole runs: on the CPU, mixed, on the device; adds to summary.md" },
+      .help = "time whole runs on the CPU, mixed, and on the device; append to summary.md" },
     { 0, "sweep", QN_OPT_FLAG,
-      .help = "whole runs over sizes, precisions and frames every 1, 10 and 50 steps" },
+      .help = "time whole runs by size, precision, and frames every 1, 10 and 50 steps" },
     { 0, "features", QN_OPT_TEXT, .value = "LIST",
-      .help = "instead: a step of the learned operator with so many features" },
-    { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "out", .help = "folder of the results" },
+      .help = "time a step of the learned operator instead, with these numbers of features" },
+    { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "out", .help = "folder for the results" },
     { 0 }
 };
 
@@ -41,7 +43,7 @@ static const char *const examples[] = {
 
 enum { TABLE_FRAMES = 20 };
 
-/* Which cases. */
+/* The cases to measure. */
 
 typedef struct cases {
     qn_sizes sizes, members;
@@ -54,7 +56,7 @@ static void cases_free(cases *c)
     qn_sizes_free(&c->members);
 }
 
-/* Which of two words a list has. */
+/* Notes which of two words are in a list. */
 static qn_status parse_words(const char *option, const char *list, const char *a, const char *b,
                              int has[2], qn_err *err)
 {
@@ -83,7 +85,7 @@ out:
     return st;
 }
 
-/* A flow that is the same for all sizes, with a step that is stable on all of them. */
+/* The same flow for all sizes, with a step that is stable on all of them. */
 static qn_status make_config(const qn_args *args, const char *what, int n, int members, int is_f64,
                              int is_origin, int steps, int every, qn_les_options *out, qn_err *err)
 {
@@ -235,10 +237,10 @@ static qn_status add_summary(const qn_args *args, const qn_table *table, const c
     qn_str_addf(&text, "\n## %s\n\n    %s\n\n", utc, line);
     qn_str_add(
         &text,
-        "Seconds of a whole run: steps, encoding, learning, rollout, decoding, 20 frames drawn, "
-        "after a brief one that made plans and kernels. flow on cpu: the steps alone. cpu: all of "
-        "it there. mixed: the flow on the CPU, every frame sent up, nothing decoded or drawn. gpu: "
-        "only snapshots and frames leave the device.\n\n");
+        "Seconds of a whole run: steps, encoding, learning, rollout, decoding, and drawing 20 "
+        "frames, after a brief run that made plans and kernels. flow on cpu: only the steps. cpu: "
+        "everything on the CPU. mixed: the flow on the CPU, every frame uploaded, nothing "
+        "decoded or drawn. gpu: only snapshots and frames leave the device.\n\n");
     qn_table_format(table, QN_TABLE_MARKDOWN, &text);
     QN_TRY(qn_make_parent(path, err));
     QN_TRY(qn_file_write_str(path, &text, err));
@@ -310,7 +312,7 @@ out:
     return st;
 }
 
-/* One row of a sweep, and how its error in f32 differs from that in f64. */
+/* The rows of a sweep for one size, in both precisions. */
 static qn_status sweep_size(qn_ctx *ctx, const qn_args *args, const cases *c, int n,
                             qn_table *table, qn_err *err)
 {
@@ -426,11 +428,11 @@ out:
 
 const qn_command qn_verb_les_bench = {
     .name = "bench",
-    .summary = "time of a step, beside its transforms alone and the device's memory",
+    .summary = "measure the time per step, its transforms alone, and the memory rate of the device",
     .options = options,
-    .notes = "Roofline: bytes of a step by the cost model (77 fields, origin 89) per second, of\n"
-             "what a plain loop over large arrays gets from the same memory. STEP / FFT: against\n"
-             "the transforms of a step alone.",
+    .notes = "ROOFLINE: bytes per second of a step by the cost model (77 fields; 89 for origin),\n"
+             "relative to a plain loop over large arrays in the same memory. STEP / FFT: time of\n"
+             "a step over the time of its transforms.",
     .examples = examples,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* cmd_les_check.c - `quern les check`: reference arrays and validation. */
+/* cmd_les_check.c - `quern les check`: comparison with reference arrays, and validation. */
 #include "cli/cmd_les.h"
 
 #include "lab/les/check/check.h"
@@ -11,13 +11,14 @@
 #include <string.h>
 #include <strings.h>
 
-static const qn_opt options[] = { { 0, "golden", QN_OPT_TEXT, .value = "DIR",
-                                    .help = "compare with the reference data of this folder" },
-                                  { 0, "precision", QN_OPT_TEXT, .value = "LIST", .fallback = "f64",
-                                    .help = "of the comparison with --golden: f32, f64 or both" },
-                                  { 0, "json", QN_OPT_FLAG,
-                                    .help = "print JSON instead of a table" },
-                                  { 0 } };
+static const qn_opt options[] = {
+    { 0, "golden", QN_OPT_TEXT, .value = "DIR",
+      .help = "folder of reference arrays to compare with" },
+    { 0, "precision", QN_OPT_TEXT, .value = "LIST", .fallback = "f64",
+      .help = "precisions to compare with --golden: f32, f64 or both" },
+    { 0, "json", QN_OPT_FLAG, .help = "print JSON instead of a table" },
+    { 0 }
+};
 
 static const char *const examples[] = { "quern les check V9 --backend cpu", NULL };
 
@@ -34,8 +35,8 @@ static qn_status check_names(const qn_args *args, qn_err *err)
             for (const qn_les_check *c = tables[t]; c->name; c++)
                 is_known |= !strcasecmp(c->name, args->words[w]);
         if (!is_known)
-            return qn_fail(err, QN_ERR_USAGE, "unknown check '%s'; there are V1 to V12, and all",
-                           args->words[w]);
+            return qn_fail(err, QN_ERR_USAGE,
+                           "unknown check '%s'; the checks are V1 to V12, and all", args->words[w]);
     }
     return QN_OK;
 }
@@ -144,7 +145,7 @@ out:
 
 const qn_command qn_verb_les_check = {
     .name = "check",
-    .summary = "compare with reference arrays, and with analysis and the literature",
+    .summary = "compare the solver with reference arrays, analysis and the literature",
     .words = "[V1..V12|all]",
     .max_words = 16,
     .options = options,

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_les.sh - what `quern les run` and `quern les bench` write and refuse, on a small grid.
+# cli_les.sh - files and errors of `quern les run` and `quern les bench`, on a small grid.
 # test: long, cost 53, no-cache
 . "$(dirname "$0")/lib.sh"
 
@@ -43,7 +43,7 @@ assert abs(total - t["total"]["wall_s"]) <= 0.05 * t["total"]["wall_s"], (total,
 assert any(m["name"] == "les_l2_error" and m["value"] > 0 for m in d["metrics"])
 PY
 
-# The same again: same hashes, same files; and without a flow.
+# The same run again gives the same hashes and files; and a rollout without a flow.
 exits 0 les --observer metrics --hash-every 20 --out b
 [ ! -e "$(echo b/*_omega_t000000.npy)" ] || fail "a field was written without being asked for"
 checked a/*_metrics.json b/*_metrics.json <<'PY' || fail "two runs differ"
@@ -63,7 +63,7 @@ has "$out" '^ *60  codec '
 exits 0 les --observer none --out f
 [ "$(ls f | wc -l)" = 1 ] || fail "observer none wrote more than its metrics"
 
-# What stays on a device: the simulated one has memory of its own.
+# Transfers: the simulated device has its own memory.
 exits 0 env QUERN_FAULT=sim.launch_us=0,sim.gbps=100000 quern les run --progress off --quiet \
     --backend sim --n 16 --k-cut 3 --k-mid 5 --pairs 4 --steps 60 --stride 20 --precision f64 \
     --observer snapshots --video none --memory-map s.md --out s
@@ -83,7 +83,7 @@ PATH=$scratch/bin:$scratch/none exits 0 "$QUERN_BIN" les run --progress off --qu
 has "$err" 'no video: .*ffmpeg'
 has "$(echo g/*_metrics.json)" 'no video'
 
-# What cannot be.
+# Refused.
 refused 2 'dt: 3 is unstable: .*the largest admissible dt is 0\.' les --dt 3 --out bad
 exits 1 les --dt 3 --allow-unstable --check-every 10 --what sim --out bad
 has "$err" 'cells that are not finite: they came between steps [0-9]+ and [0-9]+$'
@@ -110,7 +110,7 @@ exits 0 quern les bench --backend cpu --quiet --sizes 32 --sweep --steps 100 --o
 has "$out" '^32 +f32 +10 +cpu:0 '
 refused 2 "--precision: 'f16' is neither" quern les bench --precision f16
 
-# The configuration of a run makes the same run, device included.
+# The configuration of a run repeats it, on the same device.
 if command -v python3 >/dev/null; then
     python3 -c 'import json, sys; print(json.dumps(json.load(open(sys.argv[1]))["les"]["config"]))' \
         s/*_metrics.json >again.json

@@ -5,7 +5,7 @@
 
 has_fftw || { echo "skipped: this build has no FFTW"; exit 77; }
 refused 2 'give --golden DIR, names of checks' quern les check
-refused 2 "unknown check 'V13'; there are V1 to V12" quern les check V13
+refused 2 "unknown check 'V13'; the checks are V1 to V12" quern les check V13
 refused 6 'cannot read the folder nowhere' quern les check --golden nowhere
 mkdir none
 refused 6 'none has no case' quern les check --golden none
@@ -26,7 +26,7 @@ done
 exits 0 quern les check --golden one --precision f64 --backend cpu --quiet --json
 has "$out" '"what": *"quern_n64_s1 omega_t1, f64"'
 
-# One number that is not right, one file that is none.
+# One wrong number, and one file that is not an array.
 printf '\x41' | dd of=one/quern_n64_s1_omega_t10.npy bs=1 seek=5007 conv=notrunc status=none
 echo none >one/quern_n64_s1_z_t0.npy
 exits 4 quern les check --golden one --backend cpu --quiet

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli_les_opencl.sh - a whole run on an OpenCL device: nothing goes up while it steps, snapshots come
-# down, and it agrees with the CPU.
+# cli_les_opencl.sh - a whole run on an OpenCL device: nothing is uploaded while it steps, snapshots are
+# downloaded, and the results agree with the CPU.
 # test: cost 52, quick-opencl, no-cache
 . "$(dirname "$0")/lib.sh"
 

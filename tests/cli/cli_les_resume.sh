@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_les_resume.sh - a run that is killed goes on bit for bit; other and damaged files are refused.
+# cli_les_resume.sh - an interrupted run resumes bit for bit; damaged and foreign files are refused.
 # test: long, cost 11, no-cache
 . "$(dirname "$0")/lib.sh"
 
@@ -21,8 +21,7 @@ PY
 
 exits 0 les --out whole
 
-# Killed at once after its first checkpoint. Where the machine let it end before, again with more
-# steps.
+# Killed right after its first checkpoint. If it ended before that, it is repeated with more steps.
 long() { les --n 64 --steps $steps --stride 500 --hash-every 500 "$@"; }
 for steps in 4000 16000 64000; do
     rm -rf killed
@@ -39,7 +38,7 @@ exits 0 long --checkpoint-every 100 --resume --out killed
 exits 0 long --out long
 same killed/*_metrics.json long/*_metrics.json
 
-# The last checkpoint of a finished run, and of an ensemble with other fields.
+# The last checkpoint of a finished run, and of an ensemble.
 exits 0 les --checkpoint-every 30 --out again
 exits 0 les --checkpoint-every 30 --out again --resume
 same again/*_metrics.json whole/*_metrics.json
@@ -48,11 +47,11 @@ exits 0 les --ensemble 2 --precision f64 --checkpoint-every 15 --out pair --resu
 exits 0 les --ensemble 2 --precision f64 --out pair2
 same pair/*_metrics.json pair2/*_metrics.json
 
-# Refused, each in one sentence.
+# Refused, each with one sentence.
 refused 2 'again/les_checkpoint.qnc was made with seed 0, not 5' les --seed 5 --resume --out again
 refused 2 'again/les_checkpoint.qnc was made with N 32, not 48' \
     quern les run --n 48 --steps 40 --stride 10 --hash-every 10 --backend cpu --resume --out again
-refused 6 'no checkpoint to go on from: whole/les_checkpoint.qnc' les --resume --out whole
+refused 6 'no checkpoint to continue from: whole/les_checkpoint.qnc' les --resume --out whole
 cp -r again cut
 truncate -s 3000 cut/les_checkpoint.qnc
 refused 6 'cut/les_checkpoint.qnc is not a whole checkpoint: 2912 bytes of content' les --resume --out cut

@@ -1,7 +1,7 @@
 /* les.c - a flow that a program steps and inspects.
  *
- * Steps are two graphs that are recorded once: one of many steps, one of a single step. What reads
- * the flow has graphs of its own, each made on first use.
+ * Steps are two graphs that are recorded once: one of many steps, one of a single step. Graphs that
+ * read the flow are made on first use.
  */
 #include "domain/les/flow/sim.h"
 

@@ -1,7 +1,7 @@
-/* les_adv.c - the flow in advective form, as the reference program has it.
+/* les_adv.c - the flow in advective form, as in the reference program.
  *
- * The grid sees u, v, the gradient and the Laplacian of the vorticity, and E and D where the eddy
- * viscosity is computed; -(u om_x + v om_y) + nu_t lap comes back. The molecular viscosity is
+ * The grid gets u, v, the gradient and the Laplacian of the vorticity, and E and D where the eddy
+ * viscosity is computed, and returns -(u om_x + v om_y) + nu_t lap. The molecular viscosity is
  * linear and stays in spectral space.
  */
 PRECISIONS
@@ -34,7 +34,7 @@ MAP(les_adv_first, VAL(les_par, p), IN(real, s), OUT(real, work))
     put_strain(p, w, work, at, h);
 }
 
-/* The second stage keeps the eddy viscosity of the first. */
+/* The second stage reuses the eddy viscosity of the first. */
 MAP(les_adv_mid, VAL(les_par, p), IN(double, clock), IN(real, s), OUT(real, mid), INOUT(real, work))
 {
     const i64 at = les_at(p, gx, gy, gz);
@@ -58,7 +58,7 @@ MAP(les_adv_next, VAL(les_par, p), IN(double, clock), INOUT(real, s), IN(real, m
     put_strain(p, w, work, at, h);
 }
 
-/* The nonlinear terms in the place of u. `nut` is there where nu_from uses it. */
+/* The nonlinear terms in the place of u. `nut` exists where nu_from uses it. */
 MAP(les_adv_grid, VAL(les_par, p), VAL(i32, nu_from), INOUT(real, nut), INOUT(real, work))
 {
     const i64 at = ((i64)gz * p.n + gy) * (p.n + 2) + gx, field = p.field;

@@ -1,7 +1,7 @@
 /* les_box.c - noise on the cells of a grid, its sums over a periodic box, and their moments.
  *
- * Integers throughout: every backend gives the same numbers, and the moments are exact whatever
- * the order of the reduction. A box is summed by rows, then by columns: 2 w loads instead of w^2.
+ * All numbers are integers, so every backend gives the same ones, and the moments are exact in any
+ * order of the reduction. A box is summed by rows, then by columns: 2 w loads instead of w^2.
  */
 #include "dialect.h"
 #include "fold.h"

@@ -1,4 +1,4 @@
-/* les_box.h - the initial field made of smoothed noise: layout and order of its stages.
+/* les_box.h - the initial field of smoothed noise: layout and order of its stages.
  *
  *     les_box_noise, les_box_rows, les_box_cols    points x, y, member
  *     les_box_part                                 groups of BOX_CHUNK cells, member
@@ -22,8 +22,8 @@ typedef struct {
 } les_box_par;
 QN_PAR_SIZE(les_box_par, 16);
 
-/* Moments of member m: the sum of the cells b at 3 m, then of b*b its bits from 24 on and below,
- * added up apart, so that no sum overflows. */
+/* Moments of member m: at 3 m the sum of the cells b, then two sums over b*b, of its bits from 24
+ * on and of its bits below, so that no sum overflows. */
 enum { BOX_SUM, BOX_HIGH, BOX_LOW, BOX_MOMENTS };
 
 #endif

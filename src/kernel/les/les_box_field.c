@@ -1,4 +1,4 @@
-/* les_box_field.c - box sums made into a field of mean 0 and variance 1.
+/* les_box_field.c - turns box sums into a field of mean 0 and variance 1.
  *
  * One subtraction and one multiplication in double precision, rounded once: every backend gives
  * the same bits.

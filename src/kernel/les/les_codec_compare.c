@@ -59,8 +59,8 @@ MAP(les_pair_pad, VAL(i32, n), IN(real, a), IN(real, b), OUT(real, x))
     x[((i64)gz * n + gy) * (n + 2) + gx] = gz == 0 ? a[from] : b[from];
 }
 
-/* Energy of mode (i, ky) of a spectrum, over the area of the grid squared. It is that of the
- * velocity, whose derivatives have no Nyquist part: an axis at Nyquist gives nothing. */
+/* Energy of mode (i, ky) of a spectrum, over the area of the grid squared. It is the energy of the
+ * velocity, whose derivatives have no Nyquist part, so an axis at Nyquist contributes nothing. */
 FN double energy_at(GLOBAL const real *h, i32 n, double q, i32 field, i32 i, i32 ky)
 {
     const i64 at = 2 * (((i64)field * n + (ky < 0 ? ky + n : ky)) * (n / 2 + 1) + i);
@@ -113,7 +113,7 @@ GROUP(les_shell, VAL(i32, n), VAL(i32, n_shells), VAL(double, q), IN(real, h), O
     EACH_LANE if (LANE == 0) shell[(i64)GROUP_Y * n_shells + GROUP_X] = tile[0];
 }
 
-/* Everything together, in row `row` of `sums`, which has `pitch` numbers. */
+/* Collects all results in row `row` of `sums`, which has `pitch` numbers. */
 GROUP(les_pair_join, VAL(i32, n), VAL(i32, n_shells), VAL(i32, row), VAL(i32, pitch),
       IN(double, pair), IN(double, energy), IN(double, shell), INOUT(double, sums))
 {

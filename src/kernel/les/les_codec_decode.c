@@ -1,9 +1,9 @@
-/* les_codec_decode.c - vectors as fields again.
+/* les_codec_decode.c - decodes vectors to fields.
  *
- *     les_clear, les_scatter              waves that are known           -> low-pass field
+ *     les_clear, les_scatter              stored waves                   -> low-pass field
  *     les_level                           energies of the two bands
  *     les_draw                            both bands with random phases
- *     inverse, les_gate, forward          where the ternary field is, if gated
+ *     inverse, les_gate, forward          confined to the ternary field, if gated
  *     les_band_part, les_gate_scale       (les_codec_encode.c) back to their energies
  *     les_add_gated or les_add_drawn      into the spectrum              -> field with residual
  *
@@ -17,14 +17,14 @@ PRECISIONS
 #include "les_codec_mode.h"
 #include "philox.h"
 
-/* What is known. */
+/* Stored waves. */
 
 MAP(les_clear, VAL(i32, n), OUT(real, c))
 {
     c[(i64)gy * (n + 2) + gx] = R(0);
 }
 
-/* Writes mode (i, j) of the half spectrum that begins at `first`, and its mirror when there is
+/* Writes mode (i, j) of the half spectrum that begins at `first`, and its mirror image if there is
  * one. */
 #define PUT_MODE(re_, im_)                                                                         \
     {                                                                                              \
@@ -55,7 +55,7 @@ MAP(les_scatter, VAL(codec_par, p), VAL(i32, row), IN(i32, low), IN(i32, anchor)
 }
 
 /* Full-plane lists, low modes only: partner[k] is the place of the opposite mode in the list. The
- * field is the real part of what the list says, hence the mean of a mode and its partner. */
+ * field is the real part of the listed modes, hence the mean of a mode and its partner. */
 MAP(les_scatter_full, VAL(codec_par, p), VAL(i32, row), IN(i32, low), IN(i32, partner), IN(real, z),
     INOUT(real, c))
 {
@@ -76,7 +76,7 @@ MAP(les_decoded, VAL(i32, n), IN(real, padded), OUT(real, field))
     field[((i64)gz * n + gy) * n + gx] = padded[((i64)gz * n + gy) * (n + 2) + gx];
 }
 
-/* What only its energy is known of. */
+/* Waves of which only the energy is stored. */
 
 /* Mean |c|^2 of band gx of member gy. */
 MAP(les_level, VAL(codec_par, p), VAL(i32, row), IN(real, z), OUT(double, level))
@@ -156,8 +156,8 @@ MAP(les_gate, VAL(i32, n), VAL(i32, members), IN(i8, s), INOUT(real, x))
     x[at] = s[((i64)(gz % members) * n + gy) * n + gx] ? x[at] : R(0);
 }
 
-/* Factors that give both bands of member GROUP_X the energy they should have; 0 when gating left
- * nothing. */
+/* Factors that give both bands of member GROUP_X their stored energy; 0 when gating left nothing.
+ */
 GROUP(les_gate_scale, VAL(codec_par, p), IN(double, part), IN(double, level), OUT(double, scale))
 {
     LOCAL(double, mid, LANES);
@@ -188,8 +188,8 @@ GROUP(les_gate_scale, VAL(codec_par, p), IN(double, part), IN(double, level), OU
     }
 }
 
-/* Both bands into the spectrum `c`: as gated, `x`, times their factors, or as drawn where a factor
- * is 0. A mode is in one band at most, and has nothing in `c` yet. */
+/* Adds both bands to the spectrum `c`: the gated bands `x` times their factors, or the drawn bands
+ * where a factor is 0. A mode is in at most one band, and its entry in `c` is still 0. */
 MAP(les_add_gated, VAL(codec_par, p), VAL(i32, step), IN(double, table), IN(u8, kept),
     IN(double, level), IN(double, scale), IN(real, x), INOUT(real, c))
 {

@@ -1,7 +1,7 @@
-/* les_codec_encode.c - half spectra as short vectors.
+/* les_codec_encode.c - encodes half spectra as short vectors.
  *
- * Sums are in double precision and in an order that depends on the grid alone: a group adds up a
- * row of modes, another one the rows. Which modes are high is asked of every mode; a list of them
+ * Sums are in double precision and in an order that depends on the grid alone: one group adds up a
+ * row of modes, another adds up the rows. Every mode is tested for being high; a list of high modes
  * would be as long as the grid.
  */
 PRECISIONS
@@ -31,7 +31,7 @@ MAP(les_mid_power, VAL(codec_par, p), IN(i32, mid), IN(real, h), OUT(double, pow
     power[(i64)gz * p.n_mid + gx] = v.re * v.re + v.im * v.im;
 }
 
-/* The modes of the first ranks, in the order of their list, and a mark at each of them. */
+/* Lists the modes of the first ranks in the order of the mid list, and marks each in the map. */
 MAP(les_place, VAL(codec_par, p), IN(i32, mid), IN(i32, rank), INOUT(u8, kept), OUT(i32, anchor))
 {
     const i64 first = (i64)gz * p.n_mid;
@@ -50,7 +50,7 @@ MAP(les_place, VAL(codec_par, p), IN(i32, mid), IN(i32, rank), INOUT(u8, kept), 
 
 /* Energies. */
 
-/* How many listed modes the element (i, j) stands for that only the energy of `band` knows. */
+/* How many listed modes of `band` without a stored value the element (i, j) stands for. */
 FN i32 times_listed(codec_par p, GLOBAL const u8 *kept, i32 m, i32 band, i32 kx, i32 ky)
 {
     const i32 is_first = is_rest(p, kept, m, band, kx, ky);
@@ -83,7 +83,7 @@ GROUP(les_band_part, VAL(codec_par, p), VAL(i64, band_step), IN(u8, kept), IN(re
             const i64 at = 2 * (MAX(band, 0) * band_step + row + i);
             const double power = (double)h[at] * h[at] + (double)h[at + 1] * h[at + 1];
 
-            /* A choice, not a factor of 0: what is not kept may be anything, NaN included. */
+            /* A selection, not a factor of 0: other modes may hold anything, even NaN. */
             sum_mid += times && band == CODEC_MID ? times * power : 0.0;
             sum_high += times && band == CODEC_HIGH ? times * power : 0.0;
         }
@@ -104,7 +104,7 @@ GROUP(les_band_part, VAL(codec_par, p), VAL(i64, band_step), IN(u8, kept), IN(re
 
 /* The vector. */
 
-/* Room for rows, empty. Points: numbers of a vector, vectors. */
+/* Clears rows. Points: numbers of a vector, vectors. */
 MAP(les_empty, VAL(i32, size), OUT(real, z))
 {
     z[(i64)gy * size + gx] = R(0);

@@ -1,8 +1,8 @@
 /* les_codec_majority.c - thresholds, and majority passes over a ternary field.
  *
- * A group runs up to MAJORITY_DEEP passes over a tile with a margin as wide: the outermost cells
- * become wrong by one ring a pass, and those are not written. Tiles have 128 columns, so that the
- * nine neighbours of a cell are at fixed distances from it, whatever its row.
+ * A group runs up to MAJORITY_DEEP passes over a tile with a margin of that width: each pass makes
+ * one more ring of outer cells wrong, and these are not written. Tiles have 128 columns, so that
+ * the nine neighbours of a cell are at the same distances in every row.
  */
 #include "dialect.h"
 #include "fold.h"
@@ -46,7 +46,7 @@ FN i32 both(i32 a, i32 b)
     return a + b;
 }
 
-/* One pass over all cells of a tile. Sums of nine are small: as bytes they make wide vectors. */
+/* One pass over all cells of a tile. Sums of nine fit into bytes, which makes vectors wide. */
 #define PASS(from, to)                                                                             \
     for (i32 c = EDGE; c < EDGE + CELLS; c += LANES)                                               \
         EACH_LANE                                                                                  \
@@ -60,14 +60,14 @@ FN i32 both(i32 a, i32 b)
         }                                                                                          \
     SYNC;
 
-/* `passes` over the tile GROUP_X, GROUP_Y of member GROUP_Z; count[tile] is how many of its cells
- * are not 0 after them. */
+/* Runs `passes` over the tile GROUP_X, GROUP_Y of member GROUP_Z; count[tile] is then the number of
+ * its cells that are not 0. */
 GROUP(les_majority, VAL(i32, n), VAL(i32, passes), VAL(i32, n_tiles), IN(i8, s), OUT(i8, out),
       OUT(i32, count))
 {
     LOCAL(i8, a, ROOM);
     LOCAL(i8, b, ROOM);
-    LOCAL(i32, col, WIDTH); /* where columns and rows of the tile are on the grid */
+    LOCAL(i32, col, WIDTH); /* places of the columns and rows of the tile on the grid */
     LOCAL(i32, row, WIDTH);
     LOCAL(i32, live, LANES);
     const i64 field = (i64)GROUP_Z * n * n;
@@ -126,7 +126,7 @@ GROUP(les_majority, VAL(i32, n), VAL(i32, passes), VAL(i32, n_tiles), IN(i8, s),
 
 /* Anchors. */
 
-/* How many of the mid modes of its member come before this one; ties go by the list. */
+/* How many mid modes of its member rank before this one; the order of the list breaks ties. */
 MAP(les_rank, VAL(i32, n_mid), IN(double, power), OUT(i32, rank))
 {
     const i64 first = (i64)gz * n_mid;

@@ -1,4 +1,4 @@
-/* les_codec_mode.h - what the kernels of the codec say about one mode. */
+/* les_codec_mode.h - one mode in the kernels of the codec. */
 #ifndef QN_KERNEL_LES_CODEC_MODE_H
 #define QN_KERNEL_LES_CODEC_MODE_H
 
@@ -16,7 +16,7 @@ FN i32 wavenumber(i32 n, i32 index)
     return 2 * index <= n ? index : index - n;
 }
 
-/* CODEC_MID, CODEC_HIGH, or -1: kept as it is, or not kept at all. */
+/* CODEC_MID, CODEC_HIGH, or -1: stored exactly, or not encoded at all. */
 FN i32 band_of(codec_par p, i32 kx, i32 ky)
 {
     const i32 n2 = kx * kx + ky * ky;
@@ -26,7 +26,7 @@ FN i32 band_of(codec_par p, i32 kx, i32 ky)
     return IABS(kx) <= edge && IABS(ky) <= edge ? band : -1;
 }
 
-/* Where the map of anchors has mode (kx, ky) of member m. */
+/* Place of mode (kx, ky) of member m in the map of anchors. */
 FN i64 kept_at(codec_par p, i32 m, i32 kx, i32 ky)
 {
     const i32 side = 2 * p.reach + 1;
@@ -34,20 +34,20 @@ FN i64 kept_at(codec_par p, i32 m, i32 kx, i32 ky)
     return ((i64)m * side + ky + p.reach) * side + kx + p.reach;
 }
 
-/* Whether a mode of `band` is known by the energy of that band alone. */
+/* Whether only the energy of `band` represents the mode. */
 FN i32 is_rest(codec_par p, GLOBAL const u8 *kept, i32 m, i32 band, i32 kx, i32 ky)
 {
     return band == CODEC_HIGH || (band == CODEC_MID && !kept[kept_at(p, m, kx, ky)]);
 }
 
-/* The wavenumber of the conjugate mode; that of Nyquist is its own. */
+/* The wavenumber of the conjugate mode; at Nyquist it is the same. */
 FN i32 opposite(i32 n, i32 k)
 {
     return 2 * k == n ? k : -k;
 }
 
-/* Element of the half spectrum with the value of a listed mode. The full plane's other half has it
- * conjugated, and *sign is -1. */
+/* Element of the half spectrum with the value of a listed mode. In the other half of the full plane
+ * the value is conjugated and *sign is -1. */
 FN i64 half_at(codec_par p, i32 mode, i32 *sign)
 {
     const i32 row = p.n / 2 + 1;

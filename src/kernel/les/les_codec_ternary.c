@@ -1,8 +1,8 @@
 /* les_codec_ternary.c - where a field is far above or below its surroundings.
  *
- * Surroundings are a box of cells. On a periodic grid its transfer function is known, so that the
- * difference costs one inverse transform; by sums it costs 2 w loads a cell, which is a check, and
- * what zeros beyond the edge need.
+ * The surroundings of a cell are a box of cells. On a periodic grid the transfer function of the
+ * box is known, so the difference costs one inverse transform. Sums cost 2 w loads per cell; they
+ * serve as a check, and zeros beyond the edge need them.
  */
 PRECISIONS
 #include "dialect.h"
@@ -43,7 +43,7 @@ MAP(les_smooth_rows, VAL(smooth_par, p), IN(real, field), OUT(real, mean))
     mean[row + gx] = sum / (real)(2 * p.reach + 1);
 }
 
-/* The field less its mean over the box, from the means of rows. */
+/* The field minus its mean over the box, from the means of rows. */
 MAP(les_smooth_cols, VAL(smooth_par, p), IN(real, field), IN(real, mean), OUT(real, rest))
 {
     const i64 first = (i64)gz * p.n * (p.n + 2) + gx;

@@ -48,7 +48,7 @@ MAP(les_flux_next, VAL(les_par, p), IN(double, clock), INOUT(real, s), IN(real, 
     put_fields(p, w, work, at, h);
 }
 
-/* u, v, E, D -> P, Q in the places of u and v. `nut` is there where nu_from uses it. */
+/* u, v, E, D -> P, Q in the places of u and v. `nut` exists where nu_from uses it. */
 MAP(les_flux_grid, VAL(les_par, p), VAL(i32, nu_from), INOUT(real, nut), INOUT(real, work))
 {
     const i64 at = ((i64)gz * p.n + gy) * (p.n + 2) + gx, field = p.field;

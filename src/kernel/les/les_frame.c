@@ -1,7 +1,7 @@
 /* les_frame.c - fields as colours, so that only pixels leave the device.
  *
- * Blue below zero, near white at it, red above; five colours with straight lines between them.
- * What is not a number is black. Only + - * are used: every device draws the same picture.
+ * Blue below zero, almost white at zero, red above: five colours with linear interpolation. NaN is
+ * black. Only + - * are used, so every device draws the same picture.
  */
 PRECISIONS
 #include "dialect.h"

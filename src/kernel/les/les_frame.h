@@ -9,7 +9,7 @@
 /* Panels: the first field, the second, and the second minus the first. A cell is `zoom` pixels wide
  * and high; its row 0 is the top one. */
 typedef struct {
-    double inverse; /* of the value that has the last colour */
+    double inverse; /* of the value of the last colour */
     i32 n;          /* cells along a side */
     i32 zoom;
     i32 panels; /* 1 or 3 */

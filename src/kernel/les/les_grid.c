@@ -23,7 +23,7 @@ MAP(les_lift, VAL(les_par, p), IN(real, s), INOUT(real, work))
     les_put(work, at, les_get(s, at));
 }
 
-/* A spectrum begins without modes that are not kept, and without its mean where that is asked. */
+/* Clears the modes that dealiasing removes, and the mean where required. */
 MAP(les_clean, VAL(les_par, p), VAL(i32, drop_mean), INOUT(real, s))
 {
     const i64 at = les_at(p, gx, gy, gz);

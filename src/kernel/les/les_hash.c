@@ -1,6 +1,6 @@
-/* les_hash.c - hashes of arrays, and parts of arrays kept elsewhere, as words of 4 bytes.
+/* les_hash.c - hashes of arrays, and copies of parts of arrays, as words of 4 bytes.
  *
- * A block is hashed by one item, byte after byte; blocks are many, and the last step is short.
+ * One item hashes a block, byte after byte. There are many blocks, and the last step is short.
  */
 #include "dialect.h"
 #include "les_hash.h"
@@ -39,7 +39,7 @@ MAP(les_hash_fold, VAL(i64, n_parts), VAL(i64, slot), IN(u64, part), INOUT(u64, 
     out[slot + gx] = hash;
 }
 
-/* The first words of `field` become the words from `to` on of `store`. */
+/* Copies the first words of `field` to word `to` of `store`. */
 MAP(les_keep, VAL(i64, to), IN(u32, field), INOUT(u32, store))
 {
     store[to + GI] = field[GI];

@@ -1,8 +1,8 @@
-/* les_look.c - what is seen of the flow: maxima, sums, the shell spectrum, the clock.
+/* les_look.c - diagnostics of the flow: maxima, sums, the shell spectrum, the clock.
  *
- * A group takes a row of modes or cells, a second kernel joins the rows of a member. Lanes take
- * elements in order and a tree of fixed shape folds them, in double precision whatever the fields
- * have, so results depend on nothing but the numbers.
+ * A group reduces a row of modes or cells; a second kernel joins the rows of a member. Lanes take
+ * elements in order and a tree of fixed shape folds them, always in double precision, so results
+ * depend on nothing but the numbers.
  */
 PRECISIONS
 #include "dialect.h"
@@ -14,21 +14,21 @@ FN double plus(double a, double b)
     return a + b;
 }
 
-/* A NaN stays. */
+/* NaN wins. */
 FN double larger(double a, double b)
 {
     return ((a > b) | (a != a)) ? a : b;
 }
 
-/* Every element i of a row of n, lanes side by side: what is in the block becomes vectors on the
- * CPU, as a loop within each lane would not. */
+/* Every element i of a row of n, lanes side by side: the CPU vectorises the block, which it would
+ * not do with a loop within each lane. */
 #define EACH_IN_ROW(n)                                                                             \
     for (i32 from = 0; from < (n); from += LANES)                                                  \
     EACH_LANE_BELOW(MIN(LANES, (n)-from))
 
 /* The clock. */
 
-/* n steps of fixed length are over. A product, so that it does not matter how they were grouped. */
+/* Advances by n steps of fixed length. The time is a product, so that grouping does not matter. */
 MAP(les_tick, VAL(i32, n_steps), INOUT(double, clock))
 {
     const double step = clock[CLOCK_STEP] + n_steps;
@@ -79,8 +79,8 @@ GROUP(les_peak_rows, VAL(les_par, p), VAL(i32, e), IN(real, work), OUT(double, p
     }
 }
 
-/* The maxima of all n_rows rows into the clock. With dt_max they choose the step that has begun,
- * and the clock ticks. */
+/* Stores the maxima of all n_rows rows in the clock. With dt_max they choose the size of the step
+ * that has begun, and the clock advances. */
 GROUP(les_peak_join, VAL(les_dt_par, p), IN(double, part), INOUT(double, clock))
 {
     LOCAL(double, speed, LANES);

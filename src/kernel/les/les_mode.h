@@ -1,9 +1,9 @@
-/* les_mode.h - what the spectral kernels of the flow say about one mode.
+/* les_mode.h - one mode in the spectral kernels of the flow.
  *
- * Wavenumbers come from indices, nothing is stored. First derivatives drop the Nyquist index, even
- * orders keep it. What a kernel computes for a mode that is not kept is dropped by a choice, not by
- * a factor of zero: the transforms leave anything there, NaN included. A branch instead would save
- * loads on a device, but no compiler makes vectors of it on the CPU.
+ * Wavenumbers are computed from indices. First derivatives drop the Nyquist index, even orders keep
+ * it. Results for modes that dealiasing removes are discarded by a selection, not by a factor of
+ * zero, since transforms may leave anything there, even NaN. A branch would save loads on a device,
+ * but compilers do not vectorise it on the CPU.
  */
 #ifndef QN_KERNEL_LES_MODE_H
 #define QN_KERNEL_LES_MODE_H
@@ -91,7 +91,7 @@ FN les_mode les_kept(les_par p, les_wave w, les_mode h)
     return r;
 }
 
-/* k2 as the Laplacian has it: its value for the mean is a choice. */
+/* k2 in the Laplacian, whose value for the mean is an option. */
 FN real les_laplacian(les_par p, les_wave w)
 {
     const real dc = (real)p.lap_dc;
@@ -116,7 +116,7 @@ FN void les_put_strain(les_par p, les_wave w, GLOBAL real *work, i64 at, les_mod
 
 /* One stage in time. */
 
-/* What the transforms left in `work`: P and Q, or the advective terms. */
+/* The results of the transforms in `work`: P and Q, or the advective terms. */
 FN les_mode les_nonlinear(les_par p, les_wave w, GLOBAL const real *work, i64 at)
 {
     const real a = p.is_flux ? w.ky * w.ky - w.kx * w.kx : R(1);
@@ -131,7 +131,7 @@ FN real les_linear(les_par p, les_wave w)
     return (real)p.nu0 * les_laplacian(p, w) + (real)p.drag;
 }
 
-/* The right-hand side at `h`, as far as every configuration has it. */
+/* The right-hand side at `h`: the terms of every configuration. */
 FN les_mode les_rate(les_par p, les_wave w, real linear, GLOBAL const real *work, i64 at,
                      les_mode h)
 {

@@ -1,11 +1,11 @@
 /* les_pass.c - a step of the flow in passes over columns and rows.
  *
  * A transform of PASS_N points is three or four rounds of butterflies of radix 8, one of them of
- * radix 2 or 4 where PASS_N is no power of 8. A lane keeps eight numbers; between two rounds they
- * change lanes through local memory. Forward the odd radix comes first and inverse last, so that
- * what one transform leaves in a lane is what the next one wants there. Every address is one
- * register and a constant, and eight numbers of local memory are followed by a gap, so that no two
- * lanes meet in a bank.
+ * radix 2 or 4 where PASS_N is no power of 8. A lane holds eight numbers; between two rounds they
+ * are exchanged through local memory. The odd radix comes first in a forward transform and last in
+ * an inverse one, so that each transform finds in a lane what the previous one left there. Every
+ * address is one register and a constant, and a gap follows every eight numbers of local memory, so
+ * that lanes do not conflict in a bank.
  */
 PRECISIONS
 #include "dialect.h"
@@ -21,7 +21,7 @@ PRECISIONS
 
 #define PER     8
 #define N_HELD  (PASS_N * PASS_SIDE)
-#define N_BANKS (128 / (int)sizeof(les_mode)) /* modes that local memory serves at once */
+#define N_BANKS (128 / (int)sizeof(les_mode)) /* modes that local memory serves in one access */
 #define GAP     (8 * PASS_SIDE > N_BANKS ? 8 * PASS_SIDE : N_BANKS)
 #define ROOM    (N_HELD + N_HELD / GAP * PASS_SIDE + PASS_SIDE)
 
@@ -181,7 +181,8 @@ FN void twiddle_8(les_mode *v, GLOBAL const real *turn, i32 w, real s)
 
 #define ROUND(RADIX, DONE, SIGN) GET(RADIX) WORK(RADIX, DONE, SIGN)
 
-/* From registers to registers. ODD is the radix of what goes in forward and comes out inverse. */
+/* From registers to registers. ODD is the radix of the first round forward and of the last round
+ * inverse. */
 #if PASS_N == 64
 #define ODD     8
 #define FORWARD WORK(8, 1, R(-1)) PUT(8, 1) ROUND(8, 8, R(-1))
@@ -233,7 +234,7 @@ FN i64 pass_at(i64 from, i32 kx, i32 y)
 }
 
 #define ROW_STEP(RADIX) (2 * k * (PASS_N / RADIX) * PASS_TILE)
-/* Wavenumber of row j + k PASS_N / 8. The Nyquist one is never kept. */
+/* Wavenumber of row j + k PASS_N / 8. The Nyquist mode is always zero. */
 #define WAVE_Y(j) ((real)(j) + (real)(k * (PASS_N / 8) - (k >= 4 ? PASS_N : 0)))
 
 /* Half spectra to tiles and back. Range: columns, rows, members. */
@@ -335,7 +336,7 @@ GROUP(les_pass_cols, VAL(pass_par, p), IN(double, clock), IN(real, turn), IN(rea
             P(h).v[k] = les_scaled(scale, now);
         }
     }
-    for (i32 f = 0; f < p.three; f++) { /* b, a, c: each has one more factor n */
+    for (i32 f = 0; f < p.three; f++) { /* b, a, c: each with one more factor n */
         GLOBAL const real *const circle = turn + f * p.none;
 
         EACH_LANE
@@ -368,7 +369,7 @@ GROUP(les_pass_cols, VAL(pass_par, p), IN(double, clock), IN(real, turn), IN(rea
 
 /* Rows. */
 
-/* Modes of PASS_SIDE rows, tile by tile, as memory has them. */
+/* Modes of PASS_SIDE rows, tile by tile, in the order of memory. */
 #define N_TILED    ((PASS_N / 3 / PASS_TILE + 1) * PASS_TILE * PASS_SIDE)
 #define EACH_TILED for (i32 i = LANE; i < N_TILED; i += LANES)
 #define TILED_KX   ((i32)((u32)i / (PASS_TILE * PASS_SIDE) * PASS_TILE + (u32)i % PASS_TILE))

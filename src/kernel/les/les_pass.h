@@ -1,4 +1,4 @@
-/* les_pass.h - steps in flux form by two kernels of their own instead of a library's transforms.
+/* les_pass.h - steps in flux form by two kernels instead of the transforms of a library.
  *
  *     les_pass_cols   for each column kx: P~, Q~ along y to spectra, the stage in time, and three
  *                     spectra of the stream function back along y: b, a, c
@@ -10,15 +10,15 @@
  *     a = F(n h / (m^2 + n^2))   b = F(h / (m^2 + n^2))   c = F(n^2 h / (m^2 + n^2))
  *     u = i a / q   v = -i m b / q   E = -2 m a   D = m^2 b - c          (spectra along x)
  *
- * so three fields cross memory where the plain way has four, twice two come back, and nothing is
- * read or written in between: 25 fields per step instead of 77. Only modes that the 2/3 rule keeps
- * exist, which makes it 17.
+ * so three fields cross memory instead of four, two come back twice, and nothing is read or written
+ * in between: 25 fields per step instead of 77. Only modes that the 2/3 rule leaves exist, which
+ * reduces this to 17.
  *
  * Arrays are tiles of PASS_TILE columns: mode (kx, y) of plane f of member m is number
  *
  *     ((f members + m) tiles + kx / PASS_TILE) N PASS_TILE + y PASS_TILE + kx % PASS_TILE
  *
- * so that a group that works on columns and one that works on rows both touch whole sectors.
+ * so that groups of columns and groups of rows both touch whole sectors of memory.
  *
  * A kernel is made for one N, by constants (quern/kernel.h): PASS_N a power of two from 64 to 4096,
  * PASS_SIDE columns or rows of a group, PASS_TILE, and LANES = PASS_N PASS_SIDE / 8.
@@ -28,7 +28,7 @@
 
 #include "kernel/les/les_sim.h"
 
-/* What les_pass_cols does with the nonlinear terms. */
+/* How les_pass_cols uses the nonlinear terms. */
 enum { PASS_BEGIN, PASS_MID, PASS_NEXT };
 
 typedef struct {
@@ -36,8 +36,8 @@ typedef struct {
     i64 plane;      /* modes of a plane: all members */
     i64 member;     /* modes of a member in a plane */
     i32 stage;      /* PASS_* */
-    i32 two, three; /* 2 and 3, kept from the compiler: it would write loops of transforms out */
-    i32 none;       /* 0, likewise: it would carry what is cheap to find again through all loops */
+    i32 two, three; /* 2 and 3, hidden from the compiler, which would unroll loops of transforms */
+    i32 none;       /* 0, hidden from the compiler, which would keep cheap values in registers */
 } pass_par;
 QN_PAR_SIZE(pass_par, 176);
 

@@ -1,5 +1,5 @@
-/* les_proxy_frames.c - encoded frames made comparable, and back. Learning is in double precision
- * whatever the run's is. */
+/* les_proxy_frames.c - scales encoded frames and restores them. Learning is always in double
+ * precision. */
 PRECISIONS
 #include "dialect.h"
 #include "les_proxy.h"
@@ -21,14 +21,14 @@ MAP(les_feature, VAL(frames_par, p), IN(real, z), OUT(double, mean), OUT(double,
     deviation[gx] = sqrt(square / p.n);
 }
 
-/* Frames without gaps between them, less their mean, in units of their scale. */
+/* Frames without gaps between them, minus their mean, divided by their scale. */
 MAP(les_standardise, VAL(frames_par, p), IN(double, mean), IN(double, scale), IN(real, z),
     OUT(double, y))
 {
     y[(i64)gy * p.size + gx] = ((double)z[gy * p.pitch + gx] - mean[gx]) / scale[gx];
 }
 
-/* The first vectors of a rollout; zeros in all others, so that nobody needs to bring any. Points:
+/* The first vectors of a rollout, and zeros in all others, so that none are uploaded. Points:
  * features, vectors. */
 MAP(les_begin, VAL(i32, size), VAL(i32, members), IN(double, mean), IN(double, scale), IN(real, z),
     OUT(real, y))
@@ -38,7 +38,7 @@ MAP(les_begin, VAL(i32, size), VAL(i32, members), IN(double, mean), IN(double, s
     y[at] = gy < members ? (real)(((double)z[at] - mean[gx]) / scale[gx]) : R(0);
 }
 
-/* All of them back, in place. */
+/* Restores all vectors in place. */
 MAP(les_restore, VAL(i32, size), IN(double, mean), IN(double, scale), INOUT(real, y))
 {
     const i64 at = (i64)gy * size + gx;

@@ -1,8 +1,8 @@
 /* les_proxy_gemm.c - matrix products, and a row vector times a matrix.
  *
  * Every element of a product is one chain of fma in the order of k. A lane owns a column of a tile
- * and holds its eight rows, as in matmul.c; operators have a few hundred rows, so that small tiles
- * fill a device better than large ones.
+ * and holds its eight rows, as in matmul.c. Operators have only a few hundred rows, so small tiles
+ * use a device better than large ones.
  */
 #define LANES 64
 PRECISIONS
@@ -17,8 +17,8 @@ PRECISIONS
 #define PUT_SUM(r)   P(sum[r]) = s##r;
 #define ADD_ROW(r)   s##r = fma(at[(r)*DEEP + k], v, s##r);
 
-/* The tile GROUP_X, GROUP_Y of c = a b; the loops over k end with the depth, not with the tile,
- * for zeros beyond it might meet an infinity. */
+/* The tile GROUP_X, GROUP_Y of c = a b. Loops over k end at the depth, not at the end of the tile:
+ * zeros beyond the depth times an infinity would be NaN. */
 #define GEMM_TILE(a, b, c)                                                                         \
     LOCAL(real, at, GEMM_ROWS *DEEP);                                                              \
     LOCAL(real, bt, DEEP *GEMM_COLS);                                                              \

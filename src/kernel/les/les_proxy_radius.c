@@ -1,7 +1,7 @@
 /* les_proxy_radius.c - scales of features, and the spectral radius of an operator.
  *
- * The radius is the limit of |A^m|^(1/m): a matrix is divided by its norm and squared, again and
- * again, and logarithms of the norms add up.
+ * The radius is the limit of |A^m|^(1/m): the matrix is repeatedly divided by its norm and squared,
+ * and the logarithms of the norms add up.
  */
 #include "dialect.h"
 #include "fold.h"
@@ -59,8 +59,8 @@ GROUP(les_norm_part, VAL(i64, n), IN(double, a), OUT(double, part))
     EACH_LANE if (LANE == 0) part[GROUP_X] = tile[0];
 }
 
-/* Norm number `round` (from 0) of a matrix of which every one but the first is a square of the one
- * before; after it the radius is known to a power of 2^round. One group. */
+/* Norm number `round`, from 0, in a sequence of matrices that are each the square of the previous
+ * one; it gives the radius from the power 2^round. One group. */
 GROUP(les_norm_join, VAL(i32, n_chunks), VAL(i32, round), IN(double, part), INOUT(double, state))
 {
     LOCAL(double, tile, LANES);
@@ -91,7 +91,7 @@ MAP(les_divide, IN(double, state), IN(double, a), OUT(double, b))
     b[gx] = a[gx] / state[RADIUS_NORM];
 }
 
-/* An operator that grows becomes one that does not. */
+/* Shrinks an operator that grows. */
 MAP(les_shrink, IN(double, state), INOUT(double, a))
 {
     a[gx] = state[RADIUS_VALUE] > 1.0 ? a[gx] / state[RADIUS_VALUE] : a[gx];

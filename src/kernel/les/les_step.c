@@ -1,8 +1,8 @@
-/* les_step.c - stages in time by themselves, without the fields of the next.
+/* les_step.c - stages in time without the fields of the next stage.
  *
  * les_close ends the last step of a graph and gives the same bits as the fused kernels. The full
- * kernels also know what few runs have: a filter, an integrating factor, a given force. Their
- * exponentials would keep the compiler from making vectors of the others.
+ * kernels also support what few runs use: a filter, an integrating factor, a given force. Their
+ * exponentials would prevent the compiler from vectorising the other kernels.
  */
 PRECISIONS
 #include "dialect.h"
@@ -18,7 +18,7 @@ MAP(les_close, VAL(les_par, p), IN(double, clock), INOUT(real, s), IN(real, mid)
             les_corrected(p, w, (real)clock[CLOCK_DT], work, at, les_get(s, at), les_get(mid, at)));
 }
 
-/* dt times the right-hand side; with a factor without the linear terms, which it integrates. */
+/* dt times the right-hand side; without the linear terms where a factor integrates them. */
 FN les_mode full_change(les_par p, les_wave w, real dt, GLOBAL const real *force,
                         GLOBAL const real *work, i64 at, les_mode h)
 {

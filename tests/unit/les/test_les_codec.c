@@ -1,6 +1,10 @@
 /* test_les_codec.c - encoding and decoding against golden arrays, and their identities. */
 /* test: cost 14, quick-opencl, no-cache */
-#include "codec_rig.h"
+#include "codec_fixture.h"
+
+#include "domain/les/codec/codec_parts.h"
+#include "kernel/les_codec_encode.gen.h"
+#include "kernel/les_codec_majority.gen.h"
 
 #include "util/temp_dir.h"
 
@@ -9,7 +13,7 @@
 typedef struct {
     const char *prefix, *profile, *n;
     int has_t0_ternary; /* golden ternary field of step 0 */
-    int has_phases;     /* golden phases, or needs none */
+    int has_phases;     /* golden phases; or it needs none */
 } golden_case;
 
 static const golden_case cases[] = {
@@ -47,7 +51,7 @@ static qn_les_options case_config(const golden_case *c, int is_f64, const char *
                   gate, "phases", phases, "ic-file", is_origin(c) ? "unread.npy" : "");
 }
 
-static void put_golden(const rig *r, const char *prefix, const char *what)
+static void put_golden(const fixture *r, const char *prefix, const char *what)
 {
     qn_npy field = golden_of(prefix, what);
 
@@ -56,7 +60,7 @@ static void put_golden(const rig *r, const char *prefix, const char *what)
 }
 
 /* Anchors of the golden file, whose order is part of the vector. */
-static void set_golden_anchors(const rig *r, const golden_case *c)
+static void set_golden_anchors(const fixture *r, const golden_case *c)
 {
     qn_npy idx = golden_of(c->prefix, "anchor_idx");
     const int32_t *from = idx.data;
@@ -70,7 +74,7 @@ static void set_golden_anchors(const rig *r, const golden_case *c)
 }
 
 /* At most `share` of the cells differ. */
-static void expect_ternary(const rig *r, const golden_case *c, const char *what, int is_before,
+static void expect_ternary(const fixture *r, const golden_case *c, const char *what, int is_before,
                            double share)
 {
     qn_npy want = golden_of(c->prefix, what);
@@ -86,7 +90,8 @@ static void expect_ternary(const rig *r, const golden_case *c, const char *what,
     qn_npy_free(&want);
 }
 
-static void expect_vector(const rig *r, const golden_case *c, const char *what, int row, int is_f64)
+static void expect_vector(const fixture *r, const golden_case *c, const char *what, int row,
+                          int is_f64)
 {
     const qn_les_layout at = qn_les_codec_layout(r->codec);
     qn_npy want = golden_of(c->prefix, what);
@@ -108,7 +113,7 @@ static void check_encoded(const place *at, const golden_case *c, int is_f64)
 {
     const qn_les_options config = case_config(c, is_f64, "1", "");
     const double before = is_f64 ? 0 : 0.001, after = is_f64 ? 0 : 0.005;
-    rig r = open_rig(at, &config);
+    fixture r = open_fixture(at, &config);
 
     set_golden_anchors(&r, c);
     put_golden(&r, c->prefix, "omega_t0");
@@ -123,7 +128,7 @@ static void check_encoded(const place *at, const golden_case *c, int is_f64)
     expect_ternary(&r, c, "enc_s_t100", 0, after);
     expect_vector(&r, c, "z_t0", 0, is_f64);
     expect_vector(&r, c, "z_t100", 1, is_f64);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void encoded_fields_are_the_golden_ones(void **state)
@@ -138,7 +143,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Positions of the chosen anchors in the list of mid modes. */
-static void expect_positions(const rig *r, const golden_case *c, const int32_t *modes)
+static void expect_positions(const fixture *r, const golden_case *c, const int32_t *modes)
 {
     const qn_les_modes *m = qn_les_codec_modes(r->codec);
     qn_npy pos = golden_of(c->prefix, "anchor_pos");
@@ -151,7 +156,7 @@ static void expect_positions(const rig *r, const golden_case *c, const int32_t *
 static void check_anchors(const place *at, const golden_case *c, int is_f64)
 {
     const qn_les_options config = case_config(c, is_f64, "1", "");
-    rig r = open_rig(at, &config);
+    fixture r = open_fixture(at, &config);
     const int n = qn_les_codec_modes(r.codec)->n_anchors;
     qn_npy idx = golden_of(c->prefix, "anchor_idx");
     int32_t *want = idx.data, got[256];
@@ -171,7 +176,7 @@ static void check_anchors(const place *at, const golden_case *c, int is_f64)
         expect_vector(&r, c, "z_t0", 0, is_f64);
     }
     qn_npy_free(&idx);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void chosen_anchors_are_the_golden_ones(void **state)
@@ -203,7 +208,7 @@ static void write_phases(const golden_case *c, const char *path)
     qn_npy_free(&high);
 }
 
-static void expect_field(const rig *r, qn_buf *field, const golden_case *c, const char *what,
+static void expect_field(const fixture *r, qn_buf *field, const golden_case *c, const char *what,
                          double limit)
 {
     qn_npy want = golden_of(c->prefix, what);
@@ -215,9 +220,9 @@ static void expect_field(const rig *r, qn_buf *field, const golden_case *c, cons
 }
 
 /* The golden vector of step 100, decoded. */
-static rig decoded_rig(const place *at, const golden_case *c, const qn_les_options *config)
+static fixture decoded_fixture(const place *at, const golden_case *c, const qn_les_options *config)
 {
-    rig r = open_rig(at, config);
+    fixture r = open_fixture(at, config);
     qn_npy z = golden_of(c->prefix, "z_t100");
 
     set_golden_anchors(&r, c);
@@ -227,7 +232,7 @@ static rig decoded_rig(const place *at, const golden_case *c, const qn_les_optio
     return r;
 }
 
-static qn_les_errors compared(const rig *r, const double *truth, qn_buf *decoded)
+static qn_les_errors compared(const fixture *r, const double *truth, qn_buf *decoded)
 {
     qn_buf *a = new_array(r->ctx, r->config, "truth", r->cells), *sums = NULL;
     qn_graph *g = NULL;
@@ -250,7 +255,7 @@ static double figure(json_t *root, const char *path)
 }
 
 /* The figures that the golden files give for a decoded field. */
-static void expect_figures(const rig *r, const golden_case *c, int is_f64)
+static void expect_figures(const fixture *r, const golden_case *c, int is_f64)
 {
     const double limit = is_f64 ? 1e-11 : 1e-4;
     qn_npy truth = golden_of(c->prefix, "omega_t100");
@@ -292,20 +297,20 @@ static void check_decoded(const place *at, const golden_case *c, int is_f64)
         write_phases(c, path);
     }
     const qn_les_options gated = case_config(c, is_f64, "1", path);
-    rig r = decoded_rig(at, c, &gated);
+    fixture r = decoded_fixture(at, c, &gated);
     expect_field(&r, r.lp, c, "dec_lp_t100", limit);
     expect_ternary(&r, c, "dec_s_t100", 0, is_f64 ? 0 : 0.005);
     if (c->has_phases) {
         expect_field(&r, r.full, c, "dec_full_t100", limit);
         expect_figures(&r, c, is_f64);
     }
-    close_rig(&r);
+    close_fixture(&r);
     if (!is_origin(c)) {
         const qn_les_options open = case_config(c, is_f64, "0", path);
 
-        r = decoded_rig(at, c, &open);
+        r = decoded_fixture(at, c, &open);
         expect_field(&r, r.full, c, "dec_full_nogate_t100", limit);
-        close_rig(&r);
+        close_fixture(&r);
     }
     qn_temp_dir_remove(&dir);
 }
@@ -333,7 +338,7 @@ static double *random_state(const qn_les_options *config)
 
 static void expect_same_encoding(const qn_les_options *a, const qn_les_options *b)
 {
-    rig r = open_rig(&cpu_place, a), q = open_rig(&cpu_place, b);
+    fixture r = open_fixture(&cpu_place, a), q = open_fixture(&cpu_place, b);
     double *field = random_state(a);
 
     put_state(&r, field);
@@ -346,8 +351,8 @@ static void expect_same_encoding(const qn_les_options *a, const qn_les_options *
     free(want);
     free(got);
     free(field);
-    close_rig(&r);
-    close_rig(&q);
+    close_fixture(&r);
+    close_fixture(&q);
 }
 
 static void smoothing_by_sums_agrees_with_the_transfer_function(void **state)
@@ -359,7 +364,7 @@ static void smoothing_by_sums_agrees_with_the_transfer_function(void **state)
     expect_same_encoding(&by_wave, &by_sum);
 }
 
-/* Every member of an ensemble has the bits that it has alone, encoded and decoded. */
+/* Encoding and decoding give every member of an ensemble the same bits as alone. */
 static void members_are_encoded_and_decoded_independently(void **state)
 {
     const char *const profiles[] = { "quern", "origin" };
@@ -370,7 +375,7 @@ static void members_are_encoded_and_decoded_independently(void **state)
                                             "ic-file", "unread.npy", "precision", "f64");
         const qn_les_options single =
             CONFIG("profile", profiles[k], "n", "32", "ic-file", "unread.npy", "precision", "f64");
-        rig r = open_rig(&cpu_place, &three), q = open_rig(&cpu_place, &single);
+        fixture r = open_fixture(&cpu_place, &three), q = open_fixture(&cpu_place, &single);
         double *fields = random_state(&three);
 
         put_state(&r, fields);
@@ -389,15 +394,15 @@ static void members_are_encoded_and_decoded_independently(void **state)
         free(full);
         free(alone);
         free(fields);
-        close_rig(&r);
-        close_rig(&q);
+        close_fixture(&r);
+        close_fixture(&q);
     }
 }
 
 static void rows_beyond_the_room_are_not_written(void **state)
 {
     const qn_les_options config = CONFIG("n", "32", "precision", "f64");
-    rig r = open_rig(&cpu_place, &config);
+    fixture r = open_fixture(&cpu_place, &config);
     double *field = random_state(&config);
     qn_err err = { .text = "" };
 
@@ -420,10 +425,10 @@ static void rows_beyond_the_room_are_not_written(void **state)
     free(last);
     free(changed);
     free(field);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
-/* One majority pass by its definition. */
+/* One majority pass, by its definition. */
 static void vote(int n, const int8_t *s, int8_t *out)
 {
     for (int j = 0; j < n; j++)
@@ -447,7 +452,7 @@ static void majority_is_that_of_the_definition(void **state)
     for (size_t k = 0; k < sizeof grids / sizeof grids[0]; k++) {
         const qn_les_options config =
             CONFIG("n", grids[k].n, "maj-iters", grids[k].passes, "tau", "0.1", "k-cut", "3");
-        rig r = open_rig(&cpu_place, &config);
+        fixture r = open_fixture(&cpu_place, &config);
         double *field = random_state(&config);
         int8_t *s = malloc(r.cells), *next = malloc(r.cells), *swap;
 
@@ -473,7 +478,7 @@ static void majority_is_that_of_the_definition(void **state)
         free(s);
         free(next);
         free(field);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -486,12 +491,12 @@ static void encoding_moves_nothing_between_host_and_device(void **state)
         const qn_les_options config = CONFIG("profile", profiles[k], "n", "64", "ensemble", "2",
                                              "ic-file", "unread.npy", "precision", "f32");
         const place sim = { "sim", "sim", NULL };
-        rig r = open_rig(&sim, &config);
+        fixture r = open_fixture(&sim, &config);
         double *field = random_state(&config);
         qn_graph *g = NULL;
 
         put_state(&r, field);
-        encode(&r, 1); /* lists and tables go up once */
+        encode(&r, 1); /* lists and tables are uploaded once */
         must(qn_graph_new(r.ctx, "encode", &g, &failure));
         must(qn_les_codec_add_encode(r.codec, g, r.state, r.z, ROOM, &failure));
         const qn_transfer_count before = qn_ctx_transfers(r.ctx);
@@ -505,23 +510,24 @@ static void encoding_moves_nothing_between_host_and_device(void **state)
         assert_string_not_equal(qn_graph_stage_device(g, 0), "cpu");
         qn_graph_free(g);
         free(field);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
-/* The state, lists and tables go up; room for the rows is made on the device. */
+/* State, lists and tables are uploaded; rows are cleared on the device. */
 static void room_for_rows_is_not_brought_from_the_host(void **state)
 {
     const qn_les_options config = CONFIG("n", "64", "precision", "f32");
     const place sim = { "sim", "sim", NULL };
-    rig r = open_rig(&sim, &config);
+    fixture r = open_fixture(&sim, &config);
     double *field = random_state(&config);
     qn_graph *g = NULL;
 
     (void)state;
     put_state(&r, field);
     must(qn_graph_new(r.ctx, "begin", &g, &failure));
-    must(qn_les_codec_add_begin(r.codec, g, r.z, ROOM, &failure));
+    must(stage_les_empty_f32(g, "empty", qn_range_2d(r.d, ROOM), r.d, r.z, &failure));
+    must(stage_les_first_row(g, "first row", qn_range_1d(1), r.codec->row, &failure));
     must(qn_les_codec_add_encode(r.codec, g, r.state, r.z, ROOM, &failure));
     run_once(r.ctx, g);
     assert_int_equal(qn_buf_transfers(r.z).h2d_bytes, 0);
@@ -534,14 +540,14 @@ static void room_for_rows_is_not_brought_from_the_host(void **state)
     free(second);
     free(third);
     free(field);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void what_does_not_fit_is_refused(void **state)
 {
     const qn_les_options config = CONFIG("n", "32", "pairs", "2");
     const qn_les_options phases = CONFIG("n", "32", "phases", "phases.npy");
-    rig r = open_rig(&cpu_place, &config);
+    fixture r = open_fixture(&cpu_place, &config);
     qn_les_codec *none = NULL;
     qn_err err = { .text = "" };
 
@@ -551,7 +557,7 @@ static void what_does_not_fit_is_refused(void **state)
     assert_int_equal(qn_les_codec_new(r.ctx, &phases, &none, &err), QN_ERR_USAGE);
     assert_non_null(strstr(err.text, "codec is not origin"));
     assert_null(none);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 int main(void)

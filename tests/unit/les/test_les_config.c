@@ -1,7 +1,7 @@
-/* test_les_config.c - options of `quern les`: defaults, files, flags, and what is refused. */
+/* test_les_config.c - options of `quern les`: defaults, files, flags, and errors. */
 #include "test.h"
 
-/* The command is no library; its files are tested as part of this one. */
+/* The command is not a library; its files are compiled into this test. */
 #include "cli/args.c"
 #include "cli/globals.c"
 #include "cli/options.c"
@@ -11,7 +11,7 @@
 #include "util/file.h"
 #include "util/json.h"
 
-/* Stands in for the one of main.c. */
+/* In place of the function of main.c. */
 qn_status qn_cli_input(const char *path, qn_err *err)
 {
     char *text;
@@ -131,7 +131,7 @@ static void profile_origin_has_its_own_defaults(void **state)
     assert_int_equal(c.observer, QN_LES_OBSERVE_SNAPSHOTS);
 }
 
-/* The enumerators of <quern/les.h> stand in the order of les.def. */
+/* The enumerators of <quern/les.h> are in the order of les.def. */
 static void choices_have_their_numbers(void **state)
 {
     static const struct {
@@ -182,7 +182,7 @@ static void choices_have_their_numbers(void **state)
     assert_int_equal(CONFIG("video", "webm").video, QN_LES_VIDEO_WEBM);
 }
 
-/* What is given. */
+/* Setting options. */
 
 static void names_are_keys_or_flags(void **state)
 {

@@ -31,7 +31,7 @@ static qn_err err;
 
 /* Flows. */
 
-static void a_flow_is_stepped_and_looked_at(void **state)
+static void a_flow_is_stepped_and_inspected(void **state)
 {
     qn_les_options options;
     static float early[32 * 32], late[32 * 32];
@@ -380,7 +380,7 @@ static void layouts_are_those_of_the_headers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_flow_is_stepped_and_looked_at),
+        cmocka_unit_test(a_flow_is_stepped_and_inspected),
         cmocka_unit_test(options_without_meaning_are_refused),
         cmocka_unit_test(a_run_takes_and_gives_arrays_in_memory),
         cmocka_unit_test(fields_of_another_size_are_refused),

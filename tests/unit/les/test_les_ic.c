@@ -224,7 +224,7 @@ static void file_is_taken_as_it_is(void **state)
     free(om);
 }
 
-/* Writes `array` to a file and expects that it is refused with `words`. */
+/* Writes `array` to a file and expects an error with `words`. */
 static void expect_refused(const qn_npy *array, const char *words)
 {
     qn_temp_dir dir = { .path = "" };

@@ -1,8 +1,8 @@
-/* test_les_pass.c - steps by passes of our own against golden fields and the library's way. */
+/* test_les_pass.c - steps by quern's own passes, against golden fields and library transforms. */
 /* test: long, cost 27, quick-opencl, no-cache */
-#include "les_rig.h"
+#include "flow_fixture.h"
 
-/* The field after `n` steps of the same flow, by passes and by a library. */
+/* The field after `n` steps of the same flow, by passes and by library transforms. */
 static double distance_between_ways(const place *at, qn_les_options config, int n)
 {
     double *fields[2], off;
@@ -38,23 +38,23 @@ static void check_golden(const place *at, const char *n, const char *precision)
     static const struct {
         int steps;
         double f64, f32;
-    } looks[] = { { 1, 1e-13, 1e-6 }, { 10, 1e-12, 5e-6 }, { 100, 1e-11, 3e-5 } };
+    } points[] = { { 1, 1e-13, 1e-6 }, { 10, 1e-12, 5e-6 }, { 100, 1e-11, 3e-5 } };
     int done = 0;
     flow f;
 
     flow_open(&f, at,
               CONFIG("n", n, "seed", "1", "dt", "0.01", "precision", precision, "fft", "own"));
-    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
         char path[64];
         double *got;
 
-        flow_run(&f, looks[i].steps - done);
-        done = looks[i].steps;
+        flow_run(&f, points[i].steps - done);
+        done = points[i].steps;
         snprintf(path, sizeof path, "les/quern_n%s_s1_omega_t%d.npy", n, done);
         qn_npy want = golden_array(path);
         got = flow_field(&f);
         expect_near(path, distance_of(got, want.data, flow_cells(&f)),
-                    f.sim->is_f64 ? looks[i].f64 : looks[i].f32);
+                    f.sim->is_f64 ? points[i].f64 : points[i].f32);
         free(got);
         qn_npy_free(&want);
     }
@@ -72,7 +72,7 @@ static void passes_give_the_golden_fields(void **state)
             check_golden(&device_places[i], "64", i % 2 ? "f32" : "f64");
 }
 
-/* Lists of rounds that the golden sizes do not have. Rounding grows with the wavenumber. */
+/* Sizes with other rounds than the golden ones. Rounding errors grow with the wavenumber. */
 static void larger_sizes_go_the_library_s_way(void **state)
 {
     static const struct {

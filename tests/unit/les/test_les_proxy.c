@@ -1,5 +1,5 @@
 /* test_les_proxy.c - learned operators and their rollouts. */
-#include "codec_rig.h"
+#include "codec_fixture.h"
 
 #include "domain/les/proxy/cholesky.h"
 #include "domain/les/proxy/proxy.h"
@@ -222,7 +222,7 @@ static void operator_that_grows_is_shrunk_when_asked(void **state)
 {
     const qn_les_options as_is = CONFIG("precision", "f64", "steps", "10");
     const qn_les_options shrunk = CONFIG("precision", "f64", "stabilize", "shrink");
-    /* A turn by any angle, times 3: the radius is 3, the norm of a power is 3^n sqrt(2). */
+    /* A rotation times 3: the radius is 3, and the norm of the power n is 3^n sqrt(2). */
     const double a[4] = { 3 * cos(0.7), 3 * sin(0.7), -3 * sin(0.7), 3 * cos(0.7) };
     const double mu[2] = { 0 }, scale[2] = { 1, 1 };
     qn_ctx *ctx = open_place(&cpu_place);

@@ -1,4 +1,4 @@
-/* test_les_schedule.c - what is due when, and which steps make one graph. */
+/* test_les_schedule.c - what is due after which step, and which steps form one graph. */
 #include "test.h"
 
 #include "domain/les/run/schedule.h"
@@ -39,7 +39,7 @@ static void everything_due_is_counted(void **state)
     assert_int_equal(s.n_hashes, 3);
 }
 
-static void last_step_is_looked_at_and_logged(void **state)
+static void last_step_is_checked_and_logged(void **state)
 {
     const qn_les_schedule s = SCHEDULE("steps", "1003", "what", "sim");
 
@@ -59,7 +59,7 @@ static void nothing_is_read_back_without_observer(void **state)
         assert_false(qn_les_due(&s, t) & (QN_LES_DUE_LOG | QN_LES_DUE_MARKS));
 }
 
-/* Spans cover every step once, end at every mark, and hold what is due, in order. */
+/* Spans cover every step once, end at every mark, and contain everything due, in order. */
 static void check_spans(const qn_les_schedule *s)
 {
     int step = 0;
@@ -117,7 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_due_is_counted),
-        cmocka_unit_test(last_step_is_looked_at_and_logged),
+        cmocka_unit_test(last_step_is_checked_and_logged),
         cmocka_unit_test(nothing_is_read_back_without_observer),
         cmocka_unit_test(spans_cover_every_step_and_end_at_marks),
         cmocka_unit_test(few_different_spans_make_a_usual_run),

@@ -1,6 +1,6 @@
-/* test_les_sim.c - the flow against golden fields, and how its stages behave. */
+/* test_les_sim.c - the flow against golden fields, and the behaviour of its stages. */
 /* test: cost 48, quick-opencl, no-cache */
-#include "les_rig.h"
+#include "flow_fixture.h"
 
 /* Golden fields. */
 
@@ -237,8 +237,8 @@ static void saved_state_goes_on_as_if_never_stopped(void **state)
     }
 }
 
-/* Without closure it does not matter when the eddy viscosity is computed; the stages do, since
- * some ways have stages of their own. */
+/* Without closure it does not matter when the eddy viscosity is computed, so all variants of the
+ * stages give the same bits. */
 static void ways_to_the_same_result_have_the_same_bits(void **state)
 {
     static const char *const form[] = { "flux", "advective" };
@@ -571,7 +571,8 @@ static void force_and_drag_drive_a_wave_as_they_must(void **state)
                        exp(-36 * pow(4.0 / 16, 3)));
 }
 
-/* Lengths scale out of vorticity: a box of half the side with a quarter of the viscosity. */
+/* Vorticity does not depend on the unit of length: a box of half the side with a quarter of the
+ * viscosity gives the same field. */
 static void the_side_of_the_box_scales_out(void **state)
 {
     flow wide, small;

@@ -1,4 +1,4 @@
-/* test_les_stability.c - limits of the time step and the steps chosen. */
+/* test_les_stability.c - limits of the time step, and the steps that are chosen. */
 #include "golden.h"
 
 #include "domain/les/flow/stability.h"

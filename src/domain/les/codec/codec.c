@@ -1,4 +1,4 @@
-/* codec.c - a codec: its lists and tables, made once on the host, and its anchors. */
+/* codec.c - lists and tables of a codec, made once on the host, and its anchors. */
 #include "codec_parts.h"
 
 #include "util/npy.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A buffer of at least one byte, with `data` in it unless that is NULL. */
+/* Makes a buffer of at least one byte, filled with `data` unless that is NULL. */
 static qn_status new_buf(const qn_les_codec *codec, const char *name, const void *data,
                          size_t bytes, qn_buf **out, qn_err *err)
 {
@@ -29,7 +29,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Full-plane lists go by number, and a disc of modes has the opposite of each. */
+/* Full-plane lists are sorted by number, and a disc of modes contains the opposite of each. */
 static qn_status make_partners(qn_les_codec *codec, qn_err *err)
 {
     const qn_les_modes *m = &codec->modes;
@@ -71,7 +71,8 @@ static int has_phases(const qn_les_options *config)
     return config->phases[0] || config->n_phase_field;
 }
 
-/* Unit vectors of the phases that are given: mid and high, N x N each, of which a mode has one. */
+/* Unit vectors of the given phases: N x N for mid and N x N for high; a mode uses one of the two.
+ */
 static qn_status read_phases(const qn_les_codec *codec, double *table, qn_err *err)
 {
     const qn_les_options *c = codec->config;
@@ -147,7 +148,7 @@ static codec_par par_of(const qn_les_codec *codec)
                         .is_drawn_before = has_phases(c) };
 }
 
-static size_t kept_bytes(const qn_les_codec *codec)
+static size_t anchor_map_bytes(const qn_les_codec *codec)
 {
     const size_t side = 2 * (size_t)codec->par.reach + 1;
 
@@ -170,7 +171,8 @@ static qn_status make_buffers(qn_les_codec *codec, qn_err *err)
     QN_TRY(make_table(codec, err));
     QN_TRY(new_buf(codec, "anchors", NULL, members * (size_t)m->n_anchors * sizeof(int32_t),
                    &codec->anchor, err));
-    QN_TRY(new_buf(codec, "map of anchors", NULL, members * kept_bytes(codec), &codec->kept, err));
+    QN_TRY(new_buf(codec, "map of anchors", NULL, members * anchor_map_bytes(codec),
+                   &codec->anchor_map, err));
     QN_TRY(new_buf(codec, "next row", NULL, members * sizeof(int32_t), &codec->row, err));
     QN_TRY(new_buf(codec, "ternary field before", NULL, cells, &codec->before, err));
     QN_TRY(new_buf(codec, "ternary field", NULL, cells, &codec->after, err));
@@ -212,8 +214,8 @@ void qn_les_codec_free(qn_les_codec *codec)
 {
     if (!codec)
         return;
-    qn_buf *const bufs[] = { codec->low,    codec->partner, codec->mid,  codec->box,
-                             codec->table,  codec->anchor,  codec->kept, codec->row,
+    qn_buf *const bufs[] = { codec->low,    codec->partner, codec->mid,        codec->box,
+                             codec->table,  codec->anchor,  codec->anchor_map, codec->row,
                              codec->before, codec->after,   codec->count };
 
     for (size_t i = 0; i < sizeof bufs / sizeof bufs[0]; i++)
@@ -237,7 +239,7 @@ qn_buf *qn_les_codec_ternary(const qn_les_codec *codec, int is_before)
     return is_before ? codec->before : codec->after;
 }
 
-/* What a checkpoint keeps. */
+/* For checkpoints. */
 
 qn_status qn_les_codec_set_row(qn_les_codec *codec, int row, qn_err *err)
 {
@@ -260,7 +262,8 @@ qn_status qn_les_codec_read_anchors(qn_les_codec *codec, int32_t *modes, qn_err 
     return qn_buf_read(codec->anchor, 0, modes, anchor_bytes(codec), err);
 }
 
-static qn_status mark_anchor(const qn_les_codec *codec, int32_t mode, uint8_t *kept, qn_err *err)
+static qn_status mark_anchor(const qn_les_codec *codec, int32_t mode, uint8_t *anchor_map,
+                             qn_err *err)
 {
     const qn_les_modes *m = &codec->modes;
     const int width = m->is_full ? m->n : m->n / 2 + 1, reach = codec->par.reach;
@@ -268,24 +271,24 @@ static qn_status mark_anchor(const qn_les_codec *codec, int32_t mode, uint8_t *k
 
     if (mode < 0 || mode >= m->n * width || !qn_les_in_band(m, QN_LES_MID, k))
         return qn_fail(err, QN_ERR_INPUT, "anchor %d is not a mode of the mid band", mode);
-    kept[(k.ky + reach) * (2 * reach + 1) + k.kx + reach] = 1;
+    anchor_map[(k.ky + reach) * (2 * reach + 1) + k.kx + reach] = 1;
     return QN_OK;
 }
 
 qn_status qn_les_codec_set_anchors(qn_les_codec *codec, const int32_t *modes, qn_err *err)
 {
-    const size_t side = kept_bytes(codec), members = (size_t)codec->config->ensemble;
+    const size_t side = anchor_map_bytes(codec), members = (size_t)codec->config->ensemble;
     const size_t n = (size_t)codec->modes.n_anchors;
-    uint8_t *kept = calloc(members, side);
+    uint8_t *anchor_map = calloc(members, side);
     qn_status st = QN_OK;
 
-    if (!kept)
+    if (!anchor_map)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for a map of %zu modes", members * side);
     for (size_t k = 0; k < members * n; k++)
-        QN_TRY(mark_anchor(codec, modes[k], kept + k / n * side, err));
+        QN_TRY(mark_anchor(codec, modes[k], anchor_map + k / n * side, err));
     QN_TRY(qn_buf_write(codec->anchor, 0, modes, anchor_bytes(codec), err));
-    QN_TRY(qn_buf_write(codec->kept, 0, kept, members * side, err));
+    QN_TRY(qn_buf_write(codec->anchor_map, 0, anchor_map, members * side, err));
 out:
-    free(kept);
+    free(anchor_map);
     return st;
 }

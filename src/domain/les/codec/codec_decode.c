@@ -1,9 +1,9 @@
-/* codec_decode.c - the stages that make fields of a vector. */
+/* codec_decode.c - the stages that decode a vector to fields. */
 #include "codec_parts.h"
 
 #include "kernel/les_codec_decode.gen.h"
 
-/* What a decoding hands from part to part. */
+/* The buffers that the parts of a decoding share. */
 typedef struct {
     qn_les_codec *codec;
     qn_graph *graph;
@@ -42,7 +42,7 @@ static qn_status add_unpad(const decoding *d, qn_buf *padded, qn_buf *field, qn_
                  err);
 }
 
-/* Both bands with random phases, as fields that are 0 where the ternary field is. */
+/* Both bands with random phases, as fields that are 0 where the ternary field is 0. */
 static qn_status add_gated(decoding *d, qn_err *err)
 {
     const codec_par *p = &d->codec->par;
@@ -53,7 +53,7 @@ static qn_status add_gated(decoding *d, qn_err *err)
         qn_les_temp_fields(d->codec, d->graph, "bands", CODEC_BANDS * p->members, &d->bands, err));
     QN_TRY(STAGE(d->codec, les_draw, d->graph, "les.decode.draw",
                  qn_les_half(d->codec, CODEC_BANDS * p->members), *p, d->step, d->codec->table,
-                 d->codec->kept, d->level, d->bands, err));
+                 d->codec->anchor_map, d->level, d->bands, err));
     QN_TRY(qn_graph_fft(d->graph, "les.decode.bands", &shape, QN_FFT_INVERSE, d->bands, 0, err));
     if (d->codec->config->gate)
         QN_TRY(STAGE(d->codec, les_gate, d->graph, "les.decode.gate",
@@ -63,7 +63,7 @@ out:
     return st;
 }
 
-/* Gating moves energy between modes: what leaves a band is dropped, what stays is scaled. */
+/* Gating moves energy between modes: energy that leaves a band is dropped, the rest is scaled. */
 static qn_status add_gated_spectra(decoding *d, qn_err *err)
 {
     const codec_par *p = &d->codec->par;
@@ -78,8 +78,8 @@ static qn_status add_gated_spectra(decoding *d, qn_err *err)
     QN_TRY(STAGE(d->codec, les_gate_scale, d->graph, "les.decode.scale", qn_range_1d(p->members),
                  *p, part, d->level, d->scale, err));
     QN_TRY(STAGE(d->codec, les_add_gated, d->graph, "les.decode.add",
-                 qn_les_half(d->codec, p->members), *p, d->step, d->codec->table, d->codec->kept,
-                 d->level, d->scale, d->bands, d->known, err));
+                 qn_les_half(d->codec, p->members), *p, d->step, d->codec->table,
+                 d->codec->anchor_map, d->level, d->scale, d->bands, d->known, err));
 out:
     return st;
 }
@@ -94,7 +94,7 @@ static qn_status add_full(decoding *d, qn_buf *full, qn_err *err)
     else
         QN_TRY(STAGE(d->codec, les_add_drawn, d->graph, "les.decode.add",
                      qn_les_half(d->codec, d->codec->par.members), d->codec->par, d->step,
-                     d->codec->table, d->codec->kept, d->level, d->known, err));
+                     d->codec->table, d->codec->anchor_map, d->level, d->known, err));
     QN_TRY(qn_les_add_field(d->codec, d->graph, d->known, 1, &field, err));
     QN_TRY(add_unpad(d, field, full, err));
 out:

@@ -1,4 +1,4 @@
-/* codec_encode.c - the stages that make a vector of a half spectrum. */
+/* codec_encode.c - the stages that encode a half spectrum as a vector. */
 #include "codec_parts.h"
 
 #include "kernel/les_codec_encode.gen.h"
@@ -77,8 +77,8 @@ out:
     return st;
 }
 
-/* Launches of MAJORITY_DEEP passes each; they take turns between the result and a temporary, such
- * that the last one writes the result. */
+/* Launches of MAJORITY_DEEP passes each. They alternate between the result and a temporary so that
+ * the last one writes the result. */
 static qn_status add_majority(const qn_les_codec *codec, qn_graph *graph, qn_err *err)
 {
     const int n = codec->par.n, members = codec->par.members, passes = codec->config->maj_iters;
@@ -140,20 +140,6 @@ static qn_status add_rest_spectrum(const qn_les_codec *codec, qn_graph *graph, q
     return qn_graph_fft(graph, "les.codec.rest spectrum", &shape, QN_FFT_FORWARD, rest, 0, err);
 }
 
-qn_status qn_les_codec_add_begin(qn_les_codec *codec, qn_graph *graph, qn_buf *z, int room,
-                                 qn_err *err)
-{
-    const int members = codec->par.members, size = codec->par.size;
-    qn_status st = QN_OK;
-
-    QN_TRY(STAGE(codec, les_empty, graph, "les.codec.empty",
-                 qn_range_2d(size, (qn_i64)room * members), size, z, err));
-    QN_TRY(
-        stage_les_first_row(graph, "les.codec.first row", qn_range_1d(members), codec->row, err));
-out:
-    return st;
-}
-
 qn_status qn_les_codec_add_anchors(qn_les_codec *codec, qn_graph *graph, qn_buf *state, qn_err *err)
 {
     const int n_mid = codec->par.n_mid, members = codec->par.members;
@@ -174,7 +160,7 @@ qn_status qn_les_codec_add_anchors(qn_les_codec *codec, qn_graph *graph, qn_buf 
                  from, power, err));
     QN_TRY(stage_les_rank(graph, "les.codec.rank", modes, n_mid, power, rank, err));
     QN_TRY(STAGE(codec, les_place, graph, "les.codec.anchors", modes, codec->par, codec->mid, rank,
-                 codec->kept, codec->anchor, err));
+                 codec->anchor_map, codec->anchor, err));
 out:
     return st;
 }
@@ -188,7 +174,7 @@ qn_status qn_les_add_bands(const qn_les_codec *codec, qn_graph *graph, qn_buf *h
     QN_TRY(qn_graph_temp(graph, "band sums of rows",
                          CODEC_BANDS * (size_t)n * (size_t)members * sizeof(double), part, err));
     QN_TRY(STAGE(codec, les_band_part, graph, "les.codec.bands", qn_range_2d(n, members),
-                 codec->par, band_step, codec->kept, h, *part, err));
+                 codec->par, band_step, codec->anchor_map, h, *part, err));
 out:
     return st;
 }

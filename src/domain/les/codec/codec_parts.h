@@ -1,4 +1,4 @@
-/* codec_parts.h - what the files of the codec share. */
+/* codec_parts.h - shared by the files of the codec. */
 #ifndef QN_LES_CODEC_PARTS_H
 #define QN_LES_CODEC_PARTS_H
 
@@ -17,8 +17,8 @@ struct qn_les_codec {
     int is_f64, n_tiles;
     qn_buf *low, *partner, *mid; /* lists of modes; places of opposite modes among the low ones */
     qn_buf *box, *table;         /* transfer function of the smoothing; unit vectors of phases */
-    qn_buf *anchor, *kept, *row; /* of every member: anchors, a map of them, the next row */
-    qn_buf *before, *after, *count; /* ternary field; cells of tiles that are not 0 */
+    qn_buf *anchor, *anchor_map, *row; /* of every member: anchors, a map of them, the next row */
+    qn_buf *before, *after, *count;    /* ternary field; cells of tiles that are not 0 */
 };
 
 /* The launcher of kernel `name` for the precision of the run. */
@@ -52,8 +52,8 @@ qn_status qn_les_temp_fields(const qn_les_codec *codec, qn_graph *graph, const c
 qn_status qn_les_add_field(const qn_les_codec *codec, qn_graph *graph, qn_buf *spectrum,
                            double factor, qn_buf **field, qn_err *err);
 
-/* Adds a field less its surroundings as a new temporary: from a spectrum, which `factor` turns into
- * a normalised one, or, where surroundings are sums, from `field` unless it is NULL. */
+/* Adds a field minus its surroundings as a new temporary: from a spectrum that `factor` normalises,
+ * or, when the surroundings are sums, from `field` unless it is NULL. */
 qn_status qn_les_add_rest(const qn_les_codec *codec, qn_graph *graph, qn_buf *spectrum,
                           double factor, qn_buf *field, qn_buf **rest, qn_err *err);
 

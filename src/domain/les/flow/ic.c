@@ -53,8 +53,8 @@ static void draw_mode(const qn_les_options *config, uint64_t seed, int kx, int k
         out[draw] = amp * philox_gauss(philox_at(kx, ky, PHILOX_SPECTRAL, draw, seed));
 }
 
-/* Modes go by ky, then kx: the order of the sum is part of the result. They are drawn twice, which
- * costs less than the code to keep them. */
+/* Modes go by ky, then kx: the order of the sum is part of the result. Drawing each mode twice is
+ * cheaper than storing it. */
 static void fill_spectral(const qn_les_options *config, uint64_t seed, double *half)
 {
     const int n = config->N, kmax = config->ic_kmax;
@@ -86,7 +86,7 @@ static void fill_spectral(const qn_les_options *config, uint64_t seed, double *h
             draw_mode(config, seed, kx, ky, z);
             at[0] = z[0] * scale;
             at[1] = z[1] * scale;
-            if (kx == 0) { /* the mirror image, which is in the half spectrum, too */
+            if (kx == 0) { /* its mirror image is in the half spectrum, too */
                 half[(size_t)(n - ky) * row] = at[0];
                 half[(size_t)(n - ky) * row + 1] = -at[1];
             }
@@ -106,8 +106,8 @@ static void fill_taylor_green(const qn_les_options *config, double *field)
                 2 * cos(2 * M_PI * i / n) * cos(2 * M_PI * j / n);
 }
 
-/* Two shear layers, u = tanh of the distance from each in units of r, and a slight v = 0.05 sin x
- * that wakes them. */
+/* Two shear layers, u = tanh of the distance from each in units of r, and a small perturbation
+ * v = 0.05 sin x that makes them roll up. */
 static void fill_shear(const qn_les_options *config, double *field)
 {
     const int n = config->N;

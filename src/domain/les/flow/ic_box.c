@@ -1,7 +1,7 @@
-/* ic_box.c - ic = box: the stages, and the one step that the host takes.
+/* ic_box.c - ic = box: the stages on the device, and one step on the host.
  *
- * Mean and deviation come from exact integers in double precision on the host, so that no device
- * can round them differently; two numbers go back.
+ * The host computes mean and deviation from exact integers in double precision, so that no device
+ * rounds them differently, and sends these two numbers back.
  */
 #include "ic.h"
 

@@ -1,4 +1,4 @@
-/* modes.c - lists of modes by band, made by asking every mode in the order of the codec. */
+/* modes.c - lists of modes by band, made by testing every mode in the order of the codec. */
 #include "modes.h"
 
 #include <math.h>
@@ -32,14 +32,6 @@ qn_les_wave qn_les_wave_of(const qn_les_modes *modes, int32_t mode)
 int32_t qn_les_mode_of(const qn_les_modes *modes, qn_les_wave wave)
 {
     return place_of(modes->n, wave.ky) * row_of(modes) + place_of(modes->n, wave.kx);
-}
-
-int32_t qn_les_half_index(int n, qn_les_wave wave, int *is_conjugate)
-{
-    const int i = place_of(n, wave.kx), j = place_of(n, wave.ky), row = n / 2 + 1;
-
-    *is_conjugate = i > n / 2;
-    return i > n / 2 ? (n - j) % n * row + n - i : j * row + i;
 }
 
 /* Bands. */
@@ -97,7 +89,7 @@ static int is_inside(const qn_les_modes *modes, int32_t mode, int edge)
     return abs(wave.kx) <= edge && abs(wave.ky) <= edge;
 }
 
-/* What the other bands leave of the plane. Listing it takes a second on the largest grids. */
+/* The modes that the other bands leave over. Listing them takes a second on the largest grids. */
 static qn_i64 count_high(const qn_les_modes *modes)
 {
     const qn_i64 n = modes->n, edge = modes->high_edge;
@@ -158,20 +150,6 @@ void qn_les_modes_free(qn_les_modes *modes)
 }
 
 /* The vector. */
-
-void qn_les_rank_anchors(const qn_les_modes *modes, const double *power, int32_t *positions)
-{
-    int n = 0;
-
-    for (int a = 0; a < modes->n_mid; a++) {
-        int rank = 0;
-
-        for (int b = 0; b < modes->n_mid; b++)
-            rank += power[b] > power[a] || (power[b] == power[a] && b < a);
-        if (rank < modes->n_anchors)
-            positions[n++] = a;
-    }
-}
 
 qn_les_layout qn_les_layout_of(const qn_les_modes *modes)
 {

@@ -1,14 +1,14 @@
-/* modes.h - which modes the codec keeps, in which order, and where they stand in its vector.
+/* modes.h - the modes that the codec stores, their order, and their places in the encoded vector.
  *
- * Bands go by the integer radius n2 = nx^2 + ny^2: low up to k_cut^2, mid up to k_mid^2, high
+ * The squared radius n2 = nx^2 + ny^2 decides the band: low up to k_cut^2, mid up to k_mid^2, high
  * beyond. Codec quern lists half-plane modes (kx > 0, or kx = 0 and ky > 0) by ky, then kx; mid
- * and high leave out the Nyquist row and column, and high what the dealiasing rule removes. Codec
- * origin lists all modes of the full plane, the mean among the low ones, in the order of an N x N
- * spectrum.
+ * and high omit the Nyquist row and column, and high omits the modes that dealiasing removes. Codec
+ * origin lists all modes of the full plane, with the mean among the low ones, in the order of an
+ * N x N spectrum.
  *
  * A mode is one number: j (N/2 + 1) + i in the half spectrum for codec quern, j N + i in the full
- * one for codec origin. Low and mid lists are short; of high, which has most modes of the grid,
- * only the count is kept, and membership is a question.
+ * one for codec origin. The lists of low and mid are short and stored; high has most modes of the
+ * grid, so only their count is stored, and membership is tested.
  */
 #ifndef QN_LES_MODES_H
 #define QN_LES_MODES_H
@@ -23,7 +23,7 @@ typedef struct qn_les_modes {
     int32_t *low;   /* n_low modes */
     int32_t *mid;   /* n_mid modes */
     int n_low, n_mid;
-    int n_anchors; /* kept of mid: pairs or topk_mid, at most n_mid */
+    int n_anchors; /* of mid: pairs or topk_mid, at most n_mid */
     qn_i64 n_high;
 } qn_les_modes;
 
@@ -45,14 +45,6 @@ qn_i64 qn_les_list_band(const qn_les_modes *modes, qn_les_band band, int32_t *ou
 /* From a mode's number to its wavenumbers, and back. */
 qn_les_wave qn_les_wave_of(const qn_les_modes *modes, int32_t mode);
 int32_t qn_les_mode_of(const qn_les_modes *modes, qn_les_wave wave);
-
-/* Where the value of a mode of the full plane is in the half spectrum: its index there, and
- * whether it is conjugated. */
-int32_t qn_les_half_index(int n, qn_les_wave wave, int *is_conjugate);
-
-/* Positions in the mid list of the n_anchors modes with the largest `power` (one per mid mode,
- * ties to the lower position), ascending: what the device computes by counting. */
-void qn_les_rank_anchors(const qn_les_modes *modes, const double *power, int32_t *positions);
 
 /* Offsets of the parts of an encoded vector; -1: the codec has no such part. Real parts of a list
  * come first, then its imaginary parts. */

@@ -1,4 +1,4 @@
-/* sim.c - the solver's life: parameters, buffers, end. */
+/* sim.c - parameters and buffers of the solver, from its creation to its end. */
 #include "sim_impl.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static les_par parameters(const qn_les_options *c)
     return p;
 }
 
-/* The device that will run the stages, as far as can be said. */
+/* The device that will run the stages, as far as it is known. */
 static qn_status check_library(qn_ctx *ctx, const qn_les_options *c, qn_err *err)
 {
     const char *id = qn_device_id(ctx, qn_device_count(ctx) > 1 ? 1 : 0);
@@ -82,8 +82,8 @@ out:
     return st;
 }
 
-/* Two maxima are read, once. A step of dt_mode cfl follows from them and is not refused. */
-static qn_status look_at_stability(qn_les_sim *sim, qn_err *err)
+/* Reads two maxima, once. In dt_mode cfl the step follows from them and is never refused. */
+static qn_status check_stability(qn_les_sim *sim, qn_err *err)
 {
     const qn_les_options *c = sim->config;
     const int is_cfl = c->dt_mode == QN_LES_DT_CFL;
@@ -129,7 +129,7 @@ qn_status qn_les_sim_new(qn_ctx *ctx, const qn_les_options *config, qn_les_sim *
     sim->e_field = sim->par.is_flux ? LES_E : LES_ADV_E;
     QN_TRY(allocate(sim, err));
     QN_TRY(qn_les_sim_begin(sim, err));
-    QN_TRY(look_at_stability(sim, err));
+    QN_TRY(check_stability(sim, err));
     QN_TRY(qn_les_passes_open(sim, err));
     *out = sim;
     return QN_OK;

@@ -1,7 +1,7 @@
 /* sim_begin.c - the state at t = 0.
  *
- * A half spectrum made on the host is the state already. A field on the grid goes there by one
- * transform, which leaves all modes defined, and is then dealiased.
+ * A half spectrum made on the host is the state already. A field on the grid becomes the state by
+ * one transform, which defines all modes, and is then dealiased.
  */
 #include "sim_impl.h"
 
@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `n` doubles to the beginning of `buf`, in run precision. */
+/* Writes `n` doubles to the beginning of `buf`, in run precision. */
 static qn_status put_reals(qn_les_sim *sim, qn_buf *buf, double *values, size_t n, qn_err *err)
 {
     float *narrow = (float *)values;
 
     if (sim->is_f64)
         return qn_buf_write(buf, 0, values, n * sizeof *values, err);
-    /* In place: a float never lies beyond the double it comes from. */
+    /* In place: no float is written past the double it comes from. */
     for (size_t i = 0; i < n; i++) {
         const float value = (float)values[i];
 
@@ -46,7 +46,8 @@ out:
     return st;
 }
 
-/* `values`, n x n for each member, or the box field when it is NULL, become the spectra in `to`. */
+/* Transforms `values`, n x n for each member, or the box field when it is NULL, to spectra in `to`.
+ */
 static qn_status take_fields(qn_les_sim *sim, double *values, qn_buf *to, int members,
                              int drop_mean, qn_err *err)
 {
@@ -100,7 +101,7 @@ out:
     return st;
 }
 
-/* One force for all members, read as an initial field is. */
+/* One force for all members, read in the same way as an initial field. */
 static qn_status begin_force(qn_les_sim *sim, qn_err *err)
 {
     qn_les_options file = *sim->config;

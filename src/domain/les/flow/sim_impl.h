@@ -1,4 +1,4 @@
-/* sim_impl.h - what the files of the solver share, and a look at fields inside a step for checks.
+/* sim_impl.h - shared by the files of the solver; also probes of fields inside a step, for checks.
  */
 #ifndef QN_LES_SIM_IMPL_H
 #define QN_LES_SIM_IMPL_H
@@ -13,7 +13,7 @@ struct qn_les_sim {
     qn_ctx *ctx;
     const qn_les_options *config;
     int is_f64;
-    int is_fused; /* stages in time write the fields of the next */
+    int is_fused; /* stages in time write the fields of the next stage */
     int n_fields; /* of work */
     int e_field;  /* E is this one of them, D the next */
     les_par par;
@@ -22,17 +22,17 @@ struct qn_les_sim {
     qn_buf *force;         /* spectrum of forcing static */
     qn_buf *clock;         /* les_sim.h */
     qn_buf *modes, *cells; /* partial results of rows */
-    qn_buf *log;           /* les_look.c; NULL: no row was asked for */
+    qn_buf *log;           /* les_look.c; NULL: nothing is logged */
     int log_room;
     qn_les_stability stability;
-    struct qn_les_passes *passes; /* sim_pass.c; NULL: steps go by transforms of a library */
+    struct qn_les_passes *passes; /* sim_pass.c; NULL: steps use the transforms of a library */
 };
 
 /* The launcher of a kernel that exists in both precisions. */
 #define LES_STAGE(sim, kernel, ...)                                                                \
     ((sim)->is_f64 ? stage_##kernel##_f64(__VA_ARGS__) : stage_##kernel##_f32(__VA_ARGS__))
 
-/* A kernel must be given an array although it will not touch it: any that is on the device. */
+/* An array for a kernel argument that the kernel does not touch in this case. */
 static inline qn_buf *qn_les_or_any(const qn_les_sim *sim, qn_buf *buf)
 {
     return buf ? buf : sim->cells;
@@ -47,18 +47,18 @@ qn_range qn_les_rows_range(const qn_les_sim *sim);
 qn_status qn_les_add_fft(qn_les_sim *sim, qn_graph *graph, qn_fft_direction direction, int n_fields,
                          qn_err *err);
 
-/* Adds the fields of the state on the grid, all of work. */
+/* Adds all fields of the state on the grid: all of work. */
 qn_status qn_les_add_fields(qn_les_sim *sim, qn_graph *graph, qn_err *err);
 
-/* Adds a look at the largest speed and eddy viscosity of these; `is_step`: they choose the step
- * that has begun. */
+/* Adds the maxima of speed and eddy viscosity of these fields. With `is_step` they choose the size
+ * of the step that has begun. */
 qn_status qn_les_add_peaks(qn_les_sim *sim, qn_graph *graph, int is_step, qn_err *err);
 
-/* Adds the nonlinear terms, from the grid back to spectra, of a stage whose eddy viscosity comes
- * from where `nu_from` says. */
+/* Adds the nonlinear terms of a stage, from the grid back to spectra. `nu_from` says where its eddy
+ * viscosity comes from. */
 qn_status qn_les_add_products(qn_les_sim *sim, qn_graph *graph, int nu_from, qn_err *err);
 
-/* Steps by passes of our own, where they exist and are asked for or pay; and their stages. */
+/* Steps by quern's own passes, where they exist and are chosen or faster. */
 qn_status qn_les_passes_open(qn_les_sim *sim, qn_err *err);
 void qn_les_passes_close(qn_les_sim *sim);
 qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n, qn_err *err);
@@ -66,7 +66,7 @@ qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n, qn_er
 /* Makes the state at t = 0. */
 qn_status qn_les_sim_begin(qn_les_sim *sim, qn_err *err);
 
-/* Vorticity on the grid, [ensemble][N][N], becomes the state. `values` is scratch afterwards. */
+/* Makes vorticity on the grid, [ensemble][N][N], the state. Overwrites `values`. */
 qn_status qn_les_sim_set_fields(qn_les_sim *sim, double *values, qn_err *err);
 
 /* For checks. */
@@ -80,7 +80,7 @@ typedef enum {
 } qn_les_probe;
 
 /* Adds a field of the present state, [ensemble][N][N] in run precision, to `field`. Velocities are
- * without the mean flow; of the right-hand side nothing is left to an integrating factor. */
+ * without the mean flow; the right-hand side contains all linear terms. */
 qn_status qn_les_sim_add_probe(qn_les_sim *sim, qn_graph *graph, qn_les_probe what, qn_buf *field,
                                qn_err *err);
 

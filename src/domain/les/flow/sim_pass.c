@@ -1,7 +1,7 @@
-/* sim_pass.c - steps by two kernels of our own, made for the size of the run.
+/* sim_pass.c - steps by two kernels of quern's own, compiled for the size of the run.
  *
- * They exist for the flow most people compute: flux form under the 2/3 rule with a step that does
- * not depend on the field, sides a power of two. Everything else goes by a library's transforms.
+ * They exist for the usual case: flux form with the 2/3 rule, a time step that does not depend on
+ * the field, and a side that is a power of two. Other flows use the transforms of a library.
  */
 #include "sim_impl.h"
 
@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How the work is cut: columns and rows of a group, columns of a tile, and how many groups the
- * compiler leaves registers for. */
+/* How the work is divided: columns and rows per group, columns per tile, and the number of groups
+ * that the compiler leaves registers for. */
 typedef struct cut {
     int n, cols, rows, tile, cols_at_once, rows_at_once;
 } cut;
@@ -26,14 +26,14 @@ struct qn_les_passes {
     pass_par par;
     cut cut;
     int n_tiles;
-    qn_buf *turn;     /* exp(2 pi i k / N) */
+    qn_buf *twiddles; /* exp(2 pi i k / N) */
     qn_buf *s, *mid;  /* tiles of the state and of Heun's first stage */
     qn_buf *abc, *pq; /* three and two planes */
 };
 
-/* What is possible, and what pays. */
+/* Whether passes exist, and whether they are faster. */
 
-/* NULL when passes exist for the run, else why not. */
+/* NULL when passes exist for the run, else the reason. */
 static const char *why_not(const qn_les_sim *sim)
 {
     const qn_les_options *c = sim->config;
@@ -64,12 +64,12 @@ static cut cut_of(int n, int is_f64)
     const cut *list = is_f64 ? cuts_f64 : cuts_f32;
     int i = 0;
 
-    while (list[i].n < n) /* why_not() has seen that there is one */
+    while (list[i].n < n) /* why_not() made sure that there is one */
         i++;
     return list[i];
 }
 
-/* On a GPU that has room for a group; a CPU is better served by FFTW. */
+/* On a GPU with enough local memory for a group; on a CPU FFTW is faster. */
 static int pays(const qn_les_sim *sim)
 {
     const qn_ctx *ctx = sim->ctx;
@@ -117,20 +117,20 @@ out:
     return st;
 }
 
-static qn_status fill_turns(const qn_les_sim *sim, qn_err *err)
+static qn_status fill_twiddles(const qn_les_sim *sim, qn_err *err)
 {
     const int n = sim->par.n;
     void *data;
-    const qn_status st = qn_buf_host(sim->passes->turn, QN_HOST_DISCARD, &data, err);
+    const qn_status st = qn_buf_host(sim->passes->twiddles, QN_HOST_DISCARD, &data, err);
 
     for (int k = 0; st == QN_OK && k < n; k++) {
-        const double turn[2] = { cos(2 * M_PI * k / n), sin(2 * M_PI * k / n) };
+        const double factor[2] = { cos(2 * M_PI * k / n), sin(2 * M_PI * k / n) };
 
         for (int part = 0; part < 2; part++)
             if (sim->is_f64)
-                ((double *)data)[2 * k + part] = turn[part];
+                ((double *)data)[2 * k + part] = factor[part];
             else
-                ((float *)data)[2 * k + part] = (float)turn[part];
+                ((float *)data)[2 * k + part] = (float)factor[part];
     }
     return st;
 }
@@ -150,12 +150,12 @@ static qn_status make(qn_les_sim *sim, qn_err *err)
     const size_t plane = (size_t)p->par.plane * mode;
 
     QN_TRY(find_kernels(sim, err));
-    QN_TRY(qn_buf_new(sim->ctx, "turns", (size_t)sim->par.n * mode, &p->turn, err));
+    QN_TRY(qn_buf_new(sim->ctx, "twiddles", (size_t)sim->par.n * mode, &p->twiddles, err));
     QN_TRY(qn_buf_new(sim->ctx, "state in tiles", plane, &p->s, err));
     QN_TRY(qn_buf_new(sim->ctx, "stage in tiles", plane, &p->mid, err));
     QN_TRY(qn_buf_new(sim->ctx, "along rows", 3 * plane, &p->abc, err));
     QN_TRY(qn_buf_new(sim->ctx, "products", 2 * plane, &p->pq, err));
-    QN_TRY(fill_turns(sim, err));
+    QN_TRY(fill_twiddles(sim, err));
 out:
     return st;
 }
@@ -166,7 +166,8 @@ qn_status qn_les_passes_open(qn_les_sim *sim, qn_err *err)
     const int is_wanted = sim->config->fft == QN_LES_FFT_OWN;
 
     if (reason && is_wanted)
-        return qn_fail(err, QN_ERR_USAGE, "fft: no passes of our own for this run: %s", reason);
+        return qn_fail(err, QN_ERR_USAGE, "fft: quern has no passes of its own for this run: %s",
+                       reason);
     if (reason || !(is_wanted || (sim->config->fft == QN_LES_FFT_AUTO && pays(sim))))
         return QN_OK;
     if (!(sim->passes = calloc(1, sizeof *sim->passes)))
@@ -185,7 +186,7 @@ void qn_les_passes_close(qn_les_sim *sim)
 
     if (!p)
         return;
-    qn_buf_free(p->turn);
+    qn_buf_free(p->twiddles);
     qn_buf_free(p->s);
     qn_buf_free(p->mid);
     qn_buf_free(p->abc);
@@ -198,7 +199,7 @@ void qn_les_passes_close(qn_les_sim *sim)
 
 /* Stages. */
 
-/* `n_fields` of a, b, c are made: none after the last step. */
+/* Makes `n_fields` of a, b, c: none after the last step. */
 static qn_status add_cols(qn_les_sim *sim, qn_graph *graph, int stage, int n_fields, qn_err *err)
 {
     struct qn_les_passes *p = sim->passes;
@@ -206,7 +207,7 @@ static qn_status add_cols(qn_les_sim *sim, qn_graph *graph, int stage, int n_fie
     pass_par par = p->par;
     const qn_arg args[] = { qn_arg_val(&par, sizeof par),
                             qn_arg_buf(sim->clock),
-                            qn_arg_buf(p->turn),
+                            qn_arg_buf(p->twiddles),
                             qn_arg_buf(p->pq),
                             qn_arg_buf(p->s),
                             qn_arg_buf(p->mid),
@@ -221,7 +222,7 @@ static qn_status add_rows(qn_les_sim *sim, qn_graph *graph, qn_err *err)
 {
     struct qn_les_passes *p = sim->passes;
     const qn_range groups = qn_range_2d(sim->par.n / p->cut.rows, sim->par.members);
-    const qn_arg args[] = { qn_arg_val(&p->par, sizeof p->par), qn_arg_buf(p->turn),
+    const qn_arg args[] = { qn_arg_val(&p->par, sizeof p->par), qn_arg_buf(p->twiddles),
                             qn_arg_buf(p->abc), qn_arg_buf(p->pq) };
 
     return qn_graph_stage(graph, "les.rows", p->rows, groups, args, err);

@@ -1,7 +1,7 @@
 /* sim_steps.c - steps in time as stages, and the fields between them.
  *
- * Between two steps of a graph the kernel that ends the one begins the other. The last is closed by
- * itself, so that others find the finished state, to the same bits.
+ * Between two steps of a graph, the kernel that ends one begins the next. A kernel of its own ends
+ * the last step, so that other stages find the finished state, with the same bits.
  */
 #include "sim_impl.h"
 
@@ -28,8 +28,8 @@ qn_range qn_les_rows_range(const qn_les_sim *sim)
     return qn_range_2d(sim->par.n, sim->par.members);
 }
 
-/* Under the 2/3 rule all spectra that go to the grid have zeros beyond `edge`, and nobody looks
- * there at those that come back. */
+/* With the 2/3 rule all spectra that go to the grid are zero beyond `edge`, and nothing reads that
+ * part of those that come back. */
 qn_status qn_les_add_fft(qn_les_sim *sim, qn_graph *graph, qn_fft_direction direction, int n_fields,
                          qn_err *err)
 {
@@ -44,7 +44,7 @@ qn_status qn_les_add_fft(qn_les_sim *sim, qn_graph *graph, qn_fft_direction dire
                         direction, sim->work, 0, err);
 }
 
-/* The spectra of all fields of the vorticity `of`. */
+/* Adds the spectra of all fields of the vorticity `of`. */
 static qn_status add_first(qn_les_sim *sim, qn_graph *graph, qn_buf *of, qn_err *err)
 {
     const qn_range modes = qn_les_modes_range(sim);
@@ -151,7 +151,7 @@ static qn_status add_next(qn_les_sim *sim, qn_graph *graph, qn_err *err)
 static qn_status add_step(qn_les_sim *sim, qn_graph *graph, qn_err *err)
 {
     const int keeps_nu = sim->config->nu_update == QN_LES_NU_STEP;
-    /* The advective form needs E and D for nothing but the eddy viscosity. */
+    /* The advective form needs E and D only for the eddy viscosity. */
     const int n_second = sim->par.is_flux || !keeps_nu ? sim->n_fields : LES_ADV_E;
     qn_status st = QN_OK;
 

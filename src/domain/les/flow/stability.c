@@ -37,7 +37,7 @@ qn_les_stability qn_les_stability_of(const qn_les_options *config, double dt, do
     return s;
 }
 
-/* Three digits, rounded down: what is printed must itself be admissible. */
+/* Three digits, rounded down: the printed step must itself be admissible. */
 static double shown_step(double dt)
 {
     const double unit = pow(10, floor(log10(dt)) - 2);

@@ -10,8 +10,8 @@ static const qn_option rows[] = {
     QN_OPTION_END
 };
 
-/* Where the defaults of profile origin differ. */
-static void put_preset(void *to, int profile)
+/* The defaults of profile origin, where they differ. */
+static void set_profile(void *to, int profile)
 {
     qn_les_options *o = to;
 
@@ -38,7 +38,7 @@ static void put_preset(void *to, int profile)
 }
 
 static const qn_option_table table = {
-    .type = "qn_les_options", .size = sizeof(qn_les_options), .rows = rows, .preset = put_preset
+    .type = "qn_les_options", .size = sizeof(qn_les_options), .rows = rows, .preset = set_profile
 };
 
 const qn_option_table *qn_les_option_table(void)
@@ -53,7 +53,7 @@ void qn_les_options_init(qn_les_options *options, size_t size)
 
 void qn_les_options_profile(qn_les_options *options, int profile)
 {
-    put_preset(options, profile);
+    set_profile(options, profile);
 }
 
 qn_status qn_les_options_take(const qn_les_options *given, qn_les_options *out, qn_err *err)

@@ -1,8 +1,8 @@
 /* options.h - the settled options of `quern les`.
  *
- * The list is <quern/options/les.def>; its struct is public. What the rest of the domain reads is
- * settled: widths, peaks and time steps that follow from other options are filled in, contradictions
- * are refused, and texts are never NULL.
+ * The list is <quern/options/les.def>; its struct is public. The rest of the domain reads settled
+ * options: widths, peaks and time steps that follow from other options are filled in,
+ * contradictions are refused, and texts are never NULL.
  */
 #ifndef QN_LES_OPTIONS_H
 #define QN_LES_OPTIONS_H

@@ -55,7 +55,7 @@ static int is_given(const source *s)
     return s->path[0] || s->n;
 }
 
-/* What is given is meant to be used; what is needed must be given. */
+/* A field that is given must be used, and one that is needed must be given. */
 static qn_status settle_source(const source *s, int *choice, qn_err *err)
 {
     if (*choice < 0)

@@ -1,7 +1,7 @@
 /* cholesky.c - a = u' u, row by row, then two triangular solves.
  *
- * All inner loops run along rows, so that compilers make vectors of them. A few hundred unknowns
- * take milliseconds, once per run: not worth a library that the build would have to look for.
+ * All inner loops run along rows, so that compilers vectorise them. A few hundred unknowns take
+ * milliseconds, once per run, which does not justify a dependency.
  */
 #include "cholesky.h"
 

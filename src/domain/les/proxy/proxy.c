@@ -1,4 +1,4 @@
-/* proxy.c - a learned operator: what it is made of, and its rollout. */
+/* proxy.c - a learned operator: its buffers, its arrays on the host, and its rollout. */
 #include "proxy_parts.h"
 
 #include "kernel/les_proxy_frames.gen.h"
@@ -112,7 +112,7 @@ static qn_status add_step(const qn_les_proxy *proxy, qn_graph *graph, int t, qn_
                  proxy->d, members, t, proxy->transpose, y, err);
 }
 
-/* Vectors t .. t + count - 1 become those PROXY_BLOCK later. */
+/* From vectors t .. t + count - 1 to those PROXY_BLOCK steps later. */
 static qn_status add_block(const qn_les_proxy *proxy, qn_graph *graph, int t, int count, qn_buf *y,
                            qn_err *err)
 {
@@ -135,7 +135,7 @@ qn_status qn_les_proxy_add_rollout(qn_les_proxy *proxy, qn_graph *graph, qn_buf 
     const qn_range all = qn_range_2d(d, (qn_i64)(n + 1) * members);
     qn_status st = QN_OK;
 
-    /* Until the last stage zhat holds the vectors as the operator sees them. */
+    /* Until the last stage, zhat holds scaled vectors. */
     QN_TRY(STAGE(proxy, les_begin, graph, "les.rollout.begin", all, d, members, proxy->mu,
                  proxy->scale, z, zhat, err));
     for (int t = 0; t < singles; t++)

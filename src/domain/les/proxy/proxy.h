@@ -1,8 +1,8 @@
 /* proxy.h - a linear operator learned from encoded frames, and its rollout.
  *
  * y_{t+1} = y_t A with y = (z - mu) / scale (scale 1 and mu 0 without standardisation). Gram and
- * cross matrix are made on the device; where they are solved is a matter of what pays, and a
- * solution on the host is one counted crossing.
+ * cross matrix are computed on the device; the system is solved where that is faster. A solution on
+ * the host is one transfer, which is counted.
  */
 #ifndef QN_LES_PROXY_H
 #define QN_LES_PROXY_H
@@ -33,13 +33,12 @@ typedef struct qn_les_proxy_info {
     int d, n_train;
     int is_host_solved;
     double spectral_radius;
-    double growth; /* spectral_radius ^ steps of config; a warning is due above 10 */
+    double growth; /* spectral_radius ^ steps of config; above 10 the run warns */
 } qn_les_proxy_info;
 
 qn_les_proxy_info qn_les_proxy_get(const qn_les_proxy *proxy);
 
-/* A [D][D] row-major, mu [D], scale [D] as doubles on the host, for files; and put back from
- * them. */
+/* Reads and sets A [D][D] (row-major), mu [D] and scale [D] as doubles on the host. */
 qn_status qn_les_proxy_read(qn_les_proxy *proxy, double *a, double *mu, double *scale, qn_err *err);
 qn_status qn_les_proxy_set(qn_les_proxy *proxy, const double *a, const double *mu,
                            const double *scale, qn_err *err);

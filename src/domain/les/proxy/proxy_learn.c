@@ -1,7 +1,7 @@
 /* proxy_learn.c - from encoded frames to an operator.
  *
- * Gram and cross matrix, norms and powers are made on the device; the host only solves, and sees
- * nothing but these two matrices.
+ * Gram and cross matrix, norms and powers are computed on the device; the host only solves, and
+ * gets only these two matrices.
  */
 #include "proxy_parts.h"
 
@@ -29,7 +29,7 @@ static qn_status add_square(const qn_les_proxy *proxy, qn_graph *graph, qn_buf *
     return stage_les_gemm_f64(graph, "les.operator.square", qn_les_tiles(d, d), par, a, a, b, err);
 }
 
-/* |A^(2^16)|^(1/2^16): sixteen squares, each divided by its norm first. */
+/* |A^(2^16)|^(1/2^16): squared sixteen times, divided by the norm before each time. */
 static qn_status add_radius(const qn_les_proxy *proxy, qn_graph *graph, qn_err *err)
 {
     enum { SQUARES = 16 };
@@ -60,7 +60,7 @@ out:
     return st;
 }
 
-/* The operator of PROXY_BLOCK steps, by squares. */
+/* The operator of PROXY_BLOCK steps, by repeated squaring. */
 static qn_status add_block_operator(const qn_les_proxy *proxy, qn_graph *graph, qn_err *err)
 {
     const size_t bytes = (size_t)proxy->d * (size_t)proxy->d * sizeof(double);
@@ -115,7 +115,7 @@ out:
 
 /* Learning. */
 
-/* What the host needs to solve. */
+/* The system that the host solves. */
 typedef struct {
     int d;
     double ridge; /* added to the diagonal */

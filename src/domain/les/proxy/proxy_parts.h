@@ -1,4 +1,4 @@
-/* proxy_parts.h - what the files of the proxy share. */
+/* proxy_parts.h - shared by the files of the learned operator. */
 #ifndef QN_LES_PROXY_PARTS_H
 #define QN_LES_PROXY_PARTS_H
 
@@ -13,7 +13,7 @@ struct qn_les_proxy {
     qn_les_proxy_info info;
     qn_buf *a, *mu, *scale;  /* double */
     qn_buf *transpose;       /* of the operator, in run precision */
-    qn_buf *block_transpose; /* of that of PROXY_BLOCK steps, or NULL */
+    qn_buf *block_transpose; /* of the operator of PROXY_BLOCK steps, or NULL */
     qn_buf *radius;          /* RADIUS_STATE doubles */
 };
 
@@ -29,11 +29,11 @@ static inline qn_range qn_les_tiles(int cols, qn_i64 rows)
     return qn_range_2d((cols + GEMM_COLS - 1) / GEMM_COLS, (rows + GEMM_ROWS - 1) / GEMM_ROWS);
 }
 
-/* Adds what follows from a new operator in proxy->a: its radius, the shrinking that was asked for,
- * and the copies that a rollout reads. */
+/* Adds what follows from a new operator in proxy->a: its spectral radius, the shrinking that the
+ * options choose, and the copies that a rollout reads. */
 qn_status qn_les_add_operator(const qn_les_proxy *proxy, qn_graph *graph, qn_err *err);
 
-/* Runs that graph and takes note of the radius. */
+/* Runs that graph and stores the radius. */
 qn_status qn_les_run_operator(qn_les_proxy *proxy, qn_graph *graph, qn_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* checkpoint.c - a run put to disk halfway. */
+/* checkpoint.c - writes and reads checkpoint files. */
 #include "checkpoint.h"
 
 #include "util/file.h"
@@ -55,9 +55,9 @@ void qn_les_checkpoint_path(const qn_les_options *config, char *out, size_t size
     snprintf(out, size, "%s/les_checkpoint.qnc", config->out);
 }
 
-/* What must agree. */
+/* Options that must agree. */
 
-/* The configuration without what only says where things go or come from. */
+/* The options on which results depend. */
 static json_t *relevant_json(const qn_les_options *config)
 {
     static const char *const free_to_differ[] = { "out",   "log_metrics", "resume",
@@ -142,7 +142,7 @@ static qn_status write_all(const char *path, const head *h, const counts *c,
             fwrite(part->data, 1, part->n, out.file);
         fwrite(zeros, 1, padded(part->n) - part->n, out.file);
     }
-    /* On disk before it takes the place of the one before. */
+    /* It must be on disk before it replaces the previous one. */
     if (fflush(out.file) != 0 || fsync(fileno(out.file)) != 0) {
         st = qn_fail(err, QN_ERR_IO, "cannot write %s: %s", path, strerror(errno));
         goto out;
@@ -227,14 +227,14 @@ static qn_status take_parts(const char *path, const char *data, size_t bytes, qn
         const size_t n = (size_t)c.bytes[p];
 
         if (n > bytes - at || padded(n) > bytes - at)
-            return damaged(path, "its parts are longer than itself", err);
+            return damaged(path, "its parts are longer than the file", err);
         QN_TRY(qn_les_saved_grow(out, p, n, err));
         if (n)
             memcpy(out->parts[p].data, data + at, n);
         at += padded(n);
     }
     if (at != bytes)
-        return damaged(path, "its parts are shorter than itself", err);
+        return damaged(path, "its parts are shorter than the file", err);
 out:
     return st;
 }
@@ -272,7 +272,7 @@ qn_status qn_les_checkpoint_read(const char *path, const qn_les_options *config,
     head h;
 
     if (qn_file_read(path, &data, &bytes, err) != QN_OK) {
-        st = qn_fail(err, QN_ERR_INPUT, "no checkpoint to go on from: %s", path);
+        st = qn_fail(err, QN_ERR_INPUT, "no checkpoint to continue from: %s", path);
         goto out;
     }
     QN_TRY(check_head(path, data, bytes, &h, err));

@@ -1,4 +1,4 @@
-/* checkpoint.h - a run put to disk halfway.
+/* checkpoint.h - files from which an interrupted run continues.
  *
  *     bytes 0-7     "QNLESCP1"
  *     8-11          version, 1; 12-15: zero
@@ -8,8 +8,8 @@
  *     88            payload: counts, then the arrays in the order of qn_les_saved, each padded to
  *                   a multiple of 8 bytes
  *
- * Numbers are little endian, as everywhere here. A file is believed only after both hashes fit, so
- * a damaged one, or one of another run, is refused with a sentence that says what is wrong.
+ * Numbers are little endian. A file is used only if both hashes fit: a damaged file, or one of
+ * another run, is refused with a sentence that says what is wrong.
  */
 #ifndef QN_LES_CHECKPOINT_H
 #define QN_LES_CHECKPOINT_H
@@ -37,24 +37,25 @@ enum {
 /* Zero-initialised is empty. */
 typedef struct qn_les_saved {
     qn_i64 step;
-    char stamp[QN_LES_STAMP_SIZE]; /* of the run that began */
+    char stamp[QN_LES_STAMP_SIZE]; /* of the first part of the run */
     qn_les_bytes parts[QN_LES_SAVED_PARTS];
 } qn_les_saved;
 
 void qn_les_saved_free(qn_les_saved *saved);
 
-/* Makes part `part` `bytes` long, keeping what it has; what is new is zero. */
+/* Makes part `part` `bytes` long; new bytes are zero. */
 qn_status qn_les_saved_grow(qn_les_saved *saved, int part, size_t bytes, qn_err *err);
 
-/* Where the checkpoint of a run is. */
+/* The path of the checkpoint of a run. */
 void qn_les_checkpoint_path(const qn_les_options *config, char *out, size_t size);
 
-/* Writes `saved` in one piece, the part CONFIG being made here. The old file stays until then. */
+/* Writes `saved`, including the part CONFIG, which is made here. The old file stays until the new
+ * one is complete. */
 qn_status qn_les_checkpoint_write(const char *path, const qn_les_options *config,
                                   qn_les_saved *saved, qn_err *err);
 
-/* A missing or damaged file is QN_ERR_INPUT, one of another configuration QN_ERR_USAGE, naming the
- * option that differs. */
+/* A missing or damaged file is QN_ERR_INPUT; a file made with other options is QN_ERR_USAGE, and
+ * the message names the option. */
 qn_status qn_les_checkpoint_read(const char *path, const qn_les_options *config, qn_les_saved *out,
                                  qn_err *err);
 

@@ -3,7 +3,6 @@
 
 #include "kernel/les_hash.gen.h"
 #include "kernel/les/les_hash.h"
-#include "util/hash.h"
 #include "util/status.h"
 
 enum { FROM_ARG = 0, SLOT_ARG = 1, TO_ARG = 0 };
@@ -41,24 +40,7 @@ out:
     return st;
 }
 
-uint64_t qn_les_digest(const void *data, size_t bytes)
-{
-    uint64_t hash = QN_FNV1A64_START;
-
-    for (size_t at = 0; at < bytes; at += BLOCK) {
-        const size_t n = bytes - at < BLOCK ? bytes - at : BLOCK;
-        const uint64_t block = qn_fnv1a64((const char *)data + at, n);
-
-        for (int b = 0; b < 8; b++) {
-            const uint8_t byte = (uint8_t)(block >> 8 * b);
-
-            hash = qn_fnv1a64_add(hash, &byte, 1);
-        }
-    }
-    return hash;
-}
-
-qn_status qn_les_add_keep(qn_graph *graph, const char *name, qn_buf *field, size_t bytes,
+qn_status qn_les_add_copy(qn_graph *graph, const char *name, qn_buf *field, size_t bytes,
                           qn_buf *store, size_t to, int *stage, qn_err *err)
 {
     *stage = qn_graph_get_stats(graph).n_stages;
@@ -66,7 +48,7 @@ qn_status qn_les_add_keep(qn_graph *graph, const char *name, qn_buf *field, size
                           store, err);
 }
 
-qn_status qn_les_move_keep(qn_graph *graph, int stage, size_t to, qn_err *err)
+qn_status qn_les_move_copy(qn_graph *graph, int stage, size_t to, qn_err *err)
 {
     const i64 word = (i64)(to / 4);
 

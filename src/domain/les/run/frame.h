@@ -15,7 +15,7 @@ typedef struct qn_les_frame_size {
 qn_les_frame_size qn_les_frame_size_of(const qn_les_options *config, int panels);
 
 /* Adds the picture of member 0 of `flow` and `decoded` (the flow itself with one panel). `scale` is
- * the value that has the last colour. */
+ * the value of the last colour. */
 qn_status qn_les_add_frame(qn_graph *graph, const qn_les_options *config, int panels, double scale,
                            qn_buf *flow, qn_buf *decoded, qn_buf *rgb, qn_err *err);
 

@@ -1,7 +1,8 @@
 /* output.h - arrays and tables of a run, in memory and in the files of its folder.
  *
- * Names of files begin with <out>/les_<stamp>_, except for the arrays that another run reads (z.npy,
- * A.npy, mu.npy, scale.npy, anchors.npy) and the reports. Without a folder no file is written.
+ * Names of files begin with <out>/les_<stamp>_, except for the arrays that another run reads
+ * (z.npy, A.npy, mu.npy, scale.npy, anchors.npy) and the reports. Without a folder no file is
+ * written.
  */
 #ifndef QN_LES_OUTPUT_H
 #define QN_LES_OUTPUT_H
@@ -38,10 +39,10 @@ qn_status qn_les_write_metrics(qn_ctx *ctx, const qn_les_options *config, qn_les
 qn_status qn_les_write_report(qn_ctx *ctx, const qn_les_options *config,
                               const qn_les_result *result, qn_err *err);
 
-/* "own", "vkfft" or "fftw": what made the steps. */
+/* The transforms of the steps: "own", "vkfft" or "fftw". */
 const char *qn_les_fft_of(const qn_les_result *result);
 
-/* Bytes of a step by the cost model of library transforms, of all members. */
+/* Bytes that a step of all members moves, by the cost model of library transforms. */
 double qn_les_step_bytes(const qn_les_options *config);
 int qn_les_ffts_per_step(const qn_les_options *config);
 

@@ -27,7 +27,7 @@ int qn_les_ffts_per_step(const qn_les_options *config)
     return config->form == QN_LES_FLUX ? 12 : 14;
 }
 
-/* 77 and 89 fields cross memory per step when transforms are a library's. */
+/* 77 and 89 fields cross memory per step with the transforms of a library. */
 double qn_les_step_bytes(const qn_les_options *config)
 {
     const double w = (double)config->N * config->N * (config->precision == QN_LES_F64 ? 8 : 4);
@@ -35,7 +35,7 @@ double qn_les_step_bytes(const qn_les_options *config)
     return (config->form == QN_LES_FLUX ? 77 : 89) * w * config->ensemble;
 }
 
-/* Members of an object, one after the other; what fails shows in `is_whole`. */
+/* An object under construction; `is_whole` is 0 after a failure. */
 typedef struct object {
     json_t *json;
     int is_whole;
@@ -58,7 +58,7 @@ static void put_number(object *o, const char *key, double value)
     put(o, key, qn_json_number(value));
 }
 
-/* What was not measured is left out. */
+/* A value that was not measured is left out. */
 static void put_measured(object *o, const char *key, double value)
 {
     if (isfinite(value))
@@ -149,7 +149,7 @@ static qn_les_phase phase_of(const char *stage)
     return QN_LES_TIME_SIM;
 }
 
-/* Device time of a phase, which is known when QUERN_TIMING=1 has every stage timed. */
+/* Device time of a phase; NaN unless QUERN_TIMING=1 times every stage. */
 static double device_seconds(const qn_ctx *ctx, qn_les_phase phase)
 {
     double ms = 0;

@@ -1,4 +1,4 @@
-/* report.c - a run for readers: report.md, and report.html with charts and pictures in it. */
+/* report.c - report.md and report.html, which contains charts and pictures. */
 #include "output.h"
 
 #include "util/file.h"
@@ -49,15 +49,15 @@ static qn_table error_table(const qn_les_result *result)
 
 static qn_table residency_table(const qn_les_residency *res)
 {
-    qn_table table = qn_table_begin("What crossed", "Bytes");
+    qn_table table = qn_table_begin("Transfer", "Bytes");
     const struct {
         const char *name;
         double bytes;
-    } rows[] = { { "up, whole run", (double)res->all.h2d_bytes },
-                 { "down, whole run", (double)res->all.d2h_bytes },
-                 { "up, while stepping", (double)res->loop_h2d_bytes },
-                 { "down, while stepping", (double)res->loop_d2h_bytes },
-                 { "most device memory", res->device_bytes_peak } };
+    } rows[] = { { "to the device, whole run", (double)res->all.h2d_bytes },
+                 { "from the device, whole run", (double)res->all.d2h_bytes },
+                 { "to the device, while stepping", (double)res->loop_h2d_bytes },
+                 { "from the device, while stepping", (double)res->loop_d2h_bytes },
+                 { "peak device memory", res->device_bytes_peak } };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         qn_table_add(&table, rows[i].name);
@@ -67,10 +67,11 @@ static qn_table residency_table(const qn_les_residency *res)
 }
 
 static const char *const reading =
-    "Errors are against the flow at the same step. The low-pass field has the waves that were "
-    "kept; the decoded one adds the rest with random phases, which raises its pointwise error and "
-    "makes energy, enstrophy and spectrum right. Fit: steps that were learned from. Forecast: "
-    "steps beyond. Persistence: the error of doing nothing.";
+    "Errors compare with the flow at the same step. The low-pass field has only the waves that are "
+    "stored; the decoded field adds the others with random phases, which corrects energy, "
+    "enstrophy "
+    "and spectrum but raises the pointwise error. Fit: steps used for learning. Forecast: later "
+    "steps. Persistence: the error of keeping the first frame.";
 
 /* Markdown. */
 
@@ -114,7 +115,7 @@ static qn_status write_md(const qn_les_options *config, const qn_les_result *res
 
 enum { CURVE_MAX = 4 };
 
-/* Curves over steps; points are freed together. */
+/* Curves of one chart, which are freed together. */
 typedef struct curves {
     qn_series series[CURVE_MAX];
     size_t n;
@@ -155,7 +156,7 @@ static void draw(qn_page *page, curves *c, const char *title, qn_axis x, qn_axis
     *c = (curves){ 0 };
 }
 
-/* What charts of errors need, with the step as a double. */
+/* A point of the error charts, with the step as a double. */
 typedef struct error_point {
     double step, lp, full, persistence, corr_lp, corr;
 } error_point;
@@ -223,7 +224,7 @@ static void add_spectrum(qn_page *page, const qn_les_result *result)
     if (result->shells[0])
         add_curve(&c, page, "first step", k, result->shells[0], sizeof *k, n, 1);
     add_curve(&c, page, "last step", k, result->shells[1], sizeof *k, n, 0);
-    /* What rounding leaves beyond the last wave would squeeze the rest. */
+    /* Rounding errors beyond the last wave would compress the rest of the chart. */
     for (size_t s = 0; s < c.n; s++)
         for (int i = 0; i < n; i++)
             if (c.series[s].points[i].y < 1e-14)
@@ -233,7 +234,7 @@ static void add_spectrum(qn_page *page, const qn_les_result *result)
     free(k);
 }
 
-/* Some of the pictures, first and last among them, as part of the page. */
+/* Embeds some of the pictures, including the first and the last. */
 static qn_status add_pictures(qn_page *page, const qn_les_options *config,
                               const qn_les_result *result, qn_err *err)
 {
@@ -320,8 +321,7 @@ static qn_status write_page(qn_ctx *ctx, const qn_les_options *config, const qn_
              config->steps);
     snprintf(path, sizeof path, "%s/report.html", config->out);
     qn_page_begin(&page, title,
-                  "Vorticity of a two-dimensional flow, and what a learned linear "
-                  "operator makes of it.");
+                  "Vorticity of a 2-D flow, and the forecast of a learned linear operator.");
     add_tiles(&page, result);
     add_conditions(&page, ctx, config, result);
     if (result->n_compared) {

@@ -1,4 +1,4 @@
-/* result.c - what a caller reads from the result of a run. */
+/* result.c - the public view of the result of a run. */
 #include "run.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* run.c - a run from its configuration to its files. */
+/* run.c - a run from its options to its results. */
 #include "run_impl.h"
 
 #include "output.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Small things that the files of a run share. */
+/* Shared by the files of a run. */
 
 const char *qn_les_phase_name(qn_les_phase phase)
 {
@@ -67,7 +67,7 @@ size_t qn_les_run_row_bytes(const run *r)
     return (size_t)r->result->layout.size * (size_t)r->config->ensemble * qn_les_run_real_bytes(r);
 }
 
-/* Beginning. */
+/* The beginning. */
 
 static void make_stamp(char out[QN_LES_STAMP_SIZE])
 {
@@ -140,7 +140,7 @@ out:
     return st;
 }
 
-/* Ending. */
+/* The end. */
 
 static void fill_residency(run *r)
 {
@@ -215,15 +215,15 @@ out:
     return st;
 }
 
-/* Says between which steps cells ceased to be finite. */
+/* Reports between which steps cells became NaN or infinite. */
 static qn_status not_finite(run *r, qn_err *err)
 {
     const qn_les_progress *end = &r->result->end;
     const qn_i64 bad = end->n_not_finite > 0 ? end->first_bad : r->step;
-    char kept[96] = "";
+    char saved[96] = "";
 
     if (r->saved.step > 0)
-        snprintf(kept, sizeof kept, "; the checkpoint of step %lld is kept",
+        snprintf(saved, sizeof saved, "; the checkpoint of step %lld is kept",
                  (long long)r->saved.step);
     r->result->status = "nonfinite";
     qn_les_flag(r->result, "cells not finite between steps %lld and %lld",
@@ -231,7 +231,7 @@ static qn_status not_finite(run *r, qn_err *err)
     return qn_fail(err, QN_ERR_FAILED,
                    "the flow has cells that are not finite: they came between steps %lld and "
                    "%lld%s",
-                   (long long)end->last_good, (long long)bad, kept);
+                   (long long)end->last_good, (long long)bad, saved);
 }
 
 static qn_status run_flow(run *r, qn_err *err)

@@ -33,20 +33,20 @@ typedef struct qn_les_time {
     qn_i64 count; /* steps, frames, fields, ... */
 } qn_les_time;
 
-/* What crossed between host and device. */
+/* Transfers between host and device. */
 typedef struct qn_les_residency {
     double device_bytes_peak;
     qn_transfer_count all;
     uint64_t loop_h2d_bytes, loop_d2h_bytes; /* while stepping */
     uint64_t snapshot_bytes, checkpoint_bytes;
     int n_snapshots, n_checkpoints; /* that were downloaded in the loop */
-    int syncs; /* times that the host had to wait for the device, from the first step on */
+    int syncs; /* how often the host had to wait for the device, from the first step on */
 } qn_les_residency;
 
-/* A decoded field beside the flow at the same step. */
+/* A decoded field against the flow at the same step. */
 typedef struct qn_les_compared {
     int step;
-    const char *window; /* "fit", "forecast", "codec": decoded without a proxy in between */
+    const char *window; /* "fit", "forecast"; "codec": decoded without a learned operator */
     qn_les_errors lp, full;
     double persistence; /* rel_l2 of the first frame, low-pass */
     double support;
@@ -65,7 +65,7 @@ struct qn_les_result {
     char stamp[QN_LES_STAMP_SIZE]; /* "20260131T120000Z"; names of files begin with les_ and this */
     const char *status;            /* "ok", "nonfinite", "unstable", "error" */
     char device[32];               /* that made the steps */
-    int has_passes;                /* by passes of our own */
+    int has_passes;                /* steps used quern's own passes */
     int first_step;                /* not 0 after --resume */
     qn_les_stability stability;
     qn_les_progress end;
@@ -92,7 +92,7 @@ struct qn_les_result {
     char *metrics; /* JSON */
 };
 
-/* Adds a line about something that is not as asked; once for each text. */
+/* Adds a note about a deviation from the options; each text only once. */
 __attribute__((format(printf, 2, 3))) void qn_les_flag(qn_les_result *result, const char *format,
                                                        ...);
 

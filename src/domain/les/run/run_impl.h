@@ -1,4 +1,4 @@
-/* run_impl.h - what the files of a run share. */
+/* run_impl.h - shared by the files of a run. */
 #ifndef QN_LES_RUN_IMPL_H
 #define QN_LES_RUN_IMPL_H
 
@@ -8,19 +8,19 @@
 
 enum { RUN_GRAPHS_MAX = 32 };
 
-/* A graph of steps, and the span it makes. */
+/* A graph of steps, and the span that it computes. */
 typedef struct run_span {
     qn_les_span span;
     qn_graph *graph;
     int last_used;
 } run_span;
 
-/* One of two sets that take turns: while one is downloaded, the other is computed. */
+/* One of two snapshot buffers: while one is downloaded, the other is computed. */
 typedef struct run_slot {
     qn_graph *graph;
     qn_buf *field;
-    int keep;    /* its stage that copies the field to the store, or -1 */
-    int pending; /* step whose field is on its way, or -1 */
+    int copy;    /* its stage that copies the field to the store, or -1 */
+    int pending; /* step whose field is being downloaded, or -1 */
 } run_slot;
 
 typedef struct run {
@@ -33,8 +33,8 @@ typedef struct run {
     qn_les_sim *sim;
     qn_les_codec *codec; /* NULL with what = sim */
     qn_les_proxy *proxy;
-    qn_buf *z;      /* [n_frames][ensemble][D] */
-    qn_buf *store;  /* member 0 at every snapshot, [n_snapshots][N][N]; NULL when nobody needs it */
+    qn_buf *z;     /* [n_frames][ensemble][D] */
+    qn_buf *store; /* member 0 at every snapshot, [n_snapshots][N][N]; NULL when it is not needed */
     qn_buf *hashes; /* omega, z, per hashed step */
     qn_buf *shells;
 
@@ -44,7 +44,7 @@ typedef struct run {
     qn_graph *hash_graph;
     int hash_omega, hash_z; /* first stages of the digests */
 
-    qn_les_saved saved; /* what the last checkpoint had; grows */
+    qn_les_saved saved; /* contents of the last checkpoint; grows */
     int has_saved;
     int step;
     int is_stopped; /* cells are not finite */
@@ -52,14 +52,14 @@ typedef struct run {
     qn_progress *progress;
     qn_les_phase phase;
     double phase_since;
-    double span_us; /* of a usual span, as seen last */
+    double span_us; /* time of a usual span, last measured */
     qn_film *film;
 } run;
 
-/* The time from now on counts as `phase`. */
+/* From now on, time counts as `phase`. */
 void qn_les_run_enter(run *r, qn_les_phase phase);
 
-/* qn_graph_wait that counts when it had to. */
+/* qn_graph_wait; counts the call when it had to wait. */
 qn_status qn_les_run_wait(run *r, qn_graph *graph, qn_err *err);
 
 size_t qn_les_run_real_bytes(const run *r);
@@ -68,7 +68,7 @@ size_t qn_les_run_row_bytes(const run *r);   /* of one row of z */
 
 /* run_loop.c: from the state at r->step to the end. */
 qn_status qn_les_run_loop_make(run *r, qn_err *err);
-qn_status qn_les_run_first(run *r, qn_err *err); /* what is due at step 0 */
+qn_status qn_les_run_first(run *r, qn_err *err); /* everything due at step 0 */
 qn_status qn_les_run_loop(run *r, qn_err *err);
 void qn_les_run_loop_free(run *r);
 
@@ -76,13 +76,13 @@ void qn_les_run_loop_free(run *r);
 qn_status qn_les_run_save(run *r, qn_err *err);
 qn_status qn_les_run_load(run *r,
                           qn_err *err); /* reads and checks the file; before anything else */
-qn_status qn_les_run_restore(run *r, qn_err *err); /* puts back what it says */
+qn_status qn_les_run_restore(run *r, qn_err *err); /* restores the state from it */
 
 /* run_proxy.c: learn, roll out, decode, compare, draw. */
 qn_status qn_les_run_proxy(run *r, qn_err *err);
 qn_status qn_les_run_kernel_only(run *r, qn_err *err);
 
-/* run_read.c: what is read back at the end. */
+/* run_read.c: reading results back at the end. */
 qn_status qn_les_run_read(run *r, qn_err *err);
 qn_status qn_les_run_measure_encode(run *r, qn_err *err);
 

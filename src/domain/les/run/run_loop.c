@@ -1,9 +1,8 @@
-/* run_loop.c - the steps, and what is due among them.
+/* run_loop.c - the steps, and the snapshots, hashes and checkpoints due among them.
  *
- * The host submits spans and goes on; it looks up only to draw its progress, about ten times a
- * second, by asking whether the last span is over. Snapshots go to one of two buffers in turn,
- * whose download the engine starts behind the stage that wrote it; the host collects it when the
- * next snapshot is due.
+ * The host submits spans without waiting. About ten times a second it asks whether the last span is
+ * done, to draw its progress. Snapshots alternate between two buffers; the engine starts a download
+ * after the stage that wrote the buffer, and the host collects it when the next snapshot is due.
  */
 #include "run_impl.h"
 
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double LOOK_US = 1e5; /* between looks at the device */
+static const double POLL_US = 1e5; /* between two questions to the device */
 
 /* Spans. */
 
@@ -56,7 +55,7 @@ out:
     return st;
 }
 
-/* The graph of that span, made on first use. The one not used for longest gives way. */
+/* Finds the graph of that span or makes it, in place of the least recently used one. */
 static qn_status span_graph(run *r, const qn_les_span *span, qn_graph **out, qn_err *err)
 {
     run_span *place = &r->spans[0];
@@ -85,24 +84,24 @@ out:
 
 /* Snapshots. */
 
-static int is_downloaded(const run *r)
+static int has_download(const run *r)
 {
     return r->config->observer == QN_LES_OBSERVE_SNAPSHOTS;
 }
 
-static qn_status make_slot(run *r, run_slot *slot, int is_kept, qn_err *err)
+static qn_status make_slot(run *r, run_slot *slot, int is_stored, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    slot->pending = slot->keep = -1;
+    slot->pending = slot->copy = -1;
     QN_TRY(qn_buf_new(r->ctx, "les.snapshot",
                       qn_les_run_field_bytes(r) * (size_t)r->config->ensemble, &slot->field, err));
     QN_TRY(qn_graph_new(r->ctx, "les.snapshot", &slot->graph, err));
     QN_TRY(qn_les_sim_add_field(r->sim, slot->graph, slot->field, err));
-    if (is_kept)
-        QN_TRY(qn_les_add_keep(slot->graph, "les.keep", slot->field, qn_les_run_field_bytes(r),
-                               r->store, 0, &slot->keep, err));
-    if (is_downloaded(r))
+    if (is_stored)
+        QN_TRY(qn_les_add_copy(slot->graph, "les.copy", slot->field, qn_les_run_field_bytes(r),
+                               r->store, 0, &slot->copy, err));
+    if (has_download(r))
         QN_TRY(qn_graph_output(slot->graph, slot->field, err));
 out:
     return st;
@@ -123,7 +122,7 @@ static int is_finite(const run *r, const void *field)
     return ok;
 }
 
-/* Takes the field that is on its way to the host. */
+/* Waits for the field that is being downloaded, and adds it to the results. */
 static qn_status collect(run *r, run_slot *slot, qn_err *err)
 {
     void *data = NULL;
@@ -143,17 +142,17 @@ out:
 static qn_status take_snapshot(run *r, qn_err *err)
 {
     const int number = r->step / r->config->stride;
-    run_slot *slot = &r->slots[is_downloaded(r) ? number % 2 : 0];
+    run_slot *slot = &r->slots[has_download(r) ? number % 2 : 0];
     qn_status st = QN_OK;
 
     if (!slot->graph)
         return QN_OK;
     QN_TRY(collect(r, slot, err));
-    if (slot->keep >= 0)
-        QN_TRY(qn_les_move_keep(slot->graph, slot->keep, (size_t)number * qn_les_run_field_bytes(r),
+    if (slot->copy >= 0)
+        QN_TRY(qn_les_move_copy(slot->graph, slot->copy, (size_t)number * qn_les_run_field_bytes(r),
                                 err));
     QN_TRY(qn_graph_run(slot->graph, err));
-    if (is_downloaded(r)) {
+    if (has_download(r)) {
         slot->pending = r->step;
         r->result->residency.n_snapshots++;
         r->result->residency.snapshot_bytes += qn_buf_bytes(slot->field);
@@ -217,14 +216,14 @@ out:
 
 qn_status qn_les_run_loop_make(run *r, qn_err *err)
 {
-    const int is_kept = r->codec && r->plan.n_snapshots;
+    const int is_stored = r->codec && r->plan.n_snapshots;
     qn_status st = QN_OK;
 
-    if (is_kept || is_downloaded(r))
+    if (is_stored || has_download(r))
         QN_TRY(qn_buf_new(r->ctx, "les.flow",
                           (size_t)r->plan.n_snapshots * qn_les_run_field_bytes(r), &r->store, err));
     for (int i = 0; i < 2; i++)
-        if (r->store && (i == 0 || is_downloaded(r)))
+        if (r->store && (i == 0 || has_download(r)))
             QN_TRY(make_slot(r, &r->slots[i], 1, err));
     if (r->plan.n_hashes)
         QN_TRY(make_hashes(r, err));
@@ -251,10 +250,11 @@ out:
     return st;
 }
 
-/* Lets the device catch up now and then, so that progress is what it did, not what it was told. */
+/* Lets the device catch up now and then, so that progress shows finished steps, not submitted ones.
+ */
 static void follow(run *r, qn_graph *graph, int *in_flight, double *since)
 {
-    const int limit = r->span_us > 0 ? (int)fmin(LOOK_US / r->span_us, 1000) : 1;
+    const int limit = r->span_us > 0 ? (int)fmin(POLL_US / r->span_us, 1000) : 1;
 
     if (++*in_flight < limit)
         return;
@@ -290,14 +290,14 @@ qn_status qn_les_run_loop(run *r, qn_err *err)
     qn_status st = QN_OK;
     int in_flight = 0;
 
-    res->snapshot_bytes = 0; /* the first was taken before */
+    res->snapshot_bytes = 0; /* the first snapshot was taken before the loop */
     res->n_snapshots = 0;
     while (r->step < r->plan.steps && !r->is_stopped) {
         const qn_les_span span = qn_les_span_at(&r->plan, r->step);
 
         QN_TRY(span_graph(r, &span, &graph, err));
         QN_TRY(qn_graph_run(graph, err));
-        if (r->step == first) /* what is first used by a step, or came from a checkpoint, is up */
+        if (r->step == first) /* by now everything is on the device */
             before.h2d_bytes = qn_ctx_transfers(r->ctx).h2d_bytes;
         r->step += span.n;
         follow(r, graph, &in_flight, &since);

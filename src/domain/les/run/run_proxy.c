@@ -1,7 +1,7 @@
-/* run_proxy.c - learn, roll out, decode, compare, draw.
+/* run_proxy.c - learns, rolls out, decodes, compares and draws.
  *
- * Two scenes take turns: while the host writes the files of one, the device decodes the next.
- * All comparisons go to one array that is read once.
+ * There are two slots: while the host writes the files of one, the device decodes the next. All
+ * comparisons go to one array, which is read once.
  */
 #include "run_impl.h"
 
@@ -14,27 +14,27 @@
 #include <string.h>
 
 /* A snapshot being decoded and drawn. */
-typedef struct scene {
+typedef struct slot {
     qn_graph *graph;
     qn_buf *flow; /* view of the store */
     qn_buf *lp, *full, *rgb;
     int step; /* -1: none */
-} scene;
+} slot;
 
 enum { SUMS_LP, SUMS_FULL, SUMS_PERSISTENCE, SUMS_ROWS };
 
-typedef struct show {
+typedef struct decoding {
     run *r;
-    qn_buf *source; /* vectors that are decoded; NULL: the flow is drawn alone */
+    qn_buf *source; /* vectors to decode; NULL: only the flow is drawn */
     qn_buf *first;  /* low-pass field of the first frame */
     qn_buf *sums;
-    scene scenes[2];
+    slot slots[2];
     int panels;
-    int has_fields, has_frames; /* for the caller */
+    int has_fields, has_frames; /* what the caller gets */
     double scale;
-} show;
+} decoding;
 
-static void scene_end(scene *s)
+static void slot_end(slot *s)
 {
     qn_graph_free(s->graph);
     qn_buf_free(s->flow);
@@ -43,44 +43,44 @@ static void scene_end(scene *s)
     s->step = -1;
 }
 
-static void show_free(show *w)
+static void decoding_free(decoding *d)
 {
     for (int i = 0; i < 2; i++) {
-        scene_end(&w->scenes[i]);
-        qn_buf_free(w->scenes[i].lp);
-        qn_buf_free(w->scenes[i].full);
-        qn_buf_free(w->scenes[i].rgb);
+        slot_end(&d->slots[i]);
+        qn_buf_free(d->slots[i].lp);
+        qn_buf_free(d->slots[i].full);
+        qn_buf_free(d->slots[i].rgb);
     }
-    qn_buf_free(w->first);
-    qn_buf_free(w->sums);
+    qn_buf_free(d->first);
+    qn_buf_free(d->sums);
 }
 
-static qn_status show_make(show *w, qn_err *err)
+static qn_status decoding_new(decoding *d, qn_err *err)
 {
-    run *r = w->r;
+    run *r = d->r;
     const size_t fields = qn_les_run_field_bytes(r) * (size_t)r->config->ensemble;
-    const qn_les_frame_size size = qn_les_frame_size_of(r->config, w->panels);
+    const qn_les_frame_size size = qn_les_frame_size_of(r->config, d->panels);
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
     for (int i = 0; i < 2; i++) {
-        scene *s = &w->scenes[i];
+        slot *s = &d->slots[i];
 
         s->step = -1;
-        if (w->source)
+        if (d->source)
             QN_TRY(qn_buf_new(r->ctx, "les.low-pass", fields, &s->lp, err));
-        if (w->source)
+        if (d->source)
             QN_TRY(qn_buf_new(r->ctx, "les.decoded", fields, &s->full, err));
-        if (w->has_frames && r->store)
+        if (d->has_frames && r->store)
             QN_TRY(qn_buf_new(r->ctx, "les.frame", size.bytes, &s->rgb, err));
     }
-    if (w->source && r->store) {
-        QN_TRY(qn_buf_new(r->ctx, "les.first", fields, &w->first, err));
+    if (d->source && r->store) {
+        QN_TRY(qn_buf_new(r->ctx, "les.first", fields, &d->first, err));
         QN_TRY(qn_buf_new(r->ctx, "les.sums",
                           (size_t)r->plan.n_snapshots * SUMS_ROWS * QN_LES_SUMS * sizeof(double),
-                          &w->sums, err));
+                          &d->sums, err));
         QN_TRY(qn_graph_new(r->ctx, "les.decode", &graph, err));
-        QN_TRY(qn_les_codec_add_decode(r->codec, graph, w->source, 0, 0, w->first, NULL, err));
+        QN_TRY(qn_les_codec_add_decode(r->codec, graph, d->source, 0, 0, d->first, NULL, err));
         QN_TRY(qn_graph_run(graph, err));
     }
 out:
@@ -88,12 +88,12 @@ out:
     return st;
 }
 
-/* Files of a snapshot. */
+/* Results of a snapshot. */
 
-static qn_status open_film(show *w, const qn_les_frame_size *size, qn_err *err)
+static qn_status open_film(decoding *d, const qn_les_frame_size *size, qn_err *err)
 {
     static const char *const endings[] = { "", "video.y4m", "video.webm", "video.mp4" };
-    run *r = w->r;
+    run *r = d->r;
     char path[QN_OPTION_TEXT_BYTES + 80];
     qn_err why = { .text = "" };
     qn_status st;
@@ -113,10 +113,10 @@ static qn_status open_film(show *w, const qn_les_frame_size *size, qn_err *err)
     return st;
 }
 
-static qn_status write_frame(show *w, const uint8_t *rgb, qn_err *err)
+static qn_status write_frame(decoding *d, const uint8_t *rgb, qn_err *err)
 {
-    run *r = w->r;
-    const qn_les_frame_size size = qn_les_frame_size_of(r->config, w->panels);
+    run *r = d->r;
+    const qn_les_frame_size size = qn_les_frame_size_of(r->config, d->panels);
     char path[QN_OPTION_TEXT_BYTES + 80], name[32];
     qn_status st = QN_OK;
 
@@ -126,7 +126,7 @@ static qn_status write_frame(show *w, const uint8_t *rgb, qn_err *err)
     QN_TRY(qn_png_write(path, rgb, size.width, size.height, err));
     r->result->times[QN_LES_TIME_PLOT].count++;
     qn_les_run_enter(r, QN_LES_TIME_VIDEO);
-    QN_TRY(open_film(w, &size, err));
+    QN_TRY(open_film(d, &size, err));
     if (r->film) {
         QN_TRY(qn_film_add(r->film, rgb, err));
         r->result->times[QN_LES_TIME_VIDEO].count++;
@@ -137,9 +137,9 @@ out:
     return st;
 }
 
-static qn_status take_decoded(show *w, qn_buf *buf, qn_les_field field, int step, qn_err *err)
+static qn_status output_decoded(decoding *d, qn_buf *buf, qn_les_field field, int step, qn_err *err)
 {
-    run *r = w->r;
+    run *r = d->r;
     void *data;
     qn_status st = QN_OK;
 
@@ -149,101 +149,101 @@ out:
     return st;
 }
 
-static qn_status collect(show *w, scene *s, qn_err *err)
+static qn_status collect(decoding *d, slot *s, qn_err *err)
 {
-    run *r = w->r;
+    run *r = d->r;
     void *rgb;
     qn_status st = QN_OK;
 
     if (s->step < 0)
         return QN_OK;
     QN_TRY(qn_les_run_wait(r, s->graph, err));
-    if (w->has_fields && w->source) {
-        QN_TRY(take_decoded(w, s->lp, QN_LES_FIELD_LOWPASS, s->step, err));
-        QN_TRY(take_decoded(w, s->full, QN_LES_FIELD_DECODED, s->step, err));
+    if (d->has_fields && d->source) {
+        QN_TRY(output_decoded(d, s->lp, QN_LES_FIELD_LOWPASS, s->step, err));
+        QN_TRY(output_decoded(d, s->full, QN_LES_FIELD_DECODED, s->step, err));
     }
     if (s->rgb) {
         QN_TRY(qn_buf_host(s->rgb, QN_HOST_READ, &rgb, err));
-        QN_TRY(write_frame(w, rgb, err));
+        QN_TRY(write_frame(d, rgb, err));
     }
-    scene_end(s);
+    slot_end(s);
 out:
     return st;
 }
 
 /* A snapshot. */
 
-static qn_status add_comparisons(show *w, scene *s, int number, qn_err *err)
+static qn_status add_comparisons(decoding *d, slot *s, int number, qn_err *err)
 {
-    qn_les_codec *codec = w->r->codec;
+    qn_les_codec *codec = d->r->codec;
     const int row = number * SUMS_ROWS;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_codec_add_compare(codec, s->graph, s->flow, s->lp, w->sums, row + SUMS_LP, err));
+    QN_TRY(qn_les_codec_add_compare(codec, s->graph, s->flow, s->lp, d->sums, row + SUMS_LP, err));
     QN_TRY(
-        qn_les_codec_add_compare(codec, s->graph, s->flow, s->full, w->sums, row + SUMS_FULL, err));
-    QN_TRY(qn_les_codec_add_compare(codec, s->graph, s->flow, w->first, w->sums,
+        qn_les_codec_add_compare(codec, s->graph, s->flow, s->full, d->sums, row + SUMS_FULL, err));
+    QN_TRY(qn_les_codec_add_compare(codec, s->graph, s->flow, d->first, d->sums,
                                     row + SUMS_PERSISTENCE, err));
 out:
     return st;
 }
 
-static qn_status submit(show *w, scene *s, int step, qn_err *err)
+static qn_status submit(decoding *d, slot *s, int step, qn_err *err)
 {
-    run *r = w->r;
+    run *r = d->r;
     const int number = step / r->config->stride;
     const size_t bytes = qn_les_run_field_bytes(r);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(r->ctx, "les.show", &s->graph, err));
+    QN_TRY(qn_graph_new(r->ctx, "les.decoding", &s->graph, err));
     if (r->store)
         QN_TRY(qn_buf_view(r->store, "flow", (size_t)number * bytes, bytes, &s->flow, err));
-    if (w->source)
-        QN_TRY(qn_les_codec_add_decode(r->codec, s->graph, w->source, step / r->plan.encode, step,
+    if (d->source)
+        QN_TRY(qn_les_codec_add_decode(r->codec, s->graph, d->source, step / r->plan.encode, step,
                                        s->lp, s->full, err));
-    if (w->sums)
-        QN_TRY(add_comparisons(w, s, number, err));
+    if (d->sums)
+        QN_TRY(add_comparisons(d, s, number, err));
     if (s->rgb) {
-        QN_TRY(qn_les_add_frame(s->graph, r->config, w->panels, w->scale, s->flow,
-                                w->source ? s->full : s->flow, s->rgb, err));
+        QN_TRY(qn_les_add_frame(s->graph, r->config, d->panels, d->scale, s->flow,
+                                d->source ? s->full : s->flow, s->rgb, err));
         QN_TRY(qn_graph_output(s->graph, s->rgb, err));
     }
-    if (w->has_fields && w->source) {
+    if (d->has_fields && d->source) {
         QN_TRY(qn_graph_output(s->graph, s->lp, err));
         QN_TRY(qn_graph_output(s->graph, s->full, err));
     }
     QN_TRY(qn_graph_run(s->graph, err));
     s->step = step;
-    r->result->times[QN_LES_TIME_DECODE].count += w->source != NULL;
+    r->result->times[QN_LES_TIME_DECODE].count += d->source != NULL;
 out:
     return st;
 }
 
 /* Snapshots that have an encoded frame. */
-static int is_shown(const run *r, int step)
+static int has_frame(const run *r, int step)
 {
     return !r->plan.encode || step % r->plan.encode == 0;
 }
 
-static qn_status show_all(show *w, qn_err *err)
+static qn_status decode_all(decoding *d, qn_err *err)
 {
-    run *r = w->r;
+    run *r = d->r;
     qn_status st = QN_OK;
     int n = 0;
 
     for (int step = 0; step <= r->step; step += r->config->stride) {
-        scene *s = &w->scenes[n % 2];
+        slot *s = &d->slots[n % 2];
 
-        if (!is_shown(r, step)) {
+        if (!has_frame(r, step)) {
             qn_les_flag(r->result, "snapshots between encoded frames are not decoded");
             continue;
         }
-        QN_TRY(collect(w, s, err));
-        QN_TRY(submit(w, s, step, err));
+        QN_TRY(collect(d, s, err));
+        QN_TRY(submit(d, s, step, err));
         n++;
     }
     for (int k = 0; k < 2; k++)
-        QN_TRY(collect(w, &w->scenes[(n + k) % 2], err));
+        QN_TRY(collect(d, &d->slots[(n + k) % 2], err));
     if (r->film) {
         qn_film *film = r->film;
 
@@ -271,11 +271,11 @@ static qn_status read_support(run *r, int row, double *out, qn_err *err)
     return st;
 }
 
-static qn_status read_errors(show *w, int n_train, qn_err *err)
+static qn_status read_errors(decoding *d, int n_train, qn_err *err)
 {
-    run *r = w->r;
+    run *r = d->r;
     qn_les_result *result = r->result;
-    const size_t bytes = qn_buf_bytes(w->sums);
+    const size_t bytes = qn_buf_bytes(d->sums);
     double(*sums)[QN_LES_SUMS] = malloc(bytes);
     qn_status st = QN_OK;
 
@@ -284,12 +284,12 @@ static qn_status read_errors(show *w, int n_train, qn_err *err)
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d comparisons", r->plan.n_snapshots);
         goto out;
     }
-    QN_TRY(qn_buf_read(w->sums, 0, sums, bytes, err));
+    QN_TRY(qn_buf_read(d->sums, 0, sums, bytes, err));
     for (int k = 0; k * r->config->stride <= r->step; k++) {
         const int step = k * r->config->stride;
         qn_les_compared *c = &result->compared[result->n_compared];
 
-        if (!is_shown(r, step))
+        if (!has_frame(r, step))
             continue;
         c->step = step;
         c->window = !n_train ? "codec" : step / r->plan.encode >= n_train ? "forecast" : "fit";
@@ -306,7 +306,7 @@ out:
 
 /* The operator. */
 
-/* Adds `n_dims` dimensions of `d` numbers from `from` on as an array. */
+/* Adds a copy of `from` as an array of D (n_dims 1) or D x D (n_dims 2) numbers. */
 static qn_status add_copy(run *r, const char *name, int n_dims, const double *from, qn_err *err)
 {
     const qn_i64 d = r->result->layout.size, dims[] = { d, d };
@@ -355,7 +355,7 @@ static qn_status learn(run *r, int n_train, qn_err *err)
                     result->proxy.spectral_radius, result->proxy.growth);
         fprintf(stderr,
                 "[les] the operator has spectral radius %.6f: over %d steps it may grow by "
-                "%.3g; --stabilize shrink holds it\n",
+                "%.3g; --stabilize shrink prevents that\n",
                 result->proxy.spectral_radius, r->config->steps, result->proxy.growth);
     }
     if (r->config->observer != QN_LES_OBSERVE_NONE)
@@ -388,11 +388,11 @@ qn_status qn_les_run_proxy(run *r, qn_err *err)
     const int has_proxy = r->codec && config->what == QN_LES_WHAT_ALL;
     const int n_train = has_proxy ? qn_les_proxy_train(config, r->plan.n_frames) : 0;
     qn_buf *zhat = NULL;
-    show w = { .r = r,
-               .panels = r->codec ? 3 : 1,
-               .has_fields = config->observer == QN_LES_OBSERVE_SNAPSHOTS,
-               .has_frames = config->observer == QN_LES_OBSERVE_SNAPSHOTS && config->out[0],
-               .scale = r->result->n_rows ? r->result->rows[0].max_abs : 1 };
+    decoding d = { .r = r,
+                   .panels = r->codec ? 3 : 1,
+                   .has_fields = config->observer == QN_LES_OBSERVE_SNAPSHOTS,
+                   .has_frames = config->observer == QN_LES_OBSERVE_SNAPSHOTS && config->out[0],
+                   .scale = r->result->n_rows ? r->result->rows[0].max_abs : 1 };
     qn_status st = QN_OK;
 
     if (has_proxy) {
@@ -402,14 +402,14 @@ qn_status qn_les_run_proxy(run *r, qn_err *err)
     if (!r->store)
         goto out;
     qn_les_run_enter(r, QN_LES_TIME_DECODE);
-    w.source = zhat ? zhat : r->z;
-    QN_TRY(show_make(&w, err));
-    QN_TRY(show_all(&w, err));
+    d.source = zhat ? zhat : r->z;
+    QN_TRY(decoding_new(&d, err));
+    QN_TRY(decode_all(&d, err));
     qn_les_run_enter(r, QN_LES_TIME_METRICS);
-    if (w.sums)
-        QN_TRY(read_errors(&w, n_train, err));
+    if (d.sums)
+        QN_TRY(read_errors(&d, n_train, err));
 out:
-    show_free(&w);
+    decoding_free(&d);
     qn_buf_free(zhat);
     return st;
 }
@@ -424,7 +424,7 @@ static qn_status read_part(const run *r, const char *name, qn_npy *out, qn_err *
     return qn_npy_read(path, out, err);
 }
 
-/* One number of an array of floats or doubles. */
+/* A number of an array of floats or doubles. */
 static double number_at(const qn_npy *array, qn_i64 i)
 {
     return array->type == QN_NPY_F8 ? ((const double *)array->data)[i]
@@ -514,21 +514,23 @@ out:
 qn_status qn_les_run_kernel_only(run *r, qn_err *err)
 {
     qn_buf *zhat = NULL;
-    show w = { .r = r, .panels = 1, .has_fields = r->config->observer == QN_LES_OBSERVE_SNAPSHOTS };
+    decoding d = { .r = r,
+                   .panels = 1,
+                   .has_fields = r->config->observer == QN_LES_OBSERVE_SNAPSHOTS };
     qn_status st = QN_OK;
 
     QN_TRY(load_operator(r, err));
     QN_TRY(roll_out(r, r->plan.n_frames - 1, &zhat, err));
     r->step = r->plan.steps;
     qn_les_run_enter(r, QN_LES_TIME_DECODE);
-    w.source = zhat;
+    d.source = zhat;
     if (r->config->observer != QN_LES_OBSERVE_NONE) {
         QN_TRY(read_rolled_out(r, zhat, err));
-        QN_TRY(show_make(&w, err));
-        QN_TRY(show_all(&w, err));
+        QN_TRY(decoding_new(&d, err));
+        QN_TRY(decode_all(&d, err));
     }
 out:
-    show_free(&w);
+    decoding_free(&d);
     qn_buf_free(zhat);
     return st;
 }

@@ -1,4 +1,4 @@
-/* run_read.c - what a run reads back at its end. */
+/* run_read.c - reads results back at the end of a run. */
 #include "run_impl.h"
 
 #include "output.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of member 0 behind those that a checkpoint gave back. */
+/* Appends the rows of member 0 to those restored from a checkpoint. */
 static qn_status read_log(run *r, qn_err *err)
 {
     const int members = r->config->ensemble, before = r->result->n_rows;
@@ -31,7 +31,7 @@ out:
     return st;
 }
 
-/* Spectra of the first step, which is in the buffer, and of the last. */
+/* Reads the spectrum of the first step from the buffer, then computes that of the last step. */
 static qn_status read_shells(run *r, qn_err *err)
 {
     const size_t bytes = qn_buf_bytes(r->shells);
@@ -141,8 +141,8 @@ out:
     return st;
 }
 
-/* Encodings run among the steps, in one submission with them; what they take is found by running
- * a few alone. Their rows are beyond the last, so nothing is written. */
+/* Encodings run in the same submissions as the steps, so their time is measured by running a few of
+ * them alone. Their rows are beyond the last one, so they write nothing. */
 qn_status qn_les_run_measure_encode(run *r, qn_err *err)
 {
     enum { FEW = 4 };

@@ -1,8 +1,8 @@
 /* run_save.c - checkpoints of a run.
  *
- * The host keeps what the last checkpoint had, so only rows and fields that are new since then
- * are downloaded for the next one. A state that is not finite is never saved: the last good
- * checkpoint stays.
+ * The host keeps the contents of the last checkpoint, so the next one downloads only rows and
+ * fields that are new since then. A non-finite state is never saved: the last good checkpoint
+ * stays.
  */
 #include "run_impl.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Downloads [from, to) of `buf` behind what the part has already. */
+/* Downloads the bytes of `buf` from the end of the part up to `to`. */
 static qn_status append(run *r, int part, qn_buf *buf, size_t to, qn_err *err)
 {
     const size_t from = r->saved.parts[part].n;
@@ -108,7 +108,7 @@ out:
     return st;
 }
 
-/* Going on. */
+/* Resuming. */
 
 qn_status qn_les_run_load(run *r, qn_err *err)
 {
@@ -129,7 +129,7 @@ out:
     return st;
 }
 
-/* The part has as many bytes as this run would have written. */
+/* Checks that the part has the size that this run would have written. */
 static qn_status expect(const run *r, int part, size_t bytes, qn_err *err)
 {
     static const char *const names[QN_LES_SAVED_PARTS] = { "configuration", "state", "vectors",
@@ -142,7 +142,7 @@ static qn_status expect(const run *r, int part, size_t bytes, qn_err *err)
                    r->step, r->saved.parts[part].n, names[part], bytes);
 }
 
-static qn_status put_back(run *r, int part, qn_buf *buf, size_t bytes, qn_err *err)
+static qn_status restore_part(run *r, int part, qn_buf *buf, size_t bytes, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -163,12 +163,12 @@ static qn_status restore_codec(run *r, qn_err *err)
     if (n)
         QN_TRY(qn_les_codec_set_anchors(r->codec, r->saved.parts[QN_LES_SAVED_ANCHORS].data, err));
     QN_TRY(qn_les_codec_set_row(r->codec, row, err));
-    QN_TRY(put_back(r, QN_LES_SAVED_Z, r->z, (size_t)row * qn_les_run_row_bytes(r), err));
+    QN_TRY(restore_part(r, QN_LES_SAVED_Z, r->z, (size_t)row * qn_les_run_row_bytes(r), err));
 out:
     return st;
 }
 
-/* The rows of member 0 become those of the result. */
+/* Restores the rows of member 0 to the result. */
 static qn_status restore_log(run *r, qn_err *err)
 {
     const int members = r->config->ensemble;
@@ -186,8 +186,8 @@ out:
     return st;
 }
 
-/* Snapshots from before the checkpoint, which has those of member 0, go to the result. Their files
- * are there already. */
+/* Adds the snapshots from before the checkpoint, which has those of member 0, to the result. Their
+ * files exist already. */
 static qn_status restore_fields(run *r, qn_err *err)
 {
     const qn_les_bytes *part = &r->saved.parts[QN_LES_SAVED_FIELDS];
@@ -214,12 +214,12 @@ qn_status qn_les_run_restore(run *r, qn_err *err)
     QN_TRY(qn_les_sim_restore(r->sim, r->saved.parts[QN_LES_SAVED_SIM].data, err));
     if (r->codec)
         QN_TRY(restore_codec(r, err));
-    QN_TRY(put_back(
+    QN_TRY(restore_part(
         r, QN_LES_SAVED_FIELDS, r->store,
         r->store ? (size_t)(r->step / plan->snapshot + 1) * qn_les_run_field_bytes(r) : 0, err));
-    QN_TRY(put_back(r, QN_LES_SAVED_HASHES, r->hashes,
-                    r->hashes ? (size_t)(r->step / plan->hash + 1) * 2 * sizeof(uint64_t) : 0,
-                    err));
+    QN_TRY(restore_part(r, QN_LES_SAVED_HASHES, r->hashes,
+                        r->hashes ? (size_t)(r->step / plan->hash + 1) * 2 * sizeof(uint64_t) : 0,
+                        err));
     QN_TRY(restore_log(r, err));
     QN_TRY(restore_fields(r, err));
 out:

@@ -1,7 +1,7 @@
-/* schedule.c - when things are due. */
+/* schedule.c - computes which stages are due after which step. */
 #include "schedule.h"
 
-enum { LOG_ROWS = 200 }; /* about so many in a run */
+enum { LOG_ROWS = 200 }; /* approximate number in a run */
 
 /* The largest number up to `most` that divides `n`. */
 static int divisor_up_to(int n, int most)
@@ -13,7 +13,7 @@ static int divisor_up_to(int n, int most)
     return d > 1 ? d : 1;
 }
 
-/* Usual spans are a whole number of encodings long, so that they are alike. */
+/* The length of a usual span is a multiple of the encoding interval, so that spans are alike. */
 static int span_of(const qn_les_options *config)
 {
     const int e = config->what == QN_LES_WHAT_SIM ? 1 : config->encode_every;

@@ -1,9 +1,9 @@
 /* schedule.h - what is due after which step, and which steps make one graph.
  *
- * Looks, encodings and log rows are stages among the steps. Marks are what the host has a part in:
- * snapshots, hashes, checkpoints. A span is a run of steps with the stages due among them that ends
- * at a mark or at a fixed place of the grid of spans, so that most spans of a run are alike and few
- * graphs serve all of it.
+ * Checks, encodings and log rows are stages among the steps. Marks need the host: snapshots,
+ * hashes, checkpoints. A span is a sequence of steps with the stages due among them. It ends at a
+ * mark or after a fixed number of steps, so that most spans are alike and few graphs serve the
+ * whole run.
  */
 #ifndef QN_LES_SCHEDULE_H
 #define QN_LES_SCHEDULE_H
@@ -24,26 +24,26 @@ enum { QN_LES_SPAN_MAX = 50 };
 typedef struct qn_les_schedule {
     int steps;
     int span;                                    /* steps of a usual span */
-    int check, encode, log;                      /* every so many steps; 0: never */
-    int snapshot, hash, checkpoint;              /* the same */
+    int check, encode, log;                      /* interval in steps; 0: never */
+    int snapshot, hash, checkpoint;              /* interval in steps; 0: never */
     int n_frames, n_rows, n_snapshots, n_hashes; /* of the whole run, step 0 included */
 } qn_les_schedule;
 
 qn_les_schedule qn_les_schedule_of(const qn_les_options *config);
 
-/* What is due after `step` steps: bits of QN_LES_DUE. Step 0 has no checkpoint. */
+/* The bits of QN_LES_DUE after `step` steps. Step 0 has no checkpoint. */
 unsigned qn_les_due(const qn_les_schedule *schedule, int step);
 
-/* How many times something due every `every` steps came up in steps 0 .. `step`, the last step of
- * the run counting when `is_last_due`. */
+/* How often something with interval `every` was due in steps 0 .. `step`; the last step of the run
+ * counts if `is_last_due`. */
 int qn_les_due_count(const qn_les_schedule *schedule, int every, int step, int is_last_due);
 
 typedef struct qn_les_span {
     int n;                            /* steps */
-    uint8_t due[QN_LES_SPAN_MAX + 1]; /* [k]: the stages after step k of the span, marks left out */
+    uint8_t due[QN_LES_SPAN_MAX + 1]; /* [k]: the stages after step k of the span, without marks */
 } qn_les_span;
 
-/* The span that starts after `step` steps, which must be below those of the run. */
+/* The span that starts after `step` steps, fewer than those of the run. */
 qn_les_span qn_les_span_at(const qn_les_schedule *schedule, int step);
 
 #endif

@@ -44,7 +44,7 @@ out:
 
 /* One point. */
 
-/* The transforms of BATCH steps, on zeros: they take as long, and stay zeros. */
+/* The transforms of BATCH steps, on zeros, which take the same time and stay zeros. */
 static qn_status add_transforms(qn_graph *graph, const qn_les_options *config, qn_buf *fields,
                                 qn_err *err)
 {

@@ -1,4 +1,4 @@
-/* bench_file.c - points of a bench as files. */
+/* bench_file.c - writes the points of a bench to files. */
 #include "bench.h"
 
 #include "util/csv.h"
@@ -178,7 +178,7 @@ static qn_status write_page(const qn_les_points *points, const char *path, const
         for (int c = 0; c < N_COLUMNS - 1; c++)
             qn_table_addf(&table, "%.4g", columns[c].value(p));
     }
-    qn_page_begin(&page, "quern les bench", "Time of a step of the flow, by grid.");
+    qn_page_begin(&page, "quern les bench", "Time per step of the flow, by grid size.");
     qn_page_conditions(&page, facts, 1);
     qn_page_section(&page, "Steps");
     add_chart(&page, points);

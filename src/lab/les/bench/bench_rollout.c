@@ -1,4 +1,4 @@
-/* bench_rollout.c - how long a step of the learned operator takes. */
+/* bench_rollout.c - time per step of the learned operator. */
 #include "bench_time.h"
 
 #include "domain/les/proxy/proxy.h"
@@ -8,7 +8,7 @@
 
 enum { STEPS = 1024 };
 
-/* A rotation of neighbours, a little damped: vectors stay finite, no entry is lost. */
+/* A slightly damped rotation of neighbours: vectors stay finite and no entry vanishes. */
 static qn_status set_operator(qn_les_proxy *proxy, int d, qn_err *err)
 {
     double *const a = calloc((size_t)d * (size_t)d + 2 * (size_t)d, sizeof *a);

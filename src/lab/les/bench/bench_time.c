@@ -1,10 +1,10 @@
-/* bench_time.c - how long a run of a graph takes. */
+/* bench_time.c - time per run of a graph. */
 #include "bench_time.h"
 
 #include "util/stats.h"
 
 enum { WARM_RUNS = 3, MAX_SAMPLES = 100 };
-static const double SAMPLE_US = 5e4; /* a sample takes about so long, or one batch */
+static const double SAMPLE_US = 5e4; /* approximate time of a sample, at least one batch */
 
 qn_status qn_les_time_graph(qn_graph *graph, int samples, double *first, double *us, qn_err *err)
 {

@@ -1,4 +1,4 @@
-/* bench_time.h - what the benches of a flow share. */
+/* bench_time.h - shared by the benches of a flow. */
 #ifndef QN_LAB_LES_BENCH_BENCH_TIME_H
 #define QN_LAB_LES_BENCH_BENCH_TIME_H
 
@@ -7,7 +7,7 @@
 
 #include <quern/graph.h>
 
-/* Median time of a run of the graph; *first is that of the very first. */
+/* Median time per run of the graph; *first is the time of the first run. */
 qn_status qn_les_time_graph(qn_graph *graph, int samples, double *first, double *us, qn_err *err);
 
 #endif

@@ -45,7 +45,7 @@ out:
 
 /* Mixed. */
 
-/* What a mixed run has: the flow in one context, the frames in the other. */
+/* A mixed run: the flow in one context, the frames in the other. */
 typedef struct mixed {
     qn_les_sim *sim;
     qn_les_codec *codec;

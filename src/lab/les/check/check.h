@@ -1,11 +1,10 @@
-/* check.h - does the solver do what analysis and the literature say, on the devices of a context.
- */
+/* check.h - compares the solver with analysis and the literature, on the devices of a context. */
 #ifndef QN_LAB_LES_CHECK_CHECK_H
 #define QN_LAB_LES_CHECK_CHECK_H
 
 #include "lab/finding.h"
 
-/* Adds the findings of one check. */
+/* Runs a check and adds its findings. */
 typedef qn_status (*qn_les_check_fn)(qn_ctx *ctx, qn_findings *findings, qn_err *err);
 
 typedef struct qn_les_check {

@@ -1,5 +1,5 @@
-/* check_codec.c - checks of random numbers, codec and proxy against what is known without a
- * reference program: published vectors, sums of integers, identities. */
+/* check_codec.c - checks random numbers, codec and operator without a reference program: by
+ * published vectors, sums of integers, and identities. */
 #include "check_codec.h"
 #include "check_impl.h"
 
@@ -181,7 +181,7 @@ out:
     return st;
 }
 
-/* `cells` become the state, or the state becomes cells; on the host, for it is done once. */
+/* Transforms cells to the state, or the state to cells; on the host, since it is done once. */
 static qn_status turn(bench *b, qn_fft_direction direction, qn_buf *cells, qn_err *err)
 {
     const int is_forward = direction == QN_FFT_FORWARD;
@@ -218,8 +218,8 @@ out:
     return st;
 }
 
-/* Encodes the state, decodes that, compares both fields with the true one, encodes the low-pass
- * field in turn. */
+/* Encodes the state, decodes the vector, compares both fields with the true one, and encodes the
+ * low-pass field. */
 static qn_status run_bench(bench *b, qn_les_errors *lp, qn_les_errors *full, qn_err *err)
 {
     const size_t bytes = (size_t)qn_les_codec_layout(b->codec).size * sizeof(double);
@@ -265,7 +265,7 @@ static double waves_off(const bench *b)
     return off;
 }
 
-/* Mean square of the field less what the bands of the vector add up to, relative. */
+/* Relative difference of the mean square of the field and the sum of the bands of its vector. */
 static double parseval_off(const bench *b)
 {
     const qn_les_modes *m = qn_les_codec_modes(b->codec);
@@ -301,7 +301,7 @@ static qn_status check_codec(qn_ctx *ctx, qn_findings *findings, qn_err *err)
 
     QN_TRY(open_bench(ctx, gated, &b, err));
     QN_TRY(run_bench(&b, &lp, &full, err));
-    expect(findings, "V10", "encoding of the decoded low-pass field: waves off", waves_off(&b),
+    expect(findings, "V10", "encoding of the decoded low-pass field: error of waves", waves_off(&b),
            1e-13);
     expect(findings, "V10", "bands do not add up to the enstrophy", parseval_off(&b), 1e-12);
     expect(findings, "V10", "gate 1: enstrophy off", fabs(full.dZ_rel), 1e-12);
@@ -312,7 +312,7 @@ static qn_status check_codec(qn_ctx *ctx, qn_findings *findings, qn_err *err)
     close_bench(&b);
     QN_TRY(open_bench(ctx, all, &b, err));
     QN_TRY(run_bench(&b, &lp, &full, err));
-    expect(findings, "V10", "all modes kept: field off", lp.rel_l2, 1e-12);
+    expect(findings, "V10", "all modes stored: error of the field", lp.rel_l2, 1e-12);
 out:
     close_bench(&b);
     return st;
@@ -322,7 +322,7 @@ out:
 
 enum { D = 20, T = 200 };
 
-/* Ten planes that turn and decay at rates of their own. */
+/* Ten planes, each with its own rate of rotation and decay. */
 static void make_operator(double *a)
 {
     memset(a, 0, D * D * sizeof *a);

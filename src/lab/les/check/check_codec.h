@@ -4,8 +4,8 @@
 
 #include "check.h"
 
-/* V9 to V11, ended by a NULL name. V11 is the recovery of a known operator here; what the whole
- * pipeline does is in check_pipeline.c. */
+/* V9 to V11, ended by a NULL name. Here V11 recovers a known operator; check_pipeline.c checks the
+ * whole pipeline. */
 extern const qn_les_check qn_les_codec_checks[];
 
 /* V11 of the pipeline: flow, codec, proxy and decoding, at two sizes in both precisions. */

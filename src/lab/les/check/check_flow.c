@@ -55,7 +55,7 @@ qn_status qn_les_flow_open(qn_ctx *ctx, const char *const *pairs, qn_les_flow *o
     QN_TRY(qn_les_options_make(NULL, pairs, NULL, &out->config, err));
     QN_TRY(qn_les_sim_new(ctx, &out->config, &out->sim, err));
     out->cells = (size_t)out->config.N * (size_t)out->config.N * (size_t)out->config.ensemble;
-    QN_TRY(qn_buf_new(ctx, "looked at",
+    QN_TRY(qn_buf_new(ctx, "probe",
                       out->cells * (out->sim->is_f64 ? sizeof(double) : sizeof(float)), &out->field,
                       err));
 out:
@@ -71,7 +71,7 @@ void qn_les_flow_close(qn_les_flow *flow)
     *flow = (qn_les_flow){ 0 };
 }
 
-/* Runs the graph `times` times and frees it. `st` is what came of building it. */
+/* Runs the graph `times` times and frees it. `st` is the status of building it. */
 static qn_status run_built(qn_graph *graph, int times, qn_status st, qn_err *err)
 {
     QN_TRY(st);

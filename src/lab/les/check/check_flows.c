@@ -32,7 +32,8 @@ static void thin_out(double *fine, int n)
             fine[j * n + i] = fine[2 * j * 2 * n + 2 * i];
 }
 
-/* Runs to `n_steps`, with a look every `stride`; 1 where energy and enstrophy never grew. */
+/* Runs to `n_steps`, with a row of diagnostics every `stride`; 1 where energy and enstrophy never
+ * grew. */
 static qn_status run_watched(qn_les_flow *flow, int n_steps, int stride, int *only_fell,
                              qn_les_row *last, qn_err *err)
 {
@@ -150,8 +151,8 @@ qn_status qn_les_check_decay(qn_ctx *ctx, qn_findings *findings, qn_err *err)
     qn_finding_within(findings, "V7", row.energy, 0.5 - 1e-6, 0.5 + 1e-6, "energy at t = 0");
     qn_finding_within(findings, "V7", row.enstrophy, 53.8105, 53.8115, "enstrophy at t = 0");
     qn_finding_within(findings, "V7", row.kurtosis, 3.0055, 3.0065, "kurtosis at t = 0");
-    /* The closure takes energy at all times, but may give enstrophy for a while: between t = 7.25
-     * and 7.75 it grows by one per cent. Looks are one unit of time apart. */
+    /* The closure always removes energy, but may add enstrophy for a while: between t = 7.25 and
+     * 7.75 it grows by one per cent. Rows are one unit of time apart. */
     QN_TRY(run_watched(&flow, 4000, 400, &only_fell, &row, err));
     QN_TRY(centroid_of(&flow, &centroid, err));
     qn_finding_within(findings, "V7", row.energy, 0.43, 0.48, "energy at t = 10");
@@ -175,7 +176,7 @@ static void shifted(const double *in, double *out)
             out[(j + SHIFT_Y) % SIDE * SIDE + (i + SHIFT_X) % SIDE] = in[j * SIDE + i];
 }
 
-/* Exchanging x and y turns the sense of rotation. */
+/* Exchanging x and y reverses the sense of rotation. */
 static void transposed(const double *in, double *out)
 {
     for (int j = 0; j < SIDE; j++)

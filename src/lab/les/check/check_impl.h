@@ -1,4 +1,4 @@
-/* check_impl.h - flows for checks: opened, run and looked at in one call each. */
+/* check_impl.h - flows for checks: one call each to open, run and read a flow. */
 #ifndef QN_LAB_LES_CHECK_CHECK_IMPL_H
 #define QN_LAB_LES_CHECK_CHECK_IMPL_H
 
@@ -9,11 +9,11 @@ typedef struct qn_les_flow {
     qn_ctx *ctx;
     qn_les_options config;
     qn_les_sim *sim;
-    qn_buf *field; /* what is looked at */
+    qn_buf *field; /* the field that is read */
     size_t cells;
 } qn_les_flow;
 
-/* Opens a flow with the options `pairs` (config.h). It must not move while it is open. */
+/* Opens a flow with the options `pairs` (les.def). It must not move while it is open. */
 qn_status qn_les_flow_open(qn_ctx *ctx, const char *const *pairs, qn_les_flow *out, qn_err *err);
 void qn_les_flow_close(qn_les_flow *flow); /* zero-initialised is fine */
 
@@ -26,7 +26,7 @@ qn_status qn_les_flow_field(qn_les_flow *flow, double **out, qn_err *err);
 qn_status qn_les_flow_probe(qn_les_flow *flow, qn_les_probe what, double **out, qn_err *err);
 qn_status qn_les_flow_row(qn_les_flow *flow, qn_les_row *out, qn_err *err);
 
-/* A new state from cells; the clock stays. */
+/* Sets a new state from cells; the clock stays. */
 qn_status qn_les_flow_set(qn_les_flow *flow, const double *cells, qn_err *err);
 
 /* Relative distance in the L2 norm, largest difference, mean of a product. */

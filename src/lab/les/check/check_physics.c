@@ -1,4 +1,4 @@
-/* check_physics.c - solutions that are known exactly: decay, order in time, closure, forcing,
+/* check_physics.c - checks against exact solutions: decay, order in time, closure, forcing,
  * invariants. */
 #include "check_impl.h"
 
@@ -13,7 +13,7 @@
 static const char *const precisions[] = { "f64", "f32" };
 static const char *const forms[] = { "flux", "advective" };
 
-/* The first precision worth asking for on this device. */
+/* The first precision to check on this device. */
 static int first_precision(const qn_ctx *ctx)
 {
     return qn_les_has_f64(ctx) ? 0 : 1;
@@ -77,7 +77,7 @@ static qn_status decay_of(qn_ctx *ctx, const char *form, const char *precision,
     QN_TRY(qn_les_flow_run(&flow, 100, err));
     QN_TRY(off_taylor_green(&flow, discrete, 0, 0, &off, err));
     qn_finding_within(findings, "V1", off, 0, is_f64 ? 1e-12 : 1e-5,
-                      "%s %s: off the exact discrete decay", form, precision);
+                      "%s %s: error of the exact discrete decay", form, precision);
     if (is_f64) {
         QN_TRY(off_taylor_green(&flow, exp(-2 * 0.05), 0, 0, &off, err));
         qn_finding_within(findings, "V1", off, 1.67e-8 * 0.98, 1.67e-8 * 1.02,
@@ -140,7 +140,7 @@ out:
     return st;
 }
 
-/* Differences of runs with ever half the step. */
+/* Differences of runs with half the step each. */
 static qn_status order_with_closure(qn_ctx *ctx, const char *visc, qn_findings *findings,
                                     qn_err *err)
 {
@@ -238,7 +238,7 @@ out:
 
 /* V4: a steady solution made by a force. */
 
-/* The vorticity of the steady flow, and the force that keeps it. */
+/* The vorticity of the steady flow, and the force that maintains it. */
 static void steady_flow(int n, double *om, double *force)
 {
     const double nu = 0.01;
@@ -325,7 +325,7 @@ out:
 #define INVISCID                                                                                   \
     "n", "128", "seed", "7", "ic-shape", "mcwilliams", "nu0", "0", "cs", "0", "allow-unstable", "1"
 
-/* How far from at right angles the right-hand side is to the stream function and the vorticity. */
+/* How far the right-hand side is from orthogonal to the stream function and the vorticity. */
 static qn_status angles_of(qn_ctx *ctx, const char *dealias, const char *precision,
                            double angles[2], qn_err *err)
 {

@@ -197,14 +197,14 @@ out:
     return st;
 }
 
-static qn_status look(pipeline *p, int i, double figures[N_FIGURES], qn_err *err)
+static qn_status compare_at(pipeline *p, int i, double figures[N_FIGURES], qn_err *err)
 {
     const int t = known[p->from + i].t;
     double sums[3 * QN_LES_SUMS];
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(p->ctx, "les.check.look", &graph, err));
+    QN_TRY(qn_graph_new(p->ctx, "les.check.compare", &graph, err));
     QN_TRY(qn_les_codec_add_decode(p->codec, graph, p->zhat, t, t, p->lp, p->full, err));
     QN_TRY(qn_les_codec_add_compare(p->codec, graph, p->truth[i], p->lp, p->sums, 0, err));
     QN_TRY(qn_les_codec_add_compare(p->codec, graph, p->truth[i], p->full, p->sums, 1, err));
@@ -242,7 +242,7 @@ static qn_status check_at(qn_ctx *ctx, const char *n, const char *precision, dou
     for (int i = 0; i < N_TIMES; i++) {
         const int t = known[p.from + i].t;
 
-        QN_TRY(look(&p, i, got, err));
+        QN_TRY(compare_at(&p, i, got, err));
         for (int k = 0; k < N_FIGURES; k++) {
             const double want = known[p.from + i].figures[k];
 

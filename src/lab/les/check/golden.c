@@ -1,4 +1,4 @@
-/* golden.c - our arrays beside those of a folder. */
+/* golden.c - compares the arrays of a run with those of a folder. */
 #include "golden_impl.h"
 
 #include "domain/les/flow/ic.h"
@@ -85,8 +85,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Modes as the file has them: (j, i) for codec quern, flat for origin. Order does not count in the
- * lists of origin. */
+/* Modes in the form of the file: (j, i) for codec quern, flat for origin. The order of the lists of
+ * origin is arbitrary. */
 static qn_status compare_modes(const golden *g, const char *what, int32_t *modes, int n,
                                qn_err *err)
 {
@@ -145,7 +145,7 @@ static qn_status compare_places(const golden *g, const int32_t *anchors, int n, 
     return st;
 }
 
-/* Anchors are chosen here, compared, and for origin put into the order of the file. */
+/* Chooses anchors, compares them, and for origin sorts them as in the file. */
 static qn_status choose_anchors(const golden *g, const char *what, qn_err *err)
 {
     const int n = qn_les_codec_modes(g->codec)->n_anchors;
@@ -294,7 +294,7 @@ out:
     return st;
 }
 
-static qn_status look_at(const golden *g, int t, qn_err *err)
+static qn_status compare_at(const golden *g, int t, qn_err *err)
 {
     qn_status st = QN_OK;
     char what[32];
@@ -339,11 +339,11 @@ static qn_status go(const golden *g, int is_tiny, qn_err *err)
     QN_TRY(qn_graph_new(g->ctx, "step", &next, err));
     QN_TRY(add_frame(g, next, 1, err));
     if (!is_tiny)
-        QN_TRY(look_at(g, 0, err));
+        QN_TRY(compare_at(g, 0, err));
     for (int t = 1; t <= g->config.steps; t++) {
         QN_TRY(qn_graph_run(next, err));
         if (!is_tiny)
-            QN_TRY(look_at(g, t, err));
+            QN_TRY(compare_at(g, t, err));
     }
     QN_TRY(qn_graph_wait(next, err));
 out:

@@ -1,8 +1,8 @@
-/* golden.h - folders of reference arrays: the cases in them, and whether we agree.
+/* golden.h - compares with the reference arrays of a folder.
  *
- * A case is <prefix>.json with its parameters and <prefix>_<what>.npy with arrays; what is there
- * is compared, each with its own limit. Parameters have the names of our options or those of the
- * program that made the first such files.
+ * A case is <prefix>.json with its parameters and <prefix>_<what>.npy with arrays. Every array that
+ * exists is compared, with its own limit. Parameters have the names of quern's options or those of
+ * the program that made the first such files.
  */
 #ifndef QN_LAB_LES_CHECK_GOLDEN_H
 #define QN_LAB_LES_CHECK_GOLDEN_H
@@ -10,7 +10,7 @@
 #include "check.h"
 #include "domain/les/options/options.h"
 
-/* Every case of `dir`, in the precision asked for. No case at all is QN_ERR_INPUT. */
+/* Compares every case of `dir` in one precision. A folder without a case is QN_ERR_INPUT. */
 qn_status qn_les_check_golden(qn_ctx *ctx, const char *dir, int is_f64, qn_findings *findings,
                               qn_err *err);
 

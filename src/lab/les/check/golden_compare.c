@@ -1,4 +1,4 @@
-/* golden_compare.c - numbers beside those of a file. */
+/* golden_compare.c - compares numbers with those of a file. */
 #include "golden_impl.h"
 
 #include <math.h>

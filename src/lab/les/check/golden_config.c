@@ -1,4 +1,4 @@
-/* golden_config.c - parameters of a reference case as options. */
+/* golden_config.c - turns the parameters of a reference case into options. */
 #include "golden.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ typedef struct pairs {
     int n;
 } pairs;
 
-/* A later value of the same option counts. */
+/* The last value of an option counts. */
 static void put(pairs *p, const char *name, const char *value)
 {
     int i = 0;
@@ -99,7 +99,7 @@ static void put_forcing(pairs *p, const json_t *forcing)
     put_json(p, "forcing_k", json_array_get(forcing, 1));
 }
 
-/* An origin's field comes from another generator, so it is read; so are its phases. */
+/* The initial field of an origin case comes from another generator, so it is read from its file. */
 static void put_files(pairs *p, const char *dir, const char *prefix, int is_origin)
 {
     char path[VALUE];

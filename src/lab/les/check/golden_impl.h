@@ -1,4 +1,4 @@
-/* golden_impl.h - what the files about reference cases share. */
+/* golden_impl.h - shared by the files about reference cases. */
 #ifndef QN_LAB_LES_CHECK_GOLDEN_IMPL_H
 #define QN_LAB_LES_CHECK_GOLDEN_IMPL_H
 
@@ -36,20 +36,20 @@ qn_status qn_les_golden_read_reals(const golden *g, qn_buf *buf, size_t at, size
 qn_status qn_les_golden_compare(const golden *g, const char *what, const double *got, qn_i64 n,
                                 measure by, double limit);
 
-/* The same of `n` reals of `buf` from element `at` on, and of a buffer of int8. */
+/* Compares `n` reals of `buf` from element `at` on, or a buffer of int8. */
 qn_status qn_les_golden_compare_buf(const golden *g, const char *what, qn_buf *buf, size_t at,
                                     size_t n, measure by, double limit, qn_err *err);
 qn_status qn_les_golden_compare_bytes(const golden *g, const char *what, qn_buf *buf, double limit,
                                       qn_err *err);
 
-/* Runs a graph once and frees it; `st` is that of its making. */
+/* Runs a graph once and frees it; `st` is the status of building it. */
 qn_status qn_les_golden_finish(qn_graph *graph, qn_status st, qn_err *err);
 size_t qn_les_golden_cells(const golden *g);
 
 /* Whether the case has the array <format>_t<t>. */
 int qn_les_golden_has(const golden *g, const char *format, int t);
 
-/* golden_proxy.c: the operator of `n_train` vectors and what it rolls out, and the comparisons. */
+/* golden_proxy.c: learns an operator from `n_train` vectors, rolls it out, and compares. */
 qn_status qn_les_golden_learn(golden *g, int n_train, qn_buf **zhat, qn_err *err);
 qn_status qn_les_golden_compare_operator(const golden *g, int is_tiny, qn_err *err);
 qn_status qn_les_golden_compare_proxy(golden *g, qn_err *err);

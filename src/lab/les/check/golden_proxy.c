@@ -1,4 +1,4 @@
-/* golden_proxy.c - vectors, operators and decoded fields beside those of a folder. */
+/* golden_proxy.c - compares vectors, operators and decoded fields with those of a folder. */
 #include "golden_impl.h"
 
 #include "util/json.h"
@@ -129,7 +129,7 @@ static int join_phases(const golden *g, int t, const char *path)
     return ok;
 }
 
-/* Decodes row t with a codec of its own: other gate, or given phases. */
+/* Decodes row t with another codec: another gate, or given phases. */
 static qn_status decode_as(const golden *g, int t, int gate, const char *phases, const char *full,
                            qn_err *err)
 {
@@ -170,7 +170,7 @@ out:
     return st;
 }
 
-/* What is decoded is the vector of the file, so that only decoding is judged. */
+/* Decodes the vector of the file, so that only decoding is judged. */
 static qn_status put_z(const golden *g, int t, qn_err *err)
 {
     double *z = malloc((size_t)g->d * sizeof *z);

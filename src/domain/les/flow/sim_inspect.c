@@ -1,5 +1,5 @@
-/* sim_look.c - what is seen of the flow: fields, log, checks, spectrum, and what crosses to the
- * host. */
+/* sim_inspect.c - fields, log, checks and spectrum of the flow, and reading them back to the host.
+ */
 #include "sim_impl.h"
 
 #include "kernel/les_grid.gen.h"
@@ -97,7 +97,7 @@ static size_t row_bytes(const qn_les_sim *sim)
 qn_status qn_les_sim_log_room(qn_les_sim *sim, int n_rows, qn_err *err)
 {
     if (sim->log)
-        return qn_fail(err, QN_ERR_USAGE, "the log has room for %d rows already", sim->log_room);
+        return qn_fail(err, QN_ERR_USAGE, "the log has %d rows already", sim->log_room);
     if (n_rows < 1)
         return qn_fail(err, QN_ERR_USAGE, "a log of %d rows", n_rows);
     sim->log_room = n_rows;

@@ -1,6 +1,6 @@
-/* codec_rig.h - a codec, a state made of golden fields, and what came out, as doubles. */
-#ifndef QN_TESTS_CODEC_RIG_H
-#define QN_TESTS_CODEC_RIG_H
+/* codec_fixture.h - a codec, a state made of golden fields, and its results as doubles. */
+#ifndef QN_TESTS_LES_CODEC_FIXTURE_H
+#define QN_TESTS_LES_CODEC_FIXTURE_H
 
 #include "golden.h"
 
@@ -80,7 +80,7 @@ static inline void run_once(qn_ctx *ctx, qn_graph *graph)
     qn_graph_free(graph);
 }
 
-/* The rig. */
+/* The codec. */
 
 typedef struct {
     qn_ctx *ctx;
@@ -89,14 +89,14 @@ typedef struct {
     qn_buf *state, *z, *lp, *full;
     size_t cells; /* of one member */
     int d;
-} rig;
+} fixture;
 
 enum { ROOM = 4 };
 
-static inline rig open_rig(const place *at, const qn_les_options *config)
+static inline fixture open_fixture(const place *at, const qn_les_options *config)
 {
     const size_t n = (size_t)config->N, members = (size_t)config->ensemble;
-    rig r = { .ctx = open_place(at), .config = config, .cells = n * n };
+    fixture r = { .ctx = open_place(at), .config = config, .cells = n * n };
     qn_err err = { .text = "" };
 
     MUST_TELL(qn_les_codec_new(r.ctx, config, &r.codec, &err));
@@ -108,7 +108,7 @@ static inline rig open_rig(const place *at, const qn_les_options *config)
     return r;
 }
 
-static inline void close_rig(rig *r)
+static inline void close_fixture(fixture *r)
 {
     qn_buf *const bufs[] = { r->state, r->z, r->lp, r->full };
 
@@ -118,8 +118,8 @@ static inline void close_rig(rig *r)
     qn_ctx_close(r->ctx);
 }
 
-/* The state becomes the transform of `fields`, one per member, on the device. */
-static inline void put_state(const rig *r, const double *fields)
+/* Sets the state to the transform of `fields`, one per member, on the device. */
+static inline void put_state(const fixture *r, const double *fields)
 {
     const size_t n = (size_t)r->config->N, rows = n * (size_t)r->config->ensemble;
     const qn_fft_shape shape = { .rows = (int)n,
@@ -139,7 +139,7 @@ static inline void put_state(const rig *r, const double *fields)
     run_once(r->ctx, g);
 }
 
-static inline void encode(const rig *r, int with_anchors)
+static inline void encode(const fixture *r, int with_anchors)
 {
     qn_graph *g = NULL;
 
@@ -150,7 +150,7 @@ static inline void encode(const rig *r, int with_anchors)
     run_once(r->ctx, g);
 }
 
-static inline void decode(const rig *r, int row, int step)
+static inline void decode(const fixture *r, int row, int step)
 {
     qn_graph *g = NULL;
 
@@ -159,7 +159,7 @@ static inline void decode(const rig *r, int row, int step)
     run_once(r->ctx, g);
 }
 
-static inline double *z_row(const rig *r, int row)
+static inline double *z_row(const fixture *r, int row)
 {
     const size_t d = (size_t)r->d * (size_t)r->config->ensemble;
 

@@ -1,6 +1,6 @@
-/* les_rig.h - flows in a context of their own, run for some steps, and what came of them. */
-#ifndef QN_TESTS_LES_RIG_H
-#define QN_TESTS_LES_RIG_H
+/* flow_fixture.h - flows in a context of their own, their steps and their results. */
+#ifndef QN_TESTS_LES_FLOW_FIXTURE_H
+#define QN_TESTS_LES_FLOW_FIXTURE_H
 
 #include "golden.h"
 #include "parity/parity.h"
@@ -36,7 +36,7 @@ typedef struct flow {
             fail_msg("%s: %s", #call, err.text);                                                   \
     } while (0)
 
-/* The flow stays where it is: the solver keeps the address of its configuration. */
+/* The flow must not move: the solver stores the address of its options. */
 static inline void flow_open(flow *f, const place *at, qn_les_options config)
 {
     *f = (flow){ .ctx = open_place(at), .config = config };
@@ -86,7 +86,7 @@ static inline qn_buf *flow_buf(flow *f)
     return buf;
 }
 
-/* The vorticity, or what a probe shows; free with free(). */
+/* The vorticity, or the field of a probe; free with free(). */
 static inline double *flow_field(flow *f)
 {
     qn_buf *buf = flow_buf(f);
