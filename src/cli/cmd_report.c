@@ -5,9 +5,9 @@
 
 static const qn_opt options[] = {
     { 0, "title", QN_OPT_TEXT, .value = "TEXT", .fallback = "quern: what it did here",
-      .help = "its heading" },
+      .help = "title of the page" },
     { 'o', NULL, QN_OPT_TEXT, .value = "FILE.html", .fallback = "out/report.html",
-      .help = "where to write the page" },
+      .help = "file of the page" },
     { 0 },
 };
 
@@ -25,7 +25,7 @@ static qn_status print_summary(const qn_rp_runs *runs, qn_err *err)
     return QN_OK;
 }
 
-/* A page about a comparison that failed is worth reading; the exit code tells all the same. */
+/* The page is written even when a comparison failed; the exit code says so. */
 static qn_status judge(const qn_rp_runs *runs, qn_err *err)
 {
     size_t n, n_ok;
@@ -53,18 +53,19 @@ out:
 
 const qn_command qn_cmd_report = {
     .name = "report",
-    .summary = "one page about runs: results, comparisons, pictures, charts",
+    .summary = "make one page about runs: results, comparisons, pictures, charts",
     .words = "DIR...",
     .min_words = 1,
     .max_words = QN_RP_MAX_RUNS,
     .options = options,
     .notes =
-        "Each DIR holds the files of one run, or folders of such. Taken are metrics (give runs\n"
-        "--metrics DIR/metrics.json), the pictures and report pages of the tools, and what `quern\n"
-        "compare A B -o DIR/NAME` wrote. The page needs no script and no network. Prints a row "
-        "for\n"
-        "every run and what it was compared with. Exit 4: a comparison does not hold. Exit 6: a\n"
-        "folder has nothing to report, or a file in it is broken.",
+        "Each DIR holds the files of one run, or one folder per run. The page shows metrics\n"
+        "(run commands with --metrics DIR/metrics.json), pictures, figures (*.figures.json, which\n"
+        "tools write beside their report pages) and comparisons (`quern compare A B -o "
+        "DIR/NAME`).\n"
+        "It needs no script and no network. The command prints each run and its comparisons.\n"
+        "Exit 4: a comparison does not hold. Exit 6: a folder has nothing to report, or contains\n"
+        "a broken file.",
     .examples = examples,
     .bare = 1,
     .run = run,

@@ -18,52 +18,52 @@ static const qn_rp_kind kinds[] = {
     { .tool = "scan",
       .title = "Where a device starts to pay",
       .sees = "Time of one operation by its size, on every device of this machine; lower is "
-              "faster. A device pays from the size on where its line stays under the CPU's; that "
-              "size is marked where there is one. Cold runs copy inputs and result, resident ones "
-              "find their data in place.",
+              "faster. A device pays off from the size where its line stays below that of the CPU; "
+              "that size is marked. Cold runs copy inputs and result, resident runs have their "
+              "data in place.",
       .max_pictures = 0,
       .max_figures = 4,
       .least_px = 440,
       .has_headings = 1 },
     { .tool = "solweig",
       .title = "How hot it feels in a town",
-      .sees = "A place from above. Sky view is the share of the sky that one sees from the ground. "
-              "Mean radiant temperature is what sun, sky, ground and walls together do to a person "
-              "who stands there: blue is the coolest spot of the map, often shade, dark red the "
-              "hottest.",
+      .sees = "A place from above. Sky view is the share of the sky visible from the ground. Mean "
+              "radiant temperature combines the radiation that a person standing there receives "
+              "from sun, sky, ground and walls: blue is the coolest spot of the map, often in the "
+              "shade, dark red the hottest.",
       .max_pictures = 3,
       .max_figures = 1,
       .least_px = 320 },
     { .tool = "les",
       .title = "A turbulent flow, and a model that learned it",
       .sees =
-          "Red and blue whirls turn opposite ways. Each picture has the simulated flow, then what "
-          "a small linear model makes of it that was fitted to the frames before the dotted "
-          "line, then the difference. "
-          "The curve tells how far the model can be trusted: an error of 1 is as bad as an empty "
-          "field, and persistence is the guess that nothing changes.",
+          "Red and blue vortices rotate in opposite directions. Each picture shows the simulated "
+          "flow, the prediction of a small linear model that was fitted to the frames before the "
+          "dotted line, and the difference. The curve shows how far the model can be trusted: an "
+          "error of 1 is as bad as an empty field, and persistence is the guess that nothing "
+          "changes.",
       .max_pictures = 4,
       .max_figures = 1,
       .least_px = 440 },
     { .tool = "arc",
       .title = "Puzzles of coloured grids, solved by programs",
-      .sees = "Each puzzle is a grid that goes in, what a program made of it, and what should come "
-              "out; where every cell is right it says so. Programs run on the device from their "
-              "first step to their last, all of them at once.",
+      .sees = "Each puzzle shows the input grid, the output of a program, and the expected output; "
+              "\"equal\" means that every cell is right. Whole programs run on the device, all of "
+              "them at once.",
       .max_pictures = 2,
       .max_figures = 6,
       .least_px = 440 },
     { .tool = "fit",
-      .title = "Unknowns that settle where the error is least",
-      .sees = "A few lines of text say what should hold; quern derives, compiles and solves them. "
-              "Pictures show the shape before and after. The curve is the cost that is left after "
-              "every step of the solver: it falls until nothing more can be gained.",
+      .title = "Unknowns fitted by least squares",
+      .sees = "A few lines of text state a problem; quern differentiates, compiles and solves it. "
+              "Pictures show the shape before and after. The curve is the cost after each step of "
+              "the solver: it falls until no step improves it.",
       .max_pictures = 2,
       .max_figures = 1,
       .least_px = 640 },
     { .tool = "",
       .title = NULL,
-      .sees = "What this run left behind.",
+      .sees = "Files of this run.",
       .max_pictures = 6,
       .max_figures = 6,
       .least_px = 440 },

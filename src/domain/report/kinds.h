@@ -1,4 +1,4 @@
-/* kinds.h - what a reader should know about the runs of each tool. */
+/* kinds.h - how runs of each tool are shown: title, explanation, number of pictures. */
 #ifndef QN_DOMAIN_REPORT_KINDS_H
 #define QN_DOMAIN_REPORT_KINDS_H
 
@@ -9,7 +9,7 @@ enum { QN_RP_MAX_PICTURES = 8 };
 typedef struct qn_rp_kind {
     const char *tool;  /* first word of its command; "" stands for all others */
     const char *title; /* of the section */
-    const char *sees;  /* what one sees, in a sentence or two */
+    const char *sees;  /* explains the pictures, in a sentence or two */
     size_t max_pictures, max_figures;
     int least_px;     /* width that a picture needs beside others */
     int has_headings; /* its charts are told apart by the headings above them */
@@ -21,7 +21,7 @@ const qn_rp_kind *qn_rp_kind_of(const qn_rp_run *run);
 size_t qn_rp_pictures(const qn_rp_run *run, const qn_rp_kind *kind,
                       size_t picks[QN_RP_MAX_PICTURES]);
 
-/* What one of them shows. */
+/* The caption of one of them. */
 void qn_rp_caption(const qn_rp_run *run, const qn_rp_kind *kind, const char *file, char *out,
                    size_t size);
 

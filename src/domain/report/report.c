@@ -94,7 +94,8 @@ static int is_known(const qn_rp_run *run, size_t i)
     return 0;
 }
 
-/* The first of several is told: those that follow are in the section. A failure goes before. */
+/* Of several comparisons with one reference: a failed one, else the first. The others are in the
+ * section. */
 static const qn_rp_check *worst_of(const qn_rp_run *run, size_t i)
 {
     for (size_t k = i; k < run->n_checks; k++)
@@ -174,7 +175,7 @@ static void add_tiles(qn_page *page, const qn_rp_runs *runs)
     qn_page_tiles(page, tiles, sizeof tiles / sizeof *tiles);
 }
 
-/* The devices of the first run that names them: all ran on one machine. */
+/* The devices of the first run that lists them: all runs were made on one machine. */
 static void add_machine(qn_page *page, const qn_rp_runs *runs)
 {
     enum { MOST = 8 };
@@ -199,7 +200,7 @@ static void add_machine(qn_page *page, const qn_rp_runs *runs)
     }
     if (!n)
         return;
-    qn_page_note(page, "The devices of this machine, and the names they have on this page:");
+    qn_page_note(page, "The devices of this machine, and their names on this page:");
     qn_page_conditions(page, facts, n);
 }
 
@@ -212,8 +213,8 @@ qn_status qn_rp_write(const qn_rp_runs *runs, const char *title, const char *pat
     qn_page_begin(&page, title,
                   "quern runs numerical work on whatever a machine has, be it a GPU, another "
                   "accelerator or the plain CPU, from one program text and with the same results. "
-                  "This page shows what some of its runs gave here, what each was compared with, "
-                  "and what it cost.");
+                  "This page shows the results of some runs on this machine, the references they "
+                  "were compared with, and their cost.");
     add_tiles(&page, runs);
     qn_page_stack(&page, &summary);
     add_machine(&page, runs);

@@ -1,4 +1,4 @@
-/* report.h - one page for any number of runs: summary, a section for each, what the engine counted.
+/* report.h - one page for any number of runs: a summary, a section per run, the counters of the engine.
  *
  * The page needs no script and no network: pictures and charts are part of it.
  */
@@ -16,11 +16,11 @@ typedef struct qn_rp_runs {
     size_t n;
 } qn_rp_runs;
 
-/* Reads each folder; one that has only folders in it stands for these. */
+/* Reads each folder; one that contains only folders is expanded into them. */
 qn_status qn_rp_read(const char *const *folders, size_t n, qn_rp_runs *out, qn_err *err);
 void qn_rp_free(qn_rp_runs *runs);
 
-/* A row for every run and everything it was compared with. */
+/* A row for every run and every reference that it was compared with. */
 qn_table qn_rp_summary(const qn_rp_runs *runs);
 
 /* How many comparisons there were, and how many of them hold. */

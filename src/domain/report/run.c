@@ -112,11 +112,10 @@ out:
     return st;
 }
 
-/* What a reader would look at. */
+/* Files that the page is made from. */
 static int is_shown(const char *file)
 {
-    return qn_has_ending(file, ".json") || qn_has_ending(file, ".png") ||
-           qn_has_ending(file, ".html");
+    return qn_has_ending(file, ".json") || qn_has_ending(file, ".png");
 }
 
 static qn_status read_files(qn_rp_run *run, qn_err *err)
@@ -135,7 +134,7 @@ static qn_status read_files(qn_rp_run *run, qn_err *err)
     if (!n_shown)
         st = qn_fail(err, QN_ERR_INPUT,
                      "%s has nothing to report: no metrics (--metrics DIR/metrics.json), no PNG, "
-                     "no report page",
+                     "no figures (.figures.json)",
                      run->folder);
 out:
     return st;

@@ -1,8 +1,8 @@
-/* run.h - what a folder of results says about the run that made it.
+/* run.h - a folder of results, and what it says about the run that made it.
  *
- * Files are known by what is in them, not by their names alone: metrics are JSON of the format
- * quern-metrics/1, comparisons have a list "checks", pictures end in .png, charts are the figures
- * of pages that quern made.
+ * Files are known by their content, not by their names alone: metrics are JSON of the format
+ * quern-metrics/1, comparisons have a list "checks", figures are JSON of the format
+ * quern-figures/1. Pictures end in .png.
  */
 #ifndef QN_DOMAIN_REPORT_RUN_H
 #define QN_DOMAIN_REPORT_RUN_H
@@ -39,7 +39,7 @@ void qn_rp_run_free(qn_rp_run *run);
 /* The path of a file of the run; the caller frees it. NULL without memory. */
 char *qn_rp_path(const qn_rp_run *run, const char *file);
 
-/* What it says (facts.c). */
+/* Facts of the run (facts.c). */
 
 /* "solweig run"; the folder's name when it left no metrics. */
 const char *qn_rp_command(const qn_rp_run *run);
@@ -47,12 +47,12 @@ const char *qn_rp_command(const qn_rp_run *run);
 /* The first word of it: "solweig". Also known by the files of the tool; "" when not known. */
 const char *qn_rp_tool(const qn_rp_run *run, char *out, size_t size);
 
-/* Text of the summary; "-" when it is not told. */
+/* Texts of the summary; "-" when unknown. */
 void qn_rp_device(const qn_rp_run *run, char *out, size_t size); /* "opencl:0 + cpu:0" */
 void qn_rp_work(const qn_rp_run *run, char *out, size_t size);   /* "300 steps" */
 void qn_rp_time(const qn_rp_run *run, char *out, size_t size);   /* "3.4 s" */
 
-/* How one comparison came out: "all 18 equal", "error 3.6e-15, limit 1e-12". */
+/* The result of one comparison: "all 18 equal", "error 3.6e-15, limit 1e-12". */
 void qn_rp_verdict(const qn_rp_check *check, char *out, size_t size);
 
 /* Sum of a metric over its labels; 0 when there is none. */

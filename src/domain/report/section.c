@@ -1,8 +1,6 @@
 /* section.c - the section of one run. */
 #include "section.h"
 
-#include "kinds.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +8,7 @@ enum { MAX_COMMANDS = 16, MAX_FACTS = 24 };
 
 /* Commands. */
 
-/* In the order in which runs began; comparisons, which do not say when, came after them. */
+/* In the order in which runs started; comparisons have no start time and go last. */
 static int is_before(const json_t *a, const json_t *b)
 {
     const char *x = json_string_value(json_object_get(a, "started"));
@@ -36,7 +34,7 @@ static void add_commands(qn_page *page, const qn_rp_run *run)
     const char *lines[MAX_COMMANDS];
     size_t n = 0;
 
-    /* What began in the same second mostly prepared the run. */
+    /* Commands that started in the same second usually prepared the run: they go first. */
     for (size_t i = 0; i < run->n_others; i++)
         insert_command(run->others[i], list, &n);
     insert_command(run->metrics, list, &n);
@@ -47,7 +45,7 @@ static void add_commands(qn_page *page, const qn_rp_run *run)
     qn_page_command(page, lines, n);
 }
 
-/* Pictures and charts. */
+/* Pictures. */
 
 static qn_status add_pictures(qn_page *page, const qn_rp_run *run, const qn_rp_kind *kind,
                               qn_err *err)
@@ -64,23 +62,9 @@ static qn_status add_pictures(qn_page *page, const qn_rp_run *run, const qn_rp_k
         char caption[256];
 
         qn_rp_caption(run, kind, file, caption, sizeof caption);
-        QN_TRY(qn_rp_take_picture(page, run, file, caption, err));
+        QN_TRY(qn_rp_add_picture(page, run, file, caption, err));
     }
     qn_page_row_end(page);
-out:
-    return st;
-}
-
-static qn_status add_figures(qn_page *page, const qn_rp_run *run, const qn_rp_kind *kind,
-                             qn_err *err)
-{
-    size_t room = kind->max_figures;
-    qn_status st = QN_OK;
-
-    for (size_t i = 0; i < run->files.n && room; i++)
-        if (qn_has_ending(run->files.files[i], ".html"))
-            QN_TRY(qn_rp_take_figures(page, run, run->files.files[i], kind->has_headings,
-                                      kind->least_px, &room, err));
 out:
     return st;
 }
@@ -98,7 +82,8 @@ static void add_facts(qn_page *page, const qn_rp_run *run)
     qn_rp_time(run, time, sizeof time);
     facts[n++] = (qn_fact){ "ran on", device, NULL };
     facts[n++] = (qn_fact){ "work", work, NULL };
-    facts[n++] = (qn_fact){ "time", time, "from start to end, with reading and writing of files" };
+    facts[n++] =
+        (qn_fact){ "time", time, "from start to end, including reading and writing of files" };
     for (size_t i = 0; i < run->n_checks && n < MAX_FACTS; i++) {
         const qn_rp_check *c = &run->checks[i];
         char verdict[96];
@@ -114,7 +99,7 @@ static void add_facts(qn_page *page, const qn_rp_run *run)
     qn_page_conditions(page, facts, n);
 }
 
-/* Several runs of one tool are told apart by their folders. */
+/* Several runs of one tool are distinguished by the names of their folders. */
 static void add_heading(qn_page *page, const qn_rp_run *runs, size_t n, size_t i)
 {
     const qn_rp_kind *kind = qn_rp_kind_of(&runs[i]);
@@ -141,7 +126,7 @@ qn_status qn_rp_add_section(qn_page *page, const qn_rp_run *runs, size_t n, size
     add_heading(page, runs, n, i);
     qn_page_text(page, kind->sees);
     QN_TRY(add_pictures(page, run, kind, err));
-    QN_TRY(add_figures(page, run, kind, err));
+    QN_TRY(qn_rp_add_figures(page, run, kind, err));
     add_commands(page, run);
     if (run->metrics || run->n_checks)
         add_facts(page, run);

@@ -5,6 +5,7 @@
  * the scales include every value that is drawn.
  */
 #include "util/page/chart.h"
+#include "util/page/figures.h"
 #include "util/page/svg.h"
 
 #include <math.h>
@@ -353,21 +354,35 @@ static void add_figure(qn_str *out, const qn_line_chart *chart, const qn_scale *
     free(l.labels);
 }
 
+/* The scales that all charts share. */
+static void find_scales(const qn_line_chart *charts, size_t n, qn_scale *x, qn_scale *y)
+{
+    *x = (qn_scale){ .is_log = charts[0].x.is_log };
+    *y = (qn_scale){ .is_log = charts[0].y.is_log };
+    for (size_t i = 0; i < n; i++)
+        include_chart(x, y, &charts[i]);
+}
+
 void qn_page_lines(qn_page *page, const qn_line_chart *charts, size_t n)
 {
-    qn_scale x;
-    qn_scale y;
+    qn_scale x, y;
 
     if (n == 0)
         return;
-    x = (qn_scale){ .is_log = charts[0].x.is_log };
-    y = (qn_scale){ .is_log = charts[0].y.is_log };
-    for (size_t i = 0; i < n; i++)
-        include_chart(&x, &y, &charts[i]);
+    find_scales(charts, n, &x, &y);
+    qn_page_keep_lines(page, charts, n);
     if (n > 1)
         qn_str_add(&page->html, "<div class=\"panels\">\n");
     for (size_t i = 0; i < n; i++)
         add_figure(&page->html, &charts[i], &x, &y, n > 1);
     if (n > 1)
         qn_str_add(&page->html, "</div>\n");
+}
+
+void qn_page_panel(qn_page *page, const qn_line_chart *charts, size_t n, size_t k)
+{
+    qn_scale x, y;
+
+    find_scales(charts, n, &x, &y);
+    add_figure(&page->html, &charts[k], &x, &y, n > 1);
 }

@@ -8,6 +8,7 @@
 #ifndef QN_UTIL_CHART_H
 #define QN_UTIL_CHART_H
 
+#include "util/json.h"
 #include "util/status.h"
 #include "util/str.h"
 #include "util/table.h"
@@ -33,6 +34,8 @@ typedef struct qn_axis {
 typedef struct qn_page {
     qn_str html;
     int in_section;
+    qn_str heading;  /* of the section */
+    json_t *figures; /* as data (figures.h); NULL: none yet */
 } qn_page;
 
 typedef struct qn_fact {
@@ -64,10 +67,6 @@ void qn_page_row_end(qn_page *page);
  * `caption` also serves those who do not see it. */
 void qn_page_picture(qn_page *page, const char *caption, const void *png, size_t bytes, int width);
 
-/* A figure of another page of quern's, as it is; whoever calls has made sure that it is one. The
- * `n` bytes of `heading`, of the same page, go before its caption; none when NULL. */
-void qn_page_figure(qn_page *page, const char *figure, size_t bytes, const char *heading, size_t n);
-
 /* A table whose rows become paragraphs where the page is narrow. */
 void qn_page_stack(qn_page *page, const qn_table *table);
 
@@ -75,7 +74,8 @@ void qn_page_stack(qn_page *page, const qn_table *table);
 void qn_page_fold(qn_page *page, const char *summary);
 void qn_page_fold_end(qn_page *page);
 
-/* Closes the page, writes it in one piece, and frees it, also when it fails. */
+/* Closes the page, writes it in one piece and its figures as data beside it (figures.h), and frees
+ * it, also when it fails. */
 qn_status qn_page_write(qn_page *page, const char *path, qn_err *err);
 void qn_page_free(qn_page *page);
 
@@ -115,26 +115,7 @@ typedef struct qn_line_chart {
 /* One chart over the full width, or several panels side by side on the same scales. */
 void qn_page_lines(qn_page *page, const qn_line_chart *charts, size_t n);
 
-/* Bar charts. */
-
-typedef struct qn_bar_series {
-    const char *name;
-    const double *values; /* one per group; one that is not finite is shown as "-" */
-    const double *highs;  /* ends of whiskers; NULL: none */
-    int color;            /* as in qn_series */
-} qn_bar_series;
-
-/* Horizontal bars, grouped, each with its value written at its end. */
-typedef struct qn_bar_chart {
-    const char *title; /* may be NULL */
-    qn_axis axis;
-    const char *const *groups;
-    size_t n_groups;
-    const qn_bar_series *series;
-    size_t n_series;
-    double reference; /* a vertical line, such as 1 for ratios; 0: none */
-} qn_bar_chart;
-
-void qn_page_bars(qn_page *page, const qn_bar_chart *chart);
+/* Chart `k` of several that share their scales, without keeping its data. */
+void qn_page_panel(qn_page *page, const qn_line_chart *charts, size_t n, size_t k);
 
 #endif

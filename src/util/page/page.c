@@ -1,5 +1,6 @@
 /* page.c - the frame of a report: head, style, sections, facts, tables. */
 #include "util/page/chart.h"
+#include "util/page/figures.h"
 #include "util/file.h"
 #include "util/page/svg.h"
 
@@ -65,13 +66,13 @@ static const char *const style[] = {
     ".dot{fill:currentColor;stroke:currentColor;stroke-width:1.4;vector-effect:non-scaling-stroke}"
     "\n.hollow{fill:var(--card)}\n"
     ".hit{fill:transparent}\n"
-    ".bar{fill:currentColor}.over{fill:none;stroke:var(--ink);stroke-width:1.2;opacity:.8}\n"
+    ".over{fill:none;stroke:var(--ink);stroke-width:1.2;opacity:.8}\n"
     ".mark{fill:none;stroke:currentColor;stroke-width:1.4;stroke-dasharray:2 4;"
     "stroke-linecap:round}\n"
     "svg .tag,svg .halo{stroke:var(--card);stroke-width:5px;paint-order:stroke;"
     "stroke-linejoin:round}\n"
     "svg .tag{fill:currentColor;font-weight:600;font-size:12px}\n"
-    ".p:hover .dot{stroke-width:6;stroke-opacity:.55}.p:hover .bar{opacity:.8}\n"
+    ".p:hover .dot{stroke-width:6;stroke-opacity:.55}\n"
     ".s0{color:var(--muted)}.s1{color:var(--c1)}.s2{color:var(--c2)}.s3{color:var(--c3)}"
     ".s4{color:var(--c4)}.s5{color:var(--c5)}.s6{color:var(--c6)}.s7{color:var(--c7)}"
     ".s8{color:var(--c8)}\n",
@@ -185,6 +186,8 @@ void qn_page_section(qn_page *page, const char *heading)
 {
     end_section(page);
     page->in_section = 1;
+    page->heading.len = 0;
+    qn_str_add(&page->heading, heading);
     add_element(&page->html, "<section>\n<h2>", heading, "</h2>\n");
 }
 
@@ -247,6 +250,8 @@ qn_status qn_page_write(qn_page *page, const char *path, qn_err *err)
     qn_str_add(&page->html, "<footer>Made by quern " QN_VERSION ".</footer>\n");
     qn_str_add(&page->html, "</main>\n</body>\n</html>\n");
     st = qn_file_write_str(path, &page->html, err);
+    if (st == QN_OK)
+        st = qn_figures_write(page, path, err);
     qn_page_free(page);
     return st;
 }
@@ -254,5 +259,8 @@ qn_status qn_page_write(qn_page *page, const char *path, qn_err *err)
 void qn_page_free(qn_page *page)
 {
     qn_str_free(&page->html);
+    qn_str_free(&page->heading);
+    json_decref(page->figures);
+    page->figures = NULL;
     page->in_section = 0;
 }

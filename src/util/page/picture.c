@@ -1,4 +1,4 @@
-/* picture.c - what a page takes from elsewhere: images, figures of other pages, command lines. */
+/* picture.c - images and command lines of a page, and parts that fold. */
 #include "util/page/chart.h"
 #include "util/page/svg.h"
 
@@ -65,22 +65,6 @@ void qn_page_picture(qn_page *page, const char *caption, const void *png, size_t
     qn_str_add(html, "\" src=\"data:image/png;base64,");
     qn_str_add_base64(html, png, bytes);
     qn_str_add(html, "\"/>\n</figure>\n");
-}
-
-void qn_page_figure(qn_page *page, const char *figure, size_t bytes, const char *heading, size_t n)
-{
-    static const char open[] = "<figcaption>";
-    qn_str *html = &page->html;
-    const char *caption = heading ? memmem(figure, bytes, open, sizeof open - 1) : NULL;
-    const size_t before = caption ? (size_t)(caption - figure) + sizeof open - 1 : 0;
-
-    if (before) {
-        qn_str_add_n(html, figure, before);
-        qn_str_add_n(html, heading, n);
-        qn_str_add(html, ", ");
-    }
-    qn_str_add_n(html, figure + before, bytes - before);
-    qn_str_add(html, "\n");
 }
 
 void qn_page_stack(qn_page *page, const qn_table *table)

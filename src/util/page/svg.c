@@ -255,14 +255,3 @@ void qn_svg_legend_line(qn_str *out, int color, int is_dashed, const char *name)
     qn_xml_add(out, name);
     qn_str_add(out, "</span></li>");
 }
-
-void qn_svg_legend_box(qn_str *out, int color, const char *name)
-{
-    qn_str_addf(out,
-                "<li class=\"s%d\"><svg class=\"key\" viewBox=\"0 0 14 14\" width=\"14\" "
-                "height=\"14\"><rect class=\"bar\" x=\"1\" y=\"1\" width=\"12\" height=\"12\" "
-                "rx=\"2\"/></svg><span>",
-                color);
-    qn_xml_add(out, name);
-    qn_str_add(out, "</span></li>");
-}

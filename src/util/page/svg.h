@@ -1,4 +1,4 @@
-/* svg.h - what line and bar charts share: scales, ticks, markers, legends. */
+/* svg.h - the pieces of charts: scales, ticks, markers, legends. */
 #ifndef QN_UTIL_SVG_H
 #define QN_UTIL_SVG_H
 
@@ -42,8 +42,7 @@ int qn_svg_color(int color, size_t position);
 /* One of a few shapes, chosen by the colour, so that series differ without colour too. */
 void qn_svg_marker(qn_str *out, int color, double x, double y, int is_hollow);
 
-/* A list entry: line and marker, or a box for bars. */
+/* A list entry: line and marker. */
 void qn_svg_legend_line(qn_str *out, int color, int is_dashed, const char *name);
-void qn_svg_legend_box(qn_str *out, int color, const char *name);
 
 #endif

@@ -2,7 +2,7 @@
 /* test: no-tsan */
 #include "test.h"
 
-#include "util/page/chart.h"
+#include "util/page/figures.h"
 #include "util/file.h"
 #include "util/hash.h"
 
@@ -136,10 +136,6 @@ static void a_full_page_is_well_formed_and_refers_to_nothing(void **state)
     const qn_mark marks[] = { { 2e5, "crossover 200k", 2 } };
     const qn_line_chart chart = { "vadd", sizes, times, series, 2, marks, 1, "p90" };
     const qn_line_chart panels[] = { chart, chart };
-    const char *groups[] = { "Uniform-32k", "Large" };
-    const double values[] = { 1.5, 0.8 };
-    const qn_bar_series bars = { "B / A", values, NULL, 0 };
-    const qn_bar_chart ratio = { NULL, { "ratio", QN_UNIT_RATIO, 0 }, groups, 2, &bars, 1, 1 };
     qn_table table = qn_table_begin("SIZE", "NAME");
     qn_page page;
 
@@ -153,13 +149,13 @@ static void a_full_page_is_well_formed_and_refers_to_nothing(void **state)
     qn_page_section(&page, "lines");
     qn_page_lines(&page, &chart, 1);
     qn_page_lines(&page, panels, 2);
-    qn_page_section(&page, "bars");
-    qn_page_bars(&page, &ratio);
+    qn_page_section(&page, "one of two");
+    qn_page_panel(&page, panels, 2, 1);
     qn_page_table(&page, "data", &table);
     qn_page_text(&page, "text");
     qn_page_note(&page, "note");
     char *html = finish(&page);
-    assert_int_equal(count(html, "<svg class=\"wide\""), 2);
+    assert_int_equal(count(html, "<svg class=\"wide\""), 1);
     assert_int_equal(count(html, "<figure>"), 4);
     assert_int_equal(count(html, "<section>"), 2);
     assert_non_null(strstr(html, "prefers-color-scheme:dark"));
@@ -178,9 +174,6 @@ static void text_from_outside_cannot_break_the_page(void **state)
     const qn_mark mark = { 1, evil, 0 };
     const qn_axis axis = { evil, QN_UNIT_COUNT, 0 };
     const qn_line_chart chart = { evil, axis, axis, &series, 1, &mark, 1, evil };
-    const double value = 1;
-    const qn_bar_series bar = { evil, &value, NULL, 0 };
-    const qn_bar_chart bars = { evil, axis, &evil, 1, &bar, 1, 0 };
     qn_table table = qn_table_begin(evil);
     qn_page page;
 
@@ -191,7 +184,6 @@ static void text_from_outside_cannot_break_the_page(void **state)
     qn_page_conditions(&page, &fact, 1);
     qn_page_section(&page, evil);
     qn_page_lines(&page, &chart, 1);
-    qn_page_bars(&page, &bars);
     qn_page_table(&page, evil, &table);
     qn_page_text(&page, evil);
     qn_page_note(&page, evil);
@@ -267,19 +259,14 @@ static void nothing_to_draw_is_said_in_words(void **state)
     const qn_point bad = { 0, -1, NAN, NULL };
     const qn_series series = { "s", &bad, 1, 0, 0 };
     const qn_line_chart chart = { "empty", sizes, times, &series, 1, NULL, 0, NULL };
-    const double none = NAN;
-    const char *group = "g";
-    const qn_bar_series bar = { "b", &none, NULL, 0 };
-    const qn_bar_chart bars = { NULL, times, &group, 1, &bar, 1, 0 };
     qn_page page;
 
     (void)state;
     qn_page_begin(&page, "t", NULL);
     qn_page_lines(&page, &chart, 1);
     qn_page_lines(&page, NULL, 0);
-    qn_page_bars(&page, &bars);
     char *html = finish(&page);
-    assert_int_equal(count(html, "No data to draw."), 2);
+    assert_int_equal(count(html, "No data to draw."), 1);
     free(html);
 }
 
@@ -311,25 +298,71 @@ static void labels_of_marks_never_overlap(void **state)
     }
 }
 
-static void bars_show_values_whiskers_and_a_dash_for_none(void **state)
+/* The figures that a page leaves, read again. */
+static json_t *figures_of(const qn_line_chart *charts, size_t n, json_t **root)
 {
-    const char *groups[] = { "one", "a very long name that does not fit beside the bars at all" };
-    const double values[] = { 120, NAN };
-    const double highs[] = { 150, NAN };
-    const qn_bar_series bar = { "pool on", values, highs, 3 };
-    const qn_bar_chart chart = { "b", { "t", QN_UNIT_US, 0 }, groups, 2, &bar, 1, 0 };
     qn_page page;
+    json_t *list = NULL;
+
+    qn_page_begin(&page, "t", NULL);
+    qn_page_section(&page, "speed");
+    qn_page_lines(&page, charts, n);
+    must(qn_page_write(&page, in_folder("p.html"), &failure));
+    must(qn_figures_read(in_folder("p.figures.json"), root, &list, &failure));
+    return list;
+}
+
+static void figures_drawn_from_their_data_are_the_same(void **state)
+{
+    const qn_series series[] = { { "cpu", points, N - 1, 0, 0 },
+                                 { "cuda:0 <&>", points, N - 1, 2, 1 } };
+    const qn_mark marks[] = { { 2e5, "crossover 200k", 2 } };
+    const qn_line_chart charts[] = { { "vadd", sizes, times, series, 2, marks, 1, "p90" },
+                                     { NULL, sizes, times, series, 1, NULL, 0, NULL } };
+    qn_figure_lines lines = { 0 };
+    qn_page first = { 0 }, again = { 0 };
+    json_t *root;
+    const json_t *list = figures_of(charts, 2, &root);
 
     (void)state;
-    qn_page_begin(&page, "t", NULL);
-    qn_page_bars(&page, &chart);
-    char *html = finish(&page);
-    assert_non_null(strstr(html, "one, pool on: 120 \xC2\xB5s to 150 \xC2\xB5s</title>"));
-    assert_non_null(strstr(html, ">120 \xC2\xB5s</text>"));
-    assert_non_null(strstr(html, ">-</text>"));
-    assert_non_null(strstr(html, "\xE2\x80\xA6</text>"));
-    expect_numbers_only(html);
-    free(html);
+    assert_int_equal(json_array_size(list), 1);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "section")),
+                        "speed");
+    must(qn_figure_lines_read(json_array_get(list, 0), "p", &lines, &failure));
+    assert_int_equal(lines.n, 2);
+    for (size_t k = 0; k < 2; k++) {
+        qn_page_panel(&first, charts, 2, k);
+        qn_page_panel(&again, lines.charts, 2, k);
+    }
+    assert_string_equal(again.html.data, first.html.data);
+    assert_null(again.figures);
+    qn_figure_lines_free(&lines);
+    json_decref(root);
+    qn_page_free(&first);
+    qn_page_free(&again);
+}
+
+static void damaged_figures_are_refused(void **state)
+{
+    static const char *const texts[][2] = {
+        { "{\"figures\": []}", "format" },
+        { "{\"format\": \"quern-metrics/1\", \"figures\": []}", "its format is 'quern-metrics/1'" },
+        { "{\"format\": \"quern-figures/1\"}", "figures" },
+    };
+    json_t *root, *list, *empty = json_object();
+    qn_figure_lines lines;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        must(
+            qn_file_write(in_folder("d.figures.json"), texts[i][0], strlen(texts[i][0]), &failure));
+        assert_int_equal(qn_figures_read(in_folder("d.figures.json"), &root, &list, &failure),
+                         QN_ERR_INPUT);
+        assert_non_null(strstr(failure.text, texts[i][1]));
+        assert_null(root);
+    }
+    assert_int_equal(qn_figure_lines_read(empty, "p", &lines, &failure), QN_ERR_INPUT);
+    json_decref(empty);
 }
 
 static void any_values_give_a_drawable_page(void **state)
@@ -341,28 +374,20 @@ static void any_values_give_a_drawable_page(void **state)
     (void)state;
     for (uint64_t round = 0; round < 2000; round++) {
         qn_point p[6];
-        double values[6];
-        double highs[6];
-        const char *groups[6] = { "a", "b", "c", "d", "e", "f" };
         const int is_log = (int)(round & 1);
         for (uint64_t i = 0; i < 6; i++) {
             const uint64_t z = qn_random_u64(round, i);
             const double r = pow(10, 8.0 * qn_random_float(round + 1, i));
             p[i] = (qn_point){ z & 1 ? r : odd[z >> 8 & 7], z & 2 ? r : odd[(z >> 16) % 10],
                                z & 4 ? 2 * r : odd[(z >> 24) % 10], NULL };
-            values[i] = p[i].y;
-            highs[i] = p[i].high;
         }
         const qn_series series = { "s", p, 6, 0, 0 };
         const qn_mark marks[] = { { p[0].x, "m", 0 }, { p[1].y, "k", 1 } };
         const qn_axis axis = { "v", round & 2 ? QN_UNIT_US : QN_UNIT_COUNT, is_log };
         const qn_line_chart chart = { NULL, axis, axis, &series, 1, marks, 2, NULL };
-        const qn_bar_series bar = { "b", values, highs, 0 };
-        const qn_bar_chart bars = { NULL, axis, groups, 6, &bar, 1, round & 4 ? 1 : 0 };
         qn_page page;
         qn_page_begin(&page, "t", NULL);
         qn_page_lines(&page, &chart, 1);
-        qn_page_bars(&page, &bars);
         qn_str_add(&page.html, "</main></body></html>\n");
         assert_false(page.html.failed);
         check_page(page.html.data);
@@ -394,9 +419,10 @@ int main(void)
         cmocka_unit_test(panels_share_their_scales),
         cmocka_unit_test(nothing_to_draw_is_said_in_words),
         cmocka_unit_test(labels_of_marks_never_overlap),
-        cmocka_unit_test(bars_show_values_whiskers_and_a_dash_for_none),
+        cmocka_unit_test(figures_drawn_from_their_data_are_the_same),
+        cmocka_unit_test(damaged_figures_are_refused),
         cmocka_unit_test(any_values_give_a_drawable_page),
         cmocka_unit_test(a_page_that_cannot_be_written_says_so_and_is_freed),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

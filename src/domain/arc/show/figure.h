@@ -7,6 +7,7 @@
 #define QN_ARC_FIGURE_H
 
 #include "domain/arc/task/task.h"
+#include "util/page/chart.h"
 
 typedef struct qn_arc_figure_row {
     const char *label;                   /* "train 1" */
@@ -26,6 +27,11 @@ typedef struct qn_arc_figure {
 qn_status qn_arc_figure_write(const qn_arc_figure *figure, const char *path, qn_err *err);
 qn_status qn_arc_figure_write_png(const qn_arc_figure *figure, const char *path, qn_err *err);
 qn_status qn_arc_figure_write_html(const qn_arc_figure *figure, const char *path, qn_err *err);
+
+/* A row on a page, and its data (util/page/figures.h): the kind "grids". Drawing needs the data
+ * alone; data that are damaged are QN_ERR_INPUT, and `where` starts the message. */
+void qn_arc_figure_keep(qn_page *page, const qn_arc_figure_row *row);
+qn_status qn_arc_figure_draw(qn_page *page, const json_t *figure, const char *where, qn_err *err);
 
 /* Cells in which two grids of one shape differ, or -1 when the shapes do, or one is missing. */
 int qn_arc_grids_differ(const qn_arc_grid *a, const qn_arc_grid *b);

@@ -5,9 +5,11 @@
  */
 #include "domain/arc/show/canvas.h"
 #include "domain/arc/show/figure.h"
-#include "util/page/chart.h"
+#include "util/page/figures.h"
 #include "util/page/svg.h"
 #include "util/status.h"
+
+#include <string.h>
 
 static void add_colour(qn_str *html, const qn_arc_grid *grid, int colour)
 {
@@ -112,12 +114,86 @@ static void add_row(qn_str *html, const qn_arc_figure_row *row)
     qn_str_add(html, "</figure>\n");
 }
 
+/* Rows as data: a grid is a list of rows, each a text of digits. */
+
+static json_t *grid_to_json(const qn_arc_grid *grid)
+{
+    json_t *rows = json_array();
+
+    for (int i = 0; grid->cells && i < grid->rows; i++) {
+        char digits[QN_ARC_MOST_SIDE];
+
+        for (int j = 0; j < grid->cols; j++)
+            digits[j] = (char)('0' + grid->cells[i * grid->cols + j]);
+        json_array_append_new(rows, json_stringn(digits, (size_t)grid->cols));
+    }
+    return rows;
+}
+
+void qn_arc_figure_keep(qn_page *page, const qn_arc_figure_row *row)
+{
+    qn_page_keep(page, "grids",
+                 json_pack("{s:o, s:o, s:b, s:o, s:o, s:o}", "label", qn_json_text(row->label),
+                           "note", row->note ? qn_json_text(row->note) : json_null(), "checked",
+                           row->is_checked, "input", grid_to_json(&row->input), "output",
+                           grid_to_json(&row->output), "expected", grid_to_json(&row->expected)));
+}
+
+typedef struct cell_store {
+    unsigned char cells[QN_ARC_MOST_SIDE * QN_ARC_MOST_SIDE];
+} cell_store;
+
+static qn_status grid_from_json(const json_t *figure, const char *key, const char *where,
+                                cell_store *store, qn_arc_grid *out, qn_err *err)
+{
+    const json_t *rows = json_object_get(figure, key);
+    const size_t n = json_array_size(rows);
+    const size_t cols = json_string_length(json_array_get(rows, 0));
+
+    *out = (qn_arc_grid){ 0 };
+    if (!n)
+        return QN_OK;
+    if (n > QN_ARC_MOST_SIDE || cols < 1 || cols > QN_ARC_MOST_SIDE)
+        return qn_fail(err, QN_ERR_INPUT, "%s: %s is a grid of %zu x %zu, over %d", where, key, n,
+                       cols, QN_ARC_MOST_SIDE);
+    for (size_t i = 0; i < n; i++) {
+        const char *row = json_string_value(json_array_get(rows, i));
+
+        if (!row || strlen(row) != cols || strspn(row, "0123456789") != cols)
+            return qn_fail(err, QN_ERR_INPUT, "%s: row %zu of %s is not %zu digits", where, i + 1,
+                           key, cols);
+        for (size_t j = 0; j < cols; j++)
+            store->cells[i * cols + j] = (unsigned char)(row[j] - '0');
+    }
+    *out = (qn_arc_grid){ .rows = (int)n, .cols = (int)cols, .cells = store->cells };
+    return QN_OK;
+}
+
+qn_status qn_arc_figure_draw(qn_page *page, const json_t *figure, const char *where, qn_err *err)
+{
+    const char *label = json_string_value(json_object_get(figure, "label"));
+    cell_store input, output, expected;
+    qn_arc_figure_row row = { .label = label ? label : "",
+                              .note = json_string_value(json_object_get(figure, "note")),
+                              .is_checked = json_is_true(json_object_get(figure, "checked")) };
+    qn_status st = QN_OK;
+
+    QN_TRY(grid_from_json(figure, "input", where, &input, &row.input, err));
+    QN_TRY(grid_from_json(figure, "output", where, &output, &row.output, err));
+    QN_TRY(grid_from_json(figure, "expected", where, &expected, &row.expected, err));
+    add_row(&page->html, &row);
+out:
+    return st;
+}
+
 qn_status qn_arc_figure_write_html(const qn_arc_figure *figure, const char *path, qn_err *err)
 {
     qn_page page;
 
     qn_page_begin(&page, figure->title, figure->lead);
-    for (size_t i = 0; i < figure->n; i++)
+    for (size_t i = 0; i < figure->n; i++) {
         add_row(&page.html, &figure->rows[i]);
+        qn_arc_figure_keep(&page, &figure->rows[i]);
+    }
     return qn_page_write(&page, path, err);
 }
