@@ -51,7 +51,7 @@ typedef struct kept_planes {
 static inline qn_status keep_planes(void *user, const qn_sw_step_view *view, qn_err *err)
 {
     kept_planes *kept = user;
-    const qn_sw_window *w = &view->window;
+    const qn_window *w = &view->window;
 
     (void)err;
     kept->n_views++;
@@ -59,19 +59,17 @@ static inline qn_status keep_planes(void *user, const qn_sw_step_view *view, qn_
     for (int p = 0; p < QN_SW_PLANES; p++) {
         if (!view->plane[p])
             continue;
-        if (view->row >= kept->n_rows || !kept->plane[p]) {
-            const size_t n = view->row + 1 > kept->n_rows ? view->row + 1 : kept->n_rows;
+        if (view->step >= kept->n_rows || !kept->plane[p]) {
+            const size_t n = view->step + 1 > kept->n_rows ? view->step + 1 : kept->n_rows;
 
             kept->plane[p] = realloc(kept->plane[p], n * kept->pixels * sizeof *kept->plane[p]);
             assert_non_null(kept->plane[p]);
         }
-        for (qn_i64 r = 0; r < w->rows; r++)
-            memcpy(kept->plane[p] + view->row * kept->pixels +
-                       (size_t)((w->row + r) * view->place->cols + w->col),
-                   view->plane[p] + r * w->cols, (size_t)w->cols * sizeof(float));
+        qn_window_paste(view->plane[p], w, sizeof(float),
+                        kept->plane[p] + view->step * kept->pixels, view->place->cols);
     }
-    if (view->row >= kept->n_rows)
-        kept->n_rows = view->row + 1;
+    if (view->step >= kept->n_rows)
+        kept->n_rows = view->step + 1;
     return QN_OK;
 }
 

@@ -9,12 +9,12 @@ static const qn_sw_plane_set tiles_watched =
 
 static inline void assert_same_rows(const qn_sw_run_result *a, const qn_sw_run_result *b)
 {
-    assert_int_equal(a->n_rows, b->n_rows);
-    for (size_t r = 0; r < a->n_rows; r++) {
-        assert_int_equal(a->rows[r].n_valid, b->rows[r].n_valid);
-        assert_float_equal(a->rows[r].tmrt_mean, b->rows[r].tmrt_mean, 1e-9);
-        assert_float_equal(a->rows[r].utci_mean, b->rows[r].utci_mean, 1e-9);
-        assert_float_equal(a->rows[r].sun_fraction, b->rows[r].sun_fraction, 1e-9);
+    assert_int_equal(a->n_steps, b->n_steps);
+    for (size_t r = 0; r < a->n_steps; r++) {
+        assert_int_equal(a->steps[r].n_valid, b->steps[r].n_valid);
+        assert_float_equal(a->steps[r].tmrt_mean, b->steps[r].tmrt_mean, 1e-9);
+        assert_float_equal(a->steps[r].utci_mean, b->steps[r].utci_mean, 1e-9);
+        assert_float_equal(a->steps[r].sun_fraction, b->steps[r].sun_fraction, 1e-9);
     }
 }
 

@@ -70,7 +70,7 @@ static void layers_shifted_by_whole_pixels_are_cut_bit_for_bit(void **state)
     (void)state;
     for (int i = 0; i < 400; i++)
         a.data[i] = (float)qn_random_u64(3, (uint64_t)i) * 1e-19f;
-    OK(qn_sw_raster_cut(&a, (qn_sw_window){ 3, 5, 17, 10 }, &cut, &err));
+    OK(qn_sw_raster_cut(&a, (qn_window){ 3, 5, 17, 10 }, &cut, &err));
     OK(align(&a, &b, NONE, &err));
     assert_int_equal(a.place.rows, 17);
     assert_int_equal(a.place.cols, 10);

@@ -58,7 +58,7 @@ static void box_of_a_surface_is_a_part_of_it(void **state)
     qn_sw_surface s = { 0 };
 
     (void)state;
-    OK(qn_sw_raster_cut(&all, (qn_sw_window){ 20, 10, 30, 20 }, &want, &err));
+    OK(qn_sw_raster_cut(&all, (qn_window){ 20, 10, 30, 20 }, &want, &err));
     OK(load(options, &s, &err));
     assert_int_equal(s.dsm.place.rows, 30);
     assert_int_equal(s.dsm.place.cols, 20);

@@ -43,15 +43,15 @@ static qn_i64 stamp(int time)
 }
 
 /* Tile t of the grid: its rows and columns. */
-static qn_sw_window window_of(int t)
+static qn_window window_of(int t)
 {
-    return (qn_sw_window){ t / 2 * TILE, t % 2 * TILE, TILE, TILE };
+    return (qn_window){ t / 2 * TILE, t % 2 * TILE, TILE, TILE };
 }
 
 /* Writes tile `t` of all files, or only `n_files` of them. */
 static void write_tile(qn_sw_outputs *o, int t, int n_files)
 {
-    const qn_sw_window w = window_of(t);
+    const qn_window w = window_of(t);
     float data[TILE * TILE];
 
     for (int k = 0; k < n_files; k++) {
@@ -132,7 +132,7 @@ static void failed_run_leaves_nothing(void **state)
     (void)state;
     write_tile(o, 0, 2 * TIMES);
     OK(qn_sw_outputs_finish_tile(o, 0, &err));
-    REFUSED(qn_sw_outputs_write(o, "tmrt", 0, (qn_sw_window){ ROWS, 0, 1, 1 }, data, 1, &err),
+    REFUSED(qn_sw_outputs_write(o, "tmrt", 0, (qn_window){ ROWS, 0, 1, 1 }, data, 1, &err),
             QN_ERR_USAGE, "tmrt_19700101_0000");
     qn_sw_outputs_abort(o);
     assert_int_equal(n_files_in("out/tmrt"), 0);

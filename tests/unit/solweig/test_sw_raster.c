@@ -85,7 +85,7 @@ static void geotiff_gives_back_what_was_written(void **state)
 static void expect_windows(const char *name)
 {
     qn_sw_raster r = numbered(40, 50), cut = { 0 };
-    const qn_sw_window window = { 7, 11, 20, 30 }, outside = { 30, 0, 11, 1 };
+    const qn_window window = { 7, 11, 20, 30 }, outside = { 30, 0, 11, 1 };
     const qn_sw_read_options options = { 0 };
     const qn_sw_format *format = NULL;
     qn_sw_place place = { 0 };
@@ -136,8 +136,8 @@ static void write_tiles(const char *path, const qn_sw_raster *r)
             OK(qn_sw_raster_out_open(path, &r->place, QN_SW_OUT_RESUME, &out, &err));
         }
         for (qn_i64 x = 0; x < cols; x += 17) {
-            const qn_sw_window core = { y, x, y + 13 < rows ? 13 : rows - y,
-                                        x + 17 < cols ? 17 : cols - x };
+            const qn_window core = { y, x, y + 13 < rows ? 13 : rows - y,
+                                     x + 17 < cols ? 17 : cols - x };
 
             OK(qn_sw_raster_out_write(out, core, r->data + y * cols + x, cols, &err));
         }
@@ -176,7 +176,7 @@ static void expect_nothing_left(const char *name)
     qn_sw_raster_out *out = NULL;
 
     OK(qn_sw_raster_out_open(in_folder(name), &r.place, QN_SW_OUT_NEW, &out, &err));
-    OK(qn_sw_raster_out_write(out, (qn_sw_window){ 0, 0, 20, 30 }, r.data, 30, &err));
+    OK(qn_sw_raster_out_write(out, (qn_window){ 0, 0, 20, 30 }, r.data, 30, &err));
     qn_sw_raster_out_abort(out);
     assert_int_equal(n_files(), 0);
     REFUSED(qn_sw_raster_out_open(in_folder(name), &r.place, QN_SW_OUT_RESUME, &out, &err),
@@ -393,7 +393,7 @@ static void unwritten_part_of_a_geotiff_is_no_data(void **state)
     (void)state;
     need_geotiff();
     OK(qn_sw_raster_out_open(in_folder("a.tif"), &r.place, QN_SW_OUT_NEW, &out, &err));
-    OK(qn_sw_raster_out_write(out, (qn_sw_window){ 0, 0, 10, 10 }, r.data, 300, &err));
+    OK(qn_sw_raster_out_write(out, (qn_window){ 0, 0, 10, 10 }, r.data, 300, &err));
     OK(qn_sw_raster_out_commit(out, &err));
     OK(qn_sw_raster_read(in_folder("a.tif"), NULL, &back, &err));
     assert_true(back.data[0] == 0 && back.data[9 * 300 + 9] == r.data[9 * 300 + 9]);

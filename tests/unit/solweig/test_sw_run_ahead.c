@@ -35,7 +35,8 @@ static qn_sw_run_result run_to(qn_ctx *ctx, const char *folder, qn_i64 tile)
 
     config.out = in_folder(folder);
     config.outputs = 1u << QN_SW_TMRT | 1u << QN_SW_SHADOW;
-    config.rows = (qn_sw_weather_options){ .start = "2006-07-26T13:00", .end = "2006-07-26T20:00" };
+    config.steps =
+        (qn_sw_weather_options){ .start = "2006-07-26T13:00", .end = "2006-07-26T20:00" };
     config.tile = tile;
     must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
     return result;
@@ -85,7 +86,7 @@ static void overlap_changes_no_file(void **state)
     assert_int_equal(compare_folder("behind", "plain", "summary"), 15);
     for (int i = 0; i < 2; i++)
         assert_int_equal(both[i]->n_tiles_done, 9);
-    assert_float_equal(a.rows[0].tmrt_mean, b.rows[0].tmrt_mean, 0);
+    assert_float_equal(a.steps[0].tmrt_mean, b.steps[0].tmrt_mean, 0);
     assert_int_equal(a.n_tiles_ahead, 8);
     assert_int_equal(b.n_tiles_ahead, 0);
     assert_true(a.queue_peak >= 1 && a.queue_peak <= 2);
@@ -110,8 +111,8 @@ static void queue_stays_within_its_limit(void **state)
         assert_true(qn_metric_value(m, "max_queue", NULL) >= 1);
         assert_true(qn_metric_value(m, "max_queue", NULL) <=
                     qn_metric_value(m, "inflight_limit", NULL));
-        for (size_t r = 0; r < result.n_rows; r++)
-            assert_true(isfinite(result.rows[r].tmrt_mean));
+        for (size_t r = 0; r < result.n_steps; r++)
+            assert_true(isfinite(result.steps[r].tmrt_mean));
         qn_sw_run_result_free(&result);
         qn_ctx_close(ctx);
     }

@@ -28,7 +28,7 @@ static int make_small(void **state)
         config = city_config();
         config.sky = (qn_sw_sky_kind)sky;
         result = run_kept(ctx, &config, watched, &clean[sky]);
-        clean_noon[sky] = result.rows[2];
+        clean_noon[sky] = result.steps[2];
         qn_sw_run_result_free(&result);
     }
     qn_ctx_close(ctx);
@@ -55,8 +55,8 @@ static qn_tiles run_faulty(const qn_sw_run_config *config, const char *rule, dou
     result = run_kept(ctx, config, watched, &kept);
     capture_end(text, size);
     assert_same_planes(rule, &clean[config->sky], &kept);
-    assert_float_equal(result.rows[2].tmrt_mean, clean_noon[config->sky].tmrt_mean, 1e-9);
-    assert_int_equal(result.rows[2].n_valid, clean_noon[config->sky].n_valid);
+    assert_float_equal(result.steps[2].tmrt_mean, clean_noon[config->sky].tmrt_mean, 1e-9);
+    assert_int_equal(result.steps[2].n_valid, clean_noon[config->sky].n_valid);
     *n_fallbacks = qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count", NULL);
     plan = result.plan;
     drop_planes(&kept);

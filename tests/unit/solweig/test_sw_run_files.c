@@ -109,8 +109,8 @@ static qn_status die_in_the_third_tile(void *user, const qn_sw_step_view *view, 
     int *n_starts = user;
 
     (void)err;
-    *n_starts += view->row == 0;
-    if (*n_starts == 3 && view->row == 2)
+    *n_starts += view->step == 0;
+    if (*n_starts == 3 && view->step == 2)
         raise(SIGKILL);
     return QN_OK;
 }
@@ -158,7 +158,7 @@ static void killed_run_goes_on_to_the_same_files(void **state)
     config.tile = 0; /* that of the run before */
     must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
     assert_int_equal(result.plan.core, 32);
-    assert_int_equal(result.n_tiles_kept, 2);
+    assert_int_equal(result.n_tiles_resumed, 2);
     assert_int_equal(result.n_tiles_done, 4);
     assert_same_results("whole", "killed");
     assert_same_file("whole/maps/tmrt_20060726_1300.png", "killed/maps/tmrt_20060726_1300.png");
@@ -329,7 +329,7 @@ static void kept_view_factors_give_the_same_bits(void **state)
 static qn_status refuse_a_row(void *user, const qn_sw_step_view *view, qn_err *err)
 {
     (void)user;
-    return view->row == 3 ? qn_fail(err, QN_ERR_FAILED, "no more") : QN_OK;
+    return view->step == 3 ? qn_fail(err, QN_ERR_FAILED, "no more") : QN_OK;
 }
 
 static void failed_run_leaves_no_file(void **state)
@@ -370,7 +370,7 @@ static void bad_input_is_refused_by_name(void **state)
     config.site.latitude = 95;
     must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_INPUT, "95");
     config = city_config();
-    config.rows.start = "2007-01-01";
+    config.steps.start = "2007-01-01";
     must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_INPUT, "day.txt");
     config = city_config();
     config.patch_option = 5;
@@ -397,12 +397,12 @@ static void weather_of_an_epw_file_knows_its_place(void **state)
     weather = golden_path("solweig/weather/athens_2023_jan_jul.epw");
     config.weather = &weather;
     config.has_site = 0;
-    config.rows = (qn_sw_weather_options){ .start = "07-03", .hours = "6,12,23" };
+    config.steps = (qn_sw_weather_options){ .start = "07-03", .hours = "6,12,23" };
     must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
-    assert_int_equal(result.n_rows, 3);
+    assert_int_equal(result.n_steps, 3);
     assert_true(result.site.latitude > 37 && result.site.latitude < 39);
-    assert_true(result.rows[1].sun_altitude > 60 && !result.rows[2].is_day);
-    assert_true(result.rows[1].tmrt_mean > result.rows[0].tmrt_mean);
+    assert_true(result.steps[1].sun_altitude > 60 && !result.steps[2].is_day);
+    assert_true(result.steps[1].tmrt_mean > result.steps[0].tmrt_mean);
     qn_sw_run_result_free(&result);
     qn_ctx_close(ctx);
 }

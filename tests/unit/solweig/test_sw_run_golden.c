@@ -22,9 +22,9 @@ static void check_rows(const qn_sw_run_result *result, const char *prefix)
 
     snprintf(name, sizeof name, "%s_timeseries.csv", prefix);
     must_do(qn_csv_read(ga_path(name), &csv, &err));
-    assert_int_equal(csv.n_rows, result->n_rows);
+    assert_int_equal(csv.n_rows, result->n_steps);
     for (size_t r = 0; r < csv.n_rows; r++) {
-        const qn_sw_step_figures *got = &result->rows[r];
+        const qn_sw_step_figures *got = &result->steps[r];
         const struct {
             const char *name;
             double got, within;

@@ -32,10 +32,7 @@ qn_status qn_sw_api_load(const qn_sw_layer_options *given, int has_arrays,
 
 /* Where the computed part lies in the arrays of the layers, whose shape results have. A DSM from a
  * file has no arrays: there the part is the whole. */
-qn_sw_window qn_sw_api_window(const qn_sw_layer_options *layers, const qn_sw_place *place);
-
-/* Pastes `from`, packed rows of `at`, into a grid of `cols` columns; `bytes` of a pixel. */
-void qn_sw_api_paste(const void *from, qn_sw_window at, qn_i64 cols, size_t bytes, void *to);
+qn_window qn_sw_api_window(const qn_sw_layer_options *layers, const qn_sw_place *place);
 
 /* Sets n floats to NaN. */
 void qn_sw_api_clear(float *to, size_t n);

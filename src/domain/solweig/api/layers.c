@@ -69,26 +69,17 @@ out:
 
 /* Out. */
 
-qn_sw_window qn_sw_api_window(const qn_sw_layer_options *layers, const qn_sw_place *place)
+qn_window qn_sw_api_window(const qn_sw_layer_options *layers, const qn_sw_place *place)
 {
     const double size = place->pixel_size;
     const double north = (double)layers->rows * size;
 
     if (!layers->n_dsm)
-        return (qn_sw_window){ 0, 0, place->rows, place->cols };
-    return (qn_sw_window){ .row = (qn_i64)llround((north - place->transform[3]) / size),
-                           .col = (qn_i64)llround(place->transform[0] / size),
-                           .rows = place->rows,
-                           .cols = place->cols };
-}
-
-void qn_sw_api_paste(const void *from, qn_sw_window at, qn_i64 cols, size_t bytes, void *to)
-{
-    const size_t row_bytes = (size_t)at.cols * bytes;
-
-    for (qn_i64 r = 0; r < at.rows; r++)
-        memcpy((char *)to + (size_t)((at.row + r) * cols + at.col) * bytes,
-               (const char *)from + (size_t)r * row_bytes, row_bytes);
+        return (qn_window){ 0, 0, place->rows, place->cols };
+    return (qn_window){ .row = (qn_i64)llround((north - place->transform[3]) / size),
+                        .col = (qn_i64)llround(place->transform[0] / size),
+                        .rows = place->rows,
+                        .cols = place->cols };
 }
 
 void qn_sw_api_clear(float *to, size_t n)
@@ -99,11 +90,12 @@ void qn_sw_api_clear(float *to, size_t n)
 
 void qn_sw_api_give(const qn_sw_layer_options *layers, const qn_sw_raster *from, float *to)
 {
+    const qn_window at = qn_sw_api_window(layers, &from->place);
+
     if (!to)
         return;
     qn_sw_api_clear(to, (size_t)layers->rows * (size_t)layers->cols);
-    qn_sw_api_paste(from->data, qn_sw_api_window(layers, &from->place), layers->cols, sizeof *to,
-                    to);
+    qn_window_paste(from->data, &at, sizeof *to, to, layers->cols);
 }
 
 /* Besides. */

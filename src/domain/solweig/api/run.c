@@ -48,9 +48,9 @@ out:
 static qn_status add_step(void *user, const qn_sw_step_view *view, qn_err *err)
 {
     qn_sw_result *r = user;
-    const qn_sw_window part = qn_sw_api_window(r->layers, view->place);
-    const qn_sw_window at = { part.row + view->window.row, part.col + view->window.col,
-                              view->window.rows, view->window.cols };
+    const qn_window part = qn_sw_api_window(r->layers, view->place);
+    const qn_window at = { part.row + view->window.row, part.col + view->window.col,
+                           view->window.rows, view->window.cols };
     qn_status st = QN_OK;
 
     r->rows = r->layers->n_dsm ? r->layers->rows : view->place->rows;
@@ -58,9 +58,9 @@ static qn_status add_step(void *user, const qn_sw_step_view *view, qn_err *err)
     for (int p = 0; p < QN_SW_PLANES; p++) {
         if (!view->plane[p])
             continue;
-        QN_TRY(make_room(r, p, view->row + 1, err));
-        qn_sw_api_paste(view->plane[p], at, r->cols, sizeof(float),
-                        r->planes[p] + view->row * (size_t)r->rows * (size_t)r->cols);
+        QN_TRY(make_room(r, p, view->step + 1, err));
+        qn_window_paste(view->plane[p], &at, sizeof(float),
+                        r->planes[p] + view->step * (size_t)r->rows * (size_t)r->cols, r->cols);
     }
 out:
     return st;
@@ -68,11 +68,11 @@ out:
 
 static qn_status take_steps(qn_sw_result *r, const qn_sw_run_result *run, qn_err *err)
 {
-    if (!(r->steps = calloc(run->n_rows + 1, sizeof *r->steps)))
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu time steps", run->n_rows);
-    r->n = run->n_rows;
+    if (!(r->steps = calloc(run->n_steps + 1, sizeof *r->steps)))
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu time steps", run->n_steps);
+    r->n = run->n_steps;
     for (size_t i = 0; i < r->n; i++) {
-        const qn_sw_step_figures *from = &run->rows[i];
+        const qn_sw_step_figures *from = &run->steps[i];
 
         r->steps[i] = (qn_sw_step){ .minutes = from->minutes,
                                     .sun_altitude = from->sun_altitude,
@@ -104,7 +104,7 @@ static qn_sw_run_report report_of(const qn_sw_run_result *run)
                            .n_tiles = qn_tiles_count(plan),
                            .core = plan->core,
                            .border = plan->border + plan->padding,
-                           .n_tiles_resumed = run->n_tiles_kept,
+                           .n_tiles_resumed = run->n_tiles_resumed,
                            .svf_was_read = run->svf_was_read };
 
     snprintf(r.limited_by, sizeof r.limited_by, "%s", plan->limited_by);
@@ -206,12 +206,12 @@ static qn_status read_request(const qn_sw_layer_options *layers, const qn_sw_run
     *c = (qn_sw_run_config){ .surface = qn_sw_load_of(&r->layers),
                              .weather = o->weather_files,
                              .n_weather = o->n_weather_files,
-                             .weather_rows = o->weather,
-                             .n_weather_rows = o->n_weather,
-                             .rows = { .start = qn_sw_text(o->from),
-                                       .end = qn_sw_text(o->to),
-                                       .hours = qn_sw_text(o->hours),
-                                       .hourly_only = o->hourly },
+                             .weather_steps = o->weather,
+                             .n_weather_steps = o->n_weather,
+                             .steps = { .start = qn_sw_text(o->from),
+                                        .end = qn_sw_text(o->to),
+                                        .hours = qn_sw_text(o->hours),
+                                        .hourly_only = o->hourly },
                              .has_site = !isnan(o->latitude),
                              .site = { o->latitude, o->longitude, o->altitude, o->utc_offset },
                              .params = &r->params,

@@ -63,18 +63,18 @@ out:
 static void give_arrays(const qn_sw_layer_options *layers, const qn_sw_place *place,
                         const qn_sw_svf_arrays *arrays, float *maps, uint8_t *matrices)
 {
-    const qn_sw_window at = qn_sw_api_window(layers, place);
+    const qn_window at = qn_sw_api_window(layers, place);
     const size_t cells = (size_t)layers->rows * (size_t)layers->cols;
     const size_t bytes = (size_t)arrays->n_bytes;
 
     if (maps)
         qn_sw_api_clear(maps, QN_SW_SVF_MAPS * cells);
     for (size_t i = 0; maps && i < QN_SW_SVF_MAPS; i++)
-        qn_sw_api_paste(arrays->map[i], at, layers->cols, sizeof(float), maps + i * cells);
+        qn_window_paste(arrays->map[i], &at, sizeof(float), maps + i * cells, layers->cols);
     if (matrices)
         memset(matrices, 0, QN_SW_SVF_MATRICES * cells * bytes);
     for (size_t i = 0; matrices && i < QN_SW_SVF_MATRICES; i++)
-        qn_sw_api_paste(arrays->matrix[i], at, layers->cols, bytes, matrices + i * cells * bytes);
+        qn_window_paste(arrays->matrix[i], &at, bytes, matrices + i * cells * bytes, layers->cols);
 }
 
 static qn_sw_svf_report report_of(const qn_sw_grid *grid, const qn_sw_svf_figures *r)

@@ -166,7 +166,7 @@ out:
 }
 
 /* Takes over `path`, which may be NULL for lack of memory. */
-static qn_status write_to(qn_sw_outputs *o, char *path, qn_sw_window window, const float *data,
+static qn_status write_to(qn_sw_outputs *o, char *path, qn_window window, const float *data,
                           qn_i64 stride, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -198,14 +198,14 @@ static char *raster_path(const qn_sw_outputs *o, const char *name, qn_i64 minute
                : path;
 }
 
-qn_status qn_sw_outputs_write(qn_sw_outputs *o, const char *name, qn_i64 minutes,
-                              qn_sw_window window, const float *data, qn_i64 stride, qn_err *err)
+qn_status qn_sw_outputs_write(qn_sw_outputs *o, const char *name, qn_i64 minutes, qn_window window,
+                              const float *data, qn_i64 stride, qn_err *err)
 {
     return write_to(o, raster_path(o, name, minutes), window, data, stride, err);
 }
 
-qn_status qn_sw_outputs_read(qn_sw_outputs *o, const char *name, qn_i64 minutes,
-                             qn_sw_window window, float *data, qn_err *err)
+qn_status qn_sw_outputs_read(qn_sw_outputs *o, const char *name, qn_i64 minutes, qn_window window,
+                             float *data, qn_err *err)
 {
     char *path = raster_path(o, name, minutes);
     char *partial = path ? qn_sw_partial_name(path) : NULL;
@@ -245,7 +245,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_outputs_write_summary(qn_sw_outputs *o, const char *name, qn_sw_window window,
+qn_status qn_sw_outputs_write_summary(qn_sw_outputs *o, const char *name, qn_window window,
                                       const float *data, qn_i64 stride, qn_err *err)
 {
     char *path = NULL;

@@ -28,10 +28,10 @@ qn_status qn_sw_outputs_open(const qn_sw_outputs_options *options, qn_sw_outputs
 /* Writes a window of <folder>/<name>/<name>_YYYYMMDD_HHMM, as .tif, or .npy without GDAL. For one
  * thread at a time. */
 qn_status qn_sw_outputs_write(qn_sw_outputs *outputs, const char *name, qn_i64 minutes,
-                              qn_sw_window window, const float *data, qn_i64 stride, qn_err *err);
+                              qn_window window, const float *data, qn_i64 stride, qn_err *err);
 
 /* The same of <folder>/summary/<name>. */
-qn_status qn_sw_outputs_write_summary(qn_sw_outputs *outputs, const char *name, qn_sw_window window,
+qn_status qn_sw_outputs_write_summary(qn_sw_outputs *outputs, const char *name, qn_window window,
                                       const float *data, qn_i64 stride, qn_err *err);
 
 /* Writes <folder>/<name> as a whole: "maps/tmrt.png". */
@@ -41,7 +41,7 @@ qn_status qn_sw_outputs_write_file(qn_sw_outputs *outputs, const char *name, con
 /* Reads a window of what qn_sw_outputs_write has written, also in an earlier run; its tile must be
  * finished. */
 qn_status qn_sw_outputs_read(qn_sw_outputs *outputs, const char *name, qn_i64 minutes,
-                             qn_sw_window window, float *data, qn_err *err);
+                             qn_window window, float *data, qn_err *err);
 
 /* All windows of this tile are written: closes the files and notes it. A kill of the process cannot
  * undo that; a power cut can. */

@@ -55,7 +55,7 @@ void qn_sw_raster_free(qn_sw_raster *raster)
     *raster = (qn_sw_raster){ 0 };
 }
 
-qn_status qn_sw_window_check(const qn_sw_place *place, qn_sw_window w, qn_err *err)
+qn_status qn_sw_window_check(const qn_sw_place *place, qn_window w, qn_err *err)
 {
     if (w.row >= 0 && w.col >= 0 && w.rows > 0 && w.cols > 0 && w.rows <= place->rows &&
         w.cols <= place->cols && w.row <= place->rows - w.rows && w.col <= place->cols - w.cols)
@@ -68,7 +68,7 @@ qn_status qn_sw_window_check(const qn_sw_place *place, qn_sw_window w, qn_err *e
 }
 
 /* The place of `window` inside `place`. */
-static qn_status cut_place(const qn_sw_place *place, qn_sw_window window, qn_sw_place *out,
+static qn_status cut_place(const qn_sw_place *place, qn_window window, qn_sw_place *out,
                            qn_err *err)
 {
     qn_status st = QN_OK;
@@ -85,7 +85,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_raster_cut(const qn_sw_raster *raster, qn_sw_window window, qn_sw_raster *out,
+qn_status qn_sw_raster_cut(const qn_sw_raster *raster, qn_window window, qn_sw_raster *out,
                            qn_err *err)
 {
     qn_status st = QN_OK;
@@ -94,10 +94,7 @@ qn_status qn_sw_raster_cut(const qn_sw_raster *raster, qn_sw_window window, qn_s
 
     QN_TRY(cut_place(&raster->place, window, &place, err));
     QN_TRY(qn_sw_raster_new(&place, &cut, err));
-    for (qn_i64 y = 0; y < window.rows; y++)
-        memcpy(cut.data + y * window.cols,
-               raster->data + (window.row + y) * raster->place.cols + window.col,
-               (size_t)window.cols * sizeof *cut.data);
+    qn_window_cut(raster->data, raster->place.cols, &window, sizeof *cut.data, cut.data);
     cut.is_integer = raster->is_integer;
     *out = cut;
 out:
@@ -178,7 +175,7 @@ qn_status qn_sw_raster_read(const char *path, const qn_sw_read_options *options,
     QN_TRY(qn_sw_format_of(path, &format, err));
     QN_TRY(format->open(path, options ? options : &defaults, &file, &place, &is_integer, err));
     QN_TRY(qn_sw_raster_new(&place, &raster, err));
-    QN_TRY(format->read(file, (qn_sw_window){ 0, 0, place.rows, place.cols }, raster.data, err));
+    QN_TRY(format->read(file, (qn_window){ 0, 0, place.rows, place.cols }, raster.data, err));
     if (!has_finite(&raster)) {
         st = qn_fail(err, QN_ERR_INPUT, "%s: none of its %lld x %lld pixels has a value", path,
                      (long long)place.rows, (long long)place.cols);
@@ -195,7 +192,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_raster_read_window(const char *path, qn_sw_window window, float *data, qn_err *err)
+qn_status qn_sw_raster_read_window(const char *path, qn_window window, float *data, qn_err *err)
 {
     const qn_sw_read_options options = { 0 };
     const qn_sw_format *format = NULL;

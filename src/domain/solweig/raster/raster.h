@@ -26,9 +26,6 @@ typedef struct qn_sw_raster {
     int is_integer; /* the file holds whole numbers */
 } qn_sw_raster;
 
-/* A rectangle of pixels inside a grid. */
-typedef qn_window qn_sw_window;
-
 /* Memory. */
 
 qn_status qn_sw_place_copy(const qn_sw_place *from, qn_sw_place *out, qn_err *err);
@@ -44,10 +41,10 @@ static inline size_t qn_sw_elems(const qn_sw_place *place)
 }
 
 /* Fails with QN_ERR_USAGE when `window` is empty or reaches over the edge of the grid. */
-qn_status qn_sw_window_check(const qn_sw_place *place, qn_sw_window window, qn_err *err);
+qn_status qn_sw_window_check(const qn_sw_place *place, qn_window window, qn_err *err);
 
 /* A copy of part of a raster. */
-qn_status qn_sw_raster_cut(const qn_sw_raster *raster, qn_sw_window window, qn_sw_raster *out,
+qn_status qn_sw_raster_cut(const qn_sw_raster *raster, qn_window window, qn_sw_raster *out,
                            qn_err *err);
 
 /* Whole files. */
@@ -71,7 +68,7 @@ qn_status qn_sw_raster_read(const char *path, const qn_sw_read_options *options,
                             qn_err *err);
 
 /* Reads the pixels of `window` into `data`, without gaps. */
-qn_status qn_sw_raster_read_window(const char *path, qn_sw_window window, float *data, qn_err *err);
+qn_status qn_sw_raster_read_window(const char *path, qn_window window, float *data, qn_err *err);
 
 /* Writes all of `raster` in one piece: GeoTIFF (f32, tiled, deflate, no data = NaN) or .npy. */
 qn_status qn_sw_raster_write(const char *path, const qn_sw_raster *raster, qn_err *err);
@@ -100,7 +97,7 @@ qn_status qn_sw_raster_out_open(const char *path, const qn_sw_place *place, qn_s
                                 qn_sw_raster_out **out, qn_err *err);
 
 /* Writes `window`; its row k begins at data + k * stride. For one thread at a time. */
-qn_status qn_sw_raster_out_write(qn_sw_raster_out *out, qn_sw_window window, const float *data,
+qn_status qn_sw_raster_out_write(qn_sw_raster_out *out, qn_window window, const float *data,
                                  qn_i64 stride, qn_err *err);
 
 /* Each of these ends `out`; NULL is fine for the last two. A commit that fails removes the file. */

@@ -196,7 +196,7 @@ out:
     return st;
 }
 
-static qn_status read_tif(void *handle, qn_sw_window w, float *data, qn_err *err)
+static qn_status read_tif(void *handle, qn_window w, float *data, qn_err *err)
 {
     const tif_file *file = handle;
     const size_t elems = (size_t)w.rows * (size_t)w.cols;
@@ -294,8 +294,7 @@ out:
     return st;
 }
 
-static qn_status write_tif(void *handle, qn_sw_window w, const float *data, qn_i64 stride,
-                           qn_err *err)
+static qn_status write_tif(void *handle, qn_window w, const float *data, qn_i64 stride, qn_err *err)
 {
     const tif_file *file = handle;
     message m;

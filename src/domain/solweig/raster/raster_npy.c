@@ -154,7 +154,7 @@ out:
     return st;
 }
 
-static qn_status read_npy(void *handle, qn_sw_window window, float *data, qn_err *err)
+static qn_status read_npy(void *handle, qn_window window, float *data, qn_err *err)
 {
     npy_file *file = handle;
     const size_t size = qn_npy_elem_bytes(file->array.type);
@@ -241,7 +241,7 @@ out:
     return st;
 }
 
-static qn_status write_npy(void *handle, qn_sw_window window, const float *data, qn_i64 stride,
+static qn_status write_npy(void *handle, qn_window window, const float *data, qn_i64 stride,
                            qn_err *err)
 {
     const npy_file *file = handle;

@@ -57,7 +57,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_raster_out_write(qn_sw_raster_out *out, qn_sw_window window, const float *data,
+qn_status qn_sw_raster_out_write(qn_sw_raster_out *out, qn_window window, const float *data,
                                  qn_i64 stride, qn_err *err)
 {
     qn_status st = qn_sw_window_check(&out->place, window, err);
@@ -123,7 +123,7 @@ void qn_sw_raster_out_abort(qn_sw_raster_out *out)
 
 qn_status qn_sw_raster_write(const char *path, const qn_sw_raster *raster, qn_err *err)
 {
-    const qn_sw_window all = { 0, 0, raster->place.rows, raster->place.cols };
+    const qn_window all = { 0, 0, raster->place.rows, raster->place.cols };
     qn_status st = QN_OK;
     qn_sw_raster_out *out = NULL;
 

@@ -58,8 +58,8 @@ static qn_status write_steps(const qn_sw_job *job, qn_err *err)
     for (size_t i = 0; i < sizeof header / sizeof *header; i++)
         qn_csv_put(&w, header[i]);
     qn_csv_end_row(&w);
-    for (size_t r = 0; r < job->result->n_rows; r++)
-        put_step(&w, &job->result->rows[r]);
+    for (size_t r = 0; r < job->result->n_steps; r++)
+        put_step(&w, &job->result->steps[r]);
     QN_TRY(qn_out_commit(&out, err));
 out:
     qn_out_abort(&out);
@@ -86,7 +86,7 @@ static qn_status write_pois(const qn_sw_job *job, qn_err *err)
     qn_csv_end_row(&w);
     for (size_t i = 0; i < figures->pois.n; i++)
         for (size_t r = 0; r < figures->n_steps; r++) {
-            qn_sw_stamp_iso(job->result->rows[r].minutes, stamp);
+            qn_sw_stamp_iso(job->result->steps[r].minutes, stamp);
             qn_csv_put(&w, figures->pois.list[i].name);
             qn_csv_put(&w, stamp);
             for (int p = 0; p < QN_SW_PLANES; p++)
@@ -125,10 +125,10 @@ static json_t *timeseries_of(const qn_sw_job *job)
     const qn_sw_run_result *r = job->result;
     char first[20], last[20];
 
-    qn_sw_stamp_iso(r->rows[0].minutes, first);
-    qn_sw_stamp_iso(r->rows[r->n_rows - 1].minutes, last);
+    qn_sw_stamp_iso(r->steps[0].minutes, first);
+    qn_sw_stamp_iso(r->steps[r->n_steps - 1].minutes, last);
     return json_pack("{s:s, s:s, s:I, s:o}", "start", first, "end", last, "timesteps",
-                     (json_int_t)r->n_rows, "interval_hours",
+                     (json_int_t)r->n_steps, "interval_hours",
                      qn_json_number(job->forcing.dt_hours));
 }
 

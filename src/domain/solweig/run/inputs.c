@@ -146,19 +146,19 @@ static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
         const qn_sw_sky_step *s = &r->sky[i];
         const qn_sw_perez_sky light = { s->sun.zenith, s->sun.azimuth, s->diffuse, s->direct,
                                         s->doy };
-        const qn_sw_step_weather row = qn_sw_step_weather_of(&r->weather.rows[i], s);
+        const qn_sw_step_weather step = qn_sw_step_weather_of(&r->weather.rows[i], s);
 
         if (is_aniso)
             qn_sw_perez_luminance(&light, table->altitude, table->azimuth, (size_t)table->dome.n,
                                   luminance);
-        qn_sw_moment_fill(&row, &materials, is_aniso ? &table->dome : NULL,
+        qn_sw_moment_fill(&step, &materials, is_aniso ? &table->dome : NULL,
                           is_aniso ? luminance : NULL, NULL, &delay, &moments[i],
                           is_aniso ? sky + i * n_table : NULL);
     }
     r->hash = qn_fnv1a64_add(r->hash, moments, r->n * sizeof *moments);
     r->hash = qn_fnv1a64_add(r->hash, sky, r->n * n_table * sizeof *sky);
     QN_TRY(qn_sw_step_table_new(ctx, (int)r->n, moments, (int)n_table,
-                                is_aniso ? table->dome.table : NULL, sky, &r->series, err));
+                                is_aniso ? table->dome.table : NULL, sky, &r->table, err));
     goto out;
 no_memory:
     st = qn_fail(err, QN_ERR_NOMEM, "no memory for records of %zu steps", r->n);
@@ -171,20 +171,20 @@ out:
 
 static qn_status read_weather(const qn_sw_run_config *config, qn_sw_forcing *r, qn_err *err)
 {
-    qn_sw_weather_options rows = config->rows;
+    qn_sw_weather_options steps = config->steps;
     qn_status st = QN_OK;
 
-    if (!config->n_weather && !config->n_weather_rows)
+    if (!config->n_weather && !config->n_weather_steps)
         return qn_fail(err, QN_ERR_USAGE, "no weather file: a run needs one");
-    rows.corrected |= config->corrected;
-    if (config->n_weather_rows)
-        QN_TRY(qn_sw_weather_take(config->weather_rows, config->n_weather_rows, &rows, &r->weather,
-                                  err));
+    steps.corrected |= config->corrected;
+    if (config->n_weather_steps)
+        QN_TRY(qn_sw_weather_take(config->weather_steps, config->n_weather_steps, &steps,
+                                  &r->weather, err));
     else
-        QN_TRY(qn_sw_weather_read(config->weather, config->n_weather, &rows, &r->weather, err));
+        QN_TRY(qn_sw_weather_read(config->weather, config->n_weather, &steps, &r->weather, err));
     r->n = r->weather.n_rows;
     if (r->n > INT_MAX)
-        return qn_fail(err, QN_ERR_LIMIT, "%zu rows; the limit is %d", r->n, INT_MAX);
+        return qn_fail(err, QN_ERR_LIMIT, "%zu steps; the limit is %d", r->n, INT_MAX);
     if (config->has_site)
         r->site = config->site;
     else if (r->weather.has_place)
@@ -195,7 +195,7 @@ static qn_status read_weather(const qn_sw_run_config *config, qn_sw_forcing *r, 
             err, QN_ERR_USAGE,
             "%s does not say where it is from: latitude, longitude and hours ahead of UTC "
             "are needed (--lat, --lon and --utc)",
-            config->n_weather_rows ? "the weather" : config->weather[0]);
+            config->n_weather_steps ? "the weather" : config->weather[0]);
 out:
     return st;
 }
@@ -254,7 +254,7 @@ qn_status qn_sw_forcing_make(qn_ctx *ctx, const qn_sw_run_config *config,
     r.utci = calloc(r.n, sizeof *r.utci);
     r.pet = calloc(r.n, sizeof *r.pet);
     if (!r.sky || !r.suns || !r.utci || !r.pet) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu rows of weather", r.n);
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu steps of weather", r.n);
         goto out;
     }
     QN_TRY(qn_sw_sky_derive(r.weather.rows, r.n, &r.site, &params->trees, &rules, r.sky, err));
@@ -270,7 +270,7 @@ out:
 void qn_sw_forcing_free(qn_sw_forcing *forcing)
 {
     qn_sw_weather_free(&forcing->weather);
-    qn_sw_step_table_free(forcing->series);
+    qn_sw_step_table_free(forcing->table);
     free(forcing->sky);
     free(forcing->suns);
     free(forcing->utci);

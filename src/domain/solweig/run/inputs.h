@@ -42,11 +42,11 @@ typedef struct qn_sw_forcing {
     size_t n;        /* steps */
     double dt_hours; /* between the first two steps; 1 for one step */
     qn_sw_sky_step *sky;
-    qn_sw_beam *suns;         /* in the order of steps */
-    qn_sw_step_table *series; /* on the device */
-    sw_utci_par *utci;        /* without the number of columns */
-    sw_pet_par *pet;          /* without the number of pixels */
-    uint64_t hash;            /* of all of it: other forcing gives other results */
+    qn_sw_beam *suns;        /* in the order of steps */
+    qn_sw_step_table *table; /* on the device */
+    sw_utci_par *utci;       /* without the number of columns */
+    sw_pet_par *pet;         /* without the number of pixels */
+    uint64_t hash;           /* of all of it: other forcing gives other results */
 } qn_sw_forcing;
 
 qn_status qn_sw_forcing_make(qn_ctx *ctx, const qn_sw_run_config *config,

@@ -15,33 +15,33 @@ typedef struct curves {
     size_t n;
 } curves;
 
-static double mean_tmrt(const qn_sw_job *job, size_t poi, size_t row)
+static double mean_tmrt(const qn_sw_job *job, size_t poi, size_t step)
 {
     (void)poi;
-    return job->result->rows[row].tmrt_mean;
+    return job->result->steps[step].tmrt_mean;
 }
 
-static double mean_utci(const qn_sw_job *job, size_t poi, size_t row)
+static double mean_utci(const qn_sw_job *job, size_t poi, size_t step)
 {
     (void)poi;
-    return job->result->rows[row].utci_mean;
+    return job->result->steps[step].utci_mean;
 }
 
-static double air(const qn_sw_job *job, size_t poi, size_t row)
+static double air(const qn_sw_job *job, size_t poi, size_t step)
 {
     (void)poi;
-    return job->result->rows[row].ta;
+    return job->result->steps[step].ta;
 }
 
-static double tmrt_at(const qn_sw_job *job, size_t poi, size_t row)
+static double tmrt_at(const qn_sw_job *job, size_t poi, size_t step)
 {
-    return (double)qn_sw_figures_at(&job->figures, poi, row)[QN_SW_TMRT];
+    return (double)qn_sw_figures_at(&job->figures, poi, step)[QN_SW_TMRT];
 }
 
 static void add_curve(const qn_sw_job *job, curves *c, qn_page *page, const char *name,
                       double (*value)(const qn_sw_job *, size_t, size_t), size_t poi, int is_dashed)
 {
-    const size_t n = job->result->n_rows;
+    const size_t n = job->result->n_steps;
     qn_point *points;
 
     if (c->n == MAX_CURVES)
@@ -51,7 +51,7 @@ static void add_curve(const qn_sw_job *job, curves *c, qn_page *page, const char
         return;
     }
     for (size_t r = 0; r < n; r++) {
-        points[r].x = (double)(job->result->rows[r].minutes - job->result->rows[0].minutes) / 60;
+        points[r].x = (double)(job->result->steps[r].minutes - job->result->steps[0].minutes) / 60;
         points[r].y = value(job, poi, r);
     }
     c->series[c->n++] =
@@ -61,7 +61,7 @@ static void add_curve(const qn_sw_job *job, curves *c, qn_page *page, const char
 static void draw(qn_page *page, curves *c, const char *title)
 {
     const qn_line_chart chart = { .title = title,
-                                  .x = { "hours since the first row", QN_UNIT_COUNT, 0 },
+                                  .x = { "hours since the first step", QN_UNIT_COUNT, 0 },
                                   .y = { "°C", QN_UNIT_COUNT, 0 },
                                   .series = c->series,
                                   .n_series = c->n };
@@ -119,14 +119,14 @@ static void add_tiles(const qn_sw_job *job, qn_page *page)
     double most = -INFINITY;
     char hottest[32], total[32], step[32];
 
-    for (size_t i = 0; i < r->n_rows; i++)
-        most = fmax(most, r->rows[i].tmrt_mean);
+    for (size_t i = 0; i < r->n_steps; i++)
+        most = fmax(most, r->steps[i].tmrt_mean);
     snprintf(hottest, sizeof hottest, "%.1f °C", most);
     snprintf(total, sizeof total, "%.3g s", r->times.total_s);
     snprintf(step, sizeof step, "%.3g ms", 1e3 * r->times.step_mean_s);
-    const qn_fact tiles[] = { { "hottest row", hottest, "mean Tmrt" },
+    const qn_fact tiles[] = { { "hottest step", hottest, "mean Tmrt" },
                               { "whole run", total, NULL },
-                              { "per row and tile", step, NULL } };
+                              { "per step and tile", step, NULL } };
     qn_page_tiles(page, tiles, sizeof tiles / sizeof *tiles);
 }
 
@@ -134,12 +134,12 @@ static void add_conditions(const qn_sw_job *job, qn_page *page)
 {
     const qn_sw_run_result *r = job->result;
     const qn_sw_run_config *c = job->config;
-    char grid[64], rows[64], tiles[96], mode[200], first[20];
+    char grid[64], steps[64], tiles[96], mode[200], first[20];
 
-    qn_sw_stamp_iso(r->rows[0].minutes, first);
+    qn_sw_stamp_iso(r->steps[0].minutes, first);
     snprintf(grid, sizeof grid, "%lld x %lld pixels of %g m", (long long)r->place.rows,
              (long long)r->place.cols, r->place.pixel_size);
-    snprintf(rows, sizeof rows, "%zu from %s", r->n_rows, first);
+    snprintf(steps, sizeof steps, "%zu from %s", r->n_steps, first);
     snprintf(tiles, sizeof tiles, "%lld, limited by %s, %.0f bytes per pixel",
              (long long)qn_tiles_count(&r->plan), r->plan.limited_by, r->plan.cost.device);
     snprintf(mode, sizeof mode, "%s sky, %s%s",
@@ -152,7 +152,7 @@ static void add_conditions(const qn_sw_job *job, qn_page *page)
              : c->reference    ? "; --reference: missing heights as the reference has them"
                                : "");
     const qn_fact facts[] = { { "grid", grid, NULL },
-                              { "rows", rows, NULL },
+                              { "steps", steps, NULL },
                               { "tiles", tiles, NULL },
                               { "mode", mode, NULL } };
     qn_page_conditions(page, facts, sizeof facts / sizeof *facts);
@@ -169,7 +169,7 @@ static void add_times(const qn_sw_job *job, qn_page *page)
                  { job->result->svf_was_read ? "start of tiles (sky view read)"
                                              : "start of tiles with sky view",
                    t->svf_s },
-                 { "rows", t->steps_s },
+                 { "steps", t->steps_s },
                  { "copying cores", t->stitch_ms * 1e-3 },
                  { "files", t->write_s },
                  { "all", t->total_s } };

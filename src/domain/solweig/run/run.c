@@ -152,12 +152,12 @@ static qn_status fill_steps(qn_sw_job *job, qn_err *err)
 {
     qn_sw_run_result *result = job->result;
 
-    result->rows = calloc(job->forcing.n, sizeof *result->rows);
-    if (!result->rows)
+    result->steps = calloc(job->forcing.n, sizeof *result->steps);
+    if (!result->steps)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for results of %zu steps", job->forcing.n);
-    result->n_rows = job->forcing.n;
+    result->n_steps = job->forcing.n;
     for (size_t r = 0; r < job->forcing.n; r++)
-        result->rows[r] = qn_sw_figures_step(&job->figures, &job->forcing, r);
+        result->steps[r] = qn_sw_figures_step(&job->figures, &job->forcing, r);
     return QN_OK;
 }
 
@@ -241,6 +241,6 @@ out:
 void qn_sw_run_result_free(qn_sw_run_result *result)
 {
     qn_sw_place_free(&result->place);
-    free(result->rows);
+    free(result->steps);
     *result = (qn_sw_run_result){ 0 };
 }

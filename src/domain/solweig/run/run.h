@@ -48,9 +48,9 @@ typedef struct qn_sw_run_config {
     qn_sw_load_options surface;
     const char *const *weather; /* one .epw, or UMEP text files */
     size_t n_weather;
-    const qn_sw_weather_step *weather_rows; /* instead of files */
-    size_t n_weather_rows;
-    qn_sw_weather_options rows; /* which steps of them; `corrected` below is added */
+    const qn_sw_weather_step *weather_steps; /* instead of files */
+    size_t n_weather_steps;
+    qn_sw_weather_options steps; /* which steps of them; `corrected` below is added */
 
     /* Where the city is. An EPW file knows; UMEP text does not and needs has_site. */
     int has_site;
@@ -82,11 +82,11 @@ typedef struct qn_sw_run_config {
 
 /* A step of a tile, as an observer sees it: planes of the core, rows * cols packed. */
 typedef struct qn_sw_step_view {
-    size_t row;
+    size_t step;
     const qn_sw_weather_row *weather;
     const qn_sw_sky_step *sky;
     const qn_sw_place *place;         /* of the whole raster */
-    qn_sw_window window;              /* the core in it */
+    qn_window window;                 /* the core in it */
     const float *plane[QN_SW_PLANES]; /* NULL where not asked for */
 } qn_sw_step_view;
 
@@ -125,15 +125,15 @@ typedef struct qn_sw_run_times {
 /* Zero-initialised is empty. */
 typedef struct qn_sw_run_result {
     qn_sw_place place;
-    qn_sw_step_figures *rows;
-    size_t n_rows;
+    qn_sw_step_figures *steps;
+    size_t n_steps;
     qn_tiles plan;
     qn_sw_run_times times;
     qn_sw_site site;
     float max_height;
-    int n_tiles_done, n_tiles_kept; /* computed now; finished by the interrupted run */
-    int n_tiles_ahead;              /* whose layers were cut while the tile before was computed */
-    int queue_peak;                 /* items of host work that were waiting or running at once */
+    int n_tiles_done, n_tiles_resumed; /* computed now; finished by the interrupted run */
+    int n_tiles_ahead; /* whose layers were cut while the tile before was computed */
+    int queue_peak;    /* items of host work that were waiting or running at once */
     int has_vegetation, has_land_cover;
     int was_smoothed;        /* the DEM had whole metres */
     int svf_was_read;        /* from the folder */

@@ -108,7 +108,7 @@ static qn_status make_objects(qn_sw_tile *tile, qn_err *err)
 
     QN_TRY(qn_sw_shadow_new(scene->ctx, &area, &tile->layers, &tile->shadow, err));
     QN_TRY(qn_sw_gvf_new(scene->ctx, &view, &tile->gvf, err));
-    QN_TRY(qn_sw_radiation_new(scene->ctx, view.cols, view.rows, &body, scene->forcing->series,
+    QN_TRY(qn_sw_radiation_new(scene->ctx, view.cols, view.rows, &body, scene->forcing->table,
                                bits_of(tile), &tile->radiation, err));
     QN_TRY(qn_sw_summary_new(scene->ctx, view.cols, core, scene->forcing->dt_hours,
                              scene->thresholds, scene->n_thresholds, (int)scene->forcing->n,
@@ -243,14 +243,14 @@ static void drop_start(qn_sw_tile *tile)
 
 static qn_status add_radiation(qn_sw_tile *tile, qn_graph *graph, qn_err *err)
 {
-    const qn_sw_step_table *series = tile->scene->forcing->series;
+    const qn_sw_step_table *table = tile->scene->forcing->table;
     const qn_sw_sky_bits bits = { tile->views.bldg, tile->views.veg, tile->views.vb };
     const qn_sw_gvf *gvf = tile->gvf;
 
     if (is_aniso(tile))
-        return qn_sw_add_aniso(tile->radiation, graph, series, &bits, tile->svf, tile->veg,
+        return qn_sw_add_aniso(tile->radiation, graph, table, &bits, tile->svf, tile->veg,
                                tile->shade, gvf->lup, gvf->alb, gvf->nosh, err);
-    return qn_sw_add_iso(tile->radiation, graph, series, tile->svf, tile->shade, gvf->lup, gvf->alb,
+    return qn_sw_add_iso(tile->radiation, graph, table, tile->svf, tile->shade, gvf->lup, gvf->alb,
                          gvf->nosh, err);
 }
 
@@ -278,7 +278,7 @@ out:
 
 static qn_status build_step(qn_sw_tile *tile, const qn_sw_ray_tables *tables, qn_err *err)
 {
-    qn_sw_step_table *series = tile->scene->forcing->series;
+    qn_sw_step_table *table = tile->scene->forcing->table;
     /* Sunlit walls are read early in a step, and the index of comfort is made late in it. */
     qn_buf *const wall_sun = tile->utci;
     const qn_sw_shade shade = { tile->shade, wall_sun, NULL };
@@ -289,17 +289,16 @@ static qn_status build_step(qn_sw_tile *tile, const qn_sw_ray_tables *tables, qn
 
     QN_TRY(qn_graph_new(tile->scene->ctx, "time step", &tile->step, err));
     graph = tile->step;
-    QN_TRY(qn_sw_add_shadow(tile->shadow, graph, tables->suns, series->now, &shade, err));
-    QN_TRY(
-        qn_sw_add_ground(gvf, graph, series, &tile->maps, tile->shade, wall_sun, tile->svf, err));
-    QN_TRY(qn_sw_add_gvf_thermal(gvf, graph, series, &tile->maps, err));
-    QN_TRY(qn_sw_add_delay(graph, series, cols, rows, gvf->par.n_dirs, gvf->lup, tile->state, err));
+    QN_TRY(qn_sw_add_shadow(tile->shadow, graph, tables->suns, table->now, &shade, err));
+    QN_TRY(qn_sw_add_ground(gvf, graph, table, &tile->maps, tile->shade, wall_sun, tile->svf, err));
+    QN_TRY(qn_sw_add_gvf_thermal(gvf, graph, table, &tile->maps, err));
+    QN_TRY(qn_sw_add_delay(graph, table, cols, rows, gvf->par.n_dirs, gvf->lup, tile->state, err));
     QN_TRY(add_radiation(tile, graph, err));
-    QN_TRY(qn_sw_add_tmrt(tile->radiation, graph, series, gvf->lup, tile->shade, tile->tmrt, err));
+    QN_TRY(qn_sw_add_tmrt(tile->radiation, graph, table, gvf->lup, tile->shade, tile->tmrt, err));
     QN_TRY(add_comfort(tile, graph, err));
     QN_TRY(
-        qn_sw_add_summary(tile->summary, graph, series, tile->tmrt, tile->utci, tile->shade, err));
-    QN_TRY(qn_sw_add_next(series, graph, err));
+        qn_sw_add_summary(tile->summary, graph, table, tile->tmrt, tile->utci, tile->shade, err));
+    QN_TRY(qn_sw_add_next(table, graph, err));
     QN_TRY(qn_tile_pin(tile->slot, graph, err));
 out:
     return st;
@@ -331,7 +330,7 @@ qn_status qn_sw_tile_open(const qn_sw_scene *scene, const qn_tile_slot *slot, qn
     drop_start(tile);
     QN_TRY(make_planes(tile, err));
     QN_TRY(build_step(tile, tables, err));
-    QN_TRY(qn_sw_step_table_seek(scene->forcing->series, 0, err));
+    QN_TRY(qn_sw_step_table_seek(scene->forcing->table, 0, err));
     *out = tile;
     tile = NULL;
 out:

@@ -10,13 +10,13 @@
 typedef struct layer {
     const void *data; /* NULL where there is none */
     size_t bytes;     /* of a pixel */
-    const qn_sw_window *window;
+    const qn_window *window;
 } layer;
 
 static void list_layers(const qn_sw_city *c, const qn_tile *at, layer out[QN_SW_CUT_LAYERS])
 {
     const qn_sw_surface *s = &c->surface;
-    const qn_sw_window *outer = &at->outer, *padded = &at->padded;
+    const qn_window *outer = &at->outer, *padded = &at->padded;
     const size_t f = sizeof(float);
 
     out[QN_SW_CUT_DSM] = (layer){ s->dsm.data, f, outer };
@@ -118,7 +118,7 @@ out:
 static qn_status cut_bits(qn_sw_tile *tile, const char *name, const uint8_t *matrix, int n_bytes,
                           qn_buf **out, qn_err *err)
 {
-    const qn_sw_window *w = &tile->place.padded;
+    const qn_window *w = &tile->place.padded;
     const qn_i64 cols = tile->scene->city->surface.dsm.place.cols;
     const size_t n_words = (size_t)(n_bytes + 3) / 4, pixels = qn_window_pixels(w);
     void *host = NULL;
@@ -144,7 +144,7 @@ out:
 static qn_status cut_planes(qn_sw_tile *tile, const char *name, float *const *maps, int n,
                             qn_buf **out, qn_err *err)
 {
-    const qn_sw_window *w = &tile->place.padded;
+    const qn_window *w = &tile->place.padded;
     const qn_i64 cols = tile->scene->city->surface.dsm.place.cols;
     void *host = NULL;
     float *to;
@@ -233,7 +233,7 @@ const char *qn_sw_tile_stage_name(const qn_sw_tile *tile, qn_sw_plane plane)
 /* Bytes before pixel (row, col) of the raster. */
 static size_t offset_of(const qn_sw_tile *tile, int plane, qn_i64 row, qn_i64 col)
 {
-    const qn_sw_window *padded = &tile->place.padded;
+    const qn_window *padded = &tile->place.padded;
 
     return ((size_t)plane * qn_window_pixels(padded) +
             (size_t)((row - padded->row) * padded->cols + col - padded->col)) *
@@ -242,7 +242,7 @@ static size_t offset_of(const qn_sw_tile *tile, int plane, qn_i64 row, qn_i64 co
 
 qn_status qn_sw_tile_read(qn_sw_tile *tile, qn_sw_plane plane, float *out, qn_err *err)
 {
-    const qn_sw_window *core = &tile->place.core;
+    const qn_window *core = &tile->place.core;
     const source from = source_of(tile, plane);
 
     return qn_buf_read_rect(from.buf, offset_of(tile, from.plane, core->row, core->col),

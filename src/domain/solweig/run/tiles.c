@@ -49,7 +49,7 @@ out:
 static qn_status show(const qn_sw_job *job, const qn_sw_step_slot *slot, size_t step, qn_err *err)
 {
     const qn_sw_run_hooks *options = job->options;
-    qn_sw_step_view view = { .row = step,
+    qn_sw_step_view view = { .step = step,
                              .weather = &job->forcing.weather.rows[step],
                              .sky = &job->forcing.sky[step],
                              .place = &job->city.surface.dsm.place,
@@ -282,7 +282,7 @@ static qn_status load_finished(qn_sw_job *job, qn_err *err)
 
         if (!job->is_done[t])
             continue;
-        job->result->n_tiles_kept++;
+        job->result->n_tiles_resumed++;
         QN_TRY(qn_sw_figures_load(&job->figures, job->config->out, &tile, err));
         QN_TRY(qn_sw_maps_load(job, &tile, err));
     }

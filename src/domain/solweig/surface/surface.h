@@ -100,7 +100,7 @@ qn_sw_relief qn_sw_relief_of(const qn_sw_surface *surface);
 qn_status qn_sw_valid_mask(const qn_sw_surface *surface, uint8_t **out, qn_err *err);
 
 /* The smallest window with every valid pixel; fails when there is none. */
-qn_status qn_sw_valid_box(const qn_sw_place *place, const uint8_t *mask, qn_sw_window *out,
+qn_status qn_sw_valid_box(const qn_sw_place *place, const uint8_t *mask, qn_window *out,
                           qn_err *err);
 
 /* NaN (land cover: unknown) outside the valid pixels, then all layers cut to their box. */

@@ -66,7 +66,7 @@ qn_status qn_sw_valid_mask(const qn_sw_surface *s, uint8_t **out, qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_sw_valid_box(const qn_sw_place *place, const uint8_t *mask, qn_sw_window *out,
+qn_status qn_sw_valid_box(const qn_sw_place *place, const uint8_t *mask, qn_window *out,
                           qn_err *err)
 {
     qn_i64 top = place->rows, bottom = -1, left = place->cols, right = -1;
@@ -84,12 +84,12 @@ qn_status qn_sw_valid_box(const qn_sw_place *place, const uint8_t *mask, qn_sw_w
     if (bottom < 0)
         return qn_fail(err, QN_ERR_INPUT, "none of the %lld x %lld pixels is valid in every layer",
                        (long long)place->rows, (long long)place->cols);
-    *out = (qn_sw_window){ top, left, bottom - top + 1, right - left + 1 };
+    *out = (qn_window){ top, left, bottom - top + 1, right - left + 1 };
     return QN_OK;
 }
 
 /* A copy of `box` of a layer, NaN outside the mask; absent stays absent. */
-static qn_status cut_valid(const qn_sw_raster *layer, const uint8_t *mask, qn_sw_window box,
+static qn_status cut_valid(const qn_sw_raster *layer, const uint8_t *mask, qn_window box,
                            qn_sw_raster *out, qn_err *err)
 {
     const qn_i64 cols = layer->place.cols;
@@ -107,7 +107,7 @@ static qn_status cut_valid(const qn_sw_raster *layer, const uint8_t *mask, qn_sw
 }
 
 /* In place: a row only ever moves towards the front. */
-static void crop_cover(uint8_t *cover, const uint8_t *mask, qn_i64 cols, qn_sw_window box)
+static void crop_cover(uint8_t *cover, const uint8_t *mask, qn_i64 cols, qn_window box)
 {
     for (qn_i64 y = 0; cover && y < box.rows; y++) {
         for (qn_i64 x = 0; x < box.cols; x++) {
@@ -128,7 +128,7 @@ qn_status qn_sw_crop_to_valid(qn_sw_surface *s, qn_err *err)
     const qn_i64 cols = s->dsm.place.cols;
     qn_status st = QN_OK;
     qn_sw_raster cut[LAYERS] = { 0 };
-    qn_sw_window box;
+    qn_window box;
     uint8_t *mask = NULL;
 
     QN_TRY(qn_sw_valid_mask(s, &mask, err));

@@ -44,7 +44,7 @@ enum { N_CHECKS = sizeof checks / sizeof *checks };
 
 /* Windows. */
 
-qn_sw_window qn_sw_golden_window_of(const json_t *object, const char *key, qn_i64 rows, qn_i64 cols)
+qn_window qn_sw_golden_window_of(const json_t *object, const char *key, qn_i64 rows, qn_i64 cols)
 {
     const json_t *list = json_object_get(object, key);
     qn_i64 at[4];
@@ -52,13 +52,12 @@ qn_sw_window qn_sw_golden_window_of(const json_t *object, const char *key, qn_i6
     for (size_t i = 0; i < 4; i++)
         at[i] = json_integer_value(json_array_get(list, i));
     if (at[0] < 0 || at[1] < at[0] || at[1] > rows || at[2] < 0 || at[3] < at[2] || at[3] > cols)
-        return (qn_sw_window){ 0 };
-    return (
-        qn_sw_window){ .row = at[0], .col = at[2], .rows = at[1] - at[0], .cols = at[3] - at[2] };
+        return (qn_window){ 0 };
+    return (qn_window){ .row = at[0], .col = at[2], .rows = at[1] - at[0], .cols = at[3] - at[2] };
 }
 
 void qn_sw_golden_compare(qn_golden *g, const char *file, const float *got, qn_i64 pitch,
-                          qn_sw_window window, qn_limit limit)
+                          qn_window window, qn_limit limit)
 {
     const float *first = got ? got + window.row * pitch + window.col : NULL;
 

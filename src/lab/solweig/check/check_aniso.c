@@ -379,7 +379,7 @@ qn_status qn_sw_check_aniso(qn_golden *g, qn_err *err)
     qn_sw_check_city city = { 0 };
     qn_sw_check_views views = { 0 };
     qn_golden_names names = { 0 };
-    qn_sw_window w;
+    qn_window w;
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_check_site_athens(g, &site, err));

@@ -53,19 +53,19 @@ out:
 
 /* The middle of the raster that a file with a square of it holds; all of it where there is no such
  * file. */
-static qn_sw_window window_in(const qn_golden *g, const char *file, const qn_sw_check_site *s)
+static qn_window window_in(const qn_golden *g, const char *file, const qn_sw_check_site *s)
 {
-    qn_sw_window w = { .rows = s->rows, .cols = s->cols };
+    qn_window w = { .rows = s->rows, .cols = s->cols };
     char path[QN_GOLDEN_PATH];
     qn_npy array = { 0 };
 
     qn_golden_path(g, file, path);
     if (qn_npy_read(path, &array, NULL) == QN_OK && array.n_dims == 2 && array.dims[0] <= s->rows &&
         array.dims[1] <= s->cols)
-        w = (qn_sw_window){ .row = (s->rows - array.dims[0]) / 2,
-                            .col = (s->cols - array.dims[1]) / 2,
-                            .rows = array.dims[0],
-                            .cols = array.dims[1] };
+        w = (qn_window){ .row = (s->rows - array.dims[0]) / 2,
+                         .col = (s->cols - array.dims[1]) / 2,
+                         .rows = array.dims[0],
+                         .cols = array.dims[1] };
     qn_npy_free(&array);
     return w;
 }
@@ -172,7 +172,7 @@ qn_status qn_sw_check_shadow(qn_golden *g, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_check_site_athens(g, &site, err));
-    QN_TRY(qn_sw_check_city_open(g, &site, (qn_sw_window){ 0 }, &city, err));
+    QN_TRY(qn_sw_check_city_open(g, &site, (qn_window){ 0 }, &city, err));
     json_object_foreach(json_object_get(site.params, "sun"), name, angles)
     {
         const qn_sw_beam sun = { (float)json_number_value(json_array_get(angles, 0)),

@@ -81,8 +81,8 @@ out:
     return st;
 }
 
-qn_status qn_sw_check_ground_athens(qn_golden *g, qn_sw_window w, float leaf,
-                                    qn_sw_check_ground *out, qn_err *err)
+qn_status qn_sw_check_ground_athens(qn_golden *g, qn_window w, float leaf, qn_sw_check_ground *out,
+                                    qn_err *err)
 {
     const size_t n = (size_t)(w.rows * w.cols);
     athens_maps m = { 0 };

@@ -34,7 +34,7 @@ qn_status qn_sw_check_ground_see(qn_golden *g, const qn_sw_check_ground *ground,
 
 /* Rasters of Athens that both kinds of files share, cut to `window`: walls and the sun on them at
  * noon, and its shadow, bldg - (1 - veg) * leaf, at least 0. */
-qn_status qn_sw_check_ground_athens(qn_golden *g, qn_sw_window window, float leaf,
+qn_status qn_sw_check_ground_athens(qn_golden *g, qn_window window, float leaf,
                                     qn_sw_check_ground *out, qn_err *err);
 
 /* The record of a step from ta, tg_wall, emis_wall and sbc of a parameter file. */

@@ -33,7 +33,7 @@ out:
 
 /* Compares the planes of all directions that have files. */
 static void compare_planes(qn_golden *g, const char *what, const float *planes, size_t cells,
-                           qn_i64 cols, qn_sw_window w, qn_limit limit)
+                           qn_i64 cols, qn_window w, qn_limit limit)
 {
     static const char *const ends[SW_DIRS] = {
         [SW_ALL] = "", [SW_N] = "_n", [SW_E] = "_e", [SW_S] = "_s", [SW_W] = "_w"
@@ -63,7 +63,7 @@ qn_status qn_sw_check_gvf(qn_golden *g, qn_err *err)
     qn_sw_check_ground s = { 0 };
     qn_sw_check_seen seen = { 0 };
     json_t *params = NULL, *site = NULL;
-    qn_sw_window w, all = { 0 };
+    qn_window w, all = { 0 };
     size_t n;
     qn_status st = QN_OK;
 
@@ -109,7 +109,7 @@ static double height_of(const json_t *params)
 
 /* The sunlit share of what is seen, far steps weighing as much as near ones: the albedo where
  * everything is white, and 1 on roofs. */
-static qn_status check_norm(qn_golden *g, qn_sw_check_ground *s, qn_sw_window w, qn_err *err)
+static qn_status check_norm(qn_golden *g, qn_sw_check_ground *s, qn_window w, qn_err *err)
 {
     const size_t n = (size_t)s->options.cols * (size_t)s->options.rows;
     qn_sw_check_seen seen = { 0 };
@@ -135,7 +135,7 @@ qn_status qn_sw_check_gvf_umep(qn_golden *g, qn_err *err)
     qn_sw_check_ground s = { 0 };
     qn_sw_check_seen seen = { 0 };
     json_t *params = NULL, *site = NULL;
-    qn_sw_window w, pad;
+    qn_window w, pad;
     size_t n;
     qn_status st = QN_OK;
 

@@ -8,13 +8,12 @@
 
 /* The window [row0, row1, col0, col1] that a member of `object` holds, without pixels unless it
  * lies inside the raster. */
-qn_sw_window qn_sw_golden_window_of(const json_t *object, const char *key, qn_i64 rows,
-                                    qn_i64 cols);
+qn_window qn_sw_golden_window_of(const json_t *object, const char *key, qn_i64 rows, qn_i64 cols);
 
 /* Compares a window of `got`, an array of `pitch` columns, with all of a file. A file that is
  * absent gives a finding, skipped. */
 void qn_sw_golden_compare(qn_golden *g, const char *file, const float *got, qn_i64 pitch,
-                          qn_sw_window window, qn_limit limit);
+                          qn_window window, qn_limit limit);
 
 /* The checks. */
 

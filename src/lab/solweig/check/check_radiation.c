@@ -123,7 +123,7 @@ static int has_side(const qn_golden *g, const struct side *side)
     return qn_golden_has(g, sun) || qn_golden_has(g, heat);
 }
 
-static qn_status check_side(qn_golden *g, const json_t *p, const struct side *side, qn_sw_window w,
+static qn_status check_side(qn_golden *g, const json_t *p, const struct side *side, qn_window w,
                             const float *veg, qn_err *err)
 {
     const size_t n = (size_t)(w.rows * w.cols), bytes = n * sizeof(float);
@@ -165,7 +165,7 @@ qn_status qn_sw_check_radiation(qn_golden *g, qn_err *err)
 {
     json_t *params = NULL, *site = NULL;
     float *veg = NULL;
-    qn_sw_window w;
+    qn_window w;
     int n_sides = 0;
     qn_status st = QN_OK;
 

@@ -40,20 +40,18 @@ static const qn_sw_plane_set all_planes = 1u << QN_SW_TMRT | 1u << QN_SW_UTCI | 
 static qn_status keep(void *user, const qn_sw_step_view *view, qn_err *err)
 {
     day_planes *kept = user;
-    const qn_sw_window *w = &view->window;
+    const qn_window *w = &view->window;
     const qn_i64 cols = view->place->cols;
     qn_status st = QN_OK;
 
     kept->pixels = qn_sw_elems(view->place);
     for (int p = 0; p < QN_SW_PLANES; p++) {
-        if (!view->plane[p] || view->row >= kept->n_rows)
+        if (!view->plane[p] || view->step >= kept->n_rows)
             continue;
         if (!kept->plane[p])
             QN_TRY(qn_golden_floats_new(kept->n_rows * kept->pixels, NAN, &kept->plane[p], err));
-        for (qn_i64 r = 0; r < w->rows; r++)
-            memcpy(kept->plane[p] + view->row * kept->pixels +
-                       (size_t)((w->row + r) * cols + w->col),
-                   view->plane[p] + r * w->cols, (size_t)w->cols * sizeof(float));
+        qn_window_paste(view->plane[p], w, sizeof(float),
+                        kept->plane[p] + view->step * kept->pixels, cols);
     }
 out:
     return st;
@@ -102,8 +100,8 @@ static qn_status run_day(qn_golden *g, const qn_sw_day *day, day_planes *kept, q
                                                    .land_cover = files.land_cover },
                                       .weather = weather,
                                       .n_weather = 1,
-                                      .rows = { .start = day->has_more ? day->first : NULL,
-                                                .end = day->has_more ? day->last : NULL },
+                                      .steps = { .start = day->has_more ? day->first : NULL,
+                                                 .end = day->has_more ? day->last : NULL },
                                       .has_site = 1,
                                       .site = qn_sw_day_site,
                                       .params = &params,

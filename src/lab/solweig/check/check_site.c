@@ -214,7 +214,7 @@ out:
     return st;
 }
 
-qn_status qn_sw_check_city_open(qn_golden *g, const qn_sw_check_site *site, qn_sw_window core,
+qn_status qn_sw_check_city_open(qn_golden *g, const qn_sw_check_site *site, qn_window core,
                                 qn_sw_check_city *out, qn_err *err)
 {
     const size_t n = (size_t)site->rows * (size_t)site->cols, bytes = n * sizeof(float);

@@ -47,7 +47,7 @@ typedef struct qn_sw_check_city {
 } qn_sw_check_city;
 
 /* `core` without rows is all of the site. */
-qn_status qn_sw_check_city_open(qn_golden *g, const qn_sw_check_site *site, qn_sw_window core,
+qn_status qn_sw_check_city_open(qn_golden *g, const qn_sw_check_site *site, qn_window core,
                                 qn_sw_check_city *out, qn_err *err);
 void qn_sw_check_city_close(qn_sw_check_city *city);
 

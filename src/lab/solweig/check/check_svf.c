@@ -23,7 +23,7 @@ static const qn_limit near_umep = { .abs = 1e-5 };
 /* UMEP lets leaves shade the patch at the zenith, the reference does not: under a canopy, and only
  * there, its vegetation is less by just the weight of that patch. */
 static void compare_umep_veg(qn_golden *g, const char *file, const float *veg, qn_i64 pitch,
-                             qn_sw_window w)
+                             qn_window w)
 {
     const double zenith = 0.0109262;
     qn_tally tally = { .limit = near_umep };
@@ -49,7 +49,7 @@ static void compare_umep_veg(qn_golden *g, const char *file, const float *veg, q
 }
 
 static qn_status compare_bits(qn_golden *g, qn_sw_check_city *city, const qn_sw_check_views *views,
-                              qn_sw_window w, qn_err *err)
+                              qn_window w, qn_err *err)
 {
     static const char *const kinds[] = { "bldg", "veg", "vb" };
     const size_t n = city->cells * (size_t)views->sky->n_bytes;
@@ -74,7 +74,7 @@ static qn_status compare_bits(qn_golden *g, qn_sw_check_city *city, const qn_sw_
             values[k] = bytes[k];
         snprintf(file, sizeof file, "athens/shmat_win64_%s.npy", kinds[i]);
         qn_sw_golden_compare(g, file, values, city->site->cols * n_bytes,
-                             (qn_sw_window){ w.row, w.col * n_bytes, w.rows, w.cols * n_bytes },
+                             (qn_window){ w.row, w.col * n_bytes, w.rows, w.cols * n_bytes },
                              (qn_limit){ 0 });
     }
 out:
@@ -91,12 +91,12 @@ static qn_status check_athens(qn_golden *g, qn_err *err)
     qn_sw_check_city city = { 0 };
     qn_sw_check_views views = { 0 };
     float *svf = NULL;
-    qn_sw_window w;
+    qn_window w;
     char file[64];
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_check_site_athens(g, &site, err));
-    QN_TRY(qn_sw_check_city_open(g, &site, (qn_sw_window){ 0 }, &city, err));
+    QN_TRY(qn_sw_check_city_open(g, &site, (qn_window){ 0 }, &city, err));
     QN_TRY(qn_sw_check_city_views(g, &city, PATCH_OPTION, &views, err));
     QN_TRY(qn_golden_download(views.svf, SW_SVF_PLANES * city.cells, &svf, err));
     w = qn_sw_golden_window_of(site.params, "window_100", site.rows, site.cols);
@@ -136,7 +136,7 @@ static qn_status check_site(qn_golden *g, const char *folder, const char *total,
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_check_site_of(g, folder, &site, err));
-    QN_TRY(qn_sw_check_city_open(g, &site, (qn_sw_window){ 0 }, &city, err));
+    QN_TRY(qn_sw_check_city_open(g, &site, (qn_window){ 0 }, &city, err));
     QN_TRY(qn_sw_check_city_views(g, &city, PATCH_OPTION, &views, err));
     QN_TRY(qn_golden_download(views.svf, SW_SVF_PLANES * city.cells, &svf, err));
     snprintf(file, sizeof file, "%s/svf_%s.npy", folder, total);

@@ -51,7 +51,7 @@ qn_status qn_sw_check_walls(qn_golden *g, qn_err *err)
     const qn_limit exact = { 0 };
     qn_sw_check_site s = { 0 };
     wall_maps maps = { 0 };
-    qn_sw_window w;
+    qn_window w;
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_check_site_athens(g, &s, err));
