@@ -18,8 +18,9 @@ typedef struct qn_abi_entry {
     size_t offset, size;
 } qn_abi_entry;
 
-/* Ended by an entry whose type is NULL. */
-QN_API const qn_abi_entry *qn_abi_table(void);
+/* Table number `i`: 0 is that of the library itself, the others are those of the tools; NULL past
+ * the last one. A table is ended by an entry whose type is NULL. */
+QN_API const qn_abi_entry *qn_abi_table(int i);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 /* metrics.h - counters, gauges and histograms, and the files they are written to.
  *
- * Every name is declared in one table (src/engine/metrics.c) with its type and meaning. A name
- * with a set of labels is one series. Updating a series takes no lock and may happen from any
+ * A name is declared with its type and meaning in a table of the library or of a tool. A name with
+ * a set of labels is one series. Updating a series takes no lock and may happen from any
  * thread; looking one up takes a lock, so hot paths look up once and keep the pointer.
  */
 #ifndef QUERN_METRICS_H

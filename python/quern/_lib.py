@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 import ctypes.util
+import itertools
 import os
 from pathlib import Path
 
@@ -118,11 +119,14 @@ def abi_table(lib: c.CDLL) -> dict[tuple[str, str], tuple[int, int]]:
         raise ImportError(f"{lib._name}: the library has no table of its structs") from None
     table.restype = c.POINTER(s.AbiEntry)
     entries = {}
-    at, i = table(), 0
-    while at[i].type:
-        entries[at[i].type.decode(), at[i].member.decode()] = (at[i].offset, at[i].size)
-        i += 1
-    return entries
+    for number in itertools.count():
+        at = table(number)
+        if not at:
+            return entries
+        for i in itertools.count():
+            if not at[i].type:
+                break
+            entries[at[i].type.decode(), at[i].member.decode()] = (at[i].offset, at[i].size)
 
 
 def abi_differences(entries: dict[tuple[str, str], tuple[int, int]]) -> list[str]:

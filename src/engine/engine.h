@@ -12,6 +12,7 @@
 #include <quern/route.h>
 
 #include "engine/tiles.h"
+#include "engine/tool.h"
 #include "util/write_queue.h"
 #include "util/compare.h"
 #include "util/csv.h"

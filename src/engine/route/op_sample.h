@@ -1,25 +1,10 @@
-/* op_sample.h - ops set up with made-up data of a given size, to be measured.
- *
- * Contents are zero but for tables of offsets: what is computed does not matter, only how long
- * it takes.
- */
+/* op_sample.h - ops set up with made-up data of a given size, to be measured. */
 #ifndef QN_ENGINE_OP_SAMPLE_H
 #define QN_ENGINE_OP_SAMPLE_H
 
 #include "engine/ops/registry.h"
 
-typedef struct qn_op_sample {
-    const qn_op *op;
-    const qn_kernel_info *kernel;
-    int kernel_i;
-    qn_range range;
-    qn_i64 n;                     /* what the op is measured by: elements, messages, leaves */
-    size_t bytes[QN_MAX_ARGS];    /* of buffers */
-    size_t value_at[QN_MAX_ARGS]; /* of values, into `values` */
-    unsigned char values[512];
-} qn_op_sample;
-
-/* QN_ERR_UNSUPPORTED for ops whose arguments nobody here knows how to make. For matrices n is the
+/* QN_ERR_UNSUPPORTED for ops whose arguments no tool knows how to make. For matrices n is the
  * number of elements of the result. */
 qn_status qn_op_sample_make(const qn_op *op, qn_i64 n, qn_op_sample *out, qn_err *err);
 

@@ -67,8 +67,10 @@ static int by_merit(const void *a, const void *b)
 
 static double free_share(const qn_ctx *ctx, int slot)
 {
-    return 1 - qn_metric_value(ctx->metrics, "gpu_utilization",
-                               QN_LABELS("device", ctx->devices[slot].id));
+    const double busy = qn_metric_value(ctx->metrics, "gpu_utilization",
+                                        QN_LABELS("device", ctx->devices[slot].id));
+
+    return busy > 0 ? 1 - busy : 1;
 }
 
 /* Devices that take work now, best first. */

@@ -40,7 +40,7 @@ QN_DERIVE(qn_derive_utilization)
     for (const qn_metric *s = qn_metrics_first(metrics, def->from); s; s = s->next)
         n_devices += qn_series_has(s, labels);
     /* Times of concurrent streams are summed, so busy may exceed wall. */
-    return fmin(ratio(busy_s, wall_s * n_devices), 1);
+    return busy_s > 0 ? fmin(ratio(busy_s, wall_s * n_devices), 1) : NAN;
 }
 
 QN_DERIVE(qn_derive_pool_hit_rate)
@@ -56,25 +56,6 @@ QN_DERIVE(qn_derive_device_avg)
     (void)def;
     return ratio(qn_metric_value(metrics, "device_total_execution_ms", labels),
                  qn_metric_value(metrics, "device_total_tasks", labels));
-}
-
-QN_DERIVE(qn_derive_throughput)
-{
-    (void)def;
-    return ratio(1000 * qn_metric_value(metrics, "hybrid_batch_size", labels),
-                 qn_metric_value(metrics, "hybrid_executor_duration_ms", labels));
-}
-
-QN_DERIVE(qn_derive_svf_fallbacks)
-{
-    double sum = 0;
-
-    (void)def;
-    (void)labels;
-    for (const qn_metric *s = qn_metrics_first(metrics, "gpu_fallback_count"); s; s = s->next)
-        if (s->labels[0] && strncmp(s->labels[0], "svf.", 4) == 0) /* labels[0] is the stage */
-            sum += qn_series_value(s);
-    return sum;
 }
 
 QN_DERIVE(qn_derive_wall_time)

@@ -8,19 +8,11 @@
 
 #include "engine/telemetry/metrics.h"
 
-#define QN_DERIVE(name)                                                                            \
-    double name(const qn_metrics *metrics, const qn_metric_def *def, const char *const *labels)
-
 QN_DERIVE(qn_derive_failure_rate);
 QN_DERIVE(qn_derive_fallback_rate);
 QN_DERIVE(qn_derive_utilization);
 QN_DERIVE(qn_derive_pool_hit_rate);
 QN_DERIVE(qn_derive_device_avg);
-QN_DERIVE(qn_derive_throughput);
-QN_DERIVE(qn_derive_svf_fallbacks);
 QN_DERIVE(qn_derive_wall_time);
-QN_DERIVE(qn_derive_mean); /* of the distribution behind def->from */
-QN_DERIVE(qn_derive_min);
-QN_DERIVE(qn_derive_max);
 
 #endif

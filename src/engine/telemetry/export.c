@@ -213,7 +213,7 @@ static json_t *stages_json(const qn_run_report *report)
 
         ok = put(json, "name", text_json(s->name)) && put(json, "device", text_json(s->device)) &&
              put(json, "runs", json_integer((json_int_t)s->runs)) &&
-             put(json, "exec_us", number_json(s->exec_us)) &&
+             (!(s->exec_us > 0) || put(json, "exec_us", number_json(s->exec_us))) &&
              put(json, "h2d_bytes", json_integer((json_int_t)s->h2d_bytes)) &&
              put(json, "d2h_bytes", json_integer((json_int_t)s->d2h_bytes));
         ok = append(array, json, ok);

@@ -11,29 +11,6 @@
 
 #include <stdatomic.h>
 
-enum { QN_MAX_LABELS = 5 };
-
-typedef enum { QN_COUNTER, QN_GAUGE, QN_HISTOGRAM } qn_metric_type;
-
-typedef struct qn_metric_def qn_metric_def;
-
-/* One name. Most are fed by the engine; a name with `derive` is computed whenever it is read,
- * so it cannot be stale. */
-struct qn_metric_def {
-    const char *name;
-    qn_metric_type type;
-    const char *keys[QN_MAX_LABELS]; /* labels a series of this name may have */
-    const char *help;
-    const char *same_as; /* another name for the series of this one */
-
-    /* `labels` as in QN_LABELS; NULL: over everything. */
-    double (*derive)(const qn_metrics *metrics, const qn_metric_def *def,
-                     const char *const *labels);
-    const char *from; /* derived: one value per series of this name; NULL: one value */
-    int is_settable;  /* derived until somebody sets it */
-    int is_tracked;   /* gauge of the last value that keeps the distribution as well */
-};
-
 struct qn_metric {
     const qn_metric_def *def;    /* NULL: the sink, which forgets what it is told */
     _Atomic int64_t whole;       /* counter: sum of the integral amounts */

@@ -182,14 +182,21 @@ static qn_sample *append(sample_list *list, const qn_metric_def *def, const qn_m
     return sample;
 }
 
+static void append_value(sample_list *list, const qn_metric_def *def, const qn_metric *series,
+                         double value)
+{
+    qn_sample *const sample = isnan(value) ? NULL : append(list, def, series);
+
+    if (sample)
+        sample->value = value;
+}
+
 static void append_derived(sample_list *list, const qn_metrics *metrics, const qn_metric_def *def)
 {
     const qn_metric *series = def->from ? qn_metrics_first(metrics, def->from) : NULL;
-    qn_sample *sample;
 
     if (!def->from || (series && !def->keys[0])) {
-        if ((sample = append(list, def, NULL)))
-            sample->value = def->derive(metrics, def, NULL);
+        append_value(list, def, NULL, def->derive(metrics, def, NULL));
         return;
     }
     for (; series; series = series->next) {
@@ -201,8 +208,7 @@ static void append_derived(sample_list *list, const qn_metrics *metrics, const q
             pairs[n++] = def->keys[i];
             pairs[n++] = series->labels[i];
         }
-        if ((sample = append(list, def, series)))
-            sample->value = def->derive(metrics, def, pairs);
+        append_value(list, def, series, def->derive(metrics, def, pairs));
     }
 }
 
@@ -210,10 +216,14 @@ static void append_stored(sample_list *list, const qn_metrics *metrics, const qn
 {
     const qn_metric *series = qn_metrics_first(metrics, def->name);
 
-    if (!series && def->type == QN_COUNTER)
+    if (!series && def->type == QN_COUNTER && !def->is_measured)
         append(list, def, NULL);
     for (; series; series = series->next) {
-        qn_sample *const sample = append(list, def, series);
+        qn_sample *sample;
+
+        if (def->is_measured && !(qn_series_value(series) > 0))
+            continue;
+        sample = append(list, def, series);
         if (!sample)
             return;
         if (def->type == QN_HISTOGRAM)

@@ -77,8 +77,7 @@ static const char *const documented[] = {
     "les_learn_time_s", "les_rollout_time_s", "les_decode_time_s", "les_plot_time_s",
     "les_video_time_s", "les_l2_error", "les_correlation", "les_energy_drift",
     "les_enstrophy_drift", "arc_program_time_ms", "arc_ops_total", "fit_batch_size",
-    "fit_kernel_groups", "fit_residuals_per_s", "mean_abs_diff", "max_abs_diff",
-    "finite_pixels_pct", "verify_checked", "verify_mismatched", "wall_time_s",
+    "fit_kernel_groups", "fit_residuals_per_s", "verify_checked", "verify_mismatched", "wall_time_s",
     "memory_overhead_pct",
 };
 /* clang-format on */
