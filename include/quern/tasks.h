@@ -19,6 +19,7 @@
 #ifndef QUERN_TASKS_H
 #define QUERN_TASKS_H
 
+#include <quern/options.h>
 #include <quern/split.h>
 
 #ifdef __cplusplus
@@ -42,20 +43,28 @@ typedef struct qn_task {
     const char *arg; /* NULL or "": the default */
 } qn_task;
 
+/* Values of the choice `split`; of `merkle_rule`, a qn_merkle_rule. */
+enum {
+    QN_TASKS_SPLIT_NONE,
+    QN_TASKS_SPLIT_DYNAMIC,
+    QN_TASKS_SPLIT_EQUAL,
+    QN_TASKS_SPLIT_PROPORTIONAL
+};
+
+/* With a `split`, devices share each batch in parts when `devices` names several, or names none
+ * and the context was opened for several (a list, QUERN_DEVICES, the route `balance`). A part that
+ * a device fails to do is done by another. */
 typedef struct qn_tasks_options {
-    qn_i64 chunk_elems;  /* larger groups are cut here, so that the copies of one part overlap
-                            the kernels of another; 0: 524288 */
-    uint64_t bucket_min; /* smallest bucket, a power of two; 0: QUERN_BUCKET_MIN, else 16384 */
-    qn_merkle_rule merkle_rule;
-    int no_plan_cache;   /* every batch is planned anew */
-    int no_bucket_cache; /* batches of new sizes are */
-    /* Batches are shared among devices, in parts, when this names several, or names none and the
-     * context was opened for several (a list, QUERN_DEVICES, the route `balance`). A part that a
-     * device fails to do is done by another. NULL: the router places every stage. Read by
-     * qn_tasks_new only. */
-    const qn_split_options *split;
+    size_t size;
+#define OPTION QN_OPTION_MEMBER
+#include <quern/options/tasks.def>
 } qn_tasks_options;
 
+/* Fills in the defaults; `size` is that of the struct. */
+QN_API void qn_tasks_options_init(qn_tasks_options *options, size_t size);
+QN_API const qn_option_table *qn_tasks_option_table(void);
+
+/* NULL options stand for the defaults. */
 QN_API qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **out,
                               qn_err *err);
 QN_API void qn_tasks_free(qn_tasks *tasks); /* NULL is fine */

@@ -9,13 +9,25 @@
 #include <math.h>
 #include <string.h>
 
-qn_tasks_options qn_tasks_options_of(const qn_args *args)
+qn_status qn_tasks_options_of(const qn_args *args, qn_tasks_options *out, qn_err *err)
 {
-    const char *rule = qn_text(args, "merkle-rule");
+    qn_option_store store = { 0 };
+    qn_status st;
 
-    return (qn_tasks_options){ .chunk_elems = args->global.chunk_elems,
-                               .merkle_rule =
-                                   strcmp(rule, "plain") ? QN_MERKLE_RFC6962 : QN_MERKLE_PLAIN };
+    st = qn_cli_options(args, qn_tasks_option_table(), out, &store, err);
+    out->devices = args->global.devices ? args->global.devices : "";
+    qn_option_store_free(&store); /* it owned only the list of devices */
+    return st;
+}
+
+/* The same, for batches that devices share. */
+static qn_status shared_options_of(const qn_args *args, qn_tasks_options *out, qn_err *err)
+{
+    const qn_status st = qn_tasks_options_of(args, out, err);
+
+    if (st == QN_OK && out->split == QN_TASKS_SPLIT_NONE)
+        out->split = QN_TASKS_SPLIT_DYNAMIC;
+    return st;
 }
 
 qn_split_options qn_tasks_split_of(const qn_args *args)
@@ -61,7 +73,9 @@ static const qn_opt run_options[] = {
     { 0, "op", QN_OPT_TEXT, .value = "OP", .fallback = "vadd", .help = "op of the scenarios" },
     { 0, "arg", QN_OPT_TEXT, .value = "ARG", .help = "argument of that op" },
     { 0, "no-verify", QN_OPT_FLAG, .help = "do not compute everything again on the host" },
-    QN_MERKLE_OPTION,
+#define OPTION QN_CLI_OPTION
+#define MEMBER QN_CLI_NO_OPTION
+#include <quern/options/tasks.def>
     { 'o', NULL, QN_OPT_TEXT, .value = "RESULT.csv",
       .help = "write results of a batch file (default: stdout)" },
     { 0 }
@@ -88,8 +102,7 @@ static void tell_verified(const qn_args *args, int n)
 
 static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    const qn_split_options split = qn_tasks_split_of(args);
-    qn_tasks_options options = qn_tasks_options_of(args);
+    qn_tasks_options options;
     const char *path = qn_text(args, "o");
     qn_tasks *tasks = NULL;
     qn_batch batch = { .n = 0 };
@@ -97,7 +110,7 @@ static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_err wrong = { .status = QN_OK };
     qn_status st = QN_OK;
 
-    options.split = &split;
+    QN_TRY(shared_options_of(args, &options, err));
     QN_TRY(qn_cli_input(args->words[0], err));
     QN_TRY(qn_batch_read(args->words[0], &options, &batch, err));
     if (path) /* before the work is done for nothing */
@@ -173,15 +186,14 @@ out:
 
 static qn_status run_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    const qn_split_options split = qn_tasks_split_of(args);
-    qn_tasks_options options = qn_tasks_options_of(args);
+    qn_tasks_options options;
     qn_table table = qn_table_begin("SCENARIO", "TASKS", "GROUPS", "DEVICE", "BATCH US", "TASK US",
                                     "FALLBACKS", "RESULT");
     qn_tasks *tasks = NULL;
     qn_status st = QN_OK;
     int first, end, n = 0;
 
-    options.split = &split;
+    QN_TRY(shared_options_of(args, &options, err));
     QN_TRY(qn_tasks_pick(qn_text(args, "scenario"), &first, &end, err));
     QN_TRY(qn_tasks_new(ctx, &options, &tasks, err));
     for (int i = first; i < end; i++) {

@@ -3,25 +3,19 @@
 #define QN_CLI_CMD_TASKS_H
 
 #include "cli/cli.h"
-
+#include "cli/options.h"
 #include "lab/tasks/scenario.h"
 
 extern const qn_command qn_verb_tasks_run, qn_verb_tasks_bench, qn_verb_tasks_pipe,
     qn_verb_tasks_hash;
 
-/* How the global options and --merkle-rule want batches to run. */
-qn_tasks_options qn_tasks_options_of(const qn_args *args);
+/* The options of the list <quern/options/tasks.def> as given, and --chunk-elems. */
+qn_status qn_tasks_options_of(const qn_args *args, qn_tasks_options *out, qn_err *err);
 
 /* How --devices, --split and --pipeline want batches to be shared among devices. */
 qn_split_options qn_tasks_split_of(const qn_args *args);
 
 /* The scenarios that a name stands for, "all" included, as a range of numbers. */
 qn_status qn_tasks_pick(const char *name, int *first, int *end, qn_err *err);
-
-#define QN_MERKLE_OPTION                                                                           \
-    {                                                                                              \
-        0, "merkle-rule", QN_OPT_CHOICE, .value = "plain|rfc6962", .fallback = "plain",            \
-                                         .help = "how trees join their nodes"                      \
-    }
 
 #endif

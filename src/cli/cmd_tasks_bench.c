@@ -18,7 +18,9 @@ static const qn_opt options[] = {
     { 0, "arg", QN_OPT_TEXT, .value = "ARG", .help = "argument of that op" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "20", .min = 5, .max = 100000,
       .help = "measurements per figure, of which the median counts" },
-    QN_MERKLE_OPTION,
+#define OPTION QN_CLI_OPTION
+#define MEMBER QN_CLI_NO_OPTION
+#include <quern/options/tasks.def>
     { 0, "csv", QN_OPT_TEXT, .value = "FILE", .help = "write all figures" },
     { 0, "md", QN_OPT_TEXT, .value = "FILE", .help = "write the table as Markdown" },
     { 0 }
@@ -152,11 +154,10 @@ static qn_status finish(qn_out *out, put_fn put, const measured *list, int n, co
 
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    const qn_bench_options bench = { .op = qn_text(args, "op"),
-                                     .arg = qn_text(args, "arg"),
-                                     .samples = (int)qn_int(args, "samples"),
-                                     .seed = args->global.seed,
-                                     .tasks = qn_tasks_options_of(args) };
+    qn_bench_options bench = { .op = qn_text(args, "op"),
+                               .arg = qn_text(args, "arg"),
+                               .samples = (int)qn_int(args, "samples"),
+                               .seed = args->global.seed };
     measured list[MAX_SCENARIOS] = { { .scenario = NULL } };
     qn_table table;
     qn_str line = { 0 }, device = { 0 };
@@ -164,6 +165,8 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_status st = QN_OK;
     int first, end, n = 0;
 
+    QN_TRY(qn_tasks_options_of(args, &bench.tasks, err));
+    bench.tasks.split = QN_TASKS_SPLIT_NONE;
     QN_TRY(qn_tasks_pick(qn_text(args, "scenario"), &first, &end, err));
     if (qn_text(args, "csv"))
         QN_TRY(qn_out_open(qn_text(args, "csv"), &csv, err));

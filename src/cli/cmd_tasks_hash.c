@@ -11,7 +11,9 @@ static const char *check_chunk(const char *value);
 static const qn_opt options[] = { { 0, "chunk", QN_OPT_TEXT, .value = "BYTES", .fallback = "4096",
                                     .check = check_chunk,
                                     .help = "bytes per leaf, as 4096 or 64K" },
-                                  QN_MERKLE_OPTION,
+#define OPTION QN_CLI_OPTION
+#define MEMBER QN_CLI_NO_OPTION
+#include <quern/options/tasks.def>
                                   { 0 } };
 
 static const char *const examples[] = { "seq 100000 > numbers.txt",
@@ -56,12 +58,13 @@ static qn_status print_root(void *user, const char *path, const uint8_t root[QN_
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     const qn_split_options split = qn_tasks_split_of(args);
-    qn_hash_options hash = { .depth = args->global.pipeline,
-                             .split = &split,
-                             .rule = qn_tasks_options_of(args).merkle_rule };
+    qn_hash_options hash = { .depth = args->global.pipeline, .split = &split };
+    qn_tasks_options tasks;
     size_t chunk = 0;
     qn_status st = QN_OK;
 
+    QN_TRY(qn_tasks_options_of(args, &tasks, err));
+    hash.rule = (qn_merkle_rule)tasks.merkle_rule;
     qn_parse_bytes(qn_text(args, "chunk"), &chunk);
     hash.chunk_bytes = (qn_i64)chunk;
     for (int i = 0; i < args->n_words; i++)

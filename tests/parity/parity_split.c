@@ -95,10 +95,12 @@ static void tasks_on_two_halves_are_verified(void **state)
     if (!ctx)
         skip();
     for (int mode = 0; mode < 3; mode++) {
-        const qn_split_options split = { .mode = (qn_split_mode)mode, .devices = "opencl" };
+        const qn_tasks_options options = { .size = sizeof options,
+                                           .split = QN_TASKS_SPLIT_DYNAMIC + mode,
+                                           .devices = "opencl" };
         qn_tasks *tasks;
 
-        must(qn_tasks_new(ctx, &(qn_tasks_options){ .split = &split }, &tasks, &failure));
+        must(qn_tasks_new(ctx, &options, &tasks, &failure));
         for (int again = 0; again < 3; again++) {
             must(qn_tasks_run(tasks, batch, 8, &failure));
             must(qn_tasks_verify(tasks, &failure));

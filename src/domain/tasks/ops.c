@@ -93,7 +93,7 @@ static qn_status read_size(const qn_task *task, const qn_tasks_options *options,
                        (long long)task->n, (long long)op->max_n, op->name);
     spec->n = task->n;
     spec->seed = task->seed;
-    return qn_bucket((uint64_t)op->elems(spec), options->bucket_min, &spec->bucket, err);
+    return qn_bucket((uint64_t)op->elems(spec), (uint64_t)options->bucket_min, &spec->bucket, err);
 }
 
 static qn_status find_op(const qn_task *task, const qn_task_op **out, qn_err *err)
@@ -111,7 +111,8 @@ qn_status qn_task_check_one(const qn_task *task, const qn_tasks_options *options
     qn_status st = QN_OK;
 
     QN_TRY(find_op(task, &spec.op, err));
-    QN_TRY(spec.op->parse(task->arg ? task->arg : "", options->merkle_rule, &arg, err));
+    QN_TRY(spec.op->parse(task->arg ? task->arg : "", (qn_merkle_rule)options->merkle_rule, &arg,
+                          err));
     spec.arg = &arg;
     QN_TRY(read_size(task, options, &spec, err));
 out:
@@ -175,8 +176,8 @@ static qn_status read_one(const qn_task *task, const qn_tasks_options *options, 
     qn_status st = QN_OK;
 
     QN_TRY(find_op(task, &spec->op, err));
-    QN_TRY(find_arg(spec->op, task->arg ? task->arg : "", options->merkle_rule, list, known, last,
-                    err));
+    QN_TRY(find_arg(spec->op, task->arg ? task->arg : "", (qn_merkle_rule)options->merkle_rule,
+                    list, known, last, err));
     spec->arg = &(*last)->arg;
     list->texts[i] = (*last)->text;
     QN_TRY(read_size(task, options, spec, err));

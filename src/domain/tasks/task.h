@@ -93,6 +93,10 @@ struct qn_task_op {
                            qn_err *err);
 };
 
+/* options.c. */
+/* The options that a call was given, checked; a NULL `given` stands for the defaults. */
+qn_status qn_tasks_options_take(const qn_tasks_options *given, qn_tasks_options *out, qn_err *err);
+
 /* Ops.c. */
 const qn_task_op *qn_task_op_find(const char *name);
 const char *qn_task_op_names(void); /* "vadd, saxpy, ..." */
@@ -206,18 +210,18 @@ qn_status qn_task_cache_get(qn_task_cache *cache, const qn_task_list *list, qn_t
 /* What the batch of the last get took, planning included. */
 void qn_task_cache_observe(qn_task_cache *cache, double us);
 
-/* Spread.c. */
-typedef struct qn_task_spread qn_task_spread;
+/* Split.c. */
+typedef struct qn_task_split qn_task_split;
 
 /* *out is NULL when the context and the options mean one device, or leave it to the router. */
-qn_status qn_task_spread_new(qn_ctx *ctx, const qn_split_options *options, qn_task_spread **out,
-                             qn_err *err);
-void qn_task_spread_free(qn_task_spread *spread);        /* NULL is fine */
-int qn_task_spread_shares(const qn_task_spread *spread); /* devices; 1 for NULL */
+qn_status qn_task_split_new(qn_ctx *ctx, const qn_split_options *options, qn_task_split **out,
+                            qn_err *err);
+void qn_task_split_free(qn_task_split *split);        /* NULL is fine */
+int qn_task_split_shares(const qn_task_split *split); /* devices; 1 for NULL */
 /* Runs the parts of a filled plan and says of each who did it. */
-qn_status qn_task_spread_run(qn_task_spread *spread, qn_task_plan *plan, uint64_t *submissions,
-                             qn_err *err);
-/* "sim:0+sim:1" for a set of slots, one bit each; the spread keeps it. */
-const char *qn_task_spread_name(qn_task_spread *spread, unsigned slots);
+qn_status qn_task_split_run(qn_task_split *split, qn_task_plan *plan, uint64_t *submissions,
+                            qn_err *err);
+/* "sim:0+sim:1" for a set of slots, one bit each; the split keeps it. */
+const char *qn_task_split_name(qn_task_split *split, unsigned slots);
 
 #endif

@@ -36,9 +36,9 @@ struct qn_tasks {
     qn_ctx *ctx;
     qn_tasks_options options;
     qn_task_cache *cache;
-    qn_task_spread *spread; /* NULL: the router places every stage */
-    qn_task_list list;      /* the last batch */
-    qn_task_plan *plan;     /* its plan, NULL when there is none */
+    qn_task_split *split; /* NULL: the router places every stage */
+    qn_task_list list;    /* the last batch */
+    qn_task_plan *plan;   /* its plan, NULL when there is none */
     qn_task_result *results;
     int cap_results;
     qn_map buckets; /* "op bucket" -> bucket_series */
@@ -65,44 +65,43 @@ static void find_series(qn_tasks *tasks)
         m->modules[i] = qn_metrics_module(metrics, modules[i]);
 }
 
-static qn_status check_options(const qn_tasks_options *options, qn_err *err)
+/* NULL when the context and the options mean one device, or leave it to the router. */
+static qn_status make_split(qn_ctx *ctx, const qn_tasks_options *options, qn_task_split **out,
+                            qn_err *err)
 {
-    const uint64_t least = options->bucket_min;
+    static const qn_split_mode modes[] = { [QN_TASKS_SPLIT_DYNAMIC] = QN_SPLIT_DYNAMIC,
+                                           [QN_TASKS_SPLIT_EQUAL] = QN_SPLIT_EQUAL,
+                                           [QN_TASKS_SPLIT_PROPORTIONAL] = QN_SPLIT_PROPORTIONAL };
+    const qn_split_options split = { .mode = modes[options->split],
+                                     .devices = options->devices[0] ? options->devices : NULL,
+                                     .depth = options->depth };
 
-    if (options->chunk_elems < 0)
-        return qn_fail(err, QN_ERR_USAGE, "chunk of %lld elements",
-                       (long long)options->chunk_elems);
-    if (least & (least - 1))
-        return qn_fail(err, QN_ERR_USAGE, "smallest bucket %llu is not a power of two",
-                       (unsigned long long)least);
-    return QN_OK;
+    if (options->split == QN_TASKS_SPLIT_NONE)
+        return QN_OK;
+    return qn_task_split_new(ctx, &split, out, err);
 }
 
 qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **out, qn_err *err)
 {
-    static const qn_tasks_options defaults;
     qn_tasks *tasks = calloc(1, sizeof *tasks);
     qn_status st = QN_OK;
 
-    options = options ? options : &defaults;
-    QN_TRY(check_options(options, err));
     if (!tasks) {
         st = qn_fail(err, QN_ERR_NOMEM, "tasks: out of host memory");
         goto out;
     }
     tasks->ctx = ctx;
-    tasks->options = *options;
-    if (!options->bucket_min)
-        tasks->options.bucket_min = qn_ctx_settings(ctx)->bucket_min;
-    if (!options->chunk_elems)
+    QN_TRY(qn_tasks_options_take(options, &tasks->options, err));
+    if (!tasks->options.bucket_min)
+        tasks->options.bucket_min = (qn_i64)qn_ctx_settings(ctx)->bucket_min;
+    if (!tasks->options.chunk_elems)
         tasks->options.chunk_elems = CHUNK_ELEMS;
     if (tasks->options.chunk_elems > MAX_CHUNK)
         tasks->options.chunk_elems = MAX_CHUNK;
-    tasks->options.split = NULL; /* the caller's */
-    if (options->split)
-        QN_TRY(qn_task_spread_new(ctx, options->split, &tasks->spread, err));
+    QN_TRY(make_split(ctx, &tasks->options, &tasks->split, err));
+    tasks->options.devices = NULL; /* the caller's */
     if (!(tasks->cache =
-              qn_task_cache_new(ctx, &tasks->options, qn_task_spread_shares(tasks->spread)))) {
+              qn_task_cache_new(ctx, &tasks->options, qn_task_split_shares(tasks->split)))) {
         st = qn_fail(err, QN_ERR_NOMEM, "tasks: out of host memory");
         goto out;
     }
@@ -122,7 +121,7 @@ void qn_tasks_free(qn_tasks *tasks)
     if (!tasks)
         return;
     qn_task_cache_free(tasks->cache);
-    qn_task_spread_free(tasks->spread);
+    qn_task_split_free(tasks->split);
     qn_task_list_free(&tasks->list);
     while ((entry = qn_map_next(&tasks->buckets, &at)))
         free(entry->value);
@@ -280,7 +279,7 @@ static void note_parts(qn_tasks *tasks, double us_per_cost)
         const qn_module_metrics *m = &tasks->m.modules[module_of(part->op)];
         const qn_task_spec *last = &plan->specs[part->first + part->n_tasks - 1];
 
-        if (!tasks->spread)
+        if (!tasks->split)
             find_device(plan, part);
         if (!strncmp(part->device, "cpu", 3) && !part->fell_back)
             continue;
@@ -306,22 +305,22 @@ static const char *device_of(const qn_tasks *tasks, int position)
     const qn_task_plan *plan = tasks->plan;
     unsigned slots = 0;
 
-    if (!tasks->spread)
+    if (!tasks->split)
         return plan->parts[plan->slots[position]].device;
     for (int p = plan->slots[position]; p < plan->n_parts && plan->parts[p].first <= position; p++)
         slots |= 1u << plan->parts[p].slot;
-    return qn_task_spread_name(tasks->spread, slots);
+    return qn_task_split_name(tasks->split, slots);
 }
 
 static const char *devices_of(const qn_tasks *tasks)
 {
     unsigned slots = 0;
 
-    if (!tasks->spread)
+    if (!tasks->split)
         return tasks->results[0].device;
     for (int p = 0; p < tasks->plan->n_parts; p++)
         slots |= 1u << tasks->plan->parts[p].slot;
-    return qn_task_spread_name(tasks->spread, slots);
+    return qn_task_split_name(tasks->split, slots);
 }
 
 static void note_results(qn_tasks *tasks, const qn_task *list)
@@ -379,8 +378,8 @@ static qn_status run_plan(qn_tasks *tasks, qn_err *err)
     qn_status st = QN_OK;
 
     plan->has_run = 1;
-    QN_TRY(tasks->spread ? qn_task_spread_run(tasks->spread, plan, submissions, err)
-                         : run_graph(plan->graph, submissions, err));
+    QN_TRY(tasks->split ? qn_task_split_run(tasks->split, plan, submissions, err)
+                        : run_graph(plan->graph, submissions, err));
     tasks->stats.wall_us = qn_ctx_now_us(tasks->ctx) - begin;
     qn_metric_set(tasks->m.batch_size, plan->n_tasks);
     qn_metric_set(tasks->m.duration_ms, tasks->stats.wall_us / 1000);
@@ -535,7 +534,7 @@ qn_status qn_tasks_memory_map(const qn_tasks *tasks, const char *path, qn_err *e
     if (!tasks->plan)
         return qn_fail(err, QN_ERR_USAGE, "memory map: no batch has run");
     /* When the graphs of parts have run, the one of the whole does not know its stages yet. */
-    if (tasks->spread)
+    if (tasks->split)
         QN_TRY(qn_graph_compile(tasks->plan->graph, err));
     QN_TRY(qn_graph_memory_map(tasks->plan->graph, path, err));
 out:

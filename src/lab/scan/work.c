@@ -60,7 +60,7 @@ qn_status qn_work_open(qn_ctx *ctx, int device, const char *op, qn_i64 n, uint64
                        int is_cold, qn_work *out, qn_err *err)
 {
     const qn_task task = { .id = 1, .op = op, .n = n, .seed = seed };
-    const qn_tasks_options options = { .bucket_min = QN_BUCKET_MIN };
+    const qn_tasks_options options = { .size = sizeof options, .bucket_min = QN_BUCKET_MIN };
     qn_status st = QN_OK;
 
     *out = (qn_work){ .ctx = ctx, .device = device, .is_cold = is_cold };

@@ -5,7 +5,7 @@
 
 static qn_status read_text(const char *text, qn_batch *out, qn_err *err)
 {
-    const qn_tasks_options options = { 0 };
+    const qn_tasks_options options = { .size = sizeof options };
     FILE *file = fopen(in_folder("batch.csv"), "w");
 
     fputs(text, file);
@@ -72,7 +72,7 @@ static void what_is_wrong_in_a_file_names_its_line(void **state)
 
 static void results_have_the_documented_columns(void **state)
 {
-    const qn_tasks_options options = { 0 };
+    const qn_tasks_options options = { .size = sizeof options };
     qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = "launch:sum", .log = "none" });
     qn_batch batch = { .n = 0 };
     qn_tasks *tasks;

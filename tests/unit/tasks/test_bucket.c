@@ -140,7 +140,9 @@ static uint64_t bucket_in_batch(qn_i64 n, uint64_t minimum)
     qn_tasks *tasks;
     uint64_t bucket;
 
-    must(qn_tasks_new(ctx, &(qn_tasks_options){ .bucket_min = minimum }, &tasks, &failure));
+    must(qn_tasks_new(
+        ctx, &(qn_tasks_options){ .size = sizeof(qn_tasks_options), .bucket_min = (qn_i64)minimum },
+        &tasks, &failure));
     must(qn_tasks_run(tasks, &task, 1, &failure));
     must(qn_tasks_verify(tasks, &failure));
     bucket = qn_tasks_results(tasks)[0].bucket;

@@ -293,8 +293,10 @@ static void the_option_sets_the_rule_and_the_argument_beats_it(void **state)
     qn_tasks *tasks;
 
     (void)state;
-    must(qn_tasks_new(ctx, &(qn_tasks_options){ .merkle_rule = QN_MERKLE_RFC6962 }, &tasks,
-                      &failure));
+    must(qn_tasks_new(
+        ctx,
+        &(qn_tasks_options){ .size = sizeof(qn_tasks_options), .merkle_rule = QN_MERKLE_RFC6962 },
+        &tasks, &failure));
     must(qn_tasks_run(tasks, list, 3, &failure));
     for (int i = 0; i < 3; i++)
         must(qn_tasks_checksum(tasks, i, sums[i], &failure));

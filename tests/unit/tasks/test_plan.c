@@ -51,7 +51,7 @@ static uint64_t acquired(const rig *r)
 static void a_repeated_task_always_finds_its_plan_and_asks_for_no_memory(void **state)
 {
     static const qn_task task = { 1, "vadd", 20000, 3, NULL };
-    rig r = open_rig((qn_tasks_options){ 0 });
+    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
     uint64_t before;
 
     (void)state;
@@ -82,7 +82,7 @@ static void the_order_of_tasks_does_not_matter_to_the_plan(void **state)
                                    { 2, "vadd", 20000, 3, NULL },
                                    { 3, "sum", 500, 4, NULL } };
     char sums[2][QN_TASK_CHECKSUM_SIZE];
-    rig r = open_rig((qn_tasks_options){ 0 });
+    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
 
     (void)state;
     run(&r, one, 3);
@@ -98,7 +98,7 @@ static void another_op_argument_or_number_of_tasks_is_another_plan(void **state)
 {
     static const qn_task base[] = { { 1, "saxpy", 300, 3, "2" }, { 2, "saxpy", 300, 4, "2" } };
     qn_task list[2];
-    rig r = open_rig((qn_tasks_options){ .no_bucket_cache = 1 });
+    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options), .no_bucket_cache = 1 });
 
     (void)state;
     run(&r, base, 2);
@@ -121,7 +121,7 @@ static void another_op_argument_or_number_of_tasks_is_another_plan(void **state)
 static void sixty_four_plans_are_kept_and_the_oldest_goes_first(void **state)
 {
     qn_task task = { 1, "vadd", 0, 3, NULL };
-    rig r = open_rig((qn_tasks_options){ .no_bucket_cache = 1 });
+    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options), .no_bucket_cache = 1 });
 
     (void)state;
     for (task.n = 1; task.n <= 64; task.n++)
@@ -143,7 +143,7 @@ static void sixty_four_plans_are_kept_and_the_oldest_goes_first(void **state)
 static void without_the_cache_every_batch_is_planned_from_pooled_memory(void **state)
 {
     static const qn_task task = { 1, "vadd", 20000, 3, NULL };
-    rig r = open_rig((qn_tasks_options){ .no_plan_cache = 1 });
+    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options), .no_plan_cache = 1 });
     uint64_t before;
 
     (void)state;
@@ -167,7 +167,8 @@ static void sizes_of_one_bucket_share_a_plan_and_stay_right(void **state)
         qn_task list[3] = { { 1, ops[o], 0, 3, NULL },
                             { 2, ops[o], 0, 40, NULL },
                             { 3, ops[o], 0, 50, NULL } };
-        rig r = open_rig((qn_tasks_options){ .chunk_elems = 50000 });
+        rig r =
+            open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options), .chunk_elems = 50000 });
         int n_shared = 0;
 
         for (int i = 0; i < 12; i++) {
@@ -187,7 +188,7 @@ static void a_shape_that_comes_again_gets_a_plan_of_its_own(void **state)
 {
     qn_task task = { 1, "vadd", 20000, 3, NULL };
     size_t room;
-    rig r = open_rig((qn_tasks_options){ 0 });
+    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
 
     (void)state;
     run(&r, &task, 1); /* tight */
@@ -210,7 +211,7 @@ static void ops_whose_cost_follows_their_size_are_not_padded(void **state)
     (void)state;
     for (int o = 0; o < 4; o++) {
         qn_task task = { 1, ops[o], 0, 3, NULL };
-        rig r = open_rig((qn_tasks_options){ 0 });
+        rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
 
         for (task.n = 20; task.n < 26; task.n++) {
             run(&r, &task, 1);
@@ -227,7 +228,7 @@ static void old_plans_make_room_when_host_memory_is_limited(void **state)
 
     (void)state;
     setenv("QUERN_HOST_BUDGET", "4M", 1);
-    r = open_rig((qn_tasks_options){ .no_bucket_cache = 1 });
+    r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options), .no_bucket_cache = 1 });
     unsetenv("QUERN_HOST_BUDGET");
     for (task.n = 60000; task.n < 60010; task.n++) /* 768 KiB of blocks each */
         run(&r, &task, 1);
@@ -237,7 +238,7 @@ static void old_plans_make_room_when_host_memory_is_limited(void **state)
 static void nothing_is_left_when_tasks_are_freed(void **state)
 {
     qn_task task = { 1, "merkle", 0, 3, NULL };
-    rig r = open_rig((qn_tasks_options){ 0 });
+    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
 
     (void)state;
     for (task.n = 600; task.n < 620; task.n++)

@@ -21,7 +21,7 @@ static rig open_rig(const char *backend, const char *fault, qn_tasks_options opt
 
 static rig sim_rig(const char *fault)
 {
-    return open_rig("sim", fault, (qn_tasks_options){ 0 });
+    return open_rig("sim", fault, (qn_tasks_options){ .size = sizeof(qn_tasks_options) });
 }
 
 static void close_rig(rig *r)
@@ -65,7 +65,7 @@ static void every_op_passes_its_check_on_every_backend_with_the_same_checksums(v
 
     (void)state;
     for (int b = 0; b < 2; b++) {
-        rig r = open_rig(backends[b], NULL, (qn_tasks_options){ 0 });
+        rig r = open_rig(backends[b], NULL, (qn_tasks_options){ .size = sizeof(qn_tasks_options) });
 
         must(qn_tasks_run(r.tasks, all_ops, N_ALL, &failure));
         must(qn_tasks_verify(r.tasks, &failure));
@@ -150,7 +150,9 @@ static void a_task_larger_than_a_chunk_gives_the_same_bits(void **state)
 
     (void)state;
     for (int cut = 0; cut < 2; cut++) {
-        rig r = open_rig("sim", NULL, (qn_tasks_options){ .chunk_elems = cut ? 10000 : 0 });
+        rig r = open_rig(
+            "sim", NULL,
+            (qn_tasks_options){ .size = sizeof(qn_tasks_options), .chunk_elems = cut ? 10000 : 0 });
 
         must(qn_tasks_run(r.tasks, list, 4, &failure));
         must(qn_tasks_verify(r.tasks, &failure));
@@ -168,7 +170,8 @@ static void a_task_larger_than_a_chunk_gives_the_same_bits(void **state)
 static void small_tasks_fill_chunks_without_being_cut(void **state)
 {
     qn_task list[10];
-    rig r = open_rig("sim", NULL, (qn_tasks_options){ .chunk_elems = 10000 });
+    rig r = open_rig("sim", NULL,
+                     (qn_tasks_options){ .size = sizeof(qn_tasks_options), .chunk_elems = 10000 });
 
     (void)state;
     for (int i = 0; i < 10; i++)
@@ -348,7 +351,8 @@ static void a_small_budget_changes_no_result(void **state)
     qn_tasks *tasks;
 
     (void)state;
-    must(qn_tasks_new(ctx, &(qn_tasks_options){ 0 }, &tasks, &failure));
+    must(qn_tasks_new(ctx, &(qn_tasks_options){ .size = sizeof(qn_tasks_options) }, &tasks,
+                      &failure));
     for (int i = 0; i < 3; i++) {
         must(qn_tasks_run(tasks, list, 3, &failure));
         must(qn_tasks_verify(tasks, &failure));
@@ -435,17 +439,40 @@ static void reading_needs_a_result_and_its_size(void **state)
     close_rig(&r);
 }
 
+static void options_of_an_older_program_have_defaults_for_the_rest(void **state)
+{
+    qn_ctx *ctx = open_sim(NULL);
+    qn_tasks_options options;
+    qn_tasks *tasks;
+
+    (void)state;
+    memset(&options, 0xff, sizeof options);
+    qn_tasks_options_init(&options, offsetof(qn_tasks_options, bucket_min));
+    must(qn_tasks_new(ctx, &options, &tasks, &failure));
+    qn_tasks_free(tasks);
+    must(qn_tasks_new(ctx, NULL, &tasks, &failure));
+    qn_tasks_free(tasks);
+    qn_ctx_close(ctx);
+}
+
 static void options_without_meaning_are_refused(void **state)
 {
     qn_ctx *ctx = open_sim(NULL);
     qn_tasks *tasks;
 
     (void)state;
-    assert_int_equal(qn_tasks_new(ctx, &(qn_tasks_options){ .bucket_min = 1000 }, &tasks, &failure),
-                     QN_ERR_USAGE);
+    assert_int_equal(
+        qn_tasks_new(ctx,
+                     &(qn_tasks_options){ .size = sizeof(qn_tasks_options), .bucket_min = 1000 },
+                     &tasks, &failure),
+        QN_ERR_USAGE);
     assert_non_null(strstr(failure.text, "smallest bucket 1000 is not a power of two"));
-    assert_int_equal(qn_tasks_new(ctx, &(qn_tasks_options){ .chunk_elems = -1 }, &tasks, &failure),
-                     QN_ERR_USAGE);
+    assert_int_equal(qn_tasks_new(ctx, &(qn_tasks_options){ 0 }, &tasks, &failure), QN_ERR_USAGE);
+    assert_int_equal(
+        qn_tasks_new(ctx,
+                     &(qn_tasks_options){ .size = sizeof(qn_tasks_options), .chunk_elems = -1 },
+                     &tasks, &failure),
+        QN_ERR_USAGE);
     qn_ctx_close(ctx);
 }
 
@@ -471,6 +498,7 @@ int main(void)
         cmocka_unit_test(what_has_no_meaning_is_refused_by_name),
         cmocka_unit_test(a_batch_larger_than_the_machine_is_out_of_memory),
         cmocka_unit_test(reading_needs_a_result_and_its_size),
+        cmocka_unit_test(options_of_an_older_program_have_defaults_for_the_rest),
         cmocka_unit_test(options_without_meaning_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* spread.c - the parts of a plan over several devices.
+/* split.c - the parts of a plan over several devices.
  *
  * Parts keep their arrays, which any device may work on; only the graph that does so is one per
  * part and device. So inputs are made once, results are where they always are, and a part that
@@ -19,9 +19,9 @@ typedef struct {
     double cost, n_tasks; /* n_tasks: of a task that is cut, its share */
 } item;
 
-struct qn_task_spread {
+struct qn_task_split {
     qn_ctx *ctx;
-    qn_split *split;
+    qn_split *run;
     qn_split_mode mode;
     int n_shares;
     int has_cpu;        /* by choice */
@@ -31,9 +31,9 @@ struct qn_task_spread {
     qn_map names; /* as returned -> the same, owned */
 };
 
-static qn_task_part *part_of(const qn_task_spread *spread, qn_i64 item_i)
+static qn_task_part *part_of(const qn_task_split *split, qn_i64 item_i)
 {
-    return &spread->plan->parts[spread->items[item_i].part];
+    return &split->plan->parts[split->items[item_i].part];
 }
 
 /* The work of the split. */
@@ -41,9 +41,9 @@ static qn_task_part *part_of(const qn_task_spread *spread, qn_i64 item_i)
 static qn_status graph_of(void *user, int device, qn_i64 first, qn_i64 count, qn_graph **out,
                           qn_err *err)
 {
-    qn_task_spread *spread = user;
-    qn_task_plan *plan = spread->plan;
-    qn_task_part *part = part_of(spread, first);
+    qn_task_split *split = user;
+    qn_task_plan *plan = split->plan;
+    qn_task_part *part = part_of(split, first);
     qn_graph *const whole = plan->graph;
     qn_status st = QN_OK;
 
@@ -52,7 +52,7 @@ static qn_status graph_of(void *user, int device, qn_i64 first, qn_i64 count, qn
         *out = part->graphs[device];
         return QN_OK;
     }
-    QN_TRY(qn_graph_new(spread->ctx, "tasks", &plan->graph, err));
+    QN_TRY(qn_graph_new(split->ctx, "tasks", &plan->graph, err));
     QN_TRY(part->op->build(plan, part, err));
     QN_TRY(qn_graph_output(plan->graph, part->out, err));
     *out = part->graphs[device] = plan->graph;
@@ -67,51 +67,51 @@ out:
 /* Inputs were made before the run. What was with another device already may be lost with it. */
 static qn_status prepare(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err)
 {
-    qn_task_spread *spread = user;
-    qn_task_part *part = part_of(spread, first);
+    qn_task_split *split = user;
+    qn_task_part *part = part_of(split, first);
 
     (void)device;
     (void)slot;
     (void)count;
-    return part->n_tries++ ? qn_task_part_renew(spread->plan, part, err) : QN_OK;
+    return part->n_tries++ ? qn_task_part_renew(split->plan, part, err) : QN_OK;
 }
 
 static qn_status deliver(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err)
 {
-    qn_task_spread *spread = user;
-    qn_task_part *part = part_of(spread, first);
+    qn_task_split *split = user;
+    qn_task_part *part = part_of(split, first);
 
     (void)slot;
     (void)count;
     (void)err;
     part->slot = device;
-    part->device = qn_device_id(spread->ctx, device);
+    part->device = qn_device_id(split->ctx, device);
     /* The CPU has it by choice, unless somebody had it before. */
-    part->fell_back = device == QN_CPU_SLOT && (!spread->has_cpu || part->n_tries > 1);
+    part->fell_back = device == QN_CPU_SLOT && (!split->has_cpu || part->n_tries > 1);
     return QN_OK;
 }
 
 static double count_tasks(void *user, qn_i64 first, qn_i64 count)
 {
-    const qn_task_spread *spread = user;
+    const qn_task_split *split = user;
 
     (void)count;
-    return spread->items[first].n_tasks;
+    return split->items[first].n_tasks;
 }
 
 /* Making. */
 
-static void look_at_set(qn_task_spread *spread)
+static void look_at_set(qn_task_split *split)
 {
-    spread->n_shares = qn_split_count(spread->split);
-    for (int i = 0; i < spread->n_shares; i++)
-        spread->has_cpu |= qn_split_get(spread->split, i).device == QN_CPU_SLOT;
+    split->n_shares = qn_split_count(split->run);
+    for (int i = 0; i < split->n_shares; i++)
+        split->has_cpu |= qn_split_get(split->run, i).device == QN_CPU_SLOT;
 }
 
-qn_status qn_task_spread_new(qn_ctx *ctx, const qn_split_options *options, qn_task_spread **out,
-                             qn_err *err)
+qn_status qn_task_split_new(qn_ctx *ctx, const qn_split_options *options, qn_task_split **out,
+                            qn_err *err)
 {
-    qn_task_spread *spread;
+    qn_task_split *split;
     qn_split_work work = { .chunk_items = 1,
                            .prepare = prepare,
                            .deliver = deliver,
@@ -122,55 +122,55 @@ qn_status qn_task_spread_new(qn_ctx *ctx, const qn_split_options *options, qn_ta
     *out = NULL;
     if (!qn_devices_shared(ctx, options->devices))
         return QN_OK;
-    if (!(spread = work.user = calloc(1, sizeof *spread)))
+    if (!(split = work.user = calloc(1, sizeof *split)))
         return qn_fail(err, QN_ERR_NOMEM, "tasks: out of host memory");
-    spread->ctx = ctx;
-    spread->mode = options->mode;
-    QN_TRY(qn_split_open(ctx, "tasks", options, &work, &spread->split, err));
-    look_at_set(spread);
-    *out = spread;
-    spread = NULL;
+    split->ctx = ctx;
+    split->mode = options->mode;
+    QN_TRY(qn_split_open(ctx, "tasks", options, &work, &split->run, err));
+    look_at_set(split);
+    *out = split;
+    split = NULL;
 out:
-    qn_task_spread_free(spread);
+    qn_task_split_free(split);
     return st;
 }
 
-void qn_task_spread_free(qn_task_spread *spread)
+void qn_task_split_free(qn_task_split *split)
 {
     const qn_map_entry *entry;
     size_t at = 0;
 
-    if (!spread)
+    if (!split)
         return;
-    qn_split_close(spread->split);
-    while ((entry = qn_map_next(&spread->names, &at)))
+    qn_split_close(split->run);
+    while ((entry = qn_map_next(&split->names, &at)))
         free(entry->value);
-    qn_map_free(&spread->names);
-    free(spread->items);
-    free(spread->dealt);
-    free(spread);
+    qn_map_free(&split->names);
+    free(split->items);
+    free(split->dealt);
+    free(split);
 }
 
-int qn_task_spread_shares(const qn_task_spread *spread)
+int qn_task_split_shares(const qn_task_split *split)
 {
-    return spread ? spread->n_shares : 1;
+    return split ? split->n_shares : 1;
 }
 
-const char *qn_task_spread_name(qn_task_spread *spread, unsigned slots)
+const char *qn_task_split_name(qn_task_split *split, unsigned slots)
 {
-    const char *first = qn_device_id(spread->ctx, __builtin_ctz(slots));
+    const char *first = qn_device_id(split->ctx, __builtin_ctz(slots));
     char name[QN_MAX_DEVICES * 24] = "";
     char *kept;
 
     if (!(slots & (slots - 1)))
         return first;
-    for (int d = 0; d < qn_device_count(spread->ctx); d++)
+    for (int d = 0; d < qn_device_count(split->ctx); d++)
         if (slots >> d & 1)
             snprintf(name + strlen(name), sizeof name - strlen(name), "%s%s", *name ? "+" : "",
-                     qn_device_id(spread->ctx, d));
-    if ((kept = qn_map_get(&spread->names, name)))
+                     qn_device_id(split->ctx, d));
+    if ((kept = qn_map_get(&split->names, name)))
         return kept;
-    if (!(kept = strdup(name)) || qn_map_put(&spread->names, name, kept) != QN_OK) {
+    if (!(kept = strdup(name)) || qn_map_put(&split->names, name, kept) != QN_OK) {
         free(kept);
         return first;
     }
@@ -204,51 +204,51 @@ static item weigh(const qn_task_plan *plan, int p)
 }
 
 /* 0, k, 2k, ..., 1, k + 1, ... for k devices. */
-static void deal(qn_task_spread *spread, int n)
+static void deal(qn_task_split *split, int n)
 {
     int at = 0;
 
-    for (int hand = 0; hand < spread->n_shares; hand++)
-        for (int i = hand; i < n; i += spread->n_shares)
-            spread->dealt[at++] = spread->items[i];
-    memcpy(spread->items, spread->dealt, (size_t)n * sizeof *spread->items);
+    for (int hand = 0; hand < split->n_shares; hand++)
+        for (int i = hand; i < n; i += split->n_shares)
+            split->dealt[at++] = split->items[i];
+    memcpy(split->items, split->dealt, (size_t)n * sizeof *split->items);
 }
 
-static qn_status list_items(qn_task_spread *spread, qn_err *err)
+static qn_status list_items(qn_task_split *split, qn_err *err)
 {
-    const qn_task_plan *plan = spread->plan;
+    const qn_task_plan *plan = split->plan;
     const int n = plan->n_parts;
 
-    if (n > spread->cap) {
-        free(spread->items);
-        free(spread->dealt);
-        spread->items = calloc((size_t)n, sizeof *spread->items);
-        spread->dealt = calloc((size_t)n, sizeof *spread->dealt);
-        spread->cap = spread->items && spread->dealt ? n : 0;
+    if (n > split->cap) {
+        free(split->items);
+        free(split->dealt);
+        split->items = calloc((size_t)n, sizeof *split->items);
+        split->dealt = calloc((size_t)n, sizeof *split->dealt);
+        split->cap = split->items && split->dealt ? n : 0;
     }
-    if (n > spread->cap)
+    if (n > split->cap)
         return qn_fail(err, QN_ERR_NOMEM, "batch of %d parts: out of host memory", n);
     for (int p = 0; p < n; p++) {
-        spread->items[p] = weigh(plan, p);
+        split->items[p] = weigh(plan, p);
         plan->parts[p].n_tries = 0;
     }
-    qsort(spread->items, (size_t)n, sizeof *spread->items, by_cost);
-    if (spread->mode != QN_SPLIT_DYNAMIC)
-        deal(spread, n);
+    qsort(split->items, (size_t)n, sizeof *split->items, by_cost);
+    if (split->mode != QN_SPLIT_DYNAMIC)
+        deal(split, n);
     return QN_OK;
 }
 
-qn_status qn_task_spread_run(qn_task_spread *spread, qn_task_plan *plan, uint64_t *submissions,
-                             qn_err *err)
+qn_status qn_task_split_run(qn_task_split *split, qn_task_plan *plan, uint64_t *submissions,
+                            qn_err *err)
 {
-    const uint64_t before = qn_split_get_stats(spread->split).chunks;
+    const uint64_t before = qn_split_get_stats(split->run).chunks;
     qn_status st = QN_OK;
 
-    spread->plan = plan;
-    QN_TRY(list_items(spread, err));
-    QN_TRY(qn_split_run(spread->split, plan->n_parts, err));
-    *submissions = qn_split_get_stats(spread->split).chunks - before;
+    split->plan = plan;
+    QN_TRY(list_items(split, err));
+    QN_TRY(qn_split_run(split->run, plan->n_parts, err));
+    *submissions = qn_split_get_stats(split->run).chunks - before;
 out:
-    spread->plan = NULL;
+    split->plan = NULL;
     return st;
 }

@@ -1,4 +1,4 @@
-/* test_spread.c - batches of tasks over several simulated devices: who did what, with what result.
+/* test_tasks_split.c - batches of tasks over several simulated devices: who did what, with what result.
  *
  * Checksums of the CPU's own run are the reference, so every result is compared to the last bit.
  */
@@ -35,7 +35,13 @@ static rig open_rig(qn_options options, const qn_split_options *split)
     options.log = options.log ? options.log : "none";
     options.threads = 1;
     r.ctx = open_with(options);
-    must(qn_tasks_new(r.ctx, &(qn_tasks_options){ .split = split }, &r.tasks, &failure));
+    must(
+        qn_tasks_new(r.ctx,
+                     &(qn_tasks_options){ .size = sizeof(qn_tasks_options),
+                                          .split = split ? QN_TASKS_SPLIT_DYNAMIC + (int)split->mode
+                                                         : QN_TASKS_SPLIT_NONE,
+                                          .devices = split ? split->devices : NULL },
+                     &r.tasks, &failure));
     return r;
 }
 
@@ -240,7 +246,7 @@ static void cpu_that_was_asked_for_is_no_fallback(void **state)
 /* The metrics file as text. */
 static void read_report(const rig *r, char *out, size_t size)
 {
-    char path[] = "/tmp/quern-spread-XXXXXX.json";
+    char path[] = "/tmp/quern-split-XXXXXX.json";
     const int fd = mkstemps(path, 5);
     FILE *file;
     size_t n;
