@@ -130,6 +130,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_fit_bench bench = { .stores_f32 = !strcmp(qn_text(args, "storage"), "f32") };
     qn_status st = QN_OK;
 
+    QN_TRY(qn_cli_one_device(args, err));
     if (is_of_solves(args->words[0]))
         return run_solves(ctx, args, precision, err);
     for (int k = 0; names[k]; k++)

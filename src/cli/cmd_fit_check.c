@@ -3,7 +3,7 @@
 #include "cli/fit_options.h"
 
 #include "lab/fit/check/check.h"
-#include "domain/fit/code/program.h"
+#include "domain/fit/code/tape.h"
 #include "util/table.h"
 
 #include <string.h>
@@ -37,12 +37,12 @@ static qn_status add_group(qn_table *table, const qn_fit_group *g, qn_err *err)
 {
     const unsigned wants = g->is_energy ? QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_GRAD)
                                         : QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC);
-    qn_fit_program *value = NULL, *whole = NULL;
+    qn_fit_tape *value = NULL, *whole = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_program_new(g->graph, QN_FIT_WANT(QN_FIT_RES), g->loss, QN_FIT_SWEEP_AUTO, &value,
-                              err));
-    QN_TRY(qn_fit_program_new(g->graph, wants, g->loss, QN_FIT_SWEEP_AUTO, &whole, err));
+    QN_TRY(qn_fit_tape_new(g->graph, QN_FIT_WANT(QN_FIT_RES), g->loss, QN_FIT_SWEEP_AUTO, &value,
+                           err));
+    QN_TRY(qn_fit_tape_new(g->graph, wants, g->loss, QN_FIT_SWEEP_AUTO, &whole, err));
     qn_table_add(table, g->name);
     qn_table_add(table, g->is_energy ? "energy" : "residual");
     qn_table_addf(table, "%lld", (long long)g->n);
@@ -53,8 +53,8 @@ static qn_status add_group(qn_table *table, const qn_fit_group *g, qn_err *err)
     qn_table_addf(table, "%d", whole->n_ops);
     qn_table_addf(table, "%d", whole->peak_live);
 out:
-    qn_fit_program_free(value);
-    qn_fit_program_free(whole);
+    qn_fit_tape_free(value);
+    qn_fit_tape_free(whole);
     return st;
 }
 
@@ -148,6 +148,7 @@ static qn_status check_golden(const qn_args *args, qn_err *err)
     qn_ctx *ctx = NULL;
     qn_status st = QN_OK;
 
+    QN_TRY(qn_cli_one_device(args, err));
     QN_TRY(qn_cli_open(args, &ctx, err));
     QN_TRY(
         qn_fit_check_golden(ctx, qn_text(args, "golden"), qn_text(args, "part"), &findings, err));

@@ -6,6 +6,7 @@ qn_status qn_cli_fit_options(const qn_args *args, qn_fit_options *out, qn_option
 {
     qn_status st = QN_OK;
 
+    QN_TRY(qn_cli_one_device(args, err));
     QN_TRY(qn_cli_options(args, qn_fit_option_table(), out, store, err));
     QN_TRY(qn_fit_options_check(out, err));
     out->name = args->words[0];

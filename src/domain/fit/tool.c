@@ -10,8 +10,8 @@ static const qn_metric_def names[] = {
                  QN_KEYS("kernel")),
     QN_GAUGE_ROW("kernel_repeats", "Operations of a work item that are repeated",
                  QN_KEYS("kernel")),
-    QN_HISTOGRAM_ROW("fit_batch_size", "Problems per batch"),
-    QN_GAUGE_ROW("fit_kernel_groups", "Kernel groups of the last batch"),
+    QN_HISTOGRAM_ROW("fit_batch_size", "Instances of a group of terms"),
+    QN_GAUGE_ROW("fit_kernel_groups", "Groups of terms of the last solve"),
     QN_GAUGE_ROW("fit_residuals_per_s", "Residuals evaluated per second"),
 };
 

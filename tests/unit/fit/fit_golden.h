@@ -130,7 +130,7 @@ static inline void *fit_aligned(size_t bytes)
 }
 
 /* As double whatever the precision: out[output * n + i]. */
-static inline double *fit_run(const qn_fit_program *p, qn_fit_precision precision, int width,
+static inline double *fit_run(const qn_fit_tape *p, qn_fit_precision precision, int width,
                               const double *params, size_t n_params, const uint32_t *idx, int n,
                               qn_fit_fault *fault)
 {
@@ -167,8 +167,8 @@ static inline double *fit_run(const qn_fit_program *p, qn_fit_precision precisio
 }
 
 /* The entry (row, variable) of J for instance i; 0 for a parameter the expression lost. */
-static inline double fit_entry(const qn_fit_program *p, int section, const double *out, int n,
-                               int i, int entry)
+static inline double fit_entry(const qn_fit_tape *p, int section, const double *out, int n, int i,
+                               int entry)
 {
     const qn_fit_section *s = &p->sections[section];
     const qn_fit_entry e = s->entries[entry];
@@ -178,7 +178,7 @@ static inline double fit_entry(const qn_fit_program *p, int section, const doubl
     return e.factor * out[(size_t)(s->first + e.stored) * (size_t)n + (size_t)i];
 }
 
-static inline double fit_jac(const qn_fit_program *p, const double *out, int n, int i, int row,
+static inline double fit_jac(const qn_fit_tape *p, const double *out, int n, int i, int row,
                              uint32_t slot, uint32_t comp)
 {
     for (int v = 0; v < p->n_variables; v++)

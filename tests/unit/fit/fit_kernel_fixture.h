@@ -13,7 +13,7 @@
  * takes record i of every operation, and begins again where there are fewer. */
 typedef struct {
     fit_golden *golden;
-    qn_fit_program *program;
+    qn_fit_tape *tape;
     uint32_t *idx;    /* [slot][i] */
     double *x;        /* arguments of all records */
     size_t n_numbers; /* in x */
@@ -47,8 +47,8 @@ static inline void make_program(fit_kernel_fixture *r)
             qn_fit_output(g, out.at[row]);
     }
     must_ok(qn_fit_graph_finish(g, &err), &err);
-    must_ok(qn_fit_program_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
-                               (qn_fit_loss){ 0 }, QN_FIT_SWEEP_REVERSE, &r->program, &err),
+    must_ok(qn_fit_tape_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
+                            (qn_fit_loss){ 0 }, QN_FIT_SWEEP_REVERSE, &r->tape, &err),
             &err);
     r->idx = calloc((size_t)(r->golden->n * r->n), sizeof *r->idx);
     r->x = calloc(r->n_numbers, sizeof *r->x);
@@ -70,7 +70,7 @@ static inline void make_program(fit_kernel_fixture *r)
 static inline qn_kernel_module *compile(const fit_kernel_fixture *r, qn_ctx *ctx,
                                         qn_kernel_module **text_module)
 {
-    const qn_fit_program *p = r->program;
+    const qn_fit_tape *p = r->tape;
     qn_kernel_module *module = NULL;
     qn_str text = { 0 };
     qn_err err = { .text = "" };
@@ -121,7 +121,7 @@ static inline void read_numbers(const fit_kernel_fixture *r, qn_ctx *ctx, qn_buf
 /* Outputs as doubles, [output][i]. */
 static inline double *run_kernel(const fit_kernel_fixture *r, qn_ctx *ctx)
 {
-    const qn_fit_program *p = r->program;
+    const qn_fit_tape *p = r->tape;
     const size_t n_res = (size_t)(p->sections[QN_FIT_RES].count * r->n);
     const size_t n_jac = (size_t)(p->sections[QN_FIT_JAC].count * r->n);
     const size_t idx_bytes = (size_t)(p->n_slots * r->n) * sizeof *r->idx;
@@ -168,7 +168,7 @@ static inline int count_faults(const fit_kernel_fixture *r, const double *got, c
 {
     int faults = 0;
 
-    for (int o = 0; o < r->program->n_outputs; o++)
+    for (int o = 0; o < r->tape->n_outputs; o++)
         for (int i = 0; i < r->n; i++) {
             const double g = got[o * r->n + i], w = want[o * r->n + i];
 
@@ -195,14 +195,14 @@ static inline void fit_run_kernels(const char *backend, const char *file, int is
     count_instances(&r);
     make_program(&r);
     want =
-        fit_run(r.program, is_f64 ? QN_FIT_F64 : QN_FIT_F32, 0, r.x, r.n_numbers, r.idx, r.n, NULL);
+        fit_run(r.tape, is_f64 ? QN_FIT_F64 : QN_FIT_F32, 0, r.x, r.n_numbers, r.idx, r.n, NULL);
     got = run_kernel(&r, ctx);
     faults = count_faults(&r, got, want, tolerance);
     free(got);
     free(want);
     free(r.idx);
     free(r.x);
-    qn_fit_program_free(r.program);
+    qn_fit_tape_free(r.tape);
     fit_unload(r.golden);
     qn_ctx_close(ctx);
     assert_int_equal(faults, 0);

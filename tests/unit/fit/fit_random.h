@@ -106,7 +106,7 @@ static inline void fit_bind(const qn_fit_graph *g, const uint32_t *idx, uint32_t
                N_POINTS * sizeof *idx);
 }
 
-static inline double *fit_run_at(const qn_fit_program *p, const qn_fit_graph *g, const double *x,
+static inline double *fit_run_at(const qn_fit_tape *p, const qn_fit_graph *g, const double *x,
                                  const uint32_t *idx)
 {
     uint32_t bound[2 * N_POINTS];

@@ -4,13 +4,13 @@
 
 enum { RES_JAC = QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC) };
 
-static qn_fit_program *compiled(const qn_fit_graph *g, unsigned wants, qn_fit_loss loss,
-                                qn_fit_sweep sweep)
+static qn_fit_tape *compiled(const qn_fit_graph *g, unsigned wants, qn_fit_loss loss,
+                             qn_fit_sweep sweep)
 {
-    qn_fit_program *p = NULL;
+    qn_fit_tape *p = NULL;
     qn_err err = { .text = "" };
 
-    must_ok(qn_fit_program_new(g, wants, loss, sweep, &p, &err), &err);
+    must_ok(qn_fit_tape_new(g, wants, loss, sweep, &p, &err), &err);
     return p;
 }
 
@@ -25,8 +25,8 @@ static void forward_and_reverse_agree_on_random_graphs(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 1500; seed++) {
         qn_fit_graph *g = fit_random_graph(seed, seed % 2 == 0, 1 + (int)(seed % 3));
-        qn_fit_program *rows = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_REVERSE);
-        qn_fit_program *columns = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_FORWARD);
+        qn_fit_tape *rows = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_REVERSE);
+        qn_fit_tape *columns = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_FORWARD);
         double *a, *b;
 
         fit_points(seed, x, idx);
@@ -46,8 +46,8 @@ static void forward_and_reverse_agree_on_random_graphs(void **state)
             }
         free(a);
         free(b);
-        qn_fit_program_free(rows);
-        qn_fit_program_free(columns);
+        qn_fit_tape_free(rows);
+        qn_fit_tape_free(columns);
         qn_fit_graph_free(g);
     }
     assert_true(n_finite > n_compared / 2);
@@ -62,7 +62,7 @@ static void differences_agree_on_smooth_graphs(void **state)
     (void)state;
     for (uint64_t seed = 2000; seed < 2100; seed++) {
         qn_fit_graph *g = fit_random_graph(seed, 1, 2);
-        qn_fit_program *p = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO);
+        qn_fit_tape *p = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO);
         double *out;
 
         fit_points(seed, x, idx);
@@ -99,7 +99,7 @@ static void differences_agree_on_smooth_graphs(void **state)
             free(minus);
         }
         free(out);
-        qn_fit_program_free(p);
+        qn_fit_tape_free(p);
         qn_fit_graph_free(g);
     }
     assert_true(n_checked > 5000);
@@ -128,7 +128,7 @@ typedef struct {
     double out[64];
 } case6;
 
-static void eval6(const qn_fit_program *p, case6 *c)
+static void eval6(const qn_fit_tape *p, case6 *c)
 {
     const uint32_t idx[2] = { 0, 3 };
     qn_fit_tables t = { .params = c->x, .tangent = c->v, .seed = c->u, .idx = idx, .ld = 1 };
@@ -155,7 +155,7 @@ static void products_agree_with_the_jacobian(void **state)
         case6 c = { .x = { 0.3, -0.4, 0.9, 1.1, 0.2, -0.6 },
                     .v = { 1, -2, 0.5, 0.25, 3, -1 },
                     .u = { 0.7, -1.3, 0.4 } };
-        qn_fit_program *p = compiled(g, 0xff, losses[k], QN_FIT_SWEEP_AUTO);
+        qn_fit_tape *p = compiled(g, 0xff, losses[k], QN_FIT_SWEEP_AUTO);
         double J[3][6], s = 0, slope;
 
         eval6(p, &c);
@@ -196,7 +196,7 @@ static void products_agree_with_the_jacobian(void **state)
         /* cost = a^2/2 log(1 + s/a^2) with s = |r|^2; res is r sqrt(rho') = r / sqrt(1 + s/a^2) */
         slope = k ? 1 / (1 - s / 0.49) : 1;
         assert_true(fabs(c.out[0] - (k ? 0.5 * 0.49 * log(slope) : 0.5 * s)) < 1e-13);
-        qn_fit_program_free(p);
+        qn_fit_tape_free(p);
     }
     qn_fit_graph_free(g);
 }
@@ -209,7 +209,7 @@ static void the_gradient_is_the_slope_of_the_cost_for_every_loss(void **state)
     for (int kind = QN_FIT_LOSS_NONE; kind <= QN_FIT_LOSS_GEMAN; kind++)
         for (int size = 0; size < 2; size++) { /* inside the scale, and beyond it */
             const qn_fit_loss loss = { (qn_fit_loss_kind)kind, size ? 0.4 : 4 };
-            qn_fit_program *p =
+            qn_fit_tape *p =
                 compiled(g, QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_GRAD), loss, 0);
             case6 c = { .x = { 0.3, -0.4, 0.9, 1.1, 0.2, -0.6 } };
             double grad[6];
@@ -227,7 +227,7 @@ static void the_gradient_is_the_slope_of_the_cost_for_every_loss(void **state)
                 eval6(p, &down);
                 assert_true(fabs((up.out[0] - down.out[0]) / 2e-6 - grad[v]) < 1e-7);
             }
-            qn_fit_program_free(p);
+            qn_fit_tape_free(p);
         }
     qn_fit_graph_free(g);
 }
@@ -246,13 +246,13 @@ static void assert_masked(const char *branch)
 
         qn_fit_output(g, CALL3("select", CALL2("gt", x, zero), qn_fit_mul(g, inner, x), zero));
         fit_end(g);
-        qn_fit_program *p = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, (qn_fit_sweep)sweep);
+        qn_fit_tape *p = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, (qn_fit_sweep)sweep);
         double *out = fit_run(p, QN_FIT_F64, 0, &at, 1, &idx, 1, NULL);
 
         if (out[0] != 0 || fit_jac(p, out, 1, 0, 0, 0, 0) != 0)
             fail_msg("%s: value %g, derivative %g", branch, out[0], fit_jac(p, out, 1, 0, 0, 0, 0));
         free(out);
-        qn_fit_program_free(p);
+        qn_fit_tape_free(p);
         qn_fit_graph_free(g);
     }
 }
@@ -277,13 +277,13 @@ static void lengths_and_directions_are_flat_at_zero(void **state)
     (void)state;
     for (int k = 0; k < 2; k++) {
         qn_fit_graph *g = fit_golden_graph(names[k], 3);
-        qn_fit_program *p = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_REVERSE);
+        qn_fit_tape *p = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_REVERSE);
         double *out = fit_run(p, QN_FIT_F64, 0, x, 3, &idx, 1, NULL);
 
         for (int o = 0; o < p->n_outputs; o++)
             assert_true(out[o] == 0);
         free(out);
-        qn_fit_program_free(p);
+        qn_fit_tape_free(p);
         qn_fit_graph_free(g);
     }
 }
@@ -291,7 +291,7 @@ static void lengths_and_directions_are_flat_at_zero(void **state)
 static void ties_of_min_share_the_derivative(void **state)
 {
     qn_fit_graph *g = fit_golden_graph("min", 2);
-    qn_fit_program *p = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_REVERSE);
+    qn_fit_tape *p = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_REVERSE);
     const double x[2] = { 3, 3 };
     const uint32_t idx = 0;
     double *out = fit_run(p, QN_FIT_F64, 0, x, 2, &idx, 1, NULL);
@@ -300,7 +300,7 @@ static void ties_of_min_share_the_derivative(void **state)
     assert_true(fit_jac(p, out, 1, 0, 0, 0, 0) == 0.5);
     assert_true(fit_jac(p, out, 1, 0, 0, 0, 1) == 0.5);
     free(out);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
     qn_fit_graph_free(g);
 }
 
@@ -320,7 +320,7 @@ static void double_and_triple_eigenvalues_keep_their_digits(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         for (int which = 0; which < 3; which++) {
             qn_fit_graph *g = fit_golden_graph(names[which], 6);
-            qn_fit_program *p = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_REVERSE);
+            qn_fit_tape *p = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_REVERSE);
             double *out = fit_run(p, QN_FIT_F64, 0, cases[k].c, 6, &idx, 1, NULL);
             double trace = 0;
 
@@ -330,7 +330,7 @@ static void double_and_triple_eigenvalues_keep_their_digits(void **state)
                 trace += fit_jac(p, out, 1, 0, 0, 0, (const uint32_t[]){ 0, 3, 5 }[i]);
             assert_true(fabs(trace - 1) < 1e-14); /* of v v', v a unit vector */
             free(out);
-            qn_fit_program_free(p);
+            qn_fit_tape_free(p);
             qn_fit_graph_free(g);
         }
 }
@@ -340,20 +340,20 @@ static void double_and_triple_eigenvalues_keep_their_digits(void **state)
 static void a_spring_stores_three_of_six_entries(void **state)
 {
     qn_fit_graph *g = fit_golden_graph("distance3", 6);
-    qn_fit_program *p = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO);
+    qn_fit_tape *p = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO);
 
     (void)state;
     assert_int_equal(p->sections[QN_FIT_JAC].n_entries, 6);
     assert_int_equal(p->sections[QN_FIT_JAC].count, 3);
     assert_int_equal(p->n_ops, 8);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
     qn_fit_graph_free(g);
 }
 
 static void constant_entries_are_not_stored_and_fixed_ones_are_dropped(void **state)
 {
     qn_fit_graph *g = fit_begin();
-    qn_fit_program *p;
+    qn_fit_tape *p;
 
     (void)state;
     qn_fit_output(g, qn_fit_sub(g, qn_fit_mul(g, qn_fit_lit(g, 3), qn_fit_param(g, 0, 0)),
@@ -371,7 +371,7 @@ static void constant_entries_are_not_stored_and_fixed_ones_are_dropped(void **st
         else
             assert_true(e.stored == 0 && e.factor == -1);
     }
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
     qn_fit_graph_free(g);
 }
 
@@ -379,7 +379,7 @@ static void many_rows_of_few_variables_go_forward(void **state)
 {
     qn_fit_graph *g = fit_begin();
     qn_fit_v x = qn_fit_param(g, 0, 0);
-    qn_fit_program *p;
+    qn_fit_tape *p;
 
     (void)state;
     for (int k = 0; k < 12; k++) {
@@ -389,22 +389,22 @@ static void many_rows_of_few_variables_go_forward(void **state)
     fit_end(g);
     p = compiled(g, RES_JAC, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO);
     assert_int_equal(p->sweep, QN_FIT_SWEEP_FORWARD);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
     qn_fit_graph_free(g);
 }
 
 static void bad_wishes_are_refused(void **state)
 {
     qn_fit_graph *g = fit_golden_graph("sin", 1), *eig = fit_begin();
-    qn_fit_program *p = NULL;
+    qn_fit_tape *p = NULL;
     qn_err err = { .text = "" };
 
     (void)state;
-    assert_int_equal(qn_fit_program_new(g, 0, (qn_fit_loss){ 0 }, 0, &p, &err), QN_ERR_USAGE);
-    assert_int_equal(qn_fit_program_new(g, 1, (qn_fit_loss){ QN_FIT_LOSS_HUBER, 0 }, 0, &p, &err),
+    assert_int_equal(qn_fit_tape_new(g, 0, (qn_fit_loss){ 0 }, 0, &p, &err), QN_ERR_USAGE);
+    assert_int_equal(qn_fit_tape_new(g, 1, (qn_fit_loss){ QN_FIT_LOSS_HUBER, 0 }, 0, &p, &err),
                      QN_ERR_USAGE);
     assert_non_null(strstr(err.text, "scale"));
-    assert_int_equal(qn_fit_program_new(eig, 1, (qn_fit_loss){ 0 }, 0, &p, &err), QN_ERR_USAGE);
+    assert_int_equal(qn_fit_tape_new(eig, 1, (qn_fit_loss){ 0 }, 0, &p, &err), QN_ERR_USAGE);
     qn_fit_graph_free(g);
     qn_fit_graph_free(eig);
 }

@@ -196,16 +196,16 @@ static void the_stored_jacobian_gives_the_same_products(void **state)
     for (int k = 0; k < r.p->n_groups; k++) {
         const qn_fit_group *g = &r.p->groups[k];
         qn_i64 at = 0;
-        const qn_fit_program *program = qn_fit_device_program(r.device, k, &at);
+        const qn_fit_tape *tape = qn_fit_device_tape(r.device, k, &at);
 
         for (qn_i64 i = 0; i < g->n; i++)
             for (int row = 0; row < g->n_rows; row++) {
                 double t = 0;
 
-                for (int a = 0; a < program->n_variables; a++) {
+                for (int a = 0; a < tape->n_variables; a++) {
                     const qn_fit_entry *e =
-                        &program->sections[QN_FIT_JAC].entries[row * program->n_variables + a];
-                    const qn_fit_variable *of = &program->variables[a];
+                        &tape->sections[QN_FIT_JAC].entries[row * tape->n_variables + a];
+                    const qn_fit_variable *of = &tape->variables[a];
                     const double value =
                         e->stored < 0 ? e->factor : e->factor * j[at + e->stored * g->ld + i];
 

@@ -99,7 +99,7 @@ static qn_fit_graph *graph_of_all(uint64_t seed)
 }
 
 /* Column of input `input` in the entries of a row, or -1. */
-static int variable_of(const qn_fit_program *p, const qn_fit_graph *g, int input)
+static int variable_of(const qn_fit_tape *p, const qn_fit_graph *g, int input)
 {
     for (int v = 0; v < p->n_variables; v++)
         if (qn_fit_graph_slot(g, (int)p->variables[v].slot) * 3 + (int)p->variables[v].comp ==
@@ -114,7 +114,7 @@ static int is_near(double got, double want)
 }
 
 /* How many numbers were compared; those too large to say anything are left out. */
-static int compare_point(uint64_t seed, const qn_fit_graph *g, const qn_fit_program *p,
+static int compare_point(uint64_t seed, const qn_fit_graph *g, const qn_fit_tape *p,
                          const double *out, int i, const dual *node)
 {
     int n = 0;
@@ -152,15 +152,15 @@ static void random_graphs_agree_with_dual_numbers(void **state)
     (void)state;
     for (uint64_t seed = FIRST; seed <= LAST; seed++) {
         qn_fit_graph *g = graph_of_all(seed);
-        qn_fit_program *p = NULL;
+        qn_fit_tape *p = NULL;
         qn_err err = { .text = "" };
         double *out;
 
         assert_true(g->n_nodes < ROOM);
         most_nodes = (int)g->n_nodes > most_nodes ? (int)g->n_nodes : most_nodes;
-        must_ok(qn_fit_program_new(
-                    g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC), (qn_fit_loss){ 0 },
-                    seed % 2 ? QN_FIT_SWEEP_REVERSE : QN_FIT_SWEEP_FORWARD, &p, &err),
+        must_ok(qn_fit_tape_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
+                                (qn_fit_loss){ 0 },
+                                seed % 2 ? QN_FIT_SWEEP_REVERSE : QN_FIT_SWEEP_FORWARD, &p, &err),
                 &err);
         fit_points(seed, x, idx);
         out = fit_run_at(p, g, x, idx);
@@ -172,7 +172,7 @@ static void random_graphs_agree_with_dual_numbers(void **state)
             n += compare_point(seed, g, p, out, i, node);
         }
         free(out);
-        qn_fit_program_free(p);
+        qn_fit_tape_free(p);
         qn_fit_graph_free(g);
     }
     assert_true(n > 4 * LAST * 4);

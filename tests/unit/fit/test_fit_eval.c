@@ -3,14 +3,14 @@
 
 enum { N = 1000 };
 
-static qn_fit_program *bal_program(void)
+static qn_fit_tape *bal_program(void)
 {
     qn_fit_graph *g = fit_golden_graph("bal_reproj", 14);
-    qn_fit_program *p = NULL;
+    qn_fit_tape *p = NULL;
     qn_err err = { .text = "" };
 
-    must_ok(qn_fit_program_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
-                               (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO, &p, &err),
+    must_ok(qn_fit_tape_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
+                            (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO, &p, &err),
             &err);
     qn_fit_graph_free(g);
     return p;
@@ -28,7 +28,7 @@ static void camera_inputs(double *x, uint32_t *idx)
 static void bits_do_not_depend_on_the_block_size(void **state)
 {
     static const int widths[] = { 8, 16, 40, 64, 128, 256, 1000 };
-    qn_fit_program *p = bal_program();
+    qn_fit_tape *p = bal_program();
     double *x = calloc(14 * N, sizeof *x);
     uint32_t *idx = calloc(N, sizeof *idx);
 
@@ -48,12 +48,12 @@ static void bits_do_not_depend_on_the_block_size(void **state)
     }
     free(x);
     free(idx);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
 }
 
 static void ranges_write_their_own_instances_only(void **state)
 {
-    qn_fit_program *p = bal_program();
+    qn_fit_tape *p = bal_program();
     double *x = calloc(14 * N, sizeof *x), *want;
     double *out = calloc((size_t)p->n_outputs * N, sizeof *out);
     uint32_t *idx = calloc(N, sizeof *idx);
@@ -82,20 +82,20 @@ static void ranges_write_their_own_instances_only(void **state)
     free(x);
     free(idx);
     qn_fit_plan_free(plan);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
 }
 
 static void instances_that_are_not_finite_are_counted(void **state)
 {
     qn_fit_graph *g = fit_golden_graph("log", 1);
-    qn_fit_program *p = NULL;
+    qn_fit_tape *p = NULL;
     double *x = calloc(N, sizeof *x), *out;
     uint32_t *idx = calloc(N, sizeof *idx);
     qn_fit_fault fault;
     qn_err err = { .text = "" };
 
     (void)state;
-    must_ok(qn_fit_program_new(g, QN_FIT_WANT(QN_FIT_RES), (qn_fit_loss){ 0 }, 0, &p, &err), &err);
+    must_ok(qn_fit_tape_new(g, QN_FIT_WANT(QN_FIT_RES), (qn_fit_loss){ 0 }, 0, &p, &err), &err);
     for (int i = 0; i < N; i++) {
         x[i] = i == 611 ? -1 : i == 999 ? 0 : 1 + i;
         idx[i] = (uint32_t)i;
@@ -113,7 +113,7 @@ static void instances_that_are_not_finite_are_counted(void **state)
     assert_int_equal(fault.first, -1);
     free(x);
     free(idx);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
     qn_fit_graph_free(g);
 }
 
@@ -121,7 +121,7 @@ static void instances_that_are_not_finite_are_counted(void **state)
 static void odd_bindings_and_outputs_work(void **state)
 {
     qn_fit_graph *g = NULL;
-    qn_fit_program *p = NULL;
+    qn_fit_tape *p = NULL;
     const double x[2] = { 3, 4 };
     const uint32_t idx[2] = { 1, 1 };
     qn_err err = { .text = "" };
@@ -139,12 +139,12 @@ static void odd_bindings_and_outputs_work(void **state)
     qn_fit_output(g, qn_fit_add(g, qn_fit_mul(g, a, a), b)); /* one pass, and two outputs */
     qn_fit_output(g, qn_fit_add(g, qn_fit_mul(g, a, a), b));
     must_ok(qn_fit_graph_finish(g, &err), &err);
-    must_ok(qn_fit_program_new(g, QN_FIT_WANT(QN_FIT_RES), (qn_fit_loss){ 0 }, 0, &p, &err), &err);
+    must_ok(qn_fit_tape_new(g, QN_FIT_WANT(QN_FIT_RES), (qn_fit_loss){ 0 }, 0, &p, &err), &err);
     out = fit_run(p, QN_FIT_F64, 0, x, 2, idx, 1, NULL);
     assert_true(out[0] == 16 && out[1] == 4 && out[2] == 2.5 && out[3] == 16 && out[4] == 4 &&
                 out[5] == 20 && out[6] == 20);
     free(out);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
     qn_fit_graph_free(g);
 }
 
@@ -157,7 +157,7 @@ static void integer_powers_are_chains(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof exponents / sizeof *exponents; k++) {
         qn_fit_graph *g = NULL;
-        qn_fit_program *p = NULL;
+        qn_fit_tape *p = NULL;
         qn_err err = { .text = "" };
         double *out;
 
@@ -166,8 +166,8 @@ static void integer_powers_are_chains(void **state)
 
         qn_fit_output(g, qn_fit_op(g, "pow", args, 2));
         must_ok(qn_fit_graph_finish(g, &err), &err);
-        must_ok(qn_fit_program_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
-                                   (qn_fit_loss){ 0 }, 0, &p, &err),
+        must_ok(qn_fit_tape_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
+                                (qn_fit_loss){ 0 }, 0, &p, &err),
                 &err);
         out = fit_run(p, QN_FIT_F64, 0, &x, 1, &idx, 1, NULL);
         assert_true(fabs(out[0] / pow(x, exponents[k]) - 1) < 4e-15);
@@ -177,31 +177,31 @@ static void integer_powers_are_chains(void **state)
         for (int v = 0; v < p->n_values; v++)
             assert_int_not_equal(p->values[v].op, QN_FIT_OP_powi);
         free(out);
-        qn_fit_program_free(p);
+        qn_fit_tape_free(p);
         qn_fit_graph_free(g);
     }
 }
 
 static void a_block_of_odd_size_is_refused(void **state)
 {
-    qn_fit_program *p = bal_program();
+    qn_fit_tape *p = bal_program();
     qn_fit_plan *plan = NULL;
     qn_err err = { .text = "" };
 
     (void)state;
     assert_int_equal(qn_fit_plan_new(p, QN_FIT_F64, 12, &plan, &err), QN_ERR_USAGE);
     assert_non_null(strstr(err.text, "12"));
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
 }
 
 static void few_values_are_alive_at_once(void **state)
 {
-    qn_fit_program *p = bal_program();
+    qn_fit_tape *p = bal_program();
 
     (void)state;
     assert_true(p->peak_live <= 50); /* 96 registers of a GPU that takes 255 */
     assert_true(p->n_ops <= 360);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
 }
 
 int main(void)

@@ -9,7 +9,7 @@ enum { N_GRAPHS = 6 };
 
 typedef struct {
     qn_fit_graph *graphs[N_GRAPHS];
-    qn_fit_program *programs[N_GRAPHS];
+    qn_fit_tape *tapes[N_GRAPHS];
 } batch;
 
 static void make_batch(batch *b)
@@ -18,9 +18,9 @@ static void make_batch(batch *b)
 
     for (int k = 0; k < N_GRAPHS; k++) {
         b->graphs[k] = fit_random_graph(5000 + (uint64_t)k, k % 2, 1 + k % 3);
-        must_ok(qn_fit_program_new(b->graphs[k], QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_GRAD),
-                                   (qn_fit_loss){ QN_FIT_LOSS_SOFT_L1, 2 }, QN_FIT_SWEEP_AUTO,
-                                   &b->programs[k], &err),
+        must_ok(qn_fit_tape_new(b->graphs[k], QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_GRAD),
+                                (qn_fit_loss){ QN_FIT_LOSS_SOFT_L1, 2 }, QN_FIT_SWEEP_AUTO,
+                                &b->tapes[k], &err),
                 &err);
     }
 }
@@ -31,12 +31,12 @@ static qn_kernel_module *compile(const batch *b, qn_ctx *ctx, qn_kernel_module *
     qn_str text = { 0 };
     qn_err err = { .text = "" };
 
-    qn_fit_print_support((const qn_fit_program *const *)b->programs, N_GRAPHS, &text);
+    qn_fit_print_support((const qn_fit_tape *const *)b->tapes, N_GRAPHS, &text);
     for (int k = 0; k < N_GRAPHS; k++) {
         char name[32];
 
         snprintf(name, sizeof name, "fuzz_%d", k);
-        must_ok(qn_fit_print_map(b->programs[k], name, QN_FIT_F64, &text, &err), &err);
+        must_ok(qn_fit_print_map(b->tapes[k], name, QN_FIT_F64, &text, &err), &err);
     }
     must(qn_kernels_new(ctx, "fuzz", qn_str_get(&text), text_module, &err));
     must(qn_kernels_with(ctx, *text_module, "REAL=double", &module, &err));
@@ -58,7 +58,7 @@ static qn_buf *filled(qn_ctx *ctx, const char *name, const void *data, size_t by
 static void run_one(const batch *b, int k, qn_ctx *ctx, const qn_kernel_module *module,
                     const double *x, const uint32_t *idx, double *out)
 {
-    const qn_fit_program *p = b->programs[k];
+    const qn_fit_tape *p = b->tapes[k];
     const int64_t ld = N_POINTS;
     const size_t row = N_POINTS * sizeof(double);
     qn_fit_arg kinds[QN_FIT_N_ARGS];
@@ -121,11 +121,11 @@ static void run_on(const char *backend)
     for (int k = 0; k < N_GRAPHS; k++) {
         double *want, got[32 * N_POINTS];
 
-        assert_true(b.programs[k]->n_outputs <= 32);
+        assert_true(b.tapes[k]->n_outputs <= 32);
         fit_points((uint64_t)k, x, idx);
-        want = fit_run_at(b.programs[k], b.graphs[k], x, idx);
+        want = fit_run_at(b.tapes[k], b.graphs[k], x, idx);
         run_one(&b, k, ctx, module, x, idx, got);
-        for (int o = 0; o < b.programs[k]->n_outputs * N_POINTS; o++) {
+        for (int o = 0; o < b.tapes[k]->n_outputs * N_POINTS; o++) {
             n_finite += isfinite(want[o]) != 0;
             if (is_close(got[o], want[o]))
                 continue;
@@ -137,7 +137,7 @@ static void run_on(const char *backend)
     qn_kernels_free(module);
     qn_kernels_free(text);
     for (int k = 0; k < N_GRAPHS; k++) {
-        qn_fit_program_free(b.programs[k]);
+        qn_fit_tape_free(b.tapes[k]);
         qn_fit_graph_free(b.graphs[k]);
     }
     qn_ctx_close(ctx);

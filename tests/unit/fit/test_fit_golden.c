@@ -31,14 +31,14 @@ static int is_close(double got, double want, double tolerance)
            fabs(got - want) <= 1e-300 * (tolerance > 0);
 }
 
-static qn_fit_program *program_of(const fit_records *r, qn_fit_sweep sweep)
+static qn_fit_tape *program_of(const fit_records *r, qn_fit_sweep sweep)
 {
     qn_fit_graph *g = fit_golden_graph(r->op, r->n_args);
-    qn_fit_program *p = NULL;
+    qn_fit_tape *p = NULL;
     qn_err err = { .text = "" };
 
-    must_ok(qn_fit_program_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
-                               (qn_fit_loss){ 0 }, sweep, &p, &err),
+    must_ok(qn_fit_tape_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
+                            (qn_fit_loss){ 0 }, sweep, &p, &err),
             &err);
     qn_fit_graph_free(g);
     return p;
@@ -58,7 +58,7 @@ static uint32_t *rows_of(const fit_records *r)
 static int count_op_faults(const fit_records *r, qn_fit_sweep sweep)
 {
     const double tolerance = AMONG(exact, r->op) ? 0 : AMONG(rounded, r->op) ? 1e-15 : 1e-14;
-    qn_fit_program *p = program_of(r, sweep);
+    qn_fit_tape *p = program_of(r, sweep);
     uint32_t *idx = rows_of(r);
     double *out = fit_run(p, QN_FIT_F64, 0, r->args, (size_t)(r->n * r->n_args), idx, r->n, NULL);
     int faults = 0;
@@ -81,7 +81,7 @@ static int count_op_faults(const fit_records *r, qn_fit_sweep sweep)
     }
     free(out);
     free(idx);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
     return faults;
 }
 
@@ -112,7 +112,7 @@ static double row_size(const double *row, int n)
 static int count_composite_faults(const fit_records *r, qn_fit_sweep sweep,
                                   qn_fit_precision precision, double tolerance)
 {
-    qn_fit_program *p = program_of(r, sweep);
+    qn_fit_tape *p = program_of(r, sweep);
     uint32_t *idx = rows_of(r);
     double *out = fit_run(p, precision, 0, r->args, (size_t)(r->n * r->n_args), idx, r->n, NULL);
     int faults = 0;
@@ -141,7 +141,7 @@ static int count_composite_faults(const fit_records *r, qn_fit_sweep sweep,
         }
     free(out);
     free(idx);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
     return faults;
 }
 
@@ -178,7 +178,7 @@ static int is_close_f32(double got, double want, double tolerance)
 
 static int count_f32_faults(fit_records *r, double value_tolerance, double partial_tolerance)
 {
-    qn_fit_program *p;
+    qn_fit_tape *p;
     uint32_t *idx = rows_of(r);
     double *want, *got;
     int faults = 0;
@@ -200,7 +200,7 @@ static int count_f32_faults(fit_records *r, double value_tolerance, double parti
     free(want);
     free(got);
     free(idx);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
     return faults;
 }
 

@@ -5,19 +5,19 @@
 
 #include "domain/fit/code/print.h"
 
-static qn_fit_program *compiled(qn_fit_graph *g, unsigned wants)
+static qn_fit_tape *compiled(qn_fit_graph *g, unsigned wants)
 {
-    qn_fit_program *p = NULL;
+    qn_fit_tape *p = NULL;
     qn_err err = { .text = "" };
 
     must_ok(qn_fit_graph_finish(g, &err), &err);
-    must_ok(qn_fit_program_new(g, wants, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO, &p, &err), &err);
+    must_ok(qn_fit_tape_new(g, wants, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO, &p, &err), &err);
     qn_fit_graph_free(g);
     return p;
 }
 
 /* a * 2 + b over two data columns */
-static qn_fit_program *small_program(const char *name, double factor)
+static qn_fit_tape *small_program(const char *name, double factor)
 {
     qn_fit_graph *g = NULL;
 
@@ -35,7 +35,7 @@ static void assert_has(const qn_str *text, const char *part)
 
 static void a_statement_is_a_line_per_node(void **state)
 {
-    qn_fit_program *p = small_program("small", 2);
+    qn_fit_tape *p = small_program("small", 2);
     qn_str map = { 0 }, wgsl = { 0 };
     qn_err err = { .text = "" };
 
@@ -50,7 +50,7 @@ static void a_statement_is_a_line_per_node(void **state)
     assert_has(&wgsl, " = 2.0 * in");
     qn_str_free(&map);
     qn_str_free(&wgsl);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
 }
 
 static void literals_read_back_as_themselves(void **state)
@@ -82,7 +82,7 @@ static void literals_read_back_as_themselves(void **state)
 
 static void a_literal_beyond_f32_is_an_error_there(void **state)
 {
-    qn_fit_program *p = small_program("big", 1e300);
+    qn_fit_tape *p = small_program("big", 1e300);
     qn_str text = { 0 };
     qn_err err = { .text = "" };
 
@@ -92,12 +92,12 @@ static void a_literal_beyond_f32_is_an_error_there(void **state)
     assert_int_equal(qn_fit_print_wgsl(p, "big", &text, &err), QN_ERR_LIMIT);
     assert_non_null(strstr(err.text, "1e+300"));
     qn_str_free(&text);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
 }
 
 static void a_name_cannot_leave_its_comment(void **state)
 {
-    qn_fit_program *p = small_program("x */ int evil; /*\n\\", 2);
+    qn_fit_tape *p = small_program("x */ int evil; /*\n\\", 2);
     qn_str text = { 0 };
     qn_err err = { .text = "" };
     const char *begin, *end;
@@ -111,7 +111,7 @@ static void a_name_cannot_leave_its_comment(void **state)
     assert_true(strchr(begin, '\n') == end + 2);
     assert_null(strstr(begin, "\\"));
     qn_str_free(&text);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
 }
 
 /* The function form. */
@@ -120,8 +120,8 @@ static void a_name_cannot_leave_its_comment(void **state)
 static void functions_serve_kernels_of_another_form(void **state)
 {
     qn_fit_graph *g = fit_golden_graph("eig3_mid", 6);
-    qn_fit_program *p = NULL;
-    const qn_fit_program *list;
+    qn_fit_tape *p = NULL;
+    const qn_fit_tape *list;
     const double x[6] = { 2, 0.5, -0.25, 1, 0.125, 3 };
     const uint32_t idx = 0;
     qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
@@ -134,8 +134,8 @@ static void functions_serve_kernels_of_another_form(void **state)
     double *want, got[8];
 
     (void)state;
-    must_ok(qn_fit_program_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
-                               (qn_fit_loss){ 0 }, 0, &p, &err),
+    must_ok(qn_fit_tape_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
+                            (qn_fit_loss){ 0 }, 0, &p, &err),
             &err);
     list = p;
     qn_fit_print_support(&list, 1, &text);
@@ -166,7 +166,7 @@ static void functions_serve_kernels_of_another_form(void **state)
     qn_kernels_free(module);
     qn_kernels_free(text_module);
     qn_str_free(&text);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
     qn_fit_graph_free(g);
     qn_ctx_close(ctx);
 }
@@ -174,13 +174,13 @@ static void functions_serve_kernels_of_another_form(void **state)
 static void arguments_are_listed_as_the_head_has_them(void **state)
 {
     qn_fit_graph *g = fit_golden_graph("distance3", 6);
-    qn_fit_program *p = NULL;
+    qn_fit_tape *p = NULL;
     qn_fit_arg args[QN_FIT_N_ARGS];
     qn_str text = { 0 };
     qn_err err = { .text = "" };
 
     (void)state;
-    must_ok(qn_fit_program_new(g, 0xff, (qn_fit_loss){ 0 }, 0, &p, &err), &err);
+    must_ok(qn_fit_tape_new(g, 0xff, (qn_fit_loss){ 0 }, 0, &p, &err), &err);
     assert_int_equal(qn_fit_kernel_args(p, args), 13);
     must_ok(qn_fit_print_map(p, "all", QN_FIT_F64, &text, &err), &err);
     assert_has(&text, "MAP(all, VAL(i64, ld), IN(u32, idx), IN(real, x), IN(real, tangent), "
@@ -188,7 +188,7 @@ static void arguments_are_listed_as_the_head_has_them(void **state)
                       "OUT(real, jac), OUT(real, grad), OUT(real, vjp), OUT(real, jtjv), "
                       "OUT(real, diag))");
     qn_str_free(&text);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
     qn_fit_graph_free(g);
 }
 

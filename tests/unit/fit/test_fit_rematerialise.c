@@ -45,26 +45,26 @@ static void close_ring(ring *r)
     free(r->x);
 }
 
-static qn_fit_program *program_of(const ring *r, int limit)
+static qn_fit_tape *program_of(const ring *r, int limit)
 {
-    qn_fit_program *p = NULL;
+    qn_fit_tape *p = NULL;
     qn_err err = { .text = "" };
 
-    must_ok(qn_fit_program_new(r->group->graph, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_GRAD),
-                               (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO, &p, &err),
+    must_ok(qn_fit_tape_new(r->group->graph, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_GRAD),
+                            (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO, &p, &err),
             &err);
     must_ok(qn_fit_rematerialise(p, limit, &err), &err);
     return p;
 }
 
-static double *run_ring(const ring *r, const qn_fit_program *p, qn_fit_precision precision)
+static double *run_ring(const ring *r, const qn_fit_tape *p, qn_fit_precision precision)
 {
     return fit_run(p, precision, 0, r->x, r->problem->n_scalars, r->group->idx, (int)r->group->ld,
                    NULL);
 }
 
 /* Counted here once more, from the program alone. */
-static int count_alive(const qn_fit_program *p)
+static int count_alive(const qn_fit_tape *p)
 {
     int *last = calloc((size_t)p->n_values, sizeof *last), alive = 0, peak = 0;
 
@@ -89,22 +89,22 @@ static void bits_stay_when_values_are_computed_again(void **state)
     (void)state;
     for (int k = 0; k < 2; k++) {
         ring r = open_ring(kinds[k]);
-        qn_fit_program *kept = program_of(&r, 0);
+        qn_fit_tape *kept = program_of(&r, 0);
 
         for (int precision = 0; precision < 2; precision++) {
             double *want = run_ring(&r, kept, (qn_fit_precision)precision);
 
             for (int l = 0; l < 3; l++) {
-                qn_fit_program *p = program_of(&r, limits[l]);
+                qn_fit_tape *p = program_of(&r, limits[l]);
                 double *got = run_ring(&r, p, (qn_fit_precision)precision);
 
                 assert_memory_equal(got, want, (size_t)(p->n_outputs * r.group->ld) * sizeof *got);
                 free(got);
-                qn_fit_program_free(p);
+                qn_fit_tape_free(p);
             }
             free(want);
         }
-        qn_fit_program_free(kept);
+        qn_fit_tape_free(kept);
         close_ring(&r);
     }
 }
@@ -124,10 +124,10 @@ static void bits_of_random_expressions_stay(void **state)
 
         fit_points(seed, x, idx);
         for (int l = -1; l < 3; l++) {
-            qn_fit_program *p = NULL;
+            qn_fit_tape *p = NULL;
             double *got;
 
-            must_ok(qn_fit_program_new(g, wants, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO, &p, &err),
+            must_ok(qn_fit_tape_new(g, wants, (qn_fit_loss){ 0 }, QN_FIT_SWEEP_AUTO, &p, &err),
                     &err);
             must_ok(qn_fit_rematerialise(p, l < 0 ? 0 : limits[l], &err), &err);
             got = fit_run_at(p, g, x, idx);
@@ -135,7 +135,7 @@ static void bits_of_random_expressions_stay(void **state)
                 assert_memory_equal(got, want, (size_t)p->n_outputs * N_POINTS * sizeof *got);
             assert_true(count_alive(p) <= p->peak_live);
             n_rematerialised += p->n_again > 0;
-            qn_fit_program_free(p);
+            qn_fit_tape_free(p);
             if (want)
                 free(got);
             else
@@ -150,7 +150,7 @@ static void bits_of_random_expressions_stay(void **state)
 static void fewer_values_are_alive_for_little_more_work(void **state)
 {
     ring r = open_ring(QN_FIT_DEV_HINGE);
-    qn_fit_program *kept = program_of(&r, 0), *p = program_of(&r, QN_FIT_CUDA_LIVE);
+    qn_fit_tape *kept = program_of(&r, 0), *p = program_of(&r, QN_FIT_CUDA_LIVE);
 
     (void)state;
     assert_true(kept->peak_live > 200 && kept->n_again == 0 && kept->peak_live_kept == 0);
@@ -160,46 +160,46 @@ static void fewer_values_are_alive_for_little_more_work(void **state)
     assert_int_equal(p->n_ops, kept->n_ops + p->n_again);
     assert_true(p->n_again > 0 && p->n_again < kept->n_ops / 2);
     assert_true(p->weight > kept->weight && p->weight < 2 * kept->weight);
-    qn_fit_program_free(kept);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(kept);
+    qn_fit_tape_free(p);
     close_ring(&r);
 }
 
 static void a_program_within_the_limit_stays_as_it_is(void **state)
 {
     ring r = open_ring(QN_FIT_DEV_COVARIANCE);
-    qn_fit_program *kept = program_of(&r, 0), *p = program_of(&r, kept->peak_live);
+    qn_fit_tape *kept = program_of(&r, 0), *p = program_of(&r, kept->peak_live);
 
     (void)state;
     assert_int_equal(p->n_values, kept->n_values);
     assert_memory_equal(p->values, kept->values, (size_t)p->n_values * sizeof *p->values);
     assert_int_equal(p->n_again, 0);
-    qn_fit_program_free(kept);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(kept);
+    qn_fit_tape_free(p);
     close_ring(&r);
 }
 
 static void a_limit_that_would_double_the_work_is_not_kept(void **state)
 {
     ring r = open_ring(QN_FIT_DEV_HINGE);
-    qn_fit_program *kept = program_of(&r, 0), *p = program_of(&r, 8);
+    qn_fit_tape *kept = program_of(&r, 0), *p = program_of(&r, 8);
 
     (void)state;
     assert_int_equal(p->n_values, kept->n_values);
     assert_int_equal(p->peak_live, kept->peak_live);
-    qn_fit_program_free(kept);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(kept);
+    qn_fit_tape_free(p);
     close_ring(&r);
 }
 
 static void repetitions_are_hidden_from_compilers(void **state)
 {
     ring r = open_ring(QN_FIT_DEV_HINGE);
-    qn_fit_program *const programs[] = { program_of(&r, 0), program_of(&r, QN_FIT_CUDA_LIVE) };
+    qn_fit_tape *const programs[] = { program_of(&r, 0), program_of(&r, QN_FIT_CUDA_LIVE) };
 
     (void)state;
     for (int k = 0; k < 2; k++) {
-        const qn_fit_program *p = programs[k];
+        const qn_fit_tape *p = programs[k];
         qn_str text = { 0 };
         qn_err err = { .text = "" };
 
@@ -209,7 +209,7 @@ static void repetitions_are_hidden_from_compilers(void **state)
         assert_int_equal(strstr(qn_str_get(&text), " = x[FIT_SAME(b") != NULL, k);
         assert_int_equal(strstr(qn_str_get(&text), " = FIT_SAME(v") != NULL, k);
         qn_str_free(&text);
-        qn_fit_program_free(programs[k]);
+        qn_fit_tape_free(programs[k]);
     }
     close_ring(&r);
 }

@@ -181,11 +181,11 @@ static void check_file(const char *file, unsigned wants)
 
     for (int k = 0; k < all->n; k++) {
         qn_fit_graph *g = fit_golden_graph(all->list[k].op, all->list[k].n_args);
-        qn_fit_program *p = NULL;
+        qn_fit_tape *p = NULL;
         qn_str text = { 0 };
         qn_err err = { .text = "" };
 
-        must_ok(qn_fit_program_new(g, wants, (qn_fit_loss){ QN_FIT_LOSS_HUBER, 1 }, 0, &p, &err),
+        must_ok(qn_fit_tape_new(g, wants, (qn_fit_loss){ QN_FIT_LOSS_HUBER, 1 }, 0, &p, &err),
                 &err);
         must_ok(qn_fit_print_wgsl(p, "fit_main", &text, &err), &err);
         assert_balanced(all->list[k].op, qn_str_get(&text));
@@ -195,7 +195,7 @@ static void check_file(const char *file, unsigned wants)
         assert_null(strstr(qn_str_get(&text), "double"));
         assert_true(bindings_of(qn_str_get(&text)) <= 8);
         qn_str_free(&text);
-        qn_fit_program_free(p);
+        qn_fit_tape_free(p);
         qn_fit_graph_free(g);
     }
     fit_unload(all);

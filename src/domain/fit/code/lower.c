@@ -1,5 +1,5 @@
 /* lower.c - replaces integer powers by chains of products, and each stop by its argument. */
-#include "domain/fit/code/program.h"
+#include "domain/fit/code/tape.h"
 
 #include "util/status.h"
 

@@ -81,10 +81,10 @@ static int is_leaf(const qn_fit_value *v)
     return qn_fit_op_has((qn_fit_opcode)v->op, QN_FIT_IS_LEAF);
 }
 
-qn_status qn_fit_print_operand(const qn_fit_program *program, uint32_t k, qn_fit_style style,
-                               qn_str *out, qn_err *err)
+qn_status qn_fit_print_operand(const qn_fit_tape *tape, uint32_t k, qn_fit_style style, qn_str *out,
+                               qn_err *err)
 {
-    const qn_fit_value *v = &program->values[k];
+    const qn_fit_value *v = &tape->values[k];
 
     if (v->op == QN_FIT_OP_lit)
         return qn_fit_print_literal(v->literal, style, out, err);
@@ -94,7 +94,7 @@ qn_status qn_fit_print_operand(const qn_fit_program *program, uint32_t k, qn_fit
 
 /* Statements. */
 
-static qn_status print_eigen(const qn_fit_program *p, int k, qn_fit_style style, qn_str *out,
+static qn_status print_eigen(const qn_fit_tape *p, int k, qn_fit_style style, qn_str *out,
                              qn_err *err)
 {
     const qn_fit_value *v = &p->values[k];
@@ -112,17 +112,17 @@ out:
     return st;
 }
 
-qn_status qn_fit_print_statement(const qn_fit_program *program, int k, qn_fit_style style,
-                                 qn_str *out, qn_err *err)
+qn_status qn_fit_print_statement(const qn_fit_tape *tape, int k, qn_fit_style style, qn_str *out,
+                                 qn_err *err)
 {
-    const qn_fit_value *v = &program->values[k];
+    const qn_fit_value *v = &tape->values[k];
     const char *begin = style.is_wgsl ? "let" : "const real";
     qn_str operands[4] = { { 0 } };
     const char *names[4] = { 0 };
     qn_status st = QN_OK;
 
     if (qn_fit_op_has((qn_fit_opcode)v->op, QN_FIT_IS_EIG))
-        return print_eigen(program, k, style, out, err);
+        return print_eigen(tape, k, style, out, err);
     if (qn_fit_op_has((qn_fit_opcode)v->op, QN_FIT_IS_PART)) {
         qn_str_addf(out, "%s v%d = e%u.%c;", begin, k, v->arg[0], 'x' + v->op - QN_FIT_OP_eig_x);
         return QN_OK;
@@ -131,7 +131,7 @@ qn_status qn_fit_print_statement(const qn_fit_program *program, int k, qn_fit_st
         const int is_hidden = v->is_same && i == 0 && !style.is_wgsl;
 
         qn_str_add(&operands[i], is_hidden ? "FIT_SAME(" : "");
-        QN_TRY(qn_fit_print_operand(program, v->arg[i], style, &operands[i], err));
+        QN_TRY(qn_fit_print_operand(tape, v->arg[i], style, &operands[i], err));
         qn_str_add(&operands[i], is_hidden ? ")" : "");
         names[i] = qn_str_get(&operands[i]);
     }
@@ -179,13 +179,13 @@ static int op_needs(const qn_fit_value *v, const char *function)
     return has_word(qn_fit_ops[v->op].value, function);
 }
 
-static void find_used(const qn_fit_program *const *programs, int n, uint8_t *used)
+static void find_used(const qn_fit_tape *const *tapes, int n, uint8_t *used)
 {
     for (int s = N_SUPPORT - 1; s >= 0; s--) {
         used[s] = 0;
         for (int p = 0; p < n; p++)
-            for (int k = 0; k < programs[p]->n_values && !used[s]; k++)
-                used[s] = (uint8_t)op_needs(&programs[p]->values[k], supports[s].name);
+            for (int k = 0; k < tapes[p]->n_values && !used[s]; k++)
+                used[s] = (uint8_t)op_needs(&tapes[p]->values[k], supports[s].name);
         for (int user = s + 1; user < N_SUPPORT && !used[s]; user++)
             used[s] = used[user] &&
                       (has_word(supports[user].body, supports[s].name) ||
@@ -208,8 +208,8 @@ static void print_body(const char *body, qn_str *out)
 }
 
 /* Hides from the compiler that two numbers are equal, so that it computes the repeated value again.
- * Printed only for programs that repeat operations. */
-static void print_same(const qn_fit_program *const *programs, int n, qn_str *out)
+ * Printed only for tapes that repeat operations. */
+static void print_same(const qn_fit_tape *const *tapes, int n, qn_str *out)
 {
     static const struct {
         const char *type, *constraint;
@@ -217,7 +217,7 @@ static void print_same(const qn_fit_program *const *programs, int n, qn_str *out
     int is_used = 0;
 
     for (int p = 0; p < n; p++)
-        is_used |= programs[p]->peak_live_kept > 0;
+        is_used |= tapes[p]->peak_live_kept > 0;
     if (!is_used)
         return;
     qn_str_add(out, "#ifdef QN_CUDA\n");
@@ -232,12 +232,12 @@ static void print_same(const qn_fit_program *const *programs, int n, qn_str *out
                     "#endif\n");
 }
 
-void qn_fit_print_support(const qn_fit_program *const *programs, int n, qn_str *out)
+void qn_fit_print_support(const qn_fit_tape *const *tapes, int n, qn_str *out)
 {
     uint8_t used[QN_FIT_MAX_SUPPORT];
 
     _Static_assert((int)N_SUPPORT <= (int)QN_FIT_MAX_SUPPORT, "more support functions than marks");
-    find_used(programs, n, used);
+    find_used(tapes, n, used);
     qn_str_add(out, "#ifdef QN_CPU\n"
                     "#define asinh(x) QN_OF1(asinh, x)\n"
                     "#define acosh(x) QN_OF1(acosh, x)\n"
@@ -248,7 +248,7 @@ void qn_fit_print_support(const qn_fit_program *const *programs, int n, qn_str *
                     "#define FIT_TINY FIT_OF(1e-150, 1e-18)\n"
                     "#define FIT_TIE FIT_OF(1e-14, 1e-6)\n"
                     "#define FIT_CHOICE(c, x, y) ((c) ? (x) : (y))\n\n");
-    print_same(programs, n, out);
+    print_same(tapes, n, out);
     for (int s = 0; s < N_SUPPORT; s++) {
         if (!used[s])
             continue;

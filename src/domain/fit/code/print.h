@@ -1,11 +1,11 @@
-/* print.h - programs as text.
+/* print.h - tapes as text.
  *
  * One statement per value, `const real v17 = v3 * v9;`, in the kernel dialect, which is C, OpenCL C
  * and CUDA in one, or in WGSL. Names are made from numbers; the graph's own name appears in a
  * comment.
  *
- * The kernel of a program is a MAP over instances. Its arguments are those of the following list
- * that the program needs, in this order (qn_fit_kernel_args):
+ * The kernel of a tape is a MAP over instances. Its arguments are those of the following list
+ * that the tape needs, in this order (qn_fit_kernel_args):
  *
  * VAL(i64, ld)        rows of the tables below begin at k * ld
  * IN(u32, idx)        [slot][i]: where in x the block begins, in numbers
@@ -21,7 +21,7 @@
 #ifndef QN_FIT_CODE_PRINT_H
 #define QN_FIT_CODE_PRINT_H
 
-#include "domain/fit/code/program.h"
+#include "domain/fit/code/tape.h"
 #include "util/str.h"
 
 typedef enum {
@@ -35,36 +35,35 @@ typedef enum {
     QN_FIT_N_ARGS = QN_FIT_ARG_OUT + QN_FIT_N_SECTIONS
 } qn_fit_arg;
 
-/* The arguments of the program's kernel, in order; returns how many. */
-int qn_fit_kernel_args(const qn_fit_program *program, qn_fit_arg *out);
+/* The arguments of the tape's kernel, in order; returns how many. */
+int qn_fit_kernel_args(const qn_fit_tape *tape, qn_fit_arg *out);
 
-/* The support functions that any of the programs needs, to be printed once before their text. */
-void qn_fit_print_support(const qn_fit_program *const *programs, int n, qn_str *out);
+/* The support functions that any of the tapes needs, to be printed once before their text. */
+void qn_fit_print_support(const qn_fit_tape *const *tapes, int n, qn_str *out);
 
 /* MAP(name, ...) { ... } */
-qn_status qn_fit_print_map(const qn_fit_program *program, const char *name,
-                           qn_fit_precision precision, qn_str *out, qn_err *err);
+qn_status qn_fit_print_map(const qn_fit_tape *tape, const char *name, qn_fit_precision precision,
+                           qn_str *out, qn_err *err);
 
 /* Like qn_fit_print_map, with a Jacobian, written or read, that is stored in another precision than
  * that of the computation. */
-qn_status qn_fit_print_map_stored(const qn_fit_program *program, const char *name,
+qn_status qn_fit_print_map_stored(const qn_fit_tape *tape, const char *name,
                                   qn_fit_precision precision, qn_fit_precision storage, qn_str *out,
                                   qn_err *err);
 
 /* For other kernels: a struct `name_out { real v[n_outputs]; }` and a function `FN name_out
  * name(const real in0, ...)` whose arguments are the leaves listed by qn_fit_function_inputs. */
-qn_status qn_fit_print_function(const qn_fit_program *program, const char *name,
+qn_status qn_fit_print_function(const qn_fit_tape *tape, const char *name,
                                 qn_fit_precision precision, qn_str *out, qn_err *err);
 
 /* The leaves, except literals, that are arguments of the function, in order; returns their number.
  * `out` has room for n_values. */
-int qn_fit_function_inputs(const qn_fit_program *program, uint32_t *out);
+int qn_fit_function_inputs(const qn_fit_tape *tape, uint32_t *out);
 
 /* A whole WGSL module with the entry point `name`: tables as bindings 0.. of group 0 in the order
  * of qn_fit_kernel_args, where `ld` is a uniform { ld, n, width, 0 } and the instance is
  * gid.x + gid.y * width. */
-qn_status qn_fit_print_wgsl(const qn_fit_program *program, const char *name, qn_str *out,
-                            qn_err *err);
+qn_status qn_fit_print_wgsl(const qn_fit_tape *tape, const char *name, qn_str *out, qn_err *err);
 
 /* Shared by the printers. */
 
@@ -83,12 +82,12 @@ typedef struct qn_fit_style {
 qn_status qn_fit_print_literal(double value, qn_fit_style style, qn_str *out, qn_err *err);
 
 /* The statement that computes value `k`, without indentation; the caller prints leaves. */
-qn_status qn_fit_print_statement(const qn_fit_program *program, int k, qn_fit_style style,
-                                 qn_str *out, qn_err *err);
+qn_status qn_fit_print_statement(const qn_fit_tape *tape, int k, qn_fit_style style, qn_str *out,
+                                 qn_err *err);
 
 /* The name of value `k` in later statements. */
-qn_status qn_fit_print_operand(const qn_fit_program *program, uint32_t k, qn_fit_style style,
-                               qn_str *out, qn_err *err);
+qn_status qn_fit_print_operand(const qn_fit_tape *tape, uint32_t k, qn_fit_style style, qn_str *out,
+                               qn_err *err);
 
 /* `text` with words replaced: operands a, b, c, d by names[], others by `words` (may be NULL; ends
  * with NULL in `from`). */

@@ -1,4 +1,4 @@
-/* print_kernel.c - a program as a MAP of the kernel dialect, or as a function for other kernels. */
+/* print_kernel.c - a tape as a MAP of the kernel dialect, or as a function for other kernels. */
 #include "domain/fit/code/print.h"
 
 #include "util/status.h"
@@ -9,7 +9,7 @@
 
 /* Arguments. */
 
-static int reads(const qn_fit_program *p, qn_fit_opcode leaf)
+static int reads(const qn_fit_tape *p, qn_fit_opcode leaf)
 {
     for (int k = 0; k < p->n_values; k++)
         if (p->values[k].op == leaf)
@@ -17,24 +17,24 @@ static int reads(const qn_fit_program *p, qn_fit_opcode leaf)
     return 0;
 }
 
-int qn_fit_kernel_args(const qn_fit_program *program, qn_fit_arg *out)
+int qn_fit_kernel_args(const qn_fit_tape *tape, qn_fit_arg *out)
 {
-    const int has_params = reads(program, QN_FIT_OP_param);
+    const int has_params = reads(tape, QN_FIT_OP_param);
     int n = 0;
 
     out[n++] = QN_FIT_ARG_LD;
-    if (has_params || program->uses_tangent)
+    if (has_params || tape->uses_tangent)
         out[n++] = QN_FIT_ARG_IDX;
     if (has_params)
         out[n++] = QN_FIT_ARG_X;
-    if (program->uses_tangent)
+    if (tape->uses_tangent)
         out[n++] = QN_FIT_ARG_TANGENT;
-    if (reads(program, QN_FIT_OP_data))
+    if (reads(tape, QN_FIT_OP_data))
         out[n++] = QN_FIT_ARG_DATA;
-    if (program->uses_seed)
+    if (tape->uses_seed)
         out[n++] = QN_FIT_ARG_SEED;
     for (int s = 0; s < QN_FIT_N_SECTIONS; s++)
-        if (program->sections[s].count)
+        if (tape->sections[s].count)
             out[n++] = (qn_fit_arg)(QN_FIT_ARG_OUT + s);
     return n;
 }
@@ -55,7 +55,7 @@ static void print_arg(qn_fit_arg arg, qn_fit_style style, qn_str *out)
 }
 
 /* A graph's name comes from the user: keep it printable, and free of the end of a comment. */
-static void print_comment(const qn_fit_program *p, qn_str *out)
+static void print_comment(const qn_fit_tape *p, qn_str *out)
 {
     qn_str_add(out, "/* ");
     for (const char *c = p->name; *c; c++)
@@ -85,7 +85,7 @@ static void print_row(const char *table, unsigned row, qn_str *out)
 }
 
 /* The start of a block is loaded together with its first component. */
-static void print_load(const qn_fit_program *p, int k, uint8_t *has_block, qn_str *out)
+static void print_load(const qn_fit_tape *p, int k, uint8_t *has_block, qn_str *out)
 {
     const qn_fit_value *v = &p->values[k];
     const char *const column = v->is_again ? "FIT_SAME(i)" : "i";
@@ -115,7 +115,7 @@ static void print_load(const qn_fit_program *p, int k, uint8_t *has_block, qn_st
     qn_str_add(out, ";\n");
 }
 
-static qn_status print_store(const qn_fit_program *p, int section, int row, qn_fit_style style,
+static qn_status print_store(const qn_fit_tape *p, int section, int row, qn_fit_style style,
                              qn_str *out, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -132,7 +132,7 @@ out:
 }
 
 /* Writes every output whose value is `k`. */
-static qn_status print_stores(const qn_fit_program *p, uint32_t k, qn_fit_style style, qn_str *out,
+static qn_status print_stores(const qn_fit_tape *p, uint32_t k, qn_fit_style style, qn_str *out,
                               qn_err *err)
 {
     qn_status st = QN_OK;
@@ -145,13 +145,13 @@ out:
     return st;
 }
 
-qn_status qn_fit_print_map(const qn_fit_program *program, const char *name,
-                           qn_fit_precision precision, qn_str *out, qn_err *err)
+qn_status qn_fit_print_map(const qn_fit_tape *tape, const char *name, qn_fit_precision precision,
+                           qn_str *out, qn_err *err)
 {
-    return qn_fit_print_map_stored(program, name, precision, precision, out, err);
+    return qn_fit_print_map_stored(tape, name, precision, precision, out, err);
 }
 
-qn_status qn_fit_print_map_stored(const qn_fit_program *program, const char *name,
+qn_status qn_fit_print_map_stored(const qn_fit_tape *tape, const char *name,
                                   qn_fit_precision precision, qn_fit_precision storage, qn_str *out,
                                   qn_err *err)
 {
@@ -160,38 +160,38 @@ qn_status qn_fit_print_map_stored(const qn_fit_program *program, const char *nam
                                                        : "float";
     const qn_fit_style style = { .precision = precision,
                                  .jac_type = stored,
-                                 .data_type = program->reads_jacobian ? stored : "real" };
+                                 .data_type = tape->reads_jacobian ? stored : "real" };
     qn_fit_arg args[QN_FIT_N_ARGS];
-    const int n_args = qn_fit_kernel_args(program, args);
-    uint8_t *has_block = calloc((size_t)program->n_slots + 1, 1);
+    const int n_args = qn_fit_kernel_args(tape, args);
+    uint8_t *has_block = calloc((size_t)tape->n_slots + 1, 1);
     qn_status st = QN_OK;
 
     if (!has_block) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: text of %d slots", program->name, program->n_slots);
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: text of %d slots", tape->name, tape->n_slots);
         goto out;
     }
-    print_comment(program, out);
+    print_comment(tape, out);
     qn_str_addf(out, "MAP(%s", name);
     for (int a = 0; a < n_args; a++) {
         qn_str_add(out, ", ");
         print_arg(args[a], style, out);
     }
     qn_str_add(out, ")\n{\n    const i64 i = GI;\n");
-    for (int k = 0; k < program->n_values; k++) {
-        const qn_fit_value *v = &program->values[k];
+    for (int k = 0; k < tape->n_values; k++) {
+        const qn_fit_value *v = &tape->values[k];
 
         if (v->op != QN_FIT_OP_lit && qn_fit_op_has((qn_fit_opcode)v->op, QN_FIT_IS_LEAF)) {
-            print_load(program, k, has_block, out);
+            print_load(tape, k, has_block, out);
         } else if (v->op != QN_FIT_OP_lit) {
             qn_str_add(out, "    ");
-            QN_TRY(qn_fit_print_statement(program, k, style, out, err));
+            QN_TRY(qn_fit_print_statement(tape, k, style, out, err));
             qn_str_add(out, "\n");
         }
-        QN_TRY(print_stores(program, (uint32_t)k, style, out, err));
+        QN_TRY(print_stores(tape, (uint32_t)k, style, out, err));
     }
     qn_str_add(out, "}\n");
     if (out->failed)
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: kernel text", program->name);
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: kernel text", tape->name);
 out:
     free(has_block);
     return st;
@@ -199,50 +199,50 @@ out:
 
 /* The function. */
 
-int qn_fit_function_inputs(const qn_fit_program *program, uint32_t *out)
+int qn_fit_function_inputs(const qn_fit_tape *tape, uint32_t *out)
 {
     int n = 0;
 
-    for (int k = 0; k < program->n_values; k++)
-        if (program->values[k].op != QN_FIT_OP_lit &&
-            qn_fit_op_has((qn_fit_opcode)program->values[k].op, QN_FIT_IS_LEAF))
+    for (int k = 0; k < tape->n_values; k++)
+        if (tape->values[k].op != QN_FIT_OP_lit &&
+            qn_fit_op_has((qn_fit_opcode)tape->values[k].op, QN_FIT_IS_LEAF))
             out[n++] = (uint32_t)k;
     return n;
 }
 
-qn_status qn_fit_print_function(const qn_fit_program *program, const char *name,
+qn_status qn_fit_print_function(const qn_fit_tape *tape, const char *name,
                                 qn_fit_precision precision, qn_str *out, qn_err *err)
 {
     const qn_fit_style style = { .precision = precision };
-    uint32_t *inputs = calloc((size_t)program->n_values + 1, sizeof *inputs);
+    uint32_t *inputs = calloc((size_t)tape->n_values + 1, sizeof *inputs);
     qn_status st = QN_OK;
     int n_inputs;
 
     if (!inputs) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: text of %d values", program->name, program->n_values);
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: text of %d values", tape->name, tape->n_values);
         goto out;
     }
-    print_comment(program, out);
-    n_inputs = qn_fit_function_inputs(program, inputs);
+    print_comment(tape, out);
+    n_inputs = qn_fit_function_inputs(tape, inputs);
     qn_str_addf(out, "typedef struct {\n    real v[%d];\n} %s_out;\n\nFN %s_out %s(",
-                program->n_outputs ? program->n_outputs : 1, name, name, name);
+                tape->n_outputs ? tape->n_outputs : 1, name, name, name);
     for (int k = 0; k < n_inputs; k++)
         qn_str_addf(out, "%sconst real in%u", k ? ", " : "", inputs[k]);
     qn_str_addf(out, ")\n{\n    %s_out r;\n", name);
-    for (int k = 0; k < program->n_values; k++)
-        if (!qn_fit_op_has((qn_fit_opcode)program->values[k].op, QN_FIT_IS_LEAF)) {
+    for (int k = 0; k < tape->n_values; k++)
+        if (!qn_fit_op_has((qn_fit_opcode)tape->values[k].op, QN_FIT_IS_LEAF)) {
             qn_str_add(out, "    ");
-            QN_TRY(qn_fit_print_statement(program, k, style, out, err));
+            QN_TRY(qn_fit_print_statement(tape, k, style, out, err));
             qn_str_add(out, "\n");
         }
-    for (int k = 0; k < program->n_outputs; k++) {
+    for (int k = 0; k < tape->n_outputs; k++) {
         qn_str_addf(out, "    r.v[%d] = ", k);
-        QN_TRY(qn_fit_print_operand(program, program->outputs[k], style, out, err));
+        QN_TRY(qn_fit_print_operand(tape, tape->outputs[k], style, out, err));
         qn_str_add(out, ";\n");
     }
     qn_str_add(out, "    return r;\n}\n");
     if (out->failed)
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: function text", program->name);
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: function text", tape->name);
 out:
     free(inputs);
     return st;

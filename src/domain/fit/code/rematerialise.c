@@ -17,7 +17,7 @@
  * A hinge term with six faces kept 232 values alive and spilled 1304 bytes on sm_90; with at most
  * 94 values and a fifth more operations it spills none.
  */
-#include "domain/fit/code/program.h"
+#include "domain/fit/code/tape.h"
 
 #include "util/status.h"
 
@@ -29,7 +29,7 @@
 enum { NEVER = UINT32_MAX, MAX_VALUES = 8000, MAX_PRICE = 80, MAX_DEPTH = 4, MAX_GROWTH = 3 };
 
 typedef struct {
-    const qn_fit_program *p;
+    const qn_fit_tape *p;
     qn_fit_users users;
     uint32_t *order;          /* of the visit */
     uint32_t *rank;           /* value -> its position in the order */
@@ -234,11 +234,11 @@ static int rewrite_in_order(rewriter *w)
     return 1;
 }
 
-/* The rewritten program. */
+/* The rewritten tape. */
 
-/* Values `out` of the program, in that order; arguments are the latest of their kind, outputs the
- * first. `latest` and `first` are room for a number per value of the program. */
-static void link_values(qn_fit_program *p, const uint32_t *out, uint32_t n, qn_fit_value *values,
+/* Values `out` of the tape, in that order; arguments are the latest of their kind, outputs the
+ * first. `latest` and `first` are room for a number per value of the tape. */
+static void link_values(qn_fit_tape *p, const uint32_t *out, uint32_t n, qn_fit_value *values,
                         uint32_t *latest, uint32_t *first)
 {
     for (uint32_t k = 0; k < n; k++) {
@@ -259,7 +259,7 @@ static void link_values(qn_fit_program *p, const uint32_t *out, uint32_t n, qn_f
 }
 
 /* Leaves out values that were dropped before any use; `number` has room for one per value. */
-static uint32_t sweep(qn_fit_program *p, qn_fit_value *values, uint32_t n, uint32_t *number)
+static uint32_t sweep(qn_fit_tape *p, qn_fit_value *values, uint32_t n, uint32_t *number)
 {
     uint32_t kept = 0;
 
@@ -281,7 +281,7 @@ static uint32_t sweep(qn_fit_program *p, qn_fit_value *values, uint32_t n, uint3
     return kept;
 }
 
-static qn_status rewrite(qn_fit_program *p, const uint32_t *out, uint32_t n, qn_err *err)
+static qn_status rewrite(qn_fit_tape *p, const uint32_t *out, uint32_t n, qn_err *err)
 {
     qn_fit_value *values = calloc((size_t)n + 1, sizeof *values);
     uint32_t *room = calloc(2 * (size_t)p->n_values + n, sizeof *room);
@@ -317,7 +317,7 @@ static void free_rewriter(rewriter *w)
 }
 
 /* 0: no memory. */
-static int begin_rewriter(rewriter *w, const qn_fit_program *p)
+static int begin_rewriter(rewriter *w, const qn_fit_tape *p)
 {
     const size_t n = (size_t)p->n_values;
 
@@ -353,7 +353,7 @@ static int try_orders(rewriter *w)
            w->peak < w->p->peak_live;
 }
 
-qn_status qn_fit_rematerialise(qn_fit_program *program, int limit, qn_err *err)
+qn_status qn_fit_rematerialise(qn_fit_tape *tape, int limit, qn_err *err)
 {
     /* The starts of blocks take registers too. Where room for all of them would cost too much extra
      * work, the limit is relaxed: spilling a few bytes is cheaper. */
@@ -361,26 +361,26 @@ qn_status qn_fit_rematerialise(qn_fit_program *program, int limit, qn_err *err)
         int halves;
         uint64_t share;
     } tries[] = { { 2, 6 }, { 1, 4 }, { 0, 1 } };
-    const size_t n = (size_t)program->n_values;
+    const size_t n = (size_t)tape->n_values;
     qn_status st = QN_OK;
     rewriter w = { 0 };
     int is_found = 0;
 
-    if (limit < 1 || program->peak_live <= limit || n > MAX_VALUES)
+    if (limit < 1 || tape->peak_live <= limit || n > MAX_VALUES)
         return QN_OK;
-    if (!begin_rewriter(&w, program)) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: order of %zu values", program->name, n);
+    if (!begin_rewriter(&w, tape)) {
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: order of %zu values", tape->name, n);
         goto out;
     }
     for (size_t k = 0; k < sizeof tries / sizeof *tries && !is_found; k++) {
-        w.limit = limit - program->n_slots * tries[k].halves / 2;
-        w.most_extra = program->weight / tries[k].share;
+        w.limit = limit - tape->n_slots * tries[k].halves / 2;
+        w.most_extra = tape->weight / tries[k].share;
         is_found = w.limit > 0 && try_orders(&w);
     }
     if (is_found) {
-        QN_TRY(rewrite(program, w.out, w.n_out, err));
-        program->peak_live_kept = program->peak_live;
-        program->peak_live = w.peak;
+        QN_TRY(rewrite(tape, w.out, w.n_out, err));
+        tape->peak_live_kept = tape->peak_live;
+        tape->peak_live = w.peak;
     }
 out:
     free_rewriter(&w);

@@ -1,17 +1,17 @@
-/* reorder.c - orders the values of a program from the outputs upwards.
+/* reorder.c - orders the values of a tape from the outputs upwards.
  *
  * The last value is placed first. Among the values whose users are all placed, the next is the one
  * that leaves the fewest values alive above it; a tie goes to the value requested last. This order
  * keeps slightly more values alive than that of schedule.c, but finishes one piece of a term before
  * it begins the next, so that a repeated value (rematerialise.c) serves for longer.
  */
-#include "domain/fit/code/program.h"
+#include "domain/fit/code/tape.h"
 
 #include <stdlib.h>
 
-int qn_fit_users_of(const qn_fit_program *program, qn_fit_users *out)
+int qn_fit_users_of(const qn_fit_tape *tape, qn_fit_users *out)
 {
-    const size_t n = (size_t)program->n_values;
+    const size_t n = (size_t)tape->n_values;
 
     out->first = calloc(n + 2, sizeof *out->first);
     out->user = calloc(n * QN_FIT_MAX_ARGS + 1, sizeof *out->user);
@@ -20,15 +20,15 @@ int qn_fit_users_of(const qn_fit_program *program, qn_fit_users *out)
         return 0;
     }
     for (size_t v = 0; v < n; v++)
-        for (int k = 0; k < program->values[v].n_args; k++)
-            if (qn_fit_is_first_arg(&program->values[v], k))
-                out->first[program->values[v].arg[k] + 2]++;
+        for (int k = 0; k < tape->values[v].n_args; k++)
+            if (qn_fit_is_first_arg(&tape->values[v], k))
+                out->first[tape->values[v].arg[k] + 2]++;
     for (size_t v = 2; v < n + 2; v++)
         out->first[v] += out->first[v - 1];
     for (size_t v = 0; v < n; v++)
-        for (int k = 0; k < program->values[v].n_args; k++)
-            if (qn_fit_is_first_arg(&program->values[v], k))
-                out->user[out->first[program->values[v].arg[k] + 1]++] = (uint32_t)v;
+        for (int k = 0; k < tape->values[v].n_args; k++)
+            if (qn_fit_is_first_arg(&tape->values[v], k))
+                out->user[out->first[tape->values[v].arg[k] + 1]++] = (uint32_t)v;
     return 1;
 }
 
@@ -40,7 +40,7 @@ void qn_fit_users_free(qn_fit_users *users)
 }
 
 typedef struct {
-    const qn_fit_program *p;
+    const qn_fit_tape *p;
     uint32_t *left;  /* users that are not placed yet */
     uint32_t *asked; /* when a value was first requested, counted from 1 */
     uint32_t *ready;
@@ -96,11 +96,11 @@ static void place_above(sorter *s, uint32_t v)
     }
 }
 
-int qn_fit_order_up(const qn_fit_program *program, const qn_fit_users *users, uint32_t *out)
+int qn_fit_order_up(const qn_fit_tape *tape, const qn_fit_users *users, uint32_t *out)
 {
-    const uint32_t n = (uint32_t)program->n_values;
+    const uint32_t n = (uint32_t)tape->n_values;
     uint32_t *room = calloc(3 * (size_t)n + 3, sizeof *room);
-    sorter s = { .p = program, .left = room, .asked = room + n, .ready = room + 2 * (size_t)n };
+    sorter s = { .p = tape, .left = room, .asked = room + n, .ready = room + 2 * (size_t)n };
 
     if (!room)
         return 0;

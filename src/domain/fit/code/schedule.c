@@ -4,7 +4,7 @@
  * rule), so that loads come late and a value is used soon after it is made. On a graph with shared
  * nodes the order of the outputs matters too: a few orders are tried and the best is kept.
  */
-#include "domain/fit/code/program.h"
+#include "domain/fit/code/tape.h"
 
 #include "util/status.h"
 
@@ -272,36 +272,36 @@ static int run(scheduler *s, int how, qn_fit_v *roots)
     return count_live(s);
 }
 
-static qn_status write_values(const scheduler *s, qn_fit_program *program, qn_err *err)
+static qn_status write_values(const scheduler *s, qn_fit_tape *tape, qn_err *err)
 {
     const qn_fit_graph *g = s->g;
 
-    program->values = calloc((size_t)s->n + 1, sizeof *program->values);
-    program->outputs = calloc((size_t)g->n_outputs + 1, sizeof *program->outputs);
-    if (!program->values || !program->outputs)
+    tape->values = calloc((size_t)s->n + 1, sizeof *tape->values);
+    tape->outputs = calloc((size_t)g->n_outputs + 1, sizeof *tape->outputs);
+    if (!tape->values || !tape->outputs)
         return qn_fail(err, QN_ERR_NOMEM, "%s: program of %u values", g->name, s->n);
-    program->n_values = (int)s->n;
-    program->n_outputs = g->n_outputs;
+    tape->n_values = (int)s->n;
+    tape->n_outputs = g->n_outputs;
     for (uint32_t k = 0; k < s->n; k++) {
         const qn_fit_node *n = qn_fit_at(g, s->order[k]);
-        qn_fit_value *v = &program->values[k];
+        qn_fit_value *v = &tape->values[k];
 
         *v = (qn_fit_value){
             .op = n->op, .n_args = n->n_args, .slot = n->slot, .comp = n->comp, .literal = n->value
         };
         for (int i = 0; i < n->n_args; i++)
             v->arg[i] = s->place[n->arg[i]] - 1;
-        program->n_ops += !qn_fit_op_has((qn_fit_opcode)n->op, QN_FIT_IS_LEAF | QN_FIT_IS_PART);
-        program->uses_tangent |= n->op == QN_FIT_OP_tangent;
-        program->uses_seed |= n->op == QN_FIT_OP_seed;
-        program->weight += qn_fit_ops[n->op].weight;
+        tape->n_ops += !qn_fit_op_has((qn_fit_opcode)n->op, QN_FIT_IS_LEAF | QN_FIT_IS_PART);
+        tape->uses_tangent |= n->op == QN_FIT_OP_tangent;
+        tape->uses_seed |= n->op == QN_FIT_OP_seed;
+        tape->weight += qn_fit_ops[n->op].weight;
     }
     for (int k = 0; k < g->n_outputs; k++)
-        program->outputs[k] = s->place[g->outputs[k]] - 1;
+        tape->outputs[k] = s->place[g->outputs[k]] - 1;
     return QN_OK;
 }
 
-qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_program *program, qn_err *err)
+qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_tape *tape, qn_err *err)
 {
     const size_t n = graph->n_nodes;
     scheduler s = { .g = graph };
@@ -324,15 +324,15 @@ qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_program *program, qn
                 best = how;
             }
         }
-        program->peak_live = run(&s, best, roots);
+        tape->peak_live = run(&s, best, roots);
         if (s.n <= MAX_SEARCHED) {
             memcpy(s.stack, s.order, s.n * sizeof *s.order); /* `stack` is free now */
-            if (run_greedily(&s, s.stack, s.n) < program->peak_live)
-                program->peak_live = count_live(&s);
+            if (run_greedily(&s, s.stack, s.n) < tape->peak_live)
+                tape->peak_live = count_live(&s);
             else
                 run(&s, best, roots);
         }
-        st = write_values(&s, program, err);
+        st = write_values(&s, tape, err);
     } else {
         st = qn_fail(err, QN_ERR_NOMEM, "%s: schedule of %zu nodes", graph->name, n);
     }

@@ -1,4 +1,4 @@
-/* wgsl.c - a program as a WGSL module.
+/* wgsl.c - a tape as a WGSL module.
  *
  * The statements are the same. Support functions are translated word for word. WGSL leaves the
  * accuracy of mathematical functions too open, or lacks them, so they come from wgsl_library.c.
@@ -74,7 +74,7 @@ static void print_row(const char *table, unsigned row, qn_str *out)
         qn_str_addf(out, "%s[%uu * ld + i]", table, row);
 }
 
-static void print_load(const qn_fit_program *p, int k, uint8_t *has_block, qn_str *out)
+static void print_load(const qn_fit_tape *p, int k, uint8_t *has_block, qn_str *out)
 {
     const qn_fit_value *v = &p->values[k];
     const int is_gather = v->op == QN_FIT_OP_param || v->op == QN_FIT_OP_tangent;
@@ -94,7 +94,7 @@ static void print_load(const qn_fit_program *p, int k, uint8_t *has_block, qn_st
     qn_str_add(out, ";\n");
 }
 
-static qn_status print_stores(const qn_fit_program *p, uint32_t k, qn_str *out, qn_err *err)
+static qn_status print_stores(const qn_fit_tape *p, uint32_t k, qn_str *out, qn_err *err)
 {
     const qn_fit_style style = { .is_wgsl = 1 };
     qn_status st = QN_OK;
@@ -113,7 +113,7 @@ out:
     return st;
 }
 
-static qn_status print_entry(const qn_fit_program *p, const char *name, qn_str *out, qn_err *err)
+static qn_status print_entry(const qn_fit_tape *p, const char *name, qn_str *out, qn_err *err)
 {
     const qn_fit_style style = { .is_wgsl = 1 };
     uint8_t *has_block = calloc((size_t)p->n_slots + 1, 1);
@@ -146,22 +146,21 @@ out:
     return st;
 }
 
-qn_status qn_fit_print_wgsl(const qn_fit_program *program, const char *name, qn_str *out,
-                            qn_err *err)
+qn_status qn_fit_print_wgsl(const qn_fit_tape *tape, const char *name, qn_str *out, qn_err *err)
 {
     qn_fit_arg args[QN_FIT_N_ARGS];
-    const int n_args = qn_fit_kernel_args(program, args);
+    const int n_args = qn_fit_kernel_args(tape, args);
     qn_str body = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(print_entry(program, name, &body, err));
+    QN_TRY(print_entry(tape, name, &body, err));
     for (int a = 0; a < n_args; a++)
         print_binding(a, args[a], out);
     qn_str_add(out, "\n");
     qn_fit_wgsl_library(qn_str_get(&body), out);
     qn_str_add(out, qn_str_get(&body));
     if (out->failed || body.failed)
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: WGSL text", program->name);
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: WGSL text", tape->name);
 out:
     qn_str_free(&body);
     return st;

@@ -26,7 +26,7 @@ static const char ADD[] =
     "#define FIT_ADD(p, v) fit_add((p), (v))\n"
     "#endif\n";
 
-static void print_part(const qn_fit_program *p, const qn_fit_section *s, int v, qn_str *out)
+static void print_part(const qn_fit_tape *p, const qn_fit_section *s, int v, qn_str *out)
 {
     const qn_fit_entry *e = &s->entries[v];
     const qn_fit_variable *of = &p->variables[v];
@@ -44,7 +44,7 @@ static qn_status print_group(const qn_fit_device *d, qn_fit_dev_kind kind, int k
                              qn_err *err)
 {
     const qn_fit_group *g = &d->problem->groups[k];
-    const qn_fit_program *p = d->runs[kind].programs[k];
+    const qn_fit_tape *p = d->runs[kind].tapes[k];
     const qn_fit_dev_tables tables = { "", "", "", "ld", g->is_energy };
     char function[32];
     qn_status st = QN_OK;

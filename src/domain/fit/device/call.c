@@ -1,17 +1,17 @@
-/* call.c - prints calls of a program's function, for kernels that are printed around them. */
+/* call.c - prints calls of a tape's function, for kernels that are printed around them. */
 #include "domain/fit/device/device_impl.h"
 
 #include <stdlib.h>
 
-void qn_fit_dev_print_inputs(const qn_fit_program *program, const char *stored, qn_str *out)
+void qn_fit_dev_print_inputs(const qn_fit_tape *tape, const char *stored, qn_str *out)
 {
     static const char *const inputs[] = { "VAL(i64, ld)",      "IN(u32, idx)",   "IN(real, x)",
                                           "IN(real, tangent)", "IN(real, data)", "IN(real, seed)" };
     qn_fit_arg args[QN_FIT_N_ARGS];
-    const int n = qn_fit_kernel_args(program, args);
+    const int n = qn_fit_kernel_args(tape, args);
 
     for (int a = 0; a < n && args[a] < QN_FIT_ARG_OUT; a++)
-        if (args[a] == QN_FIT_ARG_DATA && program->reads_jacobian)
+        if (args[a] == QN_FIT_ARG_DATA && tape->reads_jacobian)
             qn_str_addf(out, ", IN(%s, data)", stored);
         else if (args[a] != QN_FIT_ARG_LD)
             qn_str_addf(out, ", %s", inputs[args[a]]);
@@ -36,21 +36,21 @@ static void print_load(const qn_fit_value *v, const qn_fit_dev_tables *t, qn_str
     }
 }
 
-qn_status qn_fit_dev_print_call(const qn_fit_program *program, const char *function,
+qn_status qn_fit_dev_print_call(const qn_fit_tape *tape, const char *function,
                                 const qn_fit_dev_tables *tables, const char *indent, qn_str *out,
                                 qn_err *err)
 {
-    uint32_t *inputs = calloc((size_t)program->n_values + 1, sizeof *inputs);
+    uint32_t *inputs = calloc((size_t)tape->n_values + 1, sizeof *inputs);
     int n;
 
     if (!inputs)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: kernel text", program->name);
-    n = qn_fit_function_inputs(program, inputs);
+        return qn_fail(err, QN_ERR_NOMEM, "%s: kernel text", tape->name);
+    n = qn_fit_function_inputs(tape, inputs);
     qn_str_addf(out, "%sconst %s_out r = %s(", indent, function, function);
     for (int k = 0; k < n; k++) {
         if (k)
             qn_str_addf(out, ",\n%s    ", indent);
-        print_load(&program->values[inputs[k]], tables, out);
+        print_load(&tape->values[inputs[k]], tables, out);
     }
     qn_str_add(out, ");\n\n");
     free(inputs);

@@ -416,7 +416,7 @@ const char *qn_fit_dev_stored_type(const qn_fit_device *device)
 
 qn_status qn_fit_device_jacobian(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err)
 {
-    const qn_status st = qn_fit_dev_programs(device, QN_FIT_DEV_LINEARIZE, err);
+    const qn_status st = qn_fit_dev_tapes(device, QN_FIT_DEV_LINEARIZE, err);
 
     if (st != QN_OK)
         return st;
@@ -427,9 +427,9 @@ size_t qn_fit_device_jacobian_bytes(const qn_fit_device *device)
 {
     const qn_fit_dev_run *run = &device->runs[QN_FIT_DEV_LINEARIZE];
 
-    return run->programs ? (size_t)run->jacobian_at[device->problem->n_groups] *
-                               qn_fit_dev_stored_size(device)
-                         : 0;
+    return run->tapes ? (size_t)run->jacobian_at[device->problem->n_groups] *
+                            qn_fit_dev_stored_size(device)
+                      : 0;
 }
 
 qn_status qn_fit_device_read_jacobian(qn_fit_device *device, qn_buf *jacobian, double *out,
@@ -438,15 +438,14 @@ qn_status qn_fit_device_read_jacobian(qn_fit_device *device, qn_buf *jacobian, d
     return read_numbers(jacobian, device->storage, out, n, err);
 }
 
-const qn_fit_program *qn_fit_device_program(const qn_fit_device *device, int group,
-                                            qn_i64 *jacobian_at)
+const qn_fit_tape *qn_fit_device_tape(const qn_fit_device *device, int group, qn_i64 *jacobian_at)
 {
     const qn_fit_dev_run *run = &device->runs[QN_FIT_DEV_LINEARIZE];
 
-    if (!run->programs)
+    if (!run->tapes)
         return NULL;
     *jacobian_at = run->jacobian_at[group];
-    return run->programs[group];
+    return run->tapes[group];
 }
 
 qn_status qn_fit_device_bad(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err)

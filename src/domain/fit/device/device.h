@@ -1,6 +1,6 @@
 /* device.h - a problem on a device: resident tables, and evaluation as stages of graphs.
  *
- * Each group is one kernel, printed from its program. Contributions are gathered by block through
+ * Each group is one kernel, printed from its tape. Contributions are gathered by block through
  * the inverse index (kernel/fit/fit_gather.c), in the order of problem/sum_order.h: without
  * atomics, and with the same bits on every device as on the CPU where only + - * / and square roots
  * are involved.
@@ -11,7 +11,7 @@
 #ifndef QN_FIT_DEVICE_DEVICE_H
 #define QN_FIT_DEVICE_DEVICE_H
 
-#include "domain/fit/code/program.h"
+#include "domain/fit/code/tape.h"
 #include "domain/fit/device/choose.h"
 #include "domain/fit/eval/eval.h"
 #include "domain/fit/problem/problem.h"
@@ -52,12 +52,12 @@ qn_status qn_fit_device_read_jacobian(qn_fit_device *device, qn_buf *jacobian, d
                                       qn_i64 n, qn_err *err);
 
 /* The stored Jacobian: value `stored` of instance i of a group is at jacobian_at + stored * ld + i;
- * the program's section QN_FIT_JAC says which entries these are. */
+ * the tape's section QN_FIT_JAC says which entries these are. */
 qn_status qn_fit_device_jacobian(qn_fit_device *device, const char *name, qn_buf **out,
                                  qn_err *err);
 size_t qn_fit_device_jacobian_bytes(const qn_fit_device *device); /* 0 before _jacobian */
-const qn_fit_program *qn_fit_device_program(const qn_fit_device *device, int group,
-                                            qn_i64 *jacobian_at); /* NULL before _jacobian */
+const qn_fit_tape *qn_fit_device_tape(const qn_fit_device *device, int group,
+                                      qn_i64 *jacobian_at); /* NULL before _jacobian */
 
 qn_status qn_fit_device_read(qn_fit_device *device, qn_buf *buf, double *out, qn_i64 n,
                              qn_err *err);

@@ -3,7 +3,7 @@
 #define QN_FIT_DEVICE_DEVICE_IMPL_H
 
 #include "domain/fit/code/print.h"
-#include "domain/fit/code/program.h"
+#include "domain/fit/code/tape.h"
 #include "domain/fit/device/device.h"
 #include "domain/fit/problem/sum_order.h"
 
@@ -42,13 +42,13 @@ typedef struct qn_fit_dev_parts {
 /* Kernels of one kind, and where they write their results. */
 typedef struct qn_fit_dev_run {
     qn_kernel_module *text, *module;
-    qn_fit_program **programs; /* of each group */
-    qn_i64 *jacobian_at;       /* of each group */
-    qn_fit_dev_parts slopes;   /* gathered for each scalar */
-    qn_fit_dev_parts squares;  /* gathered for each number of the diagonal blocks */
-    uint8_t *is_reduced;       /* of each group: summed inside its kernel */
-    qn_buf **reduce_at;        /* of each reduced group */
-    uint8_t *is_small;         /* of each group: evaluated together with other small ones */
+    qn_fit_tape **tapes;      /* of each group */
+    qn_i64 *jacobian_at;      /* of each group */
+    qn_fit_dev_parts slopes;  /* gathered for each scalar */
+    qn_fit_dev_parts squares; /* gathered for each number of the diagonal blocks */
+    uint8_t *is_reduced;      /* of each group: summed inside its kernel */
+    qn_buf **reduce_at;       /* of each reduced group */
+    uint8_t *is_small;        /* of each group: evaluated together with other small ones */
     int n_small;
     qn_buf *small_at; /* of each small group: where its tables begin */
 } qn_fit_dev_run;
@@ -106,7 +106,7 @@ qn_status qn_fit_dev_numbers(qn_fit_device *device, const char *name, const doub
 qn_status qn_fit_dev_bytes(qn_fit_device *device, const char *name, const void *bytes, size_t n,
                            qn_buf **out, qn_err *err);
 
-/* runs.c: makes the programs, text, kernels and tables of a kind, once. */
+/* runs.c: makes the tapes, text, kernels and tables of a kind, once. */
 qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
 void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run);
 
@@ -119,25 +119,25 @@ static inline int qn_fit_dev_has_squares(qn_fit_dev_kind kind)
            kind == QN_FIT_DEV_STORING_POINT || kind == QN_FIT_DEV_STORED_DIAGONAL;
 }
 
-/* Columns of these programs are values of a stored Jacobian. */
+/* Columns of these tapes are values of a stored Jacobian. */
 static inline int qn_fit_dev_reads_jacobian(qn_fit_dev_kind kind)
 {
     return kind >= QN_FIT_DEV_STORED_JV && kind <= QN_FIT_DEV_STORED_DIAGONAL;
 }
 
-/* call.c: prints a call of a program's function with its inputs for instance `i`, for kernels that
+/* call.c: prints a call of a tape's function with its inputs for instance `i`, for kernels that
  * are printed around it. Each text precedes a row of a table: "" or "idx_at + ". */
 typedef struct qn_fit_dev_tables {
     const char *idx, *data, *seed, *ld;
     int is_seed_one; /* seeds of energies */
 } qn_fit_dev_tables;
 
-qn_status qn_fit_dev_print_call(const qn_fit_program *program, const char *function,
+qn_status qn_fit_dev_print_call(const qn_fit_tape *tape, const char *function,
                                 const qn_fit_dev_tables *tables, const char *indent, qn_str *out,
                                 qn_err *err);
-/* The tables that the program reads: ", IN(u32, idx), IN(real, x)"; `stored` is the type of the
+/* The tables that the tape reads: ", IN(u32, idx), IN(real, x)"; `stored` is the type of the
  * values of a stored Jacobian. */
-void qn_fit_dev_print_inputs(const qn_fit_program *program, const char *stored, qn_str *out);
+void qn_fit_dev_print_inputs(const qn_fit_tape *tape, const char *stored, qn_str *out);
 
 /* "The type of stored Jacobians, "real" or "float", and the size of their values. */
 const char *qn_fit_dev_stored_type(const qn_fit_device *device);
@@ -212,22 +212,22 @@ qn_status qn_fit_dev_gather(qn_fit_device *device, qn_graph *graph, qn_fit_dev_k
 qn_status qn_fit_dev_choose_point(qn_fit_device *device, qn_fit_dev_kind kind, int *is_one,
                                   qn_err *err);
 
-/* Makes only the programs of a kind, for questions about them. */
-qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
+/* Makes only the tapes of a kind, for questions about them. */
+qn_status qn_fit_dev_tapes(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
 
 /* Products with a stored Jacobian, as an expression (stored_graph.c).
  *
  * J v is linear in v: with stored values as data columns and v as parameters it is an expression
- * like any other. Its derivative is J itself, so the programs for J v, J'u, J'J v and the diagonal
- * blocks are derived like all programs, with the signs and constants of stored entries.
+ * like any other. Its derivative is J itself, so the tapes for J v, J'u, J'J v and the diagonal
+ * blocks are derived like all tapes, with the signs and constants of stored entries.
  */
 
 /* `linearized` has the section QN_FIT_JAC. Column k of the graph is stored value k; slots and
  * variables are those of `linearized`. */
-qn_status qn_fit_stored_graph(const qn_fit_program *linearized, qn_fit_graph **out, qn_err *err);
+qn_status qn_fit_stored_graph(const qn_fit_tape *linearized, qn_fit_graph **out, qn_err *err);
 
-/* The program over that graph. */
-qn_status qn_fit_stored_program(const qn_fit_program *linearized, unsigned wants,
-                                qn_fit_program **out, qn_err *err);
+/* The tape over that graph. */
+qn_status qn_fit_stored_tape(const qn_fit_tape *linearized, unsigned wants, qn_fit_tape **out,
+                             qn_err *err);
 
 #endif

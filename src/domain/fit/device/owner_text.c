@@ -103,7 +103,7 @@ static void print_others(const qn_fit_group *g, int set, common c, qn_str *out)
 }
 
 /* The part of the block as slot `slot` of an instance. */
-static void print_sums(const qn_fit_program *p, const qn_fit_section *s, int slot, qn_str *out)
+static void print_sums(const qn_fit_tape *p, const qn_fit_section *s, int slot, qn_str *out)
 {
     qn_str_addf(out, "            if (own == %d) {\n", slot);
     for (int v = 0; v < p->n_variables; v++) {
@@ -125,7 +125,7 @@ static qn_status print_group(const qn_fit_device *d, qn_fit_dev_kind kind, int g
                              int *place, qn_str *out, qn_err *err)
 {
     const qn_fit_group *g = &d->problem->groups[group];
-    const qn_fit_program *p = d->runs[kind].programs[group];
+    const qn_fit_tape *p = d->runs[kind].tapes[group];
     uint32_t *inputs = calloc((size_t)p->n_values + 1, sizeof *inputs);
     const common c = common_of(d->problem, set);
     const int first = *place;
@@ -234,8 +234,8 @@ qn_status qn_fit_dev_print_owner(const qn_fit_device *device, qn_fit_dev_kind ki
 
     for (int k = 0; k < p->n_groups; k++) {
         snprintf(name, sizeof name, "fit_own%d", k);
-        QN_TRY(qn_fit_print_function(device->runs[kind].programs[k], name, device->precision, out,
-                                     err));
+        QN_TRY(
+            qn_fit_print_function(device->runs[kind].tapes[k], name, device->precision, out, err));
     }
     for (int k = 0; k < p->n_sets; k++)
         QN_TRY(print_set(device, kind, k, out, err));

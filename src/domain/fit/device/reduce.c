@@ -47,7 +47,7 @@ int qn_fit_dev_is_reduced(const qn_fit_device *device, qn_fit_dev_kind kind, int
 
 /* Text. */
 
-static void print_head(const qn_fit_program *p, const char *name, const char *stored, qn_str *out)
+static void print_head(const qn_fit_tape *p, const char *name, const char *stored, qn_str *out)
 {
     qn_str_addf(out, "GROUP(%s, VAL(i64, n), VAL(i64, ld)", name);
     qn_fit_dev_print_inputs(p, stored, out);
@@ -66,7 +66,7 @@ static void print_part(const qn_fit_section *s, int v, qn_str *out)
                     s->first + e->stored);
 }
 
-static qn_status print_loop(const qn_fit_program *p, const char *function,
+static qn_status print_loop(const qn_fit_tape *p, const char *function,
                             const qn_fit_section *gathered, qn_str *out, qn_err *err)
 {
     static const qn_fit_dev_tables own = { "", "", "", "ld", 0 };
@@ -103,15 +103,15 @@ static const char TREE[] =
 qn_status qn_fit_dev_print_reduce(const qn_fit_device *device, qn_fit_dev_kind kind, int group,
                                   const char *name, qn_str *out, qn_err *err)
 {
-    const qn_fit_program *program = device->runs[kind].programs[group];
+    const qn_fit_tape *tape = device->runs[kind].tapes[group];
     const int section = qn_fit_dev_section(&device->problem->groups[group], kind);
-    const int n_variables = program->n_variables;
+    const int n_variables = tape->n_variables;
     char function[64];
     qn_status st = QN_OK;
 
     snprintf(function, sizeof function, "%s_of", name);
-    QN_TRY(qn_fit_print_function(program, function, device->precision, out, err));
-    print_head(program, name, qn_fit_dev_stored_type(device), out);
+    QN_TRY(qn_fit_print_function(tape, function, device->precision, out, err));
+    print_head(tape, name, qn_fit_dev_stored_type(device), out);
     qn_str_addf(out, "    LOCAL(real, tile, LANES);\n    PRIV(real, s[%d]);\n",
                 n_variables ? n_variables : 1);
     qn_str_addf(out,
@@ -122,11 +122,11 @@ qn_status qn_fit_dev_print_reduce(const qn_fit_device *device, qn_fit_dev_kind k
                 "    EACH_LANE\n    {\n        for (i32 v = 0; v < %d; v++)\n"
                 "            P(s[v]) = R(0);\n",
                 n_variables);
-    QN_TRY(print_loop(program, function, &program->sections[section], out, err));
+    QN_TRY(print_loop(tape, function, &tape->sections[section], out, err));
     qn_str_addf(out, "    }\n    SYNC;\n    for (i32 v = 0; v < %d; v++) {\n%s    }\n}\n",
                 n_variables, TREE);
     if (out->failed)
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: kernel text", program->name);
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: kernel text", tape->name);
 out:
     return st;
 }
@@ -139,19 +139,19 @@ qn_status qn_fit_dev_reduce_table(qn_fit_device *device, qn_fit_dev_kind kind, i
 {
     const qn_fit_problem *p = device->problem;
     const qn_fit_group *g = &p->groups[group];
-    const qn_fit_program *program = device->runs[kind].programs[group];
-    qn_i64 *at = calloc((size_t)program->n_variables + 1, sizeof *at);
+    const qn_fit_tape *tape = device->runs[kind].tapes[group];
+    qn_i64 *at = calloc((size_t)tape->n_variables + 1, sizeof *at);
     qn_status st;
 
     if (!at)
         return qn_fail(err, QN_ERR_NOMEM, "%s: variables", g->name);
-    for (int v = 0; v < program->n_variables; v++) {
-        const int set = g->slot_set[program->variables[v].slot];
+    for (int v = 0; v < tape->n_variables; v++) {
+        const int set = g->slot_set[tape->variables[v].slot];
 
         at[v] =
-            device->sums_at[set] + (qn_i64)program->variables[v].comp * device->longs[set].n_chunks;
+            device->sums_at[set] + (qn_i64)tape->variables[v].comp * device->longs[set].n_chunks;
     }
-    st = qn_fit_dev_bytes(device, "fit.reduce", at, ((size_t)program->n_variables + 1) * sizeof *at,
+    st = qn_fit_dev_bytes(device, "fit.reduce", at, ((size_t)tape->n_variables + 1) * sizeof *at,
                           &device->runs[kind].reduce_at[group], err);
     free(at);
     return st;

@@ -76,11 +76,11 @@ static void parts_free(qn_fit_dev_parts *parts)
 
 void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run)
 {
-    for (int k = 0; run->programs && k < device->problem->n_groups; k++)
-        qn_fit_program_free(run->programs[k]);
+    for (int k = 0; run->tapes && k < device->problem->n_groups; k++)
+        qn_fit_tape_free(run->tapes[k]);
     for (int k = 0; run->reduce_at && k < device->problem->n_groups; k++)
         qn_buf_free(run->reduce_at[k]);
-    free(run->programs);
+    free(run->tapes);
     free(run->jacobian_at);
     parts_free(&run->slopes);
     parts_free(&run->squares);
@@ -103,8 +103,8 @@ static int wants_three_groups(const qn_fit_device *d, qn_fit_dev_kind kind)
     int peak = 0;
 
     for (int k = 0; k < d->problem->n_groups; k++)
-        if (d->runs[kind].programs[k]->peak_live > peak)
-            peak = d->runs[kind].programs[k]->peak_live;
+        if (d->runs[kind].tapes[k]->peak_live > peak)
+            peak = d->runs[kind].tapes[k]->peak_live;
     return d->precision == QN_FIT_F64 && peak >= LEAST && peak <= MOST;
 }
 
@@ -124,8 +124,8 @@ static qn_status print_kernels(qn_fit_device *d, qn_fit_dev_kind kind, qn_str *o
         if (run->is_reduced[k])
             QN_TRY(qn_fit_dev_print_reduce(d, kind, k, name, out, err));
         else if (!run->is_small[k])
-            QN_TRY(qn_fit_print_map_stored(run->programs[k], name, d->precision, d->storage, out,
-                                           err));
+            QN_TRY(
+                qn_fit_print_map_stored(run->tapes[k], name, d->precision, d->storage, out, err));
     }
     if (run->n_small)
         QN_TRY(qn_fit_dev_print_small(d, kind, out, err));
@@ -170,7 +170,7 @@ static qn_status compile(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
         qn_str_add(&text,
                    "#ifdef QN_CUDA\n#undef QN_KERNEL_MAP\n#define QN_KERNEL_MAP extern \"C\" "
                    "__global__ void __launch_bounds__(QN_MAP_GROUP, 3)\n#endif\n");
-    qn_fit_print_support((const qn_fit_program *const *)run->programs, p->n_groups, &text);
+    qn_fit_print_support((const qn_fit_tape *const *)run->tapes, p->n_groups, &text);
     QN_TRY(print_kernels(d, kind, &text, err));
     QN_TRY(qn_kernels_new(d->ctx, names[kind], qn_str_get(&text), &run->text, err));
     snprintf(constants, sizeof constants, "REAL=%s%s",
@@ -208,7 +208,7 @@ static qn_status most_alive(const qn_fit_device *d, int *out, qn_err *err)
     return QN_OK;
 }
 
-/* Whether the program is printed as a kernel of its own, which loads its inputs. */
+/* Whether the tape is printed as a kernel of its own, which loads its inputs. */
 static int is_map(const qn_fit_dev_run *run, qn_fit_dev_kind kind, int group)
 {
     return !qn_fit_dev_is_owner(kind) && !qn_fit_dev_is_atomic(kind) && !run->is_small[group] &&
@@ -224,7 +224,7 @@ static qn_status relieve(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
     QN_TRY(most_alive(d, &limit, err));
     for (int k = 0; k < d->problem->n_groups; k++)
         if (is_map(run, kind, k))
-            QN_TRY(qn_fit_rematerialise(run->programs[k], limit, err));
+            QN_TRY(qn_fit_rematerialise(run->tapes[k], limit, err));
 out:
     return st;
 }
@@ -236,7 +236,7 @@ static void note_live(const qn_fit_device *d, qn_fit_dev_kind kind)
     char name[64];
 
     for (int k = 0; k < d->problem->n_groups; k++) {
-        const qn_fit_program *p = run->programs[k];
+        const qn_fit_tape *p = run->tapes[k];
         const char *const labels[] = { "kernel", name, NULL };
 
         if (!is_map(run, kind, k))
@@ -271,21 +271,21 @@ static void set_cell(const cells *c, int group, uint32_t slot, uint32_t cell, co
         c->at[k] = c->base[group] + e->stored * g->ld;
 }
 
-static void set_slopes(const cells *c, int group, const qn_fit_program *program, int section)
+static void set_slopes(const cells *c, int group, const qn_fit_tape *tape, int section)
 {
-    const qn_fit_section *s = &program->sections[section];
+    const qn_fit_section *s = &tape->sections[section];
 
     for (int e = 0; e < s->n_entries; e++)
-        set_cell(c, group, program->variables[e].slot, program->variables[e].comp, &s->entries[e]);
+        set_cell(c, group, tape->variables[e].slot, tape->variables[e].comp, &s->entries[e]);
 }
 
-static void set_squares(const cells *c, int group, const qn_fit_program *program)
+static void set_squares(const cells *c, int group, const qn_fit_tape *tape)
 {
-    const qn_fit_section *s = &program->sections[QN_FIT_DIAG];
+    const qn_fit_section *s = &tape->sections[QN_FIT_DIAG];
 
     for (int e = 0; e < s->n_entries; e++) {
-        const qn_fit_variable *a = &program->variables[program->pairs[e].i];
-        const qn_fit_variable *b = &program->variables[program->pairs[e].j];
+        const qn_fit_variable *a = &tape->variables[tape->pairs[e].i];
+        const qn_fit_variable *b = &tape->variables[tape->pairs[e].j];
         const uint32_t dim = c->p->sets[c->p->groups[group].slot_set[a->slot]].dim;
 
         set_cell(c, group, a->slot, a->comp * dim + b->comp, &s->entries[e]);
@@ -316,12 +316,12 @@ static qn_status make_parts(qn_fit_device *d, qn_fit_dev_kind kind, int is_squar
         const int section = is_square ? (int)QN_FIT_DIAG : qn_fit_dev_section(&p->groups[k], kind);
 
         parts->base[k + 1] = parts->base[k] + !run->is_reduced[k] *
-                                                  run->programs[k]->sections[section].count *
+                                                  run->tapes[k]->sections[section].count *
                                                   p->groups[k].ld;
         if (is_square)
-            set_squares(&c, k, run->programs[k]);
+            set_squares(&c, k, run->tapes[k]);
         else
-            set_slopes(&c, k, run->programs[k], section);
+            set_slopes(&c, k, run->tapes[k], section);
     }
     QN_TRY(qn_fit_dev_bytes(d, "fit.at", c.at, n * sizeof *c.at, &parts->at, err));
     QN_TRY(qn_fit_dev_numbers(d, "fit.factor", c.factor, (qn_i64)n, &parts->factor, err));
@@ -364,46 +364,45 @@ static int follows_linearize(qn_fit_dev_kind kind)
 
 /* All kinds that write a Jacobian use the sweep of LINEARIZE, so that they have the same distinct
  * values in the same order; all that read one take the layout from there. */
-static qn_status make_program(qn_fit_device *d, qn_fit_dev_kind kind, int k, qn_fit_program **out,
-                              qn_err *err)
+static qn_status make_tape(qn_fit_device *d, qn_fit_dev_kind kind, int k, qn_fit_tape **out,
+                           qn_err *err)
 {
     const qn_fit_group *g = &d->problem->groups[k];
-    const qn_fit_program *first =
-        follows_linearize(kind) ? d->runs[QN_FIT_DEV_LINEARIZE].programs[k] : NULL;
+    const qn_fit_tape *first =
+        follows_linearize(kind) ? d->runs[QN_FIT_DEV_LINEARIZE].tapes[k] : NULL;
 
     if (qn_fit_dev_reads_jacobian(kind))
-        return qn_fit_stored_program(first, wants_of(g, kind), out, err);
-    return qn_fit_program_new(g->graph, wants_of(g, kind), g->loss,
-                              first ? first->sweep : QN_FIT_SWEEP_AUTO, out, err);
+        return qn_fit_stored_tape(first, wants_of(g, kind), out, err);
+    return qn_fit_tape_new(g->graph, wants_of(g, kind), g->loss,
+                           first ? first->sweep : QN_FIT_SWEEP_AUTO, out, err);
 }
 
-qn_status qn_fit_dev_programs(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err)
+qn_status qn_fit_dev_tapes(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err)
 {
     const qn_fit_problem *p = device->problem;
     const int reads = qn_fit_dev_reads_jacobian(kind);
     qn_fit_dev_run *run = &device->runs[kind];
     qn_status st = QN_OK;
 
-    if (run->programs)
+    if (run->tapes)
         return QN_OK;
     QN_TRY(check_energies(p, kind, err));
     if (follows_linearize(kind))
-        QN_TRY(qn_fit_dev_programs(device, QN_FIT_DEV_LINEARIZE, err));
-    run->programs = calloc((size_t)p->n_groups + 1, sizeof *run->programs);
+        QN_TRY(qn_fit_dev_tapes(device, QN_FIT_DEV_LINEARIZE, err));
+    run->tapes = calloc((size_t)p->n_groups + 1, sizeof *run->tapes);
     run->jacobian_at = calloc((size_t)p->n_groups + 1, sizeof *run->jacobian_at);
     run->is_small = calloc((size_t)p->n_groups + 1, 1);
     run->is_reduced = calloc((size_t)p->n_groups + 1, 1);
     run->reduce_at = calloc((size_t)p->n_groups + 1, sizeof *run->reduce_at);
-    if (!run->programs || !run->jacobian_at || !run->is_small || !run->is_reduced ||
-        !run->reduce_at)
+    if (!run->tapes || !run->jacobian_at || !run->is_small || !run->is_reduced || !run->reduce_at)
         st = qn_fail(err, QN_ERR_NOMEM, "%d groups", p->n_groups);
     for (int k = 0; st == QN_OK && k < p->n_groups; k++) {
-        st = make_program(device, kind, k, &run->programs[k], err);
+        st = make_tape(device, kind, k, &run->tapes[k], err);
         if (st == QN_OK)
             run->jacobian_at[k + 1] =
                 run->jacobian_at[k] +
-                p->groups[k].ld * (reads ? run->programs[k]->n_columns
-                                         : run->programs[k]->sections[QN_FIT_JAC].count);
+                p->groups[k].ld *
+                    (reads ? run->tapes[k]->n_columns : run->tapes[k]->sections[QN_FIT_JAC].count);
     }
 out:
     if (st != QN_OK)
@@ -419,7 +418,7 @@ qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err
 
     if (run->module)
         return QN_OK;
-    QN_TRY(qn_fit_dev_programs(device, kind, err));
+    QN_TRY(qn_fit_dev_tapes(device, kind, err));
     for (int k = 0; k < p->n_groups; k++)
         if (is_reduced(device, k, kind)) {
             run->is_reduced[k] = 1;

@@ -24,7 +24,7 @@ static int can_join(const qn_fit_device *d, qn_fit_dev_kind kind, int k)
     const qn_fit_dev_run *run = &d->runs[kind];
 
     return g->n > 0 && g->n < SIDE && g->ld == SIDE && !run->is_reduced[k] &&
-           run->programs[k]->n_outputs > 0 && run->programs[k]->peak_live <= MOST_ALIVE;
+           run->tapes[k]->n_outputs > 0 && run->tapes[k]->peak_live <= MOST_ALIVE;
 }
 
 void qn_fit_dev_choose_small(const qn_fit_device *device, qn_fit_dev_kind kind)
@@ -48,7 +48,7 @@ static int writes(const qn_fit_device *d, qn_fit_dev_kind kind, unsigned section
 {
     for (int k = 0; k < d->problem->n_groups; k++)
         for (int s = 0; d->runs[kind].is_small[k] && s < QN_FIT_N_SECTIONS; s++)
-            if ((sections & QN_FIT_WANT(s)) && d->runs[kind].programs[k]->sections[s].count &&
+            if ((sections & QN_FIT_WANT(s)) && d->runs[kind].tapes[k]->sections[s].count &&
                 (energies & (d->problem->groups[k].is_energy ? 2 : 1)))
                 return 1;
     return 0;
@@ -105,7 +105,7 @@ static qn_status print_group(const qn_fit_device *d, qn_fit_dev_kind kind, int k
                              qn_str *out, qn_err *err)
 {
     const qn_fit_group *g = &d->problem->groups[k];
-    const qn_fit_program *p = d->runs[kind].programs[k];
+    const qn_fit_tape *p = d->runs[kind].tapes[k];
     const char *const cast = d->storage == d->precision ? "" : "(float)";
     const qn_fit_dev_tables tables = { "at[k + 1] + ", "at[k + 2] + ", "at[k + 3] + ", "32",
                                        g->is_energy };
@@ -139,7 +139,7 @@ qn_status qn_fit_dev_print_small(const qn_fit_device *device, qn_fit_dev_kind ki
     for (int k = 0; k < device->problem->n_groups; k++) {
         snprintf(name, sizeof name, "fit_s%d", k);
         if (run->is_small[k])
-            QN_TRY(qn_fit_print_function(run->programs[k], name, device->precision, out, err));
+            QN_TRY(qn_fit_print_function(run->tapes[k], name, device->precision, out, err));
     }
     qn_str_add(out, "MAP(fit_small, IN(i64, at), IN(u32, idx)");
     if (qn_fit_dev_reads_jacobian(kind))

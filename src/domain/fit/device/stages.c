@@ -56,7 +56,7 @@ static qn_status stage_reduced(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kin
     const qn_fit_group *g = &d->problem->groups[k];
     qn_fit_arg wanted[QN_FIT_N_ARGS];
     qn_arg args[QN_FIT_N_ARGS + 4];
-    const int n_wanted = qn_fit_kernel_args(d->runs[kind].programs[k], wanted);
+    const int n_wanted = qn_fit_kernel_args(d->runs[kind].tapes[k], wanted);
     int n = 0;
     char kernel[32], name[80];
 
@@ -79,7 +79,7 @@ static qn_status stage_group(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind 
     const qn_fit_group *g = &d->problem->groups[k];
     qn_fit_arg wanted[QN_FIT_N_ARGS];
     qn_arg args[QN_FIT_N_ARGS];
-    const int n = qn_fit_kernel_args(d->runs[kind].programs[k], wanted);
+    const int n = qn_fit_kernel_args(d->runs[kind].tapes[k], wanted);
     char kernel[32], name[80];
 
     if (d->runs[kind].is_small[k])
@@ -333,11 +333,11 @@ qn_status qn_fit_dev_choose_point(qn_fit_device *device, qn_fit_dev_kind kind, i
     *is_one = 0;
     if (d->accumulate == QN_FIT_ACCUMULATE_ATOMIC)
         return QN_OK;
-    QN_TRY(qn_fit_dev_programs(device, kind, err));
+    QN_TRY(qn_fit_dev_tapes(device, kind, err));
     *is_one = 1;
     for (int k = 0; k < p->n_groups; k++)
         *is_one &= !qn_fit_dev_can_reduce(p, k, QN_FIT_DEV_JTU) &&
-                   d->runs[kind].programs[k]->peak_live <= MOST_ALIVE;
+                   d->runs[kind].tapes[k]->peak_live <= MOST_ALIVE;
 out:
     return st;
 }

@@ -96,7 +96,7 @@ static qn_status count_group(qn_fit_device *d, int k, int is_owner, qn_fit_traff
 {
     const qn_fit_dev_kind kind = is_owner ? QN_FIT_DEV_OWNER_JTJV : QN_FIT_DEV_JTJV;
     const qn_fit_group *g = &d->problem->groups[k];
-    const qn_fit_program *p = d->runs[kind].programs[k];
+    const qn_fit_tape *p = d->runs[kind].tapes[k];
     const double n = (double)g->n, size = (double)qn_fit_dev_size(d);
     qn_fit_derived jacobian = { 0 };
     const qn_status st = qn_fit_derive(g->graph, QN_FIT_WANT(QN_FIT_JAC), g->loss,
@@ -138,7 +138,7 @@ qn_status qn_fit_device_choose_stored(qn_fit_device *device, int *is_stored, qn_
         device->accumulate == QN_FIT_ACCUMULATE_OWNER)
         return QN_OK;
     QN_TRY(qn_fit_dev_choose_owner(device, &is_owner, err));
-    QN_TRY(qn_fit_dev_programs(device, is_owner ? QN_FIT_DEV_OWNER_JTJV : QN_FIT_DEV_JTJV, err));
+    QN_TRY(qn_fit_dev_tapes(device, is_owner ? QN_FIT_DEV_OWNER_JTJV : QN_FIT_DEV_JTJV, err));
     for (int k = 0; k < device->problem->n_groups; k++)
         QN_TRY(count_group(device, k, is_owner, &free_way, &stored_way, err));
     *is_stored = qn_fit_is_stored_shorter(&free_way, &stored_way);

@@ -19,7 +19,7 @@ static qn_fit_v term_of(qn_fit_graph *g, const qn_fit_entry *e, qn_fit_v variabl
 
 /* All variables come first, even those without an entry, because the sums of parameters that all
  * instances share are made for every variable. */
-static void fill(qn_fit_graph *g, const qn_fit_program *from, qn_fit_v *leaves)
+static void fill(qn_fit_graph *g, const qn_fit_tape *from, qn_fit_v *leaves)
 {
     for (int k = 0; k < from->n_variables; k++)
         leaves[k] =
@@ -38,9 +38,9 @@ static void fill(qn_fit_graph *g, const qn_fit_program *from, qn_fit_v *leaves)
     }
 }
 
-qn_status qn_fit_stored_graph(const qn_fit_program *linearized, qn_fit_graph **out, qn_err *err)
+qn_status qn_fit_stored_graph(const qn_fit_tape *linearized, qn_fit_graph **out, qn_err *err)
 {
-    const qn_fit_program *from = linearized;
+    const qn_fit_tape *from = linearized;
     qn_fit_v *leaves = calloc((size_t)from->n_variables + 1, sizeof *leaves);
     qn_fit_graph *g = NULL;
     qn_status st = qn_fit_graph_new(from->name, QN_FIT_TEMPLATE, &g, err);
@@ -58,7 +58,7 @@ qn_status qn_fit_stored_graph(const qn_fit_program *linearized, qn_fit_graph **o
             *err = g->err;
         goto out;
     }
-    /* Slots are numbered as those of the program, which are in canonical order already. */
+    /* Slots are numbered as those of the tape, which are in canonical order already. */
     memcpy(g->slot_dims, from->slot_dims, (size_t)from->n_slots * sizeof *g->slot_dims);
     g->n_slots = (uint32_t)from->n_slots;
     g->n_columns = (uint32_t)from->sections[QN_FIT_JAC].count;
@@ -71,15 +71,15 @@ out:
     return st;
 }
 
-qn_status qn_fit_stored_program(const qn_fit_program *linearized, unsigned wants,
-                                qn_fit_program **out, qn_err *err)
+qn_status qn_fit_stored_tape(const qn_fit_tape *linearized, unsigned wants, qn_fit_tape **out,
+                             qn_err *err)
 {
     qn_fit_graph *graph = NULL;
     qn_status st = qn_fit_stored_graph(linearized, &graph, err);
 
     if (st == QN_OK)
-        st = qn_fit_program_new(graph, wants, (qn_fit_loss){ QN_FIT_LOSS_NONE, 1 },
-                                QN_FIT_SWEEP_AUTO, out, err);
+        st = qn_fit_tape_new(graph, wants, (qn_fit_loss){ QN_FIT_LOSS_NONE, 1 }, QN_FIT_SWEEP_AUTO,
+                             out, err);
     if (st == QN_OK)
         (*out)->reads_jacobian = 1;
     qn_fit_graph_free(graph);

@@ -1,4 +1,4 @@
-/* traffic.c - counts bytes and operations from programs and tables. */
+/* traffic.c - counts bytes and operations from tapes and tables. */
 #include "domain/fit/device/choose.h"
 
 #include "domain/fit/code/print.h"
@@ -17,8 +17,8 @@ static unsigned wants_of(const qn_fit_group *g, qn_fit_work work)
     }
 }
 
-/* How many different slots or columns a program reads. */
-static int count_read(const qn_fit_program *p, qn_fit_opcode leaf, int n_tables, uint8_t *seen)
+/* How many different slots or columns a tape reads. */
+static int count_read(const qn_fit_tape *p, qn_fit_opcode leaf, int n_tables, uint8_t *seen)
 {
     int n = 0;
 
@@ -32,7 +32,7 @@ static int count_read(const qn_fit_program *p, qn_fit_opcode leaf, int n_tables,
     return n;
 }
 
-static void add_group(const qn_fit_group *g, const qn_fit_program *p, qn_fit_work work, double size,
+static void add_group(const qn_fit_group *g, const qn_fit_tape *p, qn_fit_work work, double size,
                       int n_slots, int n_columns, qn_fit_traffic *t)
 {
     const double n = (double)g->n;
@@ -57,7 +57,7 @@ static void add_group(const qn_fit_group *g, const qn_fit_program *p, qn_fit_wor
         t->bytes += n * (8.0 * g->n_slots + size * p->n_variables);
 }
 
-/* The costs of several kinds of work of one program, which is made once. */
+/* The costs of several kinds of work of one tape, which is made once. */
 static qn_status count_works(const qn_fit_problem *problem, const qn_fit_work *works, int n_works,
                              qn_fit_precision precision, qn_fit_traffic *out, qn_err *err)
 {
@@ -68,15 +68,15 @@ static qn_status count_works(const qn_fit_problem *problem, const qn_fit_work *w
     for (int k = 0; k < problem->n_groups; k++) {
         const qn_fit_group *g = &problem->groups[k];
         uint8_t *seen = calloc((size_t)(g->n_slots + g->n_columns) + 1, 1);
-        qn_fit_program *p = NULL;
-        const qn_status st = seen ? qn_fit_program_new(g->graph, wants_of(g, works[0]), g->loss,
-                                                       QN_FIT_SWEEP_AUTO, &p, err)
+        qn_fit_tape *p = NULL;
+        const qn_status st = seen ? qn_fit_tape_new(g->graph, wants_of(g, works[0]), g->loss,
+                                                    QN_FIT_SWEEP_AUTO, &p, err)
                                   : qn_fail(err, QN_ERR_NOMEM, "%s: tables of a group", g->name);
 
         for (int w = 0; st == QN_OK && w < n_works; w++)
             add_group(g, p, works[w], size, count_read(p, QN_FIT_OP_param, g->n_slots, seen),
                       count_read(p, QN_FIT_OP_data, g->n_columns, seen), &out[w]);
-        qn_fit_program_free(p);
+        qn_fit_tape_free(p);
         free(seen);
         if (st != QN_OK)
             return st;

@@ -1,4 +1,4 @@
-/* eval.h - the interpreter: runs a program over blocks of instances, on the CPU.
+/* eval.h - the interpreter: runs a tape over blocks of instances, on the CPU.
  *
  * It is the reference for every device and needs no compiler. Each value is an array over a block
  * of about a hundred instances, and each operation is one loop that compilers vectorise. Values of
@@ -7,7 +7,7 @@
 #ifndef QN_FIT_EVAL_EVAL_H
 #define QN_FIT_EVAL_EVAL_H
 
-#include "domain/fit/code/program.h"
+#include "domain/fit/code/tape.h"
 
 /* Tables of a group; numbers are double or float, depending on the plan. Row k of a table begins at
  * k * ld. */
@@ -23,10 +23,10 @@ typedef struct qn_fit_tables {
 
 typedef struct qn_fit_plan qn_fit_plan;
 
-/* Assigns registers to a program. `width` is the number of instances of a block: a multiple of 8,
+/* Assigns registers to a tape. `width` is the number of instances of a block: a multiple of 8,
  * or 0 for a width at which the registers fit the first-level cache. Threads share the plan, which
  * does not change afterwards. */
-qn_status qn_fit_plan_new(const qn_fit_program *program, qn_fit_precision precision, int width,
+qn_status qn_fit_plan_new(const qn_fit_tape *tape, qn_fit_precision precision, int width,
                           qn_fit_plan **out, qn_err *err);
 void qn_fit_plan_free(qn_fit_plan *plan);
 

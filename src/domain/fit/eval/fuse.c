@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t *count_uses(const qn_fit_program *p)
+static uint32_t *count_uses(const qn_fit_tape *p)
 {
     uint32_t *uses = calloc((size_t)p->n_values + 1, sizeof *uses);
 
@@ -41,11 +41,11 @@ static void fuse_into(qn_fit_value *sum, qn_fit_value *product, int position)
     product->n_args = 0;
 }
 
-qn_fit_value *qn_fit_fuse(const qn_fit_program *program)
+qn_fit_value *qn_fit_fuse(const qn_fit_tape *tape)
 {
-    const size_t n = (size_t)program->n_values;
+    const size_t n = (size_t)tape->n_values;
     qn_fit_value *values = calloc(n + 1, sizeof *values);
-    uint32_t *uses = count_uses(program);
+    uint32_t *uses = count_uses(tape);
 
     if (!values || !uses) {
         free(values);
@@ -53,7 +53,7 @@ qn_fit_value *qn_fit_fuse(const qn_fit_program *program)
         return NULL;
     }
     if (n)
-        memcpy(values, program->values, n * sizeof *values);
+        memcpy(values, tape->values, n * sizeof *values);
     for (size_t k = 0; k < n; k++) {
         if (values[k].op != QN_FIT_OP_add && values[k].op != QN_FIT_OP_sub)
             continue;

@@ -1,4 +1,4 @@
-/* plan.c - assigns registers to a program, by linear scan.
+/* plan.c - assigns registers to a tape, by linear scan.
  *
  * Columns and seeds are read in place, and outputs are written in place and read from there by
  * later operations, so only gathered parameters and inner values need registers.
@@ -22,8 +22,8 @@ enum {
 };
 
 typedef struct {
-    const qn_fit_program *p;
-    qn_fit_value *values; /* of the program, with products merged into sums */
+    const qn_fit_tape *p;
+    qn_fit_value *values; /* of the tape, with products merged into sums */
     qn_fit_plan *plan;
     uint32_t (*where)[4]; /* value -> its location, and those of an eigenvector */
     uint32_t *last;       /* value -> the last one that uses it */
@@ -90,7 +90,7 @@ static void release_operands(planner *s, uint32_t k)
     }
 }
 
-static int output_of(const qn_fit_program *p, int value)
+static int output_of(const qn_fit_tape *p, int value)
 {
     for (int k = 0; k < p->n_outputs; k++)
         if (p->outputs[k] == (uint32_t)value)
@@ -191,7 +191,7 @@ static void copy_repeated_outputs(planner *s)
     }
 }
 
-static void place_outputs(qn_fit_plan *plan, const qn_fit_program *p)
+static void place_outputs(qn_fit_plan *plan, const qn_fit_tape *p)
 {
     for (int k = 0; k < QN_FIT_N_SECTIONS; k++)
         for (int row = 0; row < p->sections[k].count; row++) {
@@ -239,39 +239,39 @@ static int best_width(const qn_fit_plan *plan)
     return fit < MIN_WIDTH ? MIN_WIDTH : fit > MAX_WIDTH ? MAX_WIDTH : (int)fit;
 }
 
-qn_status qn_fit_plan_new(const qn_fit_program *program, qn_fit_precision precision, int width,
+qn_status qn_fit_plan_new(const qn_fit_tape *tape, qn_fit_precision precision, int width,
                           qn_fit_plan **out, qn_err *err)
 {
-    const size_t n = (size_t)program->n_values + 1;
-    planner s = { .p = program };
+    const size_t n = (size_t)tape->n_values + 1;
+    planner s = { .p = tape };
     qn_status st = QN_OK;
 
     if (width < 0 || width % 8)
         return qn_fail(err, QN_ERR_USAGE, "%s: a block of %d instances is no multiple of 8",
-                       program->name, width);
+                       tape->name, width);
     s.plan = calloc(1, sizeof *s.plan);
     s.where = calloc(n, sizeof *s.where);
     s.last = calloc(n, sizeof *s.last);
-    s.values = qn_fit_fuse(program);
+    s.values = qn_fit_fuse(tape);
     s.free_regs = calloc(4 * n, sizeof *s.free_regs);
     if (s.plan) {
-        s.plan->instrs = calloc(n + (size_t)program->n_outputs, sizeof *s.plan->instrs);
+        s.plan->instrs = calloc(n + (size_t)tape->n_outputs, sizeof *s.plan->instrs);
         s.plan->consts = calloc(n, sizeof *s.plan->consts);
-        s.plan->outs = calloc((size_t)program->n_outputs + 1, sizeof *s.plan->outs);
+        s.plan->outs = calloc((size_t)tape->n_outputs + 1, sizeof *s.plan->outs);
     }
     if (!s.plan || !s.where || !s.last || !s.values || !s.free_regs || !s.plan->instrs ||
         !s.plan->consts || !s.plan->outs) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: registers of %zu values", program->name, n);
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: registers of %zu values", tape->name, n);
         goto out;
     }
     s.plan->precision = precision;
-    s.plan->n_outputs = program->n_outputs;
-    s.plan->n_columns = program->n_columns;
-    s.plan->n_seeds = program->uses_seed ? program->n_rows : 0;
-    place_outputs(s.plan, program);
+    s.plan->n_outputs = tape->n_outputs;
+    s.plan->n_columns = tape->n_columns;
+    s.plan->n_seeds = tape->uses_seed ? tape->n_rows : 0;
+    place_outputs(s.plan, tape);
     find_last_uses(&s);
     place_constants(&s);
-    for (int k = 0; k < program->n_values; k++)
+    for (int k = 0; k < tape->n_values; k++)
         place_value(&s, k);
     copy_repeated_outputs(&s);
     number_places(s.plan);

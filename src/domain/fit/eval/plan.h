@@ -16,8 +16,8 @@ enum {
     QN_FIT_OP_gone
 };
 
-/* fuse.c: a copy of the program's values with products merged into sums; NULL without memory. */
-qn_fit_value *qn_fit_fuse(const qn_fit_program *program);
+/* fuse.c: a copy of the tape's values with products merged into sums; NULL without memory. */
+qn_fit_value *qn_fit_fuse(const qn_fit_tape *tape);
 
 typedef struct qn_fit_instr {
     uint16_t op;

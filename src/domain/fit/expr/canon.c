@@ -3,7 +3,7 @@
  * Operands of commutative operations are ordered by colour: a hash of the sub-graph below them,
  * with slots anonymous, refined once by where each slot and column is used in the whole expression.
  * Then nodes are numbered depth first from the outputs, and slots and columns by first visit. Equal
- * texts mean equal programs up to the names of slots, even if hashes collide; graphs that differ
+ * texts mean equal tapes up to the names of slots, even if hashes collide; graphs that differ
  * only in order get the same text unless slots of different use have the same colour.
  */
 #include "domain/fit/expr/graph.h"

@@ -7,7 +7,7 @@
 
 /* Open and close. */
 
-static qn_status map_variables(qn_fit_host *h, int k, const qn_fit_program *p, qn_err *err)
+static qn_status map_variables(qn_fit_host *h, int k, const qn_fit_tape *p, qn_err *err)
 {
     qn_fit_host_group *hg = &h->groups[k];
     const size_t n = (size_t)h->problem->groups[k].n_slots * (size_t)h->max_dim;
@@ -79,7 +79,7 @@ void qn_fit_host_free(qn_fit_host *host)
         qn_fit_host_group *g = &host->groups[k];
 
         for (int r = 0; r < QN_FIT_N_PASSES; r++) {
-            qn_fit_program_free(g->programs[r]);
+            qn_fit_tape_free(g->tapes[r]);
             qn_fit_plan_free(g->plans[r]);
             qn_fit_jit_free(host, g->jits[r]);
         }
@@ -103,7 +103,7 @@ void qn_fit_host_free(qn_fit_host *host)
     free(host);
 }
 
-/* Programs. */
+/* Tapes. */
 
 /* The value of an energy is the sum of its rows; its gradient is J' times ones. */
 static unsigned wants_of(const qn_fit_group *g, qn_fit_pass run)
@@ -146,7 +146,7 @@ static qn_status make_tables(qn_fit_host *h, int k, qn_fit_pass run, qn_err *err
 {
     const qn_fit_group *g = &h->problem->groups[k];
     qn_fit_host_group *hg = &h->groups[k];
-    const qn_fit_program *p = hg->programs[run];
+    const qn_fit_tape *p = hg->tapes[run];
     const qn_i64 rows = g->is_energy ? g->n_rows : 1;
     qn_status st = QN_OK;
 
@@ -200,11 +200,11 @@ qn_status qn_fit_host_prepare(qn_fit_host *host, qn_fit_pass run, qn_err *err)
 
         if (hg->plans[run])
             continue;
-        QN_TRY(qn_fit_program_new(g->graph, wants_of(g, run), g->loss, QN_FIT_SWEEP_AUTO,
-                                  &hg->programs[run], err));
+        QN_TRY(qn_fit_tape_new(g->graph, wants_of(g, run), g->loss, QN_FIT_SWEEP_AUTO,
+                               &hg->tapes[run], err));
         QN_TRY(make_tables(host, k, run, err));
-        QN_TRY(qn_fit_plan_new(hg->programs[run], QN_FIT_F64, host->options.width, &hg->plans[run],
-                               err));
+        QN_TRY(
+            qn_fit_plan_new(hg->tapes[run], QN_FIT_F64, host->options.width, &hg->plans[run], err));
         QN_TRY(make_workspaces(host, qn_fit_plan_bytes(hg->plans[run]), err));
     }
     QN_TRY(make_workspaces(host, 0, err));
@@ -370,12 +370,12 @@ static qn_status make_cells(qn_fit_host *h, qn_err *err)
     for (int k = 0; k < p->n_groups; k++) {
         const qn_fit_group *g = &p->groups[k];
         const qn_fit_host_group *hg = &h->groups[k];
-        const qn_fit_program *program = hg->programs[QN_FIT_PASS_GRADIENT];
-        const qn_fit_entry *entries = program->sections[gradient_section(g)].entries;
+        const qn_fit_tape *tape = hg->tapes[QN_FIT_PASS_GRADIENT];
+        const qn_fit_entry *entries = tape->sections[gradient_section(g)].entries;
 
-        for (int v = 0; v < program->n_variables; v++)
-            h->cells[(g->first_place + (int)program->variables[v].slot) * h->max_dim +
-                     (int)program->variables[v].comp] =
+        for (int v = 0; v < tape->n_variables; v++)
+            h->cells[(g->first_place + (int)tape->variables[v].slot) * h->max_dim +
+                     (int)tape->variables[v].comp] =
                 (qn_fit_cell){ entries[v].stored < 0 ? NULL
                                                      : hg->gradient + entries[v].stored * g->ld,
                                entries[v].factor };

@@ -1,6 +1,6 @@
 /* host.h - evaluates a problem on the CPU: the reference for every device.
  *
- * Programs are made when first needed and run by the interpreter, or compiled where that pays. Sums
+ * Tapes are made when first needed and run by the interpreter, or compiled where that pays. Sums
  * follow problem/sum_order.h, so results have the same bits for any number of threads and any width
  * of blocks.
  *
@@ -11,7 +11,7 @@
 #ifndef QN_FIT_HOST_HOST_H
 #define QN_FIT_HOST_HOST_H
 
-#include "domain/fit/code/program.h"
+#include "domain/fit/code/tape.h"
 #include "domain/fit/problem/problem.h"
 
 typedef struct qn_fit_host qn_fit_host;

@@ -25,7 +25,7 @@ typedef enum {
 typedef struct qn_fit_jit qn_fit_jit;
 
 typedef struct qn_fit_host_group {
-    qn_fit_program *programs[QN_FIT_N_PASSES];
+    qn_fit_tape *tapes[QN_FIT_N_PASSES];
     qn_fit_plan *plans[QN_FIT_N_PASSES];
     qn_fit_jit *jits[QN_FIT_N_PASSES];   /* NULL: interpreted */
     double interpreted[QN_FIT_N_PASSES]; /* operations so far; infinite: there is no compiler */
@@ -62,7 +62,7 @@ struct qn_fit_host {
     qn_fit_cell *cells; /* of the gradient: [place * max_dim + comp] */
 };
 
-/* Makes the programs and tables of a pass, once. */
+/* Makes the tapes and tables of a pass, once. */
 qn_status qn_fit_host_prepare(qn_fit_host *host, qn_fit_pass run, qn_err *err);
 
 /* jit.c: compiles a group once that pays; after a failure the interpreter is used. */

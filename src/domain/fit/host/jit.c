@@ -39,7 +39,7 @@ void qn_fit_jit_free(qn_fit_host *host, qn_fit_jit *jit)
 }
 
 /* Sine and cosine are quern's own and vectorise. */
-static int calls_library(const qn_fit_program *p)
+static int calls_library(const qn_fit_tape *p)
 {
     for (int k = 0; k < p->n_values; k++)
         if (qn_fit_ops[p->values[k].op].weight >= CALL_WEIGHT && p->values[k].op != QN_FIT_OP_sin &&
@@ -53,7 +53,7 @@ void qn_fit_host_set_contraction(qn_fit_host *host, int may_contract)
     host->may_contract = may_contract;
 }
 
-static qn_status compile(qn_fit_host *h, const qn_fit_program *p, qn_fit_jit *jit, qn_err *err)
+static qn_status compile(qn_fit_host *h, const qn_fit_tape *p, qn_fit_jit *jit, qn_err *err)
 {
     qn_str text = { 0 };
     qn_status st = QN_OK;
@@ -79,7 +79,7 @@ void qn_fit_host_compile(qn_fit_host *host, int group, qn_fit_pass run)
 {
     const qn_fit_group *g = &host->problem->groups[group];
     qn_fit_host_group *hg = &host->groups[group];
-    const qn_fit_program *p = hg->programs[run];
+    const qn_fit_tape *p = hg->tapes[run];
     const double ops = (double)g->n * p->n_ops;
     qn_fit_jit *jit;
     qn_err ignored = { .text = "" };

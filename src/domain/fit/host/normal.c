@@ -155,16 +155,16 @@ static double cell_part(const void *user, qn_i64 entry)
     const qn_fit_place *y = &p->places[both % (uint32_t)p->n_places];
     const qn_fit_group *g = &p->groups[x->group];
     const qn_fit_host_group *hg = &c->host->groups[x->group];
-    const qn_fit_program *program = hg->programs[QN_FIT_PASS_LINEARIZE];
-    const qn_fit_entry *e = program->sections[QN_FIT_JAC].entries;
+    const qn_fit_tape *tape = hg->tapes[QN_FIT_PASS_LINEARIZE];
+    const qn_fit_entry *e = tape->sections[QN_FIT_JAC].entries;
     const int a = hg->variable[x->slot * c->host->max_dim + (int)c->a];
     const int b = hg->variable[y->slot * c->host->max_dim + (int)c->b];
     const qn_i64 i = c->normal->instance[entry];
     double t = 0;
 
     for (int r = 0; a >= 0 && b >= 0 && r < g->n_rows; r++)
-        t += qn_fit_entry_value(&e[r * program->n_variables + a], hg->jacobian, g->ld, i) *
-             qn_fit_entry_value(&e[r * program->n_variables + b], hg->jacobian, g->ld, i);
+        t += qn_fit_entry_value(&e[r * tape->n_variables + a], hg->jacobian, g->ld, i) *
+             qn_fit_entry_value(&e[r * tape->n_variables + b], hg->jacobian, g->ld, i);
     return t;
 }
 

@@ -42,7 +42,7 @@ const double *qn_fit_host_residuals(const qn_fit_host *host)
 
 static const qn_fit_entry *entries_of(const qn_fit_host_group *hg)
 {
-    return hg->programs[QN_FIT_PASS_LINEARIZE]->sections[QN_FIT_JAC].entries;
+    return hg->tapes[QN_FIT_PASS_LINEARIZE]->sections[QN_FIT_JAC].entries;
 }
 
 /* Products. */
@@ -54,7 +54,7 @@ void qn_fit_host_jv(qn_fit_host *host, const double *v, double *rows)
     for (int k = 0; k < p->n_groups; k++) {
         const qn_fit_group *g = &p->groups[k];
         const qn_fit_host_group *hg = &host->groups[k];
-        const qn_fit_program *program = hg->programs[QN_FIT_PASS_LINEARIZE];
+        const qn_fit_tape *tape = hg->tapes[QN_FIT_PASS_LINEARIZE];
         const qn_fit_entry *e = entries_of(hg);
 
 #pragma omp parallel for schedule(static)                                                          \
@@ -63,13 +63,13 @@ void qn_fit_host_jv(qn_fit_host *host, const double *v, double *rows)
             for (int r = 0; r < g->n_rows; r++) {
                 double t = 0;
 
-                for (int a = 0; a < program->n_variables; a++) {
-                    const qn_fit_variable *of = &program->variables[a];
+                for (int a = 0; a < tape->n_variables; a++) {
+                    const qn_fit_variable *of = &tape->variables[a];
                     const uint32_t s = g->idx[of->slot * g->ld + i] + of->comp;
 
                     if (!p->is_fixed[s])
-                        t += qn_fit_entry_value(&e[r * program->n_variables + a], hg->jacobian,
-                                                g->ld, i) *
+                        t += qn_fit_entry_value(&e[r * tape->n_variables + a], hg->jacobian, g->ld,
+                                                i) *
                              v[s];
                 }
                 rows[hg->row + r * g->ld + i] = t;
@@ -109,7 +109,7 @@ static double jtu_part(const void *user, qn_i64 entry)
 
     for (int r = 0; hg && r < g->n_rows; r++)
         t += qn_fit_entry_value(
-                 &entries_of(hg)[r * hg->programs[QN_FIT_PASS_LINEARIZE]->n_variables + v],
+                 &entries_of(hg)[r * hg->tapes[QN_FIT_PASS_LINEARIZE]->n_variables + v],
                  hg->jacobian, g->ld, i) *
              s->rows[hg->row + r * g->ld + i];
     return t;
@@ -147,7 +147,7 @@ static double diagonal_part(const void *user, qn_i64 entry)
     double t = 0;
 
     for (int slot = 0; hg && slot < g->n_slots; slot++) {
-        const int n = hg->programs[QN_FIT_PASS_LINEARIZE]->n_variables;
+        const int n = hg->tapes[QN_FIT_PASS_LINEARIZE]->n_variables;
         const int b = hg->variable[slot * s->host->max_dim + (int)s->b];
 
         if (b < 0 || g->idx[slot * g->ld + i] != g->idx[place->slot * g->ld + i])
@@ -210,21 +210,21 @@ void qn_fit_host_dense(qn_fit_host *host, double *jacobian, double *residuals)
     for (int k = 0; k < p->n_groups; k++) {
         const qn_fit_group *g = &p->groups[k];
         const qn_fit_host_group *hg = &host->groups[k];
-        const qn_fit_program *program = hg->programs[QN_FIT_PASS_LINEARIZE];
+        const qn_fit_tape *tape = hg->tapes[QN_FIT_PASS_LINEARIZE];
 
         for (qn_i64 i = 0; i < g->n; i++)
             for (int r = 0; r < g->n_rows; r++) {
                 const qn_i64 row = first + (qn_i64)g->rows[i] * g->n_rows + r;
 
                 residuals[row] = host->residuals[hg->row + r * g->ld + i];
-                for (int a = 0; a < program->n_variables; a++) {
-                    const qn_fit_variable *of = &program->variables[a];
+                for (int a = 0; a < tape->n_variables; a++) {
+                    const qn_fit_variable *of = &tape->variables[a];
                     const uint32_t col = p->column[g->idx[of->slot * g->ld + i] + of->comp];
 
                     /* A block at two slots: both add to its column. */
                     if (col != QN_FIT_NO_COLUMN)
                         jacobian[row + (qn_i64)col * m] += qn_fit_entry_value(
-                            &entries_of(hg)[r * program->n_variables + a], hg->jacobian, g->ld, i);
+                            &entries_of(hg)[r * tape->n_variables + a], hg->jacobian, g->ld, i);
                 }
             }
         first += g->n * g->n_rows;

@@ -1,4 +1,4 @@
-/* matrix_free.c - points and products, from programs or from a Jacobian in f32. */
+/* matrix_free.c - points and products, from tapes or from a Jacobian in f32. */
 #include "domain/fit/model/model_impl.h"
 
 #include "domain/fit/host/host_impl.h"
@@ -38,7 +38,7 @@ static int list_cells(const qn_fit_model *m, qn_fit_pass run, int section, const
 {
     const int group = m->problem->places[place].group, slot = m->problem->places[place].slot;
     const qn_fit_group *g = &m->problem->groups[group];
-    const qn_fit_program *p = m->host->groups[group].programs[run];
+    const qn_fit_tape *p = m->host->groups[group].tapes[run];
     const qn_fit_section *s = &p->sections[section];
     const int dim = (int)m->problem->sets[g->slot_set[slot]].dim, is_pair = section == QN_FIT_DIAG;
 

@@ -1,4 +1,4 @@
-/* model.c - evaluation for solvers: makes programs and tables beforehand and counts evaluations. */
+/* model.c - evaluation for solvers: makes tapes and tables beforehand and counts evaluations. */
 #include "domain/fit/model/model.h"
 
 #include <math.h>
@@ -82,7 +82,7 @@ static int make_packed(qn_fit_model_group *g, unsigned uses)
 static qn_status view_group(qn_fit_model *m, int k, unsigned uses, qn_err *err)
 {
     const qn_fit_host_group *from = &m->host->groups[k];
-    const qn_fit_program *p = from->programs[point_run(uses)];
+    const qn_fit_tape *p = from->tapes[point_run(uses)];
     qn_fit_model_group *g = &m->groups[k];
 
     g->group = &m->problem->groups[k];
@@ -280,7 +280,7 @@ size_t qn_fit_model_jacobian_bytes(const qn_fit_model *model)
         const qn_fit_model_group *g = &model->groups[k];
         const size_t ld = (size_t)g->group->ld;
         const size_t n = (size_t)g->n_variables * (size_t)g->group->n_rows;
-        const qn_fit_program *p = model->host->groups[k].programs[QN_FIT_PASS_LINEARIZE];
+        const qn_fit_tape *p = model->host->groups[k].tapes[QN_FIT_PASS_LINEARIZE];
 
         if (g->rounded)
             bytes += n * ld * sizeof *g->rounded;

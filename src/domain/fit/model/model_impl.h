@@ -29,8 +29,8 @@ int qn_fit_sums_group_cost(const qn_fit_sums *sums, int group, double *cost);
 /* Least squares in host memory without a Jacobian in f64.
  *
  * Only for conjugate gradients. Contributions to the gradient and to the diagonal blocks of J'J
- * come from the programs of a point, J v from a program along v. Products J'J v either come from a
- * program as well, which evaluates the terms again, or read a Jacobian in f32. The diagonal, which
+ * come from the tapes of a point, J v from a tape along v. Products J'J v either come from a
+ * tape as well, which evaluates the terms again, or read a Jacobian in f32. The diagonal, which
  * damps and preconditions, leaves out the product of two slots of an instance that are bound to the
  * same block, as on a device.
  */

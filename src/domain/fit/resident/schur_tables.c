@@ -109,7 +109,7 @@ static qn_status make_places(qn_fit_device_driver *d, qn_err *err)
     for (int k = 0; k < p->n_groups; k++) {
         const qn_fit_group *g = &p->groups[k];
         qn_i64 jacobian_at;
-        const qn_fit_program *of = qn_fit_device_program(d->device, k, &jacobian_at);
+        const qn_fit_tape *of = qn_fit_device_tape(d->device, k, &jacobian_at);
 
         for (int r = 0; r < g->n_rows; r++)
             for (int slot = 0; slot < g->n_slots; slot++)

@@ -93,32 +93,32 @@ qn_status qn_fit_emit(const qn_fit_group *group, qn_fit_kernel kernel, qn_fit_ta
                                                [QN_FIT_TARGET_OPENCL] = QN_EXPAND_OPENCL,
                                                [QN_FIT_TARGET_CUDA] = QN_EXPAND_CUDA,
                                                [QN_FIT_TARGET_WGSL] = QN_EXPAND_C };
-    qn_fit_program *program = NULL;
-    const qn_fit_program *list[1];
+    qn_fit_tape *tape = NULL;
+    const qn_fit_tape *list[1];
     qn_str text = { 0 };
     char name[64];
     qn_status st = QN_OK;
 
     name_of(group, kernel, name, sizeof name);
-    QN_TRY(qn_fit_program_new(group->graph, wants_of(kernel, group), group->loss, QN_FIT_SWEEP_AUTO,
-                              &program, err));
+    QN_TRY(qn_fit_tape_new(group->graph, wants_of(kernel, group), group->loss, QN_FIT_SWEEP_AUTO,
+                           &tape, err));
     if (target == QN_FIT_TARGET_CUDA)
-        QN_TRY(qn_fit_rematerialise(program, QN_FIT_CUDA_LIVE * (precision == QN_FIT_F64 ? 1 : 2),
-                                    err));
-    list[0] = program;
+        QN_TRY(
+            qn_fit_rematerialise(tape, QN_FIT_CUDA_LIVE * (precision == QN_FIT_F64 ? 1 : 2), err));
+    list[0] = tape;
     qn_str_addf(out, "/* %s: %lld instances, %d operations, %d values alive at once */\n", name,
-                (long long)group->n, program->n_ops, program->peak_live);
+                (long long)group->n, tape->n_ops, tape->peak_live);
     if (target == QN_FIT_TARGET_WGSL) {
-        QN_TRY(qn_fit_print_wgsl(program, name, out, err));
+        QN_TRY(qn_fit_print_wgsl(tape, name, out, err));
     } else {
         qn_fit_print_support(list, 1, &text);
-        QN_TRY(qn_fit_print_map(program, name, precision, &text, err));
+        QN_TRY(qn_fit_print_map(tape, name, precision, &text, err));
         QN_TRY(expand(name, qn_str_get(&text), languages[target], out, err));
     }
     if (text.failed || out->failed)
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for the text of %s", name);
 out:
     qn_str_free(&text);
-    qn_fit_program_free(program);
+    qn_fit_tape_free(tape);
     return st;
 }

@@ -3,6 +3,7 @@
 
 #include "util/json.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,14 @@ typedef struct member {
 static int set(json_t *object, const char *name, json_t *value)
 {
     return json_object_set_new(object, name, value) == 0;
+}
+
+/* Leaves out times that nothing measured. */
+static int set_times(json_t *object, const qn_fit_report *r)
+{
+    return isnan(r->evaluate_seconds) ||
+           (set(object, "evaluate_seconds", qn_json_number(r->evaluate_seconds)) &&
+            set(object, "linear_seconds", qn_json_number(r->linear_seconds)));
 }
 
 static int set_numbers(json_t *object, const member *members, size_t n)
@@ -73,9 +82,10 @@ qn_status qn_fit_report_json(const qn_fit_problem *problem, const qn_fit_report 
 {
     const qn_fit_report *r = report;
     const member costs[] = {
-        { "initial_cost", r->initial_cost },         { "final_cost", r->final_cost },
-        { "gradient_max", r->gradient_max },         { "seconds", r->total_seconds },
-        { "evaluate_seconds", r->evaluate_seconds }, { "linear_seconds", r->linear_seconds },
+        { "initial_cost", r->initial_cost },
+        { "final_cost", r->final_cost },
+        { "gradient_max", r->gradient_max },
+        { "seconds", r->total_seconds },
     };
     const struct {
         const char *name;
@@ -86,7 +96,7 @@ qn_status qn_fit_report_json(const qn_fit_problem *problem, const qn_fit_report 
         { "gradients", r->n_gradients },   { "products", r->n_products },
         { "speculated", r->n_speculated }, { "dropped", r->n_dropped },
         { "waits", r->n_waits },           { "rows", r->n_rows },
-        { "free_parameters", r->n_free },  { "rank", r->rank },
+        { "free_parameters", r->n_free },
     };
     json_t *root = json_object();
     int is_whole = set(root, "status", json_string(qn_fit_end_name(r->end)));
@@ -95,9 +105,11 @@ qn_status qn_fit_report_json(const qn_fit_problem *problem, const qn_fit_report 
     is_whole &= set(root, "solver", qn_json_text(r->solver));
     is_whole &= set(root, "linear_solver", qn_json_text(r->linear));
     is_whole &= set(root, "note", qn_json_text(r->note));
-    is_whole &= set_numbers(root, costs, COUNT(costs));
+    is_whole &= set_numbers(root, costs, COUNT(costs)) && set_times(root, r);
     for (size_t k = 0; k < COUNT(counts); k++)
         is_whole &= set(root, counts[k].name, json_integer(counts[k].value));
+    if (r->rank >= 0)
+        is_whole &= set(root, "rank", json_integer(r->rank));
     is_whole &= set(root, "underdetermined", json_boolean(r->is_underdetermined));
     is_whole &= set(root, "renumbered", json_boolean(r->is_renumbered));
     is_whole &= set(root, "accumulation", qn_json_text(r->accumulation));

@@ -1,7 +1,7 @@
 /* stats.c - writes figures of a run: groups and their operations, kernels, copies, fallbacks. */
 #include "domain/fit/run/run.h"
 
-#include "domain/fit/code/program.h"
+#include "domain/fit/code/tape.h"
 #include "engine/engine.h"
 #include "util/hash.h"
 #include "util/json.h"
@@ -14,14 +14,14 @@ static qn_status group_json(const qn_fit_group *g, const qn_fit_report *r, int k
                             qn_err *err)
 {
     qn_status st = QN_OK;
-    qn_fit_program *program = NULL;
+    qn_fit_tape *tape = NULL;
     char hex[2 * QN_FIT_SIGNATURE_BYTES + 1];
     json_t *o = json_object();
     const unsigned wants = g->is_energy ? QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_GRAD)
                                         : QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC);
 
-    QN_TRY(qn_fit_program_new(g->graph, wants, g->loss, QN_FIT_SWEEP_AUTO, &program, err));
-    const qn_fit_section *values = &program->sections[g->is_energy ? QN_FIT_GRAD : QN_FIT_JAC];
+    QN_TRY(qn_fit_tape_new(g->graph, wants, g->loss, QN_FIT_SWEEP_AUTO, &tape, err));
+    const qn_fit_section *values = &tape->sections[g->is_energy ? QN_FIT_GRAD : QN_FIT_JAC];
     const struct {
         const char *name;
         qn_i64 value;
@@ -31,10 +31,10 @@ static qn_status group_json(const qn_fit_group *g, const qn_fit_report *r, int k
         { "rows", g->n_rows },
         { "slots", g->n_slots },
         { "columns", g->n_columns },
-        { "variables", program->n_variables },
-        { "operations", program->n_ops },
-        { "weighted_operations", (qn_i64)program->weight },
-        { "peak_live", program->peak_live },
+        { "variables", tape->n_variables },
+        { "operations", tape->n_ops },
+        { "weighted_operations", (qn_i64)tape->weight },
+        { "peak_live", tape->peak_live },
         { "entries", values->n_entries },
         { "entries_stored", values->count },
         { "bytes", 4 * g->n_slots + 8 * (g->n_columns + g->n_rows + values->count) },
@@ -51,7 +51,7 @@ static qn_status group_json(const qn_fit_group *g, const qn_fit_report *r, int k
     o = NULL;
 out:
     json_decref(o);
-    qn_fit_program_free(program);
+    qn_fit_tape_free(tape);
     return st;
 }
 

@@ -147,6 +147,8 @@ qn_status qn_fit_report_open(const qn_fit_problem *problem, int max_iterations, 
                             .n_free = (int)problem->n_free,
                             .n_rows = qn_fit_problem_n_rows(problem),
                             .rank = -1,
+                            .evaluate_seconds = NAN,
+                            .linear_seconds = NAN,
                             .accumulation = "gather",
                             .jacobian = "none" };
     out->is_underdetermined = out->n_rows < out->n_free;

@@ -104,7 +104,8 @@ typedef struct qn_fit_report {
     int n_groups;
     qn_fit_iteration *history; /* [0] is the start */
     int n_history, history_room;
-    double total_seconds, evaluate_seconds, linear_seconds;
+    double total_seconds;
+    double evaluate_seconds, linear_seconds; /* NaN: not measured */
     char solver[32], linear[32], note[200];
     char accumulation[16]; /* of gradients: "gather", "owner", "atomic" */
     char jacobian[8];      /* "stored"; "free"; "mixed": J'u reads a stored J, J v computes it;

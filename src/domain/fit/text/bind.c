@@ -13,7 +13,7 @@ enum { CHUNK = 4096, MAX_TOPOLOGIES = 1000 };
 
 /* Chunks of elements go through the interpreter that the fit itself uses. */
 typedef struct {
-    qn_fit_program *program;
+    qn_fit_tape *tape;
     qn_fit_plan *plan;
     double *data, *res;
     void *workspace;
@@ -21,7 +21,7 @@ typedef struct {
 
 static void machine_free(machine *m)
 {
-    qn_fit_program_free(m->program);
+    qn_fit_tape_free(m->tape);
     qn_fit_plan_free(m->plan);
     free(m->data);
     free(m->res);
@@ -32,9 +32,9 @@ static qn_status machine_new(const qn_fit_graph *graph, machine *m, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_program_new(graph, QN_FIT_WANT(QN_FIT_RES), (qn_fit_loss){ 0 },
-                              QN_FIT_SWEEP_REVERSE, &m->program, err));
-    QN_TRY(qn_fit_plan_new(m->program, QN_FIT_F64, 0, &m->plan, err));
+    QN_TRY(qn_fit_tape_new(graph, QN_FIT_WANT(QN_FIT_RES), (qn_fit_loss){ 0 }, QN_FIT_SWEEP_REVERSE,
+                           &m->tape, err));
+    QN_TRY(qn_fit_plan_new(m->tape, QN_FIT_F64, 0, &m->plan, err));
     m->data = calloc((size_t)qn_fit_graph_n_columns(graph) * CHUNK + 1, sizeof *m->data);
     m->res = calloc((size_t)qn_fit_graph_n_outputs(graph) * CHUNK + 1, sizeof *m->res);
     m->workspace = aligned_alloc(64, (qn_fit_plan_bytes(m->plan) + 127) / 64 * 64);

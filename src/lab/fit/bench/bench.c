@@ -258,14 +258,24 @@ static json_t *row_json(const qn_fit_bench *bench, const qn_fit_bench_row *r)
 {
     const double us = qn_fit_bench_best_us(r);
 
-    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s}",
-                     "bench", r->bench, "what", r->what, "precision",
-                     r->precision == QN_FIT_F64 ? "f64" : "f32", "device", r->device, "n",
-                     (json_int_t)r->n, "best_s", r->best_us / 1e6, "median_s", r->median_us / 1e6,
-                     "piped_s", r->piped_us / 1e6, "first_s", r->first_us / 1e6, "ns_per_instance",
-                     us * 1e3 / (double)r->n, "bytes", r->bytes, "gbs", r->bytes / us / 1e3,
-                     "bound_s", bench->gbs > 0 ? r->bytes / bench->gbs / 1e9 : 0.0, "bound_pct",
-                     qn_fit_bench_bound_pct(bench, r), "note", r->note);
+    json_t *o =
+        json_pack("{s:s, s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:s}", "bench", r->bench, "what",
+                  r->what, "precision", r->precision == QN_FIT_F64 ? "f64" : "f32", "device",
+                  r->device, "n", (json_int_t)r->n, "best_s", r->best_us / 1e6, "median_s",
+                  r->median_us / 1e6, "ns_per_instance", us * 1e3 / (double)r->n, "note", r->note);
+
+    /* Absent where nothing was measured. */
+    if (o && r->piped_us > 0)
+        json_object_set_new(o, "piped_s", json_real(r->piped_us / 1e6));
+    if (o && r->first_us > 0)
+        json_object_set_new(o, "first_s", json_real(r->first_us / 1e6));
+    if (o && r->bytes > 0 && bench->gbs > 0) {
+        json_object_set_new(o, "bytes", json_real(r->bytes));
+        json_object_set_new(o, "gbs", json_real(r->bytes / us / 1e3));
+        json_object_set_new(o, "bound_s", json_real(r->bytes / bench->gbs / 1e9));
+        json_object_set_new(o, "bound_pct", json_real(qn_fit_bench_bound_pct(bench, r)));
+    }
+    return o;
 }
 
 json_t *qn_fit_bench_json(const qn_fit_bench *bench, const char *command)

@@ -1,4 +1,4 @@
-/* records.c - golden files read, and one program made of all their operations. */
+/* records.c - golden files read, and makes one tape of all their operations. */
 #include "lab/fit/check/records.h"
 
 #include "util/json.h"
@@ -153,7 +153,7 @@ static qn_status add_record(qn_fit_golden *all, const json_t *r, const char *pat
     return QN_OK;
 }
 
-/* The program. */
+/* The tape. */
 
 static qn_status build(qn_fit_golden *all, qn_fit_graph *g, qn_err *err)
 {
@@ -177,8 +177,8 @@ static qn_status build(qn_fit_golden *all, qn_fit_graph *g, qn_err *err)
         }
     }
     QN_TRY(qn_fit_graph_finish(g, err));
-    QN_TRY(qn_fit_program_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
-                              (qn_fit_loss){ 0 }, QN_FIT_SWEEP_REVERSE, &all->program, err));
+    QN_TRY(qn_fit_tape_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC), (qn_fit_loss){ 0 },
+                           QN_FIT_SWEEP_REVERSE, &all->tape, err));
 out:
     return st;
 }
@@ -195,7 +195,7 @@ static qn_status bind(qn_fit_golden *all, const qn_fit_graph *g, qn_err *err)
     all->slot = calloc((size_t)all->n, sizeof *all->slot);
     all->idx = calloc((size_t)n_slots * (size_t)all->n_instances, sizeof *all->idx);
     all->x = calloc(all->n_numbers, sizeof *all->x);
-    all->out = calloc((size_t)all->program->n_outputs * (size_t)all->n_instances, sizeof *all->out);
+    all->out = calloc((size_t)all->tape->n_outputs * (size_t)all->n_instances, sizeof *all->out);
     if (!all->slot || !all->idx || !all->x || !all->out)
         return qn_fail(err, QN_ERR_NOMEM, "%zu arguments of records", all->n_numbers);
     for (int k = 0; k < all->n; k++) {
@@ -249,7 +249,7 @@ void qn_fit_golden_free(qn_fit_golden *golden)
         free(golden->list[k].value);
         free(golden->list[k].jac);
     }
-    qn_fit_program_free(golden->program);
+    qn_fit_tape_free(golden->tape);
     free(golden->slot);
     free(golden->idx);
     free(golden->x);
@@ -268,7 +268,7 @@ double qn_fit_golden_value(const qn_fit_golden *golden, int op, int record, int 
 
 double qn_fit_golden_partial(const qn_fit_golden *golden, int op, int record, int row, int arg)
 {
-    const qn_fit_program *p = golden->program;
+    const qn_fit_tape *p = golden->tape;
     const qn_fit_section *s = &p->sections[QN_FIT_JAC];
 
     for (int v = 0; v < p->n_variables; v++) {

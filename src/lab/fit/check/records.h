@@ -1,4 +1,4 @@
-/* records.h - golden records of operations, all in one program.
+/* records.h - golden records of operations, all on one tape.
  *
  * Each operation has a block slot and some rows; instance i takes record i of every operation, and
  * begins again where there are fewer. So one kernel answers for a whole file.
@@ -6,7 +6,7 @@
 #ifndef QN_LAB_FIT_CHECK_RECORDS_H
 #define QN_LAB_FIT_CHECK_RECORDS_H
 
-#include "domain/fit/code/program.h"
+#include "domain/fit/code/tape.h"
 #include "util/status.h"
 
 #include <quern/fit.h>
@@ -23,7 +23,7 @@ typedef struct qn_fit_records {
     double *args;  /* [record][arg] */
     double *value; /* [record][row] */
     double *jac;   /* [record][row][arg] */
-    int first_row; /* among the outputs of the program */
+    int first_row; /* among the outputs of the tape */
 } qn_fit_records;
 
 /* Zero-initialised is empty. */
@@ -31,15 +31,15 @@ typedef struct qn_fit_golden {
     qn_fit_records list[QN_FIT_MAX_RECORD_OPS];
     int n;
     int n_instances;
-    qn_fit_program *program;
-    int *slot;        /* of each operation in the program; -1: it needs none */
+    qn_fit_tape *tape;
+    int *slot;        /* of each operation in the tape; -1: it needs none */
     uint32_t *idx;    /* [slot][i] */
     double *x;        /* arguments of all records */
     size_t n_numbers; /* in x */
     double *out;      /* [output][i], after qn_fit_golden_run */
 } qn_fit_golden;
 
-/* Reads the file and makes the program of residuals and their Jacobian. */
+/* Reads the file and makes the tape of residuals and their Jacobian. */
 qn_status qn_fit_golden_load(const char *path, qn_fit_golden *out, qn_err *err);
 void qn_fit_golden_free(qn_fit_golden *golden);
 

@@ -15,13 +15,13 @@ static qn_status interpret(qn_fit_golden *g, qn_err *err)
     qn_fit_tables t = { .params = g->x, .idx = g->idx, .ld = g->n_instances };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_plan_new(g->program, QN_FIT_F64, 0, &plan, err));
+    QN_TRY(qn_fit_plan_new(g->tape, QN_FIT_F64, 0, &plan, err));
     if (!(work = aligned_alloc(64, (qn_fit_plan_bytes(plan) + 127) / 64 * 64))) {
         st = qn_fail(err, QN_ERR_NOMEM, "%zu bytes to interpret records", qn_fit_plan_bytes(plan));
         goto out;
     }
     for (int s = 0; s < QN_FIT_N_SECTIONS; s++)
-        t.out[s] = g->out + (size_t)g->program->sections[s].first * (size_t)g->n_instances;
+        t.out[s] = g->out + (size_t)g->tape->sections[s].first * (size_t)g->n_instances;
     qn_fit_eval(plan, &t, 0, g->n_instances, work, NULL);
 out:
     free(work);
@@ -51,12 +51,12 @@ static void close_fixture(fixture *r)
 
 static qn_status compile(fixture *r, const qn_fit_golden *g, qn_err *err)
 {
-    const qn_fit_program *list[] = { g->program };
+    const qn_fit_tape *list[] = { g->tape };
     qn_str text = { 0 };
     qn_status st = QN_OK;
 
     qn_fit_print_support(list, 1, &text);
-    QN_TRY(qn_fit_print_map(g->program, "fit_all", QN_FIT_F64, &text, err));
+    QN_TRY(qn_fit_print_map(g->tape, "fit_all", QN_FIT_F64, &text, err));
     QN_TRY(qn_kernels_new(r->ctx, "fit_golden", qn_str_get(&text), &r->text, err));
     QN_TRY(qn_kernels_with(r->ctx, r->text, "REAL=double", &r->module, err));
 out:
@@ -66,7 +66,7 @@ out:
 
 static qn_status launch(fixture *r, qn_fit_golden *g, qn_err *err)
 {
-    const qn_fit_program *p = g->program;
+    const qn_fit_tape *p = g->tape;
     const size_t n = (size_t)g->n_instances, size = sizeof *g->out;
     const size_t res = (size_t)p->sections[QN_FIT_RES].count * n * size;
     const size_t jac = (size_t)p->sections[QN_FIT_JAC].count * n * size;

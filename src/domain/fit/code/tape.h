@@ -1,10 +1,10 @@
-/* program.h - a straight-line program, which the interpreter runs and printers print.
+/* tape.h - a straight-line list of operations, which the interpreter runs and printers print.
  *
  * Values are in an order in which few of them are alive at a time; arguments are numbers of earlier
  * values. Leaves are values too: a parameter comes where it is first needed, literals come first.
  */
-#ifndef QN_FIT_CODE_PROGRAM_H
-#define QN_FIT_CODE_PROGRAM_H
+#ifndef QN_FIT_CODE_TAPE_H
+#define QN_FIT_CODE_TAPE_H
 
 #include "domain/fit/derive/derive.h"
 
@@ -18,7 +18,7 @@ typedef struct qn_fit_value {
     double literal;
 } qn_fit_value;
 
-typedef struct qn_fit_program {
+typedef struct qn_fit_tape {
     char name[64];
     qn_fit_value *values;
     int n_values;
@@ -39,24 +39,24 @@ typedef struct qn_fit_program {
     int n_again, peak_live_kept; /* repeated operations; peak_live without them, or 0 */
     uint64_t weight;
     qn_fit_sweep sweep;
-} qn_fit_program;
+} qn_fit_tape;
 
 /* Derives, lowers and schedules. `graph` is finished. */
-qn_status qn_fit_program_new(const qn_fit_graph *graph, unsigned wants, qn_fit_loss loss,
-                             qn_fit_sweep sweep, qn_fit_program **out, qn_err *err);
-void qn_fit_program_free(qn_fit_program *program);
+qn_status qn_fit_tape_new(const qn_fit_graph *graph, unsigned wants, qn_fit_loss loss,
+                          qn_fit_sweep sweep, qn_fit_tape **out, qn_err *err);
+void qn_fit_tape_free(qn_fit_tape *tape);
 
 /* lower.c: a copy of the graph, with its outputs, that replaces operations no target has (powi,
  * stop). */
 qn_status qn_fit_lower(const qn_fit_graph *graph, qn_fit_graph **out, qn_err *err);
 
 /* schedule.c: fills values, outputs and peak_live from a lowered graph. */
-qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_program *program, qn_err *err);
+qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_tape *tape, qn_err *err);
 
 /* rematerialise.c: where more than `limit` values are alive, computes cheap ones again instead of
  * keeping them, unless that would more than double the work. The bits of results do not change. */
 enum { QN_FIT_CUDA_LIVE = 96 }; /* in doubles: an item has 255 registers of 32 bits */
-qn_status qn_fit_rematerialise(qn_fit_program *program, int limit, qn_err *err);
+qn_status qn_fit_rematerialise(qn_fit_tape *tape, int limit, qn_err *err);
 
 /* Users of values, and another order (reorder.c). */
 
@@ -66,7 +66,7 @@ typedef struct qn_fit_users {
 } qn_fit_users;
 
 /* 0: no memory. */
-int qn_fit_users_of(const qn_fit_program *program, qn_fit_users *out);
+int qn_fit_users_of(const qn_fit_tape *tape, qn_fit_users *out);
 void qn_fit_users_free(qn_fit_users *users);
 
 /* Whether no earlier argument of `v` is the same value as argument `arg`. */
@@ -79,6 +79,6 @@ static inline int qn_fit_is_first_arg(const qn_fit_value *v, int arg)
 }
 
 /* Writes the numbers of all values, ordered from the outputs upwards. 0: no memory. */
-int qn_fit_order_up(const qn_fit_program *program, const qn_fit_users *users, uint32_t *out);
+int qn_fit_order_up(const qn_fit_tape *tape, const qn_fit_users *users, uint32_t *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* program.c - turns a graph into a program: derive, lower, schedule. */
-#include "domain/fit/code/program.h"
+/* tape.c - turns a graph into a tape: derive, lower, schedule. */
+#include "domain/fit/code/tape.h"
 
 #include "util/status.h"
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sections and their tables move from the derivation into the program. */
-static void move_tables(qn_fit_program *p, qn_fit_derived *d)
+/* Sections and their tables move from the derivation into the tape. */
+static void move_tables(qn_fit_tape *p, qn_fit_derived *d)
 {
     memcpy(p->sections, d->sections, sizeof p->sections);
     memset(d->sections, 0, sizeof d->sections);
@@ -20,10 +20,10 @@ static void move_tables(qn_fit_program *p, qn_fit_derived *d)
     d->pairs = NULL;
 }
 
-qn_status qn_fit_program_new(const qn_fit_graph *graph, unsigned wants, qn_fit_loss loss,
-                             qn_fit_sweep sweep, qn_fit_program **out, qn_err *err)
+qn_status qn_fit_tape_new(const qn_fit_graph *graph, unsigned wants, qn_fit_loss loss,
+                          qn_fit_sweep sweep, qn_fit_tape **out, qn_err *err)
 {
-    qn_fit_program *p = calloc(1, sizeof *p);
+    qn_fit_tape *p = calloc(1, sizeof *p);
     qn_fit_derived derived = { 0 };
     qn_fit_graph *lowered = NULL;
     qn_status st = QN_OK;
@@ -51,20 +51,20 @@ qn_status qn_fit_program_new(const qn_fit_graph *graph, unsigned wants, qn_fit_l
 out:
     qn_fit_graph_free(lowered);
     qn_fit_derived_free(&derived);
-    qn_fit_program_free(p);
+    qn_fit_tape_free(p);
     return st;
 }
 
-void qn_fit_program_free(qn_fit_program *program)
+void qn_fit_tape_free(qn_fit_tape *tape)
 {
-    if (!program)
+    if (!tape)
         return;
     for (int s = 0; s < QN_FIT_N_SECTIONS; s++)
-        free(program->sections[s].entries);
-    free(program->values);
-    free(program->outputs);
-    free(program->variables);
-    free(program->pairs);
-    free(program->slot_dims);
-    free(program);
+        free(tape->sections[s].entries);
+    free(tape->values);
+    free(tape->outputs);
+    free(tape->variables);
+    free(tape->pairs);
+    free(tape->slot_dims);
+    free(tape);
 }
