@@ -118,7 +118,7 @@ out:
     return st;
 }
 
-static qn_status city_of(const qn_args *args, qn_sw_surface *out, qn_err *err)
+static qn_status city_of(const qn_ctx *ctx, const qn_args *args, qn_sw_surface *out, qn_err *err)
 {
     qn_sw_layer_options layers;
     qn_option_store store = { 0 };
@@ -129,7 +129,7 @@ static qn_status city_of(const qn_args *args, qn_sw_surface *out, qn_err *err)
     if (!qn_text(args, "dsm"))
         return make_city(args, out, err);
     QN_TRY(parse_mirror(qn_text(args, "mirror"), &down, &across, err));
-    QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
+    QN_TRY(qn_sw_layers_of(ctx, args, &layers, &store, err));
     QN_TRY(qn_sw_bench_load(&layers, out, &grid, err));
     qn_sw_note_smoothed(args, &layers, &grid);
     QN_TRY(qn_town_mirror(out, down, across, err));
@@ -173,7 +173,8 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_tile_of(args, &bench.tile, err));
-    QN_TRY(city_of(args, &surface, err));
+    QN_TRY(qn_sw_one_device(ctx, args, err));
+    QN_TRY(city_of(ctx, args, &surface, err));
     QN_TRY(qn_sw_bench(ctx, &surface, &bench, &result, err));
     QN_TRY(print_result(args, &result, err));
 out:

@@ -1,5 +1,6 @@
 /* cmd_solweig_check.c - `quern solweig check`: reference data, and measurements. */
 #include "cli/cmd_solweig.h"
+#include "cli/solweig_options.h"
 
 #include "lab/solweig/check/check.h"
 #include "util/table.h"
@@ -12,11 +13,11 @@ static const qn_opt options[] = {
     { 0, "golden", QN_OPT_TEXT, .value = "DIR",
       .help = "compare with the reference data of this folder" },
     { 0, "stage", QN_OPT_TEXT, .value = "LIST", .fallback = "all",
-      .help = "what of it: names of stages, stages, days or all" },
+      .help = "parts to compare: names of --list, or stages, days, all" },
     { 0, "measured", QN_OPT_FLAG,
-      .help = "instead: Tmrt beside what was measured on the days of the folder" },
+      .help = "instead compare Tmrt with measurements on the days of the folder" },
     { 0, "export-npy", QN_OPT_TEXT, .value = "DIR",
-      .help = "instead: write the layers of its sites there, for machines without GDAL" },
+      .help = "instead write the layers of the sites as .npy, for machines without GDAL" },
     { 0, "list", QN_OPT_FLAG, .help = "print the names for --stage" },
     { 0, "json", QN_OPT_FLAG, .help = "print JSON instead of a table" },
     { 0 }
@@ -33,8 +34,8 @@ static qn_status check_list(const char *list, qn_err *err)
 
         snprintf(word, sizeof word, "%.*s", (int)n, list);
         if (!qn_sw_check_is_name(word))
-            return qn_fail(err, QN_ERR_USAGE, "--stage: '%s' is none; --list prints their names",
-                           word);
+            return qn_fail(err, QN_ERR_USAGE,
+                           "--stage: '%s' is no stage; --list prints their names", word);
         list += n + (list[n] == ',');
     } while (*list);
     return QN_OK;
@@ -156,6 +157,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
         return print_list(qn_flag(args, "json"), err);
     if (!dir)
         return qn_fail(err, QN_ERR_USAGE, "give --golden DIR, a folder with reference data");
+    QN_TRY(qn_sw_one_device(ctx, args, err));
     if (qn_text(args, "export-npy"))
         return run_export(args, err);
     if (qn_flag(args, "measured"))
@@ -175,10 +177,10 @@ const qn_command qn_verb_solweig_check = {
     .summary = "compare with reference data, stage by stage and for whole days",
     .options = options,
     .notes =
-        "--stage also takes stages (every stage by itself), days and all. A file that is absent\n"
-        "is a finding, skipped. Results are those of --backend. Exit 4: a finding is out of\n"
-        "bounds, or a file cannot be read; with --measured, a day is further from measurements\n"
-        "than the reference.",
+        "--stage stages compares every stage separately, days whole days. An absent file is a\n"
+        "skipped finding. Results are those of --backend. Exit 4: a finding is out of bounds, or\n"
+        "a file cannot be read; with --measured, a day is further from measurements than the\n"
+        "reference.",
     .examples = examples,
     .run = run,
 };

@@ -40,7 +40,7 @@ static qn_status run_shadow(qn_ctx *ctx, const qn_args *args, qn_err *err)
     QN_TRY(qn_cli_options(args, qn_sw_shadow_option_table(), &o, &store, err));
     QN_TRY(qn_sw_tile_of(args, &o.tile, err));
     o.file = qn_text(args, "o");
-    QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
+    QN_TRY(qn_sw_layers_of(ctx, args, &layers, &store, err));
     QN_TRY(qn_sw_shadow(ctx, &layers, &o, NULL, &r, err));
     qn_sw_note_smoothed(args, &layers, &r.grid);
     printf("sun at azimuth %.3f, altitude %.3f%s: %.1f %% sunlit\nfile: %s\n", r.azimuth,
@@ -89,7 +89,7 @@ static qn_status run_walls(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_sw_wall_options_init(&o, sizeof o);
     QN_TRY(qn_sw_tile_of(args, &o.tile, err));
     o.out = qn_text(args, "out");
-    QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
+    QN_TRY(qn_sw_layers_of(ctx, args, &layers, &store, err));
     QN_TRY(qn_sw_walls(ctx, &layers, &o, NULL, NULL, &r, err));
     qn_sw_note_smoothed(args, &layers, &r.grid);
     printf("%lld of %lld pixels have a wall, the highest %.1f m\n", (long long)r.n_walls,

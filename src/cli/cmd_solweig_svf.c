@@ -41,7 +41,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_option_store store = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
+    QN_TRY(qn_sw_layers_of(ctx, args, &layers, &store, err));
     QN_TRY(qn_cli_options(args, qn_sw_svf_option_table(), &o, &store, err));
     QN_TRY(qn_sw_tile_of(args, &o.tile, err));
     QN_TRY(qn_sw_progress_of(args, &o.progress, err));

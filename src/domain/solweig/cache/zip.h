@@ -1,4 +1,4 @@
-/* zip.h - archives of named files, by GDAL: what NumPy calls .npz, too. */
+/* zip.h - archives of named files, by GDAL: .zip, and NumPy's .npz. */
 #ifndef QN_SOLWEIG_CACHE_ZIP_H
 #define QN_SOLWEIG_CACHE_ZIP_H
 

@@ -40,7 +40,7 @@ typedef enum { QN_SW_MALE = 1, QN_SW_FEMALE = 2 } qn_sw_sex;
 
 typedef struct qn_sw_body {
     double mass_kg, age, height_m;
-    double activity_w; /* besides what a body at rest makes */
+    double activity_w; /* in addition to that of a body at rest */
     double clo;        /* insulation of the clothes */
     qn_sw_sex sex;
 } qn_sw_body;

@@ -1,7 +1,7 @@
-/* gvf.h - what a person sees of ground and walls below the horizon: the ground view factors.
+/* gvf.h - the view of ground and walls below the horizon: the ground view factors.
  *
- * Rays of 18 azimuths run over open ground until a building stops them. How far they get depends on
- * the surface alone (stage gvf.geometry, once); what they see then changes with shadow and weather
+ * Rays of 18 azimuths run over open ground until a building stops them. Their length depends on the
+ * surface alone (stage gvf.geometry, once); the radiation they meet changes with shadow and weather
  * (stages ground and gvf.thermal, every step). Without walls stage ground does it all.
  *
  * Sides of a person matter under an isotropic sky only; elsewhere one plane is enough, and saves
@@ -60,8 +60,8 @@ qn_status qn_sw_add_ground(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_step_tab
                            const qn_sw_ground_maps *maps, qn_buf *shadow, qn_buf *wall_sun,
                            qn_buf *svf, qn_err *err);
 
-/* Adds what a person sees of that, lup and alb; nothing without walls, where stage ground has made
- * them. */
+/* Adds the part of that which a person sees, lup and alb; nothing without walls, where stage ground
+ * has made them. */
 qn_status qn_sw_add_gvf_thermal(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_step_table *series,
                                 const qn_sw_ground_maps *maps, qn_err *err);
 

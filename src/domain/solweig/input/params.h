@@ -36,8 +36,8 @@ typedef struct qn_sw_params {
 
 void qn_sw_params_default(qn_sw_params *out);
 
-/* Overwrites *params with what a file in UMEP's layout says. Absent sections change nothing, except
- * trees: a file without them has leaves from day 100 to 300. */
+/* Overwrites *params with the values of a file in UMEP's layout. Absent sections change nothing,
+ * except trees: a file without them has leaves from day 100 to 300. */
 qn_status qn_sw_params_read(const char *path, qn_sw_params *params, qn_err *err);
 
 /* "generic", "cobblestone", "brick", "concrete" or "wood"; albedo and emissivity stay. */

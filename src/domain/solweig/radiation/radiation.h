@@ -1,8 +1,8 @@
 /* radiation.h - radiation on a person at every pixel, and its mean radiant temperature.
  *
- * One object per run: what the person and the sky are, and the planes of radiation of the step.
- * A step under a sky of patches has the stages aniso and radiation, under an isotropic one
- * radiation alone; then tmrt.
+ * One object per run: the person, the sky, and the planes of radiation of the step. A step under a
+ * sky of patches has the stages aniso and radiation, under an isotropic one radiation alone; then
+ * tmrt.
  */
 #ifndef QN_SW_RADIATION_H
 #define QN_SW_RADIATION_H
@@ -10,7 +10,7 @@
 #include "domain/solweig/step/step.h"
 #include "kernel/solweig/sw_radiation.h"
 
-/* A person between generic walls, abs_k 0.70 and abs_l 0.97; change what is different. */
+/* A person between generic walls, abs_k 0.70 and abs_l 0.97; change the members that differ. */
 sw_body qn_sw_body_standing(void);
 sw_body qn_sw_body_sitting(void);
 

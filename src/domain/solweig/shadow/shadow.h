@@ -149,8 +149,8 @@ typedef struct qn_sw_views {
 qn_status qn_sw_add_svf(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_sky *sky,
                         const qn_sw_views *out, qn_err *err);
 
-/* March and sums in parts, for progress: the words [first, last) of the march, from the first word
- * on, then the sums when all words are there. */
+/* March and sums in parts, for progress: the words [first, last) of the march, in order, then the
+ * sums after all words. */
 qn_status qn_sw_add_svf_words(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_sky *sky,
                               int first, int last, const qn_sw_views *out, qn_err *err);
 qn_status qn_sw_add_svf_finish(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_sky *sky,

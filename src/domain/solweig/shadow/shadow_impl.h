@@ -1,4 +1,4 @@
-/* shadow_impl.h - what shadows and view factors share. */
+/* shadow_impl.h - the raster that shadows and view factors share. */
 #ifndef QN_SW_SHADOW_IMPL_H
 #define QN_SW_SHADOW_IMPL_H
 
@@ -6,11 +6,11 @@
 
 struct qn_sw_shadow_raster {
     qn_ctx *ctx;
-    qn_sw_height_bufs layers; /* what there is not is the ground */
+    qn_sw_height_bufs layers; /* absent layers are the ground */
     sw_grid par;
     int has_tiles;
     qn_buf *high, *low, *top, *leaf_top; /* sw_cover.c; without vegetation only `top` */
-    qn_buf *no_detail;                   /* what a kernel is given that writes no detail */
+    qn_buf *no_detail;                   /* given to kernels that write no detail */
 };
 
 /* Groups of a march over the core. */

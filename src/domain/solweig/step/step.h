@@ -92,7 +92,7 @@ qn_status qn_sw_patch_sky_make(int patch_option, qn_sw_patch_sky *out, qn_err *e
 
 #define QN_SW_SBC 5.67051e-8f
 
-/* The same in all steps. */
+/* Properties that do not change between steps. */
 typedef struct qn_sw_materials {
     qn_sw_ground_class ground[SW_CLASSES];
     qn_sw_ground_class wall;

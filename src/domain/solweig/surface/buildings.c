@@ -1,7 +1,7 @@
 /* buildings.c - the building mask.
  *
- * Without land cover a building is what lies within 25 m of a wall, or stands 2 m above low ground:
- * a coarse guess, but it is the reference's.
+ * Without land cover, pixels within 25 m of a wall or 2 m above low ground count as buildings: a
+ * coarse guess, but it is the reference's.
  */
 #include "surface.h"
 

@@ -48,9 +48,8 @@ qn_status qn_sw_land_cover(const char *name, const qn_sw_raster *raster, uint8_t
 
 /* Steps. */
 
-/* NaN of a vegetation layer becomes `base`, and so does what is next to it. A NaN in heights above
- * ground means no tree; filling it with an elevation plants one that high, as the reference does.
- */
+/* In a vegetation layer NaN and values close to `base` become `base`. A NaN in heights above ground
+ * means no tree; filling it with an elevation plants one that high, as the reference does. */
 static void fill_layer(qn_sw_raster *layer, const float *base, int is_relative, int reference)
 {
     const size_t n = layer->data ? qn_sw_elems(&layer->place) : 0;

@@ -41,7 +41,7 @@ qn_status qn_sw_land_cover(const char *name, const qn_sw_raster *raster, uint8_t
 
 /* Zero-initialised gives the defaults. */
 typedef struct qn_sw_height_options {
-    int dsm_relative;         /* the DSM is height above the DEM, which must be there */
+    int dsm_relative;         /* the DSM is height above the DEM, which is required */
     int cdsm_absolute;        /* the canopy's top is an elevation, not a height above ground */
     int tdsm_absolute;        /* the canopy's bottom is an elevation */
     double trunk_ratio;       /* bottom over top where there is no TDSM; 0 means 0.25 */
@@ -66,12 +66,12 @@ qn_status qn_sw_smooth(qn_sw_raster *raster, double sigma, qn_err *err);
 /* Loading. */
 
 typedef struct qn_sw_load_options {
-    /* Paths; NULL where there is no such layer. The DSM must be there, and walls come in pairs. */
+    /* Paths; NULL for an absent layer. The DSM is required, and walls need both layers. */
     const char *dsm, *dem, *cdsm, *tdsm, *land_cover;
     const char *wall_height, *wall_aspect, *albedo, *emissivity;
 
-    /* Layers in memory; one that is there counts, not its path. NULL: all are files. Only the arrays
-     * and their shape are read from it. */
+    /* Layers in memory, used instead of their paths. NULL: all are files. Only the arrays and their
+     * shape are read from it. */
     const qn_sw_layer_options *arrays;
 
     double npy_pixel_size; /* of .npy files and arrays, metres; 0 means 1 */

@@ -190,7 +190,7 @@ qn_status qn_sw_date_filter_parse(const char *start, const char *end, const char
                            end);
         filter.kind = from.has_year ? QN_SW_BETWEEN : QN_SW_EVERY_YEAR;
         filter.first = minutes_of(&from);
-        /* Without an end, a start with a time of its own means that one row. */
+        /* Without an end, a start with a time means that one row. */
         filter.last = end || !from.has_time ? end_of(&to) : filter.first;
         filter.first_day = from.month * 100 + from.day;
         filter.last_day = to.month * 100 + to.day;

@@ -1,4 +1,4 @@
-/* weather_impl.h - what the readers of the two formats share. */
+/* weather_impl.h - shared parts of the readers of the two formats. */
 #ifndef QN_SOLWEIG_WEATHER_WEATHER_IMPL_H
 #define QN_SOLWEIG_WEATHER_WEATHER_IMPL_H
 
@@ -8,7 +8,7 @@
 typedef struct qn_sw_lines {
     const char *name;
     char *at, *end;
-    size_t line; /* of what was taken last, from 1 */
+    size_t line; /* of the last one read, from 1 */
 } qn_sw_lines;
 
 /* The next line without its end, NUL-terminated; NULL after the last. */

@@ -12,7 +12,8 @@ static const struct {
     qn_sw_check_fn run;
     int is_day;
 } checks[] = {
-    { "weather", "sun, clearness, weather files, what every pixel shares", qn_sw_check_weather, 0 },
+    { "weather", "sun, clearness, weather files, figures that every pixel shares",
+      qn_sw_check_weather, 0 },
     { "weather", NULL, qn_sw_check_clearness, 0 },
     { "weather", NULL, qn_sw_check_epw, 0 },
     { "weather", NULL, qn_sw_check_days, 0 },

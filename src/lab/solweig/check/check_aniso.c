@@ -28,7 +28,7 @@ typedef struct sky_case {
     sw_moment step;
     sw_sky *sky;
     sw_body body;
-    float *svf, *shadow, *lup, *kup; /* kup: albedo of what the ground reflects of the beam */
+    float *svf, *shadow, *lup, *kup; /* kup: albedo of the ground for the beam */
     qn_buf *all_open;                /* words of patches before which there is no building */
 } sky_case;
 

@@ -237,7 +237,7 @@ out:
 
 /* Materials. */
 
-/* Members that are there: walls have no albedo of their own. */
+/* Members that exist: walls have no separate albedo. */
 static void compare_material(qn_tally *tally, const qn_sw_material *m, const json_t *want)
 {
     const struct {
