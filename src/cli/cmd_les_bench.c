@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const qn_opt options[] = {
+static const qn_opt bench_options[] = {
     { 0, "sizes", QN_OPT_TEXT, .value = "LIST", .fallback = "256,512,1024",
       .help = "grid sizes, in cells along a side" },
     { 0, "precision", QN_OPT_TEXT, .value = "LIST", .fallback = "f32",
@@ -47,7 +47,7 @@ enum { TABLE_FRAMES = 20 };
 
 typedef struct cases {
     qn_sizes sizes, members;
-    int has_precision[2], has_profile[2];
+    int has_precision[2], has_profile[2], fft;
 } cases;
 
 static void cases_free(cases *c)
@@ -71,6 +71,17 @@ static qn_status parse_words(const char *option, const char *list, const char *a
     return QN_OK;
 }
 
+/* The position of a word in the choices of an option: "auto" is QN_LES_FFT_AUTO. */
+static qn_status parse_fft(const char *word, int *out, qn_err *err)
+{
+    static const char *const words[] = { "auto", "fftw", "vkfft", "own", NULL };
+
+    for (*out = 0; words[*out]; ++*out)
+        if (!strcmp(words[*out], word))
+            return QN_OK;
+    return qn_fail(err, QN_ERR_USAGE, "--fft: '%s' is not one of auto, fftw, vkfft, own", word);
+}
+
 static qn_status parse(const qn_args *args, cases *out, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -81,49 +92,31 @@ static qn_status parse(const qn_args *args, cases *out, qn_err *err)
                        err));
     QN_TRY(
         parse_words("profile", qn_text(args, "profile"), "quern", "origin", out->has_profile, err));
+    QN_TRY(parse_fft(qn_text(args, "fft"), &out->fft, err));
 out:
     return st;
 }
 
 /* The same flow for all sizes, with a step that is stable on all of them. */
-static qn_status make_config(const qn_args *args, const char *what, int n, int members, int is_f64,
-                             int is_origin, int steps, int every, qn_les_options *out, qn_err *err)
+static qn_les_options make_options(const cases *c, int profile, int what, int n, int members,
+                                   int is_f64)
 {
-    char size[16], count[16], length[16], frames[16], stride[16];
-    const char *const pairs[] = { "profile",
-                                  is_origin ? "origin" : "quern",
-                                  "n",
-                                  size,
-                                  "ensemble",
-                                  count,
-                                  "precision",
-                                  is_f64 ? "f64" : "f32",
-                                  "ic",
-                                  "spectral",
-                                  "dt-mode",
-                                  "auto",
-                                  "steps",
-                                  length,
-                                  "encode-every",
-                                  frames,
-                                  "stride",
-                                  stride,
-                                  "observer",
-                                  "metrics",
-                                  "video",
-                                  "none",
-                                  "fft",
-                                  qn_text(args, "fft"),
-                                  "what",
-                                  what,
-                                  NULL };
+    qn_les_options o;
 
-    snprintf(size, sizeof size, "%d", n);
-    snprintf(count, sizeof count, "%d", members);
-    snprintf(length, sizeof length, "%d", steps);
-    snprintf(frames, sizeof frames, "%d", every);
-    snprintf(stride, sizeof stride, "%d", steps / 2);
-    return qn_les_options_make(NULL, pairs, NULL, out, err);
+    qn_les_options_init(&o, sizeof o);
+    qn_les_options_profile(&o, profile);
+    o.what = what;
+    o.N = n;
+    o.ensemble = members;
+    o.precision = is_f64 ? QN_LES_F64 : QN_LES_F32;
+    o.ic = QN_LES_IC_SPECTRAL;
+    o.dt_mode = QN_LES_DT_AUTO;
+    o.steps = 200;
+    o.stride = 100;
+    o.observer = QN_LES_OBSERVE_METRICS;
+    o.video = QN_LES_VIDEO_NONE;
+    o.fft = c->fft;
+    return o;
 }
 
 /* Steps. */
@@ -157,7 +150,7 @@ static qn_status measure_steps(qn_ctx *ctx, const qn_args *args, const cases *c,
                                qn_les_points *points, qn_err *err)
 {
     const int samples = (int)qn_int(args, "samples");
-    qn_les_options config;
+    qn_les_options options;
     qn_status st = QN_OK;
 
     QN_TRY(qn_les_bandwidth(ctx, &points->gbs, err));
@@ -166,9 +159,9 @@ static qn_status measure_steps(qn_ctx *ctx, const qn_args *args, const cases *c,
             for (int k = 0; k < 4; k++) {
                 if (!c->has_precision[k % 2] || !c->has_profile[k / 2])
                     continue;
-                QN_TRY(make_config(args, "sim", (int)c->sizes.list[i], (int)c->members.list[m],
-                                   k % 2, k / 2, 200, 1, &config, err));
-                QN_TRY(qn_les_bench_add(ctx, &config, samples, qn_flag(args, "fft-only"), points,
+                options = make_options(c, k / 2, QN_LES_WHAT_SIM, (int)c->sizes.list[i],
+                                       (int)c->members.list[m], k % 2);
+                QN_TRY(qn_les_bench_add(ctx, &options, samples, qn_flag(args, "fft-only"), points,
                                         err));
             }
 out:
@@ -251,10 +244,10 @@ out:
     return st;
 }
 
-static qn_status add_row(qn_table *table, qn_ctx *cpu, qn_ctx *device, const qn_les_options *config,
-                         qn_err *err)
+static qn_status add_row(qn_table *table, qn_ctx *cpu, qn_ctx *device,
+                         const qn_les_options *options, qn_err *err)
 {
-    qn_les_options brief = *config;
+    qn_les_options brief = *options;
     qn_les_whole on_cpu, on_both, on_device;
     qn_status st = QN_OK;
 
@@ -263,13 +256,13 @@ static qn_status add_row(qn_table *table, qn_ctx *cpu, qn_ctx *device, const qn_
     brief.observer = QN_LES_OBSERVE_METRICS;
     QN_TRY(qn_les_whole_run(cpu, &brief, &on_cpu, err));
     QN_TRY(qn_les_whole_run(device, &brief, &on_device, err));
-    QN_TRY(qn_les_whole_run(cpu, config, &on_cpu, err));
-    QN_TRY(qn_les_mixed_run(cpu, device, config, &on_both, err));
-    QN_TRY(qn_les_whole_run(device, config, &on_device, err));
-    qn_table_addf(table, "%d", config->N);
-    qn_table_add(table, config->precision == QN_LES_F64 ? "f64" : "f32");
-    qn_table_addf(table, "%d", config->steps);
-    qn_table_addf(table, "%.3f", on_cpu.step_us * config->steps / 1e6);
+    QN_TRY(qn_les_whole_run(cpu, options, &on_cpu, err));
+    QN_TRY(qn_les_mixed_run(cpu, device, options, &on_both, err));
+    QN_TRY(qn_les_whole_run(device, options, &on_device, err));
+    qn_table_addf(table, "%d", options->N);
+    qn_table_add(table, options->precision == QN_LES_F64 ? "f64" : "f32");
+    qn_table_addf(table, "%d", options->steps);
+    qn_table_addf(table, "%.3f", on_cpu.step_us * options->steps / 1e6);
     qn_table_addf(table, "%.3f", on_cpu.total_s);
     qn_table_addf(table, "%.3f", on_both.total_s);
     qn_table_addf(table, "%.3f", on_device.total_s);
@@ -285,7 +278,7 @@ static qn_status bench_table(qn_ctx *device, const qn_args *args, const cases *c
 {
     qn_table table = qn_table_begin("N", "precision", "steps", "flow on cpu s", "cpu s", "mixed s",
                                     "gpu s", "cpu / gpu", "cpu error", "gpu error", "device");
-    qn_les_options config;
+    qn_les_options options;
     qn_ctx *cpu = NULL;
     qn_str line = { 0 };
     qn_status st = QN_OK;
@@ -296,11 +289,12 @@ static qn_status bench_table(qn_ctx *device, const qn_args *args, const cases *c
         for (int k = 0; k < 2; k++) {
             if (!c->has_precision[k])
                 continue;
-            QN_TRY(make_config(args, "all", (int)c->sizes.list[i], 1, k, 0,
-                               (int)qn_int(args, "steps"), 1, &config, err));
-            config.stride = config.steps / TABLE_FRAMES;
-            config.observer = QN_LES_OBSERVE_SNAPSHOTS;
-            QN_TRY(add_row(&table, cpu, device, &config, err));
+            options =
+                make_options(c, QN_LES_PROFILE_QUERN, QN_LES_WHAT_ALL, (int)c->sizes.list[i], 1, k);
+            options.steps = (int)qn_int(args, "steps");
+            options.stride = options.steps / TABLE_FRAMES;
+            options.observer = QN_LES_OBSERVE_SNAPSHOTS;
+            QN_TRY(add_row(&table, cpu, device, &options, err));
         }
     QN_TRY(add_summary(args, &table, qn_str_get(&line), err));
     qn_table_print(&table, stdout, QN_TABLE_TEXT);
@@ -317,7 +311,7 @@ static qn_status sweep_size(qn_ctx *ctx, const qn_args *args, const cases *c, in
                             qn_table *table, qn_err *err)
 {
     static const int every[] = { 1, 10, 50 };
-    qn_les_options config;
+    qn_les_options options;
     qn_les_whole whole;
     qn_status st = QN_OK;
 
@@ -326,9 +320,11 @@ static qn_status sweep_size(qn_ctx *ctx, const qn_args *args, const cases *c, in
 
         if (!c->has_precision[is_f64] || steps < 4 * every[k % 3])
             continue;
-        QN_TRY(make_config(args, "all", n, 1, is_f64, 0, steps / 100 ? steps / 100 * 100 : steps,
-                           every[k % 3], &config, err));
-        QN_TRY(qn_les_whole_run(ctx, &config, &whole, err));
+        options = make_options(c, QN_LES_PROFILE_QUERN, QN_LES_WHAT_ALL, n, 1, is_f64);
+        options.steps = steps / 100 ? steps / 100 * 100 : steps;
+        options.stride = options.steps / 2;
+        options.encode_every = every[k % 3];
+        QN_TRY(qn_les_whole_run(ctx, &options, &whole, err));
         qn_table_addf(table, "%d", n);
         qn_table_add(table, is_f64 ? "f64" : "f32");
         qn_table_addf(table, "%d", every[k % 3]);
@@ -376,7 +372,7 @@ static qn_status bench_rollout(qn_ctx *ctx, const qn_args *args, const cases *c,
 {
     static const int ways[] = { QN_LES_ROLLOUT_GEMV, QN_LES_ROLLOUT_BLOCKED };
     qn_table table = qn_table_begin("FEATURES", "PREC", "MEMBERS", "GEMV US", "BLOCKED US");
-    qn_les_options config;
+    qn_les_options options;
     qn_sizes features = { 0 };
     qn_status st = QN_OK;
     double us;
@@ -388,13 +384,13 @@ static qn_status bench_rollout(qn_ctx *ctx, const qn_args *args, const cases *c,
 
         if (!c->has_precision[is_f64])
             continue;
-        QN_TRY(make_config(args, "all", 64, members, is_f64, 0, 200, 1, &config, err));
+        options = make_options(c, QN_LES_PROFILE_QUERN, QN_LES_WHAT_ALL, 64, members, is_f64);
         qn_table_addf(&table, "%d", d);
         qn_table_add(&table, is_f64 ? "f64" : "f32");
         qn_table_addf(&table, "%d", members);
         for (int way = 0; way < 2; way++) {
-            config.rollout = ways[way];
-            QN_TRY(qn_les_bench_rollout(ctx, &config, d, (int)qn_int(args, "samples"), &us, err));
+            options.rollout = ways[way];
+            QN_TRY(qn_les_bench_rollout(ctx, &options, d, (int)qn_int(args, "samples"), &us, err));
             qn_table_addf(&table, "%.3f", us);
         }
     }
@@ -429,7 +425,7 @@ out:
 const qn_command qn_verb_les_bench = {
     .name = "bench",
     .summary = "measure the time per step, its transforms alone, and the memory rate of the device",
-    .options = options,
+    .options = bench_options,
     .notes = "ROOFLINE: bytes per second of a step by the cost model (77 fields; 89 for origin),\n"
              "relative to a plain loop over large arrays in the same memory. STEP / FFT: time of\n"
              "a step over the time of its transforms.",

@@ -1,13 +1,12 @@
-/* options.c - from text to an option struct and back, by the table of its rows.
+/* options.c - sets and checks the members of an option struct, by the table of its rows.
  *
- * Defaults, members of a JSON file and flags all become text that goes through put(), so a value
+ * Defaults, members of a JSON file and flags all become text that goes through set(), so a value
  * is checked in one place, wherever it came from; a struct that a program filled in goes through
  * the same limits in qn_options_take.
  */
 #include "util/options.h"
 
 #include "util/closest.h"
-#include "util/json.h"
 #include "util/list.h"
 #include "util/str.h"
 
@@ -18,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const qn_option_source by_flag = { "--", QN_ERR_USAGE };
 static const qn_option_source by_call = { "", QN_ERR_USAGE };
 
 static void *member_of(void *options, const qn_option *row)
@@ -99,14 +97,6 @@ static const qn_option *find_by_text(const qn_option_table *table, const char *n
     return row && row->flag ? row : NULL;
 }
 
-static const qn_option *preset_of(const qn_option_table *table)
-{
-    for (const qn_option *row = table->rows; row->name; row++)
-        if (row->kind == QN_OPTION_PRESET)
-            return row;
-    return NULL;
-}
-
 /* How messages name an option: "--k-cut" of the command line, "FILE: k_cut" of a file. */
 static const char *name_in(qn_option_source source, const qn_option *row)
 {
@@ -161,7 +151,7 @@ static int is_unset(const setting *s)
     return !s->text[0] && !s->row->fallback[0];
 }
 
-static qn_status put_choice(const setting *s, int *to)
+static qn_status set_choice(const setting *s, int *to)
 {
     const size_t len = strlen(s->text);
     qn_str what = { 0 };
@@ -216,7 +206,7 @@ static int parse_whole(const char *text, long long *out)
     return end != text && !*end && !errno;
 }
 
-static qn_status put_int(const setting *s, int *to)
+static qn_status set_int(const setting *s, int *to)
 {
     long long value;
     qn_status st;
@@ -232,15 +222,15 @@ static qn_status put_int(const setting *s, int *to)
 }
 
 /* "" of a flag: it was not given. */
-static qn_status put_flag(const setting *s, int *to)
+static qn_status set_flag(const setting *s, int *to)
 {
     if (s->text[0])
-        return put_int(s, to);
+        return set_int(s, to);
     *to = 0;
     return QN_OK;
 }
 
-static qn_status put_int64(const setting *s, qn_i64 *to)
+static qn_status set_int64(const setting *s, qn_i64 *to)
 {
     long long value;
     qn_status st;
@@ -252,7 +242,7 @@ static qn_status put_int64(const setting *s, qn_i64 *to)
     return st;
 }
 
-static qn_status put_seed(const setting *s, uint64_t *to)
+static qn_status set_seed(const setting *s, uint64_t *to)
 {
     long long value;
 
@@ -262,7 +252,7 @@ static qn_status put_seed(const setting *s, uint64_t *to)
     return QN_OK;
 }
 
-static qn_status put_bytes(const setting *s, size_t *to)
+static qn_status set_bytes(const setting *s, size_t *to)
 {
     size_t value;
     qn_status st;
@@ -298,7 +288,7 @@ static int parse_real(const char *text, double *out)
     return isfinite(*out);
 }
 
-static qn_status put_real(const setting *s, double *to)
+static qn_status set_real(const setting *s, double *to)
 {
     double value;
     qn_status st;
@@ -323,7 +313,7 @@ static qn_status check_length(const setting *s)
     return QN_OK;
 }
 
-static qn_status put_text(const setting *s, const char **to)
+static qn_status set_text(const setting *s, const char **to)
 {
     qn_status st = check_length(s);
 
@@ -338,7 +328,7 @@ static qn_status put_text(const setting *s, const char **to)
 }
 
 /* One more text of a list; "" empties it. */
-static qn_status put_texts(const setting *s, const char *const **to)
+static qn_status set_texts(const setting *s, const char *const **to)
 {
     size_t *count = count_of(s->options, s->row);
     const char **list;
@@ -354,38 +344,38 @@ static qn_status put_texts(const setting *s, const char *const **to)
         return qn_fail(s->err, QN_ERR_NOMEM, "%s: no memory for a list", s->row->name);
     for (size_t i = 0; i < *count; i++)
         list[i] = (*to)[i];
-    if ((st = put_text(s, &list[*count])) != QN_OK)
+    if ((st = set_text(s, &list[*count])) != QN_OK)
         return st;
     *to = list;
     *count += 1;
     return QN_OK;
 }
 
-static qn_status put(const setting *s)
+static qn_status set(const setting *s)
 {
     void *to = member_of(s->options, s->row);
 
     switch ((qn_option_kind)s->row->kind) {
     case QN_OPTION_CHOICE:
     case QN_OPTION_PRESET:
-        return put_choice(s, to);
+        return set_choice(s, to);
     case QN_OPTION_INT:
-        return put_int(s, to);
+        return set_int(s, to);
     case QN_OPTION_FLAG:
-        return put_flag(s, to);
+        return set_flag(s, to);
     case QN_OPTION_INT64:
-        return put_int64(s, to);
+        return set_int64(s, to);
     case QN_OPTION_REAL:
-        return put_real(s, to);
+        return set_real(s, to);
     case QN_OPTION_SEED:
-        return put_seed(s, to);
+        return set_seed(s, to);
     case QN_OPTION_BYTES:
-        return put_bytes(s, to);
+        return set_bytes(s, to);
     case QN_OPTION_TEXT:
     case QN_OPTION_FILE:
-        return put_text(s, to);
+        return set_text(s, to);
     case QN_OPTION_TEXTS:
-        return put_texts(s, to);
+        return set_texts(s, to);
     case QN_OPTION_ARRAY:
         break;
     }
@@ -404,7 +394,7 @@ qn_status qn_option_set(const qn_option_table *table, const char *name, const ch
                         .store = store,
                         .err = err };
 
-    return s.row ? put(&s) : fail_unknown(table, name, source, err);
+    return s.row ? set(&s) : fail_unknown(table, name, source, err);
 }
 
 /* Structs that a program fills in. */
@@ -415,10 +405,10 @@ static size_t end_of(const qn_option *row)
     return row->count_offset ? row->count_offset + sizeof(size_t) : row->offset + row->size;
 }
 
-static void put_default(const qn_option *row, void *options)
+static void set_default(const qn_option *row, void *options)
 {
     const setting s = { .row = row, .source = by_call, .text = row->fallback, .options = options };
-    const qn_status st = put(&s);
+    const qn_status st = set(&s);
 
     assert(st == QN_OK); /* a default that its own row refuses */
     (void)st;
@@ -434,7 +424,7 @@ void qn_options_init(const qn_option_table *table, void *options, size_t size)
     *(size_t *)options = is_known ? size : 0;
     for (const qn_option *row = table->rows; row->name; row++)
         if (end_of(row) <= size)
-            put_default(row, options);
+            set_default(row, options);
 }
 
 static double number_of(const qn_option *row, const void *from)
@@ -526,212 +516,6 @@ qn_status qn_options_take(const qn_option_table *table, const void *given, void 
             *(const char **)to = "";
         QN_TRY(check_member(row, out, err));
     }
-out:
-    return st;
-}
-
-/* JSON. */
-
-/* A scalar as the text that a flag would have; NULL when it is none. */
-static const char *text_of(const json_t *value, char *room, size_t size)
-{
-    switch (json_typeof(value)) {
-    case JSON_STRING:
-        return json_string_value(value);
-    case JSON_INTEGER:
-        snprintf(room, size, "%lld", (long long)json_integer_value(value));
-        return room;
-    case JSON_REAL:
-        snprintf(room, size, "%.17g", json_real_value(value));
-        return room;
-    case JSON_TRUE:
-        return "1";
-    case JSON_FALSE:
-        return "0";
-    default:
-        return NULL;
-    }
-}
-
-static qn_status read_scalar(const qn_option_table *table, const char *key, const json_t *value,
-                             qn_option_source source, void *options, qn_option_store *store,
-                             qn_err *err)
-{
-    char room[40];
-    const char *text = text_of(value, room, sizeof room);
-
-    if (!text)
-        return qn_fail(err, source.wrong, "%s%s: the value is neither a number nor a text",
-                       source.where, key);
-    return qn_option_set(table, key, text, source, options, store, err);
-}
-
-static qn_status read_member(const qn_option_table *table, const char *key, const json_t *value,
-                             qn_option_source source, void *options, qn_option_store *store,
-                             qn_err *err)
-{
-    const qn_option *row = find_by_text(table, key);
-    const json_t *item;
-    qn_status st = QN_OK;
-    size_t i;
-
-    if (!row)
-        return fail_unknown(table, key, source, err);
-    if (row->kind != QN_OPTION_TEXTS || !json_is_array(value))
-        return read_scalar(table, row->name, value, source, options, store, err);
-    *count_of(options, row) = 0;
-    json_array_foreach(value, i, item)
-    {
-        QN_TRY(read_scalar(table, row->name, item, source, options, store, err));
-    }
-out:
-    return st;
-}
-
-/* "2*pi" for the multiples of pi, which no decimal number says exactly. */
-static json_t *real_json(double value)
-{
-    const double times = value / M_PI;
-    char text[32];
-
-    if (times >= 1 && times <= 64 && times == rint(times) && times * M_PI == value) {
-        snprintf(text, sizeof text, "%.0f*pi", times);
-        return json_string(text);
-    }
-    return json_real(value);
-}
-
-static json_t *texts_json(const char *const *list, size_t n)
-{
-    json_t *array = json_array();
-
-    for (size_t i = 0; array && i < n; i++)
-        if (json_array_append_new(array, qn_json_text(list[i])) != 0) {
-            json_decref(array);
-            array = NULL;
-        }
-    return array;
-}
-
-static json_t *choice_json(const qn_option *row, int choice)
-{
-    const char *at = row->value;
-
-    for (; choice > 0; choice--)
-        at += strcspn(at, "|") + 1;
-    return json_stringn(at, strcspn(at, "|"));
-}
-
-static json_t *option_json(const qn_option *row, const void *options)
-{
-    const void *from = const_member_of(options, row);
-
-    switch ((qn_option_kind)row->kind) {
-    case QN_OPTION_CHOICE:
-    case QN_OPTION_PRESET:
-        return choice_json(row, *(const int *)from);
-    case QN_OPTION_INT:
-        return json_integer(*(const int *)from);
-    case QN_OPTION_INT64:
-        return json_integer(*(const qn_i64 *)from);
-    case QN_OPTION_FLAG:
-        return json_boolean(*(const int *)from);
-    case QN_OPTION_REAL:
-        return real_json(*(const double *)from);
-    case QN_OPTION_SEED:
-        return json_integer((json_int_t) * (const uint64_t *)from);
-    case QN_OPTION_BYTES:
-        return json_integer((json_int_t) * (const size_t *)from);
-    case QN_OPTION_TEXTS:
-        return texts_json(
-            *(const char *const *const *)from,
-            *(const size_t *)(const void *)((const char *)options + row->count_offset));
-    default:
-        return qn_json_text(*(const char *const *)from);
-    }
-}
-
-/* Left out of JSON: what is not set, and what is for calls only. */
-static int is_silent(const qn_option *row, const void *options)
-{
-    const void *from = const_member_of(options, row);
-
-    if (!row->flag)
-        return 1;
-    switch ((qn_option_kind)row->kind) {
-    case QN_OPTION_CHOICE:
-    case QN_OPTION_PRESET:
-        return *(const int *)from < 0;
-    case QN_OPTION_REAL:
-        return isnan(*(const double *)from);
-    case QN_OPTION_TEXT:
-    case QN_OPTION_FILE:
-        return !*(const char *const *)from || !**(const char *const *)from;
-    case QN_OPTION_TEXTS:
-        return !*(const size_t *)(const void *)((const char *)options + row->count_offset);
-    default:
-        return 0;
-    }
-}
-
-json_t *qn_options_json(const qn_option_table *table, const void *options)
-{
-    json_t *root = json_object();
-
-    for (const qn_option *row = table->rows; root && row->name; row++) {
-        if (is_silent(row, options))
-            continue;
-        /* Takes the value over; NULL in it is an error. */
-        if (json_object_set_new(root, row->name, option_json(row, options)) != 0) {
-            json_decref(root);
-            root = NULL;
-        }
-    }
-    return root;
-}
-
-/* Making. */
-
-/* The defaults of the preset that the pairs name, else the file, if any. */
-static qn_status make_preset(const qn_option_table *table, const json_t *root,
-                             qn_option_source file, const char *const *pairs, void *options,
-                             qn_err *err)
-{
-    const qn_option *row = preset_of(table);
-    const char *in_file = row ? json_string_value(json_object_get(root, row->name)) : NULL;
-    setting s = { .row = row, .source = file, .text = in_file, .options = options, .err = err };
-    qn_status st = QN_OK;
-
-    for (; row && pairs && pairs[0]; pairs += 2) {
-        if (qn_option_find(table, pairs[0]) != row)
-            continue;
-        s.source = by_flag;
-        s.text = pairs[1];
-    }
-    if (!s.text)
-        return QN_OK;
-    QN_TRY(put(&s));
-    table->preset(options, *(const int *)member_of(options, row));
-out:
-    return st;
-}
-
-qn_status qn_options_make(const qn_option_table *table, const json_t *root, const char *where,
-                          const char *const *pairs, void *options, qn_option_store *store,
-                          qn_err *err)
-{
-    const qn_option_source file = { where ? where : "", QN_ERR_INPUT };
-    qn_status st = QN_OK;
-    void *at;
-
-    qn_options_init(table, options, table->size);
-    QN_TRY(make_preset(table, root, file, pairs, options, err));
-    for (at = json_object_iter((json_t *)(uintptr_t)root); at;
-         at = json_object_iter_next((json_t *)(uintptr_t)root, at))
-        QN_TRY(read_member(table, json_object_iter_key(at), json_object_iter_value(at), file,
-                           options, store, err));
-    for (; pairs && pairs[0]; pairs += 2)
-        QN_TRY(qn_option_set(table, pairs[0], pairs[1], by_flag, options, store, err));
 out:
     return st;
 }

@@ -221,17 +221,17 @@ static void saved_state_goes_on_as_if_never_stopped(void **state)
     (void)state;
     for (int i = 0; i < N_WAYS; i++) {
         flow first, second;
-        unsigned char *kept;
+        unsigned char *state_of_first;
 
         flow_open(&first, &device_places[0], way_config(ways[i]));
         flow_open(&second, &device_places[0], way_config(ways[i]));
         flow_run(&first, 5);
-        kept = saved(&first);
+        state_of_first = saved(&first);
         flow_run(&first, 5);
-        must_do(qn_les_sim_restore(second.sim, kept, &err));
+        must_do(qn_les_sim_restore(second.sim, state_of_first, &err));
         flow_run(&second, 5);
         assert_same(&first, &second);
-        free(kept);
+        free(state_of_first);
         flow_close(&first);
         flow_close(&second);
     }

@@ -217,7 +217,7 @@ qn_status qn_les_sim_add_probe(qn_les_sim *sim, qn_graph *graph, qn_les_probe wh
     if (what == QN_LES_PROBE_PSI || what == QN_LES_PROBE_RHS)
         QN_TRY(qn_les_add_fft(sim, graph, QN_FFT_INVERSE, 1, err));
     QN_TRY(
-        LES_STAGE(sim, les_unpad, graph, "les.show", cells, sim->par.n, scale, shown, field, err));
+        LES_STAGE(sim, les_unpad, graph, "les.probe", cells, sim->par.n, scale, shown, field, err));
 out:
     qn_buf_free(shown);
     return st;

@@ -223,7 +223,7 @@ static qn_status not_finite(run *r, qn_err *err)
     char saved[96] = "";
 
     if (r->saved.step > 0)
-        snprintf(saved, sizeof saved, "; the checkpoint of step %lld is kept",
+        snprintf(saved, sizeof saved, "; the checkpoint of step %lld remains",
                  (long long)r->saved.step);
     r->result->status = "nonfinite";
     qn_les_flag(r->result, "cells not finite between steps %lld and %lld",

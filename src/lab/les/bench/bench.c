@@ -1,6 +1,7 @@
 /* bench.c - how long steps and their transforms take. */
 #include "bench_time.h"
 
+#include "domain/les/options/options.h"
 #include "domain/les/run/output.h"
 #include "domain/les/flow/sim.h"
 #include "kernel/vector.gen.h"
@@ -114,22 +115,24 @@ out:
     return st;
 }
 
-qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_options *config, int samples, int is_fft_only,
+qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_options *options, int samples, int is_fft_only,
                            qn_les_points *points, qn_err *err)
 {
-    qn_les_point point = { .n = config->N,
-                           .members = config->ensemble,
-                           .is_f64 = config->precision == QN_LES_F64,
-                           .is_origin = config->form == QN_LES_ADVECTIVE,
-                           .step_us = NAN };
+    qn_les_options config;
+    qn_les_point point = { .step_us = NAN };
     qn_les_point *list;
     qn_status st = QN_OK;
 
-    QN_TRY(time_transforms(ctx, config, samples, &point, err));
+    QN_TRY(qn_les_options_take(options, &config, err));
+    point.n = config.N;
+    point.members = config.ensemble;
+    point.is_f64 = config.precision == QN_LES_F64;
+    point.is_origin = config.form == QN_LES_ADVECTIVE;
+    QN_TRY(time_transforms(ctx, &config, samples, &point, err));
     if (!is_fft_only)
-        QN_TRY(time_steps(ctx, config, samples, &point, err));
-    point.cell_steps = 1e6 * config->N * config->N * config->ensemble / point.step_us;
-    point.gbs = qn_les_step_bytes(config) / point.step_us / 1e3;
+        QN_TRY(time_steps(ctx, &config, samples, &point, err));
+    point.cell_steps = 1e6 * config.N * config.N * config.ensemble / point.step_us;
+    point.gbs = qn_les_step_bytes(&config) / point.step_us / 1e3;
     point.roofline = points->gbs > 0 ? point.gbs / points->gbs : NAN;
     if (!(list = realloc(points->list, (points->n + 1) * sizeof *list)))
         return qn_fail(err, QN_ERR_NOMEM, "bench: no memory for %zu points", points->n + 1);

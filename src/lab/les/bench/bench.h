@@ -6,7 +6,9 @@
 #ifndef QN_LAB_LES_BENCH_BENCH_H
 #define QN_LAB_LES_BENCH_BENCH_H
 
-#include "domain/les/options/options.h"
+#include "util/options.h"
+
+#include <quern/les.h>
 
 typedef struct qn_les_point {
     int n, members, is_f64, is_origin;
@@ -30,7 +32,7 @@ void qn_les_points_free(qn_les_points *points);
 qn_status qn_les_bandwidth(qn_ctx *ctx, double *gbs, qn_err *err);
 
 /* Measures one point and appends it. With `is_fft_only` no step is made. */
-qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_options *config, int samples, int is_fft_only,
+qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_options *options, int samples, int is_fft_only,
                            qn_les_points *points, qn_err *err);
 
 /* Files of a bench: <prefix>.csv, <prefix>.json and <prefix>.html. */
@@ -38,8 +40,8 @@ qn_status qn_les_bench_write(const qn_les_points *points, const char *prefix, co
                              qn_err *err);
 
 /* Time of one step of an operator with `d` features; precision, members and method of the rollout
- * are those of `config`. */
-qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_options *config, int d, int samples,
+ * are those of `options`. */
+qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_options *options, int d, int samples,
                                double *us, qn_err *err);
 
 /* Whole runs. */
@@ -51,11 +53,11 @@ typedef struct qn_les_whole {
 } qn_les_whole;
 
 /* On one device. Files go to a temporary folder. */
-qn_status qn_les_whole_run(qn_ctx *ctx, const qn_les_options *config, qn_les_whole *out,
+qn_status qn_les_whole_run(qn_ctx *ctx, const qn_les_options *options, qn_les_whole *out,
                            qn_err *err);
 
 /* The flow on `cpu`, everything else on `device`: every frame is uploaded. */
-qn_status qn_les_mixed_run(qn_ctx *cpu, qn_ctx *device, const qn_les_options *config,
+qn_status qn_les_mixed_run(qn_ctx *cpu, qn_ctx *device, const qn_les_options *options,
                            qn_les_whole *out, qn_err *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* bench_rollout.c - time per step of the learned operator. */
 #include "bench_time.h"
 
+#include "domain/les/options/options.h"
 #include "domain/les/proxy/proxy.h"
 
 #include <math.h>
@@ -41,22 +42,24 @@ static qn_status fill(qn_buf *z, int n, int is_f64, qn_err *err)
     return st;
 }
 
-qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_options *config, int d, int samples,
+qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_options *options, int d, int samples,
                                double *us, qn_err *err)
 {
-    const int is_f64 = config->precision == QN_LES_F64;
-    const size_t row = (size_t)d * (size_t)config->ensemble * (is_f64 ? 8 : 4);
+    const int is_f64 = options->precision == QN_LES_F64;
+    const size_t row = (size_t)d * (size_t)options->ensemble * (is_f64 ? 8 : 4);
+    qn_les_options config;
     qn_les_proxy *proxy = NULL;
     qn_graph *graph = NULL;
     qn_buf *z = NULL, *zhat = NULL;
     double first;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_proxy_new(ctx, config, d, &proxy, err));
+    QN_TRY(qn_les_options_take(options, &config, err));
+    QN_TRY(qn_les_proxy_new(ctx, &config, d, &proxy, err));
     QN_TRY(set_operator(proxy, d, err));
     QN_TRY(qn_buf_new(ctx, "bench.z", row, &z, err));
     QN_TRY(qn_buf_new(ctx, "bench.zhat", (STEPS + 1) * row, &zhat, err));
-    QN_TRY(fill(z, d * config->ensemble, is_f64, err));
+    QN_TRY(fill(z, d * config.ensemble, is_f64, err));
     QN_TRY(qn_graph_new(ctx, "bench.rollout", &graph, err));
     QN_TRY(qn_les_proxy_add_rollout(proxy, graph, z, STEPS, zhat, err));
     QN_TRY(qn_les_time_graph(graph, samples, &first, us, err));

@@ -1,6 +1,7 @@
 /* bench_whole.c - whole runs: on one device, and mixed. */
 #include "bench_time.h"
 
+#include "domain/les/options/options.h"
 #include "domain/les/codec/codec.h"
 #include "domain/les/proxy/proxy.h"
 #include "domain/les/run/run.h"
@@ -14,10 +15,10 @@
 
 /* On one device. */
 
-qn_status qn_les_whole_run(qn_ctx *ctx, const qn_les_options *config, qn_les_whole *out,
+qn_status qn_les_whole_run(qn_ctx *ctx, const qn_les_options *options, qn_les_whole *out,
                            qn_err *err)
 {
-    qn_les_options local = *config;
+    qn_les_options local = *options;
     qn_les_result *result = NULL;
     qn_temp_dir dir = { 0 };
     qn_status st = QN_OK;
@@ -33,8 +34,8 @@ qn_status qn_les_whole_run(qn_ctx *ctx, const qn_les_options *config, qn_les_who
     QN_TRY(qn_les_run(ctx, &local, &result, err));
     *out = (qn_les_whole){ .total_s = result->total_s, .error = NAN };
     snprintf(out->device, sizeof out->device, "%s", result->device);
-    out->step_us = 1e6 * result->times[QN_LES_TIME_SIM].wall_s / config->steps;
-    out->rollout_us = 1e6 * result->times[QN_LES_TIME_ROLLOUT].wall_s / config->steps;
+    out->step_us = 1e6 * result->times[QN_LES_TIME_SIM].wall_s / options->steps;
+    out->rollout_us = 1e6 * result->times[QN_LES_TIME_ROLLOUT].wall_s / options->steps;
     if (result->n_compared)
         out->error = result->compared[result->n_compared - 1].lp.rel_l2;
 out:
@@ -105,23 +106,25 @@ out:
     return st;
 }
 
-qn_status qn_les_mixed_run(qn_ctx *cpu, qn_ctx *device, const qn_les_options *config,
+qn_status qn_les_mixed_run(qn_ctx *cpu, qn_ctx *device, const qn_les_options *options,
                            qn_les_whole *out, qn_err *err)
 {
-    const int frames = config->steps / config->encode_every + 1;
+    const int frames = options->steps / options->encode_every + 1;
     const double start = qn_now_us();
     qn_status st = QN_OK;
     mixed m = { 0 };
+    qn_les_options config;
     void *host;
 
-    QN_TRY(mixed_make(cpu, device, config, frames, &m, err));
+    QN_TRY(qn_les_options_take(options, &config, err));
+    QN_TRY(mixed_make(cpu, device, &config, frames, &m, err));
     for (int f = 0; f < frames; f++) {
         if (f)
             QN_TRY(qn_graph_run(m.steps, err));
         QN_TRY(qn_buf_host(qn_les_sim_state(m.sim), QN_HOST_READ, &host, err));
         QN_TRY(mixed_encode(&m, host, f == 0, err));
     }
-    QN_TRY(qn_les_proxy_learn(m.proxy, m.z, qn_les_proxy_train(config, frames), err));
+    QN_TRY(qn_les_proxy_learn(m.proxy, m.z, qn_les_proxy_train(&config, frames), err));
     QN_TRY(qn_graph_new(device, "les.rollout", &m.rollout, err));
     QN_TRY(qn_les_proxy_add_rollout(m.proxy, m.rollout, m.z, frames - 1, m.zhat, err));
     QN_TRY(qn_graph_run(m.rollout, err));
@@ -129,7 +132,7 @@ qn_status qn_les_mixed_run(qn_ctx *cpu, qn_ctx *device, const qn_les_options *co
     *out = (qn_les_whole){ .total_s = (qn_now_us() - start) / 1e6, .error = NAN };
     snprintf(out->device, sizeof out->device, "cpu+%s",
              qn_graph_stage_device(m.encode, 0) ? qn_graph_stage_device(m.encode, 0) : "?");
-    out->step_us = 1e6 * out->total_s / config->steps;
+    out->step_us = 1e6 * out->total_s / config.steps;
 out:
     mixed_free(&m);
     return st;

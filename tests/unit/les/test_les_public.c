@@ -1,0 +1,177 @@
+/* test_les_public.c - <quern/les.h>: flows, runs, options and arrays in memory. */
+#include "engine_fixture.h"
+
+#include "hal/cpu/cpu_fft.h"
+
+#include <quern/les.h>
+
+#include <math.h>
+
+static qn_err err;
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        err.text[0] = 0;                                                                           \
+        if ((call) != QN_OK)                                                                       \
+            fail_msg("%s: %s", #call, err.text);                                                   \
+    } while (0)
+
+/* `call` fails with `want`, and its message holds `part`. */
+#define REFUSED(call, want, part)                                                                  \
+    do {                                                                                           \
+        err.text[0] = 0;                                                                           \
+        assert_int_equal((call), want);                                                            \
+        if (!strstr(err.text, part))                                                               \
+            fail_msg("\"%s\" does not hold \"%s\"", err.text, part);                               \
+    } while (0)
+
+static void a_flow_is_stepped_and_inspected(void **state)
+{
+    qn_les_options options;
+    static float early[32 * 32], late[32 * 32];
+    double shells[64];
+    qn_ctx *ctx = open_sim(NULL);
+    qn_les *les = NULL;
+    qn_les_size size;
+    qn_les_state first, last;
+
+    (void)state;
+    if (!qn_cpu_fft_version()) {
+        print_message("skipped: this build has no FFTW\n");
+        qn_ctx_close(ctx);
+        skip();
+    }
+    qn_les_options_init(&options, sizeof options);
+    options.N = 32;
+    options.seed = 3;
+    OK(qn_les_new(ctx, &options, &les, &err));
+    qn_les_get_size(les, &size);
+    assert_true(size.n == 32 && size.ensemble == 1 && !size.is_f64 && size.n_shells <= 64);
+    OK(qn_les_vorticity(les, early, sizeof early, &err));
+    OK(qn_les_inspect(les, &first, &err));
+    OK(qn_les_step(les, 18, &err));
+    OK(qn_les_vorticity(les, late, sizeof late, &err));
+    OK(qn_les_inspect(les, &last, &err));
+    assert_true(first.step == 0 && last.step == 18 && last.time > 0);
+    assert_true(last.energy < first.energy && last.energy > 0.9 * first.energy);
+    assert_true(memcmp(early, late, sizeof late) != 0);
+    OK(qn_les_spectrum(les, 0, shells, (size_t)size.n_shells * sizeof *shells, &err));
+    REFUSED(qn_les_vorticity(les, late, 4, &err), QN_ERR_USAGE,
+            "a buffer of 4 bytes for a field of 4096");
+    REFUSED(qn_les_spectrum(les, 0, shells, 8, &err), QN_ERR_USAGE, "a buffer of 8 bytes");
+    REFUSED(qn_les_step(les, -2, &err), QN_ERR_USAGE, "-2 steps");
+    qn_les_free(les);
+    qn_ctx_close(ctx);
+}
+
+static void options_without_meaning_are_refused(void **state)
+{
+    qn_les_result *result = NULL;
+    qn_les_options odd, unset = { 0 };
+    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_les *les = NULL;
+
+    (void)state;
+    qn_les_options_init(&odd, sizeof odd);
+    odd.N = 33;
+    REFUSED(qn_les_new(ctx, &odd, &les, &err), QN_ERR_USAGE, "33");
+    odd.N = 8;
+    REFUSED(qn_les_new(ctx, &odd, &les, &err), QN_ERR_USAGE, "N: 8 is below the least value, 16");
+    REFUSED(qn_les_run(ctx, &unset, &result, &err), QN_ERR_USAGE,
+            "qn_les_options: a struct of 0 bytes is unknown");
+    assert_null(les);
+    assert_null(result);
+    qn_ctx_close(ctx);
+}
+
+static void a_run_takes_and_gives_arrays_in_memory(void **state)
+{
+    static double field[32 * 32];
+    qn_ctx *ctx = open_sim(NULL);
+    qn_les_options options;
+    qn_les_result *result = NULL;
+    qn_les_comparison last;
+    qn_les_summary run;
+
+    (void)state;
+    if (!qn_cpu_fft_version()) {
+        print_message("skipped: this build has no FFTW\n");
+        qn_ctx_close(ctx);
+        skip();
+    }
+    for (int i = 0; i < 32 * 32; i++)
+        field[i] = sin(2 * M_PI * (i % 32) / 32) * cos(4 * M_PI * (i / 32) / 32);
+    qn_les_options_init(&options, sizeof options);
+    options.N = 32;
+    options.precision = QN_LES_F64;
+    options.steps = 8;
+    options.stride = 4;
+    options.k_cut = 5;
+    options.k_mid = 8;
+    options.observer = QN_LES_OBSERVE_SNAPSHOTS;
+    options.ic_field = field;
+    options.n_ic_field = 32 * 32;
+    OK(qn_les_run(ctx, &options, &result, &err));
+    qn_les_result_summary(result, &run);
+    assert_true(run.n_steps == 8 && run.step_s > 0 && fabs(run.time - 0.08) < 1e-12);
+
+    const qn_les_array *omega = qn_les_result_array(result, "omega");
+    const qn_les_array *steps = qn_les_result_array(result, "steps");
+    const qn_les_array *series = qn_les_result_array(result, "series");
+    assert_string_equal(omega->type, "<f8");
+    assert_true(omega->n_dims == 3 && omega->dims[0] == 3 && omega->dims[2] == 32);
+    assert_int_equal(((const int32_t *)steps->data)[2], 8);
+    for (int i = 0; i < 32 * 32; i++)
+        assert_true(fabs(((const double *)omega->data)[i] - field[i]) < 1e-12);
+    assert_true(series->dims[0] == 9 && strstr(series->columns, "step,time,energy,") != NULL);
+    assert_true(qn_les_result_array(result, "decoded")->dims[0] == 3);
+    assert_null(qn_les_result_array(result, "zhat"));
+    assert_non_null(strstr(qn_les_result_metrics(result), "\"schema\":\"quern-les/1\""));
+    assert_true(qn_les_result_comparison(result, 2, &last) && last.step == 8);
+    assert_false(qn_les_result_comparison(result, 3, &last));
+    qn_les_result_free(result);
+
+    options.hold = QN_LES_HOLD_TABLES;
+    OK(qn_les_run(ctx, &options, &result, &err));
+    assert_null(qn_les_result_array(result, "omega"));
+    assert_non_null(qn_les_result_array(result, "spectrum"));
+    qn_les_result_free(result);
+    qn_ctx_close(ctx);
+}
+
+static void fields_of_another_size_are_refused(void **state)
+{
+    static const double field[16];
+    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_les_options options;
+    qn_les *les = NULL;
+
+    (void)state;
+    qn_les_options_init(&options, sizeof options);
+    options.N = 32;
+    options.ic_field = field;
+    options.n_ic_field = 16;
+    REFUSED(qn_les_new(ctx, &options, &les, &err), QN_ERR_USAGE,
+            "ic_field: an array of 16 numbers, but 1024 are needed");
+    options.ic_file = "a.npy";
+    REFUSED(qn_les_new(ctx, &options, &les, &err), QN_ERR_USAGE,
+            "ic: both ic_file and ic_field are given");
+    options.ic_file = NULL;
+    options.ic = QN_LES_IC_SHEAR;
+    REFUSED(qn_les_new(ctx, &options, &les, &err), QN_ERR_USAGE,
+            "ic_field: an array is given, but ic is not file");
+    assert_null(les);
+    qn_ctx_close(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_flow_is_stepped_and_inspected),
+        cmocka_unit_test(options_without_meaning_are_refused),
+        cmocka_unit_test(a_run_takes_and_gives_arrays_in_memory),
+        cmocka_unit_test(fields_of_another_size_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
