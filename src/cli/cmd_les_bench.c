@@ -1,6 +1,7 @@
 /* cmd_les_bench.c - `quern les bench`: times of steps by grid, and of whole runs. */
 #include "cli/cmd_les.h"
 
+#include "lab/timing.h"
 #include "lab/les/bench/bench.h"
 #include "lab/scan/sizes.h"
 #include "util/clock.h"
@@ -153,7 +154,7 @@ static qn_status measure_steps(qn_ctx *ctx, const qn_args *args, const cases *c,
     qn_les_options options;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_les_bandwidth(ctx, &points->gbs, err));
+    QN_TRY(qn_time_bandwidth(ctx, &points->gbs, err));
     for (size_t i = 0; i < c->sizes.n; i++)
         for (size_t m = 0; m < c->members.n; m++)
             for (int k = 0; k < 4; k++) {

@@ -9,7 +9,6 @@
 #include "lab/scan/sizes.h"
 #include "lab/scan/work.h"
 #include "util/hash.h"
-#include "util/stats.h"
 
 #include <quern/fft.h>
 
@@ -85,8 +84,9 @@ out:
     return st;
 }
 
-static qn_status run_once(const chain *c, double *us, qn_err *err)
+static qn_status run_once(void *user, double *us, qn_err *err)
 {
+    const chain *c = user;
     double start;
     qn_status st = QN_OK;
 
@@ -100,31 +100,13 @@ out:
     return st;
 }
 
-static qn_status measure(const chain *c, int samples, double *first_us, double *median_us,
-                         qn_err *err)
-{
-    double *times = calloc((size_t)samples, sizeof *times), unused;
-    qn_status st = QN_OK;
-
-    if (!times)
-        return qn_fail(err, QN_ERR_NOMEM, "bench fft: no memory for %d samples", samples);
-    QN_TRY(run_once(c, first_us, err));
-    for (int i = 0; i < WARM_RUNS; i++)
-        QN_TRY(run_once(c, &unused, err));
-    for (int i = 0; i < samples; i++)
-        QN_TRY(run_once(c, &times[i], err));
-    *median_us = qn_stats_of(times, (size_t)samples).median;
-out:
-    free(times);
-    return st;
-}
-
 static qn_status bench_one(qn_ctx *ctx, int d, const qn_fft_shape *s,
                            const qn_bench_options *options, qn_bench *bench, qn_err *err)
 {
     const double field = (double)s->rows * s->cols * (s->is_f64 ? 8 : 4);
     const char *device = qn_device_id(ctx, d);
-    double first_us = 0, us = 0;
+    qn_timing timing;
+    double us;
     qn_status st = QN_OK;
     char item[48];
     chain c;
@@ -132,11 +114,13 @@ static qn_status bench_one(qn_ctx *ctx, int d, const qn_fft_shape *s,
     snprintf(item, sizeof item, "%d x %d %s x %d%s", s->rows, s->cols, s->is_f64 ? "f64" : "f32",
              s->batch, s->keep ? " 2/3" : "");
     QN_TRY(chain_make(ctx, d, s, options->seed, &c, err));
-    QN_TRY(measure(&c, options->samples, &first_us, &us, err));
+    QN_TRY(qn_time(WARM_RUNS, options->samples, run_once, &c, &timing, err));
+    us = timing.samples.median;
     QN_TRY(qn_bench_add(bench, item, device, "us", QN_LESS, us, err));
     QN_TRY(
         qn_bench_add(bench, item, device, "GB/s", QN_MORE, 4 * field * s->batch / us / 1e3, err));
-    QN_TRY(qn_bench_add(bench, item, device, "first ms", QN_LESS, 2 * PAIRS * first_us / 1e3, err));
+    QN_TRY(qn_bench_add(bench, item, device, "first ms", QN_LESS, 2 * PAIRS * timing.first_us / 1e3,
+                        err));
 out:
     chain_free(&c);
     return st;

@@ -2,7 +2,7 @@
 #ifndef QN_LAB_ENGINE_BENCH_IMPL_H
 #define QN_LAB_ENGINE_BENCH_IMPL_H
 
-#include "lab/engine/time_runs.h"
+#include "lab/timing.h"
 #include "lab/engine/bench.h"
 #include "engine/engine.h"
 #include "util/clock.h"

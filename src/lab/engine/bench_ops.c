@@ -7,7 +7,6 @@
 #include "lab/engine/triad.h"
 #include "lab/scan/sizes.h"
 #include "lab/scan/work.h"
-#include "util/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,23 +51,34 @@ static const op_rate *rate_of(const char *op)
 
 /* One op at one size on one device. */
 
+typedef struct {
+    qn_work *work;
+    int n_left; /* runs to warm up */
+    int repeats;
+} sampler;
+
+static qn_status run_work(void *user, double *us, qn_err *err)
+{
+    sampler *s = user;
+    const int is_warming = s->n_left > 0;
+    const qn_status st = qn_work_run(s->work, is_warming ? 1 : s->repeats, us, err);
+
+    if (is_warming && st == QN_OK) {
+        s->n_left--;
+        s->repeats = qn_work_repeats(s->work, *us);
+    }
+    return st;
+}
+
 static qn_status time_work(qn_work *work, int samples, double *out, qn_err *err)
 {
-    double *times = calloc((size_t)samples, sizeof *times);
+    sampler s = { .work = work, .n_left = WARM_RUNS };
+    qn_timing timing;
     qn_status st = QN_OK;
-    double us = 0;
-    int repeats;
 
-    if (!times)
-        return qn_fail(err, QN_ERR_NOMEM, "bench ops: no memory for %d samples", samples);
-    for (int i = 0; i < WARM_RUNS; i++)
-        QN_TRY(qn_work_run(work, 1, &us, err));
-    repeats = qn_work_repeats(work, us);
-    for (int i = 0; i < samples; i++)
-        QN_TRY(qn_work_run(work, repeats, &times[i], err));
-    *out = qn_stats_of(times, (size_t)samples).median;
+    QN_TRY(qn_time(WARM_RUNS - 1, samples, run_work, &s, &timing, err));
+    *out = timing.samples.median;
 out:
-    free(times);
     return st;
 }
 

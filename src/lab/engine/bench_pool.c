@@ -6,8 +6,6 @@
  */
 #include "lab/engine/bench_impl.h"
 
-#include "util/stats.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,25 +17,32 @@ static const struct {
 } sizes[] = { { "64 KiB", 64 << 10 }, { "1 MiB", 1 << 20 }, { "16 MiB", 16 << 20 } };
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 
-static qn_status median_us(qn_pool *pool, size_t bytes, int is_host, int is_touched, int samples,
-                           double *out, qn_err *err)
+typedef struct {
+    qn_pool *pool;
+    size_t bytes;
+    int is_host, is_touched;
+} cycle;
+
+static qn_status run_cycles(void *user, double *us, qn_err *err)
 {
-    double *times = calloc((size_t)samples, sizeof *times);
+    const cycle *c = user;
+    const double start = qn_now_us();
     qn_status st = QN_OK;
 
-    if (!times)
-        return qn_fail(err, QN_ERR_NOMEM, "bench pool: no memory for %d samples", samples);
-    QN_TRY(qn_pool_cycle(pool, bytes, is_host, is_touched, err));
-    for (int i = 0; i < samples; i++) {
-        const double start = qn_now_us();
-
-        for (int k = 0; k < PER_SAMPLE; k++)
-            QN_TRY(qn_pool_cycle(pool, bytes, is_host, is_touched, err));
-        times[i] = (qn_now_us() - start) / PER_SAMPLE;
-    }
-    *out = qn_stats_of(times, (size_t)samples).median;
+    for (int k = 0; k < PER_SAMPLE; k++)
+        QN_TRY(qn_pool_cycle(c->pool, c->bytes, c->is_host, c->is_touched, err));
+    *us = (qn_now_us() - start) / PER_SAMPLE;
 out:
-    free(times);
+    return st;
+}
+
+static qn_status median_us(cycle c, int samples, double *out, qn_err *err)
+{
+    qn_timing timing;
+    const qn_status st = qn_time(0, samples, run_cycles, &c, &timing, err);
+
+    if (st == QN_OK)
+        *out = timing.samples.median;
     return st;
 }
 
@@ -48,9 +53,9 @@ static qn_status both(qn_pool *pool, const char *device, const char *item, size_
     qn_status st = QN_OK;
     double with_us = 0, without_us = 0;
 
-    QN_TRY(median_us(pool, bytes, is_host, is_touched, samples, &with_us, err));
+    QN_TRY(median_us((cycle){ pool, bytes, is_host, is_touched }, samples, &with_us, err));
     qn_pool_set_disabled(pool, 1);
-    st = median_us(pool, bytes, is_host, is_touched, samples, &without_us, err);
+    st = median_us((cycle){ pool, bytes, is_host, is_touched }, samples, &without_us, err);
     qn_pool_set_disabled(pool, 0);
     QN_TRY(st);
     QN_TRY(qn_bench_add(bench, item, device, "pool us", QN_LESS, with_us, err));

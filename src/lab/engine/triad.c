@@ -3,8 +3,8 @@
  * touched by the thread that uses them. */
 #include "lab/engine/triad.h"
 
+#include "lab/timing.h"
 #include "util/clock.h"
-#include "util/stats.h"
 
 #include <stdlib.h>
 
@@ -28,30 +28,41 @@ static void triad(float *restrict a, const float *restrict b, const float *restr
         a[i] = b[i] + s * c[i];
 }
 
+typedef struct {
+    void *arrays[3];
+    qn_i64 n;
+    int threads;
+} triad_work;
+
+static qn_status run_triad(void *user, double *us, qn_err *err)
+{
+    const triad_work *w = user;
+    const double start = qn_now_us();
+
+    (void)err;
+    triad(w->arrays[0], w->arrays[1], w->arrays[2], 0.5f, w->n, w->threads);
+    *us = qn_now_us() - start;
+    return QN_OK;
+}
+
 qn_status qn_triad_us(qn_i64 n, int threads, int samples, double *us, qn_err *err)
 {
     const size_t bytes = (size_t)n * sizeof(float);
-    void *arrays[3] = { NULL, NULL, NULL };
-    double *times = calloc((size_t)samples, sizeof *times);
+    triad_work w = { .n = n, .threads = threads };
+    qn_timing timing;
     qn_status st = QN_OK;
 
     for (int i = 0; i < 3; i++)
-        if (!times || posix_memalign(&arrays[i], PAGE, bytes)) {
+        if (posix_memalign(&w.arrays[i], PAGE, bytes)) {
+            w.arrays[i] = NULL;
             st = qn_fail(err, QN_ERR_NOMEM, "triad: no memory for 3 arrays of %zu bytes", bytes);
             goto out;
         }
-    fill(arrays[0], arrays[1], arrays[2], n, threads);
-    for (int i = -WARM_RUNS; i < samples; i++) {
-        const double start = qn_now_us();
-
-        triad(arrays[0], arrays[1], arrays[2], 0.5f, n, threads);
-        if (i >= 0)
-            times[i] = qn_now_us() - start;
-    }
-    *us = qn_stats_of(times, (size_t)samples).median;
+    fill(w.arrays[0], w.arrays[1], w.arrays[2], n, threads);
+    QN_TRY(qn_time(WARM_RUNS - 1, samples, run_triad, &w, &timing, err));
+    *us = timing.samples.median;
 out:
     for (int i = 0; i < 3; i++)
-        free(arrays[i]);
-    free(times);
+        free(w.arrays[i]);
     return st;
 }

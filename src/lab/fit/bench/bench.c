@@ -4,7 +4,6 @@
 #include "domain/fit/host/host.h"
 #include "util/clock.h"
 #include "util/list.h"
-#include "util/stats.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,18 +124,33 @@ typedef struct {
     uint32_t sizes[4];
 } bench_case;
 
+typedef struct {
+    qn_fit_host *host;
+    const double *x;
+} host_work;
+
+static qn_status linearize(void *user, double *us, qn_err *err)
+{
+    const host_work *w = user;
+    const double start = qn_now_us();
+    qn_fit_bad bad;
+    double cost;
+    const qn_status st = qn_fit_host_linearize(w->host, w->x, &cost, &bad, err);
+
+    *us = qn_now_us() - start;
+    return st;
+}
+
 /* What solvers on the CPU use: cost, residuals and Jacobian, checked for what is not finite. */
 static qn_status evaluate_host(const qn_fit_problem *problem, const bench_case *c,
                                qn_fit_bench *bench, qn_err *err)
 {
-    enum { WARM = 2, SAMPLES = 20 };
+    enum { WARM = 1, SAMPLES = 20 };
     qn_fit_bench_row row = { .bench = c->bench, .precision = QN_FIT_F64 };
     qn_fit_host *host = NULL;
     qn_fit_bench_row *place;
-    double times[SAMPLES], cost;
     qn_fit_traffic traffic;
-    qn_fit_bad bad;
-    qn_stats stats;
+    qn_timing timing;
     qn_status st = QN_OK;
 
     row.n = qn_fit_problem_n_instances(problem);
@@ -145,18 +159,10 @@ static qn_status evaluate_host(const qn_fit_problem *problem, const bench_case *
     QN_TRY(qn_fit_traffic_of(problem, QN_FIT_DO_LINEARIZE, QN_FIT_F64, &traffic, err));
     row.bytes = traffic.bytes + 16.0 * (double)row.n; /* costs, written and summed */
     QN_TRY(qn_fit_host_new(problem, (qn_fit_host_options){ .jit = QN_FIT_JIT_ALWAYS }, &host, err));
-    for (int k = -WARM; k < SAMPLES; k++) {
-        const double start = qn_now_us();
-
-        QN_TRY(qn_fit_host_linearize(host, problem->x, &cost, &bad, err));
-        if (k == -WARM)
-            row.first_us = qn_now_us() - start;
-        if (k >= 0)
-            times[k] = qn_now_us() - start;
-    }
-    stats = qn_stats_of(times, SAMPLES);
-    row.best_us = stats.min;
-    row.median_us = stats.median;
+    QN_TRY(qn_time(WARM, SAMPLES, linearize, &(host_work){ host, problem->x }, &timing, err));
+    row.first_us = timing.first_us;
+    row.best_us = timing.samples.min;
+    row.median_us = timing.samples.median;
     if (!(place = qn_fit_bench_add(bench)))
         st = qn_fail(err, QN_ERR_NOMEM, "%zu rows of a bench", bench->n);
     else
@@ -233,7 +239,7 @@ qn_status qn_fit_bench_run(qn_ctx *ctx, const char *name, qn_i64 n, qn_fit_preci
         return qn_fail(err, QN_ERR_USAGE, "a bench of %lld instances (1 to %d)", (long long)n,
                        1 << 28);
     if (!bench->gbs)
-        QN_TRY(qn_fit_measure_bandwidth(ctx, &bench->gbs, err));
+        QN_TRY(qn_time_bandwidth(ctx, &bench->gbs, err));
     if (!strcmp(name, "hello"))
         return qn_fit_bench_hello(ctx, n, precision, bench, err);
     if (!strcmp(name, "B7"))

@@ -2,7 +2,7 @@
 #ifndef QN_LAB_FIT_BENCH_BENCH_IMPL_H
 #define QN_LAB_FIT_BENCH_BENCH_IMPL_H
 
-#include "lab/engine/time_runs.h"
+#include "lab/timing.h"
 #include "domain/fit/device/device.h"
 #include "domain/fit/device/choose.h"
 #include "lab/fit/bench/bench.h"
@@ -13,9 +13,6 @@ qn_fit_bench_row *qn_fit_bench_add(qn_fit_bench *bench);
 
 /* measure.c: fills the times of a row, and its device, from runs of the graph. */
 qn_status qn_fit_measure(qn_graph *graph, qn_fit_bench_row *row, qn_err *err);
-
-/* Bytes per second of y = a x + y, in units of 1e9. */
-qn_status qn_fit_measure_bandwidth(qn_ctx *ctx, double *gbs, qn_err *err);
 
 /* An evaluation of a problem, measured and added: "B1", "springs", residuals. */
 qn_status qn_fit_bench_evaluate(qn_ctx *ctx, const qn_fit_problem *problem, const char *bench_name,

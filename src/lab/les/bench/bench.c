@@ -1,10 +1,10 @@
 /* bench.c - how long steps and their transforms take. */
-#include "bench_time.h"
+#include "bench.h"
+#include "lab/timing.h"
 
 #include "domain/les/options/options.h"
 #include "domain/les/run/output.h"
 #include "domain/les/flow/sim.h"
-#include "kernel/vector.gen.h"
 #include "util/clock.h"
 
 #include <quern/fft.h>
@@ -19,28 +19,6 @@ void qn_les_points_free(qn_les_points *points)
 {
     free(points->list);
     *points = (qn_les_points){ 0 };
-}
-
-qn_status qn_les_bandwidth(qn_ctx *ctx, double *gbs, qn_err *err)
-{
-    enum { STAGES = 4, N = 1 << 25 };
-    qn_buf *x = NULL, *y = NULL;
-    qn_graph *graph = NULL;
-    double first, us;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_buf_new(ctx, "bench.x", (size_t)N * sizeof(float), &x, err));
-    QN_TRY(qn_buf_new(ctx, "bench.y", (size_t)N * sizeof(float), &y, err));
-    QN_TRY(qn_graph_new(ctx, "bench.saxpy", &graph, err));
-    for (int i = 0; i < STAGES; i++)
-        QN_TRY(stage_saxpy(graph, "bench.saxpy", qn_range_1d(N), 0.5f, x, y, err));
-    QN_TRY(qn_les_time_graph(graph, 3, &first, &us, err));
-    *gbs = 12.0 * N * STAGES / us / 1e3;
-out:
-    qn_graph_free(graph);
-    qn_buf_free(x);
-    qn_buf_free(y);
-    return st;
 }
 
 /* One point. */
@@ -77,14 +55,14 @@ static qn_status time_transforms(qn_ctx *ctx, const qn_les_options *config, int 
                                    config->precision == QN_LES_F64, 0 };
     qn_graph *graph = NULL;
     qn_buf *fields = NULL;
-    double first, us;
+    qn_timing timing;
     qn_status st = QN_OK;
 
     QN_TRY(qn_buf_new(ctx, "bench.fields", qn_fft_bytes(&largest), &fields, err));
     QN_TRY(qn_graph_new(ctx, "bench.fft", &graph, err));
     QN_TRY(add_transforms(graph, config, fields, err));
-    QN_TRY(qn_les_time_graph(graph, samples, &first, &us, err));
-    point->fft_us = us / BATCH;
+    QN_TRY(qn_time_graph(graph, samples, QN_LES_SAMPLE_US, &timing, err));
+    point->fft_us = timing.samples.median / BATCH;
     snprintf(point->device, sizeof point->device, "%s", qn_graph_stage_device(graph, 0));
 out:
     qn_graph_free(graph);
@@ -98,16 +76,17 @@ static qn_status time_steps(qn_ctx *ctx, const qn_les_options *config, int sampl
     const double start = qn_now_us();
     qn_les_sim *sim = NULL;
     qn_graph *graph = NULL;
-    double made, first, us;
+    qn_timing timing;
+    double made;
     qn_status st = QN_OK;
 
     QN_TRY(qn_les_sim_new(ctx, config, &sim, err));
     QN_TRY(qn_graph_new(ctx, "bench.steps", &graph, err));
     QN_TRY(qn_les_sim_add_steps(sim, graph, BATCH, err));
     made = qn_now_us() - start;
-    QN_TRY(qn_les_time_graph(graph, samples, &first, &us, err));
-    point->first_s = (made + first) / 1e6;
-    point->step_us = us / BATCH;
+    QN_TRY(qn_time_graph(graph, samples, QN_LES_SAMPLE_US, &timing, err));
+    point->first_s = (made + timing.first_us) / 1e6;
+    point->step_us = timing.samples.median / BATCH;
     snprintf(point->device, sizeof point->device, "%s", qn_graph_stage_device(graph, 0));
 out:
     qn_graph_free(graph);

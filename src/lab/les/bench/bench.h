@@ -10,6 +10,8 @@
 
 #include <quern/les.h>
 
+enum { QN_LES_SAMPLE_US = 50000 }; /* approximate time of a sample, at least one batch */
+
 typedef struct qn_les_point {
     int n, members, is_f64, is_origin;
     char device[32];
@@ -27,9 +29,6 @@ typedef struct qn_les_points {
 } qn_les_points;
 
 void qn_les_points_free(qn_les_points *points);
-
-/* Memory rate of a loop over arrays larger than any cache. */
-qn_status qn_les_bandwidth(qn_ctx *ctx, double *gbs, qn_err *err);
 
 /* Measures one point and appends it. With `is_fft_only` no step is made. */
 qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_options *options, int samples, int is_fft_only,

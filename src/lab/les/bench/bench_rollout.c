@@ -1,5 +1,6 @@
 /* bench_rollout.c - time per step of the learned operator. */
-#include "bench_time.h"
+#include "bench.h"
+#include "lab/timing.h"
 
 #include "domain/les/options/options.h"
 #include "domain/les/proxy/proxy.h"
@@ -51,7 +52,7 @@ qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_options *options, int d
     qn_les_proxy *proxy = NULL;
     qn_graph *graph = NULL;
     qn_buf *z = NULL, *zhat = NULL;
-    double first;
+    qn_timing timing;
     qn_status st = QN_OK;
 
     QN_TRY(qn_les_options_take(options, &config, err));
@@ -62,8 +63,8 @@ qn_status qn_les_bench_rollout(qn_ctx *ctx, const qn_les_options *options, int d
     QN_TRY(fill(z, d * config.ensemble, is_f64, err));
     QN_TRY(qn_graph_new(ctx, "bench.rollout", &graph, err));
     QN_TRY(qn_les_proxy_add_rollout(proxy, graph, z, STEPS, zhat, err));
-    QN_TRY(qn_les_time_graph(graph, samples, &first, us, err));
-    *us /= STEPS;
+    QN_TRY(qn_time_graph(graph, samples, QN_LES_SAMPLE_US, &timing, err));
+    *us = timing.samples.median / STEPS;
 out:
     qn_graph_free(graph);
     qn_buf_free(z);

@@ -1,5 +1,6 @@
 /* bench_whole.c - whole runs: on one device, and mixed. */
-#include "bench_time.h"
+#include "bench.h"
+#include "lab/timing.h"
 
 #include "domain/les/options/options.h"
 #include "domain/les/codec/codec.h"

@@ -6,8 +6,8 @@
 #include "engine/engine.h"
 #include "domain/solweig/api/api.h"
 #include "domain/solweig/view/view.h"
+#include "lab/timing.h"
 #include "util/clock.h"
-#include "util/stats.h"
 
 #include <quern/metrics.h>
 
@@ -38,29 +38,20 @@ static void add_line(bench *b, const char *part, const char *name, double us)
     line->ms_per_mpix = us / 1e3 / mpix;
 }
 
-static qn_status time_run(qn_graph *graph, double *us, qn_err *err)
+static qn_status time_run(void *graph, double *us, qn_err *err)
 {
-    const double start = qn_now_us();
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_graph_run(graph, err));
-    QN_TRY(qn_graph_wait(graph, err));
-    *us = qn_now_us() - start;
-out:
-    return st;
+    return qn_time_runs(graph, 1, us, err);
 }
 
 /* Median time of a graph, which is freed; the device of its first stage is noted. */
 static qn_status time_graph(bench *b, qn_graph *graph, const char *part, const char *name,
                             qn_err *err)
 {
-    double us[MAX_SAMPLES], first;
+    qn_timing timing;
     qn_status st = QN_OK;
 
-    QN_TRY(time_run(graph, &first, err));
-    for (int i = 0; i < b->options->samples; i++)
-        QN_TRY(time_run(graph, &us[i], err));
-    add_line(b, part, name, qn_stats_of(us, (size_t)b->options->samples).median);
+    QN_TRY(qn_time(0, b->options->samples, time_run, graph, &timing, err));
+    add_line(b, part, name, timing.samples.median);
     if (qn_graph_stage_device(graph, 0))
         snprintf(b->result->device, sizeof b->result->device, "%s",
                  qn_graph_stage_device(graph, 0));
@@ -104,23 +95,29 @@ out:
     return st;
 }
 
-static qn_status time_tiled(bench *b, qn_err *err)
+static qn_status run_tiled(void *user, double *us, qn_err *err)
 {
+    const bench *b = user;
     const qn_sw_svf_job job = { .patch_option = b->options->patch_option,
                                 .tile = b->options->tile };
-    double us[MAX_SAMPLES];
+    qn_sw_svf_arrays arrays = { 0 };
+    qn_sw_svf_figures report;
+    const qn_status st = qn_sw_svf_compute(b->ctx, b->surface, &job, &arrays, &report, err);
+
+    if (st != QN_OK)
+        return st;
+    qn_sw_svf_arrays_free(&arrays);
+    *us = report.wall_s * 1e6;
+    return QN_OK;
+}
+
+static qn_status time_tiled(bench *b, qn_err *err)
+{
+    qn_timing timing;
     qn_status st = QN_OK;
 
-    for (int i = -1; i < b->options->samples; i++) {
-        qn_sw_svf_arrays arrays = { 0 };
-        qn_sw_svf_figures report;
-
-        QN_TRY(qn_sw_svf_compute(b->ctx, b->surface, &job, &arrays, &report, err));
-        qn_sw_svf_arrays_free(&arrays);
-        if (i >= 0)
-            us[i] = report.wall_s * 1e6;
-    }
-    add_line(b, "once", "svf, tiles, copies", qn_stats_of(us, (size_t)b->options->samples).median);
+    QN_TRY(qn_time(0, b->options->samples, run_tiled, b, &timing, err));
+    add_line(b, "once", "svf, tiles, copies", timing.samples.median);
 out:
     return st;
 }

@@ -1,0 +1,95 @@
+/* timing.c - runs of anything, and runs of graphs. */
+#include "lab/timing.h"
+
+#include "kernel/vector.gen.h"
+#include "util/clock.h"
+
+#include <stdlib.h>
+
+qn_status qn_time(int n_warm, int n_samples, qn_timed_fn fn, void *user, qn_timing *out,
+                  qn_err *err)
+{
+    const size_t n = n_samples < 1                       ? 1
+                     : n_samples > QN_TIMING_MAX_SAMPLES ? QN_TIMING_MAX_SAMPLES
+                                                         : (size_t)n_samples;
+    double *us = calloc(n, sizeof *us);
+    qn_timing timing = { 0 };
+    qn_status st = QN_OK;
+
+    if (!us)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu samples", n);
+    QN_TRY(fn(user, &timing.first_us, err));
+    timing.warm_us = timing.first_us;
+    for (int i = 0; i < n_warm; i++)
+        QN_TRY(fn(user, &timing.warm_us, err));
+    for (size_t i = 0; i < n; i++)
+        QN_TRY(fn(user, &us[i], err));
+    timing.samples = qn_stats_of(us, n);
+    *out = timing;
+out:
+    free(us);
+    return st;
+}
+
+qn_status qn_time_runs(qn_graph *graph, int runs, double *us, qn_err *err)
+{
+    const double start = qn_now_us();
+    qn_status st = QN_OK;
+
+    for (int i = 0; i < runs; i++)
+        QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
+    *us = (qn_now_us() - start) / runs;
+out:
+    return st;
+}
+
+typedef struct graph_runs {
+    qn_graph *graph;
+    double sample_us;
+    int n_done, n_single; /* runs so far, and how many of them come one by one */
+    int runs;
+} graph_runs;
+
+static qn_status run_graph(void *user, double *us, qn_err *err)
+{
+    graph_runs *r = user;
+    const int is_single = r->n_done < r->n_single;
+    const qn_status st = qn_time_runs(r->graph, is_single ? 1 : r->runs, us, err);
+
+    if (is_single && st == QN_OK)
+        r->runs = *us < r->sample_us ? (int)(r->sample_us / *us) : 1;
+    r->n_done++;
+    return st;
+}
+
+qn_status qn_time_graph(qn_graph *graph, int n_samples, double sample_us, qn_timing *out,
+                        qn_err *err)
+{
+    enum { WARM = 3 };
+    graph_runs runs = { .graph = graph, .sample_us = sample_us, .n_single = 1 + WARM, .runs = 1 };
+
+    return qn_time(WARM, n_samples, run_graph, &runs, out, err);
+}
+
+qn_status qn_time_bandwidth(qn_ctx *ctx, double *gbs, qn_err *err)
+{
+    enum { STAGES = 4, N = 1 << 25, SAMPLES = 3, SAMPLE_US = 50000 };
+    qn_buf *x = NULL, *y = NULL;
+    qn_graph *graph = NULL;
+    qn_timing timing;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_new(ctx, "bench.x", (size_t)N * sizeof(float), &x, err));
+    QN_TRY(qn_buf_new(ctx, "bench.y", (size_t)N * sizeof(float), &y, err));
+    QN_TRY(qn_graph_new(ctx, "bench.saxpy", &graph, err));
+    for (int i = 0; i < STAGES; i++)
+        QN_TRY(stage_saxpy(graph, "bench.saxpy", qn_range_1d(N), 0.5f, x, y, err));
+    QN_TRY(qn_time_graph(graph, SAMPLES, SAMPLE_US, &timing, err));
+    *gbs = 12.0 * N * STAGES / timing.samples.median / 1e3;
+out:
+    qn_graph_free(graph);
+    qn_buf_free(x);
+    qn_buf_free(y);
+    return st;
+}

@@ -1,0 +1,37 @@
+/* timing.h - the one loop that measures: a first run, runs to warm up, samples. */
+#ifndef QN_LAB_TIMING_H
+#define QN_LAB_TIMING_H
+
+#include "util/stats.h"
+#include "util/status.h"
+
+#include <quern/graph.h>
+
+enum { QN_TIMING_MAX_SAMPLES = 100000 };
+
+/* Does the work once and says how many microseconds it took. */
+typedef qn_status (*qn_timed_fn)(void *user, double *us, qn_err *err);
+
+/* `first_us` is the very first run, with everything that happens once; `warm_us` the last one
+ * before the samples. */
+typedef struct qn_timing {
+    double first_us, warm_us;
+    qn_stats samples;
+} qn_timing;
+
+/* Runs once, then `n_warm` times, then for 1 to QN_TIMING_MAX_SAMPLES samples. */
+qn_status qn_time(int n_warm, int n_samples, qn_timed_fn fn, void *user, qn_timing *out,
+                  qn_err *err);
+
+/* Microseconds of each of `runs` runs in a row, with one wait at the end. */
+qn_status qn_time_runs(qn_graph *graph, int runs, double *us, qn_err *err);
+
+/* The same loop over a graph, three runs to warm up. A sample is the mean of as many runs in a row
+ * as take `sample_us`, at least one. */
+qn_status qn_time_graph(qn_graph *graph, int n_samples, double sample_us, qn_timing *out,
+                        qn_err *err);
+
+/* Bytes per second that y = a x + y moves on the devices of the context, in units of 1e9. */
+qn_status qn_time_bandwidth(qn_ctx *ctx, double *gbs, qn_err *err);
+
+#endif
