@@ -33,9 +33,9 @@ typedef struct qn_tiles_needs {
     qn_i64 core;               /* side of a core that the user asks for; 0: what fits */
     qn_i64 max_side;           /* longest side of a tile with its margin; 0: no limit */
     const char *max_side_from; /* the name of that limit, for reports */
-    qn_i64 least_side;         /* memory makes no tile with its margin smaller than this */
-    qn_i64 multiple;           /* cores larger than this are a multiple of it; 0: any side */
-    double fraction;           /* of the memory that tiles may take; 0: 0.5 */
+    qn_i64 least_side; /* lack of memory makes no tile, with its margin, smaller than this */
+    qn_i64 multiple;   /* cores larger than this are a multiple of it; 0: any side */
+    double fraction;   /* of the memory that tiles may take; 0: 0.5 */
 } qn_tiles_needs;
 
 /* Memory to plan for. 0: unknown. */
@@ -93,7 +93,7 @@ typedef struct qn_tile_slot {
  * Phases set slot->stage to the stage whose results they copy. Where it is NULL a graph is running,
  * whose failures the engine has already logged. */
 typedef struct qn_tile_work {
-    const char *stage; /* slot->stage at the begin of a tile */
+    const char *stage; /* slot->stage when a tile begins */
     void *user;
     int (*is_done)(void *user, qn_i64 number); /* 1: skip the tile; may be NULL */
     qn_status (*begin)(void *user, qn_tile_slot *slot, qn_err *err);   /* upload and start */

@@ -218,7 +218,7 @@ static json_t *telemetry_of(const qn_sw_job *job)
     const qn_sw_run_result *r = job->result;
     const qn_sw_run_times *t = &r->times;
 
-    return json_pack(
+    json_t *all = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I}", "total_s",
         qn_json_number(t->total_s), "load_s", qn_json_number(t->load_s), "walls_s",
         qn_json_number(t->walls_s), "svf_s", qn_json_number(t->svf_s), "steps_s",
@@ -227,6 +227,14 @@ static json_t *telemetry_of(const qn_sw_job *job)
         "tile_turnaround_p95_ms", qn_json_number(t->tile_p95_ms), "stitch_copy_time_ms",
         qn_json_number(t->stitch_ms), "h2d_bytes_in_rows", (json_int_t)r->h2d_bytes_loop,
         "d2h_bytes_in_rows", (json_int_t)r->d2h_bytes_loop);
+
+    if (r->n_tiles_done)
+        return all;
+    /* The interrupted run had finished all tiles: none was timed. */
+    json_object_del(all, "timestep_wall_time_s");
+    json_object_del(all, "tile_turnaround_mean_ms");
+    json_object_del(all, "tile_turnaround_p95_ms");
+    return all;
 }
 
 static json_t *fallbacks_of(const qn_sw_job *job)

@@ -180,7 +180,7 @@ static qn_status finish(qn_sw_job *job, double start, qn_err *err)
 
     QN_TRY(fill_steps(job, err));
     if (outputs) {
-        job->outputs = NULL; /* commit ends it, whatever comes */
+        job->outputs = NULL; /* commit ends it, even on failure */
         QN_TRY(qn_sw_outputs_commit(outputs, err));
         qn_sw_figures_forget(&job->figures, job->config->out);
     }

@@ -229,8 +229,8 @@ out:
     return st;
 }
 
-/* Which walls face which ray is known now. And memory of the start is given back, since steps have
- * no arrays of its sizes. */
+/* The start has found which walls face which ray, so the layers of walls can go. Idle memory is
+ * freed, since steps have no arrays of the sizes that the start needed. */
 static void drop_start(qn_sw_tile *tile)
 {
     qn_buf_free(tile->maps.wall_height);

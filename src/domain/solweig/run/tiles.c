@@ -136,7 +136,7 @@ static qn_status run_steps(qn_sw_job *job, qn_tile_slot *slot, qn_err *err)
             since = qn_now_us();
         }
         qn_sw_job_advance(
-            job, "rows",
+            job, "steps",
             tile_share(job, slot,
                        START_SHARE + (1 - START_SHARE) * (double)(step + 1) / (double)n));
     }
