@@ -165,7 +165,8 @@ typedef struct qn_sw_step {
 typedef struct qn_sw_run_report {
     qn_sw_grid grid;
     double total_s, svf_s;            /* of the whole run; of the starts of tiles, with sky view */
-    double step_mean_s;               /* of a step of a tile */
+    double step_mean_s;               /* of a step of a tile; NaN, like the next two, when a resumed
+                                       * run had no tile left */
     double tile_mean_ms, tile_p95_ms; /* from the first work of a tile to its last file */
     double device_bytes_per_pixel;
     qn_i64 n_tiles, core, border; /* pixels: side of a core, width around it */

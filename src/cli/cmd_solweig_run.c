@@ -3,6 +3,7 @@
 
 #include "cli/solweig_options.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -80,17 +81,22 @@ static void print_result(const qn_sw_layer_options *layers, const qn_sw_run_opti
     const qn_sw_run_report *r = qn_sw_result_report(result);
     const size_t n = qn_sw_result_n_steps(result);
 
-    printf("%lld x %lld pixels of %g m, %zu row%s: %.3f s, %.2f ms per row and tile\n",
-           (long long)r->grid.rows, (long long)r->grid.cols, r->grid.pixel_size, n,
-           n == 1 ? "" : "s", r->total_s, 1e3 * r->step_mean_s);
+    printf("%lld x %lld pixels of %g m, %zu row%s: %.3f s", (long long)r->grid.rows,
+           (long long)r->grid.cols, r->grid.pixel_size, n, n == 1 ? "" : "s", r->total_s);
+    if (!isnan(r->step_mean_s))
+        printf(", %.2f ms per row and tile", 1e3 * r->step_mean_s);
+    putchar('\n');
     print_hottest(result);
     printf("sky view %s in %.3f s; %s sky, %.0f bytes per pixel on the device\n",
            r->svf_was_read ? "read" : "computed", r->svf_s,
            o->sky == QN_SW_ANISOTROPIC ? "anisotropic" : "isotropic", r->device_bytes_per_pixel);
     if (r->n_tiles > 1)
-        printf("%lld tiles of %lld pixels with %lld around them (%s): mean %.0f ms, p95 %.0f ms\n",
-               (long long)r->n_tiles, (long long)r->core, (long long)r->border, r->limited_by,
-               r->tile_mean_ms, r->tile_p95_ms);
+        printf("%lld tiles of %lld pixels with %lld around them (%s)", (long long)r->n_tiles,
+               (long long)r->core, (long long)r->border, r->limited_by);
+    if (r->n_tiles > 1 && !isnan(r->tile_mean_ms))
+        printf(": mean %.0f ms, p95 %.0f ms", r->tile_mean_ms, r->tile_p95_ms);
+    if (r->n_tiles > 1)
+        putchar('\n');
     if (r->n_tiles_resumed)
         printf("%lld tiles were finished by the run before\n", (long long)r->n_tiles_resumed);
     if (layers->reference || o->corrected || o->fix_pressure)

@@ -19,7 +19,7 @@ static void tiles_under_an_isotropic_sky_give_the_bits_of_the_whole(void **state
     qn_sw_run_config config = city_config();
 
     (void)state;
-    config.sky = QN_SW_SKY_ISO;
+    config.sky = QN_SW_ISOTROPIC;
     check_tiles(&config, sides, 1);
 }
 

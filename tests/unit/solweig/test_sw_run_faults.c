@@ -26,7 +26,7 @@ static int make_small(void **state)
     ctx = open_place(&cpu_place);
     for (int sky = 0; sky < 2; sky++) {
         config = city_config();
-        config.sky = (qn_sw_sky_kind)sky;
+        config.sky = sky;
         result = run_kept(ctx, &config, watched, &clean[sky]);
         clean_noon[sky] = result.steps[2];
         qn_sw_run_result_free(&result);
@@ -110,7 +110,7 @@ static void isotropic_steps_survive_a_failure_of_each_stage(void **state)
     qn_sw_run_config config = city_config();
 
     (void)state;
-    config.sky = QN_SW_SKY_ISO;
+    config.sky = QN_SW_ISOTROPIC;
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
         for (int at = 1; at <= 9; at += 4) {
             char rule[64], text[8192], line[80];

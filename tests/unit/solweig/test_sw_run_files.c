@@ -194,7 +194,7 @@ static void pictures_report_and_metadata_are_written(void **state)
 
     (void)state;
     config.maps = "13";
-    config.pet = QN_SW_PET_TABLED;
+    config.pet_table = 1;
     must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
     assert_true(is_there("full/maps/tmrt_20060726_1300.png"));
     assert_true(is_there("full/maps/pet_20060726_1300.png"));
@@ -273,7 +273,7 @@ static void points_have_the_values_of_the_rasters(void **state)
 
 /* Sky view factors that were kept. */
 
-static void check_kept(qn_ctx *ctx, qn_sw_sky_kind sky)
+static void check_kept(qn_ctx *ctx, int sky)
 {
     qn_sw_run_config config = city_config();
     kept_planes fresh = { 0 }, read = { 0 };
@@ -309,8 +309,8 @@ static void kept_view_factors_give_the_same_bits(void **state)
     must_do(qn_sw_svf_compute(ctx, &surface, &job, &arrays, &report, &err));
     key = qn_sw_svf_key_of(&surface, 2);
     must_do(qn_sw_svf_cache_write(in_folder("svf"), &surface.dsm.place, &arrays, &key, &err));
-    check_kept(ctx, QN_SW_SKY_ANISO);
-    check_kept(ctx, QN_SW_SKY_ISO);
+    check_kept(ctx, QN_SW_ANISOTROPIC);
+    check_kept(ctx, QN_SW_ISOTROPIC);
 
     config = city_config();
     config.svf = in_folder("svf");

@@ -130,7 +130,7 @@ static void isotropic_day_is_that_of_golden_data(void **state)
     need_golden("solweig/ga/DSM_GA.tif");
     weather = ga_path("MetFile_20060726.txt");
     config = ga_config(&weather);
-    config.sky = QN_SW_SKY_ISO;
+    config.sky = QN_SW_ISOTROPIC;
     check_site(&config, "iso_20060726", &places[0], hours, &noon);
 }
 

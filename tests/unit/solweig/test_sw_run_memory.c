@@ -17,7 +17,7 @@ static void no_kind_of_run_is_planned_above_the_bar(void **state)
     for (int sky = 0; sky < 2; sky++)
         for (int option = 1; option <= 2; option++)
             for (int has = 0; has < 4; has++) {
-                const qn_sw_tile_needs needs = { .sky = sky ? QN_SW_SKY_ISO : QN_SW_SKY_ANISO,
+                const qn_sw_tile_needs needs = { .sky = sky ? QN_SW_ISOTROPIC : QN_SW_ANISOTROPIC,
                                                  .patch_option = option,
                                                  .has_vegetation = has & 1,
                                                  .has_pet = has >> 1,
@@ -34,7 +34,7 @@ static void no_kind_of_run_is_planned_above_the_bar(void **state)
 static void long_series_count_in_whole_words(void **state)
 {
     qn_sw_tile_needs needs = {
-        .sky = QN_SW_SKY_ISO, .patch_option = 2, .n_thresholds = 3, .n_steps = 65535
+        .sky = QN_SW_ISOTROPIC, .patch_option = 2, .n_thresholds = 3, .n_steps = 65535
     };
     const double narrow = qn_sw_tile_cost(&needs).device;
 
@@ -93,10 +93,10 @@ static void isotropic_runs_with_all_outputs_hold_what_is_planned(void **state)
     qn_sw_run_config config = city_config();
 
     (void)state;
-    config.sky = QN_SW_SKY_ISO;
+    config.sky = QN_SW_ISOTROPIC;
     config.out = in_folder("out");
     config.outputs = 1u << QN_SW_TMRT | 1u << QN_SW_UTCI | 1u << QN_SW_PET;
-    config.pet = QN_SW_PET_TABLED;
+    config.pet_table = 1;
     expect_peak(&config);
 }
 

@@ -137,7 +137,7 @@ static json_t *parameters_of(const qn_sw_job *job)
     const qn_sw_run_config *c = job->config;
 
     return json_pack("{s:b, s:b, s:i, s:o, s:b, s:b, s:b, s:b, s:b}", "use_anisotropic_sky",
-                     c->sky == QN_SW_SKY_ANISO, "conifer", job->params.trees.is_conifer,
+                     c->sky == QN_SW_ANISOTROPIC, "conifer", job->params.trees.is_conifer,
                      "patch_option", qn_sw_patch_option(c), "max_shadow_distance_m",
                      qn_json_number(qn_sw_shadow_distance(c)), "parity", c->reference, "fixed",
                      c->corrected, "fix_pressure", c->corrected || c->fix_pressure,

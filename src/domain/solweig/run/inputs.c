@@ -124,7 +124,7 @@ static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
                              const qn_sw_params *params, int has_land_cover, qn_sw_forcing *r,
                              qn_err *err)
 {
-    const int is_aniso = config->sky == QN_SW_SKY_ANISO;
+    const int is_aniso = config->sky == QN_SW_ANISOTROPIC;
     const qn_sw_materials materials = materials_of(params, has_land_cover);
     qn_sw_delay delay = qn_sw_delay_begin(r->dt_hours / 24);
     qn_sw_patch_sky *table = calloc(1, sizeof *table);

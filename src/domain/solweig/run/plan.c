@@ -37,7 +37,7 @@ static double ground(void)
 
 static double dirs(const qn_sw_tile_needs *n)
 {
-    return n->sky == QN_SW_SKY_ANISO ? 1 : SW_DIRS;
+    return n->sky == QN_SW_ANISOTROPIC ? 1 : SW_DIRS;
 }
 
 /* Of the view of the ground what its geometry makes: albedo unshaded, lengths of rays, faces. */
@@ -67,7 +67,7 @@ static double summary(const qn_sw_tile_needs *n)
 /* View factors that steps read: all under an isotropic sky, else two and the bits of patches. */
 static double sky(const qn_sw_tile_needs *n)
 {
-    if (n->sky == QN_SW_SKY_ISO)
+    if (n->sky == QN_SW_ISOTROPIC)
         return PLANE * SW_VIEW_PLANES;
     return 2 * PLANE + words(n) * matrices(n);
 }
@@ -76,7 +76,7 @@ static double sky(const qn_sw_tile_needs *n)
  * them five planes of windows of heights, after them two of the ground's view. */
 static double start_temps(const qn_sw_tile_needs *n)
 {
-    const double march = n->sky == QN_SW_SKY_ISO
+    const double march = n->sky == QN_SW_ISOTROPIC
                              ? 3 * words(n)
                              : PLANE * SW_VIEW_PLANES + (3 - matrices(n)) * words(n);
 
@@ -91,7 +91,7 @@ static double at_start(const qn_sw_tile_needs *n)
 /* Shadow, and where the view of the ground has no sides to lend Tmrt, UTCI and PET. */
 static double results(const qn_sw_tile_needs *n)
 {
-    const int is_lent = n->sky == QN_SW_SKY_ISO;
+    const int is_lent = n->sky == QN_SW_ISOTROPIC;
 
     return PLANE + (is_lent ? 0 : PLANE * (n->has_pet ? 3 : 2));
 }
@@ -101,7 +101,7 @@ static double in_steps(const qn_sw_tile_needs *n)
 {
     const double view = 3 * PLANE * dirs(n) + 2 * PLANE;
     const double radiation =
-        PLANE * (n->sky == QN_SW_SKY_ISO ? SW_ISO_PLANES : SW_RADIATION_PLANES);
+        PLANE * (n->sky == QN_SW_ISOTROPIC ? SW_ISO_PLANES : SW_RADIATION_PLANES);
 
     return heights(n) + ground() + geometry(n) + sky(n) + view + radiation + results(n) +
            summary(n);
@@ -110,7 +110,7 @@ static double in_steps(const qn_sw_tile_needs *n)
 qn_tiles_cost qn_sw_tile_cost(const qn_sw_tile_needs *needs)
 {
     const double layers = heights(needs) + ground();
-    const double views = needs->sky == QN_SW_SKY_ISO ? PLANE * SW_VIEW_PLANES : 0;
+    const double views = needs->sky == QN_SW_ISOTROPIC ? PLANE * SW_VIEW_PLANES : 0;
 
     /* The host has the layers of a tile and of the next one, and steps on their way to files. */
     return (qn_tiles_cost){ .device = fmax(at_start(needs), in_steps(needs)),
@@ -258,6 +258,6 @@ void qn_sw_job_plan_line(const qn_sw_job *job, char *out, size_t size)
                        "key=%016llx",
              (long long)plan->core, (long long)plan->border, (long long)plan->padding,
              job->forcing.n, job->written, c->no_summary ? 0 : qn_sw_grid_count(&job->scene),
-             (int)c->sky, c->corrected, (int)c->pet, c->max_distance_m,
+             c->sky, c->corrected, c->pet_table, c->max_distance_m,
              (unsigned long long)hash_of(job));
 }

@@ -127,7 +127,7 @@ static void add_tiles(const qn_sw_job *job, qn_page *page)
     const qn_fact tiles[] = { { "hottest step", hottest, "mean Tmrt" },
                               { "whole run", total, NULL },
                               { "per step and tile", step, NULL } };
-    qn_page_tiles(page, tiles, sizeof tiles / sizeof *tiles);
+    qn_page_tiles(page, tiles, isnan(r->times.step_mean_s) ? 2 : 3);
 }
 
 static void add_conditions(const qn_sw_job *job, qn_page *page)
@@ -143,7 +143,7 @@ static void add_conditions(const qn_sw_job *job, qn_page *page)
     snprintf(tiles, sizeof tiles, "%lld, limited by %s, %.0f bytes per pixel",
              (long long)qn_tiles_count(&r->plan), r->plan.limited_by, r->plan.cost.device);
     snprintf(mode, sizeof mode, "%s sky, %s%s",
-             c->sky == QN_SW_SKY_ANISO ? "anisotropic" : "isotropic",
+             c->sky == QN_SW_ANISOTROPIC ? "anisotropic" : "isotropic",
              job->params.person.pose == QN_SW_SITTING ? "sitting" : "standing",
              c->corrected
                  ? "; --corrected: pressure, distances and aspects of the ground's view, water, "

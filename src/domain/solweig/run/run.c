@@ -8,6 +8,7 @@
 
 #include <quern/metrics.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,9 +169,9 @@ static void fill_times(qn_sw_job *job, double start)
     qn_stats stats = qn_stats_of(job->tile_ms, done);
 
     t->total_s = (qn_now_us() - start) * 1e-6;
-    t->tile_mean_ms = done ? stats.mean : 0;
-    t->tile_p95_ms = done ? qn_sorted_rank(job->tile_ms, done, 95) : 0;
-    t->step_mean_s = done ? t->steps_s / (double)(done * job->forcing.n) : 0;
+    t->tile_mean_ms = done ? stats.mean : NAN;
+    t->tile_p95_ms = done ? qn_sorted_rank(job->tile_ms, done, 95) : NAN;
+    t->step_mean_s = done ? t->steps_s / (double)(done * job->forcing.n) : NAN;
 }
 
 static qn_status finish(qn_sw_job *job, double start, qn_err *err)

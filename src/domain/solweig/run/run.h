@@ -39,9 +39,6 @@ const char *qn_sw_plane_unit(qn_sw_plane plane);
 /* "tmrt,utci" into a set. "none" is the empty one; a name that is none of them is QN_ERR_USAGE. */
 qn_status qn_sw_planes_parse(const char *list, qn_sw_plane_set *out, qn_err *err);
 
-typedef enum qn_sw_sky_kind { QN_SW_SKY_ANISO, QN_SW_SKY_ISO } qn_sw_sky_kind;
-typedef enum qn_sw_pet_way { QN_SW_PET_SOLVED, QN_SW_PET_TABLED } qn_sw_pet_way;
-
 /* Zero-initialised gives the defaults; surface.dsm and weather are required. Everything is
  * borrowed for the time of the call. */
 typedef struct qn_sw_run_config {
@@ -57,14 +54,14 @@ typedef struct qn_sw_run_config {
     qn_sw_site site;
 
     const qn_sw_params *params; /* materials, trees, person and pose; NULL: the defaults */
-    qn_sw_sky_kind sky;
-    int patch_option;      /* 1 .. 4; 0 means 2 */
-    qn_sw_pet_way pet;     /* how PET is computed where it is asked for */
-    double max_distance_m; /* the longest shadow; 0 means 1000 */
-    int ignore_split;      /* direct and diffuse light are estimated for all steps */
-    int fix_pressure;      /* the clearness index takes air pressure in hPa */
-    int corrected;         /* that, and other known faults of the reference are corrected */
-    int reference;         /* missing heights are treated as in the reference */
+    int sky;                    /* QN_SW_ANISOTROPIC or QN_SW_ISOTROPIC */
+    int patch_option;           /* 1 .. 4; 0 means 2 */
+    int pet_table;              /* PET is looked up in a table over Tmrt */
+    double max_distance_m;      /* the longest shadow; 0 means 1000 */
+    int ignore_split;           /* direct and diffuse light are estimated for all steps */
+    int fix_pressure;           /* the clearness index takes air pressure in hPa */
+    int corrected;              /* that, and other known faults of the reference are corrected */
+    int reference;              /* missing heights are treated as in the reference */
 
     qn_i64 tile;     /* side of a tile's core, pixels; 0: what fits */
     const char *svf; /* folder with sky view factors, used if they match; may be NULL */
@@ -117,7 +114,8 @@ typedef struct qn_sw_step_figures {
 
 typedef struct qn_sw_run_times {
     double load_s, walls_s, svf_s, steps_s, write_s, total_s;
-    double step_mean_s;               /* of a step of a tile */
+    double step_mean_s;               /* of a step of a tile; NaN, as are the next two, where an
+                                       * interrupted run had finished all tiles */
     double tile_mean_ms, tile_p95_ms; /* from its first work to its last file */
     double stitch_ms;                 /* copying cores out */
 } qn_sw_run_times;

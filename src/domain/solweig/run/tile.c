@@ -14,7 +14,7 @@
 
 static int is_aniso(const qn_sw_tile *tile)
 {
-    return tile->scene->config->sky == QN_SW_SKY_ANISO;
+    return tile->scene->config->sky == QN_SW_ANISOTROPIC;
 }
 
 /* Rays. */
@@ -113,7 +113,7 @@ static qn_status make_objects(qn_sw_tile *tile, qn_err *err)
     QN_TRY(qn_sw_summary_new(scene->ctx, view.cols, core, scene->forcing->dt_hours,
                              scene->thresholds, scene->n_thresholds, (int)scene->forcing->n,
                              &tile->summary, err));
-    if (scene->has_pet && scene->config->pet == QN_SW_PET_TABLED)
+    if (scene->has_pet && scene->config->pet_table)
         QN_TRY(qn_sw_pet_table_new(scene->ctx, &tile->pet_table, err));
 out:
     return st;

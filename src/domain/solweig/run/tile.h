@@ -88,7 +88,7 @@ typedef struct qn_sw_tile {
 
 /* What the bytes of a pixel depend on. */
 typedef struct qn_sw_tile_needs {
-    qn_sw_sky_kind sky;
+    int sky;
     int patch_option; /* 1 .. 4 */
     int has_vegetation, has_pet, n_thresholds;
     qn_i64 n_steps;

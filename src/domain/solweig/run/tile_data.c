@@ -164,7 +164,7 @@ qn_status qn_sw_tile_cached(qn_sw_tile *tile, qn_err *err)
     const qn_sw_svf_arrays *cached = tile->scene->cached;
     qn_status st = QN_OK;
 
-    if (tile->scene->config->sky == QN_SW_SKY_ISO)
+    if (tile->scene->config->sky == QN_SW_ISOTROPIC)
         return cut_planes(tile, "svf", cached->map, SW_VIEW_PLANES, &tile->svf, err);
     QN_TRY(cut_planes(tile, "svf", &cached->map[SW_SVF], 1, &tile->svf, err));
     QN_TRY(cut_planes(tile, "svf of leaves", &cached->map[SW_VEG], 1, &tile->veg, err));
@@ -226,7 +226,7 @@ const char *qn_sw_tile_stage_name(const qn_sw_tile *tile, qn_sw_plane plane)
     case QN_SW_LUP:
         return "delay";
     default:
-        return tile->scene->config->sky == QN_SW_SKY_ANISO ? "aniso" : "radiation";
+        return tile->scene->config->sky == QN_SW_ANISOTROPIC ? "aniso" : "radiation";
     }
 }
 

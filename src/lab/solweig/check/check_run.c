@@ -105,7 +105,7 @@ static qn_status run_day(qn_golden *g, const qn_sw_day *day, day_planes *kept, q
                                       .has_site = 1,
                                       .site = qn_sw_day_site,
                                       .params = &params,
-                                      .sky = day->is_iso ? QN_SW_SKY_ISO : QN_SW_SKY_ANISO,
+                                      .sky = day->is_iso ? QN_SW_ISOTROPIC : QN_SW_ANISOTROPIC,
                                       .ignore_split = day->is_estimated,
                                       .reference = 1 };
 
