@@ -40,7 +40,7 @@
  *        QN_TRY(qn_options_take(&table, options, &taken, err));   in every call that has options
  *
  *   4. the command: rows of its option table, and the struct they fill (cli/options.h).
- *   5. Python: `Options("qn_foo_option_table", keywords)` (quern/_options.py).
+ *   5. Python: `OptionTable("qn_foo").make(keywords)` (quern/_options.py).
  */
 #ifndef QN_UTIL_OPTIONS_H
 #define QN_UTIL_OPTIONS_H

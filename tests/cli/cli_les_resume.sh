@@ -22,7 +22,9 @@ PY
 exits 0 les --out whole
 
 # Killed right after its first checkpoint. If it ended before that, it is repeated with more steps.
-long() { les --n 64 --steps $steps --stride 500 --hash-every 500 "$@"; }
+long() {
+    les --n 64 --steps $steps --stride 100 --hash-every 500 --observer snapshots --video none "$@"
+}
 for steps in 4000 16000 64000; do
     rm -rf killed
     long --checkpoint-every 100 --out killed >/dev/null 2>&1 &
@@ -34,9 +36,11 @@ for steps in 4000 16000 64000; do
 done
 [ -e killed/les_checkpoint.qnc ] || fail "no checkpoint came"
 [ ! -e "$(echo killed/*_metrics.json)" ] || fail "the run was over before it was killed"
+[ -s "$(echo killed/*_omega_t000100.npy)" ] || fail "a snapshot from before the checkpoint is missing"
 exits 0 long --checkpoint-every 100 --resume --out killed
 exits 0 long --out long
 same killed/*_metrics.json long/*_metrics.json
+[ "$(ls killed/*_omega_t* | wc -l)" = "$(ls long/*_omega_t* | wc -l)" ] || fail "fields are missing"
 
 # The last checkpoint of a finished run, and of an ensemble.
 exits 0 les --checkpoint-every 30 --out again

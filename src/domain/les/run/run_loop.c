@@ -139,6 +139,17 @@ out:
     return st;
 }
 
+/* Both slots, in the order of steps. */
+static qn_status collect_all(run *r, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    for (int k = 0; k < 2; k++)
+        QN_TRY(collect(r, &r->slots[(r->step / r->config->stride + 1 + k) % 2], err));
+out:
+    return st;
+}
+
 static qn_status take_snapshot(run *r, qn_err *err)
 {
     const int number = r->step / r->config->stride;
@@ -208,8 +219,10 @@ static qn_status marks(run *r, unsigned due, qn_err *err)
         QN_TRY(take_snapshot(r, err));
     if (due & QN_LES_DUE_HASH)
         QN_TRY(take_hash(r, err));
-    if (due & QN_LES_DUE_CHECKPOINT)
+    if (due & QN_LES_DUE_CHECKPOINT) {
+        QN_TRY(collect_all(r, err)); /* a resumed run does not repeat snapshots before it */
         QN_TRY(qn_les_run_save(r, err));
+    }
 out:
     return st;
 }
@@ -272,8 +285,7 @@ static qn_status finish(run *r, qn_graph *last, qn_err *err)
 
     if (last)
         QN_TRY(qn_les_run_wait(r, last, err));
-    for (int k = 0; k < 2; k++) /* in the order of steps */
-        QN_TRY(collect(r, &r->slots[(r->step / r->config->stride + 1 + k) % 2], err));
+    QN_TRY(collect_all(r, err));
     if (!r->is_stopped)
         qn_progress_at(r->progress, r->plan.steps);
 out:
