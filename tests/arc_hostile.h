@@ -2,7 +2,7 @@
 #ifndef QN_TESTS_ARC_HOSTILE_H
 #define QN_TESTS_ARC_HOSTILE_H
 
-#include "arc_session_rig.h"
+#include "arc_session_fixture.h"
 
 typedef struct hostile {
     const char *id, *limit, *text;
@@ -73,35 +73,35 @@ static inline qn_str hostile_text(const hostile *h)
 }
 
 /* Each between two instances of a program that must not suffer. */
-static inline void add_hostile(rig *r)
+static inline void add_hostile(fixture *r)
 {
-    const int grid = rig_made_grid(r, 3);
-    const int good = rig_program(r, "good",
-                                 "def solve_good(I):\n    x = objects(I, T, F, T)\n"
-                                 "    y = apply(toindices, x)\n    O = astuple(x, y)\n"
-                                 "    return O\n");
+    const int grid = fixture_made_grid(r, 3);
+    const int good = fixture_program(r, "good",
+                                     "def solve_good(I):\n    x = objects(I, T, F, T)\n"
+                                     "    y = apply(toindices, x)\n    O = astuple(x, y)\n"
+                                     "    return O\n");
 
     for (int i = 0; i < N_HOSTILE; i++) {
         qn_str text = hostile_text(&hostile_programs[i]);
 
-        rig_job(r, good, grid);
-        rig_job(r, rig_program(r, hostile_programs[i].id, qn_str_get(&text)), grid);
+        fixture_job(r, good, grid);
+        fixture_job(r, fixture_program(r, hostile_programs[i].id, qn_str_get(&text)), grid);
         qn_str_free(&text);
     }
-    rig_job(r, good, grid);
+    fixture_job(r, good, grid);
 }
 
-static inline void assert_hostile(const rig *r, const char *where)
+static inline void assert_hostile(const fixture *r, const char *where)
 {
-    qn_str first = rig_text(r, 0), wrong = { 0 };
+    qn_str first = fixture_text(r, 0), wrong = { 0 };
 
     for (uint32_t k = 0; k < r->n; k++) {
         const hostile *h = &hostile_programs[k / 2];
 
         if (k % 2 == 0)
             assert_output(r, k, qn_str_get(&first));
-        else if (strcmp(rig_code_name(r, k), h->limit) != 0)
-            qn_str_addf(&wrong, "%s ends with %s, not with %s; ", h->id, rig_code_name(r, k),
+        else if (strcmp(fixture_code_name(r, k), h->limit) != 0)
+            qn_str_addf(&wrong, "%s ends with %s, not with %s; ", h->id, fixture_code_name(r, k),
                         h->limit);
     }
     if (wrong.len)

@@ -14,35 +14,35 @@
 
 enum { INSTANCES = 5000, CHUNK = 5000, MOST_TRANSFERS = 4 };
 
-static rig open_at(const place *at, int group)
+static fixture open_at(const place *at, int group)
 {
-    return rig_in(
+    return fixture_in(
         open_with((qn_options){ .backend = device_of(at), .fault = at->fault, .log = "none" }),
         (qn_arc_session_options){ .limits = { .group = group } });
 }
 
-static rig open_limited(const place *at, uint32_t max_steps)
+static fixture open_limited(const place *at, uint32_t max_steps)
 {
-    return rig_in(
+    return fixture_in(
         open_with((qn_options){ .backend = device_of(at), .fault = at->fault, .log = "none" }),
         (qn_arc_session_options){ .limits = { .max_steps = max_steps } });
 }
 
 /* Most work stays on the device. */
-static void assert_on_device(const rig *r, const place *at)
+static void assert_on_device(const fixture *r, const place *at)
 {
     const qn_arc_stats *stats = qn_arc_session_stats(r->s);
 
     if (strcmp(at->backend, "cpu") == 0)
         return;
-    if (stats->gpu_ops == 0 || rig_fallbacks(r) > stats->instances / 50)
+    if (stats->gpu_ops == 0 || fixture_fallbacks(r) > stats->instances / 50)
         fail_msg("%s: %llu of %llu instances left the device", at->name,
-                 (unsigned long long)rig_fallbacks(r), (unsigned long long)stats->instances);
+                 (unsigned long long)fixture_fallbacks(r), (unsigned long long)stats->instances);
 }
 
 /* Golden cases. */
 
-static void check_file(rig *r, const place *at, const char *name)
+static void check_file(fixture *r, const place *at, const char *name)
 {
     qn_arc_check report = { 0 };
     qn_err err = { .text = "" };
@@ -59,12 +59,12 @@ static void check_file(rig *r, const place *at, const char *name)
 
 static void check_golden(const place *at, int group)
 {
-    rig r = open_at(at, group);
+    fixture r = open_at(at, group);
 
     check_file(&r, at, "arc/dsl_cases.json");
     check_file(&r, at, "arc/batt_cases.json");
     assert_on_device(&r, at);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void golden_cases_pass_on_every_device(void **state)
@@ -77,7 +77,7 @@ static void golden_cases_pass_on_every_device(void **state)
             check_golden(&device_places[p], 0);
 }
 
-static int is_gpu(const rig *r)
+static int is_gpu(const fixture *r)
 {
     const qn_device_kind kind = qn_device_get(r->ctx, qn_device_count(r->ctx) - 1)->kind;
 
@@ -91,14 +91,14 @@ static void golden_cases_pass_with_every_team_size_of_a_gpu(void **state)
     (void)state;
     need_golden("arc/dsl_cases.json");
     for (int p = 0; p < N_PLACES; p++) {
-        rig r;
+        fixture r;
         int is_one;
 
         if (!is_here(&device_places[p]))
             continue;
         r = open_at(&device_places[p], 0);
         is_one = is_gpu(&r);
-        rig_close(&r);
+        fixture_close(&r);
         for (int group = 8; is_one && group <= 32; group *= 2)
             check_golden(&device_places[p], group);
         n_gpus += is_one;
@@ -119,21 +119,21 @@ static uint32_t n_instances(void)
 
 static void compare_made(const place *at, uint64_t seed, uint32_t n, uint64_t counts[3])
 {
-    rig cpu = open_at(&cpu_place, 0), other = open_at(at, 0);
+    fixture cpu = open_at(&cpu_place, 0), other = open_at(at, 0);
     const qn_arc_stats *stats;
 
     add_made(&cpu, seed, n);
     add_made(&other, seed, n);
-    rig_run(&cpu);
-    rig_run(&other);
+    fixture_run(&cpu);
+    fixture_run(&other);
     assert_same(&cpu, &other, at->name);
     assert_on_device(&other, at);
     stats = qn_arc_session_stats(other.s);
     counts[0] += stats->ok;
     counts[1] += stats->errors;
     counts[2] += stats->limits;
-    rig_close(&cpu);
-    rig_close(&other);
+    fixture_close(&cpu);
+    fixture_close(&other);
 }
 
 static void made_programs_give_the_same_on_every_device(void **state)
@@ -159,19 +159,19 @@ static void made_programs_give_the_same_on_every_device(void **state)
 
 /* Long batt programs. */
 
-static rig run_batt(const place *at, const char *text, uint32_t stride)
+static fixture run_batt(const place *at, const char *text, uint32_t stride)
 {
-    rig r = open_at(at, 0);
-    const int program = rig_program_with(&r, "batt", text, QN_ARC_OFF_ALL);
+    fixture r = open_at(at, 0);
+    const int program = fixture_program_with(&r, "batt", text, QN_ARC_OFF_ALL);
 
     for (uint64_t g = 0; g < 3; g++)
-        rig_batt_job(&r, program, rig_made_grid(&r, 40 + g));
-    rig_run_with(&r, ARC_WANT_OUTPUT | ARC_WANT_TRACE, stride);
+        fixture_batt_job(&r, program, fixture_made_grid(&r, 40 + g));
+    fixture_run_with(&r, ARC_WANT_OUTPUT | ARC_WANT_TRACE, stride);
     return r;
 }
 
 /* The first step whose value differs is named. */
-static void assert_same_trace(const rig *a, const rig *b, uint32_t stride, const char *what)
+static void assert_same_trace(const fixture *a, const fixture *b, uint32_t stride, const char *what)
 {
     for (uint32_t k = 0; k < a->n; k++) {
         const uint64_t *x = qn_arc_session_trace(a->s, k), *y = qn_arc_session_trace(b->s, k);
@@ -184,7 +184,7 @@ static void assert_same_trace(const rig *a, const rig *b, uint32_t stride, const
 
 static void compare_batt(const place *at, const char *text, uint32_t n_steps)
 {
-    rig cpu = run_batt(&cpu_place, text, n_steps), other = run_batt(at, text, n_steps);
+    fixture cpu = run_batt(&cpu_place, text, n_steps), other = run_batt(at, text, n_steps);
     uint32_t n_hashes = 0;
 
     assert_same(&cpu, &other, at->name);
@@ -192,9 +192,9 @@ static void compare_batt(const place *at, const char *text, uint32_t n_steps)
     for (uint32_t step = 0; step < n_steps; step++)
         n_hashes += qn_arc_session_trace(cpu.s, 0)[step] != 0;
     assert_int_equal(n_hashes, n_steps);
-    assert_int_equal(rig_fallbacks(&other), 0);
-    rig_close(&cpu);
-    rig_close(&other);
+    assert_int_equal(fixture_fallbacks(&other), 0);
+    fixture_close(&cpu);
+    fixture_close(&other);
 }
 
 static void long_batt_programs_are_the_same_at_every_step(void **state)
@@ -227,20 +227,21 @@ static void long_batt_program_needs_four_transfers(void **state)
     (void)state;
     qn_arc_make_batt(77, 2868, &options, &text);
     for (int p = 0; p < N_PLACES; p++) {
-        rig r;
+        fixture r;
         const qn_arc_stats *stats;
 
         if (!is_here(&device_places[p]))
             continue;
         r = open_at(&device_places[p], 0);
-        rig_batt_job(&r, rig_program(&r, "batt", qn_str_get(&text)), rig_made_grid(&r, 40));
-        rig_run(&r);
+        fixture_batt_job(&r, fixture_program(&r, "batt", qn_str_get(&text)),
+                         fixture_made_grid(&r, 40));
+        fixture_run(&r);
         stats = qn_arc_session_stats(r.s);
         print_message("%s: %llu transfers, %llu reruns\n", device_places[p].name,
                       (unsigned long long)stats->transfers, (unsigned long long)stats->reruns);
         assert_true(stats->steps_total > 1000);
         assert_true(stats->transfers <= MOST_TRANSFERS);
-        rig_close(&r);
+        fixture_close(&r);
     }
     qn_str_free(&text);
 }
@@ -250,25 +251,25 @@ static void long_batt_program_needs_four_transfers(void **state)
 /* Each ends with its limit wherever it runs, and those around it are as they were. */
 static void hostile_programs_end_with_a_limit_on_every_device(void **state)
 {
-    rig cpu = open_at(&cpu_place, 0);
+    fixture cpu = open_at(&cpu_place, 0);
 
     (void)state;
     add_hostile(&cpu);
-    rig_run(&cpu);
+    fixture_run(&cpu);
     assert_hostile(&cpu, "cpu");
     for (int p = 0; p < N_PLACES; p++) {
-        rig other;
+        fixture other;
 
         if (!is_here(&device_places[p]))
             continue;
         other = open_at(&device_places[p], 0);
         add_hostile(&other);
-        rig_run(&other);
+        fixture_run(&other);
         assert_hostile(&other, device_places[p].name);
         assert_same(&cpu, &other, device_places[p].name);
-        rig_close(&other);
+        fixture_close(&other);
     }
-    rig_close(&cpu);
+    fixture_close(&cpu);
 }
 
 static void limit_on_steps_is_the_same_on_every_device(void **state)
@@ -278,14 +279,14 @@ static void limit_on_steps_is_the_same_on_every_device(void **state)
     (void)state;
     for (int p = 0; p < N_PLACES; p++)
         for (int i = 0; i < 3 && is_here(&device_places[p]); i++) {
-            rig cpu = open_limited(&cpu_place, limits[i]);
-            rig other = open_limited(&device_places[p], limits[i]);
+            fixture cpu = open_limited(&cpu_place, limits[i]);
+            fixture other = open_limited(&device_places[p], limits[i]);
             uint32_t n_stopped = 0;
 
             add_made(&cpu, 5, 200);
             add_made(&other, 5, 200);
-            rig_run(&cpu);
-            rig_run(&other);
+            fixture_run(&cpu);
+            fixture_run(&other);
             assert_same(&cpu, &other, device_places[p].name);
             for (uint32_t k = 0; k < other.n; k++) {
                 const arc_result *r = qn_arc_session_result(other.s, k);
@@ -295,8 +296,8 @@ static void limit_on_steps_is_the_same_on_every_device(void **state)
                 n_stopped += r->code == ARC_E_STEPS;
             }
             assert_true(n_stopped > 0 && (n_stopped < other.n || limits[i] == 1));
-            rig_close(&cpu);
-            rig_close(&other);
+            fixture_close(&cpu);
+            fixture_close(&other);
         }
 }
 

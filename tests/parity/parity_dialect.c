@@ -17,7 +17,7 @@ static const qn_backend *const backends[] = { &qn_backend_cpu, &qn_backend_openc
 enum { GUARD = 40, MAX_KERNELS = 8, MAX_OPEN = 128 };
 
 /* A device with one text compiled for it. */
-typedef struct rig {
+typedef struct fixture {
     const qn_backend *backend;
     qn_dev *dev;
     qn_device_info info;
@@ -28,7 +28,7 @@ typedef struct rig {
     qn_kernel_module table;
     qn_module *module;
     int team_lanes;
-} rig;
+} fixture;
 
 /* An argument of run(): a value, or host data that goes to the device and comes back. */
 typedef struct item {
@@ -61,7 +61,7 @@ static void check(qn_status status, const qn_err *err)
         fail_msg("%s", err->text);
 }
 
-static void fill_tables(rig *r, const char *defines)
+static void fill_tables(fixture *r, const char *defines)
 {
     assert_true(r->heads.n <= MAX_KERNELS);
     for (int k = 0; k < r->heads.n; k++) {
@@ -89,8 +89,8 @@ static void fill_tables(rig *r, const char *defines)
     r->table = (qn_kernel_module){ .name = "test", .kernels = r->list, .n_kernels = r->heads.n };
 }
 
-static void open_rig(rig *r, const qn_backend *backend, int index, const char *file,
-                     const char *defines)
+static void open_fixture(fixture *r, const qn_backend *backend, int index, const char *file,
+                         const char *defines)
 {
     static const qn_expand_for targets[] = { [QN_LANG_C] = QN_EXPAND_C,
                                              [QN_LANG_OPENCL] = QN_EXPAND_OPENCL,
@@ -119,7 +119,7 @@ static void open_rig(rig *r, const qn_backend *backend, int index, const char *f
     qn_str_free(&unit);
 }
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     r->backend->unload(r->dev, r->module);
     r->backend->close(r->dev);
@@ -141,7 +141,7 @@ static void check_guards(const unsigned char *block, size_t at, size_t bytes)
 }
 
 /* Runs a kernel over `range`; data of its buffers is replaced by what the device made of it. */
-static void run(rig *r, const char *name, qn_range range, const item *items)
+static void run(fixture *r, const char *name, qn_range range, const item *items)
 {
     const qn_backend *b = r->backend;
     const int team_lanes = b->language == QN_LANG_C ? 1 : r->team_lanes;
@@ -191,40 +191,41 @@ static struct {
     const char *file, *defines;
     const qn_backend *backend;
     int index;
-    rig *rig;
+    fixture *fixture;
 } opened[MAX_OPEN];
 static int n_opened;
 
-static rig *get_rig(const qn_backend *backend, int index, const char *file, const char *defines)
+static fixture *get_fixture(const qn_backend *backend, int index, const char *file,
+                            const char *defines)
 {
     for (int i = 0; i < n_opened; i++) {
         if (opened[i].backend == backend && opened[i].index == index &&
             !strcmp(opened[i].file, file) && !strcmp(opened[i].defines, defines))
-            return opened[i].rig;
+            return opened[i].fixture;
     }
     assert_true(n_opened < MAX_OPEN);
     opened[n_opened].backend = backend;
     opened[n_opened].index = index;
     opened[n_opened].file = file;
     opened[n_opened].defines = defines;
-    opened[n_opened].rig = malloc(sizeof(rig));
-    assert_non_null(opened[n_opened].rig);
-    open_rig(opened[n_opened].rig, backend, index, file, defines);
-    return opened[n_opened++].rig;
+    opened[n_opened].fixture = malloc(sizeof(fixture));
+    assert_non_null(opened[n_opened].fixture);
+    open_fixture(opened[n_opened].fixture, backend, index, file, defines);
+    return opened[n_opened++].fixture;
 }
 
 static int close_rigs(void **state)
 {
     (void)state;
     while (n_opened > 0) {
-        close_rig(opened[--n_opened].rig);
-        free(opened[n_opened].rig);
+        close_fixture(opened[--n_opened].fixture);
+        free(opened[n_opened].fixture);
     }
     return 0;
 }
 
 /* Calls `test` with the text compiled on each device of each backend. */
-static void on_every_device(const char *file, const char *defines, void (*test)(rig *))
+static void on_every_device(const char *file, const char *defines, void (*test)(fixture *))
 {
     char reason[256];
 
@@ -233,11 +234,11 @@ static void on_every_device(const char *file, const char *defines, void (*test)(
 
         for (int i = 0; i < n; i++) {
             qn_device_info info;
-            rig *r = get_rig(backends[k], i, file, "");
+            fixture *r = get_fixture(backends[k], i, file, "");
 
             backends[k]->info(r->dev, &info);
             if (info.has_f64 || !strstr(defines, "double"))
-                test(get_rig(backends[k], i, file, defines));
+                test(get_fixture(backends[k], i, file, defines));
         }
     }
 }
@@ -249,7 +250,7 @@ static float noise(int i)
 
 /* MAP. */
 
-static void check_saxpy(rig *r, const char *name, int x0, int x1)
+static void check_saxpy(fixture *r, const char *name, int x0, int x1)
 {
     float x[5000], y[5000];
     const float a = 0.3f;
@@ -266,7 +267,7 @@ static void check_saxpy(rig *r, const char *name, int x0, int x1)
     }
 }
 
-static void run_saxpy(rig *r)
+static void run_saxpy(fixture *r)
 {
     static const int ranges[][2] = { { 0, 1 },     { 0, 255 },     { 0, 256 },     { 0, 1023 },
                                      { 0, 1024 },  { 0, 1025 },    { 0, 5000 },    { 1, 4097 },
@@ -296,7 +297,7 @@ static float at_edge(const float *g, const blur_par *p, int x, int y)
     return g[y * p->cols + x];
 }
 
-static void run_blur(rig *r)
+static void run_blur(fixture *r)
 {
     const blur_par p = { 0.6f, 0.1f, 67, 41 };
     float g[67 * 41], out[67 * 41];
@@ -337,7 +338,7 @@ static float tree_sum(const float *x, int n, int lanes, int group)
     return tile[0];
 }
 
-static void check_group(rig *r, int lanes)
+static void check_group(fixture *r, int lanes)
 {
     enum { N = 3000 };
     const int64_t n = N;
@@ -365,12 +366,12 @@ static void check_group(rig *r, int lanes)
     }
 }
 
-static void run_group_256(rig *r)
+static void run_group_256(fixture *r)
 {
     check_group(r, 256);
 }
 
-static void run_group_64(rig *r)
+static void run_group_64(fixture *r)
 {
     check_group(r, 64);
 }
@@ -415,7 +416,7 @@ static void expect_facts(const int8_t *cell, const int32_t *start, int t, int co
     facts[9] = last;
 }
 
-static void run_team(rig *r)
+static void run_team(fixture *r)
 {
     const int32_t colour = 3;
     int32_t start[N_GRIDS + 1], count[N_GRIDS], scratch[N_CELLS];
@@ -460,7 +461,7 @@ enum { N_WORDS = 200 };
                                                   (tolerance) * (1.0 + fabs((double)(b))))
 
 #define DEFINE_WORDS(T, s, suffix, TINY, LOOSE)                                                    \
-    static void run_words_##s(rig *r)                                                              \
+    static void run_words_##s(fixture *r)                                                          \
     {                                                                                              \
         T x[N_WORDS], y[12 * N_WORDS], z[12 * N_WORDS];                                            \
         for (int i = 0; i < N_WORDS; i++)                                                          \
@@ -523,7 +524,7 @@ static uint32_t expect_hash(uint32_t h, int i)
     return (h ^ (h >> 13 | h << 19)) + primes[i & 7];
 }
 
-static void run_bits(rig *r)
+static void run_bits(fixture *r)
 {
     const int32_t n = N_WORDS;
     uint32_t x[N_WORDS], y[4 * N_WORDS], marks[7] = { 0, 0, 0, 0, UINT32_MAX, 0, 0 };
@@ -569,7 +570,7 @@ static void bits_tables_and_atomics_agree(void **state)
     on_every_device("words.c", "", run_bits);
 }
 
-static void run_lanes(rig *r)
+static void run_lanes(fixture *r)
 {
     const float scale = 0.25f;
     float y[5 * 64];

@@ -4,7 +4,7 @@
  * directions, a batch and an offset.
  */
 /* test: cost 39, quick-opencl */
-#include "fft_rig.h"
+#include "fft_fixture.h"
 #include "parity.h"
 
 #include "child.h"

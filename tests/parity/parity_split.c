@@ -1,10 +1,10 @@
 /* parity_split.c - one batch on one and on two real devices: the same bits.
  *
- * The two are halves of the first OpenCL device. rig_check compares with the host to the last
+ * The two are halves of the first OpenCL device. fixture_check compares with the host to the last
  * bit, so equal results of one and two devices follow.
  */
 /* test: quick-opencl */
-#include "split_rig.h"
+#include "split_fixture.h"
 
 #include <quern/tasks.h>
 
@@ -33,14 +33,14 @@ static void one_and_two_devices_give_the_same_bits(void **state)
     for (int k = 0; k < 3; k++)
         for (int mode = 0; mode < 3; mode++) {
             const qn_split_options options = { .mode = (qn_split_mode)mode, .devices = devices[k] };
-            rig r;
+            fixture r;
 
-            rig_open_in(&r, ctx, &options, N_ITEMS, CHUNK);
+            fixture_open_in(&r, ctx, &options, N_ITEMS, CHUNK);
             assert_int_equal(qn_split_count(r.split), k < 2 ? 1 : 2);
             for (int run = 0; run < 3; run++)
-                rig_run(&r);
+                fixture_run(&r);
             assert_true(qn_split_get(r.split, 0).device > 0);
-            rig_free_keeping_context(&r);
+            fixture_free_keeping_context(&r);
         }
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count", NULL) == 0);
     qn_ctx_close(ctx);
@@ -50,34 +50,34 @@ static void both_halves_work(void **state)
 {
     const qn_split_options options = { .mode = QN_SPLIT_EQUAL };
     qn_ctx *ctx = open_halves();
-    rig r;
+    fixture r;
 
     (void)state;
     if (!ctx)
         skip();
-    rig_open_in(&r, ctx, &options, N_ITEMS, CHUNK);
-    rig_run(&r);
+    fixture_open_in(&r, ctx, &options, N_ITEMS, CHUNK);
+    fixture_run(&r);
     assert_int_equal(qn_split_get(r.split, 0).items, 23);
     assert_int_equal(qn_split_get(r.split, 1).items, 22);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void half_that_fails_leaves_its_chunks_to_the_other(void **state)
 {
     qn_ctx *ctx;
-    rig r;
+    fixture r;
 
     (void)state;
-    setenv("QUERN_FAULT", "device_lost:rig.mul@5*1", 1);
+    setenv("QUERN_FAULT", "device_lost:fixture.mul@5*1", 1);
     ctx = open_halves();
     unsetenv("QUERN_FAULT");
     if (!ctx)
         skip();
-    rig_open_in(&r, ctx, NULL, N_ITEMS, CHUNK);
-    rig_run(&r);
+    fixture_open_in(&r, ctx, NULL, N_ITEMS, CHUNK);
+    fixture_run(&r);
     assert_int_equal(qn_split_get(r.split, 0).has_failed + qn_split_get(r.split, 1).has_failed, 1);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count", NULL) == 0);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* Both ways of running a batch, checked against the plain computation of each op. */

@@ -17,11 +17,11 @@ typedef struct {
     qn_ctx *ctx;
     qn_graph *graph;
     qn_buf *x[PARTS], *y[PARTS], *z[PARTS];
-} rig;
+} fixture;
 
-static rig open_rig(void)
+static fixture open_fixture(void)
 {
-    rig r = { .ctx = open_sim(limits) };
+    fixture r = { .ctx = open_sim(limits) };
 
     must(qn_graph_new(r.ctx, "parts", &r.graph, &failure));
     for (int p = 0; p < PARTS; p++) {
@@ -34,7 +34,7 @@ static rig open_rig(void)
     return r;
 }
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     qn_graph_free(r->graph);
     for (int p = 0; p < PARTS; p++) {
@@ -46,7 +46,7 @@ static void close_rig(rig *r)
 }
 
 /* One run from host memory to host memory; virtual microseconds. */
-static double run_fresh(rig *r, float first)
+static double run_fresh(fixture *r, float first)
 {
     double begin;
 
@@ -64,7 +64,7 @@ static void replayed_parts_overlap_their_copies(void **state)
 {
     const double up_us = 2 * N * sizeof(float) / 1e3, down_us = N * sizeof(float) / 1e3;
     const double best = PARTS * up_us + down_us;
-    rig r = open_rig();
+    fixture r = open_fixture();
     double us = 0;
 
     (void)state;
@@ -77,7 +77,7 @@ static void replayed_parts_overlap_their_copies(void **state)
         assert_true(value_at(r.ctx, r.z[p], 0) == 6);
         assert_true(value_at(r.ctx, r.z[p], N - 1) == (float)(p + N - 1) + 1);
     }
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 int main(void)

@@ -166,7 +166,7 @@ typedef struct {
     qn_ctx *ctx;
     task tasks[N_SIZES];
     int n_decisions;
-} rig;
+} fixture;
 
 static qn_graph *new_graph(qn_ctx *ctx, task *t, int n, int k, const char *device)
 {
@@ -181,9 +181,9 @@ static qn_graph *new_graph(qn_ctx *ctx, task *t, int n, int k, const char *devic
     return graph;
 }
 
-static void rig_open(rig *r, const char *costs, int smallest)
+static void fixture_open(fixture *r, const char *costs, int smallest)
 {
-    *r = (rig){ .ctx = open_with((qn_options){ .backend = "sim:0,sim:1", .fault = costs }) };
+    *r = (fixture){ .ctx = open_with((qn_options){ .backend = "sim:0,sim:1", .fault = costs }) };
     for (int i = 0; i < N_SIZES; i++) {
         task *t = &r->tasks[i];
         const int n = smallest << i;
@@ -196,7 +196,7 @@ static void rig_open(rig *r, const char *costs, int smallest)
     }
 }
 
-static void rig_close(rig *r)
+static void fixture_close(fixture *r)
 {
     for (int i = 0; i < N_SIZES; i++) {
         task *t = &r->tasks[i];
@@ -213,7 +213,7 @@ static void rig_close(rig *r)
 }
 
 /* New inputs, a run, the wait for its result: virtual time. */
-static double run_us(rig *r, const task *t, qn_graph *graph)
+static double run_us(fixture *r, const task *t, qn_graph *graph)
 {
     double start;
     void *data;
@@ -227,7 +227,7 @@ static double run_us(rig *r, const task *t, qn_graph *graph)
 }
 
 /* Regret of the next n decisions against the mean time of each device, measured beforehand. */
-static double rig_regret(rig *r, int n)
+static double fixture_regret(fixture *r, int n)
 {
     double best_us[N_SIZES], routed = 0, best = 0;
 
@@ -253,17 +253,17 @@ static double rig_regret(rig *r, int n)
 
 static void graphs_find_the_better_device_for_each_size(void **state)
 {
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open(&r, COSTS, 512);
-    rig_regret(&r, LEARN);
-    assert_at_most("graphs", rig_regret(&r, 600), 0.05);
+    fixture_open(&r, COSTS, 512);
+    fixture_regret(&r, LEARN);
+    assert_at_most("graphs", fixture_regret(&r, 600), 0.05);
     assert_int_equal(r.tasks[0].routed->stages[0].device, qn_device_find(r.ctx, "sim:0"));
     assert_int_equal(r.tasks[N_SIZES - 1].routed->stages[0].device, qn_device_find(r.ctx, "sim:1"));
     assert_true(count_of(r.ctx, "route_probe_total") <=
                 count_of(r.ctx, "hybrid_routing_decisions_total") / 20);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void graphs_follow_a_device_that_changes(void **state)
@@ -272,28 +272,28 @@ static void graphs_follow_a_device_that_changes(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
-        rig r;
+        fixture r;
 
-        rig_open(&r, COSTS, 512);
-        rig_regret(&r, 400);
+        fixture_open(&r, COSTS, 512);
+        fixture_regret(&r, 400);
         qn_sim_set_rate(r.ctx->devices[2].dev, rates[i]);
-        assert_at_most("after the change", rig_regret(&r, LEARN), 0.10);
-        assert_at_most("and later", rig_regret(&r, 400), 0.05);
-        rig_close(&r);
+        assert_at_most("after the change", fixture_regret(&r, LEARN), 0.10);
+        assert_at_most("and later", fixture_regret(&r, 400), 0.05);
+        fixture_close(&r);
     }
 }
 
 static void graphs_with_small_tasks_stay_where_they_are_fast(void **state)
 {
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open(&r, COSTS, 4); /* 4 to 512 elements: 1 to 5 us against 60 */
-    rig_regret(&r, LEARN);
-    assert_at_most("small graphs", rig_regret(&r, 2000), 0.05);
+    fixture_open(&r, COSTS, 4); /* 4 to 512 elements: 1 to 5 us against 60 */
+    fixture_regret(&r, LEARN);
+    assert_at_most("small graphs", fixture_regret(&r, 2000), 0.05);
     assert_true(qn_metric_value(qn_ctx_metrics(r.ctx), "hybrid_routing_decisions_total",
                                 QN_LABELS("device", "sim:1")) <= 10);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* The time of a decision is that of looking whether something has changed: the thinking is
@@ -301,15 +301,15 @@ static void graphs_with_small_tasks_stay_where_they_are_fast(void **state)
 static void warm_decisions_are_not_thought_about(void **state)
 {
     uint64_t before;
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open(&r, COSTS, 512);
-    rig_regret(&r, 400);
+    fixture_open(&r, COSTS, 512);
+    fixture_regret(&r, 400);
     before = r.ctx->router->n_priced;
-    rig_regret(&r, 1000);
+    fixture_regret(&r, 1000);
     assert_true(r.ctx->router->n_priced - before <= 200);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* arc_grid_ops.h - the primitives on grids, for arc_op_rig.h. */
+/* arc_grid_ops.h - the primitives on grids, for arc_op_fixture.h. */
 #include "kernel/arc/arc_op_cells.h"
 #include "kernel/arc/arc_op_colour.h"
 #include "kernel/arc/arc_op_grid_cut.h"

@@ -10,7 +10,7 @@
 
 #define ARC_COMPARED (1u << 22)
 
-#include "arc_session_rig.h"
+#include "arc_session_fixture.h"
 #include "golden.h"
 
 #include "arc_bare_vm.h"
@@ -103,7 +103,7 @@ static qn_str bare_text(const bare_vm *vm, uint32_t number)
 }
 
 /* What ended with a limit here may end otherwise in the last tier. Returns whether it did not. */
-static int assert_same_as(const bare_vm *vm, const rig *r, uint32_t k)
+static int assert_same_as(const bare_vm *vm, const fixture *r, uint32_t k)
 {
     const arc_result *x = &vm->results[k], *y = qn_arc_session_result(r->s, k);
     qn_str tx, ty;
@@ -117,7 +117,7 @@ static int assert_same_as(const bare_vm *vm, const rig *r, uint32_t k)
     if (x->code != ARC_OK)
         return 1;
     tx = bare_text(vm, k);
-    ty = rig_text(r, k);
+    ty = fixture_text(r, k);
     if (strcmp(qn_str_get(&tx), qn_str_get(&ty)) != 0)
         fail_msg("instance %u: %.300s; on one lane %.300s", k, qn_str_get(&tx), qn_str_get(&ty));
     qn_str_free(&tx);
@@ -128,8 +128,8 @@ static int assert_same_as(const bare_vm *vm, const rig *r, uint32_t k)
 static void made_programs_give_what_one_lane_gives(void **state)
 {
     enum { N = 1000 };
-    rig r = rig_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
-                   (qn_arc_session_options){ 0 });
+    fixture r = fixture_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
+                           (qn_arc_session_options){ 0 });
     bare_vm vm = bare_open(ARENA, STEPS);
     uint32_t n_same = 0;
 
@@ -147,26 +147,26 @@ static void made_programs_give_what_one_lane_gives(void **state)
         code =
             compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_INLINE });
         bare_add(&vm, code.bytes, code.n, args);
-        rig_job(&r, rig_code(&r, "made", &code), rig_made_grid(&r, 9000 + k % 50));
+        fixture_job(&r, fixture_code(&r, "made", &code), fixture_made_grid(&r, 9000 + k % 50));
         qn_arc_code_free(&code);
         qn_arc_file_free(file);
         qn_str_free(&text);
     }
     bare_run(&vm);
-    rig_run(&r);
+    fixture_run(&r);
     for (uint32_t k = 0; k < N; k++)
         n_same += (uint32_t)assert_same_as(&vm, &r, k);
     assert_true(n_same > N * 9 / 10);
     bare_close(&vm);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* Operands of any kind for every primitive. */
 static void programs_of_any_bytes_give_what_one_lane_gives(void **state)
 {
     enum { N = 4000 };
-    rig r = rig_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
-                   (qn_arc_session_options){ .limits = { .max_steps = BYTES_STEPS } });
+    fixture r = fixture_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
+                           (qn_arc_session_options){ .limits = { .max_steps = BYTES_STEPS } });
     bare_vm vm = bare_open(ARENA, BYTES_STEPS);
     uint32_t n_same = 0, n_ok = 0;
 
@@ -182,22 +182,22 @@ static void programs_of_any_bytes_give_what_one_lane_gives(void **state)
             bytes[i] = (uint8_t)qn_random_u64(k, (uint64_t)i);
         code.bytes = bytes_program(bytes, N_BYTES - k % 200, &code.n);
         args[0] = args[1] = args[2] = bare_made_grid(&vm, bytes[1]);
-        grid = rig_made_grid(&r, bytes[1]);
+        grid = fixture_made_grid(&r, bytes[1]);
         bare_add(&vm, code.bytes, code.n, args);
-        rig_add(&r, (qn_arc_job){ .program = rig_code(&r, "bytes", &code),
-                                  .args = { grid, grid, grid },
-                                  .expected = -1 });
+        fixture_add(&r, (qn_arc_job){ .program = fixture_code(&r, "bytes", &code),
+                                      .args = { grid, grid, grid },
+                                      .expected = -1 });
         qn_arc_code_free(&code);
     }
     bare_run(&vm);
-    rig_run(&r);
+    fixture_run(&r);
     for (uint32_t k = 0; k < N; k++) {
         n_same += (uint32_t)assert_same_as(&vm, &r, k);
         n_ok += vm.results[k].code == ARC_OK;
     }
     assert_true(n_same > N * 9 / 10 && n_ok > N / 3);
     bare_close(&vm);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* Loops that lanes share out, and what makes them start again: a failing element before, at and
@@ -234,7 +234,7 @@ static const char *const loops[] = {
 
 enum { N_LOOPS = sizeof loops / sizeof *loops };
 
-static void add_loop(bare_vm *vm, rig *r, const char *body)
+static void add_loop(bare_vm *vm, fixture *r, const char *body)
 {
     const uint64_t args[3] = { bare_made_grid(vm, 5) };
     qn_str text = { 0 };
@@ -245,32 +245,32 @@ static void add_loop(bare_vm *vm, rig *r, const char *body)
     file = parse_good(qn_str_get(&text));
     code = compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_INLINE });
     bare_add(vm, code.bytes, code.n, args);
-    rig_job(r, rig_code(r, "loop", &code), rig_made_grid(r, 5));
+    fixture_job(r, fixture_code(r, "loop", &code), fixture_made_grid(r, 5));
     qn_arc_code_free(&code);
     qn_arc_file_free(file);
     qn_str_free(&text);
 }
 
-static rig open_one_lane(void)
+static fixture open_one_lane(void)
 {
-    return rig_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
-                  (qn_arc_session_options){ 0 });
+    return fixture_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
+                      (qn_arc_session_options){ 0 });
 }
 
 static void loops_give_what_one_lane_gives(void **state)
 {
-    rig r = open_one_lane();
+    fixture r = open_one_lane();
     bare_vm vm = bare_open(ARENA, STEPS);
 
     (void)state;
     for (uint32_t k = 0; k < N_LOOPS; k++)
         add_loop(&vm, &r, loops[k]);
     bare_run(&vm);
-    rig_run(&r);
+    fixture_run(&r);
     for (uint32_t k = 0; k < N_LOOPS; k++)
         assert_true(assert_same_as(&vm, &r, k));
     bare_close(&vm);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* Turns. */
@@ -283,14 +283,14 @@ static void loops_beyond_their_turns_leave(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        rig r = open_one_lane();
+        fixture r = open_one_lane();
         bare_vm vm = bare_open(ARENA, STEPS);
 
         vm.par.max_turns = limits[i];
         for (uint32_t k = 0; k < N_LOOPS; k++)
             add_loop(&vm, &r, loops[k]);
         bare_run(&vm);
-        rig_run(&r);
+        fixture_run(&r);
         for (uint32_t k = 0; k < N_LOOPS; k++) {
             if (vm.results[k].code == ARC_E_TURNS)
                 n_left++;
@@ -298,7 +298,7 @@ static void loops_beyond_their_turns_leave(void **state)
                 n_same += (uint32_t)assert_same_as(&vm, &r, k);
         }
         bare_close(&vm);
-        rig_close(&r);
+        fixture_close(&r);
     }
     assert_true(n_left > N_LOOPS && n_same > N_LOOPS);
 }
@@ -306,7 +306,7 @@ static void loops_beyond_their_turns_leave(void **state)
 /* How one loop over the cells of a grid ends with these limits. */
 static arc_result loop_within(uint32_t max_steps, uint32_t max_turns)
 {
-    rig r = open_one_lane();
+    fixture r = open_one_lane();
     bare_vm vm = bare_open(ARENA, max_steps);
     arc_result result;
 
@@ -315,7 +315,7 @@ static arc_result loop_within(uint32_t max_steps, uint32_t max_turns)
     bare_run(&vm);
     result = vm.results[0];
     bare_close(&vm);
-    rig_close(&r);
+    fixture_close(&r);
     return result;
 }
 

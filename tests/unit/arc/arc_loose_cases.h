@@ -5,7 +5,7 @@
  * compares them with others that are raised as well, must give the raised result.
  */
 #define OPS_HEADER "arc_grid_ops.h"
-#include "arc_op_rig.h"
+#include "arc_op_fixture.h"
 
 #define RAISED 1000
 
@@ -89,20 +89,20 @@ static const struct {
     { "asindices", "g", 0 },
 };
 
-static qn_arc_value result_of(op_rig *rig, const char *op, const qn_arc_value *args, int n)
+static qn_arc_value result_of(op_fixture *fixture, const char *op, const qn_arc_value *args, int n)
 {
     uint32_t mark;
-    const slot v = rig_run(rig, op, args, n, ARENA_BYTES, &mark);
+    const slot v = fixture_run(fixture, op, args, n, ARENA_BYTES, &mark);
     qn_arc_value out = v_none();
     qn_err err = { .text = "" };
 
-    if (!rig->vm.error &&
-        qn_arc_decode(v, rig->arena, ARENA_BYTES, 0, rig->heap, &out, &err) != QN_OK)
+    if (!fixture->vm.error &&
+        qn_arc_decode(v, fixture->arena, ARENA_BYTES, 0, fixture->heap, &out, &err) != QN_OK)
         fail_msg("%s", err.text);
     return out;
 }
 
-static void run_raised(op_rig *rig, arc_random *random, const char *op, const char *kinds,
+static void run_raised(op_fixture *fixture, arc_random *random, const char *op, const char *kinds,
                        int is_raised)
 {
     const int n = (int)strlen(kinds);
@@ -112,19 +112,19 @@ static void run_raised(op_rig *rig, arc_random *random, const char *op, const ch
     slot v;
 
     for (int k = 0; k < n; k++) {
-        args[k] = random_argument(rig->heap, random, kinds[k]);
-        raised[k] = strchr("gc", kinds[k]) ? raise(rig->heap, args[k]) : args[k];
+        args[k] = random_argument(fixture->heap, random, kinds[k]);
+        raised[k] = strchr("gc", kinds[k]) ? raise(fixture->heap, args[k]) : args[k];
     }
-    expected = result_of(rig, op, args, n);
-    error = rig->vm.error;
+    expected = result_of(fixture, op, args, n);
+    error = fixture->vm.error;
     if (is_raised)
-        expected = raise(rig->heap, expected);
-    v = rig_run(rig, op, raised, n, ARENA_BYTES, &mark);
-    if (rig->vm.error != error)
-        fail_msg("%s fails with %s, not %s", op, qn_arc_code_name(rig->vm.error),
+        expected = raise(fixture->heap, expected);
+    v = fixture_run(fixture, op, raised, n, ARENA_BYTES, &mark);
+    if (fixture->vm.error != error)
+        fail_msg("%s fails with %s, not %s", op, qn_arc_code_name(fixture->vm.error),
                  qn_arc_code_name(error));
-    if (!error && !rig_is(rig, v, &expected)) {
-        qn_str got = rig_text(rig, v), wanted = { 0 };
+    if (!error && !fixture_is(fixture, v, &expected)) {
+        qn_str got = fixture_text(fixture, v), wanted = { 0 };
 
         qn_arc_print(&wanted, &expected);
         fail_msg("%s gives %.300s, not %.300s", op, qn_str_get(&got), qn_str_get(&wanted));
@@ -137,25 +137,25 @@ static void grids_of_large_values_are_treated_as_those_of_bytes(void **state)
 
     (void)state;
     for (size_t k = 0; k < sizeof raised_ops / sizeof *raised_ops; k++) {
-        op_rig rig = rig_open();
+        op_fixture fixture = fixture_open();
 
         for (int trial = 0; trial < 20; trial++)
-            run_raised(&rig, &random, raised_ops[k].op, raised_ops[k].args,
+            run_raised(&fixture, &random, raised_ops[k].op, raised_ops[k].args,
                        raised_ops[k].is_raised);
-        rig_close(&rig);
+        fixture_close(&fixture);
     }
 }
 
 /* Cases in the notation of golden files. */
 
-static qn_arc_value from_text(op_rig *rig, const char *text)
+static qn_arc_value from_text(op_fixture *fixture, const char *text)
 {
     json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
     qn_arc_value v = v_none();
     qn_err err = { .text = "" };
 
     assert_non_null(json);
-    if (qn_arc_from_json(json, text, rig->heap, &v, &err) != QN_OK)
+    if (qn_arc_from_json(json, text, fixture->heap, &v, &err) != QN_OK)
         fail_msg("%s", err.text);
     json_decref(json);
     return v;
@@ -252,7 +252,7 @@ static const text_case odd_cases[] = {
 
 static void run_texts(const text_case *cases, size_t n)
 {
-    op_rig rig = rig_open();
+    op_fixture fixture = fixture_open();
 
     for (size_t k = 0; k < n; k++) {
         qn_arc_value args[4];
@@ -261,21 +261,22 @@ static void run_texts(const text_case *cases, size_t n)
         slot v;
 
         for (; n_args < 4 && cases[k].args[n_args]; n_args++)
-            args[n_args] = from_text(&rig, cases[k].args[n_args]);
-        v = rig_run(&rig, cases[k].op, args, n_args, ARENA_BYTES, &mark);
-        if (!rig.vm.error != !!cases[k].out)
-            fail_msg("case %zu: %s ends with %s", k, cases[k].op, qn_arc_code_name(rig.vm.error));
+            args[n_args] = from_text(&fixture, cases[k].args[n_args]);
+        v = fixture_run(&fixture, cases[k].op, args, n_args, ARENA_BYTES, &mark);
+        if (!fixture.vm.error != !!cases[k].out)
+            fail_msg("case %zu: %s ends with %s", k, cases[k].op,
+                     qn_arc_code_name(fixture.vm.error));
         if (cases[k].out) {
-            const qn_arc_value expected = from_text(&rig, cases[k].out);
+            const qn_arc_value expected = from_text(&fixture, cases[k].out);
 
-            if (!rig_is(&rig, v, &expected)) {
-                const qn_str got = rig_text(&rig, v);
+            if (!fixture_is(&fixture, v, &expected)) {
+                const qn_str got = fixture_text(&fixture, v);
 
                 fail_msg("case %zu: %s gives %s", k, cases[k].op, qn_str_get(&got));
             }
         }
     }
-    rig_close(&rig);
+    fixture_close(&fixture);
 }
 
 static void ragged_grids_are_cut_or_kept_as_rows_go(void **state)

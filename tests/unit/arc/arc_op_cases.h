@@ -1,22 +1,22 @@
 /* arc_op_cases.h - the golden cases of the primitives in OPS_HEADER, and what these leave behind.
  * One program per way of going through blocks takes this in. */
-#include "arc_op_rig.h"
+#include "arc_op_fixture.h"
 
-static void run_case(op_rig *rig, const qn_arc_case *c, size_t number)
+static void run_case(op_fixture *fixture, const qn_arc_case *c, size_t number)
 {
     uint32_t mark;
-    const slot v = rig_run(rig, c->op, c->args, c->n_args, ARENA_BYTES, &mark);
+    const slot v = fixture_run(fixture, c->op, c->args, c->n_args, ARENA_BYTES, &mark);
 
     if (c->failure) {
-        if (rig->vm.error == ARC_OK || rig->vm.error >= ARC_E_OVERFLOW)
+        if (fixture->vm.error == ARC_OK || fixture->vm.error >= ARC_E_OVERFLOW)
             fail_msg("case %zu: %s must fail, and not with %s", number, c->op,
-                     qn_arc_code_name(rig->vm.error));
+                     qn_arc_code_name(fixture->vm.error));
         return;
     }
-    if (rig->vm.error != ARC_OK)
-        fail_msg("case %zu: %s failed with %s", number, c->op, qn_arc_code_name(rig->vm.error));
-    if (!rig_is(rig, v, &c->out)) {
-        qn_str got = rig_text(rig, v), wanted = { 0 };
+    if (fixture->vm.error != ARC_OK)
+        fail_msg("case %zu: %s failed with %s", number, c->op, qn_arc_code_name(fixture->vm.error));
+    if (!fixture_is(fixture, v, &c->out)) {
+        qn_str got = fixture_text(fixture, v), wanted = { 0 };
 
         qn_arc_print(&wanted, &c->out);
         fail_msg("case %zu: %s gives %.400s, not %.400s", number, c->op, qn_str_get(&got),
@@ -25,47 +25,49 @@ static void run_case(op_rig *rig, const qn_arc_case *c, size_t number)
 }
 
 /* A result without slots inside lies at the start of what was free, with nothing behind. */
-static void look_for_scratch(op_rig *rig, const qn_arc_case *c, size_t number)
+static void look_for_scratch(op_fixture *fixture, const qn_arc_case *c, size_t number)
 {
     uint32_t mark;
-    const slot v = rig_run(rig, c->op, c->args, c->n_args, ARENA_BYTES, &mark);
+    const slot v = fixture_run(fixture, c->op, c->args, c->n_args, ARENA_BYTES, &mark);
     const int is_young = arc_has_content(v) && ARC_PAYLOAD(v) >= mark;
     uint32_t end = mark;
 
-    if (rig->vm.error)
+    if (fixture->vm.error)
         return;
     if (is_young && !arc_is_flat(v))
         return;
     if (is_young)
-        end += ((uint32_t)arc_content(&rig->vm, v) + 7) & ~7u;
-    if (rig->vm.top != end)
-        fail_msg("case %zu: %s leaves %u bytes", number, c->op, rig->vm.top - end);
+        end += ((uint32_t)arc_content(&fixture->vm, v) + 7) & ~7u;
+    if (fixture->vm.top != end)
+        fail_msg("case %zu: %s leaves %u bytes", number, c->op, fixture->vm.top - end);
 }
 
 /* With any less room than it needs a primitive fails for lack of it and writes nothing beyond. */
-static void run_in_small_arenas(op_rig *rig, const qn_arc_case *c, size_t number)
+static void run_in_small_arenas(op_fixture *fixture, const qn_arc_case *c, size_t number)
 {
     uint32_t mark, need;
 
-    rig_run(rig, c->op, c->args, c->n_args, ARENA_BYTES, &mark);
-    if (rig->vm.error || rig->vm.high <= mark)
+    fixture_run(fixture, c->op, c->args, c->n_args, ARENA_BYTES, &mark);
+    if (fixture->vm.error || fixture->vm.high <= mark)
         return;
-    need = rig->vm.high - mark;
+    need = fixture->vm.high - mark;
     for (uint32_t quarter = 0; quarter < 4; quarter++) {
-        const slot v = rig_run(rig, c->op, c->args, c->n_args, need * quarter / 4 & ~7u, &mark);
+        const slot v =
+            fixture_run(fixture, c->op, c->args, c->n_args, need * quarter / 4 & ~7u, &mark);
 
-        rig_watch(rig);
-        if (rig->vm.error != ARC_OK && rig->vm.error != ARC_E_ARENA)
-            fail_msg("case %zu: %s fails with %s", number, c->op, qn_arc_code_name(rig->vm.error));
-        if (rig->vm.error == ARC_OK)
-            assert_true(rig_is(rig, v, &c->out));
+        fixture_watch(fixture);
+        if (fixture->vm.error != ARC_OK && fixture->vm.error != ARC_E_ARENA)
+            fail_msg("case %zu: %s fails with %s", number, c->op,
+                     qn_arc_code_name(fixture->vm.error));
+        if (fixture->vm.error == ARC_OK)
+            assert_true(fixture_is(fixture, v, &c->out));
     }
 }
 
 /* How many cases of the file the primitives here have; each is given to `check`. */
-static size_t each_case(const char *file, void (*check)(op_rig *, const qn_arc_case *, size_t))
+static size_t each_case(const char *file, void (*check)(op_fixture *, const qn_arc_case *, size_t))
 {
-    op_rig rig = rig_open();
+    op_fixture fixture = fixture_open();
     qn_arc_cases cases = { 0 };
     qn_err err = { .text = "" };
     size_t n = 0;
@@ -76,12 +78,12 @@ static size_t each_case(const char *file, void (*check)(op_rig *, const qn_arc_c
         const qn_arc_case *c = &cases.items[k];
 
         if (c->n_args > 0 && has_op(c->op)) {
-            check(&rig, c, k);
+            check(&fixture, c, k);
             n++;
         }
     }
     qn_arc_cases_free(&cases);
-    rig_close(&rig);
+    fixture_close(&fixture);
     return n;
 }
 

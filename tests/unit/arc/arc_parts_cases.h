@@ -2,7 +2,7 @@
  * other, and against the plainest way on the host. One program per way through blocks takes this
  * in. */
 #define OPS_HEADER "arc_grid_ops.h"
-#include "arc_op_rig.h"
+#include "arc_op_fixture.h"
 
 #define MOST_SIDE 80
 
@@ -26,12 +26,12 @@ static board random_board(arc_random *random, int most_side, int colours)
     return b;
 }
 
-static slot put_board(op_rig *rig, const board *b)
+static slot put_board(op_fixture *fixture, const board *b)
 {
-    const slot v = arc_new_grid(&rig->vm, b->rows, b->cols);
+    const slot v = arc_new_grid(&fixture->vm, b->rows, b->cols);
 
-    assert_int_equal(rig->vm.error, ARC_OK);
-    memcpy(arc_new_cells(&rig->vm, v), b->cells, (size_t)(b->rows * b->cols));
+    assert_int_equal(fixture->vm.error, ARC_OK);
+    memcpy(arc_new_cells(&fixture->vm, v), b->cells, (size_t)(b->rows * b->cols));
     return v;
 }
 
@@ -91,24 +91,24 @@ static void runs_and_masks_find_the_same_parts_as_a_search(void **state)
 
     (void)state;
     for (int trial = 0; trial < 400; trial++) {
-        op_rig rig = rig_open();
-        arc_vm *vm = &rig.vm;
+        op_fixture fixture = fixture_open();
+        arc_vm *vm = &fixture.vm;
         const board b = random_board(&random, 32, 2 + next_below(&random, 9));
         const arc_joining how = { .univalued = trial & 1,
                                   .diagonal = trial >> 1 & 1,
                                   .bg = trial >> 2 & 1 ? b.cells[0] : ARC_NO_BG };
-        const qn_arc_value expected = search_parts(rig.heap, &b, how);
+        const qn_arc_value expected = search_parts(fixture.heap, &b, how);
         slot grid, by_runs, by_masks;
 
-        rig_clear(&rig, ARENA_BYTES);
-        grid = put_board(&rig, &b);
+        fixture_clear(&fixture, ARENA_BYTES);
+        grid = put_board(&fixture, &b);
         by_runs = arc_parts_by_runs(VM, arc_grid_of(vm, grid), how);
         by_masks = arc_parts_by_masks(VM, arc_grid_of(vm, grid), how);
         assert_int_equal(vm->error, ARC_OK);
         assert_int_equal(vm->limit, ARENA_BYTES);
-        assert_true(rig_is(&rig, by_runs, &expected));
-        assert_true(rig_is(&rig, by_masks, &expected));
-        rig_close(&rig);
+        assert_true(fixture_is(&fixture, by_runs, &expected));
+        assert_true(fixture_is(&fixture, by_masks, &expected));
+        fixture_close(&fixture);
     }
 }
 
@@ -129,18 +129,18 @@ static void runs_and_masks_find_the_first_of_the_largest_parts(void **state)
 
     (void)state;
     for (int trial = 0; trial < 400; trial++) {
-        op_rig rig = rig_open();
-        arc_vm *vm = &rig.vm;
+        op_fixture fixture = fixture_open();
+        arc_vm *vm = &fixture.vm;
         const board b = random_board(&random, trial % 3 ? 6 : 32, 2 + next_below(&random, 9));
         const arc_joining how = { .univalued = trial & 1,
                                   .diagonal = trial >> 1 & 1,
                                   .only_largest = 1,
                                   .bg = trial >> 2 & 1 ? b.cells[0] : ARC_NO_BG };
-        const qn_arc_value parts = search_parts(rig.heap, &b, how), best = largest_of(&parts);
+        const qn_arc_value parts = search_parts(fixture.heap, &b, how), best = largest_of(&parts);
         slot grid, by_runs, by_masks;
 
-        rig_clear(&rig, ARENA_BYTES);
-        grid = put_board(&rig, &b);
+        fixture_clear(&fixture, ARENA_BYTES);
+        grid = put_board(&fixture, &b);
         by_runs = arc_parts_by_runs(VM, arc_grid_of(vm, grid), how);
         by_masks = arc_parts_by_masks(VM, arc_grid_of(vm, grid), how);
         assert_int_equal(vm->error, ARC_OK);
@@ -148,10 +148,10 @@ static void runs_and_masks_find_the_first_of_the_largest_parts(void **state)
         assert_int_equal(arc_len(vm, by_runs), parts.n > 0);
         assert_int_equal(arc_len(vm, by_masks), parts.n > 0);
         if (parts.n > 0) {
-            assert_true(rig_is(&rig, arc_elem(vm, by_runs, 0), &best));
-            assert_true(rig_is(&rig, arc_elem(vm, by_masks, 0), &best));
+            assert_true(fixture_is(&fixture, arc_elem(vm, by_runs, 0), &best));
+            assert_true(fixture_is(&fixture, arc_elem(vm, by_masks, 0), &best));
         }
-        rig_close(&rig);
+        fixture_close(&fixture);
     }
 }
 
@@ -162,8 +162,8 @@ static void large_grids_and_any_colours_have_parts_too(void **state)
 
     (void)state;
     for (int trial = 0; trial < 24; trial++) {
-        op_rig rig = rig_open();
-        arc_vm *vm = &rig.vm;
+        op_fixture fixture = fixture_open();
+        arc_vm *vm = &fixture.vm;
         board b = random_board(&random, trial < 16 ? MOST_SIDE : 20, 4);
         arc_joining how = { .univalued = trial & 1, .diagonal = trial >> 1 & 1 };
         qn_arc_value expected;
@@ -171,15 +171,15 @@ static void large_grids_and_any_colours_have_parts_too(void **state)
 
         for (int k = 0; k < b.rows * b.cols; k++)
             b.cells[k] = (signed char)(b.cells[k] * 60 - 90);
-        rig_clear(&rig, ARENA_BYTES);
-        grid = put_board(&rig, &b);
+        fixture_clear(&fixture, ARENA_BYTES);
+        grid = put_board(&fixture, &b);
         parts = arc_op_objects(VM, grid, ARC_SLOT_BOOL(how.univalued), ARC_SLOT_BOOL(how.diagonal),
                                ARC_SLOT_BOOL(1));
         assert_int_equal(vm->error, ARC_OK);
         how.bg = (i32)arc_number(vm, arc_op_mostcolor(VM, grid));
-        expected = search_parts(rig.heap, &b, how);
-        assert_true(rig_is(&rig, parts, &expected));
-        rig_close(&rig);
+        expected = search_parts(fixture.heap, &b, how);
+        assert_true(fixture_is(&fixture, parts, &expected));
+        fixture_close(&fixture);
     }
 }
 
@@ -223,15 +223,15 @@ static void words_and_cells_find_the_same_occurrences_as_a_search(void **state)
 
     (void)state;
     for (int trial = 0; trial < 400; trial++) {
-        op_rig rig = rig_open();
-        arc_vm *vm = &rig.vm;
+        op_fixture fixture = fixture_open();
+        arc_vm *vm = &fixture.vm;
         const board b = random_board(&random, trial % 4 ? 30 : 64, 1 + next_below(&random, 3));
         u32 at, found_at, n_words, n_cells, n = 0;
         slot object, found;
         arc_search s;
 
-        rig_clear(&rig, ARENA_BYTES);
-        s.g = arc_grid_of(vm, put_board(&rig, &b));
+        fixture_clear(&fixture, ARENA_BYTES);
+        s.g = arc_grid_of(vm, put_board(&fixture, &b));
         at = arc_alloc(vm, 16 * 4);
         object = arc_set_of_keys(VM, 1, at, random_piece(&random, &b, arc_keys_at(vm, at)));
         s.keys = arc_keys(vm, object);
@@ -254,26 +254,26 @@ static void words_and_cells_find_the_same_occurrences_as_a_search(void **state)
         assert_int_equal(n_cells, n);
         found = arc_op_occurrences(VM, s.g.v, object);
         assert_int_equal(ARC_AUX(found), n);
-        rig_close(&rig);
+        fixture_close(&fixture);
     }
 }
 
 static void occurrences_in_wide_grids_are_found(void **state)
 {
-    op_rig rig = rig_open();
-    arc_vm *vm = &rig.vm;
+    op_fixture fixture = fixture_open();
+    arc_vm *vm = &fixture.vm;
     const i32 qn_team = 0;
     slot grid, object, found;
 
     (void)state;
-    rig_clear(&rig, ARENA_BYTES);
+    fixture_clear(&fixture, ARENA_BYTES);
     grid = arc_op_canvas(VM, ARC_SLOT_INT(3), ARC_SLOT_PAIR(2, 147));
     object = arc_op_asobject(VM, arc_op_canvas(VM, ARC_SLOT_INT(3), ARC_SLOT_PAIR(2, 140)));
     found = arc_op_occurrences(VM, grid, object);
     assert_int_equal(vm->error, ARC_OK);
     assert_int_equal(ARC_AUX(found), 8);
     assert_int_equal(arc_keys(vm, found)[7], ARC_KEY(0, 0, 7));
-    rig_close(&rig);
+    fixture_close(&fixture);
 }
 
 int main(void)

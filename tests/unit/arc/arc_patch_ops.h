@@ -1,4 +1,4 @@
-/* arc_patch_ops.h - the primitives on patches, for arc_op_rig.h. */
+/* arc_patch_ops.h - the primitives on patches, for arc_op_fixture.h. */
 #include "kernel/arc/arc_op_box.h"
 #include "kernel/arc/arc_op_filter.h"
 #include "kernel/arc/arc_op_grid_turn.h"

@@ -21,16 +21,16 @@ static const char turn_json[] = "{\"train\": [{\"input\": [[1, 2]], \"output\": 
 static const char learn_json[] = "{\"train\": [{\"input\": [[1]], \"output\": [[8, 9]]}],"
                                  " \"test\": [{\"input\": [[2]], \"output\": [[8, 9]]}]}";
 
-typedef struct rig {
+typedef struct fixture {
     qn_temp_dir dir;
     qn_ctx *ctx;
     qn_arc_programs programs;
     qn_arc_tasks tasks;
     qn_arc_task list[2]; /* by id */
     qn_err err;
-} rig;
+} fixture;
 
-static void parse(rig *r, const char *text)
+static void parse(fixture *r, const char *text)
 {
     qn_str notes = { 0 };
 
@@ -52,7 +52,7 @@ static void read_task(const char *text, const char *id, qn_arc_task *out)
 
 static int open_on(void **state, const char *backend)
 {
-    static rig r;
+    static fixture r;
     const qn_options options = { .backend = backend, .log = "error" };
 
     memset(&r, 0, sizeof r);
@@ -75,9 +75,9 @@ static int open_sim(void **state)
     return open_on(state, "sim");
 }
 
-static int close_rig(void **state)
+static int close_fixture(void **state)
 {
-    rig *r = *state;
+    fixture *r = *state;
 
     qn_arc_programs_free(&r->programs);
     qn_arc_task_free(&r->list[0]);
@@ -87,7 +87,7 @@ static int close_rig(void **state)
     return 0;
 }
 
-static qn_arc_evaluation evaluate(rig *r, const qn_arc_evaluate_options *options)
+static qn_arc_evaluation evaluate(fixture *r, const qn_arc_evaluate_options *options)
 {
     qn_arc_evaluation e = { 0 };
     qn_arc_evaluate_options o = *options;
@@ -103,7 +103,7 @@ static qn_arc_evaluation evaluate(rig *r, const qn_arc_evaluate_options *options
 static void a_file_with_errors_is_refused_with_all_of_them(void **state)
 {
     static const char text[] = "def solve_a(I):\n    x1 = totuple(frozen)\n    return x2\n";
-    rig *r = *state;
+    fixture *r = *state;
     qn_arc_programs programs = { 0 };
     qn_str notes = { 0 };
 
@@ -119,7 +119,7 @@ static void a_file_with_errors_is_refused_with_all_of_them(void **state)
 
 static void a_text_without_programs_is_refused(void **state)
 {
-    rig *r = *state;
+    fixture *r = *state;
     qn_arc_programs programs = { 0 };
     qn_str notes = { 0 };
 
@@ -133,7 +133,7 @@ static void a_text_without_programs_is_refused(void **state)
 
 static void by_id_each_program_has_the_pairs_of_its_task(void **state)
 {
-    rig *r = *state;
+    fixture *r = *state;
     qn_arc_evaluation e;
 
     parse(r, solvers);
@@ -157,7 +157,7 @@ static void parts_of_a_task_can_be_chosen(void **state)
                   { QN_ARC_PAIRS_TEST, 2 },
                   { QN_ARC_PAIRS_ALL, 5 },
                   { QN_ARC_PAIRS_FIRST, 2 } };
-    rig *r = *state;
+    fixture *r = *state;
 
     parse(r, solvers);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -172,7 +172,7 @@ static void parts_of_a_task_can_be_chosen(void **state)
 
 static void with_match_all_every_program_meets_every_grid(void **state)
 {
-    rig *r = *state;
+    fixture *r = *state;
     qn_arc_evaluation e;
 
     parse(r, solvers);
@@ -185,7 +185,7 @@ static void with_match_all_every_program_meets_every_grid(void **state)
 
 static void programs_without_a_task_are_refused(void **state)
 {
-    rig *r = *state;
+    fixture *r = *state;
     qn_arc_evaluation e = { 0 };
 
     parse(r, "def solve_other(I):\n    return vmirror(I)\n");
@@ -200,7 +200,7 @@ static void programs_without_a_task_are_refused(void **state)
 
 static void a_failure_names_program_line_primitive_and_reason(void **state)
 {
-    rig *r = *state;
+    fixture *r = *state;
     qn_arc_evaluation e;
 
     parse(r, "def solve_turn(I):\n    x1 = ofcolor(I, TEN)\n    x2 = first(x1)\n    return x2\n");
@@ -237,7 +237,7 @@ static void a_failure_says_what_operands_were(void **state)
         { "    x = colorfilter(objects(I, T, T, T), 8)\n    return argmax(x, size)\n",
           "argmax: empty container" },
     };
-    rig *r = *state;
+    fixture *r = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[256];
@@ -265,7 +265,7 @@ static void every_code_has_a_sentence_and_a_status(void **state)
 
 static void a_program_beyond_its_steps_ends_at_a_limit(void **state)
 {
-    rig *r = *state;
+    fixture *r = *state;
     qn_arc_evaluate_options o = { .pairs = QN_ARC_PAIRS_FIRST };
     qn_arc_evaluation e;
 
@@ -284,7 +284,7 @@ static void a_program_beyond_its_steps_ends_at_a_limit(void **state)
 static void large_outputs_of_many_runs_all_arrive(void **state)
 {
     enum { N = 60, SIDE = 30 };
-    rig *r = *state;
+    fixture *r = *state;
     unsigned char cells[SIDE * SIDE];
     qn_arc_session_options options = { .limits = { .arena = 0 } };
     qn_arc_session *session = NULL;
@@ -321,7 +321,7 @@ static void large_outputs_of_many_runs_all_arrive(void **state)
 static void a_grid_of_cells_equals_its_value(void **state)
 {
     static const unsigned char cells[] = { 1, 2, 3, 4 };
-    rig *r = *state;
+    fixture *r = *state;
     qn_arc_session_options options = { .pool_bytes = 1 << 20 };
     qn_arc_session *session = NULL;
     qn_arc_heap *heap = NULL;
@@ -358,7 +358,7 @@ static void a_grid_of_cells_equals_its_value(void **state)
 
 static void files_appear_only_when_all_is_done(void **state)
 {
-    rig *r = *state;
+    fixture *r = *state;
     char path[1200], *text = NULL;
     size_t bytes;
     qn_arc_evaluate_options o = { .pairs = QN_ARC_PAIRS_ALL, .results = path };
@@ -379,28 +379,31 @@ static void files_appear_only_when_all_is_done(void **state)
 }
 
 #define ON_BOTH(test)                                                                              \
-    { #test " (cpu)", test, open_cpu, close_rig, NULL },                                           \
+    { #test " (cpu)", test, open_cpu, close_fixture, NULL },                                       \
     {                                                                                              \
-#test " (sim)", test, open_sim, close_rig, NULL                                            \
+#test " (sim)", test, open_sim, close_fixture, NULL                                        \
     }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_with_errors_is_refused_with_all_of_them, open_cpu,
-                                        close_rig),
-        cmocka_unit_test_setup_teardown(a_text_without_programs_is_refused, open_cpu, close_rig),
+                                        close_fixture),
+        cmocka_unit_test_setup_teardown(a_text_without_programs_is_refused, open_cpu,
+                                        close_fixture),
         ON_BOTH(by_id_each_program_has_the_pairs_of_its_task),
-        cmocka_unit_test_setup_teardown(parts_of_a_task_can_be_chosen, open_cpu, close_rig),
+        cmocka_unit_test_setup_teardown(parts_of_a_task_can_be_chosen, open_cpu, close_fixture),
         ON_BOTH(with_match_all_every_program_meets_every_grid),
-        cmocka_unit_test_setup_teardown(programs_without_a_task_are_refused, open_cpu, close_rig),
+        cmocka_unit_test_setup_teardown(programs_without_a_task_are_refused, open_cpu,
+                                        close_fixture),
         ON_BOTH(a_failure_names_program_line_primitive_and_reason),
         ON_BOTH(a_failure_says_what_operands_were),
         cmocka_unit_test(every_code_has_a_sentence_and_a_status),
         ON_BOTH(a_program_beyond_its_steps_ends_at_a_limit),
         ON_BOTH(large_outputs_of_many_runs_all_arrive),
         ON_BOTH(a_grid_of_cells_equals_its_value),
-        cmocka_unit_test_setup_teardown(files_appear_only_when_all_is_done, open_cpu, close_rig),
+        cmocka_unit_test_setup_teardown(files_appear_only_when_all_is_done, open_cpu,
+                                        close_fixture),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* test_arc_code_file.c - compiled programs in files, whole and damaged. */
-#include "arc_program_rig.h"
+#include "arc_program_fixture.h"
 
 #include "util/hash.h"
 #include "util/temp_dir.h"

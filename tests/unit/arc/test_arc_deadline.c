@@ -1,5 +1,5 @@
 /* test_arc_deadline.c - runs that are to be over at some time: who ends, who is given up. */
-#include "arc_session_rig.h"
+#include "arc_session_fixture.h"
 
 #include "util/clock.h"
 
@@ -15,30 +15,30 @@ static const char heavy[] = "def solve_heavy(I):\n    x = interval(0, 300, 1)\n"
 
 static const char turn[] = "def solve_turn(I):\n    return vmirror(I)\n";
 
-static rig open_patient(const char *backend, const char *devices, const char *fault)
+static fixture open_patient(const char *backend, const char *devices, const char *fault)
 {
     const qn_options options = { .backend = backend, .fault = fault, .log = "none" };
 
-    return rig_in(open_with(options),
-                  (qn_arc_session_options){ .limits = { .max_steps = 2000000000 },
-                                            .split = { .devices = devices } });
+    return fixture_in(open_with(options),
+                      (qn_arc_session_options){ .limits = { .max_steps = 2000000000 },
+                                                .split = { .devices = devices } });
 }
 
-static void expect_code(const rig *r, uint32_t job, int code)
+static void expect_code(const fixture *r, uint32_t job, int code)
 {
-    assert_string_equal(rig_code_name(r, job), qn_arc_code_name(code));
+    assert_string_equal(fixture_code_name(r, job), qn_arc_code_name(code));
 }
 
 /* Runs the jobs with a deadline; with a later one as long as that was too early even for job
  * `small`, to which a busy machine may come at any time. Returns the counts before the last run. */
-static qn_arc_stats run_until_done(rig *r, uint32_t small)
+static qn_arc_stats run_until_done(fixture *r, uint32_t small)
 {
     qn_arc_stats before = { 0 };
 
     for (double us = 2e5; us < 2e7; us *= 3) {
         before = *qn_arc_session_stats(r->s);
         qn_arc_session_until(r->s, qn_now_us() + us);
-        rig_run(r);
+        fixture_run(r);
         if (qn_arc_session_result(r->s, small)->code == ARC_OK)
             break;
     }
@@ -50,12 +50,12 @@ static void who_has_not_ended_in_time_is_given_up(void **state)
 {
     (void)state;
     for (int b = 0; b < 2; b++) {
-        rig r = open_patient(backends[b], NULL, NULL);
-        const int grid = rig_made_grid(&r, 3);
+        fixture r = open_patient(backends[b], NULL, NULL);
+        const int grid = fixture_made_grid(&r, 3);
 
-        rig_job(&r, rig_program(&r, "endless", endless), grid);
-        rig_job(&r, rig_program(&r, "heavy", heavy), grid);
-        rig_job(&r, rig_program(&r, "turn", turn), grid);
+        fixture_job(&r, fixture_program(&r, "endless", endless), grid);
+        fixture_job(&r, fixture_program(&r, "heavy", heavy), grid);
+        fixture_job(&r, fixture_program(&r, "turn", turn), grid);
         const qn_arc_stats before = run_until_done(&r, 2), *const after = qn_arc_session_stats(r.s);
         expect_code(&r, 0, ARC_E_TIMEOUT);
         expect_code(&r, 1, ARC_E_TIMEOUT);
@@ -65,78 +65,80 @@ static void who_has_not_ended_in_time_is_given_up(void **state)
         assert_int_equal(after->timeouts - before.timeouts, 2);
         assert_int_equal(after->limits - before.limits, 2);
         assert_int_equal(after->errors, 0);
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 
 static void with_time_enough_results_are_those_without_a_deadline(void **state)
 {
-    rig ref = rig_open("cpu", (qn_arc_session_options){ 0 });
+    fixture ref = fixture_open("cpu", (qn_arc_session_options){ 0 });
 
     (void)state;
     add_made(&ref, 60, 600);
-    rig_run(&ref);
+    fixture_run(&ref);
     for (int b = 0; b < 2; b++) {
-        rig r = rig_open(backends[b], (qn_arc_session_options){ .prefixes = QN_ARC_PREFIXES_ALL,
+        fixture r =
+            fixture_open(backends[b], (qn_arc_session_options){ .prefixes = QN_ARC_PREFIXES_ALL,
                                                                 .limits = { .max_loops = 50 } });
 
         add_made(&r, 60, 600);
         qn_arc_session_until(r.s, qn_now_us() + 3e8);
-        rig_run(&r);
+        fixture_run(&r);
         assert_same(&ref, &r, backends[b]);
         assert_int_equal(qn_arc_session_stats(r.s)->timeouts, 0);
-        rig_close(&r);
+        fixture_close(&r);
     }
-    rig_close(&ref);
+    fixture_close(&ref);
 }
 
 static void limit_on_steps_stays_what_it_is(void **state)
 {
-    rig r = rig_open("cpu", (qn_arc_session_options){ .limits = { .max_steps = 5000 } });
+    fixture r = fixture_open("cpu", (qn_arc_session_options){ .limits = { .max_steps = 5000 } });
 
     (void)state;
-    rig_job(&r, rig_program(&r, "endless", endless), rig_made_grid(&r, 3));
+    fixture_job(&r, fixture_program(&r, "endless", endless), fixture_made_grid(&r, 3));
     qn_arc_session_until(r.s, qn_now_us() + 3e8);
-    rig_run(&r);
+    fixture_run(&r);
     expect_code(&r, 0, ARC_E_STEPS);
     assert_int_equal(qn_arc_session_result(r.s, 0)->steps, 5000);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void time_that_is_over_leaves_nothing_to_run(void **state)
 {
     (void)state;
     for (int b = 0; b < 2; b++) {
-        rig r = open_patient(backends[b], NULL, NULL);
-        const int grid = rig_made_grid(&r, 3);
+        fixture r = open_patient(backends[b], NULL, NULL);
+        const int grid = fixture_made_grid(&r, 3);
 
-        rig_job(&r, rig_program(&r, "turn", turn), grid);
+        fixture_job(&r, fixture_program(&r, "turn", turn), grid);
         qn_arc_session_until(r.s, qn_now_us() - 1);
-        rig_run(&r);
+        fixture_run(&r);
         expect_code(&r, 0, ARC_E_TIMEOUT);
         assert_int_equal(qn_arc_session_result(r.s, 0)->steps, 0);
         assert_int_equal(qn_arc_session_stats(r.s)->launches, 0);
         /* The next run knows nothing of it. */
         qn_arc_session_until(r.s, 0);
-        rig_run(&r);
+        fixture_run(&r);
         expect_code(&r, 0, ARC_OK);
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 
 static void several_devices_keep_the_time_together(void **state)
 {
-    rig r = open_patient("sim", "sim:0,sim:1,sim:2", "sim.devices=3");
-    const int grid = rig_made_grid(&r, 3);
-    const int programs[] = { rig_program(&r, "endless", endless), rig_program(&r, "turn", turn) };
+    fixture r = open_patient("sim", "sim:0,sim:1,sim:2", "sim.devices=3");
+    const int grid = fixture_made_grid(&r, 3);
+    const int programs[] = { fixture_program(&r, "endless", endless),
+                             fixture_program(&r, "turn", turn) };
 
     (void)state;
     for (int k = 0; k < 12; k++)
-        rig_job(&r, programs[k % 4 ? 1 : 0], grid);
+        fixture_job(&r, programs[k % 4 ? 1 : 0], grid);
     run_until_done(&r, 11);
     for (uint32_t k = 0; k < 12; k++)
         expect_code(&r, k, k % 4 ? ARC_OK : ARC_E_TIMEOUT);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 int main(void)

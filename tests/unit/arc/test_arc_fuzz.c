@@ -4,7 +4,7 @@
  * a counter, so a failure comes back.
  */
 /* test: cost 20 */
-#include "arc_program_rig.h"
+#include "arc_program_fixture.h"
 
 #include "util/hash.h"
 

@@ -1,5 +1,5 @@
 /* test_arc_in_step.c - instances in groups that run one program, on one device and on several. */
-#include "arc_session_rig.h"
+#include "arc_session_fixture.h"
 
 #include "domain/arc/run/cut.h"
 
@@ -38,59 +38,59 @@ static void groups_pay_while_few_places_are_empty(void **state)
 /* Devices. */
 
 /* Programs that each run on all grids, so that groups are full. */
-static void add_programs(rig *r)
+static void add_programs(fixture *r)
 {
     int grids[GRIDS];
 
     for (int g = 0; g < GRIDS; g++)
-        grids[g] = rig_made_grid(r, (uint64_t)g);
+        grids[g] = fixture_made_grid(r, (uint64_t)g);
     for (int p = 0; p < PROGRAMS; p++) {
-        const int program = rig_made_program(r, 40 + (uint64_t)p, 20);
+        const int program = fixture_made_program(r, 40 + (uint64_t)p, 20);
 
         for (int g = 0; g < GRIDS; g++)
-            rig_job(r, program, grids[g]);
+            fixture_job(r, program, grids[g]);
     }
 }
 
-static rig open_in_step(qn_ctx *ctx)
+static fixture open_in_step(qn_ctx *ctx)
 {
-    rig r = rig_in(ctx, (qn_arc_session_options){ .limits = { .pad_to = TEAMS } });
+    fixture r = fixture_in(ctx, (qn_arc_session_options){ .limits = { .pad_to = TEAMS } });
 
     add_programs(&r);
     return r;
 }
 
-static rig run_reference(void)
+static fixture run_reference(void)
 {
-    rig ref = rig_open("cpu", (qn_arc_session_options){ 0 });
+    fixture ref = fixture_open("cpu", (qn_arc_session_options){ 0 });
 
     add_programs(&ref);
-    rig_run(&ref);
+    fixture_run(&ref);
     return ref;
 }
 
 static void groups_give_the_results_of_a_list(void **state)
 {
     static const char *const backends[] = { "cpu", "sim", "sim:0,sim:1,sim:2" };
-    rig ref = run_reference();
+    fixture ref = run_reference();
 
     (void)state;
     for (size_t b = 0; b < 3; b++) {
-        rig r = open_in_step(open_with(
+        fixture r = open_in_step(open_with(
             (qn_options){ .backend = backends[b], .fault = "sim.devices=3", .log = "none" }));
 
         for (int round = 0; round < 2; round++) {
-            rig_run(&r);
+            fixture_run(&r);
             assert_same(&ref, &r, backends[b]);
         }
-        rig_close(&r);
+        fixture_close(&r);
     }
-    rig_close(&ref);
+    fixture_close(&ref);
 }
 
 static void groups_on_two_parts_of_an_opencl_device_give_the_same(void **state)
 {
-    rig ref = run_reference(), r;
+    fixture ref = run_reference(), r;
     qn_ctx *ctx;
 
     (void)state;
@@ -98,7 +98,7 @@ static void groups_on_two_parts_of_an_opencl_device_give_the_same(void **state)
     ctx = open_if_present("opencl:0,opencl:1");
     if (ctx && qn_device_count(ctx) == 3) {
         r = open_in_step(ctx);
-        rig_run(&r);
+        fixture_run(&r);
         assert_string_equal(qn_arc_session_device(r.s), "opencl:0+opencl:1");
         assert_same(&ref, &r, "two parts");
         qn_arc_session_free(r.s);
@@ -106,7 +106,7 @@ static void groups_on_two_parts_of_an_opencl_device_give_the_same(void **state)
     }
     qn_ctx_close(ctx);
     unsetenv("QUERN_OPENCL_SUBDEVICES");
-    rig_close(&ref);
+    fixture_close(&ref);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* test_arc_kinds.c - what the compiler believes about primitives holds for every golden case. */
-#include "arc_program_rig.h"
+#include "arc_program_fixture.h"
 #include "golden.h"
 
 #include "domain/arc/compile/kinds.h"

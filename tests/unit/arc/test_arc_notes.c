@@ -1,5 +1,5 @@
 /* test_arc_notes.c - what is said about program files that are wrong, and where. */
-#include "arc_program_rig.h"
+#include "arc_program_fixture.h"
 
 /* Names. */
 

@@ -3,7 +3,7 @@
  * Each program is compiled with all passes and with none, and both run on the CPU over the first
  * inputs of tasks: the same value comes out, or the same failure.
  */
-#include "arc_program_rig.h"
+#include "arc_program_fixture.h"
 #include "golden.h"
 
 #include "lab/made/make.h"
@@ -65,7 +65,7 @@ typedef struct {
     int grids[MOST_GRIDS];
     int n_grids;
     int samples; /* of the first task */
-} rig;
+} fixture;
 
 static void need(qn_status st, const qn_err *err)
 {
@@ -73,7 +73,7 @@ static void need(qn_status st, const qn_err *err)
         fail_msg("%s", err->text);
 }
 
-static void open_rig(rig *r)
+static void open_fixture(fixture *r)
 {
     qn_arc_tasks tasks = { 0 };
     qn_arc_value samples;
@@ -97,14 +97,14 @@ static void open_rig(rig *r)
     qn_arc_tasks_free(&tasks);
 }
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     qn_arc_session_free(r->session);
     qn_arc_heap_free(r->heap);
     qn_ctx_close(r->ctx);
 }
 
-static int add_program(rig *r, const qn_arc_source *program, const qn_arc_code *code)
+static int add_program(fixture *r, const qn_arc_source *program, const qn_arc_code *code)
 {
     qn_err err = { .text = "" };
     int index = -1;
@@ -114,7 +114,7 @@ static int add_program(rig *r, const qn_arc_source *program, const qn_arc_code *
 }
 
 /* The output of a job; steps that are not ok by their lines, since passes move instructions. */
-static qn_str output_text(rig *r, uint32_t job, const qn_arc_code *code)
+static qn_str output_text(fixture *r, uint32_t job, const qn_arc_code *code)
 {
     qn_arc_value value;
     qn_str text = { 0 };
@@ -135,8 +135,8 @@ static qn_str output_text(rig *r, uint32_t job, const qn_arc_code *code)
 }
 
 /* Jobs 2k and 2k + 1 are one program on one grid, with all passes and with none. */
-static void compare(rig *r, const qn_arc_source *program, const qn_arc_code *codes, uint32_t job,
-                    int grid, int *n_failed)
+static void compare(fixture *r, const qn_arc_source *program, const qn_arc_code *codes,
+                    uint32_t job, int grid, int *n_failed)
 {
     const arc_result *a = qn_arc_session_result(r->session, job);
     const arc_result *b = qn_arc_session_result(r->session, job + 1);
@@ -161,7 +161,7 @@ static void compare(rig *r, const qn_arc_source *program, const qn_arc_code *cod
 }
 
 /* With the passes that are not in `off`, and with none. Gives how many of the runs failed. */
-static int run_both(rig *r, const qn_arc_source *program, unsigned off)
+static int run_both(fixture *r, const qn_arc_source *program, unsigned off)
 {
     qn_arc_job jobs[2 * MOST_GRIDS];
     qn_arc_code codes[2] = { compile_with(program, (qn_arc_compile_options){ .off = off }),
@@ -190,28 +190,28 @@ static int run_both(rig *r, const qn_arc_source *program, unsigned off)
 
 static void patterns_give_what_they_give_without_passes(void **state)
 {
-    rig r = { 0 };
+    fixture r = { 0 };
     qn_arc_file *file;
     int n_failed = 0;
 
     (void)state;
-    open_rig(&r);
+    open_fixture(&r);
     file = parse_good(patterns);
     for (int i = 0; i < file->n_programs; i++)
         n_failed += run_both(&r, &file->programs[i], 0);
     /* Grids without a 5 or a 2 make programs fail: failures are compared as well. */
     assert_true(n_failed > 10 && n_failed < r.n_grids * file->n_programs / 2);
     qn_arc_file_free(file);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void random_programs_give_what_they_give_without_passes(void **state)
 {
-    rig r = { 0 };
+    fixture r = { 0 };
     int n_failed = 0;
 
     (void)state;
-    open_rig(&r);
+    open_fixture(&r);
     r.n_grids = 4;
     for (uint64_t seed = 0; seed < 150; seed++) {
         qn_str text = { 0 };
@@ -224,18 +224,18 @@ static void random_programs_give_what_they_give_without_passes(void **state)
         qn_str_free(&text);
     }
     assert_true(n_failed > 10 && n_failed < 500);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* A step that is merged with an earlier one fails there, and its records say so. Apart from that
  * they are the same to the line. */
 static void random_batt_records_are_what_they_are_without_passes(void **state)
 {
-    rig r = { 0 };
+    fixture r = { 0 };
     int n_failed = 0; /* for want of room: nothing else ends a batt program */
 
     (void)state;
-    open_rig(&r);
+    open_fixture(&r);
     r.n_grids = 4;
     for (uint64_t seed = 0; seed < 20; seed++) {
         qn_str text = { 0 };
@@ -248,21 +248,21 @@ static void random_batt_records_are_what_they_are_without_passes(void **state)
         qn_str_free(&text);
     }
     assert_true(n_failed < 20);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void original_solvers_give_what_they_give_without_passes(void **state)
 {
     qn_arc_file *file = parse_solvers();
-    rig r = { 0 };
+    fixture r = { 0 };
 
     (void)state;
-    open_rig(&r);
+    open_fixture(&r);
     r.n_grids = 6;
     for (int i = 0; i < file->n_programs; i++)
         run_both(&r, &file->programs[i], 0);
     qn_arc_file_free(file);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 int main(void)

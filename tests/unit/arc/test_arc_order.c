@@ -1,5 +1,5 @@
 /* test_arc_order.c - jobs are handed out by cost, and what was measured outlives the process. */
-#include "arc_session_rig.h"
+#include "arc_session_fixture.h"
 
 #include "domain/arc/run/session_impl.h"
 #include "util/file.h"
@@ -9,7 +9,7 @@
 static const char loops[] = "def solve_loops(I):\n    f = power(increment, 5000)\n"
                             "    O = f(ZERO)\n    return O\n";
 
-static int add_long(rig *r)
+static int add_long(fixture *r)
 {
     qn_str text = { 0 };
     int program;
@@ -18,7 +18,7 @@ static int add_long(rig *r)
     for (int i = 1; i < 60; i++)
         qn_str_addf(&text, "    x%d = shift(I, %s)\n", i, i % 2 ? "UP" : "DOWN");
     qn_str_add(&text, "    return x0\n");
-    program = rig_program(r, "long", qn_str_get(&text));
+    program = fixture_program(r, "long", qn_str_get(&text));
     qn_str_free(&text);
     return program;
 }
@@ -40,23 +40,23 @@ static folder new_folder(void)
 }
 
 /* Both programs on two grids, the one that loops last. */
-static rig open_both(const folder *f, const char *log)
+static fixture open_both(const folder *f, const char *log)
 {
-    rig r =
-        rig_in(open_with((qn_options){ .backend = "cpu", .cache_dir = f->dir.path, .log = log }),
-               (qn_arc_session_options){ 0 });
-    const int slow_by_estimate = add_long(&r), slow = rig_program(&r, "loops", loops);
-    const int grid = rig_made_grid(&r, 1);
+    fixture r = fixture_in(
+        open_with((qn_options){ .backend = "cpu", .cache_dir = f->dir.path, .log = log }),
+        (qn_arc_session_options){ 0 });
+    const int slow_by_estimate = add_long(&r), slow = fixture_program(&r, "loops", loops);
+    const int grid = fixture_made_grid(&r, 1);
 
-    rig_job(&r, slow_by_estimate, grid);
-    rig_job(&r, slow, grid);
-    rig_job(&r, slow_by_estimate, grid);
-    rig_job(&r, slow, grid);
+    fixture_job(&r, slow_by_estimate, grid);
+    fixture_job(&r, slow, grid);
+    fixture_job(&r, slow_by_estimate, grid);
+    fixture_job(&r, slow, grid);
     return r;
 }
 
 /* The program of the job that would be handed out at `place`. */
-static int program_at(const rig *r, int place)
+static int program_at(const fixture *r, int place)
 {
     const qn_arc_batch batch = { .s = r->s, .jobs = r->jobs, .n = r->n };
     uint32_t order[4];
@@ -72,41 +72,41 @@ static int program_at(const rig *r, int place)
 static void program_never_seen_goes_by_its_instructions(void **state)
 {
     folder f = new_folder();
-    rig r = open_both(&f, "none");
+    fixture r = open_both(&f, "none");
 
     (void)state;
     assert_int_equal(program_at(&r, 0), 0);
     assert_int_equal(program_at(&r, 1), 0);
     assert_int_equal(program_at(&r, 2), 1);
-    rig_close(&r);
+    fixture_close(&r);
     qn_temp_dir_remove(&f.dir);
 }
 
 static void second_batch_begins_with_what_took_long_in_the_first(void **state)
 {
     folder f = new_folder();
-    rig r = open_both(&f, "none");
+    fixture r = open_both(&f, "none");
 
     (void)state;
-    rig_run(&r);
+    fixture_run(&r);
     assert_int_equal(program_at(&r, 0), 1);
     assert_int_equal(program_at(&r, 1), 1);
     assert_int_equal(program_at(&r, 2), 0);
-    rig_close(&r);
+    fixture_close(&r);
     qn_temp_dir_remove(&f.dir);
 }
 
 static void next_process_begins_with_what_took_long_in_this_one(void **state)
 {
     folder f = new_folder();
-    rig first = open_both(&f, "none"), second;
+    fixture first = open_both(&f, "none"), second;
 
     (void)state;
-    rig_run(&first);
-    rig_close(&first);
+    fixture_run(&first);
+    fixture_close(&first);
     second = open_both(&f, "none");
     assert_int_equal(program_at(&second, 0), 1);
-    rig_close(&second);
+    fixture_close(&second);
     qn_temp_dir_remove(&f.dir);
 }
 
@@ -114,13 +114,13 @@ static void next_process_begins_with_what_took_long_in_this_one(void **state)
 static void file_holds_the_programs_that_take_long(void **state)
 {
     folder f = new_folder();
-    rig r = open_both(&f, "none");
+    fixture r = open_both(&f, "none");
     qn_arc_costs *costs = NULL;
     qn_err err = { .text = "" };
 
     (void)state;
-    rig_run(&r);
-    rig_close(&r);
+    fixture_run(&r);
+    fixture_close(&r);
     assert_int_equal(qn_arc_costs_new(&costs, &err), QN_OK);
     if (qn_arc_costs_read(costs, f.costs, &err) != QN_OK)
         fail_msg("%s", err.text);
@@ -146,7 +146,7 @@ static void file_that_is_wrong_is_ignored_with_one_line(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char text[4096];
         const char *line;
-        rig r;
+        fixture r;
 
         assert_int_equal(qn_file_write(f.costs, wrong[i], strlen(wrong[i]), &err), QN_OK);
         CAPTURE_STDERR(text, sizeof text, r = open_both(&f, "info"));
@@ -155,7 +155,7 @@ static void file_that_is_wrong_is_ignored_with_one_line(void **state)
         assert_null(strstr(line + 1, "costs of programs"));
         assert_non_null(strstr(line, "arc-costs.json"));
         assert_int_equal(program_at(&r, 0), 0);
-        rig_close(&r);
+        fixture_close(&r);
     }
     qn_temp_dir_remove(&f.dir);
 }

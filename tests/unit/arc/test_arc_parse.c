@@ -1,5 +1,5 @@
 /* test_arc_parse.c - all forms of program files, and what becomes of them. */
-#include "arc_program_rig.h"
+#include "arc_program_fixture.h"
 
 #include "domain/arc/value/known.h"
 

@@ -1,5 +1,5 @@
 /* test_arc_passes.c - what the compiler merges, fuses and leaves out, and what it must not. */
-#include "arc_program_rig.h"
+#include "arc_program_fixture.h"
 
 #define ONE  "def solve_a(I):\n"
 #define BATT "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n"

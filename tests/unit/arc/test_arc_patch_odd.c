@@ -1,24 +1,24 @@
 /* test_arc_patch_odd.c - patches as the language does not promise them: tuples with doubles, grids,
  * positions at the edge of what keys hold; distances and falls against plain searches. */
 #define OPS_HEADER "arc_patch_ops.h"
-#include "arc_op_rig.h"
+#include "arc_op_fixture.h"
 
 typedef struct row {
     const char *op, *args; /* JSON, an array */
     const char *out;       /* JSON, or a name of an error */
 } row;
 
-static qn_arc_value value_of(op_rig *rig, const json_t *json)
+static qn_arc_value value_of(op_fixture *fixture, const json_t *json)
 {
     qn_arc_value value = v_none();
     qn_err err = { .text = "" };
 
-    if (qn_arc_from_json(json, "test", rig->heap, &value, &err) != QN_OK)
+    if (qn_arc_from_json(json, "test", fixture->heap, &value, &err) != QN_OK)
         fail_msg("%s", err.text);
     return value;
 }
 
-static void check_row(op_rig *rig, const row *r)
+static void check_row(op_fixture *fixture, const row *r)
 {
     json_t *args = json_loads(r->args, 0, NULL);
     json_t *out = json_loads(r->out, JSON_DECODE_ANY, NULL);
@@ -28,18 +28,19 @@ static void check_row(op_rig *rig, const row *r)
 
     assert_non_null(args);
     for (size_t k = 0; k < json_array_size(args); k++)
-        values[k] = value_of(rig, json_array_get(args, k));
-    v = rig_run(rig, r->op, values, (int)json_array_size(args), ARENA_BYTES, &mark);
+        values[k] = value_of(fixture, json_array_get(args, k));
+    v = fixture_run(fixture, r->op, values, (int)json_array_size(args), ARENA_BYTES, &mark);
     if (!out) {
-        if (strcmp(qn_arc_code_name(rig->vm.error), r->out) != 0)
-            fail_msg("%s %s: %s, not %s", r->op, r->args, qn_arc_code_name(rig->vm.error), r->out);
+        if (strcmp(qn_arc_code_name(fixture->vm.error), r->out) != 0)
+            fail_msg("%s %s: %s, not %s", r->op, r->args, qn_arc_code_name(fixture->vm.error),
+                     r->out);
     } else {
-        const qn_arc_value expected = value_of(rig, out);
+        const qn_arc_value expected = value_of(fixture, out);
 
-        if (rig->vm.error)
-            fail_msg("%s %s: %s", r->op, r->args, qn_arc_code_name(rig->vm.error));
-        if (!rig_is(rig, v, &expected)) {
-            qn_str got = rig_text(rig, v);
+        if (fixture->vm.error)
+            fail_msg("%s %s: %s", r->op, r->args, qn_arc_code_name(fixture->vm.error));
+        if (!fixture_is(fixture, v, &expected)) {
+            qn_str got = fixture_text(fixture, v);
 
             fail_msg("%s %s: %s, not %s", r->op, r->args, qn_str_get(&got), r->out);
         }
@@ -50,11 +51,11 @@ static void check_row(op_rig *rig, const row *r)
 
 static void check_rows(const row *rows, size_t n)
 {
-    op_rig rig = rig_open();
+    op_fixture fixture = fixture_open();
 
     for (size_t k = 0; k < n; k++)
-        check_row(&rig, &rows[k]);
-    rig_close(&rig);
+        check_row(&fixture, &rows[k]);
+    fixture_close(&fixture);
 }
 
 #define CHECK(rows) check_rows(rows, sizeof(rows) / sizeof *(rows))
@@ -225,13 +226,13 @@ static points random_points(arc_random *random, int n, int side, int far)
     return p;
 }
 
-static qn_arc_value indices_of(op_rig *rig, const points *p)
+static qn_arc_value indices_of(op_fixture *fixture, const points *p)
 {
     qn_arc_value items[MOST];
 
     for (int k = 0; k < p->n; k++)
-        items[k] = v_pair(rig->heap, p->i[k], p->j[k]);
-    return v_set(rig->heap, p->n, items);
+        items[k] = v_pair(fixture->heap, p->i[k], p->j[k]);
+    return v_set(fixture->heap, p->n, items);
 }
 
 /* Between p moved by (di, dj) and q. */
@@ -251,38 +252,38 @@ static int distance(const points *p, const points *q, int di, int dj)
 static void distance_is_that_of_the_nearest_pair(void **state)
 {
     arc_random random = { .seed = 11 };
-    op_rig rig = rig_open();
+    op_fixture fixture = fixture_open();
 
     (void)state;
     for (int round = 0; round < 200; round++) {
         const points p = random_points(&random, 1 + next_below(&random, MOST), 12, 20);
         const points q = random_points(&random, 1 + next_below(&random, MOST), 12, 20);
-        const qn_arc_value args[2] = { indices_of(&rig, &p), indices_of(&rig, &q) };
+        const qn_arc_value args[2] = { indices_of(&fixture, &p), indices_of(&fixture, &q) };
         uint32_t mark;
-        const slot v = rig_run(&rig, "manhattan", args, 2, ARENA_BYTES, &mark);
+        const slot v = fixture_run(&fixture, "manhattan", args, 2, ARENA_BYTES, &mark);
 
-        assert_int_equal(rig.vm.error, ARC_OK);
+        assert_int_equal(fixture.vm.error, ARC_OK);
         assert_int_equal(ARC_PAYLOAD(v), distance(&p, &q, 0, 0));
     }
-    rig_close(&rig);
+    fixture_close(&fixture);
 }
 
 static void patch_falls_until_it_touches(void **state)
 {
     arc_random random = { .seed = 12 };
-    op_rig rig = rig_open();
+    op_fixture fixture = fixture_open();
 
     (void)state;
     for (int round = 0; round < 300; round++) {
         const points p = random_points(&random, 1 + next_below(&random, 9), 4, 45);
         const points q = random_points(&random, 1 + next_below(&random, 9), 4, 12);
-        const qn_arc_value args[2] = { indices_of(&rig, &p), indices_of(&rig, &q) };
+        const qn_arc_value args[2] = { indices_of(&fixture, &p), indices_of(&fixture, &q) };
         uint32_t mark;
-        const slot v = rig_run(&rig, "gravitate", args, 2, ARENA_BYTES, &mark);
+        const slot v = fixture_run(&fixture, "gravitate", args, 2, ARENA_BYTES, &mark);
         const int di = ARC_PAIR_I(v), dj = ARC_PAIR_J(v);
         const int steps = abs(di) + abs(dj);
 
-        assert_int_equal(rig.vm.error, ARC_OK);
+        assert_int_equal(fixture.vm.error, ARC_OK);
         assert_true(di == 0 || dj == 0);
         assert_true(steps <= 42);
         if (steps < 42)
@@ -290,7 +291,7 @@ static void patch_falls_until_it_touches(void **state)
         for (int s = 0; s < steps; s++)
             assert_int_not_equal(distance(&p, &q, di / steps * s, dj / steps * s), 1);
     }
-    rig_close(&rig);
+    fixture_close(&fixture);
 }
 
 int main(void)

@@ -1,12 +1,12 @@
 /* test_arc_profile.c - a profile counts the primitives that ran, where they were called. */
-#include "arc_session_rig.h"
+#include "arc_session_fixture.h"
 
 #include "domain/arc/profile/profile.h"
 #include "util/file.h"
 #include "util/json.h"
 #include "util/temp_dir.h"
 
-static void profile_run(rig *r, qn_arc_profile *out, int threads)
+static void profile_run(fixture *r, qn_arc_profile *out, int threads)
 {
     qn_err err = { .text = "" };
 
@@ -14,10 +14,10 @@ static void profile_run(rig *r, qn_arc_profile *out, int threads)
         fail_msg("%s", err.text);
 }
 
-static rig open_quiet(void)
+static fixture open_quiet(void)
 {
-    return rig_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
-                  (qn_arc_session_options){ 0 });
+    return fixture_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
+                      (qn_arc_session_options){ 0 });
 }
 
 static void primitives_inside_functions_are_counted(void **state)
@@ -25,11 +25,11 @@ static void primitives_inside_functions_are_counted(void **state)
     static const char text[] = "def solve_a(I):\n    f = power(increment, 7)\n"
                                "    t = repeat(ONE, 5)\n    u = apply(f, t)\n    O = size(u)\n"
                                "    return O\n";
-    rig r = open_quiet();
+    fixture r = open_quiet();
     qn_arc_profile p = { 0 };
 
     (void)state;
-    rig_job(&r, rig_program(&r, "a", text), rig_made_grid(&r, 1));
+    fixture_job(&r, fixture_program(&r, "a", text), fixture_made_grid(&r, 1));
     profile_run(&r, &p, 1);
     assert_int_equal(p.ops[ARC_OP_increment].count, 35);
     assert_int_equal(p.ops[ARC_OP_apply].count, 1);
@@ -39,19 +39,19 @@ static void primitives_inside_functions_are_counted(void **state)
     assert_int_equal(p.runs, 1);
     assert_true(p.seconds > 0);
     qn_arc_profile_free(&p);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* With any number of threads, and the same as the kernel's count. */
 static void counts_sum_up_to_the_steps_of_the_runs(void **state)
 {
     static const int threads[] = { 1, 4 };
-    rig r = open_quiet();
+    fixture r = open_quiet();
     uint64_t steps = 0, *by_program;
 
     (void)state;
     add_made(&r, 60, 300);
-    rig_run(&r);
+    fixture_run(&r);
     by_program = calloc(r.n, sizeof *by_program);
     for (uint32_t k = 0; k < r.n; k++) {
         steps += qn_arc_session_result(r.s, k)->steps;
@@ -72,12 +72,12 @@ static void counts_sum_up_to_the_steps_of_the_runs(void **state)
         qn_arc_profile_free(&p);
     }
     free(by_program);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void time_goes_to_the_primitive_and_program_that_take_it(void **state)
 {
-    rig r = open_quiet();
+    fixture r = open_quiet();
     unsigned char cells[900];
     qn_arc_profile p = { 0 };
     double ops = 0;
@@ -86,14 +86,14 @@ static void time_goes_to_the_primitive_and_program_that_take_it(void **state)
     (void)state;
     for (int k = 0; k < 900; k++)
         cells[k] = (unsigned char)(k % 7 % 3);
-    grid = rig_grid(&r, "g", 30, 30, cells);
-    slow = rig_program(&r, "slow",
-                       "def solve_a(I):\n    x = objects(I, T, T, F)\n    O = size(x)\n"
-                       "    return O\n");
-    quick = rig_program(&r, "quick", "def solve_b(I):\n    O = height(I)\n    return O\n");
+    grid = fixture_grid(&r, "g", 30, 30, cells);
+    slow = fixture_program(&r, "slow",
+                           "def solve_a(I):\n    x = objects(I, T, T, F)\n    O = size(x)\n"
+                           "    return O\n");
+    quick = fixture_program(&r, "quick", "def solve_b(I):\n    O = height(I)\n    return O\n");
     for (int k = 0; k < 20; k++) {
-        rig_job(&r, slow, grid);
-        rig_job(&r, quick, grid);
+        fixture_job(&r, slow, grid);
+        fixture_job(&r, quick, grid);
     }
     /* Who is interrupted looks slow, so one of several tries must show it. */
     for (int tries = 0; tries < 20; tries++) {
@@ -111,12 +111,12 @@ static void time_goes_to_the_primitive_and_program_that_take_it(void **state)
         ops += p.ops[op].seconds;
     assert_true(ops <= p.seconds * 1.1);
     qn_arc_profile_free(&p);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void file_has_the_most_time_first(void **state)
 {
-    rig r = open_quiet();
+    fixture r = open_quiet();
     qn_arc_code codes[4] = { 0 };
     qn_arc_profile p = { 0 };
     qn_temp_dir dir;
@@ -128,7 +128,7 @@ static void file_has_the_most_time_first(void **state)
     (void)state;
     for (int k = 0; k < 4; k++) {
         codes[k].id = (char *)(const char *const[]){ "p0", "p1", "p2", "p3" }[k];
-        rig_job(&r, rig_made_program(&r, 50 + (uint64_t)k, 0), rig_made_grid(&r, 1));
+        fixture_job(&r, fixture_made_program(&r, 50 + (uint64_t)k, 0), fixture_made_grid(&r, 1));
     }
     profile_run(&r, &p, 1);
     assert_int_equal(qn_temp_dir_make(&dir, &err), QN_OK);
@@ -150,7 +150,7 @@ static void file_has_the_most_time_first(void **state)
     json_decref(root);
     qn_arc_profile_free(&p);
     qn_temp_dir_remove(&dir);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 int main(void)

@@ -1,37 +1,37 @@
 /* test_arc_share.c - programs that begin alike: what they share is computed once, and nothing else
  * changes. */
-#include "arc_session_rig.h"
+#include "arc_session_fixture.h"
 
 enum { GRIDS = 12, PROGRAMS = 30, COPIES = 4, BATT_STEPS = 60 };
 
-static rig open_sharing(const char *backend, qn_arc_prefix_mode mode, qn_arc_limits limits)
+static fixture open_sharing(const char *backend, qn_arc_prefix_mode mode, qn_arc_limits limits)
 {
-    return rig_in(
+    return fixture_in(
         open_with((qn_options){ .backend = backend, .fault = "sim.devices=3", .log = "none" }),
         (qn_arc_session_options){ .prefixes = mode, .limits = limits });
 }
 
-static void add_grids(rig *r, int *grids)
+static void add_grids(fixture *r, int *grids)
 {
     for (int g = 0; g < GRIDS; g++)
-        grids[g] = rig_made_grid(r, 5 + (uint64_t)g);
+        grids[g] = fixture_made_grid(r, 5 + (uint64_t)g);
 }
 
 /* Made programs, each several times: alike from the beginning to the end. Some fail. */
-static void add_solvers(rig *r)
+static void add_solvers(fixture *r)
 {
     int grids[GRIDS];
 
     add_grids(r, grids);
     for (int p = 0; p < PROGRAMS * COPIES; p++) {
-        const int program = rig_made_program(r, 300 + (uint64_t)(p / COPIES), 25);
+        const int program = fixture_made_program(r, 300 + (uint64_t)(p / COPIES), 25);
 
         for (int g = 0; g < GRIDS; g++)
-            rig_job(r, program, grids[g]);
+            fixture_job(r, program, grids[g]);
     }
 }
 
-static void add_batts(rig *r)
+static void add_batts(fixture *r)
 {
     int grids[GRIDS];
 
@@ -42,25 +42,25 @@ static void add_batts(rig *r)
 
         qn_arc_make_batt(70 + (uint64_t)(p / COPIES), BATT_STEPS,
                          &(qn_arc_make_options){ .wrong_pct = 10 }, &text);
-        program = rig_program(r, "batt", qn_str_get(&text));
+        program = fixture_program(r, "batt", qn_str_get(&text));
         for (int g = 0; g < GRIDS; g++)
-            rig_batt_job(r, program, grids[g]);
+            fixture_batt_job(r, program, grids[g]);
         qn_str_free(&text);
     }
 }
 
 /* Both, with and without sharing, twice: the second time prefixes are resident. */
-static void compare(const char *backend, qn_arc_limits limits, void (*add)(rig *))
+static void compare(const char *backend, qn_arc_limits limits, void (*add)(fixture *))
 {
-    rig alone = open_sharing(backend, QN_ARC_PREFIXES_OFF, limits);
-    rig r = open_sharing(backend, QN_ARC_PREFIXES_ALL, limits);
+    fixture alone = open_sharing(backend, QN_ARC_PREFIXES_OFF, limits);
+    fixture r = open_sharing(backend, QN_ARC_PREFIXES_ALL, limits);
     const qn_arc_stats *a = qn_arc_session_stats(alone.s), *b = qn_arc_session_stats(r.s);
 
     add(&alone);
     add(&r);
     for (int round = 0; round < 2; round++) {
-        rig_run(&alone);
-        rig_run(&r);
+        fixture_run(&alone);
+        fixture_run(&r);
         assert_same(&alone, &r, backend);
     }
     assert_true(b->shared_nodes > 0);
@@ -72,8 +72,8 @@ static void compare(const char *backend, qn_arc_limits limits, void (*add)(rig *
     assert_int_equal(a->limits, b->limits);
     assert_int_equal(a->not_ok_steps, b->not_ok_steps);
     assert_int_equal(a->steps_total, b->steps_total);
-    rig_close(&r);
-    rig_close(&alone);
+    fixture_close(&r);
+    fixture_close(&alone);
 }
 
 /* Results. */
@@ -138,13 +138,13 @@ static void steps_and_line_of_a_failure_are_those_of_the_program(void **state)
 
     (void)state;
     for (int t = 0; t < 2; t++) {
-        rig alone = open_sharing("cpu", QN_ARC_PREFIXES_OFF, (qn_arc_limits){ 0 });
-        rig r = open_sharing("cpu", QN_ARC_PREFIXES_ALL, (qn_arc_limits){ 0 });
-        rig *both[] = { &alone, &r };
+        fixture alone = open_sharing("cpu", QN_ARC_PREFIXES_OFF, (qn_arc_limits){ 0 });
+        fixture r = open_sharing("cpu", QN_ARC_PREFIXES_ALL, (qn_arc_limits){ 0 });
+        fixture *both[] = { &alone, &r };
 
         for (int b = 0; b < 2; b++) {
-            const int grids[] = { rig_grid(both[b], "full", 2, 2, full),
-                                  rig_grid(both[b], "even", 2, 2, even) };
+            const int grids[] = { fixture_grid(both[b], "full", 2, 2, full),
+                                  fixture_grid(both[b], "even", 2, 2, even) };
 
             for (int p = 0; p < 3; p++) {
                 static const char *const words[] = { "numcolors", "height", "width" };
@@ -153,13 +153,13 @@ static void steps_and_line_of_a_failure_are_those_of_the_program(void **state)
 
                 qn_str_add(&text, texts[t]);
                 replace_word(&text, words[p]);
-                program = rig_program(both[b], "fails", qn_str_get(&text));
+                program = fixture_program(both[b], "fails", qn_str_get(&text));
                 qn_str_free(&text);
 
                 for (int g = 0; g < 2; g++)
-                    rig_job(both[b], program, grids[g]);
+                    fixture_job(both[b], program, grids[g]);
             }
-            rig_run(both[b]);
+            fixture_run(both[b]);
         }
         assert_same(&alone, &r, "failing");
         if (t == 0) {
@@ -167,19 +167,19 @@ static void steps_and_line_of_a_failure_are_those_of_the_program(void **state)
             assert_int_equal(qn_arc_session_result(r.s, 1)->line, 3);
             assert_int_equal(qn_arc_session_stats(r.s)->shared_nodes, 2);
         }
-        rig_close(&r);
-        rig_close(&alone);
+        fixture_close(&r);
+        fixture_close(&alone);
     }
 }
 
 /* When. */
 
-static void add_text(rig *r, const char *text, int n)
+static void add_text(fixture *r, const char *text, int n)
 {
-    const int grid = rig_made_grid(r, 5);
+    const int grid = fixture_made_grid(r, 5);
 
     for (int p = 0; p < n; p++)
-        rig_job(r, rig_program(r, "same", text), grid);
+        fixture_job(r, fixture_program(r, "same", text), grid);
 }
 
 static const char costly[] = "def solve_same(I):\n"
@@ -199,25 +199,25 @@ static void sharing_begins_with_three_programs_that_save_enough(void **state)
 
     (void)state;
     for (int c = 0; c < 3; c++) {
-        rig r = open_sharing("cpu", QN_ARC_PREFIXES_WORTH, (qn_arc_limits){ 0 });
+        fixture r = open_sharing("cpu", QN_ARC_PREFIXES_WORTH, (qn_arc_limits){ 0 });
 
         add_text(&r, cases[c].text, cases[c].n);
-        rig_run(&r);
+        fixture_run(&r);
         assert_int_equal(qn_arc_session_stats(r.s)->shared_nodes, cases[c].nodes);
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 
 static void traces_hold_every_step(void **state)
 {
-    rig r = open_sharing("cpu", QN_ARC_PREFIXES_ALL, (qn_arc_limits){ 0 });
+    fixture r = open_sharing("cpu", QN_ARC_PREFIXES_ALL, (qn_arc_limits){ 0 });
 
     (void)state;
     add_text(&r, costly, 3);
-    rig_run_with(&r, ARC_WANT_OUTPUT | ARC_WANT_TRACE, 4);
+    fixture_run_with(&r, ARC_WANT_OUTPUT | ARC_WANT_TRACE, 4);
     assert_int_equal(qn_arc_session_stats(r.s)->shared_nodes, 0);
     assert_true(qn_arc_session_trace(r.s, 2)[0] != 0);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 int main(void)

@@ -4,7 +4,7 @@
  * its operands. One goes through the nodes of the parser, one through the instructions. A slot that
  * is overwritten while somebody still needs it gives another number.
  */
-#include "arc_program_rig.h"
+#include "arc_program_fixture.h"
 
 #include "domain/arc/value/known.h"
 #include "util/hash.h"

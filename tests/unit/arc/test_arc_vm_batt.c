@@ -1,5 +1,5 @@
 /* test_arc_vm_batt.c - batt programs: what a failed step spoils and what it does not. */
-#include "arc_session_rig.h"
+#include "arc_session_fixture.h"
 
 #include "domain/arc/value/known.h"
 
@@ -13,7 +13,7 @@ typedef struct records {
     qn_arc_value all;
     const arc_result *result;
     qn_arc_code code;
-    rig r;
+    fixture r;
 } records;
 
 /* Runs the text on a grid of two rows; without passes, so that every step is one. */
@@ -24,11 +24,11 @@ static records run_text(const char *backend, const char *text)
     records out = { .heap = NULL };
     qn_err err = { .text = "" };
 
-    out.r = rig_open(backend, (qn_arc_session_options){ 0 });
+    out.r = fixture_open(backend, (qn_arc_session_options){ 0 });
     out.code = compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_ALL });
-    rig_batt_job(&out.r, rig_code(&out.r, "batt", &out.code),
-                 rig_grid(&out.r, "grid", 2, 3, cells));
-    rig_run(&out.r);
+    fixture_batt_job(&out.r, fixture_code(&out.r, "batt", &out.code),
+                     fixture_grid(&out.r, "grid", 2, 3, cells));
+    fixture_run(&out.r);
     out.result = qn_arc_session_result(out.r.s, 0);
     assert_int_equal(out.result->code, ARC_OK);
     if (qn_arc_heap_new(&out.heap, &err) != QN_OK ||
@@ -42,7 +42,7 @@ static void close_records(records *r)
 {
     qn_arc_heap_free(r->heap);
     qn_arc_code_free(&r->code);
-    rig_close(&r->r);
+    fixture_close(&r->r);
 }
 
 /* A value that is not ok holds the number of the instruction that failed. */
@@ -300,7 +300,8 @@ static void constant_function_called_without_end_is_stopped(void **state)
 {
     (void)state;
     for (int b = 0; b < 2; b++) {
-        rig r = rig_open(backends[b], (qn_arc_session_options){ .limits = { .max_steps = 5000 } });
+        fixture r =
+            fixture_open(backends[b], (qn_arc_session_options){ .limits = { .max_steps = 5000 } });
         qn_str text = { 0 };
 
         qn_str_add(&text, head);
@@ -308,12 +309,13 @@ static void constant_function_called_without_end_is_stopped(void **state)
                           "        t1 = _get_safe_default(rbind)\n"
                           "    t2 = power(t1, 2000000000)\n    t3 = power(t2, 2000000000)\n"
                           "    t4 = t3(I)\n    o.append((1, True, 'a', t4))\n    return o, s\n");
-        rig_batt_job(&r, rig_program(&r, "batt", qn_str_get(&text)), rig_made_grid(&r, 1));
-        rig_run(&r);
+        fixture_batt_job(&r, fixture_program(&r, "batt", qn_str_get(&text)),
+                         fixture_made_grid(&r, 1));
+        fixture_run(&r);
         assert_int_equal(qn_arc_session_result(r.s, 0)->code, ARC_E_STEPS);
         assert_int_equal(qn_arc_session_result(r.s, 0)->steps, 5000);
         qn_str_free(&text);
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 
@@ -321,7 +323,7 @@ static void constant_function_called_without_end_is_stopped(void **state)
 static void records_find_room_at_once(void **state)
 {
     enum { RECORDS = 40, RUNS = 400 };
-    rig r = rig_open("cpu", (qn_arc_session_options){ 0 });
+    fixture r = fixture_open("cpu", (qn_arc_session_options){ 0 });
     qn_str text = { 0 };
     int program;
 
@@ -330,14 +332,14 @@ static void records_find_room_at_once(void **state)
     for (int k = 0; k < RECORDS; k++)
         qn_str_addf(&text, "    o.append((%d, True, 'a', t1))\n", k);
     qn_str_add(&text, "    return o, s\n");
-    program = rig_program(&r, "batt", qn_str_get(&text));
+    program = fixture_program(&r, "batt", qn_str_get(&text));
     for (int k = 0; k < RUNS; k++)
-        rig_batt_job(&r, program, rig_made_grid(&r, 1));
-    rig_run(&r);
+        fixture_batt_job(&r, program, fixture_made_grid(&r, 1));
+    fixture_run(&r);
     assert_int_equal(qn_arc_session_stats(r.s)->ok, RUNS);
     assert_int_equal(qn_arc_session_stats(r.s)->reruns, 0);
     qn_str_free(&text);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* A trace that is shorter than the one before it in the same place ends with zeros. */
@@ -347,9 +349,9 @@ static void trace_has_nothing_of_the_run_before(void **state)
 
     (void)state;
     for (int b = 0; b < 2; b++) {
-        rig r = rig_open(backends[b], (qn_arc_session_options){ 0 });
+        fixture r = fixture_open(backends[b], (qn_arc_session_options){ 0 });
         qn_str text = { 0 };
-        int programs[2], grid = rig_made_grid(&r, 1);
+        int programs[2], grid = fixture_made_grid(&r, 1);
 
         for (int p = 0; p < 2; p++) {
             text.len = 0;
@@ -357,20 +359,20 @@ static void trace_has_nothing_of_the_run_before(void **state)
             for (int k = 1; k <= (p ? 2 : 10); k++)
                 qn_str_addf(&text, "    t%d = increment(%d)\n", k, k);
             qn_str_addf(&text, "    o.append((1, True, 'a', t1))\n    return o, s\n");
-            programs[p] = rig_program_with(&r, "batt", qn_str_get(&text), QN_ARC_OFF_ALL);
+            programs[p] = fixture_program_with(&r, "batt", qn_str_get(&text), QN_ARC_OFF_ALL);
         }
         for (int p = 0; p < 2; p++) {
             const uint64_t *trace;
 
             r.n = 0;
-            rig_batt_job(&r, programs[p], grid);
-            rig_run_with(&r, ARC_WANT_TRACE, STRIDE);
+            fixture_batt_job(&r, programs[p], grid);
+            fixture_run_with(&r, ARC_WANT_TRACE, STRIDE);
             trace = qn_arc_session_trace(r.s, 0);
             for (int k = 0; k < STRIDE; k++)
                 assert_int_equal(trace[k] != 0, k < (p ? 2 : 10));
         }
         qn_str_free(&text);
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 
@@ -384,18 +386,18 @@ static void error_ends_a_solve_program_and_says_where(void **state)
 
     (void)state;
     for (int b = 0; b < 2; b++) {
-        rig r = rig_open(backends[b], (qn_arc_session_options){ 0 });
+        fixture r = fixture_open(backends[b], (qn_arc_session_options){ 0 });
         const arc_result *result;
 
-        rig_job(&r, rig_program(&r, "a", text), rig_made_grid(&r, 4));
-        rig_run(&r);
+        fixture_job(&r, fixture_program(&r, "a", text), fixture_made_grid(&r, 4));
+        fixture_run(&r);
         result = qn_arc_session_result(r.s, 0);
         assert_int_equal(result->code, ARC_E_EMPTY);
         assert_int_equal(result->line, 5);
         assert_int_equal(result->op, ARC_OP_argmax);
         assert_int_equal(result->not_ok, 0);
         assert_int_equal(qn_arc_session_stats(r.s)->errors, 1);
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 

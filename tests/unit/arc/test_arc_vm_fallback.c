@@ -1,7 +1,7 @@
 /* test_arc_vm_fallback.c - what does not fit is run again with more room, and at last on the CPU:
  * nothing changes but the counters.
  */
-#include "arc_session_rig.h"
+#include "arc_session_fixture.h"
 #include "golden.h"
 
 #include "lab/arc/check_cases.h"
@@ -9,18 +9,18 @@
 
 enum { INSTANCES = 400, CASES_PER_OP = 3 };
 
-static rig open_quiet(const char *backend, qn_arc_session_options options)
+static fixture open_quiet(const char *backend, qn_arc_session_options options)
 {
-    return rig_in(open_with((qn_options){ .backend = backend, .log = "none" }), options);
+    return fixture_in(open_with((qn_options){ .backend = backend, .log = "none" }), options);
 }
 
-static void assert_sums(const rig *r)
+static void assert_sums(const fixture *r)
 {
     const qn_arc_stats *s = qn_arc_session_stats(r->s);
 
     assert_int_equal(s->instances, s->ok + s->errors + s->limits);
     /* What ran again counts where it ran, so the sum is beyond that of the final runs. */
-    if (s->reruns == 0 && rig_fallbacks(r) == 0)
+    if (s->reruns == 0 && fixture_fallbacks(r) == 0)
         assert_int_equal(s->gpu_ops + s->cpu_ops, s->steps_total);
     else
         assert_true(s->gpu_ops + s->cpu_ops >= s->steps_total);
@@ -30,19 +30,19 @@ static void assert_sums(const rig *r)
 
 static void compare_limits(qn_arc_limits limits)
 {
-    rig usual = open_quiet("sim", (qn_arc_session_options){ 0 });
-    rig tight = open_quiet("sim", (qn_arc_session_options){ .limits = limits });
+    fixture usual = open_quiet("sim", (qn_arc_session_options){ 0 });
+    fixture tight = open_quiet("sim", (qn_arc_session_options){ .limits = limits });
 
     add_made(&usual, 300, INSTANCES);
     add_made(&tight, 300, INSTANCES);
-    rig_run(&usual);
-    rig_run(&tight);
+    fixture_run(&usual);
+    fixture_run(&tight);
     assert_same(&usual, &tight, "tight");
     assert_true(qn_arc_session_stats(tight.s)->reruns > qn_arc_session_stats(usual.s)->reruns);
     assert_sums(&usual);
     assert_sums(&tight);
-    rig_close(&usual);
-    rig_close(&tight);
+    fixture_close(&usual);
+    fixture_close(&tight);
 }
 
 static void small_arenas_change_nothing_but_the_counters(void **state)
@@ -62,16 +62,16 @@ static void calls_nested_beyond_eight_frames_run_again(void **state)
     static const char text[] = "def solve_a(I):\n    f = lbind(compose, increment)\n"
                                "    g = power(f, 20)\n    h = g(increment)\n    O = h(ZERO)\n"
                                "    return O\n";
-    rig r = open_quiet("sim", (qn_arc_session_options){ .limits = { .frames = 8 } });
+    fixture r = open_quiet("sim", (qn_arc_session_options){ .limits = { .frames = 8 } });
 
     (void)state;
-    rig_job(&r, rig_program(&r, "a", text), rig_made_grid(&r, 1));
-    rig_run(&r);
+    fixture_job(&r, fixture_program(&r, "a", text), fixture_made_grid(&r, 1));
+    fixture_run(&r);
     assert_output(&r, 0, "21");
     assert_int_equal(qn_arc_session_stats(r.s)->reruns, 1);
-    assert_int_equal(rig_fallbacks(&r), 0);
+    assert_int_equal(fixture_fallbacks(&r), 0);
     assert_true(qn_arc_session_stats(r.s)->frames_high_water > 8);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static const char needs_megabytes[] = "def solve_big(I):\n    x = repeat(I, 300000)\n"
@@ -81,17 +81,17 @@ static const char needs_megabytes[] = "def solve_big(I):\n    x = repeat(I, 3000
 static qn_arc_stats run_leaving(qn_arc_limits limits, const char *program, int code,
                                 const char *line, const char *output)
 {
-    rig r = rig_open("sim", (qn_arc_session_options){ .limits = limits });
+    fixture r = fixture_open("sim", (qn_arc_session_options){ .limits = limits });
     qn_arc_stats stats;
     char text[4096];
 
-    rig_job(&r, rig_program(&r, "a", program), rig_made_grid(&r, 7));
-    CAPTURE_STDERR(text, sizeof text, rig_run(&r));
+    fixture_job(&r, fixture_program(&r, "a", program), fixture_made_grid(&r, 7));
+    CAPTURE_STDERR(text, sizeof text, fixture_run(&r));
     assert_string_equal(text, line);
     assert_output(&r, 0, output);
     stats = *qn_arc_session_stats(r.s);
     assert_int_equal(stats.fallbacks[code], 1);
-    rig_close(&r);
+    fixture_close(&r);
     return stats;
 }
 
@@ -110,31 +110,32 @@ static void job_beyond_the_device_leaves_its_line(void **state)
 /* There is nothing to fall back from. */
 static void job_beyond_the_first_tiers_of_the_cpu_leaves_no_line(void **state)
 {
-    rig r = rig_open("cpu", (qn_arc_session_options){ 0 });
+    fixture r = fixture_open("cpu", (qn_arc_session_options){ 0 });
     char text[4096];
 
     (void)state;
-    rig_job(&r, rig_program(&r, "big", needs_megabytes), rig_made_grid(&r, 7));
-    CAPTURE_STDERR(text, sizeof text, rig_run(&r));
+    fixture_job(&r, fixture_program(&r, "big", needs_megabytes), fixture_made_grid(&r, 7));
+    CAPTURE_STDERR(text, sizeof text, fixture_run(&r));
     assert_string_equal(text, "");
     assert_output(&r, 0, "300000");
     assert_int_equal(qn_arc_session_stats(r.s)->gpu_ops, 0);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void forbidden_fallback_is_an_error(void **state)
 {
-    rig r = rig_in(open_with((qn_options){ .backend = "sim", .fallback = QN_FALLBACK_ERROR }),
+    fixture r =
+        fixture_in(open_with((qn_options){ .backend = "sim", .fallback = QN_FALLBACK_ERROR }),
                    (qn_arc_session_options){ 0 });
     qn_err err = { .text = "" };
 
     (void)state;
-    rig_job(&r, rig_program(&r, "big", needs_megabytes), rig_made_grid(&r, 7));
+    fixture_job(&r, fixture_program(&r, "big", needs_megabytes), fixture_made_grid(&r, 7));
     assert_int_equal(qn_arc_session_run(r.s, r.jobs, r.n, ARC_WANT_OUTPUT, 0, &err),
                      QN_ERR_FALLBACK);
     assert_string_equal(err.text, "stage arc.vm failed (ARENA limit 2 MB (program big, grid grid7))"
                                   " and fallback is forbidden");
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* Turns. */
@@ -146,26 +147,26 @@ static const char takes_long[] = "def solve_long(I):\n    x = interval(0, 20000,
 static void few_turns_change_nothing_but_the_counters(void **state)
 {
     static const char *const devices[] = { NULL, "sim:0,sim:1" };
-    rig cpu = open_quiet("cpu", (qn_arc_session_options){ .limits = { .max_loops = 20 } });
+    fixture cpu = open_quiet("cpu", (qn_arc_session_options){ .limits = { .max_loops = 20 } });
 
     (void)state;
     add_made(&cpu, 300, INSTANCES);
-    rig_run(&cpu);
+    fixture_run(&cpu);
     assert_int_equal(qn_arc_session_stats(cpu.s)->fallbacks[ARC_E_TURNS], 0);
     for (int d = 0; d < 2; d++) {
-        rig sim = rig_in(
+        fixture sim = fixture_in(
             open_with((qn_options){ .backend = "sim", .log = "none", .fault = "sim.devices=2" }),
             (qn_arc_session_options){ .limits = { .max_loops = 20 },
                                       .split = { .devices = devices[d] } });
 
         add_made(&sim, 300, INSTANCES);
-        rig_run(&sim);
+        fixture_run(&sim);
         assert_same(&cpu, &sim, "few turns");
         assert_true(qn_arc_session_stats(sim.s)->fallbacks[ARC_E_TURNS] > 0);
         assert_sums(&sim);
-        rig_close(&sim);
+        fixture_close(&sim);
     }
-    rig_close(&cpu);
+    fixture_close(&cpu);
 }
 
 static void job_that_takes_long_leaves_its_line(void **state)
@@ -186,13 +187,14 @@ static void turns_are_not_limited_on_devices_that_are_cpus(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        rig r = rig_open("sim", (qn_arc_session_options){ .limits = { .max_loops = limits[i] } });
+        fixture r =
+            fixture_open("sim", (qn_arc_session_options){ .limits = { .max_loops = limits[i] } });
 
-        rig_job(&r, rig_program(&r, "long", takes_long), rig_made_grid(&r, 7));
-        rig_run(&r);
+        fixture_job(&r, fixture_program(&r, "long", takes_long), fixture_made_grid(&r, 7));
+        fixture_run(&r);
         assert_output(&r, 0, "39999");
-        assert_int_equal(rig_fallbacks(&r), 0);
-        rig_close(&r);
+        assert_int_equal(fixture_fallbacks(&r), 0);
+        fixture_close(&r);
     }
 }
 
@@ -220,23 +222,23 @@ static void numbers_beyond_int32_come_out_right(void **state)
           "(3000000000000, 1)" },
     };
     static const unsigned char cells[] = { 1, 2, 3, 4 };
-    rig r = open_quiet("sim", (qn_arc_session_options){ 0 });
-    const int grid = rig_grid(&r, "g", 2, 2, cells);
+    fixture r = open_quiet("sim", (qn_arc_session_options){ 0 });
+    const int grid = fixture_grid(&r, "g", 2, 2, cells);
 
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         qn_str text = { 0 };
 
         qn_str_addf(&text, "def solve_p%zu(I):\n%s    return O\n", i, table[i].body);
-        rig_job(&r, rig_program(&r, "wide", qn_str_get(&text)), grid);
+        fixture_job(&r, fixture_program(&r, "wide", qn_str_get(&text)), grid);
         qn_str_free(&text);
     }
-    rig_run(&r);
+    fixture_run(&r);
     for (uint32_t i = 0; i < r.n; i++)
         assert_output(&r, i, table[i].out);
     assert_int_equal(qn_arc_session_stats(r.s)->fallbacks[ARC_E_OVERFLOW], r.n);
     assert_true(qn_arc_session_stats(r.s)->cpu_ops > 0);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* Primitives that are switched off. */
@@ -247,7 +249,7 @@ static int op_of(const qn_arc_case *c)
 }
 
 /* Up to CASES_PER_OP cases of the primitive; the reference is the same session without limits. */
-static uint32_t add_cases(rig *r, const qn_arc_cases *cases, int op)
+static uint32_t add_cases(fixture *r, const qn_arc_cases *cases, int op)
 {
     uint32_t n = 0;
 
@@ -260,7 +262,7 @@ static uint32_t add_cases(rig *r, const qn_arc_cases *cases, int op)
         if (qn_arc_case_compile(&cases->items[i], i, &code, &err) != QN_OK)
             fail_msg("%s", err.text);
         if (code.bytes) {
-            rig_job(r, rig_code(r, cases->items[i].op, &code), -1);
+            fixture_job(r, fixture_code(r, cases->items[i].op, &code), -1);
             n++;
         }
         qn_arc_code_free(&code);
@@ -271,18 +273,18 @@ static uint32_t add_cases(rig *r, const qn_arc_cases *cases, int op)
 static void check_without_op(qn_ctx *ctx, const qn_arc_cases *cases, int op, uint32_t *n_ops)
 {
     qn_arc_session_options options = { 0 };
-    rig on = rig_in(ctx, options), off;
+    fixture on = fixture_in(ctx, options), off;
 
     options.limits.off[op / 32] = 1u << op % 32;
-    off = rig_in(ctx, options);
+    off = fixture_in(ctx, options);
     if (add_cases(&on, cases, op) == 0) {
         print_message("no case of %s\n", qn_arc_op_name(op));
     } else {
         add_cases(&off, cases, op);
-        rig_run(&on);
-        rig_run(&off);
+        fixture_run(&on);
+        fixture_run(&off);
         assert_same(&on, &off, qn_arc_op_name(op));
-        assert_int_equal(rig_fallbacks(&on), 0);
+        assert_int_equal(fixture_fallbacks(&on), 0);
         if (qn_arc_session_stats(off.s)->fallbacks[ARC_E_UNSUPPORTED] != off.n)
             fail_msg("%s: %llu of %u jobs left the device", qn_arc_op_name(op),
                      (unsigned long long)qn_arc_session_stats(off.s)->fallbacks[ARC_E_UNSUPPORTED],
@@ -329,21 +331,21 @@ static void outputs_without_room_are_run_again_without_loss(void **state)
 
     (void)state;
     for (int b = 0; b < 2; b++) {
-        rig r = open_quiet(backends[b], (qn_arc_session_options){ 0 });
+        fixture r = open_quiet(backends[b], (qn_arc_session_options){ 0 });
         unsigned char cells[900] = { 0 };
         int programs[2], grid;
 
         programs[0] =
-            rig_program(&r, "many", "def solve_a(I):\n    O = repeat(I, 100)\n    return O\n");
+            fixture_program(&r, "many", "def solve_a(I):\n    O = repeat(I, 100)\n    return O\n");
         programs[1] =
-            rig_program(&r, "more", "def solve_b(I):\n    O = repeat(I, 1500)\n    return O\n");
+            fixture_program(&r, "more", "def solve_b(I):\n    O = repeat(I, 1500)\n    return O\n");
         for (int k = 0; k < N; k++) {
             cells[0] = (unsigned char)(k % 10);
             cells[899] = (unsigned char)(k / 10);
-            grid = rig_grid(&r, "grid", 30, 30, cells);
-            rig_job(&r, programs[k % 20 == 0], grid);
+            grid = fixture_grid(&r, "grid", 30, 30, cells);
+            fixture_job(&r, programs[k % 20 == 0], grid);
         }
-        rig_run(&r);
+        fixture_run(&r);
         for (uint32_t k = 0; k < N; k++) {
             qn_arc_heap *heap = NULL;
             qn_arc_value value;
@@ -361,9 +363,9 @@ static void outputs_without_room_are_run_again_without_loss(void **state)
             qn_arc_heap_free(heap);
         }
         assert_int_equal(qn_arc_session_stats(r.s)->ok, N);
-        assert_int_equal(rig_fallbacks(&r), 0);
+        assert_int_equal(fixture_fallbacks(&r), 0);
         assert_true(qn_arc_session_stats(r.s)->reruns > 0);
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 
@@ -371,20 +373,20 @@ static void outputs_without_room_are_run_again_without_loss(void **state)
 
 static void operations_are_counted_where_they_ran(void **state)
 {
-    rig cpu = open_quiet("cpu", (qn_arc_session_options){ 0 });
-    rig sim = open_quiet("sim", (qn_arc_session_options){ 0 });
+    fixture cpu = open_quiet("cpu", (qn_arc_session_options){ 0 });
+    fixture sim = open_quiet("sim", (qn_arc_session_options){ 0 });
     uint64_t steps = 0;
 
     (void)state;
     for (uint64_t k = 0; k < 40; k++) {
-        rig_job(&cpu, rig_made_program(&cpu, k, 0), rig_made_grid(&cpu, k));
-        rig_job(&sim, rig_made_program(&sim, k, 0), rig_made_grid(&sim, k));
+        fixture_job(&cpu, fixture_made_program(&cpu, k, 0), fixture_made_grid(&cpu, k));
+        fixture_job(&sim, fixture_made_program(&sim, k, 0), fixture_made_grid(&sim, k));
     }
-    rig_run(&cpu);
-    rig_run(&sim);
+    fixture_run(&cpu);
+    fixture_run(&sim);
     for (uint32_t k = 0; k < cpu.n; k++)
         steps += qn_arc_session_result(cpu.s, k)->steps;
-    assert_int_equal(rig_fallbacks(&sim), 0);
+    assert_int_equal(fixture_fallbacks(&sim), 0);
     assert_int_equal(qn_arc_session_stats(sim.s)->reruns, 0);
     assert_int_equal(qn_arc_session_stats(cpu.s)->cpu_ops, steps);
     assert_int_equal(qn_arc_session_stats(cpu.s)->gpu_ops, 0);
@@ -393,8 +395,8 @@ static void operations_are_counted_where_they_ran(void **state)
     assert_int_equal(qn_arc_session_stats(sim.s)->steps_total, steps);
     assert_sums(&cpu);
     assert_sums(&sim);
-    rig_close(&cpu);
-    rig_close(&sim);
+    fixture_close(&cpu);
+    fixture_close(&sim);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  *
  * The changes depend on nothing but a counter, so a failure comes back.
  */
-#include "arc_program_rig.h"
+#include "arc_program_fixture.h"
 
 #include "arc_bare_vm.h"
 

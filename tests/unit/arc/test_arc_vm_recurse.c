@@ -2,7 +2,7 @@
  * values, failures, steps, depths and bytes, under every limit.
  */
 /* test: long */
-#include "arc_program_rig.h"
+#include "arc_program_fixture.h"
 
 #include "arc_bare_vm.h"
 

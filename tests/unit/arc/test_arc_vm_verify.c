@@ -1,11 +1,11 @@
 /* test_arc_vm_verify.c - runs of a device checked against the CPU, and a CPU without a compiler. */
-#include "arc_session_rig.h"
+#include "arc_session_fixture.h"
 
 #include "domain/arc/run/session_impl.h"
 
 /* Falsifies results between the device's launch and the check. */
 typedef struct forger {
-    rig *r;
+    fixture *r;
     uint32_t jobs[2];
     int n;
 } forger;
@@ -20,19 +20,19 @@ static void falsify(void *user, uint32_t n)
     f->n = 0;
 }
 
-static rig open_checked(double pct, qn_fallback_policy fallback)
+static fixture open_checked(double pct, qn_fallback_policy fallback)
 {
-    return rig_in(
+    return fixture_in(
         open_with((qn_options){ .backend = "sim", .verify_pct = pct, .fallback = fallback }),
         (qn_arc_session_options){ 0 });
 }
 
-static rig open_reference(void)
+static fixture open_reference(void)
 {
-    rig ref = rig_open("cpu", (qn_arc_session_options){ 0 });
+    fixture ref = fixture_open("cpu", (qn_arc_session_options){ 0 });
 
     add_made(&ref, 20, 200);
-    rig_run(&ref);
+    fixture_run(&ref);
     return ref;
 }
 
@@ -41,46 +41,46 @@ static rig open_reference(void)
 static void right_results_pass_without_a_word(void **state)
 {
     static const double shares[] = { 100, 25 };
-    rig ref = open_reference();
+    fixture ref = open_reference();
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        rig r = open_checked(shares[i], QN_FALLBACK_DEFAULT);
+        fixture r = open_checked(shares[i], QN_FALLBACK_DEFAULT);
         char text[4096];
 
         add_made(&r, 20, 200);
-        CAPTURE_STDERR(text, sizeof text, rig_run(&r));
+        CAPTURE_STDERR(text, sizeof text, fixture_run(&r));
         assert_string_equal(text, "");
         assert_same(&ref, &r, "checked");
         assert_true(count_of(r.ctx, "verify_checked") >= 2 * shares[i] - 6);
         assert_true(count_of(r.ctx, "verify_checked") <= 2 * shares[i]);
         assert_true(count_of(r.ctx, "verify_mismatched") == 0);
-        rig_close(&r);
+        fixture_close(&r);
     }
-    rig_close(&ref);
+    fixture_close(&ref);
 }
 
 static void wrong_results_are_told_and_replaced(void **state)
 {
-    rig ref = open_reference(), r = open_checked(100, QN_FALLBACK_DEFAULT);
+    fixture ref = open_reference(), r = open_checked(100, QN_FALLBACK_DEFAULT);
     forger f = { .r = &r, .jobs = { 3, 150 }, .n = 2 };
     char text[4096];
 
     (void)state;
     add_made(&r, 20, 200);
     qn_arc_session_watch(r.s, falsify, &f);
-    CAPTURE_STDERR(text, sizeof text, rig_run(&r));
+    CAPTURE_STDERR(text, sizeof text, fixture_run(&r));
     assert_non_null(strstr(text, "[GPU] arc.vm failed: 2 of "));
     assert_non_null(strstr(text, " runs differ from the CPU (program "));
     assert_true(count_of(r.ctx, "verify_mismatched") == 2);
     assert_same(&ref, &r, "replaced");
-    rig_close(&r);
-    rig_close(&ref);
+    fixture_close(&r);
+    fixture_close(&ref);
 }
 
 static void wrong_result_is_an_error_where_fallback_is_forbidden(void **state)
 {
-    rig r = open_checked(100, QN_FALLBACK_ERROR);
+    fixture r = open_checked(100, QN_FALLBACK_ERROR);
     forger f = { .r = &r, .jobs = { 3 }, .n = 1 };
     qn_err err = { .text = "" };
 
@@ -90,7 +90,7 @@ static void wrong_result_is_an_error_where_fallback_is_forbidden(void **state)
     assert_int_equal(qn_arc_session_run(r.s, r.jobs, r.n, ARC_WANT_OUTPUT, 0, &err),
                      QN_ERR_FALLBACK);
     assert_non_null(strstr(err.text, "1 of "));
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* Arenas are scratch that no two devices leave alike. */
@@ -99,18 +99,18 @@ static void device_with_other_arenas_raises_no_alarm(void **state)
     qn_ctx *ctx = has_backend("opencl")
                       ? open_with((qn_options){ .backend = "opencl", .verify_pct = 100 })
                       : NULL;
-    rig r;
+    fixture r;
     char text[4096];
 
     (void)state;
     if (!ctx)
         return;
-    r = rig_in(ctx, (qn_arc_session_options){ 0 });
+    r = fixture_in(ctx, (qn_arc_session_options){ 0 });
     add_made(&r, 20, 100);
-    CAPTURE_STDERR(text, sizeof text, rig_run(&r));
+    CAPTURE_STDERR(text, sizeof text, fixture_run(&r));
     assert_string_equal(text, "");
     assert_true(count_of(r.ctx, "verify_checked") > 80);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* No compiler. */
@@ -118,36 +118,36 @@ static void device_with_other_arenas_raises_no_alarm(void **state)
 /* Other lanes are a variant of the kernel, which the CPU would have to compile. */
 static void device_that_fails_without_a_compiler_leaves_the_built_in_kernel(void **state)
 {
-    rig ref = open_reference(), r;
+    fixture ref = open_reference(), r;
     char text[4096];
 
     (void)state;
     setenv("QUERN_CC", "/nonexistent", 1);
     setenv("QUERN_CACHE", "0", 1);
-    r = rig_in(open_with((qn_options){ .backend = "sim" }),
-               (qn_arc_session_options){ .limits = { .group = 8 } });
+    r = fixture_in(open_with((qn_options){ .backend = "sim" }),
+                   (qn_arc_session_options){ .limits = { .group = 8 } });
     add_made(&r, 20, 200);
-    CAPTURE_STDERR(text, sizeof text, rig_run(&r));
+    CAPTURE_STDERR(text, sizeof text, fixture_run(&r));
     assert_non_null(strstr(text, "no C compiler: /nonexistent not found. CPU fallback.\n"));
     assert_same(&ref, &r, "built in");
     assert_int_equal(qn_arc_session_stats(r.s)->gpu_ops, 0);
-    rig_close(&r);
-    rig_close(&ref);
+    fixture_close(&r);
+    fixture_close(&ref);
 }
 
 /* Lanes that were asked for on the CPU itself: there is nothing to fall back from. */
 static void cpu_without_a_compiler_refuses_other_lanes(void **state)
 {
-    rig r;
+    fixture r;
     qn_err err = { .text = "" };
 
     (void)state;
-    r = rig_in(open_with((qn_options){ .backend = "cpu" }),
-               (qn_arc_session_options){ .limits = { .group = 8 } });
+    r = fixture_in(open_with((qn_options){ .backend = "cpu" }),
+                   (qn_arc_session_options){ .limits = { .group = 8 } });
     add_made(&r, 20, 20);
     assert_int_not_equal(qn_arc_session_run(r.s, r.jobs, r.n, ARC_WANT_OUTPUT, 0, &err), QN_OK);
     assert_non_null(strstr(err.text, "no C compiler: /nonexistent not found"));
-    rig_close(&r);
+    fixture_close(&r);
     unsetenv("QUERN_CC");
     unsetenv("QUERN_CACHE");
 }

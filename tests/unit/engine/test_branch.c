@@ -1,7 +1,7 @@
 /* test_branch.c - independent branches of a graph run side by side, and nothing else changes.
  *
  * Sim does work when it is queued, so a missing wait does not spoil its results; but it counts
- * work that began too early by its clock (qn_sim_races), which close_rig asks for.
+ * work that began too early by its clock (qn_sim_races), which close_fixture asks for.
  */
 #include "engine_counters.h"
 
@@ -20,11 +20,11 @@ typedef struct {
     qn_ctx *ctx;
     qn_graph *graph;
     qn_buf *bufs[N_BUFS], *temps[N_TEMPS];
-} rig;
+} fixture;
 
-static rig open_on(const char *backend, int overlap, const char *fault)
+static fixture open_on(const char *backend, int overlap, const char *fault)
 {
-    rig r;
+    fixture r;
 
     setenv("QUERN_OVERLAP", overlap ? "1" : "0", 1);
     r.ctx = open_with((qn_options){ .backend = backend, .fault = fault, .log = "none" });
@@ -38,12 +38,12 @@ static rig open_on(const char *backend, int overlap, const char *fault)
     return r;
 }
 
-static rig open_rig(int overlap, const char *fault)
+static fixture open_fixture(int overlap, const char *fault)
 {
     return open_on("sim", overlap, fault);
 }
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     qn_graph_free(r->graph);
     for (int b = 0; b < N_BUFS; b++)
@@ -52,18 +52,18 @@ static void close_rig(rig *r)
     qn_ctx_close(r->ctx);
 }
 
-static void add(rig *r, const char *name, qn_buf *from, qn_buf *to)
+static void add(fixture *r, const char *name, qn_buf *from, qn_buf *to)
 {
     must(stage_map_add(r->graph, name, qn_range_1d(N), 1.0f, from, to, &failure));
 }
 
-static void join(rig *r, const char *name, qn_buf *x, qn_buf *y, qn_buf *to)
+static void join(fixture *r, const char *name, qn_buf *x, qn_buf *y, qn_buf *to)
 {
     must(stage_vadd(r->graph, name, qn_range_1d(N), x, y, to, &failure));
 }
 
 /* One run and its virtual time. */
-static double run_us(rig *r)
+static double run_us(fixture *r)
 {
     const double begin = qn_ctx_now_us(r->ctx);
 
@@ -79,7 +79,7 @@ static void expect_us(double is, double should)
 }
 
 /* The branches that the plan of a run from the start has. */
-static const qn_branches *branches_of(const rig *r)
+static const qn_branches *branches_of(const fixture *r)
 {
     return &r->graph->plan.branches;
 }
@@ -87,7 +87,7 @@ static const qn_branches *branches_of(const rig *r)
 /* Time. */
 
 /* Two chains of three, one after the other in the program. */
-static void add_two_chains(rig *r)
+static void add_two_chains(fixture *r)
 {
     for (int b = 0; b < 2; b++)
         for (int i = 0; i < 3; i++)
@@ -99,30 +99,31 @@ static void two_equal_branches_take_the_time_of_one(void **state)
     (void)state;
     for (int overlap = 0; overlap < 2; overlap++)
         for (int replay = 0; replay < 2; replay++) {
-            rig r = open_rig(overlap, replay ? ONLY_LAUNCHES : ONLY_LAUNCHES ",sim.replay=0");
+            fixture r =
+                open_fixture(overlap, replay ? ONLY_LAUNCHES : ONLY_LAUNCHES ",sim.replay=0");
 
             add_two_chains(&r);
             for (int run = 0; run < 4; run++)
                 expect_us(run_us(&r), overlap ? 300 : 600);
             assert_true(qn_graph_get_stats(r.graph).replays >= 2);
             assert_int_equal(branches_of(&r)->n_meets, 0);
-            close_rig(&r);
+            close_fixture(&r);
         }
 }
 
 static void device_that_runs_one_kernel_at_a_time_loses_nothing(void **state)
 {
     (void)state;
-    rig r = open_rig(1, ONLY_LAUNCHES ",sim.kernels=1");
+    fixture r = open_fixture(1, ONLY_LAUNCHES ",sim.kernels=1");
 
     add_two_chains(&r);
     for (int run = 0; run < 4; run++)
         expect_us(run_us(&r), 600);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* root -> (left, left2), (right, right2) -> join: four launches deep. */
-static void add_diamond(rig *r)
+static void add_diamond(fixture *r)
 {
     add(r, "root", r->bufs[0], r->bufs[1]);
     add(r, "left", r->bufs[1], r->temps[0]);
@@ -136,7 +137,7 @@ static void branch_waits_for_its_fork_and_not_for_what_came_after(void **state)
 {
     (void)state;
     for (int replay = 0; replay < 2; replay++) {
-        rig r = open_rig(1, replay ? ONLY_LAUNCHES : ONLY_LAUNCHES ",sim.replay=0");
+        fixture r = open_fixture(1, replay ? ONLY_LAUNCHES : ONLY_LAUNCHES ",sim.replay=0");
 
         add_diamond(&r);
         for (int run = 0; run < 4; run++)
@@ -145,14 +146,14 @@ static void branch_waits_for_its_fork_and_not_for_what_came_after(void **state)
                          2); /* one where they part, one where they meet */
         for (int i = 0; i < N; i += 99)
             assert_true(value_at(r.ctx, r.bufs[2], i) == 2 * (0.5f * (float)i + 3));
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
 static void more_branches_than_streams_share_them_evenly(void **state)
 {
     enum { MANY = 3 * QN_N_COMPUTE };
-    rig r = open_rig(1, ONLY_LAUNCHES);
+    fixture r = open_fixture(1, ONLY_LAUNCHES);
     qn_buf *out[MANY];
 
     (void)state;
@@ -165,13 +166,13 @@ static void more_branches_than_streams_share_them_evenly(void **state)
     assert_int_equal(branches_of(&r)->used, (1u << QN_N_COMPUTE) - 1);
     for (int i = 0; i < MANY; i++)
         qn_buf_free(out[i]);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* What was joined is free again: two streams are enough for any number of rounds. */
 static void rounds_of_fork_and_join_use_the_same_streams(void **state)
 {
-    rig r = open_rig(1, ONLY_LAUNCHES);
+    fixture r = open_fixture(1, ONLY_LAUNCHES);
 
     (void)state;
     for (int round = 0; round < 20; round++) {
@@ -181,12 +182,12 @@ static void rounds_of_fork_and_join_use_the_same_streams(void **state)
     }
     expect_us(run_us(&r), 4000);
     assert_int_equal(branches_of(&r)->used, 3);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void chain_of_650_stages_keeps_to_one_stream_without_events(void **state)
 {
-    rig r = open_rig(1, "sim.kernels=8,sim.replay=0");
+    fixture r = open_fixture(1, "sim.kernels=8,sim.replay=0");
     const qn_device *device = &r.ctx->devices[1];
 
     (void)state;
@@ -200,7 +201,7 @@ static void chain_of_650_stages_keeps_to_one_stream_without_events(void **state)
     for (qn_stream on = QN_COMPUTE + 1; on < QN_N_COMPUTE; on++)
         assert_int_equal(device->streams[on].submitted, 0);
     assert_true(value_at(r.ctx, r.bufs[0], 0) == 3 * 650);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void batch_of_independent_tasks_runs_side_by_side(void **state)
@@ -209,7 +210,7 @@ static void batch_of_independent_tasks_runs_side_by_side(void **state)
 
     (void)state;
     for (int overlap = 0; overlap < 2; overlap++) {
-        rig r = open_rig(overlap, ONLY_LAUNCHES);
+        fixture r = open_fixture(overlap, ONLY_LAUNCHES);
         qn_task list[16];
         qn_tasks *tasks;
 
@@ -223,7 +224,7 @@ static void batch_of_independent_tasks_runs_side_by_side(void **state)
         us[overlap] = qn_tasks_get_stats(tasks).wall_us;
         must(qn_tasks_verify(tasks, &failure));
         qn_tasks_free(tasks);
-        close_rig(&r);
+        close_fixture(&r);
     }
     if (!(us[1] < 0.25 * us[0]))
         fail_msg("%.0f us side by side, %.0f one after the other", us[1], us[0]);
@@ -235,7 +236,7 @@ static void explicit_edge_orders_branches(void **state)
 {
     (void)state;
     for (int replay = 0; replay < 2; replay++) {
-        rig r = open_rig(1, replay ? ONLY_LAUNCHES : ONLY_LAUNCHES ",sim.replay=0");
+        fixture r = open_fixture(1, replay ? ONLY_LAUNCHES : ONLY_LAUNCHES ",sim.replay=0");
 
         add(&r, "a", r.bufs[0], r.bufs[1]);
         add(&r, "b", r.bufs[2], r.bufs[3]);
@@ -244,7 +245,7 @@ static void explicit_edge_orders_branches(void **state)
         for (int run = 0; run < 4; run++)
             expect_us(run_us(&r), 200);
         assert_int_equal(branches_of(&r)->n_meets, 1);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -253,7 +254,7 @@ static void writer_waits_for_readers_of_other_branches(void **state)
 {
     (void)state;
     for (int replay = 0; replay < 2; replay++) {
-        rig r = open_rig(1, replay ? ONLY_LAUNCHES : ONLY_LAUNCHES ",sim.replay=0");
+        fixture r = open_fixture(1, replay ? ONLY_LAUNCHES : ONLY_LAUNCHES ",sim.replay=0");
 
         add(&r, "one", r.bufs[0], r.bufs[1]);
         add(&r, "two", r.bufs[0], r.bufs[2]);
@@ -262,7 +263,7 @@ static void writer_waits_for_readers_of_other_branches(void **state)
         for (int run = 0; run < 4; run++)
             expect_us(run_us(&r), 200);
         assert_int_equal(branches_of(&r)->n_meets, 2);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -272,7 +273,7 @@ static void temporaries_of_branches_do_not_share_memory(void **state)
 
     (void)state;
     for (int overlap = 0; overlap < 2; overlap++) {
-        rig r = open_rig(overlap, ONLY_LAUNCHES);
+        fixture r = open_fixture(overlap, ONLY_LAUNCHES);
 
         add(&r, "left", r.bufs[0], r.temps[0]);
         add(&r, "left2", r.temps[0], r.bufs[1]);
@@ -283,7 +284,7 @@ static void temporaries_of_branches_do_not_share_memory(void **state)
         for (int run = 0; run < 4; run++)
             run_us(&r);
         shared[overlap] = qn_graph_get_stats(r.graph).temp_bytes_shared;
-        close_rig(&r);
+        close_fixture(&r);
     }
     assert_int_equal(shared[0], N * sizeof(float));
     assert_int_equal(shared[1], 2 * N * sizeof(float));
@@ -293,7 +294,7 @@ static void temporaries_of_branches_do_not_share_memory(void **state)
  * which is the last to end. */
 static void memory_of_temporaries_is_guarded_from_run_to_run(void **state)
 {
-    rig r = open_rig(1, ONLY_LAUNCHES ",sim.replay=0");
+    fixture r = open_fixture(1, ONLY_LAUNCHES ",sim.replay=0");
 
     (void)state;
     add(&r, "a", r.bufs[0], r.temps[0]);
@@ -306,13 +307,13 @@ static void memory_of_temporaries_is_guarded_from_run_to_run(void **state)
         must(qn_graph_run(r.graph, &failure));
     must(qn_graph_wait(r.graph, &failure));
     assert_int_equal(qn_graph_get_stats(r.graph).temp_bytes_shared, N * sizeof(float));
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* What a run does after a halt follows what it did before, on whatever stream that was. */
 static void stages_after_a_fallback_wait_for_all_branches(void **state)
 {
-    rig r = open_rig(1, ONLY_LAUNCHES ",launch:bad*1");
+    fixture r = open_fixture(1, ONLY_LAUNCHES ",launch:bad*1");
 
     (void)state;
     add(&r, "a", r.bufs[0], r.bufs[1]);
@@ -323,7 +324,7 @@ static void stages_after_a_fallback_wait_for_all_branches(void **state)
     must(qn_graph_edge(r.graph, 2, 4, &failure));
     expect_us(run_us(&r), 300);
     assert_true(fallbacks(r.ctx, "bad", "injected") == 1);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Both branches read what one upload brings, and end in downloads. */
@@ -334,7 +335,8 @@ static void replayed_branches_wait_for_copies_and_copies_for_them(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         const int n = sizes[i];
-        rig r = open_rig(1, "sim.launch_us=100,sim.h2d_us=200,sim.d2h_us=200,sim.kernels=8");
+        fixture r =
+            open_fixture(1, "sim.launch_us=100,sim.h2d_us=200,sim.d2h_us=200,sim.kernels=8");
         qn_buf *x = ramp(r.ctx, "x", n, 0, 1), *out[2];
 
         for (int b = 0; b < 2; b++) {
@@ -354,7 +356,7 @@ static void replayed_branches_wait_for_copies_and_copies_for_them(void **state)
         for (int b = 0; b < 2; b++)
             qn_buf_free(out[b]);
         qn_buf_free(x);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -367,7 +369,7 @@ static unsigned next(unsigned *seed)
 }
 
 /* A temporary must be written before it is read. */
-static qn_buf *any_of(rig *r, unsigned *seed, unsigned written)
+static qn_buf *any_of(fixture *r, unsigned *seed, unsigned written)
 {
     const unsigned i = next(seed) % (N_BUFS + N_TEMPS);
 
@@ -376,7 +378,7 @@ static qn_buf *any_of(rig *r, unsigned *seed, unsigned written)
     return written >> (i - N_BUFS) & 1 ? r->temps[i - N_BUFS] : r->bufs[i - N_BUFS];
 }
 
-static void add_random_stages(rig *r, unsigned seed, int n_stages)
+static void add_random_stages(fixture *r, unsigned seed, int n_stages)
 {
     unsigned written = 0;
 
@@ -406,7 +408,7 @@ static void add_random_stages(rig *r, unsigned seed, int n_stages)
 static void random_results(const char *backend, unsigned seed, int overlap, const char *fault,
                            float *out)
 {
-    rig r = open_on(backend, overlap, fault);
+    fixture r = open_on(backend, overlap, fault);
 
     add_random_stages(&r, seed, 12 + (int)(seed % 30));
     for (int run = 0; run < 4; run++) {
@@ -416,7 +418,7 @@ static void random_results(const char *backend, unsigned seed, int overlap, cons
     }
     for (int b = 0; b < N_BUFS; b++)
         must(qn_buf_read(r.bufs[b], 0, out + b * N, N * sizeof(float), &failure));
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void random_graphs_give_the_same_bits_with_and_without(void **state)

@@ -1,5 +1,5 @@
 /* test_devices.c - choosing devices, with four of them simulated. */
-#include "split_rig.h"
+#include "split_fixture.h"
 
 #include "engine/device/context.h"
 #include "engine/route/profile.h"
@@ -136,13 +136,13 @@ static void rates_of_earlier_batches_count_without_a_profile(void **state)
 {
     qn_ctx *ctx = open_with((qn_options){
         .backend = "sim", .fault = "sim.devices=4,sim.ns_per_item=100,sim.rate.1=2,sim.rate.3=4" });
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open_in(&r, ctx, NULL, 200, 2);
-    rig_run(&r);
+    fixture_open_in(&r, ctx, NULL, 200, 2);
+    fixture_run(&r);
     assert_order(ctx, 2, (int[]){ 4, 2 }, 2);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void lost_and_unhealthy_devices_are_left_out(void **state)
@@ -245,13 +245,13 @@ static void work_is_shared_only_when_several_are_asked_for(void **state)
 static void context_for_the_cpu_splits_over_the_cpu(void **state)
 {
     qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
-    rig r;
+    fixture r;
 
     (void)state;
     assert_set(ctx, NULL, "cpu:0");
-    rig_open_in(&r, ctx, NULL, 20, 3);
-    rig_run(&r);
-    rig_close(&r);
+    fixture_open_in(&r, ctx, NULL, 20, 3);
+    fixture_run(&r);
+    fixture_close(&r);
 }
 
 int main(void)

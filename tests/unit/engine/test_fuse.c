@@ -10,11 +10,11 @@ typedef struct {
     qn_ctx *ctx;
     qn_graph *graph;
     qn_buf *x, *y, *temps[N_TEMPS];
-} rig;
+} fixture;
 
-static rig open_on(const char *backend, const char *fault, int fuse)
+static fixture open_on(const char *backend, const char *fault, int fuse)
 {
-    rig r;
+    fixture r;
 
     setenv("QUERN_FUSE", fuse ? "1" : "0", 1);
     r.ctx = open_with((qn_options){ .backend = backend, .fault = fault });
@@ -27,12 +27,12 @@ static rig open_on(const char *backend, const char *fault, int fuse)
     return r;
 }
 
-static rig open_rig(void)
+static fixture open_fixture(void)
 {
     return open_on("sim", NULL, 1);
 }
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     qn_graph_free(r->graph);
     qn_buf_free(r->x);
@@ -41,30 +41,30 @@ static void close_rig(rig *r)
     qn_ctx_close(r->ctx);
 }
 
-static void add(rig *r, const char *name, float k, qn_buf *from, qn_buf *to)
+static void add(fixture *r, const char *name, float k, qn_buf *from, qn_buf *to)
 {
     must(stage_map_add(r->graph, name, qn_range_1d(N), k, from, to, &failure));
 }
 
-static void mul(rig *r, const char *name, float k, qn_buf *from, qn_buf *to)
+static void mul(fixture *r, const char *name, float k, qn_buf *from, qn_buf *to)
 {
     must(stage_map_mul(r->graph, name, qn_range_1d(N), k, from, to, &failure));
 }
 
 /* y = x + 2 by the stages a and b, with temps[0] between them. */
-static void add_a_and_b(rig *r)
+static void add_a_and_b(fixture *r)
 {
     add(r, "a", 1, r->x, r->temps[0]);
     add(r, "b", 1, r->temps[0], r->y);
 }
 
-static void run(rig *r)
+static void run(fixture *r)
 {
     must(qn_graph_run(r->graph, &failure));
     must(qn_graph_wait(r->graph, &failure));
 }
 
-static void expect_fused(rig *r, int fused, int left)
+static void expect_fused(fixture *r, int fused, int left)
 {
     must(qn_graph_compile(r->graph, &failure));
     assert_int_equal(qn_graph_get_stats(r->graph).n_fused, fused);
@@ -73,7 +73,7 @@ static void expect_fused(rig *r, int fused, int left)
 
 /* The same bits. */
 
-static void call_map(rig *r, int code, float k, qn_buf *from, qn_buf *to)
+static void call_map(fixture *r, int code, float k, qn_buf *from, qn_buf *to)
 {
     qn_graph *const g = r->graph;
     const qn_range n = qn_range_1d(N);
@@ -116,7 +116,7 @@ static void call_map(rig *r, int code, float k, qn_buf *from, qn_buf *to)
 /* A random program of 2 to 20 maps; NaNs come from roots of negative numbers. */
 static void results(const char *backend, unsigned seed, int fuse, float *out)
 {
-    rig r = open_on(backend, NULL, fuse);
+    fixture r = open_on(backend, NULL, fuse);
     const int n = 2 + (int)(seed % 19);
     unsigned rnd = seed;
 
@@ -129,7 +129,7 @@ static void results(const char *backend, unsigned seed, int fuse, float *out)
         run(&r);
     assert_int_equal(qn_graph_get_stats(r.graph).n_fused > 0, fuse);
     must(qn_buf_read(r.y, 0, out, N * sizeof(float), &failure));
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void random_programs_give_the_same_bits(const char *backend, unsigned n_seeds)
@@ -165,7 +165,7 @@ static void programs_give_the_same_bits_on_opencl(void **state)
 
 static void chain_is_one_launch_without_temporaries(void **state)
 {
-    rig r = open_rig();
+    fixture r = open_fixture();
 
     (void)state;
     mul(&r, "a", 2, r.x, r.temps[0]);
@@ -181,12 +181,12 @@ static void chain_is_one_launch_without_temporaries(void **state)
     assert_string_equal(r.graph->stages[0].name, "a+b+c");
     for (int s = 0; s < 3; s++)
         assert_string_equal(qn_graph_stage_device(r.graph, s), "sim:0");
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void long_chain_is_cut_where_programs_end(void **state)
 {
-    rig r = open_rig();
+    fixture r = open_fixture();
 
     (void)state;
     for (int i = 0; i < CHAIN_STEPS + 4; i++)
@@ -194,13 +194,13 @@ static void long_chain_is_cut_where_programs_end(void **state)
     expect_fused(&r, CHAIN_STEPS + 4, 2);
     run(&r);
     assert_true(value_at(r.ctx, r.y, 0) == -700 + CHAIN_STEPS + 4);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void array_that_others_see_ends_a_chain(void **state)
 {
     qn_buf *mine;
-    rig r = open_rig();
+    fixture r = open_fixture();
 
     (void)state;
     mine = array_of(r.ctx, "mine", N);
@@ -214,24 +214,24 @@ static void array_that_others_see_ends_a_chain(void **state)
     assert_true(value_at(r.ctx, r.y, 0) == 2 * -700 + 3 + 4);
     assert_true(value_at(r.ctx, mine, 0) == -699);
     qn_buf_free(mine);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void temporary_that_is_an_output_stays(void **state)
 {
-    rig r = open_rig();
+    fixture r = open_fixture();
 
     (void)state;
     add_a_and_b(&r);
     must(qn_graph_output(r.graph, r.temps[0], &failure));
     expect_fused(&r, 0, 2);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* The chain reads x where its last stage stands, and by then x is another. */
 static void input_that_changes_in_between_stops_it(void **state)
 {
-    rig r = open_rig();
+    fixture r = open_fixture();
 
     (void)state;
     add(&r, "a", 1, r.x, r.temps[0]);
@@ -240,12 +240,12 @@ static void input_that_changes_in_between_stops_it(void **state)
     expect_fused(&r, 0, 3);
     run(&r);
     assert_true(value_at(r.ctx, r.y, 0) == -698);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void chain_in_place_is_left_alone(void **state)
 {
-    rig r = open_rig();
+    fixture r = open_fixture();
 
     (void)state;
     add(&r, "a", 1, r.x, r.temps[0]);
@@ -253,12 +253,12 @@ static void chain_in_place_is_left_alone(void **state)
     expect_fused(&r, 0, 2);
     run(&r);
     assert_true(value_at(r.ctx, r.x, 0) == -698);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void other_ranges_pins_and_edges_stop_it(void **state)
 {
-    rig r = open_rig();
+    fixture r = open_fixture();
 
     (void)state;
     must(stage_map_add(r.graph, "part", qn_range_1d(N / 2), 1.0f, r.x, r.temps[0], &failure));
@@ -270,14 +270,14 @@ static void other_ranges_pins_and_edges_stop_it(void **state)
     add(&r, "after", 1, r.temps[4], r.y);
     must(qn_graph_edge(r.graph, 0, 5, &failure));
     expect_fused(&r, 0, 6);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Graphs that change. */
 
 static void values_of_fused_stages_can_be_changed(void **state)
 {
-    rig r = open_rig();
+    fixture r = open_fixture();
 
     (void)state;
     add(&r, "a", 1, r.x, r.temps[0]);
@@ -294,12 +294,12 @@ static void values_of_fused_stages_can_be_changed(void **state)
     assert_true(qn_graph_get_stats(r.graph).replays > 1);
     assert_int_equal(qn_graph_set(r.graph, 1, 1, &r, &failure), QN_ERR_USAGE);
     assert_int_equal(qn_graph_set(r.graph, 2, 0, &r, &failure), QN_ERR_USAGE);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void stage_added_later_may_read_what_was_fused_away(void **state)
 {
-    rig r = open_rig();
+    fixture r = open_fixture();
 
     (void)state;
     add_a_and_b(&r);
@@ -315,12 +315,12 @@ static void stage_added_later_may_read_what_was_fused_away(void **state)
     run(&r);
     assert_string_equal(qn_graph_stage_device(r.graph, 1), "cpu:0");
     assert_true(value_at(r.ctx, r.y, 0) == -698 - 699);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void numbers_of_stages_are_those_of_the_caller(void **state)
 {
-    rig r = open_rig();
+    fixture r = open_fixture();
 
     (void)state;
     add(&r, "a", 1, r.x, r.temps[0]);
@@ -337,14 +337,14 @@ static void numbers_of_stages_are_those_of_the_caller(void **state)
     must(qn_graph_set(r.graph, 3, 0, &(float){ 4 }, &failure));
     run(&r);
     assert_true(value_at(r.ctx, r.y, 0) == 4 * -698 + (3 + 4) * -700.0f);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Failures. */
 
 static void fallback_names_the_fused_stage(void **state)
 {
-    rig r = open_on("sim", "sim.refuse_at=1", 1);
+    fixture r = open_on("sim", "sim.refuse_at=1", 1);
     char text[512];
 
     (void)state;
@@ -356,12 +356,12 @@ static void fallback_names_the_fused_stage(void **state)
     for (int s = 0; s < 2; s++)
         assert_int_equal(qn_graph_stage_fell_back(r.graph, s), 1);
     assert_true(value_at(r.ctx, r.y, 0) == -698);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void names_too_long_are_shortened(void **state)
 {
-    rig r = open_rig();
+    fixture r = open_fixture();
 
     (void)state;
     add(&r, "a_stage_with_a_rather_long_name_that_fills_a_line", 1, r.x, r.temps[0]);
@@ -369,12 +369,12 @@ static void names_too_long_are_shortened(void **state)
     expect_fused(&r, 2, 1);
     assert_string_equal(r.graph->stages[0].name,
                         "a_stage_with_a_rather_long_n+..+another_stage_with_a_rather_");
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void faults_that_name_stages_find_them(void **state)
 {
-    rig r = open_on("sim", "launch:b*1", 1);
+    fixture r = open_on("sim", "launch:b*1", 1);
     char text[512];
 
     (void)state;
@@ -383,7 +383,7 @@ static void faults_that_name_stages_find_them(void **state)
     assert_int_equal(fallback_lines(text), 1);
     assert_true(fallbacks(r.ctx, "b", "injected") == 1);
     assert_true(value_at(r.ctx, r.y, 0) == -698);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 int main(void)

@@ -19,11 +19,11 @@ typedef struct {
     qn_temp_dir root;
     char dir[1100], file[1300];
     qn_kcache *cache;
-} rig;
+} fixture;
 
 static int set_up(void **state)
 {
-    rig *r = calloc(1, sizeof *r);
+    fixture *r = calloc(1, sizeof *r);
     qn_err err;
 
     if (!r || qn_temp_dir_make(&r->root, &err) != QN_OK)
@@ -36,7 +36,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    rig *r = *state;
+    fixture *r = *state;
 
     qn_kcache_free(r->cache);
     qn_temp_dir_remove(&r->root);
@@ -110,7 +110,7 @@ static void a_file_has_the_documented_bytes(void **state)
         0xcf, 0xea, 0x41, 0x41, 0x40, 0xde, 0x5d, 0xae, 0x22, 0x23, 0xb0, 0x03, 0x61, 0xa3, 0x96,
         0x17, 0x7a, 0x9c, 0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00, 0x15, 0xad, 'a',  'b',  'c',
     };
-    const rig *r = *state;
+    const fixture *r = *state;
     qn_err err;
     char *data;
     size_t bytes;
@@ -125,7 +125,7 @@ static void a_file_has_the_documented_bytes(void **state)
 
 static void what_was_stored_is_loaded_with_its_kind(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
     qn_err err;
     qn_blob blob;
 
@@ -142,7 +142,7 @@ static void what_was_stored_is_loaded_with_its_kind(void **state)
 
 static void folder_and_file_are_for_the_owner_only(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
     const mode_t old = umask(0);
     struct stat info;
 
@@ -156,7 +156,7 @@ static void folder_and_file_are_for_the_owner_only(void **state)
 
 static void a_key_that_is_not_there_is_a_miss(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
 
     assert_int_equal(look(r->cache), QN_KCACHE_MISS);
     assert_false(exists(r->dir)); /* looking makes nothing */
@@ -177,7 +177,7 @@ static void without_a_folder_nothing_is_kept(void **state)
 /* What is not believed. */
 
 /* The entry is bad, it is gone, and the next store puts a good one in its place. */
-static void expect_bad(const rig *r)
+static void expect_bad(const fixture *r)
 {
     assert_int_equal(look(r->cache), QN_KCACHE_BAD);
     assert_false(exists(r->file));
@@ -188,7 +188,7 @@ static void expect_bad(const rig *r)
 
 static void every_damaged_byte_is_noticed(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
     qn_err err;
     char *data;
     size_t bytes;
@@ -212,7 +212,7 @@ static void every_damaged_byte_is_noticed(void **state)
 
 static void a_file_that_is_cut_or_too_long_is_bad(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
     qn_err err;
     char *data;
     size_t bytes;
@@ -226,7 +226,7 @@ static void a_file_that_is_cut_or_too_long_is_bad(void **state)
     free(data);
 }
 
-static void set_byte(const rig *r, size_t at, char value)
+static void set_byte(const fixture *r, size_t at, char value)
 {
     qn_err err;
     char *data;
@@ -241,7 +241,7 @@ static void set_byte(const rig *r, size_t at, char value)
 
 static void another_version_or_kind_is_bad(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
 
     set_byte(r, 4, QN_KCACHE_VERSION + 1);
     expect_bad(r);
@@ -253,7 +253,7 @@ static void another_version_or_kind_is_bad(void **state)
 
 static void a_size_beyond_the_cap_of_an_entry_is_bad(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
 
     set_byte(r, 19, 5); /* 3 + 5 * 2^24 bytes: more than 64 MiB */
     assert_int_equal(truncate(r->file, QN_KCACHE_HEADER + 3 + ((off_t)5 << 24)), 0);
@@ -262,7 +262,7 @@ static void a_size_beyond_the_cap_of_an_entry_is_bad(void **state)
 
 static void a_link_is_not_followed(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
     char other[1400];
 
     must_store(r->cache, KEY, "abc");
@@ -275,7 +275,7 @@ static void a_link_is_not_followed(void **state)
 
 static void a_pipe_does_not_make_the_caller_wait(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
 
     must_store(r->cache, KEY, "abc");
     assert_int_equal(unlink(r->file), 0);
@@ -286,7 +286,7 @@ static void a_pipe_does_not_make_the_caller_wait(void **state)
 static void a_file_that_others_may_write_is_bad(void **state)
 {
     static const mode_t modes[] = { 0620, 0602, 0666 };
-    const rig *r = *state;
+    const fixture *r = *state;
 
     for (int i = 0; i < 3; i++) {
         must_store(r->cache, KEY, "abc");
@@ -298,7 +298,7 @@ static void a_file_that_others_may_write_is_bad(void **state)
 static void a_folder_that_others_may_write_is_not_used(void **state)
 {
     static const mode_t modes[] = { 0770, 0707, 0777 };
-    const rig *r = *state;
+    const fixture *r = *state;
     qn_err err;
 
     for (int i = 0; i < 3; i++) {
@@ -314,7 +314,7 @@ static void a_folder_that_others_may_write_is_not_used(void **state)
 
 static void what_belongs_to_somebody_else_is_not_used(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
     qn_err err;
 
     if (geteuid() != 0)
@@ -331,7 +331,7 @@ static void what_belongs_to_somebody_else_is_not_used(void **state)
 
 static void a_file_where_a_folder_is_needed_is_an_error_with_its_name(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
     char blocker[1200];
     qn_err err;
 
@@ -344,7 +344,7 @@ static void a_file_where_a_folder_is_needed_is_an_error_with_its_name(void **sta
 
 static void a_folder_in_the_place_of_an_entry_is_an_error(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
     qn_err err;
 
     must_store(r->cache, KEY, "abc");
@@ -356,7 +356,7 @@ static void a_folder_in_the_place_of_an_entry_is_an_error(void **state)
 }
 
 /* In a process of its own: the limit cannot be taken back below root. */
-static int store_on_full_disk(const rig *r, size_t limit)
+static int store_on_full_disk(const fixture *r, size_t limit)
 {
     const struct rlimit room = { limit, limit };
     qn_err err = { .text = "" };
@@ -374,7 +374,7 @@ static int store_on_full_disk(const rig *r, size_t limit)
 static void a_full_disk_is_an_error_and_leaves_the_old_entry(void **state)
 {
     static const size_t limits[] = { 0, 20, 56, 4096 };
-    const rig *r = *state;
+    const fixture *r = *state;
 
     must_store(r->cache, KEY, "abc");
     for (int i = 0; i < 4; i++) {
@@ -398,7 +398,7 @@ static void key_of(int i, char out[QN_KEY_CHARS + 1])
     out[QN_KEY_CHARS] = 0;
 }
 
-static void path_of(const rig *r, int i, char *out, size_t size)
+static void path_of(const fixture *r, int i, char *out, size_t size)
 {
     char key[QN_KEY_CHARS + 1];
 
@@ -407,7 +407,7 @@ static void path_of(const rig *r, int i, char *out, size_t size)
 }
 
 /* An entry last used `age_s` ago, of `bytes` bytes that take no room on the disk. */
-static void make_entry(const rig *r, int i, off_t bytes, int age_s)
+static void make_entry(const fixture *r, int i, off_t bytes, int age_s)
 {
     const time_t used = time(NULL) - age_s;
     const struct timespec times[2] = { { .tv_sec = used }, { .tv_sec = used } };
@@ -421,7 +421,7 @@ static void make_entry(const rig *r, int i, off_t bytes, int age_s)
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-static int has(const rig *r, int i)
+static int has(const fixture *r, int i)
 {
     char path[1300];
 
@@ -432,7 +432,7 @@ static int has(const rig *r, int i)
 static void over_512_mib_the_entries_used_longest_ago_go(void **state)
 {
     const off_t mib = 1 << 20;
-    const rig *r = *state;
+    const fixture *r = *state;
 
     make_entry(r, 1, 200 * mib, 100);
     make_entry(r, 2, 200 * mib, 300);
@@ -448,7 +448,7 @@ static void over_512_mib_the_entries_used_longest_ago_go(void **state)
 
 static void loading_an_entry_makes_it_young(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
     qn_kcache_entry *list;
     qn_blob blob;
     char key[QN_KEY_CHARS + 1];
@@ -469,7 +469,7 @@ static void loading_an_entry_makes_it_young(void **state)
 
 static void the_list_is_oldest_first_with_kind_and_size(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
     qn_kcache_entry *list;
     char path[1300];
     qn_err err;
@@ -493,7 +493,7 @@ static void the_list_is_oldest_first_with_kind_and_size(void **state)
 }
 
 /* What a process leaves that was killed `age_s` ago while it stored something. */
-static void make_leftover(const rig *r, const char *end, int age_s, char *path, size_t size)
+static void make_leftover(const fixture *r, const char *end, int age_s, char *path, size_t size)
 {
     const struct timespec times[2] = { { .tv_sec = time(NULL) - age_s },
                                        { .tv_sec = time(NULL) - age_s } };
@@ -506,7 +506,7 @@ static void make_leftover(const rig *r, const char *end, int age_s, char *path, 
 static void files_of_killed_processes_go_after_an_hour(void **state)
 {
     enum { OLD = 3700, YOUNG = 3500 };
-    const rig *r = *state;
+    const fixture *r = *state;
     char old[1400], young[1400], other[1400];
     qn_err err;
     int n;
@@ -527,7 +527,7 @@ static void files_of_killed_processes_go_after_an_hour(void **state)
 
 static void clearing_removes_entries_and_nothing_else(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
     char path[1300], link[1300];
     qn_err err;
     int n;
@@ -548,7 +548,7 @@ static void clearing_removes_entries_and_nothing_else(void **state)
 
 static void a_missing_folder_is_empty_and_a_file_is_an_error(void **state)
 {
-    const rig *r = *state;
+    const fixture *r = *state;
     char path[1300];
     qn_kcache_entry *list;
     qn_err err;

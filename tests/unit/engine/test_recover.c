@@ -19,11 +19,11 @@ typedef struct {
     qn_buf *x, *y, *z;
     qn_graph *g;
     char text[2000];
-} rig;
+} fixture;
 
-static rig open_rig(const char *fault)
+static fixture open_fixture(const char *fault)
 {
-    rig r = { .ctx = open_sim(fault) };
+    fixture r = { .ctx = open_sim(fault) };
 
     r.x = ramp(r.ctx, "x", N, 0, 1);
     r.y = ramp(r.ctx, "y", N, 1, 0);
@@ -32,7 +32,7 @@ static rig open_rig(const char *fault)
     return r;
 }
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     qn_graph_free(r->g);
     qn_buf_free(r->x);
@@ -42,7 +42,7 @@ static void close_rig(rig *r)
     qn_ctx_close(r->ctx);
 }
 
-static qn_graph *new_graph(rig *r, const char *name)
+static qn_graph *new_graph(fixture *r, const char *name)
 {
     qn_graph *g;
 
@@ -50,29 +50,29 @@ static qn_graph *new_graph(rig *r, const char *name)
     return g;
 }
 
-/* A rig whose graph makes z = x + y. */
-static rig open_sum(const char *fault)
+/* A fixture whose graph makes z = x + y. */
+static fixture open_sum(const char *fault)
 {
-    rig r = open_rig(fault);
+    fixture r = open_fixture(fault);
 
     must(stage_vadd(r.g, "add", qn_range_1d(N), r.x, r.y, r.z, &failure));
     return r;
 }
 
 /* Runs or awaits a graph, which tells of `n_lines` fallbacks. */
-static void run_tells(rig *r, qn_graph *g, int n_lines)
+static void run_tells(fixture *r, qn_graph *g, int n_lines)
 {
     CAPTURE_STDERR(r->text, sizeof r->text, assert_int_equal(qn_graph_run(g, &failure), QN_OK));
     assert_int_equal(fallback_lines(r->text), n_lines);
 }
 
-static void wait_tells(rig *r, qn_status want, int n_lines)
+static void wait_tells(fixture *r, qn_status want, int n_lines)
 {
     CAPTURE_STDERR(r->text, sizeof r->text, assert_int_equal(qn_graph_wait(r->g, &failure), want));
     assert_int_equal(fallback_lines(r->text), n_lines);
 }
 
-static void check_all(rig *r, qn_buf *buf, float first, float step)
+static void check_all(fixture *r, qn_buf *buf, float first, float step)
 {
     static float got[N];
 
@@ -86,7 +86,7 @@ static void death_found_by_waiting_reruns_the_graph(void **state)
 {
     (void)state;
     for (int outputs = 0; outputs < 2; outputs++) {
-        rig r = open_sum("sim.fail_at=1");
+        fixture r = open_sum("sim.fail_at=1");
 
         if (outputs)
             must(qn_graph_output(r.g, r.z, &failure));
@@ -101,15 +101,15 @@ static void death_found_by_waiting_reruns_the_graph(void **state)
         assert_true(
             matches(r.text, "^\\[GPU\\] add failed: device sim:0 was lost\\. CPU fallback\\.\n$"));
         check_all(&r, r.z, 1, 1);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
 /* Read without waiting. */
 
-typedef float (*reader)(rig *r);
+typedef float (*reader)(fixture *r);
 
-static float read_all(rig *r)
+static float read_all(fixture *r)
 {
     static float got[N];
 
@@ -117,12 +117,12 @@ static float read_all(rig *r)
     return got[7];
 }
 
-static float read_part(rig *r)
+static float read_part(fixture *r)
 {
     return value_at(r->ctx, r->z, 7);
 }
 
-static float read_rows(rig *r)
+static float read_rows(fixture *r)
 {
     float got[4];
 
@@ -131,7 +131,7 @@ static float read_rows(rig *r)
     return got[0];
 }
 
-static float read_host(rig *r)
+static float read_host(fixture *r)
 {
     void *host;
 
@@ -139,7 +139,7 @@ static float read_host(rig *r)
     return ((float *)host)[7];
 }
 
-static float write_one(rig *r)
+static float write_one(fixture *r)
 {
     const float five = 5;
 
@@ -148,7 +148,7 @@ static float write_one(rig *r)
     return value_at(r->ctx, r->z, 7);
 }
 
-static float read_view(rig *r)
+static float read_view(fixture *r)
 {
     qn_buf *view;
     float got;
@@ -166,7 +166,7 @@ static void death_found_by_reading_reruns_the_graph(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2 * sizeof readers / sizeof *readers; i++) {
-        rig r = open_sum("sim.fail_at=1");
+        fixture r = open_sum("sim.fail_at=1");
         float got = 0;
 
         if (i % 2)
@@ -177,7 +177,7 @@ static void death_found_by_reading_reruns_the_graph(void **state)
         assert_true(matches(r.text, LOST));
         assert_true(got == 8);
         wait_tells(&r, QN_OK, 0); /* once is enough */
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -195,7 +195,7 @@ static qn_status double_it(void *user, void *const *data, qn_err *err)
 static void death_found_by_a_host_stage_reruns_the_graph(void **state)
 {
     const qn_arg_mode inout[] = { QN_ARG_INOUT };
-    rig r = open_sum("sim.fail_at=1");
+    fixture r = open_sum("sim.fail_at=1");
     int calls = 0;
 
     (void)state;
@@ -205,19 +205,19 @@ static void death_found_by_a_host_stage_reruns_the_graph(void **state)
         fallbacks(r.ctx, "double", "device_lost") + fallbacks(r.ctx, "add", "device_lost") == 1);
     assert_int_equal(calls, 1);
     check_all(&r, r.z, 2, 2);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void waiting_for_the_context_tells_and_waiting_for_the_graph_mends(void **state)
 {
-    rig r = open_sum("sim.fail_at=1");
+    fixture r = open_sum("sim.fail_at=1");
 
     (void)state;
     must(qn_graph_run(r.g, &failure));
     assert_int_equal(qn_ctx_sync(r.ctx, &failure), QN_ERR_DEVICE_LOST);
     wait_tells(&r, QN_OK, 1);
     check_all(&r, r.z, 1, 1);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void forbidden_fallback_makes_the_wait_fail(void **state)
@@ -254,7 +254,7 @@ static qn_status count_calls(void *user, void *const *data, qn_err *err)
 
 static void array_changed_in_place_is_rerun_from_the_host(void **state)
 {
-    rig r = open_rig("sim.fail_at=2");
+    fixture r = open_fixture("sim.fail_at=2");
 
     (void)state;
     must(stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y, &failure));
@@ -262,12 +262,12 @@ static void array_changed_in_place_is_rerun_from_the_host(void **state)
     must(qn_graph_run(r.g, &failure));
     wait_tells(&r, QN_OK, 1);
     check_all(&r, r.y, 1, 3);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void array_that_lived_only_on_the_device_is_named(void **state)
 {
-    rig r = open_rig("sim.fail_at=2");
+    fixture r = open_fixture("sim.fail_at=2");
 
     (void)state;
     must(stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y, &failure));
@@ -276,7 +276,7 @@ static void array_that_lived_only_on_the_device_is_named(void **state)
     must(qn_graph_run(r.g, &failure));
     wait_tells(&r, QN_ERR_DEVICE_LOST, 1);
     assert_string_equal(failure.text, "buffer y: the host does not have what the run started from");
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* In any run: the first is submitted, later ones are replayed or submitted as recorded. The
@@ -287,10 +287,10 @@ static void array_downloaded_in_place_is_rerun_from_the_host(void **state)
     for (int last = 1; last <= 6; last++)
         for (int replay = 0; replay < 2; replay++) {
             char fault[64], text[2000];
-            rig r;
+            fixture r;
 
             snprintf(fault, sizeof fault, "sim.fail_at=%d,sim.replay=%d", last, replay);
-            r = open_rig(fault);
+            r = open_fixture(fault);
             must(stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y, &failure));
             must(qn_graph_output(r.g, r.y, &failure));
             for (int run = 1; run <= last; run++) {
@@ -301,7 +301,7 @@ static void array_downloaded_in_place_is_rerun_from_the_host(void **state)
                 check_all(&r, r.y, 1, (float)run);
             }
             assert_true(last < 5 || qn_graph_get_stats(r.g).replays > 1);
-            close_rig(&r);
+            close_fixture(&r);
         }
 }
 
@@ -309,7 +309,7 @@ static void array_downloaded_in_place_is_rerun_from_the_host(void **state)
 static void array_downloaded_for_a_host_stage_is_rerun_from_the_host(void **state)
 {
     const qn_arg_mode modes[] = { QN_ARG_IN };
-    rig r = open_rig("sim.fail_at=2");
+    fixture r = open_fixture("sim.fail_at=2");
     char text[2000];
     int calls = 0;
 
@@ -323,13 +323,13 @@ static void array_downloaded_for_a_host_stage_is_rerun_from_the_host(void **stat
     assert_int_equal(fallback_lines(text), 1);
     assert_int_equal(calls, 2);
     check_all(&r, r.y, 1, 3);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void wrapped_array_downloaded_in_place_is_named(void **state)
 {
     static float mine[N];
-    rig r = open_rig("sim.fail_at=1");
+    fixture r = open_fixture("sim.fail_at=1");
     char text[2000];
     qn_buf *wrapped;
 
@@ -345,14 +345,14 @@ static void wrapped_array_downloaded_in_place_is_named(void **state)
     qn_graph_free(r.g);
     r.g = NULL;
     qn_buf_free(wrapped);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void inputs_written_since_the_run_are_not_clobbered(void **state)
 {
     (void)state;
     for (int which = 0; which < 2; which++) {
-        rig r = open_sum("sim.fail_at=1");
+        fixture r = open_sum("sim.fail_at=1");
         qn_buf *changed = which ? r.z : r.x;
         static float nines[N];
 
@@ -365,7 +365,7 @@ static void inputs_written_since_the_run_are_not_clobbered(void **state)
             strstr(failure.text, which ? "buffer z was written since the run that failed"
                                        : "buffer x was written since the run that failed"));
         check_all(&r, changed, 9, 0);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -376,7 +376,7 @@ static void graphs_that_build_on_each_other_are_all_rerun(void **state)
 {
     (void)state;
     for (int order = 0; order < 3; order++) {
-        rig r = open_rig("sim.fail_at=1");
+        fixture r = open_fixture("sim.fail_at=1");
         qn_buf *t = array_of(r.ctx, "t", N);
         qn_graph *make = new_graph(&r, "make"), *use = new_graph(&r, "use");
 
@@ -398,14 +398,14 @@ static void graphs_that_build_on_each_other_are_all_rerun(void **state)
         qn_graph_free(make);
         qn_graph_free(use);
         qn_buf_free(t);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
 /* The second run is submitted before anybody knows that the device died under the first. */
 static void run_after_an_unnoticed_death_is_right(void **state)
 {
-    rig r = open_sum("sim.fail_at=1");
+    fixture r = open_sum("sim.fail_at=1");
     qn_graph *next = new_graph(&r, "next");
 
     (void)state;
@@ -419,12 +419,12 @@ static void run_after_an_unnoticed_death_is_right(void **state)
     assert_true(fallback_lines(r.text) >= 2);
     check_all(&r, r.z, 1, 2);
     qn_graph_free(next);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void another_graph_learns_of_the_death_from_its_inputs(void **state)
 {
-    rig r = open_sum("sim.fail_at=1");
+    fixture r = open_sum("sim.fail_at=1");
     qn_graph *next = new_graph(&r, "next");
 
     (void)state;
@@ -435,12 +435,12 @@ static void another_graph_learns_of_the_death_from_its_inputs(void **state)
     check_all(&r, r.z, 1, 2);
     must(qn_graph_wait(r.g, &failure));
     qn_graph_free(next);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void second_device_is_not_blamed_for_the_first(void **state)
 {
-    rig r = open_rig("sim.devices=2,device_lost:first*1");
+    fixture r = open_fixture("sim.devices=2,device_lost:first*1");
 
     (void)state;
     must(stage_vadd(r.g, "first", qn_range_1d(N), r.x, r.y, r.z, &failure));
@@ -454,14 +454,14 @@ static void second_device_is_not_blamed_for_the_first(void **state)
     run_tells(&r, r.g, 1);
     assert_true(count_of(r.ctx, "gpu_ops") == 1); /* `second`, on the device that is left */
     check_all(&r, r.z, 1, 2);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Refused while it was submitted. */
 
-static rig open_two_steps(const char *fault)
+static fixture open_two_steps(const char *fault)
 {
-    rig r = open_rig(fault);
+    fixture r = open_fixture(fault);
 
     must(stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y, &failure));
     must(stage_saxpy(r.g, "second", qn_range_1d(N), 2.0f, r.x, r.y, &failure));
@@ -471,7 +471,7 @@ static rig open_two_steps(const char *fault)
 /* Third run of recorded steps: the first stage has run when the second is refused. */
 static void refusal_in_recorded_steps_goes_on_where_it_stood(void **state)
 {
-    rig r = open_two_steps("sim.replay=0,sim.refuse_at=8");
+    fixture r = open_two_steps("sim.replay=0,sim.refuse_at=8");
 
     (void)state;
     for (int run = 0; run < 3; run++)
@@ -482,7 +482,7 @@ static void refusal_in_recorded_steps_goes_on_where_it_stood(void **state)
     check_all(&r, r.y, 1, 12);
     must(qn_graph_run(r.g, &failure));
     check_all(&r, r.y, 1, 15);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* A stage in several launches of which the second is refused: half of it has happened. */
@@ -491,7 +491,7 @@ static void refusal_between_the_parts_of_a_stage_reruns_the_graph(void **state)
     (void)state;
     for (int at = 1; at <= 4; at++) { /* two stages of two parts each */
         char fault[64];
-        rig r;
+        fixture r;
 
         snprintf(fault, sizeof fault, "sim.max_grid=1,sim.refuse_at=%d", at);
         r = open_two_steps(fault);
@@ -499,7 +499,7 @@ static void refusal_between_the_parts_of_a_stage_reruns_the_graph(void **state)
         check_all(&r, r.y, 1, 3);
         must(qn_graph_run(r.g, &failure));
         check_all(&r, r.y, 1, 6);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -507,7 +507,7 @@ static void refusal_between_the_parts_of_a_stage_reruns_the_graph(void **state)
  * of writes behind it; it must not pass for valid. */
 static void copy_from_before_a_rerun_is_not_believed(void **state)
 {
-    rig r = open_rig("corrupt:first*1,timeout:second*1");
+    fixture r = open_fixture("corrupt:first*1,timeout:second*1");
 
     (void)state;
     must(stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y, &failure));
@@ -517,13 +517,13 @@ static void copy_from_before_a_rerun_is_not_believed(void **state)
     must(qn_graph_run(r.g, &failure));
     check_all(&r, r.y, 1, 2);
     check_all(&r, r.z, 1, 3);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* A replay in which the device dies: same news, same way out. */
 static void death_in_a_replay_reruns_the_graph(void **state)
 {
-    rig r = open_sum("sim.fail_at=5");
+    fixture r = open_sum("sim.fail_at=5");
 
     (void)state;
     for (int run = 0; run < 4; run++)
@@ -533,7 +533,7 @@ static void death_in_a_replay_reruns_the_graph(void **state)
     must(qn_graph_run(r.g, &failure));
     wait_tells(&r, QN_OK, 1);
     check_all(&r, r.z, 1, 1);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Cleaning up. */
@@ -543,7 +543,7 @@ static void everything_can_be_freed_while_the_device_dies(void **state)
 {
     (void)state;
     for (int graph_first = 0; graph_first < 2; graph_first++) {
-        rig r = open_sum("sim.fail_at=1");
+        fixture r = open_sum("sim.fail_at=1");
         qn_buf *t;
 
         must(qn_graph_temp(r.g, "t", N * sizeof(float), &t, &failure));
@@ -568,7 +568,7 @@ static void everything_can_be_freed_while_the_device_dies(void **state)
 /* Work in flight keeps what it uses. */
 static void buffer_freed_in_flight_is_not_reused_too_early(void **state)
 {
-    rig r = open_rig("sim.ns_per_item=1000");
+    fixture r = open_fixture("sim.ns_per_item=1000");
     qn_buf *t = array_of(r.ctx, "t", N), *u = array_of(r.ctx, "u", N);
     const qn_mem *mem;
     double end_us;
@@ -587,7 +587,7 @@ static void buffer_freed_in_flight_is_not_reused_too_early(void **state)
     assert_true(r.ctx->clock.host_us < end_us);
     assert_ptr_not_equal(u->copies[1].block->mem, mem);
     qn_buf_free(u);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 int main(void)

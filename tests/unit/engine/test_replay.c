@@ -13,11 +13,11 @@ typedef struct {
     qn_ctx *ctx;
     qn_buf *x, *y, *z;
     qn_graph *graph;
-} rig;
+} fixture;
 
-static rig open_rig(qn_options options)
+static fixture open_fixture(qn_options options)
 {
-    rig r = { .ctx = open_with(options) };
+    fixture r = { .ctx = open_with(options) };
 
     r.x = ramp(r.ctx, "x", N, 0, 1);
     r.y = ramp(r.ctx, "y", N, 1, 0);
@@ -26,7 +26,7 @@ static rig open_rig(qn_options options)
     return r;
 }
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     qn_graph_free(r->graph);
     qn_buf_free(r->x);
@@ -36,7 +36,7 @@ static void close_rig(rig *r)
     qn_ctx_close(r->ctx);
 }
 
-static void check_all(rig *r, qn_buf *buf, float first, float step)
+static void check_all(fixture *r, qn_buf *buf, float first, float step)
 {
     static float got[N];
 
@@ -50,8 +50,8 @@ static void check_all(rig *r, qn_buf *buf, float first, float step)
  * thread: the OpenMP library allocates when the load of the machine changes its team. */
 static void steady_state_asks_for_nothing(const char *backend, const char *fault, int new_input)
 {
-    rig r =
-        open_rig((qn_options){ .backend = backend, .fault = fault, .log = "none", .threads = 1 });
+    fixture r = open_fixture(
+        (qn_options){ .backend = backend, .fault = fault, .log = "none", .threads = 1 });
     static float data[N];
     qn_graph_stats before, after;
     double compiles;
@@ -86,7 +86,7 @@ static void steady_state_asks_for_nothing(const char *backend, const char *fault
     assert_int_equal(after.captures, before.captures);
     assert_true(count_of(r.ctx, "kernel_compiles") == compiles);
     check_all(&r, r.z, new_input ? 2.0f * (RUNS - 1) : 2, 3);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void replayed_graph_neither_allocates_nor_compiles_on_sim(void **state)
@@ -115,7 +115,7 @@ static void replayed_graph_neither_allocates_nor_compiles_on_the_cpu(void **stat
 /* `t` ended before `u` began and they shared memory; the stage added later prolongs `t`. */
 static void stage_added_after_a_run_prolongs_a_temporary(void **state)
 {
-    rig r = open_rig((qn_options){ .backend = "sim" });
+    fixture r = open_fixture((qn_options){ .backend = "sim" });
     qn_buf *t, *u;
 
     (void)state;
@@ -136,12 +136,12 @@ static void stage_added_after_a_run_prolongs_a_temporary(void **state)
     check_all(&r, r.z, 1, 2);
     check_all(&r, r.y, 0, 6);
     assert_int_equal(qn_graph_get_stats(r.graph).temp_bytes_shared, 2 * N * sizeof(float));
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void output_added_after_runs_is_downloaded(void **state)
 {
-    rig r = open_rig((qn_options){ .backend = "sim" });
+    fixture r = open_fixture((qn_options){ .backend = "sim" });
 
     (void)state;
     must(stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, r.z, &failure));
@@ -155,12 +155,12 @@ static void output_added_after_runs_is_downloaded(void **state)
         assert_int_equal(qn_ctx_transfers(r.ctx).d2h_count, run);
     }
     check_all(&r, r.z, 1, 1);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void temporary_that_is_an_output_outlives_the_stages(void **state)
 {
-    rig r = open_rig((qn_options){ .backend = "sim" });
+    fixture r = open_fixture((qn_options){ .backend = "sim" });
     qn_buf *t, *u;
 
     (void)state;
@@ -174,13 +174,13 @@ static void temporary_that_is_an_output_outlives_the_stages(void **state)
         must(qn_graph_run(r.graph, &failure));
         check_all(&r, t, 1, 1);
     }
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* A stage that was refused leaves no trace in the graph. */
 static void refused_stage_changes_nothing(void **state)
 {
-    rig r = open_rig((qn_options){ .backend = "sim" });
+    fixture r = open_fixture((qn_options){ .backend = "sim" });
     const double wide = 1;
     qn_buf *t;
 
@@ -199,7 +199,7 @@ static void refused_stage_changes_nothing(void **state)
     assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 1);
     must(qn_graph_run(r.graph, &failure));
     check_all(&r, r.z, 1, 1);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static qn_status fill_sevens(void *user, void *const *data, qn_err *err)
@@ -214,7 +214,7 @@ static qn_status fill_sevens(void *user, void *const *data, qn_err *err)
 static void host_stage_on_a_view_keeps_the_rest(void **state)
 {
     const qn_arg_mode out[] = { QN_ARG_OUT };
-    rig r = open_rig((qn_options){ .backend = "sim" });
+    fixture r = open_fixture((qn_options){ .backend = "sim" });
     qn_buf *view;
     int n = 10;
 
@@ -227,7 +227,7 @@ static void host_stage_on_a_view_keeps_the_rest(void **state)
     assert_true(value_at(r.ctx, r.z, 99) == 100 && value_at(r.ctx, r.z, 110) == 111);
     assert_true(value_at(r.ctx, r.z, 100) == 7 && value_at(r.ctx, r.z, 109) == 7);
     qn_buf_free(view);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static qn_status say_nothing(void *user, void *const *data, qn_err *err)
@@ -241,13 +241,13 @@ static qn_status say_nothing(void *user, void *const *data, qn_err *err)
 static void host_stage_that_fails_without_a_word_still_fails(void **state)
 {
     const qn_arg_mode in[] = { QN_ARG_IN };
-    rig r = open_rig((qn_options){ .backend = "sim" });
+    fixture r = open_fixture((qn_options){ .backend = "sim" });
 
     (void)state;
     must(qn_graph_host(r.graph, "mute", say_nothing, NULL, &r.x, in, 1, &failure));
     assert_int_equal(qn_graph_run(r.graph, &failure), QN_ERR_FAILED);
     assert_string_equal(failure.text, "stage mute: the host function failed");
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Values that change, with a stage that is launched in parts and cannot be updated in place. */
@@ -257,7 +257,7 @@ static void changed_values_reach_every_kind_of_recording(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        rig r = open_rig((qn_options){ .backend = "sim", .fault = faults[i] });
+        fixture r = open_fixture((qn_options){ .backend = "sim", .fault = faults[i] });
         float total = 0;
 
         must(stage_saxpy(r.graph, "s", qn_range_1d(N), 0.0f, r.x, r.y, &failure));
@@ -269,7 +269,7 @@ static void changed_values_reach_every_kind_of_recording(void **state)
             total += k;
         }
         check_all(&r, r.y, 1, total);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -284,11 +284,11 @@ static void kernels_can_be_freed_and_made_again(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        rig r;
+        fixture r;
 
         if (!has_backend(backends[i]))
             continue;
-        r = open_rig((qn_options){ .backend = backends[i], .fallback = QN_FALLBACK_ERROR });
+        r = open_fixture((qn_options){ .backend = backends[i], .fallback = QN_FALLBACK_ERROR });
         for (int round = 0; round < 3; round++) {
             const float k = (float)(round + 1);
             qn_kernel_module *module;

@@ -1,9 +1,9 @@
 /* test_split.c - batches over several simulated devices: results, shares, speed, failures. */
-#include "split_rig.h"
+#include "split_fixture.h"
 
 #include <math.h>
 
-/* Launches of the rig take 25 us, so devices and not the host limit the speed. */
+/* Launches of the fixture take 25 us, so devices and not the host limit the speed. */
 #define SLOW_KERNELS "sim.ns_per_item=100"
 
 /* Batches. */
@@ -19,31 +19,31 @@ static void results_are_the_same_for_any_number_of_devices(void **state)
                 const qn_split_options options = { .mode = (qn_split_mode)mode,
                                                    .devices = devices[k],
                                                    .depth = depth };
-                rig r;
+                fixture r;
 
-                rig_open(&r, "sim.devices=4," SLOW_KERNELS ",sim.rate.1=0.5", &options, 37, 3);
+                fixture_open(&r, "sim.devices=4," SLOW_KERNELS ",sim.rate.1=0.5", &options, 37, 3);
                 assert_int_equal(qn_split_count(r.split), k + 1);
                 assert_int_equal(r.n_built, (k + 1) * depth);
-                rig_run(&r);
-                rig_run(&r);
+                fixture_run(&r);
+                fixture_run(&r);
                 for (int i = 0; i <= k; i++)
                     assert_true(qn_split_get(r.split, i).items > 0);
-                rig_close(&r);
+                fixture_close(&r);
             }
 }
 
 static void no_items_are_no_work(void **state)
 {
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open(&r, "sim.devices=3", NULL, 0, 4);
-    rig_run(&r);
+    fixture_open(&r, "sim.devices=3", NULL, 0, 4);
+    fixture_run(&r);
     assert_int_equal(r.n_prepared, 0);
     assert_int_equal(qn_split_get_stats(r.split).chunks, 0);
     assert_int_equal(qn_split_run(r.split, -1, &failure), QN_ERR_USAGE);
-    assert_string_equal(failure.text, "split rig: -1 items");
-    rig_close(&r);
+    assert_string_equal(failure.text, "split fixture: -1 items");
+    fixture_close(&r);
 }
 
 static void more_devices_than_items_leave_some_idle(void **state)
@@ -51,43 +51,43 @@ static void more_devices_than_items_leave_some_idle(void **state)
     (void)state;
     for (int mode = 0; mode < 3; mode++) {
         const qn_split_options options = { .mode = (qn_split_mode)mode };
-        rig r;
+        fixture r;
 
-        rig_open(&r, "sim.devices=4", &options, 2, 8);
-        rig_run(&r);
+        fixture_open(&r, "sim.devices=4", &options, 2, 8);
+        fixture_run(&r);
         for (int i = 0; i < 4; i++)
             assert_int_equal(qn_split_get(r.split, i).items, i < 2);
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 
 static void equal_blocks_of_ten_over_three_are_4_3_3(void **state)
 {
     const qn_split_options options = { .mode = QN_SPLIT_EQUAL };
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open(&r, "sim.devices=3", &options, 10, 2);
-    rig_run(&r);
+    fixture_open(&r, "sim.devices=3", &options, 10, 2);
+    fixture_run(&r);
     assert_int_equal(qn_split_get(r.split, 0).items, 4);
     assert_int_equal(qn_split_get(r.split, 1).items, 3);
     assert_int_equal(qn_split_get(r.split, 2).items, 3);
     assert_int_equal(qn_split_get(r.split, 1).chunks, 2);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void blocks_by_rates_95_to_80_of_1000_are_543_and_457(void **state)
 {
     const double rates[2] = { 95, 80 };
     const qn_split_options options = { .mode = QN_SPLIT_PROPORTIONAL, .rates = rates };
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open(&r, "sim.devices=2", &options, 1000, 100);
-    rig_run(&r);
+    fixture_open(&r, "sim.devices=2", &options, 1000, 100);
+    fixture_run(&r);
     assert_int_equal(qn_split_get(r.split, 0).items, 543);
     assert_int_equal(qn_split_get(r.split, 1).items, 457);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void measured_rates_decide_the_blocks_of_the_next_split(void **state)
@@ -95,16 +95,16 @@ static void measured_rates_decide_the_blocks_of_the_next_split(void **state)
     const qn_split_options blocks = { .mode = QN_SPLIT_PROPORTIONAL };
     qn_ctx *ctx = open_with(
         (qn_options){ .backend = "sim", .fault = "sim.devices=2," SLOW_KERNELS ",sim.rate.1=0.5" });
-    rig first, second;
+    fixture first, second;
 
     (void)state;
-    rig_open_in(&first, ctx, NULL, 200, 4);
-    rig_run(&first);
-    rig_open_in(&second, ctx, &blocks, 300, 4);
-    rig_run(&second);
+    fixture_open_in(&first, ctx, NULL, 200, 4);
+    fixture_run(&first);
+    fixture_open_in(&second, ctx, &blocks, 300, 4);
+    fixture_run(&second);
     assert_in_range(qn_split_get(second.split, 0).items, 190, 210);
-    rig_free_keeping_context(&first);
-    rig_close(&second);
+    fixture_free_keeping_context(&first);
+    fixture_close(&second);
 }
 
 /* Speed. */
@@ -112,13 +112,13 @@ static void measured_rates_decide_the_blocks_of_the_next_split(void **state)
 static double wall_of(const char *fault, const qn_split_options *options, qn_i64 n, int runs)
 {
     double wall_us;
-    rig r;
+    fixture r;
 
-    rig_open(&r, fault, options, n, 4);
+    fixture_open(&r, fault, options, n, 4);
     for (int i = 0; i < runs; i++)
-        rig_run(&r);
+        fixture_run(&r);
     wall_us = qn_split_get_stats(r.split).wall_us;
-    rig_close(&r);
+    fixture_close(&r);
     return wall_us;
 }
 
@@ -163,41 +163,41 @@ static void second_slot_hides_the_copies(void **state)
 static void blocks_are_corrected_once_and_then_left_alone(void **state)
 {
     const qn_split_options options = { .mode = QN_SPLIT_EQUAL };
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open(&r, "sim.devices=2," SLOW_KERNELS ",sim.rate.1=0.5", &options, 300, 2);
-    rig_run(&r);
+    fixture_open(&r, "sim.devices=2," SLOW_KERNELS ",sim.rate.1=0.5", &options, 300, 2);
+    fixture_run(&r);
     assert_int_equal(qn_split_get(r.split, 0).items, 150);
     assert_true(qn_split_get_stats(r.split).spread_pct > 30);
     assert_int_equal(qn_split_get_stats(r.split).rebalances, 1);
-    rig_run(&r);
+    fixture_run(&r);
     assert_in_range(qn_split_get(r.split, 0).items, 190, 210);
     assert_true(qn_split_get_stats(r.split).spread_pct < 10);
     for (int i = 0; i < 3; i++)
-        rig_run(&r);
+        fixture_run(&r);
     assert_int_equal(qn_split_get_stats(r.split).rebalances, 1);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void small_differences_are_not_corrected(void **state)
 {
     const qn_split_options options = { .mode = QN_SPLIT_EQUAL };
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open(&r, "sim.devices=2," SLOW_KERNELS ",sim.rate.1=0.8", &options, 300, 2);
+    fixture_open(&r, "sim.devices=2," SLOW_KERNELS ",sim.rate.1=0.8", &options, 300, 2);
     for (int i = 0; i < 3; i++)
-        rig_run(&r);
+        fixture_run(&r);
     assert_true(qn_split_get_stats(r.split).spread_pct > 15);
     assert_int_equal(qn_split_get_stats(r.split).rebalances, 0);
     assert_int_equal(qn_split_get(r.split, 0).items, 150);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* Faults. */
 
-static int count_failed(const rig *r)
+static int count_failed(const fixture *r)
 {
     int n = 0;
 
@@ -212,10 +212,10 @@ static void lost_device_gives_its_chunks_to_the_others(void **state)
     for (int mode = 0; mode < 3; mode++) {
         const qn_split_options options = { .mode = (qn_split_mode)mode };
         char text[4096];
-        rig r;
+        fixture r;
 
-        rig_open(&r, "sim.devices=3," SLOW_KERNELS ",device_lost@17*1", &options, 60, 2);
-        CAPTURE_STDERR(text, sizeof text, rig_run(&r));
+        fixture_open(&r, "sim.devices=3," SLOW_KERNELS ",device_lost@17*1", &options, 60, 2);
+        CAPTURE_STDERR(text, sizeof text, fixture_run(&r));
         assert_string_equal(text, ""); /* nothing went to the CPU */
         assert_int_equal(count_failed(&r), 1);
         assert_int_equal(qn_split_count(r.split), 3);
@@ -227,9 +227,9 @@ static void lost_device_gives_its_chunks_to_the_others(void **state)
         assert_true(qn_metric_value(qn_ctx_metrics(r.ctx), "gpu_fallback_count", NULL) == 0);
 
         /* It stays out, and is named again. */
-        rig_run(&r);
+        fixture_run(&r);
         assert_int_equal(count_failed(&r), 1);
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 
@@ -241,26 +241,27 @@ static void cpu_takes_the_rest_when_no_device_is_left(void **state)
         qn_ctx *ctx = open_with(
             (qn_options){ .backend = "sim",
                           .log = "error",
-                          .fault = "sim.devices=3," SLOW_KERNELS ",device_lost:rig.mul@17" });
+                          .fault = "sim.devices=3," SLOW_KERNELS ",device_lost:fixture.mul@17" });
         char text[4096];
-        rig r;
+        fixture r;
 
-        rig_open_in(&r, ctx, &options, 60, 2);
-        CAPTURE_STDERR(text, sizeof text, rig_run(&r));
-        assert_int_equal(strncmp(text, "[GPU] rig.mul failed: device sim:", 33), 0);
+        fixture_open_in(&r, ctx, &options, 60, 2);
+        CAPTURE_STDERR(text, sizeof text, fixture_run(&r));
+        assert_int_equal(strncmp(text, "[GPU] fixture.mul failed: device sim:", 33), 0);
         assert_string_equal(strrchr(text, ':') + 2, " lost (injected). CPU fallback.\n");
         assert_int_equal(count_failed(&r), 3);
         assert_int_equal(qn_split_count(r.split), 4);
         assert_int_equal(qn_split_get(r.split, 3).device, 0);
         assert_true(qn_split_get(r.split, 3).items > 30);
         assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count",
-                                    QN_LABELS("stage", "rig.mul", "reason", "device_lost")) == 1);
+                                    QN_LABELS("stage", "fixture.mul", "reason", "device_lost")) ==
+                    1);
 
         /* All are lost for good: the next batch is the CPU's from the start. */
-        CAPTURE_STDERR(text, sizeof text, rig_run(&r));
+        CAPTURE_STDERR(text, sizeof text, fixture_run(&r));
         assert_non_null(strstr(text, "was lost. CPU fallback.\n"));
         assert_int_equal(qn_split_get(r.split, 3).items, 60);
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 
@@ -270,13 +271,13 @@ static void forbidden_fallback_ends_the_run(void **state)
                                           .log = "none",
                                           .fallback = QN_FALLBACK_ERROR,
                                           .fault = "sim.devices=2,device_lost@5" });
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open_in(&r, ctx, NULL, 60, 2);
+    fixture_open_in(&r, ctx, NULL, 60, 2);
     assert_int_equal(qn_split_run(r.split, 60, &failure), QN_ERR_FALLBACK);
     assert_non_null(strstr(failure.text, "fallback is forbidden"));
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void forbidden_fallback_does_not_mind_a_device_among_others(void **state)
@@ -285,36 +286,36 @@ static void forbidden_fallback_does_not_mind_a_device_among_others(void **state)
                                           .log = "none",
                                           .fallback = QN_FALLBACK_ERROR,
                                           .fault = "sim.devices=2,device_lost@5*1" });
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open_in(&r, ctx, NULL, 60, 2);
-    rig_run(&r);
+    fixture_open_in(&r, ctx, NULL, 60, 2);
+    fixture_run(&r);
     assert_int_equal(count_failed(&r), 1);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* Every class of fault on the way of a chunk. */
 static void device_that_failed_once_is_tried_again_in_the_next_batch(void **state)
 {
-    static const char *const faults[] = { "launch:rig.mul@9*1", "timeout@9*1", "copy_h2d@9*1",
-                                          "copy_d2h@5*1", "compile:rig.mul@2*1" };
+    static const char *const faults[] = { "launch:fixture.mul@9*1", "timeout@9*1", "copy_h2d@9*1",
+                                          "copy_d2h@5*1", "compile:fixture.mul@2*1" };
 
     (void)state;
     for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
         char fault[128];
-        rig r;
+        fixture r;
 
         snprintf(fault, sizeof fault, "sim.devices=3," SLOW_KERNELS ",%s", faults[f]);
-        rig_open(&r, fault, NULL, 60, 2);
-        rig_run(&r);
+        fixture_open(&r, fault, NULL, 60, 2);
+        fixture_run(&r);
         if (count_failed(&r) != 1)
             fail_msg("%s: %d devices failed", faults[f], count_failed(&r));
-        rig_run(&r);
+        fixture_run(&r);
         assert_int_equal(count_failed(&r), 0);
         for (int i = 0; i < 3; i++)
             assert_true(qn_split_get(r.split, i).items > 0);
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 
@@ -325,22 +326,22 @@ static void want_of_memory_does_not_change_the_result(void **state)
     (void)state;
     for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
         char fault[128];
-        rig r;
+        fixture r;
 
         snprintf(fault, sizeof fault, "sim.devices=3," SLOW_KERNELS ",%s", faults[f]);
-        rig_open(&r, fault, NULL, 60, 2);
-        rig_run(&r);
+        fixture_open(&r, fault, NULL, 60, 2);
+        fixture_run(&r);
         assert_int_equal(count_failed(&r) > 0, f > 0); /* one refusal is overcome */
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 
 static void error_of_the_work_ends_the_run_and_not_the_split(void **state)
 {
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open(&r, "sim.devices=2," SLOW_KERNELS, NULL, 40, 2);
+    fixture_open(&r, "sim.devices=2," SLOW_KERNELS, NULL, 40, 2);
     r.fail_prepare = 21;
     assert_int_equal(qn_split_run(r.split, 40, &failure), QN_ERR_INPUT);
     assert_string_equal(failure.text, "item is no good");
@@ -350,9 +351,9 @@ static void error_of_the_work_ends_the_run_and_not_the_split(void **state)
     assert_string_equal(failure.text, "disk full");
     r.fail_deliver = -1;
     assert_true(qn_metric_value(qn_ctx_metrics(r.ctx), "device_active_tasks", NULL) == 0);
-    rig_run(&r);
+    fixture_run(&r);
     assert_int_equal(count_failed(&r), 0);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 /* Sets, limits, books. */
@@ -361,23 +362,23 @@ static void cpu_may_be_one_of_the_devices(void **state)
 {
     qn_ctx *ctx = open_with(
         (qn_options){ .backend = "cpu,sim", .route = "balance", .fault = "sim.devices=2" });
-    rig r;
+    fixture r;
 
     (void)state;
     for (int mode = 0; mode < 3; mode++) {
         const qn_split_options options = { .mode = (qn_split_mode)mode };
 
-        rig_open_in(&r, ctx, &options, 60, 2);
+        fixture_open_in(&r, ctx, &options, 60, 2);
         assert_int_equal(qn_split_count(r.split), 3);
         assert_int_equal(qn_split_get(r.split, 0).device, 0);
-        rig_run(&r);
+        fixture_run(&r);
         for (int i = 0; i < 3; i++)
             assert_true(qn_split_get(r.split, i).items > 0);
-        rig_free_keeping_context(&r);
+        fixture_free_keeping_context(&r);
     }
-    rig_open_in(&r, ctx, &(qn_split_options){ .devices = "cpu" }, 60, 2);
-    rig_run(&r);
-    rig_close(&r);
+    fixture_open_in(&r, ctx, &(qn_split_options){ .devices = "cpu" }, 60, 2);
+    fixture_run(&r);
+    fixture_close(&r);
 }
 
 static void cpu_in_the_set_does_not_hide_that_all_devices_failed(void **state)
@@ -385,20 +386,22 @@ static void cpu_in_the_set_does_not_hide_that_all_devices_failed(void **state)
     qn_ctx *ctx = open_with((qn_options){
         .backend = "cpu,sim", .log = "error", .fault = "sim.devices=2,device_lost@5" });
     char text[4096];
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open_in(&r, ctx, &(qn_split_options){ .devices = "cpu,sim" }, 60, 2);
-    CAPTURE_STDERR(text, sizeof text, rig_run(&r));
+    fixture_open_in(&r, ctx, &(qn_split_options){ .devices = "cpu,sim" }, 60, 2);
+    CAPTURE_STDERR(text, sizeof text, fixture_run(&r));
     assert_non_null(strstr(text, "lost (injected). CPU fallback.\n"));
     assert_int_equal(qn_split_count(r.split), 3);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void impossible_settings_are_refused(void **state)
 {
     qn_ctx *ctx = open_sim("sim.devices=2");
-    qn_split_work work = { .build = rig_build, .prepare = rig_prepare, .deliver = rig_deliver };
+    qn_split_work work = { .build = fixture_build,
+                           .prepare = fixture_prepare,
+                           .deliver = fixture_deliver };
     qn_split *split = NULL;
     qn_split_mode mode;
 
@@ -419,12 +422,12 @@ static void impossible_settings_are_refused(void **state)
 static void tasks_and_times_are_counted_by_device(void **state)
 {
     qn_metrics *m;
-    rig r;
+    fixture r;
 
     (void)state;
-    rig_open(&r, "sim.devices=2," SLOW_KERNELS, NULL, 60, 2);
+    fixture_open(&r, "sim.devices=2," SLOW_KERNELS, NULL, 60, 2);
     m = qn_ctx_metrics(r.ctx);
-    rig_run(&r);
+    fixture_run(&r);
     assert_true(qn_metric_value(m, "device_total_tasks", NULL) == 60);
     assert_true(qn_metric_value(m, "device_active_tasks", NULL) == 0);
     for (int i = 0; i < 2; i++) {
@@ -438,7 +441,7 @@ static void tasks_and_times_are_counted_by_device(void **state)
         assert_true(did.busy_us <= did.finish_us + 1e-9);
         assert_true(did.finish_us <= qn_split_get_stats(r.split).wall_us + 1e-9);
     }
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 int main(void)

@@ -18,11 +18,11 @@ typedef struct {
     qn_ctx *ctx;
     qn_device *device;
     qn_buf *x, *y, *z;
-} rig;
+} fixture;
 
-static rig open_rig(const char *fault)
+static fixture open_fixture(const char *fault)
 {
-    rig r = { .ctx = open_sim(fault) };
+    fixture r = { .ctx = open_sim(fault) };
 
     r.device = &r.ctx->devices[1];
     r.x = ramp(r.ctx, "x", N, 0, 1);
@@ -31,7 +31,7 @@ static rig open_rig(const char *fault)
     return r;
 }
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     qn_buf_free(r->x);
     qn_buf_free(r->y);
@@ -40,7 +40,7 @@ static void close_rig(rig *r)
     qn_ctx_close(r->ctx);
 }
 
-static double now(const rig *r)
+static double now(const fixture *r)
 {
     return r->ctx->clock.host_us;
 }
@@ -51,7 +51,7 @@ static void expect_us(double got, double want)
         fail_msg("%g us, not %g", got, want);
 }
 
-static qn_graph *sum_graph(rig *r, qn_buf *x, qn_buf *y, qn_buf *z, int stream)
+static qn_graph *sum_graph(fixture *r, qn_buf *x, qn_buf *y, qn_buf *z, int stream)
 {
     qn_graph *g;
 
@@ -65,7 +65,7 @@ static qn_graph *sum_graph(rig *r, qn_buf *x, qn_buf *y, qn_buf *z, int stream)
 
 static void point_zero_is_always_past(void **state)
 {
-    rig r = open_rig(SLOW);
+    fixture r = open_fixture(SLOW);
     qn_err err;
 
     (void)state;
@@ -75,12 +75,12 @@ static void point_zero_is_always_past(void **state)
         assert_int_equal(qn_stream_wait(r.device, QN_COMPUTE, (qn_point){ s, 0 }, &err), QN_OK);
     }
     assert_int_equal(qn_sim_live(r.device->dev), 2); /* host blocks of x and y: no event was made */
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void points_of_one_stream_grow(void **state)
 {
-    rig r = open_rig(SLOW);
+    fixture r = open_fixture(SLOW);
     const qn_point a = qn_stream_step(r.device, QN_UPLOAD), b = qn_stream_step(r.device, QN_UPLOAD);
     const qn_point other = qn_stream_step(r.device, QN_COMPUTE);
 
@@ -88,7 +88,7 @@ static void points_of_one_stream_grow(void **state)
     assert_int_equal(a.seq, 1);
     assert_int_equal(b.seq, 2);
     assert_int_equal(other.seq, 1);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void several_points_are_kept_one_per_stream(void **state)
@@ -108,7 +108,7 @@ static void several_points_are_kept_one_per_stream(void **state)
 
 static void submission_returns_before_the_work_is_done(void **state)
 {
-    rig r = open_rig(SLOW);
+    fixture r = open_fixture(SLOW);
     qn_graph *g = sum_graph(&r, r.x, r.y, r.z, 0);
     int polls = 0;
 
@@ -127,13 +127,13 @@ static void submission_returns_before_the_work_is_done(void **state)
     expect_us(now(&r), 1030);
     assert_true(value_at(r.ctx, r.z, 4) == 5);
     qn_graph_free(g);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Reading one result waits for that one, not for what was submitted after it. */
 static void reading_waits_only_as_long_as_it_must(void **state)
 {
-    rig r = open_rig(SLOW);
+    fixture r = open_fixture(SLOW);
     qn_buf *w = array_of(r.ctx, "w", N);
     qn_graph *first = sum_graph(&r, r.x, r.y, r.z, 0), *second = sum_graph(&r, r.x, r.y, w, 1);
     void *host;
@@ -153,13 +153,13 @@ static void reading_waits_only_as_long_as_it_must(void **state)
     qn_graph_free(first);
     qn_graph_free(second);
     qn_buf_free(w);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* The last step of the plan is a download that does not depend on the last stage. */
 static void waiting_for_a_graph_covers_every_stream(void **state)
 {
-    rig r = open_rig(SLOW);
+    fixture r = open_fixture(SLOW);
     qn_buf *w = array_of(r.ctx, "w", N);
     qn_graph *g = sum_graph(&r, r.x, r.y, r.z, 0);
 
@@ -173,14 +173,14 @@ static void waiting_for_a_graph_covers_every_stream(void **state)
     assert_true(now(&r) >= 2020);
     qn_graph_free(g);
     qn_buf_free(w);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Streams wait for each other. */
 
 static void read_after_write_across_streams_waits(void **state)
 {
-    rig r = open_rig(SLOW);
+    fixture r = open_fixture(SLOW);
     qn_buf *w = array_of(r.ctx, "w", N);
     qn_graph *make = sum_graph(&r, r.x, r.y, r.z, 0), *use = sum_graph(&r, r.z, r.x, w, 1);
 
@@ -193,7 +193,7 @@ static void read_after_write_across_streams_waits(void **state)
     qn_graph_free(make);
     qn_graph_free(use);
     qn_buf_free(w);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Two streams read the same table; then it is replaced. The upload has to wait for both readers,
@@ -202,7 +202,7 @@ static void overwriting_waits_for_readers_on_all_streams(void **state)
 {
     (void)state;
     for (int replay = 0; replay < 2; replay++) {
-        rig r = open_rig(replay ? SLOW : SLOW ",sim.replay=0");
+        fixture r = open_fixture(replay ? SLOW : SLOW ",sim.replay=0");
         qn_buf *table = ramp(r.ctx, "table", N, 0, 1), *w = array_of(r.ctx, "w", 1);
         qn_buf *one = ramp(r.ctx, "one", 1, 1, 0);
         qn_graph *slow = sum_graph(&r, table, r.y, r.z, 0), *quick;
@@ -234,14 +234,14 @@ static void overwriting_waits_for_readers_on_all_streams(void **state)
         qn_buf_free(table);
         qn_buf_free(one);
         qn_buf_free(w);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
 /* Readers need not wait for readers: that is what makes a table shareable. */
 static void readers_on_two_streams_do_not_wait_for_each_other(void **state)
 {
-    rig r = open_rig(SLOW);
+    fixture r = open_fixture(SLOW);
     qn_buf *w = array_of(r.ctx, "w", N);
     qn_graph *a = sum_graph(&r, r.x, r.y, r.z, 0), *b = sum_graph(&r, r.x, r.y, w, 1);
 
@@ -256,12 +256,12 @@ static void readers_on_two_streams_do_not_wait_for_each_other(void **state)
     qn_graph_free(a);
     qn_graph_free(b);
     qn_buf_free(w);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void host_write_waits_for_the_upload_only(void **state)
 {
-    rig r = open_rig(SLOW);
+    fixture r = open_fixture(SLOW);
     qn_graph *g = sum_graph(&r, r.x, r.y, r.z, 0);
     const float nine = 9;
 
@@ -271,13 +271,13 @@ static void host_write_waits_for_the_upload_only(void **state)
     expect_us(now(&r), 20);                    /* not 1020 */
     assert_true(value_at(r.ctx, r.z, 0) == 1); /* of the old x */
     qn_graph_free(g);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* A second device copies from the first; the first must not overwrite what is still read. */
 static void peer_copy_is_protected_from_its_source(void **state)
 {
-    rig r = open_rig("sim.devices=2,sim.peer_us=700,sim.submit_us=0");
+    fixture r = open_fixture("sim.devices=2,sim.peer_us=700,sim.submit_us=0");
     qn_graph *make, *use, *again;
     qn_buf *w = array_of(r.ctx, "w", N);
 
@@ -301,7 +301,7 @@ static void peer_copy_is_protected_from_its_source(void **state)
     qn_graph_free(use);
     qn_graph_free(again);
     qn_buf_free(w);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 int main(void)

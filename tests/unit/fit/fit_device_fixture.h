@@ -1,6 +1,6 @@
 /* fit_device_fixture.h - a problem on a backend beside the evaluation in host memory. */
-#ifndef QN_TESTS_FIT_DEVICE_RIG_H
-#define QN_TESTS_FIT_DEVICE_RIG_H
+#ifndef QN_TESTS_FIT_DEVICE_FIXTURE_H
+#define QN_TESTS_FIT_DEVICE_FIXTURE_H
 
 #include "engine_fixture.h"
 #include "fit_problems.h"

@@ -1,6 +1,6 @@
 /* fit_golden.h - golden records of fit as graphs: one graph per operation, one instance per record. */
-#ifndef QN_TESTS_FIT_RIG_H
-#define QN_TESTS_FIT_RIG_H
+#ifndef QN_TESTS_FIT_FIXTURE_H
+#define QN_TESTS_FIT_FIXTURE_H
 
 #include "golden.h"
 

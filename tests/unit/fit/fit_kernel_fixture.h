@@ -1,7 +1,7 @@
 /* fit_kernel_fixture.h - a file of golden records as one kernel, on a backend, against the interpreter.
  */
-#ifndef QN_TESTS_FIT_KERNEL_RIG_H
-#define QN_TESTS_FIT_KERNEL_RIG_H
+#ifndef QN_TESTS_FIT_KERNEL_FIXTURE_H
+#define QN_TESTS_FIT_KERNEL_FIXTURE_H
 
 #include "fit_golden.h"
 
@@ -194,8 +194,7 @@ static inline void fit_run_kernels(const char *backend, const char *file, int is
     r.golden = fit_load(file);
     count_instances(&r);
     make_program(&r);
-    want =
-        fit_run(r.tape, is_f64 ? QN_FIT_F64 : QN_FIT_F32, 0, r.x, r.n_numbers, r.idx, r.n, NULL);
+    want = fit_run(r.tape, is_f64 ? QN_FIT_F64 : QN_FIT_F32, 0, r.x, r.n_numbers, r.idx, r.n, NULL);
     got = run_kernel(&r, ctx);
     faults = count_faults(&r, got, want, tolerance);
     free(got);

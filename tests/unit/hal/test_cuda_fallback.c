@@ -2,7 +2,7 @@
  * CPU computes. */
 /* test: cuda-mock */
 #include "engine_counters.h"
-#include "fft_rig.h"
+#include "fft_fixture.h"
 
 #include "hal/cpu/cpu_fft.h"
 #include "hal/cuda/cuda_api.h"

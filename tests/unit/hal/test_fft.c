@@ -1,7 +1,7 @@
 /* test_fft.c - transforms as stages, on the CPU and on sim. */
 /* test: cost 4, no-tsan */
 #include "engine_counters.h"
-#include "fft_rig.h"
+#include "fft_fixture.h"
 
 #include "hal/cpu/cpu_fft.h"
 #include "util/temp_dir.h"

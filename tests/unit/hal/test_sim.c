@@ -1,5 +1,5 @@
 /* test_sim.c - the simulated device: limits, poison, exact grids. */
-#include "sim_rig.h"
+#include "sim_fixture.h"
 
 #include "hal/geometry.h"
 #include "hal/sim/sim_limits.h"

@@ -1,5 +1,5 @@
 /* test_sim_clock.c - the simulated device: its virtual clock, its recordings. */
-#include "sim_rig.h"
+#include "sim_fixture.h"
 
 /* The virtual clock. */
 

@@ -4,7 +4,7 @@
 #include "lab/made/town.h"
 #include "lab/solweig/bench/step.h"
 
-#include "sw_shadow_rig.h"
+#include "sw_shadow_fixture.h"
 
 static qn_sw_surface made(qn_i64 side, double relief, int has_trees)
 {

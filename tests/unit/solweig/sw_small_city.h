@@ -6,7 +6,7 @@
 #ifndef QN_TESTS_SW_SMALL_CITY_H
 #define QN_TESTS_SW_SMALL_CITY_H
 
-#include "sw_run_rig.h"
+#include "sw_run_fixture.h"
 
 enum { CITY_ROWS = 240, CITY_COLS = 270 };
 

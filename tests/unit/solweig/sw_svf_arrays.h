@@ -2,7 +2,7 @@
 #ifndef QN_TESTS_SW_SVF_ARRAYS_H
 #define QN_TESTS_SW_SVF_ARRAYS_H
 
-#include "sw_rig.h"
+#include "sw_fixture.h"
 
 #include "domain/solweig/cache/svf_cache.h"
 

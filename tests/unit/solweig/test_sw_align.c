@@ -1,5 +1,5 @@
 /* test_sw_align.c - layers on one grid. */
-#include "sw_rig.h"
+#include "sw_fixture.h"
 
 #include "domain/solweig/raster/raster.h"
 

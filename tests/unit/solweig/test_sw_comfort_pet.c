@@ -1,5 +1,5 @@
 /* test_sw_comfort_pet.c - PET against golden points, a plain program, and its own table. */
-#include "sw_comfort_rig.h"
+#include "sw_comfort_fixture.h"
 #include "sw_pet_plain.h"
 
 static comfort_case one(const qn_sw_body *body, double ta, double rh, double va, const float *tmrt)

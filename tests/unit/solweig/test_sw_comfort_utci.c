@@ -1,5 +1,5 @@
 /* test_sw_comfort_utci.c - UTCI against published values, golden grids and its own double form. */
-#include "sw_comfort_rig.h"
+#include "sw_comfort_fixture.h"
 
 /* One point: the polynomial of a time step, evaluated in double precision. */
 static double in_double(double ta, double rh, double va, double tmrt)

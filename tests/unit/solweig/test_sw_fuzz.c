@@ -3,7 +3,7 @@
  * Each seed text is changed at a few places, thousands of times: bytes replaced, removed, doubled,
  * the text cut. The changes depend on nothing but a counter, so a failure comes back.
  */
-#include "sw_rig.h"
+#include "sw_fixture.h"
 
 #include "domain/solweig/input/params.h"
 #include "domain/solweig/input/poi.h"

@@ -1,6 +1,6 @@
 /* test_sw_gdal_missing.c - GeoTIFF and archives where the build knows GDAL, but the machine has no
  * library, or another one under its name. */
-#include "sw_rig.h"
+#include "sw_fixture.h"
 #include "sw_svf_arrays.h"
 #include "domain/solweig/cache/zip.h"
 #include "domain/solweig/raster/gdal_api.h"

@@ -1,6 +1,6 @@
 /* test_sw_heights.c - heights before shadows: filling, smoothing, absolute heights, valid pixels.
  */
-#include "sw_rig.h"
+#include "sw_fixture.h"
 
 #include "domain/solweig/surface/surface.h"
 

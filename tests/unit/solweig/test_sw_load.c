@@ -1,5 +1,5 @@
 /* test_sw_load.c - from files to a surface. */
-#include "sw_rig.h"
+#include "sw_fixture.h"
 
 #include "domain/solweig/surface/surface.h"
 

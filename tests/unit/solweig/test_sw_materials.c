@@ -1,5 +1,5 @@
 /* test_sw_materials.c - land cover, materials, parameter files, the building mask. */
-#include "sw_rig.h"
+#include "sw_fixture.h"
 
 #include "domain/solweig/surface/surface.h"
 #include "domain/solweig/input/params.h"

@@ -3,7 +3,7 @@
  * The texts that use it are taken in here as such a build compiles them; the linker then leaves the
  * library's own forms of them out.
  */
-#include "sw_rig.h"
+#include "sw_fixture.h"
 #include "sw_svf_arrays.h"
 
 #undef QN_WITH_GDAL

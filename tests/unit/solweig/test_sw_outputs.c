@@ -1,5 +1,5 @@
 /* test_sw_outputs.c - the files of a run: names, tiles, failures, going on after a kill. */
-#include "sw_rig.h"
+#include "sw_fixture.h"
 
 #include "domain/solweig/output/journal.h"
 #include "domain/solweig/output/outputs.h"

@@ -1,5 +1,5 @@
 /* test_sw_place_json.c - where an array lies on the map, told by a file beside it. */
-#include "sw_rig.h"
+#include "sw_fixture.h"
 #include "domain/solweig/raster/raster.h"
 
 static void array_lies_where_the_file_beside_it_says(void **state)

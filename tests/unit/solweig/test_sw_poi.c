@@ -1,5 +1,5 @@
 /* test_sw_poi.c - points of interest. */
-#include "sw_rig.h"
+#include "sw_fixture.h"
 
 #include "domain/solweig/input/poi.h"
 

@@ -1,6 +1,6 @@
 /* test_sw_radiation_aniso.c - a sky of patches, against golden data and a plain computation with
  * the arc tangent. */
-#include "sw_surface_rig.h"
+#include "sw_surface_fixture.h"
 
 #include "domain/solweig/radiation/radiation.h"
 #include "util/csv.h"

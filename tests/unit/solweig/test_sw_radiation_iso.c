@@ -1,5 +1,5 @@
 /* test_sw_radiation_iso.c - an isotropic sky, and the temperature of a person. */
-#include "sw_surface_rig.h"
+#include "sw_surface_fixture.h"
 
 #include "domain/solweig/radiation/radiation.h"
 

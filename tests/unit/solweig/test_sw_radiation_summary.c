@@ -1,5 +1,5 @@
 /* test_sw_radiation_summary.c - accumulators of a series, against plain sums. */
-#include "sw_surface_rig.h"
+#include "sw_surface_fixture.h"
 
 #include "domain/solweig/radiation/summary.h"
 
@@ -112,17 +112,17 @@ static float plain_grid(const plain *a, int which)
 
 /* On a device. */
 
-typedef struct rig {
+typedef struct fixture {
     qn_ctx *ctx;
     qn_sw_step_table *series;
     qn_sw_summary *summary;
     qn_buf *tmrt, *utci, *shadow;
-} rig;
+} fixture;
 
 /* `n_steps`: for how many there is room. */
-static rig rig_open(const place *at, int n_steps)
+static fixture fixture_open(const place *at, int n_steps)
 {
-    rig r = { .ctx = open_place(at) };
+    fixture r = { .ctx = open_place(at) };
     sw_moment steps[STEPS];
 
     memset(steps, 0, sizeof steps);
@@ -137,7 +137,7 @@ static rig rig_open(const place *at, int n_steps)
     return r;
 }
 
-static void rig_close(rig *r)
+static void fixture_close(fixture *r)
 {
     qn_buf_free(r->tmrt);
     qn_buf_free(r->utci);
@@ -156,7 +156,7 @@ static void fill(qn_ctx *ctx, qn_buf *buf, float (*value)(int, int), int step)
         data[p] = value(step, p);
 }
 
-static void run_series(rig *r)
+static void run_series(fixture *r)
 {
     qn_graph *clear = NULL, *step = NULL;
 
@@ -176,7 +176,7 @@ static void run_series(rig *r)
     qn_graph_free(step);
 }
 
-static void check_grids(rig *r, const place *at)
+static void check_grids(fixture *r, const place *at)
 {
     qn_buf *grid = NULL;
     float *want = constant(CORE, 0);
@@ -204,7 +204,7 @@ static void check_grids(rig *r, const place *at)
     free(want);
 }
 
-static void check_records(rig *r)
+static void check_records(fixture *r)
 {
     for (int i = 0; i < STEPS; i++) {
         qn_sw_step_sums got;
@@ -233,15 +233,15 @@ static void grids_and_records_are_those_of_plain_sums(void **state)
 {
     (void)state;
     for (int k = 0; k < N_SW_PLACES; k++) {
-        rig r;
+        fixture r;
 
         if (!is_here(&sw_places[k]))
             continue;
-        r = rig_open(&sw_places[k], STEPS);
+        r = fixture_open(&sw_places[k], STEPS);
         run_series(&r);
         check_grids(&r, &sw_places[k]);
         check_records(&r);
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 
@@ -250,14 +250,14 @@ static void long_series_give_the_same_grids(void **state)
 {
     (void)state;
     for (int k = 0; k < N_SW_PLACES; k++) {
-        rig r;
+        fixture r;
 
         if (!is_here(&sw_places[k]))
             continue;
-        r = rig_open(&sw_places[k], SW_NARROW_STEPS + 1);
+        r = fixture_open(&sw_places[k], SW_NARROW_STEPS + 1);
         run_series(&r);
         check_grids(&r, &sw_places[k]);
-        rig_close(&r);
+        fixture_close(&r);
     }
 }
 
@@ -316,7 +316,7 @@ static void the_last_step_of_a_short_series_does_not_spill_over(void **state)
 /* Only a record crosses to the host, and only when it is asked for. */
 static void a_step_reads_nothing_back(void **state)
 {
-    rig r = rig_open(&sw_places[1], STEPS);
+    fixture r = fixture_open(&sw_places[1], STEPS);
     qn_graph *step = NULL;
     qn_sw_step_sums sums;
     qn_transfer_count before, after;
@@ -334,7 +334,7 @@ static void a_step_reads_nothing_back(void **state)
     assert_int_equal(after.d2h_bytes - before.d2h_bytes, 64);
     assert_int_equal(sums.n_tmrt, CORE);
     qn_graph_free(step);
-    rig_close(&r);
+    fixture_close(&r);
 }
 
 static void impossible_summaries_are_refused(void **state)

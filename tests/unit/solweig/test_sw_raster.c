@@ -1,5 +1,5 @@
 /* test_sw_raster.c - rasters: files of both kinds, windows, and what is refused. */
-#include "sw_rig.h"
+#include "sw_fixture.h"
 
 #include "domain/solweig/raster/raster_impl.h"
 

@@ -1,5 +1,5 @@
 /* test_sw_rays.c - steps of rays, patches of the sky, filters of walls; and what is refused. */
-#include "sw_shadow_rig.h"
+#include "sw_shadow_fixture.h"
 
 #include "domain/solweig/shadow/shadow.h"
 

@@ -1,6 +1,6 @@
 /* test_sw_run_golden.c - whole days at Gustav Adolfs torg, against golden data. */
 /* test: long, cost 19 */
-#include "sw_run_rig.h"
+#include "sw_run_fixture.h"
 
 enum { GA = 104 * 116 };
 

@@ -1,6 +1,6 @@
 /* test_sw_shadow_golden.c - shadows, view factors and walls beside those of the reference. */
 /* test: long */
-#include "sw_shadow_rig.h"
+#include "sw_shadow_fixture.h"
 
 /* The window of a golden array in an array of `cols` columns. */
 typedef struct window {

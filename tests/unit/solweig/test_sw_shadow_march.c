@@ -1,6 +1,6 @@
 /* test_sw_shadow_march.c - the march to one sun, beside the rule written out step by step. */
 /* test: long, cost 10 */
-#include "sw_shadow_rig.h"
+#include "sw_shadow_fixture.h"
 
 static const qn_sw_beam suns[] = {
     { 0, 25, 0.03f },  { 33, 8, 0.5f },    { 90, 47, 0.03f },    { 133, 12, 0.2f },

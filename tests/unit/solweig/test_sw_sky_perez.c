@@ -1,5 +1,5 @@
 /* test_sw_sky_perez.c - luminance of the sky and sizes of its patches. */
-#include "sw_sky_rig.h"
+#include "sw_sky_fixture.h"
 
 #include "domain/solweig/sky/sky.h"
 

@@ -1,5 +1,5 @@
 /* test_sw_sky_series.c - clearness, the split of light, and whole series of weather rows. */
-#include "sw_sky_rig.h"
+#include "sw_sky_fixture.h"
 
 #include "domain/solweig/step/step.h"
 

@@ -1,5 +1,5 @@
 /* test_sw_sky_sun.c - calendar, sun and day length. */
-#include "sw_sky_rig.h"
+#include "sw_sky_fixture.h"
 
 static void day_of_year_counts_the_leap_day(void **state)
 {

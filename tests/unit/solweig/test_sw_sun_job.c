@@ -1,7 +1,7 @@
 /* test_sw_sun_job.c - the shadow of a sun and the walls of whole rasters: tiles, memory, faults. */
 #include "domain/solweig/view/view.h"
 
-#include "sw_view_rig.h"
+#include "sw_view_fixture.h"
 
 #include <quern/metrics.h>
 

@@ -1,6 +1,6 @@
 /* test_sw_surface_gvf.c - the view of ground and walls, against golden data and by its rules. */
 /* test: long, cost 6 */
-#include "sw_gvf_rig.h"
+#include "sw_gvf_fixture.h"
 
 enum { BIG = 400, ALL = BIG * BIG };
 

@@ -1,6 +1,6 @@
 /* test_sw_surface_rays.c - the view of the ground on small random surfaces, edges included, against
  * rays that are followed step by step. */
-#include "sw_gvf_rig.h"
+#include "sw_gvf_fixture.h"
 
 enum { COLS = 47, ROWS = 31, N = COLS * ROWS };
 

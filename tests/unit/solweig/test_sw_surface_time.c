@@ -1,5 +1,5 @@
 /* test_sw_surface_time.c - temperature of ground and walls, delay, and records of steps. */
-#include "sw_surface_rig.h"
+#include "sw_surface_fixture.h"
 
 enum { SIDE = 20, N = SIDE * SIDE };
 

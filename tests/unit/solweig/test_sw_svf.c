@@ -1,6 +1,6 @@
 /* test_sw_svf.c - view factors and bits of patches: properties, exits, devices, parts. */
 /* test: cost 5 */
-#include "sw_shadow_rig.h"
+#include "sw_shadow_fixture.h"
 
 #include "domain/solweig/shadow/shadow.h"
 

@@ -1,5 +1,5 @@
 /* test_sw_svf_cache.c - sky view factors that one run keeps for the next. */
-#include "sw_rig.h"
+#include "sw_fixture.h"
 #include "sw_svf_arrays.h"
 
 #include "domain/solweig/cache/zip.h"

@@ -2,7 +2,7 @@
 /* test: long */
 #include "domain/solweig/view/view.h"
 
-#include "sw_view_rig.h"
+#include "sw_view_fixture.h"
 
 /* Ground with low steps, so that rays are short. */
 static site flat_site(int rows, int cols)

@@ -1,5 +1,5 @@
 /* test_sw_weather.c - weather files: what is read, which rows are taken, what is refused. */
-#include "sw_rig.h"
+#include "sw_fixture.h"
 
 #include "domain/solweig/weather/weather.h"
 #include "util/csv.h"

@@ -8,41 +8,41 @@
 typedef struct {
     qn_ctx *ctx;
     qn_tasks *tasks;
-} rig;
+} fixture;
 
-static rig open_rig(qn_tasks_options options)
+static fixture open_fixture(qn_tasks_options options)
 {
-    rig r = { .ctx = open_sim(NULL) };
+    fixture r = { .ctx = open_sim(NULL) };
 
     must(qn_tasks_new(r.ctx, &options, &r.tasks, &failure));
     return r;
 }
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     qn_tasks_free(r->tasks);
     qn_ctx_close(r->ctx);
 }
 
-static void run(rig *r, const qn_task *list, int n)
+static void run(fixture *r, const qn_task *list, int n)
 {
     must(qn_tasks_run(r->tasks, list, n, &failure));
     must(qn_tasks_verify(r->tasks, &failure));
 }
 
-static qn_tasks_stats stats(const rig *r)
+static qn_tasks_stats stats(const fixture *r)
 {
     return qn_tasks_get_stats(r->tasks);
 }
 
 /* Blocks that pools had to ask their device or the system for. */
-static uint64_t misses(const rig *r)
+static uint64_t misses(const fixture *r)
 {
     return qn_pool_get_stats(r->ctx->host_pool).misses +
            qn_pool_get_stats(r->ctx->devices[1].pool).misses;
 }
 
-static uint64_t acquired(const rig *r)
+static uint64_t acquired(const fixture *r)
 {
     return misses(r) + qn_pool_get_stats(r->ctx->host_pool).hits +
            qn_pool_get_stats(r->ctx->devices[1].pool).hits;
@@ -51,7 +51,7 @@ static uint64_t acquired(const rig *r)
 static void a_repeated_task_always_finds_its_plan_and_asks_for_no_memory(void **state)
 {
     static const qn_task task = { 1, "vadd", 20000, 3, NULL };
-    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
+    fixture r = open_fixture((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
     uint64_t before;
 
     (void)state;
@@ -70,7 +70,7 @@ static void a_repeated_task_always_finds_its_plan_and_asks_for_no_memory(void **
     assert_true(count_of(r.ctx, "plan_misses") == 1);
     assert_true(count_of(r.ctx, "graph_captures") >= 1);
     assert_true(count_of(r.ctx, "graph_replays") >= 99);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void the_order_of_tasks_does_not_matter_to_the_plan(void **state)
@@ -82,7 +82,7 @@ static void the_order_of_tasks_does_not_matter_to_the_plan(void **state)
                                    { 2, "vadd", 20000, 3, NULL },
                                    { 3, "sum", 500, 4, NULL } };
     char sums[2][QN_TASK_CHECKSUM_SIZE];
-    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
+    fixture r = open_fixture((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
 
     (void)state;
     run(&r, one, 3);
@@ -91,14 +91,15 @@ static void the_order_of_tasks_does_not_matter_to_the_plan(void **state)
     must(qn_tasks_checksum(r.tasks, 1, sums[1], &failure));
     assert_int_equal(stats(&r).was_planned, 0);
     assert_string_equal(sums[0], sums[1]);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void another_op_argument_or_number_of_tasks_is_another_plan(void **state)
 {
     static const qn_task base[] = { { 1, "saxpy", 300, 3, "2" }, { 2, "saxpy", 300, 4, "2" } };
     qn_task list[2];
-    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options), .no_bucket_cache = 1 });
+    fixture r =
+        open_fixture((qn_tasks_options){ .size = sizeof(qn_tasks_options), .no_bucket_cache = 1 });
 
     (void)state;
     run(&r, base, 2);
@@ -115,13 +116,14 @@ static void another_op_argument_or_number_of_tasks_is_another_plan(void **state)
     assert_int_equal(stats(&r).was_planned, 1);
     run(&r, base, 2);
     assert_int_equal(stats(&r).was_planned, 0);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void sixty_four_plans_are_kept_and_the_oldest_goes_first(void **state)
 {
     qn_task task = { 1, "vadd", 0, 3, NULL };
-    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options), .no_bucket_cache = 1 });
+    fixture r =
+        open_fixture((qn_tasks_options){ .size = sizeof(qn_tasks_options), .no_bucket_cache = 1 });
 
     (void)state;
     for (task.n = 1; task.n <= 64; task.n++)
@@ -137,13 +139,14 @@ static void sixty_four_plans_are_kept_and_the_oldest_goes_first(void **state)
     task.n = 2;
     run(&r, &task, 1);
     assert_int_equal(stats(&r).was_planned, 1);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void without_the_cache_every_batch_is_planned_from_pooled_memory(void **state)
 {
     static const qn_task task = { 1, "vadd", 20000, 3, NULL };
-    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options), .no_plan_cache = 1 });
+    fixture r =
+        open_fixture((qn_tasks_options){ .size = sizeof(qn_tasks_options), .no_plan_cache = 1 });
     uint64_t before;
 
     (void)state;
@@ -155,7 +158,7 @@ static void without_the_cache_every_batch_is_planned_from_pooled_memory(void **s
     }
     assert_int_equal(misses(&r), before);
     assert_int_equal(stats(&r).plan_hits, 0);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void sizes_of_one_bucket_share_a_plan_and_stay_right(void **state)
@@ -167,8 +170,8 @@ static void sizes_of_one_bucket_share_a_plan_and_stay_right(void **state)
         qn_task list[3] = { { 1, ops[o], 0, 3, NULL },
                             { 2, ops[o], 0, 40, NULL },
                             { 3, ops[o], 0, 50, NULL } };
-        rig r =
-            open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options), .chunk_elems = 50000 });
+        fixture r = open_fixture(
+            (qn_tasks_options){ .size = sizeof(qn_tasks_options), .chunk_elems = 50000 });
         int n_shared = 0;
 
         for (int i = 0; i < 12; i++) {
@@ -180,7 +183,7 @@ static void sizes_of_one_bucket_share_a_plan_and_stay_right(void **state)
         }
         assert_true(n_shared >= 2); /* both ways are tried */
         assert_int_equal(stats(&r).plan_hits, 0);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -188,7 +191,7 @@ static void a_shape_that_comes_again_gets_a_plan_of_its_own(void **state)
 {
     qn_task task = { 1, "vadd", 20000, 3, NULL };
     size_t room;
-    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
+    fixture r = open_fixture((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
 
     (void)state;
     run(&r, &task, 1); /* tight */
@@ -201,7 +204,7 @@ static void a_shape_that_comes_again_gets_a_plan_of_its_own(void **state)
     run(&r, &task, 1);
     assert_int_equal(stats(&r).was_planned, 0);
     assert_int_equal(stats(&r).plan_hits, 1);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void ops_whose_cost_follows_their_size_are_not_padded(void **state)
@@ -211,34 +214,34 @@ static void ops_whose_cost_follows_their_size_are_not_padded(void **state)
     (void)state;
     for (int o = 0; o < 4; o++) {
         qn_task task = { 1, ops[o], 0, 3, NULL };
-        rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
+        fixture r = open_fixture((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
 
         for (task.n = 20; task.n < 26; task.n++) {
             run(&r, &task, 1);
             assert_int_equal(stats(&r).was_planned, 1);
         }
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
 static void old_plans_make_room_when_host_memory_is_limited(void **state)
 {
     qn_task task = { 1, "vadd", 0, 3, NULL };
-    rig r;
+    fixture r;
 
     (void)state;
     setenv("QUERN_HOST_BUDGET", "4M", 1);
-    r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options), .no_bucket_cache = 1 });
+    r = open_fixture((qn_tasks_options){ .size = sizeof(qn_tasks_options), .no_bucket_cache = 1 });
     unsetenv("QUERN_HOST_BUDGET");
     for (task.n = 60000; task.n < 60010; task.n++) /* 768 KiB of blocks each */
         run(&r, &task, 1);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void nothing_is_left_when_tasks_are_freed(void **state)
 {
     qn_task task = { 1, "merkle", 0, 3, NULL };
-    rig r = open_rig((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
+    fixture r = open_fixture((qn_tasks_options){ .size = sizeof(qn_tasks_options) });
 
     (void)state;
     for (task.n = 600; task.n < 620; task.n++)
@@ -248,7 +251,7 @@ static void nothing_is_left_when_tasks_are_freed(void **state)
     assert_int_equal(qn_pool_get_stats(r.ctx->host_pool).n_live, 0);
     assert_int_equal(qn_pool_get_stats(r.ctx->devices[1].pool).n_live, 0);
     assert_null(r.ctx->bufs);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 int main(void)

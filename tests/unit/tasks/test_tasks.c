@@ -9,22 +9,23 @@
 typedef struct {
     qn_ctx *ctx;
     qn_tasks *tasks;
-} rig;
+} fixture;
 
-static rig open_rig(const char *backend, const char *fault, qn_tasks_options options)
+static fixture open_fixture(const char *backend, const char *fault, qn_tasks_options options)
 {
-    rig r = { .ctx = open_with((qn_options){ .backend = backend, .fault = fault, .log = "none" }) };
+    fixture r = { .ctx = open_with(
+                      (qn_options){ .backend = backend, .fault = fault, .log = "none" }) };
 
     must(qn_tasks_new(r.ctx, &options, &r.tasks, &failure));
     return r;
 }
 
-static rig sim_rig(const char *fault)
+static fixture sim_fixture(const char *fault)
 {
-    return open_rig("sim", fault, (qn_tasks_options){ .size = sizeof(qn_tasks_options) });
+    return open_fixture("sim", fault, (qn_tasks_options){ .size = sizeof(qn_tasks_options) });
 }
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     qn_tasks_free(r->tasks);
     qn_ctx_close(r->ctx);
@@ -65,7 +66,8 @@ static void every_op_passes_its_check_on_every_backend_with_the_same_checksums(v
 
     (void)state;
     for (int b = 0; b < 2; b++) {
-        rig r = open_rig(backends[b], NULL, (qn_tasks_options){ .size = sizeof(qn_tasks_options) });
+        fixture r =
+            open_fixture(backends[b], NULL, (qn_tasks_options){ .size = sizeof(qn_tasks_options) });
 
         must(qn_tasks_run(r.tasks, all_ops, N_ALL, &failure));
         must(qn_tasks_verify(r.tasks, &failure));
@@ -77,7 +79,7 @@ static void every_op_passes_its_check_on_every_backend_with_the_same_checksums(v
             assert_int_equal(result->state, QN_TASK_OK);
             assert_memory_equal(result->device, backends[b], 3);
         }
-        close_rig(&r);
+        close_fixture(&r);
     }
     for (int i = 0; i < N_ALL; i++)
         assert_string_equal(sums[0][i], sums[1][i]);
@@ -89,7 +91,7 @@ static void results_are_the_formula_in_task_order(void **state)
     static const qn_task list[] = { { 5, "vadd", 300, 3, NULL },
                                     { 4, "vadd", 40000, 1, NULL },
                                     { 3, "vadd", 200, 9, NULL } };
-    rig r = sim_rig(NULL);
+    fixture r = sim_fixture(NULL);
 
     (void)state;
     must(qn_tasks_run(r.tasks, list, 3, &failure));
@@ -104,13 +106,13 @@ static void results_are_the_formula_in_task_order(void **state)
                                       qn_random_float(list[i].seed + 1, (uint64_t)j));
         free(got);
     }
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void checksum_is_fnv_of_the_result_bytes(void **state)
 {
     static const qn_task list[] = { { 1, "saxpy", 5000, 3, "1.5" } };
-    rig r = sim_rig(NULL);
+    fixture r = sim_fixture(NULL);
     float got[5000];
     char want[32], sum[QN_TASK_CHECKSUM_SIZE];
 
@@ -120,12 +122,12 @@ static void checksum_is_fnv_of_the_result_bytes(void **state)
     must(qn_tasks_checksum(r.tasks, 0, sum, &failure));
     snprintf(want, sizeof want, "%016llx", (unsigned long long)qn_fnv1a64(got, sizeof got));
     assert_string_equal(sum, want);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void shares_of_tasks_add_up_to_the_batch(void **state)
 {
-    rig r = sim_rig(NULL);
+    fixture r = sim_fixture(NULL);
     double sum = 0;
 
     (void)state;
@@ -134,7 +136,7 @@ static void shares_of_tasks_add_up_to_the_batch(void **state)
         sum += qn_tasks_results(r.tasks)[i].exec_us;
     assert_true(qn_tasks_get_stats(r.tasks).wall_us > 0);
     assert_float_equal(sum, qn_tasks_get_stats(r.tasks).wall_us, 0.01);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Cutting. */
@@ -150,7 +152,7 @@ static void a_task_larger_than_a_chunk_gives_the_same_bits(void **state)
 
     (void)state;
     for (int cut = 0; cut < 2; cut++) {
-        rig r = open_rig(
+        fixture r = open_fixture(
             "sim", NULL,
             (qn_tasks_options){ .size = sizeof(qn_tasks_options), .chunk_elems = cut ? 10000 : 0 });
 
@@ -159,7 +161,7 @@ static void a_task_larger_than_a_chunk_gives_the_same_bits(void **state)
         n_stages[cut] = qn_tasks_get_stats(r.tasks).n_stages;
         for (int i = 0; i < 4; i++)
             must(qn_tasks_checksum(r.tasks, i, sums[cut][i], &failure));
-        close_rig(&r);
+        close_fixture(&r);
     }
     assert_int_equal(n_stages[0], 3);
     assert_int_equal(n_stages[1], 11 + 5 + 4 + 7);
@@ -170,8 +172,8 @@ static void a_task_larger_than_a_chunk_gives_the_same_bits(void **state)
 static void small_tasks_fill_chunks_without_being_cut(void **state)
 {
     qn_task list[10];
-    rig r = open_rig("sim", NULL,
-                     (qn_tasks_options){ .size = sizeof(qn_tasks_options), .chunk_elems = 10000 });
+    fixture r = open_fixture(
+        "sim", NULL, (qn_tasks_options){ .size = sizeof(qn_tasks_options), .chunk_elems = 10000 });
 
     (void)state;
     for (int i = 0; i < 10; i++)
@@ -180,7 +182,7 @@ static void small_tasks_fill_chunks_without_being_cut(void **state)
     must(qn_tasks_verify(r.tasks, &failure));
     /* Five tasks of 3000 in chunks of 10000: 3 + 2, of vadd and of the two stages of sum. */
     assert_int_equal(qn_tasks_get_stats(r.tasks).n_stages, 2 + 2 * 2);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Costs. */
@@ -188,7 +190,7 @@ static void small_tasks_fill_chunks_without_being_cut(void **state)
 static void a_batch_is_one_submission_and_a_group_one_launch(void **state)
 {
     qn_task list[24];
-    rig r = sim_rig(NULL);
+    fixture r = sim_fixture(NULL);
 
     (void)state;
     for (int i = 0; i < 24; i++)
@@ -199,13 +201,13 @@ static void a_batch_is_one_submission_and_a_group_one_launch(void **state)
     assert_int_equal(qn_tasks_get_stats(r.tasks).n_stages, 2); /* 545 000 elements: two chunks */
     assert_int_equal(qn_ctx_transfers(r.ctx).h2d_count, 2 * 2);
     assert_int_equal(qn_ctx_transfers(r.ctx).d2h_count, 2);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void unchanged_inputs_are_uploaded_once_and_touched_ones_again(void **state)
 {
     static const qn_task list[] = { { 1, "vadd", 20000, 3, NULL }, { 2, "vadd", 30000, 4, NULL } };
-    rig r = sim_rig(NULL);
+    fixture r = sim_fixture(NULL);
 
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -216,13 +218,13 @@ static void unchanged_inputs_are_uploaded_once_and_touched_ones_again(void **sta
     must(qn_tasks_run(r.tasks, list, 2, &failure));
     must(qn_tasks_verify(r.tasks, &failure));
     assert_int_equal(qn_ctx_transfers(r.ctx).h2d_count, 4);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void an_operand_that_a_run_overwrites_is_made_again(void **state)
 {
     static const qn_task list[] = { { 1, "saxpy", 20000, 3, "3" } };
-    rig r = sim_rig(NULL);
+    fixture r = sim_fixture(NULL);
 
     (void)state;
     for (int i = 0; i < 4; i++) {
@@ -231,14 +233,14 @@ static void an_operand_that_a_run_overwrites_is_made_again(void **state)
         if (i == 2)
             must(qn_tasks_touch(r.tasks, &failure));
     }
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void other_seeds_make_other_inputs_in_the_same_arrays(void **state)
 {
     qn_task list[] = { { 1, "vadd", 20000, 3, NULL }, { 2, "sum", 5000, 3, NULL } };
     char first[QN_TASK_CHECKSUM_SIZE], second[QN_TASK_CHECKSUM_SIZE];
-    rig r = sim_rig(NULL);
+    fixture r = sim_fixture(NULL);
 
     (void)state;
     must(qn_tasks_run(r.tasks, list, 2, &failure));
@@ -249,7 +251,7 @@ static void other_seeds_make_other_inputs_in_the_same_arrays(void **state)
     must(qn_tasks_checksum(r.tasks, 0, second, &failure));
     assert_string_not_equal(first, second);
     assert_int_equal(qn_tasks_get_stats(r.tasks).was_planned, 0);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void metrics_tell_the_last_batch_and_the_modules(void **state)
@@ -258,7 +260,7 @@ static void metrics_tell_the_last_batch_and_the_modules(void **state)
                                     { 2, "vadd", 30000, 3, NULL },
                                     { 3, "merkle", 700, 3, NULL },
                                     { 4, "sha256", 70, 3, NULL } };
-    rig r = sim_rig(NULL);
+    fixture r = sim_fixture(NULL);
 
     (void)state;
     must(qn_tasks_run(r.tasks, list, 4, &failure));
@@ -271,7 +273,7 @@ static void metrics_tell_the_last_batch_and_the_modules(void **state)
     assert_true(count_of(r.ctx, "gpu_merkle_last_tree_size") == 700);
     assert_true(count_of(r.ctx, "gpu_merkle_failures_total") == 0);
     assert_true(count_of(r.ctx, "gpu_vector_last_latency_ms") > 0);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Faults. */
@@ -279,10 +281,10 @@ static void metrics_tell_the_last_batch_and_the_modules(void **state)
 static void a_failed_launch_falls_back_and_says_which_tasks(void **state)
 {
     static const qn_task list[] = { { 1, "vadd", 20000, 3, NULL }, { 2, "sum", 5000, 3, NULL } };
-    rig r;
+    fixture r;
 
     (void)state;
-    r = sim_rig("launch:vadd");
+    r = sim_fixture("launch:vadd");
     must(qn_tasks_run(r.tasks, list, 2, &failure));
     must(qn_tasks_verify(r.tasks, &failure));
     assert_int_equal(qn_tasks_results(r.tasks)[0].state, QN_TASK_FALLBACK);
@@ -291,12 +293,12 @@ static void a_failed_launch_falls_back_and_says_which_tasks(void **state)
     assert_string_equal(qn_tasks_results(r.tasks)[1].device, "sim:0");
     assert_true(count_of(r.ctx, "gpu_vector_cpu_fallback_total") == 1);
     assert_true(count_of(r.ctx, "gpu_reduce_cpu_fallback_total") == 0);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void a_lost_device_fails_no_task(void **state)
 {
-    rig r = sim_rig("device_lost@5");
+    fixture r = sim_fixture("device_lost@5");
 
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -304,13 +306,13 @@ static void a_lost_device_fails_no_task(void **state)
         must(qn_tasks_verify(r.tasks, &failure));
     }
     assert_int_equal(qn_tasks_results(r.tasks)[0].state, QN_TASK_FALLBACK);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void a_wrong_result_is_found_and_named(void **state)
 {
     static const qn_task list[] = { { 17, "vadd", 20000, 3, NULL }, { 18, "max", 5000, 3, NULL } };
-    rig r = sim_rig("corrupt:vadd*1");
+    fixture r = sim_fixture("corrupt:vadd*1");
 
     (void)state;
     must(qn_tasks_run(r.tasks, list, 2, &failure));
@@ -318,7 +320,7 @@ static void a_wrong_result_is_found_and_named(void **state)
     assert_non_null(strstr(failure.text, "task 17 (vadd, size 20000): 1 of 20000 values"));
     assert_int_equal(qn_tasks_results(r.tasks)[0].state, QN_TASK_FAILED);
     assert_int_equal(qn_tasks_results(r.tasks)[1].state, QN_TASK_OK);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void every_op_notices_a_flipped_bit(void **state)
@@ -328,17 +330,17 @@ static void every_op_notices_a_flipped_bit(void **state)
         const char *op = all_ops[i].op;
         const int is_reduction = !strcmp(op, "sum") || !strcmp(op, "dot") || !strcmp(op, "max");
         char rule[64];
-        rig r;
+        fixture r;
 
         if (all_ops[i].arg && strstr(all_ops[i].arg, "exp"))
             continue; /* the bit is within its tolerance */
         /* The second stage of a reduction: a bit flipped in both would be right again. */
         snprintf(rule, sizeof rule, "corrupt:%s%s", op, is_reduction ? "@2" : "");
-        r = sim_rig(rule);
+        r = sim_fixture(rule);
         must(qn_tasks_run(r.tasks, &all_ops[i], 1, &failure));
         if (qn_tasks_verify(r.tasks, &failure) != QN_ERR_MISMATCH)
             fail_msg("task %d, %s: a flipped bit was not noticed", i + 1, op);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -394,7 +396,7 @@ static void what_has_no_meaning_is_refused_by_name(void **state)
         { { 7, "merkle", 10, 1, "rfc" }, QN_ERR_USAGE, "is not plain or rfc6962" },
     };
     static const qn_task good = { 1, "vadd", 100, 1, NULL };
-    rig r = sim_rig(NULL);
+    fixture r = sim_fixture(NULL);
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -407,18 +409,18 @@ static void what_has_no_meaning_is_refused_by_name(void **state)
     }
     assert_int_equal(qn_tasks_run(r.tasks, &good, 0, &failure), QN_ERR_USAGE);
     assert_int_equal(qn_tasks_run(r.tasks, &good, QN_MAX_TASKS + 1, &failure), QN_ERR_LIMIT);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void a_batch_larger_than_the_machine_is_out_of_memory(void **state)
 {
     static const qn_task list[] = { { 1, "sha256", 1 << 26, 1, "1073741824" } };
-    rig r = sim_rig(NULL);
+    fixture r = sim_fixture(NULL);
 
     (void)state;
     assert_int_equal(qn_tasks_run(r.tasks, list, 1, &failure), QN_ERR_NOMEM);
     assert_non_null(strstr(failure.text, "batch of 1 tasks: out of memory (need "));
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void reading_needs_a_result_and_its_size(void **state)
@@ -426,7 +428,7 @@ static void reading_needs_a_result_and_its_size(void **state)
     static const qn_task list[] = { { 1, "vadd", 100, 1, NULL } };
     char sum[QN_TASK_CHECKSUM_SIZE];
     float out[100];
-    rig r = sim_rig(NULL);
+    fixture r = sim_fixture(NULL);
 
     (void)state;
     assert_int_equal(qn_tasks_read(r.tasks, 0, out, sizeof out, &failure), QN_ERR_USAGE);
@@ -436,7 +438,7 @@ static void reading_needs_a_result_and_its_size(void **state)
     assert_int_equal(qn_tasks_read(r.tasks, 0, out, sizeof out - 4, &failure), QN_ERR_USAGE);
     assert_int_equal(qn_tasks_checksum(r.tasks, -1, sum, &failure), QN_ERR_USAGE);
     assert_int_equal(qn_tasks_memory_map(r.tasks, "/nowhere/map.md", &failure), QN_ERR_IO);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void options_of_an_older_program_have_defaults_for_the_rest(void **state)

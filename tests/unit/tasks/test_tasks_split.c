@@ -26,11 +26,11 @@ static char want[N][QN_TASK_CHECKSUM_SIZE];
 typedef struct {
     qn_ctx *ctx;
     qn_tasks *tasks;
-} rig;
+} fixture;
 
-static rig open_rig(qn_options options, const qn_split_options *split)
+static fixture open_fixture(qn_options options, const qn_split_options *split)
 {
-    rig r = { .ctx = NULL };
+    fixture r = { .ctx = NULL };
 
     options.log = options.log ? options.log : "none";
     options.threads = 1;
@@ -45,13 +45,13 @@ static rig open_rig(qn_options options, const qn_split_options *split)
     return r;
 }
 
-static rig open_four(const char *fault, qn_split_mode mode)
+static fixture open_four(const char *fault, qn_split_mode mode)
 {
-    return open_rig((qn_options){ .backend = "sim:0,sim:1,sim:2,sim:3", .fault = fault },
-                    &(qn_split_options){ .mode = mode });
+    return open_fixture((qn_options){ .backend = "sim:0,sim:1,sim:2,sim:3", .fault = fault },
+                        &(qn_split_options){ .mode = mode });
 }
 
-static void close_rig(rig *r)
+static void close_fixture(fixture *r)
 {
     qn_tasks_free(r->tasks);
     qn_ctx_close(r->ctx);
@@ -59,19 +59,19 @@ static void close_rig(rig *r)
 
 static int find_reference(void **state)
 {
-    rig r = open_rig((qn_options){ .backend = "cpu" }, NULL);
+    fixture r = open_fixture((qn_options){ .backend = "cpu" }, NULL);
 
     (void)state;
     must(qn_tasks_run(r.tasks, batch, N, &failure));
     must(qn_tasks_verify(r.tasks, &failure));
     for (int i = 0; i < N; i++)
         must(qn_tasks_checksum(r.tasks, i, want[i], &failure));
-    close_rig(&r);
+    close_fixture(&r);
     return 0;
 }
 
 /* Runs the batch; every result in its place and right to the last bit. */
-static void run(rig *r)
+static void run(fixture *r)
 {
     must(qn_tasks_run(r->tasks, batch, N, &failure));
     for (int i = 0; i < N; i++) {
@@ -84,7 +84,7 @@ static void run(rig *r)
     }
 }
 
-static int count_state(const rig *r, qn_task_state state)
+static int count_state(const fixture *r, qn_task_state state)
 {
     int n = 0;
 
@@ -106,7 +106,7 @@ static void results_are_the_same_for_any_number_of_devices_and_any_split(void **
                 const qn_split_options split = { .mode = (qn_split_mode)mode,
                                                  .devices = devices[k],
                                                  .depth = depth };
-                rig r = open_rig((qn_options){ .backend = "sim", .fault = FOUR }, &split);
+                fixture r = open_fixture((qn_options){ .backend = "sim", .fault = FOUR }, &split);
 
                 for (int again = 0; again < 3; again++)
                     run(&r);
@@ -115,13 +115,13 @@ static void results_are_the_same_for_any_number_of_devices_and_any_split(void **
                                     : k == 1 ? "sim:0+sim:1"
                                              : "sim:0+sim:1+sim:2+sim:3");
                 assert_int_equal(count_state(&r, QN_TASK_OK), N);
-                close_rig(&r);
+                close_fixture(&r);
             }
 }
 
 static void only_a_large_task_is_cut_and_names_all_its_devices(void **state)
 {
-    rig r = open_four(FOUR, QN_SPLIT_EQUAL);
+    fixture r = open_four(FOUR, QN_SPLIT_EQUAL);
     const qn_task_result *results;
 
     (void)state;
@@ -131,21 +131,21 @@ static void only_a_large_task_is_cut_and_names_all_its_devices(void **state)
         if (batch[i].id != 2 && batch[i].id != 4)
             assert_null(strchr(results[i].device, '+'));
     assert_non_null(strchr(results[3].device, '+'));
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void more_devices_than_tasks_leave_some_idle(void **state)
 {
     (void)state;
     for (int mode = 0; mode < 3; mode++) {
-        rig r = open_four(FOUR, (qn_split_mode)mode);
+        fixture r = open_four(FOUR, (qn_split_mode)mode);
         const qn_task two[] = { { 1, "sum", 5000, 1, NULL }, { 2, "sum", 5000, 2, NULL } };
 
         must(qn_tasks_run(r.tasks, two, 2, &failure));
         must(qn_tasks_verify(r.tasks, &failure));
         assert_string_equal(qn_tasks_get_stats(r.tasks).devices, "sim:0+sim:1");
         assert_int_equal(qn_tasks_run(r.tasks, two, 0, &failure), QN_ERR_USAGE);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -159,21 +159,22 @@ static void four_devices_are_faster_than_one(void **state)
         large[i] = (qn_task){ i, "vadd", 500000, (uint64_t)i, NULL };
     for (int k = 0; k < 2; k++) {
         const qn_split_options split = { .devices = k ? "sim" : "sim:0" };
-        rig r = open_rig((qn_options){ .backend = "sim", .fault = "sim.devices=4" }, &split);
+        fixture r =
+            open_fixture((qn_options){ .backend = "sim", .fault = "sim.devices=4" }, &split);
 
         for (int again = 0; again < 4; again++) {
             must(qn_tasks_touch(r.tasks, &failure));
             must(qn_tasks_run(r.tasks, large, 8, &failure));
         }
         us[k] = qn_tasks_get_stats(r.tasks).wall_us;
-        close_rig(&r);
+        close_fixture(&r);
     }
     assert_true(us[0] / us[1] > 3);
 }
 
 static void the_second_batch_of_a_shape_finds_its_plan_and_recordings(void **state)
 {
-    rig r = open_four(FOUR, QN_SPLIT_EQUAL);
+    fixture r = open_four(FOUR, QN_SPLIT_EQUAL);
 
     (void)state;
     run(&r);
@@ -182,14 +183,14 @@ static void the_second_batch_of_a_shape_finds_its_plan_and_recordings(void **sta
         run(&r);
     assert_int_equal(qn_tasks_get_stats(r.tasks).was_planned, 0);
     assert_true(metric(r.ctx, "graph_replays", NULL) > 0);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 /* Who. */
 
 static void tasks_are_counted_by_device_and_cut_ones_by_share(void **state)
 {
-    rig r = open_four(FOUR, QN_SPLIT_EQUAL);
+    fixture r = open_four(FOUR, QN_SPLIT_EQUAL);
     double sum = 0;
 
     (void)state;
@@ -203,7 +204,7 @@ static void tasks_are_counted_by_device_and_cut_ones_by_share(void **state)
     }
     assert_float_equal(sum, N, 1e-9);
     assert_true(metric(r.ctx, "device_active_tasks", NULL) == 0);
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 static void without_a_set_nothing_is_shared(void **state)
@@ -213,12 +214,12 @@ static void without_a_set_nothing_is_shared(void **state)
 
     (void)state;
     for (int k = 0; k < 3; k++) {
-        rig r = open_rig((qn_options){ .backend = backends[k], .fault = FOUR }, &split);
+        fixture r = open_fixture((qn_options){ .backend = backends[k], .fault = FOUR }, &split);
 
         run(&r);
         assert_int_equal(qn_tasks_get_stats(r.tasks).submissions, 1);
         assert_true(metric(r.ctx, "device_total_tasks", NULL) == 0);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
@@ -230,21 +231,21 @@ static void cpu_that_was_asked_for_is_no_fallback(void **state)
     (void)state;
     for (int k = 0; k < 2; k++) {
         const qn_split_options split = { .mode = QN_SPLIT_EQUAL, .devices = devices[k] };
-        rig r =
-            open_rig((qn_options){ .backend = "sim", .fault = FOUR, .route = routes[k] }, &split);
+        fixture r = open_fixture(
+            (qn_options){ .backend = "sim", .fault = FOUR, .route = routes[k] }, &split);
 
         run(&r);
         assert_string_equal(qn_tasks_get_stats(r.tasks).devices, "cpu:0+sim:0+sim:1+sim:2+sim:3");
         assert_int_equal(count_state(&r, QN_TASK_OK), N);
         assert_true(metric(r.ctx, "gpu_fallback_count", NULL) == 0);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
 /* Faults. */
 
 /* The metrics file as text. */
-static void read_report(const rig *r, char *out, size_t size)
+static void read_report(const fixture *r, char *out, size_t size)
 {
     char path[] = "/tmp/quern-split-XXXXXX.json";
     const int fd = mkstemps(path, 5);
@@ -292,7 +293,7 @@ static void a_device_that_fails_changes_no_result_and_is_named(void **state)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
         for (int mode = 0; mode < 3; mode++) {
             char fault[128];
-            rig r;
+            fixture r;
 
             snprintf(fault, sizeof fault, "%s,%s", FOUR, cases[c].fault);
             r = open_four(fault, (qn_split_mode)mode);
@@ -305,7 +306,7 @@ static void a_device_that_fails_changes_no_result_and_is_named(void **state)
             read_report(&r, text, sizeof text);
             if (count_text(text, "\"state\": \"failed\"") != 1 || !strstr(text, cases[c].reason))
                 fail_msg("%s: not named in the report", cases[c].fault);
-            close_rig(&r);
+            close_fixture(&r);
         }
 }
 
@@ -314,10 +315,10 @@ static void the_cpu_does_the_rest_when_no_device_is_left(void **state)
     (void)state;
     for (int mode = 0; mode < 3; mode++) {
         const qn_split_options split = { .mode = (qn_split_mode)mode };
-        rig r = open_rig((qn_options){ .backend = "sim:0,sim:1",
-                                       .log = "error",
-                                       .fault = "sim.devices=2,device_lost:saxpy" },
-                         &split);
+        fixture r = open_fixture((qn_options){ .backend = "sim:0,sim:1",
+                                               .log = "error",
+                                               .fault = "sim.devices=2,device_lost:saxpy" },
+                                 &split);
         char text[4096];
 
         CAPTURE_STDERR(text, sizeof text, run(&r));
@@ -326,23 +327,23 @@ static void the_cpu_does_the_rest_when_no_device_is_left(void **state)
         assert_non_null(strstr(qn_tasks_get_stats(r.tasks).devices, "cpu:0"));
         assert_int_equal(qn_tasks_results(r.tasks)[3].state, QN_TASK_FALLBACK);
         assert_true(metric(r.ctx, "gpu_fallback_count", NULL) == 1);
-        close_rig(&r);
+        close_fixture(&r);
     }
 }
 
 static void a_forbidden_fallback_ends_the_batch_and_not_the_tasks(void **state)
 {
     const qn_split_options split = { 0 };
-    rig r = open_rig((qn_options){ .backend = "sim:0,sim:1",
-                                   .fallback = QN_FALLBACK_ERROR,
-                                   .fault = "sim.devices=2,launch@5*2" },
-                     &split);
+    fixture r = open_fixture((qn_options){ .backend = "sim:0,sim:1",
+                                           .fallback = QN_FALLBACK_ERROR,
+                                           .fault = "sim.devices=2,launch@5*2" },
+                             &split);
 
     (void)state;
     assert_int_equal(qn_tasks_run(r.tasks, batch, N, &failure), QN_ERR_FALLBACK);
     assert_non_null(strstr(failure.text, "fallback is forbidden"));
     run(&r); /* the devices are tried again */
-    close_rig(&r);
+    close_fixture(&r);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
-/* sw_gvf_rig.h - a surface, and what is seen of it in a step, for tests of the ground view. */
-#ifndef QN_TESTS_SW_GVF_RIG_H
-#define QN_TESTS_SW_GVF_RIG_H
+/* sw_gvf_fixture.h - a surface, and what is seen of it in a step, for tests of the ground view. */
+#ifndef QN_TESTS_SW_GVF_FIXTURE_H
+#define QN_TESTS_SW_GVF_FIXTURE_H
 
-#include "sw_surface_rig.h"
+#include "sw_surface_fixture.h"
 
 #include "domain/solweig/ground/gvf.h"
 

@@ -1,10 +1,10 @@
-/* split_rig.h - a small batch to be split: results and how often each item was delivered.
+/* split_fixture.h - a small batch to be split: results and how often each item was delivered.
  *
  * An item is ITEM floats; its result is 3 (x + y), rounded twice, of numbers that are different
  * for every item. It must be the same to the last bit as the host makes it.
  */
-#ifndef QN_TESTS_SPLIT_RIG_H
-#define QN_TESTS_SPLIT_RIG_H
+#ifndef QN_TESTS_SPLIT_FIXTURE_H
+#define QN_TESTS_SPLIT_FIXTURE_H
 
 #include "engine_fixture.h"
 
@@ -14,7 +14,7 @@
 
 enum { ITEM = 64, RIG_DEVICES = 8 };
 
-typedef struct rig {
+typedef struct fixture {
     qn_ctx *ctx;
     qn_split *split;
     qn_i64 n_items, chunk_items;
@@ -25,23 +25,24 @@ typedef struct rig {
     } slots[RIG_DEVICES][QN_SPLIT_MAX_DEPTH];
     int n_built, n_prepared;
     qn_i64 fail_prepare, fail_deliver; /* the item at which the call refuses; -1: none */
-} rig;
+} fixture;
 
-static inline float rig_input(qn_i64 at, int second)
+static inline float fixture_input(qn_i64 at, int second)
 {
     return qn_random_float((uint64_t)second + 1, (uint64_t)at);
 }
 
-static inline float rig_expected(qn_i64 at)
+static inline float fixture_expected(qn_i64 at)
 {
-    const float sum = rig_input(at, 0) + rig_input(at, 1);
+    const float sum = fixture_input(at, 0) + fixture_input(at, 1);
 
     return sum * 3.0f;
 }
 
-static inline qn_status rig_build(void *user, int device, int slot, qn_graph *graph, qn_err *err)
+static inline qn_status fixture_build(void *user, int device, int slot, qn_graph *graph,
+                                      qn_err *err)
 {
-    rig *r = user;
+    fixture *r = user;
     const int n = (int)r->chunk_items * ITEM;
     qn_buf *sum;
 
@@ -52,18 +53,18 @@ static inline qn_status rig_build(void *user, int device, int slot, qn_graph *gr
     r->slots[device][slot].y = array_of(r->ctx, "y", n);
     r->slots[device][slot].out = array_of(r->ctx, "out", n);
     must(qn_graph_temp(graph, "sum", (size_t)n * sizeof(float), &sum, err));
-    must(stage_vadd(graph, "rig.add", qn_range_1d(n), r->slots[device][slot].x,
+    must(stage_vadd(graph, "fixture.add", qn_range_1d(n), r->slots[device][slot].x,
                     r->slots[device][slot].y, sum, err));
-    must(stage_map_mul(graph, "rig.mul", qn_range_1d(n), 3.0f, sum, r->slots[device][slot].out,
+    must(stage_map_mul(graph, "fixture.mul", qn_range_1d(n), 3.0f, sum, r->slots[device][slot].out,
                        err));
     must(qn_graph_output(graph, r->slots[device][slot].out, err));
     return QN_OK;
 }
 
-static inline qn_status rig_prepare(void *user, int device, int slot, qn_i64 first, qn_i64 count,
-                                    qn_err *err)
+static inline qn_status fixture_prepare(void *user, int device, int slot, qn_i64 first,
+                                        qn_i64 count, qn_err *err)
 {
-    rig *r = user;
+    fixture *r = user;
     qn_buf *const in[2] = { r->slots[device][slot].x, r->slots[device][slot].y };
     void *data;
 
@@ -76,15 +77,15 @@ static inline qn_status rig_prepare(void *user, int device, int slot, qn_i64 fir
     for (int k = 0; k < 2; k++) {
         must(qn_buf_host(in[k], QN_HOST_DISCARD, &data, err));
         for (qn_i64 i = 0; i < r->chunk_items * ITEM; i++)
-            ((float *)data)[i] = i < count * ITEM ? rig_input(first * ITEM + i, k) : 0;
+            ((float *)data)[i] = i < count * ITEM ? fixture_input(first * ITEM + i, k) : 0;
     }
     return QN_OK;
 }
 
-static inline qn_status rig_deliver(void *user, int device, int slot, qn_i64 first, qn_i64 count,
-                                    qn_err *err)
+static inline qn_status fixture_deliver(void *user, int device, int slot, qn_i64 first,
+                                        qn_i64 count, qn_err *err)
 {
-    rig *r = user;
+    fixture *r = user;
     const size_t bytes = (size_t)count * ITEM * sizeof(float);
 
     assert_true(first >= 0 && first + count <= r->n_items);
@@ -98,59 +99,59 @@ static inline qn_status rig_deliver(void *user, int device, int slot, qn_i64 fir
     return QN_OK;
 }
 
-static inline void rig_open_in(rig *r, qn_ctx *ctx, const qn_split_options *options, qn_i64 n_items,
-                               qn_i64 chunk_items)
+static inline void fixture_open_in(fixture *r, qn_ctx *ctx, const qn_split_options *options,
+                                   qn_i64 n_items, qn_i64 chunk_items)
 {
     const qn_split_work work = { .user = r,
                                  .chunk_items = chunk_items,
-                                 .build = rig_build,
-                                 .prepare = rig_prepare,
-                                 .deliver = rig_deliver };
+                                 .build = fixture_build,
+                                 .prepare = fixture_prepare,
+                                 .deliver = fixture_deliver };
 
-    *r = (rig){ .ctx = ctx,
-                .n_items = n_items,
-                .chunk_items = chunk_items,
-                .fail_prepare = -1,
-                .fail_deliver = -1 };
+    *r = (fixture){ .ctx = ctx,
+                    .n_items = n_items,
+                    .chunk_items = chunk_items,
+                    .fail_prepare = -1,
+                    .fail_deliver = -1 };
     r->result = calloc((size_t)(n_items + 1) * ITEM, sizeof *r->result);
     r->delivered = calloc((size_t)n_items + 1, sizeof *r->delivered);
-    must(qn_split_open(ctx, "rig", options, &work, &r->split, &failure));
+    must(qn_split_open(ctx, "fixture", options, &work, &r->split, &failure));
 }
 
 /* `fault` as in QUERN_FAULT; "sim.devices=4,..." decides how many devices there are. */
-static inline void rig_open(rig *r, const char *fault, const qn_split_options *options,
-                            qn_i64 n_items, qn_i64 chunk_items)
+static inline void fixture_open(fixture *r, const char *fault, const qn_split_options *options,
+                                qn_i64 n_items, qn_i64 chunk_items)
 {
-    rig_open_in(r, open_with((qn_options){ .backend = "sim", .fault = fault, .log = "none" }),
-                options, n_items, chunk_items);
+    fixture_open_in(r, open_with((qn_options){ .backend = "sim", .fault = fault, .log = "none" }),
+                    options, n_items, chunk_items);
 }
 
-static inline void rig_clear(rig *r)
+static inline void fixture_clear(fixture *r)
 {
     memset(r->result, 0, (size_t)r->n_items * ITEM * sizeof *r->result);
     memset(r->delivered, 0, (size_t)r->n_items * sizeof *r->delivered);
 }
 
 /* Every item once, every value right. */
-static inline void rig_check(const rig *r)
+static inline void fixture_check(const fixture *r)
 {
     for (qn_i64 i = 0; i < r->n_items; i++)
         if (r->delivered[i] != 1)
             fail_msg("item %lld was delivered %d times", (long long)i, r->delivered[i]);
     for (qn_i64 i = 0; i < r->n_items * ITEM; i++)
-        if (r->result[i] != rig_expected(i))
+        if (r->result[i] != fixture_expected(i))
             fail_msg("value %lld is %g, not %g", (long long)i, (double)r->result[i],
-                     (double)rig_expected(i));
+                     (double)fixture_expected(i));
 }
 
-static inline void rig_run(rig *r)
+static inline void fixture_run(fixture *r)
 {
-    rig_clear(r);
+    fixture_clear(r);
     must(qn_split_run(r->split, r->n_items, &failure));
-    rig_check(r);
+    fixture_check(r);
 }
 
-static inline void rig_free_keeping_context(rig *r)
+static inline void fixture_free_keeping_context(fixture *r)
 {
     qn_split_close(r->split);
     for (int d = 0; d < RIG_DEVICES; d++)
@@ -163,9 +164,9 @@ static inline void rig_free_keeping_context(rig *r)
     free(r->delivered);
 }
 
-static inline void rig_close(rig *r)
+static inline void fixture_close(fixture *r)
 {
-    rig_free_keeping_context(r);
+    fixture_free_keeping_context(r);
     qn_ctx_close(r->ctx);
 }
 

@@ -1,6 +1,6 @@
-/* sw_surface_rig.h - rasters, records of steps and golden data for tests of the urban climate. */
-#ifndef QN_TESTS_SW_SURFACE_RIG_H
-#define QN_TESTS_SW_SURFACE_RIG_H
+/* sw_surface_fixture.h - rasters, records of steps and golden data for tests of the urban climate. */
+#ifndef QN_TESTS_SW_SURFACE_FIXTURE_H
+#define QN_TESTS_SW_SURFACE_FIXTURE_H
 
 #include "golden.h"
 #include "parity/parity.h"

@@ -1,6 +1,6 @@
-/* fft_rig.h - fields, their transforms by the definition, and a graph of two transforms. */
-#ifndef QN_TESTS_FFT_RIG_H
-#define QN_TESTS_FFT_RIG_H
+/* fft_fixture.h - fields, their transforms by the definition, and a graph of two transforms. */
+#ifndef QN_TESTS_FFT_FIXTURE_H
+#define QN_TESTS_FFT_FIXTURE_H
 
 #include "engine_fixture.h"
 

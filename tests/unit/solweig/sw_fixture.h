@@ -1,6 +1,6 @@
-/* sw_rig.h - small rasters and files for tests of solweig's inputs. */
-#ifndef QN_TESTS_SW_RIG_H
-#define QN_TESTS_SW_RIG_H
+/* sw_fixture.h - small rasters and files for tests of solweig's inputs. */
+#ifndef QN_TESTS_SW_FIXTURE_H
+#define QN_TESTS_SW_FIXTURE_H
 
 #include "golden.h"
 

@@ -1,6 +1,6 @@
-/* sw_sky_rig.h - golden tables as numbers, and weather rows for tests of the sky. */
-#ifndef QN_TESTS_SW_SKY_RIG_H
-#define QN_TESTS_SW_SKY_RIG_H
+/* sw_sky_fixture.h - golden tables as numbers, and weather rows for tests of the sky. */
+#ifndef QN_TESTS_SW_SKY_FIXTURE_H
+#define QN_TESTS_SW_SKY_FIXTURE_H
 
 #include "golden.h"
 

@@ -1,8 +1,8 @@
-/* sw_view_rig.h - made-up sites as prepared surfaces, for jobs over whole rasters. */
-#ifndef QN_TESTS_SW_VIEW_RIG_H
-#define QN_TESTS_SW_VIEW_RIG_H
+/* sw_view_fixture.h - made-up sites as prepared surfaces, for jobs over whole rasters. */
+#ifndef QN_TESTS_SW_VIEW_FIXTURE_H
+#define QN_TESTS_SW_VIEW_FIXTURE_H
 
-#include "sw_shadow_rig.h"
+#include "sw_shadow_fixture.h"
 
 #include "domain/solweig/surface/surface.h"
 

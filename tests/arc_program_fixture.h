@@ -1,6 +1,6 @@
-/* arc_program_rig.h - program texts for tests: parse them, compile them, look at the result. */
-#ifndef QN_TESTS_ARC_PROGRAM_RIG_H
-#define QN_TESTS_ARC_PROGRAM_RIG_H
+/* arc_program_fixture.h - program texts for tests: parse them, compile them, look at the result. */
+#ifndef QN_TESTS_ARC_PROGRAM_FIXTURE_H
+#define QN_TESTS_ARC_PROGRAM_FIXTURE_H
 
 #include "test.h"
 

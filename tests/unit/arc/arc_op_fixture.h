@@ -1,11 +1,11 @@
-/* arc_op_rig.h - primitives of grid programs, called one by one on the host.
+/* arc_op_fixture.h - primitives of grid programs, called one by one on the host.
  *
  * Takes in the kernel text as C. Define OPS_HEADER before, a header that takes in the primitives
  * and lists them by arity as OPS_1 .. OPS_4, and WIDTH, and LANES_BACKWARDS, to have blocks go the
  * way of a team.
  */
-#ifndef QN_TESTS_ARC_OP_RIG_H
-#define QN_TESTS_ARC_OP_RIG_H
+#ifndef QN_TESTS_ARC_OP_FIXTURE_H
+#define QN_TESTS_ARC_OP_FIXTURE_H
 
 #include "arc_values.h"
 #include "golden.h"
@@ -24,43 +24,43 @@
 #define ARENA_FROM  64 /* offset 0 would hide a payload that nobody set */
 #define POISON      0xA5
 
-typedef struct op_rig {
+typedef struct op_fixture {
     qn_arc_heap *heap;
     unsigned char *arena;
     arc_vm vm;
-} op_rig;
+} op_fixture;
 
-static inline op_rig rig_open(void)
+static inline op_fixture fixture_open(void)
 {
-    op_rig rig = { .heap = open_heap(), .arena = malloc(ARENA_BYTES + ARENA_GUARD) };
+    op_fixture fixture = { .heap = open_heap(), .arena = malloc(ARENA_BYTES + ARENA_GUARD) };
 
-    assert_non_null(rig.arena);
-    return rig;
+    assert_non_null(fixture.arena);
+    return fixture;
 }
 
-static inline void rig_close(op_rig *rig)
+static inline void fixture_close(op_fixture *fixture)
 {
-    qn_arc_heap_free(rig->heap);
-    free(rig->arena);
+    qn_arc_heap_free(fixture->heap);
+    free(fixture->arena);
 }
 
-/* An empty arena of `limit` bytes; what lies beyond is watched by rig_watch. */
-static inline void rig_clear(op_rig *rig, uint32_t limit)
+/* An empty arena of `limit` bytes; what lies beyond is watched by fixture_watch. */
+static inline void fixture_clear(op_fixture *fixture, uint32_t limit)
 {
-    memset(rig->arena, POISON, ARENA_BYTES + ARENA_GUARD);
-    rig->vm = (arc_vm){ .arena = rig->arena, .top = ARENA_FROM, .limit = limit };
+    memset(fixture->arena, POISON, ARENA_BYTES + ARENA_GUARD);
+    fixture->vm = (arc_vm){ .arena = fixture->arena, .top = ARENA_FROM, .limit = limit };
 }
 
-static inline void rig_watch(const op_rig *rig)
+static inline void fixture_watch(const op_fixture *fixture)
 {
     for (uint32_t k = 0; k < ARENA_GUARD; k++)
-        assert_int_equal(rig->arena[rig->vm.limit + k], POISON);
+        assert_int_equal(fixture->arena[fixture->vm.limit + k], POISON);
 }
 
 /* The slot of a value, whose content goes to the end of the arena. */
-static inline slot rig_put(op_rig *rig, const qn_arc_value *value)
+static inline slot fixture_put(op_fixture *fixture, const qn_arc_value *value)
 {
-    const uint32_t at = (rig->vm.top + 7) & ~7u;
+    const uint32_t at = (fixture->vm.top + 7) & ~7u;
     qn_arc_blob blob = { .base = at };
     qn_err err = { .text = "" };
     uint64_t v = 0;
@@ -69,8 +69,8 @@ static inline slot rig_put(op_rig *rig, const qn_arc_value *value)
         fail_msg("%s", err.text);
     assert_true(at + blob.n <= ARENA_BYTES);
     if (blob.n)
-        memcpy(rig->arena + at, blob.bytes, blob.n);
-    rig->vm.top = at + (((uint32_t)blob.n + 7) & ~7u);
+        memcpy(fixture->arena + at, blob.bytes, blob.n);
+    fixture->vm.top = at + (((uint32_t)blob.n + 7) & ~7u);
     qn_arc_blob_free(&blob);
     return v;
 }
@@ -88,10 +88,10 @@ static inline int has_op(const char *name)
     return 0;
 }
 
-static inline slot rig_call(op_rig *rig, const char *name, const slot *a)
+static inline slot fixture_call(op_fixture *fixture, const char *name, const slot *a)
 {
     const i32 qn_team = 0;
-    arc_vm *vm = &rig->vm;
+    arc_vm *vm = &fixture->vm;
 
 #define IS(op, call)                                                                               \
     if (strcmp(name, #op) == 0)                                                                    \
@@ -114,44 +114,44 @@ static inline slot rig_call(op_rig *rig, const char *name, const slot *a)
 }
 
 /* Puts the arguments into an arena of `room` bytes beyond them and calls the primitive. */
-static inline slot rig_run(op_rig *rig, const char *op, const qn_arc_value *args, int n,
-                           uint32_t room, uint32_t *mark)
+static inline slot fixture_run(op_fixture *fixture, const char *op, const qn_arc_value *args, int n,
+                               uint32_t room, uint32_t *mark)
 {
     slot a[4] = { 0 };
 
-    rig_clear(rig, ARENA_BYTES);
+    fixture_clear(fixture, ARENA_BYTES);
     for (int k = 0; k < n; k++)
-        a[k] = rig_put(rig, &args[k]);
-    *mark = rig->vm.top;
-    rig->vm.limit = MIN(rig->vm.top + room, (uint32_t)ARENA_BYTES);
-    memset(rig->arena + rig->vm.top, POISON, ARENA_BYTES + ARENA_GUARD - rig->vm.top);
-    return rig_call(rig, op, a);
+        a[k] = fixture_put(fixture, &args[k]);
+    *mark = fixture->vm.top;
+    fixture->vm.limit = MIN(fixture->vm.top + room, (uint32_t)ARENA_BYTES);
+    memset(fixture->arena + fixture->vm.top, POISON, ARENA_BYTES + ARENA_GUARD - fixture->vm.top);
+    return fixture_call(fixture, op, a);
 }
 
 /* The text of a slot, for messages; the caller frees it. */
-static inline qn_str rig_text(op_rig *rig, slot v)
+static inline qn_str fixture_text(op_fixture *fixture, slot v)
 {
     qn_arc_value value = v_none();
     qn_err err = { .text = "" };
     qn_str text = { 0 };
 
-    if (qn_arc_decode(v, rig->arena, ARENA_BYTES, 0, rig->heap, &value, &err) != QN_OK)
+    if (qn_arc_decode(v, fixture->arena, ARENA_BYTES, 0, fixture->heap, &value, &err) != QN_OK)
         fail_msg("%s", err.text);
     qn_arc_print(&text, &value);
     return text;
 }
 
 /* Equal values have equal representations, so this finds a wrong one too. */
-static inline int rig_is(op_rig *rig, slot v, const qn_arc_value *expected)
+static inline int fixture_is(op_fixture *fixture, slot v, const qn_arc_value *expected)
 {
-    const uint32_t top = rig->vm.top;
+    const uint32_t top = fixture->vm.top;
     slot wanted;
     int same;
 
-    rig->vm.limit = ARENA_BYTES;
-    wanted = rig_put(rig, expected);
-    same = arc_same(&rig->vm, v, wanted);
-    rig->vm.top = top;
+    fixture->vm.limit = ARENA_BYTES;
+    wanted = fixture_put(fixture, expected);
+    same = arc_same(&fixture->vm, v, wanted);
+    fixture->vm.top = top;
     return same && (ARC_TAG(v) == ARC_TAG(wanted) || arc_is_num(v));
 }
 

@@ -1,11 +1,11 @@
-/* sw_run_rig.h - whole runs for tests: a site of golden data, a small city, results kept. */
-#ifndef QN_TESTS_SW_RUN_RIG_H
-#define QN_TESTS_SW_RUN_RIG_H
+/* sw_run_fixture.h - whole runs for tests: a site of golden data, a small city, results kept. */
+#ifndef QN_TESTS_SW_RUN_FIXTURE_H
+#define QN_TESTS_SW_RUN_FIXTURE_H
 
 /* First: a name of the rigs would hide its parameters. */
 #include "domain/solweig/run/run.h"
 
-#include "sw_surface_rig.h"
+#include "sw_surface_fixture.h"
 
 #include "util/csv.h"
 #include "util/file.h"

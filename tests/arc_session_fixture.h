@@ -1,10 +1,10 @@
-/* arc_session_rig.h - sessions of grid programs for tests: programs from text, made ones, grids,
+/* arc_session_fixture.h - sessions of grid programs for tests: programs from text, made ones, grids,
  * and what came out as text that can be compared.
  */
-#ifndef QN_TESTS_ARC_SESSION_RIG_H
-#define QN_TESTS_ARC_SESSION_RIG_H
+#ifndef QN_TESTS_ARC_SESSION_FIXTURE_H
+#define QN_TESTS_ARC_SESSION_FIXTURE_H
 
-#include "arc_program_rig.h"
+#include "arc_program_fixture.h"
 #include "engine_fixture.h"
 
 #include "lab/made/make.h"
@@ -13,16 +13,16 @@
 #include "domain/arc/value/text.h"
 #include "util/hash.h"
 
-typedef struct rig {
+typedef struct fixture {
     qn_ctx *ctx;
     qn_arc_session *s;
     qn_arc_job *jobs;
     uint32_t n, room;
-} rig;
+} fixture;
 
-static inline rig rig_in(qn_ctx *ctx, qn_arc_session_options options)
+static inline fixture fixture_in(qn_ctx *ctx, qn_arc_session_options options)
 {
-    rig r = { .ctx = ctx };
+    fixture r = { .ctx = ctx };
     qn_err err = { .text = "" };
 
     if (qn_arc_session_new(ctx, &options, &r.s, &err) != QN_OK)
@@ -30,12 +30,12 @@ static inline rig rig_in(qn_ctx *ctx, qn_arc_session_options options)
     return r;
 }
 
-static inline rig rig_open(const char *backend, qn_arc_session_options options)
+static inline fixture fixture_open(const char *backend, qn_arc_session_options options)
 {
-    return rig_in(open_with((qn_options){ .backend = backend }), options);
+    return fixture_in(open_with((qn_options){ .backend = backend }), options);
 }
 
-static inline void rig_close(rig *r)
+static inline void fixture_close(fixture *r)
 {
     qn_arc_session_free(r->s);
     qn_ctx_close(r->ctx);
@@ -44,7 +44,7 @@ static inline void rig_close(rig *r)
 
 /* Programs and values. */
 
-static inline int rig_code(rig *r, const char *id, const qn_arc_code *code)
+static inline int fixture_code(fixture *r, const char *id, const qn_arc_code *code)
 {
     qn_err err = { .text = "" };
     int program = -1;
@@ -55,23 +55,23 @@ static inline int rig_code(rig *r, const char *id, const qn_arc_code *code)
 }
 
 /* The first program of the text, compiled without some passes. */
-static inline int rig_program_with(rig *r, const char *id, const char *text, unsigned off)
+static inline int fixture_program_with(fixture *r, const char *id, const char *text, unsigned off)
 {
     qn_arc_file *file = parse_good(text);
     qn_arc_code code = compile_with(&file->programs[0], (qn_arc_compile_options){ .off = off });
-    const int program = rig_code(r, id, &code);
+    const int program = fixture_code(r, id, &code);
 
     qn_arc_code_free(&code);
     qn_arc_file_free(file);
     return program;
 }
 
-static inline int rig_program(rig *r, const char *id, const char *text)
+static inline int fixture_program(fixture *r, const char *id, const char *text)
 {
-    return rig_program_with(r, id, text, 0);
+    return fixture_program_with(r, id, text, 0);
 }
 
-static inline int rig_made_program(rig *r, uint64_t seed, int wrong_pct)
+static inline int fixture_made_program(fixture *r, uint64_t seed, int wrong_pct)
 {
     const qn_arc_make_options options = { .wrong_pct = wrong_pct };
     qn_str text = { 0 };
@@ -80,12 +80,12 @@ static inline int rig_made_program(rig *r, uint64_t seed, int wrong_pct)
 
     snprintf(id, sizeof id, "made%llu", (unsigned long long)seed);
     qn_arc_make_program(seed, id, &options, &text);
-    program = rig_program(r, id, qn_str_get(&text));
+    program = fixture_program(r, id, qn_str_get(&text));
     qn_str_free(&text);
     return program;
 }
 
-static inline int rig_value(rig *r, const char *id, const qn_arc_value *value)
+static inline int fixture_value(fixture *r, const char *id, const qn_arc_value *value)
 {
     qn_err err = { .text = "" };
     int index = -1;
@@ -95,7 +95,8 @@ static inline int rig_value(rig *r, const char *id, const qn_arc_value *value)
     return index;
 }
 
-static inline int rig_grid(rig *r, const char *id, int rows, int cols, const unsigned char *cells)
+static inline int fixture_grid(fixture *r, const char *id, int rows, int cols,
+                               const unsigned char *cells)
 {
     qn_arc_heap *heap = NULL;
     qn_arc_value value;
@@ -105,24 +106,24 @@ static inline int rig_grid(rig *r, const char *id, int rows, int cols, const uns
     if (qn_arc_heap_new(&heap, &err) != QN_OK ||
         qn_arc_grid_of(heap, cells, rows, cols, &value, &err) != QN_OK)
         fail_msg("%s", err.text);
-    index = rig_value(r, id, &value);
+    index = fixture_value(r, id, &value);
     qn_arc_heap_free(heap);
     return index;
 }
 
-static inline int rig_made_grid(rig *r, uint64_t seed)
+static inline int fixture_made_grid(fixture *r, uint64_t seed)
 {
     unsigned char cells[QN_ARC_MAKE_CELLS];
     const qn_arc_grid grid = qn_arc_make_grid(seed, cells);
     char id[32];
 
     snprintf(id, sizeof id, "grid%llu", (unsigned long long)seed);
-    return rig_grid(r, id, grid.rows, grid.cols, cells);
+    return fixture_grid(r, id, grid.rows, grid.cols, cells);
 }
 
 /* Jobs. */
 
-static inline uint32_t rig_add(rig *r, qn_arc_job job)
+static inline uint32_t fixture_add(fixture *r, qn_arc_job job)
 {
     if (r->n == r->room) {
         r->room = r->room ? 2 * r->room : 64;
@@ -134,18 +135,20 @@ static inline uint32_t rig_add(rig *r, qn_arc_job job)
 }
 
 /* A program of the solve form on one value. */
-static inline uint32_t rig_job(rig *r, int program, int grid)
+static inline uint32_t fixture_job(fixture *r, int program, int grid)
 {
-    return rig_add(r, (qn_arc_job){ .program = program, .args = { grid, -1, -1 }, .expected = -1 });
+    return fixture_add(
+        r, (qn_arc_job){ .program = program, .args = { grid, -1, -1 }, .expected = -1 });
 }
 
 /* A batt program, without samples. */
-static inline uint32_t rig_batt_job(rig *r, int program, int grid)
+static inline uint32_t fixture_batt_job(fixture *r, int program, int grid)
 {
-    return rig_add(r, (qn_arc_job){ .program = program, .args = { -1, grid, -1 }, .expected = -1 });
+    return fixture_add(
+        r, (qn_arc_job){ .program = program, .args = { -1, grid, -1 }, .expected = -1 });
 }
 
-static inline void rig_run_with(rig *r, uint32_t want, uint32_t stride)
+static inline void fixture_run_with(fixture *r, uint32_t want, uint32_t stride)
 {
     qn_err err = { .text = "" };
 
@@ -153,20 +156,20 @@ static inline void rig_run_with(rig *r, uint32_t want, uint32_t stride)
         fail_msg("%s", err.text);
 }
 
-static inline void rig_run(rig *r)
+static inline void fixture_run(fixture *r)
 {
-    rig_run_with(r, ARC_WANT_OUTPUT, 0);
+    fixture_run_with(r, ARC_WANT_OUTPUT, 0);
 }
 
 /* What came out. */
 
-static inline const char *rig_code_name(const rig *r, uint32_t job)
+static inline const char *fixture_code_name(const fixture *r, uint32_t job)
 {
     return qn_arc_code_name(qn_arc_session_result(r->s, job)->code);
 }
 
 /* The output as text; the caller frees it. */
-static inline qn_str rig_text(const rig *r, uint32_t job)
+static inline qn_str fixture_text(const fixture *r, uint32_t job)
 {
     qn_arc_heap *heap = NULL;
     qn_arc_value value;
@@ -181,18 +184,19 @@ static inline qn_str rig_text(const rig *r, uint32_t job)
     return text;
 }
 
-static inline void assert_output(const rig *r, uint32_t job, const char *expected)
+static inline void assert_output(const fixture *r, uint32_t job, const char *expected)
 {
     qn_str text;
 
-    assert_string_equal(rig_code_name(r, job), qn_arc_code_name(ARC_OK));
-    text = rig_text(r, job);
+    assert_string_equal(fixture_code_name(r, job), qn_arc_code_name(ARC_OK));
+    text = fixture_text(r, job);
     assert_string_equal(qn_str_get(&text), expected);
     qn_str_free(&text);
 }
 
 /* Status, place of the failure, steps and output of two runs of the same jobs are the same. */
-static inline void assert_same_job(const rig *a, const rig *b, uint32_t job, const char *what)
+static inline void assert_same_job(const fixture *a, const fixture *b, uint32_t job,
+                                   const char *what)
 {
     const arc_result *x = qn_arc_session_result(a->s, job), *y = qn_arc_session_result(b->s, job);
     qn_str tx = { 0 }, ty = { 0 };
@@ -205,8 +209,8 @@ static inline void assert_same_job(const rig *a, const rig *b, uint32_t job, con
                  qn_arc_code_name(y->code), y->steps, y->line, y->op);
     if (x->code != ARC_OK)
         return;
-    tx = rig_text(a, job);
-    ty = rig_text(b, job);
+    tx = fixture_text(a, job);
+    ty = fixture_text(b, job);
     if (strcmp(qn_str_get(&tx), qn_str_get(&ty)) != 0)
         fail_msg("%s: job %u gives %.200s, then %.200s", what, job, qn_str_get(&tx),
                  qn_str_get(&ty));
@@ -214,14 +218,14 @@ static inline void assert_same_job(const rig *a, const rig *b, uint32_t job, con
     qn_str_free(&ty);
 }
 
-static inline void assert_same(const rig *a, const rig *b, const char *what)
+static inline void assert_same(const fixture *a, const fixture *b, const char *what)
 {
     assert_int_equal(a->n, b->n);
     for (uint32_t k = 0; k < a->n; k++)
         assert_same_job(a, b, k, what);
 }
 
-static inline uint64_t rig_fallbacks(const rig *r)
+static inline uint64_t fixture_fallbacks(const fixture *r)
 {
     const qn_arc_stats *stats = qn_arc_session_stats(r->s);
     uint64_t n = 0;
@@ -236,16 +240,16 @@ static inline uint64_t rig_fallbacks(const rig *r)
 enum { GRIDS_PER_PROGRAM = 10 };
 
 /* n instances of made programs, some of them wrong, each on GRIDS_PER_PROGRAM made grids. */
-static inline void add_made(rig *r, uint64_t seed, uint32_t n)
+static inline void add_made(fixture *r, uint64_t seed, uint32_t n)
 {
     int grids[64], program = -1;
 
     for (int g = 0; g < 64; g++)
-        grids[g] = rig_made_grid(r, seed + (uint64_t)g);
+        grids[g] = fixture_made_grid(r, seed + (uint64_t)g);
     for (uint32_t k = 0; k < n; k++) {
         if (k % GRIDS_PER_PROGRAM == 0)
-            program = rig_made_program(r, seed + k / GRIDS_PER_PROGRAM, 20);
-        rig_job(r, program, grids[qn_random_u64(seed, k) % 64]);
+            program = fixture_made_program(r, seed + k / GRIDS_PER_PROGRAM, 20);
+        fixture_job(r, program, grids[qn_random_u64(seed, k) % 64]);
     }
 }
 

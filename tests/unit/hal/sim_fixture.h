@@ -1,6 +1,6 @@
-/* sim_rig.h - two kernels and short calls for the tests of the simulated device. */
-#ifndef QN_TESTS_SIM_RIG_H
-#define QN_TESTS_SIM_RIG_H
+/* sim_fixture.h - two kernels and short calls for the tests of the simulated device. */
+#ifndef QN_TESTS_SIM_FIXTURE_H
+#define QN_TESTS_SIM_FIXTURE_H
 
 #include "test.h"
 

@@ -1,6 +1,6 @@
-/* sw_comfort_rig.h - comfort indices of some pixels on one device. */
-#ifndef QN_TESTS_SW_COMFORT_RIG_H
-#define QN_TESTS_SW_COMFORT_RIG_H
+/* sw_comfort_fixture.h - comfort indices of some pixels on one device. */
+#ifndef QN_TESTS_SW_COMFORT_FIXTURE_H
+#define QN_TESTS_SW_COMFORT_FIXTURE_H
 
 #include "golden.h"
 #include "parity/parity.h"

@@ -1,6 +1,6 @@
-/* sw_shadow_rig.h - rasters in a context of their own, their shadows and view factors. */
-#ifndef QN_TESTS_SW_SHADOW_RIG_H
-#define QN_TESTS_SW_SHADOW_RIG_H
+/* sw_shadow_fixture.h - rasters in a context of their own, their shadows and view factors. */
+#ifndef QN_TESTS_SW_SHADOW_FIXTURE_H
+#define QN_TESTS_SW_SHADOW_FIXTURE_H
 
 #include "golden.h"
 #include "parity/parity.h"
