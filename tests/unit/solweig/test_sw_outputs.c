@@ -141,44 +141,92 @@ static void failed_run_leaves_nothing(void **state)
     qn_sw_raster_free(&r);
 }
 
-/* What a child does: it finishes two tiles and is killed inside the third. */
-static int be_killed(const char *folder)
+/* A file that is written as a whole shares the fate of the rasters. */
+static void whole_files_get_their_names_with_the_rasters(void **state)
+{
+    qn_sw_raster r = grid();
+
+    (void)state;
+    for (int is_good = 0; is_good < 2; is_good++) {
+        qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_NEW);
+
+        OK(qn_sw_outputs_write_file(o, "maps/a.png", "one", 3, &err));
+        OK(qn_sw_outputs_write_file(o, "maps/a.png", "two", 3, &err));
+        assert_int_not_equal(access(in_folder("out/maps/a.png"), F_OK), 0);
+        assert_int_equal(n_files_in("out/maps"), 1);
+        if (is_good)
+            OK(qn_sw_outputs_commit(o, &err));
+        else
+            qn_sw_outputs_abort(o);
+        assert_int_equal(access(in_folder("out/maps/a.png"), F_OK) == 0, is_good);
+        assert_int_equal(n_files_in("out/maps"), is_good);
+    }
+    qn_sw_raster_free(&r);
+}
+
+static void windows_of_finished_tiles_can_be_read(void **state)
+{
+    const qn_window w = window_of(1);
+    float back[TILE * TILE];
+    qn_sw_raster r = grid();
+    qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_NEW);
+
+    (void)state;
+    for (int t = 0; t < 2; t++) {
+        write_tile(o, t, 2 * TIMES);
+        OK(qn_sw_outputs_finish_tile(o, t, &err));
+    }
+    OK(qn_sw_outputs_read(o, names[1], stamp(2), w, back, &err));
+    for (int i = 0; i < TILE * TILE; i++)
+        assert_true(back[i] == value(1, 2, w.row + i / TILE, w.col + i % TILE));
+    REFUSED(qn_sw_outputs_read(o, "nothing", stamp(2), w, back, &err), QN_ERR_IO, "nothing");
+    REFUSED(qn_sw_outputs_read(o, names[1], stamp(2), (qn_window){ ROWS, 0, 1, 1 }, back, &err),
+            QN_ERR_USAGE, "");
+    qn_sw_outputs_abort(o);
+    qn_sw_raster_free(&r);
+}
+
+/* What a child does: it finishes `n_tiles` tiles and is killed, inside the next one if there is. */
+static int be_killed(const char *folder, int n_tiles)
 {
     qn_sw_raster r = grid();
 
     snprintf(test_folder.path, sizeof test_folder.path, "%s", folder);
     qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_NEW);
-    for (int t = 0; t < 2; t++) {
+    for (int t = 0; t < n_tiles; t++) {
         write_tile(o, t, 2 * TIMES);
         OK(qn_sw_outputs_finish_tile(o, t, &err));
     }
-    write_tile(o, 2, 3);
+    if (n_tiles < TILES)
+        write_tile(o, n_tiles, 3);
     raise(SIGKILL);
     return 0;
 }
 
 /* The child is a new program: the threads of GDAL do not survive a fork. */
-static void kill_a_run(void)
+static void kill_a_run_after(int n_tiles)
 {
     const pid_t child = fork();
+    char tiles[16];
     int status = 0;
 
     assert_true(child >= 0);
     if (child == 0) {
-        execl("/proc/self/exe", "test_sw_outputs", "child", test_folder.path, (char *)NULL);
+        snprintf(tiles, sizeof tiles, "%d", n_tiles);
+        execl("/proc/self/exe", "test_sw_outputs", "child", test_folder.path, tiles, (char *)NULL);
         _exit(99);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-static void killed_run_is_gone_on_with(void **state)
+static void a_killed_run_is_resumed(void **state)
 {
     qn_sw_raster r = grid();
     int n_done = 0;
 
     (void)state;
-    kill_a_run();
+    kill_a_run_after(2);
     assert_int_not_equal(access(file_of("tmrt/tmrt_20211231_2205"), F_OK), 0);
     qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_RESUME);
     for (int t = 0; t < TILES; t++) {
@@ -200,7 +248,7 @@ static void new_run_removes_what_a_killed_one_left(void **state)
     qn_sw_raster r = grid();
 
     (void)state;
-    kill_a_run();
+    kill_a_run_after(2);
     assert_true(n_files_in("out/shadow") > 0);
     qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_NEW);
     assert_int_equal(n_files_in("out/shadow"), 0);
@@ -209,17 +257,13 @@ static void new_run_removes_what_a_killed_one_left(void **state)
     qn_sw_raster_free(&r);
 }
 
-static void run_that_is_kept_can_be_committed_later(void **state)
+static void a_run_that_was_killed_when_complete_is_committed(void **state)
 {
     qn_sw_raster r = grid();
-    qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_NEW);
+    qn_sw_outputs *o;
 
     (void)state;
-    for (int t = 0; t < TILES; t++) {
-        write_tile(o, t, 2 * TIMES);
-        OK(qn_sw_outputs_finish_tile(o, t, &err));
-    }
-    OK(qn_sw_outputs_keep(o, &err));
+    kill_a_run_after(TILES);
     o = open_outputs(&r, QN_SW_OUT_RESUME);
     assert_true(qn_sw_outputs_has_tile(o, TILES - 1));
     OK(qn_sw_outputs_commit(o, &err));
@@ -227,7 +271,7 @@ static void run_that_is_kept_can_be_committed_later(void **state)
     qn_sw_raster_free(&r);
 }
 
-static void only_the_same_plan_is_gone_on_with(void **state)
+static void only_the_same_plan_is_resumed(void **state)
 {
     qn_sw_raster r = grid();
     qn_sw_outputs_options options = {
@@ -237,8 +281,7 @@ static void only_the_same_plan_is_gone_on_with(void **state)
 
     (void)state;
     REFUSED(qn_sw_outputs_open(&options, &o, &err), QN_ERR_IO, "unfinished.txt");
-    o = open_outputs(&r, QN_SW_OUT_NEW);
-    OK(qn_sw_outputs_keep(o, &err));
+    kill_a_run_after(0);
     options.folder = in_folder("out");
     REFUSED(qn_sw_outputs_open(&options, &o, &err), QN_ERR_MISMATCH, "plan of a test");
     options.start = QN_SW_OUT_NEW;
@@ -293,16 +336,18 @@ static void text_that_is_no_journal_is_refused(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc == 3 && strcmp(argv[1], "child") == 0)
-        return be_killed(argv[2]);
+    if (argc == 4 && strcmp(argv[1], "child") == 0)
+        return be_killed(argv[2], atoi(argv[3]));
 
     const struct CMUnitTest tests[] = {
         T(files_have_their_names_once_the_run_has_succeeded),
         T(failed_run_leaves_nothing),
-        T(killed_run_is_gone_on_with),
+        T(whole_files_get_their_names_with_the_rasters),
+        T(windows_of_finished_tiles_can_be_read),
+        T(a_killed_run_is_resumed),
         T(new_run_removes_what_a_killed_one_left),
-        T(run_that_is_kept_can_be_committed_later),
-        T(only_the_same_plan_is_gone_on_with),
+        T(a_run_that_was_killed_when_complete_is_committed),
+        T(only_the_same_plan_is_resumed),
         T(line_without_its_end_does_not_count),
         T(text_that_is_no_journal_is_refused),
     };

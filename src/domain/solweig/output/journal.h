@@ -1,8 +1,8 @@
-/* journal.h - what an unfinished run has done, so that it can be gone on with.
+/* journal.h - what an unfinished run has done, so that it can be resumed.
  *
  * A text file with one line for each fact: the plan of the run, the files it makes, the tiles that
- * are complete in all of them. A line without its end was being written when the run was killed; it
- * does not count.
+ * are complete in all of them. An incomplete last line was being written when the run was killed,
+ * and does not count.
  */
 #ifndef QN_SOLWEIG_OUTPUT_JOURNAL_H
 #define QN_SOLWEIG_OUTPUT_JOURNAL_H
@@ -19,10 +19,10 @@ typedef struct qn_sw_journal {
     size_t n_tiles; /* room in `is_finished` */
 } qn_sw_journal;
 
-/* A new file with the plan in it, which is one line. */
+/* Makes a new file with the plan, which is one line. */
 qn_status qn_sw_journal_create(const char *path, const char *plan, qn_sw_journal *out, qn_err *err);
 
-/* Reads what is there and opens it to be added to. QN_ERR_IO: there is none. */
+/* Reads the journal at `path` and opens it for adding lines. QN_ERR_IO: there is none. */
 qn_status qn_sw_journal_open(const char *path, qn_sw_journal *out, qn_err *err);
 
 qn_status qn_sw_journal_add_file(qn_sw_journal *journal, const char *path, qn_err *err);

@@ -255,7 +255,7 @@ qn_status qn_sw_outputs_write_summary(qn_sw_outputs *o, const char *name, qn_win
     return write_to(o, path, window, data, stride, err);
 }
 
-/* Closes every open file; the first failure is told. */
+/* Closes every open file; returns the first failure. */
 static qn_status close_files(qn_sw_outputs *o, qn_err *err)
 {
     qn_status first = QN_OK;
@@ -283,7 +283,7 @@ int qn_sw_outputs_has_tile(const qn_sw_outputs *o, qn_i64 tile)
 
 /* The end. */
 
-/* A file without a partial one has its name already: an earlier commit was cut off. */
+/* A file without a partial one has its name already: an earlier commit was interrupted. */
 static qn_status name_file(const char *path, qn_err *err)
 {
     char *partial = qn_sw_partial_name(path);
@@ -306,17 +306,6 @@ qn_status qn_sw_outputs_commit(qn_sw_outputs *o, qn_err *err)
 out:
     if (st != QN_OK)
         remove_unfinished(&o->journal);
-    drop(o);
-    return st;
-}
-
-qn_status qn_sw_outputs_keep(qn_sw_outputs *o, qn_err *err)
-{
-    qn_status st = QN_OK;
-
-    if (!o)
-        return QN_OK;
-    st = close_files(o, err);
     drop(o);
     return st;
 }

@@ -1,8 +1,8 @@
-/* outputs.h - the raster files of a run, filled tile by tile.
+/* outputs.h - the files of a run: rasters that grow tile by tile, and whole files.
  *
  * Every file has a partial name until the whole run has succeeded; a run that fails removes them. A
- * run that was killed leaves them, with unfinished.txt, which names the tiles that are complete in
- * all of them, and another run can go on with the rest. In GeoTIFF files, tiles whose sides are
+ * run that is killed leaves them, with unfinished.txt, which names the tiles that are complete in
+ * all of them; another run can then compute the rest. In GeoTIFF files, tiles whose sides are
  * multiples of 256 share no block, so a kill cannot harm a finished one.
  */
 #ifndef QN_SOLWEIG_OUTPUT_OUTPUTS_H
@@ -13,9 +13,9 @@
 typedef struct qn_sw_outputs qn_sw_outputs;
 
 typedef struct qn_sw_outputs_options {
-    const char *folder; /* made where needed */
+    const char *folder; /* made if it does not exist */
     const qn_sw_place *place;
-    const char *plan; /* one line; only a run with the same plan is gone on with */
+    const char *plan; /* one line; only a run with the same plan can resume */
     qn_sw_out_start start;
     int max_open; /* files held open at once; 0 means 64 */
 } qn_sw_outputs_options;
@@ -30,7 +30,7 @@ qn_status qn_sw_outputs_open(const qn_sw_outputs_options *options, qn_sw_outputs
 qn_status qn_sw_outputs_write(qn_sw_outputs *outputs, const char *name, qn_i64 minutes,
                               qn_window window, const float *data, qn_i64 stride, qn_err *err);
 
-/* The same of <folder>/summary/<name>. */
+/* Writes a window of <folder>/summary/<name>. */
 qn_status qn_sw_outputs_write_summary(qn_sw_outputs *outputs, const char *name, qn_window window,
                                       const float *data, qn_i64 stride, qn_err *err);
 
@@ -43,15 +43,13 @@ qn_status qn_sw_outputs_write_file(qn_sw_outputs *outputs, const char *name, con
 qn_status qn_sw_outputs_read(qn_sw_outputs *outputs, const char *name, qn_i64 minutes,
                              qn_window window, float *data, qn_err *err);
 
-/* All windows of this tile are written: closes the files and notes it. A kill of the process cannot
+/* Closes the files and notes that all windows of this tile are written. Killing the process cannot
  * undo that; a power cut can. */
 qn_status qn_sw_outputs_finish_tile(qn_sw_outputs *outputs, qn_i64 tile, qn_err *err);
 int qn_sw_outputs_has_tile(const qn_sw_outputs *outputs, qn_i64 tile);
 
-/* Each of these ends `outputs`; NULL is fine for the last two. Commit gives all files their names;
- * keep leaves everything for another run; abort removes everything. */
+/* Both end `outputs`. Commit gives all files their names; abort removes them; NULL is fine for it. */
 qn_status qn_sw_outputs_commit(qn_sw_outputs *outputs, qn_err *err);
-qn_status qn_sw_outputs_keep(qn_sw_outputs *outputs, qn_err *err);
 void qn_sw_outputs_abort(qn_sw_outputs *outputs);
 
 #endif

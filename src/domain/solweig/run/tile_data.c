@@ -100,7 +100,7 @@ qn_status qn_sw_tile_layers(qn_sw_tile *tile, qn_err *err)
         [QN_SW_CUT_BUILDINGS] = { "buildings", &m->buildings },
         [QN_SW_CUT_ALBEDO] = { "albedo", &m->albedo },
         [QN_SW_CUT_EMISSIVITY] = { "emissivity", &m->emissivity },
-        [QN_SW_CUT_PADDED_WALL_HEIGHT] = { "wall height seen", &m->wall_height },
+        [QN_SW_CUT_PADDED_WALL_HEIGHT] = { "padded wall height", &m->wall_height },
         [QN_SW_CUT_PADDED_WALL_ASPECT] = { "wall aspect", &m->wall_aspect },
     };
     qn_ctx *ctx = tile->scene->ctx;
