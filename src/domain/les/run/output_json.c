@@ -99,18 +99,21 @@ static object device_json(qn_ctx *ctx, const qn_les_options *config, const qn_le
         if (!strcmp(qn_device_id(ctx, d), result->device))
             name = qn_device_get(ctx, d)->name;
     snprintf(backend, sizeof backend, "%.*s", (int)strcspn(result->device, ":"), result->device);
-    put_text(&o, "name", name);
-    put_text(&o, "id", result->device);
+    if (result->device[0]) {
+        put_text(&o, "name", name);
+        put_text(&o, "id", result->device);
+        put_text(&o, "backend_used", backend);
+        put_text(&o, "fft_used", qn_les_fft_of(result));
+    }
     put_text(&o, "backend_requested", config->backend);
-    put_text(&o, "backend_used", backend);
     put_text(&o, "fft_requested", ffts[config->fft]);
-    put_text(&o, "fft_used", qn_les_fft_of(result));
     put_text(&o, "precision", config->precision == QN_LES_F64 ? "f64" : "f32");
     return o;
 }
 
-static object residency_json(const qn_les_residency *res)
+static object residency_json(const qn_les_result *result)
 {
+    const qn_les_residency *res = &result->residency;
     object o = object_new();
 
     put_count(&o, "device_bytes_peak", res->device_bytes_peak);
@@ -118,13 +121,15 @@ static object residency_json(const qn_les_residency *res)
     put_count(&o, "h2d_calls", (double)res->all.h2d_count);
     put_count(&o, "d2h_bytes", (double)res->all.d2h_bytes);
     put_count(&o, "d2h_calls", (double)res->all.d2h_count);
+    put_count(&o, "syncs", res->syncs);
+    if (!result->times[QN_LES_TIME_SIM].count)
+        return o;
     put_count(&o, "loop_h2d_bytes", (double)res->loop_h2d_bytes);
     put_count(&o, "loop_d2h_bytes", (double)res->loop_d2h_bytes);
     put_count(&o, "loop_snapshots", res->n_snapshots);
     put_count(&o, "loop_snapshot_bytes", (double)res->snapshot_bytes);
     put_count(&o, "loop_checkpoints", res->n_checkpoints);
     put_count(&o, "loop_checkpoint_bytes", (double)res->checkpoint_bytes);
-    put_count(&o, "syncs", res->syncs);
     return o;
 }
 
@@ -291,7 +296,7 @@ static json_t *result_json(qn_ctx *ctx, const qn_les_options *config, const qn_l
     put_text(&o, "status", result->status);
     put(&o, "config", qn_les_options_json(config));
     put_object(&o, "device", device_json(ctx, config, result));
-    put_object(&o, "residency", residency_json(&result->residency));
+    put_object(&o, "residency", residency_json(result));
     put_object(&o, "timing", timing_json(ctx, result));
     if (result->times[QN_LES_TIME_SIM].count)
         put_object(&o, "sim", sim_json(config, result));

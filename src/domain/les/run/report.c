@@ -18,10 +18,13 @@ static qn_table time_table(const qn_les_result *result)
     qn_table table = qn_table_begin("Stage", "Wall s", "Share", "Count");
 
     for (int i = 0; i < QN_LES_TIMES; i++) {
+        if (!(result->times[i].wall_s > 0))
+            continue;
         qn_table_add(&table, qn_les_phase_name((qn_les_phase)i));
         qn_table_addf(&table, "%.4f", result->times[i].wall_s);
         qn_table_addf(&table, "%.1f %%", 100 * result->times[i].wall_s / result->total_s);
-        qn_table_addf(&table, "%lld", (long long)result->times[i].count);
+        qn_table_addf(&table, result->times[i].count ? "%lld" : "-",
+                      (long long)result->times[i].count);
     }
     return table;
 }
@@ -279,9 +282,10 @@ static void add_page_table(qn_page *page, const char *heading, qn_table table)
 static void add_tiles(qn_page *page, const qn_les_result *result)
 {
     const qn_les_time *sim = &result->times[QN_LES_TIME_SIM];
-    char ms[32], error[32] = "-", total[32];
+    char ms[32] = "-", error[32] = "-", total[32];
 
-    snprintf(ms, sizeof ms, "%.4g ms", sim->count ? 1e3 * sim->wall_s / (double)sim->count : 0);
+    if (sim->count)
+        snprintf(ms, sizeof ms, "%.4g ms", 1e3 * sim->wall_s / (double)sim->count);
     snprintf(total, sizeof total, "%.3g s", result->total_s);
     if (result->n_compared)
         snprintf(error, sizeof error, "%.3f", result->compared[result->n_compared - 1].lp.rel_l2);

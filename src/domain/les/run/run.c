@@ -170,7 +170,8 @@ static void set_gauges(run *r)
     const qn_les_result *result = r->result;
 
     for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
-        set_gauge(r, gauges[i].name, result->times[gauges[i].phase].wall_s);
+        if (result->times[gauges[i].phase].wall_s > 0)
+            set_gauge(r, gauges[i].name, result->times[gauges[i].phase].wall_s);
     if (result->n_compared) {
         const qn_les_compared *last = &result->compared[result->n_compared - 1];
 

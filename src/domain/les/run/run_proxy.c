@@ -377,6 +377,9 @@ static qn_status roll_out(run *r, int n, qn_buf **zhat, qn_err *err)
     QN_TRY(qn_graph_run(graph, err));
     QN_TRY(qn_les_run_wait(r, graph, err));
     r->result->times[QN_LES_TIME_ROLLOUT].count = n;
+    if (!r->result->device[0] && qn_graph_stage_device(graph, 0))
+        snprintf(r->result->device, sizeof r->result->device, "%s",
+                 qn_graph_stage_device(graph, 0));
 out:
     qn_graph_free(graph);
     return st;
