@@ -40,7 +40,7 @@ static inline qn_buf *new_array(qn_ctx *ctx, const qn_les_options *config, const
     return buf;
 }
 
-static inline void write_reals(qn_ctx *ctx, const qn_les_options *config, qn_buf *buf, size_t at,
+static inline void write_reals(const qn_les_options *config, qn_buf *buf, size_t at,
                                const double *from, size_t elems)
 {
     float *narrow = malloc(elems * sizeof *narrow);
@@ -55,8 +55,7 @@ static inline void write_reals(qn_ctx *ctx, const qn_les_options *config, qn_buf
     free(narrow);
 }
 
-static inline double *read_reals(qn_ctx *ctx, const qn_les_options *config, qn_buf *buf, size_t at,
-                                 size_t elems)
+static inline double *read_reals(const qn_les_options *config, qn_buf *buf, size_t at, size_t elems)
 {
     double *out = malloc(elems * sizeof *out);
     float *narrow = malloc(elems * sizeof *narrow);
@@ -73,7 +72,7 @@ static inline double *read_reals(qn_ctx *ctx, const qn_les_options *config, qn_b
     return out;
 }
 
-static inline void run_once(qn_ctx *ctx, qn_graph *graph)
+static inline void run_once(qn_graph *graph)
 {
     must(qn_graph_run(graph, &failure));
     must(qn_graph_wait(graph, &failure));
@@ -132,11 +131,11 @@ static inline void put_state(const fixture *r, const double *fields)
     assert_non_null(padded);
     for (size_t i = 0; i < rows; i++)
         memcpy(padded + i * (n + 2), fields + i * n, n * sizeof *padded);
-    write_reals(r->ctx, r->config, r->state, 0, padded, rows * (n + 2));
+    write_reals(r->config, r->state, 0, padded, rows * (n + 2));
     free(padded);
     must(qn_graph_new(r->ctx, "transform", &g, &failure));
     must(qn_graph_fft(g, "transform", &shape, QN_FFT_FORWARD, r->state, 0, &failure));
-    run_once(r->ctx, g);
+    run_once(g);
 }
 
 static inline void encode(const fixture *r, int with_anchors)
@@ -147,7 +146,7 @@ static inline void encode(const fixture *r, int with_anchors)
     if (with_anchors)
         must(qn_les_codec_add_anchors(r->codec, g, r->state, &failure));
     must(qn_les_codec_add_encode(r->codec, g, r->state, r->z, ROOM, &failure));
-    run_once(r->ctx, g);
+    run_once(g);
 }
 
 static inline void decode(const fixture *r, int row, int step)
@@ -156,14 +155,14 @@ static inline void decode(const fixture *r, int row, int step)
 
     must(qn_graph_new(r->ctx, "decode", &g, &failure));
     must(qn_les_codec_add_decode(r->codec, g, r->z, row, step, r->lp, r->full, &failure));
-    run_once(r->ctx, g);
+    run_once(g);
 }
 
 static inline double *z_row(const fixture *r, int row)
 {
     const size_t d = (size_t)r->d * (size_t)r->config->ensemble;
 
-    return read_reals(r->ctx, r->config, r->z, (size_t)row * d, d);
+    return read_reals(r->config, r->z, (size_t)row * d, d);
 }
 
 /* Against golden data. */

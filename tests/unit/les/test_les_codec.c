@@ -212,7 +212,7 @@ static void expect_field(const fixture *r, qn_buf *field, const golden_case *c, 
                          double limit)
 {
     qn_npy want = golden_of(c->prefix, what);
-    double *got = read_reals(r->ctx, r->config, field, 0, r->cells);
+    double *got = read_reals(r->config, field, 0, r->cells);
 
     EXPECT_AT_MOST(rel_l2(want.data, got, r->cells), limit, "%s %s", c->prefix, what);
     free(got);
@@ -226,7 +226,7 @@ static fixture decoded_fixture(const place *at, const golden_case *c, const qn_l
     qn_npy z = golden_of(c->prefix, "z_t100");
 
     set_golden_anchors(&r, c);
-    write_reals(r.ctx, config, r.z, (size_t)r.d, z.data, (size_t)r.d);
+    write_reals(config, r.z, (size_t)r.d, z.data, (size_t)r.d);
     qn_npy_free(&z);
     decode(&r, 1, 100);
     return r;
@@ -238,11 +238,11 @@ static qn_les_errors compared(const fixture *r, const double *truth, qn_buf *dec
     qn_graph *g = NULL;
     double got[QN_LES_SUMS];
 
-    write_reals(r->ctx, r->config, a, 0, truth, r->cells);
+    write_reals(r->config, a, 0, truth, r->cells);
     must(qn_buf_new(r->ctx, "sums", 2 * sizeof got, &sums, &failure));
     must(qn_graph_new(r->ctx, "compare", &g, &failure));
     must(qn_les_codec_add_compare(r->codec, g, a, decoded, sums, 1, &failure));
-    run_once(r->ctx, g);
+    run_once(g);
     must(qn_buf_read(sums, sizeof got, got, sizeof got, &failure));
     qn_buf_free(a);
     qn_buf_free(sums);
@@ -386,8 +386,8 @@ static void members_are_encoded_and_decoded_independently(void **state)
         decode(&q, 0, 5);
         double *all = z_row(&r, 0), *one = z_row(&q, 0);
         assert_memory_equal(all + 2 * r.d, one, (size_t)r.d * sizeof *one);
-        double *full = read_reals(r.ctx, &three, r.full, 2 * q.cells, q.cells);
-        double *alone = read_reals(q.ctx, &single, q.full, 0, q.cells);
+        double *full = read_reals(&three, r.full, 2 * q.cells, q.cells);
+        double *alone = read_reals(&single, q.full, 0, q.cells);
         EXPECT_AT_MOST(rel_l2(alone, full, q.cells), 1e-15, "%s", profiles[k]);
         free(all);
         free(one);
@@ -529,7 +529,7 @@ static void room_for_rows_is_not_brought_from_the_host(void **state)
     must(stage_les_empty_f32(g, "empty", qn_range_2d(r.d, ROOM), r.d, r.z, &failure));
     must(stage_les_first_row(g, "first row", qn_range_1d(1), r.codec->row, &failure));
     must(qn_les_codec_add_encode(r.codec, g, r.state, r.z, ROOM, &failure));
-    run_once(r.ctx, g);
+    run_once(g);
     assert_int_equal(qn_buf_transfers(r.z).h2d_bytes, 0);
     encode(&r, 0);
     double *first = z_row(&r, 0), *second = z_row(&r, 1), *third = z_row(&r, 2);

@@ -355,7 +355,7 @@ static qn_buf *run_integers(qn_ctx *ctx, int n, qn_buf **noise)
     return sums;
 }
 
-static void expect_bytes(qn_ctx *ctx, qn_buf *buf, const char *golden)
+static void expect_bytes(qn_buf *buf, const char *golden)
 {
     qn_npy want = golden_array(golden);
     void *got;
@@ -376,8 +376,8 @@ static void noise_and_box_sums_are_the_golden_integers_everywhere(void **state)
         qn_ctx *ctx = open_place(place_at(i));
         qn_buf *noise = NULL, *sums = run_integers(ctx, 64, &noise);
 
-        expect_bytes(ctx, noise, "les/quern_n64_s1_box_noise_i32.npy");
-        expect_bytes(ctx, sums, "les/quern_n64_s1_box_sum_i32.npy");
+        expect_bytes(noise, "les/quern_n64_s1_box_noise_i32.npy");
+        expect_bytes(sums, "les/quern_n64_s1_box_sum_i32.npy");
         qn_buf_free(noise);
         qn_buf_free(sums);
         qn_ctx_close(ctx);

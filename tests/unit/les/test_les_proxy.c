@@ -25,7 +25,7 @@ static qn_buf *frames_of(qn_ctx *ctx, const qn_les_options *config, const double
 {
     qn_buf *buf = new_array(ctx, config, "frames", elems);
 
-    write_reals(ctx, config, buf, 0, z, elems);
+    write_reals(config, buf, 0, z, elems);
     return buf;
 }
 
@@ -38,8 +38,8 @@ static double *rolled_out(qn_ctx *ctx, const qn_les_options *config, qn_les_prox
 
     must(qn_graph_new(ctx, "rollout", &g, &failure));
     must(qn_les_proxy_add_rollout(proxy, g, z, n, zhat, &failure));
-    run_once(ctx, g);
-    double *out = read_reals(ctx, config, zhat, 0, elems);
+    run_once(g);
+    double *out = read_reals(config, zhat, 0, elems);
     qn_buf_free(zhat);
     return out;
 }
