@@ -64,9 +64,9 @@ enum { QN_LES_MAX_ARRAYS = 12 };
 struct qn_les_result {
     char stamp[QN_LES_STAMP_SIZE]; /* "20260131T120000Z"; names of files begin with les_ and this */
     const char *status;            /* "ok", "nonfinite", "unstable", "error" */
-    char device[32];               /* that made the steps, or the rollout without them; "": neither */
-    int has_passes;                /* steps used quern's own passes */
-    int first_step;                /* not 0 after --resume */
+    char device[32]; /* that made the steps, or the rollout without them; "": neither */
+    int has_passes;  /* steps used quern's own passes */
+    int first_step;  /* not 0 after --resume */
     qn_les_stability stability;
     qn_les_progress end;
     qn_les_time times[QN_LES_TIMES];
