@@ -20,7 +20,7 @@ static inline float pet_plain_vapour(float t)
     return 6.11f * powf(10, 7.45f * t / (235 + t));
 }
 
-/* What the first search leaves for the second. */
+/* Results of the first search that the second needs. */
 typedef struct pet_plain_state {
     float tsk, tcl, wet, esw, vpts;
     int hypothesis; /* that was accepted; 7: none */

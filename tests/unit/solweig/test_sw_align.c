@@ -103,7 +103,7 @@ static void layers_with_other_pixels_are_resampled_onto_those_of_the_dsm(void **
     }
 }
 
-static void coarser_pixels_average_what_they_cover(void **state)
+static void coarser_pixels_average_the_pixels_they_cover(void **state)
 {
     qn_sw_raster a = raster_at(0, 12, 1, 12, 12), b = plane(0, 12, 1, 12, 12);
     const qn_sw_align_options options = { .pixel_size = 3 };
@@ -230,7 +230,7 @@ int main(void)
         cmocka_unit_test(layers_on_one_grid_are_left_alone),
         cmocka_unit_test(layers_shifted_by_whole_pixels_are_cut_bit_for_bit),
         cmocka_unit_test(layers_with_other_pixels_are_resampled_onto_those_of_the_dsm),
-        cmocka_unit_test(coarser_pixels_average_what_they_cover),
+        cmocka_unit_test(coarser_pixels_average_the_pixels_they_cover),
         cmocka_unit_test(nearest_makes_no_new_ids),
         cmocka_unit_test(gaps_neither_grow_nor_shrink),
         cmocka_unit_test(box_cuts_all_layers),

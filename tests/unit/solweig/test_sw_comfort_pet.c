@@ -202,7 +202,7 @@ static void no_index_without_weather(void **state)
     }
 }
 
-/* What a lane's neighbours do must not show: 64 at a time, reversed, and one by one. */
+/* A lane's neighbours must not change its result: 64 at a time, reversed, and one by one. */
 static void pixels_do_not_see_each_other(void **state)
 {
     enum { PIXELS = 130 };

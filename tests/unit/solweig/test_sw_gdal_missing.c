@@ -14,7 +14,7 @@
 #define WHY_NOT "needs GDAL, which this build is without"
 #endif
 
-static void rasters_and_archives_say_what_to_install(void **state)
+static void messages_of_rasters_and_archives_name_the_missing_library(void **state)
 {
     qn_sw_raster r = raster_at(0, 0, 1, 2, 2), back = { 0 };
     qn_sw_zip *zip = NULL;
@@ -107,7 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(library_without_the_functions_is_named), /* before anything loads */
         cmocka_unit_test(threads_that_ask_at_once_hear_the_same),
-        cmocka_unit_test(rasters_and_archives_say_what_to_install),
+        cmocka_unit_test(messages_of_rasters_and_archives_name_the_missing_library),
         cmocka_unit_test_setup_teardown(plain_arrays_take_its_place, make_folder, remove_folder),
         cmocka_unit_test(reference_systems_are_compared_by_their_text),
     };

@@ -127,7 +127,7 @@ static void canopy_below_a_roof_is_no_canopy(void **state)
     qn_sw_surface_free(&s);
 }
 
-static void gap_in_a_relative_canopy_is_no_tree_but_one_in_parity_mode(void **state)
+static void gap_in_a_relative_canopy_is_no_tree_except_in_reference_mode(void **state)
 {
     for (int reference = 0; reference <= 1; reference++) {
         qn_sw_surface s = { .dsm = row_of(10, 10, 10, 10), .cdsm = row_of(NAN, 8, 8, 8) };
@@ -342,7 +342,7 @@ int main(void)
         cmocka_unit_test(least_object_height_can_be_chosen),
         cmocka_unit_test(low_trees_have_a_canopy_and_no_trunk),
         cmocka_unit_test(canopy_below_a_roof_is_no_canopy),
-        cmocka_unit_test(gap_in_a_relative_canopy_is_no_tree_but_one_in_parity_mode),
+        cmocka_unit_test(gap_in_a_relative_canopy_is_no_tree_except_in_reference_mode),
         cmocka_unit_test(relative_canopy_as_high_as_the_ground_is_moved_onto_it),
         cmocka_unit_test(trunk_of_an_absolute_canopy_starts_from_the_ground),
         cmocka_unit_test(given_trunks_have_their_own_flag),

@@ -11,7 +11,7 @@
 #include "domain/solweig/raster/raster_gdal.c"
 #include "domain/solweig/cache/zip.c"
 
-static void build_without_gdal_says_what_to_install(void **state)
+static void messages_of_a_build_without_gdal_name_the_missing_library(void **state)
 {
     qn_sw_raster r = raster_at(0, 0, 1, 2, 2), back = { 0 };
 
@@ -31,7 +31,7 @@ static void reference_systems_are_compared_by_their_text(void **state)
     assert_false(qn_sw_same_crs("A", "B"));
 }
 
-static void archives_say_what_to_install(void **state)
+static void messages_of_archives_name_the_missing_library(void **state)
 {
     qn_sw_zip *zip = NULL;
     char *data = NULL;
@@ -42,7 +42,7 @@ static void archives_say_what_to_install(void **state)
     REFUSED(qn_sw_zip_read("a.zip", "b", &data, &bytes, &err), QN_ERR_UNSUPPORTED, "libgdal-dev");
 }
 
-static void sky_view_factors_are_kept_as_plain_arrays(void **state)
+static void sky_view_factors_are_cached_as_plain_arrays(void **state)
 {
     qn_sw_surface s = { .dsm = raster_at(0, ROWS, 1, ROWS, COLS) };
     const qn_sw_svf_key key = qn_sw_svf_key_of(&s, 2);
@@ -60,10 +60,10 @@ static void sky_view_factors_are_kept_as_plain_arrays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(build_without_gdal_says_what_to_install),
+        cmocka_unit_test(messages_of_a_build_without_gdal_name_the_missing_library),
         cmocka_unit_test(reference_systems_are_compared_by_their_text),
-        cmocka_unit_test(archives_say_what_to_install),
-        cmocka_unit_test_setup_teardown(sky_view_factors_are_kept_as_plain_arrays, make_folder,
+        cmocka_unit_test(messages_of_archives_name_the_missing_library),
+        cmocka_unit_test_setup_teardown(sky_view_factors_are_cached_as_plain_arrays, make_folder,
                                         remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

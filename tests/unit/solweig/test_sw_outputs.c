@@ -13,7 +13,7 @@ enum { ROWS = 60, COLS = 40, TILE = 20, TILES = 6, TIMES = 3 };
 
 static const char *const names[] = { "tmrt", "shadow" };
 
-/* What a run computes for a pixel. */
+/* The value that a run computes for a pixel. */
 static float value(int name, int time, qn_i64 row, qn_i64 col)
 {
     return (float)(name * 1000000 + time * 100000 + (int)(row * COLS + col));
@@ -243,7 +243,7 @@ static void a_killed_run_is_resumed(void **state)
     qn_sw_raster_free(&r);
 }
 
-static void new_run_removes_what_a_killed_one_left(void **state)
+static void new_run_removes_files_of_a_killed_one(void **state)
 {
     qn_sw_raster r = grid();
 
@@ -345,7 +345,7 @@ int main(int argc, char **argv)
         T(whole_files_get_their_names_with_the_rasters),
         T(windows_of_finished_tiles_can_be_read),
         T(a_killed_run_is_resumed),
-        T(new_run_removes_what_a_killed_one_left),
+        T(new_run_removes_files_of_a_killed_one),
         T(a_run_that_was_killed_when_complete_is_committed),
         T(only_the_same_plan_is_resumed),
         T(line_without_its_end_does_not_count),

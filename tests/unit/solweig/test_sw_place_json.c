@@ -1,4 +1,4 @@
-/* test_sw_place_json.c - where an array lies on the map, told by a file beside it. */
+/* test_sw_place_json.c - the place of an array on the map, from a file beside it. */
 #include "sw_fixture.h"
 #include "domain/solweig/raster/raster.h"
 

@@ -343,7 +343,7 @@ static void a_step_is_that_of_a_plain_computation(void **state)
 }
 
 /* Below 0 the polynomial is not cut, and gives large negative heat. */
-static void hidden_sky_gives_what_the_polynomial_says(void **state)
+static void hidden_sky_follows_the_polynomial(void **state)
 {
     static scene s;
     qn_sw_step_weather row = noon_row();
@@ -504,7 +504,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sides_are_those_of_golden_data),
         cmocka_unit_test(a_step_is_that_of_a_plain_computation),
-        cmocka_unit_test(hidden_sky_gives_what_the_polynomial_says),
+        cmocka_unit_test(hidden_sky_follows_the_polynomial),
         cmocka_unit_test(temperature_is_that_of_golden_data),
         cmocka_unit_test(odd_radiation_is_held_within_bounds),
         cmocka_unit_test(a_sitting_person_has_the_factors_of_a_box),

@@ -1,4 +1,4 @@
-/* test_sw_raster.c - rasters: files of both kinds, windows, and what is refused. */
+/* test_sw_raster.c - rasters: files of both kinds, windows, and refusals. */
 #include "sw_fixture.h"
 
 #include "domain/solweig/raster/raster_impl.h"
@@ -69,13 +69,13 @@ static void expect_round_trip(const char *name, int is_placed)
     qn_sw_raster_free(&back);
 }
 
-static void npy_file_gives_back_what_was_written(void **state)
+static void npy_file_gives_back_the_raster_written(void **state)
 {
     (void)state;
     expect_round_trip("a.npy", 0);
 }
 
-static void geotiff_gives_back_what_was_written(void **state)
+static void geotiff_gives_back_the_raster_written(void **state)
 {
     (void)state;
     need_geotiff();
@@ -476,8 +476,8 @@ static void no_data_of_a_geotiff_is_nan_and_bytes_are_whole_numbers(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(npy_file_gives_back_what_was_written),
-        T(geotiff_gives_back_what_was_written),
+        T(npy_file_gives_back_the_raster_written),
+        T(geotiff_gives_back_the_raster_written),
         T(parts_of_an_npy_file_are_read),
         T(parts_of_a_geotiff_are_read),
         T(npy_file_written_in_tiles_with_a_break_is_whole),

@@ -1,4 +1,4 @@
-/* test_sw_rays.c - steps of rays, patches of the sky, filters of walls; and what is refused. */
+/* test_sw_rays.c - steps of rays, patches of the sky, filters of walls; and refusals. */
 #include "sw_shadow_fixture.h"
 
 #include "domain/solweig/shadow/shadow.h"

@@ -1,4 +1,4 @@
-/* test_sw_run_ahead.c - what a run does behind its computation changes no file, and is bounded. */
+/* test_sw_run_ahead.c - work in the queue of a run changes no file, and is bounded. */
 /* test: long, cost 30 */
 #include "sw_small_city.h"
 
@@ -119,7 +119,7 @@ static void queue_stays_within_its_limit(void **state)
 }
 
 /* A file that cannot be written ends the run, wherever it is written. */
-static void a_write_that_fails_behind_ends_the_run(void **state)
+static void a_failed_write_in_the_queue_ends_the_run(void **state)
 {
     static const char *const overlaps[] = { "0", "1" };
 
@@ -146,7 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overlap_changes_no_file),
         cmocka_unit_test(queue_stays_within_its_limit),
-        cmocka_unit_test(a_write_that_fails_behind_ends_the_run),
+        cmocka_unit_test(a_failed_write_in_the_queue_ends_the_run),
     };
     return cmocka_run_group_tests(tests, make_small, remove_folder);
 }

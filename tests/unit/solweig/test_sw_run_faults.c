@@ -133,7 +133,7 @@ static void isotropic_steps_survive_a_failure_of_each_stage(void **state)
     }
 }
 
-static void results_of_later_tiles_are_made_again_alone(void **state)
+static void only_lost_tiles_are_computed_again(void **state)
 {
     qn_sw_run_config config = city_config();
     char text[8192];
@@ -189,7 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_result_that_cannot_be_copied_is_made_again_on_the_cpu),
         cmocka_unit_test(isotropic_steps_survive_a_failure_of_each_stage),
-        cmocka_unit_test(results_of_later_tiles_are_made_again_alone),
+        cmocka_unit_test(only_lost_tiles_are_computed_again),
         cmocka_unit_test(a_device_that_is_lost_leaves_the_rest_to_the_cpu),
         cmocka_unit_test(lack_of_memory_makes_tiles_smaller_once),
     };

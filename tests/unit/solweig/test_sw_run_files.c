@@ -129,7 +129,7 @@ static void run_and_die(void)
 }
 
 /* First in the list: a child must be made before this process has threads. */
-static void killed_run_goes_on_to_the_same_files(void **state)
+static void killed_run_resumes_to_the_same_files(void **state)
 {
     qn_sw_run_config config;
     qn_sw_run_result result = { 0 };
@@ -293,7 +293,7 @@ static void check_kept(qn_ctx *ctx, int sky)
     drop_planes(&read);
 }
 
-static void kept_view_factors_give_the_same_bits(void **state)
+static void cached_view_factors_give_the_same_bits(void **state)
 {
     qn_sw_run_config config = city_config();
     qn_ctx *ctx = open_place(&cpu_place);
@@ -324,7 +324,7 @@ static void kept_view_factors_give_the_same_bits(void **state)
     qn_ctx_close(ctx);
 }
 
-/* What is refused. */
+/* Refusals. */
 
 static qn_status refuse_a_row(void *user, const qn_sw_step_view *view, qn_err *err)
 {
@@ -425,12 +425,12 @@ static void lists_of_outputs_are_read_and_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed_run_goes_on_to_the_same_files),
+        cmocka_unit_test(killed_run_resumes_to_the_same_files),
         cmocka_unit_test(there_must_be_something_to_resume),
         cmocka_unit_test(pictures_report_and_metadata_are_written),
         cmocka_unit_test(maps_of_a_tile_that_is_redone_are_the_same),
         cmocka_unit_test(points_have_the_values_of_the_rasters),
-        cmocka_unit_test(kept_view_factors_give_the_same_bits),
+        cmocka_unit_test(cached_view_factors_give_the_same_bits),
         cmocka_unit_test(failed_run_leaves_no_file),
         cmocka_unit_test(bad_input_is_refused_by_name),
         cmocka_unit_test(weather_of_an_epw_file_knows_its_place),

@@ -88,7 +88,7 @@ static void expect_peak(const qn_sw_run_config *config)
     assert_true(peak <= 1.04 * planned);
 }
 
-static void isotropic_runs_with_all_outputs_hold_what_is_planned(void **state)
+static void isotropic_runs_with_all_outputs_hold_the_planned_memory(void **state)
 {
     qn_sw_run_config config = city_config();
 
@@ -100,7 +100,7 @@ static void isotropic_runs_with_all_outputs_hold_what_is_planned(void **state)
     expect_peak(&config);
 }
 
-static void anisotropic_runs_hold_what_is_planned(void **state)
+static void anisotropic_runs_hold_the_planned_memory(void **state)
 {
     const qn_sw_run_config config = city_config();
 
@@ -113,8 +113,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_kind_of_run_is_planned_above_the_bar),
         cmocka_unit_test(long_series_count_in_whole_words),
-        cmocka_unit_test(isotropic_runs_with_all_outputs_hold_what_is_planned),
-        cmocka_unit_test(anisotropic_runs_hold_what_is_planned),
+        cmocka_unit_test(isotropic_runs_with_all_outputs_hold_the_planned_memory),
+        cmocka_unit_test(anisotropic_runs_hold_the_planned_memory),
     };
 
     setenv("QUERN_GDAL_LIB", "/nowhere/libgdal.so", 1); /* plain arrays are written faster */

@@ -270,7 +270,7 @@ static void one_measured_part_alone_is_not_used(void **state)
     assert_true(sky[2].direct == sky[0].direct && sky[2].diffuse == sky[0].diffuse);
 }
 
-static void fixed_pressure_lowers_the_clearness_of_rows(void **state)
+static void corrected_pressure_lowers_the_clearness_of_rows(void **state)
 {
     const qn_sw_weather_row row = fine_row();
     qn_sw_sky_step reference, corrected;
@@ -418,7 +418,7 @@ int main(void)
         cmocka_unit_test(clearness_of_the_day_is_carried_into_the_night),
         cmocka_unit_test(sun_at_the_horizon_leaves_the_clearness_finite),
         cmocka_unit_test(one_measured_part_alone_is_not_used),
-        cmocka_unit_test(fixed_pressure_lowers_the_clearness_of_rows),
+        cmocka_unit_test(corrected_pressure_lowers_the_clearness_of_rows),
         cmocka_unit_test(midnight_belongs_to_the_day_of_its_stamp),
         cmocka_unit_test(bad_rows_and_places_are_named),
         cmocka_unit_test(emissivity_grows_with_moisture_and_clouds),

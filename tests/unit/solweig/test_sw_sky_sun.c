@@ -64,7 +64,7 @@ static void half_step_keeps_whole_seconds_only(void **state)
     assert_int_equal(odd.second, 49); /* 11:59:49.5 without its fraction */
 }
 
-static void impossible_times_are_told(void **state)
+static void impossible_times_are_refused(void **state)
 {
     const qn_sw_stamp bad[] = { { 2023, 2, 29, 0, 0, 0 }, { 2023, 13, 1, 0, 0, 0 },
                                 { 2023, 0, 1, 0, 0, 0 },  { 2023, 1, 32, 0, 0, 0 },
@@ -116,7 +116,7 @@ static void sun_depends_on_universal_time_only(void **state)
 }
 
 /* Were it left out there, the altitude would jump by half a degree at sunset. */
-static void refraction_goes_on_below_the_horizon(void **state)
+static void refraction_continues_below_the_horizon(void **state)
 {
     qn_sw_stamp at = { 2006, 7, 26, 20, 0, 0 };
     double before = qn_sw_sun_at(&gothenburg, &at).altitude;
@@ -228,10 +228,10 @@ int main(void)
         cmocka_unit_test(calendar_walks_through_every_day),
         cmocka_unit_test(half_step_goes_back_over_midnight_and_new_year),
         cmocka_unit_test(half_step_keeps_whole_seconds_only),
-        cmocka_unit_test(impossible_times_are_told),
+        cmocka_unit_test(impossible_times_are_refused),
         cmocka_unit_test(sun_stands_where_the_golden_table_says),
         cmocka_unit_test(sun_depends_on_universal_time_only),
-        cmocka_unit_test(refraction_goes_on_below_the_horizon),
+        cmocka_unit_test(refraction_continues_below_the_horizon),
         cmocka_unit_test(altmax_is_the_largest_of_the_quarter_hours),
         cmocka_unit_test(altmax_of_a_polar_night_is_zero),
         cmocka_unit_test(altmax_cache_follows_day_and_place),

@@ -7,7 +7,7 @@
 
 static const qn_sw_beam low_sun = { 133, 14, 0.03f };
 
-/* What the job gives for a site. */
+/* The result of the job for a site. */
 typedef struct maps {
     qn_sw_raster shadow, height, aspect;
 } maps;
@@ -166,7 +166,7 @@ static void a_result_that_cannot_be_copied_is_made_again_on_the_cpu(void **state
     site_free(&s);
 }
 
-static void lack_of_memory_changes_nothing_and_is_told(void **state)
+static void lack_of_memory_changes_nothing_and_is_reported(void **state)
 {
     (void)state;
     site s = relief_site(60, 75, 6, 20, 14);
@@ -210,7 +210,7 @@ int main(void)
         cmocka_unit_test(tiles_of_any_size_give_the_bits_of_the_whole),
         cmocka_unit_test(small_devices_do_tiles_and_fall_back_on_nothing),
         cmocka_unit_test(a_result_that_cannot_be_copied_is_made_again_on_the_cpu),
-        cmocka_unit_test(lack_of_memory_changes_nothing_and_is_told),
+        cmocka_unit_test(lack_of_memory_changes_nothing_and_is_reported),
         cmocka_unit_test(forbidden_fallbacks_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

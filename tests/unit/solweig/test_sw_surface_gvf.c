@@ -154,7 +154,7 @@ static void production_view_is_that_of_golden_data(void **state)
     surface_free(&s);
 }
 
-/* Four sides together see four times what is seen in all. */
+/* Four sides together see four times the whole view. */
 static void one_plane_is_a_quarter_of_four_sides(void **state)
 {
     surface s;
@@ -265,7 +265,7 @@ static void umep_golden_with_buildings_all_around_is_met(void **state)
 /* Rules. */
 
 /* In the middle of an open field the view is that of the ground below. */
-static void an_open_field_is_seen_as_it_is(void **state)
+static void view_of_an_open_field_is_the_field(void **state)
 {
     enum { COLS = 150, ROWS = 90, MIDDLE = 45 * COLS + 75 };
     surface s = field(COLS, ROWS);
@@ -362,7 +362,7 @@ static void water_has_no_excess_of_its_own(void **state)
     surface_free(&s);
 }
 
-static void without_walls_the_pixel_itself_is_seen(void **state)
+static void without_walls_the_view_is_the_pixel_itself(void **state)
 {
     enum { COLS = 21, ROWS = 5, N = COLS * ROWS };
     surface s = field(COLS, ROWS);
@@ -393,7 +393,7 @@ static void without_walls_the_pixel_itself_is_seen(void **state)
 }
 
 /* Distances are multiplied with the pixel, which makes them shorter on fine grids. */
-static void reach_is_multiplied_unless_mended(void **state)
+static void range_is_multiplied_by_the_pixel_unless_corrected(void **state)
 {
     qn_sw_gvf_options o = { .pixel_m = 2, .height_m = 1.75f };
     int first, second;
@@ -436,12 +436,12 @@ int main(void)
         cmocka_unit_test(one_plane_is_a_quarter_of_four_sides),
         cmocka_unit_test(umep_variant_is_that_of_golden_data),
         cmocka_unit_test(umep_golden_with_buildings_all_around_is_met),
-        cmocka_unit_test(an_open_field_is_seen_as_it_is),
+        cmocka_unit_test(view_of_an_open_field_is_the_field),
         cmocka_unit_test(partly_sunlit_walls_count),
         cmocka_unit_test(aspects_are_degrees_unless_mended),
         cmocka_unit_test(water_has_no_excess_of_its_own),
-        cmocka_unit_test(without_walls_the_pixel_itself_is_seen),
-        cmocka_unit_test(reach_is_multiplied_unless_mended),
+        cmocka_unit_test(without_walls_the_view_is_the_pixel_itself),
+        cmocka_unit_test(range_is_multiplied_by_the_pixel_unless_corrected),
         cmocka_unit_test(impossible_views_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static double excess_of(const surface *s, int p)
     return e * (pow((double)(s->step.tg[s->class_of[p]] * s->shadow[p]) + air, 4) - pow(air, 4));
 }
 
-/* What ray k of a pixel sees, all terms as the specification has them. */
+/* The view of ray k of a pixel, all terms as in the specification. */
 static seen follow(const surface *s, const int *row_col, int first, int second, int k, int p)
 {
     const int row = p / COLS, col = p % COLS;
@@ -180,7 +180,7 @@ static void check(float pixel_m, uint64_t seed)
     surface_free(&s);
 }
 
-static void rays_see_what_they_pass(void **state)
+static void rays_add_up_the_pixels_they_pass(void **state)
 {
     (void)state;
     check(1, 100);
@@ -188,7 +188,7 @@ static void rays_see_what_they_pass(void **state)
 }
 
 /* 4 and 70 steps at 2 m; 1 and 18 at half a metre. */
-static void reach_follows_the_pixel(void **state)
+static void range_follows_the_pixel(void **state)
 {
     (void)state;
     check(2, 300);
@@ -205,8 +205,8 @@ static void long_rays_need_two_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rays_see_what_they_pass),
-        cmocka_unit_test(reach_follows_the_pixel),
+        cmocka_unit_test(rays_add_up_the_pixels_they_pass),
+        cmocka_unit_test(range_follows_the_pixel),
         cmocka_unit_test(long_rays_need_two_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

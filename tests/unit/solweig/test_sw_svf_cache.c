@@ -45,7 +45,7 @@ static void key_depends_on_everything_that_matters_and_on_nothing_else(void **st
     qn_sw_surface_free(&s);
 }
 
-static void what_was_kept_comes_back(void **state)
+static void cached_view_factors_come_back(void **state)
 {
     qn_sw_surface s = small_surface();
     const qn_sw_svf_key key = qn_sw_svf_key_of(&s, 2);
@@ -67,7 +67,7 @@ static void what_was_kept_comes_back(void **state)
     qn_sw_surface_free(&s);
 }
 
-static void cache_of_another_surface_is_told(void **state)
+static void cache_of_another_surface_is_refused(void **state)
 {
     qn_sw_surface s = small_surface();
     const qn_sw_svf_key key = qn_sw_svf_key_of(&s, 2), other = qn_sw_svf_key_of(&s, 3);
@@ -173,8 +173,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(key_depends_on_everything_that_matters_and_on_nothing_else),
-        T(what_was_kept_comes_back),
-        T(cache_of_another_surface_is_told),
+        T(cached_view_factors_come_back),
+        T(cache_of_another_surface_is_refused),
         T(damaged_cache_is_refused),
         T(cache_on_a_full_disk_is_none),
         T(archives_hold_named_files),

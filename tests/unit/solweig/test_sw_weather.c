@@ -1,4 +1,4 @@
-/* test_sw_weather.c - weather files: what is read, which rows are taken, what is refused. */
+/* test_sw_weather.c - weather files: values read, rows selected, and refusals. */
 #include "sw_fixture.h"
 
 #include "domain/solweig/weather/weather.h"
@@ -181,7 +181,7 @@ static void missing_values_of_epw_have_defaults(void **state)
     qn_sw_weather_free(&w);
 }
 
-static void humidity_of_99_is_missing_unless_fixed(void **state)
+static void humidity_of_99_is_missing_unless_corrected(void **state)
 {
     const char *rows =
         EPW_ROW("2020,1,1,1,0", "99", "99", "99900", "999", "9999", "9999.0", "99.0");
@@ -422,7 +422,7 @@ int main(void)
         cmocka_unit_test(week_with_a_plain_header_line_is_read),
         cmocka_unit_test(athens_has_its_place_and_every_hour),
         T(missing_values_of_epw_have_defaults),
-        T(humidity_of_99_is_missing_unless_fixed),
+        T(humidity_of_99_is_missing_unless_corrected),
         T(rows_of_epw_that_are_no_rows_are_skipped),
         T(bad_epw_files_are_refused_with_their_line),
         cmocka_unit_test(dates_choose_rows),
