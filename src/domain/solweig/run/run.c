@@ -19,8 +19,8 @@ void qn_sw_job_advance(qn_sw_job *job, const char *phase, double share)
     if (share < job->share)
         return;
     job->share = share > 1 ? 1 : share;
-    if (job->options && job->options->progress)
-        job->options->progress(job->options->user, phase, job->share);
+    if (job->hooks && job->hooks->progress)
+        job->hooks->progress(job->hooks->user, phase, job->share);
 }
 
 /* The start. */
@@ -70,8 +70,8 @@ static void choose_planes(qn_sw_job *job)
 
     if (c->out && !c->no_outputs)
         job->written = c->outputs ? c->outputs : 1u << QN_SW_TMRT;
-    if (job->options && job->options->observe)
-        job->watched = job->options->watched;
+    if (job->hooks && job->hooks->observe)
+        job->watched = job->hooks->watched;
     job->wanted = job->written | job->watched;
     job->scene.has_pet = (int)QN_SW_HAS(job->wanted, QN_SW_PET);
 }
@@ -211,12 +211,12 @@ static void drop(qn_sw_job *job)
     free(job->tile_ms);
 }
 
-qn_status qn_sw_simulate(qn_ctx *ctx, const qn_sw_run_config *config,
-                         const qn_sw_run_hooks *options, qn_sw_run_result *result, qn_err *err)
+qn_status qn_sw_simulate(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_run_hooks *hooks,
+                         qn_sw_run_result *result, qn_err *err)
 {
     const double start = qn_now_us();
     qn_sw_run_result local = { 0 };
-    qn_sw_job job = { .ctx = ctx, .config = config, .options = options, .result = &local };
+    qn_sw_job job = { .ctx = ctx, .config = config, .hooks = hooks, .result = &local };
     qn_status st = QN_OK;
 
     QN_TRY(check_config(config, err));

@@ -142,8 +142,8 @@ typedef struct qn_sw_run_result {
 
 /* Removes partial files on failure. `result` may be NULL; else it is empty before, and the caller
  * frees it. */
-qn_status qn_sw_simulate(qn_ctx *ctx, const qn_sw_run_config *config,
-                         const qn_sw_run_hooks *options, qn_sw_run_result *result, qn_err *err);
+qn_status qn_sw_simulate(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_run_hooks *hooks,
+                         qn_sw_run_result *result, qn_err *err);
 void qn_sw_run_result_free(qn_sw_run_result *result);
 
 #endif

@@ -40,7 +40,7 @@ enum { QN_SW_SLOTS = 3 };
 struct qn_sw_job {
     qn_ctx *ctx;
     const qn_sw_run_config *config;
-    const qn_sw_run_hooks *options;
+    const qn_sw_run_hooks *hooks;
     qn_sw_run_result *result;
     qn_sw_params params;
     qn_sw_city city;

@@ -48,19 +48,19 @@ out:
 
 static qn_status show(const qn_sw_job *job, const qn_sw_step_slot *slot, size_t step, qn_err *err)
 {
-    const qn_sw_run_hooks *options = job->options;
+    const qn_sw_run_hooks *hooks = job->hooks;
     qn_sw_step_view view = { .step = step,
                              .weather = &job->forcing.weather.rows[step],
                              .sky = &job->forcing.sky[step],
                              .place = &job->city.surface.dsm.place,
                              .window = slot->tile.core };
 
-    if (!options || !options->observe)
+    if (!hooks || !hooks->observe)
         return QN_OK;
     for (int p = 0; p < QN_SW_PLANES; p++)
         if (QN_SW_HAS(job->watched, p))
             view.plane[p] = slot->plane[p];
-    return options->observe(options->user, &view, err);
+    return hooks->observe(hooks->user, &view, err);
 }
 
 /* Files of a step, and the observer. */
@@ -112,7 +112,7 @@ out:
 
 static qn_status run_steps(qn_sw_job *job, qn_tile_slot *slot, qn_err *err)
 {
-    const int is_watched = job->options && job->options->observe;
+    const int is_watched = job->hooks && job->hooks->observe;
     const int is_requested = job->wanted || job->figures.pois.n || is_watched;
     const size_t n = job->forcing.n;
     qn_transfer_count before = { 0 }, after;
