@@ -2,6 +2,7 @@
 #include "fit_problems.h"
 
 #include "domain/fit/host/host.h"
+#include "domain/fit/linear/linear_impl.h"
 
 #include <math.h>
 
@@ -385,33 +386,30 @@ static void diagonal_blocks_agree_with_the_dense_product(void **state)
 static void normal_equations_agree_with_the_dense_product(void **state)
 {
     linear l = linearized(7);
-    qn_fit_normal n = { 0 };
+    double *gradient = calloc(l.p->n_scalars + 1, sizeof *gradient), found = 0, all = 0;
+    qn_fit_model *model = NULL;
+    qn_fit_pattern n;
     qn_err err = { .text = "" };
-    double found = 0, all = 0;
 
     (void)state;
-    must_ok(qn_fit_normal_new(l.p, &n, &err), &err);
-    qn_fit_host_normal(l.h, &n);
-    for (uint32_t row = 0; row < l.p->n_blocks; row++)
-        for (qn_i64 k = n.start[row]; k < n.start[row + 1]; k++) {
-            const uint32_t r0 = l.p->block_first[row], c0 = l.p->block_first[n.cols[k]];
-            const uint32_t rows = l.p->block_first[row + 1] - r0;
-            const uint32_t cols = l.p->block_first[n.cols[k] + 1] - c0;
-
-            assert_true(n.cols[k] <= row);
-            for (uint32_t a = 0; a < rows; a++)
-                for (uint32_t b = 0; b < cols; b++) {
-                    const double got = n.values[n.at[k] + a * cols + b];
-
-                    assert_close(got, dense_product(&l, r0 + a, c0 + b));
-                    found += n.cols[k] == row ? fabs(got) : 2 * fabs(got);
-                }
+    must_ok(qn_fit_model_new(l.p, QN_FIT_MODEL_JACOBIAN, 7, &model, &err), &err);
+    qn_fit_model_linearise(model, l.p->x, gradient);
+    must_ok(qn_fit_pattern_open(model, &n, &err), &err);
+    qn_fit_pattern_renew(&n);
+    assert_int_equal(n.n, l.p->n_free);
+    for (int column = 0; column < n.n; column++)
+        for (int k = n.start[column]; k < n.start[column + 1]; k++) {
+            assert_true(n.row[k] >= column);
+            assert_close(n.value[k], dense_product(&l, n.scalar[n.row[k]], n.scalar[column]));
+            found += n.row[k] == column ? fabs(n.value[k]) : 2 * fabs(n.value[k]);
         }
     for (uint32_t a = 0; a < l.p->n_scalars; a++)
         for (uint32_t b = 0; b < l.p->n_scalars; b++)
             all += fabs(dense_product(&l, a, b));
     assert_near(found, all, 1e-12);
-    qn_fit_normal_free(&n);
+    qn_fit_pattern_close(&n);
+    qn_fit_model_free(model);
+    free(gradient);
     free_linear(&l);
 }
 

@@ -32,7 +32,6 @@ void qn_fit_plan_free(qn_fit_plan *plan);
 
 /* Bytes of workspace that one call of qn_fit_eval needs; one per thread, aligned to 64. */
 size_t qn_fit_plan_bytes(const qn_fit_plan *plan);
-int qn_fit_plan_width(const qn_fit_plan *plan);
 
 typedef struct qn_fit_fault {
     qn_i64 count; /* instances with an output that is not finite */

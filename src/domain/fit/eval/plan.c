@@ -297,11 +297,6 @@ void qn_fit_plan_free(qn_fit_plan *plan)
     free(plan);
 }
 
-int qn_fit_plan_width(const qn_fit_plan *plan)
-{
-    return plan->width;
-}
-
 size_t qn_fit_plan_bytes(const qn_fit_plan *plan)
 {
     const size_t size = plan->precision == QN_FIT_F64 ? sizeof(double) : sizeof(float);

@@ -71,27 +71,4 @@ qn_i64 qn_fit_diagonal_size(const qn_fit_problem *problem);
  * has n_rows(problem) * n_free numbers, `residuals` n_rows(problem). */
 void qn_fit_host_dense(qn_fit_host *host, double *jacobian, double *residuals);
 
-/* Normal equations (normal.c). */
-
-/* The lower triangle of J'J by blocks: row p has blocks q = cols[k], k in [start[p], start[p + 1]),
- * in rising order, the last is p itself. Block k is at values[at[k]], dim_p x dim_q by rows. */
-typedef struct qn_fit_normal {
-    qn_i64 *start, *at;
-    uint32_t *cols;
-    double *values;
-    qn_i64 n_pairs, n_values;
-
-    /* The contributions to pair k: entries [first[k], first[k + 1]). */
-    qn_i64 *first;
-    uint32_t *instance;
-    uint32_t *places; /* two slots of a group: place of p * n_places + place of q */
-    qn_i64 n_entries;
-} qn_fit_normal;
-
-qn_status qn_fit_normal_new(const qn_fit_problem *problem, qn_fit_normal *out, qn_err *err);
-void qn_fit_normal_free(qn_fit_normal *normal);
-
-/* Fills values after linearize; fixed scalars have rows and columns of 0. */
-void qn_fit_host_normal(qn_fit_host *host, qn_fit_normal *normal);
-
 #endif

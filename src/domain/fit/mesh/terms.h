@@ -41,10 +41,6 @@ qn_status qn_fit_add_mesh_term(qn_fit_problem *problem, int set, const qn_fit_me
                                const qn_fit_topology *topology, qn_fit_term_kind kind,
                                double weight, qn_err *err);
 
-/* weight (V - target)^2, where V is the signed volume enclosed by the faces (volume.c). */
-qn_status qn_fit_add_volume(qn_fit_problem *problem, int set, const qn_fit_mesh *mesh,
-                            double target, double weight, qn_err *err);
-
 /* Expressions. */
 
 /* The energy of a vertex from its normals, corner angles and areas around it. */

@@ -55,15 +55,6 @@ qn_status qn_fit_columns_read(const qn_fit_column *columns, size_t n, const char
 qn_status qn_fit_nist_parse(const char *name, const char *text, size_t bytes, qn_fit_table *out,
                             qn_err *err);
 
-/* The head of a NIST file. */
-typedef struct qn_fit_nist {
-    int n_params;
-    double start1[16], start2[16], certified[16], stddev[16];
-    double rss;
-} qn_fit_nist;
-qn_status qn_fit_nist_head(const char *name, const char *text, size_t bytes, qn_fit_nist *out,
-                           qn_err *err);
-
 /* Separated values. The header names the columns; without one they are c1, c2, ... */
 qn_status qn_fit_csv_parse(const char *name, const char *text, size_t bytes, int has_header,
                            char separator, qn_fit_table *out, qn_err *err);

@@ -136,34 +136,6 @@ out:
     return st;
 }
 
-qn_status qn_fit_nist_head(const char *name, const char *text, size_t bytes, qn_fit_nist *out,
-                           qn_err *err)
-{
-    qn_fit_nist h = { .rss = -1 };
-    size_t at = 0;
-    char line[256];
-
-    while (next_line(text, bytes, &at, line)) {
-        const char *rss = strstr(line, "Residual Sum of Squares:");
-        double row[4];
-        int k = 0, used = 0;
-
-        if (rss)
-            h.rss = strtod(rss + 24, NULL);
-        if (sscanf(line, " b%d =%n", &k, &used) < 1 || !used || k != h.n_params + 1 || k > 16 ||
-            numbers_of(line + used, row, 4) != 4)
-            continue;
-        h.start1[h.n_params] = row[0];
-        h.start2[h.n_params] = row[1];
-        h.certified[h.n_params] = row[2];
-        h.stddev[h.n_params++] = row[3];
-    }
-    if (h.n_params == 0 || h.rss < 0)
-        return qn_fail(err, QN_ERR_INPUT, "%s: no certified values in its head", name);
-    *out = h;
-    return QN_OK;
-}
-
 /* Separated values. */
 
 /* qn_csv_parse knows commas and expects a header: other forms are rewritten for it. */
