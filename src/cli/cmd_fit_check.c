@@ -1,4 +1,5 @@
-/* cmd_fit_check.c - `quern fit check`: a program's terms, or folders of reference values. */
+/* cmd_fit_check.c - `quern fit check`: lists the terms of a program, or compares with reference
+ * values. */
 #include "cli/cmd_fit.h"
 #include "cli/fit_options.h"
 
@@ -13,11 +14,13 @@ static const qn_opt options[] = {
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/fit_load.def>
     { 0, "golden", QN_OPT_TEXT, .value = "DIR",
-      .help = "instead of a program: compare with the reference data of this folder" },
+      .help = "compare with the reference data in this folder, instead of checking a program" },
     { 0, "part", QN_OPT_TEXT, .value = "LIST", .fallback = "all",
-      .help = "what of it: ops, composites, nist, mgh, bal, mesh, examples or all" },
-    { 'v', "verbose", QN_OPT_FLAG, .help = "every finding, not one line for each part" },
-    { 0, "json", QN_OPT_FLAG, .help = "print JSON instead of a table: every finding" },
+      .help =
+          "parts of --golden to compare: ops, composites, nist, mgh, bal, mesh, examples or all" },
+    { 'v', "verbose", QN_OPT_FLAG,
+      .help = "with --golden, print every finding instead of one line per part" },
+    { 0, "json", QN_OPT_FLAG, .help = "print JSON with every finding or term, instead of a table" },
     { 0 }
 };
 
@@ -182,8 +185,9 @@ const qn_command qn_verb_fit_check = {
     .max_words = 1,
     .options = options,
     .notes =
-        "With a program: its terms with their numbers of operations. Exit 6: it has faults, which\n"
-        "are told with their places. With --golden: values and derivatives on the device of\n"
+        "With a program: lists its terms and their numbers of operations. Exit 6: it has faults,\n"
+        "which are listed with their lines. With --golden: values and derivatives on the device "
+        "of\n"
         "--backend, solves by dense and sparse factorisations on the CPU. Exit 4: a finding is\n"
         "out of bounds.",
     .examples = examples,

@@ -1,4 +1,4 @@
-/* cmd_fit_emit.c - `quern fit emit`: the kernels of a program, as text. */
+/* cmd_fit_emit.c - `quern fit emit`: prints the kernels of a program. */
 #include "cli/cmd_fit.h"
 #include "cli/fit_options.h"
 
@@ -14,11 +14,11 @@ static const qn_opt options[] = {
     { 0, "target", QN_OPT_CHOICE, .value = "c|opencl|cuda|wgsl", .fallback = "c",
       .help = "language" },
     { 0, "kernel", QN_OPT_CHOICE, .value = "res|jac|grad", .fallback = "jac",
-      .help = "residuals; with their Jacobian; cost with its gradient" },
+      .help = "res: residuals; jac: residuals and Jacobian; grad: cost and gradient" },
     { 0, "term", QN_OPT_TEXT, .value = "NAME", .help = "only this term (default: all)" },
     { 0, "precision", QN_OPT_CHOICE, .value = "f64|f32", .fallback = "f64",
       .help = "precision of numbers in the kernel" },
-    { 'o', NULL, QN_OPT_TEXT, .value = "FILE", .help = "write into this file, not stdout" },
+    { 'o', NULL, QN_OPT_TEXT, .value = "FILE", .help = "write to this file instead of stdout" },
     { 0 }
 };
 
@@ -26,7 +26,7 @@ static const char *const examples[] = { "quern fit new sketch >sketch.fit",
                                         "quern fit emit sketch.fit --target cuda --kernel grad",
                                         NULL };
 
-/* The place of a word among "a|b|c". */
+/* The index of a word among "a|b|c". */
 static int choice_of(const qn_args *args, const char *option, const char *const *words)
 {
     int k = 0;
@@ -88,9 +88,9 @@ const qn_command qn_verb_fit_emit = {
     .max_words = 1,
     .options = options,
     .notes =
-        "A line per operation; names of values are numbers. C, OpenCL C and CUDA are what\n"
-        "their compilers get behind the prelude of the kernel dialect, WGSL is a whole module\n"
-        "and always f32. Terms whose lists differ in length have a kernel for each.",
+        "One line per operation; values are numbered. C, OpenCL C and CUDA are printed as their\n"
+        "compilers get them after the prelude of the kernel dialect; WGSL is a whole module and\n"
+        "always f32. A term whose lists differ in length has a kernel for each length.",
     .examples = examples,
     .bare = 1,
     .run = run,

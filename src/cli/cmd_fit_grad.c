@@ -1,4 +1,4 @@
-/* cmd_fit_grad.c - `quern fit grad`: are the derivatives of a program right. */
+/* cmd_fit_grad.c - `quern fit grad`: checks the derivatives of a program. */
 #include "cli/cmd_fit.h"
 #include "cli/fit_options.h"
 
@@ -9,7 +9,7 @@ static const qn_opt options[] = {
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/fit_load.def>
     { 0, "most", QN_OPT_INT, .value = "N", .fallback = "2000", .min = 1, .max = 1000000,
-      .help = "parameters to compare, spread over all" },
+      .help = "most parameters to compare, spread evenly over all" },
     { 0 }
 };
 
@@ -60,7 +60,8 @@ const qn_command qn_verb_fit_grad = {
     .max_words = 1,
     .options = options,
     .notes =
-        "At the start values, or those of --set. A kink there (abs, min, max, a clamp) looks\n"
+        "Compares at the start values, or those of --set. A kink there (abs, min, max, a clamp) "
+        "looks\n"
         "like a wrong derivative. Exit 4: a derivative differs. Exit 6: the program is wrong,\n"
         "or not finite at its start.",
     .examples = examples,

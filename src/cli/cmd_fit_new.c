@@ -1,4 +1,4 @@
-/* cmd_fit_new.c - `quern fit new`: a commented program to begin with. */
+/* cmd_fit_new.c - `quern fit new`: prints a commented program to start from. */
 #include "cli/cmd_fit.h"
 
 #include "domain/fit/run/run.h"
@@ -24,9 +24,9 @@ const qn_command qn_verb_fit_new = {
     .words = "nist|mesh|bal|sketch",
     .min_words = 1,
     .max_words = 1,
-    .notes =
-        "nist: a curve through a table. mesh: springs on a ball, written as .obj. bal: cameras\n"
-        "and points from pictures. sketch: geometric constraints on a few points.",
+    .notes = "nist: a curve through a table. mesh: a soap film of springs, written as .obj. bal: "
+             "cameras\n"
+             "and points from images. sketch: geometric constraints on a few points.",
     .examples = examples,
     .bare = 1,
     .run = run,

@@ -1,10 +1,10 @@
-/* fit_gather.c - contributions of instances, summed for each block in the order of its list.
+/* fit_gather.c - sums the contributions of instances for each block, in the order of its list.
  *
- * Entry k of a block's list is place[k], a slot of a group, and instance[k]. What a cell gets from
- * it is factor * part[at + instance], where `at` and factor are those of the place and the cell;
- * at -1 is a constant, the factor itself, and a place without this cell has factor 0. Lists of up
- * to 32 entries are summed by one item, longer ones in chunks by 32 lanes and a tree, and the
- * chunks' sums likewise: the order of additions depends on the lists alone. Long loops load several
+ * Entry k of a block's list is place[k], a slot of a group, and instance[k]. Its contribution to a
+ * cell is factor * part[at + instance], where `at` and factor belong to the place and the cell;
+ * `at` -1 means a constant, the factor itself, and a place without this cell has factor 0. One item
+ * sums a list of up to 32 entries. Longer lists are summed in chunks by 32 lanes and a tree, and so
+ * are the sums of chunks: the order of additions depends only on the lists. Long loops load several
  * numbers before they add the first, so that a lane waits once for all of them.
  */
 PRECISIONS
@@ -13,7 +13,7 @@ PRECISIONS
 #include "fit_gather.h"
 #include "fold.h"
 
-/* What lane 0 has summed alone stays as it is. */
+/* Sums that lane 0 made alone are not changed. */
 #define FOLD_LONG(tile) FOLD_TREE(if (!is_short) tile[LANE] += tile[LANE + w];)
 
 FN real contribution(fit_gather_par p, i32 cell, i64 k, GLOBAL const u32 *place,
@@ -25,7 +25,7 @@ FN real contribution(fit_gather_par p, i32 cell, i64 k, GLOBAL const u32 *place,
     return at[slot] < 0 ? factor[slot] : factor[slot] * part[at[slot] + instance[k]];
 }
 
-/* x: blocks * cells. Cells of long lists get 0 here, and their sum from fit_gather_join. */
+/* x: blocks * cells. Cells of long lists become 0 here; fit_gather_join adds their sum. */
 MAP(fit_gather_short, VAL(fit_gather_par, p), IN(i64, start), IN(u32, place), IN(u32, instance),
     IN(i64, at), IN(real, factor), IN(real, part), IN(u8, is_off), INOUT(real, out))
 {
@@ -101,7 +101,7 @@ GROUP(fit_gather_join, VAL(fit_gather_par, p), IN(i64, target), IN(i64, begin), 
     EACH_LANE if (LANE == 0) out[cell] = is_off[cell] ? R(0) : tile[0];
 }
 
-/* Costs: always in double. */
+/* Costs, always in double. */
 
 /* x: chunks of all costs. */
 GROUP(fit_cost_part, IN(i64, first), IN(i64, last), IN(real, cost), OUT(double, sums))
@@ -140,7 +140,7 @@ GROUP(fit_cost_part, IN(i64, first), IN(i64, last), IN(real, cost), OUT(double, 
     EACH_LANE if (LANE == 0) sums[GROUP_X] = tile[0];
 }
 
-/* What a lane adds up of n sums; of a few, lane 0 has all. */
+/* The share of a lane in n sums; lane 0 adds a few sums alone. */
 FN double share_of(GLOBAL const double *sums, i64 n, i32 lane, i32 is_short)
 {
     double t = 0;
@@ -163,7 +163,7 @@ GROUP(fit_cost_join, IN(i64, begin), IN(double, sums), OUT(double, rows))
     EACH_LANE if (LANE == 0) rows[GROUP_X] = tile[0];
 }
 
-/* One group: fit_cost_join and fit_cost_total in one, where rows are few. */
+/* One group: fit_cost_join and fit_cost_total in one kernel, for few rows. */
 GROUP(fit_cost_finish, VAL(i32, n_rows), VAL(i32, n_groups), IN(i64, begin), IN(i64, row),
       IN(double, sums), OUT(double, rows), INOUT(double, total))
 {
@@ -195,8 +195,8 @@ GROUP(fit_cost_finish, VAL(i32, n_rows), VAL(i32, n_groups), IN(i64, begin), IN(
     }
 }
 
-/* One item: total[0] is the sum of all, total[1 + g] that of group g, which has the rows
- * row[g] .. row[g + 1] - 1. */
+/* One item: total[0] is the sum of all rows, total[1 + g] that of the rows row[g] .. row[g + 1] - 1
+ * of group g. */
 MAP(fit_cost_total, VAL(i64, n_groups), IN(i64, row), IN(double, rows), INOUT(double, total))
 {
     double all = 0;
@@ -212,7 +212,7 @@ MAP(fit_cost_total, VAL(i64, n_groups), IN(i64, row), IN(double, rows), INOUT(do
     total[gx] = all;
 }
 
-/* What is not finite. */
+/* Costs that are not finite. */
 
 /* x: groups. bad[2 g] counts, bad[2 g + 1] is the lowest instance. */
 MAP(fit_bad_clear, OUT(u32, bad))
@@ -221,7 +221,8 @@ MAP(fit_bad_clear, OUT(u32, bad))
     bad[2 * (i64)gx + 1] = 0xffffffffu;
 }
 
-/* x: instances of a group with `rows` costs each. Integers: no order matters. */
+/* x: instances of a group with `rows` costs each. The order does not matter, since these are
+ * integers. */
 MAP(fit_bad_count, VAL(i64, first), VAL(i64, ld), VAL(i32, rows), VAL(i32, group), IN(real, cost),
     INOUT(u32, bad))
 {

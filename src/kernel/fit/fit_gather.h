@@ -1,10 +1,11 @@
-/* fit_gather.h - parameters of the sums of fit; domain/fit/batch launches them. */
+/* fit_gather.h - parameters of the sums of fit; domain/fit/device launches them. */
 #ifndef QN_KERNEL_FIT_GATHER_H
 #define QN_KERNEL_FIT_GATHER_H
 
 #include "kernel/types.h"
 
-#define FIT_LANES 32   /* longest list that one item sums alone, and lanes of a longer one */
+#define FIT_LANES 32   /* the longest list that one item sums alone, and the lanes of a longer
+                        * one */
 #define FIT_CHUNK 4096 /* items of a partial sum */
 
 /* A set of blocks that have `cells` sums each: dim for a gradient, dim * dim for diagonal blocks.

@@ -1,9 +1,9 @@
 /* fit_lbfgs.c - L-BFGS with all vectors on the device.
  *
- * Directions are sums of 2 m + 1 vectors, the basis, so that the two loops of the method need only
- * inner products of them. Those are kept in a square matrix; a new pair and a new gradient change
- * three of its rows, which one launch computes and a second joins before it does the loops on
- * numbers; a third adds up the direction. Sums have the order of fit_solve.c.
+ * Directions are sums of 2 m + 1 vectors, the basis, so the two loops of the method need only their
+ * inner products. These are stored in a square matrix. A new pair and a new gradient change three
+ * of its rows: one launch computes them, a second joins them and runs the loops on numbers, and a
+ * third adds up the direction. Sums have the order of fit_solve.c.
  */
 PRECISIONS
 #define LANES 256
@@ -11,9 +11,9 @@ PRECISIONS
 #include "fold.h"
 #include "fit_lbfgs.h"
 
-#define CURVED 1e-10 /* less curvature than this makes no pair */
+#define CURVED 1e-10 /* a pair needs at least this curvature */
 
-/* The pair that a step and the change of the gradient make goes where the next one belongs. */
+/* The pair (step, change of the gradient) is written to the position of the next pair. */
 FN i64 next_pair(fit_lbfgs_par p, GLOBAL const double *scalars)
 {
     return ((i64)scalars[FIT_L_NEWEST] + 1) % p.m;
@@ -25,14 +25,14 @@ MAP(fit_lbfgs_trial, IN(double, control), IN(real, x), IN(real, direction), OUT(
     trial[GI] = x[GI] + R(control[FIT_L_SHARE]) * direction[GI];
 }
 
-/* NaN wins, so that it is seen. */
+/* NaN wins, so that it is noticed. */
 FN double larger(double a, double b)
 {
     return a != a ? a : b != b ? b : a > b ? a : b;
 }
 
-/* x: chunks. The slope along the direction into sums[0 ..], the largest entry of the gradient into
- * sums[n_chunks ..]. */
+/* x: chunks. Writes the slope along the direction to sums[0 ..] and the largest entry of the
+ * gradient to sums[n_chunks ..]. */
 GROUP(fit_lbfgs_look, VAL(fit_lbfgs_par, p), IN(real, gradient), IN(real, direction),
       INOUT(double, sums))
 {
@@ -157,7 +157,7 @@ FN double along(fit_lbfgs_par p, i64 row, GLOBAL const double *gram,
     return s;
 }
 
-/* The two loops on numbers. coefficient has n_rows numbers, and behind them one per pair. */
+/* The two loops on numbers. coefficient has n_rows numbers, followed by one per pair. */
 FN double loops(fit_lbfgs_par p, i32 newest, i32 n_pairs, GLOBAL const double *gram,
                 GLOBAL double *coefficient)
 {
@@ -189,7 +189,7 @@ FN double loops(fit_lbfgs_par p, i32 newest, i32 n_pairs, GLOBAL const double *g
 }
 
 /* One group. Joins the products into three rows of gram, decides on the new pair, and finds the
- * coefficients of the direction. Rows of the basis that are not in use have coefficient 0. */
+ * coefficients of the direction. Unused rows of the basis have coefficient 0. */
 GROUP(fit_lbfgs_turn, VAL(fit_lbfgs_par, p), IN(double, control), IN(double, sums),
       INOUT(double, gram), INOUT(double, coefficient), INOUT(double, scalars))
 {

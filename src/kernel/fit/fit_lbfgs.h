@@ -1,4 +1,4 @@
-/* fit_lbfgs.h - scalars of L-BFGS on devices; domain/fit/solve launches its kernels. */
+/* fit_lbfgs.h - scalars of L-BFGS on devices; domain/fit/resident launches its kernels. */
 #ifndef QN_KERNEL_FIT_LBFGS_H
 #define QN_KERNEL_FIT_LBFGS_H
 
@@ -14,10 +14,10 @@ typedef struct {
 
 QN_PAR_SIZE(fit_lbfgs_par, 24);
 
-/* What the host writes. */
+/* Written by the host. */
 enum { FIT_L_SHARE, FIT_L_IS_NEW, FIT_L_IS_FORGETTING, FIT_L_N_CONTROL };
 
-/* What the device keeps, and the host reads in one go. */
+/* Written by the device; the host reads them together. */
 enum {
     FIT_L_COST,
     FIT_L_SLOPE,

@@ -1,12 +1,12 @@
 /* fit_reduced.c - the reduced system of kept blocks as a block-sparse matrix, and conjugate
- * gradients on it in two launches an iteration.
+ * gradients on it with two launches per iteration.
  *
- * S = B - sum over points of E C^-1 E'. With Y = E L^-T, C = L L', a block of S is a sum of Y Y'
- * over the pairs of entries that meet at a point: lists of pairs are made once, and cut into
- * chunks. Both triangles are stored, so that a row has one owner.
+ * S = B - sum over points of E C^-1 E'. With Y = E L^-T and C = L L', a block of S is a sum of Y Y'
+ * over the pairs of entries that share a point. The lists of pairs are made once and divided into
+ * chunks. Both triangles are stored, so that each row has one owner.
  *
- * No iteration waits for a scalar: what a group left of a dot product is summed by every group of
- * the next launch for itself, in one order, and the first group notes the outcome.
+ * No iteration waits for a scalar: every group of the next launch adds up the partial dot products
+ * itself, in a fixed order, and the first group stores the result.
  */
 PRECISIONS
 #define LANES 128
@@ -52,7 +52,7 @@ FN void half_of(i32 rows, i32 point_dim, fit_reduced_par p, i64 e, u32 point, i6
 }
 
 /* x: entries of the kept set; those without a point (point[k] is 0xffffffff) are in no pair. Terms
- * of two rows and points of 3 numbers have loops of known lengths. */
+ * of two rows with points of 3 numbers have loops of fixed length. */
 MAP(fit_reduced_half, VAL(fit_reduced_par, p), IN(u32, point), IN(i64, point_at),
     IN(u32, point_place), IN(u32, instance), IN(i64, at), IN(real, factor), IN(real, jacobian),
     IN(real, packed), IN(real, active), IN(real, cholesky), INOUT(real, halves))
@@ -67,7 +67,7 @@ MAP(fit_reduced_half, VAL(fit_reduced_par, p), IN(u32, point), IN(i64, point_at)
                 jacobian, packed, active, cholesky, halves);
 }
 
-/* x: chunks of pairs. Sums of Y Y', a lane for each number of the block. */
+/* x: chunks of pairs. Sums of Y Y', with a lane for each number of the block. */
 GROUP(fit_reduced_pairs, VAL(fit_reduced_par, p), IN(i64, from), IN(i64, to), IN(u32, left),
       IN(u32, right), IN(real, halves), OUT(real, sums))
 {
@@ -89,11 +89,11 @@ GROUP(fit_reduced_pairs, VAL(fit_reduced_par, p), IN(i64, from), IN(i64, to), IN
 }
 
 #define CAMERA 9
-#define TILE   3 /* a lane has 3 x 3 numbers of the block, so that it reads less than it adds */
+#define TILE   3 /* a lane holds 3 x 3 numbers of the block, so that it reads less than it adds */
 #define TEAMS  (LANES / CAMERA)
 
-/* x: chunks of pairs. The same for cameras of 9 numbers and points of 3: nine lanes make a block,
- * and each nine of them take every TEAMS-th pair. */
+/* x: chunks of pairs. Sums of Y Y' for cameras of 9 numbers and points of 3: nine lanes compute a
+ * block, and each team of nine takes every TEAMS-th pair. */
 GROUP(fit_reduced_pairs_9, VAL(fit_reduced_par, p), IN(i64, from), IN(i64, to), IN(u32, left),
       IN(u32, right), IN(real, halves), OUT(real, sums))
 {
@@ -132,8 +132,8 @@ GROUP(fit_reduced_pairs_9, VAL(fit_reduced_par, p), IN(i64, from), IN(i64, to), 
     (void)p;
 }
 
-/* x: blocks of the lower triangle, y: numbers of a block. S itself, scaled and damped, at `where`
- * and across the diagonal at `mirror`; blocks on the diagonal also as they are, into `diagonal`. */
+/* x: blocks of the lower triangle, y: numbers of a block. S, scaled and damped, at `where` and
+ * transposed at `mirror`; diagonal blocks are also written unscaled to `diagonal`. */
 MAP(fit_reduced_join, VAL(fit_reduced_par, p), IN(i64, begin), IN(real, sums), IN(u32, row),
     IN(u32, column), IN(u32, where), IN(u32, mirror), IN(real, blocks), IN(real, active),
     IN(real, damping), INOUT(real, diagonal), INOUT(real, matrix))
@@ -196,7 +196,7 @@ FN real part_of_row(i32 dim, i32 lane, i64 from, i64 to, real beta, GLOBAL const
     return t;
 }
 
-/* The same with lengths that are known for cameras of 9 numbers. */
+/* Rows of S x for cameras of 9 numbers, with loops of fixed length. */
 FN real row_part(i32 dim, i32 lane, i64 from, i64 to, real beta, GLOBAL const u32 *column,
                  GLOBAL const real *matrix, GLOBAL const real *z, GLOBAL const real *before)
 {
@@ -204,7 +204,7 @@ FN real row_part(i32 dim, i32 lane, i64 from, i64 to, real beta, GLOBAL const u3
                     : part_of_row(dim, lane, from, to, beta, column, matrix, z, before);
 }
 
-/* The four sums of all parts, into lane 0 of `fold`, quarters of it. */
+/* Adds the four sums of all parts into lane 0 of each quarter of `fold`. */
 #define FOLD_DOTS(p, sums, fold)                                                                   \
     EACH_LANE                                                                                      \
     {                                                                                              \
@@ -224,8 +224,8 @@ FN real row_part(i32 dim, i32 lane, i64 from, i64 to, real beta, GLOBAL const u3
               fold[2 * LANES + LANE] += fold[2 * LANES + LANE + w];                                \
               fold[3 * LANES + LANE] += fold[3 * LANES + LANE + w];)
 
-/* What the sums mean for the iteration that begins: whether the one before was the last, and beta.
- * The first sets the goal, from b.b. */
+/* Decides from the sums whether the previous iteration was the last, and computes beta. The first
+ * iteration sets the goal from b.b. */
 FN void judge(GLOBAL const double *state, GLOBAL const double *control, double rz, double rr,
               double yb, double yr, double *next)
 {
@@ -246,7 +246,7 @@ FN void judge(GLOBAL const double *state, GLOBAL const double *control, double r
     next[FIT_R_FAILED] = state[FIT_R_FAILED];
 }
 
-/* x: block rows. p = z + beta p into `after`, q = S p, and p.q of each row. */
+/* x: block rows. Writes p = z + beta p to `after`, q = S p, and p.q of each row. */
 GROUP(fit_reduced_product, VAL(fit_reduced_par, p), IN(double, control), IN(double, state),
       IN(double, sums), IN(i64, start), IN(u32, column), IN(real, matrix), IN(real, z),
       IN(real, before), INOUT(real, after), INOUT(real, q), INOUT(double, curvature),
@@ -297,7 +297,8 @@ GROUP(fit_reduced_product, VAL(fit_reduced_par, p), IN(double, control), IN(doub
     }
 }
 
-/* z = M r of a part, r in `tile`, and its four dots; FOLD_FOUR and one store follow. */
+/* z = M r of a part, with r in `tile`, and its four dot products; FOLD_FOUR and one store
+ * follow. */
 #define PART_DOTS(p, tile, inverse, z, y, b, fold)                                                 \
     EACH_LANE                                                                                      \
     {                                                                                              \
@@ -321,14 +322,14 @@ GROUP(fit_reduced_product, VAL(fit_reduced_par, p), IN(double, control), IN(doub
     EACH_LANE if (LANE < FIT_REDUCED_DOTS) sums[GROUP_X * FIT_REDUCED_DOTS + LANE] =               \
         fold[LANE * LANES];
 
-/* x: parts. y += alpha p, r -= alpha q, z = M r. A curvature that is not positive ends the
- * iteration with what there is, which is nothing in the first. */
+/* x: parts. y += alpha p, r -= alpha q, z = M r. If the curvature is not positive, the iteration
+ * ends with the solution so far, which is 0 in the first. */
 GROUP(fit_reduced_step, VAL(fit_reduced_par, p), IN(double, state), IN(double, curvature),
       IN(real, inverse), IN(real, b), IN(real, direction), IN(real, q), INOUT(real, y),
       INOUT(real, r), INOUT(real, z), INOUT(double, sums), INOUT(double, noted))
 {
     LOCAL(double, fold, FIT_REDUCED_DOTS *LANES);
-    LOCAL(double, next, 2); /* alpha, whether it is over */
+    LOCAL(double, next, 2); /* alpha; whether the iteration has ended */
     LOCAL(real, tile, LANES);
 
     EACH_LANE
@@ -377,7 +378,7 @@ GROUP(fit_reduced_step, VAL(fit_reduced_par, p), IN(double, state), IN(double, c
     PART_DOTS(p, tile, inverse, z, y, b, fold)
 }
 
-/* x: parts. z and the dots of an r that is new; kind of a beginning: y is 0, r is b, p is 0. */
+/* x: parts. z and the dot products of a new r; at the start y is 0, r is b, p is 0. */
 GROUP(fit_reduced_begin, VAL(fit_reduced_par, p), VAL(i32, is_first), IN(real, inverse),
       IN(real, b), INOUT(real, y), INOUT(real, r), INOUT(real, z), INOUT(real, direction),
       INOUT(double, sums), INOUT(double, state))
@@ -425,7 +426,7 @@ GROUP(fit_reduced_residual, VAL(fit_reduced_par, p), IN(i64, start), IN(u32, col
     }
 }
 
-/* One group: what the host asks for, as the next iteration would find it. */
+/* One group: writes the scalars for the host, as the next iteration would compute them. */
 GROUP(fit_reduced_show, VAL(fit_reduced_par, p), IN(double, control), IN(double, state),
       IN(double, sums), INOUT(double, scalars))
 {

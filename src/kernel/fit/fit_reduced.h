@@ -1,5 +1,5 @@
-/* fit_reduced.h - parameters of the kernels of a stored reduced system; domain/fit/solve launches
- * them. */
+/* fit_reduced.h - parameters of the kernels of a stored reduced system; domain/fit/resident
+ * launches them. */
 #ifndef QN_KERNEL_FIT_REDUCED_H
 #define QN_KERNEL_FIT_REDUCED_H
 
@@ -22,7 +22,7 @@ typedef struct {
 
 QN_PAR_SIZE(fit_reduced_par, 48);
 
-/* What conjugate gradients carry along; one array is read while the other is written. */
+/* The state of conjugate gradients; one array is read while the other is written. */
 enum {
     FIT_R_RHO,
     FIT_R_Q,

@@ -1,9 +1,10 @@
-/* fit_schur.c - the reduced system of kept blocks, with eliminated blocks taken out one by one.
+/* fit_schur.c - the reduced system of kept blocks, where eliminated blocks are processed one by
+ * one.
  *
- * J is stored, and packed once in the order of the lists. Eliminated blocks (points) have short
- * lists: an item walks the list of one block. Kept blocks (cameras) have long ones: 32 lanes read
- * neighbours, a tree joins the lanes and one item the chunks. The order of additions depends on the
- * lists alone.
+ * J is stored and packed once, in the order of the lists. Eliminated blocks (points) have short
+ * lists: one item processes the list of a block. Kept blocks (cameras) have long ones: 32 lanes
+ * read adjacent entries, a tree joins the lanes, and one item joins the chunks. The order of
+ * additions depends only on the lists.
  */
 PRECISIONS
 #define LANES 32
@@ -18,8 +19,8 @@ FN real j_at(i64 cell, i64 i, GLOBAL const i64 *at, GLOBAL const real *factor,
 
 /* Eliminated blocks. */
 
-/* x: entries of a set. J in their order, all numbers of an entry side by side: what an item reads
- * of its block is then one run. */
+/* x: entries of a set. J in their order, with all numbers of an entry together, so that an item
+ * reads one contiguous run for its block. */
 MAP(fit_schur_pack_points, VAL(fit_schur_par, p), IN(u32, place), IN(u32, instance), IN(i64, at),
     IN(real, factor), IN(real, jacobian), OUT(real, packed))
 {
@@ -80,7 +81,7 @@ FN void add_entry(fit_schur_par p, i64 k, GLOBAL const u32 *place, GLOBAL const 
     }
 }
 
-/* z becomes C^-1 S z, by the Cholesky factor of C; S is what is active. */
+/* z becomes C^-1 S z, by the Cholesky factor of C; S selects active scalars. */
 FN void solve_block(i32 dim, GLOBAL const real *l, GLOBAL const real *active, real *z)
 {
     for (i32 i = 0; i < dim; i++) {
@@ -167,7 +168,7 @@ MAP(fit_schur_rows, VAL(fit_schur_par, p), IN(u32, place), IN(u32, instance), IN
 }
 
 /* x: entries of a set. I - J_p C^-1 J_p', [row][row][entry], J_p of the eliminated block of the
- * same instance; I where it has none (point[k] is 0xffffffff). */
+ * same instance; I if it has none (point[k] is 0xffffffff). */
 MAP(fit_schur_weights, VAL(fit_schur_par, p), IN(u32, point), IN(i64, point_at),
     IN(u32, point_place), IN(u32, instance), IN(i64, at), IN(real, factor), IN(real, jacobian),
     IN(real, active), IN(real, cholesky), OUT(real, weights))
@@ -221,8 +222,8 @@ GROUP(fit_schur_sum, VAL(fit_schur_par, p), IN(i64, from), IN(i64, to), IN(real,
 
 #define CAMERA 9
 
-/* x: chunks of lists. The same for blocks of 9 numbers, all of them at once and with rows read
- * where they are, in the same order of additions. */
+/* x: chunks of lists. J' u for blocks of 9 numbers, all at once and with rows read in place; the
+ * order of additions is the same. */
 GROUP(fit_schur_sum_9, VAL(fit_schur_par, p), IN(i64, from), IN(i64, to), IN(u32, place),
       IN(u32, instance), IN(i64, row_at), IN(real, packed), IN(real, rows), INOUT(real, sums))
 {

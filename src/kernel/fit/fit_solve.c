@@ -1,9 +1,9 @@
-/* fit_solve.c - vectors of Levenberg-Marquardt and conjugate gradients that stay on the device.
+/* fit_solve.c - operations on the vectors of Levenberg-Marquardt and conjugate gradients.
  *
- * Dot products are cut into chunks of FIT_DOT_CHUNK; in a chunk lane l takes numbers l, l + LANES,
- * ..., a tree joins the lanes, and one group joins the chunks in the same way: the order depends on
- * the length alone. Scalars of the iteration live in one small array, so that iterations follow
- * each other without the host; once FIT_S_DONE is set they change nothing.
+ * Dot products are divided into chunks of FIT_DOT_CHUNK. In a chunk lane l takes numbers l, l +
+ * LANES, ..., a tree joins the lanes, and one group joins the chunks in the same way: the order
+ * depends only on the length. The scalars of the iteration are in one small array, so that
+ * iterations follow each other without the host; once FIT_S_DONE is set, they change nothing.
  */
 PRECISIONS
 #define LANES 256
@@ -13,7 +13,7 @@ PRECISIONS
 
 /* Sums. */
 
-/* x: chunks. a.b into sums[0 ..], c.d into sums[n_chunks ..]. */
+/* x: chunks. Writes a.b to sums[0 ..] and c.d to sums[n_chunks ..]. */
 GROUP(fit_dots, VAL(i64, n), VAL(i64, n_chunks), IN(real, a), IN(real, b), IN(real, c), IN(real, d),
       OUT(double, sums))
 {
@@ -108,7 +108,7 @@ FN real boxed(real x, real lower, real upper)
     return x < lower ? lower : x > upper ? upper : x;
 }
 
-/* NaN wins, so that it is seen. */
+/* NaN wins, so that it is noticed. */
 FN double larger_of(double a, double b)
 {
     return a != a ? a : b != b ? b : a > b ? a : b;
@@ -117,7 +117,7 @@ FN double larger_of(double a, double b)
 #define FOLD_MOST_AND_SUM(most, sum)                                                               \
     FOLD_TREE(most[LANE] = larger_of(most[LANE], most[LANE + w]); sum[LANE] += sum[LANE + w];)
 
-/* x: chunks. The largest entry of P(x - g) - x into sums[0 ..], x.x over free scalars into
+/* x: chunks. Writes the largest entry of P(x - g) - x to sums[0 ..] and x.x over free scalars to
  * sums[n_chunks ..]. */
 GROUP(fit_lm_point, VAL(i64, n), VAL(i64, n_chunks), IN(real, x), IN(real, g), IN(real, lower),
       IN(real, upper), IN(u8, is_fixed), OUT(double, sums))
@@ -192,7 +192,7 @@ MAP(fit_lm_scale, VAL(fit_set_par, p), IN(real, blocks), IN(u8, is_fixed), INOUT
                                                  : R(1);
 }
 
-/* x: scalars of a set. What may move, how it is damped, and the right-hand side. */
+/* x: scalars of a set. Which scalars may move, their damping, and the right-hand side. */
 MAP(fit_lm_system, VAL(fit_set_par, p), IN(double, control), IN(real, blocks), IN(real, x),
     IN(real, g), IN(real, lower), IN(real, upper), IN(real, scale), INOUT(real, active),
     INOUT(real, damping), INOUT(real, b))
@@ -213,7 +213,7 @@ MAP(fit_lm_system, VAL(fit_set_par, p), IN(double, control), IN(real, blocks), I
     b[k] = -s * g[k];
 }
 
-/* x: blocks of a set. L of S J'J S + D^2; the diagonal alone where that is not definite. */
+/* x: blocks of a set. L of S J'J S + D^2; only the diagonal where that is not definite. */
 MAP(fit_block_factor, VAL(fit_set_par, p), IN(real, blocks), IN(real, active), IN(real, damping),
     INOUT(real, factor))
 {
@@ -313,7 +313,7 @@ MAP(fit_cg_direction, IN(double, scalars), IN(real, z), IN(real, active), INOUT(
     v[GI] = active[GI] * p[GI];
 }
 
-/* x: chunks. q = S q + D^2 p, q being J'J S p before; p.q into sums. */
+/* x: chunks. q = S q + D^2 p, where q is J'J S p before; writes p.q to sums. */
 GROUP(fit_cg_product, VAL(i64, n), VAL(i64, n_chunks), IN(real, active), IN(real, damping),
       IN(real, p), INOUT(real, q), OUT(double, sums))
 {
@@ -340,8 +340,8 @@ GROUP(fit_cg_product, VAL(i64, n), VAL(i64, n_chunks), IN(real, active), IN(real
     }
 }
 
-/* One group; sums are chunks of p.q. A curvature that is not positive ends the iteration with what
- * there is, which is nothing in the first. */
+/* One group; sums are chunks of p.q. If the curvature is not positive, the iteration ends with the
+ * solution so far, which is 0 in the first. */
 GROUP(fit_cg_alpha, VAL(i64, n_chunks), IN(double, sums), INOUT(double, scalars))
 {
     LOCAL(double, one, LANES);
@@ -358,7 +358,7 @@ GROUP(fit_cg_alpha, VAL(i64, n_chunks), IN(double, sums), INOUT(double, scalars)
     }
 }
 
-/* x: chunks. The step along p, and y.b and y.r after it into sums. */
+/* x: chunks. The step along p; then writes y.b and y.r to sums. */
 GROUP(fit_cg_step, VAL(i64, n), VAL(i64, n_chunks), IN(double, scalars), IN(real, p), IN(real, q),
       IN(real, b), INOUT(real, y), INOUT(real, r), OUT(double, sums))
 {
@@ -410,7 +410,7 @@ GROUP(fit_cg_stop, VAL(i64, n_chunks), IN(double, control), IN(double, sums),
     }
 }
 
-/* v = S y, for a residual made anew; then r = b - q. */
+/* v = S y, to compute the residual from scratch; then r = b - q. */
 MAP(fit_scaled, IN(real, active), IN(real, y), OUT(real, v))
 {
     v[GI] = active[GI] * y[GI];

@@ -1,4 +1,4 @@
-/* bench.c - evaluations of the cases, one row each. */
+/* bench.c - measures evaluations of the cases, one row each. */
 #include "lab/fit/bench/bench_impl.h"
 
 #include "domain/fit/host/host.h"
@@ -120,7 +120,7 @@ out:
 typedef struct {
     const char *bench, *what;
     qn_status (*make)(uint32_t n, qn_fit_problem **out, qn_err *err);
-    unsigned works; /* 1 << qn_fit_work, or-ed */
+    unsigned works; /* 1 << qn_fit_work, combined by | */
     uint32_t sizes[4];
 } bench_case;
 
@@ -141,7 +141,8 @@ static qn_status linearize(void *user, double *us, qn_err *err)
     return st;
 }
 
-/* What solvers on the CPU use: cost, residuals and Jacobian, checked for what is not finite. */
+/* The evaluation of solvers on the CPU: cost, residuals and Jacobian, with a check that all are
+ * finite. */
 static qn_status evaluate_host(const qn_fit_problem *problem, const bench_case *c,
                                qn_fit_bench *bench, qn_err *err)
 {

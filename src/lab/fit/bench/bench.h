@@ -1,12 +1,12 @@
-/* bench.h - how fast evaluation is: `quern fit bench`.
+/* bench.h - measures evaluations: `quern fit bench`.
  *
- *   hello  squares of 1000 numbers, compared: whether a device works at all
- *   B1  springs: residuals, residuals and Jacobian, gradient
- *   B2  a term of 64 operations: value and derivatives
- *   B3  cameras: residuals, residuals and Jacobian
- *   B4  gradients: gathered, by owner or by atomic additions, for springs, cameras and a curve
- *   B7  compiling: cold, from the disk, from memory; instances that become one group
- *   B8  where a device begins to pay: a step of Levenberg-Marquardt on spheres of 12 vertices up
+ * hello  squares of 1000 numbers, compared: whether a device works at all
+ * B1  springs: residuals, residuals and Jacobian, gradient
+ * B2  a term of 64 operations: value and derivatives
+ * B3  cameras: residuals, residuals and Jacobian
+ * B4  gradients: gathered, by owner or by atomic additions, for springs, cameras and a curve
+ * B7  compiling: cold, from the disk, from memory; instances that become one group
+ * B8  where a device begins to pay: a step of Levenberg-Marquardt on spheres of 12 vertices up
  *
  * Everything is resident and warm, and results stay where they are computed.
  */
@@ -19,22 +19,22 @@
 typedef struct qn_fit_bench_row {
     const char *bench; /* "B1" */
     char what[56];     /* "springs residuals+jacobian" */
-    char device[48];   /* that ran it */
+    char device[48];   /* that evaluated */
     qn_fit_precision precision;
     qn_i64 n;
-    double best_us, median_us; /* of 20 single evaluations, each waited for */
+    double best_us, median_us; /* of 20 single evaluations, each with a wait */
     double piped_us;           /* many evaluations, one wait at the end */
-    double bytes;              /* that have to move; 0: no model */
+    double bytes;              /* that must move; 0: no model */
     double first_us;           /* the very first, with compilation */
-    char note[160];            /* what else there is to say, or "" */
+    char note[160];            /* a remark, or "" */
 } qn_fit_bench_row;
 
 /* Zero-initialised is empty. */
 typedef struct qn_fit_bench {
     qn_fit_bench_row *rows;
     size_t n, room;
-    double gbs;     /* what the device moves at best, measured; 0 before */
-    int stores_f32; /* Jacobians are stored in f32 whatever they are computed in */
+    double gbs;     /* measured bandwidth of the device; 0: not yet measured */
+    int stores_f32; /* store Jacobians in f32 in any precision */
 } qn_fit_bench;
 
 void qn_fit_bench_free(qn_fit_bench *bench);

@@ -1,5 +1,5 @@
-/* bench_cache.c - what compiling costs: from nothing, from the disk, from memory; and how long it
- * takes to find that a thousand terms are one kind. */
+/* bench_cache.c - measures compilation: cold, from the disk, from memory; and how long it takes to
+ * group a thousand terms of one kind. */
 #include "lab/fit/bench/bench_impl.h"
 
 #include "util/clock.h"
@@ -30,7 +30,7 @@ static qn_status add_row(const char *what, const char *device, qn_i64 n, double 
 
 /* Instances that become one group. */
 
-/* |p - q| - d with a number of its own, as a program that knows nothing of batches would say it. */
+/* |p - q| - d with its own number, as a program without batches would write it. */
 static qn_fit_graph *distance(double d)
 {
     qn_fit_vec end[2] = { { .n = 2 }, { .n = 2 } }, length;
@@ -72,7 +72,7 @@ out:
 
 /* Compilation. */
 
-/* From tables in host memory to the first linearization done. */
+/* From tables in host memory to the end of the first linearization. */
 static qn_status first_evaluation(qn_ctx *ctx, const qn_fit_problem *p, qn_fit_precision precision,
                                   double *us, char *device_name, size_t size, qn_err *err)
 {
@@ -103,7 +103,7 @@ out:
 
 typedef qn_status (*maker)(uint32_t n, qn_fit_problem **out, qn_err *err);
 
-/* A context of the caller's device on a folder of its own: first empty, then filled. */
+/* A context on the caller's device with its own cache folder: first empty, then filled. */
 static qn_status measure_case(const char *backend, const char *folder, const char *name, maker make,
                               qn_fit_precision precision, qn_fit_bench *bench, qn_err *err)
 {

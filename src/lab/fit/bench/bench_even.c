@@ -1,5 +1,5 @@
-/* bench_even.c - from which size on a device pays: a step of Levenberg-Marquardt on the CPU and on
- * the context's device, by the same graphs, on spheres of growing level. */
+/* bench_even.c - finds the size from which a device pays: a step of Levenberg-Marquardt on the CPU
+ * and on the context's device, by the same graphs, on spheres of rising level. */
 #include "lab/fit/bench/bench_impl.h"
 
 #include "domain/fit/device/choose.h"
@@ -18,7 +18,7 @@ static double seconds(void *user)
     return qn_now_us() / 1e6;
 }
 
-/* Microseconds of a step, the best of some solves from the same start. */
+/* Microseconds per step, the best of several solves from the same start. */
 static qn_status time_steps(qn_ctx *ctx, qn_fit_problem *p, qn_fit_precision precision,
                             qn_fit_bench_row *row, qn_err *err)
 {
@@ -40,7 +40,7 @@ static qn_status time_steps(qn_ctx *ctx, qn_fit_problem *p, qn_fit_precision pre
 
         memcpy(p->x, start, bytes);
         QN_TRY(qn_fit_solve_lm_on(ctx, p, precision, &options, &report, err));
-        /* Between the records of the first step and the last: neither set-up nor compilation. */
+        /* From the end of the first step to the last, without set-up and compilation. */
         if (report.n_history < 3) {
             st = qn_fail(err, QN_ERR_FAILED, "a solve of %d steps ended after %d: %s", STEPS,
                          report.n_history - 1, report.text);

@@ -1,7 +1,7 @@
-/* bench_hello.c - the least that a device must do: squares of numbers, compared and timed.
+/* bench_hello.c - the least that a device must do: squares numbers, which are compared and timed.
  *
- * The whole way is gone once: an expression becomes a kernel, tables go to the device, one launch
- * squares every number, and results that are not those of the CPU to the last bit are an error.
+ * The whole path runs once: an expression becomes a kernel, tables are uploaded, one launch squares
+ * every number, and any result that differs from the CPU's in a bit is an error.
  */
 #include "lab/fit/bench/bench_impl.h"
 
@@ -45,7 +45,7 @@ static qn_status make_problem(qn_i64 n, qn_fit_problem **out, qn_err *err)
                                      .slot_set = &set,
                                      .slot_block = (const uint32_t *const[]){ block } };
 
-    graph = NULL; /* it is the problem's from here on */
+    graph = NULL; /* the problem owns it from here on */
     QN_TRY(qn_fit_problem_add_group(p, &spec, err));
     QN_TRY(qn_fit_problem_finish(p, err));
     *out = p;

@@ -1,4 +1,4 @@
-/* bench_impl.h - what the benches share. */
+/* bench_impl.h - shared by the benches. */
 #ifndef QN_LAB_FIT_BENCH_BENCH_IMPL_H
 #define QN_LAB_FIT_BENCH_BENCH_IMPL_H
 

@@ -1,4 +1,4 @@
-/* bench_solve.c - times of whole solves. */
+/* bench_solve.c - measures whole solves. */
 #include "lab/fit/bench/bench_solve.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static int linear_steps(const qn_fit_report *r)
     return n;
 }
 
-/* What was measured of one case: the first and the best of all runs. */
+/* The times of one case: the first and the best of all runs. */
 typedef struct {
     double first, best, loop;
     qn_fit_report report;
@@ -70,7 +70,7 @@ static qn_status solve_once(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_bench_s
                : qn_fit_solve_lm(p, how, report, err);
 }
 
-/* Each run begins at the start anew. */
+/* Each run begins at the same start. */
 static qn_status measure(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_bench_solve_options *o,
                          const qn_fit_solve_options *how, times *t, qn_err *err)
 {
@@ -114,7 +114,8 @@ static qn_status run_case(qn_ctx *ctx, const qn_fit_bench_solve_options *o, cons
         qn_fit_solve_options_default(&how);
         how.function_tolerance = goal > 0 ? 0 : 1e-6;
     }
-    /* Springs by conjugate gradients, as their peer: factors of a mesh cost twenty times more. */
+    /* Springs use conjugate gradients, like the program that they are compared with: factorising a
+     * mesh costs twenty times more. */
     how.linear_solver =
         o->linear != QN_FIT_LINEAR_AUTO || strcmp(what, "springs") != 0 ? o->linear : QN_FIT_PCG;
     how.speculate = o->speculate ? strcmp(o->speculate, "0") != 0 : -1;

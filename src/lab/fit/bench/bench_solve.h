@@ -1,9 +1,9 @@
-/* bench_solve.h - how long whole solves take: `quern fit bench B5` and `B6`.
+/* bench_solve.h - measures whole solves: `quern fit bench B5` and `B6`.
  *
- *   B5  Levenberg-Marquardt: springs of a sphere, cameras and points; a curve where it is named
- *   B6  L-BFGS: the hinge energy of spheres
+ * B5  Levenberg-Marquardt: springs of a sphere, cameras and points; a curve where it is named
+ * B6  L-BFGS: the hinge energy of spheres
  *
- * Times are from the problem in host memory to the result there, building of the problem left out.
+ * Times are from the problem in host memory to the result there, without building the problem.
  */
 #ifndef QN_LAB_FIT_BENCH_BENCH_SOLVE_H
 #define QN_LAB_FIT_BENCH_BENCH_SOLVE_H
@@ -22,14 +22,14 @@ typedef struct qn_fit_bench_solve_options {
     double goal;             /* a cost at which to stop; 0: 1e-12 for springs, else none */
     int repeats;             /* 0: 3 */
     int n_threads;           /* of the host's solvers; 0: one for each processor */
-    const char *speculate;   /* "0", "1"; NULL: as the device has it */
+    const char *speculate;   /* "0", "1"; NULL: the default of the device */
     qn_fit_linear_kind linear;
     qn_fit_jacobian jacobian;
     qn_fit_precision storage; /* of a stored Jacobian */
     qn_fit_precision precision;
 } qn_fit_bench_solve_options;
 
-/* Adds an object per case to the array `rows`. `ctx` NULL is the solvers in host memory, else those
+/* Adds an object per case to the array `rows`. With `ctx` NULL the solvers run in host memory, else
  * on its device. */
 qn_status qn_fit_bench_solve(qn_ctx *ctx, const qn_fit_bench_solve_options *options, json_t *rows,
                              qn_err *err);

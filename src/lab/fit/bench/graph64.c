@@ -1,5 +1,5 @@
-/* graph64.c - 64 scalar operations of 8 inputs with one output: a term that computes more than it
- * reads. */
+/* graph64.c - a term of 64 scalar operations on 8 inputs with one output, which computes more than
+ * it reads. */
 #include "lab/fit/bench/cases.h"
 
 #include "util/hash.h"
@@ -38,7 +38,7 @@ static node of(graph g, const char *op, node a)
     return qn_fit_op(g, op, &a, 1);
 }
 
-/* The values that the second half goes on from. */
+/* The values that the second half begins with. */
 typedef struct {
     node q, r, m, y1, y5, y7;
 } middle;

@@ -1,4 +1,4 @@
-/* solve_cases.c - springs, cameras and hinges to be solved. */
+/* solve_cases.c - makes problems with springs, cameras and hinges. */
 #include "lab/fit/bench/solve_cases.h"
 
 #include <math.h>
@@ -148,7 +148,7 @@ typedef struct views {
     uint32_t n_obs;
 } views;
 
-/* Cameras turn about y only. */
+/* Cameras rotate about y only. */
 static void project(const double *c, const double *x, double *out)
 {
     const double s = sin(c[1]), k = cos(c[1]);

@@ -1,4 +1,4 @@
-/* check.c - the list of parts. */
+/* check.c - runs the parts of a check. */
 #include "lab/fit/check/check.h"
 
 #include "util/closest.h"

@@ -1,4 +1,4 @@
-/* check.h - folders of reference values, compared with the results of parser, derivatives, kernels
+/* check.h - compares folders of reference values with the results of parser, derivatives, kernels
  * and solvers on the devices of a context.
  */
 #ifndef QN_LAB_FIT_CHECK_CHECK_H
@@ -29,16 +29,16 @@ typedef struct qn_fit_grad {
     uint32_t worst_scalar;
     double derivative, by_difference;  /* of that scalar */
     double worst_device, device_limit; /* gradient of the device against the CPU's */
-    char device[24];                   /* "" when it is the CPU */
+    char device[24];                   /* "" for the CPU */
 } qn_fit_grad;
 
-/* At the start values, of at most `most` parameters spread over all. */
+/* Checks at the start values, for at most `most` parameters spread evenly over all. */
 qn_status qn_fit_check_grad(qn_ctx *ctx, const qn_fit_problem *problem, int most, qn_fit_grad *out,
                             qn_err *err);
 
 /* Parts. */
 
-/* The cost and after it that of each group, at x: what is checked together is compiled once. */
+/* The total cost at x, followed by that of each group: terms checked together are compiled once. */
 qn_status qn_fit_evaluate_groups(qn_ctx *ctx, const qn_fit_problem *problem, const double *x,
                                  double *costs, qn_err *err);
 

@@ -52,7 +52,7 @@ static qn_status check_one(qn_ctx *ctx, const char *folder, const json_t *one, q
     QN_TRY(qn_fit_program_solve(text, &r, err));
     if (!isnan(below))
         qn_finding_below(f, "bal", 1, r.final_cost, below, "%s, loss %s: cost after", file, loss);
-    else /* a lower cost is as good */
+    else /* a lower cost is fine too */
         qn_finding_below(f, "bal", 1, (r.final_cost - want) / want, tolerance,
                          "%s, loss %s: cost after, relative", file, loss);
 out:

@@ -1,11 +1,11 @@
-/* check_examples.c - whole programs beside what they have to come to. */
+/* check_examples.c - compares whole programs with their expected results. */
 #include "lab/fit/check/programs.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Steps by conjugate gradients are inexact: with the same tolerance a solve ends earlier. */
+/* Steps by conjugate gradients are inexact, so a solve with the same tolerance ends earlier. */
 static const double INEXACT = 1e-5;
 
 /* The largest difference of a set's numbers from a list of them, relative or absolute. */

@@ -11,8 +11,8 @@
 
 /* Terms in the language. */
 
-/* Golden values that are the cost of a program, in which L is the mean length of edges and N their
- * number: parameters, since a constant would make another kernel for each mesh. */
+/* Golden values that are the cost of a program, where L is the mean length of edges and N their
+ * number. These are parameters, since constants would need another kernel for each mesh. */
 static const struct {
     const char *key, *term;
 } terms[] = {
@@ -48,7 +48,7 @@ static qn_status check_term(qn_ctx *ctx, const char *folder, const char *file, c
                 file, qn_golden_member(values, "mean_edge_length"), n_edges, terms[k].term);
     QN_TRY(qn_fit_program_load(file, &program, folder, &text, err));
     QN_TRY(qn_fit_evaluate(ctx, text->problem, text->problem->x, &cost, NULL, err));
-    /* Sums that cancel to almost nothing agree to rounding of their parts. */
+    /* Sums that almost cancel agree up to the rounding of their parts. */
     qn_finding_below(f, "mesh", 1, fabs(cost - want) / fmax(fabs(want), 1e-3), 1e-10,
                      "%s: %s, relative", file, terms[k].key);
 out:
@@ -102,8 +102,8 @@ out:
     return st;
 }
 
-/* Golden hinge energies come from a closed form that keeps half the digits where two eigenvalues
- * agree, as they do at every symmetric vertex. */
+/* Golden hinge energies come from a closed form that has only half the digits where two eigenvalues
+ * are equal, as at every symmetric vertex. */
 static double tolerance_of(qn_fit_term_kind kind)
 {
     return kind == QN_FIT_DEV_HINGE ? 1e-8 : 1e-10;

@@ -1,4 +1,5 @@
-/* check_mgh.c - test problems of the literature: how many are solved from near and far starts. */
+/* check_mgh.c - counts the test problems of the literature that are solved from near and far
+ * starts. */
 #include "lab/fit/check/mgh.h"
 #include "lab/fit/check/programs.h"
 
@@ -53,7 +54,7 @@ static int is_finite(const qn_fit_problem *p)
 
 typedef struct {
     double before, after; /* sums of squares */
-    int is_wild;          /* a parameter is no number, or the cost has grown */
+    int is_wild;          /* a parameter is not finite, or the cost has grown */
 } outcome;
 
 static qn_status solve(const task *t, outcome *out, qn_err *err)

@@ -1,4 +1,5 @@
-/* check_nist.c - regression sets from both starts, against their certified values. */
+/* check_nist.c - solves regression sets from both starts and compares with their certified
+ * values. */
 #include "lab/fit/check/programs.h"
 
 #include <ctype.h>
@@ -16,7 +17,7 @@ typedef struct {
     const char *folder;
     int n_params;
     double rss;
-    int is_exact; /* data without error: nothing but rounding is left at the end */
+    int is_exact; /* data without error: only rounding is left at the end */
 } nist_set;
 
 static double number_at(const nist_set *s, const char *list, int k)
@@ -29,8 +30,8 @@ static int is_numbered(const char *word, size_t n, char letter)
     return n > 0 && *word == letter && strspn(word + 1, "0123456789") == n - 1;
 }
 
-/* A model speaks of columns and parameters by their names; in a residual the former are those of
- * the row `i`, the latter have the number of the set in front. */
+/* A model names columns and parameters; in a residual, columns are those of the row `i`, and
+ * parameters are prefixed with the number of the set. */
 static void add_model(qn_str *out, const char *model, int number)
 {
     for (const char *c = model; *c;) {
@@ -83,7 +84,7 @@ static double worst_off(const nist_set *s, const double *x, const char *list)
     return worst;
 }
 
-/* BoxBOD has a plateau that its far start runs onto. */
+/* From its far start, BoxBOD may end on a plateau. */
 static int may_fail(const nist_set *s, int start, const qn_fit_report *r)
 {
     return !strcmp(s->name, "BoxBOD") && start == 1 && qn_fit_off(2 * r->final_cost, 9771.5) < 1e-4;
@@ -154,7 +155,7 @@ out:
     return st;
 }
 
-/* The sets of the list, in memory that is freed by the caller. */
+/* The sets of the list; the caller frees the memory. */
 static qn_status read_sets(const json_t *list, const char *place, nist_set **out, qn_err *err)
 {
     const size_t n = json_array_size(list);

@@ -1,6 +1,6 @@
-/* check_ops.c - operations and composites against values of 60 digits.
+/* check_ops.c - compares operations and composites with values of 60 digits.
  *
- * Each operation is one finding: its worst error, as a share of what is allowed there.
+ * Each operation is one finding: its worst error, as a share of the allowed error.
  */
 #include "lab/fit/check/check.h"
 #include "lab/fit/check/records.h"
@@ -25,8 +25,8 @@ static int is_among(const char *const *list, const char *name)
     return 0;
 }
 
-/* |got - want| as a share of tolerance * size; infinite where one of them is no number. Below
- * 1e-300 references of 60 digits have none left where 1 - s was formed. */
+/* |got - want| as a share of tolerance * size; infinite if one of them is NaN. Below 1e-300,
+ * references of 60 digits have no digits left where 1 - s was computed. */
 static double share(double got, double want, double tolerance, double size)
 {
     const double off = fabs(got - want);

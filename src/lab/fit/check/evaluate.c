@@ -1,4 +1,4 @@
-/* evaluate.c - cost and gradient of a problem, once, on the device of a context. */
+/* evaluate.c - evaluates cost and gradient of a problem once, on the device of a context. */
 #include "lab/fit/check/check.h"
 
 #include "domain/fit/device/device.h"
@@ -7,7 +7,7 @@
 
 #include <quern/route.h>
 
-/* `costs` are the whole and each group's where `n` is not 1. */
+/* `costs` is the total, followed by that of each group if `n` is not 1. */
 static qn_status on_host(const qn_fit_problem *p, const double *x, double *costs, int n,
                          double *gradient, qn_err *err)
 {
@@ -66,7 +66,7 @@ out:
 static qn_status evaluate(qn_ctx *ctx, const qn_fit_problem *p, const double *x, double *costs,
                           int n, double *gradient, qn_err *err)
 {
-    /* Squared sums are put together in host memory. */
+    /* Squared sums are evaluated in host memory. */
     return qn_fit_device_of(ctx) == 0 || p->n_sums ? on_host(p, x, costs, n, gradient, err)
                                                    : on_device(ctx, p, x, costs, n, gradient, err);
 }

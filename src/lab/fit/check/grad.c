@@ -1,7 +1,7 @@
-/* grad.c - derivatives against differences, and a device's against the CPU's.
+/* grad.c - compares derivatives with differences, and a device's gradient with the CPU's.
  *
- * Differences are central ones of fourth order. Their own error, from rounding of the cost and from
- * kinks, sets the limit: what is wrong in a derivative is usually wrong by much more.
+ * Differences are central and of fourth order. Their own error, from rounding of the cost and from
+ * kinks, sets the limit: a wrong derivative is usually off by much more.
  */
 #include "lab/fit/check/check.h"
 
@@ -40,7 +40,7 @@ static qn_status open_fixture(fixture *r, const qn_fit_problem *p, qn_err *err)
     return qn_fit_model_new(p, QN_FIT_MODEL_GRADIENT, 0, &r->model, err);
 }
 
-/* A step that is small for this parameter and still far above its rounding. */
+/* A step that is small for this parameter but far above its rounding. */
 static double step_of(const fixture *r, uint32_t k, double typical)
 {
     return 2e-4 * (fabs(r->x[k]) > 0 ? fabs(r->x[k]) : typical > 0 ? typical : 1);

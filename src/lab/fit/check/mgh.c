@@ -1,7 +1,6 @@
 /* mgh.c - test problems as the literature writes them: sums of squares in x1 .. xn.
  *
- * Those over an index run over a table I with the column k = 1 .. m; those over data have a column
- * y beside it.
+ * Sums over an index use a table I with the column k = 1 .. m; sums over data also have a column y.
  */
 #include "lab/fit/check/mgh.h"
 

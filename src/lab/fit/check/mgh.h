@@ -5,7 +5,7 @@
 #include "util/str.h"
 
 /* Tables and residuals of problem `id` with n parameters and m rows, in x1 .. xn, which are the
- * numbers of a parameter `x`. 0: there is no such problem. */
+ * numbers of a parameter `x`. 0: unknown problem. */
 int qn_fit_mgh_print(int id, int n, int m, qn_str *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* programs.c - program texts of checks loaded and solved, golden lists read. */
+/* programs.c - loads and solves the programs of checks, and reads golden lists. */
 #include "lab/fit/check/programs.h"
 
 #include "util/file.h"

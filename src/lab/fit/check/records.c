@@ -1,4 +1,4 @@
-/* records.c - golden files read, and makes one tape of all their operations. */
+/* records.c - reads golden files and makes one tape of all their operations. */
 #include "lab/fit/check/records.h"
 
 #include "util/json.h"
@@ -257,7 +257,7 @@ void qn_fit_golden_free(qn_fit_golden *golden)
     *golden = (qn_fit_golden){ 0 };
 }
 
-/* What came out. */
+/* Results. */
 
 double qn_fit_golden_value(const qn_fit_golden *golden, int op, int record, int row)
 {
@@ -281,5 +281,5 @@ double qn_fit_golden_partial(const qn_fit_golden *golden, int op, int record, in
         return e.factor * golden->out[(size_t)(s->first + e.stored) * (size_t)golden->n_instances +
                                       (size_t)record];
     }
-    return 0; /* the expression does not depend on it */
+    return 0; /* the expression does not depend on this argument */
 }

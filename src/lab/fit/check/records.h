@@ -1,7 +1,7 @@
 /* records.h - golden records of operations, all on one tape.
  *
  * Each operation has a block slot and some rows; instance i takes record i of every operation, and
- * begins again where there are fewer. So one kernel answers for a whole file.
+ * starts over where there are fewer. One kernel therefore evaluates a whole file.
  */
 #ifndef QN_LAB_FIT_CHECK_RECORDS_H
 #define QN_LAB_FIT_CHECK_RECORDS_H
@@ -32,7 +32,7 @@ typedef struct qn_fit_golden {
     int n;
     int n_instances;
     qn_fit_tape *tape;
-    int *slot;        /* of each operation in the tape; -1: it needs none */
+    int *slot;        /* of each operation on the tape; -1: it needs none */
     uint32_t *idx;    /* [slot][i] */
     double *x;        /* arguments of all records */
     size_t n_numbers; /* in x */
@@ -46,7 +46,7 @@ void qn_fit_golden_free(qn_fit_golden *golden);
 /* On the device of qn_fit_device_of; on the CPU by the interpreter (records_run.c). */
 qn_status qn_fit_golden_run(qn_ctx *ctx, qn_fit_golden *golden, qn_err *err);
 
-/* What came out for a record. */
+/* The results for a record. */
 double qn_fit_golden_value(const qn_fit_golden *golden, int op, int record, int row);
 double qn_fit_golden_partial(const qn_fit_golden *golden, int op, int record, int row, int arg);
 

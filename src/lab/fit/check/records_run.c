@@ -1,4 +1,4 @@
-/* records_run.c - golden records by the interpreter, or by a kernel on a device. */
+/* records_run.c - evaluates golden records by the interpreter, or by a kernel on a device. */
 #include "lab/fit/check/records.h"
 
 #include "domain/fit/code/print.h"
