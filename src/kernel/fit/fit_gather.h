@@ -4,7 +4,8 @@
 
 #include "kernel/types.h"
 
-#define FIT_LANES 32   /* the longest list that one item sums alone, and the lanes of a longer
+#define FIT_LANES                                                                                  \
+    32                 /* the longest list that one item sums alone, and the lanes of a longer
                         * one */
 #define FIT_CHUNK 4096 /* items of a partial sum */
 

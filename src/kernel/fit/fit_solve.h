@@ -4,9 +4,8 @@
 
 #include "kernel/types.h"
 
-#define FIT_DOT_CHUNK                                                                              \
-    1024               /* numbers of one partial sum: four per lane, loaded together */
-#define FIT_MAX_DIM 32 /* scalars of a block */
+#define FIT_DOT_CHUNK 1024 /* numbers of one partial sum: four per lane, loaded together */
+#define FIT_MAX_DIM   32   /* scalars of a block */
 
 /* A set of blocks: scalar c of block b is number first + b * dim + c of a vector, its square
  * matrix begins at first_at + b * dim * dim. */

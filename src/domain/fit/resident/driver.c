@@ -60,7 +60,8 @@ static int wants_schur(qn_fit_device_driver *d)
     const int is_asked = kind == QN_FIT_SCHUR || kind == QN_FIT_SCHUR_PCG;
     const char *why;
 
-    if (kind == QN_FIT_PCG || (kind == QN_FIT_LINEAR_AUTO && qn_fit_solve_options_need_pcg(&d->opt)))
+    if (kind == QN_FIT_PCG ||
+        (kind == QN_FIT_LINEAR_AUTO && qn_fit_solve_options_need_pcg(&d->opt)))
         return 0;
     if (qn_fit_schur_fits(d->problem, &why))
         return 1;
