@@ -88,7 +88,7 @@ struct qn_command {
 
 enum { QN_ANY_WORDS = 1 << 30, QN_MAX_OPTS = 96, QN_MAX_CHECKS = 16 };
 
-/* What the global options say beyond qn_options. */
+/* Global options that are not in qn_options. */
 typedef struct qn_globals {
     qn_options engine;
     const char *metrics;    /* FILE.json or FILE.prom, or NULL */
@@ -99,12 +99,12 @@ typedef struct qn_globals {
                                --backend, which beats it */
     int pipeline;           /* depth, 1 .. 8 */
     int metrics_port;       /* 0: none */
-    int mpi, quiet;
+    int quiet;
     qn_i64 chunk_elems;
     uint64_t seed;
 } qn_globals;
 
-/* What the frame keeps while contexts are open. */
+/* State of the frame while contexts are open. */
 typedef struct qn_session {
     struct qn_serve *server; /* of --metrics-port, or NULL */
     const qn_ctx *served;
@@ -152,17 +152,16 @@ const char *qn_list(const qn_args *args, const char *name, int k);
  * `item` / `items` name ("task", "tasks") were worked on. The names are not copied. */
 void qn_cli_summary(const qn_args *args, double n_items, const char *item, const char *items);
 
-/* Tells --metrics of a comparison that the run made; past the first QN_MAX_CHECKS they are left
- * out. */
+/* Adds a comparison of this run to --metrics; those past the first QN_MAX_CHECKS are left out. */
 void qn_cli_check(const qn_args *args, qn_run_check check);
 
-/* What --progress says; --quiet shows none. */
+/* The value of --progress; off with --quiet. */
 qn_status qn_cli_progress(const qn_args *args, qn_progress_mode *out, qn_err *err);
 
 /* Refuses --devices that names several, for commands that work on one. */
 qn_status qn_cli_one_device(const qn_args *args, qn_err *err);
 
-/* A context as the global options want it, served on --metrics-port while it is the only one. */
+/* Opens a context by the global options and serves it on --metrics-port while it is the only one. */
 qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err);
 
 /* The end of a run that came to `st`: prints the summary, writes --metrics and --memory-map,
@@ -191,7 +190,7 @@ qn_exit qn_exit_of(qn_status status);
 
 extern const qn_opt qn_global_options[];
 
-/* The { 0 } behind the last option of a table. */
+/* The { 0 } that ends a table of options. */
 static inline int qn_opt_is_end(const qn_opt *opt)
 {
     return !opt->letter && !opt->name;
@@ -206,7 +205,7 @@ void qn_args_free(qn_args *args);
 /* Fills args->global from the global options (globals.c). */
 qn_status qn_globals_read(qn_args *args, qn_err *err);
 
-/* What the value of an option is called, and its help with default and variable. */
+/* The name of the value of an option, and its help with default and variable. */
 const char *qn_opt_value(const qn_opt *opt);
 void qn_opt_help(const qn_opt *opt, qn_str *out);
 

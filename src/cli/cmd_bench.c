@@ -7,11 +7,11 @@
 
 #define SAMPLES                                                                                    \
     0, "samples", QN_OPT_INT, .value = "N", .fallback = "20", .min = 3, .max = 100000,             \
-                              .help = "measurements per figure, of which the median counts"
+                              .help = "measurements per figure; the median is reported"
 #define FIGURES 'o', NULL, QN_OPT_TEXT, .value = "FILE.json", .help = "write all figures"
 #define COMPARE                                                                                    \
     0, "compare", QN_OPT_TEXT, .value = "OLD.json",                                                \
-                               .help = "print before and after against figures that -o wrote"
+                               .help = "compare with figures written earlier by -o"
 
 static const qn_opt ops_options[] = {
     { 0, "op", QN_OPT_TEXT, .value = "LIST", .help = "ops of `quern tasks` (default all)" },
@@ -177,7 +177,7 @@ static const char *const fft_examples[] = {
 
 static const qn_command ops_verb = {
     .name = "ops",
-    .summary = "rate of every op with its data in place, beside the machine's triad",
+    .summary = "rate of every op with its data in place, compared with the triad of the machine",
     .options = ops_options,
     .examples = ops_examples,
     .bare = 1,
@@ -186,7 +186,7 @@ static const qn_command ops_verb = {
 
 static const qn_command pool_verb = {
     .name = "pool",
-    .summary = "cost of a block of memory, from the pool and without it",
+    .summary = "time to allocate a block of memory, with the pool and without it",
     .options = pool_options,
     .examples = pool_examples,
     .bare = 1,
@@ -195,7 +195,7 @@ static const qn_command pool_verb = {
 
 static const qn_command graph_verb = {
     .name = "graph",
-    .summary = "cost of a stage beyond its work, submitted directly and replayed",
+    .summary = "overhead of a stage, submitted directly and replayed",
     .options = graph_options,
     .examples = graph_examples,
     .bare = 1,
@@ -226,6 +226,6 @@ static const qn_command *const verbs[] = { &ops_verb,     &pool_verb, &graph_ver
 const qn_command qn_cmd_bench = {
     .name = "bench",
     .summary = "micro-benchmarks of the engine",
-    .notes = "A change of figures within 5 % is not called better or worse.",
+    .notes = "A change within 5 % is reported neither as better nor as worse.",
     .verbs = verbs,
 };

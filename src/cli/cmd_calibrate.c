@@ -8,9 +8,10 @@
 
 static const qn_opt options[] = {
     { 0, "op", QN_OPT_TEXT, .value = "LIST", .help = "ops to measure (default all)" },
-    { 0, "quick", QN_OPT_FLAG, .help = "vadd, matmul and the copies only, about two seconds" },
+    { 0, "quick", QN_OPT_FLAG,
+      .help = "measure only vadd, matmul and the copies, in about two seconds" },
     { 0, "seconds", QN_OPT_REAL, .value = "S", .fallback = "2", .min = 0, .max = 3600,
-      .help = "most time per op and device" },
+      .help = "longest time per op and device" },
     { 0 }
 };
 
@@ -115,8 +116,8 @@ const qn_command qn_cmd_calibrate = {
     .summary = "measure ops and copies, and write the device profiles",
     .options = options,
     .notes =
-        "RESIDENT and COLD are the sizes from which on the device needs at most 0.90 of the CPU's\n"
-        "time, with the data in place and with its copies. Sizes count work items.\n"
+        "RESIDENT and COLD are the sizes from which the device needs at most 0.90 of the time of\n"
+        "the CPU, with the data in place and with its copies. Sizes count work items.\n"
         "Profiles are in the folder `profile` of the cache; QUERN_PROFILE=0 ignores them.",
     .examples = examples,
     .run = run,

@@ -10,10 +10,9 @@ static const qn_opt options[] = {
     { 'o', NULL, QN_OPT_TEXT, .value = "PREFIX", .fallback = "out/compare",
       .help = "write PREFIX.md and PREFIX.html; of folders PREFIX.json" },
     { 0, "within", QN_OPT_REAL, .value = "X", .fallback = "0",
-      .help = "of folders: the largest difference that is fine" },
-    { 0, "relative", QN_OPT_FLAG, .help = "of folders: differences are relative to B" },
-    { 0, "named", QN_OPT_TEXT, .value = "TEXT",
-      .help = "of folders: what B is, for `quern report`" },
+      .help = "folders: largest difference allowed" },
+    { 0, "relative", QN_OPT_FLAG, .help = "folders: divide differences by the values of B" },
+    { 0, "named", QN_OPT_TEXT, .value = "TEXT", .help = "folders: name of B in `quern report`" },
     { 0 },
 };
 
@@ -91,16 +90,17 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
 
 const qn_command qn_cmd_compare = {
     .name = "compare",
-    .summary = "hold scans against each other, or the results of two runs",
+    .summary = "compare scans with each other, or the results of two runs",
     .words = "A.csv B.csv...|A B",
     .min_words = 2,
     .max_words = QN_COMPARE_MAX,
     .options = options,
     .notes =
-        "Scans: the first is A; every other one is B. A ratio B / A from 0.95 to 1.05 is a tie.\n"
-        "Sizes that one of them lacks are listed, not compared.\n"
-        "Folders: every .npy, .tif, .csv, .txt, .jsonl and .obj file below A with the one of the\n"
-        "same name below B, value by value. Exit 4: a difference over --within, or other files.",
+        "Scans: the first is A, each other one is B. A ratio B / A from 0.95 to 1.05 is a tie.\n"
+        "Sizes that are missing in one of them are listed, not compared.\n"
+        "Folders: each .npy, .tif, .csv, .txt, .jsonl and .obj file below A is compared, value by\n"
+        "value, with the file of the same name below B. Exit 4: a difference exceeds --within, or\n"
+        "the files differ.",
     .examples = examples,
     .bare = 1,
     .run = run,

@@ -291,7 +291,7 @@ out:
 
 const qn_command qn_cmd_devices = {
     .name = "devices",
-    .summary = "list devices, and why backends have none",
+    .summary = "list devices, and the reason where a backend has none",
     .options = options,
     .examples = examples,
     .run = run,

@@ -391,23 +391,20 @@ static const qn_command eval_verb = {
     .max_words = 1,
     .options = eval_options,
     .notes =
-        "A trace is a file of --explain-route. Where it lacks times, its decisions are run on "
-        "every\n"
-        "device here. Regret is the time of a policy / the sum of the best times - 1; \"as "
-        "routed\"\n"
-        "is the choice recorded in the trace, \"auto\" a router that starts without knowledge.\n"
+        "TRACE.csv is written by --explain-route. Decisions without times are run on every device\n"
+        "of this machine. Regret is the time of a policy / the sum of the best times - 1; \"as\n"
+        "routed\" is the choice recorded in the trace, \"auto\" a router that starts without\n"
+        "knowledge.\n"
         "\n"
-        "Scenarios run under each policy in turns of 0.1 ms, in a new random order each round, on "
-        "the\n"
-        "same arrays. A figure is the mean over rounds of the difference to the device that is "
-        "best\n"
-        "when it is always taken, a fifth of the rounds left out on either side, but rounds in "
-        "which\n"
-        "the router timed or tried something counted in full; +- is its standard error. \"CPU "
-        "again\"\n"
-        "is the CPU held against itself: what it differs from 0 by is noise. \"worse\" is more "
-        "than\n"
-        "5 % and twice the standard error, \"unclear\" more than 5 % but less than that.",
+        "Scenarios run under each policy in slices of 0.1 ms, in a new random order each round, "
+        "on\n"
+        "the same arrays. A figure is the mean over rounds of the difference to the device that "
+        "is\n"
+        "best when it is always chosen. A fifth of the rounds is left out at either end, but "
+        "rounds\n"
+        "in which the router measured or explored count in full; +- is the standard error. \"CPU\n"
+        "again\" compares the CPU with itself: its difference from 0 is noise. \"worse\" is more\n"
+        "than 5 % and twice the standard error, \"unclear\" more than 5 % but less than that.",
     .examples = eval_examples,
     .run = run_eval,
 };
@@ -416,6 +413,6 @@ static const qn_command *const verbs[] = { &show_verb, &eval_verb, NULL };
 
 const qn_command qn_cmd_route = {
     .name = "route",
-    .summary = "what the router knows, and how good its choices are",
+    .summary = "show what the router knows, and measure how good its choices are",
     .verbs = verbs,
 };

@@ -31,14 +31,14 @@ static const char *check_backends(const char *value)
 
 static const qn_opt options[] = {
     { 0, "op", QN_OPT_TEXT, .value = "LIST", .fallback = "vadd",
-      .help = "ops of the tasks workload, or all" },
+      .help = "ops of `quern tasks`, or all" },
     { 0, "sizes", QN_OPT_TEXT, .value = "LIST",
       .help = "as 1000,1e6, or MIN:MAX:PER_DECADE (default 1000 to 10 million in steps of 1, 2, 5; "
               "less for matmul and hashes)" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "10", .min = QN_SCAN_MIN_SAMPLES,
-      .max = 1000000, .help = "measurements per figure, of which the median counts" },
+      .max = 1000000, .help = "measurements per figure; the median is reported" },
     { 0, "warmup", QN_OPT_INT, .value = "N", .fallback = "2", .min = 1, .max = 1000,
-      .help = "runs before them" },
+      .help = "runs before the measurements" },
     { 0, "backends", QN_OPT_TEXT, .value = "LIST", .check = check_backends,
       .help = "what to measure, as cpu,cpu1,cuda:0; cpu1 is one thread (default all there are)" },
     { 0, "residency", QN_OPT_CHOICE, .value = "both|cold|resident", .fallback = "both",
@@ -141,12 +141,12 @@ out:
 
 const qn_command qn_cmd_scan = {
     .name = "scan",
-    .summary = "measure ops over sizes and devices, and where devices overtake the CPU",
+    .summary = "measure ops over sizes and devices, and find where devices overtake the CPU",
     .options = options,
     .notes =
-        "Crossover: the smallest size from which on the device needs at most 0.90 of the CPU's\n"
-        "time at every size. First win: the smallest size with any gain. Every result is compared\n"
-        "with the CPU's; one that differs ends with exit 4.",
+        "Crossover: the size from which the device always needs at most 0.90 of the time of the\n"
+        "CPU. First win: the smallest size with any gain. Every result is compared with that of\n"
+        "the CPU. Exit 4: a result differs.",
     .examples = examples,
     .bare = 1,
     .run = run,

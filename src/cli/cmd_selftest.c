@@ -106,10 +106,10 @@ out:
 
 const qn_command qn_cmd_selftest = {
     .name = "selftest",
-    .summary = "known answers, every op on every device, faults, the kernel cache",
+    .summary = "check known answers, every op on every device, faults and the kernel cache",
     .notes =
-        "--backend X tests these devices only. Results are compared with one thread of the CPU.\n"
-        "Exit 0 when everything is right, 4 when a check failed.",
+        "--backend X tests only these devices. Results are compared with one thread of the CPU.\n"
+        "Exit 4: a check failed.",
     .examples = examples,
     .bare = 1,
     .run = run,

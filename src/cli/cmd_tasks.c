@@ -69,15 +69,16 @@ qn_status qn_tasks_pick(const char *name, int *first, int *end, qn_err *err)
 
 static const qn_opt run_options[] = {
     { 0, "scenario", QN_OPT_TEXT, .value = "NAME",
-      .help = "built-in batch instead of a file, or all" },
-    { 0, "op", QN_OPT_TEXT, .value = "OP", .fallback = "vadd", .help = "op of the scenarios" },
-    { 0, "arg", QN_OPT_TEXT, .value = "ARG", .help = "argument of that op" },
-    { 0, "no-verify", QN_OPT_FLAG, .help = "do not compute everything again on the host" },
+      .help = "run a built-in batch instead of a file, or all of them" },
+    { 0, "op", QN_OPT_TEXT, .value = "OP", .fallback = "vadd",
+      .help = "op that the scenarios run" },
+    { 0, "arg", QN_OPT_TEXT, .value = "ARG", .help = "argument of --op" },
+    { 0, "no-verify", QN_OPT_FLAG, .help = "do not check results on the host" },
 #define OPTION QN_CLI_OPTION
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/tasks.def>
     { 'o', NULL, QN_OPT_TEXT, .value = "RESULT.csv",
-      .help = "write results of a batch file (default: stdout)" },
+      .help = "file for the results of a batch file (default: stdout)" },
     { 0 }
 };
 
@@ -87,8 +88,8 @@ static const char *const run_examples[] = {
     "quern tasks run --scenario Mixed-Diverse --op saxpy", NULL
 };
 
-/* Verifying ends at the first result that differs, so all or nothing is told. */
-static void tell_verified(const qn_args *args, int n)
+/* All results were verified: the first that differs ends a run. */
+static void add_verified(const qn_args *args, int n)
 {
     if (!qn_flag(args, "no-verify"))
         qn_cli_check(args, (qn_run_check){ .what = "results",
@@ -113,7 +114,7 @@ static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
     QN_TRY(shared_options_of(args, &options, err));
     QN_TRY(qn_cli_input(args->words[0], err));
     QN_TRY(qn_batch_read(args->words[0], &options, &batch, err));
-    if (path) /* before the work is done for nothing */
+    if (path) /* fail before any work is done */
         QN_TRY(qn_out_open(path, &out, err));
     QN_TRY(qn_tasks_new(ctx, &options, &tasks, err));
     QN_TRY(qn_tasks_run(tasks, batch.tasks, batch.n, err));
@@ -124,13 +125,13 @@ static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
         st = wrong.status;
         goto out;
     }
-    /* A result that differs is marked in the file; the run has failed all the same. */
+    /* A result that differs is marked in the file, and the run has failed. */
     QN_TRY(qn_batch_write(tasks, &batch, path ? out.file : stdout, err));
     if (path)
         QN_TRY(qn_out_commit(&out, err));
     qn_cli_summary(args, batch.n, "task", "tasks");
     if (wrong.status == QN_OK) {
-        tell_verified(args, batch.n);
+        add_verified(args, batch.n);
     } else {
         *err = wrong;
         st = wrong.status;
@@ -161,7 +162,7 @@ static void add_row(qn_table *table, const qn_scenario *scenario, const qn_tasks
     qn_table_add(table, is_verified ? "verified" : "not verified");
 }
 
-/* The first runs make plans and recordings; then inputs are uploaded again for every run. */
+/* The first runs make plans and recordings; later runs only upload inputs again. */
 static qn_status run_scenario(qn_tasks *tasks, const qn_scenario *scenario, const qn_args *args,
                               double *median_us, qn_err *err)
 {
@@ -208,7 +209,7 @@ static qn_status run_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
         n += scenario->n_tasks;
     }
     qn_cli_summary(args, n, "task", "tasks");
-    tell_verified(args, n);
+    add_verified(args, n);
 out:
     qn_tasks_free(tasks);
     if (st != QN_OK)
@@ -244,13 +245,14 @@ const qn_command qn_verb_tasks_run = {
         "           abs neg sqrt square exp log sin cos tanh\n"
         "  matmul   n is the side      merkle   n leaves, arg: plain or rfc6962\n"
         "  sha256, keccak256   n messages, arg: bytes of each (64), or LEAST-MOST\n"
-        "Tasks are grouped by op, arg and bucket: the power of two from 16384 up that holds n\n"
-        "(QUERN_BUCKET_MIN). exec_us is a task's share in the time of the batch from host to\n"
-        "host, by bytes and operations. checksum is FNV-1a of the result; the first 16 digits of\n"
-        "a Merkle root; - where devices may differ in the last bits.\n"
-        "With several devices (--devices, a list for --backend, or --route balance, where the CPU\n"
-        "is one) each gets parts of the batch as --split says; large vectors are cut for that,\n"
-        "and then name all their devices. A device that fails leaves its parts to the others.\n"
+        "Tasks are grouped by op, arg and bucket: the smallest power of two that holds n, at "
+        "least\n"
+        "16384 (QUERN_BUCKET_MIN). exec_us is the share of a task in the time of the batch from\n"
+        "host to host, by bytes and operations. checksum is FNV-1a of the result; for a Merkle\n"
+        "root its first 16 digits; - where devices may differ in the last bits.\n"
+        "Several devices (--devices, a list for --backend, or --route balance, which includes the\n"
+        "CPU) share the batch by the rule of --split. Large vectors are cut and then list all of\n"
+        "their devices. When a device fails, the others take over its parts.\n"
         "Scenarios: Uniform-32k Uniform-64k Mixed-Same-Bucket Mixed-Adjacent-Buckets\n"
         "Mixed-Diverse Large-Uniform Large-Mixed. They run a few times to warm up, then\n"
         "nine times for the median.",

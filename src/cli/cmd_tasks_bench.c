@@ -13,16 +13,16 @@ enum { MAX_SCENARIOS = 16 };
 
 static const qn_opt options[] = {
     { 0, "scenario", QN_OPT_TEXT, .value = "NAME", .fallback = "all",
-      .help = "built-in batch, or all" },
-    { 0, "op", QN_OPT_TEXT, .value = "OP", .fallback = "vadd", .help = "op of the tasks" },
-    { 0, "arg", QN_OPT_TEXT, .value = "ARG", .help = "argument of that op" },
+      .help = "built-in batch to measure, or all" },
+    { 0, "op", QN_OPT_TEXT, .value = "OP", .fallback = "vadd", .help = "op that the tasks run" },
+    { 0, "arg", QN_OPT_TEXT, .value = "ARG", .help = "argument of --op" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "20", .min = 5, .max = 100000,
-      .help = "measurements per figure, of which the median counts" },
+      .help = "measurements per figure; the median is reported" },
 #define OPTION QN_CLI_OPTION
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/tasks.def>
-    { 0, "csv", QN_OPT_TEXT, .value = "FILE", .help = "write all figures" },
-    { 0, "md", QN_OPT_TEXT, .value = "FILE", .help = "write the table as Markdown" },
+    { 0, "csv", QN_OPT_TEXT, .value = "FILE", .help = "write all figures to this file" },
+    { 0, "md", QN_OPT_TEXT, .value = "FILE", .help = "write the table as Markdown to this file" },
     { 0 }
 };
 
@@ -123,12 +123,13 @@ static void put_markdown(FILE *to, const measured *list, int n, const char *line
         "verified.\n\n",
         line, qn_version(), date, device, list[0].results[0].on.n);
     qn_table_print(&table, to, QN_TABLE_MARKDOWN);
-    fprintf(to, "\n"
-                "- single pass: one submission for the batch; off: one and a wait per task.\n"
-                "- plan cache: the same batch again; off: planned anew.\n"
-                "- bucket cache: other sizes in the same buckets every time; off: planned anew.\n"
-                "- pools: batches planned anew; off: memory from the driver every time.\n"
-                "- waste: share of the buckets that the sizes of the scenario leave empty.\n");
+    fprintf(to,
+            "\n"
+            "- single pass: one submission for the batch; off: one and a wait per task.\n"
+            "- plan cache: the same batch again; off: planned every time.\n"
+            "- bucket cache: other sizes in the same buckets every time; off: planned every time.\n"
+            "- pools: batches planned every time; off: memory from the driver every time.\n"
+            "- waste: share of the buckets that the sizes of the scenario leave empty.\n");
 }
 
 /* Command. */
@@ -196,12 +197,13 @@ out:
 
 const qn_command qn_verb_tasks_bench = {
     .name = "bench",
-    .summary = "what plans, buckets, pools and the single pass bring, per scenario",
+    .summary = "measure the gain of plans, buckets, pools and the single pass, per scenario",
     .options = options,
-    .notes = "Microseconds per batch from host to host, with each mechanism and without: the same\n"
-             "batch in one submission or one per task; the plan of its shape kept or not; other\n"
-             "sizes in the same buckets each time, with plans of buckets or without; batches\n"
-             "planned anew, with memory pools or without. GAIN is the ratio of the medians.",
+    .notes =
+        "Microseconds per batch from host to host, with and without each mechanism: one\n"
+        "submission for the batch or one per task; the plan of the batch cached or made again;\n"
+        "other sizes in the same buckets, with plans per bucket or without; batches planned\n"
+        "every time, with memory pools or without. GAIN is the ratio of the medians.",
     .examples = examples,
     .run = run,
 };

@@ -10,7 +10,7 @@ static const char *check_chunk(const char *value);
 
 static const qn_opt options[] = { { 0, "chunk", QN_OPT_TEXT, .value = "BYTES", .fallback = "4096",
                                     .check = check_chunk,
-                                    .help = "bytes per leaf, as 4096 or 64K" },
+                                    .help = "bytes per leaf, such as 4096 or 64K" },
 #define OPTION QN_CLI_OPTION
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/tasks.def>
@@ -78,19 +78,19 @@ out:
 
 const qn_command qn_verb_tasks_hash = {
     .name = "hash",
-    .summary = "Merkle root of each file, in lines like those of sha256sum",
+    .summary = "print the Merkle root of each file, in the format of sha256sum",
     .words = "FILE...",
     .min_words = 1,
     .max_words = QN_ANY_WORDS,
     .options = options,
     .notes =
         "A file is cut into chunks, the last one shorter. The leaves of its tree are the SHA-256\n"
-        "of the chunks; an empty file has one empty chunk, so its root is that of nothing. Files\n"
-        "are streamed: memory does not grow with their size. - is standard input. Several devices\n"
-        "(--devices) share the chunks.\n"
+        "of the chunks; an empty file has one empty chunk. Files are streamed, so memory does not\n"
+        "grow with their size. - is standard input. Several devices (--devices) share the chunks.\n"
         "plain: a parent is the SHA-256 of its two children; the last node of an odd level is\n"
-        "paired with itself; a single leaf is the root. rfc6962: leaves and pairs are hashed\n"
-        "behind a byte 0 or 1, and the last node of an odd level moves up unchanged.",
+        "paired with itself; a single leaf is the root. rfc6962: leaves are hashed after a byte "
+        "0,\n"
+        "pairs after a byte 1, and the last node of an odd level moves up unchanged.",
     .examples = examples,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* cmd_tasks_pipe.c - `quern tasks pipe`: what overlap of copies and kernels brings. */
+/* cmd_tasks_pipe.c - `quern tasks pipe`: the gain of overlapping copies with kernels. */
 #include "cli/cmd_tasks.h"
 
 #include "lab/tasks/pipe_case.h"
@@ -12,14 +12,14 @@ static const char *check_depths(const char *value);
 
 static const qn_opt options[] = {
     { 0, "tasks", QN_OPT_INT, .value = "N", .fallback = "24", .min = 1, .max = 1000000,
-      .help = "batches in a round, one task each" },
+      .help = "batches per round, of one task each" },
     { 0, "elems", QN_OPT_INT, .value = "N", .fallback = "32768", .min = 1, .max = 1 << 30,
-      .help = "elements of a task" },
+      .help = "elements per task" },
     { 0, "rounds", QN_OPT_INT, .value = "N", .fallback = "5", .min = 1, .max = 100000,
-      .help = "measured rounds" },
+      .help = "number of measured rounds" },
     { 0, "depths", QN_OPT_TEXT, .value = "LIST", .fallback = "1,2,4", .check = check_depths,
-      .help = "batches in flight, 1 to 8" },
-    { 0, "csv", QN_OPT_TEXT, .value = "FILE", .help = "write the figures" },
+      .help = "numbers of batches in flight to measure, each 1 to 8" },
+    { 0, "csv", QN_OPT_TEXT, .value = "FILE", .help = "write the figures to this file" },
     { 0 }
 };
 
@@ -145,7 +145,7 @@ out:
 
 const qn_command qn_verb_tasks_pipe = {
     .name = "pipe",
-    .summary = "batches of vadd in flight: preparing, copying and computing at once",
+    .summary = "measure batches in flight: preparing, copying and computing overlap",
     .options = options,
     .notes =
         "Per round, in microseconds: the wall clock (median and p90 of the rounds) and the sum\n"

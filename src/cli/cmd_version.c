@@ -18,7 +18,7 @@
 
 static const qn_opt options[] = {
     { 'v', "verbose", QN_OPT_FLAG,
-      .help = "libraries and backends, found or missing, and what that means" },
+      .help = "list libraries and backends, found or missing, and the consequences" },
     { 0 }
 };
 
@@ -179,7 +179,6 @@ static void print_built_with(void)
     print_found("libpng", png_get_libpng_ver(NULL));
     print_fftw();
     print_vkfft();
-    print_missing("MPI", "not in this build", "--mpi is refused; one process uses all devices");
 }
 
 static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)

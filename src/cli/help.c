@@ -161,10 +161,10 @@ static void add_program(qn_str *s, const qn_command *const *commands)
     qn_str_add(s, "quern - graphs of kernels that keep their data on the device\n\n"
                   "usage: quern COMMAND [options]\n");
     add_commands(s, "Commands", commands);
-    qn_str_add(s, "\nquern COMMAND --help has the options of each.\n");
+    qn_str_add(s, "\nquern COMMAND --help lists the options of a command.\n");
     add_options(s, "Global options, before or after the command", qn_global_options);
-    qn_str_add(s, "\nAn option beats its environment variable [IN BRACKETS], which beats the "
-                  "default.\n"
+    qn_str_add(s, "\nAn option overrides its environment variable [IN BRACKETS], which overrides "
+                  "the default.\n"
                   "Exit codes: 0 ok, 1 run failed, 2 usage, 3 device unavailable or fallback "
                   "refused,\n"
                   "4 verification failed, 5 out of memory, 6 bad input file.\n"
@@ -179,7 +179,7 @@ static void add_command(qn_str *s, const qn_args *args)
     add_usage(s, args);
     if (command->verbs) {
         add_commands(s, "Verbs", command->verbs);
-        qn_str_addf(s, "\nquern %s VERB --help has the options of each.\n", args->title);
+        qn_str_addf(s, "\nquern %s VERB --help lists the options of a verb.\n", args->title);
     }
     add_options(s, "Options", command->options);
     if (command->notes)

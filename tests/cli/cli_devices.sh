@@ -141,7 +141,6 @@ exits 0 quern version --verbose
 has "$out" '^  Jansson +[0-9]'
 has "$out" '^  libpng +[0-9]'
 has "$out" '^  cpu +1 device$'
-has "$out" '^  MPI +missing'
 QUERN_HIDE=opencl QUERN_CC=/no/such/compiler exits 0 quern version -v
 has "$out" '^  opencl +hidden by QUERN_HIDE$'
 has "$out" '^  cc +missing: /no/such/compiler$'

@@ -81,7 +81,7 @@ refused 2 "--threads: '0' is not a number between 1 and 1024$" quern devices --t
 refused 2 "--log: 'loud' is not one of none, error, warn, info, debug$" quern devices --log loud
 refused 2 "--mem-budget: 'lots' is not a size such as 512M, 8G or 80%$" quern devices --mem-budget lots
 refused 2 '--metrics needs a value$' quern devices --metrics
-refused 2 '--mpi: this build of quern has no MPI$' quern devices --mpi
+refused 2 'unknown option --mpi' quern devices --mpi
 QUERN_ROUTE=left refused 2 "QUERN_ROUTE: 'left' is not one of" quern devices
 
 # A full disk behind stdout is a failure, not a short answer.

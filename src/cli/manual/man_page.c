@@ -106,9 +106,10 @@ static void add_exit_codes(qn_str *s)
 
 static void add_variables(qn_str *s)
 {
-    qn_str_add(s,
-               ".SH ENVIRONMENT\nAn option beats its variable, in brackets above, which beats the "
-               "default. These variables have no option:\n");
+    qn_str_add(
+        s,
+        ".SH ENVIRONMENT\nAn option overrides its variable, in brackets above, which overrides the "
+        "default. These variables have no option:\n");
     for (const qn_variable *v = qn_variables; v->name; v++) {
         qn_str_add(s, ".TP\n\\fB");
         qn_roff_add(s, v->name);
@@ -132,7 +133,7 @@ void qn_man_program(const qn_command *const *commands, qn_str *out)
     add_options(out, qn_global_options);
     add_variables(out);
     qn_str_add(out, ".SH FILES\n.TP\n\\fI\\(ti/.cache/quern\\fR\ncompiled kernels and, in "
-                    "\\fIprofile\\fR, what was measured of devices\n");
+                    "\\fIprofile\\fR, measurements of devices\n");
     add_exit_codes(out);
     qn_str_add(out, ".SH EXAMPLES\n.PP\n.nf\nquern devices\n.fi\n.SH \"SEE ALSO\"\n");
     for (int i = 0; commands[i]; i++)

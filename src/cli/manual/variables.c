@@ -4,8 +4,8 @@
 const qn_variable qn_variables[] = {
     { "QUERN_CACHE_DIR", "folder of compiled kernels and profiles (default $XDG_CACHE_HOME/quern, "
                          "else ~/.cache/quern)" },
-    { "QUERN_CACHE=0", "no cache of kernels on disk" },
-    { "QUERN_PROFILE=0", "neither read nor write what was measured of devices and programs" },
+    { "QUERN_CACHE=0", "do not cache kernels on disk" },
+    { "QUERN_PROFILE=0", "neither read nor write measurements of devices and programs" },
     { "QUERN_HIDE", "backends to treat as not found, as opencl,cuda" },
     { "QUERN_CC", "C compiler for kernels made at run time on the CPU (default cc)" },
     { "QUERN_CUDA_LIB", "library to load as the CUDA driver" },
@@ -13,12 +13,13 @@ const qn_variable qn_variables[] = {
     { "QUERN_OPENCL_LIB", "library to load as OpenCL" },
     { "QUERN_GDAL_LIB", "library to load as GDAL" },
     { "QUERN_CHOLMOD_LIB", "library to load as CHOLMOD" },
-    { "QUERN_HOST_BUDGET", "limit of host memory, as 8G; what goes beyond it is spilled" },
-    { "QUERN_SPILL_DIR", "folder of data beyond the budget of host memory (without it nothing is "
-                         "spilled), and of large view factors of solweig" },
+    { "QUERN_HOST_BUDGET", "limit of host memory, such as 8G; data beyond it is spilled" },
+    { "QUERN_SPILL_DIR", "folder for data beyond the budget of host memory (without it nothing is "
+                         "spilled) and for large view factors of solweig" },
     { "QUERN_BUCKET_MIN", "smallest bucket of the memory pools, a power of two (default 16384)" },
-    { "QUERN_FUSE=0", "element-wise stages run one by one instead of as one" },
-    { "QUERN_OVERLAP=0", "stages, copies and files one after the other instead of at once" },
+    { "QUERN_FUSE=0", "run element-wise stages one by one instead of fused" },
+    { "QUERN_OVERLAP=0",
+      "run stages, copies and file access one after the other, without overlap" },
     { "QUERN_TEAM_LANES", "lanes of a team on devices: 8, 16 or 32" },
     { "QUERN_FIT_LIVE", "values that a kernel of fit keeps at once before it computes cheap ones "
                         "again; 0: all (default 96 doubles on cuda, 0 elsewhere)" },
@@ -27,9 +28,9 @@ const qn_variable qn_variables[] = {
     { "QUERN_SOLWEIG_MAX_TILE_SIDE", "longest side of a tile of solweig, in pixels" },
     { "QUERN_SOLWEIG_MEMMAP_PIXELS", "pixels from which on view factors lie in a mapped file "
                                      "(default 50 million)" },
-    { "QUERN_TIMING=1", "one line on stderr per stage" },
-    { "QUERN_STATS=1", "tables of memory pools and buckets at the end" },
-    { "QUERN_DUMP", "folder that gets every kernel text as it was compiled" },
+    { "QUERN_TIMING=1", "print one line per stage on stderr" },
+    { "QUERN_STATS=1", "print tables of memory pools and buckets at the end" },
+    { "QUERN_DUMP", "folder to which every compiled kernel text is written" },
     { "QUERN_FAULT", "faults to inject, for tests" },
     { "QUERN_OPENCL_SUBDEVICES", "parts to cut the first OpenCL device into, for tests" },
     { 0 }
