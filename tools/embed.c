@@ -383,13 +383,11 @@ static qn_status write_c(job *j, const variant *v, const char *path)
 
     print_c_prelude(&out, j, v);
     QN_TRY(qn_expand(&heads, qn_str_get(&host), QN_EXPAND_C, &out, j->err));
-    qn_str_add(&out, "\n#ifndef QN_LEVEL");
     qn_str_addf(&out, "\n#line %d \"%s\"\n", line_of(qn_str_get(&out), out.len) + 2, path);
     qn_str_addf(&out, "extern const qn_kernel_module qn_module_%s%s;\n", j->name, v->suffix);
     for (int i = 0; i < heads.n; i++)
         print_kernel_table(&out, &heads.list[i], j, v);
     QN_TRY(print_module_table(&out, &heads, j, v, qn_str_get(&device), qn_str_get(&ptx)));
-    qn_str_add(&out, "#endif\n");
     QN_TRY(write_file(path, &out, j->err));
 out:
     qn_heads_free(&heads);

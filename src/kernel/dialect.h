@@ -194,24 +194,6 @@ typedef REAL real;
 #else
 #define QN_CLONES
 #endif
-/* Functions that are not inlined, clones do not take along. A module that is made of such is
- * compiled twice instead, the second time for x86-64-v3 (QN_LEVEL), and its entries choose
- * (QN_HAS_LEVEL). */
-#ifdef QN_LEVEL
-#define QN_ENTRY(name) name##_v3
-#else
-#define QN_ENTRY(name) name
-#endif
-#ifdef QN_HAS_LEVEL
-#define QN_BETTER(name)                                                                            \
-    extern void name##_v3(const qn_span *, void *const *);                                         \
-    if (__builtin_cpu_supports("x86-64-v3")) {                                                     \
-        name##_v3(qn_s, qn_a);                                                                     \
-        return;                                                                                    \
-    }
-#else
-#define QN_BETTER(name)
-#endif
 /* The span is copied, since a store of the body might otherwise change the loop's end. */
 #define QN_EACH_POINT                                                                              \
     const qn_span qn_r = *qn_s;                                                                    \

@@ -95,19 +95,17 @@ static void print_c_head(qn_str *out, const qn_head *head)
     const int is_map = head->form == QN_FORM_MAP;
 
     print_item_head(out, head);
-    qn_str_addf(out,
-                "; QN_CLONES void QN_ENTRY(qnk_%s_cpu)(const qn_span *qn_s, void *const *qn_a) "
-                "{ QN_BETTER(qnk_%s_cpu) ",
-                head->name, head->name);
+    qn_str_addf(out, "; QN_CLONES void qnk_%s_cpu(const qn_span *qn_s, void *const *qn_a) { ",
+                head->name);
     print_unpacking(out, head);
     qn_str_addf(out, "%s qnk_%s_item(%s", is_map ? "QN_EACH_POINT" : "QN_EACH_CELL", head->name,
                 is_map ? "gx, gy, gz" : "qn_gx, qn_gy, qn_gz");
     print_call_args(out, head, QN_EXPAND_C);
     /* What a shared object tells the engine about kernels that came as text. */
-    qn_str_addf(out, "); } const unsigned short QN_ENTRY(qnk_%s_sizes)[] = { ", head->name);
+    qn_str_addf(out, "); } const unsigned short qnk_%s_sizes[] = { ", head->name);
     for (int i = 0; i < head->n_args; i++)
         qn_str_addf(out, "sizeof(%s), ", head->args[i].type);
-    qn_str_addf(out, "}; const int QN_ENTRY(qnk_%s_lanes) = %s; ", head->name,
+    qn_str_addf(out, "}; const int qnk_%s_lanes = %s; ", head->name,
                 head->form == QN_FORM_GROUP ? "LANES" : "0");
     print_item_head(out, head);
 }
