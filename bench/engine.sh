@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # engine.sh PACK [OUT] - the engine's reference work on one GPU: quern beside CuPy and torch, in one
 # run. PACK is a folder made by scripts/pack; OUT (default bench/results/engine) gets the raw files
-# and engine.md, the table of figures, bars and ratios.
+# and engine.md, the table of figures, bars and ratios. PEERS=off: quern alone, and no table.
 set -euo pipefail
 
 pack=$(realpath "${1:?usage: engine.sh PACK [OUT]}")
@@ -30,5 +30,6 @@ run bench kernels --backend cuda -o "$out/kernels.json"
 run tasks pipe --backend cuda --csv "$out/pipe.csv"
 # NVIDIA's OpenCL shows the same hardware again, and PoCL the same CPU.
 QUERN_HIDE=opencl run route eval --scenario all --spread 12 --samples 400 --warmup 300 --seconds 0.4 --threads 8 | tee "$out/regret.txt"
+[ "${PEERS:-on}" = on ] || exit 0
 python3 "$here/peers_engine.py" --samples 100 | tee "$out/peers.csv"
 python3 "$here/engine_table.py" "$out" | tee "$out/engine.md"

@@ -3,6 +3,7 @@
 # a term of 64 operations, cameras, gradients; f64 and f32. Then what compiling costs, and from which
 # size on the GPU pays. PACK: from scripts/pack. PEERS: folder of
 # peer_fit_jax.py. OUT keeps the JSON files. Prints a table in Markdown; exit 1 when a bar is missed.
+# PEERS=off: quern alone, and no table.
 set -euo pipefail
 pack=${1:?usage: fit.sh PACK PEERS [OUT]}
 peers=${2:?usage: fit.sh PACK PEERS [OUT]}
@@ -21,7 +22,7 @@ fi
 {
     echo "quern $("$quern" --version | cut -d' ' -f2), $(date -u +%Y-%m-%d)"
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
-    python3 -c 'import jax; print("jax", jax.__version__)'
+    [ "${PEERS:-on}" = off ] || python3 -c 'import jax; print("jax", jax.__version__)'
 } >"$out/conditions.txt"
 
 for precision in f64 f32; do
@@ -34,6 +35,7 @@ for bench in B7 B8; do
     "$quern" fit bench $bench --backend cuda -o "$out/${bench}_f64.json" >&2 ||
         echo "$bench: did not run" >&2
 done
+[ "${PEERS:-on}" = on ] || exit 0
 for precision in f64 f32; do
     timeout "${QUERN_PEER_SECONDS:-600}" python3 "$peers/peer_fit_jax.py" --dtype $precision \
         --only springs,graph64,bal,grad --sizes 10000000 --json "$out/jax_$precision.json" >&2 ||
