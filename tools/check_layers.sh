@@ -5,11 +5,13 @@
 #    util; besides that <quern/...> and the system.
 # 2. Kernel texts (src/kernel/*.c but the expander) include dialect.h and headers of parameter
 #    structs, nothing else: three compilers read them.
-# 3. Public headers and examples include only <quern/...> and the system.
+# 3. Public headers and examples include only <quern/...> and the system; examples/workload/src is
+#    part of a tree like this one.
 # 4. Every function of a public header is marked QN_API.
 # 5. Files outside src/engine include engine/engine.h and no other header of the engine.
 # 6. Folders of src do not include each other in a cycle, at any depth.
 # 7. No source file is longer than 800 lines.
+# 8. Every function that docs/architecture.md names as `file:function` is defined in that file.
 #
 # Prints file:line: what is wrong; exit 1 when anything is.
 set -euo pipefail
@@ -69,7 +71,7 @@ kernel_texts() {
 
 public_files() {
     local files
-    mapfile -t files < <(sources include examples)
+    mapfile -t files < <(sources include examples | grep -v '^examples/workload/src/')
     [ ${#files[@]} -gt 0 ] || return 0
     awk '/^[ \t]*#[ \t]*include[ \t]*"/ {
             printf "%s:%d: includes <quern/...> and the system only: %s\n", FILENAME, FNR, $0
@@ -171,7 +173,17 @@ lengths() {
         "${files[@]}"
 }
 
-found=$(layers; kernel_texts; public_files; exported; engine_door; cycles; lengths)
+architecture() {
+    local page=docs/architecture.md line name file function
+    [ -f $page ] || return 0
+    while IFS=: read -r line name; do
+        file=${name%:*} function=${name##*:}
+        grep -qsE "^((MAP|GROUP|TEAM)\(|[a-z].*[ *])$function[(,]" "$file" ||
+            echo "$page:$line: $file has no function $function"
+    done < <(grep -noE '`src/[^`:]+:[a-z0-9_]+`' $page | tr -d '`')
+}
+
+found=$(layers; kernel_texts; public_files; exported; engine_door; cycles; lengths; architecture)
 if [ -n "$found" ]; then
     printf '%s\n' "$found"
     printf 'check_layers: %d problems\n' "$(printf '%s\n' "$found" | wc -l)" >&2

@@ -34,6 +34,9 @@ clean() {
         'static inline int qn_in(int a)' '{' '    return (a);' '}' \
         'QN_API int qn_add(int a,' '                  int b);' '}'
     file examples/heat.c '#include <quern/quern.h>'
+    file docs/architecture.md '| 1 | `src/kernel/sum.c:sum_all` |' '`src/engine/graph/run.c:start` and text'
+    file src/kernel/sum.c 'GROUP(sum_all, IN(float, x))'
+    printf 'static int *start(void)\n' >>src/engine/graph/run.c
     cd ..
 }
 
@@ -100,3 +103,6 @@ printf 'int qn_long;\n%.0s' {1..800} >tree/src/util/long.c
 exits 0 "$check" tree
 printf 'int qn_long;\n%.0s' {1..801} >tree/src/util/long.c
 finds src/util/long.c:801 'longer than 800 lines'
+
+sed -i 's/start/stop/' tree/docs/architecture.md
+finds docs/architecture.md:2 'src/engine/graph/run.c has no function stop'
