@@ -43,7 +43,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 if(QN_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 endif()
-# The library is used by the command and by whoever links it: it is told to dpkg as shared.
+# Other packages may link the library, so dpkg must know it as shared.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, ocl-icd-libopencl1, pocl-opencl-icd")

@@ -128,7 +128,7 @@ def figure(source, name, expression):
         raise Wrong(f"{{{expression}}} of {name}: {error}") from None
 
 
-def made_anew(page, source):
+def remade(page, source):
     """The text of a page with every block made from its lines."""
 
     def make(block):
@@ -147,7 +147,7 @@ def main(words):
         path = root / name
         before = path.read_text()
         try:
-            after = made_anew(before, root / "bench" / "results")
+            after = remade(before, root / "bench" / "results")
         except Wrong as error:
             print(f"{name}: {error}", file=sys.stderr)
             return 1
