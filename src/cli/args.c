@@ -454,7 +454,7 @@ qn_status qn_args_parse(const qn_command *const *commands, int argc, char **argv
     QN_TRY(check_words(out, err));
     QN_TRY(take_environment(qn_global_options, out->global_values, err));
     QN_TRY(take_environment(own_options(out), out->values, err));
-    QN_TRY(qn_globals_read(out, err));
+    qn_globals_read(out);
 out:
     return st;
 }

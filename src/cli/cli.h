@@ -43,6 +43,7 @@
 #include "util/closest.h"
 #include "util/status.h"
 #include "util/str.h"
+#include "util/table.h"
 
 #include <stdio.h>
 
@@ -168,6 +169,9 @@ qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err);
  * closes. Returns `st`, or what went wrong here when it was QN_OK. A NULL context is fine. */
 qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_status st, qn_err *err);
 
+/* Prints a table on stdout, as text or JSON, and frees it. */
+qn_status qn_cli_print_table(qn_table *table, int is_json, qn_err *err);
+
 /* Fails with QN_ERR_INPUT (exit 6) unless `path` is a file that can be read. */
 qn_status qn_cli_input(const char *path, qn_err *err);
 
@@ -203,7 +207,7 @@ qn_status qn_args_parse(const qn_command *const *commands, int argc, char **argv
 void qn_args_free(qn_args *args);
 
 /* Fills args->global from the global options (globals.c). */
-qn_status qn_globals_read(qn_args *args, qn_err *err);
+void qn_globals_read(qn_args *args);
 
 /* The name of the value of an option, and its help with default and variable. */
 const char *qn_opt_value(const qn_opt *opt);

@@ -81,9 +81,7 @@ static qn_status print_rows(const qn_arc_bench_report *report, qn_err *err)
         qn_table_addf(&table, "%.3f", r->wall_s * 1e3);
         qn_table_addf(&table, "%.0f", r->runs / r->wall_s);
     }
-    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
+    return qn_cli_print_table(&table, 0, err);
 }
 
 static void print_rest(const qn_arc_bench_report *report)

@@ -170,9 +170,7 @@ static qn_status run_ops(qn_ctx *ctx, const qn_args *args, qn_err *err)
         qn_table_add(&table, class_text(op->class_));
         qn_table_addf(&table, "%d", op->priority);
     }
-    if (!qn_table_print(&table, stdout, qn_flag(args, "json") ? QN_TABLE_JSON : QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
+    return qn_cli_print_table(&table, qn_flag(args, "json"), err);
 }
 
 const qn_command qn_verb_arc_ops = {

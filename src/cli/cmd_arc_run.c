@@ -53,6 +53,7 @@ static int is_shown(const qn_arc_evaluation *e, int program, int match_all)
 static qn_status print_check(const qn_arc_programs *programs, const qn_arc_evaluation *e,
                              int match_all, qn_err *err)
 {
+    qn_status st;
     qn_table table = qn_table_begin("PROGRAM", "PAIRS", "SOLVED", "ERRORS", "STEPS", "FIRST ERROR");
     int n = 0;
 
@@ -71,8 +72,8 @@ static qn_status print_check(const qn_arc_programs *programs, const qn_arc_evalu
     }
     if (!n)
         qn_table_free(&table);
-    else if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    else if ((st = qn_cli_print_table(&table, 0, err)) != QN_OK)
+        return st;
     printf("solved %" PRIu64 " of %" PRIu64 " pairs, %" PRIu64 " errors\n", e->solved,
            e->runs - e->unscored, e->errors);
     return QN_OK;

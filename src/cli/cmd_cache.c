@@ -118,8 +118,7 @@ static qn_status run_list(qn_ctx *none, const qn_args *args, qn_err *err)
         qn_table_addf(&table, "%llu", (unsigned long long)c.list[i].bytes);
         qn_table_add(&table, format_time(c.list[i].used_s, when, sizeof when));
     }
-    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        st = qn_fail(err, QN_ERR_IO, "cannot write a table of %d entries to stdout", c.n);
+    st = qn_cli_print_table(&table, 0, err);
 out:
     free(c.list);
     return st;

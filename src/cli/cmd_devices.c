@@ -72,10 +72,7 @@ static qn_status print_table(const qn_ctx *ctx, qn_err *err)
             qn_table_add(&table, "-");
         qn_table_add(&table, state->reason);
     }
-    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table of %d devices to stdout",
-                       qn_device_count(ctx));
-    return QN_OK;
+    return qn_cli_print_table(&table, 0, err);
 }
 
 static void print_abilities(const qn_device_info *info)

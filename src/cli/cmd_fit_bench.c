@@ -43,8 +43,10 @@ static qn_status print_rows(const qn_fit_bench *bench, qn_err *err)
         qn_table_addf(&table, r->bytes > 0 ? "%.1f" : "-", r->bytes / us / 1e3);
         qn_table_addf(&table, r->bytes > 0 ? "%.1f" : "-", qn_fit_bench_bound_pct(bench, r));
     }
-    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    const qn_status st = qn_cli_print_table(&table, 0, err);
+
+    if (st != QN_OK)
+        return st;
     printf("memory: %.1f GB/s\n", bench->gbs);
     for (size_t k = 0; k < bench->n; k++)
         if (bench->rows[k].note[0])
@@ -97,9 +99,7 @@ static qn_status print_solves(const json_t *rows, qn_err *err)
         qn_table_addf(&table, "%.4f", json_number_value(json_object_get(row, "best_s")));
         qn_table_add(&table, json_string_value(json_object_get(row, "note")));
     }
-    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
+    return qn_cli_print_table(&table, 0, err);
 }
 
 /* On the best device, or by the solvers in host memory if there is only the CPU. */

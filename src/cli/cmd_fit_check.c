@@ -27,13 +27,6 @@ static const qn_opt options[] = {
 static const char *const examples[] = { "quern fit new mesh >ball.fit", "quern fit check ball.fit",
                                         NULL };
 
-static qn_status print_table(qn_table *table, int is_json, qn_err *err)
-{
-    if (!qn_table_print(table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
-}
-
 /* A program. */
 
 static qn_status add_group(qn_table *table, const qn_fit_group *g, qn_err *err)
@@ -81,7 +74,7 @@ static qn_status check_program(const qn_args *args, qn_err *err)
         printf("%s: %u parameters, %u of them free; %lld rows of residuals\n", args->words[0],
                text->problem->n_scalars - (uint32_t)text->problem->n_sums, text->problem->n_free,
                (long long)qn_fit_problem_n_rows(text->problem));
-    QN_TRY(print_table(&table, is_json, err));
+    QN_TRY(qn_cli_print_table(&table, is_json, err));
     table = (qn_table){ 0 };
 out:
     qn_table_free(&table);
@@ -117,7 +110,7 @@ static qn_status print_findings(const qn_findings *findings, int is_all, int is_
             n++;
         }
     if (n || is_json)
-        return print_table(&table, is_json, err);
+        return qn_cli_print_table(&table, is_json, err);
     qn_table_free(&table);
     return QN_OK;
 }

@@ -53,9 +53,7 @@ static qn_status print_errors(const qn_les_result *result, qn_err *err)
         qn_table_addf(&table, "%+.2f", 100 * c.enstrophy_drift);
         qn_table_addf(&table, "%.4f", c.persistence);
     }
-    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
+    return qn_cli_print_table(&table, 0, err);
 }
 
 static qn_status print_result(const qn_les_options *options, const qn_les_result *result,

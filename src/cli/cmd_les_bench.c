@@ -142,9 +142,7 @@ static qn_status print_points(const qn_les_points *points, qn_err *err)
         qn_table_addf(&table, has_steps ? "%.2f" : "-", p->step_us / p->fft_us);
         qn_table_addf(&table, has_steps ? "%.1f" : "-", 100 * p->roofline);
     }
-    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
+    return qn_cli_print_table(&table, 0, err);
 }
 
 static qn_status measure_steps(qn_ctx *ctx, const qn_args *args, const cases *c,

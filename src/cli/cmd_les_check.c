@@ -92,9 +92,7 @@ static qn_status print(const qn_findings *findings, int is_json, qn_err *err)
         qn_table_addf(&table, "%.6g", f->high);
         qn_table_add(&table, f->verdict == QN_FINDING_OK ? "yes" : "NO");
     }
-    if (!qn_table_print(&table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
+    return qn_cli_print_table(&table, is_json, err);
 }
 
 static const char *title_of(const char *name)

@@ -20,9 +20,7 @@ static qn_status print_summary(const qn_rp_runs *runs, qn_err *err)
 {
     qn_table table = qn_rp_summary(runs);
 
-    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
+    return qn_cli_print_table(&table, 0, err);
 }
 
 /* The page is written even when a comparison failed; the exit code says so. */

@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-qn_status qn_route_print(qn_table *table, qn_err *err)
-{
-    if (!qn_table_print(table, stdout, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
-}
-
 /* Show. */
 
 static void print_device(const qn_ctx *ctx, int d)
@@ -79,7 +72,7 @@ static qn_status print_ops(const qn_ctx *ctx, qn_err *err)
         printf("nothing is measured; quern calibrate does it\n");
         return QN_OK;
     }
-    return qn_route_print(&table, err);
+    return qn_cli_print_table(&table, 0, err);
 }
 
 static qn_status print_op(const qn_ctx *ctx, const char *name, qn_err *err)
@@ -111,7 +104,7 @@ static qn_status print_op(const qn_ctx *ctx, const char *name, qn_err *err)
         printf("nothing is measured of %s; quern calibrate --op %s does it\n", name, name);
         return QN_OK;
     }
-    return qn_route_print(&table, err);
+    return qn_cli_print_table(&table, 0, err);
 }
 
 static qn_status run_show(qn_ctx *ctx, const qn_args *args, qn_err *err)
@@ -319,7 +312,7 @@ static qn_status print_regret(qn_ctx *ctx, const trace *t, int skip, qn_err *err
         add_policy(&table, policies[p], r.us[p], r.best_us);
     qn_metric_set(qn_metric_of(qn_ctx_metrics(ctx), "route_regret", NULL),
                   r.regret[QN_POLICY_AUTO]);
-    return qn_route_print(&table, err);
+    return qn_cli_print_table(&table, 0, err);
 }
 
 static qn_status eval_trace(qn_ctx *ctx, const qn_args *args, qn_err *err)

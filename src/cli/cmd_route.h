@@ -8,9 +8,6 @@
 
 enum { QN_ROUTE_SIZES = 24 }; /* of --sizes, at most */
 
-/* Prints a table on stdout and frees it. */
-qn_status qn_route_print(qn_table *table, qn_err *err);
-
 qn_status qn_route_eval_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err);
 
 #endif

@@ -167,7 +167,7 @@ static qn_status print_cells(qn_ctx *ctx, const cell *cells, int n, int n_sizes,
     add_row(&table, "total", "all", &total);
     qn_metric_set(qn_metric_of(qn_ctx_metrics(ctx), "route_regret", NULL),
                   total.more_us[QN_POLICY_AUTO].us / total.best_us);
-    if ((st = qn_route_print(&table, err)) != QN_OK)
+    if ((st = qn_cli_print_table(&table, 0, err)) != QN_OK)
         return st;
     print_worst(cells, n);
     print_noise(cells, n);

@@ -61,9 +61,7 @@ static qn_status print_table(const qn_findings *findings, qn_err *err)
         for (size_t d = 0; d < n; d++)
             qn_table_add(&table, result_of(findings, findings->list[i].name, names[1 + d]));
     }
-    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table of %zu checks to stdout", findings->n);
-    return QN_OK;
+    return qn_cli_print_table(&table, 0, err);
 }
 
 static void print_details(const qn_findings *findings, qn_verdict verdict, const char *title)

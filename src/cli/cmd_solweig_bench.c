@@ -156,8 +156,10 @@ static qn_status print_result(const qn_args *args, const qn_sw_bench_result *r, 
         qn_table_addf(&table, "%.1f", r->relief);
         qn_table_add(&table, r->device);
     }
-    if (!qn_table_print(&table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    const qn_status st = qn_cli_print_table(&table, is_json, err);
+
+    if (st != QN_OK)
+        return st;
     if (!is_json && r->bytes_per_pixel > 0)
         printf("device memory: at most %.0f bytes per pixel\n", r->bytes_per_pixel);
     return QN_OK;

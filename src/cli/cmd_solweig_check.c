@@ -51,9 +51,7 @@ static qn_status print_list(int is_json, qn_err *err)
         qn_table_add(&table, info.is_day ? "days" : "stages");
         qn_table_add(&table, info.about);
     }
-    if (!qn_table_print(&table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
+    return qn_cli_print_table(&table, is_json, err);
 }
 
 /* Findings. */
@@ -85,9 +83,7 @@ static qn_status print(const qn_findings *findings, int is_json, qn_err *err)
         qn_table_add(&table, f->note);
         qn_table_add(&table, qn_verdict_name(f->verdict));
     }
-    if (!qn_table_print(&table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
+    return qn_cli_print_table(&table, is_json, err);
 }
 
 /* Measurements. */
@@ -109,9 +105,7 @@ static qn_status print_measured(const qn_sw_measured_list *list, int is_json, qn
             qn_table_addf(&table, "%.4f", fits[k]->correlation);
         }
     }
-    if (!qn_table_print(&table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
+    return qn_cli_print_table(&table, is_json, err);
 }
 
 /* As good as the reference: to the hundredth of a kelvin that its figures are known by. */

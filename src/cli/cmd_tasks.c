@@ -214,8 +214,8 @@ out:
     qn_tasks_free(tasks);
     if (st != QN_OK)
         qn_table_free(&table);
-    else if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        st = qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    else
+        st = qn_cli_print_table(&table, 0, err);
     return st;
 }
 

@@ -185,8 +185,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     QN_TRY(finish(&csv, put_csv, list, n, qn_str_get(&line), qn_str_get(&device), err));
     QN_TRY(finish(&md, put_markdown, list, n, qn_str_get(&line), qn_str_get(&device), err));
     table = make_table(list, n);
-    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        st = qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    st = qn_cli_print_table(&table, 0, err);
 out:
     qn_out_abort(&csv);
     qn_out_abort(&md);

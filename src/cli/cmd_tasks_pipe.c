@@ -118,9 +118,7 @@ static qn_status print(const qn_pipe_result *results, int n, qn_err *err)
         qn_table_addf(&t, "%d", r->phases.queue_depth_peak);
         qn_table_addf(&t, "%.2f", results[0].wall_us.median / r->wall_us.median);
     }
-    if (!qn_table_print(&t, stdout, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
+    return qn_cli_print_table(&t, 0, err);
 }
 
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)

@@ -114,7 +114,7 @@ const qn_opt qn_global_options[] = {
 
 /* Where an option was not given the engine's field stays zero, so that the engine's own
  * defaults exist once. */
-qn_status qn_globals_read(qn_args *args, qn_err *err)
+void qn_globals_read(qn_args *args)
 {
     const char *fallback = qn_text(args, "fallback");
     const char *devices = qn_text(args, "devices");
@@ -147,7 +147,6 @@ qn_status qn_globals_read(qn_args *args, qn_err *err)
         .chunk_elems = qn_int(args, "chunk-elems"),
         .seed = (uint64_t)qn_int(args, "seed"),
     };
-    return QN_OK;
 }
 
 qn_status qn_cli_one_device(const qn_args *args, qn_err *err)

@@ -172,6 +172,13 @@ qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_status st, qn_err *e
     return st;
 }
 
+qn_status qn_cli_print_table(qn_table *table, int is_json, qn_err *err)
+{
+    if (!qn_table_print(table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
+        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
+    return QN_OK;
+}
+
 qn_status qn_cli_input(const char *path, qn_err *err)
 {
     qn_status st = QN_OK;
