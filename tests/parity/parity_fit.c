@@ -1,6 +1,6 @@
 /* parity_fit.c - terms evaluated by the interpreter and on every device: residuals, Jacobians and
- * gradients. Where only + - * / and square roots are involved they have the same bits, and they
- * keep them from run to run. */
+ * gradients. With only + - * / and square roots the bits are the same, and they repeat from run to
+ * run. */
 /* test: cost 43, quick-opencl, no-cache */
 #include "parity.h"
 
@@ -139,7 +139,7 @@ static void cameras_and_curves_have_the_same_gradient(void **state)
 
 /* Products. */
 
-/* J'J v in one kernel beside J'(J v) of the interpreter. */
+/* Compares J'J v of one kernel with J'(J v) of the interpreter. */
 static void check_product(const place *at, maker make, uint32_t n, qn_fit_accumulate how)
 {
     fixture r = open_fixture(at, make, n, QN_FIT_F64);
@@ -182,7 +182,7 @@ static void products_agree(void **state)
 
 /* Residuals and Jacobians. */
 
-/* The interpreter's rows are at the same places. */
+/* The interpreter's rows have the same layout. */
 static void check_rows(fixture *r, const place *at, double tolerance)
 {
     const double *want = qn_fit_host_residuals(r->host);
@@ -199,7 +199,7 @@ static void check_rows(fixture *r, const place *at, double tolerance)
         }
 }
 
-/* J v by the stored values beside J v of the interpreter. */
+/* Compares J v from stored values with J v of the interpreter. */
 static void check_jacobian(fixture *r, const place *at, double tolerance)
 {
     const qn_i64 n = (qn_i64)qn_buf_bytes(r->jacobian) / (qn_i64)sizeof(double);

@@ -1,8 +1,8 @@
-/* perf_fit_eval.c - evaluation stays near the time that memory alone would take.
+/* perf_fit_eval.c - evaluation takes little longer than its memory traffic.
  *
  * The bound is bytes over the bandwidth of y = a x + y, measured in the same run, so a busy machine
- * slows both. Limits are about a third of what is usual: 90 % and 69 % on an H200, more than 100 %
- * and 50 % on a core, whose caches hold what the bound reads from memory.
+ * slows both. The limits are about a third of the usual values: 90 % and 69 % on an H200, more than
+ * 100 % and 50 % on a CPU core, whose caches hold data that the bound reads from memory.
  */
 /* test: bench-only */
 #include "engine_fixture.h"

@@ -1,6 +1,6 @@
 /* perf_fit_solve.c - whole solves of springs, cameras and hinges, timed.
  *
- * Without arguments small cases, which must end where they should. To measure:
+ * Without arguments it runs small cases, whose results are checked. To measure:
  *
  *     perf_fit_solve B5 what=springs level=7 backend=cuda goal=1e-12 repeats=3
  *     perf_fit_solve B5 what=cameras cameras=1000 points=200000 linear=schur_pcg threads=2
@@ -8,7 +8,7 @@
  *     perf_fit_solve B5 what=springs level=7 backend=cuda jacobian=stored storage=f32
  *     perf_fit_solve B6 level=6 backend=cuda
  *
- * prints a line of JSON for each case; without backend= the solvers in host memory run.
+ * prints a line of JSON for each case; without backend= the solvers run in host memory.
  */
 #include "test.h"
 
@@ -83,7 +83,7 @@ static double value(const json_t *rows, const char *key)
     return json_real_value(json_object_get(json_array_get(rows, 0), key));
 }
 
-/* `start`: the cost that other programs find for the same numbers. */
+/* `start`: the cost that other programs compute for the same numbers. */
 static void solve_small(const char *name, const char *what, double start, double tolerance,
                         double below)
 {

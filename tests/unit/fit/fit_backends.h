@@ -12,7 +12,7 @@ static const char *const backends[] = { "cpu", "sim", "opencl", "cuda" };
 
 enum { N_BACKENDS = sizeof backends / sizeof *backends };
 
-/* NULL, with a line that says why, where there is none. */
+/* NULL if there is none, with a line that says why. */
 static inline qn_ctx *open_backend(const char *backend)
 {
     const qn_options options = { .backend = backend, .fallback = QN_FALLBACK_ERROR };
@@ -35,7 +35,7 @@ static inline qn_fit_problem *logarithm_of_less_than_nothing(void)
     return one_group(1, (const double[]){ 1 }, 3, 1, cols, (qn_fit_loss){ 0 }, NULL, NULL);
 }
 
-/* A solve of it ended where it began, and says why. */
+/* Checks that its solve ended at its start, and says why. */
 static inline void check_not_finite(const qn_fit_problem *p, qn_fit_report *r)
 {
     assert_int_equal(r->end, QN_FIT_NON_FINITE);
@@ -48,7 +48,7 @@ typedef struct solvers {
     qn_status (*host)(qn_fit_problem *, const qn_fit_solve_options *, qn_fit_report *, qn_err *);
     qn_status (*device)(qn_ctx *, qn_fit_problem *, qn_fit_precision, const qn_fit_solve_options *,
                         qn_fit_report *, qn_err *);
-    void (*also)(const qn_fit_report *got); /* what else must hold of a solve, or NULL */
+    void (*also)(const qn_fit_report *got); /* further checks of a solve, or NULL */
 } solvers;
 
 /* The same start in host memory and on each backend; costs agree to `tolerance`. */

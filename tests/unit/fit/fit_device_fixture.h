@@ -1,4 +1,4 @@
-/* fit_device_fixture.h - a problem on a backend beside the evaluation in host memory. */
+/* fit_device_fixture.h - a problem on a backend, and its evaluation in host memory. */
 #ifndef QN_TESTS_FIT_DEVICE_FIXTURE_H
 #define QN_TESTS_FIT_DEVICE_FIXTURE_H
 
@@ -80,7 +80,7 @@ static inline void assert_vector(const fixture *r, double tolerance)
             fail_msg("scalar %u: %.17g, on the CPU %.17g", s, r->got[s], r->want[s]);
 }
 
-/* The graph, once, gives the vector that is wanted. */
+/* Runs the graph once and compares with the wanted vector. */
 static inline void assert_run(fixture *r, double tolerance)
 {
     run_graph(r);

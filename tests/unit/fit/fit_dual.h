@@ -1,4 +1,4 @@
-/* fit_dual.h - values and derivatives of graphs by dual numbers, with rules of their own. */
+/* fit_dual.h - values and derivatives of graphs by dual numbers, with independent rules. */
 #ifndef QN_TESTS_FIT_DUAL_H
 #define QN_TESTS_FIT_DUAL_H
 
@@ -13,8 +13,8 @@ typedef struct {
     double v, d[DUAL_INPUTS];
 } dual;
 
-/* The eigenvalue number `which` of a symmetric matrix by rotations, and what it gains from each of
- * the six numbers. */
+/* Eigenvalue number `which` of a symmetric matrix, by rotations, and its derivatives in the six
+ * numbers. */
 static inline double dual_eigen(const double *c, int which, double *p)
 {
     double m[3][3] = { { c[0], c[1], c[2] }, { c[1], c[3], c[4] }, { c[2], c[4], c[5] } };

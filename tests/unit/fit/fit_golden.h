@@ -1,4 +1,4 @@
-/* fit_golden.h - golden records of fit as graphs: one graph per operation, one instance per record. */
+/* fit_golden.h - golden records as graphs: one graph per operation, one instance per record. */
 #ifndef QN_TESTS_FIT_FIXTURE_H
 #define QN_TESTS_FIT_FIXTURE_H
 
@@ -129,7 +129,7 @@ static inline void *fit_aligned(size_t bytes)
     return p;
 }
 
-/* As double whatever the precision: out[output * n + i]. */
+/* As double in either precision: out[output * n + i]. */
 static inline double *fit_run(const qn_fit_tape *p, qn_fit_precision precision, int width,
                               const double *params, size_t n_params, const uint32_t *idx, int n,
                               qn_fit_fault *fault)
@@ -166,7 +166,7 @@ static inline double *fit_run(const qn_fit_tape *p, qn_fit_precision precision, 
     return out;
 }
 
-/* The entry (row, variable) of J for instance i; 0 for a parameter the expression lost. */
+/* The entry (row, variable) of J for instance i; 0 for a parameter that was folded away. */
 static inline double fit_entry(const qn_fit_tape *p, int section, const double *out, int n, int i,
                                int entry)
 {

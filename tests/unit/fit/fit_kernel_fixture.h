@@ -1,5 +1,4 @@
-/* fit_kernel_fixture.h - a file of golden records as one kernel, on a backend, against the interpreter.
- */
+/* fit_kernel_fixture.h - golden records as one kernel on a backend, against the interpreter. */
 #ifndef QN_TESTS_FIT_KERNEL_FIXTURE_H
 #define QN_TESTS_FIT_KERNEL_FIXTURE_H
 
@@ -10,7 +9,7 @@
 #include "domain/fit/code/print.h"
 
 /* All operations of a golden file in one graph: a block slot and some rows for each. Instance i
- * takes record i of every operation, and begins again where there are fewer. */
+ * takes record i of every operation, and starts over where there are fewer. */
 typedef struct {
     fit_golden *golden;
     qn_fit_tape *tape;

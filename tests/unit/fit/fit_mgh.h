@@ -4,7 +4,7 @@
 
 #include "fit_terms.h"
 
-/* Powers of ten that C would not write exactly are those of the definitions. */
+/* Powers of ten are written as in the definitions. */
 static inline void mgh_small(int id, int m)
 {
     static const double beale[] = { 1.5, 2.25, 2.625 };

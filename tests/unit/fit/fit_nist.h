@@ -70,7 +70,7 @@ static inline v nist_model(const char *name)
     return 0;
 }
 
-/* A member of the list as a problem from its start 1 or 2; Nelson's response is log(y). */
+/* A set of the list as a problem, from its start 1 or 2; Nelson's response is log(y). */
 static inline qn_fit_problem *nist_problem(json_t *set, int start)
 {
     const char *name = json_string_value(json_object_get(set, "name"));

@@ -24,7 +24,7 @@ static inline qn_fit_text *fit_load(const char *text, const char *data_folder)
     return out;
 }
 
-/* A program beside the golden data, which must be there. */
+/* A program of the golden data, which must be present. */
 static inline qn_fit_text *fit_load_golden(const char *name)
 {
     char folder[2048], *text = NULL;
@@ -42,7 +42,7 @@ static inline qn_fit_text *fit_load_golden(const char *name)
 }
 
 /* Every kind of term: vectors of rows, losses, weights, fixed points, constants among the entries
- * of J, lists, one block at two slots, parameters that all share. */
+ * of J, lists, one block at two slots, shared parameters. */
 static const char FIT_MIXED[] =
     "fit 1;\n"
     "mesh M = icosphere(1, 1.0);\n"

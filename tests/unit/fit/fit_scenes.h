@@ -89,7 +89,7 @@ static inline qn_fit_problem *bal_problem(const char *file, qn_fit_loss loss)
     return p;
 }
 
-/* Springs of 95 % of their length on an icosphere, vertices held weakly where they were. */
+/* Springs with 95 % of their length on an icosphere, and weakly anchored vertices. */
 static inline qn_fit_problem *spring_problem(int level)
 {
     qn_fit_problem *p = NULL;

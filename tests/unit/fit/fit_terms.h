@@ -12,7 +12,7 @@
 
 typedef qn_fit_v v;
 
-static qn_fit_graph *G; /* the graph that is being written */
+static qn_fit_graph *G; /* the graph under construction */
 
 /* A golden file whose root is a list. */
 static inline json_t *golden_list(const char *name)

@@ -1,4 +1,5 @@
-/* test_fit_batches.c - dispatches of a limited number of instances give the bits of one. */
+/* test_fit_batches.c - dispatches of a limited number of instances give the bits of a single
+ * one. */
 /* test: quick-opencl */
 #include "fit_device_fixture.h"
 
@@ -16,20 +17,20 @@ enum { N_PLACES = sizeof places / sizeof *places };
     "residual spring over e in M.edges { yield length(x[e.a] - x[e.b]) - rest[e]; }\n"             \
     "residual anchor over v in M.verts weight 0.01 loss huber(0.1) { yield x[v] - M.pos[v]; }\n"
 
-/* With groups so small that they share a dispatch where there is no limit. */
+/* With groups so small that they share a dispatch unless there is a limit. */
 static const char FEW[] =
     FILM "residual first over v in M.verts where v.index == 0 { yield x[v].x - 1, x[v].y; }\n"
          "residual second over v in M.verts where v.index == 1 { yield x[v].z; }\n"
          "residual third over v in M.verts where v.index == 2 { yield x[v].y * x[v].z; }\n";
 
-/* Rows of one pair of parameters, more than a chunk of them. */
+/* More than a chunk of rows over one pair of parameters. */
 static const char CURVE[] = "fit 1;\nmesh M = grid(68, 68, 1, 1);\nparam a = 1;\nparam b = 0.5;\n"
                             "residual r over v in M.verts {\n"
                             "  yield a*M.pos[v].x - b*b*M.pos[v].y - 0.3; }\n";
 
 /* One evaluation. */
 
-/* What an evaluation leaves: cost, gradient and diagonal of a point, the gradient alone, and a
+/* The results of an evaluation: cost, gradient and diagonal of a point, the gradient alone, and a
  * product with J'J. */
 typedef struct {
     double *numbers;
@@ -117,7 +118,7 @@ static void owners_do_not_depend_on_the_cuts(void **state)
         same_for(places[k], FEW, QN_FIT_ACCUMULATE_OWNER, sizes, 3);
 }
 
-/* Within a kernel where parts are whole chunks, gathered where they are smaller. */
+/* Summed in the kernel if parts are whole chunks, gathered if they are smaller. */
 static void sums_inside_of_kernels_do_not_depend_on_the_cuts(void **state)
 {
     static const qn_i64 sizes[] = { QN_FIT_CHUNK, 1000, 50 };

@@ -1,4 +1,4 @@
-/* test_fit_choose.c - what evaluations cost before they are run, and where they are run therefore.
+/* test_fit_choose.c - estimated costs of evaluations, and the device that follows from them.
  */
 #include "golden.h"
 
@@ -16,7 +16,8 @@ static qn_fit_traffic traffic(const qn_fit_problem *p, qn_fit_work work, qn_fit_
     return t;
 }
 
-/* Two places and a rest length in, a residual and three values of J out; parameters once. */
+/* Reads two starts of blocks and a rest length, writes a residual and three values of J; parameters
+ * are read once. */
 static void a_spring_moves_48_bytes_and_its_share_of_the_vertices(void **state)
 {
     qn_fit_problem *p = NULL;

@@ -14,7 +14,7 @@ static const qn_fit_linear_kind ways[N_WAYS] = {
 static double cameras[] = { 0, 0, 0, 0, 0, -5, 500, 0, 0, 0, 0.2, 0, 0.1, 0, -5, 500, 0, 0 };
 static double points[] = { 0.1, 0.2, 0.3, -0.4, 0.1, 0, 0.3, -0.2, 0.5, 0.7, 0.1, 0.2 };
 
-/* Two cameras; `cam` and `pt` of each observation, which all are at u, v = 10, 5. */
+/* Two cameras; `cam` and `pt` of each observation, all of them at u, v = 10, 5. */
 static qn_fit_problem *seen(const uint32_t *cam, const uint32_t *pt, uint32_t n)
 {
     static double u[16], w[16];
@@ -74,7 +74,7 @@ static void few_observations_are_met_exactly(void **state)
         check_end(way, p, &r);
         assert_true(r.is_underdetermined);
         assert_true(qn_fit_end_is_converged(r.end) && r.final_cost < 1e-6 * r.initial_cost);
-        /* Points 2 and 3 are in no term: they stay. */
+        /* Points 2 and 3 are in no term, so they do not move. */
         for (int k = 6; k < 12; k++)
             assert_true(p->x[18 + k] == points[k]);
         qn_fit_report_free(&r);
@@ -82,7 +82,7 @@ static void few_observations_are_met_exactly(void **state)
     }
 }
 
-/* Without damping the same is singular: it ends, and nothing is broken. */
+/* Without damping the system is singular: the solve ends, and parameters stay finite. */
 static void undamped_systems_of_no_rank_end_with_a_sentence(void **state)
 {
     static const uint32_t cam[] = { 0, 1, 0 }, pt[] = { 0, 1, 0 };
@@ -123,7 +123,7 @@ static void a_point_in_the_plane_of_its_camera_is_reported(void **state)
     points[8] = depth;
 }
 
-/* Behind it there is one, upside down: the solve goes on from there. */
+/* Behind it there is an image, upside down: the solve continues from there. */
 static void a_point_behind_its_camera_stays_finite(void **state)
 {
     static const uint32_t cam[] = { 0, 1, 0, 1, 0, 1 }, pt[] = { 0, 0, 1, 1, 2, 2 };

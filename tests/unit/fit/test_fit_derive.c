@@ -1,5 +1,5 @@
 /* test_fit_derive.c - derivatives: forward and reverse agree, differences agree, products agree
- * with the Jacobian, and what is singular behind a select stays without influence. */
+ * with the Jacobian, and singular branches that are not selected have no influence. */
 #include "fit_random.h"
 
 enum { RES_JAC = QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC) };
@@ -393,7 +393,7 @@ static void many_rows_of_few_variables_go_forward(void **state)
     qn_fit_graph_free(g);
 }
 
-static void bad_wishes_are_refused(void **state)
+static void bad_outputs_are_refused(void **state)
 {
     qn_fit_graph *g = fit_golden_graph("sin", 1), *eig = fit_begin();
     qn_fit_tape *p = NULL;
@@ -423,7 +423,7 @@ int main(void)
         cmocka_unit_test(a_spring_stores_three_of_six_entries),
         cmocka_unit_test(constant_entries_are_not_stored_and_fixed_ones_are_dropped),
         cmocka_unit_test(many_rows_of_few_variables_go_forward),
-        cmocka_unit_test(bad_wishes_are_refused),
+        cmocka_unit_test(bad_outputs_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,7 +223,7 @@ static void the_stored_jacobian_gives_the_same_products(void **state)
     close_fixture(&r);
 }
 
-/* Residuals and stored Jacobian into new arrays. On the CPU, where what no instance has is 0. */
+/* Residuals and stored Jacobian in new arrays. On the CPU; padding is 0. */
 static void linearize(qn_fit_precision storage, int with_cost, double **rows, double **jacobian,
                       qn_i64 *n_rows, qn_i64 *n_jacobian)
 {
@@ -369,7 +369,7 @@ static void a_curve_is_summed_in_its_kernel(void **state)
     close_fixture(&r);
 }
 
-/* Without terms that bind one block twice both have the same blocks. */
+/* Without terms that use a block twice, both have the same blocks. */
 static void diagonal_blocks_agree_with_the_cpu(void **state)
 {
     char text[2048];

@@ -3,7 +3,8 @@
 
 #include "fit_dual.h"
 
-/* Graphs of the derivative's two ways in turn; mostly short ones, every fiftieth has 200 nodes. */
+/* Graphs with forward and reverse sweeps alternately; most are short, every fiftieth has 200
+ * nodes. */
 enum { FIRST = 1, LAST = 10000, MOST = 200, ROOM = 20 * MOST };
 
 static qn_fit_v times(qn_fit_graph *g, double by, qn_fit_v a)
@@ -26,7 +27,7 @@ static int is_among(const char *name, const char *list)
     return 0;
 }
 
-/* Arguments moved to where the operation is smooth and of moderate size. */
+/* Arguments moved to a range where the operation is smooth and of moderate size. */
 static void into_domain(qn_fit_graph *g, const char *op, qn_fit_v *a)
 {
     if (is_among(op, "asin acos atanh asin_safe acos_safe tan"))
@@ -49,7 +50,7 @@ static void into_domain(qn_fit_graph *g, const char *op, qn_fit_v *a)
         a[1] = qn_fit_lit(g, 0.75);
     if (is_among(op, "div_safe"))
         a[2] = qn_fit_lit(g, 0.25);
-    /* Eigenvalues that stay apart. */
+    /* Well separated eigenvalues. */
     for (int k = 0; !strncmp(op, "eig3_", 5) && k < 6; k++) {
         a[k] = times(g, k == 0 || k == 3 || k == 5 ? 1 : 0.3, CALL1("tanh", a[k]));
         if (k == 0 || k == 5)
@@ -113,7 +114,7 @@ static int is_near(double got, double want)
     return fabs(got - want) <= 1e-8 * fmax(1, fabs(want));
 }
 
-/* How many numbers were compared; those too large to say anything are left out. */
+/* The number of compared values; those that are too large are left out. */
 static int compare_point(uint64_t seed, const qn_fit_graph *g, const qn_fit_tape *p,
                          const double *out, int i, const dual *node)
 {

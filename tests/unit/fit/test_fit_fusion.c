@@ -228,7 +228,7 @@ static void energies_are_added_atomically_too(void **state)
     close_fixture(&r);
 }
 
-/* Without fallback a device that cannot says so; nothing is summed in another way in silence. */
+/* Without fallback a device that cannot do this fails; it never sums in another way silently. */
 static void opencl_refuses_atomic_sums(void **state)
 {
     fixture r;

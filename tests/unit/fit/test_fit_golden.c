@@ -172,7 +172,7 @@ static void round_arguments(fit_records *r)
 static int is_close_f32(double got, double want, double tolerance)
 {
     if (isnan(want) || isinf((float)want) || fabs(want) < 1e-30)
-        return 1; /* beyond what a float holds */
+        return 1; /* beyond the range of a float */
     return fabs(got - want) <= tolerance * fabs(want);
 }
 

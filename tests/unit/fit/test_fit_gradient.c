@@ -1,4 +1,4 @@
-/* test_fit_gradient.c - L-BFGS, first-order methods, and covariances that cannot be had. */
+/* test_fit_gradient.c - L-BFGS, first-order methods, and covariances that do not exist. */
 #include "alloc_count.h"
 #include "fit_mgh.h"
 #include "fit_scenes.h"
@@ -348,7 +348,7 @@ static void descent_stays_in_its_box(void **state)
 static void the_loop_of_lbfgs_asks_for_no_memory(void **state)
 {
 #ifdef __SANITIZE_ADDRESS__
-    skip(); /* the sanitizer asks for memory itself */
+    skip(); /* the sanitizer allocates memory itself */
 #endif
     qn_fit_problem *p = spring_problem(1);
     qn_fit_model *model = NULL;

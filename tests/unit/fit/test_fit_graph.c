@@ -1,4 +1,4 @@
-/* test_fit_graph.c - which expressions become one topology, which must not; errors of building. */
+/* test_fit_graph.c - which expressions share a topology and which must not; errors of building. */
 #include "fit_golden.h"
 
 typedef qn_fit_v (*expression)(qn_fit_graph *g);
@@ -143,7 +143,7 @@ static void targets_become_columns_of_one_topology(void **state)
     qn_fit_graph_free(g);
 }
 
-/* A column that is 1 everywhere folds away; a slot that nothing moves loses its derivatives. */
+/* A column that is 1 everywhere folds away; a fixed slot has no derivatives. */
 static void a_graph_is_remade_with_literals_and_fixed_slots(void **state)
 {
     qn_fit_graph *g = begin(QN_FIT_TEMPLATE), *h = NULL, *want = begin(QN_FIT_TEMPLATE);

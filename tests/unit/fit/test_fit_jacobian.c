@@ -1,9 +1,9 @@
-/* test_fit_jacobian.c - solves with a Jacobian that is stored, in f64 or f32, or computed anew. */
+/* test_fit_jacobian.c - solves with a Jacobian that is stored, in f64 or f32, or computed. */
 /* test: cost 46, quick-opencl */
 #include "fit_backends.h"
 #include "fit_mgh.h"
 
-/* What is asked for, and what the report says of it. */
+/* Options, and what the report says about them. */
 typedef struct {
     qn_fit_jacobian jacobian;
     qn_fit_precision storage;
@@ -50,7 +50,7 @@ static void assert_said(const qn_fit_report *r, const way *w)
     assert_string_equal(r->linear, "pcg");
 }
 
-/* Costs of all ways agree; of f32 to what the solver was asked for. */
+/* The costs of all choices agree; with f32 up to the tolerance of the solver. */
 static void compare_ways(qn_ctx *ctx, qn_fit_problem *(*make)(void), int most, double rounded)
 {
     double want = 0;
@@ -128,7 +128,7 @@ static void a_curve_is_fitted_alike(void **state)
     qn_ctx_close(ctx);
 }
 
-/* Kernels of cameras take long to compile: a device has the stored way alone. */
+/* Kernels of cameras take long to compile, so devices only store J. */
 static void bundles_go_down_alike(void **state)
 {
     qn_fit_problem *p;
@@ -149,7 +149,7 @@ static void bundles_go_down_alike(void **state)
     assert_said(&got, &ways[STORED]);
     assert_true(fabs(got.final_cost - want.final_cost) <= 1e-6 * want.final_cost);
     qn_fit_problem_free(p);
-    /* With elimination J is stored in any case, and J v reads it if that is asked for. */
+    /* With elimination J is always stored, and J v reads it if the options say so. */
     p = bundle();
     qn_fit_report_free(&got);
     qn_fit_report_free(&want);
@@ -247,7 +247,7 @@ static void bits_are_the_same_in_every_run_and_with_any_threads(void **state)
     }
 }
 
-/* What is asked together with it. */
+/* Other options together with it. */
 
 /* Small problems would get a factorisation, and bundles elimination. */
 static void auto_is_pcg_where_nothing_else_will_do(void **state)

@@ -1,4 +1,4 @@
-/* test_fit_jit.c - groups that the system's compiler makes fast, beside the interpreter. */
+/* test_fit_jit.c - groups compiled by the system's compiler, compared with the interpreter. */
 #include "engine_fixture.h"
 #include "fit_problems.h"
 
@@ -10,7 +10,7 @@
 
 enum { N = 6000 };
 
-/* One evaluation each of cost, gradient and J, with the cost behind the gradient. */
+/* One evaluation each of cost, gradient and J; the cost follows the gradient. */
 typedef struct {
     double *gradient, *residuals;
     qn_i64 n_rows;
@@ -87,7 +87,7 @@ static void threads_change_no_bit(void **state)
     qn_fit_problem_free(p);
 }
 
-/* Cameras have a sine, which is ours: the same text, so nearly the same numbers. */
+/* Cameras use quern's own sine: the same text, so nearly the same numbers. */
 static void cameras_are_compiled_too(void **state)
 {
     qn_fit_problem *p = NULL;
@@ -152,7 +152,7 @@ static void only_what_is_worked_on_for_long_is_compiled(void **state)
     brief = evaluate(p, 2, QN_FIT_JIT_AUTO, 1);
     lengthy = evaluate(p, 2, QN_FIT_JIT_AUTO, 150);
     assert_int_equal(brief.n_compiled, 0);
-    assert_int_equal(lengthy.n_compiled, 1); /* the gradient, and not what was asked for once */
+    assert_int_equal(lengthy.n_compiled, 1); /* the gradient, but not passes that ran only once */
     assert_same(p, &brief, &lengthy);
     outcome_free(&brief);
     outcome_free(&lengthy);

@@ -1,4 +1,4 @@
-/* test_fit_lbfgs_resident.c - L-BFGS on devices against the one in host memory. */
+/* test_fit_lbfgs_resident.c - L-BFGS on devices, compared with host memory. */
 /* test: cost 44, quick-opencl */
 #include "fit_backends.h"
 
@@ -27,7 +27,7 @@ static void goes_down(const qn_fit_report *r)
         assert_true(r->history[j].cost < r->history[j - 1].cost && r->history[j].step_norm > 0);
 }
 
-/* After a few iterations rounding has not parted the ways yet. */
+/* After a few iterations rounding has not yet separated the two. */
 static void compare(qn_fit_problem *(*make)(void), qn_fit_precision precision, int iterations,
                     double tolerance)
 {
@@ -57,7 +57,7 @@ static void energies_go_down_alike(void **state)
     compare(hinges, QN_FIT_F64, 8, 1e-6);
 }
 
-/* Fifty iterations fold the sphere, however rounding goes. */
+/* Fifty iterations fold the sphere, whatever the rounding. */
 static void hinges_fold_on_every_backend(void **state)
 {
     (void)state;

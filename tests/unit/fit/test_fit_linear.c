@@ -149,7 +149,7 @@ static void left_to_choose(qn_fit_problem *p, const char *linear, const char *no
     qn_fit_problem_free(p);
 }
 
-/* A chain that hangs from its first link: what pulls at the last goes through all. */
+/* A chain that hangs from its first link: the pull at the last link passes through all. */
 static qn_fit_problem *chain(void)
 {
     enum { N = 700 };

@@ -19,7 +19,7 @@ static qn_fit_problem *curve(const double *start, int n, qn_fit_loss loss)
     return one_group(n, start, 64, 2, cols, loss, NULL, NULL);
 }
 
-/* From where it takes some steps. */
+/* A start that needs several steps. */
 static qn_fit_problem *curve_from_afar(void)
 {
     return curve((const double[]){ 1, 0.1 }, 2, (qn_fit_loss){ 0 });
@@ -415,7 +415,7 @@ typedef struct {
     int n_asked; /* since work was last started */
 } slow_driver;
 
-/* Answers at the third question only. */
+/* Ready only at the third call. */
 static int is_ready_late(void *self, qn_fit_scalars *out)
 {
     slow_driver *s = self;
@@ -501,7 +501,7 @@ static double loop(int is_slow, qn_fit_linear_kind kind, unsigned uses, long *n_
 static void the_loop_asks_for_no_memory(void **state)
 {
 #ifdef __SANITIZE_ADDRESS__
-    skip(); /* the sanitizer asks for memory itself */
+    skip(); /* the sanitizer allocates memory itself */
 #endif
     static const struct {
         qn_fit_linear_kind kind;

@@ -1,7 +1,7 @@
-/* test_fit_malformed.c - broken programs: the right line, and never a crash.
+/* test_fit_malformed.c - broken programs are reported at the right line and never crash.
  *
- * Sound programs are broken on one known line by a mutator that has no chance in it, besides those
- * written by hand. Some thousand more are broken anywhere, for what the sanitizers see.
+ * A deterministic mutator breaks valid programs on one known line; others are written by hand.
+ * Several thousand more are broken anywhere, for the sanitizers.
  */
 #include "test.h"
 
@@ -115,8 +115,8 @@ static void replace(broken *b, size_t at, size_t n, const char *with, size_t byt
     b->n = b->n - n + bytes;
 }
 
-/* A place in line `line`, `pick` of all, that is outside of strings and begins or ends no number,
- * name or operator of two characters. */
+/* Position `pick` of those in line `line` that are outside of strings and not inside a number, a
+ * name or an operator of two characters. */
 static size_t gap(const char *text, int line, uint64_t pick)
 {
     const size_t from = line_begin(text, line), to = from + strcspn(text + from, "\n");
@@ -133,7 +133,7 @@ static size_t gap(const char *text, int line, uint64_t pick)
 
 enum { STRANGE, NO_END, CUT, MISSPELT, EXTRA_BRACKET, BAD_BYTE, HUGE_NUMBER, N_KINDS };
 
-/* Breaks one line in one way; 0 where this way does not break it. */
+/* Breaks one line in one way; 0 if this way does not break it. */
 static int mutate(const char *sound, int line, int kind, uint64_t pick, broken *b)
 {
     const size_t from = line_begin(sound, line), n = strcspn(sound + from, "\n");
@@ -161,7 +161,7 @@ static int mutate(const char *sound, int line, int kind, uint64_t pick, broken *
         replace(b, from + n - 1, 1, "", 0);
         return 1;
     case CUT:
-        /* A line cut behind a word of the language may be one that goes on. */
+        /* A line cut after a word of the language may be continued by the next. */
         at = from + n / 2 + pick % (n / 2 > 2 ? n / 2 - 1 : 1);
         if (n < 4 || sound[at] == '\n')
             return 0;

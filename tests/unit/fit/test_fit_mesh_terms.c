@@ -88,8 +88,8 @@ static void assert_term(const char *what, double got, double want, double tolera
 
 /* Developability. */
 
-/* The golden hinge energies come from (t - sqrt(2 u - t^2)) / 2, which keeps half the digits where
- * the two eigenvalues agree, as they do at every symmetric vertex. */
+/* The golden hinge energies come from (t - sqrt(2 u - t^2)) / 2, which has only half the digits
+ * where the two eigenvalues are equal, as at every symmetric vertex. */
 static double tolerance_of(int kind)
 {
     return kind == QN_FIT_DEV_HINGE ? 1e-8 : 1e-10;
@@ -172,7 +172,7 @@ static void gradients_of_the_noisy_mesh_are_the_golden_ones(void **state)
     json_decref(root);
 }
 
-/* A cylinder unrolls: every energy but those of fixed directions is 0 on it. */
+/* A cylinder unrolls: all energies except those of fixed directions are 0 on it. */
 static void what_unrolls_has_no_energy(void **state)
 {
     static const qn_fit_term_kind kinds[] = { QN_FIT_DEV_COVARIANCE, QN_FIT_DEV_HINGE,
@@ -200,8 +200,8 @@ static void what_unrolls_has_no_energy(void **state)
     free_shape(&s);
 }
 
-/* A roof of two planes: every vertex of its ridge is cut along it, and both arcs are flat. Beside
- * the ridge all folds are equal, the first two are the cuts, and the arc of one face costs 1. */
+/* A roof of two planes: every vertex of its ridge is cut along it, and both arcs are flat. Off the
+ * ridge all folds are equal, so the first two are the cuts, and the arc of one face costs 1. */
 static void a_straight_ridge_costs_nothing(void **state)
 {
     shape s = { 0 };

@@ -32,7 +32,7 @@ static double digits(json_t *set, const double *x, const char *list)
     return -log10(fmax(worst, 1e-16));
 }
 
-/* With no residual left, deviations are those of rounding. */
+/* Without residuals the deviations are rounding errors. */
 static void check_deviations(json_t *set, const qn_fit_problem *p)
 {
     const char *name = json_string_value(json_object_get(set, "name"));

@@ -37,7 +37,7 @@ static void solvers_begin_with_their_own_defaults(void **state)
     assert_int_equal(options_of("lbfgs { }").strict_fp, 1);
     assert_int_equal(options_of("adam { }").strict_fp, 1);
     assert_int_equal(options_of("lm { }").batch_size, 0);
-    assert_int_equal(options_of("lm { }").speculate, -1); /* as the device has it */
+    assert_int_equal(options_of("lm { }").speculate, -1); /* the default of the device */
     assert_int_equal(options_of("lbfgs { }").max_iterations, 200);
     assert_true(options_of("lbfgs { }").function_tolerance == 1e-9);
     assert_true(options_of("sgd { }").learning_rate == 1e-2);
@@ -108,7 +108,7 @@ static void options_of_other_methods_reach_theirs(void **state)
     assert_int_equal(options_of("lbfgs { history = 4; }").history, 4);
 }
 
-static void what_has_no_meaning_is_refused_with_its_name(void **state)
+static void options_without_meaning_are_refused_by_name(void **state)
 {
     static const struct {
         const char *block, *says;
@@ -186,7 +186,7 @@ int main(void)
         cmocka_unit_test(numbers_and_words_reach_their_options),
         cmocka_unit_test(a_tight_cost_tightens_the_gradient_unless_that_is_said),
         cmocka_unit_test(options_of_other_methods_reach_theirs),
-        cmocka_unit_test(what_has_no_meaning_is_refused_with_its_name),
+        cmocka_unit_test(options_without_meaning_are_refused_by_name),
         cmocka_unit_test(scalars_have_the_names_of_the_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,7 +116,7 @@ static void a_name_cannot_leave_its_comment(void **state)
 
 /* The function form. */
 
-/* A kernel of another shape, with the function inside: column `n` of inputs per point. */
+/* Another kernel that calls the function: column `n` of inputs per point. */
 static void functions_serve_kernels_of_another_form(void **state)
 {
     qn_fit_graph *g = fit_golden_graph("eig3_mid", 6);

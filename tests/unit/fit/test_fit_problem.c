@@ -59,7 +59,7 @@ static void terms_with_other_numbers_are_one_group(void **state)
     must_ok(qn_fit_problem_finish(p, &err), &err);
     assert_int_equal(p->n_groups, 1);
     assert_int_equal(p->groups[0].n, N);
-    /* Sorted by vertex: the caller's last row comes first, and is known as such. */
+    /* Sorted by vertex: the caller's last row comes first, and keeps its row number. */
     assert_int_equal(p->groups[0].rows[0], N - 1);
     must_ok(qn_fit_host_new(p, (qn_fit_host_options){ 0 }, &h, &err), &err);
     must_ok(qn_fit_host_cost(h, p->x, &cost, NULL, &err), &err);
@@ -91,7 +91,8 @@ static void other_losses_and_fixed_ends_are_other_groups(void **state)
     qn_fit_problem_free(p);
 }
 
-/* k x - t with k = 0.75 and offsets of 3 twice in each term: what all share is folded. */
+/* k x - t with k = 0.75 and two offsets of 3 in each term: numbers that all terms share are
+ * folded. */
 static void a_number_that_all_terms_share_is_a_literal_again(void **state)
 {
     int set;

@@ -11,7 +11,7 @@ typedef struct sight {
 
 enum { MOST = 128 };
 
-/* One number that each camera of a sight and its point have in common. */
+/* One number shared by each camera of an observation and its point. */
 static qn_fit_problem *seen(uint32_t n_cameras, uint32_t dim, uint32_t n_points, const sight *of,
                             uint32_t n)
 {
@@ -76,7 +76,7 @@ static void blocks_that_share_a_point_meet(void **state)
     qn_fit_problem_free(p);
 }
 
-/* Entries of cameras 0 and 1 lie one after the other: 0 | 1 2 3. */
+/* The entries of cameras 0 and 1 are consecutive: 0 | 1 2 3. */
 static void a_pair_names_entries_of_both_blocks(void **state)
 {
     static const sight of[] = { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 1, 2 } };

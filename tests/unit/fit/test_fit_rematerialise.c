@@ -1,4 +1,5 @@
-/* test_fit_rematerialise.c - values computed again instead of kept: fewer alive, the same bits. */
+/* test_fit_rematerialise.c - values computed again instead of kept: fewer are alive, the bits are
+ * the same. */
 #include "fit_random.h"
 
 #include "domain/fit/code/print.h"
@@ -63,7 +64,7 @@ static double *run_ring(const ring *r, const qn_fit_tape *p, qn_fit_precision pr
                    NULL);
 }
 
-/* Counted here once more, from the program alone. */
+/* Counted independently, from the tape alone. */
 static int count_alive(const qn_fit_tape *p)
 {
     int *last = calloc((size_t)p->n_values, sizeof *last), alive = 0, peak = 0;

@@ -1,4 +1,4 @@
-/* test_fit_renumber.c - blocks in another order for the solver, and in their own for everyone else.
+/* test_fit_renumber.c - blocks are reordered for the solver only.
  */
 #include "fit_backends.h"
 
@@ -6,18 +6,18 @@
 #include "domain/fit/problem/problem.h"
 #include "domain/fit/run/run.h"
 
-/* A chain whose links are numbered anyhow. */
+/* A chain with links numbered in a scattered order. */
 
-enum { N = 400, STEP = 37 }; /* 37 and 400 have no divisor in common */
+enum { N = 400, STEP = 37 }; /* 37 and 400 have no common divisor */
 
-/* The place of link `b` in the chain. */
+/* The position of link `b` in the chain. */
 static uint32_t place_of(uint32_t b)
 {
     return b * STEP % N;
 }
 
 /* Links of two numbers with springs between neighbours, the first link held, one bounded; and one
- * parameter of a set of its own that all springs share. */
+ * parameter, in its own set, that all springs share. */
 static qn_fit_problem *chain(void)
 {
     static double start[2 * N], lower[2 * N], length[N - 1];
@@ -204,7 +204,7 @@ static void what_is_near_stays_as_it_is(void **state)
     qn_ctx_close(ctx);
 }
 
-/* `n` numbers in a ring, each tied to the one that is `step` away. */
+/* `n` numbers in a ring, each tied to the one `step` further on. */
 static qn_fit_problem *ring(uint32_t n, uint32_t step)
 {
     double *start = calloc(n, sizeof *start);

@@ -1,4 +1,4 @@
-/* test_fit_resident.c - Levenberg-Marquardt on devices against the one in host memory. */
+/* test_fit_resident.c - Levenberg-Marquardt on devices, compared with host memory. */
 /* test: cost 47, quick-opencl */
 #include "fit_backends.h"
 #include "fit_mgh.h"
@@ -98,7 +98,7 @@ static void bits_are_those_of_the_run_before(void **state)
     }
 }
 
-/* Waits for an answer; returns how many iterations of conjugate gradients it took. */
+/* Waits for an answer; returns the number of iterations of conjugate gradients. */
 static int answer(const qn_fit_driver *table, qn_fit_scalars *s)
 {
     while (!table->is_ready(table->self, s))
@@ -140,7 +140,7 @@ static void check_crossings(qn_fit_jacobian jacobian, qn_fit_precision storage)
         after = qn_ctx_transfers(ctx);
         if (step == 0)
             continue; /* tables go up */
-        /* Of the point, of the trial, and of every eight iterations. */
+        /* One for the point, one for the trial, and one for every eight iterations. */
         assert_true(after.d2h_count - before.d2h_count <= 3 + (uint64_t)iterations / 8);
         assert_true(after.d2h_bytes - before.d2h_bytes <=
                     (3 + (uint64_t)iterations / 8) * FIT_N_SCALARS * sizeof(double));

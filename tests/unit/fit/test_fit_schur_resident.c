@@ -1,4 +1,4 @@
-/* test_fit_schur_resident.c - elimination of points on devices against the one in host memory. */
+/* test_fit_schur_resident.c - elimination of points on devices, compared with host memory. */
 /* test: cost 57, quick-opencl, no-cache */
 #include "fit_backends.h"
 
@@ -108,7 +108,7 @@ static qn_fit_problem *held(void)
 static void is_by_elimination(const qn_fit_report *r)
 {
     assert_string_equal(r->linear, "schur_pcg");
-    /* On a device J v is computed unless it is asked to be read. */
+    /* On a device J v is computed unless the options say to read it. */
     assert_string_equal(r->jacobian, strncmp(r->note, "on ", 3) ? "stored" : "mixed");
     assert_true(r->final_cost < 0.9 * r->initial_cost);
 }
@@ -168,7 +168,7 @@ static void what_is_fixed_or_bounded_is_kept(void **state)
     compare(held, 0, QN_FIT_F64, 1e-6);
 }
 
-/* Waits for an answer; returns how many iterations of conjugate gradients it took. */
+/* Waits for an answer; returns the number of iterations of conjugate gradients. */
 static int answer(const qn_fit_driver *table, qn_fit_scalars *s)
 {
     while (!table->is_ready(table->self, s))

@@ -6,7 +6,7 @@
 
 enum { SIDE = 64 };
 
-/* Two triangles, one of them across the way to the other. */
+/* Two triangles, one of them in front of the other. */
 static double pos[] = { 0, 0, 0, 2, 0, 0, 0, 2, 0, 0.2, 0.1, 0.5, 1.2, 0.3, 0.9, 0.3, 1.1, 0.7 };
 
 static qn_fit_image draw(const qn_fit_mesh *mesh)
@@ -98,7 +98,7 @@ static void a_picture_appears_whole_or_not_at_all(void **state)
     assert_int_equal(qn_fit_show_mesh(path, &mesh, before, SIDE, &err), QN_OK);
     assert_int_equal(qn_file_read(path, &png, &bytes, &err), QN_OK);
     assert_memory_equal(png, "\x89PNG\r\n\x1a\n", 8);
-    /* Width and height stand in the head of the file. */
+    /* Width and height are in the header of the file. */
     assert_int_equal((uint8_t)png[19], 2 * SIDE);
     assert_int_equal((uint8_t)png[23], SIDE);
     snprintf(path, sizeof path, "%s/none/mesh.png", dir.path);

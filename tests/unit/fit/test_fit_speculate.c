@@ -23,7 +23,7 @@ static qn_fit_problem *springs(void)
     return spring_problem(1);
 }
 
-/* Rosenbrock's valley: a third of the steps are refused. */
+/* Rosenbrock's valley: a third of the steps are rejected. */
 static qn_fit_problem *valley(void)
 {
     begin("valley");
@@ -40,7 +40,7 @@ static qn_fit_problem *box(void)
     return one_group(4, start, 1, 0, NULL, (qn_fit_loss){ 0 }, lower, upper);
 }
 
-/* A decay with three numbers far off, which the loss makes little of. */
+/* A decay with three outliers, whose influence the loss limits. */
 static qn_fit_problem *outliers(void)
 {
     enum { N = 60 };
@@ -65,7 +65,7 @@ static qn_fit_problem *cameras(void)
 
     must_ok(qn_fit_case_arc_of_cameras(N, 50, &p, &err), &err);
     for (int k = 0; k < N; k++)
-        p->x[9 * k + 1] += k % 2 ? 0.9 : -0.9; /* turned, for a start that is far away */
+        p->x[9 * k + 1] += k % 2 ? 0.9 : -0.9; /* rotated, for a distant start */
     return p;
 }
 
@@ -91,7 +91,7 @@ static qn_fit_report solve(qn_ctx *ctx, qn_fit_problem *p, qn_fit_solve_options 
     return r;
 }
 
-/* Everything of the two but what was evaluated in vain. */
+/* Compares the two reports, except for wasted evaluations. */
 static void same_solve(const qn_fit_report *a, const qn_fit_report *b)
 {
     assert_int_equal(a->end, b->end);
@@ -107,7 +107,7 @@ typedef struct {
     int rejected, undone;
 } turns;
 
-/* Both ways on one backend: what was refused, and what was taken back since it was not finite. */
+/* Both ways on one backend: rejected steps, and steps undone because a value was not finite. */
 static turns compare(const char *backend, qn_fit_problem *(*make)(void),
                      const qn_fit_solve_options *o)
 {
@@ -124,7 +124,7 @@ static turns compare(const char *backend, qn_fit_problem *(*make)(void),
         assert_true(ahead.n_speculated > 0 && ahead.n_dropped >= ahead.n_rejected);
         assert_true(ahead.n_waits < plain.n_waits || ahead.n_accepted < 2);
         n.rejected = ahead.n_rejected;
-        /* The point before is evaluated anew, or still there. */
+        /* The previous point is evaluated again, or still stored. */
         n.undone = (int)(plain.n_jacobians - (ahead.n_jacobians - ahead.n_dropped));
         qn_fit_report_free(&plain);
         qn_fit_report_free(&ahead);
@@ -145,7 +145,7 @@ static void springs_end_on_the_same_bits_everywhere(void **state)
         compare(backends[k], springs, &o);
 }
 
-static void refused_steps_leave_the_point_as_it_was(void **state)
+static void rejected_steps_leave_the_point_unchanged(void **state)
 {
     qn_fit_solve_options o;
 
@@ -258,7 +258,7 @@ static void answer(const qn_fit_driver *table, qn_fit_scalars *s)
         ;
 }
 
-/* One step; every third is not taken. Returns the cost where it ends. */
+/* One step; every third is rejected. Returns the cost at its end. */
 static double step_once(const qn_fit_driver *table, int step)
 {
     qn_fit_scalars s;
@@ -301,7 +301,7 @@ static double check_only_scalars_cross(const char *backend, qn_fit_problem *p,
     driver->n_before_speculation = n_before;
     table = qn_fit_device_driver_table(driver);
     for (int step = 0; step < 8; step++) {
-        /* A point that was taken is one more wait where nothing is evaluated ahead. */
+        /* Without speculation, an accepted point costs one more wait. */
         const int n_waits = 2 + (driver->n_taken <= n_before && !driver->here.is_known);
         const qn_transfer_count before = qn_ctx_transfers(ctx);
         const double misses = qn_metric_value(qn_ctx_metrics(ctx), "pool_misses", NULL);
@@ -336,7 +336,7 @@ static void only_scalars_cross(void **state)
     check_only_scalars_cross("sim", cameras(), QN_FIT_SCHUR_PCG, 0);
 }
 
-/* As on a GPU that was not told to: short solves are over before it begins. */
+/* As on a GPU by default: short solves end before speculation begins. */
 static void a_late_beginning_sends_nothing_either_and_ends_alike(void **state)
 {
     (void)state;
@@ -367,7 +367,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(springs_end_on_the_same_bits_everywhere),
-        cmocka_unit_test(refused_steps_leave_the_point_as_it_was),
+        cmocka_unit_test(rejected_steps_leave_the_point_unchanged),
         cmocka_unit_test(boxes_are_kept_alike),
         cmocka_unit_test(losses_are_kept_alike),
         cmocka_unit_test(eliminated_blocks_have_a_second_jacobian),

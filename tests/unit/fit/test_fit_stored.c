@@ -4,8 +4,8 @@
 
 #include "lab/fit/bench/cases.h"
 
-/* Beside terms that share vertices: more than a chunk of rows for parameters that all share, which
- * are summed in their kernel, and groups of few instances, which share one. */
+/* Terms that share vertices, more than a chunk of rows with shared parameters, which are summed in
+ * their kernel, and groups of few instances, which share a kernel. */
 static const char TEXT[] =
     "fit 1;\nmesh M = icosphere(1, 1.0);\nmesh H = grid(100, 60, 1, 1);\n"
     "table T(x) = { 1; 2; 3; 4; 5 };\n"
@@ -41,8 +41,8 @@ static double *read_all(fixture *r, qn_buf *buf, qn_i64 n)
     return out;
 }
 
-/* A point, then J'J v and, from a Jacobian stored in f64, J' (J v): by a stored Jacobian, or
- * computed where that is NULL. */
+/* A point, then J'J v and, from a Jacobian stored in f64, J' (J v): from a stored Jacobian, or
+ * computed if that is NULL. */
 static void stage_all(fixture *r, qn_buf *jacobian, int is_f64, qn_buf *gradient, qn_buf *blocks,
                       qn_buf *jtu)
 {
@@ -83,7 +83,7 @@ static int results_of(const char *backend, int is_stored, qn_fit_precision stora
     must_ok(qn_fit_device_vector(r.device, "jtu", NULL, &jtu, &r.err), &r.err);
     must_ok(qn_fit_device_blocks(r.device, "blocks", &blocks, &r.err), &r.err);
     stage_all(&r, jacobian, storage == QN_FIT_F64, gradient, blocks, jtu);
-    /* Twice: what is left in buffers must not matter. */
+    /* Twice, since old content of buffers must not matter. */
     run_graph(&r);
     run_graph(&r);
     out->n = r.p->n_scalars;
@@ -128,7 +128,7 @@ static void a_stored_jacobian_gives_what_a_computed_one_does(void **state)
     assert_all_near(got.jtjv, want.jtjv, want.n, 1e-13, "J'J v");
     assert_all_near(got.jtu, want.jtjv, want.n, 1e-13, "J' (J v)");
     free_results(&got);
-    /* Rounding reaches products, and neither the gradient nor the diagonal. */
+    /* Rounding affects products, but not the gradient and the diagonal. */
     assert_true(results_of("cpu", 1, QN_FIT_F32, &got));
     assert_all_near(got.gradient, want.gradient, want.n, 1e-13, "gradient");
     assert_all_near(got.blocks, want.blocks, want.n_blocks, 1e-13, "diagonal");
@@ -138,7 +138,7 @@ static void a_stored_jacobian_gives_what_a_computed_one_does(void **state)
     free_results(&want);
 }
 
-/* Only + - * / and roots: the same bits wherever it runs. Springs that settle have f32 on OpenCL.
+/* Only + - * / and roots: the same bits on every device. Springs use f32 on OpenCL.
  */
 static void stored_products_have_the_same_bits_everywhere(void **state)
 {

@@ -93,7 +93,7 @@ static void gradients_of_sums_are_slopes(void **state)
     qn_fit_text_free(t);
 }
 
-/* What a sum costs is told of the first of its groups. */
+/* The cost of a sum is reported for the first of its groups. */
 static void costs_of_groups_add_up(void **state)
 {
     qn_fit_text *t = fit_load(BALL, NULL);
@@ -110,7 +110,7 @@ static void costs_of_groups_add_up(void **state)
     qn_fit_text_free(t);
 }
 
-/* The least surface around a volume is a ball's; this one has 80 faces. */
+/* The ball has the least surface around a volume; this one has 80 faces. */
 static void a_film_around_a_volume_becomes_round(void **state)
 {
     static const char text[] =
@@ -168,7 +168,7 @@ static void a_target_needs_an_energy_and_a_number(void **state)
     }
 }
 
-/* The word is no keyword: it may name things. */
+/* The word is not reserved: it may be a name. */
 static void target_may_be_a_name(void **state)
 {
     qn_fit_text *t = fit_load("fit 1;\nparam target = 3;\n"

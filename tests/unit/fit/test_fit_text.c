@@ -1,4 +1,4 @@
-/* test_fit_text.c - programs as text: the examples, what they mean, and what they must not say. */
+/* test_fit_text.c - programs as text: the examples, their meaning, and their faults. */
 #include "golden.h"
 
 #include "domain/fit/text/text.h"
@@ -67,7 +67,7 @@ static void assert_says(const char *text, const char *wanted)
         fail_msg("wanted: %s\nsaid: %s", wanted, said);
 }
 
-/* What programs mean. */
+/* The meaning of programs. */
 
 static void springs_have_a_group_per_term(void **state)
 {
@@ -231,7 +231,7 @@ static void a_misspelt_name_gets_a_hint(void **state)
     assert_fault("solve lm { max_iteration = 3; }", "did you mean max_iterations?");
 }
 
-static void every_fault_is_told_up_to_twenty(void **state)
+static void every_fault_is_reported_up_to_twenty(void **state)
 {
     char text[8192] = "fit 1;\n";
     const char *said;
@@ -319,7 +319,7 @@ int main(void)
         cmocka_unit_test(a_fault_has_its_line_and_a_caret),
         cmocka_unit_test(a_wrong_reference_is_named),
         cmocka_unit_test(a_misspelt_name_gets_a_hint),
-        cmocka_unit_test(every_fault_is_told_up_to_twenty),
+        cmocka_unit_test(every_fault_is_reported_up_to_twenty),
         cmocka_unit_test(a_broken_declaration_brings_no_second_fault),
         cmocka_unit_test(files_outside_are_refused),
         cmocka_unit_test(deep_and_long_texts_end_in_a_fault),

@@ -1,4 +1,4 @@
-/* test_fit_wgsl.c - WGSL of every golden graph is well formed; its mathematics is close enough.
+/* test_fit_wgsl.c - the WGSL of every golden graph is well formed.
  *
  * Nothing here compiles WGSL. The texts are read word by word: brackets match, every name is
  * declared before it is used, no name is a reserved word, nothing is wider than 32 bits.
@@ -56,10 +56,10 @@ enum { MAX_NAMES = 20000, NAME_SIZE = 48 };
 
 typedef struct {
     char (*names)[NAME_SIZE];
-    int n, n_outer; /* names of the module are the first */
+    int n, n_outer; /* names of the module come first */
     const char *at;
     char word[NAME_SIZE], before[NAME_SIZE]; /* this word and the one before */
-    char mark;                               /* the character before the word, spaces left out */
+    char mark;                               /* the character before the word, without spaces */
 } reader;
 
 static int next_word(reader *r)

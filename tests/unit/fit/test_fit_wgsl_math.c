@@ -1,4 +1,4 @@
-/* test_fit_wgsl_math.c - the mathematical functions WGSL modules bring along, as C floats. */
+/* test_fit_wgsl_math.c - the mathematical functions of WGSL modules, as C floats. */
 #include "test.h"
 
 static double reference(const char *name, double x);

@@ -101,7 +101,7 @@ static void print_support_function(const qn_fit_support *s, qn_str *out)
     qn_str_add(out, "}\n\n");
 }
 
-/* What is used. */
+/* Used functions. */
 
 static int is_word_letter(char c)
 {

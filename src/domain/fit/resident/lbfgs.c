@@ -16,7 +16,7 @@
 
 enum { X, TRIAL, TRIAL_GRADIENT, DIRECTION, BASIS, COST, N_VECTORS };
 enum { CONTROL, SCALARS, LOOK_SUMS, GRAM_SUMS, GRAM, COEFFICIENT, N_SMALL };
-enum { TRY, TAKE, TURN, N_GRAPHS };
+enum { TRY, ACCEPT, DIRECTION_GRAPH, N_GRAPHS };
 
 typedef struct device_lbfgs {
     qn_ctx *ctx;
@@ -102,8 +102,8 @@ static qn_status direction_graph(device_lbfgs *d, qn_graph *g, qn_err *err)
 
     QN_TRY(STAGE(fit_lbfgs_gram)(g, "fit.gram", qn_range_2d(d->par.n_chunks, d->par.n_rows), d->par,
                                  s[SCALARS], v[BASIS], s[GRAM_SUMS], err));
-    QN_TRY(STAGE(fit_lbfgs_turn)(g, "fit.turn", qn_range_1d(1), d->par, s[CONTROL], s[GRAM_SUMS],
-                                 s[GRAM], s[COEFFICIENT], s[SCALARS], err));
+    QN_TRY(STAGE(fit_lbfgs_turn)(g, "fit.direction", qn_range_1d(1), d->par, s[CONTROL],
+                                 s[GRAM_SUMS], s[GRAM], s[COEFFICIENT], s[SCALARS], err));
     QN_TRY(STAGE(fit_lbfgs_combine)(g, "fit.combine", qn_range_1d(d->par.n), d->par, s[COEFFICIENT],
                                     v[BASIS], v[DIRECTION], err));
 out:
@@ -112,16 +112,16 @@ out:
 
 static qn_status make_graphs(device_lbfgs *d, qn_err *err)
 {
-    static const char *const names[] = { "fit.try", "fit.take", "fit.turn" };
+    static const char *const names[] = { "fit.try", "fit.accept", "fit.direction" };
     qn_status st = QN_OK;
 
     for (int k = 0; k < N_GRAPHS; k++)
         QN_TRY(qn_graph_new(d->ctx, names[k], &d->graphs[k], err));
     QN_TRY(try_graph(d, d->graphs[TRY], err));
-    QN_TRY(STAGE(fit_lbfgs_take)(d->graphs[TAKE], "fit.take", qn_range_1d(d->par.n), d->par,
+    QN_TRY(STAGE(fit_lbfgs_take)(d->graphs[ACCEPT], "fit.accept", qn_range_1d(d->par.n), d->par,
                                  d->small[SCALARS], d->vectors[TRIAL], d->vectors[TRIAL_GRADIENT],
                                  d->vectors[X], d->vectors[BASIS], err));
-    QN_TRY(direction_graph(d, d->graphs[TURN], err));
+    QN_TRY(direction_graph(d, d->graphs[DIRECTION_GRAPH], err));
 out:
     return st;
 }
@@ -191,7 +191,7 @@ static void accept(void *self)
 {
     device_lbfgs *d = self;
 
-    run(d, TAKE);
+    run(d, ACCEPT);
     d->control[FIT_L_IS_NEW] = 1;
 }
 
@@ -201,8 +201,8 @@ static void set_direction(void *self, int is_forgetting, qn_fit_lbfgs_scalars *o
 
     d->control[FIT_L_IS_FORGETTING] = is_forgetting;
     write_control(d);
-    run(d, TURN);
-    read_scalars(d, TURN);
+    run(d, DIRECTION_GRAPH);
+    read_scalars(d, DIRECTION_GRAPH);
     d->control[FIT_L_IS_NEW] = 0;
     out->slope = d->scalars[FIT_L_SLOPE];
     out->length = d->scalars[FIT_L_LENGTH];
