@@ -54,7 +54,7 @@ _CALLS = {
     "qn_graph_wait": (c.c_int, s.handle, _err),
     "qn_graph_get_stats": (s.GraphStats, s.handle),
     "qn_graph_stage_device": (c.c_char_p, s.handle, c.c_int),
-    "qn_arc_new": (c.c_int, s.handle, _P(s.ArcOptions), _out, _err),
+    "qn_arc_new": (c.c_int, s.handle, c.c_void_p, _out, _err),
     "qn_arc_free": (None, s.handle),
     "qn_arc_ask": (c.c_char_p, s.handle, c.c_char_p),
     "qn_sw_svf": (c.c_int, s.handle, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p,

@@ -72,12 +72,6 @@ class KernelInfo(c.Structure):
                    ("module", handle)])
 
 
-class ArcOptions(c.Structure):
-    c_name = "qn_arc_options"
-    _fields_ = ([("group", c.c_int)] + _fields(c.c_uint32, "arena_bytes frames max_steps")
-                + [("pool_bytes", size_t)])
-
-
 class Fallback(c.Structure):
     c_name = "qn_fallback"
     _fields_ = _fields(text, "stage reason text") + [("count", u64)]

@@ -9,10 +9,12 @@ from typing import Any, Iterable, Mapping, Sequence, Union
 
 import numpy as np
 
-from . import _structs as s
 from ._lib import address_of, encode, lib
+from ._options import OptionTable
 from .context import TOOLS, Context, Tool, context_for
 from .errors import Error
+
+_OPTIONS = OptionTable("qn_arc")
 
 Grid = Union[np.ndarray, Sequence[Sequence[int]]]
 
@@ -48,19 +50,20 @@ def _value(value: Any) -> Any:
 
 
 class Session(Tool):
-    """Programs and tasks that stay on a device, asked as `quern arc serve` is.
+    """Programs and tasks that stay on a device, with the requests of `quern arc serve`.
 
         session = quern.arc.Session()
         session.add_tasks({"turn": {"train": [{"input": [[1, 2]], "output": [[2, 1]]}]}})
         session.add_programs({"turn": "def solve(I):\\n    return vmirror(I)\\n"})
         session.run()["scores"]
+
+    Settings are the options of `quern arc run`: frames=128, max_steps=100000, no_share=True.
     """
 
-    def __init__(self, *, ctx: Context | None = None, backend: str | None = None, group: int = 0,
-                 arena_bytes: int = 0, frames: int = 0, max_steps: int = 0, pool_bytes: int = 0):
+    def __init__(self, *, ctx: Context | None = None, backend: str | None = None,
+                 **settings: Any):
         super().__init__(ctx, backend)
-        options = s.ArcOptions(group=group, arena_bytes=arena_bytes, frames=frames,
-                               max_steps=max_steps, pool_bytes=pool_bytes)
+        options = _OPTIONS.make(settings)
         handle = c.c_void_p()
         self.ctx._call(lib.qn_arc_new, self.ctx.handle, c.byref(options), c.byref(handle))
         self._handle = self.ctx._adopt(TOOLS, address_of(handle), lib.qn_arc_free)
@@ -82,7 +85,7 @@ class Session(Tool):
 
     def add_programs(self, programs: Mapping[str, str]) -> None:
         """Adds programs by id. Those that do not compile raise an Error with all their faults; the
-        others are kept."""
+        others are added."""
         refused = self.ask(programs=dict(programs)).get("refused")
         if refused:
             first = next(iter(refused))

@@ -23,7 +23,9 @@ static const qn_opt options[] = {
       .help = "the program that every second row leaves out (default: the slowest)" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "3", .min = 1, .max = 32,
       .help = "measurements per figure, of which the median counts" },
-    QN_ARC_OPTIONS_VM,
+#define OPTION QN_CLI_OPTION
+#define MEMBER QN_CLI_NO_OPTION
+#include <quern/options/arc.def>
     { 'o', NULL, QN_OPT_TEXT, .value = "FILE.json", .help = "write all figures" },
     { 0, "json", QN_OPT_FLAG, .help = "print JSON instead of a table" },
     { 0 }
@@ -133,6 +135,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
                                .match_all = !strcmp(qn_text(args, "match"), "all"),
                                .samples = (int)qn_int(args, "samples"),
                                .without = qn_text(args, "without") };
+    qn_option_store store = { 0 };
     qn_arc_bench_report report = { 0 };
     qn_arc_programs programs = { 0 };
     qn_arc_tasks tasks = { 0 };
@@ -142,8 +145,8 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     (void)none;
     QN_TRY(qn_arc_tasks_of(args, &path, err));
     QN_TRY(read_replicates(qn_text(args, "replicate"), &o, err));
-    QN_TRY(qn_arc_session_options_of(args, &o.session, err));
-    QN_TRY(qn_arc_watch_of(args, &o.watch, err));
+    QN_TRY(qn_arc_cli_session(args, &o.session, &store, err));
+    QN_TRY(qn_cli_progress(args, &o.watch.mode, err));
     QN_TRY(qn_arc_programs_of(args, 0, &programs, err));
     QN_TRY(qn_arc_tasks_read(path, &tasks, err));
     QN_TRY(qn_arc_bench(&programs, &tasks, &o, &report, err));
@@ -152,6 +155,7 @@ out:
     qn_arc_bench_free(&report);
     qn_arc_tasks_free(&tasks);
     qn_arc_programs_free(&programs);
+    qn_option_store_free(&store);
     return st;
 }
 

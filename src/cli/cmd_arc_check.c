@@ -11,7 +11,9 @@
 static const qn_opt options[] = {
     { 0, "cases", QN_OPT_TEXT, .value = "FILE[,FILE]",
       .help = "cases, each an operation, its arguments and what it gives" },
-    QN_ARC_OPTIONS_VM,
+#define OPTION QN_CLI_OPTION
+#define MEMBER QN_CLI_NO_OPTION
+#include <quern/options/arc.def>
     { 0 }
 };
 
@@ -68,18 +70,20 @@ out:
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     qn_arc_session_options o;
+    qn_option_store store = { 0 };
     qn_arc_check total = { 0 };
     qn_status st = QN_OK;
 
     if (!qn_given(args, "cases"))
         return qn_fail(err, QN_ERR_USAGE, "--cases FILE is needed");
-    QN_TRY(qn_arc_session_options_of(args, &o, err));
+    QN_TRY(qn_arc_cli_session(args, &o, &store, err));
     QN_TRY(check_all(ctx, &o, args, &total, err));
     qn_cli_summary(args, (double)total.n, "case", "cases");
     if (total.passed != total.n)
         st = qn_fail(err, QN_ERR_MISMATCH, "%" PRIu64 " of %" PRIu64 " cases fail",
                      total.n - total.passed, total.n);
 out:
+    qn_option_store_free(&store);
     return st;
 }
 

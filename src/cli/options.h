@@ -25,7 +25,15 @@
       .help = help_,                                                                               \
       .value = value_,                                                                             \
       .fallback = sizeof fallback_ > 1 ? fallback_ : NULL,                                         \
+      .was = QN_CLI_WAS(member),                                                                   \
       QN_CLI_KIND_##kind_ },
+
+/* An old name of a flag works where the file says before, with the comma:
+ * #define QN_CLI_WAS_new_name , "old-name" */
+#define QN_CLI_WAS(member)                 QN_CLI_SECOND(QN_CLI_WAS_##member, NULL, 0)
+#define QN_CLI_SECOND(...)                 QN_CLI_SECOND_(__VA_ARGS__)
+#define QN_CLI_SECOND_(first, second, ...) second
+
 #define QN_CLI_NO_OPTION(kind, member, flag, value, min, max, fallback, help)
 
 #define QN_CLI_KIND_CHOICE .kind = QN_OPT_CHOICE

@@ -173,17 +173,21 @@ refused 2 "--timeout: 'soon' is not a number" quern arc run hostile.py --tasks t
 printf 'def solve_turn(I):\n    x = interval(0, 900, 1)\n    return valmax(x, double)\n' >many.py
 for limit in 100 0; do
     exits 0 quern arc run many.py --tasks tasks/turn.json --pairs test --backend sim --quiet \
-        --max-turns $limit --stats "turns$limit.json"
+        --max-loops $limit --stats "loops$limit.json"
 done
-has turns100.json '"TURNS": 1$'
-lacks turns0.json TURNS
-refused 2 "--max-turns: 'few' is not a number between 0 and 2000000000" \
-    quern arc run many.py --tasks tasks --max-turns few
+has loops100.json '"TURNS": 1$'
+lacks loops0.json TURNS
+refused 2 "--max-loops: 'few' is not a whole number" \
+    quern arc run many.py --tasks tasks --max-loops few
+exits 0 quern arc run many.py --tasks tasks/turn.json --pairs test --backend sim --max-turns 100 \
+    --stats old.json
+grep -q -- '--max-turns is now --max-loops' "$err" || fail "the old name of --max-loops is not noted"
+has old.json '"TURNS": 1$'
 
 # What is wrong.
 refused 2 '--tasks is needed' quern arc run solvers.py
 refused 6 'cannot open none.py' quern arc run none.py --tasks tasks
-refused 2 "--arena: '1K' is not a size from 8K to 2M" quern arc run solvers.py --tasks tasks --arena 1K
+refused 2 "--arena: 1K is below the least value, 8192" quern arc run solvers.py --tasks tasks --arena 1K
 refused 2 "--disable-op: 'turn' is no primitive" \
     quern arc run solvers.py --tasks tasks --disable-op size,turn
 printf 'def solve_other(I):\n    O = vmirror(I)\n    return O\n' >other.py

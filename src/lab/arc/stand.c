@@ -93,7 +93,7 @@ static qn_status list_jobs(qn_arc_stand *s, int without, qn_err *err)
         goto out;
     }
     for (uint32_t k = 0; k < series.n; k++) {
-        const qn_arc_run *run = &series.items[k];
+        const qn_arc_series_run *run = &series.items[k];
 
         if (run->program == without)
             continue;

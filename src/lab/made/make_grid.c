@@ -7,6 +7,7 @@
 typedef struct painter {
     uint64_t seed, drawn;
     qn_arc_grid *grid;
+    unsigned char *cells; /* of the grid */
 } painter;
 
 static int below(painter *p, int n)
@@ -17,7 +18,7 @@ static int below(painter *p, int n)
 static void set_cell(painter *p, int i, int j, int colour)
 {
     if (i >= 0 && j >= 0 && i < p->grid->rows && j < p->grid->cols)
-        p->grid->cells[i * p->grid->cols + j] = (unsigned char)colour;
+        p->cells[i * p->grid->cols + j] = (unsigned char)colour;
 }
 
 /* Most are of middle size, some tiny, some as large as they may be. */
@@ -86,7 +87,7 @@ static void add_dot(painter *p)
 qn_arc_grid qn_arc_make_grid(uint64_t seed, unsigned char cells[QN_ARC_MAKE_CELLS])
 {
     qn_arc_grid grid = { .cells = cells };
-    painter p = { .seed = seed, .grid = &grid };
+    painter p = { .seed = seed, .grid = &grid, .cells = cells };
     int n;
 
     grid.rows = draw_side(&p);

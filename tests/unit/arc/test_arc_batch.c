@@ -137,7 +137,7 @@ static void by_id_each_program_has_the_pairs_of_its_task(void **state)
     qn_arc_evaluation e;
 
     parse(r, solvers);
-    e = evaluate(r, &(qn_arc_evaluate_options){ .pairs = QN_ARC_PAIRS_ALL });
+    e = evaluate(r, &(qn_arc_evaluate_options){ .run = { .pairs = QN_ARC_PAIRS_ALL } });
     assert_int_equal(e.runs, 5);
     assert_int_equal(e.scores[0].runs, 3);
     assert_int_equal(e.scores[0].solved, 1);
@@ -161,13 +161,12 @@ static void parts_of_a_task_can_be_chosen(void **state)
 
     parse(r, solvers);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        qn_arc_evaluation e = evaluate(r, &(qn_arc_evaluate_options){ .pairs = cases[i].pairs });
+        qn_arc_evaluation e =
+            evaluate(r, &(qn_arc_evaluate_options){ .run = { .pairs = cases[i].pairs } });
 
         assert_int_equal(e.runs, cases[i].runs);
         qn_arc_evaluation_free(&e);
     }
-    assert_int_equal(qn_arc_pairs_named("test"), QN_ARC_PAIRS_TEST);
-    assert_int_equal(qn_arc_pairs_named("odd"), QN_ARC_N_PAIRS);
 }
 
 static void with_match_all_every_program_meets_every_grid(void **state)
@@ -176,7 +175,8 @@ static void with_match_all_every_program_meets_every_grid(void **state)
     qn_arc_evaluation e;
 
     parse(r, solvers);
-    e = evaluate(r, &(qn_arc_evaluate_options){ .pairs = QN_ARC_PAIRS_ALL, .match_all = 1 });
+    e = evaluate(r, &(qn_arc_evaluate_options){
+                        .run = { .pairs = QN_ARC_PAIRS_ALL, .match = QN_ARC_MATCH_ALL } });
     assert_int_equal(e.runs, 10);
     assert_int_equal(e.scores[0].runs, 5);
     assert_int_equal(e.scores[1].runs, 5);
@@ -189,10 +189,11 @@ static void programs_without_a_task_are_refused(void **state)
     qn_arc_evaluation e = { 0 };
 
     parse(r, "def solve_other(I):\n    return vmirror(I)\n");
-    assert_int_equal(qn_arc_evaluate(r->ctx, &r->programs, &r->tasks,
-                                     &(qn_arc_evaluate_options){ .pairs = QN_ARC_PAIRS_ALL }, &e,
-                                     &r->err),
-                     QN_ERR_INPUT);
+    assert_int_equal(
+        qn_arc_evaluate(r->ctx, &r->programs, &r->tasks,
+                        &(qn_arc_evaluate_options){ .run = { .pairs = QN_ARC_PAIRS_ALL } }, &e,
+                        &r->err),
+        QN_ERR_INPUT);
     assert_non_null(strstr(r->err.text, "the first is 'other'"));
 }
 
@@ -204,7 +205,7 @@ static void a_failure_names_program_line_primitive_and_reason(void **state)
     qn_arc_evaluation e;
 
     parse(r, "def solve_turn(I):\n    x1 = ofcolor(I, TEN)\n    x2 = first(x1)\n    return x2\n");
-    e = evaluate(r, &(qn_arc_evaluate_options){ .pairs = QN_ARC_PAIRS_ALL });
+    e = evaluate(r, &(qn_arc_evaluate_options){ .run = { .pairs = QN_ARC_PAIRS_ALL } });
     assert_int_equal(e.errors, 3);
     assert_string_equal(e.scores[0].failure,
                         "prog turn line 3: first: empty container (given empty set)");
@@ -245,7 +246,7 @@ static void a_failure_says_what_operands_were(void **state)
 
         snprintf(text, sizeof text, "def solve_turn(I):\n%s", cases[i].body);
         parse(r, text);
-        e = evaluate(r, &(qn_arc_evaluate_options){ .pairs = QN_ARC_PAIRS_ALL });
+        e = evaluate(r, &(qn_arc_evaluate_options){ .run = { .pairs = QN_ARC_PAIRS_ALL } });
         assert_int_equal(e.errors, 3);
         assert_string_equal(strchr(e.scores[0].failure, ':') + 2, cases[i].failure);
         qn_arc_evaluation_free(&e);
@@ -266,7 +267,7 @@ static void every_code_has_a_sentence_and_a_status(void **state)
 static void a_program_beyond_its_steps_ends_at_a_limit(void **state)
 {
     fixture *r = *state;
-    qn_arc_evaluate_options o = { .pairs = QN_ARC_PAIRS_FIRST };
+    qn_arc_evaluate_options o = { .run = { .pairs = QN_ARC_PAIRS_FIRST } };
     qn_arc_evaluation e;
 
     parse(r, "def solve_turn(I):\n    x1 = vmirror(I)\n    x2 = hmirror(x1)\n    return x2\n");
@@ -361,7 +362,7 @@ static void files_appear_only_when_all_is_done(void **state)
     fixture *r = *state;
     char path[1200], *text = NULL;
     size_t bytes;
-    qn_arc_evaluate_options o = { .pairs = QN_ARC_PAIRS_ALL, .results = path };
+    qn_arc_evaluate_options o = { .run = { .pairs = QN_ARC_PAIRS_ALL, .results = path } };
     qn_arc_evaluation e = { 0 };
 
     snprintf(path, sizeof path, "%s/results.jsonl", r->dir.path);

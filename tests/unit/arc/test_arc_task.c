@@ -199,7 +199,7 @@ static void grid_goes_to_a_value_and_back(void **state)
     assert_true(qn_arc_grid_of_value(&value, 30, &back));
     assert_int_equal(back.cols, 3);
     assert_memory_equal(back.cells, cells, sizeof cells);
-    free(back.cells);
+    qn_arc_cells_free(back.cells);
     assert_false(qn_arc_grid_of_value(&value, 2, &back));
     assert_false(qn_arc_grid_of_value(&ragged, 30, &back));
     assert_false(qn_arc_grid_of_value(&ten, 30, &back));

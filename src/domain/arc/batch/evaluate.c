@@ -1,4 +1,4 @@
-/* evaluate.c - a series of runs in chunks, with scores and files. */
+/* evaluate.c - a series of runs, with scores and files. */
 #include "domain/arc/batch/evaluate.h"
 
 #include <quern/metrics.h>
@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Runs per launch: enough to fill any device, few enough that the bar moves and outputs fit. */
-enum { CHUNK = 1 << 16, CHUNK_WITH_OUTPUT = 1 << 14, BAR_AFTER_US = 1000000 };
+enum { BAR_AFTER_US = 1000000 };
 
 typedef struct evaluation {
     qn_ctx *ctx;
@@ -37,10 +36,15 @@ typedef struct evaluation {
 
 /* Before. */
 
+static int is_set(const char *text)
+{
+    return text && text[0];
+}
+
 static qn_status load(evaluation *e, const qn_arc_tasks *tasks, qn_err *err)
 {
     const qn_arc_programs *p = e->programs;
-    const qn_arc_question_options options = { .pairs = e->options->pairs,
+    const qn_arc_question_options options = { .pairs = (qn_arc_pairs)e->options->run.pairs,
                                               .with_samples =
                                                   qn_arc_takes_samples(p->codes, p->n) };
     qn_status st = QN_OK;
@@ -52,13 +56,13 @@ static qn_status load(evaluation *e, const qn_arc_tasks *tasks, qn_err *err)
         QN_TRY(qn_arc_session_program(e->session, p->codes[i].id, p->codes[i].bytes, p->codes[i].n,
                                       &number, err));
         e->has_batt |= (head.flags & ARC_FLAG_BATT) != 0;
-        if (e->options->trace && head.n_ins > e->stride)
+        if (is_set(e->options->run.trace) && head.n_ins > e->stride)
             e->stride = head.n_ins;
     }
     for (size_t t = 0; t < tasks->n; t++)
         QN_TRY(qn_arc_questions_add(&e->questions, &tasks->items[t], &options, e->session, err));
-    QN_TRY(
-        qn_arc_series_make(p->codes, p->n, &e->questions, e->options->match_all, &e->series, err));
+    QN_TRY(qn_arc_series_make(p->codes, p->n, &e->questions,
+                              e->options->run.match == QN_ARC_MATCH_ALL, &e->series, err));
     if (!e->series.n && !e->questions.n)
         st = qn_fail(err, QN_ERR_INPUT, "the tasks have no such pairs");
     else if (!e->series.n)
@@ -66,19 +70,21 @@ static qn_status load(evaluation *e, const qn_arc_tasks *tasks, qn_err *err)
                      "no program has the id of a task (the first is '%s'); --match all runs each "
                      "on every grid",
                      p->codes[0].id);
-    e->want = (e->options->results || e->options->digest || e->has_batt ? ARC_WANT_OUTPUT : 0) |
-              (e->options->trace ? ARC_WANT_TRACE : 0);
+    e->want = (is_set(e->options->run.results) || is_set(e->options->run.digest) || e->has_batt
+                   ? ARC_WANT_OUTPUT
+                   : 0) |
+              (is_set(e->options->run.trace) ? ARC_WANT_TRACE : 0);
 out:
     return st;
 }
 
-/* After each chunk. */
+/* After each run. */
 
-/* The first failure of each program is shown to people. Of so many programs, what failed inside of
- * functions is looked for. */
+/* The first failure of each program is shown to people. For so many programs it says what failed
+ * inside of a function. */
 enum { MOST_BLAMED = 64 };
 
-static qn_status note_failure(evaluation *e, const qn_arc_run *run, const arc_result *r,
+static qn_status note_failure(evaluation *e, const qn_arc_series_run *run, const arc_result *r,
                               qn_err *err)
 {
     const qn_arc_code *code = &e->programs->codes[run->program];
@@ -100,8 +106,10 @@ out:
     return st;
 }
 
-static qn_status judge(evaluation *e, const qn_arc_run *run, uint32_t job, qn_err *err)
+static qn_status score_run(void *user, uint64_t k, uint32_t job, qn_err *err)
 {
+    evaluation *e = user;
+    const qn_arc_series_run *run = &e->series.items[k];
     const qn_arc_question *q = &e->questions.items[run->question];
     const qn_arc_code *code = &e->programs->codes[run->program];
     const arc_result *r = qn_arc_session_result(e->session, job);
@@ -130,7 +138,7 @@ out:
     return st;
 }
 
-/* Nobody needs a bar for what is over at once. */
+/* A short series needs no progress bar. */
 static void show_progress(void *user, uint32_t n)
 {
     evaluation *e = user;
@@ -140,8 +148,9 @@ static void show_progress(void *user, uint32_t n)
         qn_progress_at(e->progress, (double)e->n_done);
 }
 
-static qn_status add_profile(evaluation *e, const qn_arc_job *jobs, uint32_t n, qn_err *err)
+static qn_status add_profile(void *user, const qn_arc_job *jobs, uint32_t n, qn_err *err)
 {
+    evaluation *e = user;
     const int threads = (int)qn_device_get(e->ctx, 0)->units;
     qn_status st = QN_OK;
 
@@ -152,36 +161,37 @@ out:
     return st;
 }
 
-static qn_status run_chunks(evaluation *e, qn_err *err)
+static qn_arc_job job_of(void *user, uint64_t k)
 {
-    const uint32_t chunk = e->want ? CHUNK_WITH_OUTPUT : CHUNK;
-    qn_arc_job *jobs = malloc(chunk * sizeof *jobs);
+    const evaluation *e = user;
+    const qn_arc_series_run *run = &e->series.items[k];
+
+    return qn_arc_job_of(&e->programs->codes[run->program], run->program,
+                         &e->questions.items[run->question]);
+}
+
+static qn_status run_series(evaluation *e, qn_err *err)
+{
+    const double timeout_s = e->options->run.timeout_s;
+    const qn_arc_series_work work = { .n = e->series.n,
+                                      .want = e->want,
+                                      .trace_stride = e->stride,
+                                      .user = e,
+                                      .job_of = job_of,
+                                      .on_run = score_run,
+                                      .after =
+                                          is_set(e->options->run.op_times) ? add_profile : NULL };
     qn_status st = QN_OK;
 
-    if (!jobs)
-        return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for %u runs", chunk);
     QN_TRY(qn_progress_new(&e->options->watch, "arc run", "runs", e->series.n, &e->progress, err));
     qn_arc_session_watch(e->session, show_progress, e);
-    if (e->options->timeout_s > 0)
-        qn_arc_session_until(e->session, qn_now_us() + 1e6 * e->options->timeout_s);
-    for (uint32_t first = 0; first < e->series.n; first += chunk) {
-        const uint32_t n = e->series.n - first < chunk ? e->series.n - first : chunk;
-        const qn_arc_run *runs = e->series.items + first;
-
-        for (uint32_t k = 0; k < n; k++)
-            jobs[k] = qn_arc_job_of(&e->programs->codes[runs[k].program], runs[k].program,
-                                    &e->questions.items[runs[k].question]);
-        QN_TRY(qn_arc_session_run(e->session, jobs, n, e->want, e->stride, err));
-        for (uint32_t k = 0; k < n; k++)
-            QN_TRY(judge(e, &runs[k], k, err));
-        if (e->options->profile)
-            QN_TRY(add_profile(e, jobs, n, err));
-    }
+    if (timeout_s > 0)
+        qn_arc_session_until(e->session, qn_now_us() + 1e6 * timeout_s);
+    QN_TRY(qn_arc_series_do(e->session, &work, err));
     e->report->runs = e->series.n;
 out:
     qn_progress_free(e->progress);
     e->progress = NULL;
-    free(jobs);
     return st;
 }
 
@@ -210,6 +220,7 @@ qn_status qn_arc_evaluate(qn_ctx *ctx, const qn_arc_programs *programs, const qn
                           const qn_arc_evaluate_options *options, qn_arc_evaluation *out,
                           qn_err *err)
 {
+    const qn_arc_run_options *o = &options->run;
     const double start = qn_now_us();
     qn_arc_evaluation report = { .n_scores = programs->n };
     evaluation e = {
@@ -217,18 +228,20 @@ qn_status qn_arc_evaluate(qn_ctx *ctx, const qn_arc_programs *programs, const qn
     };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_arc_writers_open(&e.writers, options->results, options->trace, options->digest, err));
+    QN_TRY(qn_arc_writers_open(&e.writers, o->results, o->trace, o->digest, err));
     if (!(report.scores = calloc((size_t)programs->n + 1, sizeof *report.scores))) {
         st = qn_fail(err, QN_ERR_NOMEM, "arc: no memory for scores of %d programs", programs->n);
         goto out;
     }
+    for (int i = 0; i < programs->n; i++)
+        report.scores[i].program = programs->codes[i].id;
     QN_TRY(qn_arc_session_new(ctx, &options->session, &e.session, err));
     QN_TRY(load(&e, tasks, err));
-    QN_TRY(run_chunks(&e, err));
+    QN_TRY(run_series(&e, err));
     QN_TRY(qn_arc_writers_commit(&e.writers, err));
-    if (options->profile) {
+    if (is_set(o->op_times)) {
         time_programs(ctx, &e.profile);
-        QN_TRY(qn_arc_profile_write(&e.profile, programs->codes, options->profile, err));
+        QN_TRY(qn_arc_profile_write(&e.profile, programs->codes, o->op_times, err));
     }
     report.stats = *qn_arc_session_stats(e.session);
     report.stats.time_compile += programs->compile_s;
@@ -250,7 +263,7 @@ out:
 void qn_arc_evaluation_free(qn_arc_evaluation *e)
 {
     for (int i = 0; e->scores && i < e->n_scores; i++)
-        free(e->scores[i].failure);
+        free((void *)(uintptr_t)e->scores[i].failure);
     free(e->scores);
     *e = (qn_arc_evaluation){ 0 };
 }

@@ -7,25 +7,13 @@
 
 typedef struct qn_arc_evaluate_options {
     qn_arc_session_options session;
-    qn_arc_pairs pairs;
-    int match_all;                        /* every program on every grid; else by id */
-    const char *results, *trace, *digest; /* files (batch/writers.h), each may be NULL */
-    const char *profile;                  /* a file that gets a profile of the CPU, or NULL */
-    double timeout_s;                     /* for all runs; 0: as long as they take */
+    qn_arc_run_options run; /* texts may be NULL */
     qn_progress_options watch;
 } qn_arc_evaluate_options;
 
-/* One program's runs. */
-typedef struct qn_arc_score {
-    uint64_t runs, solved;
-    uint64_t errors; /* that failed, at a limit or otherwise */
-    uint64_t steps;
-    char *failure; /* the first of its failures, or NULL */
-} qn_arc_score;
-
 typedef struct qn_arc_evaluation {
     uint64_t runs, solved, errors;
-    uint64_t unscored;    /* nothing was expected of them */
+    uint64_t unscored;    /* no output was expected */
     qn_arc_score *scores; /* by program */
     int n_scores;
     qn_arc_stats stats;

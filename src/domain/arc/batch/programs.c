@@ -30,6 +30,15 @@ qn_status qn_arc_code_call(qn_arc_code *code, const char *id, size_t len, qn_err
     return QN_OK;
 }
 
+int qn_arc_programs_warnings(const qn_arc_programs *programs)
+{
+    int n = 0;
+
+    for (int k = 0; k < programs->n_files; k++)
+        n += programs->files[k] ? programs->files[k]->notes.n_warnings : 0;
+    return n;
+}
+
 const qn_arc_file *qn_arc_programs_file(const qn_arc_programs *programs, int program)
 {
     return programs->files[programs->file_of[program]];

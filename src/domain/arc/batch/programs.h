@@ -26,6 +26,9 @@ qn_status qn_arc_programs_parse(const char *name, const char *text, size_t bytes
                                 qn_arc_programs *out, qn_str *notes, qn_err *err);
 void qn_arc_programs_free(qn_arc_programs *programs); /* zeroed is fine */
 
+/* Warnings in all files. */
+int qn_arc_programs_warnings(const qn_arc_programs *programs);
+
 /* The text of a program; NULL when it was compiled already. */
 const qn_arc_file *qn_arc_programs_file(const qn_arc_programs *programs, int program);
 

@@ -28,7 +28,7 @@ static int is_grid_of_digits(const qn_arc_written *run, qn_arc_grid *out)
         beyond |= (unsigned char)cells[k] > 9;
     if (!cells || beyond)
         return 0;
-    *out = (qn_arc_grid){ .rows = rows, .cols = cols, .cells = (unsigned char *)(intptr_t)cells };
+    *out = (qn_arc_grid){ .rows = rows, .cols = cols, .cells = (const unsigned char *)cells };
     return 1;
 }
 

@@ -1,6 +1,7 @@
 /* series.c - questions from tasks, and who has to answer them. */
 #include "domain/arc/batch/series.h"
 
+#include "domain/arc/run/cut.h"
 #include "util/map.h"
 #include "util/status.h"
 
@@ -8,16 +9,6 @@
 #include <string.h>
 
 enum { ID_SIZE = 96 };
-
-qn_arc_pairs qn_arc_pairs_named(const char *name)
-{
-    static const char *const names[QN_ARC_N_PAIRS] = { "train", "test", "all", "first" };
-    int i = 0;
-
-    while (i < QN_ARC_N_PAIRS && strcmp(names[i], name))
-        i++;
-    return (qn_arc_pairs)i;
-}
 
 const char *qn_arc_question_part(const qn_arc_question *q)
 {
@@ -176,7 +167,7 @@ static void drop_directory(directory *d)
 
 /* Lists runs of a question by id; with `to` NULL counts them. */
 static uint64_t list_by_id(const qn_arc_code *codes, directory *d,
-                           const qn_arc_questions *questions, int q, qn_arc_run *to)
+                           const qn_arc_questions *questions, int q, qn_arc_series_run *to)
 {
     const qn_arc_task *task = questions->items[q].task;
     uint64_t n = 0;
@@ -185,11 +176,11 @@ static uint64_t list_by_id(const qn_arc_code *codes, directory *d,
         d->own = qn_map_get(&d->by_id, task->id);
     d->task = task;
     if (d->own && to)
-        to[n] = (qn_arc_run){ .program = (int)(d->own - codes), .question = q };
+        to[n] = (qn_arc_series_run){ .program = (int)(d->own - codes), .question = q };
     n += d->own != NULL;
     for (int i = 0; i < d->n_batts; i++, n++)
         if (to)
-            to[n] = (qn_arc_run){ .program = d->batts[i], .question = q };
+            to[n] = (qn_arc_series_run){ .program = d->batts[i], .question = q };
     return n;
 }
 
@@ -198,7 +189,7 @@ qn_status qn_arc_series_make(const qn_arc_code *codes, int n_codes,
                              qn_err *err)
 {
     uint64_t n = match_all ? (uint64_t)questions->n * (uint64_t)n_codes : 0, at = 0;
-    qn_arc_run *items = NULL;
+    qn_arc_series_run *items = NULL;
     directory d = { 0 };
     qn_status st = QN_OK;
 
@@ -216,7 +207,7 @@ qn_status qn_arc_series_make(const qn_arc_code *codes, int n_codes,
     }
     for (int q = 0; q < questions->n; q++) {
         for (int p = 0; p < n_codes && match_all; p++)
-            items[at++] = (qn_arc_run){ .program = p, .question = q };
+            items[at++] = (qn_arc_series_run){ .program = p, .question = q };
         if (!match_all)
             at += list_by_id(codes, &d, questions, q, items + at);
     }
@@ -230,6 +221,30 @@ void qn_arc_series_free(qn_arc_series *series)
 {
     free(series->items);
     *series = (qn_arc_series){ 0 };
+}
+
+qn_status qn_arc_series_do(qn_arc_session *session, const qn_arc_series_work *work, qn_err *err)
+{
+    const uint32_t most = qn_arc_cut_series(work->n, work->want);
+    qn_arc_job *jobs = malloc(((size_t)most + 1) * sizeof *jobs);
+    qn_status st = QN_OK;
+
+    if (!jobs)
+        return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for %u runs", most);
+    for (uint64_t first = 0; first < work->n; first += most) {
+        const uint32_t n = work->n - first < most ? (uint32_t)(work->n - first) : most;
+
+        for (uint32_t k = 0; k < n; k++)
+            jobs[k] = work->job_of(work->user, first + k);
+        QN_TRY(qn_arc_session_run(session, jobs, n, work->want, work->trace_stride, err));
+        for (uint32_t k = 0; k < n; k++)
+            QN_TRY(work->on_run(work->user, first + k, k, err));
+        if (work->after)
+            QN_TRY(work->after(work->user, jobs, n, err));
+    }
+out:
+    free(jobs);
+    return st;
 }
 
 int qn_arc_takes_samples(const qn_arc_code *codes, int n)

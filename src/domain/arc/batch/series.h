@@ -10,17 +10,6 @@
 #include "domain/arc/run/session.h"
 #include "domain/arc/task/task.h"
 
-typedef enum qn_arc_pairs {
-    QN_ARC_PAIRS_TRAIN,
-    QN_ARC_PAIRS_TEST,
-    QN_ARC_PAIRS_ALL,
-    QN_ARC_PAIRS_FIRST, /* the first of each task alone */
-    QN_ARC_N_PAIRS
-} qn_arc_pairs;
-
-/* The choice of that name ("train"), or QN_ARC_N_PAIRS. */
-qn_arc_pairs qn_arc_pairs_named(const char *name);
-
 typedef struct qn_arc_question {
     const qn_arc_task *task; /* borrowed */
     int pair;                /* of the task */
@@ -51,12 +40,12 @@ qn_status qn_arc_questions_add(qn_arc_questions *questions, const qn_arc_task *t
                                qn_err *err);
 void qn_arc_questions_free(qn_arc_questions *questions);
 
-typedef struct qn_arc_run {
+typedef struct qn_arc_series_run {
     int program, question;
-} qn_arc_run;
+} qn_arc_series_run;
 
 typedef struct qn_arc_series {
-    qn_arc_run *items;
+    qn_arc_series_run *items;
     uint32_t n;
 } qn_arc_series;
 
@@ -69,6 +58,20 @@ qn_status qn_arc_series_make(const qn_arc_code *codes, int n_codes,
                              const qn_arc_questions *questions, int match_all, qn_arc_series *out,
                              qn_err *err);
 void qn_arc_series_free(qn_arc_series *series);
+
+/* Jobs run after run, as many in each as memory allows. */
+typedef struct qn_arc_series_work {
+    uint64_t n;
+    uint32_t want, trace_stride; /* as in qn_arc_session_run */
+    void *user;
+    qn_arc_job (*job_of)(void *user, uint64_t k);
+    /* Is called for every job k after its run, in which it had the number `job`. */
+    qn_status (*on_run)(void *user, uint64_t k, uint32_t job, qn_err *err);
+    /* Optional: is called after each run. */
+    qn_status (*after)(void *user, const qn_arc_job *jobs, uint32_t n, qn_err *err);
+} qn_arc_series_work;
+
+qn_status qn_arc_series_do(qn_arc_session *session, const qn_arc_series_work *work, qn_err *err);
 
 /* Whether a program takes samples and the expected output too. */
 int qn_arc_takes_samples(const qn_arc_code *codes, int n);

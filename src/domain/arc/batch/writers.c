@@ -16,11 +16,11 @@ qn_status qn_arc_writers_open(qn_arc_writers *w, const char *results, const char
 {
     qn_status st = QN_OK;
 
-    if (results)
+    if (results && results[0])
         QN_TRY(qn_out_open(results, &w->results, err));
-    if (trace)
+    if (trace && trace[0])
         QN_TRY(qn_out_open(trace, &w->trace, err));
-    if (digest)
+    if (digest && digest[0])
         QN_TRY(qn_out_open(digest, &w->digest, err));
     w->total = QN_FNV1A64_START;
 out:

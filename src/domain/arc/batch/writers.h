@@ -22,7 +22,7 @@ typedef struct qn_arc_writers {
     qn_str line;
 } qn_arc_writers;
 
-/* Each path may be NULL. Zeroed is closed. */
+/* Each path may be NULL or empty. Zeroed is closed. */
 qn_status qn_arc_writers_open(qn_arc_writers *writers, const char *results, const char *trace,
                               const char *digest, qn_err *err);
 

@@ -1,9 +1,18 @@
-/* cut.c - batches, launches, pieces and chunks. */
+/* cut.c - runs, batches, launches, pieces and chunks. */
 #include "domain/arc/run/cut.h"
 
 #include "domain/arc/run/session_impl.h"
 
 #define MIN_OF(a, b) ((a) < (b) ? (a) : (b))
+
+/* Runs. */
+
+enum { MOST_RUN = 1 << 16, MOST_RUN_WITH_OUTPUT = 1 << 14 };
+
+uint32_t qn_arc_cut_series(uint64_t n, uint32_t want)
+{
+    return (uint32_t)MIN_OF(n, (uint64_t)(want ? MOST_RUN_WITH_OUTPUT : MOST_RUN));
+}
 
 /* Batches. */
 

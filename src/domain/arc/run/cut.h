@@ -1,7 +1,8 @@
 /* cut.h - how a list of jobs is cut; nothing else decides that.
  *
- * There are four cuts, each with a reason of its own:
+ * There are five cuts, each with a reason of its own:
  *
+ *   a series into runs       the results and outputs of a run stay in memory until the next one
  *   a run into batches       the programs and values of a batch must fit into the pool together
  *   a batch into launches    nothing stops a launch, and a display, a progress bar or a deadline
  *                            may be waiting for its end
@@ -15,6 +16,9 @@
 #include "kernel/arc/arc_code.h"
 
 struct qn_arc_batch;
+
+/* Jobs of a run of a long series, enough to fill any device. `want` is ARC_WANT_*. */
+uint32_t qn_arc_cut_series(uint64_t n, uint32_t want);
 
 /* Most jobs of a batch; the pool may have room for fewer. */
 uint32_t qn_arc_cut_batch(uint32_t n);

@@ -171,8 +171,8 @@ out:
 void qn_arc_outcomes_free(qn_arc_outcomes *outcomes)
 {
     for (size_t i = 0; i < outcomes->n; i++) {
-        free(outcomes->items[i].input.cells);
-        free(outcomes->items[i].expected.cells);
+        qn_arc_cells_free(outcomes->items[i].input.cells);
+        qn_arc_cells_free(outcomes->items[i].expected.cells);
     }
     for (size_t i = 0; i < outcomes->n_lines; i++)
         json_decref(outcomes->lines[i]);

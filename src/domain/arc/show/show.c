@@ -14,7 +14,7 @@ enum { MOST_SIDE = 1000, MOST_TEXT = 600 };
 typedef struct row_parts {
     char label[256];
     char *note;
-    unsigned char *cells;
+    const unsigned char *cells;
 } row_parts;
 
 typedef struct rows {
@@ -39,7 +39,7 @@ static void free_rows(rows *made)
 {
     for (size_t i = 0; made->parts && i < made->n; i++) {
         free(made->parts[i].note);
-        free(made->parts[i].cells);
+        qn_arc_cells_free(made->parts[i].cells);
     }
     free(made->items);
     free(made->parts);

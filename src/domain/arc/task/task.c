@@ -41,11 +41,12 @@ static qn_status measure(const json_t *json, const char *where, qn_arc_grid *out
 static qn_status read_grid(const json_t *json, const char *where, qn_arc_grid *out, qn_err *err)
 {
     qn_arc_grid grid = { 0 };
+    unsigned char *cells;
     const qn_status st = measure(json, where, &grid, err);
 
     if (st != QN_OK)
         return st;
-    if (!(grid.cells = malloc((size_t)grid.rows * (size_t)grid.cols)))
+    if (!(cells = malloc((size_t)grid.rows * (size_t)grid.cols)))
         return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its cells", where);
     for (int k = 0; k < grid.rows * grid.cols; k++) {
         const int i = k / grid.cols;
@@ -54,26 +55,92 @@ static qn_status read_grid(const json_t *json, const char *where, qn_arc_grid *o
         const json_int_t colour = json_is_integer(cell) ? json_integer_value(cell) : -1;
 
         if (colour < 0 || colour > 9) {
-            free(grid.cells);
+            free(cells);
             return qn_fail(err, QN_ERR_INPUT, "%s/%d/%d is not a colour 0 .. 9", where, i, j);
         }
-        grid.cells[k] = (unsigned char)colour;
+        cells[k] = (unsigned char)colour;
     }
+    grid.cells = cells;
     *out = grid;
     return QN_OK;
 }
 
 /* Tasks. */
 
+static void release(const void *memory)
+{
+    free((void *)(uintptr_t)memory);
+}
+
+void qn_arc_cells_free(const unsigned char *cells)
+{
+    release(cells);
+}
+
 void qn_arc_task_free(qn_arc_task *task)
 {
     for (int i = 0; task->pairs && i < task->n_train + task->n_test; i++) {
-        free(task->pairs[i].input.cells);
-        free(task->pairs[i].output.cells);
+        release(task->pairs[i].input.cells);
+        release(task->pairs[i].output.cells);
     }
-    free(task->pairs);
-    free(task->id);
+    release(task->pairs);
+    release(task->id);
     *task = (qn_arc_task){ 0 };
+}
+
+static qn_status copy_grid(const qn_arc_grid *grid, const char *id, int pair, qn_arc_grid *out,
+                           qn_err *err)
+{
+    const size_t n = grid->cells ? (size_t)grid->rows * (size_t)grid->cols : 0;
+    unsigned char *cells;
+
+    if (!grid->cells)
+        return QN_OK;
+    if (grid->rows < 1 || grid->rows > QN_ARC_MOST_SIDE || grid->cols < 1 ||
+        grid->cols > QN_ARC_MOST_SIDE)
+        return qn_fail(err, QN_ERR_INPUT, "task %s, pair %d: a grid of %d x %d is outside 1 .. %d",
+                       id, pair, grid->rows, grid->cols, QN_ARC_MOST_SIDE);
+    for (size_t k = 0; k < n; k++)
+        if (grid->cells[k] > 9)
+            return qn_fail(err, QN_ERR_INPUT, "task %s, pair %d: %d is not a colour 0 .. 9", id,
+                           pair, grid->cells[k]);
+    if (!(cells = malloc(n)))
+        return qn_fail(err, QN_ERR_NOMEM, "task %s: no memory for a grid", id);
+    memcpy(cells, grid->cells, n);
+    *out = (qn_arc_grid){ .rows = grid->rows, .cols = grid->cols, .cells = cells };
+    return QN_OK;
+}
+
+qn_status qn_arc_task_copy(const qn_arc_task *task, qn_arc_task *out, qn_err *err)
+{
+    const int n = task->n_train + task->n_test;
+    qn_arc_task copy = { .n_train = task->n_train, .n_test = task->n_test };
+    qn_arc_pair *pairs;
+    qn_status st = QN_OK;
+
+    if (!task->id || task->n_train < 0 || task->n_train > MOST_PAIRS || task->n_test < 0 ||
+        task->n_test > MOST_PAIRS || (n && !task->pairs))
+        return qn_fail(err, QN_ERR_USAGE, "a task has no id or no pairs, or more than %d",
+                       MOST_PAIRS);
+    copy.pairs = pairs = calloc((size_t)n + 1, sizeof *pairs);
+    copy.id = strdup(task->id);
+    if (!pairs || !copy.id) {
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for task %s", task->id);
+        goto out;
+    }
+    for (int i = 0; i < n; i++) {
+        if (!task->pairs[i].input.cells || (i < task->n_train && !task->pairs[i].output.cells)) {
+            st = qn_fail(err, QN_ERR_INPUT, "task %s, pair %d lacks a grid", task->id, i);
+            goto out;
+        }
+        QN_TRY(copy_grid(&task->pairs[i].input, task->id, i, &pairs[i].input, err));
+        QN_TRY(copy_grid(&task->pairs[i].output, task->id, i, &pairs[i].output, err));
+    }
+    *out = copy;
+    copy = (qn_arc_task){ 0 };
+out:
+    qn_arc_task_free(&copy);
+    return st;
 }
 
 /* The pairs of one part, "train" or "test", into `out`. */
@@ -120,17 +187,18 @@ qn_status qn_arc_task_from_json(const json_t *json, const char *id, const char *
                                 qn_arc_task *out, qn_err *err)
 {
     qn_arc_task task = { 0 };
+    qn_arc_pair *pairs;
     qn_status st = QN_OK;
 
     QN_TRY(count_part(json, "train", where, &task.n_train, err));
     QN_TRY(count_part(json, "test", where, &task.n_test, err));
-    task.pairs = calloc((size_t)(task.n_train + task.n_test + 1), sizeof *task.pairs);
-    if (!task.pairs || !(task.id = strdup(id))) {
+    task.pairs = pairs = calloc((size_t)(task.n_train + task.n_test + 1), sizeof *pairs);
+    if (!pairs || !(task.id = strdup(id))) {
         st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for the task", where);
         goto out;
     }
-    QN_TRY(read_part(json, "train", where, task.pairs, err));
-    QN_TRY(read_part(json, "test", where, task.pairs + task.n_train, err));
+    QN_TRY(read_part(json, "train", where, pairs, err));
+    QN_TRY(read_part(json, "test", where, pairs + task.n_train, err));
     *out = task;
     task = (qn_arc_task){ 0 };
 out:

@@ -9,22 +9,9 @@
 #include "domain/arc/value/value.h"
 #include "util/json.h"
 
+#include <quern/arc.h>
+
 enum { QN_ARC_MOST_SIDE = 30 };
-
-typedef struct qn_arc_grid {
-    int rows, cols;       /* 1 .. QN_ARC_MOST_SIDE; 0: there is none */
-    unsigned char *cells; /* by rows */
-} qn_arc_grid;
-
-typedef struct qn_arc_pair {
-    qn_arc_grid input, output;
-} qn_arc_pair;
-
-typedef struct qn_arc_task {
-    char *id;
-    qn_arc_pair *pairs; /* those to learn from, then those of the test */
-    int n_train, n_test;
-} qn_arc_task;
 
 typedef struct qn_arc_tasks {
     qn_arc_task *items; /* by id */
@@ -41,6 +28,9 @@ const qn_arc_task *qn_arc_tasks_find(const qn_arc_tasks *tasks, const char *id);
 /* One task from JSON that was read elsewhere; `where` starts its errors. */
 qn_status qn_arc_task_from_json(const json_t *json, const char *id, const char *where,
                                 qn_arc_task *out, qn_err *err);
+
+/* A copy of a task from outside, which is checked. */
+qn_status qn_arc_task_copy(const qn_arc_task *task, qn_arc_task *out, qn_err *err);
 void qn_arc_task_free(qn_arc_task *task);
 
 /* The grid as a value; none gives NONE. */
@@ -52,7 +42,8 @@ qn_status qn_arc_samples(const qn_arc_task *task, qn_arc_heap *heap, qn_arc_valu
                          qn_err *err);
 
 /* Reads a grid of digits off a value; 0 when the value is not one with sides up to `most_side`.
- * The cells are the caller's. */
+ * The caller frees the cells by qn_arc_cells_free. */
 int qn_arc_grid_of_value(const qn_arc_value *value, int most_side, qn_arc_grid *out);
+void qn_arc_cells_free(const unsigned char *cells); /* NULL is fine */
 
 #endif

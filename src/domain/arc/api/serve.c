@@ -1,5 +1,5 @@
-/* serve.c - the loop of a desk. */
-#include "domain/arc/serve/serve.h"
+/* serve.c - the loop of a server. */
+#include "domain/arc/api/server.h"
 
 #include "util/status.h"
 
@@ -10,12 +10,12 @@
 typedef struct line {
     char *bytes;
     size_t n, room;
-    uint64_t n_read; /* bytes of the line, also those that were passed over */
+    uint64_t n_read; /* bytes of the line, with those that were skipped */
     uint64_t number; /* in the file, from 1 */
     int has_no_room; /* memory ran out */
 } line;
 
-/* Keeps a byte while there is room for it among `most`. */
+/* Adds a byte unless the line has `most` already. */
 static void put(line *l, int byte, size_t most)
 {
     if (l->n == l->room && l->n < most && !l->has_no_room) {
@@ -31,8 +31,8 @@ static void put(line *l, int byte, size_t most)
     l->n_read++;
 }
 
-/* The next line, without its newline; 0 at the end of the file. Of one that is too long only the
- * beginning is kept, so that no client can make the server hold more. */
+/* Reads the next line, without its newline; 0 at the end of the file. Only the beginning of a line
+ * that is too long is stored, so that no client can make the server use more memory. */
 static int read_line(FILE *from, size_t most, line *l)
 {
     int byte = getc_unlocked(from);
@@ -57,12 +57,12 @@ static int is_blank(const line *l)
 }
 
 /* 0: the line asked to end. */
-static int answer_line(qn_arc_desk *desk, const line *l, size_t most, qn_str *out)
+static int answer_line(qn_arc *arc, const line *l, size_t most, qn_str *out)
 {
     qn_err err;
 
     if (l->n == l->n_read)
-        return qn_arc_desk_answer(desk, l->bytes, l->n, out);
+        return qn_arc_server_answer(arc, l->bytes, l->n, out);
     if (l->has_no_room)
         qn_fail(&err, QN_ERR_NOMEM, "line %llu: no memory for its %llu bytes",
                 (unsigned long long)l->number, (unsigned long long)l->n_read);
@@ -70,24 +70,24 @@ static int answer_line(qn_arc_desk *desk, const line *l, size_t most, qn_str *ou
         qn_fail(&err, QN_ERR_LIMIT,
                 "line %llu has %llu bytes, more than the limit of %zu (--max-line)",
                 (unsigned long long)l->number, (unsigned long long)l->n_read, most);
-    qn_arc_desk_refuse(&err, out);
+    qn_arc_server_refuse(&err, out);
     return 1;
 }
 
-qn_status qn_arc_serve(qn_arc_desk *desk, FILE *from, FILE *to, size_t most_bytes,
-                       uint64_t *n_lines, qn_err *err)
+qn_status qn_arc_serve(qn_arc *arc, FILE *from, FILE *to, size_t most_bytes, uint64_t *n_lines,
+                       qn_err *err)
 {
     qn_str answer = { 0 };
     line l = { 0 };
     qn_status st = QN_OK;
-    int goes_on = 1;
+    int is_open = 1;
 
     *n_lines = 0;
-    while (goes_on && read_line(from, most_bytes, &l)) {
+    while (is_open && read_line(from, most_bytes, &l)) {
         if (is_blank(&l))
             continue;
         answer.len = 0;
-        goes_on = answer_line(desk, &l, most_bytes, &answer);
+        is_open = answer_line(arc, &l, most_bytes, &answer);
         ++*n_lines;
         if (fputs(qn_str_get(&answer), to) < 0 || fflush(to) != 0) {
             st = qn_fail(err, QN_ERR_IO, "cannot write an answer: %s", strerror(errno));

@@ -1,29 +1,29 @@
-/* test_arc_desk.c - lines that a desk is given, and what it answers. */
+/* test_arc_server.c - requests to a server, and its answers. */
 #include "golden.h"
 
-#include "domain/arc/serve/desk.h"
-#include "domain/arc/serve/serve.h"
+#include "domain/arc/api/server.h"
 
 static qn_ctx *ctx;
-static qn_arc_desk *desk;
+static qn_arc *arc;
 
-static int open_desk(void **state)
+static int open_server(void **state)
 {
     const qn_options options = { .backend = "cpu", .log = "error" };
-    const qn_arc_session_options session = { .pool_bytes = 1 << 20 };
+    qn_arc_options vm;
     qn_err err;
 
     (void)state;
-    return qn_ctx_open(&options, &ctx, &err) == QN_OK &&
-                   qn_arc_desk_new(ctx, &session, &desk, &err) == QN_OK
+    qn_arc_options_init(&vm, sizeof vm);
+    vm.pool_bytes = 1 << 20;
+    return qn_ctx_open(&options, &ctx, &err) == QN_OK && qn_arc_new(ctx, &vm, &arc, &err) == QN_OK
                ? 0
                : -1;
 }
 
-static int close_desk(void **state)
+static int close_server(void **state)
 {
     (void)state;
-    qn_arc_desk_free(desk);
+    qn_arc_free(arc);
     qn_ctx_close(ctx);
     return 0;
 }
@@ -34,7 +34,7 @@ static json_t *ask(const char *line)
     qn_str out = { 0 };
     json_t *json;
 
-    qn_arc_desk_answer(desk, line, strlen(line), &out);
+    qn_arc_server_answer(arc, line, strlen(line), &out);
     assert_true(out.len > 1);
     assert_ptr_equal(strchr(out.data, '\n'), out.data + out.len - 1);
     json = json_loads(out.data, 0, NULL);
@@ -47,7 +47,7 @@ static void expect_text(const char *line, const char *want)
 {
     qn_str out = { 0 };
 
-    qn_arc_desk_answer(desk, line, strlen(line), &out);
+    qn_arc_server_answer(arc, line, strlen(line), &out);
     assert_string_equal(qn_str_get(&out), want);
     qn_str_free(&out);
 }
@@ -202,11 +202,11 @@ static void the_loop_ends_with_its_input_or_when_asked(void **state)
     qn_err err;
 
     (void)state;
-    assert_int_equal(qn_arc_serve(desk, from, to, QN_ARC_USUAL_LINE, &n, &err), QN_OK);
+    assert_int_equal(qn_arc_serve(arc, from, to, QN_ARC_USUAL_LINE, &n, &err), QN_OK);
     fclose(to);
     assert_int_equal(n, 2);
     assert_non_null(strstr(output, "\n{\"ok\":true}\n"));
-    assert_int_equal(qn_arc_serve(desk, from, stdout, QN_ARC_USUAL_LINE, &n, &err), QN_OK);
+    assert_int_equal(qn_arc_serve(arc, from, stdout, QN_ARC_USUAL_LINE, &n, &err), QN_OK);
     assert_int_equal(n, 1);
     fclose(from);
 }
@@ -223,7 +223,7 @@ static void a_line_that_is_too_long_is_refused_and_the_next_is_read(void **state
     snprintf(input + 3000, sizeof input - 3000, "\n{\"end\": true}\n");
     from = fmemopen(input, strlen(input), "r");
     to = fmemopen(output, sizeof output, "w");
-    assert_int_equal(qn_arc_serve(desk, from, to, 2000, &n, &err), QN_OK);
+    assert_int_equal(qn_arc_serve(arc, from, to, 2000, &n, &err), QN_OK);
     fclose(to);
     fclose(from);
     assert_int_equal(n, 2);
@@ -239,7 +239,7 @@ static void a_run_may_have_a_time_limit(void **state)
     expect_text("{\"programs\": {\"turn\": \"def solve(I):\\n    f = power(increment, 900000000)\\n"
                 "    return f(ONE)\\n\"}}",
                 "{\"ok\":true,\"added\":1,\"programs\":2}\n");
-    qn_arc_desk_set_timeout(desk, 0.001);
+    qn_arc_server_set_timeout(arc, 0.001);
     expect_text(
         "{\"run\": {\"programs\": [\"turn\"], \"pairs\": \"first\", \"timeout\": 1e-6, "
         "\"want\": \"results\"}}",
@@ -257,7 +257,7 @@ static void a_run_may_have_a_time_limit(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_server, close_server)
     const struct CMUnitTest tests[] = {
         TEST(programs_run_on_the_tasks_of_their_ids),
         TEST(outputs_come_back_when_they_are_wanted),
