@@ -3,9 +3,9 @@
  * A qn_tasks is made once and given batches. Tasks of one op whose sizes fall into one bucket are
  * packed into one array per operand, so a group of any number of them costs one upload per
  * operand, one launch (or a fixed number) and one download, and the whole batch is one graph and
- * one submission. A batch of the same ops and sizes as an earlier one finds its arrays, graph
- * and recording again; so does one whose sizes merely fall into the same buckets, where that has
- * been measured to pay.
+ * one submission. A batch of the same ops and sizes as an earlier one reuses its arrays, graph
+ * and recording; so does a batch whose sizes fall into the same buckets, where measurements show
+ * that this is faster.
  *
  *   op               n            result              arg (default)
  *   vadd             elements     n floats            none
@@ -33,8 +33,8 @@ typedef struct qn_tasks qn_tasks;
  * byte 0 in front, pairs with a byte 1, and the last node of an odd level moves up unchanged. */
 typedef enum { QN_MERKLE_PLAIN, QN_MERKLE_RFC6962 } qn_merkle_rule;
 
-/* The inputs of a task are made from its seed by index (the second operand from seed + 1), so
- * that every order and device computes with the same. Strings are read during the call only. */
+/* The inputs of a task come from its seed, by index (the second operand from seed + 1), so they are
+ * the same in any order and on any device. Strings are read during the call only. */
 typedef struct qn_task {
     qn_i64 id; /* the caller's, for messages and result files */
     const char *op;
@@ -71,12 +71,12 @@ QN_API void qn_tasks_free(qn_tasks *tasks); /* NULL is fine */
 
 enum { QN_MAX_TASKS = 1 << 20 };
 
-/* Runs a batch and waits for it. A task that has no meaning is QN_ERR_USAGE, one beyond a limit
- * QN_ERR_LIMIT, both naming its id. */
+/* Runs a batch and waits for it. An invalid task is QN_ERR_USAGE, a task beyond a limit
+ * QN_ERR_LIMIT; both messages name its id. */
 QN_API qn_status qn_tasks_run(qn_tasks *tasks, const qn_task *list, int n, qn_err *err);
 
-/* Says that the inputs of the last batch are new on the host, without making them again: the
- * next run of that batch uploads them like the first did. */
+/* Marks the inputs of the last batch as new on the host, without making them again: the next run
+ * of that batch uploads them. */
 QN_API qn_status qn_tasks_touch(qn_tasks *tasks, qn_err *err);
 
 typedef enum { QN_TASK_OK, QN_TASK_FALLBACK, QN_TASK_FAILED } qn_task_state;
@@ -84,7 +84,7 @@ typedef enum { QN_TASK_OK, QN_TASK_FALLBACK, QN_TASK_FAILED } qn_task_state;
 typedef struct qn_task_result {
     qn_i64 id;
     qn_task_state state;
-    const char *device; /* that ran it, "cuda:0"; all of them, "cuda:0+cuda:1", if it was cut */
+    const char *device; /* its device, "cuda:0"; all of them, "cuda:0+cuda:1", if it was cut */
     uint64_t bucket;    /* of its number of elements */
     size_t bytes;       /* of the result */
     double exec_us;     /* its share in wall_us, by bytes and operations of each task */
@@ -102,9 +102,9 @@ enum { QN_TASK_CHECKSUM_SIZE = 17 };
 QN_API qn_status qn_tasks_checksum(qn_tasks *tasks, int i, char out[QN_TASK_CHECKSUM_SIZE],
                                    qn_err *err);
 
-/* Compares every result of the last batch with a plain computation on the host that shares no
- * code with the kernels. Tasks that differ become QN_TASK_FAILED; then QN_ERR_MISMATCH, naming
- * the first. */
+/* Compares every result of the last batch with a plain computation on the host that shares no code
+ * with the kernels. Tasks that differ become QN_TASK_FAILED, and the call returns QN_ERR_MISMATCH
+ * with the first of them. */
 QN_API qn_status qn_tasks_verify(qn_tasks *tasks, qn_err *err);
 
 typedef struct qn_tasks_stats {
@@ -127,8 +127,7 @@ QN_API qn_status qn_tasks_memory_map(const qn_tasks *tasks, const char *path, qn
 
 /* Merkle trees. */
 
-/* Trees over leaves of 32 bytes. All levels stay where they were made; what is read is read
- * alone. */
+/* Trees over leaves of 32 bytes. All levels stay on the device; reads download single nodes. */
 typedef struct qn_merkle qn_merkle;
 
 enum { QN_MERKLE_NODE = 32, QN_MERKLE_MAX_PATH = 40 };
@@ -138,15 +137,15 @@ QN_API qn_status qn_merkle_new(qn_ctx *ctx, qn_merkle_rule rule, const qn_i64 *f
                                qn_merkle **out, qn_err *err);
 QN_API void qn_merkle_free(qn_merkle *merkle); /* NULL is fine */
 
-/* Where the leaves of all trees are to be written before a run. */
+/* The memory for the leaves of all trees, to be written before a run. */
 QN_API qn_status qn_merkle_leaves(qn_merkle *merkle, void **out, qn_err *err);
 QN_API qn_status qn_merkle_run(qn_merkle *merkle, qn_err *err);
 
 QN_API qn_status qn_merkle_root(qn_merkle *merkle, int tree, uint8_t out[QN_MERKLE_NODE],
                                 qn_err *err);
 
-/* What proves that leaf number `leaf` of the tree is in it: the neighbours on the way to the
- * root, lowest first. Only these nodes are downloaded. */
+/* The proof that leaf number `leaf` is in the tree: the neighbours on the way to the root, lowest
+ * first. Only these nodes are downloaded. */
 QN_API qn_status qn_merkle_proof(qn_merkle *merkle, int tree, qn_i64 leaf,
                                  uint8_t path[QN_MERKLE_MAX_PATH][QN_MERKLE_NODE], int *n_path,
                                  qn_err *err);

@@ -37,7 +37,7 @@ static qn_status read_task(const qn_csv *csv, size_t row, const columns *at,
     out->arg = qn_csv_get(csv, row, at->arg);
     if (qn_task_check_one(out, options, err) == QN_OK)
         return QN_OK;
-    /* What would be a mistake of the caller is here one of the file. */
+    /* A mistake in the file, not of the caller. */
     err->status = QN_ERR_INPUT;
     st = qn_prefix(err, "%s:%zu", csv->name, csv->lines[row]);
 out:

@@ -13,8 +13,7 @@ typedef struct qn_batch {
     int n;
 } qn_batch;
 
-/* Columns id, op, n, seed, arg. Whatever is wrong with a task is QN_ERR_INPUT and names its
- * line. */
+/* Columns id, op, n, seed, arg. An error in a task is QN_ERR_INPUT and names its line. */
 qn_status qn_batch_read(const char *path, const qn_tasks_options *options, qn_batch *out,
                         qn_err *err);
 void qn_batch_free(qn_batch *batch);

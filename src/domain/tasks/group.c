@@ -1,4 +1,4 @@
-/* group.c - which tasks travel together.
+/* group.c - sorts tasks into groups and cuts groups into parts.
  *
  * Tasks of one op, argument and bucket are a group: neighbours in sorted order. A group is cut
  * into parts of about chunk_elems elements, each with arrays and launches of its own, so that
@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* However large a group is: more parts than this overlap no better. A device that shares a batch
- * wants a part to copy while it computes another; a task is cut for that only if its pieces stay
- * worth a launch. */
+/* More parts than this overlap no better, however large a group is. A device that shares a batch
+ * needs a part to copy while it computes another; a task is cut for that only if each piece is worth
+ * a launch. */
 enum { MAX_PARTS = 64, SHARE_PARTS = 2, SHARE_CUT = 32768 };
 
 /* Sorting. */

@@ -1,9 +1,8 @@
 /* hash_files.c - files in, chunks through a pipe, leaves out.
  *
  * Chunks of all files follow each other in the batches of the pipe, so many small files are as
- * good as a large one. hash_trees.c takes the leaves. Several devices share rounds of batches
- * instead: a round stays in memory until all of it is done, so that what one device fails to do
- * another can.
+ * fast as a large one. hash_trees.c gets the leaves. Several devices share rounds of batches
+ * instead: a round stays in memory until it is done, so that another device can take over.
  */
 #include "hash_files.h"
 
@@ -40,7 +39,7 @@ typedef struct {
     slot_state *slots;
     int n_slots, n_read; /* n_read: batches of the round */
     i64 *table;          /* scratch */
-    /* where reading stands */
+    /* position of the reader */
     int path_i, fd; /* -1: the file is not open */
     qn_i64 leaves;  /* of the file so far */
     qn_hash_trees *trees;
@@ -184,7 +183,7 @@ static qn_status read_batch(hasher *h, slot_state *s, qn_err *err)
         h->table[s->n] = at;
         at += got;
     }
-    /* Messages behind the last are empty: hashed and ignored. */
+    /* Messages after the last one are empty: hashed and ignored. */
     for (qn_i64 i = s->n; i <= h->capacity; i++)
         h->table[i] = at;
     if (memcmp(s->table, h->table, bytes)) {
@@ -209,7 +208,7 @@ out:
     return st;
 }
 
-/* Batches that the files seem to need: their sizes may change, and streams have none. */
+/* Estimated number of batches: sizes may change, and streams have none. */
 static qn_i64 guess_leaves(const hasher *h)
 {
     qn_i64 leaves = 0;
@@ -296,7 +295,7 @@ out:
     return st;
 }
 
-/* Files are read in order, as far as it takes: the next batch while devices hash those before. */
+/* Files are read in order: the next batch is read while devices hash the earlier ones. */
 static qn_status share_prepare(void *user, int device, int slot, qn_i64 first, qn_i64 count,
                                qn_err *err)
 {
@@ -312,13 +311,13 @@ static qn_status share_prepare(void *user, int device, int slot, qn_i64 first, q
             QN_TRY(make_arrays(h, &h->slots[h->n_read], err));
         QN_TRY(read_batch(h, &h->slots[h->n_read], err));
     }
-    /* A device that failed may have left its mark. */
+    /* A device that failed may have overwritten it. */
     QN_TRY(qn_buf_host(h->slots[first].hash, QN_HOST_DISCARD, &ignored, err));
 out:
     return st;
 }
 
-/* Leaves are wanted in order, so they wait for the end of the round. */
+/* Leaves must come in order, so they wait for the end of the round. */
 static qn_status share_deliver(void *user, int device, int slot, qn_i64 first, qn_i64 count,
                                qn_err *err)
 {
@@ -370,7 +369,7 @@ static qn_status run_shared(hasher *h, int n_shares, const qn_split_options *opt
     QN_TRY(make_slots(h, n, err));
     QN_TRY(qn_split_open(h->ctx, "hash", options, &work, &split, err));
     while (left > 0 || h->path_i < h->n_paths) {
-        /* Beyond what the sizes promised: a little first, there may be nothing. */
+        /* More data than the sizes announced: a small round first, there may be nothing. */
         const qn_i64 round = left > 0 ? (left < n ? left : n) : left < 0 ? n : 1;
 
         QN_TRY(run_round(h, split, round, err));

@@ -1,9 +1,9 @@
 /* hash_trees.c - trees that are never in memory as a whole.
  *
- * Leaves wait until there are enough files for one launch over all their trees. A file with more
- * leaves than a subtree of fold_leaves has gives each full subtree away for its top node. Such
- * subtrees are whole by either rule, because their number of leaves is a power of two; only the
- * last, which may be incomplete, has to be raised to their level.
+ * Leaves wait until there are enough files for one launch over all their trees. In a file with more
+ * than fold_leaves leaves, each full subtree is replaced by its top node. These subtrees are
+ * complete by either rule, because their number of leaves is a power of two; only the last one may
+ * be incomplete and is raised to their level.
  */
 #include "hash_trees.h"
 
@@ -26,7 +26,7 @@ typedef struct {
 /* A file whose leaves are complete. */
 typedef struct {
     int file;
-    qn_i64 leaves;  /* waiting, behind those of the files before it */
+    qn_i64 leaves;  /* waiting, after those of the files before it */
     node_list tops; /* of its full subtrees */
 } waiting_file;
 
@@ -121,8 +121,8 @@ static void raise(const qn_hash_trees *trees, qn_i64 leaves, uint8_t *node)
 
 /* Roots. */
 
-/* Roots of what waits of each file, in one launch; files without leaves of their own are left
- * out. */
+/* Computes the roots of the waiting leaves of each file in one launch; files without waiting leaves
+ * are left out. */
 static qn_status make_roots(qn_hash_trees *trees, uint8_t (*roots)[NODE], qn_err *err)
 {
     qn_i64 *from = calloc((size_t)trees->n_waiting + 1, sizeof *from);
@@ -154,7 +154,7 @@ out:
     return st;
 }
 
-static qn_status tell(qn_hash_trees *trees, waiting_file *w, uint8_t *root, qn_err *err)
+static qn_status report_root(qn_hash_trees *trees, waiting_file *w, uint8_t *root, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -183,7 +183,7 @@ static qn_status flush(qn_hash_trees *trees, qn_err *err)
     }
     QN_TRY(make_roots(trees, roots, err));
     for (int i = 0; i < trees->n_waiting; i++) {
-        QN_TRY(tell(trees, &trees->waiting[i], roots[n], err));
+        QN_TRY(report_root(trees, &trees->waiting[i], roots[n], err));
         n += trees->waiting[i].leaves > 0;
     }
     for (int i = 0; i < trees->n_waiting; i++)

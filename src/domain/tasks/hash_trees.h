@@ -14,7 +14,7 @@ void qn_hash_trees_free(qn_hash_trees *trees);
 /* The next leaf of file number `file`; a new number ends the file before it. */
 qn_status qn_hash_trees_add(qn_hash_trees *trees, int file, const uint8_t *leaf, qn_err *err);
 
-/* Ends the last file and tells all that was not told yet. */
+/* Ends the last file and reports all remaining roots. */
 qn_status qn_hash_trees_finish(qn_hash_trees *trees, qn_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* merkle.c - trees for callers: roots, and proofs that read only what they need. */
+/* merkle.c - trees for callers: roots, and proofs that download only the nodes they need. */
 #include <quern/tasks.h>
 
 #include "engine/engine.h"

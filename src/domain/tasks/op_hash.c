@@ -1,7 +1,7 @@
 /* op_hash.c - digests of many messages: sha256, keccak256.
  *
- * The messages of all tasks of a part follow each other byte by byte; a table says where each
- * begins. Lengths may differ from message to message: they come from the seed like the bytes.
+ * The messages of all tasks of a part follow each other byte by byte; a table holds their starts.
+ * Lengths may differ: they come from the seed, as the bytes do.
  */
 #include "task.h"
 
@@ -69,7 +69,7 @@ static size_t result_bytes(const qn_task_spec *spec)
     return (size_t)spec->n * DIGEST;
 }
 
-/* Hashing a byte takes a device about as long as moving two. */
+/* A device hashes a byte in about the time of moving two. */
 static double cost(const qn_task_spec *spec)
 {
     const double len = 0.5 * (double)(spec->arg->min_len + spec->arg->max_len);
@@ -107,7 +107,7 @@ static qn_status build_keccak256(qn_task_plan *plan, qn_task_part *part, qn_err 
     return build(plan, part, 0, err);
 }
 
-/* Arrays are filled one after the other: getting the second may cost the first its memory. */
+/* Arrays are filled one after the other: allocating the second may evict the first. */
 static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands, qn_err *err)
 {
     void *host;
@@ -139,7 +139,7 @@ out:
     return st;
 }
 
-/* By plain means. */
+/* The plain computation. */
 
 typedef void (*digest_fn)(const void *data, size_t bytes, uint8_t out[DIGEST]);
 

@@ -20,7 +20,7 @@ static size_t result_bytes(const qn_task_spec *spec)
     return (size_t)elems(spec) * sizeof(float);
 }
 
-/* A device does some ten multiplications in the time of one byte over the bus. */
+/* A device does about ten multiplications in the time of one byte over the bus. */
 static double cost(const qn_task_spec *spec)
 {
     const double n = (double)spec->n;

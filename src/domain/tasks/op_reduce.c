@@ -1,7 +1,7 @@
 /* op_reduce.c - sum, dot and max: one number per task.
  *
- * The tasks of a part lie without gaps and a table says where each begins, so the same launch
- * serves any sizes up to the largest it was made for.
+ * The tasks of a part have no gaps between them and a table holds their starts, so one launch
+ * serves all sizes up to the largest it was made for.
  */
 #include "task.h"
 
@@ -102,7 +102,7 @@ out:
     return st;
 }
 
-/* By plain means. */
+/* The plain computation. */
 
 static float item(const qn_task_spec *spec, reduction kind, qn_i64 i)
 {

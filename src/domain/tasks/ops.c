@@ -150,7 +150,7 @@ static qn_status new_arg(const qn_task_op *op, const char *text, qn_merkle_rule 
                                                  : qn_fail(err, QN_ERR_NOMEM, "out of host memory");
 }
 
-/* The argument of a task. Neighbours mostly have the same, so `last` is asked first. */
+/* The argument of a task. Neighbours mostly share it, so `last` is tried first. */
 static qn_status find_arg(const qn_task_op *op, const char *text, qn_merkle_rule rule,
                           qn_task_list *list, qn_map *known, arg_node **last, qn_err *err)
 {

@@ -1,8 +1,8 @@
 /* plan.c - arrays and one graph for a batch.
  *
  * Inputs are written straight into the host copies of the arrays, and only when they are not
- * there already. Within a part tasks follow each other without gaps but for alignment, also in a
- * plan that leaves them more room: what is behind the last one is computed and ignored.
+ * there already. Tasks of a part follow each other without gaps except for alignment, also in a
+ * plan with more room: elements after the last task are computed and ignored.
  */
 #include "task.h"
 
@@ -77,7 +77,7 @@ static qn_status alloc_plan(qn_task_plan *plan, const qn_task_spec *specs, int n
     return QN_OK;
 }
 
-/* Parts keep arguments of their own: the batch they came with may be gone. */
+/* Parts have copies of their arguments: the batch may be gone. */
 static qn_status own_args(qn_task_plan *plan, qn_err *err)
 {
     if (!(plan->args = calloc((size_t)plan->n_parts, sizeof *plan->args)))
@@ -89,8 +89,8 @@ static qn_status own_args(qn_task_plan *plan, qn_err *err)
     return QN_OK;
 }
 
-/* Arrays get their memory when they are filled; asking for more than there is would end in the
- * middle of that, or not at all where the system promises more than it has. */
+/* Memory of arrays is allocated when they are filled. A batch beyond the memory would fail halfway,
+ * or be killed where the system overcommits. */
 static qn_status check_memory(const qn_task_plan *plan, qn_err *err)
 {
     const uint64_t total = qn_device_get(plan->ctx, QN_CPU_SLOT)->mem_total;

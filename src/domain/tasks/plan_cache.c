@@ -1,11 +1,10 @@
-/* plan_cache.c - which plan serves a batch.
+/* plan_cache.c - finds or makes the plan for a batch.
  *
- * Two caches of plans, both least recently used out. The exact one is keyed by the ops, arguments
- * and sizes of a batch: its plans are packed tight. The one of buckets is keyed by the buckets
- * instead of the sizes: its plans have room for any size, at the price of copying what no task
- * fills. Whether that price is lower than planning anew depends on the device and the sizes, so
- * both ways are timed and the faster is taken; a batch that comes a second time gets a tight plan
- * in any case.
+ * Two caches of plans, both of which evict the least recently used. The exact one is keyed by the
+ * ops, arguments and sizes of a batch; its plans are packed tightly. The other is keyed by buckets
+ * instead of sizes; its plans have room for every size of a bucket, but copy the unused room, too.
+ * Which is faster, such a plan or a new one, depends on device and sizes, so both are timed. A
+ * batch that is repeated always gets a tight plan.
  */
 #include "task.h"
 
@@ -18,9 +17,9 @@ enum { KEY = QN_SHA256_BYTES, TIGHT = 0, PADDED = 1, TRY_OTHER = 32 };
 
 typedef struct {
     uint8_t key[KEY];
-    qn_task_plan *plan; /* NULL: the key was seen, and served otherwise */
+    qn_task_plan *plan; /* NULL: the key is known, but another plan served it */
     uint64_t tick;      /* 0: free */
-    /* of buckets: what a batch of new sizes took each way, and how often it was tried */
+    /* for buckets: time of a batch of new sizes by either way, and number of tries */
     double us[2];
     uint64_t tries[2];
 } entry;
@@ -32,8 +31,8 @@ struct qn_task_cache {
     entry exact[QN_TASK_CACHE], buckets[QN_TASK_CACHE];
     uint64_t tick;
     size_t limit_bytes;
-    qn_task_plan *single; /* of the last batch, when nothing is to be kept */
-    /* what the last batch will tell */
+    qn_task_plan *single; /* of the last batch, without a cache */
+    /* for the observation after the last batch */
     entry *watched;
     int way;
     /* scratch, by position */
@@ -51,7 +50,7 @@ qn_task_cache *qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options, i
     cache->ctx = ctx;
     cache->options = *options;
     cache->n_shares = n_shares;
-    /* Plans hold host memory that nobody else can have. */
+    /* Plans hold host memory. */
     cache->limit_bytes = qn_ctx_settings(ctx)->host_budget
                              ? qn_ctx_settings(ctx)->host_budget / 2
                              : (size_t)(qn_device_get(ctx, QN_CPU_SLOT)->mem_total / 8);
@@ -103,7 +102,7 @@ static void make_key(const qn_task_spec *specs, int n, int by_bucket, uint8_t ke
     qn_sha256_end(&hash, key);
 }
 
-/* The entry of the key, emptied if it is new; the oldest makes room. */
+/* The entry of the key, empty if it is new; the oldest one is evicted for it. */
 static entry *find(qn_task_cache *cache, entry *entries, const uint8_t key[KEY])
 {
     entry *oldest = entries;
@@ -130,7 +129,7 @@ static int was_seen(const qn_task_cache *cache, const uint8_t key[KEY])
     return 0;
 }
 
-/* Drops the oldest plans while all together hold too much memory; never `keep`. */
+/* Evicts the oldest plans, but not `keep`, while all together hold too much memory. */
 static void trim(qn_task_cache *cache, const entry *keep)
 {
     for (;;) {
@@ -163,12 +162,12 @@ static int can_pad(const qn_task_spec *specs, int n)
     return 0;
 }
 
-/* The way for a batch of new sizes: what is untried, then what is faster, and now and then the
- * other again. */
+/* Chooses how to serve a batch of new sizes: an untried way first, then the faster one, and the
+ * other one again from time to time. */
 static int pick_way(const entry *e)
 {
     const uint64_t all = e->tries[TIGHT] + e->tries[PADDED];
-    /* Sizes differ from batch to batch, so padding must win clearly to be believed. */
+    /* Sizes differ from batch to batch, so padding must win clearly. */
     const int faster = e->us[PADDED] <= 0.9 * e->us[TIGHT] ? PADDED : TIGHT;
 
     if (!e->plan && !e->tries[TIGHT])
@@ -188,7 +187,7 @@ void qn_task_cache_observe(qn_task_cache *cache, double us)
     cache->watched = NULL;
     if (!e)
         return;
-    /* Down at once, up by halves: one slow run, such as the first that compiles, says little. */
+    /* Down at once, up by halves: a single slow run, such as one that compiles, counts little. */
     if (e->tries[way] && us > e->us[way])
         us = (us + e->us[way]) / 2;
     e->us[way] = us;

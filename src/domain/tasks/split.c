@@ -1,10 +1,9 @@
 /* split.c - the parts of a plan over several devices.
  *
- * Parts keep their arrays, which any device may work on; only the graph that does so is one per
- * part and device. So inputs are made once, results are where they always are, and a part that
- * comes to the same device again finds its recording. The largest part goes first: with a shared
- * queue the last ones to finish are then small. Where devices get blocks, parts are dealt like
- * cards instead, so that blocks of equal number are about equal in work.
+ * A part has one set of arrays, which any device may use, and one graph per device. So inputs are
+ * made once, results stay in one place, and a part that runs on the same device again reuses its
+ * recording. With a shared queue the largest part goes first, so the last ones to finish are small.
+ * With blocks, parts are dealt like cards, so that blocks of equal count are about equal in work.
  */
 #include "task.h"
 
@@ -16,7 +15,7 @@
 
 typedef struct {
     int part;
-    double cost, n_tasks; /* n_tasks: of a task that is cut, its share */
+    double cost, n_tasks; /* n_tasks: a fraction for a piece of a task */
 } item;
 
 struct qn_task_split {
@@ -28,7 +27,7 @@ struct qn_task_split {
     qn_task_plan *plan; /* of the run in progress */
     item *items, *dealt;
     int cap;
-    qn_map names; /* as returned -> the same, owned */
+    qn_map names; /* the names that were returned */
 };
 
 static qn_task_part *part_of(const qn_task_split *split, qn_i64 item_i)
@@ -64,7 +63,7 @@ out:
     return st;
 }
 
-/* Inputs were made before the run. What was with another device already may be lost with it. */
+/* Inputs were made before the run. A part that another device tried may be lost with that device. */
 static qn_status prepare(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err)
 {
     qn_task_split *split = user;
@@ -86,7 +85,7 @@ static qn_status deliver(void *user, int device, int slot, qn_i64 first, qn_i64 
     (void)err;
     part->slot = device;
     part->device = qn_device_id(split->ctx, device);
-    /* The CPU has it by choice, unless somebody had it before. */
+    /* The CPU runs it by choice, unless another device tried it before. */
     part->fell_back = device == QN_CPU_SLOT && (!split->has_cpu || part->n_tries > 1);
     return QN_OK;
 }
@@ -160,7 +159,7 @@ const char *qn_task_split_name(qn_task_split *split, unsigned slots)
 {
     const char *first = qn_device_id(split->ctx, __builtin_ctz(slots));
     char name[QN_MAX_DEVICES * 24] = "";
-    char *kept;
+    char *owned;
 
     if (!(slots & (slots - 1)))
         return first;
@@ -168,13 +167,13 @@ const char *qn_task_split_name(qn_task_split *split, unsigned slots)
         if (slots >> d & 1)
             snprintf(name + strlen(name), sizeof name - strlen(name), "%s%s", *name ? "+" : "",
                      qn_device_id(split->ctx, d));
-    if ((kept = qn_map_get(&split->names, name)))
-        return kept;
-    if (!(kept = strdup(name)) || qn_map_put(&split->names, name, kept) != QN_OK) {
-        free(kept);
+    if ((owned = qn_map_get(&split->names, name)))
+        return owned;
+    if (!(owned = strdup(name)) || qn_map_put(&split->names, name, owned) != QN_OK) {
+        free(owned);
         return first;
     }
-    return kept;
+    return owned;
 }
 
 /* Running. */

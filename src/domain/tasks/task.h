@@ -1,9 +1,9 @@
-/* task.h - what the files of this folder share: ops, parts, plans.
+/* task.h - shared by the files of this folder: ops, parts, plans.
  *
- * A batch goes through four hands. ops.c turns each task into a spec. group.c sorts the specs
- * into groups of one op, argument and bucket, and cuts groups into parts. plan.c gives each part
- * its arrays and stages, in one graph. Which plan serves a batch is decided by plan_cache.c. What
- * differs from op to op is in the table of ops, and nowhere else.
+ * A batch takes four steps. ops.c turns each task into a spec. group.c sorts the specs into groups
+ * of one op, argument and bucket, and cuts groups into parts. plan.c gives each part its arrays and
+ * stages, in one graph. plan_cache.c chooses the plan for a batch. The differences between ops are
+ * in the table of ops and nowhere else.
  */
 #ifndef QN_TASKS_TASK_H
 #define QN_TASKS_TASK_H
@@ -88,16 +88,16 @@ struct qn_task_op {
     /* Makes the arrays of the part, unless it has them, and adds its stages to plan->graph. */
     qn_status (*build)(qn_task_plan *plan, qn_task_part *part, qn_err *err);
     qn_status (*fill)(qn_task_plan *plan, qn_task_part *part, unsigned operands, qn_err *err);
-    /* `n` elements of the result from number `from` on, by plain means. */
+    /* `n` elements of the result from number `from` on, by a plain computation. */
     qn_status (*reference)(const qn_task_spec *spec, qn_i64 from, qn_i64 n, void *want,
                            qn_err *err);
 };
 
-/* options.c. */
+/* options.c */
 /* The options that a call was given, checked; a NULL `given` stands for the defaults. */
 qn_status qn_tasks_options_take(const qn_tasks_options *given, qn_tasks_options *out, qn_err *err);
 
-/* Ops.c. */
+/* ops.c */
 const qn_task_op *qn_task_op_find(const char *name);
 const char *qn_task_op_names(void); /* "vadd, saxpy, ..." */
 
@@ -126,7 +126,7 @@ extern const qn_task_op qn_task_vadd, qn_task_saxpy, qn_task_chain, qn_task_sum,
 /* 0 for equal arguments, otherwise an order. */
 int qn_task_arg_compare(const qn_task_arg *a, const qn_task_arg *b);
 
-/* Numbers below which a team of threads costs more than it brings. */
+/* Below this count of numbers a team of threads is slower than one thread. */
 enum { QN_TASK_ALONE = 1 << 15 };
 
 /* Pieces that several ops use. */
@@ -137,7 +137,7 @@ void qn_task_random_bytes(uint8_t *to, uint64_t seed, qn_i64 n);
 /* Numbers as a file has them: nothing around them, finite. */
 int qn_task_parse_float(const char *text, size_t len, float *out);
 
-/* Group.c. */
+/* group.c */
 /* order[k] is the task at position k: by op, argument and bucket, then size. */
 void qn_group_sort(const qn_task_list *list, int *order);
 /* 1 when two specs may share a launch. */
@@ -147,7 +147,7 @@ int qn_group_is_same(const qn_task_spec *a, const qn_task_spec *b);
 qn_status qn_group_cut(const qn_task_spec *specs, int n, qn_i64 chunk_elems, int is_padded,
                        int n_shares, qn_task_part **parts, int *n_parts, int **slots, qn_err *err);
 
-/* Plan.c. */
+/* plan.c */
 struct qn_task_plan {
     qn_ctx *ctx;
     qn_graph *graph;
@@ -170,12 +170,12 @@ struct qn_task_plan {
 qn_status qn_task_plan_new(qn_ctx *ctx, const qn_task_spec *specs, int n, qn_i64 chunk_elems,
                            int is_padded, int n_shares, qn_task_plan **out, qn_err *err);
 void qn_task_plan_free(qn_task_plan *plan);
-/* Takes over a batch that fits: sorted specs and their order. */
+/* Loads a batch that fits: sorted specs and their order. */
 void qn_task_plan_load(qn_task_plan *plan, const qn_task_spec *specs, const int *order);
-/* Makes those inputs that the arrays do not hold. */
+/* Makes the inputs that the arrays lack. */
 qn_status qn_task_plan_fill(qn_task_plan *plan, qn_err *err);
 qn_status qn_task_plan_touch(qn_task_plan *plan, qn_err *err);
-/* The same for one part, whose results are lost with a device: everything as before its run. */
+/* Restores one part to its state before the run, after a device was lost. */
 qn_status qn_task_part_renew(qn_task_plan *plan, qn_task_part *part, qn_err *err);
 /* An array of the part; nothing is done when it is there. */
 qn_status qn_task_part_buf(qn_task_plan *plan, const qn_task_part *part, const char *role,
@@ -192,25 +192,25 @@ typedef qn_status (*qn_task_piece_fn)(void *user, const qn_task_spec *spec, size
 qn_status qn_task_plan_result(qn_task_plan *plan, int position, qn_task_piece_fn fn, void *user,
                               qn_err *err);
 
-/* Check.c. */
+/* check.c */
 qn_status qn_task_check(qn_task_plan *plan, int position, qn_diff *diff, qn_err *err);
 
-/* plan_cache.c. */
+/* plan_cache.c */
 enum { QN_TASK_CACHE = 64 };
 typedef struct qn_task_cache qn_task_cache;
 
 qn_task_cache *qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options, int n_shares);
 void qn_task_cache_free(qn_task_cache *cache);
-/* Where a plan came from: made for the batch, one of its shape, one of its buckets. */
+/* Origin of a plan: made for the batch, cached for its shape, cached for its buckets. */
 typedef enum { QN_FOUND_NEW, QN_FOUND_SHAPE, QN_FOUND_BUCKETS } qn_task_found;
 
 /* The plan for a batch, loaded with it; owned by the cache, good until the next call. */
 qn_status qn_task_cache_get(qn_task_cache *cache, const qn_task_list *list, qn_task_plan **out,
                             qn_task_found *found, qn_err *err);
-/* What the batch of the last get took, planning included. */
+/* The time of the batch of the last get, including planning. */
 void qn_task_cache_observe(qn_task_cache *cache, double us);
 
-/* Split.c. */
+/* split.c */
 typedef struct qn_task_split qn_task_split;
 
 /* *out is NULL when the context and the options mean one device, or leave it to the router. */
@@ -218,7 +218,7 @@ qn_status qn_task_split_new(qn_ctx *ctx, const qn_split_options *options, qn_tas
                             qn_err *err);
 void qn_task_split_free(qn_task_split *split);        /* NULL is fine */
 int qn_task_split_shares(const qn_task_split *split); /* devices; 1 for NULL */
-/* Runs the parts of a filled plan and says of each who did it. */
+/* Runs the parts of a filled plan and records the device of each. */
 qn_status qn_task_split_run(qn_task_split *split, qn_task_plan *plan, uint64_t *submissions,
                             qn_err *err);
 /* "sim:0+sim:1" for a set of slots, one bit each; the split keeps it. */

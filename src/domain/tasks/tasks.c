@@ -1,7 +1,7 @@
 /* tasks.c - run a batch.
  *
- * The steady state, a batch that is the last one again, does nothing but compare it, run the graph
- * and note the results: no plan is looked for, no input made, no memory asked for.
+ * When a batch is repeated, quern only compares it with the last one, runs the graph and records
+ * the results: it looks for no plan, makes no input and allocates no memory.
  */
 #include "modules.h"
 #include "task.h"
@@ -21,7 +21,7 @@ static const char *const modules[] = { "vector", "reduce", "matmul", "crypto", "
 
 enum { N_MODULES = sizeof modules / sizeof *modules };
 
-/* Series of one bucket; their being there is what makes a bucket known. */
+/* Series of one bucket. A bucket is known once its series exist. */
 typedef struct {
     qn_metric *tasks, *elems;
 } bucket_series;
@@ -132,8 +132,8 @@ void qn_tasks_free(qn_tasks *tasks)
 
 /* Planning. */
 
-/* Takes over a new batch: its specs and a plan for them. */
-static qn_status take_batch(qn_tasks *tasks, const qn_task *list, int n, qn_task_found *found,
+/* Reads a new batch and finds a plan for it. */
+static qn_status read_batch(qn_tasks *tasks, const qn_task *list, int n, qn_task_found *found,
                             qn_err *err)
 {
     qn_task_list fresh = { 0 };
@@ -154,7 +154,7 @@ static qn_status plan_batch(qn_tasks *tasks, const qn_task *list, int n, qn_task
     if (tasks->plan && !tasks->plan->is_padded && !tasks->options.no_plan_cache &&
         qn_task_list_is(&tasks->list, list, n))
         return QN_OK;
-    return take_batch(tasks, list, n, found, err);
+    return read_batch(tasks, list, n, found, err);
 }
 
 static qn_status grow_results(qn_tasks *tasks, int n, qn_err *err)
@@ -257,7 +257,7 @@ static double part_cost(const qn_task_plan *plan, const qn_task_part *part)
     return cost;
 }
 
-/* Where the graph of the plan ran the part. */
+/* Records the device on which the graph of the plan ran the part. */
 static void find_device(const qn_task_plan *plan, qn_task_part *part)
 {
     part->device = qn_graph_stage_device(plan->graph, part->stage);
@@ -269,7 +269,7 @@ static void find_device(const qn_task_plan *plan, qn_task_part *part)
         }
 }
 
-/* Where each part ran, and what its module has to say about that. */
+/* Counts the device of each part in the metrics of its module. */
 static void note_parts(qn_tasks *tasks, double us_per_cost)
 {
     qn_task_plan *plan = tasks->plan;
@@ -299,7 +299,7 @@ static int fell_back(const qn_task_plan *plan, int position)
     return 0;
 }
 
-/* The device of a task, or all that had a piece of it. */
+/* The device of a task, or all devices that ran a piece of it. */
 static const char *device_of(const qn_tasks *tasks, int position)
 {
     const qn_task_plan *plan = tasks->plan;
@@ -368,7 +368,7 @@ out:
     return st;
 }
 
-/* The part that is timed: from inputs on the host to results on the host. */
+/* The timed section: from inputs on the host to results on the host. */
 static qn_status run_plan(qn_tasks *tasks, qn_err *err)
 {
     qn_task_plan *plan = tasks->plan;
@@ -533,7 +533,7 @@ qn_status qn_tasks_memory_map(const qn_tasks *tasks, const char *path, qn_err *e
 
     if (!tasks->plan)
         return qn_fail(err, QN_ERR_USAGE, "memory map: no batch has run");
-    /* When the graphs of parts have run, the one of the whole does not know its stages yet. */
+    /* After runs of the graphs of parts, the graph of the whole plan is not compiled yet. */
     if (tasks->split)
         QN_TRY(qn_graph_compile(tasks->plan->graph, err));
     QN_TRY(qn_graph_memory_map(tasks->plan->graph, path, err));

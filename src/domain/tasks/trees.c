@@ -1,7 +1,7 @@
 /* trees.c - how the kernels of merkle.c and merkle_rfc.c are launched for a set of trees.
  *
- * One launch per level of the largest tree makes that level of all of them, until what is left of
- * the largest fits into the local memory of one group, which then climbs to the root alone.
+ * One launch per level of the largest tree computes that level of all trees, until the rest of the
+ * largest fits into the local memory of one group, which then computes the root alone.
  */
 #include "trees.h"
 
