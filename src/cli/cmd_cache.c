@@ -1,4 +1,4 @@
-/* cmd_cache.c - `quern cache`: the compiled kernels kept on disk.
+/* cmd_cache.c - `quern cache`: the compiled kernels on disk.
  *
  * Sums of payloads are checked when the engine loads them; here an entry is damaged when its
  * head does not fit its file.

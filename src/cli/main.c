@@ -194,7 +194,7 @@ qn_status qn_cli_input(const char *path, qn_err *err)
     return st;
 }
 
-/* Runs the command in its context. The first failure is the one that is told. */
+/* Runs the command in its context. The first failure is reported. */
 static qn_status run_command(const qn_args *args, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -208,7 +208,7 @@ out:
     return st;
 }
 
-/* A full disk or a closed pipe behind stdout is a failed run. */
+/* A full disk or a closed pipe at stdout is a failed run. */
 static qn_status finish_stdout(qn_err *err)
 {
     if (fflush(stdout) != 0 || ferror(stdout))

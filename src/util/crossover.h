@@ -2,7 +2,7 @@
  *
  * The 90 % rule: the crossover is the smallest measured size from which on, at every measured
  * size, the device needs at most 0.90 of the CPU's time. One lost size above it moves the
- * crossover behind that size, so a lucky sample cannot lower a threshold.
+ * crossover after that size, so a lucky sample cannot lower a threshold.
  */
 #ifndef QN_UTIL_CROSSOVER_H
 #define QN_UTIL_CROSSOVER_H

@@ -81,7 +81,7 @@ out:
     return st;
 }
 
-/* mkstemp would leave mode 0600 behind; this keeps the user's umask, and the mode of a file
+/* mkstemp would leave mode 0600; this keeps the user's umask, and the mode of a file
  * that is replaced. */
 static qn_status open_temp(qn_out *out, const struct stat *old, qn_err *err)
 {

@@ -26,8 +26,9 @@ typedef struct qn_map {
  * or beyond 2^30 keys, then the map is as before. */
 qn_status qn_map_put(qn_map *map, const char *key, void *value);
 void *qn_map_get(const qn_map *map, const char *key); /* NULL when absent */
-int qn_map_has(const qn_map *map, const char *key);   /* tells absent from a NULL value */
-void *qn_map_remove(qn_map *map, const char *key);    /* the value it had, or NULL */
+int qn_map_has(const qn_map *map,
+               const char *key); /* distinguishes an absent key from a NULL value */
+void *qn_map_remove(qn_map *map, const char *key); /* the value it had, or NULL */
 void qn_map_free(qn_map *map);
 
 /* Starts with *at = 0 and returns NULL at the end. Removing the current key is allowed,

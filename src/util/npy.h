@@ -28,7 +28,7 @@ typedef struct qn_npy {
 const char *qn_npy_type_name(qn_npy_type type); /* "<f8" */
 size_t qn_npy_elem_bytes(qn_npy_type type);
 qn_i64 qn_npy_elems(const qn_npy *array);
-double qn_npy_at(const qn_npy *array, qn_i64 i); /* element i, whatever its type */
+double qn_npy_at(const qn_npy *array, qn_i64 i); /* element i as a number */
 
 /* Reads all of `path`. Content that is not such an array is QN_ERR_INPUT. */
 qn_status qn_npy_read(const char *path, qn_npy *out, qn_err *err);

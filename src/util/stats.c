@@ -12,7 +12,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Moves the finite values to the front, keeping the others behind; returns how many. */
+/* Moves the finite values to the front, the others to the end; returns their number. */
 static size_t gather_finite(double *values, size_t n)
 {
     size_t kept = 0;

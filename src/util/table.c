@@ -119,7 +119,7 @@ static size_t number_size(const char *text)
     return (size_t)(at - text);
 }
 
-/* A number, perhaps with a short unit behind it: "+12 %", "1.5x", "640.0 KiB". */
+/* A number, perhaps followed by a short unit: "+12 %", "1.5x", "640.0 KiB". */
 static int is_quantity(const char *text)
 {
     text += *text == '+';

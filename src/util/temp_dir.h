@@ -1,4 +1,4 @@
-/* temp_dir.h - a folder of one's own that goes away again. */
+/* temp_dir.h - temporary folders. */
 #ifndef QN_UTIL_TEMP_DIR_H
 #define QN_UTIL_TEMP_DIR_H
 

@@ -29,7 +29,7 @@ qn_status qn_film_open(const char *path, qn_film_kind kind, int width, int heigh
 /* Appends a frame: rows top first, three bytes per pixel, no gaps. */
 qn_status qn_film_add(qn_film *film, const uint8_t *rgb, qn_err *err);
 
-/* Puts the film in place and frees it; in case of failure nothing is left behind. */
+/* Puts the film in place and frees it; on failure no file is left. */
 qn_status qn_film_close(qn_film *film, qn_err *err);
 void qn_film_abort(qn_film *film); /* drops it; NULL is fine */
 

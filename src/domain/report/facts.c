@@ -76,10 +76,10 @@ void qn_rp_device(const qn_rp_run *run, char *out, size_t size)
 {
     const json_t *devices = json_object_get(run->metrics, "devices");
     const json_t *stages = json_object_get(run->metrics, "stages");
-    const char *told = json_string_value(json_object_get(run->extra, "device"));
+    const char *device = json_string_value(json_object_get(run->extra, "device"));
     size_t len = 0;
 
-    snprintf(out, size, "%s", told ? told : "-");
+    snprintf(out, size, "%s", device ? device : "-");
     for (size_t i = json_array_size(devices); i-- > 0 && len < size;) { /* the CPU comes last */
         const char *id = json_string_value(json_object_get(json_array_get(devices, i), "id"));
 

@@ -12,7 +12,7 @@ typedef struct qn_rp_kind {
     const char *sees;  /* explains the pictures, in a sentence or two */
     size_t max_pictures, max_figures;
     int least_px;     /* width that a picture needs beside others */
-    int has_headings; /* its charts are told apart by the headings above them */
+    int has_headings; /* its charts need the headings above them */
 } qn_rp_kind;
 
 const qn_rp_kind *qn_rp_kind_of(const qn_rp_run *run);

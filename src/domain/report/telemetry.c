@@ -75,7 +75,7 @@ static void add_fallbacks(qn_page *page, const qn_rp_run *runs, size_t n)
         }
     }
     if (!n_told)
-        qn_page_note(page, "No stage fell back: whatever a device was asked to do, it did.");
+        qn_page_note(page, "No stage fell back to the CPU.");
 }
 
 /* Memory maps. */

@@ -1,8 +1,8 @@
 /* bench.h - micro-benchmarks of the engine: figures, their file, and before against after.
  *
- * A run of a verb gives figures: a number for an item on a device under a metric. They are shown
- * as one table (items and devices down, metrics across), kept as JSON, and compared by name with
- * an older file.
+ * A verb yields figures: a number for an item, a device and a metric. They are printed as one table
+ * (items and devices down, metrics across), written as JSON, and compared by name with an older
+ * file.
  */
 #ifndef QN_LAB_ENGINE_BENCH_H
 #define QN_LAB_ENGINE_BENCH_H
@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-/* Which way is better. */
+/* Whether less or more is better. */
 typedef enum { QN_LESS = -1, QN_NEITHER = 0, QN_MORE = 1 } qn_better;
 
 typedef struct qn_figure {
@@ -26,7 +26,7 @@ typedef struct qn_figure {
 /* Zero-initialised is empty. */
 typedef struct qn_bench {
     char verb[16];
-    char *command, *host; /* how and where */
+    char *command, *host; /* command line and machine */
     char started[24];
     qn_figure *list; /* in order of measurement */
     size_t n, room;
@@ -46,8 +46,8 @@ qn_status qn_bench_print(const qn_bench *bench, FILE *to, qn_err *err);
 qn_status qn_bench_save(const qn_bench *bench, const char *path, qn_err *err);
 qn_status qn_bench_load(const char *path, qn_bench *out, qn_err *err);
 
-/* Prints before, after and their ratio for every figure that both have, and names those that only
- * one has. Different verbs: QN_ERR_INPUT. */
+/* Prints before, after and their ratio for every figure of both, and names those that only one has.
+ * Different verbs: QN_ERR_INPUT. */
 qn_status qn_bench_print_change(const qn_bench *before, const qn_bench *after, FILE *to,
                                 qn_err *err);
 
@@ -59,7 +59,7 @@ typedef struct qn_bench_options {
     uint64_t seed;
     qn_progress_options watch; /* how progress is shown */
     const char *ops;           /* ops: comma list; NULL: all */
-    const char *sizes;         /* ops: comma list; NULL: what suits op and device. fft: sides */
+    const char *sizes;         /* ops: comma list; NULL: suitable for op and device. fft: sides */
     int sweeps_priority;       /* ops: also the speed-up by priority */
     int stages;                /* graph: length of the chain */
     const char *modules;       /* kernels: comma list; NULL: all */
@@ -68,8 +68,8 @@ typedef struct qn_bench_options {
     int keeps_two_thirds;      /* fft: of the modes, as against aliasing */
 } qn_bench_options;
 
-/* The verbs open contexts of their own, since they change how a context works. Devices are those
- * that `engine.backend` names, the CPU among them only when it is named or everything is. */
+/* The verbs open their own contexts, since they change settings. Devices are those that
+ * `engine.backend` names; the CPU is included when it is named, or with "all". */
 qn_status qn_bench_ops(const qn_bench_options *options, qn_bench *out, qn_err *err);
 qn_status qn_bench_graph(const qn_bench_options *options, qn_bench *out, qn_err *err);
 qn_status qn_bench_pool(const qn_bench_options *options, qn_bench *out, qn_err *err);

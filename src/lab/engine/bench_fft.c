@@ -1,8 +1,8 @@
 /* bench_fft.c - what a batched transform takes, with its data in place.
  *
  * A sample is a chain of forward and inverse transforms in turn. None is scaled, so numbers grow
- * by the points of a field with every pair: they start small, and are set anew for each sample.
- * Bytes are those of two passes that read and write every field once, whatever modes count.
+ * by the points of a field with every pair: they start small, and are reset for each sample.
+ * Bytes are those of two passes that read and write every field once, for any number of modes.
  */
 #include "lab/engine/bench_impl.h"
 

@@ -1,4 +1,4 @@
-/* bench_impl.h - what the verbs share. Private to bench/. */
+/* bench_impl.h - shared by the verbs. Private to this folder. */
 #ifndef QN_LAB_ENGINE_BENCH_IMPL_H
 #define QN_LAB_ENGINE_BENCH_IMPL_H
 
@@ -7,8 +7,8 @@
 #include "engine/engine.h"
 #include "util/clock.h"
 
-/* Opens a context as `options` want it, with a fault rule more when `fault` is not NULL. The first
- * context of a run also says in `bench` where and when it ran. */
+/* Opens a context by `options`, with another fault rule when `fault` is not NULL. The first context
+ * of a run also records machine and date in `bench`. */
 qn_status qn_bench_open(const qn_bench_options *options, const char *fault, qn_bench *bench,
                         qn_ctx **out, qn_err *err);
 
@@ -28,7 +28,7 @@ static inline int qn_bench_has(const qn_ctx *ctx, int d)
     return qn_device_is_candidate(ctx, d);
 }
 
-/* The time a device lives in: virtual on sim, else the monotonic clock. */
+/* The clock of a device: virtual on sim, else the monotonic clock. */
 static inline double qn_bench_now_us(const qn_ctx *ctx, int d)
 {
     return qn_device_get(ctx, d)->kind == QN_KIND_SIM ? qn_ctx_now_us(ctx) : qn_now_us();

@@ -1,7 +1,7 @@
 /* bench_kernels.c - how long a kernel module takes to get ready: compiled, from the disk cache,
  * from memory.
  *
- * Every run starts with an empty cache folder of its own. The caches that drivers keep behind our
+ * Every run starts with an empty cache folder. The caches that drivers keep behind our
  * back go there as well, so that "compiled" means it. Modules that are part of the program (the
  * CPU's) have nothing to measure.
  */

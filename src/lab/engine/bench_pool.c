@@ -1,4 +1,4 @@
-/* bench_pool.c - what a block of memory costs, kept in a pool and got anew each time.
+/* bench_pool.c - time to allocate a block of memory, from a pool and from the driver.
  *
  * The pools are those of the context, so the memory is what stages get: device memory, and on the
  * host pinned memory where a device offers it. A block of plain host memory costs most when it is

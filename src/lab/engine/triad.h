@@ -1,4 +1,4 @@
-/* triad.h - what the memory of this machine gives a plain loop. */
+/* triad.h - the memory rate of a plain loop on this machine. */
 #ifndef QN_LAB_ENGINE_TRIAD_H
 #define QN_LAB_ENGINE_TRIAD_H
 

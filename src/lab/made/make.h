@@ -1,8 +1,8 @@
 /* make.h - random programs and grids for tests and measurements.
  *
  * The same seed gives the same text on every machine. Statements are typed by a table of
- * signatures, so that most programs run to their end; some fail on what they meet, and a share of
- * them is given an argument of a wrong type on purpose.
+ * signatures, so that most programs run to their end; some fail on their input, and a share of them
+ * gets an argument of a wrong type on purpose.
  */
 #ifndef QN_LAB_MADE_MAKE_H
 #define QN_LAB_MADE_MAKE_H

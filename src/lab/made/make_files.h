@@ -1,4 +1,4 @@
-/* make_files.h - a folder of made programs and tasks: `quern make programs`.
+/* make_files.h - a folder of generated programs and tasks: `quern make programs`.
  *
  *   solvers.py        programs made0, made1, ...
  *   batt.py           a batt program, when steps are asked for
@@ -17,7 +17,7 @@ typedef struct qn_arc_make_files_options {
     int wrong_pct;           /* share with a wrong argument */
 } qn_arc_make_files_options;
 
-/* Makes the folder where it is not there. */
+/* Makes the folder where it is missing. */
 qn_status qn_arc_make_files(const char *folder, const qn_arc_make_files_options *options,
                             qn_err *err);
 

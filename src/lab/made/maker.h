@@ -1,4 +1,4 @@
-/* maker.h - drawing one statement after the other: what both forms of programs share. */
+/* maker.h - draws statements; shared by both forms of programs. */
 #ifndef QN_LAB_MADE_MAKER_H
 #define QN_LAB_MADE_MAKER_H
 
@@ -15,7 +15,7 @@ typedef struct qn_arc_maker {
     int n_variables;
     int is_batt;
     int n_grown, most_grown;
-    int input_pct; /* how often the input stands for a grid where there are others */
+    int input_pct; /* how often the input is chosen where there are other grids */
 } qn_arc_maker;
 
 /* An argument: a word of the language, or a variable. */

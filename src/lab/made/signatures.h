@@ -1,10 +1,10 @@
-/* signatures.h - what can be called on what, for programs that are made up. */
+/* signatures.h - types of primitives, for generated programs. */
 #ifndef QN_LAB_MADE_SIGNATURES_H
 #define QN_LAB_MADE_SIGNATURES_H
 
 #include <stddef.h>
 
-/* Types of values. A function type names what it takes and what it gives. */
+/* Types of values. A function type names its argument and its result. */
 typedef enum qn_arc_type {
     QN_ARC_T_NONE, /* no argument */
     QN_ARC_T_INT,

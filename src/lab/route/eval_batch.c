@@ -1,8 +1,8 @@
-/* eval_batch.c - the same batch under every way of choosing, in turns.
+/* eval_batch.c - the same batch under every policy, alternating.
  *
- * Where arrays lie in memory changes the time of a short run by a tenth and more, and stays so for
- * as long as they live; so all ways work in the same arrays. The CPU takes part twice: what the two
- * differ by is what this way of measuring cannot see.
+ * The location of arrays in memory changes the time of a short run by a tenth or more for as long as
+ * they live, so all policies use the same arrays. The CPU takes part twice: the difference of the two
+ * is the resolution of this measurement.
  */
 #include "lab/route/route_eval.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The router needs some runs to make up its mind: so many may take PATIENCE times as long. */
+/* The router needs some runs to decide; these may take PATIENCE times as long. */
 enum { LEAST_WARM_UP = 64, LEAST_ROUNDS = 20, PATIENCE = 5 };
 enum { TURN_US = 100, TURN_MOST = 64, PERIOD = 1 << 16 };
 
@@ -69,7 +69,7 @@ out:
     return st;
 }
 
-/* Large arrays repeat themselves: making up numbers takes longer than all runs with them. */
+/* Large arrays repeat a pattern: generating numbers would take longer than all runs. */
 static qn_status fill(qn_buf *buf, uint64_t seed, qn_err *err)
 {
     const size_t n = qn_buf_bytes(buf) / sizeof(float);
@@ -93,7 +93,7 @@ out:
     return st;
 }
 
-/* New inputs, as far as residency is concerned, at no cost. */
+/* Marks the inputs as new, which costs nothing. */
 static qn_status renew(const arrays *a, qn_err *err)
 {
     void *data;
@@ -116,7 +116,7 @@ typedef struct {
     qn_route_mode mode;
     int device;
     double *us;          /* of a run, by round */
-    uint8_t *is_special; /* by round: the router timed or tried something */
+    uint8_t *is_special; /* by round: the router measured or explored */
 } way;
 
 enum { AUTO, STATIC, CPU, CPU_AGAIN, N_COMMON, MOST_WAYS = N_COMMON + QN_MAX_DEVICES };
@@ -191,7 +191,7 @@ static void contest_close(contest *c)
     arrays_free(&c->shared);
 }
 
-/* Turns. */
+/* Slices. */
 
 static qn_status time_run(qn_ctx *ctx, const way *w, double *us, qn_err *err)
 {
@@ -207,8 +207,8 @@ out:
     return st;
 }
 
-/* A turn of short runs is many of them, and the first does not count: a program that keeps to one
- * policy finds its own data in the caches, not those of the others. */
+/* A slice contains many short runs, and the first does not count: a program with one policy finds
+ * its own data in the caches. */
 static qn_status take_turn(qn_ctx *ctx, const way *w, double *us, qn_err *err)
 {
     double total = 0;
@@ -225,8 +225,8 @@ static qn_status take_turn(qn_ctx *ctx, const way *w, double *us, qn_err *err)
     return st;
 }
 
-/* A new order for each round: who comes after whom matters, since threads of the CPU sleep while
- * a device works. */
+/* A new order for each round: the predecessor matters, since threads of the CPU sleep while a
+ * device works. */
 static void shuffle(int *order, int n, uint64_t round)
 {
     for (int i = 0; i < n; i++)
@@ -258,8 +258,8 @@ out:
     return st;
 }
 
-/* Whether another round is due when `n` were made since `start_us`, which `least` of them make
- * worth more time. */
+/* Whether another round is due after `n` rounds since `start_us`; the first `least` rounds may take
+ * longer. */
 static int is_due(const qn_batch_plan *plan, int n, int most, int least, double start_us)
 {
     const double passed_s = (qn_now_us() - start_us) / 1e6;

@@ -1,13 +1,12 @@
-/* eval_estimate.h - how much longer one way of running takes than another.
+/* eval_estimate.h - estimates the difference in time between two ways of running.
  *
- * Two ways take turns, round by round, so what the machine does meanwhile strikes both of them, and
- * their difference within a round says more than either time. What a machine does is not symmetric:
- * one run in some thousands is stopped for milliseconds, and a mean of runs of microseconds then
- * speaks of nothing else. So of ordinary rounds a fifth of the differences is left out on either
- * side (a trimmed mean; its standard error comes from the winsorised variance). Rounds in which a
- * way did something on purpose that it does seldom - a router that tries another device - would be
- * among those left out. They are therefore a stratum of their own, of which every one counts in
- * full, and the two strata are added up by their share of the rounds.
+ * The two ways alternate within each round, so disturbances affect both, and their difference in a
+ * round is more precise than either time. Disturbances are not symmetric: about one run in some
+ * thousands is interrupted for milliseconds, which would dominate a mean of microseconds. So a fifth
+ * of the differences of ordinary rounds is left out at either end (a trimmed mean, with the standard
+ * error from the winsorised variance). Rounds in which a way does something rare on purpose, such as
+ * a router that explores another device, would be left out, too. They form a stratum of their own,
+ * in which each counts in full; the strata are added by their share of the rounds.
  */
 #ifndef QN_LAB_ROUTE_EVAL_ESTIMATE_H
 #define QN_LAB_ROUTE_EVAL_ESTIMATE_H

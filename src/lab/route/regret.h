@@ -1,4 +1,4 @@
-/* regret.h - how good the router's choices are, against the best choice in hindsight. */
+/* regret.h - the choices of the router compared with the best choices in hindsight. */
 #ifndef QN_LAB_ROUTE_REGRET_H
 #define QN_LAB_ROUTE_REGRET_H
 
@@ -31,8 +31,8 @@ typedef struct qn_regret {
     int decisions[QN_REGRET_DEVICES]; /* of the auto policy, by device */
 } qn_regret;
 
-/* Lets a router that knows nothing decide the trace, one decision after the other, learning only
- * from the times of the devices it chose. The first `skip` decisions teach, but do not count.
+/* A router without knowledge decides the trace, one decision after the other, and learns only from
+ * the times of the devices it chose. The first `skip` decisions train it, but do not count.
  * `chosen` gets the device of every decision; NULL is fine. */
 qn_status qn_route_regret(const qn_trial *trace, int n, int n_devices, int skip, qn_regret *out,
                           int *chosen, qn_err *err);

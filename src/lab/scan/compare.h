@@ -1,8 +1,8 @@
 /* compare.h - scans joined on (op, size, residency, backend).
  *
- * The first scan is A; every other one is held against it as B. Only sizes that both have are
- * compared; those that one lacks are listed, never interpolated. Where scans have several devices
- * of one backend, the first of A meets the first of B, and so on.
+ * The first scan is A; each other one is compared with it as B. Only sizes of both are compared;
+ * the others are listed, never interpolated. Where scans have several devices of one backend, the
+ * first of A is compared with the first of B, and so on.
  */
 #ifndef QN_LAB_SCAN_COMPARE_H
 #define QN_LAB_SCAN_COMPARE_H
@@ -17,7 +17,7 @@ typedef enum { QN_WINS_A, QN_WINS_B, QN_TIE } qn_winner;
 qn_winner qn_compare_winner(double a_us, double b_us);
 const char *qn_winner_name(qn_winner winner); /* "A", "B", "tie" */
 
-/* One size that both have. */
+/* One size of both scans. */
 typedef struct qn_match {
     const qn_scan_row *a, *b;
     double ratio; /* B / A median */
@@ -26,7 +26,7 @@ typedef struct qn_match {
 
 /* One op, residency and backend of A or B or both. */
 typedef struct qn_join {
-    const qn_curve *a, *b; /* NULL: that scan has none of it */
+    const qn_curve *a, *b; /* NULL: missing in that scan */
     qn_match *matches;     /* by ascending size */
     size_t n_matches;
     size_t wins_a, wins_b, ties;
@@ -52,7 +52,7 @@ typedef struct qn_compare {
 /* The curve among `curves` that `curve` is compared with, or NULL. */
 const qn_curve *qn_curve_same(const qn_curves *curves, const qn_curve *curve);
 
-/* Takes over the `n` scans (at least 2), also when it fails. */
+/* Takes ownership of the `n` scans (at least 2), also when it fails. */
 qn_status qn_compare_make(qn_scan *scans, size_t n, qn_compare *out, qn_err *err);
 void qn_compare_free(qn_compare *compare);
 

@@ -1,4 +1,4 @@
-/* curves.h - the rows of a scan as lines over sizes, and where lines cross. */
+/* curves.h - the rows of a scan as lines over sizes, and the sizes at which they cross. */
 #ifndef QN_LAB_SCAN_CURVES_H
 #define QN_LAB_SCAN_CURVES_H
 
@@ -18,7 +18,7 @@ typedef struct qn_curve {
 typedef struct qn_curves {
     qn_curve *list;
     size_t n;
-    const qn_scan_row **rows; /* what the curves point into */
+    const qn_scan_row **rows; /* referred to by the curves */
 } qn_curves;
 
 /* Fails only for lack of memory. */
@@ -31,13 +31,13 @@ const qn_scan_row *qn_curve_at(const qn_curve *curve, qn_i64 size);
 /* The CPU's curve of the same op and residency, or NULL. */
 const qn_curve *qn_curve_cpu(const qn_curves *curves, const qn_curve *curve);
 
-/* Is it a device's curve, to be held against the CPU's? */
+/* Whether it is the curve of a device, to be compared with that of the CPU. */
 int qn_curve_is_device(const qn_curve *curve);
 
 /* "CPU", "CPU, 1 thread", "cuda:0". */
 const char *qn_curve_label(const qn_curve *curve);
 
-/* The 90 % rule over the sizes of `cpu`. A size the device has no row for is not a win. */
+/* The 90 % rule over the sizes of `cpu`. A size without a row of the device is not a win. */
 qn_status qn_curve_crossover(const qn_curve *device, const qn_curve *cpu, qn_crossover *out,
                              qn_err *err);
 

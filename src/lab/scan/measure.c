@@ -1,4 +1,4 @@
-/* measure.c - where a scan measures, and one measurement. */
+/* measure.c - the devices of a scan, and one measurement. */
 #include "lab/scan/measure.h"
 
 #include "lab/scan/sizes.h"
@@ -107,7 +107,7 @@ static void fill_times(qn_scan_row *row, double *times, int n)
     row->stddev_us = stats.stddev;
 }
 
-/* The first run is the one whose result is looked at: from then on inputs may be gone. */
+/* The result of the first run is checked: later runs may have overwritten their inputs. */
 static qn_status sample(qn_scanner *s, qn_work *work, double *times, qn_scan_row *row, qn_err *err)
 {
     qn_transfer_count before, after;
@@ -120,7 +120,7 @@ static qn_status sample(qn_scanner *s, qn_work *work, double *times, qn_scan_row
     row->is_verified = 1;
     for (int i = 1; i < s->options->warmup; i++)
         QN_TRY(qn_work_run(work, 1, &us, err));
-    if (!work->is_cold) /* how long one takes, to know how many make a sample */
+    if (!work->is_cold) /* time of one run, to choose the runs per sample */
         QN_TRY(qn_work_run(work, 1, &us, err));
     repeats = qn_work_repeats(work, us);
     before = qn_work_transfers(work);
@@ -155,8 +155,8 @@ out:
     return st;
 }
 
-/* A device that cannot do it leaves a hole with a note, unless holes are forbidden. A wrong
- * result is never just a hole. */
+/* A device that fails leaves a gap with a note, unless gaps are forbidden. A wrong result is always
+ * an error. */
 static qn_status forgive(qn_scanner *s, const qn_place *place, const char *op, qn_i64 size,
                          int is_cold, qn_err *err)
 {
@@ -178,7 +178,7 @@ static qn_status forgive(qn_scanner *s, const qn_place *place, const char *op, q
     return qn_scan_add_fact(s->scan, "note", note, err);
 }
 
-/* The CPU's result, which is itself held against a plain computation. */
+/* The result of the CPU, which is compared with a plain computation. */
 static qn_status make_reference(qn_scanner *s, const char *op, qn_i64 size, qn_err *err)
 {
     qn_work work = { 0 };

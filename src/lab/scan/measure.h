@@ -1,4 +1,4 @@
-/* measure.h - where a scan measures, and one measurement. Private to scan/. */
+/* measure.h - the devices of a scan, and one measurement. Private to scan/. */
 #ifndef QN_LAB_SCAN_MEASURE_H
 #define QN_LAB_SCAN_MEASURE_H
 
@@ -20,7 +20,7 @@ typedef struct qn_scanner {
     qn_ctx *ctx, *one_thread; /* the second is NULL until it is needed, and owned */
     qn_place places[QN_MAX_PLACES];
     int n_places;
-    void *want;            /* the CPU's result of the op and size at hand */
+    void *want;            /* result of the CPU for the current op and size */
     qn_progress *progress; /* in measurements */
 } qn_scanner;
 

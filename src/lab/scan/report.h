@@ -1,7 +1,6 @@
 /* report.h - a scan, or a comparison of scans, as files for people and programs.
  *
- * Tables are made once (tables.c) and shown as text, Markdown and HTML, so all three say the
- * same.
+ * Tables are made once (tables.c) and printed as text, Markdown and HTML.
  */
 #ifndef QN_LAB_SCAN_REPORT_H
 #define QN_LAB_SCAN_REPORT_H
@@ -22,12 +21,12 @@ qn_status qn_scan_print(const qn_scan *scan, FILE *to, qn_err *err);
 /* Writes PREFIX.md and PREFIX.html; makes the folder. */
 qn_status qn_compare_save(const qn_compare *compare, const char *prefix, qn_err *err);
 
-/* Prints wins, sizes from which on the second always wins, and what is missing. */
+/* Prints wins, sizes from which the second always wins, and missing sizes. */
 qn_status qn_compare_print(const qn_compare *compare, FILE *to, qn_err *err);
 
 /* Shared by the report files. */
 
-/* Prints and frees the table, its header in capitals as everywhere on a terminal. 0 on failure. */
+/* Prints and frees the table, its header in capitals as in all tables on a terminal. 0 on failure. */
 int qn_report_print_table(qn_table *table, FILE *to);
 
 /* PREFIX and an ending, into a path of at most `size` bytes. */
@@ -49,7 +48,7 @@ const char *qn_residency_text(qn_residency residency);
 /* 1 to 8, one colour per device of a scan on all its charts. */
 int qn_curve_color(const qn_curves *curves, const qn_curve *curve);
 
-/* What a qn_line_chart points to, for all curves of a scan: entry i belongs to curve i. */
+/* The data of a qn_line_chart for all curves of a scan: entry i belongs to curve i. */
 typedef struct qn_drawing {
     qn_series *series;
     qn_mark *marks;   /* label NULL: the curve has no crossover */

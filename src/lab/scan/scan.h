@@ -1,8 +1,7 @@
-/* scan.h - how long an op takes, by size, device and residency.
+/* scan.h - times of ops by size, device and residency.
  *
- * A scan is a list of rows with the conditions they were measured under. It is made by measuring
- * (scan.c) or read from its CSV file (scan_csv.c); curves, comparisons and reports are made from
- * rows alone, so they do not care which.
+ * A scan is a list of rows with the conditions of the measurement. It is measured (scan.c) or read
+ * from its CSV file (scan_csv.c); curves, comparisons and reports need only the rows.
  */
 #ifndef QN_LAB_SCAN_SCAN_H
 #define QN_LAB_SCAN_SCAN_H
@@ -46,7 +45,7 @@ qn_status qn_scan_add_row(qn_scan *scan, const qn_scan_row *row, qn_err *err);
 qn_status qn_scan_add_fact(qn_scan *scan, const char *key, const char *value, qn_err *err);
 void qn_scan_sort(qn_scan *scan);
 
-/* Calls the scan like the file, without folder and ending. */
+/* Names the scan after the file, without folder and ending. */
 qn_status qn_scan_set_name(qn_scan *scan, const char *path, qn_err *err);
 
 /* The first value of that key; "unknown" when there is none. */
@@ -54,8 +53,8 @@ const char *qn_scan_fact_of(const qn_scan *scan, const char *key);
 
 const char *qn_residency_name(qn_residency residency); /* "cold", "resident" */
 
-/* The file of a scan. Reading checks every cell, and that no (op, size, residency, device) is
- * there twice; rows come sorted whatever their order in the file. */
+/* The file of a scan. Reading checks every cell, and that no (op, size, residency, device)
+ * occurs twice; rows are sorted. */
 qn_status qn_scan_read(const char *path, qn_scan *out, qn_err *err);
 qn_status qn_scan_write(const qn_scan *scan, const char *path, qn_err *err);
 
@@ -65,8 +64,8 @@ enum { QN_SCAN_MIN_SAMPLES = 5 };
 
 typedef struct qn_scan_options {
     const char *ops;      /* comma list or "all"; NULL: vadd */
-    const char *sizes;    /* "1000,2000" or "1000:1000000:3"; NULL: what suits the op */
-    const char *backends; /* "cpu", "cpu1", "cuda", "cuda:0", comma list; NULL: all there are */
+    const char *sizes;    /* "1000,2000" or "1000:1000000:3"; NULL: a range that suits the op */
+    const char *backends; /* "cpu", "cpu1", "cuda", "cuda:0", comma list; NULL: all available */
     int samples, warmup;
     int has_cold, has_resident;
     int is_refined; /* measure more sizes around each crossover */
@@ -76,7 +75,7 @@ typedef struct qn_scan_options {
     qn_progress_options watch; /* how progress is shown */
 } qn_scan_options;
 
-/* Measures on the devices of `ctx`. Every result is compared with the CPU's; the first that
+/* Measures on the devices of `ctx`. Every result is compared with that of the CPU; the first that
  * differs ends the scan with QN_ERR_MISMATCH. A device that falls back to the CPU gets no row for
  * that size, and a fact "note" says why. */
 qn_status qn_scan_run(qn_ctx *ctx, const qn_scan_options *options, qn_scan *out, qn_err *err);

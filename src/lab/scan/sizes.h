@@ -24,8 +24,8 @@ qn_status qn_sizes_add(qn_sizes *sizes, qn_i64 size, qn_err *err);
  * there is none. */
 int qn_list_item(const char *list, int i, char *out, size_t size);
 
-/* "all" is every op. A name that is none is QN_ERR_USAGE, with the names there are. */
+/* "all" is every op. An unknown name is QN_ERR_USAGE, and the message lists the known ones. */
 qn_status qn_op_list_check(const char *ops, qn_err *err);
-const char *qn_op_list_of(const char *ops); /* what "all" and NULL stand for */
+const char *qn_op_list_of(const char *ops); /* expands "all" and NULL */
 
 #endif

@@ -1,14 +1,14 @@
 /* work.h - one op of the tasks workload at one size, as a graph on one device, to be timed.
  *
- * The op's own table entry makes arrays, inputs, stages and the reference, so whatever is
- * measured here is what `quern tasks` runs.
+ * The table entry of the op makes arrays, inputs, stages and the reference, so this measures what
+ * `quern tasks` runs.
  */
 #ifndef QN_LAB_SCAN_WORK_H
 #define QN_LAB_SCAN_WORK_H
 
 #include "domain/tasks/task.h"
 
-/* Points into itself: must stay where it was opened. */
+/* Contains pointers into itself: must not be moved. */
 typedef struct qn_work {
     qn_ctx *ctx;
     int device;
@@ -25,18 +25,18 @@ qn_status qn_work_open(qn_ctx *ctx, int device, const char *op, qn_i64 n, uint64
                        int is_cold, qn_work *out, qn_err *err);
 void qn_work_close(qn_work *work); /* zeroed is fine */
 
-/* Runs `n` times and waits; *us is the time of one run in the device's own time: virtual on sim.
- * Making inputs new is not in it. */
+/* Runs `n` times and waits; *us is the time of one run by the clock of the device: virtual on sim.
+ * It does not include new inputs. */
 qn_status qn_work_run(qn_work *work, int n, double *us, qn_err *err);
 
-/* How often to run between two waits so that the clock has something to measure. 1 when cold. */
+/* Runs between two waits that are long enough for the clock. 1 when cold. */
 int qn_work_repeats(const qn_work *work, double us);
 
 /* Copies moved by all runs so far. */
 qn_transfer_count qn_work_transfers(const qn_work *work);
 
-/* Bytes of the result, and a copy of it. After more than one run without new inputs the result of
- * an op that overwrites its inputs means nothing. */
+/* Bytes of the result, and a copy of it. After several runs without new inputs the result of an
+ * op that overwrites its inputs is meaningless. */
 size_t qn_work_result_bytes(const qn_work *work);
 qn_status qn_work_read(qn_work *work, void *dst, qn_err *err);
 

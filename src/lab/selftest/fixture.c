@@ -1,4 +1,4 @@
-/* fixture.c - one graph with its buffers, built anew for every check. */
+/* fixture.c - one graph with its buffers, built for every check. */
 #include "lab/selftest/selftest_impl.h"
 
 #include "util/hash.h"

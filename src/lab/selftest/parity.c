@@ -155,7 +155,7 @@ out:
     return st;
 }
 
-/* Every point of the range is visited once, whatever the shape. */
+/* Every point of the range is visited once, for any shape. */
 static qn_status check_visits(qn_ctx *ctx, const char *device, i32 cols, i32 rows, qn_err *err)
 {
     const size_t n = (size_t)cols * (size_t)rows;

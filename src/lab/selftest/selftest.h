@@ -1,5 +1,5 @@
-/* selftest.h - does quern work here: known answers, every op on every device against one thread
- * of the CPU, a fault that must be survived, the kernel cache.
+/* selftest.h - checks quern on this machine: known answers, every op on every device against one
+ * thread of the CPU, recovery from a fault, the kernel cache.
  */
 #ifndef QN_LAB_SELFTEST_SELFTEST_H
 #define QN_LAB_SELFTEST_SELFTEST_H

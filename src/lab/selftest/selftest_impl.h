@@ -1,4 +1,4 @@
-/* selftest_impl.h - what the files of the selftest share. */
+/* selftest_impl.h - shared by the files of the selftest. */
 #ifndef QN_LAB_SELFTEST_SELFTEST_IMPL_H
 #define QN_LAB_SELFTEST_SELFTEST_IMPL_H
 
@@ -11,7 +11,7 @@ qn_status qn_selftest_note(qn_findings *findings, const char *name, const char *
 qn_status qn_selftest_skip(qn_findings *findings, const char *name, const char *device,
                            const char *reason, qn_err *err);
 
-/* Rig.c: one graph with its buffers, pinned to a device. */
+/* fixture.c: one graph with its buffers, pinned to a device. */
 
 enum { QN_FIXTURE_BUFS = 12 };
 
@@ -41,7 +41,7 @@ qn_buf *qn_fixture_bytes(qn_fixture *fixture, qn_i64 n, uint64_t seed);
 qn_status qn_fixture_run(qn_fixture *fixture, const char *device, void **data, size_t *bytes,
                          qn_err *err);
 
-/* Cases.c: how each op is built. */
+/* cases.c: the graph of each op. */
 
 typedef struct qn_case qn_case;
 struct qn_case {

@@ -1,4 +1,4 @@
-/* bench.h - what each mechanism behind a batch brings. */
+/* bench.h - the gain of each mechanism of a batch. */
 #ifndef QN_LAB_TASKS_BENCH_H
 #define QN_LAB_TASKS_BENCH_H
 
@@ -10,15 +10,15 @@
 
 typedef enum {
     QN_BENCH_PASS,    /* one submission for the batch, or one per task */
-    QN_BENCH_PLANS,   /* the same batch again, with the plan of its shape kept or not */
+    QN_BENCH_PLANS,   /* the same batch again, with its plan cached or not */
     QN_BENCH_BUCKETS, /* new sizes in the same buckets, with plans of buckets or without */
-    QN_BENCH_POOLS,   /* every batch planned anew, with pools or without */
+    QN_BENCH_POOLS,   /* every batch planned, with pools or without */
     QN_BENCH_MECHANISMS
 } qn_bench_mechanism;
 
 const char *qn_bench_name(qn_bench_mechanism mechanism);
 
-/* Microseconds per batch from host to host, planning included, making of inputs not. */
+/* Microseconds per batch from host to host, with planning, without generating inputs. */
 typedef struct qn_bench_result {
     qn_bench_mechanism mechanism;
     char device[24];

@@ -20,7 +20,7 @@ typedef struct qn_pipe_result {
     uint64_t checksum;    /* FNV-1a of all results in order */
 } qn_pipe_result;
 
-/* False where the work is done in host memory: then nothing can overlap. */
+/* False for devices that use host memory: there nothing can overlap. */
 static inline int qn_pipe_has_copies(const qn_pipe_stats *phases)
 {
     return phases->h2d_us + phases->d2h_us > 0;

@@ -1,4 +1,4 @@
-/* scenario.h - the seven batches that everything is measured on. */
+/* scenario.h - the seven batches of all measurements of tasks. */
 #ifndef QN_LAB_TASKS_SCENARIO_H
 #define QN_LAB_TASKS_SCENARIO_H
 

@@ -59,7 +59,7 @@ void qn_page_table(qn_page *page, const char *caption, const qn_table *table);
 /* Lines as one would type them, each after a "$". */
 void qn_page_command(qn_page *page, const char *const *lines, size_t n);
 
-/* Figures from here to the end stand side by side where each gets `least` pixels. */
+/* Figures up to the end are placed side by side where each gets `least` pixels. */
 void qn_page_row(qn_page *page, int least);
 void qn_page_row_end(qn_page *page);
 
@@ -70,7 +70,7 @@ void qn_page_picture(qn_page *page, const char *caption, const void *png, size_t
 /* A table whose rows become paragraphs where the page is narrow. */
 void qn_page_stack(qn_page *page, const qn_table *table);
 
-/* What is added up to the end is folded away behind `summary`, which opens it. */
+/* Content up to the end is hidden until the reader opens `summary`. */
 void qn_page_fold(qn_page *page, const char *summary);
 void qn_page_fold_end(qn_page *page);
 
