@@ -27,10 +27,10 @@ static inline const char *ga_path(const char *file)
 static inline qn_sw_run_config ga_config(const char *const *weather)
 {
     return (qn_sw_run_config){
-        .surface = { .dsm = ga_path("DSM_GA.tif"),
-                     .dem = ga_path("DEM_GA.tif"),
-                     .cdsm = ga_path("CDSM_GA.tif"),
-                     .land_cover = ga_path("LC_GA.tif") },
+        .surface = { .dsm_file = ga_path("DSM_GA.tif"),
+                     .dem_file = ga_path("DEM_GA.tif"),
+                     .cdsm_file = ga_path("CDSM_GA.tif"),
+                     .landcover_file = ga_path("LC_GA.tif") },
         .weather = weather,
         .n_weather = 1,
         .has_site = 1,

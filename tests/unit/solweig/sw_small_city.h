@@ -86,10 +86,10 @@ static inline qn_sw_run_config city_config(void)
 
     weather[0] = in_folder("day.txt");
     return (qn_sw_run_config){
-        .surface = { .dsm = in_folder("dsm.npy"),
-                     .cdsm = in_folder("cdsm.npy"),
-                     .tdsm = in_folder("tdsm.npy"),
-                     .land_cover = in_folder("cover.npy") },
+        .surface = { .dsm_file = in_folder("dsm.npy"),
+                     .cdsm_file = in_folder("cdsm.npy"),
+                     .tdsm_file = in_folder("tdsm.npy"),
+                     .landcover_file = in_folder("cover.npy") },
         .weather = weather,
         .n_weather = 1,
         .has_site = 1,

@@ -3,7 +3,7 @@
 
 #include "domain/solweig/surface/surface.h"
 
-static qn_status load(qn_sw_load_options options, qn_sw_surface *out, qn_err *err)
+static qn_status load(qn_sw_layer_options options, qn_sw_surface *out, qn_err *err)
 {
     return qn_sw_surface_load(&options, out, NULL, err);
 }
@@ -28,11 +28,11 @@ static const char *ga(const char *name)
 
 static void surface_of_ga_is_that_of_the_reference(void **state)
 {
-    const qn_sw_load_options options = { .dsm = ga("DSM_GA.tif"),
-                                         .dem = ga("DEM_GA.tif"),
-                                         .cdsm = ga("CDSM_GA.tif"),
-                                         .land_cover = ga("LC_GA.tif"),
-                                         .heights = { .reference = 1 } };
+    const qn_sw_layer_options options = { .dsm_file = ga("DSM_GA.tif"),
+                                          .dem_file = ga("DEM_GA.tif"),
+                                          .cdsm_file = ga("CDSM_GA.tif"),
+                                          .landcover_file = ga("LC_GA.tif"),
+                                          .reference = 1 };
     qn_sw_raster want = golden_raster("solweig/ga/prep_cdsm.npy");
     qn_sw_surface s = { 0 };
 
@@ -46,25 +46,33 @@ static void surface_of_ga_is_that_of_the_reference(void **state)
     qn_sw_surface_free(&s);
 }
 
-static void box_of_a_surface_is_a_part_of_it(void **state)
+/* A DEM of a part of the map: the surface is that part. */
+static void a_smaller_layer_cuts_the_surface(void **state)
 {
-    const qn_sw_box box = { 319154, 6400106, 319194, 6400166 };
-    const qn_sw_load_options options = { .dsm = ga("DSM_GA.tif"),
-                                         .dem = ga("DEM_GA.tif"),
-                                         .cdsm = ga("CDSM_GA.tif"),
-                                         .heights = { .reference = 1, .keep_quantised = 1 },
-                                         .align = { .box = &box } };
+    qn_sw_layer_options options = { .dsm_file = ga("DSM_GA.tif"),
+                                    .dem_file = ga("DEM_GA.tif"),
+                                    .cdsm_file = ga("CDSM_GA.tif"),
+                                    .keep_quantised = 1,
+                                    .reference = 1 };
+    const qn_window part = { 20, 10, 30, 20 };
     qn_sw_raster all = golden_raster("solweig/ga/prep_dsm.npy"), want = { 0 };
+    qn_sw_raster dem = { 0 }, small = { 0 };
     qn_sw_surface s = { 0 };
 
     (void)state;
-    OK(qn_sw_raster_cut(&all, (qn_window){ 20, 10, 30, 20 }, &want, &err));
+    OK(qn_sw_raster_cut(&all, part, &want, &err));
+    OK(qn_sw_raster_read(options.dem_file, NULL, &dem, &err));
+    OK(qn_sw_raster_cut(&dem, part, &small, &err));
+    OK(qn_sw_raster_write(in_folder("dem.tif"), &small, &err));
+    options.dem_file = in_folder("dem.tif");
     OK(load(options, &s, &err));
     assert_int_equal(s.dsm.place.rows, 30);
     assert_int_equal(s.dsm.place.cols, 20);
     assert_floats(s.dsm.data, want.data, 600);
     qn_sw_raster_free(&all);
     qn_sw_raster_free(&want);
+    qn_sw_raster_free(&dem);
+    qn_sw_raster_free(&small);
     qn_sw_surface_free(&s);
 }
 
@@ -77,9 +85,9 @@ static void plain_arrays_are_cut_to_their_valid_pixels(void **state)
     (void)state;
     OK(qn_sw_raster_write(in_folder("dsm.npy"), &a, &err));
     OK(qn_sw_raster_write(in_folder("lc.npy"), &b, &err));
-    OK(load((qn_sw_load_options){ .dsm = in_folder("dsm.npy"),
-                                  .land_cover = in_folder("lc.npy"),
-                                  .npy_pixel_size = 5 },
+    OK(load((qn_sw_layer_options){ .dsm_file = in_folder("dsm.npy"),
+                                   .landcover_file = in_folder("lc.npy"),
+                                   .pixel_size = 5 },
             &s, &err));
     assert_int_equal(s.dsm.place.cols, 2);
     assert_true(s.dsm.place.pixel_size == 5 && s.dsm.place.transform[0] == 5);
@@ -99,18 +107,20 @@ static void layers_that_do_not_fit_are_refused(void **state)
     b.data[0] = 2.5f;
     OK(qn_sw_raster_write(in_folder("a.npy"), &a, &err));
     OK(qn_sw_raster_write(in_folder("b.npy"), &b, &err));
-    REFUSED(load((qn_sw_load_options){ 0 }, &s, &err), QN_ERR_USAGE, "no DSM");
+    REFUSED(load((qn_sw_layer_options){ 0 }, &s, &err), QN_ERR_USAGE, "no DSM");
     REFUSED(
-        load((qn_sw_load_options){ .dsm = in_folder("a.npy"), .wall_aspect = "w.npy" }, &s, &err),
-        QN_ERR_USAGE, "w.npy alone");
-    REFUSED(load((qn_sw_load_options){ .dsm = in_folder("a.npy"), .cdsm = in_folder("b.npy") }, &s,
-                 &err),
-            QN_ERR_INPUT, "b.npy: 2 x 3");
-    REFUSED(
-        load((qn_sw_load_options){ .dsm = in_folder("b.npy"), .land_cover = in_folder("b.npy") },
+        load((qn_sw_layer_options){ .dsm_file = in_folder("a.npy"), .wall_aspect_file = "w.npy" },
              &s, &err),
-        QN_ERR_INPUT, "land cover 2.5");
-    REFUSED(load((qn_sw_load_options){ .dsm = in_folder("none.npy") }, &s, &err), QN_ERR_IO,
+        QN_ERR_USAGE, "w.npy alone");
+    REFUSED(load((qn_sw_layer_options){ .dsm_file = in_folder("a.npy"),
+                                        .cdsm_file = in_folder("b.npy") },
+                 &s, &err),
+            QN_ERR_INPUT, "b.npy: 2 x 3");
+    REFUSED(load((qn_sw_layer_options){ .dsm_file = in_folder("b.npy"),
+                                        .landcover_file = in_folder("b.npy") },
+                 &s, &err),
+            QN_ERR_INPUT, "land cover 2.5");
+    REFUSED(load((qn_sw_layer_options){ .dsm_file = in_folder("none.npy") }, &s, &err), QN_ERR_IO,
             "none.npy");
     assert_null(s.dsm.data);
     qn_sw_raster_free(&a);
@@ -123,7 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(surface_of_ga_is_that_of_the_reference),
-        T(box_of_a_surface_is_a_part_of_it),
+        T(a_smaller_layer_cuts_the_surface),
         T(plain_arrays_are_cut_to_their_valid_pixels),
         T(layers_that_do_not_fit_are_refused),
     };

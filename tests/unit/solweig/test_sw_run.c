@@ -29,7 +29,7 @@ static void tiles_without_trees_give_the_bits_of_the_whole(void **state)
     qn_sw_run_config config = city_config();
 
     (void)state;
-    config.surface.cdsm = config.surface.tdsm = NULL;
+    config.surface.cdsm_file = config.surface.tdsm_file = NULL;
     config.corrected = 1;
     check_tiles(&config, sides, 1);
 }
@@ -42,14 +42,14 @@ static void tiles_without_a_valid_pixel_are_no_harm(void **state)
     qn_npy dsm = { 0 };
 
     (void)state;
-    must_do(qn_npy_read(config.surface.dsm, &dsm, &err));
+    must_do(qn_npy_read(config.surface.dsm_file, &dsm, &err));
     for (int y = 0; y < 100; y++)
         for (int x = 0; x < 100; x++)
             ((float *)dsm.data)[y * CITY_COLS + x] = NAN;
     write_layer("holes.npy", dsm.data, CITY_ROWS, CITY_COLS);
     qn_npy_free(&dsm);
     config = city_config();
-    config.surface.dsm = in_folder("holes.npy");
+    config.surface.dsm_file = in_folder("holes.npy");
     check_tiles(&config, sides, 1);
 }
 

@@ -356,11 +356,11 @@ static void bad_input_is_refused_by_name(void **state)
     float *small = constant(12, 1);
 
     (void)state;
-    config.surface.dsm = in_folder("none.npy");
+    config.surface.dsm_file = in_folder("none.npy");
     must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_IO, "none.npy");
     config = city_config();
     write_layer("odd.npy", small, 3, 4);
-    config.surface.cdsm = in_folder("odd.npy");
+    config.surface.cdsm_file = in_folder("odd.npy");
     must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_INPUT, "odd.npy");
     config = city_config();
     config.has_site = 0;

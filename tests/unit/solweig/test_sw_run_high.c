@@ -25,10 +25,10 @@ static void tiles_of_a_high_city_give_the_bits_of_the_whole(void **state)
         write_layer(high[i], layer.data, CITY_ROWS, CITY_COLS);
         qn_npy_free(&layer);
     }
-    config.surface.dsm = in_folder(high[0]);
-    config.surface.cdsm = in_folder(high[1]);
-    config.surface.tdsm = in_folder(high[2]);
-    config.surface.npy_pixel_size = 10;
+    config.surface.dsm_file = in_folder(high[0]);
+    config.surface.cdsm_file = in_folder(high[1]);
+    config.surface.tdsm_file = in_folder(high[2]);
+    config.surface.pixel_size = 10;
     config.corrected = 1;
     check_tiles(&config, sides, 3);
 }

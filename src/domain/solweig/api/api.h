@@ -21,9 +21,6 @@ static inline const char *qn_sw_text(const char *text)
     return text[0] ? text : NULL;
 }
 
-/* How layers are loaded; `layers` was taken, and is borrowed. */
-qn_sw_load_options qn_sw_load_of(const qn_sw_layer_options *layers);
-
 /* Takes and loads layers for a map that needs no weather. A result in memory (`has_arrays`) needs a
  * DSM in memory. */
 qn_status qn_sw_api_load(const qn_sw_layer_options *given, int has_arrays,

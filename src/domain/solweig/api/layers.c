@@ -10,46 +10,10 @@
 
 /* In. */
 
-static int is_npy(const char *path)
-{
-    const size_t n = strlen(path);
-
-    return n > 4 && !strcmp(path + n - 4, ".npy");
-}
-
-qn_sw_load_options qn_sw_load_of(const qn_sw_layer_options *l)
-{
-    const double size = l->pixel_size > 0 ? l->pixel_size : 0;
-    const int is_tif = !l->n_dsm && !is_npy(l->dsm_file);
-
-    return (qn_sw_load_options){
-        .dsm = qn_sw_text(l->dsm_file),
-        .dem = qn_sw_text(l->dem_file),
-        .cdsm = qn_sw_text(l->cdsm_file),
-        .tdsm = qn_sw_text(l->tdsm_file),
-        .land_cover = qn_sw_text(l->landcover_file),
-        .wall_height = qn_sw_text(l->wall_height_file),
-        .wall_aspect = qn_sw_text(l->wall_aspect_file),
-        .albedo = qn_sw_text(l->albedo_file),
-        .emissivity = qn_sw_text(l->emissivity_file),
-        .arrays = l,
-        .npy_pixel_size = is_tif ? 0 : size,
-        .align = { .pixel_size = is_tif ? size : 0 },
-        .heights = { .dsm_relative = l->dsm_relative,
-                     .cdsm_absolute = l->cdsm_absolute,
-                     .tdsm_absolute = l->tdsm_absolute,
-                     .keep_quantised = l->keep_quantised,
-                     .trunk_ratio = l->trunk_ratio > 0 ? l->trunk_ratio : 0,
-                     .min_object_height = l->min_height,
-                     .reference = l->reference },
-    };
-}
-
 qn_status qn_sw_api_load(const qn_sw_layer_options *given, int has_arrays,
                          qn_sw_layer_options *layers, qn_sw_surface *surface, qn_sw_grid *grid,
                          qn_err *err)
 {
-    qn_sw_load_options load;
     int was_smoothed = 0;
     qn_status st = QN_OK;
 
@@ -57,8 +21,7 @@ qn_status qn_sw_api_load(const qn_sw_layer_options *given, int has_arrays,
     if (has_arrays && !layers->n_dsm)
         return qn_fail(err, QN_ERR_USAGE,
                        "results in memory have the shape of the DSM's array, and there is none");
-    load = qn_sw_load_of(layers);
-    QN_TRY(qn_sw_surface_load(&load, surface, &was_smoothed, err));
+    QN_TRY(qn_sw_surface_load(layers, surface, &was_smoothed, err));
     *grid = (qn_sw_grid){ .rows = surface->dsm.place.rows,
                           .cols = surface->dsm.place.cols,
                           .pixel_size = surface->dsm.place.pixel_size,

@@ -203,7 +203,7 @@ static qn_status read_request(const qn_sw_layer_options *layers, const qn_sw_run
     QN_TRY(qn_sw_run_take(options, o, err));
     QN_TRY(check_options(o, err));
     QN_TRY(read_params(o, &r->params, err));
-    *c = (qn_sw_run_config){ .surface = qn_sw_load_of(&r->layers),
+    *c = (qn_sw_run_config){ .surface = r->layers,
                              .weather = o->weather_files,
                              .n_weather = o->n_weather_files,
                              .weather_steps = o->weather,

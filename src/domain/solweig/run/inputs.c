@@ -45,8 +45,10 @@ static qn_status check_size(const qn_sw_run_config *config, const qn_sw_place *p
 {
     if (place->rows > QN_MAX_AXIS || place->cols > QN_MAX_AXIS)
         return qn_fail(err, QN_ERR_LIMIT, "%s: %lld x %lld pixels; a side has at most %d",
-                       config->surface.dsm ? config->surface.dsm : "DSM", (long long)place->rows,
-                       (long long)place->cols, QN_MAX_AXIS);
+                       config->surface.dsm_file && config->surface.dsm_file[0]
+                           ? config->surface.dsm_file
+                           : "DSM",
+                       (long long)place->rows, (long long)place->cols, QN_MAX_AXIS);
     return QN_OK;
 }
 
@@ -54,16 +56,16 @@ qn_status qn_sw_city_load(qn_ctx *ctx, const qn_sw_run_config *config, const qn_
                           qn_sw_city *out, qn_err *err)
 {
     const qn_sw_wall_job walls = { .limit = WALL_LIMIT };
-    qn_sw_load_options load = config->surface;
+    qn_sw_layer_options load = config->surface;
     const double start = qn_now_us();
     qn_sw_city city = { 0 };
     qn_status st = QN_OK;
     double loaded;
     size_t n;
 
-    load.heights.reference |= config->reference;
-    if (!(load.heights.trunk_ratio > 0))
-        load.heights.trunk_ratio = params->trunk_ratio;
+    load.reference |= config->reference;
+    if (!(load.trunk_ratio > 0))
+        load.trunk_ratio = params->trunk_ratio;
     QN_TRY(qn_sw_surface_load(&load, &city.surface, &city.was_smoothed, err));
     QN_TRY(check_size(config, &city.surface.dsm.place, err));
     n = qn_sw_elems(&city.surface.dsm.place);

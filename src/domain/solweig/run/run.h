@@ -39,10 +39,10 @@ const char *qn_sw_plane_unit(qn_sw_plane plane);
 /* "tmrt,utci" into a set. "none" is the empty one; a name that is none of them is QN_ERR_USAGE. */
 qn_status qn_sw_planes_parse(const char *list, qn_sw_plane_set *out, qn_err *err);
 
-/* Zero-initialised gives the defaults; surface.dsm and weather are required. Everything is
+/* Zero-initialised gives the defaults; a DSM and weather are required. Everything is
  * borrowed for the time of the call. */
 typedef struct qn_sw_run_config {
-    qn_sw_load_options surface;
+    qn_sw_layer_options surface;
     const char *const *weather; /* one .epw, or UMEP text files */
     size_t n_weather;
     const qn_sw_weather_step *weather_steps; /* instead of files */

@@ -7,16 +7,16 @@
 
 /* Every layer, the DSM first. */
 static const struct {
-    size_t path, array, count; /* offsets in the options, in layers in memory */
+    size_t path, array, count; /* offsets in the options */
     size_t raster;             /* in the surface; of land cover 0 */
     const char *name;          /* of an array, in messages */
 } kinds[] = {
-#define ARRAY(m, a)                                                                                \
-    offsetof(qn_sw_load_options, m), offsetof(qn_sw_layer_options, a),                             \
-        offsetof(qn_sw_layer_options, n_##a)
+#define GIVEN(m)                                                                                   \
+    offsetof(qn_sw_layer_options, m##_file), offsetof(qn_sw_layer_options, m),                     \
+        offsetof(qn_sw_layer_options, n_##m)
 #define KIND(m, text)                                                                              \
     {                                                                                              \
-        ARRAY(m, m), offsetof(qn_sw_surface, m), text                                              \
+        GIVEN(m), offsetof(qn_sw_surface, m), text                                                 \
     }
     KIND(dsm, "DSM"),
     KIND(dem, "DEM"),
@@ -26,60 +26,73 @@ static const struct {
     KIND(wall_aspect, "wall aspects"),
     KIND(albedo, "albedo"),
     KIND(emissivity, "emissivity"),
-    { ARRAY(land_cover, landcover), 0, "land cover" },
+    { GIVEN(landcover), 0, "land cover" },
 #undef KIND
-#undef ARRAY
+#undef GIVEN
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds, COVER = KINDS - 1, HEIGHTS = 4, ASPECTS = 5 };
 
-static const char *path_of(const qn_sw_load_options *options, int kind)
+static const char *path_of(const qn_sw_layer_options *options, int kind)
 {
-    return *(const char *const *)((const char *)options + kinds[kind].path);
+    const char *path = *(const char *const *)((const char *)options + kinds[kind].path);
+
+    return path && path[0] ? path : NULL;
 }
 
-static const float *array_of(const qn_sw_load_options *options, int kind)
+static const float *array_of(const qn_sw_layer_options *options, int kind)
 {
-    const char *arrays = (const char *)options->arrays;
-
-    return arrays ? *(const float *const *)(arrays + kinds[kind].array) : NULL;
+    return *(const float *const *)((const char *)options + kinds[kind].array);
 }
 
-static int has_layer(const qn_sw_load_options *options, int kind)
+static int has_layer(const qn_sw_layer_options *options, int kind)
 {
     return array_of(options, kind) || path_of(options, kind);
 }
 
 /* The name of a layer in messages. */
-static const char *name_of(const qn_sw_load_options *options, int kind)
+static const char *name_of(const qn_sw_layer_options *options, int kind)
 {
     return array_of(options, kind) ? kinds[kind].name : path_of(options, kind);
 }
 
+/* The pixel size of a GeoTIFF is its own; --pixel-size then is that of the common grid. */
+static int is_geotiff(const qn_sw_layer_options *options)
+{
+    const char *path = path_of(options, 0);
+    const size_t n = path ? strlen(path) : 0;
+
+    return !array_of(options, 0) && !(n > 4 && !strcmp(path + n - 4, ".npy"));
+}
+
+static double pixel_size_of(const qn_sw_layer_options *options)
+{
+    return options->pixel_size > 0 && !is_geotiff(options) ? options->pixel_size : 1;
+}
+
 /* From memory. The place is that of an .npy file without one. */
 
-static qn_status copy_array(const qn_sw_load_options *options, int kind, qn_sw_raster *out,
+static qn_status copy_array(const qn_sw_layer_options *options, int kind, qn_sw_raster *out,
                             qn_err *err)
 {
-    const qn_sw_layer_options *layers = options->arrays;
-    const size_t count = *(const size_t *)((const char *)layers + kinds[kind].count);
-    const double size = options->npy_pixel_size > 0 ? options->npy_pixel_size : 1;
-    const qn_sw_place place = { .rows = layers->rows,
-                                .cols = layers->cols,
-                                .transform = { 0, size, 0, (double)layers->rows * size, 0, -size },
+    const size_t count = *(const size_t *)((const char *)options + kinds[kind].count);
+    const double size = pixel_size_of(options);
+    const qn_sw_place place = { .rows = options->rows,
+                                .cols = options->cols,
+                                .transform = { 0, size, 0, (double)options->rows * size, 0, -size },
                                 .pixel_size = size };
     const float *data = array_of(options, kind);
     const char *name = kinds[kind].name;
     size_t n = 0, i = 0;
     qn_status st = QN_OK;
 
-    if (layers->rows < 1 || layers->cols < 1)
-        return qn_fail(err, QN_ERR_USAGE, "layers of %lld x %lld pixels", (long long)layers->rows,
-                       (long long)layers->cols);
-    QN_TRY(qn_size_mul((size_t)layers->rows, (size_t)layers->cols, "layers", &n, err));
+    if (options->rows < 1 || options->cols < 1)
+        return qn_fail(err, QN_ERR_USAGE, "layers of %lld x %lld pixels", (long long)options->rows,
+                       (long long)options->cols);
+    QN_TRY(qn_size_mul((size_t)options->rows, (size_t)options->cols, "layers", &n, err));
     if (count != n)
         return qn_fail(err, QN_ERR_USAGE, "%s: %zu values for %lld x %lld pixels", name, count,
-                       (long long)layers->rows, (long long)layers->cols);
+                       (long long)options->rows, (long long)options->cols);
     while (i < n && !isfinite(data[i]))
         i++;
     if (i == n)
@@ -92,10 +105,10 @@ out:
 
 /* All of them, on one grid. */
 
-static qn_status read_layer(const qn_sw_load_options *options, int kind, qn_sw_raster *out,
+static qn_status read_layer(const qn_sw_layer_options *options, int kind, qn_sw_raster *out,
                             qn_err *err)
 {
-    const qn_sw_read_options read = { .pixel_size = options->npy_pixel_size,
+    const qn_sw_read_options read = { .pixel_size = pixel_size_of(options),
                                       .crs = kind == 0 ? QN_SW_CRS_PROJECTED : QN_SW_CRS_ANY };
 
     if (array_of(options, kind))
@@ -103,9 +116,12 @@ static qn_status read_layer(const qn_sw_load_options *options, int kind, qn_sw_r
     return qn_sw_raster_read(path_of(options, kind), &read, out, err);
 }
 
-static qn_status read_aligned(const qn_sw_load_options *options, qn_sw_surface *s,
+static qn_status read_aligned(const qn_sw_layer_options *options, qn_sw_surface *s,
                               qn_sw_raster *cover, qn_err *err)
 {
+    const qn_sw_align_options align = { .pixel_size = options->pixel_size > 0 && is_geotiff(options)
+                                                          ? options->pixel_size
+                                                          : 0 };
     qn_sw_layer layers[KINDS];
     size_t n = 0;
     qn_status st = QN_OK;
@@ -120,12 +136,12 @@ static qn_status read_aligned(const qn_sw_load_options *options, qn_sw_surface *
         layers[n++] = (qn_sw_layer){ name_of(options, i), raster,
                                      i == COVER ? QN_SW_NEAREST : QN_SW_BILINEAR };
     }
-    QN_TRY(qn_sw_align(layers, n, &options->align, err));
+    QN_TRY(qn_sw_align(layers, n, &align, err));
 out:
     return st;
 }
 
-static qn_status check_given(const qn_sw_load_options *o, qn_err *err)
+static qn_status check_given(const qn_sw_layer_options *o, qn_err *err)
 {
     const int has_height = has_layer(o, HEIGHTS), has_aspect = has_layer(o, ASPECTS);
 
@@ -138,18 +154,30 @@ static qn_status check_given(const qn_sw_load_options *o, qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_sw_surface_load(const qn_sw_load_options *options, qn_sw_surface *out,
+static qn_sw_height_options heights_of(const qn_sw_layer_options *o)
+{
+    return (qn_sw_height_options){ .dsm_relative = o->dsm_relative,
+                                   .cdsm_absolute = o->cdsm_absolute,
+                                   .tdsm_absolute = o->tdsm_absolute,
+                                   .keep_quantised = o->keep_quantised,
+                                   .trunk_ratio = o->trunk_ratio > 0 ? o->trunk_ratio : 0,
+                                   .min_object_height = o->min_height,
+                                   .reference = o->reference };
+}
+
+qn_status qn_sw_surface_load(const qn_sw_layer_options *layers, qn_sw_surface *out,
                              int *was_smoothed, qn_err *err)
 {
+    const qn_sw_height_options heights = heights_of(layers);
     qn_status st = QN_OK;
     qn_sw_surface s = { 0 };
     qn_sw_raster cover = { 0 };
 
-    QN_TRY(check_given(options, err));
-    QN_TRY(read_aligned(options, &s, &cover, err));
+    QN_TRY(check_given(layers, err));
+    QN_TRY(read_aligned(layers, &s, &cover, err));
     if (cover.data)
-        QN_TRY(qn_sw_land_cover(name_of(options, COVER), &cover, &s.land_cover, err));
-    QN_TRY(qn_sw_prepare_heights(&s, &options->heights, was_smoothed, err));
+        QN_TRY(qn_sw_land_cover(name_of(layers, COVER), &cover, &s.land_cover, err));
+    QN_TRY(qn_sw_prepare_heights(&s, &heights, was_smoothed, err));
     QN_TRY(qn_sw_crop_to_valid(&s, err));
     *out = s;
     s = (qn_sw_surface){ 0 };

@@ -65,24 +65,10 @@ qn_status qn_sw_smooth(qn_sw_raster *raster, double sigma, qn_err *err);
 
 /* Loading. */
 
-typedef struct qn_sw_load_options {
-    /* Paths; NULL for an absent layer. The DSM is required, and walls need both layers. */
-    const char *dsm, *dem, *cdsm, *tdsm, *land_cover;
-    const char *wall_height, *wall_aspect, *albedo, *emissivity;
-
-    /* Layers in memory, used instead of their paths. NULL: all are files. Only the arrays and their
-     * shape are read from it. */
-    const qn_sw_layer_options *arrays;
-
-    double npy_pixel_size; /* of .npy files and arrays, metres; 0 means 1 */
-    qn_sw_align_options align;
-    qn_sw_height_options heights;
-} qn_sw_load_options;
-
-/* Reads all layers, brings them onto one grid, prepares the heights and cuts everything to the
- * valid pixels. Sets *was_smoothed (may be NULL) when the DEM was of whole metres and was smoothed.
+/* Reads or copies all layers, brings them onto one grid, prepares the heights and cuts everything to
+ * the valid pixels. A member of `layers` that is NULL, empty, NaN or 0 is not given. Sets *was_smoothed (may be NULL) when the DEM was of whole metres and was smoothed.
  */
-qn_status qn_sw_surface_load(const qn_sw_load_options *options, qn_sw_surface *out,
+qn_status qn_sw_surface_load(const qn_sw_layer_options *layers, qn_sw_surface *out,
                              int *was_smoothed, qn_err *err);
 
 /* Properties of the whole raster, however it is tiled. */

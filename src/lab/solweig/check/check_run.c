@@ -94,10 +94,10 @@ static qn_status run_day(qn_golden *g, const qn_sw_day *day, day_planes *kept, q
     qn_sw_params_default(&params);
     params.person.pose = day->is_sitting ? QN_SW_SITTING : QN_SW_STANDING;
     QN_TRY(qn_sw_check_site_find(g, day->folder, &files, err));
-    const qn_sw_run_config config = { .surface = { .dsm = files.dsm,
-                                                   .dem = files.dem,
-                                                   .cdsm = files.cdsm,
-                                                   .land_cover = files.land_cover },
+    const qn_sw_run_config config = { .surface = { .dsm_file = files.dsm,
+                                                   .dem_file = files.dem,
+                                                   .cdsm_file = files.cdsm,
+                                                   .landcover_file = files.land_cover },
                                       .weather = weather,
                                       .n_weather = 1,
                                       .steps = { .start = day->has_more ? day->first : NULL,

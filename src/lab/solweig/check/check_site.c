@@ -139,11 +139,11 @@ qn_status qn_sw_check_site_surface(qn_golden *g, const char *folder, qn_sw_surfa
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_check_site_find(g, folder, &files, err));
-    const qn_sw_load_options options = { .dsm = files.dsm,
-                                         .dem = files.dem,
-                                         .cdsm = files.cdsm,
-                                         .land_cover = files.land_cover,
-                                         .heights = { .reference = 1 } };
+    const qn_sw_layer_options options = { .dsm_file = files.dsm,
+                                          .dem_file = files.dem,
+                                          .cdsm_file = files.cdsm,
+                                          .landcover_file = files.land_cover,
+                                          .reference = 1 };
 
     if ((st = qn_sw_surface_load(&options, out, NULL, &local)) != QN_OK) {
         qn_golden_add_why(g, QN_FINDING_OUT, folder, "cannot be read: %s", local.text);
