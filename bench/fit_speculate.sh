@@ -5,7 +5,7 @@
 # last digit, so that there are steps enough. One line of JSON for each: `waits` is how often the
 # host waited for the device, `loop_s` the best of nine solves without setting up. Then springs that
 # are far too short, whose solves take as many steps as they may: from the times of 10, 40 and 160
-# of them a step and what comes once can be told apart.
+# of them a step and what comes once can be distinguished.
 set -euo pipefail
 
 build=${1:?usage: fit_speculate.sh BUILD BACKEND}

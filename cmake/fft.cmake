@@ -15,8 +15,8 @@ if(QN_WITH_VKFFT)
   endif()
 endif()
 
-# VkFFT includes the headers of the toolkits. Ours come before it (src/hal/*/vkfft_*.h), so these
-# are empty, and no toolkit is needed.
+# VkFFT includes the headers of the toolkits. src/hal/*/vkfft_*.h come first and declare what it
+# uses, so those headers may be empty files, and no toolkit is needed.
 function(qn_add_vkfft file)
   set(empty ${GEN}/vkfft/${file})
   foreach(header ${ARGN})

@@ -1,4 +1,4 @@
-# Rasters with a place on the map: GeoTIFF, by GDAL. Its headers are needed here, the library only
+# Georeferenced rasters: GeoTIFF, by GDAL. Its headers are needed here, the library only
 # when a command first opens such a file (src/domain/solweig/raster/gdal_api.c). A build without the
 # headers reads and writes .npy, and says at run time what is missing.
 option(QN_WITH_GDAL "GeoTIFF rasters, by GDAL" ON)

@@ -7,7 +7,7 @@ install(TARGETS quern_shared EXPORT quernTargets LIBRARY DESTINATION ${CMAKE_INS
 install(TARGETS quern_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/quern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# From where quern.pc lies: a folder that is moved, or packed for another prefix, stays right.
+# Relative to quern.pc, so that an installation may be moved or packed for another prefix.
 file(RELATIVE_PATH QN_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 string(REGEX REPLACE "/$" "" QN_PC_PREFIX ${QN_PC_PREFIX})
 configure_file(cmake/quern.pc.in quern.pc @ONLY)

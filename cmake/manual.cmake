@@ -1,5 +1,5 @@
 # Man pages and completions of shells: the command prints them from its own tables once it is
-# linked, so they cannot say anything else than --help.
+# linked, so they always agree with --help.
 set(QN_MANUAL ${CMAKE_BINARY_DIR}/manual)
 add_custom_command(
   TARGET quern POST_BUILD

@@ -1,5 +1,6 @@
 # make package: quern_<version>_<arch>.deb and quern-<version>-Linux-<arch>.tar.gz of everything that
-# `make install` installs. What is loaded on first use is recommended or suggested, not needed.
+# `make install` installs. Libraries that are loaded on first use are recommended or
+# suggested, not required.
 set(CPACK_PACKAGE_NAME quern)
 set(CPACK_PACKAGE_VENDOR "the quern authors")
 set(CPACK_PACKAGE_CONTACT "the quern authors <authors@quern.invalid>")
@@ -37,7 +38,7 @@ if(QN_DPKG_QUERY AND QN_GDAL_FILE)
   endif()
 endif()
 
-# Prefixes are CPack's, not that of `make install`: /usr in the .deb, none in the .tar.gz.
+# CPack has its own prefixes, not that of `make install`: /usr in the .deb, none in the .tar.gz.
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 if(QN_SHLIBDEPS)
@@ -48,7 +49,7 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, ocl-icd-libopencl1, pocl-opencl-icd")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "${QN_GDAL_PACKAGE}ffmpeg, python3-numpy")
-# zstd and xz spend seconds on a library that is mostly text of kernels.
+# zstd and xz take seconds for hardly anything: texts of kernels are compressed already.
 set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 
 install(FILES LICENSE NOTICE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,5 +1,5 @@
-# Run by CPack in its folder of files: a static library without what only debuggers read is a third
-# of the size. CPACK_STRIP_FILES leaves those alone.
+# Run by CPack in its folder of files: without debug information a static library is a third of
+# the size. CPACK_STRIP_FILES leaves static libraries alone.
 find_program(strip_program strip)
 file(GLOB_RECURSE archives ${CPACK_TEMPORARY_DIRECTORY}/*.a)
 foreach(archive ${archives})

@@ -1,7 +1,7 @@
 /* search.c - a search among programs over colour grids, with everything resident.
  *
- * Shows the loop of arc.h: a task once, then generation after generation of programs, of which
- * scores alone come back.
+ * Shows the loop of arc.h: a task once, then generation after generation of programs. Only
+ * their scores come back.
  */
 #include <quern/arc.h>
 
