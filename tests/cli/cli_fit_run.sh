@@ -43,6 +43,7 @@ has made/r.json '"status": "converged_cost"'
 has made/r.json '"name": "spring"'
 has made/r.json '"history": \['
 has made/r.json '"device": "cpu:0"'
+has made/r.json '"evaluate_seconds": [0-9.]*[1-9]'
 has made/s.json '"signature": "[0-9a-f]{64}"'
 has made/s.json '"operations": '
 has made/s.json '"dispatches": '
@@ -57,6 +58,7 @@ has made/ps.json '"dispatches": 4' # of 1776 springs and of 1680 folds
 has made/p.json '"speculated": [1-9]'
 has made/p.json '"waits": [1-9]'
 has made/ps.json '"waits": [1-9]'
+lacks made/p.json 'evaluate_seconds|linear_seconds|"rank"' # nothing measures them on a device
 QUERN_FAULT='copy_d2h:fit.scalars@3*1' exits 0 quern fit run parts.fit --out made --backend sim
 has "$err" '^\[GPU\] fit.solve failed: download of fit.scalars: .*\. CPU fallback\.$'
 has made/r.html '<svg'
