@@ -141,3 +141,34 @@ void qn_str_add_base64(qn_str *s, const void *bytes, size_t n)
         qn_str_add_n(s, text, sizeof text);
     }
 }
+
+int qn_list_item(const char *list, int i, char *out, size_t size)
+{
+    for (;;) {
+        size_t len;
+
+        list += strspn(list, ", ");
+        if (!*list)
+            return 0;
+        len = strcspn(list, ", ");
+        if (i-- == 0) {
+            snprintf(out, size, "%.*s", (int)len, list);
+            return 1;
+        }
+        list += len;
+    }
+}
+
+int qn_list_has(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+
+    while (*list) {
+        const size_t len = strcspn(list, ",");
+
+        if (len == n && !memcmp(list, name, n))
+            return 1;
+        list += len + (list[len] == ',');
+    }
+    return 0;
+}

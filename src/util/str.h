@@ -24,6 +24,13 @@ int qn_parse_bytes(const char *text, size_t *out);
 /* "1.50 GiB", "640.0 KiB", "12 B" into `out`; returns `out`. */
 char *qn_format_bytes(double bytes, char *out, size_t size);
 
+/* Item number `i` of a list separated by commas (and blanks), cut to the size of `out`; 0 when
+ * there is none. */
+int qn_list_item(const char *list, int i, char *out, size_t size);
+
+/* Whether `name` is an item of the list, which has commas and no blanks. */
+int qn_list_has(const char *list, const char *name);
+
 /* As text of 64 digits, for pictures that are part of a page. */
 void qn_str_add_base64(qn_str *s, const void *bytes, size_t n);
 

@@ -13,6 +13,7 @@
 #include "util/clock.h"
 #include "util/crossover.h"
 #include "util/stats.h"
+#include "util/str.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -283,17 +284,7 @@ void qn_calibrate_missing(qn_ctx *ctx)
 
 static int is_listed(const char *list, const char *name)
 {
-    const size_t n = strlen(name);
-
-    while (list && *list) {
-        const size_t len = strcspn(list, ",");
-
-        if (len == n && !strncmp(list, name, n))
-            return 1;
-        list += len;
-        list += *list == ',';
-    }
-    return !list;
+    return !list || qn_list_has(list, name);
 }
 
 /* Every name of the list must be an op that can be measured. */

@@ -9,26 +9,16 @@
 
 #include "engine/engine.h"
 #include "util/temp_dir.h"
+#include "util/str.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Is `name` in the comma list, or is there no list? */
+/* Without a list every module is wanted. */
 static int is_wanted(const char *list, const char *name)
 {
-    const size_t n = strlen(name);
-
-    if (!list)
-        return 1;
-    for (const char *at = list; *at;) {
-        const size_t len = strcspn(at, ",");
-
-        if (len == n && !memcmp(at, name, n))
-            return 1;
-        at += len + (at[len] == ',');
-    }
-    return 0;
+    return !list || qn_list_has(list, name);
 }
 
 static qn_status check_list(const char *list, qn_err *err)

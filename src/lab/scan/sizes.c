@@ -38,23 +38,6 @@ qn_status qn_sizes_add(qn_sizes *sizes, qn_i64 size, qn_err *err)
     return QN_OK;
 }
 
-int qn_list_item(const char *list, int i, char *out, size_t size)
-{
-    for (;;) {
-        size_t len;
-
-        list += strspn(list, ", ");
-        if (!*list)
-            return 0;
-        len = strcspn(list, ", ");
-        if (i-- == 0) {
-            snprintf(out, size, "%.*s", (int)len, list);
-            return 1;
-        }
-        list += len;
-    }
-}
-
 /* Sizes. */
 
 /* A whole number, also as 1e6. */

@@ -3,6 +3,7 @@
 #define QN_LAB_SCAN_SIZES_H
 
 #include "util/status.h"
+#include "util/str.h"
 
 typedef struct qn_sizes {
     qn_i64 *list; /* ascending, each once */
@@ -19,10 +20,6 @@ qn_status qn_sizes_default(const char *op, qn_sizes *out, qn_err *err);
 
 /* Adds one size in its place. */
 qn_status qn_sizes_add(qn_sizes *sizes, qn_i64 size, qn_err *err);
-
-/* Item number `i` of a list separated by commas (and blanks), cut to the size of `out`; 0 when
- * there is none. */
-int qn_list_item(const char *list, int i, char *out, size_t size);
 
 /* "all" is every op. An unknown name is QN_ERR_USAGE, and the message lists the known ones. */
 qn_status qn_op_list_check(const char *ops, qn_err *err);

@@ -3,6 +3,7 @@
 #include "lab/selftest/selftest_impl.h"
 
 #include "kernel/selftest.gen.h"
+#include "util/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +16,6 @@ static const qn_op *last_op(const char *list)
     const char *comma = strrchr(list, ',');
 
     return qn_op_find(comma ? comma + 1 : list);
-}
-
-static int has_op(const char *list, const char *name)
-{
-    const size_t n = strlen(name);
-
-    for (const char *at = list; *at;) {
-        const size_t len = strcspn(at, ",");
-
-        if (len == n && !memcmp(at, name, n))
-            return 1;
-        at += len + (at[len] == ',');
-    }
-    return 0;
 }
 
 static int is_map(const qn_op *op)
@@ -89,7 +76,7 @@ static int is_covered(const qn_op *op)
     int is_in = is_map(op);
 
     for (const qn_case *c = qn_cases; c->name; c++)
-        is_in |= has_op(c->ops, qn_op_name(op));
+        is_in |= qn_list_has(c->ops, qn_op_name(op));
     return is_in;
 }
 

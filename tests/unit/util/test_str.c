@@ -125,9 +125,25 @@ static void bytes_become_base64(void **state)
     }
 }
 
+static void lists_have_whole_items(void **state)
+{
+    char item[8];
+
+    (void)state;
+    assert_true(qn_list_has("vadd,sum", "vadd"));
+    assert_true(qn_list_has("vadd,sum", "sum"));
+    assert_false(qn_list_has("vadd,sum", "add"));
+    assert_false(qn_list_has("vadd,sum", "su"));
+    assert_false(qn_list_has("", "sum"));
+    assert_int_equal(qn_list_item("a, b,,c", 2, item, sizeof item), 1);
+    assert_string_equal(item, "c");
+    assert_int_equal(qn_list_item("a, b,,c", 3, item, sizeof item), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_have_whole_items),
         cmocka_unit_test(an_empty_string_reads_as_empty_text),
         cmocka_unit_test(appended_pieces_join_over_many_growths),
         cmocka_unit_test(a_size_that_cannot_be_had_fails_once_and_for_all),

@@ -2,6 +2,7 @@
 #include "lab/fit/check/check.h"
 
 #include "util/closest.h"
+#include "util/str.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,16 +18,6 @@ const qn_fit_part qn_fit_parts[] = {
     { "examples", "whole programs", qn_fit_check_examples },
     { NULL, NULL, NULL },
 };
-
-static int is_listed(const char *list, const char *name)
-{
-    const size_t n = strlen(name);
-
-    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
-        if ((strcspn(at, ",") == n && !strncmp(at, name, n)) || !strncmp(at, "all", 4))
-            return 1;
-    return 0;
-}
 
 static qn_status check_list(const char *list, qn_err *err)
 {
@@ -59,7 +50,7 @@ qn_status qn_fit_check_golden(qn_ctx *ctx, const char *folder, const char *list,
 
     QN_TRY(check_list(list, err));
     for (const qn_fit_part *part = qn_fit_parts; part->name; part++)
-        if (is_listed(list, part->name))
+        if (qn_list_has(list, "all") || qn_list_has(list, part->name))
             QN_TRY(part->run(ctx, folder, findings, err));
     QN_TRY(qn_findings_complete(findings, err));
 out:

@@ -1,5 +1,6 @@
 /* check.c - the list of checks. */
 #include "lab/solweig/check/check_impl.h"
+#include "util/str.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -93,17 +94,8 @@ int qn_sw_check_is_name(const char *name)
 
 static int is_in_list(int check, const char *list)
 {
-    char word[24];
-
-    while (*list) {
-        const size_t n = strcspn(list, ",");
-
-        snprintf(word, sizeof word, "%.*s", (int)n, list);
-        if (is_wanted(check, word))
-            return 1;
-        list += n + (list[n] == ',');
-    }
-    return 0;
+    return qn_list_has(list, checks[check].name) || qn_list_has(list, "all") ||
+           qn_list_has(list, checks[check].is_day ? "days" : "stages");
 }
 
 static qn_status find_folder(const char *dir, qn_err *err)
