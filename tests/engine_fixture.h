@@ -69,7 +69,7 @@ static inline qn_buf *ramp(qn_ctx *ctx, const char *name, int n, float first, fl
     return buf;
 }
 
-static inline float value_at(qn_ctx *ctx, qn_buf *buf, int i)
+static inline float value_at(qn_buf *buf, int i)
 {
     float v = 0;
 

@@ -179,7 +179,7 @@ static inline city city_open_in(qn_ctx *ctx, const site *s, qn_sw_area area)
     c.cells = area.core_rows ? (size_t)area.core_rows * (size_t)area.core_cols : site_cells(s);
     must(qn_graph_new(c.ctx, "cover", &graph, &failure));
     must(qn_sw_add_cover(c.shadow, graph, &failure));
-    run_graph(c.ctx, graph);
+    run_graph(graph);
     return c;
 }
 
@@ -220,9 +220,9 @@ static inline float *city_shadow(city *c, qn_sw_beam sun, float max_dist)
     must_do(qn_sw_rays_new(c->ctx, &limits, &sun, 1, &rays, &err));
     must(qn_graph_new(c->ctx, "shadow", &graph, &failure));
     must(qn_sw_add_shadow(c->shadow, graph, rays, which, &shade, &failure));
-    run_graph(c->ctx, graph);
+    run_graph(graph);
     for (int i = 0; i < 3; i++) {
-        outcome o = guarded_take(c->ctx, parts[i], "float");
+        outcome o = guarded_take(parts[i], "float");
 
         memcpy(to, o.data, o.bytes);
         to += o.bytes / sizeof(float);
@@ -271,12 +271,12 @@ static inline views city_svf(city *c, int option)
     for (int i = 0; i < 3; i++)
         must(
             qn_sw_add_svf_bytes(c->shadow, graph, sky, words[i].middle, bytes[i].middle, &failure));
-    run_graph(c->ctx, graph);
+    run_graph(graph);
     v.n_bytes = sky->n_bytes;
-    v.svf = (float *)guarded_take(c->ctx, &svf, "float").data;
+    v.svf = (float *)guarded_take(&svf, "float").data;
     for (int i = 0; i < 3; i++) {
-        free(guarded_take(c->ctx, &words[i], "u32").data);
-        taken[i] = guarded_take(c->ctx, &bytes[i], "u8").data;
+        free(guarded_take(&words[i], "u32").data);
+        taken[i] = guarded_take(&bytes[i], "u8").data;
     }
     v.bldg = taken[0];
     v.veg = taken[1];

@@ -109,7 +109,7 @@ typedef struct outcome {
 } outcome;
 
 /* Takes the result out of `g`, after looking at its guards, and frees `g`. */
-static inline outcome guarded_take(qn_ctx *ctx, guarded *g, const char *type)
+static inline outcome guarded_take(guarded *g, const char *type)
 {
     const size_t whole = g->bytes + 2 * GUARD_BYTES;
     unsigned char *data = malloc(whole);
@@ -128,7 +128,7 @@ static inline outcome guarded_take(qn_ctx *ctx, guarded *g, const char *type)
 }
 
 /* Runs the graph once, waits and frees it. */
-static inline void run_graph(qn_ctx *ctx, qn_graph *g)
+static inline void run_graph(qn_graph *g)
 {
     must(qn_graph_run(g, &failure));
     must(qn_graph_wait(g, &failure));

@@ -28,8 +28,8 @@ static outcome sums(qn_ctx *ctx, const qn_i64 *start, int n, qn_buf *x)
     must(qn_graph_temp(g, "part", (size_t)n * (size_t)pitch * sizeof(float), &part, &failure));
     must(stage_sum_part(g, "part", qn_range_2d(pitch, n), pitch, table, x, part, &failure));
     must(stage_sum_join(g, "join", qn_range_1d(n), pitch, table, part, out.middle, &failure));
-    run_graph(ctx, g);
-    got = guarded_take(ctx, &out, "float");
+    run_graph(g);
+    got = guarded_take(&out, "float");
     qn_buf_free(table);
     return got;
 }
@@ -89,8 +89,8 @@ static outcome products(const place *at)
 
     must(qn_graph_new(ctx, "batch", &g, &failure));
     must(stage_matmul(g, "matmul", qn_range_3d(1, 1, N), p, a, b, c.middle, &failure));
-    run_graph(ctx, g);
-    got = guarded_take(ctx, &c, "float");
+    run_graph(g);
+    got = guarded_take(&c, "float");
     qn_buf_free(a);
     qn_buf_free(b);
     qn_ctx_close(ctx);

@@ -51,8 +51,8 @@ static void check_map(qn_ctx *ctx, const place *at, shape s)
              (long long)s.z);
     must(stage_selftest_visit(g, "visit", qn_range_3d(s.x, s.y, s.z), (int32_t)s.x, (int32_t)s.y,
                               seen.middle, &failure));
-    run_graph(ctx, g);
-    got = guarded_take(ctx, &seen, "u32");
+    run_graph(g);
+    got = guarded_take(&seen, "u32");
     expect_all(&got, 1, what, at);
     free(got.data);
 }
@@ -65,8 +65,8 @@ static void check_unrolled(qn_ctx *ctx, const place *at, shape s)
 
     must(stage_selftest_visit4(g, "visit", qn_range_2d(s.x, s.y), (int32_t)s.x, seen.middle,
                                &failure));
-    run_graph(ctx, g);
-    got = guarded_take(ctx, &seen, "u32");
+    run_graph(g);
+    got = guarded_take(&seen, "u32");
     expect_all(&got, 1, "unrolled map", at);
     free(got.data);
 }
@@ -81,8 +81,8 @@ static void check_group(qn_ctx *ctx, const place *at, shape s)
 
     must(stage_selftest_lanes(g, "lanes", qn_range_3d(s.x, s.y, s.z), (int32_t)s.x, (int32_t)s.y,
                               seen.middle, &failure));
-    run_graph(ctx, g);
-    got = guarded_take(ctx, &seen, "u32");
+    run_graph(g);
+    got = guarded_take(&seen, "u32");
     for (size_t i = 0; i < n; i++)
         if (((uint32_t *)got.data)[i] != LANES_OF_SELFTEST - i % LANES_OF_SELFTEST)
             fail_msg("group on %s: lane %zu", at->name, i);
@@ -97,8 +97,8 @@ static void check_part(qn_ctx *ctx, const place *at)
     outcome got;
 
     must(stage_selftest_visit(g, "part", part, 50, 10, seen.middle, &failure));
-    run_graph(ctx, g);
-    got = guarded_take(ctx, &seen, "u32");
+    run_graph(g);
+    got = guarded_take(&seen, "u32");
     for (int i = 0; i < 500; i++) {
         const int x = i % 50, y = i / 50;
         const int inside = x >= 3 && x < 41 && y >= 5 && y < 9;
@@ -149,8 +149,8 @@ static void grid_beyond_32_bits_is_covered(void **state)
     (void)state;
     must(stage_selftest_sparse(g, "sparse", qn_range_2d(side, side), (int32_t)side, seen.middle,
                                &failure));
-    run_graph(ctx, g);
-    got = guarded_take(ctx, &seen, "u32");
+    run_graph(g);
+    got = guarded_take(&seen, "u32");
     expect_all(&got, 1, "46341 x 46341", &device_places[0]);
     free(got.data);
     qn_ctx_close(ctx);
@@ -166,8 +166,8 @@ static void long_axis_is_folded(void **state)
 
     (void)state;
     must(stage_selftest_fold(g, "fold", qn_range_1d(n), seen.middle, &failure));
-    run_graph(ctx, g);
-    got = guarded_take(ctx, &seen, "u32");
+    run_graph(g);
+    got = guarded_take(&seen, "u32");
     expect_all(&got, 1, "2^30 + 12345", &device_places[0]);
     free(got.data);
     qn_ctx_close(ctx);

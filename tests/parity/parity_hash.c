@@ -75,8 +75,8 @@ static void check_known(const place *at, int use_keccak)
         must(stage_keccak256(g, "k", qn_range_1d(1), n, words, table, data, out.middle, &failure));
     else
         must(stage_sha256(g, "s", qn_range_1d(1), n, words, table, data, out.middle, &failure));
-    run_graph(ctx, g);
-    got = guarded_take(ctx, &out, "u8");
+    run_graph(g);
+    got = guarded_take(&out, "u8");
     for (int i = 0; i < n; i++) {
         char hex[65];
 
@@ -221,9 +221,9 @@ static void check_trees(qn_ctx *ctx, const place *at, rule r, const qn_i64 *size
 
     must(qn_graph_new(ctx, "trees", &g, &failure));
     add_stages(ctx, g, r, most, n_trees, from_buf, start_buf, leaf_buf, tree.middle, root.middle);
-    run_graph(ctx, g);
-    got = guarded_take(ctx, &root, "root");
-    all = guarded_take(ctx, &tree, "tree");
+    run_graph(g);
+    got = guarded_take(&root, "root");
+    all = guarded_take(&tree, "tree");
     for (int t = 0; t < n_trees; t++) {
         const qn_i64 last = t + 1 < n_trees ? start[(r == PLAIN) * n_trees + t + 1] : nodes;
         uint8_t want[32];

@@ -43,10 +43,10 @@ static outcome run_vadd(qn_ctx *ctx, const row *r)
     qn_graph *g = graph_in(ctx);
 
     must(stage_vadd(g, "vadd", qn_range_1d(r->n), x, y, out.middle, &failure));
-    run_graph(ctx, g);
+    run_graph(g);
     qn_buf_free(x);
     qn_buf_free(y);
-    return guarded_take(ctx, &out, "float");
+    return guarded_take(&out, "float");
 }
 
 static outcome run_saxpy(qn_ctx *ctx, const row *r)
@@ -60,10 +60,10 @@ static outcome run_saxpy(qn_ctx *ctx, const row *r)
         start[i] = qn_random_float(r->seed + 1, (uint64_t)i);
     must(qn_buf_write(y.middle, 0, start, (size_t)r->n * sizeof *start, &failure));
     must(stage_saxpy(g, "saxpy", qn_range_1d(r->n), 1.7f, x, y.middle, &failure));
-    run_graph(ctx, g);
+    run_graph(g);
     qn_buf_free(x);
     free(start);
-    return guarded_take(ctx, &y, "float");
+    return guarded_take(&y, "float");
 }
 
 /* Any map_*: by its name, as a user of the registry would. */
@@ -78,9 +78,9 @@ static outcome run_map(qn_ctx *ctx, const row *r)
     const int skip = 3 - kernel->n_args; /* some have no constant */
 
     must(qn_graph_op(g, "map", r->op, qn_range_1d(r->n), args + skip, kernel->n_args, &failure));
-    run_graph(ctx, g);
+    run_graph(g);
     qn_buf_free(x);
-    return guarded_take(ctx, &out, "float");
+    return guarded_take(&out, "float");
 }
 
 /* Programs as "mabq": a letter per step. */
@@ -98,9 +98,9 @@ static outcome run_chain(qn_ctx *ctx, const row *r)
         p.k[p.n_steps++] = 1.25f;
     }
     must(stage_chain(g, "chain", groups, p, x, out.middle, &failure));
-    run_graph(ctx, g);
+    run_graph(g);
     qn_buf_free(x);
-    return guarded_take(ctx, &out, "float");
+    return guarded_take(&out, "float");
 }
 
 /* Reductions. */
@@ -143,12 +143,12 @@ static outcome run_reduce(qn_ctx *ctx, const row *r)
     else
         must(stage_sum_join(g, "join", qn_range_1d(r->count), pitch, table, part, out.middle,
                             &failure));
-    run_graph(ctx, g);
+    run_graph(g);
     qn_buf_free(x);
     qn_buf_free(y);
     qn_buf_free(table);
     free(start);
-    return guarded_take(ctx, &out, "float");
+    return guarded_take(&out, "float");
 }
 
 static outcome run_scan(qn_ctx *ctx, const row *r)
@@ -167,10 +167,10 @@ static outcome run_scan(qn_ctx *ctx, const row *r)
     must(stage_scan_part(g, "part", qn_range_1d(chunks), r->n, x, out.middle, part, &failure));
     must(stage_scan_join(g, "join", qn_range_1d(1), (int32_t)chunks, part, total, &failure));
     must(stage_scan_add(g, "add", qn_range_1d(r->n), part, out.middle, &failure));
-    run_graph(ctx, g);
+    run_graph(g);
     qn_buf_free(x);
     free(values);
-    return guarded_take(ctx, &out, "i32");
+    return guarded_take(&out, "i32");
 }
 
 /* Matrices and messages. */
@@ -187,10 +187,10 @@ static outcome run_matmul(qn_ctx *ctx, const row *r)
                                        (n + MATMUL_TILE_ROWS - 1) / MATMUL_TILE_ROWS, r->count);
 
     must(stage_matmul(g, "matmul", tiles, p, a, b, c.middle, &failure));
-    run_graph(ctx, g);
+    run_graph(g);
     qn_buf_free(a);
     qn_buf_free(b);
-    return guarded_take(ctx, &c, "float");
+    return guarded_take(&c, "float");
 }
 
 /* n messages of random lengths below 200 bytes, not aligned to anything. */
@@ -217,12 +217,12 @@ static outcome run_hash(qn_ctx *ctx, const row *r)
         must(stage_sha256(g, "sha256", groups, r->n, words, table, data, out.middle, &failure));
     else
         must(stage_keccak256(g, "keccak", groups, r->n, words, table, data, out.middle, &failure));
-    run_graph(ctx, g);
+    run_graph(g);
     qn_buf_free(table);
     qn_buf_free(data);
     free(bytes);
     free(start);
-    return guarded_take(ctx, &out, "u32");
+    return guarded_take(&out, "u32");
 }
 
 /* The table. */
@@ -377,9 +377,9 @@ static void reductions_are_right_and_nan_wins(void **state)
     must(stage_sum_join(g, "sum", qn_range_1d(3), 1, table, part, sum.middle, &failure));
     must(stage_max_part(g, "max", qn_range_2d(1, 3), 1, table, data, part, &failure));
     must(stage_max_join(g, "max", qn_range_1d(3), 1, table, part, max.middle, &failure));
-    run_graph(ctx, g);
-    sums = guarded_take(ctx, &sum, "float");
-    maxima = guarded_take(ctx, &max, "float");
+    run_graph(g);
+    sums = guarded_take(&sum, "float");
+    maxima = guarded_take(&max, "float");
 
     assert_true(((float *)sums.data)[0] == 0 && ((float *)sums.data)[1] == 4);
     assert_true(((float *)maxima.data)[0] == -__builtin_inff() && ((float *)maxima.data)[1] == 5);
@@ -412,7 +412,7 @@ static void chain_has_the_bits_of_its_maps(void **state)
 
         must(qn_graph_op(g, "map", maps[i], qn_range_1d(2500), args + (i == 2), 3 - (i == 2),
                          &failure));
-        run_graph(ctx, g);
+        run_graph(g);
     }
     must(qn_buf_read(y, 0, got, sizeof got, &failure));
     assert_memory_equal(want.data, got, sizeof got);

@@ -25,8 +25,8 @@ static void check_echo(const place *at)
     memcpy(&want[10], &last, sizeof last);
     must(qn_graph_new(ctx, "echo", &g, &failure));
     must(stage_selftest_echo(g, "echo", qn_range_1d(1), want[0], p, last, out.middle, &failure));
-    run_graph(ctx, g);
-    got = guarded_take(ctx, &out, "u32");
+    run_graph(g);
+    got = guarded_take(&out, "u32");
     for (int i = 0; i < SELFTEST_WORDS; i++)
         if (((uint32_t *)got.data)[i] != want[i])
             fail_msg("word %d on %s: 0x%08x, sent 0x%08x", i, at->name, ((uint32_t *)got.data)[i],
@@ -71,7 +71,7 @@ static void replaced_values_arrive(void **state)
             assert_int_equal(seen, p.count);
         }
         qn_graph_free(g);
-        got = guarded_take(ctx, &out, "u32");
+        got = guarded_take(&out, "u32");
         free(got.data);
         qn_ctx_close(ctx);
     }

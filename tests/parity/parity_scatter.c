@@ -68,7 +68,7 @@ static outcome accumulate(const place *at, const problem *p, int runs)
             assert_memory_equal(first, again, (size_t)p->n_cells * sizeof(float));
     }
     qn_graph_free(g);
-    got = guarded_take(ctx, &cell, "float");
+    got = guarded_take(&cell, "float");
     qn_segments_free(segments);
     qn_buf_free(value);
     qn_ctx_close(ctx);

@@ -74,8 +74,8 @@ static void replayed_parts_overlap_their_copies(void **state)
     assert_true(us <= 1.01 * best);
     assert_true(us >= 0.99 * best); /* faster than the bus would mean that a copy is missing */
     for (int p = 0; p < PARTS; p++) {
-        assert_true(value_at(r.ctx, r.z[p], 0) == 6);
-        assert_true(value_at(r.ctx, r.z[p], N - 1) == (float)(p + N - 1) + 1);
+        assert_true(value_at(r.z[p], 0) == 6);
+        assert_true(value_at(r.z[p], N - 1) == (float)(p + N - 1) + 1);
     }
     close_fixture(&r);
 }

@@ -70,8 +70,8 @@ static qn_status deliver(void *user, int slot, qn_i64 batch, qn_err *err)
     work *w = user;
 
     (void)err;
-    assert_true(value_at(w->ctx, w->c[slot], 0) == (float)batch);
-    assert_true(value_at(w->ctx, w->c[slot], w->elems - 1) == (float)(2 * (w->elems - 1) + batch));
+    assert_true(value_at(w->c[slot], 0) == (float)batch);
+    assert_true(value_at(w->c[slot], w->elems - 1) == (float)(2 * (w->elems - 1) + batch));
     return QN_OK;
 }
 

@@ -145,7 +145,7 @@ static void branch_waits_for_its_fork_and_not_for_what_came_after(void **state)
         assert_int_equal(branches_of(&r)->n_meets,
                          2); /* one where they part, one where they meet */
         for (int i = 0; i < N; i += 99)
-            assert_true(value_at(r.ctx, r.bufs[2], i) == 2 * (0.5f * (float)i + 3));
+            assert_true(value_at(r.bufs[2], i) == 2 * (0.5f * (float)i + 3));
         close_fixture(&r);
     }
 }
@@ -200,7 +200,7 @@ static void chain_of_650_stages_keeps_to_one_stream_without_events(void **state)
     assert_int_equal(device->streams[QN_COMPUTE].submitted, 3 * 650);
     for (qn_stream on = QN_COMPUTE + 1; on < QN_N_COMPUTE; on++)
         assert_int_equal(device->streams[on].submitted, 0);
-    assert_true(value_at(r.ctx, r.bufs[0], 0) == 3 * 650);
+    assert_true(value_at(r.bufs[0], 0) == 3 * 650);
     close_fixture(&r);
 }
 
@@ -350,7 +350,7 @@ static void replayed_branches_wait_for_copies_and_copies_for_them(void **state)
             must(qn_buf_write(x, 0, &first, sizeof first, &failure));
             must(qn_graph_run(r.graph, &failure));
             for (int b = 0; b < 2; b++)
-                assert_true(value_at(r.ctx, out[b], 0) == first + (float)b);
+                assert_true(value_at(out[b], 0) == first + (float)b);
         }
         assert_true(qn_graph_get_stats(r.graph).replays >= 2);
         for (int b = 0; b < 2; b++)

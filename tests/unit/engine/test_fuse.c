@@ -173,7 +173,7 @@ static void chain_is_one_launch_without_temporaries(void **state)
     must(stage_map_neg(r.graph, "c", qn_range_1d(N), r.temps[1], r.y, &failure));
     run(&r);
     expect_fused(&r, 3, 1);
-    assert_true(value_at(r.ctx, r.y, 100) == -(2 * (-700 + 100 * 0.37f) + 1));
+    assert_true(value_at(r.y, 100) == -(2 * (-700 + 100 * 0.37f) + 1));
     assert_true(count_of(r.ctx, "gpu_ops") == 1);
     assert_true(count_of(r.ctx, "stages_fused") == 3);
     assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 3);
@@ -193,7 +193,7 @@ static void long_chain_is_cut_where_programs_end(void **state)
         add(&r, "stage", 1, i ? r.temps[i - 1] : r.x, i < CHAIN_STEPS + 3 ? r.temps[i] : r.y);
     expect_fused(&r, CHAIN_STEPS + 4, 2);
     run(&r);
-    assert_true(value_at(r.ctx, r.y, 0) == -700 + CHAIN_STEPS + 4);
+    assert_true(value_at(r.y, 0) == -700 + CHAIN_STEPS + 4);
     close_fixture(&r);
 }
 
@@ -211,8 +211,8 @@ static void array_that_others_see_ends_a_chain(void **state)
     must(stage_vadd(r.graph, "e", qn_range_1d(N), r.temps[1], r.temps[2], r.y, &failure));
     expect_fused(&r, 2, 4); /* b+c; temps[1] is read twice */
     run(&r);
-    assert_true(value_at(r.ctx, r.y, 0) == 2 * -700 + 3 + 4);
-    assert_true(value_at(r.ctx, mine, 0) == -699);
+    assert_true(value_at(r.y, 0) == 2 * -700 + 3 + 4);
+    assert_true(value_at(mine, 0) == -699);
     qn_buf_free(mine);
     close_fixture(&r);
 }
@@ -239,7 +239,7 @@ static void input_that_changes_in_between_stops_it(void **state)
     add(&r, "b", 1, r.temps[0], r.y);
     expect_fused(&r, 0, 3);
     run(&r);
-    assert_true(value_at(r.ctx, r.y, 0) == -698);
+    assert_true(value_at(r.y, 0) == -698);
     close_fixture(&r);
 }
 
@@ -252,7 +252,7 @@ static void chain_in_place_is_left_alone(void **state)
     add(&r, "b", 1, r.temps[0], r.x);
     expect_fused(&r, 0, 2);
     run(&r);
-    assert_true(value_at(r.ctx, r.x, 0) == -698);
+    assert_true(value_at(r.x, 0) == -698);
     close_fixture(&r);
 }
 
@@ -288,7 +288,7 @@ static void values_of_fused_stages_can_be_changed(void **state)
         must(qn_graph_set(r.graph, 0, 0, &plus, &failure));
         must(qn_graph_set(r.graph, 1, 0, &times, &failure));
         run(&r);
-        assert_true(value_at(r.ctx, r.y, 0) == (-700 + plus) * times);
+        assert_true(value_at(r.y, 0) == (-700 + plus) * times);
     }
     expect_fused(&r, 2, 1);
     assert_true(qn_graph_get_stats(r.graph).replays > 1);
@@ -310,11 +310,11 @@ static void stage_added_later_may_read_what_was_fused_away(void **state)
     assert_string_equal(qn_graph_stage_device(r.graph, 1), "sim:0");
     run(&r);
     expect_fused(&r, 0, 3);
-    assert_true(value_at(r.ctx, r.y, 0) == -698 - 699);
+    assert_true(value_at(r.y, 0) == -698 - 699);
     must(qn_graph_pin(r.graph, 1, "cpu", &failure));
     run(&r);
     assert_string_equal(qn_graph_stage_device(r.graph, 1), "cpu:0");
-    assert_true(value_at(r.ctx, r.y, 0) == -698 - 699);
+    assert_true(value_at(r.y, 0) == -698 - 699);
     close_fixture(&r);
 }
 
@@ -336,7 +336,7 @@ static void numbers_of_stages_are_those_of_the_caller(void **state)
     assert_null(qn_graph_stage_device(r.graph, 4));
     must(qn_graph_set(r.graph, 3, 0, &(float){ 4 }, &failure));
     run(&r);
-    assert_true(value_at(r.ctx, r.y, 0) == 4 * -698 + (3 + 4) * -700.0f);
+    assert_true(value_at(r.y, 0) == 4 * -698 + (3 + 4) * -700.0f);
     close_fixture(&r);
 }
 
@@ -355,7 +355,7 @@ static void fallback_names_the_fused_stage(void **state)
     assert_true(fallbacks(r.ctx, "a+b", "launch") == 1);
     for (int s = 0; s < 2; s++)
         assert_int_equal(qn_graph_stage_fell_back(r.graph, s), 1);
-    assert_true(value_at(r.ctx, r.y, 0) == -698);
+    assert_true(value_at(r.y, 0) == -698);
     close_fixture(&r);
 }
 
@@ -382,7 +382,7 @@ static void faults_that_name_stages_find_them(void **state)
     CAPTURE_STDERR(text, sizeof text, run(&r));
     assert_int_equal(fallback_lines(text), 1);
     assert_true(fallbacks(r.ctx, "b", "injected") == 1);
-    assert_true(value_at(r.ctx, r.y, 0) == -698);
+    assert_true(value_at(r.y, 0) == -698);
     close_fixture(&r);
 }
 

@@ -54,7 +54,7 @@ static void a_range_that_begins_late_keeps_what_is_before_it(void **state)
     must(qn_graph_run(g, &failure));
     must(qn_graph_wait(g, &failure));
     for (int i = 0; i < N; i += 333)
-        assert_true(value_at(ctx, c, i) == (float)(i + 1));
+        assert_true(value_at(c, i) == (float)(i + 1));
     qn_graph_free(g);
     qn_buf_free(a);
     qn_buf_free(b);
@@ -99,7 +99,7 @@ static void temporaries_share_memory_when_lifetimes_do_not_meet(void **state)
     must(stage_vadd(g, "s", qn_range_1d(N), t[5], x, out, &failure));
     for (int run = 0; run < 3; run++) {
         must(qn_graph_run(g, &failure));
-        assert_true(value_at(ctx, out, 3) == 3 * 8);
+        assert_true(value_at(out, 3) == 3 * 8);
     }
     assert_int_equal(qn_graph_get_stats(g).temp_bytes, 6 * N * sizeof(float));
     assert_int_equal(qn_graph_get_stats(g).temp_bytes_shared, 2 * N * sizeof(float));
@@ -148,7 +148,7 @@ static void batch_of_24_tasks_is_one_submission(void **state)
     assert_int_equal(qn_ctx_transfers(ctx).h2d_count, 48);
     assert_int_equal(qn_ctx_transfers(ctx).d2h_count, 24);
     for (int i = 0; i < 24; i++)
-        assert_true(value_at(ctx, c[i], 10) == (float)i + 20);
+        assert_true(value_at(c[i], 10) == (float)i + 20);
     qn_graph_free(g);
     for (int i = 0; i < 24; i++) {
         qn_buf_free(a[i]);
@@ -201,7 +201,7 @@ static void second_run_is_recorded_and_replayed(void **state)
         must(stage_saxpy(g, "saxpy", qn_range_1d(N), 1.0f, x, y, &failure));
         for (int run = 0; run < 5; run++)
             must(qn_graph_run(g, &failure));
-        assert_true(value_at(ctx, y, 4) == 1 + 5 * 12);
+        assert_true(value_at(y, 4) == 1 + 5 * 12);
         assert_true(qn_graph_get_stats(g).replays >= 3);
 
         /* A changed value reaches the recording, without a new one. */
@@ -209,7 +209,7 @@ static void second_run_is_recorded_and_replayed(void **state)
 
         must(qn_graph_set(g, 1, 0, &three, &failure));
         must(qn_graph_run(g, &failure));
-        assert_true(value_at(ctx, y, 4) == 1 + 5 * 12 + 20);
+        assert_true(value_at(y, 4) == 1 + 5 * 12 + 20);
         assert_int_equal(qn_graph_get_stats(g).captures, captures);
         qn_graph_free(g);
         qn_buf_free(x);
@@ -233,7 +233,7 @@ static void changed_residency_is_not_replayed_blindly(void **state)
         if (run % 3 == 0)
             must(qn_buf_write(y, 0, &v, sizeof v, &failure));
         must(qn_graph_run(g, &failure));
-        assert_true(value_at(ctx, z, 0) == (float)(run / 3 * 3));
+        assert_true(value_at(z, 0) == (float)(run / 3 * 3));
     }
     assert_int_equal(qn_buf_transfers(y).h2d_count, 4);
     assert_int_equal(qn_buf_transfers(x).h2d_count, 1);
@@ -295,7 +295,7 @@ static void text_given_at_run_time_runs_everywhere(void **state)
         must(qn_graph_stage(g, "twice", qn_kernels_find(module, "twice"), qn_range_1d(N),
                             (const qn_arg[]){ qn_arg_buf(x), qn_arg_buf(y) }, &failure));
         must(qn_graph_run(g, &failure));
-        assert_true(value_at(ctx, y, 21) == 42);
+        assert_true(value_at(y, 21) == 42);
         qn_graph_free(g);
         qn_kernels_free(module);
         qn_buf_free(x);

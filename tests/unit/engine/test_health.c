@@ -175,7 +175,7 @@ static void refused_device_is_left_alone_until_the_probe(void **state)
     CAPTURE_STDERR(text, sizeof text, must(qn_graph_run(g, &failure)));
     assert_string_equal(text, "");
     assert_true(count_of(ctx, "gpu_ops") == 1);
-    assert_true(value_at(ctx, y, 3) == 18);
+    assert_true(value_at(y, 3) == 18);
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -197,14 +197,14 @@ static void one_run_refuses_the_device_once(void **state)
     assert_true(count_of(ctx, "gpu_total_failures") == 3);
     assert_true(fallbacks(ctx, "s2", "injected") == 1 && fallbacks(ctx, "s3", "launch") == 1);
     assert_true(ctx->devices[1].health.pause_us == 5 * second);
-    assert_true(value_at(ctx, y, 3) == 24);
+    assert_true(value_at(y, 3) == 24);
 
     /* The probe is one stage, too. */
     pass_time(ctx, 5 * second);
     CAPTURE_STDERR(text, sizeof text, qn_graph_run(g, &failure));
     assert_true(count_of(ctx, "gpu_total_failures") == 4);
     assert_true(ctx->devices[1].health.pause_us == 10 * second);
-    assert_true(value_at(ctx, y, 3) == 48);
+    assert_true(value_at(y, 3) == 48);
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);

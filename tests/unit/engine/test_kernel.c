@@ -87,7 +87,7 @@ static qn_status run_text(qn_ctx *ctx, const char *module_name, const char *text
         if ((st = qn_graph_run(g, err)) == QN_OK)
             st = qn_graph_wait(g, err);
     if (st == QN_OK && out)
-        *out = value_at(ctx, y, N - 1);
+        *out = value_at(y, N - 1);
     qn_graph_free(g);
     qn_kernels_free(module);
     qn_buf_free(x);
@@ -105,7 +105,7 @@ static void run_builtin(qn_ctx *ctx)
     must(stage_saxpy(g, "a", qn_range_1d(N), 2.0f, x, y, &failure));
     must(stage_saxpy(g, "b", qn_range_1d(N), 1.0f, x, y, &failure));
     must(qn_graph_run(g, &failure));
-    assert_true(value_at(ctx, y, 7) == 22);
+    assert_true(value_at(y, 7) == 22);
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -268,7 +268,7 @@ static void a_module_stays_as_long_as_a_graph_holds_it(void **state)
         assert_int_equal(device->modules.count, 2); /* the held one, and the one just used */
         for (int run = 0; run < 2; run++)
             must(qn_graph_run(g, &failure));
-        assert_true(value_at(ctx, y, 7) == 21);
+        assert_true(value_at(y, 7) == 21);
         qn_graph_free(g);
         qn_kernels_free(module);
         must(run_text(ctx, "made", times('6'), "triple", NULL, &failure));

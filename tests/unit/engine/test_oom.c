@@ -93,7 +93,7 @@ static void rungs_are_climbed_in_order(void **state)
     assert_true(count_of(ctx, "gpu_fallback_count") == 0);
     check_all(ctx, sum, 1, 1);
     check_all(ctx, b, 1, 1);
-    assert_true(value_at(ctx, d, 5) == 5 + 2 + 3);
+    assert_true(value_at(d, 5) == 5 + 2 + 3);
     assert_true(count_of(ctx, "cpu_ops") == 0);
     qn_buf_free(a);
     qn_buf_free(b);
@@ -297,8 +297,8 @@ static void buffers_that_do_not_match_the_range_are_not_split(void **state)
     CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g, &failure), QN_OK));
     assert_int_equal(fallback_lines(text), 1);
     assert_true(count_of(ctx, "oom_splits") == 0);
-    assert_true(value_at(ctx, y, 8 * N - 1) == 8 * N);
-    assert_true(value_at(ctx, y, 1) == 2);
+    assert_true(value_at(y, 8 * N - 1) == 8 * N);
+    assert_true(value_at(y, 1) == 2);
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -322,8 +322,7 @@ static void view_is_split_inside_its_parent(void **state)
     assert_string_equal(text, "");
     assert_true(count_of(ctx, "oom_splits") == 2);
     for (int i = 0; i < 16 * N; i += 511)
-        assert_true(value_at(ctx, y, i) ==
-                    (i < 4 * N || i >= 12 * N ? (float)i : (float)(4 * N - i)));
+        assert_true(value_at(y, i) == (i < 4 * N || i >= 12 * N ? (float)i : (float)(4 * N - i)));
     qn_graph_free(g);
     qn_buf_free(view);
     qn_buf_free(x);

@@ -121,7 +121,7 @@ static void file_is_named_after_the_identity(void **state)
 
 static void nothing_but_the_profile_is_left(void **state)
 {
-    char path[128];
+    char path[1100];
     struct dirent *entry;
     int n = 0;
     DIR *dir;
@@ -221,14 +221,14 @@ static void profiles_can_be_turned_off(void **state)
 
 static void folder_that_cannot_be_written_is_told(void **state)
 {
-    char path[128];
+    char path[1100];
     qn_ctx *ctx = open_learned();
     qn_err err;
 
     (void)state;
     snprintf(path, sizeof path, "%s/profile", test_folder.path);
     assert_int_equal(qn_file_write(path, "x", 1, &err),
-                     QN_OK); /* a file where a test_folder.path is needed */
+                     QN_OK); /* a file where a folder is needed */
     assert_int_equal(qn_profile_write(ctx, 1, &err), QN_ERR_IO);
     assert_non_null(strstr(err.text, path));
     qn_ctx_close(ctx);

@@ -119,7 +119,7 @@ static float read_all(fixture *r)
 
 static float read_part(fixture *r)
 {
-    return value_at(r->ctx, r->z, 7);
+    return value_at(r->z, 7);
 }
 
 static float read_rows(fixture *r)
@@ -144,8 +144,8 @@ static float write_one(fixture *r)
     const float five = 5;
 
     must(qn_buf_write(r->z, 0, &five, sizeof five, &failure));
-    assert_true(value_at(r->ctx, r->z, 0) == 5);
-    return value_at(r->ctx, r->z, 7);
+    assert_true(value_at(r->z, 0) == 5);
+    return value_at(r->z, 7);
 }
 
 static float read_view(fixture *r)
@@ -154,7 +154,7 @@ static float read_view(fixture *r)
     float got;
 
     must(qn_buf_view(r->z, "view", 7 * sizeof(float), 8, &view, &failure));
-    got = value_at(r->ctx, view, 0);
+    got = value_at(view, 0);
     qn_buf_free(view);
     return got;
 }

@@ -158,7 +158,7 @@ static void mixed_graph_runs_the_cpu_only_op_on_the_cpu(void **state)
     must(qn_graph_run(g, &failure));
     must(qn_graph_wait(g, &failure));
     for (int i = 0; i < N; i += 37)
-        assert_true(value_at(ctx, y, i) == 2 * (1.5f + (float)i) + 0.5f);
+        assert_true(value_at(y, i) == 2 * (1.5f + (float)i) + 0.5f);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "cpu_ops", NULL) == 1);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_ops", NULL) == 2);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count", NULL) == 0);
@@ -201,7 +201,7 @@ static void op_beyond_the_allowed_priority_stays_on_the_cpu(void **state)
     must(qn_graph_op(g, "mul", "map_mul", qn_range_1d(100), args, 3, &failure)); /* priority 2 */
     must(stage_vadd(g, "add", qn_range_1d(100), x, y, z, &failure));             /* priority 1 */
     must(qn_graph_run(g, &failure));
-    assert_true(value_at(ctx, z, 7) == 28);
+    assert_true(value_at(z, 7) == 28);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "cpu_ops", NULL) == 1);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_ops", NULL) == 1);
     qn_graph_free(g);

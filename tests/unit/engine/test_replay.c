@@ -224,8 +224,8 @@ static void host_stage_on_a_view_keeps_the_rest(void **state)
     must(qn_graph_host(r.graph, "sevens", fill_sevens, &n, &view, out, 1, &failure));
     for (int run = 0; run < 3; run++)
         must(qn_graph_run(r.graph, &failure));
-    assert_true(value_at(r.ctx, r.z, 99) == 100 && value_at(r.ctx, r.z, 110) == 111);
-    assert_true(value_at(r.ctx, r.z, 100) == 7 && value_at(r.ctx, r.z, 109) == 7);
+    assert_true(value_at(r.z, 99) == 100 && value_at(r.z, 110) == 111);
+    assert_true(value_at(r.z, 100) == 7 && value_at(r.z, 109) == 7);
     qn_buf_free(view);
     close_fixture(&r);
 }

@@ -29,7 +29,7 @@ static void first_run_uploads_inputs_and_later_runs_nothing(void **state)
         assert_int_equal(qn_ctx_transfers(ctx).h2d_count, 2);
         assert_int_equal(qn_ctx_transfers(ctx).d2h_count, run);
         assert_int_equal(qn_ctx_transfers(ctx).h2d_bytes, 2 * N * sizeof(float));
-        assert_true(value_at(ctx, z, 77) == 77 + 1 + 3 * 38.5f);
+        assert_true(value_at(z, 77) == 77 + 1 + 3 * 38.5f);
     }
     qn_graph_free(g);
     qn_buf_free(x);
@@ -53,7 +53,7 @@ static void chain_of_650_stages_moves_only_its_ends(void **state)
     assert_int_equal(qn_graph_get_stats(g).crossings, 0);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_ops", NULL) == 1300);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "cpu_ops", NULL) == 0);
-    assert_true(value_at(ctx, z, 5) == 6);
+    assert_true(value_at(z, 5) == 6);
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -75,8 +75,8 @@ static void host_write_makes_only_that_array_stale(void **state)
     assert_int_equal(qn_ctx_transfers(ctx).h2d_count, 3);
     assert_int_equal(qn_buf_transfers(y).h2d_count, 2);
     assert_int_equal(qn_buf_transfers(x).h2d_count, 1);
-    assert_true(value_at(ctx, z, 4) == 4 + 9);
-    assert_true(value_at(ctx, z, 5) == 5 + 1);
+    assert_true(value_at(z, 4) == 4 + 9);
+    assert_true(value_at(z, 5) == 5 + 1);
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -103,7 +103,7 @@ static void partial_read_downloads_only_its_bytes(void **state)
         for (int c = 0; c < 4; c++)
             assert_true(core[r * 4 + c] == (float)((2 + r) * COLS + 10 + c));
     assert_int_equal(qn_buf_transfers(z).d2h_bytes, sizeof core);
-    assert_true(value_at(ctx, z, 19999) == 19999);
+    assert_true(value_at(z, 19999) == 19999);
     assert_int_equal(qn_buf_transfers(z).d2h_bytes, sizeof core + sizeof(float));
     qn_graph_free(g);
     qn_buf_free(x);
@@ -123,9 +123,9 @@ static void view_shares_its_parent(void **state)
     must(qn_graph_new(ctx, "g", &g, &failure));
     must(stage_saxpy(g, "saxpy", qn_range_1d(N / 2), 1.0f, x, half, &failure));
     must(qn_graph_run(g, &failure));
-    assert_true(value_at(ctx, y, 3) == 1);             /* outside the view: untouched */
-    assert_true(value_at(ctx, y, N / 2 + 3) == 1 + 3); /* inside */
-    assert_true(value_at(ctx, half, 3) == 1 + 3);
+    assert_true(value_at(y, 3) == 1);             /* outside the view: untouched */
+    assert_true(value_at(y, N / 2 + 3) == 1 + 3); /* inside */
+    assert_true(value_at(half, 3) == 1 + 3);
     qn_graph_free(g);
     qn_buf_free(half);
     qn_buf_free(x);
@@ -170,7 +170,7 @@ static void unwritten_array_reads_as_zero(void **state)
     must(qn_graph_new(ctx, "g", &g, &failure));
     must(stage_saxpy(g, "saxpy", qn_range_1d(N), 2.0f, x, y, &failure));
     must(qn_graph_run(g, &failure));
-    assert_true(value_at(ctx, y, 12) == 0);
+    assert_true(value_at(y, 12) == 0);
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -203,7 +203,7 @@ static void host_stage_in_the_middle_is_a_crossing(void **state)
     must(qn_graph_output(g, z, &failure));
     must(qn_graph_run(g, &failure));
     must(qn_graph_wait(g, &failure));
-    assert_true(value_at(ctx, z, 10) == -1);
+    assert_true(value_at(z, 10) == -1);
     assert_int_equal(qn_graph_get_stats(g).crossings, 1);
     assert_int_equal(qn_ctx_transfers(ctx).h2d_count, 3);
     assert_int_equal(qn_ctx_transfers(ctx).d2h_count, 2);

@@ -161,7 +161,7 @@ static void mode_can_change_between_runs(void **state)
     run(&a, 2);
     assert_string_equal(device_of(&a), "sim:0");
     assert_int_equal(qn_route_get_mode(ctx), QN_ROUTE_GPU);
-    assert_int_equal(value_at(ctx, a.sum, 10), 31);
+    assert_int_equal(value_at(a.sum, 10), 31);
     addition_free(&a);
     qn_ctx_close(ctx);
 }
@@ -188,7 +188,7 @@ static void balance_shares_tasks_by_rate(void **state)
     must(qn_graph_wait(graph, &failure));
     for (int i = 0; i < 8; i++) {
         n[graph->stages[i].device]++;
-        assert_true(value_at(ctx, out[i], 100) == 200.0f);
+        assert_true(value_at(out[i], 100) == 200.0f);
     }
     assert_int_equal(n[1], 6);
     assert_int_equal(n[2], 2);
@@ -625,8 +625,8 @@ static void results_are_right_wherever_they_were_made(void **state)
 
         must(qn_buf_write(a.x, 0, &v, sizeof v, &failure));
         must(qn_graph_run(a.graph, &failure));
-        assert_true(value_at(ctx, a.sum, 0) == v + 1);
-        assert_true(value_at(ctx, a.sum, N - 1) == 3 * (float)(N - 1) + 1);
+        assert_true(value_at(a.sum, 0) == v + 1);
+        assert_true(value_at(a.sum, N - 1) == 3 * (float)(N - 1) + 1);
     }
     must(qn_graph_wait(a.graph, &failure));
     addition_free(&a);
@@ -646,7 +646,7 @@ static void failing_timed_stage_leaves_nothing_behind(void **state)
     qn_route_observe(qn_router_op(ctx, "vadd"), 1, N, 1);
     CAPTURE_STDERR(text, sizeof text, run(&a, 1)); /* one sample is too few: this run is timed */
     assert_non_null(strstr(text, "[GPU] add failed: "));
-    assert_true(value_at(ctx, a.sum, 10) == 31.0f);
+    assert_true(value_at(a.sum, 10) == 31.0f);
     addition_free(&a);
     live = qn_sim_live(ctx->devices[1].dev);
     assert_true(live <=

@@ -56,7 +56,7 @@ static void one_graph(qn_ctx *ctx, int i)
     if (i % 4 == 0) {
         const float want = 1 + (float)runs * 2 * (float)(i % 100 + n - 1);
 
-        assert_true(value_at(ctx, y, n - 1) == want);
+        assert_true(value_at(y, n - 1) == want);
     }
     qn_graph_free(g);
     qn_buf_free(x);

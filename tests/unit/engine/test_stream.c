@@ -125,7 +125,7 @@ static void submission_returns_before_the_work_is_done(void **state)
     expect_us(now(&r), 1030); /* two uploads, kernel, download */
     must(qn_graph_wait(g, &failure));
     expect_us(now(&r), 1030);
-    assert_true(value_at(r.ctx, r.z, 4) == 5);
+    assert_true(value_at(r.z, 4) == 5);
     qn_graph_free(g);
     close_fixture(&r);
 }
@@ -189,7 +189,7 @@ static void read_after_write_across_streams_waits(void **state)
     must(qn_graph_run(use, &failure));
     must(qn_graph_wait(use, &failure));
     expect_us(now(&r), 2020);
-    assert_true(value_at(r.ctx, w, 10) == 21);
+    assert_true(value_at(w, 10) == 21);
     qn_graph_free(make);
     qn_graph_free(use);
     qn_buf_free(w);
@@ -227,8 +227,8 @@ static void overwriting_waits_for_readers_on_all_streams(void **state)
         must(qn_graph_wait(quick, &failure));
         end = now(&r);
         assert_true(end - start >= 1010);
-        assert_true(value_at(r.ctx, w, 0) == 6);
-        assert_true(value_at(r.ctx, r.z, 7) == 8);
+        assert_true(value_at(w, 0) == 6);
+        assert_true(value_at(r.z, 7) == 8);
         qn_graph_free(slow);
         qn_graph_free(quick);
         qn_buf_free(table);
@@ -268,8 +268,8 @@ static void host_write_waits_for_the_upload_only(void **state)
     (void)state;
     must(qn_graph_run(g, &failure));
     must(qn_buf_write(r.x, 0, &nine, sizeof nine, &failure));
-    expect_us(now(&r), 20);                    /* not 1020 */
-    assert_true(value_at(r.ctx, r.z, 0) == 1); /* of the old x */
+    expect_us(now(&r), 20);             /* not 1020 */
+    assert_true(value_at(r.z, 0) == 1); /* of the old x */
     qn_graph_free(g);
     close_fixture(&r);
 }
@@ -295,8 +295,8 @@ static void peer_copy_is_protected_from_its_source(void **state)
     must(qn_graph_run(again, &failure)); /* writes z on sim:0 */
     assert_true(qn_point_is_done(&r.ctx->devices[2], r.z->copies[2].arrived));
     assert_true(now(&r) >= 700);
-    assert_true(value_at(r.ctx, w, 10) == 21);
-    assert_true(value_at(r.ctx, r.z, 10) == 20);
+    assert_true(value_at(w, 10) == 21);
+    assert_true(value_at(r.z, 10) == 20);
     qn_graph_free(make);
     qn_graph_free(use);
     qn_graph_free(again);

@@ -219,7 +219,7 @@ static void check_largest_tile(const char *fault, int n_arrays)
         must(qn_graph_wait(g, &failure));
     });
     assert_string_equal(text, "");
-    assert_true(value_at(ctx, arrays[n_arrays - 1], n - 1) == (float)n_arrays);
+    assert_true(value_at(arrays[n_arrays - 1], n - 1) == (float)n_arrays);
     assert_true(qn_metric_value(m, "evictions_clean", NULL) == 0);
     assert_true(qn_metric_value(m, "evictions_dirty", NULL) == 0);
     assert_true(qn_metric_value(m, "gpu_fallback_count", NULL) == 0);

@@ -1,16 +1,9 @@
 /* test_embedded.c - texts that the build compressed: each unpacks to what the expander reads. */
 /* test: no-tsan */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "hal/module_text.h"
 #include "kernel/expand.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static void every_text_has_the_kernels_of_its_module(void **state)
 {

@@ -90,7 +90,7 @@ static float *tmrt_of(const place *at, const qn_sw_surface *surface, int is_anis
     must(qn_sw_step_add_walls(&step, once, &failure));
     must(qn_sw_step_add_svf(&step, once, &failure));
     must(qn_sw_step_add_geometry(&step, once, &failure));
-    run_graph(ctx, once);
+    run_graph(once);
     must(qn_graph_new(ctx, "step", &graph, &failure));
     for (int i = 0; i < QN_SW_STEP_STAGES; i++)
         must(qn_sw_step_add(&step, graph, (qn_sw_step_stage)i, &failure));

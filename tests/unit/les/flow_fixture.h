@@ -55,7 +55,7 @@ static inline void flow_run(flow *f, int n_steps)
 
     must(qn_graph_new(f->ctx, "steps", &graph, &failure));
     must(qn_les_sim_add_steps(f->sim, graph, n_steps, &failure));
-    run_graph(f->ctx, graph);
+    run_graph(graph);
 }
 
 static inline size_t flow_cells(const flow *f)
@@ -94,7 +94,7 @@ static inline double *flow_field(flow *f)
 
     must(qn_graph_new(f->ctx, "field", &graph, &failure));
     must(qn_les_sim_add_field(f->sim, graph, buf, &failure));
-    run_graph(f->ctx, graph);
+    run_graph(graph);
     return flow_take(f, buf);
 }
 
@@ -105,7 +105,7 @@ static inline double *flow_probe(flow *f, qn_les_probe what)
 
     must(qn_graph_new(f->ctx, "probe", &graph, &failure));
     must(qn_les_sim_add_probe(f->sim, graph, what, buf, &failure));
-    run_graph(f->ctx, graph);
+    run_graph(graph);
     return flow_take(f, buf);
 }
 
@@ -118,7 +118,7 @@ static inline qn_les_row flow_row(flow *f)
 
     must(qn_graph_new(f->ctx, "row", &graph, &failure));
     must(qn_les_sim_add_log(f->sim, graph, &failure));
-    run_graph(f->ctx, graph);
+    run_graph(graph);
     must_do(qn_les_sim_read_log(f->sim, &rows, &n, &err));
     last = rows[(n - 1) * f->config.ensemble];
     free(rows);

@@ -204,10 +204,10 @@ static void fields_are_copied_to_their_place(void **state)
         must(qn_les_add_copy(graph, "keep", field, 400, store, 0, &stage, &failure));
         must(qn_les_move_copy(graph, stage, 800, &failure));
         must(qn_graph_run(graph, &failure));
-        assert_float_equal(value_at(ctx, store, 0), 0, 0);
-        assert_float_equal(value_at(ctx, store, 199), 0, 0);
-        assert_float_equal(value_at(ctx, store, 200), 5, 0);
-        assert_float_equal(value_at(ctx, store, 299), 104, 0);
+        assert_float_equal(value_at(store, 0), 0, 0);
+        assert_float_equal(value_at(store, 199), 0, 0);
+        assert_float_equal(value_at(store, 200), 5, 0);
+        assert_float_equal(value_at(store, 299), 104, 0);
         qn_graph_free(graph);
         qn_buf_free(field);
         qn_buf_free(store);

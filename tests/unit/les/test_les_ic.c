@@ -350,7 +350,7 @@ static qn_buf *run_integers(qn_ctx *ctx, int n, qn_buf **noise)
     must(stage_les_box_noise(g, "noise", qn_range_2d(n, n), par, *noise, &failure));
     must(stage_les_box_rows(g, "rows", qn_range_2d(n, n), par, *noise, rows, &failure));
     must(stage_les_box_cols(g, "cols", qn_range_2d(n, n), par, rows, sums, &failure));
-    run_graph(ctx, g);
+    run_graph(g);
     qn_buf_free(rows);
     return sums;
 }

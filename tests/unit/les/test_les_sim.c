@@ -78,7 +78,7 @@ static void check_spectrum(const place *at, flow *f, const golden_case *g)
     must(qn_buf_new(f->ctx, "shells", (size_t)n * sizeof *got, &shells, &failure));
     must(qn_graph_new(f->ctx, "spectrum", &graph, &failure));
     must(qn_les_sim_add_spectrum(f->sim, graph, 0, shells, &failure));
-    run_graph(f->ctx, graph);
+    run_graph(graph);
     must(qn_buf_read(shells, 0, got, (size_t)n * sizeof *got, &failure));
     qn_buf_free(shells);
     expect_golden(at->name, got, (size_t)n, g->prefix, "spectrum_t100",

@@ -55,8 +55,8 @@ static inline float *comfort_on(const place *at, const comfort_case *c, comfort_
     must(qn_sw_pet_table_new(ctx, &table, &failure));
     must(qn_graph_new(ctx, "comfort", &graph, &failure));
     add_index(graph, c, index, table, wind, tmrt, out.middle, ctx);
-    run_graph(ctx, graph);
-    got = guarded_take(ctx, &out, "float");
+    run_graph(graph);
+    got = guarded_take(&out, "float");
     qn_sw_pet_table_free(table);
     qn_buf_free(tmrt);
     qn_buf_free(wind);

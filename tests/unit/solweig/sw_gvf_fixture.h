@@ -88,7 +88,7 @@ static inline view view_of(const place *at, const surface *s, variant how)
     must_do(qn_sw_gvf_new(ctx, &s->options, &gvf, &err));
     must(qn_graph_new(ctx, "geometry", &graph, &failure));
     must(qn_sw_add_gvf_geometry(gvf, graph, &maps, &failure));
-    run_graph(ctx, graph);
+    run_graph(graph);
     graph = NULL;
     must(qn_graph_new(ctx, "thermal", &graph, &failure));
     if (s->tg)

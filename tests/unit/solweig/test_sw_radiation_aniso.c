@@ -147,7 +147,7 @@ static float *planes_of(const place *at, const scene *s)
     must(qn_graph_new(ctx, "aniso", &graph, &failure));
     must(qn_sw_add_aniso(radiation, graph, series, &bits, svf, veg, shadow, lup, alb, nosh,
                          &failure));
-    run_graph(ctx, graph);
+    run_graph(graph);
     out = read_floats(ctx, radiation->planes, SW_RADIATION_PLANES * n);
     qn_sw_radiation_free(radiation);
     qn_sw_step_table_free(series);

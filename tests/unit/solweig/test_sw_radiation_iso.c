@@ -82,7 +82,7 @@ static void check_golden_side(const place *at, json_t *p, float *svf_planes)
     must(qn_graph_new(ctx, "side", &graph, &failure));
     must(stage_sw_iso_side(graph, "side", qn_range_2d(SIDE, SIDE), par, standing, SW_E, series->now,
                            series->steps, svf, shadow, in, sun, heat, &failure));
-    run_graph(ctx, graph);
+    run_graph(graph);
     got = read_floats(ctx, sun, PIXELS);
     want = golden_floats("athens/radiation_kside_e_win100", PIXELS);
     assert_all_near("kside east", at, got, want, PIXELS, 5e-4);
@@ -269,7 +269,7 @@ static float *run_scene(const place *at, scene *s)
     must(qn_graph_new(ctx, "iso", &graph, &failure));
     must(qn_sw_add_iso(radiation, graph, series, svf, shadow, lup, alb, nosh, &failure));
     must(qn_sw_add_tmrt(radiation, graph, series, lup, shadow, tmrt, &failure));
-    run_graph(ctx, graph);
+    run_graph(graph);
     must(qn_buf_read(radiation->planes, 0, out, SW_ISO_PLANES * N * sizeof *out, &failure));
     must(qn_buf_read(tmrt, 0, out + SW_ISO_PLANES * N, N * sizeof *out, &failure));
     qn_sw_radiation_free(radiation);
@@ -417,7 +417,7 @@ static float *run_tmrt(const place *at, const float *planes, const float *lup, f
                       &failure));
     must(qn_graph_new(ctx, "tmrt", &graph, &failure));
     must(qn_sw_add_tmrt(radiation, graph, series, below, below, tmrt, &failure));
-    run_graph(ctx, graph);
+    run_graph(graph);
     out = read_floats(ctx, tmrt, ALL);
     qn_buf_free(below);
     qn_buf_free(tmrt);

@@ -162,7 +162,7 @@ static void run_series(fixture *r)
 
     must(qn_graph_new(r->ctx, "clear", &clear, &failure));
     must(qn_sw_add_summary_clear(r->summary, clear, &failure));
-    run_graph(r->ctx, clear);
+    run_graph(clear);
     must(qn_graph_new(r->ctx, "step", &step, &failure));
     must(qn_sw_add_summary(r->summary, step, r->series, r->tmrt, r->utci, r->shadow, &failure));
     must(qn_sw_add_next(r->series, step, &failure));
@@ -189,7 +189,7 @@ static void check_grids(fixture *r, const place *at)
 
         must(qn_graph_new(r->ctx, "grid", &graph, &failure));
         must(qn_sw_add_summary_grid(r->summary, graph, which, grid, &failure));
-        run_graph(r->ctx, graph);
+        run_graph(graph);
         got = read_floats(r->ctx, grid, CORE);
         for (int i = 0; i < CORE; i++) {
             const plain a = plain_of((core.y0 + i / core.cols) * COLS + core.x0 + i % core.cols);
@@ -271,7 +271,7 @@ static float grid_of(qn_ctx *ctx, qn_sw_summary *summary, int which)
     must(qn_buf_new(ctx, "grid", sizeof value, &grid, &failure));
     must(qn_graph_new(ctx, "grid", &graph, &failure));
     must(qn_sw_add_summary_grid(summary, graph, which, grid, &failure));
-    run_graph(ctx, graph);
+    run_graph(graph);
     must(qn_buf_read(grid, 0, &value, sizeof value, &failure));
     qn_buf_free(grid);
     return value;
@@ -294,7 +294,7 @@ static void the_last_step_of_a_short_series_does_not_spill_over(void **state)
                               &summary, &err));
     must(qn_graph_new(ctx, "clear", &clear, &failure));
     must(qn_sw_add_summary_clear(summary, clear, &failure));
-    run_graph(ctx, clear);
+    run_graph(clear);
     must(qn_graph_new(ctx, "step", &step, &failure));
     must(qn_sw_add_summary(summary, step, series, value, value, shadow, &failure));
     for (int i = 0; i < SW_NARROW_STEPS; i++)

@@ -274,7 +274,7 @@ static void walls_face_away_from_their_building(void **state)
         must_do(qn_sw_walls_new(ctx, SIDE, SIDE, sizes[k], 1, &walls, &err));
         must(qn_graph_new(ctx, "walls", &graph, &failure));
         must(qn_sw_add_walls(walls, graph, b[0], b[1], b[2], b[3], &failure));
-        run_graph(ctx, graph);
+        run_graph(graph);
         must(qn_buf_read(b[1], 0, height, SIDE * SIDE * sizeof *height, &failure));
         must(qn_buf_read(b[2], 0, aspect, SIDE * SIDE * sizeof *aspect, &failure));
         for (int i = 0; i < SIDE * SIDE; i++) {

@@ -311,10 +311,10 @@ static walls walls_of(const place *at, const site *s, const float *given)
     else
         must(qn_sw_add_walls(w, graph, dsm, made[0].middle, made[1].middle, made[2].middle,
                              &failure));
-    run_graph(ctx, graph);
-    out.height = (float *)guarded_take(ctx, &made[0], "float").data;
-    out.degrees = (float *)guarded_take(ctx, &made[1], "float").data;
-    out.radians = (float *)guarded_take(ctx, &made[2], "float").data;
+    run_graph(graph);
+    out.height = (float *)guarded_take(&made[0], "float").data;
+    out.degrees = (float *)guarded_take(&made[1], "float").data;
+    out.radians = (float *)guarded_take(&made[2], "float").data;
     qn_buf_free(dsm);
     qn_sw_walls_free(w);
     qn_ctx_close(ctx);

@@ -385,7 +385,7 @@ static void check_strip(const place *at, int rows, int cols, qn_sw_lanes lanes)
     must(qn_graph_new(c.ctx, "strip", &graph, &failure));
     must(qn_sw_add_shadow(c.shadow, graph, rays, which,
                           &(qn_sw_shade){ .shadow = shadow, .wall_sun = wall_sun }, &failure));
-    run_graph(c.ctx, graph);
+    run_graph(graph);
     must(qn_buf_read(shadow, 0, ends[0], sizeof ends[0], &failure));
     must(qn_buf_read(shadow, (n - 16) * sizeof(float), ends[1], sizeof ends[1], &failure));
     for (int i = 0; i < 16; i++) {

@@ -94,7 +94,7 @@ static void run_delay(const place *at, const sw_moment *step, int planes, float 
 
     must(qn_graph_new(ctx, "delay", &graph, &failure));
     must(qn_sw_add_delay(graph, series, SIDE, SIDE, planes, v, s, &failure));
-    run_graph(ctx, graph);
+    run_graph(graph);
     must(qn_buf_read(v, 0, value, n * sizeof *value, &failure));
     must(qn_buf_read(s, 0, state, n * sizeof *state, &failure));
     qn_buf_free(v);

@@ -366,7 +366,7 @@ static void parts_make_the_whole_and_nothing_is_read_between(void **state)
         } else {
             must(qn_sw_add_svf_finish(c.shadow, graph, sky, &out, &failure));
         }
-        run_graph(c.ctx, graph);
+        run_graph(graph);
     }
     assert_float_equal(share, 1, 1e-12);
     must(qn_buf_read(out.svf, 0, svf, bytes, &failure));
