@@ -161,7 +161,7 @@ static inline void fixture_run(fixture *r)
     fixture_run_with(r, ARC_WANT_OUTPUT, 0);
 }
 
-/* What came out. */
+/* Results. */
 
 static inline const char *fixture_code_name(const fixture *r, uint32_t job)
 {

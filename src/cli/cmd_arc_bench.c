@@ -97,8 +97,8 @@ static void print_rest(const qn_arc_bench_report *report)
             printf("%s overtakes the CPU from %lld runs a batch on\n", c->device,
                    (long long)c->crossover);
         else
-            printf("%s is behind the CPU at every size of a batch, up to %lld runs\n", c->device,
-                   (long long)(c->n ? c->sizes[c->n - 1] : 0));
+            printf("%s is behind the CPU at every size of a batch, up to %lld runs\n",
+                   c->device, (long long)(c->n ? c->sizes[c->n - 1] : 0));
     }
 }
 
@@ -167,9 +167,10 @@ const qn_command qn_verb_arc_bench = {
     .max_words = 1,
     .options = options,
     .notes =
-        "RUN: programs and grids are resident, the list of runs goes up and results come back.\n"
-        "KERNEL: the part of it that kernels take. END TO END: all is encoded and uploaded anew.\n"
-        "Medians. Every row is there again without one program, that which takes the most time.\n"
+        "RUN: programs and grids are resident; the list of runs is uploaded, results downloaded.\n"
+        "KERNEL: the time of kernels in RUN. END TO END: everything is encoded and uploaded "
+        "again.\n"
+        "All are medians. A second row leaves out one program, the one that takes the most time.\n"
         "Copies of a grid are equal, so that outputs can be compared, and take one place on the\n"
         "device; --no-check makes them differ.",
     .examples = examples,

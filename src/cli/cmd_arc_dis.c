@@ -135,7 +135,7 @@ static const char *class_text(char class_)
     }
 }
 
-/* What a primitive gives, whatever its operands are. */
+/* The kind of result that a primitive gives for any operands. */
 static const char *result_text(int op)
 {
     static const struct {
@@ -177,7 +177,7 @@ const qn_command qn_verb_arc_ops = {
     .name = "ops",
     .summary = "list the primitives",
     .options = ops_options,
-    .notes = "RESULT is what is known whatever the operands are; that of a grid may be more.\n"
+    .notes = "RESULT is what is known for any operands; for a grid, more may be known.\n"
              "COST is scalar, linear in the cells, more than that, calls (a function per element)\n"
              "or closure (makes a function). Every primitive runs on every backend;\n"
              "--disable-op and --op-priority of other verbs leave some to the CPU.",

@@ -30,7 +30,7 @@ static const char *const examples[] = {
 
 enum { FEW = 20, SHOWN_FAILURES = 10 };
 
-/* What is printed. */
+/* Output. */
 
 /* By id a row is worth reading where something is not solved; on every grid where something is. */
 static int is_shown(const qn_arc_report *e, size_t program, int match_all)

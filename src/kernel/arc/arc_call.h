@@ -6,7 +6,7 @@
 #include "arc_recurse.h"
 #include "arc_solo.h"
 
-/* What is to be done with a closure's inner value becomes a frame. */
+/* The work that remains for a closure's inner value becomes a frame. */
 FN i32 arc_enter_closure(VM_PARAM, arc_machine *m)
 {
     GLOBAL const slot *closure = arc_slots(vm, m->f);

@@ -73,7 +73,7 @@ typedef struct arc_instance {
 } arc_instance;
 QN_PAR_SIZE(arc_instance, 40);
 
-/* What comes back of an instance. */
+/* The result of an instance. */
 typedef struct arc_result {
     u64 value;     /* slot; its payload is an offset into the output buffer. Of a batt program: the
                     * TUPLE of its records, of which each may be BAD. Of a run that failed: BAD */
@@ -93,7 +93,7 @@ typedef struct arc_par {
     u32 arena_bytes; /* per team */
     u32 n_frames, n_slots;
     u32 max_steps;
-    u32 max_turns;    /* the same, but steps of lanes that are alone count once; 0: any */
+    u32 max_turns; /* like max_steps, but steps that lanes do side by side count once; 0: no limit */
     u32 output_bytes; /* of the output buffer */
     u32 flags;        /* ARC_WANT_* */
     u32 trace_stride; /* hashes per instance in the trace buffer */

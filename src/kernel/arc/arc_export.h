@@ -45,7 +45,7 @@ FN slot arc_unpile(arc_vm *vm)
 }
 
 /* Bytes of everything that v points to, or some number beyond `most`: values share their parts, so
- * few of them can stand for more than could ever be counted. */
+ * few of them can describe more than could ever be counted. */
 FN_NOINLINE i64 arc_deep_bytes(VM_PARAM, slot v, i64 most)
 {
     const u32 mark = vm->top;

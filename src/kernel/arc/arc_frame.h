@@ -10,7 +10,7 @@
 
 #include "arc_exec.h"
 
-/* What a frame does, beyond the opcodes of primitives. */
+/* The work of a frame, beyond the opcodes of primitives. */
 #define ARC_THEN_CALL  512 /* f of the value */
 #define ARC_THEN_EQUAL 513 /* whether the value equals a */
 #define ARC_THEN_AGAIN 514 /* f of the value, k times more */
@@ -25,7 +25,7 @@ typedef struct arc_frame {
     u32 is_of; /* ARC_LOOP_* of a primitive */
 } arc_frame;
 
-/* What to do next. */
+/* The next thing to do. */
 #define ARC_GO_ENTER  0 /* call f with n arguments */
 #define ARC_GO_RETURN 1 /* hand r to the innermost frame */
 #define ARC_GO_NEXT   2 /* the innermost frame's next element, or its end */
@@ -41,7 +41,7 @@ typedef struct arc_machine {
     u32 steps;
     u32 max_steps;       /* where the run stops; it grows with steps made beside others */
     u32 most_steps;      /* that it may grow to */
-    i32 is_patient;      /* there is no limit on turns */
+    i32 is_patient;      /* there is no limit on loops */
     i32 is_new, is_over; /* `next` is to be pushed; the innermost frame is to be popped */
     arc_frame in;        /* the innermost frame */
     arc_frame next;

@@ -197,7 +197,7 @@ FN_NOINLINE slot arc_repeated(VM_PARAM, slot v, i32 n)
     return arc_tuple_of(VM, at, n);
 }
 
-/* What a shape without cells is: the empty tuple, or a tuple of `rows` empty tuples. */
+/* The value of a shape without cells: the empty tuple, or a tuple of `rows` empty tuples. */
 FN slot arc_no_cells(VM_PARAM, i32 rows)
 {
     return arc_repeated(VM, ARC_SLOT_EMPTY_TUPLE, rows);
@@ -225,7 +225,7 @@ FN_NOINLINE slot arc_pick(VM_PARAM, GLOBAL const i8 *cells, i32 rows, i32 cols, 
 /* Loose results. */
 
 /* Slots (up to n, but not below 0) at the end of the arena for the rows of a result. Each is put
- * there by arc_put_row when it is made, behind them; arc_tuple_of_rows ends it. */
+ * there by arc_put_row when it is made, after them; arc_tuple_of_rows ends it. */
 FN u32 arc_begin_rows(arc_vm *vm, i32 n)
 {
     return arc_new_slots(vm, MAX(n, 0));

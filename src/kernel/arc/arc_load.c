@@ -1,7 +1,7 @@
 /* arc_load.c - what is new goes to its place in the pool.
  *
  * One array brings everything that a batch adds: first the list of pieces, then their content. So a
- * pool of any size is kept up to date by one upload of what has changed.
+ * pool of any size is updated by one upload of what has changed.
  */
 #include "dialect.h"
 #include "arc_code.h"

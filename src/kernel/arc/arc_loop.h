@@ -1,7 +1,7 @@
 /* arc_loop.h - primitives that call a function per element: apply, sfilter, argmax and the like.
  *
  * All but extract collect what the function gives for every element, and make their result of it at
- * the end. What a call leaves in the arena is dropped once its value has been kept.
+ * the end. Memory that a call leaves in the arena is freed once its value has been stored.
  */
 #ifndef ARC_LOOP_H
 #define ARC_LOOP_H

@@ -68,7 +68,7 @@ FN_NOINLINE slot arc_move_down(VM_PARAM, u32 mark, slot v)
 }
 
 /* Drops what was allocated since `mark`, but for v. A flat value moves down to the mark; of a value
- * that points to others everything stays. What is older than the mark holds nothing younger. */
+ * that points to others everything stays. Content older than the mark points to nothing younger. */
 FN slot arc_keep(VM_PARAM, u32 mark, slot v)
 {
     const i32 is_young = ARC_PAYLOAD(v) >= mark && !(ARC_PAYLOAD(v) & ARC_POOLED);
@@ -311,7 +311,7 @@ FN slot arc_tuple_of_2(VM_PARAM, slot a, slot b)
     u32 at;
 
 #ifdef ARC_ON_CPU
-    /* What most are, and needs no room. */
+    /* The usual case, which needs no room. */
     if (arc_is_num(a) && arc_is_num(b) && arc_fits_i16(arc_number(vm, a)) &&
         arc_fits_i16(arc_number(vm, b)))
         return ARC_SLOT_PAIR(arc_number(vm, a), arc_number(vm, b));

@@ -14,11 +14,11 @@
 typedef struct arc_masks {
     GLOBAL u32 *colour; /* 10 x 32: where each digit is */
     GLOBAL u32 *left;   /* 32: cells of the class at hand that belong to no part yet */
-    GLOBAL u32 *part;   /* 34: the part that grows, with an empty row before and behind */
+    GLOBAL u32 *part;   /* 34: the part that grows, with an empty row before and after */
     GLOBAL u32 *grown;  /* 34: the same a round later */
     GLOBAL slot *found; /* objects */
     i32 n_found;
-    i32 only_largest; /* of which one is kept */
+    i32 only_largest; /* of which one remains */
 } arc_masks;
 
 FN i32 arc_fits_masks(arc_grid g)

@@ -115,7 +115,7 @@ FN_NOINLINE slot arc_op_shoot(VM_PARAM, slot start, slot direction)
     return vm->error ? ARC_SLOT_NONE : arc_segment(VM, i, j, i + ARC_SHOT * di, j + ARC_SHOT * dj);
 }
 
-#define ARC_FRONTIER 30 /* cells, whatever the grid */
+#define ARC_FRONTIER 30 /* cells, for any grid */
 
 /* The tuples of `line` and 0 .. 29, in this order or the other; `line` may be anything. */
 FN slot arc_frontier_of_any(VM_PARAM, slot line, i32 is_row)
@@ -161,7 +161,7 @@ FN_NOINLINE slot arc_op_hfrontier(VM_PARAM, slot location)
     return arc_frontier(VM, location, 1);
 }
 
-/* What a box holds. */
+/* The content of a box. */
 
 FN_NOINLINE slot arc_op_backdrop(VM_PARAM, slot a)
 {

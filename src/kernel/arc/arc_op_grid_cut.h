@@ -235,7 +235,7 @@ FN_NOINLINE slot arc_op_hupscale(VM_PARAM, slot grid, slot factor)
     return vm->error ? ARC_SLOT_NONE : arc_enlarge(VM, grid, 1, f);
 }
 
-/* The rows themselves are repeated, whatever they are. */
+/* Repeats the rows themselves, of any kind. */
 FN_NOINLINE slot arc_op_vupscale(VM_PARAM, slot grid, slot factor)
 {
     const i32 f = arc_int_operand(vm, factor);

@@ -131,7 +131,7 @@ FN slot arc_loose_cellwise(VM_PARAM, arc_grid ga, slot b, slot fallback)
     return arc_tuple_of_rows(VM, at, ga.rows);
 }
 
-/* What two grids agree on, else the fallback. */
+/* The cells that two grids agree on, else the fallback. */
 FN_NOINLINE slot arc_op_cellwise(VM_PARAM, slot a, slot b, slot fallback)
 {
     const arc_grid ga = arc_grid_with_rows(vm, a), gb = arc_grid_of(vm, b);

@@ -133,7 +133,7 @@ FN i32 arc_spread_classes(arc_vm *vm, arc_grid g, arc_digits digits, i32 bg, GLO
         cursor[d] = (at - start) / 4;
         found[n++] = ARC_SLOT(ARC_OBJ, count, at);
     }
-    /* Cells of the background go behind all others, and are given up. */
+    /* Cells of the background sort after all others, and are dropped. */
     end = vm->top;
     if (bg >= 0 && bg < 10) {
         cursor[bg] = (end - start) / 4;

@@ -74,7 +74,7 @@ FN i32 arc_find_needs(TEAM_PARAM, arc_search s, GLOBAL arc_need *needs)
 }
 
 #ifdef ARC_ON_CPU
-/* Bit k tells whether cell k of eight has the colour, of which `eight` has eight bytes: the highest
+/* Bit k says whether cell k of eight has the colour, of which `eight` has eight bytes: the highest
  * bit of each byte that has no difference, brought together by a product. */
 FN u64 arc_eight_bits(GLOBAL const i8 *cells, u64 eight)
 {
@@ -87,7 +87,7 @@ FN u64 arc_eight_bits(GLOBAL const i8 *cells, u64 eight)
 }
 #endif
 
-/* The words of one colour: bit j of word i tells whether cell (i, j) has it. */
+/* The words of one colour: bit j of word i says whether cell (i, j) has it. */
 FN void arc_make_words(TEAM_PARAM, arc_grid g, i32 colour, GLOBAL u64 *words)
 {
     EACH(i, g.rows)

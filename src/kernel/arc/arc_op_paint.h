@@ -4,7 +4,7 @@
 
 #include "arc_tally.h"
 
-/* What is put where. */
+/* Source and target of paint. */
 typedef struct arc_brush {
     slot value;  /* put at every place, unless has_own */
     slot under;  /* with is_under, put only where the cell holds this */

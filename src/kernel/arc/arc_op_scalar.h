@@ -163,7 +163,7 @@ FN slot arc_op_positive(VM_PARAM, slot a)
     return arc_is_num(a) ? ARC_SLOT_BOOL(arc_number(vm, a) > 0) : arc_fail(vm, ARC_E_TYPE);
 }
 
-/* Vectors take any value: (x, 0) and (0, x) are tuples whatever x is. */
+/* Vectors take any value: (x, 0) and (0, x) are tuples for any x. */
 FN slot arc_op_toivec(VM_PARAM, slot a)
 {
     return arc_tuple_of_2(VM, a, ARC_SLOT_INT(0));

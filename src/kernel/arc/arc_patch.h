@@ -29,7 +29,7 @@ typedef struct arc_shape {
 
 /* The view. */
 
-/* Why e cannot be an item of a patch. What the language takes but keys cannot hold is RANGE. */
+/* Why e cannot be an item of a patch. RANGE: the language takes it, but keys cannot hold it. */
 FN i32 arc_item_error(const arc_vm *vm, slot e, i32 is_object)
 {
     const i32 kind = arc_key_kind(e);
@@ -81,7 +81,7 @@ FN_NOINLINE arc_patch arc_patch_of_items(VM_PARAM, slot a)
         return p;
     MAX_OVER(wrong, k, n, ARC_OK, arc_item_error(vm, arc_elem(vm, a, k), is_object))
     if (wrong != ARC_OK) {
-        /* What the language refuses comes first. */
+        /* Errors of the language come first. */
         ANY_OVER(any, k, n, arc_item_error(vm, arc_elem(vm, a, k), is_object) == ARC_E_TYPE)
         arc_fail(vm, any ? ARC_E_TYPE : ARC_E_RANGE);
         return p;

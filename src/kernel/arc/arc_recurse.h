@@ -202,7 +202,7 @@ FN_NOINLINE slot arc_recurse_loop(VM_PARAM, i32 op, slot x0, slot x1, slot x2)
 
 /* Closures. */
 
-/* What is no primitive of so many arguments, and no closure. */
+/* Neither a primitive of so many arguments nor a closure. */
 FN slot arc_no_function(arc_vm *vm, slot f)
 {
     return arc_fail(vm, ARC_TAG(f) == ARC_PRIM ? ARC_E_ARITY : ARC_E_TYPE);

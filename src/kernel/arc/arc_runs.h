@@ -26,7 +26,7 @@ typedef struct arc_joining {
 
 typedef struct arc_run {
     u32 key;   /* of its first cell */
-    u32 end;   /* the column behind its last cell, as keys have it */
+    u32 end;   /* the column after its last cell, as keys have it */
     u32 above; /* a run of the same part, found earlier; itself in a root */
     u32 part;  /* number of its part, once known; before, ARC_NO_PART */
 } arc_run;

@@ -1,6 +1,6 @@
 /* arc_solo.h - loops whose elements lanes take for themselves.
  *
- * What a primitive calls per element is mostly small, and a whole team is too many hands for it. So
+ * The function that a primitive calls for each element is mostly small, too small for a whole team. So
  * a loop over enough elements goes in rounds: each lane calls the function on an element of its
  * own, alone (see arc_lanes.h), in a part of the arena of its own. Then lanes meet, and what the
  * calls gave moves to the common part in the order of elements, as if they had been made one by

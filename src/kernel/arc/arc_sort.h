@@ -291,7 +291,7 @@ FN i32 arc_sort_bits(VM_PARAM, u32 at, i32 n)
     return count;
 }
 
-/* What makers call. */
+/* Entry points for makers. */
 
 /* Sort what lies at `at` in the arena and drop doubles; give how many stay. */
 FN_NOINLINE i32 arc_sort_keys(VM_PARAM, u32 at, i32 n)

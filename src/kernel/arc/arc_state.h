@@ -70,7 +70,7 @@ FN void arc_cut(arc_vm *vm, u32 at, i64 bytes)
     vm->top = at + (u32)((bytes + 7) & ~(i64)7);
 }
 
-/* What a payload points to. Only fresh memory is written: see arc_alloc. */
+/* The content that a payload points to. Only fresh memory is written: see arc_alloc. */
 FN GLOBAL const u8 *arc_at(const arc_vm *vm, u32 offset)
 {
     return offset & ARC_POOLED ? vm->pool + (offset & ~ARC_POOLED) : vm->arena + offset;
@@ -146,7 +146,7 @@ FN i32 arc_has_content(slot v)
     return ARC_TAG(v) >= ARC_ROW && ARC_TAG(v) <= ARC_SET ? 1 : ARC_TAG(v) == ARC_CLOS;
 }
 
-/* What an operand is called when something fails: see ARC_FAILURE. */
+/* The name of an operand when something fails: see ARC_FAILURE. */
 FN u32 arc_given_kind(slot v)
 {
     const u32 tag = (u32)ARC_TAG(v);

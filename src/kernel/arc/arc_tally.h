@@ -1,6 +1,6 @@
 /* arc_tally.h - how often each value occurs among the values of a grid or an object.
  *
- * What is asked of an element is asked of its values: those of all rows of a tuple, or component 0
+ * A question about an element is one about its values: those of all rows of a tuple, or component 0
  * of every item of a set. They come in three forms, each with its own way of counting:
  *
  *   digits   the cells of a plain grid, if all are 0..9: ten counts of 16 bits in three words,
@@ -270,7 +270,7 @@ FN arc_tally arc_tally_of(VM_PARAM, slot element)
     return arc_tally_slots(VM, element);
 }
 
-/* What primitives ask of it. */
+/* Questions that primitives ask. */
 
 /* The value with the greatest count, or with the smallest; of several the least. */
 FN_NOINLINE slot arc_extreme_colour(VM_PARAM, slot element, i32 is_most)

@@ -10,7 +10,7 @@
 #include "arc_call.h"
 #include "arc_export.h"
 
-/* What does not change while a program runs. */
+/* State that does not change while a program runs. */
 typedef struct arc_job {
     GLOBAL const arc_program *program;
     GLOBAL const arc_ins *code;
@@ -27,7 +27,7 @@ FN slot arc_operand(const arc_job *job, u16 a)
     return a < ARC_CONST ? job->slots[a] : job->constants[a - ARC_CONST];
 }
 
-/* What a guarded step gives instead of its failure. */
+/* The value of a guarded step that failed. */
 FN slot arc_default(arc_vm *vm, i32 guard)
 {
     switch (guard) {
@@ -64,7 +64,7 @@ FN slot arc_bad_of(slot a, slot b, slot c, slot d, i32 n)
     return n > 3 && ARC_TAG(d) == ARC_BAD ? d : ARC_SLOT_NONE;
 }
 
-/* What an instruction that failed was given. Its operands are still where they were. */
+/* The operands of a failed instruction, which are still where they were. */
 FN u32 arc_given(const arc_job *job, const arc_ins *ins)
 {
     u32 given = 0;
@@ -209,7 +209,7 @@ FN i32 arc_differing(VM_PARAM, slot a, slot b)
     return MIN(count, 65534);
 }
 
-/* What a launch works on; see arc_vm.c. */
+/* The arrays of a launch; see arc_vm.c. */
 typedef struct arc_arrays {
     GLOBAL const u8 *pool;
     GLOBAL const arc_instance *todo;

@@ -1,7 +1,7 @@
 /* bench.c - the places, the sets and the sizes that are measured. */
 #include "lab/arc/bench.h"
 
-#include "lab/arc/stand.h"
+#include "lab/arc/bench_ctx.h"
 #include "util/clock.h"
 #include "util/crossover.h"
 #include "util/stats.h"
@@ -28,10 +28,10 @@ typedef struct bench {
 
 /* Which program takes the most time. */
 
-static qn_status time_programs(bench *b, qn_arc_stand *stand, double *seconds, qn_err *err)
+static qn_status time_programs(bench *b, qn_arc_bench_ctx *bctx, double *seconds, qn_err *err)
 {
-    qn_arc_job *const jobs = stand->jobs;
-    const uint32_t n = stand->n;
+    qn_arc_job *const jobs = bctx->jobs;
+    const uint32_t n = bctx->n;
     qn_arc_job *own = malloc(((size_t)n + 1) * sizeof *own);
     qn_status st = QN_OK;
 
@@ -41,17 +41,17 @@ static qn_status time_programs(bench *b, qn_arc_stand *stand, double *seconds, q
         uint32_t n_own = 0;
 
         for (uint32_t k = 0; k < n; k++)
-            if (stand->program_of[k] == p)
+            if (bctx->program_of[k] == p)
                 own[n_own++] = jobs[k];
-        stand->jobs = own;
+        bctx->jobs = own;
         for (int i = 0; i < PROGRAM_SAMPLES && n_own && st == QN_OK; i++) {
-            qn_arc_stand_time time;
+            qn_arc_bench_time time;
 
-            st = qn_arc_stand_run(stand, 0, 1, n_own, &time, err);
+            st = qn_arc_bench_ctx_run(bctx, 0, 1, n_own, &time, err);
             if (st == QN_OK && (i == 0 || time.kernel_s < seconds[p]))
                 seconds[p] = time.kernel_s;
         }
-        stand->jobs = jobs;
+        bctx->jobs = jobs;
         if (st != QN_OK)
             break;
     }
@@ -59,20 +59,20 @@ static qn_status time_programs(bench *b, qn_arc_stand *stand, double *seconds, q
     return st;
 }
 
-static qn_status find_worst(bench *b, qn_arc_stand *stand, qn_err *err)
+static qn_status find_worst(bench *b, qn_arc_bench_ctx *bctx, qn_err *err)
 {
     const int n = b->programs->n;
     double *seconds = calloc((size_t)n, sizeof *seconds);
     double total = 0;
-    qn_arc_stand_time time;
+    qn_arc_bench_time time;
     qn_status st = QN_OK;
 
     b->worst = -1;
     if (!seconds)
         return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for times of %d programs", n);
-    QN_TRY(qn_arc_stand_load(stand, 1, -1, err));
-    QN_TRY(qn_arc_stand_run(stand, 0, 1, stand->n, &time, err)); /* warms up */
-    QN_TRY(time_programs(b, stand, seconds, err));
+    QN_TRY(qn_arc_bench_ctx_load(bctx, 1, -1, err));
+    QN_TRY(qn_arc_bench_ctx_run(bctx, 0, 1, bctx->n, &time, err)); /* warms up */
+    QN_TRY(time_programs(b, bctx, seconds, err));
     for (int p = 0; p < n; p++) {
         const int is_named =
             b->options->without && !strcmp(b->options->without, b->programs->codes[p].id);
@@ -111,9 +111,9 @@ static qn_arc_bench_row *add_row(qn_arc_bench_report *report, qn_err *err)
     return &report->rows[report->n++];
 }
 
-static uint64_t fallbacks_of(qn_arc_stand *stand)
+static uint64_t fallbacks_of(qn_arc_bench_ctx *bctx)
 {
-    const qn_arc_stats *stats = qn_arc_session_stats(stand->session);
+    const qn_arc_stats *stats = qn_arc_session_stats(bctx->session);
     uint64_t n = 0;
 
     for (int c = 0; c < ARC_N_CODES; c++)
@@ -121,38 +121,38 @@ static uint64_t fallbacks_of(qn_arc_stand *stand)
     return n;
 }
 
-static void count(qn_arc_stand *stand, qn_arc_bench_row *row)
+static void count(qn_arc_bench_ctx *bctx, qn_arc_bench_row *row)
 {
-    row->runs = stand->n;
+    row->runs = bctx->n;
     row->solved = row->errors = 0;
-    for (uint32_t k = 0; k < stand->n; k++) {
-        const arc_result *r = qn_arc_session_result(stand->session, k);
+    for (uint32_t k = 0; k < bctx->n; k++) {
+        const arc_result *r = qn_arc_session_result(bctx->session, k);
 
         row->solved += r->code == ARC_OK && r->equal;
         row->errors += r->code != ARC_OK;
     }
 }
 
-static qn_status measure_row(bench *b, qn_arc_stand *stand, qn_arc_bench_row *row, qn_err *err)
+static qn_status measure_row(bench *b, qn_arc_bench_ctx *bctx, qn_arc_bench_row *row, qn_err *err)
 {
     const int n = b->options->samples < MAX_SAMPLES ? b->options->samples : MAX_SAMPLES;
     const int without = row->without_worst ? b->worst : -1;
     double wall[MAX_SAMPLES], run[MAX_SAMPLES], kernel[MAX_SAMPLES];
-    qn_arc_stand_time time;
+    qn_arc_bench_time time;
     qn_status st = QN_OK;
 
     for (int i = -1; i < n; i++) { /* the first one makes buffers and is not counted */
         const double start = qn_now_us();
-        const uint64_t fallbacks = fallbacks_of(stand);
+        const uint64_t fallbacks = fallbacks_of(bctx);
 
-        QN_TRY(qn_arc_stand_load(stand, row->copies, without, err));
-        QN_TRY(qn_arc_stand_run(stand, 0, 1, stand->n, &time, err));
-        count(stand, row);
-        row->fallbacks = fallbacks_of(stand) - fallbacks;
+        QN_TRY(qn_arc_bench_ctx_load(bctx, row->copies, without, err));
+        QN_TRY(qn_arc_bench_ctx_run(bctx, 0, 1, bctx->n, &time, err));
+        count(bctx, row);
+        row->fallbacks = fallbacks_of(bctx) - fallbacks;
         if (i < 0)
             continue;
         wall[i] = (qn_now_us() - start) * 1e-6;
-        QN_TRY(qn_arc_stand_run(stand, 0, 1, stand->n, &time, err));
+        QN_TRY(qn_arc_bench_ctx_run(bctx, 0, 1, bctx->n, &time, err));
         kernel[i] = time.kernel_s;
         run[i] = time.wall_s;
     }
@@ -164,7 +164,7 @@ out:
     return st;
 }
 
-static qn_status measure_place(bench *b, qn_arc_stand *stand, int threads, qn_err *err)
+static qn_status measure_place(bench *b, qn_arc_bench_ctx *bctx, int threads, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -175,8 +175,8 @@ static qn_status measure_place(bench *b, qn_arc_stand *stand, int threads, qn_er
                                      .copies = b->options->replicates[i] };
             qn_arc_bench_row *kept;
 
-            snprintf(row.device, sizeof row.device, "%s", qn_arc_session_device(stand->session));
-            QN_TRY(measure_row(b, stand, &row, err));
+            snprintf(row.device, sizeof row.device, "%s", qn_arc_session_device(bctx->session));
+            QN_TRY(measure_row(b, bctx, &row, err));
             if (!(kept = add_row(b->report, err)))
                 return QN_ERR_NOMEM;
             *kept = row;
@@ -189,20 +189,20 @@ out:
 /* Sizes. */
 
 /* Batches are taken evenly from the whole list, so that each holds a bit of everything. */
-static qn_status measure_sizes(bench *b, qn_arc_stand *stand, double *us, qn_err *err)
+static qn_status measure_sizes(bench *b, qn_arc_bench_ctx *bctx, double *us, qn_err *err)
 {
     const int copies = b->options->replicates[b->options->n_replicates - 1];
     qn_status st = QN_OK;
     qn_i64 size = 1;
 
-    QN_TRY(qn_arc_stand_load(stand, copies, b->worst, err));
-    for (b->n_sizes = 0; b->n_sizes < QN_ARC_BENCH_SIZES && size <= stand->n; size *= 4) {
+    QN_TRY(qn_arc_bench_ctx_load(bctx, copies, b->worst, err));
+    for (b->n_sizes = 0; b->n_sizes < QN_ARC_BENCH_SIZES && size <= bctx->n; size *= 4) {
         double samples[SIZE_SAMPLES];
-        qn_arc_stand_time time;
+        qn_arc_bench_time time;
 
         for (int i = -1; i < SIZE_SAMPLES; i++) {
-            QN_TRY(
-                qn_arc_stand_run(stand, 0, stand->n / (uint32_t)size, (uint32_t)size, &time, err));
+            QN_TRY(qn_arc_bench_ctx_run(bctx, 0, bctx->n / (uint32_t)size, (uint32_t)size, &time,
+                                        err));
             if (i >= 0)
                 samples[i] = time.wall_s * 1e6;
         }
@@ -213,15 +213,15 @@ out:
     return st;
 }
 
-static qn_status add_crossover(bench *b, qn_arc_stand *stand, qn_err *err)
+static qn_status add_crossover(bench *b, qn_arc_bench_ctx *bctx, qn_err *err)
 {
     qn_arc_bench_crossover *c = &b->report->crossovers[b->report->n_crossovers];
     qn_status st = QN_OK;
 
     if (b->report->n_crossovers == QN_ARC_BENCH_PLACES)
         return QN_OK;
-    QN_TRY(measure_sizes(b, stand, c->device_us, err));
-    snprintf(c->device, sizeof c->device, "%s", qn_arc_session_device(stand->session));
+    QN_TRY(measure_sizes(b, bctx, c->device_us, err));
+    snprintf(c->device, sizeof c->device, "%s", qn_arc_session_device(bctx->session));
     memcpy(c->sizes, b->sizes, sizeof c->sizes);
     memcpy(c->cpu_us, b->cpu_us, sizeof c->cpu_us);
     c->n = b->n_sizes;
@@ -235,31 +235,31 @@ out:
 
 static qn_status bench_cpu(bench *b, int threads, qn_err *err)
 {
-    qn_arc_stand stand = { 0 };
+    qn_arc_bench_ctx bctx = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_arc_stand_open(&stand, b->programs, b->tasks, b->options, "cpu", threads, err));
+    QN_TRY(qn_arc_bench_ctx_open(&bctx, b->programs, b->tasks, b->options, "cpu", threads, err));
     if (!threads)
-        QN_TRY(find_worst(b, &stand, err));
+        QN_TRY(find_worst(b, &bctx, err));
     QN_TRY(
-        measure_place(b, &stand, threads ? threads : (int)qn_device_get(stand.ctx, 0)->units, err));
+        measure_place(b, &bctx, threads ? threads : (int)qn_device_get(bctx.ctx, 0)->units, err));
     if (!threads)
-        QN_TRY(measure_sizes(b, &stand, b->cpu_us, err));
+        QN_TRY(measure_sizes(b, &bctx, b->cpu_us, err));
 out:
-    qn_arc_stand_close(&stand);
+    qn_arc_bench_ctx_close(&bctx);
     return st;
 }
 
 static qn_status bench_device(bench *b, const char *id, qn_err *err)
 {
-    qn_arc_stand stand = { 0 };
+    qn_arc_bench_ctx bctx = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_arc_stand_open(&stand, b->programs, b->tasks, b->options, id, 0, err));
-    QN_TRY(measure_place(b, &stand, 0, err));
-    QN_TRY(add_crossover(b, &stand, err));
+    QN_TRY(qn_arc_bench_ctx_open(&bctx, b->programs, b->tasks, b->options, id, 0, err));
+    QN_TRY(measure_place(b, &bctx, 0, err));
+    QN_TRY(add_crossover(b, &bctx, err));
 out:
-    qn_arc_stand_close(&stand);
+    qn_arc_bench_ctx_close(&bctx);
     return st;
 }
 

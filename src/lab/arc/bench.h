@@ -4,7 +4,7 @@
  * grids, each grid R times. Two times are taken:
  *
  *   kernel      programs and grids are resident; the list of runs goes up, scores come back
- *   end to end  everything anew: programs and grids are encoded, put into the pool and uploaded,
+ *   end to end  from the start: programs and grids are encoded, put into the pool and uploaded,
  *               jobs are listed, run and scored. Parsing is not part of it
  *
  * Figures are medians. One program can take most of the time, so everything is measured with and

@@ -5,7 +5,7 @@
 
 #include "domain/arc/compile/compile.h"
 #include "domain/arc/run/session.h"
-#include "domain/arc/value/cases.h"
+#include "lab/arc/cases.h"
 #include "util/str.h"
 
 typedef struct qn_arc_check {

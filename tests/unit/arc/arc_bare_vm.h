@@ -2,8 +2,8 @@
  *
  * Takes in the kernel text. Define WIDTH, and LANES_BACKWARDS, before to have blocks go the way of
  * a team; TEAM_OF to have a team of so many lanes; or ARC_WIDE and ARC_DEPTH for the widest limits.
- * Every array has exactly the size that the machine is told, so that a sanitizer sees what goes
- * beyond.
+ * Every array has exactly the size that the machine is given, so that a sanitizer sees accesses
+ * beyond it.
  */
 #ifndef QN_TESTS_ARC_BARE_VM_H
 #define QN_TESTS_ARC_BARE_VM_H

@@ -102,7 +102,7 @@ static qn_str bare_text(const bare_vm *vm, uint32_t number)
     return text;
 }
 
-/* What ended with a limit here may end otherwise in the last tier. Returns whether it did not. */
+/* A run that ended at a limit here may end otherwise on the last rung. Returns whether it did not. */
 static int assert_same_as(const bare_vm *vm, const fixture *r, uint32_t k)
 {
     const arc_result *x = &vm->results[k], *y = qn_arc_session_result(r->s, k);
@@ -276,7 +276,7 @@ static void loops_give_what_one_lane_gives(void **state)
 /* Turns. */
 
 /* Whatever the limit, a loop ends as it should or leaves. */
-static void loops_beyond_their_turns_leave(void **state)
+static void loops_beyond_their_limit_leave(void **state)
 {
     static const uint32_t limits[] = { 1, 2, 7, 20, 60, 150, 400, 1000, 100000 };
     uint32_t n_left = 0, n_same = 0;
@@ -338,7 +338,7 @@ static void steps_side_by_side_are_one_turn(void **state)
     assert_int_equal(loop_within(steps, steps / 64).code, ARC_E_TURNS);
 }
 
-/* Without a limit on turns the step that was one too many is found; with one a team leaves that to
+/* Without a limit on loops the step that was one too many is found; with one a team leaves that to
  * others. */
 static void too_many_steps_are_told_where_nothing_may_leave(void **state)
 {
@@ -384,7 +384,7 @@ int main(void)
         cmocka_unit_test(made_programs_give_what_one_lane_gives),
         cmocka_unit_test(programs_of_any_bytes_give_what_one_lane_gives),
         cmocka_unit_test(loops_give_what_one_lane_gives),
-        cmocka_unit_test(loops_beyond_their_turns_leave),
+        cmocka_unit_test(loops_beyond_their_limit_leave),
         cmocka_unit_test(steps_side_by_side_are_one_turn),
         cmocka_unit_test(too_many_steps_are_told_where_nothing_may_leave),
         cmocka_unit_test(comparing_what_is_shared_without_end_is_given_up),

@@ -279,7 +279,7 @@ static void run_texts(const text_case *cases, size_t n)
     fixture_close(&fixture);
 }
 
-static void ragged_grids_are_cut_or_kept_as_rows_go(void **state)
+static void ragged_grids_are_cut_or_left_as_rows_go(void **state)
 {
     (void)state;
     run_texts(ragged_cases, sizeof ragged_cases / sizeof *ragged_cases);
@@ -301,7 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grids_of_large_values_are_treated_as_those_of_bytes),
-        cmocka_unit_test(ragged_grids_are_cut_or_kept_as_rows_go),
+        cmocka_unit_test(ragged_grids_are_cut_or_left_as_rows_go),
         cmocka_unit_test(grids_without_cells_are_grids),
         cmocka_unit_test(what_is_no_grid_fails_only_where_rows_are_needed),
     };

@@ -1,4 +1,4 @@
-/* arc_op_cases.h - the golden cases of the primitives in OPS_HEADER, and what these leave behind.
+/* arc_op_cases.h - the golden cases of the primitives in OPS_HEADER, and the memory that they leave.
  * One program per way of going through blocks takes this in. */
 #include "arc_op_fixture.h"
 
@@ -24,7 +24,7 @@ static void run_case(op_fixture *fixture, const qn_arc_case *c, size_t number)
     }
 }
 
-/* A result without slots inside lies at the start of what was free, with nothing behind. */
+/* A result without slots inside lies at the start of what was free, with nothing after it. */
 static void look_for_scratch(op_fixture *fixture, const qn_arc_case *c, size_t number)
 {
     uint32_t mark;
@@ -101,7 +101,7 @@ static void every_case_of_the_batt_dialect_comes_out(void **state)
     assert_true(each_case("arc/batt_cases.json", run_case) >= LEAST_BATT_CASES);
 }
 
-static void no_scratch_stays_behind(void **state)
+static void no_scratch_stays(void **state)
 {
     (void)state;
     need_golden("arc/dsl_cases.json");
@@ -122,7 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_case_of_the_language_comes_out),
         cmocka_unit_test(every_case_of_the_batt_dialect_comes_out),
-        cmocka_unit_test(no_scratch_stays_behind),
+        cmocka_unit_test(no_scratch_stays),
         cmocka_unit_test(small_arenas_are_not_overrun),
     };
 

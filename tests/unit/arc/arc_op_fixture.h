@@ -10,7 +10,7 @@
 #include "arc_values.h"
 #include "golden.h"
 
-#include "domain/arc/value/cases.h"
+#include "lab/arc/cases.h"
 #include "domain/arc/value/op_names.h"
 #include "domain/arc/value/text.h"
 

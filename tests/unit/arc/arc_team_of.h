@@ -122,7 +122,7 @@ static inline void team_run(void)
     free(team.stacks);
 }
 
-/* What team_lane does at its end. */
+/* The end of team_lane. */
 static inline void team_leave(void)
 {
     team_now->place[team_now->lane] = 0;

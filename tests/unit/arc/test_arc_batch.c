@@ -227,7 +227,7 @@ static void a_failure_says_what_operands_were(void **state)
           "power: an operand has a value that is not allowed (given function, int)" },
         { "    f = compose(size, size)\n    return f(I, I)\n",
           "call: wrong number of arguments (given function, grid, grid)" },
-        /* What failed in a function is named behind the primitive that called it. */
+        /* The message names the primitive that failed after the one that called it. */
         { "    return apply(first, (I, ()))\n",
           "apply: first: empty container (given empty tuple)" },
         { "    f = branch(I, compose(size, double), size)\n    return f(I)\n",

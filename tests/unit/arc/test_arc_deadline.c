@@ -8,7 +8,7 @@ static const char *const backends[] = { "cpu", "sim" };
 static const char endless[] = "def solve_endless(I):\n    f = power(increment, 1000000000)\n"
                               "    return f(ONE)\n";
 
-/* Goes through all tiers, the last of which has large values. */
+/* Takes every rung, the last of which has large values. */
 static const char heavy[] = "def solve_heavy(I):\n    x = interval(0, 300, 1)\n"
                             "    y = product(x, x)\n    f = lbind(combine, y)\n"
                             "    g = power(f, 100000)\n    return g(y)\n";

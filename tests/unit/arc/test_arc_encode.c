@@ -233,7 +233,7 @@ static void every_cut_of_the_content_is_noticed(void **state)
 
     (void)state;
     for (size_t n = 0; n < blob.n; n++) {
-        unsigned char *part = malloc(n + 1); /* so that a sanitizer sees a read behind it */
+        unsigned char *part = malloc(n + 1); /* so that a sanitizer sees a read beyond it */
 
         memcpy(part, blob.bytes, n);
         part = realloc(part, n ? n : 1);

@@ -136,7 +136,7 @@ static int check_text(const char *text, size_t len)
         code = compile_with(&file->programs[i], (qn_arc_compile_options){ 0 });
         qn_arc_code_free(&code);
     }
-    /* What is wrong in a program is said. */
+    /* Errors of a program are reported. */
     assert_true(n_bad == 0 || n_errors > 0);
     qn_arc_file_free(file);
     return n_errors == 0;

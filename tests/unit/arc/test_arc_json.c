@@ -3,7 +3,7 @@
 #include "golden.h"
 
 #include "domain/arc/value/known.h"
-#include "domain/arc/value/cases.h"
+#include "lab/arc/cases.h"
 #include "domain/arc/value/op_names.h"
 #include "domain/arc/value/text.h"
 #include "kernel/arc/arc_ops.h"

@@ -4,7 +4,7 @@
 
 #include "domain/arc/compile/kinds.h"
 #include "domain/arc/value/known.h"
-#include "domain/arc/value/cases.h"
+#include "lab/arc/cases.h"
 
 /* An operation on constants, as the compiler sees it. */
 static qn_arc_kinds infer_case(const qn_arc_case *c, int op, int *cannot_fail)
@@ -46,7 +46,7 @@ static void check_case(const qn_arc_case *c, tally *t)
 
     if (op < 0)
         fail_msg("%s is no primitive", c->op);
-    /* What a returned function does is another matter, and counts of arguments are seen earlier. */
+    /* The body of a returned function is not known, and counts of arguments are checked earlier. */
     if (c->call || c->n_args != qn_arc_op_at(op)->arity)
         return;
     given = infer_case(c, op, &cannot_fail);

@@ -131,7 +131,7 @@ static void calls_of_known_functions_become_operations(void **state)
                      "s1 = power(rot90, 2); s2 = call s1(s0); return s2");
 }
 
-/* What would fail is left to fail where it does; what is long, or not known, is left to run. */
+/* A call that would fail is left to fail at run time, and a long or unknown one is left to run. */
 static void calls_that_may_be_others_are_left(void **state)
 {
     static const char *const bodies[] = {
@@ -207,7 +207,7 @@ static void pattern_whose_inner_value_is_used_elsewhere_is_left(void **state)
 static void pattern_that_could_fail_otherwise_is_left(void **state)
 {
     (void)state;
-    /* What first gives may be no grid; a colour may be none; keys may be sets. */
+    /* The value of first may be no grid; a colour may be none; keys may be sets. */
     assert_code(ONE "    x = first(I)\n    O = size(ofcolor(x, 3))\n    return O\n",
                 "s1 = first(s0); s0 = ofcolor(s1, 3); s1 = size(s0); return s1");
     assert_code(ONE "    O = fill(I, first(I), ofcolor(I, 5))\n    return O\n",

@@ -159,7 +159,7 @@ static void damaged_programs_are_refused(void **state)
                      QN_ERR_INPUT);
     assert_int_equal(qn_arc_pool_program(pool, &hold, bytes, 60, &place, &taken, &err),
                      QN_ERR_INPUT);
-    bytes[56] = 200; /* the row lies behind the end */
+    bytes[56] = 200; /* the row lies beyond the end */
     assert_int_equal(qn_arc_pool_program(pool, &hold, bytes, 67, &place, &taken, &err),
                      QN_ERR_INPUT);
     assert_int_equal(qn_content_get_stats(pool).bytes, 0);

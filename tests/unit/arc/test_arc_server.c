@@ -109,7 +109,7 @@ static void another_of_the_same_id_replaces_the_first(void **state)
     json_decref(answer);
 }
 
-static void a_program_with_errors_is_told_and_others_are_kept(void **state)
+static void a_program_with_errors_is_reported_and_others_are_added(void **state)
 {
     json_t *answer =
         ask("{\"programs\": {\"a\": \"def solve(I):\\n    return J\\n\","
@@ -262,7 +262,7 @@ int main(void)
         TEST(programs_run_on_the_tasks_of_their_ids),
         TEST(outputs_come_back_when_they_are_wanted),
         TEST(another_of_the_same_id_replaces_the_first),
-        TEST(a_program_with_errors_is_told_and_others_are_kept),
+        TEST(a_program_with_errors_is_reported_and_others_are_added),
         TEST(what_is_wrong_is_answered_and_changes_nothing),
         TEST(the_id_of_a_line_comes_back),
         TEST(clearing_programs_keeps_tasks),

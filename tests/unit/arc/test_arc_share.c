@@ -111,7 +111,7 @@ static const char failing[] = "def solve_fails(I):\n"
                               "    O = shift(x2, x3)\n"
                               "    return O\n";
 
-/* The shared primitive fails itself, behind one that does not. */
+/* The shared primitive itself fails, after one that does not. */
 static const char failing_prefix[] = "def solve_fails(I):\n"
                                      "    x1 = hmirror(I)\n"
                                      "    x2 = argmax(ofcolor(x1, 77), first)\n"

@@ -1,4 +1,4 @@
-/* test_arc_slots.c - instructions compute what the nodes say, whatever slots they share.
+/* test_arc_slots.c - instructions compute what the nodes say, no matter which slots they share.
  *
  * Two tiny interpreters over symbols: a value is a number made from the operation and the values of
  * its operands. One goes through the nodes of the parser, one through the instructions. A slot that

@@ -167,7 +167,7 @@ static void add_call(qn_str *text, const char *indent, int step, int op)
     qn_str_add(text, ")\n");
 }
 
-/* What stands for the failure of a primitive of that kind; a function is called first. */
+/* The value that replaces a failed primitive of that kind; a function is called first. */
 static const char *default_of(int guard)
 {
     return guard == ARC_GUARD_SET    ? "frozenset()"

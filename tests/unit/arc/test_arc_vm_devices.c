@@ -56,7 +56,7 @@ static void four_devices_give_the_results_of_one_in_every_mode(void **state)
     fixture_close(&ref);
 }
 
-/* What is new in a batch reaches every device, also those that had nothing to do in the last. */
+/* New content of a batch reaches every device, also one that was idle in the last batch. */
 static void new_programs_and_grids_reach_all_devices(void **state)
 {
     fixture ref = open_devices("cpu", NULL, (qn_arc_session_options){ 0 });

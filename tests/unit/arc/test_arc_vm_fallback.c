@@ -19,7 +19,7 @@ static void assert_sums(const fixture *r)
     const qn_arc_stats *s = qn_arc_session_stats(r->s);
 
     assert_int_equal(s->instances, s->ok + s->errors + s->limits);
-    /* What ran again counts where it ran, so the sum is beyond that of the final runs. */
+    /* Repeated runs count too, so the sum exceeds that of the final runs. */
     if (s->reruns == 0 && fixture_fallbacks(r) == 0)
         assert_int_equal(s->gpu_ops + s->cpu_ops, s->steps_total);
     else
@@ -108,7 +108,7 @@ static void job_beyond_the_device_leaves_its_line(void **state)
 }
 
 /* There is nothing to fall back from. */
-static void job_beyond_the_first_tiers_of_the_cpu_leaves_no_line(void **state)
+static void job_beyond_the_first_rungs_of_the_cpu_leaves_no_line(void **state)
 {
     fixture r = fixture_open("cpu", (qn_arc_session_options){ 0 });
     char text[4096];
@@ -138,13 +138,13 @@ static void forbidden_fallback_is_an_error(void **state)
     fixture_close(&r);
 }
 
-/* Turns. */
+/* Loops. */
 
 static const char takes_long[] = "def solve_long(I):\n    x = interval(0, 20000, 1)\n"
                                  "    f = compose(increment, double)\n    O = valmax(x, f)\n"
                                  "    return O\n";
 
-static void few_turns_change_nothing_but_the_counters(void **state)
+static void few_loops_change_nothing_but_the_counters(void **state)
 {
     static const char *const devices[] = { NULL, "sim:0,sim:1" };
     fixture cpu = open_quiet("cpu", (qn_arc_session_options){ .limits = { .max_loops = 20 } });
@@ -161,7 +161,7 @@ static void few_turns_change_nothing_but_the_counters(void **state)
 
         add_made(&sim, 300, INSTANCES);
         fixture_run(&sim);
-        assert_same(&cpu, &sim, "few turns");
+        assert_same(&cpu, &sim, "few loops");
         assert_true(qn_arc_session_stats(sim.s)->fallbacks[ARC_E_TURNS] > 0);
         assert_sums(&sim);
         fixture_close(&sim);
@@ -180,8 +180,8 @@ static void job_that_takes_long_leaves_its_line(void **state)
         100);
 }
 
-/* Devices that are CPUs keep what they have unless told. */
-static void turns_are_not_limited_on_devices_that_are_cpus(void **state)
+/* Devices that are CPUs keep long runs unless there is a limit. */
+static void loops_are_not_limited_on_devices_that_are_cpus(void **state)
 {
     static const uint32_t limits[] = { 0, QN_ARC_ANY_LOOPS };
 
@@ -406,11 +406,11 @@ int main(void)
         cmocka_unit_test(few_frames_change_nothing_but_the_counters),
         cmocka_unit_test(calls_nested_beyond_eight_frames_run_again),
         cmocka_unit_test(job_beyond_the_device_leaves_its_line),
-        cmocka_unit_test(job_beyond_the_first_tiers_of_the_cpu_leaves_no_line),
+        cmocka_unit_test(job_beyond_the_first_rungs_of_the_cpu_leaves_no_line),
         cmocka_unit_test(forbidden_fallback_is_an_error),
-        cmocka_unit_test(few_turns_change_nothing_but_the_counters),
+        cmocka_unit_test(few_loops_change_nothing_but_the_counters),
         cmocka_unit_test(job_that_takes_long_leaves_its_line),
-        cmocka_unit_test(turns_are_not_limited_on_devices_that_are_cpus),
+        cmocka_unit_test(loops_are_not_limited_on_devices_that_are_cpus),
         cmocka_unit_test(numbers_beyond_int32_come_out_right),
         cmocka_unit_test(each_primitive_can_be_switched_off_on_the_device),
         cmocka_unit_test(outputs_without_room_are_run_again_without_loss),

@@ -71,7 +71,7 @@ static qn_arc_code made_code(int number)
     return code;
 }
 
-/* What the machine leaves can be read, or says why there is nothing. */
+/* The machine leaves a value that can be read, or the reason why there is none. */
 static void assert_readable(const bare_vm *vm)
 {
     for (uint32_t k = 0; k < vm->par.n_instances; k++) {

@@ -44,7 +44,7 @@ static void small_pool_evicts_and_changes_no_result(void **state)
     }
 }
 
-/* The order in which slices fill the pool is another one each time. */
+/* Batches fill the pool in another order each time. */
 static void jobs_in_any_order_give_the_same_from_a_small_pool(void **state)
 {
     fixture r = open_pool("sim", SMALL_POOL), ref = open_pool("cpu", 0);
@@ -164,7 +164,7 @@ static void pool_shrinks_to_what_the_device_has_and_says_so(void **state)
 
 /* Time. */
 
-static void count_told(void *user, uint32_t n)
+static void count_progress(void *user, uint32_t n)
 {
     uint32_t *const seen = user;
 
@@ -180,7 +180,7 @@ static void long_batch_goes_in_several_launches(void **state)
     fixture r = fixture_in(open_with((qn_options){ .backend = "sim", .log = "none" }),
                            (qn_arc_session_options){ .launch_ms = 5 });
     const int program = fixture_program(&r, "a", text), grid = fixture_made_grid(&r, 1);
-    uint32_t told[2] = { 0 };
+    uint32_t counts[2] = { 0 };
     uint64_t first;
 
     (void)state;
@@ -189,17 +189,17 @@ static void long_batch_goes_in_several_launches(void **state)
     fixture_run(&r); /* compiles */
     fixture_run(&r); /* shows the time */
     first = qn_arc_session_stats(r.s)->launches;
-    qn_arc_session_watch(r.s, count_told, told);
+    qn_arc_session_watch(r.s, count_progress, counts);
     fixture_run(&r);
     assert_true(qn_arc_session_stats(r.s)->launches - first > 2);
-    assert_int_equal(told[0], r.n);
-    assert_true(told[1] > 2);
+    assert_int_equal(counts[0], r.n);
+    assert_true(counts[1] > 2);
     for (uint32_t k = 0; k < r.n; k++)
         assert_output(&r, k, "2000");
     fixture_close(&r);
 }
 
-static void time_of_uploads_is_told(void **state)
+static void time_of_uploads_is_reported(void **state)
 {
     fixture r = open_pool("sim", 0);
 
@@ -387,7 +387,7 @@ static void device_that_fails_changes_no_result(void **state)
     fixture_close(&ref);
 }
 
-/* What came in pieces is nowhere but on the device and in the host's copy of the pool. */
+/* Content that was uploaded in pieces is only on the device and in the host's copy of the pool. */
 static void device_lost_after_pieces_were_loaded_changes_no_result(void **state)
 {
     fixture ref = open_pool("cpu", 0);
@@ -515,7 +515,7 @@ int main(void)
         cmocka_unit_test(forbidden_fallback_makes_a_job_larger_than_the_pool_an_error),
         cmocka_unit_test(pool_shrinks_to_what_the_device_has_and_says_so),
         cmocka_unit_test(long_batch_goes_in_several_launches),
-        cmocka_unit_test(time_of_uploads_is_told),
+        cmocka_unit_test(time_of_uploads_is_reported),
         cmocka_unit_test(second_run_uploads_nothing_but_the_list),
         cmocka_unit_test(new_grid_is_all_that_is_uploaded),
         cmocka_unit_test(equal_grids_are_resident_once),

@@ -119,7 +119,7 @@ static void decisions_are_explained(void **state)
     qn_temp_dir_remove(&dir);
 }
 
-/* What one process measured is where the next one begins. */
+/* A process begins with what the last one measured. */
 static void pace_of_a_place_outlives_the_session(void **state)
 {
     qn_temp_dir dir;

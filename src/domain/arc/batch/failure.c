@@ -1,4 +1,4 @@
-/* failure.c - codes and places of failed runs as text. */
+/* failure.c - the reasons of failed runs as text. */
 #include "domain/arc/batch/failure.h"
 
 #include "domain/arc/value/op_names.h"
@@ -32,7 +32,7 @@ const char *qn_arc_failure_text(int code)
     return code >= 0 && code < ARC_N_CODES ? texts[code] : "unknown error";
 }
 
-/* Of what the compiler made of two primitives, the one that can fail. */
+/* For an instruction that the compiler made of two primitives, the one that can fail. */
 const char *qn_arc_failure_op(int op)
 {
     switch (op) {

@@ -8,15 +8,15 @@
 /* "empty container" of ARC_E_EMPTY. */
 const char *qn_arc_failure_text(int code);
 
-/* "argmax"; of what is no primitive, what it is. */
+/* "argmax"; for an opcode that is no primitive, what it does. */
 const char *qn_arc_failure_op(int op);
 
-/* What the operands of a step that failed were ("grid", "empty set"), from its ARC_FAILURE; gives
- * how many. None of what the compiler put in place of two primitives. */
+/* Names the operands of a failed step ("grid", "empty set"), from its ARC_FAILURE, and returns how
+ * many there are: none for an instruction that the compiler made of two primitives. */
 int qn_arc_failure_given(int op, uint32_t failure, const char *names[ARC_MOST_OPERANDS]);
 
 /* Appends "prog 1f85a75f line 3: argmax: empty container (given empty set, function)", without a
- * place where none is to blame (an output that is too large). `inside`, which may be NULL, is what
+ * line where no line is to blame (an output that is too large). `inside`, which may be NULL, is what
  * failed in a function: "prog 1f85a75f line 3: apply: first: empty container (given empty set)". */
 void qn_arc_failure_print(const char *id, const arc_result *result, const qn_arc_blamed *inside,
                           qn_str *out);

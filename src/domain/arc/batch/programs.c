@@ -161,7 +161,7 @@ static qn_status name_programs(folder *f, const char *file, qn_arc_programs *par
     return QN_OK;
 }
 
-/* Moves what is in `part` behind the others. */
+/* Appends the programs of `part`. */
 static qn_status append(folder *f, qn_arc_programs *part, qn_err *err)
 {
     qn_arc_programs *all = f->all;

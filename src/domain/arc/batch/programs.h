@@ -16,12 +16,12 @@ typedef struct qn_arc_programs {
 /* Reads solver or batt text, which is compiled without the passes `off` (QN_ARC_OFF_*), or a file
  * of bytecode (compile/code_file.h); of a folder, every *.py and *.qarc in it. There batt programs,
  * whose functions all have one name, are called as their files, and no two programs may be called
- * alike. What the parser noted is appended to `notes`, also when a file is refused for its errors.
+ * alike. Notes of the parser are appended to `notes`, also when a file is refused for its errors.
  */
 qn_status qn_arc_programs_read(const char *path, unsigned off, qn_arc_programs *out, qn_str *notes,
                                qn_err *err);
 
-/* The same of a text, with all passes; `name` stands for the path in messages. */
+/* Reads a text instead, with all passes; `name` is the path in messages. */
 qn_status qn_arc_programs_parse(const char *name, const char *text, size_t bytes,
                                 qn_arc_programs *out, qn_str *notes, qn_err *err);
 void qn_arc_programs_free(qn_arc_programs *programs); /* zeroed is fine */

@@ -8,12 +8,12 @@
 
 enum { OTHER_SHAPE = 65535 };
 
-/* What comes of looking at the output. */
+/* What an output turns out to be. */
 typedef struct seen {
     qn_arc_heap *heap;
     qn_arc_value value;
     int has_value;
-    qn_arc_grid grid; /* the same of a grid of digits, without the value */
+    qn_arc_grid grid; /* a grid of digits, which needs no value */
     json_t *records;
 } seen;
 

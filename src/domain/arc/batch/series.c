@@ -1,4 +1,4 @@
-/* series.c - questions from tasks, and who has to answer them. */
+/* series.c - questions from tasks, and the programs that run on them. */
 #include "domain/arc/batch/series.h"
 
 #include "domain/arc/run/cut.h"
@@ -138,9 +138,9 @@ void qn_arc_questions_free(qn_arc_questions *list)
 
 /* Series. */
 
-/* Programs by id; ids of batt programs do not matter, and stand in a list. */
+/* Programs by id. Batt programs run on all tasks, whatever their ids, and are in a list. */
 typedef struct directory {
-    qn_map by_id;            /* id -> its place in the list of codes */
+    qn_map by_id;            /* id -> its element of the list of codes */
     const qn_arc_task *task; /* that was looked up last: its pairs follow each other */
     const qn_arc_code *own;
     int *batts;

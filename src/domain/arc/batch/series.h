@@ -53,7 +53,7 @@ typedef struct qn_arc_series {
 int qn_arc_pairs_have(qn_arc_pairs pairs, const qn_arc_question *question);
 
 /* Every program on the questions of the task that has its id, a batt program on all; or, with
- * match_all, every program on every question. Programs are put by turns of the questions. */
+ * match_all, every program on every question. Runs are listed by question. */
 qn_status qn_arc_series_make(const qn_arc_code *codes, int n_codes,
                              const qn_arc_questions *questions, int match_all, qn_arc_series *out,
                              qn_err *err);

@@ -66,7 +66,7 @@ static int failed_step(const arc_result *r)
     return r->code == ARC_E_TIMEOUT ? 0 : -1;
 }
 
-/* Steps up to the one that failed: what lies behind was written by other runs. */
+/* Steps up to the one that failed; later ones were written by other runs. */
 static void add_trace(FILE *to, const qn_arc_written *run)
 {
     const arc_result *r = qn_arc_session_result(run->session, run->job);

@@ -1,6 +1,5 @@
 /* check.c - the instructions of a program that came from outside. */
 #include "check.h"
-#include "check_constants.h"
 
 #include <stdlib.h>
 #include <string.h>

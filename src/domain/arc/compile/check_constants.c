@@ -2,9 +2,9 @@
  *
  * First a walk makes sure that content follows content without gap or overlap: a file could
  * otherwise describe, in a hundred bytes, a value larger than memory. Then each value is decoded,
- * looked at, and encoded again.
+ * inspected, and encoded again.
  */
-#include "check_constants.h"
+#include "check.h"
 
 #include <string.h>
 
@@ -98,7 +98,7 @@ static int walk(walker *w, uint64_t slot, int depth)
     return 1;
 }
 
-/* What it says. */
+/* Messages. */
 
 static int is_good_closure(const qn_arc_value *v)
 {

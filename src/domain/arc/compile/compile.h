@@ -29,7 +29,7 @@ typedef struct qn_arc_compile_options {
  * "first_of_size", "argmax_size", "largest_object"; "fusion" and "all" are several), or 0. */
 unsigned qn_arc_pass_named(const char *name, size_t len);
 
-/* What a program's RECORD instructions stand for, by their number. */
+/* The records of a program's RECORD instructions, by their number. */
 typedef struct qn_arc_output {
     char list; /* 'o' or 's' */
     int flag;  /* of o: its truth value */

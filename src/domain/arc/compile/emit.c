@@ -185,7 +185,7 @@ static void find_last_uses(emitter *e)
         e->last_use[dag->output] = dag->n;
 }
 
-/* Parameters stand in the first slots; those that nobody reads are free at once. */
+/* Parameters are in the first slots; those that nobody reads are free at once. */
 static void place_leaves(emitter *e)
 {
     const qn_arc_dag *dag = &e->work->dag;

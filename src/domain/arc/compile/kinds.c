@@ -13,7 +13,7 @@
 #define CONT   QN_ARC_IS_CONT
 #define SETS   QN_ARC_IS_A_SET
 
-/* What primitives give. */
+/* Results of primitives. */
 
 typedef enum {
     GIVES_ANYTHING,
@@ -270,7 +270,7 @@ qn_arc_kinds qn_arc_kinds_given(int op, const qn_arc_kinds *args)
 
 /* Parameters and operations. */
 
-/* S, I and C: samples, a grid, and a grid or nothing. What else was passed can be anything. */
+/* S, I and C: samples, a grid, and a grid or nothing. Further arguments can be anything. */
 static qn_arc_kinds kinds_of_param(const qn_arc_dag *dag, int number)
 {
     if (!(dag->flags & ARC_FLAG_THREE))

@@ -2,7 +2,7 @@
  *
  * A set of possible kinds is a mask. The kinds are those of the language, not of the
  * representation: GRID is any rectangle of numbers with at least one cell, however it is stored.
- * What is not known can be anything; nothing here is needed for a right result.
+ * A kind that is not known can be anything; results are right without this file.
  */
 #ifndef QN_ARC_KINDS_H
 #define QN_ARC_KINDS_H
@@ -37,7 +37,8 @@ typedef struct qn_arc_kinds {
 
 qn_arc_kinds qn_arc_kinds_of_value(const qn_arc_value *value);
 
-/* What a primitive gives. `args` is NULL for one used as a value: its operands are not known. */
+/* The kind that a primitive gives. `args` is NULL for one that is used as a value, whose operands are
+ * not known. */
 qn_arc_kinds qn_arc_kinds_given(int op, const qn_arc_kinds *args);
 
 /* For each node of `dag`, into out[0 .. n - 1]. */

@@ -59,7 +59,7 @@ static int is_called(int op, int arg)
 
 /* Closures. */
 
-/* Clears only_called[] of nodes whose value is kept, compared or given away somewhere. */
+/* Clears only_called[] of nodes whose value is stored, compared or passed on somewhere. */
 static void find_only_called(const qn_arc_dag *dag, char *only_called)
 {
     for (int i = 0; i < dag->n; i++)
@@ -72,10 +72,10 @@ static void find_only_called(const qn_arc_dag *dag, char *only_called)
         const qn_arc_node *node = &dag->nodes[i];
 
         for (int k = 0; k < node->n_args; k++) {
-            /* A closure that is kept keeps what it captured. */
-            const int is_kept = qn_arc_op_has_class(node->op, 'K') && !only_called[i];
+            /* A stored closure stores what it captured. */
+            const int is_stored = qn_arc_op_has_class(node->op, 'K') && !only_called[i];
 
-            if (!is_called(node->op, k) || is_kept)
+            if (!is_called(node->op, k) || is_stored)
                 only_called[node->a[k]] = 0;
         }
     }

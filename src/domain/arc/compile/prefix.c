@@ -14,7 +14,7 @@
 enum { ALONE = -1, THE_GRID = 0 };
 enum { NOBODY = -1, MOST_PREFIX = 64 };
 
-/* What primitives of a class take, in the units of a program's cost, on a usual grid. */
+/* The cost of primitives of a class on a usual grid, in the units of a program's cost. */
 enum { WEIGHT_S = 1, WEIGHT_L = 3, WEIGHT_H = 20, WEIGHT_Q = 25, LEAST_WEIGHT = WEIGHT_H };
 
 /* One of the different values. */
@@ -179,7 +179,7 @@ static int find_removed(const reading *p, cut *c, char *is_needed)
     return is_good;
 }
 
-/* Steps before a failure are told by lines, which must ascend. */
+/* Lines say how many steps came before a failure, so they must ascend. */
 static int lines_ascend(const reading *p)
 {
     for (int i = 1; i < p->head.n_ins - 1; i++)
@@ -271,7 +271,7 @@ static void rename_slot(arc_ins *code, int n, int from, int to)
 }
 
 /* The value is in a slot that nothing writes; two slots are new: what was there before, and where
- * MOVEs go that stand for nothing. */
+ * MOVEs without effect are removed. */
 static int make_rest(const qn_arc_bytes *program, const reading *p, const cut *c, qn_arc_rest *out)
 {
     arc_program head = p->head;

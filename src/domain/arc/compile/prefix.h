@@ -1,15 +1,15 @@
-/* prefix.h - what several programs compute from the grid, as programs of their own.
+/* prefix.h - computations that several programs share, as programs of their own.
  *
  * A batch of a search has many programs for the same grids, and many begin alike. An instruction
  * that depends on the grid I and on constants alone gives the same value in all of them. Where
  * three programs or more have such an instruction, of class Q or H or with one on the way to it, a
  * prefix gives its value, and each of these programs has a rest: the same program, instruction by
- * instruction, which gets the value as an argument. A rest keeps the places of instructions, since
- * a failed step is named by its place; what it need not do any more has become a MOVE, which counts
- * as no step.
+ * instruction, which gets the value as an argument. A rest keeps the positions of
+ * instructions, which name a failed step; an instruction that is not needed any more has become a
+ * MOVE, which counts as no step.
  *
- * This is done to bytecode, behind all passes, so that what a rest and its prefix do together is
- * exactly what the program does.
+ * This is done to bytecode after all passes, so that a rest and its prefix together do exactly what
+ * the program does.
  */
 #ifndef QN_ARC_PREFIX_H
 #define QN_ARC_PREFIX_H

@@ -75,7 +75,7 @@ static u64 elements_of(const arc_vm *vm, slot a)
     return n > 0 ? (u64)n : 1;
 }
 
-/* What failed first: a failure goes outwards through all that called it. */
+/* The innermost failure, which all callers pass outwards. */
 static void blame(const arc_vm *vm, i32 op, i32 n, slot a, slot b, slot c, slot d)
 {
     const slot operands[ARC_MOST_OPERANDS] = { a, b, c, d };

@@ -19,8 +19,8 @@ typedef struct qn_arc_profile_vm qn_arc_profile_vm;
 qn_arc_profile_vm *qn_arc_profile_vm_new(uint32_t max_steps); /* NULL without memory */
 void qn_arc_profile_vm_free(qn_arc_profile_vm *vm);           /* NULL is fine */
 
-/* Runs one instance a few times, of which the quickest counts; its number does not matter. Returns
- * how many ticks that took. */
+/* Runs one instance a few times and returns the ticks of the quickest run. The number of the instance
+ * does not matter. */
 int64_t qn_arc_profile_vm_run(qn_arc_profile_vm *vm, const unsigned char *pool,
                               const arc_instance *instance, arc_result *result);
 
@@ -37,7 +37,7 @@ qn_arc_blamed qn_arc_profile_vm_blame(qn_arc_profile_vm *vm, const unsigned char
 /* The clock that ticks are of. */
 int64_t qn_arc_profile_now(void);
 
-/* What all runs have executed, by primitive: ARC_N_OPS of them. */
+/* Counts of all runs by primitive: ARC_N_OPS of them. */
 const qn_arc_op_count *qn_arc_profile_vm_ops(const qn_arc_profile_vm *vm);
 
 #endif

@@ -29,7 +29,7 @@ typedef struct qn_arc_node {
     const qn_arc_value *value; /* of a constant */
 } qn_arc_node;
 
-/* What a batt program puts into its lists. */
+/* The records that a batt program puts into its lists. */
 typedef struct qn_arc_record {
     char list; /* 'o' or 's' */
     int flag;  /* of o: True or False */

@@ -207,7 +207,7 @@ static int quoted(lexer *l)
             return 1;
         }
     }
-    /* No end: the rest of the physical line is lost, the next one begins anew. */
+    /* No end: the rest of the physical line is lost, the next one starts fresh. */
     qn_arc_note_add(l->notes, QN_ARC_NOTE_ERROR, line, col, "text is never closed");
     if (!add_token(l, QN_ARC_TOK_BAD, start, 1, col))
         return 0;

@@ -20,7 +20,7 @@ typedef struct qn_arc_note {
     char *text;
 } qn_arc_note;
 
-enum { QN_ARC_MOST_NOTES = 100000 }; /* kept; further ones are only counted */
+enum { QN_ARC_MOST_NOTES = 100000 }; /* stored; further ones are only counted */
 
 /* Zero-initialised is empty. When memory runs out, `failed` is set and n_errors counts on. */
 typedef struct qn_arc_notes {

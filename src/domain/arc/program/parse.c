@@ -62,7 +62,7 @@ static void parse_return(qn_arc_parser *p)
         p->program->dag.output = node;
 }
 
-/* NAME = ...; the name exists from here on, whatever is wrong on the right. */
+/* NAME = ...; the name exists from here on, even if the right side is wrong. */
 static void parse_assignment(qn_arc_parser *p)
 {
     const qn_arc_token *name = p->token;
@@ -89,7 +89,7 @@ static void parse_assignment(qn_arc_parser *p)
     qn_arc_assign(p, name, p->is_lost ? QN_ARC_NO_NODE : node);
 }
 
-/* What a line that the lexer has given up would have done to names. */
+/* Defines the names of a line that the lexer gave up. */
 static void parse_broken(qn_arc_parser *p)
 {
     p->program->n_errors++;

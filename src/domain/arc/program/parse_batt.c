@@ -1,7 +1,7 @@
 /* parse_batt.c - what only batt programs have: lists, piled and guarded steps.
  *
  * A piled step names the steps that must be ok. Those it uses must be anyway, so only the others
- * are kept with the node.
+ * are stored with the node.
  */
 #include "parse_impl.h"
 

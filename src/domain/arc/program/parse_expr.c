@@ -195,7 +195,7 @@ static int parse_tuple(qn_arc_parser *p)
 
 typedef enum { CALLS_NOTHING, CALLS_PRIMITIVE, CALLS_VALUE } callee_kind;
 
-/* What `name` is as a function: an opcode, or a node that holds one when the program runs. */
+/* The function that `name` means: an opcode, or a node that holds one when the program runs. */
 static callee_kind resolve_callee(qn_arc_parser *p, const qn_arc_token *name, int *out)
 {
     qn_arc_variable *v = qn_arc_variable_of(p, name);

@@ -7,7 +7,7 @@
  *         return O                                     ...
  *                                                      return o, s
  *
- * A file is parsed to its end whatever is wrong in it; what was found is a list of notes. Programs
+ * A file is parsed to its end in spite of errors, which become a list of notes. Programs
  * without errors can be compiled (domain/arc/compile/compile.h).
  */
 #ifndef QN_ARC_PROGRAM_H

@@ -205,7 +205,7 @@ static qn_status read_key(const char *text, const char *path, uint64_t *key, qn_
     return QN_OK;
 }
 
-/* With `costs` NULL only looks, so that a damaged file leaves nothing behind. */
+/* With `costs` NULL only checks, so that a damaged file changes nothing. */
 static qn_status read_programs(const json_t *programs, const char *path, qn_arc_costs *costs,
                                qn_err *err)
 {

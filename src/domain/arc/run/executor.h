@@ -21,7 +21,7 @@ typedef enum qn_arc_rung {
     QN_ARC_N_RUNGS
 } qn_arc_rung;
 
-/* What a team has on a rung. Programs with more slots are for a later one. */
+/* The room of a team on a rung. Programs with more slots are for a later one. */
 typedef struct qn_arc_room {
     uint32_t arena, frames, slots;
     int n_teams;

@@ -134,7 +134,7 @@ static qn_status run_later(qn_arc_batch *b, qn_err *err)
 
 /* The first rung. */
 
-/* Kernels and copies of the devices overlap, so their times cannot be told apart. */
+/* Kernels and copies of the devices overlap, so they are timed together. */
 static qn_status run_split(qn_arc_batch *b, qn_err *err)
 {
     const double start = qn_now_us();

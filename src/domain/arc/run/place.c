@@ -92,7 +92,7 @@ qn_arc_decision qn_arc_place_batch(qn_arc_session *s, double units)
     return d;
 }
 
-/* What the first batch took beyond what later ones take: loading a module, making buffers.
+/* Notes the extra time of the first batch, for loading a module and making buffers.
  * Compilation is left out, since its result outlives the process. */
 static void note_first(qn_arc_session *s, const qn_arc_decision *d, double us)
 {

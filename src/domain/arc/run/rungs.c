@@ -37,7 +37,7 @@ static void push(qn_arc_queue *q, uint32_t job)
     q->jobs[q->n++] = job;
 }
 
-/* Jobs for the CPU beside a device wait behind the others. */
+/* Jobs for the CPU beside a device come after the others. */
 static qn_status queue_all(qn_arc_batch *b, qn_err *err)
 {
     uint32_t *order = b->again; /* which is free before the first launch */
@@ -133,8 +133,8 @@ static void drop_done(qn_arc_batch *b)
     q->n += b->n_again - b->n_now;
 }
 
-/* Outputs that found no room get twice as much the next time. What finds none in the largest room
- * runs alone. */
+/* Outputs that found no room get twice as much the next time. Those that find none even in the largest room
+ * run alone. */
 static void widen(qn_arc_batch *b)
 {
     const int none_is_done = b->n_again == b->n_now;

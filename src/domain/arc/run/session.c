@@ -25,7 +25,7 @@ static size_t pool_budget(qn_ctx *ctx, const qn_arc_session_options *options)
     return quarter ? quarter : most;
 }
 
-/* What programs cost. */
+/* Costs of programs. */
 
 /* As with the engine's profiles, a bad file is never a reason to fail. */
 static void load_costs(qn_arc_session *s)

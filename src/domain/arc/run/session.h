@@ -31,7 +31,7 @@ typedef struct qn_arc_limits {
                          * share groups; 0: as many as teams share */
 } qn_arc_limits;
 
-/* What several programs compute from the same grid can be computed once: prefixes.c. */
+/* Computations on a grid that several programs share can run once: prefixes.c. */
 typedef enum qn_arc_prefix_mode {
     QN_ARC_PREFIXES_WORTH, /* where that saves enough, by estimate */
     QN_ARC_PREFIXES_OFF,
@@ -87,7 +87,7 @@ void qn_arc_session_free(qn_arc_session *session); /* NULL is fine */
 qn_status qn_arc_session_program(qn_arc_session *session, const char *id,
                                  const unsigned char *bytes, size_t n, int *program, qn_err *err);
 
-/* Decides for a program, whatever was measured. */
+/* Decides for a program, overriding measurements. */
 void qn_arc_session_place(qn_arc_session *session, int program, qn_arc_place place);
 
 /* Adds a value; `id` appears in messages. */

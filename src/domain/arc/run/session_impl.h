@@ -69,7 +69,7 @@ typedef struct qn_arc_home {
     qn_arc_executor *executor;
 } qn_arc_home;
 
-/* What programs have in common: prefixes.c. */
+/* Common parts of programs: prefixes.c. */
 typedef struct qn_arc_common {
     qn_arc_prefix_mode mode;
     size_t n_planned; /* programs of the plan; when there are others, a new one is made */
@@ -142,7 +142,7 @@ typedef struct qn_arc_queue {
     uint32_t n;
 } qn_arc_queue;
 
-/* What jobs of a rung may take where there is a deadline: see deadline.c. */
+/* How much jobs of a rung may take where there is a deadline: see deadline.c. */
 enum { QN_ARC_FIRST_STEPS = 1024 };
 
 typedef struct qn_arc_budget {

@@ -20,7 +20,7 @@ typedef struct qn_arc_canvas {
 qn_status qn_arc_canvas_new(qn_arc_canvas *canvas, int width, int height, qn_err *err);
 void qn_arc_canvas_free(qn_arc_canvas *canvas);
 
-/* What lies outside the canvas is cut off. */
+/* Everything outside the canvas is cut off. */
 void qn_arc_canvas_fill(qn_arc_canvas *canvas, int x, int y, int width, int height,
                         uint32_t colour);
 

@@ -76,7 +76,7 @@ static void add_grid(qn_str *html, const char *name, const qn_arc_grid *grid,
     qn_str_add(html, "</svg></div>\n");
 }
 
-/* What the comparison says, for those who do not see colours. */
+/* The comparison in words, for readers who cannot see the colours. */
 static void add_verdict(qn_str *html, const qn_arc_figure_row *row)
 {
     const int differing = qn_arc_grids_differ(&row->output, &row->expected);

@@ -1,7 +1,7 @@
 /* decode.c - slots and bytes back into trees, and bytes from one place to another.
  *
- * What a device wrote is read with every offset and length checked. Values may share content, so
- * a small buffer can stand for a huge tree: the tree is limited, and moving marks what it moved.
+ * Checks every offset and length, since a device wrote them. Values may share content, so a small
+ * buffer can describe a huge tree: the tree is limited, and moving marks what it moved.
  */
 #include "domain/arc/value/encode.h"
 #include "kernel/arc/arc_value.h"

@@ -1,6 +1,6 @@
 /* from_json.c - JSON into values, with the place of a fault as a path.
  *
- * The path is kept while going down and cut when coming back, so that it costs nothing until a
+ * The path grows on the way down and is cut on the way back, so that it costs nothing until a
  * fault is reported.
  */
 #include "domain/arc/value/known.h"

@@ -168,7 +168,7 @@ static void sort_by_merging(qn_arc_value *items, int n, qn_arc_value *spare)
 qn_arc_value qn_arc_set_of(qn_arc_value *items, int n)
 {
     qn_arc_value *const spare = n > 16 ? malloc((size_t)(n / 2) * sizeof *items) : NULL;
-    int kept = 0;
+    int n_different = 0;
 
     /* Both sorts are stable, so that the first of equal items is the one that stays. Without
      * memory for merging, insertion takes longer. */
@@ -178,10 +178,10 @@ qn_arc_value qn_arc_set_of(qn_arc_value *items, int n)
         sort_by_insertion(items, n);
     free(spare);
     for (int i = 0; i < n; i++) {
-        if (kept == 0 || qn_arc_compare(&items[kept - 1], &items[i]) != 0)
-            items[kept++] = items[i];
+        if (n_different == 0 || qn_arc_compare(&items[n_different - 1], &items[i]) != 0)
+            items[n_different++] = items[i];
     }
-    return (qn_arc_value){ .kind = QN_ARC_SET, .n = kept, .items = items };
+    return (qn_arc_value){ .kind = QN_ARC_SET, .n = n_different, .items = items };
 }
 
 /* Grids. */

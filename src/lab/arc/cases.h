@@ -1,6 +1,6 @@
 /* cases.h - files of golden cases: a primitive, its arguments, and what must come out. */
-#ifndef QN_ARC_CASES_H
-#define QN_ARC_CASES_H
+#ifndef QN_LAB_ARC_CASES_H
+#define QN_LAB_ARC_CASES_H
 
 #include "domain/arc/value/value.h"
 

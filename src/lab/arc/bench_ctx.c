@@ -1,5 +1,5 @@
-/* stand.c - sessions to measure in, and the copies of grids they run on. */
-#include "lab/arc/stand.h"
+/* bench_ctx.c - sessions to measure in, and the copies of grids they run on. */
+#include "lab/arc/bench_ctx.h"
 
 #include "util/clock.h"
 #include "util/hash.h"
@@ -7,44 +7,44 @@
 
 #include <stdlib.h>
 
-qn_status qn_arc_stand_open(qn_arc_stand *stand, const qn_arc_programs *programs,
-                            const qn_arc_tasks *tasks, const qn_arc_bench_options *options,
-                            const char *backend, int threads, qn_err *err)
+qn_status qn_arc_bench_ctx_open(qn_arc_bench_ctx *bctx, const qn_arc_programs *programs,
+                                const qn_arc_tasks *tasks, const qn_arc_bench_options *options,
+                                const char *backend, int threads, qn_err *err)
 {
     qn_options engine = options->engine;
     qn_status st = QN_OK;
 
-    *stand = (qn_arc_stand){ .programs = programs, .tasks = tasks, .options = options };
+    *bctx = (qn_arc_bench_ctx){ .programs = programs, .tasks = tasks, .options = options };
     engine.backend = backend;
     if (threads)
         engine.threads = threads;
-    QN_TRY(qn_ctx_open(&engine, &stand->ctx, err));
-    QN_TRY(qn_arc_session_new(stand->ctx, &options->session, &stand->session, err));
+    QN_TRY(qn_ctx_open(&engine, &bctx->ctx, err));
+    QN_TRY(qn_arc_session_new(bctx->ctx, &options->session, &bctx->session, err));
 out:
     if (st != QN_OK)
-        qn_arc_stand_close(stand);
+        qn_arc_bench_ctx_close(bctx);
     return st;
 }
 
-static void drop_jobs(qn_arc_stand *stand)
+static void drop_jobs(qn_arc_bench_ctx *bctx)
 {
-    qn_arc_questions_free(&stand->questions);
-    free(stand->jobs);
-    free(stand->program_of);
-    stand->jobs = NULL;
-    stand->program_of = NULL;
-    stand->n = 0;
+    qn_arc_questions_free(&bctx->questions);
+    free(bctx->jobs);
+    free(bctx->program_of);
+    bctx->jobs = NULL;
+    bctx->program_of = NULL;
+    bctx->n = 0;
 }
 
-void qn_arc_stand_close(qn_arc_stand *stand)
+void qn_arc_bench_ctx_close(qn_arc_bench_ctx *bctx)
 {
-    drop_jobs(stand);
-    qn_arc_session_free(stand->session);
-    qn_ctx_close(stand->ctx);
-    *stand = (qn_arc_stand){ 0 };
+    drop_jobs(bctx);
+    qn_arc_session_free(bctx->session);
+    qn_ctx_close(bctx->ctx);
+    *bctx = (qn_arc_bench_ctx){ 0 };
 }
 
-/* What each colour becomes in a copy; the first copy is as it was. */
+/* The new colour of each colour in a copy; the first copy is not changed. */
 static void shuffle(int copy, unsigned char recolour[QN_ARC_COLOURS])
 {
     for (int c = 0; c < QN_ARC_COLOURS; c++)
@@ -58,7 +58,7 @@ static void shuffle(int copy, unsigned char recolour[QN_ARC_COLOURS])
     }
 }
 
-static qn_status load_questions(qn_arc_stand *s, int copies, qn_err *err)
+static qn_status load_questions(qn_arc_bench_ctx *s, int copies, qn_err *err)
 {
     unsigned char recolour[QN_ARC_COLOURS];
     qn_arc_question_options options = { .pairs = QN_ARC_PAIRS_ALL,
@@ -78,7 +78,7 @@ out:
     return st;
 }
 
-static qn_status list_jobs(qn_arc_stand *s, int without, qn_err *err)
+static qn_status list_jobs(qn_arc_bench_ctx *s, int without, qn_err *err)
 {
     const qn_arc_code *codes = s->programs->codes;
     qn_arc_series series = { 0 };
@@ -110,7 +110,7 @@ out:
     return st;
 }
 
-qn_status qn_arc_stand_load(qn_arc_stand *s, int copies, int without, qn_err *err)
+qn_status qn_arc_bench_ctx_load(qn_arc_bench_ctx *s, int copies, int without, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -128,15 +128,15 @@ out:
     return st;
 }
 
-static double kernel_seconds(qn_arc_stand *s)
+static double kernel_seconds(qn_arc_bench_ctx *s)
 {
     const qn_arc_stats *stats = qn_arc_session_stats(s->session);
 
     return stats->time_kernel + stats->time_cpu;
 }
 
-qn_status qn_arc_stand_run(qn_arc_stand *s, uint32_t first, uint32_t stride, uint32_t n,
-                           qn_arc_stand_time *time, qn_err *err)
+qn_status qn_arc_bench_ctx_run(qn_arc_bench_ctx *s, uint32_t first, uint32_t stride, uint32_t n,
+                               qn_arc_bench_time *time, qn_err *err)
 {
     const double kernel = kernel_seconds(s), start = qn_now_us();
     qn_arc_job *list = s->jobs + first;

@@ -1,5 +1,5 @@
 /* cases.c - reads golden cases. */
-#include "domain/arc/value/cases.h"
+#include "lab/arc/cases.h"
 #include "domain/arc/value/text.h"
 #include "util/json.h"
 
