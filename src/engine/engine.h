@@ -25,7 +25,7 @@ enum { QN_MAX_DEVICES = 16, QN_CPU_SLOT = 0 };
 
 /* The context. */
 
-/* What options, environment and defaults came to. */
+/* Settings as options, environment and defaults give them. */
 typedef struct qn_settings {
     qn_route_mode route_mode;
     qn_fallback_policy fallback;
@@ -218,7 +218,7 @@ void qn_segments_free(qn_segments *segments);
 qn_status qn_segments_sum(qn_segments *segments, qn_graph *graph, const char *name, qn_buf *value,
                           qn_buf *cell, qn_err *err);
 
-/* What the router knows. */
+/* Knowledge of the router. */
 
 /* Cost of copies between host and device. 10^9 bytes per second. */
 typedef struct qn_link {
@@ -226,7 +226,7 @@ typedef struct qn_link {
     double sync_us; /* what a run on the device takes beyond its copies and stages */
 } qn_link;
 
-/* What estimates are made of where nothing was measured. */
+/* Speed of a device, for estimates where nothing was measured. */
 typedef struct qn_speed {
     double launch_us, gbps, gflops;
     int is_measured;
@@ -265,7 +265,7 @@ const char *qn_route_op_name(const qn_route_op *op);
 /* As the profile has it: 0 none, -1 not known. */
 qn_i64 qn_route_op_crossover(const qn_route_op *op, int device, qn_residency residency);
 
-/* What was measured at about one size. */
+/* Times measured at about one size. */
 typedef struct qn_route_point {
     double size, median_us, mad_us;
     int n;
@@ -349,7 +349,7 @@ void qn_route_explain_choice(qn_ctx *ctx, const char *stage, const char *op, qn_
 qn_status qn_explain_read(const char *path, qn_csv *csv, qn_explain_row **rows, size_t *n,
                           qn_err *err);
 
-/* What a run leaves behind. */
+/* Reports of a run. */
 
 /* Series of a name, one after another; NULL starts and ends. */
 const qn_metric *qn_metric_next(const qn_metrics *metrics, const char *name,
@@ -368,7 +368,7 @@ typedef struct qn_run_check {
     int is_ok;
 } qn_run_check;
 
-/* What a run was, as its command knows it; the engine adds the rest. Works when zeroed. */
+/* Description of a run by its command; the engine adds the rest. Works when zeroed. */
 typedef struct qn_run_info {
     const char *command;      /* "tasks run" */
     const char *command_line; /* as one would type it; NULL: not known */

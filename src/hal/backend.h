@@ -33,7 +33,7 @@ enum {
     QN_N_STREAMS
 };
 
-/* What a block of memory is for. Reuse needs a superset. */
+/* Uses of a block of memory. Reuse needs a superset. */
 enum {
     QN_USE_READ = 1,
     QN_USE_WRITE = 2,
@@ -49,7 +49,7 @@ typedef struct qn_sim_clock {
     double host_us;
 } qn_sim_clock;
 
-/* What a context tells the backends it opens. */
+/* Settings of a context for the backends it opens. */
 typedef struct qn_hal_config {
     int threads;         /* of the CPU backend; 0 = all */
     const char *sim;     /* "devices=4,max_grid=4": the sim.* limits, without the prefix */

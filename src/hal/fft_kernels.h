@@ -1,6 +1,6 @@
 /* fft_kernels.h - the compiled kernels of a transform, as one blob for the disk cache.
  *
- * VkFFT writes its kernels anew for every plan, as text. The compiled form is found again by the
+ * VkFFT generates the text of its kernels for every plan. The compiled form is found again by the
  * digest of that text, so neither the library's version nor the order of kernels matters. (VkFFT
  * can save a plan by itself, but treats binaries as strings, which end at their first zero.)
  */

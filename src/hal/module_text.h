@@ -11,7 +11,7 @@
 /* The dialect text of any module, as a copy which the caller frees. */
 qn_status qn_module_text(const qn_kernel_module *module, char **out, qn_err *err);
 
-/* The PTX of a built-in module, with a NUL behind its *bytes; the caller frees it. The module must
+/* The PTX of a built-in module, followed by a NUL; the caller frees it. The module must
  * have some (ptx.data). */
 qn_status qn_module_ptx(const qn_kernel_module *module, char **out, size_t *bytes, qn_err *err);
 

@@ -38,14 +38,15 @@ static void refresh_pool(qn_ctx *ctx, const char *name, const qn_pool *pool)
 /* Memory that residency costs beyond the data it tracks. */
 static void refresh_overhead(qn_ctx *ctx)
 {
-    double data = 0, books = 0;
+    double data = 0, overhead = 0;
 
     for (const qn_buf *buf = ctx->bufs; buf; buf = buf->next) {
         data += (double)buf->bytes;
-        books += (double)sizeof *buf;
+        overhead += (double)sizeof *buf;
     }
     if (data > 0)
-        qn_metric_set(qn_metric_of(ctx->metrics, "memory_overhead_pct", NULL), 100 * books / data);
+        qn_metric_set(qn_metric_of(ctx->metrics, "memory_overhead_pct", NULL),
+                      100 * overhead / data);
 }
 
 void qn_report_refresh(qn_ctx *ctx)

@@ -93,7 +93,7 @@ static void dump(const qn_device *device, const qn_kernel_module *module, const 
         qn_log_put(&device->ctx->log, QN_LOG_WARN, "QUERN_DUMP: %s", err.text);
 }
 
-/* What a compiler is busy with for up to a minute: a line for who sits before the screen. */
+/* A compiler may take up to a minute: log a line, so that the user knows why it takes long. */
 static void announce(const qn_device *device, const qn_source *src)
 {
     const qn_ctx *ctx = device->ctx;
@@ -147,7 +147,7 @@ static void keep(qn_device *device, const char *key, qn_module *module)
     free(blob.data);
 }
 
-/* What kernels of text given at run time take of a device, where that is known. */
+/* Registers and local memory of kernels of run-time text, where the backend reports them. */
 static void note_resources(qn_device *device, const qn_kernel_module *module, const qn_module *made)
 {
     qn_metrics *const metrics = device->ctx->metrics;
@@ -222,7 +222,7 @@ static void unload(qn_device *device, loaded *entry)
     free(entry);
 }
 
-/* Graphs wait for the device before they drop a module, so what nobody holds is idle. */
+/* Graphs wait for the device before they drop a module, so a module without holders is idle. */
 static void trim(qn_device *device)
 {
     while (device->modules.count > device->modules_kept) {

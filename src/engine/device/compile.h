@@ -7,7 +7,7 @@
 enum { QN_MODULES_KEPT = 512 };
 
 /* The module on the device, compiled when neither cache has it. Owned by the device and held for
- * the caller: it stays loaded until every holder has dropped it. Modules that nobody holds stay
+ * the caller: it stays loaded until every holder has dropped it. Modules without holders stay
  * as well, up to device->modules_kept together with the others; beyond, those that were asked for
  * longest ago go first. */
 qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_module **out,

@@ -16,8 +16,7 @@ typedef struct qn_kcache qn_kcache;
 typedef struct qn_ledger qn_ledger;
 
 /* A point in the work of one stream of a device: "everything up to submission seq". seq 0 is
- * always in the past. Cheaper than an event per buffer: events are made only when somebody
- * waits. */
+ * always in the past. Cheaper than an event per buffer: events are made only for waits. */
 typedef struct qn_point {
     qn_stream stream;
     uint64_t seq;
@@ -66,7 +65,7 @@ typedef struct qn_device {
     qn_timeline streams[QN_N_STREAMS];
     qn_map modules;      /* cache key -> what is loaded (compile.c) */
     qn_map builtin;      /* the same by name of a built-in file: no key to compute */
-    size_t modules_kept; /* how many may stay that nobody holds, with the others */
+    size_t modules_kept; /* how many modules stay loaded, those without holders included */
     qn_map ffts;         /* shape -> qn_fft */
     qn_health health;
     qn_device_metrics m;

@@ -118,7 +118,7 @@ static int is_power_of_ten(uint64_t n)
     return n == 1;
 }
 
-/* The line must keep its form whatever the sentence is: no final period, never empty. */
+/* Every sentence must fit the form of the line: no final period, never empty. */
 static void trim_sentence(char *text, size_t size, qn_status status)
 {
     size_t n = strlen(text);

@@ -2,7 +2,7 @@
  *
  * What is kept on disk is the library's business (compiled kernels, measured choices); here it is
  * one entry of the kernel cache per device and shape. FFTW's choices depend on the processor and
- * the sides of a field only, so cpu and sim share them, whatever their threads and batches.
+ * the sides of a field only, so cpu and sim share them for any number of threads and batches.
  */
 #include "engine/device/fft.h"
 

@@ -35,7 +35,7 @@ static int is_temp_name(const char *name)
     return len > end && name[len - end] == '.' && is_entry_name(name, len - end);
 }
 
-/* What processes left that were killed while they stored something. */
+/* Temporary files of processes that were killed while they stored an entry. */
 static void remove_leftovers(const char *dir)
 {
     DIR *folder = opendir(dir);
@@ -98,7 +98,7 @@ static int open_entry(const char *path)
     return open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Ours, and nobody else may write it. */
+/* Owned by us and writable by no other user. */
 static int is_private(const struct stat *info)
 {
     return info->st_uid == geteuid() && !(info->st_mode & (S_IWGRP | S_IWOTH));

@@ -4,7 +4,7 @@
 
 #include "engine/device/context.h"
 
-/* What one stage did on one device, over all graphs of the context. */
+/* Runs, transfers and time of one stage on one device, over all graphs of the context. */
 typedef struct qn_stage_log {
     char name[64];
     const char *device;

@@ -124,7 +124,7 @@ static qn_status update_values(qn_graph *graph, qn_recording *r, qn_err *err)
         if (stage->value_gen <= r->value_gen)
             continue;
         if (r->launch_i[s] < 0 || !device->backend->update)
-            return QN_ERR_UNSUPPORTED; /* in parts: record anew */
+            return QN_ERR_UNSUPPORTED; /* in parts: record it again */
         qn_fill_args(graph, stage, device, args);
         call.args = args;
         st = device->backend->update(device->dev, r->replay, r->launch_i[s], &call, err);

@@ -166,11 +166,11 @@ static int is_late(const qn_failure *failure, qn_status status)
 
 static void blame(qn_device *device, const qn_failure *failure, qn_status status)
 {
-    /* A device dies once, whatever goes down with it. */
+    /* The loss of a device counts once, however many stages it affects. */
     if (device->is_loss_counted)
         return;
     device->is_loss_counted = status == QN_ERR_DEVICE_LOST;
-    /* What was submitted has been counted. */
+    /* Submitted stages have been counted. */
     if (!failure->is_late && !(failure->step && failure->step->kind == QN_STEP_DOWNLOAD))
         qn_metric_add(device->m.executions, 1);
     qn_metric_add(device->m.failures, 1);
@@ -192,7 +192,7 @@ qn_status qn_recover(qn_graph *graph, const qn_failure *failure, int *next, qn_e
     const qn_status status = err->status;
     qn_status st = QN_OK;
 
-    if (failure->is_told || status == QN_ERR_FALLBACK)
+    if (failure->is_reported || status == QN_ERR_FALLBACK)
         return status;
     if (slot == QN_CPU_SLOT || failure->is_final)
         return qn_prefix(err, "stage %s", graph->stages[s].name);

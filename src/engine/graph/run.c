@@ -1,7 +1,7 @@
 /* run.c - the run loop.
  *
  * A run plans the stages from where it stands, gets the memory, and submits everything in one
- * pass. What fails on the way moves one stage (or the rest of the graph) to the CPU and the loop
+ * pass. A failure moves one stage (or the rest of the graph) to the CPU and the loop
  * plans again from there: fallback is not a second code path, only another plan.
  */
 #include "engine/graph/run.h"
@@ -91,7 +91,7 @@ qn_status qn_graph_go_on(qn_graph *graph, const qn_failure *failure, int *next, 
     qn_failure kept = *failure;
     qn_err why;
 
-    if (kept.step) /* the plan it points into may be built anew */
+    if (kept.step) /* the plan it points into may be rebuilt */
         kept.step = &step;
 
     *next = kept.stage;
@@ -207,7 +207,7 @@ qn_status qn_graph_run(qn_graph *graph, qn_err *err)
     qn_err own;
 
     err = qn_err_begin(err, &own);
-    /* What was tried and mended on the way has left its sentence, too: the status counts. */
+    /* Errors that were recovered from have left their sentences: only the status counts. */
     return run(graph, err);
 }
 

@@ -19,7 +19,7 @@ qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, qn_failure *failu
 /* Queues one step; the buffers' state is not touched. */
 qn_status qn_submit_step(qn_graph *graph, const qn_step *step, const qn_lanes *lanes,
                          int *n_launches, qn_err *err);
-/* What a submitted step means for the buffers' state. */
+/* Updates the state of the buffers for a submitted step. */
 void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at);
 /* Arguments as a launch wants them; `out` has room for the stage's n_args. */
 void qn_fill_args(qn_graph *graph, const qn_stage *stage, qn_device *device, qn_launch_arg *out);
@@ -50,7 +50,7 @@ qn_status qn_record_run(qn_graph *graph, qn_recording *recording, qn_err *err);
 void qn_record_free(qn_graph *graph);
 
 /* Run.c. */
-/* What was in flight is over: its stages leave the queues of their devices. */
+/* The run in flight has ended: its stages leave the queues of their devices. */
 void qn_run_settled(qn_graph *graph);
 
 /* Recover.c. */
@@ -62,7 +62,7 @@ qn_status qn_recover_begin(qn_graph *graph, qn_err *err);
 qn_status qn_recover_note(qn_graph *graph, int s, qn_err *err);
 /* The device takes no work now: stages from `s` on go to the CPU, and that is said of each. */
 qn_status qn_recover_move(qn_graph *graph, const qn_device *device, int s, qn_err *err);
-/* Ends a run that was submitted: what it leaves behind is what may be found missing later. */
+/* Ends a submitted run: notes the versions it produced, for a recovery later. */
 void qn_recover_end(qn_graph *graph);
 /* Decides what follows on a failure. QN_OK: go on at stage *next, which moved to the CPU, or at
  * the first with everything there. Otherwise the failure stands. */
@@ -83,11 +83,11 @@ qn_status qn_graph_prepare(qn_graph *graph, qn_err *err);
 /* Run.c. */
 /* The run loop without replay, from a stage on. */
 qn_status qn_graph_run_from(qn_graph *graph, int stage, qn_err *err);
-/* What follows on a failure: room is made, or the stage moves. *next is where to go on. */
+/* Reacts to a failure: frees memory, or moves the stage. *next is the stage to continue with. */
 qn_status qn_graph_go_on(qn_graph *graph, const qn_failure *failure, int *next, qn_err *err);
 
 /* Stage_clock.c. */
-/* Times one step when somebody wants to know: QUERN_TIMING, or a sample for the router. */
+/* Times one step for QUERN_TIMING or as a sample for the router. */
 typedef struct qn_stage_clock {
     int is_on;
     double start_us;

@@ -344,7 +344,7 @@ out:
     return st;
 }
 
-/* Queues one step and keeps the books about it. */
+/* Queues one step and counts it. */
 static qn_status submit_one(qn_graph *graph, const qn_plan *plan, int i, int *next_meet,
                             qn_failure *failure, qn_err *err)
 {

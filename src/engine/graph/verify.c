@@ -185,7 +185,7 @@ qn_status qn_verify_run(qn_graph *graph, int s, qn_failure *failure, qn_err *err
     QN_TRY(run_on_snapshot(graph, stage, &snap, err));
     QN_TRY(compare_outputs(graph, stage, &snap, &mismatch, err));
     st = judge(graph, s, device, &before, &mismatch, err);
-    failure->is_told = st != QN_OK;
+    failure->is_reported = st != QN_OK;
 out:
     qn_plan_pin(graph, &graph->plan, -1);
     free_snapshot(&snap);

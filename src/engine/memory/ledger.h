@@ -27,7 +27,7 @@ struct qn_ledger {
 
 void qn_ledger_close(qn_ctx *ctx);
 
-/* What the engine tells it; nothing happens without a ledger. */
+/* Notes of the engine; without a ledger these calls do nothing. */
 void qn_ledger_made(const qn_buf *root);
 void qn_ledger_gone(const qn_buf *root);
 /* A graph uses it from stage `first` to stage `last`. */

@@ -1,4 +1,4 @@
-/* residency.c - moving copies of a buffer, and keeping the books about it. */
+/* residency.c - moves copies of a buffer and keeps track of them. */
 #include "engine/memory/residency.h"
 
 #include "engine/device/fault.h"
@@ -306,7 +306,7 @@ qn_status qn_buf_recover(qn_buf *root, qn_status st, qn_err *err)
 {
     qn_runs *writer = root->writer;
 
-    /* What failed before it was queued leaves the run alone. */
+    /* A failure before queueing does not affect the run. */
     if (!writer || !writer->in_flight || writer->is_running || st == QN_ERR_NOMEM ||
         st == QN_ERR_INJECTED)
         return st;

@@ -41,7 +41,7 @@ struct qn_buf {
     size_t offset;
 
     uint64_t version;
-    void *host; /* NULL while nobody needed it */
+    void *host; /* NULL until it is needed */
     uint64_t host_version;
     qn_block *host_block; /* NULL for wrapped or spilled memory */
     uint64_t host_tick;   /* LRU */
@@ -54,7 +54,7 @@ struct qn_buf {
     int is_temp;
 
     qn_runs *owner;   /* of a temporary */
-    qn_runs *writer;  /* whose run wrote the present version on a device; NULL: nobody's */
+    qn_runs *writer;  /* whose run wrote the present version on a device; NULL: no run */
     unsigned visited; /* devices that ever held it, one bit per slot */
     uint64_t uses;    /* accesses that a device could have served: hot when > 2 */
     qn_transfer_count count;
@@ -86,10 +86,10 @@ qn_status qn_buf_need_host(qn_buf *root, qn_err *err);
  * evict.c. */
 qn_status qn_buf_need_block(qn_buf *root, qn_device *device, const char *stage, qn_err *err);
 
-/* The same for nobody's sake: no other buffer has to give way. */
+/* As qn_buf_need_block, but without evicting other buffers. */
 qn_status qn_buf_try_block(qn_buf *root, qn_device *device, qn_err *err);
 
-/* What follows on stream `on` may read or overwrite the device's copy, or the host's. The stream
+/* Later work on stream `on` may read or overwrite the device's copy, or the host's. The stream
  * waits for work of its own device; where other devices are concerned the host waits. */
 qn_status qn_buf_before_read(qn_buf *root, qn_device *device, qn_stream on, qn_err *err);
 qn_status qn_buf_before_write(qn_buf *root, qn_device *device, qn_stream on, qn_err *err);
@@ -104,7 +104,7 @@ qn_status qn_buf_download(qn_buf *root, qn_device *device, void *to, qn_stream o
                           const char *stage, qn_err *err);
 qn_status qn_buf_peer(qn_buf *root, qn_device *from, qn_device *to, qn_stream on, qn_err *err);
 
-/* What a finished submission means for the buffer's state. */
+/* Update the state of the buffer after a submission. */
 void qn_buf_note_arrival(qn_buf *root, qn_device *device, int source, qn_point at);
 void qn_buf_note_download(qn_buf *root, qn_device *device, qn_point at);
 void qn_buf_note_read(qn_buf *root, qn_device *device, qn_point at);

@@ -2,7 +2,7 @@
  *
  * One row per built-in kernel that a graph may name, sorted by name for lookup. Kernels that are
  * a step of a larger op (sum_part, merkle_level) have rows of their own, since a stage runs one
- * kernel; what belongs together is told by `module`.
+ * kernel; ops that belong together have the same `module`.
  */
 #include "engine/ops/registry.h"
 

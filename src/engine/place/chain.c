@@ -406,7 +406,7 @@ static void take(qn_chain *chain, double us, qn_why why)
     chain->is_settled = 1;
 }
 
-/* What is settled, as priced now; infinite when it cannot run any more. */
+/* Price of the settled devices as of now; infinite when they cannot run it any more. */
 static double settled_us(qn_chain *chain)
 {
     for (int i = 0; i < chain->n_stages; i++)

@@ -88,7 +88,7 @@ struct qn_graph_route {
 void qn_route_graph(qn_graph *graph);
 void qn_route_free(qn_graph *graph);
 
-/* Around a run: decides anew where something has changed, chooses what is timed; the run was
+/* Around a run: decides again where something has changed, chooses stages to time; the run was
  * submitted; it was waited for. */
 void qn_route_begin(qn_graph *graph);
 void qn_route_end(qn_graph *graph);
@@ -109,7 +109,7 @@ void qn_route_explain(qn_graph *graph);
 /* The first decision, when the graph is compiled. */
 void qn_route_decide(qn_graph *graph);
 /* Counts the runs since the last look. */
-void qn_route_book_light(qn_graph *graph);
+void qn_route_note_light(qn_graph *graph);
 /* Puts the stages of a chain where `device` says. */
 void qn_chain_place(qn_graph *graph, const qn_chain *chain, const int *device, qn_why why);
 

@@ -131,7 +131,7 @@ void qn_probe_begin(qn_graph *graph)
 
         if (device < 0)
             continue;
-        qn_route_book_probe(chain->lead, chain->n_open);
+        qn_route_note_probe(chain->lead, chain->n_open);
         r->spender = chain->lead;
         r->probe_us = isfinite(chain->view.cost_us[device]) ? chain->view.cost_us[device] : 0;
         qn_chain_uniform(chain, device, chain->trial);

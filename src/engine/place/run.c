@@ -1,6 +1,6 @@
 /* run.c - a device for every stage, run by run, and what runs teach.
  *
- * A decision is made anew only when something it rests on has changed: residency, a model, a
+ * A decision is made again only when something it rests on has changed: residency, a model, a
  * link, the health or the queue of a device. Otherwise a run costs the router a look at these, and
  * a clock read on either side. Short runs are not even looked at but now and then: between two
  * looks a decision stands, and a run costs three comparisons.
@@ -255,7 +255,7 @@ static void book_chains(qn_graph *graph, int n_times)
         qn_chain *chain = &r->chains[c];
 
         if (chain->n_open && chain->lead)
-            qn_route_book(chain->lead, n_times * chain->n_open, n_times * chain->us);
+            qn_route_note_decisions(chain->lead, n_times * chain->n_open, n_times * chain->us);
     }
 }
 
@@ -312,8 +312,8 @@ static void plan_look(qn_graph *graph)
     r->light_generation = graph->ctx->router->generation;
 }
 
-/* What the runs since the last look were. */
-void qn_route_book_light(qn_graph *graph)
+/* The runs since the last look. */
+void qn_route_note_light(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
 
@@ -352,7 +352,7 @@ void qn_route_begin(qn_graph *graph)
             return;
     }
     start = qn_ctx_now_us(graph->ctx);
-    qn_route_book_light(graph);
+    qn_route_note_light(graph);
     qn_samples_forget(graph);
     qn_tried_drop(graph);
     if (r->n_open)

@@ -1,4 +1,4 @@
-/* stage.c - what the router is told of a graph, and what it tells of its decisions. */
+/* stage.c - describes a graph to the router, and explains the decisions. */
 #include "engine/place/place.h"
 
 #include "engine/route/explain.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is not the router's to choose. */
+/* Stages whose device is fixed. */
 
 static qn_i64 points_of(const qn_range *r)
 {
@@ -72,7 +72,7 @@ static int forced_device(qn_ctx *ctx, const qn_stage *stage, const qn_route_op *
 
 /* The graph's side. */
 
-/* Kernels outside the registry share one op; the router tells them apart. */
+/* Kernels outside the registry share one op; the router distinguishes them. */
 static qn_route_op *op_of(qn_ctx *ctx, const qn_stage *stage)
 {
     char name[96];
@@ -301,7 +301,7 @@ void qn_route_free(qn_graph *graph)
 {
     if (!graph->route)
         return;
-    qn_route_book_light(graph);
+    qn_route_note_light(graph);
     qn_route_explain(graph);
     free_route(graph->route);
     graph->route = NULL;

@@ -141,7 +141,7 @@ static void book_probes(const struct qn_graph_route *r)
 {
     for (int c = 0; c < r->n_chains; c++)
         if (r->chains[c].lead && r->chains[c].n_open)
-            qn_route_book_probe(r->chains[c].lead, r->chains[c].n_open);
+            qn_route_note_probe(r->chains[c].lead, r->chains[c].n_open);
 }
 
 static void start(qn_graph *graph, unsigned alive)

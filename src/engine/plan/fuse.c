@@ -66,7 +66,7 @@ static const qn_stage_arg *output_of(const qn_stage *stage)
 
 /* Finding chains. */
 
-/* What is known of the stages while chains are looked for. */
+/* Facts about the stages, for the search of chains. */
 typedef struct {
     const qn_graph *graph;
     int *uses, *reader;   /* by buffer: arguments it is, and the last stage that reads it */
@@ -102,7 +102,7 @@ static int can_be_step(const search *s, int i)
            r->z1 == 1;
 }
 
-/* The stage that reads what stage `i` writes, when nobody else ever sees it. */
+/* The stage that reads what stage `i` writes, when no other stage and no caller sees it. */
 static int find_next(const search *s, int i)
 {
     const qn_graph *graph = s->graph;
@@ -232,7 +232,7 @@ static void free_made(const struct qn_fusion *f, qn_stage *stages)
 }
 
 /* Fills the list of stages that run. A chain stands where its last stage stood: by then all that
- * it reads is there, and nobody wants its result earlier. */
+ * it reads is there, and its result is not needed earlier. */
 static qn_status fill(const search *s, struct qn_fusion *f, qn_stage *stages, int *n_out,
                       qn_err *err)
 {

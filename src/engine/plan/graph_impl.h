@@ -23,7 +23,7 @@ typedef struct qn_stage_arg {
     size_t value_bytes;
 } qn_stage_arg;
 
-/* What makes a stage a transform. */
+/* The transform of a stage. */
 typedef struct qn_stage_fft {
     qn_fft_shape shape;
     qn_fft_direction direction;
@@ -123,14 +123,14 @@ typedef struct qn_plan {
     int one_device;    /* slot when every step is on one non-CPU device, else -1 */
 } qn_plan;
 
-/* What stopped a run, and where. */
+/* The failure that stopped a run, and its place. */
 typedef struct qn_failure {
     int stage;
     const qn_step *step; /* NULL: there was no memory for the stage */
     int source;          /* slot that did not deliver what a CPU stage waited for, 0: none */
     int is_late;         /* the step was queued, so what it wrote cannot be trusted */
     int is_final;        /* no device is to blame, so none can be avoided */
-    int is_told;         /* and everything was said and counted */
+    int is_reported;     /* and everything was said and counted */
 } qn_failure;
 
 /* A plan that worked, with the state it is valid for. */
@@ -207,7 +207,7 @@ qn_status qn_branches_find(const qn_graph *graph, const int *device, qn_branches
 /* All stages on one stream; nothing is said about clocks. */
 qn_status qn_branches_none(const qn_graph *graph, qn_branches *out, qn_err *err);
 /* Around the submission of stage `s`: before it, its stream waits for the others, which
- * *next_meet counts up; after it, its end is marked when somebody waits for it. */
+ * *next_meet counts up; after it, its end is marked when another stage waits for it. */
 qn_status qn_branches_begin(qn_graph *graph, const qn_branches *branches, int s, int *next_meet,
                             qn_err *err);
 qn_status qn_branches_end(qn_graph *graph, const qn_branches *branches, int s, qn_point at,

@@ -141,7 +141,7 @@ static void add_pool(qn_str *page, const char *id, const qn_pool *pool, size_t b
                 (unsigned long long)now.misses, (unsigned long long)now.hits);
 }
 
-/* What the arrays took there, rounded up to buckets; devices that work in host memory are host. */
+/* Bytes of the arrays there, rounded up to buckets; devices that work in host memory are host. */
 static void add_pools(const qn_ctx *ctx, qn_str *page)
 {
     qn_str_add(page, "\n## Memory\n\n"

@@ -102,7 +102,7 @@ static void learn_compute(qn_ctx *ctx, int d, double us, const qn_op_sample *s)
     speed->gflops = flops * 1e-3 / fmax(us - speed->launch_us, us / 10);
 }
 
-/* What is left of the time of the smallest op from host to host without its parts. */
+/* The time of the smallest op from host to host that its parts do not explain. */
 static void learn_sync(qn_ctx *ctx, int d, double us, double cold_us, const qn_op_sample *s)
 {
     qn_link *link = &ctx->router->links[d];
@@ -331,7 +331,7 @@ static void calibrate_op(qn_ctx *ctx, const qn_op *op, const qn_calibration *opt
     for (int d = 0; d < ctx->n_devices; d++) {
         qn_device *device = &ctx->devices[d];
         qn_module *module;
-        qn_err ignored; /* measuring fails the same way, and tells it */
+        qn_err ignored; /* measuring fails in the same way and reports it */
 
         if (d != QN_CPU_SLOT && !(ctx->candidates >> d & 1))
             continue;

@@ -43,10 +43,10 @@ qn_route_choice qn_route_choose(qn_ctx *ctx, qn_route_op *op, const qn_route_cas
         if (probe >= 0) {
             out.device = probe;
             out.why = QN_WHY_PROBE;
-            qn_route_book_probe(op, 1);
+            qn_route_note_probe(op, 1);
         }
     }
-    qn_route_book(op, 1, view.cost_us[out.device]);
+    qn_route_note_decisions(op, 1, view.cost_us[out.device]);
     if (ctx)
         qn_router_count(ctx, op, out.device, out.why, 1);
     return out;
@@ -72,7 +72,7 @@ void qn_route_explain_choice(qn_ctx *ctx, const char *stage, const char *op, qn_
                                               .reason = qn_why_name(choice->why) });
 }
 
-/* What is known. */
+/* Knowledge. */
 
 qn_route_op *qn_route_op_new(const char *name)
 {

@@ -28,7 +28,7 @@ qn_status qn_measure_resident(qn_measure *m, double *us, qn_err *err);
 /* Host time from inputs on the host to results on the host. */
 qn_status qn_measure_cold(qn_measure *m, double *us, qn_err *err);
 
-/* Latency and bandwidth of copies, queued one behind the other as graphs do; the rest of `out`
+/* Latency and bandwidth of copies, queued one after the other as graphs do; the rest of `out`
  * stays. */
 qn_status qn_measure_link(qn_device *device, qn_link *out, qn_err *err);
 

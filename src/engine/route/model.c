@@ -65,7 +65,7 @@ static qn_model_bucket *find_bucket(const qn_model *model, qn_i64 bucket)
                                                                          : NULL;
 }
 
-/* NULL for lack of memory: then the sample is lost, which harms nobody. */
+/* NULL for lack of memory: then the sample is lost, which does no harm. */
 static qn_model_bucket *need_bucket(qn_model *model, qn_i64 bucket)
 {
     const int at = find_place(model, bucket);
@@ -171,18 +171,19 @@ static void changed(qn_model *model)
     for (int i = 0; i < model->n_buckets; i++) {
         qn_model_bucket *b = model->buckets[i];
 
-        if (b->n_aside == b->told_aside &&
-            (b->told_n < QN_MODEL_CONFIRM ? b->n == b->told_n
-                                          : fabs(b->median_us - b->told_us) <= 0.02 * b->told_us))
+        if (b->n_aside == b->noted_aside &&
+            (b->noted_n < QN_MODEL_CONFIRM
+                 ? b->n == b->noted_n
+                 : fabs(b->median_us - b->noted_us) <= 0.02 * b->noted_us))
             continue;
-        b->told_us = b->median_us;
-        b->told_n = b->n;
-        b->told_aside = b->n_aside;
+        b->noted_us = b->median_us;
+        b->noted_n = b->n;
+        b->noted_aside = b->n_aside;
         is_news = 1;
     }
-    is_news |= model->n_run != model->told_run || model->relief != model->told_relief;
-    model->told_run = model->n_run;
-    model->told_relief = model->relief;
+    is_news |= model->n_run != model->noted_run || model->relief != model->noted_relief;
+    model->noted_run = model->n_run;
+    model->noted_relief = model->relief;
     model->generation += (uint64_t)is_news;
 }
 
@@ -329,7 +330,7 @@ static void scale(qn_model_bucket *b, double ratio)
     summarise(b);
 }
 
-/* What had made the device slow is over: what was not measured meanwhile is as it was. */
+/* The device is no longer slow: buckets not measured meanwhile get their old times back. */
 static void relieve(qn_model *model)
 {
     for (int i = 0; i < model->n_buckets; i++)
@@ -337,7 +338,7 @@ static void relieve(qn_model *model)
             scale(model->buckets[i], 1 / model->buckets[i]->factor);
 }
 
-/* What made it slow may pass: it stays worth a look until looks have shown otherwise. */
+/* The slowness may pass: the device is probed until probes have shown otherwise. */
 static void became_slow(qn_model *model, double ratio)
 {
     if (model->relief > 0 ||

@@ -30,8 +30,8 @@ typedef struct qn_model_bucket {
     qn_timed samples[QN_MODEL_WINDOW];
     int n, next;
     double median_us, mad_us, min_us, size; /* summary; size: median of the sizes */
-    double told_us;                         /* summary when `generation` last rose for it */
-    int told_n, told_aside;
+    double noted_us;                        /* summary when `generation` last rose for it */
+    int noted_n, noted_aside;
     double factor; /* by which it was scaled since it was measured; 0 stands for 1 */
     int is_old;    /* from before the device changed: scaled, and replaced by the next sample */
     qn_timed aside[QN_MODEL_CONFIRM];
@@ -51,11 +51,11 @@ typedef struct qn_model {
         qn_i64 bucket;
         double ratio;
     } run[QN_MODEL_CONFIRM];
-    int n_run, run_side, told_run;
+    int n_run, run_side, noted_run;
     int n_absurd; /* first samples in a row that were not believed */
     /* After it became slower: what it was before / what it is now. Four times that with every
      * sample that shows that it stays so. 0: no such thing. */
-    double relief, told_relief;
+    double relief, noted_relief;
     uint64_t relief_at; /* n_samples when it began */
 } qn_model;
 

@@ -341,7 +341,7 @@ static qn_i64 read_crossover(const json_t *op, const char *key)
     return json_is_integer(j) && json_integer_value(j) >= 0 ? json_integer_value(j) : -1;
 }
 
-/* First read without effect (ctx NULL), so that a damaged file leaves nothing behind. */
+/* First read without effect (ctx NULL), so that a damaged file changes nothing. */
 static qn_status read_ops(const json_t *root, const char *where, qn_ctx *ctx, int d, qn_err *err)
 {
     json_t *ops, *j;

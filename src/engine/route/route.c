@@ -147,7 +147,7 @@ void qn_route_set_mode(qn_ctx *ctx, qn_route_mode mode)
     ctx->settings.route_mode = mode;
 }
 
-/* What is learned. */
+/* Learning. */
 
 void qn_route_observe(qn_route_op *op, int device, double size, double us)
 {
@@ -347,7 +347,7 @@ static double urgency(const qn_route_op *op, const qn_route_view *view, int d, d
                       : is_known         ? view->cost_us[d]
                                          : view->hope_us[d];
 
-    /* What promises a gain needs no budget, unless the promise is only that it is long ago. */
+    /* A probable gain needs no budget, unless it is probable only because the sample is old. */
     if ((us > chosen_us || age >= PROBE_STALE) &&
         op->spent_us + fmax(0, us - chosen_us) > spend_share * op->total_us)
         return 0;
@@ -383,13 +383,13 @@ int qn_route_probe(const qn_route_op *op, const qn_route_view *view, double chos
     return best;
 }
 
-void qn_route_book(qn_route_op *op, int n, double us)
+void qn_route_note_decisions(qn_route_op *op, int n, double us)
 {
     op->decisions += (uint64_t)n;
     op->total_us += us;
 }
 
-void qn_route_book_probe(qn_route_op *op, int n)
+void qn_route_note_probe(qn_route_op *op, int n)
 {
     op->probes += (uint64_t)n;
 }

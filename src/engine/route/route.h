@@ -44,7 +44,7 @@ struct qn_router {
     double free_at_us[QN_MAX_DEVICES]; /* when what was submitted will be done */
     uint64_t generation;               /* rises with what is not in a model: links, busy, mode */
     uint64_t seq;                      /* decisions so far */
-    uint64_t n_priced;                 /* chains that were thought about anew */
+    uint64_t n_priced;                 /* chains that were priced again */
     qn_explain *explain;
     struct {
         double us[128];
@@ -81,7 +81,7 @@ void qn_router_count(qn_ctx *ctx, qn_route_op *op, int device, qn_why why, doubl
 
 /* One decision. */
 
-/* What a choice among devices costs. */
+/* Costs of a choice among devices. */
 typedef struct qn_route_view {
     unsigned devices;
     double cost_us[QN_MAX_DEVICES], hope_us[QN_MAX_DEVICES]; /* model.h: predict and hope */
@@ -101,18 +101,18 @@ int qn_route_probe(const qn_route_op *op, const qn_route_view *view, double chos
 /* Whether the op was not measured on the device for so long that what is known may be over. */
 int qn_route_is_stale(const qn_route_op *op, int device);
 
-/* What a device costs if what was measured long ago was bad luck: no more than twice what its
- * speed says. */
+/* Cost of a device if old measurements were bad luck: at most twice the estimate from its
+ * speed. */
 double qn_route_doubtful_us(const qn_route_view *view, int device);
 
 /* Whether `n` more probes of the op are within one decision in twenty. */
 int qn_route_may_probe(const qn_route_op *op, int n);
 
-/* Books `n` decisions that are predicted to take `us`, and that `n` of them were a probe. */
-void qn_route_book(qn_route_op *op, int n, double us);
-void qn_route_book_probe(qn_route_op *op, int n);
+/* Counts `n` decisions that are predicted to take `us`, and that `n` of them were a probe. */
+void qn_route_note_decisions(qn_route_op *op, int n, double us);
+void qn_route_note_probe(qn_route_op *op, int n);
 
-/* Books time lost by probes and samples; whether more may be lost, which is 0.5 % of the total. */
+/* Counts time lost by probes and samples; whether more may be lost, which is 0.5 % of the total. */
 int qn_route_can_spend(const qn_route_op *op);
 
 #endif

@@ -21,7 +21,7 @@ qn_i64 qn_route_threshold(qn_ctx *ctx, const char *name, int device, qn_residenc
 
     if (!op || device < 1 || device >= ctx->n_devices)
         return -1;
-    /* Cold needs to know what is copied, which only a use of the op tells. */
+    /* QN_COLD needs the bytes to copy, which are known only once the op was used. */
     if (op->models[QN_CPU_SLOT].n_buckets < 2 || op->models[device].n_buckets < 2 ||
         (residency == QN_COLD && op->in_bytes + op->out_bytes <= 0))
         return op->crossover[device][residency];

@@ -1,4 +1,4 @@
-/* chunks.c - the items of a batch that nobody has taken yet.
+/* chunks.c - the items of a batch that no worker has taken yet.
  *
  * They are stretches: one for all, or one per worker, and what was given back. All have their
  * place from the start, so that giving back cannot fail.

@@ -1,6 +1,6 @@
 /* cluster.h - the seam between who has chunks and who runs them.
  *
- * The devices of this process (split.c) take chunks from a source and tell it what became of them.
+ * The devices of this process (split.c) take chunks from a source and report back to it.
  * The source of a batch that lies here is chunks.c. A source that asks another process, where the
  * list of items lies, has the same face; neither split.c nor its callers would know.
  */
@@ -21,11 +21,11 @@ typedef struct qn_chunk_source {
     int (*take)(void *state, int worker, qn_chunk *out);
     /* Its results are delivered. */
     void (*finish)(void *state, int worker, qn_chunk chunk);
-    /* It was not done; somebody else gets it. */
+    /* It was not done; another worker gets it. */
     void (*give_back)(void *state, int worker, qn_chunk chunk);
-    /* The worker takes no more. What only it could have taken is there for all. */
+    /* The worker takes no more. Its own block is open to all workers. */
     void (*leave)(void *state, int worker);
-    /* Items that nobody has taken yet. */
+    /* Items that no worker has taken yet. */
     qn_i64 (*left)(void *state);
     /* Everything is delivered. */
     int (*is_over)(void *state);

@@ -82,7 +82,7 @@ static int rank(qn_ctx *ctx, candidate *list)
     for (int d = 1; d < ctx->n_devices; d++)
         if (ctx->candidates >> d & 1 && !ctx->devices[d].lost && qn_health_ok(&ctx->devices[d]))
             slots[n++] = d;
-    if (n > 1) /* one alone is the best whatever its rate */
+    if (n > 1) /* one alone is the best at any rate */
         qn_router_inform(ctx);
     is_measured =
         qn_rates_of_profile(ctx, slots, n, rates) || qn_rates_of_work(ctx, slots, n, rates);

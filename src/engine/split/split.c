@@ -267,7 +267,7 @@ qn_status qn_split_run(qn_split *split, qn_i64 n_items, qn_err *err)
     return run(split, n_items, err);
 }
 
-/* What happened. */
+/* Results. */
 
 int qn_split_count(const qn_split *split)
 {

@@ -154,7 +154,7 @@ static qn_status start(qn_split *split, qn_split_worker *worker, const qn_chunk_
 static void account(qn_split *split, qn_split_worker *worker, const qn_split_slot *slot)
 {
     const double now = qn_ctx_now_us(split->ctx);
-    /* A chunk that was submitted behind another begins when that one is done. */
+    /* A chunk that was submitted after another begins when that one is done. */
     const double us = now - (slot->begin_us > worker->free_us ? slot->begin_us : worker->free_us);
 
     worker->free_us = now;
@@ -257,7 +257,7 @@ out:
     return st;
 }
 
-/* Nobody found it worth while and nobody works: then anybody. */
+/* No worker found it worthwhile and none is working: any worker takes it. */
 static qn_status force(qn_split *split, const qn_chunk_source *source, int *n_started, qn_err *err)
 {
     qn_status st = QN_OK;

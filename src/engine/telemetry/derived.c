@@ -11,7 +11,7 @@ static double ratio(double part, double whole)
 }
 
 /* Executions count failed ones too, so the rate is at most 1. A stage that fails before it is
- * counted as executed (opening a device, compiling) must not hide behind a division by zero. */
+ * counted as executed (opening a device, compiling) must not vanish in a division by zero. */
 static double share_of_executions(const qn_metrics *metrics, double part)
 {
     return ratio(part, fmax(qn_metric_value(metrics, "gpu_total_executions", NULL), part));
@@ -68,7 +68,7 @@ QN_DERIVE(qn_derive_wall_time)
 }
 
 /* The distributions derived from have no labels, hence a single series. */
-static qn_summary summary_behind(const qn_metrics *metrics, const qn_metric_def *def)
+static qn_summary summary_of(const qn_metrics *metrics, const qn_metric_def *def)
 {
     const qn_metric *series = qn_metrics_first(metrics, def->from);
 
@@ -77,7 +77,7 @@ static qn_summary summary_behind(const qn_metrics *metrics, const qn_metric_def 
 
 QN_DERIVE(qn_derive_mean)
 {
-    const qn_summary summary = summary_behind(metrics, def);
+    const qn_summary summary = summary_of(metrics, def);
 
     (void)labels;
     return ratio(summary.sum, (double)summary.count);
@@ -86,11 +86,11 @@ QN_DERIVE(qn_derive_mean)
 QN_DERIVE(qn_derive_min)
 {
     (void)labels;
-    return summary_behind(metrics, def).min;
+    return summary_of(metrics, def).min;
 }
 
 QN_DERIVE(qn_derive_max)
 {
     (void)labels;
-    return summary_behind(metrics, def).max;
+    return summary_of(metrics, def).max;
 }

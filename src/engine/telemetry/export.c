@@ -241,7 +241,7 @@ static json_t *checks_json(const qn_run_report *report)
     return complete(array, ok);
 }
 
-/* What the run did and how it compared, where it said so. */
+/* Work and checks of the run, where its command described them. */
 static int put_told(json_t *root, const qn_run_report *report)
 {
     const char *name =
@@ -259,7 +259,7 @@ static int put_told(json_t *root, const qn_run_report *report)
     return !report->run.n_checks || put(root, "checks", checks_json(report));
 }
 
-/* The wall time is told twice, by the run and by a metric: one value for both. */
+/* The wall time appears twice, in the run and as a metric: one value for both. */
 static void settle_wall_time(qn_metrics *metrics, const qn_run_report *report)
 {
     if (report->wall_time_s > 0)

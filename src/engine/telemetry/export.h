@@ -1,6 +1,6 @@
 /* export.h - metrics as files: JSON for tools, Prometheus text for scrapers.
  *
- * The JSON also tells how the run went; that part is given as a plain description, so that the
+ * The JSON also describes the run; that part is given as a plain struct, so that the
  * exporter knows nothing of contexts.
  */
 #ifndef QN_ENGINE_EXPORT_H

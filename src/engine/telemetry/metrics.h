@@ -1,4 +1,4 @@
-/* metrics.h - the table of names and the series behind it, for exporters and derived rates.
+/* metrics.h - the table of names and their series, for exporters and derived rates.
  *
  * Private to engine/. Series are only ever added, at the front of the list of their name, and
  * live until qn_metrics_free; so lists are walked without a lock while others add to them.
@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 struct qn_metric {
-    const qn_metric_def *def;    /* NULL: the sink, which forgets what it is told */
+    const qn_metric_def *def;    /* NULL: the sink, which ignores updates */
     _Atomic int64_t whole;       /* counter: sum of the integral amounts */
     _Atomic uint64_t bits;       /* of a double. Gauge: value. Counter: the other amounts */
     qn_histogram *histogram;     /* NULL unless histogram or tracked */
@@ -40,7 +40,7 @@ double qn_metrics_age_s(const qn_metrics *metrics);
 /* True when the series has every pair of `labels` (NULL: always). */
 int qn_series_has(const qn_metric *series, const char *const *labels);
 
-/* What exporters write: one series at one moment. */
+/* One series at one moment, for exporters. */
 typedef struct qn_sample {
     const qn_metric_def *def;
     const char *labels[QN_MAX_LABELS]; /* value of def->keys[i], NULL when absent */
@@ -49,7 +49,7 @@ typedef struct qn_sample {
 } qn_sample;
 
 /* All series sorted by name and labels (numbers in labels by size), other names and derived
- * values included. A counter nobody touched is 0: absence must not look like zero, nor zero
+ * values included. An untouched counter is 0: absence must not look like zero, nor zero
  * like absence. Free it with free(); strings in it live as long as `metrics`. */
 qn_status qn_metrics_collect(const qn_metrics *metrics, qn_sample **out, size_t *n, qn_err *err);
 

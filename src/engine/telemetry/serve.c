@@ -33,7 +33,7 @@ struct qn_serve {
 
 /* Waiting. */
 
-/* True when `fd` is ready before `deadline_us` (0: no deadline) and nobody wants us to stop. */
+/* True when `fd` is ready before `deadline_us` (0: no deadline) and the server is not being closed. */
 static int wait_for(const qn_serve *serve, int fd, short events, double deadline_us)
 {
     struct pollfd fds[] = { { .fd = fd, .events = events },
@@ -219,7 +219,7 @@ static qn_status listen_on(qn_serve *serve, int port, qn_err *err)
     serve->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (serve->listener < 0)
         return qn_fail(err, QN_ERR_IO, "metrics port %d: %s", port, strerror(errno));
-    /* Without it a port stays taken for a minute after a run that served somebody. */
+    /* Without it a port stays taken for a minute after a run that served a client. */
     setsockopt(serve->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (bind(serve->listener, (struct sockaddr *)&at, sizeof at) ||
         listen(serve->listener, MAX_WAITING) ||

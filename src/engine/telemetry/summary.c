@@ -221,7 +221,7 @@ static void print_buckets(printer *p)
         if (used > 0 && room > 0)
             fprintf(p->to, "%8.1f\n", 100 * (1 - used / room));
         else
-            fprintf(p->to, "%8s\n", "-"); /* sizes were not told */
+            fprintf(p->to, "%8s\n", "-"); /* sizes are not known */
     }
     if (n > 0)
         fprintf(p->to,

@@ -23,7 +23,7 @@ static double pixels(const qn_tiles *t, qn_i64 side)
     return side > 0 ? (double)min2(side, t->rows) * (double)min2(side, t->cols) : 0;
 }
 
-/* What limits a tile: its bytes per pixel, or those of its largest arrays. */
+/* The limit of a tile: its bytes per pixel, or those of its largest arrays. */
 typedef struct limit {
     double bytes, whole, core;
     int is_shared; /* the bytes are those of tile and core together, else of each */

@@ -104,7 +104,7 @@ static int reap(pid_t pid, double until_us)
         if (got == pid)
             return status;
         if (got < 0 && errno == ECHILD)
-            return 0; /* the application ignores SIGCHLD; the object file will tell */
+            return 0; /* the application ignores SIGCHLD; the object file shows the result */
         if (qn_now_us() > until_us)
             return -1;
         qn_sleep_us(500);
@@ -213,7 +213,7 @@ static void ask_once(qn_cc *cc)
         ask(cc, "-dumpversion", version, sizeof version);
     ask(cc, "-dumpmachine", machine, sizeof machine);
     host = qn_cpu_host_get();
-    /* The real path tells gcc from clang behind a link called cc. */
+    /* The real path distinguishes gcc from clang where cc is a link. */
     snprintf(cc->label, sizeof cc->label, "%.64s %s %s %s %016llx %.255s",
              base ? base + 1 : cc->want, version, machine, host.arch,
              (unsigned long long)host.features, realpath(cc->path, real) ? real : cc->path);

@@ -14,7 +14,7 @@
 
 #include "util/clock.h"
 
-/* What calling the threads costs, measured on two cores: 1 us while they are awake, that is for
+/* Cost of calling the threads, measured on two cores: 1 us while they are awake, that is for
  * 1 ms after they worked. Sleeping ones cost the caller 5 us, and come 50 us later. */
 #define WAKE_SPINNING_US 4.0
 #define WAKE_SLEEPING_US 60.0
@@ -65,7 +65,7 @@ static qn_i64 ceil_div(qn_i64 a, qn_i64 b)
     return (a + b - 1) / b;
 }
 
-/* Three axes of 2^30 do not fit 64 bits; nobody waits for the end of such a span. */
+/* Three axes of 2^30 do not fit 64 bits; no caller waits for the end of such a span. */
 static qn_i64 mul_saturated(qn_i64 a, qn_i64 b)
 {
     qn_i64 product;
@@ -126,20 +126,20 @@ static qn_span tile_span(const tiling *t, qn_i64 i)
                       (int32_t)z, (int32_t)min64(z + t->tile[2], s->z1) };
 }
 
-/* All but the first tile in at most three calls: what is right of it, below it, behind it. */
+/* All but the first tile in at most three calls: what is right of it, below it, after it. */
 static void run_rest(const job *j)
 {
     const qn_span all = j->tiles->span, first = tile_span(j->tiles, 0);
     const qn_span right = { first.x1, all.x1, first.y0, first.y1, first.z0, first.z1 };
     const qn_span below = { all.x0, all.x1, first.y1, all.y1, first.z0, first.z1 };
-    const qn_span behind = { all.x0, all.x1, all.y0, all.y1, first.z1, all.z1 };
+    const qn_span after = { all.x0, all.x1, all.y0, all.y1, first.z1, all.z1 };
 
     if (right.x0 < right.x1)
         j->fn(&right, j->args);
     if (below.y0 < below.y1)
         j->fn(&below, j->args);
-    if (behind.z0 < behind.z1)
-        j->fn(&behind, j->args);
+    if (after.z0 < after.z1)
+        j->fn(&after, j->args);
 }
 
 static void empty_share(const job *j, share *s)

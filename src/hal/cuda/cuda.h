@@ -66,7 +66,7 @@ qn_status qn_cuda_fail(const qn_cuda_api *cu, const char *entry, CUresult result
 qn_status qn_cuda_enter(const qn_dev *dev, qn_err *err);
 
 /* cuda_dev.c. */
-/* The stream behind a number, with the context current. */
+/* The stream of a number, with the context current. */
 qn_status qn_cuda_stream(qn_dev *dev, qn_stream on, CUstream *out, qn_err *err);
 
 /* Hands `failure` on, after it has spoiled a capture that `on` takes part in. */
@@ -113,7 +113,7 @@ void qn_cuda_compiler(qn_dev *dev, char *out, size_t size);
 
 /* May the compiler fuse a * b + c? Our own kernels say where by fma(). */
 typedef enum { QN_CUDA_NO_FUSE, QN_CUDA_FUSE } qn_cuda_fusing;
-/* What src->text compiles to for this device: cubin, or PTX for the driver to finish. */
+/* The compiled form of src->text for this device: cubin, or PTX for the driver to finish. */
 qn_status qn_cuda_image(qn_dev *dev, qn_source *src, qn_cuda_fusing fusing, qn_blob *out,
                         qn_err *err);
 
@@ -132,7 +132,7 @@ qn_status qn_cuda_replay(qn_dev *dev, qn_replay *recording, qn_stream on, qn_err
 qn_status qn_cuda_update(qn_dev *dev, qn_replay *recording, int launch_i, const qn_launch *call,
                          qn_err *err);
 void qn_cuda_replay_free(qn_dev *dev, qn_replay *recording);
-/* Ends a capture that nobody will ask for; the stream is usable again. */
+/* Ends a capture whose result is not needed; the stream is usable again. */
 void qn_cuda_capture_abort(qn_dev *dev);
 
 #endif

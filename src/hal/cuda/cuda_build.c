@@ -17,7 +17,7 @@
 enum {
     QN_MAX_OPTIONS = 6,
     QN_MAX_ARCHS = 64,
-    QN_PTX_TEAM_LANES = 32 /* LANES of TEAM kernels where nobody defined it, as in embedded PTX */
+    QN_PTX_TEAM_LANES = 32 /* LANES of TEAM kernels where it is not defined, as in embedded PTX */
 };
 
 typedef struct qn_nvrtc_options {
@@ -93,7 +93,7 @@ static char *program_log(const qn_nvrtc_api *nvrtc, nvrtcProgram program)
 
 /* Images. */
 
-/* A copy with a NUL behind it, which PTX needs. */
+/* A copy ended by a NUL, which PTX needs. */
 static qn_status copy_image(const void *data, size_t bytes, qn_bin_kind kind, qn_blob *out,
                             qn_err *err)
 {

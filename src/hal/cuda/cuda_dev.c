@@ -310,8 +310,8 @@ int qn_cuda_is_done(qn_dev *dev, qn_event *event)
     return r == CUDA_SUCCESS ? 1 : r == CUDA_ERROR_NOT_READY ? 0 : -1;
 }
 
-/* A stream that waits for the event keeps what was recorded when it was told to wait, so the
- * event may be recorded anew at once. */
+/* A stream that waits for the event keeps what was recorded when the wait was queued, so the
+ * event may be recorded again at once. */
 void qn_cuda_drop(qn_dev *dev, qn_event *event)
 {
     if (!event)

@@ -45,7 +45,7 @@ struct qn_fft {
     VkFFTApplication app;
 };
 
-/* What VkFFT calls. */
+/* Functions that VkFFT calls. */
 
 static void note(qn_vkfft_cuda *of, const qn_err *failure)
 {
@@ -73,7 +73,7 @@ static CUresult qn_vkfft_refuse(qn_vkfft_cuda *of, const char *entry)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Sums of products may be fused here: it is no less exact, and nobody expects the bits of FFTW. */
+/* Sums of products may be fused here: it is no less exact, and the bits of FFTW are not promised. */
 static qn_status compile(qn_vkfft_cuda *of, const char *text, qn_err *err)
 {
     static const qn_kernel_module module = { .name = "fft" };
@@ -151,7 +151,7 @@ static CUresult qn_vkfft_upload(qn_vkfft_cuda *of, void *dst, const void *src, s
     return qn_vkfft_noted(of, "cuMemcpyHtoDAsync", r);
 }
 
-/* What the backend offers. */
+/* Functions of the backend. */
 
 qn_status qn_cuda_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build,
                            qn_fft **out, qn_err *err)

@@ -56,7 +56,7 @@ qn_status qn_cl_fail(qn_err *err, qn_status other, const char *call, cl_int code
     return qn_fail(err, status, "%s: %s (%d)", call, qn_cl_error_name(code), (int)code);
 }
 
-/* What a device says. */
+/* Properties of a device. */
 
 /* A number of 4 or 8 bytes; 0 when the device does not know the question. */
 static cl_ulong get_number(const qn_cl_api *cl, cl_device_id device, cl_uint what)
@@ -127,7 +127,7 @@ static void describe(qn_dev *dev)
 
     info->kind = get_kind(dev);
     info->mem_total = get_number(cl, id, CL_DEVICE_GLOBAL_MEM_SIZE);
-    info->mem_free = info->mem_total; /* OpenCL does not tell what others hold */
+    info->mem_free = info->mem_total; /* OpenCL does not report the use by other programs */
     info->max_alloc = get_number(cl, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     info->max_group = at_most_u32(get_number(cl, id, CL_DEVICE_MAX_WORK_GROUP_SIZE));
     /* OpenCL has no question for the grid. Every device counts the items of an axis in 32 bits;
@@ -292,7 +292,7 @@ static qn_status make_context(qn_dev *dev, qn_err *err)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "%s has no compiler", dev->info.name);
 
     dev->context = dev->cl->CreateContext(on, 1, &dev->device, NULL, NULL, &code);
-    if (code == CL_DEVICE_NOT_AVAILABLE) /* somebody else's now, not lost */
+    if (code == CL_DEVICE_NOT_AVAILABLE) /* in use by another program, not lost */
         return qn_fail(err, QN_ERR_BUSY, "%s: clCreateContext: %s (%d)", dev->info.name,
                        qn_cl_error_name(code), (int)code);
     return dev->context ? QN_OK : qn_cl_fail(err, QN_ERR_INIT, "clCreateContext", code);

@@ -39,7 +39,7 @@ static char *get_log(qn_dev *dev, cl_program program)
     return log;
 }
 
-/* The first line of the log that tells an error; without one, the first line with text. */
+/* The first line of the log that reports an error; without one, the first line with text. */
 static const char *first_error(const char *log, int *n)
 {
     const char *best = "";

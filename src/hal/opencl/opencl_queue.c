@@ -1,6 +1,6 @@
 /* opencl_queue.c - memory, copies and events of the OpenCL backend.
  *
- * A stream is an in-order queue. Drivers may hold queued work back until they are told to start
+ * A stream is an in-order queue. Drivers may hold queued work back until they are asked to start
  * it, and a queue that waits for work held back in another one waits for ever; so recording an
  * event flushes its queue, and nothing else has to think of it.
  */

@@ -17,7 +17,7 @@
 #include "util/str.h"
 
 /* Asking too early whether an event is done takes host time; otherwise a loop that only asks would
- * wait for ever for a clock that nobody moves. */
+ * wait forever for a clock that does not move. */
 #define POLL_US 0.05
 
 enum {

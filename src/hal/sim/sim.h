@@ -4,7 +4,7 @@
 
 #include "hal/backend.h"
 
-enum { QN_SIM_POISON = 0xA5 }; /* every byte of memory that nobody has written */
+enum { QN_SIM_POISON = 0xA5 }; /* every byte of memory that was not written */
 
 /* Blocks, events, modules, recordings and host blocks that were not given back. */
 int qn_sim_live(const qn_dev *dev);

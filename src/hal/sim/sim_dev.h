@@ -29,7 +29,7 @@ struct qn_dev {
     uint64_t n_launches;     /* done; also the index of the noise */
     uint64_t n_calls;        /* launches asked for */
     int is_dead;             /* does no work any more */
-    int is_lost;             /* and somebody has been told */
+    int is_lost;             /* and it has been reported */
     size_t used;             /* bytes of live blocks */
     int live;                /* objects not given back */
     int n_captures;          /* also the number of the present or last one, from 1 */

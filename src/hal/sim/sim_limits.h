@@ -27,7 +27,7 @@
  *   fail_at      at the launch of this number the device dies    0 (never)
  *
  * A device that dies takes work as before, but does none of it: downloads bring poison, and the
- * first who waits is told that the device is lost.
+ * first wait reports that the device is lost.
  */
 #ifndef QN_HAL_SIM_LIMITS_H
 #define QN_HAL_SIM_LIMITS_H

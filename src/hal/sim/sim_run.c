@@ -172,7 +172,7 @@ static void copy_rows(const qn_sim_op *op)
     }
 }
 
-/* What is left of the device: it still fills the host's memory, with rubbish. */
+/* A lost device: copies from it fill the host's memory with rubbish. */
 static void run_dead(const qn_sim_op *op)
 {
     if (op->kind == QN_SIM_DOWNLOAD)

@@ -219,7 +219,7 @@ static void profiles_can_be_turned_off(void **state)
     qn_ctx_close(ctx);
 }
 
-static void folder_that_cannot_be_written_is_told(void **state)
+static void folder_that_cannot_be_written_is_reported(void **state)
 {
     char path[1100];
     qn_ctx *ctx = open_learned();
@@ -344,7 +344,7 @@ int main(void)
         TEST(profile_that_does_not_fit_is_ignored_with_one_line),
         TEST(profile_of_an_older_driver_is_mentioned),
         TEST(profiles_can_be_turned_off),
-        TEST(folder_that_cannot_be_written_is_told),
+        TEST(folder_that_cannot_be_written_is_reported),
         TEST(calibration_finds_links_and_speeds),
         TEST(calibration_keeps_curves_and_writes_both_profiles),
         TEST(measuring_leaves_no_trace_in_the_counters),

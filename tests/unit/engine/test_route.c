@@ -62,7 +62,7 @@ static void list_leaves_the_cpu_out_unless_it_is_named(void **state)
     qn_ctx_close(ctx);
 }
 
-static void absent_device_of_a_list_is_told_and_left_out(void **state)
+static void absent_device_of_a_list_is_reported_and_left_out(void **state)
 {
     char text[512];
     qn_ctx *ctx;
@@ -453,7 +453,7 @@ static void unmeasured_choice_is_probed_once_in_twenty(void **state)
     assert_int_equal(qn_route_probe(op, &view, 100, 1, 1), -1);
     op = op_with(20);
     assert_int_equal(qn_route_probe(op, &view, 100, 1, 1), 1);
-    qn_route_book_probe(op, 1);
+    qn_route_note_probe(op, 1);
     assert_int_equal(qn_route_probe(op, &view, 100, 1, 1), -1);
 }
 
@@ -545,7 +545,7 @@ static void long_runs_are_tried_soon(void **state)
     addition a = add_up(ctx, N);
 
     (void)state;
-    qn_route_book(op, 200, 200 * 2000.0); /* other graphs have earned the trial */
+    qn_route_note_decisions(op, 200, 200 * 2000.0); /* other graphs have earned the trial */
     for (int i = 0; i < 20; i++) {
         qn_route_observe(op, 1, N, 100);
         qn_route_observe(op, 2, N, 104);
@@ -731,7 +731,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_name_pins_and_a_list_does_not),
         cmocka_unit_test(list_leaves_the_cpu_out_unless_it_is_named),
-        cmocka_unit_test(absent_device_of_a_list_is_told_and_left_out),
+        cmocka_unit_test(absent_device_of_a_list_is_reported_and_left_out),
         cmocka_unit_test(pinned_stage_stays_where_it_is),
         cmocka_unit_test(op_beyond_the_priority_stays_on_the_cpu),
         cmocka_unit_test(each_mode_has_its_way),

@@ -43,7 +43,7 @@ static char *stats_of(const qn_metrics *m)
     return text;
 }
 
-static void a_run_is_told_in_six_lines(void **state)
+static void a_run_is_reported_in_six_lines(void **state)
 {
     static const qn_run_device devices[] = { { "cpu:0", "AMD EPYC", "avx2", "", NULL },
                                              { "cuda:0", "NVIDIA H100", "sm_90", "550.1", NULL } };
@@ -203,7 +203,7 @@ static void tables_without_content_are_not_printed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH(a_run_is_told_in_six_lines),
+        WITH(a_run_is_reported_in_six_lines),
         WITH(a_run_on_the_cpu_alone_names_the_cpu),
         WITH(every_device_has_a_line_and_a_failed_one_two),
         WITH(a_run_that_counts_nothing_tells_its_time),

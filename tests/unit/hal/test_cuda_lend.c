@@ -120,7 +120,7 @@ static void devices_without_addresses_refuse(void **state)
     qn_ctx_close(ctx);
 }
 
-static void an_upload_that_fails_is_told(void **state)
+static void an_upload_that_fails_is_reported(void **state)
 {
     qn_ctx *ctx = open_with((qn_options){ .backend = "cuda", .fault = "copy_h2d*1" });
     qn_buf *x = ramp(ctx, "x", N, 0, 1);
@@ -144,7 +144,7 @@ int main(void)
         cmocka_unit_test_setup(old_content_that_nobody_wants_is_not_sent, setup),
         cmocka_unit_test_setup(the_cpu_lends_its_own_copy, setup),
         cmocka_unit_test_setup(devices_without_addresses_refuse, setup),
-        cmocka_unit_test_setup(an_upload_that_fails_is_told, setup),
+        cmocka_unit_test_setup(an_upload_that_fails_is_reported, setup),
     };
 
     setenv("QUERN_CUDA_LIB", "libcuda_mock.so", 1);

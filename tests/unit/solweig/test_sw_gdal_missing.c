@@ -70,10 +70,10 @@ static void threads_that_ask_at_once_hear_the_same(void **state)
     for (int i = 0; i < 8; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, load, NULL), 0);
     for (int i = 0; i < 8; i++) {
-        void *is_told = NULL;
+        void *is_reported = NULL;
 
-        pthread_join(threads[i], &is_told);
-        assert_non_null(is_told);
+        pthread_join(threads[i], &is_reported);
+        assert_non_null(is_reported);
     }
 }
 
