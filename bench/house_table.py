@@ -42,7 +42,9 @@ def read(folder):
     best = {}
     for path in sorted(folder.glob("*/**/*")):
         pairs = {".json": of_json, ".csv": of_csv}.get(path.suffix)
-        if not pairs or "les_bench" in path.name and path.suffix == ".csv":
+        if not pairs or path.name.endswith(".figures.json") or (
+            "les_bench" in path.name and path.suffix == ".csv"
+        ):
             continue
         # Where it lies below the round, without dates in the names of files.
         place = path.relative_to(folder).parts[1:-1]
