@@ -65,7 +65,7 @@ static qn_status run(job *j, qn_err *err)
     qn_pipe *pipe = NULL;
     qn_status st;
 
-    if ((st = qn_kernels_new(j->ctx, "square", text, &j->module, err)) == QN_OK &&
+    if ((st = qn_kernels_new("square", text, &j->module, err)) == QN_OK &&
         (st = qn_pipe_open(j->ctx, "batches", DEPTH, &work, &pipe, err)) == QN_OK &&
         (st = qn_pipe_run(pipe, BATCHES, err)) == QN_OK)
         printf("%d batches, total %.0f, at most %d in flight, %.0f stages on devices\n", BATCHES,
@@ -82,7 +82,7 @@ static qn_status run(job *j, qn_err *err)
 
 int main(int argc, char **argv)
 {
-    const qn_options options = { .backend = argc > 1 ? argv[1] : "auto" };
+    const qn_options options = QN_OPTIONS(.backend = argc > 1 ? argv[1] : "auto");
     job j = { 0 };
     qn_err err;
     qn_status st = qn_ctx_open(&options, &j.ctx, &err);

@@ -59,7 +59,7 @@ static qn_status run(qn_ctx *ctx, qn_err *err)
     float window[WINDOW][WINDOW];
     qn_status st;
 
-    if ((st = qn_kernels_new(ctx, "heat", text, &module, err)) != QN_OK ||
+    if ((st = qn_kernels_new("heat", text, &module, err)) != QN_OK ||
         (st = qn_buf_new(ctx, "grid", sizeof(float) * COLS * ROWS, &grid, err)) != QN_OK ||
         (st = qn_buf_write(grid, at, &hot, sizeof hot, err)) != QN_OK ||
         (st = qn_graph_new(ctx, "heat", &graph, err)) != QN_OK ||
@@ -86,7 +86,7 @@ out:
 
 int main(int argc, char **argv)
 {
-    const qn_options options = { .backend = argc > 1 ? argv[1] : "auto" };
+    const qn_options options = QN_OPTIONS(.backend = argc > 1 ? argv[1] : "auto");
     qn_ctx *ctx;
     qn_err err;
     qn_status st = qn_ctx_open(&options, &ctx, &err);

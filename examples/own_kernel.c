@@ -40,7 +40,7 @@ static qn_status run(qn_ctx *ctx, qn_err *err)
     float middle = 0;
     qn_status st;
 
-    if ((st = qn_kernels_new(ctx, "logistic", text, &module, err)) != QN_OK ||
+    if ((st = qn_kernels_new("logistic", text, &module, err)) != QN_OK ||
         (st = qn_buf_new(ctx, "x", N * sizeof(float), &x, err)) != QN_OK ||
         (st = fill(x, err)) != QN_OK ||
         (st = qn_graph_new(ctx, "own_kernel", &graph, err)) != QN_OK)
@@ -68,7 +68,7 @@ out:
 
 int main(int argc, char **argv)
 {
-    const qn_options options = { .backend = argc > 1 ? argv[1] : "auto" };
+    const qn_options options = QN_OPTIONS(.backend = argc > 1 ? argv[1] : "auto");
     qn_ctx *ctx;
     qn_err err;
     qn_status st = qn_ctx_open(&options, &ctx, &err);

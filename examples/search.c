@@ -31,7 +31,7 @@ static void write_generation(int first, char *out, size_t size)
 
 int main(int argc, char **argv)
 {
-    const qn_options options = { .backend = argc > 1 ? argv[1] : "auto" };
+    const qn_options options = QN_OPTIONS(.backend = argc > 1 ? argv[1] : "auto");
     qn_ctx *ctx = NULL;
     qn_arc *arc = NULL;
     qn_err err;

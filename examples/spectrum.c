@@ -58,7 +58,7 @@ static qn_status run(qn_ctx *ctx, qn_err *err)
     qn_buf *field = NULL;
     qn_status st;
 
-    if ((st = qn_kernels_new(ctx, "laplace", text, &module, err)) != QN_OK ||
+    if ((st = qn_kernels_new("laplace", text, &module, err)) != QN_OK ||
         (st = qn_buf_new(ctx, "field", qn_fft_bytes(&shape), &field, err)) != QN_OK ||
         (st = fill(field, err)) != QN_OK ||
         (st = qn_graph_new(ctx, "spectrum", &graph, err)) != QN_OK)
@@ -82,7 +82,7 @@ out:
 
 int main(int argc, char **argv)
 {
-    const qn_options options = { .backend = argc > 1 ? argv[1] : "auto" };
+    const qn_options options = QN_OPTIONS(.backend = argc > 1 ? argv[1] : "auto");
     qn_ctx *ctx;
     qn_err err;
     qn_status st = qn_ctx_open(&options, &ctx, &err);

@@ -65,7 +65,7 @@ static qn_status run(qn_ctx *ctx, qn_err *err)
 
 int main(int argc, char **argv)
 {
-    const qn_options options = { .backend = argc > 1 ? argv[1] : "auto" };
+    const qn_options options = QN_OPTIONS(.backend = argc > 1 ? argv[1] : "auto");
     qn_ctx *ctx = NULL;
     qn_err err = { .text = "" };
     qn_status st = qn_ctx_open(&options, &ctx, &err);

@@ -32,7 +32,7 @@ static inline fixture fixture_in(qn_ctx *ctx, qn_arc_session_options options)
 
 static inline fixture fixture_open(const char *backend, qn_arc_session_options options)
 {
-    return fixture_in(open_with((qn_options){ .backend = backend }), options);
+    return fixture_in(open_with(QN_OPTIONS(.backend = backend)), options);
 }
 
 static inline void fixture_close(fixture *r)

@@ -25,14 +25,14 @@ static inline qn_ctx *open_with(qn_options options)
 
 static inline qn_ctx *open_sim(const char *fault)
 {
-    return open_with((qn_options){ .backend = "sim", .fault = fault });
+    return open_with(QN_OPTIONS(.backend = "sim", .fault = fault));
 }
 
 /* NULL, and a line that says so, where the machine has no such device: a fallback to the CPU would
  * look like a pass. */
 static inline qn_ctx *open_if_present(const char *backend)
 {
-    const qn_options options = { .backend = backend, .fallback = QN_FALLBACK_ERROR };
+    const qn_options options = QN_OPTIONS(.backend = backend, .fallback = QN_FALLBACK_ERROR);
     qn_ctx *ctx = NULL;
     qn_err err = { .text = "" };
 

@@ -122,7 +122,7 @@ static inline void fixture_open_in(fixture *r, qn_ctx *ctx, const qn_split_optio
 static inline void fixture_open(fixture *r, const char *fault, const qn_split_options *options,
                                 qn_i64 n_items, qn_i64 chunk_items)
 {
-    fixture_open_in(r, open_with((qn_options){ .backend = "sim", .fault = fault, .log = "none" }),
+    fixture_open_in(r, open_with(QN_OPTIONS(.backend = "sim", .fault = fault, .log = "none")),
                     options, n_items, chunk_items);
 }
 

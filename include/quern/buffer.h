@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct qn_buf qn_buf;
 
-/* Creates an array of `bytes` bytes. Its content is zero until somebody writes it. `name` is
+/* Creates an array of `bytes` bytes. Its content is zero until it is written. `name` is
  * copied; it appears in memory maps and error messages. */
 QN_API qn_status qn_buf_new(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out, qn_err *err);
 
@@ -54,12 +54,12 @@ typedef enum {
     QN_HOST_DISCARD /* all of it will be written; old content is not fetched */
 } qn_host_access;
 
-/* The host copy itself, made valid first. The pointer is good until the next stage or call
+/* Makes the host copy valid and gives its address, which is good until the next stage or call
  * that writes the buffer elsewhere, or until the buffer is freed. */
 QN_API qn_status qn_buf_host(qn_buf *buf, qn_host_access access, void **out, qn_err *err);
 
-/* Takes memory for the array on a device of the context now instead of when a stage needs it, and
- * leaves that of other arrays alone: QN_ERR_NOMEM or QN_ERR_LIMIT when there is not enough. */
+/* Allocates memory for the array on a device of the context now instead of when a stage needs it.
+ * Other arrays keep theirs: QN_ERR_NOMEM or QN_ERR_LIMIT when there is not enough. */
 QN_API qn_status qn_buf_reserve(qn_buf *buf, int device, qn_err *err);
 
 typedef struct qn_transfer_count {

@@ -1,7 +1,7 @@
 /* fallback.h - what a context had to do on the CPU because a device failed.
  *
- * Every fallback is told on stderr when it happens. This list is for programs that pass the news
- * on: it has one entry for each stage and reason, in the order of their first time.
+ * Every fallback is reported on stderr when it happens. This list is for programs that report it
+ * in their own way: one entry for each stage and reason, in the order in which they first failed.
  */
 #ifndef QUERN_FALLBACK_H
 #define QUERN_FALLBACK_H
@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct qn_fallback {
     const char *stage, *reason; /* "svf.march", "oom"; good until the next call that runs stages */
-    const char *text;           /* the last sentence */
+    const char *text;           /* why, as reported the last time */
     uint64_t count;
 } qn_fallback;
 

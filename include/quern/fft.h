@@ -7,7 +7,7 @@
  *     real r(b, y, x)       at (b * rows + y) * (cols + 2) + x
  *     spectrum h(b, ky, kx) at (b * rows + ky) * (cols / 2 + 1) + kx, in complex numbers
  *
- * FORWARD turns reals into the spectrum with exp(-i k.x); INVERSE turns it back with exp(+i k.x).
+ * FORWARD makes the spectrum of reals with exp(-i k.x); INVERSE makes reals of it with exp(+i k.x).
  * Neither is scaled: one after the other multiplies by rows * cols. FORWARD does not look at the
  * two reals that pad a row, and INVERSE leaves nothing meaningful in them. INVERSE relies on
  * columns kx = 0 and kx = cols / 2 being those of a real field (h(-ky) = conj h(ky)); libraries

@@ -114,15 +114,15 @@ QN_API qn_status qn_graph_compile(qn_graph *graph, qn_err *err);
 /* Submits the whole graph in one pass and returns without waiting for the device. */
 QN_API qn_status qn_graph_run(qn_graph *graph, qn_err *err);
 
-/* Waits for the last run, and reports what went wrong in it. */
+/* Waits for the last run; returns its failure. */
 QN_API qn_status qn_graph_wait(qn_graph *graph, qn_err *err);
 
 /* 1 when qn_graph_wait would return at once: the run is over, or has failed. */
 QN_API int qn_graph_is_done(qn_graph *graph);
 
-/* What happens when a device fails in a run of this graph. QN_FALLBACK_ERROR: the run, or the wait
- * for it, returns the failure with its own status; nothing is run on the CPU instead, and no
- * fallback is counted. Anything else: as the context says. */
+/* Chooses what a failing device means for runs of this graph. QN_FALLBACK_ERROR: the run, or the
+ * wait for it, returns the failure with its own status; nothing runs on the CPU instead, and no
+ * fallback is counted. Any other value: the policy of the context. */
 QN_API void qn_graph_set_fallback(qn_graph *graph, qn_fallback_policy policy);
 
 typedef struct qn_graph_stats {
@@ -140,7 +140,7 @@ QN_API qn_graph_stats qn_graph_get_stats(const qn_graph *graph);
 QN_API const char *qn_graph_stage_device(const qn_graph *graph, int stage);
 QN_API int qn_graph_stage_fell_back(const qn_graph *graph, int stage);
 
-/* Writes the memory map as Markdown: buffers, first and last use, devices, transfers. */
+/* Writes a memory map in Markdown: buffers, their first and last use, devices, transfers. */
 QN_API qn_status qn_graph_memory_map(const qn_graph *graph, const char *path, qn_err *err);
 
 #ifdef __cplusplus

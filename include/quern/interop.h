@@ -1,7 +1,6 @@
-/* interop.h - arrays of quern in the hands of other libraries, without a copy by the host.
+/* interop.h - other libraries work on arrays of quern, without a copy to the host.
  *
- *     qn_buf_lend(buf, device, QN_HOST_UPDATE, &address);   the content is there, nothing is
- * pending
+ *     qn_buf_lend(buf, device, QN_HOST_UPDATE, &address, &err);
  *     ... another library works at `address` and waits until it is done ...
  *     qn_buf_give_back(buf, device);
  *

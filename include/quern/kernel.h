@@ -74,14 +74,14 @@ struct qn_kernel_module {
 };
 
 /* Parses dialect text given at run time. The text is copied. Errors name the line. The module
- * lives until qn_kernels_free, which must come after the graphs that use it. */
-QN_API qn_status qn_kernels_new(qn_ctx *ctx, const char *name, const char *text,
-                                qn_kernel_module **out, qn_err *err);
+ * lives until qn_kernels_free; free the graphs that use it first. */
+QN_API qn_status qn_kernels_new(const char *name, const char *text, qn_kernel_module **out,
+                                qn_err *err);
 QN_API void qn_kernels_free(qn_kernel_module *module);
 
-/* The same text with other constants: "N=1024 LANES=256" defines these words in front of it, and
- * replaces what the text says about LANES. Freed in the same way. */
-QN_API qn_status qn_kernels_with(qn_ctx *ctx, const qn_kernel_module *module, const char *defines,
+/* Makes a module of the same text with other constants: "N=1024 LANES=256" defines these words
+ * before it, and replaces the LANES of the text. Freed with qn_kernels_free, too. */
+QN_API qn_status qn_kernels_with(const qn_kernel_module *module, const char *defines,
                                  qn_kernel_module **out, qn_err *err);
 
 /* The kernel of that name in the module, or NULL. */

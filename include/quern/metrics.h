@@ -28,8 +28,9 @@ QN_API qn_metric *qn_metric_of(qn_metrics *metrics, const char *name, const char
 
 /* Updates; NULL is fine and counts nothing. */
 QN_API void qn_metric_add(qn_metric *metric, double amount); /* counter; gauge, with either sign */
-QN_API void qn_metric_set(qn_metric *metric, double value);  /* gauge; counter kept elsewhere */
-QN_API void qn_metric_max(qn_metric *metric, double value);  /* gauge that only grows */
+QN_API void qn_metric_set(qn_metric *metric,
+                          double value); /* gauge; counter that is counted elsewhere */
+QN_API void qn_metric_max(qn_metric *metric, double value);     /* gauge that only grows */
 QN_API void qn_metric_observe(qn_metric *metric, double value); /* histogram */
 
 /* Value of a counter or gauge, count of a histogram: the sum over all series of the name that

@@ -17,7 +17,7 @@ typedef struct qn_pipe qn_pipe;
 
 enum { QN_PIPE_DEPTH = 2, QN_PIPE_MAX_DEPTH = 8 };
 
-/* The work, as three calls. Each returns QN_OK or leaves its sentence in `err`. */
+/* The work, as three calls. Each returns QN_OK, or a failure with its sentence in `err`. */
 typedef struct qn_pipe_work {
     void *user;
     /* Makes the buffers of a slot and adds its stages and outputs to `graph`. */

@@ -59,8 +59,9 @@ typedef struct qn_ctx qn_ctx;
 
 typedef enum { QN_FALLBACK_DEFAULT, QN_FALLBACK_CPU, QN_FALLBACK_ERROR } qn_fallback_policy;
 
-/* Everything zero means: the environment decides, then the defaults of docs/engine.md. */
+/* Members that are zero: the environment decides, then the defaults of docs/engine.md. */
 typedef struct qn_options {
+    size_t size;               /* sizeof(qn_options), as QN_OPTIONS sets it */
     const char *backend;       /* "auto", "cpu", "cuda:0", "cuda:0,cuda:1"; QUERN_BACKEND */
     const char *route;         /* "auto", "cpu", "gpu", "balance", "static"; QUERN_ROUTE */
     const char *mem_budget;    /* "512M", "8G", "80%"; QUERN_MEM_BUDGET */
@@ -74,6 +75,11 @@ typedef struct qn_options {
     double verify_pct; /* share of device stages recomputed on the CPU */
 } qn_options;
 
+/* Options with their size: qn_ctx_open(&QN_OPTIONS(.backend = "cpu"), ...) in C. Elsewhere set
+ * `size` and zero the rest. A struct of an older, smaller size works; size 0 is refused. */
+#define QN_OPTIONS(...) ((qn_options){ .size = sizeof(qn_options), __VA_ARGS__ })
+
+/* `options` may be NULL. */
 QN_API qn_status qn_ctx_open(const qn_options *options, qn_ctx **out, qn_err *err);
 
 /* Waits for the devices, then frees everything the context owns. Buffers and graphs made in
@@ -98,7 +104,7 @@ typedef struct qn_device_info {
     uint8_t has_exact_f32;  /* f32 division and square root are correctly rounded */
 } qn_device_info;
 
-/* Devices of the context: 0 is always the CPU, the others in the order of `quern devices`. */
+/* Devices of the context: 0 is always the CPU; the others follow in the order of `quern devices`. */
 QN_API int qn_device_count(const qn_ctx *ctx);
 QN_API const char *qn_device_id(const qn_ctx *ctx, int device); /* "cuda:0" */
 QN_API const qn_device_info *qn_device_get(const qn_ctx *ctx, int device);

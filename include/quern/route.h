@@ -25,14 +25,14 @@ typedef enum qn_route_mode {
 
 QN_API qn_route_mode qn_route_get_mode(const qn_ctx *ctx);
 QN_API void qn_route_set_mode(qn_ctx *ctx,
-                              qn_route_mode mode); /* from the next run of a graph on */
+                              qn_route_mode mode); /* starting with the next run of a graph */
 
 /* Explanations. */
 
 typedef struct qn_route_option {
     int device;
     double predicted_us; /* with its transfers, the other stages staying where they are */
-    int n_samples;       /* behind the prediction; 0: estimated from the op's cost */
+    int n_samples;       /* on which the prediction rests; 0: estimated from the op's cost */
     int is_chosen;
 } qn_route_option;
 
@@ -40,14 +40,14 @@ typedef struct qn_route_option {
  * there are. A stage that is bound to a device has one option. */
 QN_API int qn_route_options(qn_graph *graph, int stage, qn_route_option *out, int max);
 
-/* Why the stage is where it is: "best", "kept" (nothing is better by 10 %), "probe", "pinned",
+/* Why the stage runs where it does: "best", "kept" (no device is better by 10 %), "probe", "pinned",
  * "cpu-only", "mode", "threshold", "balance". */
 QN_API const char *qn_route_reason(const qn_graph *graph, int stage);
 
 typedef enum { QN_RESIDENT, QN_COLD } qn_residency;
 
-/* The size from which on `device` needs at most 0.90 of the CPU's time, by what is known now; 0
- * when there is none, -1 when nothing is known. QN_COLD counts the copies of inputs and results. */
+/* The smallest size at which `device` needs at most 0.90 of the CPU's time, by what is known now;
+ * 0 when there is none, -1 when nothing is known. QN_COLD counts the copies of inputs and results. */
 QN_API qn_i64 qn_route_threshold(qn_ctx *ctx, const char *op, int device, qn_residency residency);
 
 /* Devices. */
@@ -60,6 +60,7 @@ QN_API int qn_devices_select(qn_ctx *ctx, int k, int *out);
 /* Measuring. */
 
 typedef struct qn_calibration {
+    size_t size;       /* sizeof(qn_calibration), as QN_CALIBRATION sets it */
     const char *ops;   /* comma list; NULL: every op that can be measured */
     int is_quick;      /* vadd, matmul and the copies only, within two seconds */
     double op_seconds; /* most time per op and device; 0: 2 s */
@@ -67,6 +68,8 @@ typedef struct qn_calibration {
     void (*progress)(void *user, const char *device, const char *op, int done, int total);
     void *user;
 } qn_calibration;
+
+#define QN_CALIBRATION(...) ((qn_calibration){ .size = sizeof(qn_calibration), __VA_ARGS__ })
 
 /* Measures the devices of the context and writes their profiles. */
 QN_API qn_status qn_calibrate(qn_ctx *ctx, const qn_calibration *options, qn_err *err);

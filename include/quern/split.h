@@ -31,7 +31,7 @@ typedef enum qn_split_mode {
 /* "dynamic", "equal", "proportional", as --split has them. Returns 0, or -1 for another word. */
 QN_API int qn_split_mode_find(const char *name, qn_split_mode *out);
 
-/* The work, as three calls. Each returns QN_OK or leaves its sentence in `err`. `device` is a
+/* The work, as three calls. Each returns QN_OK, or a failure with its sentence in `err`. `device` is a
  * number as in qn_device_id; it may be 0, the CPU, even when the set does not have it. */
 typedef struct qn_split_work {
     void *user;
@@ -54,6 +54,7 @@ typedef struct qn_split_work {
 } qn_split_work;
 
 typedef struct qn_split_options {
+    size_t size; /* sizeof(qn_split_options), as QN_SPLIT_OPTIONS sets it */
     qn_split_mode mode;
     /* "cuda:0,cuda:1,cpu", names of backends, or "all" (of the context; the CPU only by name).
      * Names that are not there are left out. NULL: QUERN_DEVICES, else what --backend lists or
@@ -63,6 +64,8 @@ typedef struct qn_split_options {
     const double *rates; /* per device of the set, any unit; NULL: as measured, else equal */
     int depth;           /* 0: 2. Beyond 8: QN_ERR_LIMIT */
 } qn_split_options;
+
+#define QN_SPLIT_OPTIONS(...) ((qn_split_options){ .size = sizeof(qn_split_options), __VA_ARGS__ })
 
 /* Builds all slots and compiles their kernels. `options` may be NULL. */
 QN_API qn_status qn_split_open(qn_ctx *ctx, const char *name, const qn_split_options *options,

@@ -22,7 +22,8 @@ class Err(c.Structure):
 
 class Options(c.Structure):
     c_name = "qn_options"
-    _fields_ = (_fields(text, "backend route mem_budget log cache_dir fault explain_route")
+    _fields_ = ([("size", size_t)]
+                + _fields(text, "backend route mem_budget log cache_dir fault explain_route")
                 + _fields(c.c_int, "fallback threads op_priority")
                 + _fields(c.c_double, "verify_pct"))
 

@@ -47,7 +47,7 @@ class Context(Closing):
         self._handle: int | None = None
         if fallback not in _FALLBACKS:
             raise ValueError(f"fallback={fallback!r}; it is None, 'cpu' or 'error'")
-        options = s.Options(backend=encode(backend), route=encode(route), log=encode(log),
+        options = s.Options(size=c.sizeof(s.Options), backend=encode(backend), route=encode(route), log=encode(log),
                             mem_budget=encode(mem_budget), cache_dir=encode(cache_dir),
                             fault=encode(fault), fallback=_FALLBACKS[fallback], threads=threads)
         handle, err = c.c_void_p(), s.Err()

@@ -64,11 +64,11 @@ class Kernels:
         self.ctx = ctx
         self.name = name
         handle = c.c_void_p()
-        ctx._call(lib.qn_kernels_new, ctx.handle, encode(name), encode(text), c.byref(handle))
+        ctx._call(lib.qn_kernels_new, encode(name), encode(text), c.byref(handle))
         plain = ctx._adopt(KERNELS, address_of(handle), lib.qn_kernels_free)
         if defines:
             try:
-                ctx._call(lib.qn_kernels_with, ctx.handle, plain, encode(defines), c.byref(handle))
+                ctx._call(lib.qn_kernels_with, plain, encode(defines), c.byref(handle))
             finally:
                 ctx._drop(KERNELS, plain)
             plain = ctx._adopt(KERNELS, address_of(handle), lib.qn_kernels_free)

@@ -92,11 +92,10 @@ out:
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     watch w = { .bar = NULL };
-    const qn_calibration what = { .ops = qn_text(args, "op"),
-                                  .is_quick = qn_flag(args, "quick"),
-                                  .op_seconds = qn_real(args, "seconds"),
-                                  .progress = show_progress,
-                                  .user = &w };
+    const qn_calibration what =
+        QN_CALIBRATION(.ops = qn_text(args, "op"), .is_quick = qn_flag(args, "quick"),
+                       .op_seconds = qn_real(args, "seconds"), .progress = show_progress,
+                       .user = &w);
     qn_status st = QN_OK;
 
     if (what.is_quick && what.ops)

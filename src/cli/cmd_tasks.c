@@ -32,7 +32,8 @@ static qn_status shared_options_of(const qn_args *args, qn_tasks_options *out, q
 
 qn_split_options qn_tasks_split_of(const qn_args *args)
 {
-    qn_split_options split = { .devices = args->global.devices, .depth = args->global.pipeline };
+    qn_split_options split =
+        QN_SPLIT_OPTIONS(.devices = args->global.devices, .depth = args->global.pipeline);
 
     qn_split_mode_find(args->global.split, &split.mode);
     return split;

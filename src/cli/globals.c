@@ -121,6 +121,7 @@ void qn_globals_read(qn_args *args)
 
     args->global = (qn_globals){
         .engine = {
+            .size = sizeof(qn_options),
             /* Devices that are listed are opened, so that one that is not there is noticed. */
             .backend = devices && (strcmp(devices, "all") || !qn_given(args, "backend"))
                            ? devices

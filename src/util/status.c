@@ -93,3 +93,20 @@ qn_status qn_size_add(size_t a, size_t b, const char *what, size_t *out, qn_err 
     *out = result;
     return QN_OK;
 }
+
+qn_status qn_struct_take(const char *type, const void *given, void *out, size_t size, qn_err *err)
+{
+    size_t has = size;
+
+    memset(out, 0, size);
+    if (!given)
+        return QN_OK;
+    memcpy(&has, given, sizeof has);
+    if (has <= sizeof has || has > size)
+        return qn_fail(err, QN_ERR_USAGE,
+                       "%s: a struct of %zu bytes is unknown, this version has %zu; set its member "
+                       "size to sizeof(%s)",
+                       type, has, size, type);
+    memcpy(out, given, has);
+    return QN_OK;
+}

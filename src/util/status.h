@@ -34,6 +34,10 @@ static inline qn_err *qn_err_begin(qn_err *err, qn_err *own)
     return err;
 }
 
+/* Copies an option struct of `size` bytes, which begins with its size, into `out`: what a caller with
+ * an older, shorter struct does not have becomes zero. NULL gives zeros. */
+qn_status qn_struct_take(const char *type, const void *given, void *out, size_t size, qn_err *err);
+
 /* a * b, or a + b, into *out; fails with QN_ERR_LIMIT naming `what` on overflow. */
 qn_status qn_size_mul(size_t a, size_t b, const char *what, size_t *out, qn_err *err);
 qn_status qn_size_add(size_t a, size_t b, const char *what, size_t *out, qn_err *err);

@@ -51,8 +51,8 @@ static inline const char *device_of(const place *at)
 
 static inline qn_ctx *open_place(const place *at)
 {
-    return open_with((qn_options){
-        .backend = device_of(at), .fault = at->fault, .fallback = QN_FALLBACK_ERROR });
+    return open_with(
+        QN_OPTIONS(.backend = device_of(at), .fault = at->fault, .fallback = QN_FALLBACK_ERROR));
 }
 
 /* Arrays. */

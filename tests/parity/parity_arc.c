@@ -17,14 +17,14 @@ enum { INSTANCES = 5000, CHUNK = 5000, MOST_TRANSFERS = 4 };
 static fixture open_at(const place *at, int group)
 {
     return fixture_in(
-        open_with((qn_options){ .backend = device_of(at), .fault = at->fault, .log = "none" }),
+        open_with(QN_OPTIONS(.backend = device_of(at), .fault = at->fault, .log = "none")),
         (qn_arc_session_options){ .limits = { .group = group } });
 }
 
 static fixture open_limited(const place *at, uint32_t max_steps)
 {
     return fixture_in(
-        open_with((qn_options){ .backend = device_of(at), .fault = at->fault, .log = "none" }),
+        open_with(QN_OPTIONS(.backend = device_of(at), .fault = at->fault, .log = "none")),
         (qn_arc_session_options){ .limits = { .max_steps = max_steps } });
 }
 

@@ -111,7 +111,7 @@ static int be_child(const char *to, const char *backend, const char *cache_dir)
 {
     const qn_fft_shape s = { 32, 32, 1, 0, 0 };
     qn_ctx *ctx = open_with(
-        (qn_options){ .backend = backend, .cache_dir = cache_dir, .fallback = QN_FALLBACK_ERROR });
+        QN_OPTIONS(.backend = backend, .cache_dir = cache_dir, .fallback = QN_FALLBACK_ERROR));
     double *fields = random_fields(&s, 1);
     const qn_metrics *m = qn_ctx_metrics(ctx);
     counts c;

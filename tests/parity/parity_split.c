@@ -13,7 +13,7 @@ enum { N_ITEMS = 45, CHUNK = 4 };
 static qn_ctx *open_halves(void)
 {
     setenv("QUERN_OPENCL_SUBDEVICES", "2", 1);
-    qn_ctx *ctx = open_with((qn_options){ .backend = "opencl", .log = "none" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "opencl", .log = "none"));
 
     if (qn_device_count(ctx) != 3) {
         qn_ctx_close(ctx);
@@ -32,7 +32,8 @@ static void one_and_two_devices_give_the_same_bits(void **state)
         skip();
     for (int k = 0; k < 3; k++)
         for (int mode = 0; mode < 3; mode++) {
-            const qn_split_options options = { .mode = (qn_split_mode)mode, .devices = devices[k] };
+            const qn_split_options options =
+                QN_SPLIT_OPTIONS(.mode = (qn_split_mode)mode, .devices = devices[k]);
             fixture r;
 
             fixture_open_in(&r, ctx, &options, N_ITEMS, CHUNK);
@@ -48,7 +49,7 @@ static void one_and_two_devices_give_the_same_bits(void **state)
 
 static void both_halves_work(void **state)
 {
-    const qn_split_options options = { .mode = QN_SPLIT_EQUAL };
+    const qn_split_options options = QN_SPLIT_OPTIONS(.mode = QN_SPLIT_EQUAL);
     qn_ctx *ctx = open_halves();
     fixture r;
 

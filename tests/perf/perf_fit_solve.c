@@ -62,8 +62,8 @@ static int measure(int argc, char **argv)
     json_t *row;
 
     if (backend)
-        st = qn_ctx_open(&(qn_options){ .backend = backend, .fallback = QN_FALLBACK_ERROR }, &ctx,
-                         &err);
+        st =
+            qn_ctx_open(&QN_OPTIONS(.backend = backend, .fallback = QN_FALLBACK_ERROR), &ctx, &err);
     if (st == QN_OK)
         st = qn_fit_bench_solve(ctx, &o, rows, &err);
     json_array_foreach(rows, k, row)

@@ -85,7 +85,7 @@ static double wall_us(const char *more, int elems, int depth)
     double begin, us;
 
     snprintf(rules, sizeof rules, FIGURES "%s", more);
-    w.ctx = open_with((qn_options){ .backend = "sim", .threads = 1, .fault = rules });
+    w.ctx = open_with(QN_OPTIONS(.backend = "sim", .threads = 1, .fault = rules));
     calls = (qn_pipe_work){ .user = &w, .build = build, .prepare = prepare, .deliver = deliver };
     must(qn_pipe_open(w.ctx, "perf", depth, &calls, &pipe, &failure));
     must(qn_pipe_run(pipe, 3 * depth, &failure));

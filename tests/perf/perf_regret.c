@@ -183,7 +183,7 @@ static qn_graph *new_graph(qn_ctx *ctx, task *t, int n, int k, const char *devic
 
 static void fixture_open(fixture *r, const char *costs, int smallest)
 {
-    *r = (fixture){ .ctx = open_with((qn_options){ .backend = "sim:0,sim:1", .fault = costs }) };
+    *r = (fixture){ .ctx = open_with(QN_OPTIONS(.backend = "sim:0,sim:1", .fault = costs)) };
     for (int i = 0; i < N_SIZES; i++) {
         task *t = &r->tasks[i];
         const int n = smallest << i;

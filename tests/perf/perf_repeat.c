@@ -39,7 +39,7 @@ static counted count(qn_ctx *ctx)
 static void check_repeats(const qn_task *list, int n)
 {
     /* One thread: the OpenMP library asks for memory when the size of its team changes. */
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .threads = 1 });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .threads = 1));
     qn_tasks *tasks;
     counted before, after;
 
@@ -117,7 +117,7 @@ static void a_warm_run_takes_at_most_a_tenth_of_the_first(void **state)
     ctx = open_sim(SLOW_START);
     x = ramp(ctx, "x", N, 0, 1);
     y = array_of(ctx, "y", N);
-    must(qn_kernels_new(ctx, "made", text, &module, &failure));
+    must(qn_kernels_new("made", text, &module, &failure));
     must(qn_graph_new(ctx, "g", &g, &failure));
     must(qn_graph_stage(g, "halve", qn_kernels_find(module, "halve"), qn_range_1d(N),
                         (qn_arg[]){ qn_arg_buf(x), qn_arg_buf(y) }, &failure));

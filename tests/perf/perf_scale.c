@@ -131,7 +131,7 @@ static qn_status build_tile(void *user, int device, int slot, qn_graph *graph, q
 
     (void)err;
     if (!b->stencil)
-        must(qn_kernels_new(b->ctx, "stencil", stencil_text, &b->stencil, err));
+        must(qn_kernels_new("stencil", stencil_text, &b->stencil, err));
     smooth = qn_kernels_find(b->stencil, "smooth");
     core = qn_kernels_find(b->stencil, "core");
     b->in[device][slot] = bytes_of(b, "tile", SIDE * SIDE * sizeof(float));
@@ -205,7 +205,7 @@ static timing measure(const load *l, int n_devices)
     timing t;
 
     snprintf(fault, sizeof fault, "sim.devices=%d,%s", n_devices, l->limits);
-    b.ctx = open_with((qn_options){ .backend = "sim", .fault = fault, .threads = 1 });
+    b.ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = fault, .threads = 1));
     must(qn_split_open(b.ctx, l->name, NULL, &work, &split, &failure));
     must(qn_split_run(split, l->n_items, &failure));
     t.first_us = qn_split_get_stats(split).wall_us;

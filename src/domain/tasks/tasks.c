@@ -72,9 +72,10 @@ static qn_status make_split(qn_ctx *ctx, const qn_tasks_options *options, qn_tas
     static const qn_split_mode modes[] = { [QN_TASKS_SPLIT_DYNAMIC] = QN_SPLIT_DYNAMIC,
                                            [QN_TASKS_SPLIT_EQUAL] = QN_SPLIT_EQUAL,
                                            [QN_TASKS_SPLIT_PROPORTIONAL] = QN_SPLIT_PROPORTIONAL };
-    const qn_split_options split = { .mode = modes[options->split],
-                                     .devices = options->devices[0] ? options->devices : NULL,
-                                     .depth = options->depth };
+    const qn_split_options split =
+        QN_SPLIT_OPTIONS(.mode = modes[options->split],
+                         .devices = options->devices[0] ? options->devices : NULL,
+                         .depth = options->depth);
 
     if (options->split == QN_TASKS_SPLIT_NONE)
         return QN_OK;

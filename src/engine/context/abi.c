@@ -6,6 +6,7 @@ static const qn_abi_entry table[] = {
     QN_MEMBER(qn_err, status),
     QN_MEMBER(qn_err, text),
     QN_WHOLE(qn_options),
+    QN_MEMBER(qn_options, size),
     QN_MEMBER(qn_options, backend),
     QN_MEMBER(qn_options, route),
     QN_MEMBER(qn_options, mem_budget),

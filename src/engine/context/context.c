@@ -323,22 +323,22 @@ out:
     return st;
 }
 
-qn_status qn_ctx_open(const qn_options *options, qn_ctx **out, qn_err *err)
+qn_status qn_ctx_open(const qn_options *given, qn_ctx **out, qn_err *err)
 {
-    static const qn_options defaults;
+    qn_options options;
     qn_ctx *ctx = calloc(1, sizeof *ctx);
     qn_str rules = { 0 }, sim = { 0 };
     qn_err unheard;
     qn_status st = QN_OK;
 
     err = err ? err : &unheard;
-    options = options ? options : &defaults;
     if (!ctx)
         return qn_fail(err, QN_ERR_NOMEM, "context: out of host memory");
     ctx->opened_us = qn_now_us();
     qn_utc(ctx->started);
-    QN_TRY(qn_settings_resolve(ctx, options, err));
-    qn_settings_faults(options, &rules);
+    QN_TRY(qn_struct_take("qn_options", given, &options, sizeof options, err));
+    QN_TRY(qn_settings_resolve(ctx, &options, err));
+    qn_settings_faults(&options, &rules);
     QN_TRY(qn_faults_new(qn_str_get(&rules), &ctx->faults, &sim, err));
     QN_TRY(qn_metrics_new(&ctx->metrics, err));
     find_ctx_metrics(ctx);
@@ -348,7 +348,7 @@ qn_status qn_ctx_open(const qn_options *options, qn_ctx **out, qn_err *err)
         st = qn_fail(err, QN_ERR_NOMEM, "context: out of host memory");
         goto out;
     }
-    QN_TRY(open_devices(ctx, options, qn_str_get(&sim), err));
+    QN_TRY(open_devices(ctx, &options, qn_str_get(&sim), err));
     QN_TRY(open_host_pool(ctx, err));
     QN_TRY(qn_router_open(ctx, err));
     *out = ctx;

@@ -121,13 +121,12 @@ static qn_status make(const char *name, const char *text, const char *defines,
     return QN_OK;
 }
 
-qn_status qn_kernels_new(qn_ctx *ctx, const char *name, const char *text, qn_kernel_module **out,
-                         qn_err *err)
+qn_status qn_kernels_new(const char *name, const char *text, qn_kernel_module **out, qn_err *err)
 {
     return make(name, text, "", out, err);
 }
 
-qn_status qn_kernels_with(qn_ctx *ctx, const qn_kernel_module *module, const char *defines,
+qn_status qn_kernels_with(const qn_kernel_module *module, const char *defines,
                           qn_kernel_module **out, qn_err *err)
 {
     const char *const own = module->defines ? module->defines : "";

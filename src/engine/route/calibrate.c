@@ -365,19 +365,21 @@ static qn_status calibrate_full(qn_ctx *ctx, const qn_calibration *options, qn_e
     return QN_OK;
 }
 
-qn_status qn_calibrate(qn_ctx *ctx, const qn_calibration *options, qn_err *err)
+qn_status qn_calibrate(qn_ctx *ctx, const qn_calibration *given, qn_err *err)
 {
+    qn_calibration options;
     qn_err own;
     qn_status st = QN_OK;
 
     err = qn_err_begin(err, &own);
-    QN_TRY(check_list(options->ops, err));
+    QN_TRY(qn_struct_take("qn_calibration", given, &options, sizeof options, err));
+    QN_TRY(check_list(options.ops, err));
     qn_profile_load_all(ctx);
     ctx->router->is_informed = 1;
-    if (options->is_quick)
+    if (options.is_quick)
         quick(ctx, ctx->candidates | 1u << QN_CPU_SLOT);
     else
-        QN_TRY(calibrate_full(ctx, options, err));
+        QN_TRY(calibrate_full(ctx, &options, err));
     ctx->router->generation++;
     qn_thresholds_publish(ctx);
     for (int d = 0; d < ctx->n_devices; d++)

@@ -121,32 +121,32 @@ static void set_rates(qn_split *split, const double *given, const int *devices)
         split->rates[w] = 1;
 }
 
-qn_status qn_split_open(qn_ctx *ctx, const char *name, const qn_split_options *options,
+qn_status qn_split_open(qn_ctx *ctx, const char *name, const qn_split_options *given,
                         const qn_split_work *work, qn_split **out, qn_err *err)
 {
     qn_err own;
-    static const qn_split_options defaults;
+    qn_split_options options;
     qn_split *split = calloc(1, sizeof *split);
     int devices[QN_MAX_DEVICES];
     qn_status st = QN_OK;
 
     err = qn_err_begin(err, &own);
-    options = options ? options : &defaults;
     if (!split) {
         st = qn_fail(err, QN_ERR_NOMEM, "split %s: out of host memory", name);
         goto out;
     }
+    QN_TRY(qn_struct_take("qn_split_options", given, &options, sizeof options, err));
     split->ctx = ctx;
     split->work = *work;
-    split->mode = options->mode;
-    split->depth = options->depth ? options->depth : QN_SPLIT_DEPTH;
+    split->mode = options.mode;
+    split->depth = options.depth ? options.depth : QN_SPLIT_DEPTH;
     strncpy(split->name, name, sizeof split->name - 1);
-    QN_TRY(check(split, options, err));
-    split->n_set = split->n_workers = qn_devices_set(ctx, options->devices, devices);
+    QN_TRY(check(split, &options, err));
+    split->n_set = split->n_workers = qn_devices_set(ctx, options.devices, devices);
     for (int w = 0; w < split->n_set; w++) /* the CPU works while the host waits for it */
         QN_TRY(qn_split_hire(split, &split->workers[w], devices[w],
                              devices[w] == QN_CPU_SLOT ? 1 : split->depth, err));
-    set_rates(split, options->rates, devices);
+    set_rates(split, options.rates, devices);
     *out = split;
     split = NULL;
 out:

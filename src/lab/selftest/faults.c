@@ -39,7 +39,7 @@ static qn_status twice_run(qn_ctx *ctx, const char *device, qn_fallback_policy p
     qn_status st = QN_OK;
     void *host;
 
-    QN_TRY(qn_kernels_new(ctx, "selftest_twice", kernel_text, &t->module, err));
+    QN_TRY(qn_kernels_new("selftest_twice", kernel_text, &t->module, err));
     QN_TRY(qn_graph_new(ctx, "selftest", &t->graph, err));
     QN_TRY(qn_buf_new(ctx, "selftest.x", ELEMS * sizeof(float), &t->x, err));
     QN_TRY(qn_buf_new(ctx, "selftest.out", ELEMS * sizeof(float), &t->out, err));

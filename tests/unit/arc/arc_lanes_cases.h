@@ -128,7 +128,7 @@ static int assert_same_as(const bare_vm *vm, const fixture *r, uint32_t k)
 static void made_programs_give_what_one_lane_gives(void **state)
 {
     enum { N = 1000 };
-    fixture r = fixture_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
+    fixture r = fixture_in(open_with(QN_OPTIONS(.backend = "cpu", .log = "none")),
                            (qn_arc_session_options){ 0 });
     bare_vm vm = bare_open(ARENA, STEPS);
     uint32_t n_same = 0;
@@ -165,7 +165,7 @@ static void made_programs_give_what_one_lane_gives(void **state)
 static void programs_of_any_bytes_give_what_one_lane_gives(void **state)
 {
     enum { N = 4000 };
-    fixture r = fixture_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
+    fixture r = fixture_in(open_with(QN_OPTIONS(.backend = "cpu", .log = "none")),
                            (qn_arc_session_options){ .limits = { .max_steps = BYTES_STEPS } });
     bare_vm vm = bare_open(ARENA, BYTES_STEPS);
     uint32_t n_same = 0, n_ok = 0;
@@ -253,7 +253,7 @@ static void add_loop(bare_vm *vm, fixture *r, const char *body)
 
 static fixture open_one_lane(void)
 {
-    return fixture_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
+    return fixture_in(open_with(QN_OPTIONS(.backend = "cpu", .log = "none")),
                       (qn_arc_session_options){ 0 });
 }
 

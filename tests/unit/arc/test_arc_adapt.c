@@ -9,11 +9,8 @@ enum { N_PROGRAMS = 8 };
 static fixture open_adapting(const char *fault, int adapts, const char *explain)
 {
     setenv("QUERN_PROFILE", "0", 1);
-    return fixture_in(open_with((qn_options){ .backend = "cpu,sim:0",
-                                              .route = "gpu",
-                                              .fault = fault,
-                                              .explain_route = explain,
-                                              .log = "none" }),
+    return fixture_in(open_with(QN_OPTIONS(.backend = "cpu,sim:0", .route = "gpu", .fault = fault,
+                                           .explain_route = explain, .log = "none")),
                       (qn_arc_session_options){ .measures_programs = adapts });
 }
 
@@ -135,7 +132,7 @@ static void what_programs_share_changes_nothing(void **state)
     int programs[N_PROGRAMS];
 
     (void)state;
-    r = fixture_in(open_with((qn_options){ .backend = "cpu,sim:0", .route = "gpu", .log = "none" }),
+    r = fixture_in(open_with(QN_OPTIONS(.backend = "cpu,sim:0", .route = "gpu", .log = "none")),
                    (qn_arc_session_options){ .prefixes = QN_ARC_PREFIXES_ALL });
     add_programs(&r, programs);
     for (int p = 0; p < N_PROGRAMS; p++)

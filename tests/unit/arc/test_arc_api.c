@@ -15,7 +15,7 @@ static int open_arc(void **state)
 
     (void)state;
     arc = NULL;
-    return qn_ctx_open(&(qn_options){ .backend = "cpu", .log = "error" }, &ctx, &err) == QN_OK &&
+    return qn_ctx_open(&QN_OPTIONS(.backend = "cpu", .log = "error"), &ctx, &err) == QN_OK &&
                    qn_arc_new(ctx, NULL, &arc, &err) == QN_OK
                ? 0
                : -1;

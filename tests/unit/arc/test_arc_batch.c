@@ -53,7 +53,7 @@ static void read_task(const char *text, const char *id, qn_arc_task *out)
 static int open_on(void **state, const char *backend)
 {
     static fixture r;
-    const qn_options options = { .backend = backend, .log = "error" };
+    const qn_options options = QN_OPTIONS(.backend = backend, .log = "error");
 
     memset(&r, 0, sizeof r);
     if (qn_temp_dir_make(&r.dir, NULL) != QN_OK || qn_ctx_open(&options, &r.ctx, &r.err) != QN_OK)

@@ -17,7 +17,7 @@ static const char turn[] = "def solve_turn(I):\n    return vmirror(I)\n";
 
 static fixture open_patient(const char *backend, const char *devices, const char *fault)
 {
-    const qn_options options = { .backend = backend, .fault = fault, .log = "none" };
+    const qn_options options = QN_OPTIONS(.backend = backend, .fault = fault, .log = "none");
 
     return fixture_in(open_with(options),
                       (qn_arc_session_options){ .limits = { .max_steps = 2000000000 },

@@ -76,8 +76,8 @@ static void groups_give_the_results_of_a_list(void **state)
 
     (void)state;
     for (size_t b = 0; b < 3; b++) {
-        fixture r = open_in_step(open_with(
-            (qn_options){ .backend = backends[b], .fault = "sim.devices=3", .log = "none" }));
+        fixture r = open_in_step(
+            open_with(QN_OPTIONS(.backend = backends[b], .fault = "sim.devices=3", .log = "none")));
 
         for (int round = 0; round < 2; round++) {
             fixture_run(&r);

@@ -80,7 +80,7 @@ static void open_fixture(fixture *r)
     qn_err err = { .text = "" };
 
     need_golden("arc/training");
-    need(qn_ctx_open(&(qn_options){ .backend = "cpu" }, &r->ctx, &err), &err);
+    need(qn_ctx_open(&QN_OPTIONS(.backend = "cpu"), &r->ctx, &err), &err);
     need(qn_arc_session_new(r->ctx, &(qn_arc_session_options){ 0 }, &r->session, &err), &err);
     need(qn_arc_heap_new(&r->heap, &err), &err);
     need(qn_arc_tasks_read(golden_path("arc/training"), &tasks, &err), &err);

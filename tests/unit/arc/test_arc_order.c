@@ -42,9 +42,9 @@ static folder new_folder(void)
 /* Both programs on two grids, the one that loops last. */
 static fixture open_both(const folder *f, const char *log)
 {
-    fixture r = fixture_in(
-        open_with((qn_options){ .backend = "cpu", .cache_dir = f->dir.path, .log = log }),
-        (qn_arc_session_options){ 0 });
+    fixture r =
+        fixture_in(open_with(QN_OPTIONS(.backend = "cpu", .cache_dir = f->dir.path, .log = log)),
+                   (qn_arc_session_options){ 0 });
     const int slow_by_estimate = add_long(&r), slow = fixture_program(&r, "loops", loops);
     const int grid = fixture_made_grid(&r, 1);
 

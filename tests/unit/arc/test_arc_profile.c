@@ -16,7 +16,7 @@ static void profile_run(fixture *r, qn_arc_profile *out, int threads)
 
 static fixture open_quiet(void)
 {
-    return fixture_in(open_with((qn_options){ .backend = "cpu", .log = "none" }),
+    return fixture_in(open_with(QN_OPTIONS(.backend = "cpu", .log = "none")),
                       (qn_arc_session_options){ 0 });
 }
 

@@ -8,7 +8,7 @@ static qn_arc *arc;
 
 static int open_server(void **state)
 {
-    const qn_options options = { .backend = "cpu", .log = "error" };
+    const qn_options options = QN_OPTIONS(.backend = "cpu", .log = "error");
     qn_arc_options vm;
     qn_err err;
 

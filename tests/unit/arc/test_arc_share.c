@@ -7,7 +7,7 @@ enum { GRIDS = 12, PROGRAMS = 30, COPIES = 4, BATT_STEPS = 60 };
 static fixture open_sharing(const char *backend, qn_arc_prefix_mode mode, qn_arc_limits limits)
 {
     return fixture_in(
-        open_with((qn_options){ .backend = backend, .fault = "sim.devices=3", .log = "none" }),
+        open_with(QN_OPTIONS(.backend = backend, .fault = "sim.devices=3", .log = "none")),
         (qn_arc_session_options){ .prefixes = mode, .limits = limits });
 }
 

@@ -5,7 +5,7 @@ enum { INSTANCES = 1200 };
 
 static fixture open_devices(const char *backend, const char *fault, qn_arc_session_options options)
 {
-    return fixture_in(open_with((qn_options){ .backend = backend, .fault = fault, .log = "none" }),
+    return fixture_in(open_with(QN_OPTIONS(.backend = backend, .fault = fault, .log = "none")),
                       options);
 }
 
@@ -143,7 +143,7 @@ static void cpu_takes_over_when_no_device_is_left(void **state)
 {
     fixture ref = open_reference();
     fixture r = fixture_in(
-        open_with((qn_options){ .backend = "sim:0,sim:1", .fault = "sim.devices=2,device_lost@3" }),
+        open_with(QN_OPTIONS(.backend = "sim:0,sim:1", .fault = "sim.devices=2,device_lost@3")),
         (qn_arc_session_options){ 0 });
     char text[16384];
 

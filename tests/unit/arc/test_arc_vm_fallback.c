@@ -11,7 +11,7 @@ enum { INSTANCES = 400, CASES_PER_OP = 3 };
 
 static fixture open_quiet(const char *backend, qn_arc_session_options options)
 {
-    return fixture_in(open_with((qn_options){ .backend = backend, .log = "none" }), options);
+    return fixture_in(open_with(QN_OPTIONS(.backend = backend, .log = "none")), options);
 }
 
 static void assert_sums(const fixture *r)
@@ -124,9 +124,8 @@ static void job_beyond_the_first_rungs_of_the_cpu_leaves_no_line(void **state)
 
 static void forbidden_fallback_is_an_error(void **state)
 {
-    fixture r =
-        fixture_in(open_with((qn_options){ .backend = "sim", .fallback = QN_FALLBACK_ERROR }),
-                   (qn_arc_session_options){ 0 });
+    fixture r = fixture_in(open_with(QN_OPTIONS(.backend = "sim", .fallback = QN_FALLBACK_ERROR)),
+                           (qn_arc_session_options){ 0 });
     qn_err err = { .text = "" };
 
     (void)state;
@@ -155,7 +154,7 @@ static void few_loops_change_nothing_but_the_counters(void **state)
     assert_int_equal(qn_arc_session_stats(cpu.s)->fallbacks[ARC_E_TURNS], 0);
     for (int d = 0; d < 2; d++) {
         fixture sim = fixture_in(
-            open_with((qn_options){ .backend = "sim", .log = "none", .fault = "sim.devices=2" }),
+            open_with(QN_OPTIONS(.backend = "sim", .log = "none", .fault = "sim.devices=2")),
             (qn_arc_session_options){ .limits = { .max_loops = 20 },
                                       .split = { .devices = devices[d] } });
 
@@ -305,7 +304,7 @@ static void each_primitive_can_be_switched_off_on_the_device(void **state)
 
     (void)state;
     need_golden(files[0]);
-    ctx = open_with((qn_options){ .backend = "sim", .log = "none" });
+    ctx = open_with(QN_OPTIONS(.backend = "sim", .log = "none"));
     for (int f = 0; f < 2; f++) {
         qn_arc_cases cases = { 0 };
         qn_err err = { .text = "" };

@@ -8,7 +8,7 @@ enum { SMALL_POOL = 28 << 10 };
 
 static fixture open_pool(const char *backend, size_t pool_bytes)
 {
-    return fixture_in(open_with((qn_options){ .backend = backend, .log = "none" }),
+    return fixture_in(open_with(QN_OPTIONS(.backend = backend, .log = "none")),
                       (qn_arc_session_options){ .pool_bytes = pool_bytes });
 }
 
@@ -93,7 +93,7 @@ static int add_long(fixture *r)
 static void job_larger_than_the_pool_runs_on_the_cpu_and_says_so(void **state)
 {
     fixture ref = open_pool("cpu", 0);
-    fixture r = fixture_in(open_with((qn_options){ .backend = "sim" }),
+    fixture r = fixture_in(open_with(QN_OPTIONS(.backend = "sim")),
                            (qn_arc_session_options){ .pool_bytes = 4096 });
     fixture *const both[] = { &ref, &r };
     char text[4096];
@@ -118,9 +118,8 @@ static void job_larger_than_the_pool_runs_on_the_cpu_and_says_so(void **state)
 
 static void forbidden_fallback_makes_a_job_larger_than_the_pool_an_error(void **state)
 {
-    fixture r =
-        fixture_in(open_with((qn_options){ .backend = "sim", .fallback = QN_FALLBACK_ERROR }),
-                   (qn_arc_session_options){ .pool_bytes = 4096 });
+    fixture r = fixture_in(open_with(QN_OPTIONS(.backend = "sim", .fallback = QN_FALLBACK_ERROR)),
+                           (qn_arc_session_options){ .pool_bytes = 4096 });
     qn_err err = { .text = "" };
 
     (void)state;
@@ -136,7 +135,7 @@ static void pool_shrinks_to_what_the_device_has_and_says_so(void **state)
 {
     fixture ref = open_pool("cpu", 0);
     fixture r =
-        fixture_in(open_with((qn_options){ .backend = "sim", .fault = "sim.mem=700K" }),
+        fixture_in(open_with(QN_OPTIONS(.backend = "sim", .fault = "sim.mem=700K")),
                    (qn_arc_session_options){ .limits = { .arena = 8192 }, .pool_bytes = 4 << 20 });
     fixture *const both[] = { &ref, &r };
     char text[8192];
@@ -177,7 +176,7 @@ static void long_batch_goes_in_several_launches(void **state)
 {
     static const char text[] = "def solve_a(I):\n    f = power(increment, 2000)\n"
                                "    O = f(ZERO)\n    return O\n";
-    fixture r = fixture_in(open_with((qn_options){ .backend = "sim", .log = "none" }),
+    fixture r = fixture_in(open_with(QN_OPTIONS(.backend = "sim", .log = "none")),
                            (qn_arc_session_options){ .launch_ms = 5 });
     const int program = fixture_program(&r, "a", text), grid = fixture_made_grid(&r, 1);
     uint32_t counts[2] = { 0 };
@@ -294,7 +293,7 @@ static void equal_grids_are_resident_once(void **state)
 static void thousand_batches_leave_the_memory_as_it_was(void **state)
 {
     enum { BATCHES = 1000, JOBS = 12, GRIDS = 400 };
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .log = "none" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .log = "none"));
     const size_t start = live_bytes(ctx);
     fixture r = fixture_in(ctx, (qn_arc_session_options){ .pool_bytes = SMALL_POOL });
     int grids[GRIDS], programs[4];
@@ -345,9 +344,8 @@ static void every_failed_allocation_of_the_device_is_survived(void **state)
             fixture r;
 
             snprintf(fault, sizeof fault, "alloc@%d%s", k, once ? "*1" : "");
-            r = fixture_in(
-                open_with((qn_options){ .backend = "sim", .fault = fault, .log = "none" }),
-                (qn_arc_session_options){ 0 });
+            r = fixture_in(open_with(QN_OPTIONS(.backend = "sim", .fault = fault, .log = "none")),
+                           (qn_arc_session_options){ 0 });
             add_made(&r, 91, 30);
             for (int round = 0; round < 2; round++) {
                 fixture_run(&r);
@@ -373,9 +371,9 @@ static void device_that_fails_changes_no_result(void **state)
     add_made(&ref, 90, 60);
     fixture_run(&ref);
     for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
-        fixture r = fixture_in(
-            open_with((qn_options){ .backend = "sim", .fault = faults[f], .log = "none" }),
-            (qn_arc_session_options){ 0 });
+        fixture r =
+            fixture_in(open_with(QN_OPTIONS(.backend = "sim", .fault = faults[f], .log = "none")),
+                       (qn_arc_session_options){ 0 });
 
         add_made(&r, 90, 60);
         for (int round = 0; round < 3; round++) {
@@ -401,7 +399,7 @@ static void device_lost_after_pieces_were_loaded_changes_no_result(void **state)
         fixture r;
 
         snprintf(fault, sizeof fault, "device_lost@%d", at);
-        r = fixture_in(open_with((qn_options){ .backend = "sim", .fault = fault, .log = "none" }),
+        r = fixture_in(open_with(QN_OPTIONS(.backend = "sim", .fault = fault, .log = "none")),
                        (qn_arc_session_options){ 0 });
         for (uint64_t round = 0; round < 4; round++) {
             add_made(&r, 90 + round, 40);
@@ -427,7 +425,7 @@ static void device_with_little_memory_runs_fewer_teams(void **state)
     steps = qn_arc_session_stats(ref.s)->steps_total;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         fixture r = fixture_in(
-            open_with((qn_options){ .backend = "sim", .fault = limits[i], .log = "none" }),
+            open_with(QN_OPTIONS(.backend = "sim", .fault = limits[i], .log = "none")),
             (qn_arc_session_options){ .pool_bytes = 1 << 20, .limits = { .arena = 64 << 10 } });
         const qn_arc_stats *stats = qn_arc_session_stats(r.s);
 
@@ -445,7 +443,7 @@ static void device_with_little_memory_runs_fewer_teams(void **state)
 static void device_without_memory_leaves_everything_to_the_cpu(void **state)
 {
     fixture ref = open_pool("cpu", 0);
-    fixture r = fixture_in(open_with((qn_options){ .backend = "sim", .fault = "sim.mem=1M" }),
+    fixture r = fixture_in(open_with(QN_OPTIONS(.backend = "sim", .fault = "sim.mem=1M")),
                            (qn_arc_session_options){ .pool_bytes = 1 << 20 });
     char text[8192];
 
@@ -472,7 +470,7 @@ static void results_that_never_arrived_come_from_the_cpu(void **state)
     add_made(&ref, 90, 60);
     fixture_run(&ref);
     for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
-        fixture r = fixture_in(open_with((qn_options){ .backend = "sim", .fault = faults[f] }),
+        fixture r = fixture_in(open_with(QN_OPTIONS(.backend = "sim", .fault = faults[f])),
                                (qn_arc_session_options){ 0 });
         char text[4096];
 
@@ -491,10 +489,9 @@ static void results_that_never_arrived_come_from_the_cpu(void **state)
 
 static void results_that_never_arrived_are_an_error_where_fallback_is_forbidden(void **state)
 {
-    fixture r =
-        fixture_in(open_with((qn_options){
-                       .backend = "sim", .fault = "copy_d2h@1*1", .fallback = QN_FALLBACK_ERROR }),
-                   (qn_arc_session_options){ 0 });
+    fixture r = fixture_in(open_with(QN_OPTIONS(.backend = "sim", .fault = "copy_d2h@1*1",
+                                                .fallback = QN_FALLBACK_ERROR)),
+                           (qn_arc_session_options){ 0 });
     qn_err err = { .text = "" };
 
     (void)state;

@@ -10,9 +10,9 @@ static const char slow[] = "sim.launch_us=20000";
 static fixture open_route(const char *backend, const char *route, const char *fault)
 {
     setenv("QUERN_PROFILE", "0", 1);
-    return fixture_in(open_with((qn_options){
-                          .backend = backend, .route = route, .fault = fault, .log = "none" }),
-                      (qn_arc_session_options){ 0 });
+    return fixture_in(
+        open_with(QN_OPTIONS(.backend = backend, .route = route, .fault = fault, .log = "none")),
+        (qn_arc_session_options){ 0 });
 }
 
 static void add_batch(fixture *r, uint32_t n)
@@ -102,10 +102,9 @@ static void decisions_are_explained(void **state)
     (void)state;
     assert_int_equal(qn_temp_dir_make(&dir, &err), QN_OK);
     snprintf(path, sizeof path, "%s/route.csv", dir.path);
-    r = fixture_in(
-        open_with((qn_options){
-            .backend = "cpu,sim:0", .route = "auto", .explain_route = path, .log = "none" }),
-        (qn_arc_session_options){ 0 });
+    r = fixture_in(open_with(QN_OPTIONS(.backend = "cpu,sim:0", .route = "auto",
+                                        .explain_route = path, .log = "none")),
+                   (qn_arc_session_options){ 0 });
     add_batch(&r, 50);
     fixture_run(&r);
     fixture_run(&r);
@@ -124,9 +123,8 @@ static void pace_of_a_place_outlives_the_session(void **state)
 {
     qn_temp_dir dir;
     qn_err err = { .text = "" };
-    const qn_options options = {
-        .backend = "cpu,sim:0", .route = "auto", .fault = slow, .log = "none"
-    };
+    const qn_options options =
+        QN_OPTIONS(.backend = "cpu,sim:0", .route = "auto", .fault = slow, .log = "none");
     int first_on_device = 0;
 
     (void)state;
@@ -161,12 +159,10 @@ static void first_batch_of_a_process_is_priced_as_first_ones_were(void **state)
     unsetenv("QUERN_PROFILE");
     assert_int_equal(qn_temp_dir_make(&dir, &err), QN_OK);
     for (int process = 0; process < 6; process++) {
-        fixture r = fixture_in(open_with((qn_options){ .backend = "cpu,sim:0",
-                                                       .route = "auto",
-                                                       .fault = slow,
-                                                       .cache_dir = dir.path,
-                                                       .log = "none" }),
-                               (qn_arc_session_options){ 0 });
+        fixture r =
+            fixture_in(open_with(QN_OPTIONS(.backend = "cpu,sim:0", .route = "auto", .fault = slow,
+                                            .cache_dir = dir.path, .log = "none")),
+                       (qn_arc_session_options){ 0 });
 
         add_batch(&r, 20);
         on_device = device_ops_of_a_run(&r) > 0;

@@ -23,7 +23,7 @@ static void falsify(void *user, uint32_t n)
 static fixture open_checked(double pct, qn_fallback_policy fallback)
 {
     return fixture_in(
-        open_with((qn_options){ .backend = "sim", .verify_pct = pct, .fallback = fallback }),
+        open_with(QN_OPTIONS(.backend = "sim", .verify_pct = pct, .fallback = fallback)),
         (qn_arc_session_options){ 0 });
 }
 
@@ -97,7 +97,7 @@ static void wrong_result_is_an_error_where_fallback_is_forbidden(void **state)
 static void device_with_other_arenas_raises_no_alarm(void **state)
 {
     qn_ctx *ctx = has_backend("opencl")
-                      ? open_with((qn_options){ .backend = "opencl", .verify_pct = 100 })
+                      ? open_with(QN_OPTIONS(.backend = "opencl", .verify_pct = 100))
                       : NULL;
     fixture r;
     char text[4096];
@@ -124,7 +124,7 @@ static void device_that_fails_without_a_compiler_leaves_the_built_in_kernel(void
     (void)state;
     setenv("QUERN_CC", "/nonexistent", 1);
     setenv("QUERN_CACHE", "0", 1);
-    r = fixture_in(open_with((qn_options){ .backend = "sim" }),
+    r = fixture_in(open_with(QN_OPTIONS(.backend = "sim")),
                    (qn_arc_session_options){ .limits = { .group = 8 } });
     add_made(&r, 20, 200);
     CAPTURE_STDERR(text, sizeof text, fixture_run(&r));
@@ -142,7 +142,7 @@ static void cpu_without_a_compiler_refuses_other_lanes(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    r = fixture_in(open_with((qn_options){ .backend = "cpu" }),
+    r = fixture_in(open_with(QN_OPTIONS(.backend = "cpu")),
                    (qn_arc_session_options){ .limits = { .group = 8 } });
     add_made(&r, 20, 20);
     assert_int_not_equal(qn_arc_session_run(r.s, r.jobs, r.n, ARC_WANT_OUTPUT, 0, &err), QN_OK);

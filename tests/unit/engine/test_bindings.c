@@ -6,8 +6,7 @@
 
 static void fallbacks_are_listed(void **state)
 {
-    qn_ctx *ctx =
-        open_with((qn_options){ .backend = "sim", .fault = "launch:saxpy*2", .log = "none" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = "launch:saxpy*2", .log = "none"));
     qn_buf *x = ramp(ctx, "x", 8, 1, 0), *y = ramp(ctx, "y", 8, 0, 0);
     qn_graph *graph = NULL;
     qn_fallback entry = { 0 };

@@ -27,7 +27,7 @@ static fixture open_on(const char *backend, int overlap, const char *fault)
     fixture r;
 
     setenv("QUERN_OVERLAP", overlap ? "1" : "0", 1);
-    r.ctx = open_with((qn_options){ .backend = backend, .fault = fault, .log = "none" });
+    r.ctx = open_with(QN_OPTIONS(.backend = backend, .fault = fault, .log = "none"));
     r.ctx->settings.fuse = 0; /* so that every stage is one launch */
     unsetenv("QUERN_OVERLAP");
     must(qn_graph_new(r.ctx, "g", &r.graph, &failure));
@@ -466,7 +466,7 @@ static void value_other_than_0_and_1_is_refused(void **state)
 
     (void)state;
     setenv("QUERN_OVERLAP", "yes", 1);
-    assert_int_equal(qn_ctx_open(&(qn_options){ .backend = "cpu" }, &ctx, &err), QN_ERR_USAGE);
+    assert_int_equal(qn_ctx_open(&QN_OPTIONS(.backend = "cpu"), &ctx, &err), QN_ERR_USAGE);
     unsetenv("QUERN_OVERLAP");
     assert_string_equal(err.text, "QUERN_OVERLAP: 'yes' is not a number between 0 and 1");
 }

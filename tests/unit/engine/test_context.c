@@ -108,7 +108,7 @@ static const char *reason_of(const qn_ctx *ctx, const char *backend)
 /* Opens with this --backend value; checks devices, the pinned one and the router's choices. */
 static void selects(const char *backend, const char *ids, int pinned, unsigned candidates)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = backend, .fault = "sim.devices=4" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = backend, .fault = "sim.devices=4"));
 
     if (strcmp(ids_of(ctx), ids) || ctx->pinned != pinned || ctx->candidates != candidates)
         fail_msg("%s: devices %s, pinned %d, candidates %#x", backend, ids_of(ctx), ctx->pinned,
@@ -159,7 +159,7 @@ static void no_options_at_all_are_fine(void **state)
 
 static void hidden_backends_are_not_found_and_say_why(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "auto" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "auto"));
 
     (void)state;
     assert_string_equal(reason_of(ctx, "opencl"), "hidden by QUERN_HIDE");
@@ -178,12 +178,12 @@ static void only_whole_names_hide_and_the_cpu_never_hides(void **state)
 static void an_unknown_backend_is_a_usage_error(void **state)
 {
     (void)state;
-    refused((qn_options){ .backend = "vulkan" }, QN_ERR_USAGE, "unknown backend 'vulkan'");
-    refused((qn_options){ .backend = "simx" }, QN_ERR_USAGE, "'simx'");
-    refused((qn_options){ .backend = "sim,vulkan" }, QN_ERR_USAGE, "'vulkan'");
-    refused((qn_options){ .backend = "SIM" }, QN_ERR_USAGE, "'SIM'");
+    refused(QN_OPTIONS(.backend = "vulkan"), QN_ERR_USAGE, "unknown backend 'vulkan'");
+    refused(QN_OPTIONS(.backend = "simx"), QN_ERR_USAGE, "'simx'");
+    refused(QN_OPTIONS(.backend = "sim,vulkan"), QN_ERR_USAGE, "'vulkan'");
+    refused(QN_OPTIONS(.backend = "SIM"), QN_ERR_USAGE, "'SIM'");
     setenv("QUERN_BACKEND", "gpu", 1);
-    refused((qn_options){ .backend = NULL }, QN_ERR_USAGE, "'gpu'");
+    refused(QN_OPTIONS(.backend = NULL), QN_ERR_USAGE, "'gpu'");
 }
 
 /* Opens while stderr is read; the line must be this one. */
@@ -193,13 +193,13 @@ static void falls_back(const char *backend, const char *fault, const char *line,
     qn_ctx *ctx = NULL;
 
     CAPTURE_STDERR(text, sizeof text,
-                   { ctx = open_with((qn_options){ .backend = backend, .fault = fault }); });
+                   { ctx = open_with(QN_OPTIONS(.backend = backend, .fault = fault)); });
     assert_string_equal(text, line);
     assert_string_equal(ids_of(ctx), ids);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count",
                                 QN_LABELS("stage", "init", "reason", "init")) == 1);
     qn_ctx_close(ctx);
-    refused((qn_options){ .backend = backend, .fault = fault, .fallback = QN_FALLBACK_ERROR },
+    refused(QN_OPTIONS(.backend = backend, .fault = fault, .fallback = QN_FALLBACK_ERROR),
             QN_ERR_FALLBACK, "stage init");
 }
 
@@ -220,7 +220,7 @@ static void an_absent_backend_is_a_loud_fallback(void **state)
 
 static void after_a_fallback_everything_runs_on_the_cpu(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cuda", .log = "none" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cuda", .log = "none"));
     qn_buf *x = ramp(ctx, "x", 100, 0, 1), *y = ramp(ctx, "y", 100, 1, 0);
     qn_graph *g;
 
@@ -242,19 +242,19 @@ static void the_environment_can_forbid_fallback(void **state)
 
     (void)state;
     setenv("QUERN_FALLBACK", "error", 1);
-    refused((qn_options){ .backend = "cuda" }, QN_ERR_FALLBACK, "cuda");
-    ctx = open_with((qn_options){ .backend = "cuda", .fallback = QN_FALLBACK_CPU, .log = "none" });
+    refused(QN_OPTIONS(.backend = "cuda"), QN_ERR_FALLBACK, "cuda");
+    ctx = open_with(QN_OPTIONS(.backend = "cuda", .fallback = QN_FALLBACK_CPU, .log = "none"));
     qn_ctx_close(ctx);
     setenv("QUERN_FALLBACK", "maybe", 1);
-    refused((qn_options){ .backend = "cpu" }, QN_ERR_USAGE, "'maybe'");
+    refused(QN_OPTIONS(.backend = "cpu"), QN_ERR_USAGE, "'maybe'");
 }
 
 /* Memory. */
 
 static void budget_is(const char *text, uint64_t want)
 {
-    qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim", .mem_budget = text, .fault = "sim.mem=1000000000" });
+    qn_ctx *ctx =
+        open_with(QN_OPTIONS(.backend = "sim", .mem_budget = text, .fault = "sim.mem=1000000000"));
 
     assert_int_equal(ctx->devices[1].budget_bytes, want);
     assert_int_equal(qn_pool_budget(ctx->devices[1].pool), want);
@@ -284,11 +284,11 @@ static void a_budget_without_meaning_is_a_usage_error(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        refused((qn_options){ .backend = "sim", .mem_budget = bad[i] }, QN_ERR_USAGE, bad[i]);
-        refused((qn_options){ .backend = "cpu", .mem_budget = bad[i] }, QN_ERR_USAGE, bad[i]);
+        refused(QN_OPTIONS(.backend = "sim", .mem_budget = bad[i]), QN_ERR_USAGE, bad[i]);
+        refused(QN_OPTIONS(.backend = "cpu", .mem_budget = bad[i]), QN_ERR_USAGE, bad[i]);
     }
     setenv("QUERN_MEM_BUDGET", "lots", 1);
-    refused((qn_options){ .backend = "cpu" }, QN_ERR_USAGE, "'lots'");
+    refused(QN_OPTIONS(.backend = "cpu"), QN_ERR_USAGE, "'lots'");
 }
 
 static void other_sizes_of_the_environment_are_checked(void **state)
@@ -297,12 +297,12 @@ static void other_sizes_of_the_environment_are_checked(void **state)
 
     (void)state;
     setenv("QUERN_HOST_BUDGET", "0", 1);
-    refused((qn_options){ .backend = "cpu" }, QN_ERR_USAGE, "QUERN_HOST_BUDGET: '0'");
+    refused(QN_OPTIONS(.backend = "cpu"), QN_ERR_USAGE, "QUERN_HOST_BUDGET: '0'");
     setenv("QUERN_HOST_BUDGET", "64M", 1);
     setenv("QUERN_BUCKET_MIN", "1000", 1);
-    refused((qn_options){ .backend = "cpu" }, QN_ERR_USAGE, "QUERN_BUCKET_MIN: '1000'");
+    refused(QN_OPTIONS(.backend = "cpu"), QN_ERR_USAGE, "QUERN_BUCKET_MIN: '1000'");
     setenv("QUERN_BUCKET_MIN", "1024", 1);
-    ctx = open_with((qn_options){ .backend = "cpu" });
+    ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     assert_int_equal(ctx->settings.host_budget, 64 << 20);
     assert_int_equal(ctx->settings.bucket_min, 1024);
     qn_ctx_close(ctx);
@@ -317,36 +317,36 @@ static void threads_come_from_the_option_then_the_environment(void **state)
 
     (void)state;
     setenv("QUERN_THREADS", "5", 1);
-    ctx = open_with((qn_options){ .backend = "cpu" });
+    ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     assert_int_equal(ctx->settings.threads, 5);
     assert_int_equal(qn_device_get(ctx, 0)->units, 5);
     qn_ctx_close(ctx);
-    ctx = open_with((qn_options){ .backend = "cpu", .threads = 3 });
+    ctx = open_with(QN_OPTIONS(.backend = "cpu", .threads = 3));
     assert_int_equal(ctx->settings.threads, 3);
     assert_int_equal(qn_device_get(ctx, 0)->units, 3);
     qn_ctx_close(ctx);
     for (int i = 0; bad[i][0]; i++) {
         setenv("QUERN_THREADS", bad[i], 1);
-        refused((qn_options){ .backend = "cpu" }, QN_ERR_USAGE, "QUERN_THREADS");
+        refused(QN_OPTIONS(.backend = "cpu"), QN_ERR_USAGE, "QUERN_THREADS");
     }
-    refused((qn_options){ .backend = "cpu", .threads = -2 }, QN_ERR_USAGE, "-2");
+    refused(QN_OPTIONS(.backend = "cpu", .threads = -2), QN_ERR_USAGE, "-2");
 }
 
 static void log_levels_come_from_the_option_then_the_environment(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
 
     (void)state;
     assert_int_equal(ctx->log.level, QN_LOG_WARN);
     qn_ctx_close(ctx);
     setenv("QUERN_LOG", "error", 1);
-    ctx = open_with((qn_options){ .backend = "cpu" });
+    ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     assert_int_equal(ctx->log.level, QN_LOG_ERROR);
     qn_ctx_close(ctx);
-    ctx = open_with((qn_options){ .backend = "cpu", .log = "debug" });
+    ctx = open_with(QN_OPTIONS(.backend = "cpu", .log = "debug"));
     assert_int_equal(ctx->log.level, QN_LOG_DEBUG);
     qn_ctx_close(ctx);
-    refused((qn_options){ .backend = "cpu", .log = "loud" }, QN_ERR_USAGE, "'loud'");
+    refused(QN_OPTIONS(.backend = "cpu", .log = "loud"), QN_ERR_USAGE, "'loud'");
 }
 
 static void nothing_is_printed_with_log_none(void **state)
@@ -355,7 +355,7 @@ static void nothing_is_printed_with_log_none(void **state)
 
     (void)state;
     CAPTURE_STDERR(text, sizeof text,
-                   { qn_ctx_close(open_with((qn_options){ .backend = "cuda", .log = "none" })); });
+                   { qn_ctx_close(open_with(QN_OPTIONS(.backend = "cuda", .log = "none"))); });
     assert_string_equal(text, "");
 }
 
@@ -365,23 +365,40 @@ static void route_modes_are_the_five_words(void **state)
 
     (void)state;
     for (int i = 0; i < 5; i++) {
-        qn_ctx *ctx = open_with((qn_options){ .backend = "cpu", .route = names[i] });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu", .route = names[i]));
 
         assert_int_equal(qn_route_get_mode(ctx), i);
         qn_ctx_close(ctx);
     }
-    refused((qn_options){ .backend = "cpu", .route = "fast" }, QN_ERR_USAGE, "'fast'");
+    refused(QN_OPTIONS(.backend = "cpu", .route = "fast"), QN_ERR_USAGE, "'fast'");
     setenv("QUERN_ROUTE", "slow", 1);
-    refused((qn_options){ .backend = "cpu" }, QN_ERR_USAGE, "'slow'");
+    refused(QN_OPTIONS(.backend = "cpu"), QN_ERR_USAGE, "'slow'");
 }
 
 static void shares_and_priorities_have_bounds(void **state)
 {
     (void)state;
-    refused((qn_options){ .backend = "cpu", .verify_pct = 101 }, QN_ERR_USAGE, "101");
-    refused((qn_options){ .backend = "cpu", .verify_pct = -1 }, QN_ERR_USAGE, "-1");
-    refused((qn_options){ .backend = "cpu", .verify_pct = NAN }, QN_ERR_USAGE, "nan");
-    refused((qn_options){ .backend = "cpu", .op_priority = -1 }, QN_ERR_USAGE, "-1");
+    refused(QN_OPTIONS(.backend = "cpu", .verify_pct = 101), QN_ERR_USAGE, "101");
+    refused(QN_OPTIONS(.backend = "cpu", .verify_pct = -1), QN_ERR_USAGE, "-1");
+    refused(QN_OPTIONS(.backend = "cpu", .verify_pct = NAN), QN_ERR_USAGE, "nan");
+    refused(QN_OPTIONS(.backend = "cpu", .op_priority = -1), QN_ERR_USAGE, "-1");
+}
+
+static void options_say_their_size_and_may_be_shorter(void **state)
+{
+    qn_options options = QN_OPTIONS(.backend = "cpu", .threads = 3, .verify_pct = 50);
+    qn_ctx *ctx;
+
+    (void)state;
+    options.size = offsetof(qn_options, verify_pct); /* as an older header had it */
+    ctx = open_with(options);
+    assert_int_equal(ctx->settings.threads, 3);
+    assert_true(ctx->settings.verify_pct == 0);
+    qn_ctx_close(ctx);
+    options.size = 0;
+    refused(options, QN_ERR_USAGE, "qn_options");
+    options.size = sizeof options + 8;
+    refused(options, QN_ERR_USAGE, "unknown");
 }
 
 static void a_path_that_is_too_long_is_refused(void **state)
@@ -391,9 +408,9 @@ static void a_path_that_is_too_long_is_refused(void **state)
     (void)state;
     memset(path, 'p', sizeof path - 1);
     path[sizeof path - 1] = 0;
-    refused((qn_options){ .backend = "cpu", .explain_route = path }, QN_ERR_USAGE, "2999");
+    refused(QN_OPTIONS(.backend = "cpu", .explain_route = path), QN_ERR_USAGE, "2999");
     setenv("QUERN_SPILL_DIR", path, 1);
-    refused((qn_options){ .backend = "cpu" }, QN_ERR_USAGE, "QUERN_SPILL_DIR");
+    refused(QN_OPTIONS(.backend = "cpu"), QN_ERR_USAGE, "QUERN_SPILL_DIR");
 }
 
 /* Fault rules. */
@@ -406,12 +423,12 @@ static void a_fault_rule_without_meaning_is_a_usage_error(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        refused((qn_options){ .backend = "cpu", .fault = bad[i] }, QN_ERR_USAGE, bad[i]);
-    refused((qn_options){ .backend = "sim", .fault = "sim.colour=3" }, QN_ERR_USAGE, "colour");
-    refused((qn_options){ .backend = "sim", .fault = "sim.mem=x" }, QN_ERR_USAGE, "mem");
-    refused((qn_options){ .backend = "sim", .fault = "sim.devices" }, QN_ERR_USAGE, "devices");
+        refused(QN_OPTIONS(.backend = "cpu", .fault = bad[i]), QN_ERR_USAGE, bad[i]);
+    refused(QN_OPTIONS(.backend = "sim", .fault = "sim.colour=3"), QN_ERR_USAGE, "colour");
+    refused(QN_OPTIONS(.backend = "sim", .fault = "sim.mem=x"), QN_ERR_USAGE, "mem");
+    refused(QN_OPTIONS(.backend = "sim", .fault = "sim.devices"), QN_ERR_USAGE, "devices");
     setenv("QUERN_FAULT", "implode", 1);
-    refused((qn_options){ .backend = "cpu" }, QN_ERR_USAGE, "'implode'");
+    refused(QN_OPTIONS(.backend = "cpu"), QN_ERR_USAGE, "'implode'");
 }
 
 static void rules_of_option_and_environment_are_added(void **state)
@@ -420,7 +437,7 @@ static void rules_of_option_and_environment_are_added(void **state)
 
     (void)state;
     setenv("QUERN_FAULT", "launch:one,sim.devices=3", 1);
-    ctx = open_with((qn_options){ .backend = "sim", .fault = "launch:two@2,sim.mem=1M" });
+    ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = "launch:two@2,sim.mem=1M"));
     assert_int_equal(qn_device_count(ctx), 4);
     assert_int_equal(qn_device_get(ctx, 1)->mem_total, 1 << 20);
     assert_true(qn_fault_hits(ctx->faults, "launch", "one", 0));
@@ -441,7 +458,7 @@ static void all_ops_share_one_device_that_was_opened_once(void **state)
         { 7, "matmul", 20, 1, NULL },    { 8, "sha256", 20, 1, NULL },
         { 9, "keccak256", 20, 1, NULL }, { 10, "merkle", 300, 1, NULL },
     };
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .threads = 1 });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .threads = 1));
     qn_tasks *tasks;
 
     (void)state;
@@ -462,10 +479,10 @@ static void all_ops_share_one_device_that_was_opened_once(void **state)
 static void backends_that_nobody_asked_for_are_not_touched(void **state)
 {
     (void)state;
-    qn_ctx_close(open_with((qn_options){ .backend = "cpu" }));
-    qn_ctx_close(open_with((qn_options){ .backend = "auto" }));
+    qn_ctx_close(open_with(QN_OPTIONS(.backend = "cpu")));
+    qn_ctx_close(open_with(QN_OPTIONS(.backend = "auto")));
     assert_int_equal(n_counts, 0);
-    qn_ctx_close(open_with((qn_options){ .backend = "sim:1", .fault = "sim.devices=3" }));
+    qn_ctx_close(open_with(QN_OPTIONS(.backend = "sim:1", .fault = "sim.devices=3")));
     assert_int_equal(n_counts, 1);
     assert_int_equal(n_opens, 1); /* of three */
 }
@@ -553,6 +570,7 @@ int main(void)
         TEST(nothing_is_printed_with_log_none),
         TEST(route_modes_are_the_five_words),
         TEST(shares_and_priorities_have_bounds),
+        TEST(options_say_their_size_and_may_be_shorter),
         TEST(a_path_that_is_too_long_is_refused),
         TEST(a_fault_rule_without_meaning_is_a_usage_error),
         TEST(rules_of_option_and_environment_are_added),

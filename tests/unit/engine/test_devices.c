@@ -16,7 +16,7 @@ static int ignore_profiles(void **state)
 
 static qn_ctx *open_four(void)
 {
-    return open_with((qn_options){ .backend = "sim", .fault = "sim.devices=4", .log = "none" });
+    return open_with(QN_OPTIONS(.backend = "sim", .fault = "sim.devices=4", .log = "none"));
 }
 
 static void assert_order(qn_ctx *ctx, int k, const int *want, int n)
@@ -89,7 +89,7 @@ static void profiled_speed_beats_size(void **state)
 
 static void stored_profiles_decide_from_the_first_choice_on(void **state)
 {
-    qn_options options = { .backend = "sim", .fault = "sim.devices=4", .log = "none" };
+    qn_options options = QN_OPTIONS(.backend = "sim", .fault = "sim.devices=4", .log = "none");
     qn_temp_dir folder = { "" };
     qn_ctx *ctx;
     qn_err err;
@@ -134,8 +134,9 @@ static void busy_device_is_worth_less(void **state)
 
 static void rates_of_earlier_batches_count_without_a_profile(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){
-        .backend = "sim", .fault = "sim.devices=4,sim.ns_per_item=100,sim.rate.1=2,sim.rate.3=4" });
+    qn_ctx *ctx = open_with(
+        QN_OPTIONS(.backend = "sim",
+                   .fault = "sim.devices=4,sim.ns_per_item=100,sim.rate.1=2,sim.rate.3=4"));
     fixture r;
 
     (void)state;
@@ -159,7 +160,7 @@ static void lost_and_unhealthy_devices_are_left_out(void **state)
 
 static void only_devices_that_were_asked_for_are_chosen(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim:1,sim:3", .fault = "sim.devices=4" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim:1,sim:3", .fault = "sim.devices=4"));
     int got[QN_MAX_DEVICES];
 
     (void)state;
@@ -212,7 +213,7 @@ static void lists_name_devices_and_backends(void **state)
 static void a_list_of_backends_is_a_set(void **state)
 {
     qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "cpu,sim:1,sim:3", .fault = "sim.devices=4", .log = "none" });
+        QN_OPTIONS(.backend = "cpu,sim:1,sim:3", .fault = "sim.devices=4", .log = "none"));
 
     (void)state;
     assert_set(ctx, NULL, "sim:1 sim:3");
@@ -220,7 +221,7 @@ static void a_list_of_backends_is_a_set(void **state)
     assert_int_equal(qn_devices_shared(ctx, "sim:1"), 1);
     assert_int_equal(qn_devices_shared(ctx, "sim:1,cpu"), 2);
     qn_ctx_close(ctx);
-    ctx = open_with((qn_options){ .backend = "cpu,sim", .log = "none" });
+    ctx = open_with(QN_OPTIONS(.backend = "cpu,sim", .log = "none"));
     assert_int_equal(qn_devices_shared(ctx, NULL), 0); /* the router has the choice */
     assert_int_equal(qn_devices_shared(ctx, "cpu,sim"), 2);
     qn_ctx_close(ctx);
@@ -244,7 +245,7 @@ static void work_is_shared_only_when_several_are_asked_for(void **state)
 
 static void context_for_the_cpu_splits_over_the_cpu(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     fixture r;
 
     (void)state;

@@ -13,7 +13,7 @@ static qn_ctx *open_blocks(int blocks, const char *fault)
     char budget[32];
 
     snprintf(budget, sizeof budget, "%d", blocks * BLOCK);
-    return open_with((qn_options){ .backend = "sim", .mem_budget = budget, .fault = fault });
+    return open_with(QN_OPTIONS(.backend = "sim", .mem_budget = budget, .fault = fault));
 }
 
 /* An array without an address in the caller's hands, so that the host may move it. */
@@ -223,9 +223,11 @@ static void idle_temporaries_make_room(void **state)
 /* 36 KiB fit a device that cannot give the 64 KiB of their bucket. */
 static void array_that_fits_is_not_refused_for_its_bucket(void **state)
 {
-    static const qn_options limits[] = { { .mem_budget = "100K" },
-                                         { .fault = "sim.max_alloc=40K" },
-                                         { .fault = "sim.mem=100K", .mem_budget = "100%" } };
+    static const qn_options limits[] = {
+        { .size = sizeof(qn_options), .mem_budget = "100K" },
+        { .size = sizeof(qn_options), .fault = "sim.max_alloc=40K" },
+        { .size = sizeof(qn_options), .fault = "sim.mem=100K", .mem_budget = "100%" }
+    };
 
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -280,7 +282,7 @@ static void host_copies_go_to_files_over_the_host_budget(void **state)
 
     (void)state;
     setenv("QUERN_HOST_BUDGET", "64K", 1);
-    ctx = open_with((qn_options){ .backend = "cpu" });
+    ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     for (int i = 0; i < 12; i++) {
         char name[8];
 
@@ -305,7 +307,7 @@ static void least_recently_used_host_copy_goes_first(void **state)
 
     (void)state;
     setenv("QUERN_HOST_BUDGET", "32K", 1);
-    ctx = open_with((qn_options){ .backend = "cpu" });
+    ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     a = filled(ctx, "a", 1);
     b = filled(ctx, "b", 2);
     check_all(ctx, a, 1, 1); /* now b is older */
@@ -327,7 +329,7 @@ static void stages_keep_their_arrays_while_they_run(void **state)
     (void)state;
     setenv("QUERN_HOST_BUDGET", "48K", 1); /* three arrays */
     for (int k = 0; k < 2; k++) {
-        qn_ctx *ctx = open_with((qn_options){ .backend = backends[k], .mem_budget = "48K" });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = backends[k], .mem_budget = "48K"));
         qn_buf *v[6];
         qn_graph *g;
 
@@ -364,7 +366,7 @@ static void address_in_the_callers_hands_stays_good(void **state)
 
     (void)state;
     setenv("QUERN_HOST_BUDGET", "48K", 1);
-    ctx = open_with((qn_options){ .backend = "cpu" });
+    ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     mine = filled(ctx, "mine", 5);
     must(qn_buf_host(mine, QN_HOST_READ, &before, &failure));
     for (int i = 0; i < 4; i++)
@@ -387,7 +389,7 @@ static void host_copy_that_a_device_has_is_dropped(void **state)
 
     (void)state;
     setenv("QUERN_HOST_BUDGET", "32K", 1);
-    ctx = open_with((qn_options){ .backend = "sim" });
+    ctx = open_with(QN_OPTIONS(.backend = "sim"));
     a = filled(ctx, "a", 1);
     b = array_of(ctx, "b", N);
     run_add(ctx, a, 1, b);
@@ -411,7 +413,7 @@ static void folder_that_is_none_is_named(void **state)
     (void)state;
     setenv("QUERN_HOST_BUDGET", "16K", 1);
     setenv("QUERN_SPILL_DIR", "/dev/null/no", 1);
-    ctx = open_with((qn_options){ .backend = "cpu" });
+    ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     a = filled(ctx, "a", 1);
     must(qn_buf_new(ctx, "b", BLOCK, &b, &failure));
     assert_int_equal(qn_buf_write(b, 0, &v, sizeof v, &failure), QN_ERR_IO);
@@ -431,7 +433,7 @@ static void without_a_folder_the_budget_is_the_end(void **state)
     (void)state;
     setenv("QUERN_HOST_BUDGET", "16K", 1);
     unsetenv("QUERN_SPILL_DIR");
-    ctx = open_with((qn_options){ .backend = "cpu" });
+    ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     a = filled(ctx, "a", 1);
     b = array_of(ctx, "b", N);
     assert_int_equal(qn_buf_write(b, 0, &v, sizeof v, &failure), QN_ERR_NOMEM);

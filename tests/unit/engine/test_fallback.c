@@ -111,8 +111,8 @@ static qn_status run_and_wait(const work *w, qn_err *err)
 static void run_class(const char *backend, size_t i)
 {
     char text[4096];
-    work w = open_work((qn_options){
-        .backend = backend, .fault = classes[i].rule, .verify_pct = classes[i].verify_pct });
+    work w = open_work(QN_OPTIONS(.backend = backend, .fault = classes[i].rule,
+                                  .verify_pct = classes[i].verify_pct));
     qn_status st;
 
     CAPTURE_STDERR(text, sizeof text, st = run_and_wait(&w, &failure));
@@ -155,10 +155,9 @@ static void forbidden_fallback_ends_the_run(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
         char text[4096], want[64];
-        work w = open_work((qn_options){ .backend = "sim",
-                                         .fault = classes[i].rule,
-                                         .verify_pct = classes[i].verify_pct,
-                                         .fallback = QN_FALLBACK_ERROR });
+        work w = open_work(QN_OPTIONS(.backend = "sim", .fault = classes[i].rule,
+                                      .verify_pct = classes[i].verify_pct,
+                                      .fallback = QN_FALLBACK_ERROR));
         qn_status st;
 
         CAPTURE_STDERR(text, sizeof text, st = run_and_wait(&w, &failure));
@@ -181,7 +180,7 @@ static void environment_forbids_fallback(void **state)
 
     (void)state;
     setenv("QUERN_FALLBACK", "error", 1);
-    w = open_work((qn_options){ .backend = "sim", .fault = "launch" });
+    w = open_work(QN_OPTIONS(.backend = "sim", .fault = "launch"));
     assert_int_equal(qn_graph_run(w.graph, &err), QN_ERR_FALLBACK);
     close_work(&w);
     setenv("QUERN_FALLBACK", "maybe", 1);
@@ -207,13 +206,13 @@ static void kernel_that_only_the_cpu_can_compile_runs_there(void **state)
     (void)state;
     if (!has_backend("opencl"))
         skip();
-    ctx = open_with((qn_options){ .backend = "opencl" });
+    ctx = open_with(QN_OPTIONS(.backend = "opencl"));
     must(qn_buf_new(ctx, "x", sizeof result, &x, &failure));
     must(qn_buf_new(ctx, "y", sizeof result, &y, &failure));
     must(qn_buf_host(x, QN_HOST_DISCARD, &data, &failure));
     for (int i = 0; i < 3; i++)
         ((int *)data)[i] = i;
-    must(qn_kernels_new(ctx, "pointers", text, &module, &failure));
+    must(qn_kernels_new("pointers", text, &module, &failure));
     must(qn_graph_new(ctx, "g", &g, &failure));
     must(qn_graph_stage(g, "call", qn_kernels_find(module, "call"), qn_range_1d(3),
                         (const qn_arg[]){ qn_arg_buf(x), qn_arg_buf(y) }, &failure));
@@ -323,8 +322,7 @@ static void lines_are_printed_at_every_level_but_none(void **state)
     (void)state;
     for (int i = 0; i < 5; i++) {
         char text[4096];
-        work w =
-            open_work((qn_options){ .backend = "sim", .log = levels[i], .fault = "launch:add*1" });
+        work w = open_work(QN_OPTIONS(.backend = "sim", .log = levels[i], .fault = "launch:add*1"));
 
         CAPTURE_STDERR(text, sizeof text, must(qn_graph_run(w.graph, &failure)));
         if (i == 0)
@@ -340,8 +338,10 @@ static void lines_are_printed_at_every_level_but_none(void **state)
 
 static void choosing_the_cpu_is_no_fallback(void **state)
 {
-    static const qn_options options[] = { { .backend = "cpu", .fault = "launch,alloc,timeout" },
-                                          { .backend = "sim", .route = "cpu" } };
+    static const qn_options options[] = {
+        { .size = sizeof(qn_options), .backend = "cpu", .fault = "launch,alloc,timeout" },
+        { .size = sizeof(qn_options), .backend = "sim", .route = "cpu" }
+    };
 
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -378,8 +378,7 @@ static void absent_backend_falls_back_at_init(void **state)
         qn_err err;
         work w;
 
-        CAPTURE_STDERR(text, sizeof text,
-                       w = open_work((qn_options){ .backend = table[i].backend }));
+        CAPTURE_STDERR(text, sizeof text, w = open_work(QN_OPTIONS(.backend = table[i].backend)));
         assert_string_equal(text, table[i].line);
         assert_int_equal(fallback_lines(text), 1);
         assert_true(fallbacks(w.ctx, "init", "init") == 1);
@@ -388,8 +387,8 @@ static void absent_backend_falls_back_at_init(void **state)
         close_work(&w);
 
         CAPTURE_STDERR(text, sizeof text,
-                       assert_int_equal(qn_ctx_open(&(qn_options){ .backend = table[i].backend,
-                                                                   .fallback = QN_FALLBACK_ERROR },
+                       assert_int_equal(qn_ctx_open(&QN_OPTIONS(.backend = table[i].backend,
+                                                                .fallback = QN_FALLBACK_ERROR),
                                                     &ctx, &err),
                                         QN_ERR_FALLBACK));
         assert_string_equal(text, "");

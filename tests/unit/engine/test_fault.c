@@ -203,7 +203,7 @@ static void context_takes_rules_from_option_and_environment(void **state)
 
     (void)state;
     setenv("QUERN_FAULT", "sim.devices=2,nonsense", 1);
-    assert_int_equal(qn_ctx_open(&(qn_options){ .backend = "sim" }, &ctx, &err), QN_ERR_USAGE);
+    assert_int_equal(qn_ctx_open(&QN_OPTIONS(.backend = "sim"), &ctx, &err), QN_ERR_USAGE);
     assert_string_equal(err.text, "fault rule 'nonsense': unknown place " PLACES);
     setenv("QUERN_FAULT", "sim.devices=2", 1);
     ctx = open_sim("sim.mem=64M");
@@ -211,9 +211,8 @@ static void context_takes_rules_from_option_and_environment(void **state)
     assert_int_equal(qn_device_get(ctx, 1)->mem_total, 64 << 20);
     qn_ctx_close(ctx);
     unsetenv("QUERN_FAULT");
-    assert_int_equal(
-        qn_ctx_open(&(qn_options){ .backend = "sim", .fault = "sim.men=64M" }, &ctx, &err),
-        QN_ERR_USAGE);
+    assert_int_equal(qn_ctx_open(&QN_OPTIONS(.backend = "sim", .fault = "sim.men=64M"), &ctx, &err),
+                     QN_ERR_USAGE);
     assert_string_equal(err.text, "sim limit 'men' is not known");
 }
 

@@ -17,7 +17,7 @@ static fixture open_on(const char *backend, const char *fault, int fuse)
     fixture r;
 
     setenv("QUERN_FUSE", fuse ? "1" : "0", 1);
-    r.ctx = open_with((qn_options){ .backend = backend, .fault = fault });
+    r.ctx = open_with(QN_OPTIONS(.backend = backend, .fault = fault));
     unsetenv("QUERN_FUSE");
     must(qn_graph_new(r.ctx, "g", &r.graph, &failure));
     r.x = ramp(r.ctx, "x", N, -700, 0.37f);

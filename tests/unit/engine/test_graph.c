@@ -290,7 +290,7 @@ static void text_given_at_run_time_runs_everywhere(void **state)
             continue;
         x = ramp(ctx, "x", N, 0, 1);
         y = array_of(ctx, "y", N);
-        must(qn_kernels_new(ctx, "mine", text, &module, &failure));
+        must(qn_kernels_new("mine", text, &module, &failure));
         must(qn_graph_new(ctx, "g", &g, &failure));
         must(qn_graph_stage(g, "twice", qn_kernels_find(module, "twice"), qn_range_1d(N),
                             (const qn_arg[]){ qn_arg_buf(x), qn_arg_buf(y) }, &failure));

@@ -9,7 +9,7 @@ static const double second = 1e6;
 
 static qn_device *open_device(qn_ctx **ctx)
 {
-    *ctx = open_with((qn_options){ .backend = "sim", .log = "none" });
+    *ctx = open_with(QN_OPTIONS(.backend = "sim", .log = "none"));
     return &(*ctx)->devices[1];
 }
 
@@ -156,7 +156,7 @@ static qn_graph *chain(qn_ctx *ctx, qn_buf *x, qn_buf *y, int n)
 
 static void refused_device_is_left_alone_until_the_probe(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .log = "error", .fault = "launch*3" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .log = "error", .fault = "launch*3"));
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *y = ramp(ctx, "y", N, 0, 0);
     qn_graph *g = chain(ctx, x, y, 1);
     char text[4096];
@@ -186,7 +186,7 @@ static void refused_device_is_left_alone_until_the_probe(void **state)
 /* One run must not stretch the pause: after the third failure the other stages do not try. */
 static void one_run_refuses_the_device_once(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .log = "error", .fault = "launch" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .log = "error", .fault = "launch"));
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *y = ramp(ctx, "y", N, 0, 0);
     qn_graph *g = chain(ctx, x, y, 8);
     char text[4096];

@@ -67,7 +67,7 @@ static counts count(qn_ctx *ctx)
 
 static qn_ctx *open_at(const char *backend, const char *cache_dir)
 {
-    return open_with((qn_options){ .backend = backend, .cache_dir = cache_dir, .threads = 1 });
+    return open_with(QN_OPTIONS(.backend = backend, .cache_dir = cache_dir, .threads = 1));
 }
 
 /* Runs the kernel `name` of the text twice; the status of the first run that fails. */
@@ -80,7 +80,7 @@ static qn_status run_text(qn_ctx *ctx, const char *module_name, const char *text
     qn_status st = QN_OK;
     qn_graph *g;
 
-    must(qn_kernels_new(ctx, module_name, text, &module, err));
+    must(qn_kernels_new(module_name, text, &module, err));
     must(qn_graph_new(ctx, "g", &g, err));
     must(qn_graph_stage(g, "made", qn_kernels_find(module, name), qn_range_1d(N), args, err));
     for (int run = 0; run < 2 && st == QN_OK; run++)
@@ -257,7 +257,7 @@ static void a_module_stays_as_long_as_a_graph_holds_it(void **state)
         qn_graph *g;
 
         device->modules_kept = 1;
-        must(qn_kernels_new(ctx, "held", good, &module, &failure));
+        must(qn_kernels_new("held", good, &module, &failure));
         must(qn_graph_new(ctx, "g", &g, &failure));
         for (int s = 0; s < 2; s++) /* both stages hold it */
             must(qn_graph_stage(g, "held", qn_kernels_find(module, "triple"), qn_range_1d(N), args,
@@ -471,8 +471,8 @@ static void a_compile_error_of_a_device_is_a_loud_fallback(void **state)
 
 static void a_device_that_cannot_compile_falls_back_and_the_result_is_right(void **state)
 {
-    qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim", .cache_dir = root.path, .fault = "compile:made" });
+    qn_ctx *ctx =
+        open_with(QN_OPTIONS(.backend = "sim", .cache_dir = root.path, .fault = "compile:made"));
     char text[4096];
     float last = 0;
     qn_status st;
@@ -490,7 +490,7 @@ static void a_device_that_cannot_compile_falls_back_and_the_result_is_right(void
 static void with_fallback_forbidden_a_compile_error_is_an_error(void **state)
 {
     qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim", .cache_dir = root.path, .fallback = QN_FALLBACK_ERROR });
+        QN_OPTIONS(.backend = "sim", .cache_dir = root.path, .fallback = QN_FALLBACK_ERROR));
 
     (void)state;
     assert_int_equal(run_text(ctx, "fitted", broken, "odd", NULL, &failure), QN_ERR_FALLBACK);
@@ -504,7 +504,7 @@ static void without_a_c_compiler_text_is_unsupported_with_its_name(void **state)
 
     (void)state;
     setenv("QUERN_CC", "no-such-compiler", 1);
-    ctx = open_with((qn_options){ .backend = "cpu", .cache_dir = root.path });
+    ctx = open_with(QN_OPTIONS(.backend = "cpu", .cache_dir = root.path));
     assert_int_equal(run_text(ctx, "uncompiled", good, "triple", NULL, &failure),
                      QN_ERR_UNSUPPORTED);
     assert_non_null(strstr(failure.text, "no-such-compiler"));
@@ -533,8 +533,8 @@ static void constants_make_another_kernel_of_a_text(void **state)
         qn_ctx *ctx = open_at(backends[i], root.path);
         qn_kernel_module *modules[2], *none = NULL;
 
-        must(qn_kernels_new(ctx, "shown", text, &modules[0], &failure));
-        must(qn_kernels_with(ctx, modules[0], "WORD=7 LANES=32", &modules[1], &failure));
+        must(qn_kernels_new("shown", text, &modules[0], &failure));
+        must(qn_kernels_with(modules[0], "WORD=7 LANES=32", &modules[1], &failure));
         for (int m = 0; m < 2; m++) {
             const qn_kernel_info *kernel = qn_kernels_find(modules[m], "show");
             qn_buf *x = array_of(ctx, "x", 2);
@@ -551,7 +551,7 @@ static void constants_make_another_kernel_of_a_text(void **state)
             qn_graph_free(g);
             qn_buf_free(x);
         }
-        assert_int_equal(qn_kernels_with(ctx, modules[0], many, &none, &failure), QN_ERR_LIMIT);
+        assert_int_equal(qn_kernels_with(modules[0], many, &none, &failure), QN_ERR_LIMIT);
         assert_null(none);
         qn_kernels_free(modules[1]);
         qn_kernels_free(modules[0]);
@@ -565,12 +565,10 @@ static void text_that_is_no_kernel_is_refused_with_its_line(void **state)
     qn_kernel_module *module = NULL;
 
     (void)state;
-    assert_int_equal(qn_kernels_new(ctx, "empty", "/* nothing */\n", &module, &failure),
-                     QN_ERR_INPUT);
+    assert_int_equal(qn_kernels_new("empty", "/* nothing */\n", &module, &failure), QN_ERR_INPUT);
     assert_non_null(strstr(failure.text, "empty"));
     assert_int_not_equal(
-        qn_kernels_new(ctx, "bad", "\n\nMAP(k, SIDEWAYS(float, x))\n{\n}\n", &module, &failure),
-        QN_OK);
+        qn_kernels_new("bad", "\n\nMAP(k, SIDEWAYS(float, x))\n{\n}\n", &module, &failure), QN_OK);
     assert_non_null(strstr(failure.text, "bad:3"));
     assert_null(module);
     qn_ctx_close(ctx);

@@ -14,7 +14,7 @@ static qn_ctx *open_blocks(int blocks, const char *fault, const char *log)
 
     snprintf(budget, sizeof budget, "%d", blocks * BLOCK);
     return open_with(
-        (qn_options){ .backend = "sim", .mem_budget = budget, .fault = fault, .log = log });
+        QN_OPTIONS(.backend = "sim", .mem_budget = budget, .fault = fault, .log = log));
 }
 
 static void check_all(qn_ctx *ctx, qn_buf *buf, float first, float step)
@@ -162,8 +162,8 @@ static void last_rung_names_stage_buffer_bytes_and_budget(void **state)
 
 static void forbidden_fallback_stops_before_the_cpu(void **state)
 {
-    qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim", .fault = "alloc", .fallback = QN_FALLBACK_ERROR });
+    qn_ctx *ctx =
+        open_with(QN_OPTIONS(.backend = "sim", .fault = "alloc", .fallback = QN_FALLBACK_ERROR));
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *y = array_of(ctx, "y", N);
     qn_graph *g = add_graph(ctx, "s", N, 1, x, y);
 
@@ -337,7 +337,7 @@ static void view_is_split_inside_its_parent(void **state)
 static void lazy_device_climbs_the_same_ladder(void **state)
 {
     qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim", .mem_budget = "10G", .fault = "sim.lazy=1,sim.mem=64K" });
+        QN_OPTIONS(.backend = "sim", .mem_budget = "10G", .fault = "sim.lazy=1,sim.mem=64K"));
     qn_buf *v[8];
     char text[4000];
 
@@ -368,7 +368,7 @@ static void lazy_device_climbs_the_same_ladder(void **state)
 static void lazy_device_splits_and_falls_back(void **state)
 {
     qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim", .mem_budget = "10G", .fault = "sim.lazy=1,sim.mem=64K" });
+        QN_OPTIONS(.backend = "sim", .mem_budget = "10G", .fault = "sim.lazy=1,sim.mem=64K"));
     qn_buf *x = ramp(ctx, "x", 4 * N, 0, 1), *y = ramp(ctx, "y", 4 * N, 1, 0),
            *z = array_of(ctx, "z", 4 * N);
     const chain_par par = { .n = 4 * N };

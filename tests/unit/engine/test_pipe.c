@@ -120,7 +120,7 @@ static void finish(work *w)
 
 static void run_on(const char *backend, int depth)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = backend, .fallback = QN_FALLBACK_ERROR });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = backend, .fallback = QN_FALLBACK_ERROR));
     work w = work_on(ctx, N);
     qn_pipe *pipe;
     qn_pipe_stats s;
@@ -198,8 +198,8 @@ static void a_small_budget_changes_nothing_but_the_time(void **state)
 
     (void)state;
     for (int depth = 1; depth <= 8; depth *= 2) {
-        qn_ctx *ctx = open_with(
-            (qn_options){ .backend = "sim", .mem_budget = "256K", .fault = "sim.mem=1M" });
+        qn_ctx *ctx =
+            open_with(QN_OPTIONS(.backend = "sim", .mem_budget = "256K", .fault = "sim.mem=1M"));
         work w = work_on(ctx, ELEMS);
         qn_pipe *pipe;
 
@@ -323,7 +323,7 @@ static void a_failing_device_is_replaced_and_says_so(void **state)
 static void with_fallback_forbidden_the_run_fails_with_the_stage(void **state)
 {
     qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim", .fault = "launch:add@5", .fallback = QN_FALLBACK_ERROR });
+        QN_OPTIONS(.backend = "sim", .fault = "launch:add@5", .fallback = QN_FALLBACK_ERROR));
     work w = work_on(ctx, N);
     qn_pipe *pipe;
 

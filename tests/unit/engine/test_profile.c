@@ -14,7 +14,7 @@
 
 static qn_ctx *open_here(const char *backend, const char *log)
 {
-    return open_with((qn_options){ .backend = backend, .cache_dir = test_folder.path, .log = log });
+    return open_with(QN_OPTIONS(.backend = backend, .cache_dir = test_folder.path, .log = log));
 }
 
 /* A context that knows something of sim:0. */
@@ -238,8 +238,8 @@ static void folder_that_cannot_be_written_is_reported(void **state)
 
 static qn_ctx *calibrated(const char *fault, const qn_calibration *how)
 {
-    qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "cpu,sim", .cache_dir = test_folder.path, .fault = fault });
+    qn_ctx *ctx =
+        open_with(QN_OPTIONS(.backend = "cpu,sim", .cache_dir = test_folder.path, .fault = fault));
 
     must(qn_calibrate(ctx, how, &failure));
     return ctx;
@@ -255,7 +255,7 @@ static void calibration_finds_links_and_speeds(void **state)
         qn_ctx_close(ctx);
         ctx = calibrated("sim.h2d_us=9,sim.h2d_gbps=20,sim.d2h_us=4,sim.d2h_gbps=10,"
                          "sim.launch_us=7,sim.submit_us=0,sim.gbps=200",
-                         &(qn_calibration){ .is_quick = 1 });
+                         &QN_CALIBRATION(.is_quick = 1));
         if (ctx->router->speeds[0].is_measured && fabs(ctx->router->speeds[1].gbps - 200) < 4)
             break;
     }
@@ -279,7 +279,7 @@ static void calibration_keeps_curves_and_writes_both_profiles(void **state)
     for (double seconds = 0.3; seconds < 30; seconds *= 4) {
         qn_ctx_close(ctx);
         ctx = calibrated("sim.launch_us=100,sim.submit_us=0,sim.gbps=1000",
-                         &(qn_calibration){ .ops = "vadd,sum_part", .op_seconds = seconds });
+                         &QN_CALIBRATION(.ops = "vadd,sum_part", .op_seconds = seconds));
         op = qn_map_get(&ctx->router->ops, "vadd");
         part = qn_map_get(&ctx->router->ops, "sum_part");
         if (op->models[1].n_buckets >= 5 && op->models[0].n_buckets >= 3 &&
@@ -299,7 +299,7 @@ static void calibration_keeps_curves_and_writes_both_profiles(void **state)
 
 static void measuring_leaves_no_trace_in_the_counters(void **state)
 {
-    qn_ctx *ctx = calibrated(NULL, &(qn_calibration){ .ops = "vadd", .op_seconds = 0.1 });
+    qn_ctx *ctx = calibrated(NULL, &QN_CALIBRATION(.ops = "vadd", .op_seconds = 0.1));
 
     (void)state;
     assert_int_equal(qn_ctx_transfers(ctx).h2d_count, 0);
@@ -313,10 +313,10 @@ static void unknown_op_is_refused(void **state)
     qn_ctx *ctx = open_here("cpu", NULL);
 
     (void)state;
-    assert_int_equal(qn_calibrate(ctx, &(qn_calibration){ .ops = "vadd,nonsense" }, &failure),
+    assert_int_equal(qn_calibrate(ctx, &QN_CALIBRATION(.ops = "vadd,nonsense"), &failure),
                      QN_ERR_USAGE);
     assert_string_equal(failure.text, "unknown op 'nonsense'");
-    assert_int_equal(qn_calibrate(ctx, &(qn_calibration){ .ops = "merkle_top" }, &failure),
+    assert_int_equal(qn_calibrate(ctx, &QN_CALIBRATION(.ops = "merkle_top"), &failure),
                      QN_ERR_USAGE);
     qn_ctx_close(ctx);
 }

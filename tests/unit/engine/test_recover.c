@@ -223,7 +223,7 @@ static void waiting_for_the_context_tells_and_waiting_for_the_graph_mends(void *
 static void forbidden_fallback_makes_the_wait_fail(void **state)
 {
     qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim", .fault = "sim.fail_at=1", .fallback = QN_FALLBACK_ERROR });
+        QN_OPTIONS(.backend = "sim", .fault = "sim.fail_at=1", .fallback = QN_FALLBACK_ERROR));
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *z = array_of(ctx, "z", N);
     qn_graph *g;
     float got;

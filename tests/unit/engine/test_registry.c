@@ -189,7 +189,7 @@ static void sort_puts_nan_last_and_minus_zero_first(void **state)
 
 static void op_beyond_the_allowed_priority_stays_on_the_cpu(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .op_priority = 1 });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .op_priority = 1));
     qn_buf *x = ramp(ctx, "x", 100, 0, 1), *y = array_of(ctx, "y", 100);
     qn_buf *z = array_of(ctx, "z", 100);
     const float k = 3;

@@ -50,8 +50,8 @@ static void check_all(fixture *r, qn_buf *buf, float first, float step)
  * thread: the OpenMP library allocates when the load of the machine changes its team. */
 static void steady_state_asks_for_nothing(const char *backend, const char *fault, int new_input)
 {
-    fixture r = open_fixture(
-        (qn_options){ .backend = backend, .fault = fault, .log = "none", .threads = 1 });
+    fixture r =
+        open_fixture(QN_OPTIONS(.backend = backend, .fault = fault, .log = "none", .threads = 1));
     static float data[N];
     qn_graph_stats before, after;
     double compiles;
@@ -115,7 +115,7 @@ static void replayed_graph_neither_allocates_nor_compiles_on_the_cpu(void **stat
 /* `t` ended before `u` began and they shared memory; the stage added later prolongs `t`. */
 static void stage_added_after_a_run_prolongs_a_temporary(void **state)
 {
-    fixture r = open_fixture((qn_options){ .backend = "sim" });
+    fixture r = open_fixture(QN_OPTIONS(.backend = "sim"));
     qn_buf *t, *u;
 
     (void)state;
@@ -141,7 +141,7 @@ static void stage_added_after_a_run_prolongs_a_temporary(void **state)
 
 static void output_added_after_runs_is_downloaded(void **state)
 {
-    fixture r = open_fixture((qn_options){ .backend = "sim" });
+    fixture r = open_fixture(QN_OPTIONS(.backend = "sim"));
 
     (void)state;
     must(stage_vadd(r.graph, "a", qn_range_1d(N), r.x, r.y, r.z, &failure));
@@ -160,7 +160,7 @@ static void output_added_after_runs_is_downloaded(void **state)
 
 static void temporary_that_is_an_output_outlives_the_stages(void **state)
 {
-    fixture r = open_fixture((qn_options){ .backend = "sim" });
+    fixture r = open_fixture(QN_OPTIONS(.backend = "sim"));
     qn_buf *t, *u;
 
     (void)state;
@@ -180,7 +180,7 @@ static void temporary_that_is_an_output_outlives_the_stages(void **state)
 /* A stage that was refused leaves no trace in the graph. */
 static void refused_stage_changes_nothing(void **state)
 {
-    fixture r = open_fixture((qn_options){ .backend = "sim" });
+    fixture r = open_fixture(QN_OPTIONS(.backend = "sim"));
     const double wide = 1;
     qn_buf *t;
 
@@ -214,7 +214,7 @@ static qn_status fill_sevens(void *user, void *const *data, qn_err *err)
 static void host_stage_on_a_view_keeps_the_rest(void **state)
 {
     const qn_arg_mode out[] = { QN_ARG_OUT };
-    fixture r = open_fixture((qn_options){ .backend = "sim" });
+    fixture r = open_fixture(QN_OPTIONS(.backend = "sim"));
     qn_buf *view;
     int n = 10;
 
@@ -241,7 +241,7 @@ static qn_status say_nothing(void *user, void *const *data, qn_err *err)
 static void host_stage_that_fails_without_a_word_still_fails(void **state)
 {
     const qn_arg_mode in[] = { QN_ARG_IN };
-    fixture r = open_fixture((qn_options){ .backend = "sim" });
+    fixture r = open_fixture(QN_OPTIONS(.backend = "sim"));
 
     (void)state;
     must(qn_graph_host(r.graph, "mute", say_nothing, NULL, &r.x, in, 1, &failure));
@@ -257,7 +257,7 @@ static void changed_values_reach_every_kind_of_recording(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        fixture r = open_fixture((qn_options){ .backend = "sim", .fault = faults[i] });
+        fixture r = open_fixture(QN_OPTIONS(.backend = "sim", .fault = faults[i]));
         float total = 0;
 
         must(stage_saxpy(r.graph, "s", qn_range_1d(N), 0.0f, r.x, r.y, &failure));
@@ -288,13 +288,13 @@ static void kernels_can_be_freed_and_made_again(void **state)
 
         if (!has_backend(backends[i]))
             continue;
-        r = open_fixture((qn_options){ .backend = backends[i], .fallback = QN_FALLBACK_ERROR });
+        r = open_fixture(QN_OPTIONS(.backend = backends[i], .fallback = QN_FALLBACK_ERROR));
         for (int round = 0; round < 3; round++) {
             const float k = (float)(round + 1);
             qn_kernel_module *module;
             qn_graph *g;
 
-            must(qn_kernels_new(r.ctx, "mine", text, &module, &failure));
+            must(qn_kernels_new("mine", text, &module, &failure));
             must(qn_graph_new(r.ctx, "g", &g, &failure));
             must(qn_graph_stage(
                 g, "thrice", qn_kernels_find(module, "thrice"), qn_range_1d(N),

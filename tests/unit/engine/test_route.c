@@ -31,14 +31,14 @@ static void teach(qn_ctx *ctx, const char *device, double a_us, double b_us)
 
 static qn_ctx *open_two(const char *mode, const char *fault)
 {
-    return open_with((qn_options){ .backend = "cpu,sim", .route = mode, .fault = fault });
+    return open_with(QN_OPTIONS(.backend = "cpu,sim", .route = mode, .fault = fault));
 }
 
 /* What the router may choose. */
 
 static void one_name_pins_and_a_list_does_not(void **state)
 {
-    qn_ctx *one = open_sim(NULL), *list = open_with((qn_options){ .backend = "sim:0,cpu" });
+    qn_ctx *one = open_sim(NULL), *list = open_with(QN_OPTIONS(.backend = "sim:0,cpu"));
 
     (void)state;
     assert_int_equal(one->pinned, 1);
@@ -50,7 +50,7 @@ static void one_name_pins_and_a_list_does_not(void **state)
 
 static void list_leaves_the_cpu_out_unless_it_is_named(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim:0,sim:1", .fault = "sim.devices=3" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim:0,sim:1", .fault = "sim.devices=3"));
     addition a = add_up(ctx, N);
 
     (void)state;
@@ -68,7 +68,7 @@ static void absent_device_of_a_list_is_reported_and_left_out(void **state)
     qn_ctx *ctx;
 
     (void)state;
-    CAPTURE_STDERR(text, sizeof text, ctx = open_with((qn_options){ .backend = "sim:0,sim:7" }));
+    CAPTURE_STDERR(text, sizeof text, ctx = open_with(QN_OPTIONS(.backend = "sim:0,sim:7")));
     assert_string_equal(text, "[GPU] init failed: no device sim:7 (sim has 1). CPU fallback.\n");
     assert_int_equal(ctx->candidates, 2);
     qn_ctx_close(ctx);
@@ -91,7 +91,7 @@ static void pinned_stage_stays_where_it_is(void **state)
 
 static void op_beyond_the_priority_stays_on_the_cpu(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu,sim", .op_priority = 1 });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu,sim", .op_priority = 1));
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *out = array_of(ctx, "out", N);
     qn_graph *graph = NULL;
 
@@ -170,7 +170,7 @@ static void mode_can_change_between_runs(void **state)
 static void balance_shares_tasks_by_rate(void **state)
 {
     qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim:0,sim:1", .route = "balance", .fault = "sim.devices=2" });
+        QN_OPTIONS(.backend = "sim:0,sim:1", .route = "balance", .fault = "sim.devices=2"));
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *out[8];
     qn_graph *graph = NULL;
     int n[3] = { 0 };
@@ -380,7 +380,7 @@ static void busy_device_has_a_higher_threshold_for_a_while(void **state)
 
 static void lost_device_is_not_chosen(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim:0,sim:1", .fault = "sim.devices=2" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim:0,sim:1", .fault = "sim.devices=2"));
     addition a = add_up(ctx, N);
 
     (void)state;
@@ -415,7 +415,7 @@ static void device_that_cannot_run_an_op_is_not_asked_again(void **state)
 
 static void queue_of_other_work_is_a_cost(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim:0,sim:1", .fault = "sim.devices=2" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim:0,sim:1", .fault = "sim.devices=2"));
     addition first = add_up(ctx, N), second = add_up(ctx, N);
 
     (void)state;
@@ -499,8 +499,8 @@ static void device_that_seems_hopeless_is_looked_at_after_1000_decisions(void **
 
 static void one_bad_sample_does_not_banish_a_device(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){
-        .backend = "sim:0,sim:1", .fault = "sim.devices=2,sim.rate.1=4,sim.launch_us=100" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim:0,sim:1",
+                                       .fault = "sim.devices=2,sim.rate.1=4,sim.launch_us=100"));
     qn_route_op *op = qn_router_op(ctx, "vadd");
     addition a = add_up(ctx, N);
 
@@ -518,8 +518,8 @@ static void one_bad_sample_does_not_banish_a_device(void **state)
 /* A model that is told wrong things all the time, as by stages that overlap in whole runs. */
 static void whole_runs_overrule_a_model_that_is_wrong(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){
-        .backend = "sim:0,sim:1", .fault = "sim.devices=2,sim.rate.1=4,sim.launch_us=100" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim:0,sim:1",
+                                       .fault = "sim.devices=2,sim.rate.1=4,sim.launch_us=100"));
     qn_route_op *op = qn_router_op(ctx, "vadd");
     addition a = add_up(ctx, N);
 
@@ -539,8 +539,8 @@ static void whole_runs_overrule_a_model_that_is_wrong(void **state)
 /* Of runs that take milliseconds nobody makes hundreds. */
 static void long_runs_are_tried_soon(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){
-        .backend = "sim:0,sim:1", .fault = "sim.devices=2,sim.rate.1=4,sim.launch_us=2000" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim:0,sim:1",
+                                       .fault = "sim.devices=2,sim.rate.1=4,sim.launch_us=2000"));
     qn_route_op *op = qn_router_op(ctx, "vadd");
     addition a = add_up(ctx, N);
 
@@ -559,8 +559,8 @@ static void long_runs_are_tried_soon(void **state)
 
 static void probes_are_counted_and_bounded(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){
-        .backend = "sim:0,sim:1", .fault = "sim.devices=2,sim.rate.1=0.9,sim.noise_pct=5" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim:0,sim:1",
+                                       .fault = "sim.devices=2,sim.rate.1=0.9,sim.noise_pct=5"));
     addition a = add_up(ctx, N);
     double all, probes;
 
@@ -583,8 +583,8 @@ static void probes_are_counted_and_bounded(void **state)
 
 static void warm_graph_is_replayed_and_seldom_timed(void **state)
 {
-    qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim:0,sim:1", .fault = "sim.devices=2,sim.rate.1=0.1" });
+    qn_ctx *ctx =
+        open_with(QN_OPTIONS(.backend = "sim:0,sim:1", .fault = "sim.devices=2,sim.rate.1=0.1"));
     addition a = add_up(ctx, N);
     uint64_t before;
 
@@ -600,9 +600,9 @@ static void warm_graph_is_replayed_and_seldom_timed(void **state)
 static void samples_are_device_times(void **state)
 {
     qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim:0,sim:1",
-                      .fault = "sim.devices=2,sim.submit_us=0,sim.launch_us=50,sim.gbps=1000000,"
-                               "sim.rate.1=0.01" });
+        QN_OPTIONS(.backend = "sim:0,sim:1",
+                   .fault = "sim.devices=2,sim.submit_us=0,sim.launch_us=50,sim.gbps=1000000,"
+                            "sim.rate.1=0.01"));
     addition a = add_up(ctx, N);
     const qn_model *model = &qn_router_op(ctx, "vadd")->models[1];
 
@@ -616,7 +616,7 @@ static void samples_are_device_times(void **state)
 
 static void results_are_right_wherever_they_were_made(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu,sim:0,sim:1", .fault = "sim.devices=2" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu,sim:0,sim:1", .fault = "sim.devices=2"));
     addition a = add_up(ctx, N);
 
     (void)state;
@@ -690,7 +690,7 @@ static void every_decision_is_in_the_explanation_file(void **state)
     (void)state;
     close(file);
     ctx = open_with(
-        (qn_options){ .backend = "sim:0,sim:1", .fault = "sim.devices=2", .explain_route = path });
+        QN_OPTIONS(.backend = "sim:0,sim:1", .fault = "sim.devices=2", .explain_route = path));
     a = add_up(ctx, N);
     run(&a, 30);
     addition_free(&a);
@@ -720,8 +720,7 @@ static void unwritable_explanation_is_refused_at_once(void **state)
 
     (void)state;
     assert_int_equal(
-        qn_ctx_open(&(qn_options){ .backend = "cpu", .explain_route = "/dev/null/x.csv" }, &ctx,
-                    &err),
+        qn_ctx_open(&QN_OPTIONS(.backend = "cpu", .explain_route = "/dev/null/x.csv"), &ctx, &err),
         QN_ERR_IO);
     assert_null(ctx);
 }

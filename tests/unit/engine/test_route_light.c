@@ -46,7 +46,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 /* Two devices; a read of the clock takes a microsecond. */
 static qn_ctx *open_costly(const char *fault)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim:0,sim:1", .threads = 1, .fault = fault });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim:0,sim:1", .threads = 1, .fault = fault));
 
     real_backend = ctx->timekeeper->backend;
     costly_backend = *real_backend;

@@ -65,7 +65,7 @@ static void one_graph(qn_ctx *ctx, int i)
 
 static void ten_thousand_graphs_leave_nothing_behind(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .threads = 1 });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .threads = 1));
     const qn_metrics *m = qn_ctx_metrics(ctx);
     holding before, after;
     uint64_t runs = 0, outputs = 0;
@@ -102,7 +102,7 @@ static void ten_thousand_graphs_leave_nothing_behind(void **state)
 
 static void pools_stay_within_a_few_blocks(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .threads = 1 });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .threads = 1));
     qn_pool_stats device, host;
 
     (void)state;
@@ -124,7 +124,7 @@ static void contexts_can_be_opened_again_and_again(void **state)
 
     (void)state;
     for (int i = 0; i < 200; i++) {
-        qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .threads = 1 });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .threads = 1));
 
         for (int k = 0; k < 6; k++)
             one_graph(ctx, k);

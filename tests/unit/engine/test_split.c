@@ -16,9 +16,9 @@ static void results_are_the_same_for_any_number_of_devices(void **state)
     for (int k = 0; k < 4; k++)
         for (int mode = 0; mode < 3; mode++)
             for (int depth = 1; depth <= 3; depth++) {
-                const qn_split_options options = { .mode = (qn_split_mode)mode,
-                                                   .devices = devices[k],
-                                                   .depth = depth };
+                const qn_split_options options =
+                    QN_SPLIT_OPTIONS(.mode = (qn_split_mode)mode, .devices = devices[k],
+                                     .depth = depth);
                 fixture r;
 
                 fixture_open(&r, "sim.devices=4," SLOW_KERNELS ",sim.rate.1=0.5", &options, 37, 3);
@@ -50,7 +50,7 @@ static void more_devices_than_items_leave_some_idle(void **state)
 {
     (void)state;
     for (int mode = 0; mode < 3; mode++) {
-        const qn_split_options options = { .mode = (qn_split_mode)mode };
+        const qn_split_options options = QN_SPLIT_OPTIONS(.mode = (qn_split_mode)mode);
         fixture r;
 
         fixture_open(&r, "sim.devices=4", &options, 2, 8);
@@ -63,7 +63,7 @@ static void more_devices_than_items_leave_some_idle(void **state)
 
 static void equal_blocks_of_ten_over_three_are_4_3_3(void **state)
 {
-    const qn_split_options options = { .mode = QN_SPLIT_EQUAL };
+    const qn_split_options options = QN_SPLIT_OPTIONS(.mode = QN_SPLIT_EQUAL);
     fixture r;
 
     (void)state;
@@ -79,7 +79,8 @@ static void equal_blocks_of_ten_over_three_are_4_3_3(void **state)
 static void blocks_by_rates_95_to_80_of_1000_are_543_and_457(void **state)
 {
     const double rates[2] = { 95, 80 };
-    const qn_split_options options = { .mode = QN_SPLIT_PROPORTIONAL, .rates = rates };
+    const qn_split_options options =
+        QN_SPLIT_OPTIONS(.mode = QN_SPLIT_PROPORTIONAL, .rates = rates);
     fixture r;
 
     (void)state;
@@ -92,9 +93,9 @@ static void blocks_by_rates_95_to_80_of_1000_are_543_and_457(void **state)
 
 static void measured_rates_decide_the_blocks_of_the_next_split(void **state)
 {
-    const qn_split_options blocks = { .mode = QN_SPLIT_PROPORTIONAL };
+    const qn_split_options blocks = QN_SPLIT_OPTIONS(.mode = QN_SPLIT_PROPORTIONAL);
     qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim", .fault = "sim.devices=2," SLOW_KERNELS ",sim.rate.1=0.5" });
+        QN_OPTIONS(.backend = "sim", .fault = "sim.devices=2," SLOW_KERNELS ",sim.rate.1=0.5"));
     fixture first, second;
 
     (void)state;
@@ -153,7 +154,7 @@ static void second_slot_hides_the_copies(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        const double one = wall_of(faults[i], &(qn_split_options){ .depth = 1 }, 200, 3);
+        const double one = wall_of(faults[i], &QN_SPLIT_OPTIONS(.depth = 1), 200, 3);
         const double two = wall_of(faults[i], NULL, 200, 3);
 
         assert_true(one / two > 1.5);
@@ -162,7 +163,7 @@ static void second_slot_hides_the_copies(void **state)
 
 static void blocks_are_corrected_once_and_then_left_alone(void **state)
 {
-    const qn_split_options options = { .mode = QN_SPLIT_EQUAL };
+    const qn_split_options options = QN_SPLIT_OPTIONS(.mode = QN_SPLIT_EQUAL);
     fixture r;
 
     (void)state;
@@ -182,7 +183,7 @@ static void blocks_are_corrected_once_and_then_left_alone(void **state)
 
 static void small_differences_are_not_corrected(void **state)
 {
-    const qn_split_options options = { .mode = QN_SPLIT_EQUAL };
+    const qn_split_options options = QN_SPLIT_OPTIONS(.mode = QN_SPLIT_EQUAL);
     fixture r;
 
     (void)state;
@@ -210,7 +211,7 @@ static void lost_device_gives_its_chunks_to_the_others(void **state)
 {
     (void)state;
     for (int mode = 0; mode < 3; mode++) {
-        const qn_split_options options = { .mode = (qn_split_mode)mode };
+        const qn_split_options options = QN_SPLIT_OPTIONS(.mode = (qn_split_mode)mode);
         char text[4096];
         fixture r;
 
@@ -237,11 +238,10 @@ static void cpu_takes_the_rest_when_no_device_is_left(void **state)
 {
     (void)state;
     for (int mode = 0; mode < 3; mode++) {
-        const qn_split_options options = { .mode = (qn_split_mode)mode };
+        const qn_split_options options = QN_SPLIT_OPTIONS(.mode = (qn_split_mode)mode);
         qn_ctx *ctx = open_with(
-            (qn_options){ .backend = "sim",
-                          .log = "error",
-                          .fault = "sim.devices=3," SLOW_KERNELS ",device_lost:fixture.mul@17" });
+            QN_OPTIONS(.backend = "sim", .log = "error",
+                       .fault = "sim.devices=3," SLOW_KERNELS ",device_lost:fixture.mul@17"));
         char text[4096];
         fixture r;
 
@@ -267,10 +267,9 @@ static void cpu_takes_the_rest_when_no_device_is_left(void **state)
 
 static void forbidden_fallback_ends_the_run(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim",
-                                          .log = "none",
-                                          .fallback = QN_FALLBACK_ERROR,
-                                          .fault = "sim.devices=2,device_lost@5" });
+    qn_ctx *ctx =
+        open_with(QN_OPTIONS(.backend = "sim", .log = "none", .fallback = QN_FALLBACK_ERROR,
+                             .fault = "sim.devices=2,device_lost@5"));
     fixture r;
 
     (void)state;
@@ -282,10 +281,9 @@ static void forbidden_fallback_ends_the_run(void **state)
 
 static void forbidden_fallback_does_not_mind_a_device_among_others(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim",
-                                          .log = "none",
-                                          .fallback = QN_FALLBACK_ERROR,
-                                          .fault = "sim.devices=2,device_lost@5*1" });
+    qn_ctx *ctx =
+        open_with(QN_OPTIONS(.backend = "sim", .log = "none", .fallback = QN_FALLBACK_ERROR,
+                             .fault = "sim.devices=2,device_lost@5*1"));
     fixture r;
 
     (void)state;
@@ -360,13 +358,13 @@ static void error_of_the_work_ends_the_run_and_not_the_split(void **state)
 
 static void cpu_may_be_one_of_the_devices(void **state)
 {
-    qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "cpu,sim", .route = "balance", .fault = "sim.devices=2" });
+    qn_ctx *ctx =
+        open_with(QN_OPTIONS(.backend = "cpu,sim", .route = "balance", .fault = "sim.devices=2"));
     fixture r;
 
     (void)state;
     for (int mode = 0; mode < 3; mode++) {
-        const qn_split_options options = { .mode = (qn_split_mode)mode };
+        const qn_split_options options = QN_SPLIT_OPTIONS(.mode = (qn_split_mode)mode);
 
         fixture_open_in(&r, ctx, &options, 60, 2);
         assert_int_equal(qn_split_count(r.split), 3);
@@ -376,20 +374,20 @@ static void cpu_may_be_one_of_the_devices(void **state)
             assert_true(qn_split_get(r.split, i).items > 0);
         fixture_free_keeping_context(&r);
     }
-    fixture_open_in(&r, ctx, &(qn_split_options){ .devices = "cpu" }, 60, 2);
+    fixture_open_in(&r, ctx, &QN_SPLIT_OPTIONS(.devices = "cpu"), 60, 2);
     fixture_run(&r);
     fixture_close(&r);
 }
 
 static void cpu_in_the_set_does_not_hide_that_all_devices_failed(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){
-        .backend = "cpu,sim", .log = "error", .fault = "sim.devices=2,device_lost@5" });
+    qn_ctx *ctx = open_with(
+        QN_OPTIONS(.backend = "cpu,sim", .log = "error", .fault = "sim.devices=2,device_lost@5"));
     char text[4096];
     fixture r;
 
     (void)state;
-    fixture_open_in(&r, ctx, &(qn_split_options){ .devices = "cpu,sim" }, 60, 2);
+    fixture_open_in(&r, ctx, &QN_SPLIT_OPTIONS(.devices = "cpu,sim"), 60, 2);
     CAPTURE_STDERR(text, sizeof text, fixture_run(&r));
     assert_non_null(strstr(text, "lost (injected). CPU fallback.\n"));
     assert_int_equal(qn_split_count(r.split), 3);
@@ -409,7 +407,7 @@ static void impossible_settings_are_refused(void **state)
     assert_int_equal(qn_split_open(ctx, "s", NULL, &work, &split, &failure), QN_ERR_USAGE);
     work.chunk_items = 1;
     assert_int_equal(
-        qn_split_open(ctx, "s", &(qn_split_options){ .depth = 9 }, &work, &split, &failure),
+        qn_split_open(ctx, "s", &QN_SPLIT_OPTIONS(.depth = 9), &work, &split, &failure),
         QN_ERR_LIMIT);
     assert_string_equal(failure.text, "split s: depth 9 is not between 1 and 8");
     assert_null(split);

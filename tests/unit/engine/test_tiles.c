@@ -178,7 +178,7 @@ static void other_failures_end_the_run(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         for (int n = 1; n <= 2; n++) {
-            qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fallback = table[i].policy });
+            qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .fallback = table[i].policy));
             recorder r = { .fails_in = 'k',
                            .fails_at = 3,
                            .n_failures = table[i].n_failures,

@@ -197,8 +197,8 @@ static void items_are_as_many_as_both_limits_allow(void **state)
 /* The largest tile really runs where the plan says so: nothing is evicted, nothing falls back. */
 static void check_largest_tile(const char *fault, int n_arrays)
 {
-    qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim", .mem_budget = "100%", .fault = fault, .threads = 1 });
+    qn_ctx *ctx =
+        open_with(QN_OPTIONS(.backend = "sim", .mem_budget = "100%", .fault = fault, .threads = 1));
     const qn_tiles_needs needs = { .rows = 1,
                                    .cols = 1 << 28,
                                    .cost = { .device = 4.0 * n_arrays, .widest = 4 } };
@@ -261,7 +261,7 @@ static void a_device_that_holds_less_gets_smaller_tiles(void **state)
 static void a_device_is_tried_and_left_as_it_was(void **state)
 {
     qn_ctx *ctx =
-        open_with((qn_options){ .backend = "sim", .mem_budget = "100%", .fault = "sim.mem=64M" });
+        open_with(QN_OPTIONS(.backend = "sim", .mem_budget = "100%", .fault = "sim.mem=64M"));
 
     (void)state;
     assert_true(qn_devices_can_hold(ctx, 60e6));

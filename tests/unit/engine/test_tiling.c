@@ -54,8 +54,8 @@ static void the_table_of_limits(void **state)
 
 static void a_device_is_asked_and_never_assumed(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){
-        .backend = "sim", .mem_budget = "50%", .fault = "sim.mem=64M,sim.max_alloc=10M" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .mem_budget = "50%",
+                                       .fault = "sim.mem=64M,sim.max_alloc=10M"));
     const qn_tile_limits device = qn_device_tiles(ctx, 1), cpu = qn_device_tiles(ctx, 0);
 
     (void)state;

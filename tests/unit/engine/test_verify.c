@@ -61,7 +61,7 @@ static double mismatched(const work *w, const char *op)
 
 static void without_check_a_flipped_bit_goes_unnoticed(void **state)
 {
-    work w = open_work((qn_options){ .fault = "corrupt:vadd*1" });
+    work w = open_work(QN_OPTIONS(.fault = "corrupt:vadd*1"));
     char text[1000];
 
     (void)state;
@@ -85,7 +85,7 @@ static void flipped_bit_is_found_and_mended(void **state)
         if (!has_backend(backends[i / 2]))
             continue;
         snprintf(rule, sizeof rule, "corrupt:%s*1", stages[i % 2]);
-        w = open_work((qn_options){ .backend = backends[i / 2], .fault = rule, .verify_pct = 100 });
+        w = open_work(QN_OPTIONS(.backend = backends[i / 2], .fault = rule, .verify_pct = 100));
         CAPTURE_STDERR(text, sizeof text, qn_graph_run(w.graph, &failure));
         assert_int_equal(fallback_lines(text), 1);
         snprintf(want, sizeof want,
@@ -106,7 +106,7 @@ static void flipped_bit_is_found_and_mended(void **state)
 
 static void two_mismatches_in_a_row_trip_the_breaker(void **state)
 {
-    work w = open_work((qn_options){ .fault = "corrupt*2", .verify_pct = 100, .log = "error" });
+    work w = open_work(QN_OPTIONS(.fault = "corrupt*2", .verify_pct = 100, .log = "error"));
     char text[2000];
 
     (void)state;
@@ -131,7 +131,7 @@ static void two_mismatches_in_a_row_trip_the_breaker(void **state)
 
 static void wrong_probe_doubles_the_pause(void **state)
 {
-    work w = open_work((qn_options){ .fault = "corrupt*3", .verify_pct = 100, .log = "none" });
+    work w = open_work(QN_OPTIONS(.fault = "corrupt*3", .verify_pct = 100, .log = "none"));
 
     (void)state;
     must(qn_graph_run(w.graph, &failure));
@@ -145,7 +145,7 @@ static void wrong_probe_doubles_the_pause(void **state)
 
 static void lone_mismatches_do_not_trip_it(void **state)
 {
-    work w = open_work((qn_options){ .fault = "corrupt:vadd", .verify_pct = 100, .log = "none" });
+    work w = open_work(QN_OPTIONS(.fault = "corrupt:vadd", .verify_pct = 100, .log = "none"));
 
     (void)state;
     for (int run = 1; run <= 4; run++) { /* vadd wrong, saxpy right, four times */
@@ -166,7 +166,7 @@ static void share_of_stages_is_checked_evenly(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        work w = open_work((qn_options){ .verify_pct = table[i].pct });
+        work w = open_work(QN_OPTIONS(.verify_pct = table[i].pct));
 
         for (int run = 0; run < 20; run++)
             must(qn_graph_run(w.graph, &failure));
@@ -186,7 +186,7 @@ static void share_outside_0_to_100_is_refused(void **state)
     (void)state;
     for (int i = 0; i < 3; i++)
         assert_int_equal(
-            qn_ctx_open(&(qn_options){ .backend = "sim", .verify_pct = bad[i] }, &ctx, &err),
+            qn_ctx_open(&QN_OPTIONS(.backend = "sim", .verify_pct = bad[i]), &ctx, &err),
             QN_ERR_USAGE);
     assert_non_null(strstr(err.text, "is not between 0 and 100"));
 }
@@ -194,7 +194,7 @@ static void share_outside_0_to_100_is_refused(void **state)
 /* The output has room for more than the stage writes: what nobody wrote is no mismatch. */
 static void unwritten_rest_of_an_output_is_not_compared(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .verify_pct = 100 });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .verify_pct = 100));
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *z = array_of(ctx, "z", 2 * N);
     qn_graph *g;
     char text[1000];
@@ -215,7 +215,7 @@ static void unwritten_rest_of_an_output_is_not_compared(void **state)
 /* Both arguments are the same array: the CPU's copy must be one array, too. */
 static void array_used_twice_is_checked_as_one(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .verify_pct = 100 });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .verify_pct = 100));
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *half;
     qn_graph *g;
     char text[1000];
@@ -237,7 +237,7 @@ static void array_used_twice_is_checked_as_one(void **state)
 /* A check that fails after the stage has run must not run it a second time. */
 static void failed_check_does_not_apply_a_stage_twice(void **state)
 {
-    work w = open_work((qn_options){ .fault = "copy_d2h:y*1", .verify_pct = 100 });
+    work w = open_work(QN_OPTIONS(.fault = "copy_d2h:y*1", .verify_pct = 100));
     char text[1000];
 
     (void)state;
@@ -252,8 +252,8 @@ static void failed_check_does_not_apply_a_stage_twice(void **state)
 
 static void forbidden_fallback_makes_a_mismatch_an_error(void **state)
 {
-    work w = open_work((qn_options){
-        .fault = "corrupt:saxpy*1", .verify_pct = 100, .fallback = QN_FALLBACK_ERROR });
+    work w = open_work(
+        QN_OPTIONS(.fault = "corrupt:saxpy*1", .verify_pct = 100, .fallback = QN_FALLBACK_ERROR));
     char text[1000];
     qn_status st;
 

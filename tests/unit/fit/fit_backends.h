@@ -15,7 +15,7 @@ enum { N_BACKENDS = sizeof backends / sizeof *backends };
 /* NULL if there is none, with a line that says why. */
 static inline qn_ctx *open_backend(const char *backend)
 {
-    const qn_options options = { .backend = backend, .fallback = QN_FALLBACK_ERROR };
+    const qn_options options = QN_OPTIONS(.backend = backend, .fallback = QN_FALLBACK_ERROR);
     qn_ctx *ctx = NULL;
     qn_err err = { .text = "" };
 

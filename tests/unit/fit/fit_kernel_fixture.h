@@ -76,9 +76,8 @@ static inline qn_kernel_module *compile(const fit_kernel_fixture *r, qn_ctx *ctx
 
     qn_fit_print_support(&p, 1, &text);
     must_ok(qn_fit_print_map(p, "fit_all", r->is_f64 ? QN_FIT_F64 : QN_FIT_F32, &text, &err), &err);
-    must(qn_kernels_new(ctx, "fit_golden", qn_str_get(&text), text_module, &err));
-    must(qn_kernels_with(ctx, *text_module, r->is_f64 ? "REAL=double" : "REAL=float", &module,
-                         &err));
+    must(qn_kernels_new("fit_golden", qn_str_get(&text), text_module, &err));
+    must(qn_kernels_with(*text_module, r->is_f64 ? "REAL=double" : "REAL=float", &module, &err));
     qn_str_free(&text);
     return module;
 }

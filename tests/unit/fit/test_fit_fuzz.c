@@ -38,8 +38,8 @@ static qn_kernel_module *compile(const batch *b, qn_ctx *ctx, qn_kernel_module *
         snprintf(name, sizeof name, "fuzz_%d", k);
         must_ok(qn_fit_print_map(b->tapes[k], name, QN_FIT_F64, &text, &err), &err);
     }
-    must(qn_kernels_new(ctx, "fuzz", qn_str_get(&text), text_module, &err));
-    must(qn_kernels_with(ctx, *text_module, "REAL=double", &module, &err));
+    must(qn_kernels_new("fuzz", qn_str_get(&text), text_module, &err));
+    must(qn_kernels_with(*text_module, "REAL=double", &module, &err));
     qn_str_free(&text);
     return module;
 }

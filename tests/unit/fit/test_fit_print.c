@@ -124,7 +124,7 @@ static void functions_serve_kernels_of_another_form(void **state)
     const qn_fit_tape *list;
     const double x[6] = { 2, 0.5, -0.25, 1, 0.125, 3 };
     const uint32_t idx = 0;
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_kernel_module *text_module = NULL, *module = NULL;
     qn_graph *graph = NULL;
     qn_buf *in = NULL, *out = NULL;
@@ -146,8 +146,8 @@ static void functions_serve_kernels_of_another_form(void **state)
         qn_str_addf(&text, "%sx[%u]", k ? ", " : "", p->values[inputs[k]].comp);
     qn_str_addf(&text, ");\n    for (i32 k = 0; k < %d; k++)\n        y[gx + k] = r.v[k];\n}\n",
                 p->n_outputs);
-    must(qn_kernels_new(ctx, "term", qn_str_get(&text), &text_module, &err));
-    must(qn_kernels_with(ctx, text_module, "REAL=double", &module, &err));
+    must(qn_kernels_new("term", qn_str_get(&text), &text_module, &err));
+    must(qn_kernels_with(text_module, "REAL=double", &module, &err));
     must(qn_buf_new(ctx, "in", sizeof x, &in, &err));
     must(qn_buf_new(ctx, "out", sizeof got, &out, &err));
     must(qn_buf_write(in, 0, x, sizeof x, &err));

@@ -33,7 +33,7 @@ static void a_program_is_solved_with_files_in_memory(void **state)
     const qn_fit_file file = { "t.csv", table, sizeof table - 1 };
     const char *const start = "a=0.5";
     qn_fit_options options;
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_fit_solution *solution = NULL;
     qn_fit_parameter p;
 
@@ -93,7 +93,7 @@ static void tables_of_a_program_are_arrays(void **state)
         { "t.csv", "x", &rows[0].x, 4, sizeof rows[0], QN_FIT_COLUMN_F32 },
         { "t.csv", "y", &rows[0].y, 4, sizeof rows[0], QN_FIT_COLUMN_F64 },
     };
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     double want[2], got[2];
 
     (void)state;
@@ -124,7 +124,7 @@ static void wrong_columns_are_refused_by_name(void **state)
           "t.csv: column y, row 3: nan is not finite" },
         { { "u.csv", "y", y, 3, 0, 0 }, QN_ERR_INPUT, "has no field y" },
     };
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     double ab[2];
 
     (void)state;
@@ -139,7 +139,7 @@ static void wrong_columns_are_refused_by_name(void **state)
 static void options_of_fits_are_checked(void **state)
 {
     const char *const reports[] = { "r.json", "r.txt" }, *const set = "a";
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_fit_solution *solution = NULL;
     qn_fit_options o, unset = { 0 };
 
@@ -162,7 +162,7 @@ static void options_of_fits_are_checked(void **state)
 
 static void all_faults_of_a_program_are_reported(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_fit_solution *solution = NULL;
     char *faults = NULL;
 

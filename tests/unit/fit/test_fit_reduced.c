@@ -170,7 +170,7 @@ static void solve_on(const char *backend, int threads, double *x, uint32_t n)
     qn_fit_report r;
     qn_err err = { .text = "" };
 
-    must_ok(qn_ctx_open(&(qn_options){ .backend = backend, .threads = threads }, &ctx, &err), &err);
+    must_ok(qn_ctx_open(&QN_OPTIONS(.backend = backend, .threads = threads), &ctx, &err), &err);
     must_ok(qn_fit_case_arc_of_cameras(40, 400, &p, &err), &err);
     assert_int_equal(p->n_scalars, n);
     qn_fit_solve_options_default(&o);

@@ -57,7 +57,7 @@ static void add_stages(qn_ctx *ctx, qn_graph *graph, qn_buf **bufs, unsigned see
 /* How many streams the graph used. */
 static unsigned results(const char *backend, unsigned seed, float *out)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = backend });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = backend));
     qn_buf *bufs[N_BUFS + N_TEMPS];
     unsigned used;
     qn_graph *graph;
@@ -127,7 +127,7 @@ static void registers_of_kernels_are_metrics(void **state)
     }
     mock_cuda_reset();
     mock_cuda_set_launcher(launch_builtin, NULL);
-    ctx = open_with((qn_options){ .backend = "cuda:0" });
+    ctx = open_with(QN_OPTIONS(.backend = "cuda:0"));
     x = ramp(ctx, "x", N, 0, 1);
     y = ramp(ctx, "y", N, 0, 1);
     must(qn_graph_new(ctx, "g", &graph, &failure));

@@ -35,7 +35,7 @@ static void check(const char *entry, int n, int result, const char *reason, cons
     double *fields = random_fields(&small, 4), *got = NULL;
     char text[1000];
     mock_cuda_live live;
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cuda" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cuda"));
 
     mock_cuda_fail(entry, n, result);
     CAPTURE_STDERR(text, sizeof text, got = transform_on(ctx, &small, QN_FFT_FORWARD, fields));

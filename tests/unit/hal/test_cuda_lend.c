@@ -27,7 +27,7 @@ static float read_one(qn_buf *buf, size_t i)
 
 static void what_is_lent_is_there_and_what_is_written_counts(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cuda" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cuda"));
     qn_buf *x = ramp(ctx, "x", N, 0, 1);
     void *address = NULL, *again = NULL;
 
@@ -52,7 +52,7 @@ static void what_is_lent_is_there_and_what_is_written_counts(void **state)
 
 static void reading_leaves_the_hosts_copy_alone(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cuda" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cuda"));
     qn_buf *x = ramp(ctx, "x", N, 5, 0);
     void *address = NULL;
 
@@ -67,7 +67,7 @@ static void reading_leaves_the_hosts_copy_alone(void **state)
 
 static void old_content_that_nobody_wants_is_not_sent(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cuda" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cuda"));
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *view = NULL;
     void *address = NULL;
 
@@ -91,7 +91,7 @@ static void old_content_that_nobody_wants_is_not_sent(void **state)
 
 static void the_cpu_lends_its_own_copy(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_buf *x = ramp(ctx, "x", N, 0, 1);
     void *address = NULL;
 
@@ -122,7 +122,7 @@ static void devices_without_addresses_refuse(void **state)
 
 static void an_upload_that_fails_is_reported(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cuda", .fault = "copy_h2d*1" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cuda", .fault = "copy_h2d*1"));
     qn_buf *x = ramp(ctx, "x", N, 0, 1);
     void *address = NULL;
 

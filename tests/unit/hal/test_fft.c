@@ -17,7 +17,7 @@ static double tolerance(const qn_fft_shape *s)
 
 static void check_definition(const char *backend, const qn_fft_shape *s)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = backend, .fallback = QN_FALLBACK_ERROR });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = backend, .fallback = QN_FALLBACK_ERROR));
     double *fields = random_fields(s, 7), *got = transform_on(ctx, s, QN_FFT_FORWARD, fields);
     double off;
 
@@ -57,7 +57,7 @@ static void inverse_after_forward_multiplies_by_the_number_of_points(void **stat
     (void)state;
     for (size_t i = 0; i < 4; i++) {
         const qn_fft_shape *s = &shapes[i / 2];
-        qn_ctx *ctx = open_with((qn_options){ .backend = backends[i % 2] });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = backends[i % 2]));
         double *fields = random_fields(s, i), *there, *back;
 
         there = transform_on(ctx, s, QN_FFT_FORWARD, fields);
@@ -80,7 +80,7 @@ static void modes_beyond_those_kept_do_not_matter(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof keeps / sizeof *keeps; i++) {
         const qn_fft_shape all = { 64, 96, 2, 1, 0 }, few = { 64, 96, 2, 1, keeps[i] };
-        qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
         double *fields = random_fields(&all, i);
         double *want = transform_on(ctx, &all, QN_FFT_FORWARD, fields);
         double *got = transform_on(ctx, &few, QN_FFT_FORWARD, fields), *back[2];
@@ -130,7 +130,7 @@ static void a_batch_in_the_middle_of_a_buffer_leaves_the_rest_alone(void **state
     (void)state;
     assert_non_null(kept);
     for (size_t b = 0; b < 2; b++) {
-        qn_ctx *ctx = open_with((qn_options){ .backend = backends[b] });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = backends[b]));
         double *fields = random_fields(&s, 5), *got;
         qn_buf *buf = NULL;
         qn_graph *g = NULL;
@@ -162,7 +162,7 @@ static void the_callers_memory_may_lie_anywhere(void **state)
     const qn_fft_shape s = { 16, 32, 2, 1, 0 };
     char *memory = malloc(qn_fft_bytes(&s) + 8);
     double *fields = random_fields(&s, 8), *got;
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_buf *buf = NULL;
     qn_graph *g = NULL;
 
@@ -190,7 +190,7 @@ static void threads_change_no_bit(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        qn_ctx *ctx = open_with((qn_options){ .backend = "cpu", .threads = i ? 3 : 1 });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu", .threads = i ? 3 : 1));
 
         got[i] = transform_on(ctx, &s, QN_FFT_FORWARD, fields);
         qn_ctx_close(ctx);
@@ -258,7 +258,7 @@ static void close_work(work *w)
 
 static void transforms_are_replayed_with_the_stages_around_them(void **state)
 {
-    work w = open_work((qn_options){ .backend = "sim" });
+    work w = open_work(QN_OPTIONS(.backend = "sim"));
 
     (void)state;
     run_work(&w, 5);
@@ -272,7 +272,7 @@ static void transforms_are_replayed_with_the_stages_around_them(void **state)
 
 static void a_plan_is_made_once_per_device_and_shape(void **state)
 {
-    work w = open_work((qn_options){ .backend = "sim" });
+    work w = open_work(QN_OPTIONS(.backend = "sim"));
 
     (void)state;
     run_work(&w, 3);
@@ -304,7 +304,7 @@ static void a_device_that_fails_a_transform_is_replaced_by_the_cpu(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        work w = open_work((qn_options){ .backend = "sim", .fault = table[i].rule });
+        work w = open_work(QN_OPTIONS(.backend = "sim", .fault = table[i].rule));
 
         CAPTURE_STDERR(text, sizeof text, run_work(&w, 1));
         assert_string_equal(text, table[i].line);
@@ -318,7 +318,7 @@ static void a_device_that_fails_a_transform_is_replaced_by_the_cpu(void **state)
 
 static void the_cross_check_accepts_transforms(void **state)
 {
-    work w = open_work((qn_options){ .backend = "sim", .verify_pct = 100 });
+    work w = open_work(QN_OPTIONS(.backend = "sim", .verify_pct = 100));
 
     (void)state;
     run_work(&w, 2);
@@ -341,7 +341,7 @@ static void what_was_measured_is_found_again(void **state)
     assert_int_equal(qn_temp_dir_make(&dir, &err), QN_OK);
     unsetenv("QUERN_CACHE");
     for (int i = 0; i < 2; i++) {
-        qn_ctx *ctx = open_with((qn_options){ .backend = "cpu", .cache_dir = dir.path });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu", .cache_dir = dir.path));
 
         free(transform_on(ctx, &s, QN_FFT_FORWARD, fields));
         assert_true(count_of(ctx, "kernel_cache_misses") == (i ? 0 : 1));
@@ -369,7 +369,7 @@ static void what_cannot_be_transformed_is_refused_with_a_reason(void **state)
         { { 16, 16, 2, 0, 0 }, 0, "stage f: 2304 bytes at 0 exceed buffer b of 1168 bytes" },
         { { 16, 16, 1, 0, 0 }, 32, "stage f: 1152 bytes at 32 exceed buffer b of 1168 bytes" },
     };
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_buf *buf = NULL;
     qn_graph *g = NULL;
 
@@ -392,7 +392,7 @@ static void what_cannot_be_transformed_is_refused_with_a_reason(void **state)
 static void a_build_without_fftw_says_what_is_missing(void **state)
 {
     const qn_fft_shape s = { 16, 16, 1, 0, 0 };
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_buf *buf = NULL;
     qn_graph *g = NULL;
 

@@ -85,9 +85,9 @@ static void a_module_that_allows_it_is_compiled_apart(void **state)
 
         if (!ctx)
             continue;
-        must(qn_kernels_new(ctx, "rest", text, &strict, &failure));
-        must(qn_kernels_with(ctx, strict, "CONTRACT=1", &loose, &failure));
-        must(qn_kernels_with(ctx, strict, "CONTRACT=1", &again, &failure));
+        must(qn_kernels_new("rest", text, &strict, &failure));
+        must(qn_kernels_with(strict, "CONTRACT=1", &loose, &failure));
+        must(qn_kernels_with(strict, "CONTRACT=1", &again, &failure));
         run_rest(ctx, strict, out);
         for (int k = 0; k < N; k++)
             assert_true(out[k] == 0);

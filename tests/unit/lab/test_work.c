@@ -29,7 +29,7 @@ static double run_work(qn_work *work, int n)
 
 static void every_op_gives_the_result_of_the_plain_computation(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim"));
 
     (void)state;
     for (int i = 0; i < N_OPS; i++)
@@ -48,7 +48,7 @@ static void every_op_gives_the_result_of_the_plain_computation(void **state)
 
 static void cold_runs_copy_inputs_and_result_every_time(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim"));
     qn_work work;
     qn_err err = { 0 };
 
@@ -65,7 +65,7 @@ static void cold_runs_copy_inputs_and_result_every_time(void **state)
 
 static void cold_inputs_that_a_run_overwrites_are_made_anew(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim"));
     qn_work work;
     qn_err err = { 0 };
 
@@ -80,7 +80,7 @@ static void cold_inputs_that_a_run_overwrites_are_made_anew(void **state)
 
 static void resident_runs_copy_nothing_after_the_first(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim"));
     qn_work work;
     uint64_t first;
 
@@ -99,7 +99,7 @@ static void resident_runs_copy_nothing_after_the_first(void **state)
 static void times_are_those_of_the_device(void **state)
 {
     qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim", .fault = "sim.launch_us=40,sim.gbps=100,sim.submit_us=0" });
+        QN_OPTIONS(.backend = "sim", .fault = "sim.launch_us=40,sim.gbps=100,sim.submit_us=0"));
     qn_work work;
 
     (void)state;
@@ -113,7 +113,7 @@ static void times_are_those_of_the_device(void **state)
 
 static void a_wrong_bit_is_a_mismatch(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = "corrupt:vadd" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = "corrupt:vadd"));
     qn_work work;
     float want[1000];
     qn_err err = { 0 };
@@ -133,7 +133,7 @@ static void a_wrong_bit_is_a_mismatch(void **state)
 
 static void a_device_that_fails_is_not_replaced_by_the_cpu(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = "launch:vadd" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = "launch:vadd"));
     qn_work work;
     qn_err err = { 0 };
     double us;
@@ -148,7 +148,7 @@ static void a_device_that_fails_is_not_replaced_by_the_cpu(void **state)
 
 static void an_op_or_size_without_meaning_is_refused(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim"));
     qn_work work;
     qn_err err = { 0 };
 

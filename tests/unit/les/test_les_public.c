@@ -68,7 +68,7 @@ static void options_without_meaning_are_refused(void **state)
 {
     qn_les_result *result = NULL;
     qn_les_options odd, unset = { 0 };
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_les *les = NULL;
 
     (void)state;
@@ -142,7 +142,7 @@ static void a_run_takes_and_gives_arrays_in_memory(void **state)
 static void fields_of_another_size_are_refused(void **state)
 {
     static const double field[16];
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_les_options options;
     qn_les *les = NULL;
 

@@ -474,7 +474,7 @@ static void step_of_mode_cfl_comes_from_the_flow(void **state)
 
 static void expect_refused(qn_les_options config, const char *words)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_les_sim *sim = NULL;
     qn_err err = { .text = "" };
 

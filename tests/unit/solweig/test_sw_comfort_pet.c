@@ -372,7 +372,7 @@ static void failed_stages_run_on_the_cpu_with_the_same_bits(void **state)
         const comfort_case c = varied(1, tmrt);
         float *want = comfort_on(&cpu_place, &c, cases[k].index), got[N];
         qn_ctx *ctx =
-            open_with((qn_options){ .backend = "sim", .fault = cases[k].fault, .log = "none" });
+            open_with(QN_OPTIONS(.backend = "sim", .fault = cases[k].fault, .log = "none"));
         qn_buf *in = filled(ctx, "tmrt", tmrt, sizeof tmrt), *out = array_of(ctx, "out", N);
         qn_sw_pet_table *table = NULL;
         qn_graph *graph = NULL;

@@ -84,7 +84,7 @@ static void a_run_fills_the_planes_that_were_asked_for(void **state)
                                          .direct = NAN,
                                          .diffuse = NAN } };
     qn_sw_run_options options = hours(day, 2);
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_sw_result *result = NULL;
     qn_err err = { .text = "" };
     double sum = 0;
@@ -113,7 +113,7 @@ static void a_run_fills_the_planes_that_were_asked_for(void **state)
 static void refused(const qn_sw_layer_options *layers, const qn_sw_run_options *options,
                     qn_status want, const char *part)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_sw_result *result = NULL;
     qn_err err = { .text = "" };
 
@@ -176,7 +176,7 @@ static void a_house_has_a_shadow_and_walls(void **state)
     qn_sw_shadow_options options;
     qn_sw_shadow_report sun;
     qn_sw_wall_report walls;
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_err err = { .text = "" };
 
     (void)state;
@@ -200,7 +200,7 @@ static void results_in_memory_need_a_dsm_in_memory(void **state)
 {
     static float maps[QN_SW_SVF_MAPS * CELLS];
     qn_sw_layer_options layers = town(0);
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_err err = { .text = "" };
 
     (void)state;

@@ -176,7 +176,7 @@ static void a_ray_across_too_many_pixels_is_refused(void **state)
 
 static void no_suns_are_no_fault(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     qn_sw_rays *rays = NULL;
     (void)state;
 

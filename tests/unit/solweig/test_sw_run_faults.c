@@ -46,7 +46,7 @@ static int remove_small(void **state)
 static qn_tiles run_faulty(const qn_sw_run_config *config, const char *rule, double *n_fallbacks,
                            char *text, size_t size)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = rule });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = rule));
     kept_planes kept = { 0 };
     qn_sw_run_result result;
     qn_tiles plan;

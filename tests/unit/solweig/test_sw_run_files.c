@@ -223,14 +223,14 @@ static void maps_of_a_tile_that_is_redone_are_the_same(void **state)
     (void)state;
     for (int tiles = 0; tiles < 2; tiles++) {
         qn_sw_run_config config = files_config("clean");
-        qn_ctx *ctx = open_with((qn_options){ .backend = "sim" });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim"));
         char a[64], b[64], text[4096];
 
         config.maps = "13,23";
         config.tile = tiles ? 40 : 0;
         must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
         qn_ctx_close(ctx);
-        ctx = open_with((qn_options){ .backend = "sim", .fault = "copy_d2h@14*1" });
+        ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = "copy_d2h@14*1"));
         config.out = in_folder(folders[tiles]);
         capture_begin();
         must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));

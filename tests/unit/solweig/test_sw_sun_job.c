@@ -124,10 +124,8 @@ static void small_devices_do_tiles_and_fall_back_on_nothing(void **state)
     maps want = wanted(&s);
 
     for (int i = 0; i < 2; i++) {
-        qn_ctx *ctx = open_with((qn_options){ .backend = "sim",
-                                              .mem_budget = small[i].budget,
-                                              .fault = small[i].limit,
-                                              .fallback = QN_FALLBACK_ERROR });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .mem_budget = small[i].budget,
+                                           .fault = small[i].limit, .fallback = QN_FALLBACK_ERROR));
 
         expect_same(ctx, &s, 0, &want, i ? small[i].limit : small[i].budget);
         qn_ctx_close(ctx);
@@ -151,7 +149,7 @@ static void a_result_that_cannot_be_copied_is_made_again_on_the_cpu(void **state
     maps want = wanted(&s);
 
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = faults[i].rule });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = faults[i].rule));
         char text[8192];
 
         capture_begin();
@@ -171,7 +169,7 @@ static void lack_of_memory_changes_nothing_and_is_reported(void **state)
     (void)state;
     site s = relief_site(60, 75, 6, 20, 14);
     maps want = wanted(&s);
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = "alloc" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = "alloc"));
     char text[8192];
 
     capture_begin();
@@ -190,8 +188,8 @@ static void forbidden_fallbacks_leave_nothing(void **state)
     site s = relief_site(30, 30, 6, 20, 15);
     const qn_sw_surface surface = surface_of(&s);
     const qn_sw_sun_job sun = { .max_dist = 1000 };
-    qn_ctx *ctx = open_with(
-        (qn_options){ .backend = "sim", .fault = "copy_d2h", .fallback = QN_FALLBACK_ERROR });
+    qn_ctx *ctx =
+        open_with(QN_OPTIONS(.backend = "sim", .fault = "copy_d2h", .fallback = QN_FALLBACK_ERROR));
     qn_sw_raster got = { 0 };
     qn_err err = { .text = "" };
 

@@ -398,7 +398,7 @@ static void a_stage_that_fails_falls_back_by_its_name(void **state)
 
         snprintf(rule, sizeof rule, "launch:%s", stages[i]);
         snprintf(line, sizeof line, "[GPU] %s failed: ", stages[i]);
-        ctx = open_with((qn_options){ .backend = "sim", .fault = rule });
+        ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = rule));
         fflush(stderr);
         const int kept = dup(STDERR_FILENO);
         FILE *said = tmpfile();

@@ -119,10 +119,8 @@ static void memory_decides_about_tiles(void **state)
     views want = wanted(&s, 2);
 
     for (int i = 0; i < 2; i++) {
-        qn_ctx *ctx = open_with((qn_options){ .backend = "sim",
-                                              .mem_budget = small[i].budget,
-                                              .fault = small[i].fault,
-                                              .fallback = QN_FALLBACK_ERROR });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .mem_budget = small[i].budget,
+                                           .fault = small[i].fault, .fallback = QN_FALLBACK_ERROR));
 
         assert_true(compute(ctx, &s, 0, &want, "small memory").n_tiles > 1);
         qn_ctx_close(ctx);
@@ -231,7 +229,7 @@ static void a_stage_that_fails_once_is_counted_once(void **state)
     views want = wanted(&s, 2);
 
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = faults[i].rule });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = faults[i].rule));
         char text[8192];
 
         capture_begin();
@@ -259,7 +257,7 @@ static void lack_of_memory_and_lost_devices_change_nothing(void **state)
     views want = wanted(&s, 2);
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = rules[i] });
+        qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = rules[i]));
         char text[16384];
 
         capture_begin();
@@ -298,8 +296,8 @@ static void forbidden_fallbacks_and_bad_options_leave_nothing(void **state)
     const qn_sw_surface surface = surface_of(&s);
     qn_sw_svf_arrays arrays = { 0 };
     qn_err err = { .text = "" };
-    qn_ctx *ctx = open_with((qn_options){
-        .backend = "sim", .fault = "launch:svf.finish", .fallback = QN_FALLBACK_ERROR });
+    qn_ctx *ctx = open_with(
+        QN_OPTIONS(.backend = "sim", .fault = "launch:svf.finish", .fallback = QN_FALLBACK_ERROR));
 
     assert_int_not_equal(
         qn_sw_svf_compute(ctx, &surface, &(qn_sw_svf_job){ 0 }, &arrays, NULL, &err), QN_OK);

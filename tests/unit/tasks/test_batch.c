@@ -73,7 +73,7 @@ static void what_is_wrong_in_a_file_names_its_line(void **state)
 static void results_have_the_documented_columns(void **state)
 {
     const qn_tasks_options options = { .size = sizeof options };
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .fault = "launch:sum", .log = "none" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = "launch:sum", .log = "none"));
     qn_batch batch = { .n = 0 };
     qn_tasks *tasks;
     qn_err err = { .text = "" };

@@ -134,7 +134,7 @@ static void roots_do_not_depend_on_batches_subtrees_or_depth(void **state)
 
 static void a_chunk_may_be_one_byte_or_the_default(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){ .backend = "cpu" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
 
     (void)state;
     check_all(ctx, &(qn_hash_options){ .chunk_bytes = 1, .fold_leaves = 64 }, 1);
@@ -144,8 +144,8 @@ static void a_chunk_may_be_one_byte_or_the_default(void **state)
 
 static void a_device_that_fails_changes_no_root(void **state)
 {
-    qn_ctx *ctx = open_with((qn_options){
-        .backend = "sim", .fault = "launch:sha256@3*2,launch:merkle*1", .log = "none" });
+    qn_ctx *ctx = open_with(
+        QN_OPTIONS(.backend = "sim", .fault = "launch:sha256@3*2,launch:merkle*1", .log = "none"));
 
     (void)state;
     check_all(ctx, &(qn_hash_options){ .chunk_bytes = 10, .batch_bytes = 60, .fold_leaves = 8 },
@@ -164,9 +164,10 @@ static void roots_do_not_depend_on_the_devices_that_share_the_chunks(void **stat
     for (int f = 0; f < 4; f++)
         for (int mode = 0; mode < 3; mode++)
             for (int depth = 1; depth <= 2; depth++) {
-                const qn_split_options split = { .mode = (qn_split_mode)mode, .depth = depth };
-                qn_ctx *ctx = open_with((qn_options){
-                    .backend = "sim:0,sim:1,sim:2", .fault = faults[f], .log = "none" });
+                const qn_split_options split =
+                    QN_SPLIT_OPTIONS(.mode = (qn_split_mode)mode, .depth = depth);
+                qn_ctx *ctx = open_with(
+                    QN_OPTIONS(.backend = "sim:0,sim:1,sim:2", .fault = faults[f], .log = "none"));
                 qn_metrics *m = qn_ctx_metrics(ctx);
 
                 check_all(

@@ -94,7 +94,7 @@ static void trees_of_1_to_1025_leaves_have_the_right_roots_by_both_rules(void **
     fill(leaves, from[N], 5);
     for (int b = 0; b < 2; b++)
         for (int rule = QN_MERKLE_PLAIN; rule <= QN_MERKLE_RFC6962; rule++) {
-            qn_ctx *ctx = open_with((qn_options){ .backend = backends[b] });
+            qn_ctx *ctx = open_with(QN_OPTIONS(.backend = backends[b]));
             qn_merkle *merkle = trees_over(ctx, (qn_merkle_rule)rule, from, N, leaves);
 
             for (int t = 0; t < N; t++) {

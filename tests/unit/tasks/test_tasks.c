@@ -13,8 +13,7 @@ typedef struct {
 
 static fixture open_fixture(const char *backend, const char *fault, qn_tasks_options options)
 {
-    fixture r = { .ctx = open_with(
-                      (qn_options){ .backend = backend, .fault = fault, .log = "none" }) };
+    fixture r = { .ctx = open_with(QN_OPTIONS(.backend = backend, .fault = fault, .log = "none")) };
 
     must(qn_tasks_new(r.ctx, &options, &r.tasks, &failure));
     return r;
@@ -349,7 +348,7 @@ static void a_small_budget_changes_no_result(void **state)
     static const qn_task list[] = { { 1, "vadd", 200000, 3, NULL },
                                     { 2, "saxpy", 200000, 4, NULL },
                                     { 3, "chain", 100000, 5, NULL } };
-    qn_ctx *ctx = open_with((qn_options){ .backend = "sim", .mem_budget = "3M", .log = "none" });
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .mem_budget = "3M", .log = "none"));
     qn_tasks *tasks;
 
     (void)state;

@@ -47,8 +47,8 @@ static fixture open_fixture(qn_options options, const qn_split_options *split)
 
 static fixture open_four(const char *fault, qn_split_mode mode)
 {
-    return open_fixture((qn_options){ .backend = "sim:0,sim:1,sim:2,sim:3", .fault = fault },
-                        &(qn_split_options){ .mode = mode });
+    return open_fixture(QN_OPTIONS(.backend = "sim:0,sim:1,sim:2,sim:3", .fault = fault),
+                        &QN_SPLIT_OPTIONS(.mode = mode));
 }
 
 static void close_fixture(fixture *r)
@@ -59,7 +59,7 @@ static void close_fixture(fixture *r)
 
 static int find_reference(void **state)
 {
-    fixture r = open_fixture((qn_options){ .backend = "cpu" }, NULL);
+    fixture r = open_fixture(QN_OPTIONS(.backend = "cpu"), NULL);
 
     (void)state;
     must(qn_tasks_run(r.tasks, batch, N, &failure));
@@ -103,10 +103,10 @@ static void results_are_the_same_for_any_number_of_devices_and_any_split(void **
     for (int k = 0; k < 3; k++)
         for (int mode = 0; mode < 3; mode++)
             for (int depth = 1; depth <= 3; depth++) {
-                const qn_split_options split = { .mode = (qn_split_mode)mode,
-                                                 .devices = devices[k],
-                                                 .depth = depth };
-                fixture r = open_fixture((qn_options){ .backend = "sim", .fault = FOUR }, &split);
+                const qn_split_options split =
+                    QN_SPLIT_OPTIONS(.mode = (qn_split_mode)mode, .devices = devices[k],
+                                     .depth = depth);
+                fixture r = open_fixture(QN_OPTIONS(.backend = "sim", .fault = FOUR), &split);
 
                 for (int again = 0; again < 3; again++)
                     run(&r);
@@ -158,9 +158,8 @@ static void four_devices_are_faster_than_one(void **state)
     for (int i = 0; i < 8; i++)
         large[i] = (qn_task){ i, "vadd", 500000, (uint64_t)i, NULL };
     for (int k = 0; k < 2; k++) {
-        const qn_split_options split = { .devices = k ? "sim" : "sim:0" };
-        fixture r =
-            open_fixture((qn_options){ .backend = "sim", .fault = "sim.devices=4" }, &split);
+        const qn_split_options split = QN_SPLIT_OPTIONS(.devices = k ? "sim" : "sim:0");
+        fixture r = open_fixture(QN_OPTIONS(.backend = "sim", .fault = "sim.devices=4"), &split);
 
         for (int again = 0; again < 4; again++) {
             must(qn_tasks_touch(r.tasks, &failure));
@@ -210,11 +209,11 @@ static void tasks_are_counted_by_device_and_cut_ones_by_share(void **state)
 static void without_a_set_nothing_is_shared(void **state)
 {
     static const char *const backends[] = { "sim", "sim:1", "cpu" };
-    const qn_split_options split = { 0 };
+    const qn_split_options split = QN_SPLIT_OPTIONS();
 
     (void)state;
     for (int k = 0; k < 3; k++) {
-        fixture r = open_fixture((qn_options){ .backend = backends[k], .fault = FOUR }, &split);
+        fixture r = open_fixture(QN_OPTIONS(.backend = backends[k], .fault = FOUR), &split);
 
         run(&r);
         assert_int_equal(qn_tasks_get_stats(r.tasks).submissions, 1);
@@ -230,9 +229,10 @@ static void cpu_that_was_asked_for_is_no_fallback(void **state)
 
     (void)state;
     for (int k = 0; k < 2; k++) {
-        const qn_split_options split = { .mode = QN_SPLIT_EQUAL, .devices = devices[k] };
-        fixture r = open_fixture(
-            (qn_options){ .backend = "sim", .fault = FOUR, .route = routes[k] }, &split);
+        const qn_split_options split =
+            QN_SPLIT_OPTIONS(.mode = QN_SPLIT_EQUAL, .devices = devices[k]);
+        fixture r =
+            open_fixture(QN_OPTIONS(.backend = "sim", .fault = FOUR, .route = routes[k]), &split);
 
         run(&r);
         assert_string_equal(qn_tasks_get_stats(r.tasks).devices, "cpu:0+sim:0+sim:1+sim:2+sim:3");
@@ -314,10 +314,9 @@ static void the_cpu_does_the_rest_when_no_device_is_left(void **state)
 {
     (void)state;
     for (int mode = 0; mode < 3; mode++) {
-        const qn_split_options split = { .mode = (qn_split_mode)mode };
-        fixture r = open_fixture((qn_options){ .backend = "sim:0,sim:1",
-                                               .log = "error",
-                                               .fault = "sim.devices=2,device_lost:saxpy" },
+        const qn_split_options split = QN_SPLIT_OPTIONS(.mode = (qn_split_mode)mode);
+        fixture r = open_fixture(QN_OPTIONS(.backend = "sim:0,sim:1", .log = "error",
+                                            .fault = "sim.devices=2,device_lost:saxpy"),
                                  &split);
         char text[4096];
 
@@ -333,10 +332,9 @@ static void the_cpu_does_the_rest_when_no_device_is_left(void **state)
 
 static void a_forbidden_fallback_ends_the_batch_and_not_the_tasks(void **state)
 {
-    const qn_split_options split = { 0 };
-    fixture r = open_fixture((qn_options){ .backend = "sim:0,sim:1",
-                                           .fallback = QN_FALLBACK_ERROR,
-                                           .fault = "sim.devices=2,launch@5*2" },
+    const qn_split_options split = QN_SPLIT_OPTIONS();
+    fixture r = open_fixture(QN_OPTIONS(.backend = "sim:0,sim:1", .fallback = QN_FALLBACK_ERROR,
+                                        .fault = "sim.devices=2,launch@5*2"),
                              &split);
 
     (void)state;

@@ -92,9 +92,8 @@ qn_status qn_arc_session_options_of(const qn_arc_options *given, qn_arc_session_
             switch_off(&s.limits, op);
     QN_TRY(read_disabled(o.disable_op, &s.limits, err));
     s.pool_bytes = o.pool_bytes;
-    s.split = (qn_split_options){ .mode = (qn_split_mode)o.split,
-                                  .devices = o.devices[0] ? o.devices : NULL,
-                                  .depth = o.depth };
+    s.split = QN_SPLIT_OPTIONS(.mode = (qn_split_mode)o.split,
+                               .devices = o.devices[0] ? o.devices : NULL, .depth = o.depth);
     s.prefixes = o.no_share ? QN_ARC_PREFIXES_OFF : QN_ARC_PREFIXES_WORTH;
     s.measures_programs = o.adapt;
     s.launch_ms = o.launch_ms > 0 ? o.launch_ms : -1;

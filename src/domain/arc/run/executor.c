@@ -37,7 +37,7 @@ static qn_status choose_kernel(qn_arc_executor *x, qn_err *err)
         snprintf(defines, sizeof defines, "LANES=%d", group);
     x->kernel = &qn_kernel_arc_run;
     if (*defines) {
-        if (qn_kernels_with(x->ctx, qn_kernel_arc_run.module, defines, &x->variant, err) != QN_OK)
+        if (qn_kernels_with(qn_kernel_arc_run.module, defines, &x->variant, err) != QN_OK)
             return qn_prefix(err, "arc");
         x->kernel = qn_kernels_find(x->variant, "arc_run");
     }

@@ -117,6 +117,7 @@ static void read_set(qn_arc_split *split)
 qn_status qn_arc_split_new(qn_arc_session *s, const qn_split_options *options, qn_arc_split **out,
                            qn_err *err)
 {
+    qn_split_options own = *options;
     qn_arc_split *split = NULL;
     qn_split_work work = { .chunk_items = 1,
                            .prepare = prepare,
@@ -126,12 +127,13 @@ qn_status qn_arc_split_new(qn_arc_session *s, const qn_split_options *options, q
     qn_status st = QN_OK;
 
     *out = NULL;
+    own.size = sizeof own;
     if (!qn_devices_shared(s->ctx, options->devices))
         return QN_OK;
     if (!(split = work.user = calloc(1, sizeof *split)))
         return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
     split->s = s;
-    QN_TRY(qn_split_open(s->ctx, "arc", options, &work, &split->split, err));
+    QN_TRY(qn_split_open(s->ctx, "arc", &own, &work, &split->split, err));
     read_set(split);
     *out = split;
     split = NULL;

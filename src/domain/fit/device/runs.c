@@ -172,10 +172,10 @@ static qn_status compile(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
                    "__global__ void __launch_bounds__(QN_MAP_GROUP, 3)\n#endif\n");
     qn_fit_print_support((const qn_fit_tape *const *)run->tapes, p->n_groups, &text);
     QN_TRY(print_kernels(d, kind, &text, err));
-    QN_TRY(qn_kernels_new(d->ctx, names[kind], qn_str_get(&text), &run->text, err));
+    QN_TRY(qn_kernels_new(names[kind], qn_str_get(&text), &run->text, err));
     snprintf(constants, sizeof constants, "REAL=%s%s",
              d->precision == QN_FIT_F64 ? "double" : "float", d->may_contract ? " CONTRACT=1" : "");
-    QN_TRY(qn_kernels_with(d->ctx, run->text, constants, &run->module, err));
+    QN_TRY(qn_kernels_with(run->text, constants, &run->module, err));
 out:
     qn_str_free(&text);
     return st;

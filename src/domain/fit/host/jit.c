@@ -59,14 +59,13 @@ static qn_status compile(qn_fit_host *h, const qn_fit_tape *p, qn_fit_jit *jit, 
     qn_status st = QN_OK;
 
     if (!h->ctx)
-        QN_TRY(qn_ctx_open(&(qn_options){ .backend = "cpu", .log = "none", .threads = 1 }, &h->ctx,
-                           err));
+        QN_TRY(
+            qn_ctx_open(&QN_OPTIONS(.backend = "cpu", .log = "none", .threads = 1), &h->ctx, err));
     qn_fit_print_support(&p, 1, &text);
     QN_TRY(qn_fit_print_map(p, "fit_group", QN_FIT_F64, &text, err));
-    QN_TRY(qn_kernels_new(h->ctx, "fit.host", qn_str_get(&text), &jit->text, err));
-    QN_TRY(qn_kernels_with(h->ctx, jit->text,
-                           h->may_contract ? "REAL=double CONTRACT=1" : "REAL=double", &jit->module,
-                           err));
+    QN_TRY(qn_kernels_new("fit.host", qn_str_get(&text), &jit->text, err));
+    QN_TRY(qn_kernels_with(jit->text, h->may_contract ? "REAL=double CONTRACT=1" : "REAL=double",
+                           &jit->module, err));
     QN_TRY(qn_compile_for_cpu(h->ctx, qn_kernels_find(jit->module, "fit_group"), jit->held,
                               &jit->function, err));
     jit->n_args = qn_fit_kernel_args(p, jit->args);

@@ -94,7 +94,7 @@ static qn_status make_module(qn_les_sim *sim, int side, int at_once, qn_kernel_m
     snprintf(defines, sizeof defines,
              "PASS_N=%d PASS_SIDE=%d PASS_TILE=%d LANES=%d GROUPS_AT_ONCE=%d", sim->par.n, side,
              sim->passes->cut.tile, sim->par.n * side / 8, at_once);
-    return qn_kernels_with(sim->ctx, text, defines, out, err);
+    return qn_kernels_with(text, defines, out, err);
 }
 
 static qn_status find_kernels(qn_les_sim *sim, qn_err *err)

@@ -119,8 +119,7 @@ static qn_status measure_case(const char *backend, const char *folder, const cha
         if (way < 2) {
             qn_ctx_close(ctx);
             ctx = NULL;
-            QN_TRY(
-                qn_ctx_open(&(qn_options){ .backend = backend, .cache_dir = folder }, &ctx, err));
+            QN_TRY(qn_ctx_open(&QN_OPTIONS(.backend = backend, .cache_dir = folder), &ctx, err));
         }
         QN_TRY(first_evaluation(ctx, p, precision, &us, device, sizeof device, err));
         snprintf(what, sizeof what, "%s: first evaluation, %s", name, ways[way]);

@@ -104,7 +104,7 @@ qn_status qn_fit_bench_even(qn_ctx *ctx, qn_i64 n, qn_fit_precision precision, q
 {
     const int top = n ? (int)(n < TOP_LEVEL ? n : TOP_LEVEL) : TOP_LEVEL;
     qn_ctx *cpu = NULL;
-    qn_status st = qn_ctx_open(&(qn_options){ .backend = "cpu" }, &cpu, err);
+    qn_status st = qn_ctx_open(&QN_OPTIONS(.backend = "cpu"), &cpu, err);
 
     for (int level = 0; st == QN_OK && level <= top; level++)
         st = run_level(cpu, ctx, level, precision, bench, err);

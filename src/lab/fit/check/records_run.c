@@ -57,8 +57,8 @@ static qn_status compile(fixture *r, const qn_fit_golden *g, qn_err *err)
 
     qn_fit_print_support(list, 1, &text);
     QN_TRY(qn_fit_print_map(g->tape, "fit_all", QN_FIT_F64, &text, err));
-    QN_TRY(qn_kernels_new(r->ctx, "fit_golden", qn_str_get(&text), &r->text, err));
-    QN_TRY(qn_kernels_with(r->ctx, r->text, "REAL=double", &r->module, err));
+    QN_TRY(qn_kernels_new("fit_golden", qn_str_get(&text), &r->text, err));
+    QN_TRY(qn_kernels_with(r->text, "REAL=double", &r->module, err));
 out:
     qn_str_free(&text);
     return st;

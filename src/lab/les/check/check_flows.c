@@ -292,7 +292,7 @@ out:
 qn_status qn_les_check_backends(qn_ctx *ctx, qn_findings *findings, qn_err *err)
 {
     static const char *const forms[] = { "flux", "advective" };
-    const qn_options options = { .backend = "cpu" };
+    const qn_options options = QN_OPTIONS(.backend = "cpu");
     qn_ctx *cpu = NULL;
     qn_status st = QN_OK;
 

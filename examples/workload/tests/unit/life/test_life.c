@@ -22,7 +22,7 @@ static qn_status play(const char *backend, const uint8_t *cells, size_t n, int s
     qn_ctx *ctx;
     qn_status st;
 
-    assert_int_equal(qn_ctx_open(&(qn_options){ .backend = backend }, &ctx, err), QN_OK);
+    assert_int_equal(qn_ctx_open(&QN_OPTIONS(.backend = backend), &ctx, err), QN_OK);
     qn_life_options_init(&o, sizeof o);
     o.rows = o.cols = N;
     o.steps = steps;
