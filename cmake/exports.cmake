@@ -14,6 +14,6 @@ foreach(header ${headers})
 endforeach()
 set(map ${CMAKE_BINARY_DIR}/quern.map)
 file(CONFIGURE OUTPUT ${map} CONTENT
-     "QUERN_${PROJECT_VERSION_MAJOR} {\n  global:\n${exports}  local:\n    *;\n};\n")
+     "QUERN_${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} {\n  global:\n${exports}  local:\n    *;\n};\n")
 target_link_options(quern_shared PRIVATE -Wl,--version-script=${map})
 set_target_properties(quern_shared PROPERTIES LINK_DEPENDS ${map})

@@ -148,6 +148,9 @@ qn_status qn_compile_for_cpu(qn_ctx *ctx, const qn_kernel_info *kernel,
                              qn_module *held[QN_MAX_DEVICES], qn_cpu_kernel *out, qn_err *err);
 void qn_compile_drop(qn_ctx *ctx, qn_module *modules[QN_MAX_DEVICES]);
 
+/* Every kernel file built into the library, ended by NULL. */
+extern const qn_kernel_module *const qn_builtin_modules[];
+
 /* Makes a module ready on a device, through the caches, and says how long that took; NaN where
  * built-in modules need nothing of the kind. */
 qn_status qn_compile_time(qn_ctx *ctx, int device, const qn_kernel_module *module, double *us,

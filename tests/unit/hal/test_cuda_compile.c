@@ -1,6 +1,7 @@
 /* test_cuda_compile.c - every kernel, compiled for the GPU of a data centre, takes its arguments.
  */
 /* test: long, cost 58, cuda-mock, no-tsan */
+#include "engine/engine.h"
 #include "mock/cuda_nvrtc.h"
 
 /* Host and device must agree on every argument: the span, values by size, addresses. */

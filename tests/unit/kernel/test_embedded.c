@@ -2,6 +2,7 @@
 /* test: no-tsan */
 #include "test.h"
 
+#include "engine/engine.h"
 #include "hal/module_text.h"
 #include "kernel/expand.h"
 
