@@ -120,7 +120,7 @@ static inline void cut_modes(const qn_fft_shape *s, double *h)
 
 /* On a device. */
 
-static inline void put_fields(qn_ctx *ctx, qn_buf *buf, size_t offset, const qn_fft_shape *s,
+static inline void put_fields(qn_buf *buf, size_t offset, const qn_fft_shape *s,
                               const double *fields)
 {
     float *narrow = malloc(all_reals(s) * sizeof *narrow);
@@ -133,7 +133,7 @@ static inline void put_fields(qn_ctx *ctx, qn_buf *buf, size_t offset, const qn_
     free(narrow);
 }
 
-static inline double *get_fields(qn_ctx *ctx, qn_buf *buf, size_t offset, const qn_fft_shape *s)
+static inline double *get_fields(qn_buf *buf, size_t offset, const qn_fft_shape *s)
 {
     double *fields = malloc(all_reals(s) * sizeof *fields);
     float *narrow = malloc(all_reals(s) * sizeof *narrow);
@@ -155,12 +155,12 @@ static inline double *transform_on(qn_ctx *ctx, const qn_fft_shape *s, qn_fft_di
     double *out;
 
     must(qn_buf_new(ctx, "fields", qn_fft_bytes(s), &buf, &failure));
-    put_fields(ctx, buf, 0, s, fields);
+    put_fields(buf, 0, s, fields);
     must(qn_graph_new(ctx, "fft", &g, &failure));
     must(qn_graph_fft(g, "fft", s, direction, buf, 0, &failure));
     must(qn_graph_run(g, &failure));
     must(qn_graph_wait(g, &failure));
-    out = get_fields(ctx, buf, 0, s);
+    out = get_fields(buf, 0, s);
     qn_graph_free(g);
     qn_buf_free(buf);
     return out;

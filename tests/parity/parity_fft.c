@@ -32,7 +32,7 @@ static void free_both(both_ways *r)
     free(r->back);
 }
 
-static void run(qn_ctx *ctx, qn_graph *g)
+static void run(qn_graph *g)
 {
     must(qn_graph_run(g, &failure));
     must(qn_graph_wait(g, &failure));
@@ -48,20 +48,20 @@ static both_ways transform(const place *at, const qn_fft_shape *s, size_t offset
     qn_graph *g[2] = { NULL, NULL };
 
     must(qn_buf_new(ctx, "fields", qn_fft_bytes(s) + offset, &buf, &failure));
-    put_fields(ctx, buf, offset, s, fields);
+    put_fields(buf, offset, s, fields);
     for (int i = 0; i < 2; i++) {
         must(qn_graph_new(ctx, "fft", &g[i], &failure));
         must(qn_graph_fft(g[i], "fft", s, i ? QN_FFT_INVERSE : QN_FFT_FORWARD, buf, offset,
                           &failure));
     }
-    run(ctx, g[0]);
-    out.there = get_fields(ctx, buf, offset, s);
+    run(g[0]);
+    out.there = get_fields(buf, offset, s);
     if (s->keep) {
         cut_modes(s, out.there);
-        put_fields(ctx, buf, offset, s, out.there);
+        put_fields(buf, offset, s, out.there);
     }
-    run(ctx, g[1]);
-    out.back = get_fields(ctx, buf, offset, s);
+    run(g[1]);
+    out.back = get_fields(buf, offset, s);
     qn_graph_free(g[0]);
     qn_graph_free(g[1]);
     qn_buf_free(buf);

@@ -166,8 +166,8 @@ static qn_range level_range(qn_i64 nodes, int n_trees)
 }
 
 /* All levels of all trees; `most` leaves in the largest. */
-static void add_stages(qn_ctx *ctx, qn_graph *g, rule r, qn_i64 most, int n_trees, qn_buf *from,
-                       qn_buf *start, qn_buf *leaf, qn_buf *tree, qn_buf *root)
+static void add_stages(qn_graph *g, rule r, qn_i64 most, int n_trees, qn_buf *from, qn_buf *start,
+                       qn_buf *leaf, qn_buf *tree, qn_buf *root)
 {
     int level = r == PLAIN;
 
@@ -220,7 +220,7 @@ static void check_trees(qn_ctx *ctx, const place *at, rule r, const qn_i64 *size
     leaf_buf = filled(ctx, "leaf", leaves, 32 * (size_t)from[n_trees]);
 
     must(qn_graph_new(ctx, "trees", &g, &failure));
-    add_stages(ctx, g, r, most, n_trees, from_buf, start_buf, leaf_buf, tree.middle, root.middle);
+    add_stages(g, r, most, n_trees, from_buf, start_buf, leaf_buf, tree.middle, root.middle);
     run_graph(g);
     got = guarded_take(&root, "root");
     all = guarded_take(&tree, "tree");

@@ -28,7 +28,7 @@ static qn_buf *filled(qn_ctx *ctx, const char *name, float value)
     return buf;
 }
 
-static void check_all(qn_ctx *ctx, qn_buf *buf, float value, float slope)
+static void check_all(qn_buf *buf, float value, float slope)
 {
     static float got[N];
 
@@ -78,8 +78,8 @@ static void clean_copies_go_before_dirty_ones(void **state)
     assert_true(is_resident(b) && is_resident(c) && is_resident(d) && is_resident(e));
     assert_true(count_of(ctx, "evictions_clean") == 1 && count_of(ctx, "evictions_dirty") == 0);
     assert_true(count_of(ctx, "spill_bytes") == 0);
-    check_all(ctx, e, 7, 1);
-    check_all(ctx, a, 0, 1);
+    check_all(e, 7, 1);
+    check_all(a, 0, 1);
     qn_buf_free(a);
     qn_buf_free(b);
     qn_buf_free(c);
@@ -113,11 +113,11 @@ static void dirty_copies_are_spilled_least_recently_used_first(void **state)
     run_add(ctx, v[3], 3, v[5]); /* v1 was used before v4 was written */
     assert_true(!is_resident(v[1]) && is_resident(v[4]));
     assert_true(count_of(ctx, "evictions_dirty") == 2);
-    check_all(ctx, v[1], 1, 1);
-    check_all(ctx, v[2], 2, 1);
-    check_all(ctx, v[3], 3, 1);
-    check_all(ctx, v[4], 4, 1);
-    check_all(ctx, v[5], 6, 1);
+    check_all(v[1], 1, 1);
+    check_all(v[2], 2, 1);
+    check_all(v[3], 3, 1);
+    check_all(v[4], 4, 1);
+    check_all(v[5], 6, 1);
     for (int i = 0; i < 6; i++)
         qn_buf_free(v[i]);
     assert_nothing_is_held(ctx);
@@ -142,8 +142,8 @@ static void plan_does_not_evict_what_its_later_steps_need(void **state)
     must(qn_graph_wait(g, &failure));
     assert_int_equal(qn_buf_transfers(late).h2d_count, 1);
     assert_true(count_of(ctx, "evictions_clean") == 0 && count_of(ctx, "evictions_dirty") == 1);
-    check_all(ctx, z, 11, 2);
-    check_all(ctx, other, 11, 1);
+    check_all(z, 11, 2);
+    check_all(other, 11, 1);
     qn_graph_free(g);
     qn_buf_free(late);
     qn_buf_free(other);
@@ -166,10 +166,10 @@ static void recording_is_not_replayed_once_its_blocks_are_evicted(void **state)
     for (int round = 0; round < 5; round++) {
         for (int run = 0; run < 3; run++)
             must(qn_graph_run(one, &failure));
-        check_all(ctx, b, 1, 1);
+        check_all(b, 1, 1);
         for (int run = 0; run < 3; run++)
             must(qn_graph_run(two, &failure));
-        check_all(ctx, d, 9, 1);
+        check_all(d, 9, 1);
     }
     assert_true(count_of(ctx, "evictions_clean") + count_of(ctx, "evictions_dirty") >= 8);
     assert_true(qn_graph_get_stats(one).replays >= 5);
@@ -201,10 +201,10 @@ static void idle_temporaries_make_room(void **state)
     must(stage_map_add(g, "c", qn_range_1d(N), 1.0f, t[1], out, &failure));
     for (int round = 0; round < 3; round++) {
         must(qn_graph_run(g, &failure));
-        check_all(ctx, out, 3, 1);
+        check_all(out, 3, 1);
         must(qn_graph_run(other, &failure));
         must(qn_graph_run(third, &failure));
-        check_all(ctx, u, 5, 1);
+        check_all(u, 5, 1);
     }
     assert_true(count_of(ctx, "gpu_fallback_count") == 0);
     assert_true(count_of(ctx, "cpu_ops") == 0);
@@ -293,7 +293,7 @@ static void host_copies_go_to_files_over_the_host_budget(void **state)
     assert_true(qn_pool_get_stats(ctx->host_pool).bytes_peak <= 65536);
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 12; i++)
-            check_all(ctx, v[i], (float)(100 * i), 1);
+            check_all(v[i], (float)(100 * i), 1);
     for (int i = 0; i < 12; i++)
         qn_buf_free(v[i]);
     assert_nothing_is_held(ctx);
@@ -310,7 +310,7 @@ static void least_recently_used_host_copy_goes_first(void **state)
     ctx = open_with(QN_OPTIONS(.backend = "cpu"));
     a = filled(ctx, "a", 1);
     b = filled(ctx, "b", 2);
-    check_all(ctx, a, 1, 1); /* now b is older */
+    check_all(a, 1, 1); /* now b is older */
     c = filled(ctx, "c", 3);
     assert_true(a->host && !b->host && c->host);
     assert_true(b->spill_file >= 0);
@@ -344,10 +344,10 @@ static void stages_keep_their_arrays_while_they_run(void **state)
             must(qn_graph_run(g, &failure));
             must(qn_graph_wait(g, &failure));
         }
-        check_all(ctx, v[2], 1, 2); /* 0 1 1 2 3 5, and the same for the slopes */
-        check_all(ctx, v[3], 2, 3);
-        check_all(ctx, v[4], 3, 5);
-        check_all(ctx, v[5], 5, 8);
+        check_all(v[2], 1, 2); /* 0 1 1 2 3 5, and the same for the slopes */
+        check_all(v[3], 2, 3);
+        check_all(v[4], 3, 5);
+        check_all(v[5], 5, 8);
         assert_true(count_of(ctx, "spill_file_bytes") > 0);
         assert_true(count_of(ctx, "gpu_fallback_count") == 0);
         qn_graph_free(g);
@@ -394,9 +394,9 @@ static void host_copy_that_a_device_has_is_dropped(void **state)
     b = array_of(ctx, "b", N);
     run_add(ctx, a, 1, b);
     c = filled(ctx, "c", 3);
-    check_all(ctx, b, 2, 1); /* needs host memory: a's goes */
+    check_all(b, 2, 1); /* needs host memory: a's goes */
     assert_true(count_of(ctx, "spill_file_bytes") == 0);
-    check_all(ctx, a, 1, 1); /* comes back from the device */
+    check_all(a, 1, 1); /* comes back from the device */
     qn_buf_free(a);
     qn_buf_free(b);
     qn_buf_free(c);
@@ -418,7 +418,7 @@ static void folder_that_is_none_is_named(void **state)
     must(qn_buf_new(ctx, "b", BLOCK, &b, &failure));
     assert_int_equal(qn_buf_write(b, 0, &v, sizeof v, &failure), QN_ERR_IO);
     assert_true(matches(failure.text, "^buffer b: cannot create /dev/null/no/quern-spill-"));
-    check_all(ctx, a, 1, 1);
+    check_all(a, 1, 1);
     qn_buf_free(a);
     qn_buf_free(b);
     qn_ctx_close(ctx);
@@ -439,7 +439,7 @@ static void without_a_folder_the_budget_is_the_end(void **state)
     assert_int_equal(qn_buf_write(b, 0, &v, sizeof v, &failure), QN_ERR_NOMEM);
     assert_string_equal(
         failure.text, "buffer b: out of memory (need 16.0 KiB, budget 16.0 KiB, in use 16.0 KiB)");
-    check_all(ctx, a, 1, 1);
+    check_all(a, 1, 1);
     qn_buf_free(a);
     qn_buf_free(b);
     qn_ctx_close(ctx);

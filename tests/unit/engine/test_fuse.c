@@ -77,7 +77,6 @@ static void call_map(fixture *r, int code, float k, qn_buf *from, qn_buf *to)
 {
     qn_graph *const g = r->graph;
     const qn_range n = qn_range_1d(N);
-    qn_ctx *const ctx = r->ctx;
 
     switch (code) {
     case QN_CHAIN_MUL:

@@ -17,7 +17,7 @@ static qn_ctx *open_blocks(int blocks, const char *fault, const char *log)
         QN_OPTIONS(.backend = "sim", .mem_budget = budget, .fault = fault, .log = log));
 }
 
-static void check_all(qn_ctx *ctx, qn_buf *buf, float first, float step)
+static void check_all(qn_buf *buf, float first, float step)
 {
     static float got[16 * N];
     const int n = (int)(qn_buf_bytes(buf) / sizeof(float));
@@ -37,7 +37,7 @@ static qn_graph *add_graph(qn_ctx *ctx, const char *stage, int n, float k, qn_bu
     return g;
 }
 
-static void run_and_free(qn_ctx *ctx, qn_graph *g)
+static void run_and_free(qn_graph *g)
 {
     must(qn_graph_run(g, &failure));
     must(qn_graph_wait(g, &failure));
@@ -61,23 +61,23 @@ static void rungs_are_climbed_in_order(void **state)
     (void)state;
     for (int i = 0; i < 2; i++)
         gone[i] = ramp(ctx, "gone", N, 0, 1);
-    run_and_free(ctx, add_graph(ctx, "warm", N, 1, gone[0], gone[1]));
+    run_and_free(add_graph(ctx, "warm", N, 1, gone[0], gone[1]));
     qn_buf_free(gone[0]);
-    qn_buf_free(gone[1]);                                  /* two idle blocks */
-    run_and_free(ctx, add_graph(ctx, "warm", N, 1, a, b)); /* reuses them: a clean, b dirty */
+    qn_buf_free(gone[1]);                             /* two idle blocks */
+    run_and_free(add_graph(ctx, "warm", N, 1, a, b)); /* reuses them: a clean, b dirty */
     must(qn_buf_new(ctx, "gone", BLOCK, &gone[0], &failure));
-    run_and_free(ctx, add_graph(ctx, "warm", N, 1, a, gone[0]));
+    run_and_free(add_graph(ctx, "warm", N, 1, a, gone[0]));
     qn_buf_free(gone[0]); /* one idle block; one block of the budget was never used */
     assert_true(trims(ctx) == 0);
 
     /* 1: c wants two blocks, one is free, one idle. */
-    CAPTURE_STDERR(text, sizeof text, run_and_free(ctx, add_graph(ctx, "s1", N, 2, a, c)));
+    CAPTURE_STDERR(text, sizeof text, run_and_free(add_graph(ctx, "s1", N, 2, a, c)));
     assert_true(trims(ctx) == 1);
     assert_true(count_of(ctx, "evictions_clean") == 0 && count_of(ctx, "evictions_dirty") == 0);
     assert_non_null(strstr(text, "quern: info: memory: 1 idle blocks leave sim:0\n"));
 
     /* 2 and 3: d wants two blocks beside c: a is clean and goes first, then b is spilled. */
-    CAPTURE_STDERR(text, sizeof text, run_and_free(ctx, add_graph(ctx, "s2", N, 3, c, d)));
+    CAPTURE_STDERR(text, sizeof text, run_and_free(add_graph(ctx, "s2", N, 3, c, d)));
     assert_true(count_of(ctx, "evictions_clean") == 1 && count_of(ctx, "evictions_dirty") == 1);
     assert_true(strstr(text, "clean copy of a (16384 bytes) leaves sim:0") <
                 strstr(text, "dirty copy of b (16384 bytes) leaves sim:0"));
@@ -86,13 +86,13 @@ static void rungs_are_climbed_in_order(void **state)
     assert_true(count_of(ctx, "oom_splits") == 0);
 
     /* 4: eight blocks of input alone are more than the device has. */
-    CAPTURE_STDERR(text, sizeof text, run_and_free(ctx, add_graph(ctx, "s4", 8 * N, 1, big, sum)));
+    CAPTURE_STDERR(text, sizeof text, run_and_free(add_graph(ctx, "s4", 8 * N, 1, big, sum)));
     assert_true(count_of(ctx, "oom_splits") == 1);
     if (!strstr(text, "memory: stage s4 ran on sim:0 in pieces of 8192 of 32768\n"))
         fail_msg("%s", text);
     assert_true(count_of(ctx, "gpu_fallback_count") == 0);
-    check_all(ctx, sum, 1, 1);
-    check_all(ctx, b, 1, 1);
+    check_all(sum, 1, 1);
+    check_all(b, 1, 1);
     assert_true(value_at(d, 5) == 5 + 2 + 3);
     assert_true(count_of(ctx, "cpu_ops") == 0);
     qn_buf_free(a);
@@ -125,7 +125,7 @@ static void stage_that_cannot_be_split_goes_to_the_cpu(void **state)
               "in use 0 B). CPU fallback.\n");
     assert_true(fallbacks(ctx, "whole", "oom") == 1);
     assert_true(count_of(ctx, "oom_splits") == 0);
-    check_all(ctx, y, 0, 1); /* an empty program copies */
+    check_all(y, 0, 1); /* an empty program copies */
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -151,7 +151,7 @@ static void last_rung_names_stage_buffer_bytes_and_budget(void **state)
     assert_string_equal(failure.text,
                         "stage last: buffer y: out of memory (need 64.0 KiB, budget 80.0 KiB, "
                         "in use 64.0 KiB)");
-    check_all(ctx, x, 0, 1);
+    check_all(x, 0, 1);
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -202,7 +202,7 @@ static void graph_that_fits_only_stage_by_stage_succeeds(void **state)
         });
         assert_string_equal(text, "");
         for (int i = 0; i < 8; i++)
-            check_all(ctx, v[i], (float)i, 1);
+            check_all(v[i], (float)i, 1);
     }
     assert_true(count_of(ctx, "cpu_ops") == 0 && count_of(ctx, "oom_splits") == 0);
     assert_true(qn_pool_get_stats(ctx->devices[1].pool).bytes_peak <= 3 * BLOCK);
@@ -226,7 +226,7 @@ static void array_beyond_the_largest_allocation_is_split(void **state)
     CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g, &failure), QN_OK));
     assert_true(count_of(ctx, "oom_splits") == 1);
     assert_string_equal(text, "");
-    check_all(ctx, y, 1, 2);
+    check_all(y, 1, 2);
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -251,9 +251,9 @@ static void split_with(const char *fault, int lines, int splits)
         fail_msg("%s: %s", fault ? fault : "no fault", text);
     assert_true(count_of(ctx, "oom_splits") == splits);
     assert_true(count_of(ctx, "gpu_fallback_count") == lines);
-    check_all(ctx, y, 1, 2);
+    check_all(y, 1, 2);
     CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_run(g, &failure), QN_OK));
-    check_all(ctx, y, 1, 4);
+    check_all(y, 1, 4);
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);
@@ -358,7 +358,7 @@ static void lazy_device_climbs_the_same_ladder(void **state)
     assert_true(count_of(ctx, "cpu_ops") == 0);
     assert_true(count_of(ctx, "evictions_clean") > 0 && count_of(ctx, "evictions_dirty") > 0);
     for (int i = 0; i < 8; i++)
-        check_all(ctx, v[i], (float)i, 1);
+        check_all(v[i], (float)i, 1);
     for (int i = 0; i < 8; i++)
         qn_buf_free(v[i]);
     assert_nothing_is_held(ctx);
@@ -384,8 +384,8 @@ static void lazy_device_splits_and_falls_back(void **state)
         fail_msg("%s", text);
     assert_true(fallbacks(ctx, "whole", "oom") == 1);
     assert_true(count_of(ctx, "oom_splits") == 1);
-    check_all(ctx, y, 1, 1);
-    check_all(ctx, z, 1, 1);
+    check_all(y, 1, 1);
+    check_all(z, 1, 1);
     qn_graph_free(g);
     qn_buf_free(x);
     qn_buf_free(y);

@@ -72,7 +72,7 @@ static void wait_tells(fixture *r, qn_status want, int n_lines)
     assert_int_equal(fallback_lines(r->text), n_lines);
 }
 
-static void check_all(fixture *r, qn_buf *buf, float first, float step)
+static void check_all(qn_buf *buf, float first, float step)
 {
     static float got[N];
 
@@ -95,12 +95,12 @@ static void death_found_by_waiting_reruns_the_graph(void **state)
         assert_true(matches(r.text, LOST));
         assert_true(fallbacks(r.ctx, "add", "device_lost") == 1);
         assert_true(count_of(r.ctx, "gpu_total_failures") == 1);
-        check_all(&r, r.z, 1, 1);
+        check_all(r.z, 1, 1);
 
         run_tells(&r, r.g, 1);
         assert_true(
             matches(r.text, "^\\[GPU\\] add failed: device sim:0 was lost\\. CPU fallback\\.\n$"));
-        check_all(&r, r.z, 1, 1);
+        check_all(r.z, 1, 1);
         close_fixture(&r);
     }
 }
@@ -204,7 +204,7 @@ static void death_found_by_a_host_stage_reruns_the_graph(void **state)
     assert_true(
         fallbacks(r.ctx, "double", "device_lost") + fallbacks(r.ctx, "add", "device_lost") == 1);
     assert_int_equal(calls, 1);
-    check_all(&r, r.z, 2, 2);
+    check_all(r.z, 2, 2);
     close_fixture(&r);
 }
 
@@ -216,7 +216,7 @@ static void waiting_for_the_context_tells_and_waiting_for_the_graph_mends(void *
     must(qn_graph_run(r.g, &failure));
     assert_int_equal(qn_ctx_sync(r.ctx, &failure), QN_ERR_DEVICE_LOST);
     wait_tells(&r, QN_OK, 1);
-    check_all(&r, r.z, 1, 1);
+    check_all(r.z, 1, 1);
     close_fixture(&r);
 }
 
@@ -261,7 +261,7 @@ static void array_changed_in_place_is_rerun_from_the_host(void **state)
     must(stage_saxpy(r.g, "second", qn_range_1d(N), 2.0f, r.x, r.y, &failure));
     must(qn_graph_run(r.g, &failure));
     wait_tells(&r, QN_OK, 1);
-    check_all(&r, r.y, 1, 3);
+    check_all(r.y, 1, 3);
     close_fixture(&r);
 }
 
@@ -298,7 +298,7 @@ static void array_downloaded_in_place_is_rerun_from_the_host(void **state)
                 CAPTURE_STDERR(text, sizeof text,
                                assert_int_equal(qn_graph_wait(r.g, &failure), QN_OK));
                 assert_int_equal(fallback_lines(text), run == last);
-                check_all(&r, r.y, 1, (float)run);
+                check_all(r.y, 1, (float)run);
             }
             assert_true(last < 5 || qn_graph_get_stats(r.g).replays > 1);
             close_fixture(&r);
@@ -322,7 +322,7 @@ static void array_downloaded_for_a_host_stage_is_rerun_from_the_host(void **stat
     CAPTURE_STDERR(text, sizeof text, assert_int_equal(qn_graph_wait(r.g, &failure), QN_OK));
     assert_int_equal(fallback_lines(text), 1);
     assert_int_equal(calls, 2);
-    check_all(&r, r.y, 1, 3);
+    check_all(r.y, 1, 3);
     close_fixture(&r);
 }
 
@@ -364,7 +364,7 @@ static void inputs_written_since_the_run_are_not_clobbered(void **state)
         assert_non_null(
             strstr(failure.text, which ? "buffer z was written since the run that failed"
                                        : "buffer x was written since the run that failed"));
-        check_all(&r, changed, 9, 0);
+        check_all(changed, 9, 0);
         close_fixture(&r);
     }
 }
@@ -393,8 +393,8 @@ static void graphs_that_build_on_each_other_are_all_rerun(void **state)
         assert_true(fallbacks(r.ctx, "make", "device_lost") == 1);
         assert_true(fallbacks(r.ctx, "use", "device_lost") == 1);
         assert_true(count_of(r.ctx, "gpu_total_failures") == 1);
-        check_all(&r, t, 0, 2);
-        check_all(&r, r.z, 1, 2);
+        check_all(t, 0, 2);
+        check_all(r.z, 1, 2);
         qn_graph_free(make);
         qn_graph_free(use);
         qn_buf_free(t);
@@ -417,7 +417,7 @@ static void run_after_an_unnoticed_death_is_right(void **state)
         assert_int_equal(qn_graph_run(next, &failure), QN_OK); /* the device is avoided */
     });
     assert_true(fallback_lines(r.text) >= 2);
-    check_all(&r, r.z, 1, 2);
+    check_all(r.z, 1, 2);
     qn_graph_free(next);
     close_fixture(&r);
 }
@@ -432,7 +432,7 @@ static void another_graph_learns_of_the_death_from_its_inputs(void **state)
     must(qn_graph_run(r.g, &failure));
     assert_int_equal(qn_ctx_sync(r.ctx, &failure), QN_ERR_DEVICE_LOST);
     run_tells(&r, next, 2);
-    check_all(&r, r.z, 1, 2);
+    check_all(r.z, 1, 2);
     must(qn_graph_wait(r.g, &failure));
     qn_graph_free(next);
     close_fixture(&r);
@@ -448,12 +448,12 @@ static void second_device_is_not_blamed_for_the_first(void **state)
     must(qn_graph_pin(r.g, 0, "sim:0", &failure));
     must(qn_graph_pin(r.g, 1, "sim:1", &failure));
     run_tells(&r, r.g, 1);
-    check_all(&r, r.z, 1, 2);
+    check_all(r.z, 1, 2);
     assert_true(r.ctx->devices[1].lost);
     assert_false(r.ctx->devices[2].lost);
     run_tells(&r, r.g, 1);
     assert_true(count_of(r.ctx, "gpu_ops") == 1); /* `second`, on the device that is left */
-    check_all(&r, r.z, 1, 2);
+    check_all(r.z, 1, 2);
     close_fixture(&r);
 }
 
@@ -479,9 +479,9 @@ static void refusal_in_recorded_steps_goes_on_where_it_stood(void **state)
     run_tells(&r, r.g, 1);
     assert_true(qn_graph_get_stats(r.g).replays >= 1);
     assert_true(fallbacks(r.ctx, "second", "launch") == 1);
-    check_all(&r, r.y, 1, 12);
+    check_all(r.y, 1, 12);
     must(qn_graph_run(r.g, &failure));
-    check_all(&r, r.y, 1, 15);
+    check_all(r.y, 1, 15);
     close_fixture(&r);
 }
 
@@ -496,9 +496,9 @@ static void refusal_between_the_parts_of_a_stage_reruns_the_graph(void **state)
         snprintf(fault, sizeof fault, "sim.max_grid=1,sim.refuse_at=%d", at);
         r = open_two_steps(fault);
         run_tells(&r, r.g, 1);
-        check_all(&r, r.y, 1, 3);
+        check_all(r.y, 1, 3);
         must(qn_graph_run(r.g, &failure));
-        check_all(&r, r.y, 1, 6);
+        check_all(r.y, 1, 6);
         close_fixture(&r);
     }
 }
@@ -513,10 +513,10 @@ static void copy_from_before_a_rerun_is_not_believed(void **state)
     must(stage_saxpy(r.g, "first", qn_range_1d(N), 1.0f, r.x, r.y, &failure));
     must(stage_vadd(r.g, "second", qn_range_1d(N), r.x, r.y, r.z, &failure));
     run_tells(&r, r.g, 1);
-    check_all(&r, r.y, 1, 1);
+    check_all(r.y, 1, 1);
     must(qn_graph_run(r.g, &failure));
-    check_all(&r, r.y, 1, 2);
-    check_all(&r, r.z, 1, 3);
+    check_all(r.y, 1, 2);
+    check_all(r.z, 1, 3);
     close_fixture(&r);
 }
 
@@ -532,7 +532,7 @@ static void death_in_a_replay_reruns_the_graph(void **state)
     assert_true(qn_graph_get_stats(r.g).replays >= 2);
     must(qn_graph_run(r.g, &failure));
     wait_tells(&r, QN_OK, 1);
-    check_all(&r, r.z, 1, 1);
+    check_all(r.z, 1, 1);
     close_fixture(&r);
 }
 

@@ -36,7 +36,7 @@ static void close_fixture(fixture *r)
     qn_ctx_close(r->ctx);
 }
 
-static void check_all(fixture *r, qn_buf *buf, float first, float step)
+static void check_all(qn_buf *buf, float first, float step)
 {
     static float got[N];
 
@@ -85,7 +85,7 @@ static void steady_state_asks_for_nothing(const char *backend, const char *fault
     assert_int_equal(after.replays - before.replays, RUNS);
     assert_int_equal(after.captures, before.captures);
     assert_true(count_of(r.ctx, "kernel_compiles") == compiles);
-    check_all(&r, r.z, new_input ? 2.0f * (RUNS - 1) : 2, 3);
+    check_all(r.z, new_input ? 2.0f * (RUNS - 1) : 2, 3);
     close_fixture(&r);
 }
 
@@ -129,12 +129,12 @@ static void stage_added_after_a_run_prolongs_a_temporary(void **state)
     for (int run = 0; run < 3; run++)
         must(qn_graph_run(r.graph, &failure));
     assert_int_equal(qn_graph_get_stats(r.graph).temp_bytes_shared, N * sizeof(float));
-    check_all(&r, r.y, 0, 6);
+    check_all(r.y, 0, 6);
     must(stage_vadd(r.graph, "e", qn_range_1d(N), t, r.x, r.z, &failure)); /* t is still needed */
     for (int run = 0; run < 3; run++)
         must(qn_graph_run(r.graph, &failure));
-    check_all(&r, r.z, 1, 2);
-    check_all(&r, r.y, 0, 6);
+    check_all(r.z, 1, 2);
+    check_all(r.y, 0, 6);
     assert_int_equal(qn_graph_get_stats(r.graph).temp_bytes_shared, 2 * N * sizeof(float));
     close_fixture(&r);
 }
@@ -154,7 +154,7 @@ static void output_added_after_runs_is_downloaded(void **state)
         must(qn_graph_wait(r.graph, &failure));
         assert_int_equal(qn_ctx_transfers(r.ctx).d2h_count, run);
     }
-    check_all(&r, r.z, 1, 1);
+    check_all(r.z, 1, 1);
     close_fixture(&r);
 }
 
@@ -172,7 +172,7 @@ static void temporary_that_is_an_output_outlives_the_stages(void **state)
     must(qn_graph_output(r.graph, t, &failure));
     for (int run = 0; run < 3; run++) {
         must(qn_graph_run(r.graph, &failure));
-        check_all(&r, t, 1, 1);
+        check_all(t, 1, 1);
     }
     close_fixture(&r);
 }
@@ -198,7 +198,7 @@ static void refused_stage_changes_nothing(void **state)
                      QN_ERR_USAGE);
     assert_int_equal(qn_graph_get_stats(r.graph).n_stages, 1);
     must(qn_graph_run(r.graph, &failure));
-    check_all(&r, r.z, 1, 1);
+    check_all(r.z, 1, 1);
     close_fixture(&r);
 }
 
@@ -268,7 +268,7 @@ static void changed_values_reach_every_kind_of_recording(void **state)
             must(qn_graph_run(r.graph, &failure));
             total += k;
         }
-        check_all(&r, r.y, 1, total);
+        check_all(r.y, 1, total);
         close_fixture(&r);
     }
 }
@@ -302,7 +302,7 @@ static void kernels_can_be_freed_and_made_again(void **state)
                 &failure));
             for (int run = 0; run < 3; run++)
                 must(qn_graph_run(g, &failure));
-            check_all(&r, r.z, 0, k);
+            check_all(r.z, 0, k);
             qn_graph_free(g);
             qn_kernels_free(module); /* the context goes on */
         }

@@ -66,8 +66,7 @@ static inline void make_program(fit_kernel_fixture *r)
 
 /* On a backend. */
 
-static inline qn_kernel_module *compile(const fit_kernel_fixture *r, qn_ctx *ctx,
-                                        qn_kernel_module **text_module)
+static inline qn_kernel_module *compile(const fit_kernel_fixture *r, qn_kernel_module **text_module)
 {
     const qn_fit_tape *p = r->tape;
     qn_kernel_module *module = NULL;
@@ -101,8 +100,7 @@ static inline qn_buf *buffer_of(const fit_kernel_fixture *r, qn_ctx *ctx, const 
     return buf;
 }
 
-static inline void read_numbers(const fit_kernel_fixture *r, qn_ctx *ctx, qn_buf *buf, double *out,
-                                size_t n)
+static inline void read_numbers(const fit_kernel_fixture *r, qn_buf *buf, double *out, size_t n)
 {
     float *single = calloc(n, sizeof *single);
 
@@ -125,7 +123,7 @@ static inline double *run_kernel(const fit_kernel_fixture *r, qn_ctx *ctx)
     const size_t idx_bytes = (size_t)(p->n_slots * r->n) * sizeof *r->idx;
     const int64_t ld = r->n;
     double *out = calloc(n_res + n_jac, sizeof *out);
-    qn_kernel_module *text = NULL, *module = compile(r, ctx, &text);
+    qn_kernel_module *text = NULL, *module = compile(r, &text);
     qn_graph *graph = NULL;
     qn_buf *idx = NULL, *x = buffer_of(r, ctx, "x", r->x, r->n_numbers);
     qn_buf *res = buffer_of(r, ctx, "res", NULL, n_res),
@@ -140,8 +138,8 @@ static inline double *run_kernel(const fit_kernel_fixture *r, qn_ctx *ctx)
                         &failure));
     must(qn_graph_run(graph, &failure));
     must(qn_graph_wait(graph, &failure));
-    read_numbers(r, ctx, res, out, n_res);
-    read_numbers(r, ctx, jac, out + n_res, n_jac);
+    read_numbers(r, res, out, n_res);
+    read_numbers(r, jac, out + n_res, n_jac);
     qn_graph_free(graph);
     qn_buf_free(idx);
     qn_buf_free(x);

@@ -25,7 +25,7 @@ static void make_batch(batch *b)
     }
 }
 
-static qn_kernel_module *compile(const batch *b, qn_ctx *ctx, qn_kernel_module **text_module)
+static qn_kernel_module *compile(const batch *b, qn_kernel_module **text_module)
 {
     qn_kernel_module *module = NULL;
     qn_str text = { 0 };
@@ -117,7 +117,7 @@ static void run_on(const char *backend)
     if (!ctx)
         return;
     make_batch(&b);
-    module = compile(&b, ctx, &text);
+    module = compile(&b, &text);
     for (int k = 0; k < N_GRAPHS; k++) {
         double *want, got[32 * N_POINTS];
 

@@ -32,7 +32,7 @@ static unsigned next(unsigned *seed)
 }
 
 /* Stages that write any array from two others; temporaries are read once they were written. */
-static void add_stages(qn_ctx *ctx, qn_graph *graph, qn_buf **bufs, unsigned seed)
+static void add_stages(qn_graph *graph, qn_buf **bufs, unsigned seed)
 {
     unsigned written = (1u << N_BUFS) - 1;
 
@@ -67,7 +67,7 @@ static unsigned results(const char *backend, unsigned seed, float *out)
         bufs[b] = ramp(ctx, "buf", N, (float)b, 0.5f);
     for (int t = 0; t < N_TEMPS; t++)
         must(qn_graph_temp(graph, "temp", N * sizeof(float), &bufs[N_BUFS + t], &failure));
-    add_stages(ctx, graph, bufs, seed);
+    add_stages(graph, bufs, seed);
     for (int b = 0; b < N_BUFS; b += 2)
         must(qn_graph_output(graph, bufs[b], &failure));
     for (int run = 0; run < RUNS; run++) {

@@ -138,11 +138,11 @@ static void a_batch_in_the_middle_of_a_buffer_leaves_the_rest_alone(void **state
         must(qn_buf_new(ctx, "large", all, &buf, &failure));
         memset(kept, 0x5A, all);
         must(qn_buf_write(buf, 0, kept, all, &failure));
-        put_fields(ctx, buf, before, &s, fields);
+        put_fields(buf, before, &s, fields);
         must(qn_graph_new(ctx, "g", &g, &failure));
         must(qn_graph_fft(g, "fft", &s, QN_FFT_FORWARD, buf, before, &failure));
         must(qn_graph_run(g, &failure));
-        got = get_fields(ctx, buf, before, &s);
+        got = get_fields(buf, before, &s);
         transform_by_definition(&s, fields);
         assert_true(distance(&s, fields, got, 0) < tolerance(&s));
         must(qn_buf_read(buf, 0, kept, all, &failure));
@@ -168,11 +168,11 @@ static void the_callers_memory_may_lie_anywhere(void **state)
 
     (void)state;
     must(qn_buf_wrap(ctx, "wrapped", memory + 8, qn_fft_bytes(&s), &buf, &failure));
-    put_fields(ctx, buf, 0, &s, fields);
+    put_fields(buf, 0, &s, fields);
     must(qn_graph_new(ctx, "g", &g, &failure));
     must(qn_graph_fft(g, "fft", &s, QN_FFT_FORWARD, buf, 0, &failure));
     must(qn_graph_run(g, &failure));
-    got = get_fields(ctx, buf, 0, &s);
+    got = get_fields(buf, 0, &s);
     transform_by_definition(&s, fields);
     assert_true(distance(&s, fields, got, 0) < tolerance(&s));
     free(got);
@@ -221,7 +221,7 @@ static work open_work(qn_options options)
     w.fields = random_fields(&w.shape, 11);
     must(qn_buf_new(w.ctx, "in", qn_fft_bytes(&w.shape), &w.in, &failure));
     must(qn_buf_new(w.ctx, "out", qn_fft_bytes(&w.shape), &w.out, &failure));
-    put_fields(w.ctx, w.in, 0, &w.shape, w.fields);
+    put_fields(w.in, 0, &w.shape, w.fields);
     must(qn_graph_new(w.ctx, "work", &w.graph, &failure));
     must(stage_map_mul(w.graph, "scale", qn_range_1d(n), scale, w.in, w.out, &failure));
     must(qn_graph_fft(w.graph, "there", &w.shape, QN_FFT_FORWARD, w.out, 0, &failure));
@@ -240,7 +240,7 @@ static void run_work(const work *w, int n_runs)
 
 static void check_work(const work *w)
 {
-    double *got = get_fields(w->ctx, w->out, 0, &w->shape);
+    double *got = get_fields(w->out, 0, &w->shape);
 
     assert_true(distance(&w->shape, w->fields, got, 1) < 2e-6);
     free(got);

@@ -20,8 +20,7 @@ typedef struct comfort_case {
 typedef enum { UTCI, PET, PET_BY_TABLE } comfort_index;
 
 static inline void add_index(qn_graph *graph, const comfort_case *c, comfort_index index,
-                             qn_sw_pet_table *table, qn_buf *wind, qn_buf *tmrt, qn_buf *out,
-                             qn_ctx *ctx)
+                             qn_sw_pet_table *table, qn_buf *wind, qn_buf *tmrt, qn_buf *out)
 {
     const sw_utci_par utci = qn_sw_utci_prepare(c->ta, c->rh, c->va, c->cols);
     const sw_utci_wind_par utci_wind = qn_sw_utci_prepare_wind(c->ta, c->rh, c->cols);
@@ -54,7 +53,7 @@ static inline float *comfort_on(const place *at, const comfort_case *c, comfort_
 
     must(qn_sw_pet_table_new(ctx, &table, &failure));
     must(qn_graph_new(ctx, "comfort", &graph, &failure));
-    add_index(graph, c, index, table, wind, tmrt, out.middle, ctx);
+    add_index(graph, c, index, table, wind, tmrt, out.middle);
     run_graph(graph);
     got = guarded_take(&out, "float");
     qn_sw_pet_table_free(table);

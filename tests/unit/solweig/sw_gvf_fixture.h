@@ -47,7 +47,7 @@ static inline void surface_free(surface *s)
 }
 
 /* What stage ground would write, with a temperature of its own at every pixel. */
-static inline void write_ground(qn_ctx *ctx, qn_sw_gvf *gvf, const surface *s)
+static inline void write_ground(qn_sw_gvf *gvf, const surface *s)
 {
     float *excess, *reflect;
     const float air = s->step.ta_k;
@@ -92,7 +92,7 @@ static inline view view_of(const place *at, const surface *s, variant how)
     graph = NULL;
     must(qn_graph_new(ctx, "thermal", &graph, &failure));
     if (s->tg)
-        write_ground(ctx, gvf, s);
+        write_ground(gvf, s);
     else
         must(qn_sw_add_ground(gvf, graph, series, &maps, shadow, wall_sun, svf, &failure));
     if (how == UMEP) {
@@ -109,8 +109,8 @@ static inline view view_of(const place *at, const surface *s, variant how)
     }
     must(qn_graph_run(graph, &failure));
     must(qn_graph_wait(graph, &failure));
-    v = (view){ read_floats(ctx, gvf->lup, planes * n), read_floats(ctx, gvf->alb, planes * n),
-                read_floats(ctx, gvf->nosh, planes * n) };
+    v = (view){ read_floats(gvf->lup, planes * n), read_floats(gvf->alb, planes * n),
+                read_floats(gvf->nosh, planes * n) };
     qn_graph_free(graph);
     qn_sw_gvf_free(gvf);
     qn_sw_step_table_free(series);

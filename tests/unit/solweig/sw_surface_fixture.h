@@ -41,7 +41,7 @@ static inline qn_buf *floats_buf(qn_ctx *ctx, const float *data, size_t n)
     return filled(ctx, "floats", data, n * sizeof *data);
 }
 
-static inline float *read_floats(qn_ctx *ctx, qn_buf *buf, size_t n)
+static inline float *read_floats(qn_buf *buf, size_t n)
 {
     float *out = malloc(n * sizeof *out);
 

@@ -379,7 +379,7 @@ static void failed_stages_run_on_the_cpu_with_the_same_bits(void **state)
 
         must(qn_sw_pet_table_new(ctx, &table, &failure));
         must(qn_graph_new(ctx, "comfort", &graph, &failure));
-        add_index(graph, &c, cases[k].index, table, NULL, in, out, ctx);
+        add_index(graph, &c, cases[k].index, table, NULL, in, out);
         must(qn_graph_output(graph, out, &failure));
         must(qn_graph_run(graph, &failure));
         must(qn_graph_wait(graph, &failure));

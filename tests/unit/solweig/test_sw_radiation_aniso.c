@@ -148,7 +148,7 @@ static float *planes_of(const place *at, const scene *s)
     must(qn_sw_add_aniso(radiation, graph, series, &bits, svf, veg, shadow, lup, alb, nosh,
                          &failure));
     run_graph(graph);
-    out = read_floats(ctx, radiation->planes, SW_RADIATION_PLANES * n);
+    out = read_floats(radiation->planes, SW_RADIATION_PLANES * n);
     qn_sw_radiation_free(radiation);
     qn_sw_step_table_free(series);
     qn_buf_free(svf);

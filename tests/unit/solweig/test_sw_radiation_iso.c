@@ -83,12 +83,12 @@ static void check_golden_side(const place *at, json_t *p, float *svf_planes)
     must(stage_sw_iso_side(graph, "side", qn_range_2d(SIDE, SIDE), par, standing, SW_E, series->now,
                            series->steps, svf, shadow, in, sun, heat, &failure));
     run_graph(graph);
-    got = read_floats(ctx, sun, PIXELS);
+    got = read_floats(sun, PIXELS);
     want = golden_floats("athens/radiation_kside_e_win100", PIXELS);
     assert_all_near("kside east", at, got, want, PIXELS, 5e-4);
     free(got);
     free(want);
-    got = read_floats(ctx, heat, PIXELS);
+    got = read_floats(heat, PIXELS);
     want = golden_floats("athens/radiation_lside_e_win100", PIXELS);
     for (int i = 0; i < PIXELS; i++)
         assert_true(fabsf(got[i] - want[i]) <= 5e-4f + 1e-5f * fabsf(want[i]));
@@ -418,7 +418,7 @@ static float *run_tmrt(const place *at, const float *planes, const float *lup, f
     must(qn_graph_new(ctx, "tmrt", &graph, &failure));
     must(qn_sw_add_tmrt(radiation, graph, series, below, below, tmrt, &failure));
     run_graph(graph);
-    out = read_floats(ctx, tmrt, ALL);
+    out = read_floats(tmrt, ALL);
     qn_buf_free(below);
     qn_buf_free(tmrt);
     qn_sw_radiation_free(radiation);

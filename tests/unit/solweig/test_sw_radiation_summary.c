@@ -147,7 +147,7 @@ static void fixture_close(fixture *r)
     qn_ctx_close(r->ctx);
 }
 
-static void fill(qn_ctx *ctx, qn_buf *buf, float (*value)(int, int), int step)
+static void fill(qn_buf *buf, float (*value)(int, int), int step)
 {
     float *data;
 
@@ -167,9 +167,9 @@ static void run_series(fixture *r)
     must(qn_sw_add_summary(r->summary, step, r->series, r->tmrt, r->utci, r->shadow, &failure));
     must(qn_sw_add_next(r->series, step, &failure));
     for (int i = 0; i < STEPS; i++) {
-        fill(r->ctx, r->tmrt, tmrt_at, i);
-        fill(r->ctx, r->utci, utci_at, i);
-        fill(r->ctx, r->shadow, shadow_at, i);
+        fill(r->tmrt, tmrt_at, i);
+        fill(r->utci, utci_at, i);
+        fill(r->shadow, shadow_at, i);
         must(qn_graph_run(step, &failure));
         must(qn_graph_wait(step, &failure));
     }
@@ -190,7 +190,7 @@ static void check_grids(fixture *r, const place *at)
         must(qn_graph_new(r->ctx, "grid", &graph, &failure));
         must(qn_sw_add_summary_grid(r->summary, graph, which, grid, &failure));
         run_graph(graph);
-        got = read_floats(r->ctx, grid, CORE);
+        got = read_floats(grid, CORE);
         for (int i = 0; i < CORE; i++) {
             const plain a = plain_of((core.y0 + i / core.cols) * COLS + core.x0 + i % core.cols);
 

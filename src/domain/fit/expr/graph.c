@@ -32,21 +32,24 @@ qn_status qn_fit_graph_new(const char *name, qn_fit_mode mode, qn_fit_graph **ou
 {
     qn_fit_graph *graph = calloc(1, sizeof *graph);
 
+    if (!name)
+        name = "fit";
     if (!graph)
-        return QN_ERR_NOMEM;
-    snprintf(graph->name, sizeof graph->name, "%s", name ? name : "fit");
+        goto out;
+    snprintf(graph->name, sizeof graph->name, "%s", name);
     graph->mode = mode;
     graph->node_room = 64;
     graph->table_size = 256;
     graph->nodes = calloc(graph->node_room, sizeof *graph->nodes);
     graph->table = calloc(graph->table_size, sizeof *graph->table);
-    if (!graph->nodes || !graph->table) {
-        qn_fit_graph_free(graph);
-        return QN_ERR_NOMEM;
-    }
+    if (!graph->nodes || !graph->table)
+        goto out;
     graph->n_nodes = 1;
     *out = graph;
     return QN_OK;
+out:
+    qn_fit_graph_free(graph);
+    return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a graph", name);
 }
 
 void qn_fit_graph_free(qn_fit_graph *graph)
