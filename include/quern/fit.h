@@ -24,7 +24,7 @@
  *     qn_fit_graph *g;                                     a spring: |a - b| - rest
  *     qn_fit_vec end[2] = { { .n = 3 }, { .n = 3 } }, length;
  *
- *     qn_fit_graph_new("spring", QN_FIT_TEMPLATE, &g);
+ *     qn_fit_graph_new("spring", QN_FIT_TEMPLATE, &g, &err);
  *     qn_fit_params(g, 0, 3, end[0].at);
  *     qn_fit_params(g, 1, 3, end[1].at);
  *     qn_fit_call(g, "distance", end, 2, &length);

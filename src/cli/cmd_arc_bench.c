@@ -97,8 +97,8 @@ static void print_rest(const qn_arc_bench_report *report)
             printf("%s overtakes the CPU from %lld runs a batch on\n", c->device,
                    (long long)c->crossover);
         else
-            printf("%s is behind the CPU at every size of a batch, up to %lld runs\n",
-                   c->device, (long long)(c->n ? c->sizes[c->n - 1] : 0));
+            printf("%s is behind the CPU at every size of a batch, up to %lld runs\n", c->device,
+                   (long long)(c->n ? c->sizes[c->n - 1] : 0));
     }
 }
 

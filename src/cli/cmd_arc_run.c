@@ -12,13 +12,13 @@ static const qn_opt options[] = {
     { 0, "tasks", QN_OPT_TEXT, .value = "DIR|FILE",
       .help = "tasks: a JSON file, or all in a folder" },
     { 0, "check", QN_OPT_FLAG, .help = "compare with the outputs of the tasks, by program" },
-    { 'o', NULL, QN_OPT_TEXT, .value = "FILE.jsonl", .help = "write every result, one line each" },
-#define OPTION QN_CLI_OPTION
-#define MEMBER QN_CLI_NO_OPTION
-#include <quern/options/arc_run.def>
 #define OPTION QN_CLI_OPTION
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/arc.def>
+#define OPTION QN_CLI_OPTION
+#define MEMBER QN_CLI_NO_OPTION
+#include <quern/options/arc_run.def>
+    { 'o', NULL, QN_OPT_TEXT, .value = "FILE.jsonl", .help = "write every result, one line each" },
     { 0 }
 };
 

@@ -13,13 +13,14 @@
 
 static qn_bench_result measure(const char *scenario, const char *op, const char *sim)
 {
-    const qn_bench_options options = {
+    qn_bench_options options = {
         .op = op, .samples = 20, .only = 1u << QN_BENCH_BUCKETS, .seed = 3
     };
     qn_bench_result results[QN_BENCH_MECHANISMS];
     qn_ctx *ctx = open_sim(sim);
     qn_err err = { .text = "" };
 
+    qn_tasks_options_init(&options.tasks, sizeof options.tasks);
     if (qn_tasks_bench(ctx, qn_scenario_find(scenario), &options, results, &err) != QN_OK)
         fail_msg("%s: %s", scenario, err.text);
     qn_ctx_close(ctx);

@@ -48,7 +48,7 @@ static void layouts_are_those_of_the_headers(void **state)
             assert_true(e->offset >= end && e->size > 0 && e->offset + e->size <= whole);
             end = e->offset + e->size;
         }
-    assert_true(n > 150);
+    assert_true(n > 100);
     assert_true(end == whole || end + 7 >= whole);
 }
 
