@@ -18,7 +18,7 @@
 #include "util/status.h"
 #include "util/temp_dir.h"
 
-/* Calls that must succeed. */
+/* Calls that must succeed, or fail. */
 
 /* Where calls of a test leave the reason why they failed. */
 static qn_err failure __attribute__((unused));
@@ -27,6 +27,15 @@ static qn_err failure __attribute__((unused));
     do {                                                                                           \
         if ((call) != QN_OK)                                                                       \
             fail_msg("%s: %s", #call, failure.text);                                               \
+    } while (0)
+
+/* `call` fails with `want`, and its message holds `part`. */
+#define must_fail(call, want, part)                                                                \
+    do {                                                                                           \
+        failure.text[0] = 0;                                                                       \
+        assert_int_equal((call), want);                                                            \
+        if (!strstr(failure.text, part))                                                           \
+            fail_msg("\"%s\" does not hold \"%s\"", failure.text, part);                           \
     } while (0)
 
 static inline void must_ok(qn_status st, const qn_err *err)

@@ -130,9 +130,9 @@ typedef struct qn_les_array {
  *     series                     a table: step, time, energy, enstrophy, ...
  *     spectrum                   a table: wavenumber, energy at the first and the last step
  *
- * An ensemble of one has no dimension of its own. After options.resume, fields of an ensemble from
- * before the checkpoint are only in the files. With options.hold at QN_LES_HOLD_TABLES there are
- * the tables alone. */
+ * An ensemble of one member has no ensemble dimension. After options.resume, fields of an ensemble
+ * from before the checkpoint are only in the files. With options.hold at QN_LES_HOLD_TABLES only
+ * the tables are returned. */
 QN_API const qn_les_array *qn_les_result_array(const qn_les_result *result, const char *name);
 
 /* The metrics of the run as JSON, with its options, times, errors and hashes in the member `les`. */

@@ -37,9 +37,12 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     if (qn_given(args, "steps"))
         o.n_steps = (int)qn_int(args, "steps");
     st = qn_arc_make_files(folder, &o, err);
-    if (st == QN_OK)
+    if (st == QN_OK) {
         printf("%s/solvers.py: %d programs; %s/tasks: %d grids for each\n", folder, o.n_programs,
                folder, o.n_grids);
+        printf("next: quern arc run %s/solvers.py --tasks %s/tasks -o results.jsonl\n", folder,
+               folder);
+    }
     return st;
 }
 

@@ -33,6 +33,10 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     QN_TRY(qn_town_save(&town, folder, err));
     printf("%s/dsm.npy%s: %lld x %lld pixels of 1 m\n", folder, made.has_trees ? ", cdsm.npy" : "",
            (long long)made.side, (long long)made.side);
+    printf("next: quern solweig svf --dsm %s/dsm.npy", folder);
+    if (made.has_trees)
+        printf(" --cdsm %s/cdsm.npy", folder);
+    printf(" --out views\n");
 out:
     qn_sw_surface_free(&town);
     return st;

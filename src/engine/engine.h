@@ -42,7 +42,7 @@ typedef struct qn_settings {
 
 const qn_settings *qn_ctx_settings(const qn_ctx *ctx);
 
-/* From now on `pct` percent of device stages are recomputed. Returns the share until now. */
+/* Sets the percentage of device stages that are recomputed on the CPU. Returns the old one. */
 double qn_ctx_set_verify(qn_ctx *ctx, double pct);
 
 qn_log *qn_ctx_log(qn_ctx *ctx);

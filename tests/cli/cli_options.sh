@@ -77,6 +77,7 @@ exits 0 quern solweig bench --size 32 --steps 1 --samples 1 --save old --backend
 has "$err" '^quern solweig bench: --save is now `quern make town --out old`; the old spelling will go$'
 exits 0 quern make town --size 32 --out new
 has "$out" '^new/dsm.npy, cdsm.npy: 32 x 32 pixels of 1 m$'
+has "$out" '^next: quern solweig svf --dsm new/dsm.npy --cdsm new/cdsm.npy '
 for layer in dsm cdsm; do
     cmp -s old/$layer.npy new/$layer.npy || fail "$layer.npy of make town is not that of bench --save"
 done

@@ -5,24 +5,6 @@
 
 #include <math.h>
 
-static qn_err err;
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        err.text[0] = 0;                                                                           \
-        if ((call) != QN_OK)                                                                       \
-            fail_msg("%s: %s", #call, err.text);                                                   \
-    } while (0)
-
-/* `call` fails with `want`, and its message holds `part`. */
-#define REFUSED(call, want, part)                                                                  \
-    do {                                                                                           \
-        err.text[0] = 0;                                                                           \
-        assert_int_equal((call), want);                                                            \
-        if (!strstr(err.text, part))                                                               \
-            fail_msg("\"%s\" does not hold \"%s\"", err.text, part);                               \
-    } while (0)
-
 static const char line_program[] =
     "fit 1;\ntable T = csv(\"t.csv\", header=1);\nparam a = 0;\nparam b = 0;\n"
     "residual r over i in T { yield i.y - (a + b*i.x); }\n";
@@ -43,7 +25,7 @@ static void a_program_is_solved_with_files_in_memory(void **state)
     options.n_files = 1;
     options.set = &start;
     options.n_set = 1;
-    OK(qn_fit_solve_program(ctx, line_program, &options, &solution, NULL, &err));
+    must(qn_fit_solve_program(ctx, line_program, &options, &solution, NULL, &failure));
     assert_true(qn_fit_solution_is_converged(solution));
     assert_int_equal(qn_fit_solution_n_parameters(solution), 2);
     qn_fit_solution_parameter(solution, 1, &p);
@@ -67,7 +49,7 @@ static qn_status solve_columns(qn_ctx *ctx, const qn_fit_column *columns, size_t
     qn_fit_options_init(&options, sizeof options);
     options.columns = columns;
     options.n_columns = n;
-    st = qn_fit_solve_program(ctx, line_program, &options, &solution, NULL, &err);
+    st = qn_fit_solve_program(ctx, line_program, &options, &solution, NULL, &failure);
     for (int i = 0; st == QN_OK && i < 2; i++) {
         qn_fit_solution_parameter(solution, i, &p);
         ab[i] = p.values[0];
@@ -97,8 +79,8 @@ static void tables_of_a_program_are_arrays(void **state)
     double want[2], got[2];
 
     (void)state;
-    OK(solve_columns(ctx, columns, 3, want));
-    OK(solve_columns(ctx, strided, 2, got));
+    must(solve_columns(ctx, columns, 3, want));
+    must(solve_columns(ctx, strided, 2, got));
     assert_memory_equal(got, want, sizeof want);
     assert_true(fabs(want[1] - 2.15) < 1e-6);
     qn_ctx_close(ctx);
@@ -131,7 +113,7 @@ static void wrong_columns_are_refused_by_name(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const qn_fit_column columns[] = { x, cases[k].column };
 
-        REFUSED(solve_columns(ctx, columns, 2, ab), cases[k].want, cases[k].text);
+        must_fail(solve_columns(ctx, columns, 2, ab), cases[k].want, cases[k].text);
     }
     qn_ctx_close(ctx);
 }
@@ -144,18 +126,18 @@ static void options_of_fits_are_checked(void **state)
     qn_fit_options o, unset = { 0 };
 
     (void)state;
-    REFUSED(qn_fit_solve_program(ctx, line_program, &unset, &solution, NULL, &err), QN_ERR_USAGE,
-            "qn_fit_options: a struct of 0 bytes is unknown");
+    must_fail(qn_fit_solve_program(ctx, line_program, &unset, &solution, NULL, &failure),
+              QN_ERR_USAGE, "qn_fit_options: a struct of 0 bytes is unknown");
     qn_fit_options_init(&o, sizeof o);
     o.report = reports;
     o.n_report = 2;
-    REFUSED(qn_fit_solve_program(ctx, line_program, &o, &solution, NULL, &err), QN_ERR_USAGE,
-            "report: 'r.txt' does not end in .json or .html");
+    must_fail(qn_fit_solve_program(ctx, line_program, &o, &solution, NULL, &failure), QN_ERR_USAGE,
+              "report: 'r.txt' does not end in .json or .html");
     o.n_report = 0;
     o.set = &set;
     o.n_set = 1;
-    REFUSED(qn_fit_solve_program(ctx, line_program, &o, &solution, NULL, &err), QN_ERR_USAGE,
-            "set: 'a' is not NAME=VALUE");
+    must_fail(qn_fit_solve_program(ctx, line_program, &o, &solution, NULL, &failure), QN_ERR_USAGE,
+              "set: 'a' is not NAME=VALUE");
     assert_null(solution);
     qn_ctx_close(ctx);
 }
@@ -167,13 +149,13 @@ static void all_faults_of_a_program_are_reported(void **state)
     char *faults = NULL;
 
     (void)state;
-    REFUSED(qn_fit_solve_program(ctx, "fit 1;\nparam a = x;\nparam b = y;\n", NULL, &solution,
-                                 &faults, &err),
-            QN_ERR_INPUT, "program:2");
+    must_fail(qn_fit_solve_program(ctx, "fit 1;\nparam a = x;\nparam b = y;\n", NULL, &solution,
+                                   &faults, &failure),
+              QN_ERR_INPUT, "program:2");
     assert_non_null(strstr(faults, "program:3"));
     qn_fit_faults_free(faults);
-    REFUSED(qn_fit_solve_program(ctx, line_program, NULL, &solution, NULL, &err), QN_ERR_INPUT,
-            "t.csv: it is not among the 0 files given");
+    must_fail(qn_fit_solve_program(ctx, line_program, NULL, &solution, NULL, &failure),
+              QN_ERR_INPUT, "t.csv: it is not among the 0 files given");
     assert_null(solution);
     qn_ctx_close(ctx);
 }

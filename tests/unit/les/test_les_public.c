@@ -7,24 +7,6 @@
 
 #include <math.h>
 
-static qn_err err;
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        err.text[0] = 0;                                                                           \
-        if ((call) != QN_OK)                                                                       \
-            fail_msg("%s: %s", #call, err.text);                                                   \
-    } while (0)
-
-/* `call` fails with `want`, and its message holds `part`. */
-#define REFUSED(call, want, part)                                                                  \
-    do {                                                                                           \
-        err.text[0] = 0;                                                                           \
-        assert_int_equal((call), want);                                                            \
-        if (!strstr(err.text, part))                                                               \
-            fail_msg("\"%s\" does not hold \"%s\"", err.text, part);                               \
-    } while (0)
-
 static void a_flow_is_stepped_and_inspected(void **state)
 {
     qn_les_options options;
@@ -44,22 +26,22 @@ static void a_flow_is_stepped_and_inspected(void **state)
     qn_les_options_init(&options, sizeof options);
     options.N = 32;
     options.seed = 3;
-    OK(qn_les_new(ctx, &options, &les, &err));
+    must(qn_les_new(ctx, &options, &les, &failure));
     qn_les_get_size(les, &size);
     assert_true(size.n == 32 && size.ensemble == 1 && !size.is_f64 && size.n_shells <= 64);
-    OK(qn_les_vorticity(les, early, sizeof early, &err));
-    OK(qn_les_inspect(les, &first, &err));
-    OK(qn_les_step(les, 18, &err));
-    OK(qn_les_vorticity(les, late, sizeof late, &err));
-    OK(qn_les_inspect(les, &last, &err));
+    must(qn_les_vorticity(les, early, sizeof early, &failure));
+    must(qn_les_inspect(les, &first, &failure));
+    must(qn_les_step(les, 18, &failure));
+    must(qn_les_vorticity(les, late, sizeof late, &failure));
+    must(qn_les_inspect(les, &last, &failure));
     assert_true(first.step == 0 && last.step == 18 && last.time > 0);
     assert_true(last.energy < first.energy && last.energy > 0.9 * first.energy);
     assert_true(memcmp(early, late, sizeof late) != 0);
-    OK(qn_les_spectrum(les, 0, shells, (size_t)size.n_shells * sizeof *shells, &err));
-    REFUSED(qn_les_vorticity(les, late, 4, &err), QN_ERR_USAGE,
-            "a buffer of 4 bytes for a field of 4096");
-    REFUSED(qn_les_spectrum(les, 0, shells, 8, &err), QN_ERR_USAGE, "a buffer of 8 bytes");
-    REFUSED(qn_les_step(les, -2, &err), QN_ERR_USAGE, "-2 steps");
+    must(qn_les_spectrum(les, 0, shells, (size_t)size.n_shells * sizeof *shells, &failure));
+    must_fail(qn_les_vorticity(les, late, 4, &failure), QN_ERR_USAGE,
+              "a buffer of 4 bytes for a field of 4096");
+    must_fail(qn_les_spectrum(les, 0, shells, 8, &failure), QN_ERR_USAGE, "a buffer of 8 bytes");
+    must_fail(qn_les_step(les, -2, &failure), QN_ERR_USAGE, "-2 steps");
     qn_les_free(les);
     qn_ctx_close(ctx);
 }
@@ -74,11 +56,12 @@ static void options_without_meaning_are_refused(void **state)
     (void)state;
     qn_les_options_init(&odd, sizeof odd);
     odd.N = 33;
-    REFUSED(qn_les_new(ctx, &odd, &les, &err), QN_ERR_USAGE, "33");
+    must_fail(qn_les_new(ctx, &odd, &les, &failure), QN_ERR_USAGE, "33");
     odd.N = 8;
-    REFUSED(qn_les_new(ctx, &odd, &les, &err), QN_ERR_USAGE, "N: 8 is below the least value, 16");
-    REFUSED(qn_les_run(ctx, &unset, &result, &err), QN_ERR_USAGE,
-            "qn_les_options: a struct of 0 bytes is unknown");
+    must_fail(qn_les_new(ctx, &odd, &les, &failure), QN_ERR_USAGE,
+              "N: 8 is below the least value, 16");
+    must_fail(qn_les_run(ctx, &unset, &result, &failure), QN_ERR_USAGE,
+              "qn_les_options: a struct of 0 bytes is unknown");
     assert_null(les);
     assert_null(result);
     qn_ctx_close(ctx);
@@ -111,7 +94,7 @@ static void a_run_takes_and_gives_arrays_in_memory(void **state)
     options.observer = QN_LES_OBSERVE_SNAPSHOTS;
     options.ic_field = field;
     options.n_ic_field = 32 * 32;
-    OK(qn_les_run(ctx, &options, &result, &err));
+    must(qn_les_run(ctx, &options, &result, &failure));
     qn_les_result_summary(result, &run);
     assert_true(run.n_steps == 8 && run.step_s > 0 && fabs(run.time - 0.08) < 1e-12);
 
@@ -132,7 +115,7 @@ static void a_run_takes_and_gives_arrays_in_memory(void **state)
     qn_les_result_free(result);
 
     options.hold = QN_LES_HOLD_TABLES;
-    OK(qn_les_run(ctx, &options, &result, &err));
+    must(qn_les_run(ctx, &options, &result, &failure));
     assert_null(qn_les_result_array(result, "omega"));
     assert_non_null(qn_les_result_array(result, "spectrum"));
     qn_les_result_free(result);
@@ -151,15 +134,15 @@ static void fields_of_another_size_are_refused(void **state)
     options.N = 32;
     options.ic_field = field;
     options.n_ic_field = 16;
-    REFUSED(qn_les_new(ctx, &options, &les, &err), QN_ERR_USAGE,
-            "ic_field: an array of 16 numbers, but 1024 are needed");
+    must_fail(qn_les_new(ctx, &options, &les, &failure), QN_ERR_USAGE,
+              "ic_field: an array of 16 numbers, but 1024 are needed");
     options.ic_file = "a.npy";
-    REFUSED(qn_les_new(ctx, &options, &les, &err), QN_ERR_USAGE,
-            "ic: both ic_file and ic_field are given");
+    must_fail(qn_les_new(ctx, &options, &les, &failure), QN_ERR_USAGE,
+              "ic: both ic_file and ic_field are given");
     options.ic_file = NULL;
     options.ic = QN_LES_IC_SHEAR;
-    REFUSED(qn_les_new(ctx, &options, &les, &err), QN_ERR_USAGE,
-            "ic_field: an array is given, but ic is not file");
+    must_fail(qn_les_new(ctx, &options, &les, &failure), QN_ERR_USAGE,
+              "ic_field: an array is given, but ic is not file");
     assert_null(les);
     qn_ctx_close(ctx);
 }

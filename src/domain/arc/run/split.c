@@ -1,9 +1,9 @@
 /* split.c - a launch on several devices.
  *
- * The list is cut into pieces of about equal cost, which the engine's split hands to devices as
- * they become free, or in blocks. Each device has an executor with a copy of the pool. The pieces
- * of a device that fails go to the others; when none is left, the CPU takes the rest and that is
- * logged. The result of an instance does not depend on the device.
+ * The list is cut into pieces of about equal cost. The engine's split gives each device a block of
+ * them, or the next piece whenever a device becomes free. Each device has an executor with a copy of
+ * the pool. When a device fails, the others take its pieces; when none is left, the CPU takes the
+ * rest and logs that. The result of an instance does not depend on the device.
  */
 #include "domain/arc/run/cut.h"
 #include "domain/arc/run/session_impl.h"

@@ -117,8 +117,8 @@ qn_sw_step_figures qn_sw_figures_step(const qn_sw_figures *figures, const qn_sw_
 /* files.c: writes everything that follows the rasters. */
 qn_status qn_sw_job_files(qn_sw_job *job, qn_err *err);
 
-/* maps.c. No maps are NULL. The maps of a step grow with every tile; a complete one is drawn and
- * written. Planes of a finished tile of an interrupted run are loaded from its files. */
+/* maps.c: *out is NULL when no maps were requested. Every tile adds to the maps of a step; a complete
+ * map is drawn and written. Tiles that an interrupted run finished are loaded from its files. */
 qn_status qn_sw_maps_new(const qn_sw_job *job, qn_sw_maps **out, qn_err *err);
 void qn_sw_maps_free(qn_sw_maps *maps);
 qn_status qn_sw_maps_add(qn_sw_job *job, const qn_sw_step_slot *slot, qn_err *err);
